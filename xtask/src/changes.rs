@@ -1,13 +1,13 @@
-//! What changed since the upstream branch.
+//! The changes since the upstream branch.
 
 use crate::run::command;
 use crate::workspace::Package;
 
-/// The branches that work starts from, the likeliest first.
+/// Candidates for the base branch, the likeliest first.
 const UPSTREAM: [&str; 4] = ["@{upstream}", "origin/HEAD", "origin/main", "main"];
 
-/// Files that differ from where this branch left the upstream one, committed or not. `None` if no such place is known, or
-/// nothing differs from it: then this may be the upstream branch itself.
+/// Files that differ from the merge base with the upstream branch, committed or not. `None` if no
+/// such base is known, or nothing differs from it: then this may be the upstream branch itself.
 fn changed_files() -> Option<Vec<String>> {
     let base = UPSTREAM.iter().find_map(|branch| git(&format!("merge-base HEAD {branch}")))?;
     let committed = git(&format!("diff --name-only {}", base.trim()))?;
@@ -16,7 +16,7 @@ fn changed_files() -> Option<Vec<String>> {
     (!files.is_empty()).then_some(files)
 }
 
-/// Those of `packages` that changed; all of them if it is not known what changed.
+/// The changed ones of `packages`; all of them if the changes are unknown.
 pub fn changed(packages: Vec<Package>) -> Vec<Package> {
     match changed_files() {
         Some(files) => touched(packages, &files),
@@ -28,7 +28,7 @@ fn touched(packages: Vec<Package>, files: &[String]) -> Vec<Package> {
     packages.into_iter().filter(|package| files.iter().any(|file| package.contains(file))).collect()
 }
 
-/// What git prints; `None` if it fails.
+/// The output of git; `None` if it fails.
 fn git(arguments: &str) -> Option<String> {
     let output = command("git", arguments).output().ok()?;
     output.status.success().then(|| String::from_utf8_lossy(&output.stdout).into_owned())

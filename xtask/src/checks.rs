@@ -1,4 +1,4 @@
-//! What must hold before a change lands.
+//! The checks that must pass before a change lands.
 
 use crate::changes::changed;
 use crate::run::{Tally, cargo, command, step, tests};
@@ -8,7 +8,7 @@ use crate::{compare, sanitizers, tidy, tools};
 use anyhow::{Result, bail};
 use std::time::Instant;
 
-/// Schedules per model in an ordinary test run; `soak` takes many more.
+/// Schedules per model in an ordinary test run; `soak` runs many more.
 const SCHEDULES: u32 = 2_000;
 
 /// All tests but those of the crate below.
@@ -28,7 +28,7 @@ pub fn test() -> Result<()> {
     let mut documentation = cargo("doc --workspace --no-deps --quiet");
     step("documentation", documentation.env("RUSTDOCFLAGS", "-D warnings"))?;
     let mut targets = cargo("check --quiet --bins --manifest-path fuzz/Cargo.toml");
-    // Beside the other outputs, for the reuse of what both need.
+    // A separate directory, so that both can reuse their outputs.
     step("fuzz targets", targets.env("CARGO_TARGET_DIR", "target/fuzz").env("RUSTFLAGS", "-D warnings"))?;
     tools::install_checker()?;
     let mut tally = tests("tests", &mut cargo(&format!("{WORKSPACE} --quiet --no-fail-fast")), "")?;
@@ -70,7 +70,7 @@ pub fn soak(cases: u32, iterations: u32) -> Result<()> {
         let mut searched = cargo(&format!("test --release --quiet -p {package} --tests"));
         searched.env("CRASH_SEEDS", (cases / 10).to_string());
         let searched = tests(search, &mut searched, &format!("--ignored {search}"))?;
-        // Above it was skipped.
+        // It was skipped above.
         tally.skipped.retain(|skipped| !skipped.contains(search));
         tally = tally.plus(searched);
     }
@@ -88,17 +88,18 @@ const SEARCHES: [(&str, &str); 2] = [
     ("hedgerow", "what_is_acknowledged_survives_at_every_operation"),
 ];
 
-/// Installs the components that the checks need, where rustup manages the toolchain.
+/// Installs the components that the checks need, if rustup manages the toolchain.
 fn install_components() {
     let installed =
         |tool: &str| cargo(&format!("{tool} --version")).output().is_ok_and(|o| o.status.success());
     if !(installed("fmt") && installed("clippy")) {
-        // If it fails the next step says what is missing.
+        // If it fails, the next step reports what is missing.
         let _ = step("components", &mut command("rustup", "component add rustfmt clippy"));
     }
 }
 
-/// Ends a run: what was skipped and why, then one line of counts. Fails if a test failed.
+/// Prints the final report: what was skipped and why, then one line of counts. Fails if a test
+/// failed.
 pub fn report(tally: &Tally, begin: Instant) -> Result<()> {
     eprintln!("== done in {:.0} s", begin.elapsed().as_secs_f64());
     tally.skipped.iter().for_each(|skipped| println!("skipped: {skipped}"));

@@ -8,7 +8,7 @@ pub fn run(without_rocksdb: bool, arguments: &[String]) -> Result<()> {
     let features = if without_rocksdb { "" } else { "--features rocksdb" };
     let mut run = cargo(&format!("run --release -p hedgerow-compare {features} --"));
     let done = step("comparison of stores", run.args(arguments));
-    done.context("if it was RocksDB that could not be built: docs/bench.md says what it needs, --without-rocksdb leaves it away")
+    done.context("if it was RocksDB that could not be built: docs/bench.md says what it needs, --without-rocksdb omits it")
 }
 
 /// Lints and tests the comparison with the one store whose build takes too long for every run of the tests.
@@ -25,7 +25,8 @@ pub fn test_with_rocksdb() -> Result<Tally> {
     tests("comparison with RocksDB", &mut cargo(&format!("test {package} --quiet --no-fail-fast")), "")
 }
 
-/// Whether the generator of bindings finds its library: where it is told to look, or where libraries are.
+/// Whether the generator of bindings finds its library, by its environment variable or in the usual
+/// folders.
 fn has_libclang() -> bool {
     let listed = command("ldconfig", "-p").output().map_or(Vec::new(), |output| output.stdout);
     let is_libclang = |line: &str| {

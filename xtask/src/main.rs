@@ -26,12 +26,12 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Task {
-    /// Formatting, lints, documentation, the fuzz targets compiled, all tests, the concurrency models, and unsafe code that changed
-    /// under Miri and `AddressSanitizer`: what CI runs.
+    /// Formatting, lints, documentation, the fuzz targets compiled, all tests, the concurrency
+    /// models, and unsafe code that changed under Miri and `AddressSanitizer`: what CI runs.
     Test,
-    /// Only the style that no compiler checks: where unsafe, atomics and locks may stand.
+    /// Only the style that no compiler checks: where unsafe, atomics and locks are allowed.
     Tidy,
-    /// Installs the programs that tests drive below `target/tools`, where they are not there yet.
+    /// Installs the programs that tests drive below `target/tools`, unless they are there already.
     Tools,
     /// The concurrency models under the model checker.
     Shuttle {
@@ -47,15 +47,15 @@ enum Task {
     Tsan,
     /// Hedgerow, RocksDB, LMDB and SQLite doing the same work side by side (builds them: many minutes the first time).
     Compare {
-        /// Leave RocksDB away, which takes most of the build and needs libclang.
+        /// Omit RocksDB, which takes most of the build and needs libclang.
         #[arg(long)]
         without_rocksdb: bool,
-        /// What is handed on; `cargo xtask compare -- --help` lists it.
+        /// Arguments of the comparison; `cargo xtask compare -- --help` lists them.
         #[arg(last = true)]
         arguments: Vec<String>,
     },
-    /// Long searches: many cases per property, many schedules per model, all unsafe code under Miri and `AddressSanitizer`, the
-    /// comparison with RocksDB.
+    /// Long searches: many cases per property, many schedules per model, all unsafe code under Miri
+    /// and `AddressSanitizer`, the comparison with RocksDB.
     Soak {
         /// Cases per property test.
         #[arg(long, default_value_t = 4_000)]

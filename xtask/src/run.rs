@@ -1,29 +1,29 @@
-//! Running cargo and counting what its tests report.
+//! Runs cargo and counts the results of its tests.
 
 use anyhow::{Context, Result, bail};
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// How tests ended.
+/// The results of tests.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
     /// Tests that passed.
     pub passed: u64,
     /// Tests that failed.
     pub failed: u64,
-    /// Tests, or steps, that could not run or are not meant to here, each with the reason.
+    /// Tests, or steps, that could not run or are ignored, each with the reason.
     pub skipped: Vec<String>,
 }
 
 impl Tally {
-    /// One step that is skipped.
+    /// One skipped step.
     pub fn skipped(step: &str, why: &str) -> Tally {
         eprintln!("== {step}: skipped, {why}");
         Tally { skipped: vec![format!("{step}: {why}")], ..Tally::default() }
     }
 
-    /// Both together.
+    /// The sum of both.
     pub fn plus(mut self, other: Tally) -> Tally {
         self.passed += other.passed;
         self.failed += other.failed;
@@ -34,7 +34,7 @@ impl Tally {
 
 /// The root of the workspace.
 pub fn root() -> &'static Path {
-    // This crate lies directly below the root.
+    // This crate is directly below the root.
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap_or(Path::new("."))
 }
 
@@ -46,7 +46,7 @@ pub fn cargo(arguments: &str) -> Command {
 /// A cargo command of the nightly toolchain.
 pub fn nightly_cargo(arguments: &str) -> Command {
     let mut nightly = command("rustup", &format!("run nightly cargo {arguments}"));
-    // A toolchain that called us must not choose the compiler of another.
+    // The calling toolchain must not choose the compiler of another.
     for variable in ["RUSTC", "RUSTDOC", "CARGO", "RUSTUP_TOOLCHAIN"] {
         nightly.env_remove(variable);
     }
@@ -60,7 +60,7 @@ pub fn command(program: &str, arguments: &str) -> Command {
     command
 }
 
-/// Runs a step and fails if it fails.
+/// Runs a step; an error if it fails.
 pub fn step(name: &str, command: &mut Command) -> Result<()> {
     eprintln!("== {name}");
     let status = command.status().with_context(|| format!("{name}: could not start {command:?}"))?;
@@ -70,8 +70,8 @@ pub fn step(name: &str, command: &mut Command) -> Result<()> {
     Ok(())
 }
 
-/// Runs `cargo test` with these arguments for the test harness, shows what is not as usual in its output, and counts what it
-/// reports. A failing test is counted, not an error.
+/// Runs `cargo test` with these arguments for the test harness, shows the unusual lines of its
+/// output, and counts the results. A failing test is counted, not an error.
 pub fn tests(name: &str, command: &mut Command, harness: &str) -> Result<Tally> {
     eprintln!("== {name}");
     // A line per test, with the reason if it is ignored.
@@ -95,17 +95,17 @@ pub fn tests(name: &str, command: &mut Command, harness: &str) -> Result<Tally> 
     Ok(tally)
 }
 
-/// Whether a line says only that a test is run and passes.
+/// Whether a line only reports that a test runs or passes.
 fn is_usual(line: &str) -> bool {
     let is_test = line.starts_with("test ") && (line.ends_with(" ... ok") || line.contains(" ... ignored"));
     is_test || line.is_empty() || line.starts_with("running ") || line.starts_with("skipped: ")
 }
 
-/// Counts what the output of tests reports.
+/// Counts the results in the output of tests.
 #[derive(Default)]
 struct Count {
     tally: Tally,
-    /// Tests that reported that they are skipped, and passed for the harness.
+    /// Tests that reported themselves as skipped, and passed for the harness.
     passed_unrun: u64,
 }
 
@@ -133,7 +133,7 @@ fn number_before(result: &str, word: &str) -> u64 {
     before.split_whitespace().last().and_then(|number| number.parse().ok()).unwrap_or(0)
 }
 
-/// The test that a line says is ignored, and why; not one that another test runs.
+/// The ignored test that a line reports, and why; `None` if another test runs it.
 fn ignored(line: &str) -> Option<(&str, &str)> {
     let (test, why) = line.strip_prefix("test ")?.split_once(" ... ignored")?;
     let why = why.trim_start_matches(", ");

@@ -6,8 +6,9 @@ use anyhow::Result;
 
 const TARGET: &str = "x86_64-unknown-linux-gnu";
 
-/// What Miri interprets of packages of which all would take too long: library tests by parts of their names, half a minute of
-/// each package, and further ones where there is time. Of other packages it interprets all library tests.
+/// Tests that Miri interprets in packages whose full tests would take too long: library tests by
+/// parts of their names, half a minute per package, and further ones for the full extent. In other
+/// packages it interprets all library tests.
 const INTERPRETED: &[(&str, &str, &str)] = &[
     ("hedgerow-lab", "radix::simd", "fine_grained::tests::edges"),
     ("hedgerow-model", "token", "intersect search"),
@@ -22,24 +23,26 @@ const INTERPRETED: &[(&str, &str, &str)] = &[
     ),
 ];
 
-/// Packages in which Miri accepts pointers made of addresses: crossbeam-epoch, by which engines retire memory, makes some, and so do handles of records. Everywhere else it
-/// insists on strict provenance.
+/// Packages in which Miri accepts pointers made of addresses: crossbeam-epoch, by which engines
+/// retire memory, makes some, and so do record handles. Everywhere else it insists on strict
+/// provenance.
 const PERMISSIVE: &[&str] =
     &["hedgerow-lab", "hedgerow-rapid", "hedgerow-records", "hedgerow-subgraphs", "hedgerow-tel"];
 
-/// How much is checked.
+/// The extent of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Extent {
-    /// What fits into the time of CI.
+    /// As much as fits into the time of CI.
     Brief,
-    /// All that makes sense.
+    /// Everything useful.
     Full,
 }
 
-/// Packages without unsafe code whose tests exercise that of others: graphs and kernels on every engine, readers of foreign files.
+/// Packages without unsafe code whose tests exercise that of others: graphs and kernels on every
+/// engine, readers of foreign files.
 const DRIVING: &str = "-p hedgerow -p hedgerow-engines -p hedgerow-kernels -p hedgerow-formats";
 
-/// The library tests of packages with unsafe code, interpreted.
+/// Interprets the library tests of packages with unsafe code.
 pub fn miri(packages: &[Package], extent: Extent) -> Result<Tally> {
     if let Some(missing) = missing(&["miri", "rust-src"]) {
         return Ok(Tally::skipped("Miri", &missing));
@@ -53,7 +56,8 @@ pub fn miri(packages: &[Package], extent: Extent) -> Result<Tally> {
             "its standard library could not be built, for which it may need a network",
         ));
     }
-    // crossbeam-epoch keeps garbage until the process ends, and is not accepted by the stricter aliasing model.
+    // crossbeam-epoch keeps garbage until the process ends, and the stricter aliasing model rejects
+    // it.
     let flags = "-Zmiri-tree-borrows -Zmiri-ignore-leaks -Zmiri-disable-isolation";
     let mut tally = Tally::default();
     for package in packages {
@@ -76,7 +80,7 @@ pub fn miri(packages: &[Package], extent: Extent) -> Result<Tally> {
     Ok(tally)
 }
 
-/// The library tests of packages with unsafe code, with checked memory accesses and leaks.
+/// Runs the library tests of packages with unsafe code, with checked memory accesses and leaks.
 pub fn address(packages: &[Package]) -> Result<Tally> {
     match packages.is_empty() {
         true => Ok(Tally::default()),
@@ -84,7 +88,8 @@ pub fn address(packages: &[Package]) -> Result<Tally> {
     }
 }
 
-/// All tests of everything that stores, reads or computes on a graph, in the same way.
+/// Runs all tests of everything that stores, reads or computes on a graph, with checked memory
+/// accesses and leaks.
 pub fn address_of_all() -> Result<Tally> {
     address_of("--lib --tests", &(selected(&with_unsafe_code()?) + DRIVING), Extent::Full)
 }
@@ -103,7 +108,7 @@ fn address_of(targets: &str, packages: &str, extent: Extent) -> Result<Tally> {
     tests(&format!("AddressSanitizer: {packages}"), &mut run, "")
 }
 
-/// The concurrent tests, with checked ordering of memory accesses.
+/// Runs the concurrent tests, with checked ordering of memory accesses.
 pub fn thread() -> Result<Tally> {
     if let Some(missing) = missing(&["rust-src"]) {
         return Ok(Tally::skipped("ThreadSanitizer", &missing));
@@ -118,7 +123,8 @@ pub fn thread() -> Result<Tally> {
     tests("ThreadSanitizer", &mut run, "")
 }
 
-/// Installs a nightly toolchain with these components where it can; says if that is not to be had.
+/// Installs a nightly toolchain with these components if possible; otherwise returns what is
+/// missing.
 fn missing(components: &[&str]) -> Option<String> {
     let is_complete = || {
         let list = command("rustup", "component list --toolchain nightly --installed").output();
@@ -139,7 +145,7 @@ fn missing(components: &[&str]) -> Option<String> {
             format!("toolchain install nightly --profile minimal --no-self-update{components}")
         }
     };
-    // Whether it succeeded is looked up.
+    // Success is checked below.
     let _ = step("nightly toolchain", &mut command("rustup", &install));
     let wanted = [&["a nightly toolchain"], components].concat().join(", ");
     (!is_complete()).then(|| format!("it needs {wanted}, which rustup cannot install here"))

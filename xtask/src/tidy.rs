@@ -63,14 +63,15 @@ pub const UNSAFE_FILES: &[&str] = &[
     "crates/testing/src/scenario.rs",
 ];
 
-/// Where atomics, locks and epochs are named; everybody else takes them from there.
+/// The crate that names atomics, locks and epochs; all others import them from it.
 const SYNC_CRATE: &str = "crates/sync/";
 
-/// What only the sync crate may name.
+/// Names that only the sync crate may use.
 const SYNC_NAMES: &[&str] =
     &["std::sync::atomic", "std::sync::Mutex", "std::sync::RwLock", "parking_lot::", "crossbeam_epoch::"];
 
-/// The crates of which every file access goes through the file system of `crates/log/src/files`, so that tests can let any fail.
+/// The crates whose every file access goes through the file system of `crates/log/src/files`, so
+/// that tests can make any access fail.
 const STORE_CRATES: &[&str] = &[
     "crates/log/src/",
     "crates/sequencer/src/",
@@ -79,13 +80,13 @@ const STORE_CRATES: &[&str] = &[
     "crates/hedgerow/src/",
 ];
 
-/// Where the operating system's files are named.
+/// The folder that names the operating system's files.
 const REAL_FILES: &str = "crates/log/src/files/real";
 
-/// What only those may name.
+/// Names that only that folder may use.
 const FILE_NAMES: &[&str] = &["std::fs", "rustix::fs", "std::os::unix::fs", "tempfile::", "memmap2::"];
 
-/// A file longer than this has more than one purpose.
+/// The maximum number of lines of a file: a longer one has more than one purpose.
 const LONGEST_FILE: usize = 600;
 
 /// Checks every Rust file of the workspace, and the words of every document.

@@ -8,10 +8,10 @@ use std::fs;
 const CHECKER: &str = "adya";
 const CHECKER_VERSION: &str = "0.1.0";
 
-/// Where it is built.
+/// The build directory.
 const BUILD: &str = "target/tools/build";
 
-/// Installs the checker of isolation if it is not there in the right version.
+/// Installs the isolation checker unless the right version is installed.
 pub fn install_checker() -> Result<()> {
     let program = root().join("target/tools/bin").join(CHECKER);
     let wanted = format!("{CHECKER} {CHECKER_VERSION}");

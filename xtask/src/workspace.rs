@@ -1,23 +1,25 @@
-//! The packages of the workspace, as its folders show them: what the checks run on is derived from here.
+//! The packages of the workspace, as found in its folders: the checks derive their targets from
+//! here.
 
 use crate::run::root;
 use crate::tidy::UNSAFE_FILES;
 use anyhow::{Context, Result};
 use std::fs;
 
-/// The crate whose code drives other stores: what it has of unsafe code calls C, which neither Miri nor a sanitizer sees.
+/// The crate that drives other stores: its unsafe code calls C, which neither Miri nor a sanitizer
+/// sees.
 const FOREIGN: &str = "crates/compare";
 
 /// A package below `crates`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Package {
-    /// As cargo knows it.
+    /// Its name in cargo.
     pub name: String,
     /// Relative to the root, with slashes.
     pub folder: String,
 }
 
-/// All of them, by folder.
+/// All packages, by folder.
 pub fn packages() -> Result<Vec<Package>> {
     let mut packages = Vec::new();
     for entry in fs::read_dir(root().join("crates"))? {
@@ -31,7 +33,7 @@ pub fn packages() -> Result<Vec<Package>> {
     Ok(packages)
 }
 
-/// Those with models for the model checker: a test `shuttle`.
+/// The packages with models for the model checker: a test `shuttle`.
 pub fn with_models() -> Result<Vec<Package>> {
     let has_models = |package: &Package| {
         let tests = root().join(&package.folder).join("tests");
@@ -40,7 +42,7 @@ pub fn with_models() -> Result<Vec<Package>> {
     Ok(packages()?.into_iter().filter(has_models).collect())
 }
 
-/// Those with unsafe code of their own, by the list of files that may contain any.
+/// The packages with unsafe code of their own, by the list of files that may contain any.
 pub fn with_unsafe_code() -> Result<Vec<Package>> {
     let has_unsafe_code = |package: &Package| {
         package.folder != FOREIGN && UNSAFE_FILES.iter().any(|file| package.contains(file))
@@ -55,7 +57,7 @@ impl Package {
     }
 }
 
-/// `-p` for each of them.
+/// The arguments `-p NAME` of all packages.
 pub fn selected(packages: &[Package]) -> String {
     packages.iter().map(|package| format!("-p {} ", package.name)).collect()
 }

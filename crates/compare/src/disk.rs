@@ -1,4 +1,4 @@
-//! What the disk can do by itself: appends of as many bytes as a commit of one edge, each synced.
+//! The speed of the disk alone: appends of as many bytes as a commit of one edge, each synced.
 
 use anyhow::{Context, Result};
 use std::fs::{File, OpenOptions};
@@ -6,10 +6,11 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// About as many bytes as Hedgerow writes for a synced commit of one edge; what the others write beyond that is theirs.
+/// Approximate bytes that Hedgerow writes for a synced commit of one edge; whatever else a store
+/// writes is its own overhead.
 const COMMIT: usize = 44;
 
-/// Bytes of the file, of which every one was written before, so that a sync writes nothing about the file itself.
+/// Bytes of the file, all written before, so that a sync writes no metadata.
 const LENGTH: usize = 16 << 20;
 
 const PAGE: usize = 4 << 10;
@@ -27,7 +28,8 @@ impl Disk {
         let path = folder.join("limit");
         let open = || {
             let file = OpenOptions::new().write(true).create(true).truncate(true).open(&path)?;
-            // Page by page: the system keeps what is written at once as one in its cache, and would look at all of it at each append.
+            // Page by page: Linux keeps each write as one folio in its cache, and would check all
+            // of it at each append.
             (0..LENGTH).step_by(PAGE).try_for_each(|at| file.write_all_at(&[0; PAGE], at as u64))?;
             file.sync_data()?;
             Ok::<_, std::io::Error>(file)
@@ -35,7 +37,7 @@ impl Disk {
         Ok(Disk { file: open().with_context(|| path.display().to_string())?, position: 0 })
     }
 
-    /// Appends and syncs for so long; how long each took.
+    /// Appends and syncs for the given time; returns the time of each.
     pub fn sync_for(&mut self, time: Duration) -> Result<Vec<Duration>> {
         let (begin, mut latencies) = (Instant::now(), Vec::new());
         while begin.elapsed() < time {

@@ -1,4 +1,4 @@
-//! Figures, their medians and what they are over those of Hedgerow, as a table and as JSON.
+//! Figures, their medians and ratios to those of Hedgerow, as a table and as JSON.
 
 use crate::measure::Plan;
 use crate::stores::REFERENCE;
@@ -8,27 +8,27 @@ use std::fmt::Write;
 use std::path::Path;
 use std::time::Duration;
 
-/// What a figure is of.
+/// Identifies a figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Figure {
-    /// The work.
+    /// The workload.
     pub workload: &'static str,
-    /// The store, or the disk by itself.
+    /// The store, or the disk alone.
     pub store: &'static str,
-    /// How many threads did it.
+    /// The number of threads.
     pub threads: usize,
-    /// What was measured.
+    /// The metric.
     pub metric: &'static str,
-    /// In which unit.
+    /// Its unit.
     pub unit: &'static str,
 }
 
-/// Figures as measured, in the order in which they were first.
+/// Figures as measured, in the order of their first measurement.
 #[derive(Debug, Default)]
 pub struct Figures(Vec<(Figure, Vec<f64>)>);
 
 impl Figures {
-    /// Notes a value of a figure.
+    /// Records a value of a figure.
     pub fn push(&mut self, figure: Figure, value: f64) {
         match self.0.iter_mut().find(|(other, _)| *other == figure) {
             Some((_, values)) => values.push(value),
@@ -36,7 +36,8 @@ impl Figures {
         }
     }
 
-    /// Workload by workload, as they were first measured, with those side by side that differ in the store alone.
+    /// Workload by workload, in the order of first measurement, with figures that differ only in
+    /// the store side by side.
     fn in_order(mut self) -> Vec<(Figure, Vec<f64>)> {
         let figures: Vec<Figure> = self.0.iter().map(|(figure, _)| *figure).collect();
         self.0.sort_by_key(|(figure, _)| {
@@ -48,7 +49,7 @@ impl Figures {
         self.0
     }
 
-    /// Notes how often something was done, and how long it took each time.
+    /// Records how often an operation was done, and how long it took each time.
     pub fn push_waits(&mut self, figure: Figure, mut latencies: Vec<Duration>, elapsed: Duration) {
         self.push(figure, latencies.len() as f64 / elapsed.as_secs_f64());
         latencies.sort_unstable();
@@ -61,25 +62,25 @@ impl Figures {
     }
 }
 
-/// A figure of a store with its median, least and greatest value.
+/// A figure of a store with its median, minimum and maximum.
 #[derive(Debug, Serialize)]
 pub struct Row {
     /// The graph.
     pub dataset: String,
-    /// What it is of.
+    /// Identifies the figure.
     #[serde(flatten)]
     pub figure: Figure,
     /// The median of the repetitions.
     pub median: f64,
-    /// The least of them.
+    /// The minimum of the repetitions.
     pub min: f64,
-    /// The greatest of them.
+    /// The maximum of the repetitions.
     pub max: f64,
-    /// The median over that of Hedgerow with as many threads.
+    /// The median over that of Hedgerow with the same number of threads.
     pub ratio_to_hedgerow: Option<f64>,
 }
 
-/// What a run has shown.
+/// The report of a run.
 #[derive(Debug, Serialize)]
 pub struct Report {
     command: Vec<String>,
@@ -89,13 +90,13 @@ pub struct Report {
     vertices: u32,
     edges: usize,
     repetitions: u32,
-    /// Each store, and how it was set up.
+    /// Each store and its setup.
     stores: Vec<(&'static str, &'static str)>,
     results: Vec<Row>,
 }
 
 impl Report {
-    /// Of what was measured.
+    /// A report of these figures.
     pub fn new(plan: &Plan<'_>, directory: &Path, figures: Figures) -> Self {
         let medians: Vec<(Figure, f64)> =
             figures.0.iter().map(|(figure, values)| (*figure, summary(values).1)).collect();
@@ -120,16 +121,16 @@ impl Report {
         }
     }
 
-    /// As one JSON object.
+    /// The report as one JSON object.
     pub fn to_json(&self) -> Result<String> {
         Ok(serde_json::to_string_pretty(self)? + "\n")
     }
 
-    /// For people.
+    /// The report as a table.
     pub fn to_table(&self) -> String {
         let mut table = String::new();
         let mut line = |text: String| {
-            // A string takes everything.
+            // Writing to a string cannot fail.
             let _ = writeln!(table, "{}", text.trim_end());
         };
         line(format!("{}: {} vertices, {} edges", self.dataset, self.vertices, self.edges));
@@ -162,7 +163,8 @@ fn quantity(value: f64) -> String {
     }
 }
 
-/// The least, the median and the greatest of some values; of an even number the median is the mean of the two in the middle.
+/// The minimum, the median and the maximum of some values; the median of an even number is the mean
+/// of the two in the middle.
 pub fn summary(values: &[f64]) -> (f64, f64, f64) {
     let mut sorted = values.to_vec();
     sorted.sort_unstable_by(f64::total_cmp);

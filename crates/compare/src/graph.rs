@@ -1,4 +1,4 @@
-//! The edges that all stores are given.
+//! The edges that all stores get.
 
 use anyhow::Result;
 use hedgerow::VertexId;
@@ -11,19 +11,20 @@ use rayon::slice::ParallelSliceMut;
 /// A directed edge.
 pub type Edge = (VertexId, VertexId);
 
-/// How many edges are looked up.
+/// Number of edges to look up.
 const PROBES: usize = 1 << 20;
 
 /// An undirected graph without loops and repeated edges, as a shuffled stream of both directions of every edge.
 #[derive(Debug)]
 pub struct Graph {
-    /// What it is called.
+    /// Its name.
     pub name: String,
-    /// Vertices are numbered from 0 to below this.
+    /// The vertex bound: vertices are numbered from 0.
     pub vertices: u32,
     /// The edges in the order in which they are put.
     pub stream: Vec<Edge>,
-    /// Edges to look up: half of them exist, the other half go from the source of one to any vertex.
+    /// Edges to look up: half of them exist, the other half go from the source of one to a random
+    /// vertex.
     pub probes: Vec<Edge>,
 }
 
@@ -60,12 +61,12 @@ pub struct FreshEdges {
 }
 
 impl FreshEdges {
-    /// Others for every seed.
+    /// A sequence of edges, different for every seed.
     pub fn new(seed: u64, vertices: u32) -> Self {
         FreshEdges { random: Xoshiro256PlusPlus::seed_from_u64(seed), vertices }
     }
 
-    /// The next one.
+    /// The next edge.
     pub fn next(&mut self) -> Edge {
         let mut vertex = || VertexId::new(self.random.random_range(0..self.vertices));
         (vertex(), vertex())

@@ -2,15 +2,15 @@
 //!
 //! | file | what it does |
 //! |---|---|
-//! | `stores/` | one file per store, behind one trait, each with how it is set up |
-//! | `graph` | the edges that all are given |
+//! | `stores/` | one file per store, behind one trait, each with its setup |
+//! | `graph` | the edges that all stores get |
 //! | `measure` | the work, in turns over the stores |
-//! | `link_bench/` | other work: LinkBench's requests, with a file per store |
-//! | `seek_scan/` | other work: finding the first neighbor, and each further one, in several structures |
-//! | `disk` | what the disk can do by itself |
+//! | `link_bench/` | LinkBench's requests, with a file per store |
+//! | `seek_scan/` | finding the first neighbor, and each further one, in several structures |
+//! | `disk` | the speed of the disk alone |
 //! | `figures` | medians and ratios, as a table and as JSON |
 //!
-//! `docs/bench.md` says what is measured and what is fair about it.
+//! `docs/bench.md` describes the measurements and their fairness.
 
 mod disk;
 mod figures;
@@ -39,16 +39,16 @@ struct Arguments {
     /// The graph has 2^SCALE vertices (14 to 24) and about 30 times as many edges, counted in both directions
     #[arg(long, default_value_t = 18, value_parser = clap::value_parser!(u32).range(14..=24))]
     scale: u32,
-    /// What makes and shuffles the graph
+    /// The seed that generates and shuffles the graph
     #[arg(long, default_value_t = 1)]
     seed: u64,
     /// The stores, separated by commas [default: all that were built]
     #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = Kind::named)]
     stores: Vec<&'static Kind>,
-    /// The directory for the stores, on the disk that is to be measured [default: for temporary files]
+    /// The directory for the stores, on the disk to be measured [default: for temporary files]
     #[arg(long, value_name = "DIRECTORY")]
     store: Option<PathBuf>,
-    /// How often everything is measured
+    /// Repetitions of each measurement
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=1000))]
     repetitions: u32,
     /// How long each number of clients commits in each repetition, and how long buffered commits take at most
@@ -59,7 +59,7 @@ struct Arguments {
     json: Option<PathBuf>,
 }
 
-/// Work that is measured alone.
+/// Separate comparisons.
 #[derive(Debug, Subcommand)]
 enum OtherWork {
     LinkBench(link_bench::Arguments),
@@ -103,7 +103,7 @@ fn main() -> Result<()> {
     folder.close().with_context(|| format!("the stores in {} could not be removed", directory.display()))
 }
 
-/// A folder for stores, which goes with them.
+/// A folder for stores, which is removed with them.
 fn folder_in(directory: &Path) -> Result<TempDir> {
     let folder = tempfile::Builder::new().prefix("hedgerow-compare-").tempdir_in(directory);
     folder.with_context(|| format!("no stores can be made in {}", directory.display()))

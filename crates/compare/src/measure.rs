@@ -11,31 +11,31 @@ use std::thread;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-/// How many clients commit at a time, each waiting for its commit.
+/// Numbers of concurrent clients, each waiting for its commit.
 const CLIENTS: [usize; 4] = [1, 2, 16, 64];
 
-/// How often disk, clients and stores take turns within a repetition, so that what changes with time changes for all.
+/// Turns of disk, clients and stores within a repetition, so that changes over time affect all.
 const SLICES: u32 = 5;
 
 /// Edges per transaction of a bulk.
 const BATCH: usize = 1 << 16;
 
-/// What is to be measured.
+/// What to measure.
 #[derive(Debug)]
 pub struct Plan<'p> {
     /// The edges.
     pub graph: &'p Graph,
     /// The stores.
     pub kinds: &'p [&'static Kind],
-    /// Where they are made.
+    /// The folder of the stores.
     pub folder: &'p Path,
-    /// How often everything is measured.
+    /// Repetitions of each measurement.
     pub repetitions: u32,
     /// How long each number of clients commits, and how long buffered commits take at most.
     pub time: Duration,
 }
 
-/// An open store in a folder of its own, which goes after it.
+/// An open store in its own folder, which is removed after it.
 struct Opened {
     kind: &'static Kind,
     store: Box<dyn EdgeStore>,
@@ -107,7 +107,8 @@ fn synced_commits(plan: &Plan<'_>, repetition: u64, figures: &mut Figures) -> Re
     Ok(())
 }
 
-/// Another one for every client of every slice, so that hardly any edge is put twice: to put what is there is no work.
+/// A different seed for every client of every slice, so that hardly any edge is put twice: putting
+/// an existing edge is no work.
 fn seed(repetition: u64, slice: u32, clients: usize, number: usize) -> u64 {
     repetition << 32 | u64::from(slice) << 16 | (clients as u64) << 8 | number as u64
 }
@@ -129,7 +130,7 @@ impl Waits {
     }
 }
 
-/// Puts one edge after the other for so long; how long each took.
+/// Puts edges one by one for the given time; returns the time of each.
 fn commit_for(time: Duration, store: &dyn EdgeStore, seed: u64, vertices: u32) -> Result<Vec<Duration>> {
     let (mut edges, mut latencies) = (FreshEdges::new(seed, vertices), Vec::new());
     let begin = Instant::now();
@@ -163,7 +164,7 @@ fn buffered_commits(plan: &Plan<'_>, kind: &'static Kind, figures: &mut Figures)
             break;
         }
     }
-    // What is not on the disk in the end would not have to be written by anybody.
+    // The flush counts: otherwise the rate would include writes that never reach the disk.
     opened.store.flush()?;
     let rate = committed as f64 / begin.elapsed().as_secs_f64();
     figures.push(single("buffered-insert", kind, "throughput", "edges/s"), rate);
@@ -176,7 +177,8 @@ fn single(workload: &'static str, kind: &'static Kind, metric: &'static str, uni
     Figure { workload, store: kind.name, threads: 1, metric, unit }
 }
 
-/// The whole graph in synced batches, opened again, and read; the answers of the reads.
+/// Ingests the whole graph in synced batches, opens it again, and reads it; returns the results of
+/// the reads.
 fn bulk_and_reads(plan: &Plan<'_>, kind: &'static Kind, figures: &mut Figures) -> Result<(u64, usize)> {
     let Graph { stream, probes, vertices, .. } = plan.graph;
     let edges = stream.len() as f64;
@@ -192,7 +194,7 @@ fn bulk_and_reads(plan: &Plan<'_>, kind: &'static Kind, figures: &mut Figures) -
     let (store, seconds) = timed(|| open_and_ask(kind, folder.path(), *vertices, &stream[0]))?;
     figures.push(single("open", kind, "time", "s"), seconds);
 
-    // Once unmeasured, as who has just opened a file has not read it.
+    // Once unmeasured: a file that was just opened has not been read.
     let all: Vec<VertexId> = (0..*vertices).map(VertexId::new).collect();
     store.sum_neighbors(&all, usize::MAX)?;
     let (sum, seconds) = timed(|| store.sum_neighbors(&all, usize::MAX))?;
@@ -203,7 +205,8 @@ fn bulk_and_reads(plan: &Plan<'_>, kind: &'static Kind, figures: &mut Figures) -
     Ok((sum, found))
 }
 
-/// Opens a store and asks it for an edge that it has: some read then what others have read before.
+/// Opens a store and reads an existing edge: some stores read at this point what others have read
+/// before.
 fn open_and_ask(
     kind: &'static Kind,
     folder: &Path,
@@ -215,7 +218,7 @@ fn open_and_ask(
     Ok(store)
 }
 
-/// A result, and how many seconds it took.
+/// A result, and the seconds it took.
 fn timed<T>(work: impl FnOnce() -> Result<T>) -> Result<(T, f64)> {
     let started = Instant::now();
     let result = work()?;

@@ -1,15 +1,16 @@
 //! The engines that graphs are tested with. Not published.
 //!
-//! The tests of this crate run kernels, their own and the library's, on every engine. A kernel is compiled for each of
-//! them where it is used, which takes minutes with any optimization, so that these tests are compiled without. Those of
-//! other operations are in `crates/hedgerow`, which has them compiled already.
+//! The tests of this crate run kernels, their own and the library's, on every engine. A kernel is
+//! compiled for each engine where it is used, which takes minutes with any optimization, so these
+//! tests are compiled without. The tests of other operations are in `crates/hedgerow`, which has
+//! them compiled already.
 
 use hedgerow::EngineKind;
 
 /// The engine with a version per edge, where one beside those of the library is enough.
 pub const ADJACENCY_LIST: EngineKind = EngineKind::Custom(&hedgerow_lab::ADJACENCY_LIST);
 
-/// Every engine that exists: those of the library, and those of research behind virtual calls.
+/// Every engine: those of the library, and those of research behind virtual calls.
 pub const ENGINES: [EngineKind; 8] = [
     EngineKind::Rapid,
     EngineKind::Tel,
@@ -21,7 +22,7 @@ pub const ENGINES: [EngineKind; 8] = [
     EngineKind::Custom(&hedgerow_lab::CLUSTERED_ART),
 ];
 
-/// One engine of each way to keep versions: on these the models of whole graphs run.
+/// One engine for each way of keeping versions: the models of whole graphs run on these.
 pub const MODELLED: [EngineKind; 3] = [EngineKind::Rapid, EngineKind::Tel, ADJACENCY_LIST];
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Kernels and static copies as operations of a graph: what they refuse, and how they end early.
+//! Tests kernels and static copies as operations of a graph: their errors and their early ends.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 

@@ -1,4 +1,4 @@
-//! Common neighbors in every engine against sets, with rows, leaves and trees on either side.
+//! Tests common neighbors in every engine against sets, with rows, leaves and trees on either side.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![cfg(not(hedgerow_shuttle))]
@@ -11,12 +11,13 @@ use std::collections::BTreeSet;
 
 type Set = BTreeSet<u64>;
 
-/// The common neighbors of each two vertices, by both ways that there are.
+/// The common neighbors of each two vertices, found in both ways.
 struct Pairs<'a> {
     vertices: &'a [VertexId],
 }
 
-/// What two vertices have in common, found by their neighbors, and by a slice of the neighbors of the second.
+/// The common neighbors of two vertices, found by two cursors, and by a slice of the neighbors of
+/// the second.
 type Common = (Vec<VertexId>, Vec<VertexId>);
 
 impl Kernel for Pairs<'_> {
@@ -38,7 +39,7 @@ fn common<A: Adjacency>(adjacency: &A, vertices: &[VertexId]) -> Result<Vec<Comm
                 .map_err(KernelError::read)?;
             let (ids, _) = other.gather(*second).map_err(KernelError::read)?;
             let mut ids = ids.to_vec();
-            // A slice ascends, whatever the order that neighbors are kept in.
+            // The slice must ascend, whatever the order in which the engine keeps neighbors.
             ids.sort_unstable();
             A::intersect(&mut one, *first, &ids, |id| by_slice.push(id)).map_err(KernelError::read)?;
             found.push((by_vertices, by_slice));
@@ -90,7 +91,7 @@ fn common_neighbors_are_those_of_sets() {
         let (before, snapshot) = (sets.clone(), graph.snapshot().unwrap());
         check(&snapshot, &before, engine);
 
-        // Other versions: entries deleted and put beside those that the first snapshot sees.
+        // Other versions: entries deleted and added beside those that the first snapshot sees.
         for (owner, set) in (0u64..).zip(&mut sets) {
             for member in set.iter().copied().step_by(4).take(60).collect::<Vec<_>>() {
                 assert!(graph.delete_edge(owner, member).unwrap());

@@ -1,5 +1,6 @@
-//! Every kernel on every engine: the same results on a snapshot as on its static copy, whatever happened to the graph
-//! before and whatever writers do meanwhile. The kernels' own tests hold the static graph to the definitions.
+//! Every kernel on every engine gives the same results on a snapshot as on its static copy,
+//! whatever happened to the graph before and whatever writers do meanwhile. The kernels' own tests
+//! check the static graph against the definitions.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![cfg(not(hedgerow_shuttle))]
@@ -32,7 +33,7 @@ struct Pair<'a> {
 }
 
 impl Pair<'_> {
-    /// What a kernel computes on both.
+    /// The results of a kernel on both.
     fn run<K: Kernel + Copy, T>(&self, kernel: K, part: impl Fn(K::Output) -> T) -> [T; 2] {
         [part(self.snapshot.run(kernel).unwrap()), part(kernel.run(&self.csr).unwrap())]
     }

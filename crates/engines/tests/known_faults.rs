@@ -1,4 +1,4 @@
-//! Faults that stores of this kind are known for, one test each, on every engine.
+//! Known faults of stores of this kind, one test each, on every engine.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -20,7 +20,7 @@ fn graph(engine: EngineKind, keys: KeyKind) -> Graph {
     Graph::in_memory(GraphOptions::new().engine(engine).keys(keys)).unwrap()
 }
 
-/// The neighbors of a label by vertex, as one scan over all vertices hands them out.
+/// The neighbors of a label by vertex, from one scan over all vertices.
 struct ScanAll<W>(LabelId, std::marker::PhantomData<W>);
 
 impl<W: Column> Kernel for ScanAll<W> {
@@ -43,12 +43,12 @@ fn scan<W: Column>(snapshot: &Snapshot, label: LabelId) -> BTreeMap<u32, Vec<(u3
     snapshot.run(ScanAll(label, std::marker::PhantomData)).unwrap()
 }
 
-/// How many neighbors a scan hands out.
+/// The number of neighbors that a scan returns.
 fn scanned_edges(snapshot: &Snapshot) -> u64 {
     scan::<()>(snapshot, LabelId::DEFAULT).values().map(|row| row.len() as u64).sum()
 }
 
-// --- a search that runs over the end of a row ------------------------------------------------
+// --- a search that runs past the end of a row --------------------------------------------------
 
 /// Sources, which fill three partitions, and destinations: enough for sets of every size.
 const SOURCES: u32 = 192;
@@ -93,7 +93,8 @@ fn is_sorted<A: Adjacency>(_: &A) -> bool {
     A::SORTED
 }
 
-/// Rows of no, few, many and very many neighbors in random order; the first and last of each partition get their turn.
+/// Rows of no, few, many and very many neighbors in random order; the first and last row of each
+/// partition are included.
 fn random_rows(random: &mut SmallRng) -> Rows {
     let degree = |random: &mut SmallRng| match random.random_range(0..40) {
         0 => random.random_range(1_020..1_030),
@@ -131,7 +132,7 @@ fn check_rows(snapshot: &Snapshot, rows: &Rows) {
 }
 
 #[test]
-fn a_search_does_not_find_what_belongs_to_the_next_vertex() {
+fn a_search_does_not_find_neighbors_of_the_next_vertex() {
     for (seed, engine) in ENGINES.into_iter().enumerate() {
         for batch in [1, 700, usize::MAX] {
             let mut random = SmallRng::seed_from_u64(seed as u64);
@@ -149,7 +150,7 @@ fn a_search_does_not_find_what_belongs_to_the_next_vertex() {
             let loaded = graph.snapshot().unwrap();
             check_rows(&loaded, &rows);
 
-            // Rows that have shrunk, some to nothing, while a snapshot keeps what was.
+            // Rows that have shrunk, some to nothing, while a snapshot keeps their old state.
             let before = rows.clone();
             for (source, destination) in
                 edges.iter().step_by(2).chain(edges.iter().filter(|(s, _)| s.get() % 5 == 0))
@@ -163,7 +164,7 @@ fn a_search_does_not_find_what_belongs_to_the_next_vertex() {
     }
 }
 
-// --- vertices out of order, and vertices that go ---------------------------------------------
+// --- vertices out of order, and deleted vertices ----------------------------------------------
 
 #[test]
 fn a_vertex_that_comes_after_a_larger_one_keeps_both_with_their_edges() {
@@ -227,8 +228,8 @@ fn check_deleted_vertex(engine: EngineKind, kind: KeyKind, topology: Topology) {
     assert_eq!(without.neighbors(key(5)).unwrap(), []);
     assert_eq!(scanned_edges(&without), 0);
 
-    // Again, with other edges, while the old snapshot reads the former vertex. Dense keys are ids, so that the id is
-    // the same; other keys get the id again when nobody reads it.
+    // Again, with other edges, while the old snapshot reads the former vertex. Dense keys are ids,
+    // so the id is the same; other keys reuse the id when it is no longer read.
     graph.put_edge(key(0), key(7)).unwrap();
     let again = graph.snapshot().unwrap();
     let id = again.vertex_id(key(0)).unwrap().unwrap();
@@ -253,7 +254,7 @@ fn check_deleted_vertex(engine: EngineKind, kind: KeyKind, topology: Topology) {
     assert_eq!(snapshot.neighbors(key(0)).unwrap(), [key(7)]);
 }
 
-// --- more snapshots than somebody's table has places -----------------------------------------
+// --- more snapshots than a table has slots -----------------------------------------------------
 
 #[test]
 fn any_number_of_snapshots_are_read_at_once_each_at_its_own_timestamp() {
@@ -264,7 +265,8 @@ fn any_number_of_snapshots_are_read_at_once_each_at_its_own_timestamp() {
     }
 }
 
-/// Every commit puts an edge and takes another one away; one thread reads each state, all at the same time.
+/// Every commit puts an edge and deletes another one; one thread reads each state, all
+/// concurrently.
 fn check_snapshots_at_once(engine: EngineKind, count: u64) {
     let graph = graph(engine, KeyKind::Dense);
     let first: Vec<(u64, u64)> = (0..count).map(|edge| (edge % 70, 100 + edge)).collect();
@@ -317,7 +319,7 @@ fn check_snapshots_at_once(engine: EngineKind, count: u64) {
     assert_eq!(graph.memory().retained_bytes, 0);
 }
 
-// --- values that come back as others ----------------------------------------------------------
+// --- values that are read back wrong ------------------------------------------------------------
 
 /// A column type, with values at its limits.
 trait Extremes: Column + std::fmt::Debug {
@@ -405,7 +407,7 @@ fn check_values<W: Extremes>(engine: EngineKind, topology: Topology) {
     check_state::<W>(&old, &old_state);
 }
 
-/// By point reads, by a scan, and by rows.
+/// Reads by point, by a scan, and by rows.
 fn check_state<W: Extremes>(snapshot: &Snapshot, state: &Values) {
     let label = LabelId::DEFAULT;
     for ((source, destination), bits) in state {
@@ -478,7 +480,7 @@ fn vertex_properties_are_read_as_they_were_written() {
     }
 }
 
-// --- readers that lose edges while writers run -----------------------------------------------
+// --- readers that lose edges while writers run -------------------------------------------------
 
 #[test]
 fn readers_never_see_fewer_edges_than_their_snapshot_holds() {

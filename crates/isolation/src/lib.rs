@@ -1,11 +1,11 @@
-//! Hedgerow in a process of its own, judged from outside: by a checker of isolation that knows nothing of it, and
-//! by whoever kills it.
+//! Runs Hedgerow in a separate process and judges it from outside: by an isolation checker that
+//! knows nothing of it, and by killing the process.
 //!
 //! - [`lists`]: lists that grow, in a graph in a store, served to the clients of
-//!   [adya](https://crates.io/crates/adya) over its JSON protocol. The checker makes up the transactions, and judges what
-//!   they read.
-//! - [`load`]: clients of which each commit is known beforehand, with acknowledgements for whoever keeps them; and what
-//!   the store must hold when the process was killed.
+//!   [adya](https://crates.io/crates/adya) over its JSON protocol. The checker generates the
+//!   transactions, and judges their reads.
+//! - [`load`]: clients whose every commit is known beforehand, with acknowledgements that outlive
+//!   the process; and what the store must hold after the process was killed.
 //!
 //! The tests of this crate run both with `kill -9`, and with planted mistakes that must be found.
 
@@ -19,7 +19,7 @@ pub use named::Named;
 
 use std::fmt::Display;
 
-/// Ends this process because the graph did what it must not do: whoever started it sees that.
+/// Ends this process because the graph did something forbidden: the exit status tells its parent.
 fn give_up(what: &str, why: &dyn Display) -> ! {
     eprintln!("{what}: {why}");
     std::process::exit(1);

@@ -17,13 +17,14 @@ struct Arguments {
 enum Process {
     /// Serves lists in a store until its input ends.
     Serve(lists::ServerOptions),
-    /// Passes transactions from its input to a server, and the answers to its output: what the checker starts per client.
+    /// Passes transactions from its input to a server, and the answers to its output: the process
+    /// that the checker starts per client.
     Relay {
         /// The socket that the server listens on.
         #[arg(long)]
         socket: PathBuf,
     },
-    /// Commits to a store until it is killed, and acknowledges on its output.
+    /// Commits to a store until it is killed, and writes acknowledgements to its output.
     Load(load::LoadOptions),
 }
 

@@ -1,15 +1,15 @@
-//! Mistakes that are made on purpose, to see that they are found.
+//! Deliberate mistakes, to check that they are found.
 
 use crate::named::Named;
 
-/// A mistake that whoever judges must find.
+/// A mistake that the checks must find.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mistake {
-    /// None: what is to be judged.
+    /// None: the real system.
     Nothing,
-    /// Each transaction is two, so that others, or the end of the process, come between.
+    /// Each transaction is split in two, so that others, or the end of the process, come between.
     Split,
-    /// A transaction is answered before it is committed, whatever becomes of that.
+    /// A transaction is answered before it is committed, whatever the outcome.
     Early,
 }
 

@@ -1,22 +1,22 @@
-//! Choices by name on the command line.
+//! Named choices on the command line.
 
 use hedgerow::{Durability, Topology};
 
-/// What has a name on the command line.
+/// A choice with a name on the command line.
 pub trait Named: Copy + PartialEq + 'static {
-    /// Every choice and what it is called.
+    /// Every choice and its name.
     const NAMES: &'static [(&'static str, Self)];
 
-    /// What this choice is called.
+    /// The name of this choice.
     #[must_use]
     fn name(self) -> &'static str {
         Self::NAMES.iter().find(|(_, choice)| *choice == self).map_or("", |(name, _)| name)
     }
 
-    /// The choice of that name.
+    /// The choice with this name.
     ///
     /// # Errors
-    /// There is none; the message names those that there are.
+    /// There is no such choice; the message lists all.
     fn of_name(name: &str) -> Result<Self, String> {
         let found = Self::NAMES.iter().find(|(other, _)| *other == name).map(|(_, choice)| *choice);
         found.ok_or_else(|| {

@@ -1,4 +1,4 @@
-//! Named cases for engines that account for every byte that they hold, and free what nobody sees as soon as that is so.
+//! Named cases for engines that account for every byte that they hold, and free garbage at once.
 
 use crate::Tested;
 use crate::contract::{delete, put, put_valued};
@@ -8,7 +8,8 @@ use crate::pipeline::{Pipeline, Units};
 use hedgerow_model::token::LiveTimestamps;
 use hedgerow_model::{CapacityError, Engine, EngineError, Timestamp, Topology};
 
-/// Makes a test of each case for an engine that is [`Tested`](crate::Tested) and can recount what it holds.
+/// Makes a test of each case for an engine that is [`Tested`](crate::Tested) and can recount its
+/// memory.
 #[macro_export]
 macro_rules! accounting_tests {
     ($tested:ty) => {
@@ -24,12 +25,12 @@ macro_rules! accounting_tests {
     };
 }
 
-/// An engine takes these cases only if it says how to recount what it holds.
+/// An engine takes these cases only if it can recount its memory.
 fn claims_to_account<T: Tested>() {
     const { assert!(T::RECOUNT.is_some()) };
 }
 
-/// Edges that are there, and deletions of what is not, far away too.
+/// Puts existing edges, and deletes missing ones, including far away.
 pub fn changes_of_nothing_take_nothing<T: Tested>() {
     claims_to_account::<T>();
     let many = 0..2100;
@@ -43,7 +44,7 @@ pub fn changes_of_nothing_take_nothing<T: Tested>() {
     pipeline.check(&[0, 1, 3, 4, 70, 500]);
 }
 
-/// What is refused leaves no trace; what shrinks the newest state is let through.
+/// A refused commit leaves no trace; one that shrinks the newest state is admitted.
 pub fn a_commit_beyond_the_limit_fails_and_changes_nothing<T: Tested>() {
     claims_to_account::<T>();
     let mut pipeline = Pipeline::<T>::new(Topology::Directed, None);
@@ -59,18 +60,18 @@ pub fn a_commit_beyond_the_limit_fails_and_changes_nothing<T: Tested>() {
     };
     assert_eq!((held, stated), (before.total_bytes(), limit));
     assert!(held + needed > limit);
-    // A vertex far away needs pieces of the index.
+    // A distant vertex needs pieces of the index.
     assert!(pipeline.commit(&[Request::PutVertex { vertex: 1_000_000, property: None }], 0).is_err());
     assert_eq!(pipeline.engine.memory(), before);
     pipeline.check(&[0, 1, 10, 999]);
-    // What changes nothing needs nothing, and a graph at its limit can be shrunk.
+    // A commit that changes nothing needs nothing, and a graph at its limit can be shrunk.
     pipeline.commit(&[Request::DeleteEdges { label: 2, source: 0, destinations: vec![20] }], 0).unwrap();
     pipeline.open();
     pipeline.commit(&[Request::DeleteVertex { vertex: 0 }], 0).unwrap();
     pipeline.check(&[0, 1, 10, 999]);
 }
 
-/// The snapshots before and after them keep their own.
+/// The snapshots before and after them keep their own versions.
 pub fn versions_between_two_snapshots_are_freed<T: Tested>() {
     claims_to_account::<T>();
     let mut pipeline = Pipeline::<T>::new(Topology::Directed, None);
@@ -87,7 +88,7 @@ pub fn versions_between_two_snapshots_are_freed<T: Tested>() {
     pipeline.check(&[0, 1]);
 }
 
-/// A version is kept for the newest timestamp that sees it, and then for the next.
+/// A version is retained for the newest timestamp that sees it, and then for the next.
 pub fn garbage_moves_to_the_next_timestamp_that_sees_it<T: Tested>() {
     claims_to_account::<T>();
     let mut pipeline = Pipeline::<T>::new(Topology::Directed, None);
@@ -104,7 +105,7 @@ pub fn garbage_moves_to_the_next_timestamp_that_sees_it<T: Tested>() {
     pipeline.check(&[0, 1, 64]);
 }
 
-/// Nothing is forgotten.
+/// Nothing is lost.
 pub fn locked_units_and_spent_budgets_leave_the_rest_for_later<T: Tested>() {
     claims_to_account::<T>();
     let mut pipeline = Pipeline::<T>::new(Topology::Directed, None);
@@ -122,7 +123,8 @@ pub fn locked_units_and_spent_budgets_leave_the_rest_for_later<T: Tested>() {
     assert_eq!(pipeline.engine.memory().retained_bytes, 0);
 }
 
-/// What a reclamation knows may be older than what it finds: a commit came in between.
+/// The live timestamps of a reclamation may be older than the versions it finds: a commit came in
+/// between.
 pub fn versions_superseded_after_the_timestamps_were_collected_stay<T: Tested>() {
     claims_to_account::<T>();
     let mut pipeline = Pipeline::<T>::new(Topology::Directed, None);
@@ -138,7 +140,7 @@ pub fn versions_superseded_after_the_timestamps_were_collected_stay<T: Tested>()
     assert_eq!(pipeline.reclaim(usize::MAX, 0).versions, 1);
 }
 
-/// What a step leaves when it fails, a later one frees; commits and snapshots go on in between.
+/// A later step frees what a failed one left; commits and snapshots continue in between.
 pub fn maintenance_that_fails_is_made_up_for<T: Tested>() {
     claims_to_account::<T>();
     let mut pipeline = Pipeline::<TestedFailing<T>>::new(Topology::Directed, None);

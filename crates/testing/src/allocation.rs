@@ -1,6 +1,6 @@
-//! An allocator that counts what a thread holds.
+//! An allocator that counts the bytes of each thread.
 //!
-//! A test takes it as its own:
+//! To use it in a test:
 //!
 //! ```
 //! use hedgerow_testing::allocation::{CountingAllocator, most_held};
@@ -16,7 +16,7 @@
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
-/// The allocator of the system, with a count per thread.
+/// The system's allocator, with a count per thread.
 #[derive(Debug)]
 pub struct CountingAllocator;
 
@@ -25,7 +25,7 @@ thread_local! {
     static MOST: Cell<isize> = const { Cell::new(0) };
 }
 
-// SAFETY: everything is passed on to the allocator of the system as it is.
+// SAFETY: every call is passed on unchanged to the system's allocator.
 unsafe impl GlobalAlloc for CountingAllocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count(layout.size() as isize);
@@ -46,7 +46,7 @@ unsafe impl GlobalAlloc for CountingAllocator {
     }
 
     unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        // Both may be held at the same time.
+        // Both blocks may exist at the same time.
         count(size as isize);
         count(-(layout.size() as isize));
         // SAFETY: the caller keeps the contract.
@@ -60,7 +60,7 @@ fn count(bytes: isize) {
     MOST.set(MOST.get().max(held));
 }
 
-/// What `work` gives, and the most bytes that this thread held at once for it.
+/// The result of `work`, and the peak number of bytes that this thread held for it.
 pub fn most_held<T>(work: impl FnOnce() -> T) -> (T, usize) {
     let before = HELD.get();
     MOST.set(before);

@@ -1,8 +1,9 @@
-//! How many cases property tests take.
+//! The number of cases of property tests.
 
 use proptest::prelude::ProptestConfig;
 
-/// For a property whose cases take long: one case in `divisor` of those that others take, by default or by `PROPTEST_CASES`.
+/// The configuration of a property with slow cases: one in `divisor` of the usual number, by
+/// default or by `PROPTEST_CASES`.
 #[must_use]
 pub fn one_case_in(divisor: u32) -> ProptestConfig {
     let default = ProptestConfig::default();

@@ -109,7 +109,7 @@ pub fn partitions_are_emptied_and_filled_again_under_a_snapshot<T: Tested>() {
     pipeline.check(&[0, 63, 64]);
 }
 
-/// Both where the old versions are seen and where they are not.
+/// Both where snapshots see the old versions and where they don't.
 pub fn one_commit_inserts_changes_and_deletes_in_one_row<T: Tested>() {
     let mut pipeline = Pipeline::<T>::new(Topology::Directed, None);
     pipeline.commit(&[put_valued(0, (0..100).map(|id| id * 3), 1)], 0).unwrap();
@@ -123,7 +123,7 @@ pub fn one_commit_inserts_changes_and_deletes_in_one_row<T: Tested>() {
     }
 }
 
-/// What leads to a vertex is allocated in pieces.
+/// Pointers to vertices are allocated in pieces.
 pub fn one_vertex_at_the_end_of_the_id_space_costs_kilobytes<T: Tested>() {
     let mut pipeline = Pipeline::<T>::new(Topology::Directed, None);
     let vertex = VertexId::MAX.get();
@@ -132,7 +132,7 @@ pub fn one_vertex_at_the_end_of_the_id_space_costs_kilobytes<T: Tested>() {
     pipeline.check(&[0, vertex]);
 }
 
-/// A view does not show vertices that came after it.
+/// A view does not show vertices that were added after it.
 pub fn ids_at_or_above_the_bound_have_no_neighbors<T: Tested>() {
     let mut pipeline = Pipeline::<T>::new(Topology::Directed, None);
     pipeline.commit(&[put(1, [2])], 0).unwrap();
@@ -146,7 +146,7 @@ pub fn ids_at_or_above_the_bound_have_no_neighbors<T: Tested>() {
     assert!(!view.contains_vertex(VertexId::new(3)).ok().unwrap());
 }
 
-/// A commit of nothing.
+/// An empty commit.
 pub fn empty_effects_are_a_commit<T: Tested>() {
     let mut pipeline = Pipeline::<T>::new(Topology::Directed, None);
     pipeline.commit(&[], 0).unwrap();
@@ -157,26 +157,26 @@ pub fn empty_effects_are_a_commit<T: Tested>() {
     assert_eq!((prepared.outcome, prepared.changed), (Outcome::default(), false));
 }
 
-/// Must panic: the store is changed without its lock.
+/// Must panic: changes the store without its lock.
 pub fn prepare_outside_of_the_locks<T: Tested>() {
     let mut pipeline = Pipeline::<T>::new(Topology::Directed, None);
     let effects = pipeline.oracle.commit(&[put(100, [1])]);
-    // SAFETY: no lock is held, and none is claimed but that of one unit, which nobody else uses.
+    // SAFETY: no lock is held, and only that of one unit is claimed, which no other thread uses.
     let locks = unsafe { HeldLocks::stripes(&[u32::MAX], u32::MAX, Counts::default()) };
     let mut room = Default::default();
     drop(pipeline.engine.prepare(&locks, &effects, &mut room, Allowance::UNLIMITED, None));
 }
 
-/// Must panic: the store is read without its lock.
+/// Must panic: reads the store without its lock.
 pub fn read_outside_of_the_locks<T: Tested>() {
     let mut pipeline = Pipeline::<T>::new(Topology::Directed, None);
     pipeline.commit(&[put(100, [1])], 0).unwrap();
-    // SAFETY: nobody else uses the store.
+    // SAFETY: no other thread uses the store.
     let locks = unsafe { HeldLocks::stripes(&[u32::MAX], u32::MAX, pipeline.oracle.counts()) };
     let _ = read(pipeline.engine.latest(&locks)).contains_vertex(VertexId::new(100));
 }
 
-/// A batch that is prepared by a pool does what it does without.
+/// A batch prepared by a pool has the same effect as one prepared without.
 pub fn a_pool_prepares_the_same<T: Tested>() {
     let mut pipeline = Pipeline::<T>::new(Topology::Undirected, None);
     let batch: Vec<Request> =
@@ -198,7 +198,8 @@ pub fn a_pool_prepares_the_same<T: Tested>() {
     pipeline.check(&[0, 1, 63, 64, 65, 500, 899]);
 }
 
-/// Where commits are held back, maintenance, and a flush if the engine owns files, lets them go on; and some commit always does.
+/// If commits are held back, maintenance, and a flush if the engine owns files, lets them continue;
+/// and some commit is always admitted.
 pub fn commits_that_are_held_back_are_granted_after_the_engine_did_its_work<T: Tested>() {
     let mut pipeline = Pipeline::<T>::new(Topology::Directed, None);
     for number in 0..20 {
@@ -213,7 +214,8 @@ pub fn commits_that_are_held_back_are_granted_after_the_engine_did_its_work<T: T
     pipeline.check(&[0, 1, 19, 199, 200]);
 }
 
-/// Each call on the way of a commit fails once, at each commit: nothing has changed, and the same commit succeeds then.
+/// Each call in a commit fails once, at each commit: nothing has changed, and then the same commit
+/// succeeds.
 pub fn a_commit_that_fails_changes_nothing_and_succeeds_later<T: Tested>() {
     let commits = [
         vec![put_valued(0, 0..50, 1), put(70, [0, 70])],
@@ -247,7 +249,7 @@ pub fn a_commit_that_fails_changes_nothing_and_succeeds_later<T: Tested>() {
     }
 }
 
-/// Every view shows what it showed, and the next step does the work.
+/// Every view shows what it showed before, and the next step does the work.
 pub fn maintenance_that_fails_changes_nothing<T: Tested>() {
     let mut pipeline = Pipeline::<TestedFailing<T>>::new(Topology::Directed, None);
     for value in 0..6 {
@@ -263,7 +265,7 @@ pub fn maintenance_that_fails_changes_nothing<T: Tested>() {
     }
 }
 
-/// Which timestamps are live may have been collected before commits and snapshots that maintenance then meets.
+/// Maintenance may use live timestamps collected before the commits and snapshots that it meets.
 pub fn maintenance_that_knows_old_timestamps_keeps_what_came_after_them<T: Tested>() {
     let mut pipeline = Pipeline::<T>::new(Topology::Directed, None);
     pipeline.commit(&[put_valued(0, [1], 0), put(1, [2])], 0).unwrap();

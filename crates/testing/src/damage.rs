@@ -1,10 +1,10 @@
-//! What short runs of the fuzz targets share: what they start from, and how it is damaged.
+//! Helpers of the short runs of fuzz targets: their seeds, and random damage.
 
 use rand::RngExt;
 use rand::rngs::StdRng;
 use std::path::{Path, PathBuf};
 
-/// The inputs that a fuzz target starts from, in the order of their names.
+/// The seeds of a fuzz target, in the order of their names.
 #[must_use]
 pub fn seeds(target: &str) -> Vec<Vec<u8>> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/seeds").join(target);
@@ -15,7 +15,8 @@ pub fn seeds(target: &str) -> Vec<Vec<u8>> {
     files.iter().map(|file| std::fs::read(file).unwrap()).collect()
 }
 
-/// One to three changes: a bit flipped, a tail cut off, bytes inserted, a piece doubled or lost.
+/// Makes one to three changes: flips a bit, cuts off a tail, inserts bytes, doubles or removes a
+/// piece.
 pub fn damage(bytes: &mut Vec<u8>, random: &mut StdRng) {
     for _ in 0..random.random_range(1..=3) {
         let at = random.random_range(0..=bytes.len());

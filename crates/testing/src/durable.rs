@@ -42,7 +42,8 @@ macro_rules! durable_tests {
 /// The vertices of the cases.
 const VERTICES: [u32; 6] = [0, 1, 3, 63, 64, 70];
 
-/// Those of them that are looked at one by one where a case opens files a thousand times; scans go over all.
+/// The vertices that are checked one by one where a case opens files a thousand times; scans cover
+/// all.
 const FEW: [u32; 2] = [0, 3];
 
 const TOPOLOGY: Topology = Topology::Undirected;
@@ -62,18 +63,20 @@ fn durable<E: Engine>(engine: &E) -> &dyn Durable {
     engine.durable().expect("the engine owns files")
 }
 
-/// An engine on files, the states that its graph had, and the newest timestamp that a flush said is durable.
+/// An engine on files, the states of its graph, and the newest timestamp that a flush reported as
+/// durable.
 struct Store<T: TestedDurable> {
     pipeline: Pipeline<T>,
     files: SimulatedFiles,
-    /// By timestamp, from 0 on.
+    /// Indexed by timestamp, from 0 on.
     states: Vec<Oracle>,
-    /// After so many operations of the file system, this was known to be durable.
+    /// A number of file system operations, and the timestamp that was known to be durable after
+    /// them.
     acknowledged: Vec<(u64, Timestamp)>,
 }
 
 impl<T: TestedDurable> Store<T> {
-    /// Empty.
+    /// An empty store.
     fn new() -> Self {
         let files = directory();
         let engine = open::<T>(&files).unwrap();
@@ -100,7 +103,7 @@ impl<T: TestedDurable> Store<T> {
         flushed
     }
 
-    /// The same files after a loss of power, with the states that they may have.
+    /// Opens the files after a loss of power, and checks that they have one of the possible states.
     fn check_after_crash(&self, files: &SimulatedFiles, at_least: Timestamp) -> T::Engine {
         let engine = open::<T>(files).unwrap();
         let through = durable(&engine).durable_through();
@@ -110,7 +113,7 @@ impl<T: TestedDurable> Store<T> {
     }
 }
 
-/// What was found in the files is the state that it has to be.
+/// Checks that the opened files have the expected state.
 fn check_opened<E: Engine>(engine: &E, expected: &Oracle) {
     let counts = durable(engine).counts().unwrap();
     let right = expected.counts();
@@ -118,13 +121,13 @@ fn check_opened<E: Engine>(engine: &E, expected: &Oracle) {
     for label in (0..LABELS).map(LabelId) {
         assert!(counts.edges_of(label).may_be(right.edges_of(label).at_least()), "{counts:?} {right:?}");
     }
-    // SAFETY: nobody changes the engine, and all that it has is durable.
+    // SAFETY: no other thread changes the engine, and all that it has is durable.
     let token = unsafe { Registered::new(durable(engine).durable_through(), counts) };
     let snapshot = engine.open_snapshot(&token).unwrap();
     check_view(&engine.view(&snapshot, &token), expected, &FEW);
 }
 
-/// Commits that put, change and delete all that there is.
+/// Commits that put, change and delete every kind of object.
 fn commits() -> Vec<Vec<Request>> {
     let record = |source, value| Request::PutEdges { label: 3, source, destinations: vec![0, 63, 64], value };
     let weight = |source, value| Request::PutEdges { label: 1, source, destinations: vec![1, 70], value };
@@ -140,7 +143,8 @@ fn commits() -> Vec<Vec<Request>> {
     ]
 }
 
-/// Some commits, a flush after each, maintenance and snapshots in between. Says how often something failed.
+/// Makes some commits, each followed by a flush, with maintenance and snapshots in between. Returns
+/// the number of failures.
 fn play<T: TestedDurable>(store: &mut Store<T>) -> usize {
     let mut failures = 0;
     for (number, requests) in commits().iter().enumerate() {
@@ -160,7 +164,7 @@ fn play<T: TestedDurable>(store: &mut Store<T>) -> usize {
     failures
 }
 
-/// Commits, flushed after each or not at all.
+/// Commits, each followed by a flush or not.
 pub fn what_is_flushed_is_there_when_the_files_are_opened_again<T: TestedDurable>() {
     let mut store = Store::<T>::new();
     for (number, requests) in commits().iter().enumerate() {
@@ -172,7 +176,7 @@ pub fn what_is_flushed_is_there_when_the_files_are_opened_again<T: TestedDurable
         let opened = store.check_after_crash(&store.files.copy(), at_least);
         assert_eq!(durable(&opened).durable_through(), at_least);
     }
-    // And goes on from there: the commits behind it come from the log.
+    // Then continues from there: the later commits come from the log.
     let files = store.files.copy();
     let engine = open::<T>(&files).unwrap();
     let (through, counts) = (durable(&engine).durable_through(), durable(&engine).counts().unwrap());
@@ -187,7 +191,7 @@ pub fn what_is_flushed_is_there_when_the_files_are_opened_again<T: TestedDurable
     pipeline.check(&VERTICES);
 }
 
-/// Later commits stay out of the files, and in the engine.
+/// Later commits are not in the files, but in the engine.
 pub fn a_flush_writes_nothing_behind_its_timestamp<T: TestedDurable>() {
     let mut store = Store::<T>::new();
     for requests in commits() {
@@ -207,7 +211,7 @@ pub fn a_flush_writes_nothing_behind_its_timestamp<T: TestedDurable>() {
     }
 }
 
-/// What is durable stays so.
+/// What is durable stays durable.
 pub fn a_flush_of_less_than_is_durable_changes_nothing<T: TestedDurable>() {
     let mut store = Store::<T>::new();
     for requests in &commits()[..3] {
@@ -221,7 +225,7 @@ pub fn a_flush_of_less_than_is_durable_changes_nothing<T: TestedDurable>() {
     }
 }
 
-/// The bound of the ids is durable, though the vertices are not there that it comes from.
+/// The bound of the ids is durable, even if the vertices that determined it are gone.
 pub fn vertices_that_are_gone_keep_their_ids<T: TestedDurable>() {
     let mut store = Store::<T>::new();
     store.commit(&[put(1, [500])]).unwrap();
@@ -237,7 +241,8 @@ pub fn vertices_that_are_gone_keep_their_ids<T: TestedDurable>() {
     store.check_after_crash(&store.files.copy(), store.pipeline.last());
 }
 
-/// Random commits; each time the files are opened, what was not flushed is gone, and commits go on from there.
+/// Random commits; each time the files are opened, commits that were not flushed are gone, and new
+/// ones continue from there.
 pub fn any_sequence_of_commits_flushes_and_openings_keeps_what_is_durable<T: TestedDurable>() {
     for seed in 0..20 {
         let mut random = StdRng::seed_from_u64(seed);
@@ -267,7 +272,8 @@ pub fn any_sequence_of_commits_flushes_and_openings_keeps_what_is_durable<T: Tes
     }
 }
 
-/// Whatever survives, the files have the state of one commit: of the last flush that said so, or of one that was going on.
+/// Whatever survives, the files have the state of one commit: of the last flush that succeeded, or
+/// of one in progress.
 pub fn power_may_go_at_every_operation<T: TestedDurable>() {
     let mut store = Store::<T>::new();
     store.files.keep_crash_images();
@@ -309,14 +315,15 @@ pub fn any_operation_may_fail<T: TestedDurable>() {
     operations_fail::<T>(false);
 }
 
-/// Each operation fails, in each way, and all behind it.
+/// Each operation fails, in each way, and all later ones.
 pub fn all_operations_may_fail_from_any_on<T: TestedDurable>() {
     operations_fail::<T>(true);
 }
 
 fn operations_fail<T: TestedDurable>(sticky: bool) {
     for kind in FaultKind::ALL {
-        // A device fails at every operation; the other kinds, which not all operations meet, at some.
+        // A device fails at every operation; the other kinds, which not all operations meet, at
+        // some.
         let step = if kind == FaultKind::Device { 1 } else { 5 };
         for number in (1..).step_by(step) {
             let mut store = Store::<T>::new();
@@ -327,14 +334,14 @@ fn operations_fail<T: TestedDurable>(sticky: bool) {
                 break;
             }
             assert!(kind == FaultKind::Short || failures > 0 || !sticky, "operation {number} {kind:?}");
-            // Reads are right again, and so is what is durable, whatever is lost with the power.
+            // Reads work again, and durable state is intact, whatever a loss of power takes.
             store.files.heal();
             store.pipeline.check(&FEW);
             let through = durable(&store.pipeline.engine).durable_through();
             for survival in [Survival::Nothing, Survival::Prefix, Survival::Sectors] {
                 store.check_after_crash(&store.files.after_crash(survival, number), through);
             }
-            // A later flush makes up for it.
+            // A later flush succeeds.
             store.flush().unwrap();
             store.pipeline.reclaim_all();
             store.pipeline.check(&FEW);
@@ -343,7 +350,8 @@ fn operations_fail<T: TestedDurable>(sticky: bool) {
     }
 }
 
-/// What a failed flush or a loss of power left is gone when the files are opened; what was merged, once nobody reads it.
+/// Leftovers of a failed flush or a loss of power are gone when the files are opened; merged files,
+/// once they are no longer read.
 pub fn files_do_not_pile_up<T: TestedDurable>() {
     let mut store = Store::<T>::new();
     assert_eq!(play(&mut store), 0);
@@ -372,7 +380,8 @@ pub fn files_do_not_pile_up<T: TestedDurable>() {
     assert!(files.list().unwrap().len() < usual + 10);
 }
 
-/// Asks with the first read failing, then the second, and so on until none is left to fail: the answer is right, or an error that names a file.
+/// Calls `ask` with the first read failing, then the second, and so on until none is left to fail:
+/// the answer is right, or an error that names a file.
 fn ask_while_reads_fail(files: &SimulatedFiles, name: &str, ask: &dyn Fn() -> Answer) {
     let right = ask().unwrap();
     let names = files.list().unwrap();
@@ -396,7 +405,7 @@ fn ask_while_reads_fail(files: &SimulatedFiles, name: &str, ask: &dyn Fn() -> An
     }
 }
 
-/// A store with some of its commits in files, of which there are several, and some not.
+/// A store with some of its commits in several files, and some not.
 fn half_flushed<T: TestedDurable>() -> Store<T> {
     let mut store = Store::<T>::new();
     for (number, requests) in commits().iter().enumerate() {
@@ -411,7 +420,7 @@ fn half_flushed<T: TestedDurable>() -> Store<T> {
     store
 }
 
-/// Each method of views, adjacencies and cursors, of snapshots and of the newest state.
+/// Calls each method of views, adjacencies and cursors, of snapshots and of the newest state.
 pub fn any_read_may_fail<T: TestedDurable>() {
     let store = half_flushed::<T>();
     let files = &store.files;
@@ -440,7 +449,7 @@ fn parallel_edges<T: TestedDurable>() -> (ParallelGraph<T::Engine>, SimulatedFil
     (graph, files)
 }
 
-/// Each method about parallel edges, and their change, which may have to read what is there.
+/// Calls each method about parallel edges, and changes them, which may read their list.
 pub fn any_read_of_parallel_edges_may_fail<T: TestedDurable>() {
     let (mut graph, files) = parallel_edges::<T>();
     let token = graph.register();
@@ -493,7 +502,7 @@ pub fn any_read_on_the_way_of_a_commit_may_fail<T: TestedDurable>() {
     }
 }
 
-/// The engine is not opened then, and nothing is lost.
+/// The engine is not opened in that case, and nothing is lost.
 pub fn any_read_while_the_files_are_opened_may_fail<T: TestedDurable>() {
     let store = half_flushed::<T>();
     let through = durable(&store.pipeline.engine).durable_through();
@@ -514,7 +523,7 @@ pub fn any_read_while_the_files_are_opened_may_fail<T: TestedDurable>() {
     }
 }
 
-/// Bytes that are not as they were written make an error of whatever reads them.
+/// Changed bytes make every read of them an error.
 pub fn damage_is_an_error_or_makes_no_difference<T: TestedDurable>() {
     let mut store = half_flushed::<T>();
     store.flush().unwrap();
@@ -548,7 +557,7 @@ pub fn damage_is_an_error_or_makes_no_difference<T: TestedDurable>() {
     store.pipeline.check(&VERTICES);
 }
 
-/// What all methods say about a state.
+/// The answers of all methods about a state.
 fn answers<E: Engine>(engine: &E, at: Timestamp) -> Vec<Answer> {
     let mut answers = Vec::new();
     let counts = Counts { vertex_bound: 71, ..Counts::default() };

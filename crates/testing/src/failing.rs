@@ -1,4 +1,4 @@
-//! An engine that fails where it is told to, around any other.
+//! A wrapper around any engine that injects failures.
 
 use crate::{Recount, Tested};
 use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered, Stamp};
@@ -23,25 +23,25 @@ pub enum Fallible {
     OpenSnapshot,
 }
 
-/// Passes every call on to an engine, but for those that are to fail.
+/// Passes every call on to an engine, except those that are to fail.
 pub struct Failing<E> {
     engine: E,
-    /// By [`Fallible`]: how many calls are left up to the one that fails; 0 if none does.
+    /// For each [`Fallible`]: the number of calls up to the failing one; 0 if none fails.
     countdowns: [AtomicUsize; 4],
 }
 
 impl<E> Failing<E> {
-    /// Nothing fails yet.
+    /// A wrapper without failures.
     pub fn new(engine: E) -> Self {
         Failing { engine, countdowns: Default::default() }
     }
 
-    /// Lets the `number`th of these calls from now on fail, counted from 1, and no other.
+    /// Makes the `number`th of these calls from now on fail, counted from 1, and no other.
     pub fn fail(&self, call: Fallible, number: usize) {
         self.countdowns[call as usize].store(number, Ordering::Relaxed);
     }
 
-    /// Whether this is the call that fails.
+    /// Whether this call fails.
     fn fails(&self, call: Fallible) -> bool {
         let counted =
             self.countdowns[call as usize]
@@ -50,15 +50,15 @@ impl<E> Failing<E> {
     }
 }
 
-/// What a failed call says.
+/// The error of a failed call.
 fn injected() -> std::io::Error {
-    std::io::Error::other("told to fail")
+    std::io::Error::other("injected failure")
 }
 
-/// Whether an error is of a call that was told to fail.
+/// Whether an error was injected.
 #[must_use]
 pub fn is_injected(error: &EngineError) -> bool {
-    !matches!(error, EngineError::Capacity(_)) && error.to_string().ends_with("told to fail")
+    !matches!(error, EngineError::Capacity(_)) && error.to_string().ends_with("injected failure")
 }
 
 impl<E: Engine> Engine for Failing<E> {
@@ -148,7 +148,7 @@ impl<E: Engine> Engine for Failing<E> {
     }
 }
 
-/// An engine that is tested, as one that fails.
+/// A tested engine in a wrapper that injects failures.
 pub struct TestedFailing<T>(PhantomData<T>);
 
 impl<T: Tested> Tested for TestedFailing<T> {

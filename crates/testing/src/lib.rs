@@ -1,24 +1,27 @@
-//! What the tests of the engines share. Not published.
+//! Shared tests and helpers of the engines. Not published.
 //!
-//! An engine that is [`Tested`] is held to the same contract as all others, each part of it by a macro that makes tests of named cases:
+//! Every engine that is [`Tested`] is checked against one contract. A macro for each part of it
+//! makes tests of named cases:
 //!
-//! - [`contract_tests!`]: what every engine does, in [`contract`], for [`parallel`] edges, and by [`random`] commits under snapshots, all
-//!   against the [`oracle::Oracle`] by way of the [`pipeline::Pipeline`]. An engine that counts edges later is held to its bounds;
-//! - [`accounting_tests!`]: what an engine promises that accounts for every byte, in [`accounting`];
-//! - [`durable_tests!`]: what an engine promises that owns files, in [`durable`]: what is flushed is there whatever happens, and a read that
-//!   fails ([`reads`]) is an error, never a wrong answer.
+//! - [`contract_tests!`]: what every engine does, in [`contract`], for [`parallel`] edges, and by
+//!   [`random`] commits under snapshots, all against the [`oracle::Oracle`] by way of the
+//!   [`pipeline::Pipeline`]. An engine that defers counts of edges is checked against its bounds;
+//! - [`accounting_tests!`]: the guarantees of an engine that accounts for every byte, in
+//!   [`accounting`];
+//! - [`durable_tests!`]: the guarantees of an engine that owns files, in [`durable`]: flushed
+//!   commits survive everything, and a failed read ([`reads`]) is an error, never a wrong answer.
 //!
-//! [`disk`] is a small engine that keeps all of it but the accounting, and the worked example of how to write an engine:
-//! `docs/writing-an-engine.md` walks through it.
+//! [`disk`] is a small engine that passes all of it but the accounting, and the worked example of
+//! how to write an engine: `docs/writing-an-engine.md` walks through it.
 //!
-//! What else is here:
+//! Other modules:
 //!
-//! - [`failing`] lets calls of an engine fail, for the cases that say what is left then;
-//! - [`allocation`] counts what a thread holds;
-//! - [`cases`] makes properties whose cases take long try fewer of them;
+//! - [`failing`] injects failures into calls of an engine, for the cases about their aftermath;
+//! - [`allocation`] counts the bytes that a thread holds;
+//! - [`cases`] lowers the number of cases of slow properties;
 //! - [`skipped`] finds the public data sets, and reports tests that cannot run;
-//! - [`scenario`] has writers, readers and a reclamation on threads;
-//! - `model_tests!` runs the same under the model checker (`--cfg hedgerow_shuttle`).
+//! - [`scenario`] runs writers, readers and a reclamation on threads;
+//! - `model_tests!` runs the scenario under the model checker (`--cfg hedgerow_shuttle`).
 
 #![allow(clippy::unwrap_used, reason = "a test ends where something is not as it should be")]
 
@@ -52,11 +55,12 @@ pub trait Tested: 'static {
     /// The engine.
     type Engine: Engine;
 
-    /// How many vertices a lock unit has.
+    /// The number of vertices of a lock unit.
     const UNIT_SIZE: u32;
 
-    /// What [`Engine::memory`] has to say, by a walk over everything, all of which is locked: of an engine that claims to account for every byte. Then all
-    /// cases check its counters, and it takes [`accounting_tests!`] too.
+    /// Recounts [`Engine::memory`] by a walk over everything, with all locks held: for an engine
+    /// that claims to account for every byte. Then all cases check its counters, and it also takes
+    /// [`accounting_tests!`].
     const RECOUNT: Option<Recount<Self::Engine>> = None;
 
     /// An empty store.
@@ -68,7 +72,7 @@ pub type Recount<E> = fn(&E, &HeldLocks<'_>) -> MemoryUse;
 
 /// Names an engine that keeps [files](hedgerow_model::Durable) of its own.
 pub trait TestedDurable: Tested {
-    /// What the files have; an empty store where there are none.
+    /// Opens the files; an empty store if there are none.
     ///
     /// # Errors
     /// A file could not be read or written.

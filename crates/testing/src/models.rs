@@ -1,4 +1,4 @@
-//! Models under the model checker, and the scenario as one.
+//! Models under the model checker, and the scenario as a model.
 
 use crate::Tested;
 use crate::scenario::{Graph, join, spawn};
@@ -32,8 +32,8 @@ macro_rules! model_tests {
     };
 }
 
-/// Runs a model under random schedules, and under schedules with few, well-placed preemptions: `schedules` of each, or as
-/// many as `SHUTTLE_ITERATIONS` says.
+/// Runs a model under random schedules, and under schedules with few, well-placed preemptions:
+/// `schedules` of each, or the number in `SHUTTLE_ITERATIONS`.
 pub fn check(model: fn(), schedules: usize) {
     let asked = std::env::var("SHUTTLE_ITERATIONS").ok().and_then(|count| count.parse().ok());
     let schedules = asked.unwrap_or(schedules);
@@ -41,24 +41,25 @@ pub fn check(model: fn(), schedules: usize) {
     check_few_preemptions(model, schedules);
 }
 
-/// Runs a model under so many random schedules.
+/// Runs a model under `schedules` random schedules.
 pub fn check_random(model: impl Fn() + Send + Sync + 'static, schedules: usize) {
     Runner::new(RandomScheduler::new(schedules), config()).run(model);
 }
 
-/// Runs a model under so many schedules with three preemptions at most.
+/// Runs a model under `schedules` schedules with at most three preemptions.
 pub fn check_few_preemptions(model: impl Fn() + Send + Sync + 'static, schedules: usize) {
     Runner::new(PctScheduler::new(3, schedules), config()).run(model);
 }
 
-/// The tasks of a model have stacks for code that is hardly optimized; the default is 60 KiB.
+/// The tasks of a model need stacks for code that is hardly optimized; the default is 60 KiB.
 fn config() -> Config {
     let mut config = Config::new();
     config.stack_size = 1 << 20;
     config
 }
 
-/// An edge is put, deleted and put again while snapshots open, read and close, and a reclamation frees what is dead.
+/// A writer puts, deletes and puts an edge again while snapshots open, read and close, and a
+/// reclamation frees garbage.
 pub fn one_unit_with_a_writer_a_reader_and_a_reclaimer<T: Tested>() {
     let graph = Graph::<T>::new(1);
     let threads = vec![
@@ -116,7 +117,7 @@ pub fn two_units_with_two_writers<T: Tested>() {
     join(&graph, threads);
 }
 
-/// A deletion that one snapshot sees lies between two states that others see.
+/// A deletion that one snapshot sees, between two states that others see.
 pub fn a_deletion_between_two_snapshots<T: Tested>() {
     let graph = Graph::<T>::new(1);
     graph.write(0, [1]);
@@ -152,7 +153,8 @@ pub fn garbage_moves_to_an_older_snapshot<T: Tested>() {
     join(&graph, threads);
 }
 
-/// A snapshot opens, and what it sees is superseded by a deletion, after a reclamation has asked who reads.
+/// A snapshot opens, and a deletion supersedes what it sees, after a reclamation has collected the
+/// live timestamps.
 pub fn a_reclamation_may_know_less_than_there_is<T: Tested>() {
     for value in [2, 3] {
         let graph = Graph::<T>::new(1);
@@ -180,7 +182,8 @@ pub fn a_walk_over_what_is_replaced<T: Tested>() {
     join(&graph, threads);
 }
 
-/// A reader looks for its version while further ones are superseded and others freed around it, so that what it searches is replaced.
+/// A reader searches for its version while further ones are superseded and others freed, so that
+/// the array that it searches is replaced.
 pub fn a_search_while_versions_come_and_go<T: Tested>() {
     let graph = Graph::<T>::new(1);
     graph.write(0, [1]);

@@ -16,50 +16,50 @@ pub const RECORDS: u16 = 3;
 /// A request by vertex number.
 #[derive(Clone, Debug)]
 pub enum Request {
-    /// Edges from one vertex, with one value. Vertices come into being with their edges.
+    /// Puts edges from one vertex, with one value. Vertices are created with their edges.
     PutEdges {
         /// The number of the label.
         label: u16,
-        /// Where they begin.
+        /// The source.
         source: u32,
-        /// Where they end.
+        /// The destinations.
         destinations: Vec<u32>,
         /// Their value, before [`Oracle::value`].
         value: u32,
     },
-    /// Edges from one vertex, whether they exist or not.
+    /// Deletes edges from one vertex, whether they exist or not.
     DeleteEdges {
         /// The number of the label.
         label: u16,
-        /// Where they begin.
+        /// The source.
         source: u32,
-        /// Where they end.
+        /// The destinations.
         destinations: Vec<u32>,
     },
-    /// A vertex and its one property.
+    /// Puts a vertex and its one property.
     PutVertex {
         /// Its number.
         vertex: u32,
         /// Its property.
         property: Option<i64>,
     },
-    /// A vertex and its edges.
+    /// Deletes a vertex and its edges.
     DeleteVertex {
         /// Its number.
         vertex: u32,
     },
 }
 
-/// The graph as maps of what exists.
+/// The graph as plain maps.
 #[derive(Clone, Debug)]
 pub struct Oracle {
     /// Whether edges are directed.
     pub topology: Topology,
-    /// The records of those that exist.
+    /// The records of existing vertices.
     pub vertices: BTreeMap<u32, Record>,
     /// Per label: edges by their canonical ends.
     pub edges: Vec<BTreeMap<(u32, u32), EdgeValue>>,
-    /// Every vertex that ever existed is below this.
+    /// The bound of all vertices that ever existed.
     pub bound: u32,
 }
 
@@ -71,14 +71,15 @@ impl Oracle {
         Oracle { topology, vertices: BTreeMap::new(), edges, bound: 0 }
     }
 
-    /// What a view has to say in O(1).
+    /// The counts that a view returns in O(1).
     #[must_use]
     pub fn counts(&self) -> Counts {
         let edges = self.edges.iter().map(|edges| edges.len() as u64).collect();
         Counts { vertex_bound: self.bound, vertices: self.vertices.len() as u64, edges, beside: None }
     }
 
-    /// The value as the column of a label stores it; of a label with records the number of the record.
+    /// The value as the column of a label stores it; for a label with records the number of the
+    /// record.
     #[must_use]
     pub fn value(label: u16, value: u32) -> EdgeValue {
         match label {
@@ -103,7 +104,7 @@ impl Oracle {
         adjacency
     }
 
-    /// Carries out requests; the effects that a commit of them has.
+    /// Applies requests; returns the effects of their commit.
     pub fn commit(&mut self, requests: &[Request]) -> Effects {
         let mut touched = Touched::default();
         for request in requests {
@@ -205,7 +206,7 @@ impl Oracle {
         }
     }
 
-    /// The outcome of the commit that leads from `before` to here.
+    /// The outcome of the commit from `before` to this state.
     #[must_use]
     pub fn outcome_since(&self, before: &Oracle) -> Outcome {
         let mut outcome = Outcome::default();
@@ -220,7 +221,7 @@ impl Oracle {
     }
 }
 
-/// What a commit names, changed or not.
+/// Objects that a commit names, changed or not.
 #[derive(Default)]
 struct Touched {
     vertices: BTreeSet<u32>,

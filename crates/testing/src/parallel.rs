@@ -1,4 +1,5 @@
-//! Named cases of parallel edges, which are one list per pair of vertices to an engine: a commit says what is different in it.
+//! Named cases of parallel edges, which an engine stores as one list per pair of vertices: a commit
+//! contains differences of the list.
 
 use crate::Tested;
 use crate::check::read;
@@ -22,7 +23,7 @@ type Edges = BTreeMap<u64, u32>;
 /// All edges, by their canonical ends.
 type Model = BTreeMap<(u32, u32), Edges>;
 
-/// The label of the parallel ones.
+/// The label with parallel edges.
 pub const LABEL: LabelId = LabelId(1);
 
 /// One label of plain edges, one of parallel ones.
@@ -34,10 +35,10 @@ pub fn catalog() -> Catalog {
     Catalog::new(labels.to_vec(), RecordSchema::default()).unwrap()
 }
 
-/// Changes of the edges of one pair by their keys; `None` in the place of them deletes all.
+/// Changes of the edges of one pair by their keys; `None` instead of them deletes all.
 pub type PairChange = ((u32, u32), Option<Vec<(u64, Option<u32>)>>);
 
-/// A store, and what it has to show.
+/// A store, and its expected contents.
 pub struct ParallelGraph<E> {
     /// The store.
     pub engine: E,
@@ -48,7 +49,7 @@ pub struct ParallelGraph<E> {
 }
 
 impl<E: Engine> ParallelGraph<E> {
-    /// Around an empty store of [`catalog`].
+    /// Wraps an empty store of [`catalog`].
     pub fn new(engine: E, topology: Topology) -> Self {
         ParallelGraph {
             engine,
@@ -132,7 +133,7 @@ impl<E: Engine> ParallelGraph<E> {
         unsafe { Registered::new(self.last, self.counts.clone()) }
     }
 
-    /// What the engine counted.
+    /// The counts of the engine.
     pub fn counts(&self) -> &Counts {
         &self.counts
     }
@@ -144,7 +145,7 @@ impl<E: Engine> ParallelGraph<E> {
         self.engine.maintain(&live, &Units::all_free(), usize::MAX).unwrap();
     }
 
-    /// The newest state shows what it has to.
+    /// Checks the newest state.
     pub fn check_newest(&self) {
         // SAFETY: as in `apply`.
         let locks = unsafe { HeldLocks::all(self.counts.clone()) };
@@ -206,7 +207,7 @@ fn list_of(edges: &Edges) -> Vec<u8> {
     list.into_bytes()
 }
 
-/// All edges, by the numbers of their records, which the records are told by.
+/// Reads all edges, as the numbers of their records.
 fn read_all<'c>(edges: impl ParallelEdges<'c>) -> Edges {
     let numbers: BTreeMap<Vec<u8>, u32> = (0..RECORDS).map(|number| (content(number), number)).collect();
     let all: Vec<_> = edges.edges(0..=u64::MAX).map(read).collect();
@@ -214,7 +215,7 @@ fn read_all<'c>(edges: impl ParallelEdges<'c>) -> Edges {
     all.into_iter().map(|(key, record)| (key, numbers[record])).collect()
 }
 
-/// Some of them, and single ones.
+/// Reads ranges of them, and single ones.
 fn check_edges<'c>(edges: impl ParallelEdges<'c>, expected: &Edges) {
     for key in expected.keys() {
         assert_eq!(
@@ -227,10 +228,10 @@ fn check_edges<'c>(edges: impl ParallelEdges<'c>, expected: &Edges) {
     assert_eq!(edges.find(u64::MAX - 1), Ok(None));
 }
 
-/// How many records the edges have among them.
+/// Number of distinct records.
 const RECORDS: u32 = 40;
 
-/// Puts, changes and deletions of single edges between one pair, at both ends of it.
+/// Puts, changes and deletes single edges between one pair, at both ends of it.
 pub fn parallel_edges_are_changed_one_by_one<T: Tested>() {
     for topology in [Topology::Directed, Topology::DirectedWithReverse, Topology::Undirected] {
         let mut graph = ParallelGraph::new(T::engine(topology, catalog()), topology);

@@ -1,4 +1,4 @@
-//! A commit pipeline of one thread: it makes the tokens, and so has to keep their promises.
+//! A single-threaded commit pipeline: it makes the tokens, and so must keep their guarantees.
 
 use crate::Tested;
 use crate::check::{check_view, read};
@@ -16,21 +16,21 @@ pub struct Pipeline<T: Tested> {
     pub engine: T::Engine,
     /// Its newest state.
     pub oracle: Oracle,
-    /// Those that are open, oldest first.
+    /// The open snapshots, oldest first.
     pub snapshots: Vec<Snapshot<<T::Engine as Engine>::Snapshot>>,
-    /// As the engine counts.
+    /// The counts of the engine.
     pub(crate) counts: Counts,
     memory_limit: Option<usize>,
     last: Timestamp,
 }
 
-/// An open snapshot, and what it has to show.
+/// An open snapshot, and its expected contents.
 pub struct Snapshot<S> {
     /// Its timestamp.
     pub token: Registered,
-    /// What the engine made of it.
+    /// The engine's side of it.
     pub state: S,
-    /// Its state.
+    /// Its expected state.
     pub oracle: Oracle,
 }
 
@@ -51,7 +51,7 @@ pub fn catalog() -> Catalog {
 }
 
 impl<T: Tested> Pipeline<T> {
-    /// Around an empty store of [`catalog`].
+    /// Wraps an empty store of [`catalog`].
     #[must_use]
     pub fn new(topology: Topology, memory_limit: Option<usize>) -> Self {
         let engine = T::engine(topology, catalog());
@@ -59,24 +59,24 @@ impl<T: Tested> Pipeline<T> {
         Pipeline { memory_limit, ..empty }
     }
 
-    /// Around a store that has a state already, that of its `last` commit.
+    /// Wraps a store that has the state of its `last` commit already.
     #[must_use]
     pub fn around(engine: T::Engine, oracle: Oracle, counts: Counts, last: Timestamp) -> Self {
         Pipeline { engine, oracle, snapshots: Vec::new(), counts, memory_limit: None, last }
     }
 
-    /// Commits requests and checks the outcome. With a `margin`, the stamp allows less in place
-    /// than it could: as if so many timestamps above the newest registered one might be registered.
+    /// Commits requests and checks the outcome. With a `margin`, the stamp allows less editing in place
+    /// than it could: as if `margin` timestamps above the newest registered one might be registered.
     ///
     /// # Errors
     /// The store refuses, or could not be read or written; nothing has changed.
     pub fn commit(&mut self, requests: &[Request], margin: u64) -> Result<(), EngineError> {
         let mut after = self.oracle.clone();
         let effects = after.commit(requests);
-        // Right, or wrong in either direction.
+        // Correct, or wrong in either direction.
         let expected = [self.next_stamp(margin).editable_from(), Timestamp::ZERO, Timestamp(u64::MAX)];
         let locks = self.locks().with_editable_now(expected[self.last.0 as usize % expected.len()]);
-        // As a writer does whose effects depend on it.
+        // Like a writer whose effects depend on it.
         drop(self.engine.latest(&locks).map_err(Into::<ReadError>::into)?);
         let mut room = Default::default();
         let prepared = self.engine.prepare(&locks, &effects, &mut room, self.allowance(), None)?;
@@ -90,8 +90,8 @@ impl<T: Tested> Pipeline<T> {
         Ok(())
     }
 
-    /// Commits the change of one edge between existing vertices by the short way, if the engine has one for it; says whether.
-    /// `None` in the place of a value deletes it.
+    /// Commits the change of one edge between existing vertices by the fast path, if the engine has
+    /// one for it; returns whether it has. `None` instead of a value deletes the edge.
     pub fn commit_edge(
         &mut self,
         label: u16,
@@ -142,7 +142,7 @@ impl<T: Tested> Pipeline<T> {
         unsafe { Stamp::new(at, editable_from) }
     }
 
-    /// Prepares requests and gives up.
+    /// Prepares requests and drops the result.
     pub fn abandon(&self, requests: &[Request]) {
         let effects = self.oracle.clone().commit(requests);
         let before = self.engine.memory();
@@ -151,7 +151,8 @@ impl<T: Tested> Pipeline<T> {
         self.assert_holds_as_much_as(before);
     }
 
-    /// An engine that accounts for every byte holds as many as before; its index may have grown.
+    /// Checks that an engine that accounts for every byte holds as many as before; its index may
+    /// have grown.
     pub fn assert_holds_as_much_as(&self, before: MemoryUse) {
         if T::RECOUNT.is_some() {
             let after = self.engine.memory();
@@ -167,7 +168,7 @@ impl<T: Tested> Pipeline<T> {
         self.try_open().unwrap();
     }
 
-    /// As [`Pipeline::open`], of a store that may fail.
+    /// Like [`Pipeline::open`], for a store that may fail.
     ///
     /// # Errors
     /// The store could not be read.
@@ -197,7 +198,7 @@ impl<T: Tested> Pipeline<T> {
         durable.flush(&unsafe { Registered::new(self.last, self.counts()) })
     }
 
-    /// What the engine counted, and the vertices that there are.
+    /// The counts of the engine, and the number of vertices.
     #[must_use]
     pub fn counts(&self) -> Counts {
         let Counts { vertex_bound, vertices, .. } = self.oracle.counts();
@@ -211,7 +212,7 @@ impl<T: Tested> Pipeline<T> {
         }
     }
 
-    /// Reclaims up to a budget, where units with `busy` set in their number are locked by somebody else.
+    /// Reclaims up to a budget; units with `busy` set in their number are locked by another thread.
     ///
     /// # Panics
     /// The store fails.
@@ -219,7 +220,7 @@ impl<T: Tested> Pipeline<T> {
         self.try_reclaim(budget_bytes, busy).unwrap()
     }
 
-    /// As [`Pipeline::reclaim`], of a store that may fail.
+    /// Like [`Pipeline::reclaim`], for a store that may fail.
     ///
     /// # Errors
     /// The store could not be read or written.
@@ -254,7 +255,7 @@ impl<T: Tested> Pipeline<T> {
         for Snapshot { token, state, oracle } in &self.snapshots {
             check_view(&self.engine.view(state, token), oracle, vertices);
             if size_of_val(state) > 0 {
-                // A timestamp that is registered can be opened again, whatever happened since.
+                // A registered timestamp can be opened again, whatever happened since.
                 let again = self.engine.open_snapshot(token).unwrap();
                 check_view(&self.engine.view(&again, token), oracle, vertices);
             }
@@ -266,14 +267,15 @@ impl<T: Tested> Pipeline<T> {
         }
     }
 
-    /// The counters of an engine that accounts for every byte say what a walk over everything finds.
+    /// Checks that the counters of an engine that accounts for every byte match a walk over
+    /// everything.
     pub fn assert_counters_are_exact(&self) {
         if let Some(recount) = T::RECOUNT {
             assert_eq!(self.engine.memory(), recount(&self.engine, &self.locks()));
         }
     }
 
-    /// An engine that accounts for every byte keeps none for past states.
+    /// Checks that an engine that accounts for every byte retains none for past states.
     pub fn assert_nothing_is_retained(&self) {
         if T::RECOUNT.is_some() {
             assert_eq!(self.engine.memory().retained_bytes, 0);
@@ -281,7 +283,7 @@ impl<T: Tested> Pipeline<T> {
         }
     }
 
-    /// What each timestamp keeps.
+    /// The bytes retained by each timestamp.
     #[must_use]
     pub fn retained(&self) -> Vec<(Timestamp, usize)> {
         self.engine.retained(&Units { busy: 0, counts: self.counts() })
@@ -295,14 +297,14 @@ impl<T: Tested> Pipeline<T> {
     }
 }
 
-/// Takes over what an engine counted of a commit.
+/// Adds an engine's counts of a commit.
 pub(crate) fn count(counts: &mut Counts, outcome: &Outcome) {
     counts.add(&outcome.edges);
     counts.add_deferred(&outcome.deferred);
     counts.add_parallel(&outcome.parallel);
 }
 
-/// Whether an engine counted right: exactly, or with bounds where it deferred.
+/// Checks the counts of an engine: exact, or bounds where it deferred.
 pub(crate) fn check_outcome(outcome: &Outcome, expected: &Outcome) {
     if outcome.deferred.is_empty() {
         assert_eq!(outcome, expected);
@@ -342,7 +344,7 @@ impl UnitLocks for Units {
             return false;
         }
         let stripes = [unit.0];
-        // SAFETY: there is one thread, so that nobody else holds any lock.
+        // SAFETY: there is one thread, so no other thread holds any lock.
         work(&unsafe { HeldLocks::stripes(&stripes, u32::MAX, self.counts.clone()) });
         true
     }

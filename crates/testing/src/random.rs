@@ -24,7 +24,7 @@ fn vertex() -> impl Strategy<Value = u32> {
     prop::sample::select(&VERTICES[..])
 }
 
-/// A few of the vertices, or a stretch that makes and unmakes large sets.
+/// A few of the vertices, or a range that grows and shrinks large sets.
 fn destinations() -> impl Strategy<Value = Vec<u32>> {
     let stretch = (0..80_u32, 1..40_u32, 1..3_u32);
     let stretch = stretch.prop_map(|(first, length, step)| (0..length).map(|i| first + i * step).collect());
@@ -83,7 +83,7 @@ fn play<T: Tested>(pipeline: &mut Pipeline<T>, step: &Step) {
     }
 }
 
-/// Plays random sequences against the oracle: 64, or as many as `PROPTEST_CASES` says.
+/// Checks random sequences against the oracle: 64, or the number in `PROPTEST_CASES`.
 pub fn every_snapshot_stays_what_it_was<T: Tested>() {
     let config = match std::env::var_os("PROPTEST_CASES") {
         Some(_) => ProptestConfig::default(),

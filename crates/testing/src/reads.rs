@@ -1,4 +1,4 @@
-//! Every method of a view that reads, to be asked while reads fail.
+//! Every reading method of a view, to be called while reads fail.
 
 use crate::oracle::{LABELS, RECORDS};
 use hedgerow_model::{
@@ -8,17 +8,17 @@ use hedgerow_model::{
 use std::fmt::Debug;
 use std::ops::ControlFlow;
 
-/// What a method answers, as text.
+/// The answer of a method, as text.
 pub type Answer = Result<String, ReadError>;
 
-/// Takes the name of a method with what it is asked, and a way to ask it, any number of times.
+/// Receives a description of a call, and a closure that makes it, any number of times.
 pub type Ask<'a> = dyn FnMut(&str, &dyn Fn() -> Answer) + 'a;
 
 fn text<T: Debug>(answer: Result<T, impl Into<ReadError>>) -> Answer {
     answer.map(|answer| format!("{answer:?}")).map_err(Into::into)
 }
 
-/// Goes through all methods of a view of [`crate::pipeline::catalog`], about these vertices.
+/// Calls all methods of a view of [`crate::pipeline::catalog`], about these vertices.
 pub fn each_read<V: RecordView>(view: &V, vertices: &[u32], ask: &mut Ask<'_>) {
     ask("scan_vertices", &|| {
         let mut visited = Vec::new();
@@ -139,7 +139,7 @@ fn scan_records<C: RecordCursor>(cursor: &mut C) -> Answer {
     text(flow.map(|_| visited))
 }
 
-/// Goes through all methods of a view about parallel edges of a label.
+/// Calls all methods of a view about parallel edges of a label.
 pub fn each_read_of_parallel_edges<V: RecordView>(
     view: &V,
     label: LabelId,

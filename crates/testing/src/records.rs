@@ -1,4 +1,4 @@
-//! Records of edges, told by a number, and the handles that are their values.
+//! Edge records, identified by a number, and the handles that are their values.
 
 use hedgerow_encoding::{decode_record_value, encode_record};
 use hedgerow_model::{EdgeValue, Record, Value, ValueRef};
@@ -6,7 +6,7 @@ use hedgerow_records::memory;
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
-/// The records that have been handed out, which stay: each as its length and its bytes, in words.
+/// The records whose handles were returned, which stay: each as its length and its bytes, in words.
 static ORIGINALS: Mutex<BTreeMap<Vec<u8>, Box<[usize]>>> = Mutex::new(BTreeMap::new());
 
 /// The bytes of a record. Up to 290, so that there are some that no engine embeds.
@@ -21,7 +21,7 @@ pub fn content(number: u32) -> Vec<u8> {
     encode_record(&Record::new(vec![time, Value::Bytes(bytes.collect())]))
 }
 
-/// What a record says of the time: of some nothing; greater numbers have no earlier times.
+/// The time of a record: some have none; greater numbers have no earlier times.
 #[must_use]
 pub fn time(record: &[u8]) -> Option<i64> {
     match decode_record_value(record, 0) {
@@ -30,19 +30,19 @@ pub fn time(record: &[u8]) -> Option<i64> {
     }
 }
 
-/// The handle of a record in memory of its own, always the same: for tests of what engines keep.
+/// The handle of a record in memory of its own, always the same: for tests of what engines store.
 #[must_use]
 pub fn handle(number: u32) -> EdgeValue {
     handle_of(&content(number))
 }
 
-/// The handle that a record was made with, from one that an engine shows.
+/// The handle with which a record was made, from one that an engine returned.
 ///
 /// # Safety
-/// It leads to a record that stays meanwhile.
+/// The handle points to a record that stays valid meanwhile.
 #[must_use]
 pub unsafe fn original(handle: EdgeValue) -> EdgeValue {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller guarantees it.
     handle_of(unsafe { memory::bytes(handle) })
 }
 

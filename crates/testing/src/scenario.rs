@@ -1,7 +1,8 @@
 //! Writers, readers and a reclamation on a few units, with a small sequencer between them.
 //!
-//! The same code runs on threads of the operating system and under the model checker. The sequencer keeps
-//! the promises of the tokens and nothing more, so that the store has to do with those.
+//! The code runs both on threads of the operating system and under the model checker. The sequencer
+//! keeps the guarantees of the tokens and nothing more, so that the store has to rely on exactly
+//! those.
 
 use crate::Tested;
 use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered, Stamp};
@@ -26,15 +27,15 @@ pub struct Graph<T: Tested> {
 struct State {
     last: Timestamp,
     in_flight: BTreeSet<Timestamp>,
-    /// Registered timestamps, with a number to tell equal ones apart.
+    /// Registered timestamps, with a number to distinguish equal ones.
     registered: BTreeSet<(Timestamp, u64)>,
     registrations: u64,
-    /// Per unit: the stamps of its commits and the values that they wrote.
+    /// Per unit: the stamps of its commits and their values.
     history: Vec<Vec<(Timestamp, Option<u32>)>>,
 }
 
 impl<T: Tested> Graph<T> {
-    /// Around an empty store.
+    /// Wraps an empty store.
     #[must_use]
     pub fn new(units: u32) -> Arc<Self> {
         Arc::new(Graph {
@@ -94,8 +95,8 @@ impl<T: Tested> Graph<T> {
         state.history[unit as usize].push((at, value));
         let editable_from = state.registered.last().map_or(Timestamp::ZERO, |newest| newest.0.next());
         drop(state);
-        // SAFETY: counted up under the mutex; above what is registered, and whoever registers from
-        // now on has this stamp or a later one and waits until it is applied.
+        // SAFETY: incremented under the mutex; above every registered timestamp, and a reader that
+        // registers from now on gets this stamp or a later one and waits until it is applied.
         let stamp = unsafe { Stamp::new(at, editable_from) };
         self.engine.apply(stamp, prepared.changes);
         self.state.lock().in_flight.remove(&at);
@@ -129,18 +130,19 @@ impl<T: Tested> Graph<T> {
         }
     }
 
-    /// Frees what nobody sees.
+    /// Frees all garbage.
     pub fn reclaim(&self) {
         let state = self.state.lock();
         let mut live: Vec<Timestamp> = state.registered.iter().map(|(at, _)| *at).collect();
         live.dedup();
-        // SAFETY: all that is registered, and whoever registers from now on has `last` or later.
+        // SAFETY: contains all registered timestamps, and a reader that registers from now on gets
+        // `last` or later.
         let live = unsafe { LiveTimestamps::as_of(live, state.last) };
         drop(state);
         self.engine.maintain(&live, self, usize::MAX).expect("no file fails");
     }
 
-    /// Nobody reads any more: everything superseded can be freed.
+    /// Checks that everything superseded can be freed once there are no readers.
     pub fn assert_reclaims_to_nothing(&self) {
         self.reclaim();
         assert_eq!(self.engine.memory().retained_bytes, 0);
@@ -153,7 +155,7 @@ impl<T: Tested> Graph<T> {
     }
 }
 
-/// A registered timestamp, and the values that it has to show.
+/// A registered timestamp, and its expected values.
 pub struct Snapshot<T: Tested> {
     graph: Arc<Graph<T>>,
     token: Registered,
@@ -162,7 +164,7 @@ pub struct Snapshot<T: Tested> {
 }
 
 impl<T: Tested> Snapshot<T> {
-    /// Reads every unit, as often as asked.
+    /// Reads every unit `times` times.
     pub fn read(&self, times: usize) {
         for _ in 0..times {
             let state = self.graph.engine.open_snapshot(&self.token).unwrap();
@@ -172,7 +174,7 @@ impl<T: Tested> Snapshot<T> {
             for (unit, expected) in (0..).zip(&self.expected) {
                 let value = cursor.find(self.graph.owner(unit), VertexId::new(0));
                 assert_eq!(value.ok(), Some(*expected), "unit {unit} at {}", self.token.at());
-                // Engines may count by other means than they look.
+                // Engines may count in other ways than they read.
                 let degree = cursor.degree(self.graph.owner(unit));
                 let count = usize::from(expected.is_some());
                 assert_eq!(degree.ok(), Some(count), "degree of unit {unit} at {}", self.token.at());
@@ -202,7 +204,7 @@ impl<T: Tested> UnitLocks for Graph<T> {
     }
 }
 
-/// The last value that was written up to a timestamp.
+/// The last value written up to a timestamp.
 fn value_at(history: &[(Timestamp, Option<u32>)], at: Timestamp) -> Option<u32> {
     history.iter().rev().find(|(stamp, _)| *stamp <= at).and_then(|(_, value)| *value)
 }
@@ -214,7 +216,7 @@ fn catalog() -> Catalog {
     Catalog::new(vec![label], RecordSchema::default()).expect("one label")
 }
 
-/// Runs `work` on a thread of its own.
+/// Runs `work` on a new thread.
 pub fn spawn<T: Tested>(
     graph: &Arc<Graph<T>>,
     work: impl FnOnce(&Arc<Graph<T>>) + Send + 'static,
@@ -223,14 +225,14 @@ pub fn spawn<T: Tested>(
     thread::spawn(move || work(&graph))
 }
 
-/// Waits for threads, then checks that all their garbage can go.
+/// Waits for threads, then checks that all their garbage can be freed.
 pub fn join<T: Tested>(graph: &Graph<T>, threads: Vec<JoinHandle<()>>) {
     threads.into_iter().for_each(|thread| thread.join().expect("no thread panics"));
     graph.assert_reclaims_to_nothing();
 }
 
-/// Four writers, of which two share a unit, three readers and a reclamation, each of 3,000 steps. The thread that reclaims also flushes,
-/// if the store owns files.
+/// Four writers, two of which share a unit, three readers and a reclamation, each of 3,000 steps.
+/// The thread that reclaims also flushes, if the store owns files.
 pub fn readers_see_whole_prefixes_beside_writers_and_reclaimers<T: Tested>() {
     let graph = Graph::<T>::new(3);
     let mut threads = Vec::new();

@@ -1,4 +1,4 @@
-//! Tests that cannot run here: they say so, and `cargo xtask test` counts them.
+//! Tests that cannot run here report that they are skipped, and `cargo xtask test` counts them.
 
 use std::cell::Cell;
 use std::fmt::Display;
@@ -6,9 +6,10 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::thread;
 
-/// Reports that the calling test, or a part of it, is skipped. Of several reasons of one test the first counts.
+/// Reports that the calling test, or a part of it, is skipped. Of several reasons of one test the
+/// first counts.
 ///
-/// Written past the test harness, which shows what a passing test prints to nobody.
+/// Bypasses the test harness, which does not show the output of a passing test.
 pub fn skip(why: impl Display) {
     std::thread_local! {
         static IS_REPORTED: Cell<bool> = const { Cell::new(false) };
@@ -16,15 +17,16 @@ pub fn skip(why: impl Display) {
     if IS_REPORTED.replace(true) {
         return;
     }
-    // The harness runs each test on a thread that has the test's name.
+    // The harness runs each test on a thread named after the test.
     let thread = thread::current();
     let line = format!("\nskipped: {}: {why}\n", thread.name().unwrap_or("a test"));
-    // If nobody reads the output, nobody counts.
+    // A closed output is ignored: then the report is not counted either.
     let _ = std::io::stdout().write_all(line.as_bytes());
 }
 
-/// The path of a file or folder of the public data sets, which lie beside the repository, in `../shared/data`. `None` if it
-/// is missing: the calling test is reported as [skipped](skip), and ends.
+/// The path of a file or folder of the public data sets, which are beside the repository, in
+/// `../shared/data`. `None` if it is missing: the calling test is reported as [skipped](skip), and
+/// ends.
 ///
 /// # Panics
 /// It is missing and the environment variable `CI` is set: there nothing is skipped silently.

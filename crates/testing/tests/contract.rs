@@ -1,4 +1,4 @@
-//! The small engine on files keeps the contract, as it is and with its type erased.
+//! The small engine on files passes the contract, as it is and with its type erased.
 #![cfg(not(hedgerow_shuttle))]
 
 use hedgerow_erased::{EngineOptions, ErasedEngine, Make};
@@ -40,7 +40,7 @@ impl TestedDurable for TestedDisk {
     }
 }
 
-/// As graphs make it, by its name.
+/// Created by its name, like graphs do.
 struct NamedDisk;
 
 impl Tested for NamedDisk {
@@ -79,7 +79,7 @@ mod named {
     use super::*;
     hedgerow_testing::contract_tests!(NamedDisk);
 
-    /// The rest is the engine's business, not that of its name.
+    /// The rest is up to the engine, not to its name.
     #[test]
     fn the_files_are_found_again() {
         hedgerow_testing::durable::what_is_flushed_is_there_when_the_files_are_opened_again::<NamedDisk>();

@@ -1,4 +1,5 @@
-//! Every kernel runs on a view of an engine on files, and computes what it computes on the static graph of the same edges.
+//! Every kernel runs on a view of an engine on files, with the results of the static graph of the
+//! same edges.
 #![cfg(not(hedgerow_shuttle))]
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -74,7 +75,7 @@ fn graph(topology: Topology, files: &SimulatedFiles) -> (Pipeline<TestedDisk>, C
     (pipeline, csr)
 }
 
-/// Runs a kernel on the view, whose label it is told, and on the static graph.
+/// Runs a kernel on the view, with its label, and on the static graph.
 fn agree<'k, K: Kernel + 'k, T: PartialEq + Debug>(
     view: &DiskView<'_>,
     csr: &Csr,

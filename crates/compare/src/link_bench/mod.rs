@@ -1,6 +1,7 @@
-//! LinkBench: clients of a social graph, the same for every store, in turns.
+//! LinkBench: clients of a social graph, identical for every store, in turns.
 //!
-//! The requests are those of `hedgerow_formats::link_bench`, and the clients those of Hedgerow's own benchmark.
+//! The requests are those of `hedgerow_formats::link_bench`, and the clients those of Hedgerow's
+//! own benchmark.
 
 mod report;
 mod stores;
@@ -20,8 +21,8 @@ use std::time::Duration;
 use stores::{Answer, Base, Kind, Level, LinkStore};
 use tempfile::TempDir;
 
-/// Who is asked where requests are only made and timed.
-const NOBODY: &str = "nobody";
+/// The name of the row whose requests are only made and timed.
+const UNSERVED: &str = "unserved";
 
 /// LinkBench's requests: adds, updates, deletes and reads of nodes and links, counts of links and lists of the newest
 #[derive(Debug, clap::Args)]
@@ -29,7 +30,7 @@ pub struct Arguments {
     /// The graph has 2^SCALE nodes (6 to 24) and about 30 times as many links
     #[arg(long, default_value_t = 16, value_parser = clap::value_parser!(u32).range(6..=24))]
     scale: u32,
-    /// What makes the graph and the requests
+    /// The seed of the graph and the requests
     #[arg(long, default_value_t = 1)]
     seed: u64,
     /// The stores, separated by commas [default: all that were built]
@@ -38,22 +39,22 @@ pub struct Arguments {
     /// The mixes of requests
     #[arg(long, value_name = "NAMES", value_delimiter = ',', value_enum, default_values_t = [MixName::Dflt, MixName::Tao])]
     mixes: Vec<MixName>,
-    /// What a commit survives
+    /// The durability of commits
     #[arg(long, value_name = "NAMES", value_delimiter = ',', value_enum, default_values_t = [Level::None, Level::Buffered, Level::Sync])]
     durability: Vec<Level>,
-    /// How many clients ask at a time
+    /// Numbers of concurrent clients
     #[arg(long, value_name = "NUMBERS", value_delimiter = ',', default_values_t = [1, 2, 64])]
     clients: Vec<usize>,
-    /// How many links a list has at most
+    /// Maximum number of links in a list
     #[arg(long, default_value_t = 10_000)]
     list_limit: usize,
-    /// The directory for the stores, on the disk that is to be measured [default: for temporary files]
+    /// The directory for the stores, on the disk to be measured [default: for temporary files]
     #[arg(long, value_name = "DIRECTORY")]
     store: Option<PathBuf>,
-    /// How often everything is measured
+    /// Repetitions of each measurement
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=1000))]
     repetitions: u32,
-    /// How long clients ask each time
+    /// How long clients run each time
     #[arg(long, default_value_t = 4.0, value_name = "S", value_parser = crate::seconds)]
     seconds: f64,
     /// Write the figures to this file, too
@@ -87,7 +88,7 @@ pub fn run(mut arguments: Arguments) -> Result<()> {
     folder.close().with_context(|| format!("the stores in {} could not be removed", directory.display()))
 }
 
-/// A store in a folder of its own, which goes after it.
+/// A store in its own folder, which is removed after it.
 struct Opened {
     kind: &'static Kind,
     store: Box<dyn LinkStore>,
@@ -146,7 +147,7 @@ fn in_turns(
                 let time = Duration::from_secs_f64(arguments.seconds);
                 let cell = |store| Cell { mix: *mix_name, durability: level, clients: *clients, store };
                 figures.push(
-                    cell(NOBODY),
+                    cell(UNSERVED),
                     &ask(time, requests(), |request| {
                         std::hint::black_box(request);
                         Ok(Served::default())
@@ -176,7 +177,7 @@ fn ask(
     Ok(link_bench::run(requests, serve, &CancelToken::new(), wait)?.0)
 }
 
-/// A client that looks at every field of what it gets, and at the last byte of data.
+/// A client that reads every field of its results, and the last byte of data.
 #[derive(Debug, Default)]
 struct Seen(i64);
 

@@ -1,4 +1,4 @@
-//! What was measured: medians, and what Hedgerow's are over those of each store.
+//! The figures: medians, and the ratios of Hedgerow to each store.
 
 use super::stores::Level;
 use super::{Arguments, MixName};
@@ -9,20 +9,20 @@ use hedgerow_driver::link_bench::{Latencies, Measured};
 use serde::Serialize;
 use std::fmt::Write;
 
-/// What figures are of.
+/// Identifies figures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Cell {
-    /// Which requests.
+    /// The mix of requests.
     pub mix: MixName,
-    /// What a commit survives.
+    /// The durability of commits.
     pub durability: Level,
-    /// How many ask at a time.
+    /// The number of concurrent clients.
     pub clients: usize,
-    /// Who is asked.
+    /// The store.
     pub store: &'static str,
 }
 
-/// Values of all repetitions. Of few requests none may be a write.
+/// Values of all repetitions. Among few requests there may be no write.
 #[derive(Clone, Debug, Default)]
 struct Values {
     requests_per_second: Vec<f64>,
@@ -32,7 +32,7 @@ struct Values {
     write_p99: Vec<f64>,
 }
 
-/// Figures as measured, in the order in which they were first.
+/// Figures as measured, in the order of their first measurement.
 #[derive(Debug)]
 pub struct Figures {
     graph: (String, u32, usize),
@@ -40,12 +40,12 @@ pub struct Figures {
 }
 
 impl Figures {
-    /// None yet.
+    /// No figures yet.
     pub fn new(graph: &Graph) -> Self {
         Figures { graph: (graph.name.clone(), graph.vertices, graph.stream.len()), cells: Vec::new() }
     }
 
-    /// Notes what clients have seen.
+    /// Records the measurements of clients.
     pub fn push(&mut self, cell: Cell, measured: &Measured) {
         let position = self.cells.iter().position(|(other, _)| *other == cell).unwrap_or_else(|| {
             self.cells.push((cell, Values::default()));
@@ -64,7 +64,7 @@ impl Figures {
         note(&measured.writes, 0.99, |values| &mut values.write_p99);
     }
 
-    /// The median of the rates of a store, under the same conditions as another.
+    /// The median rate of a store under the conditions of another cell.
     fn rate(&self, cell: Cell, store: &str) -> Option<f64> {
         let is_it = |other: &Cell| *other == Cell { store: other.store, ..cell } && other.store == store;
         let (_, values) = self.cells.iter().find(|(other, _)| is_it(other))?;
@@ -72,7 +72,7 @@ impl Figures {
     }
 }
 
-/// The median, least and greatest value of the repetitions.
+/// The median, minimum and maximum of the repetitions.
 #[derive(Clone, Copy, Debug, Serialize)]
 struct Summary {
     median: f64,
@@ -91,9 +91,9 @@ struct Row {
     #[serde(flatten)]
     cell: Cell,
     requests_per_second: Option<Summary>,
-    /// How many times as many requests the engine `rapid` answers.
+    /// The rate of the engine `rapid` over that of this store.
     rapid_over_this: Option<f64>,
-    /// How many times as many requests the engine `tel` answers.
+    /// The rate of the engine `tel` over that of this store.
     tel_over_this: Option<f64>,
     read_p50_ns: Option<Summary>,
     read_p99_ns: Option<Summary>,
@@ -101,7 +101,7 @@ struct Row {
     write_p99_ns: Option<Summary>,
 }
 
-/// What a run has shown.
+/// The report of a run.
 #[derive(Debug, Serialize)]
 pub struct Report {
     command: Vec<String>,
@@ -112,13 +112,13 @@ pub struct Report {
     list_limit: usize,
     repetitions: u32,
     seconds: f64,
-    /// Each store, and how it was set up.
+    /// Each store and its setup.
     stores: Vec<(&'static str, &'static str)>,
     results: Vec<Row>,
 }
 
 impl Report {
-    /// Of what was measured.
+    /// A report of these figures.
     pub fn new(arguments: &Arguments, figures: Figures) -> Self {
         let row = |(cell, values): &(Cell, Values)| {
             let rate = summarised(&values.requests_per_second);
@@ -150,16 +150,16 @@ impl Report {
         }
     }
 
-    /// As one JSON object.
+    /// The report as one JSON object.
     pub fn to_json(&self) -> Result<String> {
         Ok(serde_json::to_string_pretty(self)? + "\n")
     }
 
-    /// For people.
+    /// The report as a table.
     pub fn to_table(&self) -> String {
         let mut table = String::new();
         let mut line = |text: String| {
-            // A string takes everything.
+            // Writing to a string cannot fail.
             let _ = writeln!(table, "{}", text.trim_end());
         };
         line(format!(

@@ -1,4 +1,4 @@
-//! All stores answer as a plain model does.
+//! All stores answer like a plain model.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -22,7 +22,7 @@ fn of_link(link: &Link<'_>) -> Fields {
     (link.version, link.time, link.data.to_vec(), i64::from(link.is_visible))
 }
 
-/// All that a client got: of links with their ends.
+/// All results of a client; links with their ends.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Got {
     nodes: Vec<Fields>,
@@ -104,7 +104,7 @@ impl Model {
     }
 }
 
-/// Sixty-four nodes, of which some have many links, some few and some none.
+/// Sixty-four nodes, some with many links, some with few and some with none.
 fn with_base(work: impl FnOnce(&Base<'_>)) {
     let graph = Graph::kronecker(6, 1).unwrap();
     let csr = Csr::from_edges(graph.vertices, Topology::Directed, &graph.stream, BuildOptions::default());
@@ -122,7 +122,7 @@ fn all_stores_answer_as_a_model_does() {
             let stores: Vec<_> = KINDS.iter().zip(&folders).map(load).collect();
             let (mut model, mut operations, mut time) =
                 (Model::new(base), HashSet::new(), 1_700_000_000_000_000);
-            // Half of them writes, and short lists, whose end can be wrong.
+            // Half of the requests are writes, and lists are short, so that wrong ends show.
             for (mix, requests) in [(Mix::default(), 2000), (Mix::tao().with_writes(0.5).unwrap(), 2000)] {
                 let mix = mix.with_list_limit(7);
                 let mut client = Requests::new(base.graph, base.content, &mix, 3, 0);
@@ -180,7 +180,7 @@ fn every_store_is_measured_and_set_against_hedgerow() {
     let report = Report::new(&arguments, measure(&arguments, folder.path()).unwrap());
     let json: serde_json::Value = serde_json::from_str(&report.to_json().unwrap()).unwrap();
     let rows = json["results"].as_array().unwrap();
-    // Two mixes, three levels, two numbers of clients; and those whom nobody serves.
+    // Two mixes, three levels, two numbers of clients; and the unserved requests.
     assert_eq!(rows.len(), 2 * 3 * 2 * (KINDS.len() + 1));
     for row in rows.iter().filter(|row| row["store"] == "rapid") {
         assert_eq!(row["rapid_over_this"].as_f64(), Some(1.0));

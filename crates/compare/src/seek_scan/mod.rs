@@ -1,6 +1,8 @@
-//! What it costs to find the first neighbor of a vertex, and then each further one: LiveGraph's first figure (section 2.1).
+//! The cost of finding the first neighbor of a vertex, and then each further one: LiveGraph's first
+//! figure (section 2.1).
 //!
-//! All structures hold the same graph, put in the same random order, and are asked for the same vertices in the same random order, in turns.
+//! All structures hold the same graph, put in the same random order, and read the same vertices in
+//! the same random order, in turns.
 
 mod picture;
 mod structures;
@@ -18,36 +20,36 @@ use std::path::PathBuf;
 use std::time::Instant;
 use structures::{Kind, Rows};
 
-/// Vertices that are asked for, at most.
+/// Maximum number of vertices to read.
 const SAMPLES: usize = 1 << 18;
 
-/// What it costs to find a vertex's first neighbor, and each further one, in several structures
+/// The cost of finding a vertex's first neighbor, and each further one, in several structures
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
     /// Graphs of 2^SCALE vertices (10 to 22) and about 30 times as many edges, one after the other
     #[arg(long, value_name = "SCALES", value_delimiter = ',', default_values_t = [14, 16, 18], value_parser = clap::value_parser!(u32).range(10..=22))]
     scales: Vec<u32>,
-    /// What makes and shuffles the graphs
+    /// The seed that generates and shuffles the graphs
     #[arg(long, default_value_t = 1)]
     seed: u64,
     /// The structures, separated by commas [default: all that were built]
     #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = Kind::named)]
     structures: Vec<&'static Kind>,
-    /// The directory for what is in files [default: for temporary files]
+    /// The directory for files [default: for temporary files]
     #[arg(long, value_name = "DIRECTORY")]
     store: Option<PathBuf>,
-    /// How often everything is measured
+    /// Repetitions of each measurement
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=1000))]
     repetitions: u32,
     /// Write the figures to this file, too
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
-    /// Draw them into this file, as SVG
+    /// Draw the figures into this file, as SVG
     #[arg(long, value_name = "FILE")]
     picture: Option<PathBuf>,
 }
 
-/// What was measured of a structure with one graph: medians.
+/// The median costs of a structure with one graph.
 #[derive(Debug, Serialize)]
 struct Costs {
     scale: u32,
@@ -124,7 +126,7 @@ fn samples(graph: &Graph, seed: u64) -> Vec<VertexId> {
     (0..count).map(|_| sources[random.random_range(0..sources.len())]).collect()
 }
 
-/// How many neighbors the samples have together.
+/// Total number of neighbors of the samples.
 fn neighbors_of(graph: &Graph, samples: &[VertexId]) -> usize {
     let mut degrees = vec![0; graph.vertices as usize];
     graph.stream.iter().for_each(|(source, _)| degrees[source.get() as usize] += 1);

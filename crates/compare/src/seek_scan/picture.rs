@@ -9,7 +9,7 @@ use std::ops::Range;
 /// The size of each of the two diagrams, in pixels.
 const SIZE: (u32, u32) = (560, 460);
 
-/// Draws them side by side, as SVG.
+/// Draws the diagrams side by side, as SVG.
 pub fn draw(costs: &[Costs]) -> Result<String> {
     let mut picture = String::new();
     {
@@ -31,7 +31,7 @@ fn diagram(
     cost: fn(&Costs) -> f64,
 ) -> Result<()> {
     let Range { start, end } = around(costs.iter().map(|costs| costs.edges as f64));
-    // The legend needs room beside the lines.
+    // The legend needs space beside the lines.
     let edges = start..end * 4.0;
     let heights = around(costs.iter().map(cost));
     let mut chart = ChartBuilder::on(area)
@@ -76,7 +76,7 @@ fn diagram(
     Ok(())
 }
 
-/// A range with some room around the values.
+/// A range with some margin around the values.
 fn around(values: impl Iterator<Item = f64> + Clone) -> Range<f64> {
     let positive = values.filter(|value| *value > 0.0);
     let (least, most) = positive

@@ -1,4 +1,4 @@
-//! What holds the rows of the graph.
+//! The structures that hold the rows of the graph.
 
 use crate::graph::{Edge, Graph};
 use crate::stores::hedgerow::Sum;
@@ -8,28 +8,28 @@ use hedgerow::kernels::Kernel;
 use hedgerow::{BuildOptions, Csr, Durability, EngineKind, GraphOptions, KeyKind, Topology, VertexId};
 use std::path::Path;
 
-/// What the others are set against.
+/// The reference of all others.
 pub const REFERENCE: &str = "csr";
 
-/// Edges that are put as one transaction.
+/// Edges per transaction.
 const AT_ONCE: usize = 1 << 16;
 
 /// The rows of a graph.
 pub trait Rows {
-    /// Sums the neighbors of some vertices, of each at most so many, from the first on.
+    /// Sums the first `most` neighbors of each of some vertices.
     fn sum(&self, sources: &[VertexId], most: usize) -> Result<u64>;
 }
 
 /// A structure.
 #[derive(Debug)]
 pub struct Kind {
-    /// What it is called.
+    /// Its name.
     pub name: &'static str,
-    /// Puts the edges of a graph into an empty one, in their order; files go into the folder.
+    /// Puts the edges of a graph into an empty structure, in their order; files go into the folder.
     pub make: fn(&Path, &Graph) -> Result<Box<dyn Rows>>,
 }
 
-/// All that were built.
+/// All structures that were built.
 pub const KINDS: &[Kind] = &[
     Kind { name: REFERENCE, make: csr },
     Kind { name: "rapid", make: |_, graph| engine(graph, EngineKind::Rapid) },
@@ -44,7 +44,7 @@ pub const KINDS: &[Kind] = &[
 ];
 
 impl Kind {
-    /// The one called `name`.
+    /// The structure called `name`.
     pub fn named(name: &str) -> Result<&'static Kind, String> {
         let names = || KINDS.iter().map(|kind| kind.name).collect::<Vec<_>>().join(", ");
         let found = KINDS.iter().find(|kind| kind.name == name);
@@ -75,7 +75,7 @@ impl Rows for hedgerow::Snapshot {
     }
 }
 
-/// Another store, whose files are in the caches of the system.
+/// Another store, whose files are in the caches of the operating system.
 fn store(folder: &Path, graph: &Graph, name: &str) -> Result<Box<dyn Rows>> {
     let kind = stores::Kind::named(name).map_err(anyhow::Error::msg)?;
     let store = (kind.open)(folder, Durability::Buffered, graph.vertices)?;
@@ -90,11 +90,11 @@ impl Rows for Box<dyn EdgeStore> {
     }
 }
 
-/// A linked list per vertex, whose members lie in the order in which edges were put.
+/// A linked list per vertex, whose members are stored in the order in which edges were put.
 struct LinkedLists {
     /// The last member of each vertex's list.
     last: Vec<u32>,
-    /// A neighbor, and the member before.
+    /// A neighbor, and the previous member.
     members: Vec<(VertexId, u32)>,
 }
 

@@ -57,7 +57,7 @@ impl EdgeStore for Graph {
     }
 }
 
-/// Sums the neighbors of some vertices, of each at most so many.
+/// Sums the first neighbors of each of some vertices, up to a limit.
 pub(crate) struct Sum<'s> {
     pub(crate) sources: &'s [VertexId],
     pub(crate) most: usize,

@@ -15,7 +15,7 @@ pub(super) const KIND: Kind = Kind {
     open,
 };
 
-/// Addresses that are kept for the file.
+/// Addresses reserved for the file.
 const MAP: usize = 64 << 30;
 
 struct Lmdb {
@@ -23,15 +23,16 @@ struct Lmdb {
     edges: Database<Bytes, Unit>,
 }
 
-/// Opens an environment for so many named databases, whose commits are synced or not.
+/// Opens an environment for `databases` named databases, whose commits are synced or not.
 pub(crate) fn environment(folder: &Path, durability: Durability, databases: u32) -> Result<Env> {
     let mut options = EnvOpenOptions::new();
     options.map_size(MAP).max_readers(256).max_dbs(databases);
     if durability != Durability::Sync {
-        // SAFETY: without syncs a loss of power can damage the file, which is a temporary one that nobody opens after that.
+        // SAFETY: without syncs a loss of power can damage the file, which is a temporary one that
+        // is not opened after that.
         unsafe { options.flags(EnvFlags::NO_SYNC) };
     }
-    // SAFETY: the file lies in a folder of our own, so that nobody changes it but through this environment.
+    // SAFETY: the file is in a folder of our own, so nothing changes it but this environment.
     Ok(unsafe { options.open(folder)? })
 }
 

@@ -1,7 +1,7 @@
 //! The stores, behind one trait.
 //!
-//! All but Hedgerow keep an edge as a key of eight bytes, source before destination, each with its highest byte first, and nothing
-//! beside it: so the neighbors of a vertex lie together, in order.
+//! All but Hedgerow store an edge as a key of eight bytes, source before destination, each
+//! big-endian, without a value: so the neighbors of a vertex are adjacent and in order.
 
 pub(crate) mod hedgerow;
 #[cfg(feature = "lmdb")]
@@ -16,45 +16,45 @@ use ::hedgerow::{Durability, VertexId};
 use anyhow::Result;
 use std::path::Path;
 
-/// What the others are set against.
+/// The reference of all others.
 pub const REFERENCE: &str = hedgerow::KIND.name;
 
 /// A store of directed edges between numbered vertices, open for any number of threads.
 pub trait EdgeStore: Send + Sync {
-    /// Puts an edge as a transaction of its own, as durable as the store was opened for.
+    /// Puts an edge as a transaction of its own, with the durability of the store.
     fn put(&self, edge: Edge) -> Result<()>;
 
     /// Puts edges as one transaction.
     fn put_all(&self, edges: &[Edge]) -> Result<()>;
 
-    /// Sums the neighbors of some vertices, one vertex after the other: of each at most so many, from the first on.
+    /// Sums the first `most` neighbors of each of some vertices, one vertex after the other.
     fn sum_neighbors(&self, sources: &[VertexId], most: usize) -> Result<u64>;
 
-    /// How many of these edges there are, each looked up by itself.
+    /// The number of these edges that exist, each looked up by itself.
     fn count(&self, edges: &[Edge]) -> Result<usize>;
 
     /// Waits until everything survives a loss of power.
     fn flush(&self) -> Result<()>;
 
-    /// Brings the files into the form from which the store is opened fastest, as one does before a planned end.
+    /// Brings the files into the form that opens fastest, as before a planned shutdown.
     fn settle(&self) -> Result<()>;
 }
 
-/// How a store is opened: made if there is none in the directory, as durable as said, for vertices below a number.
+/// Opens or creates a store in the directory, with this durability, for vertices below a number.
 type Open = fn(&Path, Durability, u32) -> Result<Box<dyn EdgeStore>>;
 
-/// A sort of store.
+/// A kind of store.
 #[derive(Debug)]
 pub struct Kind {
-    /// What it is called.
+    /// Its name.
     pub name: &'static str,
-    /// How it is set up.
+    /// Its setup.
     pub setup: &'static str,
     /// Opens one.
     pub open: Open,
 }
 
-/// All that were built.
+/// All kinds that were built.
 pub const KINDS: &[Kind] = &[
     hedgerow::KIND,
     #[cfg(feature = "rocksdb")]
@@ -66,7 +66,7 @@ pub const KINDS: &[Kind] = &[
 ];
 
 impl Kind {
-    /// The one called `name`.
+    /// The kind called `name`.
     pub fn named(name: &str) -> Result<&'static Kind, String> {
         let names = || KINDS.iter().map(|kind| kind.name).collect::<Vec<_>>().join(", ");
         let found = KINDS.iter().find(|kind| kind.name == name);

@@ -18,7 +18,7 @@ pub(super) const KIND: Kind = Kind {
     open,
 };
 
-/// Bytes of blocks that are kept in memory.
+/// Bytes of blocks cached in memory.
 const CACHE: usize = 1 << 30;
 
 /// Bytes of the source of an edge in its key.
@@ -29,7 +29,7 @@ struct RocksDb {
     write: Durability,
 }
 
-/// How a database is opened whose keys begin with the source of an edge.
+/// Options of a database whose keys begin with the source of an edge.
 pub(crate) fn options(compression: DBCompressionType) -> Options {
     let mut blocks = BlockBasedOptions::default();
     blocks.set_block_cache(&Cache::new_lru_cache(CACHE));

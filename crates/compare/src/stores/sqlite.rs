@@ -36,7 +36,7 @@ fn open(folder: &Path, durability: Durability, _: u32) -> Result<Box<dyn EdgeSto
 
 impl EdgeStore for Sqlite {
     fn put(&self, edge: Edge) -> Result<()> {
-        // A statement outside a transaction is one.
+        // A statement outside a transaction is a transaction.
         let (source, destination) = edge;
         let connection = self.0.lock();
         connection.prepare_cached(PUT)?.execute(params![source.get(), destination.get()])?;
@@ -80,7 +80,7 @@ impl EdgeStore for Sqlite {
     }
 
     fn flush(&self) -> Result<()> {
-        // The log of pages is not synced in any other way.
+        // The log of pages is synced in no other way.
         self.0.lock().query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()))?;
         Ok(())
     }

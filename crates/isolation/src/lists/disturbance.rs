@@ -1,4 +1,4 @@
-//! What goes on beside the transactions that are judged: other writers, and checkpoints.
+//! Activity beside the judged transactions: other writers, and checkpoints.
 
 use crate::give_up;
 use crate::lists::representation::FIRST_LIST;
@@ -8,10 +8,10 @@ use rand::{RngExt, SeedableRng};
 use std::thread;
 use std::time::Duration;
 
-/// Vertices that others write; they share partitions and locks with the lists.
+/// Vertices that other writers change; they share partitions and locks with the lists.
 const VERTICES: u64 = 400;
 
-const _: () = assert!(VERTICES <= FIRST_LIST, "nobody else writes to lists");
+const _: () = assert!(VERTICES <= FIRST_LIST, "other writers do not write to lists");
 
 /// Writes and makes checkpoints in the background, until the graph is closed or the process ends.
 pub fn disturb(graph: &Graph, seed: u64) {
@@ -21,7 +21,7 @@ pub fn disturb(graph: &Graph, seed: u64) {
     });
 }
 
-/// Does something again and again, with pauses up to `pause`.
+/// Repeats an action with pauses up to `pause`.
 fn repeat(
     graph: &Graph,
     seed: u64,

@@ -10,17 +10,17 @@ use rand::rngs::SmallRng;
 use std::thread;
 use std::time::Duration;
 
-/// Which transactions a history is made of. Those that only read are snapshots half of the time, in every history; interactive
-/// ones that are in conflict are run again half of the time, and fail otherwise.
+/// The kinds of transactions of a history. Read-only transactions use snapshots half of the time,
+/// in every history; interactive ones in conflict are retried half of the time, and fail otherwise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Transactions {
-    /// Interactive ones at isolation [`Isolation::Snapshot`].
+    /// Interactive transactions at isolation [`Isolation::Snapshot`].
     Snapshot,
-    /// Interactive ones at isolation [`Isolation::Serializable`].
+    /// Interactive transactions at isolation [`Isolation::Serializable`].
     Serializable,
-    /// Those that declare their vertices.
+    /// Transactions that declare their vertices.
     Declared,
-    /// The last two, by chance.
+    /// Serializable or declared, at random.
     Mixed,
 }
 
@@ -33,19 +33,19 @@ impl Named for Transactions {
     ];
 }
 
-/// Makes the transactions of one client.
+/// Executes the transactions of one client.
 pub struct Executor {
     /// The lists.
     pub graph: Graph,
-    /// Which transactions are made.
+    /// The kind of transactions.
     pub transactions: Transactions,
-    /// How the lists lie in the graph.
+    /// How lists are stored in the graph.
     pub representation: Representation,
-    /// What is done wrongly.
+    /// The mistake to make.
     pub mistake: Mistake,
-    /// When to hesitate, and what is chosen where there is a choice.
+    /// Decides when to hesitate, and all random choices.
     pub random: SmallRng,
-    /// What [`Mistake::Early`] has answered and not committed.
+    /// The transaction that [`Mistake::Early`] has answered but not committed.
     pub unfinished: Option<WriteTxn>,
 }
 
@@ -53,7 +53,7 @@ impl Executor {
     /// Runs a transaction.
     ///
     /// # Errors
-    /// What no transaction may fail with.
+    /// Errors that no transaction may fail with.
     pub fn answer(&mut self, operations: &[MicroOperation]) -> Result<Answer, Error> {
         match self.run(operations) {
             Ok(value) => Ok(Answer::Ok { value }),
@@ -65,11 +65,11 @@ impl Executor {
         }
     }
 
-    /// Commits what was answered before it was.
+    /// Commits the transaction that was answered early.
     pub fn finish(&mut self) {
         if let Some(transaction) = self.unfinished.take() {
             hesitate(&mut self.random);
-            // A client that was told otherwise does not hear of a conflict.
+            // A client that got another answer does not hear of a conflict.
             let _ = transaction.commit();
         }
     }
@@ -161,7 +161,7 @@ fn read(
     Ok(Answered::read(list, elements))
 }
 
-/// Lets others come between, now and then: a transaction alone is over before another one begins.
+/// Lets other transactions come between, now and then: otherwise one ends before another begins.
 fn hesitate(random: &mut SmallRng) {
     match random.random_range(0..8) {
         0 => thread::sleep(Duration::from_micros(random.random_range(1..100))),

@@ -1,7 +1,8 @@
-//! Lists that grow, in a graph in a store: what the checker of isolation works on.
+//! Lists that grow, in a graph in a store: the data of the isolation checker.
 //!
-//! A transaction appends elements to lists and reads whole lists, so that each read shows the order of all appends before
-//! it. An append reads where its list ends and writes there, in the same transaction.
+//! A transaction appends elements to lists and reads whole lists, so that each read shows the order
+//! of all appends before it. An append reads the end of its list and writes there, in the same
+//! transaction.
 
 mod disturbance;
 mod execute;

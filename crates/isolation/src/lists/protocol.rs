@@ -2,10 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-/// A transaction that the checker asks for: `{"value":[["append",3,7],["r",4,null]]}`.
+/// A transaction from the checker: `{"value":[["append",3,7],["r",4,null]]}`.
 #[derive(Debug, Deserialize)]
 pub struct Request {
-    /// What it does, in order.
+    /// Its steps, in order.
     pub value: Vec<MicroOperation>,
 }
 
@@ -13,7 +13,7 @@ pub struct Request {
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
 #[serde(try_from = "(String, u64, Option<i64>)")]
 pub enum MicroOperation {
-    /// Puts an element behind the last one of a list.
+    /// Appends an element to a list.
     Append {
         /// The list.
         list: u64,
@@ -35,7 +35,7 @@ impl MicroOperation {
         }
     }
 
-    /// Whether it changes something.
+    /// Whether it changes the list.
     pub fn is_append(self) -> bool {
         matches!(self, MicroOperation::Append { .. })
     }
@@ -57,24 +57,25 @@ impl TryFrom<(String, u64, Option<i64>)> for MicroOperation {
 #[derive(Debug, Serialize)]
 #[serde(tag = "type", rename_all = "lowercase")]
 pub enum Answer {
-    /// It is committed.
+    /// It committed.
     Ok {
-        /// Its steps, with what was read.
+        /// Its steps, with the values read.
         value: Vec<Answered>,
     },
-    /// It certainly has not changed anything.
+    /// It certainly has changed nothing.
     Fail {
-        /// Why.
+        /// The reason.
         error: String,
     },
-    /// Nobody knows whether it is committed.
+    /// Whether it committed is unknown.
     Info {
-        /// Why.
+        /// The reason.
         error: String,
     },
 }
 
-/// A step of a committed transaction: its name, its list, and what was appended or read.
+/// A step of a committed transaction: its name, its list, and the element appended or the elements
+/// read.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 #[serde(untagged)]
 pub enum Answered {
@@ -85,12 +86,12 @@ pub enum Answered {
 }
 
 impl Answered {
-    /// An append that was made.
+    /// The answer to an append.
     pub fn append(list: u64, element: i64) -> Self {
         Answered::Append("append", list, element)
     }
 
-    /// What a list was read as.
+    /// The answer to a read.
     pub fn read(list: u64, elements: Vec<i64>) -> Self {
         Answered::Read("r", list, elements)
     }

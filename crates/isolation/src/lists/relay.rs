@@ -1,4 +1,5 @@
-//! Between the checker, which starts a process per client, and the one process that has the store.
+//! Relays between the checker, which starts a process per client, and the one process that has the
+//! store.
 
 use std::error::Error;
 use std::io::{self, BufRead, BufReader, Write};
@@ -7,12 +8,13 @@ use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How long a server may take to come back.
+/// How long a server may take to restart.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Passes each line of the input to the server, and its answer to the output, until the input ends.
 ///
-/// A transaction that was not sent has failed; of one that was sent and not answered nobody knows.
+/// A transaction that was not sent has failed; the outcome of one that was sent and not answered is
+/// unknown.
 ///
 /// # Errors
 /// The checker is gone.

@@ -1,4 +1,4 @@
-//! How a list lies in the graph.
+//! How lists are stored in the graph.
 
 use crate::named::Named;
 use hedgerow::{
@@ -6,13 +6,14 @@ use hedgerow::{
     LabelSchema, ParallelSchema, Record, RecordSchema, Snapshot, Value, ValueType, WriteTxn,
 };
 
-/// More appends than the checker asks of one list.
+/// More appends than the checker makes to one list.
 pub const LONGEST_LIST: u64 = 32;
 
-/// Keys from one list to the next: its own and those of its places.
+/// The distance of the keys of consecutive lists: a key for the list and one for each of its
+/// places.
 const STRIDE: u64 = LONGEST_LIST + 1;
 
-/// Keys below this belong to nobody's list.
+/// Keys below this do not belong to lists.
 pub const FIRST_LIST: u64 = 1_000;
 
 /// The property that holds a list.
@@ -21,10 +22,11 @@ const ELEMENTS: &str = "elements";
 /// The label whose edges have a record that holds a list.
 const RECORDS: LabelId = LabelId(1);
 
-/// The label whose edges may be parallel, and hold an element each.
+/// The label whose edges may be parallel, with an element each.
 const PARALLEL: LabelId = LabelId(2);
 
-/// How a list lies in the graph. In each, two appends to the same end of a list write the same thing.
+/// How a list is stored in the graph. In each representation, two appends at the same position of a
+/// list write to the same object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Representation {
     /// An edge from the list's vertex to its n-th place, with the n-th element as value.
@@ -70,9 +72,9 @@ fn place(list: u64, position: u64) -> u64 {
     vertex(list) + 1 + position
 }
 
-/// What a transaction of any kind reads by.
+/// Reads of any kind of transaction.
 pub trait Reads {
-    /// The neighbors of a vertex and the values beside them.
+    /// The neighbors of a vertex and the values of the edges.
     fn neighbors(&mut self, key: u64) -> Result<Vec<(Key, i64)>, Error>;
     /// The properties of a vertex.
     fn properties(&mut self, key: u64) -> Result<Option<Record>, Error>;
@@ -82,7 +84,7 @@ pub trait Reads {
     fn parallel_edges(&mut self, source: u64, destination: u64) -> Result<Vec<(u64, Record)>, Error>;
 }
 
-/// What a transaction of any kind writes by.
+/// Writes of any kind of transaction.
 pub trait Writes: Reads {
     /// Puts an edge.
     fn put_edge(&mut self, source: u64, destination: u64, value: i64) -> Result<(), Error>;
@@ -90,7 +92,7 @@ pub trait Writes: Reads {
     fn set_properties(&mut self, key: u64, properties: &[(&str, Value)]) -> Result<(), Error>;
     /// Changes the record of an edge.
     fn update_edge(&mut self, source: u64, destination: u64, update: &EdgeUpdate<'_>) -> Result<(), Error>;
-    /// Changes that of parallel edges which has a key.
+    /// Changes the parallel edge with a key.
     fn update_parallel_edge(
         &mut self,
         source: u64,
@@ -182,7 +184,7 @@ impl Representation {
         }
     }
 
-    /// Puts an element behind the last one.
+    /// Appends an element.
     pub fn append(self, writes: &mut dyn Writes, list: u64, element: i64) -> Result<(), Error> {
         let mut elements = self.read(writes, list)?;
         match self {
@@ -205,7 +207,7 @@ impl Representation {
         }
     }
 
-    /// The vertices that a transaction declares which reads a list, or may append to it.
+    /// The vertices that a transaction must declare to read a list, or to append to it.
     pub fn declared(self, list: u64, appends: bool) -> impl Iterator<Item = u64> {
         let places = match self {
             Representation::Edges if appends => LONGEST_LIST,

@@ -22,19 +22,19 @@ use std::thread;
 /// Answers between two reports of progress.
 const REPORTED_EVERY: u64 = 16;
 
-/// What a server of lists is started with.
+/// The arguments of a server of lists.
 #[derive(Clone, Debug, clap::Args)]
 pub struct ServerOptions {
-    /// The directory of the store; it is made if there is none.
+    /// The directory of the store; it is created if it does not exist.
     #[arg(long)]
     pub store: PathBuf,
     /// The socket to listen on.
     #[arg(long)]
     pub socket: PathBuf,
-    /// Which transactions are made.
+    /// The kind of transactions.
     #[arg(long, value_parser = Transactions::of_name)]
     pub transactions: Transactions,
-    /// How lists lie in the graph.
+    /// How lists are stored in the graph.
     #[arg(long, value_parser = Representation::of_name)]
     pub representation: Representation,
     /// The engine.
@@ -43,13 +43,13 @@ pub struct ServerOptions {
     /// Whether edges are directed.
     #[arg(long, value_parser = Topology::of_name)]
     pub topology: Topology,
-    /// When a commit is done.
+    /// When a commit returns.
     #[arg(long, value_parser = Durability::of_name)]
     pub durability: Durability,
-    /// What is done wrongly.
+    /// The mistake to make.
     #[arg(long, value_parser = Mistake::of_name, default_value = "nothing")]
     pub mistake: Mistake,
-    /// What chance depends on.
+    /// The seed of all random choices.
     #[arg(long)]
     pub seed: u64,
 }
@@ -58,12 +58,13 @@ fn engine(name: &str) -> Result<EngineKind, String> {
     EngineKind::of_name(name).ok_or_else(|| format!("there is no engine {name}"))
 }
 
-/// Opens or makes the store, and answers transactions until the input ends; then closes it.
+/// Opens or creates the store, and answers transactions until the input ends; then closes it.
 ///
-/// Tells on its output when it is ready, `ready`, and how many transactions it has answered, `answered 320`.
+/// Writes `ready` to its output when it is ready, and then the number of answered transactions,
+/// `answered 320`.
 ///
 /// # Errors
-/// The store cannot be opened, or the socket not be made.
+/// The store cannot be opened, or the socket not be created.
 pub fn serve(options: &ServerOptions) -> Result<(), Box<dyn Error>> {
     let graph = open(options)?;
     // Left by a server that was killed.
@@ -85,7 +86,7 @@ pub fn serve(options: &ServerOptions) -> Result<(), Box<dyn Error>> {
         };
         let answered = Arc::clone(&answered);
         thread::spawn(move || {
-            // A client that is gone is no concern of the server's.
+            // A disconnected client does not concern the server.
             let _ = answer_all(&connection, executor, &answered);
         });
     }

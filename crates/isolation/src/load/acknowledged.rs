@@ -1,30 +1,30 @@
-//! What a process tells before it is killed: lines on its output, which whoever started it keeps.
+//! Acknowledgements of a process before it is killed: lines on its output, which its parent keeps.
 
 use hedgerow::Timestamp;
 use std::fmt;
 
-/// Something that a process was told by the graph.
+/// A result of the graph that a process acknowledges.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Acknowledged {
     /// The store is open.
     Open,
     /// A client's commits up to `number` have returned, none of them with a timestamp after `at`.
     Committed {
-        /// Which client.
+        /// The client.
         client: u64,
         /// Its last commit.
         number: u64,
-        /// Where it is in the order of commits, or a later place.
+        /// Its position in the order of commits, or a later one.
         at: Timestamp,
-        /// What it counted up to where all clients count, if it did.
+        /// The count that it reached in the shared ledger, if it counted there.
         chained: Option<u64>,
     },
-    /// Every commit up to this survives whatever happens: a flush or a checkpoint has returned.
+    /// Every commit up to this one is permanent: a flush or a checkpoint has returned.
     Durable(Timestamp),
 }
 
 impl Acknowledged {
-    /// Reads a line; `None` if it is none of these.
+    /// Parses a line; `None` if it is not an acknowledgement.
     #[must_use]
     pub fn parse(line: &str) -> Option<Self> {
         let mut words = line.split_whitespace();

@@ -17,31 +17,32 @@ use std::path::PathBuf;
 use std::thread;
 use std::time::Duration;
 
-/// What the process is started with.
+/// The arguments of the process.
 #[derive(Clone, Debug, clap::Args)]
 pub struct LoadOptions {
-    /// The directory of the store; it is made if there is none.
+    /// The directory of the store; it is created if it does not exist.
     #[arg(long)]
     pub store: PathBuf,
     /// Whether edges are directed.
     #[arg(long, value_parser = Topology::of_name)]
     pub topology: Topology,
-    /// When a commit is done.
+    /// When a commit returns.
     #[arg(long, value_parser = Durability::of_name)]
     pub durability: Durability,
-    /// What the commits depend on.
+    /// The seed of the commits.
     #[arg(long)]
     pub seed: u64,
-    /// The number of each client's last commit that is in the store.
+    /// The number of each client's last commit in the store.
     #[arg(long, value_delimiter = ',')]
     pub committed: Vec<u64>,
-    /// What is done wrongly.
+    /// The mistake to make.
     #[arg(long, value_parser = Mistake::of_name, default_value = "nothing")]
     pub mistake: Mistake,
 }
 
-/// Opens or makes the store and commits from one thread per client, with checkpoints beside them, until it is killed or nobody
-/// reads what it acknowledges on its output, a line each ([`Acknowledged`]).
+/// Opens or creates the store and commits from one thread per client, with checkpoints beside them.
+/// Writes a line per acknowledgement ([`Acknowledged`]) to its output, and ends when it is killed or
+/// the output is closed.
 ///
 /// # Errors
 /// The store cannot be opened.
@@ -77,7 +78,7 @@ pub fn run(options: &LoadOptions) -> Result<(), Box<dyn std::error::Error>> {
     })
 }
 
-/// Acknowledges something. A line is written in one piece, so that none is torn by a kill.
+/// Writes an acknowledgement. A line is written in one piece, so that a kill cannot tear it.
 fn tell(acknowledged: Acknowledged) {
     let line = format!("{acknowledged}\n");
     if let Err(error) = io::stdout().lock().write_all(line.as_bytes()) {
@@ -99,7 +100,7 @@ impl Client<'_> {
         client_key(self.client, vertex)
     }
 
-    /// Does what is next, and acknowledges it.
+    /// Executes the next step, and acknowledges it.
     fn step(&mut self) -> Result<(), Error> {
         let plan = plan(self.seed, self.client, self.number);
         if self.mistake == Mistake::Early {
@@ -145,7 +146,7 @@ impl Client<'_> {
         Ok((at, None))
     }
 
-    /// Edges to put, the n-th numbered n steps further.
+    /// Edges to put, the n-th with a number n steps further.
     fn edges(&self, changes: &[Change], step: u64) -> Vec<(u64, u64, u64)> {
         let ends = changes.iter().filter_map(|change| match *change {
             Change::Put(source, destination) => Some((self.key(source), self.key(destination))),
@@ -168,12 +169,12 @@ impl Client<'_> {
             }
             Change::Toggle(source, destination) => {
                 let (source, destination) = (self.key(source), self.key(destination));
-                // Nobody else writes here.
+                // No other thread writes here.
                 if graph.get_edge::<()>(PLAIN, source, destination)?.is_none() {
                     return Ok(graph.put_edge_value(PLAIN, source, destination, ())?.at);
                 }
                 graph.delete_edge_of(PLAIN, source, destination)?;
-                // It does not tell its timestamp; this one is not before it.
+                // The call returns no timestamp; this one is not before it.
                 Ok(graph.snapshot()?.timestamp())
             }
             Change::Delete(..) | Change::DeleteVertex(_) | Change::Chain => {
@@ -208,7 +209,8 @@ impl Client<'_> {
         Ok(self.graph.transact_declared(&declared, run)?.1)
     }
 
-    /// Commits changes in one transaction, again while others count before it; tells what it counted up to, too.
+    /// Commits changes in one transaction, and retries while other clients count first; also
+    /// returns the count that it reached.
     fn transact(
         &self,
         changes: &[Change],
@@ -222,7 +224,7 @@ impl Client<'_> {
             }
             match transaction.commit_with(durability) {
                 Ok(commit) => return Ok((commit.at, chained)),
-                // What came first may not be published yet.
+                // The earlier commit may not be published yet.
                 Err(error) if error.is_conflict() => thread::sleep(Duration::from_micros(200)),
                 Err(error) => return Err(error),
             }

@@ -14,22 +14,22 @@ type Edge = (LabelId, u64, u64);
 pub struct Part {
     /// Each vertex and its property; zero is null.
     vertices: BTreeMap<u64, u64>,
-    /// Each edge and the number beside it, if it has one. An undirected edge starts at the smaller end.
+    /// Each edge and its number, if it has one. An undirected edge starts at the smaller end.
     edges: BTreeMap<Edge, u64>,
 }
 
 impl Part {
-    /// How many vertices there are.
+    /// Number of vertices.
     pub fn vertex_count(&self) -> u64 {
         self.vertices.len() as u64
     }
 
-    /// How many edges there are.
+    /// Number of edges.
     pub fn edge_count(&self) -> u64 {
         self.edges.len() as u64
     }
 
-    /// Makes the commit of that number.
+    /// Applies the commit with this number.
     pub fn commit(&mut self, topology: Topology, number: u64, changes: &[Change]) {
         let edge = |label, source, destination| edge(topology, label, source, destination);
         for change in changes {
@@ -68,10 +68,11 @@ impl Part {
         self.edges.insert(edge, number);
     }
 
-    /// What a client has in a snapshot.
+    /// A client's part of the graph in a snapshot.
     ///
     /// # Errors
-    /// In words, what cannot be anybody's: an edge to another client's vertices, or one that shows in one direction only.
+    /// A description of a foreign object: an edge to another client's vertices, or one that shows
+    /// in one direction only.
     pub fn found(snapshot: &Snapshot, client: u64) -> Result<Self, String> {
         let topology = snapshot.topology();
         let mut part = Part::default();
@@ -108,7 +109,7 @@ fn edge(topology: Topology, label: LabelId, source: u64, destination: u64) -> Ed
     }
 }
 
-/// A client's neighbors among its own, and the number beside each; zero where there is none.
+/// A client's neighbors among its own vertices, and the number of each edge; zero if there is none.
 fn neighbors(
     snapshot: &Snapshot,
     label: LabelId,

@@ -1,9 +1,11 @@
-//! Clients of which each commit is known beforehand, and what a store must hold when they were killed.
+//! Clients whose every commit is known beforehand, and what a store must hold after they were
+//! killed.
 //!
-//! Each client numbers its commits and writes to vertices of its own, so that its part of the graph tells how many of them
-//! there are; some commits also count in one place, where all clients meet. What a commit does depends on the seed, the
-//! client and the number alone. A process that is killed leaves its acknowledgements behind ([`Acknowledged`]);
-//! the [`Verifier`] knows from them which states the store may be in.
+//! Each client numbers its commits and writes to its own vertices, so that its part of the graph
+//! shows how many commits it made; some commits also count in one ledger, which all clients share.
+//! A commit depends only on the seed, the client and the number. A process that is killed leaves
+//! its acknowledgements behind ([`Acknowledged`]); the [`Verifier`] derives from them the possible
+//! states of the store.
 
 mod acknowledged;
 mod client;
@@ -21,19 +23,19 @@ use hedgerow::{
     ValueType,
 };
 
-/// Edges with a number beside them.
+/// Edges with a number.
 const NUMBERED: LabelId = LabelId(0);
 
-/// Edges without.
+/// Edges without a number.
 const PLAIN: LabelId = LabelId(1);
 
 /// The property of vertices.
 const COUNT: &str = "count";
 
-/// The vertex where the commits of all clients are counted.
+/// The vertex that counts the commits of all clients.
 const LEDGER: u64 = 0;
 
-/// What the graph is made and opened with.
+/// The options for creating and opening the graph.
 #[must_use]
 pub fn graph_options(topology: Topology, durability: Durability) -> GraphOptions {
     let label = |name: &str, edges| LabelSchema { name: name.to_owned(), edges };

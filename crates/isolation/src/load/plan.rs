@@ -1,55 +1,55 @@
-//! What each commit does.
+//! The plan of each commit.
 
 use rand::rngs::SmallRng;
 use rand::{RngExt, SeedableRng};
 
-/// Clients of a store.
+/// Number of clients of a store.
 pub const CLIENTS: u64 = 4;
 
-/// Vertices of a client.
+/// Number of vertices of a client.
 pub const VERTICES: u64 = 64;
 
-/// The ends of the edge that most commits number themselves by. They are never deleted.
+/// The ends of the edge that stores the number of most commits. They are never deleted.
 pub const MARKED: (u64, u64) = (0, 1);
 
-/// A change to a client's part of the graph. Vertices are counted from the client's first.
+/// A change to a client's part of the graph. Vertices are relative to the client's first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Change {
-    /// Puts an edge with the number of the commit beside it.
+    /// Puts an edge with the number of the commit.
     Put(u64, u64),
-    /// Deletes such an edge, if there is one.
+    /// Deletes such an edge, if it exists.
     Delete(u64, u64),
-    /// Puts an edge without a number, or deletes it if there is one.
+    /// Puts an edge without a number, or deletes it if it exists.
     Toggle(u64, u64),
-    /// Deletes a vertex with its edges, if there is one.
+    /// Deletes a vertex with its edges, if it exists.
     DeleteVertex(u64),
     /// Sets the property to the number of the commit.
     Count(u64),
-    /// Counts up where all clients count, and notes there how far this client has come.
+    /// Increments the shared ledger, and records this client's commit number there.
     Chain,
 }
 
-/// By which calls something is committed.
+/// The API that commits a plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
     /// One call for its only change.
     Single,
     /// An interactive transaction, which may be in conflict over [`Change::Chain`].
     Transaction,
-    /// The same, and it waits until it survives a loss of power.
+    /// An interactive transaction that waits until it survives a loss of power.
     DurableTransaction,
     /// A transaction that declares its vertices.
     Declared,
     /// A bulk ingest.
     Ingest,
-    /// A stream, of which each change is a commit.
+    /// A stream, in which each change is a commit.
     Stream,
 }
 
-/// What a client does next: one commit or several, which are numbered on.
+/// The next step of a client: one commit or several, numbered consecutively.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan {
-    /// By which calls.
+    /// The API that commits it.
     pub way: Way,
     changes: Vec<Change>,
 }
@@ -61,13 +61,13 @@ impl Plan {
         self.changes.chunks(size)
     }
 
-    /// How many commits there are.
+    /// Number of commits.
     pub fn commit_count(&self) -> u64 {
         self.commits().count() as u64
     }
 }
 
-/// What a client does when `number` is the number of its next commit.
+/// The step of a client whose next commit has this `number`.
 pub fn plan(seed: u64, client: u64, number: u64) -> Plan {
     let chosen = seed ^ (number * CLIENTS + client).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     let random = &mut SmallRng::seed_from_u64(chosen);
@@ -75,7 +75,7 @@ pub fn plan(seed: u64, client: u64, number: u64) -> Plan {
         0 => (Way::Ingest, (0..random.random_range(20..200)).map(|_| put(random)).collect()),
         1 | 2 => (Way::Stream, (0..random.random_range(2..=16)).map(|_| put(random)).collect()),
         3 => (Way::Single, vec![Change::Count(vertex(random))]),
-        // No pair comes again before all others did, so that no state does.
+        // No pair recurs before all others occurred, so no state recurs.
         4 => (Way::Single, vec![Change::Toggle(number % VERTICES, (number / VERTICES) % VERTICES)]),
         5 | 6 => (Way::Single, vec![put(random)]),
         7 | 8 => (Way::Declared, vec![put(random), Change::Count(vertex(random)), mark()]),

@@ -1,4 +1,4 @@
-//! What must be in a store when the process was killed.
+//! Verifies the contents of a store after the process was killed.
 
 use crate::load::acknowledged::Acknowledged;
 use crate::load::client::{client_key, count};
@@ -8,7 +8,7 @@ use crate::load::{LEDGER, NUMBERED};
 use hedgerow::{Direction, Graph, Key, Snapshot, Timestamp, Topology};
 use std::collections::BTreeMap;
 
-/// Which acknowledgements a kill must not undo.
+/// The acknowledgements that a kill must not undo.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Promise {
     /// All.
@@ -17,38 +17,38 @@ pub enum Promise {
     WhatIsDurable,
 }
 
-/// What a round found.
+/// The counts of a round.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Round {
     /// Commits of this round that are in the store.
     pub found: u64,
-    /// Those that were acknowledged.
+    /// Commits that were acknowledged.
     pub acknowledged: u64,
-    /// Those that were acknowledged and are not there.
+    /// Commits that were acknowledged and are missing.
     pub lost: u64,
-    /// How often the store was opened from a checkpoint: once or never.
+    /// Number of openings from a checkpoint: one or zero.
     pub from_checkpoint: u64,
 }
 
-/// What a store must not show.
+/// A state that a store must not show.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Violation {
     /// An acknowledged commit is missing.
     #[error("commits up to {promised} were acknowledged, and the store ends with {found}")]
     Lost {
-        /// What was acknowledged.
+        /// The last acknowledged commit.
         promised: Timestamp,
-        /// What is there.
+        /// The last commit found.
         found: Timestamp,
     },
     /// A client's part of the graph is none of the states that it may be in.
     #[error("client {client} is in no state between its commits {first} and {last}")]
     NoSuchState {
-        /// Which client.
+        /// The client.
         client: u64,
-        /// The first of the states that it may be in.
+        /// The first of the possible states.
         first: u64,
-        /// The last.
+        /// The last of the possible states.
         last: u64,
     },
     /// There are more commits, or fewer, than timestamps.
@@ -56,32 +56,32 @@ pub enum Violation {
     Count {
         /// Commits in the states of all clients.
         commits: u64,
-        /// The newest commit that the store tells of.
+        /// The newest commit of the store.
         last: Timestamp,
     },
-    /// Where all clients count is another number than they have counted.
+    /// The shared ledger has another number than the clients counted.
     #[error("the ledger: {0}")]
     Ledger(String),
-    /// Something that belongs to nobody, or a read that failed.
+    /// A foreign object, or a read that failed.
     #[error("{0}")]
     Foreign(String),
 }
 
-/// A client, as far as it was found to have come.
+/// The progress of a client, as found.
 #[derive(Clone, Debug, Default)]
 struct Progress {
     /// Its last commit that is in the store.
     number: u64,
     /// Its part of the graph.
     part: Part,
-    /// How often it has counted in the ledger.
+    /// Number of its increments of the ledger.
     chained: u64,
-    /// The number of its last commit that did.
+    /// The number of its last commit that incremented the ledger.
     last_chained: u64,
 }
 
 impl Progress {
-    /// Follows the client for one commit more.
+    /// Advances the client by one commit.
     fn commit(&mut self, topology: Topology, changes: &[Change]) {
         self.number += 1;
         self.part.commit(topology, self.number, changes);
@@ -92,7 +92,7 @@ impl Progress {
     }
 }
 
-/// Follows a store from round to round.
+/// Verifies a store from round to round.
 #[derive(Clone, Debug)]
 pub struct Verifier {
     seed: u64,
@@ -101,7 +101,7 @@ pub struct Verifier {
 }
 
 impl Verifier {
-    /// Of an empty store.
+    /// A verifier of an empty store.
     #[must_use]
     pub fn new(seed: u64, topology: Topology) -> Self {
         Verifier { seed, topology, clients: vec![Progress::default(); CLIENTS as usize] }
@@ -113,10 +113,11 @@ impl Verifier {
         self.clients.iter().map(|client| client.number).collect()
     }
 
-    /// Verifies what a store holds that was opened after a kill, `acknowledged` being all that the process told.
+    /// Verifies a store that was opened after a kill; `acknowledged` are all acknowledgements of the
+    /// process.
     ///
     /// # Errors
-    /// What is not as it was promised.
+    /// The first violation found.
     pub fn verify(
         &mut self,
         graph: &Graph,
@@ -138,7 +139,8 @@ impl Verifier {
         }
         let commits: u64 = self.committed().iter().sum();
         round.found = commits - before;
-        // Each commit changes something, so each has a timestamp, and there is none between them that is nobody's.
+        // Each commit changes something, so each has a timestamp, and there are no other
+        // timestamps.
         if commits != found.0 {
             return Err(Violation::Count { commits, last: found });
         }
@@ -147,7 +149,7 @@ impl Verifier {
         Ok(round)
     }
 
-    /// Follows a client to the state that the snapshot has.
+    /// Advances a client to the state in the snapshot.
     fn follow(
         &mut self,
         client: u64,
@@ -161,8 +163,8 @@ impl Verifier {
         let before = progress.number;
         let told = commits_of(client, acknowledged);
         let told_last = told.iter().map(|(number, _)| *number).max().unwrap_or(before);
-        // What is acknowledged at or before the last commit found is there; behind what is acknowledged, one call was
-        // under way.
+        // Commits acknowledged at or before the last commit found are there; after the last
+        // acknowledgement, one call was in progress.
         let first =
             told.iter().filter(|(_, at)| *at <= found).map(|(number, _)| *number).max().unwrap_or(before);
         let last = told_last + plan(seed, client, told_last + 1).commit_count();
@@ -184,7 +186,7 @@ impl Verifier {
         Ok(())
     }
 
-    /// Commits that count where all clients count are there in the order in which they did.
+    /// Checks that the ledger's commits are there in the order in which they counted.
     fn check_ledger(&self, snapshot: &Snapshot, acknowledged: &[Acknowledged]) -> Result<(), Violation> {
         let read = |error: hedgerow::Error| Violation::Ledger(error.to_string());
         let record = snapshot.properties(LEDGER).map_err(read)?;
@@ -223,7 +225,7 @@ impl Verifier {
         Ok(())
     }
 
-    /// There is nothing but what is the clients' and the ledger.
+    /// Checks that there is nothing but the clients' objects and the ledger.
     fn check_totals(&self, snapshot: &Snapshot) -> Result<(), Violation> {
         let counting = self.clients.iter().filter(|client| client.chained > 0).count() as u64;
         let parts = self.clients.iter().map(|client| &client.part);
@@ -250,7 +252,8 @@ fn promised(acknowledged: &[Acknowledged], promise: Promise) -> Timestamp {
     promised.max().unwrap_or_default()
 }
 
-/// The acknowledged commits of a client, with where they are at the latest in the order of commits.
+/// The acknowledged commits of a client, each with its latest possible position in the order of
+/// commits.
 fn commits_of(client: u64, acknowledged: &[Acknowledged]) -> Vec<(u64, Timestamp)> {
     let of = |told: &Acknowledged| match *told {
         Acknowledged::Committed { client: other, number, at, .. } if other == client => Some((number, at)),

@@ -1,14 +1,14 @@
-//! The outside checker: a program that knows nothing of Hedgerow.
+//! The external checker: a program that knows nothing of Hedgerow.
 
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
-/// What the installed program says that it is.
+/// The version that the installed program prints.
 const VERSION: &str = "adya 0.1.0";
 
-/// How long it may look for one kind of cycle, in milliseconds.
+/// Time limit for one kind of cycle, in milliseconds.
 pub const PATIENCE: &str = "20000";
 
 /// The checker, as the test task installs it.
@@ -29,12 +29,12 @@ pub fn checker() -> &'static Path {
     })
 }
 
-/// What the checker says of a history.
+/// The checker's verdict on a history.
 #[derive(Debug)]
 pub struct Verdict {
-    /// Whether it is allowed. What the checker cannot decide is not.
+    /// Whether it is allowed. Undecided histories are not.
     pub valid: bool,
-    /// What was found that is not.
+    /// The anomalies found.
     pub anomalies: Vec<String>,
 }
 

@@ -1,4 +1,5 @@
-//! A history: transactions that the checker makes up, run by a server that is killed now and then, and judged.
+//! Histories: transactions that the checker generates, run by a server that is killed now and then,
+//! and judged.
 
 use crate::checker::{PATIENCE, checker};
 use crate::server::{Life, PROGRAM, serve_and_kill};
@@ -17,14 +18,15 @@ use tempfile::TempDir;
 /// Clients of the server.
 const CLIENTS: &str = "8";
 
-/// Where files are synced at no cost, if there is such a place: a kill loses nothing that was given to the system.
+/// A place where syncs cost nothing, if it exists: a kill loses nothing that was written to the
+/// operating system.
 const MEMORY: &str = "/dev/shm";
 
-/// What the checker says of a history, and how many of its transactions ended how.
+/// The file of the checker's report, and of the counts of outcomes.
 const REPORT: &str = "report";
 const COUNTS: &str = "counts";
 
-/// What a history is made with.
+/// The parameters of a history.
 #[derive(Clone, Copy, Debug)]
 pub struct Scenario {
     pub transactions: Transactions,
@@ -33,7 +35,7 @@ pub struct Scenario {
     pub topology: Topology,
     pub durability: Durability,
     pub mistake: Mistake,
-    /// How often the server is killed.
+    /// Number of times that the server is killed.
     pub kills: usize,
     /// Whether the store is on a disk, whatever that costs.
     pub on_disk: bool,
@@ -41,7 +43,7 @@ pub struct Scenario {
 }
 
 impl Scenario {
-    /// The n-th of its kind: in every second one the server is killed, after syncing each commit.
+    /// The n-th of its kind: in every second one the server is killed, and syncs each commit.
     pub fn new(transactions: Transactions, number: u64) -> Self {
         let kills = if number.is_multiple_of(2) { 3 } else { 0 };
         let representations = [
@@ -72,9 +74,9 @@ impl Scenario {
 #[derive(Debug)]
 pub struct History {
     pub valid: bool,
-    /// What the checker says of it.
+    /// The checker's report.
     pub report: String,
-    /// Transactions that committed, that did not, and of which nobody knows.
+    /// Transactions that committed, that failed, and whose outcome is unknown.
     pub committed: usize,
     pub failed: usize,
     pub unknown: usize,
@@ -82,19 +84,19 @@ pub struct History {
 }
 
 impl History {
-    /// Where it was recorded.
+    /// The folder where it was recorded.
     pub fn path(&self) -> PathBuf {
         self.folder.path().join("history.jsonl")
     }
 
-    /// Leaves history and store where they are, for whoever looks for the reason.
+    /// Keeps history and store, for debugging.
     pub fn keep(&mut self) -> String {
         self.folder.disable_cleanup(true);
         format!("{}\nhistory and store are kept in {}", self.report, self.folder.path().display())
     }
 }
 
-/// Transactions of a history.
+/// Number of transactions per history.
 pub fn transactions() -> u64 {
     std::env::var("HISTORY_TRANSACTIONS").ok().and_then(|count| count.parse().ok()).unwrap_or(5_000)
 }
@@ -116,7 +118,7 @@ pub fn record(scenario: &Scenario, model: &str) -> History {
     };
     let mut random = SmallRng::seed_from_u64(scenario.seed);
     let count = transactions();
-    // All together before the end.
+    // All kills happen before the end.
     let last = count / (scenario.kills as u64 + 2);
     let marks: Vec<u64> = (0..scenario.kills).map(|_| random.random_range(last / 4..last)).collect();
     let life = Life::default();
@@ -143,7 +145,7 @@ pub fn record(scenario: &Scenario, model: &str) -> History {
     understood(judged, folder)
 }
 
-/// Starts the checker, which writes what it says to files: pipes that nobody reads would stop it.
+/// Starts the checker, which writes its output to files: unread pipes would block it.
 fn start_checker(scenario: &Scenario, transactions: u64, model: &str, folder: &Path) -> Child {
     let file = |name| File::create(folder.join(name)).unwrap();
     Command::new(checker())

@@ -1,6 +1,7 @@
-//! Isolation, judged from outside: histories of lists under load, with checkpoints and `kill -9`.
+//! Isolation judged from outside: histories of lists under load, with checkpoints and `kill -9`.
 //!
-//! The number of histories grows with the environment variable `CHECKED_HISTORIES`, their length with `HISTORY_TRANSACTIONS`.
+//! The environment variable `CHECKED_HISTORIES` sets the number of histories,
+//! `HISTORY_TRANSACTIONS` their length.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -15,7 +16,7 @@ use hedgerow_isolation::Mistake;
 use hedgerow_isolation::lists::Transactions;
 use history::{Scenario, record, transactions};
 
-/// Kinds of transactions, of each of which there are as many histories.
+/// Kinds of transactions, each with the same number of histories.
 const KINDS: u64 = 4;
 
 fn histories() -> u64 {
@@ -24,7 +25,7 @@ fn histories() -> u64 {
     all.div_ceil(KINDS)
 }
 
-/// Records histories of which each must be allowed by `model`. Tells how many are not serializable.
+/// Records histories that `model` must allow. Returns how many are not serializable.
 fn check(kind: Transactions, model: &str) -> u64 {
     let (mut committed, mut failed, mut unknown, mut skewed) = (0, 0, 0, 0);
     for number in 0..histories() {
@@ -71,7 +72,7 @@ fn declared_and_serializable_transactions_are_strictly_serializable_together() {
     check(Transactions::Mixed, "strict-serializable");
 }
 
-/// The checker finds a mistake in one of some histories.
+/// Checks that the checker finds a mistake in one of some histories.
 fn find(model: &str, scenario: impl Fn(u64) -> Scenario) {
     let found = (1..4).any(|number| !record(&scenario(number), model).valid);
     assert!(found, "{:?} is not {model}", scenario(1));

@@ -1,4 +1,5 @@
-//! The checker itself, on histories with planted anomalies among thousands of transactions without any.
+//! Tests the checker itself, on histories with planted anomalies among thousands of transactions
+//! without any.
 
 use crate::checker::{checker, judge};
 use serde_json::{Value, json};
@@ -12,9 +13,9 @@ struct Planted {
     anomaly: &'static str,
     forbidden: &'static [&'static str],
     allowed: &'static [&'static str],
-    /// Whether each transaction begins when the one before it has ended; else all are there at once.
+    /// Whether each transaction begins when the previous one has ended; else all are concurrent.
     in_turn: bool,
-    /// How each transaction ended, and its steps.
+    /// The outcome of each transaction, and its steps.
     transactions: &'static [&'static str],
 }
 
@@ -100,7 +101,7 @@ const PLANTED: [Planted; 13] = [
             r#"ok [["r","x",[1,2]]]"#,
         ],
     },
-    // Two readers who saw two writes in different orders.
+    // Two readers see two writes in different orders.
     Planted {
         anomaly: "G-nonadjacent-item",
         forbidden: &["snapshot-isolation", "serializable"],
@@ -121,7 +122,7 @@ const PLANTED: [Planted; 13] = [
         in_turn: false,
         transactions: &[r#"ok [["r","x",[]],["append","y",1]]"#, r#"ok [["r","y",[]],["append","x",1]]"#],
     },
-    // A read that does not see what had been acknowledged before.
+    // A read misses an acknowledged write.
     Planted {
         anomaly: "G-single-item-realtime",
         forbidden: &["strong-snapshot-isolation", "strict-serializable"],
@@ -129,7 +130,7 @@ const PLANTED: [Planted; 13] = [
         in_turn: true,
         transactions: &[r#"ok [["append","x",1]]"#, r#"ok [["r","x",[]]]"#],
     },
-    // An acknowledged append that is gone.
+    // An acknowledged append is lost.
     Planted {
         anomaly: "G0-realtime",
         forbidden: &["strong-snapshot-isolation", "strict-serializable"],
@@ -167,7 +168,7 @@ fn check_found(planted: &Planted, history: &Path, model: &str) {
     assert!(found, "{} under {model}: {:?}", planted.anomaly, verdict.anomalies);
 }
 
-/// The transactions as the checker reads them, each on a process of its own.
+/// The transactions in the checker's format, each on its own process.
 fn lines(planted: &Planted) -> String {
     let mut invoked = Vec::new();
     let mut completed = Vec::new();
@@ -187,7 +188,7 @@ fn lines(planted: &Planted) -> String {
     lines.iter().map(|line| format!("{line}\n")).collect()
 }
 
-/// A step before it is known what it reads.
+/// A step before its result is known.
 fn asked(step: &Value) -> Value {
     let mut asked = step.clone();
     if asked[0] == "r" {

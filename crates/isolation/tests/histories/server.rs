@@ -16,7 +16,7 @@ const SIGKILL: i32 = 9;
 /// The program that serves lists.
 pub const PROGRAM: &str = env!("CARGO_BIN_EXE_hedgerow-isolation");
 
-/// What keeps a server alive.
+/// Keeps a server alive.
 #[derive(Debug, Default)]
 pub struct Life {
     state: Mutex<State>,
@@ -25,27 +25,27 @@ pub struct Life {
 #[derive(Debug, Default)]
 struct State {
     is_over: bool,
-    /// The input of the server that runs, at the end of which it closes its store.
+    /// The input of the running server, which closes its store at the end of it.
     input: Option<ChildStdin>,
 }
 
 impl Life {
-    /// Lets the server close its store and end; it is not started again.
+    /// Lets the server close its store and end; it is not restarted.
     pub fn end(&self) {
         let mut state = self.state.lock().unwrap();
         state.is_over = true;
         state.input = None;
     }
 
-    /// Gives a server its life, if that is not over.
+    /// Hands the server's input over, unless the life has ended.
     fn give(&self, input: ChildStdin) {
         let mut state = self.state.lock().unwrap();
         state.input = (!state.is_over).then_some(input);
     }
 }
 
-/// Runs a server until its life ends, and kills it as often as there are `marks`: a little after it has answered that many
-/// transactions since it was started. Tells how often that was.
+/// Runs a server until its life ends. For each of `marks`, kills it shortly after it has answered
+/// that many transactions since its start, and restarts it. Returns the number of kills.
 pub fn serve_and_kill(options: &ServerOptions, marks: &[u64], life: &Life, random: &mut SmallRng) -> usize {
     for (kills, mark) in marks.iter().enumerate() {
         if !run_until(start(options), Some(*mark), life, random) {
@@ -56,7 +56,7 @@ pub fn serve_and_kill(options: &ServerOptions, marks: &[u64], life: &Life, rando
     marks.len()
 }
 
-/// Whether the server had to be killed, because it reached the mark.
+/// Whether the server had to be killed because it reached the mark.
 fn run_until(mut server: Child, mark: Option<u64>, life: &Life, random: &mut SmallRng) -> bool {
     life.give(server.stdin.take().unwrap());
     let output = BufReader::new(server.stdout.take().unwrap());

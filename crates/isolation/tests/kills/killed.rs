@@ -17,7 +17,7 @@ use tempfile::TempDir;
 
 const SIGKILL: i32 = 9;
 
-/// How long a store may take to open.
+/// Time limit for opening a store.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A store that processes are killed on.
@@ -27,7 +27,7 @@ pub struct Killed {
     topology: Topology,
     durability: Durability,
     mistake: Mistake,
-    /// What is known of the store.
+    /// What is known of the store's contents.
     pub verifier: Verifier,
     random: SmallRng,
 }
@@ -50,13 +50,13 @@ impl Killed {
         self.folder.path().join("store")
     }
 
-    /// Leaves the store where it is, for whoever looks for the reason.
+    /// Keeps the store, for debugging.
     pub fn keep(&mut self) -> String {
         self.folder.disable_cleanup(true);
         self.store().display().to_string()
     }
 
-    /// Starts a process, kills it, and verifies what it left.
+    /// Starts a process, kills it, and verifies the store.
     pub fn round(&mut self, promise: Promise) -> Result<Round, Violation> {
         let acknowledged = self.kill();
         let Some(graph) = self.open() else {
@@ -72,7 +72,7 @@ impl Killed {
         Ok(round)
     }
 
-    /// The graph that a process left; `None` if it was killed before there was one.
+    /// The graph that a process left; `None` if it was killed before creating one.
     pub fn open(&mut self) -> Option<Graph> {
         match Graph::open_with(self.store(), graph_options(self.topology, self.durability)) {
             Ok(graph) => Some(graph),
@@ -81,7 +81,8 @@ impl Killed {
         }
     }
 
-    /// Starts a process and kills it, mostly under load and sometimes while it opens the store. Tells all that it acknowledged.
+    /// Starts a process and kills it, mostly under load and sometimes while it opens the store.
+    /// Returns its acknowledgements.
     pub fn kill(&mut self) -> Vec<Acknowledged> {
         let committed: Vec<String> = self.verifier.committed().iter().map(u64::to_string).collect();
         let mut process = Command::new(env!("CARGO_BIN_EXE_hedgerow-isolation"))

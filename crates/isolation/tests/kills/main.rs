@@ -1,6 +1,6 @@
 //! `kill -9` of a process under load, verified from the acknowledgements that it wrote.
 //!
-//! The number of rounds grows with the environment variable `KILL_ROUNDS`; there are 20 at least.
+//! The environment variable `KILL_ROUNDS` sets the number of rounds; there are at least 20.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -11,7 +11,7 @@ use hedgerow_isolation::Mistake;
 use hedgerow_isolation::load::{Acknowledged, Promise, Round, Violation};
 use killed::Killed;
 
-/// Rounds on one store before another is begun.
+/// Rounds on one store before the next.
 const ROUNDS_PER_STORE: u64 = 20;
 
 const TOPOLOGIES: [Topology; 3] = [Topology::Directed, Topology::DirectedWithReverse, Topology::Undirected];
@@ -20,12 +20,13 @@ fn rounds() -> u64 {
     std::env::var("KILL_ROUNDS").ok().and_then(|rounds| rounds.parse().ok()).unwrap_or(100).max(20)
 }
 
-/// Those of them without a sync per commit.
+/// Rounds without a sync per commit.
 fn buffered_rounds() -> u64 {
     rounds() * 2 / 5
 }
 
-/// Kills a process under load `rounds` times, and verifies the store each time, on which the next one goes on.
+/// Kills a process under load `rounds` times, and verifies the store each time; the next process
+/// continues on it.
 fn kill(durability: Durability, promise: Promise, rounds: u64) -> Round {
     let mut total = Round::default();
     for number in 0..rounds.div_ceil(ROUNDS_PER_STORE) {
@@ -48,21 +49,23 @@ fn kill(durability: Durability, promise: Promise, rounds: u64) -> Round {
     total
 }
 
-/// Under `Sync` nothing that was acknowledged is lost, and what is there is the beginning of what was committed, whole commits.
+/// Under `Sync` no acknowledged commit is lost, and the store has a prefix of the commits, whole
+/// ones.
 #[test]
 fn what_was_acknowledged_survives_a_kill() {
     let total = kill(Durability::Sync, Promise::EveryCommit, rounds() - buffered_rounds());
     assert_eq!(total.lost, 0);
 }
 
-/// Under `Buffered` the newest commits may be lost, and none before a flush, a checkpoint or a commit that asked for more.
+/// Under `Buffered` the newest commits may be lost, but none before a flush, a checkpoint or a
+/// commit that asked for more durability.
 #[test]
 fn what_was_flushed_survives_a_kill_without_sync() {
     let total = kill(Durability::Buffered, Promise::WhatIsDurable, buffered_rounds());
     assert!(total.lost > 0, "what waits in memory is lost, or this does not kill where it should: {total:?}");
 }
 
-/// What the verification finds within some rounds, where there is a mistake.
+/// The violation that a mistake causes within some rounds.
 fn find(durability: Durability, mistake: Mistake) -> Violation {
     let mut killed = Killed::new(7, Topology::Directed, durability, mistake);
     let found = (0..20).find_map(|_| killed.round(Promise::EveryCommit).err());
@@ -87,7 +90,7 @@ fn an_acknowledgement_that_does_not_wait_for_the_log_is_found() {
     assert!(matches!(found, Violation::Lost { .. }), "{found}");
 }
 
-/// Acknowledgements say where clients met. One that says something else is found.
+/// Acknowledgements contain the order of commits in the ledger. A wrong one is found.
 #[test]
 fn another_order_than_the_acknowledged_one_is_found() {
     let mut killed = Killed::new(8, Topology::Directed, Durability::Sync, Mistake::Nothing);

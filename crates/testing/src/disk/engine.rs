@@ -1,4 +1,5 @@
-//! The engine: one commit after another goes into the recent entries, a flush moves them to a file, maintenance merges files.
+//! The engine: commits go into the recent entries, a flush moves them to a file, maintenance merges
+//! files.
 
 use super::entry::{Entry, Key, Table};
 use super::file::{SortedFile, name_of};
@@ -24,10 +25,10 @@ use std::convert::Infallible;
 pub struct DiskEngine {
     pub(super) options: DiskOptions,
     files: Arc<dyn FileSystem>,
-    /// What views are made of. Replaced whole by a flush and by a merge.
+    /// The sources of views. A flush or a merge replaces them as a whole.
     sources: Mutex<Arc<Sources>>,
     durable_through: AtomicU64,
-    /// When it was opened.
+    /// As of opening.
     counts: Counts,
     /// Flushes and merges take turns.
     work: Mutex<Work>,
@@ -35,23 +36,23 @@ pub struct DiskEngine {
 
 struct Work {
     vertex_bound: u32,
-    /// No number is used twice: a file whose manifest may or may not be there must not be overwritten.
+    /// No number is used twice: a file whose manifest may or may not exist must not be overwritten.
     next_file: u64,
-    /// Files that were merged, and perhaps are still read.
+    /// Merged files that may still be read.
     merged: Vec<Arc<SortedFile>>,
 }
 
 /// The files and the recent changes that a snapshot reads.
 pub struct DiskSnapshot(Arc<Sources>);
 
-/// A lock unit is one vertex.
+/// Checks that a vertex, which is a lock unit, is locked.
 pub(super) fn check_lock(locks: &HeldLocks<'_>, vertex: VertexId, done: &str) {
     assert!(locks.covers(LockUnit(vertex.get())), "vertex {vertex} is {done} without its lock");
 }
 
 impl DiskEngine {
-    /// What the files of the engine have, or nothing if there are none. Removes files that a flush or a merge left unfinished. Reads everything
-    /// once, to count.
+    /// Opens the engine's files, or starts empty if there are none. Removes files that a flush or a merge
+    /// left unfinished. Reads everything once, to count.
     ///
     /// # Errors
     /// A file could not be read, or an unfinished one not be removed.
@@ -84,7 +85,8 @@ impl DiskEngine {
         Arc::clone(&self.sources.lock())
     }
 
-    /// Names these files durably, and makes them what later views read, beside the recent changes behind `durable_through`.
+    /// Names these files durably, and makes them the sources of later views, with the recent
+    /// changes after `durable_through`.
     fn install(
         &self,
         files: Vec<Arc<SortedFile>>,
@@ -111,7 +113,7 @@ impl DiskEngine {
     }
 }
 
-/// How large the graph is in these sources.
+/// The size of the graph in these sources.
 fn count(sources: &Sources, options: &DiskOptions, vertex_bound: u32) -> Result<Counts, ReadError> {
     let mut counts = Counts { vertex_bound, ..Counts::default() };
     for visible in sources.visible(Table::all(), Timestamp(u64::MAX)) {
@@ -155,7 +157,8 @@ impl Engine for DiskEngine {
     }
 
     fn apply(&self, stamp: Stamp, changes: DiskChanges) {
-        // Shared with other commits, but with no flush or merge, which would miss what goes into the old sources.
+        // Held together with other commits, but not with a flush or merge, which would miss changes
+        // to the old sources.
         let sources = self.sources.lock();
         let mut recent = sources.recent.lock();
         changes.0.into_iter().for_each(|(key, content)| recent.put(stamp, key, content));
@@ -190,7 +193,8 @@ impl Engine for DiskEngine {
         self.sources.lock().files.len() >= self.options.files
     }
 
-    /// Merges all files into one if there are many, and leaves out what no live timestamp sees. One step does it all, whatever the budget.
+    /// Merges all files into one if there are many, and drops versions that no live timestamp sees.
+    /// One step does everything, whatever the budget.
     fn maintain(
         &self,
         live: &LiveTimestamps,

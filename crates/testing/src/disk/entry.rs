@@ -1,4 +1,4 @@
-//! Entries: what one commit made of one vertex, or of one neighbor of a vertex.
+//! Entries: the effect of one commit on one vertex, or on one neighbor of a vertex.
 
 use hedgerow_encoding::EntryKey;
 use hedgerow_encoding::wire::{DecodeError, Reader, put_bytes, put_varint};
@@ -32,14 +32,14 @@ impl Table {
             ..Table(u32::MAX).key(EntryKey { owner: 0, neighbor: 0 })
     }
 
-    /// The label and the direction; `None` of the vertices.
+    /// The label and the direction; `None` for the vertices.
     pub(super) fn adjacency(self) -> Option<(LabelId, Direction)> {
         let number = self.0.checked_sub(1)?;
         Some((LabelId((number / 2) as u16), [Direction::Out, Direction::In][number as usize % 2]))
     }
 }
 
-/// What an entry is about. Of a vertex the neighbor is 0.
+/// The key of an entry. For a vertex the neighbor is 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Key {
     pub(super) table: Table,
@@ -64,14 +64,15 @@ pub(super) struct Version {
 }
 
 impl Version {
-    /// What all versions of these keys are in.
+    /// The range of all versions of these keys.
     pub(super) fn all_of(keys: &Range<Key>) -> Range<Version> {
         let newest = |key| Version { key, at: Reverse(Timestamp(u64::MAX)) };
         newest(keys.start)..newest(keys.end)
     }
 }
 
-/// A record, a value, a list of parallel edges; `None` says that the vertex or the neighbor exists no more.
+/// A record, a value, or a list of parallel edges; `None` if the vertex or the neighbor no longer
+/// exists.
 pub(super) type Content = Option<Arc<[u8]>>;
 
 #[derive(Clone, Debug)]

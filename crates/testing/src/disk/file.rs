@@ -1,4 +1,5 @@
-//! Sorted files: block after block of entries, each behind its length and its checksum. Written once, never changed.
+//! Sorted files: blocks of entries, each preceded by its length and its checksum. Written once,
+//! never changed.
 
 use super::entry::{Entry, Key};
 use super::{PREFIX, unwritten};
@@ -11,7 +12,7 @@ pub(super) struct SortedFile {
     pub(super) number: u64,
     pub(super) bytes: u64,
     file: Box<dyn File>,
-    /// Of each block with which key it begins, and where it is.
+    /// The first key of each block, and its offset.
     pub(super) blocks: Vec<(Key, u64)>,
 }
 
@@ -25,7 +26,7 @@ pub(super) fn block_of(bytes: &[u8]) -> Vec<u8> {
     [&length, &crc32c::crc32c(bytes).to_le_bytes(), bytes].concat()
 }
 
-/// The bytes of a block, and where the next one begins.
+/// The bytes of a block, and the offset of the next one.
 pub(super) fn read_block(file: &dyn File, start: u64) -> Result<(Vec<u8>, u64), ReadError> {
     let mut header = [0; 8];
     file.read_exact_at(&mut header, start).map_err(|error| unreadable(file, start, error))?;
@@ -38,7 +39,7 @@ pub(super) fn read_block(file: &dyn File, start: u64) -> Result<(Vec<u8>, u64), 
     }
 }
 
-/// Says which file could not be read, and where.
+/// An error that names the file and the offset.
 pub(super) fn unreadable(
     file: &dyn File,
     offset: u64,
@@ -48,7 +49,7 @@ pub(super) fn unreadable(
 }
 
 impl SortedFile {
-    /// Writes entries, which ascend, and makes the file durable, but not its name.
+    /// Writes ascending entries, and makes the file durable, but not its name.
     pub(super) fn write(
         files: &dyn FileSystem,
         number: u64,
@@ -75,7 +76,7 @@ impl SortedFile {
         Ok(SortedFile { number, bytes: end, file, blocks })
     }
 
-    /// Opens a file of so many bytes, and reads it to know its blocks.
+    /// Opens a file of `bytes` bytes, and reads it to index its blocks.
     pub(super) fn open(files: &dyn FileSystem, number: u64, bytes: u64) -> Result<SortedFile, ReadError> {
         let name = name_of(number);
         let file = files.open(&name, Access::Read).map_err(|error| ReadError::new(name, error))?;
@@ -91,7 +92,7 @@ impl SortedFile {
 
     /// The entries of these keys, read block by block.
     pub(super) fn entries(&self, keys: Range<Key>) -> impl Iterator<Item = Result<Entry, ReadError>> {
-        // Newer versions of the first key may lie at the end of the block before.
+        // Newer versions of the first key may be at the end of the previous block.
         let first = self.blocks.partition_point(|(key, _)| *key < keys.start);
         let blocks = self.blocks[first.saturating_sub(1)..].iter();
         blocks

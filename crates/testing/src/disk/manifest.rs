@@ -1,4 +1,5 @@
-//! The manifest: which files there are, and up to which commit they have everything. A small file that is replaced whole.
+//! The manifest: the files, and the commit up to which they are complete. A small file that is
+//! replaced as a whole.
 
 use super::file::{SortedFile, block_of, read_block, unreadable};
 use super::{PREFIX, unwritten};
@@ -10,9 +11,9 @@ use hedgerow_sync::Arc;
 #[derive(Default)]
 pub(super) struct Manifest {
     pub(super) durable_through: Timestamp,
-    /// At that commit; it cannot be told from the vertices that still exist.
+    /// As of that commit; the vertices that still exist do not determine it.
     pub(super) vertex_bound: u32,
-    /// The number of each file, and how many bytes it has.
+    /// The number of each file, and its length in bytes.
     pub(super) files: Vec<(u64, u64)>,
 }
 
@@ -21,7 +22,7 @@ pub(super) fn name() -> String {
 }
 
 impl Manifest {
-    /// Of an engine that has no manifest yet, the empty one.
+    /// Reads the manifest; an engine without one gets an empty one.
     pub(super) fn read(files: &dyn FileSystem) -> Result<Manifest, ReadError> {
         let file = match files.open(&name(), Access::Read) {
             Err(error) if error.is_not_found() => return Ok(Manifest::default()),
@@ -37,7 +38,8 @@ impl Manifest {
         Ok(Manifest { durable_through, vertex_bound, files: files.collect::<Result<_, _>>()? })
     }
 
-    /// Puts a manifest in place, durably. After an error nobody knows whether it or the one before is there, so that the files of both have to stay.
+    /// Replaces the manifest durably. After an error it is unknown whether it or the previous one
+    /// is in place, so the files of both have to stay.
     pub(super) fn replace(
         files: &dyn FileSystem,
         durable_through: Timestamp,
@@ -50,7 +52,7 @@ impl Manifest {
         head.into_iter().chain(files_named).for_each(|number| put_varint(&mut bytes, number));
         let (name, new) = (name(), format!("{PREFIX}manifest.new"));
         let write = || {
-            // The names of the files have to be durable before a manifest has them.
+            // The names of the files must be durable before a manifest names them.
             files.sync_directory()?;
             let file = files.open(&new, Access::Create)?;
             file.write_all_at(&block_of(&bytes), 0)?;

@@ -1,12 +1,12 @@
 //! A small engine that keeps the graph in files: the worked example of `docs/writing-an-engine.md`, and the proof that the traits of engines fit disks.
 //!
-//! It is made to be read, not to be fast: every read goes to the files, nothing is cached.
+//! It is written to be read, not to be fast: every read goes to the files, without a cache.
 //!
-//! - `entry.rs`: what an entry is. A commit makes one of each vertex and each neighbor that it changes.
+//! - `entry.rs`: entries. A commit makes one for each vertex and each neighbor that it changes.
 //! - `recent.rs`: the entries that are in no file yet, sorted, in memory.
-//! - `file.rs`: a sorted file, made by each flush. `manifest.rs` says which files there are.
-//! - `sources.rs`: files and recent entries read as one, at a timestamp; what no timestamp sees left out.
-//! - `prepare.rs`, `view.rs`, `engine.rs`: the traits, in terms of the parts above.
+//! - `file.rs`: a sorted file, written by each flush. `manifest.rs` lists the files.
+//! - `sources.rs`: files and recent entries merged, at a timestamp; drops garbage.
+//! - `prepare.rs`, `view.rs`, `engine.rs`: the traits, implemented with the parts above.
 
 mod engine;
 mod entry;
@@ -27,10 +27,10 @@ use hedgerow_erased::{CustomEngine, EngineOptions, ErasedEngine, Make};
 use hedgerow_log::files::FileError;
 use hedgerow_model::{Catalog, EngineError, Topology, WriteError};
 
-/// What the names of the engine's files begin with. All other files of the directory belong to the store.
+/// The prefix of the engine's files. All other files of the directory belong to the store.
 pub const PREFIX: &str = "engine-";
 
-/// The engine by its name, for graphs to be made with.
+/// The engine by its name, for creating graphs.
 pub static DISK: CustomEngine = CustomEngine {
     name: "disk",
     make: Make::InFiles(|files, EngineOptions { topology, catalog }| {
@@ -39,18 +39,18 @@ pub static DISK: CustomEngine = CustomEngine {
     }),
 };
 
-/// What the engine stores, and when it does the work that it puts off.
+/// What the engine stores, and when it does deferred work.
 #[derive(Clone, Debug)]
 pub struct DiskOptions {
     /// Whether edges are directed, and which directions are stored.
     pub topology: Topology,
-    /// The labels and what lies on their edges.
+    /// The labels and what their edges carry.
     pub catalog: Catalog,
-    /// Commits are held back when the changes that are in no file take so many bytes.
+    /// Commits are held back when the changes that are in no file take this many bytes.
     pub recent_bytes: usize,
-    /// A block has about so many bytes.
+    /// Approximate size of a block in bytes.
     pub block_bytes: usize,
-    /// So many files are merged into one.
+    /// The number of files that are merged into one.
     pub files: usize,
 }
 
@@ -61,7 +61,7 @@ impl Default for DiskOptions {
     }
 }
 
-/// Says that a file could not be written.
+/// The error for a file that could not be written.
 fn unwritten(name: String) -> impl Fn(FileError) -> EngineError {
     move |error| WriteError::new(&*name, error).into()
 }

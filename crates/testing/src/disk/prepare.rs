@@ -1,4 +1,4 @@
-//! From the effects of a commit to entries.
+//! Converts the effects of a commit to entries.
 
 use super::engine::{DiskEngine, check_lock};
 use super::entry::{Content, Key, Table};
@@ -7,7 +7,7 @@ use hedgerow_encoding::{changed_entries, encode_record};
 use hedgerow_model::token::HeldLocks;
 use hedgerow_model::{Allowance, Effects, Engine, EngineError, Prepared, VertexChange, VertexId};
 
-/// The entries that a commit makes. They get its timestamp when they are applied.
+/// The entries of a commit. They get its timestamp when they are applied.
 #[derive(Debug)]
 pub struct DiskChanges(pub(super) Vec<(Key, Content)>);
 
@@ -40,7 +40,7 @@ impl DiskEngine {
         )?;
         let growth: usize = entries.iter().map(|(_, content)| bytes_of(content)).sum();
         allowance.check(self.memory().total_bytes(), growth as isize)?;
-        // Whether it is different from what is there would have to be read.
+        // Comparing with the existing state would require reading it.
         let changed = !entries.is_empty();
         Ok(Prepared { changes: DiskChanges(entries), outcome, changed })
     }

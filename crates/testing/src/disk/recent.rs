@@ -7,7 +7,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// About what an entry takes in memory beside its content.
+/// Approximate memory of an entry beside its content.
 const ENTRY_BYTES: usize = 64;
 
 #[derive(Default)]
@@ -16,7 +16,7 @@ pub(super) struct Recent {
     bytes: usize,
 }
 
-/// About what a change takes in memory.
+/// Approximate memory of a change.
 pub(super) fn bytes_of(content: &Content) -> usize {
     ENTRY_BYTES + content.as_ref().map_or(0, |content| content.len())
 }
@@ -26,7 +26,8 @@ impl Recent {
         self.bytes
     }
 
-    /// The stamp proves that no reader sees a version born at or after `editable_from`: the new one takes its place.
+    /// Adds a version. The stamp proves that no reader sees a version born at or after
+    /// `editable_from`: the new one replaces it.
     pub(super) fn put(&mut self, stamp: Stamp, key: Key, content: Content) {
         let newest = self.entries.range(Version::all_of(&key.alone())).next().map(|(version, _)| *version);
         if let Some(unseen) = newest.filter(|version| version.at.0 >= stamp.editable_from())
@@ -42,13 +43,13 @@ impl Recent {
         self.entries.insert(version, content);
     }
 
-    /// Copies, so that no lock is held while a reader goes on.
+    /// Copies the entries, so that no lock is held while a reader continues.
     pub(super) fn entries(&self, keys: &Range<Key>) -> Vec<Entry> {
         let entries = self.entries.range(Version::all_of(keys));
         entries.map(|(version, content)| Entry { version: *version, content: content.clone() }).collect()
     }
 
-    /// What a flush up to `at` leaves here.
+    /// The changes that stay here after a flush up to `at`.
     pub(super) fn after(&self, at: Timestamp) -> Recent {
         let mut rest = Recent::default();
         let newer = self.entries.iter().filter(|(version, _)| version.at.0 > at);

@@ -1,4 +1,4 @@
-//! All that a state is read from, merged: the recent changes and the files.
+//! The sources of a state, merged: the recent changes and the files.
 
 use super::entry::{Entry, Key, Table, Version};
 use super::file::SortedFile;
@@ -9,7 +9,8 @@ use hedgerow_sync::{Arc, Mutex};
 use std::cmp::Reverse;
 use std::ops::Range;
 
-/// A flush or a merge makes new sources. Who reads the old ones goes on to do so: their files stay, and their recent changes get no more.
+/// A flush or a merge makes new sources. Readers of the old ones continue to use them: their files
+/// stay, and their recent changes do not grow.
 #[derive(Default)]
 pub(super) struct Sources {
     pub(super) recent: Mutex<Recent>,
@@ -22,11 +23,12 @@ fn boxed<'s>(entries: impl Iterator<Item = Result<Entry, ReadError>> + 's) -> En
     Box::new(entries)
 }
 
-/// Something that exists at a timestamp.
+/// An object that exists at a timestamp.
 pub(super) type Visible = (Key, Arc<[u8]>);
 
 impl Sources {
-    /// All versions, in the order of their keys, the newest of each first. After an error nothing more is to be read.
+    /// All versions, in the order of their keys, the newest of each first. Stop reading after an
+    /// error.
     pub(super) fn versions(
         &self,
         keys: Range<Key>,
@@ -44,7 +46,7 @@ impl Sources {
         })
     }
 
-    /// What exists of these keys at a timestamp.
+    /// The objects with these keys that exist at a timestamp.
     pub(super) fn visible(
         &self,
         keys: Range<Key>,
@@ -61,7 +63,7 @@ impl Sources {
         })
     }
 
-    /// All versions but those that no live timestamp sees, which are counted.
+    /// All versions except those that no live timestamp sees, which are counted.
     pub(super) fn needed(
         &self,
         live: &LiveTimestamps,
@@ -81,7 +83,7 @@ impl Sources {
                 });
                 let older =
                     |next: &Result<Entry, _>| next.as_ref().map_or(true, |next| next.version.key == key);
-                // That something exists no more need not be said where nothing is older.
+                // A deletion is redundant where nothing is older.
                 let says_nothing = entry.content.is_none() && !entries.peek().is_some_and(older);
                 if !unseen && !says_nothing {
                     return Some(Ok(entry));

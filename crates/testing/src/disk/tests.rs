@@ -1,4 +1,4 @@
-//! What the contract cannot say: which files there are.
+//! Tests beyond the contract: which files exist.
 
 use super::{DiskEngine, DiskOptions};
 use crate::Tested;

@@ -1,4 +1,4 @@
-//! A state of the graph: what its sources have at its timestamp.
+//! A state of the graph: the contents of its sources at its timestamp.
 
 use super::DiskOptions;
 use super::engine::check_lock;
@@ -20,7 +20,7 @@ pub struct DiskView<'s> {
     pub(super) state: ViewState<'s>,
 }
 
-/// What one table has, in a view.
+/// The rows of one table in a view.
 #[derive(Clone, Copy)]
 pub struct DiskRows<'v> {
     view: &'v DiskView<'v>,
@@ -34,7 +34,7 @@ impl DiskView<'_> {
         }
     }
 
-    /// Visits what exists of these keys, until `visit` breaks.
+    /// Visits the objects with these keys, until `visit` breaks.
     fn visit<B>(
         &self,
         keys: Range<Key>,
@@ -42,7 +42,7 @@ impl DiskView<'_> {
     ) -> Result<ControlFlow<B>, ReadError> {
         let (first, end) = (keys.start.entry.owner, keys.end.entry.owner);
         if end.saturating_sub(first) <= 1 {
-            // One vertex is read, whether it has anything or not.
+            // One vertex is read, whether it has entries or not.
             self.check_lock(first);
         }
         for visible in self.sources.visible(keys, self.state.timestamp()) {
@@ -62,7 +62,7 @@ impl DiskView<'_> {
         Ok(visible.next().transpose()?.map(|(_, content)| content))
     }
 
-    /// The rows of a label in a direction, and what its edges carry.
+    /// The rows of a label in a direction, and the type of its values.
     fn rows(&self, label: LabelId, direction: Direction) -> Result<(DiskRows<'_>, ColumnType), ViewError> {
         let schema = self.options.catalog.label(label).ok_or(ViewError::UnknownLabel(label))?;
         let stored = self.options.topology.stored(direction).ok_or(ViewError::NoReverse)?;
@@ -147,7 +147,7 @@ impl ReadRows for DiskRows<'_> {
         self.view.visit(self.table.keys(keys), visit)
     }
 
-    /// By the blocks, of which the indexes tell without a read, and the recent entries.
+    /// Cuts by the blocks, which the indexes know without a read, and the recent entries.
     fn cuts(&self, parts: usize) -> Result<Vec<Range<u32>>, ReadError> {
         let (sources, keys) = (&self.view.sources, self.table.keys(EntryKey::rows(0..u32::MAX)));
         let recent = sources.recent.lock().entries(&keys);

@@ -95,7 +95,7 @@ fn link(source: VertexId, destination: VertexId, record: &Record) -> Result<Link
     Ok(Link { source, destination, is_visible, version, time, data })
 }
 
-/// A link whose record is where it lies.
+/// A link whose record is borrowed in place.
 fn link_in_place<'r>(source: VertexId, destination: VertexId, record: RecordRef<'r>) -> Option<Link<'r>> {
     let mut values = record.values();
     let fields = [values.next()?, values.next()?, values.next()?, values.next()?];

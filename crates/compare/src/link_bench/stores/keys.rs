@@ -1,25 +1,26 @@
-//! Nodes and links as keys and values of bytes, for stores that know nothing else.
+//! Nodes and links as keys and values of bytes, for key-value stores.
 //!
 //! | what | key | value |
 //! |---|---|---|
 //! | node | id | type, version, time, data |
 //! | link | source, type, destination | time, visibility, version, data |
-//! | its place in the list | source, type, time (later ones first), destination | visibility, version, data |
-//! | how many links | source, type | the number |
+//! | list entry of a link | source, type, time (later ones first), destination | visibility, version, data |
+//! | number of links | source, type | the number |
 //!
-//! The list holds what the link holds, as LinkBench's own index for MySQL does: to list needs no further look-ups.
+//! The list duplicates the contents of links, like LinkBench's own index for MySQL: listing needs
+//! no further lookups.
 
 use anyhow::{Context, Result};
 use hedgerow::VertexId;
 use hedgerow_formats::link_bench::{Link, Node};
 
-/// The only type of links that there is.
+/// The only type of links.
 const TYPE: u8 = 1;
 
-/// Bytes of a source with a type: what the keys of all its links begin with.
+/// Bytes of a source with a type: the prefix of the keys of all its links.
 const SOURCE: usize = 5;
 
-/// The bit of a number that says whether it is negative.
+/// The sign bit of a number.
 const SIGN: u64 = 1 << 63;
 
 pub(super) fn node_key(id: VertexId) -> [u8; 4] {
@@ -39,7 +40,7 @@ pub(super) fn link_key(source: VertexId, destination: VertexId) -> [u8; SOURCE +
     key
 }
 
-/// Where the links of a source begin that were made at a time or before.
+/// Where the links of a source begin that were made at or before a time.
 pub(super) fn list_start(source: VertexId, time: i64) -> [u8; SOURCE + 8] {
     let mut key = [0; SOURCE + 8];
     key[..SOURCE].copy_from_slice(&count_key(source));
@@ -54,12 +55,12 @@ pub(super) fn list_key(source: VertexId, time: i64, destination: VertexId) -> [u
     key
 }
 
-/// A number that is the smaller the later the time.
+/// Maps later times to smaller numbers.
 fn latest_first(time: i64) -> u64 {
     !(time as u64 ^ SIGN)
 }
 
-/// The inverse of that.
+/// The inverse of [`latest_first`].
 fn time_of(latest_first: u64) -> i64 {
     (!latest_first ^ SIGN) as i64
 }
@@ -79,13 +80,13 @@ pub(super) fn node(value: &[u8]) -> Result<Node<'_>> {
     Ok(Node { kind, version, time, data })
 }
 
-/// The value of a link; that of its place in the list is what follows the time.
+/// The value of a link; that of its list entry is the part after the time.
 pub(super) fn link_value(link: &Link<'_>) -> Vec<u8> {
     [&link.time.to_le_bytes()[..], &[u8::from(link.is_visible)], &link.version.to_le_bytes(), link.data]
         .concat()
 }
 
-/// What of the value of a link stands in the list.
+/// The part of a link's value that is in the list.
 pub(super) fn listed_value(value: &[u8]) -> &[u8] {
     &value[8..]
 }

@@ -28,7 +28,7 @@ struct Lmdb {
     next_node: AtomicU32,
 }
 
-/// What is in which database.
+/// The database of each kind of data.
 struct Tables {
     nodes: Database<Bytes, Bytes>,
     links: Database<Bytes, Bytes>,
@@ -51,7 +51,7 @@ fn load(folder: &Path, level: Level, base: &Base<'_>) -> Result<Box<dyn LinkStor
             transaction.commit()?;
         }
         env.force_sync()?;
-        // An environment is open once only in a process.
+        // A process can open an environment only once.
         env.prepare_for_closing().wait();
     }
     let durability = if level == Level::Sync { Durability::Sync } else { Durability::Buffered };
@@ -74,7 +74,7 @@ fn open(folder: &Path, durability: Durability) -> Result<(Env, Tables)> {
 }
 
 impl Tables {
-    /// Whether the link is a new one.
+    /// Puts a link; returns whether it is new.
     fn put_link(&self, transaction: &mut RwTxn<'_>, link: &Link<'_>) -> Result<bool> {
         let (source, destination) = (link.source, link.destination);
         let key = link_key(source, destination);
@@ -92,7 +92,7 @@ impl Tables {
         Ok(before.is_none())
     }
 
-    /// Whether there was such a link.
+    /// Deletes a link; returns whether it existed.
     fn delete_link(
         &self,
         transaction: &mut RwTxn<'_>,

@@ -1,6 +1,6 @@
-//! How each store keeps nodes and links, and answers LinkBench's requests.
+//! How each store keeps nodes and links, and serves LinkBench's requests.
 //!
-//! All answer by the same trait, and hand over every field of every node and link that is asked for.
+//! All implement one trait, and return every field of every requested node and link.
 
 mod hedgerow;
 #[cfg(any(feature = "lmdb", feature = "rocksdb"))]
@@ -20,43 +20,43 @@ use hedgerow_formats::link_bench::{BaseGraph, Content, Link, Node, Request};
 use serde::Serialize;
 use std::path::Path;
 
-/// How much a commit survives when it returns.
+/// The durability of a commit when it returns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub enum Level {
-    /// Nothing is logged, where a store can do without.
+    /// Nothing is logged, if the store allows that.
     None,
     /// Logged, not synced.
     Buffered,
-    /// A loss of power.
+    /// Survives a loss of power.
     Sync,
 }
 
-/// Who gets what was asked for.
+/// Receives the results of a request.
 pub trait Answer {
     /// A node.
     fn node(&mut self, node: Node<'_>);
-    /// A link; those of a list in its order.
+    /// A link; links of a list come in its order.
     fn link(&mut self, link: Link<'_>);
 }
 
 /// A store of nodes and links, open for any number of clients.
 pub trait LinkStore: Send + Sync {
-    /// Does what is asked for, as one transaction.
+    /// Serves a request as one transaction.
     fn serve(&self, request: &Request<'_>, answer: &mut dyn Answer) -> Result<Served>;
 
-    /// How many links there are; an error where rows, lists and counters differ.
+    /// The number of links; an error if rows, lists and counters differ.
     fn links(&self) -> Result<u64>;
 }
 
-/// What a store holds before the first request.
+/// The contents of a store before the first request.
 #[derive(Clone, Copy, Debug)]
 pub struct Base<'b> {
-    /// Which links there are.
+    /// The links.
     pub graph: BaseGraph<'b>,
-    /// The same, in the order in which stores that are filled link by link get them.
+    /// The links in the order in which they are put into stores that are filled link by link.
     pub stream: &'b [(VertexId, VertexId)],
-    /// What nodes and links hold.
+    /// The contents of nodes and links.
     pub content: &'b Content,
 }
 
@@ -81,21 +81,21 @@ impl<'b> Base<'b> {
     }
 }
 
-/// Makes and fills a store in an empty folder.
+/// Creates and fills a store in an empty folder.
 type Load = fn(&Path, Level, &Base<'_>) -> Result<Box<dyn LinkStore>>;
 
-/// A sort of store.
+/// A kind of store.
 #[derive(Debug)]
 pub struct Kind {
-    /// What it is called.
+    /// Its name.
     pub name: &'static str,
-    /// How it is set up.
+    /// Its setup.
     pub setup: &'static str,
-    /// Makes one.
+    /// Creates one.
     pub load: Load,
 }
 
-/// All that were built.
+/// All kinds that were built.
 pub const KINDS: &[Kind] = &[
     hedgerow::RAPID,
     hedgerow::TEL,
@@ -108,7 +108,7 @@ pub const KINDS: &[Kind] = &[
 ];
 
 impl Kind {
-    /// The one called `name`.
+    /// The kind called `name`.
     pub fn named(name: &str) -> Result<&'static Kind, String> {
         let names = || KINDS.iter().map(|kind| kind.name).collect::<Vec<_>>().join(", ");
         let found = KINDS.iter().find(|kind| kind.name == name);
@@ -116,7 +116,7 @@ impl Kind {
     }
 }
 
-/// So many nodes or links were found.
+/// A result with this number of nodes or links found.
 fn found(found: u64) -> Served {
     Served { found, ..Served::default() }
 }

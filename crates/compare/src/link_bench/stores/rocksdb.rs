@@ -35,7 +35,8 @@ const LOCKS: usize = 4096;
 struct RocksDb {
     db: DB,
     level: Level,
-    /// One holds the lock of a node while its links and their number are read, changed and written.
+    /// Each holds the lock of a node while its links and their number are read, changed and
+    /// written.
     locks: Vec<Mutex<()>>,
     next_node: AtomicU32,
 }
@@ -71,7 +72,7 @@ fn load(folder: &Path, level: Level, base: &Base<'_>) -> Result<Box<dyn LinkStor
     Ok(Box::new(store))
 }
 
-/// What is in which column family.
+/// The column family of each kind of data.
 struct Tables<'d> {
     nodes: &'d ColumnFamily,
     links: &'d ColumnFamily,
@@ -106,11 +107,11 @@ impl RocksDb {
     }
 
     fn lock(&self, node: VertexId) -> &Mutex<()> {
-        // Hot nodes have any ids.
+        // Hot nodes have random ids.
         &self.locks[node.index() % LOCKS]
     }
 
-    /// The time of a link, if there is one.
+    /// The time of a link, if it exists.
     fn time(&self, tables: &Tables<'_>, key: &[u8]) -> Result<Option<i64>> {
         self.db.get_pinned_cf(tables.links, key)?.map(|value| time(&value)).transpose()
     }
@@ -150,7 +151,7 @@ impl RocksDb {
         Ok(Served { links_removed: 1, ..Served::default() })
     }
 
-    /// Puts what a node holds, if it exists or need not.
+    /// Puts the contents of a node, if it exists or need not.
     fn put_node(&self, tables: &Tables<'_>, id: VertexId, value: &[u8], must_exist: bool) -> Result<bool> {
         let _held = self.lock(id).lock();
         if must_exist && self.db.get_pinned_cf(tables.nodes, node_key(id))?.is_none() {

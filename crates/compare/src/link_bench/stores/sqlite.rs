@@ -42,7 +42,7 @@ const LIST_LINKS: &str = "SELECT id2, visibility, version, time, data FROM links
 struct Sqlite {
     path: PathBuf,
     writer: Mutex<Connection>,
-    /// Those that nobody uses now.
+    /// Idle connections.
     readers: Mutex<Vec<Connection>>,
     next_node: AtomicU32,
 }
@@ -87,7 +87,7 @@ fn put_node(connection: &Connection, id: VertexId, node: &Node<'_>) -> Result<()
     Ok(())
 }
 
-/// Whether the link is a new one.
+/// Puts a link; returns whether it is new.
 fn put_link(connection: &Connection, link: &Link<'_>) -> Result<bool> {
     let Link { source, destination, is_visible, version, time, data } = *link;
     let fields = params![source.get(), destination.get(), is_visible, version, time, data];
@@ -105,7 +105,7 @@ fn count(connection: &Connection, source: VertexId, change: i64) -> Result<()> {
     Ok(())
 }
 
-/// Hands over a link of `source`.
+/// Passes a link of `source` to the client.
 fn hand_over(row: &Row<'_>, source: VertexId, answer: &mut dyn Answer) -> Result<()> {
     let (destination, data) = (VertexId::new(row.get(0)?), row.get_ref(4)?.as_blob()?);
     let (is_visible, version, time) = (row.get(1)?, row.get(2)?, row.get(3)?);
