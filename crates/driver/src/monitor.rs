@@ -9,7 +9,7 @@ use hedgerow_sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// One operation in this many is timed by itself.
+/// One operation in `SAMPLED` is timed by itself.
 const SAMPLED: usize = 100;
 
 /// A minute: longer latencies are recorded as this.

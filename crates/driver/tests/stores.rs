@@ -140,7 +140,7 @@ fn opening_is_set_against_bulk_ingest() {
 }
 
 #[test]
-fn a_checkpoint_tells_its_size_and_what_the_writer_keeps() {
+fn a_checkpoint_reports_its_size_and_the_rate_of_the_writer() {
     let report = run("kron-8", &["checkpoint"], |_| ());
     let bytes = row(&report, "rapid", "bytes-per-edge", 1);
     // Its size depends only on the graph.

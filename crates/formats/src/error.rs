@@ -378,7 +378,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bad_line_tells_where_and_what() {
+    fn a_bad_line_names_its_position_and_problem() {
         let bad = BadLine {
             path: "graph.txt".into(),
             line: 3,

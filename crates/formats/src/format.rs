@@ -144,7 +144,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_end_of_a_name_tells_the_format_under_any_compression() {
+    fn the_extension_determines_the_format_under_any_compression() {
         for (name, format) in [
             ("a.el", Some(GraphFormat::EdgeList)),
             ("a.wel.gz", Some(GraphFormat::EdgeList)),

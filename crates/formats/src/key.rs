@@ -74,7 +74,7 @@ pub(crate) mod scan {
     }
 }
 
-/// Numbers with up to this many decimal digits always fit in 64 bits.
+/// The number of decimal digits that always fit in 64 bits.
 const SAFE_DIGITS: usize = 19;
 
 /// A type of vertex keys in files: `u64` or `Box<str>`.

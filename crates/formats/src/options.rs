@@ -20,7 +20,7 @@ pub enum Columns {
 pub enum Header {
     /// With number keys, the first line that is not a comment is a header if it has commas and its
     /// first two fields do not start like numbers. With text keys there is no header: it could not
-    /// be told from an edge.
+    /// be distinguished from an edge.
     #[default]
     Auto,
     /// The first line that is not a comment is a header.

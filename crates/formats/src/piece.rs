@@ -10,7 +10,7 @@ use std::vec::IntoIter;
 #[derive(Debug)]
 pub(crate) struct Piece<K> {
     pub batch: Batch<K>,
-    /// A line with so many neighbors that they are parsed on demand; it comes last.
+    /// A line with very many neighbors, which are parsed on demand; it comes last.
     pub long_line: Option<Box<dyn LongLine<K>>>,
     /// Skipped lines.
     pub skipped: SkippedLines,

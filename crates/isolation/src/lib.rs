@@ -19,7 +19,7 @@ pub use named::Named;
 
 use std::fmt::Display;
 
-/// Ends this process because the graph did something forbidden: the exit status tells its parent.
+/// Ends this process because the graph did something forbidden; its parent sees the exit status.
 fn give_up(what: &str, why: &dyn Display) -> ! {
     eprintln!("{what}: {why}");
     std::process::exit(1);

@@ -26,9 +26,9 @@ fn vertex() -> impl Strategy<Value = u32> {
 
 /// A few of the vertices, or a range that grows and shrinks large sets.
 fn destinations() -> impl Strategy<Value = Vec<u32>> {
-    let stretch = (0..80_u32, 1..40_u32, 1..3_u32);
-    let stretch = stretch.prop_map(|(first, length, step)| (0..length).map(|i| first + i * step).collect());
-    prop_oneof![3 => prop::collection::vec(vertex(), 1..4), 2 => stretch]
+    let range = (0..80_u32, 1..40_u32, 1..3_u32);
+    let range = range.prop_map(|(first, length, step)| (0..length).map(|i| first + i * step).collect());
+    prop_oneof![3 => prop::collection::vec(vertex(), 1..4), 2 => range]
 }
 
 fn request() -> impl Strategy<Value = Request> {

@@ -14,7 +14,7 @@ const SINGLE_EDGES: usize = 64;
 /// How a writer commits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Style {
-    /// Commits of this many edges at a time.
+    /// Commits of n edges at a time.
     Batches(usize),
     /// One commit per edge.
     Singles,

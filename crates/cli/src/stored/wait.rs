@@ -12,8 +12,7 @@ const BETWEEN_ATTEMPTS: Duration = Duration::from_millis(20);
 /// How long a command that writes waits for a store.
 #[derive(Clone, Copy, Debug, Args)]
 pub struct WaitArgs {
-    /// Wait up to this many seconds while another process has the store open, instead of failing at
-    /// once
+    /// Wait up to SECONDS while another process has the store open, instead of failing at once
     #[arg(long, value_name = "SECONDS", value_parser = seconds, default_value = "0", hide_default_value = true)]
     pub wait: Duration,
 }

@@ -1,11 +1,11 @@
-//! Input that cannot be read or makes no sense: an error that says where, an exit code, no result.
+//! Unreadable or invalid input: an error with the position, an exit code, no result.
 
 use crate::common::Folder;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use std::io::Write;
 
-/// `hedgerow run` and `hedgerow stats` on a file of this content.
+/// Runs `hedgerow run` and `hedgerow stats` on a file of this content, which they must refuse.
 fn refused(content: impl AsRef<[u8]>, options: &str, parts: &[&str]) {
     let folder = Folder::with("graph", content);
     for command in ["run pagerank --output result --graph", "run bfs --graph", "stats", "demo --graph"] {
@@ -79,7 +79,7 @@ fn bad_lines_can_be_skipped_and_are_counted() {
 }
 
 #[test]
-fn an_empty_graph_has_ranks_of_nobody_and_no_source() {
+fn an_empty_graph_has_no_ranks_and_no_source() {
     let folder = Folder::with("graph", "# nothing\n");
     for engine in ["rapid", "tel", "csr"] {
         let options = format!("--graph graph --engine {engine}");
@@ -114,7 +114,7 @@ fn every_kernel_refuses_a_source_that_is_not_in_the_graph() {
 }
 
 #[test]
-fn weights_that_make_no_sense_or_are_missing_are_named_with_their_edge() {
+fn invalid_or_missing_weights_are_named_with_their_edge() {
     let folder = Folder::with("graph", "1 2 0.5\n2 9 -1\n");
     let refused = |graph: &str, parts: &[&str]| {
         folder.fails(&format!("run sssp --graph {graph} --source 1 --output distances"), 3, parts);
@@ -192,7 +192,7 @@ fn a_result_that_could_not_be_written_is_refused_before_the_graph_is_read() {
 }
 
 #[test]
-fn a_result_does_not_take_the_place_of_what_it_is_computed_from() {
+fn a_result_does_not_overwrite_its_input() {
     let folder = Folder::with("graph", "1 2\n");
     folder.write("vertices", "1\n");
     for command in [

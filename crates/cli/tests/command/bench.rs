@@ -1,4 +1,4 @@
-//! `hedgerow bench`: a tiny run of everything, and what it refuses.
+//! `hedgerow bench`: a tiny run of everything, and its refusals.
 
 use crate::common::Folder;
 use serde_json::Value;
@@ -24,10 +24,10 @@ const CONTRACT: [(&str, &str); 16] = [
     ("betweenness", "time"),
 ];
 
-/// Those of which the static graph has no such thing.
+/// Metrics that the static graph does not have.
 const WITHOUT_CSR: [&str; 3] = ["snapshot", "mixed-writer", "mixed-reader"];
 
-/// A run in `folder`, and its report.
+/// Runs the benchmark in `folder`, and returns its report.
 fn report(folder: &Folder, arguments: &str) -> Value {
     folder.hedgerow(&format!("bench --quick {arguments} --json figures.json")).success();
     serde_json::from_str(&folder.read("figures.json")).unwrap()
@@ -91,7 +91,7 @@ fn rows_are_complete_and_ratios_are_those_of_their_medians() {
         assert!(0.0 <= min && min <= median && median <= max, "{row}");
         let (workload, _, metric, threads) = key(row);
         let csr = |threads| medians.get(&(workload.clone(), "csr".into(), metric.clone(), threads));
-        // What the static graph does with one thread only is what all are set against.
+        // If the static graph runs on only one thread, that is the baseline of all.
         match csr(threads).or_else(|| csr(1)) {
             Some(csr) if *csr > 0.0 && metric != "speed-up" => {
                 let ratio = number(row, "ratio_to_csr");
@@ -126,7 +126,7 @@ fn the_report_says_what_was_run_on_what() {
     }
     assert!(report["build"]["rustc"].as_str().unwrap().starts_with("rustc "));
     assert!(!report["build"]["profile"].as_str().unwrap().is_empty());
-    // The static graph is measured unasked.
+    // The static graph is measured even if not requested.
     let engines = |row: &Value| row["engine"].as_str().unwrap().to_string();
     assert_eq!(rows(&report).iter().map(engines).collect::<Vec<_>>(), ["csr", "rapid"]);
     assert_eq!(folder.names(), ["figures.json"]);
@@ -188,7 +188,7 @@ fn the_table_goes_to_standard_output() {
 }
 
 #[test]
-fn what_cannot_be_measured_is_refused_before_anything_is() {
+fn invalid_requests_are_refused_before_anything_is_measured() {
     let folder = Folder::with("empty.txt", "# nothing\n");
     folder.write("loop.txt", "5 5\n");
     folder.write("bad.txt", "1 2\n3 x\n");

@@ -12,7 +12,7 @@ fn a_store_that_is_ahead_of_the_clock_is_noted_and_read() {
     let graph = Graph::create(folder.path("store"), options).unwrap();
     clock.set(1_000_000);
     graph.put_edge(1, 2).unwrap();
-    // Of no machine that runs this test.
+    // No machine that runs this test has such a clock.
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
     clock.set((now + Duration::from_secs(3600)).as_micros() as u64);
     graph.put_edge(1, 3).unwrap();

@@ -1,4 +1,4 @@
-//! What the tests of the command share.
+//! Helpers of the tests of the command.
 
 use assert_cmd::assert::Assert;
 use std::collections::BTreeSet;
@@ -57,7 +57,7 @@ impl Folder {
         command.current_dir(self.root()).args(arguments.split_whitespace()).assert()
     }
 
-    /// Starts `hedgerow` with these arguments; its standard error is to be read.
+    /// Starts `hedgerow` with these arguments and a piped standard error.
     #[cfg(target_os = "linux")]
     pub fn start(&self, arguments: &str) -> Child {
         let mut command = Command::new(PROGRAM);
@@ -65,19 +65,21 @@ impl Folder {
         command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap()
     }
 
-    /// What `hedgerow` prints with these arguments; it must succeed.
+    /// The output of `hedgerow` with these arguments; it must succeed.
     pub fn text(&self, arguments: &str) -> String {
         let output = self.hedgerow(arguments).success().stderr("").get_output().clone();
         String::from_utf8(output.stdout).unwrap()
     }
 
-    /// The same, and it must succeed with JSON on its standard output and nothing on the other.
+    /// Runs `hedgerow` with these arguments and `--json`; it must succeed with JSON on its standard
+    /// output and nothing on standard error.
     pub fn json(&self, arguments: &str) -> serde_json::Value {
         let output = self.hedgerow(&format!("{arguments} --json")).success().stderr("").get_output().clone();
         serde_json::from_slice(&output.stdout).unwrap()
     }
 
-    /// The same, and it must fail with this exit code and say all of `parts` on standard error.
+    /// Runs `hedgerow` with these arguments; it must fail with this exit code and print all of
+    /// `parts` on standard error.
     pub fn fails(&self, arguments: &str, code: i32, parts: &[&str]) {
         let output = self.hedgerow(arguments).code(code).stdout("").get_output().clone();
         let error = String::from_utf8(output.stderr).unwrap();

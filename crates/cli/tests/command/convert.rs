@@ -16,13 +16,13 @@ fn a_graph_goes_through_all_formats_and_comes_back() {
         assert_eq!(converted["renumbered"], to == "b.mtx" || to == "c.wsg.zst", "{to}");
         from = to;
     }
-    // The keys were lost on the way, nothing else.
+    // Only the keys were lost on the way.
     assert_eq!(folder.read("f.wel"), "0 1 3\n1 2 4\n2 0 5\n2 2 6\n");
     assert_eq!(folder.read("e.v"), "0\n1\n2\n");
 }
 
 #[test]
-fn keys_are_kept_where_they_can_be_and_else_written_down() {
+fn keys_are_kept_where_possible_and_otherwise_mapped() {
     let folder = Folder::with("graph.txt", GRAPH);
     folder.json("convert graph.txt graph.e");
     assert_eq!(folder.read("graph.e"), "10 20 3\n20 30 4\n30 10 5\n30 30 6\n");
@@ -72,7 +72,7 @@ fn formats_can_be_named_for_files_whose_names_say_nothing() {
 }
 
 #[test]
-fn what_cannot_be_converted_leaves_what_was_there() {
+fn a_failed_conversion_leaves_the_old_file() {
     let folder = Folder::with("graph.txt", "1 2\n2 x\n");
     folder.write("old.sg", "old");
     folder.fails("convert graph.txt old.sg --mapping keys", 3, &["graph.txt:2:3"]);

@@ -3,7 +3,7 @@
 use crate::common::Folder;
 use serde_json::Value;
 
-/// What every demo must have shown.
+/// Checks that hold for every demo.
 fn check(summary: &Value) {
     assert_eq!(summary["comparison"]["equal"], true);
     assert!(summary["comparison"]["largest_rank_difference"].as_f64().unwrap() <= 1e-9);

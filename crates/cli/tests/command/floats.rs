@@ -1,4 +1,4 @@
-//! Floats that are no numbers of JSON: as files have them, and never null.
+//! Floats that JSON cannot represent: words as in files, and never null.
 
 use crate::common::Folder;
 use serde_json::json;
@@ -21,7 +21,7 @@ fn properties_that_are_infinite_or_not_a_number_are_printed() {
     assert_eq!(folder.text("get edge 1 2 --store store"), format!("1 2 {shown}"));
     assert_eq!(folder.text("neighbors 1 --store store"), format!("2 {shown}"));
     assert!(folder.text("get vertex 1 --store store").ends_with("height      -Infinity\n"));
-    // Files have the same.
+    // Files contain the same words.
     folder.json("export store --output out.jsonl");
     assert_eq!(folder.read("out.jsonl"), lines.replace("from", "source").replace("to\"", "destination\""));
 }

@@ -21,7 +21,7 @@ fn the_same_seed_gives_the_same_graph_and_another_one_another() {
 }
 
 #[test]
-fn the_name_decides_on_compression() {
+fn the_name_determines_the_compression() {
     let folder = Folder::new();
     for (name, magic) in [("graph.gz", &[0x1f, 0x8b][..]), ("graph.zst", &[0x28, 0xb5, 0x2f, 0xfd][..])] {
         folder.hedgerow(&format!("generate kronecker --scale 5 --output {name}")).success();
@@ -79,7 +79,7 @@ fn a_stream_is_an_edge_list_of_changes_in_the_order_of_time() {
 }
 
 #[test]
-fn what_cannot_be_generated_is_refused() {
+fn impossible_graphs_are_refused() {
     let folder = Folder::new();
     for (arguments, expected) in [
         ("uniform --vertices 0 --edges 1 --output x", "0 vertices"),

@@ -1,4 +1,4 @@
-//! `hedgerow import`, and `hedgerow export` of what was imported.
+//! `hedgerow import`, and `hedgerow export` of the result.
 
 use crate::common::{Folder, lines_of};
 use flate2::Compression;
@@ -10,14 +10,14 @@ use std::io::Write;
 /// Three components, a repeated edge, a self loop.
 const GRAPH: &str = "# edges\n10 20 3\n20 30 4.5\n10 20 5\n30 10 -1\n40 40 6\n7 18446744073709551615 2\n";
 
-/// The edges of a store or a graph file, sorted, each once, as `convert` and `export` write them.
+/// The distinct edges of a store or a graph file, sorted, as `convert` and `export` write them.
 fn edges_of(folder: &Folder, command: &str) -> Vec<String> {
     folder.json(command);
     lines_of(&folder.read("edges.el")).into_iter().collect()
 }
 
 #[test]
-fn what_is_imported_from_any_format_is_what_is_exported() {
+fn imports_from_any_format_are_exported_unchanged() {
     let folder = Folder::with("graph.wel", GRAPH);
     folder.write("names.txt", "pear apple\nfig pear\nZürich fig\n");
     folder.write("small.el", "0 1\n1 2\n2 0\n5 5\n");
@@ -62,7 +62,7 @@ fn what_is_imported_from_any_format_is_what_is_exported() {
                 let exported = edges_of(&folder, &format!("export {store} --output edges.el"));
                 assert_eq!(exported, original, "{file} {options}");
             }
-            // Through the format that names all vertices and says of itself that it is undirected.
+            // Use the format that names all vertices and marks itself as undirected.
             folder.json(&format!("export --store {store} --output again.e"));
             let again = folder.json(&format!("stats again.e --keys {keys} {direction}"));
             for field in ["vertices", "edges", "self_loops", "components"] {
@@ -169,7 +169,7 @@ fn with_atomic_nothing_is_imported_if_anything_is_wrong() {
     folder.write("large", "1 2\n1 4294967295\n");
     folder.fails("import large --store dense --keys dense --chunk 1 --atomic", 4, &["4294967295"]);
     assert_eq!(folder.names(), ["bad", "good", "large", "light", "store"]);
-    // Without it, what came before stays.
+    // Without the option, the earlier files stay.
     let stopped = ["bad:3:3", "1 edge of", "bad and all that was named before it are in store"];
     folder.fails("import good bad --store store --chunk 1", 3, &stopped);
     assert_eq!(folder.json("info store")["edges"], 4);
@@ -244,7 +244,7 @@ fn a_store_that_is_open_elsewhere_is_refused_with_its_holder() {
 }
 
 #[test]
-fn what_another_program_notes_is_given_up_only_if_that_is_said() {
+fn an_import_of_another_program_is_given_up_only_with_anew() {
     let folder = Folder::with("graph", "1 2\n");
     let graph = Graph::create(folder.path("store"), GraphOptions::new()).unwrap();
     graph.ingest_from(LabelId::DEFAULT, &[(5u64, 6u64)], b"line 1").unwrap();

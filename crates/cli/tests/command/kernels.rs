@@ -1,4 +1,4 @@
-//! `hedgerow run`: what each kernel writes and says.
+//! `hedgerow run`: the result and the summary of each kernel.
 
 use crate::common::{Folder, key_values};
 
@@ -24,16 +24,17 @@ fn summary(graph: &str, arguments: &str) -> serde_json::Value {
     let summary = folder.json(&format!("run {arguments} --graph graph"));
     assert!(summary["kernel_seconds"].as_f64().unwrap() > 0.0);
     assert_eq!(summary["kernel"], arguments.split(' ').next().unwrap());
-    // The text has a line for every row, too.
+    // The text output also has a line for every row.
     folder.hedgerow(&format!("run {arguments} --graph graph")).success().stderr("");
     summary
 }
 
-/// A square 50, 40, 30, 20 with a way out to 60 and a triangle 1, 2, 3 apart; larger keys first.
+/// A square 50, 40, 30, 20 with an edge out to 60, and a separate triangle 1, 2, 3; larger keys
+/// first.
 const SQUARE: &str = "50 40\n40 30\n30 20\n20 50\n20 60\n1 2\n2 3\n3 1\n";
 
 #[test]
-fn every_kernel_has_an_answer_for_next_to_nothing() {
+fn every_kernel_handles_tiny_graphs() {
     let far = i64::MAX.to_string();
     let expected = [
         ("bfs", "0", ["0", &far]),
@@ -136,7 +137,7 @@ fn coefficients_depend_on_the_direction() {
 
 #[test]
 fn labels_are_keys_however_the_vertices_are_numbered() {
-    // In the first iteration everybody takes the smallest key around, not the smallest id.
+    // In the first iteration every vertex takes the smallest key around, not the smallest id.
     let expected = lines(&[("9", "3"), ("7", "3"), ("3", "7")]);
     assert_eq!(result("9 7\n7 3\n9 3\n", "cdlp --iterations 1"), expected);
     let text = result("z y\ny a\nz a\n", "cdlp --iterations 1 --keys text");

@@ -1,4 +1,4 @@
-//! Keys that are more than a word, in text.
+//! Unusual keys in text output.
 
 use crate::common::Folder;
 

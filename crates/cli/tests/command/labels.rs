@@ -1,4 +1,4 @@
-//! `hedgerow label`: labels that come after the store was made.
+//! `hedgerow label`: labels that are added to an existing store.
 
 use crate::common::Folder;
 use serde_json::json;
@@ -32,7 +32,7 @@ fn labels_are_added_to_a_store_with_edges_and_a_checkpoint() {
 }
 
 #[test]
-fn labels_that_cannot_be_are_refused() {
+fn invalid_labels_are_refused() {
     let folder = Folder::with("knows.txt", "1 2\n");
     folder.json("import knows.txt --store bank --label knows");
     folder.fails("label add likes,knows --store bank", 2, &["\"knows\" is declared twice", "MANIFEST"]);
@@ -65,7 +65,7 @@ fn versions_are_counted_and_compared() {
     folder.fails(delete, 6, &failed);
     folder.fails("put edge 1 3 --store bank --property amount=7 --only-if amount=1", 6, &["from 1 to 3"]);
     folder.fails("delete edge 1 3 --store bank --only-if amount=1", 6, &["from 1 to 3"]);
-    // Scripts still find what came of it.
+    // Scripts still get the result.
     for (command, field) in [(&*put("seen=1"), "changed"), (delete, "edges_deleted")] {
         let output = folder.hedgerow(&format!("{command} --json")).code(6).get_output().clone();
         let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
@@ -79,7 +79,7 @@ fn versions_are_counted_and_compared() {
         &["have the properties \"amount\", \"seen\""],
     );
     folder.fails("put edge 1 2 --store bank --property seen=9", 2, &["\"seen\" is a version"]);
-    // A file may have the column, as an export writes it: the store counts its own.
+    // A file may have the column, as an export writes it: the store counts its own versions.
     folder.json("export bank --output copy.csv");
     assert_eq!(folder.read("copy.csv"), "source,destination,amount,seen\n1,2,6,4\n");
     folder.json("import copy.csv --store copy --labels pays:amount=i64+seen=version");

@@ -2,7 +2,7 @@
 
 use crate::common::Folder;
 
-/// What the command says on standard error; it must succeed.
+/// The output of the command on standard error; it must succeed.
 fn notes(folder: &Folder, arguments: &str) -> String {
     String::from_utf8(folder.hedgerow(arguments).success().get_output().stderr.clone()).unwrap()
 }

@@ -1,4 +1,4 @@
-//! The `hedgerow` command, from outside.
+//! Tests of the `hedgerow` command as a process.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 

@@ -2,7 +2,7 @@
 
 use crate::common::Folder;
 
-/// A file of about two megabytes of graph.
+/// A folder with a file whose graph takes about two megabytes.
 fn folder() -> Folder {
     let folder = Folder::new();
     folder.hedgerow("generate kronecker --scale 13 --output graph").success();

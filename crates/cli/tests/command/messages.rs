@@ -1,4 +1,4 @@
-//! Messages that speak of an option name it as the command has it, and say what was wrong first.
+//! Messages name options as the command spells them, and begin with the problem.
 
 use crate::common::Folder;
 use flate2::write::GzEncoder;
@@ -59,7 +59,7 @@ fn with_wrong_checksum(text: &str) -> Vec<u8> {
 }
 
 #[test]
-fn damage_of_compressed_data_is_told_before_the_lines_that_it_garbled() {
+fn damage_of_compressed_data_is_reported_before_the_lines_that_it_garbled() {
     let folder = Folder::new();
     for (name, text, command) in [
         ("a.txt.gz", "1 2\nx y\n3 4\n", "stats"),

@@ -25,7 +25,7 @@ fn edges_without_a_time_are_ordered_by_commit_in_a_store_of_tel() {
         let newest = |options: &str| keys(&folder.json(&format!("neighbors 1 --store store {options}")));
         assert_eq!(newest("--newest 3"), [4, 2, 5]);
         assert_eq!(newest("--newest 3 --by commit"), [4, 2, 5]);
-        // What the checkpoint has counts as one commit.
+        // The edges in the checkpoint count as one commit.
         assert_eq!(newest("--newest 9"), [4, 2, 5, 3, 8, 9]);
         assert_eq!(newest("--newest 9 --from-checkpoint"), [8, 9]);
         assert_eq!(newest(""), [8, 9, 3, 5, 2, 4], "ascending by id");

@@ -120,7 +120,7 @@ fn past_states_are_read_back_to_the_newest_checkpoint() {
 }
 
 #[test]
-fn what_is_not_there_is_an_error() {
+fn missing_objects_are_an_error() {
     let folder = store();
     for (command, code, parts) in [
         ("neighbors 11 --store store", 3, ["there is no vertex 11 in store", ""]),

@@ -1,4 +1,4 @@
-//! Outputs that would take the place of an input, of another output, or of a file in a store.
+//! Outputs that would overwrite an input, another output, or a file in a store.
 
 use crate::common::{Folder, PROGRAM};
 use std::fs;

@@ -1,4 +1,4 @@
-//! Parallel edges on the command line: declared, imported, asked for by key, exported.
+//! Parallel edges on the command line: declared, imported, selected by key, exported.
 
 use crate::common::Folder;
 use serde_json::json;
@@ -75,7 +75,7 @@ fn parallel_edges_are_put_changed_and_deleted_one_by_one() {
 }
 
 #[test]
-fn what_is_exported_comes_back() {
+fn exports_are_imported_unchanged() {
     let folder = bank();
     let schema = folder.json("schema bank");
     assert_eq!(schema["labels_option"], "pays:number=key+amount=f64!+at=timestamp,knows");
@@ -102,7 +102,7 @@ fn what_is_exported_comes_back() {
 }
 
 #[test]
-fn what_makes_no_sense_is_refused_with_what_would() {
+fn invalid_options_are_refused_with_advice() {
     let folder = bank();
     let told_apart = "distinguished by \"number\": say which it is";
     folder.fails("put edge 1 2 --store bank --property amount=1", 2, &[told_apart]);

@@ -1,4 +1,5 @@
-//! Properties in and out of files: `hedgerow import` and `export` of CSV with a header and of JSON lines, and `hedgerow schema`.
+//! Properties in files: `hedgerow import` and `export` of CSV with a header and of JSON lines, and
+//! `hedgerow schema`.
 
 use crate::common::Folder;
 use flate2::write::GzEncoder;
@@ -60,7 +61,7 @@ fn json_lines_and_vertices_with_properties_are_imported_from_compressed_files_an
         folder.json("get vertex zoe --store store")["properties"],
         json!({ "name": null, "age": null })
     );
-    // The exported vertices have the key that no command line of the test can have.
+    // The exported vertices include the key that the test's command lines cannot contain.
     folder.json("export store --output sees.ndjson --vertices-output people.jsonl");
     assert!(folder.read("people.jsonl").starts_with("{\"key\":\"anna b\",\"name\":\"Anna\",\"age\":31}\n"));
     let mut piped = assert_cmd::Command::new(crate::common::PROGRAM);
@@ -76,7 +77,7 @@ fn every_type() -> RecordSchema {
     RecordSchema { fields: ValueType::ALL.map(field).to_vec() }
 }
 
-/// Records with what is hard to write.
+/// Records with values that are hard to write.
 fn records() -> Vec<Vec<Value>> {
     let record = |truth, whole, float, text: &str, bytes: &[u8], time| {
         vec![
@@ -99,7 +100,7 @@ fn records() -> Vec<Vec<Value>> {
     ]
 }
 
-/// All vertices and edges with what lies on them.
+/// All vertices and edges with their properties.
 fn contents(folder: &Folder, store: &str) -> Vec<String> {
     let graph = Graph::open(folder.path(store)).unwrap();
     let snapshot = graph.snapshot().unwrap();
@@ -135,7 +136,7 @@ fn options(keys: KeyKind, topology: Topology) -> GraphOptions {
 }
 
 #[test]
-fn what_is_exported_comes_back_as_it_was() {
+fn exports_are_imported_unchanged() {
     let names = ["", "anna", "ben, \"b\"\r\nc", "🦔 ü", "#x", "7", "a\0b"];
     for (keys, topology) in [
         (KeyKind::Number, Topology::Directed),
@@ -186,7 +187,7 @@ fn values_of_every_type_are_imported_by_a_column_of_any_name() {
     assert_eq!(folder.text("get edge 1 2 --store store"), "1 2 4294967295\n");
     folder.json("export store --output out.csv");
     assert_eq!(folder.read("out.csv"), "source,destination,value\n1,2,4294967295\n");
-    // What an edge list can hold is one, unless it is said otherwise.
+    // Values that fit into an edge list are written as one, unless an option says otherwise.
     folder.json("import road.csv --store floats --labels road:f64 --format properties-csv");
     folder.json("export floats --output out.csv");
     assert_eq!(folder.read("out.csv"), "1,2,4294967295\n");
@@ -211,7 +212,7 @@ fn values_of_every_type_are_imported_by_a_column_of_any_name() {
 }
 
 #[test]
-fn bad_lines_are_told_and_nothing_is_imported() {
+fn bad_lines_are_reported_and_nothing_is_imported() {
     let header = "from,to,amount,note\n1,2,3,x\n";
     for (name, text, parts) in [
         (
@@ -307,7 +308,7 @@ fn an_import_of_lines_with_properties_goes_on_where_it_stopped() {
 }
 
 #[test]
-fn a_new_store_is_told_how_to_declare_what_a_file_has() {
+fn errors_say_how_a_new_store_declares_the_columns_of_a_file() {
     let folder = Folder::with("pays.csv", "payer,payee,amount,note\n1,2,3,lunch\n");
     let told = [
         "pays.csv:1: found \"amount\"",
@@ -322,17 +323,17 @@ fn a_new_store_is_told_how_to_declare_what_a_file_has() {
     folder.fails("import pays.jsonl --vertices people.jsonl --store store", 3, &told);
     assert!(!folder.path("store").exists());
     folder.json("import pays.csv --store store --labels edge:amount=string+note=string");
-    // What there is cannot be changed, but looked at.
+    // An existing schema cannot be changed, but can be named.
     folder.write("more.csv", "payer,payee,color\n1,2,red\n");
     let told = ["more.csv:1: found \"color\"", "`hedgerow schema DIR`"];
     folder.fails("import more.csv --store store", 3, &told);
-    // As an edge list, a property is no weight.
+    // In an edge list, a property is not a weight.
     folder.write("text.csv", "1,2,lunch\n");
     folder.fails("import text.csv --store other", 3, &["text.csv:1:5", "--format properties-csv"]);
 }
 
 #[test]
-fn options_that_make_no_sense_together_are_refused() {
+fn contradictory_options_are_refused() {
     let folder = Folder::with("pays.csv", "from,to,amount\n1,2,3\n");
     folder.write("list.el", "1 2\n");
     folder.json(&format!("import pays.csv --store store {LABELS}"));
@@ -365,7 +366,7 @@ fn options_that_make_no_sense_together_are_refused() {
 }
 
 #[test]
-fn an_export_replaces_what_was_there_only_when_it_is_complete() {
+fn an_export_replaces_the_old_file_only_when_it_is_complete() {
     let folder = Folder::with("pays.csv", "from,to,amount\n1,2,3\n");
     folder.json(&format!("import pays.csv --store store {LABELS}"));
     folder.write("out.csv", "old");
@@ -416,7 +417,7 @@ fn the_schema_of_a_store_makes_such_a_store_again() {
     ] {
         assert!(text.contains(part), "{part:?} is not in: {text}");
     }
-    // Nothing is opened.
+    // The graph is not opened.
     let graph = Graph::open(folder.path("store")).unwrap();
     assert_eq!(folder.json("schema store"), schema);
     drop(graph);

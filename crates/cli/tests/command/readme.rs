@@ -5,7 +5,8 @@ use std::path::Path;
 use std::process::Command;
 use std::{env, fs};
 
-/// What is smaller here than in README.md, so that a build without optimization is through in seconds.
+/// Values that are smaller here than in README.md, so that a build without optimization finishes in
+/// seconds.
 const SMALLER: [(&str, &str); 2] =
     [("--scale 18", "--scale 8"), ("--dataset kron-20", "--quick --dataset kron-8")];
 

@@ -1,9 +1,9 @@
-//! Imports that are stopped, and go on.
+//! Imports that are stopped and resumed.
 
 use crate::common::{Folder, lines_of};
 use std::fmt::Write;
 
-/// Edges, all different.
+/// Distinct edges.
 fn graph(edges: u64) -> String {
     (0..edges).fold(String::new(), |mut text, edge| {
         writeln!(text, "{} {}", edge % 997, edge).unwrap();
@@ -11,14 +11,14 @@ fn graph(edges: u64) -> String {
     })
 }
 
-/// The store has the edges of this text, and no others.
+/// Checks that the store has the edges of this text, and no others.
 fn assert_holds(folder: &Folder, text: &str) {
     folder.json("export store --output edges.el");
     assert!(lines_of(&folder.read("edges.el")) == lines_of(text), "the edges of the store are others");
 }
 
 #[test]
-fn a_bad_line_stops_an_import_which_goes_on_when_it_is_mended() {
+fn a_bad_line_stops_an_import_which_resumes_when_it_is_fixed() {
     let folder = Folder::with("good", "1 2\n2 3\n");
     let bad = "3 4\n4 5\n5 6\n6 7\n7 8\nx 9\n9 10\n";
     folder.write("bad", bad);
@@ -32,7 +32,7 @@ fn a_bad_line_stops_an_import_which_goes_on_when_it_is_mended() {
         (&6.into(), &3.into(), &false.into())
     );
     assert!(folder.text("info store").contains("interrupted in"));
-    // Nothing is imported twice, also if nothing can be imported.
+    // Nothing is imported twice, even if nothing can be imported.
     folder.fails(import, 3, &stopped);
     assert_eq!(folder.json("info store")["timestamp"], 3);
     folder.write("bad", bad.replace('x', "8"));
@@ -48,7 +48,7 @@ fn a_bad_line_stops_an_import_which_goes_on_when_it_is_mended() {
 }
 
 #[test]
-fn vertices_and_edges_go_on_each_by_themselves() {
+fn vertices_and_edges_resume_independently() {
     // Lines without neighbors come before the edges of their batch: their order depends on the size of the chunks.
     let lines: Vec<_> = (0..40)
         .map(|vertex| {
@@ -79,7 +79,7 @@ fn vertices_and_edges_go_on_each_by_themselves() {
 }
 
 #[test]
-fn another_import_is_told_from_the_one_that_was_interrupted() {
+fn another_import_is_distinguished_from_the_interrupted_one() {
     let folder = Folder::with("graph", "1 2\n2 3\n3 4\n4 x\n");
     folder.write("other", "7 8\n");
     folder.fails("import graph --store store --chunk 1", 3, &["graph:4:3"]);
@@ -131,7 +131,7 @@ mod signals {
         assert!(killed > 0, "the import was over before it could be killed");
         folder.json(&import);
         assert_holds(&folder, &text);
-        // Every chunk was one commit, and the end another. After an import that came to its end a new one began.
+        // Every chunk was one commit, and the end another. After a complete import a new one began.
         let info = folder.json("info store");
         let (finished, commits) = (&info["import"]["finished"], info["timestamp"].as_u64().unwrap());
         assert_eq!((finished, commits % (EDGES / CHUNK + 1)), (&true.into(), 0), "{commits} commits");

@@ -1,4 +1,4 @@
-//! What `export` writes, `import` reads back as it was, whatever the keys and the schema.
+//! `import` reads exports back unchanged, whatever the keys and the schema.
 
 use crate::common::Folder;
 use hedgerow::{
@@ -29,7 +29,7 @@ fn content(folder: &Folder, store: &str) -> (BTreeSet<String>, BTreeSet<(String,
     (vertices, edges)
 }
 
-/// Keys that look like names of columns, and such that lists of keys cannot hold.
+/// Keys that look like names of columns, and keys that lists of keys cannot contain.
 const WORDS: [&str; 10] = ["key", "id", "source", "target", "from", "to", "value", "1", "a\"b", "zoë"];
 const ANY_TEXT: [&str; 8] = ["", "a b", "a,b", "#x", "%y", "line\nend", "\u{feff}mark", "tab\t"];
 
@@ -54,7 +54,8 @@ fn text(words: &[&str]) -> Vec<Key> {
     words.iter().map(|word| Key::Text((*word).into())).collect()
 }
 
-/// Exports and imports with these names of files and these options; the store that comes of it must be the first.
+/// Exports and imports with these names of files and these options; the resulting store must equal
+/// the first.
 fn goes_round(folder: &Folder, keys: &str, [edges, vertices]: [&str; 2], options: [&str; 2]) {
     let [export, import] = options;
     folder.json(&format!("export store --output {edges} --vertices-output {vertices} {export}"));
@@ -92,7 +93,7 @@ fn vertices_without_properties_come_back_alone() {
 }
 
 #[test]
-fn keys_of_any_text_come_back_where_a_format_holds_them_and_else_the_refusal_names_one() {
+fn text_keys_come_back_where_a_format_supports_them_and_errors_name_one() {
     let folder = Folder::new();
     let keys = text(&[&WORDS[..], &ANY_TEXT].concat());
     make(&folder, KeyKind::Text, &keys, EdgeSchema::Topology);
@@ -125,7 +126,7 @@ fn edges_with_records_of_nulls_come_back() {
 }
 
 #[test]
-fn vertices_with_properties_want_a_format_that_has_a_place_for_them() {
+fn vertices_with_properties_need_a_format_that_supports_them() {
     let folder = Folder::with("edges", "1 2\n");
     folder.json("import edges --store store --vertex-properties age=i64");
     let export = "export store --output out.el --vertices-output";

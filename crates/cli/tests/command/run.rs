@@ -6,7 +6,7 @@ use std::io::Read;
 
 const UNREACHED: &str = "9223372036854775807";
 
-/// A path 10 -> 20 -> 30 with a repeated edge and a self loop, and 40 -> 10 that leads to it.
+/// A path 10 -> 20 -> 30 with a repeated edge and a self loop, and an edge 40 -> 10.
 const PATH: &str = "# a comment\n10 20\n20 30 0.5\n10 20\n20 20\n40 10\n";
 
 fn lines(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
@@ -62,7 +62,7 @@ fn without_a_source_the_search_starts_at_the_largest_out_degree() {
     let folder = Folder::with("graph", PATH);
     let summary = folder.json("run bfs --graph graph");
     assert_eq!((&summary["source"], &summary["source_chosen"]), (&20.into(), &true.into()));
-    // Of equal degrees the vertex that came first.
+    // The first of the vertices with equal degrees.
     let tie = Folder::with("graph", "7 8\n9 8\n");
     for engine in ["rapid", "csr"] {
         assert_eq!(tie.json(&format!("run bfs --graph graph --engine {engine}"))["source"], 7);
@@ -70,7 +70,7 @@ fn without_a_source_the_search_starts_at_the_largest_out_degree() {
 }
 
 #[test]
-fn pagerank_runs_ten_iterations_unless_told_otherwise() {
+fn pagerank_runs_ten_iterations_by_default() {
     let folder = Folder::with("graph", PATH);
     let summary = folder.json("run pagerank --graph graph --output ranks");
     assert_eq!((&summary["kernel"], &summary["iterations"]), (&"pagerank".into(), &10.into()));
@@ -226,7 +226,7 @@ fn a_result_is_compressed_if_its_name_says_so() {
     let mut text = String::new();
     GzDecoder::new(&std::fs::read(folder.path("depths.gz")).unwrap()[..]).read_to_string(&mut text).unwrap();
     assert_eq!(text, "1 0\n2 1\n3 2\n");
-    // Also a mapping; and the command reads what it has written.
+    // A mapping, too; and the command reads what it has written.
     folder.hedgerow("convert graph graph.mtx --keys text --mapping keys.zst").success();
     assert_eq!(folder.json("stats keys.zst")["rows"], 3);
 }

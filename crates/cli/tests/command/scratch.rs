@@ -5,7 +5,7 @@
 use crate::common::Folder;
 
 #[test]
-fn commands_find_in_a_file_what_they_find_in_memory() {
+fn results_are_equal_in_a_file_and_in_memory() {
     let folder = Folder::new();
     std::fs::create_dir(folder.path("scratch")).unwrap();
     folder.json("generate kronecker --scale 10 --output kron");
@@ -24,7 +24,7 @@ fn commands_find_in_a_file_what_they_find_in_memory() {
 }
 
 #[test]
-fn what_cannot_be_is_told() {
+fn impossible_requests_are_reported() {
     let folder = Folder::with("graph", "1 2\n");
     folder.fails("run wcc --graph graph --scratch missing", 1, &["missing", "choose a directory"]);
     folder.fails("run wcc --graph graph --engine rapid --scratch .", 1, &["rapid", "in memory only"]);

@@ -5,7 +5,7 @@ use std::io::Read;
 use std::process::{Command, Stdio};
 
 #[test]
-fn whoever_stops_reading_the_output_causes_no_panic() {
+fn a_closed_output_causes_no_panic() {
     let folder = Folder::with("graph", "1 2\n");
     let mut child = Command::new(PROGRAM)
         .args(["stats", "graph"])
@@ -37,13 +37,14 @@ mod interrupt {
     use std::thread;
     use std::time::Duration;
 
-    /// Sends a signal to the command and gives what it says; it must end with this exit code.
+    /// Sends a signal to the command and returns its output on standard error; it must end with
+    /// this exit code.
     fn ended_by(signal: &str, code: i32, folder: &Folder, arguments: &str) -> String {
         let mut child = folder.start(arguments);
         while !listens(&child) {
             thread::sleep(Duration::from_millis(1));
         }
-        // Somewhere in the middle: wherever it is, the outcome must be the same.
+        // Somewhere in the middle: the outcome must not depend on the moment.
         thread::sleep(Duration::from_millis(100));
         send(&child, signal);
         let mut error = String::new();
@@ -56,7 +57,7 @@ mod interrupt {
         ended_by("-INT", 130, folder, arguments)
     }
 
-    /// Whether this process ignores SIGHUP, and so the command that it starts.
+    /// Whether this process, and so the command that it starts, ignores SIGHUP.
     fn ignores_hangups() -> bool {
         let status = std::fs::read_to_string("/proc/self/status").unwrap();
         let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:")).unwrap();

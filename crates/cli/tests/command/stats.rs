@@ -57,7 +57,7 @@ fn the_table_has_a_histogram() {
 }
 
 #[test]
-fn components_are_counted_with_the_largest_and_the_lonely() {
+fn components_are_counted_with_the_largest_and_single_vertices() {
     let folder = Folder::with("graph.e", "1 2\n3 2\n4 5\n");
     folder.write("graph.v", "1\n2\n3\n4\n5\n6\n7\n");
     for options in ["", "--undirected"] {
@@ -80,7 +80,7 @@ fn the_histogram_can_be_drawn() {
     for part in ["graph: out-degree", "graph: in-degree", "vertices", "2-3"] {
         assert!(picture.contains(part), "{part:?} is not in the picture");
     }
-    // Bars of 3 and 1 vertices, and of 1, 1 and 2; each histogram has its ground.
+    // Bars of 3 and 1 vertices, and of 1, 1 and 2; each histogram has a background.
     assert_eq!(picture.matches("opacity=\"0.6\"").count(), 5);
     folder.write("empty", "");
     folder.hedgerow("stats empty --undirected --plot degrees.svg").success();

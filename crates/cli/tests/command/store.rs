@@ -1,4 +1,4 @@
-//! `hedgerow info`, `checkpoint`, `check`, `recover` and `export`: stores as such.
+//! `hedgerow info`, `checkpoint`, `check`, `recover` and `export`: commands on the store itself.
 
 use crate::common::{Folder, lines_of};
 use hedgerow::{CheckpointOptions, Graph, GraphOptions, KeyKind, Topology};
@@ -6,7 +6,8 @@ use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
 
-/// A store of 20 edges in 11 commits, of which the last notes the end of the import, without a checkpoint.
+/// A store of 20 edges in 11 commits, the last of which records the end of the import, without a
+/// checkpoint.
 fn in_the_log() -> Folder {
     let edges: String = (0..20).map(|edge| format!("{edge} {}\n", edge + 1)).collect();
     let folder = Folder::with("graph", edges);
@@ -22,7 +23,8 @@ fn damage(folder: &Folder, name: &str, offset: usize) {
     fs::write(path, bytes).unwrap();
 }
 
-/// `tests/stores/cart-ci` was written when the command had engines of research: edges 1-2, 2-3, 3-1 and 3-4.
+/// `tests/stores/cart-ci` was written when the command had engines of research: edges 1-2, 2-3, 3-1
+/// and 3-4.
 #[test]
 fn a_store_that_was_made_with_an_engine_of_research_opens_with_rapid() {
     let folder = Folder::with("more", "4 5\n");
@@ -42,7 +44,7 @@ fn a_store_that_was_made_with_an_engine_of_research_opens_with_rapid() {
 }
 
 #[test]
-fn info_tells_what_is_in_a_store() {
+fn info_shows_what_is_in_a_store() {
     let folder = Folder::with("graph", "a b 1\nb c 2\n");
     let made = "--store store --keys text --undirected --labels knows:f64,likes --engine";
     folder.json(&format!("import graph {made} tel"));
@@ -66,7 +68,7 @@ fn info_tells_what_is_in_a_store() {
     assert!(bytes(&info["disk_bytes"]) > bytes(&info["log"]["bytes"]) + bytes(&info["checkpoint"]["bytes"]));
     assert_eq!((&info["recovery"]["commits"], &info["recovery"]["torn"]), (&1.into(), &Value::Null));
     assert!(info["import"]["files"][0].as_str().unwrap().ends_with("/graph"));
-    // To look changes nothing that is seen.
+    // Reading changes nothing visible.
     assert_eq!(folder.json("info --store store")["log"], info["log"]);
 
     let quick = folder.json("info store --quick");
@@ -92,7 +94,7 @@ fn info_tells_what_is_in_a_store() {
 }
 
 #[test]
-fn a_store_that_another_process_holds_can_be_looked_at() {
+fn a_store_that_another_process_has_open_can_be_inspected() {
     let folder = Folder::new();
     let process = std::process::id();
     let graph = Graph::create(folder.path("store"), GraphOptions::new()).unwrap();
@@ -217,7 +219,7 @@ fn damage_is_found_with_its_place_and_repaired_by_giving_up_what_follows() {
     assert!(folder.path("store").join(cut["kept_in"].as_str().unwrap()).exists());
     assert!(cut["bytes"].as_u64() > Some(0));
     assert_eq!(folder.json("check store")["whole"], true);
-    // The import, too, is where it was then.
+    // The import is also back where it was then.
     assert_eq!(folder.json("info store")["edges"], left * 2);
     let again = folder.json("import graph --store store --chunk 2");
     assert_eq!(
@@ -253,9 +255,9 @@ fn a_damaged_checkpoint_and_a_damaged_manifest_are_found() {
 }
 
 #[test]
-fn a_torn_tail_is_cut_and_told() {
+fn a_torn_tail_is_cut_and_reported() {
     let folder = in_the_log();
-    // As a process leaves it that is killed: the last segment is not sealed.
+    // The state that a killed process leaves: the last segment is not sealed.
     let graph = Graph::open(folder.path("store")).unwrap();
     graph.put_edge(1000, 1001).unwrap();
     let copy = folder.path("copy");
@@ -337,7 +339,7 @@ fn commands_that_write_wait_for_a_store() {
     });
 }
 
-/// What is in a directory, to the byte.
+/// The contents of a directory, to the byte.
 fn content(folder: &Folder, name: &str) -> Vec<(std::path::PathBuf, Vec<u8>)> {
     let entries = fs::read_dir(folder.path(name)).unwrap().map(|entry| entry.unwrap().path());
     let mut files: Vec<_> = entries.map(|path| (path.clone(), fs::read(path).unwrap())).collect();
@@ -407,7 +409,7 @@ fn a_graph_is_exported_in_all_formats() {
 }
 
 #[test]
-fn an_export_that_fails_leaves_what_was_there() {
+fn a_failed_export_leaves_the_old_file() {
     let folder = Folder::new();
     let options = GraphOptions::new().keys(KeyKind::Text).topology(Topology::DirectedWithReverse);
     let graph = Graph::create(folder.path("store"), options).unwrap();

@@ -1,4 +1,4 @@
-//! `hedgerow run --store`: the same results as on the file that was imported.
+//! `hedgerow run --store`: the results equal those on the imported file.
 
 use crate::common::{Folder, key_values};
 use serde_json::Value;
@@ -16,7 +16,8 @@ const KERNELS: [&str; 10] = [
     "triangles",
 ];
 
-/// What a kernel says, but for what is special to a file or a store, or depends on whether in-neighbors are kept.
+/// The summary of a kernel, without the fields that are specific to a file or a store, or that
+/// depend on whether in-neighbors are kept.
 fn summary(folder: &Folder, command: &str) -> Value {
     let mut summary = folder.json(command);
     let fields = summary.as_object_mut().unwrap();
@@ -30,7 +31,7 @@ fn summary(folder: &Folder, command: &str) -> Value {
 }
 
 #[test]
-fn a_kernel_gives_the_same_on_a_file_and_on_the_store_that_it_was_imported_into() {
+fn a_kernel_has_equal_results_on_a_file_and_on_its_store() {
     let folder = Folder::new();
     folder.json("generate kronecker --scale 9 --edge-factor 8 --weights --output kron.wel");
     for (direction, store) in [("", "directed"), ("--undirected", "undirected"), ("--reverse", "reverse")] {
@@ -48,7 +49,7 @@ fn a_kernel_gives_the_same_on_a_file_and_on_the_store_that_it_was_imported_into(
                     &format!("run {kernel} --graph kron.wel {direction} {}", options("one")),
                 );
                 let of_store = summary(&folder, &format!("run {kernel} --store {store} {}", options("two")));
-                // The order of sums is not the same with in-neighbors and without, nor with others ids.
+                // The order of sums depends on whether in-neighbors are kept, and on the ids.
                 if !kernel.starts_with("pagerank") && !kernel.starts_with("betweenness") {
                     assert_eq!(of_store, of_file, "{kernel} {engine} {store}");
                 }
@@ -64,7 +65,7 @@ fn a_kernel_gives_the_same_on_a_file_and_on_the_store_that_it_was_imported_into(
     }
 }
 
-/// The same keys with the same values, but for rounding.
+/// Checks that keys are equal, and values up to rounding.
 fn assert_close(one: &str, two: &str, what: &str) {
     let (one, two) = (key_values(one), key_values(two));
     assert_eq!(one.len(), two.len(), "{what}");
@@ -125,7 +126,7 @@ fn a_kernel_looks_at_the_label_that_is_named() {
 }
 
 #[test]
-fn what_makes_no_sense_on_a_store_is_refused() {
+fn options_that_do_not_apply_to_a_store_are_refused() {
     let folder = Folder::with("graph", "1 2\n");
     folder.json("import graph --store store");
     for (options, code, parts) in [

@@ -1,4 +1,4 @@
-//! Help, and command lines that make no sense.
+//! Help, and invalid command lines.
 
 use crate::common::Folder;
 
@@ -35,7 +35,7 @@ fn shells_can_complete_all_commands() {
 }
 
 #[test]
-fn a_value_that_makes_no_sense_is_named_with_what_was_expected() {
+fn an_invalid_value_is_named_with_what_was_expected() {
     let folder = Folder::with("graph", "1 2\n");
     for (arguments, expected) in [
         ("run bfs --graph graph --threads 0", "expected a number from 1 to 1024"),
@@ -67,7 +67,7 @@ fn a_value_that_makes_no_sense_is_named_with_what_was_expected() {
 }
 
 #[test]
-fn a_command_line_that_makes_no_sense_ends_with_code_2() {
+fn an_invalid_command_line_ends_with_code_2() {
     let folder = Folder::with("graph", "1 2\n");
     for arguments in [
         "",

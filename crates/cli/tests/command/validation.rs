@@ -1,6 +1,6 @@
 //! The validation graphs of LDBC Graphalytics, with their published results.
 //!
-//! They are not part of the repository: where they are missing, these tests are skipped.
+//! They are not part of the repository: if they are missing, these tests are skipped.
 
 use crate::common::{Folder, key_values};
 use hedgerow_testing::skipped::public_data;
@@ -26,14 +26,14 @@ fn expected(path: &Path) -> BTreeMap<u64, String> {
     lines.into_iter().map(|(key, value)| (key.parse().unwrap(), value)).collect()
 }
 
-/// How results are compared.
+/// The comparison of results.
 #[derive(Clone, Copy)]
 enum Same {
     /// Character by character.
     Text,
     /// Numbers within this, relative.
     Near(f64),
-    /// Vertices have the same value as each other where they are to have.
+    /// Vertices have equal values where the published values are equal.
     Groups,
 }
 
@@ -63,7 +63,8 @@ fn check(kernel: &str, graph: &Path, options: &str, published: &Path, same: Same
     }
 }
 
-/// A graph of the kernel's own folder, directed and undirected; `suffix` is that of its edges.
+/// Checks a graph in the kernel's own folder, directed and undirected; `suffix` is that of its
+/// edges.
 fn check_own(kernel: &str, folder: &str, options: &str, suffix: &str, same: Same) {
     let Some(data) = data() else { return };
     let folder = data.join(folder);
@@ -138,7 +139,7 @@ fn the_example_graphs_give_the_published_results_in_both_formats() {
 }
 
 #[test]
-fn what_is_known_of_public_graphs_comes_out() {
+fn results_match_known_facts_of_public_graphs() {
     let Some(data) = data() else { return };
     let folder = Folder::new();
     for (file, triangles, largest, clustering) in [

@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 /// The vertex of many edges.
 const HUB: VertexId = VertexId::new(0);
 
-/// One edge in this many is put and deleted by itself.
+/// One edge in `SHARE` is put and deleted by itself.
 const SHARE: usize = 20;
 
 /// Time limit for operations of one kind.

@@ -106,7 +106,7 @@ fn open(turn: Turn, kind: EngineKind, prepared: &Prepared) -> Result<(Duration, 
     let graph = Graph::open_with(prepared.store.path(), options)?;
     let elapsed = started.elapsed();
     load::check_edge_count(&graph, prepared.edges)?;
-    let recovery = graph.recovery().expect("a graph that was opened tells what was found");
+    let recovery = graph.recovery().expect("an opened graph has a recovery report");
     let recovering = match prepared.kept {
         Kept::Checkpoint => recovery.loading,
         Kept::Batches | Kept::Single => recovery.replaying,

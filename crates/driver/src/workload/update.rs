@@ -7,7 +7,7 @@ use crate::{Failure, load};
 use hedgerow::{EngineKind, Error, Graph};
 use std::time::Instant;
 
-/// One edge in this many is deleted and put again.
+/// One edge in `SHARE` is deleted and put again.
 const SHARE: usize = 5;
 
 pub(crate) fn measure(bench: &mut Bench<'_>) -> Result<(), Failure> {

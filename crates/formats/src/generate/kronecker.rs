@@ -4,7 +4,7 @@ use super::random::{Random, spread};
 use super::shuffle::Shuffle;
 use std::ops::Range;
 
-/// Probabilities are compared as integers of this many bits.
+/// Bits of the integers as which probabilities are compared.
 const PROBABILITY_BITS: u32 = 32;
 
 /// A synthetic graph whose degrees are as skewed as those of social networks.

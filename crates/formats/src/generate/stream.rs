@@ -9,7 +9,7 @@ const DRAWS: u32 = 16;
 /// Gaps between changes are below this, in units of time.
 const LONGEST_GAP: u64 = 1 << 16;
 
-/// Probabilities are compared as integers of this many bits.
+/// Bits of the integers as which probabilities are compared.
 const PROBABILITY_BITS: u32 = 32;
 
 /// The addition or deletion of an edge at some time.

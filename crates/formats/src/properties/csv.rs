@@ -120,7 +120,7 @@ impl CsvLines {
         let (line, start, mut raw) = (self.line, self.length, Raw::default());
         loop {
             if self.next == self.input.len() {
-                // At the end of the file an empty input tells the parser so.
+                // An empty input tells the parser that the file ends.
                 self.fill()?;
             }
             let input = &self.input[self.next..];

@@ -81,7 +81,7 @@ fn a_header_is_passed_over_only_where_it_can_be_one() {
     }
     let present = ReadOptions { header: Header::Present, ..text() };
     assert_eq!(edges(b"# c\nFrom To\n6 2 4 9\n", &present), data);
-    // A header cannot be told from an edge between text keys.
+    // A header cannot be distinguished from an edge between text keys.
     let whole = read::<Box<str>>(b"Source,Target\na,b\n", &text());
     assert_eq!(whole.read.edges.len(), 2);
     let whole = read::<Box<str>>(b"Source,Target\na,b\n", &present);

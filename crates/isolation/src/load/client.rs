@@ -82,7 +82,7 @@ pub fn run(options: &LoadOptions) -> Result<(), Box<dyn std::error::Error>> {
 fn tell(acknowledged: Acknowledged) {
     let line = format!("{acknowledged}\n");
     if let Err(error) = io::stdout().lock().write_all(line.as_bytes()) {
-        give_up("nobody listens", &error);
+        give_up("the output is closed", &error);
     }
 }
 

@@ -10,7 +10,7 @@ use hedgerow_csr::{Csr, CsrCursor};
 use hedgerow_model::{Adjacency, Cursor, Direction, GraphView, LabelId, VertexId, intersect, search};
 use hedgerow_sync::atomic::{AtomicU64, Ordering};
 
-/// Every thread keeps its own counts for this many names: the vertices of the largest degrees,
+/// The number of names that every thread counts on its own: the vertices of the largest degrees,
 /// which are in most triangles. Threads that added to shared counts would wait for each other.
 const HUBS: usize = 1 << 16;
 

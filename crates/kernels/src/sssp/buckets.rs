@@ -4,7 +4,7 @@ use hedgerow_model::VertexId;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// This many buckets from the lowest on are lists; farther vertices wait in a heap.
+/// The number of buckets, from the lowest on, that are lists; farther vertices wait in a heap.
 const NEAR: u64 = 1 << 12;
 
 /// One thread's vertices, in buckets numbered from 0. A vertex may be in several: only the lowest

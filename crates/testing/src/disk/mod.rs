@@ -46,7 +46,7 @@ pub struct DiskOptions {
     pub topology: Topology,
     /// The labels and what their edges carry.
     pub catalog: Catalog,
-    /// Commits are held back when the changes that are in no file take this many bytes.
+    /// Bytes of changes that are in no file yet at which commits are held back.
     pub recent_bytes: usize,
     /// Approximate size of a block in bytes.
     pub block_bytes: usize,
