@@ -17,8 +17,8 @@ const WORKSPACE: &str = "test --workspace --exclude hedgerow-isolation";
 /// The crate that is built as users build the library, without custom engines.
 const ISOLATION: &str = "test -p hedgerow-isolation";
 
-/// Formatting, lints, documentation, that the fuzz targets compile, all tests, the models, and unsafe code that changed
-/// under Miri and AddressSanitizer.
+/// Formatting, lints, documentation, that the fuzz targets compile, all tests, the models, and
+/// unsafe code that changed under Miri and AddressSanitizer.
 pub fn test() -> Result<()> {
     let begin = Instant::now();
     install_components();

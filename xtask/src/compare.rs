@@ -11,7 +11,8 @@ pub fn run(without_rocksdb: bool, arguments: &[String]) -> Result<()> {
     done.context("if it was RocksDB that could not be built: docs/bench.md says what it needs, --without-rocksdb omits it")
 }
 
-/// Lints and tests the comparison with the one store whose build takes too long for every run of the tests.
+/// Lints and tests the comparison with the one store whose build takes too long for every run of
+/// the tests.
 pub fn test_with_rocksdb() -> Result<Tally> {
     if !has_libclang() {
         return Ok(Tally::skipped(

@@ -45,7 +45,8 @@ enum Task {
     Asan,
     /// The concurrent tests under `ThreadSanitizer` (needs a nightly toolchain with rust-src).
     Tsan,
-    /// Hedgerow, RocksDB, LMDB and SQLite doing the same work side by side (builds them: many minutes the first time).
+    /// Hedgerow, RocksDB, LMDB and SQLite doing the same work side by side (builds them: many
+    /// minutes the first time).
     Compare {
         /// Omit RocksDB, which takes most of the build and needs libclang.
         #[arg(long)]

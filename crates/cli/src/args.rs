@@ -47,7 +47,8 @@ pub struct Cli {
 /// A command.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Write a stream of edges while PageRank and BFS run on snapshots, and compare with a static graph
+    /// Write a stream of edges while PageRank and BFS run on snapshots, and compare with a static
+    /// graph
     Demo(DemoArgs),
     /// Generate a graph file
     Generate(GenerateArgs),

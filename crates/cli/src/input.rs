@@ -218,7 +218,8 @@ fn read<K: VertexKey>(
     Ok(reader.skipped().clone())
 }
 
-/// The cause of an error about the content of a file: damage of its compressed data, or the error itself.
+/// The cause of an error about the content of a file: damage of its compressed data, or the error
+/// itself.
 pub fn cause_of<K: VertexKey>(error: CliError, reader: &mut GraphReader<K>) -> CliError {
     let damage = error.is_about_input().then(|| reader.damage()).flatten();
     damage.map_or(error, CliError::Input)

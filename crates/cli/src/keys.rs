@@ -34,7 +34,8 @@ impl std::fmt::Display for JsonKey {
     }
 }
 
-/// A key in text output: a JSON string if it is empty or has line ends or other control characters, else the key itself.
+/// A key in text output: a JSON string if it is empty or has line ends or other control characters,
+/// else the key itself.
 pub fn text(key: &impl AsKey) -> String {
     match key.as_key() {
         KeyRef::Number(number) => number.to_string(),

@@ -141,7 +141,8 @@ fn names_of_columns<K: VertexKey>(batch: &Batch<K>) -> Option<String> {
     }
 }
 
-/// Whether a weight is a whole number that could be a recent Unix time in seconds, milliseconds or microseconds.
+/// Whether a weight is a whole number that could be a recent Unix time in seconds, milliseconds or
+/// microseconds.
 fn is_time(weight: f64) -> bool {
     weight.fract() == 0.0 && [1.0, 1e3, 1e6].iter().any(|unit| UNIX_TIMES.contains(&(weight / unit)))
 }

@@ -1,4 +1,5 @@
-//! Checks the outputs of a command: none may replace an input, another output, or a file of a store.
+//! Checks the outputs of a command: none may replace an input, another output, or a file of a
+//! store.
 
 use crate::error::CliError;
 use crate::options::STANDARD_INPUT;

@@ -14,7 +14,8 @@ pub type Edge = (VertexId, VertexId);
 /// Number of edges to look up.
 const PROBES: usize = 1 << 20;
 
-/// An undirected graph without loops and repeated edges, as a shuffled stream of both directions of every edge.
+/// An undirected graph without loops and repeated edges, as a shuffled stream of both directions of
+/// every edge.
 #[derive(Debug)]
 pub struct Graph {
     /// Its name.
@@ -29,7 +30,8 @@ pub struct Graph {
 }
 
 impl Graph {
-    /// The Kronecker graph of the Graph 500 benchmark with 2^`scale` vertices and 16 times as many edges.
+    /// The Kronecker graph of the Graph 500 benchmark with 2^`scale` vertices and 16 times as many
+    /// edges.
     pub fn kronecker(scale: u32, seed: u64) -> Result<Self> {
         let kronecker = Kronecker::new(scale, 16, seed)?;
         let pack = |(source, destination): (u64, u64)| source << 32 | destination;

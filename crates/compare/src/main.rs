@@ -36,7 +36,8 @@ use tempfile::TempDir;
 struct Arguments {
     #[command(subcommand)]
     other: Option<OtherWork>,
-    /// The graph has 2^SCALE vertices (14 to 24) and about 30 times as many edges, counted in both directions
+    /// The graph has 2^SCALE vertices (14 to 24) and about 30 times as many edges, counted in both
+    /// directions
     #[arg(long, default_value_t = 18, value_parser = clap::value_parser!(u32).range(14..=24))]
     scale: u32,
     /// The seed that generates and shuffles the graph
@@ -51,7 +52,8 @@ struct Arguments {
     /// Repetitions of each measurement
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=1000))]
     repetitions: u32,
-    /// How long each number of clients commits in each repetition, and how long buffered commits take at most
+    /// How long each number of clients commits in each repetition, and how long buffered commits
+    /// take at most
     #[arg(long, default_value_t = 4.0, value_name = "S", value_parser = seconds)]
     seconds: f64,
     /// Write the figures to this file, too

@@ -15,8 +15,9 @@ impl Csr {
     /// view has one. The label of the copy is [`LabelId::DEFAULT`]. O(vertices + edges).
     ///
     /// # Errors
-    /// [`CsrError::View`] if the view has no such label or another type of values, [`CsrError::Read`]
-    /// if it could not be read, [`CsrError::Memory`] if the copy does not fit, [`CsrError::Cancelled`].
+    /// [`CsrError::View`] if the view has no such label or another type of values,
+    /// [`CsrError::Read`] if it could not be read, [`CsrError::Memory`] if the copy does not fit,
+    /// [`CsrError::Cancelled`].
     pub fn from_view<V: GraphView, W: Column>(
         view: &V,
         label: LabelId,

@@ -156,8 +156,8 @@ pub(crate) fn on_threads<T: Sync, R: Send>(
 ///
 /// With a limit, the stream is cut into segments. A segment is measured if the time spent so far is
 /// within its share of the limit, else it is put in large batches and counts as if it had taken as
-/// long as the last measured one. So the measured segments are spread evenly over the filling of the
-/// graph, which is complete at the end.
+/// long as the last measured one. So the measured segments are spread evenly over the filling of
+/// the graph, which is complete at the end.
 pub(crate) fn rate_of_writing(
     graph: &Graph,
     data: &DataSet,

@@ -48,7 +48,8 @@ fn common<A: Adjacency>(adjacency: &A, vertices: &[VertexId]) -> Result<Vec<Comm
     Ok(found)
 }
 
-/// Sets on both sides of every threshold of a layout: rows, leaves, trees; dense, sparse, apart, empty.
+/// Sets on both sides of every threshold of a layout: rows, leaves, trees; dense, sparse, apart,
+/// empty.
 fn sets() -> Vec<Set> {
     let every = |step: u64, count: u64| (0..count).map(|member| 100 + member * step).collect::<Set>();
     vec![

@@ -487,7 +487,8 @@ fn readers_never_see_fewer_edges_than_their_snapshot_holds() {
     ENGINES.into_iter().for_each(check_readers_lose_nothing);
 }
 
-/// Writers put edges that stay, and put and delete others, so that rows grow, shrink and move; readers count.
+/// Writers put edges that stay, and put and delete others, so that rows grow, shrink and move;
+/// readers count.
 fn check_readers_lose_nothing(engine: EngineKind) {
     const WRITERS: u64 = 2;
     const EDGES: u64 = 3_000;

@@ -92,11 +92,14 @@ pub enum FormatError {
 pub enum Remedy {
     /// Read keys as text.
     TextKeys,
-    /// Read keys as numbers that are mapped to dense ids ([`WriteOptions::keep_ids`](crate::WriteOptions::keep_ids) is off).
+    /// Read keys as numbers that are mapped to dense ids
+    /// ([`WriteOptions::keep_ids`](crate::WriteOptions::keep_ids) is off).
     MappedKeys,
-    /// Name the column where edges start: [`PropertyOptions::source_column`](crate::PropertyOptions::source_column).
+    /// Name the column where edges start:
+    /// [`PropertyOptions::source_column`](crate::PropertyOptions::source_column).
     SourceColumn,
-    /// Name the column where edges end: [`PropertyOptions::destination_column`](crate::PropertyOptions::destination_column).
+    /// Name the column where edges end:
+    /// [`PropertyOptions::destination_column`](crate::PropertyOptions::destination_column).
     DestinationColumn,
     /// Write the timestamp before the weight: [`Columns::Timestamp`](crate::Columns::Timestamp).
     TimestampsFirst,

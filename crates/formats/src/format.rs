@@ -7,8 +7,9 @@ use std::path::{Path, PathBuf};
 /// The format of a graph file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum GraphFormat {
-    /// An edge per line: `source destination [weight] [timestamp]`, separated by blanks, tabs or commas; written
-    /// with blanks. SNAP's lists and the `.el` and `.wel` of the GAP benchmark suite are such files.
+    /// An edge per line: `source destination [weight] [timestamp]`, separated by blanks, tabs or
+    /// commas; written with blanks. SNAP's lists and the `.el` and `.wel` of the GAP benchmark
+    /// suite are such files.
     EdgeList,
     /// An edge list; written with tabs.
     Tsv,

@@ -98,15 +98,15 @@ impl<K: VertexKey> GraphReader<K> {
     /// Replaces the contents of `batch` with the next edges and vertices; false at the end.
     ///
     /// # Errors
-    /// A bad line, unless bad lines are skipped; or a file that cannot be read or decompressed, which is
-    /// reported in preference to a bad line that it causes. `batch` then holds what came before, and the
-    /// reader is at its end.
+    /// A bad line, unless bad lines are skipped; or a file that cannot be read or decompressed,
+    /// which is reported in preference to a bad line that it causes. `batch` then holds what came
+    /// before, and the reader is at its end.
     pub fn read_batch(&mut self, batch: &mut Batch<K>) -> Result<bool, FormatError> {
         self.read_batch_on(None, batch)
     }
 
-    /// Like [`read_batch`](Self::read_batch), on the threads of a pool: some read and decompress text
-    /// while others parse it. Batches are identical, edge by edge, whatever the pool.
+    /// Like [`read_batch`](Self::read_batch), on the threads of a pool: some read and decompress
+    /// text while others parse it. Batches are identical, edge by edge, whatever the pool.
     ///
     /// # Errors
     /// Those of [`read_batch`](Self::read_batch).

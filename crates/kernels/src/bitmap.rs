@@ -16,7 +16,8 @@ impl AtomicBitmap {
         AtomicBitmap { words: (0..words).map(|_| AtomicU64::new(0)).collect() }
     }
 
-    /// Replaces the members from `first`, a multiple of 64, to below `first + 64` by the bits of `word`.
+    /// Replaces the members from `first`, a multiple of 64, to below `first + 64` by the bits of
+    /// `word`.
     #[inline]
     pub(crate) fn replace_word(&self, first: u32, word: u64) {
         debug_assert!(first.is_multiple_of(64), "words begin at multiples of 64");

@@ -63,7 +63,8 @@ impl<'a, O: Adjacency, I: Adjacency> BothWays<'a, O, I> {
         BothWays { outgoing: SortedRows::new(outgoing), incoming }
     }
 
-    /// The out-neighbors and the in-neighbors, each ascending; all neighbors and none if undirected.
+    /// The out-neighbors and the in-neighbors, each ascending; all neighbors and none if
+    /// undirected.
     #[inline]
     pub(crate) fn rows(&mut self, vertex: VertexId) -> Result<[&[VertexId]; 2], KernelError> {
         let incoming = match &mut self.incoming {

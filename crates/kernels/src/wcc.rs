@@ -38,8 +38,9 @@ pub enum WccMethod {
     /// largest component can only be seen from outside it.
     #[default]
     Sampling,
-    /// Hooks the larger of two labels below the smaller over all edges, and shortens all paths, until
-    /// nothing changes. "An O(log n) Parallel Connectivity Algorithm" (J. Algorithms 3, 1982).
+    /// Hooks the larger of two labels below the smaller over all edges, and shortens all paths,
+    /// until nothing changes. "An O(log n) Parallel Connectivity Algorithm" (J. Algorithms 3,
+    /// 1982).
     Plain,
 }
 

@@ -11,7 +11,8 @@ use hedgerow_model::{
     Timestamp, Topology, VertexId,
 };
 
-/// Makes a test of each case, and one of random commits, for an engine that is [`Tested`](crate::Tested).
+/// Makes a test of each case, and one of random commits, for an engine that is
+/// [`Tested`](crate::Tested).
 #[macro_export]
 macro_rules! contract_tests {
     ($tested:ty) => {

@@ -34,7 +34,8 @@ pub struct Snapshot<S> {
     pub oracle: Oracle,
 }
 
-/// One label without values, one of `f64`, one of `u32`, one with records; an integer on the vertices.
+/// One label without values, one of `f64`, one of `u32`, one with records; an integer on the
+/// vertices.
 #[must_use]
 pub fn catalog() -> Catalog {
     let label = |name: &str, edges| LabelSchema { name: name.to_owned(), edges };
@@ -65,8 +66,9 @@ impl<T: Tested> Pipeline<T> {
         Pipeline { engine, oracle, snapshots: Vec::new(), counts, memory_limit: None, last }
     }
 
-    /// Commits requests and checks the outcome. With a `margin`, the stamp allows less editing in place
-    /// than it could: as if `margin` timestamps above the newest registered one might be registered.
+    /// Commits requests and checks the outcome. With a `margin`, the stamp allows less editing in
+    /// place than it could: as if `margin` timestamps above the newest registered one might be
+    /// registered.
     ///
     /// # Errors
     /// The store refuses, or could not be read or written; nothing has changed.
@@ -194,7 +196,8 @@ impl<T: Tested> Pipeline<T> {
     /// The store could not be read or written.
     pub fn flush(&self) -> Result<(), EngineError> {
         let Some(durable) = self.engine.durable() else { return Ok(()) };
-        // SAFETY: everything up to `last` is applied, and nothing else happens until the flush is done.
+        // SAFETY: everything up to `last` is applied, and nothing else happens until the flush is
+        // done.
         durable.flush(&unsafe { Registered::new(self.last, self.counts()) })
     }
 

@@ -51,7 +51,8 @@ impl<T: Tested> Graph<T> {
         VertexId::new(unit * T::UNIT_SIZE)
     }
 
-    /// Commits `values` one after the other to the one edge of a unit; every third value deletes it.
+    /// Commits `values` one after the other to the one edge of a unit; every third value deletes
+    /// it.
     pub fn write(&self, unit: u32, values: impl IntoIterator<Item = u32>) {
         for value in values {
             self.locks[unit as usize].lock();
@@ -116,7 +117,8 @@ impl<T: Tested> Graph<T> {
         }
         let expected = state.history.iter().map(|history| value_at(history, at)).collect();
         drop(state);
-        // SAFETY: registered above and until the snapshot is dropped; everything up to `at` is applied.
+        // SAFETY: registered above and until the snapshot is dropped; everything up to `at` is
+        // applied.
         let token = unsafe { Registered::new(at, self.counts()) };
         Snapshot { graph: Arc::clone(self), token, registration, expected }
     }

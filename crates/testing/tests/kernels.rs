@@ -43,7 +43,8 @@ fn engine(topology: Topology, catalog: Catalog, files: &SimulatedFiles) -> DiskE
     DiskEngine::open(Arc::new(files.clone()), options).unwrap()
 }
 
-/// A random graph with a snapshot, in several files and in memory, and the static graph of its edges.
+/// A random graph with a snapshot, in several files and in memory, and the static graph of its
+/// edges.
 fn graph(topology: Topology, files: &SimulatedFiles) -> (Pipeline<TestedDisk>, Csr) {
     let (mut random, engine) = (StdRng::seed_from_u64(5), engine(topology, catalog(), files));
     let mut pipeline = Pipeline::around(engine, Oracle::new(topology), Counts::default(), Timestamp::ZERO);

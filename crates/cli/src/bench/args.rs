@@ -25,8 +25,9 @@ pub struct BenchArgs {
     /// The engines, separated by commas; csr, the static graph, is always measured
     #[arg(long, value_name = "NAMES", value_delimiter = ',', default_value = "csr,rapid")]
     pub engines: Vec<String>,
-    /// The workloads, separated by commas [default: all but hub and those on stores (synced-commits, buffered-insert,
-    /// durable-ingest, recovery, checkpoint, linkbench, linkbench-tao); with --full all]
+    /// The workloads, separated by commas [default: all but hub and those on stores
+    /// (synced-commits, buffered-insert, durable-ingest, recovery, checkpoint, linkbench,
+    /// linkbench-tao); with --full all]
     #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = Workload::named)]
     pub workloads: Vec<Workload>,
     /// Thread counts, separated by commas: each workload that can use several is measured with each
@@ -49,8 +50,8 @@ pub struct BenchArgs {
     /// The seed that generates, shuffles and samples the graph
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
-    /// Measure every insertion of every repetition, all batch sizes, mixes of a minute, the hub, stores, and all links in
-    /// LinkBench
+    /// Measure every insertion of every repetition, all batch sizes, mixes of a minute, the hub,
+    /// stores, and all links in LinkBench
     #[arg(long)]
     pub full: bool,
     /// Measure everything briefly, to check that it works; the figures are meaningless

@@ -1,4 +1,5 @@
-//! Hints after error messages: what to do, and the command-line option that a library's message is about.
+//! Hints after error messages: what to do, and the command-line option that a library's message is
+//! about.
 
 use super::{CliError, StoredError};
 use hedgerow::ErrorKind;

@@ -122,7 +122,8 @@ pub struct StreamArgs {
     /// The same seed gives the same stream
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
-    /// The edge list to write; with tabs or commas if its name says so, compressed if it ends in .gz or .zst
+    /// The edge list to write; with tabs or commas if its name says so, compressed if it ends in
+    /// .gz or .zst
     #[arg(long, value_name = "FILE", value_parser = file_to_write())]
     pub output: PathBuf,
     /// Print what was written as JSON

@@ -35,7 +35,8 @@ Examples:
     })
 )]
 pub struct ImportArgs {
-    /// The graph files, plain or compressed by gzip or Zstandard, in this order; - is standard input
+    /// The graph files, plain or compressed by gzip or Zstandard, in this order; - is standard
+    /// input
     #[arg(value_name = "FILE", required = true)]
     pub files: Vec<PathBuf>,
     /// The directory of the store, which is created if it does not exist

@@ -202,7 +202,8 @@ pub struct KcoreArgs {
 #[derive(Debug, Args)]
 #[command(after_help = KHOP_EXAMPLES)]
 pub struct KhopArgs {
-    /// The vertices to start from, separated by commas; by default the one with the most out-neighbors
+    /// The vertices to start from, separated by commas; by default the one with the most
+    /// out-neighbors
     #[arg(long, value_name = "KEYS", value_delimiter = ',', allow_negative_numbers = true)]
     pub source: Vec<String>,
     /// Maximum number of edges to follow

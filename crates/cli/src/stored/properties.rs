@@ -10,7 +10,8 @@ use std::fmt;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Properties(Vec<(String, Property)>);
 
-/// A property. In JSON, bytes are hexadecimal digits, timestamps microseconds since 1970-01-01 UTC, infinities and NaN strings.
+/// A property. In JSON, bytes are hexadecimal digits, timestamps microseconds since 1970-01-01 UTC,
+/// infinities and NaN strings.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Property {
     /// The key of a parallel edge.

@@ -49,7 +49,8 @@ fn a_bad_line_stops_an_import_which_resumes_when_it_is_fixed() {
 
 #[test]
 fn vertices_and_edges_resume_independently() {
-    // Lines without neighbors come before the edges of their batch: their order depends on the size of the chunks.
+    // Lines without neighbors come before the edges of their batch: their order depends on the size
+    // of the chunks.
     let lines: Vec<_> = (0..40)
         .map(|vertex| {
             if vertex % 3 == 0 {

@@ -24,7 +24,8 @@ use tempfile::TempDir;
 /// The name of the row whose requests are only made and timed.
 const UNSERVED: &str = "unserved";
 
-/// LinkBench's requests: adds, updates, deletes and reads of nodes and links, counts of links and lists of the newest
+/// LinkBench's requests: adds, updates, deletes and reads of nodes and links, counts of links and
+/// lists of the newest
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
     /// The graph has 2^SCALE nodes (6 to 24) and about 30 times as many links

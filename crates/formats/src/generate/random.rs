@@ -40,8 +40,8 @@ pub(super) fn spread(seed: u64) -> u64 {
     mix(seed.wrapping_add(GOLDEN))
 }
 
-/// The mixing function of SplitMix64 ("Fast Splittable Pseudorandom Number Generators"): a bijection
-/// where each bit of the input flips about half the bits of the output.
+/// The mixing function of SplitMix64 ("Fast Splittable Pseudorandom Number Generators"): a
+/// bijection where each bit of the input flips about half the bits of the output.
 #[inline]
 pub(super) fn mix(mut word: u64) -> u64 {
     word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -76,7 +76,8 @@ impl ChangeStream {
     /// deletes edges.
     ///
     /// # Errors
-    /// Fewer than 2 or more than 2^32 - 1 vertices, fewer changes than vertices, or another fraction.
+    /// Fewer than 2 or more than 2^32 - 1 vertices, fewer changes than vertices, or another
+    /// fraction.
     pub fn new(vertices: u64, changes: u64, deletions: f64, seed: u64) -> Result<Self, StreamError> {
         if !(2..=u64::from(u32::MAX)).contains(&vertices) {
             return Err(StreamError::Vertices(vertices));

@@ -24,7 +24,8 @@ pub fn is_name_of_key(name: &str) -> bool {
     is_among(name, KEY)
 }
 
-/// Whether these are usual names of the columns where an edge starts and where it ends, ignoring case.
+/// Whether these are usual names of the columns where an edge starts and where it ends, ignoring
+/// case.
 #[must_use]
 pub fn is_name_of_ends(source: &str, destination: &str) -> bool {
     is_among(source, SOURCE) && is_among(destination, DESTINATION)

@@ -31,7 +31,8 @@ pub const MAX_PROPERTY_LINE: usize = 16 << 20;
 /// The format of a file whose lines carry properties.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum PropertyFormat {
-    /// Comma-separated values as in RFC 4180, with a first line of column names. An empty field without quotation marks is null.
+    /// Comma-separated values as in RFC 4180, with a first line of column names. An empty field
+    /// without quotation marks is null.
     Csv,
     /// A JSON object per line, whose members are the properties. A missing member is null.
     JsonLines,
@@ -79,7 +80,8 @@ pub struct PropertyOptions {
     /// The name of the column where an edge starts; by default `source`, `src` or `from`, or else
     /// the first column of a CSV file. The name of a property is not taken by default.
     pub source_column: Option<String>,
-    /// The name of the column where an edge ends; by default `destination`, `dst`, `target` or `to`, or else the second column.
+    /// The name of the column where an edge ends; by default `destination`, `dst`, `target` or
+    /// `to`, or else the second column.
     pub destination_column: Option<String>,
     /// Number of vertices or edges per batch; 0 is taken as 1.
     pub batch_size: usize,

@@ -93,8 +93,9 @@ impl<K: VertexKey> PropertyReader<K> {
     /// Replaces the contents of `batch` with the next lines; false at the end.
     ///
     /// # Errors
-    /// A bad line; or a file that cannot be read or decompressed, which is reported in preference to a bad
-    /// line that it causes. `batch` then holds the lines before, and the reader is at its end.
+    /// A bad line; or a file that cannot be read or decompressed, which is reported in preference
+    /// to a bad line that it causes. `batch` then holds the lines before, and the reader is at its
+    /// end.
     pub fn read_batch(&mut self, batch: &mut PropertyBatch<K>) -> Result<bool, FormatError> {
         batch.clear();
         while batch.len() < self.batch_size && !self.has_ended {

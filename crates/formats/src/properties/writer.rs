@@ -32,7 +32,8 @@ impl PropertyWriter {
     /// Starts a file that will be named `path`; a CSV file with its header.
     ///
     /// # Errors
-    /// Those of [`NewFile::create`]; or properties have all the names that the column of a key may have.
+    /// Those of [`NewFile::create`]; or properties have all the names that the column of a key may
+    /// have.
     pub fn create(
         path: impl AsRef<Path>,
         format: PropertyFormat,

@@ -36,7 +36,8 @@ pub(crate) struct Cutter {
 }
 
 impl Cutter {
-    /// Chunks of at most `size` bytes, or of one longer line of at most `limit` bytes, its end not counted.
+    /// Chunks of at most `size` bytes, or of one longer line of at most `limit` bytes, its end not
+    /// counted.
     pub fn new(source: Source, size: usize, limit: usize) -> Self {
         assert!((1..=limit).contains(&size), "a chunk of {size} bytes, a line of at most {limit}");
         Cutter { source, rest: Vec::new(), size, limit, bytes_cut: 0 }

@@ -1,7 +1,8 @@
 //! Text files: cut into chunks of lines, which are parsed in parallel and returned in order.
 //!
-//! A **round** is as many chunks as keep the threads busy. While one round is parsed, the next one is read,
-//! decompressed and cut, so that memory is bounded by two rounds whatever the size of the file.
+//! A **round** is as many chunks as keep the threads busy. While one round is parsed, the next one
+//! is read, decompressed and cut, so that memory is bounded by two rounds whatever the size of the
+//! file.
 
 mod chunk;
 pub(crate) mod fields;

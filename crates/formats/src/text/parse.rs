@@ -61,8 +61,8 @@ pub(crate) fn adjacency<K: VertexKey>(line: &[u8], batch: &mut Batch<K>) -> Resu
     Ok(())
 }
 
-/// `row column [value]`: an edge, and for a symmetric matrix the one on the other side of the diagonal. A bad line
-/// leaves `edges` as they were.
+/// `row column [value]`: an edge, and for a symmetric matrix the one on the other side of the
+/// diagonal. A bad line leaves `edges` as they were.
 #[inline]
 pub(crate) fn entry<K: VertexKey>(
     line: &[u8],

@@ -184,8 +184,8 @@ impl<K: VertexKey> GraphWriter<K> {
     /// Adds vertices and edges.
     ///
     /// # Errors
-    /// A key, a weight or a timestamp that the format cannot represent; too many vertices; or the disk is
-    /// full.
+    /// A key, a weight or a timestamp that the format cannot represent; too many vertices; or the
+    /// disk is full.
     pub fn write(&mut self, batch: &Batch<K>) -> Result<(), FormatError> {
         for vertex in &batch.vertices {
             match &mut self.target {
@@ -229,12 +229,12 @@ impl<K: VertexKey> GraphWriter<K> {
         self.format
     }
 
-    /// Writes the rest. The file gets its name only when it is [finished](CompleteFile::finish), so that
-    /// other files can be completed before.
+    /// Writes the rest. The file gets its name only when it is [finished](CompleteFile::finish), so
+    /// that other files can be completed before.
     ///
     /// # Errors
-    /// The format cannot represent the graph: a weight is missing or not possible. Or the disk is full.
-    /// Nothing is left then.
+    /// The format cannot represent the graph: a weight is missing or not possible. Or the disk is
+    /// full. Nothing is left then.
     pub fn complete(self) -> Result<CompleteFile<K>, FormatError> {
         let (format, lost) = (self.format, self.lost);
         match self.target {

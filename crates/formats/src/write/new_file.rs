@@ -20,11 +20,12 @@ pub struct NewFile {
 }
 
 impl NewFile {
-    /// Starts a file that will be named `path`. Through a symbolic link, the file that it points
-    /// at is replaced, not the link.
+    /// Starts a file that will be named `path`. Through a symbolic link, the file that it points at
+    /// is replaced, not the link.
     ///
     /// # Errors
-    /// `path` exists and is not a plain file, or is a broken link, or its folder cannot be written to.
+    /// `path` exists and is not a plain file, or is a broken link, or its folder cannot be written
+    /// to.
     pub fn create(path: impl AsRef<Path>) -> Result<Self, FormatError> {
         let path = path.as_ref();
         check_target(path)?;

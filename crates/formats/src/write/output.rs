@@ -34,7 +34,8 @@ impl Output {
     /// Starts a file that will be named `path`.
     ///
     /// # Errors
-    /// Those of [`NewFile::create`]; or the name has the extension of another compression, such as `.bz2`.
+    /// Those of [`NewFile::create`]; or the name has the extension of another compression, such as
+    /// `.bz2`.
     pub fn create(path: impl AsRef<Path>) -> Result<Self, FormatError> {
         let path = path.as_ref();
         if let Some(end) = path.extension().and_then(OsStr::to_str)

@@ -7,7 +7,8 @@ use crate::FormatError;
 use hedgerow_model::AsKey;
 use std::path::Path;
 
-/// Writes a list of vertices, one key per line, that [`GraphReader::open_vertices`](crate::GraphReader::open_vertices) reads back.
+/// Writes a list of vertices, one key per line, that
+/// [`GraphReader::open_vertices`](crate::GraphReader::open_vertices) reads back.
 ///
 /// A file whose name ends in `.gz` or `.zst` is compressed. It appears under its name only when it
 /// is finished: see [`NewFile`].
@@ -27,9 +28,9 @@ impl VertexListWriter {
     /// Appends a vertex.
     ///
     /// # Errors
-    /// [`FormatError::NoPlace`] for a text key that could not be read back: empty, with a blank, a comma
-    /// or a control character, or with `#`, `%` or a byte order mark at its start. Nothing is written in
-    /// that case. Or the disk is full.
+    /// [`FormatError::NoPlace`] for a text key that could not be read back: empty, with a blank, a
+    /// comma or a control character, or with `#`, `%` or a byte order mark at its start. Nothing is
+    /// written in that case. Or the disk is full.
     pub fn write(&mut self, key: impl AsKey) -> Result<(), FormatError> {
         check_first(key.as_key(), self.output.path())?;
         let buffer = self.output.buffer();

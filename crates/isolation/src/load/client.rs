@@ -41,8 +41,8 @@ pub struct LoadOptions {
 }
 
 /// Opens or creates the store and commits from one thread per client, with checkpoints beside them.
-/// Writes a line per acknowledgement ([`Acknowledged`]) to its output, and ends when it is killed or
-/// the output is closed.
+/// Writes a line per acknowledgement ([`Acknowledged`]) to its output, and ends when it is killed
+/// or the output is closed.
 ///
 /// # Errors
 /// The store cannot be opened.

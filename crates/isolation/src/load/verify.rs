@@ -113,8 +113,8 @@ impl Verifier {
         self.clients.iter().map(|client| client.number).collect()
     }
 
-    /// Verifies a store that was opened after a kill; `acknowledged` are all acknowledgements of the
-    /// process.
+    /// Verifies a store that was opened after a kill; `acknowledged` are all acknowledgements of
+    /// the process.
     ///
     /// # Errors
     /// The first violation found.

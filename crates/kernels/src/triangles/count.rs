@@ -8,9 +8,9 @@ use std::ops::ControlFlow;
 
 /// The number of chunks per thread: some cost much more than others.
 pub(crate) const CHUNKS_PER_THREAD: usize = 256;
-/// A set is searched instead of merged if it is larger than the other by more than this factor. Larger than
-/// [`PROBE_FROM`](hedgerow_model::intersect::PROBE_FROM), because checking a mark costs less than a
-/// step of a merge.
+/// A set is searched instead of merged if it is larger than the other by more than this factor.
+/// Larger than [`PROBE_FROM`](hedgerow_model::intersect::PROBE_FROM), because checking a mark costs
+/// less than a step of a merge.
 pub(crate) const SKEW: usize = 32;
 const _: () = assert!(SKEW >= hedgerow_model::intersect::PROBE_FROM);
 

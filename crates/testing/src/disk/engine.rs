@@ -51,8 +51,8 @@ pub(super) fn check_lock(locks: &HeldLocks<'_>, vertex: VertexId, done: &str) {
 }
 
 impl DiskEngine {
-    /// Opens the engine's files, or starts empty if there are none. Removes files that a flush or a merge
-    /// left unfinished. Reads everything once, to count.
+    /// Opens the engine's files, or starts empty if there are none. Removes files that a flush or a
+    /// merge left unfinished. Reads everything once, to count.
     ///
     /// # Errors
     /// A file could not be read, or an unfinished one not be removed.

@@ -1,4 +1,5 @@
-//! A small engine that keeps the graph in files: the worked example of `docs/writing-an-engine.md`, and the proof that the traits of engines fit disks.
+//! A small engine that keeps the graph in files: the worked example of `docs/writing-an-engine.md`,
+//! and the proof that the traits of engines fit disks.
 //!
 //! It is written to be read, not to be fast: every read goes to the files, without a cache.
 //!

@@ -1,4 +1,5 @@
-//! Hedgerow, as its own benchmark uses it: vertices with properties, edges of one label with records.
+//! Hedgerow, as its own benchmark uses it: vertices with properties, edges of one label with
+//! records.
 
 use super::{Answer, Base, Kind, Level, LinkStore, found};
 use anyhow::{Context, Result};
