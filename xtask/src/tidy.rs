@@ -102,7 +102,8 @@ pub fn check() -> Result<()> {
         let found = (1..).zip(text.lines()).flat_map(|(number, line)| {
             words::complaints_about(line).map(move |complaint| (number, complaint))
         });
-        complaints.extend(found.map(|(number, complaint)| format!("{}:{number}: {complaint}", file.display())));
+        complaints
+            .extend(found.map(|(number, complaint)| format!("{}:{number}: {complaint}", file.display())));
     }
     if complaints.is_empty() {
         return Ok(());
@@ -140,7 +141,8 @@ fn complaints_about(file: &Path, text: &str) -> Vec<String> {
         let code = line.split("//").next().unwrap_or_default();
         let is_unsafe =
             code.contains("unsafe {") || code.contains("unsafe impl") || code.contains("unsafe fn");
-        let is_test = name.contains("/tests/") || name.ends_with("/tests.rs");
+        let is_test = ["/tests/", "/examples/"].iter().any(|folder| name.contains(folder))
+            || name.ends_with("/tests.rs");
         if is_unsafe && !is_test && !UNSAFE_FILES.contains(&name.as_str()) {
             complain(number, "unsafe code belongs into a file listed in xtask/src/tidy.rs");
         }

@@ -1,4 +1,4 @@
-//! The same work on Hedgerow and on other embeddable stores, side by side in one run.
+//! Compares Hedgerow with other embeddable stores: the same work, side by side in one run.
 //!
 //! | file | what it does |
 //! |---|---|

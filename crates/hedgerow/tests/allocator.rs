@@ -47,7 +47,7 @@ fn excess(graph: &Graph, rest: isize) -> f64 {
     ((in_use() - rest) as f64 - counted) / counted * 100.0
 }
 
-/// One test, so that nobody else allocates.
+/// One test, so that no other test allocates.
 #[test]
 fn engines_count_what_they_allocate() {
     records();
@@ -147,8 +147,8 @@ fn adjacency_lists() {
 
 /// Reclaims, and lets the epoch drop what was unlinked.
 ///
-/// It frees a few bags of records each time that a thread which holds none of them flushes, as every reclamation does; nobody
-/// else is pinned here.
+/// It frees a few bags of records each time that a thread which holds none of them flushes, as every reclamation does; no other
+/// thread is pinned here.
 fn reclaim_all(graph: &Graph) {
     for _ in 0..2_000 {
         assert!(!graph.reclaim().unwrap().more);

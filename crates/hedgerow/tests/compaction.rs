@@ -1,4 +1,4 @@
-//! Who frees what nobody sees any more: writers, a thread, or nobody. On every engine.
+//! Garbage collection by writers, by a thread, or not at all. On every engine.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -55,7 +55,7 @@ fn check(graph: &Graph, value: u32) {
     assert_eq!(last, Some(value));
 }
 
-/// Nobody commits: the thread is woken by the snapshots that close.
+/// No commits run: the thread is woken by the snapshots that close.
 #[test]
 fn in_the_background_memory_shrinks_without_a_commit() {
     for engine in ENGINES {
@@ -86,7 +86,7 @@ fn by_writers_memory_shrinks_with_commits() {
     }
 }
 
-/// Threads write beside their snapshots and end. Nobody commits after them: the snapshot that closes last frees what they kept, up to what a
+/// Threads write beside their snapshots and end. No commit follows: the snapshot that closes last frees what they kept, up to what a
 /// commit frees.
 #[test]
 fn by_writers_the_last_snapshot_that_closes_frees_what_all_kept() {

@@ -142,7 +142,7 @@ fn a_dropped_transaction_leaves_nothing() {
 }
 
 #[test]
-fn a_writer_that_panics_inside_a_transaction_leaves_nothing_and_blocks_nobody() {
+fn a_writer_that_panics_inside_a_transaction_leaves_nothing_and_blocks_no_other() {
     let graph = directed();
     graph.put_edge(1, 2).unwrap();
     let panicked = thread::scope(|scope| {

@@ -270,7 +270,7 @@ fn increment(graph: &Graph, isolation: Isolation) {
     graph.transact_with(isolation, run).unwrap();
 }
 
-/// The same with locks taken at the start instead of retries.
+/// Runs declared transactions, which lock at the start instead of retrying.
 #[test]
 fn declared_transactions_lose_no_update_and_never_conflict() {
     for graph in graphs(&options(Topology::Directed, KeyKind::Number)) {

@@ -15,7 +15,7 @@ const LEAVES: u64 = 24 << 10;
 /// Bytes of a directory for each leaf: its first neighbor and its pointer, with the room that a growing array keeps.
 const DIRECTORY_ENTRY: u64 = 2 * 12;
 
-/// A leaf that is not joined with the next one has at least so many neighbors.
+/// A leaf that is not joined with the next one has at least this many neighbors.
 const LEAST_PER_LEAF: u64 = 128;
 
 fn directory(degree: u64) -> u64 {

@@ -1,4 +1,4 @@
-//! Streams of edges, each committed by itself: the same as one call after the other, whoever reads or writes meanwhile.
+//! Streams of edges, each committed by itself: equal to one call after the other, beside readers and writers.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![cfg(not(hedgerow_shuttle))]
@@ -25,7 +25,7 @@ fn random_stream(keys: &[Key], random: &mut SmallRng) -> Stream {
     Stream { label: LABELS[random.random_range(0..3)], deletes: random.random_range(0..3) == 0, edges }
 }
 
-/// The same as the stream, one commit after the other, and what it did.
+/// Makes the changes of the stream by one commit after the other, and returns what they did.
 fn run_one_by_one(stream: &Stream, graph: &Graph) -> Commits {
     let mut done = Commits::default();
     for operation in stream.operations() {

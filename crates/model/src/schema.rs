@@ -119,7 +119,7 @@ pub enum SchemaError {
     #[error("there is no label {0:?} in this graph")]
     UnknownLabel(String),
     /// No field has that name.
-    #[error("there is no vertex property {0:?} in this graph")]
+    #[error("there is no property {0:?} in this schema")]
     UnknownField(String),
     /// A record has too few or too many values.
     #[error("the schema has {expected} fields, the record {found} values")]

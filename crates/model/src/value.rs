@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::time::SystemTime;
 
 /// The type of a property.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -182,6 +183,27 @@ macro_rules! into_value {
 
 into_value!(bool => Bool, i64 => I64, i32 => I64, u32 => I64, f64 => F64, f32 => F64, &str => String, String => String, &[u8] => Bytes, Vec<u8> => Bytes);
 
+impl<T: Into<Value>> From<Option<T>> for Value {
+    /// The value, or null.
+    fn from(value: Option<T>) -> Self {
+        value.map_or(Value::Null, T::into)
+    }
+}
+
+impl From<SystemTime> for Value {
+    /// The timestamp, rounded down to microseconds. Times that 64 bits cannot hold become the first or last that they can.
+    fn from(time: SystemTime) -> Self {
+        let microseconds = match time.duration_since(SystemTime::UNIX_EPOCH) {
+            Ok(since) => i64::try_from(since.as_micros()).unwrap_or(i64::MAX),
+            Err(before) => {
+                let nanoseconds = before.duration().as_nanos();
+                i64::try_from(nanoseconds.div_ceil(1000)).map_or(i64::MIN, |microseconds| -microseconds)
+            }
+        };
+        Value::Timestamp(microseconds)
+    }
+}
+
 /// The properties of a vertex or an edge: one value per field of its
 /// [`RecordSchema`](crate::RecordSchema), in its order.
 ///
@@ -216,5 +238,28 @@ impl Record {
     pub fn heap_bytes(&self) -> usize {
         let inline = std::mem::size_of_val(self.values());
         inline + self.values().iter().map(Value::heap_bytes).sum::<usize>()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    #[test]
+    fn options_are_null_without_a_value() {
+        assert_eq!(Value::from(None::<&str>), Value::Null);
+        assert_eq!(Value::from(Some("rent")), Value::from("rent"));
+    }
+
+    #[test]
+    fn times_are_rounded_down_to_microseconds() {
+        let after = |nanoseconds| Value::from(SystemTime::UNIX_EPOCH + Duration::from_nanos(nanoseconds));
+        let before = |nanoseconds| Value::from(SystemTime::UNIX_EPOCH - Duration::from_nanos(nanoseconds));
+        assert_eq!((after(0), after(1_999)), (Value::Timestamp(0), Value::Timestamp(1)));
+        assert_eq!((before(1), before(1_000), before(1_001)), {
+            let [first, second] = [-1, -2].map(Value::Timestamp);
+            (first.clone(), first, second)
+        });
     }
 }

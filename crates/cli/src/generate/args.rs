@@ -87,7 +87,7 @@ pub struct UniformArgs {
 /// Options of all static graphs.
 #[derive(Debug, Args)]
 pub struct CommonArgs {
-    /// The same seed gives the same graph
+    /// A seed always gives the same graph
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
     /// Give every edge a weight, a whole number from 1 to 255
@@ -119,7 +119,7 @@ pub struct StreamArgs {
     /// The fraction of the changes that delete an edge, from 0 to 0.5
     #[arg(long, value_name = "SHARE", default_value_t = 0.1, allow_negative_numbers = true)]
     pub deletions: f64,
-    /// The same seed gives the same stream
+    /// A seed always gives the same stream
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
     /// The edge list to write; with tabs or commas if its name says so, compressed if it ends in

@@ -164,7 +164,7 @@ pub struct BetweennessArgs {
     /// Count all paths: exact, and for small graphs only
     #[arg(long)]
     pub all_sources: bool,
-    /// The same seed samples the same vertices
+    /// A seed always samples the same vertices
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
     #[command(flatten)]

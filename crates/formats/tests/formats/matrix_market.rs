@@ -102,7 +102,7 @@ fn the_sizes_must_agree_with_the_entries() {
     assert!(missing.end.is_err());
 }
 
-/// The same bytes, with a given format.
+/// Reads bytes in a given format.
 #[test]
 fn the_format_can_be_named() {
     let named = |format, text: &str| {

@@ -1,4 +1,4 @@
-//! Processes that look at a store while another one writes to it, or where nobody can.
+//! Processes that read a store while another one writes to it, or while it cannot be written.
 
 use crate::oracle::{Oracle, options};
 use hedgerow::{CheckpointOptions, ErrorKind, Graph, GraphOptions, KeyKind, Topology, store};

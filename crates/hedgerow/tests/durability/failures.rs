@@ -7,7 +7,7 @@ use hedgerow::EngineKind;
 use hedgerow_log::files::simulated::{Fault, FaultKind, SimulatedFiles, Survival};
 use rayon::prelude::*;
 
-/// Lets the operation number `at` of a workload fail. `None`: there are not so many.
+/// Lets the operation number `at` of a workload fail. `None` if the workload has fewer.
 fn fail_at(
     engines: &'static [EngineKind],
     seed: u64,

@@ -1,4 +1,4 @@
-//! Logs whose bytes are as they were written, by somebody who did not write what a graph would: refused with their place, never a panic.
+//! Undamaged logs with content that no graph would write: refused with their position, never a panic.
 
 use crate::oracle::options;
 use hedgerow::model::{

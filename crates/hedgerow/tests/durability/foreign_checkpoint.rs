@@ -69,7 +69,7 @@ fn names_the_file(error: &Error, name: &str) -> bool {
 }
 
 #[test]
-fn a_checkpoint_that_nobody_would_have_written_is_refused_or_is_a_graph() {
+fn a_foreign_checkpoint_is_refused_or_is_a_graph() {
     let (mut opened, mut refused) = (0, 0);
     for seed in 0..STORES {
         let (files, name, options) = store_with_checkpoint(seed);

@@ -35,8 +35,8 @@ impl GatedFiles {
         self.gate.changed.notify_all();
     }
 
-    /// Waits until somebody waits at the gate.
-    pub fn wait_for_somebody(&self) {
+    /// Waits until a thread waits at the gate.
+    pub fn wait_for_arrival(&self) {
         while *self.gate.waiting.lock().unwrap() == 0 {
             std::thread::yield_now();
         }

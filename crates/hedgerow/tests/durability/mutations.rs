@@ -117,7 +117,7 @@ fn open(files: &SimulatedFiles, subject: &Subject, is_plain: bool) -> Result<Tim
     let state = |graph: Result<Graph, Error>| -> Result<(Timestamp, Option<Oracle>), String> {
         let snapshot =
             graph.map_err(|error| error.to_string())?.snapshot().map_err(|error| error.to_string())?;
-        // Where checksums are right, ids may be so large that nobody wants to look at all.
+        // Where checksums are right, ids may be too large to check all of them.
         let is_small = is_plain || snapshot.vertex_bound() < 1 << 20;
         Ok((snapshot.timestamp(), is_small.then(|| Oracle::of_snapshot(&snapshot))))
     };

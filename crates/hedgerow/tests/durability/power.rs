@@ -12,7 +12,7 @@ pub fn lose_power(seed: u64, steps: usize, stride: usize) -> Result<u64, String>
     lose_power_on(&ENGINES, seed, steps, stride)
 }
 
-/// The same on these engines.
+/// Runs the workload on these engines.
 pub fn lose_power_on(
     engines: &'static [EngineKind],
     seed: u64,

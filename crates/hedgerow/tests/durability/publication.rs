@@ -1,4 +1,4 @@
-//! Where each commit is synced, nobody sees or hears of one that a loss of power could take back.
+//! Where each commit is synced, no reader and no caller learns of one that a loss of power could undo.
 
 use crate::gate::GatedFiles;
 use hedgerow::{Durability, ErrorKind, Graph, GraphOptions, Isolation, KeyKind, Topology};
@@ -20,12 +20,12 @@ fn a_commit_is_seen_when_it_is_durable_and_not_before() {
     files.shut();
     thread::scope(|scope| {
         let writer = scope.spawn(|| graph.put_edge(2, 3).unwrap());
-        files.wait_for_somebody();
+        files.wait_for_arrival();
         let meanwhile = graph.snapshot().unwrap();
         assert_eq!((meanwhile.timestamp(), meanwhile.edge_count().at_most()), (before.timestamp(), 1));
         assert_eq!((meanwhile.vertex_count(), meanwhile.vertex_bound()), (2, 2));
         assert!(!graph.contains_edge(2, 3).unwrap());
-        // Whoever finds that it is there already has to wait, too, and so has whoever declared what it changed.
+        // A writer that finds the edge in place has to wait, too, and so has a transaction that declared it.
         let second = scope.spawn(|| graph.put_edge(2, 3).unwrap());
         let failed = scope.spawn(|| {
             graph.transact_declared(&[2u64, 3], |transaction| {
@@ -55,7 +55,7 @@ fn a_transaction_that_begins_meanwhile_is_in_conflict() {
         files.shut();
         thread::scope(|scope| {
             let writer = scope.spawn(|| graph.delete_edge(1, 2).unwrap());
-            files.wait_for_somebody();
+            files.wait_for_arrival();
             let mut transaction = graph.begin_with(isolation).unwrap();
             assert!(transaction.contains_edge(1, 2).unwrap(), "the deletion is not published yet");
             match isolation {
@@ -99,7 +99,7 @@ fn without_a_sync_commits_are_seen_at_once() {
                 transaction.put_edge(2, 3).unwrap();
                 transaction.commit_with(Durability::Sync).unwrap()
             });
-            files.wait_for_somebody();
+            files.wait_for_arrival();
             assert!(graph.contains_edge(2, 3).unwrap());
             assert!(!writer.is_finished());
             files.open();

@@ -162,7 +162,7 @@ fn options_that_differ_are_named_with_both_sides() {
 }
 
 #[test]
-fn a_store_of_an_engine_that_nobody_knows_opens_with_another_that_is_named() {
+fn a_store_of_an_unknown_engine_opens_with_another_that_is_named() {
     static UNKNOWN: CustomEngine = CustomEngine { name: "of-tests", make: hedgerow_lab::ART.make };
     let folder = tempfile::tempdir().unwrap();
     let graph = Graph::create(folder.path(), small().engine(EngineKind::Custom(&UNKNOWN))).unwrap();

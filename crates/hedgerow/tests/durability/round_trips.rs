@@ -182,7 +182,7 @@ impl Run {
         self.past = vec![(report.timestamp, self.oracle.clone())];
     }
 
-    /// Some of the states since the checkpoint are read back, and none before it or to come. Nobody has the store open.
+    /// Some of the states since the checkpoint are read back, and none before it or to come. No process has the store open.
     fn check_past(&self) {
         let at = |at: u64| {
             let files = Arc::new(self.files.clone());

@@ -68,7 +68,7 @@ pub struct Worker<'f> {
     /// How many checkpoints were made, and how often the graph was opened again.
     pub checkpoints: usize,
     pub openings: usize,
-    /// An operation failed of which nobody was told.
+    /// An operation failed that no call reported.
     pub untold: bool,
 }
 
@@ -123,7 +123,7 @@ impl<'f> Worker<'f> {
         (0..steps).try_for_each(|_| self.step())
     }
 
-    /// The same as [`Worker::run`], closed at the end.
+    /// Runs operations as [`Worker::run`], and closes the graph at the end.
     pub fn run_and_close(&mut self, steps: usize) -> Result<(), Error> {
         self.run(steps)?;
         self.close()
@@ -224,7 +224,7 @@ impl<'f> Worker<'f> {
         }
         let asked = if self.random.random_range(0..8) == 0 { Durability::Sync } else { Durability::None };
         let before = self.last();
-        // If it fails nobody knows whether it is in the log.
+        // If it fails, it may or may not be in the log.
         self.promises.ask(state);
         let commit = transaction.commit_with(asked)?;
         if commit.changed {

@@ -146,7 +146,7 @@ impl Stream {
         }
     }
 
-    /// The same, operation by operation.
+    /// The operations of the stream, one by one.
     pub fn operations(&self) -> impl Iterator<Item = Operation> {
         self.edges.iter().map(|(source, destination, number)| {
             let (label, source, destination) = (self.label, source.clone(), destination.clone());

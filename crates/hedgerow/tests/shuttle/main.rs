@@ -459,7 +459,7 @@ fn reused_ids_do_not_show_in_old_snapshots() {
 
 // --- graphs in stores ------------------------------------------------------------------------
 
-/// Writers of one vertex, and of one edge, each of whose commits is synced, and a reader who compares the counts with what he finds.
+/// Writers of one vertex, and of one edge, each of whose commits is synced, and a reader that compares the counts with the edges that it finds.
 fn synced_writers_and_a_reader() {
     let graph = synced(Topology::Directed, KeyKind::Dense);
     graph.ingest(&[(0u64, 9u64), (1, 9), (2, 9)]).unwrap();
