@@ -1,8 +1,8 @@
 //! Point reads by key, compiled for the column that the caller names.
 //!
-//! Snapshots read edges without records through these: no virtual call, no match on the column, and one access to the
-//! dictionary for both ends of an edge. [`StateReads`](super::StateReads) has the same reads for callers that know the state
-//! only behind a reference.
+//! Snapshots read edges without records through these: no virtual call, no match on the column, and
+//! one access to the dictionary for both ends of an edge. [`StateReads`](super::StateReads) has the
+//! same reads for callers that know the state only behind a reference.
 
 use crate::error::{Error, read_failed};
 use crate::reads::ViewReads;
@@ -31,7 +31,7 @@ impl<E: Engine, V: RecordView> ViewReads<'_, E, V> {
         };
         let Some((from, to)) = ends else { return Ok(None) };
         if W::TYPE == ColumnType::Record {
-            // Where an engine keeps records is its own business: all that can be told is whether there is one.
+            // The engine keeps records where it likes; this only finds out whether there is one.
             return Ok(self.find::<()>(label, from, to)?.map(|()| W::default()));
         }
         self.find(label, from, to)
@@ -49,7 +49,8 @@ impl<E: Engine, V: RecordView> ViewReads<'_, E, V> {
         cursor.degree(vertex).map_err(read_failed)
     }
 
-    /// Visits the neighbors of a vertex with their values, ascending by id; none if it does not exist. The label's edges carry `W`, or `W` is `()`.
+    /// Visits the neighbors of a vertex with their values, ascending by id; none if it does not
+    /// exist. The label's edges carry `W`, or `W` is `()`.
     ///
     /// # Errors
     /// The key is of another kind than the graph's, there is no such label or direction, or the view cannot be read.
