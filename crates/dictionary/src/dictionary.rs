@@ -114,15 +114,6 @@ impl Dictionary {
         }
     }
 
-    /// The id that the key itself is in a dense graph; `None` in other graphs, and for a key that is no id.
-    #[inline]
-    pub fn dense_id(&self, key: KeyRef<'_>) -> Option<VertexId> {
-        match (&self.keys, key) {
-            (Keys::Dense, KeyRef::Number(number)) => VertexId::try_from(number).ok(),
-            _ => None,
-        }
-    }
-
     /// Looks up the ids of several keys on one thread.
     #[inline]
     pub fn pinned(&self) -> PinnedIds<'_> {
@@ -164,7 +155,36 @@ impl Dictionary {
         key: KeyRef<'_>,
         visible: impl FnMut(VertexId) -> Result<bool, E>,
     ) -> Result<Option<VertexId>, E> {
-        self.pinned().find_among_several(key, visible)
+        match self.dense_id(key) {
+            Some(id) => Ok(Some(id)),
+            None => self.pinned().find_among_several(key, visible),
+        }
+    }
+
+    /// Like [`Dictionary::find_among_several`], for both ends of an edge; `None` if one has no id.
+    #[inline]
+    pub fn find_ends_among_several<E: From<DictionaryError>>(
+        &self,
+        source: KeyRef<'_>,
+        destination: KeyRef<'_>,
+        visible: impl Fn(VertexId) -> Result<bool, E>,
+    ) -> Result<Option<(VertexId, VertexId)>, E> {
+        if let Some(ends) = self.dense_id(source).zip(self.dense_id(destination)) {
+            return Ok(Some(ends));
+        }
+        let ids = self.pinned();
+        let source = ids.find_among_several(source, &visible)?;
+        Ok(source.zip(ids.find_among_several(destination, &visible)?))
+    }
+
+    /// The id that a key is in a dense graph. `None` in other graphs, and if the key is no id, for
+    /// which [`PinnedIds`] has the error.
+    #[inline]
+    fn dense_id(&self, key: KeyRef<'_>) -> Option<VertexId> {
+        match (&self.keys, key) {
+            (Keys::Dense, KeyRef::Number(number)) => VertexId::try_from(number).ok(),
+            _ => None,
+        }
     }
 
     /// The key of a vertex that exists in some readable state.

@@ -23,12 +23,8 @@ impl<E: Engine, V: RecordView> ViewReads<'_, E, V> {
         source: KeyRef<'_>,
         destination: KeyRef<'_>,
     ) -> Result<Option<W>, Error> {
-        let dictionary = &self.store.dictionary;
-        let dense = dictionary.dense_id(source).zip(dictionary.dense_id(destination));
-        let ends = match dense {
-            Some(_) => dense,
-            None => self.owners(source, destination)?,
-        };
+        let exists = |vertex| self.exists(vertex);
+        let ends = self.store.dictionary.find_ends_among_several(source, destination, exists)?;
         let Some((from, to)) = ends else { return Ok(None) };
         if W::TYPE == ColumnType::Record {
             // The engine keeps records where it likes; this only finds out whether there is one.
@@ -69,22 +65,8 @@ impl<E: Engine, V: RecordView> ViewReads<'_, E, V> {
     }
 
     #[inline]
-    fn owners(
-        &self,
-        source: KeyRef<'_>,
-        destination: KeyRef<'_>,
-    ) -> Result<Option<(VertexId, VertexId)>, Error> {
-        let ids = self.store.dictionary.pinned();
-        let owner = |key| ids.find_among_several(key, |vertex| self.exists(vertex));
-        Ok(owner(source)?.zip(owner(destination)?))
-    }
-
-    #[inline]
     fn owner_of(&self, key: KeyRef<'_>) -> Result<Option<VertexId>, Error> {
-        match self.store.dictionary.dense_id(key) {
-            Some(vertex) => Ok(Some(vertex)),
-            None => self.store.dictionary.find_among_several(key, |vertex| self.exists(vertex)),
-        }
+        self.store.dictionary.find_among_several(key, |vertex| self.exists(vertex))
     }
 
     pub(super) fn find<W: Column>(
