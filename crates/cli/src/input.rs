@@ -9,7 +9,8 @@ use crate::progress;
 use crate::text;
 use crate::threads::Threads;
 use hedgerow::{
-    AsKey, ColumnType, EdgeSchema, Graph, GraphOptions, KeyKind, LabelSchema, Snapshot, Topology,
+    AsKey, ColumnType, EdgeSchema, Graph, GraphOptions, KeyKind, LabelId, LabelSchema, Snapshot, Topology,
+    WriteGraph,
 };
 use hedgerow_formats::{Batch, Edge, FormatError, GraphReader, ReadOptions, SkippedLines, VertexKey};
 use std::io;
@@ -78,7 +79,7 @@ impl Input<'_> {
         let options = GraphOptions::new().topology(topology).keys(self.key_kind()).threads(threads.count());
         let options = match weights {
             Weights::Ignored => options,
-            Weights::FromFile | Weights::Unit => options.label(weighted_edges()),
+            Weights::FromFile | Weights::Unit => options.label_schema(weighted_edges()),
         };
         let graph = Graph::in_memory(memory.limit(options))?;
         match self.format.keys() {
@@ -107,15 +108,15 @@ impl Input<'_> {
             match weights {
                 Weights::Ignored => {
                     let edges: Vec<_> = edges.map(|edge| (edge.source, edge.destination)).collect();
-                    graph.ingest(&edges)?;
+                    graph.ingest(LabelId::DEFAULT, &edges)?;
                 }
                 Weights::Unit => {
                     let edges: Vec<_> = edges.map(|edge| (edge.source, edge.destination, 1.0)).collect();
-                    graph.ingest(&edges)?;
+                    graph.ingest(LabelId::DEFAULT, &edges)?;
                 }
                 Weights::FromFile => {
                     let edges = edges.map(|edge| self.weighted(edge)).collect::<Result<Vec<_>, _>>()?;
-                    graph.ingest(&edges)?;
+                    graph.ingest(LabelId::DEFAULT, &edges)?;
                 }
             }
             Ok(())
@@ -230,7 +231,7 @@ pub fn add_vertices<K: AsKey>(graph: &Graph, vertices: &[K]) -> Result<(), CliEr
     if vertices.is_empty() {
         return Ok(());
     }
-    let mut transaction = graph.begin()?;
+    let transaction = graph.begin()?;
     for vertex in vertices {
         transaction.add_vertex(vertex)?;
     }

@@ -40,6 +40,7 @@ pub fn text(key: &impl AsKey) -> String {
     match key.as_key() {
         KeyRef::Number(number) => number.to_string(),
         KeyRef::Text(text) => text_of(text).into_owned(),
+        KeyRef::Negative(number) => number.to_string(),
     }
 }
 

@@ -217,6 +217,8 @@ impl Dictionary {
         match key {
             KeyRef::Number(number) => KeyMap::<u64>::hash(&number),
             KeyRef::Text(text) => KeyMap::<Box<str>>::hash(text),
+            // No graph has it: it equals only itself.
+            KeyRef::Negative(number) => KeyMap::<u64>::hash(&number.cast_unsigned()),
         }
     }
 
@@ -353,6 +355,7 @@ impl Dictionary {
         let entry = match key {
             KeyRef::Number(number) => KeyMap::<u64>::bytes_of(&number),
             KeyRef::Text(text) => KeyMap::<Box<str>>::bytes_of(text),
+            KeyRef::Negative(_) => 0,
         };
         entry + size_of::<NumberSlot>()
     }
@@ -368,6 +371,9 @@ impl Dictionary {
 
     #[cold]
     fn wrong_kind(&self, key: KeyRef<'_>) -> DictionaryError {
-        DictionaryError::WrongKeyKind { key: key.to_key(), expected: self.kind() }
+        match key {
+            KeyRef::Negative(number) => DictionaryError::NegativeKey(number),
+            key => DictionaryError::WrongKeyKind { key: key.to_key(), expected: self.kind() },
+        }
     }
 }

@@ -13,6 +13,9 @@ pub enum DictionaryError {
         /// The kind of the graph's keys.
         expected: KeyKind,
     },
+    /// A key is a negative number.
+    #[error("{0} cannot be a key: numbers as keys are 0 or greater")]
+    NegativeKey(i64),
     /// The key of a dense graph is not a valid vertex id.
     #[error(transparent)]
     VertexId(#[from] VertexIdError),

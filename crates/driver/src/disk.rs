@@ -118,7 +118,7 @@ mod tests {
     use super::*;
     use crate::load;
     use crate::stores::StoreFolder;
-    use hedgerow::{Durability, EngineKind, Timestamp};
+    use hedgerow::{Durability, EngineKind, LabelId, Timestamp, WriteGraph};
 
     #[test]
     fn what_is_appended_is_as_long_as_a_synced_commit_of_one_edge() {
@@ -138,7 +138,9 @@ mod tests {
         let graph = hedgerow::Graph::open(store.path()).unwrap();
         let commits = 100;
         for number in 0..commits {
-            graph.put_edge(number * 7_919 % 1_000_003, number * 104_729 % 1_000_003).unwrap();
+            graph
+                .put_edge(LabelId::DEFAULT, number * 7_919 % 1_000_003, number * 104_729 % 1_000_003)
+                .unwrap();
         }
         assert!(graph.store_info().unwrap().durable > Timestamp(commits));
         graph.close().unwrap();

@@ -5,7 +5,7 @@ use crate::monitor::{Latencies, operate_on_each};
 use crate::stores::TemporaryStore;
 use crate::{DataSet, Failure, Workload};
 use hedgerow::kernels::CancelToken;
-use hedgerow::{EngineKind, Error, Graph, GraphOptions, KeyKind, VertexId};
+use hedgerow::{EngineKind, Error, Graph, GraphOptions, KeyKind, LabelId, VertexId, WriteGraph};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -46,7 +46,7 @@ pub(crate) fn with_vertices(options: GraphOptions, vertices: u32) -> Result<Grap
 fn add_vertices(graph: Graph, vertices: u32) -> Result<Graph, Failure> {
     let ids: Vec<VertexId> = (0..vertices).map(VertexId::new).collect();
     for some in ids.chunks(LOAD_BATCH) {
-        let mut transaction = graph.begin()?;
+        let transaction = graph.begin()?;
         some.iter().try_for_each(|vertex| transaction.add_vertex(vertex))?;
         transaction.commit()?;
     }
@@ -67,7 +67,7 @@ pub(crate) fn ingest(
     cancel: &CancelToken,
 ) -> Result<(), Failure> {
     for batch in entries.chunks(batch) {
-        graph.ingest(batch)?;
+        graph.ingest(LabelId::DEFAULT, batch)?;
         crate::watch::check(cancel)?;
     }
     Ok(())
@@ -83,7 +83,9 @@ pub(crate) fn put_streams(
 ) -> Result<Duration, Failure> {
     let started = Instant::now();
     on_threads(threads, entries, |part| {
-        stream(part, cancel, None, |some| Ok(graph.put_each(some).map(drop).map_err(Error::from)?))
+        stream(part, cancel, None, |some| {
+            Ok(graph.put_each(LabelId::DEFAULT, some).map(drop).map_err(Error::from)?)
+        })
     })?;
     Ok(started.elapsed())
 }
@@ -120,7 +122,7 @@ pub(crate) fn put_one_by_one(
     let parts = on_threads(threads, entries, |part| {
         let mut latencies = Latencies::new();
         operate_on_each(part, &mut latencies, cancel, None, |(source, destination)| {
-            graph.put_edge(source, destination)?;
+            graph.put_edge(LabelId::DEFAULT, source, destination)?;
             Ok(())
         })?;
         Ok(latencies)

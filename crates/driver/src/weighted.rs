@@ -5,7 +5,7 @@ use crate::load::{LOAD_BATCH, check_edges, reclaim_all, with_vertices};
 use crate::subject::Subject;
 use crate::{Engine, Failure};
 use hedgerow::model::{EdgeSchema, LabelSchema};
-use hedgerow::{BuildOptions, ColumnType, Csr, GraphOptions, Topology, VertexId};
+use hedgerow::{BuildOptions, ColumnType, Csr, GraphOptions, LabelId, Topology, VertexId};
 use hedgerow_sync::Arc;
 
 /// An adjacency entry with its weight.
@@ -25,10 +25,10 @@ pub(crate) fn subject(bench: &Bench<'_>, engine: Engine) -> Result<Subject, Fail
         return Ok(Subject::Csr(Arc::new(built.map_err(hedgerow::Error::from)?)));
     };
     let label = LabelSchema { name: "edge".to_owned(), edges: EdgeSchema::Value(ColumnType::U32) };
-    let graph = with_vertices(GraphOptions::new().engine(kind).label(label), data.vertices())?;
+    let graph = with_vertices(GraphOptions::new().engine(kind).label_schema(label), data.vertices())?;
     for entries in data.stream().chunks(LOAD_BATCH) {
         let entries: Vec<WeightedEntry> = entries.iter().copied().map(weigh).collect();
-        graph.ingest(&entries)?;
+        graph.ingest(LabelId::DEFAULT, &entries)?;
         bench.watch.check()?;
     }
     check_edges(&graph, data)?;

@@ -5,7 +5,7 @@
 
 use hedgerow::kernels::{Kernel, KernelError};
 use hedgerow::model::{Adjacency, Cursor, GraphView, VertexId};
-use hedgerow::{Direction, EngineKind, Graph, GraphOptions, KeyKind, LabelId, Snapshot};
+use hedgerow::{Direction, EngineKind, Graph, GraphOptions, KeyKind, LabelId, Snapshot, WriteGraph};
 use hedgerow_engines::ENGINES;
 use std::collections::BTreeSet;
 
@@ -87,7 +87,7 @@ fn common_neighbors_are_those_of_sets() {
         let mut sets = sets();
         for (owner, set) in (0u64..).zip(&sets) {
             let edges: Vec<(u64, u64)> = set.iter().map(|member| (owner, *member)).collect();
-            graph.ingest(&edges).unwrap();
+            graph.ingest(LabelId::DEFAULT, &edges).unwrap();
         }
         let (before, snapshot) = (sets.clone(), graph.snapshot().unwrap());
         check(&snapshot, &before, engine);
@@ -95,11 +95,11 @@ fn common_neighbors_are_those_of_sets() {
         // Other versions: entries deleted and added beside those that the first snapshot sees.
         for (owner, set) in (0u64..).zip(&mut sets) {
             for member in set.iter().copied().step_by(4).take(60).collect::<Vec<_>>() {
-                assert!(graph.delete_edge(owner, member).unwrap());
+                assert!(graph.delete_edge(LabelId::DEFAULT, owner, member).unwrap().changed);
                 set.remove(&member);
             }
             for member in (5_050..5_120).step_by(3) {
-                graph.put_edge(owner, member).unwrap();
+                graph.put_edge(LabelId::DEFAULT, owner, member).unwrap();
                 set.insert(member);
             }
         }

@@ -11,7 +11,7 @@ use hedgerow::kernels::{
 };
 use hedgerow::{
     BuildOptions, ColumnType, Csr, EdgeSchema, EngineKind, Graph, GraphOptions, LabelId, LabelSchema,
-    Snapshot, Topology, VertexId,
+    Snapshot, Topology, VertexId, WriteGraph,
 };
 use hedgerow_engines::ENGINES;
 use proptest::prelude::*;
@@ -22,7 +22,7 @@ const TOPOLOGIES: [Topology; 3] = [Topology::Directed, Topology::DirectedWithRev
 /// A graph whose edges have weights.
 fn graph(engine: EngineKind, topology: Topology) -> Graph {
     let weighted = LabelSchema { name: "edge".into(), edges: EdgeSchema::Value(ColumnType::F64) };
-    Graph::in_memory(GraphOptions::new().engine(engine).topology(topology).label(weighted)).unwrap()
+    Graph::in_memory(GraphOptions::new().engine(engine).topology(topology).label_schema(weighted)).unwrap()
 }
 
 /// A snapshot and its static copy.
@@ -113,10 +113,10 @@ fn apply(graph: &Graph, step: &Step) {
     match step {
         Step::Put(edges) => {
             let edges: Vec<_> = edges.iter().map(|(from, to)| (*from, *to, weight(*from, *to))).collect();
-            graph.ingest(&edges).unwrap();
+            graph.ingest(LabelId::DEFAULT, &edges).unwrap();
         }
         Step::DeleteEdge(source, destination) => {
-            graph.delete_edge(*source, *destination).unwrap();
+            graph.delete_edge(LabelId::DEFAULT, *source, *destination).unwrap();
         }
         Step::DeleteVertex(vertex) => {
             graph.delete_vertex(*vertex).unwrap();
@@ -159,7 +159,7 @@ fn kernels_agree_while_writers_run() {
                         for step in 0..2_000u64 {
                             let (source, destination) = (step * 7 % 500 + writer, step * 13 % 800);
                             let value = weight(source, destination);
-                            graph.put_edge_value(LabelId::DEFAULT, source, destination, value).unwrap();
+                            graph.put_edge_with(LabelId::DEFAULT, source, destination, value).unwrap();
                             if step % 50 == 0 {
                                 graph.delete_vertex(step * 3 % 500).unwrap();
                             }

@@ -6,7 +6,7 @@ use hedgerow::kernels::{Kernel, KernelError};
 use hedgerow::model::{Adjacency, Cursor, GraphView};
 use hedgerow::{
     Column, Direction, EdgeSchema, EngineKind, Field, Graph, GraphOptions, Key, KeyKind, LabelId,
-    LabelSchema, RecordSchema, Snapshot, Topology, Value, ValueType, VertexId,
+    LabelSchema, ReadGraph, RecordSchema, Snapshot, Topology, Value, ValueType, VertexId, WriteGraph,
 };
 use hedgerow_engines::ENGINES;
 use rand::{RngExt, SeedableRng, rngs::SmallRng};
@@ -143,8 +143,10 @@ fn a_search_does_not_find_neighbors_of_the_next_vertex() {
             assert!(neighbors_of_the_next.filter(|(row, next)| !next.is_subset(row)).count() > 50);
             let edges = edges_of(&rows, &mut random);
             let added = edges.chunks(batch.min(edges.len())).map(|some| match some {
-                [(source, destination)] => graph.put_edge(source, destination).unwrap().edges_added,
-                _ => graph.ingest(some).unwrap().edges_added,
+                [(source, destination)] => {
+                    graph.put_edge(LabelId::DEFAULT, source, destination).unwrap().edges_added
+                }
+                _ => graph.ingest(LabelId::DEFAULT, some).unwrap().edges_added,
             });
             assert_eq!(added.sum::<hedgerow::Count>(), edges.len() as u64);
             let loaded = graph.snapshot().unwrap();
@@ -155,7 +157,7 @@ fn a_search_does_not_find_neighbors_of_the_next_vertex() {
             for (source, destination) in
                 edges.iter().step_by(2).chain(edges.iter().filter(|(s, _)| s.get() % 5 == 0))
             {
-                graph.delete_edge(source, destination).unwrap();
+                graph.delete_edge(LabelId::DEFAULT, source, destination).unwrap();
                 rows.get_mut(&source.get()).unwrap().remove(&destination.get());
             }
             check_rows(&graph.snapshot().unwrap(), &rows);
@@ -171,24 +173,25 @@ fn a_vertex_that_comes_after_a_larger_one_keeps_both_with_their_edges() {
     for engine in ENGINES {
         for kind in [KeyKind::Dense, KeyKind::Number] {
             let graph = graph(engine, kind);
-            assert!(graph.add_vertex(1000).unwrap());
-            graph.put_edge(1000, 1001).unwrap();
+            assert!(graph.add_vertex(1000).unwrap().changed);
+            graph.put_edge(LabelId::DEFAULT, 1000, 1001).unwrap();
             let before = graph.snapshot().unwrap();
-            assert!(graph.add_vertex(10).unwrap());
-            graph.put_edge(10, 1000).unwrap();
-            graph.put_edge(10, 11).unwrap();
-            graph.put_edge(1000, 10).unwrap();
+            assert!(graph.add_vertex(10).unwrap().changed);
+            graph.put_edge(LabelId::DEFAULT, 10, 1000).unwrap();
+            graph.put_edge(LabelId::DEFAULT, 10, 11).unwrap();
+            graph.put_edge(LabelId::DEFAULT, 1000, 10).unwrap();
             let snapshot = graph.snapshot().unwrap();
             assert_eq!(
                 (snapshot.vertex_count(), snapshot.edge_count().at_most()),
                 (4, 4),
                 "{engine:?} {kind:?}"
             );
-            let neighbors =
-                |key: u64| -> BTreeSet<Key> { snapshot.neighbors(key).unwrap().into_iter().collect() };
+            let neighbors = |key: u64| -> BTreeSet<Key> {
+                snapshot.neighbors(LabelId::DEFAULT, key).unwrap().into_iter().collect()
+            };
             assert_eq!(neighbors(10), BTreeSet::from([11.into(), 1000.into()]));
             assert_eq!(neighbors(1000), BTreeSet::from([10.into(), 1001.into()]));
-            assert!(!graph.add_vertex(1000).unwrap());
+            assert!(!graph.add_vertex(1000).unwrap().changed);
             assert_eq!((before.vertex_count(), before.edge_count().at_most()), (2, 1));
             assert!(!before.contains_vertex(10).unwrap());
         }
@@ -214,44 +217,46 @@ fn check_deleted_vertex(engine: EngineKind, kind: KeyKind, topology: Topology) {
         _ => Key::Number(number),
     };
     let spokes = 1..2_000u64;
-    graph.ingest(&spokes.clone().map(|spoke| (key(0), key(spoke))).collect::<Vec<_>>()).unwrap();
-    graph.put_edge(key(5), key(0)).unwrap();
+    graph
+        .ingest(LabelId::DEFAULT, &spokes.clone().map(|spoke| (key(0), key(spoke))).collect::<Vec<_>>())
+        .unwrap();
+    graph.put_edge(LabelId::DEFAULT, key(5), key(0)).unwrap();
     let old = graph.snapshot().unwrap();
     let old_id = old.vertex_id(key(0)).unwrap().unwrap();
     let old_edges = old.edge_count();
 
-    assert!(graph.delete_vertex(key(0)).unwrap());
-    assert!(!graph.delete_vertex(key(0)).unwrap());
+    assert!(graph.delete_vertex(key(0)).unwrap().changed);
+    assert!(!graph.delete_vertex(key(0)).unwrap().changed);
     let without = graph.snapshot().unwrap();
     assert_eq!((without.vertex_count(), without.edge_count().at_most()), (1_999, 0));
     assert!(!without.contains_vertex(key(0)).unwrap());
-    assert_eq!(without.neighbors(key(5)).unwrap(), []);
+    assert!(without.neighbors(LabelId::DEFAULT, key(5)).unwrap().is_empty());
     assert_eq!(scanned_edges(&without), 0);
 
     // Again, with other edges, while the old snapshot reads the former vertex. Dense keys are ids,
     // so the id is the same; other keys reuse the id when it is no longer read.
-    graph.put_edge(key(0), key(7)).unwrap();
+    graph.put_edge(LabelId::DEFAULT, key(0), key(7)).unwrap();
     let again = graph.snapshot().unwrap();
     let id = again.vertex_id(key(0)).unwrap().unwrap();
     assert_eq!(id == old_id, kind == KeyKind::Dense, "{kind:?}");
-    assert_eq!(again.neighbors(key(0)).unwrap(), [key(7)]);
+    assert_eq!(again.neighbors(LabelId::DEFAULT, key(0)).unwrap(), [key(7)]);
     assert_eq!(old.vertex_id(key(0)).unwrap(), Some(old_id));
     assert_eq!(old.key(old_id).unwrap(), Some(key(0)));
     assert_eq!((old.vertex_count(), old.edge_count()), (2_000, old_edges));
-    assert_eq!(old.neighbors(key(0)).unwrap().len(), 1_999);
-    assert!(old.contains_edge(key(5), key(0)).unwrap());
+    assert_eq!(old.neighbors(LabelId::DEFAULT, key(0)).unwrap().len(), 1_999);
+    assert!(old.contains_edge(LabelId::DEFAULT, key(5), key(0)).unwrap());
 
     let bound = again.vertex_bound();
     drop((old, without, again));
     graph.reclaim().unwrap();
-    graph.put_edge(key(9_999), key(7)).unwrap();
+    graph.put_edge(LabelId::DEFAULT, key(9_999), key(7)).unwrap();
     let snapshot = graph.snapshot().unwrap();
     if kind != KeyKind::Dense {
         assert_eq!(snapshot.vertex_id(key(9_999)).unwrap(), Some(old_id), "{kind:?}");
         assert_eq!(snapshot.vertex_bound(), bound);
     }
-    assert_eq!(snapshot.neighbors(key(9_999)).unwrap(), [key(7)]);
-    assert_eq!(snapshot.neighbors(key(0)).unwrap(), [key(7)]);
+    assert_eq!(snapshot.neighbors(LabelId::DEFAULT, key(9_999)).unwrap(), [key(7)]);
+    assert_eq!(snapshot.neighbors(LabelId::DEFAULT, key(0)).unwrap(), [key(7)]);
 }
 
 // --- more snapshots than a table has slots -----------------------------------------------------
@@ -270,11 +275,11 @@ fn any_number_of_snapshots_are_read_at_once_each_at_its_own_timestamp() {
 fn check_snapshots_at_once(engine: EngineKind, count: u64) {
     let graph = graph(engine, KeyKind::Dense);
     let first: Vec<(u64, u64)> = (0..count).map(|edge| (edge % 70, 100 + edge)).collect();
-    graph.ingest(&first).unwrap();
+    graph.ingest(LabelId::DEFAULT, &first).unwrap();
     let commit = |number: u64| {
-        let change = |transaction: &mut hedgerow::WriteTxn| {
-            transaction.put_edge(number % 70, 2_000 + number)?;
-            transaction.delete_edge(number % 70, 100 + number)
+        let change = |transaction: &hedgerow::WriteTxn| {
+            transaction.put_edge(LabelId::DEFAULT, number % 70, 2_000 + number)?;
+            transaction.delete_edge(LabelId::DEFAULT, number % 70, 100 + number)
         };
         graph.transact(change).unwrap();
     };
@@ -292,8 +297,14 @@ fn check_snapshots_at_once(engine: EngineKind, count: u64) {
                         [from, to.saturating_sub(1)].into_iter().filter(|other| (from..to).contains(other))
                     {
                         let (put, deleted) = ((other % 70, 2_000 + other), (other % 70, 100 + other));
-                        assert_eq!(snapshot.contains_edge(put.0, put.1).unwrap(), other <= number);
-                        assert_eq!(snapshot.contains_edge(deleted.0, deleted.1).unwrap(), other > number);
+                        assert_eq!(
+                            snapshot.contains_edge(LabelId::DEFAULT, put.0, put.1).unwrap(),
+                            other <= number
+                        );
+                        assert_eq!(
+                            snapshot.contains_edge(LabelId::DEFAULT, deleted.0, deleted.1).unwrap(),
+                            other > number
+                        );
                     }
                 }
                 let row = |vertex: u64| (vertex..count).step_by(70);
@@ -303,7 +314,7 @@ fn check_snapshots_at_once(engine: EngineKind, count: u64) {
                     .chain(row(number % 70).filter(|other| *other <= number).map(|other| 2_000 + other))
                     .map(Key::Number)
                     .collect();
-                assert_eq!(snapshot.neighbors(number % 70).unwrap(), expected);
+                assert_eq!(snapshot.neighbors(LabelId::DEFAULT, number % 70).unwrap(), expected);
             });
         }
         let open = graph.snapshots();
@@ -312,7 +323,7 @@ fn check_snapshots_at_once(engine: EngineKind, count: u64) {
         all_open.wait();
         // Beside the readers.
         for number in 0..100 {
-            graph.put_edge(number % 70, 5_000 + number).unwrap();
+            graph.put_edge(LabelId::DEFAULT, number % 70, 5_000 + number).unwrap();
         }
     });
     assert!(!graph.reclaim().unwrap().more);
@@ -322,7 +333,7 @@ fn check_snapshots_at_once(engine: EngineKind, count: u64) {
 // --- values that are read back wrong ------------------------------------------------------------
 
 /// A column type, with values at its limits.
-trait Extremes: Column + std::fmt::Debug {
+trait Extremes: Column + hedgerow::EdgeData + std::fmt::Debug {
     const VALUES: &'static [Self];
 }
 
@@ -356,7 +367,8 @@ type Values = BTreeMap<(u32, u32), u64>;
 
 fn check_values<W: Extremes>(engine: EngineKind, topology: Topology) {
     let label = LabelSchema { name: "pays".to_owned(), edges: EdgeSchema::Value(W::TYPE) };
-    let options = GraphOptions::new().engine(engine).keys(KeyKind::Dense).topology(topology).label(label);
+    let options =
+        GraphOptions::new().engine(engine).keys(KeyKind::Dense).topology(topology).label_schema(label);
     let graph = Graph::in_memory(options).unwrap();
     let mut values = Values::new();
     let mut written = |source: u32, destination: u32, value: Option<W>| {
@@ -384,7 +396,7 @@ fn check_values<W: Extremes>(engine: EngineKind, topology: Topology) {
             (VertexId::new(source), VertexId::new(destination), value(number))
         })
         .collect();
-    graph.ingest(&batch).unwrap();
+    graph.ingest(LabelId::DEFAULT, &batch).unwrap();
     for (source, destination, value) in &batch {
         state = written(source.get(), destination.get(), Some(*value));
     }
@@ -392,15 +404,15 @@ fn check_values<W: Extremes>(engine: EngineKind, topology: Topology) {
 
     let (old, old_state) = (graph.snapshot().unwrap(), state.clone());
     for (number, (source, destination, _)) in (1..).zip(batch.iter().step_by(3)) {
-        graph.put_edge_value(LabelId::DEFAULT, source, destination, value(number)).unwrap();
+        graph.put_edge_with(LabelId::DEFAULT, source, destination, value(number)).unwrap();
         state = written(source.get(), destination.get(), Some(value(number)));
     }
     for (source, destination, _) in batch.iter().step_by(7) {
-        graph.delete_edge(source, destination).unwrap();
+        graph.delete_edge(LabelId::DEFAULT, source, destination).unwrap();
         state = written(source.get(), destination.get(), None);
     }
     for (number, (source, destination, _)) in (2..).zip(batch.iter().step_by(14)) {
-        graph.put_edge_value(LabelId::DEFAULT, source, destination, value(number)).unwrap();
+        graph.put_edge_with(LabelId::DEFAULT, source, destination, value(number)).unwrap();
         state = written(source.get(), destination.get(), Some(value(number)));
     }
     check_state::<W>(&graph.snapshot().unwrap(), &state);
@@ -424,7 +436,7 @@ fn check_state<W: Extremes>(snapshot: &Snapshot, state: &Values) {
     let mut by_rows = Values::new();
     snapshot
         .for_each_vertex(|id, key| {
-            for (neighbor, value) in snapshot.neighbors_of::<W>(label, Direction::Out, key).unwrap() {
+            for (neighbor, value) in snapshot.edges::<W>((label, Direction::Out), key).unwrap() {
                 let neighbor = snapshot.vertex_id(neighbor).unwrap().unwrap();
                 by_rows.insert((id.get(), neighbor.get()), value.to_bits().0);
             }
@@ -452,12 +464,12 @@ fn vertex_properties_are_read_as_they_were_written() {
                 if vertex % 3 == 0 {
                     graph.set_properties(vertex, &[("name", name(vertex, round))]).unwrap();
                 }
-                graph.put_edge(vertex, (vertex + 1) % 200).unwrap();
+                graph.put_edge(LabelId::DEFAULT, vertex, (vertex + 1) % 200).unwrap();
             }
             snapshots.push((round, graph.snapshot().unwrap()));
         }
         graph.set_properties(6, &[("age", Value::Null)]).unwrap();
-        assert!(graph.delete_vertex(9).unwrap());
+        assert!(graph.delete_vertex(9).unwrap().changed);
         graph.add_vertex(9).unwrap();
         let newest = graph.snapshot().unwrap();
         assert_eq!(read(&newest, 6), Some(vec![Value::Null, name(6, 2)]));
@@ -507,13 +519,13 @@ fn check_readers_lose_nothing(engine: EngineKind) {
         let write = move |writer| {
             for number in 0..EDGES {
                 let (source, destination) = edge(writer, number);
-                if graph.put_edge(source, destination).unwrap().edges_added == 1 {
+                if graph.put_edge(LabelId::DEFAULT, source, destination).unwrap().edges_added == 1 {
                     stayed.fetch_add(1, Ordering::SeqCst);
                 }
                 let passing = (number % 130, 900 + number % 3_000);
-                graph.put_edge(passing.0, passing.1).unwrap();
+                graph.put_edge(LabelId::DEFAULT, passing.0, passing.1).unwrap();
                 if passing.0 != 64 {
-                    graph.delete_edge(passing.0, passing.1).unwrap();
+                    graph.delete_edge(LabelId::DEFAULT, passing.0, passing.1).unwrap();
                 }
             }
         };

@@ -6,7 +6,8 @@
 
 use hedgerow::kernels::{Kernel, KernelError};
 use hedgerow::model::{Adjacency, Cursor, GraphView};
-use hedgerow::{BuildOptions, Direction, Graph, GraphOptions, LabelId};
+use hedgerow::prelude::*;
+use hedgerow::{BuildOptions, LabelId};
 use std::ops::ControlFlow;
 
 /// Counts the edges of a label that have a counterpart. O(edges · log degree).
@@ -39,14 +40,16 @@ impl Kernel for Mutual {
 }
 
 fn main() -> Result<(), hedgerow::Error> {
-    let graph = Graph::in_memory(GraphOptions::new())?;
-    graph.ingest(&[(1u64, 2u64), (2, 1), (2, 3), (3, 4), (4, 3)])?;
+    let graph = Graph::in_memory(GraphOptions::new().label::<()>("follows"))?;
+    let follows = graph.label::<()>("follows")?;
+    graph.ingest(follows, &[(1, 2), (2, 1), (2, 3), (3, 4), (4, 3)])?;
     let snapshot = graph.snapshot()?;
 
-    let mutual = snapshot.run(Mutual { label: LabelId::DEFAULT })?;
+    let mutual = snapshot.run(Mutual { label: follows.id() })?;
     println!("{mutual} of {} edges have a counterpart", snapshot.edge_count());
 
-    let copy = snapshot.to_csr::<()>(LabelId::DEFAULT, BuildOptions::default())?;
+    let copy = snapshot.to_csr::<()>(follows, BuildOptions::default())?;
+    // A copy has one label, the first.
     assert_eq!(Mutual { label: LabelId::DEFAULT }.run(&copy)?, mutual);
     Ok(())
 }

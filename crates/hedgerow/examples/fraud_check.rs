@@ -1,69 +1,77 @@
 //! Payments on edges, checked and committed in one transaction.
 //!
-//! An account may not pay one that it is paid by through a chain of at most two others within the same minute: money that
-//! comes back that fast is worth a look. The check and the payment are one serializable transaction, so that two payments
-//! which only together close a cycle cannot both pass.
+//! An account may not pay one that it is paid by through a chain of at most two others within the
+//! same minute: money that comes back that fast is worth a look. The check and the payment are one
+//! serializable transaction, so that two payments which only together close a cycle cannot both
+//! pass.
 //!
 //! `cargo run --release -p hedgerow --example fraud_check`
 
-use hedgerow::{
-    Direction, EdgeUpdate, Error, Graph, GraphOptions, Isolation, Key, LabelId, LabelSchema, RecordSchema,
-    Topology, Value, ValueType, WriteTxn,
-};
+use hedgerow::Isolation;
+use hedgerow::prelude::*;
+use std::time::{Duration, SystemTime};
 
-const MINUTE: i64 = 60_000_000;
+const MINUTE: Duration = Duration::from_secs(60);
 
-/// The position of the time in the record of a payment.
-const TIME: usize = 1;
+/// The newest payment from one account to another.
+#[derive(Properties)]
+struct Payment {
+    amount: f64,
+    time: SystemTime,
+}
 
 fn main() -> Result<(), Error> {
-    let payment = RecordSchema::new().field("amount", ValueType::F64).field("time", ValueType::Timestamp);
-    let options = GraphOptions::new()
-        .topology(Topology::DirectedWithReverse)
-        .label(LabelSchema::with_record("pays", payment));
+    let options = GraphOptions::new().topology(Topology::DirectedWithReverse).label::<Payment>("pays");
     let graph = Graph::in_memory(options)?;
-    let pays = graph.label("pays")?;
+    let pays = graph.label::<Payment>("pays")?;
 
-    let start = 1_767_225_600_000_000;
-    for (number, (from, to)) in [(1, 2), (2, 3), (3, 1), (3, 4)].into_iter().enumerate() {
-        let time = start + number as i64 * 1_000_000;
-        match pay(&graph, pays, (from, to), 99.5, time)? {
+    let start = SystemTime::now();
+    for (seconds, (from, to)) in (0..).zip([(1, 2), (2, 3), (3, 1), (3, 4)]) {
+        let payment = Payment { amount: 99.5, time: start + Duration::from_secs(seconds) };
+        match pay(&graph, pays, (from, to), &payment)? {
             true => println!("{from} pays {to}"),
             false => println!("{from} may not pay {to}: the money would come back"),
         }
     }
-    assert!(graph.edge_record(pays, 3, 1)?.is_none());
+    assert!(!graph.contains_edge(pays, 3, 1)?);
+
+    let mut total = 0.0;
+    for edge in graph.snapshot()?.all_edges(pays)? {
+        total += edge?.data.amount;
+    }
+    println!("{total} was paid");
     Ok(())
 }
 
-/// Commits a payment unless it closes a cycle; whether it was made.
-fn pay(graph: &Graph, pays: LabelId, ends: (u64, u64), amount: f64, time: i64) -> Result<bool, Error> {
+/// Commits a payment unless it closes a cycle; returns whether it did.
+fn pay(graph: &Graph, pays: Label<Payment>, ends: (u64, u64), payment: &Payment) -> Result<bool, Error> {
     let (from, to) = ends;
-    graph.transact_with(Isolation::Serializable, |txn| {
-        if comes_back(txn, pays, &Key::from(to), &Key::from(from), time, 3)? {
+    let Payment { amount, time } = *payment;
+    graph.transact_with(Isolation::Serializable, |transaction| {
+        if comes_back(transaction, pays, &to.into(), &from.into(), time, 3)? {
             return Ok(false);
         }
-        let payment = EdgeUpdate::put().set("amount", amount).set("time", Value::Timestamp(time));
-        txn.update_edge(pays, from, to, &payment)?;
+        transaction.put_edge_with(pays, from, to, Payment { amount, time })?;
         Ok(true)
     })
 }
 
-/// Whether a chain of at most `steps` payments within the last minute leads from one account to another.
+/// Whether a chain of at most `steps` payments within the last minute leads from one account to
+/// another.
 fn comes_back(
-    txn: &mut WriteTxn,
-    pays: LabelId,
+    graph: &impl ReadGraph,
+    pays: Label<Payment>,
     from: &Key,
     to: &Key,
-    time: i64,
+    time: SystemTime,
     steps: usize,
 ) -> Result<bool, Error> {
     if steps == 0 {
         return Ok(false);
     }
-    for (next, record) in txn.neighbor_records(pays, Direction::Out, from)? {
-        let is_recent = matches!(record.values()[TIME], Value::Timestamp(paid) if time - paid <= MINUTE);
-        if is_recent && (next == *to || comes_back(txn, pays, &next, to, time, steps - 1)?) {
+    for (next, payment) in graph.edges(pays, from)? {
+        let is_recent = time.duration_since(payment.time).is_ok_and(|age| age <= MINUTE);
+        if is_recent && (next == *to || comes_back(graph, pays, &next, to, time, steps - 1)?) {
             return Ok(true);
         }
     }

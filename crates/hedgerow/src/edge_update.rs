@@ -5,20 +5,23 @@ use hedgerow_model::{Field, RecordChange, RecordMode, RecordSchema, SchemaError,
 /// A change of an edge that has a record: what happens to it, by the names of its properties, and on which condition.
 ///
 /// ```
-/// use hedgerow::{EdgeSchema, EdgeUpdate, Field, Graph, GraphOptions, LabelSchema, RecordSchema, ValueType};
+/// use hedgerow::Version;
+/// use hedgerow::prelude::*;
 ///
-/// let field = |name: &str, value_type, nullable| Field { name: name.into(), value_type, nullable };
-/// let fields = vec![field("amount", ValueType::F64, true), field("version", ValueType::Version, false)];
-/// let pays = LabelSchema { name: "pays".into(), edges: EdgeSchema::Record(RecordSchema { fields }) };
-/// let graph = Graph::in_memory(GraphOptions::new().label(pays))?;
-/// let pays = graph.label("pays")?;
+/// #[derive(Properties, Debug, PartialEq)]
+/// struct Pays {
+///     amount: Option<f64>,
+///     version: Version,
+/// }
+///
+/// let graph = Graph::in_memory(GraphOptions::new().label::<Pays>("pays"))?;
+/// let pays = graph.label::<Pays>("pays")?;
 ///
 /// graph.update_edge(pays, 1, 2, &EdgeUpdate::put().set("amount", 9.5))?;
-/// let raised = EdgeUpdate::change().set("amount", 10.0).only_if("version", 1);
+/// let raised = EdgeUpdate::upsert().set("amount", 10.0).only_if("version", 1);
 /// assert!(graph.update_edge(pays, 1, 2, &raised)?.changed);
 /// assert!(!graph.update_edge(pays, 1, 2, &raised)?.changed, "it has another version by now");
-/// let record = graph.edge_record(pays, 1, 2)?.expect("it was put");
-/// assert_eq!((record.values()[0].as_f64(), record.values()[1].as_i64()), (Some(10.0), Some(2)));
+/// assert_eq!(graph.get_edge(pays, 1, 2)?, Some(Pays { amount: Some(10.0), version: Version(2) }));
 /// # Ok::<(), hedgerow::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
@@ -45,9 +48,9 @@ impl<'n> EdgeUpdate<'n> {
         EdgeUpdate::new(RecordMode::Insert)
     }
 
-    /// The properties that are set change, all others stay; an edge that does not exist is put.
+    /// Changes the properties that are set and keeps all others; puts the edge if it does not exist, unless there is a condition.
     #[must_use]
-    pub fn change() -> Self {
+    pub fn upsert() -> Self {
         EdgeUpdate::new(RecordMode::Update)
     }
 

@@ -1,12 +1,13 @@
 //! Errors: a small public kind that says what the caller can do, around a reason that says what happened.
 
+use crate::data::PropertyMismatch;
 use hedgerow_compute::MemoryError;
 use hedgerow_csr::CsrError;
 use hedgerow_dictionary::DictionaryError;
 use hedgerow_kernels::KernelError;
 use hedgerow_log::checkpoint::CheckpointError;
 use hedgerow_log::{LogError, StoreError};
-use hedgerow_model::{CapacityError, EngineError, Key, LabelId, SchemaError, VertexIdError, ViewError};
+use hedgerow_model::{CapacityError, EngineError, Key, SchemaError, VertexIdError, ViewError};
 use hedgerow_pipeline::Error as Cause;
 use hedgerow_sequencer::SequencerError;
 use std::path::PathBuf;
@@ -72,9 +73,13 @@ impl Error {
             Reason::NotDeclared(_)
             | Reason::NeedsKey(_)
             | Reason::NotParallel(_)
+            | Reason::OtherData(_)
+            | Reason::OtherProperty(_)
+            | Reason::Mismatch(_)
+            | Reason::ChangedType
             | Reason::NoCommitOrderOfStaged
             | Reason::OtherOption(_) => ErrorKind::InvalidInput,
-            Reason::NoScratch(_) | Reason::Threads(_) => ErrorKind::Unsupported,
+            Reason::NoScratch(_) | Reason::Threads(_) | Reason::DeletesDeclared => ErrorKind::Unsupported,
             #[cfg(feature = "custom-engines")]
             Reason::NeedsStore(_) => ErrorKind::Unsupported,
             Reason::Random(_) | Reason::NoScratchFile(_) => ErrorKind::Storage,
@@ -135,6 +140,7 @@ fn kind_of(error: &Cause) -> ErrorKind {
             ErrorKind::NotFound
         }
         Cause::WrongKeyKind { .. }
+        | Cause::NegativeKey(_)
         | Cause::VertexId(_)
         | Cause::Schema(_)
         | Cause::BulkRecord { .. }
@@ -196,13 +202,25 @@ pub struct MemoryLimitExceeded {
 pub(crate) enum Reason {
     #[error(transparent)]
     Pipeline(#[from] Cause),
+    #[error(transparent)]
+    OtherData(Box<OtherData>),
+    #[error(transparent)]
+    OtherProperty(Box<OtherProperty>),
+    #[error(transparent)]
+    Mismatch(Box<PropertyMismatch>),
+    #[error("an edge was read as another type than its label has")]
+    ChangedType,
     #[error(
-        "between two vertices there may be several edges of label number {}, each with a key: ask by that \
-         (`update_parallel_edge`, `parallel_edge`)", .0.0
+        "between two vertices there may be several edges of label {0:?}, each with a key: use \
+         `update_parallel_edge` and `parallel_edge`"
     )]
-    NeedsKey(LabelId),
-    #[error("edges of label number {} have no keys: between two vertices there is one at most", .0.0)]
-    NotParallel(LabelId),
+    NeedsKey(String),
+    #[error("the edges of label {0:?} have no keys: there is at most one between two vertices")]
+    NotParallel(String),
+    #[error(
+        "a transaction on declared vertices cannot delete one: its edges lead to vertices that are not locked"
+    )]
+    DeletesDeclared,
     #[error(
         "what a transaction staged is of no commit yet: read its edges by their time, or a snapshot by commit"
     )]
@@ -244,6 +262,24 @@ pub(crate) struct OtherOption {
     pub(crate) asked: String,
 }
 
+/// The edges of a label cannot be read as a type.
+#[derive(Debug, thiserror::Error)]
+#[error("the edges of label {label:?} carry {carried}, not {asked}")]
+pub(crate) struct OtherData {
+    pub(crate) label: String,
+    pub(crate) carried: String,
+    pub(crate) asked: String,
+}
+
+/// A stored property cannot be read as a field of a struct.
+#[derive(Debug, thiserror::Error)]
+#[error("property {property:?} is {stored}: a field of type {asked} cannot hold it")]
+pub(crate) struct OtherProperty {
+    pub(crate) property: String,
+    pub(crate) stored: String,
+    pub(crate) asked: String,
+}
+
 /// The file for the blocks of a graph cannot be made.
 #[derive(Debug, thiserror::Error)]
 #[error(
@@ -270,6 +306,7 @@ from_cause!(
     Pipeline: Cause, VertexIdError, SchemaError, ViewError, CapacityError, StoreError, LogError, CheckpointError,
         SequencerError, DictionaryError, EngineError;
     Threads: rayon::ThreadPoolBuildError;
+    Mismatch: PropertyMismatch;
     Kernel: KernelError;
     Csr: CsrError;
 );

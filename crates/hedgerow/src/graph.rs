@@ -1,41 +1,46 @@
 //! The graph: what applications hold.
 
+use crate::data::EdgeData;
 use crate::declared::{DeclaredTxn, transact_declared};
-use crate::edge_update::EdgeUpdate;
 use crate::error::Error;
+use crate::label::{Hop, Label};
 use crate::options::{GraphOptions, Isolation};
+use crate::reads::{EdgeOfVertex, Reads};
 use crate::retries::Retries;
 use crate::snapshot::{Snapshot, SnapshotInfo};
 use crate::stores::{OpenStores, Stores, with_store};
 use crate::stream::StreamError;
 use crate::transaction::WriteTxn;
+use crate::write_graph::Writes;
 use hedgerow_model::{
-    AsKey, Catalog, Column, Key, KeyKind, LabelId, MemoryUse, Operation, Reclaimed, Record, Timestamp,
-    Topology, Value,
+    AsKey, Catalog, Column, Key, KeyKind, KeyRef, LabelId, MemoryUse, Operation, Reclaimed, Record,
+    Timestamp, Topology,
 };
-use hedgerow_pipeline::{BulkEdge, Commit, Commits, EdgeWrite};
+use hedgerow_pipeline::{BulkEdge, Commit, Commits, EdgeWrite, Newest};
 use hedgerow_sequencer::{AsOf, Reader};
 use hedgerow_sync::Arc;
+use std::ops::RangeInclusive;
 
 /// A graph that can be written and read by any number of threads at the same time.
 ///
 /// A handle: cloning it is cheap and gives the same graph.
 ///
 /// ```
-/// use hedgerow::{Graph, GraphOptions};
+/// use hedgerow::prelude::*;
 ///
-/// let graph = Graph::in_memory(GraphOptions::new())?;
-/// graph.put_edge(1, 2)?;
+/// let graph = Graph::in_memory(GraphOptions::new().label::<()>("follows"))?;
+/// let follows = graph.label::<()>("follows")?;
+/// graph.put_edge(follows, 1, 2)?;
 /// let before = graph.snapshot()?;
 ///
-/// let mut transaction = graph.begin()?;
-/// transaction.put_edge(2, 3)?;
-/// transaction.delete_edge(1, 2)?;
+/// let transaction = graph.begin()?;
+/// transaction.put_edge(follows, 2, 3)?;
+/// transaction.delete_edge(follows, 1, 2)?;
 /// transaction.commit()?;
 ///
 /// assert_eq!(before.edge_count(), 1);
-/// assert!(before.contains_edge(1, 2)?);
-/// assert_eq!(graph.neighbors(2)?, [3.into()]);
+/// assert!(before.contains_edge(follows, 1, 2)?);
+/// assert_eq!(graph.neighbors(follows, 2)?, [3]);
 /// # Ok::<(), hedgerow::Error>(())
 /// ```
 #[derive(Clone)]
@@ -77,127 +82,14 @@ impl Graph {
         self.stores.catalog()
     }
 
-    /// The label called `name`.
+    /// The label called `name`, with edge data of type `T`: see [`Label`].
     ///
     /// # Errors
-    /// There is none.
-    pub fn label(&self, name: &str) -> Result<LabelId, Error> {
-        Ok(self.catalog().label_id(name)?)
-    }
-
-    // --- writes of one operation -------------------------------------------------------------
-
-    /// Puts an edge of the default label, as a commit of its own.
-    ///
-    /// # Errors
-    /// A key is of another kind than the graph's, the edges of the default label carry a value, or
-    /// a limit would be exceeded.
-    pub fn put_edge(&self, source: impl AsKey, destination: impl AsKey) -> Result<Commit, Error> {
-        self.put_edge_value(LabelId::DEFAULT, source, destination, ())
-    }
-
-    /// Puts an edge with a value, or replaces its value, as a commit of its own.
-    ///
-    /// # Errors
-    /// A key is of another kind than the graph's, there is no such label, its edges carry another
-    /// type, or a limit would be exceeded.
-    pub fn put_edge_value<W: Column>(
-        &self,
-        label: LabelId,
-        source: impl AsKey,
-        destination: impl AsKey,
-        value: W,
-    ) -> Result<Commit, Error> {
-        self.stores.check_written_column::<W>(label)?;
-        let (source, destination) = (source.as_key(), destination.as_key());
-        self.commit_edge(EdgeWrite { label, source, destination, value: Some(value.to_bits()) })
-    }
-
-    /// Deletes an edge of the default label, as a commit of its own; says whether it existed.
-    ///
-    /// # Errors
-    /// A key is of another kind than the graph's.
-    pub fn delete_edge(&self, source: impl AsKey, destination: impl AsKey) -> Result<bool, Error> {
-        self.delete_edge_of(LabelId::DEFAULT, source, destination)
-    }
-
-    /// Deletes an edge, as a commit of its own; says whether it existed.
-    ///
-    /// # Errors
-    /// A key is of another kind than the graph's, or there is no such label.
-    pub fn delete_edge_of(
-        &self,
-        label: LabelId,
-        source: impl AsKey,
-        destination: impl AsKey,
-    ) -> Result<bool, Error> {
-        let commit = if self.stores.has_records(label)? {
-            self.commit_one(self.stores.delete_edge(label, &source, &destination)?)?
-        } else {
-            let (source, destination) = (source.as_key(), destination.as_key());
-            self.commit_edge(EdgeWrite { label, source, destination, value: None })?
-        };
-        // It is exact of a commit that deletes one edge.
-        Ok(commit.edges_removed.at_least() > 0)
-    }
-
-    #[inline]
-    fn commit_edge(&self, write: EdgeWrite<'_>) -> Result<Commit, Error> {
-        Ok(with_store!(&*self.stores, store => store.commit_edge(write))?)
-    }
-
-    pub(crate) fn stores(&self) -> &Stores {
-        &self.stores
-    }
-
-    /// Puts, changes or deletes an edge that has a record, as a commit of its own, and decides a condition on the newest state.
-    ///
-    /// [`Commit::changed`] says whether the condition held and anything is different now.
-    ///
-    /// # Errors
-    /// A key is of another kind than the graph's, there is no such label, its edges have no records, a property is unknown, of
-    /// another type or null where it must not be, or a limit would be exceeded.
-    pub fn update_edge(
-        &self,
-        label: LabelId,
-        source: impl AsKey,
-        destination: impl AsKey,
-        update: &EdgeUpdate<'_>,
-    ) -> Result<Commit, Error> {
-        self.commit_one(self.stores.update_edge(label, &source, &destination, update)?)
-    }
-
-    /// Makes a vertex exist, as a commit of its own; says whether it is new.
-    ///
-    /// # Errors
-    /// The key is of another kind than the graph's, or a limit would be exceeded.
-    pub fn add_vertex(&self, key: impl AsKey) -> Result<bool, Error> {
-        let commit = self.commit_one(self.stores.add_vertex(&key)?)?;
-        Ok(commit.vertices_added > 0)
-    }
-
-    /// Deletes a vertex and all its incident edges, as a commit of its own; says whether it existed.
-    ///
-    /// Costs O(degree) on undirected graphs and with reverse adjacency, else one scan of all
-    /// edges: delete many vertices in one transaction, which shares the scan.
-    ///
-    /// # Errors
-    /// The key is of another kind than the graph's.
-    pub fn delete_vertex(&self, key: impl AsKey) -> Result<bool, Error> {
-        let commit = self.commit_one(self.stores.delete_vertex(&key)?)?;
-        Ok(commit.vertices_removed > 0)
-    }
-
-    /// Sets properties of a vertex by name, as a commit of its own; creates it if it does not exist.
-    ///
-    /// # Errors
-    /// The key is of another kind than the graph's, or a property is unknown or of another type.
-    pub fn set_properties(&self, key: impl AsKey, properties: &[(&str, Value)]) -> Result<Commit, Error> {
-        self.commit_one(self.stores.set_properties(&key, properties)?)
-    }
-
-    pub(crate) fn commit_one(&self, operation: Operation) -> Result<Commit, Error> {
-        Ok(with_store!(&*self.stores, store => store.commit(&[operation], None))?)
+    /// There is no such label, or its edges carry data of another type.
+    pub fn label<T: EdgeData>(&self, name: &str) -> Result<Label<T>, Error> {
+        let id = self.catalog().label_id(name)?;
+        T::check(self.stores.label_schema(id)?)?;
+        Ok(id.into())
     }
 
     // --- writes of many operations -----------------------------------------------------------
@@ -228,7 +120,7 @@ impl Graph {
     /// # Errors
     /// What `run` returned, or a commit that cannot succeed: [`ErrorKind::Conflict`](crate::ErrorKind::Conflict) if another commit came first
     /// every time, and nothing has changed.
-    pub fn transact<T>(&self, run: impl FnMut(&mut WriteTxn) -> Result<T, Error>) -> Result<T, Error> {
+    pub fn transact<T>(&self, run: impl FnMut(&WriteTxn) -> Result<T, Error>) -> Result<T, Error> {
         self.transact_with(Isolation::Snapshot, run)
     }
 
@@ -239,12 +131,12 @@ impl Graph {
     pub fn transact_with<T>(
         &self,
         isolation: Isolation,
-        mut run: impl FnMut(&mut WriteTxn) -> Result<T, Error>,
+        mut run: impl FnMut(&WriteTxn) -> Result<T, Error>,
     ) -> Result<T, Error> {
         let mut retries = Retries::new(self.stores.retries);
         loop {
-            let mut transaction = self.begin_with(isolation)?;
-            let result = run(&mut transaction)?;
+            let transaction = self.begin_with(isolation)?;
+            let result = run(&transaction)?;
             match transaction.commit() {
                 Err(error) if error.is_conflict() && retries.wait() => {
                     // The commit that came first may not be published yet.
@@ -268,103 +160,88 @@ impl Graph {
     pub fn transact_declared<K: AsKey, T>(
         &self,
         vertices: &[K],
-        run: impl FnOnce(&mut DeclaredTxn<'_>) -> Result<T, Error>,
+        run: impl FnOnce(&DeclaredTxn<'_>) -> Result<T, Error>,
     ) -> Result<(T, Commit), Error> {
         let declared =
             vertices.iter().map(|key| self.stores.check_key(key)).collect::<Result<Vec<Key>, _>>()?;
         with_store!(&*self.stores, store => transact_declared(store, &self.stores, declared, run))
     }
 
-    /// Puts edges of the default label as one commit: `(source, destination)` pairs, or
-    /// `(source, destination, value)` triples. Of several equal edges the last one counts.
+    /// Puts edges as one commit: `(source, destination)` pairs, or `(source, destination, value)`
+    /// triples. Of several equal edges the last one counts.
     ///
-    /// Sorted and applied on several threads. Blind: never in conflict.
-    ///
-    /// # Errors
-    /// A key is of another kind than the graph's, the label's edges carry another type, or a limit would be
-    /// exceeded. Nothing has changed then.
-    pub fn ingest<B: BulkEdge>(&self, edges: &[B]) -> Result<Commit, Error> {
-        self.ingest_into(LabelId::DEFAULT, edges)
-    }
-
-    /// Puts edges of any label, all as one commit.
+    /// Sorted and applied on several threads. Never in conflict.
     ///
     /// # Errors
-    /// As [`Graph::ingest`], or there is no such label.
-    pub fn ingest_into<B: BulkEdge>(&self, label: LabelId, edges: &[B]) -> Result<Commit, Error> {
+    /// As [`WriteGraph::put_edge_with`](crate::WriteGraph::put_edge_with). Nothing has changed then.
+    pub fn ingest<B: BulkEdge>(&self, label: impl Into<LabelId>, edges: &[B]) -> Result<Commit, Error> {
+        let label = label.into();
         self.stores.check_written_column::<B::Value>(label)?;
         Ok(with_store!(&*self.stores, store => store.ingest(label, edges, None))?)
     }
 
-    /// Puts edges of a label that has records as one commit: source, destination, and the record, a value per property in the order
-    /// of the schema. Of several equal edges the last one counts. Versions are counted by the store, whatever the records have there.
-    ///
-    /// Sorted and applied on several threads. Blind: never in conflict. Not for labels whose edges may be parallel.
+    /// Puts edges with records as one commit: like [`Graph::ingest`]. Not for labels whose edges may be
+    /// parallel.
     ///
     /// ```
-    /// use hedgerow::{EdgeSchema, Field, Graph, GraphOptions, LabelId, LabelSchema, Record, RecordSchema, Value, ValueType};
+    /// use hedgerow::prelude::*;
     ///
-    /// let amount = Field { name: "amount".into(), value_type: ValueType::F64, nullable: false };
-    /// let pays = LabelSchema { name: "pays".into(), edges: EdgeSchema::Record(RecordSchema { fields: vec![amount] }) };
-    /// let graph = Graph::in_memory(GraphOptions::new().label(pays))?;
-    /// let payments = [(1u64, 2u64, 9.5), (2, 3, 4.0)].map(|(from, to, amount)| (from, to, Record::new(vec![Value::F64(amount)])));
-    /// assert_eq!(graph.ingest_records(LabelId::DEFAULT, &payments)?.edges_added, 2);
+    /// #[derive(Properties)]
+    /// struct Pays {
+    ///     amount: f64,
+    /// }
+    ///
+    /// let graph = Graph::in_memory(GraphOptions::new().label::<Pays>("pays"))?;
+    /// let pays = graph.label::<Pays>("pays")?;
+    /// let payments = [(1, 2, Pays { amount: 9.5 }), (2, 3, Pays { amount: 4.0 })];
+    /// assert_eq!(graph.ingest_records(pays, &payments)?.edges_added, 2);
     /// # Ok::<(), hedgerow::Error>(())
     /// ```
     ///
     /// # Errors
-    /// A key is of another kind than the graph's, there is no such label, its edges have no records or may be parallel, a record does not
-    /// fit its schema, or a limit would be exceeded. Nothing has changed then.
-    pub fn ingest_records<K: AsKey + Sync>(
+    /// As [`WriteGraph::put_edge_with`](crate::WriteGraph::put_edge_with). Nothing has changed then.
+    pub fn ingest_records<K: AsKey + Sync, T: EdgeData>(
         &self,
-        label: LabelId,
-        edges: &[(K, K, Record)],
+        label: impl Into<Label<T>>,
+        edges: &[(K, K, T)],
     ) -> Result<Commit, Error> {
-        self.stores.ingest_records(label, edges, None)
+        self.stores.ingest_records(label.into().id(), edges, None)
     }
 
     // --- streams: many commits of one operation ------------------------------------------------
 
-    /// Puts edges of the default label, each as a commit of its own, in their order: as a loop of
-    /// [`Graph::put_edge`], faster, for what the next commits touch is fetched ahead.
+    /// Puts edges, each as a commit of its own, in their order: like a loop of
+    /// [`put_edge`](crate::WriteGraph::put_edge), but faster, because it prefetches what the next
+    /// commits touch.
     ///
-    /// A snapshot may show any beginning of the stream. Use [`Graph::ingest`] where readers must not see an intermediate state.
-    ///
-    /// # Errors
-    /// As [`Graph::put_edge`], at the first edge that cannot be put; those before it are committed.
-    pub fn put_each<B: BulkEdge>(&self, edges: &[B]) -> Result<Commits, StreamError> {
-        self.put_each_into(LabelId::DEFAULT, edges)
-    }
-
-    /// Puts edges of any label, each as a commit of its own, like [`Graph::put_each`].
+    /// A snapshot may show any prefix of the stream. Use [`Graph::ingest`] where readers must not see
+    /// an intermediate state.
     ///
     /// # Errors
-    /// As [`Graph::put_edge_value`], at the first edge that cannot be put; those before it are committed.
-    pub fn put_each_into<B: BulkEdge>(&self, label: LabelId, edges: &[B]) -> Result<Commits, StreamError> {
-        self.stores.commit_put_each(label, edges)
-    }
-
-    /// Deletes edges of the default label, each as a commit of its own, in their order.
-    ///
-    /// # Errors
-    /// As [`Graph::delete_edge`], at the first edge that cannot be deleted; those before it are gone.
-    pub fn delete_each<B: BulkEdge<Value = ()>>(&self, edges: &[B]) -> Result<Commits, StreamError> {
-        self.delete_each_of(LabelId::DEFAULT, edges)
-    }
-
-    /// Deletes edges of any label, each as a commit of its own, in their order.
-    ///
-    /// # Errors
-    /// As [`Graph::delete_edge_of`], at the first edge that cannot be deleted; those before it are gone.
-    pub fn delete_each_of<B: BulkEdge<Value = ()>>(
+    /// As [`WriteGraph::put_edge_with`](crate::WriteGraph::put_edge_with), at the first edge that
+    /// cannot be put; those before it are committed.
+    pub fn put_each<B: BulkEdge>(
         &self,
-        label: LabelId,
+        label: impl Into<LabelId>,
         edges: &[B],
     ) -> Result<Commits, StreamError> {
-        self.stores.commit_delete_each(label, edges)
+        self.stores.commit_put_each(label.into(), edges)
     }
 
-    // --- reads -------------------------------------------------------------------------------
+    /// Deletes edges, each as a commit of its own, in their order.
+    ///
+    /// # Errors
+    /// As [`WriteGraph::delete_edge`](crate::WriteGraph::delete_edge), at the first edge that cannot
+    /// be deleted; those before it are gone.
+    pub fn delete_each<B: BulkEdge<Value = ()>>(
+        &self,
+        label: impl Into<LabelId>,
+        edges: &[B],
+    ) -> Result<Commits, StreamError> {
+        self.stores.commit_delete_each(label.into(), edges)
+    }
+
+    // --- snapshots ---------------------------------------------------------------------------
 
     /// Opens a snapshot of the newest state: everything that was committed before this call. O(1).
     ///
@@ -390,49 +267,6 @@ impl Graph {
     #[must_use]
     pub fn oldest_kept(&self) -> Option<(Timestamp, u64)> {
         with_store!(&*self.stores, store => store.sequencer.oldest_kept())
-    }
-
-    /// Whether there is an edge of the default label, now.
-    ///
-    /// # Errors
-    /// A key is of another kind than the graph's, or the graph is poisoned.
-    pub fn contains_edge(&self, source: impl AsKey, destination: impl AsKey) -> Result<bool, Error> {
-        self.snapshot()?.contains_edge(source, destination)
-    }
-
-    /// The value of an edge, now; `None` if it does not exist.
-    ///
-    /// # Errors
-    /// A key is of another kind than the graph's, there is no such label, its edges carry another type, or
-    /// the graph is poisoned.
-    pub fn get_edge<W: Column>(
-        &self,
-        label: LabelId,
-        source: impl AsKey,
-        destination: impl AsKey,
-    ) -> Result<Option<W>, Error> {
-        self.snapshot()?.get_edge(label, source, destination)
-    }
-
-    /// The out-neighbors of a vertex over edges of the default label, now.
-    ///
-    /// # Errors
-    /// The key is of another kind than the graph's, or the graph is poisoned.
-    pub fn neighbors(&self, key: impl AsKey) -> Result<Vec<Key>, Error> {
-        self.snapshot()?.neighbors(key)
-    }
-
-    /// The record of an edge in the newest state; `None` if the edge does not exist. O(log degree).
-    ///
-    /// # Errors
-    /// A key is of another kind than the graph's, there is no such label, its edges have no records, or the graph is poisoned.
-    pub fn edge_record(
-        &self,
-        label: LabelId,
-        source: impl AsKey,
-        destination: impl AsKey,
-    ) -> Result<Option<Record>, Error> {
-        self.snapshot()?.edge_record(label, source, destination)
     }
 
     // --- housekeeping ------------------------------------------------------------------------
@@ -473,5 +307,91 @@ impl Graph {
     #[must_use]
     pub fn memory(&self) -> MemoryUse {
         self.stores.memory()
+    }
+}
+
+impl Writes for Graph {
+    type Written = Commit;
+
+    #[inline]
+    fn stores(&self) -> &Stores {
+        &self.stores
+    }
+
+    fn write(&self, operation: Operation) -> Result<Commit, Error> {
+        Ok(with_store!(&*self.stores, store => store.commit(&[operation], None))?)
+    }
+
+    #[inline]
+    fn write_edge(&self, edge: EdgeWrite<'_>) -> Result<Commit, Error> {
+        Ok(with_store!(&*self.stores, store => store.commit_edge(edge))?)
+    }
+}
+
+/// Each read opens a snapshot.
+impl Reads for Graph {
+    fn stores(&self) -> &Stores {
+        &self.stores
+    }
+
+    fn vertex_exists(&self, key: KeyRef<'_>) -> Result<bool, Error> {
+        self.snapshot()?.vertex_exists(key)
+    }
+
+    fn vertex_record(&self, key: KeyRef<'_>) -> Result<Option<Record>, Error> {
+        self.snapshot()?.vertex_record(key)
+    }
+
+    fn value<W: Column>(
+        &self,
+        label: LabelId,
+        source: KeyRef<'_>,
+        destination: KeyRef<'_>,
+    ) -> Result<Option<W>, Error> {
+        self.snapshot()?.value(label, source, destination)
+    }
+
+    fn record(
+        &self,
+        label: LabelId,
+        source: KeyRef<'_>,
+        destination: KeyRef<'_>,
+    ) -> Result<Option<Record>, Error> {
+        self.snapshot()?.record(label, source, destination)
+    }
+
+    fn degree_of(&self, hop: Hop, key: KeyRef<'_>) -> Result<usize, Error> {
+        self.snapshot()?.degree_of(hop, key)
+    }
+
+    fn values<W: Column>(&self, hop: Hop, key: KeyRef<'_>, visit: impl FnMut(Key, W)) -> Result<(), Error> {
+        self.snapshot()?.values(hop, key, visit)
+    }
+
+    fn records(&self, hop: Hop, key: KeyRef<'_>) -> Result<Vec<(Key, Record)>, Error> {
+        self.snapshot()?.records(hop, key)
+    }
+
+    fn parallel(
+        &self,
+        label: LabelId,
+        source: KeyRef<'_>,
+        destination: KeyRef<'_>,
+        keys: RangeInclusive<u64>,
+    ) -> Result<Vec<(u64, Record)>, Error> {
+        self.snapshot()?.parallel(label, source, destination, keys)
+    }
+
+    fn parallel_of(
+        &self,
+        hop: Hop,
+        key: KeyRef<'_>,
+        keys: RangeInclusive<u64>,
+    ) -> Result<Vec<EdgeOfVertex>, Error> {
+        self.snapshot()?.parallel_of(hop, key, keys)
+    }
+
+    fn newest_edges(&self, hop: Hop, key: KeyRef<'_>, newest: &Newest) -> Result<Vec<EdgeOfVertex>, Error> {
+        self.snapshot()?.newest_edges(hop, key, newest)
     }
 }

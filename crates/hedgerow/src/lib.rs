@@ -1,42 +1,114 @@
 //! Hedgerow: an embeddable store for graphs that never stop changing.
 //!
-//! Writers put in vertices and edges, one by one or in bulk, with ACID transactions; readers open
-//! consistent snapshots in constant time and run point queries or whole-graph analytics on them,
-//! at the same moment, without a lock.
+//! Writers insert vertices and edges, one by one or in bulk, with ACID transactions and a durable
+//! log. Readers open consistent snapshots in constant time and run point queries and whole-graph
+//! analytics on them, at the same moment and without a lock.
 //!
-//! - [`Graph`] is the store; [`GraphOptions`] says how it is made.
-//! - [`Graph::put_edge`] and its like commit one operation; [`Graph::begin`] and
-//!   [`Graph::transact`] many; [`Graph::ingest`] puts whole slices of edges as one, and
-//!   [`Graph::put_each`] each edge of a slice by itself.
-//! - [`Graph::snapshot`] opens a [`Snapshot`]: point reads, [`Snapshot::run`] for the kernels of
-//!   [`kernels`], [`Snapshot::to_csr`] for a static copy.
+//! # A graph in five minutes
+//!
+//! Say what the graph is made of: its labels with the data on their edges, what its keys are, and
+//! whether edges have a direction. Open it, and get a handle of each label.
 //!
 //! ```
-//! use hedgerow::kernels::{Bfs, PageRank};
-//! use hedgerow::{Graph, GraphOptions, Topology};
+//! use hedgerow::prelude::*;
 //!
-//! let graph = Graph::in_memory(GraphOptions::new().topology(Topology::Undirected))?;
-//! graph.ingest(&[(10u64, 20u64), (20, 30), (30, 10), (30, 40)])?;
+//! #[derive(Properties)]
+//! struct Payment {
+//!     amount: f64,
+//!     note: Option<String>,
+//! }
 //!
+//! # let folder = tempfile::tempdir()?;
+//! # let path = folder.path().join("bank");
+//! let options = GraphOptions::new().keys(KeyKind::Text).label::<()>("knows").label::<Payment>("pays");
+//! let graph = Graph::open_or_create(&path, options)?; // or Graph::in_memory(options)?
+//! let knows = graph.label::<()>("knows")?;
+//! let pays = graph.label::<Payment>("pays")?;
+//!
+//! // Each write is a commit: when it returns, it survives a loss of power.
+//! graph.put_edge(knows, "ann", "bob")?;
+//! graph.put_edge_with(pays, "ann", "bob", Payment { amount: 9.5, note: Some("rent".into()) })?;
+//!
+//! // Many edges in one commit, or each in its own.
+//! graph.ingest(knows, &[("bob", "cid"), ("cid", "ann")])?;
+//! graph.put_each(knows, &[("cid", "dan"), ("dan", "ann")])?;
+//!
+//! // A transaction reads its own writes, and is retried if another commit came first.
+//! graph.transact(|transaction| {
+//!     if transaction.contains_edge(knows, "ann", "bob")? {
+//!         transaction.delete_edge(knows, "cid", "dan")?;
+//!     }
+//!     Ok(())
+//! })?;
+//!
+//! // A snapshot never changes, and goes to any thread.
 //! let snapshot = graph.snapshot()?;
-//! let source = snapshot.vertex_id(10)?.expect("it was just put");
-//! let reached = snapshot.run(Bfs::new(source))?.reached;
-//! assert_eq!(reached, 4);
-//! let ranks = snapshot.run(PageRank::default())?.ranks;
-//! assert!((ranks.iter().sum::<f64>() - 1.0).abs() < 1e-9);
-//! # Ok::<(), hedgerow::Error>(())
+//! assert_eq!(snapshot.neighbors(knows, "ann")?, ["bob"]);
+//! for (to, payment) in snapshot.edges(pays, "ann")? {
+//!     println!("{to} got {} for {:?}", payment.amount, payment.note);
+//! }
+//!
+//! // Analytics run on snapshots, while writers go on.
+//! use hedgerow::kernels::PageRank;
+//! let ranks = snapshot.run(PageRank::default().label(knows))?.ranks;
+//! for (person, rank) in snapshot.with_keys(&ranks)? {
+//!     println!("{person}: {rank:.3}");
+//! }
+//! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! # Where to look
+//!
+//! | for | see |
+//! |---|---|
+//! | options: engine, topology, keys, labels, durability, memory limit | [`GraphOptions`] |
+//! | writes of one operation, on a graph or in a transaction | [`WriteGraph`] |
+//! | reads by key, on a snapshot, a graph or in a transaction | [`ReadGraph`] |
+//! | transactions | [`Graph::transact`], [`Graph::transact_declared`], [`Isolation`] |
+//! | bulk loads and streams of edges | [`Graph::ingest`], [`Graph::put_each`] |
+//! | all vertices and edges of a snapshot | [`Snapshot::vertices`], [`Snapshot::all_edges`], [`Snapshot::par_edges`] |
+//! | BFS, shortest paths, PageRank, components and other kernels, and writing one | [`kernels`] |
+//! | data on edges and vertices | [`Label`], [`Properties`], [`Record`], [`EdgeUpdate`] |
+//! | several edges between two vertices | [`GraphOptions::parallel_label`], [`ReadGraph::parallel_edges`] |
+//! | the newest edges of a vertex; past states | [`ReadGraph::newest`]; [`Graph::snapshot_at`] |
+//! | checkpoints, checks, repair, and reading beside a writer | [`Graph::checkpoint`], [`store`], [`Graph::open_checkpoint`] |
+//!
+//! Every method that fails returns an [`Error`], whose [`ErrorKind`] says what to do about it.
+//!
+//! # Engines
+//!
+//! [`EngineKind::Rapid`], the default, is for analytics beside writers and takes the least memory.
+//! [`EngineKind::Tel`] is for requests for the newest edges and for records on edges, and can keep
+//! edges in a mapped file. Both have the same operations and the same costs as documented, but for:
+//!
+//! | | `rapid` | `tel` |
+//! |---|---|---|
+//! | put an edge | O(log degree) | O(1) amortized if it is new, else O(degree) |
+//! | look up an edge | O(log degree) | O(degree), mostly cut short by a Bloom filter |
+//! | neighbors ascending by id | O(degree) | O(degree log degree) |
+//! | the newest `n` edges | O(degree) | O(n), if they were put in the order of their times |
+//!
+//! # Features
+//!
+//! - `derive` (default): `#[derive(Properties)]`.
+//! - `custom-engines`: graphs over engines of other crates. Unstable.
 
+#[cfg(feature = "derive")]
+// The derive macro names this crate `hedgerow`, in its own tests too.
+extern crate self as hedgerow;
+
+mod data;
 mod declared;
 mod durable;
 mod edge_update;
 mod error;
 mod graph;
-mod newest;
+mod label;
 mod operations;
 mod options;
-mod parallel;
 mod parallel_edge;
+pub mod prelude;
+mod read_graph;
 mod reads;
 mod record_ref;
 mod retries;
@@ -46,13 +118,17 @@ pub mod store;
 mod stores;
 mod stream;
 mod transaction;
+mod write_graph;
 
+pub use data::{EdgeData, EdgeType, Properties, Property, PropertyMismatch, ReadProperties, Record, Version};
 pub use declared::DeclaredTxn;
 pub use durable::StoreInfo;
 pub use edge_update::EdgeUpdate;
 pub use error::{Error, ErrorKind, MemoryLimitExceeded};
 pub use graph::Graph;
 pub use hedgerow_csr::{BuildOptions, Csr};
+#[cfg(feature = "derive")]
+pub use hedgerow_derive::Properties;
 #[cfg(feature = "custom-engines")]
 pub use hedgerow_erased::{CustomEngine, EngineOptions, ErasedEngine, Make};
 pub use hedgerow_kernels as kernels;
@@ -60,8 +136,8 @@ pub use hedgerow_log::Durability;
 pub use hedgerow_model as model;
 pub use hedgerow_model::{
     AsKey, Catalog, Column, ColumnType, Count, Direction, EdgeSchema, Field, Key, KeyKind, KeyRef, LabelId,
-    LabelSchema, MemoryUse, ParallelSchema, Reclaimed, Record, RecordSchema, Timestamp, Topology, Value,
-    ValueRef, ValueType, VertexId,
+    LabelSchema, MemoryUse, ParallelSchema, Reclaimed, RecordSchema, Timestamp, Topology, Value, ValueRef,
+    ValueType, VertexId,
 };
 #[doc(inline)]
 pub use hedgerow_pipeline::{
@@ -71,9 +147,17 @@ pub use hedgerow_pipeline::{
 pub use hedgerow_sequencer::ManualClock;
 #[doc(inline)]
 pub use hedgerow_sequencer::{AsOf, History};
+pub use label::{Hop, HopOf, Label};
 pub use options::{EngineKind, GraphOptions, Isolation};
 pub use parallel_edge::ParallelEdge;
+pub use read_graph::ReadGraph;
 pub use record_ref::RecordRef;
-pub use snapshot::{Snapshot, SnapshotInfo};
+pub use snapshot::{Edge, Edges, Snapshot, SnapshotInfo, Vertices};
 pub use stream::StreamError;
 pub use transaction::WriteTxn;
+pub use write_graph::WriteGraph;
+
+/// The program in the README compiles and runs.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;

@@ -1,12 +1,13 @@
 //! Checked operations: keys of the graph's kind, labels and values that its schemas know.
 
+use crate::data::EdgeData;
 use crate::edge_update::EdgeUpdate;
 use crate::error::{Error, Reason};
 use crate::stores::{Stores, with_store};
 use crate::stream::StreamError;
 use hedgerow_model::{
-    AsKey, Catalog, Column, ColumnType, EdgeValue, Key, LabelId, Operation, Record, RecordSchema, Value,
-    ViewError,
+    AsKey, Catalog, Column, ColumnType, Direction, EdgeValue, Key, KeyRef, LabelId, LabelSchema, Operation,
+    RecordChange, RecordMode, RecordSchema, Value, ViewError,
 };
 use hedgerow_pipeline::{BulkEdge, Commit, Commits, EdgeWrite, Error as Cause, check_records};
 use hedgerow_sync::Arc;
@@ -40,25 +41,55 @@ impl Stores {
         properties: &[(&str, Value)],
     ) -> Result<Operation, Error> {
         let schema = self.catalog().vertices();
-        let mut positions = Vec::with_capacity(properties.len());
-        for (name, value) in properties {
-            let position = schema.position(name)?;
-            schema.fields[position].check(value)?;
-            positions.push((position, value.clone()));
-        }
-        Ok(Operation::SetProperties { key: self.check_key(key)?, properties: positions })
+        let position = |(name, value): &(&str, Value)| Ok((schema.position(name)?, value.clone()));
+        self.set_positions(key, properties.iter().map(position).collect::<Result<_, Error>>()?)
     }
 
-    pub(crate) fn put_edge<W: Column>(
+    /// Sets properties of a vertex by their positions in the schema.
+    pub(crate) fn set_positions(
+        &self,
+        key: &impl AsKey,
+        properties: Vec<(usize, Value)>,
+    ) -> Result<Operation, Error> {
+        let fields = &self.catalog().vertices().fields;
+        properties.iter().try_for_each(|(position, value)| fields[*position].check(value))?;
+        Ok(Operation::SetProperties { key: self.check_key(key)?, properties })
+    }
+
+    /// Puts an edge with a record.
+    pub(crate) fn put_record<T: EdgeData>(
         &self,
         label: LabelId,
         source: &impl AsKey,
         destination: &impl AsKey,
-        value: W,
+        data: &T,
     ) -> Result<Operation, Error> {
-        self.check_written_column::<W>(label)?;
+        let schema = self.record_schema(label)?;
+        let fields = data.to_properties(schema)?;
+        fields.iter().try_for_each(|(position, value)| schema.fields[*position].check_set(value))?;
         let (source, destination) = (self.check_key(source)?, self.check_key(destination)?);
-        Ok(Operation::PutEdge { label, source, destination, value: value.to_bits() })
+        let change = RecordChange { mode: RecordMode::Put, fields, condition: None };
+        Ok(Operation::ChangeRecord { label, source, destination, key: None, change })
+    }
+
+    /// Fails if a key is of another kind than the graph's.
+    #[inline]
+    pub(crate) fn check_ends(&self, source: KeyRef<'_>, destination: KeyRef<'_>) -> Result<(), Error> {
+        with_store!(self, store => store.dictionary.check(source).and_then(|()| store.dictionary.check(destination)))?;
+        Ok(())
+    }
+
+    /// The schema of a label.
+    #[inline]
+    pub(crate) fn label_schema(&self, label: LabelId) -> Result<&LabelSchema, Error> {
+        Ok(self.catalog().label(label).ok_or(ViewError::UnknownLabel(label))?)
+    }
+
+    /// Fails if edges cannot be followed in a direction.
+    #[inline]
+    pub(crate) fn check_direction(&self, direction: Direction) -> Result<(), Error> {
+        let topology = with_store!(self, store => store.topology);
+        topology.stored(direction).map(drop).ok_or(ViewError::NoReverse.into())
     }
 
     pub(crate) fn delete_edge(
@@ -67,7 +98,7 @@ impl Stores {
         source: &impl AsKey,
         destination: &impl AsKey,
     ) -> Result<Operation, Error> {
-        self.catalog().label(label).ok_or(ViewError::UnknownLabel(label))?;
+        self.label_schema(label)?;
         let (source, destination) = (self.check_key(source)?, self.check_key(destination)?);
         Ok(Operation::DeleteEdge { label, source, destination })
     }
@@ -99,47 +130,46 @@ impl Stores {
 
     /// The schema of the records that edges of a label have, of which there is one at most between two vertices.
     pub(crate) fn record_schema(&self, label: LabelId) -> Result<&RecordSchema, Error> {
-        let schema = self.any_record_schema(label)?;
-        match self.are_parallel(label) {
-            true => Err(Reason::NeedsKey(label).into()),
-            false => Ok(schema),
+        let schema = self.label_schema(label)?;
+        match schema.edges.key() {
+            Some(_) => Err(Reason::NeedsKey(schema.name.clone()).into()),
+            None => Ok(schema.edges.record().ok_or(Cause::NoRecords(label))?),
         }
     }
 
     /// The schema of the records that edges of a label have, which may be parallel.
     pub(crate) fn parallel_schema(&self, label: LabelId) -> Result<&RecordSchema, Error> {
-        let schema = self.catalog().label(label).ok_or(ViewError::UnknownLabel(label))?;
-        let schema = schema.edges.record().filter(|_| schema.edges.key().is_some());
-        Ok(schema.ok_or(Reason::NotParallel(label))?)
+        let schema = self.label_schema(label)?;
+        let record = schema.edges.record().filter(|_| schema.edges.key().is_some());
+        record.ok_or_else(|| Reason::NotParallel(schema.name.clone()).into())
     }
 
     /// The schema of the records that edges of a label have, parallel or not.
     pub(crate) fn any_record_schema(&self, label: LabelId) -> Result<&RecordSchema, Error> {
-        let schema = self.catalog().label(label).ok_or(ViewError::UnknownLabel(label))?;
+        let schema = self.label_schema(label)?;
         Ok(schema.edges.record().ok_or(Cause::NoRecords(label))?)
     }
 
     /// Whether edges of a label have records.
     pub(crate) fn has_records(&self, label: LabelId) -> Result<bool, Error> {
-        let schema = self.catalog().label(label).ok_or(ViewError::UnknownLabel(label))?;
+        let schema = self.label_schema(label)?;
         Ok(schema.edges.record().is_some())
     }
 
-    /// Whether edges of a label may be parallel.
-    pub(crate) fn are_parallel(&self, label: LabelId) -> bool {
-        self.catalog().label(label).is_some_and(|schema| schema.edges.key().is_some())
-    }
-
     /// Puts edges with records as one commit.
-    pub(crate) fn ingest_records<K: AsKey + Sync>(
+    pub(crate) fn ingest_records<K: AsKey + Sync, T: EdgeData>(
         &self,
         label: LabelId,
-        edges: &[(K, K, Record)],
+        edges: &[(K, K, T)],
         input: Option<&[u8]>,
     ) -> Result<Commit, Error> {
         let schema = self.record_schema(label)?;
-        check_records(schema, edges.iter().map(|(.., record)| record))?;
-        Ok(with_store!(self, store => store.ingest_records(label, edges, input))?)
+        let mut records = Vec::with_capacity(edges.len());
+        for (source, destination, data) in edges {
+            records.push((source, destination, data.to_record(schema)?));
+        }
+        check_records(schema, records.iter().map(|(.., record)| record))?;
+        Ok(with_store!(self, store => store.ingest_records(label, &records, input))?)
     }
 
     /// Commits edges that are put, each on its own.
@@ -199,7 +229,7 @@ impl Stores {
 
     /// Whether edges of a label are written with values of type `W`: the type must be exactly the declared one.
     pub(crate) fn check_written_column<W: Column>(&self, label: LabelId) -> Result<(), Error> {
-        let schema = self.catalog().label(label).ok_or(ViewError::UnknownLabel(label))?;
+        let schema = self.label_schema(label)?;
         let declared = schema.edges.column();
         // Handles of records belong to the engine: no caller has one.
         if declared == W::TYPE && declared != ColumnType::Record {

@@ -1,5 +1,6 @@
 //! How a graph is made, and how its transactions behave.
 
+use crate::data::{EdgeType, Properties};
 use crate::retries::Retries;
 #[cfg(feature = "custom-engines")]
 use hedgerow_erased::{CustomEngine, Make};
@@ -88,11 +89,13 @@ pub enum Isolation {
 /// How a graph is made.
 ///
 /// ```
-/// use hedgerow::{Graph, GraphOptions, Topology};
+/// use hedgerow::prelude::*;
 ///
-/// let graph = Graph::in_memory(GraphOptions::new().topology(Topology::Undirected))?;
-/// graph.put_edge(1, 2)?;
-/// assert!(graph.contains_edge(2, 1)?);
+/// let options = GraphOptions::new().topology(Topology::Undirected).keys(KeyKind::Text).label::<()>("knows");
+/// let graph = Graph::in_memory(options)?;
+/// let knows = graph.label::<()>("knows")?;
+/// graph.put_edge(knows, "ann", "bob")?;
+/// assert!(graph.contains_edge(knows, "bob", "ann")?);
 /// # Ok::<(), hedgerow::Error>(())
 /// ```
 #[derive(Clone, Debug, Default)]
@@ -146,15 +149,36 @@ impl GraphOptions {
         self
     }
 
-    /// Adds a label. The first one is the default label; without any there is one called `edge`.
+    /// Adds a label whose edges carry `T`: nothing (`()`), a number, or a struct with
+    /// [`Properties`]. Without any label a graph has one called `edge`, which carries nothing.
     #[must_use]
-    pub fn label(mut self, label: LabelSchema) -> Self {
+    pub fn label<T: EdgeType>(self, name: impl Into<String>) -> Self {
+        self.label_schema(LabelSchema { name: name.into(), edges: T::edge_schema() })
+    }
+
+    /// Adds a label that allows several edges between two vertices, each with the properties of `P`
+    /// and a number that no other edge between them has; files and the command line call that number
+    /// `key`.
+    #[must_use]
+    pub fn parallel_label<P: Properties>(self, name: impl Into<String>, key: impl Into<String>) -> Self {
+        self.label_schema(LabelSchema::with_parallel_edges(name, key, P::schema()))
+    }
+
+    /// Adds a label whose schema is only known at run time.
+    #[must_use]
+    pub fn label_schema(mut self, label: LabelSchema) -> Self {
         self.labels.push(label);
         self.takes_stored_labels = false;
         self
     }
 
-    /// The properties of vertices.
+    /// Vertices have the properties of `P`, all of which may be null.
+    #[must_use]
+    pub fn vertices<P: Properties>(self) -> Self {
+        self.vertex_properties(P::schema())
+    }
+
+    /// The properties of vertices, known at run time.
     #[must_use]
     pub fn vertex_properties(mut self, schema: RecordSchema) -> Self {
         self.vertices = schema;

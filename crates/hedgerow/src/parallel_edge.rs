@@ -1,36 +1,37 @@
 //! One of several edges between two vertices.
 
-use hedgerow_model::{Key, Record};
+use hedgerow_model::Key;
 
 /// One of the edges of a vertex over a label whose edges may be parallel.
 ///
 /// ```
-/// use hedgerow::{Direction, EdgeSchema, EdgeUpdate, Field, Graph, GraphOptions, LabelId, LabelSchema, ParallelSchema, RecordSchema, ValueType};
+/// use hedgerow::prelude::*;
 ///
-/// let amount = Field { name: "amount".into(), value_type: ValueType::F64, nullable: false };
-/// let payments = ParallelSchema { key: "number".into(), record: RecordSchema { fields: vec![amount] } };
-/// let pays = LabelSchema { name: "pays".into(), edges: EdgeSchema::Parallel(payments) };
-/// let graph = Graph::in_memory(GraphOptions::new().label(pays))?;
+/// #[derive(Properties, Debug, PartialEq)]
+/// struct Payment {
+///     amount: f64,
+/// }
 ///
-/// let pays = LabelId::DEFAULT;
+/// let graph = Graph::in_memory(GraphOptions::new().parallel_label::<Payment>("pays", "number"))?;
+/// let pays = graph.label::<Payment>("pays")?;
 /// for (number, to, amount) in [(1001, 2, 9.5), (1002, 2, 20.0), (1003, 3, 4.0)] {
 ///     graph.update_parallel_edge(pays, 1, to, number, &EdgeUpdate::put().set("amount", amount))?;
 /// }
 /// let snapshot = graph.snapshot()?;
-/// let to_two: Vec<u64> = snapshot.parallel_edges(pays, 1, 2, ..)?.into_iter().map(|(number, _)| number).collect();
-/// assert_eq!(to_two, [1001, 1002]);
-/// let later = snapshot.parallel_neighbors(pays, Direction::Out, 1, 1002..)?;
+/// let to_two = snapshot.parallel_edges(pays, 1, 2, ..)?;
+/// assert_eq!(to_two, [(1001, Payment { amount: 9.5 }), (1002, Payment { amount: 20.0 })]);
+/// let later = snapshot.parallel_neighbors(pays, 1, 1002..)?;
 /// let later: Vec<_> = later.into_iter().map(|edge| (edge.neighbor, edge.key)).collect();
 /// assert_eq!(later, [(2.into(), 1002), (3.into(), 1003)]);
-/// assert_eq!((snapshot.degree(pays, Direction::Out, 1)?, snapshot.parallel_degree(pays, Direction::Out, 1)?), (2, 3));
+/// assert_eq!((snapshot.degree(pays, 1)?, snapshot.parallel_degree(pays, 1)?), (2, 3));
 /// # Ok::<(), hedgerow::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
-pub struct ParallelEdge {
+pub struct ParallelEdge<T = crate::Record> {
     /// The vertex at the other end.
     pub neighbor: Key,
-    /// What tells it from the others that lead there.
+    /// The key, which no other edge between the two vertices has.
     pub key: u64,
-    /// Its record, in the order of the label's schema.
-    pub record: Record,
+    /// What the edge carries.
+    pub data: T,
 }

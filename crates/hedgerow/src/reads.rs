@@ -1,26 +1,216 @@
-//! What reads of snapshots and of transactions have in common.
+//! What [`ReadGraph`](crate::ReadGraph) needs of a state of the graph: reads that were checked.
 
-use crate::error::Error;
-use crate::stores::{Stores, with_store};
-use hedgerow_model::{Catalog, Column, ColumnType, Direction, LabelId, ViewError};
+use crate::error::{Error, Reason};
+use crate::label::Hop;
+use crate::staged::Staged;
+use crate::stores::Stores;
+use hedgerow_model::{Column, EdgeSchema, EdgeValue, Key, KeyRef, LabelId, Record, with_column};
+use hedgerow_pipeline::{Error as Cause, Newest, NewestBy, StateReads, time_of};
+use std::ops::RangeInclusive;
 
-/// Whether the neighbors of a label can be read in a direction, with values of type `W`.
-pub(crate) fn check_adjacency<W: Column>(
-    stores: &Stores,
-    label: LabelId,
-    direction: Direction,
-) -> Result<(), Error> {
-    check_column::<W>(stores.catalog(), label)?;
-    let topology = with_store!(stores, store => store.topology);
-    topology.stored(direction).map(drop).ok_or(ViewError::NoReverse.into())
+/// Point reads on a state of the graph. Labels exist and carry what is read.
+pub trait Reads {
+    /// The store that has the state.
+    fn stores(&self) -> &Stores;
+
+    fn vertex_exists(&self, key: KeyRef<'_>) -> Result<bool, Error>;
+
+    /// The record of a vertex, with a null for each property that was never set.
+    fn vertex_record(&self, key: KeyRef<'_>) -> Result<Option<Record>, Error>;
+
+    /// The value of an edge. `W = ()` reads every label.
+    fn value<W: Column>(
+        &self,
+        label: LabelId,
+        source: KeyRef<'_>,
+        destination: KeyRef<'_>,
+    ) -> Result<Option<W>, Error>;
+
+    /// The record of an edge that cannot be parallel.
+    fn record(
+        &self,
+        label: LabelId,
+        source: KeyRef<'_>,
+        destination: KeyRef<'_>,
+    ) -> Result<Option<Record>, Error>;
+
+    fn degree_of(&self, hop: Hop, key: KeyRef<'_>) -> Result<usize, Error>;
+
+    /// Visits the neighbors of a vertex with the values beside them. `W = ()` reads every label.
+    fn values<W: Column>(&self, hop: Hop, key: KeyRef<'_>, visit: impl FnMut(Key, W)) -> Result<(), Error>;
+
+    /// The neighbors of a vertex with records, once for each parallel edge.
+    fn records(&self, hop: Hop, key: KeyRef<'_>) -> Result<Vec<(Key, Record)>, Error>;
+
+    /// The parallel edges between two vertices.
+    fn parallel(
+        &self,
+        label: LabelId,
+        source: KeyRef<'_>,
+        destination: KeyRef<'_>,
+        keys: RangeInclusive<u64>,
+    ) -> Result<Vec<(u64, Record)>, Error>;
+
+    /// The parallel edges of a vertex.
+    fn parallel_of(
+        &self,
+        hop: Hop,
+        key: KeyRef<'_>,
+        keys: RangeInclusive<u64>,
+    ) -> Result<Vec<EdgeOfVertex>, Error>;
+
+    /// The newest edges of a vertex. By default all are read and sorted: O(degree log degree).
+    fn newest_edges(&self, hop: Hop, key: KeyRef<'_>, newest: &Newest) -> Result<Vec<EdgeOfVertex>, Error> {
+        let schema = self.stores().label_schema(hop.label)?;
+        let clock = newest.clock(schema)?;
+        let edges = match (&schema.edges, clock) {
+            (_, NewestBy::Commit) => return Err(Reason::NoCommitOrderOfStaged.into()),
+            (EdgeSchema::Parallel(_), _) => self.parallel_of(hop, key, 0..=u64::MAX)?,
+            (EdgeSchema::Record(_), _) => {
+                let records = self.records(hop, key)?.into_iter();
+                records
+                    .map(|(neighbor, record)| EdgeOfVertex { record, ..EdgeOfVertex::to(neighbor) })
+                    .collect()
+            }
+            (EdgeSchema::Topology | EdgeSchema::Value(_), _) => {
+                let mut edges = Vec::new();
+                with_column!(schema.edges.column(), W => {
+                    self.values::<W>(hop, key, |neighbor, value| {
+                        edges.push(EdgeOfVertex { value: Column::to_bits(value), ..EdgeOfVertex::to(neighbor) });
+                    })?;
+                });
+                edges
+            }
+        };
+        let column = schema.edges.column();
+        let time = |edge: &EdgeOfVertex| match clock {
+            NewestBy::Value => Some(time_of(column, edge.value)),
+            clock => clock.time(edge.key, &edge.record),
+        };
+        Ok(newest.chosen(edges.into_iter().map(|edge| (time(&edge), edge))))
+    }
 }
 
-/// Whether the edges of a label can be read as `W`.
-pub(crate) fn check_column<W: Column>(catalog: &Catalog, label: LabelId) -> Result<(), Error> {
-    let schema = catalog.label(label).ok_or(ViewError::UnknownLabel(label))?;
-    let declared = schema.edges.column();
-    if W::TYPE == ColumnType::Unit || W::TYPE == declared {
-        return Ok(());
+/// An edge as it is seen from one of its ends.
+pub struct EdgeOfVertex {
+    /// The vertex at the other end.
+    pub(crate) neighbor: Key,
+    /// The key of a parallel edge; else 0.
+    pub(crate) key: u64,
+    /// The value, if the label has values.
+    pub(crate) value: EdgeValue,
+    /// The record, if the label has records.
+    pub(crate) record: Record,
+}
+
+impl EdgeOfVertex {
+    pub(crate) fn to(neighbor: Key) -> Self {
+        EdgeOfVertex { neighbor, key: 0, value: EdgeValue::default(), record: Record::EMPTY }
     }
-    Err(ViewError::WrongColumn { label, declared, asked: W::TYPE }.into())
+}
+
+/// A transaction: reads of a state with staged writes on top.
+pub(crate) trait StagedReads {
+    fn stores(&self) -> &Stores;
+
+    /// Runs a read of `touched`.
+    fn read<T>(
+        &self,
+        touched: Reading<'_>,
+        run: impl FnOnce(&Staged, &dyn StateReads) -> Result<T, Cause>,
+    ) -> Result<T, Error>;
+}
+
+/// What a read of a transaction depends on.
+#[derive(Clone, Copy)]
+pub(crate) enum Reading<'k> {
+    /// Whether a vertex exists.
+    Vertex(KeyRef<'k>),
+    /// The record of a vertex.
+    Record(KeyRef<'k>),
+    /// The edges of a vertex.
+    Neighbors(KeyRef<'k>),
+    /// An edge, or the parallel edges between two vertices.
+    Edge(LabelId, KeyRef<'k>, KeyRef<'k>),
+}
+
+impl<S: StagedReads> Reads for S {
+    fn stores(&self) -> &Stores {
+        StagedReads::stores(self)
+    }
+
+    fn vertex_exists(&self, key: KeyRef<'_>) -> Result<bool, Error> {
+        self.read(Reading::Vertex(key), |staged, state| staged.contains_vertex(state, key))
+    }
+
+    fn vertex_record(&self, key: KeyRef<'_>) -> Result<Option<Record>, Error> {
+        let schema = StagedReads::stores(self).catalog().vertices();
+        self.read(Reading::Record(key), |staged, state| staged.record(state, schema, key))
+    }
+
+    fn value<W: Column>(
+        &self,
+        label: LabelId,
+        source: KeyRef<'_>,
+        destination: KeyRef<'_>,
+    ) -> Result<Option<W>, Error> {
+        let value = self.read(Reading::Edge(label, source, destination), |staged, state| {
+            staged.edge(state, label, source, destination)
+        })?;
+        Ok(value.map(W::from_bits))
+    }
+
+    fn record(
+        &self,
+        label: LabelId,
+        source: KeyRef<'_>,
+        destination: KeyRef<'_>,
+    ) -> Result<Option<Record>, Error> {
+        self.read(Reading::Edge(label, source, destination), |staged, state| {
+            staged.edge_record(state, label, source, destination)
+        })
+    }
+
+    fn degree_of(&self, hop: Hop, key: KeyRef<'_>) -> Result<usize, Error> {
+        let mut degree = 0;
+        self.values::<()>(hop, key, |_, ()| degree += 1)?;
+        Ok(degree)
+    }
+
+    fn values<W: Column>(
+        &self,
+        hop: Hop,
+        key: KeyRef<'_>,
+        mut visit: impl FnMut(Key, W),
+    ) -> Result<(), Error> {
+        let neighbors =
+            self.read(Reading::Neighbors(key), |staged, state| staged.neighbors(state, hop, key))?;
+        neighbors.into_iter().for_each(|(neighbor, value)| visit(neighbor, W::from_bits(value)));
+        Ok(())
+    }
+
+    fn records(&self, hop: Hop, key: KeyRef<'_>) -> Result<Vec<(Key, Record)>, Error> {
+        self.read(Reading::Neighbors(key), |staged, state| staged.neighbor_records(state, hop, key))
+    }
+
+    fn parallel(
+        &self,
+        label: LabelId,
+        source: KeyRef<'_>,
+        destination: KeyRef<'_>,
+        keys: RangeInclusive<u64>,
+    ) -> Result<Vec<(u64, Record)>, Error> {
+        self.read(Reading::Edge(label, source, destination), |staged, state| {
+            staged.parallel_edges(state, label, source, destination, keys)
+        })
+    }
+
+    fn parallel_of(
+        &self,
+        hop: Hop,
+        key: KeyRef<'_>,
+        keys: RangeInclusive<u64>,
+    ) -> Result<Vec<EdgeOfVertex>, Error> {
+        self.read(Reading::Neighbors(key), |staged, state| staged.parallel_neighbors(state, hop, key, keys))
+    }
 }

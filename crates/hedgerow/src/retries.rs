@@ -45,7 +45,7 @@ impl Retries {
 #[cfg(all(test, not(hedgerow_shuttle)))]
 mod tests {
     use super::*;
-    use crate::{ErrorKind, Graph, GraphOptions};
+    use crate::{ErrorKind, Graph, GraphOptions, LabelId, ReadGraph, WriteGraph};
 
     #[test]
     fn waits_are_counted_and_bounded() {
@@ -71,15 +71,15 @@ mod tests {
                 runs += 1;
                 // Another commit to the same edge, each time.
                 match runs % 2 {
-                    1 => assert!(graph.put_edge(1, 2)?.changed),
-                    _ => assert!(graph.delete_edge(1, 2)?),
+                    1 => assert!(graph.put_edge(LabelId::DEFAULT, 1, 2)?.changed),
+                    _ => assert!(graph.delete_edge(LabelId::DEFAULT, 1, 2)?.changed),
                 }
-                transaction.put_edge(1, 2)?;
-                transaction.put_edge(1, 3)
+                transaction.put_edge(LabelId::DEFAULT, 1, 2)?;
+                transaction.put_edge(LabelId::DEFAULT, 1, 3)
             });
             assert_eq!(given_up.unwrap_err().kind(), ErrorKind::Conflict);
             assert_eq!(runs, 1 + retries);
-            assert!(!graph.contains_edge(1, 3).unwrap());
+            assert!(!graph.contains_edge(LabelId::DEFAULT, 1, 3).unwrap());
         }
     }
 }

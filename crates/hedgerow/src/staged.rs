@@ -1,6 +1,7 @@
 //! What a transaction has staged so far, and how it reads on top of a state of the graph.
 
-use crate::parallel_edge::ParallelEdge;
+use crate::label::Hop;
+use crate::reads::EdgeOfVertex;
 use hedgerow_model::{
     Catalog, Direction, EdgeValue, Key, KeyRef, LabelId, Operation, Record, RecordChange, RecordSchema,
     Topology, Value,
@@ -198,26 +199,25 @@ impl Staged {
     pub(crate) fn neighbor_records(
         &self,
         state: &dyn StateReads,
-        label: LabelId,
-        direction: Direction,
+        hop: Hop,
         key: KeyRef<'_>,
     ) -> Result<Vec<(Key, Record)>, Cause> {
-        if self.are_parallel(label) {
-            let edges = self.parallel_neighbors(state, label, direction, key, 0..=u64::MAX)?;
+        if self.are_parallel(hop.label) {
+            let edges = self.parallel_neighbors(state, hop, key, 0..=u64::MAX)?;
             return Ok(edges.into_iter().map(|edge| (edge.neighbor, edge.record)).collect());
         }
         let owner = key.to_key();
         let touched = self.edges.keys().chain(self.records.keys());
         let mut staged = HashMap::new();
-        for (neighbor, (source, destination)) in self.seen_from(touched, label, direction, &owner) {
-            let record = self.edge_record(state, label, source.as_ref(), destination.as_ref())?;
+        for (neighbor, (source, destination)) in self.seen_from(touched, hop, &owner) {
+            let record = self.edge_record(state, hop.label, source.as_ref(), destination.as_ref())?;
             staged.insert(neighbor.clone(), record);
         }
         let (mut neighbors, mut failed) = (Vec::new(), None);
         if !self.is_cleared(&owner)
             && let Some(vertex) = state.owner(key)?
         {
-            state.neighbor_records(label, direction, vertex, &mut |neighbor, stored| {
+            state.neighbor_records(hop.label, hop.direction, vertex, &mut |neighbor, stored| {
                 let neighbor = state.key(neighbor);
                 match staged.remove(&neighbor) {
                     Some(record) => neighbors.extend(record.map(|record| (neighbor, record))),
@@ -267,36 +267,42 @@ impl Staged {
     pub(crate) fn parallel_neighbors(
         &self,
         state: &dyn StateReads,
-        label: LabelId,
-        direction: Direction,
+        hop: Hop,
         key: KeyRef<'_>,
         keys: RangeInclusive<u64>,
-    ) -> Result<Vec<ParallelEdge>, Cause> {
+    ) -> Result<Vec<EdgeOfVertex>, Cause> {
         let owner = key.to_key();
         let touched = self.edges.keys().chain(self.parallel.keys());
         let mut staged = HashMap::new();
-        for (neighbor, (source, destination)) in self.seen_from(touched, label, direction, &owner) {
+        for (neighbor, (source, destination)) in self.seen_from(touched, hop, &owner) {
             let (source, destination) = (source.as_ref(), destination.as_ref());
-            let edges = self.parallel_edges(state, label, source, destination, keys.clone())?;
+            let edges = self.parallel_edges(state, hop.label, source, destination, keys.clone())?;
             staged.insert(neighbor.clone(), Some(edges));
         }
         let mut neighbors: Vec<(Key, Vec<(u64, Record)>)> = Vec::new();
         if !self.is_cleared(&owner)
             && let Some(vertex) = state.owner(key)?
         {
-            state.parallel_neighbors(label, direction, vertex, keys, &mut |neighbor, key, record| {
-                let neighbor = state.key(neighbor);
-                if let Some(edges) = staged.get_mut(&neighbor) {
-                    neighbors.extend(edges.take().map(|edges| (neighbor, edges)));
-                } else if !self.is_cleared(&neighbor) {
-                    neighbors.push((neighbor, vec![(key, decoded(record)?)]));
-                }
-                Ok(())
-            })?;
+            state.parallel_neighbors(
+                hop.label,
+                hop.direction,
+                vertex,
+                keys,
+                &mut |neighbor, key, record| {
+                    let neighbor = state.key(neighbor);
+                    if let Some(edges) = staged.get_mut(&neighbor) {
+                        neighbors.extend(edges.take().map(|edges| (neighbor, edges)));
+                    } else if !self.is_cleared(&neighbor) {
+                        neighbors.push((neighbor, vec![(key, decoded(record)?)]));
+                    }
+                    Ok(())
+                },
+            )?;
         }
         neighbors.extend(new_ones(staged));
         let edges = neighbors.into_iter().flat_map(|(neighbor, edges)| {
-            let edge = move |(key, record)| ParallelEdge { neighbor: neighbor.clone(), key, record };
+            let edge =
+                move |(key, record)| EdgeOfVertex { key, record, ..EdgeOfVertex::to(neighbor.clone()) };
             edges.into_iter().map(edge)
         });
         Ok(edges.collect())
@@ -306,10 +312,10 @@ impl Staged {
     fn seen_from<'e>(
         &self,
         edges: impl Iterator<Item = &'e EdgeKey>,
-        label: LabelId,
-        direction: Direction,
+        hop: Hop,
         owner: &Key,
     ) -> impl Iterator<Item = (&'e Key, (&'e Key, &'e Key))> {
+        let Hop { label, direction } = hop;
         let outgoing = direction == Direction::Out || self.topology.is_undirected();
         let incoming = direction == Direction::In || self.topology.is_undirected();
         edges.filter(move |(of, _, _)| *of == label).filter_map(move |(_, source, destination)| match () {
@@ -323,28 +329,27 @@ impl Staged {
     pub(crate) fn neighbors(
         &self,
         state: &dyn StateReads,
-        label: LabelId,
-        direction: Direction,
+        hop: Hop,
         key: KeyRef<'_>,
     ) -> Result<Vec<(Key, EdgeValue)>, Cause> {
-        if self.are_parallel(label) {
-            let edges = self.parallel_neighbors(state, label, direction, key, 0..=u64::MAX)?;
+        if self.are_parallel(hop.label) {
+            let edges = self.parallel_neighbors(state, hop, key, 0..=u64::MAX)?;
             let mut neighbors: Vec<_> =
                 edges.into_iter().map(|edge| (edge.neighbor, EdgeValue::default())).collect();
             neighbors.dedup();
             return Ok(neighbors);
         }
-        if self.has_records(label) {
-            let records = self.neighbor_records(state, label, direction, key)?;
+        if self.has_records(hop.label) {
+            let records = self.neighbor_records(state, hop, key)?;
             return Ok(records.into_iter().map(|(neighbor, _)| (neighbor, EdgeValue::default())).collect());
         }
         let owner = key.to_key();
-        let mut staged = self.staged_neighbors(label, direction, &owner);
+        let mut staged = self.staged_neighbors(hop, &owner);
         let mut neighbors = Vec::new();
         if !self.is_cleared(&owner)
             && let Some(vertex) = state.owner(key)?
         {
-            state.neighbors(label, direction, vertex, &mut |neighbor, stored| {
+            state.neighbors(hop.label, hop.direction, vertex, &mut |neighbor, stored| {
                 let neighbor = state.key(neighbor);
                 match staged.remove(&neighbor) {
                     Some(value) => neighbors.extend(value.map(|value| (neighbor, value))),
@@ -358,15 +363,10 @@ impl Staged {
     }
 
     /// The staged last words on the edges of one vertex.
-    fn staged_neighbors(
-        &self,
-        label: LabelId,
-        direction: Direction,
-        owner: &Key,
-    ) -> HashMap<Key, Option<EdgeValue>> {
-        let neighbors = self.seen_from(self.edges.keys(), label, direction, owner);
+    fn staged_neighbors(&self, hop: Hop, owner: &Key) -> HashMap<Key, Option<EdgeValue>> {
+        let neighbors = self.seen_from(self.edges.keys(), hop, owner);
         let neighbors = neighbors.map(|(neighbor, (source, destination))| {
-            let value = self.edges.get(&(label, source.clone(), destination.clone()));
+            let value = self.edges.get(&(hop.label, source.clone(), destination.clone()));
             (neighbor.clone(), value.copied().flatten())
         });
         neighbors.collect()

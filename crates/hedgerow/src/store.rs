@@ -60,14 +60,14 @@ pub fn holder(path: impl AsRef<Path>) -> Result<Option<Holder>, Error> {
 /// opened next. When this returns, that is durable. O(labels).
 ///
 /// ```
-/// use hedgerow::{EdgeSchema, Graph, GraphOptions, LabelSchema};
+/// use hedgerow::prelude::*;
 ///
 /// let folder = tempfile::tempdir()?;
-/// Graph::create(folder.path().join("bank"), GraphOptions::new())?.close()?;
-/// let knows = LabelSchema { name: "knows".into(), edges: EdgeSchema::Topology };
-/// hedgerow::store::add_labels(folder.path().join("bank"), &[knows])?;
-/// let graph = Graph::open(folder.path().join("bank"))?;
-/// graph.put_edge_value(graph.label("knows")?, 1, 2, ())?;
+/// let path = folder.path().join("bank");
+/// Graph::create(&path, GraphOptions::new().label::<f64>("pays"))?.close()?;
+/// hedgerow::store::add_labels(&path, &[LabelSchema::new("knows")])?;
+/// let graph = Graph::open(&path)?;
+/// graph.put_edge(graph.label::<()>("knows")?, 1, 2)?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///

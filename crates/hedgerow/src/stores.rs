@@ -17,7 +17,7 @@ use hedgerow_tel::Tel;
 use std::ops::Deref;
 
 /// A store, for whichever engine.
-pub(crate) enum Stores {
+pub enum Stores {
     Rapid(Store<Rapid>),
     Tel(Store<Tel>),
     #[cfg(feature = "custom-engines")]

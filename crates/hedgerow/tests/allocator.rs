@@ -5,7 +5,7 @@
 
 use hedgerow::{
     EdgeSchema, EdgeUpdate, EngineKind, Field, Graph, GraphOptions, Key, KeyKind, LabelId, LabelSchema,
-    RecordSchema, Topology, ValueType,
+    ReadGraph, RecordSchema, Topology, ValueType, WriteGraph,
 };
 use hedgerow_engines::ADJACENCY_LIST;
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -75,7 +75,7 @@ fn dictionary() {
             assert!((-30.0..5.0).contains(&excess), "{vertices} keys of {bytes} bytes: {excess} %");
         }
         let full = graph.memory().index_bytes;
-        (0..next).for_each(|number| assert!(graph.delete_vertex(key(number)).unwrap()));
+        (0..next).for_each(|number| assert!(graph.delete_vertex(key(number)).unwrap().changed));
         graph.reclaim().unwrap();
         let left = graph.memory().index_bytes;
         assert!(left < full / 2, "{left} of {full} bytes are counted of keys that are gone");
@@ -88,7 +88,8 @@ fn records() {
     let note = Field { name: "note".to_owned(), value_type: ValueType::String, nullable: true };
     let edges = EdgeSchema::Record(RecordSchema { fields: vec![note] });
     let options = GraphOptions::new().keys(KeyKind::Dense).threads(1).topology(Topology::Undirected);
-    let graph = Graph::in_memory(options.label(LabelSchema { name: "pays".to_owned(), edges })).unwrap();
+    let graph =
+        Graph::in_memory(options.label_schema(LabelSchema { name: "pays".to_owned(), edges })).unwrap();
     let rest = in_use() - graph.memory().total_bytes() as isize;
     let put = |round: usize| {
         for edge in 0..20_000u64 {
@@ -121,16 +122,16 @@ fn adjacency_lists() {
     let rest = in_use() - graph.memory().total_bytes() as isize;
     let edges = |step: u64| (0..200_000u64).map(move |edge| (edge * 7919 % 4096, edge * step % 4093));
     for (source, destination) in edges(31) {
-        graph.put_edge(source, destination).unwrap();
+        graph.put_edge(LabelId::DEFAULT, source, destination).unwrap();
     }
     assert!(excess(&graph, rest).abs() < 0.1, "loaded: {} %", excess(&graph, rest));
 
     let snapshot = graph.snapshot().unwrap();
     for (source, destination) in edges(31).step_by(3) {
-        graph.delete_edge(source, destination).unwrap();
+        graph.delete_edge(LabelId::DEFAULT, source, destination).unwrap();
     }
     for (source, destination) in edges(37) {
-        graph.put_edge(source, destination).unwrap();
+        graph.put_edge(LabelId::DEFAULT, source, destination).unwrap();
     }
     // Each version is counted with the note that files it; the list of notes has room for as many again.
     let notes = graph.memory().retained_bytes as f64 / graph.memory().total_bytes() as f64 * 100.0;
@@ -177,10 +178,10 @@ fn rapid() {
     let rest = in_use() - graph.memory().total_bytes() as isize;
     let load = |graph: &Graph| {
         for edge in 0..1_000_000u64 {
-            graph.put_edge(edge * 7919 % SOURCES, edge * 31 % 4093).unwrap();
+            graph.put_edge(LabelId::DEFAULT, edge * 7919 % SOURCES, edge * 31 % 4093).unwrap();
         }
         for edge in 0..40_000u64 {
-            graph.put_edge(edge % 16 * 256, edge * 7 % 8191).unwrap();
+            graph.put_edge(LabelId::DEFAULT, edge % 16 * 256, edge * 7 % 8191).unwrap();
         }
     };
     load(&graph);
@@ -193,8 +194,8 @@ fn rapid() {
         for edge in (0..1_000_000u64).step_by(7) {
             let (source, destination) = (edge * 7919 % SOURCES, edge * 31 % 4093);
             match round % 2 {
-                0 => assert!(graph.delete_edge(source, destination).unwrap()),
-                _ => assert!(graph.put_edge(source, destination).unwrap().changed),
+                0 => assert!(graph.delete_edge(LabelId::DEFAULT, source, destination).unwrap().changed),
+                _ => assert!(graph.put_edge(LabelId::DEFAULT, source, destination).unwrap().changed),
             }
         }
         (graph.memory().total_bytes(), in_use() - rest)
@@ -222,8 +223,11 @@ fn rapid() {
     // A snapshot for every few updates, which come and go: nothing is left of them.
     for edge in 0..20_000u64 {
         let snapshot = graph.snapshot().unwrap();
-        let changed = graph.delete_edge(edge * 7919 % SOURCES, edge * 31 % 4093).unwrap();
-        assert!(!changed || snapshot.contains_edge(edge * 7919 % SOURCES, edge * 31 % 4093).unwrap());
+        let deleted = graph.delete_edge(LabelId::DEFAULT, edge * 7919 % SOURCES, edge * 31 % 4093).unwrap();
+        assert!(
+            !deleted.changed
+                || snapshot.contains_edge(LabelId::DEFAULT, edge * 7919 % SOURCES, edge * 31 % 4093).unwrap()
+        );
     }
     reclaim_all(&graph);
     assert_eq!(graph.memory().retained_bytes, 0);

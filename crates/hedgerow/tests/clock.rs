@@ -4,7 +4,8 @@
 #![cfg(not(hedgerow_shuttle))]
 
 use hedgerow::{
-    AsOf, CheckpointOptions, EngineKind, ErrorKind, Graph, GraphOptions, History, ManualClock, Timestamp,
+    AsOf, CheckpointOptions, EngineKind, ErrorKind, Graph, GraphOptions, History, LabelId, ManualClock,
+    Timestamp, WriteGraph,
 };
 use hedgerow_log::files::simulated::SimulatedFiles;
 use std::sync::Arc;
@@ -26,7 +27,7 @@ fn clock() -> ManualClock {
 fn commit_each_second(graph: &Graph, clock: &ManualClock, destinations: std::ops::Range<u64>) {
     for destination in destinations {
         clock.advance(Duration::from_secs(1));
-        graph.put_edge(1, destination).unwrap();
+        graph.put_edge(LabelId::DEFAULT, 1, destination).unwrap();
     }
 }
 
@@ -43,7 +44,7 @@ fn a_clock_that_was_ahead_hides_nothing_and_keeps_nothing_for_longer() {
         let graph = Graph::in_memory(options.clock(&clock)).unwrap();
         commit_each_second(&graph, &clock, 1..4);
         clock.set(BEGIN + YEAR);
-        graph.put_edge(1, 4).unwrap();
+        graph.put_edge(LabelId::DEFAULT, 1, 4).unwrap();
         clock.set(BEGIN + 3 * SECOND);
         assert_eq!(state_at(&graph, BEGIN + 3 * SECOND), Some(4), "now");
         commit_each_second(&graph, &clock, 5..7);
@@ -81,9 +82,9 @@ fn store_ahead() -> (SimulatedFiles, GraphOptions, ManualClock) {
     let graph = Graph::create_on(Arc::new(files.clone()), options.clone()).unwrap();
     commit_each_second(&graph, &clock, 1..3);
     clock.set(BEGIN + YEAR);
-    graph.put_edge(1, 3).unwrap();
+    graph.put_edge(LabelId::DEFAULT, 1, 3).unwrap();
     clock.set(BEGIN + 5 * SECOND);
-    graph.put_edge(1, 4).unwrap();
+    graph.put_edge(LabelId::DEFAULT, 1, 4).unwrap();
     graph.close().unwrap();
     (files, options, clock)
 }

@@ -4,7 +4,10 @@
 
 mod oracle;
 
-use hedgerow::{Compaction, EdgeSchema, EngineKind, Graph, GraphOptions, KeyKind, LabelId, LabelSchema};
+use hedgerow::{
+    Compaction, EdgeSchema, EngineKind, Graph, GraphOptions, KeyKind, LabelId, LabelSchema, ReadGraph,
+    WriteGraph,
+};
 use oracle::ENGINES;
 use std::time::{Duration, Instant};
 
@@ -18,7 +21,7 @@ fn options(engine: EngineKind, compaction: Compaction) -> GraphOptions {
     GraphOptions::new()
         .engine(engine)
         .keys(KeyKind::Dense)
-        .label(LabelSchema { name: "weighs".to_owned(), edges })
+        .label_schema(LabelSchema { name: "weighs".to_owned(), edges })
         .compaction(compaction)
 }
 
@@ -28,7 +31,7 @@ fn change_all(graph: &Graph, value: u32) {
         let sources = source..source + 64;
         let edges: Vec<(u64, u64, u32)> =
             sources.flat_map(|source| (0..DEGREE).map(move |to| (source, to, value))).collect();
-        graph.ingest(&edges).unwrap();
+        graph.ingest(LabelId::DEFAULT, &edges).unwrap();
     }
 }
 
@@ -77,9 +80,9 @@ fn by_writers_memory_shrinks_with_commits() {
         let (_, held) = churn(&graph);
         assert!(graph.memory().total_bytes() <= held, "{engine:?}");
         for commit in 0..200u64 {
-            graph.put_edge_value(LabelId::DEFAULT, commit % VERTICES, 0u64, 7u32).unwrap();
+            graph.put_edge_with(LabelId::DEFAULT, commit % VERTICES, 0u64, 7u32).unwrap();
             graph
-                .put_edge_value(LabelId::DEFAULT, commit % VERTICES, DEGREE - 1, 7 + (commit % 2) as u32)
+                .put_edge_with(LabelId::DEFAULT, commit % VERTICES, DEGREE - 1, 7 + (commit % 2) as u32)
                 .unwrap();
         }
         assert_eq!(graph.memory().retained_bytes, 0, "{engine:?}");

@@ -8,7 +8,7 @@ mod oracle;
 use hedgerow::model::Operation;
 use hedgerow::{
     AsOf, Commit, Commits, Direction, EngineKind, ErrorKind, Graph, History, Key, KeyKind, LabelId, Newest,
-    Record, Snapshot, Timestamp, Topology, Value,
+    ReadGraph, Record, Snapshot, Timestamp, Topology, Value, WriteGraph,
 };
 use hedgerow_testing::cases::one_case_in;
 use oracle::{
@@ -138,13 +138,13 @@ impl Run {
     }
 
     fn transaction(&mut self, draws: &[Draw], committed: bool) {
-        let mut transaction = self.graph.begin().unwrap();
+        let transaction = self.graph.begin().unwrap();
         let mut mine = self.oracle.clone();
         for draw in draws {
             let operation = operation(&self.keys, *draw);
-            stage(&mut transaction, &operation);
+            stage(&transaction, &operation);
             mine.apply(&operation);
-            self.check_own_reads(&mut transaction, &mine);
+            self.check_own_reads(&transaction, &mine);
         }
         if committed {
             transaction.commit().unwrap();
@@ -152,46 +152,46 @@ impl Run {
         }
     }
 
-    fn check_own_reads(&self, transaction: &mut hedgerow::WriteTxn, mine: &Oracle) {
+    fn check_own_reads(&self, transaction: &hedgerow::WriteTxn, mine: &Oracle) {
         for key in &self.keys {
             assert_eq!(transaction.contains_vertex(key).unwrap(), mine.vertices.contains_key(key));
             let record = transaction.properties(key).unwrap();
             assert_eq!(record.map(|record| record.values().to_vec()).as_ref(), mine.vertices.get(key));
             for direction in mine.topology.directions() {
-                let neighbors = transaction.neighbors_of::<()>(LabelId(0), *direction, key).unwrap();
-                let neighbors: Vec<Key> = neighbors.into_iter().map(|(neighbor, ())| neighbor).collect();
+                let neighbors = transaction.neighbors((LabelId(0), *direction), key).unwrap();
                 let mut sorted = neighbors.clone();
                 sorted.sort();
                 let expected = mine.neighbors(LabelId(0), *direction, key);
                 assert_eq!(sorted, expected.into_keys().collect::<Vec<_>>());
             }
             for direction in mine.topology.directions() {
-                let records = transaction.neighbor_records(RECORDS, *direction, key).unwrap();
+                let records = transaction.edges::<Record>((RECORDS, *direction), key).unwrap();
                 assert_eq!(as_values(records), mine.neighbor_records(*direction, key));
             }
             for direction in mine.topology.directions() {
                 for keys in [0..=u64::MAX, 1..=3] {
-                    let edges =
-                        transaction.parallel_neighbors(PARALLEL, *direction, key, keys.clone()).unwrap();
+                    let edges = transaction
+                        .parallel_neighbors::<Record>((PARALLEL, *direction), key, keys.clone())
+                        .unwrap();
                     assert_eq!(by_key(edges), mine.parallel_neighbors(*direction, key, &keys));
                 }
-                let neighbors = transaction.neighbors_of::<()>(PARALLEL, *direction, key).unwrap();
+                let neighbors = transaction.neighbors((PARALLEL, *direction), key).unwrap();
                 let expected = mine.neighbors(PARALLEL, *direction, key);
                 assert_eq!(neighbors.len(), expected.len());
-                assert!(neighbors.iter().all(|(neighbor, ())| expected.contains_key(neighbor)));
+                assert!(neighbors.iter().all(|neighbor| expected.contains_key(neighbor)));
             }
             self.check_own_newest(transaction, mine, key);
             let other = &self.keys[0];
-            let edges = transaction.parallel_edges(PARALLEL, key, other, 1..).unwrap().into_iter();
+            let edges = transaction.parallel_edges::<Record>(PARALLEL, key, other, 1..).unwrap().into_iter();
             let edges =
                 edges.map(|(key, record)| (key, record.values().to_vec())).collect::<BTreeMap<_, _>>();
             assert_eq!(edges, mine.parallel(key, other).split_off(&1));
-            let edge = transaction.parallel_edge(PARALLEL, key, other, 0).unwrap();
+            let edge = transaction.parallel_edge::<Record>(PARALLEL, key, other, 0).unwrap();
             let expected = mine.parallel(key, other).remove(&0);
             assert_eq!(edge.map(|record| record.values().to_vec()), expected);
             let exists = transaction.get_edge::<()>(PARALLEL, key, other).unwrap().is_some();
             assert_eq!(exists, mine.edge(PARALLEL, key, other).is_some());
-            let record = transaction.edge_record(RECORDS, key, other).unwrap();
+            let record = transaction.get_edge::<Record>(RECORDS, key, other).unwrap();
             assert_eq!(record.map(|record| record.values().to_vec()), mine.record(key, other));
             let exists = transaction.get_edge::<()>(RECORDS, key, other).unwrap().is_some();
             assert_eq!(exists, mine.record(key, other).is_some());
@@ -202,7 +202,7 @@ impl Run {
     }
 
     /// Newest-first reads of a transaction: what is wanted, in descending order.
-    fn check_own_newest(&self, transaction: &mut hedgerow::WriteTxn, mine: &Oracle, key: &Key) {
+    fn check_own_newest(&self, transaction: &hedgerow::WriteTxn, mine: &Oracle, key: &Key) {
         let wanted = Newest::most(3).since(1).by_property("amount");
         let times = |records: Vec<(Key, Record)>| {
             records.into_iter().map(|(_, record)| record.values()[0].as_i64().unwrap()).collect::<Vec<_>>()
@@ -215,20 +215,20 @@ impl Run {
             amounts
         };
         let out = Direction::Out;
-        let read = transaction.newest_records(RECORDS, out, key, &wanted).unwrap();
+        let read = transaction.newest::<Record>((RECORDS, out), key, &wanted).unwrap();
         assert_eq!(times(read), newest(&mut mine.neighbor_records(out, key).into_values()));
-        let read = transaction.newest_records(PARALLEL, out, key, &wanted).unwrap();
+        let read = transaction.newest::<Record>((PARALLEL, out), key, &wanted).unwrap();
         assert_eq!(
             times(read),
             newest(&mut mine.parallel_neighbors(out, key, &(0..=u64::MAX)).into_values())
         );
-        let read = transaction.newest_neighbors::<u32>(LabelId(2), out, key, &Newest::most(2)).unwrap();
+        let read = transaction.newest::<u32>((LabelId(2), out), key, &Newest::most(2)).unwrap();
         let mut values: Vec<u64> =
             mine.neighbors(LabelId(2), out, key).into_values().map(|value| value.0).collect();
         values.sort_unstable_by_key(|value| Reverse(*value));
         values.truncate(2);
         assert_eq!(read.into_iter().map(|(_, value)| u64::from(value)).collect::<Vec<_>>(), values);
-        let by_commit = transaction.newest_records(RECORDS, out, key, &Newest::most(1).by_commit());
+        let by_commit = transaction.newest::<Record>((RECORDS, out), key, &Newest::most(1).by_commit());
         assert_eq!(by_commit.unwrap_err().kind(), ErrorKind::InvalidInput);
     }
 
@@ -256,17 +256,17 @@ impl Run {
             LabelId(0) => {
                 let edges: Vec<_> = pairs.collect();
                 edges.iter().for_each(|(source, destination)| put(source, destination, ().to_bits()));
-                self.graph.ingest(&edges)
+                self.graph.ingest(LabelId::DEFAULT, &edges)
             }
             LabelId(1) => {
                 let edges: Vec<_> = pairs.zip(0..).map(|((s, d), n)| (s, d, f64::from(n))).collect();
                 edges.iter().for_each(|(s, d, value)| put(s, d, Column::to_bits(*value)));
-                self.graph.ingest_into(label, &edges)
+                self.graph.ingest(label, &edges)
             }
             _ => {
                 let edges: Vec<_> = pairs.zip(0u32..).map(|((s, d), n)| (s, d, n)).collect();
                 edges.iter().for_each(|(s, d, value)| put(s, d, value.to_bits()));
-                self.graph.ingest_into(label, &edges)
+                self.graph.ingest(label, &edges)
             }
         };
         let expected = self.oracle.commit_since(&before);
@@ -336,8 +336,8 @@ fn each_commit_of_a_stream_is_a_past_state() {
         let options = options(Topology::Directed, KeyKind::Number).engine(engine).history(History::All);
         let graph = Graph::in_memory(options).unwrap();
         let edges: Vec<(u64, u64)> = (0..100).map(|number| (number % 7, number)).collect();
-        let first = graph.put_each(&edges).unwrap();
-        let last = graph.delete_each(&edges).unwrap();
+        let first = graph.put_each(LabelId::DEFAULT, &edges).unwrap();
+        let last = graph.delete_each(LabelId::DEFAULT, &edges).unwrap();
         assert_eq!((first.at, last.at), (Timestamp(100), Timestamp(200)));
         for at in 0..=200u64 {
             let snapshot = graph.snapshot_at(Timestamp(at)).unwrap();
@@ -345,7 +345,7 @@ fn each_commit_of_a_stream_is_a_past_state() {
             assert_eq!(snapshot.edge_count(), put);
             for (number, (source, destination)) in (1..).zip(&edges) {
                 let is_there = number <= at && number + 100 > at;
-                assert_eq!(snapshot.contains_edge(source, destination).unwrap(), is_there);
+                assert_eq!(snapshot.contains_edge(LabelId::DEFAULT, source, destination).unwrap(), is_there);
             }
         }
     }
@@ -360,8 +360,8 @@ fn a_history_that_is_over_leaves_nothing() {
         assert_eq!(without.oldest_kept(), None);
         let graph = Graph::in_memory(options.history(History::For(Duration::ZERO))).unwrap();
         for destination in 0..50u64 {
-            graph.put_edge(1, destination).unwrap();
-            graph.delete_edge(1, destination).unwrap();
+            graph.put_edge(LabelId::DEFAULT, 1, destination).unwrap();
+            graph.delete_edge(LabelId::DEFAULT, 1, destination).unwrap();
         }
         assert_eq!(graph.oldest_kept().unwrap().0, Timestamp(100));
         let error = graph.snapshot_at(Timestamp(99)).unwrap_err();
@@ -379,22 +379,22 @@ fn large_neighbor_sets_grow_and_shrink() {
             let graph = Graph::in_memory(options(topology, KeyKind::Number).engine(engine)).unwrap();
             let hub = 7u64;
             let spokes: Vec<(u64, u64)> = (0..5_000).map(|spoke| (hub, 10 + spoke * 7 % 5_003)).collect();
-            graph.ingest(&spokes).unwrap();
+            graph.ingest(LabelId::DEFAULT, &spokes).unwrap();
             let full = graph.snapshot().unwrap();
             for (_, spoke) in &spokes[..4_700] {
-                assert!(graph.delete_edge(hub, spoke).unwrap());
+                assert!(graph.delete_edge(LabelId::DEFAULT, hub, spoke).unwrap().changed);
             }
             for (_, spoke) in &spokes[..50] {
-                graph.put_edge(hub, spoke).unwrap();
+                graph.put_edge(LabelId::DEFAULT, hub, spoke).unwrap();
             }
             let now = graph.snapshot().unwrap();
-            assert_eq!(full.neighbors(hub).unwrap().len(), 5_000);
-            assert_eq!(now.neighbors(hub).unwrap().len(), 350);
+            assert_eq!(full.neighbors(LabelId::DEFAULT, hub).unwrap().len(), 5_000);
+            assert_eq!(now.neighbors(LabelId::DEFAULT, hub).unwrap().len(), 350);
             assert_eq!(now.edge_count(), 350);
             for (_, spoke) in &spokes {
-                assert!(full.contains_edge(hub, spoke).unwrap());
+                assert!(full.contains_edge(LabelId::DEFAULT, hub, spoke).unwrap());
             }
-            assert!(graph.delete_vertex(hub).unwrap());
+            assert!(graph.delete_vertex(hub).unwrap().changed);
             assert_eq!(graph.snapshot().unwrap().edge_count(), 0);
             assert_eq!(now.edge_count(), 350);
             drop((full, now));

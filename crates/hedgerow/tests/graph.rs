@@ -6,11 +6,14 @@ mod oracle;
 
 use hedgerow::model::{EdgeValue, RecordHandle};
 use hedgerow::{
-    Column, Direction, EdgeSchema, EdgeUpdate, ErrorKind, Field, Graph, GraphOptions, Key, KeyKind, LabelId,
-    LabelSchema, Record, RecordSchema, Snapshot, Topology, Value, ValueType,
+    Column, Direction, EdgeSchema, EdgeUpdate, ErrorKind, Field, Graph, GraphOptions, KeyKind, LabelId,
+    LabelSchema, ReadGraph, Record, RecordSchema, Snapshot, Topology, Value, ValueType, WriteGraph,
 };
 use std::thread;
 use std::time::Duration;
+
+/// The label of graphs without a schema.
+const EDGE: LabelId = LabelId::DEFAULT;
 
 fn graph(options: GraphOptions) -> Graph {
     Graph::in_memory(options).unwrap()
@@ -30,24 +33,24 @@ fn kind<T: std::fmt::Debug>(result: Result<T, hedgerow::Error>) -> ErrorKind {
 fn a_snapshot_goes_to_any_thread_and_outlives_the_graph() {
     fn travels<T: Send + Sync + Clone + 'static>(_: &T) {}
     let graph = directed();
-    graph.put_edge(1, 2).unwrap();
+    graph.put_edge(EDGE, 1, 2).unwrap();
     let snapshot = graph.snapshot().unwrap();
     travels(&snapshot);
-    graph.put_edge(1, 3).unwrap();
+    graph.put_edge(EDGE, 1, 3).unwrap();
     drop(graph);
     let clone = snapshot.clone();
-    thread::spawn(move || assert_eq!(clone.neighbors(1).unwrap(), [2.into()])).join().unwrap();
+    thread::spawn(move || assert_eq!(clone.neighbors(EDGE, 1).unwrap(), [2])).join().unwrap();
     assert_eq!(snapshot.edge_count(), 1);
 }
 
 #[test]
 fn open_snapshots_are_listed_with_what_they_keep() {
     let graph = directed();
-    graph.ingest(&(0..1000u64).map(|to| (1, 100 + to)).collect::<Vec<_>>()).unwrap();
+    graph.ingest(EDGE, &(0..1000u64).map(|to| (1, 100 + to)).collect::<Vec<_>>()).unwrap();
     let old = graph.snapshot().unwrap();
     let same = graph.snapshot().unwrap();
-    graph.put_edge(1, 2).unwrap();
-    graph.put_edge(1, 3).unwrap();
+    graph.put_edge(EDGE, 1, 2).unwrap();
+    graph.put_edge(EDGE, 1, 3).unwrap();
     thread::sleep(Duration::from_millis(2));
     let listed = graph.snapshots();
     assert_eq!(listed.len(), 1);
@@ -64,22 +67,22 @@ fn open_snapshots_are_listed_with_what_they_keep() {
 fn a_snapshot_held_through_a_million_updates_costs_one_copy_of_what_changed() {
     let graph = graph(GraphOptions::new().keys(KeyKind::Dense));
     for vertex in 0..64u64 {
-        graph.put_edge(vertex, 1000u64).unwrap();
+        graph.put_edge(EDGE, vertex, 1000u64).unwrap();
     }
     let held = graph.snapshot().unwrap();
     for update in 0..1_000_000u64 {
         let (source, destination) = (update % 64, 2000 + update / 64 % 16);
         if update / 1024 % 2 == 0 {
-            graph.put_edge(source, destination).unwrap();
+            graph.put_edge(EDGE, source, destination).unwrap();
         } else {
-            graph.delete_edge(source, destination).unwrap();
+            graph.delete_edge(EDGE, source, destination).unwrap();
         }
         if update % 100_000 == 0 {
             assert!(graph.memory().retained_bytes < 100_000, "{:?}", graph.memory());
         }
     }
     assert_eq!(held.edge_count(), 64);
-    assert_eq!(held.neighbors(5u64).unwrap(), [1000.into()]);
+    assert_eq!(held.neighbors(EDGE, 5u64).unwrap(), [1000]);
     assert!(graph.memory().retained_bytes < 100_000, "{:?}", graph.memory());
     drop(held);
     graph.reclaim().unwrap();
@@ -91,15 +94,15 @@ fn ten_thousand_snapshots_each_keep_their_state() {
     let graph = directed();
     let snapshots: Vec<Snapshot> = (0..10_000u64)
         .map(|commit| {
-            graph.put_edge(commit % 7, commit).unwrap();
+            graph.put_edge(EDGE, commit % 7, commit).unwrap();
             graph.snapshot().unwrap()
         })
         .collect();
     assert_eq!(graph.snapshots().len(), 10_000);
     for (commit, snapshot) in (0..10_000u64).zip(&snapshots) {
         assert_eq!(snapshot.edge_count(), commit + 1);
-        assert!(snapshot.contains_edge(commit % 7, commit).unwrap());
-        assert!(!snapshot.contains_edge((commit + 1) % 7, commit + 1).unwrap());
+        assert!(snapshot.contains_edge(EDGE, commit % 7, commit).unwrap());
+        assert!(!snapshot.contains_edge(EDGE, (commit + 1) % 7, commit + 1).unwrap());
     }
     // Every second one first, so that the rest have holes around them.
     let mut kept = Vec::new();
@@ -110,10 +113,10 @@ fn ten_thousand_snapshots_each_keep_their_state() {
     }
     assert!(!graph.reclaim().unwrap().more);
     for (commit, snapshot) in &kept {
-        assert_eq!(snapshot.neighbors(commit % 7).unwrap().len() as u64, commit / 7 + 1);
+        assert_eq!(snapshot.neighbors(EDGE, commit % 7).unwrap().len() as u64, commit / 7 + 1);
     }
     drop(kept);
-    graph.put_edge(1, 1).unwrap();
+    graph.put_edge(EDGE, 1, 1).unwrap();
     assert!(!graph.reclaim().unwrap().more);
     assert_eq!(graph.memory().retained_bytes, 0);
 }
@@ -123,7 +126,7 @@ fn writers_reclaim_in_passing() {
     let graph = graph(GraphOptions::new().keys(KeyKind::Dense));
     for round in 0..20_000u64 {
         let snapshot = graph.snapshot().unwrap();
-        graph.put_edge(round % 512, round).unwrap();
+        graph.put_edge(EDGE, round % 512, round).unwrap();
         drop(snapshot);
     }
     assert!(graph.memory().retained_bytes < 200_000, "{:?}", graph.memory());
@@ -134,8 +137,8 @@ fn writers_reclaim_in_passing() {
 #[test]
 fn a_dropped_transaction_leaves_nothing() {
     let graph = directed();
-    let mut transaction = graph.begin().unwrap();
-    transaction.put_edge(1, 2).unwrap();
+    let transaction = graph.begin().unwrap();
+    transaction.put_edge(EDGE, 1, 2).unwrap();
     drop(transaction);
     let snapshot = graph.snapshot().unwrap();
     assert_eq!((snapshot.vertex_count(), snapshot.edge_count().at_most()), (0, 0));
@@ -144,7 +147,7 @@ fn a_dropped_transaction_leaves_nothing() {
 #[test]
 fn a_writer_that_panics_inside_a_transaction_leaves_nothing_and_blocks_no_other() {
     let graph = directed();
-    graph.put_edge(1, 2).unwrap();
+    graph.put_edge(EDGE, 1, 2).unwrap();
     let panicked = thread::scope(|scope| {
         let interactive = scope.spawn(|| {
             graph.transact(|transaction| -> Result<(), hedgerow::Error> {
@@ -154,15 +157,15 @@ fn a_writer_that_panics_inside_a_transaction_leaves_nothing_and_blocks_no_other(
         });
         let declared = scope.spawn(|| {
             graph.transact_declared(&[1u64, 2], |transaction| -> Result<(), hedgerow::Error> {
-                transaction.put_edge(2, 1)?;
+                transaction.put_edge(EDGE, 2, 1)?;
                 panic!("in the middle");
             })
         });
         (interactive.join().is_err(), declared.join().is_err())
     });
     assert_eq!(panicked, (true, true));
-    graph.put_edge(2, 3).unwrap();
-    assert!(graph.delete_vertex(1).unwrap());
+    graph.put_edge(EDGE, 2, 3).unwrap();
+    assert!(graph.delete_vertex(1).unwrap().changed);
     assert_eq!(graph.snapshot().unwrap().edge_count(), 1);
     assert!(graph.snapshots().is_empty());
 }
@@ -170,11 +173,11 @@ fn a_writer_that_panics_inside_a_transaction_leaves_nothing_and_blocks_no_other(
 #[test]
 fn the_first_committer_wins_and_a_retry_succeeds() {
     let graph = directed();
-    graph.put_edge(1, 2).unwrap();
-    let mut first = graph.begin().unwrap();
-    let mut second = graph.begin().unwrap();
-    first.delete_edge(1, 2).unwrap();
-    second.delete_edge(1, 2).unwrap();
+    graph.put_edge(EDGE, 1, 2).unwrap();
+    let first = graph.begin().unwrap();
+    let second = graph.begin().unwrap();
+    first.delete_edge(EDGE, 1, 2).unwrap();
+    second.delete_edge(EDGE, 1, 2).unwrap();
     first.commit().unwrap();
     assert_eq!(kind(second.commit()), ErrorKind::Conflict);
     let mut attempts = 0;
@@ -182,9 +185,9 @@ fn the_first_committer_wins_and_a_retry_succeeds() {
         .transact(|transaction| {
             attempts += 1;
             if attempts == 1 {
-                graph.put_edge(1, 2)?;
+                graph.put_edge(EDGE, 1, 2)?;
             }
-            transaction.put_edge(1, 2)
+            transaction.put_edge(EDGE, 1, 2)
         })
         .unwrap();
     assert_eq!(attempts, 2);
@@ -193,31 +196,31 @@ fn the_first_committer_wins_and_a_retry_succeeds() {
 #[test]
 fn different_edges_of_one_vertex_do_not_conflict() {
     let graph = directed();
-    let mut first = graph.begin().unwrap();
-    let mut second = graph.begin().unwrap();
-    first.put_edge(1, 2).unwrap();
-    second.put_edge(1, 3).unwrap();
+    let first = graph.begin().unwrap();
+    let second = graph.begin().unwrap();
+    first.put_edge(EDGE, 1, 2).unwrap();
+    second.put_edge(EDGE, 1, 3).unwrap();
     first.commit().unwrap();
     second.commit().unwrap();
-    assert_eq!(graph.neighbors(1).unwrap().len(), 2);
+    assert_eq!(graph.neighbors(EDGE, 1).unwrap().len(), 2);
 }
 
 #[test]
 fn deleting_a_vertex_conflicts_with_edges_put_at_it_since() {
     let graph = directed();
-    graph.put_edge(1, 2).unwrap();
-    let mut transaction = graph.begin().unwrap();
+    graph.put_edge(EDGE, 1, 2).unwrap();
+    let transaction = graph.begin().unwrap();
     transaction.delete_vertex(2).unwrap();
-    graph.put_edge(3, 2).unwrap();
+    graph.put_edge(EDGE, 3, 2).unwrap();
     assert_eq!(kind(transaction.commit()), ErrorKind::Conflict);
 }
 
 #[test]
 fn a_transaction_conflicts_with_bulk_ingest_too_large_to_record() {
     let graph = directed();
-    let mut transaction = graph.begin().unwrap();
-    transaction.put_edge(1, 2).unwrap();
-    graph.ingest(&(0..70_000u64).map(|edge| (edge, edge + 1)).collect::<Vec<_>>()).unwrap();
+    let transaction = graph.begin().unwrap();
+    transaction.put_edge(EDGE, 1, 2).unwrap();
+    graph.ingest(EDGE, &(0..70_000u64).map(|edge| (edge, edge + 1)).collect::<Vec<_>>()).unwrap();
     assert_eq!(kind(transaction.commit()), ErrorKind::Conflict);
     assert_eq!(graph.snapshot().unwrap().edge_count(), 70_000);
 }
@@ -225,66 +228,26 @@ fn a_transaction_conflicts_with_bulk_ingest_too_large_to_record() {
 #[test]
 fn a_declared_transaction_touches_only_what_it_declared() {
     let graph = directed();
-    let undeclared = graph.transact_declared(&[1u64, 2], |transaction| transaction.put_edge(1, 3));
+    let undeclared = graph.transact_declared(&[1u64, 2], |transaction| transaction.put_edge(EDGE, 1, 3));
     assert_eq!(kind(undeclared), ErrorKind::InvalidInput);
     assert_eq!(graph.snapshot().unwrap().vertex_count(), 0);
     let ((), commit) =
-        graph.transact_declared(&[2u64, 1, 2], |transaction| transaction.put_edge(1, 2)).unwrap();
+        graph.transact_declared(&[2u64, 1, 2], |transaction| transaction.put_edge(EDGE, 1, 2)).unwrap();
     assert_eq!((commit.edges_added.at_most(), commit.vertices_added), (1, 2));
 }
 
-// --- keys, labels, limits --------------------------------------------------------------------
-
-#[test]
-fn keys_of_another_kind_are_refused() {
-    let numbers = directed();
-    assert_eq!(kind(numbers.put_edge("a", "b")), ErrorKind::InvalidInput);
-    let texts = graph(GraphOptions::new().keys(KeyKind::Text));
-    assert_eq!(kind(texts.put_edge(1, 2)), ErrorKind::InvalidInput);
-    texts.put_edge("a", "b").unwrap();
-    assert_eq!(texts.neighbors("a").unwrap(), [Key::from("b")]);
-    assert_eq!(kind(texts.ingest(&[(1u64, 2u64)])), ErrorKind::InvalidInput);
-    assert_eq!(texts.snapshot().unwrap().vertex_count(), 2);
-}
-
-#[test]
-fn dense_ids_end_at_two_below_two_to_the_32() {
-    let graph = graph(GraphOptions::new().keys(KeyKind::Dense));
-    graph.put_edge(0, 4_294_967_294).unwrap();
-    for beyond in [4_294_967_295, u64::MAX] {
-        let error = graph.put_edge(0, beyond).unwrap_err();
-        assert_eq!(error.kind(), ErrorKind::InvalidInput);
-        assert!(error.to_string().contains(&beyond.to_string()), "{error}");
-    }
-    let snapshot = graph.snapshot().unwrap();
-    assert_eq!((snapshot.vertex_count(), snapshot.vertex_bound()), (2, u32::MAX));
-    assert_eq!(snapshot.neighbors(0).unwrap(), [4_294_967_294.into()]);
-    assert!(graph.memory().total_bytes() < 1 << 20, "{:?}", graph.memory());
-}
-
-#[test]
-fn number_keys_use_all_64_bits() {
-    let graph = directed();
-    let keys = [0, 4_294_967_294, 4_294_967_295, 4_294_967_296, u64::MAX];
-    let edges: Vec<(u64, u64)> = keys.iter().flat_map(|from| keys.map(|to| (*from, to))).collect();
-    graph.ingest(&edges).unwrap();
-    let snapshot = graph.snapshot().unwrap();
-    assert!(snapshot.vertex_count() == 5 && snapshot.vertex_bound() == 5 && snapshot.edge_count() == 25);
-    for key in keys {
-        assert_eq!(snapshot.neighbors(key).unwrap(), keys.map(Key::Number));
-    }
-}
+// --- labels, limits --------------------------------------------------------------------
 
 #[test]
 fn a_strict_graph_has_no_edges_without_vertices() {
     let graph = graph(GraphOptions::new().strict(true));
-    assert_eq!(kind(graph.put_edge(1, 2)), ErrorKind::NotFound);
-    assert_eq!(kind(graph.ingest(&[(1u64, 2u64)])), ErrorKind::NotFound);
+    assert_eq!(kind(graph.put_edge(EDGE, 1, 2)), ErrorKind::NotFound);
+    assert_eq!(kind(graph.ingest(EDGE, &[(1u64, 2u64)])), ErrorKind::NotFound);
     assert_eq!(graph.snapshot().unwrap().vertex_count(), 0);
     graph.add_vertex(1).unwrap();
-    assert_eq!(kind(graph.put_edge(1, 2)), ErrorKind::NotFound);
+    assert_eq!(kind(graph.put_edge(EDGE, 1, 2)), ErrorKind::NotFound);
     graph
-        .transact(|transaction| transaction.add_vertex(2).and_then(|()| transaction.put_edge(1, 2)))
+        .transact(|transaction| transaction.add_vertex(2).and_then(|()| transaction.put_edge(EDGE, 1, 2)))
         .unwrap();
     assert_eq!(graph.snapshot().unwrap().edge_count(), 1);
 }
@@ -292,22 +255,22 @@ fn a_strict_graph_has_no_edges_without_vertices() {
 #[test]
 fn labels_and_values_are_checked() {
     let graph = graph(oracle::options(Topology::Directed, KeyKind::Number));
-    let pays = graph.label("pays").unwrap();
-    assert_eq!(kind(graph.label("nothing")), ErrorKind::InvalidInput);
-    assert_eq!(kind(graph.put_edge_value(LabelId(9), 1, 2, ())), ErrorKind::InvalidInput);
-    assert_eq!(kind(graph.put_edge_value(pays, 1, 2, ())), ErrorKind::InvalidInput);
-    assert_eq!(kind(graph.put_edge_value(pays, 1, 2, 3u32)), ErrorKind::InvalidInput);
-    graph.put_edge_value(pays, 1, 2, 2.5).unwrap();
+    let pays = graph.catalog().label_id("pays").unwrap();
+    assert_eq!(kind(graph.label::<()>("nothing")), ErrorKind::InvalidInput);
+    assert_eq!(kind(graph.put_edge_with(LabelId(9), 1, 2, ())), ErrorKind::InvalidInput);
+    assert_eq!(kind(graph.put_edge_with(pays, 1, 2, ())), ErrorKind::InvalidInput);
+    assert_eq!(kind(graph.put_edge_with(pays, 1, 2, 3u32)), ErrorKind::InvalidInput);
+    graph.put_edge_with(pays, 1, 2, 2.5).unwrap();
     assert_eq!(graph.get_edge::<f64>(pays, 1, 2).unwrap(), Some(2.5));
     assert_eq!(graph.get_edge::<()>(pays, 1, 2).unwrap(), Some(()));
     assert_eq!(kind(graph.get_edge::<u32>(pays, 1, 2)), ErrorKind::InvalidInput);
-    assert!(!graph.contains_edge(1, 2).unwrap(), "another label");
+    assert!(!graph.contains_edge(EDGE, 1, 2).unwrap(), "another label");
     assert_eq!(kind(graph.set_properties(1, &[("age", Value::F64(1.0))])), ErrorKind::InvalidInput);
     assert_eq!(kind(graph.set_properties(1, &[("size", Value::I64(1))])), ErrorKind::InvalidInput);
     let snapshot = graph.snapshot().unwrap();
     for key in [1, 77] {
-        assert_eq!(kind(snapshot.degree(pays, Direction::In, key)), ErrorKind::InvalidInput);
-        assert_eq!(kind(snapshot.degree(LabelId(9), Direction::Out, key)), ErrorKind::InvalidInput);
+        assert_eq!(kind(snapshot.degree((pays, Direction::In), key)), ErrorKind::InvalidInput);
+        assert_eq!(kind(snapshot.degree((LabelId(9), Direction::Out), key)), ErrorKind::InvalidInput);
     }
 }
 
@@ -318,20 +281,20 @@ fn vertices_that_do_not_exist_have_neither_edges_nor_properties() {
     for engine in oracle::ENGINES {
         let options = GraphOptions::new().engine(engine).keys(KeyKind::Dense);
         let graph = payments(options.topology(Topology::DirectedWithReverse));
-        let pays = LabelId::DEFAULT;
+        let pays = EDGE;
         graph.update_edge(pays, 1, 70_000, &EdgeUpdate::put().set("amount", 5)).unwrap();
         let before = graph.snapshot().unwrap();
         graph.delete_vertex(1).unwrap();
         let after = graph.snapshot().unwrap();
-        assert_eq!(before.degree(pays, Direction::Out, 1).unwrap(), 1);
-        assert_eq!(before.neighbor_records(pays, Direction::In, 70_000).unwrap().len(), 1);
+        assert_eq!(before.degree((pays, Direction::Out), 1).unwrap(), 1);
+        assert_eq!(before.edges::<Record>((pays, Direction::In), 70_000).unwrap().len(), 1);
         for gone in [0_u64, 1, 2, 69_999, 70_001, 1 << 24, 4_294_967_294] {
             for direction in [Direction::Out, Direction::In] {
-                assert_eq!(after.degree(pays, direction, gone).unwrap(), 0, "{engine:?}: {gone}");
-                assert_eq!(after.neighbor_records(pays, direction, gone).unwrap(), []);
+                assert_eq!(after.degree((pays, direction), gone).unwrap(), 0, "{engine:?}: {gone}");
+                assert_eq!(after.edges::<Record>((pays, direction), gone).unwrap(), []);
             }
-            assert_eq!(after.edge_record(pays, gone, 70_000).unwrap(), None);
-            assert_eq!(after.edge_record(pays, 70_000, gone).unwrap(), None);
+            assert_eq!(after.get_edge::<Record>(pays, gone, 70_000).unwrap(), None);
+            assert_eq!(after.get_edge::<Record>(pays, 70_000, gone).unwrap(), None);
             assert_eq!(after.properties(gone).unwrap(), None);
         }
     }
@@ -341,37 +304,37 @@ fn payments(options: GraphOptions) -> Graph {
     let field = |name: &str, value_type, nullable| Field { name: name.to_owned(), value_type, nullable };
     let fields = vec![field("amount", ValueType::I64, false), field("note", ValueType::String, true)];
     let edges = EdgeSchema::Record(RecordSchema { fields });
-    graph(options.label(LabelSchema { name: "pays".to_owned(), edges }))
+    graph(options.label_schema(LabelSchema { name: "pays".to_owned(), edges }))
 }
 
 #[test]
 fn what_lies_on_an_edge_is_checked() {
     for engine in oracle::ENGINES {
         let graph = payments(GraphOptions::new().engine(engine));
-        let pays = LabelId::DEFAULT;
+        let pays = EDGE;
         for wrong in [
             EdgeUpdate::put().set("note", "no amount"),
             EdgeUpdate::put().set("amount", Value::Null),
             EdgeUpdate::put().set("amount", 1.5),
             EdgeUpdate::put().set("amount", 1).set("weight", 1),
-            EdgeUpdate::change().set("note", "there is no such edge yet"),
+            EdgeUpdate::upsert().set("note", "there is no such edge yet"),
             EdgeUpdate::delete().only_if("weight", 1),
         ] {
             assert_eq!(kind(graph.update_edge(pays, 1, 2, &wrong)), ErrorKind::InvalidInput, "{wrong:?}");
         }
         assert_eq!(graph.snapshot().unwrap().vertex_count(), 0, "what is refused creates nothing");
         // Neither a value nor a handle of one's own can be put instead.
-        assert_eq!(kind(graph.put_edge(1, 2)), ErrorKind::InvalidInput);
-        assert_eq!(kind(graph.put_edge_value(pays, 1, 2, 7u64)), ErrorKind::InvalidInput);
+        assert_eq!(kind(graph.put_edge(EDGE, 1, 2)), ErrorKind::InvalidInput);
+        assert_eq!(kind(graph.put_edge_with(pays, 1, 2, 7u64)), ErrorKind::InvalidInput);
         let handle = RecordHandle::from_bits(EdgeValue(7));
-        assert_eq!(kind(graph.put_edge_value(pays, 1, 2, handle)), ErrorKind::InvalidInput);
-        assert_eq!(kind(graph.ingest_into(pays, &[(1u64, 2u64, handle)])), ErrorKind::InvalidInput);
+        assert_eq!(kind(graph.put_edge_with(pays, 1, 2, handle)), ErrorKind::InvalidInput);
+        assert_eq!(kind(graph.ingest(pays, &[(1u64, 2u64, handle)])), ErrorKind::InvalidInput);
         // A label without records has none to read or change.
         let plain = directed();
         let put = EdgeUpdate::put();
         assert_eq!(kind(plain.update_edge(pays, 1, 2, &put)), ErrorKind::InvalidInput);
-        assert_eq!(kind(plain.edge_record(pays, 1, 2)), ErrorKind::InvalidInput);
-        assert_eq!(kind(plain.edge_record(LabelId(9), 1, 2)), ErrorKind::InvalidInput);
+        assert_eq!(kind(plain.get_edge::<Record>(pays, 1, 2)), ErrorKind::InvalidInput);
+        assert_eq!(kind(plain.get_edge::<Record>(LabelId(9), 1, 2)), ErrorKind::InvalidInput);
     }
 }
 
@@ -379,29 +342,30 @@ fn what_lies_on_an_edge_is_checked() {
 fn records_are_compared_and_changed_as_one() {
     for engine in oracle::ENGINES {
         let graph = payments(GraphOptions::new().engine(engine).topology(Topology::Undirected));
-        let pays = LabelId::DEFAULT;
+        let pays = EDGE;
         let of = |values: &[Value]| Some(values.to_vec());
-        let read =
-            |graph: &Graph| graph.edge_record(pays, 2, 1).unwrap().map(|record| record.values().to_vec());
+        let read = |graph: &Graph| {
+            graph.get_edge::<Record>(pays, 2, 1).unwrap().map(|record| record.values().to_vec())
+        };
         assert_eq!(read(&graph), None);
         let first = graph.update_edge(pays, 1, 2, &EdgeUpdate::insert().set("amount", 1)).unwrap();
         assert_eq!((first.edges_added.at_most(), first.vertices_added), (1, 2));
         let again = graph.update_edge(pays, 2, 1, &EdgeUpdate::insert().set("amount", 5)).unwrap();
         assert!(!again.changed);
-        let noted = EdgeUpdate::change().set("note", "rent").only_if("amount", 1);
+        let noted = EdgeUpdate::upsert().set("note", "rent").only_if("amount", 1);
         assert_eq!(graph.update_edge(pays, 2, 1, &noted).unwrap().edges_added, 0);
         assert_eq!(read(&graph), of(&[Value::I64(1), "rent".into()]));
         assert!(!graph.update_edge(pays, 1, 2, &noted).unwrap().changed, "it is as it would be");
         let before = graph.snapshot().unwrap();
         graph.update_edge(pays, 1, 2, &EdgeUpdate::put().set("amount", 2)).unwrap();
         assert_eq!(read(&graph), of(&[Value::I64(2), Value::Null]));
-        let kept = before.edge_record(pays, 1, 2).unwrap().unwrap();
+        let kept = before.get_edge::<Record>(pays, 1, 2).unwrap().unwrap();
         assert_eq!((kept.values()[0].as_i64(), kept.values()[1].as_text()), (Some(1), Some("rent")));
         let other = EdgeUpdate::delete().only_if("amount", 1);
         assert!(!graph.update_edge(pays, 1, 2, &other).unwrap().changed);
-        assert!(graph.delete_edge_of(pays, 1, 2).unwrap());
+        assert!(graph.delete_edge(pays, 1, 2).unwrap().changed);
         assert_eq!(read(&graph), None);
-        assert!(!graph.delete_edge_of(pays, 1, 2).unwrap());
+        assert!(!graph.delete_edge(pays, 1, 2).unwrap().changed);
         assert!(graph.memory().retained_bytes > 0);
         drop(before);
         assert!(!graph.reclaim().unwrap().more);
@@ -412,12 +376,13 @@ fn records_are_compared_and_changed_as_one() {
 #[test]
 fn a_lost_update_of_a_record_is_a_conflict() {
     let graph = payments(GraphOptions::new());
-    let pays = LabelId::DEFAULT;
+    let pays = EDGE;
     graph.update_edge(pays, 1, 2, &EdgeUpdate::put().set("amount", 0)).unwrap();
     let (mut one, mut other) = (graph.begin().unwrap(), graph.begin().unwrap());
     for transaction in [&mut one, &mut other] {
-        let amount = transaction.edge_record(pays, 1, 2).unwrap().unwrap().values()[0].as_i64().unwrap();
-        transaction.update_edge(pays, 1, 2, &EdgeUpdate::change().set("amount", amount + 1)).unwrap();
+        let amount =
+            transaction.get_edge::<Record>(pays, 1, 2).unwrap().unwrap().values()[0].as_i64().unwrap();
+        transaction.update_edge(pays, 1, 2, &EdgeUpdate::upsert().set("amount", amount + 1)).unwrap();
     }
     one.commit().unwrap();
     assert_eq!(kind(other.commit()), ErrorKind::Conflict);
@@ -428,16 +393,16 @@ fn a_lost_update_of_a_record_is_a_conflict() {
                 for _ in 0..200 {
                     graph
                         .transact(|transaction| {
-                            let record = transaction.edge_record(pays, 1, 2)?.unwrap();
+                            let record = transaction.get_edge::<Record>(pays, 1, 2)?.unwrap();
                             let amount = record.values()[0].as_i64().unwrap() + 1;
-                            transaction.update_edge(pays, 1, 2, &EdgeUpdate::change().set("amount", amount))
+                            transaction.update_edge(pays, 1, 2, &EdgeUpdate::upsert().set("amount", amount))
                         })
                         .unwrap();
                 }
             });
         }
     });
-    let amount = graph.edge_record(pays, 1, 2).unwrap().unwrap().values()[0].as_i64();
+    let amount = graph.get_edge::<Record>(pays, 1, 2).unwrap().unwrap().values()[0].as_i64();
     assert_eq!(amount, Some(401));
 }
 
@@ -447,16 +412,16 @@ fn parallel_edges_are_asked_for_by_their_key_and_others_are_not() {
     for engine in oracle::ENGINES {
         let orders = ParallelSchema { key: "number".to_owned(), record: RecordSchema::default() };
         let orders = LabelSchema { name: "orders".to_owned(), edges: EdgeSchema::Parallel(orders) };
-        let graph = payments(GraphOptions::new().engine(engine).label(orders));
+        let graph = payments(GraphOptions::new().engine(engine).label_schema(orders));
         let (orders, pays) = (LabelId(0), LabelId(1));
         let put = EdgeUpdate::put();
         for wrong in [
             graph.update_edge(orders, 1, 2, &put).map(drop),
             graph.update_parallel_edge(pays, 1, 2, 3, &put).map(drop),
             graph.update_parallel_edge(LabelId(9), 1, 2, 3, &put).map(drop),
-            graph.edge_record(orders, 1, 2).map(drop),
-            graph.parallel_edge(pays, 1, 2, 3).map(drop),
-            graph.put_edge(1, 2).map(drop),
+            graph.get_edge::<Record>(orders, 1, 2).map(drop),
+            graph.parallel_edge::<Record>(pays, 1, 2, 3).map(drop),
+            graph.put_edge(EDGE, 1, 2).map(drop),
             graph.update_parallel_edge(orders, 1, 2, 3, &put.clone().set("number", 3)).map(drop),
         ] {
             assert_eq!(kind(wrong), ErrorKind::InvalidInput);
@@ -465,25 +430,25 @@ fn parallel_edges_are_asked_for_by_their_key_and_others_are_not() {
         let added = |key| graph.update_parallel_edge(orders, 1, 2, key, &put).unwrap().edges_added;
         assert_eq!([added(7), added(9), added(7)], [1, 1, 0]);
         let snapshot = graph.snapshot().unwrap();
-        assert_eq!(snapshot.parallel_edges(orders, 1, 2, 8..).unwrap(), [(9, Record::EMPTY)]);
-        assert!(snapshot.parallel_edges(orders, 1, 2, 9..9).unwrap().is_empty());
+        assert_eq!(snapshot.parallel_edges::<Record>(orders, 1, 2, 8..).unwrap(), [(9, Record::default())]);
+        assert!(snapshot.parallel_edges::<Record>(orders, 1, 2, 9..9).unwrap().is_empty());
         let excluded = (std::ops::Bound::Excluded(u64::MAX), std::ops::Bound::Unbounded);
-        assert!(snapshot.parallel_edges(orders, 1, 2, excluded).unwrap().is_empty());
+        assert!(snapshot.parallel_edges::<Record>(orders, 1, 2, excluded).unwrap().is_empty());
         assert_eq!(snapshot.edge_count_of(orders), 1, "pairs");
         let insert = graph.update_parallel_edge(orders, 1, 2, 9, &EdgeUpdate::insert()).unwrap();
         assert!(!insert.changed, "it is there");
         let ((), commit) = graph
             .transact_declared(&[1u64, 2], |transaction| {
-                assert_eq!(transaction.parallel_edge(orders, 1, 2, 7)?, Some(Record::EMPTY));
+                assert_eq!(transaction.parallel_edge::<Record>(orders, 1, 2, 7)?, Some(Record::default()));
                 transaction.update_parallel_edge(orders, 1, 2, 7, &EdgeUpdate::delete())?;
-                assert_eq!(transaction.parallel_edges(orders, 1, 2, ..)?.len(), 1);
+                assert_eq!(transaction.parallel_edges::<Record>(orders, 1, 2, ..)?.len(), 1);
                 transaction.update_parallel_edge(orders, 2, 1, 7, &EdgeUpdate::put())
             })
             .unwrap();
         assert_eq!((commit.edges_added.at_most(), commit.edges_removed.at_most()), (1, 1));
-        assert!(graph.delete_edge_of(orders, 1, 2).unwrap());
-        assert_eq!(graph.snapshot().unwrap().neighbors(1).unwrap(), []);
-        assert!(graph.delete_vertex(2).unwrap());
+        assert!(graph.delete_edge(orders, 1, 2).unwrap().changed);
+        assert!(graph.snapshot().unwrap().neighbors(EDGE, 1).unwrap().is_empty());
+        assert!(graph.delete_vertex(2).unwrap().changed);
         assert_eq!(graph.snapshot().unwrap().edge_count(), 0);
         drop(snapshot);
         assert!(!graph.reclaim().unwrap().more);
@@ -494,7 +459,7 @@ fn parallel_edges_are_asked_for_by_their_key_and_others_are_not() {
 #[test]
 fn a_strict_graph_makes_no_ends_for_records() {
     let graph = payments(GraphOptions::new().strict(true));
-    let (pays, put) = (LabelId::DEFAULT, EdgeUpdate::put().set("amount", 1));
+    let (pays, put) = (EDGE, EdgeUpdate::put().set("amount", 1));
     assert_eq!(kind(graph.update_edge(pays, 1, 2, &put)), ErrorKind::NotFound);
     graph.add_vertex(1).unwrap();
     graph.add_vertex(2).unwrap();
@@ -513,14 +478,14 @@ fn vertices_cannot_have_to_have_a_property() {
 #[test]
 fn a_commit_without_changes_takes_no_timestamp() {
     let graph = directed();
-    let first = graph.put_edge(1, 2).unwrap();
-    let again = graph.put_edge(1, 2).unwrap();
+    let first = graph.put_edge(EDGE, 1, 2).unwrap();
+    let again = graph.put_edge(EDGE, 1, 2).unwrap();
     assert!(first.changed && !again.changed);
     assert_eq!(again.at, first.at);
-    assert!(!graph.ingest(&[(1u64, 2u64)]).unwrap().changed);
-    assert!(!graph.ingest::<(u64, u64)>(&[]).unwrap().changed);
-    assert!(!graph.delete_edge(2, 1).unwrap());
-    assert!(!graph.delete_vertex(3).unwrap());
+    assert!(!graph.ingest(EDGE, &[(1u64, 2u64)]).unwrap().changed);
+    assert!(!graph.ingest::<(u64, u64)>(EDGE, &[]).unwrap().changed);
+    assert!(!graph.delete_edge(EDGE, 2, 1).unwrap().changed);
+    assert!(!graph.delete_vertex(3).unwrap().changed);
     assert_eq!(graph.snapshot().unwrap().timestamp(), first.at);
 }
 
@@ -532,11 +497,13 @@ fn commits_on_the_threads_of_another_pool_do_not_wait_for_themselves() {
     pool.install(|| {
         use rayon::prelude::*;
         edges.par_chunks(10_000).for_each(|chunk| {
-            let puts = |transaction: &mut hedgerow::WriteTxn| {
-                chunk.iter().try_for_each(|(source, destination)| transaction.put_edge(source, destination))
+            let puts = |transaction: &hedgerow::WriteTxn| {
+                chunk
+                    .iter()
+                    .try_for_each(|(source, destination)| transaction.put_edge(EDGE, source, destination))
             };
             graph.transact(puts).unwrap();
-            graph.ingest(chunk).unwrap();
+            graph.ingest(EDGE, chunk).unwrap();
         });
     });
     assert_eq!(graph.snapshot().unwrap().edge_count(), 120_000);
@@ -546,21 +513,22 @@ fn commits_on_the_threads_of_another_pool_do_not_wait_for_themselves() {
 fn many_vertices_come_and_go_in_one_transaction() {
     for topology in [Topology::Directed, Topology::DirectedWithReverse, Topology::Undirected] {
         let graph = graph(GraphOptions::new().topology(topology));
-        let add = |transaction: &mut hedgerow::WriteTxn| {
-            (0..20_000u64).try_for_each(|vertex| transaction.put_edge(vertex, (vertex * 7 + 1) % 20_000))
+        let add = |transaction: &hedgerow::WriteTxn| {
+            (0..20_000u64)
+                .try_for_each(|vertex| transaction.put_edge(EDGE, vertex, (vertex * 7 + 1) % 20_000))
         };
         graph.transact(add).unwrap();
-        let delete = |transaction: &mut hedgerow::WriteTxn| {
-            transaction.put_edge(3, 4)?;
+        let delete = |transaction: &hedgerow::WriteTxn| {
+            transaction.put_edge(EDGE, 3, 4)?;
             (0..20_000u64).step_by(2).try_for_each(|vertex| transaction.delete_vertex(vertex))?;
-            transaction.put_edge(3, 4)
+            transaction.put_edge(EDGE, 3, 4)
         };
         graph.transact(delete).unwrap();
         let snapshot = graph.snapshot().unwrap();
         assert_eq!(snapshot.vertex_count(), 10_001);
         // The successor of an odd vertex is even, so that every edge lost an end.
         assert_eq!(snapshot.edge_count(), 1);
-        assert!(snapshot.contains_edge(3, 4).unwrap());
+        assert!(snapshot.contains_edge(EDGE, 3, 4).unwrap());
     }
 }
 
@@ -568,12 +536,12 @@ fn many_vertices_come_and_go_in_one_transaction() {
 fn self_loops_and_duplicates_count_once() {
     for topology in [Topology::Directed, Topology::DirectedWithReverse, Topology::Undirected] {
         let graph = graph(GraphOptions::new().topology(topology));
-        let commit = graph.ingest(&[(1u64, 1u64), (1, 2), (1, 1), (1, 2)]).unwrap();
+        let commit = graph.ingest(EDGE, &[(1u64, 1u64), (1, 2), (1, 1), (1, 2)]).unwrap();
         assert_eq!(commit.edges_added, 2);
         let snapshot = graph.snapshot().unwrap();
         assert_eq!(snapshot.edge_count(), 2);
-        assert_eq!(snapshot.degree(LabelId::DEFAULT, Direction::Out, 1).unwrap(), 2);
-        assert!(graph.delete_vertex(1).unwrap());
+        assert_eq!(snapshot.degree((EDGE, Direction::Out), 1).unwrap(), 2);
+        assert!(graph.delete_vertex(1).unwrap().changed);
         let snapshot = graph.snapshot().unwrap();
         assert_eq!((snapshot.vertex_count(), snapshot.edge_count().at_most()), (1, 0));
     }
@@ -582,11 +550,11 @@ fn self_loops_and_duplicates_count_once() {
 #[test]
 fn vertices_that_come_and_go_beside_an_old_snapshot_use_few_ids() {
     let graph = graph(GraphOptions::new().topology(Topology::Undirected));
-    graph.put_edge(1, 2).unwrap();
+    graph.put_edge(EDGE, 1, 2).unwrap();
     let held = graph.snapshot().unwrap();
     for _ in 0..20_000 {
         graph.delete_vertex(1).unwrap();
-        graph.put_edge(1, 2).unwrap();
+        graph.put_edge(EDGE, 1, 2).unwrap();
     }
     let now = graph.snapshot().unwrap();
     // The held vertex, the present one, and one more while both exist.
@@ -594,7 +562,7 @@ fn vertices_that_come_and_go_beside_an_old_snapshot_use_few_ids() {
     assert_ne!(now.vertex_id(1).unwrap(), held.vertex_id(1).unwrap());
     for snapshot in [&held, &now] {
         assert_eq!((snapshot.vertex_count(), snapshot.edge_count().at_most()), (2, 1));
-        assert_eq!(snapshot.neighbors(2).unwrap(), [1.into()]);
+        assert_eq!(snapshot.neighbors(EDGE, 2).unwrap(), [1]);
         assert_eq!(snapshot.key(snapshot.vertex_id(1).unwrap().unwrap()).unwrap(), Some(1.into()));
     }
 }

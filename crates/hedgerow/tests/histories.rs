@@ -8,8 +8,8 @@ mod oracle;
 
 use hedgerow::model::Operation;
 use hedgerow::{
-    Commit, Direction, ErrorKind, Graph, GraphOptions, Isolation, Key, KeyKind, LabelId, Snapshot, Timestamp,
-    Topology, Value,
+    Commit, Direction, ErrorKind, Graph, GraphOptions, Isolation, Key, KeyKind, LabelId, ReadGraph, Snapshot,
+    Timestamp, Topology, Value, WriteGraph,
 };
 use hedgerow_log::files::simulated::SimulatedFiles;
 use oracle::{ENGINES, Oracle, domain, operation, options, stage};
@@ -94,8 +94,8 @@ fn write_randomly(graph: &Graph, keys: &[Key], returned: &AtomicU64, seed: u64) 
     let mut history = Vec::new();
     for _ in 0..300 {
         let operations = random_operations(keys, &mut random);
-        let mut transaction = graph.begin().unwrap();
-        operations.iter().for_each(|operation| stage(&mut transaction, operation));
+        let transaction = graph.begin().unwrap();
+        operations.iter().for_each(|operation| stage(&transaction, operation));
         match transaction.commit() {
             Ok(commit) => {
                 returned.fetch_max(commit.at.0, Ordering::SeqCst);
@@ -207,10 +207,10 @@ fn read_and_write(graph: &Graph, keys: &[Key], seed: u64) -> Vec<(Commit, Vec<Re
     let mut random = SmallRng::seed_from_u64(seed);
     let mut history = Vec::new();
     for _ in 0..250 {
-        let mut transaction = graph.begin_with(Isolation::Serializable).unwrap();
-        let reads = random_reads(&mut transaction, keys, &mut random);
+        let transaction = graph.begin_with(Isolation::Serializable).unwrap();
+        let reads = random_reads(&transaction, keys, &mut random);
         let operations = random_operations(keys, &mut random);
-        operations.iter().for_each(|operation| stage(&mut transaction, operation));
+        operations.iter().for_each(|operation| stage(&transaction, operation));
         match transaction.commit() {
             Ok(commit) => history.push((commit, reads, operations)),
             Err(error) => assert_eq!(error.kind(), ErrorKind::Conflict),
@@ -219,16 +219,20 @@ fn read_and_write(graph: &Graph, keys: &[Key], seed: u64) -> Vec<(Commit, Vec<Re
     history
 }
 
-fn random_reads(transaction: &mut hedgerow::WriteTxn, keys: &[Key], random: &mut SmallRng) -> Vec<Read> {
+fn random_reads(transaction: &hedgerow::WriteTxn, keys: &[Key], random: &mut SmallRng) -> Vec<Read> {
     let mut reads = Vec::new();
     for _ in 0..random.random_range(0..3) {
         let key = keys[random.random_range(0..keys.len())].clone();
         let other = keys[random.random_range(0..keys.len())].clone();
         reads.push(match random.random_range(0..4) {
             0 => Read::Vertex(key.clone(), transaction.contains_vertex(&key).unwrap()),
-            1 => Read::Edge(key.clone(), other.clone(), transaction.contains_edge(&key, &other).unwrap()),
+            1 => Read::Edge(
+                key.clone(),
+                other.clone(),
+                transaction.contains_edge(LabelId::DEFAULT, &key, &other).unwrap(),
+            ),
             2 => {
-                let mut neighbors = transaction.neighbors(&key).unwrap();
+                let mut neighbors = transaction.neighbors(LabelId::DEFAULT, &key).unwrap();
                 neighbors.sort();
                 Read::Neighbors(key, neighbors)
             }
@@ -262,7 +266,7 @@ fn no_update_is_lost() {
 }
 
 fn increment(graph: &Graph, isolation: Isolation) {
-    let run = |transaction: &mut hedgerow::WriteTxn| {
+    let run = |transaction: &hedgerow::WriteTxn| {
         let record = transaction.properties(1u64)?.expect("it was set before");
         let Value::I64(age) = record.values()[0] else { panic!("not a number") };
         transaction.set_properties(1u64, &[("age", Value::I64(age + 1))])
@@ -283,14 +287,14 @@ fn check_declared(graph: &Graph) {
         for _ in 0..4 {
             scope.spawn(|| {
                 for _ in 0..100 {
-                    let increment = |transaction: &mut hedgerow::DeclaredTxn<'_>| {
+                    let increment = |transaction: &hedgerow::DeclaredTxn<'_>| {
                         let record = transaction.properties(1u64)?;
                         let age = match record.map(|record| record.values()[0].clone()) {
                             Some(Value::I64(age)) => age,
                             _ => 0,
                         };
                         transaction.set_properties(1u64, &[("age", Value::I64(age + 1))])?;
-                        transaction.put_edge(1u64, 2u64)
+                        transaction.put_edge(LabelId::DEFAULT, 1u64, 2u64)
                     };
                     graph.transact_declared(&[1u64, 2u64], increment).unwrap();
                 }
@@ -307,13 +311,13 @@ fn check_declared(graph: &Graph) {
 fn write_skew_needs_serializable() {
     for (isolation, both_commit) in [(Isolation::Snapshot, true), (Isolation::Serializable, false)] {
         let graph = Graph::in_memory(options(Topology::Directed, KeyKind::Number)).unwrap();
-        graph.ingest(&[(1u64, 10u64), (2, 20)]).unwrap();
-        let mut first = graph.begin_with(isolation).unwrap();
-        let mut second = graph.begin_with(isolation).unwrap();
-        assert!(first.contains_edge(2u64, 20u64).unwrap());
-        assert!(second.contains_edge(1u64, 10u64).unwrap());
-        first.delete_edge(1u64, 10u64).unwrap();
-        second.delete_edge(2u64, 20u64).unwrap();
+        graph.ingest(LabelId::DEFAULT, &[(1u64, 10u64), (2, 20)]).unwrap();
+        let first = graph.begin_with(isolation).unwrap();
+        let second = graph.begin_with(isolation).unwrap();
+        assert!(first.contains_edge(LabelId::DEFAULT, 2u64, 20u64).unwrap());
+        assert!(second.contains_edge(LabelId::DEFAULT, 1u64, 10u64).unwrap());
+        first.delete_edge(LabelId::DEFAULT, 1u64, 10u64).unwrap();
+        second.delete_edge(LabelId::DEFAULT, 2u64, 20u64).unwrap();
         first.commit().unwrap();
         assert_eq!(second.commit().is_ok(), both_commit);
     }
@@ -323,14 +327,14 @@ fn write_skew_needs_serializable() {
 #[test]
 fn serializable_sees_what_was_not_there() {
     let graph = Graph::in_memory(options(Topology::Directed, KeyKind::Number)).unwrap();
-    graph.put_edge(1u64, 2u64).unwrap();
-    let mut absent = graph.begin_with(Isolation::Serializable).unwrap();
-    let mut counted = graph.begin_with(Isolation::Serializable).unwrap();
+    graph.put_edge(LabelId::DEFAULT, 1u64, 2u64).unwrap();
+    let absent = graph.begin_with(Isolation::Serializable).unwrap();
+    let counted = graph.begin_with(Isolation::Serializable).unwrap();
     assert!(!absent.contains_vertex(3u64).unwrap());
-    assert_eq!(counted.neighbors(1u64).unwrap().len(), 1);
-    graph.put_edge(1u64, 3u64).unwrap();
-    absent.put_edge(8u64, 9u64).unwrap();
-    counted.put_edge(8u64, 9u64).unwrap();
+    assert_eq!(counted.neighbors(LabelId::DEFAULT, 1u64).unwrap().len(), 1);
+    graph.put_edge(LabelId::DEFAULT, 1u64, 3u64).unwrap();
+    absent.put_edge(LabelId::DEFAULT, 8u64, 9u64).unwrap();
+    counted.put_edge(LabelId::DEFAULT, 8u64, 9u64).unwrap();
     assert_eq!(absent.commit().unwrap_err().kind(), ErrorKind::Conflict);
     assert_eq!(counted.commit().unwrap_err().kind(), ErrorKind::Conflict);
     assert_eq!(graph.snapshot().unwrap().edge_count(), 2);

@@ -4,7 +4,7 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![cfg(all(not(hedgerow_shuttle), debug_assertions))]
 
-use hedgerow::{Graph, GraphOptions, KeyKind, VertexId};
+use hedgerow::{Graph, GraphOptions, KeyKind, LabelId, ReadGraph, VertexId, WriteGraph};
 use hedgerow_reclamation::account::measure_moved;
 
 const HUB: VertexId = VertexId::new(3);
@@ -26,12 +26,12 @@ fn directory(degree: u64) -> u64 {
 fn graph_with_hub(degree: u32) -> Graph {
     let graph = Graph::in_memory(GraphOptions::new().keys(KeyKind::Dense).threads(1)).unwrap();
     let spokes: Vec<_> = (0..degree).map(|spoke| (HUB, VertexId::new(100 + 2 * spoke))).collect();
-    spokes.chunks(1 << 16).for_each(|some| assert!(graph.ingest(some).unwrap().changed));
+    spokes.chunks(1 << 16).for_each(|some| assert!(graph.ingest(LabelId::DEFAULT, some).unwrap().changed));
     let around: Vec<_> = (0..64).map(|other| (VertexId::new(other), VertexId::new(other + 1))).collect();
-    graph.ingest(&around).unwrap();
+    graph.ingest(LabelId::DEFAULT, &around).unwrap();
     // Every possible neighbor exists, so that a change is one of edges alone.
     let odd: Vec<_> = (0..degree).map(|spoke| (VertexId::new(101 + 2 * spoke), HUB)).collect();
-    odd.chunks(1 << 16).for_each(|some| assert!(graph.ingest(some).unwrap().changed));
+    odd.chunks(1 << 16).for_each(|some| assert!(graph.ingest(LabelId::DEFAULT, some).unwrap().changed));
     graph
 }
 
@@ -49,10 +49,10 @@ fn most(graph: &Graph, degree: u32, mut before_each: impl FnMut()) -> Most {
         let spoke = change / 1_000 * (degree / 6) + change % 1_000;
         let odd = VertexId::new(101 + 2 * spoke);
         before_each();
-        let (put, moved) = measure_moved(|| graph.put_edge(HUB, odd).unwrap());
+        let (put, moved) = measure_moved(|| graph.put_edge(LabelId::DEFAULT, HUB, odd).unwrap());
         assert!(put.changed);
         most.insert = most.insert.max(moved);
-        let (found, moved) = measure_moved(|| graph.contains_edge(HUB, odd).unwrap());
+        let (found, moved) = measure_moved(|| graph.contains_edge(LabelId::DEFAULT, HUB, odd).unwrap());
         assert!(found);
         most.search = most.search.max(moved);
     }
@@ -60,8 +60,9 @@ fn most(graph: &Graph, degree: u32, mut before_each: impl FnMut()) -> Most {
         let spoke = change / 1_000 * (degree / 6) + change % 1_000;
         before_each();
         for id in [100 + 2 * spoke, 101 + 2 * spoke] {
-            let (deleted, moved) = measure_moved(|| graph.delete_edge(HUB, VertexId::new(id)).unwrap());
-            assert!(deleted);
+            let (deleted, moved) =
+                measure_moved(|| graph.delete_edge(LabelId::DEFAULT, HUB, VertexId::new(id)).unwrap());
+            assert!(deleted.changed);
             most.delete = most.delete.max(moved);
         }
     }
@@ -115,8 +116,8 @@ fn the_mean_change_of_a_hub_writes_less_than_a_leaf() {
         let ((), moved) = measure_moved(|| {
             for change in 0..changes {
                 let odd = VertexId::new(101 + 2 * (change * 7919 % degree));
-                assert!(graph.put_edge(HUB, odd).unwrap().changed);
-                assert!(graph.delete_edge(HUB, odd).unwrap());
+                assert!(graph.put_edge(LabelId::DEFAULT, HUB, odd).unwrap().changed);
+                assert!(graph.delete_edge(LabelId::DEFAULT, HUB, odd).unwrap().changed);
             }
         });
         let mean = moved / u64::from(2 * changes);

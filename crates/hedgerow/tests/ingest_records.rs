@@ -5,7 +5,8 @@ mod oracle;
 
 use hedgerow::{
     Direction, Durability, EdgeSchema, EdgeUpdate, EngineKind, Error, ErrorKind, Field, Graph, GraphOptions,
-    Key, LabelId, LabelSchema, ParallelSchema, Record, RecordSchema, Snapshot, Topology, Value, ValueType,
+    Key, LabelId, LabelSchema, ParallelSchema, ReadGraph, Record, RecordSchema, Snapshot, Topology, Value,
+    ValueType, WriteGraph,
 };
 use hedgerow_testing::cases::one_case_in;
 use oracle::ENGINES;
@@ -26,7 +27,7 @@ fn options(topology: Topology, engine: EngineKind) -> GraphOptions {
     GraphOptions::new()
         .topology(topology)
         .engine(engine)
-        .label(LabelSchema { name: "pays".to_owned(), edges })
+        .label_schema(LabelSchema { name: "pays".to_owned(), edges })
 }
 
 fn record(amount: f64, note: &str) -> Record {
@@ -39,7 +40,7 @@ fn seen(snapshot: &Snapshot, keys: u64) -> Vec<Vec<(Key, Record)>> {
     let stored = directions.into_iter().filter(|direction| snapshot.topology().stored(*direction).is_some());
     stored
         .flat_map(|direction| (0..keys).map(move |key| (direction, key)))
-        .map(|(direction, key)| snapshot.neighbor_records(PAYS, direction, key).unwrap())
+        .map(|(direction, key)| snapshot.edges::<Record>((PAYS, direction), key).unwrap())
         .collect()
 }
 
@@ -64,7 +65,7 @@ proptest! {
                     let batch: Vec<_> = batch.iter().map(edge).collect();
                     let before = bulk.snapshot().unwrap().edge_count();
                     let commit = bulk.ingest_records(PAYS, &batch).unwrap();
-                    let mut transaction = single.begin().unwrap();
+                    let transaction = single.begin().unwrap();
                     for (source, destination, record) in &batch {
                         let mut put = EdgeUpdate::put().set("amount", record.values()[0].clone());
                         if record.values()[1] != Value::Null {
@@ -130,8 +131,8 @@ fn what_does_not_fit_is_refused_and_changes_nothing() {
     let parallel = ParallelSchema { key: "number".to_owned(), record: schema() };
     let other = |name: &str, edges| LabelSchema { name: name.to_owned(), edges };
     let options = options(Topology::Directed, EngineKind::Rapid)
-        .label(other("orders", EdgeSchema::Parallel(parallel)))
-        .label(other("knows", EdgeSchema::Topology));
+        .label_schema(other("orders", EdgeSchema::Parallel(parallel)))
+        .label_schema(other("knows", EdgeSchema::Topology));
     let graph = Graph::in_memory(options).unwrap();
     let refused = |label, wrong: Record| -> Error {
         let edges = [(1_u64, 2_u64, record(1.0, "")), (2, 3, wrong)];
@@ -167,12 +168,12 @@ fn a_record_that_ends_as_it_was_is_no_change() {
         }
         let amounts = || {
             [2, 3, 4].map(|destination| {
-                let record = graph.edge_record(PAYS, 1, destination).unwrap();
+                let record = graph.get_edge::<Record>(PAYS, 1, destination).unwrap();
                 record.and_then(|record| record.values()[0].as_f64())
             })
         };
         let commit = |amounts: [&[Option<f64>]; 3]| {
-            let mut transaction = graph.begin().unwrap();
+            let transaction = graph.begin().unwrap();
             for (destination, amounts) in [2, 3, 4].into_iter().zip(amounts) {
                 for amount in amounts {
                     let update = amount.map_or_else(EdgeUpdate::delete, put);

@@ -6,8 +6,8 @@ mod oracle;
 
 use hedgerow::{
     CheckpointOptions, Durability, EdgeSchema, EdgeUpdate, EngineKind, Error, ErrorKind, Field, Graph,
-    GraphOptions, Key, KeyKind, LabelId, LabelSchema, ParallelSchema, RecordSchema, Snapshot, Topology,
-    Value, ValueType,
+    GraphOptions, Key, KeyKind, LabelId, LabelSchema, ParallelSchema, ReadGraph, RecordSchema, Snapshot,
+    Topology, Value, ValueType, WriteGraph,
 };
 use hedgerow_log::files::simulated::SimulatedFiles;
 use oracle::ENGINES;
@@ -50,7 +50,12 @@ fn state(graph: &Graph) -> (u64, BTreeSet<Key>, BTreeSet<(Key, Key)>) {
         let mut vertices = BTreeSet::new();
         snapshot.for_each_vertex(|_, key| assert!(vertices.insert(key))).unwrap();
         let of = |key: &Key| {
-            snapshot.neighbors(key).unwrap().into_iter().map(|to| (key.clone(), to)).collect::<Vec<_>>()
+            snapshot
+                .neighbors(LabelId::DEFAULT, key)
+                .unwrap()
+                .into_iter()
+                .map(|to| (key.clone(), to))
+                .collect::<Vec<_>>()
         };
         let edges = vertices.iter().flat_map(of).collect();
         (snapshot.edge_count().at_most(), vertices, edges)
@@ -97,7 +102,7 @@ fn single_edges_beyond_the_limit_are_refused() {
     {
         let graph = limited(engine, keys);
         let edge = |number: u64| (number % 512, 600 + number / 8);
-        let put = |number| graph.put_edge(edge(number).0, edge(number).1).map(drop);
+        let put = |number| graph.put_edge(LabelId::DEFAULT, edge(number).0, edge(number).1).map(drop);
         let made = fill(engine, put);
         check_refused(
             engine,
@@ -105,10 +110,12 @@ fn single_edges_beyond_the_limit_are_refused() {
             || put(made),
             || {
                 for number in 0..made / 2 {
-                    assert!(graph.delete_edge(edge(number).0, edge(number).1).unwrap());
+                    assert!(
+                        graph.delete_edge(LabelId::DEFAULT, edge(number).0, edge(number).1).unwrap().changed
+                    );
                 }
                 for vertex in 0..64u64 {
-                    assert!(graph.delete_vertex(vertex).unwrap());
+                    assert!(graph.delete_vertex(vertex).unwrap().changed);
                 }
             },
         );
@@ -120,14 +127,14 @@ fn batches_beyond_the_limit_are_refused() {
     for engine in ENGINES {
         let graph = limited(engine, KeyKind::Number);
         let all: Vec<(u64, u64)> = (0..500_000).map(|edge| (edge % 1000, edge)).collect();
-        check_error(&graph.ingest(&all).unwrap_err(), engine);
+        check_error(&graph.ingest(LabelId::DEFAULT, &all).unwrap_err(), engine);
         assert_eq!(graph.snapshot().unwrap().vertex_count(), 0);
-        graph.ingest(&all[..1000]).unwrap();
+        graph.ingest(LabelId::DEFAULT, &all[..1000]).unwrap();
         assert_eq!(graph.snapshot().unwrap().vertex_bound(), 1000, "the refused commit's ids are used again");
 
         let batch = |number: u64| {
             let edges: Vec<_> = (0..500).map(|source| (source * 2, 1000 + number)).collect();
-            graph.ingest(&edges).map(drop)
+            graph.ingest(LabelId::DEFAULT, &edges).map(drop)
         };
         let made = fill(engine, batch);
         check_refused(
@@ -135,7 +142,7 @@ fn batches_beyond_the_limit_are_refused() {
             &graph,
             || batch(made),
             || {
-                let vertices = |transaction: &mut hedgerow::WriteTxn| {
+                let vertices = |transaction: &hedgerow::WriteTxn| {
                     (0..900u64).try_for_each(|vertex| transaction.delete_vertex(vertex))
                 };
                 graph.transact(vertices).unwrap();
@@ -167,7 +174,7 @@ fn vertices_beyond_the_limit_are_refused() {
             || add(made),
             || {
                 for number in 0..made / 2 {
-                    let delete = |transaction: &mut hedgerow::WriteTxn| {
+                    let delete = |transaction: &hedgerow::WriteTxn| {
                         (number * 100..(number + 1) * 100)
                             .try_for_each(|vertex| transaction.delete_vertex(vertex))
                     };
@@ -184,19 +191,19 @@ fn what_closed_snapshots_kept_does_not_count_against_the_limit() {
         let graph = limited(engine, KeyKind::Dense);
         let mut snapshots = Vec::new();
         let edge = |number: u64| (number % 128, 600 + number / 128);
-        let put = |number| graph.put_edge(edge(number).0, edge(number).1).map(drop);
+        let put = |number| graph.put_edge(LabelId::DEFAULT, edge(number).0, edge(number).1).map(drop);
         fill(engine, |number| {
             put(number)?;
             snapshots.push(graph.snapshot()?);
             // Whatever an engine keeps versions of, the snapshots see these.
-            graph.delete_edge(edge(number).0, edge(number).1)?;
+            graph.delete_edge(LabelId::DEFAULT, edge(number).0, edge(number).1)?;
             put(number)
         });
         let retained = graph.memory().retained_bytes;
         assert!(retained > LIMIT / 8, "{engine:?}: {:?}", graph.memory());
         drop(snapshots);
         // Each reclaims a little.
-        (1..64u64).for_each(|other| assert!(graph.put_edge(0, other).unwrap().changed));
+        (1..64u64).for_each(|other| assert!(graph.put_edge(LabelId::DEFAULT, 0, other).unwrap().changed));
         let left = graph.memory().retained_bytes;
         assert!(left < retained / 2, "{engine:?}: {left} of {retained}");
     }
@@ -208,7 +215,8 @@ fn records_beyond_the_limit_are_refused() {
         let note = Field { name: "note".to_owned(), value_type: ValueType::String, nullable: true };
         let edges = EdgeSchema::Record(RecordSchema { fields: vec![note] });
         let options = GraphOptions::new().engine(engine).keys(KeyKind::Dense).memory_limit(LIMIT);
-        let graph = Graph::in_memory(options.label(LabelSchema { name: "pays".to_owned(), edges })).unwrap();
+        let graph =
+            Graph::in_memory(options.label_schema(LabelSchema { name: "pays".to_owned(), edges })).unwrap();
         let long = "x".repeat(1000);
         let put = |number: u64| {
             let update = EdgeUpdate::put().set("note", &*long);
@@ -222,7 +230,7 @@ fn records_beyond_the_limit_are_refused() {
             || {
                 for number in 0..made / 2 {
                     let (source, destination) = (number % 8, 8 + number / 8);
-                    assert!(graph.delete_edge_of(LabelId::DEFAULT, source, destination).unwrap());
+                    assert!(graph.delete_edge(LabelId::DEFAULT, source, destination).unwrap().changed);
                 }
             },
         );
@@ -246,7 +254,7 @@ const CALLS: LabelId = LabelId(2);
 
 fn with_labels(engine: EngineKind, topology: Topology, keys: KeyKind) -> GraphOptions {
     let options = GraphOptions::new().engine(engine).topology(topology).keys(keys).memory_limit(LIMIT);
-    labels().into_iter().fold(options, GraphOptions::label)
+    labels().into_iter().fold(options, GraphOptions::label_schema)
 }
 
 fn key(kind: KeyKind, number: u64) -> Key {
@@ -261,16 +269,18 @@ fn fill_around_hub(engine: EngineKind, graph: &Graph, keys: KeyKind) -> u64 {
     let note = EdgeUpdate::put().set("note", "a note");
     let put = |number: u64| {
         let (hub, one, other) = (key(keys, 0), key(keys, 1 + number), key(keys, 1 + number * 7 % 499));
-        graph.put_edge(hub.clone(), one.clone())?;
-        graph.put_edge(one.clone(), hub.clone())?;
+        graph.put_edge(LabelId::DEFAULT, hub.clone(), one.clone())?;
+        graph.put_edge(LabelId::DEFAULT, one.clone(), hub.clone())?;
         graph.update_edge(PAYS, hub.clone(), one.clone(), &note)?;
         graph.update_parallel_edge(CALLS, hub.clone(), other.clone(), number, &note)?;
-        graph.put_edge(one, other).map(drop)
+        graph.put_edge(LabelId::DEFAULT, one, other).map(drop)
     };
     let made = fill(engine, put);
     assert!(made >= 100, "{engine:?}: {made}");
     // The last bytes.
-    fill(engine, |number| graph.put_edge(key(keys, 1 + number % 499), key(keys, 1 + number / 499)).map(drop));
+    fill(engine, |number| {
+        graph.put_edge(LabelId::DEFAULT, key(keys, 1 + number % 499), key(keys, 1 + number / 499)).map(drop)
+    });
     made
 }
 
@@ -288,14 +298,20 @@ fn whatever_exists_can_be_deleted_at_the_limit() {
             let of_hub = |number: u64| (key(keys, 0), key(keys, 1 + number));
             for number in 0..made / 4 {
                 let (hub, other) = of_hub(number);
-                assert!(graph.delete_edge(hub.clone(), other.clone()).unwrap(), "{engine:?}, {topology:?}");
+                assert!(
+                    graph.delete_edge(LabelId::DEFAULT, hub.clone(), other.clone()).unwrap().changed,
+                    "{engine:?}, {topology:?}"
+                );
                 graph.update_edge(PAYS, hub.clone(), other, &EdgeUpdate::delete()).unwrap();
                 let called = key(keys, 1 + number * 7 % 499);
                 let deleted = graph.update_parallel_edge(CALLS, hub, called, number, &EdgeUpdate::delete());
                 assert_eq!(deleted.unwrap().edges_removed, 1, "{engine:?}");
             }
             let stream: Vec<_> = (made / 4..made / 2).map(of_hub).collect();
-            assert!(graph.delete_each(&stream).unwrap().edges_removed.at_most() > 0, "{engine:?}");
+            assert!(
+                graph.delete_each(LabelId::DEFAULT, &stream).unwrap().edges_removed.at_most() > 0,
+                "{engine:?}"
+            );
             graph
                 .transact(|transaction| {
                     (1..20).try_for_each(|number| transaction.delete_vertex(key(keys, number)))
@@ -304,16 +320,16 @@ fn whatever_exists_can_be_deleted_at_the_limit() {
             let declared = [key(keys, 20), key(keys, 0)];
             graph
                 .transact_declared(&declared, |transaction| {
-                    transaction.delete_edge_of(LabelId::DEFAULT, key(keys, 20), key(keys, 0))
+                    transaction.delete_edge(LabelId::DEFAULT, key(keys, 20), key(keys, 0))
                 })
                 .unwrap();
-            assert!(graph.delete_vertex(key(keys, 0)).unwrap(), "{engine:?}");
+            assert!(graph.delete_vertex(key(keys, 0)).unwrap().changed, "{engine:?}");
             assert!(graph.memory().total_bytes() < 4 * full, "{engine:?}: {:?} after {full}", graph.memory());
             drop(snapshot);
             assert!(!graph.reclaim().unwrap().more);
             let left = graph.memory().total_bytes();
             assert!(left < full, "{engine:?}, {topology:?}: {left} of {full} bytes are left");
-            graph.put_edge(key(keys, 1), key(keys, 0)).unwrap();
+            graph.put_edge(LabelId::DEFAULT, key(keys, 1), key(keys, 0)).unwrap();
         }
     }
 }
@@ -334,7 +350,9 @@ fn a_store_can_be_opened_under_the_limit_that_it_worked_under() {
                 fill_around_hub(engine, &graph, KeyKind::Number);
                 for round in 1..4u64 {
                     (0..200).for_each(|number| assert!(graph.delete_vertex(number * round).is_ok()));
-                    fill(engine, |number| graph.put_edge(number * 31 % 997, number * round).map(drop));
+                    fill(engine, |number| {
+                        graph.put_edge(LabelId::DEFAULT, number * 31 % 997, number * round).map(drop)
+                    });
                 }
                 let before = state(&graph);
                 drop(graph);
@@ -359,20 +377,23 @@ fn a_store_can_be_opened_under_the_limit_that_it_worked_under() {
 fn keys_count_against_the_limit() {
     let graph = limited(EngineKind::Rapid, KeyKind::Text);
     let long = |number: u64| format!("{number:1000}");
-    let made = fill(EngineKind::Rapid, |number| graph.put_edge(long(number), long(number / 2)).map(drop));
+    let made = fill(EngineKind::Rapid, |number| {
+        graph.put_edge(LabelId::DEFAULT, long(number), long(number / 2)).map(drop)
+    });
     assert!(made < LIMIT as u64 / 1000, "{made} keys of 1,000 bytes");
     let kept = graph.memory();
     assert!(kept.total_bytes() > LIMIT / 2 && kept.total_bytes() <= LIMIT, "{kept:?}");
     // What is refused has not grown the dictionary by much.
     let many: Vec<_> = (0..100_000).map(|number| (long(1_000_000 + number), long(number % 2))).collect();
-    check_error(&graph.ingest(&many).unwrap_err(), EngineKind::Rapid);
+    check_error(&graph.ingest(LabelId::DEFAULT, &many).unwrap_err(), EngineKind::Rapid);
     let left = graph.memory().total_bytes();
     assert!(left < kept.total_bytes() + LIMIT / 16, "{left} bytes, {kept:?} before");
     // Deleted keys make room.
-    (0..made / 2).for_each(|number| assert!(graph.delete_vertex(long(number)).unwrap()));
+    (0..made / 2).for_each(|number| assert!(graph.delete_vertex(long(number)).unwrap().changed));
     graph.reclaim().unwrap();
     let left = graph.memory().total_bytes();
     assert!(left < kept.total_bytes() * 2 / 3, "{left} bytes, {kept:?} before");
-    (0..made / 4)
-        .for_each(|number| assert!(graph.put_edge(long(made + number), long(made)).unwrap().changed));
+    (0..made / 4).for_each(|number| {
+        assert!(graph.put_edge(LabelId::DEFAULT, long(made + number), long(made)).unwrap().changed);
+    });
 }

@@ -5,7 +5,8 @@
 mod oracle;
 
 use hedgerow::{
-    CheckpointOptions, Durability, EngineKind, ErrorKind, Graph, GraphOptions, KeyKind, LabelId, Topology,
+    CheckpointOptions, Durability, EngineKind, ErrorKind, Graph, GraphOptions, KeyKind, LabelId, ReadGraph,
+    Topology, WriteGraph,
 };
 use hedgerow_testing::cases::one_case_in;
 use oracle::{ENGINES, Oracle, domain, operation, options};
@@ -51,11 +52,11 @@ fn a_store_is_rebuilt_in_a_new_file() {
     let path = folder.path().join("store");
     let put = |graph: &Graph, first: u64| {
         let edges: Vec<(u64, u64)> = (first..first + 5000).map(|number| (number % 7, number)).collect();
-        graph.ingest(&edges).unwrap();
+        graph.ingest(LabelId::DEFAULT, &edges).unwrap();
     };
     let neighbors = |graph: &Graph| -> Vec<usize> {
         let snapshot = graph.snapshot().unwrap();
-        (0..7u64).map(|key| snapshot.neighbors(key).unwrap().len()).collect()
+        (0..7u64).map(|key| snapshot.neighbors(LabelId::DEFAULT, key).unwrap().len()).collect()
     };
     let graph = Graph::create(&path, GraphOptions::new().durability(Durability::None)).unwrap();
     put(&graph, 0);
@@ -66,7 +67,8 @@ fn a_store_is_rebuilt_in_a_new_file() {
     put(&graph, 5000);
     graph.checkpoint(&CheckpointOptions::new()).unwrap();
     put(&graph, 10_000);
-    (0..100u64).for_each(|number| assert!(graph.delete_edge(number % 7, number).unwrap()));
+    (0..100u64)
+        .for_each(|number| assert!(graph.delete_edge(LabelId::DEFAULT, number % 7, number).unwrap().changed));
     let before = neighbors(&graph);
     assert_eq!(before.iter().sum::<usize>(), 14_900);
     graph.close().unwrap();
@@ -87,7 +89,7 @@ fn a_full_file_refuses_commits_and_the_graph_stays_usable() {
         |source: u64| -> Vec<(u64, u64)> { (0..2000).map(|number| (source, 100_000 + number)).collect() };
     let mut sources = 0;
     let error = loop {
-        match graph.ingest(&edges(sources)) {
+        match graph.ingest(LabelId::DEFAULT, &edges(sources)) {
             Ok(_) => sources += 1,
             Err(error) => break error,
         }
@@ -101,7 +103,7 @@ fn a_full_file_refuses_commits_and_the_graph_stays_usable() {
     // One by one, what is left of blocks is used, until that is refused, too.
     let mut singles = 0;
     let error = loop {
-        match graph.put_edge(50_000 + singles, 1u64) {
+        match graph.put_edge(LabelId::DEFAULT, 50_000 + singles, 1u64) {
             Ok(_) => singles += 1,
             Err(error) => break error,
         }
@@ -110,19 +112,26 @@ fn a_full_file_refuses_commits_and_the_graph_stays_usable() {
     assert_eq!(error.kind(), ErrorKind::Capacity, "{error}");
     assert_eq!(count(), sources * 2000 + singles);
     let stream: Vec<(u64, u64)> = (0..1000).map(|number| (200_000 + number, 1)).collect();
-    assert!(graph.put_each(&stream).is_err());
+    assert!(graph.put_each(LabelId::DEFAULT, &stream).is_err());
     assert!(
-        graph.transact(|txn| edges(90_000).iter().try_for_each(|(from, to)| txn.put_edge(from, to))).is_err()
+        graph
+            .transact(|txn| edges(90_000).iter().try_for_each(|(from, to)| txn.put_edge(
+                LabelId::DEFAULT,
+                from,
+                to
+            )))
+            .is_err()
     );
     // Deletions go on, and make room.
     for source in 0..sources / 2 {
-        let error =
-            graph.transact(|txn| edges(source).iter().try_for_each(|(from, to)| txn.delete_edge(from, to)));
+        let error = graph.transact(|txn| {
+            edges(source).iter().try_for_each(|(from, to)| txn.delete_edge(LabelId::DEFAULT, from, to))
+        });
         error.unwrap();
     }
     while graph.reclaim().unwrap().more {}
     let before = count();
-    graph.ingest(&edges(90_000)).unwrap();
+    graph.ingest(LabelId::DEFAULT, &edges(90_000)).unwrap();
     assert_eq!(count(), before + 2000);
 }
 
@@ -135,11 +144,11 @@ fn a_store_can_be_opened_with_the_room_that_it_had_before() {
     let options = options.scratch_limit(8 << 20);
     let graph = Graph::create(&path, options.clone()).unwrap();
     // Rows that grow in turns, and are copied ever again.
-    let put = |number: u64| graph.put_edge(number % 512, 1000 + number / 3);
+    let put = |number: u64| graph.put_edge(LabelId::DEFAULT, number % 512, 1000 + number / 3);
     let made = (0..10_000_000).take_while(|number| put(*number).is_ok()).count() as u64;
     assert!(made > 10_000, "{made} edges fitted");
-    (0..64u64).for_each(|hub| assert!(graph.delete_vertex(hub).unwrap()));
-    assert!(graph.delete_edge(100u64, 1000 + 100 / 3).unwrap());
+    (0..64u64).for_each(|hub| assert!(graph.delete_vertex(hub).unwrap().changed));
+    assert!(graph.delete_edge(LabelId::DEFAULT, 100u64, 1000 + 100 / 3).unwrap().changed);
     while graph.reclaim().unwrap().more {}
     assert!((0..made).take_while(|number| put(*number).is_ok()).count() > 64);
     let before = graph.snapshot().unwrap().edge_count();
@@ -177,7 +186,7 @@ proptest! {
         open.push((graph.snapshot().unwrap(), oracle));
         graph.reclaim().unwrap();
         open.iter().for_each(|(snapshot, oracle)| oracle.check(snapshot, &keys));
-        prop_assert_eq!(graph.label("knows").unwrap(), LabelId(0));
+        prop_assert_eq!(graph.catalog().label_id("knows").unwrap(), LabelId(0));
         prop_assert!(is_empty(folder.path()));
     }
 }

@@ -6,7 +6,10 @@
 mod oracle;
 
 use hedgerow::model::Operation;
-use hedgerow::{Commits, EngineKind, ErrorKind, Graph, GraphOptions, Key, KeyKind, LabelId, Topology};
+use hedgerow::{
+    Commits, EngineKind, ErrorKind, Graph, GraphOptions, Key, KeyKind, LabelId, ReadGraph, Topology,
+    WriteGraph,
+};
 use oracle::{ENGINES, LABELS, Oracle, Stream, domain, options, stage};
 use rand::{RngExt, SeedableRng, rngs::SmallRng};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -29,8 +32,8 @@ fn random_stream(keys: &[Key], random: &mut SmallRng) -> Stream {
 fn run_one_by_one(stream: &Stream, graph: &Graph) -> Commits {
     let mut done = Commits::default();
     for operation in stream.operations() {
-        let mut transaction = graph.begin().unwrap();
-        stage(&mut transaction, &operation);
+        let transaction = graph.begin().unwrap();
+        stage(&transaction, &operation);
         let commit = transaction.commit().unwrap();
         done.committed += 1;
         done.edges_added += commit.edges_added;
@@ -117,7 +120,7 @@ fn check_beginnings(engine: EngineKind, topology: Topology) {
             let graph = &graph;
             move || {
                 for some in edges_of(writer).chunks(500) {
-                    graph.put_each(some).unwrap();
+                    graph.put_each(LabelId::DEFAULT, some).unwrap();
                 }
             }
         };
@@ -133,8 +136,9 @@ fn check_beginning(graph: &Graph, base: u64) -> u64 {
     let snapshot = graph.snapshot().unwrap();
     let shown = |writer| {
         let edges = edges_of(writer);
-        let is_shown =
-            |(source, destination): &(u64, u64)| snapshot.contains_edge(*source, *destination).unwrap();
+        let is_shown = |(source, destination): &(u64, u64)| {
+            snapshot.contains_edge(LabelId::DEFAULT, *source, *destination).unwrap()
+        };
         let shown = edges.partition_point(is_shown);
         assert!(edges[..shown].iter().all(is_shown), "a gap in what writer {writer} streamed");
         assert!(!edges[shown..].iter().any(is_shown), "an edge of writer {writer} before those before it");
@@ -153,34 +157,34 @@ fn a_stream_ends_at_the_first_error() {
     let mut edges: Vec<_> = (0..100).map(|at| (number(at), number(at + 1))).collect();
     edges[70].1 = Key::Text("seventy".into());
     let graph = Graph::in_memory(GraphOptions::new()).unwrap();
-    let failed = graph.put_each(&edges).unwrap_err();
+    let failed = graph.put_each(LabelId::DEFAULT, &edges).unwrap_err();
     assert_eq!((failed.committed.committed, failed.committed.edges_added.at_most()), (70, 70));
     assert_eq!(failed.error.kind(), ErrorKind::InvalidInput);
     assert!(failed.to_string().contains("edge 70 of the stream"), "{failed}");
     assert_eq!(graph.snapshot().unwrap().edge_count(), 70);
 
     let strict = Graph::in_memory(GraphOptions::new().strict(true)).unwrap();
-    assert!((0..50u64).all(|vertex| strict.add_vertex(vertex).unwrap()));
+    assert!((0..50u64).all(|vertex| strict.add_vertex(vertex).unwrap().changed));
     let edges: Vec<_> = (0..60u64).map(|at| (at, at + 1)).collect();
-    let failed = strict.put_each(&edges).unwrap_err();
+    let failed = strict.put_each(LabelId::DEFAULT, &edges).unwrap_err();
     assert_eq!((failed.committed.committed, failed.error.kind()), (49, ErrorKind::NotFound));
 
-    let failed = graph.put_each_into(LabelId(7), &edges).unwrap_err();
+    let failed = graph.put_each(LabelId(7), &edges).unwrap_err();
     assert_eq!((failed.committed, failed.error.kind()), (Commits::default(), ErrorKind::InvalidInput));
-    assert_eq!(graph.delete_each::<(u64, u64)>(&[]).unwrap(), Commits::default());
+    assert_eq!(graph.delete_each::<(u64, u64)>(LabelId::DEFAULT, &[]).unwrap(), Commits::default());
 }
 
 #[test]
 fn a_stream_ends_at_the_memory_limit() {
     let graph = Graph::in_memory(GraphOptions::new().keys(KeyKind::Dense).memory_limit(200_000)).unwrap();
     let edges: Vec<_> = (0..1_000_000u64).map(|at| (at % 997, at)).collect();
-    let failed = graph.put_each(&edges).unwrap_err();
+    let failed = graph.put_each(LabelId::DEFAULT, &edges).unwrap_err();
     assert!(failed.error.memory_limit().is_some());
     let snapshot = graph.snapshot().unwrap();
     assert_eq!(snapshot.edge_count(), failed.committed.committed as u64);
     drop(snapshot);
     let put = &edges[..failed.committed.committed];
-    assert_eq!(graph.delete_each(put).unwrap().edges_removed, put.len() as u64);
+    assert_eq!(graph.delete_each(LabelId::DEFAULT, put).unwrap().edges_removed, put.len() as u64);
     assert_eq!(graph.snapshot().unwrap().edge_count(), 0);
 }
 
@@ -190,12 +194,12 @@ fn streams_are_in_conflict_with_transactions() {
     for engine in ENGINES {
         let graph = Graph::in_memory(GraphOptions::new().engine(engine)).unwrap();
         let edges: Vec<_> = (0..200u64).map(|at| (at, at + 100)).collect();
-        graph.ingest(&edges).unwrap();
-        let mut same = graph.begin().unwrap();
-        let mut other = graph.begin().unwrap();
-        same.put_edge(70u64, 170u64).unwrap();
-        other.put_edge(70u64, 171u64).unwrap();
-        assert_eq!(graph.delete_each(&edges).unwrap().edges_removed, 200);
+        graph.ingest(LabelId::DEFAULT, &edges).unwrap();
+        let same = graph.begin().unwrap();
+        let other = graph.begin().unwrap();
+        same.put_edge(LabelId::DEFAULT, 70u64, 170u64).unwrap();
+        other.put_edge(LabelId::DEFAULT, 70u64, 171u64).unwrap();
+        assert_eq!(graph.delete_each(LabelId::DEFAULT, &edges).unwrap().edges_removed, 200);
         assert_eq!(same.commit().unwrap_err().kind(), ErrorKind::Conflict);
         assert!(other.commit().unwrap().changed);
     }

@@ -112,6 +112,7 @@ mod cores;
 mod execution;
 mod incoming;
 mod kernel;
+mod label;
 mod marks;
 mod neighborhood;
 mod pagerank;

@@ -24,8 +24,8 @@ impl fmt::Display for KeyKind {
     }
 }
 
-/// An owned key.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+/// An owned key. Prints as the number or the text itself.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Key {
     /// A number, or a dense id.
     Number(u64),
@@ -40,6 +40,9 @@ pub enum KeyRef<'a> {
     Number(u64),
     /// A string.
     Text(&'a str),
+    /// A negative number, which is no key of any graph: signed integers can be passed as keys, and
+    /// these are refused.
+    Negative(i64),
 }
 
 impl Key {
@@ -51,15 +54,63 @@ impl Key {
             Key::Text(text) => KeyRef::Text(text),
         }
     }
+
+    /// The number of a graph with numbers or dense ids as keys; `None` for a string.
+    ///
+    /// ```
+    /// use hedgerow_model::Key;
+    ///
+    /// assert_eq!(Key::from(7).number(), Some(7));
+    /// assert_eq!(Key::from(7), 7);
+    /// assert_eq!(Key::from("ann").text(), Some("ann"));
+    /// ```
+    #[must_use]
+    pub fn number(&self) -> Option<u64> {
+        if let Key::Number(number) = self { Some(*number) } else { None }
+    }
+
+    /// The string of a graph with strings as keys; `None` for a number.
+    #[must_use]
+    pub fn text(&self) -> Option<&str> {
+        if let Key::Text(text) = self { Some(text) } else { None }
+    }
+}
+
+impl PartialEq<u64> for Key {
+    fn eq(&self, number: &u64) -> bool {
+        self.number() == Some(*number)
+    }
+}
+
+impl PartialEq<str> for Key {
+    fn eq(&self, text: &str) -> bool {
+        self.text() == Some(text)
+    }
+}
+
+impl PartialEq<&str> for Key {
+    fn eq(&self, text: &&str) -> bool {
+        self.text() == Some(*text)
+    }
 }
 
 impl KeyRef<'_> {
-    /// Copies the key.
+    /// Copies the key. A negative number, which is in messages only, becomes its text.
     #[must_use]
     pub fn to_key(self) -> Key {
         match self {
             KeyRef::Number(number) => Key::Number(number),
             KeyRef::Text(text) => Key::Text(text.into()),
+            KeyRef::Negative(number) => Key::Text(number.to_string().into()),
+        }
+    }
+}
+
+impl fmt::Debug for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Key::Number(number) => fmt::Debug::fmt(number, f),
+            Key::Text(text) => fmt::Debug::fmt(text, f),
         }
     }
 }
@@ -75,6 +126,7 @@ impl fmt::Display for KeyRef<'_> {
         match self {
             KeyRef::Number(number) => number.fmt(f),
             KeyRef::Text(text) => text.fmt(f),
+            KeyRef::Negative(number) => number.fmt(f),
         }
     }
 }
@@ -97,17 +149,36 @@ impl From<String> for Key {
     }
 }
 
-/// A type that can name a vertex: a number, a dense id, a string, a [`Key`].
+/// A type that can name a vertex: an integer of any type, a string, a [`Key`], a vertex id of a
+/// graph with dense ids as keys.
+///
+/// Negative numbers are no keys: methods fail if they get one.
 pub trait AsKey: Sync {
     /// Borrows the key.
     fn as_key(&self) -> KeyRef<'_>;
 }
 
-impl AsKey for u64 {
-    fn as_key(&self) -> KeyRef<'_> {
-        KeyRef::Number(*self)
-    }
+macro_rules! integer_keys {
+    ($($unsigned:ty),*; $($signed:ty),*) => {
+        $(impl AsKey for $unsigned {
+            #[inline]
+            fn as_key(&self) -> KeyRef<'_> {
+                KeyRef::Number(*self as u64)
+            }
+        })*
+        $(impl AsKey for $signed {
+            #[inline]
+            fn as_key(&self) -> KeyRef<'_> {
+                match *self {
+                    0.. => KeyRef::Number(*self as u64),
+                    _ => KeyRef::Negative(*self as i64),
+                }
+            }
+        })*
+    };
 }
+
+integer_keys!(u8, u16, u32, u64, usize; i8, i16, i32, i64, isize);
 
 impl AsKey for crate::VertexId {
     fn as_key(&self) -> KeyRef<'_> {

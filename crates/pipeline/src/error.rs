@@ -28,6 +28,9 @@ pub enum Error {
         /// The kind of the graph's keys.
         expected: KeyKind,
     },
+    /// A key is a negative number.
+    #[error("{0} cannot be a key: numbers as keys are 0 or greater")]
+    NegativeKey(i64),
     /// The edges of the label carry a value or nothing, not records.
     #[error("the edges of label number {} have no records", .0.0)]
     NoRecords(LabelId),
@@ -168,6 +171,7 @@ impl From<DictionaryError> for Error {
     fn from(error: DictionaryError) -> Self {
         match error {
             DictionaryError::WrongKeyKind { key, expected } => Error::WrongKeyKind { key, expected },
+            DictionaryError::NegativeKey(number) => Error::NegativeKey(number),
             DictionaryError::VertexId(error) => Error::VertexId(error),
             DictionaryError::Capacity(error) => Error::Capacity(error),
         }

@@ -4,7 +4,7 @@ use super::shared::Shared;
 use super::stream::Stream;
 use crate::error::CliError;
 use crate::interrupt::Interrupt;
-use hedgerow::{AsKey, Graph, Snapshot};
+use hedgerow::{AsKey, Graph, LabelId, Snapshot, WriteGraph};
 use std::num::NonZeroUsize;
 use std::time::{Duration, Instant};
 
@@ -75,7 +75,7 @@ pub fn write<K: AsKey>(
         match style {
             Style::Batches(_) => {
                 let started = Instant::now();
-                let commit = graph.ingest(edges)?;
+                let commit = graph.ingest(LabelId::DEFAULT, edges)?;
                 writing.edges_added += commit.edges_added.at_least();
                 writing.batches.add(started.elapsed());
                 shared.committed(edges.len() as u64);
@@ -83,7 +83,7 @@ pub fn write<K: AsKey>(
             Style::Singles => {
                 for (source, destination) in edges {
                     let started = Instant::now();
-                    let commit = graph.put_edge(source, destination)?;
+                    let commit = graph.put_edge(LabelId::DEFAULT, source, destination)?;
                     writing.edges_added += commit.edges_added.at_least();
                     writing.singles.add(started.elapsed());
                     shared.committed(1);

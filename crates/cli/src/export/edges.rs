@@ -8,7 +8,7 @@ use crate::keys;
 use crate::progress;
 use crate::stored::number::EdgeNumber;
 use hedgerow::model::with_column;
-use hedgerow::{Column, Direction, Key, LabelId, Snapshot};
+use hedgerow::{Column, Direction, EdgeData, Key, LabelId, ReadGraph, Snapshot};
 use hedgerow_formats::{Batch, Edge, GraphWriter};
 use std::collections::HashSet;
 
@@ -41,7 +41,7 @@ impl<'a> Edges<'a> {
         with_column!(column.unwrap_or_default(), W => self.write_with::<K, W>(writer, console, interrupt))
     }
 
-    fn write_with<K: FileKey, W: Column>(
+    fn write_with<K: FileKey, W: Column + EdgeData>(
         &self,
         writer: &mut GraphWriter<K>,
         console: &Console,
@@ -72,8 +72,8 @@ impl<'a> Edges<'a> {
     }
 
     /// The edges that are written at this vertex.
-    pub(super) fn edges_of<W: Column>(&self, key: &Key) -> Result<Vec<(Key, W)>, StoredError> {
-        let mut edges = self.snapshot.neighbors_of::<W>(self.label, Direction::Out, key)?;
+    pub(super) fn edges_of<W: EdgeData>(&self, key: &Key) -> Result<Vec<(Key, W)>, StoredError> {
+        let mut edges = self.snapshot.edges::<W>((self.label, Direction::Out), key)?;
         edges.retain(|(neighbor, _)| self.belongs_to(key, neighbor));
         Ok(edges)
     }
@@ -94,7 +94,7 @@ impl<'a> Edges<'a> {
         self.for_each_vertex(|key| {
             let mut degree = 0;
             for direction in directions {
-                degree += self.snapshot.degree(self.label, *direction, key).map_err(StoredError::from)?;
+                degree += self.snapshot.degree((self.label, *direction), key).map_err(StoredError::from)?;
             }
             if degree == 0 {
                 without.insert(key.clone());

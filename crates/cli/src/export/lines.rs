@@ -6,7 +6,7 @@ use crate::error::{CliError, StoredError};
 use crate::interrupt::Interrupt;
 use crate::progress;
 use hedgerow::model::with_column;
-use hedgerow::{Column, ColumnType, Direction, Key, ParallelEdge};
+use hedgerow::{Column, ColumnType, Direction, Key, ParallelEdge, ReadGraph, Record};
 use hedgerow_formats::{LineSchema, NewFile, PropertyFormat, PropertyWriter};
 use std::path::Path;
 
@@ -47,15 +47,18 @@ impl Edges<'_> {
             };
             match column {
                 ColumnType::Record if are_parallel => {
-                    let edges = self.snapshot.parallel_neighbors(self.label, Direction::Out, key, ..);
-                    for ParallelEdge { neighbor, key: number, record } in edges.map_err(StoredError::from)? {
+                    let edges =
+                        self.snapshot.parallel_neighbors::<Record>((self.label, Direction::Out), key, ..);
+                    for ParallelEdge { neighbor, key: number, data: record } in
+                        edges.map_err(StoredError::from)?
+                    {
                         if self.belongs_to(key, &neighbor) {
                             wrote(&neighbor, writer.write_parallel_edge(key, &neighbor, number, &record))?;
                         }
                     }
                 }
                 ColumnType::Record => {
-                    let neighbors = self.snapshot.neighbor_records(self.label, Direction::Out, key);
+                    let neighbors = self.snapshot.edges::<Record>((self.label, Direction::Out), key);
                     for (neighbor, record) in neighbors.map_err(StoredError::from)? {
                         if self.belongs_to(key, &neighbor) {
                             wrote(&neighbor, writer.write_edge_record(key, &neighbor, &record))?;

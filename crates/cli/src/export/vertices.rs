@@ -6,7 +6,7 @@ use crate::console::Console;
 use crate::error::{CliError, StoredError};
 use crate::interrupt::Interrupt;
 use crate::progress;
-use hedgerow::{Key, Snapshot, store};
+use hedgerow::{Key, ReadGraph, Snapshot, store};
 use hedgerow_formats::{LineSchema, NewFile, PropertyFormat, PropertyWriter, VertexListWriter};
 use std::path::Path;
 

@@ -224,7 +224,7 @@ impl<'a> Importer<'a> {
     /// Records that everything was imported.
     fn note_end(&mut self) -> Result<(), CliError> {
         let position = self.position.encode();
-        let mut transaction = self.opened()?.begin()?;
+        let transaction = self.opened()?.begin()?;
         transaction.note_input(&position);
         transaction.commit()?;
         self.commits += 1;

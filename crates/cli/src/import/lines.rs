@@ -2,7 +2,9 @@
 
 use super::target::Target;
 use hedgerow::model::with_column;
-use hedgerow::{AsKey, Column, EdgeUpdate, Error, Graph, Record, RecordSchema, Value, ValueType, WriteTxn};
+use hedgerow::{
+    AsKey, Column, EdgeUpdate, Error, Graph, Record, RecordSchema, Value, ValueType, WriteGraph, WriteTxn,
+};
 use hedgerow_formats::{PropertyBatch, PropertyEdge};
 
 /// Puts vertices and edges with their properties in one commit, with the importer's position after
@@ -15,12 +17,12 @@ pub fn put<K: AsKey + Sync>(
 ) -> Result<(), Error> {
     let (label, edges) = (target.label, &target.schema.edges);
     if !batch.vertices.is_empty() || edges.key().is_some() {
-        let mut transaction = graph.begin()?;
-        stage(&mut transaction, target, batch)?;
+        let transaction = graph.begin()?;
+        stage(&transaction, target, batch)?;
         transaction.note_input(position);
         transaction.commit()?;
     } else if edges.record().is_some() {
-        let with_record = |edge: PropertyEdge<K>| (edge.source, edge.destination, edge.record);
+        let with_record = |edge: PropertyEdge<K>| (edge.source, edge.destination, edge.record.into());
         let edges: Vec<(K, K, Record)> = batch.edges.drain(..).map(with_record).collect();
         graph.ingest_records_from(label, &edges, position)?;
     } else {
@@ -36,7 +38,7 @@ pub fn put<K: AsKey + Sync>(
 
 /// Stages vertices with their properties, and edges that may be parallel.
 fn stage<K: AsKey>(
-    transaction: &mut WriteTxn,
+    transaction: &WriteTxn,
     target: &Target<'_>,
     batch: &PropertyBatch<K>,
 ) -> Result<(), Error> {

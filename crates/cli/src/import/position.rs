@@ -5,7 +5,8 @@
 //! position is a file and the numbers of vertices and edges imported of it, whatever the size of
 //! the chunks; checksums detect changed files.
 
-use hedgerow::{AsKey, KeyRef, Record, Value};
+use hedgerow::model::Record;
+use hedgerow::{AsKey, KeyRef, Value};
 use hedgerow_formats::{Batch, Edge, PropertyBatch};
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -182,6 +183,7 @@ fn put(kind: u8, value: &[u8], bytes: &mut Vec<u8>) {
 fn put_key(key: KeyRef<'_>, bytes: &mut Vec<u8>) {
     match key {
         KeyRef::Number(number) => bytes.extend(number.to_le_bytes()),
+        KeyRef::Negative(number) => bytes.extend(number.to_le_bytes()),
         KeyRef::Text(text) => {
             bytes.extend(text.as_bytes());
             // This byte occurs in no text.

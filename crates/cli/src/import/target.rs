@@ -53,7 +53,7 @@ impl<'a> Target<'a> {
             Ok(options) if exists && args.labels.is_empty() => options,
             // Its engine may be one that only a later version knows.
             Err(error) if exists && args.engine.is_none() => return Err(StoredError::from(error).into()),
-            _ => catalog.labels().iter().cloned().fold(GraphOptions::new(), GraphOptions::label),
+            _ => catalog.labels().iter().cloned().fold(GraphOptions::new(), GraphOptions::label_schema),
         };
         let options = options
             .engine(engine)

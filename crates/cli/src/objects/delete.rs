@@ -6,7 +6,7 @@ use crate::console::Console;
 use crate::error::{CliError, StoredError};
 use crate::keys::{self, JsonKey};
 use crate::text;
-use hedgerow::EdgeUpdate;
+use hedgerow::{EdgeUpdate, WriteGraph};
 use serde::Serialize;
 
 #[derive(Debug, Serialize)]
@@ -76,7 +76,7 @@ fn edge(args: &DeleteEdgeArgs, console: &Console) -> Result<(), CliError> {
         let deleted = match edge.key {
             Some(key) => transaction.update_parallel_edge(label, from, to, key, &delete),
             None if is_conditional => transaction.update_edge(label, from, to, &delete),
-            None => transaction.delete_edge_of(label, from, to),
+            None => transaction.delete_edge(label, from, to),
         };
         Ok(deleted.map_err(StoredError::from)?)
     })?;

@@ -9,7 +9,7 @@ use crate::keys::{self, JsonKey};
 use crate::stored::{self, StoredState, number::EdgeNumber, properties::Properties};
 use crate::text;
 use hedgerow::model::with_column;
-use hedgerow::{Direction, EdgeSchema, Key, LabelId, Snapshot};
+use hedgerow::{Direction, EdgeSchema, Key, LabelId, ReadGraph, Record, Snapshot};
 use serde::Serialize;
 
 #[derive(Debug, Serialize)]
@@ -102,10 +102,10 @@ fn degrees(snapshot: &Snapshot, key: &Key) -> Result<Vec<Degrees>, StoredError> 
     let has_in = snapshot.topology().stored(Direction::In).is_some();
     let labels = (0..).map(LabelId).zip(snapshot.catalog().labels());
     let degrees = labels.map(|(label, schema)| {
-        let degree = |direction| snapshot.degree(label, direction, key);
+        let degree = |direction| snapshot.degree((label, direction), key);
         let out = degree(Direction::Out)?;
         let r#in = has_in.then(|| degree(Direction::In)).transpose()?;
-        let edges = |direction| snapshot.parallel_degree(label, direction, key);
+        let edges = |direction| snapshot.parallel_degree((label, direction), key);
         let are_parallel = schema.edges.key().is_some();
         let out_edges = are_parallel.then(|| edges(Direction::Out)).transpose()?;
         let in_edges = (are_parallel && has_in).then(|| edges(Direction::In)).transpose()?;
@@ -136,7 +136,8 @@ fn edge(args: &GetEdgeArgs, console: &Console) -> Result<(), CliError> {
     }
     let schema = edge.schema.edges.record().filter(|_| edges.is_none());
     let properties = schema.map(|schema| {
-        let record = snapshot.edge_record(edge.label, &edge.from, &edge.to).map_err(StoredError::from)?;
+        let record =
+            snapshot.get_edge::<Record>(edge.label, &edge.from, &edge.to).map_err(StoredError::from)?;
         Ok::<_, StoredError>(Properties::of(schema, &record.unwrap_or_default()))
     });
     let properties = properties.transpose()?;
@@ -164,6 +165,6 @@ fn edge(args: &GetEdgeArgs, console: &Console) -> Result<(), CliError> {
 fn parallel(snapshot: &Snapshot, edge: &NamedEdge<'_>) -> Result<Option<Vec<Properties>>, StoredError> {
     let EdgeSchema::Parallel(schema) = &edge.schema.edges else { return Ok(None) };
     let keys = edge.key.map_or(0..=u64::MAX, |key| key..=key);
-    let edges = snapshot.parallel_edges(edge.label, &edge.from, &edge.to, keys)?.into_iter();
+    let edges = snapshot.parallel_edges::<Record>(edge.label, &edge.from, &edge.to, keys)?.into_iter();
     Ok(Some(edges.map(|(key, record)| Properties::of_parallel(schema, key, &record)).collect()))
 }

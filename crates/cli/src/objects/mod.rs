@@ -15,7 +15,8 @@ use crate::keys;
 use crate::stored::{self, schema};
 use args::{ConditionArgs, EdgeArgs, WriteArgs};
 use hedgerow::{
-    Catalog, Commit, EdgeUpdate, Graph, GraphOptions, Key, KeyKind, LabelId, LabelSchema, Value, WriteTxn,
+    Catalog, Commit, EdgeUpdate, Graph, GraphOptions, Key, KeyKind, LabelId, LabelSchema, ReadGraph, Record,
+    Value, WriteTxn,
 };
 use std::path::Path;
 
@@ -93,8 +94,8 @@ impl ConditionArgs {
         }
         let snapshot = graph.snapshot()?;
         let record = match edge.key {
-            Some(key) => snapshot.parallel_edge(edge.label, &edge.from, &edge.to, key)?,
-            None => snapshot.edge_record(edge.label, &edge.from, &edge.to)?,
+            Some(key) => snapshot.parallel_edge::<Record>(edge.label, &edge.from, &edge.to, key)?,
+            None => snapshot.get_edge::<Record>(edge.label, &edge.from, &edge.to)?,
         };
         let Some(record) = record else { return Ok(Some(false)) };
         let fields = edge.schema.edges.record().map_or(&[][..], |schema| &schema.fields);
@@ -120,10 +121,10 @@ fn open(store: &Path, write: &WriteArgs, console: &Console) -> Result<Graph, Sto
 /// Commits what `stage` stages, in a store that is open for writing, and closes it.
 fn commit<T>(
     graph: &Graph,
-    stage: impl FnOnce(&mut WriteTxn) -> Result<T, CliError>,
+    stage: impl FnOnce(&WriteTxn) -> Result<T, CliError>,
 ) -> Result<(T, Commit), CliError> {
-    let mut transaction = graph.begin().map_err(StoredError::from)?;
-    let staged = stage(&mut transaction)?;
+    let transaction = graph.begin().map_err(StoredError::from)?;
+    let staged = stage(&transaction)?;
     let commit = transaction.commit().map_err(StoredError::from)?;
     graph.close().map_err(StoredError::from)?;
     Ok((staged, commit))

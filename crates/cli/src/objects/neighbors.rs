@@ -9,8 +9,8 @@ use crate::keys::{self, JsonKey};
 use crate::stored::{self, number::EdgeNumber, properties::Properties};
 use hedgerow::model::with_column;
 use hedgerow::{
-    Column, Direction, EdgeSchema, ErrorKind, Key, LabelId, LabelSchema, Newest, ParallelEdge,
-    ParallelSchema, Record, RecordSchema, Snapshot, store,
+    Column, Direction, EdgeData, EdgeSchema, ErrorKind, Key, LabelId, LabelSchema, Newest, ParallelEdge,
+    ParallelSchema, ReadGraph, Record, RecordSchema, Snapshot, store,
 };
 use serde::Serialize;
 use std::ops::RangeInclusive;
@@ -73,7 +73,7 @@ pub fn execute(args: &NeighborsArgs, console: &Console) -> Result<(), CliError> 
     let (degree, found) = match asked {
         Some((label, schema)) => {
             wanted.check(schema)?;
-            let degree = snapshot.degree(label, direction, &key).map_err(StoredError::from)?;
+            let degree = snapshot.degree((label, direction), &key).map_err(StoredError::from)?;
             let found = of_label(snapshot, (label, direction), schema, &key, &wanted);
             (degree, found.map_err(|error| named(error, &args.newest))?)
         }
@@ -157,15 +157,15 @@ fn of_label(
     }
 }
 
-fn with_values<W: Column>(
+fn with_values<W: Column + EdgeData>(
     snapshot: &Snapshot,
     (label, direction): (LabelId, Direction),
     key: &Key,
     newest: Option<&Newest>,
 ) -> Result<Vec<Neighbor>, StoredError> {
     let neighbors = match newest {
-        Some(wanted) => snapshot.newest_neighbors::<W>(label, direction, key, wanted)?,
-        None => snapshot.neighbors_of::<W>(label, direction, key)?,
+        Some(wanted) => snapshot.newest::<W>((label, direction), key, wanted)?,
+        None => snapshot.edges::<W>((label, direction), key)?,
     };
     let neighbor = |(key, value): (Key, W)| Neighbor {
         label: None,
@@ -184,13 +184,13 @@ fn parallel(
     wanted: &Wanted,
 ) -> Result<Vec<Neighbor>, StoredError> {
     let edges = match &wanted.newest {
-        Some(newest) => snapshot.newest_parallel_edges(label, direction, key, newest)?,
+        Some(newest) => snapshot.newest_parallel::<Record>((label, direction), key, newest)?,
         None => {
             let keys = wanted.keys.clone().unwrap_or(0..=u64::MAX);
-            snapshot.parallel_neighbors(label, direction, key, keys)?
+            snapshot.parallel_neighbors::<Record>((label, direction), key, keys)?
         }
     };
-    let neighbor = |ParallelEdge { neighbor, key, record }| Neighbor {
+    let neighbor = |ParallelEdge { neighbor, key, data: record }| Neighbor {
         label: None,
         key: neighbor.into(),
         value: EdgeNumber::None,
@@ -207,8 +207,8 @@ fn with_records(
     newest: Option<&Newest>,
 ) -> Result<Vec<Neighbor>, StoredError> {
     let neighbors = match newest {
-        Some(wanted) => snapshot.newest_records(label, direction, key, wanted)?,
-        None => snapshot.neighbor_records(label, direction, key)?,
+        Some(wanted) => snapshot.newest::<Record>((label, direction), key, wanted)?,
+        None => snapshot.edges::<Record>((label, direction), key)?,
     };
     let neighbor = |(key, record): (Key, Record)| Neighbor {
         label: None,

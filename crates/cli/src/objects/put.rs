@@ -7,7 +7,7 @@ use crate::error::{CliError, StoredError};
 use crate::keys::{self, JsonKey};
 use crate::stored::{number::EdgeNumber, schema};
 use hedgerow::model::with_column;
-use hedgerow::{Column, EdgeUpdate, WriteTxn};
+use hedgerow::{Column, EdgeData, EdgeUpdate, WriteGraph, WriteTxn};
 use serde::Serialize;
 
 #[derive(Debug, Serialize)]
@@ -125,7 +125,7 @@ fn edge(args: &PutEdgeArgs, console: &Console) -> Result<(), CliError> {
 
 /// The properties given for an edge of a label that has records; `None` for any other label.
 fn update<'a>(args: &'a PutEdgeArgs, edge: &NamedEdge<'_>) -> Result<Option<EdgeUpdate<'a>>, StoredError> {
-    let mut update = edge.conditions(&args.conditions, EdgeUpdate::change())?;
+    let mut update = edge.conditions(&args.conditions, EdgeUpdate::upsert())?;
     for given in &args.property {
         let (name, value) = edge.property(given)?;
         update = update.set(name, value);
@@ -134,12 +134,12 @@ fn update<'a>(args: &'a PutEdgeArgs, edge: &NamedEdge<'_>) -> Result<Option<Edge
 }
 
 /// Stages an edge whose label carries values of type `W`.
-fn stage<W: Column>(
-    transaction: &mut WriteTxn,
+fn stage<W: Column + EdgeData>(
+    transaction: &WriteTxn,
     edge: &NamedEdge<'_>,
     value: EdgeNumber,
 ) -> Result<(), hedgerow::Error> {
-    transaction.put_edge_value(edge.label, &edge.from, &edge.to, W::from_bits(value.bits()))
+    transaction.put_edge_with(edge.label, &edge.from, &edge.to, W::from_bits(value.bits()))
 }
 
 /// The result in words.

@@ -1,7 +1,7 @@
 //! Stores whose newest commit is dated in the future.
 
 use crate::common::Folder;
-use hedgerow::{Graph, GraphOptions, ManualClock};
+use hedgerow::{Graph, GraphOptions, LabelId, ManualClock, WriteGraph};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 #[test]
@@ -11,11 +11,11 @@ fn a_store_that_is_ahead_of_the_clock_is_noted_and_read() {
     let options = GraphOptions::new().clock(&clock);
     let graph = Graph::create(folder.path("store"), options).unwrap();
     clock.set(1_000_000);
-    graph.put_edge(1, 2).unwrap();
+    graph.put_edge(LabelId::DEFAULT, 1, 2).unwrap();
     // No machine that runs this test has such a clock.
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
     clock.set((now + Duration::from_secs(3600)).as_micros() as u64);
-    graph.put_edge(1, 3).unwrap();
+    graph.put_edge(LabelId::DEFAULT, 1, 3).unwrap();
     graph.close().unwrap();
 
     let noted = |arguments: &str| {

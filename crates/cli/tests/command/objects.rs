@@ -315,7 +315,7 @@ fn properties_and_values_of_all_types_are_read_and_written() {
         |(name, value_type): (&str, ValueType)| Field { name: name.into(), value_type, nullable: true };
     let columns = [ColumnType::U32, ColumnType::U64, ColumnType::I64, ColumnType::F32, ColumnType::F64];
     let options = columns.into_iter().fold(GraphOptions::new().keys(KeyKind::Text), |options, column| {
-        options.label(LabelSchema { name: column.to_string(), edges: EdgeSchema::Value(column) })
+        options.label_schema(LabelSchema { name: column.to_string(), edges: EdgeSchema::Value(column) })
     });
     let schema = RecordSchema { fields: types.map(field).to_vec() };
     drop(Graph::create(folder.path("store"), options.vertex_properties(schema)).unwrap());

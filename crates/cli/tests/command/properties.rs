@@ -4,8 +4,8 @@
 use crate::common::Folder;
 use flate2::write::GzEncoder;
 use hedgerow::{
-    ColumnType, EdgeSchema, EdgeUpdate, Field, Graph, GraphOptions, KeyKind, LabelSchema, RecordSchema,
-    Topology, Value, ValueType,
+    ColumnType, EdgeSchema, EdgeUpdate, Field, Graph, GraphOptions, KeyKind, LabelSchema, ReadGraph, Record,
+    RecordSchema, Topology, Value, ValueType, WriteGraph,
 };
 use serde_json::json;
 use std::io::Write;
@@ -108,15 +108,14 @@ fn contents(folder: &Folder, store: &str) -> Vec<String> {
     snapshot
         .for_each_vertex(|_, key| {
             contents.push(format!("{key:?} {:?}", snapshot.properties(&key).unwrap()));
-            let records = graph.label("sees").unwrap();
+            let records = graph.catalog().label_id("sees").unwrap();
             for (neighbor, record) in
-                snapshot.neighbor_records(records, hedgerow::Direction::Out, &key).unwrap()
+                snapshot.edges::<Record>((records, hedgerow::Direction::Out), &key).unwrap()
             {
                 contents.push(format!("{key:?} sees {neighbor:?} {record:?}"));
             }
-            let values = graph.label("weighs").unwrap();
-            for (neighbor, value) in
-                snapshot.neighbors_of::<u64>(values, hedgerow::Direction::Out, &key).unwrap()
+            let values = graph.catalog().label_id("weighs").unwrap();
+            for (neighbor, value) in snapshot.edges::<u64>((values, hedgerow::Direction::Out), &key).unwrap()
             {
                 contents.push(format!("{key:?} weighs {neighbor:?} {value:?}"));
             }
@@ -130,8 +129,8 @@ fn options(keys: KeyKind, topology: Topology) -> GraphOptions {
     GraphOptions::new()
         .keys(keys)
         .topology(topology)
-        .label(LabelSchema { name: "sees".into(), edges: EdgeSchema::Record(every_type()) })
-        .label(LabelSchema { name: "weighs".into(), edges: EdgeSchema::Value(ColumnType::U64) })
+        .label_schema(LabelSchema { name: "sees".into(), edges: EdgeSchema::Record(every_type()) })
+        .label_schema(LabelSchema { name: "weighs".into(), edges: EdgeSchema::Value(ColumnType::U64) })
         .vertex_properties(every_type())
 }
 
@@ -149,7 +148,8 @@ fn exports_are_imported_unchanged() {
         };
         let folder = Folder::new();
         let graph = Graph::create(folder.path("store"), options(keys, topology)).unwrap();
-        let (sees, weighs) = (graph.label("sees").unwrap(), graph.label("weighs").unwrap());
+        let (sees, weighs) =
+            (graph.catalog().label_id("sees").unwrap(), graph.catalog().label_id("weighs").unwrap());
         let schema = every_type();
         for (number, record) in records().into_iter().enumerate() {
             let properties: Vec<_> =
@@ -160,7 +160,7 @@ fn exports_are_imported_unchanged() {
                 .fold(EdgeUpdate::put(), |update, (name, value)| update.set(name, value.clone()));
             graph.update_edge(sees, key(number), key((number + 3) % 7), &update).unwrap();
             graph.update_edge(sees, key(number), key(number), &update).unwrap();
-            graph.put_edge_value(weighs, key(number), key(6 - number), u64::MAX - number as u64).unwrap();
+            graph.put_edge_with(weighs, key(number), key(6 - number), u64::MAX - number as u64).unwrap();
         }
         drop(graph);
         let before = contents(&folder, "store");

@@ -3,7 +3,7 @@
 use crate::common::Folder;
 use hedgerow::{
     Direction, EdgeSchema, EdgeUpdate, Field, Graph, GraphOptions, Key, KeyKind, LabelId, LabelSchema,
-    RecordSchema, ValueType,
+    ReadGraph, Record, RecordSchema, ValueType, WriteGraph,
 };
 use std::collections::BTreeSet;
 
@@ -16,9 +16,9 @@ fn content(folder: &Folder, store: &str) -> (BTreeSet<String>, BTreeSet<(String,
         .for_each_vertex(|_, key| {
             let label = &snapshot.catalog().labels()[0];
             let to: Vec<Key> = match label.edges.record() {
-                None => snapshot.neighbors(&key).unwrap(),
+                None => snapshot.neighbors(LabelId::DEFAULT, &key).unwrap(),
                 Some(_) => {
-                    let records = snapshot.neighbor_records(LabelId::DEFAULT, Direction::Out, &key).unwrap();
+                    let records = snapshot.edges::<Record>((LabelId::DEFAULT, Direction::Out), &key).unwrap();
                     records.into_iter().map(|(to, _)| to).collect()
                 }
             };
@@ -36,14 +36,15 @@ const ANY_TEXT: [&str; 8] = ["", "a b", "a,b", "#x", "%y", "line\nend", "\u{feff
 fn make(folder: &Folder, kind: KeyKind, keys: &[Key], edges: EdgeSchema) {
     let has_records = edges.record().is_some();
     let label = LabelSchema { name: "edge".into(), edges };
-    let graph = Graph::create(folder.path("store"), GraphOptions::new().keys(kind).label(label)).unwrap();
-    let mut transaction = graph.begin().unwrap();
+    let graph =
+        Graph::create(folder.path("store"), GraphOptions::new().keys(kind).label_schema(label)).unwrap();
+    let transaction = graph.begin().unwrap();
     for pair in keys.windows(2) {
         transaction.add_vertex(&pair[0]).unwrap();
         if has_records {
             transaction.update_edge(LabelId::DEFAULT, &pair[1], &pair[0], &EdgeUpdate::put()).unwrap();
         } else {
-            transaction.put_edge(&pair[1], &pair[0]).unwrap();
+            transaction.put_edge(LabelId::DEFAULT, &pair[1], &pair[0]).unwrap();
         }
     }
     transaction.commit().unwrap();

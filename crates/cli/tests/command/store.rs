@@ -1,7 +1,7 @@
 //! `hedgerow info`, `checkpoint`, `check`, `recover` and `export`: commands on the store itself.
 
 use crate::common::{Folder, lines_of};
-use hedgerow::{CheckpointOptions, Graph, GraphOptions, KeyKind, Topology};
+use hedgerow::{CheckpointOptions, Graph, GraphOptions, KeyKind, LabelId, Topology, WriteGraph};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
@@ -98,7 +98,7 @@ fn a_store_that_another_process_has_open_can_be_inspected() {
     let folder = Folder::new();
     let process = std::process::id();
     let graph = Graph::create(folder.path("store"), GraphOptions::new()).unwrap();
-    graph.put_edge(1, 2).unwrap();
+    graph.put_edge(LabelId::DEFAULT, 1, 2).unwrap();
     for options in ["", "--quick"] {
         let info = folder.json(&format!("info store {options}"));
         assert_eq!((&info["open_in"]["process"], &info["counted"]), (&process.into(), &"nothing".into()));
@@ -111,7 +111,7 @@ fn a_store_that_another_process_has_open_can_be_inspected() {
     );
     folder.fails("run bfs --store store --from-checkpoint", 3, &["there is no checkpoint in store yet"]);
     graph.checkpoint(&CheckpointOptions::new()).unwrap();
-    graph.put_edge(2, 3).unwrap();
+    graph.put_edge(LabelId::DEFAULT, 2, 3).unwrap();
 
     let locked = ["the store is in use", &format!("locked by process {process}"), "--from-checkpoint"];
     for command in [
@@ -259,7 +259,7 @@ fn a_torn_tail_is_cut_and_reported() {
     let folder = in_the_log();
     // The state that a killed process leaves: the last segment is not sealed.
     let graph = Graph::open(folder.path("store")).unwrap();
-    graph.put_edge(1000, 1001).unwrap();
+    graph.put_edge(LabelId::DEFAULT, 1000, 1001).unwrap();
     let copy = folder.path("copy");
     fs::create_dir(&copy).unwrap();
     for entry in fs::read_dir(folder.path("store")).unwrap() {
@@ -288,9 +288,9 @@ fn a_torn_tail_is_cut_and_reported() {
 fn a_log_that_is_whole_replaces_a_damaged_checkpoint() {
     let folder = Folder::new();
     let graph = Graph::create(folder.path("store"), GraphOptions::new().segment_bytes(1 << 16)).unwrap();
-    (0..20_u64).for_each(|key| assert!(graph.put_edge(key, key + 1).unwrap().changed));
+    (0..20_u64).for_each(|key| assert!(graph.put_edge(LabelId::DEFAULT, key, key + 1).unwrap().changed));
     graph.checkpoint(&CheckpointOptions::new()).unwrap();
-    graph.put_edge(1, 20).unwrap();
+    graph.put_edge(LabelId::DEFAULT, 1, 20).unwrap();
     graph.close().unwrap();
     damage(&folder, "checkpoint-0000000001", 40);
     folder.fails("info store", 3, &["checkpoint-0000000001", "hedgerow check DIR"]);
@@ -413,8 +413,8 @@ fn a_failed_export_leaves_the_old_file() {
     let folder = Folder::new();
     let options = GraphOptions::new().keys(KeyKind::Text).topology(Topology::DirectedWithReverse);
     let graph = Graph::create(folder.path("store"), options).unwrap();
-    graph.put_edge("ann", "ben").unwrap();
-    graph.put_edge("a key", "ben").unwrap();
+    graph.put_edge(LabelId::DEFAULT, "ann", "ben").unwrap();
+    graph.put_edge(LabelId::DEFAULT, "a key", "ben").unwrap();
     graph.add_vertex("carl").unwrap();
     graph.close().unwrap();
     drop(graph);

@@ -5,7 +5,9 @@ use crate::stores::hedgerow::Sum;
 use crate::stores::{self, EdgeStore};
 use anyhow::Result;
 use hedgerow::kernels::Kernel;
-use hedgerow::{BuildOptions, Csr, Durability, EngineKind, GraphOptions, KeyKind, Topology, VertexId};
+use hedgerow::{
+    BuildOptions, Csr, Durability, EngineKind, GraphOptions, KeyKind, LabelId, Topology, VertexId,
+};
 use std::path::Path;
 
 /// The reference of all others.
@@ -65,7 +67,7 @@ impl Rows for Csr {
 /// A graph in memory.
 fn engine(graph: &Graph, kind: EngineKind) -> Result<Box<dyn Rows>> {
     let made = hedgerow::Graph::in_memory(GraphOptions::new().keys(KeyKind::Dense).engine(kind))?;
-    graph.stream.chunks(AT_ONCE).try_for_each(|edges| made.ingest(edges).map(drop))?;
+    graph.stream.chunks(AT_ONCE).try_for_each(|edges| made.ingest(LabelId::DEFAULT, edges).map(drop))?;
     Ok(Box::new(made.snapshot()?))
 }
 

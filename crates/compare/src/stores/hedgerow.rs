@@ -5,7 +5,9 @@ use crate::graph::Edge;
 use anyhow::Result;
 use hedgerow::kernels::{Kernel, KernelError};
 use hedgerow::model::{Adjacency, Cursor, GraphView};
-use hedgerow::{CheckpointOptions, Direction, Durability, Graph, GraphOptions, KeyKind, LabelId, VertexId};
+use hedgerow::{
+    CheckpointOptions, Direction, Durability, Graph, GraphOptions, KeyKind, LabelId, VertexId, WriteGraph,
+};
 use std::ops::ControlFlow;
 use std::path::Path;
 
@@ -22,7 +24,7 @@ fn open(folder: &Path, durability: Durability, vertices: u32) -> Result<Box<dyn 
         return Ok(Box::new(Graph::open_with(folder, options)?));
     }
     let graph = Graph::create(folder, options)?;
-    let mut transaction = graph.begin()?;
+    let transaction = graph.begin()?;
     (0..vertices).try_for_each(|vertex| transaction.add_vertex(VertexId::new(vertex)))?;
     transaction.commit()?;
     Ok(Box::new(graph))
@@ -30,12 +32,12 @@ fn open(folder: &Path, durability: Durability, vertices: u32) -> Result<Box<dyn 
 
 impl EdgeStore for Graph {
     fn put(&self, (source, destination): Edge) -> Result<()> {
-        self.put_edge(source, destination)?;
+        self.put_edge(LabelId::DEFAULT, source, destination)?;
         Ok(())
     }
 
     fn put_all(&self, edges: &[Edge]) -> Result<()> {
-        self.ingest(edges)?;
+        self.ingest(LabelId::DEFAULT, edges)?;
         Ok(())
     }
 

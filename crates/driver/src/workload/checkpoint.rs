@@ -6,7 +6,7 @@ use crate::executor::{Bench, Turn};
 use crate::watch::check;
 use crate::{Failure, load};
 use hedgerow::kernels::CancelToken;
-use hedgerow::{CheckpointOptions, Durability, Graph};
+use hedgerow::{CheckpointOptions, Durability, Graph, LabelId, WriteGraph};
 use hedgerow_sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -102,8 +102,8 @@ fn write_until(
     cancel: &CancelToken,
 ) -> Result<(), Failure> {
     for (source, destination) in entries.iter().cycle() {
-        graph.delete_edge(source, destination)?;
-        graph.put_edge(source, destination)?;
+        graph.delete_edge(LabelId::DEFAULT, source, destination)?;
+        graph.put_edge(LabelId::DEFAULT, source, destination)?;
         written.fetch_add(2, Ordering::Relaxed);
         check(cancel)?;
         if stop.load(Ordering::Acquire) {

@@ -6,7 +6,7 @@ use crate::engines::Engine;
 use crate::executor::{Bench, Turn};
 use crate::stores::TemporaryStore;
 use crate::{Failure, load};
-use hedgerow::{Durability, EngineKind, Graph};
+use hedgerow::{Durability, EngineKind, Graph, LabelId};
 use std::time::Instant;
 
 const IN_MEMORY: &str = "the same in memory";
@@ -73,7 +73,7 @@ fn synced_graph(
 pub(super) fn bulk_rate(bench: &Bench<'_>, graph: &Graph) -> Result<f64, Failure> {
     let stream = bench.data.stream();
     let started = Instant::now();
-    graph.ingest(stream)?;
+    graph.ingest(LabelId::DEFAULT, stream)?;
     let elapsed = started.elapsed();
     load::check_edges(graph, bench.data)?;
     Ok(stream.len() as f64 / elapsed.as_secs_f64())

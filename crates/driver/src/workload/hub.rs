@@ -9,7 +9,7 @@ use crate::watch::check;
 use crate::{Failure, load};
 use hedgerow::kernels::{CancelToken, Kernel, KernelError};
 use hedgerow::model::{Adjacency, Cursor, GraphView};
-use hedgerow::{BuildOptions, Csr, Direction, EngineKind, Graph, LabelId, Topology, VertexId};
+use hedgerow::{BuildOptions, Csr, Direction, EngineKind, Graph, LabelId, Topology, VertexId, WriteGraph};
 use hedgerow_sync::Arc;
 use rand::SeedableRng;
 use rand::rngs::Xoshiro256PlusPlus;
@@ -59,7 +59,7 @@ fn write(bench: &mut Bench<'_>, turn: Turn, kind: EngineKind, edges: &[Entry]) -
     load::ingest(&graph, many, 1 << 16, &cancel)?;
 
     let (put, latencies) = time_each(last, &cancel, |(source, destination)| {
-        graph.put_edge(source, destination)?;
+        graph.put_edge(LabelId::DEFAULT, source, destination)?;
         Ok(())
     })?;
     record(bench, turn, "insert", &latencies);
@@ -67,7 +67,7 @@ fn write(bench: &mut Bench<'_>, turn: Turn, kind: EngineKind, edges: &[Entry]) -
 
     let some = &many[..last.len()];
     let (deleted, latencies) = time_each(some, &cancel, |(source, destination)| {
-        graph.delete_edge(source, destination)?;
+        graph.delete_edge(LabelId::DEFAULT, source, destination)?;
         Ok(())
     })?;
     record(bench, turn, "delete", &latencies);

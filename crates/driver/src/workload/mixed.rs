@@ -12,8 +12,8 @@ use crate::statistics::Summary;
 use crate::undirected::OnUndirected;
 use crate::watch::check;
 use crate::{Engine, Failure, Workload, load};
-use hedgerow::Graph;
 use hedgerow::kernels::{CancelToken, Execution, PageRank};
+use hedgerow::{Graph, LabelId, WriteGraph};
 use hedgerow_sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -164,8 +164,8 @@ fn write_until(
     let (started, mut operations, mut latencies) = (Instant::now(), 0, Latencies::new());
     for some in entries.chunks(WRITER_STEP).cycle() {
         operate_on_each(some, &mut latencies, cancel, None, |(source, destination)| {
-            graph.delete_edge(source, destination)?;
-            graph.put_edge(source, destination)?;
+            graph.delete_edge(LabelId::DEFAULT, source, destination)?;
+            graph.put_edge(LabelId::DEFAULT, source, destination)?;
             Ok(())
         })?;
         operations += 2 * some.len();

@@ -5,7 +5,7 @@ use super::durable_ingest::bulk_rate;
 use crate::executor::{Bench, Turn};
 use crate::stores::TemporaryStore;
 use crate::{Failure, Workload, load};
-use hedgerow::{CheckpointOptions, Durability, EngineKind, Error, Graph};
+use hedgerow::{CheckpointOptions, Durability, EngineKind, Error, Graph, LabelId};
 use std::time::{Duration, Instant};
 
 const BULK: &str = "bulk ingest in memory";
@@ -76,7 +76,8 @@ fn prepare(bench: &Bench<'_>, kind: EngineKind, kept: Kept) -> Result<Prepared, 
         Kept::Batches => load::ingest(&graph, entries, Workload::CONTRACT_BATCH, cancel)?,
         Kept::Single => {
             entries = &entries[..entries.len().min(bench.settings.replayed_edges())];
-            let put = |some: &[_]| Ok(graph.put_each(some).map(drop).map_err(Error::from)?);
+            let put =
+                |some: &[_]| Ok(graph.put_each(LabelId::DEFAULT, some).map(drop).map_err(Error::from)?);
             load::stream(entries, cancel, None, put)?;
         }
     }

@@ -8,7 +8,7 @@ use crate::executor::{Bench, Turn};
 use crate::watch::check;
 use crate::{Failure, load};
 use hedgerow::kernels::CancelToken;
-use hedgerow::{Durability, EngineKind, Graph};
+use hedgerow::{Durability, EngineKind, Graph, LabelId, WriteGraph};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -80,9 +80,9 @@ impl Lane<'_> {
     fn commit(&mut self, graph: &Graph) -> Result<(), Failure> {
         let (source, destination) = self.entries[self.position];
         if self.deletes {
-            graph.delete_edge(source, destination)?;
+            graph.delete_edge(LabelId::DEFAULT, source, destination)?;
         } else {
-            graph.put_edge(source, destination)?;
+            graph.put_edge(LabelId::DEFAULT, source, destination)?;
         }
         self.position += 1;
         if self.position == self.entries.len() {

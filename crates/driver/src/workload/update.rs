@@ -4,7 +4,7 @@ use crate::data_set::Entry;
 use crate::executor::{Bench, Turn};
 use crate::monitor::{Latencies, operate_on_each};
 use crate::{Failure, load};
-use hedgerow::{EngineKind, Error, Graph};
+use hedgerow::{EngineKind, Error, Graph, LabelId, WriteGraph};
 use std::time::Instant;
 
 /// One edge in `SHARE` is deleted and put again.
@@ -47,8 +47,10 @@ fn stream(bench: &Bench<'_>, turn: Turn, graph: &Graph) -> Result<f64, Failure> 
     let started = Instant::now();
     let deadline = limit.map(|limit| started + limit / 2);
     let parts = load::on_threads(turn.threads, chosen(bench), |part| {
-        let delete = |some: &[Entry]| Ok(graph.delete_each(some).map(drop).map_err(Error::from)?);
-        let put = |some: &[Entry]| Ok(graph.put_each(some).map(drop).map_err(Error::from)?);
+        let delete =
+            |some: &[Entry]| Ok(graph.delete_each(LabelId::DEFAULT, some).map(drop).map_err(Error::from)?);
+        let put =
+            |some: &[Entry]| Ok(graph.put_each(LabelId::DEFAULT, some).map(drop).map_err(Error::from)?);
         let deleted = load::stream(part, cancel, deadline, delete)?;
         Ok(deleted + load::stream(&part[..deleted], cancel, None, put)?)
     })?;
@@ -63,11 +65,11 @@ fn one_by_one(bench: &Bench<'_>, turn: Turn, graph: &Graph) -> Result<(f64, Late
     let parts = load::on_threads(turn.threads, chosen(bench), |part| {
         let mut latencies = Latencies::new();
         let deleted = operate_on_each(part, &mut latencies, cancel, deadline, |(source, destination)| {
-            graph.delete_edge(source, destination)?;
+            graph.delete_edge(LabelId::DEFAULT, source, destination)?;
             Ok(())
         })?;
         operate_on_each(&part[..deleted], &mut latencies, cancel, None, |(source, destination)| {
-            graph.put_edge(source, destination)?;
+            graph.put_edge(LabelId::DEFAULT, source, destination)?;
             Ok(())
         })?;
         Ok((2 * deleted, latencies))

@@ -233,6 +233,7 @@ impl Style {
         match key {
             KeyRef::Number(number) => push(number, buffer),
             KeyRef::Text(text) => self.push_text(text, buffer),
+            KeyRef::Negative(number) => push(number, buffer),
         }
     }
 

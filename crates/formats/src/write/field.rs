@@ -15,6 +15,7 @@ pub(super) fn push_key(key: KeyRef<'_>, buffer: &mut Vec<u8>) {
     match key {
         KeyRef::Number(number) => buffer.extend_from_slice(itoa::Buffer::new().format(number).as_bytes()),
         KeyRef::Text(text) => buffer.extend_from_slice(text.as_bytes()),
+        KeyRef::Negative(number) => buffer.extend_from_slice(itoa::Buffer::new().format(number).as_bytes()),
     }
 }
 
@@ -42,7 +43,7 @@ pub(super) fn check_first(key: KeyRef<'_>, path: &Path) -> Result<(), FormatErro
 #[inline]
 pub(super) fn check(key: KeyRef<'_>, path: &Path) -> Result<(), FormatError> {
     match key {
-        KeyRef::Number(_) => Ok(()),
+        KeyRef::Number(_) | KeyRef::Negative(_) => Ok(()),
         KeyRef::Text(text) => check_text(text, path),
     }
 }

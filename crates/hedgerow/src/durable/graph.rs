@@ -1,13 +1,15 @@
 //! The durable side of a graph, as applications see it.
 
+use crate::data::EdgeData;
 use crate::durable::{StoreInfo, open};
 use crate::error::{Error, ErrorKind};
 use crate::graph::Graph;
+use crate::label::Label;
 use crate::options::GraphOptions;
 use crate::stores::with_store;
 use hedgerow_log::files::{FileSystem, RealFiles};
 use hedgerow_log::{Durability, Log};
-use hedgerow_model::{AsKey, LabelId, Record};
+use hedgerow_model::{AsKey, LabelId};
 use hedgerow_pipeline::{
     BulkEdge, CheckpointOptions, CheckpointReport, Commit, Error as Cause, Journal, Recovery,
 };
@@ -21,17 +23,18 @@ impl Graph {
     /// Makes an empty graph that is kept in the directory `path`, which is made if there is none.
     ///
     /// ```
-    /// use hedgerow::{Graph, GraphOptions};
+    /// use hedgerow::prelude::*;
     ///
     /// # let folder = tempfile::tempdir()?;
     /// # let path = folder.path().join("friends");
-    /// let graph = Graph::create(&path, GraphOptions::new())?;
-    /// graph.put_edge(1, 2)?; // Survives a loss of power from here on.
+    /// let graph = Graph::create(&path, GraphOptions::new().label::<()>("knows"))?;
+    /// let knows = graph.label::<()>("knows")?;
+    /// graph.put_edge(knows, 1, 2)?; // Survives a loss of power from here on.
     /// graph.close()?;
     /// drop(graph);
     ///
     /// let graph = Graph::open(&path)?;
-    /// assert!(graph.contains_edge(1, 2)?);
+    /// assert!(graph.contains_edge(knows, 1, 2)?);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
@@ -67,14 +70,15 @@ impl Graph {
     /// Opens the graph in the directory `path` with these options, or creates it with them if there is none.
     ///
     /// ```
-    /// use hedgerow::{Graph, GraphOptions};
+    /// use hedgerow::prelude::*;
     ///
     /// # let folder = tempfile::tempdir()?;
     /// # let path = folder.path().join("friends");
     /// for visitor in 1..=3 {
-    ///     let graph = Graph::open_or_create(&path, GraphOptions::new())?;
-    ///     graph.put_edge(0, visitor)?;
-    ///     assert!(graph.contains_edge(0, 1)?, "the first visitor is still there");
+    ///     let graph = Graph::open_or_create(&path, GraphOptions::new().label::<()>("visited"))?;
+    ///     let visited = graph.label::<()>("visited")?;
+    ///     graph.put_edge(visited, visitor, 0)?;
+    ///     assert!(graph.contains_edge(visited, 1, 0)?, "the first visitor is still there");
     /// }
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -120,17 +124,18 @@ impl Graph {
     /// behind it, as [`Graph::open`] does: O(graph).
     ///
     /// ```
-    /// use hedgerow::{ErrorKind, Graph, GraphOptions};
+    /// use hedgerow::prelude::*;
     ///
     /// # let folder = tempfile::tempdir()?;
     /// # let path = folder.path().join("friends");
-    /// let graph = Graph::create(&path, GraphOptions::new())?;
-    /// graph.put_edge(1, 2)?;
+    /// let graph = Graph::create(&path, GraphOptions::new().label::<()>("knows"))?;
+    /// let knows = graph.label::<()>("knows")?;
+    /// graph.put_edge(knows, 1, 2)?;
     /// graph.close()?;
     ///
     /// let graph = Graph::open_read_only(&path)?;
-    /// assert!(graph.snapshot()?.contains_edge(1, 2)?);
-    /// assert_eq!(graph.put_edge(2, 3).unwrap_err().kind(), ErrorKind::ReadOnly);
+    /// assert!(graph.snapshot()?.contains_edge(knows, 1, 2)?);
+    /// assert_eq!(graph.put_edge(knows, 2, 3).unwrap_err().kind(), ErrorKind::ReadOnly);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
@@ -226,20 +231,21 @@ impl Graph {
 
     // --- imports -----------------------------------------------------------------------------
 
-    /// Puts edges as [`Graph::ingest_into`], and notes in the same commit that this came from `input`: how far an importer got, in
+    /// Puts edges as [`Graph::ingest`], and notes in the same commit that this came from `input`: how far an importer got, in
     /// bytes of its own. There is a commit even if no edge is new.
     ///
     /// An importer that is stopped at any time asks [`Graph::input_position`] and goes on there: nothing is imported twice or
     /// left out.
     ///
     /// # Errors
-    /// As [`Graph::ingest_into`].
+    /// As [`Graph::ingest`].
     pub fn ingest_from<B: BulkEdge>(
         &self,
-        label: LabelId,
+        label: impl Into<LabelId>,
         edges: &[B],
         input: &[u8],
     ) -> Result<Commit, Error> {
+        let label = label.into();
         self.stores.check_written_column::<B::Value>(label)?;
         Ok(with_store!(&*self.stores, store => store.ingest(label, edges, Some(input)))?)
     }
@@ -248,13 +254,13 @@ impl Graph {
     ///
     /// # Errors
     /// As [`Graph::ingest_records`].
-    pub fn ingest_records_from<K: AsKey + Sync>(
+    pub fn ingest_records_from<K: AsKey + Sync, T: EdgeData>(
         &self,
-        label: LabelId,
-        edges: &[(K, K, Record)],
+        label: impl Into<Label<T>>,
+        edges: &[(K, K, T)],
         input: &[u8],
     ) -> Result<Commit, Error> {
-        self.stores.ingest_records(label, edges, Some(input))
+        self.stores.ingest_records(label.into().id(), edges, Some(input))
     }
 
     /// What the last commit of [`Graph::ingest_from`] or [`Graph::ingest_records_from`], or of a transaction that [notes](crate::WriteTxn::note_input) its input, noted.

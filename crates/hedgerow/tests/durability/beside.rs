@@ -1,7 +1,9 @@
 //! Processes that read a store while another one writes to it, or while it cannot be written.
 
 use crate::oracle::{Oracle, options};
-use hedgerow::{CheckpointOptions, ErrorKind, Graph, GraphOptions, KeyKind, Topology, store};
+use hedgerow::{
+    CheckpointOptions, ErrorKind, Graph, GraphOptions, KeyKind, LabelId, Topology, WriteGraph, store,
+};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -29,7 +31,7 @@ fn a_check_beside_a_writer_finds_nothing_wrong() {
             let mut key = 0_u64;
             while !is_over.load(Ordering::Relaxed) {
                 let edges: Vec<(u64, u64)> = (key..key + 20).map(|key| (key % 1000, key)).collect();
-                graph.put_each(&edges).unwrap();
+                graph.put_each(LabelId::DEFAULT, &edges).unwrap();
                 graph.checkpoint(&CheckpointOptions::new()).unwrap();
                 key += 20;
             }
@@ -58,7 +60,7 @@ fn to_ask_for_the_writer_is_noticed_by_none() {
         }
         for key in 0..30_u64 {
             let graph = Graph::open(folder.path()).unwrap();
-            graph.put_edge(key, key + 1).unwrap();
+            graph.put_edge(LabelId::DEFAULT, key, key + 1).unwrap();
             assert_eq!(store::holder(folder.path()).unwrap().unwrap().process, Some(std::process::id()));
             graph.close().unwrap();
         }
@@ -74,9 +76,9 @@ fn reading_changes_nothing() {
     let (original, copy) = (folder.path().join("original"), folder.path().join("copy"));
     let options = options(Topology::Directed, KeyKind::Number).segment_bytes(4096);
     let graph = Graph::create(&original, options).unwrap();
-    graph.put_each(&(0..100_u64).map(|key| (key, key + 1)).collect::<Vec<_>>()).unwrap();
+    graph.put_each(LabelId::DEFAULT, &(0..100_u64).map(|key| (key, key + 1)).collect::<Vec<_>>()).unwrap();
     graph.checkpoint(&CheckpointOptions::new()).unwrap();
-    graph.put_each(&(0..100_u64).map(|key| (key, key + 2)).collect::<Vec<_>>()).unwrap();
+    graph.put_each(LabelId::DEFAULT, &(0..100_u64).map(|key| (key, key + 2)).collect::<Vec<_>>()).unwrap();
     let expected = Oracle::of_snapshot(&graph.snapshot().unwrap());
     std::fs::create_dir(&copy).unwrap();
     for (name, bytes) in files(&original) {
@@ -88,7 +90,7 @@ fn reading_changes_nothing() {
     let readers = [(); 2].map(|()| Graph::open_read_only(&copy).unwrap());
     for reader in &readers {
         assert_eq!(Oracle::of_snapshot(&reader.snapshot().unwrap()), expected);
-        assert_eq!(reader.put_edge(1, 2).unwrap_err().kind(), ErrorKind::ReadOnly);
+        assert_eq!(reader.put_edge(LabelId::DEFAULT, 1, 2).unwrap_err().kind(), ErrorKind::ReadOnly);
     }
     let past =
         Graph::open_at(&copy, hedgerow::Timestamp(150), GraphOptions::of_store(&copy).unwrap()).unwrap();
@@ -106,15 +108,15 @@ fn reading_changes_nothing() {
 fn a_writer_that_lost_its_lock_makes_no_checkpoint() {
     let folder = tempfile::tempdir().unwrap();
     let first = Graph::create(folder.path(), small()).unwrap();
-    first.put_edge(1, 2).unwrap();
+    first.put_edge(LabelId::DEFAULT, 1, 2).unwrap();
     std::fs::remove_file(folder.path().join("LOCK")).unwrap();
     let second = Graph::open(folder.path()).unwrap();
-    second.put_edge(2, 3).unwrap();
+    second.put_edge(LabelId::DEFAULT, 2, 3).unwrap();
     second.checkpoint(&CheckpointOptions::new()).unwrap();
     assert_eq!(first.checkpoint(&CheckpointOptions::new()).unwrap_err().kind(), ErrorKind::LogFailed);
-    assert_eq!(first.put_edge(3, 4).unwrap_err().kind(), ErrorKind::LogFailed);
+    assert_eq!(first.put_edge(LabelId::DEFAULT, 3, 4).unwrap_err().kind(), ErrorKind::LogFailed);
     assert!(first.close().is_err());
-    second.put_edge(4, 5).unwrap();
+    second.put_edge(LabelId::DEFAULT, 4, 5).unwrap();
     drop((first, second));
     assert!(store::check(folder.path()).unwrap().problems.is_empty());
     assert_eq!(Graph::open(folder.path()).unwrap().snapshot().unwrap().edge_count(), 3);
@@ -143,7 +145,7 @@ fn links_and_pipes_are_refused() {
             let _ = store::check(&path);
             let _ = Graph::open_read_only(&path);
             if let Ok(graph) = Graph::open(&path) {
-                graph.put_edge(1, 2).unwrap();
+                graph.put_edge(LabelId::DEFAULT, 1, 2).unwrap();
                 graph.checkpoint(&CheckpointOptions::new()).unwrap();
                 graph.close().unwrap();
             } else {

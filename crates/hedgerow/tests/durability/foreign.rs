@@ -1,13 +1,14 @@
 //! Undamaged logs with content that no graph would write: refused with their position, never a panic.
 
 use crate::oracle::options;
+use hedgerow::model::Record;
 use hedgerow::model::{
     AdjacencyEffects, EdgeChange, EdgeValue, Effects, VertexChange, VertexEffect, VertexId,
 };
 use hedgerow::store::StoreError;
 use hedgerow::{
-    Catalog, CheckpointOptions, Direction, ErrorKind, Graph, Key, KeyKind, LabelId, Record, RecordSchema,
-    Timestamp, Topology, Value,
+    Catalog, CheckpointOptions, Direction, ErrorKind, Graph, Key, KeyKind, LabelId, ReadGraph, RecordSchema,
+    Timestamp, Topology, Value, WriteGraph,
 };
 use hedgerow_log::files::simulated::SimulatedFiles;
 use hedgerow_log::{Body, CommitRef, Log, LogOptions, Store, StoreError as LogStoreError};
@@ -50,7 +51,7 @@ fn store_with(
     let files = SimulatedFiles::new(1);
     let options = options(TOPOLOGY, KeyKind::Number).segment_bytes(4096).simulated();
     let graph = Graph::create_on(Arc::new(files.clone()), options.clone()).unwrap();
-    graph.put_edge(10, 11).unwrap();
+    graph.put_edge(LabelId::DEFAULT, 10, 11).unwrap();
     graph.close().unwrap();
     drop(graph);
     let store = Store::open(Arc::new(files.clone())).unwrap();
@@ -105,7 +106,7 @@ fn ids_far_apart_are_taken() {
     let effects = Effects { vertices: vec![vertex(far, Vec::new())], ..of_edge(edge(0, far, 0, 0)) };
     let (files, opened) = store_with(&effects, &[key(far, 12)], None);
     let graph = opened.unwrap();
-    graph.put_edge(13, 12).unwrap();
+    graph.put_edge(LabelId::DEFAULT, 13, 12).unwrap();
     let snapshot = graph.snapshot().unwrap();
     assert_eq!(snapshot.vertex_id(13).unwrap(), Some(id(2)), "the smallest free id");
     assert_eq!((snapshot.edge_count().at_most(), snapshot.vertex_count()), (3, 4));
@@ -114,7 +115,10 @@ fn ids_far_apart_are_taken() {
     graph.checkpoint(&CheckpointOptions::new()).unwrap();
     drop(graph);
     let graph = Graph::open_on(Arc::new(files), options(TOPOLOGY, KeyKind::Number)).unwrap();
-    assert!(graph.contains_edge(13, 12).unwrap() && graph.contains_edge(12, 10).unwrap());
+    assert!(
+        graph.contains_edge(LabelId::DEFAULT, 13, 12).unwrap()
+            && graph.contains_edge(LabelId::DEFAULT, 12, 10).unwrap()
+    );
 }
 
 #[test]

@@ -3,7 +3,7 @@
 
 use crate::oracle::{ENGINES, Oracle};
 use crate::workload::Worker;
-use hedgerow::{Error, Graph, GraphOptions, Key, KeyKind};
+use hedgerow::{Error, Graph, GraphOptions, Key, KeyKind, LabelId, ReadGraph, WriteGraph};
 use hedgerow_log::checkpoint::repair_checksums;
 use hedgerow_log::files::simulated::SimulatedFiles;
 use hedgerow_log::files::{Access, FileSystem};
@@ -60,8 +60,8 @@ fn works(graph: &Graph) {
         KeyKind::Text => Key::Text("another".into()),
         _ => Key::Number(77_777),
     };
-    graph.put_edge(&key, &key).unwrap();
-    assert!(graph.contains_edge(&key, &key).unwrap());
+    graph.put_edge(LabelId::DEFAULT, &key, &key).unwrap();
+    assert!(graph.contains_edge(LabelId::DEFAULT, &key, &key).unwrap());
 }
 
 fn names_the_file(error: &Error, name: &str) -> bool {

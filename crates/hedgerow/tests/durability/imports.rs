@@ -1,6 +1,6 @@
 //! An importer that is stopped at any time goes on where it was.
 
-use hedgerow::{CheckpointOptions, Commit, Durability, Graph, GraphOptions, LabelId};
+use hedgerow::{CheckpointOptions, Commit, Durability, Graph, GraphOptions, LabelId, WriteGraph};
 use hedgerow_log::files::simulated::{SimulatedFiles, Survival};
 use std::sync::Arc;
 
@@ -22,8 +22,10 @@ fn import(graph: &Graph, piece: u64) -> Commit {
     if piece % 3 < 2 {
         return graph.ingest_from(LabelId::DEFAULT, &edges, &position).unwrap();
     }
-    let mut transaction = graph.begin().unwrap();
-    edges.iter().for_each(|(source, destination)| transaction.put_edge(*source, *destination).unwrap());
+    let transaction = graph.begin().unwrap();
+    edges.iter().for_each(|(source, destination)| {
+        transaction.put_edge(LabelId::DEFAULT, *source, *destination).unwrap();
+    });
     transaction.note_input(&position);
     transaction.commit().unwrap()
 }

@@ -2,7 +2,9 @@
 //!
 //! Each test runs one of the ignored tests below in a process of its own, with a file system or a limit of its own.
 
-use hedgerow::{CheckpointOptions, Durability, ErrorKind, Graph, GraphOptions};
+use hedgerow::{
+    CheckpointOptions, Durability, ErrorKind, Graph, GraphOptions, LabelId, ReadGraph, WriteGraph,
+};
 use hedgerow_testing::skipped::skip;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -43,7 +45,7 @@ fn open(store: &Path) -> Result<Graph, hedgerow::Error> {
 /// Puts edges until one cannot be put. Says how many could, and why the next could not.
 fn put_until_refused(graph: &Graph) -> (u64, hedgerow::Error) {
     for number in 0.. {
-        if let Err(error) = graph.put_edge(number, number + 1) {
+        if let Err(error) = graph.put_edge(LabelId::DEFAULT, number, number + 1) {
             return (number, error);
         }
     }
@@ -51,7 +53,7 @@ fn put_until_refused(graph: &Graph) -> (u64, hedgerow::Error) {
 }
 
 fn holds(graph: &Graph, edges: u64) -> bool {
-    (0..edges).all(|number| graph.contains_edge(number, number + 1).unwrap())
+    (0..edges).all(|number| graph.contains_edge(LabelId::DEFAULT, number, number + 1).unwrap())
 }
 
 #[test]
@@ -90,12 +92,12 @@ fn on_a_small_disk() {
     for durability in [Durability::Sync, Durability::Buffered, Durability::None] {
         fill(1 << 20);
         let graph = Graph::create(&store, options(durability).buffer_bytes(4096)).unwrap();
-        graph.put_edge(0, 1).unwrap();
+        graph.put_edge(LabelId::DEFAULT, 0, 1).unwrap();
         graph.flush().unwrap();
         let (put, error) = put_until_refused(&graph);
         assert_eq!(error.kind(), ErrorKind::LogFailed, "{error}");
         assert!(put > 1000 && error.to_string().contains("No space left on device"), "{put}: {error}");
-        assert_eq!(graph.put_edge(7, 8).unwrap_err().kind(), ErrorKind::LogFailed);
+        assert_eq!(graph.put_edge(LabelId::DEFAULT, 7, 8).unwrap_err().kind(), ErrorKind::LogFailed);
         assert!(graph.checkpoint(&CheckpointOptions::new()).is_err());
         let kept = if durability == Durability::Sync { put } else { 1 };
         assert!(holds(&graph, kept), "readers go on");
@@ -106,7 +108,7 @@ fn on_a_small_disk() {
         fs::remove_file(&ballast).unwrap();
         let graph = open(&store).unwrap();
         assert!(holds(&graph, kept), "{durability:?}: {put} edges were acknowledged");
-        graph.put_edge(1_000_000, 1).unwrap();
+        graph.put_edge(LabelId::DEFAULT, 1_000_000, 1).unwrap();
         // A checkpoint for which there is no room leaves everything as it was.
         fill(0);
         assert!(graph.checkpoint(&CheckpointOptions::new()).is_err());
@@ -114,7 +116,7 @@ fn on_a_small_disk() {
         graph.checkpoint(&CheckpointOptions::new()).unwrap();
         graph.close().unwrap();
         let graph = open(&store).unwrap();
-        assert!(holds(&graph, kept) && graph.contains_edge(1_000_000, 1).unwrap());
+        assert!(holds(&graph, kept) && graph.contains_edge(LabelId::DEFAULT, 1_000_000, 1).unwrap());
         drop(graph);
         fs::remove_dir_all(&store).unwrap();
     }
@@ -123,7 +125,7 @@ fn on_a_small_disk() {
     let error = Graph::create(&store, options(Durability::Sync)).unwrap_err();
     assert!(error.to_string().contains("No space left on device"), "{error}");
     fs::remove_file(&ballast).unwrap();
-    Graph::create(&store, options(Durability::Sync)).unwrap().put_edge(1, 2).unwrap();
+    Graph::create(&store, options(Durability::Sync)).unwrap().put_edge(LabelId::DEFAULT, 1, 2).unwrap();
 }
 
 #[test]
@@ -144,7 +146,8 @@ fn with_few_open_files() {
             for writer in 0..8 {
                 let (graph, begin) = (&graph, (round * 8 + writer) * 300);
                 scope.spawn(move || {
-                    (begin..begin + 300).for_each(|n| assert!(graph.put_edge(n, n + 1).unwrap().changed));
+                    (begin..begin + 300)
+                        .for_each(|n| assert!(graph.put_edge(LabelId::DEFAULT, n, n + 1).unwrap().changed));
                 });
             }
         });
@@ -162,7 +165,8 @@ fn with_few_open_files() {
     assert!(error.to_string().contains(words), "{error}");
     let (put, error) = {
         let begin = 1_000_000;
-        let refused = (begin..).find_map(|n| graph.put_edge(n, n + 1).err().map(|error| (n, error)));
+        let refused =
+            (begin..).find_map(|n| graph.put_edge(LabelId::DEFAULT, n, n + 1).err().map(|error| (n, error)));
         refused.unwrap()
     };
     assert_eq!(error.kind(), ErrorKind::LogFailed, "{error}");
@@ -174,8 +178,8 @@ fn with_few_open_files() {
     let graph = open(&store).unwrap();
     assert!(holds(&graph, 12_000));
     assert!(
-        (1_000_000..put).all(|n| graph.contains_edge(n, n + 1).unwrap()),
+        (1_000_000..put).all(|n| graph.contains_edge(LabelId::DEFAULT, n, n + 1).unwrap()),
         "what was acknowledged is there"
     );
-    graph.put_edge(3_000_000, 1).unwrap();
+    graph.put_edge(LabelId::DEFAULT, 3_000_000, 1).unwrap();
 }

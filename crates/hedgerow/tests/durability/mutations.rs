@@ -4,7 +4,10 @@
 use crate::oracle::{Oracle, options};
 use crate::workload::{Promises, Worker};
 use hedgerow::store::{check_on, recover_on};
-use hedgerow::{CheckpointOptions, Error, ErrorKind, Graph, GraphOptions, KeyKind, Timestamp, Topology};
+use hedgerow::{
+    CheckpointOptions, Error, ErrorKind, Graph, GraphOptions, KeyKind, LabelId, Timestamp, Topology,
+    WriteGraph,
+};
 use hedgerow_log::files::simulated::SimulatedFiles;
 use hedgerow_log::files::{Access, FileSystem};
 use hedgerow_log::repair_checksums;
@@ -190,9 +193,11 @@ fn a_log_that_is_whole_replaces_a_damaged_checkpoint() {
             let options =
                 || options(Topology::Undirected, KeyKind::Number).segment_bytes(segment_bytes).simulated();
             let graph = Graph::create_on(Arc::new(files.clone()), options()).unwrap();
-            (0..40_u64).for_each(|key| assert!(graph.put_edge(key, key + 1).unwrap().changed));
+            (0..40_u64)
+                .for_each(|key| assert!(graph.put_edge(LabelId::DEFAULT, key, key + 1).unwrap().changed));
             graph.checkpoint(&CheckpointOptions::new()).unwrap();
-            (0..40_u64).for_each(|key| assert!(graph.put_edge(key, key + 2).unwrap().changed));
+            (0..40_u64)
+                .for_each(|key| assert!(graph.put_edge(LabelId::DEFAULT, key, key + 2).unwrap().changed));
             let expected = Oracle::of_snapshot(&graph.snapshot().unwrap());
             if close {
                 graph.close().unwrap();

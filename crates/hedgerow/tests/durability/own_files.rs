@@ -6,7 +6,7 @@ use crate::power::lose_power_on;
 use hedgerow::model::Count;
 use hedgerow::{
     AsOf, CheckpointOptions, CustomEngine, EngineKind, EngineOptions, ErasedEngine, ErrorKind, Graph,
-    GraphOptions, KeyKind, LabelId, Make, ManualClock, Timestamp, Topology,
+    GraphOptions, KeyKind, LabelId, Make, ManualClock, ReadGraph, Timestamp, Topology, WriteGraph,
 };
 use hedgerow_log::files::simulated::{FaultKind, SimulatedFiles};
 use hedgerow_log::files::{Access, FileSystem};
@@ -35,34 +35,37 @@ fn a_graph_comes_back_from_the_engines_files_the_checkpoint_and_the_log() {
     let files = SimulatedFiles::new(7);
     let graph = Graph::create_on(Arc::new(files.clone()), disk()).unwrap();
     let edges: Vec<(u64, u64)> = (0..300).map(|edge| (edge % 20, 100 + edge)).collect();
-    graph.ingest(&edges).unwrap();
+    graph.ingest(LabelId::DEFAULT, &edges).unwrap();
     let report = graph.checkpoint(&CheckpointOptions::new()).unwrap();
     assert_eq!((report.vertices, report.edges, report.timestamp), (320, 0, Timestamp(1)));
     // These keys are in no checkpoint, and some of them in the engine's files.
     for edge in 0..100 {
-        graph.put_edge(500 + edge, edge % 20).unwrap();
+        graph.put_edge(LabelId::DEFAULT, 500 + edge, edge % 20).unwrap();
     }
-    assert!(graph.delete_vertex(3).unwrap());
+    assert!(graph.delete_vertex(3).unwrap().changed);
     let shown = Oracle::of_snapshot(&graph.snapshot().unwrap());
     graph.close().unwrap();
     drop(graph);
     let graph = Graph::open_on(Arc::new(files.clone()), disk()).unwrap();
     assert_eq!(Oracle::of_snapshot(&graph.snapshot().unwrap()), shown);
     assert_eq!(graph.recovery().unwrap().last, Timestamp(102));
-    assert!(graph.contains_edge(500, 0).unwrap() && !graph.contains_edge(3, 103).unwrap());
+    assert!(
+        graph.contains_edge(LabelId::DEFAULT, 500, 0).unwrap()
+            && !graph.contains_edge(LabelId::DEFAULT, 3, 103).unwrap()
+    );
 }
 
 #[test]
 fn what_is_counted_later_has_bounds_and_a_deletion_says_what_it_did() {
     let graph = Graph::create_on(Arc::new(SimulatedFiles::new(1)), disk()).unwrap();
-    graph.put_edge(1, 2).unwrap();
-    let again = graph.put_edge(1, 2).unwrap();
+    graph.put_edge(LabelId::DEFAULT, 1, 2).unwrap();
+    let again = graph.put_edge(LabelId::DEFAULT, 1, 2).unwrap();
     assert_eq!((again.edges_added, again.edges_removed), (Count::between(0, 1), Count::exactly(0)));
     let counted = graph.snapshot().unwrap().edge_count_of(LabelId::DEFAULT);
     assert!(counted.may_be(1) && counted.exact().is_none());
-    assert!(graph.delete_edge(1, 2).unwrap());
+    assert!(graph.delete_edge(LabelId::DEFAULT, 1, 2).unwrap().changed);
     let last = graph.snapshot().unwrap().timestamp();
-    assert!(!graph.delete_edge(1, 2).unwrap());
+    assert!(!graph.delete_edge(LabelId::DEFAULT, 1, 2).unwrap().changed);
     assert_eq!(graph.snapshot().unwrap().timestamp(), last, "nothing was committed");
 }
 
@@ -82,15 +85,18 @@ fn nothing_is_written_to_a_store_that_was_given_up() {
     let first = Graph::create_on(on(), disk()).unwrap();
     // Enough to be flushed by the next commit, and to be merged.
     for edge in 0..200 {
-        first.put_edge(edge, edge + 1).unwrap();
+        first.put_edge(LabelId::DEFAULT, edge, edge + 1).unwrap();
     }
     first.close().unwrap();
     let second = Graph::open_on(on(), disk()).unwrap();
-    second.put_edge(900, 901).unwrap();
+    second.put_edge(LabelId::DEFAULT, 900, 901).unwrap();
     second.checkpoint(&CheckpointOptions::new()).unwrap();
     let before = in_engine_files(&files);
     for edge in 0..50 {
-        assert_eq!(first.put_edge(edge, 5000 + edge).unwrap_err().kind(), ErrorKind::Closed);
+        assert_eq!(
+            first.put_edge(LabelId::DEFAULT, edge, 5000 + edge).unwrap_err().kind(),
+            ErrorKind::Closed
+        );
     }
     first.reclaim().unwrap();
     drop(first);
@@ -100,10 +106,13 @@ fn nothing_is_written_to_a_store_that_was_given_up() {
     let reader = Graph::open_read_only_on(on(), disk()).unwrap();
     let before = in_engine_files(&files);
     for edge in 0..50 {
-        assert_eq!(reader.put_edge(edge, 5000 + edge).unwrap_err().kind(), ErrorKind::ReadOnly);
+        assert_eq!(
+            reader.put_edge(LabelId::DEFAULT, edge, 5000 + edge).unwrap_err().kind(),
+            ErrorKind::ReadOnly
+        );
     }
     reader.reclaim().unwrap();
-    assert!(in_engine_files(&files) == before && reader.contains_edge(900, 901).unwrap());
+    assert!(in_engine_files(&files) == before && reader.contains_edge(LabelId::DEFAULT, 900, 901).unwrap());
 }
 
 #[test]
@@ -119,7 +128,7 @@ fn a_graph_on_files_goes_on_at_its_memory_limit() {
     let graph = Graph::create_on(Arc::new(SimulatedFiles::new(1)), options).unwrap();
     for part in 0..40_u64 {
         let edges: Vec<(u64, u64)> = (0..500).map(|edge| (edge % 50, (part * 500 + edge) % 211)).collect();
-        graph.ingest(&edges).unwrap();
+        graph.ingest(LabelId::DEFAULT, &edges).unwrap();
     }
     assert!(graph.memory().live_bytes < 1 << 20);
 }
@@ -128,7 +137,7 @@ fn a_graph_on_files_goes_on_at_its_memory_limit() {
 fn files_that_end_before_the_checkpoint_are_damage() {
     let files = SimulatedFiles::new(1);
     let graph = Graph::create_on(Arc::new(files.clone()), disk()).unwrap();
-    graph.put_edge(1, 2).unwrap();
+    graph.put_edge(LabelId::DEFAULT, 1, 2).unwrap();
     graph.checkpoint(&CheckpointOptions::new()).unwrap();
     graph.close().unwrap();
     drop(graph);
@@ -151,7 +160,7 @@ fn a_store_and_an_engine_with_files_belong_together() {
     let files = SimulatedFiles::new(1);
     let on = || Arc::new(files.clone());
     let graph = Graph::create_on(on(), disk()).unwrap();
-    graph.put_edge(1, 2).unwrap();
+    graph.put_edge(LabelId::DEFAULT, 1, 2).unwrap();
     graph.checkpoint(&CheckpointOptions::new()).unwrap();
     drop(graph);
     assert_eq!(Graph::create_on(on(), disk()).unwrap_err().kind(), ErrorKind::Exists);
@@ -175,7 +184,7 @@ fn past_states_are_there_from_the_last_flush_on() {
     let graph = Graph::create_on(on(), disk().clock(&clock)).unwrap();
     let commit = |edge: u64| {
         clock.advance(Duration::from_micros(10));
-        graph.put_edge(edge, edge + 1).unwrap();
+        graph.put_edge(LabelId::DEFAULT, edge, edge + 1).unwrap();
     };
     commit(0);
     graph.checkpoint(&CheckpointOptions::new()).unwrap();

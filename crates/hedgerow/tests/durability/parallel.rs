@@ -2,7 +2,7 @@
 
 use hedgerow::{
     CheckpointOptions, Direction, EdgeSchema, EdgeUpdate, EngineKind, Field, Graph, GraphOptions, LabelId,
-    LabelSchema, ParallelSchema, RecordSchema, Snapshot, Topology, ValueType,
+    LabelSchema, ParallelSchema, ReadGraph, Record, RecordSchema, Snapshot, Topology, ValueType, WriteGraph,
 };
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ fn options(engine: EngineKind, topology: Topology) -> GraphOptions {
     let amount = Field { name: "amount".to_owned(), value_type: ValueType::I64, nullable: false };
     let schema = ParallelSchema { key: "number".to_owned(), record: RecordSchema { fields: vec![amount] } };
     let pays = LabelSchema { name: "pays".to_owned(), edges: EdgeSchema::Parallel(schema) };
-    GraphOptions::new().engine(engine).topology(topology).label(pays).segment_bytes(1 << 16)
+    GraphOptions::new().engine(engine).topology(topology).label_schema(pays).segment_bytes(1 << 16)
 }
 
 /// What a commit does: some edges are put, few are deleted, in an order that is not that of their keys.
@@ -36,7 +36,7 @@ fn apply(expected: &mut BTreeMap<u64, i64>, commit: u64) {
 }
 
 fn commit(graph: &Graph, commit: u64) {
-    let mut transaction = graph.begin().unwrap();
+    let transaction = graph.begin().unwrap();
     for (key, amount) in changes(commit) {
         let update = amount.map_or(EdgeUpdate::delete(), |amount| EdgeUpdate::put().set("amount", amount));
         transaction.update_parallel_edge(PAYS, 2, 1, key, &update).unwrap();
@@ -45,14 +45,14 @@ fn commit(graph: &Graph, commit: u64) {
 }
 
 fn check(snapshot: &Snapshot, expected: &BTreeMap<u64, i64>) {
-    let edges = snapshot.parallel_edges(PAYS, 2, 1, ..).unwrap();
+    let edges = snapshot.parallel_edges::<Record>(PAYS, 2, 1, ..).unwrap();
     let read = edges.into_iter().map(|(key, record)| (key, record.values()[0].as_i64().unwrap()));
     assert_eq!(read.collect::<BTreeMap<_, _>>(), *expected);
-    let degree = snapshot.parallel_degree(PAYS, Direction::Out, 2).unwrap();
+    let degree = snapshot.parallel_degree((PAYS, Direction::Out), 2).unwrap();
     assert_eq!(degree, expected.len() as u64);
-    let some = snapshot.parallel_neighbors(PAYS, Direction::In, 1, 1_000..2_000).unwrap();
+    let some = snapshot.parallel_neighbors::<Record>((PAYS, Direction::In), 1, 1_000..2_000).unwrap();
     assert_eq!(some.len(), expected.range(1_000..2_000).count());
-    assert_eq!(snapshot.neighbors(2).unwrap().len(), usize::from(!expected.is_empty()));
+    assert_eq!(snapshot.neighbors(LabelId::DEFAULT, 2).unwrap().len(), usize::from(!expected.is_empty()));
 }
 
 #[test]
@@ -99,8 +99,8 @@ fn they_come_back_from_the_log_and_from_checkpoints() {
             graph.close().unwrap();
         }
         let graph = Graph::open(&path).unwrap();
-        assert!(graph.delete_edge_of(PAYS, 1, 2).unwrap() == topology.is_undirected());
-        assert!(graph.delete_edge_of(PAYS, 2, 1).unwrap() != topology.is_undirected());
+        assert!(graph.delete_edge(PAYS, 1, 2).unwrap().changed == topology.is_undirected());
+        assert!(graph.delete_edge(PAYS, 2, 1).unwrap().changed != topology.is_undirected());
         check(&graph.snapshot().unwrap(), &BTreeMap::new());
         assert!(!graph.reclaim().unwrap().more);
         assert!(graph.memory().live_bytes * 10 < memory.live_bytes + (1 << 20));
@@ -114,9 +114,9 @@ fn labels_that_are_added_later_are_those_of_the_graph_from_then_on() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("bank");
     let graph = Graph::create(&path, GraphOptions::new()).unwrap();
-    graph.put_edge(1, 2).unwrap();
+    graph.put_edge(LabelId::DEFAULT, 1, 2).unwrap();
     graph.checkpoint(&CheckpointOptions::new()).unwrap();
-    graph.put_edge(2, 3).unwrap();
+    graph.put_edge(LabelId::DEFAULT, 2, 3).unwrap();
     let pays = options(EngineKind::Rapid, Topology::Directed);
     let label = Graph::in_memory(pays).unwrap().catalog().labels()[0].clone();
     let locked = hedgerow::store::add_labels(&path, std::slice::from_ref(&label)).unwrap_err();
@@ -126,15 +126,15 @@ fn labels_that_are_added_later_are_those_of_the_graph_from_then_on() {
     let again = hedgerow::store::add_labels(&path, &[label]).unwrap_err();
     assert_eq!(again.kind(), hedgerow::ErrorKind::InvalidInput);
     let graph = Graph::open(&path).unwrap();
-    let pays = graph.label("pays").unwrap();
+    let pays = graph.catalog().label_id("pays").unwrap();
     let put = EdgeUpdate::put().set("amount", 5);
     assert_eq!(graph.update_parallel_edge(pays, 3, 4, 1, &put).unwrap().edges_added, 1);
     assert_eq!(graph.update_parallel_edge(pays, 3, 4, 2, &put).unwrap().edges_added, 1);
     graph.close().unwrap();
     for _ in 0..2 {
         let graph = Graph::open(&path).unwrap();
-        assert_eq!(graph.snapshot().unwrap().neighbors(2).unwrap(), [3.into()]);
-        assert_eq!(graph.snapshot().unwrap().parallel_edges(pays, 3, 4, ..).unwrap().len(), 2);
+        assert_eq!(graph.snapshot().unwrap().neighbors(LabelId::DEFAULT, 2).unwrap(), [3]);
+        assert_eq!(graph.snapshot().unwrap().parallel_edges::<Record>(pays, 3, 4, ..).unwrap().len(), 2);
         graph.checkpoint(&CheckpointOptions::new()).unwrap();
         graph.close().unwrap();
     }

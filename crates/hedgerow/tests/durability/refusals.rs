@@ -5,7 +5,8 @@ use hedgerow::kernels::CancelToken;
 use hedgerow::store::StoreError;
 use hedgerow::{
     CheckpointOptions, ColumnType, CustomEngine, Durability, EdgeSchema, EngineKind, Error, ErrorKind, Graph,
-    GraphOptions, KeyKind, LabelId, LabelSchema, RecordSchema, Timestamp, Topology, store,
+    GraphOptions, KeyKind, LabelId, LabelSchema, ReadGraph, RecordSchema, Timestamp, Topology, WriteGraph,
+    store,
 };
 use hedgerow_engines::ADJACENCY_LIST;
 use hedgerow_log::files::simulated::{Fault, FaultKind, SimulatedFiles};
@@ -51,11 +52,11 @@ fn a_store_is_looked_at_without_opening_it() {
     refused(store::checkpoint(path), ErrorKind::NotFound, &["there is no store in"]);
     refused(store::holder(path), ErrorKind::NotFound, &["there is no store in"]);
     let graph = Graph::create(path, small()).unwrap();
-    graph.put_edge(1, 2).unwrap();
+    graph.put_edge(LabelId::DEFAULT, 1, 2).unwrap();
     assert_eq!(store::checkpoint(path).unwrap(), None);
     assert_eq!(store::holder(path).unwrap().unwrap().process, Some(std::process::id()));
     graph.checkpoint(&CheckpointOptions::new()).unwrap();
-    graph.put_edge(2, 3).unwrap();
+    graph.put_edge(LabelId::DEFAULT, 2, 3).unwrap();
     let described = store::checkpoint(path).unwrap().unwrap();
     assert_eq!(
         (described.timestamp.0, described.counts.vertices, described.counts.total_edges().at_most()),
@@ -79,7 +80,7 @@ fn a_store_is_looked_at_without_opening_it() {
 fn a_store_is_open_once() {
     let folder = tempfile::tempdir().unwrap();
     let graph = Graph::create(folder.path(), small()).unwrap();
-    graph.put_edge(1, 2).unwrap();
+    graph.put_edge(LabelId::DEFAULT, 1, 2).unwrap();
     let process = format!("process {}", std::process::id());
     refused(Graph::open(folder.path()), ErrorKind::Locked, &["in use", "LOCK", &process]);
     refused(store::recover_to_last_valid(folder.path()), ErrorKind::Locked, &["in use"]);
@@ -90,7 +91,10 @@ fn a_store_is_open_once() {
     let graph = Graph::open(folder.path()).unwrap();
     graph.close().unwrap();
     let again = Graph::open(folder.path()).unwrap();
-    assert!(again.contains_edge(1, 2).unwrap() && graph.contains_edge(1, 2).unwrap());
+    assert!(
+        again.contains_edge(LabelId::DEFAULT, 1, 2).unwrap()
+            && graph.contains_edge(LabelId::DEFAULT, 1, 2).unwrap()
+    );
 }
 
 #[test]
@@ -99,7 +103,7 @@ fn options_of_a_store_take_labels_that_are_added_before_it_is_opened() {
     Graph::create(folder.path(), GraphOptions::new()).unwrap().checkpoint(&CheckpointOptions::new()).unwrap();
     let label = |name: &str| LabelSchema { name: name.to_owned(), edges: EdgeSchema::Topology };
     let (read_before, listed) =
-        (GraphOptions::of_store(folder.path()).unwrap(), GraphOptions::new().label(label("edge")));
+        (GraphOptions::of_store(folder.path()).unwrap(), GraphOptions::new().label_schema(label("edge")));
     hedgerow::store::add_labels(folder.path(), &[label("likes")]).unwrap();
     type Open = fn(&Path, GraphOptions) -> Result<Graph, Error>;
     let opens: [Open; 4] = [
@@ -110,7 +114,7 @@ fn options_of_a_store_take_labels_that_are_added_before_it_is_opened() {
     ];
     for open in opens {
         let graph = open(folder.path(), read_before.clone()).unwrap();
-        assert_eq!(graph.label("likes").unwrap(), LabelId(1));
+        assert_eq!(graph.catalog().label_id("likes").unwrap(), LabelId(1));
         graph.close().unwrap();
         let other = open(folder.path(), listed.clone());
         refused(other, ErrorKind::InvalidInput, &["list of labels", "\"likes\"], not [\"edge\"]"]);
@@ -135,7 +139,7 @@ fn options_that_differ_are_named_with_both_sides() {
     refused(open(made().strict(true)), kind, &["strictness", manifest, "is not strict, not strict"]);
     let another = LabelSchema { name: "likes".to_owned(), edges: EdgeSchema::Value(ColumnType::I64) };
     refused(
-        open(made().label(another)),
+        open(made().label_schema(another)),
         kind,
         &["list of labels", manifest, "\"pays\": f64", "\"likes\": i64"],
     );
@@ -166,7 +170,7 @@ fn a_store_of_an_unknown_engine_opens_with_another_that_is_named() {
     static UNKNOWN: CustomEngine = CustomEngine { name: "of-tests", make: hedgerow_lab::ART.make };
     let folder = tempfile::tempdir().unwrap();
     let graph = Graph::create(folder.path(), small().engine(EngineKind::Custom(&UNKNOWN))).unwrap();
-    graph.put_edge(1, 2).unwrap();
+    graph.put_edge(LabelId::DEFAULT, 1, 2).unwrap();
     assert_eq!(graph.store_info().unwrap().engine, EngineKind::Custom(&UNKNOWN));
     graph.close().unwrap();
     let manifest = folder.path().join("MANIFEST");
@@ -174,7 +178,7 @@ fn a_store_of_an_unknown_engine_opens_with_another_that_is_named() {
     refused(Graph::open(folder.path()), ErrorKind::Unsupported, &parts);
     refused(GraphOptions::of_store(folder.path()), ErrorKind::Unsupported, &parts);
     let graph = Graph::open_with(folder.path(), small()).unwrap();
-    assert!(graph.contains_edge(1, 2).unwrap());
+    assert!(graph.contains_edge(LabelId::DEFAULT, 1, 2).unwrap());
     assert_eq!(&*graph.store_info().unwrap().made_with, "of-tests");
 }
 
@@ -185,8 +189,8 @@ fn a_graph_in_memory_has_no_store() {
     unsupported(graph.flush());
     unsupported(graph.close());
     unsupported(graph.checkpoint(&CheckpointOptions::new()).map(drop));
-    let mut transaction = graph.begin().unwrap();
-    transaction.put_edge(1, 2).unwrap();
+    let transaction = graph.begin().unwrap();
+    transaction.put_edge(LabelId::DEFAULT, 1, 2).unwrap();
     unsupported(transaction.commit_with(Durability::Sync).map(drop));
     assert_eq!(graph.snapshot().unwrap().edge_count(), 0);
     assert!(graph.store_info().is_none() && graph.durability().is_none() && graph.recovery().is_none());
@@ -198,19 +202,19 @@ fn a_graph_in_memory_has_no_store() {
 fn a_closed_graph_is_read_and_not_written() {
     let folder = tempfile::tempdir().unwrap();
     let graph = Graph::create(folder.path(), small()).unwrap();
-    graph.put_edge(1, 2).unwrap();
+    graph.put_edge(LabelId::DEFAULT, 1, 2).unwrap();
     let other = graph.clone();
-    let mut transaction = graph.begin().unwrap();
-    transaction.put_edge(3, 4).unwrap();
+    let transaction = graph.begin().unwrap();
+    transaction.put_edge(LabelId::DEFAULT, 3, 4).unwrap();
     graph.close().unwrap();
     graph.close().unwrap();
     graph.flush().unwrap();
     let closed = |result: Result<_, Error>| refused(result, ErrorKind::Closed, &["closed"]);
-    closed(other.put_edge(5, 6).map(drop));
-    closed(other.put_edge(1, 2).map(drop));
-    closed(other.delete_edge(8, 9).map(drop));
-    closed(other.put_each(&[(1u64, 2u64), (7, 8)]).map(drop).map_err(Error::from));
-    closed(other.ingest(&[(1u64, 9u64)]).map(drop));
+    closed(other.put_edge(LabelId::DEFAULT, 5, 6).map(drop));
+    closed(other.put_edge(LabelId::DEFAULT, 1, 2).map(drop));
+    closed(other.delete_edge(LabelId::DEFAULT, 8, 9).map(drop));
+    closed(other.put_each(LabelId::DEFAULT, &[(1u64, 2u64), (7, 8)]).map(drop).map_err(Error::from));
+    closed(other.ingest(LabelId::DEFAULT, &[(1u64, 9u64)]).map(drop));
     closed(other.add_vertex(1).map(drop));
     closed(transaction.commit().map(drop));
     closed(other.checkpoint(&CheckpointOptions::new()).map(drop));
@@ -223,10 +227,10 @@ fn a_closed_graph_is_read_and_not_written() {
 fn a_checkpoint_is_read_beside_a_writer() {
     let folder = tempfile::tempdir().unwrap();
     let graph = Graph::create(folder.path(), small()).unwrap();
-    graph.put_edge(1, 2).unwrap();
+    graph.put_edge(LabelId::DEFAULT, 1, 2).unwrap();
     refused(Graph::open_checkpoint(folder.path()), ErrorKind::NotFound, &["no checkpoint", "make one"]);
     graph.checkpoint(&CheckpointOptions::new()).unwrap();
-    graph.put_edge(2, 3).unwrap();
+    graph.put_edge(LabelId::DEFAULT, 2, 3).unwrap();
     let read = Graph::open_checkpoint(folder.path()).unwrap();
     let names = || {
         let mut names = store_files(folder.path());
@@ -234,13 +238,13 @@ fn a_checkpoint_is_read_beside_a_writer() {
         names
     };
     let before = names();
-    assert_eq!(read.neighbors(1).unwrap(), [2.into()]);
-    assert!(!read.contains_edge(2, 3).unwrap());
+    assert_eq!(read.neighbors(LabelId::DEFAULT, 1).unwrap(), [2]);
+    assert!(!read.contains_edge(LabelId::DEFAULT, 2, 3).unwrap());
     let read_only = |result: Result<_, Error>| refused(result, ErrorKind::ReadOnly, &["read only"]);
-    read_only(read.put_edge(2, 3).map(drop));
-    read_only(read.put_edge(1, 2).map(drop));
+    read_only(read.put_edge(LabelId::DEFAULT, 2, 3).map(drop));
+    read_only(read.put_edge(LabelId::DEFAULT, 1, 2).map(drop));
     read_only(read.add_vertex(77).map(drop));
-    read_only(read.put_each(&[(1u64, 5u64)]).map(drop).map_err(Error::from));
+    read_only(read.put_each(LabelId::DEFAULT, &[(1u64, 5u64)]).map(drop).map_err(Error::from));
     read_only(read.flush());
     read_only(read.checkpoint(&CheckpointOptions::new()).map(drop));
     read.close().unwrap();
@@ -249,8 +253,8 @@ fn a_checkpoint_is_read_beside_a_writer() {
     assert_eq!(names(), before);
     // The checkpoint may be replaced; what was opened stays.
     graph.checkpoint(&CheckpointOptions::new()).unwrap();
-    assert!(!read.contains_edge(2, 3).unwrap());
-    assert!(Graph::open_checkpoint(folder.path()).unwrap().contains_edge(2, 3).unwrap());
+    assert!(!read.contains_edge(LabelId::DEFAULT, 2, 3).unwrap());
+    assert!(Graph::open_checkpoint(folder.path()).unwrap().contains_edge(LabelId::DEFAULT, 2, 3).unwrap());
 }
 
 fn store_files(path: &std::path::Path) -> Vec<String> {
@@ -262,28 +266,31 @@ fn a_failed_sync_ends_writing_and_nothing_else() {
     let files = SimulatedFiles::new(1);
     let options = small().simulated();
     let graph = Graph::create_on(Arc::new(files.clone()), options.clone()).unwrap();
-    graph.put_edge(1, 2).unwrap();
+    graph.put_edge(LabelId::DEFAULT, 1, 2).unwrap();
     let before = graph.snapshot().unwrap();
     // The write succeeds, the sync does not.
     files.inject(Fault { at: files.operations() + 2, kind: FaultKind::Device, sticky: false });
     let failed = |result: Result<_, Error>| refused(result, ErrorKind::LogFailed, &["takes no more commits"]);
-    failed(graph.put_edge(2, 3).map(drop));
-    failed(graph.put_edge(4, 5).map(drop));
-    failed(graph.put_edge(1, 2).map(drop));
-    failed(graph.put_each(&[(1u64, 3u64)]).map(drop).map_err(Error::from));
+    failed(graph.put_edge(LabelId::DEFAULT, 2, 3).map(drop));
+    failed(graph.put_edge(LabelId::DEFAULT, 4, 5).map(drop));
+    failed(graph.put_edge(LabelId::DEFAULT, 1, 2).map(drop));
+    failed(graph.put_each(LabelId::DEFAULT, &[(1u64, 3u64)]).map(drop).map_err(Error::from));
     failed(graph.checkpoint(&CheckpointOptions::new()).map(drop));
     failed(graph.close());
-    let mut transaction = graph.begin().unwrap();
-    transaction.put_edge(6, 7).unwrap();
+    let transaction = graph.begin().unwrap();
+    transaction.put_edge(LabelId::DEFAULT, 6, 7).unwrap();
     failed(transaction.commit().map(drop));
     // What is not durable is never shown.
     let after = graph.snapshot().unwrap();
     assert_eq!((after.timestamp(), after.edge_count().at_most()), (before.timestamp(), 1));
-    assert!(!graph.contains_edge(2, 3).unwrap());
+    assert!(!graph.contains_edge(LabelId::DEFAULT, 2, 3).unwrap());
     drop((graph, before, after));
     let graph = Graph::open_on(Arc::new(files), options).unwrap();
-    assert!(graph.contains_edge(1, 2).unwrap() && !graph.contains_edge(4, 5).unwrap());
-    graph.put_edge(4, 5).unwrap();
+    assert!(
+        graph.contains_edge(LabelId::DEFAULT, 1, 2).unwrap()
+            && !graph.contains_edge(LabelId::DEFAULT, 4, 5).unwrap()
+    );
+    graph.put_edge(LabelId::DEFAULT, 4, 5).unwrap();
 }
 
 #[test]
@@ -292,11 +299,11 @@ fn a_damaged_store_says_where() {
     let options = small().simulated();
     let graph = Graph::create_on(Arc::new(files.clone()), options.clone()).unwrap();
     for number in 0..50u64 {
-        graph.put_edge(number, number + 1).unwrap();
+        graph.put_edge(LabelId::DEFAULT, number, number + 1).unwrap();
     }
     graph.checkpoint(&CheckpointOptions::new()).unwrap();
     for number in 0..50u64 {
-        graph.put_edge(number, number + 2).unwrap();
+        graph.put_edge(LabelId::DEFAULT, number, number + 2).unwrap();
     }
     graph.close().unwrap();
     drop(graph);
@@ -320,7 +327,7 @@ fn what_a_crash_left_of_checkpoints_is_removed() {
     let files = SimulatedFiles::new(1);
     let options = small().simulated();
     let graph = Graph::create_on(Arc::new(files.clone()), options.clone()).unwrap();
-    graph.put_edge(1, 2).unwrap();
+    graph.put_edge(LabelId::DEFAULT, 1, 2).unwrap();
     graph.checkpoint(&CheckpointOptions::new()).unwrap();
     drop(graph);
     for name in
@@ -333,14 +340,14 @@ fn what_a_crash_left_of_checkpoints_is_removed() {
     names.retain(|name| name.contains("checkpoint") || name.contains("mine"));
     names.sort();
     assert_eq!(names, ["checkpoint-0000000001", "checkpoint-notes", "mine.unfinished"]);
-    assert!(graph.contains_edge(1, 2).unwrap());
+    assert!(graph.contains_edge(LabelId::DEFAULT, 1, 2).unwrap());
 }
 
 #[test]
 fn a_cancelled_checkpoint_leaves_everything_as_it_was() {
     let files = SimulatedFiles::new(1);
     let graph = Graph::create_on(Arc::new(files.clone()), small().simulated()).unwrap();
-    graph.put_edge(1, 2).unwrap();
+    graph.put_edge(LabelId::DEFAULT, 1, 2).unwrap();
     let names = files.list().unwrap();
     let token = CancelToken::new();
     token.cancel();
@@ -358,7 +365,7 @@ fn a_limit_of_memory_holds_while_a_graph_comes_back() {
     let folder = tempfile::tempdir().unwrap();
     let graph = Graph::create(folder.path(), GraphOptions::new().segment_bytes(1 << 20)).unwrap();
     let edges: Vec<(u64, u64)> = (0..100_000).map(|number| (number % 1000, number)).collect();
-    graph.ingest(&edges).unwrap();
+    graph.ingest(LabelId::DEFAULT, &edges).unwrap();
     let limited = || GraphOptions::of_store(folder.path()).unwrap().memory_limit(100_000);
     drop(graph);
     refused(Graph::open_with(folder.path(), limited()), ErrorKind::Capacity, &["at most 100000"]);

@@ -3,8 +3,8 @@
 use crate::oracle::{ENGINES, Oracle, domain, operation, options, stage};
 use hedgerow::model::Operation;
 use hedgerow::{
-    AsOf, CheckpointOptions, Durability, EngineKind, ErrorKind, Graph, Key, KeyKind, LabelId, Snapshot,
-    Timestamp, Topology, VertexId,
+    AsOf, CheckpointOptions, Durability, EngineKind, ErrorKind, Graph, Key, KeyKind, LabelId, ReadGraph,
+    Snapshot, Timestamp, Topology, VertexId, WriteGraph,
 };
 use hedgerow_log::files::simulated::{SimulatedFiles, Survival};
 use proptest::prelude::*;
@@ -117,11 +117,11 @@ impl Run {
     }
 
     fn transaction(&mut self, draws: &[Draw], committed: bool) {
-        let mut transaction = self.graph().begin().unwrap();
+        let transaction = self.graph().begin().unwrap();
         let mut mine = self.oracle.clone();
         for draw in draws {
             let operation = operation(&self.keys, *draw);
-            stage(&mut transaction, &operation);
+            stage(&transaction, &operation);
             mine.apply(&operation);
         }
         if committed {
@@ -152,7 +152,7 @@ impl Run {
                 assert!(commit.changed && commit.at == before.next(), "there is a commit in any case");
                 self.input = Some(input.into());
             }
-            None => drop(self.graph().ingest_into(label, &valued).unwrap()),
+            None => drop(self.graph().ingest(label, &valued).unwrap()),
         }
         for (value, pair) in (0..).zip(&pairs) {
             self.put(pair, label, Column::to_bits(f64::from(value)));
@@ -162,7 +162,7 @@ impl Run {
     fn each(&mut self, edges: &[(u16, u16)]) {
         let pairs = self.pairs(edges);
         let before = self.graph().snapshot().unwrap().timestamp();
-        let commits = self.graph().put_each(&pairs).unwrap();
+        let commits = self.graph().put_each(LabelId::DEFAULT, &pairs).unwrap();
         assert_eq!(commits.committed, pairs.len());
         let after = self.graph().snapshot().unwrap().timestamp();
         assert_eq!(after.0, before.0 + commits.changed as u64);
@@ -193,7 +193,7 @@ impl Run {
             let snapshot = graph.snapshot().unwrap();
             assert_eq!(snapshot.timestamp(), *state);
             oracle.check(&snapshot, &self.keys);
-            let refused = graph.put_edge(&self.keys[0], &self.keys[0]).unwrap_err();
+            let refused = graph.put_edge(LabelId::DEFAULT, &self.keys[0], &self.keys[0]).unwrap_err();
             assert_eq!(refused.kind(), ErrorKind::ReadOnly);
         }
         let (first, last) = (self.past[0].0.0, self.past[self.past.len() - 1].0.0);
@@ -208,7 +208,7 @@ impl Run {
         match end {
             End::Close => {
                 graph.close().unwrap();
-                let refused = graph.put_edge(&self.keys[0], &self.keys[0]).unwrap_err();
+                let refused = graph.put_edge(LabelId::DEFAULT, &self.keys[0], &self.keys[0]).unwrap_err();
                 assert_eq!(refused.kind(), ErrorKind::Closed);
                 self.oracle.check(&graph.snapshot().unwrap(), &self.keys);
             }
@@ -286,18 +286,21 @@ fn a_vertex_that_came_and_went_leaves_its_id_behind() {
         let files = SimulatedFiles::new(1);
         let options = options(Topology::Directed, KeyKind::Number).engine(engine).simulated();
         let graph = Graph::create_on(Arc::new(files.clone()), options.clone()).unwrap();
-        graph.put_edge(10, 20).unwrap();
-        graph.put_edge(20, 30).unwrap();
+        graph.put_edge(LabelId::DEFAULT, 10, 20).unwrap();
+        graph.put_edge(LabelId::DEFAULT, 20, 30).unwrap();
         graph.delete_vertex(30).unwrap();
-        graph.put_edge(20, 10).unwrap();
-        graph.delete_edge(20, 10).unwrap();
+        graph.put_edge(LabelId::DEFAULT, 20, 10).unwrap();
+        graph.delete_edge(LabelId::DEFAULT, 20, 10).unwrap();
         let before = Identity::of(&graph.snapshot().unwrap());
         assert_eq!((before.bound, before.ids.len()), (3, 2));
         drop(graph);
         let graph = Graph::open_on(Arc::new(files), options).unwrap();
         let snapshot = graph.snapshot().unwrap();
         assert_eq!(Identity::of(&snapshot), before);
-        assert_eq!((snapshot.edge_count().at_most(), snapshot.contains_edge(10, 20).unwrap()), (1, true));
+        assert_eq!(
+            (snapshot.edge_count().at_most(), snapshot.contains_edge(LabelId::DEFAULT, 10, 20).unwrap()),
+            (1, true)
+        );
     }
 }
 
@@ -328,7 +331,7 @@ fn a_large_checkpoint_is_loaded_by_every_engine() {
         let graph = Graph::create_on(Arc::new(files.clone()), options.clone()).unwrap();
         let edge = |number: u64| (number % 5_000 * 3, number * number % 70_001, number as f64);
         let edges: Vec<(u64, u64, f64)> = (0..200_000).map(edge).collect();
-        graph.ingest_into(LabelId(1), &edges).unwrap();
+        graph.ingest(LabelId(1), &edges).unwrap();
         for number in 0..100u64 {
             graph.delete_vertex(number * 3).unwrap();
         }
@@ -338,8 +341,8 @@ fn a_large_checkpoint_is_loaded_by_every_engine() {
             let before = graph.take().unwrap();
             let report = before.checkpoint(&CheckpointOptions::new()).unwrap();
             assert_eq!(report.edges, before.snapshot().unwrap().edge_count().at_most());
-            before.put_edge(1u64, 2u64).unwrap();
-            before.delete_edge(1u64, 2u64).unwrap();
+            before.put_edge(LabelId::DEFAULT, 1u64, 2u64).unwrap();
+            before.delete_edge(LabelId::DEFAULT, 1u64, 2u64).unwrap();
             drop(before);
             let opened = Graph::open_on(Arc::new(files.clone()), options.clone().engine(engine)).unwrap();
             assert!(edges_of(&opened.snapshot().unwrap()) == expected, "{engine:?} {topology:?}");
@@ -355,7 +358,7 @@ fn edges_of(snapshot: &Snapshot) -> Vec<(Key, Vec<(Key, f64)>)> {
     snapshot
         .for_each_vertex(|_, key| {
             // Some engines do not sort.
-            let mut neighbors = snapshot.neighbors_of::<f64>(LabelId(1), direction, &key).unwrap();
+            let mut neighbors = snapshot.edges::<f64>((LabelId(1), direction), &key).unwrap();
             neighbors.sort_by(|one, other| one.0.cmp(&other.0));
             edges.push((key, neighbors));
         })

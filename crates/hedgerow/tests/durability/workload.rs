@@ -5,7 +5,7 @@ use crate::own_files;
 use hedgerow::model::{EdgeValue, Operation};
 use hedgerow::{
     CheckpointOptions, Durability, EngineKind, Error, Graph, GraphOptions, Key, KeyKind, LabelId, Timestamp,
-    Topology,
+    Topology, WriteGraph,
 };
 use hedgerow_log::files::simulated::SimulatedFiles;
 use rand::rngs::StdRng;
@@ -158,13 +158,13 @@ impl<'f> Worker<'f> {
         let operation = Operation::AddVertex { key: self.keys[3].clone() };
         state.apply(&operation);
         match graph.add_vertex(&self.keys[3]) {
-            Ok(true) => {
+            Ok(commit) if commit.changed => {
                 self.promises.ask(state);
                 if self.durability == Durability::Sync {
                     self.promise_all();
                 }
             }
-            Ok(false) => {}
+            Ok(_) => {}
             Err(_) => self.promises.ask(state),
         }
     }
@@ -217,9 +217,9 @@ impl<'f> Worker<'f> {
     fn transaction(&mut self) -> Result<(), Error> {
         let mut state = self.promises.newest();
         let operations: Vec<Operation> = (0..self.random.random_range(1..4)).map(|_| self.draw()).collect();
-        let mut transaction = self.graph().begin()?;
+        let transaction = self.graph().begin()?;
         for operation in &operations {
-            stage(&mut transaction, operation);
+            stage(&transaction, operation);
             state.apply(operation);
         }
         let asked = if self.random.random_range(0..8) == 0 { Durability::Sync } else { Durability::None };
@@ -271,7 +271,7 @@ impl<'f> Worker<'f> {
                 self.promises.ask(state.clone());
             }
         }
-        self.graph().put_each(&pairs)?;
+        self.graph().put_each(LabelId::DEFAULT, &pairs)?;
         if self.durability == Durability::Sync {
             self.promise_all();
         }

@@ -2,7 +2,7 @@
 
 use super::{LARGE_KEY, PARALLEL, RECORDS, SENT};
 use hedgerow::model::{EdgeValue, Operation, RecordChange, RecordMode};
-use hedgerow::{Column, Commit, Commits, EdgeUpdate, Graph, Key, LabelId, StreamError, Value};
+use hedgerow::{Column, Commit, Commits, EdgeUpdate, Graph, Key, LabelId, StreamError, Value, WriteGraph};
 
 /// The operation that some random numbers stand for.
 pub fn operation(keys: &[Key], (choice, first, second, value): (u8, u16, u16, u32)) -> Operation {
@@ -65,7 +65,7 @@ fn update(change: &RecordChange) -> EdgeUpdate<'static> {
     let mut update = match change.mode {
         RecordMode::Put => EdgeUpdate::put(),
         RecordMode::Insert => EdgeUpdate::insert(),
-        RecordMode::Update => EdgeUpdate::change(),
+        RecordMode::Update => EdgeUpdate::upsert(),
         RecordMode::Delete => EdgeUpdate::delete(),
     };
     for (position, value) in &change.fields {
@@ -93,19 +93,21 @@ fn named(properties: &[(usize, Value)]) -> Vec<(&'static str, Value)> {
 /// Runs one operation as a commit of its own, through the method of the graph that is made for it.
 pub fn commit(graph: &Graph, operation: &Operation) -> Report {
     let commit = match operation {
-        Operation::AddVertex { key } => return Report::Changed(graph.add_vertex(key).unwrap()),
-        Operation::DeleteVertex { key } => return Report::Changed(graph.delete_vertex(key).unwrap()),
+        Operation::AddVertex { key } => return Report::Changed(graph.add_vertex(key).unwrap().changed),
+        Operation::DeleteVertex { key } => return Report::Changed(graph.delete_vertex(key).unwrap().changed),
         Operation::DeleteEdge { label: LabelId(0), source, destination } => {
-            return Report::Changed(graph.delete_edge(source, destination).unwrap());
+            return Report::Changed(
+                graph.delete_edge(LabelId::DEFAULT, source, destination).unwrap().changed,
+            );
         }
         Operation::DeleteEdge { label, source, destination } => {
-            return Report::Changed(graph.delete_edge_of(*label, source, destination).unwrap());
+            return Report::Changed(graph.delete_edge(*label, source, destination).unwrap().changed);
         }
         Operation::SetProperties { key, properties } => graph.set_properties(key, &named(properties)),
         Operation::PutEdge { label, source, destination, value } => match label.0 {
-            0 => graph.put_edge(source, destination),
-            1 => graph.put_edge_value(*label, source, destination, f64::from_bits(value.0)),
-            _ => graph.put_edge_value(*label, source, destination, <u32 as Column>::from_bits(*value)),
+            0 => graph.put_edge(LabelId::DEFAULT, source, destination),
+            1 => graph.put_edge_with(*label, source, destination, f64::from_bits(value.0)),
+            _ => graph.put_edge_with(*label, source, destination, <u32 as Column>::from_bits(*value)),
         },
         Operation::ChangeRecord { label, source, destination, key: None, change } => {
             graph.update_edge(*label, source, destination, &update(change))
@@ -131,8 +133,8 @@ impl Stream {
         let ends = || self.edges.iter().map(|(source, destination, _)| (source.clone(), destination.clone()));
         if self.deletes {
             return match self.label.0 {
-                0 => graph.delete_each(&ends().collect::<Vec<_>>()),
-                _ => graph.delete_each_of(self.label, &ends().collect::<Vec<_>>()),
+                0 => graph.delete_each(LabelId::DEFAULT, &ends().collect::<Vec<_>>()),
+                _ => graph.delete_each(self.label, &ends().collect::<Vec<_>>()),
             };
         }
         let floats = || -> Vec<(Key, Key, f64)> {
@@ -140,9 +142,9 @@ impl Stream {
             ends().zip(numbers).map(|((source, destination), number)| (source, destination, number)).collect()
         };
         match self.label.0 {
-            0 => graph.put_each(&ends().collect::<Vec<_>>()),
-            1 => graph.put_each_into(self.label, &floats()),
-            _ => graph.put_each_into(self.label, &self.edges),
+            0 => graph.put_each(LabelId::DEFAULT, &ends().collect::<Vec<_>>()),
+            1 => graph.put_each(self.label, &floats()),
+            _ => graph.put_each(self.label, &self.edges),
         }
     }
 
@@ -164,18 +166,18 @@ impl Stream {
 }
 
 /// Stages an operation in a transaction.
-pub fn stage(transaction: &mut hedgerow::WriteTxn, operation: &Operation) {
+pub fn stage(transaction: &hedgerow::WriteTxn, operation: &Operation) {
     match operation {
         Operation::AddVertex { key } => transaction.add_vertex(key),
         Operation::DeleteVertex { key } => transaction.delete_vertex(key),
         Operation::SetProperties { key, properties } => transaction.set_properties(key, &named(properties)),
         Operation::PutEdge { label, source, destination, value } => match label.0 {
-            0 => transaction.put_edge_value(*label, source, destination, ()),
-            1 => transaction.put_edge_value(*label, source, destination, f64::from_bits(value.0)),
-            _ => transaction.put_edge_value(*label, source, destination, <u32 as Column>::from_bits(*value)),
+            0 => transaction.put_edge_with(*label, source, destination, ()),
+            1 => transaction.put_edge_with(*label, source, destination, f64::from_bits(value.0)),
+            _ => transaction.put_edge_with(*label, source, destination, <u32 as Column>::from_bits(*value)),
         },
         Operation::DeleteEdge { label, source, destination } => {
-            transaction.delete_edge_of(*label, source, destination)
+            transaction.delete_edge(*label, source, destination)
         }
         Operation::ChangeRecord { label, source, destination, key: None, change } => {
             transaction.update_edge(*label, source, destination, &update(change))

@@ -7,11 +7,12 @@
 #![cfg(hedgerow_shuttle)]
 
 mod parallel;
+mod past;
 mod turns;
 
 use hedgerow::{
-    Direction, EdgeSchema, EdgeUpdate, EngineKind, Field, Graph, GraphOptions, History, Isolation, KeyKind,
-    LabelId, LabelSchema, Record, RecordSchema, Snapshot, Timestamp, Topology, Value, ValueType,
+    Direction, EdgeSchema, EdgeUpdate, EngineKind, Field, Graph, GraphOptions, Isolation, KeyKind, LabelId,
+    LabelSchema, ReadGraph, Record, RecordSchema, Snapshot, Topology, Value, ValueType, WriteGraph,
 };
 use hedgerow_engines::MODELLED;
 use hedgerow_log::files::simulated::SimulatedFiles;
@@ -20,6 +21,9 @@ use hedgerow_sync::Arc;
 use hedgerow_testing::models;
 use shuttle::thread;
 use std::cell::Cell;
+
+/// The label of graphs without a schema.
+const EDGE: LabelId = LabelId::DEFAULT;
 
 thread_local! {
     /// The engine of the model that runs: all its tasks share one thread of the operating system.
@@ -56,7 +60,7 @@ fn synced(topology: Topology, keys: KeyKind) -> Graph {
 }
 
 fn has(snapshot: &Snapshot, source: u64, destination: u64) -> bool {
-    snapshot.contains_edge(source, destination).unwrap()
+    snapshot.contains_edge(EDGE, source, destination).unwrap()
 }
 
 /// A snapshot shows a beginning of what a stream commits, and counts it, while another writer changes what the stream locks.
@@ -64,15 +68,15 @@ fn has(snapshot: &Snapshot, source: u64, destination: u64) -> bool {
 fn snapshots_show_beginnings_of_a_stream() {
     check(|| {
         let graph = graph(Topology::Directed, KeyKind::Dense);
-        graph.ingest(&[(0u64, 7u64), (66, 7), (132, 7), (1, 7), (2, 7), (3, 7)]).unwrap();
+        graph.ingest(EDGE, &[(0u64, 7u64), (66, 7), (132, 7), (1, 7), (2, 7), (3, 7)]).unwrap();
         let streamed = [(0u64, 1u64), (66, 1), (132, 1)];
         let stream = {
             let graph = graph.clone();
-            thread::spawn(move || assert_eq!(graph.put_each(&streamed).unwrap().changed, 3))
+            thread::spawn(move || assert_eq!(graph.put_each(EDGE, &streamed).unwrap().changed, 3))
         };
         let other = {
             let graph = graph.clone();
-            thread::spawn(move || assert!(graph.put_edge(66u64, 2u64).unwrap().changed))
+            thread::spawn(move || assert!(graph.put_edge(EDGE, 66u64, 2u64).unwrap().changed))
         };
         for _ in 0..2 {
             let snapshot = graph.snapshot().unwrap();
@@ -90,11 +94,11 @@ fn snapshots_show_beginnings_of_a_stream() {
 
 /// Edges in units far apart that always change together.
 fn swap(graph: &Graph, from: u64, to: u64) {
-    let mut transaction = graph.begin().unwrap();
-    transaction.delete_edge(0u64, from).unwrap();
-    transaction.delete_edge(66u64, from).unwrap();
-    transaction.put_edge(0u64, to).unwrap();
-    transaction.put_edge(66u64, to).unwrap();
+    let transaction = graph.begin().unwrap();
+    transaction.delete_edge(EDGE, 0u64, from).unwrap();
+    transaction.delete_edge(EDGE, 66u64, from).unwrap();
+    transaction.put_edge(EDGE, 0u64, to).unwrap();
+    transaction.put_edge(EDGE, 66u64, to).unwrap();
     // A conflict with the other writer leaves both edges as they were.
     let _ = transaction.commit();
 }
@@ -105,7 +109,7 @@ fn swap(graph: &Graph, from: u64, to: u64) {
 fn snapshots_are_atomic_and_stable() {
     check(|| {
         let graph = graph(Topology::Directed, KeyKind::Dense);
-        graph.ingest(&[(0u64, 1u64), (66, 1)]).unwrap();
+        graph.ingest(EDGE, &[(0u64, 1u64), (66, 1)]).unwrap();
         let writers: Vec<_> = [(1, 2), (1, 3)]
             .map(|(from, to)| {
                 let graph = graph.clone();
@@ -133,44 +137,6 @@ fn snapshots_are_atomic_and_stable() {
     });
 }
 
-/// Every state of a graph that keeps its history shows its commits whole, and goes on doing so, while writers change what it shows,
-/// others open it, and reclamation runs.
-#[test]
-fn past_states_are_atomic_and_stay() {
-    check(|| {
-        let options = options(Topology::Directed, KeyKind::Dense).history(History::All);
-        let graph = Graph::in_memory(options).unwrap();
-        graph.ingest(&[(0u64, 1u64), (66, 1)]).unwrap();
-        let writers: Vec<_> = [(1, 2), (1, 3)]
-            .map(|(from, to)| {
-                let graph = graph.clone();
-                thread::spawn(move || swap(&graph, from, to))
-            })
-            .into();
-        let state = |graph: &Graph, at: u64| {
-            let snapshot = graph.snapshot_at(Timestamp(at)).unwrap();
-            let shown = [1, 2, 3].map(|to| (has(&snapshot, 0, to), has(&snapshot, 66, to)));
-            assert!(shown.iter().all(|(one, other)| one == other), "half of commit {at}: {shown:?}");
-            let pairs = shown.iter().filter(|(one, _)| *one).count();
-            assert_eq!(snapshot.edge_count(), 2 * pairs as u64);
-            shown
-        };
-        let reader = {
-            let graph = graph.clone();
-            thread::spawn(move || {
-                let newest = graph.snapshot().unwrap().timestamp().0;
-                let states: Vec<_> = (1..=newest).map(|at| state(&graph, at)).collect();
-                graph.reclaim().unwrap();
-                let again: Vec<_> = (1..=newest).map(|at| state(&graph, at)).collect();
-                assert_eq!(states, again);
-            })
-        };
-        writers.into_iter().for_each(|writer| writer.join().unwrap());
-        reader.join().unwrap();
-        assert_eq!(state(&graph, 1), [(true, true), (false, false), (false, false)]);
-    });
-}
-
 /// A snapshot reads the record that an edge had, from both its ends, while writers replace it and reclamation frees what was before.
 #[test]
 fn records_stay_as_long_as_a_snapshot_reads_them() {
@@ -178,8 +144,8 @@ fn records_stay_as_long_as_a_snapshot_reads_them() {
         let amount = Field { name: "amount".to_owned(), value_type: ValueType::I64, nullable: true };
         let edges = EdgeSchema::Record(RecordSchema { fields: vec![amount] });
         let label = LabelSchema { name: "pays".to_owned(), edges };
-        let options = options(Topology::Undirected, KeyKind::Dense).label(label);
-        let (graph, pays) = (Graph::in_memory(options).unwrap(), LabelId::DEFAULT);
+        let options = options(Topology::Undirected, KeyKind::Dense).label_schema(label);
+        let (graph, pays) = (Graph::in_memory(options).unwrap(), EDGE);
         let put = move |graph: &Graph, amount: i64| {
             graph.update_edge(pays, 0u64, 66u64, &EdgeUpdate::put().set("amount", amount)).unwrap();
         };
@@ -188,7 +154,7 @@ fn records_stay_as_long_as_a_snapshot_reads_them() {
             let graph = graph.clone();
             thread::spawn(move || {
                 put(&graph, 1);
-                assert!(graph.delete_edge_of(pays, 66u64, 0u64).unwrap());
+                assert!(graph.delete_edge(pays, 66u64, 0u64).unwrap().changed);
                 put(&graph, 2);
             })
         };
@@ -199,8 +165,8 @@ fn records_stay_as_long_as_a_snapshot_reads_them() {
                     let snapshot = graph.snapshot().unwrap();
                     let amount = |record: Record| record.values()[0].as_i64().unwrap();
                     let read = || {
-                        let one = snapshot.edge_record(pays, 0u64, 66u64).unwrap().map(amount);
-                        let other = snapshot.neighbor_records(pays, Direction::Out, 66u64).unwrap();
+                        let one = snapshot.get_edge::<Record>(pays, 0u64, 66u64).unwrap().map(amount);
+                        let other = snapshot.edges::<Record>((pays, Direction::Out), 66u64).unwrap();
                         assert_eq!(one, other.into_iter().next().map(|(_, record)| amount(record)));
                         one
                     };
@@ -226,7 +192,7 @@ fn returned_commits_are_seen() {
             .map(|source| {
                 let graph = graph.clone();
                 thread::spawn(move || {
-                    let commit = graph.put_edge(source, 100u64).unwrap();
+                    let commit = graph.put_edge(EDGE, source, 100u64).unwrap();
                     let snapshot = graph.snapshot().unwrap();
                     assert!(snapshot.timestamp() >= commit.at);
                     assert!(has(&snapshot, source, 100));
@@ -255,14 +221,14 @@ fn edges_do_not_dangle() {
 fn dangle(topology: Topology) {
     // Three vertices under three locks, in each engine: only the lock of the far end keeps the two commits apart.
     let graph = graph(topology, KeyKind::Dense);
-    graph.ingest(&[(0u64, 66u64), (129, 0)]).unwrap();
+    graph.ingest(EDGE, &[(0u64, 66u64), (129, 0)]).unwrap();
     let deleter = {
         let graph = graph.clone();
         thread::spawn(move || graph.delete_vertex(66u64).unwrap())
     };
     let putter = {
         let graph = graph.clone();
-        thread::spawn(move || graph.put_edge(129u64, 66u64).unwrap())
+        thread::spawn(move || graph.put_edge(EDGE, 129u64, 66u64).unwrap())
     };
     let snapshot = graph.snapshot().unwrap();
     check_consistent(&snapshot);
@@ -281,7 +247,7 @@ fn check_consistent(snapshot: &Snapshot) {
     assert_eq!(snapshot.vertex_count(), keys.len() as u64);
     let mut entries = 0;
     for key in &keys {
-        for neighbor in snapshot.neighbors(key).unwrap() {
+        for neighbor in snapshot.neighbors(EDGE, key).unwrap() {
             assert!(keys.contains(&neighbor), "{key} has the dangling neighbor {neighbor}");
             entries += 1;
         }
@@ -329,15 +295,15 @@ fn a_new_key_gets_one_vertex() {
             .map(|source| {
                 let graph = graph.clone();
                 thread::spawn(move || {
-                    graph.put_edge(10 + source, 5u64).unwrap();
-                    graph.put_edge(5u64, 20 + source).unwrap();
+                    graph.put_edge(EDGE, 10 + source, 5u64).unwrap();
+                    graph.put_edge(EDGE, 5u64, 20 + source).unwrap();
                 })
             })
             .collect();
         threads.into_iter().for_each(|thread| thread.join().unwrap());
         let snapshot = graph.snapshot().unwrap();
         assert_eq!((snapshot.vertex_count(), snapshot.edge_count().at_most()), (5, 4));
-        assert_eq!(snapshot.neighbors(5u64).unwrap().len(), 2);
+        assert_eq!(snapshot.neighbors(EDGE, 5u64).unwrap().len(), 2);
         check_consistent(&snapshot);
     });
 }
@@ -348,15 +314,15 @@ fn a_new_key_gets_one_vertex() {
 fn an_aborted_commit_leaves_no_trace() {
     check(|| {
         let graph = graph(Topology::Directed, KeyKind::Number);
-        graph.put_edge(1u64, 2u64).unwrap();
-        let mut aborted = graph.begin().unwrap();
-        aborted.put_edge(1u64, 5u64).unwrap();
-        aborted.delete_edge(1u64, 2u64).unwrap();
-        graph.delete_edge(1u64, 2u64).unwrap();
-        graph.put_edge(1u64, 2u64).unwrap();
+        graph.put_edge(EDGE, 1u64, 2u64).unwrap();
+        let aborted = graph.begin().unwrap();
+        aborted.put_edge(EDGE, 1u64, 5u64).unwrap();
+        aborted.delete_edge(EDGE, 1u64, 2u64).unwrap();
+        graph.delete_edge(EDGE, 1u64, 2u64).unwrap();
+        graph.put_edge(EDGE, 1u64, 2u64).unwrap();
         let putters = [(2, 5), (1, 6)].map(|(source, destination): (u64, u64)| {
             let graph = graph.clone();
-            thread::spawn(move || graph.put_edge(source, destination).unwrap())
+            thread::spawn(move || graph.put_edge(EDGE, source, destination).unwrap())
         });
         aborted.commit().unwrap_err();
         for putter in putters {
@@ -364,7 +330,7 @@ fn an_aborted_commit_leaves_no_trace() {
         }
         let snapshot = graph.snapshot().unwrap();
         assert_eq!((snapshot.vertex_count(), snapshot.edge_count().at_most()), (4, 3));
-        assert_eq!(snapshot.neighbors(2u64).unwrap(), [5.into()]);
+        assert_eq!(snapshot.neighbors(EDGE, 2u64).unwrap(), [5]);
         assert!(has(&snapshot, 1, 2) && has(&snapshot, 1, 6));
         check_consistent(&snapshot);
     });
@@ -375,16 +341,16 @@ fn an_aborted_commit_leaves_no_trace() {
 fn edges_do_not_follow_a_reused_id() {
     check(|| {
         let graph = graph(Topology::Undirected, KeyKind::Number);
-        graph.ingest(&[(1u64, 2u64), (1, 3)]).unwrap();
+        graph.ingest(EDGE, &[(1u64, 2u64), (1, 3)]).unwrap();
         let putter = {
             let graph = graph.clone();
-            thread::spawn(move || graph.put_edge(1u64, 2u64).unwrap())
+            thread::spawn(move || graph.put_edge(EDGE, 1u64, 2u64).unwrap())
         };
         graph.delete_vertex(2u64).unwrap();
-        graph.put_edge(3u64, 4u64).unwrap();
+        graph.put_edge(EDGE, 3u64, 4u64).unwrap();
         putter.join().unwrap();
         let snapshot = graph.snapshot().unwrap();
-        assert_eq!(snapshot.neighbors(4u64).unwrap(), [3.into()]);
+        assert_eq!(snapshot.neighbors(EDGE, 4u64).unwrap(), [3]);
         check_consistent(&snapshot);
     });
 }
@@ -394,7 +360,7 @@ fn edges_do_not_follow_a_reused_id() {
 fn reclamation_beside_commits_spares_new_snapshots() {
     check(|| {
         let graph = graph(Topology::Directed, KeyKind::Dense);
-        graph.put_edge(0u64, 1u64).unwrap();
+        graph.put_edge(EDGE, 0u64, 1u64).unwrap();
         let reclaimer = {
             let graph = graph.clone();
             thread::spawn(move || {
@@ -405,14 +371,14 @@ fn reclamation_beside_commits_spares_new_snapshots() {
             let graph = graph.clone();
             thread::spawn(move || {
                 let snapshot = graph.snapshot().unwrap();
-                let first = snapshot.neighbors(0u64).unwrap();
+                let first = snapshot.neighbors(EDGE, 0u64).unwrap();
                 thread::yield_now();
-                assert_eq!(snapshot.neighbors(0u64).unwrap(), first);
+                assert_eq!(snapshot.neighbors(EDGE, 0u64).unwrap(), first);
                 assert_eq!(snapshot.edge_count(), first.len() as u64);
             })
         };
         for destination in 2..5u64 {
-            graph.put_edge(0u64, destination).unwrap();
+            graph.put_edge(EDGE, 0u64, destination).unwrap();
         }
         reader.join().unwrap();
         reclaimer.join().unwrap();
@@ -426,7 +392,7 @@ fn reclamation_beside_commits_spares_new_snapshots() {
 fn reused_ids_do_not_show_in_old_snapshots() {
     check(|| {
         let graph = graph(Topology::Undirected, KeyKind::Number);
-        graph.put_edge(1u64, 2u64).unwrap();
+        graph.put_edge(EDGE, 1u64, 2u64).unwrap();
         let reader = {
             let graph = graph.clone();
             thread::spawn(move || {
@@ -449,9 +415,9 @@ fn reused_ids_do_not_show_in_old_snapshots() {
             })
         };
         graph.delete_vertex(2u64).unwrap();
-        graph.put_edge(1u64, 3u64).unwrap();
+        graph.put_edge(EDGE, 1u64, 3u64).unwrap();
         graph.delete_vertex(3u64).unwrap();
-        graph.put_edge(1u64, 4u64).unwrap();
+        graph.put_edge(EDGE, 1u64, 4u64).unwrap();
         reader.join().unwrap();
         check_consistent(&graph.snapshot().unwrap());
     });
@@ -462,15 +428,15 @@ fn reused_ids_do_not_show_in_old_snapshots() {
 /// Writers of one vertex, and of one edge, each of whose commits is synced, and a reader that compares the counts with the edges that it finds.
 fn synced_writers_and_a_reader() {
     let graph = synced(Topology::Directed, KeyKind::Dense);
-    graph.ingest(&[(0u64, 9u64), (1, 9), (2, 9)]).unwrap();
+    graph.ingest(EDGE, &[(0u64, 9u64), (1, 9), (2, 9)]).unwrap();
     let writers: Vec<_> = [(1u64, true), (2, true), (1, false)]
         .map(|(destination, put)| {
             let graph = graph.clone();
             thread::spawn(move || {
                 let before = graph.snapshot().unwrap().timestamp();
                 let changed = match put {
-                    true => graph.put_edge(0u64, destination).unwrap().changed,
-                    false => graph.delete_edge(0u64, destination).unwrap(),
+                    true => graph.put_edge(EDGE, 0u64, destination).unwrap().changed,
+                    false => graph.delete_edge(EDGE, 0u64, destination).unwrap().changed,
                 };
                 let snapshot = graph.snapshot().unwrap();
                 assert!(snapshot.timestamp() > before || !changed);
@@ -480,7 +446,7 @@ fn synced_writers_and_a_reader() {
         .into();
     for _ in 0..3 {
         let snapshot = graph.snapshot().unwrap();
-        let read = || snapshot.neighbors(0u64).unwrap();
+        let read = || snapshot.neighbors(EDGE, 0u64).unwrap();
         let first = read();
         assert_eq!(first.len() as u64 + 2, snapshot.edge_count().at_most());
         graph.reclaim().unwrap();
@@ -521,7 +487,7 @@ fn synced_increments_are_not_lost() {
     check(|| {
         let graph = synced(Topology::Directed, KeyKind::Number);
         let increment = |graph: &Graph| {
-            let run = |transaction: &mut hedgerow::WriteTxn| {
+            let run = |transaction: &hedgerow::WriteTxn| {
                 let count = match transaction.properties(1u64)?.map(|record| record.values()[0].clone()) {
                     Some(Value::I64(count)) => count,
                     _ => 0,
@@ -558,7 +524,7 @@ fn ids_are_not_used_again_before_the_deletion_is_published() {
         };
         let other = {
             let graph = graph.clone();
-            thread::spawn(move || assert!(graph.add_vertex(3u64).unwrap()))
+            thread::spawn(move || assert!(graph.add_vertex(3u64).unwrap().changed))
         };
         for _ in 0..2 {
             let snapshot = graph.snapshot().unwrap();
@@ -585,10 +551,12 @@ fn a_close_meets_commits() {
         let files = SimulatedFiles::new(1);
         let options = options(Topology::Directed, KeyKind::Dense).segment_bytes(1000).simulated();
         let graph = Graph::create_on(Arc::new(files.clone()), options.clone()).unwrap();
-        graph.ingest(&[(0u64, 9u64)]).unwrap();
+        graph.ingest(EDGE, &[(0u64, 9u64)]).unwrap();
         let writer = {
             let graph = graph.clone();
-            thread::spawn(move || (1..4u64).filter(|to| graph.put_edge(0u64, *to).is_ok()).count() as u64)
+            thread::spawn(move || {
+                (1..4u64).filter(|to| graph.put_edge(EDGE, 0u64, *to).is_ok()).count() as u64
+            })
         };
         graph.close().unwrap();
         let told = writer.join().unwrap();

@@ -3,7 +3,7 @@
 use crate::{check, options};
 use hedgerow::{
     Direction, EdgeSchema, EdgeUpdate, Field, Graph, KeyKind, LabelId, LabelSchema, ParallelSchema,
-    RecordSchema, Snapshot, Topology, ValueType,
+    ReadGraph, Record, RecordSchema, Snapshot, Topology, ValueType, WriteGraph,
 };
 use shuttle::thread;
 
@@ -13,7 +13,7 @@ fn graph(topology: Topology) -> Graph {
     let amount = Field { name: "amount".to_owned(), value_type: ValueType::I64, nullable: true };
     let payments = ParallelSchema { key: "number".to_owned(), record: RecordSchema { fields: vec![amount] } };
     let label = LabelSchema { name: "pays".to_owned(), edges: EdgeSchema::Parallel(payments) };
-    Graph::in_memory(options(topology, KeyKind::Dense).label(label)).unwrap()
+    Graph::in_memory(options(topology, KeyKind::Dense).label_schema(label)).unwrap()
 }
 
 fn put(graph: &Graph, from: u64, to: u64, number: u64) {
@@ -25,8 +25,8 @@ fn put(graph: &Graph, from: u64, to: u64, number: u64) {
 fn check_counts(snapshot: &Snapshot) {
     for direction in [Direction::Out, Direction::In] {
         for vertex in [0u64, 66] {
-            let counted = snapshot.parallel_degree(PAYS, direction, vertex).unwrap();
-            let read = snapshot.parallel_neighbors(PAYS, direction, vertex, ..).unwrap();
+            let counted = snapshot.parallel_degree((PAYS, direction), vertex).unwrap();
+            let read = snapshot.parallel_neighbors::<Record>((PAYS, direction), vertex, ..).unwrap();
             assert_eq!(counted, read.len() as u64, "{direction:?} of {vertex} at {}", snapshot.timestamp());
         }
     }

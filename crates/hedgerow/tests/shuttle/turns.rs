@@ -1,7 +1,7 @@
 //! Commits that take many locks beside those that take few.
 
 use crate::{check, graph};
-use hedgerow::{KeyKind, Topology};
+use hedgerow::{KeyKind, LabelId, Topology, WriteGraph};
 use shuttle::thread;
 
 /// Deletions of vertices, which take every lock, and edges, which take one or two, wait for each other and all end.
@@ -10,16 +10,16 @@ fn commits_of_many_locks_and_of_few_all_end() {
     check(|| {
         let graph = graph(Topology::Directed, KeyKind::Number);
         for vertex in 0..4u64 {
-            graph.put_edge(vertex, vertex + 1).unwrap();
+            graph.put_edge(LabelId::DEFAULT, vertex, vertex + 1).unwrap();
         }
         let mut threads = Vec::new();
         for vertex in [0, 1u64] {
             let deleting = graph.clone();
-            threads.push(thread::spawn(move || assert!(deleting.delete_vertex(vertex).unwrap())));
+            threads.push(thread::spawn(move || assert!(deleting.delete_vertex(vertex).unwrap().changed)));
             let putting = graph.clone();
             threads.push(thread::spawn(move || {
-                putting.put_edge(2, 10 + vertex).unwrap();
-                putting.put_edge(3, 2 + vertex).unwrap();
+                putting.put_edge(LabelId::DEFAULT, 2, 10 + vertex).unwrap();
+                putting.put_edge(LabelId::DEFAULT, 3, 2 + vertex).unwrap();
             }));
         }
         threads.into_iter().for_each(|thread| thread.join().unwrap());

@@ -2,7 +2,7 @@
 
 use crate::give_up;
 use crate::lists::representation::FIRST_LIST;
-use hedgerow::{CheckpointOptions, Error, ErrorKind, Graph, LabelId};
+use hedgerow::{CheckpointOptions, Error, ErrorKind, Graph, LabelId, WriteGraph};
 use rand::rngs::SmallRng;
 use rand::{RngExt, SeedableRng};
 use std::thread;
@@ -47,11 +47,11 @@ fn write(graph: &Graph, random: &mut SmallRng) -> Result<(), Error> {
     let (source, destination) = (vertex(), vertex());
     match vertex() % 16 {
         0 => graph.delete_vertex(source).map(drop),
-        1..4 => graph.delete_edge(source, destination).map(drop),
+        1..4 => graph.delete_edge(LabelId::DEFAULT, source, destination).map(drop),
         4..6 => {
             let edges: Vec<(u64, u64, i64)> = (0..100).map(|value| (vertex(), vertex(), value)).collect();
-            graph.ingest_into(LabelId::DEFAULT, &edges).map(drop)
+            graph.ingest(LabelId::DEFAULT, &edges).map(drop)
         }
-        _ => graph.put_edge_value(LabelId::DEFAULT, source, destination, 1i64).map(drop),
+        _ => graph.put_edge_with(LabelId::DEFAULT, source, destination, 1i64).map(drop),
     }
 }

@@ -1,10 +1,10 @@
 //! Transactions on lists.
 
 use crate::lists::protocol::{Answer, Answered, MicroOperation};
-use crate::lists::representation::{Reads, Representation, Writes};
+use crate::lists::representation::Representation;
 use crate::mistake::Mistake;
 use crate::named::Named;
-use hedgerow::{Error, ErrorKind, Graph, Isolation, WriteTxn};
+use hedgerow::{Error, ErrorKind, Graph, Isolation, ReadGraph, WriteGraph, WriteTxn};
 use rand::RngExt;
 use rand::rngs::SmallRng;
 use std::thread;
@@ -95,9 +95,9 @@ impl Executor {
     }
 
     fn read_snapshot(&mut self, operations: &[MicroOperation]) -> Result<Vec<Answered>, Error> {
-        let mut snapshot = self.graph.snapshot()?;
+        let snapshot = self.graph.snapshot()?;
         let lists = operations.iter().map(|operation| operation.list());
-        lists.map(|list| read(self.representation, &mut snapshot, list, &mut self.random)).collect()
+        lists.map(|list| read(self.representation, &snapshot, list, &mut self.random)).collect()
     }
 
     fn interactive(
@@ -107,11 +107,11 @@ impl Executor {
     ) -> Result<Vec<Answered>, Error> {
         if self.mistake == Mistake::Nothing && self.random.random_bool(0.5) {
             let (representation, random) = (self.representation, &mut self.random);
-            let run = |transaction: &mut WriteTxn| perform(representation, transaction, operations, random);
+            let run = |transaction: &WriteTxn| perform(representation, transaction, operations, random);
             return self.graph.transact_with(isolation, run);
         }
-        let mut transaction = self.graph.begin_with(isolation)?;
-        let answered = perform(self.representation, &mut transaction, operations, &mut self.random)?;
+        let transaction = self.graph.begin_with(isolation)?;
+        let answered = perform(self.representation, &transaction, operations, &mut self.random)?;
         if self.mistake == Mistake::Early {
             self.unfinished = Some(transaction);
         } else {
@@ -126,7 +126,7 @@ impl Executor {
             |operation: &MicroOperation| representation.declared(operation.list(), operation.is_append());
         let vertices: Vec<u64> = operations.iter().flat_map(of).collect();
         let random = &mut self.random;
-        let run = |transaction: &mut hedgerow::DeclaredTxn<'_>| {
+        let run = |transaction: &hedgerow::DeclaredTxn<'_>| {
             perform(representation, transaction, operations, random)
         };
         Ok(self.graph.transact_declared(&vertices, run)?.0)
@@ -135,7 +135,7 @@ impl Executor {
 
 fn perform(
     representation: Representation,
-    transaction: &mut dyn Writes,
+    transaction: &(impl ReadGraph + WriteGraph<Written = ()>),
     operations: &[MicroOperation],
     random: &mut SmallRng,
 ) -> Result<Vec<Answered>, Error> {
@@ -152,7 +152,7 @@ fn perform(
 
 fn read(
     representation: Representation,
-    reads: &mut (impl Reads + ?Sized),
+    reads: &impl ReadGraph,
     list: u64,
     random: &mut SmallRng,
 ) -> Result<Answered, Error> {

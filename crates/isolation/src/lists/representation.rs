@@ -2,8 +2,8 @@
 
 use crate::named::Named;
 use hedgerow::{
-    ColumnType, DeclaredTxn, Direction, EdgeSchema, EdgeUpdate, Error, Field, GraphOptions, Key, LabelId,
-    LabelSchema, ParallelSchema, Record, RecordSchema, Snapshot, Value, ValueType, WriteTxn,
+    ColumnType, EdgeSchema, EdgeUpdate, Error, Field, GraphOptions, Key, LabelId, LabelSchema,
+    ParallelSchema, ReadGraph, Record, RecordSchema, Value, ValueType, WriteGraph,
 };
 
 /// More appends than the checker makes to one list.
@@ -18,6 +18,9 @@ pub const FIRST_LIST: u64 = 1_000;
 
 /// The property that holds a list.
 const ELEMENTS: &str = "elements";
+
+/// The label whose edges carry an element each.
+const EDGES: LabelId = LabelId(0);
 
 /// The label whose edges have a record that holds a list.
 const RECORDS: LabelId = LabelId(1);
@@ -56,9 +59,9 @@ pub fn with_schema(options: GraphOptions) -> GraphOptions {
     let parallel = ParallelSchema { key: "position".to_owned(), record: schema(ValueType::I64) };
     let label = |name: &str, edges| LabelSchema { name: name.to_owned(), edges };
     options
-        .label(label("edges", EdgeSchema::Value(ColumnType::I64)))
-        .label(label("record", EdgeSchema::Record(schema(ValueType::Bytes))))
-        .label(label("parallel", EdgeSchema::Parallel(parallel)))
+        .label_schema(label("edges", EdgeSchema::Value(ColumnType::I64)))
+        .label_schema(label("record", EdgeSchema::Record(schema(ValueType::Bytes))))
+        .label_schema(label("parallel", EdgeSchema::Parallel(parallel)))
         .vertex_properties(schema(ValueType::Bytes))
 }
 
@@ -72,100 +75,12 @@ fn place(list: u64, position: u64) -> u64 {
     vertex(list) + 1 + position
 }
 
-/// Reads of any kind of transaction.
-pub trait Reads {
-    /// The neighbors of a vertex and the values of the edges.
-    fn neighbors(&mut self, key: u64) -> Result<Vec<(Key, i64)>, Error>;
-    /// The properties of a vertex.
-    fn properties(&mut self, key: u64) -> Result<Option<Record>, Error>;
-    /// The record of an edge.
-    fn edge_record(&mut self, source: u64, destination: u64) -> Result<Option<Record>, Error>;
-    /// The records of parallel edges, by their keys.
-    fn parallel_edges(&mut self, source: u64, destination: u64) -> Result<Vec<(u64, Record)>, Error>;
-}
-
-/// Writes of any kind of transaction.
-pub trait Writes: Reads {
-    /// Puts an edge.
-    fn put_edge(&mut self, source: u64, destination: u64, value: i64) -> Result<(), Error>;
-    /// Sets properties of a vertex.
-    fn set_properties(&mut self, key: u64, properties: &[(&str, Value)]) -> Result<(), Error>;
-    /// Changes the record of an edge.
-    fn update_edge(&mut self, source: u64, destination: u64, update: &EdgeUpdate<'_>) -> Result<(), Error>;
-    /// Changes the parallel edge with a key.
-    fn update_parallel_edge(
-        &mut self,
-        source: u64,
-        destination: u64,
-        key: u64,
-        update: &EdgeUpdate<'_>,
-    ) -> Result<(), Error>;
-}
-
-macro_rules! reads {
-    ($($transaction:ty),*) => {
-        $(impl Reads for $transaction {
-            fn neighbors(&mut self, key: u64) -> Result<Vec<(Key, i64)>, Error> {
-                self.neighbors_of(LabelId::DEFAULT, Direction::Out, key)
-            }
-
-            fn properties(&mut self, key: u64) -> Result<Option<Record>, Error> {
-                Self::properties(self, key)
-            }
-
-            fn edge_record(&mut self, source: u64, destination: u64) -> Result<Option<Record>, Error> {
-                Self::edge_record(self, RECORDS, source, destination)
-            }
-
-            fn parallel_edges(&mut self, source: u64, destination: u64) -> Result<Vec<(u64, Record)>, Error> {
-                Self::parallel_edges(self, PARALLEL, source, destination, ..)
-            }
-        })*
-    };
-}
-
-macro_rules! writes {
-    ($($transaction:ty),*) => {
-        $(impl Writes for $transaction {
-            fn put_edge(&mut self, source: u64, destination: u64, value: i64) -> Result<(), Error> {
-                self.put_edge_value(LabelId::DEFAULT, source, destination, value)
-            }
-
-            fn set_properties(&mut self, key: u64, properties: &[(&str, Value)]) -> Result<(), Error> {
-                Self::set_properties(self, key, properties)
-            }
-
-            fn update_edge(
-                &mut self,
-                source: u64,
-                destination: u64,
-                update: &EdgeUpdate<'_>,
-            ) -> Result<(), Error> {
-                Self::update_edge(self, RECORDS, source, destination, update)
-            }
-
-            fn update_parallel_edge(
-                &mut self,
-                source: u64,
-                destination: u64,
-                key: u64,
-                update: &EdgeUpdate<'_>,
-            ) -> Result<(), Error> {
-                Self::update_parallel_edge(self, PARALLEL, source, destination, key, update)
-            }
-        })*
-    };
-}
-
-reads!(Snapshot, WriteTxn, DeclaredTxn<'_>);
-writes!(WriteTxn, DeclaredTxn<'_>);
-
 impl Representation {
     /// The elements of a list, in order.
-    pub fn read(self, reads: &mut (impl Reads + ?Sized), list: u64) -> Result<Vec<i64>, Error> {
+    pub fn read(self, reads: &impl ReadGraph, list: u64) -> Result<Vec<i64>, Error> {
         match self {
             Representation::Edges => {
-                let mut places = reads.neighbors(vertex(list))?;
+                let mut places: Vec<(Key, i64)> = reads.edges(EDGES, vertex(list))?;
                 places.sort_unstable();
                 Ok(places.into_iter().map(|(_, element)| element).collect())
             }
@@ -174,22 +89,27 @@ impl Representation {
                 Ok(record.as_ref().and_then(|record| record.values().first()).map_or_else(Vec::new, decoded))
             }
             Representation::Record => {
-                let record = reads.edge_record(vertex(list), place(list, 0))?;
+                let record: Option<Record> = reads.get_edge(RECORDS, vertex(list), place(list, 0))?;
                 Ok(record.as_ref().and_then(|record| record.values().first()).map_or_else(Vec::new, decoded))
             }
             Representation::Parallel => {
-                let edges = reads.parallel_edges(vertex(list), place(list, 0))?;
+                let edges = reads.parallel_edges::<Record>(PARALLEL, vertex(list), place(list, 0), ..)?;
                 Ok(edges.iter().filter_map(|(_, record)| record.values().first()?.as_i64()).collect())
             }
         }
     }
 
     /// Appends an element.
-    pub fn append(self, writes: &mut dyn Writes, list: u64, element: i64) -> Result<(), Error> {
+    pub fn append(
+        self,
+        writes: &(impl ReadGraph + WriteGraph<Written = ()>),
+        list: u64,
+        element: i64,
+    ) -> Result<(), Error> {
         let mut elements = self.read(writes, list)?;
         match self {
             Representation::Edges => {
-                writes.put_edge(vertex(list), place(list, elements.len() as u64), element)
+                writes.put_edge_with(EDGES, vertex(list), place(list, elements.len() as u64), element)
             }
             Representation::Property => {
                 elements.push(element);
@@ -197,12 +117,12 @@ impl Representation {
             }
             Representation::Record => {
                 elements.push(element);
-                let update = EdgeUpdate::change().set(ELEMENTS, encoded(&elements));
-                writes.update_edge(vertex(list), place(list, 0), &update)
+                let update = EdgeUpdate::upsert().set(ELEMENTS, encoded(&elements));
+                writes.update_edge(RECORDS, vertex(list), place(list, 0), &update)
             }
             Representation::Parallel => {
                 let (position, put) = (elements.len() as u64, EdgeUpdate::put().set(ELEMENTS, element));
-                writes.update_parallel_edge(vertex(list), place(list, 0), position, &put)
+                writes.update_parallel_edge(PARALLEL, vertex(list), place(list, 0), position, &put)
             }
         }
     }

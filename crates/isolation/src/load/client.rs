@@ -7,8 +7,8 @@ use crate::load::{COUNT, LEDGER, NUMBERED, PLAIN, graph_options};
 use crate::mistake::Mistake;
 use crate::named::Named;
 use hedgerow::{
-    CheckpointOptions, Commit, DeclaredTxn, Durability, Error, ErrorKind, Graph, Timestamp, Topology, Value,
-    WriteTxn,
+    CheckpointOptions, Commit, DeclaredTxn, Durability, Error, ErrorKind, Graph, ReadGraph, Timestamp,
+    Topology, Value, WriteGraph, WriteTxn,
 };
 use rand::rngs::SmallRng;
 use rand::{RngExt, SeedableRng};
@@ -137,9 +137,9 @@ impl Client<'_> {
             Way::Transaction => return self.transact(&changes, Durability::None),
             Way::DurableTransaction => return self.transact(&changes, Durability::Sync),
             Way::Declared => self.declared(&changes)?.at,
-            Way::Ingest => self.graph.ingest_into(NUMBERED, &self.edges(&changes, 0))?.at,
+            Way::Ingest => self.graph.ingest(NUMBERED, &self.edges(&changes, 0))?.at,
             Way::Stream => {
-                let commits = self.graph.put_each_into(NUMBERED, &self.edges(&changes, 1));
+                let commits = self.graph.put_each(NUMBERED, &self.edges(&changes, 1));
                 commits.map_err(|stream| stream.error)?.at
             }
         };
@@ -162,7 +162,7 @@ impl Client<'_> {
         let (graph, number) = (self.graph, self.number);
         match change {
             Change::Put(source, destination) => {
-                Ok(graph.put_edge_value(NUMBERED, self.key(source), self.key(destination), number)?.at)
+                Ok(graph.put_edge_with(NUMBERED, self.key(source), self.key(destination), number)?.at)
             }
             Change::Count(vertex) => {
                 Ok(graph.set_properties(self.key(vertex), &[(COUNT, Value::I64(number as i64))])?.at)
@@ -171,9 +171,9 @@ impl Client<'_> {
                 let (source, destination) = (self.key(source), self.key(destination));
                 // No other thread writes here.
                 if graph.get_edge::<()>(PLAIN, source, destination)?.is_none() {
-                    return Ok(graph.put_edge_value(PLAIN, source, destination, ())?.at);
+                    return Ok(graph.put_edge_with(PLAIN, source, destination, ())?.at);
                 }
-                graph.delete_edge_of(PLAIN, source, destination)?;
+                graph.delete_edge(PLAIN, source, destination)?;
                 // The call returns no timestamp; this one is not before it.
                 Ok(graph.snapshot()?.timestamp())
             }
@@ -190,12 +190,12 @@ impl Client<'_> {
             _ => Vec::new(),
         };
         let declared: Vec<u64> = changes.iter().flat_map(ends).collect();
-        let run = |transaction: &mut DeclaredTxn<'_>| {
+        let run = |transaction: &DeclaredTxn<'_>| {
             for change in changes {
                 match *change {
                     Change::Put(source, destination) => {
                         let (source, destination) = (self.key(source), self.key(destination));
-                        transaction.put_edge_value(NUMBERED, source, destination, self.number)?;
+                        transaction.put_edge_with(NUMBERED, source, destination, self.number)?;
                     }
                     Change::Count(vertex) => {
                         let count = Value::I64(self.number as i64);
@@ -217,10 +217,10 @@ impl Client<'_> {
         durability: Durability,
     ) -> Result<(Timestamp, Option<u64>), Error> {
         loop {
-            let mut transaction = self.graph.begin()?;
+            let transaction = self.graph.begin()?;
             let mut chained = None;
             for change in changes {
-                chained = self.stage(&mut transaction, *change)?.or(chained);
+                chained = self.stage(&transaction, *change)?.or(chained);
             }
             match transaction.commit_with(durability) {
                 Ok(commit) => return Ok((commit.at, chained)),
@@ -231,14 +231,14 @@ impl Client<'_> {
         }
     }
 
-    fn stage(&self, transaction: &mut WriteTxn, change: Change) -> Result<Option<u64>, Error> {
+    fn stage(&self, transaction: &WriteTxn, change: Change) -> Result<Option<u64>, Error> {
         match change {
             Change::Put(source, destination) => {
                 let (source, destination) = (self.key(source), self.key(destination));
-                transaction.put_edge_value(NUMBERED, source, destination, self.number)?;
+                transaction.put_edge_with(NUMBERED, source, destination, self.number)?;
             }
             Change::Delete(source, destination) => {
-                transaction.delete_edge_of(NUMBERED, self.key(source), self.key(destination))?;
+                transaction.delete_edge(NUMBERED, self.key(source), self.key(destination))?;
             }
             Change::DeleteVertex(vertex) => transaction.delete_vertex(self.key(vertex))?,
             Change::Count(vertex) => {
@@ -251,7 +251,7 @@ impl Client<'_> {
                 let position =
                     record.as_ref().and_then(|record| record.values().first()).map_or(0, count) + 1;
                 transaction.set_properties(LEDGER, &[(COUNT, Value::I64(position as i64))])?;
-                transaction.put_edge_value(NUMBERED, LEDGER, self.key(0), position)?;
+                transaction.put_edge_with(NUMBERED, LEDGER, self.key(0), position)?;
                 return Ok(Some(position));
             }
         }

@@ -3,7 +3,7 @@
 use crate::load::client::{client_key, count};
 use crate::load::plan::{Change, VERTICES};
 use crate::load::{LEDGER, NUMBERED, PLAIN};
-use hedgerow::{Direction, Key, LabelId, Snapshot, Topology};
+use hedgerow::{Direction, Key, LabelId, ReadGraph, Snapshot, Topology};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// An edge by its label and its ends.
@@ -118,10 +118,10 @@ fn neighbors(
     key: u64,
 ) -> Result<Vec<(u64, u64)>, String> {
     let numbered = if label == NUMBERED {
-        snapshot.neighbors_of::<u64>(label, direction, key).map_err(|error| error.to_string())?
+        snapshot.edges::<u64>((label, direction), key).map_err(|error| error.to_string())?
     } else {
-        let plain = snapshot.neighbors_of::<()>(label, direction, key).map_err(|error| error.to_string())?;
-        plain.into_iter().map(|(other, ())| (other, 0)).collect()
+        let plain = snapshot.neighbors((label, direction), key).map_err(|error| error.to_string())?;
+        plain.into_iter().map(|other| (other, 0)).collect()
     };
     let first = client_key(client, 0);
     let own = |(other, value): (Key, u64)| match other {

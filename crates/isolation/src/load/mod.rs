@@ -42,8 +42,8 @@ pub fn graph_options(topology: Topology, durability: Durability) -> GraphOptions
     GraphOptions::new()
         .topology(topology)
         .durability(durability)
-        .label(label("numbered", EdgeSchema::Value(ColumnType::U64)))
-        .label(label("plain", EdgeSchema::Topology))
+        .label_schema(label("numbered", EdgeSchema::Value(ColumnType::U64)))
+        .label_schema(label("plain", EdgeSchema::Topology))
         .vertex_properties(RecordSchema {
             fields: vec![Field { name: COUNT.to_owned(), value_type: ValueType::I64, nullable: true }],
         })

@@ -5,7 +5,7 @@ use crate::load::client::{client_key, count};
 use crate::load::expected::Part;
 use crate::load::plan::{CLIENTS, Change, plan};
 use crate::load::{LEDGER, NUMBERED};
-use hedgerow::{Direction, Graph, Key, Snapshot, Timestamp, Topology};
+use hedgerow::{Direction, Graph, Key, ReadGraph, Snapshot, Timestamp, Topology};
 use std::collections::BTreeMap;
 
 /// The acknowledgements that a kill must not undo.
@@ -197,7 +197,7 @@ impl Verifier {
                 "it says {counted}, and the clients counted to {expected}"
             )));
         }
-        let noted = snapshot.neighbors_of::<u64>(NUMBERED, Direction::Out, LEDGER).map_err(read)?;
+        let noted = snapshot.edges::<u64>((NUMBERED, Direction::Out), LEDGER).map_err(read)?;
         let noted: BTreeMap<Key, u64> = noted.into_iter().collect();
         let has_counted = |client: &u64| self.clients[*client as usize].chained > 0;
         let expected: Vec<Key> =

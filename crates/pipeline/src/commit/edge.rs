@@ -30,7 +30,9 @@ pub struct EdgeWrite<'k> {
 }
 
 impl EdgeWrite<'_> {
-    pub(super) fn to_operation(self) -> Operation {
+    /// The operation that does the same as part of a transaction.
+    #[must_use]
+    pub fn to_operation(self) -> Operation {
         let EdgeWrite { label, source, destination, value } = self;
         let (source, destination) = (source.to_key(), destination.to_key());
         match value {

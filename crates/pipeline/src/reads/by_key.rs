@@ -45,19 +45,19 @@ impl<E: Engine, V: RecordView> ViewReads<'_, E, V> {
         cursor.degree(vertex).map_err(read_failed)
     }
 
-    /// Visits the neighbors of a vertex with their values, ascending by id; none if it does not
-    /// exist. The label's edges carry `W`, or `W` is `()`.
+    /// Visits the neighbors of a vertex with their values, ascending by id, until `visit` breaks; none
+    /// if it does not exist. The label's edges carry `W`, or `W` is `()`.
     ///
     /// # Errors
     /// The key is of another kind than the graph's, there is no such label or direction, or the view cannot be read.
-    pub fn for_each_neighbor<W: Column>(
+    pub fn visit_neighbors<W: Column, B>(
         &self,
         label: LabelId,
         direction: Direction,
         key: KeyRef<'_>,
-        mut visit: impl FnMut(VertexId, W),
-    ) -> Result<(), Error> {
-        let Some(vertex) = self.owner_of(key)? else { return Ok(()) };
+        mut visit: impl FnMut(VertexId, W) -> ControlFlow<B>,
+    ) -> Result<ControlFlow<B>, Error> {
+        let Some(vertex) = self.owner_of(key)? else { return Ok(ControlFlow::Continue(())) };
         if W::TYPE == ColumnType::Record {
             return self.visit(label, direction, vertex, |neighbor, ()| visit(neighbor, W::default()));
         }
@@ -80,29 +80,26 @@ impl<E: Engine, V: RecordView> ViewReads<'_, E, V> {
         cursor.find(from, to).map_err(read_failed)
     }
 
-    /// Visits the neighbors of a vertex with their values, ascending by id. O(degree), O(degree log degree) on engines
-    /// that keep them in another order.
-    pub(super) fn visit<W: Column>(
+    /// Visits the neighbors of a vertex with their values, ascending by id, until `visit` breaks.
+    /// O(visited), O(degree log degree) on engines that keep them in another order.
+    pub(super) fn visit<W: Column, B>(
         &self,
         label: LabelId,
         direction: Direction,
         vertex: VertexId,
-        mut visit: impl FnMut(VertexId, W),
-    ) -> Result<(), Error> {
+        mut visit: impl FnMut(VertexId, W) -> ControlFlow<B>,
+    ) -> Result<ControlFlow<B>, Error> {
         let adjacency = self.view.adjacency::<W>(label, direction)?;
         let mut cursor = adjacency.cursor();
         if !<V::Adjacency<'_, W> as Adjacency>::SORTED {
             let (neighbors, values) = cursor.gather(vertex).map_err(read_failed)?;
             let mut row: Vec<(VertexId, W)> = neighbors.iter().copied().zip(values.iter().copied()).collect();
             row.sort_unstable_by_key(|(neighbor, _)| *neighbor);
-            row.into_iter().for_each(|(neighbor, value)| visit(neighbor, value));
-            return Ok(());
+            return Ok(row.into_iter().try_for_each(|(neighbor, value)| visit(neighbor, value)));
         }
         let visited = cursor.neighbors(vertex, |neighbors, values| {
-            neighbors.iter().zip(values).for_each(|(neighbor, value)| visit(*neighbor, *value));
-            ControlFlow::<()>::Continue(())
+            neighbors.iter().zip(values).try_for_each(|(neighbor, value)| visit(*neighbor, *value))
         });
-        visited.map_err(read_failed)?.is_continue();
-        Ok(())
+        visited.map_err(read_failed)
     }
 }

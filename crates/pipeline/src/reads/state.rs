@@ -205,8 +205,12 @@ impl<E: Engine, V: RecordView> StateReads for ViewReads<'_, E, V> {
         visit: &mut dyn FnMut(VertexId, EdgeValue),
     ) -> Result<(), Error> {
         with_column!(self.column(label)?, W => {
-            self.visit::<W>(label, direction, vertex, |neighbor, value: W| visit(neighbor, Column::to_bits(value)))
+            self.visit::<W, ()>(label, direction, vertex, |neighbor, value: W| {
+                visit(neighbor, Column::to_bits(value));
+                ControlFlow::Continue(())
+            })
         })
+        .map(drop)
     }
 
     fn edge_record(&self, label: LabelId, from: VertexId, to: VertexId) -> Result<Option<Record>, Error> {

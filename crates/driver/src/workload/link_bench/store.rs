@@ -8,7 +8,8 @@ use crate::watch::check;
 use hedgerow::kernels::CancelToken;
 use hedgerow::{
     AsKey, Direction, EdgeSchema, EdgeUpdate, EngineKind, Error, Field, Graph, GraphOptions, Key, LabelId,
-    LabelSchema, Newest, Record, RecordRef, RecordSchema, Value, ValueRef, ValueType, VertexId,
+    LabelSchema, Newest, ReadGraph, Record, RecordRef, RecordSchema, Value, ValueRef, ValueType, VertexId,
+    WriteGraph,
 };
 use hedgerow_formats::link_bench::{Content, Link, Node, Request};
 use hedgerow_sync::atomic::{AtomicU64, Ordering};
@@ -87,7 +88,7 @@ pub fn options(kind: EngineKind) -> GraphOptions {
         ((VERSION, ValueType::I64), (TIME, ValueType::Timestamp), (DATA, ValueType::Bytes));
     let links = EdgeSchema::Record(fields(&[(VISIBILITY, ValueType::Bool), version, time, data]));
     graph_options(kind, 1)
-        .label(LabelSchema { name: LABEL.to_owned(), edges: links })
+        .label_schema(LabelSchema { name: LABEL.to_owned(), edges: links })
         .vertex_properties(fields(&[(KIND, ValueType::I64), version, time, data]))
 }
 
@@ -105,7 +106,7 @@ impl LinkStore {
         content: &Content,
         cancel: &CancelToken,
     ) -> Result<Self, Failure> {
-        let links = graph.label(LABEL)?;
+        let links = graph.label::<Record>(LABEL)?.id();
         let (next_node, edges) = (AtomicU64::new(nodes.into()), entries.len() as u64);
         let store = LinkStore { graph, links, next_node, edges, clients: 0, lists_by_commit: false };
         let ids: Vec<VertexId> = (0..nodes).map(VertexId::new).collect();
@@ -125,19 +126,21 @@ impl LinkStore {
     /// Puts all nodes and links of this graph into an empty one, like [`LinkStore::load`]: the
     /// memory that they take without any garbage.
     pub(super) fn afresh(&self, graph: Graph, cancel: &CancelToken) -> Result<Self, Failure> {
-        let (snapshot, links) = (self.graph.snapshot()?, graph.label(LABEL)?);
+        let (snapshot, links) = (self.graph.snapshot()?, graph.label::<Record>(LABEL)?.id());
         let next_node = AtomicU64::new(self.next_node.load(Ordering::Relaxed));
         let store = LinkStore { graph, links, next_node, ..*self };
         let mut nodes = Vec::new();
         snapshot.for_each_vertex(|_, key| nodes.push(key))?;
         on_each(&nodes, cancel, |node| {
-            let record = snapshot.properties(node)?.unwrap_or_default();
-            let values = [KIND, VERSION, TIME, DATA].into_iter().zip(record.values().iter().cloned());
+            let record = snapshot.properties(node)?;
+            let values = [KIND, VERSION, TIME, DATA]
+                .into_iter()
+                .zip(record.iter().flat_map(|record| record.values()).cloned());
             store.graph.set_properties(node, &values.collect::<Vec<_>>())?;
             Ok(())
         })?;
         on_each(&nodes, cancel, |node| {
-            for (end, record) in snapshot.neighbor_records(self.links, Direction::Out, node)? {
+            for (end, record) in snapshot.edges::<Record>((self.links, Direction::Out), node)? {
                 let values = [VISIBILITY, VERSION, TIME, DATA].into_iter().zip(record.values());
                 let put = values.fold(EdgeUpdate::put(), |put, (name, value)| put.set(name, value.clone()));
                 store.graph.update_edge(links, node, end, &put)?;
@@ -212,11 +215,11 @@ impl LinkStore {
                 Served { links_added: self.put_link(&link)?, ..Served::default() }
             }
             Request::DeleteLink { source, destination } => {
-                let existed = self.graph.delete_edge_of(self.links, source, destination)?;
-                Served { links_removed: u64::from(existed), ..Served::default() }
+                let deleted = self.graph.delete_edge(self.links, source, destination)?;
+                Served { links_removed: u64::from(deleted.changed), ..Served::default() }
             }
             Request::CountLinks(source) => {
-                found(self.graph.snapshot()?.degree(self.links, Direction::Out, source)? as u64)
+                found(self.graph.snapshot()?.degree((self.links, Direction::Out), source)? as u64)
             }
             Request::GetLinks { source, destinations } => {
                 found(self.links(source, destinations)?.len() as u64)
@@ -280,7 +283,7 @@ impl LinkStore {
     ) -> Result<Vec<(VertexId, Record)>, Failure> {
         let snapshot = self.graph.snapshot()?;
         let link = |end: &VertexId| {
-            let record = snapshot.edge_record(self.links, source, *end).transpose()?;
+            let record = snapshot.get_edge::<Record>(self.links, source, *end).transpose()?;
             Some(record.map(|record| (*end, record)))
         };
         Ok(destinations.iter().filter_map(link).collect::<Result<_, Error>>()?)
@@ -297,7 +300,7 @@ impl LinkStore {
         limit: usize,
     ) -> Result<Vec<(Key, Record)>, Failure> {
         let newest = self.wanted(before, limit);
-        Ok(self.graph.snapshot()?.newest_records(self.links, Direction::Out, source, &newest)?)
+        Ok(self.graph.snapshot()?.newest::<Record>((self.links, Direction::Out), source, &newest)?)
     }
 
     /// Visits the newest links of a node in place; returns their number.
@@ -313,8 +316,7 @@ impl LinkStore {
     ) -> Result<u64, Failure> {
         let (newest, mut found) = (self.wanted(before, limit), 0);
         self.graph.snapshot()?.visit_newest_records(
-            self.links,
-            Direction::Out,
+            (self.links, Direction::Out),
             source,
             &newest,
             |end, link| {

@@ -1,19 +1,25 @@
 //! Snapshots: states of the graph that do not change.
 
+mod iterate;
+mod reads;
+
+pub use iterate::{Edge, Edges, Vertices};
+
 use crate::error::Error;
-use crate::reads::{check_adjacency, check_column};
+use crate::label::Hop;
+use crate::record_ref::RecordRef;
 use crate::stores::{EngineSnapshot, OpenStores, with_snapshot, with_store};
 use hedgerow_csr::{BuildOptions, Csr};
 use hedgerow_kernels::Kernel;
 use hedgerow_model::token::Registered;
 use hedgerow_model::{
-    AsKey, Catalog, Column, Count, Counts, Direction, Engine, GraphView, Key, LabelId, Record, Timestamp,
-    Topology, VertexId,
+    AsKey, Catalog, Column, Count, Counts, Engine, GraphView, Key, KeyRef, LabelId, Timestamp, Topology,
+    VertexId,
 };
-use hedgerow_pipeline::{Error as Cause, KeyReads, StateReads, ViewReads, decoded, read_failed};
+use hedgerow_pipeline::{Error as Cause, KeyReads, Newest, NewestEdge, StateReads, ViewReads, read_failed};
 use hedgerow_sequencer::{AsOf, Reader, Registrar, Registration, Sequencer};
 use hedgerow_sync::Arc;
-use std::ops::{ControlFlow, Deref};
+use std::ops::{ControlFlow, Deref, Range};
 use std::time::Duration;
 
 /// A state of the graph that does not change, whatever is committed meanwhile.
@@ -80,6 +86,7 @@ macro_rules! with_view {
         })
     };
 }
+use with_view;
 
 /// Runs an expression with point reads on the snapshot, compiled for its engine.
 macro_rules! with_reads {
@@ -90,6 +97,7 @@ macro_rules! with_reads {
         })
     };
 }
+use with_reads;
 
 impl Snapshot {
     /// Registers the newest state.
@@ -160,7 +168,8 @@ impl Snapshot {
     /// How many edges of `label` exist; of one whose edges may be parallel, how many pairs of vertices they connect
     /// ([`Snapshot::parallel_edge_count`] has the edges). Exact, unless the engine counts later. O(1).
     #[must_use]
-    pub fn edge_count_of(&self, label: LabelId) -> Count {
+    pub fn edge_count_of(&self, label: impl Into<LabelId>) -> Count {
+        let label = label.into();
         with_view!(self, _store, view => view.edge_count(label))
     }
 
@@ -168,7 +177,8 @@ impl Snapshot {
     ///
     /// # Errors
     /// There is no such label, or its edges cannot be parallel.
-    pub fn parallel_edge_count(&self, label: LabelId) -> Result<u64, Error> {
+    pub fn parallel_edge_count(&self, label: impl Into<LabelId>) -> Result<u64, Error> {
+        let label = label.into();
         self.stores().parallel_schema(label)?;
         Ok(self.counts().parallel_of(label))
     }
@@ -221,173 +231,79 @@ impl Snapshot {
         &self,
         mut visit: impl FnMut(VertexId, Key) -> Result<(), F>,
     ) -> Result<(), F> {
-        let flow = with_view!(self, store, view => {
-            let flow = view.scan_vertices(0..view.vertex_bound(), |vertex| {
-                match visit(vertex, store.dictionary.key(vertex)) {
-                    Ok(()) => ControlFlow::Continue(()),
-                    Err(error) => ControlFlow::Break(error),
-                }
-            });
-            flow.map_err(|error| Error::from(read_failed(error)))?
-        });
+        let flow = self.scan_vertices(0..self.vertex_bound(), |vertex, key| match visit(vertex, key) {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(error) => ControlFlow::Break(error),
+        })?;
         flow.break_value().map_or(Ok(()), Err)
     }
 
-    /// Whether `key` has a vertex. O(1).
-    ///
-    /// # Errors
-    /// The key is of another kind than the graph's.
-    pub fn contains_vertex(&self, key: impl AsKey) -> Result<bool, Error> {
-        Ok(self.vertex_id(key)?.is_some())
+    /// Visits the vertices in a range of ids, ascending, until `visit` breaks.
+    fn scan_vertices<B>(
+        &self,
+        range: Range<u32>,
+        mut visit: impl FnMut(VertexId, Key) -> ControlFlow<B>,
+    ) -> Result<ControlFlow<B>, Error> {
+        with_view!(self, store, view => {
+            let flow = view.scan_vertices(range, |vertex| visit(vertex, store.dictionary.key(vertex)));
+            Ok(flow.map_err(read_failed)?)
+        })
     }
 
-    /// The properties of a vertex, in the order of the schema; `None` if it does not exist. O(1).
+    /// How many edges a vertex has over a label whose edges may be parallel, where
+    /// [`degree`](crate::ReadGraph::degree) counts neighbors. O(degree).
     ///
     /// # Errors
-    /// The key is of another kind than the graph's.
-    pub fn properties(&self, key: impl AsKey) -> Result<Option<Record>, Error> {
-        let record = self.read(|state| {
-            let vertex = state.owner(key.as_key())?;
-            vertex.map_or(Ok(None), |vertex| state.record(vertex))
+    /// As [`ReadGraph::parallel_neighbors`](crate::ReadGraph::parallel_neighbors).
+    pub fn parallel_degree(&self, hop: impl Into<Hop>, key: impl AsKey) -> Result<u64, Error> {
+        let Hop { label, direction } = hop.into();
+        self.stores().parallel_schema(label)?;
+        self.stores().check_direction(direction)?;
+        let degree = self.read(|state| match state.owner(key.as_key())? {
+            Some(vertex) => state.parallel_degree(label, direction, vertex),
+            None => Ok(0),
         })?;
-        Ok(record.map(|record| self.filled(record)))
+        Ok(degree)
     }
 
-    /// A record as users see it: nulls where nothing was ever set.
-    pub(crate) fn filled(&self, record: Record) -> Record {
-        if record.is_empty() { self.catalog().vertices().nulls() } else { record }
-    }
-
-    /// Whether there is an edge of the default label. O(log degree).
+    /// Visits the newest edges of a vertex, newest first, with their records where they are stored:
+    /// [`ReadGraph::newest`](crate::ReadGraph::newest) without copies. What writers replace in the
+    /// meantime is freed after the visit.
     ///
     /// # Errors
-    /// A key is of another kind than the graph's.
-    pub fn contains_edge(&self, source: impl AsKey, destination: impl AsKey) -> Result<bool, Error> {
-        Ok(self.get_edge::<()>(LabelId::DEFAULT, source, destination)?.is_some())
-    }
-
-    /// The value of an edge; `None` if it does not exist. `W = ()` asks only whether it does. O(log degree).
-    ///
-    /// # Errors
-    /// A key is of another kind than the graph's, there is no such label, or its edges carry another type.
-    pub fn get_edge<W: Column>(
+    /// As [`ReadGraph::newest`](crate::ReadGraph::newest), or the label's edges have no records.
+    pub fn visit_newest_records(
         &self,
-        label: LabelId,
-        source: impl AsKey,
-        destination: impl AsKey,
-    ) -> Result<Option<W>, Error> {
-        check_column::<W>(self.catalog(), label)?;
-        let (source, destination) = (source.as_key(), destination.as_key());
-        Ok(with_reads!(self, reads => reads.edge_value(label, source, destination))?)
-    }
-
-    /// How many neighbors a vertex has; none if it does not exist. O(1).
-    ///
-    /// # Errors
-    /// The key is of another kind than the graph's, there is no such label, or no such direction.
-    pub fn degree(&self, label: LabelId, direction: Direction, key: impl AsKey) -> Result<usize, Error> {
-        check_adjacency::<()>(self.stores(), label, direction)?;
-        Ok(with_reads!(self, reads => reads.degree_of(label, direction, key.as_key()))?)
-    }
-
-    /// The out-neighbors of a vertex over edges of the default label; none if it does not exist. O(degree).
-    ///
-    /// # Errors
-    /// The key is of another kind than the graph's.
-    pub fn neighbors(&self, key: impl AsKey) -> Result<Vec<Key>, Error> {
-        let neighbors = self.neighbors_of::<()>(LabelId::DEFAULT, Direction::Out, key)?;
-        Ok(neighbors.into_iter().map(|(neighbor, ())| neighbor).collect())
-    }
-
-    /// The neighbors of a vertex and the values beside them, ascending by vertex id. O(degree).
-    ///
-    /// # Errors
-    /// The key is of another kind than the graph's, there is no such label or direction, or its
-    /// edges carry another type.
-    pub fn neighbors_of<W: Column>(
-        &self,
-        label: LabelId,
-        direction: Direction,
+        hop: impl Into<Hop>,
         key: impl AsKey,
-    ) -> Result<Vec<(Key, W)>, Error> {
-        check_adjacency::<W>(self.stores(), label, direction)?;
-        let mut neighbors = Vec::new();
-        with_reads!(self, reads => reads.for_each_neighbor(label, direction, key.as_key(), |neighbor, value| {
-            neighbors.push((reads.store.dictionary.key(neighbor), value));
-        }))?;
-        Ok(neighbors)
+        newest: &Newest,
+        mut visit: impl FnMut(VertexId, RecordRef<'_>),
+    ) -> Result<(), Error> {
+        let hop = hop.into();
+        self.stores().any_record_schema(hop.label)?;
+        self.stores().check_direction(hop.direction)?;
+        self.visit_newest(hop, key.as_key(), newest, &mut |_, edge| {
+            visit(edge.neighbor, RecordRef::new(edge.record));
+            Ok(())
+        })
     }
 
-    /// The neighbors of a vertex over the edges of every label: ascending by label, then by vertex id. O(labels + degrees).
-    ///
-    /// # Errors
-    /// The key is of another kind than the graph's, or there is no such direction.
-    pub fn neighbors_by_label(
+    fn visit_newest(
         &self,
-        direction: Direction,
-        key: impl AsKey,
-    ) -> Result<Vec<(LabelId, Key)>, Error> {
-        check_adjacency::<()>(self.stores(), LabelId::DEFAULT, direction)?;
-        let mut neighbors = Vec::new();
-        self.read(|state| {
-            let Some(vertex) = state.owner(key.as_key())? else { return Ok::<_, Cause>(()) };
-            with_store!(&**self.stores(), store => store.labels().try_for_each(|label| {
-                state.neighbors(label, direction, vertex, &mut |neighbor, _| {
-                    neighbors.push((label, state.key(neighbor)));
-                })
-            }))
-        })?;
-        Ok(neighbors)
-    }
-
-    /// The record of an edge, in the order of its label's schema; `None` if the edge does not exist. O(log degree).
-    ///
-    /// # Errors
-    /// A key is of another kind than the graph's, there is no such label, or its edges have no records.
-    pub fn edge_record(
-        &self,
-        label: LabelId,
-        source: impl AsKey,
-        destination: impl AsKey,
-    ) -> Result<Option<Record>, Error> {
-        self.stores().record_schema(label)?;
-        let record =
-            self.read(|state| match (state.owner(source.as_key())?, state.owner(destination.as_key())?) {
-                (Some(source), Some(destination)) => state.edge_record(label, source, destination),
-                _ => Ok::<_, Cause>(None),
-            })?;
-        Ok(record)
-    }
-
-    /// The neighbors of a vertex over a label that has records, with their records, ascending by vertex id: one that parallel
-    /// edges lead to with each of them. O(edges).
-    ///
-    /// # Errors
-    /// The key is of another kind than the graph's, there is no such label or direction, or its edges have no records.
-    pub fn neighbor_records(
-        &self,
-        label: LabelId,
-        direction: Direction,
-        key: impl AsKey,
-    ) -> Result<Vec<(Key, Record)>, Error> {
-        self.stores().any_record_schema(label)?;
-        check_adjacency::<()>(self.stores(), label, direction)?;
-        let (mut neighbors, mut failed) = (Vec::new(), None);
-        self.read(|state| match state.owner(key.as_key())? {
+        hop: Hop,
+        key: KeyRef<'_>,
+        newest: &Newest,
+        visit: &mut dyn FnMut(&dyn StateReads, NewestEdge<'_>) -> Result<(), Cause>,
+    ) -> Result<(), Error> {
+        // A vertex that does not exist has no edges, but the query is checked all the same.
+        newest.clock(self.stores().label_schema(hop.label)?)?;
+        self.read(|state| match state.owner(key)? {
             Some(vertex) => {
-                state.neighbor_records(
-                    label,
-                    direction,
-                    vertex,
-                    &mut |neighbor, record| match decoded(record) {
-                        Ok(record) => neighbors.push((state.key(neighbor), record)),
-                        Err(error) => failed = Some(error),
-                    },
-                )
+                state.newest(hop.label, hop.direction, vertex, newest, &mut |edge| visit(state, edge))
             }
             None => Ok(()),
         })?;
-        failed.map_or(Ok(neighbors), |error| Err(error.into()))
+        Ok(())
     }
 
     /// Runs a kernel on this state. The engine is chosen once, here; the kernel is compiled for each.
@@ -402,8 +318,12 @@ impl Snapshot {
     ///
     /// # Errors
     /// There is no such label, its edges carry another type, or the copy does not fit into memory.
-    pub fn to_csr<W: Column>(&self, label: LabelId, options: BuildOptions<'_>) -> Result<Csr, Error> {
-        check_column::<W>(self.catalog(), label)?;
+    pub fn to_csr<W: Column>(
+        &self,
+        label: impl Into<LabelId>,
+        options: BuildOptions<'_>,
+    ) -> Result<Csr, Error> {
+        let label = label.into();
         Ok(with_view!(self, _store, view => Csr::from_view::<_, W>(&view, label, options))?)
     }
 }

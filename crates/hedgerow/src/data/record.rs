@@ -1,0 +1,129 @@
+//! Records of properties whose names are only known at run time.
+
+use hedgerow_model as model;
+use hedgerow_model::{Catalog, LabelId, RecordSchema, Value};
+use hedgerow_sync::Arc;
+use std::fmt;
+use std::ops::Deref;
+
+/// The properties of a vertex or an edge: values with names, in the order of their schema.
+///
+/// Reads return records that know their schema, so that [`Record::get`] finds a property by its
+/// name. [`Record::new`] makes one without names, to be written.
+///
+/// ```
+/// use hedgerow::prelude::*;
+///
+/// let payment = RecordSchema::new().field("amount", ValueType::F64).nullable("note", ValueType::String);
+/// let graph = Graph::in_memory(GraphOptions::new().label_schema(LabelSchema::with_record("pays", payment)))?;
+/// let pays = graph.label::<Record>("pays")?;
+/// graph.update_edge(pays, 1, 2, &EdgeUpdate::put().set("amount", 9.5))?;
+///
+/// let record = graph.get_edge(pays, 1, 2)?.expect("it was put");
+/// assert_eq!(record.get("amount"), Some(&Value::F64(9.5)));
+/// assert_eq!(record.get("note"), Some(&Value::Null));
+/// assert_eq!(record.get("purpose"), None);
+/// # Ok::<(), hedgerow::Error>(())
+/// ```
+#[derive(Clone, Default)]
+pub struct Record {
+    values: model::Record,
+    names: Option<(Arc<Catalog>, Owner)>,
+}
+
+/// What has a record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Owner {
+    Vertex,
+    Edge(LabelId),
+}
+
+/// The schema of the records that are read, from which they take the names of their values.
+pub struct Names<'s> {
+    pub(crate) catalog: &'s Arc<Catalog>,
+    pub(crate) owner: Owner,
+}
+
+impl Names<'_> {
+    pub(crate) fn schema(&self) -> Option<&RecordSchema> {
+        schema(self.catalog, self.owner)
+    }
+}
+
+fn schema(catalog: &Catalog, owner: Owner) -> Option<&RecordSchema> {
+    match owner {
+        Owner::Vertex => Some(catalog.vertices()),
+        Owner::Edge(label) => catalog.record_schema(label),
+    }
+}
+
+impl Record {
+    /// A record of these values, in the order of the schema, for writing.
+    #[must_use]
+    pub fn new(values: Vec<Value>) -> Self {
+        model::Record::new(values).into()
+    }
+
+    pub(crate) fn read(values: model::Record, names: &Names<'_>) -> Self {
+        Record { values, names: Some((Arc::clone(names.catalog), names.owner)) }
+    }
+
+    /// The value of a property, [`Value::Null`] if it has none; `None` if there is no such property.
+    /// O(properties).
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<&Value> {
+        self.iter().find_map(|(property, value)| (property == name).then_some(value))
+    }
+
+    /// The names and values, in the order of the schema; nothing for a record without names.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &Value)> {
+        let fields = self.schema().map_or(&[][..], |schema| &schema.fields);
+        fields.iter().map(|field| field.name.as_str()).zip(self.values())
+    }
+
+    /// The record without its names.
+    #[must_use]
+    pub fn into_values(self) -> model::Record {
+        self.values
+    }
+
+    fn schema(&self) -> Option<&RecordSchema> {
+        self.names.as_ref().and_then(|(catalog, owner)| schema(catalog, *owner))
+    }
+}
+
+impl Deref for Record {
+    type Target = model::Record;
+
+    fn deref(&self) -> &model::Record {
+        &self.values
+    }
+}
+
+impl From<model::Record> for Record {
+    fn from(values: model::Record) -> Self {
+        Record { values, names: None }
+    }
+}
+
+/// Records are equal if their values are.
+impl PartialEq for Record {
+    fn eq(&self, other: &Self) -> bool {
+        self.values == other.values
+    }
+}
+
+impl PartialEq<model::Record> for Record {
+    fn eq(&self, other: &model::Record) -> bool {
+        self.values == *other
+    }
+}
+
+impl fmt::Debug for Record {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.names {
+            Some(_) => f.debug_map().entries(self.iter()).finish(),
+            None => f.debug_tuple("Record").field(&self.values()).finish(),
+        }
+    }
+}

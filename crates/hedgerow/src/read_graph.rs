@@ -1,0 +1,338 @@
+//! The operations of everything that reads a graph.
+
+use crate::data::{EdgeData, Names, Owner, Properties, Record, properties};
+use crate::error::Error;
+use crate::label::{Hop, HopOf, Label};
+use crate::parallel_edge::ParallelEdge;
+use crate::reads::{EdgeOfVertex, Reads};
+use hedgerow_model::{AsKey, Key, LabelId, LabelSchema};
+use hedgerow_pipeline::Newest;
+use std::ops::{Bound, RangeBounds, RangeInclusive};
+
+/// Point reads by key, on a [`Snapshot`](crate::Snapshot), a [`WriteTxn`](crate::WriteTxn), a
+/// [`DeclaredTxn`](crate::DeclaredTxn), or the newest state of a [`Graph`](crate::Graph).
+///
+/// - A snapshot reads one state, whatever is committed meanwhile.
+/// - A transaction reads the state in which it began, with its own writes on top.
+/// - A transaction on declared vertices reads the newest state of these; other vertices are an
+///   error.
+/// - A graph opens a snapshot for each call: use a snapshot for reads that belong together.
+///
+/// All reads of edges follow a [`Label`], or a [`LabelId`]; reads at one vertex follow a [`Hop`], for
+/// which a label stands with the direction from source to destination. Vertices that do not exist
+/// have no edges. Costs are those of a snapshot; a transaction adds O(what it staged) to its first
+/// read after a write, and copies what it returns.
+///
+/// # Errors
+/// Every method fails with [`ErrorKind::InvalidInput`](crate::ErrorKind::InvalidInput) if a key is of
+/// another kind than the graph's, there is no such label or direction, or the label's edges carry
+/// data of another type; with [`ErrorKind::Storage`](crate::ErrorKind::Storage) if the engine keeps
+/// edges in files and cannot read them.
+///
+/// ```
+/// use hedgerow::prelude::*;
+///
+/// /// Works on snapshots and in transactions.
+/// fn common(graph: &impl ReadGraph, knows: Label, one: u64, other: u64) -> Result<usize, Error> {
+///     let (one, other) = (graph.neighbors(knows, one)?, graph.neighbors(knows, other)?);
+///     Ok(one.iter().filter(|neighbor| other.contains(neighbor)).count())
+/// }
+///
+/// let graph = Graph::in_memory(GraphOptions::new().label::<()>("knows"))?;
+/// let knows = graph.label::<()>("knows")?;
+/// graph.ingest(knows, &[(1, 2), (1, 3), (4, 2), (4, 3), (4, 5)])?;
+/// assert_eq!(common(&graph.snapshot()?, knows, 1, 4)?, 2);
+/// assert_eq!(graph.transact(|transaction| common(transaction, knows, 1, 4))?, 2);
+/// # Ok::<(), Error>(())
+/// ```
+pub trait ReadGraph: Reads {
+    /// Whether a vertex exists. O(1).
+    ///
+    /// # Errors
+    /// See [`ReadGraph`].
+    fn contains_vertex(&self, key: impl AsKey) -> Result<bool, Error> {
+        self.vertex_exists(key.as_key())
+    }
+
+    /// The properties of a vertex by name; `None` if it does not exist. O(properties).
+    ///
+    /// # Errors
+    /// See [`ReadGraph`].
+    fn properties(&self, key: impl AsKey) -> Result<Option<Record>, Error> {
+        let record = self.vertex_record(key.as_key())?;
+        let catalog = self.stores().shared_catalog();
+        Ok(record.map(|record| Record::read(record, &Names { catalog: &catalog, owner: Owner::Vertex })))
+    }
+
+    /// The properties of a vertex as a struct; `None` if it does not exist. O(properties).
+    ///
+    /// # Errors
+    /// See [`ReadGraph`]; the stored properties do not fit the struct.
+    fn vertex<P: Properties>(&self, key: impl AsKey) -> Result<Option<P>, Error> {
+        let Some(record) = self.vertex_record(key.as_key())? else { return Ok(None) };
+        let catalog = self.stores().shared_catalog();
+        properties::read(record.values(), &Names { catalog: &catalog, owner: Owner::Vertex }).map(Some)
+    }
+
+    /// Whether there is an edge. O(log degree).
+    ///
+    /// # Errors
+    /// See [`ReadGraph`].
+    #[inline]
+    fn contains_edge(
+        &self,
+        label: impl Into<LabelId>,
+        source: impl AsKey,
+        destination: impl AsKey,
+    ) -> Result<bool, Error> {
+        Ok(self.get_edge(Label::<()>::from(label.into()), source, destination)?.is_some())
+    }
+
+    /// The data of an edge; `None` if it does not exist. O(log degree).
+    ///
+    /// # Errors
+    /// See [`ReadGraph`]; the label's edges may be parallel, and `T` is a record.
+    #[inline]
+    fn get_edge<T: EdgeData>(
+        &self,
+        label: impl Into<Label<T>>,
+        source: impl AsKey,
+        destination: impl AsKey,
+    ) -> Result<Option<T>, Error> {
+        let label = label.into().id();
+        let schema = checked::<T>(self, label)?;
+        let (source, destination) = (source.as_key(), destination.as_key());
+        if !T::IS_RECORD {
+            let value = self.value::<T::Column>(label, source, destination)?;
+            return value.map(T::from_value).transpose();
+        }
+        if schema.edges.key().is_some() {
+            return Err(crate::error::Reason::NeedsKey(schema.name.clone()).into());
+        }
+        let record = self.record(label, source, destination)?;
+        record.map(|record| with_names(self, label, |names| T::from_record(record, names))).transpose()
+    }
+
+    /// The number of neighbors of a vertex: parallel edges count once. O(1).
+    ///
+    /// # Errors
+    /// See [`ReadGraph`].
+    fn degree(&self, hop: impl Into<Hop>, key: impl AsKey) -> Result<usize, Error> {
+        let hop = hop.into();
+        checked_hop::<(), _>(self, hop)?;
+        self.degree_of(hop, key.as_key())
+    }
+
+    /// The neighbors of a vertex, each once. O(degree).
+    ///
+    /// On a snapshot ascending by vertex id: in the order in which the vertices were made. In a
+    /// transaction those that only it connected come last, ascending by key.
+    ///
+    /// # Errors
+    /// See [`ReadGraph`].
+    fn neighbors(&self, hop: impl Into<Hop>, key: impl AsKey) -> Result<Vec<Key>, Error> {
+        let hop = hop.into();
+        checked_hop::<(), _>(self, hop)?;
+        let mut neighbors = Vec::new();
+        self.values::<()>(hop, key.as_key(), |neighbor, ()| neighbors.push(neighbor))?;
+        Ok(neighbors)
+    }
+
+    /// The edges of a vertex: the vertex at the other end, and the data. O(degree).
+    ///
+    /// In the order of [`ReadGraph::neighbors`]. With records, parallel edges are each returned,
+    /// ascending by key.
+    ///
+    /// # Errors
+    /// See [`ReadGraph`].
+    fn edges<T: EdgeData>(&self, hop: impl Into<HopOf<T>>, key: impl AsKey) -> Result<Vec<(Key, T)>, Error> {
+        let hop = hop.into().untyped();
+        checked_hop::<T, _>(self, hop)?;
+        if T::IS_RECORD {
+            let records = self.records(hop, key.as_key())?;
+            return with_names(self, hop.label, |names| {
+                let typed = |(neighbor, record)| Ok((neighbor, T::from_record(record, names)?));
+                records.into_iter().map(typed).collect()
+            });
+        }
+        let (mut edges, mut failed) = (Vec::new(), None);
+        self.values::<T::Column>(hop, key.as_key(), |neighbor, value| match T::from_value(value) {
+            Ok(data) => edges.push((neighbor, data)),
+            Err(error) => failed = Some(error),
+        })?;
+        failed.map_or(Ok(edges), Err)
+    }
+
+    /// The newest edges of a vertex, newest first: see [`Newest`] for what that means and costs.
+    ///
+    /// Of equal times, those that only a transaction put come last; a transaction cannot order by
+    /// commit.
+    ///
+    /// ```
+    /// use hedgerow::prelude::*;
+    ///
+    /// let graph = Graph::in_memory(GraphOptions::new().label::<i64>("sent"))?;
+    /// let sent = graph.label::<i64>("sent")?;
+    /// for (to, time) in [(2, 1_700), (3, 1_900), (4, 1_800)] {
+    ///     graph.put_edge_with(sent, 1, to, time)?;
+    /// }
+    /// let found = graph.newest(sent, 1, &Newest::most(2).until(1_850))?;
+    /// assert_eq!(found, [(Key::from(4), 1_800), (Key::from(2), 1_700)]);
+    /// # Ok::<(), hedgerow::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// See [`ReadGraph`]; the label's edges have no such time.
+    fn newest<T: EdgeData>(
+        &self,
+        hop: impl Into<HopOf<T>>,
+        key: impl AsKey,
+        newest: &Newest,
+    ) -> Result<Vec<(Key, T)>, Error> {
+        let hop = hop.into().untyped();
+        checked_hop::<T, _>(self, hop)?;
+        let found = self.newest_edges(hop, key.as_key(), newest)?;
+        with_names(self, hop.label, |names| {
+            let typed = |EdgeOfVertex { neighbor, value, record, .. }| {
+                let data = match T::IS_RECORD {
+                    true => T::from_record(record, names),
+                    false => T::from_value(hedgerow_model::Column::from_bits(value)),
+                };
+                Ok((neighbor, data?))
+            };
+            found.into_iter().map(typed).collect()
+        })
+    }
+
+    /// The data of one of several parallel edges, by its key; `None` if there is none.
+    /// O(log degree + log parallel edges).
+    ///
+    /// # Errors
+    /// See [`ReadGraph`]; the label's edges cannot be parallel.
+    fn parallel_edge<T: EdgeData>(
+        &self,
+        label: impl Into<Label<T>>,
+        source: impl AsKey,
+        destination: impl AsKey,
+        key: u64,
+    ) -> Result<Option<T>, Error> {
+        let mut found = self.parallel_edges(label, source, destination, key..=key)?;
+        Ok(found.pop().map(|(_, data)| data))
+    }
+
+    /// The parallel edges from one vertex to another with keys in a range, ascending by key.
+    /// O(log degree + log parallel edges + found).
+    ///
+    /// # Errors
+    /// See [`ReadGraph`]; the label's edges cannot be parallel.
+    fn parallel_edges<T: EdgeData>(
+        &self,
+        label: impl Into<Label<T>>,
+        source: impl AsKey,
+        destination: impl AsKey,
+        keys: impl RangeBounds<u64>,
+    ) -> Result<Vec<(u64, T)>, Error> {
+        let label = label.into().id();
+        checked::<T>(self, label)?;
+        self.stores().parallel_schema(label)?;
+        let found = self.parallel(label, source.as_key(), destination.as_key(), inclusive(keys))?;
+        with_names(self, label, |names| {
+            found.into_iter().map(|(key, record)| Ok((key, read::<T>(record, names)?))).collect()
+        })
+    }
+
+    /// The parallel edges of a vertex with keys in a range: in the order of [`ReadGraph::neighbors`],
+    /// then ascending by key. O(degree + found).
+    ///
+    /// # Errors
+    /// See [`ReadGraph`]; the label's edges cannot be parallel.
+    fn parallel_neighbors<T: EdgeData>(
+        &self,
+        hop: impl Into<HopOf<T>>,
+        key: impl AsKey,
+        keys: impl RangeBounds<u64>,
+    ) -> Result<Vec<ParallelEdge<T>>, Error> {
+        let hop = hop.into().untyped();
+        checked_hop::<T, _>(self, hop)?;
+        self.stores().parallel_schema(hop.label)?;
+        let found = self.parallel_of(hop, key.as_key(), inclusive(keys))?;
+        typed_parallel(self, hop.label, found)
+    }
+
+    /// The newest of the parallel edges of a vertex, newest first: see [`ReadGraph::newest`].
+    /// O(edges of the vertex).
+    ///
+    /// # Errors
+    /// See [`ReadGraph::newest`]; the label's edges cannot be parallel.
+    fn newest_parallel<T: EdgeData>(
+        &self,
+        hop: impl Into<HopOf<T>>,
+        key: impl AsKey,
+        newest: &Newest,
+    ) -> Result<Vec<ParallelEdge<T>>, Error> {
+        let hop = hop.into().untyped();
+        checked_hop::<T, _>(self, hop)?;
+        self.stores().parallel_schema(hop.label)?;
+        let found = self.newest_edges(hop, key.as_key(), newest)?;
+        typed_parallel(self, hop.label, found)
+    }
+}
+
+impl<R: Reads> ReadGraph for R {}
+
+/// The schema of a label, if its edges can be read as `T`.
+#[inline]
+fn checked<T: EdgeData>(reads: &(impl Reads + ?Sized), label: LabelId) -> Result<&LabelSchema, Error> {
+    let schema = reads.stores().label_schema(label)?;
+    T::check(schema)?;
+    Ok(schema)
+}
+
+/// Fails if the edges of a label cannot be read as `T` in a direction.
+#[inline]
+fn checked_hop<T: EdgeData, R: Reads + ?Sized>(reads: &R, hop: Hop) -> Result<(), Error> {
+    checked::<T>(reads, hop.label)?;
+    reads.stores().check_direction(hop.direction)
+}
+
+/// Runs `read` with the names of the properties of a label's edges.
+fn with_names<T>(reads: &(impl Reads + ?Sized), label: LabelId, read: impl FnOnce(&Names<'_>) -> T) -> T {
+    let catalog = reads.stores().shared_catalog();
+    read(&Names { catalog: &catalog, owner: Owner::Edge(label) })
+}
+
+/// The data of an edge that has a record, which is left aside if `T` is `()`.
+fn read<T: EdgeData>(record: hedgerow_model::Record, names: &Names<'_>) -> Result<T, Error> {
+    match T::IS_RECORD {
+        true => T::from_record(record, names),
+        false => T::from_value(Default::default()),
+    }
+}
+
+fn typed_parallel<T: EdgeData>(
+    reads: &(impl Reads + ?Sized),
+    label: LabelId,
+    found: Vec<EdgeOfVertex>,
+) -> Result<Vec<ParallelEdge<T>>, Error> {
+    with_names(reads, label, |names| {
+        let typed = |EdgeOfVertex { neighbor, key, record, .. }| {
+            Ok(ParallelEdge { neighbor, key, data: read::<T>(record, names)? })
+        };
+        found.into_iter().map(typed).collect()
+    })
+}
+
+/// A range of keys with its ends; an empty one holds no key.
+fn inclusive(keys: impl RangeBounds<u64>) -> RangeInclusive<u64> {
+    let first = match keys.start_bound() {
+        Bound::Included(first) => Some(*first),
+        Bound::Excluded(before) => before.checked_add(1),
+        Bound::Unbounded => Some(0),
+    };
+    let last = match keys.end_bound() {
+        Bound::Included(last) => Some(*last),
+        Bound::Excluded(end) => end.checked_sub(1),
+        Bound::Unbounded => Some(u64::MAX),
+    };
+    first.zip(last).map_or(RangeInclusive::new(1, 0), |(first, last)| first..=last)
+}

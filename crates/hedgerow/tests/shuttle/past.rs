@@ -1,0 +1,43 @@
+//! Past states of a graph that keeps its history.
+
+use crate::{EDGE, check, has, options, swap};
+use hedgerow::{Graph, History, KeyKind, Timestamp, Topology};
+use shuttle::thread;
+
+/// Every state of a graph that keeps its history shows its commits whole, and goes on doing so, while writers change what it shows,
+/// others open it, and reclamation runs.
+#[test]
+fn past_states_are_atomic_and_stay() {
+    check(|| {
+        let options = options(Topology::Directed, KeyKind::Dense).history(History::All);
+        let graph = Graph::in_memory(options).unwrap();
+        graph.ingest(EDGE, &[(0u64, 1u64), (66, 1)]).unwrap();
+        let writers: Vec<_> = [(1, 2), (1, 3)]
+            .map(|(from, to)| {
+                let graph = graph.clone();
+                thread::spawn(move || swap(&graph, from, to))
+            })
+            .into();
+        let state = |graph: &Graph, at: u64| {
+            let snapshot = graph.snapshot_at(Timestamp(at)).unwrap();
+            let shown = [1, 2, 3].map(|to| (has(&snapshot, 0, to), has(&snapshot, 66, to)));
+            assert!(shown.iter().all(|(one, other)| one == other), "half of commit {at}: {shown:?}");
+            let pairs = shown.iter().filter(|(one, _)| *one).count();
+            assert_eq!(snapshot.edge_count(), 2 * pairs as u64);
+            shown
+        };
+        let reader = {
+            let graph = graph.clone();
+            thread::spawn(move || {
+                let newest = graph.snapshot().unwrap().timestamp().0;
+                let states: Vec<_> = (1..=newest).map(|at| state(&graph, at)).collect();
+                graph.reclaim().unwrap();
+                let again: Vec<_> = (1..=newest).map(|at| state(&graph, at)).collect();
+                assert_eq!(states, again);
+            })
+        };
+        writers.into_iter().for_each(|writer| writer.join().unwrap());
+        reader.join().unwrap();
+        assert_eq!(state(&graph, 1), [(true, true), (false, false), (false, false)]);
+    });
+}
