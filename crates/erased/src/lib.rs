@@ -16,7 +16,7 @@
 //! - parallel edges are copied when they are read;
 //! - commit order is not available: only the core of the engine traits is passed on.
 //!
-//! `docs/performance.md` has measurements of the cost.
+//! `docs/notes/2026-11-virtual-calls.md` has measurements of the cost.
 //!
 //! ```
 //! use hedgerow_erased::{CustomEngine, ErasedEngine, Make};
