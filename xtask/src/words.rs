@@ -36,20 +36,23 @@ const DOCUMENTS: &[&str] = &["ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md
 pub fn documents() -> Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     for name in DOCUMENTS {
-        let path = root().join(name);
-        if !path.is_dir() {
-            files.push(PathBuf::from(name));
-            continue;
-        }
-        for entry in std::fs::read_dir(&path).with_context(|| path.display().to_string())? {
-            let file = Path::new(name).join(entry?.file_name());
-            if file.extension().is_some_and(|extension| extension == "md") {
-                files.push(file);
-            }
-        }
+        collect_documents(Path::new(name), &mut files)?;
     }
     files.sort();
     Ok(files)
+}
+
+/// Adds a Markdown file, or those below a folder.
+fn collect_documents(name: &Path, files: &mut Vec<PathBuf>) -> Result<()> {
+    let path = root().join(name);
+    if path.is_dir() {
+        for entry in std::fs::read_dir(&path).with_context(|| path.display().to_string())? {
+            collect_documents(&name.join(entry?.file_name()), files)?;
+        }
+    } else if name.extension().is_some_and(|extension| extension == "md") {
+        files.push(name.to_owned());
+    }
+    Ok(())
 }
 
 /// What a line of code or text has of words that are not written.
@@ -92,5 +95,6 @@ mod tests {
         let documents = documents().unwrap();
         assert!(documents.contains(&PathBuf::from("README.md")), "{documents:?}");
         assert!(documents.contains(&PathBuf::from("docs/format.md")), "{documents:?}");
+        assert!(documents.contains(&PathBuf::from("docs/notes/README.md")), "{documents:?}");
     }
 }
