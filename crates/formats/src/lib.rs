@@ -130,5 +130,6 @@ pub use properties::{
 pub use reader::GraphReader;
 pub use text::{MAX_ADJACENCY_LINE, MAX_EDGE_LINE};
 pub use write::{
-    CompleteFile, EdgeListWriter, GraphWriter, Lost, NewFile, Output, VertexListWriter, WriteOptions, Written,
+    CompleteFile, EdgeListWriter, GraphWriter, Lost, NewFile, Output, STANDARD_OUTPUT, VertexListWriter,
+    WriteOptions, Written,
 };

@@ -12,7 +12,7 @@ mod vertex_list;
 mod whole;
 
 pub use edge_list::EdgeListWriter;
-pub use new_file::NewFile;
+pub use new_file::{NewFile, STANDARD_OUTPUT};
 pub use output::Output;
 pub use vertex_list::VertexListWriter;
 

@@ -6,32 +6,47 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
 
+/// The name of standard output, where a file to write is named.
+pub const STANDARD_OUTPUT: &str = "-";
+
 /// A file that is written under a temporary name in the same folder and renamed by
 /// [`finish`](Self::finish), replacing an existing file.
 ///
-/// Until then, and if it is dropped, the existing file stays. Writes are not buffered.
+/// Until then, and if it is dropped, the existing file stays. Writes are not buffered. Under the name
+/// [`-`](STANDARD_OUTPUT) it is standard output instead, which gets every byte at once.
 #[derive(Debug)]
 pub struct NewFile {
     /// The path that the caller gave.
     path: PathBuf,
-    /// The file to replace.
-    target: PathBuf,
-    file: NamedTempFile<File>,
+    sink: Sink,
+}
+
+#[derive(Debug)]
+enum Sink {
+    StandardOutput,
+    File {
+        file: NamedTempFile<File>,
+        /// The file to replace.
+        target: PathBuf,
+    },
 }
 
 impl NewFile {
-    /// Starts a file that will be named `path`. Through a symbolic link, the file that it points at
-    /// is replaced, not the link.
+    /// Starts a file that will be named `path`, or standard output. Through a symbolic link, the
+    /// file that it points at is replaced, not the link.
     ///
     /// # Errors
     /// `path` exists and is not a plain file, or is a broken link, or its folder cannot be written
     /// to.
     pub fn create(path: impl AsRef<Path>) -> Result<Self, FormatError> {
         let path = path.as_ref();
+        if path == Path::new(STANDARD_OUTPUT) {
+            return Ok(NewFile { path: path.into(), sink: Sink::StandardOutput });
+        }
         check_target(path)?;
         let target = path.canonicalize().unwrap_or_else(|_| path.into());
         let file = temporary_beside(&target).map_err(FormatError::io(path, "create"))?;
-        Ok(NewFile { path: path.into(), target, file })
+        Ok(NewFile { path: path.into(), sink: Sink::File { file, target } })
     }
 
     /// Writes everything to disk and gives the file its name.
@@ -39,20 +54,32 @@ impl NewFile {
     /// # Errors
     /// The disk is full, or the file cannot be renamed. Nothing is left then.
     pub fn finish(self) -> Result<(), FormatError> {
-        self.file.as_file().sync_all().map_err(FormatError::io(&self.path, "write"))?;
-        let named = self.file.persist(&self.target).map_err(|refused| refused.error);
-        named.map(drop).map_err(FormatError::io(&self.path, "name"))
+        let NewFile { path, sink } = self;
+        match sink {
+            Sink::StandardOutput => io::stdout().flush().map_err(FormatError::io(&path, "write")),
+            Sink::File { file, target } => {
+                file.as_file().sync_all().map_err(FormatError::io(&path, "write"))?;
+                let named = file.persist(&target).map_err(|refused| refused.error);
+                named.map(drop).map_err(FormatError::io(&path, "name"))
+            }
+        }
     }
 }
 
 impl Write for NewFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        // Write directly: the temporary file would add its name to every error.
-        self.file.as_file_mut().write(bytes)
+        match &mut self.sink {
+            Sink::StandardOutput => io::stdout().write(bytes),
+            // Write directly: the temporary file would add its name to every error.
+            Sink::File { file, .. } => file.as_file_mut().write(bytes),
+        }
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.file.as_file_mut().flush()
+        match &mut self.sink {
+            Sink::StandardOutput => io::stdout().flush(),
+            Sink::File { file, .. } => file.as_file_mut().flush(),
+        }
     }
 }
 
