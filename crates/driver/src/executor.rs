@@ -13,22 +13,29 @@ use hedgerow_sync::Arc;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::time::{Duration, Instant};
 
-/// Measures every workload on every engine.
+/// Measures every workload on every engine. A run that is stopped after its first figure reports
+/// those that it has, as not [complete](Report::complete).
 ///
 /// # Errors
-/// A workload failed on an engine, two engines disagree, or the run was stopped.
+/// A workload failed on an engine, two engines disagree, or the run was stopped before it had a
+/// figure.
 pub fn run(data: &DataSet, settings: &Settings, watch: &Watch<'_>) -> Result<Report, BenchError> {
     let started = Instant::now();
     let mut bench = Bench::new(data, settings, watch)?;
+    let mut complete = true;
     for workload in bench.workloads() {
         bench.workload = workload;
         if let Err(failure) = workload.measure(&mut bench) {
+            complete = false;
+            if watch.cancel.is_cancelled() && !bench.samples.all().is_empty() {
+                break;
+            }
             return Err(bench.failed(failure));
         }
         bench.done += 1;
     }
     let store = bench.stores.as_ref().map(StoreFolder::facts);
-    Ok(Report::new(data, settings, store, &bench.samples, started.elapsed()))
+    Ok(Report { complete, ..Report::new(data, settings, store, &bench.samples, started.elapsed()) })
 }
 
 /// One measurement of one engine in a workload.

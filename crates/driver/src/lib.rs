@@ -11,6 +11,7 @@
 //! | `engines` | the engines and their names |
 //! | `data_set/` | graphs by name or from a file, as shuffled streams of adjacency entries |
 //! | `settings` | what is measured, and for how long |
+//! | `expected` | how long a run will roughly take |
 //! | `executor` | runs the workloads in order, and holds their shared state |
 //! | `workload/` | one file per workload, a folder for LinkBench |
 //! | `subject`, `undirected`, `load`, `weighted` | what is read; how kernels read it; how it is filled, without and with weights |
@@ -39,6 +40,7 @@ mod disk;
 mod engines;
 mod error;
 mod executor;
+mod expected;
 mod load;
 mod monitor;
 mod report;

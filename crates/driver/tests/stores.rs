@@ -170,7 +170,7 @@ fn stores_are_only_made_where_that_is_asked_for() {
 }
 
 #[test]
-fn a_run_that_is_stopped_leaves_nothing_behind() {
+fn a_run_that_is_stopped_keeps_its_figures_and_leaves_no_store_behind() {
     let folder = tempfile::tempdir().unwrap();
     let settings = Settings {
         engines: vec![Engine::named("rapid", ENGINES).unwrap()],
@@ -186,9 +186,19 @@ fn a_run_that_is_stopped_leaves_nothing_behind() {
         }
     };
     let watch = Watch { cancel: cancel.clone(), progress: Some(&stop_at_the_checkpoint) };
-    let stopped = hedgerow_driver::run(&data, &settings, &watch);
-    assert!(matches!(stopped, Err(BenchError::Cancelled)), "{stopped:?}");
+    let stopped = hedgerow_driver::run(&data, &settings, &watch).unwrap();
+    assert!(!stopped.complete);
+    assert!(stopped.results.iter().any(|row| row.workload == "synced-commits"), "{stopped:?}");
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn a_run_that_is_stopped_at_once_has_no_figures() {
+    let data = DataSet::named("kron-6", 1, &Watch::default()).unwrap();
+    let watch = Watch::default();
+    watch.cancel.cancel();
+    let stopped = hedgerow_driver::run(&data, &Settings::quick(), &watch);
+    assert!(matches!(stopped, Err(BenchError::Cancelled)), "{stopped:?}");
 }
 
 #[test]

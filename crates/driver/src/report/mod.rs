@@ -29,6 +29,9 @@ pub struct Report {
     pub seed: u64,
     /// Repetitions of each measurement.
     pub repetitions: usize,
+    /// Whether everything was measured. If not, the run was stopped: figures are missing, and some
+    /// have fewer repetitions.
+    pub complete: bool,
     /// The graph.
     pub dataset: DataSetFacts,
     /// Where stores were measured, if any were.
@@ -66,6 +69,7 @@ impl Report {
             build: Build::CURRENT,
             seed: settings.seed,
             repetitions: settings.repetitions,
+            complete: true,
             dataset: DataSetFacts {
                 name: data.name().to_owned(),
                 vertices: data.vertices(),
