@@ -3,16 +3,19 @@
 
 use crate::bench::{self, BenchArgs};
 use crate::completions::CompletionsArgs;
+use crate::console::ConsoleArgs;
 use crate::convert::ConvertArgs;
 use crate::demo::DemoArgs;
 use crate::export::ExportArgs;
 use crate::generate::GenerateArgs;
 use crate::import::ImportArgs;
 use crate::maintenance::{CheckArgs, CheckpointArgs, InfoArgs, LabelArgs, RecoverArgs, SchemaArgs};
+use crate::man::ManArgs;
 use crate::objects::{DeleteArgs, GetArgs, NeighborsArgs, PutArgs};
 use crate::run::RunArgs;
 use crate::stats::StatsArgs;
-use clap::{Parser, Subcommand};
+use clap::{ColorChoice, Parser, Subcommand};
+use std::ffi::OsString;
 
 const EXIT_CODES: &str = "\
 Exit codes:
@@ -28,17 +31,25 @@ Exit codes:
 Examples:
   hedgerow demo
   hedgerow generate kronecker --scale 16 --output graph.txt.gz
-  hedgerow run pagerank --graph graph.txt.gz --output ranks.txt
+  hedgerow run pagerank graph.txt.gz --output ranks.txt
   hedgerow convert graph.txt.gz graph.sg
   hedgerow stats graph.txt.gz
   hedgerow import graph.txt.gz --store graph
-  hedgerow run bfs --store graph
+  hedgerow run bfs graph
   hedgerow bench --dataset kron-16 --json figures.json";
 
 /// A store for graphs that never stop changing.
 #[derive(Debug, Parser)]
-#[command(name = "hedgerow", version, arg_required_else_help = true, after_help = EXIT_CODES)]
+#[command(
+    name = "hedgerow",
+    version,
+    arg_required_else_help = true,
+    args_override_self = true,
+    after_help = EXIT_CODES
+)]
 pub struct Cli {
+    #[command(flatten)]
+    pub console: ConsoleArgs,
     /// The command.
     #[command(subcommand)]
     pub command: Command,
@@ -87,6 +98,17 @@ pub enum Command {
     Bench(BenchArgs),
     /// Print the script that completes commands and options in a shell
     Completions(CompletionsArgs),
+    /// Write manual pages for all commands
+    Man(ManArgs),
+}
+
+/// The colors that the command line asks for, even if it is invalid otherwise: its errors and its
+/// help have colors, too.
+pub fn requested_color(arguments: &[OsString]) -> ColorChoice {
+    let followers = arguments.iter().zip(arguments.iter().skip(1));
+    let separate = followers.filter(|(option, _)| *option == "--color").map(|(_, when)| when.to_str());
+    let joined = arguments.iter().map(|argument| argument.to_str()?.strip_prefix("--color="));
+    separate.chain(joined).flatten().filter_map(|when| when.parse().ok()).next_back().unwrap_or_default()
 }
 
 impl Command {
@@ -96,22 +118,22 @@ impl Command {
             Command::Demo(args) => args.json,
             Command::Generate(args) => args.model.json(),
             Command::Convert(args) => args.json,
-            Command::Run(args) => args.kernel.command().options().common.json,
+            Command::Run(args) => args.kernel.place().json,
             Command::Stats(args) => args.json,
             Command::Import(args) => args.json,
             Command::Export(args) => args.json,
             Command::Info(args) => args.json,
             Command::Schema(args) => args.json,
             Command::Label(args) => args.action.json(),
-            Command::Neighbors(args) => args.json,
-            Command::Get(args) => args.object.json(),
-            Command::Put(args) => args.object.json(),
-            Command::Delete(args) => args.object.json(),
+            Command::Neighbors(args) => args.neighbors.place.json,
+            Command::Get(args) => args.object.place().json,
+            Command::Put(args) => args.object.place().json,
+            Command::Delete(args) => args.object.place().json,
             Command::Checkpoint(args) => args.json,
             Command::Check(args) => args.json,
             Command::Recover(args) => args.json,
             // The figures of the benchmark go to a file.
-            Command::Bench(_) | Command::Completions(_) => false,
+            Command::Bench(_) | Command::Completions(_) | Command::Man(_) => false,
         }
     }
 }
@@ -122,10 +144,12 @@ mod tests {
     use clap::CommandFactory;
 
     #[test]
-    fn the_command_line_is_consistent_and_every_command_has_an_example() {
+    fn the_command_line_is_consistent_and_every_command_has_two_examples() {
         fn check(command: &clap::Command) {
             let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
-            assert!(help.contains("hedgerow"), "{} has no example", command.get_name());
+            let examples =
+                help.lines().filter(|line| line.contains("  hedgerow ") || line.contains("| hedgerow "));
+            assert!(examples.count() >= 2, "{} has not two examples", command.get_name());
             command.get_subcommands().for_each(check);
         }
         Cli::command().debug_assert();

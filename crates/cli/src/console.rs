@@ -1,46 +1,116 @@
 //! Standard output and standard error.
 
 use crate::error::CliError;
+use clap::builder::styling::{AnsiColor, Style};
+use clap::{Args, ColorChoice};
+use hedgerow_formats::STANDARD_OUTPUT;
 use serde::Serialize;
+use std::env;
 use std::io::{self, IsTerminal, Write};
+use std::path::Path;
+
+/// What is shown beside the result. Every command has these options.
+#[derive(Clone, Copy, Debug, Default, Args)]
+#[command(next_help_heading = "Output")]
+pub struct ConsoleArgs {
+    /// Show errors only: no progress, no notes, no summary of what was written to a file
+    #[arg(long, short, global = true, conflicts_with = "verbose")]
+    pub quiet: bool,
+    /// Also show what was opened and read, and how long that took
+    #[arg(long, short, global = true)]
+    pub verbose: bool,
+    /// Color the help and the beginning of errors; auto does so in a terminal, unless NO_COLOR is
+    /// set
+    #[arg(long, value_name = "WHEN", global = true, default_value = "auto")]
+    pub color: ColorChoice,
+}
 
 /// Where results and progress are shown.
 #[derive(Clone, Copy, Debug)]
 pub struct Console {
-    json: bool,
+    format: Format,
+    args: ConsoleArgs,
     terminal: bool,
 }
 
+/// How results are printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// For people.
+    Text,
+    /// One JSON object.
+    Json,
+    /// A JSON object per line: there are several results.
+    JsonLines,
+}
+
 impl Console {
-    /// A console that prints results as JSON, or as text.
-    pub fn new(json: bool) -> Self {
-        Console { json, terminal: io::stderr().is_terminal() }
+    /// A console that prints results in this format.
+    pub fn new(format: Format, args: ConsoleArgs) -> Self {
+        Console { format, args, terminal: io::stderr().is_terminal() }
+    }
+
+    /// A console that prints results in another format.
+    pub fn with(self, format: Format) -> Self {
+        Console { format, ..self }
     }
 
     /// Whether results are printed as JSON.
     pub fn is_json(&self) -> bool {
-        self.json
+        self.format != Format::Text
     }
 
     /// Whether progress can be drawn.
     pub fn shows_progress(&self) -> bool {
-        self.terminal && !self.json
+        self.terminal && !self.is_json() && !self.args.quiet
     }
 
-    /// Writes a line to standard error; ignores a closed one.
+    /// Writes a line to standard error, unless --quiet; ignores a closed one.
     pub fn note(&self, line: &str) {
-        drop(writeln!(io::stderr().lock(), "{line}"));
+        if !self.args.quiet {
+            drop(writeln!(io::stderr().lock(), "{line}"));
+        }
     }
 
-    /// Prints a result as one JSON object, or as the text that `text` returns.
+    /// Writes a line to standard error if --verbose.
+    pub fn detail(&self, line: impl FnOnce() -> String) {
+        if self.args.verbose {
+            self.note(&line());
+        }
+    }
+
+    /// Prints a result.
     pub fn print<T: Serialize>(&self, result: &T, text: impl FnOnce(&T) -> String) -> Result<(), CliError> {
-        let text = if self.json {
-            let json = serde_json::to_string_pretty(result).map_err(io::Error::from);
-            json.map_err(CliError::Stdout)? + "\n"
-        } else {
-            text(result)
-        };
+        self.print_bytes(self.render(result, text)?.as_bytes())
+    }
+
+    /// Prints the summary of a command whose result went to `output`: to standard error if that was
+    /// standard output. With --quiet only as JSON.
+    pub fn summarize<T: Serialize>(
+        &self,
+        output: Option<&Path>,
+        summary: &T,
+        text: impl FnOnce(&T) -> String,
+    ) -> Result<(), CliError> {
+        if self.args.quiet && !self.is_json() {
+            return Ok(());
+        }
+        let text = self.render(summary, text)?;
+        if output == Some(Path::new(STANDARD_OUTPUT)) {
+            drop(io::stderr().lock().write_all(text.as_bytes()));
+            return Ok(());
+        }
         self.print_bytes(text.as_bytes())
+    }
+
+    /// A result in the format of the console.
+    fn render<T: Serialize>(&self, result: &T, text: impl FnOnce(&T) -> String) -> Result<String, CliError> {
+        let json = match self.format {
+            Format::Text => return Ok(text(result)),
+            Format::Json => serde_json::to_string_pretty(result),
+            Format::JsonLines => serde_json::to_string(result),
+        };
+        Ok(json.map_err(io::Error::from).map_err(CliError::Stdout)? + "\n")
     }
 
     /// Prints bytes as they are.
@@ -48,11 +118,41 @@ impl Console {
         let mut stdout = io::stdout().lock();
         stdout.write_all(bytes).and_then(|()| stdout.flush()).map_err(CliError::Stdout)
     }
+
+    /// Reports an error on standard error: as one JSON object if results are JSON, else as one line.
+    /// A closed standard error is no reason to panic.
+    pub fn report(&self, error: &CliError) {
+        let line = if self.is_json() {
+            let code = error.exit_code();
+            let report = Reported { error: error.to_string(), hint: error.hint(), exit_code: code };
+            serde_json::to_string(&report).unwrap_or_else(|_| report.error.clone())
+        } else {
+            let style = if self.is_colored() { ERROR } else { Style::new() };
+            let hint = error.hint().map(|hint| format!("; {hint}")).unwrap_or_default();
+            format!("{style}error:{style:#} {error}{hint}")
+        };
+        drop(writeln!(io::stderr().lock(), "{line}"));
+    }
+
+    fn is_colored(&self) -> bool {
+        match self.args.color {
+            ColorChoice::Always => true,
+            ColorChoice::Never => false,
+            ColorChoice::Auto => {
+                self.terminal && env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+            }
+        }
+    }
 }
 
-/// Reports an error to the user. A closed standard error is no reason to panic.
-pub fn report(error: &CliError) {
-    let mut stderr = io::stderr().lock();
-    let hint = error.hint().map(|hint| format!("; {hint}")).unwrap_or_default();
-    drop(writeln!(stderr, "error: {error}{hint}"));
+/// The style of the word that begins an error, as in the errors of the command line.
+const ERROR: Style = AnsiColor::Red.on_default().bold();
+
+/// An error in JSON.
+#[derive(Serialize)]
+struct Reported {
+    error: String,
+    /// What to do.
+    hint: Option<&'static str>,
+    exit_code: u8,
 }

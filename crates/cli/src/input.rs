@@ -207,14 +207,20 @@ fn read<K: VertexKey>(
 ) -> Result<SkippedLines, CliError> {
     let bar = progress::of_bytes(console, "reading", reader.progress().total);
     let mut batch = Batch::new();
+    let (started, mut edges) = (Instant::now(), 0);
     while reader.read_batch_on(threads.pool(), &mut batch)? {
         interrupt.check()?;
+        edges += batch.edges.len() as u64;
         bar.set_position(reader.progress().done);
         lint.see(&batch);
         visit(&mut batch).map_err(|error| cause_of(error, &mut reader))?;
     }
     bar.finish_and_clear();
     interrupt.check()?;
+    console.detail(|| {
+        let (edges, elapsed) = (text::counted(edges, "edge", "edges"), text::duration(started.elapsed()));
+        format!("read {} in {elapsed}: {edges}", lint.name())
+    });
     lint.tell(console);
     Ok(reader.skipped().clone())
 }

@@ -3,37 +3,65 @@
 use crate::error::CliError;
 use crate::signal::Signal;
 use hedgerow::kernels::CancelToken;
+use hedgerow_sync::{Arc, Mutex};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
-use std::sync::{Arc, OnceLock};
+use std::sync::OnceLock;
 use std::{fs, process, thread};
 
-/// Whether a signal has arrived, and which one came first.
+/// Whether a signal has arrived during a command, and which one came first.
 #[derive(Clone, Debug)]
 pub struct Interrupt {
     token: CancelToken,
     signal: Arc<OnceLock<Signal>>,
 }
 
-impl Interrupt {
-    /// Handles the signals: the first one cancels the command at the next opportunity, the second
-    /// one exits at once. SIGHUP stays ignored if it was, as under `nohup`.
-    pub fn listen() -> Result<Self, CliError> {
-        let interrupt = Interrupt { token: CancelToken::new(), signal: Arc::default() };
+/// Handles the signals of a process that runs one command after the other.
+#[derive(Debug)]
+pub struct Listener {
+    /// The running command; `None` between two commands.
+    running: Arc<Mutex<Option<Interrupt>>>,
+}
+
+impl Listener {
+    /// Handles the signals from now on: SIGHUP stays ignored if it was, as under `nohup`. Until a
+    /// command begins, a signal ends the process.
+    pub fn start() -> Result<Self, CliError> {
+        let running = Arc::new(Mutex::new(None::<Interrupt>));
         let hangup = (!ignores(SIGHUP)).then_some(SIGHUP);
         let mut signals =
             Signals::new([SIGINT, SIGTERM].into_iter().chain(hangup)).map_err(CliError::Signals)?;
-        let raised = interrupt.clone();
+        let raised = Arc::clone(&running);
         let listen = move || {
             for signal in signals.forever().map(Signal) {
-                if raised.signal.set(signal).is_err() {
-                    process::exit(signal.exit_code().into());
+                match &*raised.lock() {
+                    Some(command) if command.signal.set(signal).is_ok() => command.token.cancel(),
+                    _ => process::exit(signal.exit_code().into()),
                 }
-                raised.token.cancel();
             }
         };
         thread::Builder::new().name("signals".into()).spawn(listen).map_err(CliError::Signals)?;
-        Ok(interrupt)
+        Ok(Listener { running })
+    }
+
+    /// Begins a command: the first signal cancels it at the next opportunity, a second one ends the
+    /// process at once.
+    pub fn begin(&self) -> Interrupt {
+        let interrupt = Interrupt { token: CancelToken::new(), signal: Arc::default() };
+        *self.running.lock() = Some(interrupt.clone());
+        interrupt
+    }
+
+    /// Ends a command: until the next one begins, a signal ends the process.
+    pub fn end(&self) {
+        *self.running.lock() = None;
+    }
+}
+
+impl Interrupt {
+    /// Handles the signals of a process that runs one command.
+    pub fn listen() -> Result<Self, CliError> {
+        Ok(Listener::start()?.begin())
     }
 
     /// The flag that stops kernels.

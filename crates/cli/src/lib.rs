@@ -7,9 +7,10 @@
 //! | `error` | errors, and their exit codes |
 //! | `input` | loads a graph file into a graph |
 //! | `stored` | opens stores, and describes what is in them |
-//! | `run`, `convert`, `stats`, `generate`, `demo`, `bench`, `completions` | the commands |
+//! | `run`, `convert`, `stats`, `generate`, `demo`, `bench`, `completions`, `man` | the commands |
 //! | `import`, `export`, `objects`, `maintenance` | the commands on stores: whole graphs, single vertices and edges, the store itself |
 //! | `console`, `progress`, `text`, `keys` | what a user sees; `results`: what goes into a result file |
+//! | `usage` | what is wrong with a command line, in one line |
 //! | `lint` | notes on suspicious lines of graph files |
 //! | `float` | floats in the form of files |
 //! | `outputs` | refuses outputs that are also inputs, or inside a store |
@@ -31,6 +32,7 @@ mod interrupt;
 mod keys;
 mod lint;
 mod maintenance;
+mod man;
 mod objects;
 mod options;
 mod outputs;
@@ -42,41 +44,64 @@ mod stats;
 mod stored;
 mod text;
 mod threads;
+mod usage;
 
 pub use bench::BenchArgs;
 
 use args::{Cli, Command};
-use clap::{CommandFactory, Parser};
-use console::Console;
+use clap::{CommandFactory, FromArgMatches};
+use console::{Console, ConsoleArgs, Format};
 use error::CliError;
 use hedgerow_driver::{ENGINES, Engine};
 use interrupt::Interrupt;
+use std::env;
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 /// Parses the command line, runs the command, reports errors.
 #[must_use]
 pub fn main() -> ExitCode {
-    let command = Cli::parse().command;
-    exit(execute(&command))
+    let arguments: Vec<OsString> = env::args_os().collect();
+    let command = Cli::command().color(args::requested_color(&arguments));
+    let parsed = command.try_get_matches_from(&arguments).and_then(|matches| Cli::from_arg_matches(&matches));
+    let cli = match parsed {
+        Ok(cli) => cli,
+        Err(error) => return invalid(&error, &arguments),
+    };
+    let format = if cli.command.json() { Format::Json } else { Format::Text };
+    let console = Console::new(format, cli.console);
+    exit(execute(&cli.command, &console), &console)
+}
+
+/// Prints the requested help, or what is wrong with the command line: as JSON with `--json`, which
+/// is the name of a file for `bench`.
+fn invalid(error: &clap::Error, arguments: &[OsString]) -> ExitCode {
+    let has = |word| arguments.iter().skip(1).any(|argument| argument == word);
+    if error.use_stderr() && has("--json") && !has("bench") {
+        let console = Console::new(Format::Json, ConsoleArgs::default());
+        return exit(Err(CliError::Usage(usage::problem(error))), &console);
+    }
+    // Nothing can be done about a closed output.
+    drop(error.print());
+    ExitCode::from(error.exit_code() as u8)
 }
 
 /// Measures engines as `hedgerow bench` does, for a program with other engines: those of `engines`
 /// that `args` selects.
 #[must_use]
 pub fn bench(args: &BenchArgs, engines: &[Engine]) -> ExitCode {
-    exit(
-        Interrupt::listen()
-            .and_then(|interrupt| bench::execute(args, engines, &Console::new(false), &interrupt)),
-    )
+    let console = Console::new(Format::Text, ConsoleArgs::default());
+    let listening = Interrupt::listen();
+    exit(listening.and_then(|interrupt| bench::execute(args, engines, &console, &interrupt)), &console)
 }
 
 /// Reports an error, and returns the exit code.
-fn exit(result: Result<(), CliError>) -> ExitCode {
+fn exit(result: Result<(), CliError>, console: &Console) -> ExitCode {
     match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) if error.is_closed_pipe() => ExitCode::SUCCESS,
         Err(error) => {
-            console::report(&error);
+            console.report(&error);
             ExitCode::from(error.exit_code())
         }
     }
@@ -84,28 +109,28 @@ fn exit(result: Result<(), CliError>) -> ExitCode {
 
 /// Runs a command. Commands that write files or compute for long handle signals and clean up; the
 /// others keep the default action.
-fn execute(command: &Command) -> Result<(), CliError> {
-    let console = Console::new(command.json());
+fn execute(command: &Command, console: &Console) -> Result<(), CliError> {
     let listen = Interrupt::listen;
     match command {
-        Command::Demo(args) => demo::execute(args, &console, &listen()?),
-        Command::Generate(args) => generate::execute(args, &console, &listen()?),
-        Command::Convert(args) => convert::execute(args, &console, &listen()?),
-        Command::Run(args) => run::execute(&args.kernel, &console, &listen()?),
-        Command::Stats(args) => stats::execute(args, &console, &listen()?),
-        Command::Import(args) => import::execute(args, &console, &listen()?),
-        Command::Export(args) => export::execute(args, &console, &listen()?),
-        Command::Info(args) => maintenance::info::execute(args, &console),
-        Command::Schema(args) => maintenance::schema::execute(args, &console),
-        Command::Label(args) => maintenance::label::execute(args, &console),
-        Command::Neighbors(args) => objects::neighbors::execute(args, &console),
-        Command::Get(args) => objects::get::execute(args, &console),
-        Command::Put(args) => objects::put::execute(args, &console),
-        Command::Delete(args) => objects::delete::execute(args, &console),
-        Command::Checkpoint(args) => maintenance::checkpoint::execute(args, &console, &listen()?),
-        Command::Check(args) => maintenance::check::execute(args, &console),
-        Command::Recover(args) => maintenance::recover::execute(args, &console),
-        Command::Bench(args) => bench::execute(args, ENGINES, &console, &listen()?),
-        Command::Completions(args) => completions::execute(args, Cli::command(), &console),
+        Command::Demo(args) => demo::execute(args, console, &listen()?),
+        Command::Generate(args) => generate::execute(args, console, &listen()?),
+        Command::Convert(args) => convert::execute(args, console, &listen()?),
+        Command::Run(args) => run::execute(&args.kernel, console, &listen()?),
+        Command::Stats(args) => stats::execute(args, console, &listen()?),
+        Command::Import(args) => import::execute(args, console, &listen()?),
+        Command::Export(args) => export::execute(args, console, &listen()?),
+        Command::Info(args) => maintenance::info::execute(args, console),
+        Command::Schema(args) => maintenance::schema::execute(args, console),
+        Command::Label(args) => maintenance::label::execute(args, console),
+        Command::Neighbors(args) => objects::neighbors::execute(args, console),
+        Command::Get(args) => objects::get::execute(args, console),
+        Command::Put(args) => objects::put::execute(args, console),
+        Command::Delete(args) => objects::delete::execute(args, console),
+        Command::Checkpoint(args) => maintenance::checkpoint::execute(args, console, &listen()?),
+        Command::Check(args) => maintenance::check::execute(args, console),
+        Command::Recover(args) => maintenance::recover::execute(args, console),
+        Command::Bench(args) => bench::execute(args, ENGINES, console, &listen()?),
+        Command::Man(args) => man::execute(args, Cli::command()),
+        Command::Completions(args) => completions::execute(args, Cli::command(), console),
     }
 }

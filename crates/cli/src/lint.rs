@@ -74,6 +74,11 @@ impl Lint {
         }
     }
 
+    /// The file, for people.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
     /// Prints the notes, once the whole file has been read.
     pub fn tell(&self, console: &Console) {
         self.notes().iter().for_each(|note| console.note(&format!("note: {}: {note}", self.name)));

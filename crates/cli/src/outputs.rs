@@ -3,14 +3,15 @@
 
 use crate::error::CliError;
 use crate::options::STANDARD_INPUT;
-use hedgerow_formats::{Output, WriteOptions};
-use std::fs;
+use hedgerow_formats::{Output, STANDARD_OUTPUT, WriteOptions};
 use std::path::{Path, PathBuf};
+use std::{fs, mem};
 
 /// Files and directories that a command reads or writes.
 #[derive(Debug, Default)]
 pub struct FilesInUse {
     files: Vec<Place>,
+    standard_output: bool,
 }
 
 /// The identity of a file or directory, whatever name refers to it.
@@ -25,7 +26,8 @@ struct Place {
 impl FilesInUse {
     /// Starts with the inputs of a command; a directory stands for all files in it.
     pub fn read<P: AsRef<Path>>(inputs: impl IntoIterator<Item = P>) -> Self {
-        FilesInUse { files: inputs.into_iter().map(|input| Place::of_input(input.as_ref())).collect() }
+        let files = inputs.into_iter().map(|input| Place::of_input(input.as_ref())).collect();
+        FilesInUse { files, standard_output: false }
     }
 
     /// Refuses an output that cannot be written, is in use already, or is inside a store; then
@@ -51,6 +53,10 @@ impl FilesInUse {
         path: &Path,
         files: &[P],
     ) -> Result<(), CliError> {
+        if path == Path::new(STANDARD_OUTPUT) {
+            let taken = mem::replace(&mut self.standard_output, true);
+            return if taken { Err(CliError::SameFile { option, path: path.into() }) } else { Ok(()) };
+        }
         for file in files {
             let place = Place::of(file.as_ref());
             if self.files.iter().any(|used| used.contains(&place)) {

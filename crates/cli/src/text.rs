@@ -40,6 +40,17 @@ pub fn duration(duration: Duration) -> String {
     format!("{value:.digits$} {unit}")
 }
 
+/// A duration that is only known roughly, in a unit without a fraction: `5 minutes`.
+pub fn roughly(duration: Duration) -> String {
+    let seconds = duration.as_secs_f64();
+    let rounded = |seconds: f64| seconds.round().max(1.0) as u64;
+    match seconds {
+        5400.0.. => counted(rounded(seconds / 3600.0), "hour", "hours"),
+        90.0.. => counted(rounded(seconds / 60.0), "minute", "minutes"),
+        _ => counted(rounded(seconds), "second", "seconds"),
+    }
+}
+
 /// An aligned table of names and values.
 pub fn table(rows: &[(&str, String)]) -> String {
     let width = rows.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
@@ -58,6 +69,13 @@ mod tests {
         assert_eq!(text(1_234_000), "1.23 ms");
         assert_eq!(text(999_000_000), "999 ms");
         assert_eq!(text(61_000_000_000), "61.0 s");
+    }
+
+    #[test]
+    fn rough_durations_are_whole() {
+        let text = |seconds| roughly(Duration::from_secs_f64(seconds));
+        assert_eq!([0.01, 1.4, 89.0].map(text), ["1 second", "1 second", "89 seconds"]);
+        assert_eq!([90.0, 300.0, 7300.0].map(text), ["2 minutes", "5 minutes", "2 hours"]);
     }
 
     #[test]

@@ -34,12 +34,32 @@ pub fn execute(
     let watch = Watch { cancel: interrupt.token().clone(), progress: Some(&show) };
     let name = args.dataset.as_deref().unwrap_or(if args.quick { "kron-10" } else { "kron-20" });
     let data = interrupt.or_interrupted(DataSet::named(name, args.seed, &watch))?;
+    console.note(&announcement(&data, &settings));
     let report = interrupt.or_interrupted(hedgerow_driver::run(&data, &settings, &watch))?;
     shown.bar.finish_and_clear();
     if let Some(path) = &args.json {
         write(path, &report)?;
     }
-    console.print(&report, describe)
+    console.print(&report, describe)?;
+    // Only a signal makes a report that is not complete.
+    match interrupt.check() {
+        Err(CliError::Interrupted(signal)) if !report.complete => Err(CliError::BenchInterrupted(signal)),
+        _ => Ok(()),
+    }
+}
+
+/// What will be measured, and how long that will roughly take.
+fn announcement(data: &DataSet, settings: &Settings) -> String {
+    let entries = data.stream().len();
+    let (workloads, repetitions) = (settings.workloads.len() as u64, settings.repetitions as u64);
+    let workloads = text::counted(workloads, "workload", "workloads");
+    let repetitions = text::counted(repetitions, "repetition", "repetitions");
+    let expected = text::roughly(settings.expected_time(entries));
+    format!(
+        "{}, {} adjacency entries, {workloads}, {repetitions}: this takes roughly {expected}; Ctrl-C stops it and keeps what it has measured",
+        data.name(),
+        text::Count(entries as u64)
+    )
 }
 
 fn settings(args: &BenchArgs, engines: &[Engine]) -> Result<Settings, BenchError> {
@@ -119,6 +139,9 @@ fn describe(report: &Report) -> String {
         facts.push(("stores", format!("{} ({file_system})", store.directory)));
     }
     let mut facts = text::table(&facts);
+    if !report.complete {
+        facts += "\nThe run was interrupted: figures are missing, and some have fewer repetitions.\n";
+    }
     if report.store.as_ref().is_some_and(StoreFacts::is_in_memory) {
         facts += "\nStores were kept in memory, where a sync costs nothing: name a directory on a disk with --store.\n";
     }

@@ -1,6 +1,6 @@
 //! Options of `hedgerow convert`.
 
-use crate::options::{FormatArgs, FormatName, file_to_write, graph_format};
+use crate::options::{FormatArgs, FormatName, file_to_write, graph_format, result_file};
 use clap::Args;
 use std::path::PathBuf;
 
@@ -9,6 +9,7 @@ Examples:
   hedgerow convert wiki-Vote.txt wiki-Vote.sg --mapping wiki-Vote.keys
   hedgerow convert ca-HepPh.txt.gz ca-HepPh.mtx --undirected
   hedgerow convert matrix.mtx edges.csv.zst
+  hedgerow convert graph.sg | sort | head
   hedgerow convert - graph.e --from adjacency --to graphalytics";
 
 /// `hedgerow convert`
@@ -24,8 +25,8 @@ pub struct ConvertArgs {
     /// The graph file to read, plain or compressed by gzip or Zstandard; - is standard input
     #[arg(value_name = "FILE")]
     pub graph: PathBuf,
-    /// The graph file to write; compressed if its name ends in .gz or .zst
-    #[arg(value_name = "OUTPUT", value_parser = file_to_write())]
+    /// The graph file to write; compressed if its name ends in .gz or .zst; - is standard output
+    #[arg(value_name = "OUTPUT", default_value = "-", value_parser = result_file())]
     pub output: PathBuf,
     /// The format to write; auto takes it from the name of the file, else edges
     #[arg(long, value_parser = graph_format(), default_value = "auto")]

@@ -79,7 +79,7 @@ pub fn execute(args: &ConvertArgs, console: &Console, interrupt: &Interrupt) -> 
         lost_vertices: lost.vertices,
         seconds: started.elapsed().as_secs_f64(),
     };
-    console.print(&converted, |converted| {
+    console.summarize(Some(&args.output), &converted, |converted| {
         let elapsed = started.elapsed();
         let rate = text::edges_per_second(rows, elapsed);
         let count = |number| text::Count(number).to_string();

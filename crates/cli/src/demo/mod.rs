@@ -41,7 +41,7 @@ pub struct Outcome {
 
 /// Runs the demo.
 pub fn execute(args: &DemoArgs, console: &Console, interrupt: &Interrupt) -> Result<(), CliError> {
-    match &args.graph {
+    match args.graph() {
         None => {
             let stream = stream::generated(args, console, interrupt)?;
             stream_into_graph(&stream, KeyKind::Number, args, console, interrupt)

@@ -6,12 +6,14 @@ mod stored;
 pub use stored::StoredError;
 
 use crate::float::Float;
+use crate::run::EngineName;
 use crate::signal::Signal;
+use crate::text::counted;
 use hedgerow::ErrorKind;
 use hedgerow_driver::{BenchError, Failure};
-use hedgerow_formats::FormatError;
+use hedgerow_formats::{FormatError, STANDARD_OUTPUT};
 use std::error::Error;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::{io, iter};
 
 /// A command failed.
@@ -95,6 +97,22 @@ pub enum CliError {
         /// The file.
         path: PathBuf,
     },
+    /// An option for stores was given with a graph file.
+    #[error("{option}: {} is a graph file, and the option is for stores; leave it away", path.display())]
+    OnlyForStores {
+        /// The option.
+        option: &'static str,
+        /// The file.
+        path: PathBuf,
+    },
+    /// An option for graph files was given with a store.
+    #[error("{option}: {} is a store, and the option is for graph files; leave it away", path.display())]
+    OnlyForFiles {
+        /// The option.
+        option: &'static str,
+        /// The store.
+        path: PathBuf,
+    },
     /// Weights were asked for in a format that lacks them.
     #[error(
         "{}: this format has no place for weights; let the name end in .wel, .wsg, .mtx, .e, .txt, .tsv or .csv, or \
@@ -128,9 +146,47 @@ pub enum CliError {
         /// The formats that can.
         formats: &'static str,
     },
+    /// A folder of manual pages could not be written.
+    #[error("{}: cannot write manual pages: {source}", folder.display())]
+    ManualPages {
+        /// The folder.
+        folder: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
     /// Standard output could not be written.
     #[error("cannot write to standard output: {0}")]
     Stdout(#[source] io::Error),
+    /// Standard input could not be read.
+    #[error("cannot read standard input: {0}")]
+    Stdin(#[source] io::Error),
+    /// The command line, or a line of the shell, is invalid.
+    #[error("{0}")]
+    Usage(String),
+    /// A line of the shell failed.
+    #[error("line {number}: {}", told(cause))]
+    InLine {
+        /// Its number, from 1.
+        number: u64,
+        /// Why.
+        cause: Box<CliError>,
+    },
+    /// Lines of the shell failed, which went on.
+    #[error("{}, the first is line {first}", counted(*count, "line failed", "lines failed"))]
+    LinesFailed {
+        /// How many.
+        count: u64,
+        /// The number of the first one.
+        first: u64,
+        /// The exit code for it.
+        exit_code: u8,
+    },
+    /// The shell is not to change the store.
+    #[error("{}: this shell only reads; leave --read-only away to change the store", .0.display())]
+    ReadOnlyShell(PathBuf),
+    /// A kernel was to run on an engine that the shell does not have.
+    #[error("--engine: the shell has the graph open in the engine {}, which csr makes a static copy of", .0.name())]
+    EngineOfShell(EngineName),
     /// Threads could not be started.
     #[error("the worker threads could not be started: {0}; ask for fewer with --threads")]
     Threads(#[from] rayon::ThreadPoolBuildError),
@@ -143,6 +199,9 @@ pub enum CliError {
     /// The store and the static graph disagree.
     #[error("{0}; this is a defect of hedgerow, please report it")]
     Wrong(String),
+    /// A signal ended the benchmark, which had figures.
+    #[error("interrupted by {0}; the figures so far were printed, and written with --json")]
+    BenchInterrupted(Signal),
     /// A signal ended the command.
     #[error("interrupted by {0}; nothing was written")]
     Interrupted(Signal),
@@ -158,6 +217,7 @@ impl CliError {
         match self {
             CliError::Output(_)
             | CliError::NoPlace { .. }
+            | CliError::ManualPages { .. }
             | CliError::Stdout(_)
             | CliError::Threads(_)
             | CliError::DemoThreads(_)
@@ -170,8 +230,14 @@ impl CliError {
             | CliError::StreamFormat(_)
             | CliError::SameFile { .. }
             | CliError::InStore { .. }
+            | CliError::OnlyForStores { .. }
+            | CliError::OnlyForFiles { .. }
+            | CliError::Usage(_)
+            | CliError::ReadOnlyShell(_)
+            | CliError::EngineOfShell(_)
             | CliError::NoPlaceForWeights(_) => 2,
             CliError::Input(_)
+            | CliError::Stdin(_)
             | CliError::NoSuchVertex { .. }
             | CliError::EmptyGraph(_)
             | CliError::NoWeight { .. }
@@ -179,8 +245,15 @@ impl CliError {
             CliError::Graph(error) => graph_exit_code(error),
             CliError::Bench(error) => bench_exit_code(error),
             CliError::Stored(error) => error.exit_code(),
-            CliError::Interrupted(signal) => signal.exit_code(),
+            CliError::InLine { cause, .. } => cause.exit_code(),
+            CliError::LinesFailed { exit_code, .. } => *exit_code,
+            CliError::Interrupted(signal) | CliError::BenchInterrupted(signal) => signal.exit_code(),
         }
+    }
+
+    /// The error of a line of the shell.
+    pub fn in_line(self, number: u64) -> Self {
+        CliError::InLine { number, cause: Box::new(self) }
     }
 
     /// Whether the content of an input was refused after it had been parsed.
@@ -209,8 +282,21 @@ impl CliError {
 
     /// Whether the reader of standard output has closed it, as `head` does: no error.
     pub fn is_closed_pipe(&self) -> bool {
-        matches!(self, CliError::Stdout(error) if error.kind() == io::ErrorKind::BrokenPipe)
+        let error = match self {
+            CliError::Stdout(error) => error,
+            CliError::Output(FormatError::Io { path, source, .. }) if path == Path::new(STANDARD_OUTPUT) => {
+                source
+            }
+            _ => return false,
+        };
+        error.kind() == io::ErrorKind::BrokenPipe
     }
+}
+
+/// An error with what to do about it.
+fn told(error: &CliError) -> String {
+    let hint = error.hint().map(|hint| format!("; {hint}")).unwrap_or_default();
+    format!("{error}{hint}")
 }
 
 /// The exit code if a limit would be exceeded, such as disk space.

@@ -1,6 +1,6 @@
 //! Errors of commands on stores.
 
-use super::{CliError, graph_exit_code};
+use super::{CliError, graph_exit_code, told};
 use crate::signal::Signal;
 use hedgerow::ErrorKind;
 use std::path::PathBuf;
@@ -196,12 +196,6 @@ pub enum StoredError {
         /// What to do about it.
         what: &'static str,
     },
-}
-
-/// An error with what to do about it.
-fn told(error: &CliError) -> String {
-    let hint = error.hint().map(|hint| format!("; {hint}")).unwrap_or_default();
-    format!("{error}{hint}")
 }
 
 impl StoredError {

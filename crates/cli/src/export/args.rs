@@ -1,6 +1,6 @@
 //! Options of `hedgerow export`.
 
-use crate::options::{FormatName, file_to_write};
+use crate::options::{FormatName, file_to_write, result_file};
 use crate::stored::args::{ReadArgs, StorePlace};
 use clap::Args;
 use std::path::PathBuf;
@@ -10,6 +10,7 @@ Examples:
   hedgerow export wiki --output wiki.el.zst
   hedgerow export friends --label knows --output knows.e
   hedgerow export bank --label pays --output pays.csv.zst --vertices-output people.csv
+  hedgerow export wiki | head
   hedgerow export --store wiki --output wiki.sg --mapping wiki.keys --from-checkpoint";
 
 /// `hedgerow export`
@@ -18,8 +19,8 @@ Examples:
 pub struct ExportArgs {
     #[command(flatten)]
     pub place: StorePlace,
-    /// The graph file to write; compressed if its name ends in .gz or .zst
-    #[arg(long, value_name = "FILE", value_parser = file_to_write())]
+    /// The graph file to write; compressed if its name ends in .gz or .zst; - is standard output
+    #[arg(long, value_name = "FILE", default_value = "-", value_parser = result_file())]
     pub output: PathBuf,
     /// The format to write; auto takes it from the name of the file, else edges
     #[arg(long, value_enum, default_value_t = FormatName::Auto)]

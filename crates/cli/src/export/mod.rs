@@ -100,7 +100,7 @@ pub fn execute(args: &ExportArgs, console: &Console, interrupt: &Interrupt) -> R
         lost_edges: snapshot.edge_count().at_most() - snapshot.edge_count_of(label).at_most(),
         seconds: started.elapsed().as_secs_f64(),
     };
-    console.print(&exported, |exported| {
+    console.summarize(Some(&args.output), &exported, |exported| {
         let count = |number| text::Count(number).to_string();
         let direction = if exported.undirected { "undirected" } else { "directed" };
         let mut table = vec![

@@ -1,6 +1,6 @@
 //! Options of `hedgerow generate`.
 
-use crate::options::file_to_write;
+use crate::options::result_file;
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
 
@@ -13,17 +13,20 @@ Examples:
 const KRONECKER_EXAMPLES: &str = "\
 Examples:
   hedgerow generate kronecker --scale 20 --edge-factor 16 --seed 1 --output graph.txt.zst
-  hedgerow generate kronecker --scale 18 --undirected --output kron.sg";
+  hedgerow generate kronecker --scale 18 --undirected --output kron.sg
+  hedgerow generate kronecker --scale 10 --quiet | hedgerow run bfs -";
 
 const UNIFORM_EXAMPLES: &str = "\
-Example:
-  hedgerow generate uniform --vertices 1000000 --edges 16000000 --weights --output uniform.wsg";
+Examples:
+  hedgerow generate uniform --vertices 1000000 --edges 16000000 --weights --output uniform.wsg
+  hedgerow generate uniform --vertices 1000 --edges 8000 | hedgerow stats -";
 
 const STREAM_EXAMPLES: &str = "\
 Every line is `source destination change time`. The change is 1 for an edge that comes, -1 for one that goes.
 
-Example:
-  hedgerow generate stream --vertices 100000 --changes 2000000 --deletions 0.2 --output stream.txt.gz";
+Examples:
+  hedgerow generate stream --vertices 100000 --changes 2000000 --deletions 0.2 --output stream.txt.gz
+  hedgerow generate stream --vertices 100 --changes 1000 --seed 7";
 
 /// `hedgerow generate`
 #[derive(Debug, Args)]
@@ -98,8 +101,8 @@ pub struct CommonArgs {
     #[arg(long)]
     pub undirected: bool,
     /// The file to write; its name determines the format (else an edge list) and the compression
-    /// (.gz, .zst)
-    #[arg(long, value_name = "FILE", value_parser = file_to_write())]
+    /// (.gz, .zst); - is standard output
+    #[arg(long, value_name = "FILE", default_value = "-", value_parser = result_file())]
     pub output: PathBuf,
     /// Print what was written as JSON
     #[arg(long)]
@@ -123,8 +126,8 @@ pub struct StreamArgs {
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
     /// The edge list to write; with tabs or commas if its name says so, compressed if it ends in
-    /// .gz or .zst
-    #[arg(long, value_name = "FILE", value_parser = file_to_write())]
+    /// .gz or .zst; - is standard output
+    #[arg(long, value_name = "FILE", default_value = "-", value_parser = result_file())]
     pub output: PathBuf,
     /// Print what was written as JSON
     #[arg(long)]

@@ -14,6 +14,7 @@ use args::{CommonArgs, KroneckerArgs, Model, UniformArgs};
 use hedgerow_formats::{Batch, Edge, GraphWriter, Kronecker, Uniform, Weights, WriteOptions};
 use serde::Serialize;
 use std::ops::Range;
+use std::path::Path;
 use std::time::Instant;
 
 /// Edges that are generated at a time.
@@ -84,7 +85,7 @@ impl Generated {
 }
 
 fn report(generated: &Generated, started: Instant, console: &Console) -> Result<(), CliError> {
-    console.print(generated, |generated| {
+    console.summarize(Some(Path::new(&generated.output)), generated, |generated| {
         let elapsed = started.elapsed();
         let rate = text::edges_per_second(generated.edges, elapsed);
         text::table(&[

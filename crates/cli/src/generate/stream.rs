@@ -43,7 +43,7 @@ pub fn execute(args: &StreamArgs, console: &Console, interrupt: &Interrupt) -> R
         seconds: started.elapsed().as_secs_f64(),
         output: args.output.display().to_string(),
     };
-    console.print(&generated, |generated| {
+    console.summarize(Some(&args.output), &generated, |generated| {
         let count = |number| text::Count(number).to_string();
         text::table(&[
             ("vertices", count(generated.vertices)),

@@ -119,7 +119,7 @@ fn import<K: VertexKey + AsKey>(context: Context<'_>) -> Result<(), CliError> {
     let written = written?;
     closed?;
     let imported = Imported::new(context, &importer, graph, written, started.elapsed())?;
-    context.console.print(&imported, |imported| imported.describe(importer.skipped()))
+    context.console.summarize(None, &imported, |imported| imported.describe(importer.skipped()))
 }
 
 /// Writes a checkpoint if requested.

@@ -26,8 +26,9 @@ Examples:
   hedgerow label add 'pays:number=key+amount=f64!+at=timestamp' --store bank";
 
 const CHECKPOINT_EXAMPLES: &str = "\
-Example:
-  hedgerow checkpoint wiki";
+Examples:
+  hedgerow checkpoint wiki
+  hedgerow checkpoint wiki --wait 10 --json";
 
 const CHECK_EXAMPLES: &str = "\
 Exit code 0 means that nothing is damaged, 1 that something is.
@@ -37,8 +38,9 @@ Examples:
   hedgerow check wiki --json";
 
 const RECOVER_EXAMPLES: &str = "\
-Example:
-  hedgerow recover wiki --to-last-valid";
+Examples:
+  hedgerow check wiki; hedgerow recover wiki --to-last-valid
+  hedgerow recover wiki --to-last-valid --json";
 
 /// `hedgerow info`
 #[derive(Debug, Args)]

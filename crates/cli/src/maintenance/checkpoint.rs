@@ -31,7 +31,7 @@ pub fn execute(args: &CheckpointArgs, console: &Console, interrupt: &Interrupt) 
     graph.close().map_err(StoredError::from)?;
     let store = path.display().to_string();
     let done = OfStore { store, open_seconds: opened.as_secs_f64(), checkpoint };
-    console.print(&done, |done| {
+    console.summarize(None, &done, |done| {
         let OfStore { checkpoint, .. } = done;
         let count = |number| text::Count(number).to_string();
         text::table(&[

@@ -63,8 +63,9 @@ struct Property {
     r#type: &'static str,
 }
 
+/// Another process that has the store open.
 #[derive(Debug, Serialize)]
-struct Holder {
+pub struct Holder {
     process: Option<u32>,
 }
 
@@ -100,11 +101,20 @@ struct Recovered {
 /// Prints the information.
 pub fn execute(args: &InfoArgs, console: &Console) -> Result<(), CliError> {
     let path = args.place.path();
+    let (state, open_in) = open(path, args, console)?;
+    print(path, state.as_ref(), open_in, console)
+}
+
+/// Prints what is in a store: in this state, or as of its checkpoint.
+pub fn print(
+    path: &Path,
+    state: Option<&StoredState>,
+    open_in: Option<Holder>,
+    console: &Console,
+) -> Result<(), CliError> {
     let manifest = store::manifest(path).map_err(StoredError::from)?;
     let files = Files::of(path, &manifest)?;
-    let (state, open_in) = open(path, args, console)?;
-    let info = Info::new(path, &manifest, files, state.as_ref(), open_in)?;
-    console.print(&info, describe)
+    console.print(&Info::new(path, &manifest, files, state, open_in)?, describe)
 }
 
 /// Opens the newest state; with `--quick`, or if another process has the store open, returns that

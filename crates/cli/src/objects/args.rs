@@ -1,8 +1,11 @@
 //! Options of `hedgerow neighbors`, `get`, `put` and `delete`.
+//!
+//! Each command has two parts ([`At`]): the object, and the store, `P`. On a command line `P` names
+//! the store and how to open it ([`ReadPlace`], [`WritePlace`]); in `hedgerow shell`, which has its
+//! store open, `P` has no options.
 
-use crate::options::{at_least_one, time};
-use crate::stored::args::{DurabilityName, ReadArgs};
-use crate::stored::wait::WaitArgs;
+use crate::options::{At, at_least_one, time};
+use crate::stored::args::{ReadArgs, WriteArgs};
 use clap::{Args, Subcommand, ValueEnum};
 use hedgerow::{Direction, Newest};
 use std::num::NonZeroUsize;
@@ -36,16 +39,46 @@ Examples:
   hedgerow delete edge anna ben --store friends --label pays --only-if version=3
   hedgerow delete vertex anna --store friends";
 
+/// A store to read.
+#[derive(Debug, Args)]
+pub struct ReadPlace {
+    /// The directory of the store
+    #[arg(long, value_name = "DIR")]
+    pub store: PathBuf,
+    #[command(flatten)]
+    pub read: ReadArgs,
+    /// Print the result as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// A store to write to.
+#[derive(Debug, Args)]
+pub struct WritePlace {
+    /// The directory of the store
+    #[arg(long, value_name = "DIR")]
+    pub store: PathBuf,
+    #[command(flatten)]
+    pub write: WriteArgs,
+    /// Print the result as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
 /// `hedgerow neighbors`
 #[derive(Debug, Args)]
 #[command(after_help = NEIGHBORS_EXAMPLES)]
 pub struct NeighborsArgs {
+    #[command(flatten)]
+    pub neighbors: At<NeighborhoodArgs, ReadPlace>,
+}
+
+/// The neighbors of a vertex.
+#[derive(Debug, Args)]
+pub struct NeighborhoodArgs {
     /// The vertex
     #[arg(value_name = "KEY", allow_negative_numbers = true)]
     pub key: String,
-    /// The directory of the store
-    #[arg(long, value_name = "DIR")]
-    pub store: PathBuf,
     /// The label of the edges; by default the first
     #[arg(long, value_name = "NAME")]
     pub label: Option<String>,
@@ -62,11 +95,6 @@ pub struct NeighborsArgs {
     pub newest: NewestArgs,
     #[command(flatten)]
     pub keys: KeyRangeArgs,
-    #[command(flatten)]
-    pub read: ReadArgs,
-    /// Print the neighbors as JSON
-    #[arg(long)]
-    pub json: bool,
 }
 
 /// Neighbors by the time of the edges, the newest first.
@@ -158,36 +186,18 @@ impl DirectionName {
 pub struct GetArgs {
     /// The object to print.
     #[command(subcommand)]
-    pub object: GetObject,
+    pub object: GetObject<ReadPlace>,
 }
 
 /// The object to print.
 #[derive(Debug, Subcommand)]
-pub enum GetObject {
+pub enum GetObject<P: Args> {
     /// Print the degrees of a vertex, and its properties
     #[command(after_help = GET_EXAMPLES)]
-    Vertex(GetVertexArgs),
+    Vertex(At<VertexArgs, P>),
     /// Print an edge and its value, or its properties; all parallel ones if there is no --key
     #[command(after_help = GET_EXAMPLES)]
-    Edge(GetEdgeArgs),
-}
-
-/// `hedgerow get vertex`
-#[derive(Debug, Args)]
-pub struct GetVertexArgs {
-    #[command(flatten)]
-    pub vertex: VertexArgs,
-    #[command(flatten)]
-    pub read: ReadArgs,
-}
-
-/// `hedgerow get edge`
-#[derive(Debug, Args)]
-pub struct GetEdgeArgs {
-    #[command(flatten)]
-    pub edge: EdgeArgs,
-    #[command(flatten)]
-    pub read: ReadArgs,
+    Edge(At<EdgeArgs, P>),
 }
 
 /// `hedgerow put`
@@ -196,22 +206,22 @@ pub struct GetEdgeArgs {
 pub struct PutArgs {
     /// The object to put.
     #[command(subcommand)]
-    pub object: PutObject,
+    pub object: PutObject<WritePlace>,
 }
 
 /// The object to put.
 #[derive(Debug, Subcommand)]
-pub enum PutObject {
+pub enum PutObject<P: Args> {
     /// Make a vertex exist, and set its properties
     #[command(after_help = PUT_EXAMPLES)]
-    Vertex(PutVertexArgs),
+    Vertex(At<PutVertexArgs, P>),
     /// Put an edge, or change the value or the properties of an existing one; its ends are created
     /// if they do not exist
     #[command(after_help = PUT_EXAMPLES)]
-    Edge(PutEdgeArgs),
+    Edge(At<PutEdgeArgs, P>),
 }
 
-/// `hedgerow put vertex`
+/// The vertex of `put vertex`.
 #[derive(Debug, Args)]
 pub struct PutVertexArgs {
     #[command(flatten)]
@@ -219,11 +229,9 @@ pub struct PutVertexArgs {
     /// Set a property of the vertex; can be given several times
     #[arg(long, value_name = "NAME=VALUE")]
     pub property: Vec<String>,
-    #[command(flatten)]
-    pub write: WriteArgs,
 }
 
-/// `hedgerow put edge`
+/// The edge of `put edge`.
 #[derive(Debug, Args)]
 pub struct PutEdgeArgs {
     #[command(flatten)]
@@ -236,8 +244,6 @@ pub struct PutEdgeArgs {
     pub property: Vec<String>,
     #[command(flatten)]
     pub conditions: ConditionArgs,
-    #[command(flatten)]
-    pub write: WriteArgs,
 }
 
 /// The condition on which an edge is changed.
@@ -255,55 +261,38 @@ pub struct ConditionArgs {
 pub struct DeleteArgs {
     /// The object to delete.
     #[command(subcommand)]
-    pub object: DeleteObject,
+    pub object: DeleteObject<WritePlace>,
 }
 
 /// The object to delete.
 #[derive(Debug, Subcommand)]
-pub enum DeleteObject {
+pub enum DeleteObject<P: Args> {
     /// Delete a vertex and all its edges, of every label
     #[command(after_help = DELETE_EXAMPLES)]
-    Vertex(DeleteVertexArgs),
+    Vertex(At<VertexArgs, P>),
     /// Delete an edge, or all parallel ones if there is no --key; its ends stay
     #[command(after_help = DELETE_EXAMPLES)]
-    Edge(DeleteEdgeArgs),
+    Edge(At<DeleteEdgeArgs, P>),
 }
 
-/// `hedgerow delete vertex`
-#[derive(Debug, Args)]
-pub struct DeleteVertexArgs {
-    #[command(flatten)]
-    pub vertex: VertexArgs,
-    #[command(flatten)]
-    pub write: WriteArgs,
-}
-
-/// `hedgerow delete edge`
+/// The edge of `delete edge`.
 #[derive(Debug, Args)]
 pub struct DeleteEdgeArgs {
     #[command(flatten)]
     pub edge: EdgeArgs,
     #[command(flatten)]
     pub conditions: ConditionArgs,
-    #[command(flatten)]
-    pub write: WriteArgs,
 }
 
-/// A vertex in a store.
+/// A vertex.
 #[derive(Debug, Args)]
 pub struct VertexArgs {
     /// The vertex
     #[arg(value_name = "KEY", allow_negative_numbers = true)]
     pub key: String,
-    /// The directory of the store
-    #[arg(long, value_name = "DIR")]
-    pub store: PathBuf,
-    /// Print the result as JSON
-    #[arg(long)]
-    pub json: bool,
 }
 
-/// An edge in a store.
+/// An edge.
 #[derive(Debug, Args)]
 pub struct EdgeArgs {
     /// The vertex where the edge starts
@@ -312,56 +301,40 @@ pub struct EdgeArgs {
     /// The vertex where the edge ends
     #[arg(value_name = "TO", allow_negative_numbers = true)]
     pub to: String,
-    /// The directory of the store
-    #[arg(long, value_name = "DIR")]
-    pub store: PathBuf,
     /// The label of the edge; by default the first
     #[arg(long, value_name = "NAME")]
     pub label: Option<String>,
     /// The key of the edge, if the label has parallel edges
     #[arg(long, value_name = "NUMBER")]
     pub key: Option<u64>,
-    /// Print the result as JSON
-    #[arg(long)]
-    pub json: bool,
 }
 
-/// How a commit is made.
-#[derive(Debug, Args)]
-pub struct WriteArgs {
-    /// When the commit returns; in any case the command ends only when it survives a loss of power
-    #[arg(long, value_enum, default_value_t = DurabilityName::Sync)]
-    pub durability: DurabilityName,
-    #[command(flatten)]
-    pub wait: WaitArgs,
-}
-
-impl GetObject {
-    /// Whether the result is to be printed as JSON.
-    pub fn json(&self) -> bool {
+impl<P: Args> GetObject<P> {
+    /// The store.
+    pub fn place(&self) -> &P {
         match self {
-            GetObject::Vertex(args) => args.vertex.json,
-            GetObject::Edge(args) => args.edge.json,
+            GetObject::Vertex(args) => &args.place,
+            GetObject::Edge(args) => &args.place,
         }
     }
 }
 
-impl PutObject {
-    /// Whether the result is to be printed as JSON.
-    pub fn json(&self) -> bool {
+impl<P: Args> PutObject<P> {
+    /// The store.
+    pub fn place(&self) -> &P {
         match self {
-            PutObject::Vertex(args) => args.vertex.json,
-            PutObject::Edge(args) => args.edge.json,
+            PutObject::Vertex(args) => &args.place,
+            PutObject::Edge(args) => &args.place,
         }
     }
 }
 
-impl DeleteObject {
-    /// Whether the result is to be printed as JSON.
-    pub fn json(&self) -> bool {
+impl<P: Args> DeleteObject<P> {
+    /// The store.
+    pub fn place(&self) -> &P {
         match self {
-            DeleteObject::Vertex(args) => args.vertex.json,
-            DeleteObject::Edge(args) => args.edge.json,
+            DeleteObject::Vertex(args) => &args.place,
+            DeleteObject::Edge(args) => &args.place,
         }
     }
 }

@@ -1,11 +1,12 @@
 //! `hedgerow delete`
 
-use super::args::{DeleteArgs, DeleteEdgeArgs, DeleteObject, DeleteVertexArgs};
-use super::{NamedEdge, commit, no_vertex, open};
+use super::args::{DeleteArgs, DeleteEdgeArgs, DeleteObject, VertexArgs};
+use super::{NamedEdge, Writing, no_vertex};
 use crate::console::Console;
 use crate::error::{CliError, StoredError};
 use crate::keys::{self, JsonKey};
 use crate::text;
+use clap::Args;
 use hedgerow::{EdgeUpdate, WriteGraph};
 use serde::Serialize;
 
@@ -31,47 +32,53 @@ struct DeletedEdge {
     durability: &'static str,
 }
 
-/// Deletes a vertex or an edge, as one commit; one that does not exist is an error.
+/// Opens a store and deletes a vertex or an edge.
 pub fn execute(args: &DeleteArgs, console: &Console) -> Result<(), CliError> {
-    match &args.object {
-        DeleteObject::Vertex(args) => vertex(args, console),
-        DeleteObject::Edge(args) => edge(args, console),
+    Writing::once(args.object.place(), console, |writing| delete(&args.object, writing, console))
+}
+
+/// Deletes a vertex or an edge, as one commit; one that does not exist is an error.
+pub fn delete<P: Args>(
+    object: &DeleteObject<P>,
+    writing: &Writing<'_>,
+    console: &Console,
+) -> Result<(), CliError> {
+    match object {
+        DeleteObject::Vertex(args) => vertex(&args.what, writing, console),
+        DeleteObject::Edge(args) => edge(&args.what, writing, console),
     }
 }
 
-fn vertex(args: &DeleteVertexArgs, console: &Console) -> Result<(), CliError> {
-    let store = &args.vertex.store;
-    let graph = open(store, &args.write, console)?;
-    let key = keys::parse("KEY", &args.vertex.key, graph.key_kind())?;
-    let ((), commit) =
-        commit(&graph, |transaction| Ok(transaction.delete_vertex(&key).map_err(StoredError::from)?))?;
+fn vertex(args: &VertexArgs, writing: &Writing<'_>, console: &Console) -> Result<(), CliError> {
+    let key = keys::parse("KEY", &args.key, writing.graph.key_kind())?;
+    let commit =
+        writing.commit(|transaction| Ok(transaction.delete_vertex(&key).map_err(StoredError::from)?))?;
     if commit.vertices_removed == 0 {
-        return Err(no_vertex(&key, store));
+        return Err(no_vertex(&key, writing.store));
     }
     let deleted = DeletedVertex {
-        store: store.display().to_string(),
+        store: writing.store.display().to_string(),
         key: key.into(),
         edges_deleted: commit.edges_removed.at_least(),
         timestamp: commit.at.0,
-        durability: args.write.durability.name(),
+        durability: writing.durability.name(),
     };
-    console.print(&deleted, |DeletedVertex { key, edges_deleted, .. }| {
+    console.summarize(None, &deleted, |DeletedVertex { key, edges_deleted, .. }| {
         format!("vertex {key} deleted, with {}\n", text::counted(*edges_deleted, "edge", "edges"))
     })
 }
 
-fn edge(args: &DeleteEdgeArgs, console: &Console) -> Result<(), CliError> {
-    let store = &args.edge.store;
-    let graph = open(store, &args.write, console)?;
-    let edge = NamedEdge::of(&args.edge, graph.key_kind(), graph.catalog())?;
+fn edge(args: &DeleteEdgeArgs, writing: &Writing<'_>, console: &Console) -> Result<(), CliError> {
+    let &Writing { graph, store, .. } = writing;
+    let edge = NamedEdge::of(&args.edge, graph.key_kind(), graph.catalog(), store)?;
     let is_conditional = !args.conditions.only_if.is_empty();
     if is_conditional {
         edge.needed_key()?;
     }
     let delete = edge.conditions(&args.conditions, EdgeUpdate::delete())?;
-    let holds = args.conditions.hold(&edge, &graph)?;
+    let holds = args.conditions.hold(&edge, graph)?;
     let (failed, missing) = (edge.condition_failed(store), edge.missing(store));
-    let ((), commit) = commit(&graph, |transaction| {
+    let commit = writing.commit(|transaction| {
         let (label, from, to) = (edge.label, &edge.from, &edge.to);
         let deleted = match edge.key {
             Some(key) => transaction.update_parallel_edge(label, from, to, key, &delete),
@@ -90,13 +97,13 @@ fn edge(args: &DeleteEdgeArgs, console: &Console) -> Result<(), CliError> {
         label: edge.schema.name.clone(),
         edges_deleted: commit.edges_removed.at_least(),
         timestamp: commit.at.0,
-        durability: args.write.durability.name(),
+        durability: writing.durability.name(),
     };
     if holds == Some(false) {
-        console.print(&deleted, |_| String::new())?;
+        console.summarize(None, &deleted, |_| String::new())?;
         return Err(failed);
     }
-    console.print(&deleted, |DeletedEdge { from, to, edges_deleted, .. }| match edges_deleted {
+    console.summarize(None, &deleted, |DeletedEdge { from, to, edges_deleted, .. }| match edges_deleted {
         1 => format!("edge from {from} to {to} deleted\n"),
         edges => format!("{} from {from} to {to} deleted\n", text::counted(*edges, "edge", "edges")),
     })

@@ -1,6 +1,6 @@
 //! `hedgerow get`
 
-use super::args::{GetArgs, GetEdgeArgs, GetObject, GetVertexArgs};
+use super::args::{EdgeArgs, GetArgs, GetObject, VertexArgs};
 use super::neighbors::exists;
 use super::{NamedEdge, no_vertex};
 use crate::console::Console;
@@ -8,9 +8,11 @@ use crate::error::{CliError, StoredError};
 use crate::keys::{self, JsonKey};
 use crate::stored::{self, StoredState, number::EdgeNumber, properties::Properties};
 use crate::text;
+use clap::Args;
 use hedgerow::model::with_column;
 use hedgerow::{Direction, EdgeSchema, Key, LabelId, ReadGraph, Record, Snapshot};
 use serde::Serialize;
+use std::path::Path;
 
 #[derive(Debug, Serialize)]
 struct Vertex {
@@ -50,23 +52,34 @@ struct Edge {
     edges: Option<Vec<Properties>>,
 }
 
-/// Prints a vertex or an edge.
+/// Opens a store and prints a vertex or an edge.
 pub fn execute(args: &GetArgs, console: &Console) -> Result<(), CliError> {
-    match &args.object {
-        GetObject::Vertex(args) => vertex(args, console),
-        GetObject::Edge(args) => edge(args, console),
+    let place = args.object.place();
+    let state = stored::read(&place.store, &place.read, None, console)?;
+    get(&args.object, &state, &place.store, console)
+}
+
+/// Prints a vertex or an edge.
+pub fn get<P: Args>(
+    object: &GetObject<P>,
+    state: &StoredState,
+    store: &Path,
+    console: &Console,
+) -> Result<(), CliError> {
+    match object {
+        GetObject::Vertex(args) => vertex(&args.what, state, store, console),
+        GetObject::Edge(args) => edge(&args.what, state, store, console),
     }
 }
 
-fn vertex(args: &GetVertexArgs, console: &Console) -> Result<(), CliError> {
-    let store = &args.vertex.store;
-    let StoredState { snapshot, keys, .. } = stored::read(store, &args.read, None, console)?;
-    let key = keys::parse("KEY", &args.vertex.key, keys)?;
-    if !exists(&snapshot, &key)? {
+fn vertex(args: &VertexArgs, state: &StoredState, store: &Path, console: &Console) -> Result<(), CliError> {
+    let StoredState { snapshot, keys, .. } = state;
+    let key = keys::parse("KEY", &args.key, *keys)?;
+    if !exists(snapshot, &key)? {
         return Err(no_vertex(&key, store));
     }
-    let degrees = degrees(&snapshot, &key)?;
-    let properties = properties(&snapshot, &key)?;
+    let degrees = degrees(snapshot, &key)?;
+    let properties = properties(snapshot, &key)?;
     let store = store.display().to_string();
     let vertex = Vertex { store, key: key.into(), degrees, properties };
     let is_undirected = snapshot.topology().is_undirected();
@@ -119,18 +132,17 @@ fn properties(snapshot: &Snapshot, key: &Key) -> Result<Properties, StoredError>
     Ok(Properties::of(snapshot.catalog().vertices(), &record))
 }
 
-fn edge(args: &GetEdgeArgs, console: &Console) -> Result<(), CliError> {
-    let store = &args.edge.store;
-    let StoredState { snapshot, keys, .. } = stored::read(store, &args.read, None, console)?;
-    let edge = NamedEdge::of(&args.edge, keys, snapshot.catalog())?;
-    let ends = [&edge.from, &edge.to].map(|key| exists(&snapshot, key));
+fn edge(args: &EdgeArgs, state: &StoredState, store: &Path, console: &Console) -> Result<(), CliError> {
+    let StoredState { snapshot, keys, .. } = state;
+    let edge = NamedEdge::of(args, *keys, snapshot.catalog(), store)?;
+    let ends = [&edge.from, &edge.to].map(|key| exists(snapshot, key));
     let [Ok(true), Ok(true)] = ends else { return Err(edge.missing(store)) };
     let value = with_column!(edge.schema.edges.column(), W => {
         let value = snapshot.get_edge::<W>(edge.label, &edge.from, &edge.to).map_err(StoredError::from)?;
         value.map(EdgeNumber::of)
     });
     let value = value.ok_or_else(|| edge.missing(store))?;
-    let edges = parallel(&snapshot, &edge)?;
+    let edges = parallel(snapshot, &edge)?;
     if edges.as_ref().is_some_and(Vec::is_empty) {
         return Err(edge.missing(store));
     }

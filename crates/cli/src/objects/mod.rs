@@ -7,13 +7,16 @@ pub mod neighbors;
 mod newest;
 pub mod put;
 
-pub use args::{DeleteArgs, GetArgs, NeighborsArgs, PutArgs};
+pub use args::{
+    DeleteArgs, DeleteObject, GetArgs, GetObject, NeighborhoodArgs, NeighborsArgs, PutArgs, PutObject,
+};
 
 use crate::console::Console;
 use crate::error::{CliError, StoredError};
 use crate::keys;
+use crate::stored::args::DurabilityName;
 use crate::stored::{self, schema};
-use args::{ConditionArgs, EdgeArgs, WriteArgs};
+use args::{ConditionArgs, EdgeArgs, WritePlace};
 use hedgerow::{
     Catalog, Commit, EdgeUpdate, Graph, GraphOptions, Key, KeyKind, LabelId, LabelSchema, ReadGraph, Record,
     Value, WriteTxn,
@@ -31,8 +34,8 @@ struct NamedEdge<'a> {
 }
 
 impl<'a> NamedEdge<'a> {
-    fn of(args: &EdgeArgs, kind: KeyKind, catalog: &'a Catalog) -> Result<Self, CliError> {
-        let (label, schema) = stored::label(catalog, args.label.as_deref(), &args.store)?;
+    fn of(args: &EdgeArgs, kind: KeyKind, catalog: &'a Catalog, store: &Path) -> Result<Self, CliError> {
+        let (label, schema) = stored::label(catalog, args.label.as_deref(), store)?;
         let from = keys::parse("FROM", &args.from, kind)?;
         let to = keys::parse("TO", &args.to, kind)?;
         if let (Some(key), None) = (args.key, schema.edges.key()) {
@@ -112,20 +115,44 @@ fn no_vertex(key: &Key, store: &Path) -> CliError {
     StoredError::NoVertex { key: keys::text(key), store: store.into() }.into()
 }
 
-/// Opens a store for writing.
-fn open(store: &Path, write: &WriteArgs, console: &Console) -> Result<Graph, StoredError> {
-    let settings = |options: GraphOptions| options.durability(write.durability.durability());
-    stored::open(store, settings, write.wait, console, None)
+/// A store that is open for commits.
+#[derive(Clone, Copy, Debug)]
+pub struct Writing<'a> {
+    pub graph: &'a Graph,
+    /// Its directory.
+    pub store: &'a Path,
+    /// That of each commit.
+    pub durability: DurabilityName,
+    /// Whether the store is closed after one commit, before the result is printed.
+    closes: bool,
 }
 
-/// Commits what `stage` stages, in a store that is open for writing, and closes it.
-fn commit<T>(
-    graph: &Graph,
-    stage: impl FnOnce(&WriteTxn) -> Result<T, CliError>,
-) -> Result<(T, Commit), CliError> {
-    let transaction = graph.begin().map_err(StoredError::from)?;
-    let staged = stage(&transaction)?;
-    let commit = transaction.commit().map_err(StoredError::from)?;
-    graph.close().map_err(StoredError::from)?;
-    Ok((staged, commit))
+impl<'a> Writing<'a> {
+    /// A store that stays open after a commit.
+    pub fn on(graph: &'a Graph, store: &'a Path, durability: DurabilityName) -> Self {
+        Writing { graph, store, durability, closes: false }
+    }
+
+    /// Opens a store for one commit, which `change` makes.
+    fn once(
+        place: &WritePlace,
+        console: &Console,
+        change: impl FnOnce(&Writing<'_>) -> Result<(), CliError>,
+    ) -> Result<(), CliError> {
+        let WritePlace { store, write, .. } = place;
+        let settings = |options: GraphOptions| options.durability(write.durability.durability());
+        let graph = stored::open(store, settings, write.wait, console, None)?;
+        change(&Writing { graph: &graph, store, durability: write.durability, closes: true })
+    }
+
+    /// Commits what `stage` stages.
+    fn commit(&self, stage: impl FnOnce(&WriteTxn) -> Result<(), CliError>) -> Result<Commit, CliError> {
+        let transaction = self.graph.begin().map_err(StoredError::from)?;
+        stage(&transaction)?;
+        let commit = transaction.commit().map_err(StoredError::from)?;
+        if self.closes {
+            self.graph.close().map_err(StoredError::from)?;
+        }
+        Ok(commit)
+    }
 }

@@ -1,19 +1,22 @@
 //! `hedgerow neighbors`
 
-use super::args::{DirectionName, NeighborsArgs, NewestArgs};
+use super::args::{DirectionName, NeighborhoodArgs, NeighborsArgs, NewestArgs, ReadPlace};
 use super::newest::{self, NewestFirst};
 use super::no_vertex;
 use crate::console::Console;
 use crate::error::{CliError, StoredError};
 use crate::keys::{self, JsonKey};
-use crate::stored::{self, number::EdgeNumber, properties::Properties};
+use crate::options::At;
+use crate::stored::{self, StoredState, number::EdgeNumber, properties::Properties};
 use hedgerow::model::with_column;
+use hedgerow::store::StoreOptions;
 use hedgerow::{
     Column, Direction, EdgeData, EdgeSchema, ErrorKind, Key, LabelId, LabelSchema, Newest, ParallelEdge,
     ParallelSchema, ReadGraph, Record, RecordSchema, Snapshot, store,
 };
 use serde::Serialize;
 use std::ops::RangeInclusive;
+use std::path::Path;
 
 #[derive(Debug, Serialize)]
 struct Neighbors {
@@ -44,31 +47,64 @@ fn is_none(value: &EdgeNumber) -> bool {
     *value == EdgeNumber::None
 }
 
-/// Prints the neighbors, one per line, with the values of the edges if there are any.
+/// Opens a store and prints the neighbors.
 pub fn execute(args: &NeighborsArgs, console: &Console) -> Result<(), CliError> {
-    let store = &args.store;
+    let At { what, place: ReadPlace { store, read, .. } } = &args.neighbors;
     let made_with = store::manifest(store).map_err(StoredError::from)?.options;
-    let direction = args.direction.direction();
-    if made_with.topology.stored(direction).is_none() {
-        return Err(StoredError::NoInNeighbors(store.into()).into());
+    let asked = Asked::of(what, &made_with, store)?;
+    let by_commit = asked.newest.as_ref().is_some_and(|newest| newest.by_commit);
+    let state = stored::read_in_order(store, read, by_commit, console)?;
+    print(what, asked, &state, store, console)
+}
+
+/// Prints the neighbors in a state of a store made with these options. The state has the order of
+/// commits if the engine keeps it.
+pub fn neighbors(
+    args: &NeighborhoodArgs,
+    made_with: &StoreOptions,
+    state: &StoredState,
+    store: &Path,
+    console: &Console,
+) -> Result<(), CliError> {
+    print(args, Asked::of(args, made_with, store)?, state, store, console)
+}
+
+/// The requested edges, checked against the schema before the store is opened.
+struct Asked<'a> {
+    /// `None`: every label.
+    label: Option<(LabelId, &'a LabelSchema)>,
+    newest: Option<NewestFirst>,
+}
+
+impl<'a> Asked<'a> {
+    fn of(args: &NeighborhoodArgs, made_with: &'a StoreOptions, store: &Path) -> Result<Self, CliError> {
+        if made_with.topology.stored(args.direction.direction()).is_none() {
+            return Err(StoredError::NoInNeighbors(store.into()).into());
+        }
+        let label = match args.all_labels {
+            true => None,
+            false => Some(stored::label(&made_with.catalog, args.label.as_deref(), store)?),
+        };
+        let newest = label.map(|(_, schema)| NewestFirst::of(&args.newest, schema, &made_with.engine));
+        Ok(Asked { label, newest: newest.transpose()?.flatten() })
     }
-    let asked = match args.all_labels {
-        true => None,
-        false => Some(stored::label(&made_with.catalog, args.label.as_deref(), store)?),
-    };
-    let newest = asked.map(|(_, schema)| NewestFirst::of(&args.newest, schema, &made_with.engine));
-    let newest = newest.transpose()?.flatten();
-    let state = stored::read_in_order(
-        store,
-        &args.read,
-        newest.as_ref().is_some_and(|newest| newest.by_commit),
-        console,
-    )?;
+}
+
+/// Prints the neighbors, one per line, with the values of the edges if there are any.
+fn print(
+    args: &NeighborhoodArgs,
+    asked: Asked<'_>,
+    state: &StoredState,
+    store: &Path,
+    console: &Console,
+) -> Result<(), CliError> {
     let (snapshot, catalog) = (&state.snapshot, state.snapshot.catalog());
+    let direction = args.direction.direction();
     let key = keys::parse("KEY", &args.key, state.keys)?;
     if !exists(snapshot, &key)? {
         return Err(no_vertex(&key, store));
     }
+    let Asked { label: asked, newest } = asked;
     let wanted = Wanted { newest: newest.map(|newest| newest.wanted), keys: args.keys.wanted() };
     let (degree, found) = match asked {
         Some((label, schema)) => {

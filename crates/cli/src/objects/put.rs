@@ -1,11 +1,12 @@
 //! `hedgerow put`
 
 use super::args::{PutArgs, PutEdgeArgs, PutObject, PutVertexArgs};
-use super::{NamedEdge, commit, open};
+use super::{NamedEdge, Writing};
 use crate::console::Console;
 use crate::error::{CliError, StoredError};
 use crate::keys::{self, JsonKey};
 use crate::stored::{number::EdgeNumber, schema};
+use clap::Args;
 use hedgerow::model::with_column;
 use hedgerow::{Column, EdgeData, EdgeUpdate, WriteGraph, WriteTxn};
 use serde::Serialize;
@@ -40,24 +41,28 @@ struct PutEdge {
     durability: &'static str,
 }
 
-/// Puts a vertex or an edge, as one commit.
+/// Opens a store and puts a vertex or an edge.
 pub fn execute(args: &PutArgs, console: &Console) -> Result<(), CliError> {
-    match &args.object {
-        PutObject::Vertex(args) => vertex(args, console),
-        PutObject::Edge(args) => edge(args, console),
+    Writing::once(args.object.place(), console, |writing| put(&args.object, writing, console))
+}
+
+/// Puts a vertex or an edge, as one commit.
+pub fn put<P: Args>(object: &PutObject<P>, writing: &Writing<'_>, console: &Console) -> Result<(), CliError> {
+    match object {
+        PutObject::Vertex(args) => vertex(&args.what, writing, console),
+        PutObject::Edge(args) => edge(&args.what, writing, console),
     }
 }
 
-fn vertex(args: &PutVertexArgs, console: &Console) -> Result<(), CliError> {
-    let store = &args.vertex.store;
-    let graph = open(store, &args.write, console)?;
+fn vertex(args: &PutVertexArgs, writing: &Writing<'_>, console: &Console) -> Result<(), CliError> {
+    let &Writing { graph, store, .. } = writing;
     let key = keys::parse("KEY", &args.vertex.key, graph.key_kind())?;
     let properties = args.property.iter().map(|given| {
         let fields = &graph.catalog().vertices().fields;
         schema::named_property(given, fields, "vertices of this store")
     });
     let properties = properties.collect::<Result<Vec<_>, _>>()?;
-    let ((), commit) = commit(&graph, |transaction| {
+    let commit = writing.commit(|transaction| {
         transaction.add_vertex(&key).map_err(StoredError::from)?;
         if !properties.is_empty() {
             transaction.set_properties(&key, &properties).map_err(StoredError::from)?;
@@ -70,26 +75,25 @@ fn vertex(args: &PutVertexArgs, console: &Console) -> Result<(), CliError> {
         added: commit.vertices_added > 0,
         changed: commit.changed,
         timestamp: commit.at.0,
-        durability: args.write.durability.name(),
+        durability: writing.durability.name(),
     };
-    console.print(&put, |PutVertex { key, .. }| {
+    console.summarize(None, &put, |PutVertex { key, .. }| {
         let done = done(put.added, put.changed, "has the properties now");
         format!("vertex {key} {done}\n")
     })
 }
 
-fn edge(args: &PutEdgeArgs, console: &Console) -> Result<(), CliError> {
-    let store = &args.edge.store;
-    let graph = open(store, &args.write, console)?;
-    let edge = NamedEdge::of(&args.edge, graph.key_kind(), graph.catalog())?;
+fn edge(args: &PutEdgeArgs, writing: &Writing<'_>, console: &Console) -> Result<(), CliError> {
+    let &Writing { graph, store, .. } = writing;
+    let edge = NamedEdge::of(&args.edge, graph.key_kind(), graph.catalog(), store)?;
     let (update, key) = (update(args, &edge)?, edge.needed_key()?);
     let value = match update {
         Some(_) => EdgeNumber::None,
         None => EdgeNumber::given(args.value.as_deref(), edge.schema)?,
     };
-    let holds = args.conditions.hold(&edge, &graph)?;
+    let holds = args.conditions.hold(&edge, graph)?;
     let failed = edge.condition_failed(store);
-    let ((), commit) = commit(&graph, |transaction| {
+    let commit = writing.commit(|transaction| {
         let column = edge.schema.edges.column();
         let staged = match &update {
             Some(update) => match key {
@@ -110,13 +114,13 @@ fn edge(args: &PutEdgeArgs, console: &Console) -> Result<(), CliError> {
         added: commit.edges_added.at_least() > 0,
         changed: commit.changed,
         timestamp: commit.at.0,
-        durability: args.write.durability.name(),
+        durability: writing.durability.name(),
     };
     if holds == Some(false) {
-        console.print(&put, |_| String::new())?;
+        console.summarize(None, &put, |_| String::new())?;
         return Err(failed);
     }
-    console.print(&put, |PutEdge { from, to, .. }| {
+    console.summarize(None, &put, |PutEdge { from, to, .. }| {
         let number = key.map_or(String::new(), |key| format!(" number {key}"));
         let done = done(put.added, put.changed, "has the value now");
         format!("edge from {from} to {to}{number} {done}\n")

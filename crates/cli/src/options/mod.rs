@@ -2,17 +2,23 @@
 //!
 //! | file | what |
 //! |---|---|
+//! | `at` | what a command does, and where |
+//! | `graph` | the graph that a command reads: a file, or the graph in a store |
 //! | `input` | how a graph file is read |
 //! | `format` | the formats of graph files |
 //! | `memory` | limits on the memory of a graph, and where its edges are stored |
 //! | `value` | numbers, times and files as options take them |
 
+mod at;
 mod format;
+mod graph;
 mod input;
 mod memory;
 mod value;
 
+pub use at::At;
 pub use format::{FormatName, graph_format};
-pub use input::{FormatArgs, KeysName, STANDARD_INPUT};
+pub use graph::{GraphArgs, Place};
+pub use input::{ColumnsName, FormatArgs, KeysName, STANDARD_INPUT};
 pub use memory::MemoryArgs;
-pub use value::{at_least_one, file_to_write, past_time, threads, time};
+pub use value::{at_least_one, file_to_write, past_time, result_file, threads, time};

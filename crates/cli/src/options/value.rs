@@ -1,7 +1,7 @@
 //! Values that options of several commands take.
 
 use clap::builder::{PathBufValueParser, TypedValueParser};
-use hedgerow_formats::timestamp_of_text;
+use hedgerow_formats::{STANDARD_OUTPUT, timestamp_of_text};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
@@ -27,6 +27,14 @@ pub fn time(text: &str) -> Result<i64, String> {
 /// Parses a time from 1970 on.
 pub fn past_time(text: &str) -> Result<u64, String> {
     u64::try_from(time(text)?).map_err(|_| "expected a time from 1970 on".into())
+}
+
+/// Parses the name of a file for the result of a command; `-` is standard output.
+pub fn result_file() -> impl TypedValueParser<Value = PathBuf> {
+    PathBufValueParser::new().map(|path| match path.to_str() {
+        Some("/dev/stdout") => PathBuf::from(STANDARD_OUTPUT),
+        _ => path,
+    })
 }
 
 /// Parses the name of a file to write; standard output is taken by the summary.

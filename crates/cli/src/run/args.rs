@@ -1,61 +1,68 @@
 //! Options of `hedgerow run`.
 
-use super::Place;
-use crate::options::{FormatArgs, MemoryArgs, at_least_one, file_to_write, past_time, threads};
+use crate::options::{At, GraphArgs, MemoryArgs, at_least_one, result_file, threads};
 use clap::{ArgGroup, Args, Subcommand, ValueEnum};
 use hedgerow::EngineKind;
 use std::num::NonZeroUsize;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 const RUN_EXAMPLES: &str = "\
 Examples:
-  hedgerow run bfs --graph wiki-Vote.txt --source 30
-  hedgerow run pagerank --graph ca-HepPh.txt --undirected --iterations 20 --output ranks.txt
-  hedgerow run triangles --graph ca-HepPh.txt --undirected --json
-  hedgerow run wcc --store friends --label knows";
+  hedgerow run bfs wiki-Vote.txt --source 30
+  hedgerow run pagerank ca-HepPh.txt --undirected --iterations 20 --output ranks.txt
+  hedgerow run wcc friends --label knows --json";
 
 const BFS_EXAMPLES: &str = "\
-Example:
-  hedgerow run bfs --graph wiki-Vote.txt --source 30 --output distances.txt";
+Examples:
+  hedgerow run bfs wiki-Vote.txt --source 30 | head
+  hedgerow run bfs wiki-Vote.txt --source 30 --output distances.txt
+  hedgerow run bfs friends --label knows --source anna --json";
 
 const PAGERANK_EXAMPLES: &str = "\
-Example:
-  hedgerow run pagerank --graph wiki-Vote.txt --iterations 20 --damping 0.85 --output ranks.txt";
+Examples:
+  hedgerow run pagerank wiki-Vote.txt --iterations 20 --damping 0.85 --output ranks.txt
+  hedgerow run pagerank wiki-Vote.txt --iterations 100 --tolerance 1e-9 --json";
 
 const SSSP_EXAMPLES: &str = "\
 Examples:
-  hedgerow run sssp --graph roads.e --undirected --source 1 --output distances.txt
-  hedgerow run sssp --graph wiki-Vote.txt --unit-weights";
+  hedgerow run sssp roads.e --undirected --source 1 --output distances.txt
+  hedgerow run sssp wiki-Vote.txt --unit-weights --json";
 
 const WCC_EXAMPLES: &str = "\
-Example:
-  hedgerow run wcc --graph wiki-Vote.txt --output components.txt";
+Examples:
+  hedgerow run wcc wiki-Vote.txt --output components.txt
+  hedgerow run wcc friends --label knows --json";
 
 const TRIANGLES_EXAMPLES: &str = "\
-Example:
-  hedgerow run triangles --graph ca-HepPh.txt --undirected";
+Examples:
+  hedgerow run triangles ca-HepPh.txt --undirected
+  hedgerow run triangles ca-HepPh.txt --undirected --engine csr --json";
 
 const BETWEENNESS_EXAMPLES: &str = "\
 Examples:
-  hedgerow run betweenness --graph wiki-Vote.txt --samples 100 --output scores.txt
-  hedgerow run betweenness --graph email-Eu-core.txt --all-sources
-  hedgerow run betweenness --graph wiki-Vote.txt --source 30,3,25";
+  hedgerow run betweenness wiki-Vote.txt --samples 100 --output scores.txt
+  hedgerow run betweenness email-Eu-core.txt --all-sources --json
+  hedgerow run betweenness wiki-Vote.txt --source 30,3,25 --json";
 
 const LCC_EXAMPLES: &str = "\
-Example:
-  hedgerow run lcc --graph ca-HepPh.txt --undirected --output coefficients.txt";
+Examples:
+  hedgerow run lcc ca-HepPh.txt --undirected --output coefficients.txt
+  hedgerow run lcc ca-HepPh.txt --undirected --json";
 
 const CDLP_EXAMPLES: &str = "\
-Example:
-  hedgerow run cdlp --graph ca-HepPh.txt --undirected --iterations 10 --output communities.txt";
+Examples:
+  hedgerow run cdlp ca-HepPh.txt --undirected --iterations 10 --output communities.txt
+  hedgerow run cdlp friends --label knows --json";
 
 const KCORE_EXAMPLES: &str = "\
-Example:
-  hedgerow run kcore --graph ca-HepPh.txt --undirected --output cores.txt";
+Examples:
+  hedgerow run kcore ca-HepPh.txt --undirected --output cores.txt
+  hedgerow run kcore ca-HepPh.txt --undirected --json";
 
 const KHOP_EXAMPLES: &str = "\
-Example:
-  hedgerow run khop --graph wiki-Vote.txt --source 30,3 --hops 2 --limit 1000 --output around.txt";
+Examples:
+  hedgerow run khop wiki-Vote.txt --source 30 --hops 1
+  hedgerow run khop wiki-Vote.txt --source 30,3 --hops 2 --limit 1000 --output around.txt";
 
 /// `hedgerow run`
 #[derive(Debug, Args)]
@@ -63,38 +70,47 @@ Example:
 pub struct RunArgs {
     /// The kernel.
     #[command(subcommand)]
-    pub kernel: KernelCommand,
+    pub kernel: KernelCommand<RunPlace>,
 }
 
-/// The kernel to run.
+/// The kernel to run, and where: `P`.
 #[derive(Debug, Subcommand)]
-pub enum KernelCommand {
+pub enum KernelCommand<P: Args> {
     /// Breadth-first search: the distance of every vertex from a source, in edges
-    Bfs(BfsArgs),
+    #[command(after_help = BFS_EXAMPLES)]
+    Bfs(At<BfsArgs, P>),
     /// PageRank: the rank of every vertex; ranks sum to 1
-    Pagerank(PageRankArgs),
+    #[command(after_help = PAGERANK_EXAMPLES)]
+    Pagerank(At<PageRankArgs, P>),
     /// Shortest paths: the distance of every vertex from a source, by the weights of edges
-    Sssp(SsspArgs),
+    #[command(after_help = SSSP_EXAMPLES)]
+    Sssp(At<SsspArgs, P>),
     /// Weakly connected components: the component of every vertex
-    Wcc(WccArgs),
+    #[command(after_help = WCC_EXAMPLES)]
+    Wcc(At<WccArgs, P>),
     /// The number of triangles
-    Triangles(TrianglesArgs),
+    #[command(after_help = TRIANGLES_EXAMPLES)]
+    Triangles(At<TrianglesArgs, P>),
     /// Betweenness centrality: how many shortest paths pass through every vertex
-    Betweenness(BetweennessArgs),
+    #[command(after_help = BETWEENNESS_EXAMPLES)]
+    Betweenness(At<BetweennessArgs, P>),
     /// Local clustering coefficients: how strongly the neighbors of every vertex are connected to
     /// each other
-    Lcc(LccArgs),
+    #[command(after_help = LCC_EXAMPLES)]
+    Lcc(At<LccArgs, P>),
     /// Communities by label propagation: the community of every vertex
-    Cdlp(CdlpArgs),
+    #[command(after_help = CDLP_EXAMPLES)]
+    Cdlp(At<CdlpArgs, P>),
     /// Core numbers: how deep in the dense part of the graph every vertex is
-    Kcore(KcoreArgs),
+    #[command(after_help = KCORE_EXAMPLES)]
+    Kcore(At<KcoreArgs, P>),
     /// The vertices within a few hops of some sources
-    Khop(KhopArgs),
+    #[command(after_help = KHOP_EXAMPLES)]
+    Khop(At<KhopArgs, P>),
 }
 
-/// `hedgerow run bfs`
+/// The parameters of `run bfs`.
 #[derive(Debug, Args)]
-#[command(after_help = BFS_EXAMPLES)]
 pub struct BfsArgs {
     #[command(flatten)]
     pub source: SourceArgs,
@@ -102,9 +118,8 @@ pub struct BfsArgs {
     pub result: ResultArgs,
 }
 
-/// `hedgerow run pagerank`
+/// The parameters of `run pagerank`.
 #[derive(Debug, Args)]
-#[command(after_help = PAGERANK_EXAMPLES)]
 pub struct PageRankArgs {
     /// Iterations; with --tolerance at most this number
     #[arg(long, default_value_t = 10, value_name = "N", allow_negative_numbers = true)]
@@ -119,9 +134,8 @@ pub struct PageRankArgs {
     pub result: ResultArgs,
 }
 
-/// `hedgerow run sssp`
+/// The parameters of `run sssp`.
 #[derive(Debug, Args)]
-#[command(after_help = SSSP_EXAMPLES)]
 pub struct SsspArgs {
     #[command(flatten)]
     pub source: SourceArgs,
@@ -132,28 +146,20 @@ pub struct SsspArgs {
     pub result: ResultArgs,
 }
 
-/// `hedgerow run wcc`
+/// The parameters of `run wcc`.
 #[derive(Debug, Args)]
-#[command(after_help = WCC_EXAMPLES)]
 pub struct WccArgs {
     #[command(flatten)]
     pub result: ResultArgs,
 }
 
-/// `hedgerow run triangles`
+/// The parameters of `run triangles`.
 #[derive(Debug, Args)]
-#[command(after_help = TRIANGLES_EXAMPLES)]
-pub struct TrianglesArgs {
-    #[command(flatten)]
-    pub common: CommonRunArgs,
-}
+pub struct TrianglesArgs {}
 
-/// `hedgerow run betweenness`
+/// The parameters of `run betweenness`.
 #[derive(Debug, Args)]
-#[command(
-    after_help = BETWEENNESS_EXAMPLES,
-    group(ArgGroup::new("sources").required(true).args(["source", "samples", "all_sources"]))
-)]
+#[command(group(ArgGroup::new("sources").required(true).args(["source", "samples", "all_sources"])))]
 pub struct BetweennessArgs {
     /// Count the paths that start at these vertices, separated by commas
     #[arg(long, value_name = "KEYS", value_delimiter = ',', allow_negative_numbers = true)]
@@ -171,17 +177,15 @@ pub struct BetweennessArgs {
     pub result: ResultArgs,
 }
 
-/// `hedgerow run lcc`
+/// The parameters of `run lcc`.
 #[derive(Debug, Args)]
-#[command(after_help = LCC_EXAMPLES)]
 pub struct LccArgs {
     #[command(flatten)]
     pub result: ResultArgs,
 }
 
-/// `hedgerow run cdlp`
+/// The parameters of `run cdlp`.
 #[derive(Debug, Args)]
-#[command(after_help = CDLP_EXAMPLES)]
 pub struct CdlpArgs {
     /// Maximum number of iterations: it stops early when nothing changes
     #[arg(long, default_value_t = 10, value_name = "N", allow_negative_numbers = true)]
@@ -190,17 +194,15 @@ pub struct CdlpArgs {
     pub result: ResultArgs,
 }
 
-/// `hedgerow run kcore`
+/// The parameters of `run kcore`.
 #[derive(Debug, Args)]
-#[command(after_help = KCORE_EXAMPLES)]
 pub struct KcoreArgs {
     #[command(flatten)]
     pub result: ResultArgs,
 }
 
-/// `hedgerow run khop`
+/// The parameters of `run khop`.
 #[derive(Debug, Args)]
-#[command(after_help = KHOP_EXAMPLES)]
 pub struct KhopArgs {
     /// The vertices to start from, separated by commas; by default the one with the most
     /// out-neighbors
@@ -225,90 +227,49 @@ pub struct SourceArgs {
     pub source: Option<String>,
 }
 
-/// Options of every kernel with a result per vertex.
+/// Where the result of every vertex goes.
 #[derive(Debug, Args)]
 pub struct ResultArgs {
-    /// Write one line `key value` per vertex to this file
-    #[arg(long, value_name = "FILE", value_parser = file_to_write())]
+    /// Write one line `key value` per vertex to this file, or to standard output: - [default: -;
+    /// with --json nowhere]
+    #[arg(long, value_name = "FILE", value_parser = result_file())]
     pub output: Option<PathBuf>,
-    #[command(flatten)]
-    pub common: CommonRunArgs,
 }
 
-/// Options of every kernel.
+/// The graph that a kernel runs on, and how.
 #[derive(Debug, Args)]
-#[command(
-    group(ArgGroup::new("input").required(true).args(["graph", "store"])),
-    // Options on how a file is read have no effect on a store.
-    mut_args(|arg| match arg.get_id().as_str() {
-        "format" | "vertices" | "keys" | "columns" | "skip_bad_lines" | "undirected" | "unit_weights" => {
-            arg.conflicts_with("store")
-        }
-        _ => arg,
-    })
-)]
-pub struct CommonRunArgs {
-    /// The graph file, plain or compressed by gzip or Zstandard; - is standard input
-    #[arg(long, value_name = "FILE")]
-    pub graph: Option<PathBuf>,
-    /// The directory of the store that has the graph
-    #[arg(long, value_name = "DIR")]
-    pub store: Option<PathBuf>,
-    /// Store only: read the newest checkpoint, which is possible while another process writes to
-    /// the store
-    #[arg(long, requires = "store", conflicts_with = "graph")]
-    pub from_checkpoint: bool,
-    /// Store only: the state after this commit, which is at or after the newest checkpoint
-    #[arg(long, value_name = "COMMIT", requires = "store", conflicts_with_all = ["graph", "from_checkpoint", "as_of_time"])]
-    pub as_of: Option<u64>,
-    /// Store only: the newest state at this time, in microseconds since 1970, in UTC, or a time
-    /// such as 2026-01-31T12:00:00Z
-    #[arg(long, value_name = "TIME", value_parser = past_time, requires = "store", conflicts_with_all = ["graph", "from_checkpoint"])]
-    pub as_of_time: Option<u64>,
-    /// Store only: the edges of this label; by default the first
-    #[arg(long, value_name = "NAME", requires = "store", conflicts_with = "graph")]
-    pub label: Option<String>,
-    /// Treat every edge as undirected
+pub struct RunPlace {
+    #[command(flatten)]
+    pub graph: GraphArgs,
+    #[command(flatten)]
+    pub runner: RunnerArgs,
+    /// Print the summary as JSON
     #[arg(long)]
-    pub undirected: bool,
+    pub json: bool,
+}
+
+/// How a kernel runs.
+#[derive(Debug, Args)]
+pub struct RunnerArgs {
     /// The engine that the kernel runs on; by default rapid, or tel with --scratch
     #[arg(long, value_enum)]
     pub engine: Option<EngineName>,
     /// Threads for loading and for the kernel; by default one per core
     #[arg(long, value_name = "N", value_parser = threads)]
     pub threads: Option<NonZeroUsize>,
-    #[command(flatten)]
-    pub format: FormatArgs,
-    #[command(flatten)]
-    pub memory: MemoryArgs,
-    /// Print the summary as JSON
-    #[arg(long)]
-    pub json: bool,
 }
 
-impl CommonRunArgs {
+impl RunPlace {
     /// The engine that the kernel runs on.
     pub fn engine(&self) -> EngineName {
-        let default = if self.memory.scratch.is_some() { EngineName::Tel } else { EngineName::Rapid };
-        self.engine.unwrap_or(default)
+        let default = if self.graph.memory.scratch.is_some() { EngineName::Tel } else { EngineName::Rapid };
+        self.runner.engine.unwrap_or(default)
     }
 
     /// The memory limits of the graph, and its engine.
     pub fn memory(&self) -> MemoryArgs {
-        let engine = self.engine.and_then(|engine| match engine {
-            EngineName::Rapid => Some(EngineKind::Rapid),
-            EngineName::Tel => Some(EngineKind::Tel),
-            EngineName::Csr => None,
-        });
-        MemoryArgs { engine, ..self.memory.clone() }
-    }
-
-    /// The location of the graph.
-    pub fn place(&self) -> Place<'_> {
-        match (&self.store, &self.graph) {
-            (Some(store), _) => Place::Store(store),
-            (None, graph) => Place::File(graph.as_deref().unwrap_or(Path::new(""))),
-        }
+        let engine = self.runner.engine.and_then(EngineName::of_graph);
+        MemoryArgs { engine, ..self.graph.memory.clone() }
     }
 }
 
@@ -322,6 +283,26 @@ pub enum EngineName {
     Tel,
     /// A static copy of a snapshot in compressed sparse rows
     Csr,
+}
+
+impl EngineName {
+    /// The name, as on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            EngineName::Rapid => "rapid",
+            EngineName::Tel => "tel",
+            EngineName::Csr => "csr",
+        }
+    }
+
+    /// The engine of a writable graph; `None` for a static copy, of a graph in any engine.
+    pub fn of_graph(self) -> Option<EngineKind> {
+        match self {
+            EngineName::Rapid => Some(EngineKind::Rapid),
+            EngineName::Tel => Some(EngineKind::Tel),
+            EngineName::Csr => None,
+        }
+    }
 }
 
 fn tolerance(text: &str) -> Result<f64, String> {

@@ -29,7 +29,7 @@ impl RunCommand for BfsArgs {
         let watch = session.watch("searching");
         let result =
             watch.run(Bfs { label: session.label, execution: watch.execution(), ..Bfs::new(source) })?;
-        let (key, vertices) = (session.key(source)?, session.loaded.snapshot.vertex_count());
+        let (key, vertices) = (session.key(source)?, session.graph.loaded.snapshot.vertex_count());
         let rows = vec![
             ("source", sources::describe(slice::from_ref(&key), chosen)),
             ("reached", format!("{} of {}", Count(result.reached), Count(vertices))),

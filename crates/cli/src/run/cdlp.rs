@@ -22,7 +22,7 @@ impl RunCommand for CdlpArgs {
     fn run(&self, session: &Session<'_>) -> Result<Finished, CliError> {
         // Keys are the labels, and the smallest of equally frequent ones wins: their ranks preserve
         // that.
-        let order = KeyOrder::of(&session.loaded.snapshot)?;
+        let order = KeyOrder::of(&session.graph.loaded.snapshot)?;
         let iterations = self.iterations;
         let watch = session.watch_iterations("propagating", iterations);
         let result = watch.run(Communities {

@@ -3,7 +3,9 @@
 use super::args::EngineName;
 use super::session::Session;
 use crate::input::{Loaded, describe_skipped};
+use crate::options::Place;
 use crate::text;
+use hedgerow_formats::STANDARD_OUTPUT;
 use serde::Serialize;
 use std::time::Duration;
 
@@ -51,31 +53,36 @@ struct Stored {
 impl Facts {
     /// The facts of a finished run.
     pub fn new(session: &Session<'_>, csr_build: Option<Duration>, kernel: Duration) -> Self {
-        let (args, loaded) = (session.options.common, session.loaded);
+        let (graph, loaded) = (session.graph, session.graph.loaded);
         let snapshot = &loaded.snapshot;
-        let stored = args.store.as_ref().map(|path| Stored {
-            store: path.display().to_string(),
-            timestamp: snapshot.timestamp().0,
-            from_checkpoint: args.from_checkpoint,
-        });
-        let rows = args.graph.is_some().then(|| Rows {
-            rows: loaded.rows,
-            skipped_lines: loaded.skipped.count,
-            load_edges_per_second: text::rate(loaded.rows, loaded.elapsed),
-        });
+        let path = graph.place.path().display().to_string();
+        let (file, stored, rows) = match graph.place {
+            Place::File(_) => {
+                let rows = Rows {
+                    rows: loaded.rows,
+                    skipped_lines: loaded.skipped.count,
+                    load_edges_per_second: text::rate(loaded.rows, loaded.elapsed),
+                };
+                (Some(path), None, Some(rows))
+            }
+            Place::Store(_) => {
+                let (timestamp, from_checkpoint) = (snapshot.timestamp().0, graph.from_checkpoint);
+                (None, Some(Stored { store: path, timestamp, from_checkpoint }), None)
+            }
+        };
         Facts {
-            graph: args.graph.as_ref().map(|path| path.display().to_string()),
+            graph: file,
             stored,
             undirected: snapshot.topology().is_undirected(),
-            engine: args.engine(),
-            threads: session.threads.count(),
+            engine: graph.engine,
+            threads: graph.threads.count(),
             vertices: snapshot.vertex_count(),
-            edges: snapshot.edge_count_of(session.label_of_graph).at_most(),
+            edges: snapshot.edge_count_of(graph.label).at_most(),
             rows,
             load_seconds: loaded.elapsed.as_secs_f64(),
             csr_build_seconds: csr_build.map(|elapsed| elapsed.as_secs_f64()),
             kernel_seconds: kernel.as_secs_f64(),
-            output: session.options.output.map(|path| path.display().to_string()),
+            output: session.output.map(|path| path.display().to_string()),
         }
     }
 
@@ -101,24 +108,24 @@ impl Facts {
                 let rate = text::edges_per_second(*count, loaded.elapsed);
                 rows.push(("load", format!("{load}, {rate}")));
             }
-            None => rows.extend([("edges", edges.to_string()), ("load", load)]),
+            None => rows.push(("edges", edges.to_string())),
+        }
+        if self.rows.is_none() && !loaded.elapsed.is_zero() {
+            rows.push(("load", load));
         }
         if let Some(seconds) = self.csr_build_seconds {
             rows.push(("static copy", text::duration(Duration::from_secs_f64(seconds))));
         }
-        let engine = match self.engine {
-            EngineName::Rapid => "engine rapid",
-            EngineName::Tel => "engine tel",
-            EngineName::Csr => "engine csr",
-        };
+        let engine = self.engine.name();
         let kernel = text::duration(Duration::from_secs_f64(self.kernel_seconds));
         let threads = text::counted(self.threads as u64, "thread", "threads");
-        rows.push(("kernel", format!("{kernel}, {engine}, {threads}")));
+        rows.push(("kernel", format!("{kernel}, engine {engine}, {threads}")));
         rows
     }
 
     /// The path of the result file, as a line of a table.
     pub fn output_row(&self) -> Option<(&'static str, String)> {
-        self.output.as_ref().map(|path| ("output", path.clone()))
+        let file = self.output.as_ref().filter(|path| *path != STANDARD_OUTPUT);
+        file.map(|path| ("output", path.clone()))
     }
 }

@@ -22,55 +22,36 @@ mod triangles;
 mod value;
 mod wcc;
 
-use crate::console::Console;
 use crate::error::CliError;
 use crate::input::Weights;
-use crate::interrupt::Interrupt;
-use args::{CommonRunArgs, KernelCommand, ResultArgs};
+use crate::options::At;
+use args::ResultArgs;
+use clap::Args;
 use session::{Finished, Session};
 use std::path::Path;
 
-pub use args::RunArgs;
+pub use args::{EngineName, KernelCommand, RunArgs, RunnerArgs};
 pub use hub::LargestDegree;
+pub use session::{OpenGraph, compute, execute, keys_of, label_of};
 pub use target::Target;
-
-/// The location of a graph.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place<'a> {
-    /// In a graph file.
-    File(&'a Path),
-    /// In the store in this directory.
-    Store(&'a Path),
-}
-
-impl<'a> Place<'a> {
-    /// The file, or the directory.
-    pub fn path(self) -> &'a Path {
-        match self {
-            Place::File(path) | Place::Store(path) => path,
-        }
-    }
-}
 
 /// A kernel on the command line.
 pub trait RunCommand {
     /// Its name on the command line and in the summary.
     fn name(&self) -> &'static str;
 
-    /// The options, without the parameters of the kernel.
+    /// What it needs of the graph, and where its result goes.
     fn options(&self) -> RunOptions<'_>;
 
     /// Runs the kernel on the loaded graph.
     fn run(&self, session: &Session<'_>) -> Result<Finished, CliError>;
 }
 
-/// How a graph is loaded for a kernel, and where its result goes.
+/// What a kernel needs of the graph, and where its result goes.
 #[derive(Clone, Copy, Debug)]
 pub struct RunOptions<'a> {
-    /// The options that all kernels have.
-    pub common: &'a CommonRunArgs,
-    /// The file for the result of every vertex.
-    pub output: Option<&'a Path>,
+    /// Where the result of every vertex goes.
+    pub output: Output<'a>,
     /// The keys that the kernel starts from.
     pub sources: &'a [String],
     /// What happens to the weights of edges.
@@ -79,39 +60,55 @@ pub struct RunOptions<'a> {
     pub reads_in_neighbors: bool,
 }
 
-impl<'a> From<&'a CommonRunArgs> for RunOptions<'a> {
-    /// No output, sources, weights or in-neighbors.
-    fn from(common: &'a CommonRunArgs) -> Self {
+/// Where the result of every vertex goes.
+#[derive(Clone, Copy, Debug)]
+pub enum Output<'a> {
+    /// The kernel has one result for the whole graph, which is in the summary.
+    None,
+    /// Not given on the command line.
+    Default,
+    /// To this file, or `-`.
+    File(&'a Path),
+}
+
+impl RunOptions<'_> {
+    /// Those of a kernel without sources, weights, in-neighbors, and results of vertices.
+    pub fn new() -> Self {
         let (weights, reads_in_neighbors) = (Weights::Ignored, false);
-        RunOptions { common, output: None, sources: &[], weights, reads_in_neighbors }
+        RunOptions { output: Output::None, sources: &[], weights, reads_in_neighbors }
     }
 }
 
 impl<'a> From<&'a ResultArgs> for RunOptions<'a> {
     fn from(args: &'a ResultArgs) -> Self {
-        RunOptions { output: args.output.as_deref(), ..(&args.common).into() }
+        let output = args.output.as_deref().map_or(Output::Default, Output::File);
+        RunOptions { output, ..RunOptions::new() }
     }
 }
 
-impl KernelCommand {
+impl<P: Args> KernelCommand<P> {
     /// The kernel as a trait object.
     pub fn command(&self) -> &dyn RunCommand {
+        self.parts().0
+    }
+
+    /// The graph, and how the kernel runs on it.
+    pub fn place(&self) -> &P {
+        self.parts().1
+    }
+
+    fn parts(&self) -> (&dyn RunCommand, &P) {
         match self {
-            KernelCommand::Bfs(args) => args,
-            KernelCommand::Pagerank(args) => args,
-            KernelCommand::Sssp(args) => args,
-            KernelCommand::Wcc(args) => args,
-            KernelCommand::Triangles(args) => args,
-            KernelCommand::Betweenness(args) => args,
-            KernelCommand::Lcc(args) => args,
-            KernelCommand::Cdlp(args) => args,
-            KernelCommand::Kcore(args) => args,
-            KernelCommand::Khop(args) => args,
+            KernelCommand::Bfs(At { what, place }) => (what, place),
+            KernelCommand::Pagerank(At { what, place }) => (what, place),
+            KernelCommand::Sssp(At { what, place }) => (what, place),
+            KernelCommand::Wcc(At { what, place }) => (what, place),
+            KernelCommand::Triangles(At { what, place }) => (what, place),
+            KernelCommand::Betweenness(At { what, place }) => (what, place),
+            KernelCommand::Lcc(At { what, place }) => (what, place),
+            KernelCommand::Cdlp(At { what, place }) => (what, place),
+            KernelCommand::Kcore(At { what, place }) => (what, place),
+            KernelCommand::Khop(At { what, place }) => (what, place),
         }
     }
-}
-
-/// Runs the kernel.
-pub fn execute(kernel: &KernelCommand, console: &Console, interrupt: &Interrupt) -> Result<(), CliError> {
-    session::execute(kernel.command(), console, interrupt)
 }

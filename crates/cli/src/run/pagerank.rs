@@ -25,7 +25,7 @@ impl RunCommand for PageRankArgs {
         let (label, execution) = (session.label, watch.execution());
         let kernel = PageRank { label, damping, iterations, tolerance, execution, ..PageRank::default() };
         let result = watch.run(kernel)?;
-        let top = ranking::highest(&session.loaded.snapshot, &result.ranks)?;
+        let top = ranking::highest(&session.graph.loaded.snapshot, &result.ranks)?;
         let appendix = ranking::describe("highest ranks", &top);
         let top: Vec<Json> =
             top.into_iter().map(|(key, rank)| json!({ "key": key, "rank": Float(rank) })).collect();

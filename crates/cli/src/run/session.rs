@@ -1,37 +1,48 @@
 //! The steps common to all kernels: loading, running, writing, summarizing.
 
-use super::args::{CommonRunArgs, EngineName};
+use super::args::{EngineName, KernelCommand, RunPlace};
 use super::facts::Facts;
 use super::sources;
 use super::value::Value;
-use super::{LargestDegree, Place, RunCommand, RunOptions, Target};
+use super::{LargestDegree, Output, RunCommand, RunOptions, Target};
 use crate::console::Console;
 use crate::error::{CliError, StoredError};
 use crate::input::{Input, Loaded, Weights};
 use crate::interrupt::Interrupt;
 use crate::keys::{self, JsonKey};
-use crate::outputs::FilesInUse;
-use crate::stored::args::{AsOfArgs, ReadArgs};
+use crate::options::Place;
 use crate::stored::{self, number};
 use crate::threads::Threads;
 use crate::{progress, results, text};
 use hedgerow::kernels::{Execution, Kernel, Progress};
-use hedgerow::{BuildOptions, Column, Key, KeyKind, LabelId, Topology, VertexId};
-use hedgerow_formats::SkippedLines;
+use hedgerow::{BuildOptions, Catalog, Column, Key, KeyKind, LabelId, Topology, VertexId};
+use hedgerow_formats::{STANDARD_OUTPUT, SkippedLines};
 use indicatif::ProgressBar;
 use serde::Serialize;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// A graph loaded for a kernel, and the target that the kernel runs on.
-pub struct Session<'a> {
-    pub options: RunOptions<'a>,
+/// A loaded graph, and how kernels run on it.
+#[derive(Clone, Copy, Debug)]
+pub struct OpenGraph<'a> {
+    /// Where it is from.
+    pub place: Place<'a>,
+    /// Whether it is from the newest checkpoint of a store.
+    pub from_checkpoint: bool,
     pub loaded: &'a Loaded,
+    /// The label that the kernel reads.
+    pub label: LabelId,
+    pub engine: EngineName,
     pub threads: &'a Threads,
+}
+
+/// A graph, and the target that a kernel runs on.
+pub struct Session<'a> {
+    pub graph: &'a OpenGraph<'a>,
     /// The label that the kernel reads, in the target.
     pub label: LabelId,
-    /// The label that the kernel reads, in the graph.
-    pub label_of_graph: LabelId,
+    /// The file for the result of every vertex.
+    pub output: Option<&'a Path>,
     target: Target<'a>,
     sources: Vec<Key>,
     console: &'a Console,
@@ -61,124 +72,151 @@ struct Summary<'a> {
     details: &'a serde_json::Value,
 }
 
-/// Checks that the result can be written, loads the graph, runs the kernel, writes the result and
-/// prints the summary.
-pub fn execute(command: &dyn RunCommand, console: &Console, interrupt: &Interrupt) -> Result<(), CliError> {
-    let options = command.options();
-    let common = options.common;
-    let (kind, label_of_graph) = match common.place() {
-        Place::File(_) => (common.format.keys().kind(), LabelId::DEFAULT),
-        Place::Store(store) => look_into(store, &options)?,
+/// Checks that the result can be written, loads the graph and runs the kernel.
+pub fn execute(
+    kernel: &KernelCommand<RunPlace>,
+    console: &Console,
+    interrupt: &Interrupt,
+) -> Result<(), CliError> {
+    let (command, run) = (kernel.command(), kernel.place());
+    let (options, graph) = (command.options(), &run.graph);
+    let place = graph.place()?;
+    let (kind, label) = match place {
+        Place::File(_) => (graph.format.keys().kind(), LabelId::DEFAULT),
+        Place::Store(store) => look_into(store, graph.label.as_deref(), &options)?,
     };
-    let sources = options.sources.iter().map(|text| keys::parse("--source", text, kind));
-    let sources = sources.collect::<Result<_, _>>()?;
-    if let Some(path) = options.output {
-        in_use(common).check_output("--output", path)?;
+    let sources = keys_of(&options, kind)?;
+    let output = match options.output {
+        Output::File(path) => Some(path),
+        Output::Default if !console.is_json() => Some(Path::new(STANDARD_OUTPUT)),
+        Output::Default | Output::None => None,
+    };
+    if let Some(path) = output {
+        graph.in_use(place).check_output("--output", path)?;
     }
-    let threads = Threads::new(common.threads)?;
-    let loaded = match common.place() {
-        Place::File(graph) => load(graph, &options, &threads, console, interrupt)?,
-        Place::Store(store) => open(store, common, &threads, console)?,
+    let threads = Threads::new(run.runner.threads)?;
+    let loaded = match place {
+        Place::File(file) => load(file, run, &options, &threads, console, interrupt)?,
+        Place::Store(store) => {
+            let args = graph.read(run.memory());
+            let state = stored::read(store, &args, Some(threads.count()), console)?;
+            Loaded {
+                snapshot: state.snapshot,
+                rows: 0,
+                skipped: SkippedLines::default(),
+                elapsed: state.elapsed,
+            }
+        }
     };
     interrupt.check()?;
-    let (target, copied) = target(&options, &loaded, label_of_graph, &threads, console, interrupt)?;
+    let graph = OpenGraph {
+        place,
+        from_checkpoint: graph.from_checkpoint,
+        loaded: &loaded,
+        label,
+        engine: run.engine(),
+        threads: &threads,
+    };
+    compute(command, &graph, sources, output, console, interrupt)
+}
+
+/// Runs the kernel on a loaded graph, writes the result and prints the summary: to standard error if
+/// the result goes to standard output.
+pub fn compute(
+    command: &dyn RunCommand,
+    graph: &OpenGraph<'_>,
+    sources: Vec<Key>,
+    output: Option<&Path>,
+    console: &Console,
+    interrupt: &Interrupt,
+) -> Result<(), CliError> {
+    let (target, copied) = target(graph, command.options().weights, console, interrupt)?;
     // A static copy has the edges of one label, under another number.
-    let label = if copied.is_some() { LabelId::DEFAULT } else { label_of_graph };
-    let (loaded, threads) = (&loaded, &threads);
-    let session =
-        Session { options, loaded, threads, label, label_of_graph, target, sources, console, interrupt };
+    let label = if copied.is_some() { LabelId::DEFAULT } else { graph.label };
+    let session = Session { graph, label, output, target, sources, console, interrupt };
     let finished = command.run(&session)?;
-    if let Some(path) = options.output {
-        results::write(path, &loaded.snapshot, interrupt, &finished.value)?;
+    if let Some(path) = output {
+        results::write(path, &graph.loaded.snapshot, interrupt, &finished.value)?;
     }
     let facts = Facts::new(&session, copied, finished.elapsed);
     let summary = Summary { kernel: command.name(), facts: &facts, details: &finished.details };
-    console.print(&summary, |summary| {
-        let rows = summary.facts.rows(loaded).into_iter().chain(finished.rows);
+    console.summarize(output, &summary, |summary| {
+        let rows = summary.facts.rows(graph.loaded).into_iter().chain(finished.rows);
         let rows: Vec<_> = rows.chain(summary.facts.output_row()).collect();
         text::table(&rows) + &finished.appendix
     })
 }
 
-/// The inputs: the store, or the graph file with the files that belong to it.
-fn in_use(common: &CommonRunArgs) -> FilesInUse {
-    match common.place() {
-        Place::File(graph) => FilesInUse::read(common.format.files(graph)),
-        Place::Store(store) => FilesInUse::read([store]),
-    }
+/// The keys that the kernel starts from.
+pub fn keys_of(options: &RunOptions<'_>, kind: KeyKind) -> Result<Vec<Key>, CliError> {
+    options.sources.iter().map(|text| keys::parse("--source", text, kind)).collect()
 }
 
 /// The kind of keys in a store, and the label, without opening the graph. Fails if the kernel could
 /// not run on it.
-fn look_into(store: &Path, options: &RunOptions<'_>) -> Result<(KeyKind, LabelId), CliError> {
+fn look_into(
+    store: &Path,
+    label: Option<&str>,
+    options: &RunOptions<'_>,
+) -> Result<(KeyKind, LabelId), CliError> {
     let made_with = hedgerow::store::manifest(store).map_err(StoredError::from)?.options;
-    let (label, schema) = stored::label(&made_with.catalog, options.common.label.as_deref(), store)?;
-    let column = schema.edges.column();
-    if options.weights == Weights::FromFile && column != f64::TYPE {
-        let (label, declared) = (schema.name.clone(), number::describe(column));
-        return Err(StoredError::NoWeights { label, declared, store: store.into() }.into());
-    }
-    Ok((made_with.keys, label))
+    Ok((made_with.keys, label_of(&made_with.catalog, label, options, store)?))
 }
 
-/// Opens the graph in a store.
-fn open(
+/// The label that the kernel reads in a store. Fails if the kernel could not run on it.
+pub fn label_of(
+    catalog: &Catalog,
+    label: Option<&str>,
+    options: &RunOptions<'_>,
     store: &Path,
-    common: &CommonRunArgs,
-    threads: &Threads,
-    console: &Console,
-) -> Result<Loaded, CliError> {
-    let &CommonRunArgs { from_checkpoint, as_of, as_of_time, .. } = common;
-    let memory = common.memory();
-    let args = ReadArgs { from_checkpoint, as_of: AsOfArgs { as_of, as_of_time }, memory };
-    let state = stored::read(store, &args, Some(threads.count()), console)?;
-    let skipped = SkippedLines::default();
-    Ok(Loaded { snapshot: state.snapshot, rows: 0, skipped, elapsed: state.elapsed })
+) -> Result<LabelId, CliError> {
+    let (label, schema) = stored::label(catalog, label, store)?;
+    let column = schema.edges.column();
+    match options.weights {
+        Weights::Unit => Err(CliError::OnlyForFiles { option: "--unit-weights", path: store.into() }),
+        Weights::FromFile if column != f64::TYPE => {
+            let (label, declared) = (schema.name.clone(), number::describe(column));
+            Err(StoredError::NoWeights { label, declared, store: store.into() }.into())
+        }
+        Weights::FromFile | Weights::Ignored => Ok(label),
+    }
 }
 
 fn load(
-    graph: &Path,
+    file: &Path,
+    run: &RunPlace,
     options: &RunOptions<'_>,
     threads: &Threads,
     console: &Console,
     interrupt: &Interrupt,
 ) -> Result<Loaded, CliError> {
-    let CommonRunArgs { format, undirected, .. } = options.common;
-    let topology = match (undirected, options.reads_in_neighbors) {
+    let topology = match (run.graph.undirected, options.reads_in_neighbors) {
         (true, _) => Topology::Undirected,
         (false, true) => Topology::DirectedWithReverse,
         (false, false) => Topology::Directed,
     };
-    Input { graph, format }.load_weighted(
-        options.weights,
-        topology,
-        &options.common.memory(),
-        threads,
-        console,
-        interrupt,
-    )
+    let input = Input { graph: file, format: &run.graph.format };
+    input.load_weighted(options.weights, topology, &run.memory(), threads, console, interrupt)
 }
 
 /// The target that the kernel runs on, and how long a static copy took.
 fn target<'a>(
-    options: &RunOptions<'_>,
-    loaded: &'a Loaded,
-    label: LabelId,
-    threads: &Threads,
+    graph: &OpenGraph<'a>,
+    weights: Weights,
     console: &Console,
     interrupt: &Interrupt,
 ) -> Result<(Target<'a>, Option<Duration>), CliError> {
-    let snapshot = &loaded.snapshot;
-    if options.common.engine() != EngineName::Csr {
+    let snapshot = &graph.loaded.snapshot;
+    if graph.engine != EngineName::Csr {
         return Ok((Target::Snapshot(snapshot), None));
     }
     let started = Instant::now();
     let bar = progress::spinner(console, "copying");
-    let (pool, cancel) = (threads.pool(), Some(interrupt.token()));
+    let (pool, cancel) = (graph.threads.pool(), Some(interrupt.token()));
     let build = BuildOptions { pool, cancel, ..BuildOptions::default() };
-    let csr = match options.weights {
-        Weights::Ignored => snapshot.to_csr::<()>(label, build),
-        Weights::Unit | Weights::FromFile => snapshot.to_csr::<f64>(label, build),
+    let csr = match weights {
+        Weights::Ignored => snapshot.to_csr::<()>(graph.label, build),
+        Weights::Unit | Weights::FromFile => snapshot.to_csr::<f64>(graph.label, build),
     };
     let csr = interrupt.or_interrupted(csr)?;
     bar.finish_and_clear();
@@ -198,7 +236,7 @@ impl Session<'_> {
 
     /// The given vertices that the kernel starts from.
     pub fn given_sources(&self) -> Result<Vec<VertexId>, CliError> {
-        let find = |key| sources::find(key, &self.loaded.snapshot, self.options.common.place());
+        let find = |key| sources::find(key, &self.graph.loaded.snapshot, self.graph.place);
         self.sources.iter().map(find).collect()
     }
 
@@ -208,11 +246,10 @@ impl Session<'_> {
         if !self.sources.is_empty() {
             return Ok((self.given_sources()?, false));
         }
-        let execution = self.threads.execution(self.interrupt);
+        let execution = self.graph.threads.execution(self.interrupt);
         let kernel = LargestDegree { label: self.label, execution };
         let largest = self.interrupt.or_interrupted(self.target.run(kernel))?;
-        let largest =
-            largest.ok_or_else(|| CliError::EmptyGraph(self.options.common.place().path().into()))?;
+        let largest = largest.ok_or_else(|| CliError::EmptyGraph(self.graph.place.path().into()))?;
         Ok((vec![largest], true))
     }
 
@@ -224,7 +261,7 @@ impl Session<'_> {
 
     /// The key of a vertex of the graph.
     pub fn key(&self, vertex: VertexId) -> Result<JsonKey, CliError> {
-        Ok(self.loaded.snapshot.key(vertex)?.expect("kernels tell of vertices that exist").into())
+        Ok(self.graph.loaded.snapshot.key(vertex)?.expect("kernels tell of vertices that exist").into())
     }
 }
 
@@ -244,7 +281,7 @@ impl<'a> Watch<'a> {
 
     /// Runs on the requested threads, until Ctrl-C.
     pub fn execution(&self) -> Execution<'_> {
-        self.session.threads.execution(self.session.interrupt).reporting_to(&*self.report)
+        self.session.graph.threads.execution(self.session.interrupt).reporting_to(&*self.report)
     }
 
     /// Runs a kernel with this execution.

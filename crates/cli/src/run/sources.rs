@@ -2,7 +2,7 @@
 
 use crate::error::{CliError, StoredError};
 use crate::keys::{self, JsonKey};
-use crate::run::Place;
+use crate::options::Place;
 use hedgerow::{ErrorKind, Key, Snapshot, VertexId};
 
 /// Finds the vertex with this key, in the graph from this place.

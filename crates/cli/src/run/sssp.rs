@@ -30,7 +30,7 @@ impl RunCommand for SsspArgs {
         let (label, execution) = (session.label, watch.execution());
         let result = watch.run(Sssp::<f64> { label, execution, ..Sssp::new(source) });
         let result = result.map_err(|error| name_edge(error, session))?;
-        let (key, vertices) = (session.key(source)?, session.loaded.snapshot.vertex_count());
+        let (key, vertices) = (session.key(source)?, session.graph.loaded.snapshot.vertex_count());
         let distances = result.distances;
         let reached = distances.iter().copied().filter(|distance| distance.is_finite());
         let farthest = reached.fold(0.0, f64::max);
@@ -62,7 +62,7 @@ fn name_edge(error: CliError, session: &Session<'_>) -> CliError {
     };
     let (Ok(from), Ok(to)) = (session.key(source_vertex), session.key(destination)) else { return error };
     CliError::NegativeWeight {
-        graph: session.options.common.place().path().into(),
+        graph: session.graph.place.path().into(),
         from: from.to_string(),
         to: to.to_string(),
         weight,

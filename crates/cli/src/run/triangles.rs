@@ -15,7 +15,7 @@ impl RunCommand for TrianglesArgs {
     }
 
     fn options(&self) -> RunOptions<'_> {
-        (&self.common).into()
+        RunOptions::new()
     }
 
     fn run(&self, session: &Session<'_>) -> Result<Finished, CliError> {

@@ -18,10 +18,10 @@ pub struct Components {
 }
 
 /// Counts the components, even where arrays over all ids do not fit into memory.
-pub fn count(snapshot: &Snapshot, execution: Execution<'_>) -> Result<Components, Error> {
-    match snapshot.run(Wcc { execution, ..Wcc::default() }) {
+pub fn count(snapshot: &Snapshot, label: LabelId, execution: Execution<'_>) -> Result<Components, Error> {
+    match snapshot.run(Wcc { label, execution, ..Wcc::default() }) {
         Ok(result) => Ok(Components::named(&result.components)),
-        Err(error) if error.memory().is_some() => snapshot.run(Sparse { execution }),
+        Err(error) if error.memory().is_some() => snapshot.run(Sparse { label, execution }),
         Err(error) => Err(error),
     }
 }
@@ -48,6 +48,7 @@ impl Components {
 /// For few vertices among very many ids: each vertex is represented by its index among those that
 /// exist.
 struct Sparse<'a> {
+    label: LabelId,
     execution: Execution<'a>,
 }
 
@@ -62,7 +63,7 @@ impl Kernel for Sparse<'_> {
         view.each_vertex(0..bound, |vertex| vertices.push(vertex)).map_err(KernelError::read)?;
         let place = |vertex: &VertexId| vertices.binary_search(vertex).expect("edges join vertices") as u32;
         let mut parents: Vec<u32> = (0..vertices.len() as u32).collect();
-        let outgoing = view.adjacency::<()>(LabelId::DEFAULT, Direction::Out)?;
+        let outgoing = view.adjacency::<()>(self.label, Direction::Out)?;
         for range in outgoing.cuts(self.execution.parts()).map_err(KernelError::read)? {
             self.execution.check_cancelled()?;
             let joined = outgoing.cursor().scan(range, |vertex, neighbors, _| {
@@ -108,7 +109,8 @@ mod tests {
                 let graph = Csr::from_edges(vertices, topology, &edges, BuildOptions::default()).unwrap();
                 let graph = graph.without_vertices((450..vertices).map(VertexId::new)).unwrap();
                 let dense = Wcc::default().run(&graph).unwrap();
-                let sparse = Sparse { execution: Execution::default() }.run(&graph).unwrap();
+                let sparse =
+                    Sparse { label: LabelId::DEFAULT, execution: Execution::default() }.run(&graph).unwrap();
                 assert_eq!(sparse, Components::named(&dense.components));
                 assert_eq!(sparse.count, dense.count);
                 assert!(sparse.single > 0 && sparse.largest > sparse.single);

@@ -13,6 +13,8 @@ const LONGEST_BAR: u64 = 40;
 
 /// Counts the neighbors of every vertex.
 pub struct DegreeCensus<'a> {
+    /// The edges that count.
+    pub label: LabelId,
     /// The name of the degree.
     pub name: &'static str,
     /// The direction of the neighbors.
@@ -59,7 +61,7 @@ impl Kernel for DegreeCensus<'_> {
 
     /// O(vertices + edges), little memory.
     fn run<V: GraphView>(self, view: &V) -> Result<Degrees, KernelError> {
-        let adjacency = view.adjacency::<()>(LabelId::DEFAULT, self.direction)?;
+        let adjacency = view.adjacency::<()>(self.label, self.direction)?;
         let cuts = adjacency.cuts(self.execution.parts()).map_err(KernelError::read)?;
         let tallies = self.execution.map_chunks(cuts, |range| count(&adjacency, range))?;
         let mut tally = tallies.into_iter().fold(Tally::default(), |sum, tally| sum.plus(&tally));
@@ -190,8 +192,12 @@ mod tests {
         let edges: Vec<_> =
             edges.iter().map(|(source, destination)| (id(*source), id(*destination))).collect();
         let graph = Csr::from_edges(vertices, Topology::Directed, &edges, BuildOptions::default()).unwrap();
-        let kernel =
-            DegreeCensus { name: "out-degree", direction: Direction::Out, execution: Execution::default() };
+        let kernel = DegreeCensus {
+            label: LabelId::DEFAULT,
+            name: "out-degree",
+            direction: Direction::Out,
+            execution: Execution::default(),
+        };
         kernel.run(&graph).unwrap()
     }
 

@@ -1,4 +1,4 @@
-//! `hedgerow stats`: counts what is in a graph file.
+//! `hedgerow stats`: counts what is in a graph: a file, or the graph in a store.
 
 mod args;
 mod components;
@@ -11,68 +11,100 @@ use crate::console::Console;
 use crate::error::CliError;
 use crate::input::{Input, Loaded, describe_skipped};
 use crate::interrupt::Interrupt;
-use crate::outputs::FilesInUse;
+use crate::options::Place;
+use crate::stored;
 use crate::text;
 use crate::threads::Threads;
 use components::Components;
 use degrees::{DegreeCensus, Degrees};
-use hedgerow::{Direction, Topology};
+use hedgerow::{Direction, LabelId, Topology};
+use hedgerow_formats::SkippedLines;
 use serde::Serialize;
 
 #[derive(Debug, Serialize)]
 struct Stats {
-    graph: String,
+    #[serde(flatten)]
+    source: Source,
     undirected: bool,
     vertices: u64,
     /// Distinct edges.
     edges: u64,
-    /// Edges in the file, repeated ones counted.
-    rows: u64,
-    /// Rows that repeat an edge.
-    duplicates: u64,
+    #[serde(flatten)]
+    rows: Option<Rows>,
     /// Distinct edges from a vertex to itself.
     self_loops: u64,
-    skipped_lines: u64,
     load_seconds: f64,
     /// Components that ignore the direction of edges.
     components: Components,
     degrees: Vec<Degrees>,
 }
 
+/// Where the graph is from.
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+enum Source {
+    File {
+        graph: String,
+    },
+    Store {
+        store: String,
+        label: String,
+        /// The commit whose state it is.
+        timestamp: u64,
+        from_checkpoint: bool,
+    },
+}
+
+/// The lines of a file.
+#[derive(Debug, Serialize)]
+struct Rows {
+    /// Edges in the file, repeated ones counted.
+    rows: u64,
+    /// Rows that repeat an edge.
+    duplicates: u64,
+    skipped_lines: u64,
+}
+
 /// Counts and prints.
 pub fn execute(args: &StatsArgs, console: &Console, interrupt: &Interrupt) -> Result<(), CliError> {
+    let place = args.graph.place()?;
     // First check that the file can be written.
     if let Some(path) = &args.plot {
-        FilesInUse::read(args.format.files(&args.graph)).check_output("--plot", path)?;
+        args.graph.in_use(place).check_output("--plot", path)?;
     }
     let threads = Threads::new(None)?;
-    let topology = if args.undirected { Topology::Undirected } else { Topology::DirectedWithReverse };
-    let input = Input { graph: &args.graph, format: &args.format };
-    let loaded = input.load(topology, &args.memory, &threads, console, interrupt)?;
+    let (loaded, label) = load(args, place, &threads, console, interrupt)?;
+    let snapshot = &loaded.snapshot;
     let census = |name, direction| {
         let execution = threads.execution(interrupt);
-        interrupt.or_interrupted(loaded.snapshot.run(DegreeCensus { name, direction, execution }))
+        interrupt.or_interrupted(snapshot.run(DegreeCensus { label, name, direction, execution }))
     };
-    let degrees = if args.undirected {
-        vec![census("degree", Direction::Out)?]
-    } else {
-        vec![census("out-degree", Direction::Out)?, census("in-degree", Direction::In)?]
-    };
-    let components = components::count(&loaded.snapshot, threads.execution(interrupt));
+    let topology = snapshot.topology();
+    let mut degrees = vec![match topology.is_undirected() {
+        true => census("degree", Direction::Out)?,
+        false => census("out-degree", Direction::Out)?,
+    }];
+    if topology == Topology::DirectedWithReverse {
+        degrees.push(census("in-degree", Direction::In)?);
+    }
+    let components = components::count(snapshot, label, threads.execution(interrupt));
     let components = interrupt.or_interrupted(components)?;
     if let Some(path) = &args.plot {
-        plot::write(path, &args.graph.display().to_string(), &degrees)?;
+        plot::write(path, &place.path().display().to_string(), &degrees)?;
     }
-    let edges = loaded.snapshot.edge_count().at_most();
-    let stats = Stats {
-        graph: args.graph.display().to_string(),
-        undirected: args.undirected,
-        vertices: loaded.snapshot.vertex_count(),
-        edges,
+    let edges = snapshot.edge_count_of(label).at_most();
+    let rows = matches!(place, Place::File(_)).then(|| Rows {
         rows: loaded.rows,
         duplicates: loaded.rows - edges,
-        self_loops: degrees[0].self_loops,
         skipped_lines: loaded.skipped.count,
+    });
+    let stats = Stats {
+        source: source(args, place, &loaded, label),
+        undirected: topology.is_undirected(),
+        vertices: snapshot.vertex_count(),
+        edges,
+        rows,
+        self_loops: degrees[0].self_loops,
         load_seconds: loaded.elapsed.as_secs_f64(),
         components,
         degrees,
@@ -80,21 +112,70 @@ pub fn execute(args: &StatsArgs, console: &Console, interrupt: &Interrupt) -> Re
     console.print(&stats, |stats| describe(stats, &loaded))
 }
 
+/// Loads the graph; returns also the label whose edges count.
+fn load(
+    args: &StatsArgs,
+    place: Place<'_>,
+    threads: &Threads,
+    console: &Console,
+    interrupt: &Interrupt,
+) -> Result<(Loaded, LabelId), CliError> {
+    let graph = &args.graph;
+    match place {
+        Place::File(file) => {
+            let topology =
+                if graph.undirected { Topology::Undirected } else { Topology::DirectedWithReverse };
+            let input = Input { graph: file, format: &graph.format };
+            let loaded = input.load(topology, &graph.memory, threads, console, interrupt)?;
+            Ok((loaded, LabelId::DEFAULT))
+        }
+        Place::Store(store) => {
+            let read = graph.read(graph.memory.clone());
+            let state = stored::read(store, &read, Some(threads.count()), console)?;
+            let (label, _) = stored::label(state.snapshot.catalog(), graph.label.as_deref(), store)?;
+            let (snapshot, elapsed) = (state.snapshot, state.elapsed);
+            Ok((Loaded { snapshot, rows: 0, skipped: SkippedLines::default(), elapsed }, label))
+        }
+    }
+}
+
+fn source(args: &StatsArgs, place: Place<'_>, loaded: &Loaded, label: LabelId) -> Source {
+    let path = place.path().display().to_string();
+    match place {
+        Place::File(_) => Source::File { graph: path },
+        Place::Store(_) => Source::Store {
+            store: path,
+            label: loaded.snapshot.catalog().labels()[label.index()].name.clone(),
+            timestamp: loaded.snapshot.timestamp().0,
+            from_checkpoint: args.graph.from_checkpoint,
+        },
+    }
+}
+
 fn describe(stats: &Stats, loaded: &Loaded) -> String {
     let count = |number| text::Count(number).to_string();
     let direction = if stats.undirected { "undirected" } else { "directed" };
-    let mut rows = vec![
-        ("graph", format!("{}, {direction}", stats.graph)),
-        ("vertices", count(stats.vertices)),
-        ("edges", count(stats.edges)),
-        ("rows", count(stats.rows)),
-        ("duplicates", count(stats.duplicates)),
-        ("self loops", count(stats.self_loops)),
-        ("components", describe_components(stats)),
-        ("skipped lines", describe_skipped(&loaded.skipped)),
-    ];
-    let load = text::edges_per_second(stats.rows, loaded.elapsed);
-    rows.push(("load", format!("{}, {load}", text::duration(loaded.elapsed))));
+    let load = text::duration(loaded.elapsed);
+    let mut rows = vec![match &stats.source {
+        Source::File { graph } => ("graph", format!("{graph}, {direction}")),
+        Source::Store { store, label, timestamp, .. } => {
+            ("store", format!("{store}, {direction}, label {label:?}, commit {}", text::Count(*timestamp)))
+        }
+    }];
+    rows.extend([("vertices", count(stats.vertices)), ("edges", count(stats.edges))]);
+    if let Some(Rows { rows: lines, duplicates, .. }) = &stats.rows {
+        rows.extend([("rows", count(*lines)), ("duplicates", count(*duplicates))]);
+    }
+    rows.push(("self loops", count(stats.self_loops)));
+    rows.push(("components", describe_components(stats)));
+    match &stats.rows {
+        Some(Rows { rows: lines, .. }) => {
+            rows.push(("skipped lines", describe_skipped(&loaded.skipped)));
+            let rate = text::edges_per_second(*lines, loaded.elapsed);
+            rows.push(("load", format!("{load}, {rate}")));
+        }
+        None => rows.push(("load", load)),
+    }
     let degrees = stats.degrees.iter().map(|degrees| format!("\n{degrees}"));
     text::table(&rows) + &degrees.collect::<String>()
 }

@@ -1,5 +1,6 @@
 //! Options that commands on stores share.
 
+use super::wait::WaitArgs;
 use crate::options::{MemoryArgs, past_time};
 use clap::{Args, ValueEnum};
 use hedgerow::{AsOf, Durability, EngineKind, Timestamp};
@@ -54,6 +55,16 @@ impl AsOfArgs {
         let commit = self.as_of.map(|commit| AsOf::Commit(Timestamp(commit)));
         commit.or(self.as_of_time.map(AsOf::Time))
     }
+}
+
+/// How a commit is made.
+#[derive(Debug, Args)]
+pub struct WriteArgs {
+    /// When the commit returns; in any case the command ends only when it survives a loss of power
+    #[arg(long, value_enum, default_value_t = DurabilityName::Sync)]
+    pub durability: DurabilityName,
+    #[command(flatten)]
+    pub wait: WaitArgs,
 }
 
 /// When a commit returns.

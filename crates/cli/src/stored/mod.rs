@@ -11,9 +11,11 @@ pub mod wait;
 use crate::console::Console;
 use crate::error::{CliError, StoredError};
 use crate::interrupt::Interrupt;
+use crate::options::MemoryArgs;
 use crate::progress;
 use crate::text;
-use args::ReadArgs;
+use args::{ReadArgs, WriteArgs};
+use hedgerow::store::manifest;
 use hedgerow::{Catalog, EngineKind, Graph, GraphOptions, KeyKind, LabelId, LabelSchema, Recovery, Snapshot};
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -24,7 +26,7 @@ use wait::WaitArgs;
 const SMALL_SEGMENT: u64 = 64 << 10;
 
 /// A state of the graph in a store.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct StoredState {
     /// The state.
     pub snapshot: Snapshot,
@@ -36,6 +38,19 @@ pub struct StoredState {
     pub input: Option<Box<[u8]>>,
     /// How long opening took.
     pub elapsed: Duration,
+}
+
+impl StoredState {
+    /// The newest state of an open graph.
+    pub fn of(graph: &Graph, elapsed: Duration) -> Result<Self, StoredError> {
+        Ok(StoredState {
+            snapshot: graph.snapshot()?,
+            keys: graph.key_kind(),
+            recovery: graph.recovery().cloned().unwrap_or_default(),
+            input: graph.input_position(),
+            elapsed,
+        })
+    }
 }
 
 /// Opens the store for reading, which changes nothing. When this returns, other processes may write
@@ -76,13 +91,11 @@ fn read_with(
         None if args.from_checkpoint => Graph::open_checkpoint_with(store, options)?,
         None => Graph::open_read_only_with(store, options)?,
     };
-    let (snapshot, keys) = (graph.snapshot()?, graph.key_kind());
-    let recovery = graph.recovery().cloned().unwrap_or_default();
-    let input = graph.input_position();
+    let state = StoredState::of(&graph, started.elapsed())?;
     graph.close()?;
     bar.finish_and_clear();
-    note_clock(&graph, store, console);
-    Ok(StoredState { snapshot, keys, recovery, input, elapsed: started.elapsed() })
+    note_opened(&graph, store, started, console);
+    Ok(state)
 }
 
 /// Opens the store for a small commit.
@@ -93,12 +106,49 @@ pub fn open(
     console: &Console,
     interrupt: Option<&Interrupt>,
 ) -> Result<Graph, StoredError> {
-    let options = settings(small(store)?);
+    open_with(store, settings(small(store)?), wait, console, interrupt)
+}
+
+/// Opens the store for many commits and reads, with the order of commits if its engine keeps one.
+pub fn open_for_session(
+    store: &Path,
+    write: &WriteArgs,
+    memory: &MemoryArgs,
+    console: &Console,
+) -> Result<Graph, StoredError> {
+    let keeps_order = manifest(store)?.options.engine == EngineKind::Tel.name();
+    let options = GraphOptions::of_store(store)?.durability(write.durability.durability());
+    let options = match keeps_order {
+        true => options.engine(EngineKind::Tel).keep_commit_order(),
+        false => options.engine(EngineKind::Rapid),
+    };
+    open_with(store, memory.limit(options), write.wait, console, None)
+}
+
+fn open_with(
+    store: &Path,
+    options: GraphOptions,
+    wait: WaitArgs,
+    console: &Console,
+    interrupt: Option<&Interrupt>,
+) -> Result<Graph, StoredError> {
+    let started = Instant::now();
     let bar = progress::spinner(console, "opening");
     let graph = wait.until_open(interrupt, || Graph::open_with(store, options.clone()))?;
     bar.finish_and_clear();
-    note_clock(&graph, store, console);
+    note_opened(&graph, store, started, console);
     Ok(graph)
+}
+
+/// Prints what opening found, if --verbose, and a note if the newest commit is dated in the future.
+fn note_opened(graph: &Graph, store: &Path, started: Instant, console: &Console) {
+    console.detail(|| {
+        let commits = graph.recovery().map_or(0, |recovery| recovery.commits);
+        let replayed = text::counted(commits, "commit", "commits");
+        let elapsed = text::duration(started.elapsed());
+        format!("opened {} in {elapsed}, with {replayed} replayed from the log", store.display())
+    });
+    note_clock(graph, store, console);
 }
 
 /// Smaller differences between clocks are not reported.

@@ -57,6 +57,21 @@ impl Folder {
         command.current_dir(self.root()).args(arguments.split_whitespace()).assert()
     }
 
+    /// Runs `hedgerow` with these arguments, separated by blanks, and this standard input.
+    pub fn pipe(&self, arguments: &str, input: impl Into<Vec<u8>>) -> Assert {
+        let mut command = assert_cmd::Command::new(PROGRAM);
+        command.current_dir(self.root()).args(arguments.split_whitespace()).write_stdin(input).assert()
+    }
+
+    /// Like `pipe`; the command must fail, print nothing, and name all of `parts` in its error.
+    pub fn pipe_fails(&self, arguments: &str, input: impl Into<Vec<u8>>, parts: &[&str]) {
+        let output = self.pipe(arguments, input).failure().stdout("").get_output().clone();
+        let error = String::from_utf8(output.stderr).unwrap();
+        for part in parts {
+            assert!(error.contains(part), "{part:?} is not in: {error}");
+        }
+    }
+
     /// Starts `hedgerow` with these arguments and a piped standard error.
     #[cfg(target_os = "linux")]
     pub fn start(&self, arguments: &str) -> Child {

@@ -33,9 +33,12 @@ fn times_as_weights_get_a_note_where_weights_are_used() {
             "{notes}"
         );
     }
-    for command in
-        ["run bfs --graph graph", "stats graph", "convert graph new.txt", "import graph --store other"]
-    {
+    for command in [
+        "run bfs graph --output distances",
+        "stats graph",
+        "convert graph new.txt",
+        "import graph --store other",
+    ] {
         assert_eq!(notes(&folder, command), "", "{command}");
     }
     assert_eq!(notes(&folder, "convert graph new.mtx --columns timestamp"), "");

@@ -51,7 +51,7 @@ fn the_summary_of_bfs_has_the_facts() {
     assert!(summary["kernel_seconds"].as_f64().unwrap() > 0.0);
 
     let output = folder.hedgerow("run bfs --graph graph --source 10").success().get_output().clone();
-    let text = String::from_utf8(output.stdout).unwrap();
+    let text = String::from_utf8(output.stderr).unwrap();
     for part in ["vertices", "4 in 5 rows", "edges/s", "reached", "3 of 4", "levels"] {
         assert!(text.contains(part), "{part:?} is not in: {text}");
     }

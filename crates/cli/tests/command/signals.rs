@@ -34,6 +34,7 @@ fn a_full_disk_has_an_exit_code_of_its_own() {
 mod interrupt {
     use super::*;
     use crate::common::{listens, send};
+    use std::io::{BufRead, BufReader};
     use std::thread;
     use std::time::Duration;
 
@@ -116,6 +117,23 @@ mod interrupt {
         let folder = Folder::new();
         interrupted(&folder, "generate kronecker --scale 26 --output graph");
         assert_eq!(folder.names(), Vec::<String>::new());
+    }
+
+    #[test]
+    fn an_interrupted_benchmark_keeps_its_figures() {
+        let folder = Folder::new();
+        let workloads = "--dataset kron-8 --workloads scan-ordered,mixed-writer --mix-seconds 3600";
+        let mut child = folder.start(&format!("bench --repetitions 1 {workloads} --json figures.json"));
+        let mut lines = BufReader::new(child.stderr.take().unwrap()).lines().map(Result::unwrap);
+        assert!(lines.any(|line| line.contains("this takes roughly") && line.contains("hour")));
+        assert!(lines.any(|line| line.starts_with("[2/2] mixed-writer")));
+        send(&child, "-INT");
+        assert!(lines.any(|line| line.contains("error: interrupted by Ctrl-C; the figures so far")));
+        assert_eq!(child.wait().unwrap().code(), Some(130));
+        let figures: serde_json::Value = serde_json::from_str(&folder.read("figures.json")).unwrap();
+        assert_eq!(figures["complete"], false);
+        assert!(figures["results"].as_array().unwrap().iter().all(|row| row["workload"] == "scan-ordered"));
+        assert_eq!(folder.names(), ["figures.json"]);
     }
 
     #[test]

@@ -96,9 +96,9 @@ fn the_summary_says_which_state_of_which_store_it_is() {
     let checkpoint = folder.json("run bfs --store store --source 1 --from-checkpoint");
     assert_eq!((&checkpoint["timestamp"], &checkpoint["reached"]), (&2.into(), &3.into()));
     assert_eq!(checkpoint["from_checkpoint"], true);
-    let text = folder.text("run bfs --store store --source 1 --from-checkpoint");
+    let text = folder.text("run bfs --store store --source 1 --from-checkpoint --output distances");
     assert!(text.contains("store, directed, its checkpoint at commit 2"), "{text}");
-    assert!(folder.text("run bfs --store store").contains("store, directed, commit 3"));
+    assert!(folder.text("run bfs --store store --output distances").contains("store, directed, commit 3"));
 }
 
 #[test]

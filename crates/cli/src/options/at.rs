@@ -1,0 +1,13 @@
+//! What a command does, and where.
+
+use clap::Args;
+
+/// What a command does, and where: `P` names a file or a store on a command line, and has no such
+/// options in `hedgerow shell`, which has its store open.
+#[derive(Debug, Args)]
+pub struct At<W: Args, P: Args> {
+    #[command(flatten)]
+    pub what: W,
+    #[command(flatten)]
+    pub place: P,
+}
