@@ -13,6 +13,7 @@ use crate::maintenance::{CheckArgs, CheckpointArgs, InfoArgs, LabelArgs, Recover
 use crate::man::ManArgs;
 use crate::objects::{DeleteArgs, GetArgs, NeighborsArgs, PutArgs};
 use crate::run::RunArgs;
+use crate::shell::ShellArgs;
 use crate::stats::StatsArgs;
 use clap::{ColorChoice, Parser, Subcommand};
 use std::ffi::OsString;
@@ -36,6 +37,7 @@ Examples:
   hedgerow stats graph.txt.gz
   hedgerow import graph.txt.gz --store graph
   hedgerow run bfs graph
+  hedgerow shell graph
   hedgerow bench --dataset kron-16 --json figures.json";
 
 /// A store for graphs that never stop changing.
@@ -87,6 +89,8 @@ pub enum Command {
     Put(PutArgs),
     /// Delete a vertex or an edge in a store
     Delete(DeleteArgs),
+    /// Open a store once, and run many commands on it, from a prompt or a pipe
+    Shell(ShellArgs),
     /// Write the state of a store as one file, so that it opens faster and its log can be pruned
     Checkpoint(CheckpointArgs),
     /// Read everything in a store and report all damage
@@ -129,6 +133,7 @@ impl Command {
             Command::Get(args) => args.object.place().json,
             Command::Put(args) => args.object.place().json,
             Command::Delete(args) => args.object.place().json,
+            Command::Shell(args) => args.json,
             Command::Checkpoint(args) => args.json,
             Command::Check(args) => args.json,
             Command::Recover(args) => args.json,

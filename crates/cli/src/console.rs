@@ -11,17 +11,16 @@ use std::path::Path;
 
 /// What is shown beside the result. Every command has these options.
 #[derive(Clone, Copy, Debug, Default, Args)]
-#[command(next_help_heading = "Output")]
 pub struct ConsoleArgs {
     /// Show errors only: no progress, no notes, no summary of what was written to a file
-    #[arg(long, short, global = true, conflicts_with = "verbose")]
+    #[arg(long, help_heading = "Output", short, global = true, conflicts_with = "verbose")]
     pub quiet: bool,
     /// Also show what was opened and read, and how long that took
-    #[arg(long, short, global = true)]
+    #[arg(long, help_heading = "Output", short, global = true)]
     pub verbose: bool,
     /// Color the help and the beginning of errors; auto does so in a terminal, unless NO_COLOR is
     /// set
-    #[arg(long, value_name = "WHEN", global = true, default_value = "auto")]
+    #[arg(long, help_heading = "Output", value_name = "WHEN", global = true, default_value = "auto")]
     pub color: ColorChoice,
 }
 

@@ -9,6 +9,7 @@
 //! | `stored` | opens stores, and describes what is in them |
 //! | `run`, `convert`, `stats`, `generate`, `demo`, `bench`, `completions`, `man` | the commands |
 //! | `import`, `export`, `objects`, `maintenance` | the commands on stores: whole graphs, single vertices and edges, the store itself |
+//! | `shell` | many commands on one open store |
 //! | `console`, `progress`, `text`, `keys` | what a user sees; `results`: what goes into a result file |
 //! | `usage` | what is wrong with a command line, in one line |
 //! | `lint` | notes on suspicious lines of graph files |
@@ -39,6 +40,7 @@ mod outputs;
 mod progress;
 mod results;
 mod run;
+mod shell;
 mod signal;
 mod stats;
 mod stored;
@@ -126,6 +128,7 @@ fn execute(command: &Command, console: &Console) -> Result<(), CliError> {
         Command::Get(args) => objects::get::execute(args, console),
         Command::Put(args) => objects::put::execute(args, console),
         Command::Delete(args) => objects::delete::execute(args, console),
+        Command::Shell(args) => shell::execute(args, console),
         Command::Checkpoint(args) => maintenance::checkpoint::execute(args, console, &listen()?),
         Command::Check(args) => maintenance::check::execute(args, console),
         Command::Recover(args) => maintenance::recover::execute(args, console),

@@ -49,7 +49,7 @@ pub struct DemoArgs {
     /// Treat every edge as undirected
     #[arg(long)]
     pub undirected: bool,
-    /// The file, by an option
+    /// An alias of FILE
     #[arg(long, value_name = "FILE")]
     graph: Option<PathBuf>,
     #[command(flatten)]

@@ -98,7 +98,7 @@ pub enum CliError {
         path: PathBuf,
     },
     /// An option for stores was given with a graph file.
-    #[error("{option}: {} is a graph file, and the option is for stores; leave it away", path.display())]
+    #[error("{option}: {} is a graph file, and the option is for stores; leave it out", path.display())]
     OnlyForStores {
         /// The option.
         option: &'static str,
@@ -106,7 +106,7 @@ pub enum CliError {
         path: PathBuf,
     },
     /// An option for graph files was given with a store.
-    #[error("{option}: {} is a store, and the option is for graph files; leave it away", path.display())]
+    #[error("{option}: {} is a store, and the option is for graph files; leave it out", path.display())]
     OnlyForFiles {
         /// The option.
         option: &'static str,
@@ -172,7 +172,7 @@ pub enum CliError {
         cause: Box<CliError>,
     },
     /// Lines of the shell failed, which went on.
-    #[error("{}, the first is line {first}", counted(*count, "line failed", "lines failed"))]
+    #[error("{}, the first was line {first}", counted(*count, "line failed", "lines failed"))]
     LinesFailed {
         /// How many.
         count: u64,
@@ -182,10 +182,10 @@ pub enum CliError {
         exit_code: u8,
     },
     /// The shell is not to change the store.
-    #[error("{}: this shell only reads; leave --read-only away to change the store", .0.display())]
+    #[error("{}: the shell is read-only; start it without --read-only to change the store", .0.display())]
     ReadOnlyShell(PathBuf),
     /// A kernel was to run on an engine that the shell does not have.
-    #[error("--engine: the shell has the graph open in the engine {}, which csr makes a static copy of", .0.name())]
+    #[error("--engine: the graph of the shell is in the engine {}; --engine csr runs on a static copy of it", .0.name())]
     EngineOfShell(EngineName),
     /// Threads could not be started.
     #[error("the worker threads could not be started: {0}; ask for fewer with --threads")]

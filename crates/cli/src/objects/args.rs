@@ -99,23 +99,22 @@ pub struct NeighborhoodArgs {
 
 /// Neighbors by the time of the edges, the newest first.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Newest first")]
 pub struct NewestArgs {
     /// Print at most N neighbors, the newest first
-    #[arg(long, value_name = "N", value_parser = at_least_one, conflicts_with_all = ["limit", "all_labels"])]
+    #[arg(long, help_heading = "Newest first", value_name = "N", value_parser = at_least_one, conflicts_with_all = ["limit", "all_labels"])]
     newest: Option<NonZeroUsize>,
     /// Only edges of this time or later: for timestamps microseconds since 1970 or a time such as
     /// 2026-01-31T12:00:00Z, else the number itself
-    #[arg(long, value_name = "TIME", value_parser = time, allow_negative_numbers = true, conflicts_with = "all_labels")]
+    #[arg(long, help_heading = "Newest first", value_name = "TIME", value_parser = time, allow_negative_numbers = true, conflicts_with = "all_labels")]
     since: Option<i64>,
     /// Only edges of this time or earlier
-    #[arg(long, value_name = "TIME", value_parser = time, allow_negative_numbers = true, conflicts_with = "all_labels")]
+    #[arg(long, help_heading = "Newest first", value_name = "TIME", value_parser = time, allow_negative_numbers = true, conflicts_with = "all_labels")]
     until: Option<i64>,
     /// The property that is the time, of type timestamp or i64; by default the first timestamp, or
     /// the integer value of the edge, or the key of parallel edges. In a store made with engine tel
     /// also commit: the commit that put the edge or changed it, which is the default for edges
     /// without a time
-    #[arg(long, value_name = "PROPERTY", conflicts_with = "all_labels")]
+    #[arg(long, help_heading = "Newest first", value_name = "PROPERTY", conflicts_with = "all_labels")]
     by: Option<String>,
 }
 
@@ -141,13 +140,12 @@ impl NewestArgs {
 
 /// Parallel edges by their keys.
 #[derive(Clone, Copy, Debug, Args)]
-#[command(next_help_heading = "Parallel edges")]
 pub struct KeyRangeArgs {
     /// Only edges with this key or a higher one, if the label has parallel edges
-    #[arg(long, value_name = "NUMBER", conflicts_with = "all_labels")]
+    #[arg(long, help_heading = "Parallel edges", value_name = "NUMBER", conflicts_with = "all_labels")]
     min_key: Option<u64>,
     /// Only edges with this key or a lower one
-    #[arg(long, value_name = "NUMBER", conflicts_with = "all_labels")]
+    #[arg(long, help_heading = "Parallel edges", value_name = "NUMBER", conflicts_with = "all_labels")]
     max_key: Option<u64>,
 }
 

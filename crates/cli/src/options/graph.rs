@@ -44,10 +44,10 @@ pub struct GraphArgs {
     /// directory of a store
     #[arg(value_name = "GRAPH")]
     path: Option<PathBuf>,
-    /// The graph file, by an option
+    /// An alias of GRAPH, for a file
     #[arg(long, value_name = "FILE")]
     graph: Option<PathBuf>,
-    /// The directory of the store, by an option
+    /// An alias of GRAPH, for the directory of a store
     #[arg(long, value_name = "DIR")]
     store: Option<PathBuf>,
     /// Store only: read the newest checkpoint, which is possible while another process writes to

@@ -11,22 +11,21 @@ pub const STANDARD_INPUT: &str = "-";
 
 /// How a graph file is read.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Input")]
 pub struct FormatArgs {
     /// The format of the file
-    #[arg(long, value_parser = graph_format(), default_value = "auto")]
+    #[arg(long, help_heading = "Input", value_parser = graph_format(), default_value = "auto")]
     pub format: FormatName,
     /// Also the vertices in this file, one key per line, with or without edges
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, help_heading = "Input", value_name = "FILE")]
     pub vertices: Option<PathBuf>,
     /// The kind of vertex keys [default: number]
-    #[arg(long, value_enum)]
+    #[arg(long, help_heading = "Input", value_enum)]
     pub keys: Option<KeysName>,
     /// The meaning of the third and fourth column of an edge list
-    #[arg(long, value_enum, default_value_t = ColumnsName::Auto)]
+    #[arg(long, help_heading = "Input", value_enum, default_value_t = ColumnsName::Auto)]
     pub columns: ColumnsName,
     /// Count and skip invalid lines, instead of stopping
-    #[arg(long)]
+    #[arg(long, help_heading = "Input")]
     pub skip_bad_lines: bool,
 }
 

@@ -140,11 +140,16 @@ pub fn compute(
     }
     let facts = Facts::new(&session, copied, finished.elapsed);
     let summary = Summary { kernel: command.name(), facts: &facts, details: &finished.details };
-    console.summarize(output, &summary, |summary| {
+    let describe = |summary: &Summary<'_>| {
         let rows = summary.facts.rows(graph.loaded).into_iter().chain(finished.rows);
         let rows: Vec<_> = rows.chain(summary.facts.output_row()).collect();
         text::table(&rows) + &finished.appendix
-    })
+    };
+    match output {
+        Some(output) => console.summarize(Some(output), &summary, describe),
+        // There is no other result.
+        None => console.print(&summary, describe),
+    }
 }
 
 /// The keys that the kernel starts from.

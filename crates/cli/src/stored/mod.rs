@@ -106,7 +106,7 @@ pub fn open(
     console: &Console,
     interrupt: Option<&Interrupt>,
 ) -> Result<Graph, StoredError> {
-    open_with(store, settings(small(store)?), wait, console, interrupt)
+    open_with(store, &settings(small(store)?), wait, console, interrupt)
 }
 
 /// Opens the store for many commits and reads, with the order of commits if its engine keeps one.
@@ -122,12 +122,12 @@ pub fn open_for_session(
         true => options.engine(EngineKind::Tel).keep_commit_order(),
         false => options.engine(EngineKind::Rapid),
     };
-    open_with(store, memory.limit(options), write.wait, console, None)
+    open_with(store, &memory.limit(options), write.wait, console, None)
 }
 
 fn open_with(
     store: &Path,
-    options: GraphOptions,
+    options: &GraphOptions,
     wait: WaitArgs,
     console: &Console,
     interrupt: Option<&Interrupt>,

@@ -24,6 +24,7 @@ fn a_quiet_command_prints_its_result_and_its_errors_only() {
     }
     assert_eq!(folder.text("-q neighbors 7 --store store"), "8\n");
     assert_eq!(folder.text("run bfs graph --source 3 -q"), "3 0\n2 1\n1 9223372036854775807\n");
+    assert!(folder.text("run triangles graph -q").contains("triangles  0"));
     // A first line of sizes gets a note.
     folder.write("sizes", "4 5\n1 2\n2 3\n3 4\n4 1\n1 3\n");
     assert!(messages(&folder, "stats sizes").starts_with("note: "));

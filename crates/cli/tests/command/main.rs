@@ -28,6 +28,7 @@ mod resumed_import;
 mod round_trip;
 mod run;
 mod scratch;
+mod shell;
 mod signals;
 mod standard_output;
 mod stats;

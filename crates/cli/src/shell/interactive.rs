@@ -1,0 +1,84 @@
+//! Lines from a terminal, with history and completion.
+
+use super::completion::Completion;
+use super::line::Parser;
+use super::run_line;
+use super::session::{Next, Session};
+use crate::console::Console;
+use crate::error::CliError;
+use crate::interrupt::Listener;
+use crate::signal::Signal;
+use crate::text;
+use rustyline::error::ReadlineError;
+use rustyline::history::FileHistory;
+use rustyline::{CompletionType, Config, Editor};
+use std::path::{Path, PathBuf};
+use std::{env, fs, io};
+
+/// Runs every line until the user leaves. Errors are shown and do not end the shell. Ctrl-C discards
+/// the line, or cancels the command that runs.
+pub fn run(session: &Session, console: &Console, listener: &Listener) -> Result<(), CliError> {
+    let mut parser = Parser::new();
+    let config = Config::builder().auto_add_history(true).completion_type(CompletionType::List).build();
+    let mut editor = Editor::<Completion, FileHistory>::with_config(config).map_err(failed)?;
+    editor.set_helper(Some(Completion::new(parser.grammar().clone(), session.labels())));
+    let history = history_file();
+    // There is none before the first shell ends.
+    history.iter().for_each(|path| drop(editor.load_history(path)));
+    console.note(&greeting(session)?);
+    let prompt = prompt(session.store());
+    let ended = loop {
+        match editor.readline(&prompt) {
+            Ok(line) => match run_line(session, &line, &mut parser, console, listener) {
+                Ok(Next::Line) => {}
+                Ok(Next::End) => break Ok(()),
+                Err(CliError::Interrupted(signal)) if signal != Signal::CTRL_C => {
+                    break Err(CliError::Interrupted(signal));
+                }
+                Err(error) => console.report(&error),
+            },
+            Err(ReadlineError::Interrupted) => {}
+            Err(ReadlineError::Eof) => break Ok(()),
+            Err(error) => break Err(failed(error)),
+        }
+    };
+    if let Some(path) = &history
+        && let Err(error) = save(&mut editor, path)
+    {
+        console.note(&format!("note: the history was not saved in {}: {error}", path.display()));
+    }
+    ended
+}
+
+fn greeting(session: &Session) -> Result<String, CliError> {
+    let snapshot = session.state()?.snapshot;
+    let vertices = text::counted(snapshot.vertex_count(), "vertex", "vertices");
+    let edges = text::counted(snapshot.edge_count().at_most(), "edge", "edges");
+    let store = session.store().display();
+    Ok(format!("{store}: {vertices}, {edges}; help lists the commands, quit or Ctrl-D leaves the shell"))
+}
+
+fn prompt(store: &Path) -> String {
+    let name = store.file_name().unwrap_or(store.as_os_str());
+    format!("{}> ", name.display())
+}
+
+/// Where the lines of all shells are kept, if the user has a home.
+fn history_file() -> Option<PathBuf> {
+    let absolute = |name| env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let state = absolute("XDG_STATE_HOME").or_else(|| Some(absolute("HOME")?.join(".local/state")));
+    Some(state?.join("hedgerow/history"))
+}
+
+/// Adds the lines of this shell to those of others.
+fn save(editor: &mut Editor<Completion, FileHistory>, path: &Path) -> Result<(), ReadlineError> {
+    path.parent().map_or(Ok(()), fs::create_dir_all)?;
+    editor.append_history(path)
+}
+
+fn failed(error: ReadlineError) -> CliError {
+    CliError::Stdin(match error {
+        ReadlineError::Io(error) => error,
+        error => io::Error::other(error),
+    })
+}

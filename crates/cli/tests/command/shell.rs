@@ -1,0 +1,263 @@
+//! `hedgerow shell`: many commands on one open store.
+
+use crate::common::Folder;
+use hedgerow::Graph;
+use serde_json::{Value, json};
+
+/// A path of four vertices in a store.
+fn store() -> Folder {
+    let folder = Folder::with("graph", "1 2\n2 3\n3 4\n");
+    folder.json("import graph --store store");
+    folder
+}
+
+/// Runs the lines in a shell with these arguments; returns what went to standard output.
+fn lines(folder: &Folder, arguments: &str, lines: &str) -> String {
+    let output = folder.pipe(arguments, lines).success().stderr("").get_output().clone();
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// Runs the lines in a shell with `--json`; returns a value for each line of output.
+fn json_lines(folder: &Folder, arguments: &str, input: &str) -> Vec<Value> {
+    let output = lines(folder, &format!("{arguments} --json"), input);
+    output.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+#[test]
+fn commands_run_one_after_the_other_on_one_store() {
+    let folder = store();
+    let input = "\
+        # a comment, and an empty line\n\n\
+        put edge 4 1\n\
+        put vertex 9\n\
+        neighbors 4\n\
+        get edge 1 2\n\
+        delete edge 1 2\n\
+        get vertex 1\n\
+        quit\n\
+        put vertex 99\n";
+    let expected = "\
+        edge from 4 to 1 added\n\
+        vertex 9 added\n\
+        1\n\
+        1 2\n\
+        edge from 1 to 2 deleted\n\
+        vertex      1\nout-degree  0\n";
+    assert_eq!(lines(&folder, "shell store", input), expected);
+    assert_eq!(folder.json("info store")["edges"], 3);
+    folder.fails("get vertex 99 --store store", 3, &["no vertex 99"]);
+}
+
+#[test]
+fn results_are_json_lines() {
+    let folder = store();
+    let input = "put edge 4 1\nneighbors 4\nget edge 4 1\ninfo\nrun bfs --source 1\nrun triangles\n";
+    let results = json_lines(&folder, "shell store", input);
+    assert_eq!(results.len(), 6);
+    assert_eq!(results[0]["added"], true);
+    assert_eq!(results[1]["neighbors"], json!([{ "key": 1 }]));
+    assert_eq!((&results[2]["from"], &results[2]["to"]), (&json!(4), &json!(1)));
+    assert_eq!((&results[3]["vertices"], &results[3]["edges"]), (&json!(4), &json!(4)));
+    assert_eq!((&results[4]["kernel"], &results[4]["reached"]), (&json!("bfs"), &json!(4)));
+    assert_eq!(results[4]["timestamp"], results[0]["timestamp"]);
+    assert_eq!(results[5]["triangles"], 0);
+}
+
+#[test]
+fn kernels_see_what_was_put_before_and_write_results() {
+    let folder = store();
+    let input = "run bfs --source 1 --output before\nput edge 1 4\n\
+        run bfs --source 1 --engine csr --threads 2 --output after\nrun wcc --output -\n";
+    let output = folder.pipe("shell store --quiet", input).success().stderr("").get_output().clone();
+    assert_eq!(folder.read("before"), "1 0\n2 1\n3 2\n4 3\n");
+    assert_eq!(folder.read("after"), "1 0\n2 1\n3 2\n4 1\n");
+    assert_eq!(String::from_utf8(output.stdout).unwrap(), "1 1\n2 1\n3 1\n4 1\n");
+    let refused = [
+        ("run bfs --output store/new\n", "reads or writes this file already"),
+        ("run sssp --unit-weights\n", "the option is for graph files"),
+        ("run sssp\n", "need values of type f64"),
+        ("run bfs --engine tel\n", "in the engine rapid"),
+        ("run bfs graph\n", "'graph'"),
+    ];
+    for (line, part) in refused {
+        folder.pipe_fails("shell store", line, &["line 1: ", part]);
+    }
+}
+
+#[test]
+fn a_line_that_fails_ends_the_shell_with_its_number_and_its_exit_code() {
+    let folder = store();
+    for (line, code, part) in [
+        ("get vertex 99", 3, "no vertex 99"),
+        ("put edge 1 x", 2, "TO \"x\": the keys of this graph are numbers"),
+        ("put edge 1", 2, "<TO>"),
+        ("fly", 2, "'fly'"),
+        ("put vertex 'a", 2, "missing closing quote"),
+        ("put edge 1 2 --only-if weight=1", 2, "weight=1"),
+        ("neighbors 1 --direction in", 2, "--reverse"),
+        ("neighbors 1 --store other", 2, "'--store'"),
+    ] {
+        let input = format!("\nput vertex 7\n{line}\nput vertex 8\n");
+        let output = folder.pipe("shell store", input).code(code).get_output().clone();
+        let error = String::from_utf8(output.stderr).unwrap();
+        assert!(error.starts_with("error: line 3: ") && error.contains(part), "{line}: {error}");
+        assert_eq!(error.lines().count(), 1, "{error}");
+        folder.fails("get vertex 8 --store store", 3, &["no vertex 8"]);
+    }
+    folder.json("get vertex 7 --store store");
+}
+
+#[test]
+fn the_shell_keeps_going_if_it_is_told_to() {
+    let folder = store();
+    let input = "get vertex 99\nput vertex 8\n\u{0}put\nfly\nput vertex 9\n";
+    let output = folder.pipe("shell store --keep-going", input).code(3).get_output().clone();
+    let error = String::from_utf8(output.stderr).unwrap();
+    let starts = [
+        "error: line 1: ",
+        "error: line 3: ",
+        "error: line 4: ",
+        "error: 3 lines failed, the first was line 1",
+    ];
+    assert_eq!(error.lines().count(), starts.len(), "{error}");
+    for (line, start) in error.lines().zip(starts) {
+        assert!(line.starts_with(start), "{line}");
+    }
+    assert_eq!(String::from_utf8(output.stdout).unwrap(), "vertex 8 added\nvertex 9 added\n");
+}
+
+#[test]
+fn a_line_that_is_not_text_is_refused() {
+    let folder = store();
+    folder.pipe_fails("shell store", [0x70, 0xff, 0x0a], &["line 1: ", "not UTF-8"]);
+}
+
+#[test]
+fn a_read_only_shell_changes_nothing_and_lets_others_write() {
+    let folder = store();
+    folder.json("checkpoint store");
+    folder.json("put edge 1 3 --store store");
+    let read_only = "shell store --read-only";
+    folder.pipe_fails(read_only, "put vertex 7\n", &["line 1: store: the shell is read-only", "--read-only"]);
+    folder.pipe_fails(read_only, "delete vertex 1\n", &["the shell is read-only"]);
+    assert_eq!(lines(&folder, read_only, "neighbors 1\n"), "2\n3\n");
+    assert_eq!(lines(&folder, "shell store --read-only --from-checkpoint", "neighbors 1\n"), "2\n");
+    for arguments in
+        ["--from-checkpoint", "--as-of 1", "--read-only --durability none", "--read-only --wait 1"]
+    {
+        folder.hedgerow(&format!("shell store {arguments}")).code(2).stdout("");
+    }
+}
+
+#[test]
+fn newest_edges_come_in_the_order_of_commits_of_the_shell() {
+    let folder = Folder::with("graph", "1 2\n");
+    folder.json("import graph --store store --engine tel --checkpoint never");
+    let input = "put edge 1 5\nput edge 1 4\nneighbors 1 --newest 2\nneighbors 1 --newest 2 --by commit\n";
+    let output = lines(&folder, "shell store --quiet", input);
+    assert_eq!(output, "4\n5\n4\n5\n");
+    assert_eq!(lines(&folder, "shell store --read-only", "neighbors 1 --newest 1\n"), "4\n");
+}
+
+#[test]
+fn buffered_commits_are_durable_when_the_shell_has_ended() {
+    let folder = store();
+    let input: String = (10..300).map(|key| format!("put edge 1 {key}\n")).collect();
+    let output = lines(&folder, "shell store --durability none --quiet", &input);
+    assert_eq!(output, "");
+    assert_eq!(folder.json("neighbors 1 --store store")["degree"], 291);
+    assert_eq!(folder.json("check store")["whole"], true);
+}
+
+#[test]
+fn help_lists_the_commands_and_their_options() {
+    let folder = store();
+    let help = lines(&folder, "shell store", "help\nhelp put edge\n");
+    for part in ["neighbors", "quit", "--property", "--only-if"] {
+        assert!(help.contains(part), "{part} is not in {help}");
+    }
+    assert!(!help.contains("--store"), "{help}");
+}
+
+#[test]
+fn a_store_that_is_missing_or_open_elsewhere_is_refused() {
+    let folder = store();
+    folder.fails("shell nowhere", 3, &["nowhere"]);
+    let held = Graph::open(folder.path("store")).unwrap();
+    folder.pipe_fails("shell store", "neighbors 1\n", &["the store is in use", "--wait SECONDS"]);
+    folder.hedgerow("shell store").code(5);
+    drop(held);
+    assert_eq!(lines(&folder, "shell store", "neighbors 1\n"), "2\n");
+}
+
+#[cfg(target_os = "linux")]
+mod in_a_terminal {
+    use super::*;
+    use crate::common::PROGRAM;
+    use std::io::{Read, Write};
+    use std::process::{Command, Stdio};
+
+    /// What the terminal gets before a prompt, and only then: pasted text is to be marked.
+    const PROMPT: &str = "\u{1b}[?2004h";
+
+    /// Types into a shell in a terminal, which `script` of util-linux makes: the keys, each
+    /// time that the terminal has shown the text before them. Returns all that it showed; `None`
+    /// without `script`.
+    fn typed(folder: &Folder, keys: &[(&str, &str)]) -> Option<String> {
+        let has_script = Command::new("script").arg("--version").stdout(Stdio::null()).status();
+        if has_script.is_err() {
+            hedgerow_testing::skipped::skip("there is no `script` of util-linux, which makes a terminal");
+            return None;
+        }
+        // A test that waits in vain fails.
+        let mut command = Command::new("timeout");
+        command.args(["60", "script", "--quiet", "--return", "/dev/null"]);
+        command.args(["--command", &format!("{PROGRAM} shell store")]);
+        command.current_dir(folder.root()).env("XDG_STATE_HOME", folder.root()).env("TERM", "xterm");
+        command.stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let (mut terminal, mut output) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
+        let mut shown = Vec::new();
+        for (text, keys) in keys {
+            let before = shown.len();
+            while !shown[before..].ends_with(text.as_bytes()) {
+                let mut byte = [0];
+                output.read_exact(&mut byte).unwrap();
+                shown.extend(byte);
+            }
+            terminal.write_all(keys.as_bytes()).unwrap();
+        }
+        output.read_to_end(&mut shown).unwrap();
+        let shown = String::from_utf8_lossy(&shown).into_owned();
+        assert!(child.wait().unwrap().success(), "{shown}");
+        Some(shown)
+    }
+
+    #[test]
+    fn lines_are_edited_completed_and_remembered() {
+        let folder = store();
+        let lines = ["put ver\t7\r", "fly\r", "neigh\t1\r", "forgotten\u{3}", "\u{4}"];
+        let Some(shown) = typed(&folder, &lines.map(|line| (PROMPT, line))) else { return };
+        for part in ["store: 4 vertices, 3 edges", "vertex 7 added", "'fly'", "\n2\r\n"] {
+            assert!(shown.contains(part), "{part:?} is not in {shown}");
+        }
+        let history = folder.read("hedgerow/history");
+        for line in ["put vertex 7", "fly", "neighbors 1"] {
+            assert!(history.lines().any(|kept| kept.trim_end() == line), "{line:?} is not in {history}");
+        }
+        // The line before, from the history of the last shell.
+        let Some(shown) = typed(&folder, &[(PROMPT, "\u{10}\r"), (PROMPT, "quit\r")]) else { return };
+        assert!(shown.contains("\n2\r\n"), "{shown}");
+        folder.json("get vertex 7 --store store");
+    }
+
+    #[test]
+    fn ctrl_c_cancels_a_kernel_and_not_the_shell() {
+        let folder = store();
+        let endless = "run pagerank --iterations 4294967295 --threads 1\r";
+        let keys = [(PROMPT, endless), ("iterating", "\u{3}"), (PROMPT, "neighbors 1\r"), (PROMPT, "quit\r")];
+        let Some(shown) = typed(&folder, &keys) else { return };
+        assert!(shown.contains("interrupted by Ctrl-C"), "{shown}");
+        assert!(shown.contains("\n2\r\n"), "{shown}");
+    }
+}
