@@ -7,7 +7,7 @@ use hedgerow_log::{
     Body, CommitRef, LoggedCommit, Manifest, SegmentEntry, Store, StoreError, StoreOptions, check,
     recover_to_last_valid,
 };
-use hedgerow_model::{Catalog, KeyKind, Timestamp, Topology};
+use hedgerow_model::{Catalog, CommitTimestamp, KeyKind, Topology};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -76,14 +76,14 @@ pub fn read_segment(bytes: &[u8]) -> bool {
             strict: false,
             catalog: Catalog::default(),
         },
-        oldest_readable: Timestamp(0),
+        oldest_readable: CommitTimestamp(0),
         oldest_wall_clock: 0,
         checkpoint: None,
         streams: Vec::new(),
         history: None,
         segments: vec![SegmentEntry { number: 1, length: 0, sealed: None }],
         next_segment: 2,
-        durable: Timestamp(0),
+        durable: CommitTimestamp(0),
     };
     let write = |name, bytes: &[u8]| {
         let file = files.open(name, Access::Create)?;
@@ -95,8 +95,8 @@ pub fn read_segment(bytes: &[u8]) -> bool {
 
     let replay = || -> Result<u64, StoreError> {
         let store = Store::open(Arc::clone(&files))?;
-        let mut next = Timestamp(1);
-        let recovered = store.replay(Timestamp(0), |record, _| {
+        let mut next = CommitTimestamp(1);
+        let recovered = store.replay(CommitTimestamp(0), |record, _| {
             assert_eq!(record.at, next);
             next = next.next();
             Ok::<(), StoreError>(())

@@ -7,7 +7,7 @@
 
 use super::rows::{Block, Rows};
 use super::{BuildOptions, Csr, CsrError, Presence};
-use hedgerow_model::{Column, Direction, Timestamp, Topology, VertexId};
+use hedgerow_model::{Column, CommitTimestamp, Direction, Topology, VertexId};
 use std::ops::Range;
 
 /// Maximum number of buckets, whose width is a power of two, so that finding one is a shift.
@@ -123,7 +123,7 @@ fn build<E: Sync, W: Column>(
     let reverse = topology.stored(Direction::In) == Some(Direction::In);
     let reverse = reverse.then(|| rows_of(Direction::In)).transpose()?;
     Ok(Csr {
-        timestamp: Timestamp::ZERO,
+        timestamp: CommitTimestamp::ZERO,
         topology,
         presence: Presence::All,
         vertex_count: u64::from(vertex_bound),

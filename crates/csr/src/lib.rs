@@ -29,7 +29,7 @@ pub use error::CsrError;
 
 use hedgerow_compute::{CancelToken, MemoryBudget, map_chunks};
 use hedgerow_model::{
-    Column, ColumnType, Count, Direction, GraphView, LabelId, NoRecords, Record, RecordView, Timestamp,
+    Column, ColumnType, CommitTimestamp, Count, Direction, GraphView, LabelId, NoRecords, Record, RecordView,
     Topology, VertexId, ViewError,
 };
 use presence::Presence;
@@ -44,7 +44,7 @@ use std::ops::{ControlFlow, Range};
 /// keeps parallel edges, so does its copy.
 #[derive(Clone, Debug)]
 pub struct Csr {
-    timestamp: Timestamp,
+    timestamp: CommitTimestamp,
     topology: Topology,
     presence: Presence,
     vertex_count: u64,
@@ -162,7 +162,7 @@ impl GraphView for Csr {
     type Error = Infallible;
     type Adjacency<'v, W: Column> = CsrAdjacency<'v, W>;
 
-    fn timestamp(&self) -> Timestamp {
+    fn timestamp(&self) -> CommitTimestamp {
         self.timestamp
     }
 

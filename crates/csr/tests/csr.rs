@@ -5,8 +5,8 @@ mod naive;
 use hedgerow_compute::{CancelToken, MemoryBudget, MemoryError};
 use hedgerow_csr::{BuildOptions, Csr, CsrError};
 use hedgerow_model::{
-    Adjacency, Column, ColumnType, Cursor, Direction, GraphView, LabelId, Timestamp, Topology, VertexId,
-    ViewError,
+    Adjacency, Column, ColumnType, CommitTimestamp, Cursor, Direction, GraphView, LabelId, Topology,
+    VertexId, ViewError,
 };
 use naive::{ListView, Naive};
 use proptest::prelude::*;
@@ -113,7 +113,7 @@ proptest! {
         let bare: Vec<_> = edges.iter().map(|(source, destination, _)| (*source, *destination)).collect();
         let csr = Csr::from_edges(bound, topology, &bare, options(pool.as_ref())).unwrap();
         check(&csr, &Naive::new(topology, bare.iter().map(|(source, destination)| (*source, *destination, ()))));
-        prop_assert_eq!((csr.vertex_count(), csr.timestamp()), (u64::from(bound), Timestamp::ZERO));
+        prop_assert_eq!((csr.vertex_count(), csr.timestamp()), (u64::from(bound), CommitTimestamp::ZERO));
     }
 
     #[test]
@@ -121,13 +121,13 @@ proptest! {
         let pool = pool(threads);
         let naive = Naive::new(topology, edges.iter().copied());
         // Ids above the last end of an edge, and each unused one below it, stay unused.
-        let view = ListView::new(bound + 5, Timestamp(7), &naive);
+        let view = ListView::new(bound + 5, CommitTimestamp(7), &naive);
         let csr = Csr::from_view::<_, u32>(&view, LabelId::DEFAULT, options(pool.as_ref())).unwrap();
         check(&csr, &naive);
         let topology_only = Csr::from_view::<_, ()>(&csr, LabelId::DEFAULT, options(pool.as_ref())).unwrap();
         check(&topology_only, &Naive::new(topology, edges.iter().map(|(a, b, _)| (*a, *b, ()))));
 
-        prop_assert_eq!(csr.timestamp(), Timestamp(7));
+        prop_assert_eq!(csr.timestamp(), CommitTimestamp(7));
         prop_assert_eq!((csr.vertex_bound(), csr.vertex_count()), (view.vertex_bound(), view.vertex_count()));
         let mut vertices = Vec::new();
         csr.each_vertex(0..u32::MAX, |vertex| vertices.push(vertex)).unwrap();
@@ -140,7 +140,7 @@ proptest! {
     #[test]
     fn transposing_turns_every_edge_round((bound, topology, edges) in graphs(), threads in 0..3_usize) {
         let pool = pool(threads);
-        let view = ListView::new(bound, Timestamp(7), &Naive::new(topology, edges.iter().copied()));
+        let view = ListView::new(bound, CommitTimestamp(7), &Naive::new(topology, edges.iter().copied()));
         let turned = Csr::transposed(&view, LabelId::DEFAULT, options(pool.as_ref())).unwrap();
         let turned_edges = edges.iter().map(|(source, destination, _)| (*destination, *source, ()));
         let expected = if topology.is_undirected() { topology } else { Topology::Directed };

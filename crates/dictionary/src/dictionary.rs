@@ -6,7 +6,7 @@ use crate::map::{DictionaryKey, KeyMap, PinnedKeys};
 use crate::slot::{NumberSlot, Slot};
 use crate::slots::Slots;
 use hedgerow_model::token::LiveTimestamps;
-use hedgerow_model::{Key, KeyKind, KeyRef, LockUnit, Timestamp, VertexId};
+use hedgerow_model::{CommitTimestamp, Key, KeyKind, KeyRef, LockUnit, VertexId};
 use hedgerow_sequencer::{LockGuard, LockTable, Sequencer, Stripes};
 use hedgerow_sync::atomic::{AtomicU64, Ordering};
 
@@ -240,7 +240,7 @@ impl Dictionary {
     pub fn assign(
         &self,
         key: KeyRef<'_>,
-        newest: Timestamp,
+        newest: CommitTimestamp,
         sequencer: &Sequencer,
     ) -> Result<VertexId, DictionaryError> {
         self.check(key)?;
@@ -277,14 +277,14 @@ impl Dictionary {
     }
 
     /// Records that the vertex was deleted at `deletion`. The caller holds the key's lock.
-    pub fn delete(&self, id: VertexId, deletion: Timestamp) {
+    pub fn delete(&self, id: VertexId, deletion: CommitTimestamp) {
         match &self.keys {
             Keys::Dense => return,
             Keys::Numbers(map) => map.key(id).into_iter().for_each(|key| map.mark_deleted(key, id)),
             Keys::Text(map) => map.key(id).into_iter().for_each(|key| map.mark_deleted(key, id)),
         }
         self.generation.fetch_add(1, Ordering::AcqRel);
-        let born = self.born.get(id.get()).map_or(Timestamp::ZERO, |born| Timestamp(born.load()));
+        let born = self.born.get(id.get()).map_or(CommitTimestamp::ZERO, |born| CommitTimestamp(born.load()));
         self.ids.delete(id, born..deletion);
     }
 

@@ -1,7 +1,7 @@
 //! Allocation of vertex ids.
 
 use hedgerow_model::token::LiveTimestamps;
-use hedgerow_model::{CapacityError, Timestamp, VertexId};
+use hedgerow_model::{CapacityError, CommitTimestamp, VertexId};
 use hedgerow_sequencer::Sequencer;
 use hedgerow_sync::Mutex;
 use std::cmp::Reverse;
@@ -25,7 +25,7 @@ struct State {
     /// Ids deleted since the last check.
     deleted: Vec<Deleted>,
     /// Ids of deleted vertices that readers can still see, by the newest timestamp that does.
-    kept: BTreeMap<Timestamp, Vec<Deleted>>,
+    kept: BTreeMap<CommitTimestamp, Vec<Deleted>>,
     /// Number of ids in `kept`.
     kept_ids: usize,
     /// The release count at the last check of `kept`.
@@ -36,7 +36,7 @@ struct State {
 #[derive(Clone, Debug)]
 struct Deleted {
     id: VertexId,
-    lifetime: Range<Timestamp>,
+    lifetime: Range<CommitTimestamp>,
 }
 
 impl IdAllocator {
@@ -71,7 +71,7 @@ impl IdAllocator {
     }
 
     /// Records that the vertex of `id`, which was visible within `lifetime`, is deleted.
-    pub(crate) fn delete(&self, id: VertexId, lifetime: Range<Timestamp>) {
+    pub(crate) fn delete(&self, id: VertexId, lifetime: Range<CommitTimestamp>) {
         self.state.lock().deleted.push(Deleted { id, lifetime });
     }
 
@@ -134,7 +134,7 @@ impl State {
 
     fn sort_out(&mut self, live: &LiveTimestamps) -> Vec<VertexId> {
         let mut candidates = std::mem::take(&mut self.deleted);
-        let expired: Vec<Timestamp> =
+        let expired: Vec<CommitTimestamp> =
             self.kept.keys().copied().filter(|holder| !live.contains(*holder)).collect();
         let not_looked_at = candidates.len();
         candidates.extend(expired.iter().filter_map(|holder| self.kept.remove(holder)).flatten());
@@ -160,7 +160,7 @@ mod tests {
     use hedgerow_sequencer::{Reader, Writer};
     use hedgerow_sync::Arc;
 
-    fn commit(sequencer: &Sequencer) -> Timestamp {
+    fn commit(sequencer: &Sequencer) -> CommitTimestamp {
         let stamp = sequencer.stamp(Default::default(), Writer::Blind).unwrap().stamp;
         sequencer.applied(stamp, 0);
         stamp.at()

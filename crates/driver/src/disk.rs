@@ -118,7 +118,7 @@ mod tests {
     use super::*;
     use crate::load;
     use crate::stores::StoreFolder;
-    use hedgerow::{Durability, EngineKind, LabelId, Timestamp, WriteGraph};
+    use hedgerow::{CommitTimestamp, Durability, EngineKind, LabelId, WriteGraph};
 
     #[test]
     fn what_is_appended_is_as_long_as_a_synced_commit_of_one_edge() {
@@ -142,7 +142,7 @@ mod tests {
                 .put_edge(LabelId::DEFAULT, number * 7_919 % 1_000_003, number * 104_729 % 1_000_003)
                 .unwrap();
         }
-        assert!(graph.store_info().unwrap().durable > Timestamp(commits));
+        assert!(graph.store_info().unwrap().durable > CommitTimestamp(commits));
         graph.close().unwrap();
         let header = 64;
         let each = (end() - before - header) / commits;

@@ -2,7 +2,7 @@
 
 use hedgerow::kernels::{Kernel, KernelError};
 use hedgerow::model::{Count, GraphView, ViewError};
-use hedgerow::{Column, Direction, LabelId, Timestamp, Topology, VertexId};
+use hedgerow::{Column, CommitTimestamp, Direction, LabelId, Topology, VertexId};
 use std::ops::{ControlFlow, Range};
 
 /// Runs a kernel on a directed graph as if it were undirected: its out-neighbors are its
@@ -30,7 +30,7 @@ impl<V: GraphView> GraphView for Undirected<'_, V> {
     where
         Self: 'a;
 
-    fn timestamp(&self) -> Timestamp {
+    fn timestamp(&self) -> CommitTimestamp {
         self.0.timestamp()
     }
 

@@ -3,8 +3,8 @@
 use crate::view::{AnyView, ErasedView};
 use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered, Stamp};
 use hedgerow_model::{
-    Admission, Allowance, Durable, EdgeOutcome, Effects, Engine, EngineError, LockUnit, MemoryUse, Prepared,
-    Progress, ReadError, ShortPlan, ShortWrites, StoredEdge, Timestamp, UnitLocks, VertexId,
+    Admission, Allowance, CommitTimestamp, Durable, EdgeOutcome, Effects, Engine, EngineError, LockUnit,
+    MemoryUse, Prepared, Progress, ReadError, ShortPlan, ShortWrites, StoredEdge, UnitLocks, VertexId,
 };
 use rayon::ThreadPool;
 use std::any::Any;
@@ -78,7 +78,7 @@ trait AnyEngine: Send + Sync {
         budget_bytes: usize,
     ) -> Result<Progress, EngineError>;
 
-    fn retained(&self, units: &dyn UnitLocks) -> Vec<(Timestamp, usize)>;
+    fn retained(&self, units: &dyn UnitLocks) -> Vec<(CommitTimestamp, usize)>;
 
     fn memory(&self) -> MemoryUse;
 }
@@ -191,7 +191,7 @@ impl<E: Engine> AnyEngine for E {
         Engine::maintain(self, live, units, budget_bytes)
     }
 
-    fn retained(&self, units: &dyn UnitLocks) -> Vec<(Timestamp, usize)> {
+    fn retained(&self, units: &dyn UnitLocks) -> Vec<(CommitTimestamp, usize)> {
         Engine::retained(self, units)
     }
 
@@ -264,7 +264,7 @@ impl Engine for ErasedEngine {
         self.0.maintain(live, units, budget_bytes)
     }
 
-    fn retained(&self, units: &dyn UnitLocks) -> Vec<(Timestamp, usize)> {
+    fn retained(&self, units: &dyn UnitLocks) -> Vec<(CommitTimestamp, usize)> {
         self.0.retained(units)
     }
 

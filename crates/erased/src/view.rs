@@ -3,8 +3,8 @@
 use crate::cursor::{AnyCursor, BatchingCursor, ErasedCursor};
 use crate::records::{AnyRecords, ErasedRecords};
 use hedgerow_model::{
-    Adjacency, Column, ColumnType, Count, Direction, GraphView, LabelId, ReadError, Record, RecordView,
-    Timestamp, Topology, VertexId, ViewError, with_column,
+    Adjacency, Column, ColumnType, CommitTimestamp, Count, Direction, GraphView, LabelId, ReadError, Record,
+    RecordView, Topology, VertexId, ViewError, with_column,
 };
 use std::marker::PhantomData;
 use std::ops::{ControlFlow, Range};
@@ -24,7 +24,7 @@ impl<'s> ErasedView<'s> {
 
 /// [`GraphView`] and [`RecordView`] with their generic parts erased.
 pub(crate) trait AnyView: Sync {
-    fn timestamp(&self) -> Timestamp;
+    fn timestamp(&self) -> CommitTimestamp;
 
     fn topology(&self) -> Topology;
 
@@ -59,7 +59,7 @@ pub(crate) trait AnyView: Sync {
 }
 
 impl<V: RecordView> AnyView for V {
-    fn timestamp(&self) -> Timestamp {
+    fn timestamp(&self) -> CommitTimestamp {
         GraphView::timestamp(self)
     }
 
@@ -133,7 +133,7 @@ impl GraphView for ErasedView<'_> {
     where
         Self: 'v;
 
-    fn timestamp(&self) -> Timestamp {
+    fn timestamp(&self) -> CommitTimestamp {
         self.0.timestamp()
     }
 

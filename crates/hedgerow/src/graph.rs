@@ -13,8 +13,8 @@ use crate::stream::StreamError;
 use crate::transaction::WriteTxn;
 use crate::write_graph::Writes;
 use hedgerow_model::{
-    AsKey, Catalog, Column, Key, KeyKind, KeyRef, LabelId, MemoryUse, Operation, Reclaimed, Record,
-    Timestamp, Topology,
+    AsKey, Catalog, Column, CommitTimestamp, Key, KeyKind, KeyRef, LabelId, MemoryUse, Operation, Reclaimed,
+    Record, Topology,
 };
 use hedgerow_pipeline::{BulkEdge, Commit, Commits, EdgeWrite, Newest};
 use hedgerow_sequencer::{AsOf, Reader};
@@ -265,7 +265,7 @@ impl Graph {
     /// The oldest past state that the graph keeps, and the [time](AsOf::Time) that its commit carries, in microseconds since 1970-01-01 UTC; `None` if it
     /// keeps no history. O(1).
     #[must_use]
-    pub fn oldest_kept(&self) -> Option<(Timestamp, u64)> {
+    pub fn oldest_kept(&self) -> Option<(CommitTimestamp, u64)> {
         with_store!(&*self.stores, store => store.sequencer.oldest_kept())
     }
 

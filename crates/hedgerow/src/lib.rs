@@ -135,9 +135,9 @@ pub use hedgerow_kernels as kernels;
 pub use hedgerow_log::Durability;
 pub use hedgerow_model as model;
 pub use hedgerow_model::{
-    AsKey, Catalog, Column, ColumnType, Count, Direction, EdgeSchema, Field, Key, KeyKind, KeyRef, LabelId,
-    LabelSchema, MemoryUse, ParallelSchema, Reclaimed, RecordSchema, Timestamp, Topology, Value, ValueRef,
-    ValueType, VertexId,
+    AsKey, Catalog, Column, ColumnType, CommitTimestamp, Count, Direction, EdgeSchema, Field, Key, KeyKind,
+    KeyRef, LabelId, LabelSchema, MemoryUse, ParallelSchema, Reclaimed, RecordSchema, Topology, Value,
+    ValueRef, ValueType, VertexId,
 };
 #[doc(inline)]
 pub use hedgerow_pipeline::{

@@ -8,7 +8,7 @@ use crate::staged::Staged;
 use crate::stores::{OpenStores, Stores, with_store};
 use crate::write_graph::Writes;
 use hedgerow_log::Durability;
-use hedgerow_model::{Engine, Operation, Timestamp};
+use hedgerow_model::{CommitTimestamp, Engine, Operation};
 use hedgerow_pipeline::{Commit, Error as Cause, Interactive, ReadSet, StateReads, Store, Touched};
 use hedgerow_sequencer::Reader;
 use hedgerow_sync::Arc;
@@ -40,7 +40,7 @@ impl WriteTxn {
 
     /// The commit whose state this transaction reads.
     #[must_use]
-    pub fn began_at(&self) -> Timestamp {
+    pub fn began_at(&self) -> CommitTimestamp {
         self.snapshot.timestamp()
     }
 

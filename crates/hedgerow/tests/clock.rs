@@ -4,8 +4,8 @@
 #![cfg(not(hedgerow_shuttle))]
 
 use hedgerow::{
-    AsOf, CheckpointOptions, EngineKind, ErrorKind, Graph, GraphOptions, History, LabelId, ManualClock,
-    Timestamp, WriteGraph,
+    AsOf, CheckpointOptions, CommitTimestamp, EngineKind, ErrorKind, Graph, GraphOptions, History, LabelId,
+    ManualClock, WriteGraph,
 };
 use hedgerow_log::files::simulated::SimulatedFiles;
 use std::sync::Arc;
@@ -56,10 +56,10 @@ fn a_clock_that_was_ahead_hides_nothing_and_keeps_nothing_for_longer() {
         clock.advance(Duration::from_secs(8));
         commit_each_second(&graph, &clock, 7..8);
         assert!(!graph.reclaim().unwrap().more);
-        assert_eq!(graph.oldest_kept().unwrap().0, Timestamp(5), "{engine:?}");
+        assert_eq!(graph.oldest_kept().unwrap().0, CommitTimestamp(5), "{engine:?}");
         clock.advance(Duration::from_secs(30));
         assert!(!graph.reclaim().unwrap().more);
-        assert_eq!((graph.oldest_kept().unwrap().0, graph.memory().retained_bytes), (Timestamp(7), 0));
+        assert_eq!((graph.oldest_kept().unwrap().0, graph.memory().retained_bytes), (CommitTimestamp(7), 0));
     }
 }
 
@@ -71,7 +71,7 @@ fn a_clock_that_is_set_ahead_ends_nothing_early() {
     commit_each_second(&graph, &clock, 1..6);
     clock.set(BEGIN + YEAR);
     commit_each_second(&graph, &clock, 6..7);
-    assert_eq!(graph.oldest_kept().unwrap().0, Timestamp(0));
+    assert_eq!(graph.oldest_kept().unwrap().0, CommitTimestamp(0));
     assert_eq!(state_at(&graph, BEGIN + 3 * SECOND), Some(3));
 }
 
@@ -119,7 +119,7 @@ fn a_store_that_is_ahead_of_the_clock_says_so() {
     assert_eq!(open_at(&files, BEGIN + 5 * SECOND, &options).unwrap(), 4);
     refused(BEGIN + 5 * SECOND - 1);
     let checkpoint = Graph::open_checkpoint_on(Arc::new(files.clone())).unwrap();
-    assert_eq!(checkpoint.snapshot().unwrap().timestamp(), Timestamp(4));
+    assert_eq!(checkpoint.snapshot().unwrap().timestamp(), CommitTimestamp(4));
     drop(checkpoint);
 
     clock.set(BEGIN + YEAR + SECOND);

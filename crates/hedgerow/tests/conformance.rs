@@ -7,8 +7,8 @@ mod oracle;
 
 use hedgerow::model::Operation;
 use hedgerow::{
-    AsOf, Commit, Commits, Direction, EngineKind, ErrorKind, Graph, History, Key, KeyKind, LabelId, Newest,
-    ReadGraph, Record, Snapshot, Timestamp, Topology, Value, WriteGraph,
+    AsOf, Commit, CommitTimestamp, Commits, Direction, EngineKind, ErrorKind, Graph, History, Key, KeyKind,
+    LabelId, Newest, ReadGraph, Record, Snapshot, Topology, Value, WriteGraph,
 };
 use hedgerow_testing::cases::one_case_in;
 use oracle::{
@@ -303,7 +303,7 @@ proptest! {
     fn past_states_are_what_they_were(steps in steps(), topology in 0..3usize, kind in 0..3usize) {
         for engine in ENGINES {
             let mut run = Run::with_history(History::All, engine, TOPOLOGIES[topology], KEY_KINDS[kind]);
-            let mut past = vec![(Timestamp::ZERO, run.oracle.clone())];
+            let mut past = vec![(CommitTimestamp::ZERO, run.oracle.clone())];
             for step in &steps {
                 run.step(step);
                 // Between the commits of a stream nothing is compared: its last one is.
@@ -319,9 +319,9 @@ proptest! {
                 oracle.check(&snapshot, &run.keys);
             }
             let (newest, _) = past[past.len() - 1];
-            let early = run.graph.snapshot_at(Timestamp(newest.0 + 1)).unwrap_err();
+            let early = run.graph.snapshot_at(CommitTimestamp(newest.0 + 1)).unwrap_err();
             prop_assert_eq!(early.kind(), ErrorKind::NotFound);
-            prop_assert_eq!(run.graph.oldest_kept().unwrap().0, Timestamp::ZERO);
+            prop_assert_eq!(run.graph.oldest_kept().unwrap().0, CommitTimestamp::ZERO);
             let (oldest, now) = (run.graph.oldest_kept().unwrap().1, u64::MAX);
             prop_assert_eq!(run.graph.snapshot_at(AsOf::Time(now)).unwrap().timestamp(), newest);
             prop_assert!(run.graph.snapshot_at(AsOf::Time(oldest)).unwrap().timestamp() <= newest);
@@ -338,9 +338,9 @@ fn each_commit_of_a_stream_is_a_past_state() {
         let edges: Vec<(u64, u64)> = (0..100).map(|number| (number % 7, number)).collect();
         let first = graph.put_each(LabelId::DEFAULT, &edges).unwrap();
         let last = graph.delete_each(LabelId::DEFAULT, &edges).unwrap();
-        assert_eq!((first.at, last.at), (Timestamp(100), Timestamp(200)));
+        assert_eq!((first.at, last.at), (CommitTimestamp(100), CommitTimestamp(200)));
         for at in 0..=200u64 {
-            let snapshot = graph.snapshot_at(Timestamp(at)).unwrap();
+            let snapshot = graph.snapshot_at(CommitTimestamp(at)).unwrap();
             let put = at.min(100) - at.saturating_sub(100);
             assert_eq!(snapshot.edge_count(), put);
             for (number, (source, destination)) in (1..).zip(&edges) {
@@ -356,15 +356,15 @@ fn a_history_that_is_over_leaves_nothing() {
     for engine in ENGINES {
         let options = options(Topology::Directed, KeyKind::Number).engine(engine);
         let without = Graph::in_memory(options.clone()).unwrap();
-        assert_eq!(without.snapshot_at(Timestamp::ZERO).unwrap_err().kind(), ErrorKind::Unsupported);
+        assert_eq!(without.snapshot_at(CommitTimestamp::ZERO).unwrap_err().kind(), ErrorKind::Unsupported);
         assert_eq!(without.oldest_kept(), None);
         let graph = Graph::in_memory(options.history(History::For(Duration::ZERO))).unwrap();
         for destination in 0..50u64 {
             graph.put_edge(LabelId::DEFAULT, 1, destination).unwrap();
             graph.delete_edge(LabelId::DEFAULT, 1, destination).unwrap();
         }
-        assert_eq!(graph.oldest_kept().unwrap().0, Timestamp(100));
-        let error = graph.snapshot_at(Timestamp(99)).unwrap_err();
+        assert_eq!(graph.oldest_kept().unwrap().0, CommitTimestamp(100));
+        let error = graph.snapshot_at(CommitTimestamp(99)).unwrap_err();
         assert!(error.to_string().contains("the oldest is that of commit 100"), "{error}");
         assert!(!graph.reclaim().unwrap().more);
         assert_eq!(graph.memory().retained_bytes, 0);

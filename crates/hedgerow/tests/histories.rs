@@ -8,8 +8,8 @@ mod oracle;
 
 use hedgerow::model::Operation;
 use hedgerow::{
-    Commit, Direction, ErrorKind, Graph, GraphOptions, Isolation, Key, KeyKind, LabelId, ReadGraph, Snapshot,
-    Timestamp, Topology, Value, WriteGraph,
+    Commit, CommitTimestamp, Direction, ErrorKind, Graph, GraphOptions, Isolation, Key, KeyKind, LabelId,
+    ReadGraph, Snapshot, Topology, Value, WriteGraph,
 };
 use hedgerow_log::files::simulated::SimulatedFiles;
 use oracle::{ENGINES, Oracle, domain, operation, options, stage};
@@ -35,7 +35,7 @@ fn graphs(options: &GraphOptions) -> [Graph; 2] {
 
 /// A committed transaction.
 struct Committed {
-    at: Timestamp,
+    at: CommitTimestamp,
     changed: bool,
     operations: Vec<Operation>,
 }
@@ -80,7 +80,7 @@ fn check_prefixes(graph: &Graph, topology: Topology, kind: KeyKind, seed: u64) {
             })
             .collect();
         let history: Vec<Committed> = writers.into_iter().flat_map(|writer| writer.join().unwrap()).collect();
-        let seen: Vec<(Timestamp, Oracle)> =
+        let seen: Vec<(CommitTimestamp, Oracle)> =
             readers.into_iter().flat_map(|reader| reader.join().unwrap()).collect();
         (history, seen)
     });
@@ -107,7 +107,7 @@ fn write_randomly(graph: &Graph, keys: &[Key], returned: &AtomicU64, seed: u64) 
     history
 }
 
-fn read_repeatedly(graph: &Graph, returned: &AtomicU64) -> Vec<(Timestamp, Oracle)> {
+fn read_repeatedly(graph: &Graph, returned: &AtomicU64) -> Vec<(CommitTimestamp, Oracle)> {
     let mut held: Vec<Snapshot> = Vec::new();
     let mut seen = Vec::new();
     for round in 0..120 {
@@ -125,7 +125,7 @@ fn read_repeatedly(graph: &Graph, returned: &AtomicU64) -> Vec<(Timestamp, Oracl
     seen
 }
 
-fn replay(topology: Topology, mut history: Vec<Committed>, mut seen: Vec<(Timestamp, Oracle)>) {
+fn replay(topology: Topology, mut history: Vec<Committed>, mut seen: Vec<(CommitTimestamp, Oracle)>) {
     // A commit without changes took no timestamp: it saw the one that it names, and comes after it.
     history.sort_by_key(|commit| (commit.at, !commit.changed));
     seen.sort_by_key(|(at, _)| *at);
@@ -182,7 +182,7 @@ enum Read {
 }
 
 impl Read {
-    fn check(&self, oracle: &Oracle, at: Timestamp) {
+    fn check(&self, oracle: &Oracle, at: CommitTimestamp) {
         match self {
             Read::Vertex(key, exists) => {
                 assert_eq!(oracle.vertices.contains_key(key), *exists, "vertex {key} before {at}");

@@ -8,8 +8,8 @@ use hedgerow_formats::Kronecker;
 use hedgerow_log::checkpoint::{Checkpoint, Description, ViewSource, WriteOptions, write};
 use hedgerow_log::files::{FileSystem, RealFiles};
 use hedgerow_model::{
-    Catalog, Column, Counts, EdgeSchema, GraphView, Key, KeyKind, LabelId, LabelSchema, RecordSchema,
-    Timestamp, Topology, VertexId,
+    Catalog, Column, CommitTimestamp, Counts, EdgeSchema, GraphView, Key, KeyKind, LabelId, LabelSchema,
+    RecordSchema, Topology, VertexId,
 };
 use std::error::Error;
 use std::hint::black_box;
@@ -47,7 +47,7 @@ fn measure<W: Column>(
     let labels = vec![LabelSchema { name: "edge".to_owned(), edges: schema }];
     let description = Description {
         store: [0; 16],
-        timestamp: Timestamp(1),
+        timestamp: CommitTimestamp(1),
         wall_clock: 0,
         topology,
         keys: KeyKind::Dense,

@@ -2,7 +2,7 @@
 
 use crate::files::{FileError, LockError};
 use hedgerow_encoding::wire::DecodeError;
-use hedgerow_model::{SchemaError, Timestamp};
+use hedgerow_model::{CommitTimestamp, SchemaError};
 use hedgerow_sync::Arc;
 use std::path::PathBuf;
 
@@ -73,7 +73,7 @@ pub enum StoreError {
         /// What is wrong with the checkpoint.
         problem: Box<StoreError>,
         /// The log contains the commits after this one.
-        oldest: Timestamp,
+        oldest: CommitTimestamp,
     },
     /// A file belongs to another store or another place in this one.
     #[error("{} does not belong here: {what}", path.display())]
@@ -113,9 +113,9 @@ pub enum StoreError {
     )]
     OutOfRetention {
         /// The requested timestamp.
-        asked: Timestamp,
+        asked: CommitTimestamp,
         /// The oldest that can be read.
-        oldest: Timestamp,
+        oldest: CommitTimestamp,
     },
     /// The log returned an error.
     #[error(transparent)]
@@ -179,9 +179,9 @@ pub enum LogError {
     #[error("the commit of timestamp {found} comes where that of timestamp {expected} is next")]
     OutOfOrder {
         /// The next timestamp.
-        expected: Timestamp,
+        expected: CommitTimestamp,
         /// The timestamp of this commit.
-        found: Timestamp,
+        found: CommitTimestamp,
     },
     /// A commit is too large for a record.
     #[error(

@@ -10,7 +10,7 @@ use hedgerow_log::{
     Appended, Body, CommitRef, Durability, Log, LogError, LogOptions, Recovered, Store, StoreError,
     StoreOptions,
 };
-use hedgerow_model::{Catalog, Effects, KeyKind, Timestamp, Topology};
+use hedgerow_model::{Catalog, CommitTimestamp, Effects, KeyKind, Topology};
 use hedgerow_sync::{Arc, Mutex};
 use hedgerow_testing::models;
 use shuttle::thread;
@@ -23,7 +23,7 @@ fn check(model: fn()) {
 struct Graph {
     files: SimulatedFiles,
     log: Log,
-    last: Mutex<Timestamp>,
+    last: Mutex<CommitTimestamp>,
 }
 
 impl Graph {
@@ -72,10 +72,10 @@ impl Graph {
     }
 
     /// The last commit that survives a loss of power.
-    fn survivors(&self) -> Timestamp {
+    fn survivors(&self) -> CommitTimestamp {
         let found = self.files.after_crash(Survival::Nothing, 1);
         let store = Store::open(Arc::new(found)).unwrap();
-        store.replay(Timestamp::ZERO, |_, _| Ok::<(), StoreError>(())).unwrap().last
+        store.replay(CommitTimestamp::ZERO, |_, _| Ok::<(), StoreError>(())).unwrap().last
     }
 }
 
@@ -95,7 +95,7 @@ fn commits_share_syncs() {
         let graph = Graph::new(Durability::Sync);
         let commit = |graph: &Graph| (0..2).for_each(|_| graph.commit(Durability::Sync).unwrap());
         join((0..3).map(|_| spawn(&graph, commit)).collect());
-        assert_eq!(graph.survivors(), Timestamp(6));
+        assert_eq!(graph.survivors(), CommitTimestamp(6));
     });
 }
 
@@ -112,7 +112,7 @@ fn synced_and_buffered_commits_mix() {
             ];
             join(threads);
             graph.log.flush().unwrap();
-            assert_eq!(graph.survivors(), Timestamp(7));
+            assert_eq!(graph.survivors(), CommitTimestamp(7));
         }
     });
 }
@@ -132,7 +132,7 @@ fn segments_are_created_during_commits() {
             }),
         ];
         join(threads);
-        assert_eq!(graph.survivors(), Timestamp(6));
+        assert_eq!(graph.survivors(), CommitTimestamp(6));
     });
 }
 
@@ -164,7 +164,7 @@ fn a_failure_reaches_every_thread() {
             let at = graph.files.operations() + after;
             graph.files.inject(Fault { at, kind: FaultKind::Device, sticky: false });
             let commit = |graph: &Graph| {
-                while graph.commit(Durability::Sync).is_ok() && *graph.last.lock() < Timestamp(12) {}
+                while graph.commit(Durability::Sync).is_ok() && *graph.last.lock() < CommitTimestamp(12) {}
             };
             join((0..3).map(|_| spawn(&graph, commit)).collect());
             if graph.files.faults_met() > 0 {

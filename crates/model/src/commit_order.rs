@@ -1,7 +1,7 @@
 //! Capability: reading edges in the order of the commits that put them (LiveGraph, section 4: a log
 //! is read from its end).
 
-use crate::{Column, Cursor, Neighbors, ReadError, Timestamp, VertexId};
+use crate::{Column, CommitTimestamp, Cursor, Neighbors, ReadError, VertexId};
 use std::convert::Infallible;
 use std::marker::PhantomData;
 use std::ops::{ControlFlow, Range};
@@ -16,7 +16,7 @@ pub trait NewestFirst: Cursor {
     fn newest_first<B>(
         &mut self,
         vertex: VertexId,
-        visit: impl FnMut(VertexId, Self::Value, Timestamp) -> ControlFlow<B>,
+        visit: impl FnMut(VertexId, Self::Value, CommitTimestamp) -> ControlFlow<B>,
     ) -> Result<ControlFlow<B>, Self::Error>;
 
     /// An upper bound on how far edges are out of the order of their times; see
@@ -43,7 +43,7 @@ pub trait NewestRecords<'c> {
     fn newest_first<B>(
         self,
         vertex: VertexId,
-        visit: impl FnMut(VertexId, &'c [u8], Timestamp) -> ControlFlow<B>,
+        visit: impl FnMut(VertexId, &'c [u8], CommitTimestamp) -> ControlFlow<B>,
     ) -> Result<ControlFlow<B>, Self::Error>;
 
     /// An upper bound on how far the edges of `vertex` are out of the order of their
@@ -89,7 +89,7 @@ impl<W: Column, E> NewestFirst for NoCommitOrder<W, E> {
     fn newest_first<B>(
         &mut self,
         _: VertexId,
-        _: impl FnMut(VertexId, W, Timestamp) -> ControlFlow<B>,
+        _: impl FnMut(VertexId, W, CommitTimestamp) -> ControlFlow<B>,
     ) -> Result<ControlFlow<B>, E> {
         match self.never {}
     }
@@ -101,7 +101,7 @@ impl<'c, W, E: Into<ReadError>> NewestRecords<'c> for NoCommitOrder<W, E> {
     fn newest_first<B>(
         self,
         _: VertexId,
-        _: impl FnMut(VertexId, &'c [u8], Timestamp) -> ControlFlow<B>,
+        _: impl FnMut(VertexId, &'c [u8], CommitTimestamp) -> ControlFlow<B>,
     ) -> Result<ControlFlow<B>, E> {
         match self.never {}
     }

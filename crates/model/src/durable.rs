@@ -1,7 +1,7 @@
 //! Capability: engines with their own files.
 
 use crate::token::Registered;
-use crate::{Counts, EngineError, Timestamp};
+use crate::{CommitTimestamp, Counts, EngineError};
 
 /// An engine that stores the graph in its own files.
 ///
@@ -11,7 +11,7 @@ use crate::{Counts, EngineError, Timestamp};
 pub trait Durable {
     /// The commit up to which the files are complete. They contain nothing later. Never decreases,
     /// even after failures. O(1).
-    fn durable_through(&self) -> Timestamp;
+    fn durable_through(&self) -> CommitTimestamp;
 
     /// The size of the graph at the commit that the files had when the engine was opened. Flushes
     /// do not change it: the pipeline reads it once, and counts from there.

@@ -2,8 +2,8 @@
 
 use crate::token::{HeldLocks, LiveTimestamps, Registered, Stamp};
 use crate::{
-    Allowance, Durable, Effects, EngineError, LockUnit, Outcome, ReadError, RecordView, ShortWrites,
-    Timestamp, VertexId,
+    Allowance, CommitTimestamp, Durable, Effects, EngineError, LockUnit, Outcome, ReadError, RecordView,
+    ShortWrites, VertexId,
 };
 use rayon::ThreadPool;
 
@@ -144,7 +144,7 @@ pub trait Engine: Send + Sync + 'static {
     /// engine does not track them.
     ///
     /// Leaves out units that another thread has locked.
-    fn retained(&self, _units: &dyn UnitLocks) -> Vec<(Timestamp, usize)> {
+    fn retained(&self, _units: &dyn UnitLocks) -> Vec<(CommitTimestamp, usize)> {
         Vec::new()
     }
 

@@ -62,21 +62,21 @@ impl TryFrom<u64> for VertexId {
 /// The number of a commit. 0 is the empty graph; the first commit is 1.
 #[repr(transparent)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Timestamp(pub u64);
+pub struct CommitTimestamp(pub u64);
 
-impl Timestamp {
+impl CommitTimestamp {
     /// The empty graph, before the first commit.
-    pub const ZERO: Timestamp = Timestamp(0);
+    pub const ZERO: CommitTimestamp = CommitTimestamp(0);
 
     /// The commit after this one.
     #[inline]
     #[must_use]
     pub const fn next(self) -> Self {
-        Timestamp(self.0 + 1)
+        CommitTimestamp(self.0 + 1)
     }
 }
 
-impl std::fmt::Display for Timestamp {
+impl std::fmt::Display for CommitTimestamp {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         self.0.fmt(f)
     }

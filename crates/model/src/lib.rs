@@ -67,7 +67,7 @@ pub use effects::{
 };
 pub use engine::{Admission, Engine, MemoryUse, Prepared, Progress, Reclaimed, UnitLocks};
 pub use engine_error::{CapacityError, EngineError, WriteError};
-pub use ids::{LabelId, LockUnit, Timestamp, VertexId, VertexIdError};
+pub use ids::{CommitTimestamp, LabelId, LockUnit, VertexId, VertexIdError};
 pub use key::{AsKey, Key, KeyKind, KeyRef};
 pub use operation::Operation;
 pub use record_change::{RecordChange, RecordMode};

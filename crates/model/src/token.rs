@@ -4,15 +4,15 @@
 //! code that has checked what they prove can make them. `docs/concurrency.md` describes the
 //! protocol.
 
-use crate::{Counts, LockUnit, Timestamp};
+use crate::{CommitTimestamp, Counts, LockUnit};
 use std::marker::PhantomData;
 use std::ops::Range;
 
 /// The timestamp of a commit, taken from the sequencer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stamp {
-    at: Timestamp,
-    editable_from: Timestamp,
+    at: CommitTimestamp,
+    editable_from: CommitTimestamp,
 }
 
 impl Stamp {
@@ -25,7 +25,7 @@ impl Stamp {
     /// `editable_from..at` is registered, and none will be before this stamp is applied. No view of
     /// the newest state that was taken under these locks is read once the stamp is applied.
     #[must_use]
-    pub unsafe fn new(at: Timestamp, editable_from: Timestamp) -> Self {
+    pub unsafe fn new(at: CommitTimestamp, editable_from: CommitTimestamp) -> Self {
         debug_assert!(editable_from <= at);
         Stamp { at, editable_from }
     }
@@ -33,7 +33,7 @@ impl Stamp {
     /// The commit's timestamp.
     #[inline]
     #[must_use]
-    pub fn at(self) -> Timestamp {
+    pub fn at(self) -> CommitTimestamp {
         self.at
     }
 
@@ -41,7 +41,7 @@ impl Stamp {
     /// older one is kept for readers that registered a timestamp below this.
     #[inline]
     #[must_use]
-    pub fn editable_from(self) -> Timestamp {
+    pub fn editable_from(self) -> CommitTimestamp {
         self.editable_from
     }
 
@@ -49,23 +49,23 @@ impl Stamp {
     /// while a graph is restored, may be the same one.
     #[inline]
     #[must_use]
-    pub fn follows(self, base: Timestamp) -> bool {
-        base < self.at || base == self.at && self.editable_from == Timestamp::ZERO
+    pub fn follows(self, base: CommitTimestamp) -> bool {
+        base < self.at || base == self.at && self.editable_from == CommitTimestamp::ZERO
     }
 
     /// The newest timestamp that was registered when the stamp was taken, or can be registered
     /// before it is applied.
     #[inline]
     #[must_use]
-    pub fn newest_registered(self) -> Timestamp {
-        Timestamp(self.editable_from.0.saturating_sub(1))
+    pub fn newest_registered(self) -> CommitTimestamp {
+        CommitTimestamp(self.editable_from.0.saturating_sub(1))
     }
 }
 
 /// A timestamp that stays readable while this value lives.
 #[derive(Debug)]
 pub struct Registered {
-    at: Timestamp,
+    at: CommitTimestamp,
     counts: Counts,
 }
 
@@ -77,14 +77,14 @@ impl Registered {
     /// or above the newest registered one of every stamp; every stamp up to `at` is applied, and
     /// `counts` are the graph's counts at `at`.
     #[must_use]
-    pub unsafe fn new(at: Timestamp, counts: Counts) -> Self {
+    pub unsafe fn new(at: CommitTimestamp, counts: Counts) -> Self {
         Registered { at, counts }
     }
 
     /// The timestamp.
     #[inline]
     #[must_use]
-    pub fn at(&self) -> Timestamp {
+    pub fn at(&self) -> CommitTimestamp {
         self.at
     }
 
@@ -102,7 +102,7 @@ pub struct HeldLocks<'l> {
     cover: Cover<'l>,
     counts: CountsSource<'l>,
     /// Overrides the hint of the counts' source.
-    editable_now: Option<Timestamp>,
+    editable_now: Option<CommitTimestamp>,
 }
 
 #[derive(Debug)]
@@ -120,7 +120,7 @@ pub trait NewestState: Sync {
     /// readers. (Where each commit is synced, `editable_from` is higher, in the batch of the log
     /// that is being filled: snapshots open older timestamps, so they do not wait for such a
     /// commit.)
-    fn editable_now(&self) -> Timestamp;
+    fn editable_now(&self) -> CommitTimestamp;
 }
 
 /// The source of the graph's counts, which few commits need.
@@ -179,7 +179,7 @@ impl<'l> HeldLocks<'l> {
     /// `editable_now`.
     #[inline]
     #[must_use]
-    pub fn with_editable_now(self, editable_now: Timestamp) -> Self {
+    pub fn with_editable_now(self, editable_now: CommitTimestamp) -> Self {
         HeldLocks { editable_now: Some(editable_now), ..self }
     }
 
@@ -189,9 +189,9 @@ impl<'l> HeldLocks<'l> {
     /// A reader that opens a snapshot waits for commits that have a stamp. So copies that will be
     /// needed are better made before.
     #[must_use]
-    pub fn editable_now(&self) -> Timestamp {
+    pub fn editable_now(&self) -> CommitTimestamp {
         let asked = || match &self.counts {
-            CountsSource::Known(_) => Timestamp::ZERO,
+            CountsSource::Known(_) => CommitTimestamp::ZERO,
             CountsSource::Asked(state) => state.editable_now(),
         };
         self.editable_now.unwrap_or_else(asked)
@@ -223,10 +223,10 @@ impl<'l> HeldLocks<'l> {
 /// The timestamps that readers can still see.
 #[derive(Clone, Debug)]
 pub struct LiveTimestamps {
-    timestamps: Vec<Timestamp>,
+    timestamps: Vec<CommitTimestamp>,
     /// Every timestamp from here on is live.
-    all_from: Timestamp,
-    as_of: Timestamp,
+    all_from: CommitTimestamp,
+    as_of: CommitTimestamp,
 }
 
 impl LiveTimestamps {
@@ -240,14 +240,14 @@ impl LiveTimestamps {
     /// Every registered timestamp below `next` is in `timestamps`, and no timestamp below `next`
     /// will be registered any more, except those added by [`LiveTimestamps::and_all_from`].
     #[must_use]
-    pub unsafe fn as_of(timestamps: Vec<Timestamp>, next: Timestamp) -> Self {
+    pub unsafe fn as_of(timestamps: Vec<CommitTimestamp>, next: CommitTimestamp) -> Self {
         debug_assert!(timestamps.is_sorted());
-        LiveTimestamps { timestamps, all_from: Timestamp(u64::MAX), as_of: next }
+        LiveTimestamps { timestamps, all_from: CommitTimestamp(u64::MAX), as_of: next }
     }
 
     /// Adds every timestamp from `oldest` on, registered or not, for a graph with history.
     #[must_use]
-    pub fn and_all_from(self, oldest: Timestamp) -> Self {
+    pub fn and_all_from(self, oldest: CommitTimestamp) -> Self {
         LiveTimestamps { all_from: oldest, ..self }
     }
 
@@ -256,16 +256,16 @@ impl LiveTimestamps {
     /// A version that was superseded later may be seen at timestamps that are not in here.
     #[inline]
     #[must_use]
-    pub fn decides(&self, superseded: Timestamp) -> bool {
+    pub fn decides(&self, superseded: CommitTimestamp) -> bool {
         superseded <= self.as_of
     }
 
     /// The newest live timestamp in `lifetime`, which keeps a version with that lifetime (the end
     /// is exclusive). `None` if the version is garbage. O(log n).
     #[must_use]
-    pub fn holder(&self, lifetime: Range<Timestamp>) -> Option<Timestamp> {
+    pub fn holder(&self, lifetime: Range<CommitTimestamp>) -> Option<CommitTimestamp> {
         if self.all_from < lifetime.end && lifetime.start < lifetime.end {
-            return Some(Timestamp(lifetime.end.0 - 1));
+            return Some(CommitTimestamp(lifetime.end.0 - 1));
         }
         let below_end = self.timestamps.partition_point(|live| *live < lifetime.end);
         let newest = *self.timestamps[..below_end].last()?;
@@ -274,7 +274,7 @@ impl LiveTimestamps {
 
     /// Whether `timestamp` is live. O(log n).
     #[must_use]
-    pub fn contains(&self, timestamp: Timestamp) -> bool {
+    pub fn contains(&self, timestamp: CommitTimestamp) -> bool {
         self.all_from <= timestamp || self.timestamps.binary_search(&timestamp).is_ok()
     }
 }
@@ -285,37 +285,37 @@ mod tests {
 
     #[test]
     fn a_version_is_kept_by_the_newest_timestamp_within_its_life() {
-        let timestamps = [3, 7, 9].map(Timestamp).to_vec();
+        let timestamps = [3, 7, 9].map(CommitTimestamp).to_vec();
         // SAFETY: no engine is involved; the value is only queried for numbers.
-        let live = unsafe { LiveTimestamps::as_of(timestamps, Timestamp(20)) };
-        let holder = |from, to| live.holder(Timestamp(from)..Timestamp(to));
+        let live = unsafe { LiveTimestamps::as_of(timestamps, CommitTimestamp(20)) };
+        let holder = |from, to| live.holder(CommitTimestamp(from)..CommitTimestamp(to));
         assert_eq!(holder(0, 3), None);
-        assert_eq!(holder(0, 4), Some(Timestamp(3)));
-        assert_eq!(holder(3, 9), Some(Timestamp(7)));
+        assert_eq!(holder(0, 4), Some(CommitTimestamp(3)));
+        assert_eq!(holder(3, 9), Some(CommitTimestamp(7)));
         assert_eq!(holder(4, 7), None);
-        assert_eq!(holder(7, 8), Some(Timestamp(7)));
+        assert_eq!(holder(7, 8), Some(CommitTimestamp(7)));
         assert_eq!(holder(10, 20), None);
     }
 
     #[test]
     fn a_version_is_kept_by_the_history_up_to_the_end_of_its_life() {
         // SAFETY: no engine is involved; the value is only queried for numbers.
-        let live = unsafe { LiveTimestamps::as_of(vec![Timestamp(3)], Timestamp(20)) };
-        let live = live.and_all_from(Timestamp(8));
-        let holder = |from, to| live.holder(Timestamp(from)..Timestamp(to));
-        assert_eq!(holder(0, 4), Some(Timestamp(3)));
+        let live = unsafe { LiveTimestamps::as_of(vec![CommitTimestamp(3)], CommitTimestamp(20)) };
+        let live = live.and_all_from(CommitTimestamp(8));
+        let holder = |from, to| live.holder(CommitTimestamp(from)..CommitTimestamp(to));
+        assert_eq!(holder(0, 4), Some(CommitTimestamp(3)));
         assert_eq!(holder(4, 8), None);
-        assert_eq!(holder(4, 9), Some(Timestamp(8)));
-        assert_eq!(holder(12, 15), Some(Timestamp(14)));
-        assert_eq!([3, 7, 8, 30].map(|at| live.contains(Timestamp(at))), [true, false, true, true]);
+        assert_eq!(holder(4, 9), Some(CommitTimestamp(8)));
+        assert_eq!(holder(12, 15), Some(CommitTimestamp(14)));
+        assert_eq!([3, 7, 8, 30].map(|at| live.contains(CommitTimestamp(at))), [true, false, true, true]);
     }
 
     #[test]
     fn versions_superseded_after_the_timestamps_were_collected_are_undecided() {
         // SAFETY: no engine is involved; the value is only queried for numbers.
-        let live = unsafe { LiveTimestamps::as_of(vec![Timestamp(3)], Timestamp(9)) };
-        assert!(live.decides(Timestamp(9)));
-        assert!(!live.decides(Timestamp(10)));
+        let live = unsafe { LiveTimestamps::as_of(vec![CommitTimestamp(3)], CommitTimestamp(9)) };
+        assert!(live.decides(CommitTimestamp(9)));
+        assert!(!live.decides(CommitTimestamp(10)));
     }
 
     #[test]

@@ -4,7 +4,8 @@
 //! per run, never per edge.
 
 use crate::{
-    Column, ColumnType, Count, Direction, LabelId, NewestFirst, Timestamp, Topology, VertexId, intersect,
+    Column, ColumnType, CommitTimestamp, Count, Direction, LabelId, NewestFirst, Topology, VertexId,
+    intersect,
 };
 use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
@@ -23,7 +24,7 @@ pub trait GraphView: Sync {
         Self: 'v;
 
     /// The commit of this state.
-    fn timestamp(&self) -> Timestamp;
+    fn timestamp(&self) -> CommitTimestamp;
 
     /// Whether edges are directed, and which directions can be read.
     fn topology(&self) -> Topology;

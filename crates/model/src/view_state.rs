@@ -1,7 +1,7 @@
 //! The state that a view of an engine shows.
 
 use crate::token::{HeldLocks, Registered};
-use crate::{Count, Counts, LabelId, Timestamp, VertexId};
+use crate::{CommitTimestamp, Count, Counts, LabelId, VertexId};
 
 /// The state that a view of an engine shows: its timestamp and its counts. Costs nothing to make or
 /// copy.
@@ -19,10 +19,10 @@ impl ViewState<'_> {
     /// The registered timestamp; the largest number for the newest state of locked units.
     #[inline]
     #[must_use]
-    pub fn timestamp(self) -> Timestamp {
+    pub fn timestamp(self) -> CommitTimestamp {
         match self {
             ViewState::Registered(at) => at.at(),
-            ViewState::Locked(_) => Timestamp(u64::MAX),
+            ViewState::Locked(_) => CommitTimestamp(u64::MAX),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
-use hedgerow_model::{LabelId, Timestamp, VertexId};
+use hedgerow_model::{CommitTimestamp, LabelId, VertexId};
 use hedgerow_sync::Mutex;
 use hedgerow_sync::atomic::{AtomicU64, Ordering};
 use std::hash::BuildHasher;
@@ -35,7 +35,7 @@ pub(crate) struct ConflictTable {
 
 #[derive(Default)]
 struct Shard {
-    newest: HashMap<Touched, Timestamp, FixedState>,
+    newest: HashMap<Touched, CommitTimestamp, FixedState>,
     /// Entries left after the last cleanup; the next one is due at twice as many.
     kept: usize,
 }
@@ -64,8 +64,8 @@ impl ConflictTable {
     pub(crate) fn record(
         &self,
         touched: Touched,
-        at: Timestamp,
-        oldest_interactive: impl FnOnce() -> Timestamp,
+        at: CommitTimestamp,
+        oldest_interactive: impl FnOnce() -> CommitTimestamp,
     ) {
         let mut shard = self.shard(&touched).lock();
         shard.newest.insert(touched, at);
@@ -85,12 +85,12 @@ impl ConflictTable {
     }
 
     /// Records that the commit at `at` changed too much to record its items.
-    pub(crate) fn record_large(&self, at: Timestamp) {
+    pub(crate) fn record_large(&self, at: CommitTimestamp) {
         self.large.fetch_max(at.0, Ordering::AcqRel);
     }
 
     /// Whether a commit after `began` changed `touched`. The caller holds the locks that cover it.
-    pub(crate) fn changed_since(&self, touched: &Touched, began: Timestamp) -> bool {
+    pub(crate) fn changed_since(&self, touched: &Touched, began: CommitTimestamp) -> bool {
         if self.large.load(Ordering::Acquire) > began.0 {
             return true;
         }
@@ -99,7 +99,7 @@ impl ConflictTable {
     }
 
     /// Drops the commits at or before `oldest_interactive`, which no transaction needs.
-    pub(crate) fn forget_up_to(&self, oldest_interactive: Timestamp) {
+    pub(crate) fn forget_up_to(&self, oldest_interactive: CommitTimestamp) {
         for shard in &self.shards {
             let mut shard = shard.lock();
             shard.newest.retain(|_, newest| *newest > oldest_interactive);
@@ -110,7 +110,7 @@ impl ConflictTable {
 
     /// Heap bytes.
     pub(crate) fn bytes(&self) -> usize {
-        let entry = size_of::<(Touched, Timestamp)>() + 1;
+        let entry = size_of::<(Touched, CommitTimestamp)>() + 1;
         self.shards.iter().map(|shard| shard.lock().newest.capacity() * entry).sum()
     }
 
@@ -129,22 +129,22 @@ mod tests {
     fn only_later_commits_conflict_and_old_ones_are_forgotten() {
         let table = ConflictTable::new();
         let vertex = |id| Touched::Neighbors(VertexId::new(id));
-        table.record(vertex(1), Timestamp(5), || Timestamp(0));
-        assert!(table.changed_since(&vertex(1), Timestamp(4)));
-        assert!(!table.changed_since(&vertex(1), Timestamp(5)));
-        assert!(!table.changed_since(&vertex(2), Timestamp(0)));
+        table.record(vertex(1), CommitTimestamp(5), || CommitTimestamp(0));
+        assert!(table.changed_since(&vertex(1), CommitTimestamp(4)));
+        assert!(!table.changed_since(&vertex(1), CommitTimestamp(5)));
+        assert!(!table.changed_since(&vertex(2), CommitTimestamp(0)));
         for id in 0..200_000 {
-            table.record(vertex(id), Timestamp(10 + u64::from(id)), || Timestamp(u64::from(id)));
+            table.record(vertex(id), CommitTimestamp(10 + u64::from(id)), || CommitTimestamp(u64::from(id)));
         }
         let entries: usize = table.shards.iter().map(|shard| shard.lock().newest.len()).sum();
         assert!(entries <= SHARDS * (SMALL_SHARD + 2));
-        assert!(table.changed_since(&vertex(199_999), Timestamp(200_000)));
+        assert!(table.changed_since(&vertex(199_999), CommitTimestamp(200_000)));
         assert!(table.bytes() < SHARDS * SMALL_SHARD * 200);
-        table.forget_up_to(Timestamp(200_008));
-        assert!(table.changed_since(&vertex(199_999), Timestamp(200_008)), "it is of commit 200,009");
-        table.forget_up_to(Timestamp(200_009));
+        table.forget_up_to(CommitTimestamp(200_008));
+        assert!(table.changed_since(&vertex(199_999), CommitTimestamp(200_008)), "it is of commit 200,009");
+        table.forget_up_to(CommitTimestamp(200_009));
         assert_eq!(table.bytes(), 0);
-        table.record_large(Timestamp(300_000));
-        assert!(table.changed_since(&vertex(2), Timestamp(299_999)));
+        table.record_large(CommitTimestamp(300_000));
+        assert!(table.changed_since(&vertex(2), CommitTimestamp(299_999)));
     }
 }

@@ -4,8 +4,8 @@ use hedgerow_dictionary::DictionaryError;
 use hedgerow_log::checkpoint::CheckpointError;
 use hedgerow_log::{LogError, StoreError};
 use hedgerow_model::{
-    CapacityError, EngineError, Key, KeyKind, LabelId, ReadError, SchemaError, Timestamp, VertexIdError,
-    ViewError, WriteError,
+    CapacityError, CommitTimestamp, EngineError, Key, KeyKind, LabelId, ReadError, SchemaError,
+    VertexIdError, ViewError, WriteError,
 };
 use hedgerow_sequencer::SequencerError;
 use std::time::Duration;
@@ -58,7 +58,7 @@ pub enum Error {
     )]
     NotKept {
         /// The oldest that is kept.
-        oldest: Timestamp,
+        oldest: CommitTimestamp,
     },
     /// A commit carries a wall-clock time in the future, which says nothing about when it was made.
     #[error(
@@ -73,9 +73,9 @@ pub enum Error {
     #[error("commit {at} is not there yet; the newest is {newest}")]
     NotYet {
         /// The requested commit.
-        at: Timestamp,
+        at: CommitTimestamp,
         /// The newest commit.
-        newest: Timestamp,
+        newest: CommitTimestamp,
     },
     /// The engine is not `NewestFirst`.
     #[error("this engine does not keep the order in which edges were put; `tel` does")]

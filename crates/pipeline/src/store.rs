@@ -7,7 +7,9 @@ use crate::maintenance::Maintenance;
 use crate::settings::Settings;
 use hedgerow_dictionary::Dictionary;
 use hedgerow_model::token::HeldLocks;
-use hedgerow_model::{Allowance, CapacityError, Catalog, Engine, LabelId, MemoryUse, Timestamp, Topology};
+use hedgerow_model::{
+    Allowance, CapacityError, Catalog, CommitTimestamp, Engine, LabelId, MemoryUse, Topology,
+};
 use hedgerow_sequencer::{LockTable, ReclaimLocks, Sequencer, Wakeup};
 use hedgerow_sync::{Arc, OnceLock};
 use rayon::{ThreadPool, ThreadPoolBuilder};
@@ -117,7 +119,7 @@ impl<E: Engine> Store<E> {
     }
 
     /// Bytes that each timestamp keeps; see [`Engine::retained`].
-    pub fn retained(&self) -> BTreeMap<Timestamp, usize> {
+    pub fn retained(&self) -> BTreeMap<CommitTimestamp, usize> {
         let locks = ReclaimLocks { table: &self.units, sequencer: &self.sequencer };
         self.engine.retained(&locks).into_iter().collect()
     }

@@ -1,7 +1,7 @@
 //! Superseded versions, filed under the timestamps that retain them.
 
 use crossbeam_utils::CachePadded;
-use hedgerow_model::Timestamp;
+use hedgerow_model::CommitTimestamp;
 use hedgerow_model::token::LiveTimestamps;
 use hedgerow_sync::{Mutex, MutexGuard};
 use smallvec::SmallVec;
@@ -13,15 +13,15 @@ pub struct Superseded<P> {
     /// Where it belongs.
     pub place: P,
     /// The commit that created it.
-    pub born: Timestamp,
+    pub born: CommitTimestamp,
     /// The commit that superseded it.
-    pub superseded: Timestamp,
+    pub superseded: CommitTimestamp,
 }
 
 /// What to do with a superseded version.
 enum Fate {
     /// This live timestamp sees it.
-    KeptFor(Timestamp),
+    KeptFor(CommitTimestamp),
     /// It is invisible for good.
     Dead,
     /// It was superseded after the live timestamps were collected, so that is not known yet.
@@ -39,7 +39,7 @@ impl<P> Superseded<P> {
 }
 
 /// Superseded versions by the timestamp that retains them, or recently did.
-type Buckets<P> = BTreeMap<Timestamp, Vec<Superseded<P>>>;
+type Buckets<P> = BTreeMap<CommitTimestamp, Vec<Superseded<P>>>;
 
 /// The number of shares that the buckets are distributed over.
 const SHARES: usize = if cfg!(hedgerow_shuttle) { 2 } else { 16 };
@@ -65,21 +65,21 @@ impl<P> Default for Garbage<P> {
 
 impl<P: Copy> Garbage<P> {
     /// Files versions under `holder`. O(versions).
-    pub fn file(&self, holder: Timestamp, versions: SmallVec<[Superseded<P>; 2]>) {
+    pub fn file(&self, holder: CommitTimestamp, versions: SmallVec<[Superseded<P>; 2]>) {
         if !versions.is_empty() {
             self.share_for(holder).entry(holder).or_default().extend(versions);
         }
     }
 
     /// Locks the preferred share of `holder`, or the next one that is free.
-    fn share_for(&self, holder: Timestamp) -> MutexGuard<'_, Buckets<P>> {
+    fn share_for(&self, holder: CommitTimestamp) -> MutexGuard<'_, Buckets<P>> {
         let (before, from_first) = self.shares.split_at(holder.0 as usize % SHARES);
         let free = from_first.iter().chain(before).find_map(|share| share.try_lock());
         free.unwrap_or_else(|| from_first[0].lock())
     }
 
     /// Files each version under the timestamp next to it.
-    pub(crate) fn file_each(&self, versions: Vec<(Timestamp, Superseded<P>)>) {
+    pub(crate) fn file_each(&self, versions: Vec<(CommitTimestamp, Superseded<P>)>) {
         if versions.is_empty() {
             return;
         }
@@ -96,7 +96,7 @@ impl<P: Copy> Garbage<P> {
         &self,
         live: &LiveTimestamps,
         most: usize,
-    ) -> impl Iterator<Item = (Timestamp, Vec<Superseded<P>>)> {
+    ) -> impl Iterator<Item = (CommitTimestamp, Vec<Superseded<P>>)> {
         self.shares.iter().flat_map(move |share| {
             std::iter::from_fn(move || {
                 let mut buckets = share.lock();
@@ -116,9 +116,9 @@ impl<P: Copy> Garbage<P> {
     pub(crate) fn sort_out(
         &self,
         live: &LiveTimestamps,
-        holder: Timestamp,
+        holder: CommitTimestamp,
         batch: Vec<Superseded<P>>,
-        left: &mut Vec<(Timestamp, Superseded<P>)>,
+        left: &mut Vec<(CommitTimestamp, Superseded<P>)>,
     ) -> Vec<Superseded<P>> {
         let mut dead = Vec::with_capacity(batch.len());
         let mut kept = Vec::new();
@@ -139,7 +139,7 @@ impl<P: Copy> Garbage<P> {
     }
 
     /// A copy of all buckets.
-    pub fn buckets(&self) -> BTreeMap<Timestamp, Vec<Superseded<P>>> {
+    pub fn buckets(&self) -> BTreeMap<CommitTimestamp, Vec<Superseded<P>>> {
         let mut all = Buckets::new();
         for share in &self.shares {
             for (holder, bucket) in &*share.lock() {
@@ -151,7 +151,7 @@ impl<P: Copy> Garbage<P> {
 }
 
 /// The first timestamp with a bucket that is no longer live. O(earlier live buckets · log live).
-fn first_expired<P>(buckets: &Buckets<P>, live: &LiveTimestamps) -> Option<Timestamp> {
+fn first_expired<P>(buckets: &Buckets<P>, live: &LiveTimestamps) -> Option<CommitTimestamp> {
     buckets.keys().copied().find(|holder| !live.contains(*holder))
 }
 
@@ -161,8 +161,8 @@ mod tests {
 
     #[test]
     fn filing_skips_shares_that_others_lock() {
-        let (garbage, holder) = (Garbage::default(), Timestamp(5));
-        let version = |place| Superseded { place, born: Timestamp(3), superseded: Timestamp(7) };
+        let (garbage, holder) = (Garbage::default(), CommitTimestamp(5));
+        let version = |place| Superseded { place, born: CommitTimestamp(3), superseded: CommitTimestamp(7) };
         garbage.file(holder, SmallVec::from_iter([version(0)]));
         let held: Vec<_> = garbage.shares.iter().skip(1).map(|share| share.lock()).collect();
         garbage.file(holder, SmallVec::from_iter([version(1)]));

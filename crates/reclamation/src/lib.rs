@@ -13,7 +13,7 @@ pub use garbage::{Garbage, Superseded};
 pub use memory::{Memory, MemoryChange};
 
 use hedgerow_model::token::{HeldLocks, LiveTimestamps};
-use hedgerow_model::{LockUnit, Reclaimed, Timestamp, UnitLocks};
+use hedgerow_model::{CommitTimestamp, LockUnit, Reclaimed, UnitLocks};
 
 /// Versions taken out of the garbage at a time.
 const BATCH: usize = 1024;
@@ -88,7 +88,7 @@ pub fn reclaim_unlocked<P: Copy>(
 
 /// Bytes that superseded versions retain, by the timestamp that they are filed under. O(filed
 /// versions).
-pub fn retained<V: Versioned>(engine: &V, units: &dyn UnitLocks) -> Vec<(Timestamp, usize)> {
+pub fn retained<V: Versioned>(engine: &V, units: &dyn UnitLocks) -> Vec<(CommitTimestamp, usize)> {
     let bytes = |bucket: &[Superseded<V::Place>]| -> usize {
         bucket.iter().map(|version| engine.retained_by(version, units)).sum()
     };
@@ -103,12 +103,12 @@ struct Pass<'p, V: Versioned> {
     budget_bytes: usize,
     done: Reclaimed,
     /// Versions to file again at the end, with their timestamps.
-    left: Vec<(Timestamp, Superseded<V::Place>)>,
+    left: Vec<(CommitTimestamp, Superseded<V::Place>)>,
 }
 
 impl<V: Versioned> Pass<'_, V> {
     /// Sorts out versions that were filed under `holder`.
-    fn sort_out(&mut self, holder: Timestamp, batch: Vec<Superseded<V::Place>>) {
+    fn sort_out(&mut self, holder: CommitTimestamp, batch: Vec<Superseded<V::Place>>) {
         let mut dead = self.engine.garbage().sort_out(self.live, holder, batch, &mut self.left);
         dead.sort_unstable_by_key(|version| V::unit_of(&version.place));
         for versions in dead.chunk_by_mut(|one, next| V::unit_of(&one.place) == V::unit_of(&next.place)) {

@@ -5,8 +5,8 @@ use crate::parallel::HeapParallel;
 use crate::{Form, RecordHeap, heap};
 use hedgerow_encoding::list_as_record;
 use hedgerow_model::{
-    Column, Cursor, LabelId, NewestFirst, NewestRecords, ReadError, RecordCursor, RecordHandle, Timestamp,
-    VertexId,
+    Column, CommitTimestamp, Cursor, LabelId, NewestFirst, NewestRecords, ReadError, RecordCursor,
+    RecordHandle, VertexId,
 };
 use std::ops::{ControlFlow, Range};
 
@@ -153,7 +153,7 @@ impl<'c, O: NewestFirst<Value = RecordHandle>> NewestRecords<'c> for HeapNewest<
     fn newest_first<B>(
         self,
         vertex: VertexId,
-        mut visit: impl FnMut(VertexId, &'c [u8], Timestamp) -> ControlFlow<B>,
+        mut visit: impl FnMut(VertexId, &'c [u8], CommitTimestamp) -> ControlFlow<B>,
     ) -> Result<ControlFlow<B>, O::Error> {
         self.0.newest_first(vertex, |neighbor, handle, commit| {
             // SAFETY: made by a `HeapCursor` from its own cursor, which is borrowed for `'c` and

@@ -2,7 +2,7 @@
 
 use crate::memory::{self, is_embedded};
 use crossbeam_utils::CachePadded;
-use hedgerow_model::{EdgeValue, Timestamp};
+use hedgerow_model::{CommitTimestamp, EdgeValue};
 use hedgerow_sync::atomic::{AtomicU64, Ordering};
 use hedgerow_sync::{Mutex, epoch};
 use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
@@ -64,15 +64,15 @@ impl OwnedRecord {
     }
 
     /// Sets when the record was put.
-    pub(crate) fn set_born(&self, at: Timestamp) {
+    pub(crate) fn set_born(&self, at: CommitTimestamp) {
         // SAFETY: owned, so the header is valid.
         unsafe { self.0.as_ref() }.born.store(at.0, Ordering::Relaxed);
     }
 
     /// When the record was put.
-    pub(crate) fn born(&self) -> Timestamp {
+    pub(crate) fn born(&self) -> CommitTimestamp {
         // SAFETY: owned, so the header is valid.
-        Timestamp(unsafe { self.0.as_ref() }.born.load(Ordering::Relaxed))
+        CommitTimestamp(unsafe { self.0.as_ref() }.born.load(Ordering::Relaxed))
     }
 
     /// The size of the allocation in bytes.
@@ -214,8 +214,8 @@ mod tests {
         let content = |length: usize| -> Vec<u8> { (0..length).map(|byte| byte as u8).collect() };
         let keep = |length| {
             let record = OwnedRecord::new(&content(length));
-            assert_eq!(record.born(), Timestamp::ZERO);
-            record.set_born(Timestamp(7));
+            assert_eq!(record.born(), CommitTimestamp::ZERO);
+            record.set_born(CommitTimestamp(7));
             (length, pieces.keep(record))
         };
         let mut kept: Vec<(usize, EdgeValue)> = (0..100).chain([1000]).map(keep).collect();
@@ -230,7 +230,7 @@ mod tests {
                 }
                 // SAFETY: kept above, and taken back once, since it was removed from the values.
                 let record = unsafe { pieces.take(value) };
-                assert_eq!((record.born(), record.memory_bytes()), (Timestamp(7), 32 + length));
+                assert_eq!((record.born(), record.memory_bytes()), (CommitTimestamp(7), 32 + length));
                 if number % 2 == 0 {
                     again.push((length, pieces.keep(record)));
                 }

@@ -27,7 +27,9 @@ pub use stage::{StagedAdjacencies, StagedEffects};
 
 use heap::{OwnedRecord, Pieces};
 use hedgerow_model::token::{LiveTimestamps, Stamp};
-use hedgerow_model::{Catalog, EdgeSchema, EdgeValue, LabelId, MemoryUse, Reclaimed, Timestamp, Topology};
+use hedgerow_model::{
+    Catalog, CommitTimestamp, EdgeSchema, EdgeValue, LabelId, MemoryUse, Reclaimed, Topology,
+};
 use hedgerow_reclamation::{Garbage, Memory, MemoryChange, Superseded, reclaim_unlocked};
 use memory::is_embedded;
 use smallvec::SmallVec;
@@ -178,12 +180,12 @@ impl RecordHeap {
     }
 
     /// Adds the bytes of records that each timestamp retains to those of the engine.
-    pub fn add_retained(&self, retained: &mut Vec<(Timestamp, usize)>) {
+    pub fn add_retained(&self, retained: &mut Vec<(CommitTimestamp, usize)>) {
         let buckets = self.garbage.buckets();
         if buckets.is_empty() {
             return;
         }
-        let mut all: BTreeMap<Timestamp, usize> = retained.drain(..).collect();
+        let mut all: BTreeMap<CommitTimestamp, usize> = retained.drain(..).collect();
         for (holder, kept) in buckets {
             *all.entry(holder).or_default() += kept.iter().map(|kept| kept.place.bytes).sum::<usize>();
         }

@@ -1,7 +1,7 @@
 //! Which stamps are applied: a writer stores one number, a reader that opens a snapshot loads a
 //! few.
 
-use hedgerow_model::Timestamp;
+use hedgerow_model::CommitTimestamp;
 use hedgerow_sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use hedgerow_sync::thread;
 
@@ -36,7 +36,7 @@ impl Default for Applied {
 impl Applied {
     /// Marks a stamp as applied, once every stamp up to [`REMEMBERED`] before it is applied.
     #[inline]
-    pub(crate) fn note(&self, at: Timestamp) {
+    pub(crate) fn note(&self, at: CommitTimestamp) {
         let overwritten = at.0.saturating_sub(REMEMBERED as u64);
         if overwritten <= self.applied_up_to.load(Ordering::Acquire) || self.advance(overwritten) {
             self.place(at.0).store(at.0, Ordering::Release);
@@ -46,7 +46,7 @@ impl Applied {
     /// Waits until every stamp up to `at` is applied; returns false if the graph is poisoned.
     /// Amortized O(1).
     #[inline]
-    pub(crate) fn wait_up_to(&self, at: Timestamp) -> bool {
+    pub(crate) fn wait_up_to(&self, at: CommitTimestamp) -> bool {
         // Usually there was no commit since the last call, and no shared cache line is written.
         let is_known = at.0 <= self.applied_up_to.load(Ordering::Acquire);
         (is_known || self.advance(at.0)) && !self.is_poisoned()
@@ -71,7 +71,7 @@ impl Applied {
     }
 
     /// Marks everything up to `at` as applied, before the graph is shared.
-    pub(crate) fn restore(&self, at: Timestamp) {
+    pub(crate) fn restore(&self, at: CommitTimestamp) {
         self.applied_up_to.store(at.0, Ordering::Release);
     }
 
@@ -125,15 +125,15 @@ mod tests {
     #[test]
     fn a_snapshot_waits_for_every_stamp_up_to_its_own() {
         let applied = Applied::default();
-        [1, 3].into_iter().for_each(|at| applied.note(Timestamp(at)));
+        [1, 3].into_iter().for_each(|at| applied.note(CommitTimestamp(at)));
         std::thread::scope(|scope| {
-            let opened = scope.spawn(|| applied.wait_up_to(Timestamp(3)));
+            let opened = scope.spawn(|| applied.wait_up_to(CommitTimestamp(3)));
             assert!(!opened.is_finished());
             assert_eq!(applied.applied_up_to.load(Ordering::Acquire), 0);
-            applied.note(Timestamp(2));
+            applied.note(CommitTimestamp(2));
             assert!(opened.join().unwrap());
         });
-        assert!(applied.wait_up_to(Timestamp(3)));
+        assert!(applied.wait_up_to(CommitTimestamp(3)));
     }
 
     #[test]
@@ -143,10 +143,12 @@ mod tests {
             for residue in 0..4 {
                 let applied = &applied;
                 scope.spawn(move || {
-                    (1..=last).filter(|at| at % 4 == residue).for_each(|at| applied.note(Timestamp(at)));
+                    (1..=last)
+                        .filter(|at| at % 4 == residue)
+                        .for_each(|at| applied.note(CommitTimestamp(at)));
                 });
             }
-            assert!(applied.wait_up_to(Timestamp(last)));
+            assert!(applied.wait_up_to(CommitTimestamp(last)));
         });
         assert_eq!(applied.applied_up_to.load(Ordering::Acquire), last);
     }
@@ -155,7 +157,7 @@ mod tests {
     fn poisoning_ends_every_wait() {
         let applied = Applied::default();
         std::thread::scope(|scope| {
-            let opened = scope.spawn(|| applied.wait_up_to(Timestamp(1)));
+            let opened = scope.spawn(|| applied.wait_up_to(CommitTimestamp(1)));
             applied.poison();
             assert!(!opened.join().unwrap());
         });

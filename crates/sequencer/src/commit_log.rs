@@ -1,7 +1,7 @@
 //! The log of a graph, as far as the sequencer needs it.
 
 use hedgerow_log::{Durability, Log};
-use hedgerow_model::Timestamp;
+use hedgerow_model::CommitTimestamp;
 use hedgerow_sync::Arc;
 
 /// The log in which a commit gets its place together with its stamp, and which knows what is
@@ -34,7 +34,7 @@ impl CommitLog {
 
     /// The newest commit up to which all survive a loss of power.
     #[inline]
-    pub fn durable(&self) -> Timestamp {
+    pub fn durable(&self) -> CommitTimestamp {
         self.log.durable()
     }
 }

@@ -1,7 +1,7 @@
 //! Errors of stamps and snapshots.
 
 use hedgerow_log::LogError;
-use hedgerow_model::Timestamp;
+use hedgerow_model::CommitTimestamp;
 
 /// Why the sequencer refuses a stamp or a snapshot. Nothing has changed.
 #[derive(Debug, thiserror::Error)]
@@ -19,15 +19,15 @@ pub enum SequencerError {
     )]
     NotKept {
         /// The oldest state that is kept.
-        oldest: Timestamp,
+        oldest: CommitTimestamp,
     },
     /// Snapshots cannot show the commit yet.
     #[error("commit {at} is not there yet; the newest is {newest}")]
     NotYet {
         /// The requested commit.
-        at: Timestamp,
+        at: CommitTimestamp,
         /// The newest commit that a snapshot can show.
-        newest: Timestamp,
+        newest: CommitTimestamp,
     },
     /// The log refuses the commit.
     #[error(transparent)]

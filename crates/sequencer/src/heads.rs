@@ -1,7 +1,7 @@
 //! What the sequencer knows of the graph without asking the engine: at the newest timestamp, and at
 //! those that snapshots may open next.
 
-use hedgerow_model::{Counts, Timestamp};
+use hedgerow_model::{CommitTimestamp, Counts};
 use hedgerow_sync::Arc;
 use std::collections::VecDeque;
 
@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 #[derive(Clone, Debug, Default)]
 pub struct Head {
     /// The timestamp.
-    pub at: Timestamp,
+    pub at: CommitTimestamp,
     /// The size of the graph.
     pub counts: Counts,
     /// The wall-clock time of the commit, in microseconds since 1970-01-01 UTC: never before that
@@ -33,7 +33,7 @@ impl FormerHeads {
 
     /// Forgets the heads that no snapshot can open any more, given that everything up to `durable`
     /// is durable. Returns their number. Amortized O(1).
-    pub(crate) fn forget_before(&mut self, durable: Timestamp, newest: Timestamp) -> usize {
+    pub(crate) fn forget_before(&mut self, durable: CommitTimestamp, newest: CommitTimestamp) -> usize {
         let kept = if durable >= newest {
             self.0.len()
         } else {
@@ -55,11 +55,20 @@ mod tests {
     #[test]
     fn the_newest_durable_end_is_kept_and_those_before_it_are_not() {
         let mut heads = FormerHeads::default();
-        let head = |at| Head { at: Timestamp(at), ..Head::default() };
+        let head = |at| Head { at: CommitTimestamp(at), ..Head::default() };
         [3, 5, 9].into_iter().for_each(|at| heads.push(head(at)));
         let oldest = |heads: &FormerHeads| heads.oldest().map(|head| head.at.0);
-        assert_eq!((heads.forget_before(Timestamp(3), Timestamp(12)), oldest(&heads)), (0, Some(3)));
-        assert_eq!((heads.forget_before(Timestamp(9), Timestamp(12)), oldest(&heads)), (2, Some(9)));
-        assert_eq!((heads.forget_before(Timestamp(12), Timestamp(12)), oldest(&heads)), (1, None));
+        assert_eq!(
+            (heads.forget_before(CommitTimestamp(3), CommitTimestamp(12)), oldest(&heads)),
+            (0, Some(3))
+        );
+        assert_eq!(
+            (heads.forget_before(CommitTimestamp(9), CommitTimestamp(12)), oldest(&heads)),
+            (2, Some(9))
+        );
+        assert_eq!(
+            (heads.forget_before(CommitTimestamp(12), CommitTimestamp(12)), oldest(&heads)),
+            (1, None)
+        );
     }
 }

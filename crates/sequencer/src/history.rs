@@ -7,7 +7,7 @@
 use crate::clock::Now;
 use crate::error::SequencerError;
 use crate::heads::Head;
-use hedgerow_model::{Counts, Timestamp};
+use hedgerow_model::{CommitTimestamp, Counts};
 use std::collections::VecDeque;
 use std::time::Duration;
 
@@ -23,7 +23,7 @@ pub(crate) struct KeptStates {
 /// What the sequencer knows of a state without asking the engine.
 #[derive(Clone, Debug)]
 struct State {
-    at: Timestamp,
+    at: CommitTimestamp,
     /// The wall-clock time of the commit.
     wall_clock: u64,
     /// When the state became the newest, on the monotonic clock.
@@ -51,7 +51,7 @@ pub enum History {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AsOf {
     /// The state after this commit.
-    Commit(Timestamp),
+    Commit(CommitTimestamp),
     /// The newest state at this wall-clock time, in microseconds since 1970-01-01 UTC; after the
     /// last of several commits in that microsecond. At or after the present time this is the newest
     /// state.
@@ -64,15 +64,15 @@ pub enum AsOf {
     Time(u64),
 }
 
-impl From<Timestamp> for AsOf {
-    fn from(commit: Timestamp) -> Self {
+impl From<CommitTimestamp> for AsOf {
+    fn from(commit: CommitTimestamp) -> Self {
         AsOf::Commit(commit)
     }
 }
 
 impl AsOf {
     /// Whether the state contains a commit made at `at` and `wall_clock`.
-    pub fn includes(self, at: Timestamp, wall_clock: u64) -> bool {
+    pub fn includes(self, at: CommitTimestamp, wall_clock: u64) -> bool {
         match self {
             AsOf::Commit(last) => at <= last,
             AsOf::Time(last) => wall_clock <= last,
@@ -122,8 +122,8 @@ impl KeptStates {
     }
 
     /// The timestamp of the oldest state that is kept.
-    pub(crate) fn oldest(&self) -> Timestamp {
-        self.states.front().map_or(Timestamp::ZERO, |oldest| oldest.at)
+    pub(crate) fn oldest(&self) -> CommitTimestamp {
+        self.states.front().map_or(CommitTimestamp::ZERO, |oldest| oldest.at)
     }
 
     /// The wall-clock time of the oldest state that is kept, in microseconds since 1970-01-01 UTC.
@@ -135,9 +135,9 @@ impl KeptStates {
     pub(crate) fn find(
         &self,
         as_of: AsOf,
-        newest: Timestamp,
+        newest: CommitTimestamp,
         now: Now,
-    ) -> Result<(Timestamp, Counts), SequencerError> {
+    ) -> Result<(CommitTimestamp, Counts), SequencerError> {
         let known = self.states.partition_point(|state| state.at <= newest);
         let after = match as_of {
             AsOf::Commit(at) if at > newest => {
@@ -175,7 +175,7 @@ mod tests {
     /// Commits 5, 6 and 8, made at wall-clock time 100, 100 and 200 and monotonic time 1,000 later.
     fn kept(history: History) -> KeptStates {
         let head = |at, wall_clock| Head {
-            at: Timestamp(at),
+            at: CommitTimestamp(at),
             wall_clock,
             counts: Counts { vertices: at, ..Counts::default() },
             ..Head::default()
@@ -189,18 +189,19 @@ mod tests {
     #[test]
     fn a_state_is_found_by_its_commit_and_by_the_time() {
         let kept = kept(History::All);
-        let found =
-            |as_of| kept.find(as_of, Timestamp(8), NOW).ok().map(|(at, counts)| (at.0, counts.vertices));
-        assert_eq!([5, 6, 7, 8].map(|at| found(AsOf::Commit(Timestamp(at))).unwrap().0), [5, 6, 6, 8]);
+        let found = |as_of| {
+            kept.find(as_of, CommitTimestamp(8), NOW).ok().map(|(at, counts)| (at.0, counts.vertices))
+        };
+        assert_eq!([5, 6, 7, 8].map(|at| found(AsOf::Commit(CommitTimestamp(at))).unwrap().0), [5, 6, 6, 8]);
         assert_eq!(found(AsOf::Time(150)), Some((6, 6)));
         assert_eq!(found(AsOf::Time(u64::MAX)), Some((8, 8)));
-        assert_eq!([found(AsOf::Time(99)), found(AsOf::Commit(Timestamp(4)))], [None, None]);
+        assert_eq!([found(AsOf::Time(99)), found(AsOf::Commit(CommitTimestamp(4)))], [None, None]);
         assert!(matches!(
-            kept.find(AsOf::Commit(Timestamp(9)), Timestamp(8), NOW),
-            Err(SequencerError::NotYet { newest: Timestamp(8), .. })
+            kept.find(AsOf::Commit(CommitTimestamp(9)), CommitTimestamp(8), NOW),
+            Err(SequencerError::NotYet { newest: CommitTimestamp(8), .. })
         ));
         // A snapshot cannot show commit 8 yet.
-        assert_eq!(kept.find(AsOf::Time(300), Timestamp(7), NOW).unwrap().0, Timestamp(6));
+        assert_eq!(kept.find(AsOf::Time(300), CommitTimestamp(7), NOW).unwrap().0, CommitTimestamp(6));
     }
 
     /// The wall clock is at 150. Commit 8 was made 30 µs ago, when it was at 200.
@@ -208,7 +209,7 @@ mod tests {
     fn a_state_dated_in_the_future_is_found_by_its_age() {
         let kept = kept(History::All);
         let now = Now { wall: 150, monotonic: 1230 };
-        let found = |time| kept.find(AsOf::Time(time), Timestamp(8), now).ok().map(|(at, _)| at.0);
+        let found = |time| kept.find(AsOf::Time(time), CommitTimestamp(8), now).ok().map(|(at, _)| at.0);
         assert_eq!([99, 100, 119].map(found), [None, Some(6), Some(6)]);
         assert_eq!([120, 149, 150, 199].map(found), [Some(8); 4]);
     }
@@ -221,10 +222,10 @@ mod tests {
     #[test]
     fn a_state_expires_after_it_has_not_been_the_newest_for_the_retention_time() {
         let mut kept = kept(History::For(Duration::from_micros(50)));
-        assert_eq!((kept.expire(1149), kept.oldest()), (0, Timestamp(5)));
-        assert_eq!((kept.expire(1150), kept.oldest()), (1, Timestamp(6)));
-        assert_eq!((kept.expire(1249), kept.oldest()), (0, Timestamp(6)));
-        assert_eq!((kept.expire(1 << 40), kept.oldest()), (1, Timestamp(8)));
+        assert_eq!((kept.expire(1149), kept.oldest()), (0, CommitTimestamp(5)));
+        assert_eq!((kept.expire(1150), kept.oldest()), (1, CommitTimestamp(6)));
+        assert_eq!((kept.expire(1249), kept.oldest()), (0, CommitTimestamp(6)));
+        assert_eq!((kept.expire(1 << 40), kept.oldest()), (1, CommitTimestamp(8)));
         assert!(KeptStates::new(History::None, &Head::default(), 0).is_none());
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::commit::CountChanges;
 use crate::heads::Head;
-use hedgerow_model::{Counts, CountsBeside, LabelId, Timestamp};
+use hedgerow_model::{CommitTimestamp, Counts, CountsBeside, LabelId};
 use hedgerow_sync::Arc;
 use hedgerow_sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use smallvec::SmallVec;
@@ -86,7 +86,7 @@ impl PublishedHead {
     /// [`PublishedHead::is_still`] returns true afterwards; `None` while the next stamp is taken.
     /// O(labels).
     #[inline]
-    pub(crate) fn read(&self) -> Option<(Timestamp, Counts)> {
+    pub(crate) fn read(&self) -> Option<(CommitTimestamp, Counts)> {
         let at = self.at.load(Ordering::Acquire);
         let edges = self.labels.iter().map(|label| label.edges.load(Ordering::Acquire)).collect();
         let beside = |label: &LabelCounts| CountsBeside {
@@ -100,12 +100,12 @@ impl PublishedHead {
             edges,
             beside: has_beside.then(|| Arc::new(self.labels.iter().map(beside).collect())),
         };
-        (at != HIDDEN).then_some((Timestamp(at), counts))
+        (at != HIDDEN).then_some((CommitTimestamp(at), counts))
     }
 
     /// Whether no thread has begun to take a stamp after `at`.
     #[inline]
-    pub(crate) fn is_still(&self, at: Timestamp) -> bool {
+    pub(crate) fn is_still(&self, at: CommitTimestamp) -> bool {
         self.at.load(Ordering::SeqCst) == at.0
     }
 }
@@ -130,7 +130,7 @@ mod tests {
             edges: smallvec![at, 2 * at, 3 * at],
             beside: (at > 1).then(|| Arc::new(vec![beside(0, 0), beside(at, 0), beside(0, at)])),
         };
-        Head { at: Timestamp(at), counts, ..Head::default() }
+        Head { at: CommitTimestamp(at), counts, ..Head::default() }
     }
 
     #[test]
@@ -138,10 +138,10 @@ mod tests {
         let published_head = PublishedHead::new(3);
         for at in 1..4 {
             published_head.hide();
-            assert!(published_head.read().is_none() && !published_head.is_still(Timestamp(at - 1)));
+            assert!(published_head.read().is_none() && !published_head.is_still(CommitTimestamp(at - 1)));
             published_head.show(&head(at), labels());
             let (newest, counts) = published_head.read().unwrap();
-            assert!(newest == Timestamp(at) && published_head.is_still(newest));
+            assert!(newest == CommitTimestamp(at) && published_head.is_still(newest));
             let expected = head(at).counts;
             assert_eq!(
                 (counts.vertices, counts.vertex_bound, &counts.edges),

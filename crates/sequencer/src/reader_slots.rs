@@ -2,7 +2,7 @@
 
 use crate::per_core::{self, PerCore};
 use crossbeam_utils::CachePadded;
-use hedgerow_model::Timestamp;
+use hedgerow_model::CommitTimestamp;
 use hedgerow_sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
@@ -58,7 +58,7 @@ impl Default for ReaderSlots {
 impl ReaderSlots {
     /// Takes a slot for a reader of `at`, as of now, if this thread's row has a free one. O(1).
     #[inline]
-    pub(crate) fn take(&self, at: Timestamp, now: Instant) -> Option<ReaderSlot> {
+    pub(crate) fn take(&self, at: CommitTimestamp, now: Instant) -> Option<ReaderSlot> {
         let row = self.rows.number();
         let free = |reader: &AtomicU64| {
             // Load first: most slots of other threads stay taken for longer than this.
@@ -85,7 +85,7 @@ impl ReaderSlots {
 
     /// One above every timestamp that is read; 0 if none is. O(slots of the rows ever used).
     #[inline]
-    pub(crate) fn read_below(&self) -> Timestamp {
+    pub(crate) fn read_below(&self) -> CommitTimestamp {
         let (mut below, mut used) = (0, self.used.load(Ordering::SeqCst));
         while used != 0 {
             for reader in &self.rows[used.trailing_zeros() as usize].readers {
@@ -93,28 +93,28 @@ impl ReaderSlots {
             }
             used &= used - 1;
         }
-        Timestamp(below)
+        CommitTimestamp(below)
     }
 
     /// The timestamps that are read, unordered. O(slots of the rows ever used).
-    pub(crate) fn taken(&self) -> impl Iterator<Item = Timestamp> {
+    pub(crate) fn taken(&self) -> impl Iterator<Item = CommitTimestamp> {
         self.in_slots().map(|(at, _)| at)
     }
 
     /// The timestamps that are read, unordered, and since when.
-    pub(crate) fn taken_since(&self) -> impl Iterator<Item = (Timestamp, Instant)> {
+    pub(crate) fn taken_since(&self) -> impl Iterator<Item = (CommitTimestamp, Instant)> {
         self.in_slots().map(|(at, since)| {
             let since = since.load(Ordering::Relaxed).checked_sub(1).map(Duration::from_nanos);
             (at, since.map_or_else(Instant::now, |since| self.epoch + since))
         })
     }
 
-    fn in_slots(&self) -> impl Iterator<Item = (Timestamp, &AtomicU64)> {
+    fn in_slots(&self) -> impl Iterator<Item = (CommitTimestamp, &AtomicU64)> {
         let used = self.used.load(Ordering::SeqCst);
         let rows = self.rows.iter().enumerate().filter(move |(row, _)| used & 1 << row != 0);
         rows.flat_map(|(_, row)| row.readers.iter().zip(&row.since)).filter_map(|(reader, since)| {
             let at = reader.load(Ordering::SeqCst).checked_sub(1)?;
-            Some((Timestamp(at), since))
+            Some((CommitTimestamp(at), since))
         })
     }
 }
@@ -133,15 +133,16 @@ mod tests {
     fn slots_are_taken_one_by_one_and_reused() {
         let (slots, now) = (ReaderSlots::default(), Instant::now());
         assert_eq!(sorted(&slots), []);
-        let mut taken: Vec<_> = (0..SLOTS as u64).map(|at| slots.take(Timestamp(at), now).unwrap()).collect();
+        let mut taken: Vec<_> =
+            (0..SLOTS as u64).map(|at| slots.take(CommitTimestamp(at), now).unwrap()).collect();
         assert_eq!(sorted(&slots), Vec::from_iter(0..SLOTS as u64));
-        assert_eq!(slots.take(Timestamp(100), now), None);
+        assert_eq!(slots.take(CommitTimestamp(100), now), None);
         slots.leave(taken.remove(3));
-        taken.push(slots.take(Timestamp(100), now).unwrap());
-        assert_eq!((sorted(&slots).last(), slots.read_below()), (Some(&100), Timestamp(101)));
+        taken.push(slots.take(CommitTimestamp(100), now).unwrap());
+        assert_eq!((sorted(&slots).last(), slots.read_below()), (Some(&100), CommitTimestamp(101)));
         assert!(slots.taken_since().all(|(_, since)| since >= now && since <= Instant::now()));
         taken.into_iter().for_each(|slot| slots.leave(slot));
-        assert_eq!((sorted(&slots), slots.read_below()), (vec![], Timestamp::ZERO));
+        assert_eq!((sorted(&slots), slots.read_below()), (vec![], CommitTimestamp::ZERO));
     }
 
     #[test]
@@ -149,7 +150,7 @@ mod tests {
         let slots = ReaderSlots::default();
         let register = || {
             for at in 0..if cfg!(miri) { 20 } else { 10_000 } {
-                if let Some(slot) = slots.take(Timestamp(at), Instant::now()) {
+                if let Some(slot) = slots.take(CommitTimestamp(at), Instant::now()) {
                     assert!(slots.taken().any(|taken| taken.0 == at));
                     slots.leave(slot);
                 }

@@ -6,7 +6,7 @@ use crate::history::AsOf;
 use crate::reader_slots::ReaderSlot;
 use crate::sequencer::Sequencer;
 use hedgerow_model::token::Registered;
-use hedgerow_model::{Counts, Timestamp};
+use hedgerow_model::{CommitTimestamp, Counts};
 use hedgerow_sync::Arc;
 use hedgerow_sync::atomic::Ordering;
 use std::ops::Deref;
@@ -126,7 +126,7 @@ impl Sequencer {
     /// Tries to register the newest stamp without a lock. Returns the slot, the stamp and the
     /// counts there.
     #[inline]
-    fn take_slot(&self, now: Instant) -> Option<(ReaderSlot, Timestamp, Counts)> {
+    fn take_slot(&self, now: Instant) -> Option<(ReaderSlot, CommitTimestamp, Counts)> {
         let (at, counts) = self.published_head.read()?;
         if !self.is_openable(at) {
             return None;
@@ -145,7 +145,7 @@ impl Sequencer {
     /// Waits until everything up to a registered timestamp is applied. `counts` are those at it.
     fn registered<P: Registrar>(
         by: P,
-        (at, opened): (Timestamp, Instant),
+        (at, opened): (CommitTimestamp, Instant),
         counts: Counts,
         place: Place,
     ) -> Result<Registration<P>, SequencerError> {
@@ -160,7 +160,7 @@ impl Sequencer {
     }
 
     #[inline]
-    fn release(&self, at: Timestamp, place: Place) {
+    fn release(&self, at: CommitTimestamp, place: Place) {
         let may_free = match place {
             Place::ReaderSlot(slot) => self.leave_slot(at, slot),
             Place::Registry(reader) => self.deregister(at, reader),
@@ -172,7 +172,7 @@ impl Sequencer {
 
     /// Returns whether something may have been kept for the timestamp, which has lost this reader.
     #[inline]
-    fn leave_slot(&self, at: Timestamp, slot: ReaderSlot) -> bool {
+    fn leave_slot(&self, at: CommitTimestamp, slot: ReaderSlot) -> bool {
         self.reader_slots.leave(slot);
         // A commit that saw the slot when it took its stamp had hidden `at` before.
         let may_free = !self.published_head.is_still(at);
@@ -184,7 +184,7 @@ impl Sequencer {
     }
 
     /// Returns whether the timestamp lost its last reader in the registry.
-    fn deregister(&self, at: Timestamp, reader: Reader) -> bool {
+    fn deregister(&self, at: CommitTimestamp, reader: Reader) -> bool {
         let mut state = self.state.lock();
         let is_last = state.registry.release(at);
         if is_last {
@@ -209,7 +209,7 @@ mod tests {
     use hedgerow_sync::Mutex;
     use std::collections::VecDeque;
 
-    fn commit(sequencer: &Sequencer) -> Timestamp {
+    fn commit(sequencer: &Sequencer) -> CommitTimestamp {
         let stamp = sequencer.stamp(CountChanges::default(), Writer::Blind).unwrap().stamp;
         sequencer.applied(stamp, 0);
         stamp.at()
@@ -242,13 +242,13 @@ mod tests {
     fn a_commit_sees_readers_in_slots() {
         let sequencer = Sequencer::default();
         commit(&sequencer);
-        assert_eq!(sequencer.editable_now(), Timestamp::ZERO);
+        assert_eq!(sequencer.editable_now(), CommitTimestamp::ZERO);
         let snapshot = open(&sequencer, Reader::Snapshot);
         assert!(matches!(snapshot.place, Place::ReaderSlot(_)));
         let stamp = sequencer.stamp(CountChanges::default(), Writer::Blind).unwrap().stamp;
-        assert_eq!([stamp.editable_from(), sequencer.editable_now()], [Timestamp(2); 2]);
+        assert_eq!([stamp.editable_from(), sequencer.editable_now()], [CommitTimestamp(2); 2]);
         let (live, _) = sequencer.live();
-        assert!(live.contains(Timestamp(1)) && !live.contains(Timestamp(2)));
+        assert!(live.contains(CommitTimestamp(1)) && !live.contains(CommitTimestamp(2)));
     }
 
     #[test]

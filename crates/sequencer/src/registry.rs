@@ -1,6 +1,6 @@
 //! The timestamps that are read: a queue of timestamps with reader counts.
 
-use hedgerow_model::Timestamp;
+use hedgerow_model::CommitTimestamp;
 use std::collections::VecDeque;
 use std::time::Instant;
 
@@ -19,7 +19,7 @@ pub(crate) struct Registry {
 /// One timestamp and its readers.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Entry {
-    pub(crate) at: Timestamp,
+    pub(crate) at: CommitTimestamp,
     /// Number of handles that read it.
     pub(crate) handles: usize,
     /// When it was first registered.
@@ -31,7 +31,7 @@ const TOLERATED_EMPTY: usize = 32;
 
 impl Registry {
     /// Registers a reader of `at`, the newest timestamp so far, as of now. O(1).
-    pub(crate) fn register(&mut self, at: Timestamp, now: Instant) {
+    pub(crate) fn register(&mut self, at: CommitTimestamp, now: Instant) {
         self.handles += 1;
         match self.entries.back_mut() {
             Some(newest) if newest.at == at => {
@@ -48,7 +48,7 @@ impl Registry {
 
     /// Registers a reader of any timestamp, as of now. O(log n) if it is registered already, else
     /// O(n).
-    pub(crate) fn register_past(&mut self, at: Timestamp, now: Instant) {
+    pub(crate) fn register_past(&mut self, at: CommitTimestamp, now: Instant) {
         let position = self.entries.partition_point(|entry| entry.at < at);
         if self.entries.get(position).is_none_or(|entry| entry.at != at) {
             self.entries.insert(position, Entry { at, handles: 0, since: now });
@@ -60,7 +60,7 @@ impl Registry {
     }
 
     /// Releases a reader of `at`; returns whether it was the last one. Amortized O(log n).
-    pub(crate) fn release(&mut self, at: Timestamp) -> bool {
+    pub(crate) fn release(&mut self, at: CommitTimestamp) -> bool {
         self.handles -= 1;
         let entry = self.entry(at);
         entry.handles -= 1;
@@ -73,12 +73,12 @@ impl Registry {
     }
 
     /// The oldest timestamp that is read. O(1).
-    pub(crate) fn oldest(&self) -> Option<Timestamp> {
+    pub(crate) fn oldest(&self) -> Option<CommitTimestamp> {
         self.entries.front().map(|entry| entry.at)
     }
 
     /// The newest timestamp that is read. O(1).
-    pub(crate) fn newest(&self) -> Option<Timestamp> {
+    pub(crate) fn newest(&self) -> Option<CommitTimestamp> {
         self.entries.back().map(|entry| entry.at)
     }
 
@@ -97,7 +97,7 @@ impl Registry {
         self.live
     }
 
-    fn entry(&mut self, at: Timestamp) -> &mut Entry {
+    fn entry(&mut self, at: CommitTimestamp) -> &mut Entry {
         let position = self.entries.partition_point(|entry| entry.at < at);
         let entry = &mut self.entries[position];
         debug_assert!(entry.at == at && entry.handles > 0, "{at} is not registered");
@@ -127,14 +127,14 @@ mod tests {
     #[test]
     fn entries_released_in_the_middle_do_not_pile_up() {
         let mut registry = Registry::default();
-        registry.register(Timestamp(1), Instant::now());
-        for at in (2..100_000).map(Timestamp) {
+        registry.register(CommitTimestamp(1), Instant::now());
+        for at in (2..100_000).map(CommitTimestamp) {
             registry.register(at, Instant::now());
             registry.register(at.next(), Instant::now());
             registry.release(at);
             registry.release(at.next());
         }
-        assert_eq!(registry.oldest(), Some(Timestamp(1)));
+        assert_eq!(registry.oldest(), Some(CommitTimestamp(1)));
         assert!(registry.entries.len() <= 2 * registry.len() + TOLERATED_EMPTY);
     }
 
@@ -142,13 +142,13 @@ mod tests {
         #[test]
         fn behaves_like_a_multiset(steps in prop::collection::vec((0..3u8, 0..50u64), 0..200)) {
             let mut registry = Registry::default();
-            let mut model: BTreeMap<Timestamp, usize> = BTreeMap::new();
+            let mut model: BTreeMap<CommitTimestamp, usize> = BTreeMap::new();
             let mut clock = 0;
             for (step, number) in steps {
                 if step < 2 {
                     clock += number % 3;
-                    registry.register(Timestamp(clock), Instant::now());
-                    *model.entry(Timestamp(clock)).or_default() += 1;
+                    registry.register(CommitTimestamp(clock), Instant::now());
+                    *model.entry(CommitTimestamp(clock)).or_default() += 1;
                 } else if !model.is_empty() {
                     let at = *model.keys().nth(number as usize % model.len()).unwrap();
                     let handles = model.get_mut(&at).unwrap();

@@ -34,7 +34,7 @@ use crossbeam_utils::CachePadded;
 use hedgerow_log::Body;
 use hedgerow_log::planted::{self, PlantedBug};
 use hedgerow_model::token::{LiveTimestamps, NewestState, Stamp};
-use hedgerow_model::{Counts, Timestamp};
+use hedgerow_model::{CommitTimestamp, Counts};
 use hedgerow_sync::atomic::{AtomicU64, AtomicUsize, Ordering, fence};
 use hedgerow_sync::{Arc, Mutex};
 use std::collections::BTreeMap;
@@ -94,7 +94,7 @@ pub(crate) struct State {
 
 impl State {
     #[inline]
-    fn count(&mut self, last: Timestamp, changes: CountChanges<'_>) {
+    fn count(&mut self, last: CommitTimestamp, changes: CountChanges<'_>) {
         let CountChanges { vertices, edges, parallel, deferred } = changes;
         let Head { at, counts, .. } = &mut self.head;
         *at = last;
@@ -127,7 +127,7 @@ pub struct Stamped {
 /// Consecutive stamps, ascending, and the context that their commits need.
 pub struct ManyStamped {
     left: Range<u64>,
-    editable_from: Timestamp,
+    editable_from: CommitTimestamp,
     /// Whether an open interactive transaction may have to find a conflict with one of these
     /// commits.
     pub record_conflicts: bool,
@@ -140,7 +140,7 @@ impl Iterator for ManyStamped {
 
     #[inline]
     fn next(&mut self) -> Option<Stamp> {
-        let at = Timestamp(self.left.next()?);
+        let at = CommitTimestamp(self.left.next()?);
         // SAFETY: when these stamps were taken they were new and the largest (invariant 1; the
         // caller holds the locks of all), and each is given out once. No reader had registered a
         // timestamp from `editable_from` on, and a reader that registers before the last of them is
@@ -153,7 +153,7 @@ impl Iterator for ManyStamped {
 #[derive(Clone, Copy, Debug)]
 pub struct OpenTimestamp {
     /// The timestamp.
-    pub at: Timestamp,
+    pub at: CommitTimestamp,
     /// How many snapshots and transactions read it.
     pub handles: usize,
     /// When its first reader registered it.
@@ -203,7 +203,7 @@ impl Sequencer {
         debug_assert!(commits == 1 || state.kept.is_none(), "the state of each commit is kept");
         self.published_head.hide();
         let before = state.head.at;
-        let last = Timestamp(before.0 + commits as u64);
+        let last = CommitTimestamp(before.0 + commits as u64);
         state.count(last, counts);
         self.keep(&mut state, now);
         let left = before.0 + 1..last.0 + 1;
@@ -302,7 +302,7 @@ impl Sequencer {
 
     /// The oldest past state that is kept, and the wall-clock time of its commit; `None` without
     /// history.
-    pub fn oldest_kept(&self) -> Option<(Timestamp, u64)> {
+    pub fn oldest_kept(&self) -> Option<(CommitTimestamp, u64)> {
         let state = self.state.lock();
         state.kept.as_ref().map(|kept| (kept.oldest(), kept.oldest_wall_clock()))
     }
@@ -331,17 +331,17 @@ impl Sequencer {
     /// One above every timestamp that is read or kept. The caller has hidden the published head, so
     /// no other reader can register below.
     #[inline]
-    fn editable_from(&self, state: &State) -> Timestamp {
+    fn editable_from(&self, state: &State) -> CommitTimestamp {
         if state.kept.is_some() {
             return state.head.at;
         }
-        let registered = Timestamp(self.registered_below.load(Ordering::Relaxed));
+        let registered = CommitTimestamp(self.registered_below.load(Ordering::Relaxed));
         registered.max(self.reader_slots.read_below())
     }
 
     /// Whether snapshots may open the newest stamp, `newest`. O(1).
     #[inline]
-    pub(crate) fn is_openable(&self, newest: Timestamp) -> bool {
+    pub(crate) fn is_openable(&self, newest: CommitTimestamp) -> bool {
         self.log.as_ref().is_none_or(|log| !log.is_synced() || log.durable() >= newest)
     }
 
@@ -403,7 +403,7 @@ impl Sequencer {
     }
 
     /// The newest stamp, and the size of the graph there. O(1).
-    pub fn newest(&self) -> (Timestamp, Counts) {
+    pub fn newest(&self) -> (CommitTimestamp, Counts) {
         let state = self.state.lock();
         (state.head.at, state.head.counts.clone())
     }
@@ -457,12 +457,12 @@ impl Sequencer {
     /// Whether no timestamp has a reader. O(1).
     #[inline]
     pub fn is_unread(&self) -> bool {
-        self.open.load(Ordering::Relaxed) == 0 && self.reader_slots.read_below() == Timestamp::ZERO
+        self.open.load(Ordering::Relaxed) == 0 && self.reader_slots.read_below() == CommitTimestamp::ZERO
     }
 
     /// A lower bound on where interactive transactions began, those that are open and those to
     /// come. O(1).
-    pub fn oldest_interactive(&self) -> Timestamp {
+    pub fn oldest_interactive(&self) -> CommitTimestamp {
         let mut state = self.state.lock();
         let next = self.openable_head(&mut state).at;
         state.interactive.oldest().unwrap_or(next)
@@ -488,11 +488,11 @@ impl NewestState for Sequencer {
         self.newest().1
     }
 
-    fn editable_now(&self) -> Timestamp {
+    fn editable_now(&self) -> CommitTimestamp {
         // With history, every state is read.
         if self.keeps_history() {
-            return Timestamp(u64::MAX);
+            return CommitTimestamp(u64::MAX);
         }
-        Timestamp(self.registered_below.load(Ordering::Relaxed)).max(self.reader_slots.read_below())
+        CommitTimestamp(self.registered_below.load(Ordering::Relaxed)).max(self.reader_slots.read_below())
     }
 }

@@ -30,7 +30,7 @@ use crate::container::Container;
 use crate::owned::{Content, Owned, edited_copy};
 use crate::past::Past;
 use hedgerow_model::token::{HeldLocks, Registered, Stamp};
-use hedgerow_model::{EdgeChange, LockUnit, Timestamp};
+use hedgerow_model::{CommitTimestamp, EdgeChange, LockUnit};
 use hedgerow_reclamation::MemoryChange;
 use hedgerow_reclamation::account;
 use hedgerow_sync::atomic::{AtomicPtr, AtomicU64, Ordering};
@@ -65,7 +65,7 @@ impl<T: Content> Default for Chain<T> {
 /// A prepared change. Dropping it changes nothing.
 pub(crate) struct Successor<'l, T: Content> {
     /// The birth of the newest version when the change was prepared, under the lock.
-    pub(crate) base: Timestamp,
+    pub(crate) base: CommitTimestamp,
     pub(crate) change: Change<'l, T>,
     /// Bytes that its preparation allocated.
     pub(crate) allocated: isize,
@@ -83,7 +83,7 @@ pub(crate) enum Change<'l, T: Content> {
 pub(crate) struct Linked {
     pub(crate) memory: MemoryChange,
     /// The birth of the superseded version, if it is kept.
-    pub(crate) kept: Option<Timestamp>,
+    pub(crate) kept: Option<CommitTimestamp>,
 }
 
 impl<T: Content> Chain<T> {
@@ -182,8 +182,8 @@ impl<T: Content> Chain<T> {
 
     /// The birth of the newest version; 0 before the first.
     #[inline]
-    pub(crate) fn born(&self) -> Timestamp {
-        Timestamp(self.born.load(Ordering::Acquire))
+    pub(crate) fn born(&self) -> CommitTimestamp {
+        CommitTimestamp(self.born.load(Ordering::Acquire))
     }
 
     /// Makes a change at the stamp.
@@ -214,7 +214,7 @@ impl<T: Content> Chain<T> {
     #[inline]
     pub(crate) fn edit_unseen_at(
         &self,
-        base: Timestamp,
+        base: CommitTimestamp,
         place: u64,
         change: &EdgeChange,
         stamp: Stamp,
@@ -248,7 +248,7 @@ impl<T: Content> Chain<T> {
         &self,
         locks: &HeldLocks<'_>,
         unit: LockUnit,
-        born: Timestamp,
+        born: CommitTimestamp,
         guard: &Guard,
     ) -> MemoryChange {
         assert!(locks.covers(unit), "partition {} is reclaimed without its lock", unit.0);
@@ -262,7 +262,12 @@ impl<T: Content> Chain<T> {
 
     /// Bytes that the version born at `born` keeps and no newer one shares; 0 if it is gone. The
     /// newest superseded version also accounts for the array of versions.
-    pub(crate) fn retained_bytes(&self, locks: &HeldLocks<'_>, unit: LockUnit, born: Timestamp) -> usize {
+    pub(crate) fn retained_bytes(
+        &self,
+        locks: &HeldLocks<'_>,
+        unit: LockUnit,
+        born: CommitTimestamp,
+    ) -> usize {
         let newest = self.newest(locks, unit);
         let Some((content, newer)) = self.past.with_newer(born) else { return 0 };
         // SAFETY: linked, and this thread holds the lock under which versions are unlinked.
@@ -312,7 +317,7 @@ impl<T: Content> Chain<T> {
     }
 
     /// Links a new version and keeps the newest as superseded.
-    fn supersede(&self, at: Timestamp, change: Change<'_, T>) {
+    fn supersede(&self, at: CommitTimestamp, change: Change<'_, T>) {
         let head = self.data.load(Ordering::Acquire);
         let new = match change {
             Change::Replace(new) => new,
@@ -329,7 +334,7 @@ impl<T: Content> Chain<T> {
     }
 
     /// Changes the newest version, which is invisible, or links the first one.
-    fn change_unseen(&self, at: Timestamp, change: Change<'_, T>) {
+    fn change_unseen(&self, at: CommitTimestamp, change: Change<'_, T>) {
         if self.is_new() {
             self.born.store(at.0, Ordering::Release);
         }

@@ -7,7 +7,8 @@ use crate::graph::{AdjacencyTable, Subgraphs};
 use crate::partition::{partition_of, slot_of, unit_of};
 use hedgerow_model::token::{HeldLocks, Stamp};
 use hedgerow_model::{
-    Direction, EdgeChange, EdgeOutcome, LabelId, ShortPlan, ShortWrites, StoredEdge, Timestamp, VertexId,
+    CommitTimestamp, Direction, EdgeChange, EdgeOutcome, LabelId, ShortPlan, ShortWrites, StoredEdge,
+    VertexId,
 };
 use hedgerow_sync::prefetch;
 use smallvec::SmallVec;
@@ -18,7 +19,7 @@ pub struct SubgraphPlan {
     changed: bool,
     outcome: EdgeOutcome,
     /// The births of the versions in which the entries were located.
-    bases: [Timestamp; 2],
+    bases: [CommitTimestamp; 2],
     /// The place of each entry, as [`Container::locate`] numbers places.
     places: [u64; 2],
 }
@@ -142,7 +143,7 @@ impl<C: Container> Subgraphs<C> {
     #[inline]
     fn plan_entries(&self, edge: &StoredEdge, entries: &[Entry<'_, C>]) -> Option<SubgraphPlan> {
         let (mut added, mut removed, mut changed) = (0, 0, false);
-        let (mut bases, mut places) = ([Timestamp::ZERO; 2], [0; 2]);
+        let (mut bases, mut places) = ([CommitTimestamp::ZERO; 2], [0; 2]);
         for (number, Entry { direction, change, chain, container }) in entries.iter().enumerate() {
             let mut tally = Tally::new(self.topology, *direction);
             (bases[number], places[number]) = (chain.born(), container.locate(change, &mut tally)?);

@@ -7,8 +7,8 @@ use crate::prepare::SubgraphChanges;
 use crate::view::SubgraphView;
 use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered, Stamp};
 use hedgerow_model::{
-    Allowance, Effects, Engine, EngineError, LockUnit, MemoryUse, Prepared, Progress, Timestamp, UnitLocks,
-    VertexId,
+    Allowance, CommitTimestamp, Effects, Engine, EngineError, LockUnit, MemoryUse, Prepared, Progress,
+    UnitLocks, VertexId,
 };
 use hedgerow_records::StagedEffects;
 use hedgerow_sync::epoch;
@@ -78,7 +78,7 @@ impl<C: Container> Engine for Subgraphs<C> {
         Ok(reclaimed.into())
     }
 
-    fn retained(&self, units: &dyn UnitLocks) -> Vec<(Timestamp, usize)> {
+    fn retained(&self, units: &dyn UnitLocks) -> Vec<(CommitTimestamp, usize)> {
         let mut retained = hedgerow_reclamation::retained(self, units);
         self.records.add_retained(&mut retained);
         retained

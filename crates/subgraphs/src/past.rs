@@ -12,7 +12,7 @@
 //!    remaining versions replaces it; none replaces it when the last version goes. The epoch frees
 //!    the old array: readers pinned earlier may still search it.
 
-use hedgerow_model::Timestamp;
+use hedgerow_model::CommitTimestamp;
 use hedgerow_reclamation::account;
 use hedgerow_sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 use hedgerow_sync::epoch::{self, Guard};
@@ -35,7 +35,7 @@ struct Versions<T> {
 }
 
 struct Entry<T> {
-    born: Timestamp,
+    born: CommitTimestamp,
     /// The content, possibly null; [`unlinked`] afterwards.
     content: AtomicPtr<T>,
 }
@@ -63,7 +63,7 @@ impl<T: 'static> Past<T> {
     ///
     /// `at` is a registered timestamp whose version was superseded. Pins the epoch. O(log number of
     /// newer versions).
-    pub(crate) fn find(&self, at: Timestamp) -> *mut T {
+    pub(crate) fn find(&self, at: CommitTimestamp) -> *mut T {
         let _pin = epoch::pin();
         let Some(versions) = NonNull::new(self.0.load(Ordering::Acquire)) else { return ptr::null_mut() };
         // SAFETY: the thread was pinned before the load, so the array is not freed meanwhile.
@@ -88,7 +88,7 @@ impl<T: 'static> Past<T> {
     /// its content. O(1) amortized.
     ///
     /// The caller holds the lock of the chain's partition.
-    pub(crate) fn push(&self, born: Timestamp, content: *mut T) {
+    pub(crate) fn push(&self, born: CommitTimestamp, content: *mut T) {
         let versions = match NonNull::new(self.0.load(Ordering::Acquire)) {
             // SAFETY: linked, and only the holder of the lock, this thread, replaces it.
             Some(versions) if !unsafe { Versions::is_full(versions) } => versions,
@@ -107,7 +107,7 @@ impl<T: 'static> Past<T> {
     ///
     /// The caller holds the lock of the chain's partition, and no live timestamp sees the version.
     /// Panics if there is no such version.
-    pub(crate) fn unlink(&self, born: Timestamp, guard: &Guard) -> *mut T {
+    pub(crate) fn unlink(&self, born: CommitTimestamp, guard: &Guard) -> *mut T {
         let versions = NonNull::new(self.0.load(Ordering::Acquire)).expect("a filed version is linked");
         // SAFETY: linked, and only the holder of the lock, this thread, replaces it.
         let header = unsafe { versions.as_ref() };
@@ -131,7 +131,7 @@ impl<T: 'static> Past<T> {
     ///
     /// The caller holds the lock of the chain's partition. O(log number of newer versions), unless
     /// many of those were unlinked.
-    pub(crate) fn with_newer(&self, born: Timestamp) -> Option<(*mut T, Option<*mut T>)> {
+    pub(crate) fn with_newer(&self, born: CommitTimestamp) -> Option<(*mut T, Option<*mut T>)> {
         let entries = self.entries();
         let position = position_of(entries, born).filter(|position| entries[*position].born == born)?;
         let mut from_there = entries[position..].iter().filter(|entry| !entry.is_unlinked());
@@ -197,7 +197,7 @@ impl<T: 'static> Drop for Past<T> {
 /// The position of the newest entry born at or before `at`. Gallops from the newest, which most
 /// readers are near: O(log number of newer entries).
 #[inline]
-fn position_of<T>(entries: &[Entry<T>], at: Timestamp) -> Option<usize> {
+fn position_of<T>(entries: &[Entry<T>], at: CommitTimestamp) -> Option<usize> {
     let is_seen = |entry: &Entry<T>| {
         account::compared();
         entry.born <= at

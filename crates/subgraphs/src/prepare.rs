@@ -12,8 +12,8 @@ use crate::vertex_block::VertexBlock;
 use crate::view::SubgraphView;
 use hedgerow_model::token::HeldLocks;
 use hedgerow_model::{
-    AdjacencyEffects, Allowance, CapacityError, EdgeChange, Effects, EngineError, Outcome, Prepared,
-    Timestamp, VertexEffect,
+    AdjacencyEffects, Allowance, CapacityError, CommitTimestamp, EdgeChange, Effects, EngineError, Outcome,
+    Prepared, VertexEffect,
 };
 use hedgerow_reclamation::account;
 use hedgerow_records::{RecordChanges, StagedEffects};
@@ -202,7 +202,7 @@ fn plan_partition<'l, T: Content>(
     assert!(locks.covers(unit), "partition {} is changed without its lock", place.partition);
     let chain = chains.get(place.partition);
     let old = chain.and_then(|chain| chain.newest(locks, unit));
-    let base = chain.map_or(Timestamp::ZERO, Chain::born);
+    let base = chain.map_or(CommitTimestamp::ZERO, Chain::born);
     let (plan, allocated) = account::measure(|| match (plan(old), old) {
         // Opening a snapshot waits for commits that have a stamp, so the copy is made before that.
         (Plan::Edit, Some(old)) if base < locks.editable_now() => {
@@ -287,7 +287,7 @@ mod tests {
         link(chains.get_or_create(0, &Memory::default()), 4, &dropped, 0);
         let place = Place { table: Table::Vertices, partition: 0 };
         let is_copied = |seen_below| {
-            let locks = locks().with_editable_now(Timestamp(seen_below));
+            let locks = locks().with_editable_now(CommitTimestamp(seen_below));
             let changes = [1];
             let growth = Growth { allowance: Allowance::UNLIMITED, held: 0, grown: AtomicIsize::new(0) };
             let planned = plan_partition(&chains, &locks, place, &changes, &growth, |_, _| 0, |_| Plan::Edit);

@@ -11,8 +11,8 @@ use crate::partition::{
 use crate::vertex_block::VertexBlock;
 use hedgerow_model::token::{HeldLocks, Registered};
 use hedgerow_model::{
-    Adjacency, Column, ColumnType, Count, Direction, GraphView, LabelId, Record, RecordHandle, RecordView,
-    Timestamp, Topology, VertexId, ViewError, ViewState, cuts_by_work,
+    Adjacency, Column, ColumnType, CommitTimestamp, Count, Direction, GraphView, LabelId, Record,
+    RecordHandle, RecordView, Topology, VertexId, ViewError, ViewState, cuts_by_work,
 };
 use hedgerow_records::HeapCursor;
 use hedgerow_sync::prefetch;
@@ -86,7 +86,7 @@ impl<'s, C: Container> GraphView for SubgraphView<'s, C> {
     where
         Self: 'v;
 
-    fn timestamp(&self) -> Timestamp {
+    fn timestamp(&self) -> CommitTimestamp {
         self.state.timestamp()
     }
 

@@ -8,7 +8,7 @@ use crate::layout::bytes_of;
 use crate::prepare::{NEW, NOTHING, RowLink, Target, TelChanges, VertexLink};
 use crate::sparse::is_sparse;
 use hedgerow_model::token::Stamp;
-use hedgerow_model::{EdgeChange, EdgeValue, Timestamp, VertexId};
+use hedgerow_model::{CommitTimestamp, EdgeChange, EdgeValue, VertexId};
 use hedgerow_reclamation::MemoryChange;
 use hedgerow_sync::epoch::{self, Guard};
 use smallvec::SmallVec;
@@ -97,13 +97,13 @@ impl<'e> Applied<'e> {
 
     /// Whether an entry born at `born` that ends with these changes is invisible, now and later.
     #[inline]
-    pub(crate) fn is_unseen_since(&self, born: Timestamp) -> bool {
+    pub(crate) fn is_unseen_since(&self, born: CommitTimestamp) -> bool {
         born >= self.stamp.editable_from()
     }
 
     /// The timestamp of the changes.
     #[inline]
-    pub(crate) fn at(&self) -> Timestamp {
+    pub(crate) fn at(&self) -> CommitTimestamp {
         self.stamp.at()
     }
 

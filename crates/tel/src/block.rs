@@ -29,7 +29,7 @@ use crate::filter::Filter;
 use crate::header::{Header, RecordBytes, RecordNotes};
 use crate::layout::{HEADER_BYTES, Layout, Need, Shape, bytes_of};
 use crate::scan::last_position;
-use hedgerow_model::{Column, EdgeValue, LabelId, Timestamp, VertexId};
+use hedgerow_model::{Column, CommitTimestamp, EdgeValue, LabelId, VertexId};
 use hedgerow_records::memory::{self, LONGEST_EMBEDDED, embedded_size, is_embedded};
 use hedgerow_sync::atomic::{AtomicU64, Ordering};
 use hedgerow_sync::{epoch, prefetch};
@@ -44,7 +44,7 @@ pub(crate) const DEAD: u64 = 0;
 
 /// Later than every commit timestamp and earlier than [`VALID`]: the timestamp at which the newest
 /// state is read.
-pub(crate) const END_OF_TIME: Timestamp = Timestamp(u64::MAX - 1);
+pub(crate) const END_OF_TIME: CommitTimestamp = CommitTimestamp(u64::MAX - 1);
 
 /// The entries of a block, up to the length when it was loaded.
 #[derive(Clone, Copy)]
@@ -131,7 +131,7 @@ impl<'a> Log<'a> {
 
     /// The creation timestamps of the entries, ascending.
     #[inline]
-    pub(crate) fn creations(&self) -> &'a [Timestamp] {
+    pub(crate) fn creations(&self) -> &'a [CommitTimestamp] {
         // SAFETY: as for the ids.
         unsafe { std::slice::from_raw_parts(self.at(self.layout().creations), self.length) }
     }
@@ -200,7 +200,7 @@ impl<'a> Log<'a> {
     /// The number of leading entries created by a timestamp. O(1) if all were and no entry ended
     /// later, otherwise O(log entries).
     #[inline]
-    pub(crate) fn created_by(&self, at: Timestamp) -> usize {
+    pub(crate) fn created_by(&self, at: CommitTimestamp) -> usize {
         // Loaded after the length: no entry below the length is newer.
         if self.header().changed.load(Ordering::Acquire) <= at.0 {
             return self.length;
@@ -215,7 +215,7 @@ impl<'a> Log<'a> {
     /// it does not, both values are those at its timestamp, because everything up to that was
     /// applied before the reader began. Invisible entries may die meanwhile, which changes neither.
     #[inline]
-    pub(crate) fn valid_if_unchanged_since(&self, at: Timestamp) -> Option<usize> {
+    pub(crate) fn valid_if_unchanged_since(&self, at: CommitTimestamp) -> Option<usize> {
         // Acquire: with `ended` comes the `changed` that was stored before it.
         let ended = self.header().ended.load(Ordering::Acquire) as usize;
         (self.header().changed.load(Ordering::Acquire) <= at.0).then(|| self.length - ended)
@@ -223,7 +223,7 @@ impl<'a> Log<'a> {
 
     /// Whether all entries created by a timestamp are still valid then. O(1).
     #[inline]
-    pub(crate) fn is_whole(&self, at: Timestamp) -> bool {
+    pub(crate) fn is_whole(&self, at: CommitTimestamp) -> bool {
         at.0 < self.header().oldest_invalidation.load(Ordering::Acquire)
     }
 
@@ -248,7 +248,7 @@ impl<'a> Log<'a> {
     /// The newest one created by then decides: the lifetimes of a neighbor's entries do not
     /// overlap.
     #[inline]
-    pub(crate) fn find(&self, neighbor: VertexId, at: Timestamp) -> Option<usize> {
+    pub(crate) fn find(&self, neighbor: VertexId, at: CommitTimestamp) -> Option<usize> {
         let position = self.newest_of(neighbor, self.created_by(at))?;
         (at.0 < self.invalidations()[position].load(Ordering::Relaxed)).then_some(position)
     }
@@ -406,8 +406,8 @@ impl<'a> Writer<'a> {
     }
 
     #[inline]
-    fn write_creation(&self, layout: &Layout, position: usize, creation: Timestamp) {
-        let place = self.log.at::<Timestamp>(layout.creations + 8 * position);
+    fn write_creation(&self, layout: &Layout, position: usize, creation: CommitTimestamp) {
+        let place = self.log.at::<CommitTimestamp>(layout.creations + 8 * position);
         // SAFETY: as above.
         unsafe { place.write(creation) };
     }
@@ -432,7 +432,7 @@ impl<'a> Writer<'a> {
 
     /// Publishes the entries that were written ahead, with this creation. O(entries written ahead).
     #[inline]
-    pub(crate) fn publish(&mut self, creation: Timestamp) {
+    pub(crate) fn publish(&mut self, creation: CommitTimestamp) {
         if self.ahead == 0 {
             return;
         }
@@ -443,7 +443,7 @@ impl<'a> Writer<'a> {
 
     /// Publishes entries whose creations are already written.
     #[inline]
-    fn publish_written(&mut self, changed: Timestamp) {
+    fn publish_written(&mut self, changed: CommitTimestamp) {
         if self.record_bytes_ahead > 0 {
             // SAFETY: invariants 1 and 2: the block has records.
             unsafe { (*self.log.notes()).bytes.published += self.record_bytes_ahead };
@@ -459,7 +459,7 @@ impl<'a> Writer<'a> {
 
     /// Ends an entry that may be visible.
     #[inline]
-    pub(crate) fn invalidate(&self, position: usize, at: Timestamp) {
+    pub(crate) fn invalidate(&self, position: usize, at: CommitTimestamp) {
         let header = self.log.header();
         // Stored first, as in `publish_written`: a reader that sees the ended entry counted sees
         // when it ended.
@@ -472,7 +472,7 @@ impl<'a> Writer<'a> {
 
     /// Ends an invisible entry.
     #[inline]
-    pub(crate) fn kill(&self, position: usize, at: Timestamp) {
+    pub(crate) fn kill(&self, position: usize, at: CommitTimestamp) {
         self.invalidate(position, at);
         self.bury(position);
     }

@@ -5,7 +5,9 @@ use crate::directory::Slot;
 use crate::index::Index;
 use crate::scan::{count_valid, valid_from_the_end, valid_stretches};
 use crate::view::TelAdjacency;
-use hedgerow_model::{Column, ColumnType, Cursor, Neighbors, NewestFirst, RecordHandle, Timestamp, VertexId};
+use hedgerow_model::{
+    Column, ColumnType, CommitTimestamp, Cursor, Neighbors, NewestFirst, RecordHandle, VertexId,
+};
 use hedgerow_records::{HandleCursor, memory};
 use hedgerow_sync::epoch::{self, Guard};
 use hedgerow_sync::prefetch;
@@ -29,7 +31,7 @@ const PINNED: usize = 64;
 pub struct TelCursor<'s, W> {
     adjacency: TelAdjacency<'s, W>,
     guard: Guard,
-    at: Timestamp,
+    at: CommitTimestamp,
     bound: u32,
     /// Where [`Cursor::gather`] copies to.
     gathered: (Vec<VertexId>, Vec<W>),
@@ -47,7 +49,7 @@ fn prefetch_record<W: Column>(value: W) {
 #[inline]
 fn runs<W: Column, B>(
     log: Log<'_>,
-    at: Timestamp,
+    at: CommitTimestamp,
     mut run: impl FnMut(&[VertexId], &[W]) -> ControlFlow<B>,
 ) -> ControlFlow<B> {
     let created = log.created_by(at);
@@ -208,7 +210,7 @@ impl<W: Column> NewestFirst for TelCursor<'_, W> {
     fn newest_first<B>(
         &mut self,
         vertex: VertexId,
-        mut visit: impl FnMut(VertexId, W, Timestamp) -> ControlFlow<B>,
+        mut visit: impl FnMut(VertexId, W, CommitTimestamp) -> ControlFlow<B>,
     ) -> Result<ControlFlow<B>, Infallible> {
         let at = self.at;
         let Some(log) = self.log(vertex) else { return Ok(ControlFlow::Continue(())) };

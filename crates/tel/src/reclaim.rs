@@ -84,7 +84,7 @@ fn bury(log: Log<'_>, versions: &[Superseded]) {
     moved.sort_unstable_by_key(key);
     let mut buried = 0;
     for position in 0..log.length() {
-        let end = hedgerow_model::Timestamp(log.invalidations()[position].load(Ordering::Relaxed));
+        let end = hedgerow_model::CommitTimestamp(log.invalidations()[position].load(Ordering::Relaxed));
         let wanted = (log.creations()[position], log.ids()[position], end);
         if moved.binary_search_by_key(&wanted, key).is_ok() {
             writer.bury(position);

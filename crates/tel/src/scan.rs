@@ -1,7 +1,7 @@
 //! Searching columns.
 
 use crate::block::Log;
-use hedgerow_model::{Timestamp, VertexId};
+use hedgerow_model::{CommitTimestamp, VertexId};
 use hedgerow_sync::atomic::{AtomicU64, Ordering};
 use std::ops::{ControlFlow, Range};
 
@@ -26,7 +26,7 @@ pub(crate) fn last_position(ids: &[VertexId], id: VertexId) -> Option<usize> {
 #[inline]
 pub(crate) fn valid_stretches<B>(
     invalidations: &[AtomicU64],
-    at: Timestamp,
+    at: CommitTimestamp,
     mut visit: impl FnMut(Range<usize>) -> ControlFlow<B>,
 ) -> ControlFlow<B> {
     let is_valid = |invalidation: &AtomicU64| at.0 < invalidation.load(Ordering::Relaxed);
@@ -45,7 +45,7 @@ pub(crate) fn valid_stretches<B>(
 /// ones between them).
 pub(crate) fn valid_from_the_end<B>(
     invalidations: &[AtomicU64],
-    at: Timestamp,
+    at: CommitTimestamp,
     visit: impl FnMut(usize) -> ControlFlow<B>,
 ) -> ControlFlow<B> {
     let is_valid = |position: &usize| at.0 < invalidations[*position].load(Ordering::Relaxed);
@@ -55,7 +55,7 @@ pub(crate) fn valid_from_the_end<B>(
 /// The number of entries valid at a timestamp. O(1) if nothing changed after it or all created by
 /// then are valid, otherwise O(entries created by then).
 #[inline]
-pub(crate) fn count_valid(log: Log<'_>, at: Timestamp) -> usize {
+pub(crate) fn count_valid(log: Log<'_>, at: CommitTimestamp) -> usize {
     if let Some(valid) = log.valid_if_unchanged_since(at) {
         return valid;
     }
@@ -87,7 +87,7 @@ mod tests {
         let ends = [9, 0, 9, 9, 3, 3, 9].map(AtomicU64::new);
         let stretches = |at, length: usize| {
             let mut stretches = Vec::new();
-            let flow = valid_stretches(&ends[..length], Timestamp(at), |stretch| {
+            let flow = valid_stretches(&ends[..length], CommitTimestamp(at), |stretch| {
                 stretches.push(stretch);
                 ControlFlow::<()>::Continue(())
             });
@@ -100,7 +100,7 @@ mod tests {
         assert_eq!(stretches(5, 0), []);
         let from_the_end = |at, length: usize| {
             let mut positions = Vec::new();
-            let flow = valid_from_the_end(&ends[..length], Timestamp(at), |position| {
+            let flow = valid_from_the_end(&ends[..length], CommitTimestamp(at), |position| {
                 positions.push(position);
                 if positions.len() == 3 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
             });

@@ -9,7 +9,7 @@ use crate::directory::Slot;
 use crate::garbage::NOTE_BYTES;
 use crate::keeps::Keeps;
 use hedgerow_model::token::Stamp;
-use hedgerow_model::{Record, Timestamp, VertexChange};
+use hedgerow_model::{CommitTimestamp, Record, VertexChange};
 use hedgerow_reclamation::MemoryChange;
 use hedgerow_sync::atomic::Ordering;
 use hedgerow_sync::epoch::{self, Guard};
@@ -24,7 +24,7 @@ const TAGS: usize = INLINE | DELETED;
 
 /// The state of a vertex from one timestamp on.
 pub(crate) struct Version {
-    since: Timestamp,
+    since: CommitTimestamp,
     /// `None` while it does not exist.
     record: Option<Record>,
     older: Slot,
@@ -33,11 +33,11 @@ pub(crate) struct Version {
 /// The decoded content of a slot.
 enum State<'a> {
     Never,
-    Inline(Timestamp),
+    Inline(CommitTimestamp),
     Version(&'a Version),
 }
 
-fn inline(since: Timestamp) -> *mut u8 {
+fn inline(since: CommitTimestamp) -> *mut u8 {
     std::ptr::without_provenance_mut((since.0 as usize) << 2 | INLINE)
 }
 
@@ -47,7 +47,7 @@ fn state<'a>(pointer: *mut u8, _keeps: &'a impl Keeps) -> State<'a> {
         return State::Never;
     }
     if pointer.addr() & INLINE != 0 {
-        return State::Inline(Timestamp((pointer.addr() >> 2) as u64));
+        return State::Inline(CommitTimestamp((pointer.addr() >> 2) as u64));
     }
     let version = pointer.map_addr(|address| address & !TAGS).cast::<Version>();
     epoch::check_live(version);
@@ -56,7 +56,7 @@ fn state<'a>(pointer: *mut u8, _keeps: &'a impl Keeps) -> State<'a> {
 }
 
 impl State<'_> {
-    fn since(&self) -> Option<Timestamp> {
+    fn since(&self) -> Option<CommitTimestamp> {
         match self {
             State::Never => None,
             State::Inline(since) => Some(*since),
@@ -104,18 +104,23 @@ impl Vertex<'_> {
 
     /// Its record at a timestamp; `None` if it does not exist then. O(newer versions).
     #[inline]
-    pub(crate) fn record(self, at: Timestamp, keeps: &impl Keeps) -> Option<Record> {
+    pub(crate) fn record(self, at: CommitTimestamp, keeps: &impl Keeps) -> Option<Record> {
         self.with_record(at, keeps, Record::clone)
     }
 
     /// Whether it exists at a timestamp.
     #[inline]
-    pub(crate) fn exists(self, at: Timestamp, keeps: &impl Keeps) -> bool {
+    pub(crate) fn exists(self, at: CommitTimestamp, keeps: &impl Keeps) -> bool {
         self.with_record(at, keeps, |_| ()).is_some()
     }
 
     #[inline]
-    fn with_record<R>(self, at: Timestamp, keeps: &impl Keeps, read: impl FnOnce(&Record) -> R) -> Option<R> {
+    fn with_record<R>(
+        self,
+        at: CommitTimestamp,
+        keeps: &impl Keeps,
+        read: impl FnOnce(&Record) -> R,
+    ) -> Option<R> {
         let mut pointer = self.0.load(Ordering::Acquire);
         loop {
             let state = state(pointer, keeps);
@@ -150,7 +155,7 @@ impl Vertex<'_> {
         stamp: Stamp,
         keeps: &impl Keeps,
         guard: &Guard,
-    ) -> (MemoryChange, Option<Timestamp>) {
+    ) -> (MemoryChange, Option<CommitTimestamp>) {
         let old = self.0.load(Ordering::Acquire);
         let old_state = state(old, keeps);
         let kept = old_state.since().filter(|since| *since < stamp.editable_from());
@@ -175,7 +180,12 @@ impl Vertex<'_> {
     }
 
     /// Frees the superseded version born at `born`. The vertex is locked.
-    pub(crate) fn remove_version(self, born: Timestamp, keeps: &impl Keeps, guard: &Guard) -> MemoryChange {
+    pub(crate) fn remove_version(
+        self,
+        born: CommitTimestamp,
+        keeps: &impl Keeps,
+        guard: &Guard,
+    ) -> MemoryChange {
         let mut newer = state(self.0.load(Ordering::Acquire), keeps);
         let mut memory = MemoryChange::default();
         while let State::Version(version) = newer {
@@ -215,7 +225,7 @@ impl Vertex<'_> {
     }
 
     /// The bytes that the superseded version born at `born` retains; 0 if it is gone.
-    pub(crate) fn retained_bytes(self, born: Timestamp, keeps: &impl Keeps) -> usize {
+    pub(crate) fn retained_bytes(self, born: CommitTimestamp, keeps: &impl Keeps) -> usize {
         let mut older = state(state(self.0.load(Ordering::Acquire), keeps).older(), keeps);
         while older.since().is_some_and(|since| since != born) {
             older = state(older.older(), keeps);
@@ -248,7 +258,7 @@ impl Vertex<'_> {
 }
 
 /// A slot that points to a new version.
-fn link(since: Timestamp, record: Option<Record>, older: *mut u8) -> *mut u8 {
+fn link(since: CommitTimestamp, record: Option<Record>, older: *mut u8) -> *mut u8 {
     let tag = if record.is_none() { DELETED } else { 0 };
     let version = Box::new(Version { since, record, older: Slot::new(older) });
     Box::into_raw(version).cast::<u8>().map_addr(|address| address | tag)

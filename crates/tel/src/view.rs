@@ -8,8 +8,8 @@ use crate::layout::bytes_of;
 use crate::vertex::Vertex;
 use hedgerow_model::token::{HeldLocks, Registered};
 use hedgerow_model::{
-    Adjacency, Column, ColumnType, Count, Direction, GraphView, LabelId, Record, RecordHandle, RecordView,
-    Timestamp, Topology, VertexId, ViewError, ViewState, cuts_by_work,
+    Adjacency, Column, ColumnType, CommitTimestamp, Count, Direction, GraphView, LabelId, Record,
+    RecordHandle, RecordView, Topology, VertexId, ViewError, ViewState, cuts_by_work,
 };
 use hedgerow_records::HeapCursor;
 use hedgerow_sync::epoch;
@@ -40,7 +40,7 @@ impl<'s> TelView<'s> {
     }
 
     /// The timestamp that entries are compared with.
-    fn at(&self) -> Timestamp {
+    fn at(&self) -> CommitTimestamp {
         match self.state {
             ViewState::Registered(at) => at.at(),
             ViewState::Locked(_) => END_OF_TIME,
@@ -71,7 +71,7 @@ impl<'s> GraphView for TelView<'s> {
     where
         Self: 'v;
 
-    fn timestamp(&self) -> Timestamp {
+    fn timestamp(&self) -> CommitTimestamp {
         self.state.timestamp()
     }
 
@@ -178,7 +178,7 @@ impl<'s, W> TelAdjacency<'s, W> {
     }
 
     /// The timestamp that entries are compared with.
-    pub(crate) fn at(&self) -> Timestamp {
+    pub(crate) fn at(&self) -> CommitTimestamp {
         self.view.at()
     }
 

@@ -6,7 +6,7 @@ use crate::failing::{Fallible, TestedFailing, is_injected};
 use crate::oracle::Request;
 use crate::pipeline::{Pipeline, Units};
 use hedgerow_model::token::LiveTimestamps;
-use hedgerow_model::{CapacityError, Engine, EngineError, Timestamp, Topology};
+use hedgerow_model::{CapacityError, CommitTimestamp, Engine, EngineError, Topology};
 
 /// Makes a test of each case for an engine that is [`Tested`](crate::Tested) and can recount its
 /// memory.
@@ -130,7 +130,7 @@ pub fn versions_superseded_after_the_timestamps_were_collected_stay<T: Tested>()
     let mut pipeline = Pipeline::<T>::new(Topology::Directed, None);
     pipeline.commit(&[put_valued(0, [1], 1)], 0).unwrap();
     // SAFETY: nothing is registered, and the next is registered at 1 or above.
-    let early = unsafe { LiveTimestamps::as_of(Vec::new(), Timestamp(1)) };
+    let early = unsafe { LiveTimestamps::as_of(Vec::new(), CommitTimestamp(1)) };
     pipeline.open();
     pipeline.commit(&[put_valued(0, [1], 2)], 0).unwrap();
     let early = pipeline.engine.maintain(&early, &Units::all_free(), usize::MAX).unwrap();

@@ -7,8 +7,8 @@ use crate::oracle::Request;
 use crate::pipeline::{Pipeline, Units, check_outcome, count};
 use hedgerow_model::token::{HeldLocks, LiveTimestamps, Stamp};
 use hedgerow_model::{
-    Adjacency, Admission, Allowance, Counts, Cursor, Direction, Effects, Engine, GraphView, LabelId, Outcome,
-    Timestamp, Topology, VertexId,
+    Adjacency, Admission, Allowance, CommitTimestamp, Counts, Cursor, Direction, Effects, Engine, GraphView,
+    LabelId, Outcome, Topology, VertexId,
 };
 
 /// Makes a test of each case, and one of random commits, for an engine that is
@@ -193,7 +193,7 @@ pub fn a_pool_prepares_the_same<T: Tested>() {
     let outcome = prepared.outcome;
     check_outcome(&outcome, &pipeline.oracle.outcome_since(&before));
     // SAFETY: the second stamp; nothing is registered.
-    let stamp = unsafe { Stamp::new(Timestamp(2), Timestamp::ZERO) };
+    let stamp = unsafe { Stamp::new(CommitTimestamp(2), CommitTimestamp::ZERO) };
     pipeline.engine.apply(stamp, prepared.changes);
     count(&mut pipeline.counts, &outcome);
     pipeline.check(&[0, 1, 63, 64, 65, 500, 899]);
@@ -271,7 +271,7 @@ pub fn maintenance_that_knows_old_timestamps_keeps_what_came_after_them<T: Teste
     let mut pipeline = Pipeline::<T>::new(Topology::Directed, None);
     pipeline.commit(&[put_valued(0, [1], 0), put(1, [2])], 0).unwrap();
     // SAFETY: nothing is registered, and the next is registered at 1 or above.
-    let early = unsafe { LiveTimestamps::as_of(Vec::new(), Timestamp(1)) };
+    let early = unsafe { LiveTimestamps::as_of(Vec::new(), CommitTimestamp(1)) };
     for value in 1..8 {
         pipeline.open();
         pipeline.commit(&[put_valued(0, [1], value), delete(1, [2]), put(1, [value])], 0).unwrap();

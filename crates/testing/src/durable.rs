@@ -10,7 +10,7 @@ use crate::{TestedDurable, damage};
 use hedgerow_log::files::simulated::{Fault, FaultKind, SimulatedFiles, Survival};
 use hedgerow_log::files::{Access, FileSystem};
 use hedgerow_model::token::Registered;
-use hedgerow_model::{Counts, Durable, Engine, EngineError, LabelId, ReadError, Timestamp, Topology};
+use hedgerow_model::{CommitTimestamp, Counts, Durable, Engine, EngineError, LabelId, ReadError, Topology};
 use hedgerow_sync::Arc;
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
@@ -72,7 +72,7 @@ struct Store<T: TestedDurable> {
     states: Vec<Oracle>,
     /// A number of file system operations, and the timestamp that was known to be durable after
     /// them.
-    acknowledged: Vec<(u64, Timestamp)>,
+    acknowledged: Vec<(u64, CommitTimestamp)>,
 }
 
 impl<T: TestedDurable> Store<T> {
@@ -80,7 +80,8 @@ impl<T: TestedDurable> Store<T> {
     fn new() -> Self {
         let files = directory();
         let engine = open::<T>(&files).unwrap();
-        let pipeline = Pipeline::around(engine, Oracle::new(TOPOLOGY), Counts::default(), Timestamp::ZERO);
+        let pipeline =
+            Pipeline::around(engine, Oracle::new(TOPOLOGY), Counts::default(), CommitTimestamp::ZERO);
         Store { pipeline, files, states: vec![Oracle::new(TOPOLOGY)], acknowledged: Vec::new() }
     }
 
@@ -104,7 +105,7 @@ impl<T: TestedDurable> Store<T> {
     }
 
     /// Opens the files after a loss of power, and checks that they have one of the possible states.
-    fn check_after_crash(&self, files: &SimulatedFiles, at_least: Timestamp) -> T::Engine {
+    fn check_after_crash(&self, files: &SimulatedFiles, at_least: CommitTimestamp) -> T::Engine {
         let engine = open::<T>(files).unwrap();
         let through = durable(&engine).durable_through();
         assert!(at_least <= through && through <= self.pipeline.last(), "{at_least} {through}");
@@ -172,7 +173,7 @@ pub fn what_is_flushed_is_there_when_the_files_are_opened_again<T: TestedDurable
         if number % 2 == 0 {
             store.flush().unwrap();
         }
-        let at_least = store.acknowledged.last().map_or(Timestamp::ZERO, |(_, through)| *through);
+        let at_least = store.acknowledged.last().map_or(CommitTimestamp::ZERO, |(_, through)| *through);
         let opened = store.check_after_crash(&store.files.copy(), at_least);
         assert_eq!(durable(&opened).durable_through(), at_least);
     }
@@ -221,7 +222,7 @@ pub fn a_flush_of_less_than_is_durable_changes_nothing<T: TestedDurable>() {
     store.flush().unwrap();
     for snapshot in &store.pipeline.snapshots {
         durable(&store.pipeline.engine).flush(&snapshot.token).unwrap();
-        store.check_after_crash(&store.files.after_crash(Survival::Nothing, 1), Timestamp(3));
+        store.check_after_crash(&store.files.after_crash(Survival::Nothing, 1), CommitTimestamp(3));
     }
 }
 
@@ -283,7 +284,7 @@ pub fn power_may_go_at_every_operation<T: TestedDurable>() {
     for image in images {
         let mut acknowledged =
             store.acknowledged.iter().filter(|(operations, _)| *operations < image.operation());
-        let at_least = acknowledged.next_back().map_or(Timestamp::ZERO, |(_, through)| *through);
+        let at_least = acknowledged.next_back().map_or(CommitTimestamp::ZERO, |(_, through)| *through);
         for survival in Survival::ALL {
             for seed in 0..2 {
                 store.check_after_crash(&image.after_crash(survival, seed), at_least);
@@ -299,7 +300,8 @@ pub fn power_may_go_again_while_what_is_left_is_opened<T: TestedDurable>() {
     play(&mut store);
     for image in store.files.take_crash_images().iter().step_by(3) {
         let files = image.after_crash(Survival::Everything, 0);
-        let through = durable(&store.check_after_crash(&files.copy(), Timestamp::ZERO)).durable_through();
+        let through =
+            durable(&store.check_after_crash(&files.copy(), CommitTimestamp::ZERO)).durable_through();
         files.keep_crash_images();
         open::<T>(&files).unwrap();
         for second in files.take_crash_images() {
@@ -558,7 +560,7 @@ pub fn damage_is_an_error_or_makes_no_difference<T: TestedDurable>() {
 }
 
 /// The answers of all methods about a state.
-fn answers<E: Engine>(engine: &E, at: Timestamp) -> Vec<Answer> {
+fn answers<E: Engine>(engine: &E, at: CommitTimestamp) -> Vec<Answer> {
     let mut answers = Vec::new();
     let counts = Counts { vertex_bound: 71, ..Counts::default() };
     // SAFETY: nothing else happens to the engine meanwhile.

@@ -3,8 +3,8 @@
 use crate::{Recount, Tested};
 use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered, Stamp};
 use hedgerow_model::{
-    Admission, Allowance, Catalog, Durable, Effects, Engine, EngineError, LockUnit, MemoryUse, Prepared,
-    Progress, ReadError, Timestamp, Topology, UnitLocks, VertexId, WriteError,
+    Admission, Allowance, Catalog, CommitTimestamp, Durable, Effects, Engine, EngineError, LockUnit,
+    MemoryUse, Prepared, Progress, ReadError, Topology, UnitLocks, VertexId, WriteError,
 };
 use hedgerow_sync::atomic::{AtomicUsize, Ordering};
 use rayon::ThreadPool;
@@ -139,7 +139,7 @@ impl<E: Engine> Engine for Failing<E> {
         }
     }
 
-    fn retained(&self, units: &dyn UnitLocks) -> Vec<(Timestamp, usize)> {
+    fn retained(&self, units: &dyn UnitLocks) -> Vec<(CommitTimestamp, usize)> {
         self.engine.retained(units)
     }
 

@@ -8,9 +8,9 @@ use crate::records::content;
 use hedgerow_encoding::{EdgeListWriter, list_as_record};
 use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered, Stamp};
 use hedgerow_model::{
-    Adjacency, AdjacencyEffects, Allowance, Catalog, Counts, Cursor, Direction, EdgeChange, EdgeSchema,
-    Effects, Engine, LabelId, LabelSchema, ParallelEdges, ParallelSchema, Record, RecordCursor, RecordSchema,
-    RecordView, Timestamp, Topology, VertexChange, VertexEffect, VertexId,
+    Adjacency, AdjacencyEffects, Allowance, Catalog, CommitTimestamp, Counts, Cursor, Direction, EdgeChange,
+    EdgeSchema, Effects, Engine, LabelId, LabelSchema, ParallelEdges, ParallelSchema, Record, RecordCursor,
+    RecordSchema, RecordView, Topology, VertexChange, VertexEffect, VertexId,
 };
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
@@ -44,7 +44,7 @@ pub struct ParallelGraph<E> {
     pub engine: E,
     topology: Topology,
     model: Model,
-    last: Timestamp,
+    last: CommitTimestamp,
     counts: Counts,
 }
 
@@ -55,7 +55,7 @@ impl<E: Engine> ParallelGraph<E> {
             engine,
             topology,
             model: Model::new(),
-            last: Timestamp::ZERO,
+            last: CommitTimestamp::ZERO,
             counts: Counts::default(),
         }
     }

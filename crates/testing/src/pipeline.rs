@@ -5,9 +5,9 @@ use crate::check::{check_view, read};
 use crate::oracle::{LABELS, Oracle, Request};
 use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered, Stamp};
 use hedgerow_model::{
-    Allowance, Catalog, ColumnType, Count, Counts, EdgeSchema, Engine, EngineError, Field, LabelId,
-    LabelSchema, LockUnit, MemoryUse, Outcome, Progress, ReadError, Reclaimed, RecordSchema, ShortPlan,
-    ShortWrites, StoredEdge, Timestamp, Topology, UnitLocks, ValueType, VertexId,
+    Allowance, Catalog, ColumnType, CommitTimestamp, Count, Counts, EdgeSchema, Engine, EngineError, Field,
+    LabelId, LabelSchema, LockUnit, MemoryUse, Outcome, Progress, ReadError, Reclaimed, RecordSchema,
+    ShortPlan, ShortWrites, StoredEdge, Topology, UnitLocks, ValueType, VertexId,
 };
 
 /// A store, the oracle of its newest state, and the open snapshots.
@@ -21,7 +21,7 @@ pub struct Pipeline<T: Tested> {
     /// The counts of the engine.
     pub(crate) counts: Counts,
     memory_limit: Option<usize>,
-    last: Timestamp,
+    last: CommitTimestamp,
 }
 
 /// An open snapshot, and its expected contents.
@@ -56,13 +56,13 @@ impl<T: Tested> Pipeline<T> {
     #[must_use]
     pub fn new(topology: Topology, memory_limit: Option<usize>) -> Self {
         let engine = T::engine(topology, catalog());
-        let empty = Pipeline::around(engine, Oracle::new(topology), Counts::default(), Timestamp::ZERO);
+        let empty = Pipeline::around(engine, Oracle::new(topology), Counts::default(), CommitTimestamp::ZERO);
         Pipeline { memory_limit, ..empty }
     }
 
     /// Wraps a store that has the state of its `last` commit already.
     #[must_use]
-    pub fn around(engine: T::Engine, oracle: Oracle, counts: Counts, last: Timestamp) -> Self {
+    pub fn around(engine: T::Engine, oracle: Oracle, counts: Counts, last: CommitTimestamp) -> Self {
         Pipeline { engine, oracle, snapshots: Vec::new(), counts, memory_limit: None, last }
     }
 
@@ -76,7 +76,8 @@ impl<T: Tested> Pipeline<T> {
         let mut after = self.oracle.clone();
         let effects = after.commit(requests);
         // Correct, or wrong in either direction.
-        let expected = [self.next_stamp(margin).editable_from(), Timestamp::ZERO, Timestamp(u64::MAX)];
+        let expected =
+            [self.next_stamp(margin).editable_from(), CommitTimestamp::ZERO, CommitTimestamp(u64::MAX)];
         let locks = self.locks().with_editable_now(expected[self.last.0 as usize % expected.len()]);
         // Like a writer whose effects depend on it.
         drop(self.engine.latest(&locks).map_err(Into::<ReadError>::into)?);
@@ -138,7 +139,7 @@ impl<T: Tested> Pipeline<T> {
     fn next_stamp(&self, margin: u64) -> Stamp {
         let at = self.last.next();
         let lowest = self.snapshots.last().map_or(0, |newest| newest.token.at().0 + 1);
-        let editable_from = Timestamp((lowest + margin).min(at.0));
+        let editable_from = CommitTimestamp((lowest + margin).min(at.0));
         // SAFETY: counted up on one thread, under the lock of everything; `editable_from` is above
         // every registered timestamp, and snapshots register the newest stamp.
         unsafe { Stamp::new(at, editable_from) }
@@ -186,7 +187,7 @@ impl<T: Tested> Pipeline<T> {
 
     /// The newest commit.
     #[must_use]
-    pub fn last(&self) -> Timestamp {
+    pub fn last(&self) -> CommitTimestamp {
         self.last
     }
 
@@ -228,7 +229,8 @@ impl<T: Tested> Pipeline<T> {
     /// # Errors
     /// The store could not be read or written.
     pub fn try_reclaim(&self, budget_bytes: usize, busy: u32) -> Result<Reclaimed, EngineError> {
-        let mut live: Vec<Timestamp> = self.snapshots.iter().map(|snapshot| snapshot.token.at()).collect();
+        let mut live: Vec<CommitTimestamp> =
+            self.snapshots.iter().map(|snapshot| snapshot.token.at()).collect();
         live.dedup();
         // SAFETY: all registered timestamps are there, and the next will be `last` or above.
         let live = unsafe { LiveTimestamps::as_of(live, self.last) };
@@ -288,7 +290,7 @@ impl<T: Tested> Pipeline<T> {
 
     /// The bytes retained by each timestamp.
     #[must_use]
-    pub fn retained(&self) -> Vec<(Timestamp, usize)> {
+    pub fn retained(&self) -> Vec<(CommitTimestamp, usize)> {
         self.engine.retained(&Units { busy: 0, counts: self.counts() })
     }
 

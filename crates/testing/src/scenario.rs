@@ -7,9 +7,9 @@
 use crate::Tested;
 use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered, Stamp};
 use hedgerow_model::{
-    Adjacency, AdjacencyEffects, Allowance, Catalog, Column, ColumnType, Counts, Cursor, Direction,
-    EdgeChange, EdgeSchema, Effects, Engine, GraphView, LabelId, LabelSchema, LockUnit, Prepared,
-    RecordSchema, Timestamp, Topology, UnitLocks, VertexId,
+    Adjacency, AdjacencyEffects, Allowance, Catalog, Column, ColumnType, CommitTimestamp, Counts, Cursor,
+    Direction, EdgeChange, EdgeSchema, Effects, Engine, GraphView, LabelId, LabelSchema, LockUnit, Prepared,
+    RecordSchema, Topology, UnitLocks, VertexId,
 };
 use hedgerow_sync::thread::{self, JoinHandle};
 use hedgerow_sync::{Arc, Condvar, Mutex, RawLock};
@@ -25,13 +25,13 @@ pub struct Graph<T: Tested> {
 
 #[derive(Default)]
 struct State {
-    last: Timestamp,
-    in_flight: BTreeSet<Timestamp>,
+    last: CommitTimestamp,
+    in_flight: BTreeSet<CommitTimestamp>,
     /// Registered timestamps, with a number to distinguish equal ones.
-    registered: BTreeSet<(Timestamp, u64)>,
+    registered: BTreeSet<(CommitTimestamp, u64)>,
     registrations: u64,
     /// Per unit: the stamps of its commits and their values.
-    history: Vec<Vec<(Timestamp, Option<u32>)>>,
+    history: Vec<Vec<(CommitTimestamp, Option<u32>)>>,
 }
 
 impl<T: Tested> Graph<T> {
@@ -67,7 +67,7 @@ impl<T: Tested> Graph<T> {
         // SAFETY: the caller holds the lock of the unit until this returns.
         let locks = unsafe { HeldLocks::stripes(&stripes, u32::MAX, self.counts()) };
         let is_likely_seen = value.is_multiple_of(2);
-        let locks = locks.with_editable_now(Timestamp(if is_likely_seen { u64::MAX } else { 0 }));
+        let locks = locks.with_editable_now(CommitTimestamp(if is_likely_seen { u64::MAX } else { 0 }));
         let value = (!value.is_multiple_of(3)).then_some(value);
         let bits = value.map(Column::to_bits);
         let change = EdgeChange { owner: self.owner(unit), neighbor: VertexId::new(0), value: bits };
@@ -94,7 +94,7 @@ impl<T: Tested> Graph<T> {
         state.last = at;
         state.in_flight.insert(at);
         state.history[unit as usize].push((at, value));
-        let editable_from = state.registered.last().map_or(Timestamp::ZERO, |newest| newest.0.next());
+        let editable_from = state.registered.last().map_or(CommitTimestamp::ZERO, |newest| newest.0.next());
         drop(state);
         // SAFETY: incremented under the mutex; above every registered timestamp, and a reader that
         // registers from now on gets this stamp or a later one and waits until it is applied.
@@ -135,7 +135,7 @@ impl<T: Tested> Graph<T> {
     /// Frees all garbage.
     pub fn reclaim(&self) {
         let state = self.state.lock();
-        let mut live: Vec<Timestamp> = state.registered.iter().map(|(at, _)| *at).collect();
+        let mut live: Vec<CommitTimestamp> = state.registered.iter().map(|(at, _)| *at).collect();
         live.dedup();
         // SAFETY: contains all registered timestamps, and a reader that registers from now on gets
         // `last` or later.
@@ -161,7 +161,7 @@ impl<T: Tested> Graph<T> {
 pub struct Snapshot<T: Tested> {
     graph: Arc<Graph<T>>,
     token: Registered,
-    registration: (Timestamp, u64),
+    registration: (CommitTimestamp, u64),
     expected: Vec<Option<u32>>,
 }
 
@@ -207,7 +207,7 @@ impl<T: Tested> UnitLocks for Graph<T> {
 }
 
 /// The last value written up to a timestamp.
-fn value_at(history: &[(Timestamp, Option<u32>)], at: Timestamp) -> Option<u32> {
+fn value_at(history: &[(CommitTimestamp, Option<u32>)], at: CommitTimestamp) -> Option<u32> {
     history.iter().rev().find(|(stamp, _)| *stamp <= at).and_then(|(_, value)| *value)
 }
 

@@ -10,7 +10,7 @@ use hedgerow_kernels::{
 };
 use hedgerow_log::files::FileSystem;
 use hedgerow_log::files::simulated::{Fault, FaultKind, SimulatedFiles};
-use hedgerow_model::{Catalog, Counts, Engine, LabelId, Timestamp, Topology, VertexId};
+use hedgerow_model::{Catalog, CommitTimestamp, Counts, Engine, LabelId, Topology, VertexId};
 use hedgerow_testing::Tested;
 use hedgerow_testing::disk::{DiskEngine, DiskOptions, DiskView};
 use hedgerow_testing::oracle::{Oracle, Request};
@@ -47,7 +47,8 @@ fn engine(topology: Topology, catalog: Catalog, files: &SimulatedFiles) -> DiskE
 /// edges.
 fn graph(topology: Topology, files: &SimulatedFiles) -> (Pipeline<TestedDisk>, Csr) {
     let (mut random, engine) = (StdRng::seed_from_u64(5), engine(topology, catalog(), files));
-    let mut pipeline = Pipeline::around(engine, Oracle::new(topology), Counts::default(), Timestamp::ZERO);
+    let mut pipeline =
+        Pipeline::around(engine, Oracle::new(topology), Counts::default(), CommitTimestamp::ZERO);
     for round in 0..8 {
         let mut requests: Vec<Request> =
             (0..VERTICES).map(|vertex| Request::PutVertex { vertex, property: None }).collect();

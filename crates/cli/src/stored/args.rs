@@ -3,7 +3,7 @@
 use super::wait::WaitArgs;
 use crate::options::{MemoryArgs, past_time};
 use clap::{Args, ValueEnum};
-use hedgerow::{AsOf, Durability, EngineKind, Timestamp};
+use hedgerow::{AsOf, CommitTimestamp, Durability, EngineKind};
 use std::path::{Path, PathBuf};
 
 /// The store, for commands without another argument.
@@ -52,7 +52,7 @@ pub struct AsOfArgs {
 impl AsOfArgs {
     /// The requested state; `None` is the newest.
     pub fn state(self) -> Option<AsOf> {
-        let commit = self.as_of.map(|commit| AsOf::Commit(Timestamp(commit)));
+        let commit = self.as_of.map(|commit| AsOf::Commit(CommitTimestamp(commit)));
         commit.or(self.as_of_time.map(AsOf::Time))
     }
 }

@@ -1,8 +1,8 @@
 //! Graphs made of maps and lists, slow and obvious, and a view of them.
 
 use hedgerow_model::{
-    Adjacency, Column, ColumnType, Count, Cursor, Direction, EdgeValue, GraphView, LabelId, Neighbors,
-    NoCommitOrder, Timestamp, Topology, VertexId, ViewError,
+    Adjacency, Column, ColumnType, CommitTimestamp, Count, Cursor, Direction, EdgeValue, GraphView, LabelId,
+    Neighbors, NoCommitOrder, Topology, VertexId, ViewError,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::convert::Infallible;
@@ -52,7 +52,7 @@ impl<W: Column> Naive<W> {
 /// only the ends of edges are vertices.
 pub struct ListView {
     bound: u32,
-    timestamp: Timestamp,
+    timestamp: CommitTimestamp,
     topology: Topology,
     edge_count: u64,
     /// By stored direction and owner, descending within a row.
@@ -60,7 +60,7 @@ pub struct ListView {
 }
 
 impl ListView {
-    pub fn new(bound: u32, timestamp: Timestamp, graph: &Naive<u32>) -> Self {
+    pub fn new(bound: u32, timestamp: CommitTimestamp, graph: &Naive<u32>) -> Self {
         let mut entries = BTreeMap::new();
         for direction in graph.topology.directions() {
             for (owner, row) in graph.rows(*direction, 0..u32::MAX) {
@@ -78,7 +78,7 @@ impl ListView {
         for (source, destination, value) in edges {
             entries.entry((Direction::Out, source.get())).or_default().push((destination, value));
         }
-        ListView { bound, timestamp: Timestamp(1), topology: Topology::Directed, edge_count, entries }
+        ListView { bound, timestamp: CommitTimestamp(1), topology: Topology::Directed, edge_count, entries }
     }
 
     pub fn vertices(&self) -> Vec<VertexId> {
@@ -92,7 +92,7 @@ impl GraphView for ListView {
     type Error = Infallible;
     type Adjacency<'v, W: Column> = ListAdjacency<W>;
 
-    fn timestamp(&self) -> Timestamp {
+    fn timestamp(&self) -> CommitTimestamp {
         self.timestamp
     }
 

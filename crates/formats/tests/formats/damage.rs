@@ -14,7 +14,7 @@ fn edge_list() -> Vec<u8> {
     let mut edges = Vec::new();
     Kronecker::new(8, 1, 7).unwrap().fill(0..200, &mut edges);
     let line = |(source, destination): (u64, u64)| format!("{source},{destination},0.5,{}\n", source * 1000);
-    ("Source,Target,Weight,Timestamp\n".to_owned() + &edges.into_iter().map(line).collect::<String>())
+    ("Source,Target,Weight,CommitTimestamp\n".to_owned() + &edges.into_iter().map(line).collect::<String>())
         .into_bytes()
 }
 

@@ -65,7 +65,7 @@ fn further_columns_mean_what_the_options_say() {
 #[test]
 fn a_header_is_passed_over_only_where_it_can_be_one() {
     let data = [edge(6, 2, Some(4.0), Some(9))];
-    assert_eq!(edges(b"Source,Target,Weight,Timestamp\n6,2,4,9\n", &text()), data);
+    assert_eq!(edges(b"Source,Target,Weight,CommitTimestamp\n6,2,4,9\n", &text()), data);
     assert_eq!(edges(b"\xef\xbb\xbf# c\n\n\"a\" , \"b\"\n6,2,4,9\n", &text()), data);
     // Not without commas, not in a later line, and not where a number may be meant.
     for file in [

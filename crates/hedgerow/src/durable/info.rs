@@ -2,7 +2,7 @@
 
 use crate::options::{EngineKind, OWN_FILES};
 use hedgerow_log::CheckpointEntry;
-use hedgerow_model::Timestamp;
+use hedgerow_model::CommitTimestamp;
 use hedgerow_pipeline::Journal;
 use std::path::PathBuf;
 
@@ -24,14 +24,14 @@ pub struct StoreInfo {
     /// The newest checkpoint.
     pub checkpoint: Option<CheckpointEntry>,
     /// The oldest commit whose state can still be had from log, checkpoint and the engine's own files.
-    pub oldest_readable: Timestamp,
+    pub oldest_readable: CommitTimestamp,
     /// Every commit up to this survives a loss of power.
-    pub durable: Timestamp,
+    pub durable: CommitTimestamp,
 }
 
 impl StoreInfo {
     /// What there is to tell of the store of a graph that `engine` holds, with the commits up to `in_files` in files of its own.
-    pub(super) fn of(journal: &Journal, engine: EngineKind, in_files: Timestamp) -> Self {
+    pub(super) fn of(journal: &Journal, engine: EngineKind, in_files: CommitTimestamp) -> Self {
         let manifest = journal.manifest();
         StoreInfo {
             path: journal.location(),

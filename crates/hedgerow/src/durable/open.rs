@@ -7,7 +7,7 @@ use crate::stores::{OpenStores, Stores, with_store};
 use hedgerow_log::checkpoint::{Checkpoint, UNFINISHED, name_of};
 use hedgerow_log::files::{EngineFiles, FileSystem};
 use hedgerow_log::{Log, Recovered, StoreError};
-use hedgerow_model::Timestamp;
+use hedgerow_model::CommitTimestamp;
 use hedgerow_pipeline::{Batches, Error as Cause, Journal, Until, manifest_path};
 use hedgerow_sequencer::AsOf;
 use hedgerow_sync::Arc;
@@ -28,7 +28,7 @@ pub(super) fn create(files: Arc<dyn FileSystem>, options: GraphOptions) -> Resul
     // Nothing is made on disk if an option is wrong, or if the directory has files of an engine whose store has lost its manifest.
     let owns_files = options.engine.owns_files();
     let mut stores = Stores::new(options.clone(), owns_files.then(|| looked_at(&files)).transpose()?)?;
-    if with_store!(&stores, graph => graph.in_files_through()) > Timestamp::ZERO {
+    if with_store!(&stores, graph => graph.in_files_through()) > CommitTimestamp::ZERO {
         return Err(StoreError::Missing { path: manifest_path(&*files) }.into());
     }
     let store = hedgerow_log::Store::create(Arc::clone(&files), made_with, id)?;

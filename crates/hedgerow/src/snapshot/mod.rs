@@ -13,8 +13,8 @@ use hedgerow_csr::{BuildOptions, Csr};
 use hedgerow_kernels::Kernel;
 use hedgerow_model::token::Registered;
 use hedgerow_model::{
-    AsKey, Catalog, Column, Count, Counts, Engine, GraphView, Key, KeyRef, LabelId, Timestamp, Topology,
-    VertexId,
+    AsKey, Catalog, Column, CommitTimestamp, Count, Counts, Engine, GraphView, Key, KeyRef, LabelId,
+    Topology, VertexId,
 };
 use hedgerow_pipeline::{Error as Cause, KeyReads, Newest, NewestEdge, StateReads, ViewReads, read_failed};
 use hedgerow_sequencer::{AsOf, Reader, Registrar, Registration, Sequencer};
@@ -60,7 +60,7 @@ impl Registrar for Ordered {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SnapshotInfo {
     /// The commit whose state it is.
-    pub timestamp: Timestamp,
+    pub timestamp: CommitTimestamp,
     /// How many snapshots and transactions read this state; clones of a snapshot count once.
     pub handles: usize,
     /// Since when this state is read.
@@ -130,7 +130,7 @@ impl Snapshot {
 
     /// The commit whose state this is.
     #[must_use]
-    pub fn timestamp(&self) -> Timestamp {
+    pub fn timestamp(&self) -> CommitTimestamp {
         self.token().at()
     }
 

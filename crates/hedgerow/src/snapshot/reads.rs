@@ -30,7 +30,7 @@ impl Reads for Snapshot {
         Ok(record.map(|record| if record.is_empty() { nulls() } else { record }))
     }
 
-    #[inline]
+    #[inline(always)]
     fn value<W: Column>(
         &self,
         label: LabelId,

@@ -92,8 +92,8 @@ fn reading_changes_nothing() {
         assert_eq!(Oracle::of_snapshot(&reader.snapshot().unwrap()), expected);
         assert_eq!(reader.put_edge(LabelId::DEFAULT, 1, 2).unwrap_err().kind(), ErrorKind::ReadOnly);
     }
-    let past =
-        Graph::open_at(&copy, hedgerow::Timestamp(150), GraphOptions::of_store(&copy).unwrap()).unwrap();
+    let past = Graph::open_at(&copy, hedgerow::CommitTimestamp(150), GraphOptions::of_store(&copy).unwrap())
+        .unwrap();
     assert_eq!(past.snapshot().unwrap().edge_count(), 150);
     assert!(store::check(&copy).unwrap().problems.is_empty());
     assert_eq!(store::holder(&copy).unwrap(), None);

@@ -7,8 +7,8 @@ use hedgerow::model::{
 };
 use hedgerow::store::StoreError;
 use hedgerow::{
-    Catalog, CheckpointOptions, Direction, ErrorKind, Graph, Key, KeyKind, LabelId, ReadGraph, RecordSchema,
-    Timestamp, Topology, Value, WriteGraph,
+    Catalog, CheckpointOptions, CommitTimestamp, Direction, ErrorKind, Graph, Key, KeyKind, LabelId,
+    ReadGraph, RecordSchema, Topology, Value, WriteGraph,
 };
 use hedgerow_log::files::simulated::SimulatedFiles;
 use hedgerow_log::{Body, CommitRef, Log, LogOptions, Store, StoreError as LogStoreError};
@@ -55,12 +55,12 @@ fn store_with(
     graph.close().unwrap();
     drop(graph);
     let store = Store::open(Arc::new(files.clone())).unwrap();
-    let recovered = store.replay(Timestamp::ZERO, |_, _| Ok::<(), LogStoreError>(())).unwrap();
+    let recovered = store.replay(CommitTimestamp::ZERO, |_, _| Ok::<(), LogStoreError>(())).unwrap();
     let log =
         Log::start(store, &recovered, LogOptions { segment_bytes: 4096, ..LogOptions::default() }).unwrap();
     let mut body = Body::default();
     body.encode(&CommitRef { effects, keys, catalog, input: None, record_labels: &[] }, TOPOLOGY);
-    let appended = log.append(Timestamp(2), 0, &mut body).unwrap();
+    let appended = log.append(CommitTimestamp(2), 0, &mut body).unwrap();
     log.wait_durable(appended.at()).unwrap();
     log.close().unwrap();
     drop(log);

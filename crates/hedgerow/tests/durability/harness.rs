@@ -3,7 +3,7 @@
 use crate::oracle::Oracle;
 use crate::workload::Promises;
 use hedgerow::model::{EdgeValue, Operation};
-use hedgerow::{CheckpointOptions, Error, ErrorKind, Graph, Key, LabelId, Timestamp, WriteGraph};
+use hedgerow::{CheckpointOptions, CommitTimestamp, Error, ErrorKind, Graph, Key, LabelId, WriteGraph};
 use hedgerow_log::files::simulated::{SimulatedFiles, Survival};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
@@ -97,7 +97,7 @@ fn go_on(files: &SimulatedFiles, promises: &mut Promises) -> Result<(), Error> {
         state.apply(&Operation::PutEdge { label: LabelId(0), source: from, destination: to, value });
         promises.ask(state);
         let commit = graph.put_edge(LabelId::DEFAULT, &source, &destination)?;
-        assert_eq!(commit.at, Timestamp(promises.states.len() as u64 - 1));
+        assert_eq!(commit.at, CommitTimestamp(promises.states.len() as u64 - 1));
         if graph.durability() == Some(hedgerow::Durability::Sync) {
             promises.promise(files.operations(), commit.at);
         }
@@ -107,6 +107,6 @@ fn go_on(files: &SimulatedFiles, promises: &mut Promises) -> Result<(), Error> {
         }
     }
     graph.close()?;
-    promises.promise(files.operations(), Timestamp(promises.states.len() as u64 - 1));
+    promises.promise(files.operations(), CommitTimestamp(promises.states.len() as u64 - 1));
     Ok(())
 }

@@ -5,7 +5,7 @@ use crate::oracle::{Oracle, options};
 use crate::workload::{Promises, Worker};
 use hedgerow::store::{check_on, recover_on};
 use hedgerow::{
-    CheckpointOptions, Error, ErrorKind, Graph, GraphOptions, KeyKind, LabelId, Timestamp, Topology,
+    CheckpointOptions, CommitTimestamp, Error, ErrorKind, Graph, GraphOptions, KeyKind, LabelId, Topology,
     WriteGraph,
 };
 use hedgerow_log::files::simulated::SimulatedFiles;
@@ -114,10 +114,10 @@ fn shared(files: &SimulatedFiles) -> Arc<dyn FileSystem> {
 }
 
 /// What opening a store gives: its last commit, or why it cannot be opened.
-fn open(files: &SimulatedFiles, subject: &Subject, is_plain: bool) -> Result<Timestamp, String> {
+fn open(files: &SimulatedFiles, subject: &Subject, is_plain: bool) -> Result<CommitTimestamp, String> {
     let options = GraphOptions::of_store_on(&shared(files)).map_err(|error| error.to_string())?;
     let options = || options.clone().threads(1).simulated();
-    let state = |graph: Result<Graph, Error>| -> Result<(Timestamp, Option<Oracle>), String> {
+    let state = |graph: Result<Graph, Error>| -> Result<(CommitTimestamp, Option<Oracle>), String> {
         let snapshot =
             graph.map_err(|error| error.to_string())?.snapshot().map_err(|error| error.to_string())?;
         // Where checksums are right, ids may be too large to check all of them.
@@ -216,7 +216,7 @@ fn a_log_that_is_whole_replaces_a_damaged_checkpoint() {
             let repair = repair.unwrap();
             let aside = repair.replaced.unwrap();
             assert!(repair.cuts.is_empty() && aside.problem.contains(&name), "{aside:?}");
-            assert_eq!((aside.at, aside.kept_in), (Timestamp(40), Some(format!("cut-{name}"))));
+            assert_eq!((aside.at, aside.kept_in), (CommitTimestamp(40), Some(format!("cut-{name}"))));
             assert!(names(&found).contains(&format!("cut-{name}")));
             assert_eq!(Oracle::of_snapshot(&open().unwrap().snapshot().unwrap()), expected);
         }

@@ -5,8 +5,8 @@ use crate::oracle::{Oracle, options};
 use crate::power::lose_power_on;
 use hedgerow::model::Count;
 use hedgerow::{
-    AsOf, CheckpointOptions, CustomEngine, EngineKind, EngineOptions, ErasedEngine, ErrorKind, Graph,
-    GraphOptions, KeyKind, LabelId, Make, ManualClock, ReadGraph, Timestamp, Topology, WriteGraph,
+    AsOf, CheckpointOptions, CommitTimestamp, CustomEngine, EngineKind, EngineOptions, ErasedEngine,
+    ErrorKind, Graph, GraphOptions, KeyKind, LabelId, Make, ManualClock, ReadGraph, Topology, WriteGraph,
 };
 use hedgerow_log::files::simulated::{FaultKind, SimulatedFiles};
 use hedgerow_log::files::{Access, FileSystem};
@@ -37,7 +37,7 @@ fn a_graph_comes_back_from_the_engines_files_the_checkpoint_and_the_log() {
     let edges: Vec<(u64, u64)> = (0..300).map(|edge| (edge % 20, 100 + edge)).collect();
     graph.ingest(LabelId::DEFAULT, &edges).unwrap();
     let report = graph.checkpoint(&CheckpointOptions::new()).unwrap();
-    assert_eq!((report.vertices, report.edges, report.timestamp), (320, 0, Timestamp(1)));
+    assert_eq!((report.vertices, report.edges, report.timestamp), (320, 0, CommitTimestamp(1)));
     // These keys are in no checkpoint, and some of them in the engine's files.
     for edge in 0..100 {
         graph.put_edge(LabelId::DEFAULT, 500 + edge, edge % 20).unwrap();
@@ -48,7 +48,7 @@ fn a_graph_comes_back_from_the_engines_files_the_checkpoint_and_the_log() {
     drop(graph);
     let graph = Graph::open_on(Arc::new(files.clone()), disk()).unwrap();
     assert_eq!(Oracle::of_snapshot(&graph.snapshot().unwrap()), shown);
-    assert_eq!(graph.recovery().unwrap().last, Timestamp(102));
+    assert_eq!(graph.recovery().unwrap().last, CommitTimestamp(102));
     assert!(
         graph.contains_edge(LabelId::DEFAULT, 500, 0).unwrap()
             && !graph.contains_edge(LabelId::DEFAULT, 3, 103).unwrap()
@@ -191,12 +191,12 @@ fn past_states_are_there_from_the_last_flush_on() {
     // Some of these are flushed.
     (1..100).for_each(commit);
     let kept = graph.store_info().unwrap().oldest_readable;
-    assert!(kept > Timestamp(20) && kept < Timestamp(100));
+    assert!(kept > CommitTimestamp(20) && kept < CommitTimestamp(100));
     graph.close().unwrap();
     drop(graph);
     let open_at = |state: AsOf| Graph::open_at_on(on(), state, disk().clock(&clock));
     for (at, is_there) in [(1, false), (kept.0 - 1, false), (kept.0, true), (99, true)] {
-        for state in [AsOf::Commit(Timestamp(at)), AsOf::Time(1_000 + 10 * at)] {
+        for state in [AsOf::Commit(CommitTimestamp(at)), AsOf::Time(1_000 + 10 * at)] {
             match open_at(state) {
                 Ok(graph) => {
                     assert!(is_there && graph.snapshot().unwrap().edge_count_of(LabelId(0)).may_be(at));

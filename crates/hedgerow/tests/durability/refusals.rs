@@ -4,9 +4,9 @@ use crate::oracle::options;
 use hedgerow::kernels::CancelToken;
 use hedgerow::store::StoreError;
 use hedgerow::{
-    CheckpointOptions, ColumnType, CustomEngine, Durability, EdgeSchema, EngineKind, Error, ErrorKind, Graph,
-    GraphOptions, KeyKind, LabelId, LabelSchema, ReadGraph, RecordSchema, Timestamp, Topology, WriteGraph,
-    store,
+    CheckpointOptions, ColumnType, CommitTimestamp, CustomEngine, Durability, EdgeSchema, EngineKind, Error,
+    ErrorKind, Graph, GraphOptions, KeyKind, LabelId, LabelSchema, ReadGraph, RecordSchema, Topology,
+    WriteGraph, store,
 };
 use hedgerow_engines::ADJACENCY_LIST;
 use hedgerow_log::files::simulated::{Fault, FaultKind, SimulatedFiles};
@@ -110,7 +110,7 @@ fn options_of_a_store_take_labels_that_are_added_before_it_is_opened() {
         |path, options| Graph::open_with(path, options),
         |path, options| Graph::open_read_only_with(path, options),
         |path, options| Graph::open_checkpoint_with(path, options),
-        |path, options| Graph::open_at(path, Timestamp::ZERO, options),
+        |path, options| Graph::open_at(path, CommitTimestamp::ZERO, options),
     ];
     for open in opens {
         let graph = open(folder.path(), read_before.clone()).unwrap();

@@ -3,8 +3,8 @@
 use crate::oracle::{ENGINES, Oracle, domain, operation, options, stage};
 use hedgerow::model::Operation;
 use hedgerow::{
-    AsOf, CheckpointOptions, Durability, EngineKind, ErrorKind, Graph, Key, KeyKind, LabelId, ReadGraph,
-    Snapshot, Timestamp, Topology, VertexId, WriteGraph,
+    AsOf, CheckpointOptions, CommitTimestamp, Durability, EngineKind, ErrorKind, Graph, Key, KeyKind,
+    LabelId, ReadGraph, Snapshot, Topology, VertexId, WriteGraph,
 };
 use hedgerow_log::files::simulated::{SimulatedFiles, Survival};
 use proptest::prelude::*;
@@ -68,7 +68,7 @@ struct Run {
     keys: Vec<Key>,
     open: Vec<(Snapshot, Oracle)>,
     /// States since the newest checkpoint, the first of them that of the checkpoint or before all commits.
-    past: Vec<(Timestamp, Oracle)>,
+    past: Vec<(CommitTimestamp, Oracle)>,
 }
 
 impl Run {
@@ -83,7 +83,7 @@ impl Run {
             .simulated();
         let graph = Graph::create_on(Arc::new(files.clone()), options.clone()).unwrap();
         let (oracle, keys) = (Oracle::new(topology), domain(kind, 11));
-        let past = vec![(Timestamp::ZERO, oracle.clone())];
+        let past = vec![(CommitTimestamp::ZERO, oracle.clone())];
         Run { files, graph: Some(graph), options, oracle, input: None, keys, open: Vec::new(), past }
     }
 
@@ -186,7 +186,7 @@ impl Run {
     fn check_past(&self) {
         let at = |at: u64| {
             let files = Arc::new(self.files.clone());
-            Graph::open_at_on(files, AsOf::Commit(Timestamp(at)), self.options.clone())
+            Graph::open_at_on(files, AsOf::Commit(CommitTimestamp(at)), self.options.clone())
         };
         for (state, oracle) in self.past.iter().step_by(1 + self.past.len() / 3) {
             let graph = at(state.0).unwrap();
@@ -253,7 +253,7 @@ impl Run {
 /// What of a state is not in the oracle.
 #[derive(Debug, PartialEq)]
 struct Identity {
-    timestamp: Timestamp,
+    timestamp: CommitTimestamp,
     bound: u32,
     ids: BTreeMap<VertexId, Key>,
 }

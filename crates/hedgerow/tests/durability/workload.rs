@@ -4,8 +4,8 @@ use crate::oracle::{ENGINES, Oracle, domain, operation, options, stage};
 use crate::own_files;
 use hedgerow::model::{EdgeValue, Operation};
 use hedgerow::{
-    CheckpointOptions, Durability, EngineKind, Error, Graph, GraphOptions, Key, KeyKind, LabelId, Timestamp,
-    Topology, WriteGraph,
+    CheckpointOptions, CommitTimestamp, Durability, EngineKind, Error, Graph, GraphOptions, Key, KeyKind,
+    LabelId, Topology, WriteGraph,
 };
 use hedgerow_log::files::simulated::SimulatedFiles;
 use rand::rngs::StdRng;
@@ -21,7 +21,7 @@ pub struct Promises {
     /// The store exists.
     pub created: Option<u64>,
     /// Commits up to this survive.
-    durable: Vec<(u64, Timestamp)>,
+    durable: Vec<(u64, CommitTimestamp)>,
     /// The graph at each timestamp. Behind what was acknowledged: what was asked for.
     pub states: Vec<Arc<Oracle>>,
     pub options: GraphOptions,
@@ -31,18 +31,18 @@ pub struct Promises {
 
 impl Promises {
     /// What had been acknowledged as durable before an operation.
-    pub fn before(&self, operation: u64) -> Timestamp {
+    pub fn before(&self, operation: u64) -> CommitTimestamp {
         let made = self.durable.iter().filter(|(at, _)| *at < operation).map(|(_, promised)| *promised);
         made.max().unwrap_or_default()
     }
 
     /// What is promised from the beginning on: the store, and commits up to `durable`. There is nothing behind `last`.
-    pub fn renew(&mut self, durable: Timestamp, last: Timestamp) {
+    pub fn renew(&mut self, durable: CommitTimestamp, last: CommitTimestamp) {
         (self.created, self.durable) = (Some(0), vec![(0, durable)]);
         self.states.truncate(last.0 as usize + 1);
     }
 
-    pub fn promise(&mut self, operation: u64, durable: Timestamp) {
+    pub fn promise(&mut self, operation: u64, durable: CommitTimestamp) {
         self.durable.push((operation, durable));
     }
 
@@ -173,8 +173,8 @@ impl<'f> Worker<'f> {
         self.graph.as_ref().unwrap()
     }
 
-    fn last(&self) -> Timestamp {
-        Timestamp(self.promises.states.len() as u64 - 1)
+    fn last(&self) -> CommitTimestamp {
+        CommitTimestamp(self.promises.states.len() as u64 - 1)
     }
 
     fn promise_all(&mut self) {

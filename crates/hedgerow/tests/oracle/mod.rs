@@ -4,9 +4,9 @@
 
 use hedgerow::model::{EdgeValue, Operation, RecordChange, RecordMode};
 use hedgerow::{
-    ColumnType, Commit, Count, Direction, EdgeSchema, Field, GraphOptions, Key, KeyKind, LabelId,
-    LabelSchema, Newest, ParallelEdge, ParallelSchema, ReadGraph, Record, RecordRef, RecordSchema, Snapshot,
-    Timestamp, Topology, Value, ValueType,
+    ColumnType, Commit, CommitTimestamp, Count, Direction, EdgeSchema, Field, GraphOptions, Key, KeyKind,
+    LabelId, LabelSchema, Newest, ParallelEdge, ParallelSchema, ReadGraph, Record, RecordRef, RecordSchema,
+    Snapshot, Topology, Value, ValueType,
 };
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -136,7 +136,7 @@ impl Oracle {
             of.vertices.keys().filter(|key| !from.vertices.contains_key(key)).count() as u64
         };
         Commit {
-            at: Timestamp::ZERO,
+            at: CommitTimestamp::ZERO,
             changed: self != before,
             edges_added: Count::exactly(new.difference(&old).count() as u64),
             edges_removed: Count::exactly(old.difference(&new).count() as u64),

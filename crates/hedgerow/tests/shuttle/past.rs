@@ -1,7 +1,7 @@
 //! Past states of a graph that keeps its history.
 
 use crate::{EDGE, check, has, options, swap};
-use hedgerow::{Graph, History, KeyKind, Timestamp, Topology};
+use hedgerow::{CommitTimestamp, Graph, History, KeyKind, Topology};
 use shuttle::thread;
 
 /// Every state of a graph that keeps its history shows its commits whole, and goes on doing so, while writers change what it shows,
@@ -19,7 +19,7 @@ fn past_states_are_atomic_and_stay() {
             })
             .into();
         let state = |graph: &Graph, at: u64| {
-            let snapshot = graph.snapshot_at(Timestamp(at)).unwrap();
+            let snapshot = graph.snapshot_at(CommitTimestamp(at)).unwrap();
             let shown = [1, 2, 3].map(|to| (has(&snapshot, 0, to), has(&snapshot, 66, to)));
             assert!(shown.iter().all(|(one, other)| one == other), "half of commit {at}: {shown:?}");
             let pairs = shown.iter().filter(|(one, _)| *one).count();

@@ -1,6 +1,6 @@
 //! Acknowledgements of a process before it is killed: lines on its output, which its parent keeps.
 
-use hedgerow::Timestamp;
+use hedgerow::CommitTimestamp;
 use std::fmt;
 
 /// A result of the graph that a process acknowledges.
@@ -15,12 +15,12 @@ pub enum Acknowledged {
         /// Its last commit.
         number: u64,
         /// Its position in the order of commits, or a later one.
-        at: Timestamp,
+        at: CommitTimestamp,
         /// The count that it reached in the shared ledger, if it counted there.
         chained: Option<u64>,
     },
     /// Every commit up to this one is permanent: a flush or a checkpoint has returned.
-    Durable(Timestamp),
+    Durable(CommitTimestamp),
 }
 
 impl Acknowledged {
@@ -32,10 +32,10 @@ impl Acknowledged {
         let numbers: Vec<u64> = words.map(str::parse).collect::<Result<_, _>>().ok()?;
         match (kind, &numbers[..]) {
             ("open", []) => Some(Acknowledged::Open),
-            ("durable", &[at]) => Some(Acknowledged::Durable(Timestamp(at))),
+            ("durable", &[at]) => Some(Acknowledged::Durable(CommitTimestamp(at))),
             ("committed", &[client, number, at, ref chained @ ..]) if chained.len() < 2 => {
                 let chained = chained.first().copied();
-                Some(Acknowledged::Committed { client, number, at: Timestamp(at), chained })
+                Some(Acknowledged::Committed { client, number, at: CommitTimestamp(at), chained })
             }
             _ => None,
         }
@@ -61,7 +61,7 @@ mod tests {
 
     #[test]
     fn lines_are_read_as_they_were_written() {
-        let at = Timestamp(7);
+        let at = CommitTimestamp(7);
         for line in [
             Acknowledged::Open,
             Acknowledged::Durable(at),

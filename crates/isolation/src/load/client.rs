@@ -7,7 +7,7 @@ use crate::load::{COUNT, LEDGER, NUMBERED, PLAIN, graph_options};
 use crate::mistake::Mistake;
 use crate::named::Named;
 use hedgerow::{
-    CheckpointOptions, Commit, DeclaredTxn, Durability, Error, ErrorKind, Graph, ReadGraph, Timestamp,
+    CheckpointOptions, Commit, CommitTimestamp, DeclaredTxn, Durability, Error, ErrorKind, Graph, ReadGraph,
     Topology, Value, WriteGraph, WriteTxn,
 };
 use rand::rngs::SmallRng;
@@ -104,7 +104,7 @@ impl Client<'_> {
     fn step(&mut self) -> Result<(), Error> {
         let plan = plan(self.seed, self.client, self.number);
         if self.mistake == Mistake::Early {
-            self.acknowledge(&plan, Timestamp::ZERO, None);
+            self.acknowledge(&plan, CommitTimestamp::ZERO, None);
         }
         let (at, chained) = self.commit(&plan)?;
         if self.mistake != Mistake::Early {
@@ -120,12 +120,12 @@ impl Client<'_> {
         Ok(())
     }
 
-    fn acknowledge(&self, plan: &Plan, at: Timestamp, chained: Option<u64>) {
+    fn acknowledge(&self, plan: &Plan, at: CommitTimestamp, chained: Option<u64>) {
         let number = self.number + plan.commit_count() - 1;
         tell(Acknowledged::Committed { client: self.client, number, at, chained });
     }
 
-    fn commit(&self, plan: &Plan) -> Result<(Timestamp, Option<u64>), Error> {
+    fn commit(&self, plan: &Plan) -> Result<(CommitTimestamp, Option<u64>), Error> {
         let changes: Vec<Change> = plan.commits().flatten().copied().collect();
         let at = match plan.way {
             Way::Single => self.single(changes[0])?,
@@ -158,7 +158,7 @@ impl Client<'_> {
             .collect()
     }
 
-    fn single(&self, change: Change) -> Result<Timestamp, Error> {
+    fn single(&self, change: Change) -> Result<CommitTimestamp, Error> {
         let (graph, number) = (self.graph, self.number);
         match change {
             Change::Put(source, destination) => {
@@ -215,7 +215,7 @@ impl Client<'_> {
         &self,
         changes: &[Change],
         durability: Durability,
-    ) -> Result<(Timestamp, Option<u64>), Error> {
+    ) -> Result<(CommitTimestamp, Option<u64>), Error> {
         loop {
             let transaction = self.graph.begin()?;
             let mut chained = None;

@@ -5,7 +5,7 @@ use crate::load::client::{client_key, count};
 use crate::load::expected::Part;
 use crate::load::plan::{CLIENTS, Change, plan};
 use crate::load::{LEDGER, NUMBERED};
-use hedgerow::{Direction, Graph, Key, ReadGraph, Snapshot, Timestamp, Topology};
+use hedgerow::{CommitTimestamp, Direction, Graph, Key, ReadGraph, Snapshot, Topology};
 use std::collections::BTreeMap;
 
 /// The acknowledgements that a kill must not undo.
@@ -37,9 +37,9 @@ pub enum Violation {
     #[error("commits up to {promised} were acknowledged, and the store ends with {found}")]
     Lost {
         /// The last acknowledged commit.
-        promised: Timestamp,
+        promised: CommitTimestamp,
         /// The last commit found.
-        found: Timestamp,
+        found: CommitTimestamp,
     },
     /// A client's part of the graph is none of the states that it may be in.
     #[error("client {client} is in no state between its commits {first} and {last}")]
@@ -57,7 +57,7 @@ pub enum Violation {
         /// Commits in the states of all clients.
         commits: u64,
         /// The newest commit of the store.
-        last: Timestamp,
+        last: CommitTimestamp,
     },
     /// The shared ledger has another number than the clients counted.
     #[error("the ledger: {0}")]
@@ -155,7 +155,7 @@ impl Verifier {
         client: u64,
         snapshot: &Snapshot,
         acknowledged: &[Acknowledged],
-        found: Timestamp,
+        found: CommitTimestamp,
         round: &mut Round,
     ) -> Result<(), Violation> {
         let (seed, topology) = (self.seed, self.topology);
@@ -243,7 +243,7 @@ impl Verifier {
 }
 
 /// The timestamp up to which nothing may be missing.
-fn promised(acknowledged: &[Acknowledged], promise: Promise) -> Timestamp {
+fn promised(acknowledged: &[Acknowledged], promise: Promise) -> CommitTimestamp {
     let promised = acknowledged.iter().filter_map(|told| match *told {
         Acknowledged::Durable(at) => Some(at),
         Acknowledged::Committed { at, .. } if promise == Promise::EveryCommit => Some(at),
@@ -254,7 +254,7 @@ fn promised(acknowledged: &[Acknowledged], promise: Promise) -> Timestamp {
 
 /// The acknowledged commits of a client, each with its latest possible position in the order of
 /// commits.
-fn commits_of(client: u64, acknowledged: &[Acknowledged]) -> Vec<(u64, Timestamp)> {
+fn commits_of(client: u64, acknowledged: &[Acknowledged]) -> Vec<(u64, CommitTimestamp)> {
     let of = |told: &Acknowledged| match *told {
         Acknowledged::Committed { client: other, number, at, .. } if other == client => Some((number, at)),
         _ => None,

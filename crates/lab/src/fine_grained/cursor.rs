@@ -3,7 +3,7 @@
 use super::entries::Entries;
 use super::row::Row;
 use super::view::FineGrainedAdjacency;
-use hedgerow_model::{Column, Cursor, Neighbors, NoCommitOrder, RecordHandle, Timestamp, VertexId};
+use hedgerow_model::{Column, CommitTimestamp, Cursor, Neighbors, NoCommitOrder, RecordHandle, VertexId};
 use hedgerow_records::HandleCursor;
 use hedgerow_sync::RwLock;
 use std::convert::Infallible;
@@ -16,7 +16,7 @@ use std::ops::{ControlFlow, Range};
 /// it.
 pub struct FineGrainedCursor<'s, E, W> {
     adjacency: FineGrainedAdjacency<'s, E, W>,
-    at: Timestamp,
+    at: CommitTimestamp,
     bound: u32,
     /// The copy of the last row read.
     neighbors: Vec<VertexId>,

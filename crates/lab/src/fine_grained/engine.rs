@@ -10,8 +10,8 @@ use super::vertex::VertexCell;
 use super::view::FineGrainedView;
 use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered, Stamp};
 use hedgerow_model::{
-    Allowance, Catalog, ColumnType, Direction, Effects, Engine, EngineError, LabelId, LockUnit, MemoryUse,
-    NoShortWrites, Prepared, Progress, Timestamp, Topology, UnitLocks, VertexId, ViewError,
+    Allowance, Catalog, ColumnType, CommitTimestamp, Direction, Effects, Engine, EngineError, LabelId,
+    LockUnit, MemoryUse, NoShortWrites, Prepared, Progress, Topology, UnitLocks, VertexId, ViewError,
 };
 use hedgerow_reclamation::{Garbage, Memory, MemoryChange};
 use hedgerow_records::{RecordHeap, StagedEffects};
@@ -165,7 +165,7 @@ impl<E: Entries> Engine for FineGrained<E> {
         Ok(reclaimed.into())
     }
 
-    fn retained(&self, units: &dyn UnitLocks) -> Vec<(Timestamp, usize)> {
+    fn retained(&self, units: &dyn UnitLocks) -> Vec<(CommitTimestamp, usize)> {
         let mut retained = hedgerow_reclamation::retained(self, units);
         self.records.add_retained(&mut retained);
         retained

@@ -4,7 +4,7 @@ use super::entries::{Entries, NewEntry};
 use super::garbage::Superseded;
 use super::version::{Begin, Version};
 use hedgerow_model::token::Stamp;
-use hedgerow_model::{Column, EdgeChange, EdgeValue, Timestamp, VertexId};
+use hedgerow_model::{Column, CommitTimestamp, EdgeChange, EdgeValue, VertexId};
 use hedgerow_reclamation::MemoryChange;
 use smallvec::SmallVec;
 
@@ -34,14 +34,14 @@ impl<E: Entries> Row<E> {
 
     /// The value of the edge to `neighbor` at `at`. O(search + versions newer than `at`).
     #[inline]
-    pub(super) fn find(&self, neighbor: VertexId, at: Timestamp) -> Option<EdgeValue> {
+    pub(super) fn find(&self, neighbor: VertexId, at: CommitTimestamp) -> Option<EdgeValue> {
         let place = self.entries.locate(neighbor).ok()?;
         let head = self.entries.head(place);
         if head.begin.shows_at(at) { Some(self.entries.value(place)) } else { head.earlier(at) }
     }
 
     /// The number of neighbors at `at`. O(entries).
-    pub(super) fn degree(&self, at: Timestamp) -> usize {
+    pub(super) fn degree(&self, at: CommitTimestamp) -> usize {
         self.entries.degree(at)
     }
 
@@ -49,7 +49,7 @@ impl<E: Entries> Row<E> {
     #[inline]
     pub(super) fn copy_visible<W: Column>(
         &self,
-        at: Timestamp,
+        at: CommitTimestamp,
         neighbors: &mut Vec<VertexId>,
         values: &mut Vec<W>,
     ) {
@@ -83,7 +83,7 @@ impl<E: Entries> Row<E> {
         changes: &[EdgeChange],
         stamp: Stamp,
         room: Option<E::Room>,
-        mut kept: impl FnMut(VertexId, Timestamp),
+        mut kept: impl FnMut(VertexId, CommitTimestamp),
     ) {
         let (mut new, mut some_absent) = (SmallVec::<[NewEntry; 1]>::new(), false);
         for &EdgeChange { neighbor, value, .. } in changes {
@@ -105,7 +105,7 @@ impl<E: Entries> Row<E> {
 
     /// Frees the superseded version of `neighbor` born at `born`. The caller calls
     /// [`Entries::drop_absent`] afterwards.
-    pub(super) fn remove_version(&mut self, neighbor: VertexId, born: Timestamp) {
+    pub(super) fn remove_version(&mut self, neighbor: VertexId, born: CommitTimestamp) {
         let place = self.entries.locate(neighbor).expect("a filed version has an entry");
         let removed = self.entries.head_mut(place).older.remove(born);
         assert!(removed.is_some(), "a filed version is linked");
@@ -128,7 +128,7 @@ impl<E: Entries> Row<E> {
     }
 
     /// Gives an entry a new newest version. Returns the birth of the previous one, if it is kept.
-    fn change(&mut self, place: usize, value: Option<EdgeValue>, stamp: Stamp) -> Option<Timestamp> {
+    fn change(&mut self, place: usize, value: Option<EdgeValue>, stamp: Stamp) -> Option<CommitTimestamp> {
         if self.newest(place) == value {
             return None;
         }

@@ -3,7 +3,7 @@
 //! The newest version lies in the edge's entry or the vertex itself, followed by a chain of the
 //! older ones, newest first. Births strictly descend along a chain.
 
-use hedgerow_model::Timestamp;
+use hedgerow_model::CommitTimestamp;
 
 /// The highest bit of a [`Begin`].
 const DELETION: u64 = 1 << 63;
@@ -18,19 +18,19 @@ impl Begin {
     pub(super) const NEVER: Begin = Begin(DELETION);
 
     /// Later than every stamp: a reader at this timestamp sees the newest versions.
-    pub(super) const END_OF_TIME: Timestamp = Timestamp(DELETION - 1);
+    pub(super) const END_OF_TIME: CommitTimestamp = CommitTimestamp(DELETION - 1);
 
     /// A version that begins at `at`: a state, or a deletion.
     #[inline]
-    pub(super) fn new(at: Timestamp, exists: bool) -> Self {
+    pub(super) fn new(at: CommitTimestamp, exists: bool) -> Self {
         debug_assert!(at <= Begin::END_OF_TIME);
         if exists { Begin(at.0) } else { Begin(at.0 | DELETION) }
     }
 
     /// The timestamp.
     #[inline]
-    pub(super) fn at(self) -> Timestamp {
-        Timestamp(self.0 & !DELETION)
+    pub(super) fn at(self) -> CommitTimestamp {
+        CommitTimestamp(self.0 & !DELETION)
     }
 
     /// Whether this is a state and not a deletion.
@@ -42,7 +42,7 @@ impl Begin {
     /// Whether this is a state that began at or before `at`. A scan makes only this one comparison
     /// per neighbor, because a deletion is larger than every timestamp.
     #[inline]
-    pub(super) fn shows_at(self, at: Timestamp) -> bool {
+    pub(super) fn shows_at(self, at: CommitTimestamp) -> bool {
         self.0 <= at.0
     }
 }
@@ -82,18 +82,18 @@ impl<S> History<S> {
 
     /// The state at `at`; `None` if it was deleted then or had not begun. O(versions newer than
     /// `at`).
-    pub(super) fn at(&self, at: Timestamp) -> Option<&S> {
+    pub(super) fn at(&self, at: CommitTimestamp) -> Option<&S> {
         let version = self.iter().find(|version| version.begin.at() <= at)?;
         version.begin.exists().then_some(&version.state)
     }
 
     /// The state of the version born at `born`.
-    pub(super) fn born_at(&self, born: Timestamp) -> Option<&S> {
+    pub(super) fn born_at(&self, born: CommitTimestamp) -> Option<&S> {
         self.iter().find(|version| version.begin.at() == born).map(|version| &version.state)
     }
 
     /// Removes the version born at `born` and returns its state. O(newer versions).
-    pub(super) fn remove(&mut self, born: Timestamp) -> Option<S> {
+    pub(super) fn remove(&mut self, born: CommitTimestamp) -> Option<S> {
         let mut link = self;
         while link.0.as_ref()?.begin.at() != born {
             link = &mut link.0.as_mut()?.older;
@@ -131,48 +131,48 @@ mod tests {
     fn history() -> History<char> {
         let mut history = History::default();
         for (at, exists, state) in [(2, true, 'a'), (4, false, 'b'), (6, true, 'c')] {
-            history.push(Begin::new(Timestamp(at), exists), state);
+            history.push(Begin::new(CommitTimestamp(at), exists), state);
         }
         history
     }
 
     fn read(history: &History<char>) -> [Option<char>; 7] {
-        [1, 2, 3, 4, 5, 6, 7].map(|at| history.at(Timestamp(at)).copied())
+        [1, 2, 3, 4, 5, 6, 7].map(|at| history.at(CommitTimestamp(at)).copied())
     }
 
     #[test]
     fn each_timestamp_reads_its_own_version() {
         let (a, c) = (Some('a'), Some('c'));
         assert_eq!(read(&history()), [None, a, a, None, None, c, c]);
-        assert!(history().born_at(Timestamp(3)).is_none());
-        assert_eq!(history().born_at(Timestamp(4)), Some(&'b'));
+        assert!(history().born_at(CommitTimestamp(3)).is_none());
+        assert_eq!(history().born_at(CommitTimestamp(4)), Some(&'b'));
     }
 
     #[test]
     fn versions_can_be_removed_anywhere() {
         let (a, c) = (Some('a'), Some('c'));
         let mut history = history();
-        assert_eq!(history.remove(Timestamp(5)), None);
-        assert_eq!(history.remove(Timestamp(4)), Some('b'));
+        assert_eq!(history.remove(CommitTimestamp(5)), None);
+        assert_eq!(history.remove(CommitTimestamp(4)), Some('b'));
         assert_eq!(read(&history), [None, a, a, a, a, c, c]);
-        assert_eq!(history.remove(Timestamp(2)), a);
-        assert_eq!(history.remove(Timestamp(6)), c);
+        assert_eq!(history.remove(CommitTimestamp(2)), a);
+        assert_eq!(history.remove(CommitTimestamp(6)), c);
         assert!(history.is_empty());
-        assert_eq!(history.remove(Timestamp(6)), None);
+        assert_eq!(history.remove(CommitTimestamp(6)), None);
     }
 
     #[test]
     fn deletions_are_never_visible() {
-        let (state, deletion) = (Begin::new(Timestamp(3), true), Begin::new(Timestamp(3), false));
-        assert!(state.shows_at(Timestamp(3)) && !state.shows_at(Timestamp(2)));
+        let (state, deletion) = (Begin::new(CommitTimestamp(3), true), Begin::new(CommitTimestamp(3), false));
+        assert!(state.shows_at(CommitTimestamp(3)) && !state.shows_at(CommitTimestamp(2)));
         assert!(!deletion.shows_at(Begin::END_OF_TIME) && !Begin::NEVER.shows_at(Begin::END_OF_TIME));
-        assert_eq!((deletion.at(), deletion.exists()), (Timestamp(3), false));
+        assert_eq!((deletion.at(), deletion.exists()), (CommitTimestamp(3), false));
     }
 
     #[test]
     fn a_long_chain_is_dropped_without_recursion() {
         let mut history = History::default();
-        (1..1_000_000).for_each(|at| history.push(Begin::new(Timestamp(at), true), at));
+        (1..1_000_000).for_each(|at| history.push(Begin::new(CommitTimestamp(at), true), at));
         drop(history);
     }
 }

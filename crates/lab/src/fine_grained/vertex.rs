@@ -3,7 +3,7 @@
 use super::garbage::Superseded;
 use super::version::{Begin, History, Version};
 use hedgerow_model::token::Stamp;
-use hedgerow_model::{Record, Timestamp, VertexChange};
+use hedgerow_model::{CommitTimestamp, Record, VertexChange};
 use hedgerow_reclamation::MemoryChange;
 
 /// A vertex with all versions that may be visible.
@@ -22,7 +22,7 @@ impl Default for VertexCell {
 
 impl VertexCell {
     /// The record at `at`; `None` if the vertex does not exist then. O(versions newer than `at`).
-    pub(super) fn record(&self, at: Timestamp) -> Option<&Record> {
+    pub(super) fn record(&self, at: CommitTimestamp) -> Option<&Record> {
         if self.begin.shows_at(at) {
             return Some(&self.record);
         }
@@ -38,7 +38,11 @@ impl VertexCell {
     }
 
     /// Makes a change at a stamp. Returns the birth of the superseded version, if it is kept.
-    pub(super) fn apply(&mut self, change: &VertexChange, stamp: Stamp) -> (MemoryChange, Option<Timestamp>) {
+    pub(super) fn apply(
+        &mut self,
+        change: &VertexChange,
+        stamp: Stamp,
+    ) -> (MemoryChange, Option<CommitTimestamp>) {
         let (exists, record) = parts(change);
         let old = std::mem::replace(&mut self.record, record.clone());
         let live = self.record.heap_bytes() as isize - old.heap_bytes() as isize;
@@ -56,14 +60,14 @@ impl VertexCell {
     }
 
     /// Frees the superseded version born at `born`. Returns its bytes.
-    pub(super) fn remove_version(&mut self, born: Timestamp) -> usize {
+    pub(super) fn remove_version(&mut self, born: CommitTimestamp) -> usize {
         let record = self.older.remove(born).expect("a filed version is linked");
         self.forget_deletion();
         version_bytes(&record)
     }
 
     /// The bytes that the superseded version born at `born` retains; 0 if it is gone.
-    pub(super) fn retained_bytes(&self, born: Timestamp) -> usize {
+    pub(super) fn retained_bytes(&self, born: CommitTimestamp) -> usize {
         self.older.born_at(born).map_or(0, version_bytes)
     }
 

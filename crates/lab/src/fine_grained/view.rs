@@ -8,8 +8,8 @@ use super::version::Begin;
 use super::vertex::VertexCell;
 use hedgerow_model::token::{HeldLocks, Registered};
 use hedgerow_model::{
-    Adjacency, Column, ColumnType, Count, Direction, GraphView, LabelId, Record, RecordHandle, RecordView,
-    Timestamp, Topology, VertexId, ViewError, ViewState, cuts_by_work,
+    Adjacency, Column, ColumnType, CommitTimestamp, Count, Direction, GraphView, LabelId, Record,
+    RecordHandle, RecordView, Topology, VertexId, ViewError, ViewState, cuts_by_work,
 };
 use hedgerow_records::HeapCursor;
 use hedgerow_sync::RwLock;
@@ -47,7 +47,7 @@ impl<'s, E: Entries> FineGrainedView<'s, E> {
     }
 
     /// The timestamp that versions are compared with.
-    fn at(&self) -> Timestamp {
+    fn at(&self) -> CommitTimestamp {
         match self.state {
             ViewState::Registered(at) => at.at(),
             ViewState::Locked(_) => Begin::END_OF_TIME,
@@ -76,7 +76,7 @@ impl<'s, E: Entries> GraphView for FineGrainedView<'s, E> {
     where
         Self: 'v;
 
-    fn timestamp(&self) -> Timestamp {
+    fn timestamp(&self) -> CommitTimestamp {
         self.state.timestamp()
     }
 
@@ -176,7 +176,7 @@ impl<'s, E: Entries, W> FineGrainedAdjacency<'s, E, W> {
     }
 
     /// The timestamp that versions are compared with.
-    pub(super) fn at(&self) -> Timestamp {
+    pub(super) fn at(&self) -> CommitTimestamp {
         self.view.at()
     }
 

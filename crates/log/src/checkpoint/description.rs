@@ -3,7 +3,7 @@
 use super::layout::Header;
 use crate::body::{decode_catalog, encode_catalog};
 use hedgerow_encoding::wire::{DecodeError, Reader, put_bytes, put_varint};
-use hedgerow_model::{Catalog, ColumnType, Counts, KeyKind, LabelId, LabelSchema, Timestamp, Topology};
+use hedgerow_model::{Catalog, ColumnType, CommitTimestamp, Counts, KeyKind, LabelId, LabelSchema, Topology};
 
 /// The description of the whole graph in a checkpoint.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -11,7 +11,7 @@ pub struct Description {
     /// The id of the store.
     pub store: [u8; 16],
     /// The commit whose state the checkpoint contains.
-    pub timestamp: Timestamp,
+    pub timestamp: CommitTimestamp,
     /// The wall-clock time of that commit: microseconds since 1970-01-01 UTC.
     pub wall_clock: u64,
     /// Whether edges are directed, and whether in-neighbors are stored; they are not in the

@@ -1,6 +1,6 @@
 //! The entry of a checkpoint in the manifest.
 
-use hedgerow_model::Timestamp;
+use hedgerow_model::CommitTimestamp;
 
 /// The name of the file of checkpoint `number`.
 #[must_use]
@@ -14,7 +14,7 @@ pub struct CheckpointEntry {
     /// The number of the checkpoint, which is in its file name.
     pub number: u64,
     /// The timestamp.
-    pub at: Timestamp,
+    pub at: CommitTimestamp,
     /// Bytes of its file.
     pub length: u64,
 }

@@ -4,7 +4,7 @@ use super::FORMAT_VERSION;
 use super::codec::rows::MAX_ENTRIES;
 use super::codec::vertices::MAX_VERTICES;
 use hedgerow_encoding::wire::{DecodeError, Reader};
-use hedgerow_model::{LabelId, Timestamp};
+use hedgerow_model::{CommitTimestamp, LabelId};
 
 /// The first bytes of every checkpoint.
 pub(super) const MAGIC: [u8; 8] = *b"HEDGECKP";
@@ -40,7 +40,7 @@ fn u64(reader: &mut Reader<'_>) -> Result<u64, DecodeError> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Header {
     pub(super) store: [u8; 16],
-    pub(super) timestamp: Timestamp,
+    pub(super) timestamp: CommitTimestamp,
     pub(super) wall_clock: u64,
 }
 
@@ -87,8 +87,11 @@ impl Header {
             return Err(NoHeader::Version(version));
         }
         let reserved = u32(reader)?;
-        let header =
-            Header { store: reader.array()?, timestamp: Timestamp(u64(reader)?), wall_clock: u64(reader)? };
+        let header = Header {
+            store: reader.array()?,
+            timestamp: CommitTimestamp(u64(reader)?),
+            wall_clock: u64(reader)?,
+        };
         let others = reader.take(12)?;
         check(reader, crc32c::crc32c(&bytes[..reader.position()]))?;
         if reserved != 0 || others != [0; 12] {

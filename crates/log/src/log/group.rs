@@ -11,7 +11,7 @@
 //! leaders stop waiting for a while.
 
 use crate::error::LogError;
-use hedgerow_model::Timestamp;
+use hedgerow_model::CommitTimestamp;
 use hedgerow_sync::atomic::{AtomicU64, Ordering};
 use hedgerow_sync::{Condvar, Mutex, MutexGuard, thread};
 use std::time::{Duration, Instant};
@@ -39,13 +39,13 @@ pub(super) struct Group {
 #[derive(Debug)]
 struct Progress {
     /// Every commit up to this is durable.
-    durable: Timestamp,
+    durable: CommitTimestamp,
     /// The number of the current or next round.
     round: usize,
     /// Whether a thread leads it.
     is_led: bool,
     /// The last commit that the round covers.
-    covers: Timestamp,
+    covers: CommitTimestamp,
     /// Number of threads that wait for rounds of even and of odd number.
     waiting: [usize; 2],
     /// Number of threads that waited for the last sync or came too late for it, including its
@@ -74,12 +74,12 @@ pub(super) struct Lead<'g> {
 }
 
 impl Group {
-    pub(super) fn new(durable: Timestamp) -> Self {
+    pub(super) fn new(durable: CommitTimestamp) -> Self {
         let progress = Progress {
             durable,
             round: 0,
             is_led: false,
-            covers: Timestamp::ZERO,
+            covers: CommitTimestamp::ZERO,
             waiting: [0; 2],
             company: 1,
             hurried: 0,
@@ -93,12 +93,12 @@ impl Group {
     }
 
     /// The newest commit up to which all are durable. O(1), lock-free.
-    pub(super) fn durable(&self) -> Timestamp {
-        Timestamp(self.durable.load(Ordering::Acquire))
+    pub(super) fn durable(&self) -> CommitTimestamp {
+        CommitTimestamp(self.durable.load(Ordering::Acquire))
     }
 
     /// Waits until a commit is durable, or until the caller must lead a round.
-    pub(super) fn wait(&self, at: Timestamp) -> Result<Option<Lead<'_>>, LogError> {
+    pub(super) fn wait(&self, at: CommitTimestamp) -> Result<Option<Lead<'_>>, LogError> {
         if self.durable() >= at {
             return Ok(None);
         }
@@ -181,17 +181,17 @@ impl<'g> Lead<'g> {
 
     /// Calls `take` for the batch that the round writes, and records which commits it covers, for
     /// the threads that wait.
-    pub(super) fn begin<T>(&self, take: impl FnOnce() -> (T, Timestamp)) -> T {
+    pub(super) fn begin<T>(&self, take: impl FnOnce() -> (T, CommitTimestamp)) -> T {
         let mut progress = self.group.progress.lock();
         let (taken, last) = take();
-        if progress.covers != Timestamp::ZERO {
+        if progress.covers != CommitTimestamp::ZERO {
             progress.covers = last;
         }
         taken
     }
 
     /// Ends the round. After a sync, every commit up to `durable` is durable.
-    pub(super) fn finish(mut self, durable: Option<Timestamp>) {
+    pub(super) fn finish(mut self, durable: Option<CommitTimestamp>) {
         self.is_over = true;
         let Group { progress, finished, durable: lock_free } = self.group;
         let mut progress = progress.lock();
@@ -235,8 +235,8 @@ impl Progress {
         // Until it has taken its batch, a round that syncs covers all comers; one that only writes
         // covers none.
         self.covers = match goal {
-            Goal::Sync => Timestamp(u64::MAX),
-            Goal::Write => Timestamp::ZERO,
+            Goal::Sync => CommitTimestamp(u64::MAX),
+            Goal::Write => CommitTimestamp::ZERO,
         };
     }
 }

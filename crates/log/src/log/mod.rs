@@ -25,7 +25,7 @@ use crate::error::{LogError, StoreError};
 use crate::files::{FileSystem, HeldLock};
 use crate::store::Manifest;
 use group::{Goal, Group, Lead};
-use hedgerow_model::Timestamp;
+use hedgerow_model::CommitTimestamp;
 use hedgerow_sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use hedgerow_sync::{Arc, Mutex};
 use shelf::Shelf;
@@ -61,14 +61,14 @@ pub struct Log {
 #[derive(Clone, Copy, Debug)]
 #[must_use = "a commit is durable only after `settle`"]
 pub struct Appended {
-    at: Timestamp,
-    batch_from: Timestamp,
+    at: CommitTimestamp,
+    batch_from: CommitTimestamp,
 }
 
 impl Appended {
     /// The commit.
     #[must_use]
-    pub fn at(&self) -> Timestamp {
+    pub fn at(&self) -> CommitTimestamp {
         self.at
     }
 
@@ -78,7 +78,7 @@ impl Appended {
     /// before this commit: earlier batches end before it, and later ones end with this commit or
     /// after it.
     #[must_use]
-    pub fn batch_from(&self) -> Timestamp {
+    pub fn batch_from(&self) -> CommitTimestamp {
         self.batch_from
     }
 }
@@ -96,7 +96,12 @@ impl Log {
     /// [`LogError::Poisoned`], [`LogError::Closed`], [`LogError::TooLarge`],
     /// [`LogError::OutOfOrder`]; the commit is not appended then, and its timestamp can be used for
     /// another.
-    pub fn append(&self, at: Timestamp, wall_clock: u64, body: &mut Body) -> Result<Appended, LogError> {
+    pub fn append(
+        &self,
+        at: CommitTimestamp,
+        wall_clock: u64,
+        body: &mut Body,
+    ) -> Result<Appended, LogError> {
         let mut tail = self.tail.lock();
         let batch_from = tail.append(at, wall_clock, body)?;
         self.buffered.store(tail.buffered(), Ordering::Relaxed);
@@ -117,7 +122,7 @@ impl Log {
     ///
     /// # Errors
     /// [`LogError::Poisoned`]: the commit may or may not be durable.
-    pub fn settle(&self, at: Timestamp, durability: Durability) -> Result<(), LogError> {
+    pub fn settle(&self, at: CommitTimestamp, durability: Durability) -> Result<(), LogError> {
         match durability.max(self.options.durability) {
             Durability::Sync => self.wait_durable(at),
             Durability::Buffered | Durability::None => self.relieve(),
@@ -144,7 +149,7 @@ impl Log {
     ///
     /// # Errors
     /// [`LogError::Poisoned`].
-    pub fn wait_durable(&self, at: Timestamp) -> Result<(), LogError> {
+    pub fn wait_durable(&self, at: CommitTimestamp) -> Result<(), LogError> {
         while let Some(lead) = self.group.wait(at)? {
             self.lead(lead, Goal::Sync)?;
         }
@@ -162,13 +167,13 @@ impl Log {
 
     /// The newest commit up to which all are durable. O(1), lock-free.
     #[must_use]
-    pub fn durable(&self) -> Timestamp {
+    pub fn durable(&self) -> CommitTimestamp {
         self.group.durable()
     }
 
     /// The last appended commit. O(1).
     #[must_use]
-    pub fn last(&self) -> Timestamp {
+    pub fn last(&self) -> CommitTimestamp {
         self.tail.lock().last()
     }
 

@@ -5,15 +5,15 @@ use crate::error::{LogError, StoreError};
 use crate::planted::{self, PlantedBug};
 use crate::segment;
 use crate::store::{CheckpointEntry, Manifest, SegmentEntry, Store, StreamEntry};
-use hedgerow_model::Timestamp;
+use hedgerow_model::CommitTimestamp;
 
 impl Manifest {
     /// The log is needed from this timestamp on: the oldest of checkpoint, streams and history.
     #[must_use]
-    pub fn needed_from(&self) -> Timestamp {
-        let checkpoint = self.checkpoint.map_or(Timestamp::ZERO, |checkpoint| checkpoint.at);
+    pub fn needed_from(&self) -> CommitTimestamp {
+        let checkpoint = self.checkpoint.map_or(CommitTimestamp::ZERO, |checkpoint| checkpoint.at);
         let others = self.streams.iter().map(|stream| stream.position).chain(self.history);
-        others.fold(checkpoint, Timestamp::min)
+        others.fold(checkpoint, CommitTimestamp::min)
     }
 }
 
@@ -39,7 +39,7 @@ impl Log {
     ///
     /// # Errors
     /// The manifest could not be replaced, which poisons the log.
-    pub fn set_stream(&self, name: &str, position: Option<Timestamp>) -> Result<(), StoreError> {
+    pub fn set_stream(&self, name: &str, position: Option<CommitTimestamp>) -> Result<(), StoreError> {
         self.change_manifest(|manifest| {
             manifest.streams.retain(|stream| stream.name != name);
             manifest.streams.extend(position.map(|position| StreamEntry { name: name.to_owned(), position }));
@@ -51,7 +51,7 @@ impl Log {
     ///
     /// # Errors
     /// The manifest could not be replaced, which poisons the log.
-    pub fn set_history(&self, horizon: Option<Timestamp>) -> Result<(), StoreError> {
+    pub fn set_history(&self, horizon: Option<CommitTimestamp>) -> Result<(), StoreError> {
         self.change_manifest(|manifest| manifest.history = horizon)
     }
 

@@ -6,7 +6,7 @@ use crate::segment::{
     BATCH_LENGTH, Binding, HEADER_LENGTH, SegmentHeader, Times, put_batch, put_record, record_length,
 };
 use crate::store::Sealed;
-use hedgerow_model::Timestamp;
+use hedgerow_model::CommitTimestamp;
 
 /// A body from this size on is moved instead of copied.
 const LARGE_BODY: usize = 256 << 10;
@@ -31,7 +31,7 @@ pub(super) struct Tail {
     last: Times,
     batch: Batch,
     /// The last commit that was appended when the batch began.
-    before_batch: Timestamp,
+    before_batch: CommitTimestamp,
     spare: Vec<u8>,
     /// Why commits are refused.
     pub(super) refusal: Option<LogError>,
@@ -43,7 +43,7 @@ pub(super) struct Batch {
     pub(super) pieces: Vec<Piece>,
     pub(super) bytes: usize,
     /// The last appended commit, in this batch or before.
-    pub(super) last: Timestamp,
+    pub(super) last: CommitTimestamp,
 }
 
 /// Contiguous bytes of one segment.
@@ -94,10 +94,10 @@ impl Tail {
     /// a large one.
     pub(super) fn append(
         &mut self,
-        at: Timestamp,
+        at: CommitTimestamp,
         wall_clock: u64,
         body: &mut Body,
-    ) -> Result<Timestamp, LogError> {
+    ) -> Result<CommitTimestamp, LogError> {
         if let Some(refusal) = &self.refusal {
             return Err(refusal.clone());
         }
@@ -213,7 +213,7 @@ impl Tail {
     }
 
     /// The last appended commit.
-    pub(super) fn last(&self) -> Timestamp {
+    pub(super) fn last(&self) -> CommitTimestamp {
         self.last.at
     }
 }

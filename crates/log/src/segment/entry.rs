@@ -1,7 +1,7 @@
 //! The entry of a segment in the manifest.
 
 use super::name_of;
-use hedgerow_model::Timestamp;
+use hedgerow_model::CommitTimestamp;
 
 /// Upper bound for counters.
 pub(crate) const LAST_COUNT: u64 = 1 << 63;
@@ -22,9 +22,9 @@ pub struct SegmentEntry {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sealed {
     /// The timestamp of the first record.
-    pub first: Timestamp,
+    pub first: CommitTimestamp,
     /// The timestamp of the last record.
-    pub last: Timestamp,
+    pub last: CommitTimestamp,
     /// The end of the last record.
     pub end: u64,
     /// The wall-clock time of the last record.

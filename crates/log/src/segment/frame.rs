@@ -7,7 +7,7 @@ use crate::body::Body;
 use crate::files::FileError;
 use crate::planted::{self, PlantedBug};
 use hedgerow_encoding::wire::{Reader, put_varint};
-use hedgerow_model::Timestamp;
+use hedgerow_model::CommitTimestamp;
 use std::ops::Range;
 
 /// Bytes before the content of a frame: the checksum, the length of the content, the kind.
@@ -30,7 +30,7 @@ pub(crate) struct Binding {
 /// The times of a segment's first record, which others are relative to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Times {
-    pub(crate) at: Timestamp,
+    pub(crate) at: CommitTimestamp,
     pub(crate) wall_clock: u64,
 }
 
@@ -153,7 +153,7 @@ impl FrameHead {
             BATCH if length == 8 => Some(head),
             RECORD => {
                 let mut reader = Reader::new(held);
-                let at = Timestamp(first.at.0.checked_add(reader.varint().ok()?)?);
+                let at = CommitTimestamp(first.at.0.checked_add(reader.varint().ok()?)?);
                 let wall_clock = first.wall_clock.checked_add(reader.varint().ok()?)?;
                 let times_length = held.len() - reader.remaining();
                 Some(FrameHead { times: Times { at, wall_clock }, times_length, ..head })

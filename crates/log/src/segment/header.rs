@@ -1,7 +1,7 @@
 //! The header of a segment.
 
 use super::LAST_COUNT;
-use hedgerow_model::Timestamp;
+use hedgerow_model::CommitTimestamp;
 
 /// Bytes of a header.
 pub(crate) const HEADER_LENGTH: usize = 64;
@@ -17,7 +17,7 @@ pub(crate) struct SegmentHeader {
     pub(crate) store: [u8; 16],
     pub(crate) number: u64,
     /// The timestamp of its first record.
-    pub(crate) first: Timestamp,
+    pub(crate) first: CommitTimestamp,
     /// The wall-clock time of its first record.
     pub(crate) wall_clock: u64,
 }
@@ -60,9 +60,9 @@ impl SegmentHeader {
         if version != VERSION {
             return Err(NoHeader::Version(version));
         }
-        let first = Timestamp(number(40));
+        let first = CommitTimestamp(number(40));
         // The first commit has timestamp 1, and the last must leave space for later ones.
-        if first == Timestamp::ZERO || first.0 > LAST_COUNT {
+        if first == CommitTimestamp::ZERO || first.0 > LAST_COUNT {
             return Err(NoHeader::Invalid);
         }
         let mut store = [0; 16];

@@ -19,13 +19,13 @@ pub(crate) use frame::{BATCH_LENGTH, Binding, Times, put_batch, put_record, reco
 pub(crate) use header::{HEADER_LENGTH, SegmentHeader};
 pub(crate) use scan::{NoScan, Scan, ScanEnd};
 
-use hedgerow_model::Timestamp;
+use hedgerow_model::CommitTimestamp;
 
 /// A record of the log: one commit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Record<'a> {
     /// The commit's timestamp.
-    pub at: Timestamp,
+    pub at: CommitTimestamp,
     /// The wall-clock time of the commit, in microseconds since 1970-01-01 UTC. Never before that
     /// of the previous record.
     pub wall_clock: u64,

@@ -11,7 +11,7 @@ use super::header::{HEADER_LENGTH, NoHeader, SegmentHeader};
 use super::{LARGEST_RECORD, Record, SegmentBytes};
 use crate::files::{FileError, pieces};
 use crate::planted::{self, PlantedBug};
-use hedgerow_model::Timestamp;
+use hedgerow_model::CommitTimestamp;
 use std::ops::Range;
 
 /// Reads the records of one segment.
@@ -21,7 +21,7 @@ pub(crate) struct Scan<'f> {
     binding: Binding,
     first: Times,
     /// The timestamp that the next record must have.
-    next: Timestamp,
+    next: CommitTimestamp,
     wall_clock: u64,
     position: u64,
     synced: u64,
@@ -42,7 +42,7 @@ pub(crate) enum NoScan {
     /// A later version wrote this.
     Version(u32),
     /// It begins with another record than expected.
-    Gap(Timestamp),
+    Gap(CommitTimestamp),
 }
 
 /// How the valid part of a segment ends.
@@ -64,7 +64,7 @@ impl<'f> Scan<'f> {
         mut segment: SegmentBytes<'f>,
         store: [u8; 16],
         entry: &SegmentEntry,
-        next: Timestamp,
+        next: CommitTimestamp,
     ) -> Result<Result<Self, NoScan>, FileError> {
         let number = entry.number;
         let binding = Binding { salt: crc32c::crc32c(&store), segment: number };
@@ -106,7 +106,7 @@ impl<'f> Scan<'f> {
     }
 
     /// The timestamp that the next record must have.
-    pub(crate) fn next_timestamp(&self) -> Timestamp {
+    pub(crate) fn next_timestamp(&self) -> CommitTimestamp {
         self.next
     }
 

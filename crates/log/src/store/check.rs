@@ -7,7 +7,7 @@ use crate::body::LoggedCommit;
 use crate::error::StoreError;
 use crate::files::FileSystem;
 use crate::segment::SegmentHeader;
-use hedgerow_model::Timestamp;
+use hedgerow_model::CommitTimestamp;
 use hedgerow_sync::Arc;
 
 /// Maximum number of attempts on a store that is being written.
@@ -19,7 +19,7 @@ pub struct CheckReport {
     /// Commits in the log. Segments whose commits are all in the checkpoint are not read.
     pub commits: u64,
     /// The last commit before a gap.
-    pub last: Timestamp,
+    pub last: CommitTimestamp,
     /// What a loss of power left after the last commit. This is not a problem: the next opening
     /// cuts it.
     pub torn: Option<TornTail>,
@@ -54,8 +54,13 @@ pub fn check(files: &Arc<dyn FileSystem>) -> Result<CheckReport, StoreError> {
 }
 
 fn check_once(files: Arc<dyn FileSystem>) -> Result<CheckReport, StoreError> {
-    let mut report =
-        CheckReport { commits: 0, last: Timestamp::ZERO, torn: None, checkpoint: None, problems: Vec::new() };
+    let mut report = CheckReport {
+        commits: 0,
+        last: CommitTimestamp::ZERO,
+        torn: None,
+        checkpoint: None,
+        problems: Vec::new(),
+    };
     match Store::open_read_only(files) {
         Ok(store) => {
             report.checkpoint = store.manifest.checkpoint;
@@ -77,7 +82,7 @@ fn check_once(files: Arc<dyn FileSystem>) -> Result<CheckReport, StoreError> {
 
 impl Store {
     /// Reads the commits after `after`, as opening the store does.
-    fn check_log(&self, after: Timestamp, report: &mut CheckReport) -> Result<(), StoreError> {
+    fn check_log(&self, after: CommitTimestamp, report: &mut CheckReport) -> Result<(), StoreError> {
         report.problems.extend(self.check_unlisted().err());
         let durable = self.durable()?;
         let mut recovered = Recovered::before(&self.manifest);
@@ -102,8 +107,8 @@ impl Store {
     fn check_segment(
         &self,
         entry: &SegmentEntry,
-        first: Timestamp,
-        after: Timestamp,
+        first: CommitTimestamp,
+        after: CommitTimestamp,
         commits: &mut u64,
     ) -> Result<(Reading, Option<StoreError>), StoreError> {
         if let Some(sealed) = entry.sealed.filter(|sealed| sealed.last <= after) {
@@ -139,8 +144,8 @@ impl Store {
     }
 
     /// The first commit of a segment, according to its header.
-    fn first_of(&self, number: u64) -> Result<Timestamp, StoreError> {
+    fn first_of(&self, number: u64) -> Result<CommitTimestamp, StoreError> {
         let header = self.read_header(number)?;
-        Ok(header.map_or(Timestamp::ZERO, |header: SegmentHeader| header.first))
+        Ok(header.map_or(CommitTimestamp::ZERO, |header: SegmentHeader| header.first))
     }
 }

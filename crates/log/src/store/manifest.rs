@@ -8,7 +8,7 @@ use crate::planted::{self, PlantedBug};
 use crate::segment::{LAST_COUNT, Sealed, SegmentEntry};
 use crate::store::LOCK;
 use hedgerow_encoding::wire::{DecodeError, Reader, put_bytes, put_varint};
-use hedgerow_model::{Catalog, KeyKind, Timestamp, Topology};
+use hedgerow_model::{Catalog, CommitTimestamp, KeyKind, Topology};
 use std::io;
 use std::path::Path;
 
@@ -39,7 +39,7 @@ pub struct Manifest {
     /// The options with which the graph was created.
     pub options: StoreOptions,
     /// The log contains every record after this timestamp.
-    pub oldest_readable: Timestamp,
+    pub oldest_readable: CommitTimestamp,
     /// The wall-clock time of that commit, in microseconds since 1970-01-01 UTC; 0 if there is none.
     pub oldest_wall_clock: u64,
     /// The newest checkpoint.
@@ -47,14 +47,14 @@ pub struct Manifest {
     /// How far each durable stream has been read, ascending by name. The log is kept from there on.
     pub streams: Vec<StreamEntry>,
     /// How far back states must be readable, if set.
-    pub history: Option<Timestamp>,
+    pub history: Option<CommitTimestamp>,
     /// The segments of the log, ascending by number.
     pub segments: Vec<SegmentEntry>,
     /// The number of the next new segment. Numbers are not reused.
     pub next_segment: u64,
     /// Every commit up to this was durable when the manifest was written: a log that ends earlier
     /// is damaged.
-    pub durable: Timestamp,
+    pub durable: CommitTimestamp,
 }
 
 /// The options with which a graph was created: what cannot be changed later, and its catalog, which
@@ -79,7 +79,7 @@ pub struct StreamEntry {
     /// The stream.
     pub name: String,
     /// The timestamp up to which it was read.
-    pub position: Timestamp,
+    pub position: CommitTimestamp,
 }
 
 const KEY_KINDS: [KeyKind; 3] = [KeyKind::Number, KeyKind::Text, KeyKind::Dense];
@@ -95,14 +95,14 @@ impl Manifest {
             store,
             generation: 0,
             options,
-            oldest_readable: Timestamp::ZERO,
+            oldest_readable: CommitTimestamp::ZERO,
             oldest_wall_clock: 0,
             checkpoint: None,
             streams: Vec::new(),
             history: None,
             segments: Vec::new(),
             next_segment: 1,
-            durable: Timestamp::ZERO,
+            durable: CommitTimestamp::ZERO,
         }
     }
 
@@ -186,26 +186,26 @@ impl Manifest {
             store: reader.array()?,
             generation: reader.varint()?,
             options: StoreOptions::decode(reader)?,
-            oldest_readable: Timestamp(reader.varint()?),
+            oldest_readable: CommitTimestamp(reader.varint()?),
             oldest_wall_clock: reader.varint()?,
             checkpoint: optional(reader, |reader| {
                 Ok(CheckpointEntry {
                     number: reader.varint()?,
-                    at: Timestamp(reader.varint()?),
+                    at: CommitTimestamp(reader.varint()?),
                     length: reader.varint()?,
                 })
             })?,
             streams: list(reader, |reader| {
-                let (name, position) = (reader.text()?.to_owned(), Timestamp(reader.varint()?));
+                let (name, position) = (reader.text()?.to_owned(), CommitTimestamp(reader.varint()?));
                 Ok(StreamEntry { name, position })
             })?,
-            history: optional(reader, |reader| Ok(Timestamp(reader.varint()?)))?,
+            history: optional(reader, |reader| Ok(CommitTimestamp(reader.varint()?)))?,
             segments: list(reader, |reader| {
                 let (number, length) = (reader.varint()?, added(reader)?);
                 Ok(SegmentEntry { number, length, sealed: optional(reader, Sealed::decode)? })
             })?,
             next_segment: reader.varint()?,
-            durable: Timestamp(added(reader)?),
+            durable: CommitTimestamp(added(reader)?),
         };
         reader.end()?;
         let numbers = manifest.segments.iter().map(|segment| segment.number);
@@ -311,7 +311,7 @@ impl StoreOptions {
 
 impl Sealed {
     fn decode(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {
-        let (first, last) = (Timestamp(reader.varint()?), Timestamp(reader.varint()?));
+        let (first, last) = (CommitTimestamp(reader.varint()?), CommitTimestamp(reader.varint()?));
         if last < first {
             return Err(reader.error("a segment ends before it begins"));
         }

@@ -8,7 +8,7 @@
 
 use crate::error::StoreError;
 use crate::files::{Access, File, FileError, FileSystem};
-use hedgerow_model::Timestamp;
+use hedgerow_model::CommitTimestamp;
 
 /// The name of the file.
 pub(crate) const MARK: &str = "DURABLE";
@@ -21,12 +21,16 @@ const LENGTH: usize = 36;
 pub(crate) struct Mark {
     file: Box<dyn File>,
     store: [u8; 16],
-    at: Timestamp,
+    at: CommitTimestamp,
 }
 
 impl Mark {
     /// Creates a mark, replacing the previous one: every commit up to `at` is durable.
-    pub(crate) fn create(files: &dyn FileSystem, store: [u8; 16], at: Timestamp) -> Result<Self, FileError> {
+    pub(crate) fn create(
+        files: &dyn FileSystem,
+        store: [u8; 16],
+        at: CommitTimestamp,
+    ) -> Result<Self, FileError> {
         let file = files.open(MARK, Access::Create)?;
         file.write_all_at(&encode(store, at), 0)?;
         Ok(Mark { file, store, at })
@@ -34,7 +38,7 @@ impl Mark {
 
     /// Records that every commit up to `at` is durable. Works in place, so it cannot fail on a full
     /// disk.
-    pub(crate) fn set(&mut self, at: Timestamp) -> Result<(), FileError> {
+    pub(crate) fn set(&mut self, at: CommitTimestamp) -> Result<(), FileError> {
         if at > self.at {
             self.file.write_all_at(&encode(self.store, at), 0)?;
             self.at = at;
@@ -43,26 +47,26 @@ impl Mark {
     }
 }
 
-/// The commit up to which the mark says the store was durable. [`Timestamp::ZERO`] if there is no
+/// The commit up to which the mark says the store was durable. [`CommitTimestamp::ZERO`] if there is no
 /// valid mark of this store: a loss of power may have taken it.
-pub(crate) fn read(files: &dyn FileSystem, store: [u8; 16]) -> Result<Timestamp, StoreError> {
+pub(crate) fn read(files: &dyn FileSystem, store: [u8; 16]) -> Result<CommitTimestamp, StoreError> {
     let file = match files.open(MARK, Access::Read) {
         Ok(file) => file,
-        Err(error) if error.is_not_found() => return Ok(Timestamp::ZERO),
+        Err(error) if error.is_not_found() => return Ok(CommitTimestamp::ZERO),
         Err(error) => return Err(error.into()),
     };
     let mut bytes = [0; LENGTH];
     if file.length()? != LENGTH as u64 {
-        return Ok(Timestamp::ZERO);
+        return Ok(CommitTimestamp::ZERO);
     }
     file.read_exact_at(&mut bytes, 0)?;
     let mut at = [0; 8];
     at.copy_from_slice(&bytes[24..32]);
-    let at = Timestamp(u64::from_le_bytes(at));
-    Ok(if bytes == encode(store, at) { at } else { Timestamp::ZERO })
+    let at = CommitTimestamp(u64::from_le_bytes(at));
+    Ok(if bytes == encode(store, at) { at } else { CommitTimestamp::ZERO })
 }
 
-fn encode(store: [u8; 16], at: Timestamp) -> [u8; LENGTH] {
+fn encode(store: [u8; 16], at: CommitTimestamp) -> [u8; LENGTH] {
     let mut bytes = [0; LENGTH];
     bytes[..8].copy_from_slice(MAGIC);
     bytes[8..24].copy_from_slice(&store);

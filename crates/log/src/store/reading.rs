@@ -4,7 +4,7 @@ use super::{Sealed, SegmentEntry, Store};
 use crate::error::StoreError;
 use crate::files::Access;
 use crate::segment::{self, NoScan, Record, Scan, ScanEnd, SegmentBytes};
-use hedgerow_model::Timestamp;
+use hedgerow_model::CommitTimestamp;
 use std::path::{Path, PathBuf};
 
 /// Nonzero bytes after the last commit that are not commits.
@@ -49,7 +49,7 @@ impl Store {
     pub(super) fn read_segment<E: From<StoreError>>(
         &self,
         entry: &SegmentEntry,
-        next: Timestamp,
+        next: CommitTimestamp,
         mut apply: impl FnMut(Record<'_>, u64) -> Result<(), E>,
     ) -> Result<Reading, E> {
         let path = self.segment_path(entry.number);
@@ -90,9 +90,9 @@ fn judge(
     entry: &SegmentEntry,
     scan: &mut Scan<'_>,
     path: &Path,
-    first: Timestamp,
+    first: CommitTimestamp,
 ) -> Result<Reading, StoreError> {
-    let (end, last) = (scan.position(), Timestamp(scan.next_timestamp().0 - 1));
+    let (end, last) = (scan.position(), CommitTimestamp(scan.next_timestamp().0 - 1));
     let held = Sealed { first, last, end, wall_clock: scan.wall_clock() };
     let valid = (last >= first).then_some(held);
     let invalid = || {
@@ -117,7 +117,7 @@ fn torn_tail(path: &Path, offset: u64, length: u64) -> Option<TornTail> {
 }
 
 impl NoScan {
-    fn explain(self, path: &Path, next: Timestamp) -> StoreError {
+    fn explain(self, path: &Path, next: CommitTimestamp) -> StoreError {
         let path = path.to_owned();
         match self {
             NoScan::Unused(_) | NoScan::Damaged => {

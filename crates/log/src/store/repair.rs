@@ -9,17 +9,17 @@ use crate::files::{Access, FileError, FileSystem, pieces};
 use crate::planted::{self, PlantedBug};
 use crate::segment::{self, Record};
 use crate::store::Place;
-use hedgerow_model::Timestamp;
+use hedgerow_model::CommitTimestamp;
 use hedgerow_sync::Arc;
 
 /// The result of [`recover_to_last_valid`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Repair {
     /// The last remaining commit.
-    pub last: Timestamp,
+    pub last: CommitTimestamp,
     /// The last commit known to have been durable. If it is after the last remaining one, the
     /// commits in between are lost.
-    pub durable: Timestamp,
+    pub durable: CommitTimestamp,
     /// What was cut from the log.
     pub cuts: Vec<Cut>,
     /// The damaged checkpoint, if the log replaces it.
@@ -44,7 +44,7 @@ pub struct Cut {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReplacedCheckpoint {
     /// Its timestamp.
-    pub at: Timestamp,
+    pub at: CommitTimestamp,
     /// The damage.
     pub problem: String,
     /// The file that contains it now, unless it was missing.
@@ -56,7 +56,7 @@ pub struct ReplacedCheckpoint {
 struct Plan {
     is_whole: bool,
     /// The timestamp of the checkpoint, if it is readable.
-    after: Timestamp,
+    after: CommitTimestamp,
     recovered: Recovered,
     damaged: Option<End>,
     /// The report, without the names of the files that keep what is cut.
@@ -118,21 +118,23 @@ impl Store {
     ) -> Result<Plan, E> {
         self.check_unlisted()?;
         let checkpoint = self.manifest.checkpoint;
-        let durable = self.durable()?.max(checkpoint.map_or(Timestamp::ZERO, |checkpoint| checkpoint.at));
+        let durable =
+            self.durable()?.max(checkpoint.map_or(CommitTimestamp::ZERO, |checkpoint| checkpoint.at));
         let mut replaced = None;
         if let Some(problem) = damaged_checkpoint {
             let oldest = self.manifest.oldest_readable;
             if matches!(problem, StoreError::NewerFormat { .. }) {
                 return Err(problem.into());
             }
-            if oldest != Timestamp::ZERO {
+            if oldest != CommitTimestamp::ZERO {
                 return Err(StoreError::Irreplaceable { problem: Box::new(problem), oldest }.into());
             }
-            let at = checkpoint.map_or(Timestamp::ZERO, |checkpoint| checkpoint.at);
+            let at = checkpoint.map_or(CommitTimestamp::ZERO, |checkpoint| checkpoint.at);
             replaced = Some(ReplacedCheckpoint { at, problem: problem.to_string(), kept_in: None });
         }
-        let after =
-            checkpoint.filter(|_| replaced.is_none()).map_or(Timestamp::ZERO, |checkpoint| checkpoint.at);
+        let after = checkpoint
+            .filter(|_| replaced.is_none())
+            .map_or(CommitTimestamp::ZERO, |checkpoint| checkpoint.at);
         let Valid { recovered, damaged, torn } = self.valid_log(after, apply)?;
         let last = recovered.last.max(after);
         let is_complete = self.check_end(&recovered, durable).is_ok();
@@ -173,7 +175,7 @@ impl Store {
     /// Reads the log up to its first damage. Skips segments without commits after `after`.
     fn valid_log<E: From<StoreError>>(
         &self,
-        after: Timestamp,
+        after: CommitTimestamp,
         mut apply: impl FnMut(Record<'_>, Place<'_>) -> Result<bool, E>,
     ) -> Result<Valid, E> {
         let mut valid = Valid { recovered: Recovered::before(&self.manifest), damaged: None, torn: None };

@@ -5,7 +5,7 @@ use super::{Manifest, Sealed, SegmentEntry, Store, mark};
 use crate::error::StoreError;
 use crate::files::{Access, FileError, FileSystem};
 use crate::segment::{self, Record, SegmentHeader};
-use hedgerow_model::Timestamp;
+use hedgerow_model::CommitTimestamp;
 use std::path::Path;
 
 /// The position of a record.
@@ -21,7 +21,7 @@ pub struct Place<'a> {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Recovered {
     /// The last commit.
-    pub last: Timestamp,
+    pub last: CommitTimestamp,
     /// Its wall-clock time, in microseconds since 1970-01-01 UTC.
     pub wall_clock: u64,
     /// Number of commits passed on.
@@ -87,7 +87,7 @@ impl Store {
     /// missing or foreign files, with their place; errors of `apply`.
     pub fn replay<E: From<StoreError>>(
         &self,
-        after: Timestamp,
+        after: CommitTimestamp,
         mut apply: impl FnMut(Record<'_>, Place<'_>) -> Result<(), E>,
     ) -> Result<Recovered, E> {
         let oldest = self.manifest.oldest_readable;
@@ -120,7 +120,7 @@ impl Store {
     }
 
     /// The newest commit known to have been durable.
-    pub(super) fn durable(&self) -> Result<Timestamp, StoreError> {
+    pub(super) fn durable(&self) -> Result<CommitTimestamp, StoreError> {
         let marked = mark::read(&*self.files, self.manifest.store)?;
         Ok(self.manifest.durable.max(marked))
     }
@@ -136,7 +136,11 @@ impl Store {
     }
 
     /// Checks that the log reaches the checkpoint, and what was durable.
-    pub(super) fn check_end(&self, recovered: &Recovered, durable: Timestamp) -> Result<(), StoreError> {
+    pub(super) fn check_end(
+        &self,
+        recovered: &Recovered,
+        durable: CommitTimestamp,
+    ) -> Result<(), StoreError> {
         let last = recovered.last;
         let reached = self.manifest.checkpoint.map_or(durable, |checkpoint| checkpoint.at.max(durable));
         if last >= reached {

@@ -2,8 +2,8 @@
 
 use hedgerow_csr::{Csr, CsrAdjacency, CsrCursor};
 use hedgerow_model::{
-    Adjacency, Column, Count, Cursor, Direction, GraphView, LabelId, Neighbors, NoCommitOrder, NoRecords,
-    Record, RecordView, Timestamp, Topology, VertexId, ViewError,
+    Adjacency, Column, CommitTimestamp, Count, Cursor, Direction, GraphView, LabelId, Neighbors,
+    NoCommitOrder, NoRecords, Record, RecordView, Topology, VertexId, ViewError,
 };
 use std::convert::Infallible;
 use std::ops::{ControlFlow, Range};
@@ -33,7 +33,7 @@ impl GraphView for Backwards<'_> {
     where
         Self: 'v;
 
-    fn timestamp(&self) -> Timestamp {
+    fn timestamp(&self) -> CommitTimestamp {
         self.0.timestamp()
     }
 

@@ -5,7 +5,7 @@ use hedgerow_log::checkpoint::{WriteOptions, name_of, write};
 use hedgerow_log::files::FileSystem;
 use hedgerow_log::files::simulated::SimulatedFiles;
 use hedgerow_log::{CheckpointEntry, Log, LogOptions, Store, StoreError, StoreOptions};
-use hedgerow_model::{Timestamp, Topology};
+use hedgerow_model::{CommitTimestamp, Topology};
 use std::sync::Arc;
 
 /// A store at timestamp 0, whose manifest names checkpoint 1, of a graph that `change` modifies.
@@ -20,28 +20,28 @@ fn store_with(change: impl FnOnce(&mut Graph)) -> SimulatedFiles {
         catalog: graph.description.catalog.clone(),
     };
     let store = Store::create(Arc::new(files.clone()), options, graph.description.store).unwrap();
-    let recovered = store.replay(Timestamp::ZERO, |_, _| Ok::<(), StoreError>(())).unwrap();
+    let recovered = store.replay(CommitTimestamp::ZERO, |_, _| Ok::<(), StoreError>(())).unwrap();
     let log = Log::start(store, &recovered, LogOptions::default()).unwrap();
-    graph.description.timestamp = Timestamp::ZERO;
+    graph.description.timestamp = CommitTimestamp::ZERO;
     change(&mut graph);
     let options = WriteOptions::default();
     let written = write(&files, &name_of(1), &graph.description, &graph, &options).unwrap();
-    let entry = CheckpointEntry { number: 1, at: Timestamp::ZERO, length: written.bytes };
+    let entry = CheckpointEntry { number: 1, at: CommitTimestamp::ZERO, length: written.bytes };
     assert_eq!(log.install_checkpoint(entry).unwrap(), None);
     files
 }
 
-fn open(files: SimulatedFiles) -> Result<Timestamp, StoreError> {
+fn open(files: SimulatedFiles) -> Result<CommitTimestamp, StoreError> {
     let store = Store::open_read_only(Arc::new(files))?;
     Ok(store.open_checkpoint()?.expect("the manifest names one").description().timestamp)
 }
 
 #[test]
 fn the_checkpoint_of_the_manifest_is_opened_and_no_other() {
-    assert_eq!(open(store_with(|_| {})).unwrap(), Timestamp::ZERO);
+    assert_eq!(open(store_with(|_| {})).unwrap(), CommitTimestamp::ZERO);
     let of_another_store = store_with(|graph| graph.description.store[3] ^= 1);
     assert!(matches!(open(of_another_store), Err(StoreError::Foreign { .. })));
-    let of_another_time = store_with(|graph| graph.description.timestamp = Timestamp(1));
+    let of_another_time = store_with(|graph| graph.description.timestamp = CommitTimestamp(1));
     assert!(matches!(open(of_another_time), Err(StoreError::Foreign { .. })));
     let gone = store_with(|_| {});
     gone.remove(&name_of(1)).unwrap();

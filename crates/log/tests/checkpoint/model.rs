@@ -9,8 +9,8 @@ use hedgerow_log::checkpoint::{
 use hedgerow_log::files::FileSystem;
 use hedgerow_log::files::simulated::SimulatedFiles;
 use hedgerow_model::{
-    Catalog, Column, ColumnType, Counts, EdgeSchema, EdgeValue, Field, Key, KeyKind, LabelId, LabelSchema,
-    ReadError, Record, RecordSchema, Timestamp, Topology, Value, ValueType, VertexId, with_column,
+    Catalog, Column, ColumnType, CommitTimestamp, Counts, EdgeSchema, EdgeValue, Field, Key, KeyKind,
+    LabelId, LabelSchema, ReadError, Record, RecordSchema, Topology, Value, ValueType, VertexId, with_column,
 };
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
@@ -64,7 +64,7 @@ impl Graph {
         };
         let description = Description {
             store: *b"0123456789abcdef",
-            timestamp: Timestamp(42),
+            timestamp: CommitTimestamp(42),
             wall_clock: 1_700_000_000_000_000,
             topology,
             keys,

@@ -8,8 +8,8 @@ use hedgerow_log::checkpoint::{Checkpoint, Description, ViewSource, WriteOptions
 use hedgerow_log::files::FileSystem;
 use hedgerow_log::files::simulated::SimulatedFiles;
 use hedgerow_model::{
-    Adjacency, Catalog, Column, ColumnType, Counts, Cursor, Direction, EdgeSchema, GraphView, Key, KeyKind,
-    LabelId, LabelSchema, RecordSchema, RecordView, Timestamp, Topology, VertexId,
+    Adjacency, Catalog, Column, ColumnType, CommitTimestamp, Counts, Cursor, Direction, EdgeSchema,
+    GraphView, Key, KeyKind, LabelId, LabelSchema, RecordSchema, RecordView, Topology, VertexId,
 };
 use std::ops::ControlFlow;
 
@@ -28,7 +28,7 @@ fn write_view<W: Column, V: RecordView>(csr: &V, files: &SimulatedFiles) -> Writ
     let labels = vec![LabelSchema { name: "edge".to_owned(), edges }];
     let description = Description {
         store: [1; 16],
-        timestamp: Timestamp(1),
+        timestamp: CommitTimestamp(1),
         wall_clock: 0,
         topology: csr.topology(),
         keys: KeyKind::Dense,

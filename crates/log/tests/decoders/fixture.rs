@@ -8,9 +8,9 @@ use hedgerow_log::{
     StoreError, StoreOptions,
 };
 use hedgerow_model::{
-    AdjacencyEffects, Catalog, ColumnType, Direction, EdgeChange, EdgeSchema, EdgeValue, Effects, Field,
-    KeyKind, LabelId, LabelSchema, Record, RecordSchema, Timestamp, Topology, Value, ValueType, VertexChange,
-    VertexEffect, VertexId,
+    AdjacencyEffects, Catalog, ColumnType, CommitTimestamp, Direction, EdgeChange, EdgeSchema, EdgeValue,
+    Effects, Field, KeyKind, LabelId, LabelSchema, Record, RecordSchema, Topology, Value, ValueType,
+    VertexChange, VertexEffect, VertexId,
 };
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -134,7 +134,7 @@ fn commits() -> Vec<LoggedCommit> {
     [first, second, third].into_iter().chain(small).collect()
 }
 
-fn wall_clock(at: Timestamp) -> u64 {
+fn wall_clock(at: CommitTimestamp) -> u64 {
     1_700_000_000_000_000 + at.0 * 1_000_000
 }
 
@@ -150,14 +150,14 @@ fn body(commit: &LoggedCommit) -> Body {
 #[test]
 fn version_1_is_read() {
     let manifest = read(folder(1));
-    assert_eq!(manifest.durable, Timestamp::ZERO);
+    assert_eq!(manifest.durable, CommitTimestamp::ZERO);
     assert!(manifest.segments.iter().all(|segment| segment.length == 0));
 }
 
 #[test]
 fn version_2_is_read() {
     let manifest = read(folder(2));
-    assert_eq!(manifest.durable, Timestamp(15));
+    assert_eq!(manifest.durable, CommitTimestamp(15));
     assert!(manifest.segments.iter().all(|segment| segment.length == SEGMENT_BYTES));
 }
 
@@ -178,7 +178,7 @@ fn version_2_says_what_was_durable() {
             file.write_all_at(&bytes, 0).unwrap();
         }
         let store = Store::open_read_only(files).unwrap();
-        let replayed = store.replay(Timestamp::ZERO, |_, _| Ok::<(), StoreError>(()));
+        let replayed = store.replay(CommitTimestamp::ZERO, |_, _| Ok::<(), StoreError>(()));
         assert_eq!(matches!(replayed, Err(StoreError::Damaged { .. })), is_detected, "{replayed:?}");
     }
 }
@@ -189,12 +189,18 @@ fn read(folder: PathBuf) -> Manifest {
     let store = Store::open_read_only(files).unwrap();
     let manifest = store.manifest();
     assert_eq!((manifest.store, &manifest.options), (STORE, &options()));
-    assert_eq!(manifest.checkpoint, Some(CheckpointEntry { number: 1, at: Timestamp(3), length: 12_345 }));
+    assert_eq!(
+        manifest.checkpoint,
+        Some(CheckpointEntry { number: 1, at: CommitTimestamp(3), length: 12_345 })
+    );
     assert_eq!(manifest.streams[0].name, "feed");
-    assert_eq!((manifest.streams[0].position, manifest.history), (Timestamp(4), Some(Timestamp(2))));
+    assert_eq!(
+        (manifest.streams[0].position, manifest.history),
+        (CommitTimestamp(4), Some(CommitTimestamp(2)))
+    );
     assert_eq!(manifest.segments.iter().filter(|segment| segment.sealed.is_some()).count(), 2);
-    let mut expected = (1..).map(Timestamp).zip(commits());
-    let replayed = store.replay(Timestamp::ZERO, |record, _| {
+    let mut expected = (1..).map(CommitTimestamp).zip(commits());
+    let replayed = store.replay(CommitTimestamp::ZERO, |record, _| {
         let commit = LoggedCommit::decode(record.body, Topology::Undirected).unwrap();
         assert_eq!(Some((record.at, commit)), expected.next());
         assert_eq!(record.wall_clock, wall_clock(record.at));
@@ -202,7 +208,7 @@ fn read(folder: PathBuf) -> Manifest {
     });
     assert_eq!(expected.next(), None);
     let recovered = replayed.unwrap();
-    assert_eq!((recovered.last, recovered.torn), (Timestamp(15), None));
+    assert_eq!((recovered.last, recovered.torn), (CommitTimestamp(15), None));
     manifest.clone()
 }
 
@@ -228,7 +234,7 @@ fn later_versions_are_named() {
         files.open(name, Access::Create).unwrap().write_all_at(&bytes, 0).unwrap();
     }
     let store = Store::open_read_only(files).unwrap();
-    let refused = store.replay(Timestamp::ZERO, |_, _| Ok::<(), StoreError>(()));
+    let refused = store.replay(CommitTimestamp::ZERO, |_, _| Ok::<(), StoreError>(()));
     assert!(matches!(refused, Err(StoreError::NewerFormat { version: 2, .. })), "{refused:?}");
 }
 
@@ -242,16 +248,16 @@ fn write_fixture_and_seeds() {
     let store = Store::create(Arc::clone(&files), options(), STORE).unwrap();
     let log_options = LogOptions { segment_bytes: SEGMENT_BYTES, ..LogOptions::default() };
     let log = Log::start(store, &Recovered::default(), log_options).unwrap();
-    for (at, commit) in (1..).map(Timestamp).zip(commits()) {
+    for (at, commit) in (1..).map(CommitTimestamp).zip(commits()) {
         let appended = log.append(at, wall_clock(at), &mut body(&commit)).unwrap();
         let durability = if at.0 % 2 == 0 { Durability::Sync } else { Durability::None };
         if durability == Durability::Sync || at.0 == 15 {
             log.wait_durable(appended.at()).unwrap();
         }
     }
-    log.install_checkpoint(CheckpointEntry { number: 1, at: Timestamp(3), length: 12_345 }).unwrap();
-    log.set_stream("feed", Some(Timestamp(4))).unwrap();
-    log.set_history(Some(Timestamp(2))).unwrap();
+    log.install_checkpoint(CheckpointEntry { number: 1, at: CommitTimestamp(3), length: 12_345 }).unwrap();
+    log.set_stream("feed", Some(CommitTimestamp(4))).unwrap();
+    log.set_history(Some(CommitTimestamp(2))).unwrap();
     drop(log);
     std::fs::remove_file(folder.join("LOCK")).unwrap();
     let seeds = folder.join("../../../../../fuzz/seeds/log_manifest");

@@ -6,7 +6,7 @@ use hedgerow_log::{
     Body, CheckReport, CommitRef, Durability, Log, LogOptions, Manifest, Recovered, Sealed, Store,
     StoreError, StoreOptions, check, recover_to_last_valid,
 };
-use hedgerow_model::{Catalog, Effects, KeyKind, Timestamp, Topology};
+use hedgerow_model::{Catalog, CommitTimestamp, Effects, KeyKind, Topology};
 use hedgerow_testing::allocation::most_held;
 use std::path::Path;
 use std::sync::Arc;
@@ -28,7 +28,7 @@ fn store() -> (tempfile::TempDir, Arc<dyn FileSystem>) {
     let store = Store::create(Arc::clone(&files), options, STORE).unwrap();
     let options = LogOptions { segment_bytes: 4096, ..LogOptions::default() };
     let log = Log::start(store, &Recovered::default(), options).unwrap();
-    for at in (1..=5).map(Timestamp) {
+    for at in (1..=5).map(CommitTimestamp) {
         let (mut body, effects) = (Body::default(), Effects::default());
         let input = Some(&b"anything"[..]);
         let commit = CommitRef { effects: &effects, keys: &[], catalog: None, input, record_labels: &[] };
@@ -41,10 +41,10 @@ fn store() -> (tempfile::TempDir, Arc<dyn FileSystem>) {
 }
 
 /// Opens, checks and repairs a store with little memory. Returns the results of the first two.
-fn read(files: &Arc<dyn FileSystem>) -> (Result<Timestamp, StoreError>, CheckReport) {
+fn read(files: &Arc<dyn FileSystem>) -> (Result<CommitTimestamp, StoreError>, CheckReport) {
     let (found, held) = most_held(|| {
         let store = Store::open(Arc::clone(files))?;
-        Ok(store.replay(Timestamp::ZERO, |_, _| Ok::<(), StoreError>(()))?.last)
+        Ok(store.replay(CommitTimestamp::ZERO, |_, _| Ok::<(), StoreError>(()))?.last)
     });
     assert!(held < MOST, "opening held {held} bytes");
     let (report, held) = most_held(|| check(files).unwrap());
@@ -63,7 +63,7 @@ fn extend(path: &Path, length: u64) {
 fn zeros_behind_a_segment_are_not_read_into_memory() {
     let (folder, files) = store();
     extend(&folder.path().join("log-0000000001"), 200 << 30);
-    assert_eq!(read(&files).0.unwrap(), Timestamp(5));
+    assert_eq!(read(&files).0.unwrap(), CommitTimestamp(5));
 }
 
 #[test]
@@ -72,17 +72,17 @@ fn the_length_of_a_frame_is_not_trusted() {
     let segment = folder.path().join("log-0000000001");
     let end = Store::open_read_only(Arc::clone(&files)).unwrap();
     let mut ends = Vec::new();
-    let replayed = end.replay(Timestamp::ZERO, |record, place| {
+    let replayed = end.replay(CommitTimestamp::ZERO, |record, place| {
         ends.push(place.offset + 11 + record.body.len() as u64);
         Ok::<(), StoreError>(())
     });
-    assert_eq!(replayed.unwrap().last, Timestamp(5));
+    assert_eq!(replayed.unwrap().last, CommitTimestamp(5));
     // After the last record, one that claims to have four gigabytes.
     let file = files.open("log-0000000001", Access::Write).unwrap();
     file.write_all_at(&[1, 2, 3, 4, 0xff, 0xff, 0xff, 0xef, 1, 5, 0], *ends.last().unwrap()).unwrap();
     extend(&segment, 5 << 30);
     let (found, report) = read(&files);
-    assert_eq!((found.unwrap(), report.torn.unwrap().offset), (Timestamp(5), *ends.last().unwrap()));
+    assert_eq!((found.unwrap(), report.torn.unwrap().offset), (CommitTimestamp(5), *ends.last().unwrap()));
 }
 
 #[test]
@@ -91,7 +91,8 @@ fn the_end_of_a_sealed_segment_is_not_trusted() {
     extend(&folder.path().join("log-0000000001"), 200 << 30);
     let path = folder.path().join("MANIFEST");
     let mut manifest = Manifest::decode(&std::fs::read(&path).unwrap(), &path).unwrap();
-    let sealed = Sealed { first: Timestamp(1), last: Timestamp(5), end: 200 << 30, wall_clock: 0 };
+    let sealed =
+        Sealed { first: CommitTimestamp(1), last: CommitTimestamp(5), end: 200 << 30, wall_clock: 0 };
     manifest.segments[0].sealed = Some(sealed);
     std::fs::write(&path, manifest.encode()).unwrap();
     assert!(matches!(read(&files).0, Err(StoreError::Damaged { .. })));
@@ -114,7 +115,7 @@ fn the_length_of_a_lock_file_is_not_trusted() {
     let reader = Store::open_shared(Arc::clone(&files)).unwrap();
     assert!(matches!(Store::open(Arc::clone(&files)), Err(StoreError::BeingRead { .. })));
     drop(reader);
-    assert_eq!(read(&files).0.unwrap(), Timestamp(5));
+    assert_eq!(read(&files).0.unwrap(), CommitTimestamp(5));
 }
 
 #[test]
@@ -122,7 +123,7 @@ fn the_length_of_a_checkpoint_is_not_trusted() {
     let (folder, files) = store();
     let mut manifest = Store::open_read_only(Arc::clone(&files)).unwrap().manifest().clone();
     manifest.checkpoint =
-        Some(hedgerow_log::CheckpointEntry { number: 1, at: Timestamp(5), length: 200 << 30 });
+        Some(hedgerow_log::CheckpointEntry { number: 1, at: CommitTimestamp(5), length: 200 << 30 });
     std::fs::write(folder.path().join("MANIFEST"), manifest.encode()).unwrap();
     let checkpoint = folder.path().join("checkpoint-0000000001");
     std::fs::copy("tests/checkpoint/version-1.checkpoint", &checkpoint).unwrap();

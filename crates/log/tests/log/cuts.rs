@@ -5,7 +5,7 @@ use crate::workload::{STORE, body, content, log_options, store_options, wall_clo
 use hedgerow_log::files::simulated::SimulatedFiles;
 use hedgerow_log::files::{Access, FileSystem};
 use hedgerow_log::{Durability, Log, LogOptions, Recovered, Store, StoreError};
-use hedgerow_model::Timestamp;
+use hedgerow_model::CommitTimestamp;
 use std::sync::Arc;
 
 /// A store of `count` commits in batches of up to three, closed or not.
@@ -14,7 +14,7 @@ pub fn store_of(count: u64, close: bool) -> SimulatedFiles {
     let store = Store::create(Arc::new(files.clone()), store_options(), STORE).unwrap();
     let options = LogOptions { buffer_bytes: usize::MAX, ..log_options(Durability::None) };
     let log = Log::start(store, &Recovered::default(), options).unwrap();
-    for at in (1..=count).map(Timestamp) {
+    for at in (1..=count).map(CommitTimestamp) {
         let appended = log.append(at, wall_clock(at), &mut body(at)).unwrap();
         let asked = if at.0 % 3 == 0 || at.0 == count { Durability::Sync } else { Durability::None };
         log.settle(appended.at(), asked).unwrap();
@@ -29,7 +29,7 @@ pub fn store_of(count: u64, close: bool) -> SimulatedFiles {
 pub fn places(files: &SimulatedFiles) -> Vec<(String, u64, u64)> {
     let store = Store::open_read_only(Arc::new(files.clone())).unwrap();
     let mut places: Vec<(String, u64, u64)> = Vec::new();
-    let replayed = store.replay(Timestamp::ZERO, |record, place| {
+    let replayed = store.replay(CommitTimestamp::ZERO, |record, place| {
         let name = place.path.file_name().unwrap().to_str().unwrap().to_owned();
         // The times take a few bytes before the body.
         let length = files.open(&name, Access::Read)?;
@@ -66,12 +66,12 @@ fn a_log_that_lost_its_end_keeps_its_longest_prefix() {
         let found = files.copy();
         erase(&found, last_segment, begin);
         let expected = places.iter().filter(|(name, _, end)| name != last_segment || *end <= begin).count();
-        let expected = Timestamp(expected as u64);
+        let expected = CommitTimestamp(expected as u64);
         let is_reported = |found: &SimulatedFiles| {
             let store = Store::open(Arc::new(found.clone())).unwrap();
             matches!(replay(&store), Err(StoreError::Damaged { .. }))
         };
-        assert_eq!(is_reported(&found), expected < Timestamp(40), "lost from {begin} on");
+        assert_eq!(is_reported(&found), expected < CommitTimestamp(40), "lost from {begin} on");
         // The mark may be lost, too.
         found.remove("DURABLE").unwrap();
         assert_eq!(is_reported(&found), expected < known, "lost from {begin} on");

@@ -6,7 +6,7 @@ use crate::workload::is_right;
 use hedgerow_log::files::simulated::SimulatedFiles;
 use hedgerow_log::files::{Access, FileSystem};
 use hedgerow_log::{Manifest, Store, StoreError, check, recover_to_last_valid};
-use hedgerow_model::Timestamp;
+use hedgerow_model::CommitTimestamp;
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use std::path::Path;
@@ -142,9 +142,9 @@ pub fn damage_one(intact: &SimulatedFiles, seed: u64, kind: Kind) -> Result<bool
     let kept = kind.kept(&what);
     let (mut applied, mut right) = (0, true);
     let outcome = Store::open(Arc::clone(&shared)).and_then(|store| {
-        store.replay(Timestamp::ZERO, |record, _| {
+        store.replay(CommitTimestamp::ZERO, |record, _| {
             applied += 1;
-            right &= is_right(&record) && record.at == Timestamp(applied);
+            right &= is_right(&record) && record.at == CommitTimestamp(applied);
             Ok::<(), StoreError>(())
         })
     });
@@ -175,12 +175,14 @@ fn repair(files: &SimulatedFiles, valid: u64) -> Result<(), String> {
             _ => Ok(()),
         };
     };
-    if repair.last != Timestamp(valid) || logs(files) != before + repair.cuts.len() {
+    if repair.last != CommitTimestamp(valid) || logs(files) != before + repair.cuts.len() {
         return Err(format!("{valid} commits are valid, but it did {repair:?}"));
     }
     let store = Store::open(Arc::new(files.clone())).map_err(|error| error.to_string())?;
     match replay(&store) {
-        Ok((recovered, true)) if recovered.last == Timestamp(valid) && recovered.torn.is_none() => Ok(()),
+        Ok((recovered, true)) if recovered.last == CommitTimestamp(valid) && recovered.torn.is_none() => {
+            Ok(())
+        }
         other => Err(format!("after the repair: {other:?}")),
     }
 }
@@ -213,7 +215,7 @@ pub fn leave_remains(intact: &SimulatedFiles, seed: u64) -> Result<(), String> {
         bytes[place..place + remains.len()].copy_from_slice(remains);
     });
     match Store::open(Arc::new(files)).and_then(|store| replay(&store)) {
-        Ok((recovered, true)) if recovered.last == Timestamp(COMMITS) => Ok(()),
+        Ok((recovered, true)) if recovered.last == CommitTimestamp(COMMITS) => Ok(()),
         other => Err(format!("seed {seed}: {other:?}")),
     }
 }
@@ -233,7 +235,7 @@ fn foreign_files_are_refused() {
     let store = Store::create(Arc::new(other.clone()), options, [9; 16]).unwrap();
     let options = crate::workload::log_options(hedgerow_log::Durability::Sync);
     let log = hedgerow_log::Log::start(store, &hedgerow_log::Recovered::default(), options).unwrap();
-    let appended = log.append(Timestamp(1), 0, &mut crate::workload::body(Timestamp(1))).unwrap();
+    let appended = log.append(CommitTimestamp(1), 0, &mut crate::workload::body(CommitTimestamp(1))).unwrap();
     log.settle(appended.at(), hedgerow_log::Durability::Sync).unwrap();
     let foreign = other.open("log-0000000001", Access::Read).unwrap().read_from(0).unwrap();
     let here = files.copy();

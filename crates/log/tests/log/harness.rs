@@ -3,7 +3,7 @@
 use crate::workload::{Promises, body, is_right, log_options, wall_clock};
 use hedgerow_log::files::simulated::{SimulatedFiles, Survival};
 use hedgerow_log::{Durability, Log, Recovered, Store, StoreError};
-use hedgerow_model::Timestamp;
+use hedgerow_model::CommitTimestamp;
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use std::sync::Arc;
@@ -44,7 +44,7 @@ pub fn verify(files: &SimulatedFiles, promises: &Promises, operation: u64) -> Ve
     if store.manifest().oldest_readable > pruned {
         return Err(format!("{} was pruned, {pruned} is needed", store.manifest().oldest_readable));
     }
-    if store.manifest().checkpoint.map_or(Timestamp::ZERO, |checkpoint| checkpoint.at) < checkpoint {
+    if store.manifest().checkpoint.map_or(CommitTimestamp::ZERO, |checkpoint| checkpoint.at) < checkpoint {
         return Err(format!("the checkpoint of {checkpoint} is lost"));
     }
     let (recovered, right) = replay(&store).map_err(|error| format!("it cannot be read: {error}"))?;

@@ -6,7 +6,7 @@ use hedgerow_log::files::{FileSystem, RealFiles};
 use hedgerow_log::{
     CheckpointEntry, Durability, Log, LogError, LogOptions, Recovered, Store, StoreError, check,
 };
-use hedgerow_model::Timestamp;
+use hedgerow_model::CommitTimestamp;
 use std::sync::Arc;
 
 fn new_log(files: Arc<dyn FileSystem>, options: LogOptions) -> Log {
@@ -22,7 +22,7 @@ fn commit(log: &Log, count: u64) {
     }
 }
 
-fn found(files: Arc<dyn FileSystem>, after: Timestamp) -> Recovered {
+fn found(files: Arc<dyn FileSystem>, after: CommitTimestamp) -> Recovered {
     let store = Store::open_read_only(files).unwrap();
     let mut next = after.next();
     let recovered = store.replay(after, |record, _| {
@@ -43,7 +43,7 @@ fn commits_come_back_from_real_files() {
             Err(StoreError::NoStore { .. }) => new_log(Arc::clone(&files), options),
             store => {
                 let store = store.unwrap();
-                let recovered = store.replay(Timestamp::ZERO, |_, _| Ok::<(), StoreError>(())).unwrap();
+                let recovered = store.replay(CommitTimestamp::ZERO, |_, _| Ok::<(), StoreError>(())).unwrap();
                 Log::start(store, &recovered, options).unwrap()
             }
         };
@@ -57,7 +57,7 @@ fn commits_come_back_from_real_files() {
         assert_eq!((recovered.commits, recovered.torn), (100, None));
     }
     let report = check(&files).unwrap();
-    assert_eq!((report.commits, report.last, report.problems.len()), (300, Timestamp(300), 0));
+    assert_eq!((report.commits, report.last, report.problems.len()), (300, CommitTimestamp(300), 0));
 }
 
 #[test]
@@ -67,7 +67,7 @@ fn a_log_dropped_without_a_close_loses_nothing() {
         let log = new_log(Arc::clone(&files) as _, log_options(durability));
         commit(&log, 30);
         drop(log);
-        assert_eq!(found(files, Timestamp::ZERO).last, Timestamp(30));
+        assert_eq!(found(files, CommitTimestamp::ZERO).last, CommitTimestamp(30));
     }
 }
 
@@ -77,24 +77,24 @@ fn a_pruned_log_says_what_is_out_of_retention() {
     let log = new_log(Arc::clone(&files) as _, log_options(Durability::Sync));
     commit(&log, 200);
     assert_eq!(log.prune().unwrap(), 0, "without a checkpoint everything is needed");
-    log.install_checkpoint(CheckpointEntry { number: 1, at: Timestamp(150), length: 0 }).unwrap();
-    log.set_stream("slow", Some(Timestamp(60))).unwrap();
-    assert_eq!(log.manifest().needed_from(), Timestamp(60));
+    log.install_checkpoint(CheckpointEntry { number: 1, at: CommitTimestamp(150), length: 0 }).unwrap();
+    log.set_stream("slow", Some(CommitTimestamp(60))).unwrap();
+    assert_eq!(log.manifest().needed_from(), CommitTimestamp(60));
     assert!(log.prune().unwrap() > 0);
     let oldest = log.manifest().oldest_readable;
-    assert!(oldest > Timestamp::ZERO && oldest <= Timestamp(60));
+    assert!(oldest > CommitTimestamp::ZERO && oldest <= CommitTimestamp(60));
     log.set_stream("slow", None).unwrap();
-    log.set_history(Some(Timestamp(100))).unwrap();
+    log.set_history(Some(CommitTimestamp(100))).unwrap();
     log.prune().unwrap();
     log.close().unwrap();
     drop(log);
     let store = Store::open(Arc::clone(&files) as _).unwrap();
     let oldest = store.manifest().oldest_readable;
-    assert!(oldest > Timestamp(60) && oldest <= Timestamp(100));
-    let asked = store.replay(Timestamp(50), |_, _| Ok::<(), StoreError>(()));
-    assert!(matches!(asked, Err(StoreError::OutOfRetention { asked: Timestamp(50), .. })));
-    let recovered = store.replay(Timestamp(150), |_, _| Ok::<(), StoreError>(())).unwrap();
-    assert_eq!((recovered.commits, recovered.last), (50, Timestamp(200)));
+    assert!(oldest > CommitTimestamp(60) && oldest <= CommitTimestamp(100));
+    let asked = store.replay(CommitTimestamp(50), |_, _| Ok::<(), StoreError>(()));
+    assert!(matches!(asked, Err(StoreError::OutOfRetention { asked: CommitTimestamp(50), .. })));
+    let recovered = store.replay(CommitTimestamp(150), |_, _| Ok::<(), StoreError>(())).unwrap();
+    assert_eq!((recovered.commits, recovered.last), (50, CommitTimestamp(200)));
     assert_eq!(store.manifest().oldest_wall_clock, wall_clock(oldest));
 }
 
@@ -122,8 +122,8 @@ fn commits_come_in_order() {
     let log = new_log(Arc::new(SimulatedFiles::new(1)), log_options(Durability::Sync));
     commit(&log, 3);
     for wrong in [3, 5] {
-        let refused = log.append(Timestamp(wrong), 0, &mut body(Timestamp(wrong)));
-        assert!(matches!(refused, Err(LogError::OutOfOrder { expected: Timestamp(4), .. })));
+        let refused = log.append(CommitTimestamp(wrong), 0, &mut body(CommitTimestamp(wrong)));
+        assert!(matches!(refused, Err(LogError::OutOfOrder { expected: CommitTimestamp(4), .. })));
     }
     commit(&log, 1);
 }
@@ -133,13 +133,13 @@ fn wall_clocks_never_go_back() {
     let files = Arc::new(SimulatedFiles::new(1));
     let log = new_log(Arc::clone(&files) as _, log_options(Durability::Sync));
     for (at, clock) in [(1, 500), (2, 400), (3, 600)] {
-        let appended = log.append(Timestamp(at), clock, &mut body(Timestamp(at))).unwrap();
+        let appended = log.append(CommitTimestamp(at), clock, &mut body(CommitTimestamp(at))).unwrap();
         log.settle(appended.at(), Durability::Sync).unwrap();
     }
     drop(log);
     let mut clocks = Vec::new();
     let store = Store::open(files).unwrap();
-    let replayed = store.replay(Timestamp::ZERO, |record, _| {
+    let replayed = store.replay(CommitTimestamp::ZERO, |record, _| {
         clocks.push(record.wall_clock);
         Ok::<(), StoreError>(())
     });
@@ -165,7 +165,7 @@ fn large_commits_get_their_own_segments() {
         let mut body = hedgerow_log::Body::default();
         body.encode(&commit, hedgerow_model::Topology::Directed);
         sizes.push(body.as_bytes().len());
-        let appended = log.append(Timestamp(at), 0, &mut body).unwrap();
+        let appended = log.append(CommitTimestamp(at), 0, &mut body).unwrap();
         if at > 6 {
             log.settle(appended.at(), Durability::Sync).unwrap();
         }
@@ -173,7 +173,7 @@ fn large_commits_get_their_own_segments() {
     drop(log);
     let mut found = Vec::new();
     let store = Store::open(files).unwrap();
-    let replayed = store.replay(Timestamp::ZERO, |record, _| {
+    let replayed = store.replay(CommitTimestamp::ZERO, |record, _| {
         found.push(record.body.len());
         Ok::<(), StoreError>(())
     });
@@ -189,7 +189,7 @@ fn a_buffered_log_loses_no_more_than_it_says() {
     let (mut ends, mut largest, mut most) = (vec![0], 0, 0);
     for at in 1..=300 {
         commit(&log, 1);
-        let length = body(Timestamp(at)).as_bytes().len() as u64 + 40;
+        let length = body(CommitTimestamp(at)).as_bytes().len() as u64 + 40;
         ends.push(ends[at as usize - 1] + length);
         largest = largest.max(length);
         let unsafe_bytes = ends[at as usize] - ends[log.durable().0 as usize];
@@ -198,5 +198,5 @@ fn a_buffered_log_loses_no_more_than_it_says() {
     }
     assert!(most > options.buffer_bytes as u64, "nothing was buffered");
     log.flush().unwrap();
-    assert_eq!(log.durable(), Timestamp(300));
+    assert_eq!(log.durable(), CommitTimestamp(300));
 }

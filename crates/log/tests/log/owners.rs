@@ -5,10 +5,10 @@ use crate::workload::{STORE, body, log_options, store_options, wall_clock};
 use hedgerow_log::files::simulated::SimulatedFiles;
 use hedgerow_log::files::{Access, FileSystem, RealFiles};
 use hedgerow_log::{Durability, Log, LogError, Recovered, Store, StoreError, check};
-use hedgerow_model::Timestamp;
+use hedgerow_model::CommitTimestamp;
 use std::sync::Arc;
 
-fn commit(log: &Log) -> Result<Timestamp, LogError> {
+fn commit(log: &Log) -> Result<CommitTimestamp, LogError> {
     let at = log.last().next();
     let appended = log.append(at, wall_clock(at), &mut body(at))?;
     log.settle(appended.at(), Durability::Sync)?;
@@ -60,7 +60,7 @@ fn a_writer_that_lost_its_lock_is_refused() {
             let refused = step(&first);
             assert!(is_overtaken(refused.clone()), "case {case}: {refused:?}");
             assert!(is_overtaken(commit(&first)), "case {case}");
-            let acknowledged = second.as_ref().map_or(Timestamp(20), |second| {
+            let acknowledged = second.as_ref().map_or(CommitTimestamp(20), |second| {
                 commit(second).unwrap();
                 second.close().unwrap();
                 second.last()

@@ -4,7 +4,7 @@ use crate::harness::replay;
 use crate::workload::{STORE, body, log_options, store_options, wall_clock};
 use hedgerow_log::files::simulated::{Fault, FaultKind, SimulatedFiles, Survival};
 use hedgerow_log::{Durability, Log, LogError, LogOptions, Recovered, Store};
-use hedgerow_model::Timestamp;
+use hedgerow_model::CommitTimestamp;
 use std::sync::{Arc, Mutex};
 
 fn log(files: &SimulatedFiles, options: LogOptions) -> Log {
@@ -13,7 +13,11 @@ fn log(files: &SimulatedFiles, options: LogOptions) -> Log {
 }
 
 /// Takes the next timestamp and appends, as a sequencer does, and settles.
-fn commit(log: &Log, sequencer: &Mutex<Timestamp>, asked: Durability) -> Result<Timestamp, LogError> {
+fn commit(
+    log: &Log,
+    sequencer: &Mutex<CommitTimestamp>,
+    asked: Durability,
+) -> Result<CommitTimestamp, LogError> {
     let appended = {
         let mut last = sequencer.lock().unwrap();
         let at = last.next();
@@ -49,7 +53,7 @@ fn threads_share_syncs_and_lose_nothing() {
                 });
             }
             scope.spawn(|| {
-                while log.last() < Timestamp(1600) {
+                while log.last() < CommitTimestamp(1600) {
                     log.maintain().unwrap();
                     std::thread::yield_now();
                 }
@@ -59,7 +63,7 @@ fn threads_share_syncs_and_lose_nothing() {
         drop(log);
         let (recovered, right) = replay(&Store::open(Arc::new(files)).unwrap()).unwrap();
         assert!(right);
-        assert_eq!(recovered.last, Timestamp(1600));
+        assert_eq!(recovered.last, CommitTimestamp(1600));
     }
 }
 

@@ -5,7 +5,7 @@ use hedgerow_log::{
     Body, CheckpointEntry, CommitRef, Durability, Log, LogOptions, LoggedCommit, Record, Store, StoreError,
     StoreOptions,
 };
-use hedgerow_model::{Catalog, Effects, KeyKind, Timestamp, Topology};
+use hedgerow_model::{Catalog, CommitTimestamp, Effects, KeyKind, Topology};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use std::sync::Arc;
@@ -28,7 +28,7 @@ pub fn log_options(durability: Durability) -> LogOptions {
 }
 
 /// The content of a commit, which depends only on its timestamp. Some are larger than a segment.
-pub fn content(at: Timestamp) -> Vec<u8> {
+pub fn content(at: CommitTimestamp) -> Vec<u8> {
     let length = match at.0 % 23 {
         0 => 1800,
         11 => 600,
@@ -37,7 +37,7 @@ pub fn content(at: Timestamp) -> Vec<u8> {
     (0..length).map(|byte| (byte * 31 + at.0 * 17 + 1) as u8).collect()
 }
 
-pub fn body(at: Timestamp) -> Body {
+pub fn body(at: CommitTimestamp) -> Body {
     let (mut body, effects, content) = (Body::default(), Effects::default(), content(at));
     let commit =
         CommitRef { effects: &effects, keys: &[], catalog: None, input: Some(&content), record_labels: &[] };
@@ -52,7 +52,7 @@ pub fn is_right(record: &Record<'_>) -> bool {
         && record.wall_clock == wall_clock(record.at)
 }
 
-pub fn wall_clock(at: Timestamp) -> u64 {
+pub fn wall_clock(at: CommitTimestamp) -> u64 {
     1_700_000_000_000_000 + at.0 / 3 * 1000
 }
 
@@ -62,13 +62,13 @@ pub struct Promises {
     /// The store exists.
     pub created: Option<u64>,
     /// Commits up to this survive.
-    pub durable: Vec<(u64, Timestamp)>,
+    pub durable: Vec<(u64, CommitTimestamp)>,
     /// A checkpoint of this timestamp is in the manifest.
-    pub checkpoints: Vec<(u64, Timestamp)>,
+    pub checkpoints: Vec<(u64, CommitTimestamp)>,
     /// When the log was pruned, this was still needed.
-    pub needed: Vec<(u64, Timestamp)>,
+    pub needed: Vec<(u64, CommitTimestamp)>,
     /// The last commit that was attempted.
-    pub asked: Timestamp,
+    pub asked: CommitTimestamp,
     /// An operation failed without an error to a caller: a log dropped without a close writes its
     /// buffer if it can.
     pub untold: bool,
@@ -76,7 +76,7 @@ pub struct Promises {
 
 impl Promises {
     /// The newest promise of a kind that was made before an operation.
-    pub fn before(promises: &[(u64, Timestamp)], operation: u64) -> Timestamp {
+    pub fn before(promises: &[(u64, CommitTimestamp)], operation: u64) -> CommitTimestamp {
         let made = promises.iter().filter(|(at, _)| *at < operation).map(|(_, promised)| *promised);
         made.max().unwrap_or_default()
     }
@@ -181,8 +181,9 @@ impl<'f> Worker<'f> {
     }
 
     fn install_checkpoint(&mut self) -> Result<(), StoreError> {
-        let at = Timestamp(self.random.random_range(0..=self.promises.asked.0));
-        let newest = self.log().manifest().checkpoint.map_or(Timestamp::ZERO, |checkpoint| checkpoint.at);
+        let at = CommitTimestamp(self.random.random_range(0..=self.promises.asked.0));
+        let newest =
+            self.log().manifest().checkpoint.map_or(CommitTimestamp::ZERO, |checkpoint| checkpoint.at);
         if at > newest {
             self.log().install_checkpoint(CheckpointEntry { number: at.0, at, length: 0 })?;
             self.promises.checkpoints.push((self.note(), at));

@@ -21,7 +21,7 @@ use crate::store::Store;
 use hedgerow_log::{Body, CommitRef, Durability};
 use hedgerow_model::token::Stamp;
 use hedgerow_model::{
-    Count, EdgeOutcome, Engine, Key, Outcome, Prepared, ShortPlan, ShortWrites, StoredEdge, Timestamp,
+    CommitTimestamp, Count, EdgeOutcome, Engine, Key, Outcome, Prepared, ShortPlan, ShortWrites, StoredEdge,
     VertexId,
 };
 use hedgerow_sequencer::{CountChanges, PendingReclaim, Stamped, VertexCounts, Writer};
@@ -45,7 +45,7 @@ pub(crate) trait Decision {
     fn delete_keys(&self, _stamp: Stamp) {}
 
     /// The result of the commit at `at`.
-    fn commit(&self, at: Timestamp) -> Commit;
+    fn commit(&self, at: CommitTimestamp) -> Commit;
 
     /// Number of changes.
     fn size(&self) -> usize;
@@ -129,7 +129,7 @@ impl<E: Engine> Decision for PreparedEffects<'_, E> {
         self.resolved.deleted.iter().for_each(|id| self.store.dictionary.delete(*id, stamp.at()));
     }
 
-    fn commit(&self, at: Timestamp) -> Commit {
+    fn commit(&self, at: CommitTimestamp) -> Commit {
         let VertexCounts { added: vertices_added, removed: vertices_removed, .. } = self.vertices;
         let (edges_added, edges_removed) = self.edges();
         Commit { at, changed: true, edges_added, edges_removed, vertices_added, vertices_removed }
@@ -181,7 +181,7 @@ impl<E: Engine> Decision for PlannedEdge<'_, E> {
     }
 
     #[inline]
-    fn commit(&self, at: Timestamp) -> Commit {
+    fn commit(&self, at: CommitTimestamp) -> Commit {
         let [EdgeOutcome { added, removed, .. }] = self.outcome;
         Commit {
             at,
@@ -242,7 +242,12 @@ impl<E: Engine> Store<E> {
     /// Waits until all commits up to `at` are durable enough; `changed` says whether one of them is
     /// the caller's.
     #[inline]
-    pub(super) fn settle_at(&self, at: Timestamp, changed: bool, asked: Durability) -> Result<(), Error> {
+    pub(super) fn settle_at(
+        &self,
+        at: CommitTimestamp,
+        changed: bool,
+        asked: Durability,
+    ) -> Result<(), Error> {
         let Some(journal) = self.journal() else { return Ok(()) };
         let log = journal.log()?;
         if changed {
@@ -260,7 +265,7 @@ impl<E: Engine> Store<E> {
     }
 
     /// Waits until what was read at `at` is as durable as `asked` demands.
-    pub fn settle_read(&self, at: Timestamp, asked: Durability) -> Result<(), Error> {
+    pub fn settle_read(&self, at: CommitTimestamp, asked: Durability) -> Result<(), Error> {
         self.journal().map_or(Ok(()), |journal| journal.settle_read(at, asked))
     }
 

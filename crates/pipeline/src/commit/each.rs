@@ -13,7 +13,7 @@ use crate::journal::Journal;
 use crate::store::Store;
 use hedgerow_log::Durability;
 use hedgerow_model::token::HeldLocks;
-use hedgerow_model::{Count, EdgeOutcome, Engine, ShortPlan, ShortWrites, StoredEdge, Timestamp};
+use hedgerow_model::{CommitTimestamp, Count, EdgeOutcome, Engine, ShortPlan, ShortWrites, StoredEdge};
 use hedgerow_sequencer::{CountChanges, LockGuard, PendingReclaim, Stripes, Writer};
 use std::ops::Range;
 
@@ -29,7 +29,7 @@ pub struct Commits {
     /// Number of them that changed something, and so took a timestamp.
     pub changed: usize,
     /// The newest timestamp among them; zero if nothing changed.
-    pub at: Timestamp,
+    pub at: CommitTimestamp,
     /// Edges that did not exist before.
     pub edges_added: Count,
     /// Edges that existed and no longer do.

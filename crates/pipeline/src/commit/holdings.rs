@@ -3,7 +3,7 @@
 use crate::error::Error;
 use crate::store::Store;
 use hedgerow_model::token::HeldLocks;
-use hedgerow_model::{Engine, KeyRef, Timestamp, VertexId};
+use hedgerow_model::{CommitTimestamp, Engine, KeyRef, VertexId};
 use hedgerow_sequencer::{LockGuard, LockTable};
 use smallvec::SmallVec;
 
@@ -15,7 +15,7 @@ pub(crate) struct AssignedIds<'s, E: Engine> {
     /// new keys.
     bytes: Option<(usize, usize)>,
     /// A stamp below the commit's future stamp.
-    newest: Option<Timestamp>,
+    newest: Option<CommitTimestamp>,
 }
 
 impl<'s, E: Engine> AssignedIds<'s, E> {

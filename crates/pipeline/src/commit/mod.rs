@@ -23,8 +23,8 @@ use decided::{AppliedCommit, PreparedEffects};
 use hedgerow_log::Durability;
 use hedgerow_model::token::{HeldLocks, Stamp};
 use hedgerow_model::{
-    Adjacency, Allowance, Count, Cursor, EdgeChange, Effects, Engine, GraphView, Key, Operation, Outcome,
-    Reclaimed, Timestamp, Topology, VertexId,
+    Adjacency, Allowance, CommitTimestamp, Count, Cursor, EdgeChange, Effects, Engine, GraphView, Key,
+    Operation, Outcome, Reclaimed, Topology, VertexId,
 };
 use hedgerow_sequencer::Writer;
 use hedgerow_sync::epoch;
@@ -49,7 +49,7 @@ pub(crate) fn free_replaced(changes: usize) {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Commit {
     /// The timestamp of the changes; for a commit without changes, the newest one.
-    pub at: Timestamp,
+    pub at: CommitTimestamp,
     /// Whether anything changed. If not, no timestamp was taken.
     pub changed: bool,
     /// Edges that did not exist before. Exact, unless the engine counts later.
@@ -66,7 +66,7 @@ pub struct Commit {
 /// What the commit of an interactive transaction is checked against.
 pub struct Interactive<'t> {
     /// When it began.
-    pub began: Timestamp,
+    pub began: CommitTimestamp,
     /// What it read, if that must be unchanged.
     pub reads: Option<&'t ReadSet>,
     /// The minimum durability of the commit.

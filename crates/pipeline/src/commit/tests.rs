@@ -8,8 +8,8 @@ use crate::settings::Settings;
 use crate::store::Store;
 use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered, Stamp};
 use hedgerow_model::{
-    Allowance, Catalog, Effects, Engine, EngineError, GraphView, Key, LabelId, LockUnit, MemoryUse,
-    NoShortWrites, Operation, Prepared, Progress, Timestamp, Topology, UnitLocks, VertexId,
+    Allowance, Catalog, CommitTimestamp, Effects, Engine, EngineError, GraphView, Key, LabelId, LockUnit,
+    MemoryUse, NoShortWrites, Operation, Prepared, Progress, Topology, UnitLocks, VertexId,
 };
 use hedgerow_rapid::{Rapid, RapidOptions};
 use hedgerow_sequencer::{CountChanges, Reader, Sequencer, SequencerError, Writer};
@@ -79,7 +79,7 @@ impl Engine for Faulty {
         self.engine.maintain(live, units, budget_bytes)
     }
 
-    fn retained(&self, units: &dyn UnitLocks) -> Vec<(Timestamp, usize)> {
+    fn retained(&self, units: &dyn UnitLocks) -> Vec<(CommitTimestamp, usize)> {
         self.engine.retained(units)
     }
 
@@ -119,7 +119,7 @@ fn a_panic_in_prepare_changes_nothing_and_releases_everything() {
     catch_unwind(AssertUnwindSafe(|| put(&store, 2, 3))).unwrap_err();
     assert_eq!(vertices(&store), 2);
     store.engine.panic_in_prepare.store(false, Ordering::Relaxed);
-    assert_eq!(put(&store, 2, 3).unwrap().at, Timestamp(2));
+    assert_eq!(put(&store, 2, 3).unwrap().at, CommitTimestamp(2));
     assert_eq!(vertices(&store), 3);
 }
 
@@ -152,7 +152,7 @@ fn a_snapshot_that_waits_for_a_failed_commit_gets_an_error() {
         store.sequencer.poison();
         assert!(matches!(waiting.join().unwrap(), Err(SequencerError::Poisoned)));
     });
-    assert_eq!(stamped.stamp.at(), Timestamp(2));
+    assert_eq!(stamped.stamp.at(), CommitTimestamp(2));
     assert!(store.sequencer.open_timestamps().is_empty());
 }
 

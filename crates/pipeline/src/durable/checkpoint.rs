@@ -5,7 +5,9 @@ use crate::error::{Error, read_failed};
 use crate::store::Store;
 use hedgerow_log::checkpoint::{self, Description, ViewSource, WriteOptions};
 use hedgerow_log::{CheckpointEntry, Log, StoreError};
-use hedgerow_model::{Adjacency, Counts, Cursor, Direction, Engine, GraphView, LabelId, Timestamp, VertexId};
+use hedgerow_model::{
+    Adjacency, CommitTimestamp, Counts, Cursor, Direction, Engine, GraphView, LabelId, VertexId,
+};
 use hedgerow_sequencer::{Reader, Sequencer};
 use hedgerow_sync::atomic::{AtomicU64, Ordering};
 use smallvec::SmallVec;
@@ -104,7 +106,7 @@ impl<E: Engine> Store<E> {
 
     /// The fraction of its time that a checkpoint thread works by default. Each call checks for
     /// commits since the previous call, the first one since `at`.
-    fn share_beside_writers(&self, at: Timestamp) -> impl Fn() -> f64 + Sync {
+    fn share_beside_writers(&self, at: CommitTimestamp) -> impl Fn() -> f64 + Sync {
         let seen = AtomicU64::new(at.0);
         move || {
             let newest = self.sequencer.newest().0.0;

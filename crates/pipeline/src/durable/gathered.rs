@@ -5,8 +5,8 @@
 use crate::commit::entries::{Ends, changed_entries, put_entries};
 use crate::error::Error;
 use hedgerow_model::{
-    AdjacencyEffects, Direction, EdgeChange, EdgeValue, Effects, LabelId, Timestamp, Topology, VertexChange,
-    VertexEffect, VertexId,
+    AdjacencyEffects, CommitTimestamp, Direction, EdgeChange, EdgeValue, Effects, LabelId, Topology,
+    VertexChange, VertexEffect, VertexId,
 };
 use rayon::ThreadPool;
 use smallvec::SmallVec;
@@ -20,7 +20,7 @@ pub(super) struct Gathered {
     edges: BTreeMap<LabelId, GatheredEdges>,
     changes: usize,
     /// The last of the commits.
-    at: Timestamp,
+    at: CommitTimestamp,
     /// Greater than all vertex ids that were assigned, including those deleted again.
     vertex_bound: u32,
 }
@@ -46,7 +46,7 @@ impl Gathered {
     }
 
     /// The last of the commits.
-    pub(super) fn at(&self) -> Timestamp {
+    pub(super) fn at(&self) -> CommitTimestamp {
         self.at
     }
 
@@ -56,7 +56,7 @@ impl Gathered {
     }
 
     /// Adds the next commit, which has each edge once, as its canonical entry. O(changes).
-    pub(super) fn add(&mut self, effects: Effects, at: Timestamp) {
+    pub(super) fn add(&mut self, effects: Effects, at: CommitTimestamp) {
         self.at = at;
         self.changes += effects.len();
         self.vertex_bound = self.vertex_bound.max(vertex_bound(&effects));
@@ -69,7 +69,7 @@ impl Gathered {
 
     /// Adds the next commit, which changes one edge. O(1).
     #[inline]
-    pub(super) fn add_edge(&mut self, label: LabelId, change: EdgeChange, at: Timestamp) {
+    pub(super) fn add_edge(&mut self, label: LabelId, change: EdgeChange, at: CommitTimestamp) {
         self.at = at;
         self.changes += 1;
         self.edges.entry(label).or_default().push(change);
@@ -178,7 +178,7 @@ mod tests {
     fn gathered(commits: Vec<Effects>) -> Gathered {
         let mut gathered = Gathered::default();
         for (at, effects) in (1..).zip(commits) {
-            gathered.add(effects, Timestamp(at));
+            gathered.add(effects, CommitTimestamp(at));
         }
         gathered
     }
@@ -193,7 +193,7 @@ mod tests {
             edge(0, 9, None),
         ];
         let gathered = gathered(commits);
-        assert_eq!((gathered.len(), gathered.at()), (5, Timestamp(5)));
+        assert_eq!((gathered.len(), gathered.at()), (5, CommitTimestamp(5)));
         let effects = gathered.into_effects(Topology::Directed, |_| Ok(true), None).unwrap();
         assert!(effects.is_sorted());
         let expected = [edge(0, 9, None), edge(3, 1, Some(3))];
@@ -238,7 +238,7 @@ mod tests {
             vertex(1, VertexChange::Delete),
         ];
         let mut both = gathered(commits);
-        both.add(vertex(1, put()), Timestamp(6));
+        both.add(vertex(1, put()), CommitTimestamp(6));
         assert_eq!(both.vertex_bound(), 6);
         let effects = both.into_effects(Topology::Directed, |vertex| Ok(vertex == id(1)), None).unwrap();
         assert_eq!(effects, vertex(1, put()));

@@ -8,8 +8,8 @@ use hedgerow_log::StoreError;
 use hedgerow_log::checkpoint::{Checkpoint, Chunk};
 use hedgerow_model::token::HeldLocks;
 use hedgerow_model::{
-    AdjacencyEffects, Column, Direction, EdgeChange, EffectRecords, Effects, Engine, GraphView, KeyRef,
-    LabelId, Record, Timestamp, VertexChange, VertexEffect, VertexId, with_column,
+    AdjacencyEffects, Column, CommitTimestamp, Direction, EdgeChange, EffectRecords, Effects, Engine,
+    GraphView, KeyRef, LabelId, Record, VertexChange, VertexEffect, VertexId, with_column,
 };
 use hedgerow_sequencer::VertexCounts;
 use rayon::prelude::*;
@@ -28,7 +28,7 @@ impl<E: Engine> Store<E> {
     ) -> Result<(), Error> {
         let loading = self.loading(held, checkpoint, path)?;
         let described = checkpoint.description();
-        if loading.at == Timestamp::ZERO && described.counts.vertex_bound > 0 {
+        if loading.at == CommitTimestamp::ZERO && described.counts.vertex_bound > 0 {
             return Err(loading.damaged(0, "vertices before the first commit"));
         }
         for chunks in groups(checkpoint.vertex_chunks(), at_once) {
@@ -114,7 +114,7 @@ struct Loading<'l, E: Engine> {
     held: &'l HeldLocks<'l>,
     checkpoint: &'l Checkpoint,
     path: &'l Path,
-    at: Timestamp,
+    at: CommitTimestamp,
 }
 
 impl<E: Engine> Loading<'_, E> {

@@ -9,7 +9,7 @@ use crate::error::Error;
 use crate::store::Store;
 use hedgerow_log::Durability;
 use hedgerow_model::token::Registered;
-use hedgerow_model::{Admission, Durable, Engine, Timestamp};
+use hedgerow_model::{Admission, CommitTimestamp, Durable, Engine};
 use hedgerow_sequencer::{Reader, Sequencer};
 
 /// Maximum number of times that a commit waits for deferred work of the engine: other commits may
@@ -21,8 +21,8 @@ const STEP_BYTES: usize = 1 << 20;
 
 impl<E: Engine> Store<E> {
     /// The commit up to which the engine's files are complete; zero if it has none.
-    pub fn in_files_through(&self) -> Timestamp {
-        self.engine.durable().map_or(Timestamp::ZERO, Durable::durable_through)
+    pub fn in_files_through(&self) -> CommitTimestamp {
+        self.engine.durable().map_or(CommitTimestamp::ZERO, Durable::durable_through)
     }
 
     /// Flushes the state of a snapshot to the engine's files, if it has its own. First the log must

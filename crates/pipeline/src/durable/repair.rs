@@ -6,7 +6,7 @@ use crate::durable::restored::Batches;
 use crate::error::Error;
 use crate::store::Store;
 use hedgerow_log::{Repair, StoreError};
-use hedgerow_model::{Engine, Timestamp};
+use hedgerow_model::{CommitTimestamp, Engine};
 use hedgerow_sequencer::LockGuard;
 
 /// Extracts damage to files; returns other errors unchanged.
@@ -26,7 +26,7 @@ impl<E: Engine> Store<E> {
         let Some(checkpoint) = store.open_checkpoint()? else { return Ok(()) };
         let guard = LockGuard::lock(&self.units, self.units.all());
         // The graph has no readers yet.
-        let held = guard.held(&self.sequencer).with_editable_now(Timestamp::ZERO);
+        let held = guard.held(&self.sequencer).with_editable_now(CommitTimestamp::ZERO);
         self.load(&held, &checkpoint, &checkpoint_path(store.manifest(), &**store.files()), batches.loaded)
     }
 
@@ -40,7 +40,7 @@ impl<E: Engine> Store<E> {
     ) -> Result<Repair, Error> {
         let guard = LockGuard::lock(&self.units, self.units.all());
         // The graph has no readers.
-        let held = guard.held(&self.sequencer).with_editable_now(Timestamp::ZERO);
+        let held = guard.held(&self.sequencer).with_editable_now(CommitTimestamp::ZERO);
         let mut replay = Replay::new(self, &held, batches.replayed)?;
         store.recover(damaged, |record, place| match replay.commit(&record, place) {
             Ok(_) => Ok(true),

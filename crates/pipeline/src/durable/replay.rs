@@ -8,8 +8,8 @@ use crate::store::Store;
 use hedgerow_log::{LoggedCommit, Place, Record as LogRecord, StoreError, logged_edge};
 use hedgerow_model::token::HeldLocks;
 use hedgerow_model::{
-    AdjacencyEffects, ColumnType, EdgeChange, EdgeValue, Effects, Engine, GraphView, Key, LabelId, Record,
-    SchemaError, Timestamp, VertexChange, VertexEffect, VertexId,
+    AdjacencyEffects, ColumnType, CommitTimestamp, EdgeChange, EdgeValue, Effects, Engine, GraphView, Key,
+    LabelId, Record, SchemaError, VertexChange, VertexEffect, VertexId,
 };
 use hedgerow_sequencer::VertexCounts;
 
@@ -31,7 +31,7 @@ pub(super) struct Replay<'r, E: Engine> {
     /// About how many changes are applied together.
     at_once: usize,
     /// The engine's own files contain the commits up to this.
-    in_files: Timestamp,
+    in_files: CommitTimestamp,
 }
 
 impl<'r, E: Engine> Replay<'r, E> {
@@ -111,7 +111,12 @@ impl<'r, E: Engine> Replay<'r, E> {
 
     /// Replays the most frequent commit, of a single edge.
     #[inline]
-    fn commit_edge(&mut self, label: LabelId, change: EdgeChange, at: Timestamp) -> Result<(), Foreign> {
+    fn commit_edge(
+        &mut self,
+        label: LabelId,
+        change: EdgeChange,
+        at: CommitTimestamp,
+    ) -> Result<(), Foreign> {
         self.check_values(label, &[change])?;
         self.check_ends(&[change], &[], &[])?;
         self.gathered.add_edge(label, change, at);
@@ -148,7 +153,7 @@ impl<'r, E: Engine> Replay<'r, E> {
 
     /// Applies the changes of one commit, or of several up to `at`. Their vertex ids are below
     /// `bound`.
-    fn apply(&self, effects: &Effects, at: Timestamp, bound: u32) -> Result<(), Error> {
+    fn apply(&self, effects: &Effects, at: CommitTimestamp, bound: u32) -> Result<(), Error> {
         let counts = VertexCounts { bound, ..self.count_vertices(effects)? };
         self.store.restore_changes(self.held, at, effects, counts)
     }

@@ -2,7 +2,7 @@
 
 use hedgerow_compute::CancelToken;
 use hedgerow_log::checkpoint::{WriteOptions, WriteProgress};
-use hedgerow_model::Timestamp;
+use hedgerow_model::CommitTimestamp;
 use hedgerow_sync::Arc;
 use std::fmt;
 
@@ -57,7 +57,7 @@ pub struct CheckpointReport {
     /// The number of the checkpoint, which is in its file name.
     pub number: u64,
     /// The commit whose state it contains.
-    pub timestamp: Timestamp,
+    pub timestamp: CommitTimestamp,
     /// Whether a new file was written. If not, there was no commit since the existing checkpoint.
     pub written: bool,
     /// Bytes of its file.

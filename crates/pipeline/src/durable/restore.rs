@@ -8,7 +8,7 @@ use crate::store::Store;
 use hedgerow_log::checkpoint::{Checkpoint, name_of};
 use hedgerow_log::files::FileSystem;
 use hedgerow_log::{Manifest, Recovered, StoreError};
-use hedgerow_model::{Engine, Timestamp};
+use hedgerow_model::{CommitTimestamp, Engine};
 use hedgerow_sequencer::{AsOf, LockGuard};
 use hedgerow_sync::Arc;
 use std::path::{Path, PathBuf};
@@ -34,7 +34,7 @@ impl Until {
 
     /// Whether a commit belongs to the state. Fails if it carries a time in the future, which does
     /// not tell when it was made.
-    pub fn includes(self, at: Timestamp, wall_clock: u64) -> Result<bool, Error> {
+    pub fn includes(self, at: CommitTimestamp, wall_clock: u64) -> Result<bool, Error> {
         match self.as_of {
             AsOf::Time(_) if wall_clock > self.now => {
                 Err(Error::LogAhead { ahead: Duration::from_micros(wall_clock - self.now) })
@@ -65,8 +65,8 @@ impl<E: Engine> Store<E> {
     ) -> Result<(Recovered, Recovery), Error> {
         let guard = LockGuard::lock(&self.units, self.units.all());
         // The graph has no readers yet.
-        let held = guard.held(&self.sequencer).with_editable_now(Timestamp::ZERO);
-        let (mut after, mut wall_clock, mut input) = (Timestamp::ZERO, 0, None);
+        let held = guard.held(&self.sequencer).with_editable_now(CommitTimestamp::ZERO);
+        let (mut after, mut wall_clock, mut input) = (CommitTimestamp::ZERO, 0, None);
         if let Some(durable) = self.engine.durable() {
             self.sequencer.restore_counts(durable.durable_through(), durable.counts()?);
         }
@@ -153,7 +153,7 @@ impl<E: Engine> Store<E> {
         let begin = Instant::now();
         let guard = LockGuard::lock(&self.units, self.units.all());
         // The graph has no readers yet.
-        let held = guard.held(&self.sequencer).with_editable_now(Timestamp::ZERO);
+        let held = guard.held(&self.sequencer).with_editable_now(CommitTimestamp::ZERO);
         self.load(&held, checkpoint, &checkpoint_path(manifest, files), batches.loaded)?;
         self.finish_restoring(&held)?;
         let described = checkpoint.description();

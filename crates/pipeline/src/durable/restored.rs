@@ -6,7 +6,7 @@ use crate::error::Error;
 use crate::settings::Settings;
 use crate::store::Store;
 use hedgerow_model::token::HeldLocks;
-use hedgerow_model::{Effects, Engine, EngineError, LockUnit, Timestamp, UnitLocks};
+use hedgerow_model::{CommitTimestamp, Effects, Engine, EngineError, LockUnit, UnitLocks};
 use hedgerow_sequencer::VertexCounts;
 use hedgerow_sync::epoch;
 
@@ -64,7 +64,7 @@ impl<E: Engine> Store<E> {
     pub(super) fn restore_changes(
         &self,
         held: &HeldLocks<'_>,
-        at: Timestamp,
+        at: CommitTimestamp,
         effects: &Effects,
         vertices: VertexCounts,
     ) -> Result<(), Error> {

@@ -8,7 +8,7 @@ pub use recovery::Recovery;
 use crate::error::Error;
 use hedgerow_log::files::{Access, EngineFiles, FileSystem};
 use hedgerow_log::{Body, Durability, Log, Manifest, SegmentEntry};
-use hedgerow_model::Timestamp;
+use hedgerow_model::CommitTimestamp;
 use hedgerow_sequencer::CommitLog;
 use hedgerow_sync::{Arc, Mutex, thread_local};
 use log_maintainer::LogMaintainer;
@@ -94,7 +94,7 @@ impl Journal {
     }
 
     /// The newest commit up to which all survive a loss of power.
-    pub fn durable(&self) -> Timestamp {
+    pub fn durable(&self) -> CommitTimestamp {
         match &self.rights {
             Rights::Write { log, .. } => log.durable(),
             Rights::Read(manifest) => {
@@ -123,7 +123,7 @@ impl Journal {
     }
 
     /// Waits until what was read at `at` is as durable as required.
-    pub fn settle_read(&self, at: Timestamp, asked: Durability) -> Result<(), Error> {
+    pub fn settle_read(&self, at: CommitTimestamp, asked: Durability) -> Result<(), Error> {
         match &self.rights {
             Rights::Write { log, .. } if asked.max(log.log().durability()) == Durability::Sync => {
                 Ok(log.log().wait_durable(at)?)

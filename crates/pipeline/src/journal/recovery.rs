@@ -1,18 +1,18 @@
 //! What opening a store found.
 
 use hedgerow_log::TornTail;
-use hedgerow_model::Timestamp;
+use hedgerow_model::CommitTimestamp;
 use std::time::Duration;
 
 /// What opening a store found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Recovery {
     /// The commit of the checkpoint that was loaded, if there was one.
-    pub checkpoint: Option<Timestamp>,
+    pub checkpoint: Option<CommitTimestamp>,
     /// Number of log commits replayed after it; those in the engine's own files restored keys only.
     pub commits: u64,
     /// The last commit, whose state the graph has.
-    pub last: Timestamp,
+    pub last: CommitTimestamp,
     /// What a loss of power left after the last commit, if anything. It was cut off, and was never
     /// acknowledged as durable.
     pub torn: Option<TornTail>,

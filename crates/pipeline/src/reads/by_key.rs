@@ -98,7 +98,10 @@ impl<E: Engine, V: RecordView> ViewReads<'_, E, V> {
             return Ok(row.into_iter().try_for_each(|(neighbor, value)| visit(neighbor, value)));
         }
         let visited = cursor.neighbors(vertex, |neighbors, values| {
-            neighbors.iter().zip(values).try_for_each(|(neighbor, value)| visit(*neighbor, *value))
+            for (neighbor, value) in neighbors.iter().zip(values) {
+                visit(*neighbor, *value)?;
+            }
+            ControlFlow::Continue(())
         });
         visited.map_err(read_failed)
     }

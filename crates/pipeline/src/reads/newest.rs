@@ -58,7 +58,7 @@ impl Newest {
     }
 
     /// Uses the commit that put or last changed the edge as its time, as the number of its
-    /// [`Timestamp`](hedgerow_model::Timestamp). Engine `tel` only.
+    /// [`CommitTimestamp`](hedgerow_model::CommitTimestamp). Engine `tel` only.
     ///
     /// Reads only the result, from the end of the log (LiveGraph, section 4). The edges of one
     /// commit have the same time. Opening a store puts the edges of its checkpoint, and of the log

@@ -6,7 +6,7 @@ use crate::commit::CountChanges;
 use crate::commit_log::CommitLog;
 use crate::history::KeptStates;
 use hedgerow_model::token::Stamp;
-use hedgerow_model::{Counts, LabelId, Timestamp};
+use hedgerow_model::{CommitTimestamp, Counts, LabelId};
 use hedgerow_sync::Arc;
 
 impl Sequencer {
@@ -15,21 +15,21 @@ impl Sequencer {
     ///
     /// # Panics
     /// If the graph has readers, or a log is attached.
-    pub fn stamp_again(&self, at: Timestamp, counts: CountChanges<'_>) -> Stamp {
+    pub fn stamp_again(&self, at: CommitTimestamp, counts: CountChanges<'_>) -> Stamp {
         let mut state = self.state.lock();
         self.check_private(&state, at);
         state.count(at, counts);
         self.published_head.show_changes(&state.head, counts);
         // SAFETY: the largest so far, nothing is registered, and nothing will be before the graph
         // is restored.
-        unsafe { Stamp::new(at, Timestamp::ZERO) }
+        unsafe { Stamp::new(at, CommitTimestamp::ZERO) }
     }
 
     /// Sets the counts of a graph that an engine found in its own files, up to the commit at `at`.
     ///
     /// # Panics
     /// If the graph has readers, a log is attached, or something after `at` was restored.
-    pub fn restore_counts(&self, at: Timestamp, counts: Counts) {
+    pub fn restore_counts(&self, at: CommitTimestamp, counts: Counts) {
         let mut state = self.state.lock();
         self.check_private(&state, at);
         (state.head.at, state.head.counts) = (at, counts);
@@ -42,7 +42,7 @@ impl Sequencer {
     ///
     /// # Panics
     /// If the graph has readers, a log is attached, or something after `at` was restored.
-    pub fn restore(&self, at: Timestamp, wall_clock: u64, input: Option<Arc<[u8]>>) {
+    pub fn restore(&self, at: CommitTimestamp, wall_clock: u64, input: Option<Arc<[u8]>>) {
         let mut state = self.state.lock();
         self.check_private(&state, at);
         (state.head.at, state.head.wall_clock, state.head.input) = (at, wall_clock, input);
@@ -50,7 +50,7 @@ impl Sequencer {
         self.applied.restore(at);
     }
 
-    fn check_private(&self, state: &State, at: Timestamp) {
+    fn check_private(&self, state: &State, at: CommitTimestamp) {
         let is_private =
             self.reader_slots.taken().next().is_none() && state.registry.len() == 0 && self.log.is_none();
         assert!(is_private && at >= state.head.at, "a graph must be restored before others can access it");

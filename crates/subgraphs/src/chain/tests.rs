@@ -51,7 +51,7 @@ pub(crate) fn locks() -> HeldLocks<'static> {
 
 fn registered(at: u64) -> Registered {
     // SAFETY: the tests link, unlink and read as if this were registered until it is dropped.
-    unsafe { Registered::new(Timestamp(at), Counts::default()) }
+    unsafe { Registered::new(CommitTimestamp(at), Counts::default()) }
 }
 
 pub(crate) fn link(
@@ -61,7 +61,7 @@ pub(crate) fn link(
     editable_from: u64,
 ) -> Linked {
     // SAFETY: each test uses ascending stamps, and registers only timestamps below `editable_from`.
-    let stamp = unsafe { Stamp::new(Timestamp(value), Timestamp(editable_from)) };
+    let stamp = unsafe { Stamp::new(CommitTimestamp(value), CommitTimestamp(editable_from)) };
     let (new, allocated) = account::measure(|| Owned::boxed(Counted(value, Arc::clone(dropped))));
     chain.link(Successor { base: chain.born(), change: Change::Replace(Some(new)), allocated }, stamp)
 }
@@ -80,7 +80,7 @@ fn each_timestamp_reads_its_own_version() {
     let (chain, dropped) = (Chain::default(), Arc::default());
     assert_eq!(read(&chain, 9), None);
     assert_eq!(link(&chain, 2, &dropped, 0).kept, None);
-    assert_eq!(link(&chain, 4, &dropped, 4).kept, Some(Timestamp(2)));
+    assert_eq!(link(&chain, 4, &dropped, 4).kept, Some(CommitTimestamp(2)));
     assert_eq!([1, 2, 3, 4, 5].map(|at| read(&chain, at)), [None, Some(2), Some(2), Some(4), Some(4)]);
     assert_eq!(chain.newest(&locks(), UNIT).map(|content| content.0), Some(4));
 }
@@ -104,12 +104,12 @@ fn an_unlinked_version_is_gone_and_its_bytes_too() {
         counted += link(&chain, value, &dropped, value).memory;
     }
     assert_eq!(counted, chain.count_bytes(&locks(), UNIT));
-    counted += chain.unlink(&locks(), UNIT, Timestamp(2), &epoch::pin());
+    counted += chain.unlink(&locks(), UNIT, CommitTimestamp(2), &epoch::pin());
     assert_eq!(counted, chain.count_bytes(&locks(), UNIT));
-    assert_eq!(chain.retained_bytes(&locks(), UNIT, Timestamp(2)), 0);
+    assert_eq!(chain.retained_bytes(&locks(), UNIT, CommitTimestamp(2)), 0);
     assert_eq!([1, 3, 4].map(|at| read(&chain, at)), [Some(1), Some(3), Some(4)]);
-    counted += chain.unlink(&locks(), UNIT, Timestamp(1), &epoch::pin());
-    counted += chain.unlink(&locks(), UNIT, Timestamp(3), &epoch::pin());
+    counted += chain.unlink(&locks(), UNIT, CommitTimestamp(1), &epoch::pin());
+    counted += chain.unlink(&locks(), UNIT, CommitTimestamp(3), &epoch::pin());
     assert_eq!(counted.retained, 0);
     assert_eq!(counted, chain.count_bytes(&locks(), UNIT));
 }
@@ -129,7 +129,7 @@ fn a_dropped_chain_drops_what_is_linked_and_a_dropped_successor_itself() {
 
 fn edit(chain: &Chain<Counted>, at: u64, by: u64, editable_from: u64) -> Linked {
     // SAFETY: as in `link`.
-    let stamp = unsafe { Stamp::new(Timestamp(at), Timestamp(editable_from)) };
+    let stamp = unsafe { Stamp::new(CommitTimestamp(at), CommitTimestamp(editable_from)) };
     chain.link(Successor { base: chain.born(), change: Change::Edit(&[by]), allocated: 0 }, stamp)
 }
 
@@ -138,7 +138,7 @@ fn an_invisible_head_is_edited_and_a_visible_one_copied() {
     let (chain, dropped) = (Chain::default(), Arc::<AtomicU64>::default());
     let mut counted = link(&chain, 2, &dropped, 0).memory;
     let linked = edit(&chain, 4, 10, 3);
-    assert_eq!(linked.kept, Some(Timestamp(2)));
+    assert_eq!(linked.kept, Some(CommitTimestamp(2)));
     counted += linked.memory;
     let place = chain.newest(&locks(), UNIT).map(std::ptr::from_ref);
     let linked = edit(&chain, 5, 100, 3);
@@ -154,12 +154,12 @@ fn an_emptied_chain_reads_as_empty() {
     let (chain, dropped) = (Chain::default(), Arc::<AtomicU64>::default());
     link(&chain, 2, &dropped, 0);
     // SAFETY: as in `link`.
-    let stamp = unsafe { Stamp::new(Timestamp(4), Timestamp(3)) };
+    let stamp = unsafe { Stamp::new(CommitTimestamp(4), CommitTimestamp(3)) };
     chain.link(Successor { base: chain.born(), change: Change::Replace(None), allocated: 0 }, stamp);
     link(&chain, 6, &dropped, 5);
     assert_eq!([2, 3, 4, 5, 6].map(|at| read(&chain, at)), [Some(2), Some(2), None, None, Some(6)]);
     for born in [2, 4] {
-        chain.unlink(&locks(), UNIT, Timestamp(born), &epoch::pin());
+        chain.unlink(&locks(), UNIT, CommitTimestamp(born), &epoch::pin());
     }
     assert_eq!(chain.count_bytes(&locks(), UNIT).retained, 0);
     assert_eq!(read(&chain, 6), Some(6));
@@ -173,7 +173,7 @@ fn a_change_prepared_for_an_old_head_is_refused() {
     let early = Successor { base: chain.born(), change: Change::Replace(Some(new)), allocated: 0 };
     link(&chain, 1, &dropped, 0);
     // SAFETY: the next stamp of this chain.
-    let stamp = unsafe { Stamp::new(Timestamp(2), Timestamp(0)) };
+    let stamp = unsafe { Stamp::new(CommitTimestamp(2), CommitTimestamp(0)) };
     chain.link(early, stamp);
 }
 
@@ -205,16 +205,16 @@ fn a_long_history_is_searched_and_not_walked() {
     assert!(compared <= 2, "the search starts at the version before the newest");
     if !cfg!(miri) {
         let kept: usize =
-            (1..VERSIONS).map(|born| chain.retained_bytes(&locks(), UNIT, Timestamp(born))).sum();
+            (1..VERSIONS).map(|born| chain.retained_bytes(&locks(), UNIT, CommitTimestamp(born))).sum();
         assert_eq!(kept as isize, counted.retained, "each byte belongs to one version");
     }
     // Every second snapshot closes, then all.
     let odd_then_even = (1..VERSIONS).step_by(2).chain((2..VERSIONS).step_by(2));
     for (number, born) in odd_then_even.enumerate() {
         let (bytes, compared) =
-            account::measure_compared(|| chain.retained_bytes(&locks(), UNIT, Timestamp(born)));
+            account::measure_compared(|| chain.retained_bytes(&locks(), UNIT, CommitTimestamp(born)));
         assert!(bytes > 0 && is_short(compared));
-        let unlink = || chain.unlink(&locks(), UNIT, Timestamp(born), &epoch::pin());
+        let unlink = || chain.unlink(&locks(), UNIT, CommitTimestamp(born), &epoch::pin());
         let (freed, compared) = account::measure_compared(unlink);
         assert!(is_short(compared), "{compared} versions were compared to unlink {born}");
         counted += freed;
@@ -234,7 +234,7 @@ fn the_array_of_a_moving_window_stays_small() {
     for value in 1..=1000 {
         link(&chain, value, &dropped, value);
         if value > 8 {
-            chain.unlink(&locks(), UNIT, Timestamp(value - 8), &epoch::pin());
+            chain.unlink(&locks(), UNIT, CommitTimestamp(value - 8), &epoch::pin());
         }
         let retained = chain.count_bytes(&locks(), UNIT).retained as usize;
         assert!(retained <= 8 * size_of::<Counted>() + 16 + 16 * 16, "{retained} bytes for eight versions");
@@ -257,7 +257,7 @@ fn readers_search_beside_a_writer() {
             // Timestamps 1 and 2 are registered; the version before is linked, then becomes
             // invisible.
             let kept = link(&chain, value, &dropped, value.max(4) - 1).kept;
-            if let Some(born) = kept.filter(|born| *born > Timestamp(2)) {
+            if let Some(born) = kept.filter(|born| *born > CommitTimestamp(2)) {
                 chain.unlink(&locks(), UNIT, born, &epoch::pin());
             }
         }

@@ -3,7 +3,7 @@
 use super::{DEAD, Header, Log, RecordBytes, RecordNotes, VALID, Writer};
 use crate::layout::Fit;
 use crate::store::{BlockStore, Full};
-use hedgerow_model::{LabelId, Timestamp};
+use hedgerow_model::{CommitTimestamp, LabelId};
 use hedgerow_sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
 use std::marker::PhantomData;
 use std::ptr::NonNull;
@@ -99,7 +99,7 @@ impl<'s> OwnedBlock<'s> {
             header.ended.store(ended, Ordering::Relaxed);
             // A dead entry may have been the last change: keeping that timestamp prevents readers
             // from mistaking one state for another.
-            writer.publish_written(Timestamp(from.header().changed.load(Ordering::Relaxed)));
+            writer.publish_written(CommitTimestamp(from.header().changed.load(Ordering::Relaxed)));
         }
     }
 

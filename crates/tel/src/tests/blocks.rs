@@ -3,7 +3,7 @@
 use super::TestedTel;
 use crate::block::{END_OF_TIME, VALID};
 use crate::layout::{CLASSES, Layout, Shape};
-use hedgerow_model::{Engine, Timestamp, Topology, VertexId};
+use hedgerow_model::{CommitTimestamp, Engine, Topology, VertexId};
 use hedgerow_sync::atomic::Ordering;
 use hedgerow_sync::epoch;
 use hedgerow_testing::cases::one_case_in;
@@ -203,7 +203,7 @@ fn the_newest_state_is_counted_in_constant_time() {
             let valid = log.invalidations().iter().filter(|end| end.load(Ordering::Relaxed) == VALID).count();
             assert_eq!(log.valid_if_unchanged_since(newest), Some(valid));
             assert_eq!(log.valid_if_unchanged_since(END_OF_TIME), Some(valid));
-            assert_eq!(log.valid_if_unchanged_since(Timestamp(newest.0 - 1)), None, "it changed then");
+            assert_eq!(log.valid_if_unchanged_since(CommitTimestamp(newest.0 - 1)), None, "it changed then");
             drop(guard);
             pipeline.check(&[0, 1, 2, 149]);
         }

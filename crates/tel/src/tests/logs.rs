@@ -6,7 +6,9 @@ use crate::block::{DEAD, END_OF_TIME, Log, OwnedBlock};
 use crate::filter::Filter;
 use crate::layout::{Fit, HEADER_BYTES, Layout, Need, Shape, bytes_of};
 use crate::store::BlockStore;
-use hedgerow_model::{EdgeValue, Engine, LabelId, ShortWrites, StoredEdge, Timestamp, Topology, VertexId};
+use hedgerow_model::{
+    CommitTimestamp, EdgeValue, Engine, LabelId, ShortWrites, StoredEdge, Topology, VertexId,
+};
 use hedgerow_records::memory::{embedded_size, is_embedded};
 use hedgerow_sync::atomic::{AtomicU64, Ordering};
 use hedgerow_sync::epoch;
@@ -111,15 +113,15 @@ fn a_block_is_full_when_its_columns_meet_the_filter() {
             for number in 0..full {
                 assert!(writer.log().has_room(one));
                 writer.write_ahead(VertexId::new(number as u32), value(number), || None);
-                writer.publish(Timestamp(number as u64 + 1));
-                writer.invalidate(number, Timestamp(u64::MAX - 2 - number as u64));
+                writer.publish(CommitTimestamp(number as u64 + 1));
+                writer.invalidate(number, CommitTimestamp(u64::MAX - 2 - number as u64));
             }
             let log = writer.log();
             assert!(!log.has_room(one));
             assert_eq!((log.length(), log.label()), (full, LabelId(label)));
             for number in 0..full {
                 assert_eq!(log.ids()[number], VertexId::new(number as u32));
-                assert_eq!(log.creations()[number], Timestamp(number as u64 + 1));
+                assert_eq!(log.creations()[number], CommitTimestamp(number as u64 + 1));
                 let end = log.invalidations()[number].load(Ordering::Relaxed);
                 assert_eq!(end, u64::MAX - 2 - number as u64);
                 assert!(width == 0 || log.value(number) == value(number));

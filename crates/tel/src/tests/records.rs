@@ -5,7 +5,7 @@ use super::logs::{assert_log_is_consistent, class, with_log};
 use crate::block::{OwnedBlock, record_bytes};
 use crate::layout::{Fit, Layout, Need, Shape};
 use crate::store::BlockStore;
-use hedgerow_model::{EdgeValue, LabelId, Timestamp, Topology, VertexId};
+use hedgerow_model::{CommitTimestamp, EdgeValue, LabelId, Topology, VertexId};
 use hedgerow_records::memory::{LONGEST_EMBEDDED, embedded_size, is_embedded};
 use hedgerow_testing::cases::one_case_in;
 use hedgerow_testing::records::{content, handle, original};
@@ -44,7 +44,7 @@ fn a_block_is_full_when_its_records_meet_its_columns() {
                 let mut count = 0;
                 while writer.log().has_room(need) {
                     writer.write_ahead(VertexId::new(count), handle(number), || None);
-                    writer.publish(Timestamp(u64::from(count) + 1));
+                    writer.publish(CommitTimestamp(u64::from(count) + 1));
                     count += 1;
                 }
                 let (log, written) = (writer.log(), count as usize);
@@ -63,7 +63,7 @@ fn a_block_is_full_when_its_records_meet_its_columns() {
                     // SAFETY: in a live block.
                     assert_eq!(unsafe { original(value) }, handle(number));
                     assert_eq!(log.ids()[position], VertexId::new(position as u32));
-                    assert_eq!(log.creations()[position], Timestamp(position as u64 + 1));
+                    assert_eq!(log.creations()[position], CommitTimestamp(position as u64 + 1));
                     assert!(log.may_have(VertexId::new(position as u32)));
                 }
                 assert_eq!(
@@ -169,8 +169,8 @@ fn long_records_are_not_accessed_when_their_log_moves() {
     let value = EdgeValue(place.expose_provenance() as u64);
     let mut block = OwnedBlock::new(&store, fit, LabelId(LABEL));
     block.writer().write_ahead(VertexId::new(1), value, || None);
-    block.writer().publish(Timestamp(1));
-    block.writer().invalidate(0, Timestamp(2));
+    block.writer().publish(CommitTimestamp(1));
+    block.writer().invalidate(0, CommitTimestamp(2));
     // It is freed, and its memory now looks like a short record.
     // SAFETY: the first word of the record.
     unsafe { place.write(4) };

@@ -12,9 +12,9 @@ use hedgerow_encoding::{EntryKey, ParallelList};
 use hedgerow_log::files::FileSystem;
 use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered, Stamp};
 use hedgerow_model::{
-    Admission, Allowance, Counts, Durable, EdgeOutcome, Effects, Engine, EngineError, LockUnit, MemoryUse,
-    NoShortWrites, ParallelEdges, ParallelOutcome, Prepared, Progress, ReadError, Reclaimed, Timestamp,
-    UnitLocks, VertexId, ViewState,
+    Admission, Allowance, CommitTimestamp, Counts, Durable, EdgeOutcome, Effects, Engine, EngineError,
+    LockUnit, MemoryUse, NoShortWrites, ParallelEdges, ParallelOutcome, Prepared, Progress, ReadError,
+    Reclaimed, UnitLocks, VertexId, ViewState,
 };
 use hedgerow_sync::atomic::{AtomicU64, Ordering};
 use hedgerow_sync::{Arc, Mutex};
@@ -90,7 +90,7 @@ impl DiskEngine {
     fn install(
         &self,
         files: Vec<Arc<SortedFile>>,
-        durable_through: Timestamp,
+        durable_through: CommitTimestamp,
         vertex_bound: u32,
     ) -> Result<(), EngineError> {
         Manifest::replace(&*self.files, durable_through, vertex_bound, &files)?;
@@ -116,7 +116,7 @@ impl DiskEngine {
 /// The size of the graph in these sources.
 fn count(sources: &Sources, options: &DiskOptions, vertex_bound: u32) -> Result<Counts, ReadError> {
     let mut counts = Counts { vertex_bound, ..Counts::default() };
-    for visible in sources.visible(Table::all(), Timestamp(u64::MAX)) {
+    for visible in sources.visible(Table::all(), CommitTimestamp(u64::MAX)) {
         let (Key { table, entry: EntryKey { owner, neighbor } }, content) = visible?;
         let Some((label, direction)) = table.adjacency() else {
             counts.vertices += 1;
@@ -232,8 +232,8 @@ impl Engine for DiskEngine {
 }
 
 impl Durable for DiskEngine {
-    fn durable_through(&self) -> Timestamp {
-        Timestamp(self.durable_through.load(Ordering::Acquire))
+    fn durable_through(&self) -> CommitTimestamp {
+        CommitTimestamp(self.durable_through.load(Ordering::Acquire))
     }
 
     fn counts(&self) -> Result<Counts, EngineError> {

@@ -2,7 +2,7 @@
 
 use hedgerow_encoding::EntryKey;
 use hedgerow_encoding::wire::{DecodeError, Reader, put_bytes, put_varint};
-use hedgerow_model::{Direction, LabelId, Timestamp, VertexId};
+use hedgerow_model::{CommitTimestamp, Direction, LabelId, VertexId};
 use hedgerow_sync::Arc;
 use std::cmp::Reverse;
 use std::ops::Range;
@@ -60,13 +60,13 @@ impl Key {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Version {
     pub(super) key: Key,
-    pub(super) at: Reverse<Timestamp>,
+    pub(super) at: Reverse<CommitTimestamp>,
 }
 
 impl Version {
     /// The range of all versions of these keys.
     pub(super) fn all_of(keys: &Range<Key>) -> Range<Version> {
-        let newest = |key| Version { key, at: Reverse(Timestamp(u64::MAX)) };
+        let newest = |key| Version { key, at: Reverse(CommitTimestamp(u64::MAX)) };
         newest(keys.start)..newest(keys.end)
     }
 }
@@ -94,7 +94,7 @@ impl Entry {
         let mut number = || Ok::<_, DecodeError>(reader.varint()? as u32);
         let table = Table(number()?);
         let key = table.key(EntryKey { owner: number()?, neighbor: number()? });
-        let version = Version { key, at: Reverse(Timestamp(reader.varint()?)) };
+        let version = Version { key, at: Reverse(CommitTimestamp(reader.varint()?)) };
         let exists = reader.flag()?;
         let bytes = reader.bytes()?;
         Ok(Entry { version, content: exists.then(|| bytes.into()) })

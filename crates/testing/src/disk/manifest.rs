@@ -5,12 +5,12 @@ use super::file::{SortedFile, block_of, read_block, unreadable};
 use super::{PREFIX, unwritten};
 use hedgerow_encoding::wire::{DecodeError, Reader, put_varint};
 use hedgerow_log::files::{Access, FileSystem};
-use hedgerow_model::{EngineError, ReadError, Timestamp};
+use hedgerow_model::{CommitTimestamp, EngineError, ReadError};
 use hedgerow_sync::Arc;
 
 #[derive(Default)]
 pub(super) struct Manifest {
-    pub(super) durable_through: Timestamp,
+    pub(super) durable_through: CommitTimestamp,
     /// As of that commit; the vertices that still exist do not determine it.
     pub(super) vertex_bound: u32,
     /// The number of each file, and its length in bytes.
@@ -33,7 +33,7 @@ impl Manifest {
     }
 
     fn decode(reader: &mut Reader<'_>) -> Result<Manifest, DecodeError> {
-        let (durable_through, vertex_bound) = (Timestamp(reader.varint()?), reader.varint()? as u32);
+        let (durable_through, vertex_bound) = (CommitTimestamp(reader.varint()?), reader.varint()? as u32);
         let files = (0..reader.count()?).map(|_| Ok((reader.varint()?, reader.varint()?)));
         Ok(Manifest { durable_through, vertex_bound, files: files.collect::<Result<_, _>>()? })
     }
@@ -42,7 +42,7 @@ impl Manifest {
     /// is in place, so the files of both have to stay.
     pub(super) fn replace(
         files: &dyn FileSystem,
-        durable_through: Timestamp,
+        durable_through: CommitTimestamp,
         vertex_bound: u32,
         named: &[Arc<SortedFile>],
     ) -> Result<(), EngineError> {

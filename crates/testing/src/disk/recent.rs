@@ -1,7 +1,7 @@
 //! The changes that are in no file yet.
 
 use super::entry::{Content, Entry, Key, Version};
-use hedgerow_model::Timestamp;
+use hedgerow_model::CommitTimestamp;
 use hedgerow_model::token::Stamp;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -50,7 +50,7 @@ impl Recent {
     }
 
     /// The changes that stay here after a flush up to `at`.
-    pub(super) fn after(&self, at: Timestamp) -> Recent {
+    pub(super) fn after(&self, at: CommitTimestamp) -> Recent {
         let mut rest = Recent::default();
         let newer = self.entries.iter().filter(|(version, _)| version.at.0 > at);
         newer.for_each(|(version, content)| rest.insert(*version, content.clone()));

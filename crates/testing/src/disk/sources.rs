@@ -4,7 +4,7 @@ use super::entry::{Entry, Key, Table, Version};
 use super::file::SortedFile;
 use super::recent::Recent;
 use hedgerow_model::token::LiveTimestamps;
-use hedgerow_model::{ReadError, Timestamp};
+use hedgerow_model::{CommitTimestamp, ReadError};
 use hedgerow_sync::{Arc, Mutex};
 use std::cmp::Reverse;
 use std::ops::Range;
@@ -50,7 +50,7 @@ impl Sources {
     pub(super) fn visible(
         &self,
         keys: Range<Key>,
-        at: Timestamp,
+        at: CommitTimestamp,
     ) -> impl Iterator<Item = Result<Visible, ReadError>> + use<'_> {
         let mut decided = None;
         self.versions(keys).filter_map(move |entry| match entry {

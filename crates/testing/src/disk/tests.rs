@@ -7,7 +7,7 @@ use crate::oracle::Oracle;
 use crate::pipeline::{Pipeline, catalog};
 use hedgerow_log::files::FileSystem;
 use hedgerow_log::files::simulated::SimulatedFiles;
-use hedgerow_model::{Catalog, Counts, Timestamp, Topology};
+use hedgerow_model::{Catalog, CommitTimestamp, Counts, Topology};
 use hedgerow_sync::Arc;
 
 struct TestedDisk;
@@ -33,7 +33,8 @@ fn merged_files_are_removed_when_no_snapshot_reads_them() {
     let files = SimulatedFiles::new(1);
     let engine = open(&files, Topology::Directed, catalog());
     let oracle = Oracle::new(Topology::Directed);
-    let mut pipeline = Pipeline::<TestedDisk>::around(engine, oracle, Counts::default(), Timestamp::ZERO);
+    let mut pipeline =
+        Pipeline::<TestedDisk>::around(engine, oracle, Counts::default(), CommitTimestamp::ZERO);
     for number in 0..4 {
         pipeline.commit(&[put(number, [1])], 0).unwrap();
         pipeline.flush().unwrap();

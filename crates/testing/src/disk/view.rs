@@ -6,7 +6,7 @@ use super::entry::{Content, Key, Table};
 use super::sources::Sources;
 use hedgerow_encoding::{EntryKey, ReadRows, RowAdjacency, RowRecords, decode_record};
 use hedgerow_model::{
-    Column, ColumnType, Count, Direction, GraphView, LabelId, ReadError, Record, RecordView, Timestamp,
+    Column, ColumnType, CommitTimestamp, Count, Direction, GraphView, LabelId, ReadError, Record, RecordView,
     Topology, VertexId, ViewError, ViewState, cuts_by_work,
 };
 use hedgerow_sync::Arc;
@@ -77,7 +77,7 @@ impl GraphView for DiskView<'_> {
     where
         Self: 'v;
 
-    fn timestamp(&self) -> Timestamp {
+    fn timestamp(&self) -> CommitTimestamp {
         self.state.timestamp()
     }
 

@@ -3,8 +3,8 @@
 use super::id;
 use hedgerow_csr::{Csr, CsrAdjacency, CsrCursor};
 use hedgerow_model::{
-    Adjacency, Column, Count, Cursor, Direction, GraphView, LabelId, Neighbors, NoCommitOrder, Timestamp,
-    Topology, VertexId, ViewError,
+    Adjacency, Column, CommitTimestamp, Count, Cursor, Direction, GraphView, LabelId, Neighbors,
+    NoCommitOrder, Topology, VertexId, ViewError,
 };
 use std::convert::Infallible;
 use std::marker::PhantomData;
@@ -68,7 +68,7 @@ impl<R: Arrangement> GraphView for Rearranged<R> {
     type Error = Infallible;
     type Adjacency<'v, W: Column> = RearrangedAdjacency<'v, R, W>;
 
-    fn timestamp(&self) -> Timestamp {
+    fn timestamp(&self) -> CommitTimestamp {
         self.csr.timestamp()
     }
 

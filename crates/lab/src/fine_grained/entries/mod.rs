@@ -7,7 +7,7 @@ pub use radix::ArtEntries;
 pub use sorted::SortedEntries;
 
 use super::version::{Begin, History};
-use hedgerow_model::{Column, ColumnType, EdgeValue, Timestamp, VertexId};
+use hedgerow_model::{Column, ColumnType, CommitTimestamp, EdgeValue, VertexId};
 
 /// Capacity of the smallest array.
 const SMALLEST: usize = 4;
@@ -44,10 +44,15 @@ pub trait Entries: Default + Send + Sync + 'static {
     fn count(&self) -> usize;
 
     /// The number of entries visible at `at`. O(entries).
-    fn degree(&self, at: Timestamp) -> usize;
+    fn degree(&self, at: CommitTimestamp) -> usize;
 
     /// Appends the neighbors visible at `at`, ascending, and their values. O(entries).
-    fn copy_visible<W: Column>(&self, at: Timestamp, neighbors: &mut Vec<VertexId>, values: &mut Vec<W>);
+    fn copy_visible<W: Column>(
+        &self,
+        at: CommitTimestamp,
+        neighbors: &mut Vec<VertexId>,
+        values: &mut Vec<W>,
+    );
 
     /// The memory for inserting neighbors, which ascend and are absent; `None` if there is room.
     fn growth(&self, column: ColumnType, new: &[VertexId]) -> Option<Self::Growth>;
@@ -106,18 +111,18 @@ impl Head {
 
     /// The value at a timestamp; `newest` is the value of the newest version.
     #[inline]
-    pub(super) fn value_at<W: Column>(&self, at: Timestamp, newest: W) -> Option<W> {
+    pub(super) fn value_at<W: Column>(&self, at: CommitTimestamp, newest: W) -> Option<W> {
         if self.begin.shows_at(at) { Some(newest) } else { self.earlier(at).map(W::from_bits) }
     }
 
     /// Whether there is a value at a timestamp.
     #[inline]
-    pub(super) fn shows_at(&self, at: Timestamp) -> bool {
+    pub(super) fn shows_at(&self, at: CommitTimestamp) -> bool {
         self.begin.shows_at(at) || self.earlier(at).is_some()
     }
 
     /// The value at a timestamp at which the newest version is not visible.
-    pub(super) fn earlier(&self, at: Timestamp) -> Option<EdgeValue> {
+    pub(super) fn earlier(&self, at: CommitTimestamp) -> Option<EdgeValue> {
         let is_newer = self.begin.at() > at;
         self.older.at(at).filter(|_| is_newer).copied()
     }

@@ -4,7 +4,7 @@ use super::{Entries, Head, NewEntry, SMALLEST, SPARSE};
 use crate::fine_grained::version::Begin;
 use crate::radix::Art;
 use hedgerow_model::{
-    Column, ColumnType, Direction, EdgeChange, EdgeValue, Timestamp, Topology, ValueColumn, VertexId,
+    Column, ColumnType, CommitTimestamp, Direction, EdgeChange, EdgeValue, Topology, ValueColumn, VertexId,
 };
 use hedgerow_subgraphs::Tally;
 use std::ops::ControlFlow;
@@ -170,12 +170,17 @@ impl Entries for ArtEntries {
         self.slots.used()
     }
 
-    fn degree(&self, at: Timestamp) -> usize {
+    fn degree(&self, at: CommitTimestamp) -> usize {
         // An unused slot is visible at no timestamp.
         self.slots.heads.iter().filter(|head| head.shows_at(at)).count()
     }
 
-    fn copy_visible<W: Column>(&self, at: Timestamp, neighbors: &mut Vec<VertexId>, values: &mut Vec<W>) {
+    fn copy_visible<W: Column>(
+        &self,
+        at: CommitTimestamp,
+        neighbors: &mut Vec<VertexId>,
+        values: &mut Vec<W>,
+    ) {
         let column =
             if self.tree.is_some() { W::slice(&self.slots.values, 0..self.slots.heads.len()) } else { &[] };
         self.visit(|neighbor, slot| {

@@ -3,7 +3,7 @@
 use super::{Entries, Head, NewEntry, SMALLEST, SPARSE};
 use crate::fine_grained::version::Begin;
 use hedgerow_model::search::{Spread, lower_bound};
-use hedgerow_model::{Column, ColumnType, EdgeValue, Timestamp, ValueColumn, VertexId};
+use hedgerow_model::{Column, ColumnType, CommitTimestamp, EdgeValue, ValueColumn, VertexId};
 
 /// Entries whose versions are checked together, before they are copied one by one.
 const STRETCH: usize = 32;
@@ -134,12 +134,17 @@ impl Entries for SortedEntries {
         self.neighbors.len()
     }
 
-    fn degree(&self, at: Timestamp) -> usize {
+    fn degree(&self, at: CommitTimestamp) -> usize {
         self.heads.iter().filter(|head| head.shows_at(at)).count()
     }
 
     #[inline]
-    fn copy_visible<W: Column>(&self, at: Timestamp, neighbors: &mut Vec<VertexId>, values: &mut Vec<W>) {
+    fn copy_visible<W: Column>(
+        &self,
+        at: CommitTimestamp,
+        neighbors: &mut Vec<VertexId>,
+        values: &mut Vec<W>,
+    ) {
         if self.neighbors.is_empty() {
             return;
         }

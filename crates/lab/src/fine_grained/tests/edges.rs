@@ -4,7 +4,7 @@ use super::Pipeline;
 use crate::fine_grained::{ArtEntries, Entries, SortedEntries};
 use hedgerow_model::token::Stamp;
 use hedgerow_model::{
-    Adjacency, Allowance, Cursor, Direction, Engine, GraphView, LabelId, Timestamp, Topology, VertexId,
+    Adjacency, Allowance, CommitTimestamp, Cursor, Direction, Engine, GraphView, LabelId, Topology, VertexId,
 };
 use hedgerow_testing::contract::{delete, put};
 use std::ops::ControlFlow;
@@ -79,7 +79,7 @@ fn change_a_row_while_it_is_read<E: Entries>() {
     let degree = || adjacency.cursor().degree(VertexId::new(1));
     let flow = adjacency.cursor().neighbors(VertexId::new(1), |neighbors, _| {
         // SAFETY: the second stamp; timestamp 1 is registered.
-        let stamp = unsafe { Stamp::new(Timestamp(2), Timestamp(2)) };
+        let stamp = unsafe { Stamp::new(CommitTimestamp(2), CommitTimestamp(2)) };
         pipeline.engine.apply(stamp, prepared.take().expect("the row is one run"));
         assert_eq!((neighbors.len(), degree()), (5, Ok(5)));
         ControlFlow::<()>::Continue(())

@@ -5,7 +5,7 @@ use crate::error::Error;
 use crate::settings::Settings;
 use crate::store::Store;
 use hedgerow_model::{
-    Catalog, EdgeValue, Engine, GraphView, Key, KeyRef, LabelId, Operation, Timestamp, Topology,
+    Catalog, CommitTimestamp, EdgeValue, Engine, GraphView, Key, KeyRef, LabelId, Operation, Topology,
 };
 use hedgerow_rapid::{Rapid, RapidOptions};
 use hedgerow_sequencer::{Reader, Sequencer};
@@ -53,7 +53,7 @@ fn commits<E: Engine>() -> [Attempt<E>; 6] {
 }
 
 /// The newest timestamp, the number of edges, and the vertices that exist.
-fn state<E: Engine>(store: &Store<E>) -> (Timestamp, u64, Vec<u32>) {
+fn state<E: Engine>(store: &Store<E>) -> (CommitTimestamp, u64, Vec<u32>) {
     let registration = Sequencer::open(&*store.sequencer, Reader::Snapshot).unwrap();
     let snapshot = store.engine.open_snapshot(registration.token()).unwrap();
     let view = store.engine.view(&snapshot, registration.token());
@@ -81,7 +81,7 @@ fn commit_with_failure<E: Engine>(engine: E, call: Fallible, number: usize) -> b
         failed = true;
     }
     // The last commit took the id of the deleted vertex and a new one; none is lost.
-    assert_eq!(state(&store), (Timestamp(6), 4, (0..7).collect()));
+    assert_eq!(state(&store), (CommitTimestamp(6), 4, (0..7).collect()));
     failed
 }
 
