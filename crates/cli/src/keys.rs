@@ -57,7 +57,7 @@ fn text_of(text: &str) -> Cow<'_, str> {
 /// Parses a key from the command line, given by `option`, in the same digits as in a file.
 pub fn parse(option: &'static str, text: &str, kind: KeyKind) -> Result<Key, CliError> {
     match kind {
-        KeyKind::Text => Ok(Key::Text(text.into())),
+        KeyKind::String => Ok(Key::Text(text.into())),
         KeyKind::Number | KeyKind::Dense => {
             let number = u64::parse(text.as_bytes()).map(Key::Number);
             let wrong = |_| CliError::WrongKey { option, key: text.into(), expected: "numbers below 2^64" };

@@ -80,7 +80,7 @@ impl Dictionary {
     pub fn new(kind: KeyKind) -> Self {
         let keys = match kind {
             KeyKind::Number => Keys::Numbers(KeyMap::new()),
-            KeyKind::Text => Keys::Text(KeyMap::new()),
+            KeyKind::String => Keys::Text(KeyMap::new()),
             KeyKind::Dense => Keys::Dense,
         };
         let locks = LockTable::new(KEY_STRIPES);
@@ -94,7 +94,7 @@ impl Dictionary {
         match &self.keys {
             Keys::Dense => KeyKind::Dense,
             Keys::Numbers(_) => KeyKind::Number,
-            Keys::Text(_) => KeyKind::Text,
+            Keys::Text(_) => KeyKind::String,
         }
     }
 

@@ -201,7 +201,7 @@ fn a_vertex_that_comes_after_a_larger_one_keeps_both_with_their_edges() {
 #[test]
 fn a_vertex_that_is_deleted_is_gone_for_new_readers_only_and_its_id_serves_again() {
     for engine in ENGINES {
-        for kind in [KeyKind::Dense, KeyKind::Number, KeyKind::Text] {
+        for kind in [KeyKind::Dense, KeyKind::Number, KeyKind::String] {
             for topology in [Topology::Directed, Topology::DirectedWithReverse, Topology::Undirected] {
                 check_deleted_vertex(engine, kind, topology);
             }
@@ -213,7 +213,7 @@ fn check_deleted_vertex(engine: EngineKind, kind: KeyKind, topology: Topology) {
     let options = GraphOptions::new().engine(engine).keys(kind).topology(topology);
     let graph = Graph::in_memory(options).unwrap();
     let key = |number: u64| match kind {
-        KeyKind::Text => Key::Text(format!("vertex {number}").into()),
+        KeyKind::String => Key::Text(format!("vertex {number}").into()),
         _ => Key::Number(number),
     };
     let spokes = 1..2_000u64;

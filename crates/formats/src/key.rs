@@ -120,7 +120,7 @@ fn parse_any_number(field: &[u8]) -> Result<u64, Problem> {
 }
 
 impl VertexKey for Box<str> {
-    const KIND: KeyKind = KeyKind::Text;
+    const KIND: KeyKind = KeyKind::String;
 
     fn parse(field: &[u8]) -> Result<Self, Problem> {
         if field.is_empty() {

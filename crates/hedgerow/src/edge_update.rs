@@ -48,7 +48,8 @@ impl<'n> EdgeUpdate<'n> {
         EdgeUpdate::new(RecordMode::Insert)
     }
 
-    /// Changes the properties that are set and keeps all others; puts the edge if it does not exist, unless there is a condition.
+    /// Puts the edge if it does not exist; otherwise changes the properties that are set and keeps all others. With a condition,
+    /// an edge that does not exist is not put.
     #[must_use]
     pub fn upsert() -> Self {
         EdgeUpdate::new(RecordMode::Update)

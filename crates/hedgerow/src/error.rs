@@ -10,6 +10,7 @@ use hedgerow_log::{LogError, StoreError};
 use hedgerow_model::{CapacityError, EngineError, Key, SchemaError, VertexIdError, ViewError};
 use hedgerow_pipeline::Error as Cause;
 use hedgerow_sequencer::SequencerError;
+use std::fmt;
 use std::path::PathBuf;
 
 /// Why a call on a graph failed, by what the caller can do about it.
@@ -48,14 +49,52 @@ pub enum ErrorKind {
     Cancelled,
     /// A kernel was cancelled or could not run.
     Kernel,
+    /// The program gave a transaction up: see [`Error::other`]. Nothing has changed.
+    Other,
 }
 
 /// Why a call on a graph failed.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[error(transparent)]
 pub struct Error(#[from] Reason);
 
+/// Shows the message, because programs that return an error from `main` print this.
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Error").field("kind", &self.kind()).field("message", &self.to_string()).finish()
+    }
+}
+
 impl Error {
+    /// An error of the program's own, by which a transaction is given up: nothing that it staged is
+    /// committed.
+    ///
+    /// ```
+    /// use hedgerow::prelude::*;
+    ///
+    /// let graph = Graph::in_memory(GraphOptions::new().label::<f64>("owes"))?;
+    /// let owes = graph.label::<f64>("owes")?;
+    /// let refused = graph.transact(|transaction| {
+    ///     transaction.put_edge_with(owes, 1, 2, 1e6)?;
+    ///     Err::<(), _>(Error::other("that is too much"))
+    /// });
+    /// assert_eq!(refused.unwrap_err().kind(), ErrorKind::Other);
+    /// assert!(!graph.contains_edge(owes, 1, 2)?);
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn other(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
+        Reason::Other(error.into()).into()
+    }
+
+    /// The error that was given to [`Error::other`].
+    #[must_use]
+    pub fn get_other(&self) -> Option<&(dyn std::error::Error + Send + Sync + 'static)> {
+        match &self.0 {
+            Reason::Other(error) => Some(&**error),
+            _ => None,
+        }
+    }
+
     /// The error of the pipeline that this is; itself if it is none.
     pub(crate) fn into_pipeline(self) -> Result<Cause, Self> {
         match self.0 {
@@ -84,6 +123,7 @@ impl Error {
             Reason::NeedsStore(_) => ErrorKind::Unsupported,
             Reason::Random(_) | Reason::NoScratchFile(_) => ErrorKind::Storage,
             Reason::Kernel(_) | Reason::Csr(_) => ErrorKind::Kernel,
+            Reason::Other(_) => ErrorKind::Other,
         }
     }
 
@@ -203,6 +243,8 @@ pub(crate) enum Reason {
     #[error(transparent)]
     Pipeline(#[from] Cause),
     #[error(transparent)]
+    Other(Box<dyn std::error::Error + Send + Sync>),
+    #[error(transparent)]
     OtherData(Box<OtherData>),
     #[error(transparent)]
     OtherProperty(Box<OtherProperty>),
@@ -254,7 +296,7 @@ pub(crate) enum Reason {
 
 /// An option that cannot be changed differs from what the manifest at `path` says.
 #[derive(Debug, thiserror::Error)]
-#[error("the {what} of this store, as {} says, is {stored}, not {asked}; open it with that", path.display())]
+#[error("the {what} of this store, as {} says, is {stored}, not {asked}; open it with {stored}", path.display())]
 pub(crate) struct OtherOption {
     pub(crate) path: PathBuf,
     pub(crate) what: &'static str,

@@ -58,7 +58,7 @@ impl Graph {
     /// An empty graph that lives in memory and ends with its last handle.
     ///
     /// # Errors
-    /// The schemas contradict themselves, or ask the engine for something that it has not.
+    /// The schemas contradict themselves, or need something that the engine does not support.
     pub fn in_memory(options: GraphOptions) -> Result<Self, Error> {
         let retries = options.retries_or_default();
         Ok(Graph { stores: OpenStores::new(Stores::new(options, None)?, retries) })
@@ -110,16 +110,23 @@ impl Graph {
         WriteTxn::begin(&self.stores, isolation)
     }
 
-    /// Runs `run` in a transaction at isolation [`Isolation::Snapshot`] and commits it; again if
-    /// another commit came first, after a wait, as often as [`GraphOptions::retries`] says.
+    /// Runs `run` in a transaction and commits it. If another commit came first, waits and runs it
+    /// again, as often as [`GraphOptions::retries`] allows.
     ///
-    /// Write through the transaction only: a `run` that also commits to the same vertices by other
-    /// means is in conflict with itself, every time. Where many threads write the same few vertices, and each has to succeed,
+    /// To give the transaction up, return an error, such as [`Error::other`]: nothing that was staged is
+    /// committed.
+    ///
+    /// The isolation is [`Isolation::Snapshot`]: conflicts are found among writes. Use
+    /// [`Graph::transact_with`] and [`Isolation::Serializable`] where a write depends on something that
+    /// the transaction only read.
+    ///
+    /// Write through the transaction only: a `run` that also commits to the same vertices by other means
+    /// is always in conflict with itself. Where many threads write the same few vertices,
     /// [`Graph::transact_declared`] queues them instead.
     ///
     /// # Errors
-    /// What `run` returned, or a commit that cannot succeed: [`ErrorKind::Conflict`](crate::ErrorKind::Conflict) if another commit came first
-    /// every time, and nothing has changed.
+    /// What `run` returned; [`ErrorKind::Conflict`](crate::ErrorKind::Conflict) if another commit came
+    /// first every time; other errors of [`WriteTxn::commit`]. Nothing has changed then.
     pub fn transact<T>(&self, run: impl FnMut(&WriteTxn) -> Result<T, Error>) -> Result<T, Error> {
         self.transact_with(Isolation::Snapshot, run)
     }
@@ -168,14 +175,19 @@ impl Graph {
     }
 
     /// Puts edges as one commit: `(source, destination)` pairs, or `(source, destination, value)`
-    /// triples. Of several equal edges the last one counts.
+    /// triples; see [`Graph::ingest_records`] for edges with records. Of several equal edges the last one
+    /// counts.
     ///
     /// Sorted and applied on several threads. Never in conflict.
     ///
     /// # Errors
     /// As [`WriteGraph::put_edge_with`](crate::WriteGraph::put_edge_with). Nothing has changed then.
-    pub fn ingest<B: BulkEdge>(&self, label: impl Into<LabelId>, edges: &[B]) -> Result<Commit, Error> {
-        let label = label.into();
+    pub fn ingest<B: BulkEdge>(
+        &self,
+        label: impl Into<Label<B::Value>>,
+        edges: &[B],
+    ) -> Result<Commit, Error> {
+        let label = label.into().id();
         self.stores.check_written_column::<B::Value>(label)?;
         Ok(with_store!(&*self.stores, store => store.ingest(label, edges, None))?)
     }
@@ -214,18 +226,20 @@ impl Graph {
     /// [`put_edge`](crate::WriteGraph::put_edge), but faster, because it prefetches what the next
     /// commits touch.
     ///
-    /// A snapshot may show any prefix of the stream. Use [`Graph::ingest`] where readers must not see
-    /// an intermediate state.
+    /// `(source, destination)` pairs, or `(source, destination, value)` triples; edges with records have
+    /// no streams, use [`Graph::ingest_records`] or [`put_edge_with`](crate::WriteGraph::put_edge_with).
+    /// A snapshot may show any prefix of the stream: use [`Graph::ingest`] where readers must not see an
+    /// intermediate state.
     ///
     /// # Errors
     /// As [`WriteGraph::put_edge_with`](crate::WriteGraph::put_edge_with), at the first edge that
     /// cannot be put; those before it are committed.
     pub fn put_each<B: BulkEdge>(
         &self,
-        label: impl Into<LabelId>,
+        label: impl Into<Label<B::Value>>,
         edges: &[B],
     ) -> Result<Commits, StreamError> {
-        self.stores.commit_put_each(label.into(), edges)
+        self.stores.commit_put_each(label.into().id(), edges)
     }
 
     /// Deletes edges, each as a commit of its own, in their order.

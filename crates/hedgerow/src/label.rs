@@ -34,8 +34,8 @@ pub struct Label<T = ()> {
 
 /// The edges of a label in one direction: one hop of a traversal.
 ///
-/// Made from a [`Label`], a [`LabelId`] (both mean [`Direction::Out`]), or a pair of a label id and a
-/// [`Direction`]; see also [`Label::incoming`].
+/// A [`Label`] or a [`LabelId`] converts to the hop from source to destination; [`Label::incoming`] and a
+/// pair of a label id and a [`Direction`] to others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Hop {
     /// The label.

@@ -10,6 +10,7 @@
 //! whether edges have a direction. Open it, and get a handle of each label.
 //!
 //! ```
+//! use hedgerow::kernels::PageRank;
 //! use hedgerow::prelude::*;
 //!
 //! #[derive(Properties)]
@@ -18,42 +19,70 @@
 //!     note: Option<String>,
 //! }
 //!
+//! #[derive(Properties)]
+//! struct Person {
+//!     age: Option<i64>, // Properties of vertices may always be null.
+//! }
+//!
 //! # let folder = tempfile::tempdir()?;
 //! # let path = folder.path().join("bank");
-//! let options = GraphOptions::new().keys(KeyKind::Text).label::<()>("knows").label::<Payment>("pays");
+//! let options = GraphOptions::new()
+//!     .keys(KeyKind::String)
+//!     .topology(Topology::DirectedWithReverse)
+//!     .vertices::<Person>()
+//!     .label::<()>("knows")
+//!     .label::<f64>("rates")
+//!     .label::<Payment>("pays");
 //! let graph = Graph::open_or_create(&path, options)?; // or Graph::in_memory(options)?
 //! let knows = graph.label::<()>("knows")?;
+//! let rates = graph.label::<f64>("rates")?;
 //! let pays = graph.label::<Payment>("pays")?;
 //!
 //! // Each write is a commit: when it returns, it survives a loss of power.
+//! graph.put_vertex("ann", &Person { age: Some(36) })?;
 //! graph.put_edge(knows, "ann", "bob")?;
+//! graph.put_edge_with(rates, "ann", "bob", 4.5)?;
 //! graph.put_edge_with(pays, "ann", "bob", Payment { amount: 9.5, note: Some("rent".into()) })?;
 //!
-//! // Many edges in one commit, or each in its own.
+//! // Many edges in one commit, or each in its own; `ingest_records` for edges with records.
 //! graph.ingest(knows, &[("bob", "cid"), ("cid", "ann")])?;
-//! graph.put_each(knows, &[("cid", "dan"), ("dan", "ann")])?;
+//! graph.put_each(rates, &[("cid", "dan", 3.0), ("dan", "ann", 5.0)])?;
 //!
-//! // A transaction reads its own writes, and is retried if another commit came first.
+//! // A transaction reads its own writes, is given up by an error, and is retried if another commit
+//! // came first.
 //! graph.transact(|transaction| {
-//!     if transaction.contains_edge(knows, "ann", "bob")? {
-//!         transaction.delete_edge(knows, "cid", "dan")?;
-//!     }
+//!     let Some(paid) = transaction.get_edge(pays, "ann", "bob")? else {
+//!         return Err(Error::other("nothing was paid"));
+//!     };
+//!     transaction.update_edge(pays, "ann", "bob", &EdgeUpdate::upsert().set("amount", paid.amount + 1.0))?;
+//!     transaction.delete_edge(knows, "cid", "ann")?;
 //!     Ok(())
 //! })?;
 //!
 //! // A snapshot never changes, and goes to any thread.
 //! let snapshot = graph.snapshot()?;
 //! assert_eq!(snapshot.neighbors(knows, "ann")?, ["bob"]);
+//! assert_eq!(snapshot.degree(knows.incoming(), "bob")?, 1);
 //! for (to, payment) in snapshot.edges(pays, "ann")? {
 //!     println!("{to} got {} for {:?}", payment.amount, payment.note);
 //! }
+//! for edge in snapshot.all_edges(rates)? {
+//!     let edge = edge?;
+//!     println!("{} gives {} {} points", edge.source, edge.destination, edge.data);
+//! }
 //!
 //! // Analytics run on snapshots, while writers go on.
-//! use hedgerow::kernels::PageRank;
 //! let ranks = snapshot.run(PageRank::default().label(knows))?.ranks;
 //! for (person, rank) in snapshot.with_keys(&ranks)? {
 //!     println!("{person}: {rank:.3}");
 //! }
+//!
+//! // Errors say what to do about them.
+//! match graph.put_edge(knows, 1, 2) {
+//!     Err(error) if error.kind() == ErrorKind::InvalidInput => println!("{error}"),
+//!     other => drop(other?),
+//! }
+//! graph.close()?;
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
@@ -64,8 +93,9 @@
 //! | options: engine, topology, keys, labels, durability, memory limit | [`GraphOptions`] |
 //! | writes of one operation, on a graph or in a transaction | [`WriteGraph`] |
 //! | reads by key, on a snapshot, a graph or in a transaction | [`ReadGraph`] |
+//! | properties of vertices | [`GraphOptions::vertices`], [`WriteGraph::put_vertex`], [`ReadGraph::vertex`] |
 //! | transactions | [`Graph::transact`], [`Graph::transact_declared`], [`Isolation`] |
-//! | bulk loads and streams of edges | [`Graph::ingest`], [`Graph::put_each`] |
+//! | bulk loads and streams of edges | [`Graph::ingest`], [`Graph::ingest_records`], [`Graph::put_each`] |
 //! | all vertices and edges of a snapshot | [`Snapshot::vertices`], [`Snapshot::all_edges`], [`Snapshot::par_edges`] |
 //! | BFS, shortest paths, PageRank, components and other kernels, and writing one | [`kernels`] |
 //! | data on edges and vertices | [`Label`], [`Properties`], [`Record`], [`EdgeUpdate`] |

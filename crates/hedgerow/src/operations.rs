@@ -1,6 +1,6 @@
 //! Checked operations: keys of the graph's kind, labels and values that its schemas know.
 
-use crate::data::EdgeData;
+use crate::data::{EdgeData, other_data};
 use crate::edge_update::EdgeUpdate;
 use crate::error::{Error, Reason};
 use crate::stores::{Stores, with_store};
@@ -227,14 +227,14 @@ impl Stores {
         Ok(with_store!(self, store => store.commit_each(edges.len(), write))?)
     }
 
-    /// Whether edges of a label are written with values of type `W`: the type must be exactly the declared one.
+    /// Fails unless edges of a label are written with values of exactly the type `W`.
     pub(crate) fn check_written_column<W: Column>(&self, label: LabelId) -> Result<(), Error> {
         let schema = self.label_schema(label)?;
-        let declared = schema.edges.column();
         // Handles of records belong to the engine: no caller has one.
-        if declared == W::TYPE && declared != ColumnType::Record {
+        if schema.edges.column() == W::TYPE && W::TYPE != ColumnType::Record {
             return Ok(());
         }
-        Err(ViewError::WrongColumn { label, declared, asked: W::TYPE }.into())
+        let written = if W::TYPE == ColumnType::Unit { "no data".to_owned() } else { W::TYPE.to_string() };
+        Err(other_data(schema, &written))
     }
 }

@@ -91,7 +91,7 @@ pub enum Isolation {
 /// ```
 /// use hedgerow::prelude::*;
 ///
-/// let options = GraphOptions::new().topology(Topology::Undirected).keys(KeyKind::Text).label::<()>("knows");
+/// let options = GraphOptions::new().topology(Topology::Undirected).keys(KeyKind::String).label::<()>("knows");
 /// let graph = Graph::in_memory(options)?;
 /// let knows = graph.label::<()>("knows")?;
 /// graph.put_edge(knows, "ann", "bob")?;
@@ -142,7 +142,7 @@ impl GraphOptions {
         self
     }
 
-    /// What application keys are.
+    /// The kind of keys by which the application names vertices: numbers if not set.
     #[must_use]
     pub fn keys(mut self, keys: KeyKind) -> Self {
         self.keys = keys;
@@ -172,7 +172,8 @@ impl GraphOptions {
         self
     }
 
-    /// Vertices have the properties of `P`, all of which may be null.
+    /// Gives vertices the properties of `P`. Each of its fields must be an `Option`, because edges create
+    /// vertices without properties.
     #[must_use]
     pub fn vertices<P: Properties>(self) -> Self {
         self.vertex_properties(P::schema())
@@ -265,8 +266,7 @@ impl GraphOptions {
     }
 
     /// How often [`Graph::transact`](crate::Graph::transact) tries a transaction again that another commit came before: 100 times if not set. It waits
-    /// up to 50 µs before the first time, twice as long before each further one, and never longer than 20 ms; by chance less, so that transactions that met
-    /// do not meet again. With 0 a conflict is returned at once.
+    /// for a random time, up to 50 µs before the first retry, twice as long before each further one, and at most 20 ms. With 0 a conflict is returned at once.
     #[must_use]
     pub fn retries(mut self, retries: u32) -> Self {
         self.retries = Some(retries);

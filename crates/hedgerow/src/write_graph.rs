@@ -105,11 +105,11 @@ pub trait WriteGraph: Writes {
     #[inline]
     fn put_edge(
         &self,
-        label: impl Into<LabelId>,
+        label: impl Into<Label<()>>,
         source: impl AsKey,
         destination: impl AsKey,
     ) -> Result<Self::Written, Error> {
-        self.put_edge_with(Label::<()>::from(label.into()), source, destination, ())
+        self.put_edge_with(label, source, destination, ())
     }
 
     /// Puts an edge with its data, or replaces the data.
@@ -156,7 +156,10 @@ pub trait WriteGraph: Writes {
     /// Puts, changes or deletes an edge that has a record, if a condition holds.
     ///
     /// A graph decides the condition on its newest state, and [`Commit::changed`](crate::Commit::changed)
-    /// says whether it held. A transaction decides it on what it reads, and again when it commits.
+    /// says whether it held. A transaction decides it on the state that it reads: if it does not hold, this
+    /// update does nothing, and the rest of the transaction is committed all the same. To give the whole
+    /// transaction up, read the edge and return an [error](crate::Error::other). If another commit changed
+    /// the edge in between, the transaction is in conflict.
     ///
     /// # Errors
     /// See [`WriteGraph`]; the label's edges have no records, or may be parallel.

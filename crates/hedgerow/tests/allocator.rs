@@ -58,11 +58,11 @@ fn engines_count_what_they_allocate() {
 
 /// Keys are counted, whatever they are, and gone from the count when they are from the graph.
 fn dictionary() {
-    for (kind, bytes) in [(KeyKind::Number, 0), (KeyKind::Text, 8), (KeyKind::Text, 200)] {
+    for (kind, bytes) in [(KeyKind::Number, 0), (KeyKind::String, 8), (KeyKind::String, 200)] {
         let graph = Graph::in_memory(GraphOptions::new().keys(kind).threads(1)).unwrap();
         let rest = in_use() - graph.memory().total_bytes() as isize;
         let key = |number: u64| match kind {
-            KeyKind::Text => Key::Text(format!("{number:bytes$}").into()),
+            KeyKind::String => Key::Text(format!("{number:bytes$}").into()),
             _ => Key::Number(number.wrapping_mul(0x9e37_79b9_7f4a_7c15)),
         };
         let mut next = 0;

@@ -22,7 +22,7 @@ use std::fmt::Debug;
 use std::time::Duration;
 
 const TOPOLOGIES: [Topology; 3] = [Topology::Directed, Topology::DirectedWithReverse, Topology::Undirected];
-const KEY_KINDS: [KeyKind; 3] = [KeyKind::Number, KeyKind::Text, KeyKind::Dense];
+const KEY_KINDS: [KeyKind; 3] = [KeyKind::Number, KeyKind::String, KeyKind::Dense];
 
 /// The numbers that an operation is made of.
 type Draw = (u8, u16, u16, u32);
@@ -72,7 +72,7 @@ impl Run {
     fn with_history(history: History, engine: EngineKind, topology: Topology, kind: KeyKind) -> Self {
         let mut options = options(topology, kind).engine(engine).history(history);
         // One engine can keep its blocks in a file, and does so for one kind of keys.
-        if cfg!(target_os = "linux") && engine == EngineKind::Tel && kind == KeyKind::Text {
+        if cfg!(target_os = "linux") && engine == EngineKind::Tel && kind == KeyKind::String {
             options = options.scratch(std::env::temp_dir());
         }
         let graph = Graph::in_memory(options).unwrap();

@@ -18,7 +18,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
-const KEY_KINDS: [KeyKind; 3] = [KeyKind::Number, KeyKind::Text, KeyKind::Dense];
+const KEY_KINDS: [KeyKind; 3] = [KeyKind::Number, KeyKind::String, KeyKind::Dense];
 
 fn rounds() -> u64 {
     std::env::var("HISTORY_ROUNDS").ok().and_then(|rounds| rounds.parse().ok()).unwrap_or(5)

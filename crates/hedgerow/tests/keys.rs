@@ -19,7 +19,7 @@ fn kind<T: std::fmt::Debug>(result: Result<T, Error>) -> ErrorKind {
 fn keys_of_another_kind_are_refused() {
     let numbers = graph(GraphOptions::new());
     assert_eq!(kind(numbers.put_edge(EDGE, "a", "b")), ErrorKind::InvalidInput);
-    let texts = graph(GraphOptions::new().keys(KeyKind::Text));
+    let texts = graph(GraphOptions::new().keys(KeyKind::String));
     assert_eq!(kind(texts.put_edge(EDGE, 1, 2)), ErrorKind::InvalidInput);
     texts.put_edge(EDGE, "a", "b").unwrap();
     assert_eq!(texts.neighbors(EDGE, "a").unwrap(), [Key::from("b")]);

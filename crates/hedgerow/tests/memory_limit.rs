@@ -259,7 +259,7 @@ fn with_labels(engine: EngineKind, topology: Topology, keys: KeyKind) -> GraphOp
 
 fn key(kind: KeyKind, number: u64) -> Key {
     match kind {
-        KeyKind::Text => Key::Text(format!("vertex {number}").into()),
+        KeyKind::String => Key::Text(format!("vertex {number}").into()),
         _ => Key::Number(number),
     }
 }
@@ -287,7 +287,7 @@ fn fill_around_hub(engine: EngineKind, graph: &Graph, keys: KeyKind) -> u64 {
 #[test]
 fn whatever_exists_can_be_deleted_at_the_limit() {
     for (engine, keys) in
-        ENGINES.into_iter().zip([KeyKind::Number, KeyKind::Text, KeyKind::Dense].into_iter().cycle())
+        ENGINES.into_iter().zip([KeyKind::Number, KeyKind::String, KeyKind::Dense].into_iter().cycle())
     {
         for topology in topologies(engine).iter().copied() {
             let graph = Graph::in_memory(with_labels(engine, topology, keys)).unwrap();
@@ -375,7 +375,7 @@ fn a_store_can_be_opened_under_the_limit_that_it_worked_under() {
 
 #[test]
 fn keys_count_against_the_limit() {
-    let graph = limited(EngineKind::Rapid, KeyKind::Text);
+    let graph = limited(EngineKind::Rapid, KeyKind::String);
     let long = |number: u64| format!("{number:1000}");
     let made = fill(EngineKind::Rapid, |number| {
         graph.put_edge(LabelId::DEFAULT, long(number), long(number / 2)).map(drop)

@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 const TOPOLOGIES: [Topology; 3] = [Topology::Directed, Topology::DirectedWithReverse, Topology::Undirected];
-const KEY_KINDS: [KeyKind; 3] = [KeyKind::Number, KeyKind::Text, KeyKind::Dense];
+const KEY_KINDS: [KeyKind; 3] = [KeyKind::Number, KeyKind::String, KeyKind::Dense];
 
 /// Mostly short ones, between few keys, so that edges repeat and vertices are missing.
 fn random_stream(keys: &[Key], random: &mut SmallRng) -> Stream {

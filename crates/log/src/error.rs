@@ -173,7 +173,7 @@ pub enum LogError {
     #[error("the log takes no more commits since a thread panicked that wrote it")]
     Abandoned,
     /// The log was closed.
-    #[error("the log is closed")]
+    #[error("the graph was closed: open it again to write")]
     Closed,
     /// A commit is not the next one.
     #[error("the commit of timestamp {found} comes where that of timestamp {expected} is next")]

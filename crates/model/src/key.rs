@@ -9,7 +9,7 @@ pub enum KeyKind {
     #[default]
     Number,
     /// Any string; a dictionary assigns dense vertex ids.
-    Text,
+    String,
     /// The vertex ids themselves, chosen by the application: no dictionary, at most 2^32 - 2.
     Dense,
 }
@@ -18,7 +18,7 @@ impl fmt::Display for KeyKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             KeyKind::Number => "number",
-            KeyKind::Text => "text",
+            KeyKind::String => "text",
             KeyKind::Dense => "dense id",
         })
     }
@@ -60,37 +60,37 @@ impl Key {
     /// ```
     /// use hedgerow_model::Key;
     ///
-    /// assert_eq!(Key::from(7).number(), Some(7));
+    /// assert_eq!(Key::from(7).as_u64(), Some(7));
     /// assert_eq!(Key::from(7), 7);
-    /// assert_eq!(Key::from("ann").text(), Some("ann"));
+    /// assert_eq!(Key::from("ann").as_str(), Some("ann"));
     /// ```
     #[must_use]
-    pub fn number(&self) -> Option<u64> {
+    pub fn as_u64(&self) -> Option<u64> {
         if let Key::Number(number) = self { Some(*number) } else { None }
     }
 
     /// The string of a graph with strings as keys; `None` for a number.
     #[must_use]
-    pub fn text(&self) -> Option<&str> {
+    pub fn as_str(&self) -> Option<&str> {
         if let Key::Text(text) = self { Some(text) } else { None }
     }
 }
 
 impl PartialEq<u64> for Key {
     fn eq(&self, number: &u64) -> bool {
-        self.number() == Some(*number)
+        self.as_u64() == Some(*number)
     }
 }
 
 impl PartialEq<str> for Key {
     fn eq(&self, text: &str) -> bool {
-        self.text() == Some(text)
+        self.as_str() == Some(text)
     }
 }
 
 impl PartialEq<&str> for Key {
     fn eq(&self, text: &&str) -> bool {
-        self.text() == Some(*text)
+        self.as_str() == Some(*text)
     }
 }
 

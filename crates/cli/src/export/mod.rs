@@ -78,7 +78,7 @@ pub fn execute(args: &ExportArgs, console: &Console, interrupt: &Interrupt) -> R
     let outcome = match (format, state.keys) {
         (Some(format), _) => export_lines(args, snapshot, (label, format), console, interrupt)?,
         (None, KeyKind::Number | KeyKind::Dense) => export::<u64>(args, &state, label, console, interrupt)?,
-        (None, KeyKind::Text) => export::<Box<str>>(args, &state, label, console, interrupt)?,
+        (None, KeyKind::String) => export::<Box<str>>(args, &state, label, console, interrupt)?,
     };
     vertices.map_or(Ok(()), NewFile::finish).map_err(CliError::Output)?;
     let Outcome { format, edges, lost, renumbered } = outcome;

@@ -100,7 +100,7 @@ pub fn execute(args: &ImportArgs, console: &Console, interrupt: &Interrupt) -> R
     let context = Context { args, sources, target, threads, console, interrupt };
     match target.keys {
         KeyKind::Number | KeyKind::Dense => import::<u64>(context),
-        KeyKind::Text => import::<Box<str>>(context),
+        KeyKind::String => import::<Box<str>>(context),
     }
 }
 

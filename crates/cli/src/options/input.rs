@@ -64,7 +64,7 @@ impl KeysName {
     pub fn kind(self) -> KeyKind {
         match self {
             KeysName::Number => KeyKind::Number,
-            KeysName::Text => KeyKind::Text,
+            KeysName::Text => KeyKind::String,
             KeysName::Dense => KeyKind::Dense,
         }
     }

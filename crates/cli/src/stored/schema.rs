@@ -18,7 +18,7 @@ pub fn topology(topology: Topology) -> &'static str {
 pub fn keys(kind: KeyKind) -> &'static str {
     match kind {
         KeyKind::Number => "number",
-        KeyKind::Text => "text",
+        KeyKind::String => "text",
         KeyKind::Dense => "dense",
     }
 }

@@ -314,7 +314,7 @@ fn properties_and_values_of_all_types_are_read_and_written() {
     let field =
         |(name, value_type): (&str, ValueType)| Field { name: name.into(), value_type, nullable: true };
     let columns = [ColumnType::U32, ColumnType::U64, ColumnType::I64, ColumnType::F32, ColumnType::F64];
-    let options = columns.into_iter().fold(GraphOptions::new().keys(KeyKind::Text), |options, column| {
+    let options = columns.into_iter().fold(GraphOptions::new().keys(KeyKind::String), |options, column| {
         options.label_schema(LabelSchema { name: column.to_string(), edges: EdgeSchema::Value(column) })
     });
     let schema = RecordSchema { fields: types.map(field).to_vec() };

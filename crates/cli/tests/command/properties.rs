@@ -139,11 +139,11 @@ fn exports_are_imported_unchanged() {
     let names = ["", "anna", "ben, \"b\"\r\nc", "🦔 ü", "#x", "7", "a\0b"];
     for (keys, topology) in [
         (KeyKind::Number, Topology::Directed),
-        (KeyKind::Text, Topology::DirectedWithReverse),
-        (KeyKind::Text, Topology::Undirected),
+        (KeyKind::String, Topology::DirectedWithReverse),
+        (KeyKind::String, Topology::Undirected),
     ] {
         let key = |number: usize| match keys {
-            KeyKind::Text => hedgerow::Key::Text(names[number].into()),
+            KeyKind::String => hedgerow::Key::Text(names[number].into()),
             _ => hedgerow::Key::Number([0, 1, u64::MAX, 7, 1 << 53, 9, 10][number]),
         };
         let folder = Folder::new();

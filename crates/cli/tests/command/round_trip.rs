@@ -70,7 +70,8 @@ fn goes_round(folder: &Folder, keys: &str, [edges, vertices]: [&str; 2], options
 #[test]
 fn vertices_without_properties_come_back_alone() {
     let numbers: Vec<Key> = [3, 1, 2, u64::MAX].map(Key::Number).to_vec();
-    for (kind, name, keys) in [(KeyKind::Number, "number", numbers), (KeyKind::Text, "text", text(&WORDS))] {
+    for (kind, name, keys) in [(KeyKind::Number, "number", numbers), (KeyKind::String, "text", text(&WORDS))]
+    {
         let folder = Folder::new();
         make(&folder, kind, &keys, EdgeSchema::Topology);
         for files in [
@@ -97,7 +98,7 @@ fn vertices_without_properties_come_back_alone() {
 fn text_keys_come_back_where_a_format_supports_them_and_errors_name_one() {
     let folder = Folder::new();
     let keys = text(&[&WORDS[..], &ANY_TEXT].concat());
-    make(&folder, KeyKind::Text, &keys, EdgeSchema::Topology);
+    make(&folder, KeyKind::String, &keys, EdgeSchema::Topology);
     goes_round(&folder, "text", ["e.jsonl", "v.jsonl"], ["", ""]);
     goes_round(&folder, "text", ["e.csv", "v.csv"], ["--to properties-csv", "--format properties-csv"]);
     let formats = &["let the name end in .jsonl", "--to properties-csv"];
@@ -106,7 +107,7 @@ fn text_keys_come_back_where_a_format_supports_them_and_errors_name_one() {
     }
     for key in ANY_TEXT {
         let folder = Folder::new();
-        make(&folder, KeyKind::Text, &text(&[key, "x"]), EdgeSchema::Topology);
+        make(&folder, KeyKind::String, &text(&[key, "x"]), EdgeSchema::Topology);
         folder.fails("export store --output x.jsonl --vertices-output v.csv", 1, formats);
     }
 }
@@ -116,7 +117,7 @@ fn edges_with_records_of_nulls_come_back() {
     let fields = vec![Field { name: "note".into(), value_type: ValueType::String, nullable: true }];
     for (kind, name, keys) in [
         (KeyKind::Number, "number", [3, 1, 2].map(Key::Number).to_vec()),
-        (KeyKind::Text, "text", text(&[&WORDS[..], &ANY_TEXT].concat())),
+        (KeyKind::String, "text", text(&[&WORDS[..], &ANY_TEXT].concat())),
     ] {
         let folder = Folder::new();
         make(&folder, kind, &keys, EdgeSchema::Record(RecordSchema { fields: fields.clone() }));

@@ -411,7 +411,7 @@ fn a_graph_is_exported_in_all_formats() {
 #[test]
 fn a_failed_export_leaves_the_old_file() {
     let folder = Folder::new();
-    let options = GraphOptions::new().keys(KeyKind::Text).topology(Topology::DirectedWithReverse);
+    let options = GraphOptions::new().keys(KeyKind::String).topology(Topology::DirectedWithReverse);
     let graph = Graph::create(folder.path("store"), options).unwrap();
     graph.put_edge(LabelId::DEFAULT, "ann", "ben").unwrap();
     graph.put_edge(LabelId::DEFAULT, "a key", "ben").unwrap();

@@ -184,7 +184,7 @@ impl Lines {
         let names = names.collect::<Result<Vec<_>, _>>()?;
         let is_number = |name: &String| u64::parse(name.as_bytes()).is_ok();
         let may_be_values = match keys {
-            KeyKind::Text => columns.layout.may_be_values(&names),
+            KeyKind::String => columns.layout.may_be_values(&names),
             KeyKind::Number | KeyKind::Dense => names.iter().take(columns.layout.keys.len()).all(is_number),
         };
         if may_be_values {

@@ -66,11 +66,11 @@ impl Cell<'_> {
             {
                 K::of_text(text).map_err(|_| format!("a vertex key: a whole number from 0 to {}", u64::MAX))
             }
-            (Some(Scalar::String(text)), KeyKind::Text) => {
+            (Some(Scalar::String(text)), KeyKind::String) => {
                 K::of_text(&text).map_err(|problem| problem.to_string())
             }
             (_, KeyKind::Number | KeyKind::Dense) => Err("a vertex key: a number".into()),
-            (_, KeyKind::Text) => Err("a vertex key: text".into()),
+            (_, KeyKind::String) => Err("a vertex key: text".into()),
         }
     }
 

@@ -113,7 +113,7 @@ impl Preamble {
         match self.header {
             Header::Present => true,
             Header::Auto => {
-                self.keys != KeyKind::Text
+                self.keys != KeyKind::String
                     && Fields::has_comma(line)
                     && Fields::new(line).take(2).filter(|field| is_name(field.bytes)).count() == 2
             }

@@ -187,8 +187,8 @@ impl<P: Properties> EdgeType for P {
     }
 }
 
-/// Why edges of `label` cannot be read as `asked`.
-fn other_data(label: &LabelSchema, asked: &str) -> Error {
+/// Why edges of `label` cannot be read or written as `asked`.
+pub(crate) fn other_data(label: &LabelSchema, asked: &str) -> Error {
     let carried = match &label.edges {
         EdgeSchema::Topology => "no data".to_owned(),
         EdgeSchema::Value(column) => column.to_string(),

@@ -9,7 +9,7 @@ use crate::options::GraphOptions;
 use crate::stores::with_store;
 use hedgerow_log::files::{FileSystem, RealFiles};
 use hedgerow_log::{Durability, Log};
-use hedgerow_model::{AsKey, LabelId};
+use hedgerow_model::AsKey;
 use hedgerow_pipeline::{
     BulkEdge, CheckpointOptions, CheckpointReport, Commit, Error as Cause, Journal, Recovery,
 };
@@ -241,11 +241,11 @@ impl Graph {
     /// As [`Graph::ingest`].
     pub fn ingest_from<B: BulkEdge>(
         &self,
-        label: impl Into<LabelId>,
+        label: impl Into<Label<B::Value>>,
         edges: &[B],
         input: &[u8],
     ) -> Result<Commit, Error> {
-        let label = label.into();
+        let label = label.into().id();
         self.stores.check_written_column::<B::Value>(label)?;
         Ok(with_store!(&*self.stores, store => store.ingest(label, edges, Some(input)))?)
     }

@@ -57,7 +57,7 @@ fn works(graph: &Graph) {
         drop(Oracle::of_snapshot(&snapshot));
     }
     let key = match graph.key_kind() {
-        KeyKind::Text => Key::Text("another".into()),
+        KeyKind::String => Key::Text("another".into()),
         _ => Key::Number(77_777),
     };
     graph.put_edge(LabelId::DEFAULT, &key, &key).unwrap();

@@ -87,7 +87,7 @@ fn go_on(files: &SimulatedFiles, promises: &mut Promises) -> Result<(), Error> {
     let found = graph.snapshot()?.timestamp();
     promises.promise(files.operations(), found);
     let key = |number: u64| match graph.key_kind() {
-        hedgerow::KeyKind::Text => Key::Text(number.to_string().into()),
+        hedgerow::KeyKind::String => Key::Text(number.to_string().into()),
         _ => Key::Number(number),
     };
     for number in 0..4 {

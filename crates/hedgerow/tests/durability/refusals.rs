@@ -135,7 +135,7 @@ fn options_that_differ_are_named_with_both_sides() {
         kind,
         &["topology", manifest, "undirected", "directed with reverse adjacency"],
     );
-    refused(open(made().keys(KeyKind::Text)), kind, &["kind of keys", manifest, "number", "text"]);
+    refused(open(made().keys(KeyKind::String)), kind, &["kind of keys", manifest, "number", "text"]);
     refused(open(made().strict(true)), kind, &["strictness", manifest, "is not strict, not strict"]);
     let another = LabelSchema { name: "likes".to_owned(), edges: EdgeSchema::Value(ColumnType::I64) };
     refused(

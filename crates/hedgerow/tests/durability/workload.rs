@@ -13,7 +13,7 @@ use rand::{RngExt, SeedableRng};
 use std::sync::Arc;
 
 const TOPOLOGIES: [Topology; 3] = [Topology::Directed, Topology::DirectedWithReverse, Topology::Undirected];
-const KEY_KINDS: [KeyKind; 3] = [KeyKind::Number, KeyKind::Text, KeyKind::Dense];
+const KEY_KINDS: [KeyKind; 3] = [KeyKind::Number, KeyKind::String, KeyKind::Dense];
 
 /// What was promised, and after how many operations on the files; and the states that there may be.
 #[derive(Clone, Debug)]

@@ -529,7 +529,7 @@ pub fn domain(kind: KeyKind, size: usize) -> Vec<Key> {
         _ => (index as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15),
     };
     let key = |index: usize| match kind {
-        KeyKind::Text => Key::Text(format!("vertex {index}").into()),
+        KeyKind::String => Key::Text(format!("vertex {index}").into()),
         _ => Key::Number(number(index)),
     };
     (0..size).map(key).collect()

@@ -29,7 +29,7 @@ pub struct Description {
 
 /// A kind is encoded as its position here.
 const TOPOLOGIES: [Topology; 3] = [Topology::Directed, Topology::DirectedWithReverse, Topology::Undirected];
-const KEYS: [KeyKind; 3] = [KeyKind::Number, KeyKind::Text, KeyKind::Dense];
+const KEYS: [KeyKind; 3] = [KeyKind::Number, KeyKind::String, KeyKind::Dense];
 
 fn put_kind<T: PartialEq>(bytes: &mut Vec<u8>, kinds: &[T], kind: &T) {
     let position = kinds.iter().position(|other| other == kind);

@@ -82,7 +82,7 @@ pub struct StreamEntry {
     pub position: CommitTimestamp,
 }
 
-const KEY_KINDS: [KeyKind; 3] = [KeyKind::Number, KeyKind::Text, KeyKind::Dense];
+const KEY_KINDS: [KeyKind; 3] = [KeyKind::Number, KeyKind::String, KeyKind::Dense];
 const TOPOLOGIES: [Topology; 3] = [Topology::Directed, Topology::DirectedWithReverse, Topology::Undirected];
 
 impl Manifest {

@@ -51,7 +51,7 @@ fn graph() -> Graph {
     });
     let edges = edges.collect();
     let catalog = Catalog::new(labels, fields).unwrap();
-    Graph::new(Topology::Undirected, KeyKind::Text, catalog, vertices, edges)
+    Graph::new(Topology::Undirected, KeyKind::String, catalog, vertices, edges)
 }
 
 #[test]

@@ -273,7 +273,7 @@ fn key(kind: KeyKind, id: u32, seed: u64) -> Key {
     match kind {
         KeyKind::Dense => Key::Number(id.into()),
         KeyKind::Number => Key::Number(seed),
-        KeyKind::Text => Key::Text(format!("vertex {id} {}", "x".repeat((seed % 7) as usize)).into()),
+        KeyKind::String => Key::Text(format!("vertex {id} {}", "x".repeat((seed % 7) as usize)).into()),
     }
 }
 
@@ -286,7 +286,7 @@ fn ids() -> impl Strategy<Value = BTreeSet<u32>> {
 /// Any small graph.
 pub fn graphs() -> impl Strategy<Value = Graph> {
     let topology = prop::sample::select(&TOPOLOGIES[..]);
-    let keys = prop::sample::select(&[KeyKind::Number, KeyKind::Text, KeyKind::Dense][..]);
+    let keys = prop::sample::select(&[KeyKind::Number, KeyKind::String, KeyKind::Dense][..]);
     let labels = prop::collection::vec(edge_schema(), 1..4);
     let edge = (any::<prop::sample::Index>(), any::<prop::sample::Index>(), 0..4_usize, any::<u64>());
     let edges = prop::collection::vec(edge, 0..300);

@@ -112,7 +112,7 @@ fn long_keys_and_records_come_back() {
     let record = |id| Record::new(vec![Value::String(text(id).into())]);
     let vertices: BTreeMap<_, _> =
         (0..3000).map(|id| (id, (Key::from(format!("{id} {}", text(id))), record(id + 1)))).collect();
-    let graph = Graph::new(Topology::Directed, KeyKind::Text, catalog, vertices, vec![BTreeMap::new()]);
+    let graph = Graph::new(Topology::Directed, KeyKind::String, catalog, vertices, vec![BTreeMap::new()]);
     let files = graph.written();
     assert!(Checkpoint::open(&files, "checkpoint").unwrap().vertex_chunks().len() > 2);
     assert!(Graph::read(&files, "checkpoint", 3).unwrap() == graph);

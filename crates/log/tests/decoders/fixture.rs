@@ -50,7 +50,7 @@ fn catalog() -> Catalog {
 fn options() -> StoreOptions {
     StoreOptions {
         engine: "rapid".to_owned(),
-        keys: KeyKind::Text,
+        keys: KeyKind::String,
         topology: Topology::Undirected,
         strict: true,
         catalog: Catalog::default(),

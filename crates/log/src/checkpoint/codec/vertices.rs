@@ -69,7 +69,7 @@ impl VertexBuffer {
         match (self.keys, key) {
             (KeyKind::Dense, KeyRef::Number(number)) if number == u64::from(vertex.get()) => {}
             (KeyKind::Number, KeyRef::Number(number)) => self.numbers.push(number),
-            (KeyKind::Text, KeyRef::Text(text)) => {
+            (KeyKind::String, KeyRef::Text(text)) => {
                 self.numbers.push(text.len() as u64);
                 self.texts.extend_from_slice(text.as_bytes());
             }
@@ -118,7 +118,7 @@ impl VertexBuffer {
         if self.keys != KeyKind::Dense {
             put_column(&mut bytes, ColumnType::U64, &self.numbers);
         }
-        if self.keys == KeyKind::Text {
+        if self.keys == KeyKind::String {
             put_stretch(&mut bytes, &self.texts);
         }
         if self.fields > 0 {
@@ -147,7 +147,7 @@ pub(crate) fn read_vertices(
     let mut gaps = BitReader::new(gaps, bytes.position() - gaps.len());
     let numbers = if shape.keys == KeyKind::Dense { ColumnType::Unit } else { ColumnType::U64 };
     let mut numbers = ColumnReader::begin(&mut bytes, numbers, shape.entries)?;
-    let texts = if shape.keys == KeyKind::Text { read_stretch(&mut bytes)? } else { Default::default() };
+    let texts = if shape.keys == KeyKind::String { read_stretch(&mut bytes)? } else { Default::default() };
     let records = if shape.fields > 0 { read_stretch(&mut bytes)? } else { Default::default() };
     bytes.end()?;
     let (mut texts, mut records) = (Reader::new(&texts), Reader::new(&records));
@@ -166,7 +166,7 @@ pub(crate) fn read_vertices(
         let key = match shape.keys {
             KeyKind::Dense => KeyRef::Number(id),
             KeyKind::Number => KeyRef::Number(number),
-            KeyKind::Text => KeyRef::Text(text(&mut texts, number).map_err(outside)?),
+            KeyKind::String => KeyRef::Text(text(&mut texts, number).map_err(outside)?),
         };
         let record = if shape.fields > 0 { record(&mut records, shape.fields) } else { Ok(Record::EMPTY) };
         visit(vertex, key, record.map_err(outside)?);
