@@ -113,6 +113,7 @@ impl Error {
             | Reason::NeedsKey(_)
             | Reason::NotParallel(_)
             | Reason::OtherData(_)
+            | Reason::NoData(_)
             | Reason::OtherProperty(_)
             | Reason::Mismatch(_)
             | Reason::ChangedType
@@ -247,6 +248,8 @@ pub(crate) enum Reason {
     #[error(transparent)]
     OtherData(Box<OtherData>),
     #[error(transparent)]
+    NoData(Box<NoData>),
+    #[error(transparent)]
     OtherProperty(Box<OtherProperty>),
     #[error(transparent)]
     Mismatch(Box<PropertyMismatch>),
@@ -311,6 +314,14 @@ pub(crate) struct OtherData {
     pub(crate) label: String,
     pub(crate) carried: String,
     pub(crate) asked: String,
+}
+
+/// An edge without data is put on a label whose edges carry some.
+#[derive(Debug, thiserror::Error)]
+#[error("the edges of label {label:?} carry {carried}: put them together with it, as `put_edge_with` does")]
+pub(crate) struct NoData {
+    pub(crate) label: String,
+    pub(crate) carried: String,
 }
 
 /// A stored property cannot be read as a field of a struct.

@@ -1,6 +1,6 @@
 //! Checked operations: keys of the graph's kind, labels and values that its schemas know.
 
-use crate::data::{EdgeData, other_data};
+use crate::data::{EdgeData, no_data, other_data};
 use crate::edge_update::EdgeUpdate;
 use crate::error::{Error, Reason};
 use crate::stores::{Stores, with_store};
@@ -234,7 +234,9 @@ impl Stores {
         if schema.edges.column() == W::TYPE && W::TYPE != ColumnType::Record {
             return Ok(());
         }
-        let written = if W::TYPE == ColumnType::Unit { "no data".to_owned() } else { W::TYPE.to_string() };
-        Err(other_data(schema, &written))
+        Err(match W::TYPE {
+            ColumnType::Unit => no_data(schema),
+            written => other_data(schema, &written.to_string()),
+        })
     }
 }

@@ -156,7 +156,12 @@ fn a_label_of_another_type_is_refused_by_name() {
     assert_eq!(refusal(graph.label::<Unknown>("has")), "there is no property \"color\" in this schema");
     // The type of a label that is made from an id is checked when it is used.
     assert!(refusal(graph.get_edge::<u64>(LabelId(1), 1, 2)).contains("carry f64, not u64"));
-    assert!(refusal(graph.put_edge(LabelId(0), 1, 2)).contains("carry records"));
+    assert_eq!(
+        refusal(graph.put_edge(LabelId(0), 1, 2)),
+        "the edges of label \"has\" carry a record: put them together with it, as `put_edge_with` does"
+    );
+    let values = [(1, 2, 3_u64)];
+    assert!(refusal(graph.ingest(LabelId(1), &values)).contains("\"rates\" carry f64, not u64"));
     // Data is left aside by readers of topology.
     assert!(graph.neighbors(graph.label::<()>("has").unwrap(), 1).unwrap().is_empty());
 }

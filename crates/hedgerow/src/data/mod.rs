@@ -7,7 +7,7 @@ pub use properties::{Properties, Property, PropertyMismatch, ReadProperties, Ver
 pub use record::Record;
 pub(crate) use record::{Names, Owner};
 
-use crate::error::{Error, OtherData, Reason};
+use crate::error::{Error, NoData, OtherData, Reason};
 use hedgerow_model as model;
 use hedgerow_model::{
     Column, ColumnType, EdgeSchema, LabelSchema, RecordHandle, RecordSchema, SchemaError, Value, ValueType,
@@ -187,13 +187,22 @@ impl<P: Properties> EdgeType for P {
     }
 }
 
-/// Why edges of `label` cannot be read or written as `asked`.
-pub(crate) fn other_data(label: &LabelSchema, asked: &str) -> Error {
-    let carried = match &label.edges {
+/// What edges of a label carry, in words.
+fn carried(label: &LabelSchema) -> String {
+    match &label.edges {
         EdgeSchema::Topology => "no data".to_owned(),
         EdgeSchema::Value(column) => column.to_string(),
         EdgeSchema::Record(_) | EdgeSchema::Parallel(_) => "a record".to_owned(),
-    };
-    let other = OtherData { label: label.name.clone(), carried, asked: asked.to_owned() };
-    Reason::OtherData(Box::new(other)).into()
+    }
+}
+
+/// Why edges of `label` cannot be put without data.
+pub(crate) fn no_data(label: &LabelSchema) -> Error {
+    Reason::NoData(Box::new(NoData { label: label.name.clone(), carried: carried(label) })).into()
+}
+
+/// Why edges of `label` cannot be read or written as `asked`.
+pub(crate) fn other_data(label: &LabelSchema, asked: &str) -> Error {
+    let (label, carried) = (label.name.clone(), carried(label));
+    Reason::OtherData(Box::new(OtherData { label, carried, asked: asked.to_owned() })).into()
 }
