@@ -194,50 +194,55 @@ fn a_store_that_is_missing_or_open_elsewhere_is_refused() {
 mod in_a_terminal {
     use super::*;
     use crate::common::PROGRAM;
+    use pty_process::Size;
+    use pty_process::blocking::{Command, open};
     use std::io::{Read, Write};
-    use std::process::{Command, Stdio};
+    use std::sync::{Arc, mpsc};
+    use std::time::Duration;
+    use std::{iter, thread};
 
     /// What the terminal gets before a prompt, and only then: pasted text is to be marked.
     const PROMPT: &str = "\u{1b}[?2004h";
 
-    /// Types into a shell in a terminal, which `script` of util-linux makes: the keys, each
-    /// time that the terminal has shown the text before them. Returns all that it showed; `None`
-    /// without `script`.
-    fn typed(folder: &Folder, keys: &[(&str, &str)]) -> Option<String> {
-        let has_script = Command::new("script").arg("--version").stdout(Stdio::null()).status();
-        if has_script.is_err() {
-            hedgerow_testing::skipped::skip("there is no `script` of util-linux, which makes a terminal");
-            return None;
-        }
-        // A test that waits in vain fails.
-        let mut command = Command::new("timeout");
-        command.args(["60", "script", "--quiet", "--return", "/dev/null"]);
-        command.args(["--command", &format!("{PROGRAM} shell store")]);
-        command.current_dir(folder.root()).env("XDG_STATE_HOME", folder.root()).env("TERM", "xterm");
-        command.stdin(Stdio::piped()).stdout(Stdio::piped());
-        let mut child = command.spawn().unwrap();
-        let (mut terminal, mut output) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
+    /// Types into a shell in a terminal: the keys, each time that the terminal has shown the text
+    /// before them. Returns all that it showed.
+    fn typed(folder: &Folder, keys: &[(&str, &str)]) -> String {
+        let (terminal, shell_side) = open().unwrap();
+        terminal.resize(Size::new(24, 80)).unwrap();
+        let command = Command::new(PROGRAM).args(["shell", "store"]).current_dir(folder.root());
+        let command = command.env("XDG_STATE_HOME", folder.root()).env("TERM", "xterm");
+        let mut child = command.spawn(shell_side).unwrap();
+        let terminal = Arc::new(terminal);
+        let (sender, receiver) = mpsc::channel();
+        let output = Arc::clone(&terminal);
+        // Reading fails when the shell has closed its side.
+        thread::spawn(move || {
+            (&*output).bytes().map_while(Result::ok).try_for_each(|byte| sender.send(byte))
+        });
+        let next = || receiver.recv_timeout(Duration::from_secs(60));
         let mut shown = Vec::new();
         for (text, keys) in keys {
             let before = shown.len();
             while !shown[before..].ends_with(text.as_bytes()) {
-                let mut byte = [0];
-                output.read_exact(&mut byte).unwrap();
-                shown.extend(byte);
+                shown.push(next().unwrap_or_else(|error| panic!("{error}: {}", text_of(&shown))));
             }
-            terminal.write_all(keys.as_bytes()).unwrap();
+            (&*terminal).write_all(keys.as_bytes()).unwrap();
         }
-        output.read_to_end(&mut shown).unwrap();
-        let shown = String::from_utf8_lossy(&shown).into_owned();
-        assert!(child.wait().unwrap().success(), "{shown}");
-        Some(shown)
+        shown.extend(iter::from_fn(|| next().ok()));
+        let status = child.wait().unwrap();
+        assert!(status.success(), "{status}: {}", text_of(&shown));
+        text_of(&shown)
+    }
+
+    fn text_of(shown: &[u8]) -> String {
+        String::from_utf8_lossy(shown).into_owned()
     }
 
     #[test]
     fn lines_are_edited_completed_and_remembered() {
         let folder = store();
         let lines = ["put ver\t7\r", "fly\r", "neigh\t1\r", "forgotten\u{3}", "\u{4}"];
-        let Some(shown) = typed(&folder, &lines.map(|line| (PROMPT, line))) else { return };
+        let shown = typed(&folder, &lines.map(|line| (PROMPT, line)));
         for part in ["store: 4 vertices, 3 edges", "vertex 7 added", "'fly'", "\n2\r\n"] {
             assert!(shown.contains(part), "{part:?} is not in {shown}");
         }
@@ -246,7 +251,7 @@ mod in_a_terminal {
             assert!(history.lines().any(|kept| kept.trim_end() == line), "{line:?} is not in {history}");
         }
         // The line before, from the history of the last shell.
-        let Some(shown) = typed(&folder, &[(PROMPT, "\u{10}\r"), (PROMPT, "quit\r")]) else { return };
+        let shown = typed(&folder, &[(PROMPT, "\u{10}\r"), (PROMPT, "quit\r")]);
         assert!(shown.contains("\n2\r\n"), "{shown}");
         folder.json("get vertex 7 --store store");
     }
@@ -256,7 +261,7 @@ mod in_a_terminal {
         let folder = store();
         let endless = "run pagerank --iterations 4294967295 --threads 1\r";
         let keys = [(PROMPT, endless), ("iterating", "\u{3}"), (PROMPT, "neighbors 1\r"), (PROMPT, "quit\r")];
-        let Some(shown) = typed(&folder, &keys) else { return };
+        let shown = typed(&folder, &keys);
         assert!(shown.contains("interrupted by Ctrl-C"), "{shown}");
         assert!(shown.contains("\n2\r\n"), "{shown}");
     }
