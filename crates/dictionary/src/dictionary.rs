@@ -2,7 +2,7 @@
 
 use crate::error::DictionaryError;
 use crate::ids::IdAllocator;
-use crate::map::{DictionaryKey, KeyMap, PinnedKeys};
+use crate::map::{DictionaryKey, KeyMap, TOGETHER};
 use crate::slot::{NumberSlot, Slot};
 use crate::slots::Slots;
 use hedgerow_model::token::LiveTimestamps;
@@ -27,52 +27,6 @@ enum Keys {
     Dense,
     Numbers(KeyMap<u64>),
     Text(KeyMap<Box<str>>),
-}
-
-/// Looks up the ids of several keys without a lock, for less than one by one.
-///
-/// Meant for the duration of one call: while this lives, the dictionary frees no memory.
-pub struct PinnedIds<'d> {
-    dictionary: &'d Dictionary,
-    keys: PinnedMap<'d>,
-}
-
-enum PinnedMap<'d> {
-    Dense,
-    Numbers(PinnedKeys<'d, u64>),
-    Text(PinnedKeys<'d, Box<str>>),
-}
-
-impl PinnedIds<'_> {
-    /// The current id of a key; for a dense graph whether or not the vertex exists. O(1).
-    ///
-    /// Reliable while the key's lock is held; otherwise see [`Dictionary::generation`].
-    #[inline]
-    pub fn get(&self, key: KeyRef<'_>) -> Result<Option<VertexId>, DictionaryError> {
-        match (&self.keys, key) {
-            (PinnedMap::Numbers(keys), KeyRef::Number(number)) => Ok(keys.current(&number)),
-            (PinnedMap::Text(keys), KeyRef::Text(text)) => Ok(keys.current(text)),
-            (PinnedMap::Dense, KeyRef::Number(number)) => Ok(Some(VertexId::try_from(number)?)),
-            _ => Err(self.dictionary.wrong_kind(key)),
-        }
-    }
-
-    /// The first id that the key has or had for which `visible` holds, as [`Dictionary::find_among_several`].
-    #[inline]
-    pub fn find_among_several<E: From<DictionaryError>>(
-        &self,
-        key: KeyRef<'_>,
-        visible: impl FnMut(VertexId) -> Result<bool, E>,
-    ) -> Result<Option<VertexId>, E> {
-        match (&self.keys, key) {
-            (PinnedMap::Numbers(keys), KeyRef::Number(number)) => keys.find_among_several(&number, visible),
-            (PinnedMap::Text(keys), KeyRef::Text(text)) => keys.find_among_several(text, visible),
-            (PinnedMap::Dense, KeyRef::Number(number)) => {
-                Ok(Some(VertexId::try_from(number).map_err(DictionaryError::from)?))
-            }
-            _ => Err(self.dictionary.wrong_kind(key).into()),
-        }
-    }
 }
 
 impl Dictionary {
@@ -114,21 +68,48 @@ impl Dictionary {
         }
     }
 
-    /// Looks up the ids of several keys on one thread.
-    #[inline]
-    pub fn pinned(&self) -> PinnedIds<'_> {
-        let keys = match &self.keys {
-            Keys::Dense => PinnedMap::Dense,
-            Keys::Numbers(map) => PinnedMap::Numbers(map.pin()),
-            Keys::Text(map) => PinnedMap::Text(map.pin()),
-        };
-        PinnedIds { dictionary: self, keys }
-    }
-
-    /// The current id of one key; see [`PinnedIds::get`].
+    /// The current id of a key; for a dense graph whether or not the vertex exists. O(1).
+    ///
+    /// Reliable while the key's lock is held; otherwise see [`Dictionary::generation`].
     #[inline]
     pub fn current(&self, key: KeyRef<'_>) -> Result<Option<VertexId>, DictionaryError> {
-        self.pinned().get(key)
+        match (&self.keys, key) {
+            (Keys::Numbers(map), KeyRef::Number(number)) => Ok(map.current(&number)),
+            (Keys::Text(map), KeyRef::Text(text)) => Ok(map.current(text)),
+            (Keys::Dense, KeyRef::Number(number)) => Ok(Some(VertexId::try_from(number)?)),
+            _ => Err(self.wrong_kind(key)),
+        }
+    }
+
+    /// Passes the [current](Dictionary::current) id of each key to `found`, in order, up to the
+    /// first key of a wrong kind. Numbers take less time than one by one, because their cache
+    /// misses overlap.
+    pub fn current_of_each<'k>(
+        &self,
+        mut keys: impl Iterator<Item = KeyRef<'k>>,
+        mut found: impl FnMut(Option<VertexId>),
+    ) -> Result<(), DictionaryError> {
+        let Keys::Numbers(map) = &self.keys else {
+            return keys.try_for_each(|key| self.current(key).map(&mut found));
+        };
+        loop {
+            let (mut numbers, mut filled) = ([0; TOGETHER], 0);
+            for (number, key) in numbers.iter_mut().zip(&mut keys) {
+                *number = match key {
+                    KeyRef::Number(number) => number,
+                    key => {
+                        numbers[..filled].iter().for_each(|number| found(map.current(number)));
+                        return Err(self.wrong_kind(key));
+                    }
+                };
+                filled += 1;
+            }
+            if filled < TOGETHER {
+                numbers[..filled].iter().for_each(|number| found(map.current(number)));
+                return Ok(());
+            }
+            map.current_of_each(&numbers).into_iter().for_each(&mut found);
+        }
     }
 
     /// The first of the key's present and former ids for which `visible` holds. O(1), lock-free.
@@ -155,9 +136,13 @@ impl Dictionary {
         key: KeyRef<'_>,
         visible: impl FnMut(VertexId) -> Result<bool, E>,
     ) -> Result<Option<VertexId>, E> {
-        match self.dense_id(key) {
-            Some(id) => Ok(Some(id)),
-            None => self.pinned().find_among_several(key, visible),
+        match (&self.keys, key) {
+            (Keys::Numbers(map), KeyRef::Number(number)) => map.find_among_several(&number, visible),
+            (Keys::Text(map), KeyRef::Text(text)) => map.find_among_several(text, visible),
+            (Keys::Dense, KeyRef::Number(number)) => {
+                Ok(Some(VertexId::try_from(number).map_err(DictionaryError::from)?))
+            }
+            _ => Err(self.wrong_kind(key).into()),
         }
     }
 
@@ -172,13 +157,11 @@ impl Dictionary {
         if let Some(ends) = self.dense_id(source).zip(self.dense_id(destination)) {
             return Ok(Some(ends));
         }
-        let ids = self.pinned();
-        let source = ids.find_among_several(source, &visible)?;
-        Ok(source.zip(ids.find_among_several(destination, &visible)?))
+        let source = self.find_among_several(source, &visible)?;
+        Ok(source.zip(self.find_among_several(destination, &visible)?))
     }
 
-    /// The id that a key is in a dense graph. `None` in other graphs, and if the key is no id, for
-    /// which [`PinnedIds`] has the error.
+    /// The id that a key is in a dense graph. `None` in other graphs, and if the key is no id.
     #[inline]
     fn dense_id(&self, key: KeyRef<'_>) -> Option<VertexId> {
         match (&self.keys, key) {

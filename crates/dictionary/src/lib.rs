@@ -7,7 +7,7 @@
 //!
 //! # What it guarantees
 //!
-//! - Reads take no lock: the current id of a key ([`Dictionary::pinned`]), the id at a
+//! - Reads take no lock: the current id of a key ([`Dictionary::current`]), the id at a
 //!   timestamp ([`Dictionary::find`]), the key of an id ([`Dictionary::key`]).
 //! - An id goes to another key only when no live timestamp can read its former vertex, and its
 //!   former key has lost it by then ([`Dictionary::assign`], [`Dictionary::reclaim`]). One old
@@ -29,9 +29,10 @@
 mod dictionary;
 mod error;
 mod ids;
+mod index;
 mod map;
 mod slot;
 mod slots;
 
-pub use dictionary::{Dictionary, PinnedIds};
+pub use dictionary::Dictionary;
 pub use error::DictionaryError;

@@ -1,5 +1,6 @@
 //! Slots for the keys of vertex ids.
 
+use crate::map::DictionaryKey;
 use arc_swap::ArcSwapOption;
 use hedgerow_sync::Arc;
 use hedgerow_sync::atomic::{AtomicU64, Ordering};
@@ -8,7 +9,7 @@ use hedgerow_sync::atomic::{AtomicU64, Ordering};
 /// is reused.
 pub(crate) trait Slot: Default + Send + Sync {
     /// The type of the key.
-    type Key;
+    type Key: DictionaryKey;
 
     /// Stores a key.
     fn store(&self, key: &Self::Key);
@@ -21,6 +22,9 @@ pub(crate) trait Slot: Default + Send + Sync {
 
     /// The key last stored; the default if there was none.
     fn load(&self) -> Self::Key;
+
+    /// Whether this key was stored last.
+    fn holds(&self, key: &<Self::Key as DictionaryKey>::Borrowed) -> bool;
 }
 
 /// A slot for a number.
@@ -44,6 +48,11 @@ impl Slot for NumberSlot {
     #[inline]
     fn load(&self) -> u64 {
         self.0.load(Ordering::Acquire)
+    }
+
+    #[inline]
+    fn holds(&self, key: &u64) -> bool {
+        self.load() == *key
     }
 }
 
@@ -69,5 +78,9 @@ impl Slot for TextSlot {
 
     fn load(&self) -> Box<str> {
         self.0.load().as_deref().cloned().unwrap_or_default()
+    }
+
+    fn holds(&self, key: &str) -> bool {
+        self.0.load().as_deref().is_some_and(|held| **held == *key)
     }
 }

@@ -191,12 +191,12 @@ fn find_existing<E: Engine>(
     store: &Store<E>,
     operations: &[Operation],
 ) -> Result<Option<SmallVec<[OperationIds; 1]>>, Error> {
-    let current = store.dictionary.pinned();
+    let current = |key: &Key| store.dictionary.current(key.as_ref());
     let mut ids = SmallVec::with_capacity(operations.len());
     for operation in operations {
         let (first, second) = keys_of(operation);
-        let first = current.get(first.as_ref())?;
-        let second_id = second.map(|key| current.get(key.as_ref())).transpose()?.flatten();
+        let first = current(first)?;
+        let second_id = second.map(current).transpose()?.flatten();
         let deletes = matches!(operation, Operation::DeleteVertex { .. }) && !store.dictionary.is_dense();
         let missing = first.is_none() || second.is_some() && second_id.is_none();
         if deletes || missing {

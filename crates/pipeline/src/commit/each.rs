@@ -174,9 +174,9 @@ impl<E: Engine> Store<E> {
     /// Collects the next edges whose ends have ids and need different locks.
     fn gather<'k, P>(&self, writes: impl Iterator<Item = EdgeWrite<'k>>, group: &mut Group<P>) {
         group.clear();
-        let current = self.dictionary.pinned();
         for EdgeWrite { label, source, destination, value } in writes {
-            let (source, destination) = (current.get(source), current.get(destination));
+            let (source, destination) =
+                (self.dictionary.current(source), self.dictionary.current(destination));
             // A wrong key is reported when its edge is committed alone.
             let (Ok(Some(source)), Ok(Some(destination))) = (source, destination) else { break };
             let edge = StoredEdge::new(self.topology, label, source, destination, value);

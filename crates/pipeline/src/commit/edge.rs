@@ -67,10 +67,7 @@ impl<E: Engine> Store<E> {
     fn try_commit_edge(&self, write: EdgeWrite<'_>) -> Result<Option<Commit>, Error> {
         let EdgeWrite { label, source, destination, value } = write;
         let generation = self.dictionary.generation();
-        let ends = {
-            let current = self.dictionary.pinned();
-            current.get(source)?.zip(current.get(destination)?)
-        };
+        let ends = self.dictionary.current(source)?.zip(self.dictionary.current(destination)?);
         let Some((source, destination)) = ends else { return Ok(None) };
         let edge = StoredEdge::new(self.topology, label, source, destination, value);
         let short = self.engine.short_writes();

@@ -201,15 +201,16 @@ fn look_up<B: BulkEdge>(
     edges: &[B],
     pool: Option<&ThreadPool>,
 ) -> Result<(Vec<Option<Ends>>, Vec<usize>), Error> {
-    let chunk = |edges: &[B]| -> Result<Vec<Option<Ends>>, Error> {
-        let current = dictionary.pinned();
-        let ends = |edge: &B| Ok(current.get(edge.source())?.zip(current.get(edge.destination())?));
-        edges.iter().map(ends).collect()
+    let mut ends = vec![None; edges.len()];
+    let chunks = edges.chunks(LOOK_UP_CHUNK).zip(ends.chunks_mut(LOOK_UP_CHUNK));
+    let look_up_chunk = |(edges, ends): (&[B], &mut [Option<Ends>])| -> Result<(), Error> {
+        let (mut ends, mut source) = (ends.iter_mut(), None);
+        Ok(dictionary.current_of_each(edges.iter().flat_map(keys_of), |id| match source.take() {
+            None => source = Some(id),
+            Some(source) => ends.next().into_iter().for_each(|ends| *ends = source.zip(id)),
+        })?)
     };
-    let ends = match pool {
-        Some(_) => map_chunks(pool, edges.chunks(LOOK_UP_CHUNK).collect(), chunk)?.concat(),
-        None => chunk(edges)?,
-    };
+    map_chunks(pool, chunks.collect(), look_up_chunk)?;
     let missing = ends.iter().enumerate().filter(|(_, ends)| ends.is_none());
     let missing = missing.map(|(position, _)| position).collect();
     Ok((ends, missing))

@@ -1,0 +1,92 @@
+//! Models of lookups beside changes, run under many schedules.
+//!
+//! Built only with `--cfg hedgerow_shuttle`; see `cargo xtask shuttle`. The first table of the
+//! index has two cells there, so that few keys make it grow.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![cfg(hedgerow_shuttle)]
+
+use hedgerow_dictionary::Dictionary;
+use hedgerow_model::{CommitTimestamp, KeyKind, KeyRef, VertexId};
+use hedgerow_sequencer::{Clock, History, Sequencer};
+use hedgerow_sync::Arc;
+use hedgerow_testing::models;
+use shuttle::thread;
+
+fn check(model: fn()) {
+    models::check(model, 2000);
+}
+
+struct Keys {
+    dictionary: Dictionary,
+    sequencer: Sequencer,
+}
+
+impl Keys {
+    fn new() -> Arc<Self> {
+        let sequencer = Sequencer::new(1, History::None, Clock::Still, None);
+        Arc::new(Keys { dictionary: Dictionary::new(KeyKind::Number), sequencer })
+    }
+
+    fn assign(&self, key: u64) -> VertexId {
+        let _locked = self.dictionary.lock([KeyRef::Number(key)].into_iter());
+        self.dictionary.assign(KeyRef::Number(key), CommitTimestamp::ZERO, &self.sequencer).unwrap()
+    }
+
+    /// Takes the id of a key back, as a commit that fails.
+    fn release(&self, key: u64, id: VertexId) {
+        let _locked = self.dictionary.lock([KeyRef::Number(key)].into_iter());
+        self.dictionary.release(id);
+    }
+
+    fn current(&self, key: u64) -> Option<VertexId> {
+        self.dictionary.current(KeyRef::Number(key)).unwrap()
+    }
+}
+
+/// Two threads assign ids, and a third looks up a key that has one all the while.
+#[test]
+fn a_key_is_found_while_the_index_grows() {
+    check(|| {
+        let keys = Keys::new();
+        let held = keys.assign(0);
+        let writers = [1..4, 4..7].map(|range| {
+            let keys = Arc::clone(&keys);
+            thread::spawn(move || range.map(|key| (key, keys.assign(key))).collect::<Vec<_>>())
+        });
+        let reader = {
+            let keys = Arc::clone(&keys);
+            thread::spawn(move || (0..4).for_each(|_| assert_eq!(keys.current(0), Some(held))))
+        };
+        reader.join().unwrap();
+        for (key, id) in writers.into_iter().flat_map(|writer| writer.join().unwrap()) {
+            assert_eq!(keys.current(key), Some(id));
+        }
+    });
+}
+
+/// Ids are taken back and go to other keys, while a reader looks up a key that keeps its id, and
+/// one that never has any.
+#[test]
+fn a_key_is_found_while_others_are_removed() {
+    check(|| {
+        let keys = Keys::new();
+        let taken: Vec<_> = (1..4).map(|key| (key, keys.assign(key))).collect();
+        let held = keys.assign(0);
+        let writer = {
+            let keys = Arc::clone(&keys);
+            thread::spawn(move || {
+                taken.into_iter().for_each(|(key, id)| keys.release(key, id));
+                (10..13).map(|key| (key, keys.assign(key))).collect::<Vec<_>>()
+            })
+        };
+        for _ in 0..4 {
+            assert_eq!(keys.current(0), Some(held));
+            assert_eq!(keys.current(99), None);
+        }
+        for (key, id) in writer.join().unwrap() {
+            assert_eq!(keys.current(key), Some(id));
+        }
+        (1..4).for_each(|key| assert_eq!(keys.current(key), None));
+    });
+}
