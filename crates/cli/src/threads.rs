@@ -5,6 +5,7 @@ use crate::interrupt::Interrupt;
 use hedgerow::kernels::Execution;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::num::NonZeroUsize;
+use std::panic::resume_unwind;
 use std::thread;
 
 /// A pool, or the calling thread for one thread.
@@ -33,16 +34,17 @@ impl Threads {
         self.pool.as_ref()
     }
 
-    /// Runs two functions in parallel if there are several threads, else one after the other.
-    pub fn both<A: Send, B: Send>(
-        &self,
-        one: impl FnOnce() -> A + Send,
-        other: impl FnOnce() -> B + Send,
-    ) -> (A, B) {
-        match &self.pool {
-            Some(pool) => pool.join(one, other),
-            None => (one(), other()),
+    /// Runs two functions at the same time, if there are several threads, else one after the other.
+    /// The calling thread runs the first. Both may use the pool.
+    pub fn both<A, B: Send>(&self, one: impl FnOnce() -> A, other: impl FnOnce() -> B + Send) -> (A, B) {
+        if self.count == 1 {
+            return (one(), other());
         }
+        thread::scope(|scope| {
+            let other = scope.spawn(other);
+            let one = one();
+            (one, other.join().unwrap_or_else(|panic| resume_unwind(panic)))
+        })
     }
 
     /// An execution on these threads that stops at Ctrl-C.

@@ -68,8 +68,9 @@ pub struct ImportArgs {
     /// Keep the weights of the edges, as values of type f64: every edge must have one
     #[arg(long)]
     pub weights: bool,
-    /// When a commit returns
-    #[arg(long, value_enum, default_value_t = DurabilityName::Sync)]
+    /// When the commit of a chunk returns; in any case the command ends only when everything
+    /// survives a loss of power, and an import that a crash ends resumes where its last commit was
+    #[arg(long, value_enum, default_value_t = DurabilityName::Buffered)]
     pub durability: DurabilityName,
     /// For files with properties: the column where an edge starts [default: source, src or from, or
     /// the first of a CSV file]

@@ -8,7 +8,7 @@ use crate::input::{add_skipped, add_vertices, cause_of};
 use crate::lint::Lint;
 use crate::{progress, stored, text};
 use hedgerow::{AsKey, BulkEdge, Graph};
-use hedgerow_formats::{Batch, Edge, PropertyBatch, PropertyOptions, SkippedLines, VertexKey};
+use hedgerow_formats::{Batch, Edge, GraphReader, PropertyBatch, PropertyOptions, SkippedLines, VertexKey};
 use std::path::Path;
 
 /// An import in progress.
@@ -111,26 +111,39 @@ impl<'a> Importer<'a> {
         }
     }
 
+    /// Imports a file of plain edges: the next batch is read while one is committed.
     fn import_graph<K: VertexKey + AsKey>(&mut self, source: Source<'_>) -> Result<(), CliError> {
         let Context { sources, threads, console, interrupt, args, .. } = self.context;
         let mut reader = sources.open::<K>(source, args.chunk)?;
         let bar = progress::of_bytes(console, "importing", reader.progress().total);
         let imported = self.position.read;
-        let (mut seen, mut batch) = (Tallies::default(), Batch::new());
+        let mut seen = Tallies::default();
         let mut lint = Lint::new(source.path(), &args.format, self.context.target.is_weighted());
-        while reader.read_batch_on(threads.pool(), &mut batch)? {
-            interrupt.check()?;
-            lint.see(&batch);
-            seen.pass(&imported, &mut batch).map_err(|_| changed(source))?;
-            if !batch.is_empty() {
-                let committed = self.commit(&mut batch, self.position.after(seen));
-                committed.map_err(|error| cause_of(error, &mut reader))?;
+        let mut read = |reader: &mut GraphReader<K>, batch: &mut Batch<K>| -> Result<_, CliError> {
+            if !reader.read_batch_on(threads.pool(), batch)? {
+                return Ok(None);
             }
+            lint.see(batch);
+            seen.pass(&imported, batch).map_err(|_| changed(source))?;
+            Ok(Some(seen))
+        };
+        let (mut batch, mut next) = (Batch::new(), Batch::new());
+        let mut is_read = read(&mut reader, &mut batch)?;
+        let mut passed = Tallies::default();
+        while let Some(tallies) = is_read {
+            interrupt.check()?;
+            passed = tallies;
+            let position = self.position.after(passed);
+            let commit = || self.commit(&mut batch, position);
+            let (committed, next_read) = threads.both(commit, || read(&mut reader, &mut next));
+            committed.map_err(|error| cause_of(error, &mut reader))?;
+            is_read = next_read?;
+            std::mem::swap(&mut batch, &mut next);
             bar.set_position(reader.progress().done);
         }
         bar.finish_and_clear();
         interrupt.check()?;
-        if !seen.have_passed(&imported) {
+        if !passed.have_passed(&imported) {
             return Err(changed(source).into());
         }
         lint.tell(console);
@@ -138,13 +151,16 @@ impl<'a> Importer<'a> {
         Ok(())
     }
 
-    /// Commits a chunk with the position after it. Vertices without edges are put in a separate
+    /// Commits a chunk with the position after it, if it is not empty. Vertices without edges are put in a separate
     /// commit before it, which may be repeated without effect.
     fn commit<K: VertexKey + AsKey>(
         &mut self,
         batch: &mut Batch<K>,
         position: Position,
     ) -> Result<(), CliError> {
+        if batch.is_empty() {
+            return Ok(());
+        }
         let rows = batch.edges.len() as u64;
         if self.context.target.is_weighted() {
             let edges =

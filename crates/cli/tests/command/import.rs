@@ -98,7 +98,7 @@ fn the_summary_has_the_facts() {
     let first = folder.json("import graph --store store --undirected --label knows");
     let expected = json!({
         "store": "store", "created": true, "files": ["graph"], "topology": "undirected", "keys": "number",
-        "label": "knows", "values": null, "engine": "rapid", "durability": "sync", "resumed": false, "rows": 6,
+        "label": "knows", "values": null, "engine": "rapid", "durability": "buffered", "resumed": false, "rows": 6,
         "skipped_lines": 0, "weights_left_out": 6, "vertices": 6, "edges": 5, "vertices_added": 6,
         "edges_added": 5, "commits": 2,
     });

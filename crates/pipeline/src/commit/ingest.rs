@@ -131,13 +131,15 @@ impl<E: Engine> Store<E> {
         for position in missing {
             ends[position] = Some(self.assign(&edges[position], &mut holdings.assigned)?);
         }
-        let looked_up = ends;
-        let ends: Vec<Ends> = looked_up.iter().copied().flatten().collect();
+        // All are there now. Collecting in place needs no second copy.
+        let ends: Vec<Ends> = ends.into_iter().flatten().collect();
         let adjacencies = entries(self.topology, bulk, &ends, pool);
         let units = ends_of(&ends).map(|end| self.engine.lock_unit(end));
         holdings.hold_units(LockGuard::lock(&self.units, self.units.stripes(units)));
         let keys_changed = self.dictionary.generation() != generation && !lock_all_keys;
-        if keys_changed && look_up(&self.dictionary, edges, pool)?.0 != looked_up {
+        if keys_changed
+            && !look_up(&self.dictionary, edges, pool)?.0.into_iter().eq(ends.iter().copied().map(Some))
+        {
             return Ok(None);
         }
         let created = self.missing_vertices(&ends, &holdings.held())?;
