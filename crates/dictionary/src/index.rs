@@ -1,23 +1,24 @@
 //! An index from the hashes of keys to vertex ids.
 
+use arc_swap::{ArcSwap, Guard};
 use hedgerow_model::VertexId;
-use hedgerow_sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use hedgerow_sync::{Mutex, OnceLock};
+use hedgerow_sync::atomic::{AtomicU64, Ordering};
+use hedgerow_sync::{Arc, Mutex};
 
 /// Vertex ids by the hashes of their keys. Lookups take no lock; changes take a mutex.
 ///
 /// Open addressing with linear probing. Cells hold ids and parts of hashes, no keys: the caller
 /// compares the key of each [candidate](Index::candidates) with the one it looks for.
 ///
-/// A table that fills up is replaced by one twice as large. The ones before stay allocated, because
-/// lookups may still be in them; together they are smaller than the newest.
+/// A table that is too full or too empty is replaced by one that fits; lookups that are in it keep
+/// it allocated until they end.
 pub(crate) struct Index {
-    tables: [OnceLock<Table>; TABLES],
-    newest: AtomicUsize,
+    newest: ArcSwap<Table>,
     changes: Mutex<Occupancy>,
 }
 
-type Table = Box<[AtomicU64]>;
+/// Cells, as many as a power of two, of which at least one is empty.
+struct Table(Box<[AtomicU64]>);
 
 /// The cells of the newest table that are not empty.
 #[derive(Default)]
@@ -26,13 +27,10 @@ struct Occupancy {
     tombstones: usize,
 }
 
-/// Estimated bytes of a new id: its cells, and their share of those that are empty or superseded.
+/// Estimated bytes of a new id: its cell, and its share of those that are empty.
 pub(crate) const BYTES_OF_ID: usize = 4 * size_of::<AtomicU64>();
 
-const FIRST_TABLE_BITS: u32 = if cfg!(hedgerow_shuttle) { 1 } else { 6 };
-
-/// The largest table has room for all ids.
-const TABLES: usize = (u32::BITS + 1 - FIRST_TABLE_BITS) as usize + 1;
+const FEWEST_CELLS: usize = if cfg!(hedgerow_shuttle) { 2 } else { 64 };
 
 /// An id that may be the one of the key that is looked up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,24 +71,23 @@ impl Cell {
 }
 
 /// The candidates of one lookup.
-pub(crate) struct Candidates<'i> {
-    table: &'i [AtomicU64],
+pub(crate) struct Candidates {
+    table: Guard<Arc<Table>>,
     hash: u64,
     position: usize,
 }
 
-impl Iterator for Candidates<'_> {
+impl Iterator for Candidates {
     type Item = Candidate;
 
     #[inline]
     fn next(&mut self) -> Option<Candidate> {
-        // Every table has an empty cell.
         loop {
-            let cell = Cell(self.table[self.position].load(Ordering::Acquire));
+            let cell = self.table.look_up(self.position);
             if cell == Cell::EMPTY {
                 return None;
             }
-            self.position = next(self.table, self.position);
+            self.position = self.table.after(self.position);
             if let Some(candidate) = cell.candidate(self.hash) {
                 return Some(candidate);
             }
@@ -100,13 +97,7 @@ impl Iterator for Candidates<'_> {
 
 impl Index {
     pub(crate) fn new() -> Self {
-        let index = Index {
-            tables: [const { OnceLock::new() }; TABLES],
-            newest: AtomicUsize::new(0),
-            changes: Mutex::default(),
-        };
-        index.table_at(0);
-        index
+        Index { newest: ArcSwap::from_pointee(Table::new(FEWEST_CELLS)), changes: Mutex::default() }
     }
 
     /// The ids whose keys may have this hash. O(1) on average.
@@ -114,17 +105,17 @@ impl Index {
     /// Without a lock on the key, an id may be missing that is inserted at the same moment, and one
     /// be there that is removed.
     #[inline]
-    pub(crate) fn candidates(&self, hash: u64) -> Candidates<'_> {
-        let table = self.newest();
-        Candidates { table, hash, position: home(table, hash) }
+    pub(crate) fn candidates(&self, hash: u64) -> Candidates {
+        let table = self.newest.load();
+        Candidates { position: table.home(hash), table, hash }
     }
 
     /// What the cells hold where probing for each hash begins: most candidates, for lookups whose
     /// cache misses overlap.
     #[inline]
     pub(crate) fn first_candidates<const N: usize>(&self, hashes: &[u64; N]) -> [Option<Candidate>; N] {
-        let table = self.newest();
-        hashes.map(|hash| Cell(table[home(table, hash)].load(Ordering::Acquire)).candidate(hash))
+        let table = self.newest.load();
+        hashes.map(|hash| table.look_up(table.home(hash)).candidate(hash))
     }
 
     /// Adds an id. Returns false, and changes nothing, if `is_same_key` holds for another candidate.
@@ -140,27 +131,29 @@ impl Index {
         if self.candidates(hash).any(|candidate| is_same_key(candidate.id)) {
             return false;
         }
-        let table = self.with_room(&mut occupancy, hash_of);
-        if take_cell(table, Cell::new(hash, id), home(table, hash)) == Cell::TOMBSTONE {
+        let mut table = self.newest.load_full();
+        if 8 * (occupancy.ids + occupancy.tombstones + 1) > 5 * table.0.len() {
+            table = self.replace(&table, &mut occupancy, hash_of);
+        }
+        if table.add(Cell::new(hash, id), hash) == Cell::TOMBSTONE {
             occupancy.tombstones -= 1;
         }
         occupancy.ids += 1;
         true
     }
 
-    /// Removes an id whose key has this hash, if it is there.
-    pub(crate) fn remove(&self, hash: u64, id: VertexId) {
+    /// Removes an id whose key has this hash, if it is there. `hash_of` returns the hash of the key
+    /// of any other id in the index.
+    pub(crate) fn remove(&self, hash: u64, id: VertexId, hash_of: impl Fn(VertexId) -> u64) {
         let mut occupancy = self.changes.lock();
-        let table = self.newest();
-        let Some(mut position) = self.position_of(hash, id) else { return };
+        let table = self.newest.load_full();
+        let Some(position) = self.position_of(hash, id) else { return };
         occupancy.ids -= 1;
         occupancy.tombstones += 1;
-        table[position].store(Cell::TOMBSTONE.0, Ordering::Release);
-        // No lookup needs a tombstone before an empty cell.
-        while load(table, next(table, position)) == Cell::EMPTY && load(table, position) == Cell::TOMBSTONE {
-            table[position].store(Cell::EMPTY.0, Ordering::Release);
-            occupancy.tombstones -= 1;
-            position = previous(table, position);
+        table.store(position, Cell::TOMBSTONE);
+        occupancy.tombstones -= table.clear_tombstones(position);
+        if table.0.len() > FEWEST_CELLS && 8 * occupancy.ids < table.0.len() {
+            self.replace(&table, &mut occupancy, hash_of);
         }
     }
 
@@ -168,83 +161,98 @@ impl Index {
     pub(crate) fn mark_deleted(&self, hash: u64, id: VertexId) {
         let _occupancy = self.changes.lock();
         if let Some(position) = self.position_of(hash, id) {
-            self.newest()[position].fetch_or(Cell::DELETED, Ordering::Release);
+            let table = self.newest.load();
+            table.store(position, Cell(table.look_up(position).0 | Cell::DELETED));
         }
     }
 
     /// Heap bytes. O(1).
     pub(crate) fn bytes(&self) -> usize {
-        // All tables together: a geometric series.
-        (2 * self.newest().len() - (1 << FIRST_TABLE_BITS)) * size_of::<AtomicU64>()
+        self.newest.load().0.len() * size_of::<AtomicU64>()
     }
 
-    #[inline]
-    fn newest(&self) -> &Table {
-        self.table_at(self.newest.load(Ordering::Acquire))
-    }
-
-    #[inline]
-    fn table_at(&self, number: usize) -> &Table {
-        self.tables[number].get_or_init(|| {
-            (0..1 << (FIRST_TABLE_BITS as usize + number)).map(|_| AtomicU64::new(Cell::EMPTY.0)).collect()
-        })
-    }
-
-    /// The newest table, with room for one more id; the caller holds the mutex.
-    fn with_room(&self, occupancy: &mut Occupancy, hash_of: impl Fn(VertexId) -> u64) -> &Table {
-        let table = self.newest();
-        if 8 * (occupancy.ids + occupancy.tombstones + 1) <= 5 * table.len() {
-            return table;
-        }
-        let number = self.newest.load(Ordering::Relaxed) + 1;
-        let larger = self.table_at(number);
-        for cell in table.iter().map(|cell| Cell(cell.load(Ordering::Relaxed))) {
+    /// Replaces the newest table, which is `table`, by one that is a quarter to half full, with one
+    /// more id.
+    fn replace(
+        &self,
+        table: &Table,
+        occupancy: &mut Occupancy,
+        hash_of: impl Fn(VertexId) -> u64,
+    ) -> Arc<Table> {
+        let cells = (2 * (occupancy.ids + 1)).next_power_of_two().max(FEWEST_CELLS);
+        let fitting = Arc::new(Table::new(cells));
+        for cell in table.0.iter().map(|cell| Cell(cell.load(Ordering::Relaxed))) {
             if let Some(id) = cell.id() {
-                take_cell(larger, cell, home(larger, hash_of(id)));
+                fitting.add(cell, hash_of(id));
             }
         }
         occupancy.tombstones = 0;
-        self.newest.store(number, Ordering::Release);
-        larger
+        self.newest.store(Arc::clone(&fitting));
+        fitting
     }
 
     /// Where an id is in the newest table; the caller holds the mutex.
     fn position_of(&self, hash: u64, id: VertexId) -> Option<usize> {
         let mut candidates = self.candidates(hash);
         candidates.find(|candidate| candidate.id == id)?;
-        Some(previous(candidates.table, candidates.position))
+        Some(candidates.table.before(candidates.position))
     }
 }
 
-/// Stores a cell in the first that has no id from its home on; returns what was there. The caller
-/// holds the mutex, and there is room.
-fn take_cell(table: &[AtomicU64], cell: Cell, home: usize) -> Cell {
-    let mut position = home;
-    while load(table, position).id().is_some() {
-        position = next(table, position);
+impl Table {
+    fn new(cells: usize) -> Self {
+        Table((0..cells).map(|_| AtomicU64::new(Cell::EMPTY.0)).collect())
     }
-    let before = load(table, position);
-    table[position].store(cell.0, Ordering::Release);
-    before
-}
 
-fn load(table: &[AtomicU64], position: usize) -> Cell {
-    Cell(table[position].load(Ordering::Relaxed))
-}
+    /// Where probing for a hash begins.
+    #[inline]
+    fn home(&self, hash: u64) -> usize {
+        hash as usize & (self.0.len() - 1)
+    }
 
-/// Where probing for a hash begins. Lengths of tables are powers of two.
-#[inline]
-fn home(table: &[AtomicU64], hash: u64) -> usize {
-    hash as usize & (table.len() - 1)
-}
+    #[inline]
+    fn after(&self, position: usize) -> usize {
+        (position + 1) & (self.0.len() - 1)
+    }
 
-#[inline]
-fn next(table: &[AtomicU64], position: usize) -> usize {
-    (position + 1) & (table.len() - 1)
-}
+    fn before(&self, position: usize) -> usize {
+        position.wrapping_sub(1) & (self.0.len() - 1)
+    }
 
-fn previous(table: &[AtomicU64], position: usize) -> usize {
-    position.wrapping_sub(1) & (table.len() - 1)
+    #[inline]
+    fn look_up(&self, position: usize) -> Cell {
+        Cell(self.0[position].load(Ordering::Acquire))
+    }
+
+    fn store(&self, position: usize, cell: Cell) {
+        self.0[position].store(cell.0, Ordering::Release);
+    }
+
+    /// Stores a cell in the first that has no id, from the home of `hash` on; returns what was
+    /// there. There is room, and no other thread changes the table.
+    fn add(&self, cell: Cell, hash: u64) -> Cell {
+        let mut position = self.home(hash);
+        while self.look_up(position).id().is_some() {
+            position = self.after(position);
+        }
+        let before = self.look_up(position);
+        self.store(position, cell);
+        before
+    }
+
+    /// Empties the tombstones up to `position` if the cell after it is empty, because no lookup has
+    /// to pass them; returns their number. No other thread changes the table.
+    fn clear_tombstones(&self, mut position: usize) -> usize {
+        let mut cleared = 0;
+        if self.look_up(self.after(position)) == Cell::EMPTY {
+            while self.look_up(position) == Cell::TOMBSTONE {
+                self.store(position, Cell::EMPTY);
+                position = self.before(position);
+                cleared += 1;
+            }
+        }
+        cleared
+    }
 }
 
 #[cfg(test)]
@@ -291,7 +299,7 @@ mod tests {
                         model.insert(number, true);
                     }
                     Some(hash) => {
-                        index.remove(*hash, id(number));
+                        index.remove(*hash, id(number), |id| hashes[&id.get()]);
                         hashes.remove(&number);
                         model.remove(&number);
                     }
@@ -323,27 +331,32 @@ mod tests {
             index.insert(3, id(number), |_| false, |_| 3);
         }
         for number in [4, 3, 19, 18] {
-            index.remove(3, id(number));
+            index.remove(3, id(number), |_| 3);
         }
         assert_eq!(index.changes.lock().tombstones, 2);
-        (0..20).for_each(|number| index.remove(3, id(number)));
+        (0..20).for_each(|number| index.remove(3, id(number), |_| 3));
         let occupancy = index.changes.lock();
         assert_eq!((occupancy.ids, occupancy.tombstones), (0, 0));
-        assert!(index.newest().iter().all(|cell| cell.load(Ordering::Relaxed) == Cell::EMPTY.0));
+        let table = index.newest.load();
+        assert!((0..table.0.len()).all(|position| table.look_up(position) == Cell::EMPTY));
     }
 
-    /// Keys that come and go, ever new ones, neither fill the table nor make it grow for ever.
+    /// Keys that come and go, ever new ones, neither fill the table nor make it grow; when they are
+    /// gone, so is their memory.
     #[test]
-    fn churn_does_not_grow_the_index() {
+    fn the_index_is_as_large_as_its_ids_need() {
         let index = Index::new();
         let hash_of = |number: u32| u64::from(number).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        for number in 0..300_000 {
+        let remove = |number| index.remove(hash_of(number), id(number), |id: VertexId| hash_of(id.get()));
+        for number in 0..100_000 {
             index.insert(hash_of(number), id(number), |_| false, |id| hash_of(id.get()));
             if number >= 1000 {
-                index.remove(hash_of(number - 1000), id(number - 1000));
+                remove(number - 1000);
             }
         }
-        assert!(index.newest().len() <= 1 << 13, "{} cells for 1,000 ids", index.newest().len());
+        assert!(index.bytes() <= 8 * 4096, "{} bytes for 1,000 ids", index.bytes());
+        (99_000..100_000).for_each(remove);
+        assert_eq!(index.bytes(), 8 * FEWEST_CELLS);
     }
 
     #[test]
@@ -354,7 +367,7 @@ mod tests {
         assert_eq!(index.first_candidates(&[hash, 0])[0], Some(Candidate { id: largest, is_deleted: false }));
         index.mark_deleted(hash, largest);
         assert_eq!(ids(&index, hash), [(largest.get(), true)]);
-        index.remove(hash, largest);
+        index.remove(hash, largest, |_| hash);
         assert_eq!(ids(&index, hash), []);
     }
 }

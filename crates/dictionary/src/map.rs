@@ -167,7 +167,7 @@ impl<K: DictionaryKey> KeyMap<K> {
     /// Removes `id` from a key. No reader can see the vertex under this key.
     pub(crate) fn remove(&self, key: K, id: VertexId) {
         self.subtract_bytes(K::Slot::heap_bytes(K::heap_bytes(key.borrow())));
-        self.ids.remove(Self::hash(key.borrow()), id);
+        self.ids.remove(Self::hash(key.borrow()), id, |id| self.hash_of(id));
         if let Some(slot) = self.keys.get(id.get()) {
             slot.clear();
         }

@@ -128,11 +128,13 @@ impl<E: Engine> Loading<'_, E> {
         chunks: &[Chunk],
         read: impl Fn(&Chunk) -> Result<Vec<T>, Error> + Send + Sync,
     ) -> Result<Vec<T>, Error> {
-        let parts: Vec<Vec<T>> = match self.store.pool_for(usize::MAX) {
+        let mut parts: Vec<Vec<T>> = match self.store.pool_for(usize::MAX) {
             Some(pool) => pool.install(|| chunks.par_iter().map(read).collect::<Result<_, _>>())?,
             None => chunks.iter().map(read).collect::<Result<_, _>>()?,
         };
-        Ok(parts.into_iter().flatten().collect())
+        let mut all = Vec::with_capacity(parts.iter().map(Vec::len).sum());
+        parts.iter_mut().for_each(|part| all.append(&mut std::mem::take(part)));
+        Ok(all)
     }
 
     /// If all vertices of the graph were deleted, their ids are free, but assigned once.
