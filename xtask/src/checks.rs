@@ -25,6 +25,7 @@ pub fn test() -> Result<()> {
     step("formatting", &mut cargo("fmt --all --check"))?;
     tidy::check()?;
     step("lints", &mut cargo("clippy --workspace --all-targets --quiet -- -D warnings"))?;
+    features()?;
     let mut documentation = cargo("doc --workspace --no-deps --quiet");
     step("documentation", documentation.env("RUSTDOCFLAGS", "-D warnings"))?;
     let mut targets = cargo("check --quiet --bins --manifest-path fuzz/Cargo.toml");
@@ -39,6 +40,18 @@ pub fn test() -> Result<()> {
     tally =
         tally.plus(sanitizers::miri(&unsafe_code, Extent::Brief)?).plus(sanitizers::address(&unsafe_code)?);
     report(&tally, begin)
+}
+
+/// Lints of the library alone, with few features: what the crates above it always enable is missing
+/// in these builds.
+const FEATURES: [&str; 4] = ["rapid", "tel", "kernels,rapid", "compression,derive,kernels,tel"];
+
+fn features() -> Result<()> {
+    for features in FEATURES {
+        let lints = format!("clippy -p hedgerow --quiet --no-default-features --features {features}");
+        step(&format!("features {features}"), &mut cargo(&format!("{lints} -- -D warnings")))?;
+    }
+    Ok(())
 }
 
 /// The models of the commit pipeline and of the engines under the model checker.

@@ -1,7 +1,7 @@
 //! The target of readers.
 
-use hedgerow::kernels::Kernel;
-use hedgerow::{Csr, Error, Snapshot};
+use hedgerow::kernels::{Csr, Kernel};
+use hedgerow::{Error, Snapshot};
 use hedgerow_sync::Arc;
 
 /// The static graph, or a snapshot of an engine.

@@ -1,8 +1,7 @@
 //! A directed graph that holds every edge in both directions, viewed as an undirected one.
 
-use hedgerow::kernels::{Kernel, KernelError};
-use hedgerow::model::{Count, GraphView, ViewError};
-use hedgerow::{Column, CommitTimestamp, Direction, LabelId, Topology, VertexId};
+use hedgerow::kernels::{GraphView, Kernel, KernelError, ViewError};
+use hedgerow::{Column, CommitTimestamp, Count, Direction, LabelId, Topology, VertexId};
 use std::ops::{ControlFlow, Range};
 
 /// Runs a kernel on a directed graph as if it were undirected: its out-neighbors are its

@@ -4,8 +4,8 @@ use crate::executor::Bench;
 use crate::load::{LOAD_BATCH, check_edges, reclaim_all, with_vertices};
 use crate::subject::Subject;
 use crate::{Engine, Failure};
-use hedgerow::model::{EdgeSchema, LabelSchema};
-use hedgerow::{BuildOptions, ColumnType, Csr, GraphOptions, LabelId, Topology, VertexId};
+use hedgerow::kernels::{BuildOptions, Csr};
+use hedgerow::{ColumnType, EdgeSchema, GraphOptions, LabelId, LabelSchema, Topology, VertexId};
 use hedgerow_sync::Arc;
 
 /// An adjacency entry with its weight.

@@ -2,10 +2,10 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use hedgerow::kernels::{Bfs, CancelToken, Execution, PageRank};
+use hedgerow::kernels::{Bfs, BuildOptions, CancelToken, Execution, PageRank};
 use hedgerow::{
-    BuildOptions, ColumnType, EdgeSchema, Error, ErrorKind, Graph, GraphOptions, KeyKind, LabelId,
-    LabelSchema, VertexId, WriteGraph,
+    ColumnType, EdgeSchema, Error, ErrorKind, Graph, GraphOptions, KeyKind, LabelId, LabelSchema, VertexId,
+    WriteGraph,
 };
 
 #[test]

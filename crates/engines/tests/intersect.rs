@@ -3,9 +3,10 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![cfg(not(hedgerow_shuttle))]
 
-use hedgerow::kernels::{Kernel, KernelError};
-use hedgerow::model::{Adjacency, Cursor, GraphView, VertexId};
-use hedgerow::{Direction, EngineKind, Graph, GraphOptions, KeyKind, LabelId, Snapshot, WriteGraph};
+use hedgerow::kernels::{Adjacency, Cursor, GraphView, Kernel, KernelError};
+use hedgerow::{
+    Direction, EngineKind, Graph, GraphOptions, KeyKind, LabelId, Snapshot, VertexId, WriteGraph,
+};
 use hedgerow_engines::ENGINES;
 use std::collections::BTreeSet;
 

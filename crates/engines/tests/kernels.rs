@@ -6,12 +6,12 @@
 #![cfg(not(hedgerow_shuttle))]
 
 use hedgerow::kernels::{
-    Betweenness, Bfs, Communities, Cores, Execution, Kernel, LocalClustering, Neighborhood, PageRank,
-    Precision, Sources, Sssp, TriangleCount, TriangleOrder, Wcc, WccMethod,
+    Betweenness, Bfs, BuildOptions, Communities, Cores, Csr, Execution, Kernel, LocalClustering,
+    Neighborhood, PageRank, Precision, Sources, Sssp, TriangleCount, TriangleOrder, Wcc, WccMethod,
 };
 use hedgerow::{
-    BuildOptions, ColumnType, Csr, EdgeSchema, EngineKind, Graph, GraphOptions, LabelId, LabelSchema,
-    Snapshot, Topology, VertexId, WriteGraph,
+    ColumnType, EdgeSchema, EngineKind, Graph, GraphOptions, LabelId, LabelSchema, Snapshot, Topology,
+    VertexId, WriteGraph,
 };
 use hedgerow_engines::ENGINES;
 use proptest::prelude::*;

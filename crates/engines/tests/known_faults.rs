@@ -2,8 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+use hedgerow::kernels::{Adjacency, Cursor, GraphView};
 use hedgerow::kernels::{Kernel, KernelError};
-use hedgerow::model::{Adjacency, Cursor, GraphView};
 use hedgerow::{
     Column, Direction, EdgeSchema, EngineKind, Field, Graph, GraphOptions, Key, KeyKind, LabelId,
     LabelSchema, ReadGraph, RecordSchema, Snapshot, Topology, Value, ValueType, VertexId, WriteGraph,

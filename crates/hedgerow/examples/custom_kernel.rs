@@ -4,10 +4,9 @@
 //!
 //! `cargo run --release -p hedgerow --example custom_kernel`
 
-use hedgerow::kernels::{Kernel, KernelError};
-use hedgerow::model::{Adjacency, Cursor, GraphView};
+use hedgerow::LabelId;
+use hedgerow::kernels::{Adjacency, BuildOptions, Cursor, GraphView, Kernel, KernelError};
 use hedgerow::prelude::*;
-use hedgerow::{BuildOptions, LabelId};
 use std::ops::ControlFlow;
 
 /// Counts the edges of a label that have a counterpart. O(edges · log degree).

@@ -1,10 +1,7 @@
 //! Errors: a small public kind that says what the caller can do, around a reason that says what happened.
 
 use crate::data::PropertyMismatch;
-use hedgerow_compute::MemoryError;
-use hedgerow_csr::CsrError;
 use hedgerow_dictionary::DictionaryError;
-use hedgerow_kernels::KernelError;
 use hedgerow_log::checkpoint::CheckpointError;
 use hedgerow_log::{LogError, StoreError};
 use hedgerow_model::{CapacityError, EngineError, Key, SchemaError, VertexIdError, ViewError};
@@ -56,7 +53,7 @@ pub enum ErrorKind {
 /// Why a call on a graph failed.
 #[derive(thiserror::Error)]
 #[error(transparent)]
-pub struct Error(#[from] Reason);
+pub struct Error(#[from] pub(crate) Reason);
 
 /// Shows the message, because programs that return an error from `main` print this.
 impl fmt::Debug for Error {
@@ -119,11 +116,14 @@ impl Error {
             | Reason::ChangedType
             | Reason::NoCommitOrderOfStaged
             | Reason::OtherOption(_) => ErrorKind::InvalidInput,
-            Reason::NoScratch(_) | Reason::Threads(_) | Reason::DeletesDeclared => ErrorKind::Unsupported,
+            Reason::NoScratch(_) | Reason::NotCompiled(_) | Reason::Threads(_) | Reason::DeletesDeclared => {
+                ErrorKind::Unsupported
+            }
             #[cfg(feature = "custom-engines")]
             Reason::NeedsStore(_) => ErrorKind::Unsupported,
             Reason::Random(_) | Reason::NoScratchFile(_) => ErrorKind::Storage,
-            Reason::Kernel(_) | Reason::Csr(_) => ErrorKind::Kernel,
+            #[cfg(feature = "kernels")]
+            Reason::Kernel(_) => ErrorKind::Kernel,
             Reason::Other(_) => ErrorKind::Other,
         }
     }
@@ -135,25 +135,6 @@ impl Error {
             Reason::Pipeline(Cause::Capacity(CapacityError::Memory { needed, held, limit })) => {
                 Some(MemoryLimitExceeded { needed, held, limit })
             }
-            _ => None,
-        }
-    }
-
-    /// If the arrays of a computation over all vertex ids do not fit into memory: why.
-    #[must_use]
-    pub fn memory(&self) -> Option<&MemoryError> {
-        match &self.0 {
-            Reason::Kernel(KernelError::Memory(error) | KernelError::Csr(CsrError::Memory(error)))
-            | Reason::Csr(CsrError::Memory(error)) => Some(error),
-            _ => None,
-        }
-    }
-
-    /// If a kernel was cancelled or could not run: why, in detail.
-    #[must_use]
-    pub fn kernel(&self) -> Option<&KernelError> {
-        match &self.0 {
-            Reason::Kernel(error) => Some(error),
             _ => None,
         }
     }
@@ -209,7 +190,7 @@ fn kind_of_store(error: &StoreError) -> ErrorKind {
     match error {
         StoreError::NoStore { .. } => ErrorKind::NotFound,
         StoreError::Exists { .. } => ErrorKind::Exists,
-        StoreError::UnknownEngine { .. } => ErrorKind::Unsupported,
+        StoreError::UnknownEngine { .. } | StoreError::Compressed { .. } => ErrorKind::Unsupported,
         StoreError::Schema { .. } => ErrorKind::InvalidInput,
         StoreError::Locked { .. } | StoreError::BeingRead { .. } | StoreError::Overtaken { .. } => {
             ErrorKind::Locked
@@ -276,6 +257,7 @@ pub(crate) enum Reason {
         "the engine {0:?} keeps edges in memory only; leave the scratch directory out, or make or open the graph with the engine `tel`"
     )]
     NoScratch(&'static str),
+    #[allow(dead_code, reason = "only the engine `tel` has scratch files")]
     #[error(transparent)]
     NoScratchFile(Box<NoScratchFile>),
     #[cfg(feature = "custom-engines")]
@@ -285,10 +267,14 @@ pub(crate) enum Reason {
     NeedsStore(&'static str),
     #[error("the worker threads could not be started: {0}")]
     Threads(#[from] rayon::ThreadPoolBuildError),
+    #[cfg(feature = "kernels")]
     #[error(transparent)]
-    Kernel(#[from] KernelError),
-    #[error(transparent)]
-    Csr(#[from] CsrError),
+    Kernel(hedgerow_kernels::KernelError),
+    #[error(
+        "the engine `{0}` is not compiled into this program: enable the feature `{0}` of the crate `hedgerow`, \
+         or use another engine, which opens the same stores"
+    )]
+    NotCompiled(&'static str),
     #[error("no random id for the store could be generated: {0}")]
     Random(#[from] getrandom::Error),
     #[error(transparent)]
@@ -360,6 +346,4 @@ from_cause!(
         SequencerError, DictionaryError, EngineError;
     Threads: rayon::ThreadPoolBuildError;
     Mismatch: PropertyMismatch;
-    Kernel: KernelError;
-    Csr: CsrError;
 );

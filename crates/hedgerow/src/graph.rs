@@ -60,8 +60,8 @@ impl Graph {
     /// # Errors
     /// The schemas contradict themselves, or need something that the engine does not support.
     pub fn in_memory(options: GraphOptions) -> Result<Self, Error> {
-        let retries = options.retries_or_default();
-        Ok(Graph { stores: OpenStores::new(Stores::new(options, None)?, retries) })
+        let (engine, retries) = (options.engine, options.retries_or_default());
+        Ok(Graph { stores: OpenStores::new(Stores::new(options, None)?, engine, retries) })
     }
 
     /// Whether edges are directed, and whether in-neighbors can be read.

@@ -120,8 +120,21 @@
 //!
 //! # Features
 //!
-//! - `derive` (default): `#[derive(Properties)]`.
-//! - `custom-engines`: graphs over engines of other crates. Unstable.
+//! All but the last two are on by default. At least one engine is needed; a program that asks for
+//! another gets [`ErrorKind::Unsupported`].
+//!
+//! - `rapid`, `tel`: the engines.
+//! - `kernels`: [analytics](kernels), and static copies of snapshots.
+//! - `compression`: checkpoints are compressed. Without it they are larger, and compressed ones
+//!   cannot be read; it needs a C compiler.
+//! - `derive`: `#[derive(Properties)]`.
+//! - `custom-engines`: graphs over engines of other crates, and the module `engine` to write them
+//!   with. **Unstable**: exempt from semantic versioning.
+
+#[cfg(not(any(feature = "rapid", feature = "tel")))]
+compile_error!(
+    "a graph needs an engine: enable the feature `rapid` or the feature `tel` of the crate `hedgerow`"
+);
 
 #[cfg(feature = "derive")]
 // The derive macro names this crate `hedgerow`, in its own tests too.
@@ -131,6 +144,8 @@ mod data;
 mod declared;
 mod durable;
 mod edge_update;
+#[cfg(feature = "custom-engines")]
+pub mod engine;
 mod error;
 mod graph;
 mod label;
@@ -156,14 +171,14 @@ pub use durable::StoreInfo;
 pub use edge_update::EdgeUpdate;
 pub use error::{Error, ErrorKind, MemoryLimitExceeded};
 pub use graph::Graph;
-pub use hedgerow_csr::{BuildOptions, Csr};
 #[cfg(feature = "derive")]
 pub use hedgerow_derive::Properties;
-#[cfg(feature = "custom-engines")]
-pub use hedgerow_erased::{CustomEngine, EngineOptions, ErasedEngine, Make};
+#[cfg(feature = "kernels")]
+#[doc(inline)]
 pub use hedgerow_kernels as kernels;
+#[doc(inline)]
 pub use hedgerow_log::Durability;
-pub use hedgerow_model as model;
+#[doc(inline)]
 pub use hedgerow_model::{
     AsKey, Catalog, Column, ColumnType, CommitTimestamp, Count, Direction, EdgeSchema, Field, Key, KeyKind,
     KeyRef, LabelId, LabelSchema, MemoryUse, ParallelSchema, Reclaimed, RecordSchema, Topology, Value,

@@ -11,22 +11,28 @@ use hedgerow_sequencer::{Clock, History, ManualClock};
 use std::path::PathBuf;
 
 /// Which engine stores the graph.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum EngineKind {
     /// In memory: versions per partition of 64 vertices, copy-on-write, lock-free readers
-    /// (RapidStore, PVLDB 18(10), 2025).
-    #[default]
+    /// (RapidStore, PVLDB 18(10), 2025). Needs the feature `rapid`.
     Rapid,
     /// In memory, or in a file that is mapped into it: a log of versioned edges per vertex, lock-free readers, neighbors in the order of their insertion
-    /// (LiveGraph, PVLDB 13(7), 2020).
+    /// (LiveGraph, PVLDB 13(7), 2020). Needs the feature `tel`.
     Tel,
     /// An engine of another crate, behind virtual calls. Needs the feature `custom-engines`.
     #[cfg(feature = "custom-engines")]
     Custom(&'static CustomEngine),
 }
 
-/// Engines for research that stores may have been made with. `rapid` opens these stores.
+/// `rapid`, unless only `tel` is compiled.
+impl Default for EngineKind {
+    fn default() -> Self {
+        if cfg!(feature = "rapid") { EngineKind::Rapid } else { EngineKind::Tel }
+    }
+}
+
+/// Engines for research that stores may have been made with. The default engine opens these stores.
 const RESEARCH_ENGINES: [&str; 6] = ["adjacency-list", "art-fine", "art", "cart", "cart-vec", "cart-ci"];
 
 /// What the name of an engine in a manifest begins with if it keeps edges in files of its own.
@@ -67,7 +73,7 @@ impl EngineKind {
 
     /// The engine that opens a store whose manifest names `name`. A store holds the same whichever engine wrote it.
     pub(crate) fn of_manifest(name: &str) -> Option<Self> {
-        if RESEARCH_ENGINES.contains(&name) { Some(EngineKind::Rapid) } else { Self::of_name(name) }
+        if RESEARCH_ENGINES.contains(&name) { Some(EngineKind::default()) } else { Self::of_name(name) }
     }
 }
 

@@ -1,8 +1,9 @@
 //! Records of edges where they lie.
 
+use crate::data::Record;
 use crate::error::Error;
 use hedgerow_encoding::RecordValues;
-use hedgerow_model::{Record, ValueRef};
+use hedgerow_model::ValueRef;
 use hedgerow_pipeline::decoded;
 
 /// The record of an edge where it lies, which is read without copies: handed over by reads that visit many.
@@ -25,11 +26,11 @@ impl<'r> RecordRef<'r> {
         )
     }
 
-    /// A record of its own.
+    /// A copy of the values as a record, without names.
     ///
     /// # Errors
     /// The memory was damaged.
     pub fn to_record(self) -> Result<Record, Error> {
-        Ok(decoded(self.0)?)
+        Ok(decoded(self.0)?.into())
     }
 }

@@ -5,11 +5,11 @@
 
 mod oracle;
 
-use hedgerow::model::Operation;
 use hedgerow::{
     AsOf, Commit, CommitTimestamp, Commits, Direction, EngineKind, ErrorKind, Graph, History, Key, KeyKind,
     LabelId, Newest, ReadGraph, Record, Snapshot, Topology, Value, WriteGraph,
 };
+use hedgerow_model::Operation;
 use hedgerow_testing::cases::one_case_in;
 use oracle::{
     ENGINES, Oracle, PARALLEL, RECORDS, Report, Stream, as_values, by_key, commit, domain, operation,

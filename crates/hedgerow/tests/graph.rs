@@ -4,11 +4,11 @@
 
 mod oracle;
 
-use hedgerow::model::{EdgeValue, RecordHandle};
 use hedgerow::{
     Column, Direction, EdgeSchema, EdgeUpdate, ErrorKind, Field, Graph, GraphOptions, KeyKind, LabelId,
     LabelSchema, ReadGraph, Record, RecordSchema, Snapshot, Topology, Value, ValueType, WriteGraph,
 };
+use hedgerow_model::{EdgeValue, RecordHandle};
 use std::thread;
 use std::time::Duration;
 

@@ -5,11 +5,11 @@
 
 mod oracle;
 
-use hedgerow::model::Operation;
 use hedgerow::{
     Commits, EngineKind, ErrorKind, Graph, GraphOptions, Key, KeyKind, LabelId, ReadGraph, Topology,
     WriteGraph,
 };
+use hedgerow_model::Operation;
 use oracle::{ENGINES, LABELS, Oracle, Stream, domain, options, stage};
 use rand::{RngExt, SeedableRng, rngs::SmallRng};
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -129,6 +129,10 @@ pub use communities::{Communities, CommunitiesResult};
 pub use cores::{Cores, CoresResult};
 pub use execution::{Execution, Progress};
 pub use hedgerow_compute::{CancelToken, MemoryBudget, MemoryError};
+#[doc(inline)]
+pub use hedgerow_csr::{BuildOptions, Csr, CsrError};
+#[doc(inline)]
+pub use hedgerow_model::{Adjacency, Cursor, GraphView, Neighbors, NewestFirst, ReadError, ViewError};
 pub use kernel::{Kernel, KernelError, KernelErrorKind};
 pub use neighborhood::{Neighborhood, NeighborhoodResult};
 pub use pagerank::{PageRank, PageRankResult, Precision};

@@ -1,6 +1,7 @@
 //! The engines that can be measured.
 
-use hedgerow::{CustomEngine, EngineKind, EngineOptions, ErasedEngine, Make};
+use hedgerow::EngineKind;
+use hedgerow::engine::{CustomEngine, EngineOptions, ErasedEngine, Make};
 use hedgerow_driver::{ENGINES, Engine};
 use hedgerow_rapid::Rapid;
 use hedgerow_subgraphs::SubgraphOptions;

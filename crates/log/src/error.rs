@@ -99,6 +99,14 @@ pub enum StoreError {
         /// The name of the engine.
         name: String,
     },
+    /// A checkpoint is compressed, and this program cannot read that.
+    #[error(
+        "{} is compressed: enable the feature `compression` of the crate `hedgerow` to read it", path.display()
+    )]
+    Compressed {
+        /// The checkpoint.
+        path: PathBuf,
+    },
     /// Labels cannot be added.
     #[error("the labels cannot be added to the store of {}: {error}", path.display())]
     Schema {

@@ -22,7 +22,7 @@
 //! | `checkpoint/read.rs`, `installed.rs` | opening a file and reading its chunks in any order; the checkpoint that the manifest names |
 //! | `checkpoint/layout.rs`, `description.rs` | the frame: header, chunks, index, trailer; the description of the whole graph |
 //! | `checkpoint/codec/rows.rs`, `vertices.rs`, `column.rs` | the content of chunks |
-//! | `checkpoint/codec/bits.rs`, `stretch.rs` | the code of gaps; compressed byte strings |
+//! | `checkpoint/codec/bits.rs`, `stretch.rs`, `compression.rs` | the code of gaps; byte strings that are compressed where it pays |
 //! | `checkpoint/repair.rs` | recomputing checksums after damage, for tests and fuzzing |
 
 mod body;

@@ -7,8 +7,8 @@ use crate::interrupt::Interrupt;
 use crate::progress;
 use crate::run::{LargestDegree, Target};
 use crate::threads::Threads;
-use hedgerow::kernels::{Bfs, BfsResult, PageRank, PageRankResult};
-use hedgerow::{BuildOptions, LabelId, Snapshot};
+use hedgerow::kernels::{Bfs, BfsResult, BuildOptions, PageRank, PageRankResult};
+use hedgerow::{LabelId, Snapshot};
 use std::time::{Duration, Instant};
 
 /// How often each kernel runs on each graph; the medians are compared.

@@ -7,9 +7,9 @@ use crate::interrupt::Interrupt;
 use crate::keys;
 use crate::progress;
 use crate::stored::number::EdgeNumber;
-use hedgerow::model::with_column;
 use hedgerow::{Column, Direction, EdgeData, Key, LabelId, ReadGraph, Snapshot};
 use hedgerow_formats::{Batch, Edge, GraphWriter};
+use hedgerow_model::with_column;
 use std::collections::HashSet;
 
 /// Vertices and edges that are written at a time.

@@ -5,9 +5,9 @@ use crate::console::Console;
 use crate::error::{CliError, StoredError};
 use crate::interrupt::Interrupt;
 use crate::progress;
-use hedgerow::model::with_column;
 use hedgerow::{Column, ColumnType, Direction, Key, ParallelEdge, ReadGraph, Record};
 use hedgerow_formats::{LineSchema, NewFile, PropertyFormat, PropertyWriter};
+use hedgerow_model::with_column;
 use std::path::Path;
 
 /// Vertices visited between two checks for Ctrl-C.
@@ -53,7 +53,10 @@ impl Edges<'_> {
                         edges.map_err(StoredError::from)?
                     {
                         if self.belongs_to(key, &neighbor) {
-                            wrote(&neighbor, writer.write_parallel_edge(key, &neighbor, number, &record))?;
+                            wrote(
+                                &neighbor,
+                                writer.write_parallel_edge(key, &neighbor, number, record.stored()),
+                            )?;
                         }
                     }
                 }
@@ -61,7 +64,7 @@ impl Edges<'_> {
                     let neighbors = self.snapshot.edges::<Record>((self.label, Direction::Out), key);
                     for (neighbor, record) in neighbors.map_err(StoredError::from)? {
                         if self.belongs_to(key, &neighbor) {
-                            wrote(&neighbor, writer.write_edge_record(key, &neighbor, &record))?;
+                            wrote(&neighbor, writer.write_edge_record(key, &neighbor, record.stored()))?;
                         }
                     }
                 }

@@ -79,7 +79,7 @@ impl Writer {
             Writer::Keys(writer) => writer.write(key).map_err(graph_output),
             Writer::Lines(writer) => {
                 let record = snapshot.properties(key).map_err(StoredError::from)?.unwrap_or_default();
-                writer.write_vertex(key, &record).map_err(CliError::Output)
+                writer.write_vertex(key, record.stored()).map_err(CliError::Output)
             }
         }
     }

@@ -1,11 +1,11 @@
 //! Puts lines with properties into the graph.
 
 use super::target::Target;
-use hedgerow::model::with_column;
 use hedgerow::{
     AsKey, Column, EdgeUpdate, Error, Graph, Record, RecordSchema, Value, ValueType, WriteGraph, WriteTxn,
 };
 use hedgerow_formats::{PropertyBatch, PropertyEdge};
+use hedgerow_model::with_column;
 
 /// Puts vertices and edges with their properties in one commit, with the importer's position after
 /// it.

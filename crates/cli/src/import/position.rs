@@ -5,9 +5,9 @@
 //! position is a file and the numbers of vertices and edges imported of it, whatever the size of
 //! the chunks; checksums detect changed files.
 
-use hedgerow::model::Record;
 use hedgerow::{AsKey, KeyRef, Value};
 use hedgerow_formats::{Batch, Edge, PropertyBatch};
+use hedgerow_model::Record;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 

@@ -29,7 +29,8 @@ impl From<&StoreError> for Problem {
             StoreError::Missing { path }
             | StoreError::Foreign { path, .. }
             | StoreError::UnknownEngine { path, .. }
-            | StoreError::NewerFormat { path, .. } => (Some(&**path), None),
+            | StoreError::NewerFormat { path, .. }
+            | StoreError::Compressed { path } => (Some(&**path), None),
             _ => (None, None),
         };
         let file = file.map(|path: &Path| path.display().to_string());

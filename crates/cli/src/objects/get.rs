@@ -9,8 +9,8 @@ use crate::keys::{self, JsonKey};
 use crate::stored::{self, StoredState, number::EdgeNumber, properties::Properties};
 use crate::text;
 use clap::Args;
-use hedgerow::model::with_column;
 use hedgerow::{Direction, EdgeSchema, Key, LabelId, ReadGraph, Record, Snapshot};
+use hedgerow_model::with_column;
 use serde::Serialize;
 use std::path::Path;
 

@@ -8,12 +8,12 @@ use crate::error::{CliError, StoredError};
 use crate::keys::{self, JsonKey};
 use crate::options::At;
 use crate::stored::{self, StoredState, number::EdgeNumber, properties::Properties};
-use hedgerow::model::with_column;
 use hedgerow::store::StoreOptions;
 use hedgerow::{
     Column, Direction, EdgeData, EdgeSchema, ErrorKind, Key, LabelId, LabelSchema, Newest, ParallelEdge,
     ParallelSchema, ReadGraph, Record, RecordSchema, Snapshot, store,
 };
+use hedgerow_model::with_column;
 use serde::Serialize;
 use std::ops::RangeInclusive;
 use std::path::Path;

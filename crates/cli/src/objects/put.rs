@@ -7,8 +7,8 @@ use crate::error::{CliError, StoredError};
 use crate::keys::{self, JsonKey};
 use crate::stored::{number::EdgeNumber, schema};
 use clap::Args;
-use hedgerow::model::with_column;
 use hedgerow::{Column, EdgeData, EdgeUpdate, WriteGraph, WriteTxn};
+use hedgerow_model::with_column;
 use serde::Serialize;
 
 #[derive(Debug, Serialize)]

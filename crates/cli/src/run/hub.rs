@@ -1,7 +1,7 @@
 //! The vertex with the most out-neighbors: the default start of a search.
 
+use hedgerow::kernels::{Adjacency, Cursor, GraphView};
 use hedgerow::kernels::{Execution, Kernel, KernelError};
-use hedgerow::model::{Adjacency, Cursor, GraphView};
 use hedgerow::{Direction, LabelId, VertexId};
 use std::cmp::Reverse;
 use std::ops::ControlFlow;
@@ -49,7 +49,8 @@ fn lowest_vertex(view: &impl GraphView) -> Result<Option<VertexId>, KernelError>
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hedgerow::{BuildOptions, Csr, Topology};
+    use hedgerow::Topology;
+    use hedgerow::kernels::{BuildOptions, Csr};
 
     fn largest(vertices: u32, edges: &[(u32, u32)]) -> Option<u32> {
         let id = VertexId::new;

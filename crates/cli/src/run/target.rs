@@ -1,7 +1,7 @@
 //! The target that a kernel runs on.
 
-use hedgerow::kernels::Kernel;
-use hedgerow::{Csr, Error, Snapshot};
+use hedgerow::kernels::{Csr, Kernel};
+use hedgerow::{Error, Snapshot};
 
 /// A snapshot, or a static copy of one.
 #[derive(Debug)]

@@ -1,7 +1,7 @@
 //! Weakly connected components.
 
+use hedgerow::kernels::{Adjacency, Cursor, GraphView};
 use hedgerow::kernels::{Execution, Kernel, KernelError, Wcc};
-use hedgerow::model::{Adjacency, Cursor, GraphView};
 use hedgerow::{Direction, Error, LabelId, Snapshot, VertexId};
 use serde::Serialize;
 use std::ops::ControlFlow;
@@ -97,7 +97,8 @@ fn root(parents: &mut [u32], mut vertex: u32) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hedgerow::{BuildOptions, Csr, Topology};
+    use hedgerow::Topology;
+    use hedgerow::kernels::{BuildOptions, Csr};
 
     #[test]
     fn both_ways_to_count_agree() {

@@ -1,8 +1,8 @@
 //! Degree statistics.
 
 use crate::text;
+use hedgerow::kernels::{Adjacency, Cursor, GraphView};
 use hedgerow::kernels::{Execution, Kernel, KernelError};
-use hedgerow::model::{Adjacency, Cursor, GraphView};
 use hedgerow::{Direction, LabelId, VertexId};
 use serde::Serialize;
 use std::fmt;
@@ -185,7 +185,8 @@ impl fmt::Display for Degrees {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hedgerow::{BuildOptions, Csr, Topology};
+    use hedgerow::Topology;
+    use hedgerow::kernels::{BuildOptions, Csr};
 
     fn census(vertices: u32, edges: &[(u32, u32)]) -> Degrees {
         let id = VertexId::new;

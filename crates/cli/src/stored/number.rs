@@ -2,8 +2,8 @@
 
 use crate::error::StoredError;
 use crate::float;
-use hedgerow::model::EdgeValue;
 use hedgerow::{Column, ColumnType, LabelSchema};
+use hedgerow_model::EdgeValue;
 use serde::Serialize;
 use std::fmt;
 

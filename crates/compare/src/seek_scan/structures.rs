@@ -4,10 +4,8 @@ use crate::graph::{Edge, Graph};
 use crate::stores::hedgerow::Sum;
 use crate::stores::{self, EdgeStore};
 use anyhow::Result;
-use hedgerow::kernels::Kernel;
-use hedgerow::{
-    BuildOptions, Csr, Durability, EngineKind, GraphOptions, KeyKind, LabelId, Topology, VertexId,
-};
+use hedgerow::kernels::{BuildOptions, Csr, Kernel};
+use hedgerow::{Durability, EngineKind, GraphOptions, KeyKind, LabelId, Topology, VertexId};
 use std::path::Path;
 
 /// The reference of all others.

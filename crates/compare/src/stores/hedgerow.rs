@@ -3,8 +3,8 @@
 use super::{EdgeStore, Kind};
 use crate::graph::Edge;
 use anyhow::Result;
+use hedgerow::kernels::{Adjacency, Cursor, GraphView};
 use hedgerow::kernels::{Kernel, KernelError};
-use hedgerow::model::{Adjacency, Cursor, GraphView};
 use hedgerow::{
     CheckpointOptions, Direction, Durability, Graph, GraphOptions, KeyKind, LabelId, VertexId, WriteGraph,
 };

@@ -6,10 +6,10 @@ use crate::data_set::Entry;
 use crate::engines::Engine;
 use crate::executor::{Bench, pool};
 use crate::monitor::{Latencies, mean_time, operate_on_each};
+use hedgerow::kernels::{Adjacency, Cursor, GraphView};
 use hedgerow::kernels::{CancelToken, Execution, Kernel, KernelError};
-use hedgerow::model::search::{self, Spread};
-use hedgerow::model::{Adjacency, Cursor, GraphView};
 use hedgerow::{Direction, LabelId, VertexId};
+use hedgerow_model::search::{self, Spread};
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::{RngExt, SeedableRng};
 

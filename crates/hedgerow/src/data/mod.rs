@@ -157,7 +157,7 @@ impl Stored for Record {
     }
 
     fn to_record(&self, _schema: &RecordSchema) -> Result<model::Record, Error> {
-        Ok(self.clone().into_values())
+        Ok(self.stored().clone())
     }
 }
 

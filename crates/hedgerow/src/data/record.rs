@@ -4,7 +4,6 @@ use hedgerow_model as model;
 use hedgerow_model::{Catalog, LabelId, RecordSchema, Value};
 use hedgerow_sync::Arc;
 use std::fmt;
-use std::ops::Deref;
 
 /// The properties of a vertex or an edge: values with names, in the order of their schema.
 ///
@@ -68,6 +67,12 @@ impl Record {
         Record { values, names: Some((Arc::clone(names.catalog), names.owner)) }
     }
 
+    /// The values, in the order of the schema.
+    #[must_use]
+    pub fn values(&self) -> &[Value] {
+        self.values.values()
+    }
+
     /// The value of a property, [`Value::Null`] if it has none; `None` if there is no such property.
     /// O(properties).
     #[must_use]
@@ -81,10 +86,11 @@ impl Record {
         fields.iter().map(|field| field.name.as_str()).zip(self.values())
     }
 
-    /// The record without its names.
+    /// The record without names, as the readers and writers of graph files use it.
+    #[doc(hidden)]
     #[must_use]
-    pub fn into_values(self) -> model::Record {
-        self.values
+    pub fn stored(&self) -> &model::Record {
+        &self.values
     }
 
     fn schema(&self) -> Option<&RecordSchema> {
@@ -92,14 +98,7 @@ impl Record {
     }
 }
 
-impl Deref for Record {
-    type Target = model::Record;
-
-    fn deref(&self) -> &model::Record {
-        &self.values
-    }
-}
-
+#[doc(hidden)]
 impl From<model::Record> for Record {
     fn from(values: model::Record) -> Self {
         Record { values, names: None }
@@ -110,12 +109,6 @@ impl From<model::Record> for Record {
 impl PartialEq for Record {
     fn eq(&self, other: &Self) -> bool {
         self.values == other.values
-    }
-}
-
-impl PartialEq<model::Record> for Record {
-    fn eq(&self, other: &model::Record) -> bool {
-        self.values == *other
     }
 }
 

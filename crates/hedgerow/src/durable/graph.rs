@@ -224,7 +224,7 @@ impl Graph {
     #[must_use]
     pub fn store_info(&self) -> Option<StoreInfo> {
         let journal = self.journal()?;
-        let engine = self.stores.engine();
+        let engine = self.stores.engine;
         let in_files = with_store!(&*self.stores, store => store.in_files_through());
         Some(StoreInfo::of(journal, engine, in_files))
     }

@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Reason};
 use crate::graph::Graph;
-use crate::options::GraphOptions;
+use crate::options::{EngineKind, GraphOptions};
 use crate::stores::{OpenStores, Stores, with_store};
 use hedgerow_log::checkpoint::{Checkpoint, UNFINISHED, name_of};
 use hedgerow_log::files::{EngineFiles, FileSystem};
@@ -18,7 +18,7 @@ const LOOKS: usize = 16;
 
 /// Makes a store of an empty graph.
 pub(super) fn create(files: Arc<dyn FileSystem>, options: GraphOptions) -> Result<Graph, Error> {
-    let GraphOptions { log, is_simulated, .. } = options;
+    let GraphOptions { log, is_simulated, engine, .. } = options;
     let retries = options.retries_or_default();
     let mut id = [1; 16];
     if !is_simulated {
@@ -37,7 +37,7 @@ pub(super) fn create(files: Arc<dyn FileSystem>, options: GraphOptions) -> Resul
         stores = Stores::new(options, engine_files.clone())?;
     }
     let log = Log::start(store, &Recovered::default(), log)?;
-    Ok(attach(stores, Journal::new(log, None, engine_files, is_simulated), retries))
+    Ok(attach(stores, Journal::new(log, None, engine_files, is_simulated), engine, retries))
 }
 
 /// The files of a directory, which is created if missing, for reading only. Fails if it has a store, which another process may be writing.
@@ -54,7 +54,7 @@ fn looked_at(files: &Arc<dyn FileSystem>) -> Result<EngineFiles, StoreError> {
 
 /// Opens a store to read and write.
 pub(super) fn open(files: Arc<dyn FileSystem>, options: GraphOptions) -> Result<Graph, Error> {
-    let GraphOptions { log, is_simulated, .. } = options;
+    let GraphOptions { log, is_simulated, engine, .. } = options;
     let retries = options.retries_or_default();
     let store = hedgerow_log::Store::open(files)?;
     let options = options.into_opening(&store.manifest().options, &manifest_path(&**store.files()))?;
@@ -68,7 +68,7 @@ pub(super) fn open(files: Arc<dyn FileSystem>, options: GraphOptions) -> Result<
     let (recovered, recovery) = restored?;
     let log = Log::start(store, &recovered, log)?;
     remove_leftovers(&log)?;
-    Ok(attach(stores, Journal::new(log, Some(recovery), engine_files, is_simulated), retries))
+    Ok(attach(stores, Journal::new(log, Some(recovery), engine_files, is_simulated), engine, retries))
 }
 
 /// Opens the newest checkpoint of a store, which another process may be writing; with the options that the graph was made with, if none
@@ -84,12 +84,12 @@ pub(super) fn open_checkpoint(
         Some(options) => options.into_opening(&manifest.options, &path)?,
         None => GraphOptions::of_manifest(&manifest, &path)?,
     };
-    let batches = Batches::of(&options.settings());
+    let (batches, engine) = (Batches::of(&options.settings()), options.engine);
     let stores = Stores::new(options, None)?;
     let recovery =
         with_store!(&stores, graph => graph.restore_checkpoint(&checkpoint, &manifest, &*files, batches))?;
     // It is never written to, so that nothing is tried again.
-    Ok(attach(stores, Journal::read_only(files, manifest, recovery), 0))
+    Ok(attach(stores, Journal::read_only(files, manifest, recovery), engine, 0))
 }
 
 /// Opens a store to read its newest state, or a past one: that of its checkpoint, or a later one. With the options that the graph was made
@@ -105,7 +105,7 @@ pub(super) fn open_to_read(
         Some(options) => options.into_opening(&store.manifest().options, &path)?,
         None => GraphOptions::of_manifest(store.manifest(), &path)?,
     };
-    let batches = Batches::of(&options.settings());
+    let (batches, engine) = (Batches::of(&options.settings()), options.engine);
     let until = as_of.and_then(|as_of| Until::new(as_of, options.clock.wall()));
     let stores = Stores::new(options, Some(EngineFiles::read_only(Arc::clone(&files))))?;
     let begin = Instant::now();
@@ -128,7 +128,7 @@ pub(super) fn open_to_read(
     }
     let manifest = store.manifest().clone();
     // It is never written to, so that nothing is tried again.
-    Ok(attach(stores, Journal::read_only(files, manifest, recovery), 0))
+    Ok(attach(stores, Journal::read_only(files, manifest, recovery), engine, 0))
 }
 
 /// The newest checkpoint of a store, if it has one. A checkpoint that is open is read on when its file is removed.
@@ -148,9 +148,9 @@ pub(crate) fn newest_checkpoint(
     }
 }
 
-fn attach(mut stores: Stores, journal: Journal, retries: u32) -> Graph {
+fn attach(mut stores: Stores, journal: Journal, engine: EngineKind, retries: u32) -> Graph {
     with_store!(mut &mut stores, store => store.attach(journal));
-    Graph { stores: OpenStores::new(stores, retries) }
+    Graph { stores: OpenStores::new(stores, engine, retries) }
 }
 
 /// Removes checkpoints that a crash left behind: unfinished ones, and complete ones that the manifest does not name.

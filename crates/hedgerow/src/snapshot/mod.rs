@@ -1,5 +1,7 @@
 //! Snapshots: states of the graph that do not change.
 
+#[cfg(feature = "kernels")]
+mod analytics;
 mod iterate;
 mod reads;
 
@@ -9,12 +11,10 @@ use crate::error::Error;
 use crate::label::Hop;
 use crate::record_ref::RecordRef;
 use crate::stores::{EngineSnapshot, OpenStores, with_snapshot, with_store};
-use hedgerow_csr::{BuildOptions, Csr};
-use hedgerow_kernels::Kernel;
 use hedgerow_model::token::Registered;
 use hedgerow_model::{
-    AsKey, Catalog, Column, CommitTimestamp, Count, Counts, Engine, GraphView, Key, KeyRef, LabelId,
-    Topology, VertexId,
+    AsKey, Catalog, CommitTimestamp, Count, Counts, Engine, GraphView, Key, KeyRef, LabelId, Topology,
+    VertexId,
 };
 use hedgerow_pipeline::{Error as Cause, KeyReads, Newest, NewestEdge, StateReads, ViewReads, read_failed};
 use hedgerow_sequencer::{AsOf, Reader, Registrar, Registration, Sequencer};
@@ -304,26 +304,5 @@ impl Snapshot {
             None => Ok(()),
         })?;
         Ok(())
-    }
-
-    /// Runs a kernel on this state. The engine is chosen once, here; the kernel is compiled for each.
-    ///
-    /// # Errors
-    /// Whatever the kernel reports.
-    pub fn run<K: Kernel>(&self, kernel: K) -> Result<K::Output, Error> {
-        Ok(with_view!(self, _store, view => kernel.run(&view))?)
-    }
-
-    /// A static copy of one label, with its values if `W` is not `()`. O(vertices + edges).
-    ///
-    /// # Errors
-    /// There is no such label, its edges carry another type, or the copy does not fit into memory.
-    pub fn to_csr<W: Column>(
-        &self,
-        label: impl Into<LabelId>,
-        options: BuildOptions<'_>,
-    ) -> Result<Csr, Error> {
-        let label = label.into();
-        Ok(with_view!(self, _store, view => Csr::from_view::<_, W>(&view, label, options))?)
     }
 }

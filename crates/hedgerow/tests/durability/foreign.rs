@@ -1,10 +1,6 @@
 //! Undamaged logs with content that no graph would write: refused with their position, never a panic.
 
 use crate::oracle::options;
-use hedgerow::model::Record;
-use hedgerow::model::{
-    AdjacencyEffects, EdgeChange, EdgeValue, Effects, VertexChange, VertexEffect, VertexId,
-};
 use hedgerow::store::StoreError;
 use hedgerow::{
     Catalog, CheckpointOptions, CommitTimestamp, Direction, ErrorKind, Graph, Key, KeyKind, LabelId,
@@ -12,6 +8,10 @@ use hedgerow::{
 };
 use hedgerow_log::files::simulated::SimulatedFiles;
 use hedgerow_log::{Body, CommitRef, Log, LogOptions, Store, StoreError as LogStoreError};
+use hedgerow_model::Record;
+use hedgerow_model::{
+    AdjacencyEffects, EdgeChange, EdgeValue, Effects, VertexChange, VertexEffect, VertexId,
+};
 use std::sync::Arc;
 
 const TOPOLOGY: Topology = Topology::DirectedWithReverse;

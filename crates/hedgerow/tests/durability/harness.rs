@@ -2,9 +2,9 @@
 
 use crate::oracle::Oracle;
 use crate::workload::Promises;
-use hedgerow::model::{EdgeValue, Operation};
 use hedgerow::{CheckpointOptions, CommitTimestamp, Error, ErrorKind, Graph, Key, LabelId, WriteGraph};
 use hedgerow_log::files::simulated::{SimulatedFiles, Survival};
+use hedgerow_model::{EdgeValue, Operation};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use std::sync::Arc;

@@ -3,13 +3,14 @@
 use crate::failures::fail_everywhere;
 use crate::oracle::{Oracle, options};
 use crate::power::lose_power_on;
-use hedgerow::model::Count;
+use hedgerow::engine::{CustomEngine, EngineOptions, ErasedEngine, Make};
 use hedgerow::{
-    AsOf, CheckpointOptions, CommitTimestamp, CustomEngine, EngineKind, EngineOptions, ErasedEngine,
-    ErrorKind, Graph, GraphOptions, KeyKind, LabelId, Make, ManualClock, ReadGraph, Topology, WriteGraph,
+    AsOf, CheckpointOptions, CommitTimestamp, EngineKind, ErrorKind, Graph, GraphOptions, KeyKind, LabelId,
+    ManualClock, ReadGraph, Topology, WriteGraph,
 };
 use hedgerow_log::files::simulated::{FaultKind, SimulatedFiles};
 use hedgerow_log::files::{Access, FileSystem};
+use hedgerow_model::Count;
 use hedgerow_testing::disk::{DiskEngine, DiskOptions, PREFIX};
 use rayon::prelude::*;
 use std::sync::Arc;

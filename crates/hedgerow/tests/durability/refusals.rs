@@ -1,12 +1,12 @@
 //! What is refused, with which kind and which words.
 
 use crate::oracle::options;
+use hedgerow::engine::CustomEngine;
 use hedgerow::kernels::CancelToken;
 use hedgerow::store::StoreError;
 use hedgerow::{
-    CheckpointOptions, ColumnType, CommitTimestamp, CustomEngine, Durability, EdgeSchema, EngineKind, Error,
-    ErrorKind, Graph, GraphOptions, KeyKind, LabelId, LabelSchema, ReadGraph, RecordSchema, Topology,
-    WriteGraph, store,
+    CheckpointOptions, ColumnType, CommitTimestamp, Durability, EdgeSchema, EngineKind, Error, ErrorKind,
+    Graph, GraphOptions, KeyKind, LabelId, LabelSchema, ReadGraph, RecordSchema, Topology, WriteGraph, store,
 };
 use hedgerow_engines::ADJACENCY_LIST;
 use hedgerow_log::files::simulated::{Fault, FaultKind, SimulatedFiles};

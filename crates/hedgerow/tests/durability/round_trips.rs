@@ -1,12 +1,12 @@
 //! What was committed comes back, on every engine, from log, checkpoint or both.
 
 use crate::oracle::{ENGINES, Oracle, domain, operation, options, stage};
-use hedgerow::model::Operation;
 use hedgerow::{
     AsOf, CheckpointOptions, CommitTimestamp, Durability, EngineKind, ErrorKind, Graph, Key, KeyKind,
     LabelId, ReadGraph, Snapshot, Topology, VertexId, WriteGraph,
 };
 use hedgerow_log::files::simulated::{SimulatedFiles, Survival};
+use hedgerow_model::Operation;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -135,7 +135,7 @@ impl Run {
         edges.iter().map(|(source, destination)| (key(*source), key(*destination))).collect()
     }
 
-    fn put(&mut self, (source, destination): &(Key, Key), label: LabelId, value: hedgerow::model::EdgeValue) {
+    fn put(&mut self, (source, destination): &(Key, Key), label: LabelId, value: hedgerow_model::EdgeValue) {
         let (source, destination) = (source.clone(), destination.clone());
         self.oracle.apply(&Operation::PutEdge { label, source, destination, value });
     }
@@ -166,7 +166,7 @@ impl Run {
         assert_eq!(commits.committed, pairs.len());
         let after = self.graph().snapshot().unwrap().timestamp();
         assert_eq!(after.0, before.0 + commits.changed as u64);
-        pairs.iter().for_each(|pair| self.put(pair, LabelId(0), hedgerow::model::EdgeValue(0)));
+        pairs.iter().for_each(|pair| self.put(pair, LabelId(0), hedgerow_model::EdgeValue(0)));
     }
 
     fn checkpoint(&mut self) {

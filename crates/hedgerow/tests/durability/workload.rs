@@ -2,12 +2,12 @@
 
 use crate::oracle::{ENGINES, Oracle, domain, operation, options, stage};
 use crate::own_files;
-use hedgerow::model::{EdgeValue, Operation};
 use hedgerow::{
     CheckpointOptions, CommitTimestamp, Durability, EngineKind, Error, Graph, GraphOptions, Key, KeyKind,
     LabelId, Topology, WriteGraph,
 };
 use hedgerow_log::files::simulated::SimulatedFiles;
+use hedgerow_model::{EdgeValue, Operation};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use std::sync::Arc;

@@ -2,12 +2,12 @@
 
 #![allow(dead_code, reason = "each test binary uses a part of it")]
 
-use hedgerow::model::{EdgeValue, Operation, RecordChange, RecordMode};
 use hedgerow::{
     ColumnType, Commit, CommitTimestamp, Count, Direction, EdgeSchema, Field, GraphOptions, Key, KeyKind,
     LabelId, LabelSchema, Newest, ParallelEdge, ParallelSchema, ReadGraph, Record, RecordRef, RecordSchema,
     Snapshot, Topology, Value, ValueType,
 };
+use hedgerow_model::{EdgeValue, Operation, RecordChange, RecordMode};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;

@@ -1,8 +1,8 @@
 //! Operations made from random numbers, and how an application asks for them.
 
 use super::{LARGE_KEY, PARALLEL, RECORDS, SENT};
-use hedgerow::model::{EdgeValue, Operation, RecordChange, RecordMode};
 use hedgerow::{Column, Commit, Commits, EdgeUpdate, Graph, Key, LabelId, StreamError, Value, WriteGraph};
+use hedgerow_model::{EdgeValue, Operation, RecordChange, RecordMode};
 
 /// The operation that some random numbers stand for.
 pub fn operation(keys: &[Key], (choice, first, second, value): (u8, u16, u16, u32)) -> Operation {

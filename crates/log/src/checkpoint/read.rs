@@ -1,5 +1,6 @@
 //! Reads a checkpoint chunk by chunk, in any order, on any number of threads.
 
+use super::codec::compression::NOT_COMPILED;
 use super::codec::rows::{RowsShape, read_record_rows, read_rows};
 use super::codec::vertices::{VerticesShape, read_vertices};
 use super::layout::{
@@ -213,6 +214,9 @@ fn read_header(file: &dyn File) -> Result<Header, StoreError> {
 
 /// An error in an item that begins `begin` bytes into the file.
 fn damaged_at(file: &dyn File, begin: u64, error: DecodeError) -> StoreError {
+    if error.what == NOT_COMPILED {
+        return StoreError::Compressed { path: file.path().to_owned() };
+    }
     StoreError::undecodable(file.path(), begin as usize, error)
 }
 

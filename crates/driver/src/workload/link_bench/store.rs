@@ -135,7 +135,7 @@ impl LinkStore {
             let record = snapshot.properties(node)?;
             let values = [KIND, VERSION, TIME, DATA]
                 .into_iter()
-                .zip(record.iter().flat_map(|record| record.values()).cloned());
+                .zip(record.iter().flat_map(hedgerow::Record::values).cloned());
             store.graph.set_properties(node, &values.collect::<Vec<_>>())?;
             Ok(())
         })?;

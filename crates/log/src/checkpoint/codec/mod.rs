@@ -5,6 +5,7 @@
 
 pub(super) mod bits;
 pub(super) mod column;
+pub(super) mod compression;
 pub(super) mod rows;
 pub(super) mod stretch;
 pub(super) mod vertices;

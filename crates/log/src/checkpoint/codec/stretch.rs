@@ -1,5 +1,6 @@
 //! Stretches: byte strings that are compressed where that saves space.
 
+use super::compression::{compress, decompress};
 use hedgerow_encoding::wire::{DecodeError, Reader, put_bytes, put_varint};
 use std::borrow::Cow;
 
@@ -10,9 +11,6 @@ const FREE_BYTES: usize = 1 << 20;
 /// Maximum compression ratio. Content that compresses better is stored uncompressed, so that a file
 /// of a few bytes cannot make its reader allocate many.
 const MAX_RATIO: usize = 8;
-
-/// A fast level: a checkpoint is written next to foreground work.
-const LEVEL: i32 = 1;
 
 /// The form of a stretch: its first byte.
 const AS_IT_IS: u8 = 0;
@@ -25,7 +23,7 @@ pub(crate) fn put_stretch(bytes: &mut Vec<u8>, content: &[u8]) {
         compressed.len() < content.len() && content.len() <= most_held(compressed.len())
     };
     // If compression fails for any reason, the content is stored uncompressed.
-    match zstd::bulk::compress(content, LEVEL).ok().filter(pays) {
+    match compress(content).filter(pays) {
         Some(compressed) => {
             bytes.push(COMPRESSED);
             put_varint(bytes, content.len() as u64);
@@ -47,9 +45,8 @@ pub(crate) fn read_stretch<'a>(reader: &mut Reader<'a>) -> Result<Cow<'a, [u8]>,
             let compressed = reader.bytes()?;
             let length = usize::try_from(length).ok().filter(|length| *length <= most_held(compressed.len()));
             let length = length.ok_or_else(|| reader.error("a compressed stretch larger than can be"))?;
-            let content = zstd::bulk::decompress(compressed, length);
-            let content = content.ok().filter(|content| content.len() == length);
-            Ok(Cow::Owned(content.ok_or_else(|| reader.error("a stretch that is compressed wrongly"))?))
+            let content = decompress(compressed, length).map_err(|what| reader.error(what))?;
+            Ok(Cow::Owned(content))
         }
         _ => Err(reader.error("an unknown sort of compression")),
     }
@@ -90,7 +87,7 @@ mod tests {
     fn oversized_lengths_are_refused() {
         let mut bytes = vec![COMPRESSED];
         put_varint(&mut bytes, 1 << 40);
-        put_bytes(&mut bytes, &zstd::bulk::compress(&[0; 100], 1).unwrap());
+        put_bytes(&mut bytes, &compress(&[0; 100]).unwrap());
         let error = read_stretch(&mut Reader::new(&bytes)).unwrap_err();
         assert_eq!(error.what, "a compressed stretch larger than can be");
     }

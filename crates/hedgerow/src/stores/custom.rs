@@ -1,0 +1,31 @@
+//! Stores on engines of other crates.
+
+use super::Reserves;
+use crate::error::{Error, Reason};
+use crate::options::GraphOptions;
+use hedgerow_erased::{CustomEngine, EngineOptions, ErasedEngine, Make};
+use hedgerow_log::files::EngineFiles;
+use hedgerow_model::Catalog;
+use hedgerow_sync::Arc;
+
+/// An empty engine, or one with what it has in its files.
+pub(super) fn new(
+    custom: &CustomEngine,
+    options: &GraphOptions,
+    catalog: &Catalog,
+    files: Option<EngineFiles>,
+) -> Result<ErasedEngine, Error> {
+    let engine_options = EngineOptions { topology: options.topology, catalog: catalog.clone() };
+    Ok(match (custom.make, files) {
+        (Make::InMemory(make), _) => make(engine_options),
+        (Make::InFiles(open), Some(files)) => open(Arc::new(files), engine_options)?,
+        (Make::InFiles(_), None) => return Err(Reason::NeedsStore(custom.name).into()),
+    })
+}
+
+/// Its memory is its own affair.
+impl Reserves for ErasedEngine {
+    fn reserved(&self) -> usize {
+        0
+    }
+}

@@ -1,0 +1,177 @@
+//! The closed set of engines: one match per call, never per edge.
+//!
+//! An engine that is compiled on demand has its `cfg` attributes here: at its module, its variant of
+//! [`Stores`], its arm of the macro, and where it is made.
+
+#[cfg(feature = "custom-engines")]
+mod custom;
+#[cfg(feature = "rapid")]
+mod rapid;
+#[cfg(feature = "tel")]
+mod tel;
+
+use crate::error::{Error, Reason};
+use crate::options::{EngineKind, GraphOptions};
+use hedgerow_log::files::EngineFiles;
+use hedgerow_model::token::Registered;
+use hedgerow_model::{Catalog, Engine, MemoryUse};
+use hedgerow_pipeline::{Compactor, Store};
+use hedgerow_subgraphs::SubgraphOptions;
+use hedgerow_sync::Arc;
+use std::ops::Deref;
+
+/// A store, for whichever engine.
+#[allow(clippy::large_enum_variant, reason = "there is one per graph")]
+pub enum Stores {
+    #[cfg(feature = "rapid")]
+    Rapid(Store<hedgerow_rapid::Rapid>),
+    #[cfg(feature = "tel")]
+    Tel(Store<hedgerow_tel::Tel>),
+    #[cfg(feature = "custom-engines")]
+    Custom(Store<hedgerow_erased::ErasedEngine>),
+}
+
+/// Coerces to `&Stores`, so that the macros below take any reference or smart pointer to the stores.
+#[inline]
+pub(crate) fn the(stores: &Stores) -> &Stores {
+    stores
+}
+
+/// The match on the engine: runs an expression with the store, and with what the engine made of a snapshot. The engines that are
+/// compiled into the library are in memory, and make nothing.
+macro_rules! with_engine {
+    ($stores:expr, $custom:expr, ($store:ident, $state:ident) => $run:expr) => {
+        match $stores {
+            #[cfg(feature = "rapid")]
+            $crate::stores::Stores::Rapid($store) => {
+                let $state = &();
+                $run
+            }
+            #[cfg(feature = "tel")]
+            $crate::stores::Stores::Tel($store) => {
+                let $state = &();
+                $run
+            }
+            #[cfg(feature = "custom-engines")]
+            $crate::stores::Stores::Custom($store) => {
+                let $state = $custom;
+                $run
+            }
+        }
+    };
+}
+pub(crate) use with_engine;
+
+/// Runs an expression with the store of the graph's engine; with `mut`, with one that may be changed.
+macro_rules! with_store {
+    (mut $stores:expr, $store:ident => $run:expr) => {
+        $crate::stores::with_engine!($stores, &(), ($store, _state) => $run)
+    };
+    ($stores:expr, $store:ident => $run:expr) => {
+        $crate::stores::with_engine!($crate::stores::the($stores), &(), ($store, _state) => $run)
+    };
+}
+pub(crate) use with_store;
+
+/// Runs an expression with the store of the graph's engine and what the engine made of a snapshot.
+macro_rules! with_snapshot {
+    ($stores:expr, $snapshot:expr, ($store:ident, $state:ident) => $run:expr) => {{
+        let _snapshot: &$crate::stores::EngineSnapshot = $snapshot;
+        $crate::stores::with_engine!($crate::stores::the($stores), &_snapshot.custom, ($store, $state) => $run)
+    }};
+}
+pub(crate) use with_snapshot;
+
+/// What the engine of a graph made of a snapshot.
+pub(crate) struct EngineSnapshot {
+    #[cfg(feature = "custom-engines")]
+    pub(crate) custom: hedgerow_erased::ErasedSnapshot,
+}
+
+/// The store of a graph that may be used, kept by the graph's handles and snapshots.
+pub(crate) struct OpenStores {
+    // Before the store: the thread has ended when that is dropped.
+    _compactor: Option<Compactor>,
+    stores: Arc<Stores>,
+    pub(crate) engine: EngineKind,
+    /// How often a transaction in conflict is tried again.
+    pub(crate) retries: u32,
+}
+
+impl OpenStores {
+    pub(crate) fn new(stores: Stores, engine: EngineKind, retries: u32) -> Arc<Self> {
+        let stores = Arc::new(stores);
+        let compactor = with_store!(&stores, store => store.wakeup().cloned()).and_then(|wakeup| {
+            let stores = Arc::clone(&stores);
+            Compactor::start(wakeup, move || with_store!(&stores, store => store.reclaim_step()))
+        });
+        Arc::new(OpenStores { _compactor: compactor, stores, engine, retries })
+    }
+}
+
+impl Deref for OpenStores {
+    type Target = Stores;
+
+    #[inline]
+    fn deref(&self) -> &Stores {
+        &self.stores
+    }
+}
+
+/// What the allocator of an engine has reserved.
+trait Reserves {
+    /// See [`MemoryUse::reserved_bytes`].
+    fn reserved(&self) -> usize;
+}
+
+impl Stores {
+    /// An empty graph, or what the engine has of it in `files` of its own.
+    pub(crate) fn new(mut options: GraphOptions, _files: Option<EngineFiles>) -> Result<Self, Error> {
+        let labels = std::mem::take(&mut options.labels);
+        let catalog = Catalog::new(labels, std::mem::take(&mut options.vertices))?;
+        if options.scratch.is_some() && options.engine != EngineKind::Tel {
+            return Err(Reason::NoScratch(options.engine.name()).into());
+        }
+        match options.engine {
+            #[cfg(feature = "rapid")]
+            EngineKind::Rapid => Ok(Stores::Rapid(store(rapid::new(&options, &catalog)?, &options, catalog))),
+            #[cfg(feature = "tel")]
+            EngineKind::Tel => Ok(Stores::Tel(store(tel::new(&options, &catalog)?, &options, catalog))),
+            #[cfg(feature = "custom-engines")]
+            EngineKind::Custom(custom) => {
+                let engine = custom::new(custom, &options, &catalog, _files)?;
+                Ok(Stores::Custom(store(engine, &options, catalog)))
+            }
+            #[allow(unreachable_patterns, reason = "unless an engine is not compiled")]
+            missing => Err(Reason::NotCompiled(missing.name()).into()),
+        }
+    }
+
+    /// What the engine makes of a snapshot.
+    pub(crate) fn open_snapshot(&self, _at: &Registered) -> Result<EngineSnapshot, Error> {
+        #[cfg(feature = "custom-engines")]
+        if let Stores::Custom(store) = self {
+            return Ok(EngineSnapshot { custom: store.engine.open_snapshot(_at)? });
+        }
+        Ok(EngineSnapshot {
+            #[cfg(feature = "custom-engines")]
+            custom: hedgerow_erased::ErasedSnapshot::none(),
+        })
+    }
+
+    /// What the graph holds in memory, and what the allocator of its engine has reserved; see [`Graph::memory`](crate::Graph::memory).
+    pub(crate) fn memory(&self) -> MemoryUse {
+        with_store!(self, store => {
+            MemoryUse { reserved_bytes: store.engine.reserved(), ..store.memory() }
+        })
+    }
+}
+
+/// A store of an engine.
+fn store<E: Engine>(engine: E, options: &GraphOptions, catalog: Catalog) -> Store<E> {
+    Store::new(engine, &options.settings(), Arc::new(catalog))
+}
+
+fn engine_options(options: &GraphOptions, catalog: &Catalog) -> SubgraphOptions {
+    SubgraphOptions { topology: options.topology, catalog: catalog.clone() }
+}
