@@ -125,7 +125,7 @@ mod tests {
         let folder = StoreFolder::new(None).unwrap();
         let store = folder.new_store().unwrap();
         let options = load::options(EngineKind::Rapid, 1).durability(Durability::Sync);
-        let graph = load::stored_graph(&store, options, 1 << 20).unwrap();
+        let graph = load::stored_graph(&store, &options, 1 << 20).unwrap();
         graph.flush().unwrap();
         let end = || {
             let segments = hedgerow::store::manifest(store.path()).unwrap().segments;

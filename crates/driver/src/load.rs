@@ -32,10 +32,10 @@ pub(crate) fn options(kind: EngineKind, threads: usize) -> GraphOptions {
 /// Like [`empty_graph`], in a new store.
 pub(crate) fn stored_graph(
     store: &TemporaryStore,
-    options: GraphOptions,
+    options: &GraphOptions,
     vertices: u32,
 ) -> Result<Graph, Failure> {
-    add_vertices(Graph::create(store.path(), options)?, vertices)
+    add_vertices(options.create(store.path())?, vertices)
 }
 
 /// A graph of dense ids with the vertices below `vertices`.

@@ -35,7 +35,7 @@ mod tests {
             assert!(ENGINES[..position].iter().all(|other| other.name() != engine.name()));
         }
         assert_eq!(
-            ["rapid", "tel", "cart"].map(EngineKind::of_name),
+            ["rapid", "tel", "cart"].map(|name| name.parse().ok()),
             [Some(ENGINES[0]), Some(ENGINES[1]), None]
         );
     }

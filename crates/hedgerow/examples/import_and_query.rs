@@ -16,7 +16,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     };
     let folder = tempfile::tempdir()?;
     let options = GraphOptions::new().topology(Topology::Undirected).label::<()>("knows");
-    let graph = Graph::create(folder.path(), options)?;
+    let graph = options.create(folder.path())?;
     let knows = graph.label::<()>("knows")?;
 
     // Each batch is one commit, which survives a loss of power when `ingest` returns.

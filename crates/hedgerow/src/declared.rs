@@ -26,6 +26,12 @@ pub struct DeclaredTxn<'t> {
     staged: RefCell<Staged>,
 }
 
+impl std::fmt::Debug for DeclaredTxn<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("DeclaredTxn").field("declared", &self.declared).finish_non_exhaustive()
+    }
+}
+
 impl DeclaredTxn<'_> {
     fn check(&self, keys: &[KeyRef<'_>]) -> Result<(), Error> {
         let is_declared =

@@ -262,7 +262,7 @@ pub(crate) enum Reason {
     NoScratchFile(Box<NoScratchFile>),
     #[cfg(feature = "custom-engines")]
     #[error(
-        "engine `{0}` keeps edges in files of its own: make its graphs with `Graph::create`, and open them with `Graph::open_with` and options that have the engine"
+        "engine `{0}` keeps edges in files of its own: make its graphs with `GraphOptions::create`, and open them with options that have the engine"
     )]
     NeedsStore(&'static str),
     #[error("the worker threads could not be started: {0}")]
@@ -332,18 +332,31 @@ pub(crate) struct NoScratchFile {
 }
 
 macro_rules! from_cause {
-    ($($variant:ident: $($source:ty),*;)*) => {
-        $($(impl From<$source> for Error {
-            fn from(source: $source) -> Self {
-                Error(Reason::$variant(source.into()))
+    ($($(#[$attribute:meta])* $source:ty => $variant:ident;)*) => {
+        $(
+            $(#[$attribute])*
+            impl From<$source> for Error {
+                fn from(source: $source) -> Self {
+                    Error(Reason::$variant(source.into()))
+                }
             }
-        })*)*
+        )*
     };
 }
 
-from_cause!(
-    Pipeline: Cause, VertexIdError, SchemaError, ViewError, CapacityError, StoreError, LogError, CheckpointError,
-        SequencerError, DictionaryError, EngineError;
-    Threads: rayon::ThreadPoolBuildError;
-    Mismatch: PropertyMismatch;
-);
+from_cause! {
+    PropertyMismatch => Mismatch;
+    SchemaError => Pipeline;
+    StoreError => Pipeline;
+    VertexIdError => Pipeline;
+    // Errors inside.
+    #[doc(hidden)] Cause => Pipeline;
+    #[doc(hidden)] CapacityError => Pipeline;
+    #[doc(hidden)] CheckpointError => Pipeline;
+    #[doc(hidden)] DictionaryError => Pipeline;
+    #[doc(hidden)] EngineError => Pipeline;
+    #[doc(hidden)] LogError => Pipeline;
+    #[doc(hidden)] SequencerError => Pipeline;
+    #[doc(hidden)] ViewError => Pipeline;
+    #[doc(hidden)] rayon::ThreadPoolBuildError => Threads;
+}

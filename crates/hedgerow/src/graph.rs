@@ -60,7 +60,7 @@ impl Graph {
     /// # Errors
     /// The schemas contradict themselves, or need something that the engine does not support.
     pub fn in_memory(options: GraphOptions) -> Result<Self, Error> {
-        let (engine, retries) = (options.engine, options.retries_or_default());
+        let (engine, retries) = (options.engine_or_default(), options.retries_or_default());
         Ok(Graph { stores: OpenStores::new(Stores::new(options, None)?, engine, retries) })
     }
 

@@ -33,7 +33,7 @@
 //!     .label::<()>("knows")
 //!     .label::<f64>("rates")
 //!     .label::<Payment>("pays");
-//! let graph = Graph::open_or_create(&path, options)?; // or Graph::in_memory(options)?
+//! let graph = options.open_or_create(&path)?; // or Graph::in_memory(options)?
 //! let knows = graph.label::<()>("knows")?;
 //! let rates = graph.label::<f64>("rates")?;
 //! let pays = graph.label::<Payment>("pays")?;
@@ -90,7 +90,7 @@
 //!
 //! | for | see |
 //! |---|---|
-//! | options: engine, topology, keys, labels, durability, memory limit | [`GraphOptions`] |
+//! | making and opening graphs: engine, topology, keys, labels, durability, memory limit | [`GraphOptions`] |
 //! | writes of one operation, on a graph or in a transaction | [`WriteGraph`] |
 //! | reads by key, on a snapshot, a graph or in a transaction | [`ReadGraph`] |
 //! | properties of vertices | [`GraphOptions::vertices`], [`WriteGraph::put_vertex`], [`ReadGraph::vertex`] |
@@ -101,7 +101,7 @@
 //! | data on edges and vertices | [`Label`], [`Properties`], [`Record`], [`EdgeUpdate`] |
 //! | several edges between two vertices | [`GraphOptions::parallel_label`], [`ReadGraph::parallel_edges`] |
 //! | the newest edges of a vertex; past states | [`ReadGraph::newest`]; [`Graph::snapshot_at`] |
-//! | checkpoints, checks, repair, and reading beside a writer | [`Graph::checkpoint`], [`store`], [`Graph::open_checkpoint`] |
+//! | checkpoints, checks, repair, and reading beside a writer | [`Graph::checkpoint`], [`store`], [`GraphOptions::from_checkpoint`] |
 //!
 //! Every method that fails returns an [`Error`], whose [`ErrorKind`] says what to do about it.
 //!
@@ -128,6 +128,8 @@
 //! - `compression`: checkpoints are compressed. Without it they are larger, and compressed ones
 //!   cannot be read; it needs a C compiler.
 //! - `derive`: `#[derive(Properties)]`.
+//! - `serde`: what is read, results of kernels, reports and schemas can be serialized, and all but
+//!   properties deserialized.
 //! - `custom-engines`: graphs over engines of other crates, and the module `engine` to write them
 //!   with. **Unstable**: exempt from semantic versioning.
 
@@ -171,6 +173,8 @@ pub use durable::StoreInfo;
 pub use edge_update::EdgeUpdate;
 pub use error::{Error, ErrorKind, MemoryLimitExceeded};
 pub use graph::Graph;
+#[doc(inline)]
+pub use hedgerow_compute::CancelToken;
 #[cfg(feature = "derive")]
 pub use hedgerow_derive::Properties;
 #[cfg(feature = "kernels")]
@@ -181,8 +185,8 @@ pub use hedgerow_log::Durability;
 #[doc(inline)]
 pub use hedgerow_model::{
     AsKey, Catalog, Column, ColumnType, CommitTimestamp, Count, Direction, EdgeSchema, Field, Key, KeyKind,
-    KeyRef, LabelId, LabelSchema, MemoryUse, ParallelSchema, Reclaimed, RecordSchema, Topology, Value,
-    ValueRef, ValueType, VertexId,
+    KeyRef, LabelId, LabelSchema, MemoryUse, ParallelSchema, Reclaimed, RecordSchema, SchemaError, Topology,
+    UnknownName, Value, ValueRef, ValueType, VertexId, VertexIdError,
 };
 #[doc(inline)]
 pub use hedgerow_pipeline::{

@@ -5,10 +5,11 @@ use crate::retries::Retries;
 #[cfg(feature = "custom-engines")]
 use hedgerow_erased::{CustomEngine, Make};
 use hedgerow_log::{Durability, LogOptions};
-use hedgerow_model::{KeyKind, LabelSchema, RecordSchema, Topology};
+use hedgerow_model::{KeyKind, LabelSchema, RecordSchema, Topology, UnknownName};
 use hedgerow_pipeline::{Compaction, Settings};
-use hedgerow_sequencer::{Clock, History, ManualClock};
+use hedgerow_sequencer::{AsOf, Clock, History, ManualClock};
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// Which engine stores the graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,15 +66,30 @@ impl EngineKind {
         format!("{prefix}{}", self.name())
     }
 
-    /// The engine of that name, `rapid` or `tel`.
-    #[must_use]
-    pub fn of_name(name: &str) -> Option<Self> {
-        [EngineKind::Rapid, EngineKind::Tel].into_iter().find(|engine| engine.name() == name)
-    }
-
     /// The engine that opens a store whose manifest names `name`. A store holds the same whichever engine wrote it.
     pub(crate) fn of_manifest(name: &str) -> Option<Self> {
-        if RESEARCH_ENGINES.contains(&name) { Some(EngineKind::default()) } else { Self::of_name(name) }
+        if RESEARCH_ENGINES.contains(&name) { Some(EngineKind::default()) } else { name.parse().ok() }
+    }
+}
+
+impl std::fmt::Display for EngineKind {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+hedgerow_model::serde_by_name!(EngineKind);
+
+/// The engines of the library, compiled or not.
+impl std::str::FromStr for EngineKind {
+    type Err = UnknownName;
+
+    fn from_str(name: &str) -> Result<Self, UnknownName> {
+        match name {
+            "rapid" => Ok(EngineKind::Rapid),
+            "tel" => Ok(EngineKind::Tel),
+            _ => Err(UnknownName::new("engine", name, &["rapid", "tel"])),
+        }
     }
 }
 
@@ -92,28 +108,53 @@ pub enum Isolation {
     Serializable,
 }
 
-/// How a graph is made.
+hedgerow_model::names!(Isolation, "isolation": Snapshot => "snapshot", Serializable => "serializable");
+
+/// How a graph is made and opened: a builder, as [`std::fs::OpenOptions`] is one of files.
+///
+/// Engine, topology, keys, labels, properties of vertices and strictness are what a graph is **made**
+/// with. Where they are not set, a new graph has their defaults, and one that is opened has what it
+/// was made with; where they are set, an opened graph must have been made with the same. Only the
+/// engine may be another, unless it keeps edges in files of its own.
+///
+/// All other options say how the process **works** with the graph, may differ each time, and are not
+/// kept in the store.
+///
+/// | to | call |
+/// |---|---|
+/// | make a graph | [`Graph::in_memory`](crate::Graph::in_memory), [`create`](GraphOptions::create) |
+/// | open one to write | [`open`](GraphOptions::open), [`open_or_create`](GraphOptions::open_or_create); without options, [`Graph::open`](crate::Graph::open) |
+/// | open one to read only | [`open`](GraphOptions::open) after [`read_only`](GraphOptions::read_only), [`as_of`](GraphOptions::as_of) or [`from_checkpoint`](GraphOptions::from_checkpoint) |
 ///
 /// ```
+/// use hedgerow::Durability;
 /// use hedgerow::prelude::*;
+/// use std::time::Duration;
 ///
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("friends");
 /// let options = GraphOptions::new().topology(Topology::Undirected).keys(KeyKind::String).label::<()>("knows");
-/// let graph = Graph::in_memory(options)?;
+/// let graph = options.create(&path)?;
 /// let knows = graph.label::<()>("knows")?;
 /// graph.put_edge(knows, "ann", "bob")?;
+/// graph.close()?;
+///
+/// let options = GraphOptions::new().durability(Durability::Buffered).wait(Duration::from_secs(1));
+/// let graph = options.open(&path)?;
 /// assert!(graph.contains_edge(knows, "bob", "ann")?);
-/// # Ok::<(), hedgerow::Error>(())
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct GraphOptions {
-    pub(crate) engine: EngineKind,
-    pub(crate) topology: Topology,
-    pub(crate) keys: KeyKind,
+    pub(crate) engine: Option<EngineKind>,
+    pub(crate) topology: Option<Topology>,
+    pub(crate) keys: Option<KeyKind>,
+    /// Those of the store, or the one that every graph has, if there are none.
     pub(crate) labels: Vec<LabelSchema>,
-    /// Whether opening takes the labels that the store has by then.
-    pub(crate) takes_stored_labels: bool,
-    pub(crate) vertices: RecordSchema,
-    pub(crate) strict: bool,
+    pub(crate) vertices: Option<RecordSchema>,
+    pub(crate) strict: Option<bool>,
+    pub(crate) access: Access,
+    pub(crate) wait: Duration,
     pub(crate) memory_limit: Option<usize>,
     pub(crate) threads: Option<usize>,
     pub(crate) retries: Option<u32>,
@@ -127,8 +168,21 @@ pub struct GraphOptions {
     pub(crate) scratch_limit: Option<usize>,
 }
 
+/// What a graph is opened for.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) enum Access {
+    /// To read and write the newest state.
+    #[default]
+    Write,
+    /// To read the newest state, or a past one.
+    Read(Option<AsOf>),
+    /// To read the newest checkpoint.
+    Checkpoint,
+}
+
 impl GraphOptions {
-    /// Engine `rapid`, directed without reverse adjacency, number keys, one label without values.
+    /// Nothing is set: a new graph is on engine `rapid`, directed without reverse adjacency, and has
+    /// numbers as keys and one label, called `edge`, without data.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -137,26 +191,26 @@ impl GraphOptions {
     /// Which engine stores the graph.
     #[must_use]
     pub fn engine(mut self, engine: EngineKind) -> Self {
-        self.engine = engine;
+        self.engine = Some(engine);
         self
     }
 
     /// Directed or undirected, with reverse adjacency or without.
     #[must_use]
     pub fn topology(mut self, topology: Topology) -> Self {
-        self.topology = topology;
+        self.topology = Some(topology);
         self
     }
 
     /// The kind of keys by which the application names vertices: numbers if not set.
     #[must_use]
     pub fn keys(mut self, keys: KeyKind) -> Self {
-        self.keys = keys;
+        self.keys = Some(keys);
         self
     }
 
     /// Adds a label whose edges carry `T`: nothing (`()`), a number, or a struct with
-    /// [`Properties`]. Without any label a graph has one called `edge`, which carries nothing.
+    /// [`Properties`]. A new graph without any label has one called `edge`, which carries nothing.
     #[must_use]
     pub fn label<T: EdgeType>(self, name: impl Into<String>) -> Self {
         self.label_schema(LabelSchema { name: name.into(), edges: T::edge_schema() })
@@ -174,7 +228,6 @@ impl GraphOptions {
     #[must_use]
     pub fn label_schema(mut self, label: LabelSchema) -> Self {
         self.labels.push(label);
-        self.takes_stored_labels = false;
         self
     }
 
@@ -188,14 +241,14 @@ impl GraphOptions {
     /// The properties of vertices, known at run time.
     #[must_use]
     pub fn vertex_properties(mut self, schema: RecordSchema) -> Self {
-        self.vertices = schema;
+        self.vertices = Some(schema);
         self
     }
 
     /// An edge between vertices that don't exist is an error, instead of creating them.
     #[must_use]
     pub fn strict(mut self, strict: bool) -> Self {
-        self.strict = strict;
+        self.strict = Some(strict);
         self
     }
 
@@ -282,9 +335,9 @@ impl GraphOptions {
     /// How the graph works, whatever its engine.
     pub(crate) fn settings(&self) -> Settings {
         Settings {
-            topology: self.topology,
-            keys: self.keys,
-            strict: self.strict,
+            topology: self.topology.unwrap_or_default(),
+            keys: self.keys.unwrap_or_default(),
+            strict: self.strict.unwrap_or_default(),
             memory_limit: self.memory_limit,
             scratch_limit: self.scratch_limit,
             threads: self.threads,
@@ -296,8 +349,67 @@ impl GraphOptions {
         }
     }
 
+    pub(crate) fn engine_or_default(&self) -> EngineKind {
+        self.engine.unwrap_or_default()
+    }
+
     pub(crate) fn retries_or_default(&self) -> u32 {
         self.retries.unwrap_or(Retries::DEFAULT)
+    }
+
+    /// Opens the graph to read its newest state, beside other readers. Nothing is changed, so that this
+    /// needs neither room on the disk nor a file system that can be written to. Writes fail with
+    /// [`ErrorKind::ReadOnly`](crate::ErrorKind::ReadOnly).
+    ///
+    /// While the graph is loaded no process can open the store to write; afterwards it may be written
+    /// again. Of `read_only`, `as_of` and `from_checkpoint` the last call counts.
+    ///
+    /// ```
+    /// use hedgerow::prelude::*;
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("friends");
+    /// let graph = GraphOptions::new().label::<()>("knows").create(&path)?;
+    /// let knows = graph.label::<()>("knows")?;
+    /// graph.put_edge(knows, 1, 2)?;
+    /// graph.close()?;
+    ///
+    /// let graph = GraphOptions::new().read_only().open(&path)?;
+    /// assert!(graph.snapshot()?.contains_edge(knows, 1, 2)?);
+    /// assert_eq!(graph.put_edge(knows, 2, 3).unwrap_err().kind(), ErrorKind::ReadOnly);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn read_only(mut self) -> Self {
+        self.access = Access::Read(None);
+        self
+    }
+
+    /// Opens a past state of the graph as [`read_only`](GraphOptions::read_only) opens the newest: that
+    /// of its newest checkpoint, or any after it, from the log. What was before the checkpoint is gone.
+    #[must_use]
+    pub fn as_of(mut self, state: impl Into<AsOf>) -> Self {
+        self.access = Access::Read(Some(state.into()));
+        self
+    }
+
+    /// Opens the newest checkpoint of the store, beside a process that goes on writing to it, if there
+    /// is one.
+    ///
+    /// Nothing is locked and nothing is changed. Commits after the checkpoint are not there, and none
+    /// will be. Writes fail with [`ErrorKind::ReadOnly`](crate::ErrorKind::ReadOnly).
+    #[must_use]
+    pub fn from_checkpoint(mut self) -> Self {
+        self.access = Access::Checkpoint;
+        self
+    }
+
+    /// How long to wait for a store that is open elsewhere before failing with
+    /// [`ErrorKind::Locked`](crate::ErrorKind::Locked): not at all if not set. Tries again every 20 ms.
+    #[must_use]
+    pub fn wait(mut self, at_most: Duration) -> Self {
+        self.wait = at_most;
+        self
     }
 
     /// When a commit is done: by default when it survives a loss of power. Without meaning for a graph in memory.

@@ -27,6 +27,7 @@ use hedgerow_model::Key;
 /// # Ok::<(), hedgerow::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct ParallelEdge<T = crate::Record> {
     /// The vertex at the other end.
     pub neighbor: Key,

@@ -1,11 +1,17 @@
 //! Stores on disk, without a graph: what is in one, whether it is intact, and how a damaged one is repaired.
 
+#[doc(inline)]
 pub use hedgerow_log::checkpoint::{Description, WriteProgress};
+#[doc(inline)]
 pub use hedgerow_log::files::{FileError, FileOperation};
+#[doc(inline)]
 pub use hedgerow_log::{
-    CheckReport, CheckpointEntry, Cut, Manifest, Repair, ReplacedCheckpoint, Sealed, SegmentEntry,
+    CheckReport, CheckpointEntry, Cut, LogError, Manifest, Repair, ReplacedCheckpoint, Sealed, SegmentEntry,
     StoreError, StoreOptions, StreamEntry, TornTail,
 };
+
+#[doc(inline)]
+pub use hedgerow_model::Counts;
 
 use crate::durable;
 use crate::error::Error;
@@ -64,7 +70,7 @@ pub fn holder(path: impl AsRef<Path>) -> Result<Option<Holder>, Error> {
 ///
 /// let folder = tempfile::tempdir()?;
 /// let path = folder.path().join("bank");
-/// Graph::create(&path, GraphOptions::new().label::<f64>("pays"))?.close()?;
+/// GraphOptions::new().label::<f64>("pays").create(&path)?.close()?;
 /// hedgerow::store::add_labels(&path, &[LabelSchema::new("knows")])?;
 /// let graph = Graph::open(&path)?;
 /// graph.put_edge(graph.label::<()>("knows")?, 1, 2)?;

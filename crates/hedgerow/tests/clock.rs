@@ -79,7 +79,7 @@ fn a_clock_that_is_set_ahead_ends_nothing_early() {
 fn store_ahead() -> (SimulatedFiles, GraphOptions, ManualClock) {
     let (files, clock) = (SimulatedFiles::new(3), clock());
     let options = GraphOptions::new().clock(&clock);
-    let graph = Graph::create_on(Arc::new(files.clone()), options.clone()).unwrap();
+    let graph = options.create_on(Arc::new(files.clone())).unwrap();
     commit_each_second(&graph, &clock, 1..3);
     clock.set(BEGIN + YEAR);
     graph.put_edge(LabelId::DEFAULT, 1, 3).unwrap();
@@ -90,7 +90,7 @@ fn store_ahead() -> (SimulatedFiles, GraphOptions, ManualClock) {
 }
 
 fn open_at(files: &SimulatedFiles, time: u64, options: &GraphOptions) -> Result<u64, hedgerow::Error> {
-    let graph = Graph::open_at_on(Arc::new(files.clone()), AsOf::Time(time), options.clone())?;
+    let graph = options.clone().as_of(AsOf::Time(time)).open_on(Arc::new(files.clone()))?;
     Ok(graph.snapshot()?.timestamp().0)
 }
 
@@ -111,19 +111,19 @@ fn a_store_that_is_ahead_of_the_clock_says_so() {
     refused(BEGIN + 5 * SECOND - 1);
     refused(BEGIN + 2 * SECOND);
 
-    let graph = Graph::open_on(Arc::new(files.clone()), options.clone()).unwrap();
+    let graph = options.open_on(Arc::new(files.clone())).unwrap();
     assert_eq!(graph.recovery().unwrap().ahead_of_clock, ahead);
     graph.checkpoint(&CheckpointOptions::new()).unwrap();
     graph.close().unwrap();
     // The checkpoint is dated in the future.
     assert_eq!(open_at(&files, BEGIN + 5 * SECOND, &options).unwrap(), 4);
     refused(BEGIN + 5 * SECOND - 1);
-    let checkpoint = Graph::open_checkpoint_on(Arc::new(files.clone())).unwrap();
+    let checkpoint = GraphOptions::new().from_checkpoint().open_on(Arc::new(files.clone())).unwrap();
     assert_eq!(checkpoint.snapshot().unwrap().timestamp(), CommitTimestamp(4));
     drop(checkpoint);
 
     clock.set(BEGIN + YEAR + SECOND);
-    let graph = Graph::open_on(Arc::new(files.clone()), options.clone()).unwrap();
+    let graph = options.open_on(Arc::new(files.clone())).unwrap();
     assert_eq!(graph.recovery().unwrap().ahead_of_clock, Duration::ZERO);
     graph.close().unwrap();
     let error = open_at(&files, BEGIN + YEAR - 1, &options).unwrap_err();
@@ -133,7 +133,7 @@ fn a_store_that_is_ahead_of_the_clock_says_so() {
 #[test]
 fn the_history_of_a_store_that_is_ahead_begins_when_it_is_opened() {
     let (files, options, clock) = store_ahead();
-    let graph = Graph::open_on(Arc::new(files), options.history(History::All)).unwrap();
+    let graph = options.history(History::All).open_on(Arc::new(files)).unwrap();
     assert_eq!(state_at(&graph, BEGIN + 5 * SECOND), Some(4), "now");
     commit_each_second(&graph, &clock, 5..8);
     let at = |second: u64| state_at(&graph, BEGIN + second * SECOND);

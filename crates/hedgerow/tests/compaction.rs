@@ -151,8 +151,8 @@ fn a_store_is_free_when_its_last_handle_is_gone() {
         for round in 0..6u32 {
             let options = options(engine, Compaction::InBackground).durability(hedgerow::Durability::None);
             let graph = match round {
-                0 if engine == EngineKind::Rapid => Graph::create(&path, options).unwrap(),
-                _ => Graph::open_with(&path, options).unwrap(),
+                0 if engine == EngineKind::Rapid => options.create(&path).unwrap(),
+                _ => options.open(&path).unwrap(),
             };
             let snapshot = graph.snapshot().unwrap();
             change_all(&graph, round);

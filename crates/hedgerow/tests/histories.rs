@@ -29,7 +29,7 @@ fn graphs(options: &GraphOptions) -> [Graph; 2] {
     let in_store = options.clone().segment_bytes(10_000).simulated();
     [
         Graph::in_memory(options.clone()).unwrap(),
-        Graph::create_on(Arc::new(SimulatedFiles::new(1)), in_store).unwrap(),
+        in_store.create_on(Arc::new(SimulatedFiles::new(1))).unwrap(),
     ]
 }
 

@@ -111,7 +111,7 @@ fn what_came_in_bulk_comes_back_from_the_log_with_its_position() {
     for (number, topology) in TOPOLOGIES.into_iter().enumerate() {
         let path = folder.path().join(number.to_string());
         let options = options(topology, EngineKind::Tel).durability(Durability::Buffered);
-        let graph = Graph::create(&path, options).unwrap();
+        let graph = options.create(&path).unwrap();
         let edges = |first: u64| -> Vec<(u64, u64, Record)> {
             (first..first + 6000).map(|edge| (edge % 70, edge % 91, record(edge as f64, "a note"))).collect()
         };

@@ -346,7 +346,7 @@ fn a_store_can_be_opened_under_the_limit_that_it_worked_under() {
                 let options = with_labels(engine, topology, KeyKind::Number).durability(Durability::None);
                 let options = if is_simulated { options.simulated() } else { options };
                 let files = SimulatedFiles::new(7);
-                let graph = Graph::create_on(Arc::new(files.clone()), options.clone()).unwrap();
+                let graph = options.create_on(Arc::new(files.clone())).unwrap();
                 fill_around_hub(engine, &graph, KeyKind::Number);
                 for round in 1..4u64 {
                     (0..200).for_each(|number| assert!(graph.delete_vertex(number * round).is_ok()));
@@ -356,13 +356,13 @@ fn a_store_can_be_opened_under_the_limit_that_it_worked_under() {
                 }
                 let before = state(&graph);
                 drop(graph);
-                let graph = Graph::open_on(Arc::new(files.clone()), options.clone());
+                let graph = options.open_on(Arc::new(files.clone()));
                 let graph =
                     graph.unwrap_or_else(|error| panic!("{engine:?}, {topology:?}, from the log: {error}"));
                 assert_eq!(state(&graph), before);
                 graph.checkpoint(&CheckpointOptions::new()).unwrap();
                 drop(graph);
-                let graph = Graph::open_on(Arc::new(files), options);
+                let graph = options.open_on(Arc::new(files));
                 let graph = graph
                     .unwrap_or_else(|error| panic!("{engine:?}, {topology:?}, from a checkpoint: {error}"));
                 assert_eq!(state(&graph), before);

@@ -39,7 +39,7 @@ fn a_directory_that_is_missing_is_named() {
     let error = Graph::in_memory(in_file(&missing)).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Storage);
     assert!(error.to_string().contains(&missing.display().to_string()), "{error}");
-    let error = Graph::create(folder.path().join("store"), in_file(&missing)).unwrap_err();
+    let error = in_file(&missing).create(folder.path().join("store")).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Storage);
     assert!(is_empty(folder.path()), "no half store is left");
 }
@@ -58,11 +58,11 @@ fn a_store_is_rebuilt_in_a_new_file() {
         let snapshot = graph.snapshot().unwrap();
         (0..7u64).map(|key| snapshot.neighbors(LabelId::DEFAULT, key).unwrap().len()).collect()
     };
-    let graph = Graph::create(&path, GraphOptions::new().durability(Durability::None)).unwrap();
+    let graph = GraphOptions::new().durability(Durability::None).create(&path).unwrap();
     put(&graph, 0);
     drop(graph);
-    let options = || GraphOptions::of_store(&path).unwrap().engine(EngineKind::Tel).scratch(scratch.path());
-    let graph = Graph::open_with(&path, options()).unwrap();
+    let options = || GraphOptions::new().engine(EngineKind::Tel).scratch(scratch.path());
+    let graph = options().open(&path).unwrap();
     assert!(is_empty(scratch.path()));
     put(&graph, 5000);
     graph.checkpoint(&CheckpointOptions::new()).unwrap();
@@ -73,7 +73,7 @@ fn a_store_is_rebuilt_in_a_new_file() {
     assert_eq!(before.iter().sum::<usize>(), 14_900);
     graph.close().unwrap();
     drop(graph);
-    let graph = Graph::open_with(&path, options()).unwrap();
+    let graph = options().open(&path).unwrap();
     assert_eq!(neighbors(&graph), before);
     drop(graph);
     assert!(is_empty(scratch.path()));
@@ -142,7 +142,7 @@ fn a_store_can_be_opened_with_the_room_that_it_had_before() {
     let path = folder.path().join("store");
     let options = in_file(scratch.path()).topology(Topology::Undirected).durability(Durability::None);
     let options = options.scratch_limit(8 << 20);
-    let graph = Graph::create(&path, options.clone()).unwrap();
+    let graph = options.create(&path).unwrap();
     // Rows that grow in turns, and are copied ever again.
     let put = |number: u64| graph.put_edge(LabelId::DEFAULT, number % 512, 1000 + number / 3);
     let made = (0..10_000_000).take_while(|number| put(*number).is_ok()).count() as u64;
@@ -154,7 +154,7 @@ fn a_store_can_be_opened_with_the_room_that_it_had_before() {
     let before = graph.snapshot().unwrap().edge_count();
     drop(graph);
     for from in ["the log", "a checkpoint"] {
-        let graph = Graph::open_with(&path, options.clone());
+        let graph = options.open(&path);
         let graph = graph.unwrap_or_else(|error| panic!("from {from}: {error}"));
         assert_eq!(graph.snapshot().unwrap().edge_count(), before);
         graph.checkpoint(&CheckpointOptions::new()).unwrap();

@@ -1,7 +1,5 @@
 //! Named choices on the command line.
 
-use hedgerow::{Durability, Topology};
-
 /// A choice with a name on the command line.
 pub trait Named: Copy + PartialEq + 'static {
     /// Every choice and its name.
@@ -24,17 +22,4 @@ pub trait Named: Copy + PartialEq + 'static {
             format!("expected one of {}", names.join(", "))
         })
     }
-}
-
-impl Named for Durability {
-    const NAMES: &'static [(&'static str, Self)] =
-        &[("sync", Durability::Sync), ("buffered", Durability::Buffered), ("none", Durability::None)];
-}
-
-impl Named for Topology {
-    const NAMES: &'static [(&'static str, Self)] = &[
-        ("directed", Topology::Directed),
-        ("directed-with-reverse", Topology::DirectedWithReverse),
-        ("undirected", Topology::Undirected),
-    ];
 }

@@ -37,6 +37,7 @@ pub struct Betweenness<'a> {
 /// The result of [`Betweenness`]. All but the times and `edges_examined` is identical, to the bit,
 /// for any number of threads.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct BetweennessResult {
     /// The score of each vertex id; 0 for an id without a vertex.
     pub scores: Vec<f64>,

@@ -44,6 +44,7 @@ pub struct Bfs<'a> {
 
 /// The result of a [`Bfs`]. All but `elapsed` is identical for any number of threads.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct BfsResult {
     /// The number of edges on a shortest path from the source to each vertex id, or
     /// [`Bfs::UNREACHED`].

@@ -32,6 +32,7 @@ pub struct LocalClustering<'a> {
 
 /// The result of [`LocalClustering`]. All but the times is identical for any number of threads.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct LocalClusteringResult {
     /// The coefficient of each vertex id, from 0 to 1; 0 for an id without a vertex.
     pub coefficients: Vec<f64>,

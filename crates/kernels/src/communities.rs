@@ -42,6 +42,7 @@ pub struct Communities<'a> {
 
 /// The result of [`Communities`]. All but the times is identical for any number of threads.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct CommunitiesResult {
     /// The label of each vertex id, or [`Communities::NO_VERTEX`].
     pub labels: Vec<u32>,

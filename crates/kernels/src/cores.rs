@@ -40,6 +40,7 @@ pub struct Cores<'a> {
 
 /// The result of [`Cores`]. All but the times is identical for any number of threads.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct CoresResult {
     /// The core number of each vertex id, or [`Cores::NO_VERTEX`].
     pub cores: Vec<u32>,

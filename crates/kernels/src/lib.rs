@@ -5,8 +5,7 @@
 //! callback and memory budget.
 //!
 //! ```
-//! use hedgerow_kernels::{Bfs, Kernel, PageRank};
-//! use hedgerow_csr::{BuildOptions, Csr};
+//! use hedgerow_kernels::{Bfs, BuildOptions, Csr, Kernel, PageRank};
 //! use hedgerow_model::{Topology, VertexId};
 //!
 //! let id = VertexId::new;
@@ -45,13 +44,17 @@
 //!
 //! # How to write a kernel
 //!
+//! A kernel reads any [`GraphView`], a state of a graph: an [`Adjacency`] of it is one label in one
+//! direction, and a [`Cursor`] reads neighbors there. [`Csr`] is a view, too, for tests and for
+//! many computations on one state.
+//!
 //! 1. Get the adjacencies that you need from the view, once; topology is `adjacency::<()>`.
 //! 2. Check the memory for arrays over all vertices before you allocate them: they are as long as
 //!    the vertex bound, below which there may be ids without a vertex.
-//! 3. Cut the vertices with [`Adjacency::cuts`](hedgerow_model::Adjacency::cuts) and pass the
+//! 3. Cut the vertices with [`Adjacency::cuts`] and pass the
 //!    ranges to [`Execution::map_chunks`], which runs them on the pool or on the calling thread and
 //!    stops between two of them when the kernel is canceled.
-//! 4. In a chunk, make a cursor, and walk with [`scan`](hedgerow_model::Cursor::scan): stores lay
+//! 4. In a chunk, make a cursor, and walk with [`scan`](Cursor::scan): stores lay
 //!    out their data in the order of the ids. Neighbors come in runs, and a vertex may come in
 //!    several.
 //! 5. Read errors become a [`KernelError`] with [`KernelError::read`].
@@ -62,8 +65,8 @@
 //! The number of vertices of each degree:
 //!
 //! ```
-//! use hedgerow_kernels::{Execution, Kernel, KernelError};
-//! use hedgerow_model::{Adjacency, Cursor, Direction, GraphView, LabelId, VertexId};
+//! use hedgerow_kernels::{Adjacency, Cursor, Execution, GraphView, Kernel, KernelError};
+//! use hedgerow_model::{Direction, LabelId, VertexId};
 //! use std::collections::BTreeMap;
 //!
 //! struct DegreeCounts<'a> {
@@ -92,7 +95,7 @@
 //!     }
 //! }
 //!
-//! # use hedgerow_csr::{BuildOptions, Csr};
+//! # use hedgerow_kernels::{BuildOptions, Csr};
 //! # use hedgerow_model::Topology;
 //! # let id = VertexId::new;
 //! # let edges = [(id(0), id(1)), (id(0), id(2)), (id(2), id(1))];

@@ -29,6 +29,7 @@ pub struct Neighborhood<'a> {
 
 /// The result of a [`Neighborhood`]. All but `elapsed` is identical for any number of threads.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct NeighborhoodResult {
     /// The vertices, each once, by hops and then by id.
     pub vertices: Vec<VertexId>,

@@ -51,6 +51,7 @@ pub enum Precision {
 
 /// The result of [`PageRank`]. The ranks do not depend on the number of threads.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct PageRankResult {
     /// The rank of each vertex id; 0 for an id without a vertex. The sum is 1.
     pub ranks: Vec<f64>,

@@ -51,6 +51,14 @@ pub struct Sssp<'a, W: Weight = u32> {
 
 /// The result of [`Sssp`]. The distances and `reached` are identical for any number of threads.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(
+    feature = "serde",
+    serde(bound(
+        serialize = "W::Distance: serde::Serialize",
+        deserialize = "W::Distance: serde::Deserialize<'de>"
+    ))
+)]
 pub struct SsspResult<W: Weight = u32> {
     /// The length of a shortest path from the source to each vertex id, or [`Weight::UNREACHED`].
     pub distances: Vec<W::Distance>,

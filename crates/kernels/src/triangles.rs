@@ -41,6 +41,7 @@ pub enum TriangleOrder {
 
 /// The result of [`TriangleCount`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct TriangleCountResult {
     /// Number of triangles.
     pub triangles: u64,

@@ -46,6 +46,7 @@ pub enum WccMethod {
 
 /// The result of [`Wcc`]. The components are identical for any method and number of threads.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct WccResult {
     /// The smallest id of the component of each vertex id, or [`Wcc::NO_VERTEX`].
     pub components: Vec<u32>,

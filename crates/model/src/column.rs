@@ -34,19 +34,8 @@ impl ColumnType {
     }
 }
 
-impl std::fmt::Display for ColumnType {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
-            ColumnType::Unit => "()",
-            ColumnType::U32 => "u32",
-            ColumnType::U64 => "u64",
-            ColumnType::I64 => "i64",
-            ColumnType::F32 => "f32",
-            ColumnType::F64 => "f64",
-            ColumnType::Record => "records",
-        })
-    }
-}
+crate::names!(ColumnType, "type of edge values":
+    Unit => "()", U32 => "u32", U64 => "u64", I64 => "i64", F32 => "f32", F64 => "f64", Record => "records");
 
 /// Evaluates an expression in which a name stands for the type of a [`ColumnType`] known at run
 /// time.

@@ -8,8 +8,11 @@ use std::ops::{Add, AddAssign};
 /// An engine that would have to read a disk to know whether an edge is new counts it later: until
 /// then only bounds are known.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Count {
+    #[cfg_attr(feature = "serde", serde(rename = "at_least"))]
     low: u64,
+    #[cfg_attr(feature = "serde", serde(rename = "at_most"))]
     high: u64,
 }
 

@@ -201,6 +201,7 @@ impl From<Reclaimed> for Progress {
 
 /// What a reclamation freed in memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Reclaimed {
     /// Versions freed. An engine with files includes those that a merge left out.
     pub versions: usize,
@@ -213,6 +214,7 @@ pub struct Reclaimed {
 
 /// Memory in use, in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct MemoryUse {
     /// The newest version of everything.
     pub live_bytes: usize,

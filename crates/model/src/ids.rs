@@ -8,6 +8,8 @@ use bytemuck::{Pod, Zeroable};
 /// see [`Key`](crate::Key).
 #[repr(transparent)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Pod, Zeroable)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(try_from = "u64"))]
 pub struct VertexId(u32);
 
 impl VertexId {
@@ -62,6 +64,7 @@ impl TryFrom<u64> for VertexId {
 /// The number of a commit. 0 is the empty graph; the first commit is 1.
 #[repr(transparent)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct CommitTimestamp(pub u64);
 
 impl CommitTimestamp {
@@ -82,8 +85,17 @@ impl std::fmt::Display for CommitTimestamp {
     }
 }
 
+impl std::str::FromStr for CommitTimestamp {
+    type Err = std::num::ParseIntError;
+
+    fn from_str(number: &str) -> Result<Self, Self::Err> {
+        number.parse().map(CommitTimestamp)
+    }
+}
+
 /// The id of an edge label: its position in the [`Catalog`](crate::Catalog).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct LabelId(pub u16);
 
 impl LabelId {
@@ -95,6 +107,12 @@ impl LabelId {
     #[must_use]
     pub const fn index(self) -> usize {
         self.0 as usize
+    }
+}
+
+impl std::fmt::Display for LabelId {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.0.fmt(f)
     }
 }
 

@@ -14,18 +14,12 @@ pub enum KeyKind {
     Dense,
 }
 
-impl fmt::Display for KeyKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            KeyKind::Number => "number",
-            KeyKind::String => "text",
-            KeyKind::Dense => "dense id",
-        })
-    }
-}
+crate::names!(KeyKind, "kind of keys": Number => "number", String => "text", Dense => "dense");
 
 /// An owned key. Prints as the number or the text itself.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(untagged))]
 pub enum Key {
     /// A number, or a dense id.
     Number(u64),

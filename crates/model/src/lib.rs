@@ -42,6 +42,7 @@ mod engine_error;
 mod ids;
 pub mod intersect;
 mod key;
+mod names;
 mod operation;
 mod record_change;
 mod records;
@@ -69,6 +70,7 @@ pub use engine::{Admission, Engine, MemoryUse, Prepared, Progress, Reclaimed, Un
 pub use engine_error::{CapacityError, EngineError, WriteError};
 pub use ids::{CommitTimestamp, LabelId, LockUnit, VertexId, VertexIdError};
 pub use key::{AsKey, Key, KeyKind, KeyRef};
+pub use names::UnknownName;
 pub use operation::Operation;
 pub use record_change::{RecordChange, RecordMode};
 pub use records::{EffectRecords, NoParallelEdges, NoRecords, ParallelEdges, RecordCursor, RecordView};

@@ -4,6 +4,7 @@ use crate::{ColumnType, LabelId, Record, Value, ValueType};
 
 /// A named, typed field of a record.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Field {
     /// The name, unique in its record.
     pub name: String,
@@ -15,6 +16,7 @@ pub struct Field {
 
 /// The fields of a record, in order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct RecordSchema {
     /// The fields.
     pub fields: Vec<Field>,
@@ -22,6 +24,8 @@ pub struct RecordSchema {
 
 /// What the edges of a label carry.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 pub enum EdgeSchema {
     /// Nothing: topology only.
     #[default]
@@ -40,6 +44,7 @@ pub enum EdgeSchema {
 /// Adjacencies, degrees, edge counts and kernels see each pair of connected vertices once; the
 /// parallel edges are read by their keys.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct ParallelSchema {
     /// The name of the key, in files and on the command line. No field of the record has that name.
     pub key: String,
@@ -81,6 +86,7 @@ impl EdgeSchema {
 
 /// A label and what its edges carry.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct LabelSchema {
     /// The name, unique in its graph.
     pub name: String,
@@ -90,9 +96,29 @@ pub struct LabelSchema {
 
 /// All labels of a graph, and the schema of its vertices.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(try_from = "serialized::Catalog"))]
 pub struct Catalog {
     labels: Vec<LabelSchema>,
     vertices: RecordSchema,
+}
+
+/// A catalog as it is deserialized, before it is checked.
+#[cfg(feature = "serde")]
+mod serialized {
+    #[derive(serde::Deserialize)]
+    pub(super) struct Catalog {
+        labels: Vec<super::LabelSchema>,
+        vertices: super::RecordSchema,
+    }
+
+    impl TryFrom<Catalog> for super::Catalog {
+        type Error = super::SchemaError;
+
+        fn try_from(catalog: Catalog) -> Result<Self, super::SchemaError> {
+            super::Catalog::new(catalog.labels, catalog.vertices)
+        }
+    }
 }
 
 /// An error in declaring or using a schema.

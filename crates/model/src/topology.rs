@@ -24,6 +24,11 @@ pub enum Topology {
     Undirected,
 }
 
+crate::names!(Direction, "direction": Out => "out", In => "in");
+
+crate::names!(Topology, "topology":
+    Directed => "directed", DirectedWithReverse => "directed-with-reverse", Undirected => "undirected");
+
 impl Topology {
     /// Whether an edge is the same in both directions.
     #[must_use]

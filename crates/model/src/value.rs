@@ -1,6 +1,5 @@
 //! Property values and records.
 
-use std::fmt;
 use std::sync::Arc;
 use std::time::SystemTime;
 
@@ -35,27 +34,11 @@ impl ValueType {
         ValueType::Bytes,
         ValueType::Timestamp,
     ];
-
-    /// The name of the type for users.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            ValueType::Bool => "bool",
-            ValueType::I64 => "i64",
-            ValueType::F64 => "f64",
-            ValueType::String => "string",
-            ValueType::Bytes => "bytes",
-            ValueType::Timestamp => "timestamp",
-            ValueType::Version => "version",
-        }
-    }
 }
 
-impl fmt::Display for ValueType {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
+crate::names!(ValueType, "type of properties":
+    Bool => "bool", I64 => "i64", F64 => "f64", String => "string", Bytes => "bytes",
+    Timestamp => "timestamp", Version => "version");
 
 /// The value of a property.
 #[derive(Clone, Debug, PartialEq)]
@@ -105,6 +88,22 @@ impl From<ValueRef<'_>> for Value {
             ValueRef::String(text) => Value::String(text.into()),
             ValueRef::Bytes(bytes) => Value::Bytes(bytes.into()),
             ValueRef::Timestamp(time) => Value::Timestamp(time),
+        }
+    }
+}
+
+/// Serialized as what it holds: null, a truth value, a number, a text, bytes; a timestamp as its
+/// microseconds. The type is that of the schema.
+#[cfg(feature = "serde")]
+impl serde::Serialize for Value {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Value::Null => serializer.serialize_unit(),
+            Value::Bool(truth) => serializer.serialize_bool(*truth),
+            Value::I64(number) | Value::Timestamp(number) => serializer.serialize_i64(*number),
+            Value::F64(number) => serializer.serialize_f64(*number),
+            Value::String(text) => serializer.serialize_str(text),
+            Value::Bytes(bytes) => serializer.serialize_bytes(bytes),
         }
     }
 }

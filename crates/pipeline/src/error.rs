@@ -129,7 +129,7 @@ pub enum Error {
     #[error("this graph was opened to be read only")]
     ReadOnly,
     /// The graph has no store.
-    #[error("this graph lives in memory; make it with `Graph::create` to keep it")]
+    #[error("this graph lives in memory; make it with `GraphOptions::create` to keep it")]
     InMemory,
 }
 

@@ -58,8 +58,8 @@ pub enum AsOf {
     ///
     /// A commit carries the wall-clock time at which it was made, but never an earlier one than the
     /// commit before it. If the clock was ahead, or is set back, commits carry times in the future,
-    /// and a store does not record when they were made: `Graph::open_at` then refuses times between
-    /// the commit before them and now. A graph with history also measures the age of commits on a
+    /// and a store does not record when they were made: `GraphOptions::as_of` then refuses times
+    /// between the commit before them and now. A graph with history also measures the age of commits on a
     /// monotonic clock, and finds them by that.
     Time(u64),
 }

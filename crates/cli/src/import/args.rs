@@ -1,7 +1,7 @@
 //! Options of `hedgerow import`.
 
 use crate::options::{FormatArgs, FormatName, MemoryArgs, at_least_one, threads};
-use crate::stored::args::{DurabilityName, engine};
+use crate::stored::args::DurabilityName;
 use crate::stored::declared::{label, property};
 use crate::stored::wait::WaitArgs;
 use clap::builder::EnumValueParser;
@@ -44,7 +44,7 @@ pub struct ImportArgs {
     pub store: PathBuf,
     /// The engine that holds the graph during the import, and that a new store is made with
     /// [default: the store's, in a new one rapid]
-    #[arg(long, value_name = "NAME", value_parser = engine)]
+    #[arg(long, value_name = "NAME")]
     pub engine: Option<EngineKind>,
     /// Every edge of a new store is visible from both ends
     #[arg(long, conflicts_with = "reverse")]

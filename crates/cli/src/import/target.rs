@@ -9,8 +9,8 @@ use crate::stored::wait::WaitArgs;
 use crate::stored::{self, number};
 use hedgerow::store::{self, StoreOptions};
 use hedgerow::{
-    Catalog, Column, ColumnType, EdgeSchema, EngineKind, ErrorKind, Graph, GraphOptions, KeyKind, LabelId,
-    LabelSchema, RecordSchema, Topology,
+    Catalog, Column, ColumnType, EdgeSchema, ErrorKind, Graph, GraphOptions, KeyKind, LabelId, LabelSchema,
+    RecordSchema, Topology,
 };
 use std::path::Path;
 
@@ -42,21 +42,16 @@ impl<'a> Target<'a> {
             Err(error) if error.kind() == ErrorKind::NotFound => (false, asked_of_new(args)?),
             Err(error) => return Err(StoredError::from(error).into()),
         };
-        let StoreOptions { engine, keys, topology, strict, catalog } = made_with;
-        let engine = EngineKind::of_name(&engine).unwrap_or_default();
+        let StoreOptions { keys, topology, strict, catalog, .. } = made_with;
         let (label, schema) = stored::label(&catalog, args.label.as_deref(), &args.store)?;
         sources.check_options(&schema.edges, catalog.vertices())?;
         check_values(args, sources, schema)?;
-        let options = match GraphOptions::of_store(&args.store) {
-            // Labels that the command line does not list are those that the store has once it is
-            // open.
-            Ok(options) if exists && args.labels.is_empty() => options,
-            // Its engine may be one that only a later version knows.
-            Err(error) if exists && args.engine.is_none() => return Err(StoredError::from(error).into()),
-            _ => catalog.labels().iter().cloned().fold(GraphOptions::new(), GraphOptions::label_schema),
+        let options = match exists && args.labels.is_empty() {
+            // They are those that the store has once it is open.
+            true => GraphOptions::new(),
+            false => catalog.labels().iter().cloned().fold(GraphOptions::new(), GraphOptions::label_schema),
         };
         let options = options
-            .engine(engine)
             .keys(keys)
             .topology(topology)
             .strict(strict)
@@ -85,8 +80,8 @@ impl<'a> Target<'a> {
     /// Opens the graph, or creates it.
     pub fn open(&self, wait: WaitArgs, interrupt: &Interrupt) -> Result<Graph, StoredError> {
         let opened = wait.until_open(Some(interrupt), || match self.exists {
-            true => Graph::open_with(self.store, self.options.clone()),
-            false => Graph::create(self.store, self.options.clone()),
+            true => self.options.open(self.store),
+            false => self.options.create(self.store),
         });
         opened.map_err(|cause| match cause.kind() {
             ErrorKind::InvalidInput if self.exists => {
@@ -133,9 +128,8 @@ fn asked_of(args: &ImportArgs, stored: StoreOptions) -> Result<StoreOptions, Cli
     };
     let labels = if args.labels.is_empty() { stored.catalog.labels() } else { &args.labels };
     let catalog = catalog(labels.to_vec(), vertices)?;
-    let engine = args.engine.map_or(stored.engine, |engine| engine.name().into());
     let keys = args.format.keys.map_or(stored.keys, KeysName::kind);
-    Ok(StoreOptions { engine, keys, topology, catalog, ..stored })
+    Ok(StoreOptions { keys, topology, catalog, ..stored })
 }
 
 /// The options of a new store.

@@ -3,7 +3,7 @@
 use super::wait::WaitArgs;
 use crate::options::{MemoryArgs, past_time};
 use clap::{Args, ValueEnum};
-use hedgerow::{AsOf, CommitTimestamp, Durability, EngineKind};
+use hedgerow::{AsOf, CommitTimestamp, Durability};
 use std::path::{Path, PathBuf};
 
 /// The store, for commands without another argument.
@@ -96,9 +96,4 @@ impl DurabilityName {
             DurabilityName::None => "none",
         }
     }
-}
-
-/// An engine by its name.
-pub fn engine(name: &str) -> Result<EngineKind, String> {
-    EngineKind::of_name(name).ok_or_else(|| "expected rapid or tel".into())
 }

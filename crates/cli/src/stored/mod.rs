@@ -61,7 +61,7 @@ pub fn read(
     threads: Option<usize>,
     console: &Console,
 ) -> Result<StoredState, StoredError> {
-    let options = args.memory.limit(small(store)?);
+    let options = args.memory.limit(small());
     let options = threads.into_iter().fold(options, GraphOptions::threads);
     read_with(store, args, options, console)
 }
@@ -73,7 +73,7 @@ pub fn read_in_order(
     is_needed: bool,
     console: &Console,
 ) -> Result<StoredState, StoredError> {
-    let options = args.memory.limit(small(store)?);
+    let options = args.memory.limit(small());
     let options = if is_needed { options.engine(EngineKind::Tel).keep_commit_order() } else { options };
     read_with(store, args, options, console)
 }
@@ -86,11 +86,12 @@ fn read_with(
 ) -> Result<StoredState, StoredError> {
     let started = Instant::now();
     let bar = progress::spinner(console, "opening");
-    let graph = match args.as_of.state() {
-        Some(state) => Graph::open_at(store, state, options)?,
-        None if args.from_checkpoint => Graph::open_checkpoint_with(store, options)?,
-        None => Graph::open_read_only_with(store, options)?,
+    let options = match args.as_of.state() {
+        Some(state) => options.as_of(state),
+        None if args.from_checkpoint => options.from_checkpoint(),
+        None => options.read_only(),
     };
+    let graph = options.open(store)?;
     let state = StoredState::of(&graph, started.elapsed())?;
     graph.close()?;
     bar.finish_and_clear();
@@ -106,7 +107,7 @@ pub fn open(
     console: &Console,
     interrupt: Option<&Interrupt>,
 ) -> Result<Graph, StoredError> {
-    open_with(store, &settings(small(store)?), wait, console, interrupt)
+    open_with(store, &settings(small()), wait, console, interrupt)
 }
 
 /// Opens the store for many commits and reads, with the order of commits if its engine keeps one.
@@ -117,7 +118,7 @@ pub fn open_for_session(
     console: &Console,
 ) -> Result<Graph, StoredError> {
     let keeps_order = manifest(store)?.options.engine == EngineKind::Tel.name();
-    let options = GraphOptions::of_store(store)?.durability(write.durability.durability());
+    let options = GraphOptions::new().durability(write.durability.durability());
     let options = match keeps_order {
         true => options.engine(EngineKind::Tel).keep_commit_order(),
         false => options.engine(EngineKind::Rapid),
@@ -134,7 +135,7 @@ fn open_with(
 ) -> Result<Graph, StoredError> {
     let started = Instant::now();
     let bar = progress::spinner(console, "opening");
-    let graph = wait.until_open(interrupt, || Graph::open_with(store, options.clone()))?;
+    let graph = wait.until_open(interrupt, || options.open(store))?;
     bar.finish_and_clear();
     note_opened(&graph, store, started, console);
     Ok(graph)
@@ -166,11 +167,9 @@ pub fn note_clock(graph: &Graph, store: &Path, console: &Console) {
     }
 }
 
-/// The options that the store was created with, for a command that commits little. Any engine opens
-/// what another has written.
-fn small(store: &Path) -> Result<GraphOptions, StoredError> {
-    let options = GraphOptions::of_store(store)?;
-    Ok(options.engine(EngineKind::Rapid).segment_bytes(SMALL_SEGMENT))
+/// The options of a command that commits little. Any engine opens what another has written.
+fn small() -> GraphOptions {
+    GraphOptions::new().engine(EngineKind::Rapid).segment_bytes(SMALL_SEGMENT)
 }
 
 /// The label with this name; without a name the first.

@@ -1,7 +1,7 @@
 //! Stores whose newest commit is dated in the future.
 
 use crate::common::Folder;
-use hedgerow::{Graph, GraphOptions, LabelId, ManualClock, WriteGraph};
+use hedgerow::{GraphOptions, LabelId, ManualClock, WriteGraph};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 #[test]
@@ -9,7 +9,7 @@ fn a_store_that_is_ahead_of_the_clock_is_noted_and_read() {
     let folder = Folder::new();
     let clock = ManualClock::default();
     let options = GraphOptions::new().clock(&clock);
-    let graph = Graph::create(folder.path("store"), options).unwrap();
+    let graph = options.create(folder.path("store")).unwrap();
     clock.set(1_000_000);
     graph.put_edge(LabelId::DEFAULT, 1, 2).unwrap();
     // No machine that runs this test has such a clock.

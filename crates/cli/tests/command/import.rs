@@ -3,7 +3,7 @@
 use crate::common::{Folder, lines_of};
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use hedgerow::{Graph, GraphOptions, LabelId};
+use hedgerow::{GraphOptions, LabelId};
 use serde_json::{Value, json};
 use std::io::Write;
 
@@ -207,7 +207,7 @@ fn options_that_contradict_the_store_are_refused_with_both_sides() {
         ("--undirected", ["topology", "is directed, not undirected"]),
         ("--reverse", ["topology", "is directed, not directed with reverse adjacency"]),
         ("--keys text", ["kind of keys", "is number, not text"]),
-        ("--keys dense", ["kind of keys", "is number, not dense id"]),
+        ("--keys dense", ["kind of keys", "is number, not dense"]),
         ("--labels knows", ["list of labels", "likes\": f64, \"rates\": u32], not [\"knows\"]"]),
         ("--label hates", ["there is no label \"hates\" in store", "only \"knows\", \"likes\", \"rates\""]),
         ("--weights", ["--weights: the edges of the label \"knows\"", "carry no value"]),
@@ -236,7 +236,7 @@ fn a_limit_of_memory_stops_an_import_and_what_was_committed_stays() {
 #[test]
 fn a_store_that_is_open_elsewhere_is_refused_with_its_holder() {
     let folder = Folder::with("graph", "1 2\n");
-    let graph = Graph::create(folder.path("store"), GraphOptions::new()).unwrap();
+    let graph = GraphOptions::new().create(folder.path("store")).unwrap();
     let holder = format!("locked by process {}", std::process::id());
     folder.fails("import graph --store store", 5, &["the store is in use", &holder, "--from-checkpoint"]);
     graph.close().unwrap();
@@ -246,7 +246,7 @@ fn a_store_that_is_open_elsewhere_is_refused_with_its_holder() {
 #[test]
 fn an_import_of_another_program_is_given_up_only_with_anew() {
     let folder = Folder::with("graph", "1 2\n");
-    let graph = Graph::create(folder.path("store"), GraphOptions::new()).unwrap();
+    let graph = GraphOptions::new().create(folder.path("store")).unwrap();
     graph.ingest_from(LabelId::DEFAULT, &[(5u64, 6u64)], b"line 1").unwrap();
     graph.close().unwrap();
     drop(graph);

@@ -1,9 +1,7 @@
 //! `hedgerow neighbors`, `get`, `put` and `delete`
 
 use crate::common::Folder;
-use hedgerow::{
-    ColumnType, EdgeSchema, Field, Graph, GraphOptions, KeyKind, LabelSchema, RecordSchema, ValueType,
-};
+use hedgerow::{ColumnType, EdgeSchema, Field, GraphOptions, KeyKind, LabelSchema, RecordSchema, ValueType};
 use serde_json::{Value, json};
 
 /// A store with edges of two labels.
@@ -318,7 +316,7 @@ fn properties_and_values_of_all_types_are_read_and_written() {
         options.label_schema(LabelSchema { name: column.to_string(), edges: EdgeSchema::Value(column) })
     });
     let schema = RecordSchema { fields: types.map(field).to_vec() };
-    drop(Graph::create(folder.path("store"), options.vertex_properties(schema)).unwrap());
+    drop(options.vertex_properties(schema).create(folder.path("store")).unwrap());
 
     let put = "put vertex ann --store store --property is=true --property age=-3 --property score=0.5 --property name=A=B";
     assert_eq!(folder.text(&format!("{put} --property raw=00ff --property seen=17")), "vertex ann added\n");

@@ -147,7 +147,7 @@ fn exports_are_imported_unchanged() {
             _ => hedgerow::Key::Number([0, 1, u64::MAX, 7, 1 << 53, 9, 10][number]),
         };
         let folder = Folder::new();
-        let graph = Graph::create(folder.path("store"), options(keys, topology)).unwrap();
+        let graph = options(keys, topology).create(folder.path("store")).unwrap();
         let (sees, weighs) =
             (graph.catalog().label_id("sees").unwrap(), graph.catalog().label_id("weighs").unwrap());
         let schema = every_type();
@@ -170,7 +170,7 @@ fn exports_are_imported_unchanged() {
                 .json(&format!("export store --label sees --output {sees} --vertices-output vertices.{end}"));
             assert_eq!((&exported["lost_vertices"], &exported["vertices"]), (&0.into(), &7.into()));
             folder.json(&format!("export store --label weighs --output {weighs}"));
-            drop(Graph::create(folder.path(end), options(keys, topology)).unwrap());
+            drop(options(keys, topology).create(folder.path(end)).unwrap());
             folder.json(&format!(
                 "import {sees} --vertices vertices.{end} --store {end} --label sees --chunk 3"
             ));

@@ -36,8 +36,7 @@ const ANY_TEXT: [&str; 8] = ["", "a b", "a,b", "#x", "%y", "line\nend", "\u{feff
 fn make(folder: &Folder, kind: KeyKind, keys: &[Key], edges: EdgeSchema) {
     let has_records = edges.record().is_some();
     let label = LabelSchema { name: "edge".into(), edges };
-    let graph =
-        Graph::create(folder.path("store"), GraphOptions::new().keys(kind).label_schema(label)).unwrap();
+    let graph = GraphOptions::new().keys(kind).label_schema(label).create(folder.path("store")).unwrap();
     let transaction = graph.begin().unwrap();
     for pair in keys.windows(2) {
         transaction.add_vertex(&pair[0]).unwrap();

@@ -97,7 +97,7 @@ fn info_shows_what_is_in_a_store() {
 fn a_store_that_another_process_has_open_can_be_inspected() {
     let folder = Folder::new();
     let process = std::process::id();
-    let graph = Graph::create(folder.path("store"), GraphOptions::new()).unwrap();
+    let graph = GraphOptions::new().create(folder.path("store")).unwrap();
     graph.put_edge(LabelId::DEFAULT, 1, 2).unwrap();
     for options in ["", "--quick"] {
         let info = folder.json(&format!("info store {options}"));
@@ -287,7 +287,7 @@ fn a_torn_tail_is_cut_and_reported() {
 #[test]
 fn a_log_that_is_whole_replaces_a_damaged_checkpoint() {
     let folder = Folder::new();
-    let graph = Graph::create(folder.path("store"), GraphOptions::new().segment_bytes(1 << 16)).unwrap();
+    let graph = GraphOptions::new().segment_bytes(1 << 16).create(folder.path("store")).unwrap();
     (0..20_u64).for_each(|key| assert!(graph.put_edge(LabelId::DEFAULT, key, key + 1).unwrap().changed));
     graph.checkpoint(&CheckpointOptions::new()).unwrap();
     graph.put_edge(LabelId::DEFAULT, 1, 20).unwrap();
@@ -412,7 +412,7 @@ fn a_graph_is_exported_in_all_formats() {
 fn a_failed_export_leaves_the_old_file() {
     let folder = Folder::new();
     let options = GraphOptions::new().keys(KeyKind::String).topology(Topology::DirectedWithReverse);
-    let graph = Graph::create(folder.path("store"), options).unwrap();
+    let graph = options.create(folder.path("store")).unwrap();
     graph.put_edge(LabelId::DEFAULT, "ann", "ben").unwrap();
     graph.put_edge(LabelId::DEFAULT, "a key", "ben").unwrap();
     graph.add_vertex("carl").unwrap();

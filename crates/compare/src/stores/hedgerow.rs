@@ -21,9 +21,9 @@ pub(super) const KIND: Kind = Kind {
 fn open(folder: &Path, durability: Durability, vertices: u32) -> Result<Box<dyn EdgeStore>> {
     let options = GraphOptions::new().keys(KeyKind::Dense).durability(durability);
     if folder.join("MANIFEST").exists() {
-        return Ok(Box::new(Graph::open_with(folder, options)?));
+        return Ok(Box::new(options.open(folder)?));
     }
-    let graph = Graph::create(folder, options)?;
+    let graph = options.create(folder)?;
     let transaction = graph.begin()?;
     (0..vertices).try_for_each(|vertex| transaction.add_vertex(VertexId::new(vertex)))?;
     transaction.commit()?;

@@ -35,7 +35,7 @@ fn insert(bench: &mut Bench<'_>, turn: Turn, kind: EngineKind, way: Way) -> Resu
     {
         let store = bench.new_store()?;
         let options = load::options(kind, turn.threads).durability(durability);
-        let rate = rate(bench, turn, &load::stored_graph(&store, options, vertices)?, way)?;
+        let rate = rate(bench, turn, &load::stored_graph(&store, &options, vertices)?, way)?;
         bench.record_against(turn, &format!("{metric}{ending}"), "edges/s", rate, (IN_MEMORY, in_memory));
     }
     bench.record(turn, format!("throughput-in-memory{ending}"), "edges/s", in_memory);

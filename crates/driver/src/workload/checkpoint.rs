@@ -23,7 +23,7 @@ pub(crate) fn measure(bench: &mut Bench<'_>) -> Result<(), Failure> {
         bench.begin(turn, "")?;
         let store = bench.new_store()?;
         let options = load::options(kind, turn.threads).durability(Durability::Buffered);
-        let graph = load::stored_graph(&store, options, bench.data.vertices())?;
+        let graph = load::stored_graph(&store, &options, bench.data.vertices())?;
         load::in_batches(&graph, bench.data, &bench.watch.cancel)?;
         checkpoints(bench, turn, &graph)?;
         load::check_edges(&graph, bench.data)?;

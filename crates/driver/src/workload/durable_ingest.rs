@@ -66,7 +66,7 @@ fn synced_graph(
     store: &TemporaryStore,
 ) -> Result<Graph, Failure> {
     let options = load::options(kind, turn.threads).durability(Durability::Sync);
-    load::stored_graph(store, options, bench.data.vertices())
+    load::stored_graph(store, &options, bench.data.vertices())
 }
 
 /// The rate at which the whole data set is put into an empty graph as one commit.

@@ -5,7 +5,7 @@ use super::durable_ingest::bulk_rate;
 use crate::executor::{Bench, Turn};
 use crate::stores::TemporaryStore;
 use crate::{Failure, Workload, load};
-use hedgerow::{CheckpointOptions, Durability, EngineKind, Error, Graph, LabelId};
+use hedgerow::{CheckpointOptions, Durability, EngineKind, Error, LabelId};
 use std::time::{Duration, Instant};
 
 const BULK: &str = "bulk ingest in memory";
@@ -66,7 +66,7 @@ impl Kept {
 fn prepare(bench: &Bench<'_>, kind: EngineKind, kept: Kept) -> Result<Prepared, Failure> {
     let (store, cancel) = (bench.new_store()?, &bench.watch.cancel);
     let options = load::options(kind, 1).durability(Durability::None);
-    let graph = load::stored_graph(&store, options, bench.data.vertices())?;
+    let graph = load::stored_graph(&store, &options, bench.data.vertices())?;
     let mut entries = bench.data.stream();
     match kept {
         Kept::Checkpoint => {
@@ -104,7 +104,7 @@ fn recover(bench: &mut Bench<'_>, turn: Turn, kind: EngineKind, stores: &[Prepar
 fn open(turn: Turn, kind: EngineKind, prepared: &Prepared) -> Result<(Duration, Duration), Failure> {
     let options = load::options(kind, turn.threads).durability(Durability::None);
     let started = Instant::now();
-    let graph = Graph::open_with(prepared.store.path(), options)?;
+    let graph = options.open(prepared.store.path())?;
     let elapsed = started.elapsed();
     load::check_edge_count(&graph, prepared.edges)?;
     let recovery = graph.recovery().expect("an opened graph has a recovery report");

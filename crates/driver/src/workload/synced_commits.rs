@@ -46,7 +46,7 @@ pub(crate) fn measure(bench: &mut Bench<'_>) -> Result<(), Failure> {
 fn in_turns(bench: &Bench<'_>, kind: EngineKind) -> Result<(Waits, [Waits; CLIENTS.len()]), Failure> {
     let (store, beside, cancel) = (bench.new_store()?, bench.new_store()?, &bench.watch.cancel);
     let options = load::options(kind, 1).durability(Durability::Sync);
-    let graph = load::stored_graph(&store, options, bench.data.vertices())?;
+    let graph = load::stored_graph(&store, &options, bench.data.vertices())?;
     let mut disk = Disk::new(&beside, APPENDED)?;
     let mut lanes = lanes(bench.data.stream());
     let (mut synced, mut committed) = (Waits::none(), CLIENTS.map(|_| Waits::none()));

@@ -102,6 +102,7 @@ pub trait Property: Sized {
 /// How often a record was changed: 1 when it is put, one more with each change. The store counts
 /// it, so that what is written here has no effect.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Version(pub i64);
 
 macro_rules! properties {

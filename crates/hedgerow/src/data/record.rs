@@ -105,6 +105,17 @@ impl From<model::Record> for Record {
     }
 }
 
+/// Serialized as a map from names to values; without names as a list of the values.
+#[cfg(feature = "serde")]
+impl serde::Serialize for Record {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.names {
+            Some(_) => serializer.collect_map(self.iter()),
+            None => serializer.collect_seq(self.values()),
+        }
+    }
+}
+
 /// Records are equal if their values are.
 impl PartialEq for Record {
     fn eq(&self, other: &Self) -> bool {

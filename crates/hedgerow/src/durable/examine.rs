@@ -69,6 +69,7 @@ pub(crate) fn recover(files: Arc<dyn FileSystem>) -> Result<Repair, Error> {
 
 /// The options of the store's graph, on an engine that is always there: any engine reads what another has written.
 fn options_of(store: &hedgerow_log::Store) -> Result<GraphOptions, Error> {
-    let options = GraphOptions::of_manifest(store.manifest(), &manifest_path(&**store.files()))?;
+    let path = manifest_path(&**store.files());
+    let options = GraphOptions::new().for_store(&store.manifest().options, &path)?;
     Ok(options.engine(EngineKind::default()))
 }

@@ -8,6 +8,7 @@ use std::path::PathBuf;
 
 /// What belongs to the store of a graph, at one moment.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct StoreInfo {
     /// The directory.
     pub path: PathBuf,

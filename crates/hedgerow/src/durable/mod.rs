@@ -4,6 +4,7 @@ pub(crate) mod examine;
 mod graph;
 mod info;
 mod open;
+mod opening;
 mod settings;
 
 pub use info::StoreInfo;

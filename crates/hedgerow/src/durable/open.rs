@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Reason};
 use crate::graph::Graph;
-use crate::options::{EngineKind, GraphOptions};
+use crate::options::{Access, EngineKind, GraphOptions};
 use crate::stores::{OpenStores, Stores, with_store};
 use hedgerow_log::checkpoint::{Checkpoint, UNFINISHED, name_of};
 use hedgerow_log::files::{EngineFiles, FileSystem};
@@ -18,15 +18,18 @@ const LOOKS: usize = 16;
 
 /// Makes a store of an empty graph.
 pub(super) fn create(files: Arc<dyn FileSystem>, options: GraphOptions) -> Result<Graph, Error> {
-    let GraphOptions { log, is_simulated, engine, .. } = options;
-    let retries = options.retries_or_default();
+    if !matches!(options.access, Access::Write) {
+        return Err(Cause::ReadOnly.into());
+    }
+    let GraphOptions { log, is_simulated, .. } = options;
+    let (engine, retries) = (options.engine_or_default(), options.retries_or_default());
     let mut id = [1; 16];
     if !is_simulated {
         getrandom::fill(&mut id).map_err(Reason::Random)?;
     }
     let made_with = options.of_new_store()?;
     // Nothing is made on disk if an option is wrong, or if the directory has files of an engine whose store has lost its manifest.
-    let owns_files = options.engine.owns_files();
+    let owns_files = engine.owns_files();
     let mut stores = Stores::new(options.clone(), owns_files.then(|| looked_at(&files)).transpose()?)?;
     if with_store!(&stores, graph => graph.in_files_through()) > CommitTimestamp::ZERO {
         return Err(StoreError::Missing { path: manifest_path(&*files) }.into());
@@ -52,14 +55,23 @@ fn looked_at(files: &Arc<dyn FileSystem>) -> Result<EngineFiles, StoreError> {
     }
 }
 
-/// Opens a store to read and write.
+/// Opens a store for what the options say.
 pub(super) fn open(files: Arc<dyn FileSystem>, options: GraphOptions) -> Result<Graph, Error> {
-    let GraphOptions { log, is_simulated, engine, .. } = options;
+    match options.access {
+        Access::Write => open_to_write(files, options),
+        Access::Read(as_of) => open_to_read(files, options, as_of),
+        Access::Checkpoint => open_checkpoint(files, options),
+    }
+}
+
+/// Opens a store to read and write.
+fn open_to_write(files: Arc<dyn FileSystem>, options: GraphOptions) -> Result<Graph, Error> {
+    let GraphOptions { log, is_simulated, .. } = options;
     let retries = options.retries_or_default();
     let store = hedgerow_log::Store::open(files)?;
-    let options = options.into_opening(&store.manifest().options, &manifest_path(&**store.files()))?;
-    let batches = Batches::of(&options.settings());
-    let engine_files = options.engine.owns_files().then(|| EngineFiles::new(Arc::clone(store.files())));
+    let options = options.for_store(&store.manifest().options, &manifest_path(&**store.files()))?;
+    let (batches, engine) = (Batches::of(&options.settings()), options.engine_or_default());
+    let engine_files = engine.owns_files().then(|| EngineFiles::new(Arc::clone(store.files())));
     let stores = Stores::new(options, engine_files.clone())?;
     let begin = Instant::now();
     let checkpoint = store.open_checkpoint()?;
@@ -71,20 +83,13 @@ pub(super) fn open(files: Arc<dyn FileSystem>, options: GraphOptions) -> Result<
     Ok(attach(stores, Journal::new(log, Some(recovery), engine_files, is_simulated), engine, retries))
 }
 
-/// Opens the newest checkpoint of a store, which another process may be writing; with the options that the graph was made with, if none
-/// are given.
-pub(super) fn open_checkpoint(
-    files: Arc<dyn FileSystem>,
-    options: Option<GraphOptions>,
-) -> Result<Graph, Error> {
+/// Opens the newest checkpoint of a store, which another process may be writing.
+fn open_checkpoint(files: Arc<dyn FileSystem>, options: GraphOptions) -> Result<Graph, Error> {
     let (store, checkpoint) = newest_checkpoint(&files)?;
     let checkpoint = checkpoint.ok_or_else(|| Reason::NoCheckpoint(files.location()))?;
     let (manifest, path) = (store.manifest().clone(), manifest_path(&*files));
-    let options = match options {
-        Some(options) => options.into_opening(&manifest.options, &path)?,
-        None => GraphOptions::of_manifest(&manifest, &path)?,
-    };
-    let (batches, engine) = (Batches::of(&options.settings()), options.engine);
+    let options = options.for_store(&manifest.options, &path)?;
+    let (batches, engine) = (Batches::of(&options.settings()), options.engine_or_default());
     let stores = Stores::new(options, None)?;
     let recovery =
         with_store!(&stores, graph => graph.restore_checkpoint(&checkpoint, &manifest, &*files, batches))?;
@@ -92,20 +97,16 @@ pub(super) fn open_checkpoint(
     Ok(attach(stores, Journal::read_only(files, manifest, recovery), engine, 0))
 }
 
-/// Opens a store to read its newest state, or a past one: that of its checkpoint, or a later one. With the options that the graph was made
-/// with, if none are given. Changes nothing.
-pub(super) fn open_to_read(
+/// Opens a store to read its newest state, or a past one: that of its checkpoint, or a later one. Changes nothing.
+fn open_to_read(
     files: Arc<dyn FileSystem>,
-    options: Option<GraphOptions>,
+    options: GraphOptions,
     as_of: Option<AsOf>,
 ) -> Result<Graph, Error> {
     let store = hedgerow_log::Store::open_shared(Arc::clone(&files))?;
     let path = manifest_path(&*files);
-    let options = match options {
-        Some(options) => options.into_opening(&store.manifest().options, &path)?,
-        None => GraphOptions::of_manifest(store.manifest(), &path)?,
-    };
-    let (batches, engine) = (Batches::of(&options.settings()), options.engine);
+    let options = options.for_store(&store.manifest().options, &path)?;
+    let (batches, engine) = (Batches::of(&options.settings()), options.engine_or_default());
     let until = as_of.and_then(|as_of| Until::new(as_of, options.clock.wall()));
     let stores = Stores::new(options, Some(EngineFiles::read_only(Arc::clone(&files))))?;
     let begin = Instant::now();

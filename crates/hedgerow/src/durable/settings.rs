@@ -2,69 +2,32 @@
 
 use crate::error::{Error, OtherOption, Reason};
 use crate::options::{EngineKind, GraphOptions, OWN_FILES};
-use hedgerow_log::files::{FileSystem, RealFiles};
-use hedgerow_log::{Manifest, StoreError, StoreOptions};
+use hedgerow_log::{StoreError, StoreOptions};
 use hedgerow_model::{Catalog, ColumnType, EdgeSchema, LabelSchema, ParallelSchema, RecordSchema, Topology};
-use hedgerow_sync::Arc;
+use hedgerow_pipeline::Settings;
 use std::path::Path;
 
 impl GraphOptions {
-    /// What the graph in the directory `path` was made with: engine, topology, keys, labels, vertex properties, strictness. What is not
-    /// kept in the store has its default; if the engine was one for research, so has the engine. Reads one small file; the store may be
-    /// open elsewhere.
-    ///
-    /// A graph that is opened with these options also has the labels that [were added](crate::store::add_labels) to the store since they were read,
-    /// unless [`GraphOptions::label`] lists labels of its own.
-    ///
-    /// # Errors
-    /// [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) if there is no store; what is wrong with its manifest;
-    /// [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported) if it was made with an engine that this version does not know.
-    pub fn of_store(path: impl AsRef<Path>) -> Result<Self, Error> {
-        let files: Arc<dyn FileSystem> = Arc::new(RealFiles::read_only(path.as_ref()));
-        Self::of_store_on(&files)
-    }
-
-    /// [`GraphOptions::of_store`] in any directory.
-    #[doc(hidden)]
-    pub fn of_store_on(files: &Arc<dyn FileSystem>) -> Result<Self, Error> {
-        let store = hedgerow_log::Store::open_read_only(Arc::clone(files))?;
-        Self::of_manifest(store.manifest(), &files.location().join(Manifest::FILE))
-    }
-
-    /// What the graph of the manifest at `path` was made with.
-    pub(crate) fn of_manifest(manifest: &Manifest, path: &Path) -> Result<Self, Error> {
-        let StoreOptions { engine, keys, topology, strict, catalog } = &manifest.options;
-        let Some(engine) = EngineKind::of_manifest(engine) else {
-            let (path, name) = (path.to_owned(), engine.clone());
-            return Err(StoreError::UnknownEngine { path, name }.into());
-        };
-        Ok(GraphOptions {
-            engine,
-            topology: *topology,
-            keys: *keys,
-            labels: catalog.labels().to_vec(),
-            takes_stored_labels: true,
-            vertices: catalog.vertices().clone(),
-            strict: *strict,
-            ..GraphOptions::default()
-        })
-    }
-
     /// What a store of this graph is made with.
     pub(super) fn of_new_store(&self) -> Result<StoreOptions, Error> {
-        Ok(StoreOptions {
-            engine: self.engine.stored_name(),
-            keys: self.keys,
-            topology: self.topology,
-            strict: self.strict,
-            catalog: Catalog::new(self.labels.clone(), self.vertices.clone())?,
-        })
+        let Settings { keys, topology, strict, .. } = self.settings();
+        let catalog = Catalog::new(self.labels.clone(), self.vertices.clone().unwrap_or_default())?;
+        Ok(StoreOptions { engine: self.engine_or_default().stored_name(), keys, topology, strict, catalog })
     }
 
-    /// The options to open the store of the manifest at `path` with. Fails if what cannot be changed differs from what it says. The engine can be,
-    /// unless it owns files.
-    pub(super) fn into_opening(mut self, stored: &StoreOptions, path: &Path) -> Result<Self, Error> {
-        if self.takes_stored_labels {
+    /// The options with what the graph of the manifest at `path` was made with, where nothing else is asked for. Fails if what cannot be
+    /// changed differs from what is asked for. The engine can be changed, unless it owns files.
+    pub(super) fn for_store(mut self, stored: &StoreOptions, path: &Path) -> Result<Self, Error> {
+        if self.engine.is_none() {
+            let engine = EngineKind::of_manifest(&stored.engine);
+            let unknown = || StoreError::UnknownEngine { path: path.to_owned(), name: stored.engine.clone() };
+            self.engine = Some(engine.ok_or_else(unknown)?);
+        }
+        self.topology.get_or_insert(stored.topology);
+        self.keys.get_or_insert(stored.keys);
+        self.strict.get_or_insert(stored.strict);
+        self.vertices.get_or_insert_with(|| stored.catalog.vertices().clone());
+        if self.labels.is_empty() {
             self.labels = stored.catalog.labels().to_vec();
         }
         let asked = self.of_new_store()?;

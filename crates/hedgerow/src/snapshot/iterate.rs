@@ -14,6 +14,7 @@ const STEP: u32 = 256;
 
 /// An edge with its ends and its data.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Edge<T = ()> {
     /// The vertex that it leaves; of an undirected edge the one with the lower vertex id.
     pub source: Key,

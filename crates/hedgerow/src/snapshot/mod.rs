@@ -58,6 +58,7 @@ impl Registrar for Ordered {
 
 /// An open snapshot, as [`Graph::snapshots`](crate::Graph::snapshots) lists it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct SnapshotInfo {
     /// The commit whose state it is.
     pub timestamp: CommitTimestamp,

@@ -128,11 +128,12 @@ impl Stores {
     /// An empty graph, or what the engine has of it in `files` of its own.
     pub(crate) fn new(mut options: GraphOptions, _files: Option<EngineFiles>) -> Result<Self, Error> {
         let labels = std::mem::take(&mut options.labels);
-        let catalog = Catalog::new(labels, std::mem::take(&mut options.vertices))?;
-        if options.scratch.is_some() && options.engine != EngineKind::Tel {
-            return Err(Reason::NoScratch(options.engine.name()).into());
+        let catalog = Catalog::new(labels, options.vertices.take().unwrap_or_default())?;
+        let engine = options.engine_or_default();
+        if options.scratch.is_some() && engine != EngineKind::Tel {
+            return Err(Reason::NoScratch(engine.name()).into());
         }
-        match options.engine {
+        match engine {
             #[cfg(feature = "rapid")]
             EngineKind::Rapid => Ok(Stores::Rapid(store(rapid::new(&options, &catalog)?, &options, catalog))),
             #[cfg(feature = "tel")]
@@ -173,5 +174,5 @@ fn store<E: Engine>(engine: E, options: &GraphOptions, catalog: Catalog) -> Stor
 }
 
 fn engine_options(options: &GraphOptions, catalog: &Catalog) -> SubgraphOptions {
-    SubgraphOptions { topology: options.topology, catalog: catalog.clone() }
+    SubgraphOptions { topology: options.settings().topology, catalog: catalog.clone() }
 }

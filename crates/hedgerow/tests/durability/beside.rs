@@ -24,7 +24,7 @@ fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
 #[test]
 fn a_check_beside_a_writer_finds_nothing_wrong() {
     let folder = tempfile::tempdir().unwrap();
-    let graph = Graph::create(folder.path(), small()).unwrap();
+    let graph = small().create(folder.path()).unwrap();
     let is_over = AtomicBool::new(false);
     std::thread::scope(|scope| {
         scope.spawn(|| {
@@ -48,7 +48,7 @@ fn a_check_beside_a_writer_finds_nothing_wrong() {
 #[test]
 fn to_ask_for_the_writer_is_noticed_by_none() {
     let folder = tempfile::tempdir().unwrap();
-    Graph::create(folder.path(), small()).unwrap().close().unwrap();
+    small().create(folder.path()).unwrap().close().unwrap();
     let is_over = AtomicBool::new(false);
     std::thread::scope(|scope| {
         for _ in 0..2 {
@@ -75,7 +75,7 @@ fn reading_changes_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let (original, copy) = (folder.path().join("original"), folder.path().join("copy"));
     let options = options(Topology::Directed, KeyKind::Number).segment_bytes(4096);
-    let graph = Graph::create(&original, options).unwrap();
+    let graph = options.create(&original).unwrap();
     graph.put_each(LabelId::DEFAULT, &(0..100_u64).map(|key| (key, key + 1)).collect::<Vec<_>>()).unwrap();
     graph.checkpoint(&CheckpointOptions::new()).unwrap();
     graph.put_each(LabelId::DEFAULT, &(0..100_u64).map(|key| (key, key + 2)).collect::<Vec<_>>()).unwrap();
@@ -87,19 +87,18 @@ fn reading_changes_nothing() {
         }
     }
     let before = files(&copy);
-    let readers = [(); 2].map(|()| Graph::open_read_only(&copy).unwrap());
+    let readers = [(); 2].map(|()| GraphOptions::new().read_only().open(&copy).unwrap());
     for reader in &readers {
         assert_eq!(Oracle::of_snapshot(&reader.snapshot().unwrap()), expected);
         assert_eq!(reader.put_edge(LabelId::DEFAULT, 1, 2).unwrap_err().kind(), ErrorKind::ReadOnly);
     }
-    let past = Graph::open_at(&copy, hedgerow::CommitTimestamp(150), GraphOptions::of_store(&copy).unwrap())
-        .unwrap();
+    let past = GraphOptions::new().as_of(hedgerow::CommitTimestamp(150)).open(&copy).unwrap();
     assert_eq!(past.snapshot().unwrap().edge_count(), 150);
     assert!(store::check(&copy).unwrap().problems.is_empty());
     assert_eq!(store::holder(&copy).unwrap(), None);
     assert_eq!(files(&copy), before);
 
-    let refused = Graph::open_read_only(&original).unwrap_err();
+    let refused = GraphOptions::new().read_only().open(&original).unwrap_err();
     assert_eq!(refused.kind(), ErrorKind::Locked, "{refused}");
 }
 
@@ -107,7 +106,7 @@ fn reading_changes_nothing() {
 #[test]
 fn a_writer_that_lost_its_lock_makes_no_checkpoint() {
     let folder = tempfile::tempdir().unwrap();
-    let first = Graph::create(folder.path(), small()).unwrap();
+    let first = small().create(folder.path()).unwrap();
     first.put_edge(LabelId::DEFAULT, 1, 2).unwrap();
     std::fs::remove_file(folder.path().join("LOCK")).unwrap();
     let second = Graph::open(folder.path()).unwrap();
@@ -132,7 +131,7 @@ fn links_and_pipes_are_refused() {
     {
         for is_link in [true, false] {
             std::fs::write(&outside, "untouched").unwrap();
-            Graph::create(&path, small()).unwrap().close().unwrap();
+            small().create(&path).unwrap().close().unwrap();
             let _ = std::fs::remove_file(path.join(name));
             match is_link {
                 true => std::os::unix::fs::symlink(&outside, path.join(name)).unwrap(),
@@ -143,7 +142,7 @@ fn links_and_pipes_are_refused() {
             }
             let _ = store::holder(&path);
             let _ = store::check(&path);
-            let _ = Graph::open_read_only(&path);
+            let _ = GraphOptions::new().read_only().open(&path);
             if let Ok(graph) = Graph::open(&path) {
                 graph.put_edge(LabelId::DEFAULT, 1, 2).unwrap();
                 graph.checkpoint(&CheckpointOptions::new()).unwrap();

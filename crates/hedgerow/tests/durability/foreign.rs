@@ -50,7 +50,7 @@ fn store_with(
 ) -> (SimulatedFiles, Result<Graph, hedgerow::Error>) {
     let files = SimulatedFiles::new(1);
     let options = options(TOPOLOGY, KeyKind::Number).segment_bytes(4096).simulated();
-    let graph = Graph::create_on(Arc::new(files.clone()), options.clone()).unwrap();
+    let graph = options.create_on(Arc::new(files.clone())).unwrap();
     graph.put_edge(LabelId::DEFAULT, 10, 11).unwrap();
     graph.close().unwrap();
     drop(graph);
@@ -64,7 +64,7 @@ fn store_with(
     log.wait_durable(appended.at()).unwrap();
     log.close().unwrap();
     drop(log);
-    let graph = Graph::open_on(Arc::new(files.clone()), options);
+    let graph = options.open_on(Arc::new(files.clone()));
     (files, graph)
 }
 
@@ -114,7 +114,7 @@ fn ids_far_apart_are_taken() {
     drop(snapshot);
     graph.checkpoint(&CheckpointOptions::new()).unwrap();
     drop(graph);
-    let graph = Graph::open_on(Arc::new(files), options(TOPOLOGY, KeyKind::Number)).unwrap();
+    let graph = options(TOPOLOGY, KeyKind::Number).open_on(Arc::new(files)).unwrap();
     assert!(
         graph.contains_edge(LabelId::DEFAULT, 13, 12).unwrap()
             && graph.contains_edge(LabelId::DEFAULT, 12, 10).unwrap()

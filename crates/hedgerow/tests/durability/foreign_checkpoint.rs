@@ -22,7 +22,7 @@ fn store_with_checkpoint(seed: u64) -> (SimulatedFiles, String, GraphOptions) {
     worker.run_and_close(120).unwrap();
     let options = worker.promises.options.clone();
     drop(worker);
-    let graph = Graph::open_on(Arc::new(files.clone()), options.clone()).unwrap();
+    let graph = options.open_on(Arc::new(files.clone())).unwrap();
     graph.checkpoint(&hedgerow::CheckpointOptions::new()).unwrap();
     graph.close().unwrap();
     drop(graph);
@@ -81,7 +81,7 @@ fn a_foreign_checkpoint_is_refused_or_is_a_graph() {
             let damaged = files.copy();
             damaged.open(&name, Access::Create).unwrap().write_all_at(&bytes, 0).unwrap();
             let options = options.clone().engine(ENGINES[case % ENGINES.len()]);
-            match Graph::open_on(Arc::new(damaged), options) {
+            match options.open_on(Arc::new(damaged)) {
                 Ok(graph) => {
                     works(&graph);
                     opened += 1;

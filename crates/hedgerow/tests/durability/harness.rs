@@ -22,7 +22,7 @@ fn find(
 ) -> Result<Option<Graph>, String> {
     let engines = promises.engines;
     let options = promises.options.clone().engine(engines[engine as usize % engines.len()]);
-    let graph = match Graph::open_on(Arc::new(files.clone()), options) {
+    let graph = match options.open_on(Arc::new(files.clone())) {
         Ok(graph) => graph,
         Err(error) if error.kind() == ErrorKind::NotFound => {
             return match promises.created {
@@ -83,7 +83,7 @@ pub fn verify_recovery(
 
 /// Opens, commits some, makes a checkpoint, closes.
 fn go_on(files: &SimulatedFiles, promises: &mut Promises) -> Result<(), Error> {
-    let graph = Graph::open_on(Arc::new(files.clone()), promises.options.clone())?;
+    let graph = promises.options.open_on(Arc::new(files.clone()))?;
     let found = graph.snapshot()?.timestamp();
     promises.promise(files.operations(), found);
     let key = |number: u64| match graph.key_kind() {

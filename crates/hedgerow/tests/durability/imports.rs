@@ -36,7 +36,7 @@ fn every_piece_is_imported_once_whenever_the_power_goes() {
         let mut files = SimulatedFiles::new(1);
         let options =
             GraphOptions::new().durability(durability).segment_bytes(700).buffer_bytes(200).simulated();
-        let mut graph = Graph::create_on(Arc::new(files.clone()), options.clone()).unwrap();
+        let mut graph = options.create_on(Arc::new(files.clone())).unwrap();
         let (mut imported, mut lost) = (0, 0);
         while next(&graph) < PIECES {
             let piece = next(&graph);
@@ -51,7 +51,7 @@ fn every_piece_is_imported_once_whenever_the_power_goes() {
                 let found = files.after_crash(survival, imported as u64);
                 drop(graph);
                 files = found;
-                graph = Graph::open_on(Arc::new(files.clone()), options.clone()).unwrap();
+                graph = options.open_on(Arc::new(files.clone())).unwrap();
                 let kept = next(&graph);
                 assert!(kept <= piece + 1 && (durability != Durability::Sync || kept == piece + 1));
                 lost += piece + 1 - kept;

@@ -39,7 +39,7 @@ fn options(durability: Durability) -> GraphOptions {
 
 /// A segment of the usual size does not fit on a small disk.
 fn open(store: &Path) -> Result<Graph, hedgerow::Error> {
-    Graph::open_with(store, options(Durability::Sync))
+    options(Durability::Sync).open(store)
 }
 
 /// Puts edges until one cannot be put. Says how many could, and why the next could not.
@@ -91,7 +91,7 @@ fn on_a_small_disk() {
     };
     for durability in [Durability::Sync, Durability::Buffered, Durability::None] {
         fill(1 << 20);
-        let graph = Graph::create(&store, options(durability).buffer_bytes(4096)).unwrap();
+        let graph = options(durability).buffer_bytes(4096).create(&store).unwrap();
         graph.put_edge(LabelId::DEFAULT, 0, 1).unwrap();
         graph.flush().unwrap();
         let (put, error) = put_until_refused(&graph);
@@ -122,10 +122,10 @@ fn on_a_small_disk() {
     }
     // A store that cannot be made can be made later.
     fill(0);
-    let error = Graph::create(&store, options(Durability::Sync)).unwrap_err();
+    let error = options(Durability::Sync).create(&store).unwrap_err();
     assert!(error.to_string().contains("No space left on device"), "{error}");
     fs::remove_file(&ballast).unwrap();
-    Graph::create(&store, options(Durability::Sync)).unwrap().put_edge(LabelId::DEFAULT, 1, 2).unwrap();
+    options(Durability::Sync).create(&store).unwrap().put_edge(LabelId::DEFAULT, 1, 2).unwrap();
 }
 
 #[test]
@@ -139,9 +139,9 @@ fn sixty_four_files_are_enough() {
 #[ignore = "run by the test above, with few open files"]
 fn with_few_open_files() {
     let store = folder().join("store");
-    drop(Graph::create(&store, options(Durability::Sync)).unwrap());
+    drop(options(Durability::Sync).create(&store).unwrap());
     for round in 0..5 {
-        let graph = Graph::open_with(&store, options(Durability::Sync)).unwrap();
+        let graph = options(Durability::Sync).open(&store).unwrap();
         thread::scope(|scope| {
             for writer in 0..8 {
                 let (graph, begin) = (&graph, (round * 8 + writer) * 300);
@@ -152,16 +152,16 @@ fn with_few_open_files() {
             }
         });
         graph.checkpoint(&CheckpointOptions::new()).unwrap();
-        let beside = Graph::open_checkpoint(&store).unwrap();
+        let beside = GraphOptions::new().from_checkpoint().open(&store).unwrap();
         assert!(holds(&beside, (round + 1) * 2400));
     }
     // Now none is left.
-    let graph = Graph::open_with(&store, options(Durability::Sync)).unwrap();
+    let graph = options(Durability::Sync).open(&store).unwrap();
     let others: Vec<File> = std::iter::from_fn(|| File::open("/dev/null").ok()).collect();
     let words = "Too many open files";
     let error = graph.checkpoint(&CheckpointOptions::new()).unwrap_err();
     assert!(error.to_string().contains(words), "{error}");
-    let error = Graph::open_checkpoint(&store).unwrap_err();
+    let error = GraphOptions::new().from_checkpoint().open(&store).unwrap_err();
     assert!(error.to_string().contains(words), "{error}");
     let (put, error) = {
         let begin = 1_000_000;

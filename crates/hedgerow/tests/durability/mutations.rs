@@ -115,8 +115,7 @@ fn shared(files: &SimulatedFiles) -> Arc<dyn FileSystem> {
 
 /// What opening a store gives: its last commit, or why it cannot be opened.
 fn open(files: &SimulatedFiles, subject: &Subject, is_plain: bool) -> Result<CommitTimestamp, String> {
-    let options = GraphOptions::of_store_on(&shared(files)).map_err(|error| error.to_string())?;
-    let options = || options.clone().threads(1).simulated();
+    let options = || GraphOptions::new().threads(1).simulated();
     let state = |graph: Result<Graph, Error>| -> Result<(CommitTimestamp, Option<Oracle>), String> {
         let snapshot =
             graph.map_err(|error| error.to_string())?.snapshot().map_err(|error| error.to_string())?;
@@ -124,8 +123,8 @@ fn open(files: &SimulatedFiles, subject: &Subject, is_plain: bool) -> Result<Com
         let is_small = is_plain || snapshot.vertex_bound() < 1 << 20;
         Ok((snapshot.timestamp(), is_small.then(|| Oracle::of_snapshot(&snapshot))))
     };
-    let read = state(Graph::open_read_only_on(shared(files), options()));
-    let written = state(Graph::open_on(shared(files), options()));
+    let read = state(options().read_only().open_on(shared(files)));
+    let written = state(options().open_on(shared(files)));
     assert_eq!(read, written, "to read, and to write");
     let (last, found) = written?;
     if is_plain {
@@ -192,7 +191,7 @@ fn a_log_that_is_whole_replaces_a_damaged_checkpoint() {
             let files = SimulatedFiles::new(1);
             let options =
                 || options(Topology::Undirected, KeyKind::Number).segment_bytes(segment_bytes).simulated();
-            let graph = Graph::create_on(Arc::new(files.clone()), options()).unwrap();
+            let graph = options().create_on(Arc::new(files.clone())).unwrap();
             (0..40_u64)
                 .for_each(|key| assert!(graph.put_edge(LabelId::DEFAULT, key, key + 1).unwrap().changed));
             graph.checkpoint(&CheckpointOptions::new()).unwrap();
@@ -205,7 +204,7 @@ fn a_log_that_is_whole_replaces_a_damaged_checkpoint() {
             let found = files.copy();
             let name = names(&found).into_iter().find(|name| name.starts_with("checkpoint-")).unwrap();
             found.open(&name, Access::Write).unwrap().write_all_at(&[0xa5; 8], 40).unwrap();
-            let open = || Graph::open_on(Arc::new(found.clone()), options());
+            let open = || options().open_on(Arc::new(found.clone()));
             assert_eq!(open().unwrap_err().kind(), ErrorKind::Storage);
             let repair = recover_on(Arc::new(found.clone()));
             if is_pruned {

@@ -34,7 +34,7 @@ fn disk() -> GraphOptions {
 #[test]
 fn a_graph_comes_back_from_the_engines_files_the_checkpoint_and_the_log() {
     let files = SimulatedFiles::new(7);
-    let graph = Graph::create_on(Arc::new(files.clone()), disk()).unwrap();
+    let graph = disk().create_on(Arc::new(files.clone())).unwrap();
     let edges: Vec<(u64, u64)> = (0..300).map(|edge| (edge % 20, 100 + edge)).collect();
     graph.ingest(LabelId::DEFAULT, &edges).unwrap();
     let report = graph.checkpoint(&CheckpointOptions::new()).unwrap();
@@ -47,7 +47,7 @@ fn a_graph_comes_back_from_the_engines_files_the_checkpoint_and_the_log() {
     let shown = Oracle::of_snapshot(&graph.snapshot().unwrap());
     graph.close().unwrap();
     drop(graph);
-    let graph = Graph::open_on(Arc::new(files.clone()), disk()).unwrap();
+    let graph = disk().open_on(Arc::new(files.clone())).unwrap();
     assert_eq!(Oracle::of_snapshot(&graph.snapshot().unwrap()), shown);
     assert_eq!(graph.recovery().unwrap().last, CommitTimestamp(102));
     assert!(
@@ -58,7 +58,7 @@ fn a_graph_comes_back_from_the_engines_files_the_checkpoint_and_the_log() {
 
 #[test]
 fn what_is_counted_later_has_bounds_and_a_deletion_says_what_it_did() {
-    let graph = Graph::create_on(Arc::new(SimulatedFiles::new(1)), disk()).unwrap();
+    let graph = disk().create_on(Arc::new(SimulatedFiles::new(1))).unwrap();
     graph.put_edge(LabelId::DEFAULT, 1, 2).unwrap();
     let again = graph.put_edge(LabelId::DEFAULT, 1, 2).unwrap();
     assert_eq!((again.edges_added, again.edges_removed), (Count::between(0, 1), Count::exactly(0)));
@@ -83,13 +83,13 @@ fn in_engine_files(files: &SimulatedFiles) -> Vec<(String, Vec<u8>)> {
 fn nothing_is_written_to_a_store_that_was_given_up() {
     let files = SimulatedFiles::new(1);
     let on = || Arc::new(files.clone());
-    let first = Graph::create_on(on(), disk()).unwrap();
+    let first = disk().create_on(on()).unwrap();
     // Enough to be flushed by the next commit, and to be merged.
     for edge in 0..200 {
         first.put_edge(LabelId::DEFAULT, edge, edge + 1).unwrap();
     }
     first.close().unwrap();
-    let second = Graph::open_on(on(), disk()).unwrap();
+    let second = disk().open_on(on()).unwrap();
     second.put_edge(LabelId::DEFAULT, 900, 901).unwrap();
     second.checkpoint(&CheckpointOptions::new()).unwrap();
     let before = in_engine_files(&files);
@@ -104,7 +104,7 @@ fn nothing_is_written_to_a_store_that_was_given_up() {
     assert!(in_engine_files(&files) == before);
     second.close().unwrap();
     drop(second);
-    let reader = Graph::open_read_only_on(on(), disk()).unwrap();
+    let reader = disk().read_only().open_on(on()).unwrap();
     let before = in_engine_files(&files);
     for edge in 0..50 {
         assert_eq!(
@@ -126,7 +126,7 @@ fn a_graph_on_files_goes_on_at_its_memory_limit() {
         }),
     };
     let options = disk().engine(EngineKind::Custom(Box::leak(Box::new(roomy)))).memory_limit(1 << 20);
-    let graph = Graph::create_on(Arc::new(SimulatedFiles::new(1)), options).unwrap();
+    let graph = options.create_on(Arc::new(SimulatedFiles::new(1))).unwrap();
     for part in 0..40_u64 {
         let edges: Vec<(u64, u64)> = (0..500).map(|edge| (edge % 50, (part * 500 + edge) % 211)).collect();
         graph.ingest(LabelId::DEFAULT, &edges).unwrap();
@@ -137,7 +137,7 @@ fn a_graph_on_files_goes_on_at_its_memory_limit() {
 #[test]
 fn files_that_end_before_the_checkpoint_are_damage() {
     let files = SimulatedFiles::new(1);
-    let graph = Graph::create_on(Arc::new(files.clone()), disk()).unwrap();
+    let graph = disk().create_on(Arc::new(files.clone())).unwrap();
     graph.put_edge(LabelId::DEFAULT, 1, 2).unwrap();
     graph.checkpoint(&CheckpointOptions::new()).unwrap();
     graph.close().unwrap();
@@ -149,9 +149,9 @@ fn files_that_end_before_the_checkpoint_are_damage() {
         files.remove(&name).unwrap();
     }
     let without_manifest = in_engine_files(&lost);
-    let refused = Graph::create_on(Arc::new(lost.clone()), disk()).unwrap_err();
+    let refused = disk().create_on(Arc::new(lost.clone())).unwrap_err();
     assert!(refused.kind() == ErrorKind::Storage && in_engine_files(&lost) == without_manifest, "{refused}");
-    let damaged = Graph::open_on(Arc::new(files.clone()), disk()).unwrap_err();
+    let damaged = disk().open_on(Arc::new(files.clone())).unwrap_err();
     assert_eq!(damaged.kind(), ErrorKind::Storage);
     assert!(damaged.to_string().contains("commits up to 0 only"), "{damaged}");
 }
@@ -160,19 +160,19 @@ fn files_that_end_before_the_checkpoint_are_damage() {
 fn a_store_and_an_engine_with_files_belong_together() {
     let files = SimulatedFiles::new(1);
     let on = || Arc::new(files.clone());
-    let graph = Graph::create_on(on(), disk()).unwrap();
+    let graph = disk().create_on(on()).unwrap();
     graph.put_edge(LabelId::DEFAULT, 1, 2).unwrap();
     graph.checkpoint(&CheckpointOptions::new()).unwrap();
     drop(graph);
-    assert_eq!(Graph::create_on(on(), disk()).unwrap_err().kind(), ErrorKind::Exists);
-    let refused = Graph::open_on(on(), disk().engine(EngineKind::Rapid)).unwrap_err();
+    assert_eq!(disk().create_on(on()).unwrap_err().kind(), ErrorKind::Exists);
+    let refused = disk().engine(EngineKind::Rapid).open_on(on()).unwrap_err();
     assert_eq!(refused.kind(), ErrorKind::InvalidInput);
     assert!(refused.to_string().contains("is disk, not rapid"), "{refused}");
-    let refused = GraphOptions::of_store_on(&(on() as Arc<_>)).unwrap_err();
+    let refused = GraphOptions::new().open_on(on()).unwrap_err();
     assert_eq!(refused.kind(), ErrorKind::Unsupported);
     let others = SimulatedFiles::new(1);
-    drop(Graph::create_on(Arc::new(others.clone()), disk().engine(EngineKind::Tel)).unwrap());
-    let refused = Graph::open_on(Arc::new(others), disk()).unwrap_err();
+    drop(disk().engine(EngineKind::Tel).create_on(Arc::new(others.clone())).unwrap());
+    let refused = disk().open_on(Arc::new(others)).unwrap_err();
     assert!(refused.to_string().contains("is tel, not disk"), "{refused}");
     assert_eq!(Graph::in_memory(disk()).unwrap_err().kind(), ErrorKind::Unsupported);
 }
@@ -182,7 +182,7 @@ fn past_states_are_there_from_the_last_flush_on() {
     let (files, clock) = (SimulatedFiles::new(1), ManualClock::default());
     clock.set(1_000);
     let on = || Arc::new(files.clone());
-    let graph = Graph::create_on(on(), disk().clock(&clock)).unwrap();
+    let graph = disk().clock(&clock).create_on(on()).unwrap();
     let commit = |edge: u64| {
         clock.advance(Duration::from_micros(10));
         graph.put_edge(LabelId::DEFAULT, edge, edge + 1).unwrap();
@@ -195,7 +195,7 @@ fn past_states_are_there_from_the_last_flush_on() {
     assert!(kept > CommitTimestamp(20) && kept < CommitTimestamp(100));
     graph.close().unwrap();
     drop(graph);
-    let open_at = |state: AsOf| Graph::open_at_on(on(), state, disk().clock(&clock));
+    let open_at = |state: AsOf| disk().clock(&clock).as_of(state).open_on(on());
     for (at, is_there) in [(1, false), (kept.0 - 1, false), (kept.0, true), (99, true)] {
         for state in [AsOf::Commit(CommitTimestamp(at)), AsOf::Time(1_000 + 10 * at)] {
             match open_at(state) {

@@ -62,7 +62,7 @@ fn they_come_back_from_the_log_and_from_checkpoints() {
     {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("bank");
-        let graph = Graph::create(&path, options(engine, topology)).unwrap();
+        let graph = options(engine, topology).create(&path).unwrap();
         let mut expected = BTreeMap::new();
         let mut early = None;
         for number in 0..COMMITS {
@@ -94,7 +94,7 @@ fn they_come_back_from_the_log_and_from_checkpoints() {
             "{logged} bytes: each commit is logged by what it changes"
         );
         for reopened in [engine, EngineKind::Rapid, EngineKind::Tel] {
-            let graph = Graph::open_with(&path, options(reopened, topology)).unwrap();
+            let graph = options(reopened, topology).open(&path).unwrap();
             check(&graph.snapshot().unwrap(), &expected);
             graph.close().unwrap();
         }
@@ -113,7 +113,7 @@ fn they_come_back_from_the_log_and_from_checkpoints() {
 fn labels_that_are_added_later_are_those_of_the_graph_from_then_on() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("bank");
-    let graph = Graph::create(&path, GraphOptions::new()).unwrap();
+    let graph = GraphOptions::new().create(&path).unwrap();
     graph.put_edge(LabelId::DEFAULT, 1, 2).unwrap();
     graph.checkpoint(&CheckpointOptions::new()).unwrap();
     graph.put_edge(LabelId::DEFAULT, 2, 3).unwrap();

@@ -10,7 +10,7 @@ use std::thread;
 fn graph(durability: Durability) -> (GatedFiles, Graph) {
     let files = GatedFiles::new();
     let options = GraphOptions::new().topology(Topology::Undirected).durability(durability).simulated();
-    let graph = Graph::create_on(Arc::new(files.clone()), options).unwrap();
+    let graph = options.create_on(Arc::new(files.clone())).unwrap();
     (files, graph)
 }
 
@@ -131,7 +131,7 @@ fn a_stream_is_synced_as_a_whole() {
 fn synced_commits_leave_no_garbage() {
     let files = GatedFiles::new();
     let options = GraphOptions::new().keys(KeyKind::Number).segment_bytes(1 << 20).simulated();
-    let graph = Graph::create_on(Arc::new(files), options).unwrap();
+    let graph = options.create_on(Arc::new(files)).unwrap();
     let spokes: Vec<(u64, u64)> = (0..200).map(|number| (0, number)).collect();
     graph.ingest(LabelId::DEFAULT, &spokes).unwrap();
     let mut most = 0;

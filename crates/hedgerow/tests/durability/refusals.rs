@@ -14,6 +14,7 @@ use hedgerow_log::files::{Access, FileSystem};
 use std::fmt::Debug;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 fn small() -> GraphOptions {
     GraphOptions::new().segment_bytes(4096)
@@ -32,15 +33,18 @@ fn a_store_is_made_once_and_must_be_there() {
     let path = folder.path().join("deep/store");
     let name = path.to_str().unwrap();
     refused(Graph::open(&path), ErrorKind::NotFound, &["there is no store in", name]);
-    refused(GraphOptions::of_store(&path), ErrorKind::NotFound, &["there is no store in", name]);
-    refused(Graph::open_checkpoint(&path), ErrorKind::NotFound, &["there is no store in", name]);
+    refused(
+        GraphOptions::new().from_checkpoint().open(&path),
+        ErrorKind::NotFound,
+        &["there is no store in", name],
+    );
     refused(store::check(&path), ErrorKind::NotFound, &["there is no store in", name]);
     refused(store::recover_to_last_valid(&path), ErrorKind::NotFound, &["there is no store in", name]);
     assert!(!path.exists(), "looking for a store makes none");
-    let graph = Graph::create(&path, small()).unwrap();
+    let graph = small().create(&path).unwrap();
     assert!(graph.recovery().is_none());
     drop(graph);
-    refused(Graph::create(&path, small()), ErrorKind::Exists, &["there is a store in", name]);
+    refused(small().create(&path), ErrorKind::Exists, &["there is a store in", name]);
     let graph = Graph::open(&path).unwrap();
     assert_eq!(graph.recovery().unwrap().commits, 0);
 }
@@ -51,7 +55,7 @@ fn a_store_is_looked_at_without_opening_it() {
     let path = folder.path();
     refused(store::checkpoint(path), ErrorKind::NotFound, &["there is no store in"]);
     refused(store::holder(path), ErrorKind::NotFound, &["there is no store in"]);
-    let graph = Graph::create(path, small()).unwrap();
+    let graph = small().create(path).unwrap();
     graph.put_edge(LabelId::DEFAULT, 1, 2).unwrap();
     assert_eq!(store::checkpoint(path).unwrap(), None);
     assert_eq!(store::holder(path).unwrap().unwrap().process, Some(std::process::id()));
@@ -66,12 +70,12 @@ fn a_store_is_looked_at_without_opening_it() {
     assert!(path.join(entry.file_name()).exists());
 
     let options = small().engine(ADJACENCY_LIST);
-    let read = Graph::open_checkpoint_with(path, options).unwrap();
+    let read = options.from_checkpoint().open(path).unwrap();
     assert_eq!(read.store_info().unwrap().engine, ADJACENCY_LIST);
     assert_eq!(read.snapshot().unwrap().edge_count(), 1);
     let undirected = small().topology(Topology::Undirected);
     let parts = ["topology", "MANIFEST", "is directed, not undirected"];
-    refused(Graph::open_checkpoint_with(path, undirected), ErrorKind::InvalidInput, &parts);
+    refused(undirected.from_checkpoint().open(path), ErrorKind::InvalidInput, &parts);
     graph.close().unwrap();
     assert_eq!(store::holder(path).unwrap(), None);
 }
@@ -79,7 +83,7 @@ fn a_store_is_looked_at_without_opening_it() {
 #[test]
 fn a_store_is_open_once() {
     let folder = tempfile::tempdir().unwrap();
-    let graph = Graph::create(folder.path(), small()).unwrap();
+    let graph = small().create(folder.path()).unwrap();
     graph.put_edge(LabelId::DEFAULT, 1, 2).unwrap();
     let process = format!("process {}", std::process::id());
     refused(Graph::open(folder.path()), ErrorKind::Locked, &["in use", "LOCK", &process]);
@@ -98,25 +102,46 @@ fn a_store_is_open_once() {
 }
 
 #[test]
-fn options_of_a_store_take_labels_that_are_added_before_it_is_opened() {
+fn opening_waits_for_a_store_as_long_as_it_may() {
     let folder = tempfile::tempdir().unwrap();
-    Graph::create(folder.path(), GraphOptions::new()).unwrap().checkpoint(&CheckpointOptions::new()).unwrap();
+    let graph = small().create(folder.path()).unwrap();
+    let briefly = small().wait(Duration::from_millis(50));
+    refused(briefly.open(folder.path()), ErrorKind::Locked, &["in use"]);
+    std::thread::scope(|scope| {
+        let waiting = scope.spawn(|| small().wait(Duration::from_secs(60)).open(folder.path()));
+        std::thread::sleep(Duration::from_millis(50));
+        drop(graph);
+        waiting.join().unwrap().unwrap();
+    });
+}
+
+#[test]
+fn a_graph_that_is_only_read_is_not_made() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("store");
+    refused(small().read_only().create(&path), ErrorKind::ReadOnly, &["read only"]);
+    refused(small().from_checkpoint().open_or_create(&path), ErrorKind::ReadOnly, &["read only"]);
+    assert!(!path.exists());
+}
+
+#[test]
+fn a_graph_has_the_labels_of_its_store_unless_some_are_asked_for() {
+    let folder = tempfile::tempdir().unwrap();
+    GraphOptions::new().create(folder.path()).unwrap().checkpoint(&CheckpointOptions::new()).unwrap();
     let label = |name: &str| LabelSchema { name: name.to_owned(), edges: EdgeSchema::Topology };
-    let (read_before, listed) =
-        (GraphOptions::of_store(folder.path()).unwrap(), GraphOptions::new().label_schema(label("edge")));
     hedgerow::store::add_labels(folder.path(), &[label("likes")]).unwrap();
     type Open = fn(&Path, GraphOptions) -> Result<Graph, Error>;
     let opens: [Open; 4] = [
-        |path, options| Graph::open_with(path, options),
-        |path, options| Graph::open_read_only_with(path, options),
-        |path, options| Graph::open_checkpoint_with(path, options),
-        |path, options| Graph::open_at(path, CommitTimestamp::ZERO, options),
+        |path, options| options.open(path),
+        |path, options| options.read_only().open(path),
+        |path, options| options.from_checkpoint().open(path),
+        |path, options| options.as_of(CommitTimestamp::ZERO).open(path),
     ];
     for open in opens {
-        let graph = open(folder.path(), read_before.clone()).unwrap();
+        let graph = open(folder.path(), GraphOptions::new()).unwrap();
         assert_eq!(graph.catalog().label_id("likes").unwrap(), LabelId(1));
         graph.close().unwrap();
-        let other = open(folder.path(), listed.clone());
+        let other = open(folder.path(), GraphOptions::new().label_schema(label("edge")));
         refused(other, ErrorKind::InvalidInput, &["list of labels", "\"likes\"], not [\"edge\"]"]);
     }
 }
@@ -125,8 +150,8 @@ fn options_of_a_store_take_labels_that_are_added_before_it_is_opened() {
 fn options_that_differ_are_named_with_both_sides() {
     let folder = tempfile::tempdir().unwrap();
     let made = || options(Topology::Undirected, KeyKind::Number).segment_bytes(4096).engine(ADJACENCY_LIST);
-    drop(Graph::create(folder.path(), made()).unwrap());
-    let open = |options| Graph::open_with(folder.path(), options);
+    drop(made().create(folder.path()).unwrap());
+    let open = |options: GraphOptions| options.open(folder.path());
     let manifest = folder.path().join("MANIFEST");
     let manifest = manifest.to_str().unwrap();
     let kind = ErrorKind::InvalidInput;
@@ -169,15 +194,14 @@ fn options_that_differ_are_named_with_both_sides() {
 fn a_store_of_an_unknown_engine_opens_with_another_that_is_named() {
     static UNKNOWN: CustomEngine = CustomEngine { name: "of-tests", make: hedgerow_lab::ART.make };
     let folder = tempfile::tempdir().unwrap();
-    let graph = Graph::create(folder.path(), small().engine(EngineKind::Custom(&UNKNOWN))).unwrap();
+    let graph = small().engine(EngineKind::Custom(&UNKNOWN)).create(folder.path()).unwrap();
     graph.put_edge(LabelId::DEFAULT, 1, 2).unwrap();
     assert_eq!(graph.store_info().unwrap().engine, EngineKind::Custom(&UNKNOWN));
     graph.close().unwrap();
     let manifest = folder.path().join("MANIFEST");
     let parts = ["of-tests", manifest.to_str().unwrap()];
     refused(Graph::open(folder.path()), ErrorKind::Unsupported, &parts);
-    refused(GraphOptions::of_store(folder.path()), ErrorKind::Unsupported, &parts);
-    let graph = Graph::open_with(folder.path(), small()).unwrap();
+    let graph = small().engine(EngineKind::Rapid).open(folder.path()).unwrap();
     assert!(graph.contains_edge(LabelId::DEFAULT, 1, 2).unwrap());
     assert_eq!(&*graph.store_info().unwrap().made_with, "of-tests");
 }
@@ -185,7 +209,8 @@ fn a_store_of_an_unknown_engine_opens_with_another_that_is_named() {
 #[test]
 fn a_graph_in_memory_has_no_store() {
     let graph = Graph::in_memory(GraphOptions::new()).unwrap();
-    let unsupported = |result| refused(result, ErrorKind::Unsupported, &["lives in memory", "Graph::create"]);
+    let unsupported =
+        |result| refused(result, ErrorKind::Unsupported, &["lives in memory", "GraphOptions::create"]);
     unsupported(graph.flush());
     unsupported(graph.close());
     unsupported(graph.checkpoint(&CheckpointOptions::new()).map(drop));
@@ -201,7 +226,7 @@ fn a_graph_in_memory_has_no_store() {
 #[test]
 fn a_closed_graph_is_read_and_not_written() {
     let folder = tempfile::tempdir().unwrap();
-    let graph = Graph::create(folder.path(), small()).unwrap();
+    let graph = small().create(folder.path()).unwrap();
     graph.put_edge(LabelId::DEFAULT, 1, 2).unwrap();
     let other = graph.clone();
     let transaction = graph.begin().unwrap();
@@ -226,12 +251,16 @@ fn a_closed_graph_is_read_and_not_written() {
 #[test]
 fn a_checkpoint_is_read_beside_a_writer() {
     let folder = tempfile::tempdir().unwrap();
-    let graph = Graph::create(folder.path(), small()).unwrap();
+    let graph = small().create(folder.path()).unwrap();
     graph.put_edge(LabelId::DEFAULT, 1, 2).unwrap();
-    refused(Graph::open_checkpoint(folder.path()), ErrorKind::NotFound, &["no checkpoint", "make one"]);
+    refused(
+        GraphOptions::new().from_checkpoint().open(folder.path()),
+        ErrorKind::NotFound,
+        &["no checkpoint", "make one"],
+    );
     graph.checkpoint(&CheckpointOptions::new()).unwrap();
     graph.put_edge(LabelId::DEFAULT, 2, 3).unwrap();
-    let read = Graph::open_checkpoint(folder.path()).unwrap();
+    let read = GraphOptions::new().from_checkpoint().open(folder.path()).unwrap();
     let names = || {
         let mut names = store_files(folder.path());
         names.sort();
@@ -254,7 +283,14 @@ fn a_checkpoint_is_read_beside_a_writer() {
     // The checkpoint may be replaced; what was opened stays.
     graph.checkpoint(&CheckpointOptions::new()).unwrap();
     assert!(!read.contains_edge(LabelId::DEFAULT, 2, 3).unwrap());
-    assert!(Graph::open_checkpoint(folder.path()).unwrap().contains_edge(LabelId::DEFAULT, 2, 3).unwrap());
+    assert!(
+        GraphOptions::new()
+            .from_checkpoint()
+            .open(folder.path())
+            .unwrap()
+            .contains_edge(LabelId::DEFAULT, 2, 3)
+            .unwrap()
+    );
 }
 
 fn store_files(path: &std::path::Path) -> Vec<String> {
@@ -265,7 +301,7 @@ fn store_files(path: &std::path::Path) -> Vec<String> {
 fn a_failed_sync_ends_writing_and_nothing_else() {
     let files = SimulatedFiles::new(1);
     let options = small().simulated();
-    let graph = Graph::create_on(Arc::new(files.clone()), options.clone()).unwrap();
+    let graph = options.create_on(Arc::new(files.clone())).unwrap();
     graph.put_edge(LabelId::DEFAULT, 1, 2).unwrap();
     let before = graph.snapshot().unwrap();
     // The write succeeds, the sync does not.
@@ -285,7 +321,7 @@ fn a_failed_sync_ends_writing_and_nothing_else() {
     assert_eq!((after.timestamp(), after.edge_count().at_most()), (before.timestamp(), 1));
     assert!(!graph.contains_edge(LabelId::DEFAULT, 2, 3).unwrap());
     drop((graph, before, after));
-    let graph = Graph::open_on(Arc::new(files), options).unwrap();
+    let graph = options.open_on(Arc::new(files)).unwrap();
     assert!(
         graph.contains_edge(LabelId::DEFAULT, 1, 2).unwrap()
             && !graph.contains_edge(LabelId::DEFAULT, 4, 5).unwrap()
@@ -297,7 +333,7 @@ fn a_failed_sync_ends_writing_and_nothing_else() {
 fn a_damaged_store_says_where() {
     let files = SimulatedFiles::new(1);
     let options = small().simulated();
-    let graph = Graph::create_on(Arc::new(files.clone()), options.clone()).unwrap();
+    let graph = options.create_on(Arc::new(files.clone())).unwrap();
     for number in 0..50u64 {
         graph.put_edge(LabelId::DEFAULT, number, number + 1).unwrap();
     }
@@ -312,7 +348,7 @@ fn a_damaged_store_says_where() {
         let damaged = files.copy();
         let file = damaged.open(name, Access::Write).unwrap();
         file.write_all_at(&[0xa5; 3], 200).unwrap();
-        let error = Graph::open_on(Arc::new(damaged.clone()), options.clone()).unwrap_err();
+        let error = options.open_on(Arc::new(damaged.clone())).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Storage, "{error}");
         assert!(error.to_string().contains(name), "{error}");
         assert!(matches!(error.store(), Some(StoreError::Damaged { .. })), "{error:?}");
@@ -326,7 +362,7 @@ fn a_damaged_store_says_where() {
 fn what_a_crash_left_of_checkpoints_is_removed() {
     let files = SimulatedFiles::new(1);
     let options = small().simulated();
-    let graph = Graph::create_on(Arc::new(files.clone()), options.clone()).unwrap();
+    let graph = options.create_on(Arc::new(files.clone())).unwrap();
     graph.put_edge(LabelId::DEFAULT, 1, 2).unwrap();
     graph.checkpoint(&CheckpointOptions::new()).unwrap();
     drop(graph);
@@ -335,7 +371,7 @@ fn what_a_crash_left_of_checkpoints_is_removed() {
     {
         files.open(name, Access::Create).unwrap();
     }
-    let graph = Graph::open_on(Arc::new(files.clone()), options).unwrap();
+    let graph = options.open_on(Arc::new(files.clone())).unwrap();
     let mut names = files.list().unwrap();
     names.retain(|name| name.contains("checkpoint") || name.contains("mine"));
     names.sort();
@@ -346,7 +382,7 @@ fn what_a_crash_left_of_checkpoints_is_removed() {
 #[test]
 fn a_cancelled_checkpoint_leaves_everything_as_it_was() {
     let files = SimulatedFiles::new(1);
-    let graph = Graph::create_on(Arc::new(files.clone()), small().simulated()).unwrap();
+    let graph = small().simulated().create_on(Arc::new(files.clone())).unwrap();
     graph.put_edge(LabelId::DEFAULT, 1, 2).unwrap();
     let names = files.list().unwrap();
     let token = CancelToken::new();
@@ -363,15 +399,15 @@ fn a_cancelled_checkpoint_leaves_everything_as_it_was() {
 #[test]
 fn a_limit_of_memory_holds_while_a_graph_comes_back() {
     let folder = tempfile::tempdir().unwrap();
-    let graph = Graph::create(folder.path(), GraphOptions::new().segment_bytes(1 << 20)).unwrap();
+    let graph = GraphOptions::new().segment_bytes(1 << 20).create(folder.path()).unwrap();
     let edges: Vec<(u64, u64)> = (0..100_000).map(|number| (number % 1000, number)).collect();
     graph.ingest(LabelId::DEFAULT, &edges).unwrap();
-    let limited = || GraphOptions::of_store(folder.path()).unwrap().memory_limit(100_000);
+    let limited = || GraphOptions::new().memory_limit(100_000);
     drop(graph);
-    refused(Graph::open_with(folder.path(), limited()), ErrorKind::Capacity, &["at most 100000"]);
+    refused(limited().open(folder.path()), ErrorKind::Capacity, &["at most 100000"]);
     let graph = Graph::open(folder.path()).unwrap();
     graph.checkpoint(&CheckpointOptions::new()).unwrap();
     drop(graph);
-    refused(Graph::open_with(folder.path(), limited()), ErrorKind::Capacity, &["at most 100000"]);
+    refused(limited().open(folder.path()), ErrorKind::Capacity, &["at most 100000"]);
     assert_eq!(Graph::open(folder.path()).unwrap().snapshot().unwrap().edge_count(), 100_000);
 }

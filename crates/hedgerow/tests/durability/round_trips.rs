@@ -2,8 +2,8 @@
 
 use crate::oracle::{ENGINES, Oracle, domain, operation, options, stage};
 use hedgerow::{
-    AsOf, CheckpointOptions, CommitTimestamp, Durability, EngineKind, ErrorKind, Graph, Key, KeyKind,
-    LabelId, ReadGraph, Snapshot, Topology, VertexId, WriteGraph,
+    AsOf, CheckpointOptions, CommitTimestamp, Durability, EngineKind, ErrorKind, Graph, GraphOptions, Key,
+    KeyKind, LabelId, ReadGraph, Snapshot, Topology, VertexId, WriteGraph,
 };
 use hedgerow_log::files::simulated::{SimulatedFiles, Survival};
 use hedgerow_model::Operation;
@@ -81,7 +81,7 @@ impl Run {
             .buffer_bytes(300)
             .unsynced_bytes(700)
             .simulated();
-        let graph = Graph::create_on(Arc::new(files.clone()), options.clone()).unwrap();
+        let graph = options.create_on(Arc::new(files.clone())).unwrap();
         let (oracle, keys) = (Oracle::new(topology), domain(kind, 11));
         let past = vec![(CommitTimestamp::ZERO, oracle.clone())];
         Run { files, graph: Some(graph), options, oracle, input: None, keys, open: Vec::new(), past }
@@ -177,7 +177,7 @@ impl Run {
         let entry = info.checkpoint.unwrap();
         assert_eq!((entry.number, entry.at, entry.length), (report.number, report.timestamp, report.bytes));
         assert!(info.durable >= entry.at);
-        let read_only = Graph::open_checkpoint_on(Arc::new(self.files.clone())).unwrap();
+        let read_only = GraphOptions::new().from_checkpoint().open_on(Arc::new(self.files.clone())).unwrap();
         self.oracle.check(&read_only.snapshot().unwrap(), &self.keys);
         self.past = vec![(report.timestamp, self.oracle.clone())];
     }
@@ -186,7 +186,7 @@ impl Run {
     fn check_past(&self) {
         let at = |at: u64| {
             let files = Arc::new(self.files.clone());
-            Graph::open_at_on(files, AsOf::Commit(CommitTimestamp(at)), self.options.clone())
+            self.options.clone().as_of(AsOf::Commit(CommitTimestamp(at))).open_on(files)
         };
         for (state, oracle) in self.past.iter().step_by(1 + self.past.len() / 3) {
             let graph = at(state.0).unwrap();
@@ -223,7 +223,7 @@ impl Run {
             self.check_past();
         }
         let options = self.options.clone().engine(engine);
-        let graph = Graph::open_on(Arc::new(self.files.clone()), options).unwrap();
+        let graph = options.open_on(Arc::new(self.files.clone())).unwrap();
         let recovery = graph.recovery().unwrap();
         assert_eq!((recovery.last, &recovery.torn), (before.timestamp, &None));
         assert_eq!(Identity::of(&graph.snapshot().unwrap()), before);
@@ -285,7 +285,7 @@ fn a_vertex_that_came_and_went_leaves_its_id_behind() {
     for engine in ENGINES {
         let files = SimulatedFiles::new(1);
         let options = options(Topology::Directed, KeyKind::Number).engine(engine).simulated();
-        let graph = Graph::create_on(Arc::new(files.clone()), options.clone()).unwrap();
+        let graph = options.create_on(Arc::new(files.clone())).unwrap();
         graph.put_edge(LabelId::DEFAULT, 10, 20).unwrap();
         graph.put_edge(LabelId::DEFAULT, 20, 30).unwrap();
         graph.delete_vertex(30).unwrap();
@@ -294,7 +294,7 @@ fn a_vertex_that_came_and_went_leaves_its_id_behind() {
         let before = Identity::of(&graph.snapshot().unwrap());
         assert_eq!((before.bound, before.ids.len()), (3, 2));
         drop(graph);
-        let graph = Graph::open_on(Arc::new(files), options).unwrap();
+        let graph = options.open_on(Arc::new(files)).unwrap();
         let snapshot = graph.snapshot().unwrap();
         assert_eq!(Identity::of(&snapshot), before);
         assert_eq!(
@@ -310,14 +310,14 @@ fn a_checkpoint_of_a_graph_without_vertices_keeps_their_ids() {
     for engine in ENGINES {
         let files = SimulatedFiles::new(1);
         let options = options(Topology::Directed, KeyKind::Dense).engine(engine).simulated();
-        let graph = Graph::create_on(Arc::new(files.clone()), options.clone()).unwrap();
+        let graph = options.create_on(Arc::new(files.clone())).unwrap();
         graph.add_vertex(128).unwrap();
         graph.delete_vertex(128).unwrap();
         graph.checkpoint(&CheckpointOptions::new()).unwrap();
         let before = Identity::of(&graph.snapshot().unwrap());
         assert_eq!((before.bound, before.ids.len()), (129, 0));
         drop(graph);
-        let graph = Graph::open_on(Arc::new(files), options).unwrap();
+        let graph = options.open_on(Arc::new(files)).unwrap();
         assert_eq!(Identity::of(&graph.snapshot().unwrap()), before);
     }
 }
@@ -328,7 +328,7 @@ fn a_large_checkpoint_is_loaded_by_every_engine() {
     for topology in TOPOLOGIES {
         let files = SimulatedFiles::new(1);
         let options = options(topology, KeyKind::Number).threads(2).segment_bytes(1 << 20).simulated();
-        let graph = Graph::create_on(Arc::new(files.clone()), options.clone()).unwrap();
+        let graph = options.create_on(Arc::new(files.clone())).unwrap();
         let edge = |number: u64| (number % 5_000 * 3, number * number % 70_001, number as f64);
         let edges: Vec<(u64, u64, f64)> = (0..200_000).map(edge).collect();
         graph.ingest(LabelId(1), &edges).unwrap();
@@ -344,7 +344,7 @@ fn a_large_checkpoint_is_loaded_by_every_engine() {
             before.put_edge(LabelId::DEFAULT, 1u64, 2u64).unwrap();
             before.delete_edge(LabelId::DEFAULT, 1u64, 2u64).unwrap();
             drop(before);
-            let opened = Graph::open_on(Arc::new(files.clone()), options.clone().engine(engine)).unwrap();
+            let opened = options.clone().engine(engine).open_on(Arc::new(files.clone())).unwrap();
             assert!(edges_of(&opened.snapshot().unwrap()) == expected, "{engine:?} {topology:?}");
             assert_eq!(opened.recovery().unwrap().checkpoint, Some(report.timestamp));
             graph = Some(opened);

@@ -113,7 +113,7 @@ impl<'f> Worker<'f> {
     /// Makes a store and does `steps` things to it. Stops at the first failure.
     pub fn run(&mut self, steps: usize) -> Result<(), Error> {
         let options = self.promises.options.clone();
-        self.graph = Some(Graph::create_on(Arc::new(self.files.clone()), options)?);
+        self.graph = Some(options.create_on(Arc::new(self.files.clone()))?);
         self.promises.created = Some(self.files.operations());
         self.go_on(steps)
     }
@@ -290,7 +290,7 @@ impl<'f> Worker<'f> {
         let engines = self.promises.engines;
         let engine = engines[self.random.random_range(0..engines.len())];
         let options = self.promises.options.clone().engine(engine);
-        let graph = Graph::open_on(Arc::new(self.files.clone()), options)?;
+        let graph = options.open_on(Arc::new(self.files.clone()))?;
         let found = graph.recovery().unwrap().last;
         assert!(found == self.last() || untold, "what was dropped without a close is there");
         self.promises.states.truncate(found.0 as usize + 1);

@@ -56,7 +56,7 @@ fn graph(topology: Topology, keys: KeyKind) -> Graph {
 /// A graph in a store, of which each commit is synced before it is published.
 fn synced(topology: Topology, keys: KeyKind) -> Graph {
     let options = options(topology, keys).segment_bytes(1000).simulated();
-    Graph::create_on(Arc::new(SimulatedFiles::new(1)), options).unwrap()
+    options.create_on(Arc::new(SimulatedFiles::new(1))).unwrap()
 }
 
 fn has(snapshot: &Snapshot, source: u64, destination: u64) -> bool {
@@ -550,7 +550,7 @@ fn a_close_meets_commits() {
     check(|| {
         let files = SimulatedFiles::new(1);
         let options = options(Topology::Directed, KeyKind::Dense).segment_bytes(1000).simulated();
-        let graph = Graph::create_on(Arc::new(files.clone()), options.clone()).unwrap();
+        let graph = options.create_on(Arc::new(files.clone())).unwrap();
         graph.ingest(EDGE, &[(0u64, 9u64)]).unwrap();
         let writer = {
             let graph = graph.clone();
@@ -561,7 +561,7 @@ fn a_close_meets_commits() {
         graph.close().unwrap();
         let told = writer.join().unwrap();
         drop(graph);
-        let graph = Graph::open_on(Arc::new(files), options).unwrap();
+        let graph = options.open_on(Arc::new(files)).unwrap();
         let edges = graph.snapshot().unwrap().edge_count();
         assert_eq!(edges, 1 + told);
     });

@@ -38,13 +38,13 @@ pub struct ServerOptions {
     #[arg(long, value_parser = Representation::of_name)]
     pub representation: Representation,
     /// The engine.
-    #[arg(long, value_parser = engine)]
+    #[arg(long)]
     pub engine: EngineKind,
     /// Whether edges are directed.
-    #[arg(long, value_parser = Topology::of_name)]
+    #[arg(long)]
     pub topology: Topology,
     /// When a commit returns.
-    #[arg(long, value_parser = Durability::of_name)]
+    #[arg(long)]
     pub durability: Durability,
     /// The mistake to make.
     #[arg(long, value_parser = Mistake::of_name, default_value = "nothing")]
@@ -52,10 +52,6 @@ pub struct ServerOptions {
     /// The seed of all random choices.
     #[arg(long)]
     pub seed: u64,
-}
-
-fn engine(name: &str) -> Result<EngineKind, String> {
-    EngineKind::of_name(name).ok_or_else(|| format!("there is no engine {name}"))
 }
 
 /// Opens or creates the store, and answers transactions until the input ends; then closes it.
@@ -100,8 +96,8 @@ fn open(options: &ServerOptions) -> Result<Graph, hedgerow::Error> {
         .durability(options.durability)
         .segment_bytes(1 << 20)
         .threads(2);
-    match Graph::open_with(&options.store, graph_options.clone()) {
-        Err(error) if error.kind() == ErrorKind::NotFound => Graph::create(&options.store, graph_options),
+    match graph_options.open(&options.store) {
+        Err(error) if error.kind() == ErrorKind::NotFound => graph_options.create(&options.store),
         opened => opened,
     }
 }

@@ -24,10 +24,10 @@ pub struct LoadOptions {
     #[arg(long)]
     pub store: PathBuf,
     /// Whether edges are directed.
-    #[arg(long, value_parser = Topology::of_name)]
+    #[arg(long)]
     pub topology: Topology,
     /// When a commit returns.
-    #[arg(long, value_parser = Durability::of_name)]
+    #[arg(long)]
     pub durability: Durability,
     /// The seed of the commits.
     #[arg(long)]
@@ -48,8 +48,8 @@ pub struct LoadOptions {
 /// The store cannot be opened.
 pub fn run(options: &LoadOptions) -> Result<(), Box<dyn std::error::Error>> {
     let graph_options = graph_options(options.topology, options.durability);
-    let graph = match Graph::open_with(&options.store, graph_options.clone()) {
-        Err(error) if error.kind() == ErrorKind::NotFound => Graph::create(&options.store, graph_options)?,
+    let graph = match graph_options.open(&options.store) {
+        Err(error) if error.kind() == ErrorKind::NotFound => graph_options.create(&options.store)?,
         opened => opened?,
     };
     tell(Acknowledged::Open);

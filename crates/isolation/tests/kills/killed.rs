@@ -74,7 +74,7 @@ impl Killed {
 
     /// The graph that a process left; `None` if it was killed before creating one.
     pub fn open(&mut self) -> Option<Graph> {
-        match Graph::open_with(self.store(), graph_options(self.topology, self.durability)) {
+        match graph_options(self.topology, self.durability).open(self.store()) {
             Ok(graph) => Some(graph),
             Err(error) if error.kind() == ErrorKind::NotFound => None,
             Err(error) => panic!("{error}; the store is kept in {}", self.keep()),

@@ -10,6 +10,7 @@ pub fn name_of(number: u64) -> String {
 
 /// A checkpoint: the graph at a timestamp.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct CheckpointEntry {
     /// The number of the checkpoint, which is in its file name.
     pub number: u64,

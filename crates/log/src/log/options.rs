@@ -9,14 +9,16 @@ pub enum Durability {
     /// At once. The commit is written when the buffer is full, synced when a segment is, and safe
     /// after a flush or a close.
     None,
-    /// At once. A crash of the process loses the buffer, which is [`LogOptions::buffer_bytes`], up
-    /// to four times that while another thread writes it, and the last commit; a loss of power
-    /// loses at most [`LogOptions::unsynced_bytes`] more.
+    /// At once. A crash of the process loses the buffer, which is as large as the
+    /// option `buffer_bytes` says, up to four times that while another thread writes it, and the
+    /// last commit; a loss of power loses at most `unsynced_bytes` more.
     Buffered,
     /// When it survives a loss of power.
     #[default]
     Sync,
 }
+
+hedgerow_model::names!(Durability, "durability": None => "none", Buffered => "buffered", Sync => "sync");
 
 /// Options of a log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

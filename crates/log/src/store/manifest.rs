@@ -60,6 +60,7 @@ pub struct Manifest {
 /// The options with which a graph was created: what cannot be changed later, and its catalog, which
 /// can only get more labels.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct StoreOptions {
     /// The name of the engine.
     pub engine: String,

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 /// Nonzero bytes after the last commit that are not commits.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct TornTail {
     /// The segment's file.
     pub path: PathBuf,

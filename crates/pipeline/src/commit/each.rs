@@ -23,6 +23,7 @@ const TOGETHER: usize = if cfg!(hedgerow_shuttle) { 2 } else { 16 };
 
 /// What a stream of commits did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Commits {
     /// Number of edges committed, from the beginning of the stream.
     pub committed: usize,

@@ -47,6 +47,7 @@ pub(crate) fn free_replaced(changes: usize) {
 
 /// What a commit did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Commit {
     /// The timestamp of the changes; for a commit without changes, the newest one.
     pub at: CommitTimestamp,

@@ -53,6 +53,7 @@ impl fmt::Debug for CheckpointOptions {
 
 /// What a checkpoint did.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct CheckpointReport {
     /// The number of the checkpoint, which is in its file name.
     pub number: u64,

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 /// What opening a store found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Recovery {
     /// The commit of the checkpoint that was loaded, if there was one.
     pub checkpoint: Option<CommitTimestamp>,

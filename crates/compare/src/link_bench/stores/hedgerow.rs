@@ -31,14 +31,14 @@ fn load(folder: &Path, level: Level, base: &Base<'_>, engine: EngineKind) -> Res
     let buffered = options.clone().durability(Durability::Buffered);
     let graph = match level {
         Level::None => Graph::in_memory(options.clone())?,
-        Level::Buffered | Level::Sync => Graph::create(folder, buffered)?,
+        Level::Buffered | Level::Sync => buffered.create(folder)?,
     };
     let store = Graphs::load(graph, base.graph.nodes(), base.stream, base.content, &CancelToken::new())?;
     if level != Level::None {
         store.graph().checkpoint(&CheckpointOptions::new())?;
     }
     Ok(Box::new(match level {
-        Level::Sync => store.reopened(folder, options.durability(Durability::Sync))?,
+        Level::Sync => store.reopened(folder, &options.durability(Durability::Sync))?,
         Level::None | Level::Buffered => store,
     }))
 }

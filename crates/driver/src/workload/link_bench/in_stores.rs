@@ -24,7 +24,7 @@ pub(super) fn measure(bench: &mut Bench<'_>, setups: &[Setup<'_>]) -> Result<(),
         let Some(kind) = engine.kind else { continue };
         bench.begin(Turn { threads: 1, repetition: 0, engine }, ", loading a store")?;
         let place = bench.new_store()?;
-        let graph = Graph::create(place.path(), options(kind).durability(Durability::Buffered))?;
+        let graph = options(kind).durability(Durability::Buffered).create(place.path())?;
         let store = setups[0].load(graph)?;
         store.graph().checkpoint(&checkpoint_options(&setups[0]))?;
         all.push(Stored { engine, store, place });
@@ -56,8 +56,8 @@ fn in_turns(
 /// Reopens the store with commits that wait for the disk.
 fn synced(stored: Stored) -> Result<Stored, Failure> {
     let Stored { engine, store, place } = stored;
-    let options = hedgerow::GraphOptions::of_store(place.path())?.durability(Durability::Sync);
-    let store = store.reopened(place.path(), options)?;
+    let options = hedgerow::GraphOptions::new().durability(Durability::Sync);
+    let store = store.reopened(place.path(), &options)?;
     Ok(Stored { engine, store, place })
 }
 

@@ -162,11 +162,11 @@ impl LinkStore {
     ///
     /// # Errors
     /// Errors of the graph, and missing links afterwards.
-    pub fn reopened(self, path: &Path, options: GraphOptions) -> Result<Self, Failure> {
+    pub fn reopened(self, path: &Path, options: &GraphOptions) -> Result<Self, Failure> {
         self.graph.close()?;
         let LinkStore { graph: closed, .. } = self;
         drop(closed);
-        let store = LinkStore { graph: Graph::open_with(path, options)?, ..self };
+        let store = LinkStore { graph: options.open(path)?, ..self };
         store.check()?;
         Ok(store)
     }
@@ -544,13 +544,13 @@ mod tests {
     fn a_store_that_is_opened_again_has_all_and_other_options() {
         let (content, folder) = (Content::new(1), tempfile::tempdir().unwrap());
         let options = options(EngineKind::Rapid);
-        let graph = Graph::create(folder.path(), options.clone().durability(Durability::Buffered)).unwrap();
+        let graph = options.clone().durability(Durability::Buffered).create(folder.path()).unwrap();
         let entries = [(id(0), id(1))];
         let mut store = LinkStore::load(graph, 2, &entries, &content, &CancelToken::new()).unwrap();
         assert_eq!((store.new_clients(3), store.new_clients(2)), (0..3, 3..5));
         let node = content.base_node(id(0));
         store.serve(&Request::AddNode(node)).unwrap();
-        let store = store.reopened(folder.path(), options.durability(Durability::Sync)).unwrap();
+        let store = store.reopened(folder.path(), &options.durability(Durability::Sync)).unwrap();
         assert_eq!(store.graph().durability(), Some(Durability::Sync));
         assert_eq!(found(&store, &Request::GetNode(id(2))), 1);
         store.serve(&Request::AddNode(node)).unwrap();

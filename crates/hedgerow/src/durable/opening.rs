@@ -1,0 +1,119 @@
+//! Making and opening graphs in stores, as applications do it.
+
+use crate::durable::open;
+use crate::error::{Error, ErrorKind};
+use crate::graph::Graph;
+use crate::options::{Access, GraphOptions};
+use hedgerow_log::files::{FileSystem, RealFiles};
+use hedgerow_sync::Arc;
+use std::path::Path;
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// How long to sleep between two attempts to open a store that is locked.
+const BETWEEN_ATTEMPTS: Duration = Duration::from_millis(20);
+
+impl GraphOptions {
+    /// Makes an empty graph that is kept in the directory `path`, which is made if there is none.
+    ///
+    /// ```
+    /// use hedgerow::prelude::*;
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("friends");
+    /// let graph = GraphOptions::new().label::<()>("knows").create(&path)?;
+    /// let knows = graph.label::<()>("knows")?;
+    /// graph.put_edge(knows, 1, 2)?; // Survives a loss of power from here on.
+    /// graph.close()?;
+    /// drop(graph);
+    ///
+    /// let graph = Graph::open(&path)?;
+    /// assert!(graph.contains_edge(knows, 1, 2)?);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`ErrorKind::Exists`] if there is a store; what [`Graph::in_memory`] refuses;
+    /// [`ErrorKind::ReadOnly`] if the graph is to be read only; the file system's.
+    pub fn create(&self, path: impl AsRef<Path>) -> Result<Graph, Error> {
+        self.create_on(Arc::new(RealFiles::new(path.as_ref())))
+    }
+
+    /// Opens the graph in the directory `path`.
+    ///
+    /// Loads the newest checkpoint and replays the log behind it: [`Graph::recovery`] says what was
+    /// found. O(graph).
+    ///
+    /// # Errors
+    /// - [`ErrorKind::NotFound`] if there is no store, or the state that is asked for is not there;
+    /// - [`ErrorKind::Locked`] if the store is open elsewhere;
+    /// - [`ErrorKind::Storage`] if it is damaged or the file system fails, in which case nothing was
+    ///   changed;
+    /// - [`ErrorKind::InvalidInput`] if an option differs from what the graph was made with, which names
+    ///   both;
+    /// - [`ErrorKind::Unsupported`] if its engine, or compression, is not compiled into the program, or
+    ///   the engine is none of the library's: ask for another;
+    /// - [`ErrorKind::Capacity`] if the graph needs more memory than its limit.
+    ///
+    /// A past state is not there if it is older than the checkpoint or newer than the log, or if it is
+    /// unknown which state was the newest at that [time](crate::AsOf::Time).
+    pub fn open(&self, path: impl AsRef<Path>) -> Result<Graph, Error> {
+        let path = path.as_ref();
+        let files = || match self.access {
+            Access::Write => RealFiles::new(path),
+            Access::Read(_) | Access::Checkpoint => RealFiles::read_only(path),
+        };
+        let begin = Instant::now();
+        loop {
+            match self.open_on(Arc::new(files())) {
+                Err(error) if error.kind() == ErrorKind::Locked && begin.elapsed() < self.wait => {
+                    thread::sleep(BETWEEN_ATTEMPTS);
+                }
+                opened => return opened,
+            }
+        }
+    }
+
+    /// Opens the graph in the directory `path`, or creates it if there is none.
+    ///
+    /// ```
+    /// use hedgerow::prelude::*;
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("friends");
+    /// let options = GraphOptions::new().label::<()>("visited");
+    /// for visitor in 1..=3 {
+    ///     let graph = options.open_or_create(&path)?;
+    ///     let visited = graph.label::<()>("visited")?;
+    ///     graph.put_edge(visited, visitor, 0)?;
+    ///     assert!(graph.contains_edge(visited, 1, 0)?, "the first visitor is still there");
+    /// }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`open`](GraphOptions::open) and [`create`](GraphOptions::create). If another process creates the
+    /// graph at the same moment, this one opens it, or finds it [locked](ErrorKind::Locked).
+    pub fn open_or_create(&self, path: impl AsRef<Path>) -> Result<Graph, Error> {
+        let is =
+            |result: &Result<Graph, Error>, kind| result.as_ref().is_err_and(|error| error.kind() == kind);
+        let opened = self.open(&path);
+        if !is(&opened, ErrorKind::NotFound) {
+            return opened;
+        }
+        let created = self.create(&path);
+        if is(&created, ErrorKind::Exists) { self.open(&path) } else { created }
+    }
+
+    /// [`create`](GraphOptions::create) in any directory. For tests.
+    #[doc(hidden)]
+    pub fn create_on(&self, files: Arc<dyn FileSystem>) -> Result<Graph, Error> {
+        open::create(files, self.clone())
+    }
+
+    /// [`open`](GraphOptions::open) in any directory, without waiting. For tests.
+    #[doc(hidden)]
+    pub fn open_on(&self, files: Arc<dyn FileSystem>) -> Result<Graph, Error> {
+        open::open(files, self.clone())
+    }
+}
