@@ -5,6 +5,7 @@
 //! | `stores/` | one file per store, behind one trait, each with its setup |
 //! | `graph` | the edges that all stores get |
 //! | `measure` | the work, in turns over the stores |
+//! | `calls/` | single calls, with a file per store |
 //! | `link_bench/` | LinkBench's requests, with a file per store |
 //! | `seek_scan/` | finding the first neighbor, and each further one, in several structures |
 //! | `disk` | the speed of the disk alone |
@@ -12,6 +13,7 @@
 //!
 //! `docs/bench.md` describes the measurements and their fairness.
 
+mod calls;
 mod disk;
 mod figures;
 mod graph;
@@ -64,6 +66,7 @@ struct Arguments {
 /// Separate comparisons.
 #[derive(Debug, Subcommand)]
 enum OtherWork {
+    Calls(calls::Arguments),
     LinkBench(link_bench::Arguments),
     SeekScan(seek_scan::Arguments),
 }
@@ -78,6 +81,7 @@ fn seconds(text: &str) -> Result<f64, String> {
 fn main() -> Result<()> {
     let arguments = Arguments::parse();
     match arguments.other {
+        Some(OtherWork::Calls(arguments)) => return calls::run(arguments),
         Some(OtherWork::LinkBench(arguments)) => return link_bench::run(arguments),
         Some(OtherWork::SeekScan(arguments)) => return seek_scan::run(arguments),
         None => {}

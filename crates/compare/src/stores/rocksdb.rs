@@ -22,29 +22,29 @@ pub(super) const KIND: Kind = Kind {
 const CACHE: usize = 1 << 30;
 
 /// Bytes of the source of an edge in its key.
-const SOURCE: usize = 4;
+pub(crate) const SOURCE: usize = 4;
 
 struct RocksDb {
     db: DB,
     write: Durability,
 }
 
-/// Options of a database whose keys begin with the source of an edge.
-pub(crate) fn options(compression: DBCompressionType) -> Options {
+/// Options of a database whose keys begin with the source of an edge, of this many bytes.
+pub(crate) fn options(compression: DBCompressionType, source: usize) -> Options {
     let mut blocks = BlockBasedOptions::default();
     blocks.set_block_cache(&Cache::new_lru_cache(CACHE));
     blocks.set_bloom_filter(10.0, false);
     let mut options = Options::default();
     options.create_if_missing(true);
     options.set_block_based_table_factory(&blocks);
-    options.set_prefix_extractor(SliceTransform::create_fixed_prefix(SOURCE));
+    options.set_prefix_extractor(SliceTransform::create_fixed_prefix(source));
     options.set_compression_type(compression);
     options.increase_parallelism(std::thread::available_parallelism().map_or(1, usize::from) as i32);
     options
 }
 
 fn open(folder: &Path, durability: Durability, _: u32) -> Result<Box<dyn EdgeStore>> {
-    let options = options(DBCompressionType::Lz4);
+    let options = options(DBCompressionType::Lz4, SOURCE);
     Ok(Box::new(RocksDb { db: DB::open(&options, folder)?, write: durability }))
 }
 

@@ -42,7 +42,8 @@ struct RocksDb {
 }
 
 fn load(folder: &Path, level: Level, base: &Base<'_>) -> Result<Box<dyn LinkStore>> {
-    let mut options = crate::stores::rocksdb::options(DBCompressionType::None);
+    let mut options =
+        crate::stores::rocksdb::options(DBCompressionType::None, crate::stores::rocksdb::SOURCE);
     options.create_missing_column_families(true);
     let tables = [NODES, LINKS, LISTS, COUNTS].map(|name| (name, options.clone()));
     let db = DB::open_cf_with_opts(&options, folder, tables)?;
