@@ -114,3 +114,37 @@ fn folder_in(directory: &Path) -> Result<TempDir> {
     let folder = tempfile::Builder::new().prefix("hedgerow-compare-").tempdir_in(directory);
     folder.with_context(|| format!("no stores can be made in {}", directory.display()))
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use super::*;
+
+    /// The lines of a document that run this program by `cargo xtask`, with its arguments.
+    fn commands_in(text: &str) -> Vec<Vec<String>> {
+        let commands = text.lines().filter_map(|line| line.trim().strip_prefix("cargo xtask compare"));
+        let commands = commands.filter_map(|line| line.split_once("-- "));
+        commands.map(|(_, words)| words.split(' ').map(str::to_owned).collect()).collect()
+    }
+
+    #[test]
+    fn every_comparison_in_the_documents_is_one() {
+        let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
+        let notes = std::fs::read_dir(docs.join("notes")).unwrap().map(|note| note.unwrap().path());
+        let (mut checked, mut documents) = (0, vec![docs.join("bench.md"), docs.join("performance.md")]);
+        documents.extend(notes);
+        for document in documents {
+            for words in commands_in(&std::fs::read_to_string(&document).unwrap()) {
+                // A store that was not built has no name.
+                if cfg!(feature = "rocksdb") || !words.iter().any(|word| word.contains("rocksdb")) {
+                    let parsed = Arguments::try_parse_from(["compare".to_owned()].iter().chain(&words));
+                    let complaint = parsed.err().map(|error| error.to_string());
+                    assert_eq!(complaint, None, "{}: {}", document.display(), words.join(" "));
+                    checked += 1;
+                }
+            }
+        }
+        assert!(checked >= 6, "only {checked} commands were found");
+    }
+}

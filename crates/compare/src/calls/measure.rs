@@ -3,16 +3,17 @@
 use super::stores::{Reads, Store};
 use super::work::{Edges, Ends, Sources, Work};
 use anyhow::{Result, ensure};
+use clap::ValueEnum;
 use serde::Serialize;
 use std::time::{Duration, Instant};
 
-/// What is called.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+/// What is called, in the order in which it is measured: reads before writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub enum Operation {
     /// Whether there is an edge, of which half exist.
     ContainsEdge,
-    /// The same by ids over Hedgerow's cursor: what the look-up alone takes.
+    /// The same edges by ids over Hedgerow's cursor: what the look-up alone takes.
     FindByCursor,
     /// The neighbors of a vertex as a vector.
     Neighbors,
@@ -35,36 +36,9 @@ pub enum Operation {
 }
 
 impl Operation {
-    /// All of them, in the order in which they are measured: reads before writes.
-    pub const ALL: [Operation; 11] = [
-        Operation::ContainsEdge,
-        Operation::FindByCursor,
-        Operation::Neighbors,
-        Operation::VisitNeighbors,
-        Operation::Degree,
-        Operation::GetNumber,
-        Operation::GetRecord,
-        Operation::Snapshot,
-        Operation::PutEdge,
-        Operation::PutEach,
-        Operation::DeleteEdge,
-    ];
-
     /// Its name in tables.
-    pub fn name(self) -> &'static str {
-        match self {
-            Operation::ContainsEdge => "contains-edge",
-            Operation::FindByCursor => "find-by-cursor",
-            Operation::Neighbors => "neighbors",
-            Operation::VisitNeighbors => "visit-neighbors",
-            Operation::Degree => "degree",
-            Operation::GetNumber => "get-number",
-            Operation::GetRecord => "get-record",
-            Operation::Snapshot => "snapshot",
-            Operation::PutEdge => "put-edge",
-            Operation::PutEach => "put-each",
-            Operation::DeleteEdge => "delete-edge",
-        }
+    pub fn name(self) -> String {
+        self.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
     }
 
     /// What a store lacks that does not have the operation.

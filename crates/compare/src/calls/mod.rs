@@ -15,6 +15,7 @@ mod work;
 
 use crate::graph::Graph;
 use anyhow::{Context, Result};
+use clap::ValueEnum;
 use measure::{Calls, Operation};
 use report::{Cell, Figures, Report};
 use std::path::{Path, PathBuf};
@@ -38,6 +39,9 @@ pub struct Arguments {
     /// What vertices are called
     #[arg(long, value_name = "KINDS", value_delimiter = ',', value_enum, default_values_t = [Keys::Numbers, Keys::Dense])]
     keys: Vec<Keys>,
+    /// The calls, separated by commas [default: all]
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', value_enum)]
+    calls: Vec<Operation>,
     /// The directory for the stores that need files [default: for temporary files]
     #[arg(long, value_name = "DIRECTORY")]
     store: Option<PathBuf>,
@@ -56,6 +60,9 @@ pub struct Arguments {
 pub fn run(mut arguments: Arguments) -> Result<()> {
     if arguments.stores.is_empty() {
         arguments.stores = stores::KINDS.iter().collect();
+    }
+    if arguments.calls.is_empty() {
+        arguments.calls = Operation::value_variants().to_vec();
     }
     let directory = arguments.store.clone().unwrap_or_else(std::env::temp_dir);
     let folder = crate::folder_in(&directory)?;
@@ -94,7 +101,7 @@ fn measure(arguments: &Arguments, folder: &Path) -> Result<Figures> {
 fn in_turns(arguments: &Arguments, work: &Work, stores: &mut [Made], figures: &mut Figures) -> Result<()> {
     let time = Duration::from_secs_f64(arguments.seconds);
     for repetition in 1..=arguments.repetitions {
-        for operation in Operation::ALL {
+        for operation in arguments.calls.iter().copied() {
             eprintln!("{:?}: repetition {repetition}, {}", work.keys, operation.name());
             for Made { kind, store, .. } in &mut *stores {
                 let from = repetition as usize * 7;
