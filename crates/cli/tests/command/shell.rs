@@ -196,7 +196,7 @@ mod in_a_terminal {
     use crate::common::PROGRAM;
     use pty_process::Size;
     use pty_process::blocking::{Command, open};
-    use std::io::{Read, Write};
+    use std::io::{BufReader, Read, Write};
     use std::sync::{Arc, mpsc};
     use std::time::Duration;
     use std::{iter, thread};
@@ -217,7 +217,7 @@ mod in_a_terminal {
         let output = Arc::clone(&terminal);
         // Reading fails when the shell has closed its side.
         thread::spawn(move || {
-            (&*output).bytes().map_while(Result::ok).try_for_each(|byte| sender.send(byte))
+            BufReader::new(&*output).bytes().map_while(Result::ok).try_for_each(|byte| sender.send(byte))
         });
         let next = || receiver.recv_timeout(Duration::from_secs(60));
         let mut shown = Vec::new();
