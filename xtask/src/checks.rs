@@ -54,6 +54,12 @@ fn features() -> Result<()> {
     Ok(())
 }
 
+/// Lets the test that compares the tables of options in docs/cli.md with the help write them instead.
+pub fn write_tables_of_options() -> Result<()> {
+    let mut test = cargo("test --quiet -p hedgerow-cli --lib the_tables_of_options_are_those_of_the_help");
+    step("tables of options", test.env("HEDGEROW_WRITE_DOCUMENTS", "1"))
+}
+
 /// The models of the commit pipeline and of the engines under the model checker.
 pub fn shuttle(iterations: u32) -> Result<Tally> {
     let packages = selected(&with_models()?);

@@ -31,6 +31,9 @@ enum Task {
     Test,
     /// Only the style that no compiler checks: where unsafe, atomics and locks are allowed.
     Tidy,
+    /// Writes the tables of options in docs/cli.md anew, from the help of the commands; a test
+    /// fails when they differ.
+    CliDocs,
     /// Installs the programs that tests drive below `target/tools`, unless they are there already.
     Tools,
     /// The concurrency models under the model checker.
@@ -72,6 +75,7 @@ fn main() -> Result<()> {
     match Arguments::parse().task {
         Task::Test => checks::test(),
         Task::Tidy => tidy::check(),
+        Task::CliDocs => checks::write_tables_of_options(),
         Task::Tools => tools::install_checker(),
         Task::Shuttle { iterations } => checks::report(&checks::shuttle(iterations)?, begin),
         Task::Miri => checks::report(&sanitizers::miri(&with_unsafe_code()?, Extent::Full)?, begin),

@@ -37,7 +37,10 @@ mod man;
 mod objects;
 mod options;
 mod outputs;
+mod picture;
 mod progress;
+#[cfg(test)]
+mod reference;
 mod results;
 mod run;
 mod shell;

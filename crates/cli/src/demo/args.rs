@@ -9,6 +9,7 @@ const EXAMPLES: &str = "\
 Examples:
   hedgerow demo
   hedgerow demo --scale 16 --writers 4 --readers 2 --batch 100
+  hedgerow demo --plot demo.svg
   hedgerow demo ca-HepPh.txt --undirected --json";
 
 /// `hedgerow demo`
@@ -56,6 +57,9 @@ pub struct DemoArgs {
     pub format: FormatArgs,
     #[command(flatten)]
     pub memory: MemoryArgs,
+    /// Draw the rate of the writers and the times of the readers to this file, as SVG
+    #[arg(long, value_name = "FILE")]
+    pub plot: Option<PathBuf>,
     /// Print the summary as JSON, and no live view
     #[arg(long)]
     pub json: bool,

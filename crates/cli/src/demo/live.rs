@@ -8,7 +8,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How often the view checks whether the demo has ended.
+/// How often the view takes the state, and checks whether the demo has ended.
 const POLL: Duration = Duration::from_millis(20);
 /// How often a terminal is drawn.
 const DRAW: Duration = Duration::from_millis(250);
@@ -26,10 +26,12 @@ pub struct Live<'a> {
 }
 
 /// The state at one moment.
-#[derive(Clone, Copy)]
-struct Sample {
-    at: Instant,
-    rows: u64,
+#[derive(Clone, Copy, Debug)]
+pub struct Sample {
+    /// The moment.
+    pub at: Instant,
+    /// Edges written so far.
+    pub rows: u64,
 }
 
 impl<'a> Live<'a> {
@@ -44,20 +46,22 @@ impl<'a> Live<'a> {
         Live { console, graph, total, shared, bar }
     }
 
-    /// Shows progress until the demo is over.
-    pub fn show(&self, is_over: impl Fn() -> bool) {
+    /// Shows progress until the demo is over; returns the state at many moments from start to end.
+    pub fn show(&self, is_over: impl Fn() -> bool) -> Vec<Sample> {
         let interval = if self.console.shows_progress() { DRAW } else { LINE };
         let first = self.sample();
-        let mut last = first;
+        let (mut last, mut samples) = (first, vec![first]);
         while !is_over() {
             thread::sleep(POLL);
-            if last.at.elapsed() >= interval {
-                let now = self.sample();
+            let now = self.sample();
+            samples.push(now);
+            if now.at - last.at >= interval {
                 self.show_sample(first, last, now);
                 last = now;
             }
         }
         self.bar.finish_and_clear();
+        samples
     }
 
     fn sample(&self) -> Sample {

@@ -3,6 +3,7 @@
 mod args;
 mod compare;
 mod live;
+mod plot;
 mod readers;
 mod shared;
 mod stream;
@@ -16,11 +17,12 @@ use crate::error::CliError;
 use crate::input::Input;
 use crate::interrupt::Interrupt;
 use crate::options::KeysName;
+use crate::outputs::FilesInUse;
 use crate::threads::Threads;
 use compare::Comparison;
 use hedgerow::{AsKey, Graph, GraphOptions, KeyKind, Topology};
 use hedgerow_formats::VertexKey;
-use live::Live;
+use live::{Live, Sample};
 use readers::Reading;
 use shared::Shared;
 use std::io;
@@ -37,10 +39,17 @@ pub struct Outcome {
     reading: Reading,
     /// From the start to the last commit.
     elapsed: Duration,
+    /// What was written by when.
+    samples: Vec<Sample>,
 }
 
 /// Runs the demo.
 pub fn execute(args: &DemoArgs, console: &Console, interrupt: &Interrupt) -> Result<(), CliError> {
+    // First check that the file can be written.
+    if let Some(path) = &args.plot {
+        let files = args.graph().map(|file| args.format.files(file)).unwrap_or_default();
+        FilesInUse::read(files).check_output("--plot", path)?;
+    }
     match args.graph() {
         None => {
             let stream = stream::generated(args, console, interrupt)?;
@@ -83,6 +92,9 @@ fn stream_into_graph<K: VertexKey + AsKey>(
     let threads = Threads::new(None)?;
     let comparison = Comparison::run(&snapshot, &threads, console, interrupt)?;
     let summary = Summary::new(args, stream, &graph, &snapshot, &outcome, &comparison);
+    if let Some(path) = &args.plot {
+        plot::write(path, &stream.name, &outcome)?;
+    }
     console.print(&summary, Summary::describe)?;
     comparison.check()
 }
@@ -116,13 +128,13 @@ fn write_and_read<K: VertexKey + AsKey>(
             }
         };
         let live = Live::new(console, graph, stream.len(), shared);
-        live.show(|| writers.iter().all(ScopedJoinHandle::is_finished));
+        let samples = live.show(|| writers.iter().all(ScopedJoinHandle::is_finished));
         // Before joining: however the writers ended, the readers must end.
         shared.finish_writing();
         let (written, read) = (join(writers), join(readers));
         let writing = Writing::sum(written?);
         let elapsed = writing.finished.map_or(Duration::ZERO, |finished| finished - started);
-        Ok(Outcome { writing, reading: Reading::sum(read?), elapsed })
+        Ok(Outcome { writing, reading: Reading::sum(read?), elapsed, samples })
     })
 }
 

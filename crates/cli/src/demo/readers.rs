@@ -6,7 +6,7 @@ use crate::interrupt::Interrupt;
 use hedgerow::kernels::{Bfs, Execution, PageRank};
 use hedgerow::{AsKey, Graph, Snapshot, VertexId};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Iterations of PageRank.
 pub const ITERATIONS: u32 = 10;
@@ -14,17 +14,26 @@ pub const ITERATIONS: u32 = 10;
 /// How long a reader sleeps before it checks again for the first commit.
 const PAUSE: Duration = Duration::from_millis(1);
 
-/// Statistics of readers.
+/// What readers did, snapshot by snapshot.
 #[derive(Clone, Debug, Default)]
 pub struct Reading {
-    /// How long each run of PageRank took.
-    pub pagerank: Vec<Duration>,
-    /// How long each search took.
-    pub bfs: Vec<Duration>,
-    /// The longest time that a snapshot was held.
-    pub longest_held: Duration,
-    /// The most commits that were made while a snapshot was held.
-    pub most_commits_behind: u64,
+    /// All snapshots, one reader after the other.
+    pub snapshots: Vec<Held>,
+}
+
+/// A snapshot that a reader opened, used and closed.
+#[derive(Clone, Copy, Debug)]
+pub struct Held {
+    /// When it was opened.
+    pub opened: Instant,
+    /// How long it was held.
+    pub held: Duration,
+    /// How many commits were made meanwhile.
+    pub commits_behind: u64,
+    /// How long PageRank took.
+    pub pagerank: Duration,
+    /// How long the search took.
+    pub bfs: Duration,
 }
 
 /// Opens a snapshot and runs both kernels on it, repeatedly, until the graph has its final state.
@@ -38,15 +47,17 @@ pub fn read<K: AsKey>(
     loop {
         interrupt.check()?;
         let last = shared.writing_is_over();
+        let opened = Instant::now();
         let snapshot = graph.snapshot()?;
         let source = source.map(|key| snapshot.vertex_id(key)).transpose()?.flatten();
         match source {
             Some(source) => {
                 shared.opened_snapshot();
                 let before = shared.commits();
-                reading.run_kernels(&snapshot, source, shared, interrupt)?;
-                reading.longest_held = reading.longest_held.max(snapshot.age());
-                reading.most_commits_behind = reading.most_commits_behind.max(shared.commits() - before);
+                let (pagerank, bfs) = run_kernels(&snapshot, source, interrupt)?;
+                shared.ran_kernels(pagerank, bfs);
+                let (held, commits_behind) = (opened.elapsed(), shared.commits() - before);
+                reading.snapshots.push(Held { opened, held, commits_behind, pagerank, bfs });
             }
             // The first edge is not there yet.
             None if !last => thread::sleep(PAUSE),
@@ -58,34 +69,44 @@ pub fn read<K: AsKey>(
     }
 }
 
+/// Returns how long each kernel took.
+fn run_kernels(
+    snapshot: &Snapshot,
+    source: VertexId,
+    interrupt: &Interrupt,
+) -> Result<(Duration, Duration), CliError> {
+    // On the calling thread: the readers are the parallelism here.
+    let execution = Execution::default().cancelled_by(interrupt.token());
+    let pagerank = snapshot.run(PageRank { iterations: ITERATIONS, execution, ..PageRank::default() });
+    let pagerank = interrupt.or_interrupted(pagerank)?.elapsed;
+    let bfs = interrupt.or_interrupted(snapshot.run(Bfs { execution, ..Bfs::new(source) }))?.elapsed;
+    Ok((pagerank, bfs))
+}
+
 impl Reading {
-    fn run_kernels(
-        &mut self,
-        snapshot: &Snapshot,
-        source: VertexId,
-        shared: &Shared,
-        interrupt: &Interrupt,
-    ) -> Result<(), CliError> {
-        // On the calling thread: the readers are the parallelism here.
-        let execution = Execution::default().cancelled_by(interrupt.token());
-        let pagerank = snapshot.run(PageRank { iterations: ITERATIONS, execution, ..PageRank::default() });
-        let pagerank = interrupt.or_interrupted(pagerank)?.elapsed;
-        let bfs = interrupt.or_interrupted(snapshot.run(Bfs { execution, ..Bfs::new(source) }))?.elapsed;
-        self.pagerank.push(pagerank);
-        self.bfs.push(bfs);
-        shared.ran_kernels(pagerank, bfs);
-        Ok(())
+    /// What several readers did.
+    pub fn sum(readers: impl IntoIterator<Item = Reading>) -> Reading {
+        Reading { snapshots: readers.into_iter().flat_map(|reading| reading.snapshots).collect() }
     }
 
-    /// Combines the statistics of several readers.
-    pub fn sum(readers: impl IntoIterator<Item = Reading>) -> Reading {
-        readers.into_iter().fold(Reading::default(), |mut sum, reading| {
-            sum.pagerank.extend(reading.pagerank);
-            sum.bfs.extend(reading.bfs);
-            sum.longest_held = sum.longest_held.max(reading.longest_held);
-            sum.most_commits_behind = sum.most_commits_behind.max(reading.most_commits_behind);
-            sum
-        })
+    /// How long each run of PageRank took.
+    pub fn pagerank(&self) -> Vec<Duration> {
+        self.snapshots.iter().map(|snapshot| snapshot.pagerank).collect()
+    }
+
+    /// How long each search took.
+    pub fn bfs(&self) -> Vec<Duration> {
+        self.snapshots.iter().map(|snapshot| snapshot.bfs).collect()
+    }
+
+    /// The longest time that a snapshot was held.
+    pub fn longest_held(&self) -> Duration {
+        self.snapshots.iter().map(|snapshot| snapshot.held).max().unwrap_or_default()
+    }
+
+    /// The most commits that were made while a snapshot was held.
+    pub fn most_commits_behind(&self) -> u64 {
+        self.snapshots.iter().map(|snapshot| snapshot.commits_behind).max().unwrap_or_default()
     }
 }
 

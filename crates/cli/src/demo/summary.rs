@@ -200,11 +200,11 @@ impl ReadingSummary {
         let median = |durations: &[Duration]| median(durations).map(|median| median.as_secs_f64());
         ReadingSummary {
             readers: args.readers.get(),
-            snapshots: reading.pagerank.len(),
-            pagerank_median_seconds: median(&reading.pagerank),
-            bfs_median_seconds: median(&reading.bfs),
-            longest_held_seconds: reading.longest_held.as_secs_f64(),
-            most_commits_behind: reading.most_commits_behind,
+            snapshots: reading.snapshots.len(),
+            pagerank_median_seconds: median(&reading.pagerank()),
+            bfs_median_seconds: median(&reading.bfs()),
+            longest_held_seconds: reading.longest_held().as_secs_f64(),
+            most_commits_behind: reading.most_commits_behind(),
         }
     }
 

@@ -2,10 +2,9 @@
 
 use super::degrees::Degrees;
 use crate::error::CliError;
-use hedgerow_formats::{FormatError, Output};
+use crate::picture;
 use plotters::prelude::*;
 use std::error::Error;
-use std::io::{self, Write};
 use std::path::Path;
 
 /// The size of one histogram, in pixels.
@@ -16,11 +15,7 @@ const GAP: f64 = 0.1;
 
 /// Draws one histogram below the other, in the format SVG.
 pub fn write(path: &Path, title: &str, degrees: &[Degrees]) -> Result<(), CliError> {
-    let failed = |source| CliError::Output(FormatError::Io { path: path.into(), action: "write", source });
-    let picture = draw(title, degrees).map_err(|error| failed(io::Error::other(error.to_string())))?;
-    let mut file = Output::create(path).map_err(CliError::Output)?;
-    file.write_all(picture.as_bytes()).map_err(failed)?;
-    file.finish().map_err(CliError::Output)
+    picture::write(path, draw(title, degrees))
 }
 
 fn draw(title: &str, degrees: &[Degrees]) -> Result<String, Box<dyn Error>> {

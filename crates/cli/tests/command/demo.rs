@@ -73,3 +73,18 @@ fn a_stream_of_nothing_is_no_error() {
     let summary = folder.json("demo --graph graph");
     assert_eq!((&summary["vertices"], &summary["comparison"]["bfs"]), (&0.into(), &Value::Null));
 }
+
+#[test]
+fn the_course_can_be_drawn() {
+    let folder = Folder::new();
+    folder.hedgerow("demo --scale 9 --plot demo.svg").success();
+    let picture = folder.read("demo.svg");
+    assert!(picture.starts_with("<svg") && picture.trim_end().ends_with("</svg>"));
+    for part in ["edges per second", "PageRank", "BFS", "seconds"] {
+        assert!(picture.contains(part), "{part:?} is not in the picture");
+    }
+    folder.fails("demo --scale 20 --plot no/demo.svg", 1, &["no/demo.svg"]);
+    folder.write("graph", "1 2\n");
+    folder.fails("demo graph --plot graph", 2, &["graph"]);
+    assert_eq!(folder.names(), ["demo.svg", "graph"]);
+}
