@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 pub enum Operation {
     /// Whether there is an edge, of which half exist.
     ContainsEdge,
-    /// The same edges by ids over Hedgerow's cursor: what the look-up alone takes.
+    /// The edges of `ContainsEdge` by ids over Hedgerow's cursor: what the look-up alone takes.
     FindByCursor,
     /// The neighbors of a vertex as a vector.
     Neighbors,
