@@ -5,7 +5,7 @@ use crate::calls::measure::Calls;
 use crate::calls::work::{Ends, Keys, Payment, Work, number_of, payment_of};
 use anyhow::{Context, Result};
 use hedgerow::kernels::{Kernel, KernelError};
-use hedgerow::model::{Adjacency, Cursor, GraphView};
+use hedgerow::kernels::{Adjacency, Cursor, GraphView};
 use hedgerow::prelude::*;
 use hedgerow::{LabelId, VertexId};
 use std::ops::ControlFlow;
