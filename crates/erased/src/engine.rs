@@ -3,8 +3,9 @@
 use crate::view::{AnyView, ErasedView};
 use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered, Stamp};
 use hedgerow_model::{
-    Admission, Allowance, CommitTimestamp, Durable, EdgeOutcome, Effects, Engine, EngineError, LockUnit,
-    MemoryUse, Prepared, Progress, ReadError, ShortPlan, ShortWrites, StoredEdge, UnitLocks, VertexId,
+    AddLabels, Admission, Allowance, CommitTimestamp, Durable, EdgeOutcome, Effects, Engine, EngineError,
+    LockUnit, MemoryUse, Prepared, Progress, ReadError, ShortPlan, ShortWrites, StoredEdge, UnitLocks,
+    VertexId,
 };
 use rayon::ThreadPool;
 use std::any::Any;
@@ -58,6 +59,8 @@ trait AnyEngine: Send + Sync {
     ) -> Result<Prepared<ErasedChanges<'l>>, EngineError>;
 
     fn short_writes(&self) -> Option<&dyn AnyShortWrites>;
+
+    fn add_labels(&self) -> Option<&dyn AddLabels>;
 
     fn durable(&self) -> Option<&dyn Durable>;
 
@@ -157,6 +160,10 @@ impl<E: Engine> AnyEngine for E {
         Engine::short_writes(self).map(|writes| writes as &dyn AnyShortWrites)
     }
 
+    fn add_labels(&self) -> Option<&dyn AddLabels> {
+        Engine::add_labels(self)
+    }
+
     fn durable(&self) -> Option<&dyn Durable> {
         Engine::durable(self)
     }
@@ -229,6 +236,10 @@ impl Engine for ErasedEngine {
 
     fn short_writes(&self) -> Option<&Self> {
         self.0.short_writes().map(|_| self)
+    }
+
+    fn add_labels(&self) -> Option<&dyn AddLabels> {
+        self.0.add_labels()
     }
 
     fn durable(&self) -> Option<&dyn Durable> {

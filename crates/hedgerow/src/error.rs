@@ -165,6 +165,7 @@ fn kind_of(error: &Cause) -> ErrorKind {
         | Cause::NegativeKey(_)
         | Cause::VertexId(_)
         | Cause::Schema(_)
+        | Cause::LabelExists(_)
         | Cause::BulkRecord { .. }
         | Cause::View(_)
         | Cause::NoRecords(_)
@@ -172,7 +173,9 @@ fn kind_of(error: &Cause) -> ErrorKind {
         | Cause::NoTime { .. }
         | Cause::NotATime { .. } => ErrorKind::InvalidInput,
         Cause::Capacity(_) => ErrorKind::Capacity,
-        Cause::NoHistory | Cause::NoCommitOrder | Cause::InMemory => ErrorKind::Unsupported,
+        Cause::NoHistory | Cause::NoCommitOrder | Cause::FixedLabels | Cause::InMemory => {
+            ErrorKind::Unsupported
+        }
         Cause::ReadOnly => ErrorKind::ReadOnly,
         Cause::Poisoned => ErrorKind::Poisoned,
         Cause::Store(error) => kind_of_store(error),

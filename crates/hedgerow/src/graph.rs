@@ -76,10 +76,10 @@ impl Graph {
         with_store!(&*self.stores, store => store.dictionary.kind())
     }
 
-    /// The labels and schemas.
+    /// The labels and schemas at this moment: a copy. O(labels).
     #[must_use]
-    pub fn catalog(&self) -> &Catalog {
-        self.stores.catalog()
+    pub fn catalog(&self) -> Catalog {
+        self.stores.catalog().to_catalog()
     }
 
     /// The label called `name`, with edge data of type `T`: see [`Label`].
@@ -87,7 +87,7 @@ impl Graph {
     /// # Errors
     /// There is no such label, or its edges carry data of another type.
     pub fn label<T: EdgeData>(&self, name: &str) -> Result<Label<T>, Error> {
-        let id = self.catalog().label_id(name)?;
+        let id = self.stores.catalog().label_id(name)?;
         T::check(self.stores.label_schema(id)?)?;
         Ok(id.into())
     }

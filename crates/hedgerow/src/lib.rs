@@ -151,6 +151,7 @@ pub mod engine;
 mod error;
 mod graph;
 mod label;
+mod labels;
 mod operations;
 mod options;
 mod parallel_edge;

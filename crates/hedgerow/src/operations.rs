@@ -6,18 +6,18 @@ use crate::error::{Error, Reason};
 use crate::stores::{Stores, with_store};
 use crate::stream::StreamError;
 use hedgerow_model::{
-    AsKey, Catalog, Column, ColumnType, Direction, EdgeValue, Key, KeyRef, LabelId, LabelSchema, Operation,
-    RecordChange, RecordMode, RecordSchema, Value, ViewError,
+    AsKey, Column, ColumnType, Direction, EdgeValue, GrowingCatalog, Key, KeyRef, LabelId, LabelSchema,
+    Operation, RecordChange, RecordMode, RecordSchema, Value, ViewError,
 };
 use hedgerow_pipeline::{BulkEdge, Commit, Commits, EdgeWrite, Error as Cause, check_records};
 use hedgerow_sync::Arc;
 
 impl Stores {
-    pub(crate) fn catalog(&self) -> &Catalog {
+    pub(crate) fn catalog(&self) -> &GrowingCatalog {
         with_store!(self, store => &store.catalog)
     }
 
-    pub(crate) fn shared_catalog(&self) -> Arc<Catalog> {
+    pub(crate) fn shared_catalog(&self) -> Arc<GrowingCatalog> {
         with_store!(self, store => Arc::clone(&store.catalog))
     }
 

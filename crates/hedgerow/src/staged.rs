@@ -3,8 +3,8 @@
 use crate::label::Hop;
 use crate::reads::EdgeOfVertex;
 use hedgerow_model::{
-    Catalog, Direction, EdgeValue, Key, KeyRef, LabelId, Operation, Record, RecordChange, RecordSchema,
-    Topology, Value,
+    Direction, EdgeValue, GrowingCatalog, Key, KeyRef, LabelId, Operation, Record, RecordChange,
+    RecordSchema, Topology, Value,
 };
 use hedgerow_pipeline::{Error as Cause, StateReads, decoded};
 use hedgerow_sync::Arc;
@@ -24,7 +24,7 @@ pub(crate) struct Staged {
     records: HashMap<EdgeKey, Vec<RecordChange>>,
     /// Changes of parallel edges with their keys, by canonical keys of the ends, in order.
     parallel: HashMap<EdgeKey, Vec<(u64, RecordChange)>>,
-    catalog: Arc<Catalog>,
+    catalog: Arc<GrowingCatalog>,
     vertices: HashMap<Key, StagedVertex>,
 }
 
@@ -41,7 +41,7 @@ struct StagedVertex {
 }
 
 impl Staged {
-    pub(crate) fn new(topology: Topology, catalog: Arc<Catalog>) -> Self {
+    pub(crate) fn new(topology: Topology, catalog: Arc<GrowingCatalog>) -> Self {
         let (operations, indexed, edges, records, parallel, vertices) = Default::default();
         Staged { operations, indexed, topology, edges, records, parallel, catalog, vertices }
     }

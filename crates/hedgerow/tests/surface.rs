@@ -124,7 +124,7 @@ fn schemas_and_stores_are_serialized() {
         { "name": "rates", "edges": { "value": "f64" } },
         { "name": "knows", "edges": "topology" },
     ]);
-    comes_back(graph.catalog(), json!({ "labels": labels, "vertices": { "fields": [] } }));
+    comes_back(&graph.catalog(), json!({ "labels": labels, "vertices": { "fields": [] } }));
     let twice = json!({ "labels": [labels[1], labels[1]], "vertices": { "fields": [] } });
     let refused = serde_json::from_value::<Catalog>(twice).unwrap_err();
     assert!(refused.to_string().contains("declared twice"), "{refused}");

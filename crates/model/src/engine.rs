@@ -2,8 +2,8 @@
 
 use crate::token::{HeldLocks, LiveTimestamps, Registered, Stamp};
 use crate::{
-    Allowance, CommitTimestamp, Durable, Effects, EngineError, LockUnit, Outcome, ReadError, RecordView,
-    ShortWrites, VertexId,
+    AddLabels, Allowance, CommitTimestamp, Durable, Effects, EngineError, LockUnit, Outcome, ReadError,
+    RecordView, ShortWrites, VertexId,
 };
 use rayon::ThreadPool;
 
@@ -66,6 +66,12 @@ pub trait Engine: Send + Sync + 'static {
     /// The fast path of single edges; `None`, the default, if every commit goes through
     /// [`prepare`](Engine::prepare).
     fn short_writes(&self) -> Option<&Self::ShortWrites> {
+        None
+    }
+
+    /// The capability to take further labels; `None`, the default, if the engine has only those that
+    /// it was made with.
+    fn add_labels(&self) -> Option<&dyn AddLabels> {
         None
     }
 

@@ -4,8 +4,8 @@
 //! - [`Record`], [`EdgeValue`] and the schemas of vertices and edges;
 //! - [`Operation`]: what a transaction asks for, by keys; [`Effects`]: what that comes to, by ids;
 //! - [`Engine`]: how an engine applies effects and frees garbage;
-//! - [`ShortWrites`]: a capability of engines that commit single edges in place; [`Durable`]: of
-//!   engines with their own files;
+//! - [`ShortWrites`]: a capability of engines that commit single edges in place; [`AddLabels`]: of
+//!   those that take labels while they are open; [`Durable`]: of engines with their own files;
 //! - [`GraphView`], [`Adjacency`], [`Cursor`]: how a state of the graph is read;
 //! - [`token`]: the proofs (a registered timestamp, held locks, a stamp) that connect readers,
 //!   writers and engines.
@@ -30,6 +30,7 @@
 //!
 //! Set intersection, which the study builds from scans and searches, is [`Adjacency::intersect`].
 
+mod add_labels;
 mod allowance;
 mod column;
 mod commit_order;
@@ -39,6 +40,7 @@ mod durable;
 mod effects;
 mod engine;
 mod engine_error;
+mod growing_catalog;
 mod ids;
 pub mod intersect;
 mod key;
@@ -56,6 +58,7 @@ mod value;
 mod view;
 mod view_state;
 
+pub use add_labels::AddLabels;
 pub use allowance::Allowance;
 pub use column::{Column, ColumnType, EdgeValue, RecordHandle, ValueColumn, unit_slice};
 pub use commit_order::{NewestFirst, NewestRecords, NoCommitOrder};
@@ -68,6 +71,7 @@ pub use effects::{
 };
 pub use engine::{Admission, Engine, MemoryUse, Prepared, Progress, Reclaimed, UnitLocks};
 pub use engine_error::{CapacityError, EngineError, WriteError};
+pub use growing_catalog::GrowingCatalog;
 pub use ids::{CommitTimestamp, LabelId, LockUnit, VertexId, VertexIdError};
 pub use key::{AsKey, Key, KeyKind, KeyRef};
 pub use names::UnknownName;

@@ -1,6 +1,7 @@
 //! Schemas of labels and of vertices.
 
 use crate::{ColumnType, LabelId, Record, Value, ValueType};
+use std::fmt;
 
 /// A named, typed field of a record.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -81,6 +82,35 @@ impl EdgeSchema {
             EdgeSchema::Parallel(schema) => Some(&schema.key),
             EdgeSchema::Topology | EdgeSchema::Value(_) | EdgeSchema::Record(_) => None,
         }
+    }
+}
+
+/// What edges carry, as messages say it.
+impl fmt::Display for EdgeSchema {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            EdgeSchema::Topology | EdgeSchema::Value(ColumnType::Unit) => f.write_str("no data"),
+            EdgeSchema::Value(column) => column.fmt(f),
+            EdgeSchema::Record(record) => write!(f, "a record ({record})"),
+            EdgeSchema::Parallel(ParallelSchema { key, record }) => {
+                write!(f, "a key {key:?}, as parallel edges, and a record ({record})")
+            }
+        }
+    }
+}
+
+/// The properties, as messages say them.
+impl fmt::Display for RecordSchema {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.fields.is_empty() {
+            return f.write_str("no properties");
+        }
+        for (number, Field { name, value_type, nullable }) in self.fields.iter().enumerate() {
+            let (separator, nullable) =
+                (if number == 0 { "" } else { ", " }, if *nullable { "?" } else { "" });
+            write!(f, "{separator}{name:?}: {value_type}{nullable}")?;
+        }
+        Ok(())
     }
 }
 
@@ -274,6 +304,11 @@ impl Catalog {
         Ok(Catalog { labels, vertices })
     }
 
+    /// A catalog of labels and properties that were checked before.
+    pub(crate) fn of_valid(labels: Vec<LabelSchema>, vertices: RecordSchema) -> Self {
+        Catalog { labels, vertices }
+    }
+
     /// The schema of the records of a label's edges; `None` if they have none, or the label does
     /// not exist.
     #[must_use]
@@ -285,12 +320,6 @@ impl Catalog {
     #[must_use]
     pub fn are_parallel(&self, label: LabelId) -> bool {
         self.label(label).is_some_and(|schema| schema.edges.key().is_some())
-    }
-
-    /// The labels whose edges have records, ascending.
-    pub fn record_labels(&self) -> impl Iterator<Item = LabelId> {
-        let labels = (0..).map(LabelId).zip(&self.labels);
-        labels.filter(|(_, schema)| schema.edges.record().is_some()).map(|(label, _)| label)
     }
 
     /// The catalog with further labels appended.

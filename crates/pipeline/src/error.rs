@@ -4,7 +4,7 @@ use hedgerow_dictionary::DictionaryError;
 use hedgerow_log::checkpoint::CheckpointError;
 use hedgerow_log::{LogError, StoreError};
 use hedgerow_model::{
-    CapacityError, CommitTimestamp, EngineError, Key, KeyKind, LabelId, ReadError, SchemaError,
+    CapacityError, CommitTimestamp, EdgeSchema, EngineError, Key, KeyKind, LabelId, ReadError, SchemaError,
     VertexIdError, ViewError, WriteError,
 };
 use hedgerow_sequencer::SequencerError;
@@ -92,6 +92,14 @@ pub enum Error {
     /// A value, a record or a schema that does not fit.
     #[error(transparent)]
     Schema(#[from] SchemaError),
+    /// There is another label of that name.
+    #[error(transparent)]
+    LabelExists(Box<LabelExists>),
+    /// The engine is not `AddLabels`.
+    #[error(
+        "the engine of this graph takes no labels while the graph is open; close it, and use `hedgerow::store::add_labels`"
+    )]
+    FixedLabels,
     /// A record of one of many edges does not fit.
     #[error("number {edge} of the edges to ingest, counted from 0: {error}")]
     BulkRecord {
@@ -131,6 +139,20 @@ pub enum Error {
     /// The graph has no store.
     #[error("this graph lives in memory; make it with `GraphOptions::create` to keep it")]
     InMemory,
+}
+
+/// A label cannot be added, because there is another one of its name.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "there is a label {label:?} whose edges carry {found}: it cannot be added with edges that carry {asked}"
+)]
+pub struct LabelExists {
+    /// The name.
+    pub label: String,
+    /// What edges of the existing label carry.
+    pub found: EdgeSchema,
+    /// What edges of the other were to carry.
+    pub asked: EdgeSchema,
 }
 
 impl Error {

@@ -21,6 +21,7 @@
 //! | `commit` | the phases of a commit (`decided`), and how each kind of commit decides: `edge`, `each`, `ingest`, transactions (`acquire`, `resolve`, `pairs`) |
 //! | `reads` | point reads by key on a state |
 //! | `journal` | the log of a graph, and how commits wait for it |
+//! | `labels` | labels that are added to an open graph |
 //! | `durable` | checkpoints, and how a graph comes back |
 //! | `reclaim`, `compactor` | work that is put off, and the thread that does it where writers don't |
 
@@ -30,6 +31,7 @@ mod conflicts;
 mod durable;
 mod error;
 mod journal;
+mod labels;
 mod maintenance;
 mod reads;
 mod reclaim;
@@ -46,7 +48,7 @@ pub use commit::{BYTES_OF_CHANGE, Commit, Interactive};
 pub use compactor::{Compactor, Step};
 pub use conflicts::Touched;
 pub use durable::{Batches, CheckpointOptions, CheckpointReport, Until, damage, manifest_path};
-pub use error::{Error, read_failed};
+pub use error::{Error, LabelExists, read_failed};
 pub use journal::{Journal, Recovery};
 pub use reads::{
     KeyReads, Newest, NewestBy, NewestEdge, StateReads, ViewReads, VisitEdge, VisitParallel,

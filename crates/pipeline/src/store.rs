@@ -8,10 +8,10 @@ use crate::settings::Settings;
 use hedgerow_dictionary::Dictionary;
 use hedgerow_model::token::HeldLocks;
 use hedgerow_model::{
-    Allowance, CapacityError, Catalog, CommitTimestamp, Engine, LabelId, MemoryUse, Topology,
+    Allowance, CapacityError, Catalog, CommitTimestamp, Engine, GrowingCatalog, LabelId, MemoryUse, Topology,
 };
 use hedgerow_sequencer::{LockTable, ReclaimLocks, Sequencer, Wakeup};
-use hedgerow_sync::{Arc, OnceLock};
+use hedgerow_sync::{Arc, Mutex, OnceLock};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::collections::BTreeMap;
 
@@ -33,10 +33,10 @@ pub struct Store<E: Engine> {
     pub(crate) journal: Option<Journal>,
     pub(crate) units: LockTable,
     pub(crate) conflicts: ConflictTable,
-    /// The labels whose edges have records, ascending.
-    pub(crate) record_labels: Box<[LabelId]>,
-    /// The labels and properties.
-    pub catalog: Arc<Catalog>,
+    /// The labels and properties. Labels are added while the graph is shared.
+    pub catalog: Arc<GrowingCatalog>,
+    /// Held while labels are added.
+    pub(crate) adding_labels: Mutex<()>,
     /// Whether edges are directed, and which directions are stored.
     pub topology: Topology,
     pub(crate) strict: bool,
@@ -50,7 +50,7 @@ pub struct Store<E: Engine> {
 
 impl<E: Engine> Store<E> {
     /// A store around an empty engine.
-    pub fn new(engine: E, options: &Settings, catalog: Arc<Catalog>) -> Self {
+    pub fn new(engine: E, options: &Settings, catalog: &Catalog) -> Self {
         let maintenance = Maintenance::new(options);
         let cores = || std::thread::available_parallelism().map_or(1, usize::from);
         Store {
@@ -65,8 +65,8 @@ impl<E: Engine> Store<E> {
             journal: None,
             units: LockTable::new(UNIT_STRIPES),
             conflicts: ConflictTable::new(),
-            record_labels: catalog.record_labels().collect(),
-            catalog,
+            catalog: Arc::new(catalog.into()),
+            adding_labels: Mutex::default(),
             topology: options.topology,
             strict: options.strict,
             pool: OnceLock::new(),
@@ -87,10 +87,10 @@ impl<E: Engine> Store<E> {
         self.maintenance.wakeup.as_ref()
     }
 
-    /// The labels of the graph.
+    /// The labels that the graph has at the time of the call.
     pub fn labels(&self) -> impl Iterator<Item = LabelId> + use<E> {
         // The catalog checked that its labels fit in 16 bits.
-        (0..self.catalog.labels().len() as u16).map(LabelId)
+        (0..self.catalog.label_count() as u16).map(LabelId)
     }
 
     /// The worker threads, if a commit of `changes` changes is worth waking them.

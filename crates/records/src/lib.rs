@@ -28,9 +28,10 @@ pub use stage::{StagedAdjacencies, StagedEffects};
 use heap::{OwnedRecord, Pieces};
 use hedgerow_model::token::{LiveTimestamps, Stamp};
 use hedgerow_model::{
-    Catalog, CommitTimestamp, EdgeSchema, EdgeValue, LabelId, MemoryUse, Reclaimed, Topology,
+    Catalog, CommitTimestamp, EdgeSchema, EdgeValue, LabelId, LabelSchema, MemoryUse, Reclaimed, Topology,
 };
 use hedgerow_reclamation::{Garbage, Memory, MemoryChange, Superseded, reclaim_unlocked};
+use hedgerow_sync::GrowingList;
 use memory::is_embedded;
 use smallvec::SmallVec;
 use std::collections::BTreeMap;
@@ -44,7 +45,7 @@ use std::collections::BTreeMap;
 /// pinned when it read the handle stays pinned.
 pub struct RecordHeap {
     /// The form of each label's records, by label number.
-    labels: Vec<Option<Form>>,
+    labels: GrowingList<Option<Form>>,
     topology: Topology,
     pieces: Pieces,
     garbage: Garbage<Kept>,
@@ -58,6 +59,17 @@ enum Form {
     One,
     /// Any number of edges between two vertices, identified by their keys.
     Parallel,
+}
+
+impl Form {
+    /// The form of the records of edges, if they have any.
+    fn of(edges: &EdgeSchema) -> Option<Self> {
+        match edges {
+            EdgeSchema::Record(_) => Some(Form::One),
+            EdgeSchema::Parallel(_) => Some(Form::Parallel),
+            EdgeSchema::Topology | EdgeSchema::Value(_) => None,
+        }
+    }
 }
 
 /// A record that its edge no longer has, kept for snapshots.
@@ -107,14 +119,15 @@ impl RecordHeap {
     /// The heap of an empty graph.
     #[must_use]
     pub fn new(catalog: &Catalog, topology: Topology) -> Self {
-        let form = |edges: &EdgeSchema| match edges {
-            EdgeSchema::Record(_) => Some(Form::One),
-            EdgeSchema::Parallel(_) => Some(Form::Parallel),
-            EdgeSchema::Topology | EdgeSchema::Value(_) => None,
-        };
-        let labels = catalog.labels().iter().map(|label| form(&label.edges)).collect();
+        let labels = catalog.labels().iter().map(|label| Form::of(&label.edges)).collect();
+        let labels = GrowingList::new(labels);
         let (pieces, garbage, memory) = Default::default();
         RecordHeap { labels, topology, pieces, garbage, memory }
+    }
+
+    /// Adds a label. One call at a time.
+    pub fn add_label(&self, label: &LabelSchema) {
+        self.labels.push(Form::of(&label.edges));
     }
 
     fn form(&self, label: LabelId) -> Option<Form> {

@@ -3,8 +3,8 @@
 use crate::commit::CountChanges;
 use crate::heads::Head;
 use hedgerow_model::{CommitTimestamp, Counts, CountsBeside, LabelId};
-use hedgerow_sync::Arc;
 use hedgerow_sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use hedgerow_sync::{Arc, GrowingList};
 use smallvec::SmallVec;
 
 /// Stored in place of a stamp while the next one is taken.
@@ -21,7 +21,8 @@ pub(crate) struct PublishedHead {
     at: AtomicU64,
     vertices: AtomicU64,
     vertex_bound: AtomicU32,
-    labels: SmallVec<[LabelCounts; 2]>,
+    /// By position in the catalog. Labels beyond the end have no edges.
+    labels: GrowingList<LabelCounts, SmallVec<[LabelCounts; 2]>>,
 }
 
 #[derive(Debug, Default)]
@@ -35,7 +36,7 @@ impl PublishedHead {
     /// The head of an empty graph with `labels` labels.
     pub(crate) fn new(labels: usize) -> Self {
         let labels = (0..labels).map(|_| LabelCounts::default()).collect();
-        PublishedHead { labels, ..PublishedHead::default() }
+        PublishedHead { labels: GrowingList::new(labels), ..PublishedHead::default() }
     }
 
     /// Hides the head until it is shown again. The caller holds the mutex.
@@ -51,7 +52,7 @@ impl PublishedHead {
         // A reader that sees one of these stores also sees that the head was hidden before.
         for outcome in changes.edges {
             let label = outcome.label.index();
-            self.labels[label].edges.store(head.counts.edges[label], Ordering::Release);
+            self.counts_of(label).edges.store(head.counts.edges[label], Ordering::Release);
         }
         if head.counts.beside.is_some() {
             changes.labels().for_each(|label| self.show_label(head, label));
@@ -75,11 +76,27 @@ impl PublishedHead {
 
     #[cold]
     fn show_label(&self, head: &Head, label: LabelId) {
-        let counts = &self.labels[label.index()];
+        let counts = self.counts_of(label.index());
         counts.edges.store(head.counts.edges_of(label).at_most(), Ordering::Release);
         let CountsBeside { parallel, uncertain } = head.counts.beside_of(label);
         counts.parallel.store(parallel, Ordering::Release);
         counts.uncertain.store(uncertain, Ordering::Release);
+    }
+
+    /// The counts of a label. The caller holds the mutex.
+    #[inline]
+    fn counts_of(&self, label: usize) -> &LabelCounts {
+        self.labels.get(label).unwrap_or_else(|| self.append_through(label))
+    }
+
+    /// Appends the counts of labels that the graph got since it was opened. A reader that misses
+    /// them finds out by its comparison of stamps: the head is hidden now.
+    #[cold]
+    fn append_through(&self, label: usize) -> &LabelCounts {
+        while self.labels.len() <= label {
+            self.labels.push(LabelCounts::default());
+        }
+        self.labels.get(label).expect("it was appended")
     }
 
     /// The newest stamp and the size of the graph there, which are consistent if
@@ -113,6 +130,7 @@ impl PublishedHead {
 #[cfg(all(test, not(hedgerow_shuttle)))]
 mod tests {
     use super::*;
+    use hedgerow_model::EdgeOutcome;
     use smallvec::smallvec;
 
     fn labels() -> impl Iterator<Item = LabelId> {
@@ -149,6 +167,18 @@ mod tests {
             );
             assert_eq!(counts.beside, expected.beside);
         }
+    }
+
+    #[test]
+    fn the_counts_of_a_label_that_was_added_are_read() {
+        let published_head = PublishedHead::new(1);
+        published_head.show(&head(1), labels().take(1));
+        assert_eq!(published_head.read().unwrap().1.edges[..], [1]);
+        let edges = [EdgeOutcome { label: LabelId(2), added: 6, removed: 0 }];
+        published_head.hide();
+        published_head.show_changes(&head(2), CountChanges { edges: &edges, ..CountChanges::default() });
+        let (at, counts) = published_head.read().unwrap();
+        assert_eq!((at, &counts.edges[..]), (CommitTimestamp(2), &[1, 0, 6][..]));
     }
 
     #[test]

@@ -29,7 +29,7 @@ impl<C: Container> Subgraphs<C> {
             let Table::Adjacency(table) = planned.place.table else {
                 unreachable!("an adjacency has a table")
             };
-            let chains = &self.adjacencies[table as usize].chains;
+            let chains = &self.table_at(table).chains;
             ahead::fetch(chains, &groups, number, |chain, _, look| chain.look(stamp, look));
             applied.link(chains, planned);
         }

@@ -7,8 +7,8 @@ use crate::prepare::SubgraphChanges;
 use crate::view::SubgraphView;
 use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered, Stamp};
 use hedgerow_model::{
-    Allowance, CommitTimestamp, Effects, Engine, EngineError, LockUnit, MemoryUse, Prepared, Progress,
-    UnitLocks, VertexId,
+    AddLabels, Allowance, CommitTimestamp, Effects, Engine, EngineError, LockUnit, MemoryUse, Prepared,
+    Progress, UnitLocks, VertexId,
 };
 use hedgerow_records::StagedEffects;
 use hedgerow_sync::epoch;
@@ -52,6 +52,10 @@ impl<C: Container> Engine for Subgraphs<C> {
     #[inline]
     fn short_writes(&self) -> Option<&Self> {
         C::LOCATES.then_some(self)
+    }
+
+    fn add_labels(&self) -> Option<&dyn AddLabels> {
+        Some(self)
     }
 
     fn open_snapshot(&self, _: &Registered) -> Result<(), EngineError> {

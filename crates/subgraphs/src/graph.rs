@@ -3,65 +3,62 @@
 use crate::chain::Chain;
 use crate::container::Container;
 use crate::directory::Directory;
-use crate::garbage::Place;
+use crate::garbage::{Place, Table};
 use crate::options::SubgraphOptions;
 use crate::partition::{PARTITIONS, unit_of};
 use crate::vertex_block::VertexBlock;
 use hedgerow_model::token::HeldLocks;
-use hedgerow_model::{Catalog, ColumnType, Direction, LabelId, MemoryUse, Topology, ViewError};
+use hedgerow_model::{
+    AddLabels, ColumnType, Direction, LabelId, LabelSchema, MemoryUse, Topology, ViewError,
+};
 use hedgerow_reclamation::{Garbage, Memory, MemoryChange};
 use hedgerow_records::RecordHeap;
+use hedgerow_sync::GrowingList;
 
 /// An in-memory graph of versioned subgraphs. The [crate] documentation explains how it works.
 pub struct Subgraphs<C: Container> {
     pub(crate) topology: Topology,
     pub(crate) vertices: Directory<Chain<VertexBlock>>,
     /// One table per label and stored direction, ascending by both.
-    pub(crate) adjacencies: Vec<AdjacencyTable<C>>,
+    pub(crate) adjacencies: GrowingList<AdjacencyTable<C>>,
     pub(crate) garbage: Garbage<Place>,
     pub(crate) memory: Memory,
     pub(crate) records: RecordHeap,
-    catalog: Catalog,
 }
 
 /// The chains of one label in one stored direction.
 pub(crate) struct AdjacencyTable<C: Container> {
-    pub(crate) label: LabelId,
     pub(crate) direction: Direction,
     pub(crate) column: ColumnType,
     pub(crate) chains: Directory<Chain<C>>,
+}
+
+impl<C: Container> AdjacencyTable<C> {
+    /// The tables of a label, one per stored direction.
+    fn of(schema: &LabelSchema, topology: Topology) -> impl Iterator<Item = Self> + use<C> {
+        let column = schema.edges.column();
+        let table = move |direction: &Direction| AdjacencyTable {
+            direction: *direction,
+            column,
+            chains: Directory::default(),
+        };
+        topology.directions().iter().map(table)
+    }
 }
 
 impl<C: Container> Subgraphs<C> {
     /// An empty graph.
     pub fn new(options: SubgraphOptions) -> Self {
         let SubgraphOptions { topology, catalog } = options;
-        // The catalog checked that its labels can be numbered.
-        let labels = (0..).map(LabelId).zip(catalog.labels());
-        let adjacencies = labels.flat_map(|(label, schema)| {
-            let column = schema.edges.column();
-            let table = move |direction: &Direction| AdjacencyTable {
-                label,
-                direction: *direction,
-                column,
-                chains: Directory::default(),
-            };
-            topology.directions().iter().map(table)
-        });
+        let adjacencies = catalog.labels().iter().flat_map(|label| AdjacencyTable::of(label, topology));
         Subgraphs {
             topology,
             vertices: Directory::default(),
-            adjacencies: adjacencies.collect(),
+            adjacencies: GrowingList::new(adjacencies.collect()),
             garbage: Garbage::default(),
             memory: Memory::default(),
             records: RecordHeap::new(&catalog, topology),
-            catalog,
         }
-    }
-
-    /// The labels, and what their edges carry.
-    pub fn catalog(&self) -> &Catalog {
-        &self.catalog
     }
 
     /// Recomputes [`Engine::memory`](hedgerow_model::Engine::memory) by walking everything, with
@@ -90,12 +87,47 @@ impl<C: Container> Subgraphs<C> {
         label.index() * self.topology.directions().len() + usize::from(stored == Direction::In)
     }
 
-    /// The position of the table that answers reads of `label` in `direction`.
-    pub(crate) fn table(&self, label: LabelId, direction: Direction) -> Result<usize, ViewError> {
-        if self.catalog.label(label).is_none() {
-            return Err(ViewError::UnknownLabel(label));
-        }
-        let stored = self.topology.stored(direction).ok_or(ViewError::NoReverse)?;
-        Ok(self.position(label, stored))
+    /// The table of a label in a stored direction.
+    ///
+    /// # Panics
+    /// If there is none: effects name labels of the catalog and directions that the topology stores.
+    pub(crate) fn table_of(&self, label: LabelId, stored: Direction) -> (Table, &AdjacencyTable<C>) {
+        // Labels have 16 bits.
+        let position = self.position(label, stored) as u32;
+        let table = self.table_at(position);
+        assert_eq!(table.direction, stored, "effects name a direction that the topology stores");
+        (Table::Adjacency(position), table)
+    }
+
+    /// The table at a position.
+    ///
+    /// # Panics
+    /// If there is none.
+    #[inline]
+    pub(crate) fn table_at(&self, position: u32) -> &AdjacencyTable<C> {
+        let table = self.adjacencies.get(position as usize);
+        table.expect("effects name labels of the catalog")
+    }
+
+    /// The table that answers reads of `label` in `direction`.
+    pub(crate) fn table(
+        &self,
+        label: LabelId,
+        direction: Direction,
+    ) -> Result<&AdjacencyTable<C>, ViewError> {
+        let has_label = self.adjacencies.get(self.position(label, Direction::Out)).is_some();
+        let stored = self.topology.stored(direction).filter(|_| has_label);
+        let table = stored.and_then(|stored| self.adjacencies.get(self.position(label, stored)));
+        table.ok_or(if has_label { ViewError::NoReverse } else { ViewError::UnknownLabel(label) })
+    }
+}
+
+impl<C: Container> AddLabels for Subgraphs<C> {
+    /// O(stored directions): about 2 KiB each.
+    fn add_label(&self, label: &LabelSchema) {
+        self.records.add_label(label);
+        AdjacencyTable::of(label, self.topology).for_each(|table| {
+            self.adjacencies.push(table);
+        });
     }
 }

@@ -120,7 +120,8 @@ impl<C: Container> Subgraphs<C> {
         growth: &Growth,
         planned: &mut SmallVec<[Planned<'l, C>; 2]>,
     ) -> Result<(u64, u64), CapacityError> {
-        let (table, AdjacencyTable { column, chains, direction, .. }) = self.table_of(effects);
+        let (table, AdjacencyTable { column, chains, direction, .. }) =
+            self.table_of(effects.label, effects.direction);
         let (added, removed) = (AtomicU64::new(0), AtomicU64::new(0));
         let plan = |changes: &'l [EdgeChange]| {
             let place = Place { table, partition: partition_of(changes[0].owner) };
@@ -145,14 +146,6 @@ impl<C: Container> Subgraphs<C> {
         plan_all(pool, &groups, fetch, plan, |one| planned.push(one))?;
         growth.count_missing(chains, &planned[before..])?;
         Ok((added.into_inner(), removed.into_inner()))
-    }
-
-    fn table_of(&self, effects: &AdjacencyEffects) -> (Table, &AdjacencyTable<C>) {
-        let wanted = (effects.label, effects.direction);
-        let found = self.adjacencies.iter().position(|table| (table.label, table.direction) == wanted);
-        let position =
-            found.expect("effects name a label of the catalog and a direction that the topology stores");
-        (Table::Adjacency(position as u32), &self.adjacencies[position])
     }
 }
 

@@ -42,7 +42,7 @@ impl<C: Container> Versioned for Subgraphs<C> {
                     chain.map(|chain| chain.retained_bytes(locks, unit, version.born))
                 }
                 Table::Adjacency(position) => {
-                    let chain = self.adjacencies[position as usize].chains.get(partition);
+                    let chain = self.table_at(position).chains.get(partition);
                     chain.map(|chain| chain.retained_bytes(locks, unit, version.born))
                 }
             };
@@ -66,7 +66,7 @@ impl<C: Container> Subgraphs<C> {
                 chain.unlink(locks, unit, version.born, guard)
             }
             Table::Adjacency(position) => {
-                let chains = &self.adjacencies[position as usize].chains;
+                let chains = &self.table_at(position).chains;
                 let chain = chains.get(partition).expect("a filed version has a chain");
                 chain.unlink(locks, unit, version.born, guard)
             }

@@ -134,7 +134,7 @@ impl<'s, C: Container> GraphView for SubgraphView<'s, C> {
         label: LabelId,
         direction: Direction,
     ) -> Result<SubgraphAdjacency<'s, C, W>, ViewError> {
-        let table = &self.engine.adjacencies[self.engine.table(label, direction)?];
+        let table = self.engine.table(label, direction)?;
         let (declared, asked) = (table.column, W::TYPE);
         if asked != ColumnType::Unit && asked != declared {
             return Err(ViewError::WrongColumn { label, declared, asked });

@@ -8,12 +8,14 @@
 
 pub mod atomic;
 pub mod epoch;
+mod growing_list;
 mod mutex;
 mod prefetch;
 mod raw_lock;
 mod rw_lock;
 pub mod thread;
 
+pub use growing_list::GrowingList;
 pub use mutex::{Condvar, Mutex, MutexGuard};
 pub use prefetch::prefetch;
 pub use raw_lock::RawLock;

@@ -86,7 +86,7 @@ impl<'e> Applied<'e> {
         guard: &Guard,
     ) {
         self.memory.live += bytes_of(block.class()) as isize - old_bytes as isize;
-        let Table { label, direction, .. } = self.engine.tables[table];
+        let Table { label, direction, .. } = self.engine.table_at(table);
         let (index, context) = (self.engine.index(direction), (&self.engine.store, &self.engine.memory));
         // SAFETY: the locks of the commit are held until it is applied.
         let keeps = unsafe { Locked::assume() };
@@ -115,7 +115,7 @@ impl<'e> Applied<'e> {
 
     /// The time in the record of an edge that is put, for a table by number.
     pub(crate) fn time_put(&self, table: u32, value: EdgeValue) -> Option<i64> {
-        self.engine.time_put(self.engine.tables[table as usize], value)
+        self.engine.time_put(self.engine.table_at(table as usize), value)
     }
 
     fn end_old(

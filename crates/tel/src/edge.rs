@@ -119,7 +119,7 @@ impl ShortWrites for Tel {
             let number = self.position(edge.label, *direction);
             // SAFETY: an edge is applied under the locks that it was planned under.
             let keeps = unsafe { Locked::assume() };
-            let table = self.tables[number];
+            let table = self.table_at(number);
             let log = self.log(table, change.owner, &keeps);
             let has_room = |log: Log<'_>| change.value.is_none_or(|value| log.has_room(table.need_of(value)));
             match log {
@@ -141,7 +141,7 @@ impl Tel {
     fn find_entries<'l>(&self, locks: &'l HeldLocks<'_>, edge: &'l StoredEdge, entries: &mut Entries<'l>) {
         for (direction, change) in edge.entries() {
             check_lock(locks, change.owner);
-            let table = self.tables[self.position(edge.label, *direction)];
+            let table = self.table_at(self.position(edge.label, *direction));
             let log = self.log_of(table, change.owner, locks);
             entries.push(Entry { change, direction: *direction, table, log });
         }
@@ -201,7 +201,7 @@ impl Applied<'_> {
     #[cold]
     fn grow(&mut self, log: Option<Log<'_>>, number: usize, change: &EdgeChange, position: u32) {
         let engine = self.engine();
-        let table = engine.tables[number];
+        let table = engine.table_at(number);
         let more = change.value.map_or_else(Need::default, |value| table.need_of(value));
         let fit = fit_for_more(table, log, more).unwrap_or_else(|| table.fit(more));
         let block = OwnedBlock::new(&engine.store, fit, table.label);

@@ -5,8 +5,8 @@ use crate::prepare::TelChanges;
 use crate::view::TelView;
 use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered, Stamp};
 use hedgerow_model::{
-    Allowance, CommitTimestamp, Effects, Engine, EngineError, LockUnit, MemoryUse, Prepared, Progress,
-    UnitLocks, VertexId,
+    AddLabels, Allowance, CommitTimestamp, Effects, Engine, EngineError, LockUnit, MemoryUse, Prepared,
+    Progress, UnitLocks, VertexId,
 };
 use hedgerow_records::StagedEffects;
 use hedgerow_sync::epoch;
@@ -52,6 +52,10 @@ impl Engine for Tel {
 
     #[inline]
     fn short_writes(&self) -> Option<&Self> {
+        Some(self)
+    }
+
+    fn add_labels(&self) -> Option<&dyn AddLabels> {
         Some(self)
     }
 

@@ -13,12 +13,12 @@ use crate::vertex::Vertex;
 use hedgerow_encoding::decode_record_value;
 use hedgerow_model::token::HeldLocks;
 use hedgerow_model::{
-    Catalog, Direction, EdgeSchema, EdgeValue, LabelId, LockUnit, MemoryUse, Topology, ValueRef, VertexId,
-    ViewError,
+    AddLabels, ColumnType, Direction, EdgeSchema, EdgeValue, LabelId, LabelSchema, LockUnit, MemoryUse,
+    Topology, ValueRef, VertexId, ViewError,
 };
 use hedgerow_reclamation::{Garbage, Memory, MemoryChange};
 use hedgerow_records::RecordHeap;
-use hedgerow_sync::Arc;
+use hedgerow_sync::{Arc, GrowingList};
 use std::io;
 use std::path::Path;
 
@@ -30,13 +30,12 @@ pub struct Tel {
     /// One per stored direction.
     pub(crate) indexes: Vec<Index>,
     /// One per label and stored direction, ascending by both.
-    pub(crate) tables: Vec<Table>,
+    pub(crate) tables: GrowingList<Table>,
     pub(crate) store: Arc<BlockStore>,
     pub(crate) garbage: Garbage<Place>,
     pub(crate) sparse: Sparse,
     pub(crate) memory: Memory,
     pub(crate) records: RecordHeap,
-    catalog: Catalog,
 }
 
 /// The logs of one label in one stored direction.
@@ -44,6 +43,7 @@ pub struct Tel {
 pub(crate) struct Table {
     pub(crate) label: LabelId,
     pub(crate) direction: Direction,
+    pub(crate) column: ColumnType,
     /// Bytes of each value.
     width: u32,
     /// Whether blocks contain the records that values point to.
@@ -53,6 +53,27 @@ pub(crate) struct Table {
 }
 
 impl Table {
+    /// The tables of a label, one per stored direction.
+    fn of(label: LabelId, schema: &LabelSchema, topology: Topology) -> impl Iterator<Item = Self> + use<> {
+        let column = schema.edges.column();
+        // At most 8.
+        let width = column.width() as u32;
+        let (has_records, time) = match &schema.edges {
+            // There are fewer properties than 2^32.
+            EdgeSchema::Record(record) => (true, record.time().map(|property| property as u32)),
+            _ => (false, None),
+        };
+        let table = move |direction: &Direction| Table {
+            label,
+            direction: *direction,
+            column,
+            width,
+            has_records,
+            time,
+        };
+        topology.directions().iter().map(table)
+    }
+
     /// The smallest block with room for `need`.
     #[inline]
     pub(crate) fn fit(self, need: Need) -> Fit {
@@ -93,36 +114,19 @@ impl Tel {
     fn with_blocks_in(store: BlockStore, options: TelOptions) -> Self {
         let TelOptions { topology, catalog } = options;
         // The catalog checked that its labels can be numbered.
-        let labels = (0..).map(LabelId).zip(catalog.labels());
-        let tables = labels.flat_map(|(label, schema)| {
-            // At most 8.
-            let width = schema.edges.column().width() as u32;
-            let (has_records, time) = match &schema.edges {
-                // There are fewer properties than 2^32.
-                EdgeSchema::Record(record) => (true, record.time().map(|property| property as u32)),
-                _ => (false, None),
-            };
-            let table =
-                move |direction: &Direction| Table { label, direction: *direction, width, has_records, time };
-            topology.directions().iter().map(table)
-        });
+        let labels = catalog.labels().iter().zip((0..).map(LabelId));
+        let tables = labels.flat_map(|(schema, label)| Table::of(label, schema, topology));
         Tel {
             topology,
             vertices: Directory::default(),
             indexes: topology.directions().iter().map(|_| Index::default()).collect(),
-            tables: tables.collect(),
+            tables: GrowingList::new(tables.collect()),
             store: Arc::new(store),
             garbage: Garbage::default(),
             sparse: Sparse::default(),
             memory: Memory::default(),
             records: RecordHeap::new(&catalog, topology),
-            catalog,
         }
-    }
-
-    /// The labels, and what their edges carry.
-    pub fn catalog(&self) -> &Catalog {
-        &self.catalog
     }
 
     /// Recomputes [`Engine::memory`](hedgerow_model::Engine::memory) by walking everything, with
@@ -161,13 +165,21 @@ impl Tel {
         label.index() * self.indexes.len() + usize::from(stored == Direction::In)
     }
 
-    /// The number of the table that answers reads of `label` in `direction`.
-    pub(crate) fn table(&self, label: LabelId, direction: Direction) -> Result<usize, ViewError> {
-        if self.catalog.label(label).is_none() {
-            return Err(ViewError::UnknownLabel(label));
-        }
-        let stored = self.topology.stored(direction).ok_or(ViewError::NoReverse)?;
-        Ok(self.position(label, stored))
+    /// The table at a position.
+    ///
+    /// # Panics
+    /// If there is none.
+    #[inline]
+    pub(crate) fn table_at(&self, position: usize) -> Table {
+        *self.tables.get(position).expect("effects name labels of the catalog")
+    }
+
+    /// The table that answers reads of `label` in `direction`.
+    pub(crate) fn table(&self, label: LabelId, direction: Direction) -> Result<Table, ViewError> {
+        let has_label = self.tables.get(self.position(label, Direction::Out)).is_some();
+        let stored = self.topology.stored(direction).filter(|_| has_label);
+        let table = stored.and_then(|stored| self.tables.get(self.position(label, stored)).copied());
+        table.ok_or(if has_label { ViewError::NoReverse } else { ViewError::UnknownLabel(label) })
     }
 
     /// The index of a stored direction.
@@ -191,6 +203,18 @@ impl Tel {
     #[inline]
     pub(crate) fn log<'a>(&self, table: Table, owner: VertexId, keeps: &'a impl Keeps) -> Option<Log<'a>> {
         self.index(table.direction).log(owner, table.label, keeps)
+    }
+}
+
+impl AddLabels for Tel {
+    /// O(stored directions).
+    fn add_label(&self, label: &LabelSchema) {
+        let labels = self.tables.len() / self.indexes.len();
+        self.records.add_label(label);
+        // The catalog checked that its labels can be numbered.
+        Table::of(LabelId(labels as u16), label, self.topology).for_each(|table| {
+            self.tables.push(table);
+        });
     }
 }
 

@@ -123,7 +123,7 @@ impl Tel {
         let mut outcome = Outcome::default();
         let newest = TelView::locked(self, locks);
         // Labels with one record per edge, stored in blocks.
-        let embeds = |label| self.tables[self.position(label, Direction::Out)].has_records;
+        let embeds = |label| self.table_at(self.position(label, Direction::Out)).has_records;
         let (adjacencies, records) = self.records.stage(effects, room, &newest, embeds, &mut outcome)?;
         let allowance = allowance.beside(self.records.memory().total_bytes(), records.growth());
 
@@ -161,11 +161,10 @@ impl Tel {
     }
 
     fn table_of(&self, effects: &AdjacencyEffects) -> (usize, Table) {
-        let wanted = (effects.label, effects.direction);
-        let found = self.tables.binary_search_by_key(&wanted, |table| (table.label, table.direction));
-        let number =
-            found.expect("effects name a label of the catalog and a direction that the topology stores");
-        (number, self.tables[number])
+        let number = self.position(effects.label, effects.direction);
+        let table = self.table_at(number);
+        assert_eq!(table.direction, effects.direction, "effects name a direction that the topology stores");
+        (number, table)
     }
 
     /// `None` if the effect makes no difference.
@@ -185,7 +184,7 @@ impl Tel {
         number: usize,
         changes: &'l [EdgeChange],
     ) -> Option<PlannedRow<'l>> {
-        let (owner, table) = (changes[0].owner, self.tables[number]);
+        let (owner, table) = (changes[0].owner, self.table_at(number));
         check_lock(locks, owner);
         let log = self.log_of(table, owner, locks);
         let positions = log.map_or_else(Positions::new, |log| positions_of(log, changes));
@@ -234,7 +233,7 @@ impl Tel {
     /// O(changes), and O(log) if it is copied.
     fn build_row<'l>(&'l self, planned: PlannedRow<'l>) -> Result<RowLink<'l>, CapacityError> {
         let PlannedRow { owner, table: number, log, changes, mut positions, fit, .. } = planned;
-        let table = self.tables[number];
+        let table = self.table_at(number);
         self.index(table.direction).directory.get_or_create(owner, &self.memory);
         let mut target = match (fit, log) {
             (None, Some(log)) => {

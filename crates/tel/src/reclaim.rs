@@ -35,7 +35,7 @@ impl Versioned for Tel {
             let place = versions[0].place;
             match place.table() {
                 Some(table) => {
-                    let log = self.log(self.tables[table], place.owner, &keeps);
+                    let log = self.log(self.table_at(table), place.owner, &keeps);
                     bury(log.expect("a filed entry lies in a log"), versions);
                     change.retained -= (versions.len() * NOTE_BYTES) as isize;
                     change += self.compact(place.owner, table, keeps);

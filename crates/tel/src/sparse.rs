@@ -88,7 +88,7 @@ impl Tel {
     /// Rewrites a log without its dead entries, if enough of it is dead; removes a log without any
     /// other entry. The owner is locked. O(entries).
     pub(crate) fn compact(&self, owner: VertexId, table: usize, keeps: Locked<'_>) -> MemoryChange {
-        let of_table = self.tables[table];
+        let of_table = self.table_at(table);
         let Some(log) = self.log(of_table, owner, &keeps) else { return MemoryChange::default() };
         let (length, dead) = (log.length(), log.dead());
         if !is_sparse(length, dead) {

@@ -123,9 +123,8 @@ impl<'s> GraphView for TelView<'s> {
         label: LabelId,
         direction: Direction,
     ) -> Result<TelAdjacency<'s, W>, ViewError> {
-        let table = self.engine.tables[self.engine.table(label, direction)?];
-        let schema = self.engine.catalog().label(label).ok_or(ViewError::UnknownLabel(label))?;
-        let (declared, asked) = (schema.edges.column(), W::TYPE);
+        let table = self.engine.table(label, direction)?;
+        let (declared, asked) = (table.column, W::TYPE);
         if asked != ColumnType::Unit && asked != declared {
             return Err(ViewError::WrongColumn { label, declared, asked });
         }

@@ -31,8 +31,8 @@ impl Edges<'_> {
         console: &Console,
         interrupt: &Interrupt,
     ) -> Result<WrittenEdges, CliError> {
-        let schema = self.snapshot.catalog().label(self.label);
-        let schema = schema.map(|schema| schema.edges.clone()).unwrap_or_default();
+        let catalog = self.snapshot.catalog();
+        let schema = catalog.label(self.label).map(|schema| schema.edges.clone()).unwrap_or_default();
         let (column, are_parallel) = (schema.column(), schema.key().is_some());
         let lines = LineSchema::Edges(schema);
         let mut writer = PropertyWriter::create(path, format, &lines).map_err(CliError::Output)?;

@@ -72,7 +72,8 @@ pub fn execute(args: &ExportArgs, console: &Console, interrupt: &Interrupt) -> R
     let state = stored::read(store, &args.read, None, console)?;
     interrupt.check()?;
     let snapshot = &state.snapshot;
-    let (label, schema) = stored::label(snapshot.catalog(), args.label.as_deref(), store)?;
+    let catalog = snapshot.catalog();
+    let (label, schema) = stored::label(&catalog, args.label.as_deref(), store)?;
     let format = lines_format(args, schema)?;
     let vertices = vertices_file.map(|file| file.write(snapshot, console, interrupt)).transpose()?;
     let outcome = match (format, state.keys) {

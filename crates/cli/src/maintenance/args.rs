@@ -102,9 +102,8 @@ pub struct LabelListArgs {
 /// `hedgerow label add`
 #[derive(Debug, Args)]
 pub struct LabelAddArgs {
-    /// The labels, separated by commas, as --labels of import takes them
-    #[arg(value_name = "LABELS", value_delimiter = ',', value_parser = label, required = true)]
-    pub labels: Vec<LabelSchema>,
+    #[command(flatten)]
+    pub new: NewLabels,
     /// The directory of the store
     #[arg(long, value_name = "DIR")]
     pub store: PathBuf,
@@ -113,6 +112,14 @@ pub struct LabelAddArgs {
     /// Print all labels of the store afterwards as JSON
     #[arg(long)]
     pub json: bool,
+}
+
+/// The labels to add.
+#[derive(Debug, Args)]
+pub struct NewLabels {
+    /// The labels, separated by commas, as --labels of import takes them
+    #[arg(value_name = "LABELS", value_delimiter = ',', value_parser = label, required = true)]
+    pub labels: Vec<LabelSchema>,
 }
 
 impl LabelAction {

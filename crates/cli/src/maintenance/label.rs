@@ -1,11 +1,11 @@
-//! `hedgerow label`: the labels of a store, from its manifest alone.
+//! `hedgerow label`, from the manifest of a store alone, and `label` of the shell, on an open graph.
 
-use super::args::{LabelAction, LabelArgs};
+use super::args::{LabelAction, LabelArgs, NewLabels};
 use crate::console::Console;
 use crate::error::{CliError, StoredError};
 use crate::stored::declared;
-use hedgerow::LabelSchema;
 use hedgerow::store;
+use hedgerow::{Catalog, Error, Graph, LabelSchema};
 use serde::Serialize;
 use std::path::Path;
 
@@ -27,27 +27,49 @@ struct Label {
 pub fn execute(args: &LabelArgs, console: &Console) -> Result<(), CliError> {
     match &args.action {
         LabelAction::List(args) => {
-            let labels = Labels::of(args.place.path())?;
-            console.print(&labels, |labels| labels.labels.iter().map(Label::line).collect())
+            let store = args.place.path();
+            list(&catalog_of(store)?, store, console)
         }
         LabelAction::Add(args) => {
             args.wait
-                .until_open(None, || store::add_labels(&args.store, &args.labels))
+                .until_open(None, || store::add_labels(&args.store, &args.new.labels))
                 .map_err(StoredError::from)?;
-            let labels = Labels::of(&args.store)?;
-            let first = labels.labels.len() - args.labels.len();
-            console.print(&labels, |labels| {
-                labels.labels[first..].iter().map(|label| format!("added {}", label.line())).collect()
-            })
+            added(&catalog_of(&args.store)?, &args.new, &args.store, console)
         }
     }
 }
 
+/// Adds labels to an open graph, and prints what was added. Refuses names that it has, as the command
+/// does.
+pub fn add(graph: &Graph, new: &NewLabels, store: &Path, console: &Console) -> Result<(), CliError> {
+    let catalog = graph.catalog().with_labels(&new.labels).map_err(Error::from);
+    let catalog = catalog.and_then(|catalog| graph.add_labels(&new.labels).map(|_| catalog));
+    added(&catalog.map_err(StoredError::from)?, new, store, console)
+}
+
+/// Prints the labels.
+pub fn list(catalog: &Catalog, store: &Path, console: &Console) -> Result<(), CliError> {
+    let labels = Labels::of(catalog, store);
+    console.print(&labels, |labels| labels.labels.iter().map(Label::line).collect())
+}
+
+/// Prints the labels that were added last.
+fn added(catalog: &Catalog, new: &NewLabels, store: &Path, console: &Console) -> Result<(), CliError> {
+    let labels = Labels::of(catalog, store);
+    let first = labels.labels.len() - new.labels.len();
+    console.print(&labels, |labels| {
+        labels.labels[first..].iter().map(|label| format!("added {}", label.line())).collect()
+    })
+}
+
+fn catalog_of(store: &Path) -> Result<Catalog, StoredError> {
+    Ok(store::manifest(store)?.options.catalog)
+}
+
 impl Labels {
-    fn of(path: &Path) -> Result<Self, StoredError> {
-        let manifest = store::manifest(path)?;
-        let labels = manifest.options.catalog.labels().iter().enumerate().map(Label::of).collect();
-        Ok(Labels { store: path.display().to_string(), labels })
+    fn of(catalog: &Catalog, store: &Path) -> Self {
+        let labels = catalog.labels().iter().enumerate().map(Label::of).collect();
+        Labels { store: store.display().to_string(), labels }
     }
 }
 

@@ -11,4 +11,4 @@ mod problem;
 pub mod recover;
 pub mod schema;
 
-pub use args::{CheckArgs, CheckpointArgs, InfoArgs, LabelArgs, RecoverArgs, SchemaArgs};
+pub use args::{CheckArgs, CheckpointArgs, InfoArgs, LabelArgs, NewLabels, RecoverArgs, SchemaArgs};

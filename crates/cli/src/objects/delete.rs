@@ -70,7 +70,8 @@ fn vertex(args: &VertexArgs, writing: &Writing<'_>, console: &Console) -> Result
 
 fn edge(args: &DeleteEdgeArgs, writing: &Writing<'_>, console: &Console) -> Result<(), CliError> {
     let &Writing { graph, store, .. } = writing;
-    let edge = NamedEdge::of(&args.edge, graph.key_kind(), graph.catalog(), store)?;
+    let catalog = graph.catalog();
+    let edge = NamedEdge::of(&args.edge, graph.key_kind(), &catalog, store)?;
     let is_conditional = !args.conditions.only_if.is_empty();
     if is_conditional {
         edge.needed_key()?;

@@ -113,7 +113,8 @@ fn vertex(args: &VertexArgs, state: &StoredState, store: &Path, console: &Consol
 
 fn degrees(snapshot: &Snapshot, key: &Key) -> Result<Vec<Degrees>, StoredError> {
     let has_in = snapshot.topology().stored(Direction::In).is_some();
-    let labels = (0..).map(LabelId).zip(snapshot.catalog().labels());
+    let catalog = snapshot.catalog();
+    let labels = (0..).map(LabelId).zip(catalog.labels());
     let degrees = labels.map(|(label, schema)| {
         let degree = |direction| snapshot.degree((label, direction), key);
         let out = degree(Direction::Out)?;
@@ -134,7 +135,8 @@ fn properties(snapshot: &Snapshot, key: &Key) -> Result<Properties, StoredError>
 
 fn edge(args: &EdgeArgs, state: &StoredState, store: &Path, console: &Console) -> Result<(), CliError> {
     let StoredState { snapshot, keys, .. } = state;
-    let edge = NamedEdge::of(args, *keys, snapshot.catalog(), store)?;
+    let catalog = snapshot.catalog();
+    let edge = NamedEdge::of(args, *keys, &catalog, store)?;
     let ends = [&edge.from, &edge.to].map(|key| exists(snapshot, key));
     let [Ok(true), Ok(true)] = ends else { return Err(edge.missing(store)) };
     let value = with_column!(edge.schema.edges.column(), W => {

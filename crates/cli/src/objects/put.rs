@@ -57,10 +57,11 @@ pub fn put<P: Args>(object: &PutObject<P>, writing: &Writing<'_>, console: &Cons
 fn vertex(args: &PutVertexArgs, writing: &Writing<'_>, console: &Console) -> Result<(), CliError> {
     let &Writing { graph, store, .. } = writing;
     let key = keys::parse("KEY", &args.vertex.key, graph.key_kind())?;
-    let properties = args.property.iter().map(|given| {
-        let fields = &graph.catalog().vertices().fields;
-        schema::named_property(given, fields, "vertices of this store")
-    });
+    let catalog = graph.catalog();
+    let properties = args
+        .property
+        .iter()
+        .map(|given| schema::named_property(given, &catalog.vertices().fields, "vertices of this store"));
     let properties = properties.collect::<Result<Vec<_>, _>>()?;
     let commit = writing.commit(|transaction| {
         transaction.add_vertex(&key).map_err(StoredError::from)?;
@@ -85,7 +86,8 @@ fn vertex(args: &PutVertexArgs, writing: &Writing<'_>, console: &Console) -> Res
 
 fn edge(args: &PutEdgeArgs, writing: &Writing<'_>, console: &Console) -> Result<(), CliError> {
     let &Writing { graph, store, .. } = writing;
-    let edge = NamedEdge::of(&args.edge, graph.key_kind(), graph.catalog(), store)?;
+    let catalog = graph.catalog();
+    let edge = NamedEdge::of(&args.edge, graph.key_kind(), &catalog, store)?;
     let (update, key) = (update(args, &edge)?, edge.needed_key()?);
     let value = match update {
         Some(_) => EdgeNumber::None,

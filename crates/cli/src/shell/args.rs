@@ -1,5 +1,6 @@
 //! Options of `hedgerow shell`, and the commands of its lines.
 
+use crate::maintenance::NewLabels;
 use crate::objects::{DeleteObject, GetObject, NeighborhoodArgs, PutObject};
 use crate::run::{KernelCommand, RunnerArgs};
 use crate::stored::args::{ReadArgs, StorePlace, WriteArgs};
@@ -7,7 +8,7 @@ use clap::{Args, Parser, Subcommand};
 
 const EXAMPLES: &str = "\
 Commands, one per line, with the arguments of the commands of these names, but without the store:
-  put, delete, get, neighbors, run, info, help, quit
+  put, delete, get, neighbors, run, label, info, help, quit
 
 Examples:
   hedgerow shell wiki
@@ -82,11 +83,26 @@ pub enum LineCommand {
         #[command(subcommand)]
         kernel: KernelCommand<KernelHere>,
     },
+    /// Print the labels of the store, or add some
+    Label {
+        /// The action.
+        #[command(subcommand)]
+        action: LabelHere,
+    },
     /// Count vertices and edges, and show what is in the store
     Info,
     /// Leave the shell; so do exit and the end of the input
     #[command(alias = "exit")]
     Quit,
+}
+
+/// An action on labels.
+#[derive(Debug, Subcommand)]
+pub enum LabelHere {
+    /// Print the labels, one per line, in the form of --labels of import
+    List,
+    /// Append labels to those of the store
+    Add(NewLabels),
 }
 
 /// The store that the shell has open.

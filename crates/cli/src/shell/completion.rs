@@ -19,6 +19,11 @@ impl Completion {
         Completion { grammar, labels }
     }
 
+    /// Completes these labels from now on.
+    pub fn set_labels(&mut self, labels: Vec<String>) {
+        self.labels = labels;
+    }
+
     /// The words that `word` may become behind the words `before`.
     fn candidates(&self, before: &[&str], word: &str) -> Vec<String> {
         let command = before.iter().fold(&self.grammar, |command, word| {

@@ -30,7 +30,10 @@ pub fn run(session: &Session, console: &Console, listener: &Listener) -> Result<
     let ended = loop {
         match editor.readline(&prompt) {
             Ok(line) => match run_line(session, &line, &mut parser, console, listener) {
-                Ok(Next::Line) => {}
+                Ok(Next::Line) => {
+                    // The line may have added some.
+                    editor.helper_mut().into_iter().for_each(|helper| helper.set_labels(session.labels()));
+                }
                 Ok(Next::End) => break Ok(()),
                 Err(CliError::Interrupted(signal)) if signal != Signal::CTRL_C => {
                     break Err(CliError::Interrupted(signal));

@@ -1,11 +1,11 @@
 //! The store that a shell has open, and the commands on it.
 
-use super::args::{KernelHere, LineCommand, ShellArgs};
+use super::args::{KernelHere, LabelHere, LineCommand, ShellArgs};
 use crate::console::{Console, Format};
 use crate::error::{CliError, StoredError};
 use crate::input::Loaded;
 use crate::interrupt::Interrupt;
-use crate::maintenance::info;
+use crate::maintenance::{info, label};
 use crate::objects::{Writing, delete, get, neighbors, put};
 use crate::options::Place;
 use crate::outputs::FilesInUse;
@@ -14,7 +14,7 @@ use crate::stored::args::DurabilityName;
 use crate::stored::{self, StoredState};
 use crate::threads::Threads;
 use hedgerow::store::{self, StoreOptions};
-use hedgerow::{EngineKind, Graph};
+use hedgerow::{Catalog, EngineKind, Graph};
 use hedgerow_formats::SkippedLines;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -65,7 +65,15 @@ impl Session {
 
     /// The names of the labels.
     pub fn labels(&self) -> Vec<String> {
-        self.made_with.catalog.labels().iter().map(|label| label.name.clone()).collect()
+        self.catalog().labels().iter().map(|label| label.name.clone()).collect()
+    }
+
+    /// The labels and properties, with the labels that were added meanwhile.
+    fn catalog(&self) -> Catalog {
+        match &self.opened {
+            Opened::ReadOnly(state) => state.snapshot.catalog(),
+            Opened::ForWriting(graph) => graph.catalog(),
+        }
     }
 
     /// The newest state, or the only one.
@@ -97,9 +105,14 @@ impl Session {
             LineCommand::Delete { object } => delete::delete(object, &self.writing()?, console)?,
             LineCommand::Get { object } => get::get(object, &self.state()?, store, console)?,
             LineCommand::Neighbors(args) => {
-                neighbors::neighbors(args, &self.made_with, &self.state()?, store, console)?;
+                let made_with = StoreOptions { catalog: self.catalog(), ..self.made_with.clone() };
+                neighbors::neighbors(args, &made_with, &self.state()?, store, console)?;
             }
             LineCommand::Run { kernel } => self.run_kernel(kernel, console, interrupt)?,
+            LineCommand::Label { action: LabelHere::List } => label::list(&self.catalog(), store, console)?,
+            LineCommand::Label { action: LabelHere::Add(new) } => {
+                label::add(self.writing()?.graph, new, store, console)?;
+            }
             LineCommand::Info => info::print(store, Some(&self.state()?), None, console)?,
             LineCommand::Quit => return Ok(Next::End),
         }
@@ -122,7 +135,7 @@ impl Session {
         let (command, here) = (kernel.command(), kernel.place());
         let StoredState { snapshot, keys, .. } = self.state()?;
         let options = command.options();
-        let label = label_of(snapshot.catalog(), here.label.as_deref(), &options, &self.store)?;
+        let label = label_of(&snapshot.catalog(), here.label.as_deref(), &options, &self.store)?;
         let sources = keys_of(&options, keys)?;
         let output = match options.output {
             Output::File(path) => Some(path),

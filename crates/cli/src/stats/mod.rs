@@ -132,7 +132,7 @@ fn load(
         Place::Store(store) => {
             let read = graph.read(graph.memory.clone());
             let state = stored::read(store, &read, Some(threads.count()), console)?;
-            let (label, _) = stored::label(state.snapshot.catalog(), graph.label.as_deref(), store)?;
+            let (label, _) = stored::label(&state.snapshot.catalog(), graph.label.as_deref(), store)?;
             let (snapshot, elapsed) = (state.snapshot, state.elapsed);
             Ok((Loaded { snapshot, rows: 0, skipped: SkippedLines::default(), elapsed }, label))
         }

@@ -14,7 +14,8 @@ fn content(folder: &Folder, store: &str) -> (BTreeSet<String>, BTreeSet<(String,
     let (mut vertices, mut edges) = (BTreeSet::new(), BTreeSet::new());
     snapshot
         .for_each_vertex(|_, key| {
-            let label = &snapshot.catalog().labels()[0];
+            let catalog = snapshot.catalog();
+            let label = &catalog.labels()[0];
             let to: Vec<Key> = match label.edges.record() {
                 None => snapshot.neighbors(LabelId::DEFAULT, &key).unwrap(),
                 Some(_) => {

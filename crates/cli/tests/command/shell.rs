@@ -127,6 +127,33 @@ fn the_shell_keeps_going_if_it_is_told_to() {
 }
 
 #[test]
+fn labels_are_added_to_the_store_that_is_open() {
+    let folder = store();
+    let added = "label add likes,pays:amount=f64!\n";
+    let input = format!(
+        "label list\n{added}put edge 1 3 --label likes\nput edge 1 4 --label pays --property amount=2\n\
+        neighbors 1 --label likes\nget edge 1 4 --label pays\nlabel list\n"
+    );
+    let expected = "\
+        0 edge\n\
+        added 1 likes\nadded 2 pays:amount=f64!\n\
+        edge from 1 to 3 added\nedge from 1 to 4 added\n\
+        3\n\
+        1 4 amount=2\n\
+        0 edge\n1 likes\n2 pays:amount=f64!\n";
+    assert_eq!(lines(&folder, "shell store", &input), expected);
+    assert_eq!(folder.text("label list store"), "0 edge\n1 likes\n2 pays:amount=f64!\n");
+    assert_eq!(folder.text("neighbors 1 --store store --label likes"), "3\n");
+
+    folder.pipe_fails("shell store", "label add more,likes\n", &["line 1: ", "\"likes\" is declared twice"]);
+    folder.pipe_fails("shell store --read-only", "label add more\n", &["the shell is read-only"]);
+    let results = json_lines(&folder, "shell store", "label add more\nlabel list\n");
+    assert_eq!(results[0]["labels"][3], json!({ "id": 3, "name": "more", "declaration": "more" }));
+    assert_eq!(results[1]["labels"].as_array().map(Vec::len), Some(4));
+    assert_eq!(lines(&folder, "shell store --read-only", "label list\n").lines().count(), 4);
+}
+
+#[test]
 fn a_line_that_is_not_text_is_refused() {
     let folder = store();
     folder.pipe_fails("shell store", [0x70, 0xff, 0x0a], &["line 1: ", "not UTF-8"]);

@@ -1,7 +1,7 @@
 //! Records of properties whose names are only known at run time.
 
 use hedgerow_model as model;
-use hedgerow_model::{Catalog, LabelId, RecordSchema, Value};
+use hedgerow_model::{GrowingCatalog, LabelId, RecordSchema, Value};
 use hedgerow_sync::Arc;
 use std::fmt;
 
@@ -27,7 +27,7 @@ use std::fmt;
 #[derive(Clone, Default)]
 pub struct Record {
     values: model::Record,
-    names: Option<(Arc<Catalog>, Owner)>,
+    names: Option<(Arc<GrowingCatalog>, Owner)>,
 }
 
 /// What has a record.
@@ -39,7 +39,7 @@ pub enum Owner {
 
 /// The schema of the records that are read, from which they take the names of their values.
 pub struct Names<'s> {
-    pub(crate) catalog: &'s Arc<Catalog>,
+    pub(crate) catalog: &'s Arc<GrowingCatalog>,
     pub(crate) owner: Owner,
 }
 
@@ -49,7 +49,7 @@ impl Names<'_> {
     }
 }
 
-fn schema(catalog: &Catalog, owner: Owner) -> Option<&RecordSchema> {
+fn schema(catalog: &GrowingCatalog, owner: Owner) -> Option<&RecordSchema> {
     match owner {
         Owner::Vertex => Some(catalog.vertices()),
         Owner::Edge(label) => catalog.record_schema(label),

@@ -27,7 +27,8 @@ impl GraphOptions {
         self.keys.get_or_insert(stored.keys);
         self.strict.get_or_insert(stored.strict);
         self.vertices.get_or_insert_with(|| stored.catalog.vertices().clone());
-        if self.labels.is_empty() {
+        // Labels that the graph got later follow those that it was made with.
+        if stored.catalog.labels().starts_with(&self.labels) {
             self.labels = stored.catalog.labels().to_vec();
         }
         let asked = self.of_new_store()?;

@@ -147,10 +147,11 @@ impl Snapshot {
         with_store!(&**self.stores(), store => store.topology)
     }
 
-    /// The labels and schemas.
+    /// The labels and schemas of the graph, as [`Graph::catalog`](crate::Graph::catalog) has them: labels that were added after
+    /// this state are among them, and have no edges in it. O(labels).
     #[must_use]
-    pub fn catalog(&self) -> &Catalog {
-        with_store!(&**self.stores(), store => &store.catalog)
+    pub fn catalog(&self) -> Catalog {
+        self.stores().catalog().to_catalog()
     }
 
     /// How many vertices exist. O(1).

@@ -26,7 +26,7 @@ impl Reads for Snapshot {
             let vertex = state.owner(key)?;
             vertex.map_or(Ok(None), |vertex| state.record(vertex))
         })?;
-        let nulls = || self.catalog().vertices().nulls();
+        let nulls = || self.stores().catalog().vertices().nulls();
         Ok(record.map(|record| if record.is_empty() { nulls() } else { record }))
     }
 

@@ -135,13 +135,15 @@ impl Stores {
         }
         match engine {
             #[cfg(feature = "rapid")]
-            EngineKind::Rapid => Ok(Stores::Rapid(store(rapid::new(&options, &catalog)?, &options, catalog))),
+            EngineKind::Rapid => {
+                Ok(Stores::Rapid(store(rapid::new(&options, &catalog)?, &options, &catalog)))
+            }
             #[cfg(feature = "tel")]
-            EngineKind::Tel => Ok(Stores::Tel(store(tel::new(&options, &catalog)?, &options, catalog))),
+            EngineKind::Tel => Ok(Stores::Tel(store(tel::new(&options, &catalog)?, &options, &catalog))),
             #[cfg(feature = "custom-engines")]
             EngineKind::Custom(custom) => {
                 let engine = custom::new(custom, &options, &catalog, _files)?;
-                Ok(Stores::Custom(store(engine, &options, catalog)))
+                Ok(Stores::Custom(store(engine, &options, &catalog)))
             }
             #[allow(unreachable_patterns, reason = "unless an engine is not compiled")]
             missing => Err(Reason::NotCompiled(missing.name()).into()),
@@ -169,8 +171,8 @@ impl Stores {
 }
 
 /// A store of an engine.
-fn store<E: Engine>(engine: E, options: &GraphOptions, catalog: Catalog) -> Store<E> {
-    Store::new(engine, &options.settings(), Arc::new(catalog))
+fn store<E: Engine>(engine: E, options: &GraphOptions, catalog: &Catalog) -> Store<E> {
+    Store::new(engine, &options.settings(), catalog)
 }
 
 fn engine_options(options: &GraphOptions, catalog: &Catalog) -> SubgraphOptions {

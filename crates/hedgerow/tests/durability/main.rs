@@ -14,6 +14,7 @@ mod foreign_checkpoint;
 mod gate;
 mod harness;
 mod imports;
+mod labels;
 #[cfg(target_os = "linux")]
 mod limits;
 mod mutations;

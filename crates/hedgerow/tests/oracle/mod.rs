@@ -35,8 +35,12 @@ const SAID: [usize; 3] = [0, 1, 3];
 
 /// Options of a graph with all that the oracle knows.
 pub fn options(topology: Topology, keys: KeyKind) -> GraphOptions {
+    labels().into_iter().fold(without_labels(topology, keys), GraphOptions::label_schema)
+}
+
+/// The schemas of [`LABELS`].
+pub fn labels() -> [LabelSchema; 5] {
     let label = |name: &str, edges| LabelSchema { name: name.to_owned(), edges };
-    let field = |name: &str, value_type| Field { name: name.to_owned(), value_type, nullable: true };
     let version = Field { nullable: false, ..field(SENT[2], ValueType::Version) };
     let sent = RecordSchema {
         fields: vec![
@@ -47,17 +51,23 @@ pub fn options(topology: Topology, keys: KeyKind) -> GraphOptions {
         ],
     };
     let parallel = ParallelSchema { key: "number".to_owned(), record: sent.clone() };
-    GraphOptions::new()
-        .topology(topology)
-        .keys(keys)
-        .label_schema(label("knows", EdgeSchema::Topology))
-        .label_schema(label("pays", EdgeSchema::Value(ColumnType::F64)))
-        .label_schema(label("calls", EdgeSchema::Value(ColumnType::U32)))
-        .label_schema(label("sends", EdgeSchema::Record(sent)))
-        .label_schema(label("orders", EdgeSchema::Parallel(parallel)))
-        .vertex_properties(RecordSchema {
-            fields: vec![field("age", ValueType::I64), field("name", ValueType::String)],
-        })
+    [
+        label("knows", EdgeSchema::Topology),
+        label("pays", EdgeSchema::Value(ColumnType::F64)),
+        label("calls", EdgeSchema::Value(ColumnType::U32)),
+        label("sends", EdgeSchema::Record(sent)),
+        label("orders", EdgeSchema::Parallel(parallel)),
+    ]
+}
+
+/// Options of a graph that has all but the labels.
+pub fn without_labels(topology: Topology, keys: KeyKind) -> GraphOptions {
+    let properties = vec![field("age", ValueType::I64), field("name", ValueType::String)];
+    GraphOptions::new().topology(topology).keys(keys).vertex_properties(RecordSchema { fields: properties })
+}
+
+fn field(name: &str, value_type: ValueType) -> Field {
+    Field { name: name.to_owned(), value_type, nullable: true }
 }
 
 /// The graph, naively.

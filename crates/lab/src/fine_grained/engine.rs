@@ -10,12 +10,13 @@ use super::vertex::VertexCell;
 use super::view::FineGrainedView;
 use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered, Stamp};
 use hedgerow_model::{
-    Allowance, Catalog, ColumnType, CommitTimestamp, Direction, Effects, Engine, EngineError, LabelId,
-    LockUnit, MemoryUse, NoShortWrites, Prepared, Progress, Topology, UnitLocks, VertexId, ViewError,
+    AddLabels, Allowance, ColumnType, CommitTimestamp, Direction, Effects, Engine, EngineError, LabelId,
+    LabelSchema, LockUnit, MemoryUse, NoShortWrites, Prepared, Progress, Topology, UnitLocks, VertexId,
+    ViewError,
 };
 use hedgerow_reclamation::{Garbage, Memory, MemoryChange};
 use hedgerow_records::{RecordHeap, StagedEffects};
-use hedgerow_sync::RwLock;
+use hedgerow_sync::{GrowingList, RwLock};
 use rayon::ThreadPool;
 use std::convert::Infallible;
 
@@ -25,11 +26,10 @@ pub struct FineGrained<E> {
     pub(super) topology: Topology,
     pub(super) vertices: Directory<RwLock<VertexCell>>,
     /// One table per label and stored direction, ascending by both.
-    pub(super) tables: Vec<Table<E>>,
+    pub(super) tables: GrowingList<Table<E>>,
     pub(super) garbage: Garbage<Place>,
     pub(super) memory: Memory,
     pub(super) records: RecordHeap,
-    catalog: Catalog,
 }
 
 /// The rows of one label in one stored direction.
@@ -41,36 +41,35 @@ pub(super) struct Table<E> {
     pub(super) rows: Directory<RwLock<Row<E>>>,
 }
 
+impl<E: Entries> Table<E> {
+    /// The tables of a label, one per stored direction.
+    fn of(label: LabelId, schema: &LabelSchema, topology: Topology) -> impl Iterator<Item = Self> + use<E> {
+        let column = schema.edges.column();
+        let table = move |direction: &Direction| Table {
+            label,
+            direction: *direction,
+            column,
+            rows: Directory::default(),
+        };
+        topology.directions().iter().map(table)
+    }
+}
+
 impl<E: Entries> FineGrained<E> {
     /// An empty graph.
     pub fn new(options: FineGrainedOptions) -> Self {
         let FineGrainedOptions { topology, catalog } = options;
         // The catalog checked that its labels can be numbered.
-        let labels = (0..).map(LabelId).zip(catalog.labels());
-        let tables = labels.flat_map(|(label, schema)| {
-            let column = schema.edges.column();
-            let table = move |direction: &Direction| Table {
-                label,
-                direction: *direction,
-                column,
-                rows: Directory::default(),
-            };
-            topology.directions().iter().map(table)
-        });
+        let labels = catalog.labels().iter().zip((0..).map(LabelId));
+        let tables = labels.flat_map(|(schema, label)| Table::of(label, schema, topology));
         FineGrained {
             topology,
             vertices: Directory::default(),
-            tables: tables.collect(),
+            tables: GrowingList::new(tables.collect()),
             garbage: Garbage::default(),
             memory: Memory::default(),
             records: RecordHeap::new(&catalog, topology),
-            catalog,
         }
-    }
-
-    /// The labels, and what their edges carry.
-    pub fn catalog(&self) -> &Catalog {
-        &self.catalog
     }
 
     /// Recomputes [`Engine::memory`] by walking everything. For tests.
@@ -94,12 +93,22 @@ impl<E: Entries> FineGrained<E> {
 
     /// The table that answers reads of `label` in `direction`.
     pub(super) fn table(&self, label: LabelId, direction: Direction) -> Result<&Table<E>, ViewError> {
-        if self.catalog.label(label).is_none() {
-            return Err(ViewError::UnknownLabel(label));
-        }
-        let stored = self.topology.stored(direction).ok_or(ViewError::NoReverse)?;
         let directions = self.topology.directions().len();
-        Ok(&self.tables[label.index() * directions + usize::from(stored == Direction::In)])
+        let at = |stored| self.tables.get(label.index() * directions + usize::from(stored == Direction::In));
+        at(Direction::Out).ok_or(ViewError::UnknownLabel(label))?;
+        self.topology.stored(direction).and_then(at).ok_or(ViewError::NoReverse)
+    }
+}
+
+impl<E: Entries> AddLabels for FineGrained<E> {
+    /// O(stored directions).
+    fn add_label(&self, label: &LabelSchema) {
+        let labels = self.tables.len() / self.topology.directions().len();
+        self.records.add_label(label);
+        // The catalog checked that its labels can be numbered.
+        Table::of(LabelId(labels as u16), label, self.topology).for_each(|table| {
+            self.tables.push(table);
+        });
     }
 }
 
@@ -140,6 +149,10 @@ impl<E: Entries> Engine for FineGrained<E> {
     /// inserted in place.
     fn apply(&self, stamp: Stamp, changes: FineGrainedChanges<'_, E>) {
         self.apply_changes(stamp, changes);
+    }
+
+    fn add_labels(&self) -> Option<&dyn AddLabels> {
+        Some(self)
     }
 
     fn open_snapshot(&self, _: &Registered) -> Result<(), EngineError> {

@@ -114,11 +114,8 @@ impl<E: Entries> FineGrained<E> {
     }
 
     fn table_of(&self, effects: &AdjacencyEffects) -> &Table<E> {
-        let wanted = (effects.label, effects.direction);
-        let found = self.tables.binary_search_by_key(&wanted, |table| (table.label, table.direction));
-        let position =
-            found.expect("effects name a label of the catalog and a direction that the topology stores");
-        &self.tables[position]
+        let table = self.table(effects.label, effects.direction);
+        table.expect("effects name a label of the catalog and a direction that the topology stores")
     }
 
     /// `None` if the effect makes no difference.

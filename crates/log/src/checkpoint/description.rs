@@ -44,7 +44,7 @@ fn read_kind<T: Copy>(reader: &mut Reader<'_>, kinds: &[T]) -> Result<T, DecodeE
 impl Description {
     /// The labels with their schemas.
     pub fn labels(&self) -> impl Iterator<Item = (LabelId, &LabelSchema)> {
-        (0..).map(LabelId).zip(self.catalog.labels())
+        self.catalog.labels().iter().zip((0..).map(LabelId)).map(|(schema, label)| (label, schema))
     }
 
     /// The type of the values of a label's edges.

@@ -10,6 +10,7 @@
 
 mod engine_files;
 mod group;
+mod labels;
 mod options;
 mod retention;
 mod segments;

@@ -70,12 +70,23 @@ impl Log {
 
     /// Changes the manifest, durably. After a close the store may belong to another process.
     pub(super) fn change_manifest(&self, change: impl FnOnce(&mut Manifest)) -> Result<(), StoreError> {
+        self.try_change_manifest(|manifest| {
+            change(manifest);
+            Ok(())
+        })
+    }
+
+    /// Changes the manifest, durably, unless the change is refused.
+    pub(super) fn try_change_manifest(
+        &self,
+        change: impl FnOnce(&mut Manifest) -> Result<(), StoreError>,
+    ) -> Result<(), StoreError> {
         let mut manifest = self.manifest.lock();
         if let Some(refusal @ LogError::Poisoned { .. }) = &self.tail.lock().refusal {
             return Err(refusal.clone().into());
         }
         let mut next = Manifest { durable: self.durable(), ..manifest.clone() };
-        change(&mut next);
+        change(&mut next)?;
         let replaced = match self.lock.lock().as_deref() {
             Some(lock) => next.replace(&*self.files, lock),
             None => return Err(LogError::Closed.into()),

@@ -29,6 +29,9 @@ const HEADER_LENGTH: usize = 16;
 /// Maximum bytes of the file: a million segments, or very many labels.
 const LARGEST: u64 = 64 << 20;
 
+/// Bytes of the file that labels leave to segments: some ten thousand of them.
+const ROOM_FOR_SEGMENTS: u64 = 1 << 20;
+
 /// Lists what belongs to a store.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Manifest {
@@ -239,6 +242,11 @@ impl Manifest {
         Manifest::decode(&file.read_range(0..length)?, file.path()).map(Some)
     }
 
+    /// Fails if this manifest leaves no room for segments. O(labels + segments).
+    pub(crate) fn check_room(&self, files: &dyn FileSystem) -> Result<(), StoreError> {
+        check_length(files, self.encode().len(), LARGEST - ROOM_FOR_SEGMENTS)
+    }
+
     /// Replaces the manifest of a store by this one, which becomes the next generation, durably.
     ///
     /// If the store no longer belongs to `lock`, fails and changes nothing.
@@ -252,14 +260,20 @@ impl Manifest {
         }
         let next = Manifest { generation: self.generation + 1, ..self.clone() };
         let bytes = next.encode();
-        if bytes.len() as u64 > LARGEST {
-            let larger = io::Error::other(format!("{} bytes are more than a manifest can have", bytes.len()));
-            return Err(FileError::new(FileOperation::Write, files.location().join(NEXT), larger).into());
-        }
+        check_length(files, bytes.len(), LARGEST)?;
         write_durably(files, &bytes)?;
         *self = next;
         Ok(())
     }
+}
+
+/// Fails if a manifest of `bytes` bytes is larger than it can be.
+fn check_length(files: &dyn FileSystem, bytes: usize, largest: u64) -> Result<(), StoreError> {
+    if bytes as u64 <= largest {
+        return Ok(());
+    }
+    let larger = io::Error::other(format!("{bytes} bytes are more than a manifest can have"));
+    Err(FileError::new(FileOperation::Write, files.location().join(NEXT), larger).into())
 }
 
 /// Fails if another process may have locked the store.

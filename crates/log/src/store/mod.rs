@@ -21,7 +21,7 @@ pub use replay::{Place, Recovered};
 use crate::error::StoreError;
 use crate::files::{FileError, FileOperation, FileSystem, HeldLock};
 use crate::segment;
-use hedgerow_model::LabelSchema;
+use hedgerow_model::{Catalog, LabelSchema};
 use hedgerow_sync::Arc;
 
 /// The name of the lock file.
@@ -111,10 +111,7 @@ impl Store {
     /// [`StoreError::Schema`] if two labels have the same name, or there are too many; the file
     /// system's.
     pub fn add_labels(&mut self, labels: &[LabelSchema]) -> Result<(), StoreError> {
-        let catalog = self.manifest.options.catalog.with_labels(labels);
-        let path = || self.files.location().join(manifest::MANIFEST);
-        self.manifest.options.catalog =
-            catalog.map_err(|error| StoreError::Schema { path: path(), error })?;
+        self.manifest.options.catalog = with_labels(&self.manifest, labels, &*self.files)?;
         self.replace_manifest()
     }
 
@@ -156,6 +153,17 @@ impl Store {
     pub fn files(&self) -> &Arc<dyn FileSystem> {
         &self.files
     }
+}
+
+/// The catalog of a store with further labels.
+pub(crate) fn with_labels(
+    manifest: &Manifest,
+    labels: &[LabelSchema],
+    files: &dyn FileSystem,
+) -> Result<Catalog, StoreError> {
+    let path = || files.location().join(manifest::MANIFEST);
+    let catalog = manifest.options.catalog.with_labels(labels);
+    catalog.map_err(|error| StoreError::Schema { path: path(), error })
 }
 
 impl Manifest {

@@ -21,10 +21,11 @@ use crate::store::Store;
 use hedgerow_log::{Body, CommitRef, Durability};
 use hedgerow_model::token::Stamp;
 use hedgerow_model::{
-    CommitTimestamp, Count, EdgeOutcome, Engine, Key, Outcome, Prepared, ShortPlan, ShortWrites, StoredEdge,
-    VertexId,
+    CommitTimestamp, Count, EdgeOutcome, Engine, Key, LabelId, Outcome, Prepared, ShortPlan, ShortWrites,
+    StoredEdge, VertexId,
 };
 use hedgerow_sequencer::{CountChanges, PendingReclaim, Stamped, VertexCounts, Writer};
+use smallvec::SmallVec;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 /// The decided and prepared changes of a commit, while its locks are held.
@@ -112,8 +113,11 @@ impl<E: Engine> Decision for PreparedEffects<'_, E> {
     fn encode(&self, body: &mut Body, input: Option<&[u8]>) {
         let Resolved { effects, created, .. } = self.resolved;
         let keys = self.store.keys_of(created);
-        let record_labels = &self.store.record_labels;
-        let commit = CommitRef { effects, keys: &keys, catalog: None, input, record_labels };
+        let labels = effects.adjacencies.iter().map(|effects| effects.label);
+        let has_records = |label: &LabelId| self.store.catalog.record_schema(*label).is_some();
+        // Ascending, because effects are.
+        let record_labels: SmallVec<[LabelId; 4]> = labels.filter(has_records).collect();
+        let commit = CommitRef { effects, keys: &keys, catalog: None, input, record_labels: &record_labels };
         body.encode(&commit, self.store.topology);
     }
 

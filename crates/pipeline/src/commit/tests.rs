@@ -97,7 +97,7 @@ fn store() -> Store<Faulty> {
         panic_in_apply: AtomicBool::new(false),
         before_apply: Mutex::default(),
     };
-    Store::new(engine, &Settings::default(), Arc::new(catalog))
+    Store::new(engine, &Settings::default(), &catalog)
 }
 
 fn put(store: &Store<Faulty>, source: u64, destination: u64) -> Result<Commit, Error> {

@@ -6,7 +6,7 @@ use crate::store::Store;
 use hedgerow_log::checkpoint::{self, Description, ViewSource, WriteOptions};
 use hedgerow_log::{CheckpointEntry, Log, StoreError};
 use hedgerow_model::{
-    Adjacency, CommitTimestamp, Counts, Cursor, Direction, Engine, GraphView, LabelId, VertexId,
+    Adjacency, Catalog, CommitTimestamp, Counts, Cursor, Direction, Engine, GraphView, LabelId, VertexId,
 };
 use hedgerow_sequencer::{Reader, Sequencer};
 use hedgerow_sync::atomic::{AtomicU64, Ordering};
@@ -42,10 +42,12 @@ impl<E: Engine> Store<E> {
         let (at, counts) = (registration.token().at(), registration.token().counts());
         let state = self.engine.open_snapshot(registration.token())?;
         let view = self.engine.view(&state, registration.token());
+        // After the snapshot: its edges are of labels that the catalog has by now. The manifest has these, too.
+        let catalog = self.catalog.to_catalog();
         let edges = match self.engine.durable() {
             // Edges stay in the engine's files.
             Some(_) => SmallVec::new(),
-            None => self.count_edges(&view)?,
+            None => self.count_edges(&view, &catalog)?,
         };
         let mut report = CheckpointReport {
             number: former.map_or(0, |former| former.number),
@@ -64,7 +66,7 @@ impl<E: Engine> Store<E> {
                 wall_clock,
                 topology: self.topology,
                 keys: self.dictionary.kind(),
-                catalog: (*self.catalog).clone(),
+                catalog,
                 counts: Counts { edges, beside: None, ..*counts },
                 input: input.as_deref().map(Box::from),
             };
@@ -86,7 +88,7 @@ impl<E: Engine> Store<E> {
 
     /// Number of edges of each label in a state. O(labels), or O(edges) where the engine counts
     /// later.
-    fn count_edges(&self, view: &impl GraphView) -> Result<SmallVec<[u64; 2]>, Error> {
+    fn count_edges(&self, view: &impl GraphView, catalog: &Catalog) -> Result<SmallVec<[u64; 2]>, Error> {
         let count = |label: LabelId| match view.edge_count(label).exact() {
             Some(edges) => Ok(edges),
             None => {
@@ -101,7 +103,8 @@ impl<E: Engine> Store<E> {
                 Ok(edges)
             }
         };
-        self.labels().map(count).collect()
+        // The catalog checked that its labels fit in 16 bits.
+        (0..catalog.labels().len() as u16).map(LabelId).map(count).collect()
     }
 
     /// The fraction of its time that a checkpoint thread works by default. Each call checks for

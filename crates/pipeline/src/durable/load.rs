@@ -82,7 +82,7 @@ impl<E: Engine> Store<E> {
         let described = checkpoint.description();
         let is_ours = described.topology == self.topology
             && described.keys == self.dictionary.kind()
-            && self.catalog.extends(&described.catalog);
+            && self.catalog.to_catalog().extends(&described.catalog);
         if !is_ours {
             let what =
                 "it is the checkpoint of a graph of another topology, with other keys, labels or properties";

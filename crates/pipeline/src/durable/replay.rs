@@ -86,7 +86,7 @@ impl<'r, E: Engine> Replay<'r, E> {
             return Ok(None);
         }
         let commit = self.decode(record)?;
-        if commit.catalog.as_ref().is_some_and(|catalog| *catalog != *self.store.catalog) {
+        if commit.catalog.as_ref().is_some_and(|catalog| *catalog != self.store.catalog.to_catalog()) {
             return foreign("changes labels or properties, which this version does not know how to");
         }
         let created: Vec<VertexId> = commit.keys.iter().map(|(id, _)| *id).collect();
@@ -177,7 +177,7 @@ impl<'r, E: Engine> Replay<'r, E> {
     /// them as existing.
     fn check(&mut self, commit: &LoggedCommit) -> Result<(), Foreign> {
         let LoggedCommit { effects, keys, catalog, .. } = commit;
-        if catalog.as_ref().is_some_and(|catalog| *catalog != *self.store.catalog) {
+        if catalog.as_ref().is_some_and(|catalog| *catalog != self.store.catalog.to_catalog()) {
             return foreign("changes labels or properties, which this version does not know how to");
         }
         for edges in &effects.adjacencies {

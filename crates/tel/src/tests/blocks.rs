@@ -199,7 +199,7 @@ fn the_newest_state_is_counted_in_constant_time() {
             pipeline.open();
             let newest = pipeline.snapshots.pop().unwrap().token.at();
             let guard = epoch::pin();
-            let log = pipeline.engine.log(pipeline.engine.tables[0], vertex, &guard).expect("it has edges");
+            let log = pipeline.engine.log(pipeline.engine.table_at(0), vertex, &guard).expect("it has edges");
             let valid = log.invalidations().iter().filter(|end| end.load(Ordering::Relaxed) == VALID).count();
             assert_eq!(log.valid_if_unchanged_since(newest), Some(valid));
             assert_eq!(log.valid_if_unchanged_since(END_OF_TIME), Some(valid));

@@ -23,7 +23,7 @@ const LAST: u8 = if cfg!(miri) { 4 } else { 14 };
 /// Reads the log of vertex 1.
 pub(super) fn with_log<R>(pipeline: &Tested, label: u16, read: impl FnOnce(Log<'_>) -> R) -> Option<R> {
     let guard = epoch::pin();
-    let table = pipeline.engine.tables[usize::from(label)];
+    let table = pipeline.engine.table_at(usize::from(label));
     pipeline.engine.log(table, VertexId::new(1), &guard).map(read)
 }
 

@@ -117,7 +117,7 @@ fn what_a_pinned_reader_found_stays_while_the_block_is_replaced() {
     let mut pipeline = Tested::new(Topology::Directed, None);
     pipeline.commit(&[put(LABEL, 0..20, 11)], 0).unwrap();
     let guard = hedgerow_sync::epoch::pin();
-    let table = pipeline.engine.tables[usize::from(LABEL)];
+    let table = pipeline.engine.table_at(usize::from(LABEL));
     let found: Vec<_> = {
         let log = pipeline.engine.log(table, VertexId::new(1), &guard).unwrap();
         (0..log.length()).map(|position| log.value(position)).collect()

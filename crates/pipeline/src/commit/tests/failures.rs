@@ -9,13 +9,12 @@ use hedgerow_model::{
 };
 use hedgerow_rapid::{Rapid, RapidOptions};
 use hedgerow_sequencer::{Reader, Sequencer};
-use hedgerow_sync::Arc;
 use hedgerow_tel::{Tel, TelOptions};
 use hedgerow_testing::failing::{Failing, Fallible};
 use std::ops::ControlFlow;
 
 fn store<E: Engine>(engine: E, options: &Settings) -> Store<Failing<E>> {
-    Store::new(Failing::new(engine), options, Arc::new(Catalog::default()))
+    Store::new(Failing::new(engine), options, &Catalog::default())
 }
 
 fn rapid() -> Rapid {

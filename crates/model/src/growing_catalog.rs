@@ -1,0 +1,109 @@
+//! The catalog of an open graph, which gets further labels while it is read.
+
+use crate::{Catalog, LabelId, LabelSchema, RecordSchema, SchemaError};
+use hedgerow_sync::GrowingList;
+
+/// The labels of an open graph, and the schema of its vertices: a [`Catalog`] to which labels are
+/// appended while other threads read it, without a lock.
+///
+/// A label that was appended stays as it is. Everything that its edges need exists before a reader
+/// finds it here.
+#[derive(Debug)]
+pub struct GrowingCatalog {
+    labels: GrowingList<LabelSchema>,
+    vertices: RecordSchema,
+}
+
+impl GrowingCatalog {
+    /// Appends a label, which the catalog [can have](Catalog::with_labels). Returns its id.
+    ///
+    /// # Panics
+    /// If another thread appends at the same time, or there are more labels than ids.
+    pub fn push(&self, label: LabelSchema) -> LabelId {
+        let position = self.labels.push(label);
+        LabelId(u16::try_from(position).expect("the catalog checked that its labels can be numbered"))
+    }
+
+    /// Number of labels. O(1).
+    pub fn label_count(&self) -> usize {
+        self.labels.len()
+    }
+
+    /// The labels that there are at the time of the call, ascending.
+    pub fn labels(&self) -> impl Iterator<Item = (LabelId, &LabelSchema)> {
+        // The number after the last id is not asked for: it may be none.
+        self.labels.iter().zip((0..).map(LabelId)).map(|(schema, label)| (label, schema))
+    }
+
+    /// The schema of a label, if the label exists. O(1).
+    #[inline]
+    pub fn label(&self, label: LabelId) -> Option<&LabelSchema> {
+        self.labels.get(label.index())
+    }
+
+    /// The schema of the records of vertices.
+    #[inline]
+    pub fn vertices(&self) -> &RecordSchema {
+        &self.vertices
+    }
+
+    /// The schema of the records of a label's edges; `None` if they have none, or the label does
+    /// not exist.
+    pub fn record_schema(&self, label: LabelId) -> Option<&RecordSchema> {
+        self.label(label)?.edges.record()
+    }
+
+    /// Whether the edges of a label may be parallel.
+    pub fn are_parallel(&self, label: LabelId) -> bool {
+        self.label(label).is_some_and(|schema| schema.edges.key().is_some())
+    }
+
+    /// The label called `name`. O(labels).
+    ///
+    /// # Errors
+    /// [`SchemaError::UnknownLabel`] if there is none.
+    pub fn label_id(&self, name: &str) -> Result<LabelId, SchemaError> {
+        let named = self.labels().find(|(_, schema)| schema.name == name);
+        named.map(|(label, _)| label).ok_or_else(|| SchemaError::UnknownLabel(name.to_owned()))
+    }
+
+    /// A copy, which does not grow. O(labels).
+    pub fn to_catalog(&self) -> Catalog {
+        Catalog::of_valid(self.labels.iter().cloned().collect(), self.vertices.clone())
+    }
+}
+
+impl From<&Catalog> for GrowingCatalog {
+    fn from(catalog: &Catalog) -> Self {
+        let labels = GrowingList::new(Box::from(catalog.labels()));
+        GrowingCatalog { labels, vertices: catalog.vertices().clone() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ValueType;
+
+    #[test]
+    fn appended_labels_are_found_like_the_first_ones() {
+        let first = Catalog::new(vec![LabelSchema::new("follows")], RecordSchema::default()).unwrap();
+        let catalog = GrowingCatalog::from(&first);
+        let record = RecordSchema::new().field("amount", ValueType::F64);
+        let appended = [
+            LabelSchema::with_value::<f64>("rates"),
+            LabelSchema::with_record("pays", record.clone()),
+            LabelSchema::with_parallel_edges("calls", "number", record.clone()),
+        ];
+        assert_eq!(catalog.label_id("pays"), Err(SchemaError::UnknownLabel("pays".to_owned())));
+        assert_eq!(appended.clone().map(|label| catalog.push(label)), [1, 2, 3].map(LabelId));
+        assert_eq!(catalog.label_id("pays"), Ok(LabelId(2)));
+        assert_eq!(catalog.label(LabelId(1)), Some(&appended[0]));
+        let labels = || (0..4).map(LabelId);
+        assert!(labels().map(|label| catalog.are_parallel(label)).eq([false, false, false, true]));
+        let records = labels().map(|label| catalog.record_schema(label));
+        assert!(records.eq([None, None, Some(&record), Some(&record)]));
+        assert_eq!(catalog.to_catalog(), first.with_labels(&appended).unwrap());
+        assert_eq!((catalog.label_count(), catalog.label(LabelId(4))), (4, None));
+    }
+}

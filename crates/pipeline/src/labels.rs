@@ -1,0 +1,63 @@
+//! Labels that a graph gets while it is open.
+
+use crate::error::{Error, LabelExists};
+use crate::store::Store;
+use hedgerow_model::{EdgeSchema, Engine, LabelId, LabelSchema};
+
+impl<E: Engine> Store<E> {
+    /// Makes the graph have these labels, while writers and readers continue: adds those that it
+    /// does not have. Returns the ids of all.
+    ///
+    /// A label becomes known last: the manifest has it, durably, and the engine has room for its
+    /// edges before a caller finds it in the catalog. So no commit with edges of a label can be in
+    /// the log of a store whose manifest lacks the label.
+    ///
+    /// O(labels) if there are new ones, plus the replacement of the manifest in a store.
+    ///
+    /// # Errors
+    /// A label of one of the names has other edges, two of the names are the same, there are too
+    /// many labels, the engine takes none, or the graph cannot be written; nothing has changed then.
+    /// If the manifest could not be replaced, the log is poisoned.
+    pub fn add_labels(&self, labels: &[LabelSchema]) -> Result<Vec<LabelId>, Error> {
+        let _adding = self.adding_labels.lock();
+        let mut new = Vec::new();
+        for label in labels {
+            if !self.has_label(label)? {
+                new.push(label.clone());
+            }
+        }
+        if !new.is_empty() {
+            let engine = self.engine.add_labels().ok_or(Error::FixedLabels)?;
+            self.catalog.to_catalog().with_labels(&new)?;
+            if self.sequencer.is_poisoned() {
+                return Err(Error::Poisoned);
+            }
+            self.journal().map_or(Ok(()), |journal| Ok::<_, Error>(journal.log()?.add_labels(&new)?))?;
+            for label in new {
+                engine.add_label(&label);
+                self.catalog.push(label);
+            }
+        }
+        labels.iter().map(|label| Ok(self.catalog.label_id(&label.name)?)).collect()
+    }
+
+    /// Whether the graph has a label. Fails if it has another one of that name.
+    fn has_label(&self, asked: &LabelSchema) -> Result<bool, Error> {
+        let Ok(found) = self.catalog.label_id(&asked.name) else { return Ok(false) };
+        let found = self.catalog.label(found).map(|label| &label.edges);
+        match found.filter(|found| !carry_the_same(found, &asked.edges)) {
+            None => Ok(true),
+            Some(found) => Err(Error::LabelExists(Box::new(LabelExists {
+                label: asked.name.clone(),
+                found: found.clone(),
+                asked: asked.edges.clone(),
+            }))),
+        }
+    }
+}
+
+/// Whether edges of two schemas carry the same. Nothing can be declared in two ways.
+fn carry_the_same(one: &EdgeSchema, other: &EdgeSchema) -> bool {
+    let nothing = EdgeSchema::Topology.column();
+    one == other || one.column() == nothing && other.column() == nothing
+}
