@@ -189,7 +189,7 @@ fn of_labels(count: u16) -> impl Iterator<Item = LabelId> {
 }
 
 /// Adds one label after the other, between edges of all that there are by then, and makes a checkpoint.
-fn add_and_put(files: &SimulatedFiles, options: GraphOptions, done: &mut Acknowledged) -> Result<(), Error> {
+fn add_and_put(files: &SimulatedFiles, options: &GraphOptions, done: &mut Acknowledged) -> Result<(), Error> {
     let graph = options.create_on(Arc::new(files.clone()))?;
     let is_synced = graph.durability() == Some(Durability::Sync);
     for (count, label) in (1..).zip(labels()) {
@@ -243,7 +243,7 @@ fn a_loss_of_power_leaves_the_old_labels_or_the_new_ones() {
     cases.into_par_iter().flatten().for_each(|options| {
         let (files, mut done) = (SimulatedFiles::new(1), Acknowledged::default());
         files.keep_crash_images();
-        add_and_put(&files, options.clone(), &mut done).unwrap();
+        add_and_put(&files, &options, &mut done).unwrap();
         let images = files.take_crash_images();
         assert!(images.len() > 60, "{} operations", images.len());
         for image in images {
@@ -262,7 +262,7 @@ fn a_label_is_there_or_not_after_a_failure() {
         for at in 1.. {
             let (files, mut done) = (SimulatedFiles::new(1), Acknowledged::default());
             files.inject(Fault { at, kind, sticky: false });
-            let worked = add_and_put(&files, options.clone(), &mut done);
+            let worked = add_and_put(&files, &options, &mut done);
             if files.faults_met() == 0 {
                 break;
             }
