@@ -333,12 +333,13 @@ impl Dictionary {
         keys + self.born.bytes() + self.ids.bytes()
     }
 
-    /// Estimated bytes of a new key.
+    /// Bytes of a new key: those that the dictionary grows by, but for chunks of slots. O(1).
     pub fn bytes_of(&self, key: KeyRef<'_>) -> usize {
-        let entry = match key {
-            KeyRef::Number(number) => KeyMap::<u64>::bytes_of(&number),
-            KeyRef::Text(text) => KeyMap::<Box<str>>::bytes_of(text),
-            KeyRef::Negative(_) => 0,
+        let entry = match (&self.keys, key) {
+            (Keys::Numbers(map), KeyRef::Number(number)) => map.bytes_of(&number),
+            (Keys::Text(map), KeyRef::Text(text)) => map.bytes_of(text),
+            // Keys of dense graphs are ids; keys of other kinds are refused.
+            _ => 0,
         };
         entry + size_of::<NumberSlot>()
     }

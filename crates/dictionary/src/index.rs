@@ -27,8 +27,17 @@ struct Occupancy {
     tombstones: usize,
 }
 
-/// Estimated bytes of a new id: its cell, and its share of those that are empty.
-pub(crate) const BYTES_OF_ID: usize = 4 * size_of::<AtomicU64>();
+impl Occupancy {
+    /// Whether the table is too full for one more id.
+    fn fills(&self, table: &Table) -> bool {
+        8 * (self.ids + self.tombstones + 1) > 5 * table.0.len()
+    }
+
+    /// The number of cells of which the ids and one more take a quarter to half.
+    fn fitting_cells(&self) -> usize {
+        (2 * (self.ids + 1)).next_power_of_two().max(FEWEST_CELLS)
+    }
+}
 
 const FEWEST_CELLS: usize = if cfg!(hedgerow_shuttle) { 2 } else { 64 };
 
@@ -132,7 +141,7 @@ impl Index {
             return false;
         }
         let mut table = self.newest.load_full();
-        if 8 * (occupancy.ids + occupancy.tombstones + 1) > 5 * table.0.len() {
+        if occupancy.fills(&table) {
             table = self.replace(&table, &mut occupancy, hash_of);
         }
         if table.add(Cell::new(hash, id), hash) == Cell::TOMBSTONE {
@@ -171,6 +180,15 @@ impl Index {
         self.newest.load().0.len() * size_of::<AtomicU64>()
     }
 
+    /// By how many bytes the index grows with the next id. O(1).
+    pub(crate) fn bytes_of_next(&self) -> usize {
+        let (occupancy, table) = (self.changes.lock(), self.newest.load());
+        match occupancy.fills(&table) {
+            true => occupancy.fitting_cells().saturating_sub(table.0.len()) * size_of::<AtomicU64>(),
+            false => 0,
+        }
+    }
+
     /// Replaces the newest table, which is `table`, by one that is a quarter to half full, with one
     /// more id.
     fn replace(
@@ -179,8 +197,7 @@ impl Index {
         occupancy: &mut Occupancy,
         hash_of: impl Fn(VertexId) -> u64,
     ) -> Arc<Table> {
-        let cells = (2 * (occupancy.ids + 1)).next_power_of_two().max(FEWEST_CELLS);
-        let fitting = Arc::new(Table::new(cells));
+        let fitting = Arc::new(Table::new(occupancy.fitting_cells()));
         for cell in table.0.iter().map(|cell| Cell(cell.load(Ordering::Relaxed))) {
             if let Some(id) = cell.id() {
                 fitting.add(cell, hash_of(id));

@@ -1,6 +1,6 @@
 //! Keys to vertex ids and back, for one type of key.
 
-use crate::index::{self, Candidate, Index};
+use crate::index::{Candidate, Index};
 use crate::slot::{NumberSlot, Slot, TextSlot};
 use crate::slots::Slots;
 use foldhash::fast::FixedState;
@@ -196,9 +196,9 @@ impl<K: DictionaryKey> KeyMap<K> {
         self.ids.bytes() + self.heap_bytes.load(Ordering::Relaxed) + self.keys.bytes()
     }
 
-    /// Estimated bytes of a new key.
-    pub(crate) fn bytes_of(key: &K::Borrowed) -> usize {
-        index::BYTES_OF_ID + size_of::<K::Slot>() + K::Slot::heap_bytes(K::heap_bytes(key))
+    /// Bytes of a new key. O(1).
+    pub(crate) fn bytes_of(&self, key: &K::Borrowed) -> usize {
+        self.ids.bytes_of_next() + size_of::<K::Slot>() + K::Slot::heap_bytes(K::heap_bytes(key))
     }
 }
 

@@ -6,7 +6,7 @@ use crate::error::{CliError, StoredError};
 use crate::interrupt::Interrupt;
 use crate::options::KeysName;
 use crate::stored::wait::WaitArgs;
-use crate::stored::{self, number};
+use crate::stored::{self, declared, number};
 use hedgerow::store::{self, StoreOptions};
 use hedgerow::{
     Catalog, Column, ColumnType, EdgeSchema, ErrorKind, Graph, GraphOptions, KeyKind, LabelId, LabelSchema,
@@ -127,9 +127,21 @@ fn asked_of(args: &ImportArgs, stored: StoreOptions) -> Result<StoreOptions, Cli
         fields => RecordSchema { fields: fields.to_vec() },
     };
     let labels = if args.labels.is_empty() { stored.catalog.labels() } else { &args.labels };
+    check_labels(&args.store, stored.catalog.labels(), labels)?;
     let catalog = catalog(labels.to_vec(), vertices)?;
     let keys = args.format.keys.map_or(stored.keys, KeysName::kind);
     Ok(StoreOptions { keys, topology, catalog, ..stored })
+}
+
+/// Fails if other labels are given than the store has. A graph may be opened with the first of its
+/// labels; a command that names some of them more probably means another store.
+fn check_labels(store: &Path, stored: &[LabelSchema], asked: &[LabelSchema]) -> Result<(), StoredError> {
+    if stored == asked {
+        return Ok(());
+    }
+    let [stored, asked] = [stored, asked].map(|labels| declared::labels_text(labels).unwrap_or_default());
+    let message = format!("the list of labels of {} is {stored}, not {asked}", store.display());
+    Err(StoredError::OtherOptions { cause: hedgerow::Error::other(message), options: "--labels".into() })
 }
 
 /// The options of a new store.

@@ -208,7 +208,7 @@ fn options_that_contradict_the_store_are_refused_with_both_sides() {
         ("--reverse", ["topology", "is directed, not directed with reverse adjacency"]),
         ("--keys text", ["kind of keys", "is number, not text"]),
         ("--keys dense", ["kind of keys", "is number, not dense"]),
-        ("--labels knows", ["list of labels", "likes\": f64, \"rates\": u32], not [\"knows\"]"]),
+        ("--labels knows", ["list of labels", "is knows,likes:f64,rates:u32, not knows; leave --labels out"]),
         ("--label hates", ["there is no label \"hates\" in store", "only \"knows\", \"likes\", \"rates\""]),
         ("--weights", ["--weights: the edges of the label \"knows\"", "carry no value"]),
         ("--label rates", ["the weights in this file are of type f64", "carry a value of type u32"]),

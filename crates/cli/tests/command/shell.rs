@@ -139,7 +139,7 @@ fn labels_are_added_to_the_store_that_is_open() {
         added 1 likes\nadded 2 pays:amount=f64!\n\
         edge from 1 to 3 added\nedge from 1 to 4 added\n\
         3\n\
-        1 4 amount=2\n\
+        1 4 amount=2.0\n\
         0 edge\n1 likes\n2 pays:amount=f64!\n";
     assert_eq!(lines(&folder, "shell store", &input), expected);
     assert_eq!(folder.text("label list store"), "0 edge\n1 likes\n2 pays:amount=f64!\n");

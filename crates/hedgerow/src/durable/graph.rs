@@ -12,6 +12,7 @@ use hedgerow_model::AsKey;
 use hedgerow_pipeline::{
     BulkEdge, CheckpointOptions, CheckpointReport, Commit, Error as Cause, Journal, Recovery,
 };
+use std::borrow::Borrow;
 use std::path::Path;
 
 impl Graph {
@@ -24,6 +25,23 @@ impl Graph {
     /// As [`GraphOptions::open`].
     pub fn open(path: impl AsRef<Path>) -> Result<Self, Error> {
         GraphOptions::new().open(path)
+    }
+
+    /// Makes an empty graph in the directory `path`: [`GraphOptions::create`].
+    ///
+    /// # Errors
+    /// As [`GraphOptions::create`].
+    pub fn create(path: impl AsRef<Path>, options: impl Borrow<GraphOptions>) -> Result<Self, Error> {
+        options.borrow().create(path)
+    }
+
+    /// Opens the graph in the directory `path`, or makes it if there is none:
+    /// [`GraphOptions::open_or_create`].
+    ///
+    /// # Errors
+    /// As [`GraphOptions::open_or_create`].
+    pub fn open_or_create(path: impl AsRef<Path>, options: impl Borrow<GraphOptions>) -> Result<Self, Error> {
+        options.borrow().open_or_create(path)
     }
 
     /// What opening the store found; `None` if the graph was made by this program or lives in memory.
