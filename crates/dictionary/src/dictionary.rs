@@ -81,34 +81,44 @@ impl Dictionary {
         }
     }
 
-    /// Passes the [current](Dictionary::current) id of each key to `found`, in order, up to the
-    /// first key of a wrong kind. Numbers take less time than one by one, because their cache
-    /// misses overlap.
+    /// Passes the [current](Dictionary::current) id of each of `count` keys to `found`, with the
+    /// key's index, in order, up to the first key of a wrong kind. Numbers take less time than one
+    /// by one, because their cache misses overlap.
+    #[inline]
     pub fn current_of_each<'k>(
         &self,
-        mut keys: impl Iterator<Item = KeyRef<'k>>,
-        mut found: impl FnMut(Option<VertexId>),
+        count: usize,
+        key_at: impl Fn(usize) -> KeyRef<'k>,
+        mut found: impl FnMut(usize, Option<VertexId>),
     ) -> Result<(), DictionaryError> {
-        let Keys::Numbers(map) = &self.keys else {
-            return keys.try_for_each(|key| self.current(key).map(&mut found));
-        };
-        loop {
-            let (mut numbers, mut filled) = ([0; TOGETHER], 0);
-            for (number, key) in numbers.iter_mut().zip(&mut keys) {
-                *number = match key {
-                    KeyRef::Number(number) => number,
-                    key => {
-                        numbers[..filled].iter().for_each(|number| found(map.current(number)));
-                        return Err(self.wrong_kind(key));
+        let mut first = 0;
+        if let Keys::Numbers(map) = &self.keys {
+            while first + TOGETHER <= count {
+                let (mut numbers, mut all_numbers) = ([0; TOGETHER], true);
+                for (index, number) in numbers.iter_mut().enumerate() {
+                    match key_at(first + index) {
+                        KeyRef::Number(key) => *number = key,
+                        _ => all_numbers = false,
                     }
-                };
-                filled += 1;
+                }
+                if !all_numbers {
+                    break;
+                }
+                let ids = map.current_of_each(&numbers);
+                ids.into_iter().enumerate().for_each(|(index, id)| found(first + index, id));
+                first += TOGETHER;
             }
-            if filled < TOGETHER {
-                numbers[..filled].iter().for_each(|number| found(map.current(number)));
-                return Ok(());
-            }
-            map.current_of_each(&numbers).into_iter().for_each(&mut found);
+        }
+        (first..count).try_for_each(|index| self.current(key_at(index)).map(|id| found(index, id)))
+    }
+
+    /// Prefetches where lookups and the insertion of a key begin.
+    #[inline]
+    pub fn prefetch(&self, key: KeyRef<'_>) {
+        match (&self.keys, key) {
+            (Keys::Numbers(map), KeyRef::Number(number)) => map.prefetch(&number),
+            (Keys::Text(map), KeyRef::Text(text)) => map.prefetch(text),
+            _ => {}
         }
     }
 

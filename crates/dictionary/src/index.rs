@@ -3,7 +3,8 @@
 use arc_swap::{ArcSwap, Guard};
 use hedgerow_model::VertexId;
 use hedgerow_sync::atomic::{AtomicU64, Ordering};
-use hedgerow_sync::{Arc, Mutex};
+use hedgerow_sync::{Arc, Mutex, prefetch};
+use std::array;
 
 /// Vertex ids by the hashes of their keys. Lookups take no lock; changes take a mutex.
 ///
@@ -52,7 +53,7 @@ pub(crate) struct Candidate {
 /// A cell of a table: an id plus one in the lower half, so that zero is an empty cell, and a part
 /// of the hash above it.
 #[derive(Clone, Copy, PartialEq, Eq)]
-struct Cell(u64);
+pub(crate) struct Cell(u64);
 
 impl Cell {
     const EMPTY: Cell = Cell(0);
@@ -66,14 +67,14 @@ impl Cell {
     }
 
     #[inline]
-    fn id(self) -> Option<VertexId> {
+    pub(crate) fn id(self) -> Option<VertexId> {
         // Ids are below `u32::MAX`.
         (self.0 as u32).checked_sub(1).map(VertexId::new)
     }
 
     /// The id, if this part of its key's hash matches.
     #[inline]
-    fn candidate(self, hash: u64) -> Option<Candidate> {
+    pub(crate) fn candidate(self, hash: u64) -> Option<Candidate> {
         let id = self.id().filter(|_| (self.0 ^ hash) & Cell::HASH == 0)?;
         Some(Candidate { id, is_deleted: self.0 & Cell::DELETED != 0 })
     }
@@ -119,12 +120,19 @@ impl Index {
         Candidates { position: table.home(hash), table, hash }
     }
 
-    /// What the cells hold where probing for each hash begins: most candidates, for lookups whose
-    /// cache misses overlap.
+    /// The cells where probing for each hash begins: most ids are there, and lookups of several
+    /// overlap their cache misses.
     #[inline]
-    pub(crate) fn first_candidates<const N: usize>(&self, hashes: &[u64; N]) -> [Option<Candidate>; N] {
+    pub(crate) fn first_cells<const N: usize>(&self, hashes: &[u64; N]) -> [Cell; N] {
         let table = self.newest.load();
-        hashes.map(|hash| table.look_up(table.home(hash)).candidate(hash))
+        hashes.iter().for_each(|hash| table.prefetch(*hash));
+        array::from_fn(|index| table.look_up(table.home(hashes[index])))
+    }
+
+    /// Prefetches the cells where probing for a hash begins.
+    #[inline]
+    pub(crate) fn prefetch(&self, hash: u64) {
+        self.newest.load().prefetch(hash);
     }
 
     /// Adds an id. Returns false, and changes nothing, if `is_same_key` holds for another candidate.
@@ -225,6 +233,11 @@ impl Table {
     #[inline]
     fn home(&self, hash: u64) -> usize {
         hash as usize & (self.0.len() - 1)
+    }
+
+    #[inline]
+    fn prefetch(&self, hash: u64) {
+        prefetch(&self.0[self.home(hash)], size_of::<AtomicU64>());
     }
 
     #[inline]
@@ -381,7 +394,8 @@ mod tests {
         let index = Index::new();
         let (hash, largest) = (u64::MAX, VertexId::MAX);
         index.insert(hash, largest, |_| false, |_| hash);
-        assert_eq!(index.first_candidates(&[hash, 0])[0], Some(Candidate { id: largest, is_deleted: false }));
+        let [cell, _] = index.first_cells(&[hash, 0]);
+        assert_eq!(cell.candidate(hash), Some(Candidate { id: largest, is_deleted: false }));
         index.mark_deleted(hash, largest);
         assert_eq!(ids(&index, hash), [(largest.get(), true)]);
         index.remove(hash, largest, |_| hash);

@@ -70,10 +70,11 @@ impl KeyMap<u64> {
     /// Like [`KeyMap::current`], for several keys in less time than one by one.
     #[inline]
     pub(crate) fn current_of_each(&self, keys: &[u64; TOGETHER]) -> [Option<VertexId>; TOGETHER] {
-        let candidates = self.ids.first_candidates(&keys.map(|key| Self::hash(&key)));
-        let found = candidates.map(|candidate| self.key(candidate?.id));
-        array::from_fn(|index| match candidates[index] {
-            Some(Candidate { id, is_deleted: false }) if found[index] == Some(keys[index]) => Some(id),
+        let hashes: [u64; TOGETHER] = array::from_fn(|index| Self::hash(&keys[index]));
+        let cells = self.ids.first_cells(&hashes);
+        cells.iter().filter_map(|cell| cell.id()).for_each(|id| self.keys.prefetch(id.get()));
+        array::from_fn(|index| match cells[index].candidate(hashes[index]) {
+            Some(Candidate { id, is_deleted: false }) if self.is_key_of(&keys[index], id) => Some(id),
             _ => self.current(&keys[index]),
         })
     }
@@ -96,6 +97,12 @@ impl<K: DictionaryKey> KeyMap<K> {
     #[inline]
     pub(crate) fn current(&self, key: &K::Borrowed) -> Option<VertexId> {
         self.held(key).find(|held| !held.is_deleted).map(|held| held.id)
+    }
+
+    /// Prefetches where lookups of a key begin.
+    #[inline]
+    pub(crate) fn prefetch(&self, key: &K::Borrowed) {
+        self.ids.prefetch(Self::hash(key));
     }
 
     /// The first of the ids that the key has or had for which `visible` holds, or its only one,

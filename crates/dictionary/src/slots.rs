@@ -1,7 +1,7 @@
 //! A value per vertex id: an array that grows without moving.
 
-use hedgerow_sync::OnceLock;
 use hedgerow_sync::atomic::{AtomicUsize, Ordering};
+use hedgerow_sync::{OnceLock, prefetch};
 
 /// Slots in chunks that are allocated at the first store, so that a slot never moves, readers need
 /// no lock, and unused ids cost next to no memory. Chunks are in groups, and groups in segments of
@@ -46,6 +46,12 @@ impl<S: Default> Slots<S> {
         let place = Place::of(id);
         let chunks = self.segments[place.segment].get()?[place.group].get()?;
         Some(&chunks[place.chunk].get()?[place.slot])
+    }
+
+    /// Prefetches the slot of `id`.
+    #[inline]
+    pub(crate) fn prefetch(&self, id: u32) {
+        self.get(id).into_iter().for_each(|slot| prefetch(slot, size_of::<S>()));
     }
 
     /// Bytes allocated so far. O(1).

@@ -55,6 +55,10 @@ impl<K: crate::VertexKey> Remainder<K> {
         let vertices = room.min(self.vertices.len());
         batch.vertices.extend(self.vertices.by_ref().take(vertices));
         let edges = (room - vertices).min(self.edges.len());
+        if !batch.edges.is_empty() && batch.edges.capacity() - batch.edges.len() < edges {
+            // It has more than one piece, and will probably be full. Growing would copy it.
+            batch.edges.reserve_exact(room - vertices);
+        }
         batch.edges.extend(self.edges.by_ref().take(edges));
         if let Some(line) = &mut self.long_line
             && line.hand_over(room - vertices - edges, &mut batch.edges)

@@ -127,14 +127,14 @@ impl<'a> Importer<'a> {
             seen.pass(&imported, batch).map_err(|_| changed(source))?;
             Ok(Some(seen))
         };
-        let (mut batch, mut next) = (Batch::new(), Batch::new());
+        let (mut batch, mut next, mut ends) = (Batch::new(), Batch::new(), Vec::new());
         let mut is_read = read(&mut reader, &mut batch)?;
         let mut passed = Tallies::default();
         while let Some(tallies) = is_read {
             interrupt.check()?;
             passed = tallies;
             let position = self.position.after(passed);
-            let commit = || self.commit(&mut batch, position);
+            let commit = || self.commit(&mut batch, &mut ends, position);
             let (committed, next_read) = threads.both(commit, || read(&mut reader, &mut next));
             committed.map_err(|error| cause_of(error, &mut reader))?;
             is_read = next_read?;
@@ -152,10 +152,11 @@ impl<'a> Importer<'a> {
     }
 
     /// Commits a chunk with the position after it, if it is not empty. Vertices without edges are put in a separate
-    /// commit before it, which may be repeated without effect.
+    /// commit before it, which may be repeated without effect. `ends` is memory for edges without weights.
     fn commit<K: VertexKey + AsKey>(
         &mut self,
         batch: &mut Batch<K>,
+        ends: &mut Vec<(K, K)>,
         position: Position,
     ) -> Result<(), CliError> {
         if batch.is_empty() {
@@ -168,8 +169,9 @@ impl<'a> Importer<'a> {
             self.commit_edges(&batch.vertices, &edges, &position)?;
         } else {
             let weights = batch.edges.iter().filter(|edge| edge.weight.is_some()).count() as u64;
-            let edges: Vec<_> = batch.edges.drain(..).map(|edge| (edge.source, edge.destination)).collect();
-            self.commit_edges(&batch.vertices, &edges, &position)?;
+            ends.clear();
+            ends.extend(batch.edges.drain(..).map(|edge| (edge.source, edge.destination)));
+            self.commit_edges(&batch.vertices, ends, &position)?;
             self.weights_left_out += weights;
         }
         self.rows += rows;

@@ -20,6 +20,9 @@ const EIGHT_BYTES: u8 = 2;
 const RECORDS: u8 = 3;
 const WIDTH: u8 = 3;
 
+/// Room for one change: most gaps between neighbors take two or three bytes.
+const BYTES_OF_CHANGE: usize = 4;
+
 const ALL_PUT: u8 = 0;
 const ALL_DELETED: u8 = 4;
 /// One bit per change marks deletions.
@@ -79,6 +82,7 @@ fn encode_label(
         all if all == count => ALL_DELETED,
         _ => MIXED,
     };
+    bytes.reserve(count * BYTES_OF_CHANGE);
     put_varint(bytes, 1 + u64::from(label.0));
     bytes.push(width | form);
     encode_runs(bytes, changes, topology);

@@ -81,6 +81,9 @@ const OPTIMISTIC_ATTEMPTS: usize = 2;
 /// Number of edges whose keys one thread looks up at a time.
 const LOOK_UP_CHUNK: usize = 1 << 13;
 
+/// How many edges ahead of the one whose ends get ids the keys are prefetched.
+const ASSIGN_AHEAD: usize = 8;
+
 impl<E: Engine> Store<E> {
     /// Puts all `edges` as one commit; the last of several equal ones wins. `input` is the
     /// importer's position to store with it.
@@ -123,26 +126,23 @@ impl<E: Engine> Store<E> {
             holdings.keys = Some(self.dictionary.lock(edges.iter().flat_map(keys_of)));
         }
         let generation = self.dictionary.generation();
-        let (mut ends, missing) = look_up(&self.dictionary, edges, pool)?;
+        let LookedUp { mut ends, missing } = look_up(&self.dictionary, edges, pool)?;
         if !(missing.is_empty() || lock_all_keys) {
             let missing = missing.iter().map(|position| &edges[*position]);
             holdings.keys = Some(self.dictionary.lock(missing.flat_map(keys_of)));
         }
-        for position in missing {
-            ends[position] = Some(self.assign(&edges[position], &mut holdings.assigned)?);
-        }
-        // All are there now. Collecting in place needs no second copy.
-        let ends: Vec<Ends> = ends.into_iter().flatten().collect();
+        self.assign_missing(edges, &missing, &mut ends, &mut holdings.assigned)?;
         let adjacencies = entries(self.topology, bulk, &ends, pool);
         let units = ends_of(&ends).map(|end| self.engine.lock_unit(end));
         holdings.hold_units(LockGuard::lock(&self.units, self.units.stripes(units)));
         let keys_changed = self.dictionary.generation() != generation && !lock_all_keys;
-        if keys_changed
-            && !look_up(&self.dictionary, edges, pool)?.0.into_iter().eq(ends.iter().copied().map(Some))
-        {
-            return Ok(None);
+        if keys_changed {
+            let now = look_up(&self.dictionary, edges, pool)?;
+            if !(now.missing.is_empty() && now.ends == ends) {
+                return Ok(None);
+            }
         }
-        let created = self.missing_vertices(&ends, &holdings.held())?;
+        let created = self.missing_vertices(&ends, &holdings.held(), pool)?;
         let mut resolved = self.with_vertices(created, adjacencies)?;
         if !(self.dictionary.is_dense() || holdings.assigned.contains_all(&resolved.created)) {
             // Another commit has assigned a key's id and not created its vertex yet; it may still
@@ -157,24 +157,46 @@ impl<E: Engine> Store<E> {
         Ok(Some(applied.release(self, holdings)))
     }
 
-    /// The ids of an edge whose keys are locked; assigns missing ids.
-    fn assign<B: BulkEdge>(&self, edge: &B, assigned: &mut AssignedIds<'_, E>) -> Result<Ends, Error> {
-        let mut id_of = |key: KeyRef<'_>| match self.dictionary.current(key)? {
-            None if self.strict => Err(Error::NoSuchVertex(key.to_key())),
-            Some(id) => Ok(id),
-            None => assigned.current_or_assign(key),
+    /// Looks up the ends of the edges in `missing` again, whose keys are locked now, and assigns ids
+    /// to keys that have none.
+    fn assign_missing<B: BulkEdge>(
+        &self,
+        edges: &[B],
+        missing: &[usize],
+        ends: &mut [Ends],
+        assigned: &mut AssignedIds<'_, E>,
+    ) -> Result<(), Error> {
+        let mut id_of = |key: KeyRef<'_>| match self.strict {
+            true => self.dictionary.current(key)?.ok_or_else(|| Error::NoSuchVertex(key.to_key())),
+            false => assigned.current_or_assign(key),
         };
-        Ok((id_of(edge.source())?, id_of(edge.destination())?))
+        for (number, position) in missing.iter().enumerate() {
+            if let Some(ahead) = missing.get(number + ASSIGN_AHEAD) {
+                keys_of(&edges[*ahead]).into_iter().for_each(|key| self.dictionary.prefetch(key));
+            }
+            let [source, destination] = keys_of(&edges[*position]);
+            ends[*position] = (id_of(source)?, id_of(destination)?);
+        }
+        Ok(())
     }
 
     /// The endpoints that do not exist yet, ascending.
-    fn missing_vertices(&self, ends: &[Ends], held: &HeldLocks<'_>) -> Result<Vec<VertexId>, Error> {
-        let mut missing = Vec::new();
-        for end in ends_of(ends) {
-            if !self.exists(held, end)? {
-                missing.push(end);
+    fn missing_vertices(
+        &self,
+        ends: &[Ends],
+        held: &HeldLocks<'_>,
+        pool: Option<&ThreadPool>,
+    ) -> Result<Vec<VertexId>, Error> {
+        let missing_of = |ends: &[Ends]| {
+            let mut missing = Vec::new();
+            for end in ends_of(ends) {
+                if !self.exists(held, end)? {
+                    missing.push(end);
+                }
             }
-        }
+            Ok::<_, Error>(missing)
+        };
+        let mut missing = map_chunks(pool, ends.chunks(LOOK_UP_CHUNK).collect(), missing_of)?.concat();
         missing.sort_unstable();
         missing.dedup();
         Ok(missing)
@@ -197,25 +219,34 @@ impl<E: Engine> Store<E> {
     }
 }
 
-/// The ids of all endpoints, and the positions of the edges that lack an endpoint.
+/// The ids of the endpoints of edges.
+struct LookedUp {
+    /// By edge; meaningless for those in `missing`.
+    ends: Vec<Ends>,
+    /// The positions of the edges that lack an endpoint, ascending.
+    missing: Vec<usize>,
+}
+
 fn look_up<B: BulkEdge>(
     dictionary: &Dictionary,
     edges: &[B],
     pool: Option<&ThreadPool>,
-) -> Result<(Vec<Option<Ends>>, Vec<usize>), Error> {
-    let mut ends = vec![None; edges.len()];
-    let chunks = edges.chunks(LOOK_UP_CHUNK).zip(ends.chunks_mut(LOOK_UP_CHUNK));
-    let look_up_chunk = |(edges, ends): (&[B], &mut [Option<Ends>])| -> Result<(), Error> {
-        let (mut ends, mut source) = (ends.iter_mut(), None);
-        Ok(dictionary.current_of_each(edges.iter().flat_map(keys_of), |id| match source.take() {
-            None => source = Some(id),
-            Some(source) => ends.next().into_iter().for_each(|ends| *ends = source.zip(id)),
-        })?)
+) -> Result<LookedUp, Error> {
+    let mut ends = vec![Ends::default(); edges.len()];
+    let chunks = edges.chunks(LOOK_UP_CHUNK).zip(ends.chunks_mut(LOOK_UP_CHUNK)).enumerate();
+    let look_up_chunk = |(chunk, (edges, ends)): (usize, (&[B], &mut [Ends]))| {
+        let mut missing = Vec::new();
+        let key_at = |end: usize| keys_of(&edges[end / 2])[end % 2];
+        dictionary.current_of_each(2 * edges.len(), key_at, |end, id| match (id, end % 2) {
+            (Some(id), 0) => ends[end / 2].0 = id,
+            (Some(id), _) => ends[end / 2].1 = id,
+            (None, _) => missing.push(chunk * LOOK_UP_CHUNK + end / 2),
+        })?;
+        missing.dedup();
+        Ok::<_, Error>(missing)
     };
-    map_chunks(pool, chunks.collect(), look_up_chunk)?;
-    let missing = ends.iter().enumerate().filter(|(_, ends)| ends.is_none());
-    let missing = missing.map(|(position, _)| position).collect();
-    Ok((ends, missing))
+    let missing = map_chunks(pool, chunks.collect(), look_up_chunk)?.concat();
+    Ok(LookedUp { ends, missing })
 }
 
 /// The adjacency entries of all edges: sorted, deduplicated, the last value of an edge wins. With
