@@ -3,6 +3,7 @@
 use crate::error::DictionaryError;
 use crate::ids::IdAllocator;
 use crate::map::{DictionaryKey, KeyMap, TOGETHER};
+use crate::reader::{DictionaryReader, OpenKeys};
 use crate::slot::{NumberSlot, Slot};
 use crate::slots::Slots;
 use hedgerow_model::token::LiveTimestamps;
@@ -139,24 +140,28 @@ impl Dictionary {
         }
     }
 
-    /// Like [`Dictionary::find`], but skips the visibility check when the key maps to a single id.
+    /// Opens the dictionary for lookups that belong together. O(1).
+    #[inline]
+    pub fn reader(&self) -> DictionaryReader<'_> {
+        let keys = match &self.keys {
+            Keys::Dense => OpenKeys::Dense,
+            Keys::Numbers(map) => OpenKeys::Numbers(map, map.open()),
+            Keys::Text(map) => OpenKeys::Text(map, map.open()),
+        };
+        DictionaryReader { dictionary: self, keys }
+    }
+
+    /// Like [`DictionaryReader::find_among_several`], for one key.
     #[inline]
     pub fn find_among_several<E: From<DictionaryError>>(
         &self,
         key: KeyRef<'_>,
         visible: impl FnMut(VertexId) -> Result<bool, E>,
     ) -> Result<Option<VertexId>, E> {
-        match (&self.keys, key) {
-            (Keys::Numbers(map), KeyRef::Number(number)) => map.find_among_several(&number, visible),
-            (Keys::Text(map), KeyRef::Text(text)) => map.find_among_several(text, visible),
-            (Keys::Dense, KeyRef::Number(number)) => {
-                Ok(Some(VertexId::try_from(number).map_err(DictionaryError::from)?))
-            }
-            _ => Err(self.wrong_kind(key).into()),
-        }
+        self.reader().find_among_several(key, visible)
     }
 
-    /// Like [`Dictionary::find_among_several`], for both ends of an edge; `None` if one has no id.
+    /// Like [`DictionaryReader::find_ends_among_several`], for one edge.
     #[inline]
     pub fn find_ends_among_several<E: From<DictionaryError>>(
         &self,
@@ -167,8 +172,7 @@ impl Dictionary {
         if let Some(ends) = self.dense_id(source).zip(self.dense_id(destination)) {
             return Ok(Some(ends));
         }
-        let source = self.find_among_several(source, &visible)?;
-        Ok(source.zip(self.find_among_several(destination, &visible)?))
+        self.reader().find_ends_among_several(source, destination, visible)
     }
 
     /// The id that a key is in a dense graph. `None` in other graphs, and if the key is no id.
@@ -364,7 +368,7 @@ impl Dictionary {
     }
 
     #[cold]
-    fn wrong_kind(&self, key: KeyRef<'_>) -> DictionaryError {
+    pub(crate) fn wrong_kind(&self, key: KeyRef<'_>) -> DictionaryError {
         match key {
             KeyRef::Negative(number) => DictionaryError::NegativeKey(number),
             key => DictionaryError::WrongKeyKind { key: key.to_key(), expected: self.kind() },

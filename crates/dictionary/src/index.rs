@@ -2,20 +2,22 @@
 
 use arc_swap::{ArcSwap, Guard};
 use hedgerow_model::VertexId;
-use hedgerow_sync::atomic::{AtomicU64, Ordering};
+use hedgerow_sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use hedgerow_sync::{Arc, Mutex, prefetch};
 use std::array;
 
 /// Vertex ids by the hashes of their keys. Lookups take no lock; changes take a mutex.
 ///
 /// Open addressing with linear probing. Cells hold ids and parts of hashes, no keys: the caller
-/// compares the key of each [candidate](Index::candidates) with the one it looks for.
+/// compares the key of each [candidate](OpenIndex::candidates) with the one it looks for.
 ///
 /// A table that is too full or too empty is replaced by one that fits; lookups that are in it keep
 /// it allocated until they end.
 pub(crate) struct Index {
     newest: ArcSwap<Table>,
     changes: Mutex<Occupancy>,
+    /// Ids of deleted vertices. Counted before the cell is marked, and while it is.
+    deleted: AtomicUsize,
 }
 
 /// Cells, as many as a power of two, of which at least one is empty.
@@ -76,18 +78,52 @@ impl Cell {
     #[inline]
     pub(crate) fn candidate(self, hash: u64) -> Option<Candidate> {
         let id = self.id().filter(|_| (self.0 ^ hash) & Cell::HASH == 0)?;
-        Some(Candidate { id, is_deleted: self.0 & Cell::DELETED != 0 })
+        Some(Candidate { id, is_deleted: self.is_deleted() })
+    }
+
+    #[inline]
+    fn is_deleted(self) -> bool {
+        self.0 & Cell::DELETED != 0
+    }
+}
+
+/// The newest table, for lookups that belong together: opening it is a barrier for the processor,
+/// so that cache misses overlap only between lookups in one opening.
+pub(crate) struct OpenIndex(Guard<Arc<Table>>);
+
+impl OpenIndex {
+    /// The ids whose keys may have this hash. O(1) on average.
+    ///
+    /// Without a lock on the key, an id may be missing that is inserted at the same moment, and one
+    /// be there that is removed.
+    #[inline]
+    pub(crate) fn candidates(&self, hash: u64) -> Candidates<'_> {
+        Candidates { position: self.0.home(hash), table: &self.0, hash }
+    }
+
+    /// Prefetches the cells where probing for a hash begins.
+    #[inline]
+    pub(crate) fn prefetch(&self, hash: u64) {
+        self.0.prefetch(hash);
+    }
+
+    /// The cells where probing for each hash begins: most ids are there, and lookups of several
+    /// overlap their cache misses.
+    #[inline]
+    pub(crate) fn first_cells<const N: usize>(&self, hashes: &[u64; N]) -> [Cell; N] {
+        hashes.iter().for_each(|hash| self.prefetch(*hash));
+        array::from_fn(|index| self.0.look_up(self.0.home(hashes[index])))
     }
 }
 
 /// The candidates of one lookup.
-pub(crate) struct Candidates {
-    table: Guard<Arc<Table>>,
+pub(crate) struct Candidates<'t> {
+    table: &'t Table,
     hash: u64,
     position: usize,
 }
 
-impl Iterator for Candidates {
+impl Iterator for Candidates<'_> {
     type Item = Candidate;
 
     #[inline]
@@ -107,32 +143,25 @@ impl Iterator for Candidates {
 
 impl Index {
     pub(crate) fn new() -> Self {
-        Index { newest: ArcSwap::from_pointee(Table::new(FEWEST_CELLS)), changes: Mutex::default() }
+        Index {
+            newest: ArcSwap::from_pointee(Table::new(FEWEST_CELLS)),
+            changes: Mutex::default(),
+            deleted: AtomicUsize::new(0),
+        }
     }
 
-    /// The ids whose keys may have this hash. O(1) on average.
-    ///
-    /// Without a lock on the key, an id may be missing that is inserted at the same moment, and one
-    /// be there that is removed.
+    /// Opens the newest table for lookups. O(1).
     #[inline]
-    pub(crate) fn candidates(&self, hash: u64) -> Candidates {
-        let table = self.newest.load();
-        Candidates { position: table.home(hash), table, hash }
+    pub(crate) fn open(&self) -> OpenIndex {
+        OpenIndex(self.newest.load())
     }
 
-    /// The cells where probing for each hash begins: most ids are there, and lookups of several
-    /// overlap their cache misses.
+    /// Whether there are ids of deleted vertices. If not, an id that was found before without the
+    /// mark of one is the only one of its key that a reader may see: any other belongs to a vertex
+    /// that no reader can see, or is newer than the lookup.
     #[inline]
-    pub(crate) fn first_cells<const N: usize>(&self, hashes: &[u64; N]) -> [Cell; N] {
-        let table = self.newest.load();
-        hashes.iter().for_each(|hash| table.prefetch(*hash));
-        array::from_fn(|index| table.look_up(table.home(hashes[index])))
-    }
-
-    /// Prefetches the cells where probing for a hash begins.
-    #[inline]
-    pub(crate) fn prefetch(&self, hash: u64) {
-        self.newest.load().prefetch(hash);
+    pub(crate) fn has_deleted(&self) -> bool {
+        self.deleted.load(Ordering::Acquire) > 0
     }
 
     /// Adds an id. Returns false, and changes nothing, if `is_same_key` holds for another candidate.
@@ -145,7 +174,7 @@ impl Index {
         hash_of: impl Fn(VertexId) -> u64,
     ) -> bool {
         let mut occupancy = self.changes.lock();
-        if self.candidates(hash).any(|candidate| is_same_key(candidate.id)) {
+        if self.open().candidates(hash).any(|candidate| is_same_key(candidate.id)) {
             return false;
         }
         let mut table = self.newest.load_full();
@@ -165,9 +194,11 @@ impl Index {
         let mut occupancy = self.changes.lock();
         let table = self.newest.load_full();
         let Some(position) = self.position_of(hash, id) else { return };
+        let was_deleted = table.look_up(position).is_deleted();
         occupancy.ids -= 1;
         occupancy.tombstones += 1;
         table.store(position, Cell::TOMBSTONE);
+        self.deleted.fetch_sub(usize::from(was_deleted), Ordering::Release);
         occupancy.tombstones -= table.clear_tombstones(position);
         if table.0.len() > FEWEST_CELLS && 8 * occupancy.ids < table.0.len() {
             self.replace(&table, &mut occupancy, hash_of);
@@ -179,7 +210,9 @@ impl Index {
         let _occupancy = self.changes.lock();
         if let Some(position) = self.position_of(hash, id) {
             let table = self.newest.load();
-            table.store(position, Cell(table.look_up(position).0 | Cell::DELETED));
+            let cell = table.look_up(position);
+            self.deleted.fetch_add(usize::from(!cell.is_deleted()), Ordering::Release);
+            table.store(position, Cell(cell.0 | Cell::DELETED));
         }
     }
 
@@ -218,9 +251,10 @@ impl Index {
 
     /// Where an id is in the newest table; the caller holds the mutex.
     fn position_of(&self, hash: u64, id: VertexId) -> Option<usize> {
-        let mut candidates = self.candidates(hash);
+        let index = self.open();
+        let mut candidates = index.candidates(hash);
         candidates.find(|candidate| candidate.id == id)?;
-        Some(candidates.table.before(candidates.position))
+        Some(index.0.before(candidates.position))
     }
 }
 
@@ -298,7 +332,7 @@ mod tests {
 
     fn ids(index: &Index, hash: u64) -> Vec<(u32, bool)> {
         let mut ids: Vec<_> =
-            index.candidates(hash).map(|found| (found.id.get(), found.is_deleted)).collect();
+            index.open().candidates(hash).map(|found| (found.id.get(), found.is_deleted)).collect();
         ids.sort_unstable();
         ids
     }
@@ -335,6 +369,7 @@ mod tests {
                     }
                 }
             }
+            assert_eq!(index.has_deleted(), model.values().any(|is_deleted| *is_deleted), "seed {seed}");
             for (number, hash) in &hashes {
                 let same = hashes.iter().filter(|(_, other)| (**other ^ hash) & Cell::HASH == 0);
                 let same: Vec<_> = same.map(|(number, _)| (*number, model[number])).collect();
@@ -394,7 +429,7 @@ mod tests {
         let index = Index::new();
         let (hash, largest) = (u64::MAX, VertexId::MAX);
         index.insert(hash, largest, |_| false, |_| hash);
-        let [cell, _] = index.first_cells(&[hash, 0]);
+        let [cell, _] = index.open().first_cells(&[hash, 0]);
         assert_eq!(cell.candidate(hash), Some(Candidate { id: largest, is_deleted: false }));
         index.mark_deleted(hash, largest);
         assert_eq!(ids(&index, hash), [(largest.get(), true)]);

@@ -8,7 +8,8 @@
 //! # What it guarantees
 //!
 //! - Reads take no lock: the current id of a key ([`Dictionary::current`]), the id at a
-//!   timestamp ([`Dictionary::find`]), the key of an id ([`Dictionary::key`]).
+//!   timestamp ([`Dictionary::find`]), the key of an id ([`Dictionary::key`]), many of them in a
+//!   row ([`Dictionary::reader`]).
 //! - An id goes to another key only when no live timestamp can read its former vertex, and its
 //!   former key has lost it by then ([`Dictionary::assign`], [`Dictionary::reclaim`]). One old
 //!   snapshot does not keep the ids of vertices that were created and deleted after it.
@@ -31,8 +32,10 @@ mod error;
 mod ids;
 mod index;
 mod map;
+mod reader;
 mod slot;
 mod slots;
 
 pub use dictionary::Dictionary;
 pub use error::DictionaryError;
+pub use reader::DictionaryReader;

@@ -1,6 +1,6 @@
 //! Keys to vertex ids and back, for one type of key.
 
-use crate::index::{Candidate, Index};
+use crate::index::{Candidate, Index, OpenIndex};
 use crate::slot::{NumberSlot, Slot, TextSlot};
 use crate::slots::Slots;
 use foldhash::fast::FixedState;
@@ -71,7 +71,7 @@ impl KeyMap<u64> {
     #[inline]
     pub(crate) fn current_of_each(&self, keys: &[u64; TOGETHER]) -> [Option<VertexId>; TOGETHER] {
         let hashes: [u64; TOGETHER] = array::from_fn(|index| Self::hash(&keys[index]));
-        let cells = self.ids.first_cells(&hashes);
+        let cells = self.open().first_cells(&hashes);
         cells.iter().filter_map(|cell| cell.id()).for_each(|id| self.keys.prefetch(id.get()));
         array::from_fn(|index| match cells[index].candidate(hashes[index]) {
             Some(Candidate { id, is_deleted: false }) if self.is_key_of(&keys[index], id) => Some(id),
@@ -96,13 +96,19 @@ impl<K: DictionaryKey> KeyMap<K> {
     /// Without a lock the result may be outdated, or belong to a running commit.
     #[inline]
     pub(crate) fn current(&self, key: &K::Borrowed) -> Option<VertexId> {
-        self.held(key).find(|held| !held.is_deleted).map(|held| held.id)
+        self.held(&self.open(), key).find(|held| !held.is_deleted).map(|held| held.id)
     }
 
     /// Prefetches where lookups of a key begin.
     #[inline]
     pub(crate) fn prefetch(&self, key: &K::Borrowed) {
-        self.ids.prefetch(Self::hash(key));
+        self.open().prefetch(Self::hash(key));
+    }
+
+    /// Opens the index of ids for lookups that belong together.
+    #[inline]
+    pub(crate) fn open(&self) -> OpenIndex {
+        self.ids.open()
     }
 
     /// The first of the ids that the key has or had for which `visible` holds, or its only one,
@@ -110,11 +116,17 @@ impl<K: DictionaryKey> KeyMap<K> {
     #[inline]
     pub(crate) fn find_among_several<E>(
         &self,
+        index: &OpenIndex,
         key: &K::Borrowed,
         mut visible: impl FnMut(VertexId) -> Result<bool, E>,
     ) -> Result<Option<VertexId>, E> {
-        let mut held = self.held(key).map(|held| held.id);
-        let Some(first) = held.next() else { return Ok(None) };
+        let mut held = self.held(index, key);
+        let Some(Candidate { id: first, is_deleted }) = held.next() else { return Ok(None) };
+        // One that is marked may be found in a table from which it was removed since.
+        if !is_deleted && !self.ids.has_deleted() {
+            return Ok(Some(first));
+        }
+        let mut held = held.map(|held| held.id);
         let Some(second) = held.next() else { return Ok(Some(first)) };
         first_visible([first, second].into_iter().chain(held), &mut visible)
     }
@@ -125,13 +137,13 @@ impl<K: DictionaryKey> KeyMap<K> {
         key: &K::Borrowed,
         mut visible: impl FnMut(VertexId) -> Result<bool, E>,
     ) -> Result<Option<VertexId>, E> {
-        first_visible(self.held(key).map(|held| held.id), &mut visible)
+        first_visible(self.held(&self.open(), key).map(|held| held.id), &mut visible)
     }
 
     /// The ids that the key has or had.
     #[inline]
-    fn held(&self, key: &K::Borrowed) -> impl Iterator<Item = Candidate> {
-        self.ids.candidates(Self::hash(key)).filter(|candidate| self.is_key_of(key, candidate.id))
+    fn held(&self, index: &OpenIndex, key: &K::Borrowed) -> impl Iterator<Item = Candidate> {
+        index.candidates(Self::hash(key)).filter(|candidate| self.is_key_of(key, candidate.id))
     }
 
     #[inline]
@@ -214,4 +226,25 @@ fn first_visible<E>(
     visible: &mut impl FnMut(VertexId) -> Result<bool, E>,
 ) -> Result<Option<VertexId>, E> {
     held.find_map(|id| visible(id).map(|is_visible| is_visible.then_some(id)).transpose()).transpose()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::convert::Infallible;
+
+    #[test]
+    fn a_reader_passes_an_id_that_was_removed_after_it_opened_the_index() {
+        let (map, key) = (KeyMap::<u64>::new(), 7);
+        let (former, present) = (VertexId::new(0), VertexId::new(1));
+        map.insert(key, former);
+        map.mark_deleted(key, former);
+        map.insert(key, present);
+        let index = map.open();
+        // The table is replaced, so that the reader still finds the former id.
+        (2..1000).for_each(|id| map.insert(u64::from(id) << 20, VertexId::new(id)));
+        map.remove(key, former);
+        let found = map.find_among_several(&index, &key, |id| Ok::<_, Infallible>(id == present));
+        assert_eq!(found, Ok(Some(present)));
+    }
 }

@@ -96,6 +96,7 @@
 //! | properties of vertices | [`GraphOptions::vertices`], [`WriteGraph::put_vertex`], [`ReadGraph::vertex`] |
 //! | transactions | [`Graph::transact`], [`Graph::transact_declared`], [`Isolation`] |
 //! | bulk loads and streams of edges | [`Graph::ingest`], [`Graph::ingest_records`], [`Graph::put_each`] |
+//! | many look-ups in a row | [`Snapshot::with_edges`] |
 //! | all vertices and edges of a snapshot | [`Snapshot::vertices`], [`Snapshot::all_edges`], [`Snapshot::par_edges`] |
 //! | BFS, shortest paths, PageRank, components and other kernels, and writing one | [`kernels`] |
 //! | data on edges and vertices | [`Label`], [`Properties`], [`Record`], [`EdgeUpdate`] |
@@ -202,7 +203,7 @@ pub use options::{EngineKind, GraphOptions, Isolation};
 pub use parallel_edge::ParallelEdge;
 pub use read_graph::ReadGraph;
 pub use record_ref::RecordRef;
-pub use snapshot::{Edge, Edges, Snapshot, SnapshotInfo, Vertices};
+pub use snapshot::{Edge, EdgeReader, Edges, Snapshot, SnapshotInfo, Vertices};
 pub use stream::StreamError;
 pub use transaction::WriteTxn;
 pub use write_graph::WriteGraph;

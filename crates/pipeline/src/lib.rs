@@ -51,7 +51,7 @@ pub use durable::{Batches, CheckpointOptions, CheckpointReport, Until, damage, m
 pub use error::{Error, LabelExists, read_failed};
 pub use journal::{Journal, Recovery};
 pub use reads::{
-    KeyReads, Newest, NewestBy, NewestEdge, StateReads, ViewReads, VisitEdge, VisitParallel,
+    KeyReads, LabelReads, Newest, NewestBy, NewestEdge, StateReads, ViewReads, VisitEdge, VisitParallel,
     VisitParallelNeighbor, time_of,
 };
 pub use records::decoded;

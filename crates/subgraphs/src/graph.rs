@@ -110,15 +110,18 @@ impl<C: Container> Subgraphs<C> {
     }
 
     /// The table that answers reads of `label` in `direction`.
+    #[inline]
     pub(crate) fn table(
         &self,
         label: LabelId,
         direction: Direction,
     ) -> Result<&AdjacencyTable<C>, ViewError> {
-        let has_label = self.adjacencies.get(self.position(label, Direction::Out)).is_some();
-        let stored = self.topology.stored(direction).filter(|_| has_label);
+        let stored = self.topology.stored(direction);
         let table = stored.and_then(|stored| self.adjacencies.get(self.position(label, stored)));
-        table.ok_or(if has_label { ViewError::NoReverse } else { ViewError::UnknownLabel(label) })
+        table.ok_or_else(|| match self.adjacencies.get(self.position(label, Direction::Out)) {
+            Some(_) => ViewError::NoReverse,
+            None => ViewError::UnknownLabel(label),
+        })
     }
 }
 

@@ -129,6 +129,7 @@ impl<'s, C: Container> GraphView for SubgraphView<'s, C> {
         Ok(ControlFlow::Continue(()))
     }
 
+    #[inline]
     fn adjacency<W: Column>(
         &self,
         label: LabelId,

@@ -13,6 +13,8 @@ use std::time::{Duration, Instant};
 pub enum Operation {
     /// Whether there is an edge, of which half exist.
     ContainsEdge,
+    /// The edges of `ContainsEdge`, many in a row through one of Hedgerow's readers.
+    ContainsInARow,
     /// The edges of `ContainsEdge` by ids over Hedgerow's cursor: what the look-up alone takes.
     FindByCursor,
     /// The neighbors of a vertex as a vector.
@@ -44,6 +46,7 @@ impl Operation {
     /// What a store lacks that does not have the operation.
     pub fn lacking(self) -> &'static str {
         match self {
+            Operation::ContainsInARow => "no reader",
             Operation::FindByCursor => "no ids",
             Operation::Snapshot => "no snapshots",
             Operation::PutEach => "no streams",
@@ -186,9 +189,26 @@ fn reads(reader: &mut impl Reads, operation: Operation, work: &Work, clock: &mut
         Operation::Degree => of_sources(timed, (&work.sources, |batch| batch.degrees), |source| {
             Ok(reader.degree(source)? as u64)
         }),
+        Operation::ContainsInARow => return in_a_row(reader, work, clock),
         _ => return by_cursor(reader, work, clock),
     }?;
     Ok(true)
+}
+
+fn in_a_row(reader: &mut impl Reads, work: &Work, clock: &mut Clock) -> Result<bool> {
+    let mut is_there = true;
+    clock.over(&work.some, |clock, batch| {
+        let found = clock.add(batch.ends.len(), || reader.find_in_a_row(&batch.ends))?;
+        is_there = found.is_some();
+        match found {
+            Some(found) => check(Operation::ContainsInARow, found, batch.found),
+            None => {
+                clock.limit = Duration::ZERO;
+                Ok(())
+            }
+        }
+    })?;
+    Ok(is_there)
 }
 
 fn by_cursor(reader: &mut impl Reads, work: &Work, clock: &mut Clock) -> Result<bool> {

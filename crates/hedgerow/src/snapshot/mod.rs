@@ -2,9 +2,11 @@
 
 #[cfg(feature = "kernels")]
 mod analytics;
+mod edge_reader;
 mod iterate;
 mod reads;
 
+pub use edge_reader::EdgeReader;
 pub use iterate::{Edge, Edges, Vertices};
 
 use crate::error::Error;

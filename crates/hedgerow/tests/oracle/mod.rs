@@ -12,6 +12,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
 
+mod edge_readers;
 mod operations;
 
 pub use hedgerow_engines::ENGINES;
@@ -316,6 +317,7 @@ impl Oracle {
         for key in domain {
             self.check_vertex(snapshot, key);
         }
+        self.check_edge_readers(snapshot, domain);
         for label in LABELS {
             let edges = self.edges.keys().filter(|(of, _, _)| *of == label).count();
             let counted = snapshot.edge_count_of(label);

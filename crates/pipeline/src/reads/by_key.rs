@@ -7,7 +7,8 @@
 use crate::error::{Error, read_failed};
 use crate::reads::ViewReads;
 use hedgerow_model::{
-    Adjacency, Column, ColumnType, Cursor, Direction, Engine, KeyRef, LabelId, RecordView, VertexId,
+    Adjacency, Column, ColumnType, Cursor, Direction, Engine, KeyRef, LabelId, ReadError, RecordView,
+    VertexId,
 };
 use std::ops::ControlFlow;
 
@@ -87,22 +88,33 @@ impl<E: Engine, V: RecordView> ViewReads<'_, E, V> {
         label: LabelId,
         direction: Direction,
         vertex: VertexId,
-        mut visit: impl FnMut(VertexId, W) -> ControlFlow<B>,
+        visit: impl FnMut(VertexId, W) -> ControlFlow<B>,
     ) -> Result<ControlFlow<B>, Error> {
         let adjacency = self.view.adjacency::<W>(label, direction)?;
         let mut cursor = adjacency.cursor();
-        if !<V::Adjacency<'_, W> as Adjacency>::SORTED {
-            let (neighbors, values) = cursor.gather(vertex).map_err(read_failed)?;
-            let mut row: Vec<(VertexId, W)> = neighbors.iter().copied().zip(values.iter().copied()).collect();
-            row.sort_unstable_by_key(|(neighbor, _)| *neighbor);
-            return Ok(row.into_iter().try_for_each(|(neighbor, value)| visit(neighbor, value)));
-        }
-        let visited = cursor.neighbors(vertex, |neighbors, values| {
-            for (neighbor, value) in neighbors.iter().zip(values) {
-                visit(*neighbor, *value)?;
-            }
-            ControlFlow::Continue(())
-        });
-        visited.map_err(read_failed)
+        visit_ascending(&mut cursor, <V::Adjacency<'_, W> as Adjacency>::SORTED, vertex, visit)
     }
+}
+
+/// Visits the neighbors of a vertex with their values, ascending by id, until `visit` breaks.
+#[inline]
+pub(super) fn visit_ascending<C: Cursor<Error: Into<ReadError>>, B>(
+    cursor: &mut C,
+    is_sorted: bool,
+    vertex: VertexId,
+    mut visit: impl FnMut(VertexId, C::Value) -> ControlFlow<B>,
+) -> Result<ControlFlow<B>, Error> {
+    if !is_sorted {
+        let (neighbors, values) = cursor.gather(vertex).map_err(read_failed)?;
+        let mut row: Vec<_> = neighbors.iter().copied().zip(values.iter().copied()).collect();
+        row.sort_unstable_by_key(|(neighbor, _)| *neighbor);
+        return Ok(row.into_iter().try_for_each(|(neighbor, value)| visit(neighbor, value)));
+    }
+    let visited = cursor.neighbors(vertex, |neighbors, values| {
+        for (neighbor, value) in neighbors.iter().zip(values) {
+            visit(*neighbor, *value)?;
+        }
+        ControlFlow::Continue(())
+    });
+    visited.map_err(read_failed)
 }

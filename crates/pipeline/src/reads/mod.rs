@@ -2,11 +2,13 @@
 
 mod by_key;
 mod dated;
+mod label_reads;
 mod newest;
 mod newest_in_view;
 mod selection;
 mod state;
 
+pub use label_reads::LabelReads;
 pub use newest::{Newest, NewestBy, time_of};
 pub use newest_in_view::{NewestEdge, VisitEdge};
 pub use state::{KeyReads, StateReads, ViewReads, VisitParallel, VisitParallelNeighbor};

@@ -134,7 +134,7 @@ impl<E: Engine, V: GraphView> ViewReads<'_, E, V> {
 }
 
 /// Visits neighbors with their records, ascending by id.
-fn visit_records<C: RecordCursor>(
+pub(super) fn visit_records<C: RecordCursor>(
     records: &mut C,
     vertex: VertexId,
     visit: &mut dyn FnMut(VertexId, &[u8]),

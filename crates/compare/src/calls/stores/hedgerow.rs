@@ -119,6 +119,17 @@ impl Reads for Reader {
         Ok(self.snapshot.get_edge(self.labels.pays, source, destination)?)
     }
 
+    fn find_in_a_row(&mut self, edges: &[Ends]) -> Result<Option<u64>> {
+        let found = self.snapshot.with_edges(self.labels.knows, |reader| {
+            let mut found = 0;
+            for (source, destination) in edges {
+                found += u64::from(reader.contains(*source, *destination)?);
+            }
+            Ok(found)
+        })?;
+        Ok(Some(found))
+    }
+
     fn find_by_cursor(&mut self, edges: &[Ends]) -> Result<Option<(u64, Duration)>> {
         let id = |key| self.snapshot.vertex_id(key)?.context("a vertex is missing");
         let ids = |(source, destination): &Ends| Ok((id(*source)?, id(*destination)?));

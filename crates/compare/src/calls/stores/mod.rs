@@ -45,6 +45,12 @@ pub trait Reads {
     /// The record of an edge.
     fn payment(&mut self, source: u64, destination: u64) -> Result<Option<Payment>>;
 
+    /// How many of these edges exist, looked up through a reader that is opened for all of them;
+    /// `None` if the store has no such reader.
+    fn find_in_a_row(&mut self, _: &[Ends]) -> Result<Option<u64>> {
+        Ok(None)
+    }
+
     /// How many of these edges exist, found by the ids of their ends over a cursor, and how long
     /// that took, keys not counted; `None` if the store has no such path.
     fn find_by_cursor(&mut self, _: &[Ends]) -> Result<Option<(u64, Duration)>> {
