@@ -1,7 +1,7 @@
 //! Any bytes as a checkpoint.
 
 use hedgerow_log::StoreError;
-use hedgerow_log::checkpoint::{Checkpoint, Chunk, Content, repair_checksums};
+use hedgerow_log::checkpoint::{Checkpoint, CheckpointChunk, ChunkContent, repair_checksums};
 use hedgerow_log::files::simulated::SimulatedFiles;
 use hedgerow_log::files::{Access, FileSystem};
 use hedgerow_model::with_column;
@@ -23,7 +23,7 @@ pub fn read(bytes: &[u8]) -> bool {
 }
 
 /// What comes ascends, is within what the chunk covers, and below the bound.
-fn read_chunk(checkpoint: &Checkpoint, chunk: &Chunk) -> Result<(), StoreError> {
+fn read_chunk(checkpoint: &Checkpoint, chunk: &CheckpointChunk) -> Result<(), StoreError> {
     let bound = checkpoint.description().counts.vertex_bound;
     let mut before = None;
     let mut check = |position: u64| {
@@ -31,9 +31,9 @@ fn read_chunk(checkpoint: &Checkpoint, chunk: &Chunk) -> Result<(), StoreError> 
         before = Some(position);
     };
     match chunk.content {
-        Content::Description => Ok(()),
-        Content::Vertices => checkpoint.read_vertices(chunk, |vertex, _, _| check(vertex.get().into())),
-        Content::Edges(label) => {
+        ChunkContent::Description => Ok(()),
+        ChunkContent::Vertices => checkpoint.read_vertices(chunk, |vertex, _, _| check(vertex.get().into())),
+        ChunkContent::Edges(label) => {
             let label = checkpoint.description().catalog.label(label).expect("a label that was checked");
             with_column!(label.edges.column(), W => checkpoint.read_edges::<W>(chunk, |source, run, values| {
                 assert_eq!(run.len(), values.len());

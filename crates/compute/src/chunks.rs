@@ -21,28 +21,30 @@ pub fn map_chunks<C: Send, R: Send, E: Send>(
         return chunks.into_iter().map(work).collect();
     };
     let failed = AtomicBool::new(false);
-    let slots: Vec<_> = chunks.into_iter().map(|chunk| Mutex::new(Slot::Waiting(chunk))).collect();
+    let slots: Vec<_> = chunks.into_iter().map(|chunk| Mutex::new(ChunkState::Waiting(chunk))).collect();
     on_each(pool, slots.len(), &|index| {
-        let slot = std::mem::replace(&mut *slots[index].lock(), Slot::Running);
-        let Slot::Waiting(chunk) = slot else { return };
+        let slot = std::mem::replace(&mut *slots[index].lock(), ChunkState::Running);
+        let ChunkState::Waiting(chunk) = slot else { return };
         if failed.load(Ordering::Relaxed) {
             return;
         }
         let result = work(chunk);
         failed.fetch_or(result.is_err(), Ordering::Relaxed);
-        *slots[index].lock() = Slot::Done(result);
+        *slots[index].lock() = ChunkState::Done(result);
     });
     // A chunk without a result was skipped after an error, which is among the results.
-    let done = |mut slot: Mutex<Slot<C, Result<R, E>>>| match std::mem::replace(slot.get_mut(), Slot::Running)
-    {
-        Slot::Done(result) => Some(result),
-        Slot::Waiting(_) | Slot::Running => None,
+    let done = |mut slot: Mutex<ChunkState<C, Result<R, E>>>| match std::mem::replace(
+        slot.get_mut(),
+        ChunkState::Running,
+    ) {
+        ChunkState::Done(result) => Some(result),
+        ChunkState::Waiting(_) | ChunkState::Running => None,
     };
     slots.into_iter().filter_map(done).collect()
 }
 
 /// A chunk, then its result.
-enum Slot<C, R> {
+enum ChunkState<C, R> {
     Waiting(C),
     Running,
     Done(R),

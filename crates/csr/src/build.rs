@@ -5,7 +5,7 @@
 //! chunk of the input writes its own buckets, a bucket its own rows. Entries of one row keep the
 //! order of the input until they are sorted, so the last of several can win.
 
-use super::rows::{Block, Rows};
+use super::rows::{RowBlock, Rows};
 use super::{BuildOptions, Csr, CsrError, Presence};
 use hedgerow_model::{Column, CommitTimestamp, Direction, Topology, VertexId};
 use std::ops::Range;
@@ -26,28 +26,28 @@ pub(super) enum Duplicates {
 
 /// A neighbor to be placed in its row.
 #[derive(Clone, Copy)]
-struct Entry<W> {
+struct UnplacedEntry<W> {
     owner: VertexId,
     neighbor: VertexId,
     value: W,
 }
 
 /// The entries of one chunk of the input, by bucket.
-pub(super) struct Buckets<W> {
+pub(super) struct EntryBuckets<W> {
     shift: u32,
-    entries: Vec<Vec<Entry<W>>>,
+    entries: Vec<Vec<UnplacedEntry<W>>>,
 }
 
-impl<W: Column> Buckets<W> {
+impl<W: Column> EntryBuckets<W> {
     fn new(vertex_bound: u32) -> Self {
         let shift = vertex_bound.div_ceil(MOST_BUCKETS).next_power_of_two().trailing_zeros();
         let buckets = vertex_bound.div_ceil(1 << shift) as usize;
-        Buckets { shift, entries: (0..buckets).map(|_| Vec::new()).collect() }
+        EntryBuckets { shift, entries: (0..buckets).map(|_| Vec::new()).collect() }
     }
 
     #[inline]
     pub(super) fn push(&mut self, owner: VertexId, neighbor: VertexId, value: W) {
-        self.entries[owner.index() >> self.shift].push(Entry { owner, neighbor, value });
+        self.entries[owner.index() >> self.shift].push(UnplacedEntry { owner, neighbor, value });
     }
 
     /// The owners whose entries are in the bucket at `position`.
@@ -154,10 +154,10 @@ pub(super) fn rows_by_owner<C: Send, W: Column>(
     chunks: Vec<C>,
     duplicates: Duplicates,
     options: BuildOptions<'_>,
-    emit: impl Fn(C, &mut Buckets<W>) -> Result<(), CsrError> + Sync,
+    emit: impl Fn(C, &mut EntryBuckets<W>) -> Result<(), CsrError> + Sync,
 ) -> Result<Rows, CsrError> {
     let filled = options.map_chunks(chunks, |chunk| {
-        let mut buckets = Buckets::new(vertex_bound);
+        let mut buckets = EntryBuckets::new(vertex_bound);
         emit(chunk, &mut buckets)?;
         Ok(buckets)
     })?;
@@ -167,8 +167,8 @@ pub(super) fn rows_by_owner<C: Send, W: Column>(
 }
 
 /// Collects equal buckets of all chunks; lists stay in the order of their chunks.
-fn by_owners<W: Column>(filled: Vec<Buckets<W>>, vertex_bound: u32) -> Vec<Bucket<W>> {
-    let all = Buckets::<W>::new(vertex_bound);
+fn by_owners<W: Column>(filled: Vec<EntryBuckets<W>>, vertex_bound: u32) -> Vec<Bucket<W>> {
+    let all = EntryBuckets::<W>::new(vertex_bound);
     let owners = (0..all.entries.len()).map(|position| all.owners(position, vertex_bound));
     let mut buckets: Vec<_> = owners.map(|owners| Bucket { owners, lists: Vec::new() }).collect();
     for chunk in filled {
@@ -182,14 +182,14 @@ fn by_owners<W: Column>(filled: Vec<Buckets<W>>, vertex_bound: u32) -> Vec<Bucke
 /// All entries of the consecutive vertices `owners`, one list per chunk of the input.
 struct Bucket<W> {
     owners: Range<u32>,
-    lists: Vec<Vec<Entry<W>>>,
+    lists: Vec<Vec<UnplacedEntry<W>>>,
 }
 
 impl<W: Column> Bucket<W> {
     /// The rows of the bucket's owners.
-    fn into_block(self, duplicates: Duplicates) -> Block {
+    fn into_block(self, duplicates: Duplicates) -> RowBlock {
         let (ends, mut placed) = self.place();
-        let mut block = Block::new(self.owners.clone(), W::TYPE, placed.len());
+        let mut block = RowBlock::new(self.owners.clone(), W::TYPE, placed.len());
         let mut start = 0;
         for (owner, end) in self.owners.map(VertexId::new).zip(ends) {
             let row = &mut placed[start..end];
@@ -207,7 +207,7 @@ impl<W: Column> Bucket<W> {
 
     /// The end of each owner's row, and the rows, in the order of the input.
     fn place(&self) -> (Vec<usize>, Vec<(VertexId, W)>) {
-        let position = |entry: &Entry<W>| (entry.owner.get() - self.owners.start) as usize;
+        let position = |entry: &UnplacedEntry<W>| (entry.owner.get() - self.owners.start) as usize;
         let mut next = vec![0; self.owners.len()];
         self.lists.iter().flatten().for_each(|entry| next[position(entry)] += 1);
         let mut start = 0;
@@ -239,5 +239,5 @@ pub(super) fn rows_bytes<W: Column>(vertex_bound: u32, entries: usize) -> u64 {
 
 /// Peak bytes while building rows by owner: entries in buckets, blocks, finished rows.
 pub(super) fn build_bytes<W: Column>(vertex_bound: u32, entries: usize) -> u64 {
-    (entries * size_of::<Entry<W>>()) as u64 + 2 * rows_bytes::<W>(vertex_bound, entries)
+    (entries * size_of::<UnplacedEntry<W>>()) as u64 + 2 * rows_bytes::<W>(vertex_bound, entries)
 }

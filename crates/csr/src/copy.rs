@@ -1,7 +1,7 @@
 //! Copies of views, as they are or transposed.
 
-use super::build::{Buckets, Duplicates, build_bytes, rows_by_owner, rows_bytes, sort_row};
-use super::rows::{Block, Rows};
+use super::build::{Duplicates, EntryBuckets, build_bytes, rows_by_owner, rows_bytes, sort_row};
+use super::rows::{RowBlock, Rows};
 use super::{BuildOptions, Csr, CsrError, Presence};
 use hedgerow_model::{
     Adjacency, Column, Cursor, Direction, GraphView, LabelId, ReadError, Topology, VertexId,
@@ -58,7 +58,7 @@ impl Csr {
         options.memory.check(build_bytes::<()>(vertex_bound, entries), vertex_bound, view.vertex_count())?;
 
         let cuts = adjacency.cuts(options.parts()).map_err(read)?;
-        let turn = |range, buckets: &mut Buckets<()>| {
+        let turn = |range, buckets: &mut EntryBuckets<()>| {
             scan(&adjacency, range, |source, destinations, _| {
                 destinations.iter().for_each(|destination| buckets.push(*destination, source, ()));
             })
@@ -109,14 +109,14 @@ fn copy_rows<A: Adjacency>(
     Ok(Rows::concatenate(vertex_bound, A::Value::TYPE, blocks))
 }
 
-fn copy_block<A: Adjacency>(adjacency: &A, range: Range<u32>) -> Result<Block, CsrError> {
-    let mut block = Block::new(range.clone(), A::Value::TYPE, 0);
+fn copy_block<A: Adjacency>(adjacency: &A, range: Range<u32>) -> Result<RowBlock, CsrError> {
+    let mut block = RowBlock::new(range.clone(), A::Value::TYPE, 0);
     scan(adjacency, range, |owner, neighbors, values| block.extend(owner, neighbors, values))?;
     Ok(block)
 }
 
-fn sort_block<A: Adjacency>(adjacency: &A, range: Range<u32>) -> Result<Block, CsrError> {
-    let mut block = Block::new(range.clone(), A::Value::TYPE, 0);
+fn sort_block<A: Adjacency>(adjacency: &A, range: Range<u32>) -> Result<RowBlock, CsrError> {
+    let mut block = RowBlock::new(range.clone(), A::Value::TYPE, 0);
     let mut cursor = adjacency.cursor();
     let mut row = Vec::new();
     for owner in range.map(VertexId::new) {

@@ -13,7 +13,7 @@ pub(super) struct Rows {
 }
 
 /// The rows of the consecutive vertices from `first` on.
-pub(super) struct Block {
+pub(super) struct RowBlock {
     first: u32,
     degrees: Vec<u64>,
     neighbors: Vec<VertexId>,
@@ -22,7 +22,7 @@ pub(super) struct Block {
 
 impl Rows {
     /// Assembles blocks that ascend and don't overlap. Vertices in no block have no neighbors.
-    pub(super) fn concatenate(vertex_bound: u32, column: ColumnType, blocks: Vec<Block>) -> Self {
+    pub(super) fn concatenate(vertex_bound: u32, column: ColumnType, blocks: Vec<RowBlock>) -> Self {
         let entries = blocks.iter().map(|block| block.neighbors.len()).sum();
         let mut offsets = Vec::with_capacity(vertex_bound as usize + 1);
         let mut neighbors = Vec::with_capacity(entries);
@@ -84,10 +84,10 @@ impl Rows {
     }
 }
 
-impl Block {
+impl RowBlock {
     /// The empty rows of the vertices in `range`.
     pub(super) fn new(range: Range<u32>, column: ColumnType, capacity: usize) -> Self {
-        Block {
+        RowBlock {
             first: range.start,
             degrees: vec![0; range.len()],
             neighbors: Vec::with_capacity(capacity),

@@ -30,7 +30,7 @@ impl<S: Default> Slots<S> {
 
     /// The slot of `id`, with its chunk allocated. O(1).
     pub(crate) fn get_or_allocate(&self, id: u32) -> &S {
-        let (place, mut made) = (Place::of(id), 0);
+        let (place, mut made) = (SlotLocation::of(id), 0);
         let groups =
             self.segments[place.segment].get_or_init(|| allocated(place.groups_of_segment(), &mut made));
         let chunks = groups[place.group].get_or_init(|| allocated(GROUP_CHUNKS, &mut made));
@@ -43,7 +43,7 @@ impl<S: Default> Slots<S> {
 
     /// The slot of `id`, if its chunk was allocated. O(1).
     pub(crate) fn get(&self, id: u32) -> Option<&S> {
-        let place = Place::of(id);
+        let place = SlotLocation::of(id);
         let chunks = self.segments[place.segment].get()?[place.group].get()?;
         Some(&chunks[place.chunk].get()?[place.slot])
     }
@@ -68,7 +68,7 @@ fn allocated<T: Default>(count: usize, bytes: &mut usize) -> Box<[T]> {
 
 /// The location of an id's slot.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Place {
+struct SlotLocation {
     segment: usize,
     /// The group within the segment.
     group: usize,
@@ -78,13 +78,13 @@ struct Place {
     slot: usize,
 }
 
-impl Place {
+impl SlotLocation {
     #[inline]
     fn of(id: u32) -> Self {
         let chunk = id >> CHUNK_BITS;
         let group = chunk >> GROUP_BITS;
         let segment = (u32::BITS - group.leading_zeros()) as usize;
-        Place {
+        SlotLocation {
             segment,
             group: group as usize - Self::groups_before(segment),
             chunk: chunk as usize % GROUP_CHUNKS,
@@ -110,9 +110,9 @@ mod tests {
 
     #[test]
     fn every_id_has_a_place_of_its_own_within_its_segment() {
-        let places: Vec<Place> = (0..1_000_000).map(Place::of).collect();
+        let places: Vec<SlotLocation> = (0..1_000_000).map(SlotLocation::of).collect();
         assert!(places.is_sorted_by(|one, next| one < next), "two ids share a place");
-        let last = Place::of(u32::MAX);
+        let last = SlotLocation::of(u32::MAX);
         assert!(last.segment == SEGMENTS - 1 && last.slot == CHUNK_SLOTS - 1);
         assert!(places.iter().chain([&last]).all(|place| place.group < place.groups_of_segment()));
         assert!(last.group == last.groups_of_segment() - 1 && last.chunk == GROUP_CHUNKS - 1);

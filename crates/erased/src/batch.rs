@@ -24,7 +24,7 @@ pub(crate) fn from_bytes<W: Column>(bytes: &[u8], length: usize) -> &[W] {
 
 /// The rows of several vertices, concatenated.
 #[derive(Clone, Copy)]
-pub(crate) struct Rows<'b> {
+pub(crate) struct BatchRows<'b> {
     pub(crate) owners: &'b [VertexId],
     /// The end of each row in `neighbors`.
     pub(crate) ends: &'b [u32],
@@ -33,7 +33,7 @@ pub(crate) struct Rows<'b> {
 }
 
 /// Buffers copies of rows until they are passed on.
-pub(crate) struct Batch<W> {
+pub(crate) struct RowBatch<W> {
     owners: Vec<VertexId>,
     ends: Vec<u32>,
     neighbors: Vec<VertexId>,
@@ -42,10 +42,10 @@ pub(crate) struct Batch<W> {
     row: Vec<(VertexId, W)>,
 }
 
-impl<W: Column> Batch<W> {
+impl<W: Column> RowBatch<W> {
     /// An empty batch, which allocates when it is first filled.
     pub(crate) fn new() -> Self {
-        Batch {
+        RowBatch {
             owners: Vec::new(),
             ends: Vec::new(),
             neighbors: Vec::new(),
@@ -104,8 +104,8 @@ impl<W: Column> Batch<W> {
         self.values.clear();
     }
 
-    pub(crate) fn rows(&self) -> Rows<'_> {
-        Rows {
+    pub(crate) fn rows(&self) -> BatchRows<'_> {
+        BatchRows {
             owners: &self.owners,
             ends: &self.ends,
             neighbors: &self.neighbors,

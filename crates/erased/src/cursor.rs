@@ -1,6 +1,6 @@
 //! Reading neighbors through virtual calls.
 
-use crate::batch::{Batch, Rows, as_bytes, from_bytes};
+use crate::batch::{BatchRows, RowBatch, as_bytes, from_bytes};
 use hedgerow_model::{Adjacency, Column, Cursor, EdgeValue, Neighbors, NoCommitOrder, ReadError, VertexId};
 use std::marker::PhantomData;
 use std::ops::{ControlFlow, Range};
@@ -26,7 +26,7 @@ pub(crate) trait AnyCursor {
     fn scan(
         &mut self,
         range: Range<u32>,
-        take: &mut dyn FnMut(Rows<'_>) -> ControlFlow<()>,
+        take: &mut dyn FnMut(BatchRows<'_>) -> ControlFlow<()>,
     ) -> Result<(), ReadError>;
 
     fn prefetch_place(&self, vertex: VertexId);
@@ -41,12 +41,12 @@ pub(crate) trait AnyCursor {
 /// The engine's side: the cursor whose type is erased, and its batch.
 pub(crate) struct BatchingCursor<'a, A: Adjacency + 'a> {
     cursor: A::Cursor<'a>,
-    batch: Batch<A::Value>,
+    batch: RowBatch<A::Value>,
 }
 
 impl<'a, A: Adjacency> BatchingCursor<'a, A> {
     pub(crate) fn new(adjacency: &'a A) -> Self {
-        BatchingCursor { cursor: adjacency.cursor(), batch: Batch::new() }
+        BatchingCursor { cursor: adjacency.cursor(), batch: RowBatch::new() }
     }
 
     /// The neighbors of `vertex`, sorted in the batch.
@@ -85,7 +85,7 @@ impl<A: Adjacency> AnyCursor for BatchingCursor<'_, A> {
     fn scan(
         &mut self,
         range: Range<u32>,
-        take: &mut dyn FnMut(Rows<'_>) -> ControlFlow<()>,
+        take: &mut dyn FnMut(BatchRows<'_>) -> ControlFlow<()>,
     ) -> Result<(), ReadError> {
         let batch = &mut self.batch;
         batch.clear();
@@ -97,7 +97,7 @@ impl<A: Adjacency> AnyCursor for BatchingCursor<'_, A> {
             }
             if is_long {
                 let (owners, ends) = (&[owner], &[neighbors.len() as u32]);
-                return take(Rows { owners, ends, neighbors, values: as_bytes(values) });
+                return take(BatchRows { owners, ends, neighbors, values: as_bytes(values) });
             }
             batch.push(owner, neighbors, values);
             ControlFlow::Continue(())
@@ -135,8 +135,8 @@ impl<A: Adjacency> AnyCursor for BatchingCursor<'_, A> {
 
 /// Passes on the rows of a batch, if any, and empties it.
 fn hand_over<A: Adjacency>(
-    batch: &mut Batch<A::Value>,
-    take: &mut dyn FnMut(Rows<'_>) -> ControlFlow<()>,
+    batch: &mut RowBatch<A::Value>,
+    take: &mut dyn FnMut(BatchRows<'_>) -> ControlFlow<()>,
 ) -> ControlFlow<()> {
     if batch.last_owner().is_none() {
         return ControlFlow::Continue(());

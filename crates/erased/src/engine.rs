@@ -4,8 +4,8 @@ use crate::view::{AnyView, ErasedView};
 use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered, Stamp};
 use hedgerow_model::{
     AddLabels, Admission, Allowance, CommitTimestamp, Durable, EdgeOutcome, Effects, Engine, EngineError,
-    LockUnit, MemoryUse, Prepared, Progress, ReadError, ShortPlan, ShortWrites, StoredEdge, UnitLocks,
-    VertexId,
+    LockUnit, MaintenanceProgress, MemoryUse, Prepared, ReadError, ShortPlan, ShortWrites, StoredEdge,
+    UnitLocks, VertexId,
 };
 use rayon::ThreadPool;
 use std::any::Any;
@@ -79,7 +79,7 @@ trait AnyEngine: Send + Sync {
         live: &LiveTimestamps,
         units: &dyn UnitLocks,
         budget_bytes: usize,
-    ) -> Result<Progress, EngineError>;
+    ) -> Result<MaintenanceProgress, EngineError>;
 
     fn retained(&self, units: &dyn UnitLocks) -> Vec<(CommitTimestamp, usize)>;
 
@@ -194,7 +194,7 @@ impl<E: Engine> AnyEngine for E {
         live: &LiveTimestamps,
         units: &dyn UnitLocks,
         budget_bytes: usize,
-    ) -> Result<Progress, EngineError> {
+    ) -> Result<MaintenanceProgress, EngineError> {
         Engine::maintain(self, live, units, budget_bytes)
     }
 
@@ -271,7 +271,7 @@ impl Engine for ErasedEngine {
         live: &LiveTimestamps,
         units: &dyn UnitLocks,
         budget_bytes: usize,
-    ) -> Result<Progress, EngineError> {
+    ) -> Result<MaintenanceProgress, EngineError> {
         self.0.maintain(live, units, budget_bytes)
     }
 

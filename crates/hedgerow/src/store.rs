@@ -6,8 +6,8 @@ pub use hedgerow_log::checkpoint::{Description, WriteProgress};
 pub use hedgerow_log::files::{FileError, FileOperation};
 #[doc(inline)]
 pub use hedgerow_log::{
-    CheckReport, CheckpointEntry, Cut, LogError, Manifest, Repair, ReplacedCheckpoint, Sealed, SegmentEntry,
-    StoreError, StoreOptions, StreamEntry, TornTail,
+    CheckReport, CheckpointEntry, Cut, LogError, Manifest, Repair, ReplacedCheckpoint, SealedSegment,
+    SegmentEntry, StoreError, StoreOptions, StreamEntry, TornTail,
 };
 
 #[doc(inline)]

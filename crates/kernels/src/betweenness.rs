@@ -8,7 +8,7 @@ pub use sources::Sources;
 use crate::incoming::with_incoming;
 use crate::{Execution, Kernel, KernelError, Progress};
 use hedgerow_model::{Adjacency, Direction, GraphView, LabelId, VertexId};
-use search::{Edges, Search};
+use search::{Search, SearchedGraph};
 use std::time::{Duration, Instant};
 
 /// Computes how many shortest paths pass through every vertex.
@@ -84,7 +84,7 @@ impl Kernel for Betweenness<'_> {
         let ends = if view.topology().is_undirected() { 2 } else { 1 };
         let entries = view.edge_count(self.label).at_most() * ends;
         let ((scores, edges_examined), transposed) = with_incoming!(view, self.label, self.execution, incoming => {
-            let edges = Edges { outgoing: &outgoing, incoming: &incoming, entries, vertex_count: count };
+            let edges = SearchedGraph { outgoing: &outgoing, incoming: &incoming, entries, vertex_count: count };
             let searches = (0..searches).map(|_| Search::new(bound)).collect();
             self.accumulate(&edges, &sources, searches)?
         });
@@ -97,7 +97,7 @@ impl Betweenness<'_> {
     /// The scores, and the number of neighbors examined.
     fn accumulate<O: Adjacency, I: Adjacency>(
         &self,
-        edges: &Edges<'_, O, I>,
+        edges: &SearchedGraph<'_, O, I>,
         sources: &[VertexId],
         mut searches: Vec<Search>,
     ) -> Result<(Vec<f64>, u64), KernelError> {

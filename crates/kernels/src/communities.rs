@@ -126,7 +126,7 @@ struct Election<'a, O, I> {
 
 /// The result of an iteration for one range of vertices.
 #[derive(Default)]
-struct Outcome {
+struct RangeOutcome {
     changed: Vec<VertexId>,
     /// Votes counted.
     votes: u64,
@@ -144,7 +144,7 @@ impl<O: Adjacency, I: Adjacency> Election<'_, O, I> {
             let outcomes = self.iterate(&labels, &mut next, affected.as_ref(), &ballots)?;
             std::mem::swap(&mut labels, &mut next);
             iterations += 1;
-            let sum = |part: fn(&Outcome) -> u64| outcomes.iter().map(part).sum::<u64>();
+            let sum = |part: fn(&RangeOutcome) -> u64| outcomes.iter().map(part).sum::<u64>();
             changed = sum(|outcome| outcome.changed.len() as u64);
             let votes = sum(|outcome| outcome.votes);
             all_votes = votes.max(all_votes);
@@ -173,12 +173,12 @@ impl<O: Adjacency, I: Adjacency> Election<'_, O, I> {
         next: &mut [u32],
         affected: Option<&AtomicBitmap>,
         ballots: &Workers<Ballot>,
-    ) -> Result<Vec<Outcome>, KernelError> {
+    ) -> Result<Vec<RangeOutcome>, KernelError> {
         let chunks = self.ranges.iter().zip(split_mut(next, &self.ranges)).collect();
         self.parameters.execution.map_chunks(chunks, |(range, next)| {
             let own = &labels[range.start as usize..range.end as usize];
             next.copy_from_slice(own);
-            let (mut neighbors, mut outcome) = (self.both_ways(), Outcome::default());
+            let (mut neighbors, mut outcome) = (self.both_ways(), RangeOutcome::default());
             ballots.with(Ballot::new, |ballot| {
                 for (vertex, label) in range.clone().map(VertexId::new).zip(next) {
                     if affected.is_some_and(|affected| !affected.contains(vertex)) {
@@ -202,7 +202,7 @@ impl<O: Adjacency, I: Adjacency> Election<'_, O, I> {
     }
 
     /// The neighbors of the vertices that changed: no other vertex gets different votes.
-    fn affected(&self, outcomes: &[Outcome], vertex_bound: u32) -> Result<AtomicBitmap, KernelError> {
+    fn affected(&self, outcomes: &[RangeOutcome], vertex_bound: u32) -> Result<AtomicBitmap, KernelError> {
         let affected = AtomicBitmap::new(vertex_bound);
         self.parameters.execution.map_chunks(outcomes.iter().collect(), |outcome| {
             let mut neighbors = self.both_ways();

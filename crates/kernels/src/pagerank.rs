@@ -156,9 +156,9 @@ impl PageRank<'_> {
         &self,
         view: &V,
         ranges: &[Range<u32>],
-    ) -> Result<(State<C>, f64), KernelError> {
+    ) -> Result<(RankArrays<C>, f64), KernelError> {
         let outgoing = view.adjacency::<()>(self.label, Direction::Out)?;
-        let mut state = State::zero(view.vertex_bound() as usize);
+        let mut state = RankArrays::zero(view.vertex_bound() as usize);
         let rank = 1.0 / view.vertex_count() as f64;
         let arrays = split_mut(&mut state.ranks, ranges).zip(split_mut(&mut state.contributions, ranges));
         let arrays = arrays.zip(split_mut(&mut state.shares, ranges));
@@ -188,10 +188,10 @@ impl PageRank<'_> {
         view: &V,
         incoming: &impl Adjacency,
         ranges: &[Range<u32>],
-        state: &mut State<C>,
+        state: &mut RankArrays<C>,
         base: f64,
     ) -> Result<Sums, KernelError> {
-        let State { ranks, contributions, next, shares } = state;
+        let RankArrays { ranks, contributions, next, shares } = state;
         let arrays = split_mut(ranks, ranges).zip(split_mut(next, ranges));
         let chunks = ranges.iter().zip(arrays).collect();
         let sums = self.execution.map_chunks(chunks, |(range, (ranks, next))| {
@@ -216,7 +216,7 @@ impl PageRank<'_> {
 }
 
 /// The arrays over all ids. Everything is 0 where there is no vertex.
-struct State<C> {
+struct RankArrays<C> {
     ranks: Vec<f64>,
     /// The contribution of a vertex to each out-neighbor: its rank times its share.
     contributions: Vec<C>,
@@ -226,9 +226,9 @@ struct State<C> {
     shares: Vec<f64>,
 }
 
-impl<C: Contribution> State<C> {
+impl<C: Contribution> RankArrays<C> {
     fn zero(length: usize) -> Self {
-        State {
+        RankArrays {
             ranks: vec![0.0; length],
             contributions: vec![C::default(); length],
             next: vec![C::default(); length],

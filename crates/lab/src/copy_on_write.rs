@@ -25,7 +25,7 @@ use crate::radix::{Art, CompressedArt};
 use crate::vertex_index::{VectorOrTree, VertexIndex};
 use hedgerow_model::search::Spread;
 use hedgerow_model::{Column, ColumnType, Direction, EdgeChange, Neighbors, Topology, VertexId};
-use hedgerow_subgraphs::{Container, Content, Owned, Plan, Subgraphs, Tally};
+use hedgerow_subgraphs::{ChangePlan, Container, Content, Owned, Subgraphs, Tally};
 use std::ops::ControlFlow;
 
 /// Versioned subgraphs over plain adaptive radix trees, one per vertex: "ART + SC" in RapidStore's
@@ -103,11 +103,16 @@ impl<P: Partition> Content for CopyOnWrite<P> {
 }
 
 impl<P: Partition> Container for CopyOnWrite<P> {
-    fn plan(old: Option<&Self>, column: ColumnType, changes: &[EdgeChange], tally: &mut Tally) -> Plan<Self> {
+    fn plan(
+        old: Option<&Self>,
+        column: ColumnType,
+        changes: &[EdgeChange],
+        tally: &mut Tally,
+    ) -> ChangePlan<Self> {
         match CopyOnWrite::merged(old, column, changes, tally) {
-            None => Plan::Nothing,
-            Some(new) if new.entries() == 0 => Plan::Replace(None),
-            Some(new) => Plan::Replace(Some(Owned::boxed(new))),
+            None => ChangePlan::Nothing,
+            Some(new) if new.entries() == 0 => ChangePlan::Replace(None),
+            Some(new) => ChangePlan::Replace(Some(Owned::boxed(new))),
         }
     }
 

@@ -41,8 +41,8 @@ pub use error::{LogError, StoreError};
 pub use log::{Appended, Durability, Log, LogOptions};
 #[cfg(any(test, feature = "simulation"))]
 pub use remade::repair_checksums;
-pub use segment::Record;
+pub use segment::LogRecord;
 pub use store::{
-    CheckReport, CheckpointEntry, Cut, Manifest, Place, Recovered, Repair, ReplacedCheckpoint, Sealed,
-    SegmentEntry, Store, StoreOptions, StreamEntry, TornTail, check, recover_to_last_valid,
+    CheckReport, CheckpointEntry, Cut, LogPosition, Manifest, Recovered, Repair, ReplacedCheckpoint,
+    SealedSegment, SegmentEntry, Store, StoreOptions, StreamEntry, TornTail, check, recover_to_last_valid,
 };

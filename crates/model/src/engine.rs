@@ -144,7 +144,7 @@ pub trait Engine: Send + Sync + 'static {
         live: &LiveTimestamps,
         units: &dyn UnitLocks,
         budget_bytes: usize,
-    ) -> Result<Progress, EngineError>;
+    ) -> Result<MaintenanceProgress, EngineError>;
 
     /// Bytes kept for each timestamp and for no newer one, ascending by timestamp; empty if the
     /// engine does not track them.
@@ -190,7 +190,7 @@ pub trait UnitLocks {
 
 /// What a step of [`Engine::maintain`] did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Progress {
+pub struct MaintenanceProgress {
     /// Memory that it freed, and whether work is left. Space freed in files is not counted.
     pub reclaimed: Reclaimed,
     /// Whether the step did anything, in memory or in files. If not, and work is left, other
@@ -198,10 +198,10 @@ pub struct Progress {
     pub advanced: bool,
 }
 
-impl From<Reclaimed> for Progress {
+impl From<Reclaimed> for MaintenanceProgress {
     /// The progress of a step that only freed memory.
     fn from(reclaimed: Reclaimed) -> Self {
-        Progress { reclaimed, advanced: reclaimed.bytes > 0 }
+        MaintenanceProgress { reclaimed, advanced: reclaimed.bytes > 0 }
     }
 }
 

@@ -69,7 +69,7 @@ pub use effects::{
     AdjacencyEffects, Counts, CountsBeside, DeferredOutcome, EdgeChange, EdgeOutcome, Effects, Outcome,
     ParallelOutcome, StoredEdge, VertexChange, VertexEffect,
 };
-pub use engine::{Admission, Engine, MemoryUse, Prepared, Progress, Reclaimed, UnitLocks};
+pub use engine::{Admission, Engine, MaintenanceProgress, MemoryUse, Prepared, Reclaimed, UnitLocks};
 pub use engine_error::{CapacityError, EngineError, WriteError};
 pub use growing_catalog::GrowingCatalog;
 pub use ids::{CommitTimestamp, LabelId, LockUnit, VertexId, VertexIdError};

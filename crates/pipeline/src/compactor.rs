@@ -13,7 +13,7 @@ const LOOKS: usize = 8;
 
 /// The result of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Step {
+pub enum CompactorStep {
     /// There is more to do.
     More,
     /// There is more to do, but writers hold its locks.
@@ -32,19 +32,19 @@ pub struct Compactor {
 impl Compactor {
     /// Starts a thread that takes steps whenever `wakeup` is signaled; `None` if no thread can be
     /// spawned.
-    pub fn start(wakeup: Arc<Wakeup>, step: impl Fn() -> Step + Send + 'static) -> Option<Self> {
+    pub fn start(wakeup: Arc<Wakeup>, step: impl Fn() -> CompactorStep + Send + 'static) -> Option<Self> {
         let woken = Arc::clone(&wakeup);
         let compact = move || {
             while woken.wait() {
                 let mut looks = 0;
                 while looks < LOOKS && !woken.is_over() {
                     match step() {
-                        Step::More => looks = 0,
-                        Step::Held => {
+                        CompactorStep::More => looks = 0,
+                        CompactorStep::Held => {
                             looks += 1;
                             thread::sleep(BREATH);
                         }
-                        Step::Done => break,
+                        CompactorStep::Done => break,
                     }
                 }
             }
@@ -83,14 +83,14 @@ mod tests {
         let counted = Arc::clone(&steps);
         let step = move || {
             let number = counted.fetch_add(1, Ordering::Relaxed);
-            let step = [Step::More, Step::Held, Step::Done][number % 3];
+            let step = [CompactorStep::More, CompactorStep::Held, CompactorStep::Done][number % 3];
             let _ = sender.send(step);
             step
         };
         let compactor = Compactor::start(Arc::clone(&wakeup), step).unwrap();
         for _ in 0..3 {
             assert!(wakeup.wake());
-            for expected in [Step::More, Step::Held, Step::Done] {
+            for expected in [CompactorStep::More, CompactorStep::Held, CompactorStep::Done] {
                 assert_eq!(receiver.recv().unwrap(), expected);
             }
         }
@@ -107,7 +107,7 @@ mod tests {
         let (sender, receiver) = mpsc::channel();
         let step = move || {
             let _ = sender.send(());
-            Step::Held
+            CompactorStep::Held
         };
         let compactor = Compactor::start(Arc::clone(&wakeup), step).unwrap();
         assert!(wakeup.wake());

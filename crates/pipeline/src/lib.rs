@@ -45,7 +45,7 @@ pub use commit::edge::EdgeWrite;
 pub use commit::ingest::BulkEdge;
 pub use commit::ingest_records::check_records;
 pub use commit::{BYTES_OF_CHANGE, Commit, Interactive};
-pub use compactor::{Compactor, Step};
+pub use compactor::{Compactor, CompactorStep};
 pub use conflicts::Touched;
 pub use durable::{Batches, CheckpointOptions, CheckpointReport, Until, damage, manifest_path};
 pub use error::{Error, LabelExists, read_failed};

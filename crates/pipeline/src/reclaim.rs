@@ -1,10 +1,10 @@
 //! Deferred work: which thread collects garbage, how much at a time, and how failures are reported.
 
-use crate::compactor::Step;
+use crate::compactor::CompactorStep;
 use crate::error::Error;
 use crate::settings::Compaction;
 use crate::store::Store;
-use hedgerow_model::{Engine, Progress, Reclaimed, UnitLocks};
+use hedgerow_model::{Engine, MaintenanceProgress, Reclaimed, UnitLocks};
 use hedgerow_sequencer::{PendingReclaim, ReclaimLocks};
 use hedgerow_sync::atomic::Ordering;
 use hedgerow_sync::epoch;
@@ -37,7 +37,7 @@ impl<E: Engine> Store<E> {
     }
 
     /// Takes a step of maintenance: frees up to about `budget_bytes` that no open snapshot sees.
-    pub(crate) fn maintain(&self, budget_bytes: usize) -> Result<Progress, Error> {
+    pub(crate) fn maintain(&self, budget_bytes: usize) -> Result<MaintenanceProgress, Error> {
         let locks = ReclaimLocks { table: &self.units, sequencer: &self.sequencer };
         self.maintain_under(&locks, budget_bytes)
     }
@@ -47,17 +47,18 @@ impl<E: Engine> Store<E> {
         &self,
         locks: &dyn UnitLocks,
         budget_bytes: usize,
-    ) -> Result<Progress, Error> {
+    ) -> Result<MaintenanceProgress, Error> {
         if !self.may_maintain() {
-            return Ok(Progress::default());
+            return Ok(MaintenanceProgress::default());
         }
         let (live, releases) = self.sequencer.live();
-        let Progress { mut reclaimed, advanced } = self.engine.maintain(&live, locks, budget_bytes)?;
+        let MaintenanceProgress { mut reclaimed, advanced } =
+            self.engine.maintain(&live, locks, budget_bytes)?;
         reclaimed.bytes += self.dictionary.reclaim(&live, releases);
         if !reclaimed.more {
             self.maintenance.reclaimed_releases.fetch_max(releases, Ordering::AcqRel);
         }
-        Ok(Progress { reclaimed, advanced: advanced || reclaimed.bytes > 0 })
+        Ok(MaintenanceProgress { reclaimed, advanced: advanced || reclaimed.bytes > 0 })
     }
 
     /// Reclaims a little after a commit, if enough snapshots were closed since the last time
@@ -107,23 +108,23 @@ impl<E: Engine> Store<E> {
     /// Takes a step, and more while no snapshot is open, because nothing else may ever reclaim
     /// then.
     fn reclaim_unread(&self) {
-        while self.reclaim_step() == Step::More && self.sequencer.is_unread() {}
+        while self.reclaim_step() == CompactorStep::More && self.sequencer.is_unread() {}
     }
 
     /// Takes a step of maintenance, if there is enough to do. Keeps an error for the next caller
     /// that can report it.
-    pub fn reclaim_step(&self) -> Step {
+    pub fn reclaim_step(&self) -> CompactorStep {
         let is_worthwhile = self.is_reclaiming_worthwhile(self.sequencer.pending_reclaim());
         if !is_worthwhile || self.sequencer.is_poisoned() {
-            return Step::Done;
+            return CompactorStep::Done;
         }
         match self.maintain(STEP_BUDGET_BYTES) {
-            Ok(Progress { reclaimed: Reclaimed { more: false, .. }, .. }) => Step::Done,
-            Ok(Progress { advanced: false, .. }) => Step::Held,
-            Ok(_) => Step::More,
+            Ok(MaintenanceProgress { reclaimed: Reclaimed { more: false, .. }, .. }) => CompactorStep::Done,
+            Ok(MaintenanceProgress { advanced: false, .. }) => CompactorStep::Held,
+            Ok(_) => CompactorStep::More,
             Err(failed) => {
                 self.maintenance.failed.lock().get_or_insert(failed);
-                Step::Done
+                CompactorStep::Done
             }
         }
     }

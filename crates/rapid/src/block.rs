@@ -15,12 +15,12 @@ use std::ops::{Range, RangeInclusive};
 /// stored separately.
 ///
 /// Takes the place of RapidStore's vertex index and clustered index (sections 6.1 and 6.3).
-pub type Block = Extent<Rows>;
+pub type Block = Extent<BlockRows>;
 
 /// Where the rows of a block lie, all within its capacity. Fields that every reader needs come
 /// first, then the places, then fields that only writers need.
 #[repr(C)]
-pub struct Rows {
+pub struct BlockRows {
     /// Entries of all rows, without large sets.
     pub(crate) small_entries: u32,
     /// An upper bound on all neighbors ever put, for interpolation search.
@@ -33,7 +33,7 @@ pub struct Rows {
     pub(crate) large: SmallVec<[LargeSet; 2]>,
     /// The place of each row. Starts ascend; the gap between the end of a row and the next start is
     /// free.
-    places: [Place; PARTITION_SIZE],
+    places: [RowPlace; PARTITION_SIZE],
     /// Entries of large sets, and their bytes.
     pub(crate) large_entries: usize,
     pub(crate) large_bytes: usize,
@@ -41,7 +41,7 @@ pub struct Rows {
 
 /// The place of a row. One cache line holds those of sixteen rows, and whether they are small.
 #[derive(Clone, Copy, Debug, Default)]
-struct Place {
+struct RowPlace {
     start: u16,
     /// [`IS_LARGE`] if a large set takes the place of the row.
     length: u16,
@@ -72,10 +72,10 @@ impl Block {
 
     /// An empty block with room for at least `capacity` small entries.
     pub(crate) fn with_capacity(column: ColumnType, capacity: usize) -> Owned<Block> {
-        Block::with_rows(Rows::default(), column, capacity)
+        Block::with_rows(BlockRows::default(), column, capacity)
     }
 
-    pub(crate) fn with_rows(rows: Rows, column: ColumnType, capacity: usize) -> Owned<Block> {
+    pub(crate) fn with_rows(rows: BlockRows, column: ColumnType, capacity: usize) -> Owned<Block> {
         let block = extent::allocate(rows, column, capacity.min(Block::MOST), Block::MOST);
         // SAFETY: just allocated; `destroy` below frees it.
         unsafe { Owned::from_raw(block) }
@@ -89,13 +89,15 @@ impl Block {
 
     /// The offset of a row's place from the start of the block.
     pub(crate) const fn place_offset(slot: usize) -> usize {
-        std::mem::offset_of!(Block, header) + std::mem::offset_of!(Rows, places) + slot * size_of::<Place>()
+        std::mem::offset_of!(Block, header)
+            + std::mem::offset_of!(BlockRows, places)
+            + slot * size_of::<RowPlace>()
     }
 
     /// The neighbors of a slot. O(1).
     #[inline]
     pub(crate) fn row(&self, slot: usize) -> Row<'_> {
-        let Place { start, length } = self.header.places[slot];
+        let RowPlace { start, length } = self.header.places[slot];
         if length == IS_LARGE {
             return Row::Large(&self.header.large[self.header.large_index(slot)]);
         }
@@ -124,7 +126,7 @@ impl Block {
     }
 }
 
-impl Rows {
+impl BlockRows {
     /// The range of a row; empty for a large set.
     #[inline]
     pub(crate) fn stretch(&self, slot: usize) -> Range<usize> {
@@ -133,8 +135,8 @@ impl Rows {
     }
 
     /// An empty header for a copy of the rows of `other`.
-    pub(crate) fn empty_as(other: &Rows) -> Self {
-        let mut rows = Rows::default();
+    pub(crate) fn empty_as(other: &BlockRows) -> Self {
+        let mut rows = BlockRows::default();
         rows.highest = other.highest;
         rows
     }
@@ -142,7 +144,7 @@ impl Rows {
     /// What `count` reads of the large sets' totals, which lie apart from the rest of the header; 0
     /// without large sets.
     #[inline]
-    pub(crate) fn in_large_sets(&self, count: impl Fn(&Rows) -> usize) -> usize {
+    pub(crate) fn in_large_sets(&self, count: impl Fn(&BlockRows) -> usize) -> usize {
         if self.large_slots == 0 { 0 } else { count(self) }
     }
 
@@ -196,7 +198,7 @@ impl Rows {
             let is_large = self.large_slots >> slot & 1 == 1;
             // Rows are shorter than IS_LARGE, and positions at most `Block::MOST`.
             self.places[slot] =
-                Place { start: at as u16, length: if is_large { IS_LARGE } else { *length as u16 } };
+                RowPlace { start: at as u16, length: if is_large { IS_LARGE } else { *length as u16 } };
             passed += length;
             let due = (room * passed).checked_div(entries).unwrap_or(0);
             at += length + due - given;
@@ -249,30 +251,30 @@ impl Rows {
     }
 }
 
-impl Default for Rows {
+impl Default for BlockRows {
     fn default() -> Self {
-        Rows {
+        BlockRows {
             occupied: 0,
             large_slots: 0,
             small_entries: 0,
             highest: VertexId::default(),
             large: SmallVec::new(),
-            places: [Place::default(); PARTITION_SIZE],
+            places: [RowPlace::default(); PARTITION_SIZE],
             large_entries: 0,
             large_bytes: 0,
         }
     }
 }
 
-impl Clone for Rows {
+impl Clone for BlockRows {
     fn clone(&self) -> Self {
-        let copy = Rows { large: self.large.clone(), ..*self };
+        let copy = BlockRows { large: self.large.clone(), ..*self };
         account::allocated(copy.heap_bytes());
         copy
     }
 }
 
-impl Drop for Rows {
+impl Drop for BlockRows {
     fn drop(&mut self) {
         account::freed(self.heap_bytes());
     }

@@ -1,14 +1,14 @@
 //! [`Block`] as a container of versioned subgraphs.
 
 use crate::block::{Block, IDS_PER_LINE, Row, prefetch_behind_guess};
-use crate::directory::Entry;
+use crate::directory::LeafEntry;
 use crate::extent::{self};
 use crate::large_set::{LARGE, LargeSet};
 use crate::{edit, merge, one};
 use hedgerow_model::search::{self, Spread};
 use hedgerow_model::{Column, ColumnType, EdgeChange, Neighbors, VertexId};
 use hedgerow_subgraphs::partition::{slot_of, slots_of};
-use hedgerow_subgraphs::{Container, Content, Owned, Plan, Tally};
+use hedgerow_subgraphs::{ChangePlan, Container, Content, Owned, Tally};
 use hedgerow_sync::prefetch;
 use std::ops::ControlFlow;
 use std::ptr::NonNull;
@@ -79,15 +79,20 @@ impl Container for Block {
     const FETCHED_AHEAD: usize = size_of::<Self>() + 256;
     const LOCATES: bool = true;
 
-    fn plan(old: Option<&Self>, column: ColumnType, changes: &[EdgeChange], tally: &mut Tally) -> Plan<Self> {
+    fn plan(
+        old: Option<&Self>,
+        column: ColumnType,
+        changes: &[EdgeChange],
+        tally: &mut Tally,
+    ) -> ChangePlan<Self> {
         if let Some(old) = old {
             let entries = old.entries();
             if changes.len() <= EDITED_ALWAYS.max(entries / ENTRIES_PER_EDIT) {
                 changes.iter().for_each(|change| old.tally(change, tally));
                 return match tally.changed() {
-                    0 => Plan::Nothing,
-                    _ if entries <= changes.len() && old.is_emptied_by(changes) => Plan::Replace(None),
-                    _ => Plan::Edit,
+                    0 => ChangePlan::Nothing,
+                    _ if entries <= changes.len() && old.is_emptied_by(changes) => ChangePlan::Replace(None),
+                    _ => ChangePlan::Edit,
                 };
             }
         }
@@ -153,7 +158,7 @@ impl Container for Block {
         slots: u64,
         mut run: impl FnMut(usize, &[VertexId], &[W]) -> ControlFlow<B>,
     ) -> ControlFlow<B> {
-        self.header.large.iter().filter_map(|set| set.leaves().first()).for_each(Entry::prefetch::<()>);
+        self.header.large.iter().filter_map(|set| set.leaves().first()).for_each(LeafEntry::prefetch::<()>);
         for slot in slots_of(slots) {
             let stretch = self.header.stretch(slot);
             // Not worth its cost for short rows.

@@ -6,17 +6,17 @@
 //! directory where it guesses the entry, and then the ids of the leaf. The `unsafe` code rests on
 //! three invariants:
 //!
-//! 1. A [`Table`] lies at the start of [`bytes_for`]`(capacity)` bytes of the pool, followed by
+//! 1. A [`LeafTable`] lies at the start of [`bytes_for`]`(capacity)` bytes of the pool, followed by
 //!    room for `capacity` entries, of which the first `leaves` are initialized.
-//! 2. The length of an [`Entry`] is at most that of its leaf. They differ only while
-//!    [`Directory::change`] or [`Directory::change_in_place`] runs, when the entry says 0; leaves
-//!    change nowhere else.
-//! 3. The `leaves` of a [`Directory`] equal those of its table: tables change only through their
-//!    only owner, which updates both.
+//! 2. The length of a [`LeafEntry`] is at most that of its leaf. They differ only while
+//!    [`LeafDirectory::change`] or [`LeafDirectory::change_in_place`] runs, when the entry says 0;
+//!    leaves change nowhere else.
+//! 3. The `leaves` of a [`LeafDirectory`] equal those of its table: tables change only through
+//!    their only owner, which updates both.
 
 use crate::leaf::Leaf;
 use crate::pool;
-use crate::shared::{Counted, Shared};
+use crate::shared::{Counted, SharedPointer};
 use hedgerow_model::search::{self, Spread};
 use hedgerow_model::{Column, Neighbors, VertexId};
 use hedgerow_reclamation::account;
@@ -27,8 +27,8 @@ use std::ptr::NonNull;
 
 /// The leaves of a set, ascending. Clones share them until one of the clones changes.
 #[derive(Clone)]
-pub(crate) struct Directory {
-    table: Shared<Table>,
+pub(crate) struct LeafDirectory {
+    table: SharedPointer<LeafTable>,
     leaves: u32,
     /// The first neighbor of the last leaf.
     last: VertexId,
@@ -37,7 +37,7 @@ pub(crate) struct Directory {
 }
 
 #[repr(C, align(16))]
-struct Table {
+struct LeafTable {
     owners: AtomicU32,
     leaves: u32,
     capacity: u32,
@@ -47,7 +47,7 @@ struct Table {
 /// A leaf, and copies of the fields that a search needs.
 #[derive(Clone)]
 #[repr(C, align(16))]
-pub(crate) struct Entry {
+pub(crate) struct LeafEntry {
     /// Its first neighbor.
     first: VertexId,
     length: u32,
@@ -57,10 +57,10 @@ pub(crate) struct Entry {
 /// How much of a leaf is prefetched ahead of a scan.
 const PREFETCHED_BYTES: usize = 1024;
 
-const START: usize = size_of::<Table>();
+const START: usize = size_of::<LeafTable>();
 
 fn bytes_for(capacity: usize) -> usize {
-    pool::rounded(START + capacity * size_of::<Entry>())
+    pool::rounded(START + capacity * size_of::<LeafEntry>())
 }
 
 /// The capacity of a new directory for `leaves` leaves: some of them may split.
@@ -68,9 +68,9 @@ fn roomy(leaves: usize) -> usize {
     leaves + leaves / 8 + 2
 }
 
-impl Entry {
+impl LeafEntry {
     fn of(leaf: Leaf) -> Self {
-        let mut entry = Entry { first: VertexId::default(), length: 0, leaf };
+        let mut entry = LeafEntry { first: VertexId::default(), length: 0, leaf };
         entry.update();
         entry
     }
@@ -127,10 +127,10 @@ impl Entry {
     }
 }
 
-impl Directory {
+impl LeafDirectory {
     /// A directory of leaves, which ascend.
     pub(crate) fn of(leaves: Vec<Leaf>) -> Self {
-        let mut directory = Directory::with_capacity(leaves.len());
+        let mut directory = LeafDirectory::with_capacity(leaves.len());
         directory.insert(0, leaves);
         directory
     }
@@ -139,19 +139,19 @@ impl Directory {
         let bytes = bytes_for(capacity);
         let memory = pool::allocate(bytes).cast();
         account::allocated(bytes);
-        let capacity = ((bytes - START) / size_of::<Entry>()) as u32;
-        let table = Table { owners: AtomicU32::new(1), leaves: 0, capacity, leaf_bytes: 0 };
+        let capacity = ((bytes - START) / size_of::<LeafEntry>()) as u32;
+        let table = LeafTable { owners: AtomicU32::new(1), leaves: 0, capacity, leaf_bytes: 0 };
         // SAFETY: the pool hands out `bytes` bytes, aligned to 16, for exclusive use; the table
         // fits into them.
         unsafe { memory.write(table) };
         // SAFETY: made with one owner, and freed with the bytes that belong to its capacity.
-        let table = unsafe { Shared::new(memory) };
-        Directory { table, leaves: 0, last: VertexId::default(), length: 0 }
+        let table = unsafe { SharedPointer::new(memory) };
+        LeafDirectory { table, leaves: 0, last: VertexId::default(), length: 0 }
     }
 
     /// The leaves, ascending.
     #[inline]
-    pub(crate) fn entries(&self) -> &[Entry] {
+    pub(crate) fn entries(&self) -> &[LeafEntry] {
         // SAFETY: invariants 1 and 3; borrowed with the directory.
         unsafe { std::slice::from_raw_parts(self.table.first(), self.leaves as usize) }
     }
@@ -192,13 +192,13 @@ impl Directory {
 
     /// The entry of the leaf where `id` is or belongs, and bounds on its neighbors. O(log leaves).
     #[inline]
-    pub(crate) fn entry_of(&self, id: VertexId) -> Option<(&Entry, Spread)> {
+    pub(crate) fn entry_of(&self, id: VertexId) -> Option<(&LeafEntry, Spread)> {
         self.entry_at(self.place_of(id))
     }
 
     /// The entry at an index, and bounds on its neighbors. O(1).
     #[inline]
-    pub(crate) fn entry_at(&self, place: usize) -> Option<(&Entry, Spread)> {
+    pub(crate) fn entry_at(&self, place: usize) -> Option<(&LeafEntry, Spread)> {
         let (entry, next) = (self.entries().get(place)?, self.entries().get(place + 1));
         // The last leaf is assumed to span as many ids as the others on average.
         let average =
@@ -213,7 +213,7 @@ impl Directory {
         if self.table.get_mut().is_some_and(|table| leaves <= table.capacity as usize) {
             return;
         }
-        let mut copy = Directory::with_capacity(if more == 0 { leaves } else { roomy(leaves) });
+        let mut copy = LeafDirectory::with_capacity(if more == 0 { leaves } else { roomy(leaves) });
         for entry in self.entries() {
             copy.put(copy.entries().len(), entry.clone());
         }
@@ -223,14 +223,14 @@ impl Directory {
 
     /// The table and its entries, if this is the only owner.
     #[inline]
-    fn parts_mut(&mut self) -> Option<(&mut Table, &mut [Entry])> {
+    fn parts_mut(&mut self) -> Option<(&mut LeafTable, &mut [LeafEntry])> {
         let table = self.table.get_mut()?;
         // SAFETY: invariant 1; borrowed exclusively with the table, which they follow.
         let entries = unsafe { std::slice::from_raw_parts_mut(table.first_mut(), table.leaves as usize) };
         Some((table, entries))
     }
 
-    /// Changes a leaf. Panics if this is not the only owner; see [`Directory::make_own`].
+    /// Changes a leaf. Panics if this is not the only owner; see [`LeafDirectory::make_own`].
     #[inline]
     pub(crate) fn change<R>(&mut self, place: usize, change: impl FnOnce(&mut Leaf) -> R) -> R {
         let (table, entries) = self.parts_mut().expect("only the sole owner changes a directory");
@@ -272,12 +272,12 @@ impl Directory {
     pub(crate) fn insert(&mut self, place: usize, leaves: Vec<Leaf>) {
         self.make_own(leaves.len());
         for (offset, leaf) in leaves.into_iter().enumerate() {
-            self.put(place + offset, Entry::of(leaf));
+            self.put(place + offset, LeafEntry::of(leaf));
         }
     }
 
     /// Inserts an entry, for which there is room.
-    fn put(&mut self, place: usize, entry: Entry) {
+    fn put(&mut self, place: usize, entry: LeafEntry) {
         let table = self.table.get_mut().expect("only the sole owner changes a directory");
         let leaves = table.leaves as usize;
         assert!(place <= leaves && table.leaves < table.capacity, "an entry fits in the directory");
@@ -285,7 +285,7 @@ impl Directory {
         table.leaf_bytes += entry.leaf.bytes();
         table.leaves += 1;
         let at = table.first_mut().wrapping_add(place);
-        account::moved((leaves - place) * size_of::<Entry>());
+        account::moved((leaves - place) * size_of::<LeafEntry>());
         // SAFETY: by invariant 1 these are initialized, and there is room for one more after them.
         unsafe { at.copy_to(at.wrapping_add(1), leaves - place) };
         // SAFETY: within the capacity; what was there was moved.
@@ -304,7 +304,7 @@ impl Directory {
     pub(crate) fn remove(&mut self, place: usize) -> Leaf {
         let (_, entries) = self.parts_mut().expect("only the sole owner changes a directory");
         entries[place..].rotate_left(1);
-        account::moved((entries.len() - place) * size_of::<Entry>());
+        account::moved((entries.len() - place) * size_of::<LeafEntry>());
         // Borrowed again: a borrow from before the entries moved must not be used to access them.
         let table = self.table.get_mut().expect("there is still only one owner");
         table.leaves -= 1;
@@ -318,20 +318,20 @@ impl Directory {
     }
 }
 
-impl Table {
+impl LeafTable {
     #[inline]
-    fn first(&self) -> *const Entry {
+    fn first(&self) -> *const LeafEntry {
         std::ptr::from_ref(self).cast::<u8>().wrapping_add(START).cast()
     }
 
     #[inline]
-    fn first_mut(&mut self) -> *mut Entry {
+    fn first_mut(&mut self) -> *mut LeafEntry {
         std::ptr::from_mut(self).cast::<u8>().wrapping_add(START).cast()
     }
 }
 
 // SAFETY: `owners` counts nothing else.
-unsafe impl Counted for Table {
+unsafe impl Counted for LeafTable {
     fn owners(&self) -> &AtomicU32 {
         &self.owners
     }

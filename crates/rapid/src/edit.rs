@@ -1,6 +1,6 @@
 //! In-place changes of a block, row by row, while there is room.
 
-use crate::block::{Block, Row, Rows};
+use crate::block::{Block, BlockRows, Row};
 use crate::extent::Extent;
 use crate::large_set::{LARGE, LargeSet, SMALL_AGAIN};
 use hedgerow_model::{EdgeChange, EdgeValue, VertexId, search};
@@ -40,12 +40,12 @@ pub(crate) fn changes(block: &mut Owned<Block>, changes: &[EdgeChange]) {
 fn put_into_row(block: &mut Block, stretch: Range<usize>, changes: &[EdgeChange]) -> bool {
     let slot = slot_of(changes[0].owner);
     let row = &block.ids()[stretch.clone()];
-    let mut places: SmallVec<[Place; 16]> = SmallVec::new();
+    let mut places: SmallVec<[EntryPlace; 16]> = SmallVec::new();
     for change in changes {
         let Some(value) = change.value else { return false };
         let next = search::lower_bound(row, block.spread(), change.neighbor);
         let is_there = row.get(next) == Some(&change.neighbor);
-        places.push(Place { position: stretch.start + next, is_there, id: change.neighbor, value });
+        places.push(EntryPlace { position: stretch.start + next, is_there, id: change.neighbor, value });
     }
     let mut inserted = places.iter().filter(|place| !place.is_there).count();
     let room = block.header.room_end(slot, block.capacity()) - stretch.end;
@@ -72,7 +72,7 @@ fn put_into_row(block: &mut Block, stretch: Range<usize>, changes: &[EdgeChange]
 }
 
 /// Where an entry that is put is or belongs.
-struct Place {
+struct EntryPlace {
     position: usize,
     is_there: bool,
     id: VertexId,
@@ -203,7 +203,7 @@ fn demote(block: &mut Owned<Block>, slot: usize) {
 }
 
 /// The slot of the longest small row.
-fn longest(rows: &Rows) -> usize {
+fn longest(rows: &BlockRows) -> usize {
     (0..PARTITION_SIZE).max_by_key(|slot| rows.length(*slot)).expect("a partition has slots")
 }
 
@@ -215,7 +215,7 @@ fn resize(block: &mut Owned<Block>, capacity: usize) {
 }
 
 /// A block with the entries of `old` at the ranges that `rows` contains.
-pub(crate) fn resized<H>(old: &Extent<H>, rows: Rows, capacity: usize) -> Owned<Block> {
+pub(crate) fn resized<H>(old: &Extent<H>, rows: BlockRows, capacity: usize) -> Owned<Block> {
     let lengths = rows.lengths();
     laid_out(old, rows, &lengths, capacity)
 }
@@ -223,7 +223,7 @@ pub(crate) fn resized<H>(old: &Extent<H>, rows: Rows, capacity: usize) -> Owned<
 /// A block whose rows have new lengths and begin with the entries that `rows` locates in `old`.
 fn laid_out<H>(
     old: &Extent<H>,
-    rows: Rows,
+    rows: BlockRows,
     lengths: &[usize; PARTITION_SIZE],
     capacity: usize,
 ) -> Owned<Block> {

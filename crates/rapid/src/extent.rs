@@ -245,15 +245,15 @@ pub(crate) unsafe fn free<H>(extent: NonNull<Extent<H>>) {
 }
 
 /// A temporary extent, freed when dropped.
-pub(crate) struct Scratch(NonNull<Extent<()>>);
+pub(crate) struct ScratchExtent(NonNull<Extent<()>>);
 
-impl Scratch {
+impl ScratchExtent {
     pub(crate) fn new(column: ColumnType, capacity: usize) -> Self {
-        Scratch(allocate((), column, capacity, u32::MAX as usize))
+        ScratchExtent(allocate((), column, capacity, u32::MAX as usize))
     }
 }
 
-impl std::ops::Deref for Scratch {
+impl std::ops::Deref for ScratchExtent {
     type Target = Extent<()>;
 
     fn deref(&self) -> &Extent<()> {
@@ -262,14 +262,14 @@ impl std::ops::Deref for Scratch {
     }
 }
 
-impl std::ops::DerefMut for Scratch {
+impl std::ops::DerefMut for ScratchExtent {
     fn deref_mut(&mut self) -> &mut Extent<()> {
         // SAFETY: owned, and borrowed exclusively with its owner.
         unsafe { self.0.as_mut() }
     }
 }
 
-impl Drop for Scratch {
+impl Drop for ScratchExtent {
     fn drop(&mut self) {
         // SAFETY: owned until now, and not used after the drop.
         unsafe { free(self.0) }

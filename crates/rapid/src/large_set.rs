@@ -5,7 +5,7 @@
 //! leaves, and a flat directory takes the place of the radix nodes.
 
 use crate::block::prefetch_behind_guess;
-use crate::directory::{Directory, Entry};
+use crate::directory::{LeafDirectory, LeafEntry};
 use crate::extent::Extent;
 use crate::leaf::{self, LEAF_CAPACITY, Leaf};
 use hedgerow_model::{Column, ColumnType, EdgeChange, EdgeValue, VertexId, search};
@@ -23,13 +23,13 @@ const LEAF_MINIMUM: usize = LEAF_CAPACITY / 4;
 
 /// Where a neighbor is or belongs.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Site {
+pub(crate) struct SetPosition {
     leaf: usize,
     position: usize,
     pub(crate) is_there: bool,
 }
 
-impl Site {
+impl SetPosition {
     /// Packs the leaf and the position, both below 2^32, into one number.
     #[inline]
     pub(crate) fn to_number(self) -> u64 {
@@ -38,19 +38,19 @@ impl Site {
 
     #[inline]
     fn from_number(number: u64) -> Self {
-        Site { leaf: (number >> 32) as usize, position: number as u32 as usize, is_there: false }
+        SetPosition { leaf: (number >> 32) as usize, position: number as u32 as usize, is_there: false }
     }
 }
 
 /// The neighbors of one vertex, behind one pointer. Clones share them until one of the clones
 /// changes.
 #[derive(Clone)]
-pub(crate) struct LargeSet(Directory);
+pub(crate) struct LargeSet(LeafDirectory);
 
 impl LargeSet {
     /// A set of a sorted range of entries.
     pub(crate) fn new<H>(entries: &Extent<H>, stretch: Range<usize>) -> Self {
-        LargeSet(Directory::of(leaf::pieces(entries, stretch)))
+        LargeSet(LeafDirectory::of(leaf::pieces(entries, stretch)))
     }
 
     #[inline]
@@ -60,7 +60,7 @@ impl LargeSet {
 
     /// The sorted leaves, ascending.
     #[inline]
-    pub(crate) fn leaves(&self) -> &[Entry] {
+    pub(crate) fn leaves(&self) -> &[LeafEntry] {
         self.0.entries()
     }
 
@@ -103,15 +103,15 @@ impl LargeSet {
 
     /// Where `id` is or belongs. O(log length).
     #[inline]
-    pub(crate) fn locate(&self, id: VertexId) -> Site {
+    pub(crate) fn locate(&self, id: VertexId) -> SetPosition {
         let place = self.0.place_of(id);
-        let Some((entry, spread)) = self.0.entry_at(place) else { return Site::default() };
+        let Some((entry, spread)) = self.0.entry_at(place) else { return SetPosition::default() };
         let position = search::lower_bound(entry.ids(), spread, id);
-        Site { leaf: place, position, is_there: entry.ids().get(position) == Some(&id) }
+        SetPosition { leaf: place, position, is_there: entry.ids().get(position) == Some(&id) }
     }
 
     /// The value of the entry at a site that `is_there`.
-    pub(crate) fn value_at(&self, site: Site) -> EdgeValue {
+    pub(crate) fn value_at(&self, site: SetPosition) -> EdgeValue {
         self.leaves()[site.leaf].leaf().value(site.position)
     }
 
@@ -120,7 +120,7 @@ impl LargeSet {
     /// many entries the set grew.
     #[inline]
     pub(crate) fn edit_at(&mut self, site: u64, change: &EdgeChange) -> Option<isize> {
-        let Site { leaf, position, .. } = Site::from_number(site);
+        let SetPosition { leaf, position, .. } = SetPosition::from_number(site);
         // A set of one leaf becomes small before the leaf falls below the minimum.
         let least = if self.leaves().len() > 1 { LEAF_MINIMUM } else { 0 };
         if change.value.is_none() && self.len() <= SMALL_AGAIN {
@@ -192,12 +192,12 @@ impl LargeSet {
     /// Upper bound on the bytes by which a change grows this.
     pub(crate) fn growth(&self) -> usize {
         let leaf = self.leaves().first().map_or(0, |entry| Leaf::full_bytes(entry.leaf().column()));
-        leaf + Directory::growth(self.leaves().len())
+        leaf + LeafDirectory::growth(self.leaves().len())
     }
 
     /// Upper bound on the bytes of a set that has just become large.
     pub(crate) fn first_bytes(column: ColumnType) -> usize {
         let leaves = LARGE.div_ceil(LEAF_CAPACITY / 2) + 1;
-        leaves * Leaf::full_bytes(column) + Directory::growth(leaves)
+        leaves * Leaf::full_bytes(column) + LeafDirectory::growth(leaves)
     }
 }

@@ -1,7 +1,7 @@
 //! Leaves of large neighbor sets: sorted entries that versions share.
 
 use crate::extent::{self, Extent};
-use crate::shared::{Counted, Shared};
+use crate::shared::{Counted, SharedPointer};
 use hedgerow_model::search::{self, Spread};
 use hedgerow_model::{Column, ColumnType, EdgeChange, EdgeValue, Neighbors, VertexId};
 use hedgerow_sync::atomic::AtomicU32;
@@ -20,15 +20,15 @@ const MOST: usize = u32::MAX as usize;
 /// Sorted entries. Versions share them; they change only while there is one owner.
 #[derive(Clone)]
 #[repr(transparent)]
-pub(crate) struct Leaf(Shared<Extent<Header>>);
+pub(crate) struct Leaf(SharedPointer<Extent<LeafHeader>>);
 
-pub(crate) struct Header {
+pub(crate) struct LeafHeader {
     owners: AtomicU32,
     length: u32,
 }
 
 // SAFETY: `owners` counts nothing else.
-unsafe impl Counted for Extent<Header> {
+unsafe impl Counted for Extent<LeafHeader> {
     #[inline]
     fn owners(&self) -> &AtomicU32 {
         &self.header.owners
@@ -42,24 +42,24 @@ unsafe impl Counted for Extent<Header> {
 
 /// Where a change belongs.
 #[derive(Clone, Copy)]
-struct Site {
+struct LeafPosition {
     position: usize,
     is_there: bool,
 }
 
 /// Where changes, which ascend, belong in a leaf, and the number of entries afterwards.
-struct Sites {
-    each: SmallVec<[Site; 4]>,
+struct LeafPositions {
+    each: SmallVec<[LeafPosition; 4]>,
     length: usize,
 }
 
 impl Leaf {
     /// An empty leaf with room for at least `capacity` entries.
     fn with_capacity(column: ColumnType, capacity: usize) -> Self {
-        let header = Header { owners: AtomicU32::new(1), length: 0 };
+        let header = LeafHeader { owners: AtomicU32::new(1), length: 0 };
         let leaf = extent::allocate(header, column, capacity, MOST);
         // SAFETY: just allocated, with one owner.
-        Leaf(unsafe { Shared::new(leaf) })
+        Leaf(unsafe { SharedPointer::new(leaf) })
     }
 
     /// A leaf of a sorted range of entries, with room for `slack` more.
@@ -76,7 +76,7 @@ impl Leaf {
 
     /// The bytes of a full leaf.
     pub(crate) fn full_bytes(column: ColumnType) -> usize {
-        Extent::<Header>::bytes_for(column, roomy(LEAF_CAPACITY))
+        Extent::<LeafHeader>::bytes_for(column, roomy(LEAF_CAPACITY))
     }
 
     fn append<H>(&mut self, entries: &Extent<H>, stretch: Range<usize>) {
@@ -202,22 +202,22 @@ impl Leaf {
         Some(grown)
     }
 
-    fn locate(&self, changes: &[EdgeChange]) -> Sites {
+    fn locate(&self, changes: &[EdgeChange]) -> LeafPositions {
         let ids = self.ids();
         let spread = Spread::of(ids);
-        let mut sites = Sites { each: SmallVec::with_capacity(changes.len()), length: ids.len() };
+        let mut sites = LeafPositions { each: SmallVec::with_capacity(changes.len()), length: ids.len() };
         for change in changes {
             let position = search::lower_bound(ids, spread, change.neighbor);
             let is_there = ids.get(position) == Some(&change.neighbor);
             sites.length += usize::from(!is_there && change.value.is_some());
             sites.length -= usize::from(is_there && change.value.is_none());
-            sites.each.push(Site { position, is_there });
+            sites.each.push(LeafPosition { position, is_there });
         }
         sites
     }
 
     /// A copy with changes made and room for at least `capacity` entries.
-    fn edited(&self, changes: &[EdgeChange], sites: &Sites, capacity: usize) -> Leaf {
+    fn edited(&self, changes: &[EdgeChange], sites: &LeafPositions, capacity: usize) -> Leaf {
         let mut edited = Leaf::with_capacity(self.column(), sites.length.max(capacity));
         let mut next = 0;
         for (change, site) in changes.iter().zip(&sites.each) {
@@ -253,7 +253,7 @@ fn roomy(length: usize) -> usize {
 ///
 /// Removals close their gaps front to back, then insertions open theirs back to front: every entry
 /// moves at most twice.
-fn edit_in_place(leaf: &mut Extent<Header>, changes: &[EdgeChange], mut sites: Sites) {
+fn edit_in_place(leaf: &mut Extent<LeafHeader>, changes: &[EdgeChange], mut sites: LeafPositions) {
     let length = leaf.header.length as usize;
     let (mut removed, mut unmoved) = (0, 0);
     for (change, site) in changes.iter().zip(&mut sites.each) {

@@ -1,11 +1,11 @@
 //! Many changes of a block at once: builds a new block in one pass.
 
-use crate::block::{Block, Row, Rows};
-use crate::extent::{Extent, Scratch};
+use crate::block::{Block, BlockRows, Row};
+use crate::extent::{Extent, ScratchExtent};
 use crate::large_set::{LARGE, LargeSet, SMALL_AGAIN};
 use hedgerow_model::{ColumnType, EdgeChange, search};
 use hedgerow_subgraphs::partition::{PARTITION_SIZE, slot_of, slots_of};
-use hedgerow_subgraphs::{Container, Owned, Plan, Tally};
+use hedgerow_subgraphs::{ChangePlan, Container, Owned, Tally};
 use std::ops::Range;
 
 /// One free entry per this many entries in a merged block.
@@ -17,7 +17,7 @@ pub(crate) fn merged(
     column: ColumnType,
     changes: &[EdgeChange],
     tally: &mut Tally,
-) -> Plan<Block> {
+) -> ChangePlan<Block> {
     let empty;
     let old = match old {
         Some(old) => old,
@@ -28,11 +28,11 @@ pub(crate) fn merged(
     };
     let changed_rows = rows_of(old, changes, tally);
     if tally.changed() == 0 {
-        return Plan::Nothing;
+        return ChangePlan::Nothing;
     }
     let mut new = assemble(old, changed_rows);
     new.header.expect(changes);
-    Plan::Replace((new.entries() > 0).then_some(new))
+    ChangePlan::Replace((new.entries() > 0).then_some(new))
 }
 
 /// The content of a row in the new block.
@@ -126,7 +126,7 @@ fn assemble(old: &Block, rows: Vec<NewRow<'_>>) -> Owned<Block> {
     for (slot, row) in rows.iter().enumerate() {
         lengths[slot] = if promoted >> slot & 1 == 1 { 0 } else { row.length() };
     }
-    let mut new = Block::with_rows(Rows::empty_as(&old.header), old.column(), total + total / SLACK);
+    let mut new = Block::with_rows(BlockRows::empty_as(&old.header), old.column(), total + total / SLACK);
     let capacity = new.capacity();
     new.header.lay_out(&lengths, capacity);
     for (slot, row) in rows.into_iter().enumerate() {
@@ -145,7 +145,7 @@ fn assemble(old: &Block, rows: Vec<NewRow<'_>>) -> Owned<Block> {
 
 /// Turns a row into a large set.
 fn promote(old: &Block, row: &NewRow<'_>) -> LargeSet {
-    let mut scratch = Scratch::new(old.column(), row.length());
+    let mut scratch = ScratchExtent::new(old.column(), row.length());
     write(old, row, &mut scratch, 0);
     LargeSet::new(&scratch, 0..row.length())
 }

@@ -1,8 +1,8 @@
 //! Pointers with the reference count next to the value, so that a reader follows one pointer.
 //!
 //! They are to pool memory what [`std::sync::Arc`] is to memory of the global allocator. The one
-//! invariant: a [`Shared`] is one of `owners` pointers to a value that lives while there is one,
-//! and that changes only while there is exactly one.
+//! invariant: a [`SharedPointer`] is one of `owners` pointers to a value that lives while there is
+//! one, and that changes only while there is exactly one.
 
 use hedgerow_sync::atomic::{AtomicU32, Ordering, fence};
 use std::ops::Deref;
@@ -11,8 +11,8 @@ use std::ptr::NonNull;
 /// A value that can have several owners.
 ///
 /// # Safety
-/// [`Counted::owners`] always returns the same counter of the value, and only [`Shared`] uses it
-/// once it was made with one owner.
+/// [`Counted::owners`] always returns the same counter of the value, and only [`SharedPointer`]
+/// uses it once it was made with one owner.
 pub(crate) unsafe trait Counted: Send + Sync {
     /// The number of owners.
     fn owners(&self) -> &AtomicU32;
@@ -26,20 +26,20 @@ pub(crate) unsafe trait Counted: Send + Sync {
 
 /// One of the owners of a value.
 #[repr(transparent)]
-pub(crate) struct Shared<T: Counted>(NonNull<T>);
+pub(crate) struct SharedPointer<T: Counted>(NonNull<T>);
 
 // SAFETY: shared owners only read; changes need the only owner, and the count is atomic.
-unsafe impl<T: Counted> Send for Shared<T> {}
+unsafe impl<T: Counted> Send for SharedPointer<T> {}
 // SAFETY: as above.
-unsafe impl<T: Counted> Sync for Shared<T> {}
+unsafe impl<T: Counted> Sync for SharedPointer<T> {}
 
-impl<T: Counted> Shared<T> {
+impl<T: Counted> SharedPointer<T> {
     /// Makes the first owner of a value.
     ///
     /// # Safety
     /// There is no other pointer to it, it counts one owner, and [`Counted::free`] can free it.
     pub(crate) unsafe fn new(value: NonNull<T>) -> Self {
-        Shared(value)
+        SharedPointer(value)
     }
 
     /// The value, if this is its only owner.
@@ -60,7 +60,7 @@ impl<T: Counted> Shared<T> {
     }
 }
 
-impl<T: Counted> Deref for Shared<T> {
+impl<T: Counted> Deref for SharedPointer<T> {
     type Target = T;
 
     #[inline]
@@ -71,17 +71,17 @@ impl<T: Counted> Deref for Shared<T> {
     }
 }
 
-impl<T: Counted> Clone for Shared<T> {
+impl<T: Counted> Clone for SharedPointer<T> {
     #[inline]
     fn clone(&self) -> Self {
         // There are at most as many owners as versions of a partition, each larger than one byte:
         // far fewer than 2^32.
         self.owners().fetch_add(1, Ordering::Relaxed);
-        Shared(self.0)
+        SharedPointer(self.0)
     }
 }
 
-impl<T: Counted> Drop for Shared<T> {
+impl<T: Counted> Drop for SharedPointer<T> {
     #[inline]
     fn drop(&mut self) {
         if self.owners().fetch_sub(1, Ordering::Release) == 1 {

@@ -10,30 +10,31 @@ use std::ptr::NonNull;
 
 /// Precedes the bytes. A handle points to the length, as [`memory`] says.
 #[repr(C)]
-struct Header {
+struct PieceHeader {
     /// The timestamp of the commit that put the record; 0 before that is known.
     born: AtomicU64,
     /// The previous and the next piece of the list that this one is in. Guarded by the list's lock.
-    before: Option<NonNull<Header>>,
-    behind: Option<NonNull<Header>>,
+    before: Option<NonNull<PieceHeader>>,
+    behind: Option<NonNull<PieceHeader>>,
     /// How many bytes follow.
     length: usize,
 }
 
 // SAFETY: the links point to records of the same list, whose lock guards them.
-unsafe impl Send for Header {}
+unsafe impl Send for PieceHeader {}
 
 /// The offset of the length, which a handle points to.
-const TO_LENGTH: usize = std::mem::offset_of!(Header, length);
+const TO_LENGTH: usize = std::mem::offset_of!(PieceHeader, length);
 
-const _: () = assert!(TO_LENGTH + size_of::<usize>() == size_of::<Header>(), "the bytes follow their length");
+const _: () =
+    assert!(TO_LENGTH + size_of::<usize>() == size_of::<PieceHeader>(), "the bytes follow their length");
 
 /// An owned record, freed on drop.
 ///
 /// The bytes never change. The record's value represents it in the edge from when the heap
 /// [keeps](Pieces::keep) it until it is [taken](Pieces::take) back.
 #[derive(Debug)]
-pub(crate) struct OwnedRecord(NonNull<Header>);
+pub(crate) struct OwnedRecord(NonNull<PieceHeader>);
 
 // SAFETY: the only owner of the memory: fields that are not atomic are changed only by the owner of
 // the record, or under the lock of the list that it is in.
@@ -47,8 +48,9 @@ impl OwnedRecord {
         let layout = layout(bytes.len());
         // SAFETY: the layout has room for a header, so that it is not of size zero.
         let memory = unsafe { alloc(layout) };
-        let Some(header) = NonNull::new(memory.cast::<Header>()) else { handle_alloc_error(layout) };
-        let content = Header { born: AtomicU64::new(0), before: None, behind: None, length: bytes.len() };
+        let Some(header) = NonNull::new(memory.cast::<PieceHeader>()) else { handle_alloc_error(layout) };
+        let content =
+            PieceHeader { born: AtomicU64::new(0), before: None, behind: None, length: bytes.len() };
         // SAFETY: new memory, large enough for a header and aligned for it.
         unsafe { header.write(content) };
         // SAFETY: there is room for `bytes` after the header.
@@ -102,21 +104,21 @@ const LISTS: usize = if cfg!(hedgerow_shuttle) { 1 } else { 16 };
 
 /// All records that edges have or had and that are not freed. Dropping this frees them.
 #[derive(Default)]
-pub(crate) struct Pieces {
-    lists: [CachePadded<Mutex<List>>; LISTS],
+pub(crate) struct RecordPieces {
+    lists: [CachePadded<Mutex<PieceList>>; LISTS],
 }
 
 /// A doubly linked list of records, linked through their headers.
 #[derive(Default)]
-struct List(Option<NonNull<Header>>);
+struct PieceList(Option<NonNull<PieceHeader>>);
 
 // SAFETY: the list owns its records, which any thread may own.
-unsafe impl Send for List {}
+unsafe impl Send for PieceList {}
 
-impl Pieces {
-    fn list_of(&self, header: NonNull<Header>) -> &Mutex<List> {
+impl RecordPieces {
+    fn list_of(&self, header: NonNull<PieceHeader>) -> &Mutex<PieceList> {
         // Adjacent pieces are at least a header apart.
-        &self.lists[header.as_ptr().addr() / size_of::<Header>() % LISTS]
+        &self.lists[header.as_ptr().addr() / size_of::<PieceHeader>() % LISTS]
     }
 
     /// Keeps the record of an edge. O(1).
@@ -141,12 +143,12 @@ impl Pieces {
     /// Takes back ownership of a kept record. O(1).
     ///
     /// # Safety
-    /// `value` came from [`Pieces::keep`] of this instance, and is taken once.
+    /// `value` came from [`RecordPieces::keep`] of this instance, and is taken once.
     pub(crate) unsafe fn take(&self, value: EdgeValue) -> OwnedRecord {
         let header = NonNull::new(header_of(value)).expect("a kept record has an address");
         let mut list = self.list_of(header).lock();
         // SAFETY: the record is in this list, which is locked and owns its links.
-        let Header { before, behind, .. } = *unsafe { header.as_ref() };
+        let PieceHeader { before, behind, .. } = *unsafe { header.as_ref() };
         match before {
             // SAFETY: as above, for its neighbor in the list.
             Some(mut before) => unsafe { before.as_mut() }.behind = behind,
@@ -160,7 +162,7 @@ impl Pieces {
     }
 }
 
-impl Drop for Pieces {
+impl Drop for RecordPieces {
     /// Frees all remaining records. O(records).
     fn drop(&mut self) {
         for list in &mut self.lists {
@@ -175,7 +177,7 @@ impl Drop for Pieces {
 }
 
 /// The address of the header of a record with memory of its own.
-fn header_of(value: EdgeValue) -> *mut Header {
+fn header_of(value: EdgeValue) -> *mut PieceHeader {
     std::ptr::with_exposed_provenance_mut((value.0 as usize).wrapping_sub(TO_LENGTH))
 }
 
@@ -194,14 +196,14 @@ pub(crate) unsafe fn bytes<'r>(value: EdgeValue) -> &'r [u8] {
 
 /// The allocation size of a record with `length` bytes.
 pub(crate) fn memory_bytes(length: usize) -> usize {
-    size_of::<Header>() + length
+    size_of::<PieceHeader>() + length
 }
 
 fn layout(length: usize) -> Layout {
     let bytes = memory_bytes(length);
     // A slice is at most `isize::MAX` long, and no machine has enough memory for a record near
     // that.
-    Layout::from_size_align(bytes, align_of::<Header>()).expect("a record fits into the address space")
+    Layout::from_size_align(bytes, align_of::<PieceHeader>()).expect("a record fits into the address space")
 }
 
 #[cfg(all(test, not(hedgerow_shuttle)))]
@@ -210,7 +212,7 @@ mod tests {
 
     #[test]
     fn records_are_kept_read_and_taken_back_in_any_order() {
-        let pieces = Pieces::default();
+        let pieces = RecordPieces::default();
         let content = |length: usize| -> Vec<u8> { (0..length).map(|byte| byte as u8).collect() };
         let keep = |length| {
             let record = OwnedRecord::new(&content(length));

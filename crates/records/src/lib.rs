@@ -25,7 +25,7 @@ pub use cursor::{HandleCursor, HeapCursor, HeapNewest};
 pub use parallel::HeapParallel;
 pub use stage::{StagedAdjacencies, StagedEffects};
 
-use heap::{OwnedRecord, Pieces};
+use heap::{OwnedRecord, RecordPieces};
 use hedgerow_model::token::{LiveTimestamps, Stamp};
 use hedgerow_model::{
     Catalog, CommitTimestamp, EdgeSchema, EdgeValue, LabelId, LabelSchema, MemoryUse, Reclaimed, Topology,
@@ -47,8 +47,8 @@ pub struct RecordHeap {
     /// The form of each label's records, by label number.
     labels: GrowingList<Option<Form>>,
     topology: Topology,
-    pieces: Pieces,
-    garbage: Garbage<Kept>,
+    pieces: RecordPieces,
+    garbage: Garbage<KeptRecord>,
     memory: Memory,
 }
 
@@ -74,7 +74,7 @@ impl Form {
 
 /// A record that its edge no longer has, kept for snapshots.
 #[derive(Clone, Copy, Debug)]
-struct Kept {
+struct KeptRecord {
     value: EdgeValue,
     bytes: usize,
 }
@@ -162,7 +162,7 @@ impl RecordHeap {
             memory.live -= bytes as isize;
             if born < stamp.editable_from() {
                 memory.retained += bytes as isize;
-                let place = Kept { value: self.pieces.keep(record), bytes };
+                let place = KeptRecord { value: self.pieces.keep(record), bytes };
                 kept.push(Superseded { place, born, superseded: stamp.at() });
             }
             // Otherwise it is invisible, now and later, by the contract of `Stamp`: it is freed.
@@ -173,7 +173,7 @@ impl RecordHeap {
 
     /// Frees invisible records, until about `budget_bytes` are freed.
     pub fn reclaim(&self, live: &LiveTimestamps, budget_bytes: usize) -> Reclaimed {
-        reclaim_unlocked(&self.garbage, live, budget_bytes, |Kept { value, bytes }| {
+        reclaim_unlocked(&self.garbage, live, budget_bytes, |KeptRecord { value, bytes }| {
             self.memory.add(MemoryChange { live: 0, retained: -(bytes as isize) });
             // SAFETY: it was kept when it was filed, with the lifetime within which an edge had it.
             // No timestamp within is read or will be, and it left the garbage once.

@@ -18,7 +18,7 @@ const YIELDS: u32 = 256;
 /// [`REMEMBERED`] is applied. So the stamps in a place ascend, and the stamp in a place and every
 /// earlier one of its residue are applied.
 #[derive(Debug)]
-pub(crate) struct Applied {
+pub(crate) struct AppliedStamps {
     places: Box<[AtomicU64]>,
     /// Every stamp up to this is applied. Advanced by readers that open snapshots, and by writers
     /// when stamps outrun it.
@@ -26,14 +26,14 @@ pub(crate) struct Applied {
     poisoned: AtomicBool,
 }
 
-impl Default for Applied {
+impl Default for AppliedStamps {
     fn default() -> Self {
         let places = (0..REMEMBERED).map(|_| AtomicU64::new(0)).collect();
-        Applied { places, applied_up_to: AtomicU64::new(0), poisoned: AtomicBool::new(false) }
+        AppliedStamps { places, applied_up_to: AtomicU64::new(0), poisoned: AtomicBool::new(false) }
     }
 }
 
-impl Applied {
+impl AppliedStamps {
     /// Marks a stamp as applied, once every stamp up to [`REMEMBERED`] before it is applied.
     #[inline]
     pub(crate) fn note(&self, at: CommitTimestamp) {
@@ -124,7 +124,7 @@ mod tests {
 
     #[test]
     fn a_snapshot_waits_for_every_stamp_up_to_its_own() {
-        let applied = Applied::default();
+        let applied = AppliedStamps::default();
         [1, 3].into_iter().for_each(|at| applied.note(CommitTimestamp(at)));
         std::thread::scope(|scope| {
             let opened = scope.spawn(|| applied.wait_up_to(CommitTimestamp(3)));
@@ -138,7 +138,7 @@ mod tests {
 
     #[test]
     fn stamps_far_ahead_wait_for_those_whose_place_they_take() {
-        let (applied, last) = (Applied::default(), REMEMBERED as u64 * 3);
+        let (applied, last) = (AppliedStamps::default(), REMEMBERED as u64 * 3);
         std::thread::scope(|scope| {
             for residue in 0..4 {
                 let applied = &applied;
@@ -155,7 +155,7 @@ mod tests {
 
     #[test]
     fn poisoning_ends_every_wait() {
-        let applied = Applied::default();
+        let applied = AppliedStamps::default();
         std::thread::scope(|scope| {
             let opened = scope.spawn(|| applied.wait_up_to(CommitTimestamp(1)));
             applied.poison();

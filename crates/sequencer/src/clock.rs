@@ -68,10 +68,10 @@ fn microseconds(duration: Duration) -> u64 {
 
 /// A clock that a test sets. Clones share one clock.
 #[derive(Clone, Debug, Default)]
-pub struct ManualClock(Arc<Times>);
+pub struct ManualClock(Arc<ManualTimes>);
 
 #[derive(Debug, Default)]
-struct Times {
+struct ManualTimes {
     wall: AtomicU64,
     monotonic: AtomicU64,
 }

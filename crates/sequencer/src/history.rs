@@ -15,14 +15,14 @@ use std::time::Duration;
 #[derive(Debug)]
 pub(crate) struct KeptStates {
     /// The state after each commit, from the oldest that is kept.
-    states: VecDeque<State>,
+    states: VecDeque<PastState>,
     /// Retention time in microseconds; `None` means forever.
     keep_for: Option<u64>,
 }
 
 /// What the sequencer knows of a state without asking the engine.
 #[derive(Clone, Debug)]
-struct State {
+struct PastState {
     at: CommitTimestamp,
     /// The wall-clock time of the commit.
     wall_clock: u64,
@@ -101,14 +101,14 @@ impl KeptStates {
         // Commits read the clock before they take their stamps.
         let since = self.states.back().map_or(since, |newest| newest.since.max(since));
         let Head { at, counts, wall_clock, .. } = head;
-        self.states.push_back(State { at: *at, wall_clock: *wall_clock, since, counts: counts.clone() });
+        self.states.push_back(PastState { at: *at, wall_clock: *wall_clock, since, counts: counts.clone() });
     }
 
     /// Drops the states whose retention time is over at `now`, on the monotonic clock. Returns
     /// their number. Amortized O(1).
     pub(crate) fn expire(&mut self, now: u64) -> usize {
         let Some(keep_for) = self.keep_for else { return 0 };
-        let expired = |next: &State| next.since.saturating_add(keep_for) <= now;
+        let expired = |next: &PastState| next.since.saturating_add(keep_for) <= now;
         let before = self.states.len();
         while self.states.get(1).is_some_and(expired) {
             self.states.pop_front();
@@ -118,7 +118,7 @@ impl KeptStates {
 
     /// Heap bytes. O(1).
     pub(crate) fn bytes(&self) -> usize {
-        self.states.capacity() * size_of::<State>()
+        self.states.capacity() * size_of::<PastState>()
     }
 
     /// The timestamp of the oldest state that is kept.
@@ -161,7 +161,7 @@ impl KeptStates {
         }
         // The others carry times in the future: their age says whether they existed by then.
         let age = now.wall - time;
-        let was_made = |state: &State| state.since.saturating_add(age) <= now.monotonic;
+        let was_made = |state: &PastState| state.since.saturating_add(age) <= now.monotonic;
         self.states.partition_point(|state| state.wall_clock <= now.wall || was_made(state))
     }
 }
@@ -216,7 +216,7 @@ mod tests {
 
     #[test]
     fn a_state_takes_the_documented_bytes() {
-        assert_eq!(size_of::<State>(), 72);
+        assert_eq!(size_of::<PastState>(), 72);
     }
 
     #[test]

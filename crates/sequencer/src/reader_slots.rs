@@ -25,13 +25,13 @@ const _: () = assert!(per_core::MOST <= 64);
 pub(crate) struct ReaderSlots {
     /// The rows that were ever used, one bit each.
     used: AtomicU64,
-    rows: PerCore<CachePadded<Row>>,
+    rows: PerCore<CachePadded<SlotRow>>,
     /// The origin of `since`.
     epoch: Instant,
 }
 
 #[derive(Debug, Default)]
-struct Row {
+struct SlotRow {
     /// One above the timestamp that is read; 0 if the slot is free.
     readers: [AtomicU64; SLOTS],
     /// When the slot was taken, in nanoseconds plus one; 0 if that is not stored yet.
@@ -68,7 +68,7 @@ impl ReaderSlots {
         if self.used.load(Ordering::SeqCst) & 1 << row == 0 {
             self.used.fetch_or(1 << row, Ordering::SeqCst);
         }
-        let Row { readers, since } = &*self.rows[row];
+        let SlotRow { readers, since } = &*self.rows[row];
         let number = readers.iter().position(free)?;
         let elapsed = now.saturating_duration_since(self.epoch).as_nanos() as u64;
         since[number].store(elapsed + 1, Ordering::Relaxed);
@@ -78,7 +78,8 @@ impl ReaderSlots {
     /// Leaves a slot. O(1).
     #[inline]
     pub(crate) fn leave(&self, slot: ReaderSlot) {
-        let (Row { readers, since }, number) = (&*self.rows[usize::from(slot.row)], usize::from(slot.number));
+        let (SlotRow { readers, since }, number) =
+            (&*self.rows[usize::from(slot.row)], usize::from(slot.number));
         since[number].store(0, Ordering::Relaxed);
         readers[number].store(0, Ordering::SeqCst);
     }
@@ -163,6 +164,6 @@ mod tests {
     #[test]
     fn a_row_is_a_cache_line() {
         assert_eq!(size_of::<[AtomicU64; SLOTS]>(), 64);
-        assert_eq!(size_of::<CachePadded<Row>>(), 128);
+        assert_eq!(size_of::<CachePadded<SlotRow>>(), 128);
     }
 }

@@ -38,12 +38,12 @@ pub struct Registration<P: Registrar> {
     opened: Instant,
     /// The pointer to the sequencer.
     sequencer: P,
-    place: Place,
+    place: RegisteredIn,
 }
 
 /// Where a timestamp is registered.
 #[derive(Clone, Copy, Debug)]
-enum Place {
+enum RegisteredIn {
     ReaderSlot(ReaderSlot),
     /// In the registries, under the mutex.
     Registry(Reader),
@@ -85,7 +85,7 @@ impl Sequencer {
         if reader == Reader::Snapshot
             && let Some((slot, at, counts)) = by.take_slot(now)
         {
-            return Self::registered(by, (at, now), counts, Place::ReaderSlot(slot));
+            return Self::registered(by, (at, now), counts, RegisteredIn::ReaderSlot(slot));
         }
         Self::open_and_see(by, reader, |_| ()).map(|(registration, ())| registration)
     }
@@ -106,7 +106,7 @@ impl Sequencer {
         }
         by.note_open(&state);
         drop(state);
-        Ok((Self::registered(by, (at, now), counts, Place::Registry(reader))?, seen))
+        Ok((Self::registered(by, (at, now), counts, RegisteredIn::Registry(reader))?, seen))
     }
 
     /// Registers a past state that is kept. O(log states), plus the wait as in [`Sequencer::open`].
@@ -120,7 +120,7 @@ impl Sequencer {
         state.registry.register_past(at, now);
         by.note_open(&state);
         drop(state);
-        Self::registered(by, (at, now), counts, Place::Registry(Reader::Snapshot))
+        Self::registered(by, (at, now), counts, RegisteredIn::Registry(Reader::Snapshot))
     }
 
     /// Tries to register the newest stamp without a lock. Returns the slot, the stamp and the
@@ -138,7 +138,7 @@ impl Sequencer {
             // a commit hides the head before the log has it.
             return Some((slot, at, counts));
         }
-        self.release(at, Place::ReaderSlot(slot));
+        self.release(at, RegisteredIn::ReaderSlot(slot));
         None
     }
 
@@ -147,7 +147,7 @@ impl Sequencer {
         by: P,
         (at, opened): (CommitTimestamp, Instant),
         counts: Counts,
-        place: Place,
+        place: RegisteredIn,
     ) -> Result<Registration<P>, SequencerError> {
         if !by.applied.wait_up_to(at) {
             by.release(at, place);
@@ -160,10 +160,10 @@ impl Sequencer {
     }
 
     #[inline]
-    fn release(&self, at: CommitTimestamp, place: Place) {
+    fn release(&self, at: CommitTimestamp, place: RegisteredIn) {
         let may_free = match place {
-            Place::ReaderSlot(slot) => self.leave_slot(at, slot),
-            Place::Registry(reader) => self.deregister(at, reader),
+            RegisteredIn::ReaderSlot(slot) => self.leave_slot(at, slot),
+            RegisteredIn::Registry(reader) => self.deregister(at, reader),
         };
         if may_free && let Some(wakeup) = &self.wakeup {
             wakeup.wake();
@@ -244,7 +244,7 @@ mod tests {
         commit(&sequencer);
         assert_eq!(sequencer.editable_now(), CommitTimestamp::ZERO);
         let snapshot = open(&sequencer, Reader::Snapshot);
-        assert!(matches!(snapshot.place, Place::ReaderSlot(_)));
+        assert!(matches!(snapshot.place, RegisteredIn::ReaderSlot(_)));
         let stamp = sequencer.stamp(CountChanges::default(), Writer::Blind).unwrap().stamp;
         assert_eq!([stamp.editable_from(), sequencer.editable_now()], [CommitTimestamp(2); 2]);
         let (live, _) = sequencer.live();
@@ -261,7 +261,7 @@ mod tests {
             sequencer.applied(stamp, 0);
             if commits % 70 == 0 {
                 let snapshot = open(&sequencer, Reader::Snapshot);
-                assert!(matches!(snapshot.place, Place::ReaderSlot(_)));
+                assert!(matches!(snapshot.place, RegisteredIn::ReaderSlot(_)));
                 assert_eq!(snapshot.token().counts().edges_of(LabelId(1)), commits);
             }
         }

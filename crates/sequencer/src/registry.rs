@@ -11,14 +11,14 @@ use std::time::Instant;
 /// behind as empty ones until they outnumber the others.
 #[derive(Debug, Default)]
 pub(crate) struct Registry {
-    entries: VecDeque<Entry>,
+    entries: VecDeque<RegistryEntry>,
     live: usize,
     handles: usize,
 }
 
 /// One timestamp and its readers.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Entry {
+pub(crate) struct RegistryEntry {
     pub(crate) at: CommitTimestamp,
     /// Number of handles that read it.
     pub(crate) handles: usize,
@@ -40,7 +40,7 @@ impl Registry {
             }
             newest => {
                 debug_assert!(newest.is_none_or(|newest| newest.at < at));
-                self.entries.push_back(Entry { at, handles: 1, since: now });
+                self.entries.push_back(RegistryEntry { at, handles: 1, since: now });
                 self.live += 1;
             }
         }
@@ -51,7 +51,7 @@ impl Registry {
     pub(crate) fn register_past(&mut self, at: CommitTimestamp, now: Instant) {
         let position = self.entries.partition_point(|entry| entry.at < at);
         if self.entries.get(position).is_none_or(|entry| entry.at != at) {
-            self.entries.insert(position, Entry { at, handles: 0, since: now });
+            self.entries.insert(position, RegistryEntry { at, handles: 0, since: now });
         }
         self.handles += 1;
         let entry = &mut self.entries[position];
@@ -83,7 +83,7 @@ impl Registry {
     }
 
     /// The entries that have readers, ascending.
-    pub(crate) fn live(&self) -> impl Iterator<Item = &Entry> {
+    pub(crate) fn live(&self) -> impl Iterator<Item = &RegistryEntry> {
         self.entries.iter().filter(|entry| entry.handles > 0)
     }
 
@@ -97,7 +97,7 @@ impl Registry {
         self.live
     }
 
-    fn entry(&mut self, at: CommitTimestamp) -> &mut Entry {
+    fn entry(&mut self, at: CommitTimestamp) -> &mut RegistryEntry {
         let position = self.entries.partition_point(|entry| entry.at < at);
         let entry = &mut self.entries[position];
         debug_assert!(entry.at == at && entry.handles > 0, "{at} is not registered");

@@ -16,10 +16,10 @@
 //! One mutex, held briefly and once per commit, orders stamps. Most snapshots register without it,
 //! in [`ReaderSlots`]: a commit that takes a stamp first hides the [`PublishedHead`], then reads
 //! the slots; a reader first takes a slot, then checks that the published head is unchanged. A
-//! commit marks its stamp as applied by one store, in [`Applied`], which readers check when they
-//! open a snapshot.
+//! commit marks its stamp as applied by one store, in [`AppliedStamps`], which readers check when
+//! they open a snapshot.
 
-use crate::applied::Applied;
+use crate::applied::AppliedStamps;
 use crate::clock::{Clock, Now};
 use crate::commit::{CountChanges, PendingReclaim, Writer};
 use crate::commit_log::CommitLog;
@@ -48,12 +48,12 @@ mod restore;
 pub struct Sequencer {
     /// Padded from the other fields, which commits only read: every commit takes this cache line
     /// from the one before.
-    pub(crate) state: CachePadded<Mutex<State>>,
+    pub(crate) state: CachePadded<Mutex<SequencerState>>,
     /// A copy of the newest head that readers read without the mutex.
     pub(crate) published_head: CachePadded<PublishedHead>,
     /// Where readers of the newest state register without the mutex.
     pub(crate) reader_slots: ReaderSlots,
-    pub(crate) applied: Applied,
+    pub(crate) applied: AppliedStamps,
     /// Number of releases: a timestamp lost its last reader in the registry, a reader left a slot
     /// after a newer stamp, or a kept state expired.
     ///
@@ -79,7 +79,7 @@ pub struct Sequencer {
 /// The fields that a commit changes come first, next to the lock.
 #[derive(Debug, Default)]
 #[repr(C)]
-pub(crate) struct State {
+pub(crate) struct SequencerState {
     /// The newest stamp, and the size of the graph there.
     head: Head,
     /// The timestamps that are read, except by readers in slots.
@@ -92,7 +92,7 @@ pub(crate) struct State {
     pub(crate) kept: Option<KeptStates>,
 }
 
-impl State {
+impl SequencerState {
     #[inline]
     fn count(&mut self, last: CommitTimestamp, changes: CountChanges<'_>) {
         let CountChanges { vertices, edges, parallel, deferred } = changes;
@@ -281,9 +281,9 @@ impl Sequencer {
 
     /// Keeps the state of the newest stamp. `now` is `None` if the graph keeps no history.
     #[inline]
-    fn keep(&self, state: &mut State, now: Option<Now>) {
+    fn keep(&self, state: &mut SequencerState, now: Option<Now>) {
         let Some(now) = now else { return };
-        let State { head, kept: Some(kept), .. } = state else { return };
+        let SequencerState { head, kept: Some(kept), .. } = state else { return };
         head.wall_clock = head.wall_clock.max(now.wall);
         kept.push(head, now.monotonic);
         self.released.fetch_add(kept.expire(now.monotonic) as u64, Ordering::Relaxed);
@@ -321,7 +321,7 @@ impl Sequencer {
     }
 
     /// Forgets the ends of batches that can no longer be opened.
-    fn forget_former(&self, log: &CommitLog, state: &mut State) {
+    fn forget_former(&self, log: &CommitLog, state: &mut SequencerState) {
         let forgotten = state.former.forget_before(log.durable(), state.head.at);
         if forgotten > 0 {
             self.released.fetch_add(forgotten as u64, Ordering::Relaxed);
@@ -331,7 +331,7 @@ impl Sequencer {
     /// One above every timestamp that is read or kept. The caller has hidden the published head, so
     /// no other reader can register below.
     #[inline]
-    fn editable_from(&self, state: &State) -> CommitTimestamp {
+    fn editable_from(&self, state: &SequencerState) -> CommitTimestamp {
         if state.kept.is_some() {
             return state.head.at;
         }
@@ -348,7 +348,7 @@ impl Sequencer {
     /// The head that a new snapshot opens: the newest one, or the newest durable one where each
     /// commit is synced. It may not be applied yet.
     #[inline]
-    pub(crate) fn openable_head<'s>(&self, state: &'s mut State) -> &'s Head {
+    pub(crate) fn openable_head<'s>(&self, state: &'s mut SequencerState) -> &'s Head {
         match &self.log {
             Some(log) if log.is_synced() => {
                 self.forget_former(log, state);
@@ -384,7 +384,7 @@ impl Sequencer {
     /// Copies the number of timestamps in the registry, and the newest, to where they are read
     /// without the mutex.
     #[inline]
-    pub(crate) fn note_open(&self, state: &State) {
+    pub(crate) fn note_open(&self, state: &SequencerState) {
         let open = state.registry.len();
         // Stores only changes, so that the cache line stays shared.
         if self.open.load(Ordering::Relaxed) != open {

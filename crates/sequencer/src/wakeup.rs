@@ -5,12 +5,12 @@ use hedgerow_sync::{Condvar, Mutex};
 /// A condition variable for one sleeping thread. Calls while the thread is awake count as one.
 #[derive(Debug, Default)]
 pub struct Wakeup {
-    state: Mutex<State>,
+    state: Mutex<WakeupState>,
     woken: Condvar,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct WakeupState {
     is_asked: bool,
     is_over: bool,
 }

@@ -6,7 +6,7 @@
 
 use crate::chain::Chain;
 use crate::container::Container;
-use crate::directory::Directory;
+use crate::directory::PartitionDirectory;
 use crate::partition::{partition_of, slot_of};
 use hedgerow_model::EdgeChange;
 use hedgerow_sync::prefetch;
@@ -21,7 +21,7 @@ const ROWS: usize = 4;
 /// `look` calls its argument with the newest container of a chain, whose lock is held.
 #[inline]
 pub(crate) fn fetch<C: Container>(
-    chains: &Directory<Chain<C>>,
+    chains: &PartitionDirectory<Chain<C>>,
     groups: &[&[EdgeChange]],
     number: usize,
     look: impl Fn(&Chain<C>, u32, &dyn Fn(&C)),

@@ -3,8 +3,8 @@
 use crate::ahead;
 use crate::chain::Chain;
 use crate::container::Container;
-use crate::directory::Directory;
-use crate::garbage::{Superseded, Table};
+use crate::directory::PartitionDirectory;
+use crate::garbage::{ChainTable, Superseded};
 use crate::graph::Subgraphs;
 use crate::owned::Content;
 use crate::prepare::{Planned, SubgraphChanges};
@@ -26,7 +26,7 @@ impl<C: Container> Subgraphs<C> {
         }
         let groups: SmallVec<[&[EdgeChange]; 2]> = changes.adjacencies.iter().map(Planned::edits).collect();
         for (number, planned) in changes.adjacencies.into_iter().enumerate() {
-            let Table::Adjacency(table) = planned.place.table else {
+            let ChainTable::Adjacency(table) = planned.place.table else {
                 unreachable!("an adjacency has a table")
             };
             let chains = &self.table_at(table).chains;
@@ -49,7 +49,7 @@ struct Applied<'e, C: Container> {
 
 impl<C: Container> Applied<'_, C> {
     #[inline]
-    fn link<T: Content>(&mut self, chains: &Directory<Chain<T>>, planned: Planned<'_, T>) {
+    fn link<T: Content>(&mut self, chains: &PartitionDirectory<Chain<T>>, planned: Planned<'_, T>) {
         let Planned { place, successor } = planned;
         let linked = chains.get_or_create(place.partition, &self.engine.memory).link(successor, self.stamp);
         self.memory += linked.memory;

@@ -66,13 +66,13 @@ impl<T: Content> Default for Chain<T> {
 pub(crate) struct Successor<'l, T: Content> {
     /// The birth of the newest version when the change was prepared, under the lock.
     pub(crate) base: CommitTimestamp,
-    pub(crate) change: Change<'l, T>,
+    pub(crate) change: VersionChange<'l, T>,
     /// Bytes that its preparation allocated.
     pub(crate) allocated: isize,
 }
 
 /// How a change makes the next version.
-pub(crate) enum Change<'l, T: Content> {
+pub(crate) enum VersionChange<'l, T: Content> {
     /// A new content, or none, supersedes the newest.
     Replace(Option<Owned<T>>),
     /// The newest content is edited, or superseded by an edited copy.
@@ -317,11 +317,11 @@ impl<T: Content> Chain<T> {
     }
 
     /// Links a new version and keeps the newest as superseded.
-    fn supersede(&self, at: CommitTimestamp, change: Change<'_, T>) {
+    fn supersede(&self, at: CommitTimestamp, change: VersionChange<'_, T>) {
         let head = self.data.load(Ordering::Acquire);
         let new = match change {
-            Change::Replace(new) => new,
-            Change::Edit(changes) => {
+            VersionChange::Replace(new) => new,
+            VersionChange::Edit(changes) => {
                 // SAFETY: owned by the chain, whose lock is held.
                 let head = unsafe { shared(head) }.expect("an edit needs a content");
                 Some(edited_copy(head, changes))
@@ -334,7 +334,7 @@ impl<T: Content> Chain<T> {
     }
 
     /// Changes the newest version, which is invisible, or links the first one.
-    fn change_unseen(&self, at: CommitTimestamp, change: Change<'_, T>) {
+    fn change_unseen(&self, at: CommitTimestamp, change: VersionChange<'_, T>) {
         if self.is_new() {
             self.born.store(at.0, Ordering::Release);
         }
@@ -346,11 +346,11 @@ impl<T: Content> Chain<T> {
         // reads it.
         let head = head.map(|head| ManuallyDrop::new(unsafe { Owned::from_raw(head) }));
         let new = match change {
-            Change::Replace(new) => {
+            VersionChange::Replace(new) => {
                 drop(head.map(ManuallyDrop::into_inner));
                 new
             }
-            Change::Edit(changes) => {
+            VersionChange::Edit(changes) => {
                 let mut head = head.expect("an edit needs a content");
                 T::edit(&mut head, changes);
                 Some(ManuallyDrop::into_inner(head))

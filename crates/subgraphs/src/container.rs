@@ -23,7 +23,12 @@ pub trait Container: Content<Change = EdgeChange> {
     ///
     /// The values next to the neighbors have type `column`, which is the same for all versions of a
     /// container.
-    fn plan(old: Option<&Self>, column: ColumnType, changes: &[EdgeChange], tally: &mut Tally) -> Plan<Self>;
+    fn plan(
+        old: Option<&Self>,
+        column: ColumnType,
+        changes: &[EdgeChange],
+        tally: &mut Tally,
+    ) -> ChangePlan<Self>;
 
     /// Counts what one change would do, and returns where it belongs, numbered as the container
     /// likes. `None` if [`Content::edit`] cannot make it.
@@ -96,7 +101,7 @@ pub trait Container: Content<Change = EdgeChange> {
 }
 
 /// How to apply changes to a container.
-pub enum Plan<T: Content> {
+pub enum ChangePlan<T: Content> {
     /// Nothing changes.
     Nothing,
     /// A new container supersedes it; `None` if that would be empty.

@@ -18,31 +18,31 @@ pub struct SubgraphCursor<'s, C: Container, W> {
     adjacency: SubgraphAdjacency<'s, C, W>,
     bound: u32,
     /// The partition read last.
-    read: Resolved<'s, C>,
+    read: ResolvedPartition<'s, C>,
     /// The partition prefetched last.
-    ahead: Resolved<'s, C>,
+    ahead: ResolvedPartition<'s, C>,
     /// Where [`Cursor::gather`] copies to.
     gathered: (Vec<VertexId>, Vec<W>),
 }
 
 /// A partition as the cursor's view sees it.
-struct Resolved<'s, C> {
+struct ResolvedPartition<'s, C> {
     partition: u32,
     container: Option<&'s C>,
     /// Its slots that have neighbors.
     occupied: u64,
 }
 
-impl<C> Clone for Resolved<'_, C> {
+impl<C> Clone for ResolvedPartition<'_, C> {
     fn clone(&self) -> Self {
         *self
     }
 }
 
-impl<C> Copy for Resolved<'_, C> {}
+impl<C> Copy for ResolvedPartition<'_, C> {}
 
-impl<'s, C> Resolved<'s, C> {
-    const NOTHING: Self = Resolved { partition: NONE, container: None, occupied: 0 };
+impl<'s, C> ResolvedPartition<'s, C> {
+    const NOTHING: Self = ResolvedPartition { partition: NONE, container: None, occupied: 0 };
 
     /// The container and slot of a vertex of this partition; `None` if it has no neighbors.
     #[inline]
@@ -61,8 +61,8 @@ impl<'s, C: Container, W: Column> SubgraphCursor<'s, C, W> {
         SubgraphCursor {
             adjacency,
             bound,
-            read: Resolved::NOTHING,
-            ahead: Resolved::NOTHING,
+            read: ResolvedPartition::NOTHING,
+            ahead: ResolvedPartition::NOTHING,
             gathered: (Vec::new(), Vec::new()),
         }
     }
@@ -82,9 +82,9 @@ impl<'s, C: Container, W: Column> SubgraphCursor<'s, C, W> {
     }
 
     #[inline]
-    fn resolve(&self, partition: u32) -> Resolved<'s, C> {
+    fn resolve(&self, partition: u32) -> ResolvedPartition<'s, C> {
         let (container, occupied) = self.adjacency.container(partition);
-        Resolved { partition, container, occupied }
+        ResolvedPartition { partition, container, occupied }
     }
 }
 

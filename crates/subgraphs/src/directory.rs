@@ -23,17 +23,17 @@ type List<C> = OnceLock<Box<[Segment<C>; LIST_SIZE]>>;
 ///
 /// A single vertex at the end of the id space costs one list and one segment. Entries never move,
 /// so readers hold references while writers add segments.
-pub(crate) struct Directory<C> {
+pub(crate) struct PartitionDirectory<C> {
     lists: Box<[List<C>; LISTS]>,
 }
 
-impl<C> Default for Directory<C> {
+impl<C> Default for PartitionDirectory<C> {
     fn default() -> Self {
-        Directory { lists: Box::new([const { OnceLock::new() }; LISTS]) }
+        PartitionDirectory { lists: Box::new([const { OnceLock::new() }; LISTS]) }
     }
 }
 
-impl<C: Default> Directory<C> {
+impl<C: Default> PartitionDirectory<C> {
     const LIST_BYTES: usize = LIST_SIZE * size_of::<Segment<C>>();
     const SEGMENT_BYTES: usize = SEGMENT_SIZE * size_of::<C>();
 
@@ -76,8 +76,8 @@ impl<C: Default> Directory<C> {
         segment
     }
 
-    /// The bytes that [`Directory::get_or_create`] would allocate for these partitions, which
-    /// ascend.
+    /// The bytes that [`PartitionDirectory::get_or_create`] would allocate for these partitions,
+    /// which ascend.
     pub(crate) fn missing_bytes(&self, partitions: impl Iterator<Item = u32>) -> usize {
         let mut segments: Vec<usize> = partitions.map(|partition| place(partition).0).collect();
         segments.dedup();
@@ -114,13 +114,13 @@ mod tests {
 
     const LAST: u32 = PARTITIONS as u32 - 1;
 
-    fn numbers(directory: &Directory<u64>, partitions: Range<u32>) -> Vec<u32> {
+    fn numbers(directory: &PartitionDirectory<u64>, partitions: Range<u32>) -> Vec<u32> {
         directory.populated(partitions).map(|(partition, _)| partition).collect()
     }
 
     #[test]
     fn segments_are_allocated_on_use_and_entries_do_not_move() {
-        let (directory, memory) = (Directory::<u64>::default(), Memory::default());
+        let (directory, memory) = (PartitionDirectory::<u64>::default(), Memory::default());
         assert!(directory.get(LAST).is_none());
         let missing = directory.missing_bytes([0, 1, LAST].into_iter());
         let first: *const u64 = directory.get_or_create(0, &memory);
@@ -135,7 +135,7 @@ mod tests {
     #[test]
     #[cfg_attr(miri, ignore = "safe code, whose tens of thousands of segments take miri many minutes")]
     fn a_scan_skips_absent_segments_and_keeps_to_its_range() {
-        let (directory, memory) = (Directory::<u64>::default(), Memory::default());
+        let (directory, memory) = (PartitionDirectory::<u64>::default(), Memory::default());
         assert_eq!(numbers(&directory, 0..LAST + 1), []);
         directory.get_or_create(5000, &memory);
         directory.get_or_create(LAST, &memory);

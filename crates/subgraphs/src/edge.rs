@@ -1,8 +1,8 @@
 //! The fast path: a single edge is located in its containers and edited in place.
 
-use crate::chain::{Chain, Change, Successor};
+use crate::chain::{Chain, Successor, VersionChange};
 use crate::container::{Container, Tally};
-use crate::garbage::{Place, Superseded, Table};
+use crate::garbage::{ChainPlace, ChainTable, Superseded};
 use crate::graph::{AdjacencyTable, Subgraphs};
 use crate::partition::{partition_of, slot_of, unit_of};
 use hedgerow_model::token::{HeldLocks, Stamp};
@@ -63,11 +63,11 @@ impl<C: Container> ShortWrites for Subgraphs<C> {
     /// `None` if a container is missing, would become empty, or would be changed twice.
     #[inline]
     fn plan_edge(&self, locks: &HeldLocks<'_>, edge: &StoredEdge, may_grow: bool) -> Option<SubgraphPlan> {
-        let mut entries = Entries::new();
+        let mut entries = EdgeEntries::new();
         if !may_grow || !self.find_entries(locks, edge, &mut entries) {
             return None;
         }
-        entries.iter().for_each(Entry::prefetch);
+        entries.iter().for_each(EdgeEntry::prefetch);
         self.plan_entries(edge, &entries)
     }
 
@@ -82,9 +82,9 @@ impl<C: Container> ShortWrites for Subgraphs<C> {
         if !may_grow {
             return;
         }
-        let mut entries = Entries::new();
+        let mut entries = EdgeEntries::new();
         let found = edges.iter().take_while(|edge| self.find_entries(locks, edge, &mut entries)).count();
-        entries.iter().for_each(Entry::prefetch);
+        entries.iter().for_each(EdgeEntry::prefetch);
         let mut entries = entries.as_slice();
         for edge in &edges[..found] {
             let (own, others) = entries.split_at(edge.entries().len());
@@ -103,12 +103,12 @@ impl<C: Container> ShortWrites for Subgraphs<C> {
             if chain.edit_unseen_at(base, plan.places[number], change, stamp) {
                 continue;
             }
-            let edits = Change::Edit(std::slice::from_ref(change));
+            let edits = VersionChange::Edit(std::slice::from_ref(change));
             let linked = chain.link(Successor { base, change: edits, allocated: 0 }, stamp);
             self.memory.add(linked.memory);
             if let Some(born) = linked.kept {
-                let table = Table::Adjacency(self.position(edge.label, *direction) as u32);
-                let place = Place { table, partition };
+                let table = ChainTable::Adjacency(self.position(edge.label, *direction) as u32);
+                let place = ChainPlace { table, partition };
                 let superseded = Superseded { place, born, superseded: stamp.at() };
                 self.garbage.file(stamp.newest_registered(), SmallVec::from_iter([superseded]));
             }
@@ -124,7 +124,7 @@ impl<C: Container> Subgraphs<C> {
         &'l self,
         locks: &'l HeldLocks<'_>,
         edge: &'l StoredEdge,
-        entries: &mut Entries<'l, C>,
+        entries: &mut EdgeEntries<'l, C>,
     ) -> bool {
         if is_within_partition(edge) || self.records.has_records(edge.label) {
             return false;
@@ -134,17 +134,17 @@ impl<C: Container> Subgraphs<C> {
             let chain = self.chain_of(edge.label, *direction, partition);
             let found = chain.and_then(|chain| Some((chain, chain.newest(locks, unit_of(partition))?)));
             found.inspect(|(chain, container)| {
-                entries.push(Entry { direction: *direction, change, chain, container });
+                entries.push(EdgeEntry { direction: *direction, change, chain, container });
             });
             found.is_some()
         })
     }
 
     #[inline]
-    fn plan_entries(&self, edge: &StoredEdge, entries: &[Entry<'_, C>]) -> Option<SubgraphPlan> {
+    fn plan_entries(&self, edge: &StoredEdge, entries: &[EdgeEntry<'_, C>]) -> Option<SubgraphPlan> {
         let (mut added, mut removed, mut changed) = (0, 0, false);
         let (mut bases, mut places) = ([CommitTimestamp::ZERO; 2], [0; 2]);
-        for (number, Entry { direction, change, chain, container }) in entries.iter().enumerate() {
+        for (number, EdgeEntry { direction, change, chain, container }) in entries.iter().enumerate() {
             let mut tally = Tally::new(self.topology, *direction);
             (bases[number], places[number]) = (chain.born(), container.locate(change, &mut tally)?);
             changed |= tally.changed() > 0;
@@ -176,7 +176,7 @@ impl<C: Container> Subgraphs<C> {
 }
 
 /// One entry of an edge, and where it is stored.
-struct Entry<'l, C: Container> {
+struct EdgeEntry<'l, C: Container> {
     direction: Direction,
     change: &'l EdgeChange,
     chain: &'l Chain<C>,
@@ -184,9 +184,9 @@ struct Entry<'l, C: Container> {
 }
 
 /// The entries of all edges that are planned together.
-type Entries<'l, C> = SmallVec<[Entry<'l, C>; 16]>;
+type EdgeEntries<'l, C> = SmallVec<[EdgeEntry<'l, C>; 16]>;
 
-impl<C: Container> Entry<'_, C> {
+impl<C: Container> EdgeEntry<'_, C> {
     #[inline]
     fn prefetch(&self) {
         self.container.prefetch_change(slot_of(self.change.owner), self.change.neighbor);

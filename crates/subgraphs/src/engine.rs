@@ -7,8 +7,8 @@ use crate::prepare::SubgraphChanges;
 use crate::view::SubgraphView;
 use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered, Stamp};
 use hedgerow_model::{
-    AddLabels, Allowance, CommitTimestamp, Effects, Engine, EngineError, LockUnit, MemoryUse, Prepared,
-    Progress, UnitLocks, VertexId,
+    AddLabels, Allowance, CommitTimestamp, Effects, Engine, EngineError, LockUnit, MaintenanceProgress,
+    MemoryUse, Prepared, UnitLocks, VertexId,
 };
 use hedgerow_records::StagedEffects;
 use hedgerow_sync::epoch;
@@ -75,7 +75,7 @@ impl<C: Container> Engine for Subgraphs<C> {
         live: &LiveTimestamps,
         units: &dyn UnitLocks,
         budget_bytes: usize,
-    ) -> Result<Progress, EngineError> {
+    ) -> Result<MaintenanceProgress, EngineError> {
         let mut reclaimed = hedgerow_reclamation::reclaim(self, live, units, budget_bytes);
         self.records.reclaim_after(&mut reclaimed, live, budget_bytes);
         epoch::pin().flush();

@@ -2,14 +2,14 @@
 
 /// Identifies the chain of a version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
-    pub(crate) table: Table,
+pub struct ChainPlace {
+    pub(crate) table: ChainTable,
     pub(crate) partition: u32,
 }
 
 /// A table of the graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Table {
+pub(crate) enum ChainTable {
     /// The table of vertices.
     Vertices,
     /// The adjacency table at this position.
@@ -17,4 +17,4 @@ pub(crate) enum Table {
 }
 
 /// A superseded version.
-pub(crate) type Superseded = hedgerow_reclamation::Superseded<Place>;
+pub(crate) type Superseded = hedgerow_reclamation::Superseded<ChainPlace>;

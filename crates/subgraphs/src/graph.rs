@@ -2,8 +2,8 @@
 
 use crate::chain::Chain;
 use crate::container::Container;
-use crate::directory::Directory;
-use crate::garbage::{Place, Table};
+use crate::directory::PartitionDirectory;
+use crate::garbage::{ChainPlace, ChainTable};
 use crate::options::SubgraphOptions;
 use crate::partition::{PARTITIONS, unit_of};
 use crate::vertex_block::VertexBlock;
@@ -18,10 +18,10 @@ use hedgerow_sync::GrowingList;
 /// An in-memory graph of versioned subgraphs. The [crate] documentation explains how it works.
 pub struct Subgraphs<C: Container> {
     pub(crate) topology: Topology,
-    pub(crate) vertices: Directory<Chain<VertexBlock>>,
+    pub(crate) vertices: PartitionDirectory<Chain<VertexBlock>>,
     /// One table per label and stored direction, ascending by both.
     pub(crate) adjacencies: GrowingList<AdjacencyTable<C>>,
-    pub(crate) garbage: Garbage<Place>,
+    pub(crate) garbage: Garbage<ChainPlace>,
     pub(crate) memory: Memory,
     pub(crate) records: RecordHeap,
 }
@@ -30,7 +30,7 @@ pub struct Subgraphs<C: Container> {
 pub(crate) struct AdjacencyTable<C: Container> {
     pub(crate) direction: Direction,
     pub(crate) column: ColumnType,
-    pub(crate) chains: Directory<Chain<C>>,
+    pub(crate) chains: PartitionDirectory<Chain<C>>,
 }
 
 impl<C: Container> AdjacencyTable<C> {
@@ -40,7 +40,7 @@ impl<C: Container> AdjacencyTable<C> {
         let table = move |direction: &Direction| AdjacencyTable {
             direction: *direction,
             column,
-            chains: Directory::default(),
+            chains: PartitionDirectory::default(),
         };
         topology.directions().iter().map(table)
     }
@@ -53,7 +53,7 @@ impl<C: Container> Subgraphs<C> {
         let adjacencies = catalog.labels().iter().flat_map(|label| AdjacencyTable::of(label, topology));
         Subgraphs {
             topology,
-            vertices: Directory::default(),
+            vertices: PartitionDirectory::default(),
             adjacencies: GrowingList::new(adjacencies.collect()),
             garbage: Garbage::default(),
             memory: Memory::default(),
@@ -91,12 +91,12 @@ impl<C: Container> Subgraphs<C> {
     ///
     /// # Panics
     /// If there is none: effects name labels of the catalog and directions that the topology stores.
-    pub(crate) fn table_of(&self, label: LabelId, stored: Direction) -> (Table, &AdjacencyTable<C>) {
+    pub(crate) fn table_of(&self, label: LabelId, stored: Direction) -> (ChainTable, &AdjacencyTable<C>) {
         // Labels have 16 bits.
         let position = self.position(label, stored) as u32;
         let table = self.table_at(position);
         assert_eq!(table.direction, stored, "effects name a direction that the topology stores");
-        (Table::Adjacency(position), table)
+        (ChainTable::Adjacency(position), table)
     }
 
     /// The table at a position.

@@ -61,7 +61,7 @@ mod reclaim;
 mod vertex_block;
 mod view;
 
-pub use container::{Container, Plan, Tally};
+pub use container::{ChangePlan, Container, Tally};
 pub use cursor::SubgraphCursor;
 pub use edge::SubgraphPlan;
 pub use graph::Subgraphs;

@@ -31,10 +31,10 @@ struct Versions<T> {
     /// How many filled entries are unlinked. Used only under the lock.
     unlinked: AtomicU32,
     capacity: u32,
-    entries: [Entry<T>; 0],
+    entries: [PastVersion<T>; 0],
 }
 
-struct Entry<T> {
+struct PastVersion<T> {
     born: CommitTimestamp,
     /// The content, possibly null; [`unlinked`] afterwards.
     content: AtomicPtr<T>,
@@ -81,7 +81,7 @@ impl<T: 'static> Past<T> {
     /// Prefetches the array, enough of it for a short one.
     #[inline]
     pub(crate) fn prefetch(&self) {
-        prefetch(self.0.load(Ordering::Relaxed), size_of::<Versions<T>>() + 2 * size_of::<Entry<T>>());
+        prefetch(self.0.load(Ordering::Relaxed), size_of::<Versions<T>>() + 2 * size_of::<PastVersion<T>>());
     }
 
     /// Appends the version born at `born`, which is newer than all others, and takes ownership of
@@ -99,7 +99,7 @@ impl<T: 'static> Past<T> {
             }
         };
         // SAFETY: not full; linked, and only this thread changes it.
-        unsafe { Versions::fill(versions, Entry { born, content: AtomicPtr::new(content) }) };
+        unsafe { Versions::fill(versions, PastVersion { born, content: AtomicPtr::new(content) }) };
     }
 
     /// Unlinks the version born at `born` and returns its content, which may be null. O(log number
@@ -154,7 +154,7 @@ impl<T: 'static> Past<T> {
     }
 
     /// The entries. The caller holds the lock.
-    fn entries(&self) -> &[Entry<T>] {
+    fn entries(&self) -> &[PastVersion<T>] {
         let versions = NonNull::new(self.0.load(Ordering::Acquire));
         // SAFETY: linked, and only a holder of the lock replaces it.
         versions.map_or(&[], |versions| unsafe { Versions::filled(versions) })
@@ -166,10 +166,10 @@ impl<T: 'static> Past<T> {
         let linked = || self.entries().iter().filter(|entry| !entry.is_unlinked());
         let count = linked().count();
         let new = Versions::allocate((count + more + count / 2).next_power_of_two());
-        for Entry { born, content } in linked() {
+        for PastVersion { born, content } in linked() {
             let content = AtomicPtr::new(content.load(Ordering::Relaxed));
             // SAFETY: newly allocated with room for all, and not shared yet.
-            unsafe { Versions::fill(new, Entry { born: *born, content }) };
+            unsafe { Versions::fill(new, PastVersion { born: *born, content }) };
         }
         new
     }
@@ -197,8 +197,8 @@ impl<T: 'static> Drop for Past<T> {
 /// The position of the newest entry born at or before `at`. Gallops from the newest, which most
 /// readers are near: O(log number of newer entries).
 #[inline]
-fn position_of<T>(entries: &[Entry<T>], at: CommitTimestamp) -> Option<usize> {
-    let is_seen = |entry: &Entry<T>| {
+fn position_of<T>(entries: &[PastVersion<T>], at: CommitTimestamp) -> Option<usize> {
+    let is_seen = |entry: &PastVersion<T>| {
         account::compared();
         entry.born <= at
     };
@@ -210,14 +210,14 @@ fn position_of<T>(entries: &[Entry<T>], at: CommitTimestamp) -> Option<usize> {
     (first + entries[first..].partition_point(is_seen)).checked_sub(1)
 }
 
-impl<T> Entry<T> {
+impl<T> PastVersion<T> {
     fn is_unlinked(&self) -> bool {
         self.content.load(Ordering::Relaxed) == unlinked()
     }
 }
 
 fn layout<T>(capacity: u32) -> Layout {
-    let entries = Layout::array::<Entry<T>>(capacity as usize);
+    let entries = Layout::array::<PastVersion<T>>(capacity as usize);
     let whole = entries.and_then(|entries| Layout::new::<Versions<T>>().extend(entries));
     whole.expect("an array of versions fits into memory").0
 }
@@ -238,7 +238,7 @@ impl<T: 'static> Versions<T> {
     }
 
     /// The address of the first entry.
-    fn first(this: NonNull<Self>) -> *mut Entry<T> {
+    fn first(this: NonNull<Self>) -> *mut PastVersion<T> {
         // SAFETY: only an address within the allocation is computed.
         unsafe { &raw mut (*this.as_ptr()).entries }.cast()
     }
@@ -248,7 +248,7 @@ impl<T: 'static> Versions<T> {
     /// # Safety
     /// The array is not freed during `'v`.
     #[inline]
-    unsafe fn filled<'v>(this: NonNull<Self>) -> &'v [Entry<T>] {
+    unsafe fn filled<'v>(this: NonNull<Self>) -> &'v [PastVersion<T>] {
         epoch::check_live(this.as_ptr());
         // SAFETY: not freed, as the caller promises; the header is changed through atomics only.
         let len = unsafe { this.as_ref() }.len.load(Ordering::Acquire);
@@ -268,7 +268,7 @@ impl<T: 'static> Versions<T> {
     ///
     /// # Safety
     /// The array is neither freed nor full, and no other thread fills it.
-    unsafe fn fill(this: NonNull<Self>, entry: Entry<T>) {
+    unsafe fn fill(this: NonNull<Self>, entry: PastVersion<T>) {
         // SAFETY: as the caller promises.
         let len = unsafe { this.as_ref() }.len.load(Ordering::Relaxed);
         // SAFETY: within the capacity, as the array is not full.

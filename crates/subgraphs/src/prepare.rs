@@ -1,10 +1,10 @@
 //! Building the changes of a commit before they become visible.
 
 use crate::ahead;
-use crate::chain::{Chain, Change, Successor};
-use crate::container::{Container, Plan, Tally};
-use crate::directory::Directory;
-use crate::garbage::{Place, Table};
+use crate::chain::{Chain, Successor, VersionChange};
+use crate::container::{ChangePlan, Container, Tally};
+use crate::directory::PartitionDirectory;
+use crate::garbage::{ChainPlace, ChainTable};
 use crate::graph::{AdjacencyTable, Subgraphs};
 use crate::owned::{Content, Owned, edited_copy};
 use crate::partition::{partition_of, unit_of};
@@ -36,7 +36,7 @@ pub struct SubgraphChanges<'l, C: Container> {
 
 /// A planned change of one partition.
 pub(crate) struct Planned<'l, T: Content> {
-    pub(crate) place: Place,
+    pub(crate) place: ChainPlace,
     pub(crate) successor: Successor<'l, T>,
 }
 
@@ -44,8 +44,8 @@ impl<'l, T: Content> Planned<'l, T> {
     /// The changes, if they are made by an edit.
     pub(crate) fn edits(&self) -> &'l [T::Change] {
         match self.successor.change {
-            Change::Edit(changes) => changes,
-            Change::Replace(_) => &[],
+            VersionChange::Edit(changes) => changes,
+            VersionChange::Replace(_) => &[],
         }
     }
 }
@@ -99,7 +99,8 @@ impl<C: Container> Subgraphs<C> {
         planned: &mut Vec<Planned<'l, VertexBlock>>,
     ) -> Result<(), CapacityError> {
         let plan = |effects: &'l [VertexEffect]| {
-            let place = Place { table: Table::Vertices, partition: partition_of(effects[0].vertex) };
+            let place =
+                ChainPlace { table: ChainTable::Vertices, partition: partition_of(effects[0].vertex) };
             plan_partition(&self.vertices, locks, place, effects, growth, VertexBlock::growth, |old| {
                 VertexBlock::plan(old, effects)
             })
@@ -124,7 +125,7 @@ impl<C: Container> Subgraphs<C> {
             self.table_of(effects.label, effects.direction);
         let (added, removed) = (AtomicU64::new(0), AtomicU64::new(0));
         let plan = |changes: &'l [EdgeChange]| {
-            let place = Place { table, partition: partition_of(changes[0].owner) };
+            let place = ChainPlace { table, partition: partition_of(changes[0].owner) };
             let mut tally = Tally::new(self.topology, *direction);
             let planned = plan_partition(chains, locks, place, changes, growth, C::growth, |old| {
                 C::plan(old, *column, changes, &mut tally)
@@ -183,13 +184,13 @@ fn plan_all<'l, C: Sync + 'l, P: Send>(
 /// Plans changes of the newest version of one partition; `None` if they change nothing.
 #[inline]
 fn plan_partition<'l, T: Content>(
-    chains: &Directory<Chain<T>>,
+    chains: &PartitionDirectory<Chain<T>>,
     locks: &'l HeldLocks<'_>,
-    place: Place,
+    place: ChainPlace,
     changes: &'l [T::Change],
     grown: &Growth,
     growth: impl FnOnce(&T, &[T::Change]) -> usize,
-    plan: impl FnOnce(Option<&T>) -> Plan<T>,
+    plan: impl FnOnce(Option<&T>) -> ChangePlan<T>,
 ) -> Result<Option<Planned<'l, T>>, CapacityError> {
     let unit = unit_of(place.partition);
     assert!(locks.covers(unit), "partition {} is changed without its lock", place.partition);
@@ -198,16 +199,16 @@ fn plan_partition<'l, T: Content>(
     let base = chain.map_or(CommitTimestamp::ZERO, Chain::born);
     let (plan, allocated) = account::measure(|| match (plan(old), old) {
         // Opening a snapshot waits for commits that have a stamp, so the copy is made before that.
-        (Plan::Edit, Some(old)) if base < locks.editable_now() => {
-            Plan::Replace(Some(edited_copy(old, changes)))
+        (ChangePlan::Edit, Some(old)) if base < locks.editable_now() => {
+            ChangePlan::Replace(Some(edited_copy(old, changes)))
         }
         (plan, _) => plan,
     });
     grown.count_plan(old, &plan, |old| growth(old, changes))?;
     let change = match plan {
-        Plan::Nothing => return Ok(None),
-        Plan::Replace(new) => Change::Replace(new),
-        Plan::Edit => Change::Edit(changes),
+        ChangePlan::Nothing => return Ok(None),
+        ChangePlan::Replace(new) => VersionChange::Replace(new),
+        ChangePlan::Edit => VersionChange::Edit(changes),
     };
     Ok(Some(Planned { place, successor: Successor { base, change, allocated } }))
 }
@@ -229,7 +230,7 @@ impl Growth {
     fn count_plan<T: Content>(
         &self,
         old: Option<&T>,
-        plan: &Plan<T>,
+        plan: &ChangePlan<T>,
         growth: impl FnOnce(&T) -> usize,
     ) -> Result<(), CapacityError> {
         if !self.allowance.is_limited() {
@@ -237,16 +238,16 @@ impl Growth {
         }
         let bytes = |content: Option<&Owned<T>>| content.map_or(0, |content| content.bytes());
         self.count(match plan {
-            Plan::Nothing => 0,
-            Plan::Replace(new) => bytes(new.as_ref()) as isize - old.map_or(0, T::bytes) as isize,
-            Plan::Edit => old.map_or(0, growth) as isize,
+            ChangePlan::Nothing => 0,
+            ChangePlan::Replace(new) => bytes(new.as_ref()) as isize - old.map_or(0, T::bytes) as isize,
+            ChangePlan::Edit => old.map_or(0, growth) as isize,
         })
     }
 
     /// Counts the segments that a directory would have to allocate.
     fn count_missing<T: Content>(
         &self,
-        chains: &Directory<Chain<T>>,
+        chains: &PartitionDirectory<Chain<T>>,
         planned: &[Planned<'_, T>],
     ) -> Result<(), CapacityError> {
         if !self.allowance.is_limited() {
@@ -276,16 +277,17 @@ mod tests {
 
     #[test]
     fn what_a_snapshot_most_likely_sees_is_copied_before_the_stamp() {
-        let (chains, dropped) = (Directory::<Chain<Counted>>::default(), Arc::default());
+        let (chains, dropped) = (PartitionDirectory::<Chain<Counted>>::default(), Arc::default());
         link(chains.get_or_create(0, &Memory::default()), 4, &dropped, 0);
-        let place = Place { table: Table::Vertices, partition: 0 };
+        let place = ChainPlace { table: ChainTable::Vertices, partition: 0 };
         let is_copied = |seen_below| {
             let locks = locks().with_editable_now(CommitTimestamp(seen_below));
             let changes = [1];
             let growth = Growth { allowance: Allowance::UNLIMITED, held: 0, grown: AtomicIsize::new(0) };
-            let planned = plan_partition(&chains, &locks, place, &changes, &growth, |_, _| 0, |_| Plan::Edit);
+            let planned =
+                plan_partition(&chains, &locks, place, &changes, &growth, |_, _| 0, |_| ChangePlan::Edit);
             let planned = planned.unwrap().expect("an edit changes something");
-            matches!(planned.successor.change, Change::Replace(Some(_)))
+            matches!(planned.successor.change, VersionChange::Replace(Some(_)))
         };
         assert_eq!([0, 4, 5, u64::MAX].map(is_copied), [false, false, true, true]);
     }

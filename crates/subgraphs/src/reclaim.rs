@@ -1,7 +1,7 @@
 //! Freeing superseded versions of partitions.
 
 use crate::container::Container;
-use crate::garbage::{Place, Superseded, Table};
+use crate::garbage::{ChainPlace, ChainTable, Superseded};
 use crate::graph::Subgraphs;
 use crate::partition::unit_of;
 use hedgerow_model::token::HeldLocks;
@@ -10,9 +10,9 @@ use hedgerow_reclamation::{Garbage, Memory, MemoryChange, Versioned};
 use hedgerow_sync::epoch::{self, Guard};
 
 impl<C: Container> Versioned for Subgraphs<C> {
-    type Place = Place;
+    type Place = ChainPlace;
 
-    fn garbage(&self) -> &Garbage<Place> {
+    fn garbage(&self) -> &Garbage<ChainPlace> {
         &self.garbage
     }
 
@@ -20,7 +20,7 @@ impl<C: Container> Versioned for Subgraphs<C> {
         &self.memory
     }
 
-    fn unit_of(place: &Place) -> LockUnit {
+    fn unit_of(place: &ChainPlace) -> LockUnit {
         unit_of(place.partition)
     }
 
@@ -32,16 +32,16 @@ impl<C: Container> Versioned for Subgraphs<C> {
     }
 
     fn retained_by(&self, version: &Superseded, units: &dyn UnitLocks) -> usize {
-        let Place { table, partition } = version.place;
+        let ChainPlace { table, partition } = version.place;
         let unit = unit_of(partition);
         let mut bytes = None;
         units.try_with(unit, &mut |locks| {
             bytes = match table {
-                Table::Vertices => {
+                ChainTable::Vertices => {
                     let chain = self.vertices.get(partition);
                     chain.map(|chain| chain.retained_bytes(locks, unit, version.born))
                 }
-                Table::Adjacency(position) => {
+                ChainTable::Adjacency(position) => {
                     let chain = self.table_at(position).chains.get(partition);
                     chain.map(|chain| chain.retained_bytes(locks, unit, version.born))
                 }
@@ -59,13 +59,13 @@ impl<C: Container> Subgraphs<C> {
         version: &Superseded,
         guard: &Guard,
     ) -> MemoryChange {
-        let Place { table, partition } = version.place;
+        let ChainPlace { table, partition } = version.place;
         match table {
-            Table::Vertices => {
+            ChainTable::Vertices => {
                 let chain = self.vertices.get(partition).expect("a filed version has a chain");
                 chain.unlink(locks, unit, version.born, guard)
             }
-            Table::Adjacency(position) => {
+            ChainTable::Adjacency(position) => {
                 let chains = &self.table_at(position).chains;
                 let chain = chains.get(partition).expect("a filed version has a chain");
                 chain.unlink(locks, unit, version.born, guard)

@@ -1,13 +1,13 @@
 //! Which vertices of a partition exist, and their records.
 
-use crate::container::Plan;
+use crate::container::ChangePlan;
 use crate::owned::{Content, Owned};
 use crate::partition::{PARTITION_SIZE, slot_of, slots_of};
 use hedgerow_model::{Record, VertexChange, VertexEffect};
 use hedgerow_reclamation::account;
 use hedgerow_sync::Arc;
 
-type Records = [Option<Arc<Stored>>; PARTITION_SIZE];
+type Records = [Option<Arc<SharedRecord>>; PARTITION_SIZE];
 
 /// Which vertices of one partition exist, and their records.
 #[derive(Clone, Default)]
@@ -21,11 +21,11 @@ pub(crate) struct VertexBlock {
 }
 
 /// A record, included in the memory account until the last version drops it.
-struct Stored(Record);
+struct SharedRecord(Record);
 
-impl Stored {
+impl SharedRecord {
     fn new(record: Record) -> Arc<Self> {
-        let stored = Arc::new(Stored(record));
+        let stored = Arc::new(SharedRecord(record));
         account::allocated(stored.bytes());
         stored
     }
@@ -36,7 +36,7 @@ impl Stored {
     }
 }
 
-impl Drop for Stored {
+impl Drop for SharedRecord {
     fn drop(&mut self) {
         account::freed(self.bytes());
     }
@@ -44,25 +44,25 @@ impl Drop for Stored {
 
 impl VertexBlock {
     /// Plans `changes`, which lie in one partition, of `old`.
-    pub(crate) fn plan(old: Option<&VertexBlock>, changes: &[VertexEffect]) -> Plan<VertexBlock> {
+    pub(crate) fn plan(old: Option<&VertexBlock>, changes: &[VertexEffect]) -> ChangePlan<VertexBlock> {
         let empty = VertexBlock::default();
         let block = old.unwrap_or(&empty);
         if changes.iter().all(|effect| !block.differs(slot_of(effect.vertex), &effect.change)) {
-            return Plan::Nothing;
+            return ChangePlan::Nothing;
         }
         if old.is_some() {
-            return Plan::Edit;
+            return ChangePlan::Edit;
         }
         let mut new = Owned::boxed(empty);
         VertexBlock::edit(&mut new, changes);
-        Plan::Replace(Some(new))
+        ChangePlan::Replace(Some(new))
     }
 
     /// Upper bound on the bytes by which an edit grows this.
     pub(crate) fn growth(&self, changes: &[VertexEffect]) -> usize {
         let bytes = |effect: &VertexEffect| match &effect.change {
             VertexChange::Put(record) if !record.is_empty() => {
-                size_of::<Stored>() + 2 * size_of::<usize>() + record.heap_bytes()
+                size_of::<SharedRecord>() + 2 * size_of::<usize>() + record.heap_bytes()
             }
             _ => 0,
         };
@@ -92,7 +92,7 @@ impl VertexBlock {
         }
         let place = &mut self.records.get_or_insert_with(no_records)[slot];
         self.record_bytes -= place.as_ref().map_or(0, |stored| stored.bytes());
-        *place = (!record.is_empty()).then(|| Stored::new(record.clone()));
+        *place = (!record.is_empty()).then(|| SharedRecord::new(record.clone()));
         self.record_bytes += place.as_ref().map_or(0, |stored| stored.bytes());
     }
 
@@ -107,7 +107,7 @@ impl VertexBlock {
         self.stored(slot).map_or(&Record::EMPTY, |stored| &stored.0)
     }
 
-    fn stored(&self, slot: usize) -> Option<&Arc<Stored>> {
+    fn stored(&self, slot: usize) -> Option<&Arc<SharedRecord>> {
         self.records.as_ref()?[slot].as_ref()
     }
 }

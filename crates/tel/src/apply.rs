@@ -1,11 +1,11 @@
 //! Applying prepared changes.
 
 use crate::block::{OwnedBlock, Writer};
-use crate::garbage::{NOTE_BYTES, Place, Superseded};
-use crate::graph::{Table, Tel};
+use crate::garbage::{NOTE_BYTES, Superseded, VersionPlace};
+use crate::graph::{AdjacencyTable, Tel};
 use crate::keeps::Locked;
 use crate::layout::bytes_of;
-use crate::prepare::{NEW, NOTHING, RowLink, Target, TelChanges, VertexLink};
+use crate::prepare::{NEW, NOTHING, RowLink, TelChanges, VertexLink, WriteTarget};
 use crate::sparse::is_sparse;
 use hedgerow_model::token::Stamp;
 use hedgerow_model::{CommitTimestamp, EdgeChange, EdgeValue, VertexId};
@@ -55,18 +55,18 @@ impl<'e> Applied<'e> {
         // Pinned, so that versions unlinked here stay readable.
         let (memory, kept) = link.vertex.apply(&link.effect.change, self.stamp, guard, guard);
         self.memory += memory;
-        let (place, superseded) = (Place::of_vertex(link.effect.vertex), self.stamp.at());
+        let (place, superseded) = (VersionPlace::of_vertex(link.effect.vertex), self.stamp.at());
         self.superseded.extend(kept.map(|born| Superseded { place, born, superseded }));
     }
 
     fn change_row(&mut self, link: RowLink<'_>, guard: &Guard) {
         let RowLink { owner, table, target, old_bytes, changes, positions } = link;
         match target {
-            Target::InPlace(mut writer) => {
+            WriteTarget::InPlace(mut writer) => {
                 writer.publish(self.stamp.at());
                 self.end_old(&mut writer, owner, table, changes, &positions);
             }
-            Target::New(mut block) => {
+            WriteTarget::New(mut block) => {
                 let writer = block.writer();
                 writer.publish(self.stamp.at());
                 self.end_old(writer, owner, table, changes, &positions);
@@ -86,7 +86,7 @@ impl<'e> Applied<'e> {
         guard: &Guard,
     ) {
         self.memory.live += bytes_of(block.class()) as isize - old_bytes as isize;
-        let Table { label, direction, .. } = self.engine.table_at(table);
+        let AdjacencyTable { label, direction, .. } = self.engine.table_at(table);
         let (index, context) = (self.engine.index(direction), (&self.engine.store, &self.engine.memory));
         // SAFETY: the locks of the commit are held until it is applied.
         let keeps = unsafe { Locked::assume() };
@@ -155,7 +155,7 @@ impl<'e> Applied<'e> {
             return writer.kill(place, at);
         }
         writer.invalidate(place, at);
-        let place = Place { owner: change.owner, table, neighbor: change.neighbor, position };
+        let place = VersionPlace { owner: change.owner, table, neighbor: change.neighbor, position };
         self.superseded.push(Superseded { place, born, superseded: at });
         self.memory.retained += NOTE_BYTES as isize;
     }

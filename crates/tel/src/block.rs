@@ -11,8 +11,8 @@
 //!
 //! Invariants of memory that [`OwnedBlock`] handed over and the store has not got back:
 //!
-//! 1. It is laid out by the [`Layout`] of its class and shape, and initialized: the header, the
-//!    record notes and the filter completely, the columns below `length`.
+//! 1. It is laid out by the [`BlockLayout`] of its class and shape, and initialized: the header,
+//!    the record notes and the filter completely, the columns below `length`.
 //! 2. One thread at a time writes it, and reads the notes: the one that holds the lock of the
 //!    owner, or has the [`OwnedBlock`].
 //! 3. Below `length`, ids, creations and values never change, nor do the records that values point
@@ -26,8 +26,8 @@ mod times;
 pub(crate) use owned::OwnedBlock;
 
 use crate::filter::Filter;
-use crate::header::{Header, RecordBytes, RecordNotes};
-use crate::layout::{HEADER_BYTES, Layout, Need, Shape, bytes_of};
+use crate::header::{BlockHeader, RecordBytes, RecordNotes};
+use crate::layout::{BlockLayout, HEADER_BYTES, Need, Shape, bytes_of};
 use crate::scan::last_position;
 use hedgerow_model::{Column, CommitTimestamp, EdgeValue, LabelId, VertexId};
 use hedgerow_records::memory::{self, LONGEST_EMBEDDED, embedded_size, is_embedded};
@@ -53,7 +53,7 @@ pub(crate) struct Log<'a> {
     length: usize,
     shape: Shape,
     class: u8,
-    lives: PhantomData<&'a Header>,
+    lives: PhantomData<&'a BlockHeader>,
 }
 
 // SAFETY: many threads read the memory, and one at a time writes it, in atomics or beyond what
@@ -71,21 +71,21 @@ impl<'a> Log<'a> {
     pub(crate) unsafe fn new(memory: NonNull<u8>, class: u8) -> Self {
         epoch::check_live(memory.as_ptr());
         // SAFETY: invariant 1.
-        let header: &'a Header = unsafe { memory.cast().as_ref() };
+        let header: &'a BlockHeader = unsafe { memory.cast().as_ref() };
         // Acquire: pairs with the store that publishes the entries below the length.
         let length = header.length.load(Ordering::Acquire) as usize;
         Log { memory, length, shape: header.shape, class, lives: PhantomData }
     }
 
     #[inline]
-    fn header(&self) -> &'a Header {
+    fn header(&self) -> &'a BlockHeader {
         // SAFETY: invariant 1.
-        unsafe { self.memory.cast::<Header>().as_ref() }
+        unsafe { self.memory.cast::<BlockHeader>().as_ref() }
     }
 
     #[inline]
-    pub(crate) fn layout(&self) -> &'static Layout {
-        Layout::of(self.class, self.shape)
+    pub(crate) fn layout(&self) -> &'static BlockLayout {
+        BlockLayout::of(self.class, self.shape)
     }
 
     #[cfg(test)]
@@ -163,7 +163,7 @@ impl<'a> Log<'a> {
     #[inline]
     pub(crate) fn value(&self, position: usize) -> EdgeValue {
         assert!(position < self.length);
-        let Layout { width, values, .. } = *self.layout();
+        let BlockLayout { width, values, .. } = *self.layout();
         match width {
             0 => EdgeValue(0),
             4 => {
@@ -399,22 +399,22 @@ impl<'a> Writer<'a> {
     }
 
     #[inline]
-    fn write_invalidation(&self, layout: &Layout, position: usize, invalidation: u64) {
+    fn write_invalidation(&self, layout: &BlockLayout, position: usize, invalidation: u64) {
         let place = self.log.at::<AtomicU64>(layout.invalidations + size_of::<AtomicU64>() * position);
         // SAFETY: below the capacity and beyond the length, as all callers ensure.
         unsafe { place.write(AtomicU64::new(invalidation)) };
     }
 
     #[inline]
-    fn write_creation(&self, layout: &Layout, position: usize, creation: CommitTimestamp) {
+    fn write_creation(&self, layout: &BlockLayout, position: usize, creation: CommitTimestamp) {
         let place = self.log.at::<CommitTimestamp>(layout.creations + 8 * position);
         // SAFETY: as above.
         unsafe { place.write(creation) };
     }
 
     #[inline]
-    fn write_value(&self, layout: &Layout, position: usize, value: EdgeValue) {
-        let Layout { width, values, .. } = *layout;
+    fn write_value(&self, layout: &BlockLayout, position: usize, value: EdgeValue) {
+        let BlockLayout { width, values, .. } = *layout;
         match width {
             0 => {}
             4 => {

@@ -2,7 +2,7 @@
 
 use crate::block::Log;
 use crate::directory::Slot;
-use crate::index::Index;
+use crate::index::BlockIndex;
 use crate::scan::{count_valid, valid_from_the_end, valid_stretches};
 use crate::view::TelAdjacency;
 use hedgerow_model::{
@@ -87,7 +87,7 @@ impl<'s, W: Column> TelCursor<'s, W> {
 
     #[inline]
     fn log_at(&self, slot: &Slot) -> Option<Log<'_>> {
-        Index::log_at(slot, self.adjacency.table().label, &self.guard)
+        BlockIndex::log_at(slot, self.adjacency.table().label, &self.guard)
     }
 }
 
@@ -133,10 +133,10 @@ impl<W: Column> Cursor for TelCursor<'_, W> {
     ) -> Result<ControlFlow<B>, Infallible> {
         let (at, index) = (self.at, self.adjacency.index());
         for (first, slots) in index.directory.stretches(range.start..range.end.min(self.bound)) {
-            slots.iter().take(AHEAD).for_each(|slot| Index::prefetch_block(slot, AHEAD_BYTES));
+            slots.iter().take(AHEAD).for_each(|slot| BlockIndex::prefetch_block(slot, AHEAD_BYTES));
             for (number, slot) in slots.iter().enumerate() {
                 if let Some(later) = slots.get(number + AHEAD) {
-                    Index::prefetch_block(later, AHEAD_BYTES);
+                    BlockIndex::prefetch_block(later, AHEAD_BYTES);
                 }
                 // Below the bound.
                 let vertex = VertexId::new(first + number as u32);
@@ -169,7 +169,7 @@ impl<W: Column> Cursor for TelCursor<'_, W> {
     #[inline]
     fn prefetch(&mut self, vertex: VertexId) {
         if let Some(slot) = self.slot(vertex) {
-            Index::prefetch_block(slot, AHEAD_BYTES);
+            BlockIndex::prefetch_block(slot, AHEAD_BYTES);
         }
     }
 
@@ -188,7 +188,7 @@ impl<W: Column> Cursor for TelCursor<'_, W> {
         self.adjacency.check_lock(vertex);
         self.guard.repin();
         let label = self.adjacency.table().label;
-        let Some(log) = Index::log_at(slot, label, &self.guard) else { return Ok((&[], &[])) };
+        let Some(log) = BlockIndex::log_at(slot, label, &self.guard) else { return Ok((&[], &[])) };
         if log.is_whole(self.at) {
             let created = log.created_by(self.at);
             return Ok((&log.ids()[..created], log.values(created)));

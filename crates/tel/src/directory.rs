@@ -26,20 +26,20 @@ type List = OnceLock<Box<[Segment]>>;
 ///
 /// A single vertex at the end of the id space costs one list and one segment. Slots never move, so
 /// readers hold references while writers add segments.
-pub(crate) struct Directory {
+pub(crate) struct VertexDirectory {
     lists: Box<[List]>,
 }
 
-impl Default for Directory {
+impl Default for VertexDirectory {
     fn default() -> Self {
-        Directory { lists: (0..LISTS).map(|_| OnceLock::new()).collect() }
+        VertexDirectory { lists: (0..LISTS).map(|_| OnceLock::new()).collect() }
     }
 }
 
 const LIST_BYTES: usize = LIST * size_of::<Segment>();
 const SEGMENT_BYTES: usize = SEGMENT * size_of::<Slot>();
 
-impl Directory {
+impl VertexDirectory {
     /// A segment, if it is allocated. O(1).
     #[inline]
     fn segment(&self, segment: usize) -> Option<&[Slot]> {
@@ -78,7 +78,8 @@ impl Directory {
         segment
     }
 
-    /// The bytes that [`Directory::get_or_create`] would allocate for these vertices, which ascend.
+    /// The bytes that [`VertexDirectory::get_or_create`] would allocate for these vertices, which
+    /// ascend.
     pub(crate) fn missing_bytes(&self, vertices: impl Iterator<Item = VertexId>) -> usize {
         let mut segments: Vec<usize> = vertices.map(|vertex| vertex.index() / SEGMENT).collect();
         segments.dedup();
@@ -124,13 +125,13 @@ mod tests {
 
     const LAST: u32 = VertexId::MAX.get();
 
-    fn numbers(directory: &Directory, vertices: Range<u32>) -> Vec<u32> {
+    fn numbers(directory: &VertexDirectory, vertices: Range<u32>) -> Vec<u32> {
         directory.slots(vertices).map(|(vertex, _)| vertex.get()).collect()
     }
 
     #[test]
     fn segments_are_allocated_on_use_and_slots_do_not_move() {
-        let (directory, memory) = (Directory::default(), Memory::default());
+        let (directory, memory) = (VertexDirectory::default(), Memory::default());
         let ids = [0, 1, 4096, LAST].map(VertexId::new);
         assert!(directory.get(ids[3]).is_none());
         let missing = directory.missing_bytes(ids.into_iter());
@@ -147,7 +148,7 @@ mod tests {
     #[test]
     #[cfg_attr(miri, ignore = "safe code, whose tens of thousands of segments take miri many minutes")]
     fn a_scan_skips_absent_segments_and_keeps_to_its_range() {
-        let (directory, memory) = (Directory::default(), Memory::default());
+        let (directory, memory) = (VertexDirectory::default(), Memory::default());
         assert_eq!(numbers(&directory, 0..LAST), []);
         directory.get_or_create(VertexId::new(5000), &memory);
         directory.get_or_create(VertexId::new(LAST), &memory);

@@ -2,8 +2,8 @@
 
 use crate::apply::Applied;
 use crate::block::{END_OF_TIME, Log, OwnedBlock, Writer};
-use crate::graph::{Table, Tel, check_lock};
-use crate::index::Index;
+use crate::graph::{AdjacencyTable, Tel, check_lock};
+use crate::index::BlockIndex;
 use crate::keeps::Locked;
 use crate::layout::Need;
 use crate::prepare::{NEW, NOTHING, fit_for_more, position_of};
@@ -42,15 +42,15 @@ impl ShortPlan for TelPlan {
 }
 
 /// One entry of an edge, and its log.
-struct Entry<'l> {
+struct EdgeEntry<'l> {
     change: &'l EdgeChange,
     direction: Direction,
-    table: Table,
+    table: AdjacencyTable,
     log: Option<Log<'l>>,
 }
 
 /// The entries of all edges that are planned together.
-type Entries<'l> = SmallVec<[Entry<'l>; 16]>;
+type EdgeEntries<'l> = SmallVec<[EdgeEntry<'l>; 16]>;
 
 impl ShortWrites for Tel {
     type Plan = TelPlan;
@@ -75,14 +75,14 @@ impl ShortWrites for Tel {
                 existence.into_iter().flatten().for_each(|slot| prefetch(slot, 1));
             }
         }
-        edges.iter().flat_map(slots).for_each(|slot| Index::prefetch_block(slot, FIRST_LINES));
+        edges.iter().flat_map(slots).for_each(|slot| BlockIndex::prefetch_block(slot, FIRST_LINES));
     }
 
     /// `None` if a large log would have to be copied, or if one would grow although `may_grow` is
     /// false or the file is full.
     #[inline]
     fn plan_edge(&self, locks: &HeldLocks<'_>, edge: &StoredEdge, may_grow: bool) -> Option<TelPlan> {
-        let mut entries = Entries::new();
+        let mut entries = EdgeEntries::new();
         self.find_entries(locks, edge, &mut entries);
         self.plan_entries(edge, &entries, may_grow)
     }
@@ -95,9 +95,9 @@ impl ShortWrites for Tel {
         may_grow: bool,
         plans: &mut Vec<TelPlan>,
     ) {
-        let mut entries = Entries::new();
+        let mut entries = EdgeEntries::new();
         edges.iter().for_each(|edge| self.find_entries(locks, edge, &mut entries));
-        for Entry { change, log, .. } in &entries {
+        for EdgeEntry { change, log, .. } in &entries {
             log.iter().for_each(|log| log.prefetch_change(change.neighbor));
         }
         let mut entries = entries.as_slice();
@@ -138,24 +138,29 @@ impl ShortWrites for Tel {
 impl Tel {
     /// Appends the entries of an edge, each with its log.
     #[inline]
-    fn find_entries<'l>(&self, locks: &'l HeldLocks<'_>, edge: &'l StoredEdge, entries: &mut Entries<'l>) {
+    fn find_entries<'l>(
+        &self,
+        locks: &'l HeldLocks<'_>,
+        edge: &'l StoredEdge,
+        entries: &mut EdgeEntries<'l>,
+    ) {
         for (direction, change) in edge.entries() {
             check_lock(locks, change.owner);
             let table = self.table_at(self.position(edge.label, *direction));
             let log = self.log_of(table, change.owner, locks);
-            entries.push(Entry { change, direction: *direction, table, log });
+            entries.push(EdgeEntry { change, direction: *direction, table, log });
         }
     }
 
     #[inline]
-    fn plan_entries(&self, edge: &StoredEdge, entries: &[Entry<'_>], may_grow: bool) -> Option<TelPlan> {
+    fn plan_entries(&self, edge: &StoredEdge, entries: &[EdgeEntry<'_>], may_grow: bool) -> Option<TelPlan> {
         if self.records.has_records(edge.label) {
             // The edge's record is put or deleted with it.
             return None;
         }
         let (mut added, mut removed, mut changed) = (0, 0, false);
         let mut positions = [NOTHING; 2];
-        for (number, Entry { change, direction, table, log }) in entries.iter().enumerate() {
+        for (number, EdgeEntry { change, direction, table, log }) in entries.iter().enumerate() {
             let position = match log {
                 Some(log) => position_of(*log, log.find(change.neighbor, END_OF_TIME), change.value),
                 None if change.value.is_some() => NEW,

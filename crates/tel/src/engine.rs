@@ -5,8 +5,8 @@ use crate::prepare::TelChanges;
 use crate::view::TelView;
 use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered, Stamp};
 use hedgerow_model::{
-    AddLabels, Allowance, CommitTimestamp, Effects, Engine, EngineError, LockUnit, MemoryUse, Prepared,
-    Progress, UnitLocks, VertexId,
+    AddLabels, Allowance, CommitTimestamp, Effects, Engine, EngineError, LockUnit, MaintenanceProgress,
+    MemoryUse, Prepared, UnitLocks, VertexId,
 };
 use hedgerow_records::StagedEffects;
 use hedgerow_sync::epoch;
@@ -81,7 +81,7 @@ impl Engine for Tel {
         live: &LiveTimestamps,
         units: &dyn UnitLocks,
         budget_bytes: usize,
-    ) -> Result<Progress, EngineError> {
+    ) -> Result<MaintenanceProgress, EngineError> {
         let mut reclaimed = hedgerow_reclamation::reclaim(self, live, units, budget_bytes);
         self.records.reclaim_after(&mut reclaimed, live, budget_bytes);
         self.compact_sparse(units, budget_bytes, &mut reclaimed);

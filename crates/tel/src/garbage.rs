@@ -4,22 +4,22 @@ use hedgerow_model::VertexId;
 
 /// The location of an old version: a vertex's own, or an entry of one of its logs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Place {
+pub struct VersionPlace {
     pub(crate) owner: VertexId,
-    /// The number of the table of the log, or [`Place::VERTEX`].
+    /// The number of the table of the log, or [`VersionPlace::VERTEX`].
     pub(crate) table: u32,
     pub(crate) neighbor: VertexId,
     /// The entry's position when it was filed; compaction may move it to a lower one.
     pub(crate) position: u32,
 }
 
-impl Place {
+impl VersionPlace {
     /// Used instead of a table's number.
     const VERTEX: u32 = u32::MAX;
 
     /// The place of a vertex's own version.
     pub(crate) fn of_vertex(owner: VertexId) -> Self {
-        Place { owner, table: Self::VERTEX, neighbor: owner, position: 0 }
+        VersionPlace { owner, table: Self::VERTEX, neighbor: owner, position: 0 }
     }
 
     /// The number of the table, if the version is an entry.
@@ -29,7 +29,7 @@ impl Place {
 }
 
 /// A superseded or deleted version.
-pub(crate) type Superseded = hedgerow_reclamation::Superseded<Place>;
+pub(crate) type Superseded = hedgerow_reclamation::Superseded<VersionPlace>;
 
 /// The memory that an old version takes besides its own: the note that files it.
 ///

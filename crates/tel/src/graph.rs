@@ -2,12 +2,12 @@
 
 use crate::TelOptions;
 use crate::block::{Log, record_bytes, record_put};
-use crate::directory::Directory;
-use crate::garbage::Place;
-use crate::index::Index;
+use crate::directory::VertexDirectory;
+use crate::garbage::VersionPlace;
+use crate::index::BlockIndex;
 use crate::keeps::{Keeps, Locked};
 use crate::layout::{Fit, Need};
-use crate::sparse::Sparse;
+use crate::sparse::SparseLogs;
 use crate::store::BlockStore;
 use crate::vertex::Vertex;
 use hedgerow_encoding::decode_record_value;
@@ -26,21 +26,21 @@ use std::path::Path;
 /// works.
 pub struct Tel {
     pub(crate) topology: Topology,
-    pub(crate) vertices: Directory,
+    pub(crate) vertices: VertexDirectory,
     /// One per stored direction.
-    pub(crate) indexes: Vec<Index>,
+    pub(crate) indexes: Vec<BlockIndex>,
     /// One per label and stored direction, ascending by both.
-    pub(crate) tables: GrowingList<Table>,
+    pub(crate) tables: GrowingList<AdjacencyTable>,
     pub(crate) store: Arc<BlockStore>,
-    pub(crate) garbage: Garbage<Place>,
-    pub(crate) sparse: Sparse,
+    pub(crate) garbage: Garbage<VersionPlace>,
+    pub(crate) sparse: SparseLogs,
     pub(crate) memory: Memory,
     pub(crate) records: RecordHeap,
 }
 
 /// The logs of one label in one stored direction.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Table {
+pub(crate) struct AdjacencyTable {
     pub(crate) label: LabelId,
     pub(crate) direction: Direction,
     pub(crate) column: ColumnType,
@@ -52,7 +52,7 @@ pub(crate) struct Table {
     pub(crate) time: Option<u32>,
 }
 
-impl Table {
+impl AdjacencyTable {
     /// The tables of a label, one per stored direction.
     fn of(label: LabelId, schema: &LabelSchema, topology: Topology) -> impl Iterator<Item = Self> + use<> {
         let column = schema.edges.column();
@@ -63,7 +63,7 @@ impl Table {
             EdgeSchema::Record(record) => (true, record.time().map(|property| property as u32)),
             _ => (false, None),
         };
-        let table = move |direction: &Direction| Table {
+        let table = move |direction: &Direction| AdjacencyTable {
             label,
             direction: *direction,
             column,
@@ -115,15 +115,15 @@ impl Tel {
         let TelOptions { topology, catalog } = options;
         // The catalog checked that its labels can be numbered.
         let labels = catalog.labels().iter().zip((0..).map(LabelId));
-        let tables = labels.flat_map(|(schema, label)| Table::of(label, schema, topology));
+        let tables = labels.flat_map(|(schema, label)| AdjacencyTable::of(label, schema, topology));
         Tel {
             topology,
-            vertices: Directory::default(),
-            indexes: topology.directions().iter().map(|_| Index::default()).collect(),
+            vertices: VertexDirectory::default(),
+            indexes: topology.directions().iter().map(|_| BlockIndex::default()).collect(),
             tables: GrowingList::new(tables.collect()),
             store: Arc::new(store),
             garbage: Garbage::default(),
-            sparse: Sparse::default(),
+            sparse: SparseLogs::default(),
             memory: Memory::default(),
             records: RecordHeap::new(&catalog, topology),
         }
@@ -170,12 +170,12 @@ impl Tel {
     /// # Panics
     /// If there is none.
     #[inline]
-    pub(crate) fn table_at(&self, position: usize) -> Table {
+    pub(crate) fn table_at(&self, position: usize) -> AdjacencyTable {
         *self.tables.get(position).expect("effects name labels of the catalog")
     }
 
     /// The table that answers reads of `label` in `direction`.
-    pub(crate) fn table(&self, label: LabelId, direction: Direction) -> Result<Table, ViewError> {
+    pub(crate) fn table(&self, label: LabelId, direction: Direction) -> Result<AdjacencyTable, ViewError> {
         let has_label = self.tables.get(self.position(label, Direction::Out)).is_some();
         let stored = self.topology.stored(direction).filter(|_| has_label);
         let table = stored.and_then(|stored| self.tables.get(self.position(label, stored)).copied());
@@ -184,24 +184,29 @@ impl Tel {
 
     /// The index of a stored direction.
     #[inline]
-    pub(crate) fn index(&self, stored: Direction) -> &Index {
+    pub(crate) fn index(&self, stored: Direction) -> &BlockIndex {
         &self.indexes[usize::from(stored == Direction::In)]
     }
 
     /// The time in the record of an edge that is put. O(1) if the label has no time.
     #[inline]
-    pub(crate) fn time_put(&self, table: Table, value: EdgeValue) -> Option<i64> {
+    pub(crate) fn time_put(&self, table: AdjacencyTable, value: EdgeValue) -> Option<i64> {
         table.time.and_then(|property| time_in_record(record_put(value), property as usize))
     }
 
     /// Reads the time in the record of an entry.
-    pub(crate) fn time_in(&self, table: Table) -> impl Fn(&[u8]) -> Option<i64> {
+    pub(crate) fn time_in(&self, table: AdjacencyTable) -> impl Fn(&[u8]) -> Option<i64> {
         move |record| table.time.and_then(|property| time_in_record(record, property as usize))
     }
 
     /// The log of a vertex in a table, if there is one.
     #[inline]
-    pub(crate) fn log<'a>(&self, table: Table, owner: VertexId, keeps: &'a impl Keeps) -> Option<Log<'a>> {
+    pub(crate) fn log<'a>(
+        &self,
+        table: AdjacencyTable,
+        owner: VertexId,
+        keeps: &'a impl Keeps,
+    ) -> Option<Log<'a>> {
         self.index(table.direction).log(owner, table.label, keeps)
     }
 }
@@ -212,7 +217,7 @@ impl AddLabels for Tel {
         let labels = self.tables.len() / self.indexes.len();
         self.records.add_label(label);
         // The catalog checked that its labels can be numbered.
-        Table::of(LabelId(labels as u16), label, self.topology).for_each(|table| {
+        AdjacencyTable::of(LabelId(labels as u16), label, self.topology).for_each(|table| {
             self.tables.push(table);
         });
     }

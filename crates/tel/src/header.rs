@@ -6,7 +6,7 @@ use hedgerow_sync::atomic::{AtomicU8, AtomicU32, AtomicU64};
 
 /// The header of a block, followed by the ids.
 #[repr(C, align(8))]
-pub(crate) struct Header {
+pub(crate) struct BlockHeader {
     pub(crate) length: AtomicU32,
     /// Entries whose invalidation is [`DEAD`](crate::block).
     pub(crate) dead: AtomicU32,

@@ -6,7 +6,7 @@
 //! scan knows the size of a block before it accesses it.
 
 use crate::block::{Log, OwnedBlock};
-use crate::directory::{Directory, Slot};
+use crate::directory::{Slot, VertexDirectory};
 use crate::keeps::Keeps;
 use crate::store::BlockStore;
 use hedgerow_model::{LabelId, VertexId};
@@ -24,17 +24,17 @@ const CLASS: usize = 31 << 1;
 
 /// The blocks of all vertices in one stored direction.
 #[derive(Default)]
-pub(crate) struct Index {
-    pub(crate) directory: Directory,
+pub(crate) struct BlockIndex {
+    pub(crate) directory: VertexDirectory,
 }
 
 /// The blocks of a vertex that has edges of several labels, ascending by label. The set of labels
 /// never changes.
-pub(crate) struct Labels(Box<[(LabelId, Slot)]>);
+pub(crate) struct LabelBlocks(Box<[(LabelId, Slot)]>);
 
-impl Labels {
+impl LabelBlocks {
     fn bytes(&self) -> usize {
-        size_of::<Labels>() + size_of_val(&*self.0)
+        size_of::<LabelBlocks>() + size_of_val(&*self.0)
     }
 
     #[inline]
@@ -45,10 +45,10 @@ impl Labels {
 }
 
 /// What a slot points to.
-pub(crate) enum Target<'a> {
+pub(crate) enum SlotTarget<'a> {
     Nothing,
     Block(BlockAt),
-    Labels(&'a Labels),
+    Labels(&'a LabelBlocks),
 }
 
 /// The address and class of a block.
@@ -84,29 +84,29 @@ impl BlockAt {
 
 /// Decodes what a slot points to.
 #[inline]
-fn target<'a>(slot: &Slot, _keeps: &'a impl Keeps) -> Target<'a> {
+fn target<'a>(slot: &Slot, _keeps: &'a impl Keeps) -> SlotTarget<'a> {
     let pointer = slot.load(Ordering::Acquire);
     if pointer.addr() & LIST == 0 {
-        return BlockAt::of(pointer).map_or(Target::Nothing, Target::Block);
+        return BlockAt::of(pointer).map_or(SlotTarget::Nothing, SlotTarget::Block);
     }
-    let labels = pointer.map_addr(|address| address & !LIST).cast::<Labels>();
+    let labels = pointer.map_addr(|address| address & !LIST).cast::<LabelBlocks>();
     epoch::check_live(labels);
-    // SAFETY: linked by `Index::link`, and not dropped while `_keeps` is borrowed.
-    Target::Labels(unsafe { &*labels })
+    // SAFETY: linked by `BlockIndex::link`, and not dropped while `_keeps` is borrowed.
+    SlotTarget::Labels(unsafe { &*labels })
 }
 
-impl Index {
+impl BlockIndex {
     /// The block of a label behind a slot, if any. O(log labels of the vertex).
     #[inline]
     pub(crate) fn log_at<'a>(slot: &Slot, label: LabelId, keeps: &'a impl Keeps) -> Option<Log<'a>> {
         match target(slot, keeps) {
-            Target::Nothing => None,
-            Target::Block(BlockAt { memory, class }) => {
+            SlotTarget::Nothing => None,
+            SlotTarget::Block(BlockAt { memory, class }) => {
                 // SAFETY: linked with this class, and kept.
                 let log = unsafe { Log::new(memory, class) };
                 (log.label() == label).then_some(log)
             }
-            Target::Labels(labels) => {
+            SlotTarget::Labels(labels) => {
                 let BlockAt { memory, class } = BlockAt::of(labels.slot(label)?.load(Ordering::Acquire))?;
                 // SAFETY: as above.
                 Some(unsafe { Log::new(memory, class) })
@@ -126,9 +126,11 @@ impl Index {
     #[inline]
     pub(crate) fn class_at(slot: &Slot, label: LabelId, keeps: &impl Keeps) -> Option<u8> {
         match target(slot, keeps) {
-            Target::Nothing => None,
-            Target::Block(block) => Some(block.class()),
-            Target::Labels(labels) => Some(BlockAt::of(labels.slot(label)?.load(Ordering::Acquire))?.class()),
+            SlotTarget::Nothing => None,
+            SlotTarget::Block(block) => Some(block.class()),
+            SlotTarget::Labels(labels) => {
+                Some(BlockAt::of(labels.slot(label)?.load(Ordering::Acquire))?.class())
+            }
         }
     }
 
@@ -160,8 +162,8 @@ impl Index {
         let linked = block.map_or(std::ptr::null_mut(), |block| BlockAt::tagged(block.into_linked()));
         let slot = self.directory.get_or_create(owner, memory);
         match target(slot, keeps) {
-            Target::Nothing => slot.store(linked, Ordering::Release),
-            Target::Block(old) => {
+            SlotTarget::Nothing => slot.store(linked, Ordering::Release),
+            SlotTarget::Block(old) => {
                 // SAFETY: linked, and the owner is locked.
                 let old_label = unsafe { Log::new(old.memory, old.class) }.label();
                 if old_label == label {
@@ -174,7 +176,7 @@ impl Index {
                     return Self::link_labels(slot, labels.into_iter());
                 }
             }
-            Target::Labels(labels) => match labels.slot(label) {
+            SlotTarget::Labels(labels) => match labels.slot(label) {
                 Some(of_label) => {
                     let old = BlockAt::of(of_label.load(Ordering::Acquire));
                     of_label.store(linked, Ordering::Release);
@@ -206,7 +208,7 @@ impl Index {
 
     fn link_labels(slot: &Slot, labels: impl Iterator<Item = (LabelId, *mut u8)>) -> isize {
         let labels = labels.map(|(label, block)| (label, Slot::new(block))).collect();
-        let labels = Box::new(Labels(labels));
+        let labels = Box::new(LabelBlocks(labels));
         let bytes = labels.bytes();
         let pointer = Box::into_raw(labels).cast::<u8>();
         slot.store(pointer.map_addr(|address| address | LIST), Ordering::Release);
@@ -215,7 +217,7 @@ impl Index {
 
     /// # Safety
     /// The list is unlinked, and is retired once.
-    unsafe fn retire_labels(labels: &Labels, guard: &Guard) -> isize {
+    unsafe fn retire_labels(labels: &LabelBlocks, guard: &Guard) -> isize {
         let bytes = labels.bytes() as isize;
         // SAFETY: from `Box::into_raw` in `link_labels`, and unlinked.
         unsafe { guard.defer_drop(std::ptr::from_ref(labels).cast_mut()) };
@@ -233,9 +235,9 @@ impl Index {
         let mut lists = 0;
         for (_, slot) in self.directory.slots(0..u32::MAX) {
             match target(slot, keeps) {
-                Target::Nothing => {}
-                Target::Block(at) => block(at),
-                Target::Labels(labels) => {
+                SlotTarget::Nothing => {}
+                SlotTarget::Block(at) => block(at),
+                SlotTarget::Labels(labels) => {
                     lists += labels.bytes();
                     let blocks =
                         labels.0.iter().filter_map(|(_, slot)| BlockAt::of(slot.load(Ordering::Acquire)));
@@ -254,7 +256,7 @@ impl Index {
                 free(BlockAt::of(pointer), store);
                 continue;
             }
-            let labels = pointer.map_addr(|address| address & !LIST).cast::<Labels>();
+            let labels = pointer.map_addr(|address| address & !LIST).cast::<LabelBlocks>();
             // SAFETY: from `Box::into_raw` in `link_labels`, linked until now.
             let labels = unsafe { Box::from_raw(labels) };
             labels.0.iter().for_each(|(_, slot)| free(BlockAt::of(slot.load(Ordering::Acquire)), store));

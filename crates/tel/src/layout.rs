@@ -1,6 +1,6 @@
 //! The memory layout of a block, for each size and shape.
 
-use crate::header::{Header, RecordNotes};
+use crate::header::{BlockHeader, RecordNotes};
 use hedgerow_records::memory::{LONGEST_EMBEDDED, embedded_size};
 use std::ops::Add;
 
@@ -14,7 +14,7 @@ pub(crate) const SMALLEST: usize = if cfg!(hedgerow_shuttle) { 1 << 11 } else { 
 const FILTERED_FROM: usize = if cfg!(hedgerow_shuttle) { usize::MAX } else { 256 };
 
 /// Bytes of the header of a block.
-pub(crate) const HEADER_BYTES: usize = size_of::<Header>();
+pub(crate) const HEADER_BYTES: usize = size_of::<BlockHeader>();
 
 /// Bytes of an atomic timestamp.
 const ATOMIC: usize = size_of::<hedgerow_sync::atomic::AtomicU64>();
@@ -88,7 +88,7 @@ impl Fit {
     /// Panics beyond 2^32 - 3 entries: a vertex has fewer neighbors, and old entries count.
     pub(crate) fn plain(width: usize, entries: usize) -> Fit {
         let shape = Shape::plain(width);
-        let fits = (0..CLASSES as u8).find(|class| Layout::of(*class, shape).capacity >= entries);
+        let fits = (0..CLASSES as u8).find(|class| BlockLayout::of(*class, shape).capacity >= entries);
         Fit { class: fits.expect("a log has fewer than 2^32 - 3 entries"), shape }
     }
 
@@ -101,8 +101,8 @@ impl Fit {
         let large_enough = (0..CLASSES as u8).skip_while(|class| bytes_of(*class) < least);
         let mut fits = large_enough.filter_map(|class| {
             let shapes = (0..DENSITIES.len()).map(|density| Shape((PLAIN_SHAPES + density) as u8));
-            let fitting = shapes.filter(|shape| Layout::of(class, *shape).fits(need));
-            let shape = fitting.max_by_key(|shape| Layout::of(class, *shape).growth(need))?;
+            let fitting = shapes.filter(|shape| BlockLayout::of(class, *shape).fits(need));
+            let shape = fitting.max_by_key(|shape| BlockLayout::of(class, *shape).growth(need))?;
             Some(Fit { class, shape })
         });
         fits.next().expect("a log is smaller than the largest block")
@@ -116,7 +116,7 @@ impl Fit {
 /// Ids and values come first, so that a scan of a small block finds them in the cache lines of its
 /// header.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Layout {
+pub(crate) struct BlockLayout {
     /// The maximum number of entries.
     pub(crate) capacity: usize,
     /// Bytes of each value.
@@ -136,9 +136,9 @@ const fn max(one: usize, other: usize) -> usize {
     if one > other { one } else { other }
 }
 
-impl Layout {
+impl BlockLayout {
     /// `per_entry` is the bytes of records per entry; `None` without records.
-    const fn compute(class: usize, width: usize, per_entry: Option<usize>) -> Layout {
+    const fn compute(class: usize, width: usize, per_entry: Option<usize>) -> BlockLayout {
         let bytes = SMALLEST << class;
         let filter_bytes = if bytes > FILTERED_FROM { bytes / 16 } else { 0 };
         let filter = bytes - filter_bytes;
@@ -158,7 +158,7 @@ impl Layout {
             let columns = invalidations + capacity * ATOMIC + record_notes;
             if columns + capacity * per_entry <= filter {
                 let record_room = if record_notes == 0 { 0 } else { filter - columns };
-                return Layout {
+                return BlockLayout {
                     capacity,
                     width,
                     values,
@@ -177,7 +177,7 @@ impl Layout {
     /// Positions have 32 bits, and two values have another meaning.
     const MOST: usize = u32::MAX as usize - 2;
 
-    const fn of_shape(shape: usize) -> [Layout; CLASSES] {
+    const fn of_shape(shape: usize) -> [BlockLayout; CLASSES] {
         let (width, per_entry) = match shape.checked_sub(PLAIN_SHAPES) {
             Some(density) => (8, Some(DENSITIES[density])),
             None => (4 * shape, None),
@@ -191,7 +191,7 @@ impl Layout {
         layouts
     }
 
-    const fn of_all_shapes() -> [[Layout; CLASSES]; PLAIN_SHAPES + DENSITIES.len()] {
+    const fn of_all_shapes() -> [[BlockLayout; CLASSES]; PLAIN_SHAPES + DENSITIES.len()] {
         let mut layouts = [Self::of_shape(0); PLAIN_SHAPES + DENSITIES.len()];
         let mut shape = 1;
         while shape < layouts.len() {
@@ -203,8 +203,9 @@ impl Layout {
 
     /// The layout of a size class and shape. O(1).
     #[inline]
-    pub(crate) fn of(class: u8, shape: Shape) -> &'static Layout {
-        static LAYOUTS: [[Layout; CLASSES]; PLAIN_SHAPES + DENSITIES.len()] = Layout::of_all_shapes();
+    pub(crate) fn of(class: u8, shape: Shape) -> &'static BlockLayout {
+        static LAYOUTS: [[BlockLayout; CLASSES]; PLAIN_SHAPES + DENSITIES.len()] =
+            BlockLayout::of_all_shapes();
         &LAYOUTS[usize::from(shape.0)][usize::from(class)]
     }
 
@@ -242,19 +243,19 @@ mod tests {
         assert_eq!(HEADER_BYTES, 32);
         for width in [0, 4, 8] {
             for class in 0..CLASSES as u8 {
-                let layout = Layout::of(class, Shape::plain(width));
+                let layout = BlockLayout::of(class, Shape::plain(width));
                 assert!(layout.capacity >= 1);
                 assert_well_laid(layout, class);
                 let end = layout.invalidations + 8 * layout.capacity;
-                assert!(layout.filter - end < 40 || layout.capacity == Layout::MOST);
-                let is_smallest = layout.capacity < Layout::MOST;
+                assert!(layout.filter - end < 40 || layout.capacity == BlockLayout::MOST);
+                let is_smallest = layout.capacity < BlockLayout::MOST;
                 let fit = Fit::plain(width, layout.capacity);
                 assert!(!is_smallest || fit == Fit { class, shape: Shape::plain(width) });
             }
         }
     }
 
-    fn assert_well_laid(layout: &Layout, class: u8) {
+    fn assert_well_laid(layout: &BlockLayout, class: u8) {
         assert!(layout.creations.is_multiple_of(8) && layout.invalidations.is_multiple_of(8));
         assert!(layout.notes().is_multiple_of(8) && layout.filter.is_multiple_of(8));
         assert!(layout.filter_words == 0 || layout.filter_words.is_power_of_two());
@@ -267,13 +268,13 @@ mod tests {
         for shape in Shape::with_records() {
             assert!(shape.has_records());
             for class in 0..CLASSES as u8 {
-                let layout = Layout::of(class, shape);
+                let layout = BlockLayout::of(class, shape);
                 assert_well_laid(layout, class);
                 assert_eq!(layout.notes() + RECORD_NOTES + layout.record_room, layout.filter);
                 let per_entry = DENSITIES[usize::from(shape.0) - PLAIN_SHAPES];
                 assert!(layout.record_room >= layout.capacity * per_entry);
                 let next = (layout.capacity + 1) * per_entry;
-                assert!(layout.record_room < next + 28 + 8 || layout.capacity == Layout::MOST);
+                assert!(layout.record_room < next + 28 + 8 || layout.capacity == BlockLayout::MOST);
             }
         }
     }
@@ -285,9 +286,9 @@ mod tests {
             for per_entry in [0, 2, 9, 31, 64, 100, 257, 258] {
                 let need = Need { entries, record_bytes: entries * per_entry };
                 let fit = Fit::with_records(need);
-                assert!(Layout::of(fit.class, fit.shape).fits(need));
+                assert!(BlockLayout::of(fit.class, fit.shape).fits(need));
                 let smaller = (0..fit.class).flat_map(|class| {
-                    Shape::with_records().filter(move |shape| Layout::of(class, *shape).fits(need))
+                    Shape::with_records().filter(move |shape| BlockLayout::of(class, *shape).fits(need))
                 });
                 assert_eq!(smaller.count(), 0);
             }

@@ -1,7 +1,7 @@
 //! Planning the changes of a commit and making room for them, before they become visible.
 
 use crate::block::{END_OF_TIME, Log, OwnedBlock, VALID, Writer};
-use crate::graph::{Table, Tel, check_lock};
+use crate::graph::{AdjacencyTable, Tel, check_lock};
 use crate::keeps::Locked;
 use crate::layout::{Fit, Need, bytes_of};
 use crate::store::Full;
@@ -48,7 +48,7 @@ pub(crate) struct VertexLink<'l> {
 pub(crate) struct RowLink<'l> {
     pub(crate) owner: VertexId,
     pub(crate) table: u32,
-    pub(crate) target: Target<'l>,
+    pub(crate) target: WriteTarget<'l>,
     /// Bytes of the currently linked block.
     pub(crate) old_bytes: usize,
     pub(crate) changes: &'l [EdgeChange],
@@ -60,17 +60,17 @@ pub(crate) struct RowLink<'l> {
 pub(crate) type Positions = SmallVec<[u32; 4]>;
 
 /// Where the changes are written.
-pub(crate) enum Target<'l> {
+pub(crate) enum WriteTarget<'l> {
     InPlace(Writer<'l>),
     New(OwnedBlock<'l>),
 }
 
-impl<'l> Target<'l> {
+impl<'l> WriteTarget<'l> {
     #[inline]
     fn writer(&mut self) -> &mut Writer<'l> {
         match self {
-            Target::InPlace(writer) => writer,
-            Target::New(block) => block.writer(),
+            WriteTarget::InPlace(writer) => writer,
+            WriteTarget::New(block) => block.writer(),
         }
     }
 }
@@ -160,7 +160,7 @@ impl Tel {
         Ok(Prepared { changes, outcome, changed })
     }
 
-    fn table_of(&self, effects: &AdjacencyEffects) -> (usize, Table) {
+    fn table_of(&self, effects: &AdjacencyEffects) -> (usize, AdjacencyTable) {
         let number = self.position(effects.label, effects.direction);
         let table = self.table_at(number);
         assert_eq!(table.direction, effects.direction, "effects name a direction that the topology stores");
@@ -215,13 +215,13 @@ impl Tel {
     /// The log of a locked vertex.
     pub(crate) fn log_of<'l>(
         &self,
-        table: Table,
+        table: AdjacencyTable,
         owner: VertexId,
         locks: &'l HeldLocks<'_>,
     ) -> Option<Log<'l>> {
         let slot = self.index(table.direction).directory.get(owner)?;
         // The borrowed locks are the proof.
-        crate::index::Index::log_at(slot, table.label, Locked::of(locks))
+        crate::index::BlockIndex::log_at(slot, table.label, Locked::of(locks))
     }
 
     fn link_vertex<'l>(&'l self, planned: &PlannedVertex<'l>) -> VertexLink<'l> {
@@ -239,7 +239,7 @@ impl Tel {
             (None, Some(log)) => {
                 // SAFETY: the owner is locked, and nothing was published since the log was looked
                 // up.
-                Target::InPlace(unsafe { Writer::new(log) })
+                WriteTarget::InPlace(unsafe { Writer::new(log) })
             }
             (fit, log) => {
                 let fit = fit.unwrap_or_else(|| table.fit(Need::default()));
@@ -250,7 +250,7 @@ impl Tel {
                 for position in positions.iter_mut().filter(|position| **position < NOTHING) {
                     *position -= left_out.partition_point(|dead| dead < position) as u32;
                 }
-                Target::New(block)
+                WriteTarget::New(block)
             }
         };
         self.write_new(target.writer(), table, changes, &positions);
@@ -260,7 +260,13 @@ impl Tel {
 
     /// Writes new entries ahead, sorted by time if edges have one: the puts of a commit have no
     /// other order.
-    fn write_new(&self, writer: &mut Writer<'_>, table: Table, changes: &[EdgeChange], positions: &[u32]) {
+    fn write_new(
+        &self,
+        writer: &mut Writer<'_>,
+        table: AdjacencyTable,
+        changes: &[EdgeChange],
+        positions: &[u32],
+    ) {
         let is_new = |number: usize| positions.get(number).is_none_or(|position| *position == NEW);
         let new = changes.iter().enumerate().filter(|(number, _)| is_new(*number));
         let new = new.filter_map(|(_, change)| Some((change.neighbor, change.value?)));
@@ -277,7 +283,7 @@ impl Tel {
     /// O(log).
     pub(crate) fn copied<'s>(
         &self,
-        table: Table,
+        table: AdjacencyTable,
         mut block: OwnedBlock<'s>,
         log: Option<Log<'_>>,
     ) -> (OwnedBlock<'s>, Vec<u32>) {
@@ -293,7 +299,7 @@ impl Tel {
 ///
 /// A copied log gets spare room of a quarter of its contents, so that copies cost O(1) per change.
 #[inline]
-pub(crate) fn fit_for_more(table: Table, log: Option<Log<'_>>, more: Need) -> Option<Fit> {
+pub(crate) fn fit_for_more(table: AdjacencyTable, log: Option<Log<'_>>, more: Need) -> Option<Fit> {
     let Some(log) = log else { return Some(table.fit(more)) };
     if log.has_room(more) {
         return None;

@@ -1,7 +1,7 @@
 //! Freeing old entries, and old versions of vertices, that are garbage.
 
 use crate::block::{Log, Writer};
-use crate::garbage::{NOTE_BYTES, Place, Superseded};
+use crate::garbage::{NOTE_BYTES, Superseded, VersionPlace};
 use crate::graph::{Tel, unit_of};
 use crate::keeps::Locked;
 use crate::vertex::Vertex;
@@ -12,9 +12,9 @@ use hedgerow_sync::atomic::Ordering;
 use hedgerow_sync::epoch;
 
 impl Versioned for Tel {
-    type Place = Place;
+    type Place = VersionPlace;
 
-    fn garbage(&self) -> &Garbage<Place> {
+    fn garbage(&self) -> &Garbage<VersionPlace> {
         &self.garbage
     }
 
@@ -22,7 +22,7 @@ impl Versioned for Tel {
         &self.memory
     }
 
-    fn unit_of(place: &Place) -> LockUnit {
+    fn unit_of(place: &VersionPlace) -> LockUnit {
         unit_of(place.owner)
     }
 

@@ -20,7 +20,7 @@ const WORTHWHILE_BYTES: usize = 1 << 16;
 
 /// The logs that became sparse without a snapshot's closing.
 #[derive(Default)]
-pub(crate) struct Sparse {
+pub(crate) struct SparseLogs {
     logs: Mutex<Vec<SparseLog>>,
     bytes: AtomicUsize,
 }
@@ -33,7 +33,7 @@ struct SparseLog {
     bytes: usize,
 }
 
-impl Sparse {
+impl SparseLogs {
     /// Lists a log.
     pub(crate) fn push(&self, owner: VertexId, table: u32, bytes: usize) {
         self.logs.lock().push(SparseLog { owner, table, bytes });

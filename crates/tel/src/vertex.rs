@@ -23,7 +23,7 @@ const DELETED: usize = 2;
 const TAGS: usize = INLINE | DELETED;
 
 /// The state of a vertex from one timestamp on.
-pub(crate) struct Version {
+pub(crate) struct VertexVersion {
     since: CommitTimestamp,
     /// `None` while it does not exist.
     record: Option<Record>,
@@ -31,10 +31,10 @@ pub(crate) struct Version {
 }
 
 /// The decoded content of a slot.
-enum State<'a> {
+enum VertexState<'a> {
     Never,
     Inline(CommitTimestamp),
-    Version(&'a Version),
+    Version(&'a VertexVersion),
 }
 
 fn inline(since: CommitTimestamp) -> *mut u8 {
@@ -42,33 +42,33 @@ fn inline(since: CommitTimestamp) -> *mut u8 {
 }
 
 #[inline]
-fn state<'a>(pointer: *mut u8, _keeps: &'a impl Keeps) -> State<'a> {
+fn state<'a>(pointer: *mut u8, _keeps: &'a impl Keeps) -> VertexState<'a> {
     if pointer.is_null() {
-        return State::Never;
+        return VertexState::Never;
     }
     if pointer.addr() & INLINE != 0 {
-        return State::Inline(CommitTimestamp((pointer.addr() >> 2) as u64));
+        return VertexState::Inline(CommitTimestamp((pointer.addr() >> 2) as u64));
     }
-    let version = pointer.map_addr(|address| address & !TAGS).cast::<Version>();
+    let version = pointer.map_addr(|address| address & !TAGS).cast::<VertexVersion>();
     epoch::check_live(version);
     // SAFETY: linked by `apply`, and not dropped while `_keeps` is borrowed.
-    State::Version(unsafe { &*version })
+    VertexState::Version(unsafe { &*version })
 }
 
-impl State<'_> {
+impl VertexState<'_> {
     fn since(&self) -> Option<CommitTimestamp> {
         match self {
-            State::Never => None,
-            State::Inline(since) => Some(*since),
-            State::Version(version) => Some(version.since),
+            VertexState::Never => None,
+            VertexState::Inline(since) => Some(*since),
+            VertexState::Version(version) => Some(version.since),
         }
     }
 
     /// Bytes of the version.
     fn bytes(&self) -> usize {
         match self {
-            State::Version(version) => {
-                size_of::<Version>() + version.record.as_ref().map_or(0, Record::heap_bytes)
+            VertexState::Version(version) => {
+                size_of::<VertexVersion>() + version.record.as_ref().map_or(0, Record::heap_bytes)
             }
             _ => 0,
         }
@@ -76,15 +76,15 @@ impl State<'_> {
 
     fn record(&self) -> Option<&Record> {
         match self {
-            State::Never => None,
-            State::Inline(_) => Some(&Record::EMPTY),
-            State::Version(version) => version.record.as_ref(),
+            VertexState::Never => None,
+            VertexState::Inline(_) => Some(&Record::EMPTY),
+            VertexState::Version(version) => version.record.as_ref(),
         }
     }
 
     fn older(&self) -> *mut u8 {
         match self {
-            State::Version(version) => version.older.load(Ordering::Acquire),
+            VertexState::Version(version) => version.older.load(Ordering::Acquire),
             _ => std::ptr::null_mut(),
         }
     }
@@ -141,7 +141,9 @@ impl Vertex<'_> {
             _ => false,
         };
         let bytes = match change {
-            VertexChange::Put(record) if !record.is_empty() => size_of::<Version>() + record.heap_bytes(),
+            VertexChange::Put(record) if !record.is_empty() => {
+                size_of::<VertexVersion>() + record.heap_bytes()
+            }
             _ => 0,
         };
         (!is_same).then(|| bytes as isize - state.bytes() as isize)
@@ -172,7 +174,7 @@ impl Vertex<'_> {
             memory.retained += (old_state.bytes() + NOTE_BYTES) as isize;
         }
         self.0.store(new, Ordering::Release);
-        if let (None, State::Version(version)) = (kept, &old_state) {
+        if let (None, VertexState::Version(version)) = (kept, &old_state) {
             // SAFETY: just unlinked.
             unsafe { retire(version, guard) };
         }
@@ -188,12 +190,12 @@ impl Vertex<'_> {
     ) -> MemoryChange {
         let mut newer = state(self.0.load(Ordering::Acquire), keeps);
         let mut memory = MemoryChange::default();
-        while let State::Version(version) = newer {
+        while let VertexState::Version(version) = newer {
             let old = state(version.older.load(Ordering::Acquire), keeps);
             if old.since() == Some(born) {
                 version.older.store(old.older(), Ordering::Release);
                 memory.retained -= (old.bytes() + NOTE_BYTES) as isize;
-                if let State::Version(old) = old {
+                if let VertexState::Version(old) = old {
                     // SAFETY: just unlinked.
                     unsafe { retire(old, guard) };
                 }
@@ -208,7 +210,7 @@ impl Vertex<'_> {
     /// Stores the state in the slot itself if that is possible, once there are no older versions.
     fn shorten(self, keeps: &impl Keeps, guard: &Guard) -> isize {
         let newest = state(self.0.load(Ordering::Acquire), keeps);
-        let State::Version(version) = newest else { return 0 };
+        let VertexState::Version(version) = newest else { return 0 };
         let short = match &version.record {
             None => std::ptr::null_mut(),
             Some(record) if record.is_empty() => inline(version.since),
@@ -249,7 +251,7 @@ impl Vertex<'_> {
     pub(crate) fn clear(self) {
         let mut pointer = self.0.swap(std::ptr::null_mut(), Ordering::AcqRel);
         while !pointer.is_null() && pointer.addr() & INLINE == 0 {
-            let version = pointer.map_addr(|address| address & !TAGS).cast::<Version>();
+            let version = pointer.map_addr(|address| address & !TAGS).cast::<VertexVersion>();
             // SAFETY: from `Box::into_raw` in `link`, linked until now.
             let version = unsafe { Box::from_raw(version) };
             pointer = version.older.load(Ordering::Acquire);
@@ -260,7 +262,7 @@ impl Vertex<'_> {
 /// A slot that points to a new version.
 fn link(since: CommitTimestamp, record: Option<Record>, older: *mut u8) -> *mut u8 {
     let tag = if record.is_none() { DELETED } else { 0 };
-    let version = Box::new(Version { since, record, older: Slot::new(older) });
+    let version = Box::new(VertexVersion { since, record, older: Slot::new(older) });
     Box::into_raw(version).cast::<u8>().map_addr(|address| address | tag)
 }
 
@@ -268,7 +270,7 @@ fn link(since: CommitTimestamp, record: Option<Record>, older: *mut u8) -> *mut 
 ///
 /// # Safety
 /// It is unlinked, and is retired once.
-unsafe fn retire(version: &Version, guard: &Guard) {
+unsafe fn retire(version: &VertexVersion, guard: &Guard) {
     // SAFETY: from `Box::into_raw` in `link`, and unlinked.
     unsafe { guard.defer_drop(std::ptr::from_ref(version).cast_mut()) }
 }

@@ -2,8 +2,8 @@
 
 use crate::block::END_OF_TIME;
 use crate::cursor::TelCursor;
-use crate::graph::{Table, Tel, unit_of};
-use crate::index::Index;
+use crate::graph::{AdjacencyTable, Tel, unit_of};
+use crate::index::BlockIndex;
 use crate::layout::bytes_of;
 use crate::vertex::Vertex;
 use hedgerow_model::token::{HeldLocks, Registered};
@@ -159,7 +159,7 @@ impl<'s> RecordView for TelView<'s> {
 /// The adjacency of one label in one direction, with values of type `W` next to the neighbors.
 pub struct TelAdjacency<'s, W> {
     view: TelView<'s>,
-    table: Table,
+    table: AdjacencyTable,
     values: PhantomData<fn() -> W>,
 }
 
@@ -187,11 +187,11 @@ impl<'s, W> TelAdjacency<'s, W> {
         self.view.check_lock(vertex);
     }
 
-    pub(crate) fn table(&self) -> Table {
+    pub(crate) fn table(&self) -> AdjacencyTable {
         self.table
     }
 
-    pub(crate) fn index(&self) -> &'s Index {
+    pub(crate) fn index(&self) -> &'s BlockIndex {
         self.view.engine.index(self.table.direction)
     }
 
@@ -201,7 +201,7 @@ impl<'s, W> TelAdjacency<'s, W> {
         let mut stretches: Vec<(u32, u64)> = Vec::new();
         let guard = epoch::pin();
         for (vertex, slot) in self.index().directory.slots(0..self.vertex_bound()) {
-            let Some(class) = Index::class_at(slot, self.table.label, &guard) else { continue };
+            let Some(class) = BlockIndex::class_at(slot, self.table.label, &guard) else { continue };
             let end = (vertex.get() / TOGETHER + 1).saturating_mul(TOGETHER);
             let bytes = bytes_of(class) as u64;
             match stretches.last_mut() {

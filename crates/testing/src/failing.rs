@@ -4,7 +4,7 @@ use crate::{Recount, Tested};
 use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered, Stamp};
 use hedgerow_model::{
     Admission, Allowance, Catalog, CommitTimestamp, Durable, Effects, Engine, EngineError, LockUnit,
-    MemoryUse, Prepared, Progress, ReadError, Topology, UnitLocks, VertexId, WriteError,
+    MaintenanceProgress, MemoryUse, Prepared, ReadError, Topology, UnitLocks, VertexId, WriteError,
 };
 use hedgerow_sync::atomic::{AtomicUsize, Ordering};
 use rayon::ThreadPool;
@@ -132,7 +132,7 @@ impl<E: Engine> Engine for Failing<E> {
         live: &LiveTimestamps,
         units: &dyn UnitLocks,
         budget_bytes: usize,
-    ) -> Result<Progress, EngineError> {
+    ) -> Result<MaintenanceProgress, EngineError> {
         match self.fails(Fallible::Maintain) {
             true => Err(WriteError::new("a level", injected()).into()),
             false => self.engine.maintain(live, units, budget_bytes),

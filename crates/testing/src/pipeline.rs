@@ -6,8 +6,8 @@ use crate::oracle::{LABELS, Oracle, Request};
 use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered, Stamp};
 use hedgerow_model::{
     Allowance, Catalog, ColumnType, CommitTimestamp, Count, Counts, EdgeSchema, Engine, EngineError, Field,
-    LabelId, LabelSchema, LockUnit, MemoryUse, Outcome, Progress, ReadError, Reclaimed, RecordSchema,
-    ShortPlan, ShortWrites, StoredEdge, Topology, UnitLocks, ValueType, VertexId,
+    LabelId, LabelSchema, LockUnit, MaintenanceProgress, MemoryUse, Outcome, ReadError, Reclaimed,
+    RecordSchema, ShortPlan, ShortWrites, StoredEdge, Topology, UnitLocks, ValueType, VertexId,
 };
 
 /// A store, the oracle of its newest state, and the open snapshots.
@@ -236,7 +236,7 @@ impl<T: Tested> Pipeline<T> {
         let live = unsafe { LiveTimestamps::as_of(live, self.last) };
         let units = Units { busy, counts: self.counts() };
         let before = self.engine.memory();
-        let Progress { reclaimed, .. } = self.engine.maintain(&live, &units, budget_bytes)?;
+        let MaintenanceProgress { reclaimed, .. } = self.engine.maintain(&live, &units, budget_bytes)?;
         if T::RECOUNT.is_some() {
             let after = self.engine.memory();
             assert!(after.live_bytes <= before.live_bytes);

@@ -17,7 +17,7 @@ const UNREACHED: u32 = u32::MAX;
 const SMALL_LEVEL: u64 = 4096;
 
 /// The graph to search.
-pub(super) struct Edges<'a, O, I> {
+pub(super) struct SearchedGraph<'a, O, I> {
     pub(super) outgoing: &'a O,
     pub(super) incoming: &'a I,
     /// Total number of neighbors of all vertices.
@@ -74,7 +74,7 @@ impl Search {
     pub(super) fn run<O: Adjacency, I: Adjacency>(
         &mut self,
         source: VertexId,
-        edges: &Edges<'_, O, I>,
+        edges: &SearchedGraph<'_, O, I>,
         execution: Execution<'_>,
     ) -> Result<u64, KernelError> {
         for vertex in self.found.drain(..) {
@@ -150,7 +150,7 @@ fn chunk_size(vertices: usize, execution: Execution<'_>) -> usize {
 /// The forward phase of a search.
 struct Forward<'s, O, I> {
     search: &'s mut Search,
-    edges: &'s Edges<'s, O, I>,
+    edges: &'s SearchedGraph<'s, O, I>,
     execution: Execution<'s>,
     source: VertexId,
     /// The depth of the level that was found last.

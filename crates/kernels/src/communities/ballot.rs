@@ -10,25 +10,25 @@ const FEW_VOTES: usize = 8;
 /// labels.
 pub(super) struct Ballot {
     /// A power of two; at least half of them are free.
-    slots: Vec<Slot>,
+    slots: Vec<LabelVotes>,
 }
 
 /// A label and its number of votes; free if that is 0.
 #[derive(Clone, Copy, Default)]
-struct Slot {
+struct LabelVotes {
     label: u32,
     votes: u32,
 }
 
 /// The leading label: the one with the most votes, the smallest of several.
 #[derive(Clone, Copy, Default)]
-struct Leader(Slot);
+struct Leader(LabelVotes);
 
 impl Leader {
     #[inline]
     fn stand(&mut self, label: u32, votes: u32) {
         if votes > self.0.votes || (votes == self.0.votes && label < self.0.label) {
-            self.0 = Slot { label, votes };
+            self.0 = LabelVotes { label, votes };
         }
     }
 }
@@ -57,7 +57,7 @@ impl Ballot {
 
     fn count(&mut self, votes: impl Iterator<Item = u32>) -> Leader {
         self.slots.clear();
-        self.slots.resize(SLOTS, Slot::default());
+        self.slots.resize(SLOTS, LabelVotes::default());
         let (mut leader, mut different) = (Leader::default(), 0);
         for label in votes {
             let slot = self.slot(label);
@@ -74,7 +74,7 @@ impl Ballot {
 
     /// The slot of a label, inserting it if necessary.
     #[inline]
-    fn slot(&mut self, label: u32) -> &mut Slot {
+    fn slot(&mut self, label: u32) -> &mut LabelVotes {
         let last = self.slots.len() - 1;
         let shift = u32::BITS - self.slots.len().ilog2();
         // The high bits of a product spread labels that are close to each other (Knuth).
@@ -89,8 +89,8 @@ impl Ballot {
 
     #[cold]
     fn grow(&mut self) {
-        let larger = vec![Slot::default(); 4 * self.slots.len()];
-        for Slot { label, votes } in std::mem::replace(&mut self.slots, larger) {
+        let larger = vec![LabelVotes::default(); 4 * self.slots.len()];
+        for LabelVotes { label, votes } in std::mem::replace(&mut self.slots, larger) {
             if votes > 0 {
                 self.slot(label).votes = votes;
             }

@@ -1,6 +1,6 @@
 //! Builds a partition from an old one and its changes.
 
-use super::{Clustered, LEAF_CAPACITY, Place, Set};
+use super::{Clustered, LEAF_CAPACITY, RowPlace, Set};
 use crate::counted::Counted;
 use crate::partition::{LARGE, Partition, SMALL_AGAIN};
 use crate::radix::CompressedArt;
@@ -139,7 +139,7 @@ impl Clustered {
 /// The leaves of a B+ tree under construction, and the place of each set.
 struct Leaves {
     column: ColumnType,
-    places: [Place; PARTITION_SIZE],
+    places: [RowPlace; PARTITION_SIZE],
     leaves: Vec<Arc<Counted<Rows>>>,
     /// The sets for the next leaves, and their slots.
     open: Rows,
@@ -152,7 +152,7 @@ impl Leaves {
     fn new(column: ColumnType, leaves: usize) -> Self {
         Leaves {
             column,
-            places: [Place::default(); PARTITION_SIZE],
+            places: [RowPlace::default(); PARTITION_SIZE],
             leaves: Vec::with_capacity(leaves),
             open: Rows::with_capacity(column, LEAF_CAPACITY),
             open_slots: Vec::new(),
@@ -195,7 +195,7 @@ impl Leaves {
 
     /// Records where in the last leaf a set lies.
     fn place(&mut self, slot: usize, stretch: Range<usize>) {
-        self.places[slot] = Place {
+        self.places[slot] = RowPlace {
             leaf: (self.leaves.len() - 1) as u16,
             start: stretch.start as u16,
             length: stretch.len() as u16,
@@ -249,7 +249,7 @@ impl Leaves {
         }
     }
 
-    fn finish(mut self) -> (Vec<Arc<Counted<Rows>>>, [Place; PARTITION_SIZE]) {
+    fn finish(mut self) -> (Vec<Arc<Counted<Rows>>>, [RowPlace; PARTITION_SIZE]) {
         self.close();
         self.leaves.shrink_to_fit();
         (self.leaves, self.places)

@@ -32,7 +32,7 @@ const _: () = assert!(LARGE <= LEAF_CAPACITY && LEAF_CAPACITY <= u16::MAX as usi
 #[derive(Clone, Debug)]
 pub struct Clustered {
     /// The vertex index of the small sets.
-    places: [Place; PARTITION_SIZE],
+    places: [RowPlace; PARTITION_SIZE],
     /// The leaves of the B+ tree, ascending.
     leaves: Vec<Arc<Counted<Rows>>>,
     /// One bit per slot: whether it has neighbors.
@@ -48,13 +48,13 @@ pub struct Clustered {
 
 /// Where a small set lies.
 #[derive(Clone, Copy, Debug, Default)]
-struct Place {
+struct RowPlace {
     leaf: u16,
     start: u16,
     length: u16,
 }
 
-impl Place {
+impl RowPlace {
     #[inline]
     fn stretch(self) -> Range<usize> {
         usize::from(self.start)..usize::from(self.start) + usize::from(self.length)
@@ -70,7 +70,7 @@ enum Set<'c> {
 impl Clustered {
     fn empty() -> Self {
         Clustered {
-            places: [Place::default(); PARTITION_SIZE],
+            places: [RowPlace::default(); PARTITION_SIZE],
             leaves: Vec::new(),
             occupied: 0,
             large_slots: 0,

@@ -11,8 +11,8 @@ use super::view::FineGrainedView;
 use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered, Stamp};
 use hedgerow_model::{
     AddLabels, Allowance, ColumnType, CommitTimestamp, Direction, Effects, Engine, EngineError, LabelId,
-    LabelSchema, LockUnit, MemoryUse, NoShortWrites, Prepared, Progress, Topology, UnitLocks, VertexId,
-    ViewError,
+    LabelSchema, LockUnit, MaintenanceProgress, MemoryUse, NoShortWrites, Prepared, Topology, UnitLocks,
+    VertexId, ViewError,
 };
 use hedgerow_reclamation::{Garbage, Memory, MemoryChange};
 use hedgerow_records::{RecordHeap, StagedEffects};
@@ -172,7 +172,7 @@ impl<E: Entries> Engine for FineGrained<E> {
         live: &LiveTimestamps,
         units: &dyn UnitLocks,
         budget_bytes: usize,
-    ) -> Result<Progress, EngineError> {
+    ) -> Result<MaintenanceProgress, EngineError> {
         let mut reclaimed = hedgerow_reclamation::reclaim(self, live, units, budget_bytes);
         self.records.reclaim_after(&mut reclaimed, live, budget_bytes);
         Ok(reclaimed.into())

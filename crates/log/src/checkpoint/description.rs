@@ -1,6 +1,6 @@
 //! The description of the whole graph in a checkpoint.
 
-use super::layout::Header;
+use super::layout::CheckpointHeader;
 use crate::body::{decode_catalog, encode_catalog};
 use hedgerow_encoding::wire::{DecodeError, Reader, put_bytes, put_varint};
 use hedgerow_model::{Catalog, ColumnType, CommitTimestamp, Counts, KeyKind, LabelId, LabelSchema, Topology};
@@ -70,7 +70,7 @@ impl Description {
         bytes
     }
 
-    pub(super) fn decode(bytes: &[u8], header: &Header) -> Result<Self, DecodeError> {
+    pub(super) fn decode(bytes: &[u8], header: &CheckpointHeader) -> Result<Self, DecodeError> {
         let reader = &mut Reader::new(bytes);
         let topology = read_kind(reader, &TOPOLOGIES)?;
         let keys = read_kind(reader, &KEYS)?;
@@ -82,7 +82,7 @@ impl Description {
         let input = if reader.flag()? { Some(reader.bytes()?.into()) } else { None };
         reader.end()?;
         let counts = Counts { vertex_bound, vertices, edges, beside: None };
-        let Header { store, timestamp, wall_clock } = *header;
+        let CheckpointHeader { store, timestamp, wall_clock } = *header;
         Ok(Description { store, timestamp, wall_clock, topology, keys, catalog, counts, input })
     }
 }

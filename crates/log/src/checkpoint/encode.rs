@@ -2,14 +2,14 @@
 
 use super::codec::rows::RowBuffer;
 use super::codec::vertices::VertexBuffer;
-use super::{CheckpointError, Content, Description, Source};
+use super::{CheckpointError, CheckpointSource, ChunkContent, Description};
 use hedgerow_model::{Column, ColumnType, LabelId, VertexId, with_column};
 use std::ops::{ControlFlow, Range};
 
 /// A chunk without an offset.
 #[derive(Debug)]
 pub(super) struct Encoded {
-    pub(super) content: Content,
+    pub(super) content: ChunkContent,
     pub(super) entries: u32,
     pub(super) first: u64,
     pub(super) last: u64,
@@ -18,28 +18,28 @@ pub(super) struct Encoded {
 
 /// A unit of work: content and a range of vertices.
 #[derive(Clone, Debug)]
-pub(super) struct Part {
-    pub(super) content: Content,
+pub(super) struct CheckpointPart {
+    pub(super) content: ChunkContent,
     pub(super) vertices: Range<u32>,
 }
 
 /// Encodes the chunks of a part. After each chunk `pause` may stop the work.
-pub(super) fn encode<S: Source>(
+pub(super) fn encode<S: CheckpointSource>(
     source: &S,
     description: &Description,
-    part: Part,
+    part: CheckpointPart,
     pause: &mut dyn FnMut() -> ControlFlow<()>,
 ) -> Result<Vec<Encoded>, CheckpointError> {
     match part.content {
-        Content::Description => Ok(vec![Encoded {
-            content: Content::Description,
+        ChunkContent::Description => Ok(vec![Encoded {
+            content: ChunkContent::Description,
             entries: 1,
             first: 0,
             last: 0,
             body: description.encode(),
         }]),
-        Content::Vertices => vertices(source, description, part.vertices, pause),
-        Content::Edges(label) => match description.column(label) {
+        ChunkContent::Vertices => vertices(source, description, part.vertices, pause),
+        ChunkContent::Edges(label) => match description.column(label) {
             ColumnType::Record => record_rows(source, description, label, part.vertices, pause),
             column => {
                 with_column!(column, W => rows::<S, W>(source, description, label, part.vertices, pause))
@@ -48,7 +48,7 @@ pub(super) fn encode<S: Source>(
     }
 }
 
-fn vertices<S: Source>(
+fn vertices<S: CheckpointSource>(
     source: &S,
     description: &Description,
     range: Range<u32>,
@@ -65,7 +65,7 @@ fn vertices<S: Source>(
             // A buffer has at most 2^16 vertices.
             let entries = buffer.ids().len() as u32;
             let body = buffer.encode();
-            chunks.push(Encoded { content: Content::Vertices, entries, first, last, body });
+            chunks.push(Encoded { content: ChunkContent::Vertices, entries, first, last, body });
             buffer.clear();
         }
     };
@@ -85,7 +85,7 @@ fn vertices<S: Source>(
     pushed.map(|()| chunks)
 }
 
-fn rows<S: Source, W: Column>(
+fn rows<S: CheckpointSource, W: Column>(
     source: &S,
     description: &Description,
     label: LabelId,
@@ -111,7 +111,7 @@ fn rows<S: Source, W: Column>(
     pushed.map(|()| rows.finish())
 }
 
-fn record_rows<S: Source>(
+fn record_rows<S: CheckpointSource>(
     source: &S,
     description: &Description,
     label: LabelId,
@@ -164,7 +164,7 @@ impl EncodedRows {
             // A buffer has at most 2^17 entries.
             let entries = self.buffer.len() as u32;
             let body = self.buffer.encode(self.is_undirected, self.column);
-            let content = Content::Edges(self.label);
+            let content = ChunkContent::Edges(self.label);
             self.chunks.push(Encoded { content, entries, first: *range.start(), last: *range.end(), body });
             self.buffer.clear();
         }

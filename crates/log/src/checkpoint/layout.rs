@@ -38,7 +38,7 @@ fn u64(reader: &mut Reader<'_>) -> Result<u64, DecodeError> {
 
 /// The header of the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Header {
+pub(super) struct CheckpointHeader {
     pub(super) store: [u8; 16],
     pub(super) timestamp: CommitTimestamp,
     pub(super) wall_clock: u64,
@@ -60,7 +60,7 @@ impl From<DecodeError> for NoHeader {
     }
 }
 
-impl Header {
+impl CheckpointHeader {
     pub(super) fn encode(&self) -> [u8; HEADER_BYTES] {
         let mut bytes = Vec::with_capacity(HEADER_BYTES);
         bytes.extend(MAGIC);
@@ -87,7 +87,7 @@ impl Header {
             return Err(NoHeader::Version(version));
         }
         let reserved = u32(reader)?;
-        let header = Header {
+        let header = CheckpointHeader {
             store: reader.array()?,
             timestamp: CommitTimestamp(u64(reader)?),
             wall_clock: u64(reader)?,
@@ -113,7 +113,7 @@ fn check(reader: &mut Reader<'_>, checksum: u32) -> Result<(), DecodeError> {
 
 /// What a chunk contains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Content {
+pub enum ChunkContent {
     /// The description of the whole graph.
     Description,
     /// Vertices with keys and records.
@@ -122,20 +122,20 @@ pub enum Content {
     Edges(LabelId),
 }
 
-impl Content {
+impl ChunkContent {
     fn code(self) -> (u8, u16) {
         match self {
-            Content::Description => (0, 0),
-            Content::Vertices => (1, 0),
-            Content::Edges(label) => (2, label.0),
+            ChunkContent::Description => (0, 0),
+            ChunkContent::Vertices => (1, 0),
+            ChunkContent::Edges(label) => (2, label.0),
         }
     }
 
     fn of_code(kind: u8, label: u16) -> Option<Self> {
         match (kind, label) {
-            (0, 0) => Some(Content::Description),
-            (1, 0) => Some(Content::Vertices),
-            (2, label) => Some(Content::Edges(LabelId(label))),
+            (0, 0) => Some(ChunkContent::Description),
+            (1, 0) => Some(ChunkContent::Vertices),
+            (2, label) => Some(ChunkContent::Edges(LabelId(label))),
             _ => None,
         }
     }
@@ -143,18 +143,18 @@ impl Content {
     /// The maximum number of entries of a chunk.
     fn most_entries(self) -> usize {
         match self {
-            Content::Description => 1,
-            Content::Vertices => MAX_VERTICES,
-            Content::Edges(_) => MAX_ENTRIES,
+            ChunkContent::Description => 1,
+            ChunkContent::Vertices => MAX_VERTICES,
+            ChunkContent::Edges(_) => MAX_ENTRIES,
         }
     }
 }
 
 /// A part of a checkpoint that can be read on its own, and the range that it covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Chunk {
+pub struct CheckpointChunk {
     /// What it contains.
-    pub content: Content,
+    pub content: ChunkContent,
     /// Number of vertices or edges.
     pub entries: u32,
     /// The first vertex, or the [position](hedgerow_model::EdgeChange::position_of) of the first
@@ -170,7 +170,7 @@ pub struct Chunk {
     pub(super) checksum: u32,
 }
 
-impl Chunk {
+impl CheckpointChunk {
     /// The header without the checksum.
     fn coverage(&self) -> [u8; CHUNK_HEADER_BYTES - 4] {
         let (kind, label) = self.content.code();
@@ -211,9 +211,9 @@ impl Chunk {
     fn read_index_entry(bytes: &mut Reader<'_>) -> Result<Self, DecodeError> {
         let offset = u64(bytes)?;
         let (kind, reserved, label) = (bytes.byte()?, bytes.byte()?, u16(bytes)?);
-        let content = Content::of_code(kind, label).filter(|_| reserved == 0);
+        let content = ChunkContent::of_code(kind, label).filter(|_| reserved == 0);
         let content = content.ok_or_else(|| bytes.error("an unknown kind of chunk"))?;
-        Ok(Chunk {
+        Ok(CheckpointChunk {
             content,
             offset,
             entries: u32(bytes)?,
@@ -232,28 +232,28 @@ impl Chunk {
 
 /// Reads a single entry of an index.
 #[cfg(any(test, feature = "simulation"))]
-pub(super) fn read_index_entry(bytes: &[u8]) -> Result<Chunk, DecodeError> {
-    Chunk::read_index_entry(&mut Reader::new(bytes))
+pub(super) fn read_index_entry(bytes: &[u8]) -> Result<CheckpointChunk, DecodeError> {
+    CheckpointChunk::read_index_entry(&mut Reader::new(bytes))
 }
 
 /// The chunks of an index, which is read piece by piece.
 #[derive(Debug, Default)]
-pub(super) struct Index {
-    chunks: Vec<Chunk>,
+pub(super) struct ChunkIndex {
+    chunks: Vec<CheckpointChunk>,
 }
 
-impl Index {
+impl ChunkIndex {
     /// Adds the next entries. Chunks are contiguous, in the order of their content.
     pub(super) fn add(&mut self, bytes: &[u8]) -> Result<(), DecodeError> {
         let mut reader = Reader::new(bytes);
         while reader.remaining() > 0 {
             let begin = reader.position();
-            let chunk = Chunk::read_index_entry(&mut reader)?;
+            let chunk = CheckpointChunk::read_index_entry(&mut reader)?;
             let is_in_order = match self.chunks.last() {
-                None => chunk.content == Content::Description && chunk.offset == HEADER_BYTES as u64,
+                None => chunk.content == ChunkContent::Description && chunk.offset == HEADER_BYTES as u64,
                 Some(before) => {
                     let follows = (before.content, before.last) < (chunk.content, chunk.first);
-                    before.end() == chunk.offset && chunk.content != Content::Description && follows
+                    before.end() == chunk.offset && chunk.content != ChunkContent::Description && follows
                 }
             };
             let entries = chunk.entries as usize;
@@ -268,7 +268,7 @@ impl Index {
     }
 
     /// Returns all chunks of a file whose index begins at `offset`.
-    pub(super) fn finish(self, offset: u64) -> Result<Vec<Chunk>, DecodeError> {
+    pub(super) fn finish(self, offset: u64) -> Result<Vec<CheckpointChunk>, DecodeError> {
         match self.chunks.last() {
             Some(last) if last.end() == offset => Ok(self.chunks),
             _ => Err(DecodeError { offset: 0, what: "chunks that don't end where the index begins" }),

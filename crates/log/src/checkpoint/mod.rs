@@ -5,11 +5,11 @@
 //! of the other ends of edges, and the free vertex ids, which are those below the bound that no
 //! vertex has. It does not depend on the engine, so any engine can load what another one wrote.
 //!
-//! [`write()`] writes it from a [`Source`], such as a view of any engine ([`ViewSource`]), while
-//! writers continue: in parallel if there is a pool, at any rate, and so that a crash at any moment
-//! leaves either the previous file or the new one. [`Checkpoint`] reads it. Each chunk covers a
-//! known range of vertices and has its own checksum, bound to its place in this file, so that any
-//! number of threads can read chunks in any order.
+//! [`write()`] writes it from a [`CheckpointSource`], such as a view of any engine
+//! ([`ViewSource`]), while writers continue: in parallel if there is a pool, at any rate, and so
+//! that a crash at any moment leaves either the previous file or the new one. [`Checkpoint`] reads
+//! it. Each chunk covers a known range of vertices and has its own checksum, bound to its place in
+//! this file, so that any number of threads can read chunks in any order.
 //!
 //! `docs/format.md` specifies the bytes.
 
@@ -28,12 +28,12 @@ mod write;
 pub use description::Description;
 pub use entry::{CheckpointEntry, name_of};
 pub use error::CheckpointError;
-pub use layout::{Chunk, Content};
+pub use layout::{CheckpointChunk, ChunkContent};
 pub use read::Checkpoint;
 #[cfg(any(test, feature = "simulation"))]
 pub use repair::repair_checksums;
-pub use source::{Source, ViewSource, VisitRecord, VisitRun, VisitVertex};
-pub use write::{UNFINISHED, WriteOptions, WriteProgress, Written, write};
+pub use source::{CheckpointSource, ViewSource, VisitRecord, VisitRun, VisitVertex};
+pub use write::{UNFINISHED, WriteOptions, WriteProgress, WrittenCheckpoint, write};
 
 /// The version of the format that is written, and the only one that is read.
 pub const FORMAT_VERSION: u32 = 1;

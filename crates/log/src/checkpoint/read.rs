@@ -4,9 +4,10 @@ use super::codec::compression::NOT_COMPILED;
 use super::codec::rows::{RowsShape, read_record_rows, read_rows};
 use super::codec::vertices::{VerticesShape, read_vertices};
 use super::layout::{
-    CHUNK_HEADER_BYTES, HEADER_BYTES, Header, INDEX_ENTRY_BYTES, Index, NoHeader, TRAILER_BYTES, Trailer,
+    CHUNK_HEADER_BYTES, CheckpointHeader, ChunkIndex, HEADER_BYTES, INDEX_ENTRY_BYTES, NoHeader,
+    TRAILER_BYTES, Trailer,
 };
-use super::{Chunk, Content, Description};
+use super::{CheckpointChunk, ChunkContent, Description};
 use crate::error::StoreError;
 use crate::files::{Access, File, FileSystem};
 use crate::planted::{self, PlantedBug};
@@ -42,7 +43,7 @@ pub struct Checkpoint {
     file: Box<dyn File>,
     identity: u32,
     description: Description,
-    chunks: Vec<Chunk>,
+    chunks: Vec<CheckpointChunk>,
 }
 
 impl Checkpoint {
@@ -70,23 +71,23 @@ impl Checkpoint {
     /// All chunks, in the order of the file: the description, the vertices, the edges by label. The
     /// ranges of the vertex chunks, and of the chunks of each label, ascend.
     #[must_use]
-    pub fn chunks(&self) -> &[Chunk] {
+    pub fn chunks(&self) -> &[CheckpointChunk] {
         &self.chunks
     }
 
     /// The chunks of vertices, ascending. Ids below the bound that are in none of them are free.
     #[must_use]
-    pub fn vertex_chunks(&self) -> &[Chunk] {
-        self.chunks_of(Content::Vertices)
+    pub fn vertex_chunks(&self) -> &[CheckpointChunk] {
+        self.chunks_of(ChunkContent::Vertices)
     }
 
     /// The chunks of a label's edges, ascending.
     #[must_use]
-    pub fn edge_chunks(&self, label: LabelId) -> &[Chunk] {
-        self.chunks_of(Content::Edges(label))
+    pub fn edge_chunks(&self, label: LabelId) -> &[CheckpointChunk] {
+        self.chunks_of(ChunkContent::Edges(label))
     }
 
-    fn chunks_of(&self, content: Content) -> &[Chunk] {
+    fn chunks_of(&self, content: ChunkContent) -> &[CheckpointChunk] {
         let begin = self.chunks.partition_point(|chunk| chunk.content < content);
         let end = self.chunks.partition_point(|chunk| chunk.content <= content);
         &self.chunks[begin..end]
@@ -103,10 +104,10 @@ impl Checkpoint {
     /// If the chunk is not a chunk of vertices of this checkpoint.
     pub fn read_vertices(
         &self,
-        chunk: &Chunk,
+        chunk: &CheckpointChunk,
         visit: impl FnMut(VertexId, KeyRef<'_>, Record),
     ) -> Result<(), StoreError> {
-        assert_eq!(chunk.content, Content::Vertices, "not a chunk of vertices");
+        assert_eq!(chunk.content, ChunkContent::Vertices, "not a chunk of vertices");
         let body = self.read_body(chunk)?;
         let shape = VerticesShape {
             keys: self.description.keys,
@@ -132,7 +133,7 @@ impl Checkpoint {
     /// `W`.
     pub fn read_edges<W: Column>(
         &self,
-        chunk: &Chunk,
+        chunk: &CheckpointChunk,
         visit: impl FnMut(VertexId, &[VertexId], &[W]),
     ) -> Result<(), StoreError> {
         let shape = self.rows_shape(chunk);
@@ -152,7 +153,7 @@ impl Checkpoint {
     /// If the chunk is not a chunk of edges with records of this checkpoint.
     pub fn read_record_edges(
         &self,
-        chunk: &Chunk,
+        chunk: &CheckpointChunk,
         visit: impl FnMut(VertexId, VertexId, &[u8]),
     ) -> Result<(), StoreError> {
         let shape = self.rows_shape(chunk);
@@ -161,8 +162,8 @@ impl Checkpoint {
         read_record_rows(&body, &shape, visit).map_err(|error| self.damaged(chunk, error))
     }
 
-    fn rows_shape(&self, chunk: &Chunk) -> RowsShape {
-        let Content::Edges(label) = chunk.content else { panic!("not a chunk of edges") };
+    fn rows_shape(&self, chunk: &CheckpointChunk) -> RowsShape {
+        let ChunkContent::Edges(label) = chunk.content else { panic!("not a chunk of edges") };
         RowsShape {
             is_undirected: self.description.topology.is_undirected(),
             column: self.description.column(label),
@@ -177,10 +178,10 @@ impl Checkpoint {
     /// finds, in the order of the file.
     #[must_use]
     pub fn check(&self, pool: Option<&ThreadPool>) -> Vec<StoreError> {
-        let check = |chunk: &Chunk| match chunk.content {
-            Content::Description => None,
-            Content::Vertices => self.read_vertices(chunk, |_, _, _| {}).err(),
-            Content::Edges(label) => {
+        let check = |chunk: &CheckpointChunk| match chunk.content {
+            ChunkContent::Description => None,
+            ChunkContent::Vertices => self.read_vertices(chunk, |_, _, _| {}).err(),
+            ChunkContent::Edges(label) => {
                 let column = self.description.column(label);
                 with_column!(column, W => self.read_edges::<W>(chunk, |_, _, _| {})).err()
             }
@@ -191,21 +192,21 @@ impl Checkpoint {
         }
     }
 
-    fn read_body(&self, chunk: &Chunk) -> Result<Vec<u8>, StoreError> {
+    fn read_body(&self, chunk: &CheckpointChunk) -> Result<Vec<u8>, StoreError> {
         read_body(&*self.file, self.identity, chunk)
     }
 
-    fn damaged(&self, chunk: &Chunk, error: DecodeError) -> StoreError {
+    fn damaged(&self, chunk: &CheckpointChunk, error: DecodeError) -> StoreError {
         damaged_at(&*self.file, chunk.offset + CHUNK_HEADER_BYTES as u64, error)
     }
 }
 
-fn read_header(file: &dyn File) -> Result<Header, StoreError> {
+fn read_header(file: &dyn File) -> Result<CheckpointHeader, StoreError> {
     let length = file.length()?.min(HEADER_BYTES as u64);
     let mut bytes = vec![0; length as usize];
     file.read_exact_at(&mut bytes, 0)?;
     let path = file.path().to_owned();
-    Header::decode(&bytes).map_err(|error| match error {
+    CheckpointHeader::decode(&bytes).map_err(|error| match error {
         NoHeader::Foreign => StoreError::Foreign { path, what: "it is no checkpoint" },
         NoHeader::Version(version) => StoreError::NewerFormat { path, version },
         NoHeader::Damaged(error) => damaged_at(file, 0, error),
@@ -221,7 +222,7 @@ fn damaged_at(file: &dyn File, begin: u64, error: DecodeError) -> StoreError {
 }
 
 /// Reads the index at the end of the file.
-fn read_chunks(file: &dyn File, identity: u32) -> Result<Vec<Chunk>, StoreError> {
+fn read_chunks(file: &dyn File, identity: u32) -> Result<Vec<CheckpointChunk>, StoreError> {
     let length = file.length()?;
     let trailer_offset = length.saturating_sub(TRAILER_BYTES as u64).max(HEADER_BYTES as u64);
     let damaged = |begin, error| damaged_at(file, begin, error);
@@ -232,7 +233,7 @@ fn read_chunks(file: &dyn File, identity: u32) -> Result<Vec<Chunk>, StoreError>
         Trailer::decode(&trailer, identity, length).map_err(|error| damaged(trailer_offset, error))?;
     // The trailer has checked that index and trailer fit in the file.
     let (begin, end) = (trailer.index_offset, trailer_offset);
-    let (mut index, mut checksum) = (Index::default(), identity);
+    let (mut index, mut checksum) = (ChunkIndex::default(), identity);
     for offset in (begin..end).step_by(INDEX_PIECE_BYTES) {
         let piece = file.read_range(offset..end.min(offset + INDEX_PIECE_BYTES as u64))?;
         checksum = crc32c::crc32c_append(checksum, &piece);
@@ -252,7 +253,11 @@ const LARGE_BODY: u64 = 8 << 20;
 
 const WRONG_CHECKSUM: DecodeError = DecodeError { offset: 0, what: "the checksum does not match" };
 
-fn read_description(file: &dyn File, header: Header, chunks: &[Chunk]) -> Result<Description, StoreError> {
+fn read_description(
+    file: &dyn File,
+    header: CheckpointHeader,
+    chunks: &[CheckpointChunk],
+) -> Result<Description, StoreError> {
     // An index begins with the description.
     let chunk = &chunks[0];
     let body = read_body(file, header.identity(), chunk)?;
@@ -261,7 +266,7 @@ fn read_description(file: &dyn File, header: Header, chunks: &[Chunk]) -> Result
 }
 
 /// Reads the body of a chunk and checks it.
-fn read_body(file: &dyn File, identity: u32, chunk: &Chunk) -> Result<Vec<u8>, StoreError> {
+fn read_body(file: &dyn File, identity: u32, chunk: &CheckpointChunk) -> Result<Vec<u8>, StoreError> {
     // The index follows the chunk, so the chunk fits in the file.
     let body = chunk.offset + CHUNK_HEADER_BYTES as u64..chunk.end();
     if u64::from(chunk.length) > LARGE_BODY
@@ -280,15 +285,20 @@ fn read_body(file: &dyn File, identity: u32, chunk: &Chunk) -> Result<Vec<u8>, S
 }
 
 /// Checks that the chunks have as many entries as the description says, with known labels.
-fn check_counts(file: &dyn File, description: &Description, chunks: &[Chunk]) -> Result<(), StoreError> {
-    let damaged = |chunk: &Chunk, what| Err(damaged_at(file, chunk.offset, DecodeError { offset: 0, what }));
+fn check_counts(
+    file: &dyn File,
+    description: &Description,
+    chunks: &[CheckpointChunk],
+) -> Result<(), StoreError> {
+    let damaged =
+        |chunk: &CheckpointChunk, what| Err(damaged_at(file, chunk.offset, DecodeError { offset: 0, what }));
     let mut vertices = 0;
     let mut edges = vec![0; description.catalog.labels().len()];
     for chunk in chunks {
         let count = match chunk.content {
-            Content::Description => continue,
-            Content::Vertices => &mut vertices,
-            Content::Edges(label) => match edges.get_mut(label.index()) {
+            ChunkContent::Description => continue,
+            ChunkContent::Vertices => &mut vertices,
+            ChunkContent::Edges(label) => match edges.get_mut(label.index()) {
                 Some(count) => count,
                 None => return damaged(chunk, "edges of an unknown label"),
             },

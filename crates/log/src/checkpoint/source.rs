@@ -6,17 +6,17 @@ use hedgerow_model::{
 };
 use std::ops::{ControlFlow, Range};
 
-/// Receives a vertex from a [`Source`], with its key and its record.
+/// Receives a vertex from a [`CheckpointSource`], with its key and its record.
 pub type VisitVertex<'a> = dyn FnMut(VertexId, KeyRef<'_>, &Record) -> ControlFlow<()> + 'a;
 
-/// Receives neighbors of a vertex from a [`Source`], with the values of the edges.
+/// Receives neighbors of a vertex from a [`CheckpointSource`], with the values of the edges.
 pub type VisitRun<'a, W> = dyn FnMut(VertexId, &[VertexId], &[W]) -> ControlFlow<()> + 'a;
 
-/// Receives an edge from a [`Source`], with its record.
+/// Receives an edge from a [`CheckpointSource`], with its record.
 pub type VisitRecord<'a> = dyn FnMut(VertexId, VertexId, &[u8]) -> ControlFlow<()> + 'a;
 
 /// An immutable state of a graph, read by several threads.
-pub trait Source: Sync {
+pub trait CheckpointSource: Sync {
     /// Visits the vertices in `range`, ascending, until `visit` breaks.
     ///
     /// # Errors
@@ -36,8 +36,9 @@ pub trait Source: Sync {
         visit: &mut VisitRun<'_, W>,
     ) -> Result<(), ReadError>;
 
-    /// Visits the edges of a label with records, one by one, in the order of [`Source::rows`]: each
-    /// with its encoded record, or with the list of all parallel edges.
+    /// Visits the edges of a label with records, one by one, in the order of
+    /// [`CheckpointSource::rows`]: each with its encoded record, or with the list of all parallel
+    /// edges.
     ///
     /// # Errors
     /// The state could not be read.
@@ -78,7 +79,7 @@ fn not_in_view(error: ViewError) -> ReadError {
     ReadError::new("the view of a checkpoint", error)
 }
 
-impl<V, K> Source for ViewSource<'_, V, K>
+impl<V, K> CheckpointSource for ViewSource<'_, V, K>
 where
     V: RecordView,
     K: Fn(VertexId) -> Key + Sync,

@@ -2,9 +2,9 @@
 
 use super::codec::rows::MAX_ENTRIES;
 use super::codec::vertices::MAX_VERTICES;
-use super::encode::{Encoded, Part, encode};
-use super::layout::{HEADER_BYTES, Header, Trailer};
-use super::{CheckpointError, Chunk, Content, Description, Source};
+use super::encode::{CheckpointPart, Encoded, encode};
+use super::layout::{CheckpointHeader, HEADER_BYTES, Trailer};
+use super::{CheckpointChunk, CheckpointError, CheckpointSource, ChunkContent, Description};
 use crate::error::StoreError;
 use crate::files::{Access, File, FileSystem};
 use crate::planted::{self, PlantedBug};
@@ -54,7 +54,7 @@ pub struct WriteProgress {
 
 /// What was written.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Written {
+pub struct WrittenCheckpoint {
     /// Bytes of the file.
     pub bytes: u64,
     /// Bytes of vertices with their keys and records.
@@ -92,11 +92,11 @@ impl WriteOptions<'_> {
     }
 
     /// Encodes the chunks of a part, with pauses.
-    fn encode<S: Source>(
+    fn encode<S: CheckpointSource>(
         &self,
         source: &S,
         description: &Description,
-        part: Part,
+        part: CheckpointPart,
     ) -> Result<Vec<Encoded>, CheckpointError> {
         self.check_cancelled()?;
         let mut begin = Instant::now();
@@ -124,13 +124,13 @@ impl WriteOptions<'_> {
 /// The file system or the source failed, the source differs from the counts of `description`, or it
 /// was cancelled. The file `name` is unchanged then; only after an error in the last step, the sync
 /// of the directory, it may be either the old or the new one.
-pub fn write<S: Source>(
+pub fn write<S: CheckpointSource>(
     files: &dyn FileSystem,
     name: &str,
     description: &Description,
     source: &S,
     options: &WriteOptions<'_>,
-) -> Result<Written, CheckpointError> {
+) -> Result<WrittenCheckpoint, CheckpointError> {
     let overwrite = planted::is(PlantedBug::OverwriteCheckpoint);
     let unfinished = if overwrite { name.to_owned() } else { format!("{name}{UNFINISHED}") };
     let written = write_unfinished(files, &unfinished, description, source, options);
@@ -150,20 +150,20 @@ pub fn write<S: Source>(
     Ok(written)
 }
 
-fn write_unfinished<S: Source>(
+fn write_unfinished<S: CheckpointSource>(
     files: &dyn FileSystem,
     name: &str,
     description: &Description,
     source: &S,
     options: &WriteOptions<'_>,
-) -> Result<Written, CheckpointError> {
+) -> Result<WrittenCheckpoint, CheckpointError> {
     let file = files.open(name, Access::Create)?;
     let parts = parts(description, source)?;
     let mut writer = Writer::begin(&*file, description)?;
     // Encoded in parallel, written in order: the same state gives the same file on any number of
     // threads.
     for batch in parts.chunks(2 * options.threads()) {
-        let encode = |part: &Part| options.encode(source, description, part.clone());
+        let encode = |part: &CheckpointPart| options.encode(source, description, part.clone());
         let encoded: Result<Vec<_>, CheckpointError> = match options.pool {
             Some(pool) => pool.install(|| batch.par_iter().with_max_len(1).map(encode).collect()),
             None => batch.iter().map(encode).collect(),
@@ -179,8 +179,11 @@ fn write_unfinished<S: Source>(
 }
 
 /// All work, in the order of the file, independent of the number of threads.
-fn parts<S: Source>(description: &Description, source: &S) -> Result<Vec<Part>, CheckpointError> {
-    let mut parts = vec![Part { content: Content::Description, vertices: 0..0 }];
+fn parts<S: CheckpointSource>(
+    description: &Description,
+    source: &S,
+) -> Result<Vec<CheckpointPart>, CheckpointError> {
+    let mut parts = vec![CheckpointPart { content: ChunkContent::Description, vertices: 0..0 }];
     let counts = &description.counts;
     let ranges = counts.vertices.div_ceil(MAX_VERTICES as u64).max(1);
     let length = u64::from(counts.vertex_bound).div_ceil(ranges).max(1);
@@ -188,13 +191,16 @@ fn parts<S: Source>(description: &Description, source: &S) -> Result<Vec<Part>, 
     // Both ends are at most the bound.
     let range =
         |begin: u64| begin as u32..(begin.saturating_add(length)).min(counts.vertex_bound.into()) as u32;
-    parts.extend(ranges.map(|begin| Part { content: Content::Vertices, vertices: range(begin) }));
+    parts.extend(
+        ranges.map(|begin| CheckpointPart { content: ChunkContent::Vertices, vertices: range(begin) }),
+    );
     for label in (0..description.catalog.labels().len() as u16).map(LabelId) {
         let edges = counts.edges_of(label).at_most();
         if edges > 0 {
             // As many as chunks, if edges are spread evenly over vertices.
             let cuts = source.cuts(label, edges.div_ceil(MAX_ENTRIES as u64) as usize)?;
-            let part = |vertices: Range<u32>| Part { content: Content::Edges(label), vertices };
+            let part =
+                |vertices: Range<u32>| CheckpointPart { content: ChunkContent::Edges(label), vertices };
             parts.extend(cuts.into_iter().map(part));
         }
     }
@@ -207,8 +213,8 @@ struct Writer<'f> {
     identity: u32,
     offset: u64,
     synced: u64,
-    chunks: Vec<Chunk>,
-    written: Written,
+    chunks: Vec<CheckpointChunk>,
+    written: WrittenCheckpoint,
     vertices: u64,
     edges: Vec<u64>,
 }
@@ -216,7 +222,7 @@ struct Writer<'f> {
 impl<'f> Writer<'f> {
     fn begin(file: &'f dyn File, description: &Description) -> Result<Self, CheckpointError> {
         let Description { store, timestamp, wall_clock, .. } = *description;
-        let header = Header { store, timestamp, wall_clock };
+        let header = CheckpointHeader { store, timestamp, wall_clock };
         file.write_all_at(&header.encode(), 0)?;
         let labels = description.catalog.labels().len();
         Ok(Writer {
@@ -225,7 +231,7 @@ impl<'f> Writer<'f> {
             offset: HEADER_BYTES as u64,
             synced: 0,
             chunks: Vec::new(),
-            written: Written { edge_bytes: vec![0; labels], ..Written::default() },
+            written: WrittenCheckpoint { edge_bytes: vec![0; labels], ..WrittenCheckpoint::default() },
             vertices: 0,
             edges: vec![0; labels],
         })
@@ -237,18 +243,19 @@ impl<'f> Writer<'f> {
             return Err(CheckpointError::Contradiction("its parts overlap"));
         }
         let length = u32::try_from(body.len()).map_err(|_| CheckpointError::TooLarge(body.len()))?;
-        let mut chunk = Chunk { content, entries, first, last, offset: self.offset, length, checksum: 0 };
+        let mut chunk =
+            CheckpointChunk { content, entries, first, last, offset: self.offset, length, checksum: 0 };
         chunk.checksum = chunk.checksum_of(self.identity, body);
         self.append(&chunk.header())?;
         self.append(body)?;
         let bytes = chunk.end() - chunk.offset;
         match content {
-            Content::Description => {}
-            Content::Vertices => {
+            ChunkContent::Description => {}
+            ChunkContent::Vertices => {
                 self.vertices += u64::from(entries);
                 self.written.vertex_bytes += bytes;
             }
-            Content::Edges(label) => {
+            ChunkContent::Edges(label) => {
                 self.edges[label.index()] += u64::from(entries);
                 self.written.edge_bytes[label.index()] += bytes;
             }
@@ -273,7 +280,7 @@ impl<'f> Writer<'f> {
         WriteProgress { entries, of, bytes: self.offset }
     }
 
-    fn finish(mut self, description: &Description) -> Result<Written, CheckpointError> {
+    fn finish(mut self, description: &Description) -> Result<WrittenCheckpoint, CheckpointError> {
         self.check_counts(description)?;
         let index_offset = self.offset;
         let mut index = Vec::new();
@@ -285,7 +292,7 @@ impl<'f> Writer<'f> {
         if !planted::is(PlantedBug::SkipCheckpointSync) {
             self.file.sync()?;
         }
-        Ok(Written { bytes: self.offset, chunks, ..self.written })
+        Ok(WrittenCheckpoint { bytes: self.offset, chunks, ..self.written })
     }
 
     fn check_counts(&self, description: &Description) -> Result<(), CheckpointError> {

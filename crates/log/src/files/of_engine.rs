@@ -13,10 +13,10 @@ use std::path::{Path, PathBuf};
 /// another process. So every change of a file asks for permission first; closing waits for changes
 /// under way.
 #[derive(Clone, Debug)]
-pub struct EngineFiles(Arc<Shared>);
+pub struct EngineFiles(Arc<OwnedFiles>);
 
 #[derive(Debug)]
-struct Shared {
+struct OwnedFiles {
     files: Arc<dyn FileSystem>,
     rights: RwLock<Rights>,
 }
@@ -52,7 +52,7 @@ impl EngineFiles {
     }
 
     fn with(files: Arc<dyn FileSystem>, rights: Rights) -> Self {
-        let shared = Shared { files, rights: RwLock::default() };
+        let shared = OwnedFiles { files, rights: RwLock::default() };
         *shared.rights.write() = rights;
         EngineFiles(Arc::new(shared))
     }

@@ -28,16 +28,16 @@ const HURRIED_ROUNDS: u32 = 64;
 
 /// The current round, its leader and its waiters.
 #[derive(Debug)]
-pub(super) struct Group {
-    progress: Mutex<Progress>,
+pub(super) struct GroupCommit {
+    progress: Mutex<CommitProgress>,
     /// Threads that wait for a round: of even and of odd number.
     finished: [Condvar; 2],
-    /// A copy of `Progress::durable`, readable without the lock.
+    /// A copy of `CommitProgress::durable`, readable without the lock.
     durable: AtomicU64,
 }
 
 #[derive(Debug)]
-struct Progress {
+struct CommitProgress {
     /// Every commit up to this is durable.
     durable: CommitTimestamp,
     /// The number of the current or next round.
@@ -69,13 +69,13 @@ pub(super) enum Goal {
 /// leader has panicked, and it is unknown what was written.
 #[must_use]
 pub(super) struct Lead<'g> {
-    group: &'g Group,
+    group: &'g GroupCommit,
     is_over: bool,
 }
 
-impl Group {
+impl GroupCommit {
     pub(super) fn new(durable: CommitTimestamp) -> Self {
-        let progress = Progress {
+        let progress = CommitProgress {
             durable,
             round: 0,
             is_led: false,
@@ -85,7 +85,7 @@ impl Group {
             hurried: 0,
             failure: None,
         };
-        Group {
+        GroupCommit {
             progress: Mutex::new(progress),
             finished: [Condvar::new(), Condvar::new()],
             durable: AtomicU64::new(durable.0),
@@ -137,7 +137,11 @@ impl Group {
         }
     }
 
-    fn wait_for<'a>(&self, mut progress: MutexGuard<'a, Progress>, round: usize) -> MutexGuard<'a, Progress> {
+    fn wait_for<'a>(
+        &self,
+        mut progress: MutexGuard<'a, CommitProgress>,
+        round: usize,
+    ) -> MutexGuard<'a, CommitProgress> {
         let side = round % 2;
         progress.waiting[side] += 1;
         let mut progress = self.finished[side].wait(progress);
@@ -153,7 +157,7 @@ impl Group {
 }
 
 impl<'g> Lead<'g> {
-    fn new(group: &'g Group) -> Self {
+    fn new(group: &'g GroupCommit) -> Self {
         Lead { group, is_over: false }
     }
 
@@ -193,7 +197,7 @@ impl<'g> Lead<'g> {
     /// Ends the round. After a sync, every commit up to `durable` is durable.
     pub(super) fn finish(mut self, durable: Option<CommitTimestamp>) {
         self.is_over = true;
-        let Group { progress, finished, durable: lock_free } = self.group;
+        let GroupCommit { progress, finished, durable: lock_free } = self.group;
         let mut progress = progress.lock();
         if let Some(durable) = durable {
             progress.durable = durable;
@@ -229,7 +233,7 @@ impl Drop for Lead<'_> {
     }
 }
 
-impl Progress {
+impl CommitProgress {
     fn lead(&mut self, goal: Goal) {
         self.is_led = true;
         // Until it has taken its batch, a round that syncs covers all comers; one that only writes

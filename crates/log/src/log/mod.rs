@@ -25,7 +25,7 @@ use crate::body::Body;
 use crate::error::{LogError, StoreError};
 use crate::files::{FileSystem, HeldLock};
 use crate::store::Manifest;
-use group::{Goal, Group, Lead};
+use group::{Goal, GroupCommit, Lead};
 use hedgerow_model::CommitTimestamp;
 use hedgerow_sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use hedgerow_sync::{Arc, Mutex};
@@ -49,7 +49,7 @@ pub struct Log {
     /// Whether half of the segment is full, so that the next one should be created. Changed under
     /// the tail's mutex.
     is_half_full: AtomicBool,
-    group: Group,
+    group: GroupCommit,
     /// Locked by the leader of a round.
     writer: Mutex<Writer>,
     shelf: Shelf,

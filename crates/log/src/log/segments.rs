@@ -6,7 +6,7 @@ use crate::error::{LogError, StoreError};
 use crate::files::{Access, File, FileError, FileSystem};
 use crate::planted::{self, PlantedBug};
 use crate::segment;
-use crate::store::{self, Manifest, Sealed, SegmentEntry};
+use crate::store::{self, Manifest, SealedSegment, SegmentEntry};
 use hedgerow_sync::atomic::Ordering;
 
 /// Zeros synced at a time, so that concurrent commits don't wait for all of them.
@@ -104,7 +104,7 @@ impl Log {
     }
 
     /// Records the content of a segment that is complete. The next manifest contains it.
-    pub(super) fn seal(&self, number: u64, sealed: Sealed) {
+    pub(super) fn seal(&self, number: u64, sealed: SealedSegment) {
         let mut manifest = self.manifest.lock();
         let entry = manifest.segments.iter_mut().find(|entry| entry.number == number);
         entry.into_iter().for_each(|entry| entry.sealed = Some(sealed));

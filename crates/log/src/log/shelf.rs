@@ -11,14 +11,14 @@ use hedgerow_sync::{Condvar, Mutex};
 /// Holds at most one prepared segment.
 #[derive(Debug, Default)]
 pub(super) struct Shelf {
-    slot: Mutex<Slot>,
+    slot: Mutex<ShelfSlot>,
     changed: Condvar,
     /// Whether the slot is not empty. Changed under its mutex.
     is_served: AtomicBool,
 }
 
 #[derive(Debug, Default)]
-enum Slot {
+enum ShelfSlot {
     #[default]
     Empty,
     /// A thread is creating it.
@@ -46,18 +46,18 @@ impl Shelf {
     ) -> Result<NewSegment, StoreError> {
         let mut slot = self.slot.lock();
         loop {
-            match self.set(&mut slot, Slot::Busy) {
-                Slot::Ready(segment) => {
-                    self.set(&mut slot, Slot::Empty);
+            match self.set(&mut slot, ShelfSlot::Busy) {
+                ShelfSlot::Ready(segment) => {
+                    self.set(&mut slot, ShelfSlot::Empty);
                     return Ok(segment);
                 }
-                Slot::Busy => slot = self.changed.wait(slot),
-                Slot::Empty => break,
+                ShelfSlot::Busy => slot = self.changed.wait(slot),
+                ShelfSlot::Empty => break,
             }
         }
         drop(slot);
         let made = make();
-        self.put(Slot::Empty);
+        self.put(ShelfSlot::Empty);
         made
     }
 
@@ -68,31 +68,31 @@ impl Shelf {
     ) -> Result<(), StoreError> {
         {
             let mut slot = self.slot.lock();
-            if !matches!(*slot, Slot::Empty) {
+            if !matches!(*slot, ShelfSlot::Empty) {
                 return Ok(());
             }
-            self.set(&mut slot, Slot::Busy);
+            self.set(&mut slot, ShelfSlot::Busy);
         }
         match make() {
             Ok(segment) => {
-                self.put(Slot::Ready(segment));
+                self.put(ShelfSlot::Ready(segment));
                 Ok(())
             }
             Err(error) => {
-                self.put(Slot::Empty);
+                self.put(ShelfSlot::Empty);
                 Err(error)
             }
         }
     }
 
-    fn put(&self, next: Slot) {
+    fn put(&self, next: ShelfSlot) {
         self.set(&mut self.slot.lock(), next);
         self.changed.notify_all();
     }
 
     /// Replaces the slot, and returns its former value.
-    fn set(&self, slot: &mut Slot, next: Slot) -> Slot {
-        self.is_served.store(!matches!(next, Slot::Empty), Ordering::Relaxed);
+    fn set(&self, slot: &mut ShelfSlot, next: ShelfSlot) -> ShelfSlot {
+        self.is_served.store(!matches!(next, ShelfSlot::Empty), Ordering::Relaxed);
         std::mem::replace(slot, next)
     }
 }

@@ -1,13 +1,13 @@
 //! From recovery to a log that takes commits.
 
-use super::group::Group;
+use super::group::GroupCommit;
 use super::shelf::Shelf;
 use super::tail::Tail;
 use super::writer::Writer;
 use super::{Log, LogOptions, segments};
 use crate::error::StoreError;
 use crate::planted::{self, PlantedBug};
-use crate::segment::Times;
+use crate::segment::FirstTimes;
 use crate::store::mark::Mark;
 use crate::store::{Lock, Manifest, Recovered, SegmentEntry, Store, check_lock, cut_files, make_durable};
 use hedgerow_sync::Mutex;
@@ -45,14 +45,14 @@ impl Log {
             cut_files(&*files, manifest.segments.iter().filter(is_open))?;
         }
         let mark = Mark::create(&*files, manifest.store, recovered.last)?;
-        let last = Times { at: recovered.last, wall_clock: recovered.wall_clock };
+        let last = FirstTimes { at: recovered.last, wall_clock: recovered.wall_clock };
         let log = Log {
             options,
             salt: crc32c::crc32c(&manifest.store),
             buffered: AtomicUsize::new(0),
             is_half_full: AtomicBool::new(false),
             tail: Mutex::new(Tail::new(manifest.store, options.segment_bytes, number, last)),
-            group: Group::new(recovered.last),
+            group: GroupCommit::new(recovered.last),
             writer: Mutex::new(Writer::new(number, file, mark)),
             shelf: Shelf::default(),
             manifest: Mutex::new(manifest),

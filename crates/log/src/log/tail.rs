@@ -3,9 +3,9 @@
 use crate::body::Body;
 use crate::error::LogError;
 use crate::segment::{
-    BATCH_LENGTH, Binding, HEADER_LENGTH, SegmentHeader, Times, put_batch, put_record, record_length,
+    BATCH_LENGTH, Binding, FirstTimes, HEADER_LENGTH, SegmentHeader, put_batch, put_record, record_length,
 };
-use crate::store::Sealed;
+use crate::store::SealedSegment;
 use hedgerow_model::CommitTimestamp;
 
 /// A body from this size on is moved instead of copied.
@@ -25,11 +25,11 @@ pub(super) struct Tail {
     segment_bytes: u64,
     segment: u64,
     /// The times of the segment's first record; `None` before there is one.
-    first: Option<Times>,
+    first: Option<FirstTimes>,
     /// The position of the next frame in the segment.
     position: u64,
-    last: Times,
-    batch: Batch,
+    last: FirstTimes,
+    batch: PendingBatch,
     /// The last commit that was appended when the batch began.
     before_batch: CommitTimestamp,
     spare: Vec<u8>,
@@ -39,8 +39,8 @@ pub(super) struct Tail {
 
 /// Commits that are written together.
 #[derive(Debug, Default)]
-pub(super) struct Batch {
-    pub(super) pieces: Vec<Piece>,
+pub(super) struct PendingBatch {
+    pub(super) pieces: Vec<SegmentPiece>,
     pub(super) bytes: usize,
     /// The last appended commit, in this batch or before.
     pub(super) last: CommitTimestamp,
@@ -48,19 +48,19 @@ pub(super) struct Batch {
 
 /// Contiguous bytes of one segment.
 #[derive(Debug)]
-pub(super) struct Piece {
+pub(super) struct SegmentPiece {
     pub(super) segment: u64,
     pub(super) position: u64,
     pub(super) bytes: Vec<u8>,
     /// The offset of the space for the frame that begins the batch.
     batch_frame: Option<usize>,
     /// If the piece begins a segment: the content of the previous one.
-    pub(super) sealed_before: Option<(u64, Sealed)>,
+    pub(super) sealed_before: Option<(u64, SealedSegment)>,
     /// Whether it is a large body, to which nothing is appended.
     is_body: bool,
 }
 
-impl Piece {
+impl SegmentPiece {
     /// Completes the frame of the batch: `synced` bytes of the segment were durable before it was
     /// written.
     pub(super) fn begin_batch(&mut self, salt: u32, synced: u64) {
@@ -73,8 +73,8 @@ impl Piece {
 
 impl Tail {
     /// A tail that continues after `last` in the empty segment `segment`.
-    pub(super) fn new(store: [u8; 16], segment_bytes: u64, segment: u64, last: Times) -> Self {
-        let batch = Batch { last: last.at, ..Batch::default() };
+    pub(super) fn new(store: [u8; 16], segment_bytes: u64, segment: u64, last: FirstTimes) -> Self {
+        let batch = PendingBatch { last: last.at, ..PendingBatch::default() };
         Tail {
             store,
             salt: crc32c::crc32c(&store),
@@ -108,7 +108,7 @@ impl Tail {
         if length > LARGEST_BODY {
             return Err(LogError::TooLarge { bytes: length, limit: LARGEST_BODY });
         }
-        let times = Times { at, wall_clock: wall_clock.max(self.last.wall_clock) };
+        let times = FirstTimes { at, wall_clock: wall_clock.max(self.last.wall_clock) };
         let needed = (BATCH_LENGTH + record_length(length)) as u64;
         let sealed_before = match self.first {
             Some(first) if self.position + needed > self.segment_bytes => Some(self.end_segment(first)),
@@ -122,26 +122,26 @@ impl Tail {
     }
 
     /// Ends the segment; the next frame begins the next one.
-    fn end_segment(&mut self, first: Times) -> (u64, Sealed) {
+    fn end_segment(&mut self, first: FirstTimes) -> (u64, SealedSegment) {
         let sealed = self.content(first);
         let ended = (self.segment, sealed);
         (self.segment, self.position, self.first) = (self.segment + 1, 0, None);
         ended
     }
 
-    fn content(&self, first: Times) -> Sealed {
-        let Times { at, wall_clock } = self.last;
-        Sealed { first: first.at, last: at, end: self.position, wall_clock }
+    fn content(&self, first: FirstTimes) -> SealedSegment {
+        let FirstTimes { at, wall_clock } = self.last;
+        SealedSegment { first: first.at, last: at, end: self.position, wall_clock }
     }
 
     /// The content of the tail's segment; `None` if it is empty.
-    pub(super) fn current(&self) -> (u64, Option<Sealed>) {
+    pub(super) fn current(&self) -> (u64, Option<SealedSegment>) {
         (self.segment, self.first.map(|first| self.content(first)))
     }
 
     /// Ensures that the last piece can be appended to; writes what precedes the first record of a
     /// segment and of a batch.
-    fn open_piece(&mut self, times: Times, sealed_before: Option<(u64, Sealed)>) {
+    fn open_piece(&mut self, times: FirstTimes, sealed_before: Option<(u64, SealedSegment)>) {
         let in_batch = self.batch.pieces.last().filter(|piece| piece.segment == self.segment);
         if in_batch.is_some_and(|piece| !piece.is_body) {
             return;
@@ -162,12 +162,12 @@ impl Tail {
         let (segment, position) = (self.segment, self.position);
         self.position += bytes.len() as u64;
         self.batch.bytes += bytes.len();
-        let piece = Piece { segment, position, bytes, batch_frame, sealed_before, is_body: false };
+        let piece = SegmentPiece { segment, position, bytes, batch_frame, sealed_before, is_body: false };
         self.batch.pieces.push(piece);
     }
 
     /// Appends a record to the last piece, and a large body as a separate piece.
-    fn put(&mut self, times: Times, body: &mut Body) {
+    fn put(&mut self, times: FirstTimes, body: &mut Body) {
         let Some(piece) = self.batch.pieces.last_mut() else { return };
         let (segment, length, before) = (self.segment, body.bytes.len(), piece.bytes.len());
         let binding = Binding { salt: self.salt, segment };
@@ -178,7 +178,7 @@ impl Tail {
         } else {
             let (position, bytes) = (self.position + header as u64, std::mem::take(&mut body.bytes));
             let (batch_frame, sealed_before) = (None, None);
-            self.batch.pieces.push(Piece {
+            self.batch.pieces.push(SegmentPiece {
                 segment,
                 position,
                 bytes,
@@ -192,12 +192,12 @@ impl Tail {
     }
 
     /// Takes the batch, and continues with the buffer `spare`.
-    pub(super) fn take(&mut self, mut spare: Vec<u8>) -> Batch {
+    pub(super) fn take(&mut self, mut spare: Vec<u8>) -> PendingBatch {
         spare.clear();
         if spare.capacity() <= LARGEST_SPARE && spare.capacity() > self.spare.capacity() {
             self.spare = spare;
         }
-        let next = Batch { last: self.batch.last, ..Batch::default() };
+        let next = PendingBatch { last: self.batch.last, ..PendingBatch::default() };
         self.before_batch = self.batch.last;
         std::mem::replace(&mut self.batch, next)
     }

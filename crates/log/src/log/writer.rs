@@ -1,7 +1,7 @@
 //! The work of a round's leader: writing the pieces of a batch to their places, and syncing them.
 
 use super::group::Goal;
-use super::tail::{Batch, Piece};
+use super::tail::{PendingBatch, SegmentPiece};
 use super::{Durability, Log};
 use crate::error::StoreError;
 use crate::files::{File, FileError};
@@ -36,7 +36,7 @@ impl Writer {
     /// Checks the lock after the write, before the batch is acknowledged: another writer that
     /// missed the batch read the log before it was written, so it had replaced the lock file by
     /// then.
-    pub(super) fn write(&mut self, log: &Log, batch: Batch, goal: Goal) -> Result<bool, StoreError> {
+    pub(super) fn write(&mut self, log: &Log, batch: PendingBatch, goal: Goal) -> Result<bool, StoreError> {
         let last = batch.last;
         for mut piece in batch.pieces {
             if piece.segment != self.segment {
@@ -65,7 +65,7 @@ impl Writer {
 
     /// Continues in the next segment. Everything in this one is durable before anything is written
     /// there.
-    fn roll(&mut self, log: &Log, piece: &Piece) -> Result<(), StoreError> {
+    fn roll(&mut self, log: &Log, piece: &SegmentPiece) -> Result<(), StoreError> {
         if !planted::is(PlantedBug::SkipSyncAtRoll) {
             self.sync()?;
         }
@@ -79,7 +79,7 @@ impl Writer {
         Ok(())
     }
 
-    fn write_piece(&mut self, piece: &mut Piece, salt: u32) -> Result<(), StoreError> {
+    fn write_piece(&mut self, piece: &mut SegmentPiece, salt: u32) -> Result<(), StoreError> {
         let claimed = match planted::is(PlantedBug::ClaimTooMuch) {
             true => piece.position + piece.bytes.len() as u64,
             false => self.synced,

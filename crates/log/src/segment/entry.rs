@@ -15,12 +15,12 @@ pub struct SegmentEntry {
     /// older version wrote the manifest. Until it is sealed a shorter file is damaged.
     pub length: u64,
     /// Its content, once it is complete.
-    pub sealed: Option<Sealed>,
+    pub sealed: Option<SealedSegment>,
 }
 
 /// The content of a segment that is complete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Sealed {
+pub struct SealedSegment {
     /// The timestamp of the first record.
     pub first: CommitTimestamp,
     /// The timestamp of the last record.

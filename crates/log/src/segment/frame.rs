@@ -29,7 +29,7 @@ pub(crate) struct Binding {
 
 /// The times of a segment's first record, which others are relative to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Times {
+pub(crate) struct FirstTimes {
     pub(crate) at: CommitTimestamp,
     pub(crate) wall_clock: u64,
 }
@@ -38,7 +38,7 @@ pub(crate) struct Times {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Frame {
     /// A record, with the range of its body.
-    Record { times: Times, body: Range<u64> },
+    Record { times: FirstTimes, body: Range<u64> },
     /// The first frame of a batch: when it was written, this segment was durable up to `synced`.
     Batch { synced: u64 },
 }
@@ -46,7 +46,7 @@ pub(crate) enum Frame {
 impl Binding {
     /// The checksum of a frame, continued from that of its bytes over everything that it is bound
     /// to.
-    fn checksum(&self, of_bytes: u32, kind: u8, length: u32, position: u64, times: Times) -> u32 {
+    fn checksum(&self, of_bytes: u32, kind: u8, length: u32, position: u64, times: FirstTimes) -> u32 {
         let (segment, position) = match planted::is(PlantedBug::UnboundChecksum) {
             false => (self.segment, position),
             true => (0, 0),
@@ -82,8 +82,8 @@ pub(crate) fn put_record(
     bytes: &mut Vec<u8>,
     binding: Binding,
     position: u64,
-    first: Times,
-    times: Times,
+    first: FirstTimes,
+    times: FirstTimes,
     body: &Body,
 ) {
     let start = bytes.len();
@@ -98,7 +98,7 @@ pub(crate) fn put_record(
 /// Writes the first frame of a batch.
 pub(crate) fn put_batch(bytes: &mut [u8], binding: Binding, position: u64, synced: u64) {
     let (length, synced) = (8, synced.to_le_bytes());
-    let checksum = binding.checksum(crc32c::crc32c(&synced), BATCH, length, position, Times::default());
+    let checksum = binding.checksum(crc32c::crc32c(&synced), BATCH, length, position, FirstTimes::default());
     bytes[..FRAME_HEADER].copy_from_slice(&frame_header(checksum, length, BATCH));
     bytes[FRAME_HEADER..BATCH_LENGTH].copy_from_slice(&synced);
 }
@@ -109,7 +109,7 @@ pub(crate) fn read_frame(
     segment: &mut SegmentBytes<'_>,
     position: u64,
     binding: Binding,
-    first: Times,
+    first: FirstTimes,
 ) -> Result<Option<(Frame, u64)>, FileError> {
     let head = segment.at(position, (FRAME_HEADER + LONGEST_TIMES) as u64)?;
     let Some(head) = FrameHead::read(head, first) else { return Ok(None) };
@@ -139,16 +139,17 @@ struct FrameHead {
     checksum: u32,
     length: u32,
     kind: u8,
-    times: Times,
+    times: FirstTimes,
     times_length: usize,
 }
 
 impl FrameHead {
-    fn read(bytes: &[u8], first: Times) -> Option<Self> {
+    fn read(bytes: &[u8], first: FirstTimes) -> Option<Self> {
         let (header, held) = bytes.split_at_checked(FRAME_HEADER)?;
         let checksum = u32::from_le_bytes(*header.first_chunk()?);
         let length = u32::from_le_bytes(*header[4..].first_chunk()?);
-        let head = FrameHead { checksum, length, kind: header[8], times: Times::default(), times_length: 0 };
+        let head =
+            FrameHead { checksum, length, kind: header[8], times: FirstTimes::default(), times_length: 0 };
         match head.kind {
             BATCH if length == 8 => Some(head),
             RECORD => {
@@ -156,7 +157,7 @@ impl FrameHead {
                 let at = CommitTimestamp(first.at.0.checked_add(reader.varint().ok()?)?);
                 let wall_clock = first.wall_clock.checked_add(reader.varint().ok()?)?;
                 let times_length = held.len() - reader.remaining();
-                Some(FrameHead { times: Times { at, wall_clock }, times_length, ..head })
+                Some(FrameHead { times: FirstTimes { at, wall_clock }, times_length, ..head })
             }
             _ => None,
         }
@@ -170,7 +171,7 @@ pub(crate) fn read_batch(bytes: &[u8], position: u64, binding: Binding) -> Optio
     if header[8] != BATCH {
         return None;
     }
-    let head = FrameHead::read(header, Times::default())?;
+    let head = FrameHead::read(header, FirstTimes::default())?;
     let expected = binding.checksum(crc32c::crc32c(held), BATCH, head.length, position, head.times);
     let is_valid = head.checksum == expected || planted::is(PlantedBug::IgnoreChecksum);
     is_valid.then_some(u64::from_le_bytes(held.try_into().ok()?))
@@ -186,7 +187,7 @@ pub(crate) fn repair_checksums(bytes: &mut [u8], store: [u8; 16], number: u64) {
     let Ok(SegmentHeader { first, wall_clock, .. }) = SegmentHeader::decode(header) else { return };
     let binding = Binding { salt: crc32c::crc32c(&store), segment: number };
     let mut position = HEADER_LENGTH;
-    while let Some(head) = FrameHead::read(&bytes[position..], Times { at: first, wall_clock }) {
+    while let Some(head) = FrameHead::read(&bytes[position..], FirstTimes { at: first, wall_clock }) {
         let held = position + FRAME_HEADER;
         let (checked, end) = (held + head.times_length, held.saturating_add(head.length as usize));
         let Some(body) = bytes.get(checked..end) else { return };

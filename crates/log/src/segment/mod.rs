@@ -12,18 +12,18 @@ mod scan;
 
 pub(crate) use bytes::SegmentBytes;
 pub(crate) use entry::LAST_COUNT;
-pub use entry::{Sealed, SegmentEntry};
+pub use entry::{SealedSegment, SegmentEntry};
 #[cfg(any(test, feature = "simulation"))]
 pub(crate) use frame::repair_checksums;
-pub(crate) use frame::{BATCH_LENGTH, Binding, Times, put_batch, put_record, record_length};
+pub(crate) use frame::{BATCH_LENGTH, Binding, FirstTimes, put_batch, put_record, record_length};
 pub(crate) use header::{HEADER_LENGTH, SegmentHeader};
-pub(crate) use scan::{NoScan, Scan, ScanEnd};
+pub(crate) use scan::{NoScan, ScanEnd, SegmentScan};
 
 use hedgerow_model::CommitTimestamp;
 
 /// A record of the log: one commit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Record<'a> {
+pub struct LogRecord<'a> {
     /// The commit's timestamp.
     pub at: CommitTimestamp,
     /// The wall-clock time of the commit, in microseconds since 1970-01-01 UTC. Never before that

@@ -6,9 +6,9 @@
 //! synced before, the hole is damage.
 
 use super::SegmentEntry;
-use super::frame::{BATCH_LENGTH, Binding, Frame, Times, read_batch, read_frame};
+use super::frame::{BATCH_LENGTH, Binding, FirstTimes, Frame, read_batch, read_frame};
 use super::header::{HEADER_LENGTH, NoHeader, SegmentHeader};
-use super::{LARGEST_RECORD, Record, SegmentBytes};
+use super::{LARGEST_RECORD, LogRecord, SegmentBytes};
 use crate::files::{FileError, pieces};
 use crate::planted::{self, PlantedBug};
 use hedgerow_model::CommitTimestamp;
@@ -16,10 +16,10 @@ use std::ops::Range;
 
 /// Reads the records of one segment.
 #[derive(Debug)]
-pub(crate) struct Scan<'f> {
+pub(crate) struct SegmentScan<'f> {
     segment: SegmentBytes<'f>,
     binding: Binding,
-    first: Times,
+    first: FirstTimes,
     /// The timestamp that the next record must have.
     next: CommitTimestamp,
     wall_clock: u64,
@@ -57,7 +57,7 @@ pub(crate) enum ScanEnd {
     Damaged,
 }
 
-impl<'f> Scan<'f> {
+impl<'f> SegmentScan<'f> {
     /// Reads the header of segment `entry` of `store`, whose first record should have timestamp
     /// `next`.
     pub(crate) fn new(
@@ -75,9 +75,18 @@ impl<'f> Scan<'f> {
             Ok(header) if header.store != store || header.number != number => Err(NoScan::Foreign),
             Ok(header) if header.first != next => Err(NoScan::Gap(header.first)),
             Ok(SegmentHeader { first, wall_clock, .. }) => {
-                let first = Times { at: first, wall_clock };
+                let first = FirstTimes { at: first, wall_clock };
                 let position = HEADER_LENGTH as u64;
-                Ok(Scan { segment, binding, first, next, wall_clock, position, synced: 0, batches_end })
+                Ok(SegmentScan {
+                    segment,
+                    binding,
+                    first,
+                    next,
+                    wall_clock,
+                    position,
+                    synced: 0,
+                    batches_end,
+                })
             }
             Err(NoHeader::Version(version)) => Err(NoScan::Version(version)),
             Err(NoHeader::Invalid) => match Remains::read(&mut segment, binding, 0..batches_end)? {
@@ -88,17 +97,17 @@ impl<'f> Scan<'f> {
     }
 
     /// Reads the next record; returns its position and it, if it is valid.
-    pub(crate) fn next_record(&mut self) -> Result<Option<(u64, Record<'_>)>, FileError> {
+    pub(crate) fn next_record(&mut self) -> Result<Option<(u64, LogRecord<'_>)>, FileError> {
         loop {
             let start = self.position;
             match read_frame(&mut self.segment, start, self.binding, self.first)? {
                 Some((Frame::Batch { synced }, end)) => (self.position, self.synced) = (end, synced),
-                Some((Frame::Record { times: Times { at, wall_clock }, body }, end))
+                Some((Frame::Record { times: FirstTimes { at, wall_clock }, body }, end))
                     if at == self.next && wall_clock >= self.wall_clock =>
                 {
                     (self.position, self.next, self.wall_clock) = (end, at.next(), wall_clock);
                     let body = self.segment.at(body.start, body.end - body.start)?;
-                    return Ok(Some((start, Record { at, wall_clock, body })));
+                    return Ok(Some((start, LogRecord { at, wall_clock, body })));
                 }
                 _ => return Ok(None),
             }

@@ -1,6 +1,6 @@
 //! Reads everything that opening a store reads, to find all damage.
 
-use super::reading::Reading;
+use super::reading::SegmentReading;
 use super::replay::Recovered;
 use super::{CheckpointEntry, SegmentEntry, Store, TornTail};
 use crate::body::LoggedCommit;
@@ -110,12 +110,12 @@ impl Store {
         first: CommitTimestamp,
         after: CommitTimestamp,
         commits: &mut u64,
-    ) -> Result<(Reading, Option<StoreError>), StoreError> {
+    ) -> Result<(SegmentReading, Option<StoreError>), StoreError> {
         if let Some(sealed) = entry.sealed.filter(|sealed| sealed.last <= after) {
             *commits += sealed.last.0 - sealed.first.0 + 1;
             let reading = match self.pass_over(entry, sealed) {
                 Err(error @ StoreError::File(_)) => return Err(error),
-                passed => passed.unwrap_or_else(Reading::problem),
+                passed => passed.unwrap_or_else(SegmentReading::problem),
             };
             return Ok((reading, None));
         }

@@ -5,7 +5,7 @@ use crate::checkpoint::CheckpointEntry;
 use crate::error::StoreError;
 use crate::files::{Access, FileError, FileOperation, FileSystem, HeldLock};
 use crate::planted::{self, PlantedBug};
-use crate::segment::{LAST_COUNT, Sealed, SegmentEntry};
+use crate::segment::{LAST_COUNT, SealedSegment, SegmentEntry};
 use crate::store::LOCK;
 use hedgerow_encoding::wire::{DecodeError, Reader, put_bytes, put_varint};
 use hedgerow_model::{Catalog, CommitTimestamp, KeyKind, Topology};
@@ -136,7 +136,7 @@ impl Manifest {
         for SegmentEntry { number, length, sealed } in &self.segments {
             put_varints(&mut bytes, &[*number, *length]);
             bytes.push(u8::from(sealed.is_some()));
-            if let Some(Sealed { first, last, end, wall_clock }) = *sealed {
+            if let Some(SealedSegment { first, last, end, wall_clock }) = *sealed {
                 put_varints(&mut bytes, &[first.0, last.0, end, wall_clock]);
             }
         }
@@ -206,7 +206,7 @@ impl Manifest {
             history: optional(reader, |reader| Ok(CommitTimestamp(reader.varint()?)))?,
             segments: list(reader, |reader| {
                 let (number, length) = (reader.varint()?, added(reader)?);
-                Ok(SegmentEntry { number, length, sealed: optional(reader, Sealed::decode)? })
+                Ok(SegmentEntry { number, length, sealed: optional(reader, SealedSegment::decode)? })
             })?,
             next_segment: reader.varint()?,
             durable: CommitTimestamp(added(reader)?),
@@ -324,13 +324,13 @@ impl StoreOptions {
     }
 }
 
-impl Sealed {
+impl SealedSegment {
     fn decode(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {
         let (first, last) = (CommitTimestamp(reader.varint()?), CommitTimestamp(reader.varint()?));
         if last < first {
             return Err(reader.error("a segment ends before it begins"));
         }
-        Ok(Sealed { first, last, end: reader.varint()?, wall_clock: reader.varint()? })
+        Ok(SealedSegment { first, last, end: reader.varint()?, wall_clock: reader.varint()? })
     }
 }
 

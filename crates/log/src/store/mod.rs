@@ -9,14 +9,14 @@ mod repair;
 mod replay;
 
 pub use crate::checkpoint::CheckpointEntry;
-pub use crate::segment::{Sealed, SegmentEntry};
+pub use crate::segment::{SealedSegment, SegmentEntry};
 pub use check::{CheckReport, check};
 pub(crate) use manifest::check_lock;
 pub use manifest::{Manifest, StoreOptions, StreamEntry};
 pub use reading::TornTail;
 pub use repair::{Cut, Repair, ReplacedCheckpoint, recover_to_last_valid};
 pub(crate) use repair::{cut_files, make_durable};
-pub use replay::{Place, Recovered};
+pub use replay::{LogPosition, Recovered};
 
 use crate::error::StoreError;
 use crate::files::{FileError, FileOperation, FileSystem, HeldLock};

@@ -1,9 +1,9 @@
 //! Reads one segment: its valid records, and what is wrong after them.
 
-use super::{Sealed, SegmentEntry, Store};
+use super::{SealedSegment, SegmentEntry, Store};
 use crate::error::StoreError;
 use crate::files::Access;
-use crate::segment::{self, NoScan, Record, Scan, ScanEnd, SegmentBytes};
+use crate::segment::{self, LogRecord, NoScan, ScanEnd, SegmentBytes, SegmentScan};
 use hedgerow_model::CommitTimestamp;
 use std::path::{Path, PathBuf};
 
@@ -21,9 +21,9 @@ pub struct TornTail {
 
 /// The result of reading a segment.
 #[derive(Debug, Default)]
-pub(super) struct Reading {
+pub(super) struct SegmentReading {
     /// The valid records at its beginning, if there are any.
-    pub(super) valid: Option<Sealed>,
+    pub(super) valid: Option<SealedSegment>,
     /// Number of bytes that were durable when the last of its batches was written.
     pub(super) synced: u64,
     /// What a loss of power left after them.
@@ -32,9 +32,9 @@ pub(super) struct Reading {
     pub(super) problem: Option<StoreError>,
 }
 
-impl Reading {
+impl SegmentReading {
     pub(super) fn problem(problem: StoreError) -> Self {
-        Reading { problem: Some(problem), ..Reading::default() }
+        SegmentReading { problem: Some(problem), ..SegmentReading::default() }
     }
 }
 
@@ -51,12 +51,14 @@ impl Store {
         &self,
         entry: &SegmentEntry,
         next: CommitTimestamp,
-        mut apply: impl FnMut(Record<'_>, u64) -> Result<(), E>,
-    ) -> Result<Reading, E> {
+        mut apply: impl FnMut(LogRecord<'_>, u64) -> Result<(), E>,
+    ) -> Result<SegmentReading, E> {
         let path = self.segment_path(entry.number);
         let file = match self.files.open(&segment::name_of(entry.number), Access::Read) {
             Ok(file) => file,
-            Err(error) if error.is_not_found() => return Ok(Reading::problem(StoreError::Missing { path })),
+            Err(error) if error.is_not_found() => {
+                return Ok(SegmentReading::problem(StoreError::Missing { path }));
+            }
             Err(error) => return Err(StoreError::from(error).into()),
         };
         let length = file.length().map_err(StoreError::from)?;
@@ -64,7 +66,7 @@ impl Store {
         let end = entry.sealed.map_or(length, |sealed| sealed.end.min(length));
         let bytes = SegmentBytes::new(&*file, end);
         let mut reading =
-            match Scan::new(bytes, self.manifest.store, entry, next).map_err(StoreError::from)? {
+            match SegmentScan::new(bytes, self.manifest.store, entry, next).map_err(StoreError::from)? {
                 Ok(mut scan) => {
                     while let Some((offset, record)) = scan.next_record().map_err(StoreError::from)? {
                         apply(record, offset)?;
@@ -72,9 +74,9 @@ impl Store {
                     judge(entry, &mut scan, &path, next)?
                 }
                 Err(NoScan::Unused(torn)) if entry.sealed.is_none() => {
-                    Reading { torn: torn_tail(&path, 0, torn), ..Reading::default() }
+                    SegmentReading { torn: torn_tail(&path, 0, torn), ..SegmentReading::default() }
                 }
-                Err(refusal) => Reading::problem(refusal.explain(&path, next)),
+                Err(refusal) => SegmentReading::problem(refusal.explain(&path, next)),
             };
         if entry.sealed.is_none() && length < entry.length {
             reading.problem.get_or_insert_with(|| {
@@ -89,12 +91,12 @@ impl Store {
 /// The result for a segment whose valid records were read, the first one at timestamp `first`.
 fn judge(
     entry: &SegmentEntry,
-    scan: &mut Scan<'_>,
+    scan: &mut SegmentScan<'_>,
     path: &Path,
     first: CommitTimestamp,
-) -> Result<Reading, StoreError> {
+) -> Result<SegmentReading, StoreError> {
     let (end, last) = (scan.position(), CommitTimestamp(scan.next_timestamp().0 - 1));
-    let held = Sealed { first, last, end, wall_clock: scan.wall_clock() };
+    let held = SealedSegment { first, last, end, wall_clock: scan.wall_clock() };
     let valid = (last >= first).then_some(held);
     let invalid = || {
         let what = format!("the commit of timestamp {} is not valid", last.next());
@@ -103,12 +105,14 @@ fn judge(
     let synced = scan.synced();
     if let Some(sealed) = entry.sealed {
         let problem = if valid == Some(sealed) { None } else { invalid() };
-        return Ok(Reading { valid, synced, problem, torn: None });
+        return Ok(SegmentReading { valid, synced, problem, torn: None });
     }
     Ok(match scan.end()? {
-        ScanEnd::Damaged => Reading { valid, synced, problem: invalid(), torn: None },
-        ScanEnd::Torn(length) => Reading { valid, synced, torn: torn_tail(path, end, length), problem: None },
-        ScanEnd::Clean => Reading { valid, synced, ..Reading::default() },
+        ScanEnd::Damaged => SegmentReading { valid, synced, problem: invalid(), torn: None },
+        ScanEnd::Torn(length) => {
+            SegmentReading { valid, synced, torn: torn_tail(path, end, length), problem: None }
+        }
+        ScanEnd::Clean => SegmentReading { valid, synced, ..SegmentReading::default() },
     })
 }
 

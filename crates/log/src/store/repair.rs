@@ -2,13 +2,13 @@
 //! can replace.
 
 use super::replay::Recovered;
-use super::{Sealed, SegmentEntry, Store, mark};
+use super::{SealedSegment, SegmentEntry, Store, mark};
 use crate::checkpoint;
 use crate::error::StoreError;
 use crate::files::{Access, FileError, FileSystem, pieces};
 use crate::planted::{self, PlantedBug};
-use crate::segment::{self, Record};
-use crate::store::Place;
+use crate::segment::{self, LogRecord};
+use crate::store::LogPosition;
 use hedgerow_model::CommitTimestamp;
 use hedgerow_sync::Arc;
 
@@ -53,7 +53,7 @@ pub struct ReplacedCheckpoint {
 
 /// The plan of a repair.
 #[derive(Debug)]
-struct Plan {
+struct RepairPlan {
     is_whole: bool,
     /// The timestamp of the checkpoint, if it is readable.
     after: CommitTimestamp,
@@ -75,7 +75,7 @@ struct Valid {
 
 /// The index of a segment in the manifest, its valid content, and the number of its bytes that had
 /// been synced.
-type End = (usize, Option<Sealed>, u64);
+type End = (usize, Option<SealedSegment>, u64);
 
 /// Cuts the log of a store at its first damage, after the last commit before it, so that it can be
 /// opened again. **Every later commit is lost.** What is cut is kept in files beside the log.
@@ -104,7 +104,7 @@ impl Store {
     pub fn recover<E: From<StoreError>>(
         &mut self,
         damaged_checkpoint: Option<StoreError>,
-        apply: impl FnMut(Record<'_>, Place<'_>) -> Result<bool, E>,
+        apply: impl FnMut(LogRecord<'_>, LogPosition<'_>) -> Result<bool, E>,
     ) -> Result<Repair, E> {
         let plan = self.plan_repair(damaged_checkpoint, apply)?;
         Ok(self.carry_out(plan)?)
@@ -114,8 +114,8 @@ impl Store {
     fn plan_repair<E: From<StoreError>>(
         &self,
         damaged_checkpoint: Option<StoreError>,
-        apply: impl FnMut(Record<'_>, Place<'_>) -> Result<bool, E>,
-    ) -> Result<Plan, E> {
+        apply: impl FnMut(LogRecord<'_>, LogPosition<'_>) -> Result<bool, E>,
+    ) -> Result<RepairPlan, E> {
         self.check_unlisted()?;
         let checkpoint = self.manifest.checkpoint;
         let durable =
@@ -142,11 +142,11 @@ impl Store {
         let damaged = damaged.or(torn.filter(|_| !is_complete));
         let is_whole = damaged.is_none() && replaced.is_none() && is_complete;
         let repair = Repair { last, durable: durable.max(last), cuts: Vec::new(), replaced };
-        Ok(Plan { is_whole, after, recovered, damaged, repair })
+        Ok(RepairPlan { is_whole, after, recovered, damaged, repair })
     }
 
-    fn carry_out(&mut self, plan: Plan) -> Result<Repair, StoreError> {
-        let Plan { is_whole, after, recovered, damaged, mut repair } = plan;
+    fn carry_out(&mut self, plan: RepairPlan) -> Result<Repair, StoreError> {
+        let RepairPlan { is_whole, after, recovered, damaged, mut repair } = plan;
         if is_whole {
             return Ok(repair);
         }
@@ -176,14 +176,14 @@ impl Store {
     fn valid_log<E: From<StoreError>>(
         &self,
         after: CommitTimestamp,
-        mut apply: impl FnMut(Record<'_>, Place<'_>) -> Result<bool, E>,
+        mut apply: impl FnMut(LogRecord<'_>, LogPosition<'_>) -> Result<bool, E>,
     ) -> Result<Valid, E> {
         let mut valid = Valid { recovered: Recovered::before(&self.manifest), damaged: None, torn: None };
         for (number, entry) in self.manifest.segments.iter().enumerate() {
             let next = valid.recovered.last.next();
             let path = self.segment_path(entry.number);
-            let mut refused: Option<(Sealed, bool)> = None;
-            let mut last = Sealed { first: next, last: next, end: 0, wall_clock: 0 };
+            let mut refused: Option<(SealedSegment, bool)> = None;
+            let mut last = SealedSegment { first: next, last: next, end: 0, wall_clock: 0 };
             let reading = match entry.sealed {
                 Some(sealed) if sealed.last <= after && self.is_there(entry)? => {
                     self.pass_over(entry, sealed)?
@@ -191,11 +191,11 @@ impl Store {
                 _ => self.read_segment(entry, next, |record, offset| {
                     if refused.is_none()
                         && record.at > after
-                        && !apply(record, Place { path: &path, offset })?
+                        && !apply(record, LogPosition { path: &path, offset })?
                     {
-                        refused = Some((Sealed { end: offset, ..last }, record.at > next));
+                        refused = Some((SealedSegment { end: offset, ..last }, record.at > next));
                     }
-                    last = Sealed { last: record.at, wall_clock: record.wall_clock, ..last };
+                    last = SealedSegment { last: record.at, wall_clock: record.wall_clock, ..last };
                     Ok::<(), E>(())
                 })?,
             };
@@ -232,7 +232,11 @@ impl Store {
 
     /// Copies what will be cut, durably: of the first segment what follows its valid part, the
     /// others whole.
-    fn keep_cuts(&self, segments: &[SegmentEntry], valid: Option<Sealed>) -> Result<Vec<Cut>, StoreError> {
+    fn keep_cuts(
+        &self,
+        segments: &[SegmentEntry],
+        valid: Option<SealedSegment>,
+    ) -> Result<Vec<Cut>, StoreError> {
         let mut cuts = Vec::new();
         for (number, entry) in segments.iter().enumerate() {
             let offset = valid.filter(|_| number == 0).map_or(0, |valid| valid.end);
@@ -266,7 +270,7 @@ impl Store {
     fn forget_segments(
         &mut self,
         number: usize,
-        valid: Option<Sealed>,
+        valid: Option<SealedSegment>,
         synced: u64,
     ) -> Result<(), StoreError> {
         let entry = self.manifest.segments[number];
@@ -328,7 +332,7 @@ pub(crate) fn cut_files<'s>(
     sealed: impl Iterator<Item = &'s SegmentEntry>,
 ) -> Result<(), FileError> {
     for entry in sealed {
-        let Some(Sealed { end, .. }) = entry.sealed else { continue };
+        let Some(SealedSegment { end, .. }) = entry.sealed else { continue };
         let file = files.open(&entry.file_name(), Access::Read)?;
         if file.length()? > end {
             files.open(&entry.file_name(), Access::Write)?.set_length(end)?;

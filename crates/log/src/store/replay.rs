@@ -1,16 +1,16 @@
 //! Replays the log of a store, from a timestamp on.
 
-use super::reading::{Reading, TornTail};
-use super::{Manifest, Sealed, SegmentEntry, Store, mark};
+use super::reading::{SegmentReading, TornTail};
+use super::{Manifest, SealedSegment, SegmentEntry, Store, mark};
 use crate::error::StoreError;
 use crate::files::{Access, FileError, FileSystem};
-use crate::segment::{self, Record, SegmentHeader};
+use crate::segment::{self, LogRecord, SegmentHeader};
 use hedgerow_model::CommitTimestamp;
 use std::path::Path;
 
 /// The position of a record.
 #[derive(Clone, Copy, Debug)]
-pub struct Place<'a> {
+pub struct LogPosition<'a> {
     /// The segment's file.
     pub path: &'a Path,
     /// The offset of the record.
@@ -40,7 +40,7 @@ pub struct Recovered {
 pub(crate) struct OpenSegment {
     pub(crate) number: u64,
     /// `None` if it is empty.
-    pub(crate) content: Option<Sealed>,
+    pub(crate) content: Option<SealedSegment>,
     /// Number of its bytes that were durable when its last batch was written.
     pub(crate) synced: u64,
 }
@@ -55,7 +55,7 @@ impl Recovered {
     /// Adds what was found in the next segment.
     ///
     /// A segment begins when everything before it is durable, so no commits follow a torn tail.
-    pub(super) fn add(&mut self, entry: &SegmentEntry, reading: &Reading) -> Result<(), StoreError> {
+    pub(super) fn add(&mut self, entry: &SegmentEntry, reading: &SegmentReading) -> Result<(), StoreError> {
         if let Some(valid) = reading.valid {
             if let Some(torn) = &self.torn {
                 let what = format!("the commit of timestamp {} is not valid", self.last.next());
@@ -88,7 +88,7 @@ impl Store {
     pub fn replay<E: From<StoreError>>(
         &self,
         after: CommitTimestamp,
-        mut apply: impl FnMut(Record<'_>, Place<'_>) -> Result<(), E>,
+        mut apply: impl FnMut(LogRecord<'_>, LogPosition<'_>) -> Result<(), E>,
     ) -> Result<Recovered, E> {
         let oldest = self.manifest.oldest_readable;
         if after < oldest {
@@ -108,7 +108,7 @@ impl Store {
                         return Ok(());
                     }
                     commits += 1;
-                    apply(record, Place { path: &path, offset })
+                    apply(record, LogPosition { path: &path, offset })
                 })?,
             };
             recovered.add(entry, &reading)?;
@@ -126,10 +126,14 @@ impl Store {
     }
 
     /// Checks a sealed segment that need not be read, but must exist.
-    pub(super) fn pass_over(&self, entry: &SegmentEntry, sealed: Sealed) -> Result<Reading, StoreError> {
+    pub(super) fn pass_over(
+        &self,
+        entry: &SegmentEntry,
+        sealed: SealedSegment,
+    ) -> Result<SegmentReading, StoreError> {
         let path = self.segment_path(entry.number);
         match self.files.open(&segment::name_of(entry.number), Access::Read) {
-            Ok(_) => Ok(Reading { valid: Some(sealed), ..Reading::default() }),
+            Ok(_) => Ok(SegmentReading { valid: Some(sealed), ..SegmentReading::default() }),
             Err(error) if error.is_not_found() => Err(StoreError::Missing { path }),
             Err(error) => Err(error.into()),
         }

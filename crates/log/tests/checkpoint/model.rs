@@ -3,8 +3,8 @@
 use hedgerow_encoding::{decode_record, encode_record};
 use hedgerow_log::StoreError;
 use hedgerow_log::checkpoint::{
-    Checkpoint, CheckpointError, Content, Description, Source, VisitRecord, VisitRun, VisitVertex,
-    WriteOptions, write,
+    Checkpoint, CheckpointError, CheckpointSource, ChunkContent, Description, VisitRecord, VisitRun,
+    VisitVertex, WriteOptions, write,
 };
 use hedgerow_log::files::FileSystem;
 use hedgerow_log::files::simulated::SimulatedFiles;
@@ -106,12 +106,12 @@ impl Graph {
         chunks.sort_by_key(|chunk| (chunk.offset + 1).wrapping_mul(shuffle));
         for chunk in &chunks {
             match chunk.content {
-                Content::Description => {}
-                Content::Vertices => checkpoint.read_vertices(chunk, |vertex, key, record| {
+                ChunkContent::Description => {}
+                ChunkContent::Vertices => checkpoint.read_vertices(chunk, |vertex, key, record| {
                     let before = graph.vertices.insert(vertex.get(), (key.to_key(), record));
                     assert_eq!(before, None, "{vertex} twice");
                 })?,
-                Content::Edges(label) => {
+                ChunkContent::Edges(label) => {
                     let column = graph.description.catalog.label(label).unwrap().edges.column();
                     let edges = &mut graph.edges[label.index()];
                     if column == ColumnType::Record {
@@ -156,7 +156,7 @@ impl Graph {
     }
 }
 
-impl Source for Graph {
+impl CheckpointSource for Graph {
     fn vertices(&self, range: Range<u32>, visit: &mut VisitVertex<'_>) -> Result<(), ReadError> {
         for (id, (key, record)) in self.vertices.range(range) {
             if visit(VertexId::new(*id), key.as_ref(), record).is_break() {

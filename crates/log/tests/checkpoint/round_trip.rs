@@ -3,8 +3,8 @@
 use crate::model::{COLUMNS, Graph, graphs};
 use hedgerow_log::StoreError;
 use hedgerow_log::checkpoint::{
-    Checkpoint, CheckpointError, Content, Source, UNFINISHED, VisitRecord, VisitRun, VisitVertex,
-    WriteOptions, write,
+    Checkpoint, CheckpointError, CheckpointSource, ChunkContent, UNFINISHED, VisitRecord, VisitRun,
+    VisitVertex, WriteOptions, write,
 };
 use hedgerow_log::files::simulated::SimulatedFiles;
 use hedgerow_log::files::{Access, FileSystem, RealFiles};
@@ -84,11 +84,11 @@ fn chunks_are_bounded_and_know_their_ranges() {
         assert!(chunk.length <= 1 << 20 && chunk.entries <= 1 << 17, "{chunk:?}");
         let mut found = Vec::new();
         match chunk.content {
-            Content::Description => continue,
-            Content::Vertices => {
+            ChunkContent::Description => continue,
+            ChunkContent::Vertices => {
                 checkpoint.read_vertices(chunk, |vertex, _, _| found.push(vertex.get().into())).unwrap();
             }
-            Content::Edges(_) => checkpoint
+            ChunkContent::Edges(_) => checkpoint
                 .read_edges::<()>(chunk, |source, run, _| {
                     assert!(run.len() <= 512);
                     found.extend(run.iter().map(|to| u64::from(source.get()) << 32 | u64::from(to.get())));
@@ -237,7 +237,7 @@ fn a_graph_that_contradicts_itself_is_not_written() {
 #[test]
 fn rows_out_of_order_are_not_written() {
     struct Rows(Vec<(u32, Vec<u32>)>);
-    impl Source for Rows {
+    impl CheckpointSource for Rows {
         fn vertices(&self, range: Range<u32>, visit: &mut VisitVertex<'_>) -> Result<(), ReadError> {
             for id in range {
                 let _ = visit(VertexId::new(id), KeyRef::Number(id.into()), &Record::EMPTY);

@@ -4,7 +4,7 @@ use crate::backwards::Backwards;
 use crate::damage::file_of;
 use hedgerow_csr::{BuildOptions, Csr};
 use hedgerow_formats::Kronecker;
-use hedgerow_log::checkpoint::{Checkpoint, Description, ViewSource, WriteOptions, Written, write};
+use hedgerow_log::checkpoint::{Checkpoint, Description, ViewSource, WriteOptions, WrittenCheckpoint, write};
 use hedgerow_log::files::FileSystem;
 use hedgerow_log::files::simulated::SimulatedFiles;
 use hedgerow_model::{
@@ -22,7 +22,7 @@ fn kronecker(scale: u32, topology: Topology) -> Csr {
     Csr::from_valued_edges(1 << scale, topology, &edges, BuildOptions::default()).unwrap()
 }
 
-fn write_view<W: Column, V: RecordView>(csr: &V, files: &SimulatedFiles) -> Written {
+fn write_view<W: Column, V: RecordView>(csr: &V, files: &SimulatedFiles) -> WrittenCheckpoint {
     let is_topology = W::TYPE == ColumnType::Unit;
     let edges = if is_topology { EdgeSchema::Topology } else { EdgeSchema::Value(W::TYPE) };
     let labels = vec![LabelSchema { name: "edge".to_owned(), edges }];

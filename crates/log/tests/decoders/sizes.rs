@@ -3,7 +3,7 @@
 use crate::targets::STORE;
 use hedgerow_log::files::{Access, FileSystem, RealFiles};
 use hedgerow_log::{
-    Body, CheckReport, CommitRef, Durability, Log, LogOptions, Manifest, Recovered, Sealed, Store,
+    Body, CheckReport, CommitRef, Durability, Log, LogOptions, Manifest, Recovered, SealedSegment, Store,
     StoreError, StoreOptions, check, recover_to_last_valid,
 };
 use hedgerow_model::{Catalog, CommitTimestamp, Effects, KeyKind, Topology};
@@ -92,7 +92,7 @@ fn the_end_of_a_sealed_segment_is_not_trusted() {
     let path = folder.path().join("MANIFEST");
     let mut manifest = Manifest::decode(&std::fs::read(&path).unwrap(), &path).unwrap();
     let sealed =
-        Sealed { first: CommitTimestamp(1), last: CommitTimestamp(5), end: 200 << 30, wall_clock: 0 };
+        SealedSegment { first: CommitTimestamp(1), last: CommitTimestamp(5), end: 200 << 30, wall_clock: 0 };
     manifest.segments[0].sealed = Some(sealed);
     std::fs::write(&path, manifest.encode()).unwrap();
     assert!(matches!(read(&files).0, Err(StoreError::Damaged { .. })));

@@ -2,8 +2,8 @@
 
 use hedgerow_log::files::simulated::SimulatedFiles;
 use hedgerow_log::{
-    Body, CheckpointEntry, CommitRef, Durability, Log, LogOptions, LoggedCommit, Record, Store, StoreError,
-    StoreOptions,
+    Body, CheckpointEntry, CommitRef, Durability, Log, LogOptions, LogRecord, LoggedCommit, Store,
+    StoreError, StoreOptions,
 };
 use hedgerow_model::{Catalog, CommitTimestamp, Effects, KeyKind, Topology};
 use rand::rngs::StdRng;
@@ -46,7 +46,7 @@ pub fn body(at: CommitTimestamp) -> Body {
 }
 
 /// Whether a record is the one that was committed.
-pub fn is_right(record: &Record<'_>) -> bool {
+pub fn is_right(record: &LogRecord<'_>) -> bool {
     let commit = LoggedCommit::decode(record.body, Topology::Undirected);
     commit.is_ok_and(|commit| commit.input.as_deref() == Some(&content(record.at)[..]))
         && record.wall_clock == wall_clock(record.at)

@@ -9,7 +9,7 @@ use crate::store::Store;
 use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered, Stamp};
 use hedgerow_model::{
     Allowance, Catalog, CommitTimestamp, Effects, Engine, EngineError, GraphView, Key, LabelId, LockUnit,
-    MemoryUse, NoShortWrites, Operation, Prepared, Progress, Topology, UnitLocks, VertexId,
+    MaintenanceProgress, MemoryUse, NoShortWrites, Operation, Prepared, Topology, UnitLocks, VertexId,
 };
 use hedgerow_rapid::{Rapid, RapidOptions};
 use hedgerow_sequencer::{CountChanges, Reader, Sequencer, SequencerError, Writer};
@@ -75,7 +75,7 @@ impl Engine for Faulty {
         live: &LiveTimestamps,
         units: &dyn UnitLocks,
         budget_bytes: usize,
-    ) -> Result<Progress, EngineError> {
+    ) -> Result<MaintenanceProgress, EngineError> {
         self.engine.maintain(live, units, budget_bytes)
     }
 

@@ -5,7 +5,7 @@ use crate::error::{Error, read_failed};
 use crate::records::{check_encoded, check_parallel};
 use crate::store::Store;
 use hedgerow_log::StoreError;
-use hedgerow_log::checkpoint::{Checkpoint, Chunk};
+use hedgerow_log::checkpoint::{Checkpoint, CheckpointChunk};
 use hedgerow_model::token::HeldLocks;
 use hedgerow_model::{
     AdjacencyEffects, Column, CommitTimestamp, Direction, EdgeChange, EffectRecords, Effects, Engine,
@@ -93,11 +93,11 @@ impl<E: Engine> Store<E> {
 }
 
 /// Groups consecutive chunks into about `at_once` entries each.
-fn groups(chunks: &[Chunk], at_once: usize) -> impl Iterator<Item = &[Chunk]> {
+fn groups(chunks: &[CheckpointChunk], at_once: usize) -> impl Iterator<Item = &[CheckpointChunk]> {
     let mut rest = chunks;
     std::iter::from_fn(move || {
         let mut entries = 0;
-        let fits = |chunk: &&Chunk| {
+        let fits = |chunk: &&CheckpointChunk| {
             let is_room = entries < at_once;
             entries += chunk.entries as usize;
             is_room
@@ -125,8 +125,8 @@ impl<E: Engine> Loading<'_, E> {
     /// Reads chunks, on the worker threads if there are any.
     fn read<T: Send>(
         &self,
-        chunks: &[Chunk],
-        read: impl Fn(&Chunk) -> Result<Vec<T>, Error> + Send + Sync,
+        chunks: &[CheckpointChunk],
+        read: impl Fn(&CheckpointChunk) -> Result<Vec<T>, Error> + Send + Sync,
     ) -> Result<Vec<T>, Error> {
         let mut parts: Vec<Vec<T>> = match self.store.pool_for(usize::MAX) {
             Some(pool) => pool.install(|| chunks.par_iter().map(read).collect::<Result<_, _>>())?,
@@ -144,7 +144,7 @@ impl<E: Engine> Loading<'_, E> {
     }
 
     /// The vertices of chunks. Restores their keys.
-    fn read_vertices(&self, chunks: &[Chunk]) -> Result<Vec<VertexEffect>, Error> {
+    fn read_vertices(&self, chunks: &[CheckpointChunk]) -> Result<Vec<VertexEffect>, Error> {
         self.read(chunks, |chunk| {
             let mut vertices = Vec::with_capacity(chunk.entries as usize);
             let mut wrong = None;
@@ -158,7 +158,7 @@ impl<E: Engine> Loading<'_, E> {
         })
     }
 
-    fn vertices(&self, chunks: &[Chunk]) -> Result<(), Error> {
+    fn vertices(&self, chunks: &[CheckpointChunk]) -> Result<(), Error> {
         let vertices = self.read_vertices(chunks)?;
         let counts = VertexCounts {
             added: vertices.len() as u64,
@@ -178,7 +178,7 @@ impl<E: Engine> Loading<'_, E> {
         }
     }
 
-    fn edges<W: Column>(&self, label: LabelId, chunks: &[Chunk]) -> Result<(), Error> {
+    fn edges<W: Column>(&self, label: LabelId, chunks: &[CheckpointChunk]) -> Result<(), Error> {
         let changes = {
             let latest = self.store.latest(self.held)?;
             self.read(chunks, |chunk| {
@@ -209,7 +209,7 @@ impl<E: Engine> Loading<'_, E> {
         &self,
         label: LabelId,
         check: impl Fn(&[u8]) -> Result<(), String>,
-        chunks: &[Chunk],
+        chunks: &[CheckpointChunk],
     ) -> Result<(), Error> {
         let mut records = EffectRecords::default();
         let mut changes = Vec::new();
@@ -241,7 +241,7 @@ impl<E: Engine> Loading<'_, E> {
     fn check_ends(
         &self,
         latest: &impl GraphView,
-        chunk: &Chunk,
+        chunk: &CheckpointChunk,
         ends: impl Iterator<Item = VertexId>,
     ) -> Result<(), Error> {
         for end in ends {

@@ -5,7 +5,7 @@ use crate::durable::vertex_set::VertexSet;
 use crate::error::{Error, read_failed};
 use crate::records::{check_encoded, check_parallel};
 use crate::store::Store;
-use hedgerow_log::{LoggedCommit, Place, Record as LogRecord, StoreError, logged_edge};
+use hedgerow_log::{LogPosition, LogRecord, LoggedCommit, StoreError, logged_edge};
 use hedgerow_model::token::HeldLocks;
 use hedgerow_model::{
     AdjacencyEffects, ColumnType, CommitTimestamp, EdgeChange, EdgeValue, Effects, Engine, GraphView, Key,
@@ -44,7 +44,11 @@ impl<'r, E: Engine> Replay<'r, E> {
     }
 
     /// Replays the commit of a log record. Returns the importer's position stored with it.
-    pub fn commit(&mut self, record: &LogRecord<'_>, place: Place<'_>) -> Result<Option<Box<[u8]>>, Error> {
+    pub fn commit(
+        &mut self,
+        record: &LogRecord<'_>,
+        place: LogPosition<'_>,
+    ) -> Result<Option<Box<[u8]>>, Error> {
         let damaged = |Foreign(what)| StoreError::Damaged {
             path: place.path.to_owned(),
             offset: place.offset,

@@ -31,12 +31,12 @@ pub struct NewestEdge<'e> {
 pub type VisitEdge<'v> = dyn FnMut(NewestEdge<'_>) -> Result<(), Error> + 'v;
 
 /// Collects the newest of the edges seen so far, and passes them on.
-struct Reading<'p, 'h, 'r> {
+struct NewestReading<'p, 'h, 'r> {
     selection: Selection<'p, 'r>,
     hand_over: &'p mut HandOver<'h>,
 }
 
-impl<'r> Reading<'_, '_, 'r> {
+impl<'r> NewestReading<'_, '_, 'r> {
     /// Takes an edge when later calls bring none whose time exceeds its time by more than
     /// `disorder`. Breaks when the rest is too old. Skips edges without a time.
     #[inline]
@@ -137,7 +137,7 @@ impl<E: Engine, V: RecordView> ViewReads<'_, E, V> {
     ) -> Result<(), Error> {
         let adjacency = self.view.adjacency::<W>(label, direction)?;
         let mut cursor = adjacency.cursor();
-        let mut reading = Reading { selection: Selection::new(wanted), hand_over };
+        let mut reading = NewestReading { selection: Selection::new(wanted), hand_over };
         match clock {
             NewestBy::Commit => {
                 let ordered = cursor.in_commit_order().ok_or(Error::NoCommitOrder)?;
@@ -195,7 +195,7 @@ impl<E: Engine, V: RecordView> ViewReads<'_, E, V> {
         match disorder {
             Some(disorder) => {
                 let ordered = records.in_commit_order().ok_or(Error::NoCommitOrder)?;
-                let mut reading = Reading { selection, hand_over };
+                let mut reading = NewestReading { selection, hand_over };
                 passed(ordered.newest_first(vertex, |neighbor, record, commit| {
                     let time =
                         if clock == NewestBy::Commit { Ok(Some(commit.0 as i64)) } else { time(record) };
@@ -204,7 +204,7 @@ impl<E: Engine, V: RecordView> ViewReads<'_, E, V> {
                 reading.finish()
             }
             None => {
-                let mut reading = Reading { selection, hand_over };
+                let mut reading = NewestReading { selection, hand_over };
                 passed(records.neighbors(vertex, |neighbor, record| {
                     reading.see(time(record), neighbor, 0, Beside::Record(record))
                 }))?;
@@ -223,7 +223,7 @@ impl<E: Engine, V: RecordView> ViewReads<'_, E, V> {
         hand_over: &mut HandOver<'_>,
     ) -> Result<(), Error> {
         let mut records = self.view.edge_records(label, direction)?;
-        let mut reading = Reading { selection: Selection::new(wanted), hand_over };
+        let mut reading = NewestReading { selection: Selection::new(wanted), hand_over };
         if !reading.selection.is_complete() {
             passed(records.parallel_neighbors(vertex, |neighbor, edges| {
                 edges.edges(0..=u64::MAX).try_for_each(|edge| {

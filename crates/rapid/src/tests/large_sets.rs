@@ -1,7 +1,7 @@
 //! Large sets against a sorted map: many changes at once have the same result as one by one.
 
-use crate::directory::Entry;
-use crate::extent::Scratch;
+use crate::directory::LeafEntry;
+use crate::extent::ScratchExtent;
 use crate::large_set::LargeSet;
 use crate::leaf::LEAF_CAPACITY;
 use hedgerow_model::{ColumnType, EdgeChange, EdgeValue, VertexId};
@@ -40,7 +40,7 @@ fn in_order(changes: &BTreeMap<u32, Option<u64>>) -> Vec<EdgeChange> {
 }
 
 fn set_of(column: ColumnType, ids: &BTreeSet<u32>) -> LargeSet {
-    let mut entries = Scratch::new(column, ids.len());
+    let mut entries = ScratchExtent::new(column, ids.len());
     for (position, id) in ids.iter().enumerate() {
         entries.put(position, VertexId::new(*id), EdgeValue(u64::from(*id)));
     }
@@ -52,7 +52,7 @@ fn set_of(column: ColumnType, ids: &BTreeSet<u32>) -> LargeSet {
 fn check(column: ColumnType, set: &LargeSet, model: &Model) {
     let kept = |value: u64| EdgeValue(if column == ColumnType::Unit { 0 } else { value });
     let leaves = set.leaves();
-    let ids: Vec<u32> = leaves.iter().flat_map(Entry::ids).map(|id| id.get()).collect();
+    let ids: Vec<u32> = leaves.iter().flat_map(LeafEntry::ids).map(|id| id.get()).collect();
     assert_eq!(ids, model.keys().copied().collect::<Vec<_>>());
     for id in 0..BOUND {
         assert_eq!(set.value_of(column, VertexId::new(id)), model.get(&id).copied().map(kept), "{id}");
@@ -125,7 +125,7 @@ proptest! {
             let (from, to) = (leaf[0].get(), leaf[leaf.len() - 1].get());
             changes.range(from..=to).next().is_some()
         };
-        let is_shared = |one: &Entry| {
+        let is_shared = |one: &LeafEntry| {
             new.leaves().iter().any(|other| other.leaf().is(one.leaf()))
         };
         prop_assert!(old.leaves().iter().all(|leaf| !touched(leaf.ids()) || !is_shared(leaf)));

@@ -12,17 +12,17 @@ const CHUNK_BYTES: usize = 2048;
 const BESIDE_RECORD: usize = 12;
 
 /// A part of the edges after the change.
-enum Part<'e> {
+enum ListPart<'e> {
     Kept(Chunk<'e>),
     Written(Vec<ListedEdge<'e>>),
 }
 
-impl Part<'_> {
+impl ListPart<'_> {
     /// The number of its edges.
     fn count(&self) -> u64 {
         match self {
-            Part::Kept(chunk) => chunk.count,
-            Part::Written(edges) => edges.len() as u64,
+            ListPart::Kept(chunk) => chunk.count,
+            ListPart::Written(edges) => edges.len() as u64,
         }
     }
 }
@@ -41,7 +41,7 @@ impl RecordChanges {
         let chunks = found.map_or_else(Vec::new, HeapParallel::chunks);
         let before: u64 = chunks.iter().map(|chunk| chunk.count).sum();
         let parts = self.changed_parts(&chunks, differences)?;
-        let after: u64 = parts.iter().map(Part::count).sum();
+        let after: u64 = parts.iter().map(ListPart::count).sum();
         found.into_iter().for_each(|found| self.supersede_piece(found.value, found.bytes));
         Ok((self.write_parts(parts)?, after as i64 - before as i64))
     }
@@ -66,7 +66,7 @@ impl RecordChanges {
         &mut self,
         chunks: &[Chunk<'e>],
         differences: &'e [EdgeDifference<'e>],
-    ) -> Result<Vec<Part<'e>>, ReadError> {
+    ) -> Result<Vec<ListPart<'e>>, ReadError> {
         let mut parts = Vec::with_capacity(chunks.len() + 1);
         let mut rest = differences;
         if chunks.is_empty() {
@@ -78,7 +78,7 @@ impl RecordChanges {
             let (here, others) = rest.split_at(here);
             rest = others;
             match here {
-                [] if chunk.value.is_some() => parts.push(Part::Kept(*chunk)),
+                [] if chunk.value.is_some() => parts.push(ListPart::Kept(*chunk)),
                 _ => {
                     self.supersede_chunk(chunk);
                     push_written(self, &mut parts, merged(chunk.list, here)?)?;
@@ -89,22 +89,22 @@ impl RecordChanges {
     }
 
     /// Writes the parts, and an index if there are several.
-    fn write_parts(&mut self, mut parts: Vec<Part<'_>>) -> Result<Option<EdgeValue>, ReadError> {
-        if let [Part::Kept(only)] = parts[..] {
+    fn write_parts(&mut self, mut parts: Vec<ListPart<'_>>) -> Result<Option<EdgeValue>, ReadError> {
+        if let [ListPart::Kept(only)] = parts[..] {
             self.supersede_chunk(&only);
-            parts = vec![Part::Written(merged(only.list, &[])?)];
+            parts = vec![ListPart::Written(merged(only.list, &[])?)];
         }
         Ok(match &parts[..] {
             [] => None,
-            [Part::Written(edges)] => Some(self.add(&[&[LIST], &list_of_edges(edges)[..]].concat())),
+            [ListPart::Written(edges)] => Some(self.add(&[&[LIST], &list_of_edges(edges)[..]].concat())),
             parts => {
                 let mut index = vec![INDEX];
                 for part in parts {
                     let (first, count, EdgeValue(value)) = match part {
-                        Part::Kept(Chunk { first, count, value, .. }) => {
+                        ListPart::Kept(Chunk { first, count, value, .. }) => {
                             (*first, *count, value.unwrap_or_default())
                         }
-                        Part::Written(edges) => {
+                        ListPart::Written(edges) => {
                             (edges[0].0, edges.len() as u64, self.add(&list_of_edges(edges)))
                         }
                     };
@@ -120,21 +120,21 @@ impl RecordChanges {
 /// small.
 fn push_written<'e>(
     changes: &mut RecordChanges,
-    parts: &mut Vec<Part<'e>>,
+    parts: &mut Vec<ListPart<'e>>,
     mut edges: Vec<ListedEdge<'e>>,
 ) -> Result<(), ReadError> {
     if list_bytes(&edges) < CHUNK_BYTES / 4 && !edges.is_empty() {
         let small = |bytes: usize| bytes <= CHUNK_BYTES / 2;
         let before = parts.pop_if(|part| match part {
-            Part::Kept(chunk) => small(chunk.list.len()),
-            Part::Written(edges) => small(list_bytes(edges)),
+            ListPart::Kept(chunk) => small(chunk.list.len()),
+            ListPart::Written(edges) => small(list_bytes(edges)),
         });
         let mut before = match before {
-            Some(Part::Kept(chunk)) => {
+            Some(ListPart::Kept(chunk)) => {
                 changes.supersede_chunk(&chunk);
                 merged(chunk.list, &[])?
             }
-            Some(Part::Written(edges)) => edges,
+            Some(ListPart::Written(edges)) => edges,
             None => Vec::new(),
         };
         before.append(&mut edges);
@@ -147,12 +147,12 @@ fn push_written<'e>(
         part_bytes += list_bytes(std::slice::from_ref(&edge));
         part.push(edge);
         if part_bytes >= most {
-            parts.push(Part::Written(std::mem::take(&mut part)));
+            parts.push(ListPart::Written(std::mem::take(&mut part)));
             part_bytes = 0;
         }
     }
     if !part.is_empty() {
-        parts.push(Part::Written(part));
+        parts.push(ListPart::Written(part));
     }
     Ok(())
 }

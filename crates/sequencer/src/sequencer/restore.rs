@@ -1,6 +1,6 @@
 //! Restoring a graph from a store, before it is shared.
 
-use super::{Sequencer, State};
+use super::{Sequencer, SequencerState};
 use crate::clock::Now;
 use crate::commit::CountChanges;
 use crate::commit_log::CommitLog;
@@ -50,7 +50,7 @@ impl Sequencer {
         self.applied.restore(at);
     }
 
-    fn check_private(&self, state: &State, at: CommitTimestamp) {
+    fn check_private(&self, state: &SequencerState, at: CommitTimestamp) {
         let is_private =
             self.reader_slots.taken().next().is_none() && state.registry.len() == 0 && self.log.is_none();
         assert!(is_private && at >= state.head.at, "a graph must be restored before others can access it");

@@ -63,7 +63,7 @@ pub(crate) fn link(
     // SAFETY: each test uses ascending stamps, and registers only timestamps below `editable_from`.
     let stamp = unsafe { Stamp::new(CommitTimestamp(value), CommitTimestamp(editable_from)) };
     let (new, allocated) = account::measure(|| Owned::boxed(Counted(value, Arc::clone(dropped))));
-    chain.link(Successor { base: chain.born(), change: Change::Replace(Some(new)), allocated }, stamp)
+    chain.link(Successor { base: chain.born(), change: VersionChange::Replace(Some(new)), allocated }, stamp)
 }
 
 fn read(chain: &Chain<Counted>, at: u64) -> Option<u64> {
@@ -121,7 +121,7 @@ fn a_dropped_chain_drops_what_is_linked_and_a_dropped_successor_itself() {
         link(&chain, value, &dropped, value);
     }
     let new = Owned::boxed(Counted(9, Arc::clone(&dropped)));
-    drop(Successor { base: chain.born(), change: Change::Replace(Some(new)), allocated: 0 });
+    drop(Successor { base: chain.born(), change: VersionChange::Replace(Some(new)), allocated: 0 });
     assert_eq!(dropped.load(Ordering::Relaxed), 1);
     drop(chain);
     assert_eq!(dropped.load(Ordering::Relaxed), 4);
@@ -130,7 +130,7 @@ fn a_dropped_chain_drops_what_is_linked_and_a_dropped_successor_itself() {
 fn edit(chain: &Chain<Counted>, at: u64, by: u64, editable_from: u64) -> Linked {
     // SAFETY: as in `link`.
     let stamp = unsafe { Stamp::new(CommitTimestamp(at), CommitTimestamp(editable_from)) };
-    chain.link(Successor { base: chain.born(), change: Change::Edit(&[by]), allocated: 0 }, stamp)
+    chain.link(Successor { base: chain.born(), change: VersionChange::Edit(&[by]), allocated: 0 }, stamp)
 }
 
 #[test]
@@ -155,7 +155,7 @@ fn an_emptied_chain_reads_as_empty() {
     link(&chain, 2, &dropped, 0);
     // SAFETY: as in `link`.
     let stamp = unsafe { Stamp::new(CommitTimestamp(4), CommitTimestamp(3)) };
-    chain.link(Successor { base: chain.born(), change: Change::Replace(None), allocated: 0 }, stamp);
+    chain.link(Successor { base: chain.born(), change: VersionChange::Replace(None), allocated: 0 }, stamp);
     link(&chain, 6, &dropped, 5);
     assert_eq!([2, 3, 4, 5, 6].map(|at| read(&chain, at)), [Some(2), Some(2), None, None, Some(6)]);
     for born in [2, 4] {
@@ -170,7 +170,7 @@ fn an_emptied_chain_reads_as_empty() {
 fn a_change_prepared_for_an_old_head_is_refused() {
     let (chain, dropped) = (Chain::default(), Arc::default());
     let new = Owned::boxed(Counted(1, Arc::clone(&dropped)));
-    let early = Successor { base: chain.born(), change: Change::Replace(Some(new)), allocated: 0 };
+    let early = Successor { base: chain.born(), change: VersionChange::Replace(Some(new)), allocated: 0 };
     link(&chain, 1, &dropped, 0);
     // SAFETY: the next stamp of this chain.
     let stamp = unsafe { Stamp::new(CommitTimestamp(2), CommitTimestamp(0)) };

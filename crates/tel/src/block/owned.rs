@@ -1,6 +1,6 @@
 //! Blocks before they are linked: allocated, filled, and copied.
 
-use super::{DEAD, Header, Log, RecordBytes, RecordNotes, VALID, Writer};
+use super::{BlockHeader, DEAD, Log, RecordBytes, RecordNotes, VALID, Writer};
 use crate::layout::Fit;
 use crate::store::{BlockStore, Full};
 use hedgerow_model::{CommitTimestamp, LabelId};
@@ -28,7 +28,7 @@ impl<'s> OwnedBlock<'s> {
     /// Initializes an empty block in memory that was just allocated for this class.
     fn at(memory: NonNull<u8>, store: &'s BlockStore, fit: Fit, label: LabelId) -> Self {
         let Fit { class, shape } = fit;
-        let header = Header {
+        let header = BlockHeader {
             length: AtomicU32::new(0),
             dead: AtomicU32::new(0),
             ended: AtomicU32::new(0),
@@ -39,7 +39,7 @@ impl<'s> OwnedBlock<'s> {
             oldest_invalidation: AtomicU64::new(VALID),
         };
         // SAFETY: as long as the class says, aligned, and not shared.
-        unsafe { memory.cast::<Header>().write(header) };
+        unsafe { memory.cast::<BlockHeader>().write(header) };
         let log = Log { memory, length: 0, shape, class, lives: PhantomData };
         let layout = log.layout();
         for word in 0..layout.filter_words {

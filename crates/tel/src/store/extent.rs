@@ -1,6 +1,6 @@
 //! Large ranges of memory, handed out from the front.
 
-use super::scratch::{Full, Scratch};
+use super::scratch::{Full, ScratchFile};
 use std::alloc::Layout;
 use std::ptr::NonNull;
 
@@ -17,7 +17,7 @@ const FIRST: usize = 1 << 20;
 const MOST: usize = 64 << 20;
 
 /// A range of memory whose front is in use.
-pub(super) struct Extent {
+pub(super) struct MemoryExtent {
     memory: NonNull<u8>,
     bytes: usize,
     used: usize,
@@ -26,9 +26,9 @@ pub(super) struct Extent {
 }
 
 // SAFETY: the extent is the only owner of its memory.
-unsafe impl Send for Extent {}
+unsafe impl Send for MemoryExtent {}
 
-impl Extent {
+impl MemoryExtent {
     /// The extent after `number` others, of at least `least` bytes: twice as large as the one
     /// before.
     pub(super) fn new(number: usize, least: usize) -> Self {
@@ -39,14 +39,14 @@ impl Extent {
         if bytes >= 2 * HUGE_PAGE {
             use_huge_pages(memory, bytes);
         }
-        Extent { memory, bytes, used: 0, layout: Some(layout) }
+        MemoryExtent { memory, bytes, used: 0, layout: Some(layout) }
     }
 
     /// The extent after `number` others in a file; shorter if the disk is nearly full, but at least
     /// `least` bytes.
-    pub(super) fn in_file(number: usize, least: usize, scratch: &Scratch) -> Result<Self, Full> {
+    pub(super) fn in_file(number: usize, least: usize, scratch: &ScratchFile) -> Result<Self, Full> {
         let (memory, bytes) = scratch.extend(length(number, least), least)?;
-        Ok(Extent { memory, bytes, used: 0, layout: None })
+        Ok(MemoryExtent { memory, bytes, used: 0, layout: None })
     }
 
     /// The next `bytes` bytes, if there are that many left. O(1).
@@ -60,7 +60,7 @@ impl Extent {
     }
 }
 
-impl Drop for Extent {
+impl Drop for MemoryExtent {
     fn drop(&mut self) {
         if let Some(layout) = self.layout {
             // SAFETY: allocated with this layout; users of its pieces kept the store alive until

@@ -24,8 +24,8 @@ use crate::layout::{CLASSES, bytes_of};
 use extent::{allocate_globally, free_globally};
 use hedgerow_sync::atomic::{AtomicUsize, Ordering};
 use hedgerow_sync::{Arc, Mutex};
-use scratch::Scratch;
-use shared::{LARGE, LARGEST, Shared};
+use scratch::ScratchFile;
+use shared::{LARGE, LARGEST, SharedMemory};
 use std::cell::Cell;
 use std::io;
 use std::path::Path;
@@ -45,14 +45,14 @@ const KEPT_BYTES: usize = 1 << 18;
 
 /// The allocator of blocks.
 pub(crate) struct BlockStore {
-    shards: Box<[Mutex<Shard>]>,
-    shared: Mutex<Shared>,
-    scratch: Option<Arc<Scratch>>,
+    shards: Box<[Mutex<FreeShard>]>,
+    shared: Mutex<SharedMemory>,
+    scratch: Option<Arc<ScratchFile>>,
 }
 
 /// Free memory by class.
 #[derive(Default)]
-struct Shard {
+struct FreeShard {
     free: [Vec<Free>; LARGE as usize],
 }
 
@@ -98,8 +98,8 @@ impl BlockStore {
         if IS_BYPASSED {
             return Ok(BlockStore::default());
         }
-        let scratch = Arc::new(Scratch::new(directory, limit)?);
-        let shared = Mutex::new(Shared::in_file(Arc::clone(&scratch)));
+        let scratch = Arc::new(ScratchFile::new(directory, limit)?);
+        let shared = Mutex::new(SharedMemory::in_file(Arc::clone(&scratch)));
         Ok(BlockStore { shared, scratch: Some(scratch), ..BlockStore::default() })
     }
 
@@ -108,7 +108,7 @@ impl BlockStore {
     /// # Errors
     /// The file cannot grow.
     pub(crate) fn allocate(&self, class: u8) -> Result<NonNull<u8>, Full> {
-        self.allocate_with(class, Shared::allocate)
+        self.allocate_with(class, SharedMemory::allocate)
     }
 
     /// Allocates memory of a class for a caller that cannot fail any more.
@@ -120,7 +120,7 @@ impl BlockStore {
     fn allocate_with(
         &self,
         class: u8,
-        allocate: impl FnOnce(&mut Shared, u8) -> Result<NonNull<u8>, Full>,
+        allocate: impl FnOnce(&mut SharedMemory, u8) -> Result<NonNull<u8>, Full>,
     ) -> Result<NonNull<u8>, Full> {
         if IS_BYPASSED || class > LARGEST && self.scratch.is_none() {
             return Ok(allocate_globally(bytes_of(class)));
@@ -167,7 +167,7 @@ impl BlockStore {
 
     /// Free bytes in the store. O(classes · shards).
     pub(crate) fn free_bytes(&self) -> usize {
-        let of_shard = |shard: &Mutex<Shard>| -> usize {
+        let of_shard = |shard: &Mutex<FreeShard>| -> usize {
             let shard = shard.lock();
             (0..).zip(&shard.free).map(|(class, free)| free.len() * bytes_of(class)).sum()
         };
@@ -175,14 +175,14 @@ impl BlockStore {
     }
 }
 
-impl Shard {
+impl FreeShard {
     /// Allocates memory of a small class: from blocks that others returned, or from a chunk whose
     /// rest is kept.
     fn refill(
         &mut self,
         class: u8,
-        shared: &Mutex<Shared>,
-        allocate: impl FnOnce(&mut Shared, u8) -> Result<NonNull<u8>, Full>,
+        shared: &Mutex<SharedMemory>,
+        allocate: impl FnOnce(&mut SharedMemory, u8) -> Result<NonNull<u8>, Full>,
     ) -> Result<NonNull<u8>, Full> {
         let mut shared = shared.lock();
         let given = shared.give_small(class);

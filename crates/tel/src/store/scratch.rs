@@ -18,7 +18,7 @@ const MOST_BYTES: usize = 1 << 42;
 const LEAST_BYTES: usize = 1 << 30;
 
 /// The memory of blocks, in a file.
-pub(super) struct Scratch {
+pub(super) struct ScratchFile {
     map: system::Map,
     /// The length of the file.
     length: Mutex<usize>,
@@ -33,7 +33,7 @@ pub(crate) struct Full {
     pub(crate) reason: io::ErrorKind,
 }
 
-impl Scratch {
+impl ScratchFile {
     /// An empty file in a directory, which may grow up to a limit.
     ///
     /// # Errors
@@ -58,7 +58,7 @@ impl Scratch {
         // Reject a file system that cannot reserve room now. This byte becomes part of the first
         // extent.
         map.reserve(0, map.bytes().min(1))?;
-        Ok(Scratch { map, length: Mutex::new(0), is_full: AtomicBool::new(false) })
+        Ok(ScratchFile { map, length: Mutex::new(0), is_full: AtomicBool::new(false) })
     }
 
     /// Grows the file: by `wanted` bytes, or a half, a quarter, ... of that, but at least by

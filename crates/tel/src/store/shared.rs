@@ -1,8 +1,8 @@
 //! Large blocks, and the state that shards share.
 
 use super::Free;
-use super::extent::{Extent, allocate_globally, give_back_pages};
-use super::scratch::{Full, Scratch};
+use super::extent::{MemoryExtent, allocate_globally, give_back_pages};
+use super::scratch::{Full, ScratchFile};
 use crate::layout::{CLASSES, SMALLEST, bytes_of};
 use hedgerow_sync::Arc;
 use std::ptr::NonNull;
@@ -19,17 +19,17 @@ const GIVEN_BACK_FROM: u8 = 11;
 
 /// State that all threads share, behind a lock.
 #[derive(Default)]
-pub(super) struct Shared {
+pub(super) struct SharedMemory {
     /// Free blocks by class. Those beyond [`LARGEST`] lie in the file.
     free: [Vec<Free>; CLASSES],
-    extents: Vec<Extent>,
-    scratch: Option<Arc<Scratch>>,
+    extents: Vec<MemoryExtent>,
+    scratch: Option<Arc<ScratchFile>>,
 }
 
-impl Shared {
+impl SharedMemory {
     /// The shared state of a store with its memory in a file.
-    pub(super) fn in_file(scratch: Arc<Scratch>) -> Self {
-        Shared { scratch: Some(scratch), ..Shared::default() }
+    pub(super) fn in_file(scratch: Arc<ScratchFile>) -> Self {
+        SharedMemory { scratch: Some(scratch), ..SharedMemory::default() }
     }
 
     /// Allocates a large block: a free one, a part of a larger one, or memory never used before.
@@ -63,7 +63,7 @@ impl Shared {
         if class > LARGEST {
             return allocate_globally(bytes_of(class));
         }
-        let mut extent = Extent::new(0, bytes_of(LARGEST));
+        let mut extent = MemoryExtent::new(0, bytes_of(LARGEST));
         let memory = extent.cut(bytes_of(class)).expect("an extent has room for the largest block");
         self.extents.push(extent);
         memory
@@ -97,8 +97,8 @@ impl Shared {
         }
         let (number, least) = (self.extents.len(), bytes_of(LARGEST).max(SMALLEST));
         let mut extent = match &self.scratch {
-            Some(scratch) => Extent::in_file(number, least, scratch)?,
-            None => Extent::new(number, least),
+            Some(scratch) => MemoryExtent::in_file(number, least, scratch)?,
+            None => MemoryExtent::new(number, least),
         };
         let memory = extent.cut(bytes_of(class)).expect("an extent has room for the largest block");
         self.extents.push(extent);

@@ -2,7 +2,7 @@
 
 use super::TestedTel;
 use crate::block::{END_OF_TIME, VALID};
-use crate::layout::{CLASSES, Layout, Shape};
+use crate::layout::{BlockLayout, CLASSES, Shape};
 use hedgerow_model::{CommitTimestamp, Engine, Topology, VertexId};
 use hedgerow_sync::atomic::Ordering;
 use hedgerow_sync::epoch;
@@ -31,7 +31,7 @@ fn logs_grow_at_every_size() {
         let mut pipeline = Tested::new(Topology::Directed, None);
         let mut length = 0;
         for class in 0..7 {
-            let full = Layout::of(class, Shape::plain(width)).capacity as u32;
+            let full = BlockLayout::of(class, Shape::plain(width)).capacity as u32;
             if full <= length {
                 continue;
             }
@@ -82,7 +82,7 @@ fn a_log_that_became_sparse_without_a_snapshot_is_rewritten() {
 #[test]
 fn updates_of_a_full_log_do_not_copy_it_each_time() {
     let mut pipeline = Tested::new(Topology::Directed, None);
-    let full = Layout::of(6, Shape::plain(4)).capacity as u32;
+    let full = BlockLayout::of(6, Shape::plain(4)).capacity as u32;
     pipeline.commit(&[put(2, 0..full, 0)], 0).unwrap();
     let before = pipeline.engine.memory().live_bytes;
     for value in 1..2000 {
@@ -117,7 +117,7 @@ fn labels_of_one_vertex_come_and_go() {
 #[test]
 fn the_largest_size_has_room_for_all_neighbors() {
     let last = CLASSES as u8 - 1;
-    assert!(Layout::of(last, Shape::plain(8)).capacity >= u32::MAX as usize - 2);
+    assert!(BlockLayout::of(last, Shape::plain(8)).capacity >= u32::MAX as usize - 2);
 }
 
 #[derive(Clone, Debug)]

@@ -1,7 +1,7 @@
 //! The fast path of single edges.
 
 use super::TestedTel;
-use crate::layout::{Layout, Shape};
+use crate::layout::{BlockLayout, Shape};
 use hedgerow_model::token::Registered;
 use hedgerow_model::{Adjacency, Direction, Engine, GraphView, LabelId, NewestFirst, Topology, VertexId};
 use hedgerow_testing::cases::one_case_in;
@@ -40,7 +40,7 @@ fn with_a_memory_limit_only_growth_takes_the_slow_path() {
     pipeline.commit(&[put(1, 2..4)], 0).unwrap();
     assert!(pipeline.commit_edge(0, (1, 5), Some(0), 0));
     assert!(pipeline.commit_edge(0, (1, 2), None, 0));
-    let full = Layout::of(1, Shape::plain(0)).capacity as u32;
+    let full = BlockLayout::of(1, Shape::plain(0)).capacity as u32;
     pipeline.commit(&[put(1, 10..10 + full - 3)], 0).unwrap();
     assert!(!pipeline.commit_edge(0, (1, 6), Some(0), 0));
     pipeline.check(&[1, 2, 5, 6]);

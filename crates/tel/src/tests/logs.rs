@@ -4,7 +4,7 @@
 use super::blocks::{Tested, WIDTHS, delete, put};
 use crate::block::{DEAD, END_OF_TIME, Log, OwnedBlock};
 use crate::filter::Filter;
-use crate::layout::{Fit, HEADER_BYTES, Layout, Need, Shape, bytes_of};
+use crate::layout::{BlockLayout, Fit, HEADER_BYTES, Need, Shape, bytes_of};
 use crate::store::BlockStore;
 use hedgerow_model::{
     CommitTimestamp, EdgeValue, Engine, LabelId, ShortWrites, StoredEdge, Topology, VertexId,
@@ -87,7 +87,7 @@ fn a_block_is_full_when_its_columns_meet_the_filter() {
     for (label, width) in WIDTHS {
         let shape = Shape::plain(width);
         for class in 0..=LAST {
-            let layout = Layout::of(class, shape);
+            let layout = BlockLayout::of(class, shape);
             let full = layout.capacity;
             let columns = [
                 (HEADER_BYTES, 4 * full),
@@ -205,7 +205,7 @@ fn upgrades_that_skip_sizes_are_upgrades() {
                 pipeline.open();
                 let ended = [next - 1, next - 3];
                 pipeline.commit(&[delete(label, ended), put(label, [next - 2], 9)], 0).unwrap();
-                let more = Layout::of(before + skipped - 1, Shape::plain(width)).capacity as u32;
+                let more = BlockLayout::of(before + skipped - 1, Shape::plain(width)).capacity as u32;
                 pipeline.commit(&[put(label, next..next + more, 1), put(label, [ended[0]], 5)], 0).unwrap();
                 next += more;
                 skips += u32::from(class(&pipeline, label).unwrap() >= before + skipped);
@@ -252,7 +252,8 @@ fn in_one_word(words: usize) -> (Vec<u32>, Vec<u32>) {
 fn a_saturated_filter_costs_searches_and_nothing_else() {
     for (label, width) in WIDTHS {
         let mut pipeline = Tested::new(Topology::Directed, None);
-        let (smaller, layout) = (Layout::of(5, Shape::plain(width)), Layout::of(6, Shape::plain(width)));
+        let (smaller, layout) =
+            (BlockLayout::of(5, Shape::plain(width)), BlockLayout::of(6, Shape::plain(width)));
         let (saturating, absent) = in_one_word(layout.filter_words);
         assert!(saturating.len() < layout.capacity && absent.len() > 300);
         let fill = 30_000..30_000 + (smaller.capacity + 10 - saturating.len()) as u32;

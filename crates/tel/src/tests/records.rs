@@ -3,7 +3,7 @@
 use super::blocks::{Tested, delete, put};
 use super::logs::{assert_log_is_consistent, class, with_log};
 use crate::block::{OwnedBlock, record_bytes};
-use crate::layout::{Fit, Layout, Need, Shape};
+use crate::layout::{BlockLayout, Fit, Need, Shape};
 use crate::store::BlockStore;
 use hedgerow_model::{CommitTimestamp, EdgeValue, LabelId, Topology, VertexId};
 use hedgerow_records::memory::{LONGEST_EMBEDDED, embedded_size, is_embedded};
@@ -35,7 +35,7 @@ fn a_block_is_full_when_its_records_meet_its_columns() {
                 let number = of_length(1, length);
                 let need = Need { entries: 1, record_bytes: embedded_size(length) };
                 assert_eq!(need.record_bytes, record_bytes(handle(number)));
-                let layout = Layout::of(class, shape);
+                let layout = BlockLayout::of(class, shape);
                 let fit = Fit { class, shape };
                 let Ok(mut block) = OwnedBlock::try_new(&store, fit, LabelId(LABEL)) else {
                     panic!("memory has no end")

@@ -13,8 +13,8 @@ use hedgerow_log::files::FileSystem;
 use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered, Stamp};
 use hedgerow_model::{
     Admission, Allowance, CommitTimestamp, Counts, Durable, EdgeOutcome, Effects, Engine, EngineError,
-    LockUnit, MemoryUse, NoShortWrites, ParallelEdges, ParallelOutcome, Prepared, Progress, ReadError,
-    Reclaimed, UnitLocks, VertexId, ViewState,
+    LockUnit, MaintenanceProgress, MemoryUse, NoShortWrites, ParallelEdges, ParallelOutcome, Prepared,
+    ReadError, Reclaimed, UnitLocks, VertexId, ViewState,
 };
 use hedgerow_sync::atomic::{AtomicU64, Ordering};
 use hedgerow_sync::{Arc, Mutex};
@@ -200,10 +200,10 @@ impl Engine for DiskEngine {
         live: &LiveTimestamps,
         _units: &dyn UnitLocks,
         _budget_bytes: usize,
-    ) -> Result<Progress, EngineError> {
+    ) -> Result<MaintenanceProgress, EngineError> {
         let Some(mut work) = self.work.try_lock() else {
             let reclaimed = Reclaimed { more: self.is_maintenance_due(), ..Reclaimed::default() };
-            return Ok(Progress { reclaimed, advanced: false });
+            return Ok(MaintenanceProgress { reclaimed, advanced: false });
         };
         let mut reclaimed = Reclaimed::default();
         let advanced = self.is_maintenance_due();
@@ -220,7 +220,7 @@ impl Engine for DiskEngine {
             self.files.remove(&name).map_err(unwritten(name.clone()))?;
             work.merged.swap_remove(unread);
         }
-        Ok(Progress { reclaimed, advanced: advanced || work.merged.len() < merged })
+        Ok(MaintenanceProgress { reclaimed, advanced: advanced || work.merged.len() < merged })
     }
 
     fn memory(&self) -> MemoryUse {

@@ -150,18 +150,18 @@ impl RowBuffer {
 
     /// Visits every coded number, in order.
     #[inline]
-    fn walk(&self, is_undirected: bool, mut visit: impl FnMut(Kind, u64)) {
+    fn walk(&self, is_undirected: bool, mut visit: impl FnMut(GapKind, u64)) {
         let mut expected = 0;
         for (owner, neighbors) in self.rows() {
             let owner = owner.get();
-            visit(Kind::Owner, u64::from(owner - expected));
-            visit(Kind::Degree, neighbors.len() as u64 - 1);
+            visit(GapKind::Owner, u64::from(owner - expected));
+            visit(GapKind::Degree, neighbors.len() as u64 - 1);
             let class = class(neighbors.len());
             let first = neighbors[0].get();
-            visit(Kind::First(class), distance(is_undirected, owner, first));
+            visit(GapKind::First(class), distance(is_undirected, owner, first));
             let mut before = first;
             for neighbor in &neighbors[1..] {
-                visit(Kind::Next(class), u64::from(neighbor.get() - before - 1));
+                visit(GapKind::Next(class), u64::from(neighbor.get() - before - 1));
                 before = neighbor.get();
             }
             expected = owner + 1;
@@ -183,7 +183,7 @@ fn distance(is_undirected: bool, owner: u32, first: u32) -> u64 {
 
 /// The kind of a number.
 #[derive(Clone, Copy, Debug)]
-enum Kind {
+enum GapKind {
     Owner,
     Degree,
     First(usize),
@@ -211,12 +211,12 @@ impl Default for Counts {
 
 impl Counts {
     #[inline]
-    fn of(&mut self, kind: Kind) -> &mut GapCounts {
+    fn of(&mut self, kind: GapKind) -> &mut GapCounts {
         match kind {
-            Kind::Owner => &mut self.owner,
-            Kind::Degree => &mut self.degree,
-            Kind::First(class) => &mut self.first[class],
-            Kind::Next(class) => &mut self.next[class],
+            GapKind::Owner => &mut self.owner,
+            GapKind::Degree => &mut self.degree,
+            GapKind::First(class) => &mut self.first[class],
+            GapKind::Next(class) => &mut self.next[class],
         }
     }
 
@@ -234,12 +234,12 @@ impl Counts {
 
 impl Shifts {
     #[inline]
-    fn of(&self, kind: Kind) -> u32 {
+    fn of(&self, kind: GapKind) -> u32 {
         u32::from(match kind {
-            Kind::Owner => self.owner,
-            Kind::Degree => self.degree,
-            Kind::First(class) => self.first[class],
-            Kind::Next(class) => self.next[class],
+            GapKind::Owner => self.owner,
+            GapKind::Degree => self.degree,
+            GapKind::First(class) => self.first[class],
+            GapKind::Next(class) => self.next[class],
         })
     }
 
@@ -331,15 +331,15 @@ impl RowReader<'_> {
         visit: &mut impl FnMut(VertexId, &[VertexId], &[W], &[u8]),
     ) -> Result<(), DecodeError> {
         let expected = self.owner.map_or(0, |(owner, _)| u64::from(owner.get()) + 1);
-        let owner = self.gaps.gap(self.shifts.of(Kind::Owner))?.saturating_add(expected);
+        let owner = self.gaps.gap(self.shifts.of(GapKind::Owner))?.saturating_add(expected);
         let owner = self.vertex(owner)?;
-        let degree = self.gaps.gap(self.shifts.of(Kind::Degree))?;
+        let degree = self.gaps.gap(self.shifts.of(GapKind::Degree))?;
         if degree >= self.left as u64 {
             return Err(self.gaps.error("more entries than the chunk has"));
         }
         let degree = degree as usize + 1;
         let class = class(degree);
-        let first = self.gaps.gap(self.shifts.of(Kind::First(class)))?;
+        let first = self.gaps.gap(self.shifts.of(GapKind::First(class)))?;
         let neighbor = if self.shape.is_undirected {
             first.checked_add(u64::from(owner.get()))
         } else {
@@ -349,7 +349,7 @@ impl RowReader<'_> {
         if self.owner.is_none() && EdgeChange::position_of(owner, neighbor) != self.shape.first {
             return Err(self.gaps.error("another first entry than the chunk says"));
         }
-        let shift = self.shifts.of(Kind::Next(class));
+        let shift = self.shifts.of(GapKind::Next(class));
         let mut filled = 1;
         run.neighbors[0] = neighbor;
         for _ in 1..degree {

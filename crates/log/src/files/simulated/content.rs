@@ -7,12 +7,12 @@ pub(super) const PAGE: usize = 4096;
 
 /// The bytes of a file. A clone takes one reference per page. Missing pages are zeros.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Content {
+pub(super) struct FileContent {
     pages: Vec<Option<Arc<[u8; PAGE]>>>,
     length: u64,
 }
 
-impl Content {
+impl FileContent {
     pub(super) fn length(&self) -> u64 {
         self.length
     }
@@ -84,7 +84,7 @@ mod tests {
     proptest! {
         #[test]
         fn content_is_what_a_vector_holds(steps in prop::collection::vec((0..3_u8, 0..20_000_u64, 0..9000_usize), 1..20)) {
-            let (mut content, mut vector) = (Content::default(), Vec::new());
+            let (mut content, mut vector) = (FileContent::default(), Vec::new());
             for (number, (kind, offset, length)) in steps.into_iter().enumerate() {
                 let at = offset as usize;
                 if kind < 2 {

@@ -2,7 +2,7 @@
 //! between them.
 
 use super::Survival;
-use super::content::{Content, PAGE};
+use super::content::{FileContent, PAGE};
 use super::random::Random;
 use hedgerow_sync::Arc;
 use std::collections::{BTreeMap, HashMap};
@@ -14,36 +14,36 @@ const SECTOR: usize = 512;
 pub(super) type Node = u64;
 
 /// Maps names to files.
-type Entries = BTreeMap<String, Node>;
+type DirectoryEntries = BTreeMap<String, Node>;
 
 /// A directory with its files.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Disk {
     /// Whether the directory exists.
     pub(super) exists: bool,
-    durable_entries: Arc<Entries>,
-    entries: Arc<Entries>,
-    files: BTreeMap<Node, Contents>,
+    durable_entries: Arc<DirectoryEntries>,
+    entries: Arc<DirectoryEntries>,
+    files: BTreeMap<Node, FileStates>,
     /// Changes that are not synced, in order.
     pending: Vec<Pending>,
     next_node: Node,
 }
 
 #[derive(Clone, Debug, Default)]
-struct Contents {
-    durable: Arc<Content>,
-    current: Arc<Content>,
+struct FileStates {
+    durable: Arc<FileContent>,
+    current: Arc<FileContent>,
 }
 
 #[derive(Clone, Debug)]
 struct Pending {
-    change: Change,
+    change: DiskChange,
     /// A sync of it failed: no later sync makes it durable.
     lost: bool,
 }
 
 #[derive(Clone, Debug)]
-enum Change {
+enum DiskChange {
     Write { node: Node, offset: u64, bytes: Arc<[u8]> },
     SetLength { node: Node, length: u64 },
     Link { name: String, node: Node },
@@ -51,38 +51,38 @@ enum Change {
     Unlink { name: String },
 }
 
-impl Change {
+impl DiskChange {
     /// The changed file; `None` for a change of the directory.
     fn file(&self) -> Option<Node> {
         match self {
-            Change::Write { node, .. } | Change::SetLength { node, .. } => Some(*node),
-            Change::Link { .. } | Change::Rename { .. } | Change::Unlink { .. } => None,
+            DiskChange::Write { node, .. } | DiskChange::SetLength { node, .. } => Some(*node),
+            DiskChange::Link { .. } | DiskChange::Rename { .. } | DiskChange::Unlink { .. } => None,
         }
     }
 
-    fn apply_to_content(&self, content: &mut Content) {
+    fn apply_to_content(&self, content: &mut FileContent) {
         match self {
-            Change::Write { offset, bytes, .. } => content.write(bytes, *offset),
-            Change::SetLength { length, .. } => content.set_length(*length),
-            Change::Link { .. } | Change::Rename { .. } | Change::Unlink { .. } => {}
+            DiskChange::Write { offset, bytes, .. } => content.write(bytes, *offset),
+            DiskChange::SetLength { length, .. } => content.set_length(*length),
+            DiskChange::Link { .. } | DiskChange::Rename { .. } | DiskChange::Unlink { .. } => {}
         }
     }
 
-    fn apply_to_entries(&self, entries: &mut Entries) {
+    fn apply_to_entries(&self, entries: &mut DirectoryEntries) {
         match self {
-            Change::Link { name, node } => {
+            DiskChange::Link { name, node } => {
                 entries.insert(name.clone(), *node);
             }
-            Change::Rename { from, to, node } => {
+            DiskChange::Rename { from, to, node } => {
                 if entries.get(from) == Some(node) {
                     entries.remove(from);
                 }
                 entries.insert(to.clone(), *node);
             }
-            Change::Unlink { name } => {
+            DiskChange::Unlink { name } => {
                 entries.remove(name);
             }
-            Change::Write { .. } | Change::SetLength { .. } => {}
+            DiskChange::Write { .. } | DiskChange::SetLength { .. } => {}
         }
     }
 }
@@ -107,28 +107,28 @@ impl Disk {
     pub(super) fn create(&mut self, name: &str) -> Node {
         let node = self.next_node;
         self.next_node += 1;
-        self.files.insert(node, Contents::default());
-        self.change(Change::Link { name: name.to_owned(), node });
+        self.files.insert(node, FileStates::default());
+        self.change(DiskChange::Link { name: name.to_owned(), node });
         node
     }
 
     pub(super) fn write(&mut self, node: Node, bytes: &[u8], offset: u64) {
-        self.change(Change::Write { node, offset, bytes: bytes.into() });
+        self.change(DiskChange::Write { node, offset, bytes: bytes.into() });
     }
 
     pub(super) fn set_length(&mut self, node: Node, length: u64) {
-        self.change(Change::SetLength { node, length });
+        self.change(DiskChange::SetLength { node, length });
     }
 
     pub(super) fn rename(&mut self, node: Node, from: &str, to: &str) {
-        self.change(Change::Rename { from: from.to_owned(), to: to.to_owned(), node });
+        self.change(DiskChange::Rename { from: from.to_owned(), to: to.to_owned(), node });
     }
 
     pub(super) fn remove(&mut self, name: &str) {
-        self.change(Change::Unlink { name: name.to_owned() });
+        self.change(DiskChange::Unlink { name: name.to_owned() });
     }
 
-    fn change(&mut self, change: Change) {
+    fn change(&mut self, change: DiskChange) {
         match change.file() {
             Some(node) => {
                 let file = self.files.entry(node).or_default();
@@ -165,16 +165,16 @@ impl Disk {
 
     /// The disk after a power failure: everything durable, and of the rest what survives.
     pub(super) fn after_crash(&self, survival: Survival, random: &mut Random) -> Disk {
-        let mut entries = Entries::clone(&self.durable_entries);
-        let mut contents: BTreeMap<Node, Content> =
-            self.files.iter().map(|(node, file)| (*node, Content::clone(&file.durable))).collect();
+        let mut entries = DirectoryEntries::clone(&self.durable_entries);
+        let mut contents: BTreeMap<Node, FileContent> =
+            self.files.iter().map(|(node, file)| (*node, FileContent::clone(&file.durable))).collect();
         match survival {
             Survival::Nothing => {}
             Survival::Everything => self.keep_prefix(self.pending.len(), &mut entries, &mut contents),
             Survival::Prefix => {
                 let cut = random.below(self.pending.len() as u64 + 1) as usize;
                 self.keep_prefix(cut, &mut entries, &mut contents);
-                if let Some(Pending { change: Change::Write { node, offset, bytes }, .. }) =
+                if let Some(Pending { change: DiskChange::Write { node, offset, bytes }, .. }) =
                     self.pending.get(cut)
                 {
                     let end = torn_end(*offset, bytes.len(), random);
@@ -187,7 +187,7 @@ impl Disk {
         let mut files = BTreeMap::new();
         for node in entries.values() {
             let content = Arc::new(contents.remove(node).unwrap_or_default());
-            files.insert(*node, Contents { durable: Arc::clone(&content), current: content });
+            files.insert(*node, FileStates { durable: Arc::clone(&content), current: content });
         }
         let entries = Arc::new(entries);
         Disk {
@@ -201,7 +201,12 @@ impl Disk {
     }
 
     /// Applies the first `count` changes, in order.
-    fn keep_prefix(&self, count: usize, entries: &mut Entries, contents: &mut BTreeMap<Node, Content>) {
+    fn keep_prefix(
+        &self,
+        count: usize,
+        entries: &mut DirectoryEntries,
+        contents: &mut BTreeMap<Node, FileContent>,
+    ) {
         for Pending { change, .. } in &self.pending[..count] {
             match change.file() {
                 Some(node) => change.apply_to_content(contents.entry(node).or_default()),
@@ -215,8 +220,8 @@ impl Disk {
     fn keep_some(
         &self,
         unit: usize,
-        entries: &mut Entries,
-        contents: &mut BTreeMap<Node, Content>,
+        entries: &mut DirectoryEntries,
+        contents: &mut BTreeMap<Node, FileContent>,
         random: &mut Random,
     ) {
         for Pending { change, .. } in &self.pending {
@@ -226,7 +231,7 @@ impl Disk {
         }
         for (node, content) in contents {
             let changes = self.pending.iter().map(|pending| &pending.change);
-            let changes: Vec<&Change> = changes.filter(|change| change.file() == Some(*node)).collect();
+            let changes: Vec<&DiskChange> = changes.filter(|change| change.file() == Some(*node)).collect();
             if !changes.is_empty() {
                 keep_units(unit, &changes, content, random);
             }
@@ -235,7 +240,7 @@ impl Disk {
 }
 
 /// Applies the changes of one file unit by unit, each up to a random change.
-fn keep_units(unit: usize, changes: &[&Change], content: &mut Content, random: &mut Random) {
+fn keep_units(unit: usize, changes: &[&DiskChange], content: &mut FileContent, random: &mut Random) {
     // The length after some change; in half of the cases after the last.
     let whole = changes.len() as u64;
     let length_after = if random.below(2) == 0 { whole } else { random.below(whole + 1) };
@@ -244,7 +249,7 @@ fn keep_units(unit: usize, changes: &[&Change], content: &mut Content, random: &
     for (number, change) in (1..).zip(changes) {
         let counted = number <= length_after;
         match change {
-            Change::Write { offset, bytes, .. } => {
+            DiskChange::Write { offset, bytes, .. } => {
                 for (start, part) in units(*offset, bytes, unit) {
                     let last = survives.entry(start / unit as u64).or_insert_with(|| last_of(whole, random));
                     if number <= *last {
@@ -254,7 +259,7 @@ fn keep_units(unit: usize, changes: &[&Change], content: &mut Content, random: &
                 let end = offset + bytes.len() as u64;
                 length = if counted { length.max(end) } else { length };
             }
-            Change::SetLength { length: set, .. } if counted => {
+            DiskChange::SetLength { length: set, .. } if counted => {
                 content.set_length((*set).min(content.length()));
                 length = *set;
             }

@@ -116,11 +116,11 @@ pub struct SimulatedFiles {
 
 #[derive(Debug)]
 struct Shared {
-    state: Mutex<State>,
+    state: Mutex<SimulatedState>,
 }
 
 #[derive(Debug)]
-struct State {
+struct SimulatedState {
     disk: Disk,
     random: Random,
     operations: u64,
@@ -173,7 +173,7 @@ impl SimulatedFiles {
     }
 
     fn with(disk: Disk, random: Random) -> Self {
-        let state = State {
+        let state = SimulatedState {
             disk,
             random,
             operations: 0,
@@ -249,7 +249,7 @@ impl SimulatedFiles {
     }
 }
 
-impl State {
+impl SimulatedState {
     /// Counts an operation, and returns how it proceeds.
     fn begin(&mut self, operation: FileOperation, path: &Path) -> Result<Course, FileError> {
         self.operations += 1;
@@ -399,7 +399,7 @@ impl FileSystem for SimulatedFiles {
     }
 }
 
-impl State {
+impl SimulatedState {
     fn sync(
         &mut self,
         begun: Result<Course, FileError>,
