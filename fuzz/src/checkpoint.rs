@@ -2,9 +2,9 @@
 
 use hedgerow_log::StoreError;
 use hedgerow_log::checkpoint::{Checkpoint, CheckpointChunk, ChunkContent, repair_checksums};
-use hedgerow_log::files::simulated::SimulatedFiles;
 use hedgerow_log::files::{Access, FileSystem};
 use hedgerow_model::with_column;
+use hedgerow_testing::simulated::SimulatedFiles;
 
 /// Reads the bytes, with their checksums made right, and checks what the chunks that can be read hand over. Says whether
 /// all of it can be read.

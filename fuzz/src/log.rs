@@ -1,13 +1,13 @@
 //! What the fuzz targets of the log do: any bytes as the body of a record, as a manifest, as a segment.
 
 use hedgerow_encoding::{EdgeList, EdgeListWriter, list_of_record};
-use hedgerow_log::files::simulated::SimulatedFiles;
 use hedgerow_log::files::{Access, FileSystem};
 use hedgerow_log::{
     Body, CommitRef, LoggedCommit, Manifest, SegmentEntry, Store, StoreError, StoreOptions, check,
     recover_to_last_valid,
 };
 use hedgerow_model::{Catalog, CommitTimestamp, KeyKind, Topology};
+use hedgerow_testing::simulated::SimulatedFiles;
 use std::path::Path;
 use std::sync::Arc;
 

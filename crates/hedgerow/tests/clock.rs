@@ -7,7 +7,7 @@ use hedgerow::{
     AsOf, CheckpointOptions, CommitTimestamp, EngineKind, ErrorKind, Graph, GraphOptions, History, LabelId,
     ManualClock, WriteGraph,
 };
-use hedgerow_log::files::simulated::SimulatedFiles;
+use hedgerow_testing::simulated::SimulatedFiles;
 use std::sync::Arc;
 use std::time::Duration;
 

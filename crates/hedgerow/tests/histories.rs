@@ -10,8 +10,8 @@ use hedgerow::{
     Commit, CommitTimestamp, Direction, ErrorKind, Graph, GraphOptions, Isolation, Key, KeyKind, LabelId,
     ReadGraph, Snapshot, Topology, Value, WriteGraph,
 };
-use hedgerow_log::files::simulated::SimulatedFiles;
 use hedgerow_model::Operation;
+use hedgerow_testing::simulated::SimulatedFiles;
 use oracle::{ENGINES, Oracle, domain, operation, options, stage};
 use rand::{RngExt, SeedableRng, rngs::SmallRng};
 use std::sync::Arc;

@@ -9,7 +9,7 @@ use hedgerow::{
     GraphOptions, Key, KeyKind, LabelId, LabelSchema, ParallelSchema, ReadGraph, RecordSchema, Snapshot,
     Topology, Value, ValueType, WriteGraph,
 };
-use hedgerow_log::files::simulated::SimulatedFiles;
+use hedgerow_testing::simulated::SimulatedFiles;
 use oracle::ENGINES;
 use std::collections::BTreeSet;
 use std::sync::Arc;

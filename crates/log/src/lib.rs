@@ -1,13 +1,12 @@
 //! Durability: the log, checkpoints and the store that contains them.
 //!
-//! - [`files`]: the file system interface of a store, and a simulated one that fails and loses
-//!   power on demand;
+//! - [`files`]: the file system interface of a store;
 //! - [`Body`], [`LoggedCommit`]: the changes of one commit, as the bytes of a record;
 //! - [`checkpoint`]: the state of a graph at one timestamp, in one file.
 //!
 //! | file | what |
 //! |---|---|
-//! | `files/mod.rs`, `real.rs`, `simulated/` | the file system interface of a store; the operating system's files; simulated files that fail and lose power |
+//! | `files/mod.rs`, `real.rs` | the file system interface of a store; the operating system's files |
 //! | `files/of_engine.rs`, `log/engine_files.rs` | an engine's own files, which can change only while the store is locked; the log as the holder of that lock |
 //! | `body/` | the changes of a commit, as bytes: vertices, keys, edges, catalog |
 //! | `segment/` | headers and frames; reading up to the end, a window at a time, and telling a torn tail from damage |

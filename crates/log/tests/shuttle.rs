@@ -5,7 +5,6 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![cfg(hedgerow_shuttle)]
 
-use hedgerow_log::files::simulated::{Fault, FaultKind, SimulatedFiles, Survival};
 use hedgerow_log::{
     Appended, Body, CommitRef, Durability, Log, LogError, LogOptions, Recovered, Store, StoreError,
     StoreOptions,
@@ -13,6 +12,7 @@ use hedgerow_log::{
 use hedgerow_model::{Catalog, CommitTimestamp, Effects, KeyKind, Topology};
 use hedgerow_sync::{Arc, Mutex};
 use hedgerow_testing::models;
+use hedgerow_testing::simulated::{Fault, FaultKind, SimulatedFiles, Survival};
 use shuttle::thread;
 
 fn check(model: fn()) {

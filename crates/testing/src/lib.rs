@@ -20,6 +20,7 @@
 //! - [`allocation`] counts the bytes that a thread holds;
 //! - [`cases`] lowers the number of cases of slow properties;
 //! - [`skipped`] finds the public data sets, and reports tests that cannot run;
+//! - [`simulated`] is a file system in memory that fails and loses power on demand;
 //! - [`scenario`] runs writers, readers and a reclamation on threads;
 //! - `model_tests!` runs the scenario under the model checker (`--cfg hedgerow_shuttle`).
 
@@ -43,6 +44,7 @@ pub mod random;
 pub mod reads;
 pub mod records;
 pub mod scenario;
+pub mod simulated;
 pub mod skipped;
 
 use hedgerow_log::files::FileSystem;

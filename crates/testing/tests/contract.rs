@@ -3,9 +3,9 @@
 
 use hedgerow_erased::{EngineOptions, ErasedEngine, Make};
 use hedgerow_log::files::FileSystem;
-use hedgerow_log::files::simulated::SimulatedFiles;
 use hedgerow_model::{Catalog, EngineError, Topology};
 use hedgerow_testing::disk::{DISK, DiskEngine, DiskOptions};
+use hedgerow_testing::simulated::SimulatedFiles;
 use hedgerow_testing::{Tested, TestedDurable};
 use std::sync::Arc;
 

@@ -9,12 +9,12 @@ use hedgerow_kernels::{
     Sources, Sssp, TriangleCount, Wcc,
 };
 use hedgerow_log::files::FileSystem;
-use hedgerow_log::files::simulated::{Fault, FaultKind, SimulatedFiles};
 use hedgerow_model::{Catalog, CommitTimestamp, Counts, Engine, LabelId, Topology, VertexId};
 use hedgerow_testing::Tested;
 use hedgerow_testing::disk::{DiskEngine, DiskOptions, DiskView};
 use hedgerow_testing::oracle::{Oracle, Request};
 use hedgerow_testing::pipeline::{Pipeline, catalog};
+use hedgerow_testing::simulated::{Fault, FaultKind, SimulatedFiles};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use std::fmt::Debug;

@@ -4,7 +4,7 @@ use crate::harness::{verify, verify_recovery};
 use crate::oracle::ENGINES;
 use crate::workload::Worker;
 use hedgerow::EngineKind;
-use hedgerow_log::files::simulated::{Fault, FaultKind, SimulatedFiles, Survival};
+use hedgerow_testing::simulated::{Fault, FaultKind, SimulatedFiles, Survival};
 use rayon::prelude::*;
 
 /// Lets the operation number `at` of a workload fail. `None` if the workload has fewer.

@@ -6,12 +6,12 @@ use hedgerow::{
     Catalog, CheckpointOptions, CommitTimestamp, Direction, ErrorKind, Graph, Key, KeyKind, LabelId,
     ReadGraph, RecordSchema, Topology, Value, WriteGraph,
 };
-use hedgerow_log::files::simulated::SimulatedFiles;
 use hedgerow_log::{Body, CommitRef, Log, LogOptions, Store, StoreError as LogStoreError};
 use hedgerow_model::Record;
 use hedgerow_model::{
     AdjacencyEffects, EdgeChange, EdgeValue, Effects, VertexChange, VertexEffect, VertexId,
 };
+use hedgerow_testing::simulated::SimulatedFiles;
 use std::sync::Arc;
 
 const TOPOLOGY: Topology = Topology::DirectedWithReverse;

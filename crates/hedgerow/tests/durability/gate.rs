@@ -1,7 +1,7 @@
 //! Files whose syncs wait until they are let through.
 
-use hedgerow_log::files::simulated::SimulatedFiles;
 use hedgerow_log::files::{Access, File, FileError, FileSystem, HeldLock, LockError};
+use hedgerow_testing::simulated::SimulatedFiles;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex};
 

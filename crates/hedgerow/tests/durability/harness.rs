@@ -3,8 +3,8 @@
 use crate::oracle::Oracle;
 use crate::workload::Promises;
 use hedgerow::{CheckpointOptions, CommitTimestamp, Error, ErrorKind, Graph, Key, LabelId, WriteGraph};
-use hedgerow_log::files::simulated::{SimulatedFiles, Survival};
 use hedgerow_model::{EdgeValue, Operation};
+use hedgerow_testing::simulated::{SimulatedFiles, Survival};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use std::sync::Arc;

@@ -1,7 +1,7 @@
 //! An importer that is stopped at any time goes on where it was.
 
 use hedgerow::{CheckpointOptions, Commit, Durability, Graph, GraphOptions, LabelId, WriteGraph};
-use hedgerow_log::files::simulated::{SimulatedFiles, Survival};
+use hedgerow_testing::simulated::{SimulatedFiles, Survival};
 use std::sync::Arc;
 
 const PIECES: u64 = 40;

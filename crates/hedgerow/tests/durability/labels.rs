@@ -4,7 +4,7 @@ use crate::gate::GatedFiles;
 use crate::own_files;
 use hedgerow::prelude::*;
 use hedgerow::{AsOf, CheckpointOptions, Commit, Durability, LabelId, store};
-use hedgerow_log::files::simulated::{Fault, FaultKind, SimulatedFiles, Survival};
+use hedgerow_testing::simulated::{Fault, FaultKind, SimulatedFiles, Survival};
 use rayon::prelude::*;
 use std::sync::Arc;
 use std::thread;

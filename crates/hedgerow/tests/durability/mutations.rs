@@ -8,9 +8,9 @@ use hedgerow::{
     CheckpointOptions, CommitTimestamp, Error, ErrorKind, Graph, GraphOptions, KeyKind, LabelId, Topology,
     WriteGraph,
 };
-use hedgerow_log::files::simulated::SimulatedFiles;
 use hedgerow_log::files::{Access, FileSystem};
 use hedgerow_log::repair_checksums;
+use hedgerow_testing::simulated::SimulatedFiles;
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use rayon::prelude::*;

@@ -8,10 +8,10 @@ use hedgerow::{
     AsOf, CheckpointOptions, CommitTimestamp, EngineKind, ErrorKind, Graph, GraphOptions, KeyKind, LabelId,
     ManualClock, ReadGraph, Topology, WriteGraph,
 };
-use hedgerow_log::files::simulated::{FaultKind, SimulatedFiles};
 use hedgerow_log::files::{Access, FileSystem};
 use hedgerow_model::Count;
 use hedgerow_testing::disk::{DiskEngine, DiskOptions, PREFIX};
+use hedgerow_testing::simulated::{FaultKind, SimulatedFiles};
 use rayon::prelude::*;
 use std::sync::Arc;
 use std::time::Duration;

@@ -4,7 +4,7 @@ use crate::harness::{Verdict, verify, verify_recovery};
 use crate::oracle::ENGINES;
 use crate::workload::{Promises, Worker};
 use hedgerow::EngineKind;
-use hedgerow_log::files::simulated::{SimulatedFiles, Survival};
+use hedgerow_testing::simulated::{SimulatedFiles, Survival};
 use rayon::prelude::*;
 
 /// Loses power at every `stride`th operation of a workload, with every kind of survival. Says how many states were looked at.

@@ -9,8 +9,8 @@ use hedgerow::{
     Graph, GraphOptions, KeyKind, LabelId, LabelSchema, ReadGraph, RecordSchema, Topology, WriteGraph, store,
 };
 use hedgerow_engines::ADJACENCY_LIST;
-use hedgerow_log::files::simulated::{Fault, FaultKind, SimulatedFiles};
 use hedgerow_log::files::{Access, FileSystem};
+use hedgerow_testing::simulated::{Fault, FaultKind, SimulatedFiles};
 use std::fmt::Debug;
 use std::path::Path;
 use std::sync::Arc;

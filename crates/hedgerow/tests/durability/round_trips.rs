@@ -5,8 +5,8 @@ use hedgerow::{
     AsOf, CheckpointOptions, CommitTimestamp, Durability, EngineKind, ErrorKind, Graph, GraphOptions, Key,
     KeyKind, LabelId, ReadGraph, Snapshot, Topology, VertexId, WriteGraph,
 };
-use hedgerow_log::files::simulated::{SimulatedFiles, Survival};
 use hedgerow_model::Operation;
+use hedgerow_testing::simulated::{SimulatedFiles, Survival};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -6,8 +6,8 @@ use hedgerow::{
     CheckpointOptions, CommitTimestamp, Durability, EngineKind, Error, Graph, GraphOptions, Key, KeyKind,
     LabelId, Topology, WriteGraph,
 };
-use hedgerow_log::files::simulated::SimulatedFiles;
 use hedgerow_model::{EdgeValue, Operation};
+use hedgerow_testing::simulated::SimulatedFiles;
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use std::sync::Arc;

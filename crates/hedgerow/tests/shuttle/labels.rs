@@ -2,8 +2,8 @@
 
 use crate::{check, graph, options};
 use hedgerow::{CheckpointOptions, Graph, Key, KeyKind, LabelId, ReadGraph, Topology, WriteGraph};
-use hedgerow_log::files::simulated::{SimulatedFiles, Survival};
 use hedgerow_sync::Arc;
+use hedgerow_testing::simulated::{SimulatedFiles, Survival};
 use shuttle::thread;
 
 /// Puts an edge of the label that is added, once it is there.

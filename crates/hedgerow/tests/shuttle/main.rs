@@ -16,10 +16,10 @@ use hedgerow::{
     LabelSchema, ReadGraph, Record, RecordSchema, Snapshot, Topology, Value, ValueType, WriteGraph,
 };
 use hedgerow_engines::MODELLED;
-use hedgerow_log::files::simulated::SimulatedFiles;
 use hedgerow_log::planted::{PlantedBug, plant};
 use hedgerow_sync::Arc;
 use hedgerow_testing::models;
+use hedgerow_testing::simulated::SimulatedFiles;
 use shuttle::thread;
 use std::cell::Cell;
 

@@ -1,9 +1,7 @@
 //! The file system interface of a store: one flat directory of files.
 //!
 //! All file access of a store goes through [`FileSystem`]. [`RealFiles`] is the operating system's;
-#![cfg_attr(any(test, feature = "simulation"), doc = "[`SimulatedFiles`](simulated::SimulatedFiles) is")]
-#![cfg_attr(not(any(test, feature = "simulation")), doc = "`SimulatedFiles` (feature `simulation`) is")]
-//! its counterpart in memory, which fails and loses power on demand.
+//! its counterpart in memory, which fails and loses power on demand, is in `crates/testing`.
 //!
 //! A store relies only on this: written data is durable once [`File::sync`] has returned, and
 //! entries of the directory (new files, renames, removals) are durable once
@@ -13,8 +11,6 @@
 
 mod of_engine;
 mod real;
-#[cfg(any(test, feature = "simulation"))]
-pub mod simulated;
 
 pub use of_engine::EngineFiles;
 pub(crate) use of_engine::LockHolder;

@@ -2,8 +2,8 @@
 
 use crate::damage::{damage, file_of, files_of, some_graphs};
 use crate::model::Graph;
-use hedgerow_log::files::simulated::{SimulatedFiles, Survival};
 use hedgerow_log::planted::{PlantedBug, plant};
+use hedgerow_testing::simulated::{SimulatedFiles, Survival};
 use rand::SeedableRng;
 use rand::rngs::StdRng;
 

@@ -3,9 +3,9 @@
 use crate::damage::{file_of, some_graphs};
 use crate::model::Graph;
 use hedgerow_log::checkpoint::{CheckpointError, UNFINISHED};
-use hedgerow_log::files::simulated::{Fault, FaultKind, Survival};
 use hedgerow_log::files::{Access, FileSystem};
 use hedgerow_model::Topology;
+use hedgerow_testing::simulated::{Fault, FaultKind, Survival};
 
 const SEEDS: u64 = 20;
 

@@ -3,9 +3,9 @@
 use crate::model::{Graph, graphs};
 use hedgerow_log::StoreError;
 use hedgerow_log::checkpoint::{Checkpoint, FORMAT_VERSION};
-use hedgerow_log::files::simulated::SimulatedFiles;
 use hedgerow_log::files::{Access, FileSystem};
 use hedgerow_model::Topology;
+use hedgerow_testing::simulated::SimulatedFiles;
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use rand::rngs::StdRng;

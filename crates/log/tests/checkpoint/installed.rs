@@ -3,9 +3,9 @@
 use crate::model::Graph;
 use hedgerow_log::checkpoint::{WriteOptions, name_of, write};
 use hedgerow_log::files::FileSystem;
-use hedgerow_log::files::simulated::SimulatedFiles;
 use hedgerow_log::{CheckpointEntry, Log, LogOptions, Store, StoreError, StoreOptions};
 use hedgerow_model::{CommitTimestamp, Topology};
+use hedgerow_testing::simulated::SimulatedFiles;
 use std::sync::Arc;
 
 /// A store at timestamp 0, whose manifest names checkpoint 1, of a graph that `change` modifies.

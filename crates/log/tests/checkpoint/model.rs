@@ -7,11 +7,11 @@ use hedgerow_log::checkpoint::{
     VisitVertex, WriteOptions, write,
 };
 use hedgerow_log::files::FileSystem;
-use hedgerow_log::files::simulated::SimulatedFiles;
 use hedgerow_model::{
     Catalog, Column, ColumnType, CommitTimestamp, Counts, EdgeSchema, EdgeValue, Field, Key, KeyKind,
     LabelId, LabelSchema, ReadError, Record, RecordSchema, Topology, Value, ValueType, VertexId, with_column,
 };
+use hedgerow_testing::simulated::SimulatedFiles;
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;

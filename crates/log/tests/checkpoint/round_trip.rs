@@ -6,12 +6,12 @@ use hedgerow_log::checkpoint::{
     Checkpoint, CheckpointError, CheckpointSource, ChunkContent, UNFINISHED, VisitRecord, VisitRun,
     VisitVertex, WriteOptions, write,
 };
-use hedgerow_log::files::simulated::SimulatedFiles;
 use hedgerow_log::files::{Access, FileSystem, RealFiles};
 use hedgerow_model::{
     Catalog, Column, ColumnType, EdgeSchema, Field, Key, KeyKind, KeyRef, LabelId, LabelSchema, ReadError,
     Record, RecordSchema, Topology, Value, ValueType, VertexId,
 };
+use hedgerow_testing::simulated::SimulatedFiles;
 use proptest::prelude::*;
 use rayon::ThreadPoolBuilder;
 use std::collections::BTreeMap;

@@ -6,11 +6,11 @@ use hedgerow_csr::{BuildOptions, Csr};
 use hedgerow_formats::Kronecker;
 use hedgerow_log::checkpoint::{Checkpoint, Description, ViewSource, WriteOptions, WrittenCheckpoint, write};
 use hedgerow_log::files::FileSystem;
-use hedgerow_log::files::simulated::SimulatedFiles;
 use hedgerow_model::{
     Adjacency, Catalog, Column, ColumnType, CommitTimestamp, Counts, Cursor, Direction, EdgeSchema,
     GraphView, Key, KeyKind, LabelId, LabelSchema, RecordSchema, RecordView, Topology, VertexId,
 };
+use hedgerow_testing::simulated::SimulatedFiles;
 use std::ops::ControlFlow;
 
 fn kronecker(scale: u32, topology: Topology) -> Csr {

@@ -1,7 +1,6 @@
 //! Stores written by each version of the format, kept forever.
 
 use crate::targets::STORE;
-use hedgerow_log::files::simulated::SimulatedFiles;
 use hedgerow_log::files::{Access, FileSystem, RealFiles};
 use hedgerow_log::{
     Body, CheckpointEntry, CommitRef, Durability, Log, LogOptions, LoggedCommit, Manifest, Recovered, Store,
@@ -12,6 +11,7 @@ use hedgerow_model::{
     Effects, Field, KeyKind, LabelId, LabelSchema, Record, RecordSchema, Topology, Value, ValueType,
     VertexChange, VertexEffect, VertexId,
 };
+use hedgerow_testing::simulated::SimulatedFiles;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 

@@ -4,8 +4,8 @@ use crate::cuts::store_of;
 use crate::damage::{Kind, damage_one, leave_remains};
 use crate::failures::fail_everywhere;
 use crate::power::lose_power_everywhere;
-use hedgerow_log::files::simulated::FaultKind;
 use hedgerow_log::planted::{PlantedBug, plant};
+use hedgerow_testing::simulated::FaultKind;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// The test that finds a bug.

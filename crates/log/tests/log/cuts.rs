@@ -2,10 +2,10 @@
 
 use crate::harness::replay;
 use crate::workload::{STORE, body, content, log_options, store_options, wall_clock};
-use hedgerow_log::files::simulated::SimulatedFiles;
 use hedgerow_log::files::{Access, FileSystem};
 use hedgerow_log::{Durability, Log, LogOptions, Recovered, Store, StoreError};
 use hedgerow_model::CommitTimestamp;
+use hedgerow_testing::simulated::SimulatedFiles;
 use std::sync::Arc;
 
 /// A store of `count` commits in batches of up to three, closed or not.

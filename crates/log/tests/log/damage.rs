@@ -3,10 +3,10 @@
 use crate::cuts::{places, store_of};
 use crate::harness::replay;
 use crate::workload::is_right;
-use hedgerow_log::files::simulated::SimulatedFiles;
 use hedgerow_log::files::{Access, FileSystem};
 use hedgerow_log::{Manifest, Store, StoreError, check, recover_to_last_valid};
 use hedgerow_model::CommitTimestamp;
+use hedgerow_testing::simulated::SimulatedFiles;
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use std::path::Path;

@@ -2,7 +2,7 @@
 
 use crate::harness::{verify, verify_recovery};
 use crate::workload::Worker;
-use hedgerow_log::files::simulated::{Fault, FaultKind, SimulatedFiles, Survival};
+use hedgerow_testing::simulated::{Fault, FaultKind, SimulatedFiles, Survival};
 use rayon::prelude::*;
 
 /// Fails operation number `at` of a workload. `None` if there are fewer.

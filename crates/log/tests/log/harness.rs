@@ -1,9 +1,9 @@
 //! Checks what must hold of a store after a restart.
 
 use crate::workload::{Promises, body, is_right, log_options, wall_clock};
-use hedgerow_log::files::simulated::{SimulatedFiles, Survival};
 use hedgerow_log::{Durability, Log, Recovered, Store, StoreError};
 use hedgerow_model::CommitTimestamp;
+use hedgerow_testing::simulated::{SimulatedFiles, Survival};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use std::sync::Arc;

@@ -6,6 +6,7 @@
 mod bugs;
 mod cuts;
 mod damage;
+mod engine_files;
 mod failures;
 mod harness;
 mod ordinary;

@@ -1,12 +1,12 @@
 //! Ordinary use: stores are created, opened, closed, pruned and read.
 
 use crate::workload::{STORE, body, is_right, log_options, store_options, wall_clock};
-use hedgerow_log::files::simulated::SimulatedFiles;
 use hedgerow_log::files::{FileSystem, RealFiles};
 use hedgerow_log::{
     CheckpointEntry, Durability, Log, LogError, LogOptions, Recovered, Store, StoreError, check,
 };
 use hedgerow_model::CommitTimestamp;
+use hedgerow_testing::simulated::SimulatedFiles;
 use std::sync::Arc;
 
 fn new_log(files: Arc<dyn FileSystem>, options: LogOptions) -> Log {

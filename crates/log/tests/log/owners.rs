@@ -2,10 +2,10 @@
 
 use crate::harness::replay;
 use crate::workload::{STORE, body, log_options, store_options, wall_clock};
-use hedgerow_log::files::simulated::SimulatedFiles;
 use hedgerow_log::files::{Access, FileSystem, RealFiles};
 use hedgerow_log::{Durability, Log, LogError, Recovered, Store, StoreError, check};
 use hedgerow_model::CommitTimestamp;
+use hedgerow_testing::simulated::SimulatedFiles;
 use std::sync::Arc;
 
 fn commit(log: &Log) -> Result<CommitTimestamp, LogError> {

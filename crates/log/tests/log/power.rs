@@ -2,7 +2,7 @@
 
 use crate::harness::{Verdict, verify, verify_recovery};
 use crate::workload::Worker;
-use hedgerow_log::files::simulated::{SimulatedFiles, Survival};
+use hedgerow_testing::simulated::{SimulatedFiles, Survival};
 use rayon::prelude::*;
 
 /// Loses power at every operation of a workload, with every kind of survival. Returns the number of

@@ -2,9 +2,9 @@
 
 use crate::harness::replay;
 use crate::workload::{STORE, body, log_options, store_options, wall_clock};
-use hedgerow_log::files::simulated::{Fault, FaultKind, SimulatedFiles, Survival};
 use hedgerow_log::{Durability, Log, LogError, LogOptions, Recovered, Store};
 use hedgerow_model::CommitTimestamp;
+use hedgerow_testing::simulated::{Fault, FaultKind, SimulatedFiles, Survival};
 use std::sync::{Arc, Mutex};
 
 fn log(files: &SimulatedFiles, options: LogOptions) -> Log {

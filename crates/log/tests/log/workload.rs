@@ -1,11 +1,11 @@
 //! A workload whose commits determine their own content, and the promises made about it.
 
-use hedgerow_log::files::simulated::SimulatedFiles;
 use hedgerow_log::{
     Body, CheckpointEntry, CommitRef, Durability, Log, LogOptions, LogRecord, LoggedCommit, Store,
     StoreError, StoreOptions,
 };
 use hedgerow_model::{Catalog, CommitTimestamp, Effects, KeyKind, Topology};
+use hedgerow_testing::simulated::SimulatedFiles;
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use std::sync::Arc;

@@ -5,8 +5,8 @@ use crate::Tested;
 use crate::contract::put;
 use crate::oracle::Oracle;
 use crate::pipeline::{Pipeline, catalog};
+use crate::simulated::SimulatedFiles;
 use hedgerow_log::files::FileSystem;
-use hedgerow_log::files::simulated::SimulatedFiles;
 use hedgerow_model::{Catalog, CommitTimestamp, Counts, Topology};
 use hedgerow_sync::Arc;
 

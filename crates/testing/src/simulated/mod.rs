@@ -4,7 +4,7 @@
 //! reproducible.
 //!
 //! ```
-//! use hedgerow_log::files::simulated::{SimulatedFiles, Survival};
+//! use hedgerow_testing::simulated::{SimulatedFiles, Survival};
 //! use hedgerow_log::files::{Access, FileSystem};
 //!
 //! let files = SimulatedFiles::new(1);
@@ -23,8 +23,8 @@ mod random;
 #[cfg(test)]
 mod tests;
 
-use crate::files::{Access, File, FileError, FileOperation, FileSystem, HeldLock, LockError};
 use disk::{Disk, Node};
+use hedgerow_log::files::{Access, File, FileError, FileOperation, FileSystem, HeldLock, LockError};
 use hedgerow_sync::{Arc, Mutex};
 use random::Random;
 use std::io;

@@ -1,7 +1,7 @@
 //! Each fault and each kind of survival works as documented.
 
 use super::{Fault, FaultKind, SimulatedFiles, Survival};
-use crate::files::{Access, FileSystem, LockError};
+use hedgerow_log::files::{Access, FileSystem, LockError};
 use std::collections::BTreeSet;
 
 fn files() -> SimulatedFiles {
