@@ -4,11 +4,16 @@
 //! timestamp. When that is no longer live, [`reclaim`] inspects the version: it is refiled under
 //! another live timestamp within its lifetime, or freed under the lock of its unit. So the cost of
 //! reclamation is proportional to what was retained.
+//!
+//! Engines in memory also share the counters of their [`Memory`], and [`Directory`], the table of
+//! all their vertices or partitions.
 
 pub mod account;
+mod directory;
 mod garbage;
 mod memory;
 
+pub use directory::Directory;
 pub use garbage::{Garbage, Superseded};
 pub use memory::{Memory, MemoryChange};
 

@@ -67,9 +67,9 @@ impl<C: Container> Subgraphs<C> {
     /// O(partitions + large neighbor sets).
     pub fn recount_memory(&self, locks: &HeldLocks<'_>) -> MemoryUse {
         let every = 0..PARTITIONS as u32;
-        let vertices = self.vertices.populated(every.clone());
+        let vertices = self.vertices.entries(every.clone());
         let vertices = vertices.map(|(partition, chain)| chain.count_bytes(locks, unit_of(partition)));
-        let adjacencies = self.adjacencies.iter().flat_map(|table| table.chains.populated(every.clone()));
+        let adjacencies = self.adjacencies.iter().flat_map(|table| table.chains.entries(every.clone()));
         let adjacencies = adjacencies.map(|(partition, chain)| chain.count_bytes(locks, unit_of(partition)));
         let mut counted = MemoryChange::default();
         vertices.chain(adjacencies).for_each(|change| counted += change);

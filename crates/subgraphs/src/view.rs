@@ -119,7 +119,7 @@ impl<'s, C: Container> GraphView for SubgraphView<'s, C> {
         mut visit: impl FnMut(VertexId) -> ControlFlow<B>,
     ) -> Result<ControlFlow<B>, Infallible> {
         let range = range.start..range.end.min(self.vertex_bound());
-        for (partition, chain) in self.engine.vertices.populated(partitions_of(&range)) {
+        for (partition, chain) in self.engine.vertices.entries(partitions_of(&range)) {
             let present = self.occupied(chain, partition) & slots_within(partition, &range);
             let flow = slots_of(present).try_for_each(|slot| visit(vertex_at(partition, slot)));
             if flow.is_break() {
@@ -216,7 +216,7 @@ impl<'s, C: Container, W> SubgraphAdjacency<'s, C, W> {
     /// later containers.
     fn blocks(&self, partitions: Range<u32>) -> Vec<(u32, u64)> {
         let (view, chains) = (self.view, &self.table.chains);
-        let blocks = chains.populated(partitions).filter_map(move |(partition, chain)| {
+        let blocks = chains.entries(partitions).filter_map(move |(partition, chain)| {
             if let Some(later) = chains.get(partition.wrapping_add(ENTRIES_AHEAD)) {
                 prefetch(later.hint(), 1);
             }
@@ -229,7 +229,7 @@ impl<'s, C: Container, W> SubgraphAdjacency<'s, C, W> {
     #[inline]
     pub(crate) fn containers(&self, partitions: Range<u32>) -> impl Iterator<Item = (u32, &'s C)> {
         let (view, chains) = (self.view, &self.table.chains);
-        let mut resolved = chains.populated(partitions).filter_map(move |(partition, chain)| {
+        let mut resolved = chains.entries(partitions).filter_map(move |(partition, chain)| {
             if let (ViewState::Registered(at), Some(later)) =
                 (view.state, chains.get(partition.wrapping_add(RECORDS_AHEAD)))
             {

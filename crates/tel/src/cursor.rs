@@ -73,7 +73,7 @@ impl<'s, W: Column> TelCursor<'s, W> {
 
     #[inline]
     fn slot(&self, vertex: VertexId) -> Option<&'s Slot> {
-        if vertex.get() < self.bound { self.adjacency.index().directory.get(vertex) } else { None }
+        if vertex.get() < self.bound { self.adjacency.index().directory.get(vertex.get()) } else { None }
     }
 
     /// The current log of a vertex.

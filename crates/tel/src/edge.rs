@@ -57,7 +57,7 @@ impl ShortWrites for Tel {
 
     #[inline]
     fn exists(&self, vertex: VertexId) -> bool {
-        self.vertices.get(vertex).is_some_and(|slot| Vertex(slot).exists_now())
+        self.vertices.get(vertex.get()).is_some_and(|slot| Vertex(slot).exists_now())
     }
 
     /// Prefetches the slots of all ends, then the blocks that they point to.
@@ -65,13 +65,15 @@ impl ShortWrites for Tel {
     fn prefetch(&self, edges: &[StoredEdge]) {
         let slots = |edge: &StoredEdge| -> SmallVec<[_; 2]> {
             let entries = edge.entries().iter();
-            entries.filter_map(|(stored, change)| self.index(*stored).directory.get(change.owner)).collect()
+            entries
+                .filter_map(|(stored, change)| self.index(*stored).directory.get(change.owner.get()))
+                .collect()
         };
         if let [_, _, ..] = edges {
             for edge in edges {
                 slots(edge).into_iter().for_each(|slot| prefetch(slot, 1));
                 let (source, destination) = edge.ends();
-                let existence = [source, destination].map(|end| self.vertices.get(end));
+                let existence = [source, destination].map(|end| self.vertices.get(end.get()));
                 existence.into_iter().flatten().for_each(|slot| prefetch(slot, 1));
             }
         }

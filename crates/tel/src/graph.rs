@@ -136,7 +136,7 @@ impl Tel {
     pub fn recount_memory(&self, locks: &HeldLocks<'_>) -> MemoryUse {
         let keeps = Locked::by(locks);
         let mut counted = MemoryChange::default();
-        for (_, slot) in self.vertices.slots(0..u32::MAX) {
+        for (_, slot) in self.vertices.entries(0..u32::MAX) {
             counted += Vertex(slot).count_bytes(&keeps);
         }
         for index in &self.indexes {
@@ -225,7 +225,7 @@ impl AddLabels for Tel {
 
 impl Drop for Tel {
     fn drop(&mut self) {
-        self.vertices.slots(0..u32::MAX).for_each(|(_, slot)| Vertex(slot).clear());
+        self.vertices.entries(0..u32::MAX).for_each(|(_, slot)| Vertex(slot).clear());
         self.indexes.iter_mut().for_each(|index| index.clear(&self.store));
     }
 }

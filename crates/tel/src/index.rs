@@ -117,7 +117,7 @@ impl BlockIndex {
     /// The block of a vertex and a label, if there is one.
     #[inline]
     pub(crate) fn log<'a>(&self, owner: VertexId, label: LabelId, keeps: &'a impl Keeps) -> Option<Log<'a>> {
-        Self::log_at(self.directory.get(owner)?, label, keeps)
+        Self::log_at(self.directory.get(owner.get())?, label, keeps)
     }
 
     /// The class of the block of a label behind a slot: approximates how much there is to read.
@@ -160,7 +160,7 @@ impl BlockIndex {
         guard: &Guard,
     ) -> isize {
         let linked = block.map_or(std::ptr::null_mut(), |block| BlockAt::tagged(block.into_linked()));
-        let slot = self.directory.get_or_create(owner, memory);
+        let slot = self.directory.get_or_create(owner.get(), memory);
         match target(slot, keeps) {
             SlotTarget::Nothing => slot.store(linked, Ordering::Release),
             SlotTarget::Block(old) => {
@@ -233,7 +233,7 @@ impl BlockIndex {
             count(Some(log), log.bytes());
         };
         let mut lists = 0;
-        for (_, slot) in self.directory.slots(0..u32::MAX) {
+        for (_, slot) in self.directory.entries(0..u32::MAX) {
             match target(slot, keeps) {
                 SlotTarget::Nothing => {}
                 SlotTarget::Block(at) => block(at),
@@ -250,7 +250,7 @@ impl BlockIndex {
 
     /// Frees all blocks and lists, when no reader is left.
     pub(crate) fn clear(&mut self, store: &BlockStore) {
-        for (_, slot) in self.directory.slots(0..u32::MAX) {
+        for (_, slot) in self.directory.entries(0..u32::MAX) {
             let pointer = slot.swap(std::ptr::null_mut(), Ordering::AcqRel);
             if pointer.addr() & LIST == 0 {
                 free(BlockAt::of(pointer), store);

@@ -130,7 +130,8 @@ impl Tel {
         let vertices: Vec<PlannedVertex<'_>> =
             map(pool, effects.vertices.iter(), |effect| self.plan_vertex(locks, effect));
         let mut growth: isize = vertices.iter().map(|planned| planned.growth).sum();
-        growth += self.vertices.missing_bytes(vertices.iter().map(|planned| planned.effect.vertex)) as isize;
+        growth +=
+            self.vertices.missing_bytes(vertices.iter().map(|planned| planned.effect.vertex.get())) as isize;
         let mut rows: Vec<PlannedRow<'_>> = Vec::new();
         for effects in adjacencies.filter(|effects| !effects.changes.is_empty()) {
             let (number, table) = self.table_of(effects);
@@ -139,7 +140,7 @@ impl Tel {
                 map(pool, of_owner, |changes| self.plan_row(locks, number, changes));
             growth += planned.iter().map(PlannedRow::growth).sum::<isize>();
             let directory = &self.index(table.direction).directory;
-            growth += directory.missing_bytes(planned.iter().map(|row| row.owner)) as isize;
+            growth += directory.missing_bytes(planned.iter().map(|row| row.owner.get())) as isize;
             let added = planned.iter().map(|row| row.added).sum();
             let removed = planned.iter().map(|row| row.removed).sum();
             if added + removed > 0 {
@@ -171,7 +172,7 @@ impl Tel {
     fn plan_vertex<'l>(&self, locks: &HeldLocks<'_>, effect: &'l VertexEffect) -> Option<PlannedVertex<'l>> {
         check_lock(locks, effect.vertex);
         let never = crate::directory::Slot::default();
-        let vertex = Vertex(self.vertices.get(effect.vertex).unwrap_or(&never));
+        let vertex = Vertex(self.vertices.get(effect.vertex.get()).unwrap_or(&never));
         let growth = vertex.growth(&effect.change, &Locked::by(locks))?;
         Some(PlannedVertex { effect, growth })
     }
@@ -219,13 +220,13 @@ impl Tel {
         owner: VertexId,
         locks: &'l HeldLocks<'_>,
     ) -> Option<Log<'l>> {
-        let slot = self.index(table.direction).directory.get(owner)?;
+        let slot = self.index(table.direction).directory.get(owner.get())?;
         // The borrowed locks are the proof.
         crate::index::BlockIndex::log_at(slot, table.label, Locked::of(locks))
     }
 
     fn link_vertex<'l>(&'l self, planned: &PlannedVertex<'l>) -> VertexLink<'l> {
-        let slot = self.vertices.get_or_create(planned.effect.vertex, &self.memory);
+        let slot = self.vertices.get_or_create(planned.effect.vertex.get(), &self.memory);
         VertexLink { vertex: Vertex(slot), effect: planned.effect }
     }
 
@@ -234,7 +235,7 @@ impl Tel {
     fn build_row<'l>(&'l self, planned: PlannedRow<'l>) -> Result<RowLink<'l>, CapacityError> {
         let PlannedRow { owner, table: number, log, changes, mut positions, fit, .. } = planned;
         let table = self.table_at(number);
-        self.index(table.direction).directory.get_or_create(owner, &self.memory);
+        self.index(table.direction).directory.get_or_create(owner.get(), &self.memory);
         let mut target = match (fit, log) {
             (None, Some(log)) => {
                 // SAFETY: the owner is locked, and nothing was published since the log was looked

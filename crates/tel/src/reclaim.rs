@@ -41,7 +41,7 @@ impl Versioned for Tel {
                     change += self.compact(place.owner, table, keeps);
                 }
                 None => {
-                    let slot = self.vertices.get(place.owner).expect("a filed version has a vertex");
+                    let slot = self.vertices.get(place.owner.get()).expect("a filed version has a vertex");
                     let guard = epoch::pin();
                     for version in versions {
                         change += Vertex(slot).remove_version(version.born, &keeps, &guard);
@@ -56,7 +56,7 @@ impl Versioned for Tel {
         match version.place.table() {
             Some(_) => NOTE_BYTES,
             None => {
-                let slot = self.vertices.get(version.place.owner);
+                let slot = self.vertices.get(version.place.owner.get());
                 slot.map_or(0, |slot| Vertex(slot).retained_bytes(version.born, &epoch::pin()))
             }
         }

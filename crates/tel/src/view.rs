@@ -60,7 +60,7 @@ impl<'s> TelView<'s> {
             return None;
         }
         self.check_lock(vertex);
-        self.engine.vertices.get(vertex).map(Vertex)
+        self.engine.vertices.get(vertex.get()).map(Vertex)
     }
 }
 
@@ -103,7 +103,8 @@ impl<'s> GraphView for TelView<'s> {
     ) -> Result<ControlFlow<B>, Infallible> {
         let range = range.start..range.end.min(self.vertex_bound());
         let (at, mut guard) = (self.at(), epoch::pin());
-        for (vertex, slot) in self.engine.vertices.slots(range) {
+        for (vertex, slot) in self.engine.vertices.entries(range) {
+            let vertex = VertexId::new(vertex);
             self.check_lock(vertex);
             if Vertex(slot).exists(at, &guard) {
                 let flow = visit(vertex);
@@ -200,9 +201,9 @@ impl<'s, W> TelAdjacency<'s, W> {
     fn stretches(&self) -> Vec<(u32, u64)> {
         let mut stretches: Vec<(u32, u64)> = Vec::new();
         let guard = epoch::pin();
-        for (vertex, slot) in self.index().directory.slots(0..self.vertex_bound()) {
+        for (vertex, slot) in self.index().directory.entries(0..self.vertex_bound()) {
             let Some(class) = BlockIndex::class_at(slot, self.table.label, &guard) else { continue };
-            let end = (vertex.get() / TOGETHER + 1).saturating_mul(TOGETHER);
+            let end = (vertex / TOGETHER + 1).saturating_mul(TOGETHER);
             let bytes = bytes_of(class) as u64;
             match stretches.last_mut() {
                 Some((last, sum)) if *last == end => *sum += bytes,
