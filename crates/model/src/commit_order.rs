@@ -10,9 +10,6 @@ use std::ops::{ControlFlow, Range};
 pub trait NewestFirst: Cursor {
     /// Visits the neighbors of `vertex`, each with its value and the commit that put or last
     /// changed it, newest first. O(visited, and superseded entries between them).
-    ///
-    /// # Errors
-    /// The store could not be read.
     fn newest_first<B>(
         &mut self,
         vertex: VertexId,
@@ -21,9 +18,6 @@ pub trait NewestFirst: Cursor {
 
     /// An upper bound on how far edges are out of the order of their times; see
     /// [`NewestRecords::time_disorder`].
-    ///
-    /// # Errors
-    /// The store could not be read.
     fn time_disorder(&mut self, vertex: VertexId) -> Result<Option<u64>, Self::Error> {
         let _ = vertex;
         Ok(None)
@@ -32,14 +26,11 @@ pub trait NewestFirst: Cursor {
 
 /// Reads the records of edges in the order in which they were put. Borrows a cursor for `'c`.
 pub trait NewestRecords<'c> {
-    /// Why a read can fail.
+    /// Why the store could not be read.
     type Error;
 
     /// Visits the neighbors of `vertex` with the records of their edges and the commits that put
     /// these, newest first. O(visited, and superseded entries between them).
-    ///
-    /// # Errors
-    /// The store could not be read.
     fn newest_first<B>(
         self,
         vertex: VertexId,
@@ -50,9 +41,6 @@ pub trait NewestRecords<'c> {
     /// [times](crate::RecordSchema::time): the time of an edge exceeds that of an edge that
     /// [`NewestRecords::newest_first`] visits earlier by at most this. Ignores edges whose time is
     /// null. `None` if the engine keeps no bound. O(1).
-    ///
-    /// # Errors
-    /// The store could not be read.
     fn time_disorder(&mut self, vertex: VertexId) -> Result<Option<u64>, Self::Error>;
 }
 

@@ -78,9 +78,6 @@ pub trait RecordView: GraphView {
         Self: 'v;
 
     /// The record of `vertex`; `None` if it does not exist. O(1).
-    ///
-    /// # Errors
-    /// The store could not be read.
     fn vertex_record(&self, vertex: VertexId) -> Result<Option<Record>, Self::Error>;
 
     /// A cursor over the records of `label` in `direction`: one per thread.
@@ -95,7 +92,7 @@ pub trait RecordView: GraphView {
 /// A label has one record on each edge, or [parallel](crate::EdgeSchema::Parallel) edges, which
 /// have their own methods. A vertex that does not exist has no neighbors.
 pub trait RecordCursor {
-    /// Why a read can fail.
+    /// Why the store could not be read.
     type Error: Into<ReadError> + Send;
     /// The parallel edges from one vertex to another.
     type Parallel<'c>: ParallelEdges<'c>
@@ -110,15 +107,9 @@ pub trait RecordCursor {
     const SORTED: bool;
 
     /// The record of the edge from `vertex` to `neighbor`, if there is one.
-    ///
-    /// # Errors
-    /// The store could not be read.
     fn find(&mut self, vertex: VertexId, neighbor: VertexId) -> Result<Option<&[u8]>, Self::Error>;
 
     /// Visits the neighbors of `vertex`, each with the record of its edge.
-    ///
-    /// # Errors
-    /// The store could not be read.
     fn neighbors<'c, B>(
         &'c mut self,
         vertex: VertexId,
@@ -127,9 +118,6 @@ pub trait RecordCursor {
 
     /// Visits the edges of every vertex in `range`, ascending by vertex, each with its record,
     /// which is valid during the call. Parallel edges come as one record, the list of all of them.
-    ///
-    /// # Errors
-    /// The store could not be read.
     fn scan<B>(
         &mut self,
         range: Range<u32>,
@@ -143,9 +131,6 @@ pub trait RecordCursor {
     }
 
     /// The parallel edges from `vertex` to `neighbor`, if there are any.
-    ///
-    /// # Errors
-    /// The store could not be read.
     fn find_parallel(
         &mut self,
         vertex: VertexId,
@@ -153,9 +138,6 @@ pub trait RecordCursor {
     ) -> Result<Option<Self::Parallel<'_>>, Self::Error>;
 
     /// Visits the neighbors of `vertex`, each with the parallel edges to it.
-    ///
-    /// # Errors
-    /// The store could not be read.
     fn parallel_neighbors<'c, B>(
         &'c mut self,
         vertex: VertexId,

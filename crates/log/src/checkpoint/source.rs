@@ -15,20 +15,15 @@ pub type VisitRun<'a, W> = dyn FnMut(VertexId, &[VertexId], &[W]) -> ControlFlow
 /// Receives an edge from a [`CheckpointSource`], with its record.
 pub type VisitRecord<'a> = dyn FnMut(VertexId, VertexId, &[u8]) -> ControlFlow<()> + 'a;
 
-/// An immutable state of a graph, read by several threads.
+/// An immutable state of a graph, read by several threads. Every method fails if the state cannot
+/// be read.
 pub trait CheckpointSource: Sync {
     /// Visits the vertices in `range`, ascending, until `visit` breaks.
-    ///
-    /// # Errors
-    /// The state could not be read.
     fn vertices(&self, range: Range<u32>, visit: &mut VisitVertex<'_>) -> Result<(), ReadError>;
 
     /// Visits the out-neighbors over `label` of every vertex in `range` that has any, until `visit`
     /// breaks: ascending by vertex, then neighbor, in one run or more each. In an undirected graph
     /// each edge is seen from both ends.
-    ///
-    /// # Errors
-    /// The state could not be read.
     fn rows<W: Column>(
         &self,
         label: LabelId,
@@ -39,9 +34,6 @@ pub trait CheckpointSource: Sync {
     /// Visits the edges of a label with records, one by one, in the order of
     /// [`CheckpointSource::rows`]: each with its encoded record, or with the list of all parallel
     /// edges.
-    ///
-    /// # Errors
-    /// The state could not be read.
     fn records(
         &self,
         label: LabelId,
@@ -51,9 +43,6 @@ pub trait CheckpointSource: Sync {
 
     /// Partitions the vertices below the bound into about `parts` ranges of about equal work, which
     /// ascend and cover every vertex with neighbors over `label`.
-    ///
-    /// # Errors
-    /// The state could not be read.
     fn cuts(&self, label: LabelId, parts: usize) -> Result<Vec<Range<u32>>, ReadError>;
 }
 

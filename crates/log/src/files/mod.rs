@@ -23,7 +23,8 @@ use std::path::{Path, PathBuf};
 
 /// A directory of files.
 ///
-/// Names are plain file names without separators.
+/// Names are plain file names without separators. Errors are the operating system's; methods say
+/// what else they mean.
 pub trait FileSystem: Send + Sync + fmt::Debug {
     /// The path of the directory, for messages.
     fn location(&self) -> PathBuf;
@@ -34,9 +35,6 @@ pub trait FileSystem: Send + Sync + fmt::Debug {
     }
 
     /// Creates the directory, durably. Does nothing if it exists.
-    ///
-    /// # Errors
-    /// The operating system's.
     fn create_directory(&self) -> Result<(), FileError>;
 
     /// The names of all files, in no particular order.
@@ -53,15 +51,9 @@ pub trait FileSystem: Send + Sync + fmt::Debug {
 
     /// Renames a file, and replaces an existing file of the new name. Atomic; durable after
     /// [`sync_directory`](FileSystem::sync_directory).
-    ///
-    /// # Errors
-    /// The operating system's.
     fn rename(&self, from: &str, to: &str) -> Result<(), FileError>;
 
     /// Removes a file. Durable after [`sync_directory`](FileSystem::sync_directory).
-    ///
-    /// # Errors
-    /// The operating system's.
     fn remove(&self, name: &str) -> Result<(), FileError>;
 
     /// Makes all earlier changes of the directory durable.
@@ -89,16 +81,13 @@ pub trait FileSystem: Send + Sync + fmt::Debug {
     fn lock_shared(&self, name: &str) -> Result<Option<Box<dyn HeldLock>>, LockError>;
 }
 
-/// An open file.
+/// An open file. Errors are the operating system's; methods say what else they mean.
 pub trait File: Send + Sync + fmt::Debug {
     /// The path of the file when it was opened, for messages.
     fn path(&self) -> &Path;
 
     /// Reads at `offset`; returns the number of bytes, which may be less than requested. 0 only at
     /// the end of the file.
-    ///
-    /// # Errors
-    /// The operating system's.
     fn read_at(&self, buffer: &mut [u8], offset: u64) -> Result<usize, FileError>;
 
     /// Writes at `offset`, which may be past the end; returns the number of bytes, which may be
@@ -109,15 +98,9 @@ pub trait File: Send + Sync + fmt::Debug {
     fn write_at(&self, bytes: &[u8], offset: u64) -> Result<usize, FileError>;
 
     /// Truncates the file, or extends it with zeros.
-    ///
-    /// # Errors
-    /// The operating system's.
     fn set_length(&self, length: u64) -> Result<(), FileError>;
 
     /// The length of the file in bytes.
-    ///
-    /// # Errors
-    /// The operating system's.
     fn length(&self) -> Result<u64, FileError>;
 
     /// Makes the content and the length durable.
@@ -128,13 +111,10 @@ pub trait File: Send + Sync + fmt::Debug {
     fn sync(&self) -> Result<(), FileError>;
 }
 
-/// A held lock on a lock file. Dropping it releases the lock.
+/// A held lock on a lock file. Dropping it releases the lock. Errors are the operating system's.
 pub trait HeldLock: Send + Sync + fmt::Debug {
     /// Whether the locked file still has its name. If it was removed or replaced, another process
     /// may have locked the new one.
-    ///
-    /// # Errors
-    /// The operating system's.
     fn is_held(&self) -> Result<bool, FileError>;
 }
 
@@ -197,9 +177,6 @@ impl dyn File + '_ {
     }
 
     /// Reads the whole file from `offset` on.
-    ///
-    /// # Errors
-    /// The operating system's.
     pub fn read_from(&self, offset: u64) -> Result<Vec<u8>, FileError> {
         self.read_range(offset..self.length()?.max(offset))
     }
@@ -224,9 +201,6 @@ impl dyn File + '_ {
     }
 
     /// The checksum of the bytes of `range`, continued from `checksum`. Reads piece by piece.
-    ///
-    /// # Errors
-    /// The operating system's.
     pub fn checksum_of(&self, range: Range<u64>, checksum: u32) -> Result<u32, FileError> {
         let mut checksum = checksum;
         for piece in pieces(range) {
