@@ -104,12 +104,6 @@ impl Csr {
         self.out.neighbors()
     }
 
-    /// The type of the values.
-    #[must_use]
-    pub fn column_type(&self) -> ColumnType {
-        self.column
-    }
-
     /// Bytes on the heap.
     #[must_use]
     pub fn memory_bytes(&self) -> usize {
@@ -203,9 +197,7 @@ impl GraphView for Csr {
         if label != LabelId::DEFAULT {
             return Err(ViewError::UnknownLabel(label));
         }
-        if W::TYPE != ColumnType::Unit && W::TYPE != self.column {
-            return Err(ViewError::WrongColumn { label, declared: self.column, asked: W::TYPE });
-        }
+        ViewError::check_column(label, self.column, W::TYPE)?;
         let rows = match self.topology.stored(direction) {
             Some(Direction::Out) => Some(&self.out),
             Some(Direction::In) => self.reverse.as_ref(),

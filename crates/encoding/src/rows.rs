@@ -100,11 +100,9 @@ impl<R: ReadRows, W: Column> RowAdjacency<R, W> {
     /// If `W` is neither the label's type nor topology, or asks for handles of records, of which
     /// there are none.
     pub fn new(rows: R, label: LabelId, declared: ColumnType) -> Result<Self, ViewError> {
-        match W::TYPE {
-            ColumnType::Unit => {}
-            asked if asked != declared => return Err(ViewError::WrongColumn { label, declared, asked }),
-            ColumnType::Record => return Err(ViewError::NoHandles(label)),
-            _ => {}
+        ViewError::check_column(label, declared, W::TYPE)?;
+        if W::TYPE == ColumnType::Record {
+            return Err(ViewError::NoHandles(label));
         }
         Ok(RowAdjacency { rows, values: PhantomData })
     }

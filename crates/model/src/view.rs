@@ -15,7 +15,7 @@ use std::sync::Arc;
 /// Every method that may have to read a disk can fail. In memory the error is
 /// [`Infallible`](std::convert::Infallible), and checks compile to nothing.
 pub trait GraphView: Sync {
-    /// Why a read can fail; `Infallible` in memory.
+    /// Why the store could not be read; `Infallible` in memory.
     type Error: Into<ReadError> + Send;
 
     /// How one label is read in one direction, with values of type `W`.
@@ -40,15 +40,9 @@ pub trait GraphView: Sync {
     fn edge_count(&self, label: LabelId) -> Count;
 
     /// Whether `vertex` exists. O(1).
-    ///
-    /// # Errors
-    /// The store could not be read.
     fn contains_vertex(&self, vertex: VertexId) -> Result<bool, Self::Error>;
 
     /// Visits the vertices in `range` that exist, ascending, until `visit` breaks.
-    ///
-    /// # Errors
-    /// The store could not be read.
     fn scan_vertices<B>(
         &self,
         range: Range<u32>,
@@ -56,9 +50,6 @@ pub trait GraphView: Sync {
     ) -> Result<ControlFlow<B>, Self::Error>;
 
     /// Visits every vertex in `range` that exists, ascending.
-    ///
-    /// # Errors
-    /// The store could not be read.
     #[inline]
     fn each_vertex(&self, range: Range<u32>, mut visit: impl FnMut(VertexId)) -> Result<(), Self::Error> {
         let scanned = self.scan_vertices(range, |vertex| {
@@ -92,7 +83,7 @@ pub trait GraphView: Sync {
 pub trait Adjacency: Sync {
     /// The type of edge values.
     type Value: Column;
-    /// Why a read can fail; `Infallible` in memory.
+    /// Why the store could not be read; `Infallible` in memory.
     type Error: Into<ReadError> + Send;
     /// The type of cursors.
     type Cursor<'a>: Cursor<Value = Self::Value, Error = Self::Error>
@@ -110,9 +101,6 @@ pub trait Adjacency: Sync {
     /// Partitions the vertices below the bound into at most `parts` ranges of about equal work.
     ///
     /// The ranges ascend, don't overlap, and cover every vertex that has neighbors.
-    ///
-    /// # Errors
-    /// The store could not be read.
     fn cuts(&self, parts: usize) -> Result<Vec<Range<u32>>, Self::Error>;
 
     /// Visits the members of `ids`, which ascend, that are neighbors of `vertex`: ascending,
@@ -120,9 +108,6 @@ pub trait Adjacency: Sync {
     ///
     /// O(both), or O(smaller · log larger) if one set is much larger ([`intersect`]); unsorted
     /// neighbors are sorted first.
-    ///
-    /// # Errors
-    /// The store could not be read.
     #[inline]
     fn intersect<'a>(
         cursor: &mut Self::Cursor<'a>,
@@ -139,9 +124,6 @@ pub trait Adjacency: Sync {
     /// Visits the common neighbors of two vertices: ascending, without duplicates. Costs as much as
     /// [`intersect`](Self::intersect), plus a copy of the smaller set if it does not lie in one
     /// run.
-    ///
-    /// # Errors
-    /// The store could not be read.
     #[inline]
     fn common_neighbors<'a>(
         cursors: [&mut Self::Cursor<'a>; 2],
@@ -164,33 +146,24 @@ pub type Neighbors<'a, W> = (&'a [VertexId], &'a [W]);
 pub trait Cursor {
     /// The type of edge values.
     type Value: Column;
-    /// Why a read can fail.
+    /// Why the store could not be read.
     type Error;
     /// The capability to read edges newest first; [`NoCommitOrder`](crate::NoCommitOrder) without it.
     type Ordered: NewestFirst<Value = Self::Value, Error = Self::Error>;
 
     /// The number of neighbors of `vertex`. By default it gathers them; cursors that can do better
     /// override it.
-    ///
-    /// # Errors
-    /// The store could not be read.
     #[inline]
     fn degree(&mut self, vertex: VertexId) -> Result<usize, Self::Error> {
         Ok(self.gather(vertex)?.0.len())
     }
 
     /// The value of the edge from `vertex` to `neighbor`, if there is one.
-    ///
-    /// # Errors
-    /// The store could not be read.
     fn find(&mut self, vertex: VertexId, neighbor: VertexId) -> Result<Option<Self::Value>, Self::Error>;
 
     /// Passes on the neighbors of `vertex` in nonempty runs that are valid during the call. By
     /// default it gathers them into one run; a cursor whose rows lie in several runs overrides it
     /// and copies nothing.
-    ///
-    /// # Errors
-    /// The store could not be read.
     #[inline]
     fn neighbors<B>(
         &mut self,
@@ -205,9 +178,6 @@ pub trait Cursor {
 
     /// Passes on the neighbors of every vertex in `range` that has any, ascending by vertex, in
     /// runs that are valid during the call. A vertex may have several runs.
-    ///
-    /// # Errors
-    /// The store could not be read.
     fn scan<B>(
         &mut self,
         range: Range<u32>,
@@ -235,9 +205,6 @@ pub trait Cursor {
     }
 
     /// All neighbors of `vertex` as one slice, if they lie in one run; by default `None`.
-    ///
-    /// # Errors
-    /// The store could not be read.
     #[inline]
     fn contiguous(&mut self, vertex: VertexId) -> Result<Option<Neighbors<'_, Self::Value>>, Self::Error> {
         let _ = vertex;
@@ -246,9 +213,6 @@ pub trait Cursor {
 
     /// All neighbors of `vertex` as one slice: borrowed if they lie in one run, else copied into
     /// the cursor's buffer.
-    ///
-    /// # Errors
-    /// The store could not be read.
     fn gather(&mut self, vertex: VertexId) -> Result<Neighbors<'_, Self::Value>, Self::Error>;
 }
 
@@ -277,6 +241,20 @@ pub enum ViewError {
     /// A directed graph stores in-neighbors only if requested.
     #[error("this directed graph keeps no reverse adjacency: create it with one, or transpose a snapshot")]
     NoReverse,
+}
+
+impl ViewError {
+    /// Checks that edges of a label whose column is `declared` can be read as `asked`: as what it
+    /// is, or without values.
+    ///
+    /// # Errors
+    /// [`ViewError::WrongColumn`].
+    pub fn check_column(label: LabelId, declared: ColumnType, asked: ColumnType) -> Result<(), ViewError> {
+        match asked == ColumnType::Unit || asked == declared {
+            true => Ok(()),
+            false => Err(ViewError::WrongColumn { label, declared, asked }),
+        }
+    }
 }
 
 /// A store could not be read: what was being read, and why it failed.

@@ -47,6 +47,3 @@ pub use pool::{PoolUse, pool_use};
 
 /// An in-memory graph of versioned subgraphs.
 pub type Rapid = hedgerow_subgraphs::Subgraphs<Block>;
-
-/// The prepared, invisible changes of a commit.
-pub type RapidChanges<'l> = hedgerow_subgraphs::SubgraphChanges<'l, Block>;

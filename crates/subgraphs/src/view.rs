@@ -11,8 +11,8 @@ use crate::partition::{
 use crate::vertex_block::VertexBlock;
 use hedgerow_model::token::{HeldLocks, Registered};
 use hedgerow_model::{
-    Adjacency, Column, ColumnType, CommitTimestamp, Count, Direction, GraphView, LabelId, Record,
-    RecordHandle, RecordView, Topology, VertexId, ViewError, ViewState, cuts_by_work,
+    Adjacency, Column, CommitTimestamp, Count, Direction, GraphView, LabelId, Record, RecordHandle,
+    RecordView, Topology, VertexId, ViewError, ViewState, cuts_by_work,
 };
 use hedgerow_records::HeapCursor;
 use hedgerow_sync::prefetch;
@@ -136,10 +136,7 @@ impl<'s, C: Container> GraphView for SubgraphView<'s, C> {
         direction: Direction,
     ) -> Result<SubgraphAdjacency<'s, C, W>, ViewError> {
         let table = self.engine.table(label, direction)?;
-        let (declared, asked) = (table.column, W::TYPE);
-        if asked != ColumnType::Unit && asked != declared {
-            return Err(ViewError::WrongColumn { label, declared, asked });
-        }
+        ViewError::check_column(label, table.column, W::TYPE)?;
         Ok(SubgraphAdjacency { view: *self, table, values: PhantomData })
     }
 }

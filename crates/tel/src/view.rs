@@ -8,8 +8,8 @@ use crate::layout::bytes_of;
 use crate::vertex::Vertex;
 use hedgerow_model::token::{HeldLocks, Registered};
 use hedgerow_model::{
-    Adjacency, Column, ColumnType, CommitTimestamp, Count, Direction, GraphView, LabelId, Record,
-    RecordHandle, RecordView, Topology, VertexId, ViewError, ViewState, cuts_by_work,
+    Adjacency, Column, CommitTimestamp, Count, Direction, GraphView, LabelId, Record, RecordHandle,
+    RecordView, Topology, VertexId, ViewError, ViewState, cuts_by_work,
 };
 use hedgerow_records::HeapCursor;
 use hedgerow_sync::epoch;
@@ -125,10 +125,7 @@ impl<'s> GraphView for TelView<'s> {
         direction: Direction,
     ) -> Result<TelAdjacency<'s, W>, ViewError> {
         let table = self.engine.table(label, direction)?;
-        let (declared, asked) = (table.column, W::TYPE);
-        if asked != ColumnType::Unit && asked != declared {
-            return Err(ViewError::WrongColumn { label, declared, asked });
-        }
+        ViewError::check_column(label, table.column, W::TYPE)?;
         Ok(TelAdjacency { view: *self, table, values: PhantomData })
     }
 }

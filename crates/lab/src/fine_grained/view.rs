@@ -8,8 +8,8 @@ use super::version::Begin;
 use super::vertex::VertexCell;
 use hedgerow_model::token::{HeldLocks, Registered};
 use hedgerow_model::{
-    Adjacency, Column, ColumnType, CommitTimestamp, Count, Direction, GraphView, LabelId, Record,
-    RecordHandle, RecordView, Topology, VertexId, ViewError, ViewState, cuts_by_work,
+    Adjacency, Column, CommitTimestamp, Count, Direction, GraphView, LabelId, Record, RecordHandle,
+    RecordView, Topology, VertexId, ViewError, ViewState, cuts_by_work,
 };
 use hedgerow_records::HeapCursor;
 use hedgerow_sync::RwLock;
@@ -125,10 +125,7 @@ impl<'s, E: Entries> GraphView for FineGrainedView<'s, E> {
         direction: Direction,
     ) -> Result<FineGrainedAdjacency<'s, E, W>, ViewError> {
         let table = self.engine.table(label, direction)?;
-        let (declared, asked) = (table.column, W::TYPE);
-        if asked != ColumnType::Unit && asked != declared {
-            return Err(ViewError::WrongColumn { label, declared, asked });
-        }
+        ViewError::check_column(label, table.column, W::TYPE)?;
         Ok(FineGrainedAdjacency { view: *self, table, values: PhantomData })
     }
 }
