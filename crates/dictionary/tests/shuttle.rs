@@ -6,7 +6,7 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![cfg(hedgerow_shuttle)]
 
-use hedgerow_dictionary::Dictionary;
+use hedgerow_dictionary::{Dictionary, DictionaryError};
 use hedgerow_model::{CommitTimestamp, KeyKind, KeyRef, VertexId};
 use hedgerow_sequencer::{Clock, History, Sequencer};
 use hedgerow_sync::Arc;
@@ -88,5 +88,34 @@ fn a_key_is_found_while_others_are_removed() {
             assert_eq!(keys.current(key), Some(id));
         }
         (1..4).for_each(|key| assert_eq!(keys.current(key), None));
+    });
+}
+
+/// A vertex is deleted and its key gets another one, beside readers of the state before, who must
+/// find the former id, one by one and through an index that they opened once.
+#[test]
+fn a_former_id_is_found_while_the_key_gets_another() {
+    check(|| {
+        let keys = Keys::new();
+        let former = keys.assign(0);
+        let writer = {
+            let keys = Arc::clone(&keys);
+            thread::spawn(move || {
+                let locked = keys.dictionary.lock([KeyRef::Number(0)].into_iter());
+                keys.dictionary.delete(former, CommitTimestamp(2));
+                drop(locked);
+                for key in 0..3 {
+                    keys.assign(key);
+                }
+            })
+        };
+        let visible = |id| Ok::<_, DictionaryError>(id == former);
+        let reader = keys.dictionary.reader();
+        for _ in 0..3 {
+            let found = keys.dictionary.find_among_several(KeyRef::Number(0), visible);
+            assert_eq!(found.unwrap(), Some(former));
+            assert_eq!(reader.find_among_several(KeyRef::Number(0), visible).unwrap(), Some(former));
+        }
+        writer.join().unwrap();
     });
 }
