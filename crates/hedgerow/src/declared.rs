@@ -4,7 +4,7 @@ use crate::error::{Error, Reason};
 use crate::reads::{Reading, StagedReads};
 use crate::staged::Staged;
 use crate::stores::{OpenStores, Stores};
-use crate::write_graph::Writes;
+use crate::write_graph::{RecordUpdate, Updated, Writes};
 use hedgerow_log::Durability;
 use hedgerow_model::{Engine, Key, KeyRef, Operation};
 use hedgerow_pipeline::{
@@ -83,6 +83,13 @@ impl Writes for DeclaredTxn<'_> {
         }
         self.staged.borrow_mut().push(operation);
         Ok(())
+    }
+
+    fn update(&self, update: RecordUpdate) -> Result<Updated<()>, Error> {
+        let decided = self.decide(&update)?;
+        let updated = Updated { held: decided.held, changed: decided.changed, written: () };
+        self.staged.borrow_mut().push_decided(update, decided);
+        Ok(updated)
     }
 }
 

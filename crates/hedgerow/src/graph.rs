@@ -9,9 +9,9 @@ use crate::reads::{EdgeOfVertex, Reads};
 use crate::retries::Retries;
 use crate::snapshot::{Snapshot, SnapshotInfo};
 use crate::stores::{OpenStores, Stores, with_store};
-use crate::stream::StreamError;
+use crate::stream::{StreamEdge, StreamError};
 use crate::transaction::WriteTxn;
-use crate::write_graph::Writes;
+use crate::write_graph::{RecordUpdate, Updated, Writes};
 use hedgerow_model::{
     AsKey, Catalog, Column, CommitTimestamp, Key, KeyKind, KeyRef, LabelId, MemoryUse, Operation, Reclaimed,
     Record, Topology,
@@ -226,31 +226,49 @@ impl Graph {
     /// [`put_edge`](crate::WriteGraph::put_edge), but faster, because it prefetches what the next
     /// commits touch.
     ///
-    /// `(source, destination)` pairs, or `(source, destination, value)` triples; edges with records have
-    /// no streams, use [`Graph::ingest_records`] or [`put_edge_with`](crate::WriteGraph::put_edge_with).
-    /// A snapshot may show any prefix of the stream: use [`Graph::ingest`] where readers must not see an
-    /// intermediate state.
+    /// `(source, destination)` pairs, or `(source, destination, data)` triples, whose data is a number,
+    /// a struct with [`Properties`](crate::Properties) or a [`Record`](crate::Record). Edges with
+    /// records are not prefetched. Not for labels whose edges may be parallel. In a store the call
+    /// waits for the disk once, at the end. A snapshot may show any prefix of the stream: use
+    /// [`Graph::ingest`] where readers must not see an intermediate state.
+    ///
+    /// ```
+    /// use hedgerow::prelude::*;
+    ///
+    /// #[derive(Properties)]
+    /// struct Pays {
+    ///     amount: f64,
+    /// }
+    ///
+    /// let graph = Graph::in_memory(GraphOptions::new().label::<()>("knows").label::<Pays>("pays"))?;
+    /// graph.put_each(graph.label::<()>("knows")?, &[(1, 2), (2, 3)])?;
+    /// let payments = [(1, 2, Pays { amount: 9.5 }), (2, 3, Pays { amount: 4.0 })];
+    /// let done = graph.put_each(graph.label::<Pays>("pays")?, &payments)?;
+    /// assert_eq!((done.committed, done.changed), (2, 2));
+    /// # Ok::<(), hedgerow::Error>(())
+    /// ```
     ///
     /// # Errors
     /// As [`WriteGraph::put_edge_with`](crate::WriteGraph::put_edge_with), at the first edge that
     /// cannot be put; those before it are committed.
-    pub fn put_each<B: BulkEdge>(
+    pub fn put_each<S: StreamEdge>(
         &self,
-        label: impl Into<Label<B::Value>>,
-        edges: &[B],
+        label: impl Into<Label<S::Data>>,
+        edges: &[S],
     ) -> Result<Commits, StreamError> {
         self.stores.commit_put_each(label.into().id(), edges)
     }
 
-    /// Deletes edges, each as a commit of its own, in their order.
+    /// Deletes edges, each as a commit of its own, in their order. Of edges that may be parallel,
+    /// all between two vertices.
     ///
     /// # Errors
     /// As [`WriteGraph::delete_edge`](crate::WriteGraph::delete_edge), at the first edge that cannot
     /// be deleted; those before it are gone.
-    pub fn delete_each<B: BulkEdge<Value = ()>>(
+    pub fn delete_each<S: StreamEdge<Data = ()>>(
         &self,
         label: impl Into<LabelId>,
-        edges: &[B],
+        edges: &[S],
     ) -> Result<Commits, StreamError> {
         self.stores.commit_delete_each(label.into(), edges)
     }
@@ -334,6 +352,11 @@ impl Writes for Graph {
 
     fn write(&self, operation: Operation) -> Result<Commit, Error> {
         Ok(with_store!(&*self.stores, store => store.commit(&[operation], None))?)
+    }
+
+    fn update(&self, update: RecordUpdate) -> Result<Updated<Commit>, Error> {
+        let commit = self.write(update.into())?;
+        Ok(Updated { held: commit.conditions_failed == 0, changed: commit.changed, written: commit })
     }
 
     #[inline]

@@ -204,9 +204,9 @@ pub use parallel_edge::ParallelEdge;
 pub use read_graph::ReadGraph;
 pub use record_ref::RecordRef;
 pub use snapshot::{Edge, EdgeReader, Edges, Snapshot, SnapshotInfo, Vertices};
-pub use stream::StreamError;
+pub use stream::{StreamEdge, StreamError};
 pub use transaction::WriteTxn;
-pub use write_graph::WriteGraph;
+pub use write_graph::{Updated, WriteGraph};
 
 /// The program in the README compiles and runs.
 #[cfg(doctest)]

@@ -1,15 +1,17 @@
 //! Checked operations: keys of the graph's kind, labels and values that its schemas know.
 
+use crate::data::hidden::Stored;
 use crate::data::{EdgeData, no_data, other_data};
 use crate::edge_update::EdgeUpdate;
 use crate::error::{Error, Reason};
 use crate::stores::{Stores, with_store};
-use crate::stream::StreamError;
+use crate::stream::{StreamEdge, StreamError};
+use crate::write_graph::RecordUpdate;
 use hedgerow_model::{
     AsKey, Column, ColumnType, Direction, EdgeValue, GrowingCatalog, Key, KeyRef, LabelId, LabelSchema,
     Operation, RecordChange, RecordMode, RecordSchema, Value, ViewError,
 };
-use hedgerow_pipeline::{BulkEdge, Commit, Commits, EdgeWrite, Error as Cause, check_records};
+use hedgerow_pipeline::{Commit, Commits, EdgeWrite, Error as Cause, check_records};
 use hedgerow_sync::Arc;
 
 impl Stores {
@@ -109,10 +111,10 @@ impl Stores {
         source: &impl AsKey,
         destination: &impl AsKey,
         update: &EdgeUpdate<'_>,
-    ) -> Result<Operation, Error> {
+    ) -> Result<RecordUpdate, Error> {
         let change = update.to_change(self.record_schema(label)?)?;
         let (source, destination) = (self.check_key(source)?, self.check_key(destination)?);
-        Ok(Operation::ChangeRecord { label, source, destination, key: None, change })
+        Ok(RecordUpdate { label, source, destination, key: None, change })
     }
 
     pub(crate) fn update_parallel_edge(
@@ -122,10 +124,10 @@ impl Stores {
         destination: &impl AsKey,
         key: u64,
         update: &EdgeUpdate<'_>,
-    ) -> Result<Operation, Error> {
+    ) -> Result<RecordUpdate, Error> {
         let change = update.to_change(self.parallel_schema(label)?)?;
         let (source, destination) = (self.check_key(source)?, self.check_key(destination)?);
-        Ok(Operation::ChangeRecord { label, source, destination, key: Some(key), change })
+        Ok(RecordUpdate { label, source, destination, key: Some(key), change })
     }
 
     /// The schema of the records that edges of a label have, of which there is one at most between two vertices.
@@ -173,52 +175,45 @@ impl Stores {
     }
 
     /// Commits edges that are put, each on its own.
-    pub(crate) fn commit_put_each<B: BulkEdge>(
+    pub(crate) fn commit_put_each<S: StreamEdge>(
         &self,
         label: LabelId,
-        edges: &[B],
+        edges: &[S],
     ) -> Result<Commits, StreamError> {
-        self.check_written_column::<B::Value>(label).map_err(StreamError::at_once)?;
-        let put = |edge: &B| Some(edge.value().to_bits());
-        self.commit_each(label, edges, put)
+        if <S::Data as Stored>::IS_RECORD {
+            self.record_schema(label).map_err(StreamError::at_once)?;
+            let put = |edge: &S| self.put_record(label, &edge.source(), &edge.destination(), edge.data());
+            return self.commit_each_operation(edges.iter().map(put));
+        }
+        self.check_written_column::<<S::Data as Stored>::Column>(label).map_err(StreamError::at_once)?;
+        self.commit_each(label, edges, |edge| Some(edge.data().to_value().to_bits()))
     }
 
     /// Commits edges that are deleted, each on its own.
-    pub(crate) fn commit_delete_each<B: BulkEdge<Value = ()>>(
+    pub(crate) fn commit_delete_each<S: StreamEdge<Data = ()>>(
         &self,
         label: LabelId,
-        edges: &[B],
+        edges: &[S],
     ) -> Result<Commits, StreamError> {
-        match self.has_records(label).map_err(StreamError::at_once)? {
-            true => self.commit_delete_records(label, edges),
-            false => self.commit_each(label, edges, |_| None),
+        if self.has_records(label).map_err(StreamError::at_once)? {
+            let delete = |edge: &S| self.delete_edge(label, &edge.source(), &edge.destination());
+            return self.commit_each_operation(edges.iter().map(delete));
         }
+        self.commit_each(label, edges, |_| None)
     }
 
-    /// Deletes edges with records, which streams do not know, by a commit each.
-    fn commit_delete_records<B: BulkEdge<Value = ()>>(
+    fn commit_each_operation(
         &self,
-        label: LabelId,
-        edges: &[B],
+        operations: impl Iterator<Item = Result<Operation, Error>>,
     ) -> Result<Commits, StreamError> {
-        let mut done = Commits::default();
-        for edge in edges {
-            let deleted = self
-                .delete_edge(label, &edge.source(), &edge.destination())
-                .and_then(|operation| Ok(with_store!(self, store => store.commit(&[operation], None))?));
-            match deleted {
-                Ok(commit) => done.count(commit),
-                Err(error) => return Err(StreamError { committed: done, error }),
-            }
-        }
-        Ok(done)
+        Ok(with_store!(self, store => store.commit_each_operation(operations))?)
     }
 
-    fn commit_each<B: BulkEdge>(
+    fn commit_each<S: StreamEdge>(
         &self,
         label: LabelId,
-        edges: &[B],
-        value: impl Fn(&B) -> Option<EdgeValue>,
+        edges: &[S],
+        value: impl Fn(&S) -> Option<EdgeValue>,
     ) -> Result<Commits, StreamError> {
         let write = |position: usize| {
             let edge = &edges[position];

@@ -2,8 +2,9 @@
 
 use crate::error::{Error, Reason};
 use crate::label::Hop;
-use crate::staged::Staged;
+use crate::staged::{Decided, Staged};
 use crate::stores::Stores;
+use crate::write_graph::RecordUpdate;
 use hedgerow_model::{Column, EdgeSchema, EdgeValue, Key, KeyRef, LabelId, Record, with_column};
 use hedgerow_pipeline::{Error as Cause, Newest, NewestBy, StateReads, time_of};
 use std::ops::RangeInclusive;
@@ -119,6 +120,14 @@ pub(crate) trait StagedReads {
         touched: Reading<'_>,
         run: impl FnOnce(&Staged, &dyn StateReads) -> Result<T, Cause>,
     ) -> Result<T, Error>;
+
+    /// Decides an update on the edge as the transaction sees it.
+    fn decide(&self, update: &RecordUpdate) -> Result<Decided, Error> {
+        let edge = (update.label, update.source.as_ref(), update.destination.as_ref());
+        self.read(Reading::Edge(edge.0, edge.1, edge.2), |staged, state| {
+            staged.decide(state, edge, update.key, &update.change)
+        })
+    }
 }
 
 /// What a read of a transaction depends on.

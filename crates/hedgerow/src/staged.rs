@@ -2,6 +2,7 @@
 
 use crate::label::Hop;
 use crate::reads::EdgeOfVertex;
+use crate::write_graph::RecordUpdate;
 use hedgerow_model::{
     Direction, EdgeValue, GrowingCatalog, Key, KeyRef, LabelId, Operation, Record, RecordChange,
     RecordSchema, Topology, Value,
@@ -20,16 +21,45 @@ pub(crate) struct Staged {
     topology: Topology,
     /// The last word on each edge, by canonical keys.
     edges: HashMap<EdgeKey, Option<EdgeValue>>,
-    /// Changes of edges that have records, by canonical keys, in order: after the last word, if there is one.
-    records: HashMap<EdgeKey, Vec<RecordChange>>,
-    /// Changes of parallel edges with their keys, by canonical keys of the ends, in order.
-    parallel: HashMap<EdgeKey, Vec<(u64, RecordChange)>>,
+    /// Changes of edges that have records, by canonical keys: after the last word, if there is one.
+    records: HashMap<EdgeKey, StagedRecord>,
+    /// Changes of parallel edges, by canonical keys of the ends, and then by their own keys.
+    parallel: HashMap<EdgeKey, BTreeMap<u64, StagedRecord>>,
     catalog: Arc<GrowingCatalog>,
     vertices: HashMap<Key, StagedVertex>,
 }
 
 /// An edge by the keys of its ends, canonical.
 type EdgeKey = (LabelId, Key, Key);
+
+/// What becomes of an edge that has a record.
+#[derive(Clone, Debug, Default)]
+struct StagedRecord {
+    /// Its record, or that it does not exist, after the changes that were decided when they were staged.
+    decided: Option<Option<Record>>,
+    /// Later changes, in order.
+    changes: Vec<RecordChange>,
+}
+
+impl StagedRecord {
+    /// The record after all changes of one that was `stored`.
+    fn record(&self, stored: Option<Record>, schema: &RecordSchema) -> Option<Record> {
+        let before = self.decided.clone().unwrap_or(stored);
+        self.changes
+            .iter()
+            .fold(before, |record, change| change.decide(record.as_ref(), schema).unwrap_or(record))
+    }
+}
+
+/// What an update does to the edge as the transaction sees it.
+pub(crate) struct Decided {
+    /// Whether its condition holds.
+    pub(crate) held: bool,
+    /// Whether it changes the edge.
+    pub(crate) changed: bool,
+    /// The record from then on, if the edge exists.
+    record: Option<Record>,
+}
 
 /// What becomes of a vertex.
 #[derive(Clone, Debug, Default)]
@@ -59,6 +89,19 @@ impl Staged {
     /// Stages an operation that was checked. It is seen by reads after the next [look](Staged::look).
     pub(crate) fn push(&mut self, operation: Operation) {
         self.operations.push(operation);
+    }
+
+    /// Stages an update that was [decided](Staged::decide), so that later reads do not decide it again.
+    pub(crate) fn push_decided(&mut self, update: RecordUpdate, decided: Decided) {
+        let edge = self.edge_key(update.label, update.source.as_ref(), update.destination.as_ref());
+        let key = update.key;
+        self.push(update.into());
+        self.look();
+        let record = StagedRecord { decided: Some(decided.record), changes: Vec::new() };
+        match key {
+            None => drop(self.records.insert(edge, record)),
+            Some(key) => drop(self.parallel.entry(edge).or_default().insert(key, record)),
+        }
     }
 
     /// Prepares for reads: they see what is staged by now. O(staged since the last look).
@@ -97,8 +140,11 @@ impl Staged {
                 }
                 let edge = self.edge_key(*label, source.as_ref(), destination.as_ref());
                 match key {
-                    None => self.records.entry(edge).or_default().push(change.clone()),
-                    Some(key) => self.parallel.entry(edge).or_default().push((*key, change.clone())),
+                    None => self.records.entry(edge).or_default().changes.push(change.clone()),
+                    Some(key) => {
+                        let edges = self.parallel.entry(edge).or_default();
+                        edges.entry(*key).or_default().changes.push(change.clone());
+                    }
                 }
             }
         }
@@ -176,8 +222,9 @@ impl Staged {
         destination: KeyRef<'_>,
     ) -> Result<Option<Record>, Cause> {
         let edge = self.edge_key(label, source, destination);
+        let staged = self.records.get(&edge);
         let is_gone = self.edges.contains_key(&edge) || self.is_cleared(&edge.1) || self.is_cleared(&edge.2);
-        let mut record = match is_gone {
+        let stored = match is_gone || staged.is_some_and(|staged| staged.decided.is_some()) {
             true => None,
             false => match (state.owner(source)?, state.owner(destination)?) {
                 (Some(source), Some(destination)) => state.edge_record(label, source, destination)?,
@@ -185,14 +232,37 @@ impl Staged {
             },
         };
         let schema = self.catalog.label(label).and_then(|label| label.edges.record());
-        if let (Some(changes), Some(schema)) = (self.records.get(&edge), schema) {
-            for change in changes {
-                if let Some(decided) = change.decide(record.as_ref(), schema) {
-                    record = decided;
-                }
+        Ok(match staged.zip(schema) {
+            Some((staged, schema)) => staged.record(stored, schema),
+            None => stored,
+        })
+    }
+
+    /// What an update does to an edge, or to the parallel one with `key`, after all that is staged.
+    pub(crate) fn decide(
+        &self,
+        state: &dyn StateReads,
+        (label, source, destination): (LabelId, KeyRef<'_>, KeyRef<'_>),
+        key: Option<u64>,
+        change: &RecordChange,
+    ) -> Result<Decided, Cause> {
+        let current = match key {
+            None => self.edge_record(state, label, source, destination)?,
+            Some(key) => {
+                let edges = self.parallel_edges(state, label, source, destination, key..=key)?;
+                edges.into_iter().next().map(|(_, record)| record)
             }
-        }
-        Ok(record)
+        };
+        let schema = self.catalog.label(label).and_then(|label| label.edges.record());
+        let schema = schema.ok_or(Cause::NoRecords(label))?;
+        let held = change.holds(current.as_ref());
+        Ok(match change.decide(current.as_ref(), schema) {
+            Some(record) => {
+                record.as_ref().map_or(Ok(()), |record| schema.check(record))?;
+                Decided { held, changed: true, record }
+            }
+            None => Decided { held, changed: false, record: current },
+        })
     }
 
     /// The neighbors of a vertex over a label that has records, with their records, in the order of [`Staged::neighbors`].
@@ -252,12 +322,11 @@ impl Staged {
             })?;
         }
         let schema = self.catalog.label(label).and_then(|label| label.edges.record());
-        let staged = self.parallel.get(&edge).into_iter().flatten().filter(|(key, _)| keys.contains(key));
-        for ((key, change), schema) in staged.zip(schema.into_iter().cycle()) {
-            match change.decide(edges.get(key), schema) {
-                Some(Some(record)) => drop(edges.insert(*key, record)),
-                Some(None) => drop(edges.remove(key)),
-                None => {}
+        let staged = self.parallel.get(&edge).into_iter().filter(|_| !keys.is_empty());
+        let staged = staged.flat_map(|edges| edges.range(keys.clone()));
+        for ((key, staged), schema) in staged.zip(schema.into_iter().cycle()) {
+            if let Some(record) = staged.record(edges.remove(key), schema) {
+                edges.insert(*key, record);
             }
         }
         Ok(edges.into_iter().collect())

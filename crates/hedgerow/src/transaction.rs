@@ -6,7 +6,7 @@ use crate::reads::{Reading, StagedReads};
 use crate::snapshot::Snapshot;
 use crate::staged::Staged;
 use crate::stores::{OpenStores, Stores, with_store};
-use crate::write_graph::Writes;
+use crate::write_graph::{RecordUpdate, Updated, Writes};
 use hedgerow_log::Durability;
 use hedgerow_model::{CommitTimestamp, Engine, Operation};
 use hedgerow_pipeline::{Commit, Error as Cause, Interactive, ReadSet, StateReads, Store, Touched};
@@ -145,5 +145,13 @@ impl Writes for WriteTxn {
     fn write(&self, operation: Operation) -> Result<(), Error> {
         self.staged.borrow_mut().push(operation);
         Ok(())
+    }
+
+    fn update(&self, update: RecordUpdate) -> Result<Updated<()>, Error> {
+        let decided = self.decide(&update)?;
+        let updated = Updated { held: decided.held, changed: decided.changed, written: () };
+        // Staged even if it does nothing, so that a commit that changes the edge meanwhile is a conflict.
+        self.staged.borrow_mut().push_decided(update, decided);
+        Ok(updated)
     }
 }

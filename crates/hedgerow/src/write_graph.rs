@@ -5,7 +5,7 @@ use crate::edge_update::EdgeUpdate;
 use crate::error::Error;
 use crate::label::Label;
 use crate::stores::Stores;
-use hedgerow_model::{AsKey, Column, LabelId, Operation, Value};
+use hedgerow_model::{AsKey, Column, Key, LabelId, Operation, RecordChange, Value};
 use hedgerow_pipeline::EdgeWrite;
 
 /// Writes of one operation: to a [`Graph`](crate::Graph), each a commit of its own, or in a
@@ -14,6 +14,7 @@ use hedgerow_pipeline::EdgeWrite;
 /// A write to a graph returns a [`Commit`](crate::Commit), which says whether anything changed; as
 /// durable as the graph's options say when it returns. In a transaction writes are staged: they
 /// return nothing, are seen by the transaction's own reads, and may still fail when it commits.
+/// [Updates](WriteGraph::update_edge) of edges with records say what they do in both.
 ///
 /// Edges create the vertices that they connect, unless the graph is
 /// [strict](crate::GraphOptions::strict). Costs are those of the engine: O(log degree) for an edge,
@@ -136,6 +137,10 @@ pub trait WriteGraph: Writes {
 
     /// Deletes an edge, or all parallel ones between two vertices. Does nothing if there is none.
     ///
+    /// A transaction does not look for the edge before it commits: ask
+    /// [`contains_edge`](crate::ReadGraph::contains_edge) first, or [update](WriteGraph::update_edge)
+    /// an edge with a record by [`EdgeUpdate::delete`], which says whether there was one.
+    ///
     /// # Errors
     /// See [`WriteGraph`].
     #[inline]
@@ -153,24 +158,46 @@ pub trait WriteGraph: Writes {
         self.write_edge(EdgeWrite { label, source, destination, value: None })
     }
 
-    /// Puts, changes or deletes an edge that has a record, if a condition holds.
+    /// Puts, changes or deletes an edge that has a record, if a condition holds, and says at once
+    /// whether it held and whether the edge changed: see [`Updated`].
     ///
-    /// A graph decides the condition on its newest state, and [`Commit::changed`](crate::Commit::changed)
-    /// says whether it held. A transaction decides it on the state that it reads: if it does not hold, this
-    /// update does nothing, and the rest of the transaction is committed all the same. To give the whole
-    /// transaction up, read the edge and return an [error](crate::Error::other). If another commit changed
-    /// the edge in between, the transaction is in conflict.
+    /// A graph decides on its newest state. A transaction decides on the state that it reads, with its
+    /// own writes, and reads the edge for that. If the condition does not hold, this update does
+    /// nothing, and the rest of the transaction is committed all the same; to give the whole
+    /// transaction up, return an [error](crate::Error::other). The answer stays true: if another commit
+    /// changes the edge before this transaction commits, the transaction is in conflict, also when the
+    /// update did nothing.
+    ///
+    /// ```
+    /// use hedgerow::prelude::*;
+    ///
+    /// #[derive(Properties)]
+    /// struct Account {
+    ///     balance: i64,
+    /// }
+    ///
+    /// let graph = Graph::in_memory(GraphOptions::new().label::<Account>("owns"))?;
+    /// let owns = graph.label::<Account>("owns")?;
+    /// graph.put_edge_with(owns, 1, 2, Account { balance: 10 })?;
+    ///
+    /// let spend = EdgeUpdate::upsert().set("balance", 0).only_if("balance", 10);
+    /// let spent = graph.transact(|transaction| Ok(transaction.update_edge(owns, 1, 2, &spend)?.held))?;
+    /// assert!(spent);
+    /// assert!(!graph.update_edge(owns, 1, 2, &spend)?.held, "nothing is left");
+    /// # Ok::<(), hedgerow::Error>(())
+    /// ```
     ///
     /// # Errors
-    /// See [`WriteGraph`]; the label's edges have no records, or may be parallel.
+    /// See [`WriteGraph`]; the label's edges have no records, or may be parallel, or the edge would lack
+    /// a property that it must have.
     fn update_edge(
         &self,
         label: impl Into<LabelId>,
         source: impl AsKey,
         destination: impl AsKey,
         update: &EdgeUpdate<'_>,
-    ) -> Result<Self::Written, Error> {
-        self.write(self.stores().update_edge(label.into(), &source, &destination, update)?)
+    ) -> Result<Updated<Self::Written>, Error> {
+        self.update(self.stores().update_edge(label.into(), &source, &destination, update)?)
     }
 
     /// Puts, changes or deletes one of several parallel edges, by its key, if a condition holds: see
@@ -180,7 +207,8 @@ pub trait WriteGraph: Writes {
     /// conflicts, all edges of a label between two vertices are one thing.
     ///
     /// # Errors
-    /// See [`WriteGraph`]; the label's edges cannot be parallel.
+    /// See [`WriteGraph`]; the label's edges cannot be parallel, or the edge would lack a property that
+    /// it must have.
     fn update_parallel_edge(
         &self,
         label: impl Into<LabelId>,
@@ -188,12 +216,44 @@ pub trait WriteGraph: Writes {
         destination: impl AsKey,
         key: u64,
         update: &EdgeUpdate<'_>,
-    ) -> Result<Self::Written, Error> {
-        self.write(self.stores().update_parallel_edge(label.into(), &source, &destination, key, update)?)
+    ) -> Result<Updated<Self::Written>, Error> {
+        self.update(self.stores().update_parallel_edge(label.into(), &source, &destination, key, update)?)
     }
 }
 
 impl<W: Writes> WriteGraph for W {}
+
+/// What an [update](WriteGraph::update_edge) of an edge with a record did: the same on a graph and in a
+/// transaction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Updated<W> {
+    /// Whether the condition held; `true` for an update without one.
+    pub held: bool,
+    /// Whether the edge changed. An update whose condition held does not change an edge that is as it
+    /// should be.
+    pub changed: bool,
+    /// What other writes return: the [`Commit`](crate::Commit) on a graph, nothing in a transaction.
+    pub written: W,
+}
+
+/// An update of an edge with a record that was checked.
+#[derive(Debug)]
+pub struct RecordUpdate {
+    pub(crate) label: LabelId,
+    pub(crate) source: Key,
+    pub(crate) destination: Key,
+    /// The key of a parallel edge; `None` if the label has no parallel edges.
+    pub(crate) key: Option<u64>,
+    pub(crate) change: RecordChange,
+}
+
+impl From<RecordUpdate> for Operation {
+    fn from(update: RecordUpdate) -> Self {
+        let RecordUpdate { label, source, destination, key, change } = update;
+        Operation::ChangeRecord { label, source, destination, key, change }
+    }
+}
 
 /// What [`WriteGraph`] needs: takes operations that were checked.
 pub trait Writes {
@@ -203,6 +263,8 @@ pub trait Writes {
     fn stores(&self) -> &Stores;
 
     fn write(&self, operation: Operation) -> Result<Self::Written, Error>;
+
+    fn update(&self, update: RecordUpdate) -> Result<Updated<Self::Written>, Error>;
 
     /// Puts or deletes an edge without a record.
     fn write_edge(&self, edge: EdgeWrite<'_>) -> Result<Self::Written, Error> {

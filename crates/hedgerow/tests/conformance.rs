@@ -7,7 +7,7 @@ mod oracle;
 
 use hedgerow::{
     AsOf, Commit, CommitTimestamp, Commits, Direction, EngineKind, ErrorKind, Graph, History, Key, KeyKind,
-    LabelId, Newest, ReadGraph, Record, Snapshot, Topology, Value, WriteGraph,
+    LabelId, Newest, ReadGraph, Record, Snapshot, Topology, Updated, Value, WriteGraph,
 };
 use hedgerow_model::Operation;
 use hedgerow_testing::cases::one_case_in;
@@ -35,6 +35,8 @@ enum Step {
     Stream(Vec<(u16, u16)>, u8, bool),
     /// A transaction, committed or dropped; its own reads are checked after each operation.
     Transaction(Vec<Draw>, bool),
+    /// A transaction that declares its vertices.
+    Declared(Vec<Draw>),
     /// Bulk ingest of edges of one label.
     Ingest(Vec<(u16, u16)>, u8),
     Open,
@@ -46,15 +48,24 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     let draw = || any::<Draw>();
     let step = prop_oneof![
         6 => draw().prop_map(Step::One),
-        2 => (prop::collection::vec(any::<(u16, u16)>(), 0..24), 0..3u8, any::<bool>())
-            .prop_map(|(edges, label, deletes)| Step::Stream(edges, label, deletes)),
+        2 => (prop::collection::vec(any::<(u16, u16)>(), 0..24), 0..5u8, any::<bool>())
+            .prop_map(|(edges, label, deletes)| Step::Stream(edges, label, deletes || label == 4)),
         3 => (prop::collection::vec(draw(), 0..12), any::<bool>()).prop_map(|(draws, end)| Step::Transaction(draws, end)),
+        1 => prop::collection::vec(draw(), 0..12).prop_map(Step::Declared),
         2 => (prop::collection::vec(any::<(u16, u16)>(), 0..40), 0..4u8).prop_map(|(edges, label)| Step::Ingest(edges, label)),
         2 => Just(Step::Open),
         2 => any::<usize>().prop_map(Step::Close),
         1 => Just(Step::Reclaim),
     ];
     prop::collection::vec(step, 1..60)
+}
+
+/// A transaction says of an update what becomes of it, and nothing of other writes.
+fn check_update(updated: Option<Updated<()>>, operation: &Operation, before: &Oracle, after: &Oracle) {
+    let is_update = matches!(operation, Operation::ChangeRecord { .. });
+    let (held, changed) = (before.holds(operation), before != after);
+    let expected = is_update.then_some(Updated { held, changed, written: () });
+    assert_eq!(updated, expected, "{operation:?}");
 }
 
 struct Run {
@@ -84,6 +95,7 @@ impl Run {
             Step::One(draw) => self.one(*draw),
             Step::Stream(edges, label, deletes) => self.stream(edges, *label, *deletes),
             Step::Transaction(draws, committed) => self.transaction(draws, *committed),
+            Step::Declared(draws) => self.declared(draws),
             Step::Ingest(edges, label) => self.ingest(edges, *label),
             Step::Open => self.open.push((self.graph.snapshot().unwrap(), self.oracle.clone())),
             Step::Close(choice) if !self.open.is_empty() => {
@@ -100,7 +112,8 @@ impl Run {
         let operation = operation(&self.keys, draw);
         let before = self.oracle.clone();
         self.oracle.apply(&operation);
-        let expected = self.oracle.commit_since(&before);
+        let conditions_failed = u64::from(!before.holds(&operation));
+        let expected = Commit { conditions_failed, ..self.oracle.commit_since(&before) };
         match commit(&self.graph, &operation) {
             Report::Commit(commit) => self.check_commit(commit, expected, &operation),
             Report::Changed(changed) => assert_eq!(changed, expected.changed, "{operation:?}"),
@@ -139,17 +152,40 @@ impl Run {
 
     fn transaction(&mut self, draws: &[Draw], committed: bool) {
         let transaction = self.graph.begin().unwrap();
-        let mut mine = self.oracle.clone();
+        let (mut mine, mut conditions_failed) = (self.oracle.clone(), 0);
         for draw in draws {
             let operation = operation(&self.keys, *draw);
-            stage(&transaction, &operation);
+            let before = mine.clone();
+            let updated = stage(&transaction, &operation).unwrap();
             mine.apply(&operation);
+            check_update(updated, &operation, &before, &mine);
+            conditions_failed += u64::from(!before.holds(&operation));
             self.check_own_reads(&transaction, &mine);
         }
         if committed {
-            transaction.commit().unwrap();
+            assert_eq!(transaction.commit().unwrap().conditions_failed, conditions_failed);
             self.oracle = mine;
         }
+    }
+
+    /// A transaction that declares all vertices; it reads its own writes only to decide updates.
+    fn declared(&mut self, draws: &[Draw]) {
+        let (mut mine, keys) = (self.oracle.clone(), self.keys.clone());
+        let staged = self.graph.transact_declared(&keys, |transaction| {
+            for draw in draws {
+                let operation = operation(&keys, *draw);
+                if matches!(operation, Operation::DeleteVertex { .. }) {
+                    continue;
+                }
+                let before = mine.clone();
+                let updated = stage(transaction, &operation)?;
+                mine.apply(&operation);
+                check_update(updated, &operation, &before, &mine);
+            }
+            Ok(())
+        });
+        staged.unwrap();
+        self.oracle = mine;
     }
 
     fn check_own_reads(&self, transaction: &hedgerow::WriteTxn, mine: &Oracle) {

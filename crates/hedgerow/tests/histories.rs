@@ -95,10 +95,12 @@ fn write_randomly(graph: &Graph, keys: &[Key], returned: &AtomicU64, seed: u64) 
     for _ in 0..300 {
         let operations = random_operations(keys, &mut random);
         let transaction = graph.begin().unwrap();
-        operations.iter().for_each(|operation| stage(&transaction, operation));
+        let updates = operations.iter().filter_map(|operation| stage(&transaction, operation).unwrap());
+        let conditions_failed = updates.filter(|updated| !updated.held).count() as u64;
         match transaction.commit() {
             Ok(commit) => {
                 returned.fetch_max(commit.at.0, Ordering::SeqCst);
+                assert_eq!(commit.conditions_failed, conditions_failed, "decided on a state that is gone");
                 history.push(Committed { at: commit.at, changed: commit.changed, operations });
             }
             Err(error) => assert_eq!(error.kind(), ErrorKind::Conflict),
@@ -210,7 +212,9 @@ fn read_and_write(graph: &Graph, keys: &[Key], seed: u64) -> Vec<(Commit, Vec<Re
         let transaction = graph.begin_with(Isolation::Serializable).unwrap();
         let reads = random_reads(&transaction, keys, &mut random);
         let operations = random_operations(keys, &mut random);
-        operations.iter().for_each(|operation| stage(&transaction, operation));
+        operations.iter().for_each(|operation| {
+            stage(&transaction, operation).unwrap();
+        });
         match transaction.commit() {
             Ok(commit) => history.push((commit, reads, operations)),
             Err(error) => assert_eq!(error.kind(), ErrorKind::Conflict),

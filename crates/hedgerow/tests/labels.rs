@@ -67,7 +67,9 @@ fn labels_that_are_added_work_as_those_that_a_graph_was_made_with() {
         let ids = [&later[..1], &later[1..]].map(|labels| graph.add_labels(labels).unwrap()).concat();
         assert_eq!(ids, [1, 2, 3, 4].map(LabelId));
         let (at_first, shown_at_first) = (graph.snapshot().unwrap(), oracle.clone());
-        (0..10).for_each(|_| stage(&transaction, &operation()));
+        (0..10).for_each(|_| {
+            stage(&transaction, &operation()).unwrap();
+        });
         drop(transaction);
         for _ in 0..200 {
             apply(&mut oracle, operation());

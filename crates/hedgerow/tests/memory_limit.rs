@@ -305,7 +305,7 @@ fn whatever_exists_can_be_deleted_at_the_limit() {
                 graph.update_edge(PAYS, hub.clone(), other, &EdgeUpdate::delete()).unwrap();
                 let called = key(keys, 1 + number * 7 % 499);
                 let deleted = graph.update_parallel_edge(CALLS, hub, called, number, &EdgeUpdate::delete());
-                assert_eq!(deleted.unwrap().edges_removed, 1, "{engine:?}");
+                assert_eq!(deleted.unwrap().written.edges_removed, 1, "{engine:?}");
             }
             let stream: Vec<_> = (made / 4..made / 2).map(of_hub).collect();
             assert!(

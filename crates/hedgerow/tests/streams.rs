@@ -6,11 +6,11 @@
 mod oracle;
 
 use hedgerow::{
-    Commits, EngineKind, ErrorKind, Graph, GraphOptions, Key, KeyKind, LabelId, ReadGraph, Topology,
-    WriteGraph,
+    Commits, EngineKind, ErrorKind, Graph, GraphOptions, Key, KeyKind, LabelId, Properties, ReadGraph,
+    Record, Topology, Value, WriteGraph,
 };
 use hedgerow_model::Operation;
-use oracle::{ENGINES, LABELS, Oracle, Stream, domain, options, stage};
+use oracle::{ENGINES, LABELS, Oracle, PARALLEL, Stream, domain, options, stage};
 use rand::{RngExt, SeedableRng, rngs::SmallRng};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -25,7 +25,8 @@ fn random_stream(keys: &[Key], random: &mut SmallRng) -> Stream {
     let length = random.random_range(1..60);
     let edge = |(source, destination)| (source, destination, random.random_range(0..4));
     let edges = ends.into_iter().take(length).map(edge).collect();
-    Stream { label: LABELS[random.random_range(0..3)], deletes: random.random_range(0..3) == 0, edges }
+    let label = LABELS[random.random_range(0..5)];
+    Stream { label, deletes: label == PARALLEL || random.random_range(0..3) == 0, edges }
 }
 
 /// Makes the changes of the stream by one commit after the other, and returns what they did.
@@ -33,7 +34,7 @@ fn run_one_by_one(stream: &Stream, graph: &Graph) -> Commits {
     let mut done = Commits::default();
     for operation in stream.operations() {
         let transaction = graph.begin().unwrap();
-        stage(&transaction, &operation);
+        stage(&transaction, &operation).unwrap();
         let commit = transaction.commit().unwrap();
         done.committed += 1;
         done.edges_added += commit.edges_added;
@@ -172,6 +173,59 @@ fn a_stream_ends_at_the_first_error() {
     let failed = graph.put_each(LabelId(7), &edges).unwrap_err();
     assert_eq!((failed.committed, failed.error.kind()), (Commits::default(), ErrorKind::InvalidInput));
     assert_eq!(graph.delete_each::<(u64, u64)>(LabelId::DEFAULT, &[]).unwrap(), Commits::default());
+}
+
+#[derive(Properties, Clone, Debug, PartialEq)]
+struct Payment {
+    amount: f64,
+    note: Option<String>,
+}
+
+/// Structs, and records whose properties are known at run time, in memory and in stores.
+#[test]
+fn records_are_streamed_as_numbers_are() {
+    for engine in [EngineKind::Rapid, EngineKind::Tel] {
+        let folder = tempfile::tempdir().unwrap();
+        let options = GraphOptions::new()
+            .engine(engine)
+            .label::<Payment>("pays")
+            .parallel_label::<Payment>("owes", "number");
+        let graphs = [Graph::in_memory(options.clone()).unwrap(), options.create(folder.path()).unwrap()];
+        for graph in &graphs {
+            let pays = graph.label::<Payment>("pays").unwrap();
+            let payment = |number: u64| Payment { amount: number as f64, note: Some(format!("to {number}")) };
+            let payments: Vec<_> = (0..100u64).map(|at| (at % 7, at, payment(at))).collect();
+            let done = graph.put_each(pays, &payments).unwrap();
+            assert_eq!((done.committed, done.changed, done.edges_added.at_most()), (100, 100, 100));
+            assert_eq!((done.vertices_added, done.at), (100, graph.snapshot().unwrap().timestamp()));
+            assert_eq!(graph.get_edge(pays, 3, 94).unwrap(), Some(payment(94)));
+            assert_eq!(graph.put_each(pays, &payments).unwrap().changed, 0, "they are there");
+
+            let untyped = graph.label::<Record>("pays").unwrap();
+            let record = |amount: Value| Record::new(vec![amount, Value::Null]);
+            let mut records: Vec<_> = (0..50u64).map(|at| (at % 7, at, record(Value::F64(0.5)))).collect();
+            records[30].2 = record(Value::Null);
+            let failed = graph.put_each(untyped, &records).unwrap_err();
+            assert_eq!((failed.committed.committed, failed.committed.changed), (30, 30));
+            assert_eq!(failed.error.kind(), ErrorKind::InvalidInput);
+            assert!(failed.to_string().contains("\"amount\""), "{failed}");
+            assert_eq!(graph.get_edge(pays, 1, 29).unwrap(), Some(Payment { amount: 0.5, note: None }));
+            assert_eq!(graph.get_edge(pays, 2, 30).unwrap(), Some(payment(30)));
+
+            let parallel = graph.label::<Payment>("owes").unwrap();
+            let failed = graph.put_each(parallel, &payments).unwrap_err();
+            assert_eq!(
+                (failed.committed, failed.error.kind()),
+                (Commits::default(), ErrorKind::InvalidInput)
+            );
+            let ends: Vec<_> =
+                payments.iter().map(|(source, destination, _)| (*source, *destination)).collect();
+            assert_eq!(graph.delete_each(pays, &ends).unwrap().edges_removed, 100);
+        }
+        graphs[1].close().unwrap();
+        let again = GraphOptions::new().open(folder.path()).unwrap();
+        assert_eq!(again.snapshot().unwrap().vertex_count(), 100);
+    }
 }
 
 #[test]

@@ -7,7 +7,7 @@ use hedgerow::kernels::{Bfs, BfsResult, Csr, Kernel, PageRank, Sssp, SsspResult}
 use hedgerow::prelude::*;
 use hedgerow::{
     Catalog, CheckpointOptions, Commit, CommitTimestamp, Durability, Edge, Edges, Isolation, LabelId,
-    ParallelEdge, SnapshotInfo, StoreInfo, VertexId, Vertices,
+    ParallelEdge, SnapshotInfo, StoreInfo, Updated, VertexId, Vertices,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -77,8 +77,8 @@ fn what_is_read_is_serialized() {
     let options = GraphOptions::new().keys(KeyKind::String).label::<Payment>("pays");
     let graph = Graph::in_memory(options).unwrap();
     let pays = graph.label::<Record>("pays").unwrap();
-    let commit = graph.update_edge(pays, "ann", "bob", &EdgeUpdate::put().set("amount", 9.5)).unwrap();
-    comes_back::<Commit>(&commit, serde_json::to_value(commit).unwrap());
+    let updated = graph.update_edge(pays, "ann", "bob", &EdgeUpdate::put().set("amount", 9.5)).unwrap();
+    comes_back::<Updated<Commit>>(&updated, serde_json::to_value(updated).unwrap());
     let snapshot = graph.snapshot().unwrap();
     let edges: Vec<Edge<Record>> = snapshot.all_edges(pays).unwrap().collect::<Result<_, _>>().unwrap();
     let expected =

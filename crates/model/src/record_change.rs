@@ -41,18 +41,23 @@ impl RecordChange {
         self.mode != RecordMode::Delete && self.condition.is_none()
     }
 
+    /// Whether the condition holds for an edge with record `current`, or without one if it does not
+    /// exist. `true` without a condition.
+    #[must_use]
+    pub fn holds(&self, current: Option<&Record>) -> bool {
+        let Some(condition) = &self.condition else { return true };
+        let has = |record: &Record, (position, value): &(usize, Value)| {
+            record.values().get(*position) == Some(value)
+        };
+        current.is_some_and(|record| condition.iter().all(|field| has(record, field)))
+    }
+
     /// The new state of an edge with record `current`, or without one if it does not exist: `None`
     /// if nothing changes, `Some(None)` if the edge is deleted, else its new record. `schema` is
     /// that of its label.
     #[must_use]
     pub fn decide(&self, current: Option<&Record>, schema: &RecordSchema) -> Option<Option<Record>> {
-        let holds = |condition: &Vec<(usize, Value)>| {
-            let has = |record: &Record, (position, value): &(usize, Value)| {
-                record.values().get(*position) == Some(value)
-            };
-            current.is_some_and(|record| condition.iter().all(|field| has(record, field)))
-        };
-        if !self.condition.as_ref().is_none_or(holds) {
+        if !self.holds(current) {
             return None;
         }
         let changed = match (self.mode, current) {
@@ -165,6 +170,10 @@ mod tests {
         assert_eq!(change.decide(Some(&record(3, 5)), &schema()), None);
         assert_eq!(change.decide(None, &schema()), None);
         assert!(!change.may_create());
+        assert!(
+            change.holds(Some(&record(1, 5))) && !change.holds(Some(&record(3, 5))) && !change.holds(None)
+        );
+        assert!(RecordChange::new(RecordMode::Delete, Vec::new()).holds(None), "without a condition");
         // An empty condition also requires that the edge exists.
         let any = RecordChange { condition: Some(Vec::new()), ..change };
         assert_eq!(any.decide(None, &schema()), None);

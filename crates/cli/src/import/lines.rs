@@ -58,7 +58,9 @@ fn stage<K: AsKey>(
             .zip(record.values())
             .filter(|(field, value)| **value != Value::Null && field.value_type != ValueType::Version)
             .fold(EdgeUpdate::put(), |update, (field, value)| update.set(&field.name, value.clone()));
-        transaction.update_parallel_edge(target.label, source.as_key(), destination.as_key(), key.0, &put)
+        transaction
+            .update_parallel_edge(target.label, source.as_key(), destination.as_key(), key.0, &put)
+            .map(drop)
     })
 }
 

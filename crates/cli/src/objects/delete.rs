@@ -51,7 +51,7 @@ pub fn delete<P: Args>(
 
 fn vertex(args: &VertexArgs, writing: &Writing<'_>, console: &Console) -> Result<(), CliError> {
     let key = keys::parse("KEY", &args.key, writing.graph.key_kind())?;
-    let commit =
+    let ((), commit) =
         writing.commit(|transaction| Ok(transaction.delete_vertex(&key).map_err(StoredError::from)?))?;
     if commit.vertices_removed == 0 {
         return Err(no_vertex(&key, writing.store));
@@ -77,16 +77,13 @@ fn edge(args: &DeleteEdgeArgs, writing: &Writing<'_>, console: &Console) -> Resu
         edge.needed_key()?;
     }
     let delete = edge.conditions(&args.conditions, EdgeUpdate::delete())?;
-    let holds = args.conditions.hold(&edge, graph)?;
     let (failed, missing) = (edge.condition_failed(store), edge.missing(store));
-    let commit = writing.commit(|transaction| {
-        let (label, from, to) = (edge.label, &edge.from, &edge.to);
-        let deleted = match edge.key {
-            Some(key) => transaction.update_parallel_edge(label, from, to, key, &delete),
-            None if is_conditional => transaction.update_edge(label, from, to, &delete),
-            None => transaction.delete_edge(label, from, to),
-        };
-        Ok(deleted.map_err(StoredError::from)?)
+    let (held, commit) = writing.commit(|transaction| {
+        if edge.key.is_some() || is_conditional {
+            return edge.update(transaction, edge.key, &delete);
+        }
+        transaction.delete_edge(edge.label, &edge.from, &edge.to).map_err(StoredError::from)?;
+        Ok(true)
     })?;
     if commit.edges_removed == 0 && !is_conditional {
         return Err(missing);
@@ -100,7 +97,7 @@ fn edge(args: &DeleteEdgeArgs, writing: &Writing<'_>, console: &Console) -> Resu
         timestamp: commit.at.0,
         durability: writing.durability.name(),
     };
-    if holds == Some(false) {
+    if !held {
         console.summarize(None, &deleted, |_| String::new())?;
         return Err(failed);
     }

@@ -18,8 +18,8 @@ use crate::stored::args::DurabilityName;
 use crate::stored::{self, schema};
 use args::{ConditionArgs, EdgeArgs, WritePlace};
 use hedgerow::{
-    Catalog, Commit, EdgeUpdate, Graph, GraphOptions, Key, KeyKind, LabelId, LabelSchema, ReadGraph, Record,
-    Value, WriteTxn,
+    Catalog, Commit, EdgeUpdate, Graph, GraphOptions, Key, KeyKind, LabelId, LabelSchema, Value, WriteGraph,
+    WriteTxn,
 };
 use std::path::Path;
 
@@ -77,6 +77,20 @@ impl<'a> NamedEdge<'a> {
         schema::named_property(given, fields, &format!("edges of the label {:?}", self.schema.name))
     }
 
+    /// Updates the edge, or the parallel one with `key`. Returns whether the condition held.
+    fn update(
+        &self,
+        transaction: &WriteTxn,
+        key: Option<u64>,
+        update: &EdgeUpdate<'_>,
+    ) -> Result<bool, CliError> {
+        let updated = match key {
+            Some(key) => transaction.update_parallel_edge(self.label, &self.from, &self.to, key, update),
+            None => transaction.update_edge(self.label, &self.from, &self.to, update),
+        };
+        Ok(updated.map_err(StoredError::from)?.held)
+    }
+
     /// The error for a condition that does not hold.
     fn condition_failed(&self, store: &Path) -> CliError {
         let (from, to) = (keys::text(&self.from), keys::text(&self.to));
@@ -86,28 +100,6 @@ impl<'a> NamedEdge<'a> {
     fn missing(&self, store: &Path) -> CliError {
         let (from, to) = (keys::text(&self.from), keys::text(&self.to));
         StoredError::NoEdge { from, to, label: self.schema.name.clone(), store: store.into() }.into()
-    }
-}
-
-impl ConditionArgs {
-    /// Whether the conditions hold for the edge in the newest state; `None` if there are none.
-    fn hold(&self, edge: &NamedEdge<'_>, graph: &Graph) -> Result<Option<bool>, StoredError> {
-        if self.only_if.is_empty() {
-            return Ok(None);
-        }
-        let snapshot = graph.snapshot()?;
-        let record = match edge.key {
-            Some(key) => snapshot.parallel_edge::<Record>(edge.label, &edge.from, &edge.to, key)?,
-            None => snapshot.get_edge::<Record>(edge.label, &edge.from, &edge.to)?,
-        };
-        let Some(record) = record else { return Ok(Some(false)) };
-        let fields = edge.schema.edges.record().map_or(&[][..], |schema| &schema.fields);
-        let has = |(name, wanted): (&str, Value)| {
-            let named = fields.iter().position(|field| field.name == name);
-            named.and_then(|position| record.values().get(position)) == Some(&wanted)
-        };
-        let holds = self.only_if.iter().map(|given| edge.property(given).map(has));
-        Ok(Some(holds.collect::<Result<Vec<_>, _>>()?.into_iter().all(|holds| holds)))
     }
 }
 
@@ -146,13 +138,16 @@ impl<'a> Writing<'a> {
     }
 
     /// Commits what `stage` stages.
-    fn commit(&self, stage: impl FnOnce(&WriteTxn) -> Result<(), CliError>) -> Result<Commit, CliError> {
+    fn commit<T>(
+        &self,
+        stage: impl FnOnce(&WriteTxn) -> Result<T, CliError>,
+    ) -> Result<(T, Commit), CliError> {
         let transaction = self.graph.begin().map_err(StoredError::from)?;
-        stage(&transaction)?;
+        let staged = stage(&transaction)?;
         let commit = transaction.commit().map_err(StoredError::from)?;
         if self.closes {
             self.graph.close().map_err(StoredError::from)?;
         }
-        Ok(commit)
+        Ok((staged, commit))
     }
 }

@@ -63,7 +63,7 @@ fn vertex(args: &PutVertexArgs, writing: &Writing<'_>, console: &Console) -> Res
         .iter()
         .map(|given| schema::named_property(given, &catalog.vertices().fields, "vertices of this store"));
     let properties = properties.collect::<Result<Vec<_>, _>>()?;
-    let commit = writing.commit(|transaction| {
+    let ((), commit) = writing.commit(|transaction| {
         transaction.add_vertex(&key).map_err(StoredError::from)?;
         if !properties.is_empty() {
             transaction.set_properties(&key, &properties).map_err(StoredError::from)?;
@@ -93,18 +93,14 @@ fn edge(args: &PutEdgeArgs, writing: &Writing<'_>, console: &Console) -> Result<
         Some(_) => EdgeNumber::None,
         None => EdgeNumber::given(args.value.as_deref(), edge.schema)?,
     };
-    let holds = args.conditions.hold(&edge, graph)?;
     let failed = edge.condition_failed(store);
-    let commit = writing.commit(|transaction| {
-        let column = edge.schema.edges.column();
-        let staged = match &update {
-            Some(update) => match key {
-                Some(key) => transaction.update_parallel_edge(edge.label, &edge.from, &edge.to, key, update),
-                None => transaction.update_edge(edge.label, &edge.from, &edge.to, update),
-            },
-            None => with_column!(column, W => stage::<W>(transaction, &edge, value)),
-        };
-        Ok(staged.map_err(StoredError::from)?)
+    let (held, commit) = writing.commit(|transaction| match &update {
+        Some(update) => edge.update(transaction, key, update),
+        None => {
+            with_column!(edge.schema.edges.column(), W => stage::<W>(transaction, &edge, value))
+                .map_err(StoredError::from)?;
+            Ok(true)
+        }
     })?;
     let put = PutEdge {
         store: store.display().to_string(),
@@ -118,7 +114,7 @@ fn edge(args: &PutEdgeArgs, writing: &Writing<'_>, console: &Console) -> Result<
         timestamp: commit.at.0,
         durability: writing.durability.name(),
     };
-    if holds == Some(false) {
+    if !held {
         console.summarize(None, &put, |_| String::new())?;
         return Err(failed);
     }

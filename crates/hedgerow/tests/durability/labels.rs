@@ -40,8 +40,8 @@ fn put(graph: &Graph, label: LabelId, vertex: u64) -> Result<Commit, Error> {
     match label.0 {
         0 | 4 => graph.put_edge(label, vertex, 0),
         1 => graph.put_edge_with(label, vertex, 0, 7_u32),
-        2 => graph.update_edge(label, vertex, 0, &record()),
-        _ => graph.update_parallel_edge(label, vertex, 0, 9, &record()),
+        2 => Ok(graph.update_edge(label, vertex, 0, &record())?.written),
+        _ => Ok(graph.update_parallel_edge(label, vertex, 0, 9, &record())?.written),
     }
 }
 

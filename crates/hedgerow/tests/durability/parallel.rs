@@ -128,8 +128,8 @@ fn labels_that_are_added_later_are_those_of_the_graph_from_then_on() {
     let graph = Graph::open(&path).unwrap();
     let pays = graph.catalog().label_id("pays").unwrap();
     let put = EdgeUpdate::put().set("amount", 5);
-    assert_eq!(graph.update_parallel_edge(pays, 3, 4, 1, &put).unwrap().edges_added, 1);
-    assert_eq!(graph.update_parallel_edge(pays, 3, 4, 2, &put).unwrap().edges_added, 1);
+    assert_eq!(graph.update_parallel_edge(pays, 3, 4, 1, &put).unwrap().written.edges_added, 1);
+    assert_eq!(graph.update_parallel_edge(pays, 3, 4, 2, &put).unwrap().written.edges_added, 1);
     graph.close().unwrap();
     for _ in 0..2 {
         let graph = Graph::open(&path).unwrap();

@@ -2,7 +2,8 @@
 
 use crate::gate::GatedFiles;
 use hedgerow::{
-    Durability, ErrorKind, Graph, GraphOptions, Isolation, KeyKind, LabelId, ReadGraph, Topology, WriteGraph,
+    Durability, ErrorKind, Graph, GraphOptions, Isolation, KeyKind, LabelId, LabelSchema, ReadGraph, Record,
+    RecordSchema, Topology, Value, ValueType, WriteGraph,
 };
 use std::sync::Arc;
 use std::thread;
@@ -124,6 +125,18 @@ fn a_stream_is_synced_as_a_whole() {
     assert_eq!((commits.changed, graph.snapshot().unwrap().edge_count().at_most()), (500, 500));
     assert!(files.inner.operations() - before < 10);
     assert_eq!(graph.snapshot().unwrap().timestamp(), commits.at);
+    let files = GatedFiles::new();
+    let label = LabelSchema::with_record("pays", RecordSchema::new().field("amount", ValueType::I64));
+    let options = GraphOptions::new().label_schema(label).durability(Durability::Sync).simulated();
+    let graph = options.create_on(Arc::new(files.clone())).unwrap();
+    let payments: Vec<(u64, u64, Record)> = edges
+        .iter()
+        .map(|(source, destination)| (*source, *destination, Record::new(vec![Value::I64(1)])))
+        .collect();
+    let before = files.inner.operations();
+    assert_eq!(graph.put_each(LabelId::DEFAULT, &payments).unwrap().changed, 500);
+    assert_eq!(graph.delete_each(LabelId::DEFAULT, &edges).unwrap().edges_removed, 500);
+    assert!(files.inner.operations() - before < 20);
 }
 
 /// What was superseded is given back without anybody opening a snapshot, and ids are used again.

@@ -1,6 +1,6 @@
 //! What was committed comes back, on every engine, from log, checkpoint or both.
 
-use crate::oracle::{ENGINES, Oracle, domain, operation, options, stage};
+use crate::oracle::{ENGINES, Oracle, RECORDS, Stream, domain, operation, options, stage};
 use hedgerow::{
     AsOf, CheckpointOptions, CommitTimestamp, Durability, EngineKind, ErrorKind, Graph, GraphOptions, Key,
     KeyKind, LabelId, ReadGraph, Snapshot, Topology, VertexId, WriteGraph,
@@ -121,7 +121,7 @@ impl Run {
         let mut mine = self.oracle.clone();
         for draw in draws {
             let operation = operation(&self.keys, *draw);
-            stage(&transaction, &operation);
+            stage(&transaction, &operation).unwrap();
             mine.apply(&operation);
         }
         if committed {
@@ -160,13 +160,17 @@ impl Run {
     }
 
     fn each(&mut self, edges: &[(u16, u16)]) {
-        let pairs = self.pairs(edges);
+        let label = [LabelId(0), RECORDS][edges.len() % 2];
+        let numbered = self.pairs(edges).into_iter().zip(0..);
+        let edges =
+            numbered.map(|((source, destination), number)| (source, destination, number % 4)).collect();
+        let stream = Stream { label, deletes: false, edges };
         let before = self.graph().snapshot().unwrap().timestamp();
-        let commits = self.graph().put_each(LabelId::DEFAULT, &pairs).unwrap();
-        assert_eq!(commits.committed, pairs.len());
+        let commits = stream.run(self.graph()).unwrap();
+        assert_eq!(commits.committed, stream.edges.len());
         let after = self.graph().snapshot().unwrap().timestamp();
         assert_eq!(after.0, before.0 + commits.changed as u64);
-        pairs.iter().for_each(|pair| self.put(pair, LabelId(0), hedgerow_model::EdgeValue(0)));
+        stream.operations().for_each(|operation| self.oracle.apply(&operation));
     }
 
     fn checkpoint(&mut self) {

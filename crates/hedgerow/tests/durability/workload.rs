@@ -219,7 +219,7 @@ impl<'f> Worker<'f> {
         let operations: Vec<Operation> = (0..self.random.random_range(1..4)).map(|_| self.draw()).collect();
         let transaction = self.graph().begin()?;
         for operation in &operations {
-            stage(&transaction, operation);
+            stage(&transaction, operation)?;
             state.apply(operation);
         }
         let asked = if self.random.random_range(0..8) == 0 { Durability::Sync } else { Durability::None };

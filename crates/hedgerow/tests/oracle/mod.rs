@@ -15,6 +15,7 @@ use std::ops::RangeInclusive;
 mod edge_readers;
 mod operations;
 
+#[allow(unused_imports, reason = "each test binary uses a part of it")]
 pub use hedgerow_engines::ENGINES;
 #[allow(unused_imports, reason = "each test binary uses a part of it")]
 pub use operations::{Report, Stream, commit, operation, stage};
@@ -98,6 +99,17 @@ impl Oracle {
         self.vertices.entry(key.clone()).or_insert_with(|| vec![Value::Null; 2])
     }
 
+    /// Whether the condition of an operation holds, if it has one.
+    pub fn holds(&self, operation: &Operation) -> bool {
+        let Operation::ChangeRecord { label, source, destination, key, change } = operation else {
+            return true;
+        };
+        let (source, destination) = self.canonical(source, destination);
+        let current = self.records.get(&(*label, source, destination, key.unwrap_or_default()));
+        let has = |(at, value): &(usize, Value)| current.is_some_and(|record| record[*at] == *value);
+        change.condition.iter().flatten().all(has)
+    }
+
     pub fn apply(&mut self, operation: &Operation) {
         match operation {
             Operation::AddVertex { key } => {
@@ -153,6 +165,7 @@ impl Oracle {
             edges_removed: Count::exactly(old.difference(&new).count() as u64),
             vertices_added: missing(before, self),
             vertices_removed: missing(self, before),
+            conditions_failed: 0,
         }
     }
 

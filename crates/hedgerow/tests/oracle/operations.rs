@@ -1,7 +1,10 @@
 //! Operations made from random numbers, and how an application asks for them.
 
-use super::{LARGE_KEY, PARALLEL, RECORDS, SENT};
-use hedgerow::{Column, Commit, Commits, EdgeUpdate, Graph, Key, LabelId, StreamError, Value, WriteGraph};
+use super::{LARGE_KEY, PARALLEL, RECORDS, SAID, SENT};
+use hedgerow::{
+    Column, Commit, Commits, EdgeUpdate, Error, Graph, Key, LabelId, Record, StreamError, Updated, Value,
+    WriteGraph,
+};
 use hedgerow_model::{EdgeValue, Operation, RecordChange, RecordMode};
 
 /// The operation that some random numbers stand for.
@@ -110,16 +113,25 @@ pub fn commit(graph: &Graph, operation: &Operation) -> Report {
             _ => graph.put_edge_with(*label, source, destination, <u32 as Column>::from_bits(*value)),
         },
         Operation::ChangeRecord { label, source, destination, key: None, change } => {
-            graph.update_edge(*label, source, destination, &update(change))
+            graph.update_edge(*label, source, destination, &update(change)).map(|updated| updated.written)
         }
         Operation::ChangeRecord { label, source, destination, key: Some(key), change } => {
-            graph.update_parallel_edge(*label, source, destination, *key, &update(change))
+            let updated = graph.update_parallel_edge(*label, source, destination, *key, &update(change));
+            updated.map(|updated| updated.written)
         }
     };
     Report::Commit(commit.unwrap())
 }
 
-/// A stream of edges of one label that are put, or deleted.
+/// The record of an edge of a stream. Few, so that some edges have theirs already.
+fn record(number: u32) -> Record {
+    let note = (number > 1).then(|| format!("note {number}"));
+    let when = Value::Timestamp(i64::from(number) * 3);
+    // Whatever is said of the version.
+    Record::new(vec![Value::I64(number.into()), note.into(), Value::I64(-1), when])
+}
+
+/// A stream of edges of one label that are put, or deleted; of parallel ones only deleted.
 #[derive(Clone, Debug)]
 pub struct Stream {
     pub label: LabelId,
@@ -141,10 +153,15 @@ impl Stream {
             let numbers = self.edges.iter().map(|(.., number)| f64::from(*number));
             ends().zip(numbers).map(|((source, destination), number)| (source, destination, number)).collect()
         };
+        let records = || -> Vec<(Key, Key, Record)> {
+            let records = self.edges.iter().map(|(.., number)| record(*number));
+            ends().zip(records).map(|((source, destination), record)| (source, destination, record)).collect()
+        };
         match self.label.0 {
             0 => graph.put_each(LabelId::DEFAULT, &ends().collect::<Vec<_>>()),
             1 => graph.put_each(self.label, &floats()),
-            _ => graph.put_each(self.label, &self.edges),
+            2 => graph.put_each(self.label, &self.edges),
+            _ => graph.put_each(self.label, &records()),
         }
     }
 
@@ -152,8 +169,13 @@ impl Stream {
     pub fn operations(&self) -> impl Iterator<Item = Operation> {
         self.edges.iter().map(|(source, destination, number)| {
             let (label, source, destination) = (self.label, source.clone(), destination.clone());
+            if label == RECORDS && !self.deletes {
+                let fields = SAID.map(|position| (position, record(*number).values()[position].clone()));
+                let change = RecordChange::new(RecordMode::Put, fields.into());
+                return Operation::ChangeRecord { label, source, destination, key: None, change };
+            }
             let value: EdgeValue = match label.0 {
-                0 => Column::to_bits(()),
+                0 | 3 | 4 => Column::to_bits(()),
                 1 => Column::to_bits(f64::from(*number)),
                 _ => Column::to_bits(*number),
             };
@@ -165,9 +187,12 @@ impl Stream {
     }
 }
 
-/// Stages an operation in a transaction.
-pub fn stage(transaction: &hedgerow::WriteTxn, operation: &Operation) {
-    match operation {
+/// Stages an operation in a transaction; returns what it says of an update.
+pub fn stage(
+    transaction: &impl WriteGraph<Written = ()>,
+    operation: &Operation,
+) -> Result<Option<Updated<()>>, Error> {
+    let staged = match operation {
         Operation::AddVertex { key } => transaction.add_vertex(key),
         Operation::DeleteVertex { key } => transaction.delete_vertex(key),
         Operation::SetProperties { key, properties } => transaction.set_properties(key, &named(properties)),
@@ -180,11 +205,12 @@ pub fn stage(transaction: &hedgerow::WriteTxn, operation: &Operation) {
             transaction.delete_edge(*label, source, destination)
         }
         Operation::ChangeRecord { label, source, destination, key: None, change } => {
-            transaction.update_edge(*label, source, destination, &update(change))
+            return transaction.update_edge(*label, source, destination, &update(change)).map(Some);
         }
         Operation::ChangeRecord { label, source, destination, key: Some(key), change } => {
-            transaction.update_parallel_edge(*label, source, destination, *key, &update(change))
+            let update = update(change);
+            return transaction.update_parallel_edge(*label, source, destination, *key, &update).map(Some);
         }
-    }
-    .unwrap();
+    };
+    staged.map(|()| None)
 }

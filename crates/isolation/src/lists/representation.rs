@@ -118,11 +118,11 @@ impl Representation {
             Representation::Record => {
                 elements.push(element);
                 let update = EdgeUpdate::upsert().set(ELEMENTS, encoded(&elements));
-                writes.update_edge(RECORDS, vertex(list), place(list, 0), &update)
+                writes.update_edge(RECORDS, vertex(list), place(list, 0), &update).map(drop)
             }
             Representation::Parallel => {
                 let (position, put) = (elements.len() as u64, EdgeUpdate::put().set(ELEMENTS, element));
-                writes.update_parallel_edge(PARALLEL, vertex(list), place(list, 0), position, &put)
+                writes.update_parallel_edge(PARALLEL, vertex(list), place(list, 0), position, &put).map(drop)
             }
         }
     }

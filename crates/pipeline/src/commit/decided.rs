@@ -136,7 +136,16 @@ impl<E: Engine> Decision for PreparedEffects<'_, E> {
     fn commit(&self, at: CommitTimestamp) -> Commit {
         let VertexCounts { added: vertices_added, removed: vertices_removed, .. } = self.vertices;
         let (edges_added, edges_removed) = self.edges();
-        Commit { at, changed: true, edges_added, edges_removed, vertices_added, vertices_removed }
+        let changed = true;
+        Commit {
+            at,
+            changed,
+            edges_added,
+            edges_removed,
+            vertices_added,
+            vertices_removed,
+            ..Commit::default()
+        }
     }
 
     fn size(&self) -> usize {

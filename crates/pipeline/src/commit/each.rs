@@ -13,7 +13,9 @@ use crate::journal::Journal;
 use crate::store::Store;
 use hedgerow_log::Durability;
 use hedgerow_model::token::HeldLocks;
-use hedgerow_model::{CommitTimestamp, Count, EdgeOutcome, Engine, ShortPlan, ShortWrites, StoredEdge};
+use hedgerow_model::{
+    CommitTimestamp, Count, EdgeOutcome, Engine, Operation, ShortPlan, ShortWrites, StoredEdge,
+};
 use hedgerow_sequencer::{CountChanges, LockGuard, PendingReclaim, Stripes, Writer};
 use std::ops::Range;
 
@@ -55,12 +57,12 @@ impl Commits {
 
 /// Why a stream of commits ended early. Earlier commits stay.
 #[derive(Debug)]
-pub struct StreamError {
+pub struct StreamError<F = Error> {
     /// The commits before the error. Empty if they could not be made durable: then they may or may
     /// not be durable.
     pub committed: Commits,
     /// The error of the next edge of the stream.
-    pub error: Error,
+    pub error: F,
 }
 
 /// Commits that go together: no two need the same lock.
@@ -101,8 +103,33 @@ impl<E: Engine> Store<E> {
     ) -> Result<Commits, StreamError> {
         let mut done = Commits::default();
         let stream = self.commit_each_unsettled(count, write, &mut done);
+        self.end_stream(stream, done)
+    }
+
+    /// Commits `operations` on edges one by one, up to the first that is an error: for edges with
+    /// records, which are not planned together. Waits once, as [`Store::commit_each`] does.
+    pub fn commit_each_operation<F: From<Error>>(
+        &self,
+        operations: impl Iterator<Item = Result<Operation, F>>,
+    ) -> Result<Commits, StreamError<F>> {
+        let mut done = Commits::default();
+        let mut commit = |operation: Result<Operation, F>| {
+            done.count(self.commit_unsettled(&[operation?], None)?);
+            Ok(self.journal().map_or(Ok(()), Journal::relieve)?)
+        };
+        let stream = { operations }.try_for_each(&mut commit);
+        self.end_stream(stream, done)
+    }
+
+    /// Settles a stream, whether or not it ended early.
+    fn end_stream<F: From<Error>>(
+        &self,
+        stream: Result<(), F>,
+        done: Commits,
+    ) -> Result<Commits, StreamError<F>> {
         // If settling fails, the commits may or may not be durable.
-        self.settle_stream(&done).map_err(|error| StreamError { committed: Commits::default(), error })?;
+        self.settle_stream(&done)
+            .map_err(|error| StreamError { committed: Commits::default(), error: error.into() })?;
         match stream {
             Ok(()) => Ok(done),
             Err(error) => Err(StreamError { committed: done, error }),

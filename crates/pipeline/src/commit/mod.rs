@@ -62,6 +62,8 @@ pub struct Commit {
     pub vertices_added: u64,
     /// Vertices that existed and no longer do.
     pub vertices_removed: u64,
+    /// Updates of edges that did nothing because their condition did not hold.
+    pub conditions_failed: u64,
 }
 
 /// What the commit of an interactive transaction is checked against.
@@ -156,7 +158,8 @@ impl<E: Engine> Store<E> {
             resolve::resolve(self, &latest, operations, acquired.ids())?
         };
         acquired.assigned().release_unless(|id| resolved.created.binary_search(&id).is_ok());
-        let applied = self.finish(&acquired.held(), &resolved, writer, input)?;
+        let mut applied = self.finish(&acquired.held(), &resolved, writer, input)?;
+        applied.commit.conditions_failed = resolved.conditions_failed;
         acquired.assigned().keep();
         Ok(applied.release(self, acquired))
     }

@@ -52,14 +52,15 @@ impl Pairs {
         incident.for_each(|(_, pair)| pair.clear());
     }
 
-    /// Decides a change on the record that an edge has after all earlier operations.
+    /// Decides a change on the record that an edge has after all earlier operations. Returns whether
+    /// its condition holds.
     pub(super) fn change<E: Engine, V: RecordView>(
         &mut self,
         (store, latest): (&Store<E>, &V),
         id: PairId,
         key: u64,
         change: &RecordChange,
-    ) -> Result<(), Error> {
+    ) -> Result<bool, Error> {
         let (label, from, to) = id;
         let schema = store.catalog.record_schema(label).ok_or(Error::NoRecords(label))?;
         let pair = self.0.entry(id).or_default();
@@ -77,7 +78,7 @@ impl Pairs {
             decided.as_ref().map_or(Ok(()), |record| schema.check(record))?;
             pair.edges.insert(key, decided);
         }
-        Ok(())
+        Ok(change.holds(current.as_ref()))
     }
 
     /// The pairs whose edges change, ascending, and how many edges are added and removed.

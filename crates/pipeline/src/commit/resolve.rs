@@ -36,6 +36,8 @@ pub(crate) struct Resolved {
     pub(crate) counts_exactly: bool,
     /// Parallel edges added and removed, where the engine only sees the pairs that they connect.
     pub(crate) parallel: Vec<EdgeOutcome>,
+    /// Changes of records whose condition does not hold.
+    pub(crate) conditions_failed: u64,
 }
 
 impl Resolved {
@@ -147,6 +149,8 @@ struct Resolver<'r, E: Engine, V> {
     pairs: Pairs,
     /// The sources of the edges that end at a deleted vertex, if only a scan finds them.
     incoming: HashMap<VertexId, Vec<(LabelId, VertexId)>, FixedState>,
+    /// Changes of records whose condition does not hold.
+    conditions_failed: u64,
 }
 
 /// Decides `operations` on the newest locked state.
@@ -164,6 +168,7 @@ pub(crate) fn resolve<E: Engine, V: RecordView>(
         records: EdgeRecords::default(),
         pairs: Pairs::default(),
         incoming: HashMap::with_hasher(FixedState::default()),
+        conditions_failed: 0,
     };
     resolver.scan_for_sources(operations, ids)?;
     for (operation, ids) in operations.iter().zip(ids) {
@@ -198,11 +203,12 @@ impl<E: Engine, V: RecordView> Resolver<'_, E, V> {
                     (self.end(ids.first, source)?, self.end(ids.second, destination)?);
                 self.change_edge(*label, source, destination, *key, change)?;
             }
-            Operation::ChangeRecord { label, key, change, .. } => {
-                if let (Some(source), Some(destination)) = (ids.first, ids.second) {
+            Operation::ChangeRecord { label, key, change, .. } => match (ids.first, ids.second) {
+                (Some(source), Some(destination)) => {
                     self.change_edge(*label, source, destination, *key, change)?;
                 }
-            }
+                _ => self.conditions_failed += u64::from(!change.holds(None)),
+            },
             Operation::DeleteEdge { label, .. } => {
                 if let (Some(source), Some(destination)) = (ids.first, ids.second) {
                     self.edge(*label, source, destination, None);
@@ -344,7 +350,10 @@ impl<E: Engine, V: RecordView> Resolver<'_, E, V> {
             None => self.change_record(label, source, destination, change),
             Some(key) => {
                 let (source, destination) = self.store.topology.canonical(source, destination);
-                self.pairs.change((self.store, self.latest), (label, source, destination), key, change)
+                let pair = (label, source, destination);
+                let held = self.pairs.change((self.store, self.latest), pair, key, change)?;
+                self.conditions_failed += u64::from(!held);
+                Ok(())
             }
         }
     }
@@ -360,18 +369,23 @@ impl<E: Engine, V: RecordView> Resolver<'_, E, V> {
         let schema = self.store.catalog.record_schema(label).ok_or(Error::NoRecords(label))?;
         let (source, destination) = self.store.topology.canonical(source, destination);
         let id = (label, source, destination);
-        let (decided, new_bytes) = match self.records.get(id) {
-            Some(said) => (change.decide(said.record.as_ref(), schema), None),
+        let (held, decided, new_bytes) = match self.records.get(id) {
+            Some(said) => {
+                let current = said.record.as_ref();
+                (change.holds(current), change.decide(current, schema), None)
+            }
             None => {
                 let mut records = self.latest.edge_records(label, Direction::Out)?;
                 let stored = records.find(source, destination).map_err(read_failed)?;
-                let decided = change.decide(stored.map(decoded).transpose()?.as_ref(), schema);
+                let current = stored.map(decoded).transpose()?;
+                let decided = change.decide(current.as_ref(), schema);
                 let bytes = decided.as_ref().and_then(Option::as_ref).map(encode_record);
                 // A record with a NaN is unequal to itself, though its bytes may be the same.
                 let new_bytes = bytes.filter(|bytes| stored != Some(bytes));
-                (decided, new_bytes)
+                (change.holds(current.as_ref()), decided, new_bytes)
             }
         };
+        self.conditions_failed += u64::from(!held);
         let Some(record) = decided else { return Ok(()) };
         record.as_ref().map_or(Ok(()), |record| schema.check(record))?;
         // The record is set at the end.
@@ -437,6 +451,7 @@ impl<E: Engine, V: RecordView> Resolver<'_, E, V> {
             effects.changes.sort_unstable_by_key(EdgeChange::position);
         }
         resolved.effects.adjacencies.sort_unstable_by_key(|effects| (effects.label, effects.direction));
+        resolved.conditions_failed = self.conditions_failed;
         self.finish_vertices(&mut resolved);
         debug_assert!(resolved.effects.is_sorted());
         Ok(resolved)

@@ -269,7 +269,8 @@ impl LinkStore {
             .set(VERSION, link.version)
             .set(TIME, Value::Timestamp(link.time))
             .set(DATA, link.data);
-        Ok(self.graph.update_edge(self.links, link.source, link.destination, &update)?.edges_added.at_most())
+        let put = self.graph.update_edge(self.links, link.source, link.destination, &update)?;
+        Ok(put.written.edges_added.at_most())
     }
 
     /// The existing links to some nodes: the node, and the visibility, version, time and data.
