@@ -8,6 +8,8 @@
 //!   [`pipeline::Pipeline`]. An engine that defers counts of edges is checked against its bounds;
 //! - [`accounting_tests!`]: the guarantees of an engine that accounts for every byte, in
 //!   [`accounting`];
+//! - [`label_tests!`]: the guarantees of an engine whose graphs get labels while they are open, in
+//!   [`labels`];
 //! - [`durable_tests!`]: the guarantees of an engine that owns files, in [`durable`]: flushed
 //!   commits survive everything, and a failed read ([`reads`]) is an error, never a wrong answer.
 //!
@@ -35,6 +37,7 @@ pub mod damage;
 pub mod disk;
 pub mod durable;
 pub mod failing;
+pub mod labels;
 #[cfg(hedgerow_shuttle)]
 pub mod models;
 pub mod oracle;

@@ -1,6 +1,7 @@
 //! Random sequences of commits, snapshots and reclamations.
 
 use crate::Tested;
+use crate::labels::{capability, other_labels, with_first_label};
 use crate::oracle::{LABELS, Request};
 use crate::pipeline::Pipeline;
 use hedgerow_model::Topology;
@@ -85,29 +86,74 @@ fn play<T: Tested>(pipeline: &mut Pipeline<T>, step: &Step) {
 
 /// Checks random sequences against the oracle: 64, or the number in `PROPTEST_CASES`.
 pub fn every_snapshot_stays_what_it_was<T: Tested>() {
+    run(|topology, steps| {
+        let mut pipeline = Pipeline::<T>::new(topology, None);
+        play_all(&mut pipeline, steps);
+        finish(pipeline);
+    });
+}
+
+/// Like [`every_snapshot_stays_what_it_was`], but the graph has one label at the start, gets the
+/// others in between, and keeps its snapshots: for engines with
+/// [`AddLabels`](hedgerow_model::AddLabels).
+pub fn every_snapshot_stays_what_it_was_while_labels_come<T: Tested>() {
+    run(|topology, steps| {
+        let mut pipeline = with_first_label::<T>(topology);
+        let labels = other_labels();
+        let mut parts = steps.chunks(steps.len().div_ceil(usize::from(LABELS)));
+        for (known, label) in (1..).zip(&labels) {
+            for step in parts.next().unwrap_or_default() {
+                play(&mut pipeline, &of_labels_below(known, step));
+                pipeline.assert_counters_are_exact();
+            }
+            capability(&pipeline.engine).add_label(label);
+            pipeline.assert_counters_are_exact();
+        }
+        pipeline.check(&VERTICES);
+        play_all(&mut pipeline, parts.next().unwrap_or_default());
+        finish(pipeline);
+    });
+}
+
+/// A step that touches only the first `known` labels.
+fn of_labels_below(known: u16, step: &Step) -> Step {
+    let mut step = step.clone();
+    if let Step::Commit { requests, .. } | Step::Abandon(requests) = &mut step {
+        for request in requests {
+            if let Request::PutEdges { label, .. } | Request::DeleteEdges { label, .. } = request {
+                *label %= known;
+            }
+        }
+    }
+    step
+}
+
+fn run(check: impl Fn(Topology, &[Step])) {
     let config = match std::env::var_os("PROPTEST_CASES") {
         Some(_) => ProptestConfig::default(),
         None => ProptestConfig::with_cases(64),
     };
     let sequences = (topology(), prop::collection::vec(step(), 1..40));
     let outcome = TestRunner::new(config).run(&sequences, |(topology, steps)| {
-        play_all::<T>(topology, &steps);
+        check(topology, &steps);
         Ok(())
     });
     outcome.unwrap_or_else(|failure| panic!("{failure}"));
 }
 
-fn play_all<T: Tested>(topology: Topology, steps: &[Step]) {
-    let mut pipeline = Pipeline::<T>::new(topology, None);
+fn play_all<T: Tested>(pipeline: &mut Pipeline<T>, steps: &[Step]) {
     for (number, step) in steps.iter().enumerate() {
-        play(&mut pipeline, step);
+        play(pipeline, step);
         pipeline.assert_counters_are_exact();
         if number % 8 == 7 {
             pipeline.check(&VERTICES);
         }
     }
     pipeline.check(&VERTICES);
+}
 
+/// Closes all snapshots, after which nothing is retained.
+fn finish<T: Tested>(mut pipeline: Pipeline<T>) {
     while !pipeline.snapshots.is_empty() {
         pipeline.close(0);
         pipeline.reclaim(500, 0);

@@ -15,3 +15,4 @@ use support::TestedTel;
 
 hedgerow_testing::contract_tests!(TestedTel);
 hedgerow_testing::accounting_tests!(TestedTel);
+hedgerow_testing::label_tests!(TestedTel);
