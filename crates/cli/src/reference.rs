@@ -1,5 +1,5 @@
-//! The documents agree with the command line: the tables of options in `docs/cli.md` are made of what `--help` says, and
-//! every command that a document shows is one.
+//! The documents agree with the command line: the tables of options in `docs/cli.md` and `docs/bench.md` are made of what
+//! `--help` says, and every command that a document shows is one.
 //!
 //! A table follows a line `<!-- options: COMMANDS -->` up to `<!-- end of options -->`. The commands are separated
 //! by commas, each with its subcommand; a heading of the help in brackets chooses the options below it instead
@@ -14,27 +14,19 @@ use std::{env, fs};
 const BEGIN: &str = "<!-- options: ";
 const END: &str = "<!-- end of options -->";
 
-/// Options that many commands share, and that the document describes once, in words.
-const DESCRIBED_ONCE: [&str; 11] = [
-    "help",
-    "version",
-    "json",
-    "memory_limit",
-    "scratch",
-    "wait",
-    "graph",
-    "store",
-    "directory",
-    "as_of",
-    "as_of_time",
-];
+/// Options that no table has.
+const NOWHERE: [&str; 2] = ["help", "version"];
 
-/// A variable of the environment: with it the test writes the document.
+/// Options that many commands share, and that the document describes once, in words. The benchmark
+/// has some of the same names that mean something else.
+const DESCRIBED_ONCE: [&str; 9] =
+    ["json", "memory_limit", "scratch", "wait", "graph", "store", "directory", "as_of", "as_of_time"];
+
+/// A variable of the environment: with it the test writes the documents.
 const WRITE: &str = "HEDGEROW_WRITE_DOCUMENTS";
 
-fn document() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/cli.md")
-}
+/// The documents with tables of options, and the least number of tables in each.
+const WITH_TABLES: [(&str, usize); 2] = [("docs/cli.md", 5), ("docs/bench.md", 1)];
 
 /// The document with all tables as the commands have them now.
 fn with_tables(text: &str) -> String {
@@ -62,7 +54,8 @@ fn table(commands: &str) -> String {
         let command = command(path);
         let name = path.split(' ').next_back().unwrap_or(path);
         let is_listed = |arg: &&Arg| {
-            let is_described = DESCRIBED_ONCE.contains(&arg.get_id().as_str());
+            let id = arg.get_id().as_str();
+            let is_described = NOWHERE.contains(&id) || path != "bench" && DESCRIBED_ONCE.contains(&id);
             arg.get_help_heading() == heading && !is_described && !arg.is_hide_set()
         };
         for row in command.get_arguments().filter(is_listed).map(row) {
@@ -123,22 +116,27 @@ fn row(arg: &Arg) -> String {
             meaning += &format!(" [default: {}]", defaults.join(","));
         }
     }
-    format!("{name}{short}{aliases} | {}", meaning.replace('|', "\\|"))
+    // A bar ends a cell of the table, in code, too.
+    let cell = |text: &str| text.replace('|', "\\|");
+    format!("{}{short}{aliases} | {}", cell(&name), cell(&meaning))
 }
 
 #[test]
 fn the_tables_of_options_are_those_of_the_help() {
-    let text = fs::read_to_string(document()).expect("the document is there");
-    let made = with_tables(&text);
-    assert!(made.matches(BEGIN).count() >= 5, "tables are missing");
-    if env::var_os(WRITE).is_some() {
-        fs::write(document(), &made).expect("the document can be written");
-    } else {
-        let differs = text.lines().zip(made.lines()).find(|(written, made)| written != made);
-        assert!(
-            text == made,
-            "docs/cli.md differs from --help, `cargo xtask cli-docs` updates it: {differs:?}"
-        );
+    for (name, least) in WITH_TABLES {
+        let document = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(name);
+        let text = fs::read_to_string(&document).expect("the document is there");
+        let made = with_tables(&text);
+        assert!(made.matches(BEGIN).count() >= least, "tables are missing in {name}");
+        if env::var_os(WRITE).is_some() {
+            fs::write(&document, &made).expect("the document can be written");
+        } else {
+            let differs = text.lines().zip(made.lines()).find(|(written, made)| written != made);
+            assert!(
+                text == made,
+                "{name} differs from --help, `cargo xtask cli-docs` updates it: {differs:?}"
+            );
+        }
     }
 }
 

@@ -22,7 +22,8 @@ pub struct BenchArgs {
     /// whose edges are taken as undirected [default: kron-20, with --quick kron-10]
     #[arg(long, value_name = "NAME|FILE")]
     pub dataset: Option<String>,
-    /// The engines, separated by commas; csr, the static graph, is always measured
+    /// The engines, separated by commas: rapid, tel and csr, the static graph, which is measured in
+    /// any case
     #[arg(long, value_name = "NAMES", value_delimiter = ',', default_value = "csr,rapid")]
     pub engines: Vec<String>,
     /// The workloads, separated by commas [default: all but hub and those on stores
@@ -37,7 +38,7 @@ pub struct BenchArgs {
     /// and remove them afterwards [default: the system's directory for temporary files]
     #[arg(long, value_name = "DIRECTORY")]
     pub store: Option<PathBuf>,
-    /// Write machine, build and all figures to this file
+    /// Write machine, build and all figures to this file; a run that Ctrl-C ends writes what it has
     #[arg(long, value_name = "FILE", value_parser = file_to_write())]
     pub json: Option<PathBuf>,
     /// How often everything is measured [default: 3, with --quick 2]
