@@ -184,6 +184,23 @@ pub enum CliError {
     /// The shell is not to change the store.
     #[error("{}: the shell is read-only; start it without --read-only to change the store", .0.display())]
     ReadOnlyShell(PathBuf),
+    /// A command of the shell needs that no transaction is open.
+    #[error("{0}: a transaction is open; commit or rollback ends it")]
+    TransactionOpen(&'static str),
+    /// A command of the shell needs an open transaction.
+    #[error("{0}: no transaction is open; begin opens one")]
+    NoTransaction(&'static str),
+    /// The transaction of a shell was not committed, for the graph refused it.
+    #[error("the transaction was rolled back: {0}")]
+    RolledBack(#[source] StoredError),
+    /// The transaction of a shell that goes on was not committed, for one of its lines failed.
+    #[error("the transaction was rolled back: a line of it failed")]
+    IncompleteTransaction,
+    /// The input of a shell ended inside a transaction.
+    #[error(
+        "the input ended inside a transaction, which was rolled back; commit would have made its changes"
+    )]
+    UnendedTransaction,
     /// A kernel was to run on an engine that the shell does not have.
     #[error("--engine: the graph of the shell is in the engine {}; --engine csr runs on a static copy of it", .0.name())]
     EngineOfShell(EngineName),
@@ -234,6 +251,10 @@ impl CliError {
             | CliError::OnlyForFiles { .. }
             | CliError::Usage(_)
             | CliError::ReadOnlyShell(_)
+            | CliError::TransactionOpen(_)
+            | CliError::NoTransaction(_)
+            | CliError::IncompleteTransaction
+            | CliError::UnendedTransaction
             | CliError::EngineOfShell(_)
             | CliError::NoPlaceForWeights(_) => 2,
             CliError::Input(_)
@@ -244,7 +265,7 @@ impl CliError {
             | CliError::NegativeWeight { .. } => 3,
             CliError::Graph(error) => graph_exit_code(error),
             CliError::Bench(error) => bench_exit_code(error),
-            CliError::Stored(error) => error.exit_code(),
+            CliError::Stored(error) | CliError::RolledBack(error) => error.exit_code(),
             CliError::InLine { cause, .. } => cause.exit_code(),
             CliError::LinesFailed { exit_code, .. } => *exit_code,
             CliError::Interrupted(signal) | CliError::BenchInterrupted(signal) => signal.exit_code(),

@@ -7,13 +7,17 @@ use crate::interrupt::Interrupt;
 use crate::stored::checkpoint::{self, Checkpointed};
 use crate::threads::Threads;
 use crate::{stored, text};
+use hedgerow::Graph;
 use serde::Serialize;
-use std::time::Instant;
+use std::path::Path;
+use std::time::{Duration, Instant};
 
 #[derive(Debug, Serialize)]
 struct OfStore {
     store: String,
-    open_seconds: f64,
+    /// Absent in a shell, which has the store open.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    open_seconds: Option<f64>,
     #[serde(flatten)]
     checkpoint: Checkpointed,
 }
@@ -29,12 +33,31 @@ pub fn execute(args: &CheckpointArgs, console: &Console, interrupt: &Interrupt) 
     interrupt.check()?;
     let checkpoint = checkpoint::write(&graph, console, interrupt)?;
     graph.close().map_err(StoredError::from)?;
-    let store = path.display().to_string();
-    let done = OfStore { store, open_seconds: opened.as_secs_f64(), checkpoint };
+    report(path, checkpoint, Some(opened), console)
+}
+
+/// Writes the state of a graph that stays open.
+pub fn of_open(
+    graph: &Graph,
+    store: &Path,
+    console: &Console,
+    interrupt: &Interrupt,
+) -> Result<(), CliError> {
+    report(store, checkpoint::write(graph, console, interrupt)?, None, console)
+}
+
+fn report(
+    store: &Path,
+    checkpoint: Checkpointed,
+    opened: Option<Duration>,
+    console: &Console,
+) -> Result<(), CliError> {
+    let open_seconds = opened.map(|opened| opened.as_secs_f64());
+    let done = OfStore { store: store.display().to_string(), open_seconds, checkpoint };
     console.summarize(None, &done, |done| {
         let OfStore { checkpoint, .. } = done;
         let count = |number| text::Count(number).to_string();
-        text::table(&[
+        let mut rows = vec![
             ("store", done.store.clone()),
             ("checkpoint", checkpoint.to_string()),
             ("vertices", count(checkpoint.vertices)),
@@ -46,7 +69,8 @@ pub fn execute(args: &CheckpointArgs, console: &Console, interrupt: &Interrupt) 
                     text::counted(checkpoint.pruned_segments as u64, "segment", "segments")
                 ),
             ),
-            ("open", text::duration(opened)),
-        ])
+        ];
+        rows.extend(opened.map(|opened| ("open", text::duration(opened))));
+        text::table(&rows)
     })
 }

@@ -1,23 +1,23 @@
 //! `hedgerow delete`
 
 use super::args::{DeleteArgs, DeleteEdgeArgs, DeleteObject, VertexArgs};
-use super::{NamedEdge, Writing, no_vertex};
+use super::neighbors::exists;
+use super::{NamedEdge, Outcome, Writing, no_vertex};
 use crate::console::Console;
 use crate::error::{CliError, StoredError};
 use crate::keys::{self, JsonKey};
 use crate::text;
 use clap::Args;
-use hedgerow::{EdgeUpdate, WriteGraph};
+use hedgerow::{Commit, EdgeUpdate, ReadGraph, WriteGraph};
 use serde::Serialize;
 
 #[derive(Debug, Serialize)]
 struct DeletedVertex {
     store: String,
     key: JsonKey,
-    /// Edges of all labels.
-    edges_deleted: u64,
-    timestamp: u64,
-    durability: &'static str,
+    /// With edges of all labels.
+    #[serde(flatten)]
+    outcome: Outcome<Deletion>,
 }
 
 #[derive(Debug, Serialize)]
@@ -26,10 +26,24 @@ struct DeletedEdge {
     from: JsonKey,
     to: JsonKey,
     label: String,
-    /// More than one if they were parallel.
+    /// With more than one edge if they were parallel.
+    #[serde(flatten)]
+    outcome: Outcome<Deletion>,
+}
+
+/// The commit of a deletion.
+#[derive(Debug, Serialize)]
+struct Deletion {
     edges_deleted: u64,
     timestamp: u64,
     durability: &'static str,
+}
+
+impl Deletion {
+    fn of(commit: &Commit, writing: &Writing<'_>) -> Self {
+        let (timestamp, durability) = (commit.at.0, writing.durability.name());
+        Deletion { edges_deleted: commit.edges_removed.at_least(), timestamp, durability }
+    }
 }
 
 /// Opens a store and deletes a vertex or an edge.
@@ -51,20 +65,22 @@ pub fn delete<P: Args>(
 
 fn vertex(args: &VertexArgs, writing: &Writing<'_>, console: &Console) -> Result<(), CliError> {
     let key = keys::parse("KEY", &args.key, writing.graph.key_kind())?;
-    let ((), commit) =
-        writing.commit(|transaction| Ok(transaction.delete_vertex(&key).map_err(StoredError::from)?))?;
-    if commit.vertices_removed == 0 {
-        return Err(no_vertex(&key, writing.store));
-    }
+    let ((), outcome) = writing.commit(|transaction| {
+        if !exists(transaction, &key)? {
+            return Err(no_vertex(&key, writing.store));
+        }
+        Ok(transaction.delete_vertex(&key).map_err(StoredError::from)?)
+    })?;
     let deleted = DeletedVertex {
         store: writing.store.display().to_string(),
         key: key.into(),
-        edges_deleted: commit.edges_removed.at_least(),
-        timestamp: commit.at.0,
-        durability: writing.durability.name(),
+        outcome: outcome.map(|commit| Deletion::of(&commit, writing)),
     };
-    console.summarize(None, &deleted, |DeletedVertex { key, edges_deleted, .. }| {
-        format!("vertex {key} deleted, with {}\n", text::counted(*edges_deleted, "edge", "edges"))
+    console.summarize(None, &deleted, |DeletedVertex { key, outcome, .. }| match outcome {
+        Outcome::Staged { .. } => format!("deletion of vertex {key} staged\n"),
+        Outcome::Committed(Deletion { edges_deleted, .. }) => {
+            format!("vertex {key} deleted, with {}\n", text::counted(*edges_deleted, "edge", "edges"))
+        }
     })
 }
 
@@ -77,32 +93,42 @@ fn edge(args: &DeleteEdgeArgs, writing: &Writing<'_>, console: &Console) -> Resu
         edge.needed_key()?;
     }
     let delete = edge.conditions(&args.conditions, EdgeUpdate::delete())?;
-    let (failed, missing) = (edge.condition_failed(store), edge.missing(store));
-    let (held, commit) = writing.commit(|transaction| {
-        if edge.key.is_some() || is_conditional {
-            return edge.update(transaction, edge.key, &delete);
+    let failed = edge.condition_failed(store);
+    let (held, outcome) = writing.commit(|transaction| {
+        let (held, is_there) = match edge.key.is_some() || is_conditional {
+            true => {
+                let updated = edge.update(transaction, edge.key, &delete)?;
+                (updated.held, updated.changed)
+            }
+            false => {
+                let is_there = transaction.contains_edge(edge.label, &edge.from, &edge.to);
+                transaction.delete_edge(edge.label, &edge.from, &edge.to).map_err(StoredError::from)?;
+                (true, is_there.map_err(StoredError::from)?)
+            }
+        };
+        if held && !is_there {
+            return Err(edge.missing(store));
         }
-        transaction.delete_edge(edge.label, &edge.from, &edge.to).map_err(StoredError::from)?;
-        Ok(true)
+        Ok(held)
     })?;
-    if commit.edges_removed == 0 && !is_conditional {
-        return Err(missing);
-    }
     let deleted = DeletedEdge {
         store: store.display().to_string(),
         from: edge.from.into(),
         to: edge.to.into(),
         label: edge.schema.name.clone(),
-        edges_deleted: commit.edges_removed.at_least(),
-        timestamp: commit.at.0,
-        durability: writing.durability.name(),
+        outcome: outcome.map(|commit| Deletion::of(&commit, writing)),
     };
     if !held {
         console.summarize(None, &deleted, |_| String::new())?;
         return Err(failed);
     }
-    console.summarize(None, &deleted, |DeletedEdge { from, to, edges_deleted, .. }| match edges_deleted {
-        1 => format!("edge from {from} to {to} deleted\n"),
-        edges => format!("{} from {from} to {to} deleted\n", text::counted(*edges, "edge", "edges")),
+    console.summarize(None, &deleted, |DeletedEdge { from, to, outcome, .. }| match outcome {
+        Outcome::Staged { .. } => format!("deletion of the edge from {from} to {to} staged\n"),
+        Outcome::Committed(Deletion { edges_deleted: 1, .. }) => {
+            format!("edge from {from} to {to} deleted\n")
+        }
+        Outcome::Committed(Deletion { edges_deleted: edges, .. }) => {
+            format!("{} from {from} to {to} deleted\n", text::counted(*edges, "edge", "edges"))
+        }
     })
 }

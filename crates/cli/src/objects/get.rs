@@ -2,17 +2,16 @@
 
 use super::args::{EdgeArgs, GetArgs, GetObject, VertexArgs};
 use super::neighbors::exists;
-use super::{NamedEdge, no_vertex};
+use super::{NamedEdge, Reading, no_vertex};
 use crate::console::Console;
 use crate::error::{CliError, StoredError};
 use crate::keys::{self, JsonKey};
-use crate::stored::{self, StoredState, number::EdgeNumber, properties::Properties};
+use crate::stored::{self, number::EdgeNumber, properties::Properties};
 use crate::text;
 use clap::Args;
-use hedgerow::{Direction, EdgeSchema, Key, LabelId, ReadGraph, Record, Snapshot};
+use hedgerow::{Direction, EdgeSchema, Key, LabelId, ReadGraph, Record};
 use hedgerow_model::with_column;
 use serde::Serialize;
-use std::path::Path;
 
 #[derive(Debug, Serialize)]
 struct Vertex {
@@ -56,33 +55,36 @@ struct Edge {
 pub fn execute(args: &GetArgs, console: &Console) -> Result<(), CliError> {
     let place = args.object.place();
     let state = stored::read(&place.store, &place.read, None, console)?;
-    get(&args.object, &state, &place.store, console)
+    get(&args.object, &Reading::of(&state, &place.store), console)
 }
 
 /// Prints a vertex or an edge.
 pub fn get<P: Args>(
     object: &GetObject<P>,
-    state: &StoredState,
-    store: &Path,
+    reading: &Reading<'_, impl ReadGraph>,
     console: &Console,
 ) -> Result<(), CliError> {
     match object {
-        GetObject::Vertex(args) => vertex(&args.what, state, store, console),
-        GetObject::Edge(args) => edge(&args.what, state, store, console),
+        GetObject::Vertex(args) => vertex(&args.what, reading, console),
+        GetObject::Edge(args) => edge(&args.what, reading, console),
     }
 }
 
-fn vertex(args: &VertexArgs, state: &StoredState, store: &Path, console: &Console) -> Result<(), CliError> {
-    let StoredState { snapshot, keys, .. } = state;
-    let key = keys::parse("KEY", &args.key, *keys)?;
-    if !exists(snapshot, &key)? {
-        return Err(no_vertex(&key, store));
+fn vertex(
+    args: &VertexArgs,
+    reading: &Reading<'_, impl ReadGraph>,
+    console: &Console,
+) -> Result<(), CliError> {
+    let key = keys::parse("KEY", &args.key, reading.keys)?;
+    if !exists(reading.graph, &key)? {
+        return Err(no_vertex(&key, reading.store));
     }
-    let degrees = degrees(snapshot, &key)?;
-    let properties = properties(snapshot, &key)?;
-    let store = store.display().to_string();
+    let degrees = degrees(reading, &key)?;
+    let record = reading.graph.properties(&key).map_err(StoredError::from)?.unwrap_or_default();
+    let properties = Properties::of(reading.catalog.vertices(), &record);
+    let store = reading.store.display().to_string();
     let vertex = Vertex { store, key: key.into(), degrees, properties };
-    let is_undirected = snapshot.topology().is_undirected();
+    let is_undirected = reading.topology.is_undirected();
     console.print(&vertex, |vertex| {
         let several = vertex.degrees.len() > 1;
         let mut rows = vec![("vertex".to_owned(), vertex.key.to_string())];
@@ -111,15 +113,17 @@ fn vertex(args: &VertexArgs, state: &StoredState, store: &Path, console: &Consol
     })
 }
 
-fn degrees(snapshot: &Snapshot, key: &Key) -> Result<Vec<Degrees>, StoredError> {
-    let has_in = snapshot.topology().stored(Direction::In).is_some();
-    let catalog = snapshot.catalog();
-    let labels = (0..).map(LabelId).zip(catalog.labels());
+fn degrees(reading: &Reading<'_, impl ReadGraph>, key: &Key) -> Result<Vec<Degrees>, StoredError> {
+    let has_in = reading.topology.stored(Direction::In).is_some();
+    let labels = (0..).map(LabelId).zip(reading.catalog.labels());
     let degrees = labels.map(|(label, schema)| {
-        let degree = |direction| snapshot.degree((label, direction), key);
+        let degree = |direction| reading.graph.degree((label, direction), key);
         let out = degree(Direction::Out)?;
         let r#in = has_in.then(|| degree(Direction::In)).transpose()?;
-        let edges = |direction| snapshot.parallel_degree((label, direction), key);
+        let edges = |direction| {
+            let edges = reading.graph.parallel_neighbors::<()>((label, direction), key, ..);
+            edges.map(|edges| edges.len() as u64)
+        };
         let are_parallel = schema.edges.key().is_some();
         let out_edges = are_parallel.then(|| edges(Direction::Out)).transpose()?;
         let in_edges = (are_parallel && has_in).then(|| edges(Direction::In)).transpose()?;
@@ -128,30 +132,23 @@ fn degrees(snapshot: &Snapshot, key: &Key) -> Result<Vec<Degrees>, StoredError> 
     degrees.collect()
 }
 
-fn properties(snapshot: &Snapshot, key: &Key) -> Result<Properties, StoredError> {
-    let record = snapshot.properties(key)?.unwrap_or_default();
-    Ok(Properties::of(snapshot.catalog().vertices(), &record))
-}
-
-fn edge(args: &EdgeArgs, state: &StoredState, store: &Path, console: &Console) -> Result<(), CliError> {
-    let StoredState { snapshot, keys, .. } = state;
-    let catalog = snapshot.catalog();
-    let edge = NamedEdge::of(args, *keys, &catalog, store)?;
-    let ends = [&edge.from, &edge.to].map(|key| exists(snapshot, key));
+fn edge(args: &EdgeArgs, reading: &Reading<'_, impl ReadGraph>, console: &Console) -> Result<(), CliError> {
+    let (graph, store) = (reading.graph, reading.store);
+    let edge = NamedEdge::of(args, reading.keys, &reading.catalog, store)?;
+    let ends = [&edge.from, &edge.to].map(|key| exists(graph, key));
     let [Ok(true), Ok(true)] = ends else { return Err(edge.missing(store)) };
     let value = with_column!(edge.schema.edges.column(), W => {
-        let value = snapshot.get_edge::<W>(edge.label, &edge.from, &edge.to).map_err(StoredError::from)?;
+        let value = graph.get_edge::<W>(edge.label, &edge.from, &edge.to).map_err(StoredError::from)?;
         value.map(EdgeNumber::of)
     });
     let value = value.ok_or_else(|| edge.missing(store))?;
-    let edges = parallel(snapshot, &edge)?;
+    let edges = parallel(graph, &edge)?;
     if edges.as_ref().is_some_and(Vec::is_empty) {
         return Err(edge.missing(store));
     }
     let schema = edge.schema.edges.record().filter(|_| edges.is_none());
     let properties = schema.map(|schema| {
-        let record =
-            snapshot.get_edge::<Record>(edge.label, &edge.from, &edge.to).map_err(StoredError::from)?;
+        let record = graph.get_edge::<Record>(edge.label, &edge.from, &edge.to).map_err(StoredError::from)?;
         Ok::<_, StoredError>(Properties::of(schema, &record.unwrap_or_default()))
     });
     let properties = properties.transpose()?;
@@ -176,9 +173,9 @@ fn edge(args: &EdgeArgs, state: &StoredState, store: &Path, console: &Console) -
 }
 
 /// The requested parallel edges; `None` if the label has none.
-fn parallel(snapshot: &Snapshot, edge: &NamedEdge<'_>) -> Result<Option<Vec<Properties>>, StoredError> {
+fn parallel(graph: &impl ReadGraph, edge: &NamedEdge<'_>) -> Result<Option<Vec<Properties>>, StoredError> {
     let EdgeSchema::Parallel(schema) = &edge.schema.edges else { return Ok(None) };
     let keys = edge.key.map_or(0..=u64::MAX, |key| key..=key);
-    let edges = snapshot.parallel_edges::<Record>(edge.label, &edge.from, &edge.to, keys)?.into_iter();
+    let edges = graph.parallel_edges::<Record>(edge.label, &edge.from, &edge.to, keys)?.into_iter();
     Ok(Some(edges.map(|(key, record)| Properties::of_parallel(schema, key, &record)).collect()))
 }

@@ -15,12 +15,13 @@ use crate::console::Console;
 use crate::error::{CliError, StoredError};
 use crate::keys;
 use crate::stored::args::DurabilityName;
-use crate::stored::{self, schema};
+use crate::stored::{self, StoredState, schema};
 use args::{ConditionArgs, EdgeArgs, WritePlace};
 use hedgerow::{
-    Catalog, Commit, EdgeUpdate, Graph, GraphOptions, Key, KeyKind, LabelId, LabelSchema, Value, WriteGraph,
-    WriteTxn,
+    Catalog, Commit, EdgeUpdate, Graph, GraphOptions, Key, KeyKind, LabelId, LabelSchema, Snapshot, Topology,
+    Updated, Value, WriteGraph, WriteTxn,
 };
+use serde::Serialize;
 use std::path::Path;
 
 /// An edge from the command line.
@@ -77,18 +78,18 @@ impl<'a> NamedEdge<'a> {
         schema::named_property(given, fields, &format!("edges of the label {:?}", self.schema.name))
     }
 
-    /// Updates the edge, or the parallel one with `key`. Returns whether the condition held.
+    /// Updates the edge, or the parallel one with `key`.
     fn update(
         &self,
         transaction: &WriteTxn,
         key: Option<u64>,
         update: &EdgeUpdate<'_>,
-    ) -> Result<bool, CliError> {
+    ) -> Result<Updated<()>, CliError> {
         let updated = match key {
             Some(key) => transaction.update_parallel_edge(self.label, &self.from, &self.to, key, update),
             None => transaction.update_edge(self.label, &self.from, &self.to, update),
         };
-        Ok(updated.map_err(StoredError::from)?.held)
+        Ok(updated.map_err(StoredError::from)?)
     }
 
     /// The error for a condition that does not hold.
@@ -107,10 +108,60 @@ fn no_vertex(key: &Key, store: &Path) -> CliError {
     StoredError::NoVertex { key: keys::text(key), store: store.into() }.into()
 }
 
+/// A state of a graph that single vertices and edges are read from: a snapshot, or an open
+/// transaction with its own changes.
+pub struct Reading<'a, R> {
+    pub graph: &'a R,
+    pub catalog: Catalog,
+    pub topology: Topology,
+    pub keys: KeyKind,
+    /// The directory of its store.
+    pub store: &'a Path,
+}
+
+impl<'a> Reading<'a, Snapshot> {
+    pub fn of(state: &'a StoredState, store: &'a Path) -> Self {
+        let (graph, keys) = (&state.snapshot, state.keys);
+        Reading { graph, catalog: graph.catalog(), topology: graph.topology(), keys, store }
+    }
+}
+
+impl<'a> Reading<'a, WriteTxn> {
+    /// The state that a transaction on `graph` sees.
+    pub fn within(transaction: &'a WriteTxn, graph: &Graph, store: &'a Path) -> Self {
+        let (topology, keys) = (graph.topology(), graph.key_kind());
+        Reading { graph: transaction, catalog: graph.catalog(), topology, keys, store }
+    }
+}
+
+/// What became of a change.
+#[derive(Clone, Copy, Debug, Serialize)]
+#[serde(untagged)]
+enum Outcome<C> {
+    /// A commit was made of it.
+    Committed(C),
+    /// The open transaction of a shell has it.
+    Staged {
+        /// Always true.
+        staged: bool,
+    },
+}
+
+impl<C> Outcome<C> {
+    fn map<D>(self, of: impl FnOnce(C) -> D) -> Outcome<D> {
+        match self {
+            Outcome::Committed(commit) => Outcome::Committed(of(commit)),
+            Outcome::Staged { staged } => Outcome::Staged { staged },
+        }
+    }
+}
+
 /// A store that is open for commits.
 #[derive(Clone, Copy, Debug)]
 pub struct Writing<'a> {
     pub graph: &'a Graph,
+    /// The open transaction of a shell, which takes all changes instead of commits of their own.
+    transaction: Option<&'a WriteTxn>,
     /// Its directory.
     pub store: &'a Path,
     /// That of each commit.
@@ -120,9 +171,14 @@ pub struct Writing<'a> {
 }
 
 impl<'a> Writing<'a> {
-    /// A store that stays open after a commit.
-    pub fn on(graph: &'a Graph, store: &'a Path, durability: DurabilityName) -> Self {
-        Writing { graph, store, durability, closes: false }
+    /// A store that stays open after a commit, and the transaction that is open on it.
+    pub fn on(
+        graph: &'a Graph,
+        transaction: Option<&'a WriteTxn>,
+        store: &'a Path,
+        durability: DurabilityName,
+    ) -> Self {
+        Writing { graph, transaction, store, durability, closes: false }
     }
 
     /// Opens a store for one commit, which `change` makes.
@@ -134,20 +190,24 @@ impl<'a> Writing<'a> {
         let WritePlace { store, write, .. } = place;
         let settings = |options: GraphOptions| options.durability(write.durability.durability());
         let graph = stored::open(store, settings, write.wait, console, None)?;
-        change(&Writing { graph: &graph, store, durability: write.durability, closes: true })
+        let (durability, transaction) = (write.durability, None);
+        change(&Writing { graph: &graph, transaction, store, durability, closes: true })
     }
 
-    /// Commits what `stage` stages.
+    /// Commits what `stage` stages, or leaves it in the open transaction.
     fn commit<T>(
         &self,
         stage: impl FnOnce(&WriteTxn) -> Result<T, CliError>,
-    ) -> Result<(T, Commit), CliError> {
+    ) -> Result<(T, Outcome<Commit>), CliError> {
+        if let Some(transaction) = self.transaction {
+            return Ok((stage(transaction)?, Outcome::Staged { staged: true }));
+        }
         let transaction = self.graph.begin().map_err(StoredError::from)?;
         let staged = stage(&transaction)?;
         let commit = transaction.commit().map_err(StoredError::from)?;
         if self.closes {
             self.graph.close().map_err(StoredError::from)?;
         }
-        Ok((staged, commit))
+        Ok((staged, Outcome::Committed(commit)))
     }
 }

@@ -2,16 +2,16 @@
 
 use super::args::{DirectionName, NeighborhoodArgs, NeighborsArgs, NewestArgs, ReadPlace};
 use super::newest::{self, NewestFirst};
-use super::no_vertex;
+use super::{Reading, no_vertex};
 use crate::console::Console;
 use crate::error::{CliError, StoredError};
 use crate::keys::{self, JsonKey};
 use crate::options::At;
-use crate::stored::{self, StoredState, number::EdgeNumber, properties::Properties};
+use crate::stored::{self, number::EdgeNumber, properties::Properties};
 use hedgerow::store::StoreOptions;
 use hedgerow::{
     Column, Direction, EdgeData, EdgeSchema, ErrorKind, Key, LabelId, LabelSchema, Newest, ParallelEdge,
-    ParallelSchema, ReadGraph, Record, RecordSchema, Snapshot, store,
+    ParallelSchema, ReadGraph, Record, RecordSchema, store,
 };
 use hedgerow_model::with_column;
 use serde::Serialize;
@@ -54,7 +54,7 @@ pub fn execute(args: &NeighborsArgs, console: &Console) -> Result<(), CliError> 
     let asked = Asked::of(what, &made_with, store)?;
     let by_commit = asked.newest.as_ref().is_some_and(|newest| newest.by_commit);
     let state = stored::read_in_order(store, read, by_commit, console)?;
-    print(what, asked, &state, store, console)
+    print(what, asked, &Reading::of(&state, store), console)
 }
 
 /// Prints the neighbors in a state of a store made with these options. The state has the order of
@@ -62,11 +62,10 @@ pub fn execute(args: &NeighborsArgs, console: &Console) -> Result<(), CliError> 
 pub fn neighbors(
     args: &NeighborhoodArgs,
     made_with: &StoreOptions,
-    state: &StoredState,
-    store: &Path,
+    reading: &Reading<'_, impl ReadGraph>,
     console: &Console,
 ) -> Result<(), CliError> {
-    print(args, Asked::of(args, made_with, store)?, state, store, console)
+    print(args, Asked::of(args, made_with, reading.store)?, reading, console)
 }
 
 /// The requested edges, checked against the schema before the store is opened.
@@ -94,14 +93,13 @@ impl<'a> Asked<'a> {
 fn print(
     args: &NeighborhoodArgs,
     asked: Asked<'_>,
-    state: &StoredState,
-    store: &Path,
+    reading: &Reading<'_, impl ReadGraph>,
     console: &Console,
 ) -> Result<(), CliError> {
-    let (snapshot, catalog) = (&state.snapshot, state.snapshot.catalog());
+    let (graph, store) = (reading.graph, reading.store);
     let direction = args.direction.direction();
-    let key = keys::parse("KEY", &args.key, state.keys)?;
-    if !exists(snapshot, &key)? {
+    let key = keys::parse("KEY", &args.key, reading.keys)?;
+    if !exists(graph, &key)? {
         return Err(no_vertex(&key, store));
     }
     let Asked { label: asked, newest } = asked;
@@ -109,14 +107,14 @@ fn print(
     let (degree, found) = match asked {
         Some((label, schema)) => {
             wanted.check(schema)?;
-            let degree = snapshot.degree((label, direction), &key).map_err(StoredError::from)?;
-            let found = of_label(snapshot, (label, direction), schema, &key, &wanted);
+            let degree = graph.degree((label, direction), &key).map_err(StoredError::from)?;
+            let found = of_label(graph, (label, direction), schema, &key, &wanted);
             (degree, found.map_err(|error| named(error, &args.newest))?)
         }
         None => {
             let mut found = Vec::new();
-            for (label, schema) in (0..).map(LabelId).zip(catalog.labels()) {
-                let some = of_label(snapshot, (label, direction), schema, &key, &wanted)?;
+            for (label, schema) in (0..).map(LabelId).zip(reading.catalog.labels()) {
+                let some = of_label(graph, (label, direction), schema, &key, &wanted)?;
                 let label = Some(schema.name.clone());
                 found.extend(some.into_iter().map(|neighbor| Neighbor { label: label.clone(), ..neighbor }));
             }
@@ -177,7 +175,7 @@ impl Wanted {
 
 /// The neighbors over edges of one label: all, or the requested ones.
 fn of_label(
-    snapshot: &Snapshot,
+    graph: &impl ReadGraph,
     adjacency: (LabelId, Direction),
     schema: &LabelSchema,
     key: &Key,
@@ -185,23 +183,23 @@ fn of_label(
 ) -> Result<Vec<Neighbor>, StoredError> {
     let newest = wanted.newest.as_ref();
     match &schema.edges {
-        EdgeSchema::Parallel(schema) => parallel(snapshot, adjacency, schema, key, wanted),
-        EdgeSchema::Record(properties) => with_records(snapshot, adjacency, properties, key, newest),
+        EdgeSchema::Parallel(schema) => parallel(graph, adjacency, schema, key, wanted),
+        EdgeSchema::Record(properties) => with_records(graph, adjacency, properties, key, newest),
         EdgeSchema::Topology | EdgeSchema::Value(_) => {
-            with_column!(schema.edges.column(), W => with_values::<W>(snapshot, adjacency, key, newest))
+            with_column!(schema.edges.column(), W => with_values::<W>(graph, adjacency, key, newest))
         }
     }
 }
 
 fn with_values<W: Column + EdgeData>(
-    snapshot: &Snapshot,
+    graph: &impl ReadGraph,
     (label, direction): (LabelId, Direction),
     key: &Key,
     newest: Option<&Newest>,
 ) -> Result<Vec<Neighbor>, StoredError> {
     let neighbors = match newest {
-        Some(wanted) => snapshot.newest::<W>((label, direction), key, wanted)?,
-        None => snapshot.edges::<W>((label, direction), key)?,
+        Some(wanted) => graph.newest::<W>((label, direction), key, wanted)?,
+        None => graph.edges::<W>((label, direction), key)?,
     };
     let neighbor = |(key, value): (Key, W)| Neighbor {
         label: None,
@@ -213,17 +211,17 @@ fn with_values<W: Column + EdgeData>(
 }
 
 fn parallel(
-    snapshot: &Snapshot,
+    graph: &impl ReadGraph,
     (label, direction): (LabelId, Direction),
     schema: &ParallelSchema,
     key: &Key,
     wanted: &Wanted,
 ) -> Result<Vec<Neighbor>, StoredError> {
     let edges = match &wanted.newest {
-        Some(newest) => snapshot.newest_parallel::<Record>((label, direction), key, newest)?,
+        Some(newest) => graph.newest_parallel::<Record>((label, direction), key, newest)?,
         None => {
             let keys = wanted.keys.clone().unwrap_or(0..=u64::MAX);
-            snapshot.parallel_neighbors::<Record>((label, direction), key, keys)?
+            graph.parallel_neighbors::<Record>((label, direction), key, keys)?
         }
     };
     let neighbor = |ParallelEdge { neighbor, key, data: record }| Neighbor {
@@ -236,15 +234,15 @@ fn parallel(
 }
 
 fn with_records(
-    snapshot: &Snapshot,
+    graph: &impl ReadGraph,
     (label, direction): (LabelId, Direction),
     properties: &RecordSchema,
     key: &Key,
     newest: Option<&Newest>,
 ) -> Result<Vec<Neighbor>, StoredError> {
     let neighbors = match newest {
-        Some(wanted) => snapshot.newest::<Record>((label, direction), key, wanted)?,
-        None => snapshot.edges::<Record>((label, direction), key)?,
+        Some(wanted) => graph.newest::<Record>((label, direction), key, wanted)?,
+        None => graph.edges::<Record>((label, direction), key)?,
     };
     let neighbor = |(key, record): (Key, Record)| Neighbor {
         label: None,
@@ -256,8 +254,8 @@ fn with_records(
 }
 
 /// Whether a vertex with this key exists. A number beyond the ids of a dense graph has none.
-pub fn exists(snapshot: &Snapshot, key: &Key) -> Result<bool, StoredError> {
-    match snapshot.contains_vertex(key) {
+pub fn exists(graph: &impl ReadGraph, key: &Key) -> Result<bool, StoredError> {
+    match graph.contains_vertex(key) {
         Err(error) if error.kind() == ErrorKind::InvalidInput => Ok(false),
         found => Ok(found?),
     }

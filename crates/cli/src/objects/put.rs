@@ -1,13 +1,13 @@
 //! `hedgerow put`
 
 use super::args::{PutArgs, PutEdgeArgs, PutObject, PutVertexArgs};
-use super::{NamedEdge, Writing};
+use super::{NamedEdge, Outcome, Writing};
 use crate::console::Console;
 use crate::error::{CliError, StoredError};
 use crate::keys::{self, JsonKey};
 use crate::stored::{number::EdgeNumber, schema};
 use clap::Args;
-use hedgerow::{Column, EdgeData, EdgeUpdate, WriteGraph, WriteTxn};
+use hedgerow::{Column, Commit, EdgeData, EdgeUpdate, WriteGraph, WriteTxn};
 use hedgerow_model::with_column;
 use serde::Serialize;
 
@@ -15,12 +15,8 @@ use serde::Serialize;
 struct PutVertex {
     store: String,
     key: JsonKey,
-    /// Whether it did not exist before.
-    added: bool,
-    /// Whether anything changed.
-    changed: bool,
-    timestamp: u64,
-    durability: &'static str,
+    #[serde(flatten)]
+    outcome: Outcome<PutCommit>,
 }
 
 #[derive(Debug, Serialize)]
@@ -33,12 +29,26 @@ struct PutEdge {
     #[serde(skip_serializing_if = "Option::is_none")]
     edge_key: Option<u64>,
     value: EdgeNumber,
+    #[serde(flatten)]
+    outcome: Outcome<PutCommit>,
+}
+
+/// The commit of a vertex or an edge.
+#[derive(Debug, Serialize)]
+struct PutCommit {
     /// Whether it did not exist before.
     added: bool,
     /// Whether anything changed.
     changed: bool,
     timestamp: u64,
     durability: &'static str,
+}
+
+impl PutCommit {
+    fn of(commit: &Commit, added: bool, writing: &Writing<'_>) -> Self {
+        let (timestamp, durability) = (commit.at.0, writing.durability.name());
+        PutCommit { added, changed: commit.changed, timestamp, durability }
+    }
 }
 
 /// Opens a store and puts a vertex or an edge.
@@ -63,7 +73,7 @@ fn vertex(args: &PutVertexArgs, writing: &Writing<'_>, console: &Console) -> Res
         .iter()
         .map(|given| schema::named_property(given, &catalog.vertices().fields, "vertices of this store"));
     let properties = properties.collect::<Result<Vec<_>, _>>()?;
-    let ((), commit) = writing.commit(|transaction| {
+    let ((), outcome) = writing.commit(|transaction| {
         transaction.add_vertex(&key).map_err(StoredError::from)?;
         if !properties.is_empty() {
             transaction.set_properties(&key, &properties).map_err(StoredError::from)?;
@@ -73,13 +83,10 @@ fn vertex(args: &PutVertexArgs, writing: &Writing<'_>, console: &Console) -> Res
     let put = PutVertex {
         store: store.display().to_string(),
         key: key.into(),
-        added: commit.vertices_added > 0,
-        changed: commit.changed,
-        timestamp: commit.at.0,
-        durability: writing.durability.name(),
+        outcome: outcome.map(|commit| PutCommit::of(&commit, commit.vertices_added > 0, writing)),
     };
     console.summarize(None, &put, |PutVertex { key, .. }| {
-        let done = done(put.added, put.changed, "has the properties now");
+        let done = done(&put.outcome, "has the properties now");
         format!("vertex {key} {done}\n")
     })
 }
@@ -94,8 +101,8 @@ fn edge(args: &PutEdgeArgs, writing: &Writing<'_>, console: &Console) -> Result<
         None => EdgeNumber::given(args.value.as_deref(), edge.schema)?,
     };
     let failed = edge.condition_failed(store);
-    let (held, commit) = writing.commit(|transaction| match &update {
-        Some(update) => edge.update(transaction, key, update),
+    let (held, outcome) = writing.commit(|transaction| match &update {
+        Some(update) => Ok(edge.update(transaction, key, update)?.held),
         None => {
             with_column!(edge.schema.edges.column(), W => stage::<W>(transaction, &edge, value))
                 .map_err(StoredError::from)?;
@@ -109,10 +116,7 @@ fn edge(args: &PutEdgeArgs, writing: &Writing<'_>, console: &Console) -> Result<
         label: edge.schema.name.clone(),
         edge_key: key,
         value,
-        added: commit.edges_added.at_least() > 0,
-        changed: commit.changed,
-        timestamp: commit.at.0,
-        durability: writing.durability.name(),
+        outcome: outcome.map(|commit| PutCommit::of(&commit, commit.edges_added.at_least() > 0, writing)),
     };
     if !held {
         console.summarize(None, &put, |_| String::new())?;
@@ -120,7 +124,7 @@ fn edge(args: &PutEdgeArgs, writing: &Writing<'_>, console: &Console) -> Result<
     }
     console.summarize(None, &put, |PutEdge { from, to, .. }| {
         let number = key.map_or(String::new(), |key| format!(" number {key}"));
-        let done = done(put.added, put.changed, "has the value now");
+        let done = done(&put.outcome, "has the value now");
         format!("edge from {from} to {to}{number} {done}\n")
     })
 }
@@ -145,10 +149,11 @@ fn stage<W: Column + EdgeData>(
 }
 
 /// The result in words.
-fn done(added: bool, changed: bool, replaced: &'static str) -> &'static str {
-    match (added, changed) {
-        (true, _) => "added",
-        (false, true) => replaced,
-        (false, false) => "was there already, nothing changed",
+fn done(outcome: &Outcome<PutCommit>, replaced: &'static str) -> &'static str {
+    match outcome {
+        Outcome::Staged { .. } => "staged",
+        Outcome::Committed(PutCommit { added: true, .. }) => "added",
+        Outcome::Committed(PutCommit { changed: true, .. }) => replaced,
+        Outcome::Committed(_) => "was there already, nothing changed",
     }
 }

@@ -8,11 +8,12 @@ use clap::{Args, Parser, Subcommand};
 
 const EXAMPLES: &str = "\
 Commands, one per line, with the arguments of the commands of these names, but without the store:
-  put, delete, get, neighbors, run, label, info, help, quit
+  put, delete, get, neighbors, begin, commit, rollback, run, label, checkpoint, info, help, quit
 
 Examples:
   hedgerow shell wiki
   hedgerow shell wiki --read-only --json < commands
+  printf 'begin\\nput edge 1 2\\nput edge 2 1\\ncommit\\n' | hedgerow shell wiki
   printf 'put edge 42 43\\nneighbors 42 --limit 10\\nrun bfs --source 42\\n' | hedgerow shell wiki";
 
 /// `hedgerow shell`
@@ -89,6 +90,14 @@ pub enum LineCommand {
         #[command(subcommand)]
         action: LabelHere,
     },
+    /// Begin a transaction: the changes of the lines up to commit are made together, or not at all
+    Begin,
+    /// Make the changes of the transaction, as one commit
+    Commit,
+    /// Drop the changes of the transaction
+    Rollback,
+    /// Write the whole graph to a file, from which the store is then opened
+    Checkpoint,
     /// Count vertices and edges, and show what is in the store
     Info,
     /// Leave the shell; so do exit and the end of the input

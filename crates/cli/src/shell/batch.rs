@@ -11,7 +11,7 @@ use std::io::BufRead;
 /// Runs every line. Stops at the first that fails, unless the shell is to `keep_going`: then the
 /// errors are reported as they come, and counted at the end.
 pub fn run(
-    session: &Session,
+    session: &mut Session,
     input: impl BufRead,
     keep_going: bool,
     console: &Console,
@@ -30,6 +30,7 @@ pub fn run(
             }
             Err(error) => {
                 failures.add(number, &error);
+                session.line_failed();
                 console.report(&error.in_line(number));
             }
         }
@@ -38,7 +39,7 @@ pub fn run(
 }
 
 fn run_bytes(
-    session: &Session,
+    session: &mut Session,
     line: &[u8],
     parser: &mut Parser,
     console: &Console,

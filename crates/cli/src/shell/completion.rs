@@ -91,6 +91,8 @@ mod tests {
             ("", "ne", &["neighbors"][..]),
             ("put", "", &["vertex", "edge"]),
             ("help put", "e", &["edge"]),
+            ("", "c", &["commit", "checkpoint"]),
+            ("", "ro", &["rollback"]),
             ("run", "pa", &["pagerank"]),
             ("neighbors 1", "--li", &["--limit"]),
             ("neighbors 1 --label", "", &["knows", "pays"]),

@@ -17,7 +17,7 @@ use std::{env, fs, io};
 
 /// Runs every line until the user leaves. Errors are shown and do not end the shell. Ctrl-C discards
 /// the line, or cancels the command that runs.
-pub fn run(session: &Session, console: &Console, listener: &Listener) -> Result<(), CliError> {
+pub fn run(session: &mut Session, console: &Console, listener: &Listener) -> Result<(), CliError> {
     let mut parser = Parser::new();
     let config = Config::builder().auto_add_history(true).completion_type(CompletionType::List).build();
     let mut editor = Editor::<Completion, FileHistory>::with_config(config).map_err(failed)?;
@@ -26,9 +26,8 @@ pub fn run(session: &Session, console: &Console, listener: &Listener) -> Result<
     // There is none before the first shell ends.
     history.iter().for_each(|path| drop(editor.load_history(path)));
     console.note(&greeting(session)?);
-    let prompt = prompt(session.store());
     let ended = loop {
-        match editor.readline(&prompt) {
+        match editor.readline(&prompt(session)) {
             Ok(line) => match run_line(session, &line, &mut parser, console, listener) {
                 Ok(Next::Line) => {
                     // The line may have added some.
@@ -61,9 +60,13 @@ fn greeting(session: &Session) -> Result<String, CliError> {
     Ok(format!("{store}: {vertices}, {edges}; help lists the commands, quit or Ctrl-D leaves the shell"))
 }
 
-fn prompt(store: &Path) -> String {
-    let name = store.file_name().unwrap_or(store.as_os_str());
-    format!("{}> ", name.display())
+fn prompt(session: &Session) -> String {
+    let store = session.store();
+    let name = store.file_name().unwrap_or(store.as_os_str()).display();
+    match session.is_in_transaction() {
+        true => format!("{name} (transaction)> "),
+        false => format!("{name}> "),
+    }
 }
 
 /// Where the lines of all shells are kept, if the user has a home.

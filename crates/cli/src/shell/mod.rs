@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `line` | parses a line |
 //! | `session` | the open store; runs a line |
+//! | `transaction` | the transaction that is open on it |
 //! | `interactive`, `completion` | lines from a terminal, with history and completion |
 //! | `batch` | lines from a pipe or a file |
 
@@ -13,6 +14,7 @@ mod completion;
 mod interactive;
 mod line;
 mod session;
+mod transaction;
 
 pub use args::ShellArgs;
 
@@ -26,18 +28,25 @@ use std::io::{self, IsTerminal};
 /// Opens the store, and runs lines until there are no more.
 pub fn execute(args: &ShellArgs, console: &Console) -> Result<(), CliError> {
     let listener = Listener::start()?;
-    let session = Session::open(args, console)?;
-    let ended = if io::stdin().is_terminal() {
-        interactive::run(&session, console, &listener)
-    } else {
-        batch::run(&session, io::stdin().lock(), args.keep_going, console, &listener)
+    let mut session = Session::open(args, console)?;
+    let is_terminal = io::stdin().is_terminal();
+    let mut ended = match is_terminal {
+        true => interactive::run(&mut session, console, &listener),
+        false => batch::run(&mut session, io::stdin().lock(), args.keep_going, console, &listener),
     };
+    if session.roll_back() {
+        // A program that writes lines to a pipe reads the exit code, not notes.
+        match ended {
+            Ok(()) if !is_terminal => ended = Err(CliError::UnendedTransaction),
+            _ => console.note("note: the open transaction was rolled back"),
+        }
+    }
     // Commits that were not yet durable become so even if a line failed.
     session.close().and(ended)
 }
 
 fn run_line(
-    session: &Session,
+    session: &mut Session,
     line: &str,
     parser: &mut Parser,
     console: &Console,

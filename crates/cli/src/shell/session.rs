@@ -1,12 +1,13 @@
 //! The store that a shell has open, and the commands on it.
 
-use super::args::{KernelHere, LabelHere, LineCommand, ShellArgs};
+use super::args::{Here, KernelHere, LabelHere, LineCommand, ShellArgs};
+use super::transaction::OpenTransaction;
 use crate::console::{Console, Format};
 use crate::error::{CliError, StoredError};
 use crate::input::Loaded;
 use crate::interrupt::Interrupt;
-use crate::maintenance::{info, label};
-use crate::objects::{Writing, delete, get, neighbors, put};
+use crate::maintenance::{checkpoint, info, label};
+use crate::objects::{GetObject, NeighborhoodArgs, Reading, Writing, delete, get, neighbors, put};
 use crate::options::Place;
 use crate::outputs::FilesInUse;
 use crate::run::{EngineName, KernelCommand, OpenGraph, Output, compute, keys_of, label_of};
@@ -25,6 +26,7 @@ pub struct Session {
     store: PathBuf,
     made_with: StoreOptions,
     opened: Opened,
+    transaction: Option<OpenTransaction>,
     durability: DurabilityName,
     format: Format,
 }
@@ -55,7 +57,8 @@ impl Session {
             Opened::ForWriting(stored::open_for_session(store, &args.write, &args.read.memory, console)?)
         };
         let format = if args.json { Format::JsonLines } else { Format::Text };
-        Ok(Session { store: store.into(), made_with, opened, durability: args.write.durability, format })
+        let (store, durability, transaction) = (store.into(), args.write.durability, None);
+        Ok(Session { store, made_with, opened, transaction, durability, format })
     }
 
     /// The directory of the store.
@@ -84,6 +87,21 @@ impl Session {
         }
     }
 
+    /// Whether a transaction is open.
+    pub fn is_in_transaction(&self) -> bool {
+        self.transaction.is_some()
+    }
+
+    /// Notes that a line failed in a shell that goes on: the open transaction cannot be committed.
+    pub fn line_failed(&mut self) {
+        self.transaction.iter_mut().for_each(OpenTransaction::line_failed);
+    }
+
+    /// Rolls the open transaction back. Returns whether there was one.
+    pub fn roll_back(&mut self) -> bool {
+        self.transaction.take().is_some()
+    }
+
     /// Closes the store: all commits are durable then.
     pub fn close(&self) -> Result<(), CliError> {
         match &self.opened {
@@ -94,35 +112,86 @@ impl Session {
 
     /// Runs a command.
     pub fn run(
-        &self,
+        &mut self,
         command: &LineCommand,
         console: &Console,
         interrupt: &Interrupt,
     ) -> Result<Next, CliError> {
-        let (store, console) = (self.store.as_path(), &console.with(self.format));
+        let console = &console.with(self.format);
+        self.check_transaction(command)?;
         match command {
             LineCommand::Put { object } => put::put(object, &self.writing()?, console)?,
             LineCommand::Delete { object } => delete::delete(object, &self.writing()?, console)?,
-            LineCommand::Get { object } => get::get(object, &self.state()?, store, console)?,
-            LineCommand::Neighbors(args) => {
-                let made_with = StoreOptions { catalog: self.catalog(), ..self.made_with.clone() };
-                neighbors::neighbors(args, &made_with, &self.state()?, store, console)?;
-            }
+            LineCommand::Get { object } => self.get(object, console)?,
+            LineCommand::Neighbors(args) => self.neighbors(args, console)?,
             LineCommand::Run { kernel } => self.run_kernel(kernel, console, interrupt)?,
-            LineCommand::Label { action: LabelHere::List } => label::list(&self.catalog(), store, console)?,
-            LineCommand::Label { action: LabelHere::Add(new) } => {
-                label::add(self.writing()?.graph, new, store, console)?;
+            LineCommand::Label { action: LabelHere::List } => {
+                label::list(&self.catalog(), &self.store, console)?;
             }
-            LineCommand::Info => info::print(store, Some(&self.state()?), None, console)?,
+            LineCommand::Label { action: LabelHere::Add(new) } => {
+                label::add(self.writing()?.graph, new, &self.store, console)?;
+            }
+            LineCommand::Begin => {
+                self.transaction = Some(OpenTransaction::begin(&self.writing()?, console)?);
+            }
+            LineCommand::Commit => self.ended("commit")?.commit(&self.writing()?, console)?,
+            LineCommand::Rollback => self.ended("rollback")?.roll_back(&self.store, console)?,
+            LineCommand::Checkpoint => {
+                checkpoint::of_open(self.writing()?.graph, &self.store, console, interrupt)?;
+            }
+            LineCommand::Info => info::print(&self.store, Some(&self.state()?), None, console)?,
             LineCommand::Quit => return Ok(Next::End),
         }
         Ok(Next::Line)
     }
 
+    /// Fails if the command does not go together with an open transaction: it would not see the
+    /// changes, or change something that the transaction does not have.
+    fn check_transaction(&self, command: &LineCommand) -> Result<(), CliError> {
+        let name = match command {
+            LineCommand::Begin => "begin",
+            LineCommand::Run { .. } => "run",
+            LineCommand::Label { action: LabelHere::Add(_) } => "label add",
+            LineCommand::Checkpoint => "checkpoint",
+            LineCommand::Info => "info",
+            _ => return Ok(()),
+        };
+        (!self.is_in_transaction()).then_some(()).ok_or(CliError::TransactionOpen(name))
+    }
+
+    /// The open transaction, which ends by `command`.
+    fn ended(&mut self, command: &'static str) -> Result<OpenTransaction, CliError> {
+        self.transaction.take().ok_or(CliError::NoTransaction(command))
+    }
+
     fn writing(&self) -> Result<Writing<'_>, CliError> {
+        let transaction = self.transaction.as_ref().map(OpenTransaction::changes);
         match &self.opened {
-            Opened::ForWriting(graph) => Ok(Writing::on(graph, &self.store, self.durability)),
+            Opened::ForWriting(graph) => Ok(Writing::on(graph, transaction, &self.store, self.durability)),
             Opened::ReadOnly(_) => Err(CliError::ReadOnlyShell(self.store.clone())),
+        }
+    }
+
+    fn get(&self, object: &GetObject<Here>, console: &Console) -> Result<(), CliError> {
+        match (&self.opened, &self.transaction) {
+            (Opened::ForWriting(graph), Some(open)) => {
+                get::get(object, &Reading::within(open.changes(), graph, &self.store), console)
+            }
+            _ => get::get(object, &Reading::of(&self.state()?, &self.store), console),
+        }
+    }
+
+    fn neighbors(&self, args: &NeighborhoodArgs, console: &Console) -> Result<(), CliError> {
+        let made_with = StoreOptions { catalog: self.catalog(), ..self.made_with.clone() };
+        match (&self.opened, &self.transaction) {
+            (Opened::ForWriting(graph), Some(open)) => {
+                let reading = Reading::within(open.changes(), graph, &self.store);
+                neighbors::neighbors(args, &made_with, &reading, console)
+            }
+            _ => {
+                let state = self.state()?;
+                neighbors::neighbors(args, &made_with, &Reading::of(&state, &self.store), console)
+            }
         }
     }
 

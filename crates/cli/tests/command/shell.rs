@@ -153,6 +153,120 @@ fn labels_are_added_to_the_store_that_is_open() {
     assert_eq!(lines(&folder, "shell store --read-only", "label list\n").lines().count(), 4);
 }
 
+/// Lines read what those before them staged; what others see, and kernels, comes with the commit.
+#[test]
+fn a_transaction_goes_over_several_lines() {
+    let folder = store();
+    let input = "begin\nput edge 4 1\nput vertex 9\ndelete edge 1 2\ndelete vertex 3\n\
+        neighbors 4\nget edge 4 1\nneighbors 1\nget vertex 9\ncommit\nneighbors 4\n";
+    let expected = "\
+        transaction begun\n\
+        edge from 4 to 1 staged\n\
+        vertex 9 staged\n\
+        deletion of the edge from 1 to 2 staged\n\
+        deletion of vertex 3 staged\n\
+        1\n\
+        4 1\n\
+        vertex      9\nout-degree  0\n\
+        transaction committed: 1 vertex added, 1 vertex deleted, 1 edge added, 3 edges deleted\n\
+        1\n";
+    assert_eq!(lines(&folder, "shell store", input), expected);
+
+    let rolled_back = "begin\nput edge 2 77\nget vertex 77\nrollback\nbegin\ncommit\n";
+    let expected = "transaction begun\nedge from 2 to 77 staged\nvertex      77\nout-degree  0\n\
+        transaction rolled back\ntransaction begun\ntransaction committed: nothing changed\n";
+    assert_eq!(lines(&folder, "shell store", rolled_back), expected);
+    folder.fails("get vertex 77 --store store", 3, &["no vertex 77"]);
+}
+
+#[test]
+fn a_transaction_gives_json_lines() {
+    let folder = store();
+    let input = "begin\nput edge 4 1\ndelete vertex 3\nneighbors 4\ncommit\nbegin\nrollback\ncheckpoint\n";
+    let results = json_lines(&folder, "shell store", input);
+    let began = results[0]["began_at"].as_u64().unwrap();
+    assert_eq!(results[1]["staged"], true);
+    assert!(results[1].get("added").is_none() && results[1].get("timestamp").is_none(), "{}", results[1]);
+    assert_eq!((&results[2]["key"], &results[2]["staged"]), (&json!(3), &json!(true)));
+    assert_eq!(results[3]["neighbors"], json!([{ "key": 1 }]));
+    let commit = &results[4];
+    assert_eq!((&commit["edges_added"], &commit["edges_deleted"]), (&json!(1), &json!(2)));
+    assert_eq!((&commit["vertices_deleted"], &commit["changed"]), (&json!(1), &json!(true)));
+    assert_eq!((&commit["timestamp"], &commit["durability"]), (&json!(began + 1), &json!("sync")));
+    assert_eq!(results[6]["rolled_back"], true);
+    assert_eq!((&results[7]["written"], &results[7]["edges"]), (&json!(true), &json!(2)));
+    assert!(results[7].get("open_seconds").is_none());
+}
+
+#[test]
+fn conditions_are_decided_in_a_transaction() {
+    let folder = Folder::with("pays.csv", "source,destination,amount\n1,2,5\n");
+    folder.json("import pays.csv --store store --labels pays:amount=i64!");
+    let raise = "put edge 1 2 --property amount=6 --only-if amount=5\n";
+    let input = format!("begin\n{raise}get edge 1 2\ncommit\n");
+    let expected = "transaction begun\nedge from 1 to 2 staged\n1 2 amount=6\ntransaction committed\n";
+    assert_eq!(lines(&folder, "shell store", &input), expected);
+    let again = format!("begin\nput edge 7 8 --property amount=1\n{raise}commit\n");
+    let output = folder.pipe("shell store", again).code(6).get_output().clone();
+    let error = String::from_utf8(output.stderr).unwrap();
+    assert!(error.contains("line 3: ") && error.contains("the open transaction was rolled back"), "{error}");
+    folder.fails("get vertex 7 --store store", 3, &["no vertex 7"]);
+}
+
+#[test]
+fn a_transaction_that_does_not_end_is_rolled_back() {
+    let folder = store();
+    for end in ["", "quit\n"] {
+        let output =
+            folder.pipe("shell store", format!("begin\nput vertex 9\n{end}")).code(2).get_output().clone();
+        let error = String::from_utf8(output.stderr).unwrap();
+        assert!(error.starts_with("error: the input ended inside a transaction"), "{error}");
+        folder.fails("get vertex 9 --store store", 3, &["no vertex 9"]);
+    }
+    // A shell that goes on does not commit half of it.
+    let input = "begin\nput vertex 9\nget vertex 99\ncommit\nput vertex 8\n";
+    let output = folder.pipe("shell store --keep-going", input).code(3).get_output().clone();
+    let error = String::from_utf8(output.stderr).unwrap();
+    assert!(error.contains("line 4: the transaction was rolled back: a line of it failed"), "{error}");
+    folder.fails("get vertex 9 --store store", 3, &["no vertex 9"]);
+    folder.json("get vertex 8 --store store");
+}
+
+#[test]
+fn what_does_not_go_together_with_a_transaction_is_refused() {
+    let folder = store();
+    for line in ["begin", "run wcc", "info", "checkpoint", "label add likes"] {
+        let (input, name) =
+            (format!("begin\n{line}\n"), line.trim_end_matches(" wcc").trim_end_matches(" likes"));
+        let output = folder.pipe("shell store", input).code(2).get_output().clone();
+        let error = String::from_utf8(output.stderr).unwrap();
+        let part = format!("line 2: {name}: a transaction is open; commit or rollback");
+        assert!(error.contains(&part) && error.contains("the open transaction was rolled back"), "{error}");
+    }
+    for line in ["commit", "rollback"] {
+        folder.pipe_fails(
+            "shell store",
+            format!("{line}\n"),
+            &["line 1: ", "no transaction is open", "begin"],
+        );
+    }
+    for line in ["begin", "checkpoint"] {
+        folder.pipe_fails("shell store --read-only", format!("{line}\n"), &["the shell is read-only"]);
+    }
+}
+
+#[test]
+fn a_transaction_that_the_graph_refuses_is_rolled_back() {
+    let folder = Folder::new();
+    let options = hedgerow::GraphOptions::new().strict(true);
+    options.create(folder.path("store")).unwrap().close().unwrap();
+    let output =
+        folder.pipe("shell store", "begin\nput vertex 1\nput edge 1 2\ncommit\n").get_output().clone();
+    let error = String::from_utf8(output.stderr).unwrap();
+    assert!(error.contains("line 4: the transaction was rolled back: there is no vertex 2"), "{error}");
+    folder.fails("get vertex 1 --store store", 3, &["no vertex 1"]);
+}
+
 #[test]
 fn a_line_that_is_not_text_is_refused() {
     let folder = store();
@@ -281,6 +395,20 @@ mod in_a_terminal {
         let shown = typed(&folder, &[(PROMPT, "\u{10}\r"), (PROMPT, "quit\r")]);
         assert!(shown.contains("\n2\r\n"), "{shown}");
         folder.json("get vertex 7 --store store");
+    }
+
+    #[test]
+    fn the_prompt_shows_that_a_transaction_is_open() {
+        let folder = store();
+        let lines =
+            ["beg\t\r", "put vertex 7\r", "get vertex 99\r", "com\t\r", "begin\r", "put vertex 8\r", "\u{4}"];
+        let shown = typed(&folder, &lines.map(|line| (PROMPT, line)));
+        for part in ["store (transaction)> ", "no vertex 99", "transaction committed: 1 vertex added"] {
+            assert!(shown.contains(part), "{part:?} is not in {shown}");
+        }
+        assert!(shown.contains("note: the open transaction was rolled back"), "{shown}");
+        folder.json("get vertex 7 --store store");
+        folder.fails("get vertex 8 --store store", 3, &["no vertex 8"]);
     }
 
     #[test]

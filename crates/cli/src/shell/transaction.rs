@@ -1,0 +1,107 @@
+//! The transaction that `begin` opens in a shell.
+
+use crate::console::Console;
+use crate::error::{CliError, StoredError};
+use crate::objects::Writing;
+use crate::text;
+use hedgerow::WriteTxn;
+use serde::Serialize;
+use std::path::Path;
+
+/// An open transaction. Dropping it rolls it back.
+#[derive(Debug)]
+pub struct OpenTransaction {
+    changes: WriteTxn,
+    /// Whether a line failed since it began, in a shell that goes on.
+    is_incomplete: bool,
+}
+
+#[derive(Debug, Serialize)]
+struct Begun {
+    store: String,
+    /// The commit whose state it reads.
+    began_at: u64,
+}
+
+#[derive(Debug, Serialize)]
+struct Committed {
+    store: String,
+    changed: bool,
+    edges_added: u64,
+    edges_deleted: u64,
+    vertices_added: u64,
+    vertices_deleted: u64,
+    timestamp: u64,
+    durability: &'static str,
+}
+
+#[derive(Debug, Serialize)]
+struct RolledBack {
+    store: String,
+    rolled_back: bool,
+}
+
+impl OpenTransaction {
+    /// Begins a transaction on the newest state.
+    pub fn begin(writing: &Writing<'_>, console: &Console) -> Result<Self, CliError> {
+        let changes = writing.graph.begin().map_err(StoredError::from)?;
+        let begun = Begun { store: writing.store.display().to_string(), began_at: changes.began_at().0 };
+        console.summarize(None, &begun, |_| "transaction begun\n".to_owned())?;
+        Ok(OpenTransaction { changes, is_incomplete: false })
+    }
+
+    /// Its state, and where changes are staged.
+    pub fn changes(&self) -> &WriteTxn {
+        &self.changes
+    }
+
+    /// Notes that a line failed, so that it cannot be committed.
+    pub fn line_failed(&mut self) {
+        self.is_incomplete = true;
+    }
+
+    /// Commits it. If that fails, it is rolled back.
+    pub fn commit(self, writing: &Writing<'_>, console: &Console) -> Result<(), CliError> {
+        if self.is_incomplete {
+            return Err(CliError::IncompleteTransaction);
+        }
+        let commit = self.changes.commit().map_err(|error| CliError::RolledBack(error.into()))?;
+        let committed = Committed {
+            store: writing.store.display().to_string(),
+            changed: commit.changed,
+            edges_added: commit.edges_added.at_least(),
+            edges_deleted: commit.edges_removed.at_least(),
+            vertices_added: commit.vertices_added,
+            vertices_deleted: commit.vertices_removed,
+            timestamp: commit.at.0,
+            durability: writing.durability.name(),
+        };
+        console.summarize(None, &committed, Committed::in_words)
+    }
+
+    /// Drops its changes.
+    pub fn roll_back(self, store: &Path, console: &Console) -> Result<(), CliError> {
+        let rolled_back = RolledBack { store: store.display().to_string(), rolled_back: true };
+        console.summarize(None, &rolled_back, |_| "transaction rolled back\n".to_owned())
+    }
+}
+
+impl Committed {
+    fn in_words(&self) -> String {
+        if !self.changed {
+            return "transaction committed: nothing changed\n".to_owned();
+        }
+        let counts = [
+            (self.vertices_added, "vertex added", "vertices added"),
+            (self.vertices_deleted, "vertex deleted", "vertices deleted"),
+            (self.edges_added, "edge added", "edges added"),
+            (self.edges_deleted, "edge deleted", "edges deleted"),
+        ];
+        let counted = counts.iter().filter(|(count, ..)| *count > 0);
+        let counted: Vec<_> = counted.map(|(count, one, many)| text::counted(*count, one, many)).collect();
+        match counted.is_empty() {
+            true => "transaction committed\n".to_owned(),
+            false => format!("transaction committed: {}\n", counted.join(", ")),
+        }
+    }
+}
