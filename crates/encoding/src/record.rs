@@ -12,7 +12,7 @@ pub fn encode_record(record: &Record) -> Vec<u8> {
     let content = |value: &Value| match value {
         Value::String(text) => text.len(),
         Value::Bytes(content) => content.len(),
-        Value::Null | Value::Bool(_) | Value::I64(_) | Value::F64(_) | Value::Timestamp(_) => 0,
+        _ => 0,
     };
     // Nearly always enough, so that the buffer does not grow.
     let capacity = 1 + record.values().iter().map(|value| 10 + content(value)).sum::<usize>();
@@ -105,6 +105,7 @@ const STRING: u8 = 5;
 /// The tag of a value of type bytes.
 pub const BYTES: u8 = 6;
 const TIMESTAMP: u8 = 7;
+const U64: u8 = 8;
 
 /// Appends a value.
 pub fn encode_value(bytes: &mut Vec<u8>, value: &Value) {
@@ -113,6 +114,7 @@ pub fn encode_value(bytes: &mut Vec<u8>, value: &Value) {
         Value::Bool(false) => FALSE,
         Value::Bool(true) => TRUE,
         Value::I64(_) => I64,
+        Value::U64(_) => U64,
         Value::F64(_) => F64,
         Value::String(_) => STRING,
         Value::Bytes(_) => BYTES,
@@ -122,6 +124,7 @@ pub fn encode_value(bytes: &mut Vec<u8>, value: &Value) {
     match value {
         Value::Null | Value::Bool(_) => {}
         Value::I64(number) | Value::Timestamp(number) => put_signed(bytes, *number),
+        Value::U64(number) => put_varint(bytes, *number),
         Value::F64(number) => bytes.extend(number.to_bits().to_le_bytes()),
         Value::String(text) => put_bytes(bytes, text.as_bytes()),
         Value::Bytes(content) => put_bytes(bytes, content),
@@ -134,6 +137,7 @@ fn skip_value(reader: &mut Reader<'_>) -> Result<(), DecodeError> {
     match reader.byte()? {
         NULL | FALSE | TRUE => Ok(()),
         I64 | TIMESTAMP => reader.signed().map(drop),
+        U64 => reader.varint().map(drop),
         F64 => reader.array::<8>().map(drop),
         STRING | BYTES => reader.bytes().map(drop),
         _ => Err(reader.error("an unknown type of value")),
@@ -152,6 +156,7 @@ fn decode_value_ref<'b>(reader: &mut Reader<'b>) -> Result<ValueRef<'b>, DecodeE
         FALSE => ValueRef::Bool(false),
         TRUE => ValueRef::Bool(true),
         I64 => ValueRef::I64(reader.signed()?),
+        U64 => ValueRef::U64(reader.varint()?),
         F64 => ValueRef::F64(f64::from_bits(u64::from_le_bytes(reader.array()?))),
         STRING => ValueRef::String(reader.text()?),
         BYTES => ValueRef::Bytes(reader.bytes()?),
@@ -170,6 +175,7 @@ mod tests {
             Just(Value::Null),
             any::<bool>().prop_map(Value::Bool),
             any::<i64>().prop_map(Value::I64),
+            prop_oneof![any::<u64>(), Just(u64::MAX), Just(1 << 63)].prop_map(Value::U64),
             (-1e9..1e9).prop_map(Value::F64),
             ".{0,9}".prop_map(|text| Value::String(text.into())),
             any::<Vec<u8>>().prop_map(|bytes| Value::Bytes(bytes.into())),

@@ -16,6 +16,7 @@ struct Everything {
     big: i64,
     small: i32,
     natural: u32,
+    unsigned: u64,
     double: f64,
     single: f32,
     text: String,
@@ -32,6 +33,7 @@ fn everything() -> Everything {
         big: i64::MIN,
         small: -3,
         natural: u32::MAX,
+        unsigned: u64::MAX - 1,
         double: 0.5,
         single: 0.25,
         text: "text".to_owned(),
@@ -266,4 +268,50 @@ fn handles_go_to_any_thread() {
     fn is_error<T: std::error::Error + Send + Sync + 'static>() {}
     is_error::<Error>();
     is_error::<hedgerow::StreamError>();
+}
+
+#[derive(Properties, Clone, Debug, PartialEq)]
+struct Counted {
+    count: u64,
+    most: Option<u64>,
+}
+
+/// Unsigned properties keep numbers that no signed one holds, in memory, in logs and in checkpoints.
+#[test]
+fn unsigned_properties_are_kept_in_stores() {
+    let large = [0, 1, i64::MAX as u64, 1 << 63, u64::MAX];
+    let counted = |count: u64| Counted { count, most: (count > 1).then_some(count) };
+    for engine in [EngineKind::Rapid, EngineKind::Tel] {
+        let folder = tempfile::tempdir().unwrap();
+        let version_of_manifest = || std::fs::read(folder.path().join("MANIFEST")).unwrap()[8];
+        let graph = GraphOptions::new().engine(engine).label::<()>("knows").create(folder.path()).unwrap();
+        assert_eq!(version_of_manifest(), 2, "as before there were any");
+        let counts = graph.add_label::<Counted>("counts").unwrap();
+        assert_eq!(version_of_manifest(), 3);
+        let edges: Vec<_> = (0..).zip(large).map(|(from, count)| (from, 9_u64, counted(count))).collect();
+        graph.put_each(counts, &edges[..2]).unwrap();
+        graph.ingest_records(counts, &edges[2..]).unwrap();
+        let check = |graph: &Graph| {
+            for (from, to, expected) in &edges {
+                assert_eq!(graph.get_edge(counts, from, to).unwrap().as_ref(), Some(expected));
+            }
+        };
+        check(&graph);
+        let next = EdgeUpdate::upsert().set("count", 5_u64).only_if("count", u64::MAX);
+        assert!(!graph.update_edge(counts, 3, 9, &next).unwrap().held);
+        let signed = graph.update_edge(counts, 3, 9, &EdgeUpdate::upsert().set("count", 5_i64));
+        let refused = signed.unwrap_err();
+        assert_eq!(refused.kind(), ErrorKind::InvalidInput);
+        assert!(refused.to_string().contains("u64"), "{refused}");
+        graph.close().unwrap();
+        let graph = GraphOptions::new().open(folder.path()).unwrap();
+        check(&graph);
+        graph.checkpoint(&Default::default()).unwrap();
+        graph.close().unwrap();
+        let graph = GraphOptions::new().open(folder.path()).unwrap();
+        check(&graph);
+        assert!(graph.update_edge(counts, 4, 9, &next).unwrap().held);
+        let record = graph.get_edge::<Record>(counts.id(), 4, 9).unwrap().unwrap();
+        assert_eq!((record.values()[0].as_u64(), record.values()[0].as_i64()), (Some(5), None));
+    }
 }

@@ -10,6 +10,8 @@ pub enum ValueType {
     Bool,
     /// A signed 64-bit integer.
     I64,
+    /// An unsigned 64-bit integer.
+    U64,
     /// A 64-bit float.
     F64,
     /// UTF-8 text.
@@ -26,9 +28,10 @@ pub enum ValueType {
 
 impl ValueType {
     /// All types whose values can be set.
-    pub const ALL: [ValueType; 6] = [
+    pub const ALL: [ValueType; 7] = [
         ValueType::Bool,
         ValueType::I64,
+        ValueType::U64,
         ValueType::F64,
         ValueType::String,
         ValueType::Bytes,
@@ -37,7 +40,7 @@ impl ValueType {
 }
 
 crate::names!(ValueType, "type of properties":
-    Bool => "bool", I64 => "i64", F64 => "f64", String => "string", Bytes => "bytes",
+    Bool => "bool", I64 => "i64", U64 => "u64", F64 => "f64", String => "string", Bytes => "bytes",
     Timestamp => "timestamp", Version => "version");
 
 /// The value of a property.
@@ -49,6 +52,8 @@ pub enum Value {
     Bool(bool),
     /// A signed 64-bit integer.
     I64(i64),
+    /// An unsigned 64-bit integer.
+    U64(u64),
     /// A 64-bit float.
     F64(f64),
     /// UTF-8 text.
@@ -68,6 +73,8 @@ pub enum ValueRef<'v> {
     Bool(bool),
     /// A signed 64-bit integer.
     I64(i64),
+    /// An unsigned 64-bit integer.
+    U64(u64),
     /// A 64-bit float.
     F64(f64),
     /// UTF-8 text.
@@ -84,6 +91,7 @@ impl From<ValueRef<'_>> for Value {
             ValueRef::Null => Value::Null,
             ValueRef::Bool(value) => Value::Bool(value),
             ValueRef::I64(value) => Value::I64(value),
+            ValueRef::U64(value) => Value::U64(value),
             ValueRef::F64(value) => Value::F64(value),
             ValueRef::String(text) => Value::String(text.into()),
             ValueRef::Bytes(bytes) => Value::Bytes(bytes.into()),
@@ -101,6 +109,7 @@ impl serde::Serialize for Value {
             Value::Null => serializer.serialize_unit(),
             Value::Bool(truth) => serializer.serialize_bool(*truth),
             Value::I64(number) | Value::Timestamp(number) => serializer.serialize_i64(*number),
+            Value::U64(number) => serializer.serialize_u64(*number),
             Value::F64(number) => serializer.serialize_f64(*number),
             Value::String(text) => serializer.serialize_str(text),
             Value::Bytes(bytes) => serializer.serialize_bytes(bytes),
@@ -116,6 +125,7 @@ impl Value {
             Value::Null => None,
             Value::Bool(_) => Some(ValueType::Bool),
             Value::I64(_) => Some(ValueType::I64),
+            Value::U64(_) => Some(ValueType::U64),
             Value::F64(_) => Some(ValueType::F64),
             Value::String(_) => Some(ValueType::String),
             Value::Bytes(_) => Some(ValueType::Bytes),
@@ -133,6 +143,12 @@ impl Value {
     #[must_use]
     pub fn as_i64(&self) -> Option<i64> {
         if let Value::I64(number) = self { Some(*number) } else { None }
+    }
+
+    /// The number of a [`Value::U64`]; `None` for any other.
+    #[must_use]
+    pub fn as_u64(&self) -> Option<u64> {
+        if let Value::U64(number) = self { Some(*number) } else { None }
     }
 
     /// The number of a [`Value::F64`]; `None` for any other.
@@ -180,7 +196,7 @@ macro_rules! into_value {
     };
 }
 
-into_value!(bool => Bool, i64 => I64, i32 => I64, u32 => I64, f64 => F64, f32 => F64, &str => String, String => String, &[u8] => Bytes, Vec<u8> => Bytes);
+into_value!(bool => Bool, i64 => I64, i32 => I64, u32 => I64, u64 => U64, f64 => F64, f32 => F64, &str => String, String => String, &[u8] => Bytes, Vec<u8> => Bytes);
 
 impl<T: Into<Value>> From<Option<T>> for Value {
     /// The value, or null.

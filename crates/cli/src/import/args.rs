@@ -54,8 +54,8 @@ pub struct ImportArgs {
     pub reverse: bool,
     /// The labels of a new store, separated by commas, each NAME, or NAME:TYPE with the type of its
     /// values: u32, u64, i64, f32 or f64, or NAME:PROPERTY=TYPE+PROPERTY=TYPE with the properties
-    /// of its records: bool, i64, f64, string, bytes or timestamp, with ! after the type if each
-    /// edge must have it, or version, which counts the changes of an edge; a first property KEY=key
+    /// of its records: bool, i64, u64, f64, string, bytes or timestamp, with ! after the type if
+    /// each edge must have it, or version, which counts the changes of an edge; a first property KEY=key
     /// lets edges be parallel, distinguished by that number [default: the one of --label, or edge]
     #[arg(long, value_name = "LABELS", value_delimiter = ',', value_parser = label)]
     pub labels: Vec<LabelSchema>,

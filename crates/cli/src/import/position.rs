@@ -166,6 +166,7 @@ fn put_record(record: &Record, bytes: &mut Vec<u8>) {
             Value::Null => bytes.push(0),
             Value::Bool(truth) => bytes.extend([1, u8::from(*truth)]),
             Value::I64(number) | Value::Timestamp(number) => put(2, &number.to_le_bytes(), bytes),
+            Value::U64(number) => put(6, &number.to_le_bytes(), bytes),
             Value::F64(number) => put(3, &number.to_bits().to_le_bytes(), bytes),
             Value::String(text) => put(4, text.as_bytes(), bytes),
             Value::Bytes(value) => put(5, value, bytes),

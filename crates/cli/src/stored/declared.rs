@@ -48,7 +48,7 @@ pub fn property(text: &str) -> Result<Field, String> {
     let value_type = types.find(|value_type| value_type.name() == name_of_type);
     let value_type = value_type.ok_or_else(|| {
         format!(
-            "{name_of_type:?} is no type of properties: expected bool, i64, f64, string, bytes, timestamp or version, or \
+            "{name_of_type:?} is no type of properties: expected bool, i64, u64, f64, string, bytes, timestamp or version, or \
              key for the first of a label whose edges may be parallel"
         )
     })?;

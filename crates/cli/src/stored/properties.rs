@@ -64,6 +64,7 @@ impl Serialize for Property {
                 Value::Null => serializer.serialize_unit(),
                 Value::Bool(value) => serializer.serialize_bool(*value),
                 Value::I64(value) | Value::Timestamp(value) => serializer.serialize_i64(*value),
+                Value::U64(value) => serializer.serialize_u64(*value),
                 Value::F64(value) => float::serialize(value, serializer),
                 Value::String(text) => serializer.serialize_str(text),
                 Value::Bytes(bytes) => serializer.serialize_str(&hexadecimal(bytes)),
@@ -93,6 +94,7 @@ mod tests {
         for (text, value_type, json, shown) in [
             ("true", ValueType::Bool, "true", "true"),
             ("-3", ValueType::I64, "-3", "-3"),
+            ("18446744073709551615", ValueType::U64, "18446744073709551615", "18446744073709551615"),
             ("0.5", ValueType::F64, "0.5", "0.5"),
             ("-Infinity", ValueType::F64, "\"-Infinity\"", "-Infinity"),
             ("NaN", ValueType::F64, "\"NaN\"", "NaN"),

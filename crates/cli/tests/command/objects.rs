@@ -233,7 +233,7 @@ fn edges_with_records_are_put_changed_and_read() {
         (
             "import knows --store other --labels pays:amount=money",
             2,
-            ["\"money\"", "expected bool, i64, f64"],
+            ["\"money\"", "expected bool, i64, u64, f64"],
         ),
     ] {
         folder.fails(command, code, &parts);

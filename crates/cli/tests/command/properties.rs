@@ -38,6 +38,43 @@ fn edges_of_a_csv_file_with_a_header_are_imported_with_their_properties() {
     assert_eq!(folder.json("info store")["edges"], 3);
 }
 
+/// Numbers that only unsigned integers hold come back from files, commands and stores as they went in.
+#[test]
+fn unsigned_properties_are_whole_numbers_up_to_their_largest() {
+    let csv = "source,destination,amount\n1,2,18446744073709551615\n2,3,9223372036854775808\n3,4,0\n";
+    let folder = Folder::with("pays.csv", csv);
+    folder.json("import pays.csv --store store --labels pays:amount=u64! --vertex-properties age=u64");
+    let amounts = || {
+        [1, 2, 3].map(|from| folder.json(&format!("neighbors {from} --store store"))["neighbors"][0]["properties"]["amount"].clone())
+    };
+    assert_eq!(amounts(), [json!(u64::MAX), json!(1_u64 << 63), json!(0)]);
+    folder.json("export store --output out.csv");
+    let exported = folder.read("out.csv");
+    assert_eq!(exported.lines().skip(1).collect::<Vec<_>>(), csv.lines().skip(1).collect::<Vec<_>>());
+    folder.json("export store --output out.jsonl");
+    let lines = folder.read("out.jsonl");
+    assert!(lines.contains("\"amount\":18446744073709551615"), "{lines}");
+    folder.json("import out.jsonl --store again --labels pays:amount=u64!");
+    folder.json("export again --output again.csv");
+    assert_eq!(folder.read("again.csv"), exported);
+
+    folder.json("put edge 3 4 --store store --property amount=18446744073709551614 --only-if amount=0");
+    folder.json("put vertex 1 --store store --property age=18446744073709551615");
+    assert_eq!(folder.text("get edge 3 4 --store store"), "3 4 amount=18446744073709551614\n");
+    assert_eq!(folder.json("get vertex 1 --store store")["properties"]["age"], json!(u64::MAX));
+    folder.json("checkpoint store");
+    assert_eq!(folder.text("get edge 1 2 --store store"), "1 2 amount=18446744073709551615\n");
+    let schema = folder.text("schema store");
+    assert!(schema.contains("amount") && schema.contains("u64"), "{schema}");
+    let expected = "a whole number from 0 to 18446744073709551615 (u64)";
+    for wrong in ["-1", "18446744073709551616", "1.5"] {
+        folder.fails(&format!("put edge 1 2 --store store --property amount={wrong}"), 2, &[expected]);
+        folder.write("wrong.csv", format!("source,destination,amount\n5,6,{wrong}\n"));
+        folder.fails("import wrong.csv --store store", 3, &["wrong.csv:2", expected]);
+    }
+    folder.fails("neighbors 1 --store store --newest 1 --by amount", 2, &["timestamp or i64"]);
+}
+
 #[test]
 fn json_lines_and_vertices_with_properties_are_imported_from_compressed_files_and_pipes() {
     let lines = "{\"from\":\"anna b\",\"to\":\"ben\",\"at\":\"2026-01-31T12:00:00.5Z\",\"raw\":\"00ff\"}\n\
@@ -83,6 +120,7 @@ fn records() -> Vec<Vec<Value>> {
         vec![
             Value::Bool(truth),
             Value::I64(whole),
+            Value::U64(whole.cast_unsigned()),
             Value::F64(float),
             Value::from(text),
             Value::from(bytes),
@@ -96,7 +134,7 @@ fn records() -> Vec<Vec<Value>> {
         record(true, -1, 0.1 + 0.2, "\0", &[34], 0),
         record(true, 1, f64::INFINITY, ",", &[44], 1),
         record(true, 1, 5e-324, "#", &[44], 1),
-        vec![Value::Null; 6],
+        vec![Value::Null; 7],
     ]
 }
 

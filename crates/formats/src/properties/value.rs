@@ -89,6 +89,7 @@ impl Cell<'_> {
         match value_type {
             ValueType::Bool => bare?.parse().ok().map(Value::Bool),
             ValueType::I64 | ValueType::Version => bare?.parse().ok().map(Value::I64),
+            ValueType::U64 => bare?.parse().ok().map(Value::U64),
             ValueType::F64 => match bare {
                 Some(bare) => f64::parse(bare).map(Value::F64),
                 // JSON has no other way to express these.
@@ -186,6 +187,7 @@ impl Kind {
                 match value_type {
                     ValueType::Bool => "true or false",
                     ValueType::I64 | ValueType::Version => return whole(i64::MIN, i64::MAX, self),
+                    ValueType::U64 => return whole(0, u64::MAX, self),
                     ValueType::F64 => "a number that 64-bit floats can hold",
                     ValueType::String => "text",
                     ValueType::Bytes => "bytes as pairs of hexadecimal digits",
@@ -243,6 +245,7 @@ impl Style {
             Value::Null => {}
             Value::Bool(truth) => push(truth, buffer),
             Value::I64(number) | Value::Timestamp(number) => push(number, buffer),
+            Value::U64(number) => push(number, buffer),
             Value::F64(number) => self.push_float(*number, number.is_finite(), buffer),
             Value::String(text) => self.push_text(text, buffer),
             Value::Bytes(bytes) => {
@@ -308,6 +311,7 @@ mod tests {
     fn fields_of_csv_are_what_their_type_says() {
         assert_eq!(csv("true", ValueType::Bool), Some(Value::Bool(true)));
         assert_eq!(csv("9223372036854775807", ValueType::I64), Some(Value::I64(i64::MAX)));
+        assert_eq!(csv("18446744073709551615", ValueType::U64), Some(Value::U64(u64::MAX)));
         assert_eq!(csv("1e-300", ValueType::F64), Some(Value::F64(1e-300)));
         assert_eq!(csv("-Infinity", ValueType::F64), Some(Value::F64(f64::NEG_INFINITY)));
         assert_eq!(csv("", ValueType::String), Some(Value::from("")));
@@ -317,6 +321,8 @@ mod tests {
             ("yes", ValueType::Bool),
             ("9223372036854775808", ValueType::I64),
             ("1.0", ValueType::I64),
+            ("18446744073709551616", ValueType::U64),
+            ("-1", ValueType::U64),
             ("1e999", ValueType::F64),
             ("", ValueType::F64),
             ("0", ValueType::Bytes),
@@ -331,12 +337,15 @@ mod tests {
     #[test]
     fn members_of_json_are_of_the_types_of_json() {
         assert_eq!(json("true", ValueType::Bool), Some(Value::Bool(true)));
+        assert_eq!(json("18446744073709551615", ValueType::U64), Some(Value::U64(u64::MAX)));
         assert_eq!(json("3", ValueType::F64), Some(Value::F64(3.0)));
         assert_eq!(json("\"Infinity\"", ValueType::F64), Some(Value::F64(f64::INFINITY)));
         assert_eq!(json("\"a\\u00fc\\n\"", ValueType::String), Some(Value::from("aü\n")));
         for (text, value_type) in [
             ("\"true\"", ValueType::Bool),
             ("\"3\"", ValueType::I64),
+            ("\"3\"", ValueType::U64),
+            ("1e3", ValueType::U64),
             ("3.5", ValueType::I64),
             ("\"3\"", ValueType::F64),
             ("true", ValueType::F64),

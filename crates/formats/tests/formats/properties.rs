@@ -74,6 +74,7 @@ fn value(value_type: ValueType) -> BoxedStrategy<Value> {
             .prop_map(Value::F64)
             .boxed(),
         ValueType::String => text.prop_map(|text: String| Value::from(text)).boxed(),
+        ValueType::U64 => any::<u64>().prop_map(Value::U64).boxed(),
         ValueType::Bytes => prop::collection::vec(any::<u8>(), 0..5).prop_map(Value::from).boxed(),
     };
     prop_oneof![1 => Just(Value::Null), 4 => not_null].boxed()

@@ -83,7 +83,7 @@ fn mismatch(property: &str, found: Option<&Value>, expected: ValueType) -> Strin
 
 /// A type that can be a field of a struct with [`Properties`].
 ///
-/// Implemented for `bool`, `i64`, `i32`, `u32`, `f64`, `f32`, `String`, `Vec<u8>`, [`SystemTime`],
+/// Implemented for `bool`, `i64`, `i32`, `u32`, `u64`, `f64`, `f32`, `String`, `Vec<u8>`, [`SystemTime`],
 /// [`Version`], and `Option`s of these.
 pub trait Property: Sized {
     /// The type of the property.
@@ -132,6 +132,7 @@ properties! {
     i64: I64, number => Some(*number), |number| Value::I64(*number);
     i32: I64, number => i32::try_from(*number).ok(), |number| Value::from(*number);
     u32: I64, number => u32::try_from(*number).ok(), |number| Value::from(*number);
+    u64: U64, number => Some(*number), |number| Value::U64(*number);
     f64: F64, number => Some(*number), |number| Value::F64(*number);
     f32: F64, number => Some(*number as f32), |number| Value::from(*number);
     String: String, text => Some(text.as_ref().to_owned()), |text| Value::from(text.as_str());

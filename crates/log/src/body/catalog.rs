@@ -13,7 +13,7 @@ const PARALLEL: u8 = 3;
 const COLUMNS: [ColumnType; 6] =
     [ColumnType::Unit, ColumnType::U32, ColumnType::U64, ColumnType::I64, ColumnType::F32, ColumnType::F64];
 
-const TYPES: [ValueType; 7] = [
+const TYPES: [ValueType; 8] = [
     ValueType::Bool,
     ValueType::I64,
     ValueType::F64,
@@ -21,7 +21,15 @@ const TYPES: [ValueType; 7] = [
     ValueType::Bytes,
     ValueType::Timestamp,
     ValueType::Version,
+    ValueType::U64,
 ];
+
+/// Whether a field of the catalog has a type that the first versions of the format do not know.
+pub(crate) fn has_newer_types(catalog: &Catalog) -> bool {
+    let of_edges = catalog.labels().iter().filter_map(|label| label.edges.record());
+    let mut fields = of_edges.chain([catalog.vertices()]).flat_map(|schema| &schema.fields);
+    fields.any(|field| field.value_type == ValueType::U64)
+}
 
 /// The index of `one` in `all`, which contains it.
 fn number_of<T: PartialEq>(all: &[T], one: &T) -> u8 {

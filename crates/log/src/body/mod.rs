@@ -11,7 +11,7 @@ mod keys;
 mod tests;
 mod vertices;
 
-pub(crate) use catalog::{decode_catalog, encode_catalog};
+pub(crate) use catalog::{decode_catalog, encode_catalog, has_newer_types};
 
 use hedgerow_encoding::wire::{DecodeError, Reader, put_bytes};
 use hedgerow_model::{Catalog, EdgeChange, Effects, Key, LabelId, StoredEdge, Topology, VertexId};

@@ -1,6 +1,6 @@
 //! The manifest: lists what belongs to a store, in one small file that is replaced atomically.
 
-use crate::body::{decode_catalog, encode_catalog};
+use crate::body::{decode_catalog, encode_catalog, has_newer_types};
 use crate::checkpoint::CheckpointEntry;
 use crate::error::StoreError;
 use crate::files::{Access, FileError, FileOperation, FileSystem, HeldLock};
@@ -19,8 +19,11 @@ pub(crate) const MANIFEST: &str = "MANIFEST";
 const NEXT: &str = "MANIFEST.new";
 
 const MAGIC: &[u8; 8] = b"HEDGEMAN";
-/// The version that is written. All versions up to it can be read.
-const VERSION: u32 = 2;
+/// The newest version. All versions up to it can be read.
+const VERSION: u32 = 3;
+/// The first version with properties of type `u64`. Written only for a store that has some, so that
+/// older versions of this software read all others, and refuse these.
+const WITH_U64: u32 = 3;
 /// The first version with the lengths of segments and the newest durable commit.
 const WITH_LENGTHS: u32 = 2;
 /// The magic, the version, the length of what follows.
@@ -115,7 +118,8 @@ impl Manifest {
     pub fn encode(&self) -> Vec<u8> {
         let mut bytes = Vec::new();
         bytes.extend(MAGIC);
-        bytes.extend(VERSION.to_le_bytes());
+        let version = if has_newer_types(&self.options.catalog) { WITH_U64 } else { WITH_LENGTHS };
+        bytes.extend(version.to_le_bytes());
         bytes.extend([0; 4]);
         bytes.extend(self.store);
         put_varint(&mut bytes, self.generation);

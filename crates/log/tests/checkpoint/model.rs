@@ -255,6 +255,7 @@ fn value(value_type: ValueType, seed: u64) -> Value {
         ValueType::String => Value::String(format!("text {number} äöü").into()),
         ValueType::Bytes => Value::Bytes(number.to_le_bytes().into()),
         ValueType::Timestamp => Value::Timestamp(number as i64),
+        ValueType::U64 => Value::U64(number),
     }
 }
 

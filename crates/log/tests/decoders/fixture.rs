@@ -22,8 +22,9 @@ fn folder(version: u32) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/fixtures/version-{version}"))
 }
 
-fn catalog() -> Catalog {
-    let types = [
+/// The types of properties that a version of the manifest has.
+fn types(version: u32) -> Vec<ValueType> {
+    let mut types = vec![
         ValueType::Bool,
         ValueType::I64,
         ValueType::F64,
@@ -31,9 +32,13 @@ fn catalog() -> Catalog {
         ValueType::Bytes,
         ValueType::Timestamp,
     ];
-    let names = ["bool", "i64", "f64", "string", "bytes", "timestamp"];
-    let fields = names.iter().zip(types).map(|(name, value_type)| Field {
-        name: (*name).to_owned(),
+    types.extend((version >= 3).then_some(ValueType::U64));
+    types
+}
+
+fn catalog(version: u32) -> Catalog {
+    let fields = types(version).into_iter().map(|value_type| Field {
+        name: value_type.name().to_owned(),
         value_type,
         nullable: true,
     });
@@ -47,13 +52,13 @@ fn catalog() -> Catalog {
     Catalog::new(labels, vertices).unwrap()
 }
 
-fn options() -> StoreOptions {
+fn options(version: u32) -> StoreOptions {
     StoreOptions {
         engine: "rapid".to_owned(),
         keys: KeyKind::String,
         topology: Topology::Undirected,
         strict: true,
-        catalog: Catalog::default(),
+        catalog: if version >= 3 { catalog(version) } else { Catalog::default() },
     }
 }
 
@@ -76,8 +81,8 @@ fn edges(label: u16, edges: &[(u32, u32, Option<u64>)]) -> AdjacencyEffects {
 }
 
 /// The commits of the fixture, with everything that a body can contain.
-fn commits() -> Vec<LoggedCommit> {
-    let values = vec![
+fn commits(version: u32) -> Vec<LoggedCommit> {
+    let mut values = vec![
         Value::Bool(true),
         Value::I64(-5),
         Value::F64(1.5),
@@ -85,9 +90,10 @@ fn commits() -> Vec<LoggedCommit> {
         Value::Bytes([0, 255].into()),
         Value::Timestamp(1_700_000_000_000_000),
     ];
+    values.extend((version >= 3).then_some(Value::U64(u64::MAX)));
     let put =
         |number, values| VertexEffect { vertex: id(number), change: VertexChange::Put(Record::new(values)) };
-    let nulls = || vec![Value::Null; 6];
+    let nulls = || vec![Value::Null; types(version).len()];
     let first = LoggedCommit {
         effects: Effects {
             vertices: vec![put(0, values), put(1, nulls()), put(300, nulls())],
@@ -95,7 +101,7 @@ fn commits() -> Vec<LoggedCommit> {
             ..Effects::default()
         },
         keys: vec![(id(0), "zero".into()), (id(1), "".into()), (id(300), "three hundred".into())],
-        catalog: Some(catalog()),
+        catalog: Some(catalog(version)),
         ..LoggedCommit::default()
     };
     let second = LoggedCommit {
@@ -149,16 +155,28 @@ fn body(commit: &LoggedCommit) -> Body {
 
 #[test]
 fn version_1_is_read() {
-    let manifest = read(folder(1));
+    let manifest = read(1);
     assert_eq!(manifest.durable, CommitTimestamp::ZERO);
     assert!(manifest.segments.iter().all(|segment| segment.length == 0));
 }
 
 #[test]
 fn version_2_is_read() {
-    let manifest = read(folder(2));
+    let manifest = read(2);
     assert_eq!(manifest.durable, CommitTimestamp(15));
     assert!(manifest.segments.iter().all(|segment| segment.length == SEGMENT_BYTES));
+}
+
+/// What has no properties of type `u64` is written as before there were any.
+#[test]
+fn version_3_has_unsigned_properties_and_is_written_only_for_them() {
+    let manifest = read(3);
+    assert_eq!(manifest.durable, CommitTimestamp(15));
+    for version in [2_u8, 3] {
+        let bytes = std::fs::read(folder(version.into()).join("MANIFEST")).unwrap();
+        assert_eq!(bytes[8], version);
+        assert_eq!(Manifest::decode(&bytes, Path::new("MANIFEST")).unwrap().encode(), bytes);
+    }
 }
 
 /// Without its last segment a store of version 2 is damaged; with version 1 that cannot be
@@ -184,11 +202,11 @@ fn version_2_says_what_was_durable() {
 }
 
 /// Reads a store with the commits above.
-fn read(folder: PathBuf) -> Manifest {
-    let files: Arc<dyn FileSystem> = Arc::new(RealFiles::read_only(folder));
+fn read(version: u32) -> Manifest {
+    let files: Arc<dyn FileSystem> = Arc::new(RealFiles::read_only(folder(version)));
     let store = Store::open_read_only(files).unwrap();
     let manifest = store.manifest();
-    assert_eq!((manifest.store, &manifest.options), (STORE, &options()));
+    assert_eq!((manifest.store, &manifest.options), (STORE, &options(version)));
     assert_eq!(
         manifest.checkpoint,
         Some(CheckpointEntry { number: 1, at: CommitTimestamp(3), length: 12_345 })
@@ -199,7 +217,7 @@ fn read(folder: PathBuf) -> Manifest {
         (CommitTimestamp(4), Some(CommitTimestamp(2)))
     );
     assert_eq!(manifest.segments.iter().filter(|segment| segment.sealed.is_some()).count(), 2);
-    let mut expected = (1..).map(CommitTimestamp).zip(commits());
+    let mut expected = (1..).map(CommitTimestamp).zip(commits(version));
     let replayed = store.replay(CommitTimestamp::ZERO, |record, _| {
         let commit = LoggedCommit::decode(record.body, Topology::Undirected).unwrap();
         assert_eq!(Some((record.at, commit)), expected.next());
@@ -217,12 +235,12 @@ fn read(folder: PathBuf) -> Manifest {
 fn later_versions_are_named() {
     let read = |name: &str| std::fs::read(folder(2).join(name)).unwrap();
     let mut manifest = read("MANIFEST");
-    manifest[8] = 3;
+    manifest[8] = 4;
     let content = manifest.len() - 4;
     let checksum = crc32c::crc32c(&manifest[..content]).to_le_bytes();
     manifest[content..].copy_from_slice(&checksum);
     let refused = Manifest::decode(&manifest, Path::new("MANIFEST"));
-    assert!(matches!(refused, Err(StoreError::NewerFormat { version: 3, .. })), "{refused:?}");
+    assert!(matches!(refused, Err(StoreError::NewerFormat { version: 4, .. })), "{refused:?}");
 
     let mut segment = read("log-0000000001");
     segment[8] = 2;
@@ -243,12 +261,12 @@ fn later_versions_are_named() {
 #[test]
 #[ignore = "writes files of the project"]
 fn write_fixture_and_seeds() {
-    let (folder, version) = (folder(2), "version-2");
+    let (folder, version) = (folder(3), "version-3");
     let files: Arc<dyn FileSystem> = Arc::new(RealFiles::new(&folder));
-    let store = Store::create(Arc::clone(&files), options(), STORE).unwrap();
+    let store = Store::create(Arc::clone(&files), options(3), STORE).unwrap();
     let log_options = LogOptions { segment_bytes: SEGMENT_BYTES, ..LogOptions::default() };
     let log = Log::start(store, &Recovered::default(), log_options).unwrap();
-    for (at, commit) in (1..).map(CommitTimestamp).zip(commits()) {
+    for (at, commit) in (1..).map(CommitTimestamp).zip(commits(3)) {
         let appended = log.append(at, wall_clock(at), &mut body(&commit)).unwrap();
         let durability = if at.0 % 2 == 0 { Durability::Sync } else { Durability::None };
         if durability == Durability::Sync || at.0 == 15 {
