@@ -288,12 +288,14 @@ pub(crate) enum Reason {
 
 /// An option that cannot be changed differs from what the manifest at `path` says.
 #[derive(Debug, thiserror::Error)]
-#[error("the {what} of this store, as {} says, is {stored}, not {asked}; open it with {stored}", path.display())]
+#[error("the {what} of this store, as {} says, is {stored}, not {asked}; open it with {stored}{hint}", path.display())]
 pub(crate) struct OtherOption {
     pub(crate) path: PathBuf,
     pub(crate) what: &'static str,
     pub(crate) stored: String,
     pub(crate) asked: String,
+    /// What else can be done, after a comma.
+    pub(crate) hint: &'static str,
 }
 
 /// The edges of a label cannot be read as a type.

@@ -44,20 +44,23 @@
 //! graph.put_edge_with(rates, "ann", "bob", 4.5)?;
 //! graph.put_edge_with(pays, "ann", "bob", Payment { amount: 9.5, note: Some("rent".into()) })?;
 //!
-//! // Many edges in one commit, or each in its own; `ingest_records` for edges with records.
+//! // Many edges in one commit (`ingest_records` if they have records), or each in its own.
 //! graph.ingest(knows, &[("bob", "cid"), ("cid", "ann")])?;
 //! graph.put_each(rates, &[("cid", "dan", 3.0), ("dan", "ann", 5.0)])?;
+//! graph.put_each(pays, &[("cid", "dan", Payment { amount: 2.0, note: None })])?;
 //!
-//! // A transaction reads its own writes, is given up by an error, and is retried if another commit
-//! // came first.
-//! graph.transact(|transaction| {
+//! // A transaction reads its own writes, is given up by an error, is retried if another commit came
+//! // first, and returns what its closure returns.
+//! let corrected = graph.transact(|transaction| {
 //!     let Some(paid) = transaction.get_edge(pays, "ann", "bob")? else {
 //!         return Err(Error::other("nothing was paid"));
 //!     };
-//!     transaction.update_edge(pays, "ann", "bob", &EdgeUpdate::upsert().set("amount", paid.amount + 1.0))?;
+//!     let update = EdgeUpdate::upsert().set("amount", paid.amount + 1.0).only_if("note", "rent");
+//!     let updated = transaction.update_edge(pays, "ann", "bob", &update)?;
 //!     transaction.delete_edge(knows, "cid", "ann")?;
-//!     Ok(())
+//!     Ok(updated.held) // Whether the condition held.
 //! })?;
+//! assert!(corrected);
 //!
 //! // A snapshot never changes, and goes to any thread.
 //! let snapshot = graph.snapshot()?;
@@ -66,6 +69,14 @@
 //! for (to, payment) in snapshot.edges(pays, "ann")? {
 //!     println!("{to} got {} for {:?}", payment.amount, payment.note);
 //! }
+//! let paid = snapshot.with_edges(pays, |edges| { // Many look-ups in a row.
+//!     let mut sum = 0.0;
+//!     for (from, to) in [("ann", "bob"), ("ann", "cid"), ("cid", "dan")] {
+//!         sum += edges.get(from, to)?.map_or(0.0, |payment| payment.amount);
+//!     }
+//!     Ok(sum)
+//! })?;
+//! assert_eq!(paid, 12.5);
 //! for edge in snapshot.all_edges(rates)? {
 //!     let edge = edge?;
 //!     println!("{} gives {} {} points", edge.source, edge.destination, edge.data);
@@ -73,7 +84,9 @@
 //!
 //! // Analytics run on snapshots, while writers go on.
 //! let ranks = snapshot.run(PageRank::default().label(knows))?.ranks;
-//! for (person, rank) in snapshot.with_keys(&ranks)? {
+//! let mut ranked = snapshot.with_keys(&ranks)?; // A vector of keys and ranks.
+//! ranked.sort_by(|one, other| other.1.total_cmp(&one.1));
+//! for (person, rank) in ranked.iter().take(5) {
 //!     println!("{person}: {rank:.3}");
 //! }
 //!
@@ -83,8 +96,26 @@
 //!     other => drop(other?),
 //! }
 //! graph.close()?;
+//!
+//! // What a store is made of need not be said again.
+//! # drop(snapshot);
+//! let graph = Graph::open(&path)?;
+//! assert!(graph.contains_edge(graph.label::<()>("knows")?, "ann", "bob")?);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! The examples in the folder `examples` are whole programs: a fraud check in a transaction,
+//! analytics beside writers, past states, import and query, a kernel of one's own.
+//!
+//! Keys are integers ([`KeyKind::Number`], the default), text ([`KeyKind::String`]), or ids from 0
+//! that the application assigns ([`KeyKind::Dense`]). What [`GraphOptions`] do not name is taken
+//! from a store that is opened; what they name must be as it was made. Labels are added to a graph
+//! by [`Graph::add_label`].
+//!
+//! A property is a `bool`, `i64`, `i32`, `u32`, `u64`, `f64`, `f32`, `String`, `Vec<u8>`, a
+//! [`SystemTime`](std::time::SystemTime), which is **rounded down to microseconds**, a [`Version`],
+//! or an `Option` of these, if it may be null. An edge can also carry a single `u32`, `u64`, `i64`,
+//! `f32` or `f64`, which takes less memory and time than a record.
 //!
 //! # Where to look
 //!

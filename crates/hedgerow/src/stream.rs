@@ -7,6 +7,10 @@ use hedgerow_pipeline::Commits;
 
 /// An edge of a stream, [put](crate::Graph::put_each) or [deleted](crate::Graph::delete_each):
 /// `(source, destination)`, or `(source, destination, data)`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not an edge of a stream",
+    label = "neither `(key, key)` nor `(key, key, data)`"
+)]
 pub trait StreamEdge {
     /// What the edge carries: nothing, a number, a type with [`Properties`](crate::Properties), or a
     /// [`Record`](crate::Record).

@@ -84,7 +84,7 @@ fn mismatch(property: &str, found: Option<&Value>, expected: ValueType) -> Strin
 /// A type that can be a field of a struct with [`Properties`].
 ///
 /// Implemented for `bool`, `i64`, `i32`, `u32`, `u64`, `f64`, `f32`, `String`, `Vec<u8>`, [`SystemTime`],
-/// [`Version`], and `Option`s of these.
+/// [`Version`], and `Option`s of these. A [`SystemTime`] is rounded down to microseconds.
 pub trait Property: Sized {
     /// The type of the property.
     const TYPE: ValueType;

@@ -7,6 +7,8 @@ use hedgerow_model::{Catalog, ColumnType, EdgeSchema, LabelSchema, ParallelSchem
 use hedgerow_pipeline::Settings;
 use std::path::Path;
 
+const LABELS: &str = "list of labels";
+
 impl GraphOptions {
     /// What a store of this graph is made with.
     pub(super) fn of_new_store(&self) -> Result<StoreOptions, Error> {
@@ -43,12 +45,19 @@ impl GraphOptions {
             ("topology", both(&|options| topology(options.topology).to_owned())),
             ("kind of keys", both(&|options| options.keys.to_string())),
             ("strictness", both(&|options| if options.strict { "strict" } else { "not strict" }.to_owned())),
-            ("list of labels", both(&|options| labels(options.catalog.labels()))),
+            (LABELS, both(&|options| labels(options.catalog.labels()))),
             ("list of vertex properties", both(&|options| fields(options.catalog.vertices()))),
         ];
+        let (stored_labels, asked_labels) = (stored.catalog.labels(), asked.catalog.labels());
         for (what, (stored, asked)) in options {
             if stored != asked {
-                let other = OtherOption { path: path.to_owned(), what, stored, asked };
+                let more =
+                    asked_labels.len() > stored_labels.len() && asked_labels.starts_with(stored_labels);
+                let hint = match what {
+                    LABELS if more => ", and add the others by `Graph::add_label`",
+                    _ => "",
+                };
+                let other = OtherOption { path: path.to_owned(), what, stored, asked, hint };
                 return Err(Reason::OtherOption(Box::new(other)).into());
             }
         }
@@ -79,7 +88,7 @@ fn labels(labels: &[LabelSchema]) -> String {
 fn fields(schema: &RecordSchema) -> String {
     list(schema.fields.iter().map(|field| {
         let nullable = if field.nullable { "?" } else { "" };
-        format!("{:?}: {:?}{nullable}", field.name, field.value_type)
+        format!("{:?}: {}{nullable}", field.name, field.value_type)
     }))
 }
 

@@ -170,12 +170,12 @@ fn options_that_differ_are_named_with_both_sides() {
     refused(
         open(made().label_schema(another)),
         kind,
-        &["list of labels", manifest, "\"pays\": f64", "\"likes\": i64"],
+        &["list of labels", manifest, "\"pays\": f64", "\"likes\": i64", "`Graph::add_label`"],
     );
     refused(
         open(made().vertex_properties(RecordSchema::default())),
         kind,
-        &["list of vertex properties", manifest, "\"age\": I64?", "not []"],
+        &["list of vertex properties", manifest, "\"age\": i64?", "not []"],
     );
     // These may differ.
     let other = made().engine(EngineKind::Rapid).durability(Durability::None).threads(1);

@@ -20,6 +20,11 @@ use rayon::ThreadPool;
 use smallvec::SmallVec;
 
 /// An edge of a bulk ingest: `(source, destination)`, or `(source, destination, value)`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not an edge of a bulk ingest",
+    label = "neither `(key, key)` nor `(key, key, number)`",
+    note = "edges with records are ingested by `Graph::ingest_records`"
+)]
 pub trait BulkEdge: Sync {
     /// The type of the edge's value.
     type Value: Column;
