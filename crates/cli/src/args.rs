@@ -81,7 +81,7 @@ pub enum Command {
     Schema(SchemaArgs),
     /// List the labels of a store, or add some
     Label(LabelArgs),
-    /// Print the neighbors of a vertex in a store
+    /// Print the neighbors of a vertex in a store, in the order in which the vertices were made
     Neighbors(NeighborsArgs),
     /// Print a vertex or an edge in a store
     Get(GetArgs),

@@ -20,6 +20,9 @@ impl CliError {
             CliError::Output(error) => of_output(error),
             CliError::Stored(StoredError::Graph(error)) => of_store(error),
             CliError::Graph(error) => of_graph(error),
+            CliError::InLine { is_last: true, .. } => {
+                Some("the lines after it were not run; --keep-going goes on after a line that fails")
+            }
             CliError::Kronecker(_) => Some("that is --scale and --edge-factor"),
             CliError::Uniform(_) => Some("that is --vertices"),
             CliError::Stream(error) => Some(match error {

@@ -97,6 +97,9 @@ pub enum CliError {
         /// The file.
         path: PathBuf,
     },
+    /// A directory was named as the graph, and is not a store.
+    #[error("{}: this directory is not a store: `hedgerow import FILE --store DIR` makes one of a graph file", .0.display())]
+    NotAStore(PathBuf),
     /// An option for stores was given with a graph file.
     #[error("{option}: {} is a graph file, and the option is for stores; leave it out", path.display())]
     OnlyForStores {
@@ -170,6 +173,8 @@ pub enum CliError {
         number: u64,
         /// Why.
         cause: Box<CliError>,
+        /// Whether the shell stopped there.
+        is_last: bool,
     },
     /// Lines of the shell failed, which went on.
     #[error("{}, the first was line {first}", counted(*count, "line failed", "lines failed"))]
@@ -259,6 +264,7 @@ impl CliError {
             | CliError::NoPlaceForWeights(_) => 2,
             CliError::Input(_)
             | CliError::Stdin(_)
+            | CliError::NotAStore(_)
             | CliError::NoSuchVertex { .. }
             | CliError::EmptyGraph(_)
             | CliError::NoWeight { .. }
@@ -272,9 +278,9 @@ impl CliError {
         }
     }
 
-    /// The error of a line of the shell.
-    pub fn in_line(self, number: u64) -> Self {
-        CliError::InLine { number, cause: Box::new(self) }
+    /// The error of a line of the shell, which stops there or goes on.
+    pub fn in_line(self, number: u64, is_last: bool) -> Self {
+        CliError::InLine { number, cause: Box::new(self), is_last }
     }
 
     /// Whether the content of an input was refused after it had been parsed.

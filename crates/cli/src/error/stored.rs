@@ -59,12 +59,14 @@ pub enum StoredError {
         /// Why it cannot be.
         problem: String,
     },
-    /// A property cannot be set.
-    #[error("--property {given:?}: {problem}")]
+    /// A property cannot be set or compared.
+    #[error("{option} {given:?}: {problem}")]
     Property {
+        /// The option.
+        option: &'static str,
         /// What was given.
         given: String,
-        /// Why it cannot be set.
+        /// Why it cannot be.
         problem: String,
     },
     /// A kernel needs weights, and the store has none.

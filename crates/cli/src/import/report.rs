@@ -87,13 +87,20 @@ impl Imported {
         let values =
             self.values.as_ref().map_or("without values".into(), |column| format!("values of type {column}"));
         let rows = text::counted(self.rows, "row", "rows");
+        let repeated = match self.rows.saturating_sub(self.edges_added) {
+            0 => String::new(),
+            repeated => format!("; {}", text::counted(repeated, "repeats an edge", "repeat an edge")),
+        };
         let resumed = if self.resumed { ", from where the last import stopped" } else { "" };
         let mut table = vec![
             ("store", format!("{}, {}, {made} engine {}", self.store, self.topology, self.engine)),
             ("label", format!("{:?}, {values}", self.label)),
             ("vertices", format!("{}, {} of them new", count(self.vertices), count(self.vertices_added))),
             ("edges", format!("{}, {} of them new", count(self.edges), count(self.edges_added))),
-            ("imported", format!("{rows} in {}{resumed}", text::counted(self.commits, "commit", "commits"))),
+            (
+                "imported",
+                format!("{rows} in {}{resumed}{repeated}", text::counted(self.commits, "commit", "commits")),
+            ),
         ];
         if skipped.count > 0 {
             table.push(("skipped lines", describe_skipped(skipped)));

@@ -4,10 +4,9 @@ use crate::options::{MemoryArgs, threads};
 use crate::stored::args::StorePlace;
 use crate::stored::declared::label;
 use crate::stored::wait::WaitArgs;
-use clap::{Args, Subcommand};
+use clap::{ArgAction, Args, Subcommand};
 use hedgerow::LabelSchema;
 use std::num::NonZeroUsize;
-use std::path::PathBuf;
 
 const INFO_EXAMPLES: &str = "\
 Examples:
@@ -22,8 +21,8 @@ Examples:
 const LABEL_EXAMPLES: &str = "\
 Examples:
   hedgerow label list bank
-  hedgerow label add likes --store bank
-  hedgerow label add 'pays:number=key+amount=f64!+at=timestamp' --store bank";
+  hedgerow label add likes bank
+  hedgerow label add 'pays:number=key+amount=f64!+at=timestamp' bank";
 
 const CHECKPOINT_EXAMPLES: &str = "\
 Examples:
@@ -104,9 +103,8 @@ pub struct LabelListArgs {
 pub struct LabelAddArgs {
     #[command(flatten)]
     pub new: NewLabels,
-    /// The directory of the store
-    #[arg(long, value_name = "DIR")]
-    pub store: PathBuf,
+    #[command(flatten)]
+    pub place: StorePlace,
     #[command(flatten)]
     pub wait: WaitArgs,
     /// Print all labels of the store afterwards as JSON
@@ -118,7 +116,7 @@ pub struct LabelAddArgs {
 #[derive(Debug, Args)]
 pub struct NewLabels {
     /// The labels, separated by commas, as --labels of import takes them
-    #[arg(value_name = "LABELS", value_delimiter = ',', value_parser = label, required = true)]
+    #[arg(value_name = "LABELS", action = ArgAction::Set, num_args = 1, required = true, value_delimiter = ',', value_parser = label)]
     pub labels: Vec<LabelSchema>,
 }
 

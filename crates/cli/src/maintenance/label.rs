@@ -31,10 +31,11 @@ pub fn execute(args: &LabelArgs, console: &Console) -> Result<(), CliError> {
             list(&catalog_of(store)?, store, console)
         }
         LabelAction::Add(args) => {
+            let store = args.place.path();
             args.wait
-                .until_open(None, || store::add_labels(&args.store, &args.new.labels))
+                .until_open(None, || store::add_labels(store, &args.new.labels))
                 .map_err(StoredError::from)?;
-            added(&catalog_of(&args.store)?, &args.new, &args.store, console)
+            added(&catalog_of(store)?, &args.new, store, console)
         }
     }
 }

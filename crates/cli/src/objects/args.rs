@@ -5,46 +5,44 @@
 //! store open, `P` has no options.
 
 use crate::options::{At, at_least_one, time};
-use crate::stored::args::{ReadArgs, WriteArgs};
+use crate::stored::args::{ReadArgs, StorePlace, WriteArgs};
 use clap::{Args, Subcommand, ValueEnum};
 use hedgerow::{Direction, Newest};
 use std::num::NonZeroUsize;
 use std::ops::RangeInclusive;
-use std::path::PathBuf;
 
 const NEIGHBORS_EXAMPLES: &str = "\
 Examples:
-  hedgerow neighbors 30 --store wiki
-  hedgerow neighbors anna --store friends --label knows --direction in --limit 10 --json
-  hedgerow neighbors anna --store friends --label pays --newest 5 --since 2026-01-31T12:00:00Z
-  hedgerow neighbors 30 --store wiki --newest 10 --by commit
-  hedgerow neighbors anna --store bank --label pays --min-key 1000 --max-key 1999";
+  hedgerow neighbors 30 wiki
+  hedgerow neighbors anna friends --label knows --direction in --limit 10 --json
+  hedgerow neighbors anna friends --label pays --newest 5 --since 2026-01-31T12:00:00Z
+  hedgerow neighbors 30 wiki --newest 10 --by commit
+  hedgerow neighbors anna bank --label pays --min-key 1000 --max-key 1999";
 
 const GET_EXAMPLES: &str = "\
 Examples:
-  hedgerow get vertex 30 --store wiki
-  hedgerow get edge 30 3 --store wiki
-  hedgerow get edge anna ben --store bank --label pays --key 1001";
+  hedgerow get vertex 30 wiki
+  hedgerow get edge 30 3 wiki
+  hedgerow get edge anna ben bank --label pays --key 1001";
 
 const PUT_EXAMPLES: &str = "\
 Examples:
-  hedgerow put vertex anna --store friends --property age=31
-  hedgerow put edge anna ben --store friends --label knows --value 0.5
-  hedgerow put edge anna ben --store friends --label pays --property amount=9.5
-  hedgerow put edge anna ben --store bank --label pays --key 1001 --property amount=9.5";
+  hedgerow put vertex anna friends --property age=31
+  hedgerow put edge anna ben friends --label knows --value 0.5
+  hedgerow put edge anna ben friends --label pays --property amount=9.5
+  hedgerow put edge anna ben bank --label pays --key 1001 --property amount=9.5";
 
 const DELETE_EXAMPLES: &str = "\
 Examples:
-  hedgerow delete edge anna ben --store friends --label knows
-  hedgerow delete edge anna ben --store friends --label pays --only-if version=3
-  hedgerow delete vertex anna --store friends";
+  hedgerow delete edge anna ben friends --label knows
+  hedgerow delete edge anna ben friends --label pays --only-if version=3
+  hedgerow delete vertex anna friends";
 
 /// A store to read.
 #[derive(Debug, Args)]
 pub struct ReadPlace {
-    /// The directory of the store
-    #[arg(long, value_name = "DIR")]
-    pub store: PathBuf,
+    #[command(flatten)]
+    pub store: StorePlace,
     #[command(flatten)]
     pub read: ReadArgs,
     /// Print the result as JSON
@@ -55,9 +53,8 @@ pub struct ReadPlace {
 /// A store to write to.
 #[derive(Debug, Args)]
 pub struct WritePlace {
-    /// The directory of the store
-    #[arg(long, value_name = "DIR")]
-    pub store: PathBuf,
+    #[command(flatten)]
+    pub store: StorePlace,
     #[command(flatten)]
     pub write: WriteArgs,
     /// Print the result as JSON

@@ -54,8 +54,8 @@ struct Edge {
 /// Opens a store and prints a vertex or an edge.
 pub fn execute(args: &GetArgs, console: &Console) -> Result<(), CliError> {
     let place = args.object.place();
-    let state = stored::read(&place.store, &place.read, None, console)?;
-    get(&args.object, &Reading::of(&state, &place.store), console)
+    let state = stored::read(place.store.path(), &place.read, None, console)?;
+    get(&args.object, &Reading::of(&state, place.store.path()), console)
 }
 
 /// Prints a vertex or an edge.

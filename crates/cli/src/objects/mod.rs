@@ -67,15 +67,15 @@ impl<'a> NamedEdge<'a> {
         update: EdgeUpdate<'u>,
     ) -> Result<EdgeUpdate<'u>, StoredError> {
         args.only_if.iter().try_fold(update, |update, given| {
-            let (name, value) = self.property(given)?;
+            let (name, value) = self.property("--only-if", given)?;
             Ok(update.only_if(name, value))
         })
     }
 
-    /// Parses a property from the command line, `NAME=VALUE`.
-    fn property<'p>(&self, given: &'p str) -> Result<(&'p str, Value), StoredError> {
+    /// Parses a property that `option` gives, `NAME=VALUE`.
+    fn property<'p>(&self, option: &'static str, given: &'p str) -> Result<(&'p str, Value), StoredError> {
         let fields = self.schema.edges.record().map_or(&[][..], |schema| &schema.fields);
-        schema::named_property(given, fields, &format!("edges of the label {:?}", self.schema.name))
+        schema::named_property(option, given, fields, &format!("edges of the label {:?}", self.schema.name))
     }
 
     /// Updates the edge, or the parallel one with `key`.
@@ -187,7 +187,7 @@ impl<'a> Writing<'a> {
         console: &Console,
         change: impl FnOnce(&Writing<'_>) -> Result<(), CliError>,
     ) -> Result<(), CliError> {
-        let WritePlace { store, write, .. } = place;
+        let (store, write) = (place.store.path(), &place.write);
         let settings = |options: GraphOptions| options.durability(write.durability.durability());
         let graph = stored::open(store, settings, write.wait, console, None)?;
         let (durability, transaction) = (write.durability, None);

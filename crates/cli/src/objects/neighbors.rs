@@ -50,6 +50,7 @@ fn is_none(value: &EdgeNumber) -> bool {
 /// Opens a store and prints the neighbors.
 pub fn execute(args: &NeighborsArgs, console: &Console) -> Result<(), CliError> {
     let At { what, place: ReadPlace { store, read, .. } } = &args.neighbors;
+    let store = store.path();
     let made_with = store::manifest(store).map_err(StoredError::from)?.options;
     let asked = Asked::of(what, &made_with, store)?;
     let by_commit = asked.newest.as_ref().is_some_and(|newest| newest.by_commit);

@@ -68,10 +68,11 @@ fn vertex(args: &PutVertexArgs, writing: &Writing<'_>, console: &Console) -> Res
     let &Writing { graph, store, .. } = writing;
     let key = keys::parse("KEY", &args.vertex.key, graph.key_kind())?;
     let catalog = graph.catalog();
+    let fields = &catalog.vertices().fields;
     let properties = args
         .property
         .iter()
-        .map(|given| schema::named_property(given, &catalog.vertices().fields, "vertices of this store"));
+        .map(|given| schema::named_property("--property", given, fields, "vertices of this store"));
     let properties = properties.collect::<Result<Vec<_>, _>>()?;
     let ((), outcome) = writing.commit(|transaction| {
         transaction.add_vertex(&key).map_err(StoredError::from)?;
@@ -133,7 +134,7 @@ fn edge(args: &PutEdgeArgs, writing: &Writing<'_>, console: &Console) -> Result<
 fn update<'a>(args: &'a PutEdgeArgs, edge: &NamedEdge<'_>) -> Result<Option<EdgeUpdate<'a>>, StoredError> {
     let mut update = edge.conditions(&args.conditions, EdgeUpdate::upsert())?;
     for given in &args.property {
-        let (name, value) = edge.property(given)?;
+        let (name, value) = edge.property("--property", given)?;
         update = update.set(name, value);
     }
     Ok((edge.schema.edges.record().is_some() && args.value.is_none()).then_some(update))

@@ -81,6 +81,7 @@ impl GraphArgs {
             (.., Some(store)) => Place::Store(store),
             (_, Some(graph), _) => Place::File(graph),
             (Some(path), ..) if is_store(path) => Place::Store(path),
+            (Some(path), ..) if path.is_dir() => return Err(CliError::NotAStore(path.clone())),
             (path, ..) => Place::File(path.as_deref().unwrap_or(Path::new(""))),
         };
         match (place, self.only_for_files(), self.only_for_stores()) {

@@ -76,7 +76,7 @@ pub struct RunArgs {
 /// The kernel to run, and where: `P`.
 #[derive(Debug, Subcommand)]
 pub enum KernelCommand<P: Args> {
-    /// Breadth-first search: the distance of every vertex from a source, in edges
+    /// Breadth-first search: the distance of every vertex from a source, in edges; 9223372036854775807 if there is no path
     #[command(after_help = BFS_EXAMPLES)]
     Bfs(At<BfsArgs, P>),
     /// PageRank: the rank of every vertex; ranks sum to 1

@@ -76,7 +76,7 @@ pub enum LineCommand {
         #[command(subcommand)]
         object: GetObject<Here>,
     },
-    /// Print the neighbors of a vertex, by time with --newest
+    /// Print the neighbors of a vertex, in the order in which they were made; by time with --newest
     Neighbors(NeighborhoodArgs),
     /// Run a kernel, and print its summary; --output writes the result of every vertex
     Run {

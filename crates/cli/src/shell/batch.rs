@@ -25,13 +25,14 @@ pub fn run(
             Ok(Next::Line) => {}
             Ok(Next::End) => break,
             Err(error) if error.is_closed_pipe() => return Err(error),
-            Err(error) if !keep_going || matches!(error, CliError::Interrupted(_)) => {
-                return Err(error.in_line(number));
+            Err(error) if matches!(error, CliError::Interrupted(_)) => {
+                return Err(error.in_line(number, false));
             }
+            Err(error) if !keep_going => return Err(error.in_line(number, true)),
             Err(error) => {
                 failures.add(number, &error);
                 session.line_failed();
-                console.report(&error.in_line(number));
+                console.report(&error.in_line(number, false));
             }
         }
     }

@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 use hedgerow::{AsOf, CommitTimestamp, Durability};
 use std::path::{Path, PathBuf};
 
-/// The store, for commands without another argument.
+/// The store: the last argument of a command, or `--store`.
 #[derive(Debug, Args)]
 #[group(required = true, multiple = false)]
 pub struct StorePlace {

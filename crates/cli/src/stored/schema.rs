@@ -36,19 +36,22 @@ pub fn values(label: &LabelSchema) -> Option<String> {
     }
 }
 
-/// Parses a property from the command line, `NAME=VALUE`, of a record with these `fields`. `owners`
-/// have such records.
+/// Parses a property that `option` gives, `NAME=VALUE`, of a record with these `fields`. `owners` have
+/// such records.
 pub fn named_property<'a>(
+    option: &'static str,
     given: &'a str,
     fields: &[Field],
     owners: &str,
 ) -> Result<(&'a str, Value), StoredError> {
-    let wrong = |problem: String| StoredError::Property { given: given.into(), problem };
+    let wrong = |problem: String| StoredError::Property { option, given: given.into(), problem };
     let (name, text) = given.split_once('=').ok_or_else(|| wrong("expected NAME=VALUE".into()))?;
     let Some(field) = fields.iter().find(|field| field.name == name) else {
         let known = fields.iter().map(|field| format!("{:?}", field.name)).collect::<Vec<_>>().join(", ");
-        let known = if known.is_empty() { "none".into() } else { known };
-        return Err(wrong(format!("{owners} have the properties {known}")));
+        return Err(wrong(match fields {
+            [] => format!("{owners} have no properties"),
+            _ => format!("{owners} have the properties {known}"),
+        }));
     };
     let value = property_of_text(text, field.value_type);
     Ok((name, value.map_err(|expected| wrong(format!("expected {expected}")))?))

@@ -239,6 +239,7 @@ fn a_result_that_cannot_be_written_is_an_error_and_leaves_what_was_there() {
     folder.fails("run pagerank --graph graph --output no/new", 1, refusal);
     folder.fails("generate kronecker --scale 3 --output no/new", 1, refusal);
     folder.fails("run bfs --graph graph --output .", 1, &["this is a directory"]);
+    folder.fails("run bfs .", 3, &["this directory is not a store: `hedgerow import FILE --store DIR`"]);
     folder.write("depths", "old");
     folder.fails("run bfs --graph graph --source 9 --output depths", 3, &[]);
     assert_eq!(folder.read("depths"), "old");

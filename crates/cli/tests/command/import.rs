@@ -116,7 +116,9 @@ fn the_summary_has_the_facts() {
         assert_eq!(&second[field], value, "{field}");
     }
     let text = folder.text("import more --store store");
-    for part in ["opened with engine rapid", "6, 0 of them new", "2 rows in 2 commits", "time"] {
+    for part in
+        ["opened with engine rapid", "6, 0 of them new", "2 rows in 2 commits; 2 repeat an edge", "time"]
+    {
         assert!(text.contains(part), "{part:?} is not in: {text}");
     }
 }

@@ -44,6 +44,22 @@ fn neighbors_are_printed_one_per_line_with_their_values() {
 }
 
 #[test]
+fn the_store_is_the_last_argument_or_an_option() {
+    let folder = store();
+    assert_eq!(folder.text("neighbors 10 store --label rates"), "20 0.5\n40 -2\n");
+    assert_eq!(folder.json("get vertex 40 store")["degrees"][1]["out"], 0);
+    assert_eq!(folder.text("get edge 10 20 store"), "10 20\n");
+    folder.json("put vertex 50 store");
+    folder.json("put edge 50 10 store");
+    folder.json("delete edge 50 10 store");
+    folder.json("delete vertex 50 store");
+    folder.json("label add likes,hates store");
+    assert_eq!(folder.json("info store")["vertices"], 4);
+    folder.fails("neighbors 10", 2, &["<DIR|--store <DIR>>"]);
+    folder.fails("neighbors 10 store --store store", 2, &["cannot be used with"]);
+}
+
+#[test]
 fn neighbors_are_printed_newest_first_by_the_time_of_the_edges() {
     let folder = store();
     let labels = "knows,pays:note=string+at=timestamp+rank=i64,calls:u64";
@@ -140,7 +156,7 @@ fn missing_objects_are_an_error() {
         ("put edge 1 2 --store store --label rates", 2, ["--value is missing", "a value of type f64"]),
         ("put edge 1 2 --store store --value 3", 2, ["--value \"3\"", "carry no value"]),
         ("put edge 1 2 --store store --label rates --value much", 2, ["--value \"much\"", "f64"]),
-        ("put vertex 1 --store store --property age=3", 2, ["--property \"age=3\"", "the properties none"]),
+        ("put vertex 1 --store store --property age=3", 2, ["--property \"age=3\"", "have no properties"]),
         (
             "put vertex 1 --store nowhere",
             3,
@@ -226,7 +242,7 @@ fn edges_with_records_are_put_changed_and_read() {
         (
             "put edge 10 20 --store store --property amount=3",
             2,
-            ["amount=3", "\"knows\" have the properties none"],
+            ["amount=3", "\"knows\" have no properties"],
         ),
         ("export store --label pays --output pays.el", 2, ["a weight at most", "records"]),
         ("import knows --store store --label pays", 2, ["a weight at most", "records"]),

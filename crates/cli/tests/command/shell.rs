@@ -93,7 +93,11 @@ fn a_line_that_fails_ends_the_shell_with_its_number_and_its_exit_code() {
         ("put edge 1", 2, "<TO>"),
         ("fly", 2, "'fly'"),
         ("put vertex 'a", 2, "missing closing quote"),
-        ("put edge 1 2 --only-if weight=1", 2, "weight=1"),
+        (
+            "put edge 1 2 --only-if weight=1",
+            2,
+            "--only-if \"weight=1\": edges of the label \"edge\" have no properties",
+        ),
         ("neighbors 1 --direction in", 2, "--reverse"),
         ("neighbors 1 --store other", 2, "'--store'"),
     ] {
@@ -102,6 +106,7 @@ fn a_line_that_fails_ends_the_shell_with_its_number_and_its_exit_code() {
         let error = String::from_utf8(output.stderr).unwrap();
         assert!(error.starts_with("error: line 3: ") && error.contains(part), "{line}: {error}");
         assert_eq!(error.lines().count(), 1, "{error}");
+        assert!(error.contains("the lines after it were not run; --keep-going goes on"), "{error}");
         folder.fails("get vertex 8 --store store", 3, &["no vertex 8"]);
     }
     folder.json("get vertex 7 --store store");
