@@ -2,7 +2,7 @@
 
 use hedgerow_log::StoreError;
 use hedgerow_log::checkpoint::{Checkpoint, CheckpointChunk, ChunkContent, repair_checksums};
-use hedgerow_log::files::{Access, FileSystem};
+use hedgerow_log::files::{FileSystem, OpenMode};
 use hedgerow_model::with_column;
 use hedgerow_testing::simulated::SimulatedFiles;
 
@@ -13,7 +13,7 @@ pub fn read(bytes: &[u8]) -> bool {
     repair_checksums(&mut bytes);
     let files = SimulatedFiles::new(1);
     files.create_directory().expect("a directory in memory");
-    let file = files.open("checkpoint", Access::Create).expect("a file in memory");
+    let file = files.open("checkpoint", OpenMode::Create).expect("a file in memory");
     file.write_all_at(&bytes, 0).expect("a file in memory");
     let Ok(checkpoint) = Checkpoint::open(&files, "checkpoint") else { return false };
     // Damage of one chunk does not touch the others.

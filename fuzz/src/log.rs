@@ -1,9 +1,9 @@
 //! What the fuzz targets of the log do: any bytes as the body of a record, as a manifest, as a segment.
 
 use hedgerow_encoding::{EdgeList, EdgeListWriter, list_of_record};
-use hedgerow_log::files::{Access, FileSystem};
+use hedgerow_log::files::{FileSystem, OpenMode};
 use hedgerow_log::{
-    Body, CommitRef, LoggedCommit, Manifest, SegmentEntry, Store, StoreError, StoreOptions, check,
+    Body, CommitRef, LoggedCommit, Manifest, SegmentEntry, StoreError, StoreFiles, StoreOptions, check,
     recover_to_last_valid,
 };
 use hedgerow_model::{Catalog, CommitTimestamp, KeyKind, Topology};
@@ -86,7 +86,7 @@ pub fn read_segment(bytes: &[u8]) -> bool {
         durable: CommitTimestamp(0),
     };
     let write = |name, bytes: &[u8]| {
-        let file = files.open(name, Access::Create)?;
+        let file = files.open(name, OpenMode::Create)?;
         file.write_all_at(bytes, 0)
     };
     files.create_directory().expect("memory can be written");
@@ -94,7 +94,7 @@ pub fn read_segment(bytes: &[u8]) -> bool {
     write("log-0000000001", bytes).expect("memory can be written");
 
     let replay = || -> Result<u64, StoreError> {
-        let store = Store::open(Arc::clone(&files))?;
+        let store = StoreFiles::open(Arc::clone(&files))?;
         let mut next = CommitTimestamp(1);
         let recovered = store.replay(CommitTimestamp(0), |record, _| {
             assert_eq!(record.at, next);

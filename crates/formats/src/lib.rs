@@ -118,7 +118,7 @@ pub use error::{BadLine, BadProperty, ErrorKind, FormatError, Problem, Remedy};
 pub use format::GraphFormat;
 pub use generate::link_bench;
 pub use generate::{
-    Change, ChangeStream, Kronecker, KroneckerError, StreamError, Uniform, UniformError, Weights,
+    Change, ChangeStream, ChangeStreamError, Kronecker, KroneckerError, Uniform, UniformError, Weights,
 };
 pub use key::VertexKey;
 pub use options::{Columns, Header, ReadOptions};

@@ -36,7 +36,7 @@ impl<'n> EdgeUpdate<'n> {
         EdgeUpdate { mode, fields: Vec::new(), condition: None }
     }
 
-    /// The edge exists from now on, with the properties that are set and nulls in all others.
+    /// Puts the edge, or replaces its record: with the properties that are set, and nulls in all others.
     #[must_use]
     pub fn put() -> Self {
         EdgeUpdate::new(RecordMode::Put)
@@ -55,7 +55,7 @@ impl<'n> EdgeUpdate<'n> {
         EdgeUpdate::new(RecordMode::Update)
     }
 
-    /// The edge exists no more.
+    /// Deletes the edge if it exists.
     #[must_use]
     pub fn delete() -> Self {
         EdgeUpdate::new(RecordMode::Delete)

@@ -2,6 +2,7 @@
 
 use crate::data::EdgeData;
 use crate::declared::{DeclaredTxn, transact_declared};
+use crate::edge_tuple::EdgeTuple;
 use crate::error::Error;
 use crate::label::{Hop, Label};
 use crate::options::{GraphOptions, Isolation};
@@ -9,14 +10,14 @@ use crate::reads::{EdgeOfVertex, Reads};
 use crate::retries::Retries;
 use crate::snapshot::{Snapshot, SnapshotInfo};
 use crate::stores::{OpenStores, Stores, with_store};
-use crate::stream::{StreamEdge, StreamError};
+use crate::stream::StreamError;
 use crate::transaction::WriteTxn;
 use crate::write_graph::{RecordUpdate, Updated, Writes};
 use hedgerow_model::{
     AsKey, Catalog, Column, CommitTimestamp, Key, KeyKind, KeyRef, LabelId, MemoryUse, Operation, Reclaimed,
     Record, Topology,
 };
-use hedgerow_pipeline::{BulkEdge, Commit, Commits, EdgeWrite, Newest};
+use hedgerow_pipeline::{Commit, Commits, EdgeWrite, Newest};
 use hedgerow_sequencer::{AsOf, Reader};
 use hedgerow_sync::Arc;
 use std::ops::RangeInclusive;
@@ -174,26 +175,12 @@ impl Graph {
         with_store!(&*self.stores, store => transact_declared(store, &self.stores, declared, run))
     }
 
-    /// Puts edges as one commit: `(source, destination)` pairs, or `(source, destination, value)`
-    /// triples; see [`Graph::ingest_records`] for edges with records. Of several equal edges the last one
-    /// counts.
+    /// Puts edges as one commit: `(source, destination)` pairs, or `(source, destination, data)` triples,
+    /// whose data is a number, a struct with [`Properties`](crate::Properties) or a
+    /// [`Record`](crate::Record). Of several equal edges the last one counts. Not for labels whose edges may be
+    /// parallel.
     ///
     /// Sorted and applied on several threads. Never in conflict.
-    ///
-    /// # Errors
-    /// As [`WriteGraph::put_edge_with`](crate::WriteGraph::put_edge_with). Nothing has changed then.
-    pub fn ingest<B: BulkEdge>(
-        &self,
-        label: impl Into<Label<B::Value>>,
-        edges: &[B],
-    ) -> Result<Commit, Error> {
-        let label = label.into().id();
-        self.stores.check_written_column::<B::Value>(label)?;
-        Ok(with_store!(&*self.stores, store => store.ingest(label, edges, None))?)
-    }
-
-    /// Puts edges with records as one commit: like [`Graph::ingest`]. Not for labels whose edges may be
-    /// parallel.
     ///
     /// ```
     /// use hedgerow::prelude::*;
@@ -203,21 +190,22 @@ impl Graph {
     ///     amount: f64,
     /// }
     ///
-    /// let graph = Graph::in_memory(GraphOptions::new().label::<Pays>("pays"))?;
-    /// let pays = graph.label::<Pays>("pays")?;
+    /// let graph = Graph::in_memory(GraphOptions::new().label::<()>("knows").label::<Pays>("pays"))?;
+    /// let knows = graph.label::<()>("knows")?;
+    /// assert_eq!(graph.ingest(knows, &[(1, 2), (2, 3), (1, 2)])?.edges_added, 2);
     /// let payments = [(1, 2, Pays { amount: 9.5 }), (2, 3, Pays { amount: 4.0 })];
-    /// assert_eq!(graph.ingest_records(pays, &payments)?.edges_added, 2);
+    /// assert_eq!(graph.ingest(graph.label::<Pays>("pays")?, &payments)?.edges_added, 2);
     /// # Ok::<(), hedgerow::Error>(())
     /// ```
     ///
     /// # Errors
     /// As [`WriteGraph::put_edge_with`](crate::WriteGraph::put_edge_with). Nothing has changed then.
-    pub fn ingest_records<K: AsKey + Sync, T: EdgeData>(
+    pub fn ingest<S: EdgeTuple + Sync>(
         &self,
-        label: impl Into<Label<T>>,
-        edges: &[(K, K, T)],
+        label: impl Into<Label<S::Data>>,
+        edges: &[S],
     ) -> Result<Commit, Error> {
-        self.stores.ingest_records(label.into().id(), edges, None)
+        self.stores.ingest(label.into().id(), edges, None)
     }
 
     // --- streams: many commits of one operation ------------------------------------------------
@@ -251,7 +239,7 @@ impl Graph {
     /// # Errors
     /// As [`WriteGraph::put_edge_with`](crate::WriteGraph::put_edge_with), at the first edge that
     /// cannot be put; those before it are committed.
-    pub fn put_each<S: StreamEdge>(
+    pub fn put_each<S: EdgeTuple>(
         &self,
         label: impl Into<Label<S::Data>>,
         edges: &[S],
@@ -265,7 +253,7 @@ impl Graph {
     /// # Errors
     /// As [`WriteGraph::delete_edge`](crate::WriteGraph::delete_edge), at the first edge that cannot
     /// be deleted; those before it are gone.
-    pub fn delete_each<S: StreamEdge<Data = ()>>(
+    pub fn delete_each<S: EdgeTuple<Data = ()>>(
         &self,
         label: impl Into<LabelId>,
         edges: &[S],

@@ -7,10 +7,10 @@
 //! # A graph in five minutes
 //!
 //! Say what the graph is made of: its labels with the data on their edges, what its keys are, and
-//! whether edges have a direction. Open it, and get a handle of each label.
+//! whether edges have a direction. Open it, and get a handle to each label.
 //!
 //! ```
-//! use hedgerow::kernels::PageRank;
+//! use hedgerow::kernels::{Bfs, PageRank};
 //! use hedgerow::prelude::*;
 //!
 //! #[derive(Properties)]
@@ -30,6 +30,7 @@
 //!     .keys(KeyKind::String)
 //!     .topology(Topology::DirectedWithReverse)
 //!     .vertices::<Person>()
+//!     .history(History::All) // Keep past states, from now until the graph is closed.
 //!     .label::<()>("knows")
 //!     .label::<f64>("rates")
 //!     .label::<Payment>("pays");
@@ -44,13 +45,14 @@
 //! graph.put_edge_with(rates, "ann", "bob", 4.5)?;
 //! graph.put_edge_with(pays, "ann", "bob", Payment { amount: 9.5, note: Some("rent".into()) })?;
 //!
-//! // Many edges in one commit (`ingest_records` if they have records), or each in its own.
-//! graph.ingest(knows, &[("bob", "cid"), ("cid", "ann")])?;
+//! // Many edges in one commit, or each in its own.
+//! let loaded = graph.ingest(knows, &[("bob", "cid"), ("cid", "ann")])?.at;
 //! graph.put_each(rates, &[("cid", "dan", 3.0), ("dan", "ann", 5.0)])?;
 //! graph.put_each(pays, &[("cid", "dan", Payment { amount: 2.0, note: None })])?;
 //!
-//! // A transaction reads its own writes, is given up by an error, is retried if another commit came
-//! // first, and returns what its closure returns.
+//! // A transaction reads its own writes, is rolled back by an error, is retried if another commit came
+//! // first, and returns what its closure returns. It reads one snapshot, and conflicts with commits
+//! // that write what it writes; `transact_with(Isolation::Serializable, …)` adds what it reads.
 //! let corrected = graph.transact(|transaction| {
 //!     let Some(paid) = transaction.get_edge(pays, "ann", "bob")? else {
 //!         return Err(Error::other("nothing was paid"));
@@ -62,6 +64,10 @@
 //! })?;
 //! assert!(corrected);
 //!
+//! // A write returns its commit. Deleting a vertex deletes its edges of all labels.
+//! let commit = graph.delete_vertex("dan")?;
+//! println!("commit {} deleted {} edges", commit.at, commit.edges_removed);
+//!
 //! // A snapshot never changes, and goes to any thread.
 //! let snapshot = graph.snapshot()?;
 //! assert_eq!(snapshot.neighbors(knows, "ann")?, ["bob"]);
@@ -69,14 +75,15 @@
 //! for (to, payment) in snapshot.edges(pays, "ann")? {
 //!     println!("{to} got {} for {:?}", payment.amount, payment.note);
 //! }
-//! let paid = snapshot.with_edges(pays, |edges| { // Many look-ups in a row.
+//! let paid = snapshot.with_edges(pays, |edges| { // Batched look-ups.
 //!     let mut sum = 0.0;
-//!     for (from, to) in [("ann", "bob"), ("ann", "cid"), ("cid", "dan")] {
+//!     for (from, to) in [("ann", "bob"), ("ann", "cid"), ("cid", "bob")] {
 //!         sum += edges.get(from, to)?.map_or(0.0, |payment| payment.amount);
 //!     }
 //!     Ok(sum)
 //! })?;
-//! assert_eq!(paid, 12.5);
+//! assert_eq!(paid, 10.5);
+//! println!("{} people, {} know each other", snapshot.vertex_count(), snapshot.edge_count_of(knows));
 //! for edge in snapshot.all_edges(rates)? {
 //!     let edge = edge?;
 //!     println!("{} gives {} {} points", edge.source, edge.destination, edge.data);
@@ -89,6 +96,15 @@
 //! for (person, rank) in ranked.iter().take(5) {
 //!     println!("{person}: {rank:.3}");
 //! }
+//! if let Some(ann) = snapshot.vertex_id("ann")? { // Kernels start from ids, not from keys.
+//!     let depths = snapshot.run(Bfs::new(ann).label(knows))?.depths;
+//!     let reached = snapshot.with_keys(&depths)?.into_iter().filter(|(_, depth)| *depth != Bfs::UNREACHED);
+//!     println!("{:?}", reached.collect::<Vec<_>>());
+//! }
+//!
+//! // Past states.
+//! let past = graph.snapshot_at(loaded)?;
+//! assert!(past.contains_edge(knows, "cid", "ann")? && !snapshot.contains_edge(knows, "cid", "ann")?);
 //!
 //! // Errors say what to do about them.
 //! match graph.put_edge(knows, 1, 2) {
@@ -97,7 +113,7 @@
 //! }
 //! graph.close()?;
 //!
-//! // What a store is made of need not be said again.
+//! // A store keeps what it is made of: labels, keys, topology, engine.
 //! # drop(snapshot);
 //! let graph = Graph::open(&path)?;
 //! assert!(graph.contains_edge(graph.label::<()>("knows")?, "ann", "bob")?);
@@ -105,12 +121,20 @@
 //! ```
 //!
 //! The examples in the folder `examples` are whole programs: a fraud check in a transaction,
-//! analytics beside writers, past states, import and query, a kernel of one's own.
+//! analytics beside writers, past states, import and query, a custom kernel.
 //!
 //! Keys are integers ([`KeyKind::Number`], the default), text ([`KeyKind::String`]), or ids from 0
 //! that the application assigns ([`KeyKind::Dense`]). What [`GraphOptions`] do not name is taken
-//! from a store that is opened; what they name must be as it was made. Labels are added to a graph
-//! by [`Graph::add_label`].
+//! from the store that is opened; what they name must match it. Labels are added to a graph by
+//! [`Graph::add_label`]. A [`Commit`] counts edges as a [`Count`], which is exact on both engines and
+//! compares with numbers. Reading a vertex that does not exist is no error: it has no neighbors.
+//!
+//! [`EdgeUpdate`] has four modes: `put` replaces the record, `insert` keeps one that exists, `upsert`
+//! changes the properties that are set, and `delete`; each under the conditions of `only_if`.
+//!
+//! Past states are kept in memory, as long as [`GraphOptions::history`] says, from the moment when the
+//! graph is opened. Older states of a store, back to its last checkpoint, are opened by
+//! [`GraphOptions::as_of`].
 //!
 //! A property is a `bool`, `i64`, `i32`, `u32`, `u64`, `f64`, `f32`, `String`, `Vec<u8>`, a
 //! [`SystemTime`](std::time::SystemTime), which is **rounded down to microseconds**, a [`Version`],
@@ -126,11 +150,12 @@
 //! | reads by key, on a snapshot, a graph or in a transaction | [`ReadGraph`] |
 //! | properties of vertices | [`GraphOptions::vertices`], [`WriteGraph::put_vertex`], [`ReadGraph::vertex`] |
 //! | transactions | [`Graph::transact`], [`Graph::transact_declared`], [`Isolation`] |
-//! | bulk loads and streams of edges | [`Graph::ingest`], [`Graph::ingest_records`], [`Graph::put_each`] |
-//! | many look-ups in a row | [`Snapshot::with_edges`] |
+//! | bulk loads and streams of edges | [`Graph::ingest`], [`Graph::put_each`] |
+//! | batched look-ups | [`Snapshot::with_edges`] |
 //! | all vertices and edges of a snapshot | [`Snapshot::vertices`], [`Snapshot::all_edges`], [`Snapshot::par_edges`] |
 //! | BFS, shortest paths, PageRank, components and other kernels, and writing one | [`kernels`] |
 //! | data on edges and vertices | [`Label`], [`Properties`], [`Record`], [`EdgeUpdate`] |
+//! | what a write did | [`Commit`], [`Updated`] |
 //! | several edges between two vertices | [`GraphOptions::parallel_label`], [`ReadGraph::parallel_edges`] |
 //! | the newest edges of a vertex; past states | [`ReadGraph::newest`]; [`Graph::snapshot_at`] |
 //! | checkpoints, checks, repair, and reading beside a writer | [`Graph::checkpoint`], [`store`], [`GraphOptions::from_checkpoint`] |
@@ -177,6 +202,7 @@ extern crate self as hedgerow;
 mod data;
 mod declared;
 mod durable;
+mod edge_tuple;
 mod edge_update;
 #[cfg(feature = "custom-engines")]
 pub mod engine;
@@ -203,6 +229,7 @@ mod write_graph;
 pub use data::{EdgeData, EdgeType, Properties, Property, PropertyMismatch, ReadProperties, Record, Version};
 pub use declared::DeclaredTxn;
 pub use durable::StoreInfo;
+pub use edge_tuple::EdgeTuple;
 pub use edge_update::EdgeUpdate;
 pub use error::{Error, ErrorKind, MemoryLimitExceeded};
 pub use graph::Graph;
@@ -223,7 +250,7 @@ pub use hedgerow_model::{
 };
 #[doc(inline)]
 pub use hedgerow_pipeline::{
-    BulkEdge, CheckpointOptions, CheckpointReport, Commit, Commits, Compaction, Newest, Recovery,
+    CheckpointOptions, CheckpointReport, Commit, Commits, Compaction, Newest, Recovery,
 };
 #[doc(hidden)]
 pub use hedgerow_sequencer::ManualClock;
@@ -235,7 +262,7 @@ pub use parallel_edge::ParallelEdge;
 pub use read_graph::ReadGraph;
 pub use record_ref::RecordRef;
 pub use snapshot::{Edge, EdgeReader, Edges, Snapshot, SnapshotInfo, Vertices};
-pub use stream::{StreamEdge, StreamError};
+pub use stream::StreamError;
 pub use transaction::WriteTxn;
 pub use write_graph::{Updated, WriteGraph};
 

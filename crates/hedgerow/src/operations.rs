@@ -2,10 +2,11 @@
 
 use crate::data::hidden::Stored;
 use crate::data::{EdgeData, no_data, other_data};
+use crate::edge_tuple::{EdgeTuple, Tuples};
 use crate::edge_update::EdgeUpdate;
 use crate::error::{Error, Reason};
 use crate::stores::{Stores, with_store};
-use crate::stream::{StreamEdge, StreamError};
+use crate::stream::StreamError;
 use crate::write_graph::RecordUpdate;
 use hedgerow_model::{
     AsKey, Column, ColumnType, Direction, EdgeValue, GrowingCatalog, Key, KeyRef, LabelId, LabelSchema,
@@ -158,24 +159,27 @@ impl Stores {
         Ok(schema.edges.record().is_some())
     }
 
-    /// Puts edges with records as one commit.
-    pub(crate) fn ingest_records<K: AsKey + Sync, T: EdgeData>(
+    /// Puts edges as one commit. `input` is the importer's position.
+    pub(crate) fn ingest<S: EdgeTuple + Sync>(
         &self,
         label: LabelId,
-        edges: &[(K, K, T)],
+        edges: &[S],
         input: Option<&[u8]>,
     ) -> Result<Commit, Error> {
-        let schema = self.record_schema(label)?;
-        let mut records = Vec::with_capacity(edges.len());
-        for (source, destination, data) in edges {
-            records.push((source, destination, data.to_record(schema)?));
+        let bulk = Tuples(edges);
+        if <S::Data as Stored>::IS_RECORD {
+            let schema = self.record_schema(label)?;
+            let records = edges.iter().map(|edge| edge.data().to_record(schema));
+            let records = records.collect::<Result<Vec<_>, _>>()?;
+            check_records(schema, &records)?;
+            return Ok(with_store!(self, store => store.ingest_records(label, &bulk, &records, input))?);
         }
-        check_records(schema, records.iter().map(|(.., record)| record))?;
-        Ok(with_store!(self, store => store.ingest_records(label, &records, input))?)
+        self.check_written_column::<<S::Data as Stored>::Column>(label)?;
+        Ok(with_store!(self, store => store.ingest(label, &bulk, input))?)
     }
 
     /// Commits edges that are put, each on its own.
-    pub(crate) fn commit_put_each<S: StreamEdge>(
+    pub(crate) fn commit_put_each<S: EdgeTuple>(
         &self,
         label: LabelId,
         edges: &[S],
@@ -190,7 +194,7 @@ impl Stores {
     }
 
     /// Commits edges that are deleted, each on its own.
-    pub(crate) fn commit_delete_each<S: StreamEdge<Data = ()>>(
+    pub(crate) fn commit_delete_each<S: EdgeTuple<Data = ()>>(
         &self,
         label: LabelId,
         edges: &[S],
@@ -209,7 +213,7 @@ impl Stores {
         Ok(with_store!(self, store => store.commit_each_operation(operations))?)
     }
 
-    fn commit_each<S: StreamEdge>(
+    fn commit_each<S: EdgeTuple>(
         &self,
         label: LabelId,
         edges: &[S],

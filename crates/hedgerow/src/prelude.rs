@@ -1,7 +1,7 @@
 //! What most programs use: `use hedgerow::prelude::*;`.
 
 pub use crate::{
-    Direction, EdgeUpdate, EngineKind, Error, ErrorKind, Graph, GraphOptions, Key, KeyKind, Label,
-    LabelSchema, Newest, Properties, ReadGraph, Record, RecordSchema, Snapshot, Topology, Value, ValueType,
-    WriteGraph, WriteTxn,
+    Direction, EdgeUpdate, EngineKind, Error, ErrorKind, Graph, GraphOptions, History, Isolation, Key,
+    KeyKind, Label, LabelSchema, Newest, Properties, ReadGraph, Record, RecordSchema, Snapshot, Topology,
+    Value, ValueType, WriteGraph, WriteTxn,
 };

@@ -26,7 +26,7 @@ use std::path::Path;
 /// [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) if there is no store; what is wrong with its manifest.
 pub fn manifest(path: impl AsRef<Path>) -> Result<Manifest, Error> {
     let files = Arc::new(RealFiles::read_only(path.as_ref()));
-    Ok(hedgerow_log::Store::open_read_only(files)?.manifest().clone())
+    Ok(hedgerow_log::StoreFiles::open_read_only(files)?.manifest().clone())
 }
 
 /// What the newest checkpoint of the store in the directory `path` says of the graph as a whole, if there is a checkpoint: how large the
@@ -55,7 +55,7 @@ pub struct Holder {
 /// # Errors
 /// [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) if there is no store; what is wrong with its manifest; the file system's.
 pub fn holder(path: impl AsRef<Path>) -> Result<Option<Holder>, Error> {
-    match hedgerow_log::Store::open_shared(Arc::new(RealFiles::read_only(path.as_ref()))) {
+    match hedgerow_log::StoreFiles::open_shared(Arc::new(RealFiles::read_only(path.as_ref()))) {
         Ok(_) => Ok(None),
         Err(StoreError::Locked { holder, .. }) => Ok(Some(Holder { process: holder })),
         Err(error) => Err(error.into()),
@@ -81,7 +81,7 @@ pub fn holder(path: impl AsRef<Path>) -> Result<Option<Holder>, Error> {
 /// [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) if there is no store, [`ErrorKind::Locked`](crate::ErrorKind::Locked) if it is open;
 /// [`ErrorKind::InvalidInput`](crate::ErrorKind::InvalidInput) if a label has the name of another, or there are too many; the file system's.
 pub fn add_labels(path: impl AsRef<Path>, labels: &[LabelSchema]) -> Result<(), Error> {
-    Ok(hedgerow_log::Store::open(Arc::new(RealFiles::new(path.as_ref())))?.add_labels(labels)?)
+    Ok(hedgerow_log::StoreFiles::open(Arc::new(RealFiles::new(path.as_ref())))?.add_labels(labels)?)
 }
 
 /// Reads what opening the store in the directory `path` would read, into a graph that is thrown away, and tells all that is wrong: if there is

@@ -1,68 +1,7 @@
-//! Streams of commits: the edges that they take, and what they say when they end early.
+//! What a stream of commits says when it ends early.
 
-use crate::data::EdgeData;
 use crate::error::Error;
-use hedgerow_model::{AsKey, KeyRef};
 use hedgerow_pipeline::Commits;
-
-/// An edge of a stream, [put](crate::Graph::put_each) or [deleted](crate::Graph::delete_each):
-/// `(source, destination)`, or `(source, destination, data)`.
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` is not an edge of a stream",
-    label = "neither `(key, key)` nor `(key, key, data)`"
-)]
-pub trait StreamEdge {
-    /// What the edge carries: nothing, a number, a type with [`Properties`](crate::Properties), or a
-    /// [`Record`](crate::Record).
-    type Data: EdgeData;
-
-    /// The source of the edge.
-    fn source(&self) -> KeyRef<'_>;
-
-    /// The destination of the edge.
-    fn destination(&self) -> KeyRef<'_>;
-
-    /// What the edge carries.
-    fn data(&self) -> &Self::Data;
-}
-
-impl<K: AsKey> StreamEdge for (K, K) {
-    type Data = ();
-
-    #[inline]
-    fn source(&self) -> KeyRef<'_> {
-        self.0.as_key()
-    }
-
-    #[inline]
-    fn destination(&self) -> KeyRef<'_> {
-        self.1.as_key()
-    }
-
-    #[inline]
-    fn data(&self) -> &() {
-        &()
-    }
-}
-
-impl<K: AsKey, T: EdgeData> StreamEdge for (K, K, T) {
-    type Data = T;
-
-    #[inline]
-    fn source(&self) -> KeyRef<'_> {
-        self.0.as_key()
-    }
-
-    #[inline]
-    fn destination(&self) -> KeyRef<'_> {
-        self.1.as_key()
-    }
-
-    #[inline]
-    fn data(&self) -> &T {
-        &self.2
-    }
-}
 
 /// Why a stream of commits ended early. What was committed before stays.
 #[derive(Debug, thiserror::Error)]

@@ -287,7 +287,7 @@ impl Run {
                 };
                 let edges: Vec<_> = pairs.zip(0..).map(|((s, d), number)| (s, d, record(number))).collect();
                 self.oracle.ingest_records(&edges);
-                self.graph.ingest_records(label, &edges)
+                self.graph.ingest(label, &edges)
             }
             LabelId(0) => {
                 let edges: Vec<_> = pairs.collect();

@@ -64,7 +64,7 @@ proptest! {
                     };
                     let batch: Vec<_> = batch.iter().map(edge).collect();
                     let before = bulk.snapshot().unwrap().edge_count();
-                    let commit = bulk.ingest_records(PAYS, &batch).unwrap();
+                    let commit = bulk.ingest(PAYS, &batch).unwrap();
                     let transaction = single.begin().unwrap();
                     for (source, destination, record) in &batch {
                         let mut put = EdgeUpdate::put().set("amount", record.values()[0].clone());
@@ -78,7 +78,7 @@ proptest! {
                     prop_assert_eq!(outcome(commit), outcome(expected));
                     prop_assert_eq!(bulk.snapshot().unwrap().edge_count(), before + commit.edges_added);
                     // Once more, which changes nothing.
-                    prop_assert!(!bulk.ingest_records(PAYS, &last_of_each(topology, &batch)).unwrap().changed);
+                    prop_assert!(!bulk.ingest(PAYS, &last_of_each(topology, &batch)).unwrap().changed);
                     let snapshot = bulk.snapshot().unwrap();
                     prop_assert_eq!(seen(&snapshot, 12), seen(&single.snapshot().unwrap(), 12));
                     held.push((seen(&snapshot, 12), snapshot));
@@ -115,8 +115,8 @@ fn what_came_in_bulk_comes_back_from_the_log_with_its_position() {
         let edges = |first: u64| -> Vec<(u64, u64, Record)> {
             (first..first + 6000).map(|edge| (edge % 70, edge % 91, record(edge as f64, "a note"))).collect()
         };
-        graph.ingest_records_from(PAYS, &edges(0), b"half").unwrap();
-        graph.ingest_records_from(PAYS, &edges(3000), b"all").unwrap();
+        graph.ingest_from(PAYS, &edges(0), b"half").unwrap();
+        graph.ingest_from(PAYS, &edges(3000), b"all").unwrap();
         let expected = seen(&graph.snapshot().unwrap(), 91);
         graph.close().unwrap();
         drop(graph);
@@ -136,7 +136,7 @@ fn what_does_not_fit_is_refused_and_changes_nothing() {
     let graph = Graph::in_memory(options).unwrap();
     let refused = |label, wrong: Record| -> Error {
         let edges = [(1_u64, 2_u64, record(1.0, "")), (2, 3, wrong)];
-        graph.ingest_records(LabelId(label), &edges).unwrap_err()
+        graph.ingest(LabelId(label), &edges).unwrap_err()
     };
     for wrong in
         [vec![], vec![Value::F64(1.0)], vec![Value::Null, Value::Null], vec![Value::F64(1.0), Value::I64(1)]]
@@ -149,7 +149,7 @@ fn what_does_not_fit_is_refused_and_changes_nothing() {
         let error = refused(label, record(1.0, ""));
         assert!(error.to_string().contains(part), "{error}");
     }
-    let by_text = graph.ingest_records(PAYS, &[("one", "two", record(1.0, ""))]).unwrap_err();
+    let by_text = graph.ingest(PAYS, &[("one", "two", record(1.0, ""))]).unwrap_err();
     assert_eq!(by_text.kind(), ErrorKind::InvalidInput);
     assert_eq!(graph.snapshot().unwrap().vertex_count(), 0);
 }

@@ -67,7 +67,7 @@ fn a_struct_is_read_as_it_was_written() {
         assert_eq!(graph.get_edge(has, 2, 1).unwrap(), None);
 
         let bulk = [(3, 4, everything()), (3, 5, everything())];
-        assert_eq!(graph.ingest_records(has, &bulk).unwrap().edges_added, 2);
+        assert_eq!(graph.ingest(has, &bulk).unwrap().edges_added, 2);
         assert_eq!(graph.get_edge(has, 3, 5).unwrap(), Some(everything()));
 
         let ada = Person { name: Some("Ada".to_owned()), age: None };
@@ -290,7 +290,7 @@ fn unsigned_properties_are_kept_in_stores() {
         assert_eq!(version_of_manifest(), 3);
         let edges: Vec<_> = (0..).zip(large).map(|(from, count)| (from, 9_u64, counted(count))).collect();
         graph.put_each(counts, &edges[..2]).unwrap();
-        graph.ingest_records(counts, &edges[2..]).unwrap();
+        graph.ingest(counts, &edges[2..]).unwrap();
         let check = |graph: &Graph| {
             for (from, to, expected) in &edges {
                 assert_eq!(graph.get_edge(counts, from, to).unwrap().as_ref(), Some(expected));

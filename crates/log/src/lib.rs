@@ -43,5 +43,6 @@ pub use remade::repair_checksums;
 pub use segment::LogRecord;
 pub use store::{
     CheckReport, CheckpointEntry, Cut, LogPosition, Manifest, Recovered, Repair, ReplacedCheckpoint,
-    SealedSegment, SegmentEntry, Store, StoreOptions, StreamEntry, TornTail, check, recover_to_last_valid,
+    SealedSegment, SegmentEntry, StoreFiles, StoreOptions, StreamEntry, TornTail, check,
+    recover_to_last_valid,
 };

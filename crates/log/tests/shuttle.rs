@@ -6,7 +6,7 @@
 #![cfg(hedgerow_shuttle)]
 
 use hedgerow_log::{
-    Appended, Body, CommitRef, Durability, Log, LogError, LogOptions, Recovered, Store, StoreError,
+    Appended, Body, CommitRef, Durability, Log, LogError, LogOptions, Recovered, StoreError, StoreFiles,
     StoreOptions,
 };
 use hedgerow_model::{Catalog, CommitTimestamp, Effects, KeyKind, Topology};
@@ -36,7 +36,7 @@ impl Graph {
             strict: false,
             catalog: Catalog::default(),
         };
-        let store = Store::create(Arc::new(files.clone()), options, [1; 16]).unwrap();
+        let store = StoreFiles::create(Arc::new(files.clone()), options, [1; 16]).unwrap();
         // A segment has space for two or three commits, the buffer for one.
         let options = LogOptions { durability, segment_bytes: 200, buffer_bytes: 40, unsynced_bytes: 100 };
         let log = Log::start(store, &Recovered::default(), options).unwrap();
@@ -74,7 +74,7 @@ impl Graph {
     /// The last commit that survives a loss of power.
     fn survivors(&self) -> CommitTimestamp {
         let found = self.files.after_crash(Survival::Nothing, 1);
-        let store = Store::open(Arc::new(found)).unwrap();
+        let store = StoreFiles::open(Arc::new(found)).unwrap();
         store.replay(CommitTimestamp::ZERO, |_, _| Ok::<(), StoreError>(())).unwrap().last
     }
 }

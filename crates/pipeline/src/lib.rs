@@ -42,7 +42,7 @@ mod store;
 pub use commit::acquire::{Acquired, ReadSet};
 pub use commit::each::{Commits, StreamError};
 pub use commit::edge::EdgeWrite;
-pub use commit::ingest::BulkEdge;
+pub use commit::ingest::BulkEdges;
 pub use commit::ingest_records::check_records;
 pub use commit::{BYTES_OF_CHANGE, Commit, Interactive};
 pub use compactor::{Compactor, CompactorStep};

@@ -330,7 +330,7 @@ impl<T: Content> Chain<T> {
         // In the order of invariant 3.
         self.past.push(self.born(), head);
         self.born.store(at.0, Ordering::Release);
-        self.publish(new);
+        self.install(new);
     }
 
     /// Changes the newest version, which is invisible, or links the first one.
@@ -356,10 +356,10 @@ impl<T: Content> Chain<T> {
                 Some(ManuallyDrop::into_inner(head))
             }
         };
-        self.publish(new);
+        self.install(new);
     }
 
-    fn publish(&self, new: Option<Owned<T>>) {
+    fn install(&self, new: Option<Owned<T>>) {
         self.occupied.store(new.as_ref().map_or(0, |new| new.occupied()), Ordering::Release);
         self.data.store(into_pointer(new), Ordering::Release);
     }

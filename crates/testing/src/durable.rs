@@ -8,7 +8,7 @@ use crate::pipeline::{Pipeline, catalog};
 use crate::reads::{Answer, each_read, each_read_of_parallel_edges};
 use crate::simulated::{Fault, FaultKind, SimulatedFiles, Survival};
 use crate::{TestedDurable, damage};
-use hedgerow_log::files::{Access, FileSystem};
+use hedgerow_log::files::{FileSystem, OpenMode};
 use hedgerow_model::token::Registered;
 use hedgerow_model::{CommitTimestamp, Counts, Durable, Engine, EngineError, LabelId, ReadError, Topology};
 use hedgerow_sync::Arc;
@@ -536,9 +536,9 @@ pub fn damage_is_an_error_or_makes_no_difference<T: TestedDurable>() {
     for name in store.files.list().unwrap() {
         for _ in 0..60 {
             let files = store.files.copy();
-            let mut bytes = files.open(&name, Access::Read).unwrap().read_from(0).unwrap();
+            let mut bytes = files.open(&name, OpenMode::Read).unwrap().read_from(0).unwrap();
             damage::damage(&mut bytes, &mut random);
-            let file = files.open(&name, Access::Create).unwrap();
+            let file = files.open(&name, OpenMode::Create).unwrap();
             file.write_all_at(&bytes, 0).unwrap();
             match open::<T>(&files) {
                 Ok(engine) if durable(&engine).durable_through() == through => {

@@ -6,7 +6,7 @@ use hedgerow::ErrorKind;
 use hedgerow::kernels::MemoryError;
 use hedgerow::store::StoreError;
 use hedgerow_driver::BenchError;
-use hedgerow_formats::{BadProperty, FormatError, GraphFormat, Problem, Remedy, StreamError};
+use hedgerow_formats::{BadProperty, ChangeStreamError, FormatError, GraphFormat, Problem, Remedy};
 use std::path::Path;
 
 /// Advice when the memory limit would be exceeded.
@@ -26,8 +26,8 @@ impl CliError {
             CliError::Kronecker(_) => Some("that is --scale and --edge-factor"),
             CliError::Uniform(_) => Some("that is --vertices"),
             CliError::Stream(error) => Some(match error {
-                StreamError::Vertices(_) => "that is --vertices",
-                StreamError::TooFewChanges { .. } => "that is --changes and --vertices",
+                ChangeStreamError::Vertices(_) => "that is --vertices",
+                ChangeStreamError::TooFewChanges { .. } => "that is --changes and --vertices",
                 _ => "that is --deletions",
             }),
             CliError::Bench(BenchError::StoreFolder { .. }) => Some("name another directory with --store"),

@@ -80,7 +80,7 @@ pub enum CliError {
     Uniform(#[from] hedgerow_formats::UniformError),
     /// The options of a stream contradict each other.
     #[error(transparent)]
-    Stream(#[from] hedgerow_formats::StreamError),
+    Stream(#[from] hedgerow_formats::ChangeStreamError),
     /// A result would overwrite an input, or another result.
     #[error("{option} {}: the command reads or writes this file already; name another one", path.display())]
     SameFile {

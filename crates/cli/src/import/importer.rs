@@ -7,7 +7,7 @@ use crate::error::{CliError, StoredError};
 use crate::input::{add_skipped, add_vertices, cause_of};
 use crate::lint::Lint;
 use crate::{progress, stored, text};
-use hedgerow::{AsKey, BulkEdge, Graph};
+use hedgerow::{AsKey, EdgeTuple, Graph};
 use hedgerow_formats::{Batch, Edge, GraphReader, PropertyBatch, PropertyOptions, SkippedLines, VertexKey};
 use std::path::Path;
 
@@ -179,7 +179,7 @@ impl<'a> Importer<'a> {
         Ok(())
     }
 
-    fn commit_edges<K: AsKey, B: BulkEdge>(
+    fn commit_edges<K: AsKey, B: EdgeTuple + Sync>(
         &mut self,
         vertices: &[K],
         edges: &[B],

@@ -24,7 +24,7 @@ pub fn put<K: AsKey + Sync>(
     } else if edges.record().is_some() {
         let with_record = |edge: PropertyEdge<K>| (edge.source, edge.destination, edge.record.into());
         let edges: Vec<(K, K, Record)> = batch.edges.drain(..).map(with_record).collect();
-        graph.ingest_records_from(label, &edges, position)?;
+        graph.ingest_from(label, &edges, position)?;
     } else {
         with_column!(edges.column(), W => {
             let with_value =

@@ -239,11 +239,7 @@ fn edges_with_records_are_put_changed_and_read() {
             ["amount=much", "a number that 64-bit floats can hold (f64)"],
         ),
         ("put edge 10 20 --store store --label pays --value 3", 2, ["--value \"3\"", "records"]),
-        (
-            "put edge 10 20 --store store --property amount=3",
-            2,
-            ["amount=3", "\"knows\" have no properties"],
-        ),
+        ("put edge 10 20 --store store --property amount=3", 2, ["amount=3", "\"knows\" have no properties"]),
         ("export store --label pays --output pays.el", 2, ["a weight at most", "records"]),
         ("import knows --store store --label pays", 2, ["a weight at most", "records"]),
         (

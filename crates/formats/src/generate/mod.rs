@@ -8,5 +8,5 @@ mod stream;
 mod uniform;
 
 pub use kronecker::{Kronecker, KroneckerError};
-pub use stream::{Change, ChangeStream, StreamError};
+pub use stream::{Change, ChangeStream, ChangeStreamError};
 pub use uniform::{Uniform, UniformError, Weights};

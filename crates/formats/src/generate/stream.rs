@@ -54,7 +54,7 @@ pub struct ChangeStream {
 /// A stream that cannot be generated.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
-pub enum StreamError {
+pub enum ChangeStreamError {
     /// Too few or too many vertices.
     #[error("{0} vertices, expected 2 to 4294967295")]
     Vertices(u64),
@@ -78,15 +78,15 @@ impl ChangeStream {
     /// # Errors
     /// Fewer than 2 or more than 2^32 - 1 vertices, fewer changes than vertices, or another
     /// fraction.
-    pub fn new(vertices: u64, changes: u64, deletions: f64, seed: u64) -> Result<Self, StreamError> {
+    pub fn new(vertices: u64, changes: u64, deletions: f64, seed: u64) -> Result<Self, ChangeStreamError> {
         if !(2..=u64::from(u32::MAX)).contains(&vertices) {
-            return Err(StreamError::Vertices(vertices));
+            return Err(ChangeStreamError::Vertices(vertices));
         }
         if changes < vertices {
-            return Err(StreamError::TooFewChanges { vertices, changes });
+            return Err(ChangeStreamError::TooFewChanges { vertices, changes });
         }
         if !(0.0..=0.5).contains(&deletions) {
-            return Err(StreamError::Deletions(deletions));
+            return Err(ChangeStreamError::Deletions(deletions));
         }
         Ok(ChangeStream {
             vertices,
@@ -265,11 +265,17 @@ mod tests {
 
     #[test]
     fn impossible_streams_are_refused() {
-        assert_eq!(ChangeStream::new(1, 9, 0.0, 0).unwrap_err(), StreamError::Vertices(1));
-        assert_eq!(ChangeStream::new(1 << 32, u64::MAX, 0.0, 0).unwrap_err(), StreamError::Vertices(1 << 32));
-        assert!(matches!(ChangeStream::new(9, 8, 0.0, 0), Err(StreamError::TooFewChanges { .. })));
+        assert_eq!(ChangeStream::new(1, 9, 0.0, 0).unwrap_err(), ChangeStreamError::Vertices(1));
+        assert_eq!(
+            ChangeStream::new(1 << 32, u64::MAX, 0.0, 0).unwrap_err(),
+            ChangeStreamError::Vertices(1 << 32)
+        );
+        assert!(matches!(ChangeStream::new(9, 8, 0.0, 0), Err(ChangeStreamError::TooFewChanges { .. })));
         for share in [-0.1, 0.6, f64::NAN] {
-            assert!(matches!(ChangeStream::new(9, 9, share, 0), Err(StreamError::Deletions(_))), "{share}");
+            assert!(
+                matches!(ChangeStream::new(9, 9, share, 0), Err(ChangeStreamError::Deletions(_))),
+                "{share}"
+            );
         }
     }
 }

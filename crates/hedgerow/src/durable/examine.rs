@@ -42,7 +42,7 @@ fn damage_of(error: Error) -> Result<StoreError, Error> {
 
 /// Reads everything into a graph, as opening the store does.
 fn read(files: &Arc<dyn FileSystem>) -> Result<(), Error> {
-    let store = hedgerow_log::Store::open_read_only(Arc::clone(files))?;
+    let store = hedgerow_log::StoreFiles::open_read_only(Arc::clone(files))?;
     let options = options_of(&store)?;
     let (batches, stores) = (Batches::of(&options.settings()), Stores::new(options, None)?);
     let (checkpoint, begin) = (store.open_checkpoint()?, Instant::now());
@@ -52,7 +52,7 @@ fn read(files: &Arc<dyn FileSystem>) -> Result<(), Error> {
 
 /// See [`recover_to_last_valid`](crate::store::recover_to_last_valid).
 pub(crate) fn recover(files: Arc<dyn FileSystem>) -> Result<Repair, Error> {
-    let mut store = hedgerow_log::Store::open(files)?;
+    let mut store = hedgerow_log::StoreFiles::open(files)?;
     let options = options_of(&store)?;
     let batches = Batches::of(&options.settings());
     let mut stores = Stores::new(options, None)?;
@@ -68,7 +68,7 @@ pub(crate) fn recover(files: Arc<dyn FileSystem>) -> Result<Repair, Error> {
 }
 
 /// The options of the store's graph, on an engine that is always there: any engine reads what another has written.
-fn options_of(store: &hedgerow_log::Store) -> Result<GraphOptions, Error> {
+fn options_of(store: &hedgerow_log::StoreFiles) -> Result<GraphOptions, Error> {
     let path = manifest_path(&**store.files());
     let options = GraphOptions::new().for_store(&store.manifest().options, &path)?;
     Ok(options.engine(EngineKind::default()))

@@ -1,24 +1,21 @@
 //! The durable side of a graph, as applications see it.
 
-use crate::data::EdgeData;
 use crate::durable::StoreInfo;
+use crate::edge_tuple::EdgeTuple;
 use crate::error::Error;
 use crate::graph::Graph;
 use crate::label::Label;
 use crate::options::GraphOptions;
 use crate::stores::with_store;
 use hedgerow_log::{Durability, Log};
-use hedgerow_model::AsKey;
-use hedgerow_pipeline::{
-    BulkEdge, CheckpointOptions, CheckpointReport, Commit, Error as Cause, Journal, Recovery,
-};
+use hedgerow_pipeline::{CheckpointOptions, CheckpointReport, Commit, Error as Cause, Journal, Recovery};
 use std::borrow::Borrow;
 use std::path::Path;
 
 impl Graph {
     // --- stores ------------------------------------------------------------------------------
 
-    /// Opens the graph in the directory `path` as it was made, to read and write it:
+    /// Opens the store in the directory `path` with the options that it was made with, to read and write it:
     /// [`GraphOptions::open`] without options.
     ///
     /// # Errors
@@ -80,7 +77,7 @@ impl Graph {
         Ok(with_store!(&*self.stores, store => store.checkpoint(options))?)
     }
 
-    /// Makes everything durable, takes no more commits, and gives the store free for others. Reads of this graph go on.
+    /// Makes everything durable, refuses further commits, and releases the store. Reads of this graph go on.
     ///
     /// Every later write through any handle fails with [`ErrorKind::Closed`](crate::ErrorKind::Closed); to close again changes nothing. A graph
     /// that is dropped without being closed loses nothing that was promised; a closed one is opened faster if a
@@ -113,31 +110,16 @@ impl Graph {
     ///
     /// # Errors
     /// As [`Graph::ingest`].
-    pub fn ingest_from<B: BulkEdge>(
+    pub fn ingest_from<S: EdgeTuple + Sync>(
         &self,
-        label: impl Into<Label<B::Value>>,
-        edges: &[B],
+        label: impl Into<Label<S::Data>>,
+        edges: &[S],
         input: &[u8],
     ) -> Result<Commit, Error> {
-        let label = label.into().id();
-        self.stores.check_written_column::<B::Value>(label)?;
-        Ok(with_store!(&*self.stores, store => store.ingest(label, edges, Some(input)))?)
+        self.stores.ingest(label.into().id(), edges, Some(input))
     }
 
-    /// Puts edges with records as [`Graph::ingest_records`], and notes `input` as [`Graph::ingest_from`] does.
-    ///
-    /// # Errors
-    /// As [`Graph::ingest_records`].
-    pub fn ingest_records_from<K: AsKey + Sync, T: EdgeData>(
-        &self,
-        label: impl Into<Label<T>>,
-        edges: &[(K, K, T)],
-        input: &[u8],
-    ) -> Result<Commit, Error> {
-        self.stores.ingest_records(label.into().id(), edges, Some(input))
-    }
-
-    /// What the last commit of [`Graph::ingest_from`] or [`Graph::ingest_records_from`], or of a transaction that [notes](crate::WriteTxn::note_input) its input, noted.
+    /// What the last commit of [`Graph::ingest_from`], or of a transaction that [notes](crate::WriteTxn::note_input) its input, noted.
     #[must_use]
     pub fn input_position(&self) -> Option<Box<[u8]>> {
         let input = with_store!(&*self.stores, store => store.sequencer.input());

@@ -34,7 +34,7 @@ pub(super) fn create(files: Arc<dyn FileSystem>, options: GraphOptions) -> Resul
     if with_store!(&stores, graph => graph.in_files_through()) > CommitTimestamp::ZERO {
         return Err(StoreError::Missing { path: manifest_path(&*files) }.into());
     }
-    let store = hedgerow_log::Store::create(Arc::clone(&files), made_with, id)?;
+    let store = hedgerow_log::StoreFiles::create(Arc::clone(&files), made_with, id)?;
     let engine_files = owns_files.then(|| EngineFiles::new(files));
     if owns_files {
         stores = Stores::new(options, engine_files.clone())?;
@@ -46,7 +46,7 @@ pub(super) fn create(files: Arc<dyn FileSystem>, options: GraphOptions) -> Resul
 /// The files of a directory, which is created if missing, for reading only. Fails if it has a store, which another process may be writing.
 fn looked_at(files: &Arc<dyn FileSystem>) -> Result<EngineFiles, StoreError> {
     files.create_directory()?;
-    match hedgerow_log::Store::open_read_only(Arc::clone(files)) {
+    match hedgerow_log::StoreFiles::open_read_only(Arc::clone(files)) {
         Ok(_) => Err(StoreError::Exists { path: files.location() }),
         Err(StoreError::NoStore { .. } | StoreError::Missing { .. }) => {
             Ok(EngineFiles::read_only(Arc::clone(files)))
@@ -68,7 +68,7 @@ pub(super) fn open(files: Arc<dyn FileSystem>, options: GraphOptions) -> Result<
 fn open_to_write(files: Arc<dyn FileSystem>, options: GraphOptions) -> Result<Graph, Error> {
     let GraphOptions { log, is_simulated, .. } = options;
     let retries = options.retries_or_default();
-    let store = hedgerow_log::Store::open(files)?;
+    let store = hedgerow_log::StoreFiles::open(files)?;
     let options = options.for_store(&store.manifest().options, &manifest_path(&**store.files()))?;
     let (batches, engine) = (Batches::of(&options.settings()), options.engine_or_default());
     let engine_files = engine.owns_files().then(|| EngineFiles::new(Arc::clone(store.files())));
@@ -103,7 +103,7 @@ fn open_to_read(
     options: GraphOptions,
     as_of: Option<AsOf>,
 ) -> Result<Graph, Error> {
-    let store = hedgerow_log::Store::open_shared(Arc::clone(&files))?;
+    let store = hedgerow_log::StoreFiles::open_shared(Arc::clone(&files))?;
     let path = manifest_path(&*files);
     let options = options.for_store(&store.manifest().options, &path)?;
     let (batches, engine) = (Batches::of(&options.settings()), options.engine_or_default());
@@ -135,10 +135,10 @@ fn open_to_read(
 /// The newest checkpoint of a store, if it has one. A checkpoint that is open is read on when its file is removed.
 pub(crate) fn newest_checkpoint(
     files: &Arc<dyn FileSystem>,
-) -> Result<(hedgerow_log::Store, Option<Checkpoint>), Error> {
+) -> Result<(hedgerow_log::StoreFiles, Option<Checkpoint>), Error> {
     let mut looks = 0;
     loop {
-        let store = hedgerow_log::Store::open_read_only(Arc::clone(files))?;
+        let store = hedgerow_log::StoreFiles::open_read_only(Arc::clone(files))?;
         looks += 1;
         match store.open_checkpoint() {
             Ok(checkpoint) => return Ok((store, checkpoint)),

@@ -6,7 +6,7 @@ use hedgerow::{
     Catalog, CheckpointOptions, CommitTimestamp, Direction, ErrorKind, Graph, Key, KeyKind, LabelId,
     ReadGraph, RecordSchema, Topology, Value, WriteGraph,
 };
-use hedgerow_log::{Body, CommitRef, Log, LogOptions, Store, StoreError as LogStoreError};
+use hedgerow_log::{Body, CommitRef, Log, LogOptions, StoreError as LogStoreError, StoreFiles};
 use hedgerow_model::Record;
 use hedgerow_model::{
     AdjacencyEffects, EdgeChange, EdgeValue, Effects, VertexChange, VertexEffect, VertexId,
@@ -54,7 +54,7 @@ fn store_with(
     graph.put_edge(LabelId::DEFAULT, 10, 11).unwrap();
     graph.close().unwrap();
     drop(graph);
-    let store = Store::open(Arc::new(files.clone())).unwrap();
+    let store = StoreFiles::open(Arc::new(files.clone())).unwrap();
     let recovered = store.replay(CommitTimestamp::ZERO, |_, _| Ok::<(), LogStoreError>(())).unwrap();
     let log =
         Log::start(store, &recovered, LogOptions { segment_bytes: 4096, ..LogOptions::default() }).unwrap();

@@ -5,7 +5,7 @@ use crate::oracle::{ENGINES, Oracle};
 use crate::workload::Worker;
 use hedgerow::{Error, Graph, GraphOptions, Key, KeyKind, LabelId, ReadGraph, WriteGraph};
 use hedgerow_log::checkpoint::repair_checksums;
-use hedgerow_log::files::{Access, FileSystem};
+use hedgerow_log::files::{FileSystem, OpenMode};
 use hedgerow_testing::simulated::SimulatedFiles;
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
@@ -32,7 +32,7 @@ fn store_with_checkpoint(seed: u64) -> (SimulatedFiles, String, GraphOptions) {
 }
 
 fn bytes_of(files: &SimulatedFiles, name: &str) -> Vec<u8> {
-    files.open(name, Access::Read).unwrap().read_from(0).unwrap()
+    files.open(name, OpenMode::Read).unwrap().read_from(0).unwrap()
 }
 
 /// One to three bytes or short pieces are others, and the checksums are made right.
@@ -79,7 +79,7 @@ fn a_foreign_checkpoint_is_refused_or_is_a_graph() {
             let mut bytes = whole.clone();
             damage(&mut bytes, &mut random);
             let damaged = files.copy();
-            damaged.open(&name, Access::Create).unwrap().write_all_at(&bytes, 0).unwrap();
+            damaged.open(&name, OpenMode::Create).unwrap().write_all_at(&bytes, 0).unwrap();
             let options = options.clone().engine(ENGINES[case % ENGINES.len()]);
             match options.open_on(Arc::new(damaged)) {
                 Ok(graph) => {

@@ -1,6 +1,6 @@
 //! Files whose syncs wait until they are let through.
 
-use hedgerow_log::files::{Access, File, FileError, FileSystem, HeldLock, LockError};
+use hedgerow_log::files::{File, FileError, FileSystem, HeldLock, LockError, OpenMode};
 use hedgerow_testing::simulated::SimulatedFiles;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex};
@@ -95,7 +95,7 @@ impl FileSystem for GatedFiles {
         self.inner.list()
     }
 
-    fn open(&self, name: &str, access: Access) -> Result<Box<dyn File>, FileError> {
+    fn open(&self, name: &str, access: OpenMode) -> Result<Box<dyn File>, FileError> {
         let inner = self.inner.open(name, access)?;
         Ok(Box::new(GatedFile { inner, gate: Arc::clone(&self.gate) }))
     }

@@ -8,7 +8,7 @@ use hedgerow::{
     CheckpointOptions, CommitTimestamp, Error, ErrorKind, Graph, GraphOptions, KeyKind, LabelId, Topology,
     WriteGraph,
 };
-use hedgerow_log::files::{Access, FileSystem};
+use hedgerow_log::files::{FileSystem, OpenMode};
 use hedgerow_log::repair_checksums;
 use hedgerow_testing::simulated::SimulatedFiles;
 use rand::rngs::StdRng;
@@ -56,7 +56,7 @@ fn has(files: &SimulatedFiles, name: &str) -> bool {
 }
 
 fn bytes_of(files: &SimulatedFiles, name: &str) -> Vec<u8> {
-    files.open(name, Access::Read).unwrap().read_from(0).unwrap()
+    files.open(name, OpenMode::Read).unwrap().read_from(0).unwrap()
 }
 
 /// Changes one file, and says how. With `remake` its checksums are right afterwards.
@@ -105,7 +105,7 @@ fn mutate(files: &SimulatedFiles, subject: &Subject, random: &mut StdRng, remake
     if remake {
         repair_checksums(name, &mut bytes, STORE);
     }
-    files.open(name, Access::Create).unwrap().write_all_at(&bytes, 0).unwrap();
+    files.open(name, OpenMode::Create).unwrap().write_all_at(&bytes, 0).unwrap();
     what
 }
 
@@ -203,7 +203,7 @@ fn a_log_that_is_whole_replaces_a_damaged_checkpoint() {
             }
             let found = files.copy();
             let name = names(&found).into_iter().find(|name| name.starts_with("checkpoint-")).unwrap();
-            found.open(&name, Access::Write).unwrap().write_all_at(&[0xa5; 8], 40).unwrap();
+            found.open(&name, OpenMode::Write).unwrap().write_all_at(&[0xa5; 8], 40).unwrap();
             let open = || options().open_on(Arc::new(found.clone()));
             assert_eq!(open().unwrap_err().kind(), ErrorKind::Storage);
             let repair = recover_on(Arc::new(found.clone()));

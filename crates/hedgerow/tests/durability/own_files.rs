@@ -8,7 +8,7 @@ use hedgerow::{
     AsOf, CheckpointOptions, CommitTimestamp, EngineKind, ErrorKind, Graph, GraphOptions, KeyKind, LabelId,
     ManualClock, ReadGraph, Topology, WriteGraph,
 };
-use hedgerow_log::files::{Access, FileSystem};
+use hedgerow_log::files::{FileSystem, OpenMode};
 use hedgerow_model::Count;
 use hedgerow_testing::disk::{DiskEngine, DiskOptions, PREFIX};
 use hedgerow_testing::simulated::{FaultKind, SimulatedFiles};
@@ -75,7 +75,7 @@ fn in_engine_files(files: &SimulatedFiles) -> Vec<(String, Vec<u8>)> {
     let mut names = files.list().unwrap();
     names.retain(|name| name.starts_with(PREFIX));
     names.sort();
-    let bytes = |name: &String| files.open(name, Access::Read).unwrap().read_from(0).unwrap();
+    let bytes = |name: &String| files.open(name, OpenMode::Read).unwrap().read_from(0).unwrap();
     names.iter().map(|name| (name.clone(), bytes(name))).collect()
 }
 
@@ -145,7 +145,7 @@ fn files_that_end_before_the_checkpoint_are_damage() {
     let lost = SimulatedFiles::new(1);
     lost.create_directory().unwrap();
     for (name, bytes) in in_engine_files(&files) {
-        lost.open(&name, Access::Create).unwrap().write_all_at(&bytes, 0).unwrap();
+        lost.open(&name, OpenMode::Create).unwrap().write_all_at(&bytes, 0).unwrap();
         files.remove(&name).unwrap();
     }
     let without_manifest = in_engine_files(&lost);

@@ -9,7 +9,7 @@ use hedgerow::{
     Graph, GraphOptions, KeyKind, LabelId, LabelSchema, ReadGraph, RecordSchema, Topology, WriteGraph, store,
 };
 use hedgerow_engines::ADJACENCY_LIST;
-use hedgerow_log::files::{Access, FileSystem};
+use hedgerow_log::files::{FileSystem, OpenMode};
 use hedgerow_testing::simulated::{Fault, FaultKind, SimulatedFiles};
 use std::fmt::Debug;
 use std::path::Path;
@@ -350,7 +350,7 @@ fn a_damaged_store_says_where() {
     let names = files.list().unwrap();
     for name in names.iter().filter(|name| name.starts_with("log-") || name.starts_with("checkpoint-")) {
         let damaged = files.copy();
-        let file = damaged.open(name, Access::Write).unwrap();
+        let file = damaged.open(name, OpenMode::Write).unwrap();
         file.write_all_at(&[0xa5; 3], 200).unwrap();
         let error = options.open_on(Arc::new(damaged.clone())).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Storage, "{error}");
@@ -373,7 +373,7 @@ fn what_a_crash_left_of_checkpoints_is_removed() {
     for name in
         ["checkpoint-0000000002", "checkpoint-0000000003.unfinished", "checkpoint-notes", "mine.unfinished"]
     {
-        files.open(name, Access::Create).unwrap();
+        files.open(name, OpenMode::Create).unwrap();
     }
     let graph = options.open_on(Arc::new(files.clone())).unwrap();
     let mut names = files.list().unwrap();

@@ -9,7 +9,7 @@ use super::layout::{
 };
 use super::{CheckpointChunk, ChunkContent, Description};
 use crate::error::StoreError;
-use crate::files::{Access, File, FileSystem};
+use crate::files::{File, FileSystem, OpenMode};
 use crate::planted::{self, PlantedBug};
 use hedgerow_encoding::wire::DecodeError;
 use hedgerow_model::{Column, ColumnType, KeyRef, LabelId, Record, VertexId, with_column};
@@ -53,7 +53,7 @@ impl Checkpoint {
     /// The file system's error; [`StoreError::Foreign`] if the file is not a checkpoint,
     /// [`StoreError::NewerFormat`], [`StoreError::Damaged`].
     pub fn open(files: &dyn FileSystem, name: &str) -> Result<Self, StoreError> {
-        let file = files.open(name, Access::Read)?;
+        let file = files.open(name, OpenMode::Read)?;
         let header = read_header(&*file)?;
         let identity = header.identity();
         let chunks = read_chunks(&*file, identity)?;

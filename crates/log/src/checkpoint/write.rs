@@ -6,7 +6,7 @@ use super::encode::{CheckpointPart, Encoded, encode};
 use super::layout::{CheckpointHeader, HEADER_BYTES, Trailer};
 use super::{CheckpointChunk, CheckpointError, CheckpointSource, ChunkContent, Description};
 use crate::error::StoreError;
-use crate::files::{Access, File, FileSystem};
+use crate::files::{File, FileSystem, OpenMode};
 use crate::planted::{self, PlantedBug};
 use hedgerow_model::LabelId;
 use rayon::ThreadPool;
@@ -157,7 +157,7 @@ fn write_unfinished<S: CheckpointSource>(
     source: &S,
     options: &WriteOptions<'_>,
 ) -> Result<WrittenCheckpoint, CheckpointError> {
-    let file = files.open(name, Access::Create)?;
+    let file = files.open(name, OpenMode::Create)?;
     let parts = parts(description, source)?;
     let mut writer = Writer::begin(&*file, description)?;
     // Encoded in parallel, written in order: the same state gives the same file on any number of

@@ -47,7 +47,7 @@ pub trait FileSystem: Send + Sync + fmt::Debug {
     ///
     /// # Errors
     /// The operating system's; [`FileError::is_not_found`] if there is no such file.
-    fn open(&self, name: &str, access: Access) -> Result<Box<dyn File>, FileError>;
+    fn open(&self, name: &str, access: OpenMode) -> Result<Box<dyn File>, FileError>;
 
     /// Renames a file, and replaces an existing file of the new name. Atomic; durable after
     /// [`sync_directory`](FileSystem::sync_directory).
@@ -120,7 +120,7 @@ pub trait HeldLock: Send + Sync + fmt::Debug {
 
 /// The mode of opening a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Access {
+pub enum OpenMode {
     /// Read an existing file.
     Read,
     /// Read and write an existing file.

@@ -1,6 +1,6 @@
 //! The files of a store, for an engine that keeps its own files there.
 
-use super::{Access, File, FileError, FileOperation, FileSystem, HeldLock, LockError};
+use super::{File, FileError, FileOperation, FileSystem, HeldLock, LockError, OpenMode};
 use hedgerow_sync::{Arc, RwLock, RwLockReadGuard};
 use std::fmt::Debug;
 use std::io;
@@ -110,10 +110,10 @@ impl FileSystem for EngineFiles {
         self.0.files.list()
     }
 
-    fn open(&self, name: &str, access: Access) -> Result<Box<dyn File>, FileError> {
+    fn open(&self, name: &str, access: OpenMode) -> Result<Box<dyn File>, FileError> {
         let file = match access {
-            Access::Read => self.0.files.open(name, access)?,
-            Access::Write | Access::Create => {
+            OpenMode::Read => self.0.files.open(name, access)?,
+            OpenMode::Write | OpenMode::Create => {
                 let _change = self.change_entry(name)?;
                 self.0.files.open(name, access)?
             }

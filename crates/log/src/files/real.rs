@@ -4,7 +4,7 @@
 //! symbolic link. So a store that was tampered with cannot redirect reads or writes out of its
 //! directory, and a directory that is renamed stays the one that was opened.
 
-use crate::files::{Access, File, FileError, FileOperation, FileSystem, HeldLock, LockError};
+use crate::files::{File, FileError, FileOperation, FileSystem, HeldLock, LockError, OpenMode};
 use hedgerow_sync::{Arc, Mutex};
 use rustix::fs::{AtFlags, Dir, FileType, FlockOperation, Mode, OFlags, Stat};
 use rustix::io::Errno;
@@ -86,16 +86,16 @@ impl RealFiles {
     }
 
     /// Opens a regular file of the directory.
-    fn open_file(&self, name: &str, access: Access) -> io::Result<OwnedFd> {
+    fn open_file(&self, name: &str, access: OpenMode) -> io::Result<OwnedFd> {
         let directory = self.directory()?;
         match access {
-            Access::Read => open_regular(&directory, name, OFlags::RDONLY),
-            Access::Write => {
+            OpenMode::Read => open_regular(&directory, name, OFlags::RDONLY),
+            OpenMode::Write => {
                 let file = open_regular(&directory, name, OFlags::RDWR)?;
                 check_links(&file)?;
                 Ok(file)
             }
-            Access::Create => {
+            OpenMode::Create => {
                 match rustix::fs::unlinkat(&directory, name, AtFlags::empty()) {
                     Err(Errno::NOENT) | Ok(()) => {}
                     Err(error) => return Err(error.into()),
@@ -237,13 +237,13 @@ impl FileSystem for RealFiles {
         self.list_files().map_err(|source| FileError::new(FileOperation::List, &self.path, source))
     }
 
-    fn open(&self, name: &str, access: Access) -> Result<Box<dyn File>, FileError> {
+    fn open(&self, name: &str, access: OpenMode) -> Result<Box<dyn File>, FileError> {
         let path = self.path_of(name);
         let operation = match access {
-            Access::Read | Access::Write => FileOperation::Open,
-            Access::Create => FileOperation::Create,
+            OpenMode::Read | OpenMode::Write => FileOperation::Open,
+            OpenMode::Create => FileOperation::Create,
         };
-        if access != Access::Read {
+        if access != OpenMode::Read {
             self.check_writable(operation, &path)?;
         }
         match self.open_file(name, access) {
@@ -383,18 +383,18 @@ mod tests {
     fn files_are_written_read_renamed_and_removed() {
         let (_folder, files) = files();
         files.create_directory().unwrap();
-        let file = files.open("one", Access::Create).unwrap();
+        let file = files.open("one", OpenMode::Create).unwrap();
         file.write_all_at(b"hello", 3).unwrap();
         file.sync().unwrap();
         assert_eq!(file.read_from(0).unwrap(), b"\0\0\0hello");
-        assert_eq!(files.open("one", Access::Read).unwrap().read_from(4).unwrap(), b"ello");
+        assert_eq!(files.open("one", OpenMode::Read).unwrap().read_from(4).unwrap(), b"ello");
         file.set_length(4).unwrap();
         assert_eq!(file.length().unwrap(), 4);
         assert!(file.read_exact_at(&mut [0; 2], 3).is_err());
         files.rename("one", "two").unwrap();
         files.sync_directory().unwrap();
         assert_eq!(files.list().unwrap(), ["two"]);
-        assert!(files.open("one", Access::Write).unwrap_err().is_not_found());
+        assert!(files.open("one", OpenMode::Write).unwrap_err().is_not_found());
         files.remove("two").unwrap();
         assert!(files.list().unwrap().is_empty());
         assert!(RealFiles::new("/nowhere").list().unwrap_err().is_not_found());
@@ -430,13 +430,13 @@ mod tests {
             fs::write(&outside, "untouched").unwrap();
             put(&place, &outside);
             let is_hard_link = kind == 1;
-            assert_eq!(files.open("file", Access::Read).is_ok(), is_hard_link, "kind {kind}");
+            assert_eq!(files.open("file", OpenMode::Read).is_ok(), is_hard_link, "kind {kind}");
             assert_eq!(files.list().unwrap().len(), usize::from(is_hard_link), "kind {kind}");
-            assert!(files.open("file", Access::Write).is_err(), "kind {kind}");
+            assert!(files.open("file", OpenMode::Write).is_err(), "kind {kind}");
             assert!(files.lock("file").is_err(), "kind {kind}");
             assert_eq!(files.lock_shared("file").is_ok(), is_hard_link, "kind {kind}");
             // A new file replaces it.
-            files.open("file", Access::Create).unwrap().write_all_at(b"new", 0).unwrap();
+            files.open("file", OpenMode::Create).unwrap().write_all_at(b"new", 0).unwrap();
             assert_eq!(fs::read_to_string(&place).unwrap(), "new", "kind {kind}");
             assert_eq!(fs::read_to_string(&outside).unwrap(), "untouched", "kind {kind}");
             fs::remove_file(&place).unwrap();
@@ -446,12 +446,12 @@ mod tests {
     #[test]
     fn a_directory_that_is_renamed_stays_the_one_that_was_opened() {
         let (folder, files) = files();
-        files.open("one", Access::Create).unwrap();
+        files.open("one", OpenMode::Create).unwrap();
         let lock = files.lock("LOCK").unwrap();
         let (here, moved) = (files.location(), folder.path().join("moved"));
         fs::rename(&here, &moved).unwrap();
         fs::create_dir(&here).unwrap();
-        files.open("two", Access::Create).unwrap();
+        files.open("two", OpenMode::Create).unwrap();
         files.rename("one", "three").unwrap();
         files.sync_directory().unwrap();
         assert!(lock.is_held().unwrap());
@@ -492,12 +492,12 @@ mod tests {
     #[test]
     fn read_only_files_cannot_be_changed() {
         let (_folder, files) = files();
-        files.open("one", Access::Create).unwrap();
+        files.open("one", OpenMode::Create).unwrap();
         let read_only = RealFiles::read_only(files.location());
-        read_only.open("one", Access::Read).unwrap();
+        read_only.open("one", OpenMode::Read).unwrap();
         let refusals = [
-            read_only.open("one", Access::Write).map(drop),
-            read_only.open("two", Access::Create).map(drop),
+            read_only.open("one", OpenMode::Write).map(drop),
+            read_only.open("two", OpenMode::Create).map(drop),
             read_only.rename("one", "two"),
             read_only.remove("one"),
             read_only.sync_directory(),

@@ -4,7 +4,7 @@ use super::Log;
 use crate::error::{LogError, StoreError};
 use crate::planted::{self, PlantedBug};
 use crate::segment;
-use crate::store::{CheckpointEntry, Manifest, SegmentEntry, Store, StreamEntry};
+use crate::store::{CheckpointEntry, Manifest, SegmentEntry, StoreFiles, StreamEntry};
 use hedgerow_model::CommitTimestamp;
 
 impl Manifest {
@@ -117,7 +117,7 @@ impl Log {
     pub(super) fn remove_unlisted(&self) -> Result<(), StoreError> {
         self.check_lock()?;
         let manifest = self.manifest.lock();
-        for number in Store::unlisted(&*self.files, &manifest)? {
+        for number in StoreFiles::unlisted(&*self.files, &manifest)? {
             // The next segment may be under construction.
             if number < manifest.next_segment {
                 match self.files.remove(&segment::name_of(number)) {

@@ -3,7 +3,7 @@
 use super::Log;
 use super::shelf::NewSegment;
 use crate::error::{LogError, StoreError};
-use crate::files::{Access, File, FileError, FileSystem};
+use crate::files::{File, FileError, FileSystem, OpenMode};
 use crate::planted::{self, PlantedBug};
 use crate::segment;
 use crate::store::{self, Manifest, SealedSegment, SegmentEntry};
@@ -119,7 +119,7 @@ pub(super) fn zeros(files: &dyn FileSystem, number: u64, length: u64) -> Result<
         Err(error) if !error.is_not_found() => return Err(error),
         _ => {}
     }
-    let file = files.open(&name, Access::Create)?;
+    let file = files.open(&name, OpenMode::Create)?;
     let zeros = [0; WRITTEN_ZEROS as usize];
     let mut offset = 0;
     while offset < length {

@@ -9,21 +9,23 @@ use crate::error::StoreError;
 use crate::planted::{self, PlantedBug};
 use crate::segment::FirstTimes;
 use crate::store::mark::Mark;
-use crate::store::{Lock, Manifest, Recovered, SegmentEntry, Store, check_lock, cut_files, make_durable};
+use crate::store::{
+    Lock, Manifest, Recovered, SegmentEntry, StoreFiles, check_lock, cut_files, make_durable,
+};
 use hedgerow_sync::Mutex;
 use hedgerow_sync::atomic::{AtomicBool, AtomicUsize};
 
 impl Log {
-    /// Continues after what [`Store::replay`] found.
+    /// Continues after what [`StoreFiles::replay`] found.
     ///
     /// Makes what was found durable, cuts a torn tail, and puts new commits into a new segment:
     /// nothing is ever appended to an existing one.
     ///
     /// # Errors
     /// The file system's. The store is unchanged then, and can be opened again.
-    pub fn start(store: Store, recovered: &Recovered, options: LogOptions) -> Result<Log, StoreError> {
+    pub fn start(store: StoreFiles, recovered: &Recovered, options: LogOptions) -> Result<Log, StoreError> {
         let read_only = store.read_only();
-        let Store { files, mut manifest, lock } = store;
+        let StoreFiles { files, mut manifest, lock } = store;
         let Lock::Write(lock) = lock else { return Err(read_only) };
         check_lock(&*files, &*lock)?;
         for open in &recovered.open {

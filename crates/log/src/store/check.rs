@@ -2,7 +2,7 @@
 
 use super::reading::SegmentReading;
 use super::replay::Recovered;
-use super::{CheckpointEntry, SegmentEntry, Store, TornTail};
+use super::{CheckpointEntry, SegmentEntry, StoreFiles, TornTail};
 use crate::body::LoggedCommit;
 use crate::error::StoreError;
 use crate::files::FileSystem;
@@ -61,7 +61,7 @@ fn check_once(files: Arc<dyn FileSystem>) -> Result<CheckReport, StoreError> {
         checkpoint: None,
         problems: Vec::new(),
     };
-    match Store::open_read_only(files) {
+    match StoreFiles::open_read_only(files) {
         Ok(store) => {
             report.checkpoint = store.manifest.checkpoint;
             let of_checkpoint = store.problems_of_checkpoint()?;
@@ -80,7 +80,7 @@ fn check_once(files: Arc<dyn FileSystem>) -> Result<CheckReport, StoreError> {
     Ok(report)
 }
 
-impl Store {
+impl StoreFiles {
     /// Reads the commits after `after`, as opening the store does.
     fn check_log(&self, after: CommitTimestamp, report: &mut CheckReport) -> Result<(), StoreError> {
         report.problems.extend(self.check_unlisted().err());

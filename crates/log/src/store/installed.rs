@@ -1,10 +1,10 @@
 //! The checkpoint of a store.
 
-use super::Store;
+use super::StoreFiles;
 use crate::checkpoint::{Checkpoint, CheckpointEntry, name_of};
 use crate::error::StoreError;
 
-impl Store {
+impl StoreFiles {
     /// Opens the newest checkpoint, if the manifest has one.
     ///
     /// # Errors

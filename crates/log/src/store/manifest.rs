@@ -3,7 +3,7 @@
 use crate::body::{decode_catalog, encode_catalog, has_newer_types};
 use crate::checkpoint::CheckpointEntry;
 use crate::error::StoreError;
-use crate::files::{Access, FileError, FileOperation, FileSystem, HeldLock};
+use crate::files::{FileError, FileOperation, FileSystem, HeldLock, OpenMode};
 use crate::planted::{self, PlantedBug};
 use crate::segment::{LAST_COUNT, SealedSegment, SegmentEntry};
 use crate::store::LOCK;
@@ -233,7 +233,7 @@ impl Manifest {
 
     /// Reads the manifest of a store; `None` if there is none.
     pub(crate) fn read(files: &dyn FileSystem) -> Result<Option<Self>, StoreError> {
-        let file = match files.open(MANIFEST, Access::Read) {
+        let file = match files.open(MANIFEST, OpenMode::Read) {
             Ok(file) => file,
             Err(error) if error.is_not_found() => return Ok(None),
             Err(error) => return Err(error.into()),
@@ -293,7 +293,7 @@ pub(crate) fn check_lock(files: &dyn FileSystem, lock: &dyn HeldLock) -> Result<
 
 fn write_durably(files: &dyn FileSystem, bytes: &[u8]) -> Result<(), FileError> {
     let overwrite = planted::is(PlantedBug::OverwriteManifest);
-    let file = files.open(if overwrite { MANIFEST } else { NEXT }, Access::Create)?;
+    let file = files.open(if overwrite { MANIFEST } else { NEXT }, OpenMode::Create)?;
     file.write_all_at(bytes, 0)?;
     if !planted::is(PlantedBug::SkipManifestSync) {
         file.sync()?;

@@ -7,7 +7,7 @@
 //! synced itself, so it costs commits nothing and may be late, but never early.
 
 use crate::error::StoreError;
-use crate::files::{Access, File, FileError, FileSystem};
+use crate::files::{File, FileError, FileSystem, OpenMode};
 use hedgerow_model::CommitTimestamp;
 
 /// The name of the file.
@@ -31,7 +31,7 @@ impl Mark {
         store: [u8; 16],
         at: CommitTimestamp,
     ) -> Result<Self, FileError> {
-        let file = files.open(MARK, Access::Create)?;
+        let file = files.open(MARK, OpenMode::Create)?;
         file.write_all_at(&encode(store, at), 0)?;
         Ok(Mark { file, store, at })
     }
@@ -50,7 +50,7 @@ impl Mark {
 /// The commit up to which the mark says the store was durable. [`CommitTimestamp::ZERO`] if there is no
 /// valid mark of this store: a loss of power may have taken it.
 pub(crate) fn read(files: &dyn FileSystem, store: [u8; 16]) -> Result<CommitTimestamp, StoreError> {
-    let file = match files.open(MARK, Access::Read) {
+    let file = match files.open(MARK, OpenMode::Read) {
         Ok(file) => file,
         Err(error) if error.is_not_found() => return Ok(CommitTimestamp::ZERO),
         Err(error) => return Err(error.into()),

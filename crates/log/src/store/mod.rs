@@ -27,11 +27,11 @@ use hedgerow_sync::Arc;
 /// The name of the lock file.
 pub(crate) const LOCK: &str = "LOCK";
 
-/// An open store: its manifest was read, its log was not.
+/// The files of an open store: the manifest was read, the log was not.
 ///
-/// [`Store::replay`] reads the commits; then [`Log::start`](crate::Log::start) takes new ones.
+/// [`StoreFiles::replay`] reads the commits; then [`Log::start`](crate::Log::start) takes new ones.
 #[derive(Debug)]
-pub struct Store {
+pub struct StoreFiles {
     pub(crate) files: Arc<dyn FileSystem>,
     pub(crate) manifest: Manifest,
     pub(crate) lock: Lock,
@@ -48,7 +48,7 @@ pub(crate) enum Lock {
     None,
 }
 
-impl Store {
+impl StoreFiles {
     /// Creates an empty store, durably.
     ///
     /// `id` is random: what is written for one store is not valid in any other.
@@ -67,7 +67,7 @@ impl Store {
         }
         let mut manifest = Manifest::new(id, options);
         manifest.replace(&*files, &*lock)?;
-        Ok(Store { files, manifest, lock: Lock::Write(lock) })
+        Ok(StoreFiles { files, manifest, lock: Lock::Write(lock) })
     }
 
     /// Opens a store for reading and writing, exclusively until it is dropped.
@@ -79,7 +79,7 @@ impl Store {
         Manifest::of(&*files)?;
         let lock = Lock::Write(files.lock(LOCK)?);
         let manifest = Manifest::of(&*files)?;
-        Ok(Store { files, manifest, lock })
+        Ok(StoreFiles { files, manifest, lock })
     }
 
     /// Opens a store for reading, shared with other readers; blocks writers while it is open.
@@ -92,7 +92,7 @@ impl Store {
         Manifest::of(&*files)?;
         let lock = Lock::Read { _held: files.lock_shared(LOCK)? };
         let manifest = Manifest::of(&*files)?;
-        Ok(Store { files, manifest, lock })
+        Ok(StoreFiles { files, manifest, lock })
     }
 
     /// Opens a store for reading without a lock: while another process writes to it, the manifest
@@ -102,7 +102,7 @@ impl Store {
     /// [`StoreError::NoStore`], and errors in the manifest.
     pub fn open_read_only(files: Arc<dyn FileSystem>) -> Result<Self, StoreError> {
         let manifest = Manifest::of(&*files)?;
-        Ok(Store { files, manifest, lock: Lock::None })
+        Ok(StoreFiles { files, manifest, lock: Lock::None })
     }
 
     /// Appends labels to the graph of the store, durably.

@@ -1,8 +1,8 @@
 //! Reads one segment: its valid records, and what is wrong after them.
 
-use super::{SealedSegment, SegmentEntry, Store};
+use super::{SealedSegment, SegmentEntry, StoreFiles};
 use crate::error::StoreError;
-use crate::files::Access;
+use crate::files::OpenMode;
 use crate::segment::{self, LogRecord, NoScan, ScanEnd, SegmentBytes, SegmentScan};
 use hedgerow_model::CommitTimestamp;
 use std::path::{Path, PathBuf};
@@ -38,7 +38,7 @@ impl SegmentReading {
     }
 }
 
-impl Store {
+impl StoreFiles {
     pub(super) fn segment_path(&self, number: u64) -> PathBuf {
         self.files.location().join(segment::name_of(number))
     }
@@ -54,7 +54,7 @@ impl Store {
         mut apply: impl FnMut(LogRecord<'_>, u64) -> Result<(), E>,
     ) -> Result<SegmentReading, E> {
         let path = self.segment_path(entry.number);
-        let file = match self.files.open(&segment::name_of(entry.number), Access::Read) {
+        let file = match self.files.open(&segment::name_of(entry.number), OpenMode::Read) {
             Ok(file) => file,
             Err(error) if error.is_not_found() => {
                 return Ok(SegmentReading::problem(StoreError::Missing { path }));

@@ -2,10 +2,10 @@
 //! can replace.
 
 use super::replay::Recovered;
-use super::{SealedSegment, SegmentEntry, Store, mark};
+use super::{SealedSegment, SegmentEntry, StoreFiles, mark};
 use crate::checkpoint;
 use crate::error::StoreError;
-use crate::files::{Access, FileError, FileSystem, pieces};
+use crate::files::{FileError, FileSystem, OpenMode, pieces};
 use crate::planted::{self, PlantedBug};
 use crate::segment::{self, LogRecord};
 use crate::store::LogPosition;
@@ -88,12 +88,12 @@ type End = (usize, Option<SealedSegment>, u64);
 /// The file system's; an unreadable manifest or one older than the log, and a damaged checkpoint
 /// whose commits are no longer in the log, cannot be repaired.
 pub fn recover_to_last_valid(files: Arc<dyn FileSystem>) -> Result<Repair, StoreError> {
-    let mut store = Store::open(files)?;
+    let mut store = StoreFiles::open(files)?;
     let problem = store.problems_of_checkpoint()?.into_iter().next();
     store.recover(problem, |_, _| Ok::<bool, StoreError>(true))
 }
 
-impl Store {
+impl StoreFiles {
     /// Like [`recover_to_last_valid`], but for a store that is open for writing.
     /// `damaged_checkpoint` is the error of its checkpoint. Passes the commits after the
     /// checkpoint, or all if it is damaged, to `apply`, which returns whether they are valid: the
@@ -223,7 +223,7 @@ impl Store {
     }
 
     fn is_there(&self, entry: &SegmentEntry) -> Result<bool, StoreError> {
-        match self.files.open(&entry.file_name(), Access::Read) {
+        match self.files.open(&entry.file_name(), OpenMode::Read) {
             Ok(_) => Ok(true),
             Err(error) if error.is_not_found() => Ok(false),
             Err(error) => Err(error.into()),
@@ -241,13 +241,13 @@ impl Store {
         for (number, entry) in segments.iter().enumerate() {
             let offset = valid.filter(|_| number == 0).map_or(0, |valid| valid.end);
             let segment = segment::name_of(entry.number);
-            let file = match self.files.open(&segment, Access::Read) {
+            let file = match self.files.open(&segment, OpenMode::Read) {
                 Ok(file) => file,
                 Err(error) if error.is_not_found() => continue,
                 Err(error) => return Err(error.into()),
             };
             let kept_in = format!("cut-{segment}-from-{offset}");
-            let kept = self.files.open(&kept_in, Access::Create)?;
+            let kept = self.files.open(&kept_in, OpenMode::Create)?;
             // Later bytes never belonged to the log.
             let end = file.length()?.min(entry.length.max(segment::LARGEST_RECORD)).max(offset);
             for piece in pieces(offset..end) {
@@ -315,7 +315,7 @@ pub(crate) fn make_durable(
     if planted::is(PlantedBug::LeaveTornTail) {
         return Ok(());
     }
-    let file = files.open(&segment::name_of(number), Access::Write)?;
+    let file = files.open(&segment::name_of(number), OpenMode::Write)?;
     for piece in pieces(synced..end) {
         file.write_all_at(&file.read_range(piece.clone())?, piece.start)?;
     }
@@ -333,9 +333,9 @@ pub(crate) fn cut_files<'s>(
 ) -> Result<(), FileError> {
     for entry in sealed {
         let Some(SealedSegment { end, .. }) = entry.sealed else { continue };
-        let file = files.open(&entry.file_name(), Access::Read)?;
+        let file = files.open(&entry.file_name(), OpenMode::Read)?;
         if file.length()? > end {
-            files.open(&entry.file_name(), Access::Write)?.set_length(end)?;
+            files.open(&entry.file_name(), OpenMode::Write)?.set_length(end)?;
         }
     }
     Ok(())

@@ -1,9 +1,9 @@
 //! Replays the log of a store, from a timestamp on.
 
 use super::reading::{SegmentReading, TornTail};
-use super::{Manifest, SealedSegment, SegmentEntry, Store, mark};
+use super::{Manifest, SealedSegment, SegmentEntry, StoreFiles, mark};
 use crate::error::StoreError;
-use crate::files::{Access, FileError, FileSystem};
+use crate::files::{FileError, FileSystem, OpenMode};
 use crate::segment::{self, LogRecord, SegmentHeader};
 use hedgerow_model::CommitTimestamp;
 use std::path::Path;
@@ -75,7 +75,7 @@ impl Recovered {
     }
 }
 
-impl Store {
+impl StoreFiles {
     /// Passes every commit after `after` to `apply`, in order, and returns what is at the end of
     /// the log.
     ///
@@ -132,7 +132,7 @@ impl Store {
         sealed: SealedSegment,
     ) -> Result<SegmentReading, StoreError> {
         let path = self.segment_path(entry.number);
-        match self.files.open(&segment::name_of(entry.number), Access::Read) {
+        match self.files.open(&segment::name_of(entry.number), OpenMode::Read) {
             Ok(_) => Ok(SegmentReading { valid: Some(sealed), ..SegmentReading::default() }),
             Err(error) if error.is_not_found() => Err(StoreError::Missing { path }),
             Err(error) => Err(error.into()),
@@ -162,7 +162,7 @@ impl Store {
 
     /// Checks that no segment with commits is newer than the manifest.
     pub(super) fn check_unlisted(&self) -> Result<(), StoreError> {
-        for number in Store::unlisted(&*self.files, &self.manifest)? {
+        for number in StoreFiles::unlisted(&*self.files, &self.manifest)? {
             if number < self.manifest.next_segment {
                 continue;
             }
@@ -176,7 +176,7 @@ impl Store {
 
     /// Reads the header of a segment; `None` if it is not valid.
     pub(super) fn read_header(&self, number: u64) -> Result<Option<SegmentHeader>, StoreError> {
-        let file = match self.files.open(&segment::name_of(number), Access::Read) {
+        let file = match self.files.open(&segment::name_of(number), OpenMode::Read) {
             Ok(file) => file,
             Err(error) if error.is_not_found() => return Ok(None),
             Err(error) => return Err(error.into()),

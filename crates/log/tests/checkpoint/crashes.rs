@@ -3,7 +3,7 @@
 use crate::damage::{file_of, some_graphs};
 use crate::model::Graph;
 use hedgerow_log::checkpoint::{CheckpointError, UNFINISHED};
-use hedgerow_log::files::{Access, FileSystem};
+use hedgerow_log::files::{FileSystem, OpenMode};
 use hedgerow_model::Topology;
 use hedgerow_testing::simulated::{Fault, FaultKind, Survival};
 
@@ -88,7 +88,7 @@ fn a_new_checkpoint_beside_another_is_complete_or_absent() {
             for (survival, seed) in Survival::ALL.into_iter().zip(1..) {
                 let found = image.after_crash(survival, seed);
                 assert!(file_of(&found, "checkpoint") == old_bytes);
-                match found.open("next", Access::Read) {
+                match found.open("next", OpenMode::Read) {
                     Ok(file) => {
                         assert!(file.read_from(0).unwrap() == new_bytes, "operation {}", image.operation());
                         complete += 1;

@@ -3,7 +3,7 @@
 use crate::model::{Graph, graphs};
 use hedgerow_log::StoreError;
 use hedgerow_log::checkpoint::{Checkpoint, FORMAT_VERSION};
-use hedgerow_log::files::{Access, FileSystem};
+use hedgerow_log::files::{FileSystem, OpenMode};
 use hedgerow_model::Topology;
 use hedgerow_testing::simulated::SimulatedFiles;
 use proptest::strategy::{Strategy, ValueTree};
@@ -23,13 +23,13 @@ pub fn some_graphs(count: usize) -> Vec<Graph> {
 }
 
 pub fn file_of(files: &SimulatedFiles, name: &str) -> Vec<u8> {
-    files.open(name, Access::Read).unwrap().read_from(0).unwrap()
+    files.open(name, OpenMode::Read).unwrap().read_from(0).unwrap()
 }
 
 pub fn files_of(bytes: &[u8]) -> SimulatedFiles {
     let files = SimulatedFiles::new(1);
     files.create_directory().unwrap();
-    files.open("checkpoint", Access::Create).unwrap().write_all_at(bytes, 0).unwrap();
+    files.open("checkpoint", OpenMode::Create).unwrap().write_all_at(bytes, 0).unwrap();
     files
 }
 

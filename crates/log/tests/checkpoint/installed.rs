@@ -3,7 +3,7 @@
 use crate::model::Graph;
 use hedgerow_log::checkpoint::{WriteOptions, name_of, write};
 use hedgerow_log::files::FileSystem;
-use hedgerow_log::{CheckpointEntry, Log, LogOptions, Store, StoreError, StoreOptions};
+use hedgerow_log::{CheckpointEntry, Log, LogOptions, StoreError, StoreFiles, StoreOptions};
 use hedgerow_model::{CommitTimestamp, Topology};
 use hedgerow_testing::simulated::SimulatedFiles;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ fn store_with(change: impl FnOnce(&mut Graph)) -> SimulatedFiles {
         strict: false,
         catalog: graph.description.catalog.clone(),
     };
-    let store = Store::create(Arc::new(files.clone()), options, graph.description.store).unwrap();
+    let store = StoreFiles::create(Arc::new(files.clone()), options, graph.description.store).unwrap();
     let recovered = store.replay(CommitTimestamp::ZERO, |_, _| Ok::<(), StoreError>(())).unwrap();
     let log = Log::start(store, &recovered, LogOptions::default()).unwrap();
     graph.description.timestamp = CommitTimestamp::ZERO;
@@ -32,7 +32,7 @@ fn store_with(change: impl FnOnce(&mut Graph)) -> SimulatedFiles {
 }
 
 fn open(files: SimulatedFiles) -> Result<CommitTimestamp, StoreError> {
-    let store = Store::open_read_only(Arc::new(files))?;
+    let store = StoreFiles::open_read_only(Arc::new(files))?;
     Ok(store.open_checkpoint()?.expect("the manifest names one").description().timestamp)
 }
 

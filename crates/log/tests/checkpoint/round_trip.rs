@@ -6,7 +6,7 @@ use hedgerow_log::checkpoint::{
     Checkpoint, CheckpointError, CheckpointSource, ChunkContent, UNFINISHED, VisitRecord, VisitRun,
     VisitVertex, WriteOptions, write,
 };
-use hedgerow_log::files::{Access, FileSystem, RealFiles};
+use hedgerow_log::files::{FileSystem, OpenMode, RealFiles};
 use hedgerow_model::{
     Catalog, Column, ColumnType, EdgeSchema, Field, Key, KeyKind, KeyRef, LabelId, LabelSchema, ReadError,
     Record, RecordSchema, Topology, Value, ValueType, VertexId,
@@ -27,7 +27,7 @@ proptest! {
 }
 
 fn bytes_of(files: &dyn FileSystem, name: &str) -> Vec<u8> {
-    files.open(name, Access::Read).unwrap().read_from(0).unwrap()
+    files.open(name, OpenMode::Read).unwrap().read_from(0).unwrap()
 }
 
 /// A hub with neighbors on both sides, enough for three chunks, and other vertices.

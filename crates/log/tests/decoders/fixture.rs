@@ -1,10 +1,10 @@
 //! Stores written by each version of the format, kept forever.
 
 use crate::targets::STORE;
-use hedgerow_log::files::{Access, FileSystem, RealFiles};
+use hedgerow_log::files::{FileSystem, OpenMode, RealFiles};
 use hedgerow_log::{
-    Body, CheckpointEntry, CommitRef, Durability, Log, LogOptions, LoggedCommit, Manifest, Recovered, Store,
-    StoreError, StoreOptions,
+    Body, CheckpointEntry, CommitRef, Durability, Log, LogOptions, LoggedCommit, Manifest, Recovered,
+    StoreError, StoreFiles, StoreOptions,
 };
 use hedgerow_model::{
     AdjacencyEffects, Catalog, ColumnType, CommitTimestamp, Direction, EdgeChange, EdgeSchema, EdgeValue,
@@ -192,10 +192,10 @@ fn version_2_says_what_was_durable() {
             if entry.file_name() == "log-0000000003" {
                 bytes.fill(0);
             }
-            let file = files.open(entry.file_name().to_str().unwrap(), Access::Create).unwrap();
+            let file = files.open(entry.file_name().to_str().unwrap(), OpenMode::Create).unwrap();
             file.write_all_at(&bytes, 0).unwrap();
         }
-        let store = Store::open_read_only(files).unwrap();
+        let store = StoreFiles::open_read_only(files).unwrap();
         let replayed = store.replay(CommitTimestamp::ZERO, |_, _| Ok::<(), StoreError>(()));
         assert_eq!(matches!(replayed, Err(StoreError::Damaged { .. })), is_detected, "{replayed:?}");
     }
@@ -204,7 +204,7 @@ fn version_2_says_what_was_durable() {
 /// Reads a store with the commits above.
 fn read(version: u32) -> Manifest {
     let files: Arc<dyn FileSystem> = Arc::new(RealFiles::read_only(folder(version)));
-    let store = Store::open_read_only(files).unwrap();
+    let store = StoreFiles::open_read_only(files).unwrap();
     let manifest = store.manifest();
     assert_eq!((manifest.store, &manifest.options), (STORE, &options(version)));
     assert_eq!(
@@ -249,9 +249,9 @@ fn later_versions_are_named() {
     let files: Arc<dyn FileSystem> = Arc::new(SimulatedFiles::new(1));
     files.create_directory().unwrap();
     for (name, bytes) in [("MANIFEST", read("MANIFEST")), ("log-0000000001", segment)] {
-        files.open(name, Access::Create).unwrap().write_all_at(&bytes, 0).unwrap();
+        files.open(name, OpenMode::Create).unwrap().write_all_at(&bytes, 0).unwrap();
     }
-    let store = Store::open_read_only(files).unwrap();
+    let store = StoreFiles::open_read_only(files).unwrap();
     let refused = store.replay(CommitTimestamp::ZERO, |_, _| Ok::<(), StoreError>(()));
     assert!(matches!(refused, Err(StoreError::NewerFormat { version: 2, .. })), "{refused:?}");
 }
@@ -263,7 +263,7 @@ fn later_versions_are_named() {
 fn write_fixture_and_seeds() {
     let (folder, version) = (folder(3), "version-3");
     let files: Arc<dyn FileSystem> = Arc::new(RealFiles::new(&folder));
-    let store = Store::create(Arc::clone(&files), options(3), STORE).unwrap();
+    let store = StoreFiles::create(Arc::clone(&files), options(3), STORE).unwrap();
     let log_options = LogOptions { segment_bytes: SEGMENT_BYTES, ..LogOptions::default() };
     let log = Log::start(store, &Recovered::default(), log_options).unwrap();
     for (at, commit) in (1..).map(CommitTimestamp).zip(commits(3)) {

@@ -1,10 +1,10 @@
 //! File sizes are not trusted: reading takes little memory whatever size a file system reports.
 
 use crate::targets::STORE;
-use hedgerow_log::files::{Access, FileSystem, RealFiles};
+use hedgerow_log::files::{FileSystem, OpenMode, RealFiles};
 use hedgerow_log::{
-    Body, CheckReport, CommitRef, Durability, Log, LogOptions, Manifest, Recovered, SealedSegment, Store,
-    StoreError, StoreOptions, check, recover_to_last_valid,
+    Body, CheckReport, CommitRef, Durability, Log, LogOptions, Manifest, Recovered, SealedSegment,
+    StoreError, StoreFiles, StoreOptions, check, recover_to_last_valid,
 };
 use hedgerow_model::{Catalog, CommitTimestamp, Effects, KeyKind, Topology};
 use hedgerow_testing::allocation::most_held;
@@ -25,7 +25,7 @@ fn store() -> (tempfile::TempDir, Arc<dyn FileSystem>) {
         strict: false,
         catalog: Catalog::default(),
     };
-    let store = Store::create(Arc::clone(&files), options, STORE).unwrap();
+    let store = StoreFiles::create(Arc::clone(&files), options, STORE).unwrap();
     let options = LogOptions { segment_bytes: 4096, ..LogOptions::default() };
     let log = Log::start(store, &Recovered::default(), options).unwrap();
     for at in (1..=5).map(CommitTimestamp) {
@@ -43,7 +43,7 @@ fn store() -> (tempfile::TempDir, Arc<dyn FileSystem>) {
 /// Opens, checks and repairs a store with little memory. Returns the results of the first two.
 fn read(files: &Arc<dyn FileSystem>) -> (Result<CommitTimestamp, StoreError>, CheckReport) {
     let (found, held) = most_held(|| {
-        let store = Store::open(Arc::clone(files))?;
+        let store = StoreFiles::open(Arc::clone(files))?;
         Ok(store.replay(CommitTimestamp::ZERO, |_, _| Ok::<(), StoreError>(()))?.last)
     });
     assert!(held < MOST, "opening held {held} bytes");
@@ -70,7 +70,7 @@ fn zeros_behind_a_segment_are_not_read_into_memory() {
 fn the_length_of_a_frame_is_not_trusted() {
     let (folder, files) = store();
     let segment = folder.path().join("log-0000000001");
-    let end = Store::open_read_only(Arc::clone(&files)).unwrap();
+    let end = StoreFiles::open_read_only(Arc::clone(&files)).unwrap();
     let mut ends = Vec::new();
     let replayed = end.replay(CommitTimestamp::ZERO, |record, place| {
         ends.push(place.offset + 11 + record.body.len() as u64);
@@ -78,7 +78,7 @@ fn the_length_of_a_frame_is_not_trusted() {
     });
     assert_eq!(replayed.unwrap().last, CommitTimestamp(5));
     // After the last record, one that claims to have four gigabytes.
-    let file = files.open("log-0000000001", Access::Write).unwrap();
+    let file = files.open("log-0000000001", OpenMode::Write).unwrap();
     file.write_all_at(&[1, 2, 3, 4, 0xff, 0xff, 0xff, 0xef, 1, 5, 0], *ends.last().unwrap()).unwrap();
     extend(&segment, 5 << 30);
     let (found, report) = read(&files);
@@ -112,8 +112,8 @@ fn the_length_of_a_manifest_is_not_trusted() {
 fn the_length_of_a_lock_file_is_not_trusted() {
     let (folder, files) = store();
     extend(&folder.path().join("LOCK"), 20 << 30);
-    let reader = Store::open_shared(Arc::clone(&files)).unwrap();
-    assert!(matches!(Store::open(Arc::clone(&files)), Err(StoreError::BeingRead { .. })));
+    let reader = StoreFiles::open_shared(Arc::clone(&files)).unwrap();
+    assert!(matches!(StoreFiles::open(Arc::clone(&files)), Err(StoreError::BeingRead { .. })));
     drop(reader);
     assert_eq!(read(&files).0.unwrap(), CommitTimestamp(5));
 }
@@ -121,7 +121,7 @@ fn the_length_of_a_lock_file_is_not_trusted() {
 #[test]
 fn the_length_of_a_checkpoint_is_not_trusted() {
     let (folder, files) = store();
-    let mut manifest = Store::open_read_only(Arc::clone(&files)).unwrap().manifest().clone();
+    let mut manifest = StoreFiles::open_read_only(Arc::clone(&files)).unwrap().manifest().clone();
     manifest.checkpoint =
         Some(hedgerow_log::CheckpointEntry { number: 1, at: CommitTimestamp(5), length: 200 << 30 });
     std::fs::write(folder.path().join("MANIFEST"), manifest.encode()).unwrap();
@@ -135,7 +135,7 @@ fn the_length_of_a_checkpoint_is_not_trusted() {
     trailer.extend(crc32c::crc32c_append(identity, &trailer).to_le_bytes());
     trailer.extend(*b"HGCE");
     extend(&checkpoint, begin);
-    let file = files.open("checkpoint-0000000001", Access::Write).unwrap();
+    let file = files.open("checkpoint-0000000001", OpenMode::Write).unwrap();
     file.write_all_at(&trailer, begin + chunks * 40).unwrap();
     let report = check_with_checkpoint(&files);
     assert!(
@@ -147,7 +147,7 @@ fn the_length_of_a_checkpoint_is_not_trusted() {
 /// Opens the checkpoint and checks the store, with little memory.
 fn check_with_checkpoint(files: &Arc<dyn FileSystem>) -> CheckReport {
     let (opened, held) =
-        most_held(|| Store::open_read_only(Arc::clone(files)).unwrap().open_checkpoint().map(drop));
+        most_held(|| StoreFiles::open_read_only(Arc::clone(files)).unwrap().open_checkpoint().map(drop));
     assert!(held < MOST && opened.is_err(), "{held} bytes, {opened:?}");
     let (report, held) = most_held(|| check(files).unwrap());
     assert!(held < MOST, "{held} bytes");

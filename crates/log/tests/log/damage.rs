@@ -3,8 +3,8 @@
 use crate::cuts::{places, store_of};
 use crate::harness::replay;
 use crate::workload::is_right;
-use hedgerow_log::files::{Access, FileSystem};
-use hedgerow_log::{Manifest, Store, StoreError, check, recover_to_last_valid};
+use hedgerow_log::files::{FileSystem, OpenMode};
+use hedgerow_log::{Manifest, StoreError, StoreFiles, check, recover_to_last_valid};
 use hedgerow_model::CommitTimestamp;
 use hedgerow_testing::simulated::SimulatedFiles;
 use rand::rngs::StdRng;
@@ -22,7 +22,7 @@ fn names(files: &SimulatedFiles) -> Vec<String> {
 }
 
 fn change(files: &SimulatedFiles, name: &str, change: impl FnOnce(&mut Vec<u8>)) {
-    let file = files.open(name, Access::Write).unwrap();
+    let file = files.open(name, OpenMode::Write).unwrap();
     let mut bytes = file.read_from(0).unwrap();
     change(&mut bytes);
     file.set_length(bytes.len() as u64).unwrap();
@@ -80,7 +80,7 @@ fn damage(files: &SimulatedFiles, random: &mut StdRng) -> String {
 fn damage_of(kind: u32, files: &SimulatedFiles, random: &mut StdRng) -> String {
     let names = names(files);
     let name = &names[random.random_range(0..names.len())];
-    let length = files.open(name, Access::Read).unwrap().length().unwrap() as usize;
+    let length = files.open(name, OpenMode::Read).unwrap().length().unwrap() as usize;
     if length == 0 {
         return String::new();
     }
@@ -97,10 +97,10 @@ fn damage_of(kind: u32, files: &SimulatedFiles, random: &mut StdRng) -> String {
         }
         3 => {
             let other = &names[random.random_range(0..names.len())];
-            let there = files.open(other, Access::Read).unwrap().read_from(0).unwrap();
+            let there = files.open(other, OpenMode::Read).unwrap().read_from(0).unwrap();
             let (to, from) = (sector(random, length, 512), sector(random, there.len().max(1), 512));
             let taken = there.get(from.clone()).unwrap_or_default().to_vec();
-            let here = files.open(name, Access::Read).unwrap().read_from(0).unwrap()[to.clone()].to_vec();
+            let here = files.open(name, OpenMode::Read).unwrap().read_from(0).unwrap()[to.clone()].to_vec();
             change(files, name, |bytes| {
                 let count = taken.len().min(to.len());
                 bytes[to.start..to.start + count].copy_from_slice(&taken[..count]);
@@ -122,9 +122,9 @@ fn damage_of(kind: u32, files: &SimulatedFiles, random: &mut StdRng) -> String {
             format!("{name} removed")
         }
         _ => {
-            let bytes = files.open(name, Access::Read).unwrap().read_from(0).unwrap();
+            let bytes = files.open(name, OpenMode::Read).unwrap().read_from(0).unwrap();
             let other = &names[random.random_range(0..names.len())];
-            let file = files.open(other, Access::Create).unwrap();
+            let file = files.open(other, OpenMode::Create).unwrap();
             file.write_all_at(&bytes, 0).unwrap();
             format!("{name} copied over {other}")
         }
@@ -141,7 +141,7 @@ pub fn damage_one(intact: &SimulatedFiles, seed: u64, kind: Kind) -> Result<bool
     let shared: Arc<dyn FileSystem> = Arc::new(files.clone());
     let kept = kind.kept(&what);
     let (mut applied, mut right) = (0, true);
-    let outcome = Store::open(Arc::clone(&shared)).and_then(|store| {
+    let outcome = StoreFiles::open(Arc::clone(&shared)).and_then(|store| {
         store.replay(CommitTimestamp::ZERO, |record, _| {
             applied += 1;
             right &= is_right(&record) && record.at == CommitTimestamp(applied);
@@ -168,7 +168,7 @@ fn repair(files: &SimulatedFiles, valid: u64) -> Result<(), String> {
     let before = logs(files);
     let Ok(repair) = recover_to_last_valid(Arc::new(files.clone())) else {
         // Without a valid manifest there is nothing to start from.
-        let manifest = files.open("MANIFEST", Access::Read).and_then(|file| file.read_from(0));
+        let manifest = files.open("MANIFEST", OpenMode::Read).and_then(|file| file.read_from(0));
         let manifest = manifest.map(|bytes| Manifest::decode(&bytes, Path::new("MANIFEST")));
         return match manifest {
             Ok(Ok(_)) => Err("it cannot be repaired".to_owned()),
@@ -178,7 +178,7 @@ fn repair(files: &SimulatedFiles, valid: u64) -> Result<(), String> {
     if repair.last != CommitTimestamp(valid) || logs(files) != before + repair.cuts.len() {
         return Err(format!("{valid} commits are valid, but it did {repair:?}"));
     }
-    let store = Store::open(Arc::new(files.clone())).map_err(|error| error.to_string())?;
+    let store = StoreFiles::open(Arc::new(files.clone())).map_err(|error| error.to_string())?;
     match replay(&store) {
         Ok((recovered, true)) if recovered.last == CommitTimestamp(valid) && recovered.torn.is_none() => {
             Ok(())
@@ -207,14 +207,14 @@ pub fn leave_remains(intact: &SimulatedFiles, seed: u64) -> Result<(), String> {
     let older: Vec<String> =
         names(&files).into_iter().filter(|name| name.starts_with("log-") && *name < last).collect();
     let older = &older[random.random_range(0..older.len())];
-    let older = files.open(older, Access::Read).unwrap().read_from(0).unwrap();
+    let older = files.open(older, OpenMode::Read).unwrap().read_from(0).unwrap();
     let place = end as usize + random.random_range(0..50);
     change(&files, &last, |bytes| {
         let remains = &older[random.random_range(0..older.len())..];
         let remains = &remains[..remains.len().min(bytes.len().saturating_sub(place))];
         bytes[place..place + remains.len()].copy_from_slice(remains);
     });
-    match Store::open(Arc::new(files)).and_then(|store| replay(&store)) {
+    match StoreFiles::open(Arc::new(files)).and_then(|store| replay(&store)) {
         Ok((recovered, true)) if recovered.last == CommitTimestamp(COMMITS) => Ok(()),
         other => Err(format!("seed {seed}: {other:?}")),
     }
@@ -232,20 +232,20 @@ fn foreign_files_are_refused() {
     let files = store_of(COMMITS, true);
     let other = SimulatedFiles::new(1);
     let options = crate::workload::store_options();
-    let store = Store::create(Arc::new(other.clone()), options, [9; 16]).unwrap();
+    let store = StoreFiles::create(Arc::new(other.clone()), options, [9; 16]).unwrap();
     let options = crate::workload::log_options(hedgerow_log::Durability::Sync);
     let log = hedgerow_log::Log::start(store, &hedgerow_log::Recovered::default(), options).unwrap();
     let appended = log.append(CommitTimestamp(1), 0, &mut crate::workload::body(CommitTimestamp(1))).unwrap();
     log.settle(appended.at(), hedgerow_log::Durability::Sync).unwrap();
-    let foreign = other.open("log-0000000001", Access::Read).unwrap().read_from(0).unwrap();
+    let foreign = other.open("log-0000000001", OpenMode::Read).unwrap().read_from(0).unwrap();
     let here = files.copy();
     change(&here, "log-0000000001", |bytes| *bytes = foreign);
-    let store = Store::open(Arc::new(here)).unwrap();
+    let store = StoreFiles::open(Arc::new(here)).unwrap();
     assert!(matches!(replay(&store), Err(StoreError::Foreign { .. })));
 
     let old = store_of(5, false);
-    let manifest = old.open("MANIFEST", Access::Read).unwrap().read_from(0).unwrap();
+    let manifest = old.open("MANIFEST", OpenMode::Read).unwrap().read_from(0).unwrap();
     change(&files, "MANIFEST", |bytes| *bytes = manifest);
-    let store = Store::open(Arc::new(files)).unwrap();
+    let store = StoreFiles::open(Arc::new(files)).unwrap();
     assert!(matches!(replay(&store), Err(StoreError::Foreign { .. })));
 }

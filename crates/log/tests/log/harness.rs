@@ -1,7 +1,7 @@
 //! Checks what must hold of a store after a restart.
 
 use crate::workload::{Promises, body, is_right, log_options, wall_clock};
-use hedgerow_log::{Durability, Log, Recovered, Store, StoreError};
+use hedgerow_log::{Durability, Log, Recovered, StoreError, StoreFiles};
 use hedgerow_model::CommitTimestamp;
 use hedgerow_testing::simulated::{SimulatedFiles, Survival};
 use rand::rngs::StdRng;
@@ -11,13 +11,13 @@ use std::sync::Arc;
 /// The problem that was found.
 pub type Verdict = Result<(), String>;
 
-fn open(files: &SimulatedFiles) -> Result<Store, StoreError> {
-    Store::open(Arc::new(files.clone()))
+fn open(files: &SimulatedFiles) -> Result<StoreFiles, StoreError> {
+    StoreFiles::open(Arc::new(files.clone()))
 }
 
 /// Replays a store from the oldest timestamp on; returns what it contains, and whether all commits
 /// are as committed.
-pub fn replay(store: &Store) -> Result<(Recovered, bool), StoreError> {
+pub fn replay(store: &StoreFiles) -> Result<(Recovered, bool), StoreError> {
     let mut next = store.manifest().oldest_readable.next();
     let mut right = true;
     let recovered = store.replay(store.manifest().oldest_readable, |record, _| {
@@ -97,7 +97,7 @@ pub fn verify_recovery(
 
 /// Opens, commits some, closes.
 fn go_on(
-    store: Store,
+    store: StoreFiles,
     files: &SimulatedFiles,
     recovered: &Recovered,
     promises: &mut Promises,

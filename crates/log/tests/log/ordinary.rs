@@ -3,14 +3,14 @@
 use crate::workload::{STORE, body, is_right, log_options, store_options, wall_clock};
 use hedgerow_log::files::{FileSystem, RealFiles};
 use hedgerow_log::{
-    CheckpointEntry, Durability, Log, LogError, LogOptions, Recovered, Store, StoreError, check,
+    CheckpointEntry, Durability, Log, LogError, LogOptions, Recovered, StoreError, StoreFiles, check,
 };
 use hedgerow_model::CommitTimestamp;
 use hedgerow_testing::simulated::SimulatedFiles;
 use std::sync::Arc;
 
 fn new_log(files: Arc<dyn FileSystem>, options: LogOptions) -> Log {
-    let store = Store::create(files, store_options(), STORE).unwrap();
+    let store = StoreFiles::create(files, store_options(), STORE).unwrap();
     Log::start(store, &Recovered::default(), options).unwrap()
 }
 
@@ -23,7 +23,7 @@ fn commit(log: &Log, count: u64) {
 }
 
 fn found(files: Arc<dyn FileSystem>, after: CommitTimestamp) -> Recovered {
-    let store = Store::open_read_only(files).unwrap();
+    let store = StoreFiles::open_read_only(files).unwrap();
     let mut next = after.next();
     let recovered = store.replay(after, |record, _| {
         assert!(is_right(&record) && record.at == next);
@@ -39,7 +39,7 @@ fn commits_come_back_from_real_files() {
     let files: Arc<dyn FileSystem> = Arc::new(RealFiles::new(folder.path().join("store")));
     for durability in [Durability::Sync, Durability::Buffered, Durability::None] {
         let options = log_options(durability);
-        let log = match Store::open(Arc::clone(&files)) {
+        let log = match StoreFiles::open(Arc::clone(&files)) {
             Err(StoreError::NoStore { .. }) => new_log(Arc::clone(&files), options),
             store => {
                 let store = store.unwrap();
@@ -49,7 +49,10 @@ fn commits_come_back_from_real_files() {
         };
         let before = log.last();
         commit(&log, 100);
-        assert!(matches!(Store::open(Arc::clone(&files)), Err(StoreError::Locked { holder: Some(_), .. })));
+        assert!(matches!(
+            StoreFiles::open(Arc::clone(&files)),
+            Err(StoreError::Locked { holder: Some(_), .. })
+        ));
         log.close().unwrap();
         assert!(matches!(log.append(log.last().next(), 0, &mut body(log.last())), Err(LogError::Closed)));
         drop(log);
@@ -88,7 +91,7 @@ fn a_pruned_log_says_what_is_out_of_retention() {
     log.prune().unwrap();
     log.close().unwrap();
     drop(log);
-    let store = Store::open(Arc::clone(&files) as _).unwrap();
+    let store = StoreFiles::open(Arc::clone(&files) as _).unwrap();
     let oldest = store.manifest().oldest_readable;
     assert!(oldest > CommitTimestamp(60) && oldest <= CommitTimestamp(100));
     let asked = store.replay(CommitTimestamp(50), |_, _| Ok::<(), StoreError>(()));
@@ -101,20 +104,20 @@ fn a_pruned_log_says_what_is_out_of_retention() {
 #[test]
 fn a_directory_has_at_most_one_store() {
     let files = Arc::new(SimulatedFiles::new(1));
-    assert!(matches!(Store::open(Arc::clone(&files) as _), Err(StoreError::NoStore { .. })));
-    drop(Store::create(Arc::clone(&files) as _, store_options(), STORE).unwrap());
-    let again = Store::create(Arc::clone(&files) as _, store_options(), STORE);
+    assert!(matches!(StoreFiles::open(Arc::clone(&files) as _), Err(StoreError::NoStore { .. })));
+    drop(StoreFiles::create(Arc::clone(&files) as _, store_options(), STORE).unwrap());
+    let again = StoreFiles::create(Arc::clone(&files) as _, store_options(), STORE);
     assert!(matches!(again, Err(StoreError::Exists { .. })));
-    let store = Store::open(Arc::clone(&files) as _).unwrap();
+    let store = StoreFiles::open(Arc::clone(&files) as _).unwrap();
     assert_eq!(store.manifest().options, store_options());
-    assert!(matches!(Store::open(Arc::clone(&files) as _), Err(StoreError::Locked { .. })));
+    assert!(matches!(StoreFiles::open(Arc::clone(&files) as _), Err(StoreError::Locked { .. })));
     drop(
         Log::start(store, &Recovered::default(), LogOptions { segment_bytes: 9000, ..LogOptions::default() })
             .unwrap(),
     );
     files.remove("MANIFEST").unwrap();
-    assert!(matches!(Store::open(Arc::clone(&files) as _), Err(StoreError::Missing { .. })));
-    assert!(matches!(Store::create(files, store_options(), STORE), Err(StoreError::Exists { .. })));
+    assert!(matches!(StoreFiles::open(Arc::clone(&files) as _), Err(StoreError::Missing { .. })));
+    assert!(matches!(StoreFiles::create(files, store_options(), STORE), Err(StoreError::Exists { .. })));
 }
 
 #[test]
@@ -138,7 +141,7 @@ fn wall_clocks_never_go_back() {
     }
     drop(log);
     let mut clocks = Vec::new();
-    let store = Store::open(files).unwrap();
+    let store = StoreFiles::open(files).unwrap();
     let replayed = store.replay(CommitTimestamp::ZERO, |record, _| {
         clocks.push(record.wall_clock);
         Ok::<(), StoreError>(())
@@ -172,7 +175,7 @@ fn large_commits_get_their_own_segments() {
     }
     drop(log);
     let mut found = Vec::new();
-    let store = Store::open(files).unwrap();
+    let store = StoreFiles::open(files).unwrap();
     let replayed = store.replay(CommitTimestamp::ZERO, |record, _| {
         found.push(record.body.len());
         Ok::<(), StoreError>(())

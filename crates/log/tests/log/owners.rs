@@ -2,8 +2,8 @@
 
 use crate::harness::replay;
 use crate::workload::{STORE, body, log_options, store_options, wall_clock};
-use hedgerow_log::files::{Access, FileSystem, RealFiles};
-use hedgerow_log::{Durability, Log, LogError, Recovered, Store, StoreError, check};
+use hedgerow_log::files::{FileSystem, OpenMode, RealFiles};
+use hedgerow_log::{Durability, Log, LogError, Recovered, StoreError, StoreFiles, check};
 use hedgerow_model::CommitTimestamp;
 use hedgerow_testing::simulated::SimulatedFiles;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ fn commit(log: &Log) -> Result<CommitTimestamp, LogError> {
 }
 
 fn open(files: &Arc<dyn FileSystem>) -> Result<Log, StoreError> {
-    let store = Store::open(Arc::clone(files))?;
+    let store = StoreFiles::open(Arc::clone(files))?;
     let (recovered, right) = replay(&store)?;
     assert!(right);
     Log::start(store, &recovered, log_options(Durability::Sync))
@@ -51,7 +51,7 @@ fn a_writer_that_lost_its_lock_is_refused() {
     for (case, step) in next.into_iter().enumerate() {
         for is_opened_again in [false, true] {
             let files: Arc<dyn FileSystem> = Arc::new(SimulatedFiles::new(1));
-            let store = Store::create(Arc::clone(&files), store_options(), STORE).unwrap();
+            let store = StoreFiles::create(Arc::clone(&files), store_options(), STORE).unwrap();
             let first = Log::start(store, &Recovered::default(), log_options(Durability::Sync)).unwrap();
             (0..20).for_each(|_| assert!(commit(&first).is_ok()));
             files.remove("LOCK").unwrap();
@@ -84,13 +84,13 @@ fn as_log(error: StoreError) -> LogError {
 #[test]
 fn a_manifest_of_another_generation_is_not_replaced() {
     let files: Arc<dyn FileSystem> = Arc::new(SimulatedFiles::new(1));
-    let store = Store::create(Arc::clone(&files), store_options(), STORE).unwrap();
-    let older = files.open("MANIFEST", Access::Read).unwrap().read_from(0).unwrap();
+    let store = StoreFiles::create(Arc::clone(&files), store_options(), STORE).unwrap();
+    let older = files.open("MANIFEST", OpenMode::Read).unwrap().read_from(0).unwrap();
     let log = Log::start(store, &Recovered::default(), log_options(Durability::Sync)).unwrap();
     commit(&log).unwrap();
-    files.open("MANIFEST", Access::Create).unwrap().write_all_at(&older, 0).unwrap();
+    files.open("MANIFEST", OpenMode::Create).unwrap().write_all_at(&older, 0).unwrap();
     assert!(is_overtaken(log.set_history(None).map_err(as_log)));
-    assert_eq!(files.open("MANIFEST", Access::Read).unwrap().read_from(0).unwrap(), older);
+    assert_eq!(files.open("MANIFEST", OpenMode::Read).unwrap().read_from(0).unwrap(), older);
 }
 
 /// With the operating system's files: the lock belongs to the file that has the name.
@@ -98,10 +98,10 @@ fn a_manifest_of_another_generation_is_not_replaced() {
 fn a_removed_lock_file_is_noticed() {
     let folder = tempfile::tempdir().unwrap();
     let files: Arc<dyn FileSystem> = Arc::new(RealFiles::new(folder.path()));
-    let store = Store::create(Arc::clone(&files), store_options(), STORE).unwrap();
+    let store = StoreFiles::create(Arc::clone(&files), store_options(), STORE).unwrap();
     let log = Log::start(store, &Recovered::default(), log_options(Durability::Sync)).unwrap();
     commit(&log).unwrap();
-    assert!(matches!(Store::open(Arc::clone(&files)), Err(StoreError::Locked { .. })));
+    assert!(matches!(StoreFiles::open(Arc::clone(&files)), Err(StoreError::Locked { .. })));
     std::fs::remove_file(folder.path().join("LOCK")).unwrap();
     let second = open(&files).unwrap();
     assert!(is_overtaken(commit(&log)));
@@ -115,15 +115,15 @@ fn readers_and_a_writer_exclude_each_other() {
     let real: Arc<dyn FileSystem> = Arc::new(RealFiles::new(folder.path()));
     let simulated: Arc<dyn FileSystem> = Arc::new(SimulatedFiles::new(1));
     for files in [real, simulated] {
-        let store = Store::create(Arc::clone(&files), store_options(), STORE).unwrap();
+        let store = StoreFiles::create(Arc::clone(&files), store_options(), STORE).unwrap();
         assert!(matches!(
-            Store::open_shared(Arc::clone(&files)),
+            StoreFiles::open_shared(Arc::clone(&files)),
             Err(StoreError::Locked { holder: Some(_), .. })
         ));
         drop(store);
-        let readers = [(); 2].map(|()| Store::open_shared(Arc::clone(&files)).unwrap());
-        assert!(matches!(Store::open(Arc::clone(&files)), Err(StoreError::BeingRead { .. })));
+        let readers = [(); 2].map(|()| StoreFiles::open_shared(Arc::clone(&files)).unwrap());
+        assert!(matches!(StoreFiles::open(Arc::clone(&files)), Err(StoreError::BeingRead { .. })));
         drop(readers);
-        Store::open(files).unwrap();
+        StoreFiles::open(files).unwrap();
     }
 }

@@ -2,13 +2,13 @@
 
 use crate::harness::replay;
 use crate::workload::{STORE, body, log_options, store_options, wall_clock};
-use hedgerow_log::{Durability, Log, LogError, LogOptions, Recovered, Store};
+use hedgerow_log::{Durability, Log, LogError, LogOptions, Recovered, StoreFiles};
 use hedgerow_model::CommitTimestamp;
 use hedgerow_testing::simulated::{Fault, FaultKind, SimulatedFiles, Survival};
 use std::sync::{Arc, Mutex};
 
 fn log(files: &SimulatedFiles, options: LogOptions) -> Log {
-    let store = Store::create(Arc::new(files.clone()), store_options(), STORE).unwrap();
+    let store = StoreFiles::create(Arc::new(files.clone()), store_options(), STORE).unwrap();
     Log::start(store, &Recovered::default(), options).unwrap()
 }
 
@@ -46,7 +46,8 @@ fn threads_share_syncs_and_lose_nothing() {
                         }
                         if number % 50 == 0 {
                             let found = files.after_crash(Survival::Nothing, thread);
-                            let (recovered, right) = replay(&Store::open(Arc::new(found)).unwrap()).unwrap();
+                            let (recovered, right) =
+                                replay(&StoreFiles::open(Arc::new(found)).unwrap()).unwrap();
                             assert!(right && (recovered.last >= at || asked == Durability::None));
                         }
                     }
@@ -61,7 +62,7 @@ fn threads_share_syncs_and_lose_nothing() {
         });
         log.close().unwrap();
         drop(log);
-        let (recovered, right) = replay(&Store::open(Arc::new(files)).unwrap()).unwrap();
+        let (recovered, right) = replay(&StoreFiles::open(Arc::new(files)).unwrap()).unwrap();
         assert!(right);
         assert_eq!(recovered.last, CommitTimestamp(1600));
     }
@@ -86,7 +87,7 @@ fn a_failure_reaches_every_thread_and_every_later_commit() {
         });
         let durable = log.durable();
         let found = files.after_crash(Survival::Nothing, 1);
-        let (recovered, right) = replay(&Store::open(Arc::new(found)).unwrap()).unwrap();
+        let (recovered, right) = replay(&StoreFiles::open(Arc::new(found)).unwrap()).unwrap();
         assert!(right && recovered.last >= durable);
         assert!(log.flush().is_err() && log.close().is_err() && log.maintain().is_err());
     }

@@ -1,8 +1,8 @@
 //! A workload whose commits determine their own content, and the promises made about it.
 
 use hedgerow_log::{
-    Body, CheckpointEntry, CommitRef, Durability, Log, LogOptions, LogRecord, LoggedCommit, Store,
-    StoreError, StoreOptions,
+    Body, CheckpointEntry, CommitRef, Durability, Log, LogOptions, LogRecord, LoggedCommit, StoreError,
+    StoreFiles, StoreOptions,
 };
 use hedgerow_model::{Catalog, CommitTimestamp, Effects, KeyKind, Topology};
 use hedgerow_testing::simulated::SimulatedFiles;
@@ -122,12 +122,12 @@ impl<'f> Worker<'f> {
     }
 
     fn create(&mut self) -> Result<(), StoreError> {
-        let store = Store::create(Arc::new(self.files.clone()), store_options(), STORE)?;
+        let store = StoreFiles::create(Arc::new(self.files.clone()), store_options(), STORE)?;
         self.promises.created = Some(self.note());
         self.start(store)
     }
 
-    fn start(&mut self, store: Store) -> Result<(), StoreError> {
+    fn start(&mut self, store: StoreFiles) -> Result<(), StoreError> {
         let oldest = store.manifest().oldest_readable;
         let recovered = store.replay(oldest, |record, _| {
             assert!(is_right(&record));
@@ -212,7 +212,7 @@ impl<'f> Worker<'f> {
         let failures = self.files.faults_met();
         self.log = None;
         self.promises.untold |= self.files.faults_met() > failures;
-        let store = Store::open(Arc::new(self.files.clone()))?;
+        let store = StoreFiles::open(Arc::new(self.files.clone()))?;
         self.start(store)
     }
 

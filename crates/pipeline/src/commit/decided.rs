@@ -8,7 +8,7 @@
 //! | decided | a [`Decision`] | its changes are known and prepared, but not visible; dropping it changes nothing |
 //! | stamped | [`Stamped`] | its place in the order of commits and in the log is fixed |
 //! | applied | [`AppliedCommit`] | writers that lock the same units see it; new snapshots do once it is published |
-//! | settled | [`Commit`] | its locks are released, and it is as durable as requested |
+//! | settled | [`Commit`] | its locks are released, and [`Store::settle`] returned: it is as durable as requested |
 //!
 //! Single edges, streams of them, bulk writes, transactions and recovery differ in how they decide.
 
@@ -52,7 +52,7 @@ pub(crate) trait Decision {
     fn size(&self) -> usize;
 }
 
-/// A commit that is applied and still holds its locks.
+/// A commit that is applied and whose caller still holds its locks.
 #[must_use]
 pub(crate) struct AppliedCommit {
     pub(super) commit: Commit,

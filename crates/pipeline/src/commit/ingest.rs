@@ -1,8 +1,7 @@
-//! Bulk ingest: a slice of edges as one commit, sorted, deduplicated and applied in parallel.
+//! Bulk ingest: many edges as one commit, sorted, deduplicated and applied in parallel.
 
 use crate::commit::entries::{Ends, changed_entries, put_entries};
 use crate::commit::holdings::{AssignedIds, Holdings};
-use crate::commit::ingest_records::RecordOf;
 use crate::commit::resolve::Resolved;
 use crate::commit::{BYTES_OF_CHANGE, Commit};
 use crate::error::Error;
@@ -12,69 +11,34 @@ use hedgerow_dictionary::Dictionary;
 use hedgerow_log::Durability;
 use hedgerow_model::token::HeldLocks;
 use hedgerow_model::{
-    AdjacencyEffects, AsKey, Column, ColumnType, EdgeValue, Effects, Engine, KeyRef, LabelId, Record,
-    Topology, VertexChange, VertexEffect, VertexId,
+    AdjacencyEffects, Column, ColumnType, EdgeValue, Effects, Engine, KeyRef, LabelId, Record, Topology,
+    VertexChange, VertexEffect, VertexId,
 };
 use hedgerow_sequencer::{LockGuard, Writer};
 use rayon::ThreadPool;
 use smallvec::SmallVec;
 
-/// An edge of a bulk ingest: `(source, destination)`, or `(source, destination, value)`.
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` is not an edge of a bulk ingest",
-    label = "neither `(key, key)` nor `(key, key, number)`",
-    note = "edges with records are ingested by `Graph::ingest_records`"
-)]
-pub trait BulkEdge: Sync {
-    /// The type of the edge's value.
+/// The edges of a bulk ingest, by position.
+pub trait BulkEdges: Sync {
+    /// The type of the edges' values; `()` if they have records.
     type Value: Column;
 
-    /// The source of the edge.
-    fn source(&self) -> KeyRef<'_>;
+    /// The number of edges.
+    fn count(&self) -> usize;
 
-    /// The destination of the edge.
-    fn destination(&self) -> KeyRef<'_>;
+    /// Source and destination of an edge.
+    fn keys(&self, edge: usize) -> [KeyRef<'_>; 2];
 
-    /// The value of the edge.
-    fn value(&self) -> Self::Value;
-}
-
-impl<K: AsKey> BulkEdge for (K, K) {
-    type Value = ();
-
-    fn source(&self) -> KeyRef<'_> {
-        self.0.as_key()
-    }
-
-    fn destination(&self) -> KeyRef<'_> {
-        self.1.as_key()
-    }
-
-    fn value(&self) {}
-}
-
-impl<K: AsKey, W: Column> BulkEdge for (K, K, W) {
-    type Value = W;
-
-    fn source(&self) -> KeyRef<'_> {
-        self.0.as_key()
-    }
-
-    fn destination(&self) -> KeyRef<'_> {
-        self.1.as_key()
-    }
-
-    fn value(&self) -> W {
-        self.2
-    }
+    /// The value of an edge.
+    fn value(&self, edge: usize) -> Self::Value;
 }
 
 /// The input of a bulk ingest.
 pub(super) struct Bulk<'b, B> {
     pub(super) label: LabelId,
-    pub(super) edges: &'b [B],
-    /// The records of the edges, where the label has records.
-    pub(super) records: Option<RecordOf<'b>>,
+    pub(super) edges: &'b B,
+    /// The records of the edges by position, where the label has records.
+    pub(super) records: Option<&'b [Record]>,
     /// The importer's position to store with the commit.
     pub(super) input: Option<&'b [u8]>,
 }
@@ -92,22 +56,22 @@ const ASSIGN_AHEAD: usize = 8;
 impl<E: Engine> Store<E> {
     /// Puts all `edges` as one commit; the last of several equal ones wins. `input` is the
     /// importer's position to store with it.
-    pub fn ingest<B: BulkEdge>(
+    pub fn ingest<B: BulkEdges>(
         &self,
         label: LabelId,
-        edges: &[B],
+        edges: &B,
         input: Option<&[u8]>,
     ) -> Result<Commit, Error> {
         self.ingest_bulk(&Bulk { label, edges, records: None, input })
     }
 
-    pub(super) fn ingest_bulk<B: BulkEdge>(&self, bulk: &Bulk<'_, B>) -> Result<Commit, Error> {
-        self.admit(bulk.edges.len() * BYTES_OF_CHANGE)?;
+    pub(super) fn ingest_bulk<B: BulkEdges>(&self, bulk: &Bulk<'_, B>) -> Result<Commit, Error> {
+        self.admit(bulk.edges.count() * BYTES_OF_CHANGE)?;
         let commit = self.reclaiming_at_limit(|| self.ingest_once(bulk))?;
         self.settle(commit, Durability::None)
     }
 
-    fn ingest_once<B: BulkEdge>(&self, bulk: &Bulk<'_, B>) -> Result<Commit, Error> {
+    fn ingest_once<B: BulkEdges>(&self, bulk: &Bulk<'_, B>) -> Result<Commit, Error> {
         for _ in 0..OPTIMISTIC_ATTEMPTS {
             if let Some(commit) = self.try_ingest(bulk, false)? {
                 return Ok(commit);
@@ -119,22 +83,21 @@ impl<E: Engine> Store<E> {
     }
 
     /// Like [`Store::ingest`]; `None` if a key lost its vertex between lookup and lock.
-    fn try_ingest<B: BulkEdge>(
+    fn try_ingest<B: BulkEdges>(
         &self,
         bulk: &Bulk<'_, B>,
         lock_all_keys: bool,
     ) -> Result<Option<Commit>, Error> {
         let Bulk { label, edges, records, input } = *bulk;
-        let pool = self.pool_for(edges.len());
+        let pool = self.pool_for(edges.count());
         let mut holdings = Holdings::new(self);
         if lock_all_keys {
-            holdings.keys = Some(self.dictionary.lock(edges.iter().flat_map(keys_of)));
+            holdings.keys = Some(self.dictionary.lock((0..edges.count()).flat_map(|edge| edges.keys(edge))));
         }
         let generation = self.dictionary.generation();
         let LookedUp { mut ends, missing } = look_up(&self.dictionary, edges, pool)?;
         if !(missing.is_empty() || lock_all_keys) {
-            let missing = missing.iter().map(|position| &edges[*position]);
-            holdings.keys = Some(self.dictionary.lock(missing.flat_map(keys_of)));
+            holdings.keys = Some(self.dictionary.lock(missing.iter().flat_map(|edge| edges.keys(*edge))));
         }
         self.assign_missing(edges, &missing, &mut ends, &mut holdings.assigned)?;
         let adjacencies = entries(self.topology, bulk, &ends, pool);
@@ -154,8 +117,8 @@ impl<E: Engine> Store<E> {
             // fail.
             return Ok(None);
         }
-        if let Some(record_of) = records {
-            self.lay_records(&holdings.held(), label, record_of, &mut resolved)?;
+        if let Some(records) = records {
+            self.lay_records(&holdings.held(), label, records, &mut resolved)?;
         }
         let applied = self.finish(&holdings.held(), &resolved, Writer::Blind, input)?;
         holdings.assigned.keep();
@@ -164,9 +127,9 @@ impl<E: Engine> Store<E> {
 
     /// Looks up the ends of the edges in `missing` again, whose keys are locked now, and assigns ids
     /// to keys that have none.
-    fn assign_missing<B: BulkEdge>(
+    fn assign_missing<B: BulkEdges>(
         &self,
-        edges: &[B],
+        edges: &B,
         missing: &[usize],
         ends: &mut [Ends],
         assigned: &mut AssignedIds<'_, E>,
@@ -177,9 +140,9 @@ impl<E: Engine> Store<E> {
         };
         for (number, position) in missing.iter().enumerate() {
             if let Some(ahead) = missing.get(number + ASSIGN_AHEAD) {
-                keys_of(&edges[*ahead]).into_iter().for_each(|key| self.dictionary.prefetch(key));
+                edges.keys(*ahead).into_iter().for_each(|key| self.dictionary.prefetch(key));
             }
-            let [source, destination] = keys_of(&edges[*position]);
+            let [source, destination] = edges.keys(*position);
             ends[*position] = (id_of(source)?, id_of(destination)?);
         }
         Ok(())
@@ -232,31 +195,32 @@ struct LookedUp {
     missing: Vec<usize>,
 }
 
-fn look_up<B: BulkEdge>(
+fn look_up<B: BulkEdges>(
     dictionary: &Dictionary,
-    edges: &[B],
+    edges: &B,
     pool: Option<&ThreadPool>,
 ) -> Result<LookedUp, Error> {
-    let mut ends = vec![Ends::default(); edges.len()];
-    let chunks = edges.chunks(LOOK_UP_CHUNK).zip(ends.chunks_mut(LOOK_UP_CHUNK)).enumerate();
-    let look_up_chunk = |(chunk, (edges, ends)): (usize, (&[B], &mut [Ends]))| {
+    let mut ends = vec![Ends::default(); edges.count()];
+    let look_up_chunk = |(chunk, ends): (usize, &mut [Ends])| {
+        let first = chunk * LOOK_UP_CHUNK;
         let mut missing = Vec::new();
-        let key_at = |end: usize| keys_of(&edges[end / 2])[end % 2];
-        dictionary.current_of_each(2 * edges.len(), key_at, |end, id| match (id, end % 2) {
+        let key_at = |end: usize| edges.keys(first + end / 2)[end % 2];
+        dictionary.current_of_each(2 * ends.len(), key_at, |end, id| match (id, end % 2) {
             (Some(id), 0) => ends[end / 2].0 = id,
             (Some(id), _) => ends[end / 2].1 = id,
-            (None, _) => missing.push(chunk * LOOK_UP_CHUNK + end / 2),
+            (None, _) => missing.push(first + end / 2),
         })?;
         missing.dedup();
         Ok::<_, Error>(missing)
     };
-    let missing = map_chunks(pool, chunks.collect(), look_up_chunk)?.concat();
+    let chunks = ends.chunks_mut(LOOK_UP_CHUNK).enumerate().collect();
+    let missing = map_chunks(pool, chunks, look_up_chunk)?.concat();
     Ok(LookedUp { ends, missing })
 }
 
 /// The adjacency entries of all edges: sorted, deduplicated, the last value of an edge wins. With
 /// records, the value is the edge's number.
-fn entries<B: BulkEdge>(
+fn entries<B: BulkEdges>(
     topology: Topology,
     bulk: &Bulk<'_, B>,
     ends: &[Ends],
@@ -265,7 +229,7 @@ fn entries<B: BulkEdge>(
     let Bulk { label, edges, records, .. } = *bulk;
     let effects = topology.directions().iter().map(|direction| {
         let (stored, ends) = ((topology, *direction), ends.iter().copied());
-        let value_of = |edge: usize| Some(edges[edge].value().to_bits());
+        let value_of = |edge: usize| Some(edges.value(edge).to_bits());
         let number_of = |edge: usize| Some(EdgeValue(edge as u64));
         let changes = match B::Value::TYPE {
             _ if records.is_some() => changed_entries(stored, ends, number_of, pool),
@@ -275,11 +239,6 @@ fn entries<B: BulkEdge>(
         AdjacencyEffects { label, direction: *direction, changes }
     });
     effects.collect()
-}
-
-/// The keys of an edge.
-fn keys_of<B: BulkEdge>(edge: &B) -> [KeyRef<'_>; 2] {
-    [edge.source(), edge.destination()]
 }
 
 /// All endpoints.

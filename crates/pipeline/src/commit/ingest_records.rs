@@ -1,7 +1,7 @@
 //! Bulk ingest of edges with records: like that of other edges, plus a record for each entry that
 //! is left after sorting.
 
-use super::ingest::{Bulk, BulkEdge};
+use super::ingest::{Bulk, BulkEdges};
 use super::resolve::Resolved;
 use crate::commit::Commit;
 use crate::error::{Error, read_failed};
@@ -10,35 +10,12 @@ use crate::store::Store;
 use hedgerow_encoding::encode_record;
 use hedgerow_model::token::HeldLocks;
 use hedgerow_model::{
-    AsKey, Direction, EdgeChange, EdgeValue, EffectRecords, Effects, Engine, KeyRef, LabelId, Record,
-    RecordChange, RecordCursor, RecordMode, RecordSchema, RecordView, SchemaError, ValueType,
+    Direction, EdgeChange, EdgeValue, EffectRecords, Effects, Engine, LabelId, Record, RecordChange,
+    RecordCursor, RecordMode, RecordSchema, RecordView, SchemaError, ValueType,
 };
 
-/// An edge with a record. Its value is a placeholder: the record is stored once the locks are held.
-struct RecordEdge<'e, K>(&'e (K, K, Record));
-
-impl<K: AsKey> BulkEdge for RecordEdge<'_, K> {
-    type Value = ();
-
-    fn source(&self) -> KeyRef<'_> {
-        self.0.0.as_key()
-    }
-
-    fn destination(&self) -> KeyRef<'_> {
-        self.0.1.as_key()
-    }
-
-    fn value(&self) {}
-}
-
-/// Returns the record of an edge by its number in a bulk ingest.
-pub(super) type RecordOf<'r> = &'r dyn Fn(usize) -> &'r Record;
-
 /// Checks that all records can be put on edges of a schema, in which the store counts versions.
-pub fn check_records<'r>(
-    schema: &RecordSchema,
-    records: impl Iterator<Item = &'r Record>,
-) -> Result<(), Error> {
+pub fn check_records(schema: &RecordSchema, records: &[Record]) -> Result<(), Error> {
     let check = |record: &Record| {
         let (expected, found) = (schema.fields.len(), record.values().len());
         if expected != found {
@@ -50,22 +27,23 @@ pub fn check_records<'r>(
             _ => field.check(value),
         })
     };
-    let mut records = records.enumerate();
+    let mut records = records.iter().enumerate();
     records.try_for_each(|(edge, record)| check(record).map_err(|error| Error::BulkRecord { edge, error }))
 }
 
 impl<E: Engine> Store<E> {
-    /// Puts all `edges` with their records, which fit the label's schema, as one commit; the last
-    /// of several equal ones wins. `input` is the importer's position to store with it.
-    pub fn ingest_records<K: AsKey + Sync>(
+    /// Puts all `edges` with their records, by position, as one commit; the last of several equal ones
+    /// wins. The records fit the label's schema. `input` is the importer's position to store with the
+    /// commit.
+    pub fn ingest_records<B: BulkEdges>(
         &self,
         label: LabelId,
-        edges: &[(K, K, Record)],
+        edges: &B,
+        records: &[Record],
         input: Option<&[u8]>,
     ) -> Result<Commit, Error> {
-        let without_records: Vec<_> = edges.iter().map(RecordEdge).collect();
-        let record_of = |edge: usize| &edges[edge].2;
-        self.ingest_bulk(&Bulk { label, edges: &without_records, records: Some(&record_of), input })
+        debug_assert_eq!(edges.count(), records.len());
+        self.ingest_bulk(&Bulk { label, edges, records: Some(records), input })
     }
 
     /// Adds the records of the entries to put, whose values are the numbers of their edges. Drops
@@ -74,7 +52,7 @@ impl<E: Engine> Store<E> {
         &self,
         held: &HeldLocks<'_>,
         label: LabelId,
-        record_of: RecordOf<'_>,
+        new: &[Record],
         resolved: &mut Resolved,
     ) -> Result<(), Error> {
         let schema = self.catalog.record_schema(label).ok_or(Error::NoRecords(label))?;
@@ -92,7 +70,7 @@ impl<E: Engine> Store<E> {
             let changes = std::mem::take(&mut adjacency.changes);
             let laid = changes.into_iter().filter_map(|change| {
                 laying
-                    .value(&change, record_of, records)
+                    .value(&change, new, records)
                     .map(|value| Some(EdgeChange { value: Some(value?), ..change }))
                     .transpose()
             });
@@ -120,7 +98,7 @@ impl<C: RecordCursor> Laying<'_, C> {
     fn value(
         &mut self,
         change: &EdgeChange,
-        record_of: RecordOf<'_>,
+        new: &[Record],
         changed: &mut EffectRecords,
     ) -> Result<Option<EdgeValue>, Error> {
         let edge = change.value.map_or(0, |number| number.0 as usize);
@@ -130,7 +108,7 @@ impl<C: RecordCursor> Laying<'_, C> {
         if let Some(value) = self.decided[edge] {
             return Ok(value);
         }
-        let record = self.decide(change, record_of(edge))?;
+        let record = self.decide(change, &new[edge])?;
         let value = record.map(|record| changed.push(&record));
         self.decided[edge] = Some(value);
         Ok(value)

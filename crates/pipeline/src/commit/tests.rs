@@ -3,13 +3,15 @@
 mod failures;
 
 use crate::commit::Commit;
+use crate::commit::ingest::BulkEdges;
 use crate::error::Error;
 use crate::settings::Settings;
 use crate::store::Store;
 use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered, Stamp};
 use hedgerow_model::{
-    Allowance, Catalog, CommitTimestamp, Effects, Engine, EngineError, GraphView, Key, LabelId, LockUnit,
-    MaintenanceProgress, MemoryUse, NoShortWrites, Operation, Prepared, Topology, UnitLocks, VertexId,
+    Allowance, AsKey, Catalog, CommitTimestamp, Effects, Engine, EngineError, GraphView, Key, KeyRef,
+    LabelId, LockUnit, MaintenanceProgress, MemoryUse, NoShortWrites, Operation, Prepared, Topology,
+    UnitLocks, VertexId,
 };
 use hedgerow_rapid::{Rapid, RapidOptions};
 use hedgerow_sequencer::{CountChanges, Reader, Sequencer, SequencerError, Writer};
@@ -17,6 +19,20 @@ use hedgerow_sync::atomic::{AtomicBool, Ordering};
 use hedgerow_sync::{Arc, Mutex};
 use rayon::ThreadPool;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+
+impl BulkEdges for Vec<(u64, u64)> {
+    type Value = ();
+
+    fn count(&self) -> usize {
+        self.len()
+    }
+
+    fn keys(&self, edge: usize) -> [KeyRef<'_>; 2] {
+        [self[edge].0.as_key(), self[edge].1.as_key()]
+    }
+
+    fn value(&self, _edge: usize) {}
+}
 
 /// An engine with injected faults.
 struct Faulty {

@@ -22,7 +22,11 @@ impl<E: Engine> Store<E> {
     ///
     /// # Errors
     /// If the checkpoint is damaged or cannot be read.
-    pub fn load_checkpoint_of(&self, store: &hedgerow_log::Store, batches: Batches) -> Result<(), Error> {
+    pub fn load_checkpoint_of(
+        &self,
+        store: &hedgerow_log::StoreFiles,
+        batches: Batches,
+    ) -> Result<(), Error> {
         let Some(checkpoint) = store.open_checkpoint()? else { return Ok(()) };
         let guard = LockGuard::lock(&self.units, self.units.all());
         // The graph has no readers yet.
@@ -34,7 +38,7 @@ impl<E: Engine> Store<E> {
     /// graph count as damage.
     pub fn repair(
         &self,
-        store: &mut hedgerow_log::Store,
+        store: &mut hedgerow_log::StoreFiles,
         damaged: Option<StoreError>,
         batches: Batches,
     ) -> Result<Repair, Error> {

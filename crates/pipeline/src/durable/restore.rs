@@ -57,7 +57,7 @@ impl<E: Engine> Store<E> {
     /// requested.
     pub fn restore(
         &self,
-        store: &hedgerow_log::Store,
+        store: &hedgerow_log::StoreFiles,
         checkpoint: Option<&Checkpoint>,
         begin: Instant,
         batches: Batches,

@@ -6,7 +6,7 @@ mod recovery;
 pub use recovery::Recovery;
 
 use crate::error::Error;
-use hedgerow_log::files::{Access, EngineFiles, FileSystem};
+use hedgerow_log::files::{EngineFiles, FileSystem, OpenMode};
 use hedgerow_log::{Body, Durability, Log, Manifest, SegmentEntry};
 use hedgerow_model::CommitTimestamp;
 use hedgerow_sequencer::CommitLog;
@@ -32,7 +32,7 @@ pub(crate) fn with_body<T>(encode: impl FnOnce(&mut Body) -> T) -> T {
     result
 }
 
-/// The store of a graph.
+/// The log of a graph with the files around it.
 #[derive(Debug)]
 pub struct Journal {
     files: Arc<dyn FileSystem>,
@@ -118,7 +118,7 @@ impl Journal {
 
     /// Bytes of a segment; 0 if it was removed meanwhile.
     pub fn bytes_of(&self, segment: &SegmentEntry) -> u64 {
-        let file = self.files.open(&segment.file_name(), Access::Read);
+        let file = self.files.open(&segment.file_name(), OpenMode::Read);
         file.and_then(|file| file.length()).unwrap_or(0)
     }
 

@@ -4,7 +4,7 @@
 use super::entry::{Entry, Key};
 use super::{PREFIX, unwritten};
 use hedgerow_encoding::wire::Reader;
-use hedgerow_log::files::{Access, File, FileSystem};
+use hedgerow_log::files::{File, FileSystem, OpenMode};
 use hedgerow_model::{EngineError, ReadError};
 use std::ops::Range;
 
@@ -57,7 +57,7 @@ impl SortedFile {
         entries: impl Iterator<Item = Result<Entry, ReadError>>,
     ) -> Result<SortedFile, EngineError> {
         let unwritten = unwritten(name_of(number));
-        let file = files.open(&name_of(number), Access::Create).map_err(&unwritten)?;
+        let file = files.open(&name_of(number), OpenMode::Create).map_err(&unwritten)?;
         let (mut end, mut blocks, mut block) = (0, Vec::new(), Vec::new());
         let mut entries = entries.peekable();
         while let Some(entry) = entries.next() {
@@ -79,7 +79,7 @@ impl SortedFile {
     /// Opens a file of `bytes` bytes, and reads it to index its blocks.
     pub(super) fn open(files: &dyn FileSystem, number: u64, bytes: u64) -> Result<SortedFile, ReadError> {
         let name = name_of(number);
-        let file = files.open(&name, Access::Read).map_err(|error| ReadError::new(name, error))?;
+        let file = files.open(&name, OpenMode::Read).map_err(|error| ReadError::new(name, error))?;
         let mut opened = SortedFile { number, bytes, file, blocks: Vec::new() };
         let mut start = 0;
         while start < bytes {

@@ -4,7 +4,7 @@
 use super::file::{SortedFile, block_of, read_block, unreadable};
 use super::{PREFIX, unwritten};
 use hedgerow_encoding::wire::{DecodeError, Reader, put_varint};
-use hedgerow_log::files::{Access, FileSystem};
+use hedgerow_log::files::{FileSystem, OpenMode};
 use hedgerow_model::{CommitTimestamp, EngineError, ReadError};
 use hedgerow_sync::Arc;
 
@@ -24,7 +24,7 @@ pub(super) fn name() -> String {
 impl Manifest {
     /// Reads the manifest; an engine without one gets an empty one.
     pub(super) fn read(files: &dyn FileSystem) -> Result<Manifest, ReadError> {
-        let file = match files.open(&name(), Access::Read) {
+        let file = match files.open(&name(), OpenMode::Read) {
             Err(error) if error.is_not_found() => return Ok(Manifest::default()),
             file => file.map_err(|error| ReadError::new(name(), error))?,
         };
@@ -54,7 +54,7 @@ impl Manifest {
         let write = || {
             // The names of the files must be durable before a manifest names them.
             files.sync_directory()?;
-            let file = files.open(&new, Access::Create)?;
+            let file = files.open(&new, OpenMode::Create)?;
             file.write_all_at(&block_of(&bytes), 0)?;
             file.sync()?;
             files.rename(&new, &name)?;

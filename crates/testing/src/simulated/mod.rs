@@ -5,11 +5,11 @@
 //!
 //! ```
 //! use hedgerow_testing::simulated::{SimulatedFiles, Survival};
-//! use hedgerow_log::files::{Access, FileSystem};
+//! use hedgerow_log::files::{OpenMode, FileSystem};
 //!
 //! let files = SimulatedFiles::new(1);
 //! files.create_directory()?;
-//! let file = files.open("new", Access::Create)?;
+//! let file = files.open("new", OpenMode::Create)?;
 //! file.write_all_at(b"content", 0)?;
 //! file.sync()?; // The content is durable, the name is not.
 //! let found = files.after_crash(Survival::Nothing, 1);
@@ -24,7 +24,7 @@ mod random;
 mod tests;
 
 use disk::{Disk, Node};
-use hedgerow_log::files::{Access, File, FileError, FileOperation, FileSystem, HeldLock, LockError};
+use hedgerow_log::files::{File, FileError, FileOperation, FileSystem, HeldLock, LockError, OpenMode};
 use hedgerow_sync::{Arc, Mutex};
 use random::Random;
 use std::io;
@@ -319,14 +319,14 @@ impl FileSystem for SimulatedFiles {
         }
     }
 
-    fn open(&self, name: &str, access: Access) -> Result<Box<dyn File>, FileError> {
+    fn open(&self, name: &str, access: OpenMode) -> Result<Box<dyn File>, FileError> {
         let (state, path) = (&mut *self.shared.state.lock(), self.location().join(name));
         let node = match access {
-            Access::Read | Access::Write => {
+            OpenMode::Read | OpenMode::Write => {
                 state.begin(FileOperation::Open, &path)?;
                 state.find(FileOperation::Open, &path, name)?
             }
-            Access::Create => {
+            OpenMode::Create => {
                 state.begin(FileOperation::Create, &path)?;
                 if !state.disk.exists {
                     return Err(FileError::new(FileOperation::Create, path, io::ErrorKind::NotFound.into()));
@@ -339,7 +339,7 @@ impl FileSystem for SimulatedFiles {
                 node
             }
         };
-        let writable = access != Access::Read;
+        let writable = access != OpenMode::Read;
         Ok(Box::new(SimulatedFile { shared: Arc::clone(&self.shared), path, node, writable }))
     }
 

@@ -1,7 +1,7 @@
 //! Each fault and each kind of survival works as documented.
 
 use super::{Fault, FaultKind, SimulatedFiles, Survival};
-use hedgerow_log::files::{Access, FileSystem, LockError};
+use hedgerow_log::files::{FileSystem, LockError, OpenMode};
 use std::collections::BTreeSet;
 
 fn files() -> SimulatedFiles {
@@ -13,7 +13,7 @@ fn files() -> SimulatedFiles {
 /// A file of two sectors of `a`, durable.
 fn with_file() -> SimulatedFiles {
     let files = files();
-    let file = files.open("file", Access::Create).unwrap();
+    let file = files.open("file", OpenMode::Create).unwrap();
     file.write_all_at(&[b'a'; 1024], 0).unwrap();
     file.sync().unwrap();
     files.sync_directory().unwrap();
@@ -21,7 +21,7 @@ fn with_file() -> SimulatedFiles {
 }
 
 fn content(files: &SimulatedFiles, name: &str) -> Option<Vec<u8>> {
-    match files.open(name, Access::Read) {
+    match files.open(name, OpenMode::Read) {
         Ok(file) => Some(file.read_from(0).unwrap()),
         Err(error) if error.is_not_found() => None,
         Err(error) => panic!("{error}"),
@@ -40,7 +40,7 @@ fn letters(parts: &[(u8, usize)]) -> Option<Vec<u8>> {
 #[test]
 fn synced_content_survives_and_the_rest_as_requested() {
     let files = with_file();
-    let file = files.open("file", Access::Write).unwrap();
+    let file = files.open("file", OpenMode::Write).unwrap();
     file.write_all_at(&[b'b'; 1024], 0).unwrap();
     file.write_all_at(&[b'c'; 1024], 0).unwrap();
     let of = |parts: &[(u8, usize)]| letters(parts);
@@ -63,7 +63,7 @@ fn synced_content_survives_and_the_rest_as_requested() {
 #[test]
 fn lengths_survive_apart_from_content() {
     let files = with_file();
-    let file = files.open("file", Access::Write).unwrap();
+    let file = files.open("file", OpenMode::Write).unwrap();
     file.write_all_at(&[b'b'; 1024], 1024).unwrap();
     let found_sectors = found(&files, Survival::Sectors, "file");
     for expected in [
@@ -83,7 +83,7 @@ fn lengths_survive_apart_from_content() {
 #[test]
 fn entries_are_durable_after_a_sync_of_the_directory_only() {
     let files = files();
-    let file = files.open("new", Access::Create).unwrap();
+    let file = files.open("new", OpenMode::Create).unwrap();
     file.write_all_at(b"x", 0).unwrap();
     file.sync().unwrap();
     let there = Some(b"x".to_vec());
@@ -109,7 +109,7 @@ fn entries_are_durable_after_a_sync_of_the_directory_only() {
 #[test]
 fn a_name_can_survive_without_content() {
     let files = files();
-    let file = files.open("new", Access::Create).unwrap();
+    let file = files.open("new", OpenMode::Create).unwrap();
     file.write_all_at(b"x", 0).unwrap();
     files.sync_directory().unwrap();
     assert_eq!(content(&files.after_crash(Survival::Nothing, 0), "new"), Some(Vec::new()));
@@ -118,7 +118,7 @@ fn a_name_can_survive_without_content() {
 #[test]
 fn a_crash_interrupts_the_operation_and_fails_all_later_ones() {
     let files = with_file();
-    let file = files.open("file", Access::Write).unwrap();
+    let file = files.open("file", OpenMode::Write).unwrap();
     files.crash_at(files.operations() + 2);
     file.write_all_at(b"b", 0).unwrap();
     assert!(file.sync().is_err());
@@ -133,7 +133,7 @@ fn a_crash_interrupts_the_operation_and_fails_all_later_ones() {
 #[test]
 fn images_equal_the_disks_after_crashes() {
     let run = |files: &SimulatedFiles| {
-        let file = files.open("file", Access::Write)?;
+        let file = files.open("file", OpenMode::Write)?;
         file.write_all_at(&[b'b'; 700], 100)?;
         file.sync()?;
         files.rename("file", "other")?;
@@ -165,7 +165,7 @@ fn images_equal_the_disks_after_crashes() {
 fn faults_hit_the_operation_that_they_are_for() {
     for sticky in [false, true] {
         let files = with_file();
-        let file = files.open("file", Access::Write).unwrap();
+        let file = files.open("file", OpenMode::Write).unwrap();
         files.inject(Fault { at: files.operations() + 1, kind: FaultKind::NoSpace, sticky });
         assert_eq!(file.length().unwrap(), 1024, "takes no room");
         let error = file.write_all_at(b"xx", 0).unwrap_err();
@@ -176,15 +176,15 @@ fn faults_hit_the_operation_that_they_are_for() {
     }
     let files = with_file();
     files.inject(Fault { at: 1, kind: FaultKind::TooManyFiles, sticky: false });
-    assert_eq!(files.open("file", Access::Read).unwrap_err().source.raw_os_error(), Some(24));
+    assert_eq!(files.open("file", OpenMode::Read).unwrap_err().source.raw_os_error(), Some(24));
     assert_eq!(files.faults_met(), 1);
-    files.open("file", Access::Read).unwrap();
+    files.open("file", OpenMode::Read).unwrap();
 }
 
 #[test]
 fn a_short_transfer_is_no_error() {
     let files = with_file();
-    let file = files.open("file", Access::Write).unwrap();
+    let file = files.open("file", OpenMode::Write).unwrap();
     files.inject(Fault { at: 1, kind: FaultKind::Short, sticky: true });
     let written = file.write_at(&[b'b'; 1024], 0).unwrap();
     assert!((1..=1024).contains(&written));
@@ -195,7 +195,7 @@ fn a_short_transfer_is_no_error() {
 #[test]
 fn a_later_sync_does_not_recover_what_a_failed_one_lost() {
     let files = with_file();
-    let file = files.open("file", Access::Write).unwrap();
+    let file = files.open("file", OpenMode::Write).unwrap();
     file.write_all_at(&[b'b'; 512], 0).unwrap();
     files.inject(Fault { at: 1, kind: FaultKind::Device, sticky: false });
     assert!(file.sync().is_err());

@@ -46,7 +46,7 @@ fn make(work: &Work, engine: EngineKind) -> Result<Box<dyn Calls>> {
     graph.put_each(labels.rates, &work.edges.iter().map(with_number).collect::<Vec<_>>())?;
     for edges in work.edges.chunks(AT_ONCE) {
         let with_payment = |ends: &Ends| (ends.0, ends.1, payment_of(*ends));
-        graph.ingest_records(labels.pays, &edges.iter().map(with_payment).collect::<Vec<_>>())?;
+        graph.ingest(labels.pays, &edges.iter().map(with_payment).collect::<Vec<_>>())?;
     }
     graph.reclaim()?;
     Ok(Box::new(Hedgerow { graph, labels }))

@@ -45,7 +45,7 @@ fn commits<E: Engine>() -> [Attempt<E>; 6] {
         |store| store.commit(&[put_edge(1, 2), put_edge(2, 3)], None).map(drop),
         |store| put_short(store, 1, 3),
         |store| put_short(store, 3, 4),
-        |store| store.ingest(LabelId::DEFAULT, &[(1, 5), (5, 6), (3, 6)], None).map(drop),
+        |store| store.ingest(LabelId::DEFAULT, &vec![(1, 5), (5, 6), (3, 6)], None).map(drop),
         |store| store.commit(&[Operation::DeleteVertex { key: Key::Number(3) }], None).map(drop),
         |store| store.commit(&[put_edge(7, 3)], None).map(drop),
     ]

@@ -1,0 +1,89 @@
+//! Edges as tuples, which bulk writes and streams take.
+
+use crate::data::EdgeData;
+use crate::data::hidden::Stored;
+use hedgerow_model::{AsKey, KeyRef};
+use hedgerow_pipeline::BulkEdges;
+
+/// An edge to write, as a tuple: `(source, destination)`, or `(source, destination, data)`.
+///
+/// [`Graph::ingest`](crate::Graph::ingest), [`put_each`](crate::Graph::put_each) and
+/// [`delete_each`](crate::Graph::delete_each) take slices of them.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not an edge",
+    label = "neither `(key, key)` nor `(key, key, data)`"
+)]
+pub trait EdgeTuple {
+    /// What the edge carries: nothing, a number, a type with [`Properties`](crate::Properties), or a
+    /// [`Record`](crate::Record).
+    type Data: EdgeData;
+
+    /// The source of the edge.
+    fn source(&self) -> KeyRef<'_>;
+
+    /// The destination of the edge.
+    fn destination(&self) -> KeyRef<'_>;
+
+    /// What the edge carries.
+    fn data(&self) -> &Self::Data;
+}
+
+impl<K: AsKey> EdgeTuple for (K, K) {
+    type Data = ();
+
+    #[inline]
+    fn source(&self) -> KeyRef<'_> {
+        self.0.as_key()
+    }
+
+    #[inline]
+    fn destination(&self) -> KeyRef<'_> {
+        self.1.as_key()
+    }
+
+    #[inline]
+    fn data(&self) -> &() {
+        &()
+    }
+}
+
+impl<K: AsKey, T: EdgeData> EdgeTuple for (K, K, T) {
+    type Data = T;
+
+    #[inline]
+    fn source(&self) -> KeyRef<'_> {
+        self.0.as_key()
+    }
+
+    #[inline]
+    fn destination(&self) -> KeyRef<'_> {
+        self.1.as_key()
+    }
+
+    #[inline]
+    fn data(&self) -> &T {
+        &self.2
+    }
+}
+
+/// Tuples as the edges of a bulk ingest.
+pub(crate) struct Tuples<'e, S>(pub &'e [S]);
+
+impl<S: EdgeTuple + Sync> BulkEdges for Tuples<'_, S> {
+    type Value = <S::Data as Stored>::Column;
+
+    #[inline]
+    fn count(&self) -> usize {
+        self.0.len()
+    }
+
+    #[inline]
+    fn keys(&self, edge: usize) -> [KeyRef<'_>; 2] {
+        [self.0[edge].source(), self.0[edge].destination()]
+    }
+
+    #[inline]
+    fn value(&self, edge: usize) -> Self::Value {
+        self.0[edge].data().to_value()
+    }
+}
