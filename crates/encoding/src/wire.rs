@@ -66,6 +66,12 @@ impl<'a> Reader<'a> {
         self.bytes.len() - self.position
     }
 
+    /// The bytes that are left.
+    #[inline]
+    pub fn rest(&self) -> &'a [u8] {
+        &self.bytes[self.position..]
+    }
+
     /// An error at the current position.
     #[inline]
     pub fn error(&self, what: &'static str) -> DecodeError {

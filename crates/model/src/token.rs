@@ -272,6 +272,13 @@ impl LiveTimestamps {
         (newest >= lifetime.start).then_some(newest)
     }
 
+    /// The oldest timestamp that is live, or may be registered later. O(1).
+    #[must_use]
+    pub fn oldest(&self) -> CommitTimestamp {
+        let registered = self.timestamps.first().copied();
+        registered.unwrap_or(self.as_of).min(self.as_of).min(self.all_from)
+    }
+
     /// Whether `timestamp` is live. O(log n).
     #[must_use]
     pub fn contains(&self, timestamp: CommitTimestamp) -> bool {
@@ -308,6 +315,8 @@ mod tests {
         assert_eq!(holder(4, 9), Some(CommitTimestamp(8)));
         assert_eq!(holder(12, 15), Some(CommitTimestamp(14)));
         assert_eq!([3, 7, 8, 30].map(|at| live.contains(CommitTimestamp(at))), [true, false, true, true]);
+        assert_eq!(live.oldest(), CommitTimestamp(3));
+        assert_eq!(live.and_all_from(CommitTimestamp(2)).oldest(), CommitTimestamp(2));
     }
 
     #[test]
@@ -316,6 +325,9 @@ mod tests {
         let live = unsafe { LiveTimestamps::as_of(vec![CommitTimestamp(3)], CommitTimestamp(9)) };
         assert!(live.decides(CommitTimestamp(9)));
         assert!(!live.decides(CommitTimestamp(10)));
+        // SAFETY: no engine is involved; the value is only queried for numbers.
+        let unread = unsafe { LiveTimestamps::as_of(Vec::new(), CommitTimestamp(9)) };
+        assert_eq!(unread.oldest(), CommitTimestamp(9));
     }
 
     #[test]

@@ -1,0 +1,113 @@
+//! Writing blocks.
+
+use super::{DATED, DELETED, OLDER, SKIP, Version};
+use crate::numbers::put_numbers;
+use crate::row::put_row;
+use hedgerow_encoding::wire::{put_bytes, put_varint};
+use hedgerow_model::{ColumnType, CommitTimestamp, EdgeValue, VertexId};
+
+/// Collects the versions of edges for a block.
+#[derive(Debug)]
+pub struct BlockBuilder {
+    column: ColumnType,
+    owners: Vec<VertexId>,
+    /// Where each row ends among the entries.
+    ends: Vec<usize>,
+    neighbors: Vec<VertexId>,
+    newest: Vec<Version>,
+    /// Older versions, with the number of their entry.
+    older: Vec<(usize, Version)>,
+}
+
+impl BlockBuilder {
+    /// A builder of blocks whose edges carry a value of type `column`.
+    #[must_use]
+    pub fn new(column: ColumnType) -> Self {
+        let (owners, ends, neighbors, newest, older) = Default::default();
+        BlockBuilder { column, owners, ends, neighbors, newest, older }
+    }
+
+    /// Adds a version of an edge. They come ascending by owner and neighbor, the newest version of
+    /// an edge first. Amortized O(1).
+    pub fn push(&mut self, owner: VertexId, neighbor: VertexId, version: Version) {
+        if self.owners.last() != Some(&owner) {
+            debug_assert!(self.owners.last().is_none_or(|last| *last < owner));
+            self.owners.push(owner);
+            self.ends.push(self.neighbors.len());
+        } else if self.neighbors.last() == Some(&neighbor) {
+            self.older.push((self.neighbors.len() - 1, version));
+            return;
+        }
+        self.neighbors.push(neighbor);
+        self.newest.push(version);
+        *self.ends.last_mut().expect("a row was begun") += 1;
+    }
+
+    /// The number of versions. O(1).
+    #[must_use]
+    pub fn versions(&self) -> usize {
+        self.newest.len() + self.older.len()
+    }
+
+    /// Appends the block, which has at least one version, and begins the next one.
+    /// O(versions).
+    pub fn finish(&mut self, bytes: &mut Vec<u8>) {
+        debug_assert!(!self.owners.is_empty());
+        let is_dated = self.newest.iter().any(|version| version.at > CommitTimestamp::ZERO);
+        let has_deleted = self.newest.iter().any(|version| version.value.is_none());
+        let flag = |is_set, flag| if is_set { flag } else { 0 };
+        bytes.push(flag(is_dated, DATED) | flag(has_deleted, DELETED) | flag(!self.older.is_empty(), OLDER));
+        put_varint(bytes, self.owners.len() as u64);
+        put_varint(bytes, self.neighbors.len() as u64);
+        put_row(bytes, &self.owners);
+        self.put_rows(bytes);
+        if is_dated {
+            put_numbers(bytes, &self.newest.iter().map(|version| version.at.0).collect::<Vec<_>>());
+        }
+        if has_deleted {
+            let bits = |versions: &[Version]| {
+                versions.iter().rev().fold(0, |bits, version| bits << 1 | u8::from(version.value.is_none()))
+            };
+            bytes.extend(self.newest.chunks(8).map(bits));
+        }
+        self.newest.iter().for_each(|version| put_value(bytes, self.column, version.value));
+        if !self.older.is_empty() {
+            put_varint(bytes, self.older.len() as u64);
+        }
+        for (entry, Version { at, value }) in &self.older {
+            bytes.extend_from_slice(&(*entry as u32).to_le_bytes());
+            bytes.extend_from_slice(&at.0.to_le_bytes());
+            bytes.push(u8::from(value.is_none()));
+            put_value(bytes, self.column, *value);
+        }
+        self.clear();
+    }
+
+    /// Appends skips and rows.
+    fn put_rows(&self, bytes: &mut Vec<u8>) {
+        let (mut rows, mut begin) = (Vec::new(), 0);
+        for (number, end) in self.ends.iter().enumerate() {
+            if number > 0 && number % SKIP == 0 {
+                bytes.extend_from_slice(&(rows.len() as u32).to_le_bytes());
+                bytes.extend_from_slice(&(begin as u32).to_le_bytes());
+            }
+            put_row(&mut rows, &self.neighbors[begin..*end]);
+            begin = *end;
+        }
+        put_bytes(bytes, &rows);
+    }
+
+    fn clear(&mut self) {
+        self.owners.clear();
+        self.ends.clear();
+        self.neighbors.clear();
+        self.newest.clear();
+        self.older.clear();
+    }
+}
+
+/// Appends a value; zeros for a deletion.
+fn put_value(bytes: &mut Vec<u8>, column: ColumnType, value: Option<EdgeValue>) {
+    let bits = value.unwrap_or(EdgeValue(0)).0.to_le_bytes();
+    bytes.extend_from_slice(&bits[..column.width()]);
+}

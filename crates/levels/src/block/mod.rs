@@ -1,0 +1,324 @@
+//! A block: the rows of consecutive vertices, with the versions of their edges.
+//!
+//! | part | bytes |
+//! |---|---|
+//! | flags | 1: [`DATED`], [`DELETED`], [`OLDER`] |
+//! | number of rows; of entries | a variable-length number each |
+//! | owners of the rows | one [packed row](crate::row) |
+//! | skips: for the 17th, 33rd, … row, its offset among the rows, and the number of entries before it | 4 + 4 |
+//! | length of the rows; the rows: the neighbors of each owner | a variable-length number; packed rows |
+//! | timestamps of the entries, if dated | [`numbers`](crate::numbers) |
+//! | one bit per entry, the lowest first: whether it is deleted, if any is | entries / 8, rounded up |
+//! | values of the entries, as the column has them | width of the column each |
+//! | older versions, if there are any: their number; of each its entry, its timestamp, whether it is deleted, its value | a variable-length number; 4 + 8 + 1 + width of the column |
+//!
+//! Numbers of fixed width are little endian. An entry is an edge in its newest version. Its
+//! timestamp is 0 once every snapshot sees it: it is **settled**. Older versions ascend by entry,
+//! newest first.
+
+mod builder;
+#[cfg(test)]
+mod tests;
+
+pub use builder::BlockBuilder;
+
+use crate::numbers::Numbers;
+use crate::row::{PackedRow, Unpacked};
+use hedgerow_encoding::DecodeError;
+use hedgerow_encoding::wire::Reader;
+use hedgerow_model::{ColumnType, CommitTimestamp, EdgeValue, VertexId};
+use std::ops::{ControlFlow, Range};
+
+/// The block has timestamps: not every entry is settled.
+const DATED: u8 = 1;
+/// Some of the entries are deleted.
+const DELETED: u8 = 2;
+/// Some of the entries have older versions.
+const OLDER: u8 = 4;
+
+/// Rows between two skips.
+const SKIP: usize = 16;
+
+/// Bytes of a skip.
+const SKIP_BYTES: usize = 8;
+
+/// One version of an edge.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Version {
+    /// The commit that made it; 0 if every snapshot sees that commit.
+    pub at: CommitTimestamp,
+    /// The value of the edge; `None` if this version is its deletion.
+    pub value: Option<EdgeValue>,
+}
+
+/// The rows of consecutive vertices, as they lie on disk.
+#[derive(Clone, Copy, Debug)]
+pub struct Block<'b> {
+    rows: usize,
+    entries: usize,
+    owners: PackedRow<'b>,
+    skips: &'b [u8],
+    packed: &'b [u8],
+    timestamps: Option<Numbers<'b>>,
+    deleted: Option<&'b [u8]>,
+    /// Bytes of a value.
+    width: usize,
+    values: &'b [u8],
+    older: &'b [u8],
+}
+
+/// A row of a block.
+#[derive(Clone, Copy, Debug)]
+pub struct BlockRow<'b> {
+    block: Block<'b>,
+    /// The neighbors, deleted ones included.
+    neighbors: PackedRow<'b>,
+    /// The number of its first entry in the block.
+    first: usize,
+}
+
+impl<'b> Block<'b> {
+    /// The block in these bytes, whose edges carry a value of type `column`. O(1).
+    ///
+    /// # Errors
+    /// These are no block. Only [`Block::row`] and [`Block::scan`] check what the rows contain.
+    pub fn parse(bytes: &'b [u8], column: ColumnType) -> Result<Self, DecodeError> {
+        let mut reader = Reader::new(bytes);
+        let flags = reader.byte()?;
+        if flags > DATED | DELETED | OLDER {
+            return Err(reader.error("a block of an unknown form"));
+        }
+        let rows = reader.count()?;
+        // Consecutive neighbors take no bytes: there may be more entries than bytes.
+        let entries = usize::try_from(reader.varint()?).map_err(|_| reader.error("too many entries"))?;
+        let owners = PackedRow::read(&mut reader)?;
+        if owners.degree() != rows || entries < rows {
+            return Err(reader.error("other numbers of rows than there are"));
+        }
+        let skips = reader.take((rows - 1) / SKIP * SKIP_BYTES)?;
+        let packed = reader.bytes()?;
+        let timestamps = (flags & DATED != 0).then(|| Numbers::read(&mut reader, entries)).transpose()?;
+        let deleted = (flags & DELETED != 0).then(|| reader.take(entries.div_ceil(8))).transpose()?;
+        let width = column.width();
+        let too_many = || reader.error("more values than a block can have");
+        let values = entries.checked_mul(width).ok_or_else(too_many)?;
+        let values = reader.take(values)?;
+        let older = match flags & OLDER {
+            0 => &[][..],
+            _ => {
+                let count = reader.count()?;
+                let bytes = count.checked_mul(older_bytes(width));
+                reader.take(bytes.ok_or_else(|| reader.error("more versions than a block can have"))?)?
+            }
+        };
+        reader.end()?;
+        Ok(Block { rows, entries, owners, skips, packed, timestamps, deleted, width, values, older })
+    }
+
+    /// The number of rows. O(1).
+    #[must_use]
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// The row of a vertex; `None` if the block has none. O(rows / 128 + log rows).
+    ///
+    /// # Errors
+    /// The rows are damaged.
+    pub fn row(&self, owner: VertexId) -> Result<Option<BlockRow<'b>>, DecodeError> {
+        let Some(number) = self.owners.find(owner)? else { return Ok(None) };
+        let mut rows = self.rows_from(number / SKIP)?;
+        for _ in 0..number % SKIP {
+            rows.next()?;
+        }
+        rows.next().map(Some)
+    }
+
+    /// Runs `visit` on all rows, ascending by owner, until it breaks.
+    ///
+    /// # Errors
+    /// The rows are damaged. Those before have been visited.
+    pub fn scan<B>(
+        &self,
+        mut visit: impl FnMut(VertexId, BlockRow<'b>) -> ControlFlow<B>,
+    ) -> Result<ControlFlow<B>, DecodeError> {
+        let mut rows = self.rows_from(0)?;
+        let mut failed = None;
+        let flow = self.owners.visit(&mut Unpacked::default(), |owners| {
+            for owner in owners {
+                match rows.next() {
+                    Ok(row) => visit(*owner, row).map_break(Some)?,
+                    Err(error) => {
+                        failed = Some(error);
+                        return ControlFlow::Break(None);
+                    }
+                }
+            }
+            ControlFlow::Continue(())
+        })?;
+        match (failed, flow) {
+            (Some(error), _) => Err(error),
+            (None, ControlFlow::Break(Some(found))) => Ok(ControlFlow::Break(found)),
+            (None, _) => Ok(ControlFlow::Continue(())),
+        }
+    }
+
+    /// The rows from the first behind a skip on.
+    fn rows_from(&self, skip: usize) -> Result<Rows<'b>, DecodeError> {
+        let at = skip.checked_sub(1).map(|skip| skip * SKIP_BYTES);
+        let (offset, first) =
+            at.map_or((0, 0), |at| (number_at(self.skips, at), number_at(self.skips, at + 4)));
+        let mut reader = Reader::new(self.packed);
+        reader.take(offset)?;
+        Ok(Rows { block: *self, reader, first })
+    }
+
+    /// The newest version of an entry.
+    #[inline]
+    fn newest(&self, entry: usize) -> Version {
+        let at = CommitTimestamp(self.timestamps.map_or(0, |timestamps| timestamps.get(entry)));
+        let is_deleted = self.deleted.is_some_and(|deleted| deleted[entry / 8] >> (entry % 8) & 1 != 0);
+        Version { at, value: (!is_deleted).then(|| value_at(self.values, entry * self.width, self.width)) }
+    }
+
+    /// The older versions of an entry, newest first. O(log versions) to begin.
+    fn older(&self, entry: usize) -> impl Iterator<Item = Version> {
+        let (bytes, width) = (self.older, self.width);
+        let size = older_bytes(width);
+        let entry_of = move |version: usize| number_at(bytes, version * size);
+        let begin = partition_point(0..bytes.len() / size, |version| entry_of(version) < entry);
+        (begin..bytes.len() / size).take_while(move |version| entry_of(*version) == entry).map(
+            move |version| {
+                let offset = version * size;
+                let is_deleted = bytes[offset + 12] != 0;
+                let at = CommitTimestamp(value_at(bytes, offset + 4, 8).0);
+                Version { at, value: (!is_deleted).then(|| value_at(bytes, offset + 13, width)) }
+            },
+        )
+    }
+}
+
+impl<'b> BlockRow<'b> {
+    /// The number of entries, deleted ones included, at least 1. O(1).
+    #[must_use]
+    pub fn entries(&self) -> usize {
+        self.neighbors.degree()
+    }
+
+    /// The neighbors, if each of them is seen by every snapshot: nothing is dated or deleted. O(1).
+    #[must_use]
+    pub fn settled(&self) -> Option<PackedRow<'b>> {
+        let Block { timestamps, deleted, .. } = self.block;
+        (timestamps.is_none() && deleted.is_none()).then_some(self.neighbors)
+    }
+
+    /// Runs `visit` on each entry with the version that a snapshot at `at` sees, ascending by
+    /// neighbor, until it breaks. Entries without such a version are left out; deletions are not,
+    /// because they hide what is below.
+    ///
+    /// # Errors
+    /// The row is damaged. The entries before have been visited.
+    pub fn visit_at<B>(
+        &self,
+        at: CommitTimestamp,
+        unpacked: &mut Unpacked,
+        mut visit: impl FnMut(VertexId, Option<EdgeValue>) -> ControlFlow<B>,
+    ) -> Result<ControlFlow<B>, DecodeError> {
+        let mut entry = self.first;
+        self.neighbors.visit(unpacked, |neighbors| {
+            for neighbor in neighbors {
+                if let Some(version) = self.version_at(entry, at) {
+                    visit(*neighbor, version.value)?;
+                }
+                entry += 1;
+            }
+            ControlFlow::Continue(())
+        })
+    }
+
+    /// The version of the edge to `neighbor` that a snapshot at `at` sees; `None` if the row has
+    /// none.
+    ///
+    /// # Errors
+    /// The row is damaged.
+    pub fn find_at(&self, neighbor: VertexId, at: CommitTimestamp) -> Result<Option<Version>, DecodeError> {
+        Ok(self.neighbors.find(neighbor)?.and_then(|place| self.version_at(self.first + place, at)))
+    }
+
+    /// Runs `visit` on all versions, ascending by neighbor, newest first.
+    ///
+    /// # Errors
+    /// The row is damaged. The versions before have been visited.
+    pub fn for_each_version(&self, mut visit: impl FnMut(VertexId, Version)) -> Result<(), DecodeError> {
+        let mut entry = self.first;
+        let all = self.neighbors.visit(&mut Unpacked::default(), |neighbors| {
+            for neighbor in neighbors {
+                visit(*neighbor, self.block.newest(entry));
+                self.block.older(entry).for_each(|version| visit(*neighbor, version));
+                entry += 1;
+            }
+            ControlFlow::<()>::Continue(())
+        });
+        all.map(|_| ())
+    }
+
+    #[inline]
+    fn version_at(&self, entry: usize, at: CommitTimestamp) -> Option<Version> {
+        let newest = self.block.newest(entry);
+        if newest.at <= at {
+            return Some(newest);
+        }
+        self.block.older(entry).find(|version| version.at <= at)
+    }
+}
+
+/// Reads rows one after the other.
+struct Rows<'b> {
+    block: Block<'b>,
+    reader: Reader<'b>,
+    /// The number of the first entry of the next row.
+    first: usize,
+}
+
+impl<'b> Rows<'b> {
+    fn next(&mut self) -> Result<BlockRow<'b>, DecodeError> {
+        let neighbors = PackedRow::read(&mut self.reader)?;
+        let row = BlockRow { block: self.block, neighbors, first: self.first };
+        self.first = self.first.saturating_add(neighbors.degree());
+        if self.first > self.block.entries {
+            return Err(self.reader.error("more entries than the block has"));
+        }
+        Ok(row)
+    }
+}
+
+/// Bytes of an older version whose value has `width` bytes.
+const fn older_bytes(width: usize) -> usize {
+    4 + 8 + 1 + width
+}
+
+/// Four bytes as a number.
+#[inline]
+fn number_at(bytes: &[u8], offset: usize) -> usize {
+    value_at(bytes, offset, 4).0 as usize
+}
+
+/// `width` bytes, at most eight, as the bits of a value.
+#[inline]
+fn value_at(bytes: &[u8], offset: usize, width: usize) -> EdgeValue {
+    let mut value = [0; 8];
+    value[..width].copy_from_slice(&bytes[offset..offset + width]);
+    EdgeValue(u64::from_le_bytes(value))
+}
+
+/// The first number of a range for which `is_before` is false.
+fn partition_point(mut range: Range<usize>, is_before: impl Fn(usize) -> bool) -> usize {
+    while !range.is_empty() {
+        let middle = range.start.midpoint(range.end);
+        match is_before(middle) {
+            true => range.start = middle + 1,
+            false => range.end = middle,
+        }
+    }
+    range.start
+}

@@ -1,0 +1,99 @@
+//! Edge files: the versions of edges of one adjacency, sorted, in blocks. Written once, never
+//! changed.
+//!
+//! The design follows the edge file of a segment (LSMGraph, 4.2.1), with the offsets of rows moved
+//! into the blocks, so that the index has an entry per block instead of one per vertex.
+//!
+//! | part | bytes |
+//! |---|---|
+//! | the first bytes: [`MAGIC`] | 8 |
+//! | version of the format | 4 |
+//! | type of the values | 4 |
+//! | checksum of the header | 4 |
+//! | [blocks](crate::block), one after the other | |
+//! | index: an [entry](BlockEntry) per block | 28 each |
+//! | footer: offset of the index, number of blocks, number of versions | 8 each |
+//! | checksum of the index; of the footer | 4 each |
+//! | the last bytes: [`END`] | 4 |
+
+mod reader;
+#[cfg(test)]
+mod tests;
+mod writer;
+
+pub use reader::{EdgeFile, EdgeFileVersions};
+pub use writer::EdgeFileWriter;
+
+use hedgerow_encoding::DecodeError;
+use hedgerow_encoding::wire::Reader;
+use hedgerow_model::{ColumnType, VertexId};
+
+const MAGIC: [u8; 8] = *b"HEDGEEDG";
+const END: [u8; 4] = *b"HGED";
+
+/// The version of the format that is written, and the only one that is read.
+const FORMAT_VERSION: u32 = 1;
+
+const HEADER_BYTES: usize = 8 + 4 + 4 + 4;
+const ENTRY_BYTES: usize = 4 + 4 + 4 + 4 + 8 + 4;
+const FOOTER_BYTES: usize = 8 + 8 + 8 + 4 + 4 + 4;
+
+/// Where a block lies, and which edges it has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct BlockEntry {
+    first_owner: VertexId,
+    /// Of the first owner: its row may begin in an earlier block.
+    first_neighbor: VertexId,
+    last_owner: VertexId,
+    length: u32,
+    offset: u64,
+    checksum: u32,
+}
+
+impl BlockEntry {
+    fn put(&self, bytes: &mut Vec<u8>) {
+        let ids = [self.first_owner, self.first_neighbor, self.last_owner];
+        ids.iter().for_each(|id| bytes.extend_from_slice(&id.get().to_le_bytes()));
+        bytes.extend_from_slice(&self.length.to_le_bytes());
+        bytes.extend_from_slice(&self.offset.to_le_bytes());
+        bytes.extend_from_slice(&self.checksum.to_le_bytes());
+    }
+
+    fn read(bytes: &mut Reader<'_>) -> Result<Self, DecodeError> {
+        let mut id = || {
+            let id = u32::from_le_bytes(bytes.array()?);
+            VertexId::try_from(u64::from(id)).map_err(|_| bytes.error("a number that is no vertex id"))
+        };
+        let (first_owner, first_neighbor, last_owner) = (id()?, id()?, id()?);
+        let length = u32::from_le_bytes(bytes.array()?);
+        let offset = u64::from_le_bytes(bytes.array()?);
+        let checksum = u32::from_le_bytes(bytes.array()?);
+        Ok(BlockEntry { first_owner, first_neighbor, last_owner, length, offset, checksum })
+    }
+}
+
+fn header(column: ColumnType) -> Vec<u8> {
+    let mut header = MAGIC.to_vec();
+    header.extend_from_slice(&FORMAT_VERSION.to_le_bytes());
+    header.extend_from_slice(&code_of(column).to_le_bytes());
+    with_checksum(header)
+}
+
+fn with_checksum(mut bytes: Vec<u8>) -> Vec<u8> {
+    let checksum = crc32c::crc32c(&bytes);
+    bytes.extend_from_slice(&checksum.to_le_bytes());
+    bytes
+}
+
+/// The number that stands for a type of values in files.
+fn code_of(column: ColumnType) -> u32 {
+    match column {
+        ColumnType::Unit => 0,
+        ColumnType::U32 => 1,
+        ColumnType::U64 => 2,
+        ColumnType::I64 => 3,
+        ColumnType::F32 => 4,
+        ColumnType::F64 => 5,
+        ColumnType::Record => 6,
+    }
+}

@@ -1,0 +1,250 @@
+//! Reading an edge file.
+
+use super::{BlockEntry, END, ENTRY_BYTES, FOOTER_BYTES, FORMAT_VERSION, HEADER_BYTES, MAGIC, code_of};
+use crate::block::{Block, BlockRow};
+use crate::merge::{VersionBatch, VersionSource};
+use hedgerow_encoding::DecodeError;
+use hedgerow_encoding::wire::Reader;
+use hedgerow_log::files::{File, FileSystem, OpenMode};
+use hedgerow_model::{ColumnType, ReadError, VertexId};
+use std::ops::{ControlFlow, Range};
+
+/// An edge file whose index is in memory. Blocks are read as they are asked for.
+#[derive(Debug)]
+pub struct EdgeFile {
+    file: Box<dyn File>,
+    column: ColumnType,
+    /// Ascending.
+    index: Vec<BlockEntry>,
+    versions: u64,
+}
+
+impl EdgeFile {
+    /// Opens the file `name`, whose edges carry a value of type `column`. Reads its index, about
+    /// 1/300 of it.
+    ///
+    /// # Errors
+    /// The file could not be read, is no edge file, or is damaged.
+    pub fn open(files: &dyn FileSystem, name: &str, column: ColumnType) -> Result<Self, ReadError> {
+        let unopened = |error| ReadError::new(name.to_owned(), error);
+        let file = files.open(name, OpenMode::Read).map_err(unopened)?;
+        let length = file.length().map_err(unopened)?;
+        let at = |offset, error: DecodeError| unreadable(&*file, offset + error.offset as u64, error.what);
+        let read = |range: Range<u64>| {
+            let begin = range.start;
+            file.read_range(range).map_err(|error| unreadable(&*file, begin, error))
+        };
+        let smallest = (HEADER_BYTES + FOOTER_BYTES) as u64;
+        if length < smallest {
+            return Err(unreadable(&*file, length, "the file is too short for an edge file"));
+        }
+        check_header(&read(0..HEADER_BYTES as u64)?, column).map_err(|error| at(0, error))?;
+        let footer_offset = length - FOOTER_BYTES as u64;
+        let footer = Footer::read(&read(footer_offset..length)?).map_err(|error| at(footer_offset, error))?;
+        let index_bytes = footer.blocks.checked_mul(ENTRY_BYTES as u64);
+        if index_bytes.and_then(|bytes| footer.index_offset.checked_add(bytes)) != Some(footer_offset) {
+            return Err(unreadable(&*file, footer_offset, "the index does not end where the footer begins"));
+        }
+        let index = read(footer.index_offset..footer_offset)?;
+        if crc32c::crc32c(&index) != footer.index_checksum {
+            return Err(unreadable(&*file, footer.index_offset, "the checksum of the index is wrong"));
+        }
+        let index = entries(&index, footer.index_offset).map_err(|error| at(footer.index_offset, error))?;
+        Ok(EdgeFile { column, index, versions: footer.versions, file })
+    }
+
+    /// The number of versions of edges. O(1).
+    #[must_use]
+    pub fn versions(&self) -> u64 {
+        self.versions
+    }
+
+    /// The number of blocks. O(1).
+    #[must_use]
+    pub fn blocks(&self) -> usize {
+        self.index.len()
+    }
+
+    /// The smallest and the largest owner; `None` if there are no edges. O(1).
+    #[must_use]
+    pub fn owners(&self) -> Option<(VertexId, VertexId)> {
+        Some((self.index.first()?.first_owner, self.index.last()?.last_owner))
+    }
+
+    /// The blocks that may have edges of these owners. O(log blocks).
+    #[must_use]
+    pub fn blocks_of(&self, owners: Range<u32>) -> Range<usize> {
+        let begin = self.index.partition_point(|entry| entry.last_owner.get() < owners.start);
+        let end = self.index.partition_point(|entry| entry.first_owner.get() < owners.end);
+        begin..end.max(begin)
+    }
+
+    /// The block that may have the edge to `neighbor`. O(log blocks).
+    #[must_use]
+    pub fn block_of(&self, owner: VertexId, neighbor: VertexId) -> Option<usize> {
+        let begins = |entry: &BlockEntry| (entry.first_owner, entry.first_neighbor) <= (owner, neighbor);
+        let number = self.index.partition_point(begins).checked_sub(1)?;
+        (self.index[number].last_owner >= owner).then_some(number)
+    }
+
+    /// Reads the bytes of a block, and compares them with their checksum. One read of the disk.
+    ///
+    /// # Errors
+    /// The block could not be read, or is damaged.
+    pub fn read_block(&self, number: usize) -> Result<Vec<u8>, ReadError> {
+        let BlockEntry { offset, length, checksum, .. } = self.index[number];
+        let bytes = self.file.read_range(offset..offset + u64::from(length));
+        let bytes = bytes.map_err(|error| unreadable(&*self.file, offset, error))?;
+        match crc32c::crc32c(&bytes) == checksum {
+            true => Ok(bytes),
+            false => Err(unreadable(&*self.file, offset, "the checksum of the block is wrong")),
+        }
+    }
+
+    /// The block in these bytes, which [`EdgeFile::read_block`] returned.
+    ///
+    /// # Errors
+    /// It was damaged before it was written.
+    pub fn parse<'b>(&self, number: usize, bytes: &'b [u8]) -> Result<Block<'b>, ReadError> {
+        Block::parse(bytes, self.column).map_err(|error| self.damaged(number, error))
+    }
+
+    /// Reads the blocks that have edges of these owners, and runs `visit` on their rows, ascending,
+    /// until it breaks. A long row comes in several parts.
+    ///
+    /// # Errors
+    /// A block could not be read, or is damaged. The rows before have been visited.
+    pub fn scan<B>(
+        &self,
+        owners: Range<u32>,
+        mut visit: impl FnMut(VertexId, BlockRow<'_>) -> ControlFlow<B>,
+    ) -> Result<ControlFlow<B>, ReadError> {
+        for number in self.blocks_of(owners.clone()) {
+            let bytes = self.read_block(number)?;
+            let flow = self.parse(number, &bytes)?.scan(|owner, row| match owners.contains(&owner.get()) {
+                true => visit(owner, row),
+                false => ControlFlow::Continue(()),
+            });
+            let flow = flow.map_err(|error| self.damaged(number, error))?;
+            if flow.is_break() {
+                return Ok(flow);
+            }
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+
+    /// All versions of edges of these owners. Reads one block at a time.
+    #[must_use]
+    pub fn versions_of(&self, owners: Range<u32>) -> EdgeFileVersions<'_> {
+        EdgeFileVersions { file: self, blocks: self.blocks_of(owners.clone()), owners }
+    }
+
+    /// The error of a block whose content is wrong.
+    pub fn damaged(&self, number: usize, error: DecodeError) -> ReadError {
+        unreadable(&*self.file, self.index[number].offset + error.offset as u64, error.what)
+    }
+}
+
+/// The versions of edges in a file, of a range of owners.
+#[derive(Debug)]
+pub struct EdgeFileVersions<'f> {
+    file: &'f EdgeFile,
+    blocks: Range<usize>,
+    owners: Range<u32>,
+}
+
+impl VersionSource for EdgeFileVersions<'_> {
+    fn read(&mut self, batch: &mut VersionBatch) -> Result<(), ReadError> {
+        let Some(number) = self.blocks.next() else { return Ok(()) };
+        let bytes = self.file.read_block(number)?;
+        let flow = self.file.parse(number, &bytes)?.scan(|owner, row| {
+            if !self.owners.contains(&owner.get()) {
+                return ControlFlow::Continue(());
+            }
+            match row.for_each_version(|neighbor, version| batch.push(owner, neighbor, version)) {
+                Ok(()) => ControlFlow::Continue(()),
+                Err(error) => ControlFlow::Break(error),
+            }
+        });
+        match flow {
+            Ok(ControlFlow::Continue(())) => Ok(()),
+            Ok(ControlFlow::Break(error)) | Err(error) => Err(self.file.damaged(number, error)),
+        }
+    }
+}
+
+fn check_header(bytes: &[u8], column: ColumnType) -> Result<(), DecodeError> {
+    let mut reader = Reader::new(bytes);
+    if reader.array()? != MAGIC {
+        return Err(reader.error("this is no edge file"));
+    }
+    if u32::from_le_bytes(reader.array()?) != FORMAT_VERSION {
+        return Err(reader.error("the file is of another version than this program reads"));
+    }
+    if u32::from_le_bytes(reader.array()?) != code_of(column) {
+        return Err(reader.error("the edges carry values of another type than their label"));
+    }
+    if u32::from_le_bytes(reader.array()?) != crc32c::crc32c(&bytes[..HEADER_BYTES - 4]) {
+        return Err(reader.error("the checksum of the header is wrong"));
+    }
+    Ok(())
+}
+
+struct Footer {
+    index_offset: u64,
+    blocks: u64,
+    versions: u64,
+    index_checksum: u32,
+}
+
+impl Footer {
+    fn read(bytes: &[u8]) -> Result<Self, DecodeError> {
+        let mut reader = Reader::new(bytes);
+        let [index_offset, blocks, versions] =
+            [reader.array()?, reader.array()?, reader.array()?].map(u64::from_le_bytes);
+        let index_checksum = u32::from_le_bytes(reader.array()?);
+        if u32::from_le_bytes(reader.array()?) != crc32c::crc32c(&bytes[..FOOTER_BYTES - 8]) {
+            return Err(reader.error("the checksum of the footer is wrong"));
+        }
+        match reader.array()? == END {
+            true => Ok(Footer { index_offset, blocks, versions, index_checksum }),
+            false => Err(reader.error("the file does not end as an edge file does")),
+        }
+    }
+}
+
+/// The entries of an index that ends the part of the file with the blocks.
+fn entries(index: &[u8], index_offset: u64) -> Result<Vec<BlockEntry>, DecodeError> {
+    let mut reader = Reader::new(index);
+    let mut entries: Vec<BlockEntry> = Vec::with_capacity(index.len() / ENTRY_BYTES);
+    let mut end = HEADER_BYTES as u64;
+    while reader.remaining() > 0 {
+        let entry = BlockEntry::read(&mut reader)?;
+        let ascends = entries.last().is_none_or(|last| {
+            last.last_owner <= entry.first_owner
+                && (last.first_owner, last.first_neighbor) < (entry.first_owner, entry.first_neighbor)
+        });
+        if !ascends || entry.first_owner > entry.last_owner {
+            return Err(reader.error("blocks that do not ascend"));
+        }
+        if entry.offset != end {
+            return Err(reader.error("blocks that do not follow each other"));
+        }
+        end += u64::from(entry.length);
+        entries.push(entry);
+    }
+    match end == index_offset {
+        true => Ok(entries),
+        false => Err(reader.error("blocks that do not end where the index begins")),
+    }
+}
+
+/// An error that names the file and the offset.
+#[cold]
+fn unreadable(
+    file: &dyn File,
+    offset: u64,
+    source: impl Into<Box<dyn std::error::Error + Send + Sync>>,
+) -> ReadError {
+    ReadError::new(format!("{} at byte {offset}", file.path().display()), source)
+}

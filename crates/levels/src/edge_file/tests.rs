@@ -1,0 +1,205 @@
+use super::*;
+use crate::block::Version;
+use crate::merge::{Retention, merge};
+use crate::row::Unpacked;
+use hedgerow_log::files::{FileSystem, OpenMode};
+use hedgerow_model::token::LiveTimestamps;
+use hedgerow_model::{CommitTimestamp, EdgeValue};
+use hedgerow_testing::simulated::{Fault, FaultKind, SimulatedFiles};
+use proptest::collection::btree_map;
+use proptest::prelude::*;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::{ControlFlow, Range};
+
+/// The value of each edge by owner and neighbor; `None` if it is deleted.
+type Edges = BTreeMap<(u32, u32), Option<u32>>;
+
+const NAME: &str = "edges";
+const COLUMN: ColumnType = ColumnType::U32;
+
+fn edges() -> impl Strategy<Value = Edges> {
+    let owner = prop_oneof![Just(7), 0..30u32, 0..5000u32];
+    btree_map((owner, 0..3000u32), any::<Option<u32>>(), 0..600)
+}
+
+fn write(files: &dyn FileSystem, edges: &Edges) -> Result<u64, hedgerow_model::WriteError> {
+    let mut writer = EdgeFileWriter::create(files, NAME, COLUMN)?;
+    for ((owner, neighbor), value) in edges {
+        let value = value.map(|value| EdgeValue(u64::from(value)));
+        let version = Version { at: CommitTimestamp::ZERO, value };
+        writer.push(VertexId::new(*owner), VertexId::new(*neighbor), version)?;
+    }
+    writer.finish()
+}
+
+fn written(edges: &Edges) -> SimulatedFiles {
+    let files = SimulatedFiles::new(1);
+    files.create_directory().unwrap();
+    let bytes = write(&files, edges).unwrap();
+    assert_eq!(files.open(NAME, OpenMode::Read).unwrap().length().unwrap(), bytes);
+    files
+}
+
+fn open(files: &dyn FileSystem) -> Result<EdgeFile, hedgerow_model::ReadError> {
+    EdgeFile::open(files, NAME, COLUMN)
+}
+
+fn read(file: &EdgeFile, owners: Range<u32>) -> Result<Edges, hedgerow_model::ReadError> {
+    let mut found = Edges::new();
+    let mut unpacked = Unpacked::default();
+    let flow = file.scan(owners, |owner, row| {
+        let flow = row.visit_at(CommitTimestamp(1), &mut unpacked, |neighbor, value| {
+            found.insert((owner.get(), neighbor.get()), value.map(|value| value.0 as u32));
+            ControlFlow::<()>::Continue(())
+        });
+        match flow {
+            Ok(_) => ControlFlow::Continue(()),
+            Err(error) => ControlFlow::Break(error),
+        }
+    })?;
+    match flow {
+        ControlFlow::Continue(()) => Ok(found),
+        ControlFlow::Break(error) => Err(file.damaged(0, error)),
+    }
+}
+
+proptest! {
+    #[test]
+    fn edges_are_read_by_ranges_of_owners(edges in edges(), begin in 0..5000u32, length in 0..300u32) {
+        let files = written(&edges);
+        let file = open(&files).unwrap();
+        prop_assert_eq!(file.versions(), edges.len() as u64);
+        let ends = edges.keys().next().zip(edges.keys().next_back());
+        let owners = file.owners().map(|(first, last)| (first.get(), last.get()));
+        prop_assert_eq!(owners, ends.map(|(first, last)| (first.0, last.0)));
+        for range in [0..u32::MAX, begin..begin + length, 7..8] {
+            let expected: Edges =
+                edges.range((range.start, 0)..(range.end, 0)).map(|(edge, value)| (*edge, *value)).collect();
+            prop_assert_eq!(read(&file, range).unwrap(), expected);
+        }
+    }
+
+    #[test]
+    fn an_edge_is_in_the_block_that_the_index_says(edges in edges(), other in (0..5000u32, 0..3000u32)) {
+        let files = written(&edges);
+        let file = open(&files).unwrap();
+        for (owner, neighbor) in edges.keys().copied().chain([other]) {
+            let (owner, neighbor) = (VertexId::new(owner), VertexId::new(neighbor));
+            let found = file.block_of(owner, neighbor).and_then(|number| {
+                let bytes = file.read_block(number).unwrap();
+                let row = file.parse(number, &bytes).unwrap().row(owner).unwrap()?;
+                row.find_at(neighbor, CommitTimestamp::ZERO).unwrap()
+            });
+            let expected = edges.get(&(owner.get(), neighbor.get()));
+            prop_assert_eq!(found.map(|version| version.value.map(|value| value.0 as u32)), expected.copied());
+        }
+    }
+
+    #[test]
+    fn damage_is_found(edges in edges(), place in any::<prop::sample::Index>(), change in 1..=255u8) {
+        let files = written(&edges);
+        let file = files.open(NAME, OpenMode::Write).unwrap();
+        let place = place.index(file.length().unwrap() as usize) as u64;
+        let byte = file.read_range(place..place + 1).unwrap()[0];
+        file.write_all_at(&[byte ^ change], place).unwrap();
+        let error = open(&files).and_then(|file| read(&file, 0..u32::MAX)).unwrap_err();
+        prop_assert!(error.place().contains("edges at byte"), "{}", error);
+    }
+
+    #[test]
+    fn the_beginning_of_a_file_is_no_file(edges in edges(), length in any::<prop::sample::Index>()) {
+        let files = written(&edges);
+        let file = files.open(NAME, OpenMode::Write).unwrap();
+        file.set_length(length.index(file.length().unwrap() as usize) as u64).unwrap();
+        prop_assert!(open(&files).is_err());
+    }
+}
+
+/// 12 rows of 50 edges, and one of 500.
+fn rows() -> Edges {
+    let short =
+        (0..12).flat_map(|owner| (0..50).map(move |neighbor| ((owner, neighbor * 3), Some(neighbor))));
+    short.chain((0..500).map(|neighbor| ((20, neighbor), Some(1)))).collect()
+}
+
+#[test]
+fn only_long_rows_are_cut() {
+    let files = written(&rows());
+    let file = open(&files).unwrap();
+    let mut blocks: BTreeMap<u32, BTreeSet<usize>> = BTreeMap::new();
+    for number in 0..file.blocks() {
+        let bytes = file.read_block(number).unwrap();
+        let scanned = file.parse(number, &bytes).unwrap().scan(|owner, _| {
+            blocks.entry(owner.get()).or_default().insert(number);
+            ControlFlow::<()>::Continue(())
+        });
+        assert_eq!(scanned, Ok(ControlFlow::Continue(())));
+    }
+    for (owner, blocks) in blocks {
+        assert_eq!(blocks.len() > 1, owner == 20, "{owner}");
+        assert_eq!(file.blocks_of(owner..owner + 1).collect::<BTreeSet<_>>(), blocks);
+    }
+}
+
+/// Writes and reads all edges.
+fn write_and_read(files: &dyn FileSystem) -> Result<Edges, String> {
+    write(files, &rows()).map_err(|error| error.place().to_owned())?;
+    let file = open(files).map_err(|error| error.place().to_owned())?;
+    read(&file, 0..u32::MAX).map_err(|error| error.place().to_owned())
+}
+
+#[test]
+fn a_failed_operation_is_an_error_that_names_the_file() {
+    let files = || {
+        let files = SimulatedFiles::new(1);
+        files.create_directory().unwrap();
+        files
+    };
+    let intact = files();
+    assert_eq!(write_and_read(&intact), Ok(rows()));
+    for kind in FaultKind::ALL {
+        for at in 2..=intact.operations() {
+            let files = files();
+            files.inject(Fault { at, kind, sticky: false });
+            match write_and_read(&files) {
+                Ok(found) => {
+                    assert!(found == rows() && (kind == FaultKind::Short || files.faults_met() == 0));
+                }
+                Err(place) => assert!(place.contains(NAME) && files.faults_met() == 1, "{place}"),
+            }
+        }
+    }
+}
+
+#[test]
+fn the_versions_of_an_edge_stay_together() {
+    let files = SimulatedFiles::new(1);
+    files.create_directory().unwrap();
+    let mut writer = EdgeFileWriter::create(&files, NAME, COLUMN).unwrap();
+    let (owner, neighbors) = (VertexId::new(3), [1, 2, 4].map(VertexId::new));
+    let version = |at| Version { at: CommitTimestamp(at), value: Some(EdgeValue(at)) };
+    for neighbor in neighbors {
+        (1..=300).rev().for_each(|at| writer.push(owner, neighbor, version(at)).unwrap());
+    }
+    writer.finish().unwrap();
+    let file = open(&files).unwrap();
+    assert_eq!((file.blocks(), file.versions()), (3, 900));
+    for neighbor in neighbors {
+        let bytes = file.read_block(file.block_of(owner, neighbor).unwrap()).unwrap();
+        let row = file.parse(0, &bytes).unwrap().row(owner).unwrap().unwrap();
+        for at in 1..=300 {
+            assert_eq!(row.find_at(neighbor, CommitTimestamp(at)), Ok(Some(version(at))));
+        }
+        assert_eq!(row.find_at(neighbor, CommitTimestamp::ZERO), Ok(None));
+    }
+    let mut versions = 0;
+    // SAFETY: no engine is involved; the value only says which versions a merge keeps.
+    let live = unsafe { LiveTimestamps::as_of(Vec::new(), CommitTimestamp(0)) };
+    let retention = Retention { live: &live, is_lowest: true };
+    let take = |_, _, _| {
+        versions += 1;
+        Ok::<(), hedgerow_model::ReadError>(())
+    };
+    merge(vec![file.versions_of(3..4), file.versions_of(4..9)], retention, take).unwrap();
+    assert_eq!(versions, 900);
+}

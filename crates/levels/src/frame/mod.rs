@@ -1,0 +1,98 @@
+//! Up to 128 ascending ids, packed: the gaps between them in as few bits as the largest one needs.
+//!
+//! Bits fill each byte from its lowest one, so 8 gaps of `width` bits take `width` bytes: vector
+//! code reads 8 at a time.
+
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+mod portable;
+#[cfg(test)]
+mod tests;
+
+use hedgerow_encoding::DecodeError;
+use hedgerow_model::VertexId;
+
+/// Maximum number of ids in a frame.
+pub const FRAME: usize = 128;
+
+/// The widest gap, in bits.
+pub(crate) const MAX_WIDTH: u32 = 32;
+
+/// Ids that are unpacked at a time.
+const GROUP: usize = 8;
+
+/// The ids of a frame; its last ones are meaningless if it is not full.
+pub(crate) type Frame = [u32; FRAME];
+
+/// Where an id may begin: 0, or one above the id before it.
+pub(crate) type Next = u64;
+
+/// The number of bits of the largest gap between `ids`, which ascend from `next`.
+pub(crate) fn width_of(ids: &[VertexId], next: Next) -> u32 {
+    u64::BITS - gaps(ids, next).fold(0, |all, gap| all | gap).leading_zeros()
+}
+
+/// Appends the gaps between `ids`, which ascend from `next`, in `width` bits each.
+pub(crate) fn put_frame(bytes: &mut Vec<u8>, ids: &[VertexId], next: Next, width: u32) {
+    let (mut pending, mut used) = (0, 0);
+    for gap in gaps(ids, next) {
+        pending |= gap << used;
+        used += width;
+        while used >= u8::BITS {
+            bytes.push(pending as u8);
+            pending >>= u8::BITS;
+            used -= u8::BITS;
+        }
+    }
+    if used > 0 {
+        bytes.push(pending as u8);
+    }
+}
+
+/// How far each id is from the smallest that it could be.
+fn gaps(ids: &[VertexId], next: Next) -> impl Iterator<Item = u64> {
+    let smallest = std::iter::once(next).chain(ids.iter().map(|id| u64::from(id.get()) + 1));
+    ids.iter().zip(smallest).map(|(id, smallest)| u64::from(id.get()) - smallest)
+}
+
+/// The number of bytes of a frame.
+#[inline]
+pub(crate) fn frame_bytes(count: usize, width: u32) -> usize {
+    (count * width as usize).div_ceil(8)
+}
+
+/// Unpacks a frame of `count` ids, at least one, from the beginning of `bytes`, and returns where
+/// the next one may begin. What lies in `ids` behind them is meaningless.
+///
+/// `bytes` have at least the number that [`frame_bytes`] says. More of them make it faster: vector
+/// code loads whole groups.
+///
+/// # Errors
+/// An id would be larger than [`VertexId::MAX`].
+#[inline]
+pub(crate) fn unpack(
+    bytes: &[u8],
+    count: usize,
+    width: u32,
+    next: Next,
+    ids: &mut Frame,
+) -> Result<Next, DecodeError> {
+    debug_assert!((1..=FRAME).contains(&count) && bytes.len() >= frame_bytes(count, width));
+    #[cfg(target_arch = "x86_64")]
+    if width <= avx2::MAX_WIDTH && std::arch::is_x86_feature_detected!("avx2") {
+        // SAFETY: the processor has the instructions.
+        unsafe { avx2::unpack(bytes, count, width, next, ids) };
+        // The gaps of a frame of such a width add up to less than 2^32, so a sum that is too large
+        // has wrapped around once, and is below where it began.
+        let last = u64::from(ids[count - 1]);
+        let is_valid = last >= next && last <= u64::from(VertexId::MAX.get());
+        return if is_valid { Ok(last + 1) } else { Err(too_large()) };
+    }
+    let next = portable::unpack(bytes, count, width, next, ids);
+    if next <= u64::from(VertexId::MAX.get()) + 1 { Ok(next) } else { Err(too_large()) }
+}
+
+#[cold]
+fn too_large() -> DecodeError {
+    DecodeError { offset: 0, what: "a neighbor that is no vertex id" }
+}

@@ -1,0 +1,34 @@
+//! Sorted levels of edges on disk, in the form of compressed sparse rows.
+//!
+//! - [`PackedRow`]: the neighbors of one vertex as bytes;
+//! - [`Block`], [`BlockBuilder`]: the rows of consecutive vertices, with the versions of their edges
+//!   that snapshots need, and deletions;
+//! - [`EdgeFile`], [`EdgeFileWriter`]: sorted blocks of one adjacency in a file, with an index;
+//! - [`merge`]: several sorted sources as one, without the versions that no snapshot sees;
+//! - [`MergedRow`]: what a snapshot sees of one vertex whose edges lie in several files.
+//!
+//! Records, filters, levels and their compaction are to follow; no engine uses this crate yet.
+//!
+//! # What it guarantees
+//!
+//! - Rows come back as they were packed, on every processor: the code for vector instructions and
+//!   the portable code read the same bytes.
+//! - Reading is total: any bytes give ids that ascend, each of them valid, or a
+//!   [`DecodeError`](hedgerow_encoding::DecodeError). A row of n bytes has at most 128 n ids.
+//! - A changed bit of an edge file is an error that names the file and the offset: every byte is
+//!   covered by a checksum.
+
+mod block;
+mod edge_file;
+mod frame;
+mod merge;
+mod merged_row;
+mod numbers;
+mod row;
+
+pub use block::{Block, BlockBuilder, BlockRow, Version};
+pub use edge_file::{EdgeFile, EdgeFileVersions, EdgeFileWriter};
+pub use frame::FRAME;
+pub use merge::{Retention, VersionBatch, VersionSource, merge};
+pub use merged_row::{MergedRow, SeenEdge};
+pub use row::{PackedRow, Unpacked, put_row};
