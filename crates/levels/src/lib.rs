@@ -5,9 +5,10 @@
 //!   that snapshots need, and deletions;
 //! - [`EdgeFile`], [`EdgeFileWriter`]: sorted blocks of one adjacency in a file, with an index;
 //! - [`merge`]: several sorted sources as one, without the versions that no snapshot sees;
+//! - [`Manifest`]: the log of edits that says which files there are, and on which level;
 //! - [`MergedRow`]: what a snapshot sees of one vertex whose edges lie in several files.
 //!
-//! Records, filters, levels and their compaction are to follow; no engine uses this crate yet.
+//! Records, filters, an index by vertex, and the choice of what to compact are to follow; no engine uses this crate yet.
 //!
 //! # What it guarantees
 //!
@@ -21,6 +22,7 @@
 mod block;
 mod edge_file;
 mod frame;
+mod manifest;
 mod merge;
 mod merged_row;
 mod numbers;
@@ -29,6 +31,7 @@ mod row;
 pub use block::{Block, BlockBuilder, BlockRow, Version};
 pub use edge_file::{EdgeFile, EdgeFileVersions, EdgeFileWriter};
 pub use frame::FRAME;
+pub use manifest::{Edit, FileEntry, LevelState, Manifest, PREFIX};
 pub use merge::{Retention, VersionBatch, VersionSource, merge};
 pub use merged_row::{MergedRow, SeenEdge};
 pub use row::{PackedRow, Unpacked, put_row};

@@ -1,0 +1,115 @@
+//! The state that the manifest describes, and its changes.
+
+use super::PREFIX;
+use hedgerow_encoding::DecodeError;
+use hedgerow_encoding::wire::{Reader, put_varint};
+use hedgerow_model::CommitTimestamp;
+use std::collections::BTreeMap;
+
+/// An edge file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FileEntry {
+    /// Its number. Files of level 0 are the newer the greater their number is.
+    pub number: u64,
+    /// Which adjacency it belongs to; the engine numbers them.
+    pub adjacency: u32,
+    /// The level that it lies on; 0 is the newest.
+    pub level: u32,
+    /// Its length in bytes.
+    pub bytes: u64,
+}
+
+impl FileEntry {
+    /// The name of the edge file with a number.
+    #[must_use]
+    pub fn name_of(number: u64) -> String {
+        format!("{PREFIX}{number:08}.edges")
+    }
+
+    /// The number of an edge file by its name; `None` if it has another name.
+    pub(super) fn number_of(name: &str) -> Option<u64> {
+        name.strip_prefix(PREFIX)?.strip_suffix(".edges")?.parse().ok()
+    }
+}
+
+/// The edge files, and what they have.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LevelState {
+    /// By number.
+    pub files: BTreeMap<u64, FileEntry>,
+    /// The files have everything up to this commit, and nothing after it.
+    pub durable_through: CommitTimestamp,
+    /// Greater than every vertex id at that commit.
+    pub vertex_bound: u32,
+}
+
+impl LevelState {
+    pub(super) fn apply(&mut self, edit: &Edit) {
+        for number in &edit.removed {
+            self.files.remove(number);
+        }
+        self.files.extend(edit.added.iter().map(|file| (file.number, *file)));
+        self.durable_through = edit.durable_through;
+        self.vertex_bound = edit.vertex_bound;
+    }
+
+    /// The edit that leads from the empty state to this one.
+    pub(super) fn as_edit(&self) -> Edit {
+        Edit {
+            added: self.files.values().copied().collect(),
+            removed: Vec::new(),
+            durable_through: self.durable_through,
+            vertex_bound: self.vertex_bound,
+        }
+    }
+}
+
+/// A change of the state: a flush adds files and advances the commit, a compaction replaces files.
+///
+/// Encoded as variable-length numbers: the commit, the vertex bound, the number of added files, of
+/// each its number, adjacency, level and bytes, the number of removed files, the number of each.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Edit {
+    /// Files that are new.
+    pub added: Vec<FileEntry>,
+    /// The numbers of files that are no longer read.
+    pub removed: Vec<u64>,
+    /// The commit through which the files are complete from now on.
+    pub durable_through: CommitTimestamp,
+    /// The vertex bound from now on.
+    pub vertex_bound: u32,
+}
+
+impl Edit {
+    pub(super) fn encode(&self) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        let head = [self.durable_through.0, u64::from(self.vertex_bound), self.added.len() as u64];
+        let added = self
+            .added
+            .iter()
+            .flat_map(|file| [file.number, u64::from(file.adjacency), u64::from(file.level), file.bytes]);
+        let removed = std::iter::once(self.removed.len() as u64).chain(self.removed.iter().copied());
+        head.into_iter().chain(added).chain(removed).for_each(|number| put_varint(&mut bytes, number));
+        bytes
+    }
+
+    /// The edit in these bytes, and their number.
+    pub(super) fn decode(bytes: &mut Reader<'_>) -> Result<(Self, usize), DecodeError> {
+        let durable_through = CommitTimestamp(bytes.varint()?);
+        let vertex_bound = small(bytes)?;
+        let file = |bytes: &mut Reader<'_>| {
+            let (number, adjacency, level) = (bytes.varint()?, small(bytes)?, small(bytes)?);
+            Ok(FileEntry { number, adjacency, level, bytes: bytes.varint()? })
+        };
+        let added = (0..bytes.count()?).map(|_| file(bytes)).collect::<Result<_, _>>()?;
+        let removed = (0..bytes.count()?).map(|_| bytes.varint()).collect::<Result<_, _>>()?;
+        bytes.end()?;
+        Ok((Edit { added, removed, durable_through, vertex_bound }, bytes.position()))
+    }
+}
+
+/// A number below 2^32.
+fn small(bytes: &mut Reader<'_>) -> Result<u32, DecodeError> {
+    let number = bytes.varint()?;
+    u32::try_from(number).map_err(|_| bytes.error("a number that is too large"))
+}

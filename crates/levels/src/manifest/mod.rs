@@ -1,0 +1,237 @@
+//! The manifest: which edge files there are, on which level each lies, and the commit through which
+//! they are complete. A log of edits (LSMGraph, 4.3).
+//!
+//! The log is a file `engine-manifest-N`. Its first record has the whole state, each further one an
+//! edit. When the log is long, or an edit could not be written, the next edit begins file N + 1,
+//! which replaces file N once it is durable.
+//!
+//! | part of a record | bytes |
+//! |---|---|
+//! | number of the record in the file | 8 |
+//! | length of the edit | 4 |
+//! | checksum of all else | 4 |
+//! | the [edit](Edit) | |
+//!
+//! Each record is durable before the next one is written, so only the last one can be torn: it
+//! counts as never written. A damaged record that others follow is an error.
+
+mod edit;
+#[cfg(test)]
+mod tests;
+
+pub use edit::{Edit, FileEntry, LevelState};
+
+use hedgerow_encoding::DecodeError;
+use hedgerow_encoding::wire::Reader;
+use hedgerow_log::files::{File, FileError, FileSystem, OpenMode};
+use hedgerow_model::{EngineError, ReadError, WriteError};
+use std::sync::Arc;
+
+/// The beginning of the names of all files of an engine.
+pub const PREFIX: &str = "engine-";
+
+const HEADER_BYTES: usize = 8 + 4 + 4;
+
+/// Bytes of edits behind the first record from which on the log begins anew, if they are also more
+/// than the state itself.
+const LONG: u64 = if cfg!(test) { 200 } else { 64 << 10 };
+
+/// The log of edits, and the state that it leads to.
+#[derive(Debug)]
+pub struct Manifest {
+    files: Arc<dyn FileSystem>,
+    state: LevelState,
+    /// `None` if the files are read only and there is no manifest.
+    log: Option<OpenLog>,
+    /// No number is used twice: a file that failed may be there or not.
+    next_number: u64,
+}
+
+/// The file that edits are appended to.
+#[derive(Debug)]
+struct OpenLog {
+    number: u64,
+    file: Box<dyn File>,
+    records: u64,
+    /// Where the first record ends.
+    base: u64,
+    end: u64,
+    /// Whether an edit failed, so that it is unknown what comes behind `end`.
+    is_broken: bool,
+}
+
+impl Manifest {
+    /// Opens the manifest; without one the state is empty. Unless the files are read only, makes a
+    /// manifest if there is none, and removes those that were replaced, and edge files that are
+    /// not in the state.
+    ///
+    /// # Errors
+    /// The manifest could not be read or made, or is damaged; an old file could not be removed.
+    pub fn open(files: Arc<dyn FileSystem>) -> Result<Self, EngineError> {
+        let place = files.location().display().to_string();
+        let names = files.list().map_err(|error| ReadError::new(place, error))?;
+        let mut numbers: Vec<u64> = names.iter().filter_map(|name| number_of(name)).collect();
+        numbers.sort_unstable_by(|one, other| other.cmp(one));
+        let next_number = numbers.first().map_or(1, |newest| newest + 1);
+        let mut manifest = Manifest { files, state: LevelState::default(), log: None, next_number };
+        for number in &numbers {
+            if manifest.load(*number)? {
+                break;
+            }
+        }
+        let has_edges = names.iter().any(|name| FileEntry::number_of(name).is_some());
+        if manifest.log.is_none() && has_edges {
+            return Err(
+                ReadError::new(name_of(1), "there are edge files, and no manifest that names them").into()
+            );
+        }
+        if !manifest.files.is_read_only() {
+            if manifest.log.is_none() {
+                let begun = manifest.begin(&LevelState::default());
+                begun.map_err(|error| WriteError::new(name_of(next_number), error))?;
+            }
+            manifest.remove_others(&names)?;
+        }
+        Ok(manifest)
+    }
+
+    /// The state after all edits.
+    #[must_use]
+    pub fn state(&self) -> &LevelState {
+        &self.state
+    }
+
+    /// Makes an edit durable. The files that it adds must be durable, their names need not be.
+    ///
+    /// # Errors
+    /// It could not be written. The state is as before, but after a loss of power it may be that
+    /// after the edit: the files of both have to stay until another edit was made.
+    pub fn apply(&mut self, edit: &Edit) -> Result<(), EngineError> {
+        let appended = match &mut self.log {
+            Some(log) if !log.is_broken && log.end - log.base < LONG.max(log.base) => {
+                log.append(&*self.files, edit)
+            }
+            _ => {
+                let mut state = self.state.clone();
+                state.apply(edit);
+                self.begin(&state)
+            }
+        };
+        if let Err(error) = appended {
+            self.log.iter_mut().for_each(|log| log.is_broken = true);
+            return Err(WriteError::new(name_of(self.next_number - 1), error).into());
+        }
+        self.state.apply(edit);
+        Ok(())
+    }
+
+    /// Begins a new log with this state, and removes the previous one.
+    fn begin(&mut self, state: &LevelState) -> Result<(), FileError> {
+        let number = self.next_number;
+        self.next_number += 1;
+        let file = self.files.open(&name_of(number), OpenMode::Create)?;
+        let mut log = OpenLog { number, file, records: 0, base: 0, end: 0, is_broken: false };
+        log.append(&*self.files, &state.as_edit())?;
+        log.base = log.end;
+        // The new log is durable, and so is its name, before the old one goes.
+        let old = self.log.replace(log);
+        old.map_or(Ok(()), |old| self.files.remove(&name_of(old.number)))
+    }
+
+    /// Reads a log; false if its first record is not whole, so that it was never in use.
+    fn load(&mut self, number: u64) -> Result<bool, EngineError> {
+        let name = name_of(number);
+        let mode = if self.files.is_read_only() { OpenMode::Read } else { OpenMode::Write };
+        let unread = |error: FileError| ReadError::new(name.clone(), error);
+        let file = self.files.open(&name, mode).map_err(unread)?;
+        let bytes = file.read_from(0).map_err(unread)?;
+        let (mut records, mut end, mut base) = (0, 0, 0);
+        let mut state = LevelState::default();
+        while let Some(edit) = record(&bytes[end..], records) {
+            let edit = Edit::decode(&mut Reader::new(edit)).map_err(|error| damaged(&name, end, error))?;
+            state.apply(&edit.0);
+            end += HEADER_BYTES + edit.1;
+            records += 1;
+            base = if records == 1 { end } else { base };
+        }
+        let is_later = |number: u64| (1..=bytes.len() as u64).contains(&number.wrapping_sub(records));
+        let has_more = (end + 1..bytes.len()).any(|begin| {
+            let number = bytes[begin..].first_chunk().map(|number| u64::from_le_bytes(*number));
+            number.is_some_and(|number| is_later(number) && record(&bytes[begin..], number).is_some())
+        });
+        if has_more {
+            let error = DecodeError { offset: 0, what: "a damaged record that others follow" };
+            return Err(damaged(&name, end, error));
+        }
+        if records == 0 {
+            return Ok(false);
+        }
+        let (base, end) = (base as u64, end as u64);
+        // What is behind the end was torn: the next edit must not stand before it.
+        let is_broken = bytes.len() as u64 > end;
+        self.state = state;
+        self.log = Some(OpenLog { number, file, records, base, end, is_broken });
+        Ok(true)
+    }
+
+    /// Removes replaced manifests, and edge files that are not in the state. If the log has a torn end
+    /// these stay: a damaged edit looks like a torn one, and its files may be all that is left.
+    fn remove_others(&self, names: &[String]) -> Result<(), EngineError> {
+        let Some(log) = &self.log else { return Ok(()) };
+        let is_left = |name: &&String| match (number_of(name), FileEntry::number_of(name)) {
+            (Some(number), _) => number != log.number,
+            (_, Some(number)) => !log.is_broken && !self.state.files.contains_key(&number),
+            _ => false,
+        };
+        for name in names.iter().filter(is_left) {
+            self.files.remove(name).map_err(|error| WriteError::new(name.clone(), error))?;
+        }
+        Ok(())
+    }
+}
+
+impl OpenLog {
+    fn append(&mut self, files: &dyn FileSystem, edit: &Edit) -> Result<(), FileError> {
+        let edit = edit.encode();
+        let mut bytes = self.records.to_le_bytes().to_vec();
+        bytes.extend_from_slice(&(edit.len() as u32).to_le_bytes());
+        bytes.extend_from_slice(&checksum(self.records, &edit).to_le_bytes());
+        bytes.extend_from_slice(&edit);
+        // The names of the files that the edit adds, and of this one.
+        files.sync_directory()?;
+        self.file.write_all_at(&bytes, self.end)?;
+        self.file.sync()?;
+        self.records += 1;
+        self.end += bytes.len() as u64;
+        Ok(())
+    }
+}
+
+/// The edit in the record with this number, if it is at the beginning of these bytes.
+fn record(bytes: &[u8], number: u64) -> Option<&[u8]> {
+    let (header, rest) = bytes.split_at_checked(HEADER_BYTES)?;
+    let mut header = Reader::new(header);
+    let found = u64::from_le_bytes(header.array().ok()?);
+    let length = u32::from_le_bytes(header.array().ok()?);
+    let expected = u32::from_le_bytes(header.array().ok()?);
+    let edit = rest.get(..length as usize)?;
+    (found == number && checksum(number, edit) == expected).then_some(edit)
+}
+
+fn checksum(number: u64, edit: &[u8]) -> u32 {
+    let checksum = crc32c::crc32c(&number.to_le_bytes());
+    let checksum = crc32c::crc32c_append(checksum, &(edit.len() as u32).to_le_bytes());
+    crc32c::crc32c_append(checksum, edit)
+}
+
+fn name_of(number: u64) -> String {
+    format!("{PREFIX}manifest-{number:08}")
+}
+
+fn number_of(name: &str) -> Option<u64> {
+    name.strip_prefix(PREFIX)?.strip_prefix("manifest-")?.parse().ok()
+}
+
+fn damaged(name: &str, offset: usize, error: DecodeError) -> EngineError {
+    ReadError::new(format!("{name} at byte {}", offset + error.offset), error.what).into()
+}
