@@ -11,8 +11,6 @@ pub const UNSAFE_FILES: &[&str] = &[
     "crates/lab/src/fine_grained/view.rs",
     "crates/lab/src/radix/simd.rs",
     "crates/levels/src/frame/mod.rs",
-    "crates/levels/src/edge_file/tests.rs",
-    "crates/levels/src/merge.rs",
     "crates/model/src/token.rs",
     "crates/rapid/src/block.rs",
     "crates/rapid/src/container.rs",

@@ -6,9 +6,10 @@
 //! - [`EdgeFile`], [`EdgeFileWriter`]: sorted blocks of one adjacency in a file, with an index;
 //! - [`merge`]: several sorted sources as one, without the versions that no snapshot sees;
 //! - [`Manifest`]: the log of edits that says which files there are, and on which level;
+//! - [`LevelTree`]: levels of edge files, flushes, and compactions; [`LevelSet`]: what a view reads;
 //! - [`MergedRow`]: what a snapshot sees of one vertex whose edges lie in several files.
 //!
-//! Records, filters, an index by vertex, and the choice of what to compact are to follow; no engine uses this crate yet.
+//! Records, filters, an index by vertex and a cache of blocks are to follow; no engine uses this crate yet.
 //!
 //! # What it guarantees
 //!
@@ -27,6 +28,7 @@ mod merge;
 mod merged_row;
 mod numbers;
 mod row;
+mod tree;
 
 pub use block::{Block, BlockBuilder, BlockRow, Version};
 pub use edge_file::{EdgeFile, EdgeFileVersions, EdgeFileWriter};
@@ -35,3 +37,4 @@ pub use manifest::{Edit, FileEntry, LevelState, Manifest, PREFIX};
 pub use merge::{Retention, VersionBatch, VersionSource, merge};
 pub use merged_row::{MergedRow, SeenEdge};
 pub use row::{PackedRow, Unpacked, put_row};
+pub use tree::{FlushPart, LevelOptions, LevelSet, LevelTree, OpenFile};

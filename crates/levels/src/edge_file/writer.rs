@@ -75,6 +75,12 @@ impl EdgeFileWriter {
         Ok(())
     }
 
+    /// The number of bytes of the blocks so far. O(1).
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.end()
+    }
+
     /// Writes what is left, and makes the file durable, but not its name. Returns the number of
     /// bytes.
     ///

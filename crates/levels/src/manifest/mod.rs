@@ -25,7 +25,7 @@ use hedgerow_encoding::DecodeError;
 use hedgerow_encoding::wire::Reader;
 use hedgerow_log::files::{File, FileError, FileSystem, OpenMode};
 use hedgerow_model::{EngineError, ReadError, WriteError};
-use std::sync::Arc;
+use hedgerow_sync::Arc;
 
 /// The beginning of the names of all files of an engine.
 pub const PREFIX: &str = "engine-";

@@ -1,0 +1,168 @@
+//! The files that a view reads.
+
+use crate::edge_file::EdgeFile;
+use crate::manifest::{FileEntry, LevelState};
+use crate::merged_row::MergedRow;
+use hedgerow_log::files::FileSystem;
+use hedgerow_model::{ColumnType, CommitTimestamp, ReadError, VertexId};
+use hedgerow_sync::Arc;
+use hedgerow_sync::atomic::{AtomicBool, Ordering};
+use std::ops::Range;
+
+/// An edge file of a level. It is removed with the last view that reads it, once it is replaced.
+#[derive(Debug)]
+pub struct OpenFile {
+    pub(super) entry: FileEntry,
+    pub(super) edges: EdgeFile,
+    files: Arc<dyn FileSystem>,
+    is_replaced: AtomicBool,
+}
+
+impl OpenFile {
+    pub(super) fn open(
+        files: &Arc<dyn FileSystem>,
+        entry: FileEntry,
+        column: ColumnType,
+    ) -> Result<Self, ReadError> {
+        let edges = EdgeFile::open(&**files, &FileEntry::name_of(entry.number), column)?;
+        Ok(OpenFile { entry, edges, files: Arc::clone(files), is_replaced: AtomicBool::new(false) })
+    }
+
+    /// The file, as the manifest lists it.
+    #[must_use]
+    pub fn entry(&self) -> FileEntry {
+        self.entry
+    }
+
+    /// The edges in the file.
+    #[must_use]
+    pub fn edges(&self) -> &EdgeFile {
+        &self.edges
+    }
+
+    /// The owners that the file has edges of, or may have.
+    pub(super) fn owners(&self) -> Range<u32> {
+        self.edges.owners().map_or(0..0, |(first, last)| first.get()..last.get() + 1)
+    }
+
+    pub(super) fn remove_when_unread(&self) {
+        self.is_replaced.store(true, Ordering::Relaxed);
+    }
+}
+
+impl Drop for OpenFile {
+    fn drop(&mut self) {
+        if self.is_replaced.load(Ordering::Relaxed) {
+            // If this fails the file is removed when the store is opened for writing.
+            let _ = self.files.remove(&FileEntry::name_of(self.entry.number));
+        }
+    }
+}
+
+/// The files of all levels at one time. Never changes.
+#[derive(Debug, Default)]
+pub struct LevelSet {
+    /// By adjacency, level and owner; on level 0 by number, the newest first.
+    files: Vec<Vec<Vec<Arc<OpenFile>>>>,
+}
+
+impl LevelSet {
+    pub(super) fn open(
+        files: &Arc<dyn FileSystem>,
+        columns: &[ColumnType],
+        state: &LevelState,
+    ) -> Result<Self, ReadError> {
+        let open = |entry: &FileEntry| {
+            OpenFile::open(files, *entry, column_of(columns, entry.adjacency)?).map(Arc::new)
+        };
+        let files = state.files.values().map(open).collect::<Result<Vec<_>, _>>()?;
+        Ok(LevelSet::default().after(&files, &[]))
+    }
+
+    /// The set without the files in `removed`, and with those in `added`.
+    pub(super) fn after(&self, added: &[Arc<OpenFile>], removed: &[Arc<OpenFile>]) -> LevelSet {
+        let is_kept =
+            |file: &&Arc<OpenFile>| removed.iter().all(|removed| removed.entry.number != file.entry.number);
+        let mut set = LevelSet::default();
+        for file in self.files.iter().flatten().flatten().filter(is_kept).chain(added) {
+            let FileEntry { adjacency, level, .. } = file.entry;
+            let levels = at(&mut set.files, adjacency);
+            at(levels, level).push(Arc::clone(file));
+        }
+        for levels in &mut set.files {
+            for (level, files) in levels.iter_mut().enumerate() {
+                match level {
+                    0 => files.sort_unstable_by_key(|file| std::cmp::Reverse(file.entry.number)),
+                    _ => files.sort_unstable_by_key(|file| file.owners().start),
+                }
+            }
+        }
+        set
+    }
+
+    /// The files of an adjacency on each level: on level 0 the newest first, else by owner. O(1).
+    #[must_use]
+    pub fn levels(&self, adjacency: u32) -> &[Vec<Arc<OpenFile>>] {
+        self.files.get(adjacency as usize).map_or(&[], Vec::as_slice)
+    }
+
+    /// The files of a level that may have edges of these owners. O(files).
+    pub(super) fn overlapping(&self, adjacency: u32, level: u32, owners: &Range<u32>) -> Vec<Arc<OpenFile>> {
+        let files = self.levels(adjacency).get(level as usize).map_or(&[][..], Vec::as_slice);
+        let overlaps = |file: &&Arc<OpenFile>| {
+            let own = file.owners();
+            own.start < owners.end && owners.start < own.end
+        };
+        files.iter().filter(overlaps).cloned().collect()
+    }
+
+    /// Adds to `row` what a snapshot at `at` sees of the edges of a vertex, from the newest file to
+    /// the oldest. Reads one block of each file that has edges of the vertex, or may have.
+    ///
+    /// # Errors
+    /// A block could not be read, or is damaged.
+    pub fn read_row(
+        &self,
+        adjacency: u32,
+        owner: VertexId,
+        at: CommitTimestamp,
+        row: &mut MergedRow,
+    ) -> Result<(), ReadError> {
+        let owners = owner.get()..owner.get() + 1;
+        for (level, files) in (0..).zip(self.levels(adjacency)) {
+            let of_owner = match level {
+                0 => 0..files.len(),
+                _ => {
+                    let place = files.partition_point(|file| file.owners().end <= owner.get());
+                    place..files.len().min(place + 1)
+                }
+            };
+            for file in &files[of_owner] {
+                for number in file.edges.blocks_of(owners.clone()) {
+                    let bytes = file.edges.read_block(number)?;
+                    let found = file.edges.parse(number, &bytes)?.row(owner);
+                    let added = found.and_then(|found| found.map_or(Ok(()), |found| row.add(&found, at)));
+                    added.map_err(|error| file.edges.damaged(number, error))?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The type of the values of an adjacency.
+pub(super) fn column_of(columns: &[ColumnType], adjacency: u32) -> Result<ColumnType, ReadError> {
+    columns
+        .get(adjacency as usize)
+        .copied()
+        .ok_or_else(|| ReadError::new(format!("adjacency {adjacency}"), "the graph has no such adjacency"))
+}
+
+/// The item at a position, which is added if need be.
+fn at<T: Default>(items: &mut Vec<T>, position: u32) -> &mut T {
+    let position = position as usize;
+    if items.len() <= position {
+        items.resize_with(position + 1, T::default);
+    }
+    &mut items[position]
+}

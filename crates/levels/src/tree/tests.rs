@@ -1,0 +1,269 @@
+use super::*;
+use crate::block::Version;
+use crate::merge::VersionBatch;
+use crate::merged_row::MergedRow;
+use hedgerow_model::EdgeValue;
+use hedgerow_model::token::LiveTimestamps;
+use hedgerow_testing::simulated::{Fault, FaultKind, SimulatedFiles, Survival};
+use proptest::collection::vec;
+use proptest::prelude::*;
+use std::collections::BTreeMap;
+
+const COLUMNS: [ColumnType; 2] = [ColumnType::Unit, ColumnType::U32];
+
+/// All changes of each edge, by timestamp.
+type History = BTreeMap<(u32, u32, u32), BTreeMap<u64, Option<EdgeValue>>>;
+
+/// Levels that are crossed after a few dozen edges, and what they should have.
+struct Graph {
+    tree: LevelTree,
+    history: History,
+    /// The newest commit, and the newest that was flushed.
+    now: u64,
+    flushed: u64,
+    /// Views, by the timestamp that they read.
+    views: Vec<(u64, Arc<LevelSet>)>,
+}
+
+/// The changes of one adjacency since a commit.
+struct Recent(Vec<(u32, u32, Version)>);
+
+impl VersionSource for Recent {
+    fn read(&mut self, batch: &mut VersionBatch) -> Result<(), ReadError> {
+        for (owner, neighbor, version) in self.0.drain(..) {
+            batch.push(VertexId::new(owner), VertexId::new(neighbor), version);
+        }
+        Ok(())
+    }
+}
+
+fn open(files: &SimulatedFiles) -> Result<LevelTree, EngineError> {
+    let options = LevelOptions {
+        level_0_files: 3,
+        level_1_bytes: 300,
+        fan_out: 2,
+        segment_bytes: 80,
+        ..LevelOptions::new(COLUMNS.to_vec())
+    };
+    LevelTree::open(Arc::new(files.clone()), options)
+}
+
+fn directory() -> SimulatedFiles {
+    let files = SimulatedFiles::new(1);
+    files.create_directory().unwrap();
+    files
+}
+
+impl Graph {
+    fn new(files: &SimulatedFiles) -> Self {
+        Graph { tree: open(files).unwrap(), history: History::new(), now: 0, flushed: 0, views: Vec::new() }
+    }
+
+    fn change(&mut self, (adjacency, owner, neighbor): (u32, u32, u32), value: Option<u32>) {
+        let has_values = COLUMNS[adjacency as usize] != ColumnType::Unit;
+        let value = value.map(|value| EdgeValue(if has_values { u64::from(value) } else { 0 }));
+        self.now += 1;
+        self.history.entry((adjacency, owner, neighbor)).or_default().insert(self.now, value);
+    }
+
+    /// The timestamps of open views, and the next one.
+    fn live(&self) -> LiveTimestamps {
+        let mut timestamps: Vec<_> = self.views.iter().map(|(at, _)| CommitTimestamp(*at)).collect();
+        timestamps.sort_unstable();
+        // SAFETY: no engine is involved; the value only says which versions are kept.
+        unsafe { LiveTimestamps::as_of(timestamps, CommitTimestamp(self.now)) }
+    }
+
+    fn flush(&mut self) -> Result<(), EngineError> {
+        let live = self.live();
+        let recent = |adjacency: u32| {
+            let edges = self.history.range((adjacency, 0, 0)..(adjacency + 1, 0, 0));
+            let versions = edges.flat_map(|((_, owner, neighbor), changes)| {
+                let newest_first = changes.range(self.flushed + 1..).rev();
+                newest_first.map(|(at, value)| {
+                    (*owner, *neighbor, Version { at: CommitTimestamp(*at), value: *value })
+                })
+            });
+            FlushPart { adjacency, source: Recent(versions.collect()) }
+        };
+        let parts = vec![recent(0), recent(1)];
+        let retention = Retention { live: &live, is_lowest: false };
+        self.tree.flush(parts, retention, CommitTimestamp(self.now), 100)?;
+        self.flushed = self.now;
+        Ok(())
+    }
+
+    /// Everything that a snapshot sees in files.
+    fn seen(&self, at: u64) -> Vec<((u32, u32, u32), EdgeValue)> {
+        let newest = |changes: &BTreeMap<u64, Option<EdgeValue>>| {
+            changes.range(..=at).next_back().and_then(|(_, value)| *value)
+        };
+        self.history.iter().filter_map(|(edge, changes)| Some((*edge, newest(changes)?))).collect()
+    }
+
+    fn check(&self) {
+        let current = self.tree.current();
+        let newest = (self.flushed, Arc::clone(&current));
+        let at_views = self.views.iter().map(|(at, _)| (*at, Arc::clone(&current)));
+        for (at, set) in self.views.iter().cloned().chain(at_views).chain([newest]) {
+            assert_eq!(read(&set, at), self.seen(at), "at {at}, now {}", self.now);
+        }
+        self.check_levels(&current);
+    }
+
+    /// The number of files that new views read.
+    fn listed(&self) -> usize {
+        let current = self.tree.current();
+        (0..2).flat_map(|adjacency| current.levels(adjacency)).map(Vec::len).sum()
+    }
+
+    /// Below level 0 no owner is in two files of a level.
+    fn check_levels(&self, set: &LevelSet) {
+        for adjacency in 0..COLUMNS.len() as u32 {
+            for files in set.levels(adjacency).iter().skip(1) {
+                assert!(files.is_sorted_by(|one, other| one.owners().end <= other.owners().start));
+            }
+        }
+    }
+}
+
+fn read(set: &LevelSet, at: u64) -> Vec<((u32, u32, u32), EdgeValue)> {
+    let (mut row, mut found) = (MergedRow::default(), Vec::new());
+    for (adjacency, owner) in (0..2).flat_map(|adjacency| (0..30).map(move |owner| (adjacency, owner))) {
+        row.clear();
+        set.read_row(adjacency, VertexId::new(owner), CommitTimestamp(at), &mut row).unwrap();
+        found.extend(row.edges().map(|(neighbor, value)| ((adjacency, owner, neighbor.get()), value)));
+    }
+    found
+}
+
+#[derive(Clone, Debug)]
+enum Step {
+    Changes(Vec<((u32, u32, u32), Option<u32>)>),
+    Flush,
+    Compact,
+    Open,
+    Close(prop::sample::Index),
+    Reopen,
+}
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let value = prop_oneof![4 => (0..9u32).prop_map(Some), 1 => Just(None)];
+    let change = ((0..2u32, prop_oneof![Just(7), 0..30u32], 0..60u32), value);
+    let step = prop_oneof![
+        3 => vec(change, 1..80).prop_map(Step::Changes),
+        3 => Just(Step::Flush),
+        3 => Just(Step::Compact),
+        1 => Just(Step::Open),
+        1 => any::<prop::sample::Index>().prop_map(Step::Close),
+        1 => Just(Step::Reopen),
+    ];
+    vec(step, 1..40)
+}
+
+/// Runs a step; `Err` if a file operation failed, after which the graph is as before.
+fn run(graph: &mut Graph, files: &SimulatedFiles, step: &Step) -> Result<(), EngineError> {
+    match step {
+        Step::Changes(changes) => changes.iter().for_each(|(edge, value)| graph.change(*edge, *value)),
+        Step::Flush => graph.flush()?,
+        Step::Compact => {
+            let needs_compaction = graph.tree.needs_compaction();
+            assert_eq!(graph.tree.compact(&graph.live())?, needs_compaction);
+        }
+        Step::Open => graph.views.push((graph.flushed, graph.tree.current())),
+        Step::Close(view) if !graph.views.is_empty() => {
+            let view = view.index(graph.views.len());
+            graph.views.swap_remove(view);
+        }
+        Step::Close(_) => {}
+        Step::Reopen => {
+            graph.views.clear();
+            graph.tree = open(files)?;
+            assert_eq!(graph.tree.durable_through(), CommitTimestamp(graph.flushed));
+        }
+    }
+    Ok(())
+}
+
+/// The numbers of the edge files that there are.
+fn edge_files(files: &SimulatedFiles) -> usize {
+    files.list().unwrap().iter().filter(|name| name.ends_with(".edges")).count()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(if cfg!(miri) { 1 } else { 100 }))]
+
+    #[test]
+    fn views_see_the_same_through_flushes_and_compactions(steps in steps()) {
+        let files = directory();
+        let mut graph = Graph::new(&files);
+        for step in &steps {
+            run(&mut graph, &files, step).unwrap();
+            graph.check();
+        }
+        graph.views.clear();
+        prop_assert_eq!(edge_files(&files), graph.listed(), "replaced files are removed with the last view");
+        while graph.tree.compact(&graph.live()).unwrap() {}
+        graph.check();
+    }
+
+    #[test]
+    fn a_failure_changes_nothing_and_leaves_nothing(
+        steps in steps(),
+        at in 1..400u64,
+        kind in prop::sample::select(&FaultKind::ALL[..]),
+    ) {
+        let files = directory();
+        let mut graph = Graph::new(&files);
+        files.inject(Fault { at: files.operations() + at, kind, sticky: false });
+        for step in &steps {
+            if run(&mut graph, &files, step).is_err() {
+                prop_assert_eq!(files.faults_met(), 1);
+                graph.check();
+                for survival in Survival::ALL {
+                    let after_loss = open(&files.after_crash(survival, at)).unwrap();
+                    let flushed = after_loss.durable_through().0;
+                    prop_assert!([graph.flushed, graph.now].contains(&flushed));
+                    prop_assert_eq!(read(&after_loss.current(), flushed), graph.seen(flushed));
+                }
+                run(&mut graph, &files, step).unwrap();
+            }
+        }
+        files.heal();
+        graph.check();
+        graph.views.clear();
+        if kind != FaultKind::Device {
+            // Nothing but a failing device keeps a file from being removed.
+            prop_assert_eq!(edge_files(&files), graph.listed());
+        }
+        graph.tree = open(&files).unwrap();
+        graph.check();
+    }
+}
+
+#[test]
+fn a_loss_of_power_keeps_what_was_flushed() {
+    let files = directory();
+    let mut graph = Graph::new(&files);
+    files.keep_crash_images();
+    let mut flushes = vec![(0, 0)];
+    for round in 0..16 {
+        for change in 0..60 {
+            let edge = (change % 2, (change * 7 + round * 11) % 30, (change * 13 + round * 29) % 60);
+            graph.change(edge, (change % 5 > 0).then_some(round));
+        }
+        graph.flush().unwrap();
+        flushes.push((files.operations(), graph.flushed));
+        while graph.tree.compact(&graph.live()).unwrap() {}
+    }
+    assert!(graph.tree.current().levels(1).len() > 2, "the workload must cross several levels");
+    for image in files.take_crash_images() {
+        let made = flushes.partition_point(|(end, _)| *end < image.operation()) - 1;
+        for (seed, survival) in (0..2).flat_map(|seed| Survival::ALL.map(|survival| (seed, survival))) {
+            let tree = open(&image.after_crash(survival, seed)).unwrap();
+            let at = tree.durable_through().0;
+            assert!(flushes[made..].iter().take(2).any(|(_, flushed)| *flushed == at), "{survival:?}: {at}");
+            assert_eq!(read(&tree.current(), at), graph.seen(at));
+        }
+    }
+}
