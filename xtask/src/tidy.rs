@@ -74,6 +74,7 @@ const SYNC_NAMES: &[&str] =
 /// The crates whose every file access goes through the file system of `crates/log/src/files`, so
 /// that tests can make any access fail.
 const STORE_CRATES: &[&str] = &[
+    "crates/levels/src/",
     "crates/log/src/",
     "crates/sequencer/src/",
     "crates/dictionary/src/",

@@ -1,0 +1,162 @@
+//! Merging sorted versions of edges, and dropping those that no snapshot sees (LSMGraph, 4.2.1:
+//! vertex-aware compaction).
+
+#[cfg(test)]
+mod tests;
+
+use crate::block::Version;
+use hedgerow_model::token::LiveTimestamps;
+use hedgerow_model::{CommitTimestamp, ReadError, VertexId};
+
+/// Versions of edges in batches: ascending by owner and neighbor, the newest of an edge first.
+pub trait VersionSource {
+    /// Appends the next versions to an empty batch; none only at the end.
+    ///
+    /// # Errors
+    /// The versions could not be read.
+    fn read(&mut self, batch: &mut VersionBatch) -> Result<(), ReadError>;
+}
+
+/// Versions of edges, in the order of a [`VersionSource`].
+#[derive(Debug, Default)]
+pub struct VersionBatch {
+    edges: Vec<Edge>,
+    versions: Vec<Version>,
+}
+
+impl VersionBatch {
+    /// Appends a version of an edge. Amortized O(1).
+    #[inline]
+    pub fn push(&mut self, owner: VertexId, neighbor: VertexId, version: Version) {
+        self.edges.push(Edge::new(owner, neighbor));
+        self.versions.push(version);
+    }
+
+    fn clear(&mut self) {
+        self.edges.clear();
+        self.versions.clear();
+    }
+}
+
+/// An owner in the upper half, a neighbor in the lower one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Edge(u64);
+
+impl Edge {
+    /// Greater than every edge.
+    const END: Edge = Edge(u64::MAX);
+
+    #[inline]
+    fn new(owner: VertexId, neighbor: VertexId) -> Self {
+        Edge(u64::from(owner.get()) << 32 | u64::from(neighbor.get()))
+    }
+
+    #[inline]
+    fn ends(self) -> (VertexId, VertexId) {
+        (VertexId::new((self.0 >> 32) as u32), VertexId::new(self.0 as u32))
+    }
+}
+
+/// Which versions are kept.
+#[derive(Clone, Copy, Debug)]
+pub struct Retention<'l> {
+    /// The timestamps that can be read.
+    pub live: &'l LiveTimestamps,
+    /// Whether there is nothing below what is written, so that a deletion hides nothing.
+    pub is_lowest: bool,
+}
+
+impl Retention<'_> {
+    /// Keeps what some snapshot sees, of all versions of one edge, newest first, and settles the
+    /// version that every snapshot sees or sees a newer one.
+    fn apply(&self, versions: &mut Vec<Version>) {
+        let mut superseded = None;
+        versions.retain(|version| {
+            let lifetime = superseded.replace(version.at).map(|superseded| version.at..superseded);
+            lifetime.is_none_or(|lifetime| {
+                !self.live.decides(lifetime.end) || self.live.holder(lifetime).is_some()
+            })
+        });
+        let oldest = self.live.oldest();
+        if let Some(settled) = versions.iter_mut().find(|version| version.at <= oldest) {
+            settled.at = CommitTimestamp::ZERO;
+        }
+        while self.is_lowest && versions.last().is_some_and(|version| version.value.is_none()) {
+            versions.pop();
+        }
+    }
+}
+
+/// Merges sources, the newest first: each version of an edge in a source is newer than those in the
+/// sources behind it. Runs `take` on the versions that are kept, in the order of a source, until
+/// it fails. O(versions · sources).
+///
+/// # Errors
+/// What a source or `take` returned.
+pub fn merge<E: From<ReadError>>(
+    sources: Vec<impl VersionSource>,
+    retention: Retention<'_>,
+    mut take: impl FnMut(VertexId, VertexId, Version) -> Result<(), E>,
+) -> Result<(), E> {
+    let mut heads = sources.into_iter().map(Head::new).collect::<Result<Vec<_>, _>>()?;
+    let mut versions = Vec::new();
+    loop {
+        let edge = heads.iter().map(|head| head.edge).min().unwrap_or(Edge::END);
+        if edge == Edge::END {
+            return Ok(());
+        }
+        for head in &mut heads {
+            while head.edge == edge {
+                versions.push(head.version());
+                head.advance()?;
+            }
+        }
+        retention.apply(&mut versions);
+        let (owner, neighbor) = edge.ends();
+        versions.drain(..).try_for_each(|version| take(owner, neighbor, version))?;
+    }
+}
+
+/// The next version of a source.
+struct Head<S> {
+    source: S,
+    batch: VersionBatch,
+    position: usize,
+    /// The edge at the position.
+    edge: Edge,
+}
+
+impl<S: VersionSource> Head<S> {
+    fn new(source: S) -> Result<Self, ReadError> {
+        let mut head = Head { source, batch: VersionBatch::default(), position: 0, edge: Edge::END };
+        head.refill()?;
+        Ok(head)
+    }
+
+    #[inline]
+    fn version(&self) -> Version {
+        self.batch.versions[self.position]
+    }
+
+    #[inline]
+    fn advance(&mut self) -> Result<(), ReadError> {
+        self.position += 1;
+        match self.batch.edges.get(self.position) {
+            Some(edge) => {
+                debug_assert!(self.edge <= *edge, "edges must ascend");
+                self.edge = *edge;
+                Ok(())
+            }
+            None => self.refill(),
+        }
+    }
+
+    #[cold]
+    fn refill(&mut self) -> Result<(), ReadError> {
+        self.batch.clear();
+        self.position = 0;
+        self.source.read(&mut self.batch)?;
+        self.edge = self.batch.edges.first().copied().unwrap_or(Edge::END);
+        Ok(())
+    }
+}
