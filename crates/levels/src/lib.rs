@@ -20,6 +20,7 @@
 //! - A changed bit of an edge file is an error that names the file and the offset: every byte is
 //!   covered by a checksum.
 
+mod bits;
 mod block;
 mod edge_file;
 mod frame;

@@ -28,25 +28,33 @@ impl MergedRow {
     /// Forgets what was added, for the next vertex. O(1).
     pub fn clear(&mut self) {
         self.seen.clear();
+        self.added.clear();
     }
 
-    /// Adds what a snapshot at `at` sees of a row, which is older than all that was added before.
-    /// O(edges added so far + entries).
+    /// Reads what a snapshot at `at` sees of a row. Parts of a long row are read one after the other,
+    /// ascending, before [`MergedRow::add_read`]. O(entries).
     ///
     /// # Errors
-    /// The row is damaged. Then nothing was added.
-    pub fn add(&mut self, row: &BlockRow<'_>, at: CommitTimestamp) -> Result<(), DecodeError> {
-        let mut added = std::mem::take(&mut self.added);
+    /// The row is damaged. Then nothing is left of what was read.
+    pub fn read(&mut self, row: &BlockRow<'_>, at: CommitTimestamp) -> Result<(), DecodeError> {
+        let added = &mut self.added;
         let read = row.visit_at(at, &mut self.unpacked, |neighbor, value| {
             added.push((neighbor, value));
             ControlFlow::<()>::Continue(())
         });
-        if read.is_ok() {
-            self.add_edges(&added);
+        if read.is_err() {
+            self.added.clear();
         }
+        read.map(|_| ())
+    }
+
+    /// Adds what was read, which is older than all that was added before. O(edges added so far +
+    /// edges read).
+    pub fn add_read(&mut self) {
+        let mut added = std::mem::take(&mut self.added);
+        self.add_edges(&added);
         added.clear();
         self.added = added;
-        read.map(|_| ())
     }
 
     /// Adds edges that ascend, without duplicates, and are older than all that was added before.
@@ -120,7 +128,8 @@ mod tests {
                 }
                 builder.finish(&mut bytes);
                 let row = Block::parse(&bytes, COLUMN).unwrap().row(OWNER).unwrap().unwrap();
-                merged.add(&row, CommitTimestamp(at)).unwrap();
+                merged.read(&row, CommitTimestamp(at)).unwrap();
+                merged.add_read();
             }
             let expected = expected.into_iter().filter_map(|(neighbor, value)| Some((neighbor, value?)));
             prop_assert_eq!(merged.edges().collect::<Vec<_>>(), expected.collect::<Vec<_>>());

@@ -6,16 +6,17 @@
 //! | width in bits, at most 56 | 1 |
 //! | the numbers: 0, or one above the difference to the base; the lowest bits first | numbers · width / 8, rounded up |
 //!
-//! So 0 takes no more bits than the numbers near each other. Numbers that are too far apart for 56
-//! bits are as they are, in 64.
+//! So 0 takes no more bits than numbers that are near each other. Numbers whose differences need more
+//! than 56 bits are stored unchanged, in 64 bits.
 
+use crate::bits::{put_bits, word};
 use hedgerow_encoding::DecodeError;
 use hedgerow_encoding::wire::Reader;
 
 /// The widest difference.
 const MAX_WIDTH: u32 = 56;
 
-/// The width that stands for numbers as they are.
+/// The width of numbers that are stored unchanged.
 const PLAIN: u32 = 64;
 
 /// Appends numbers.
@@ -33,20 +34,8 @@ pub(crate) fn put_numbers(bytes: &mut Vec<u8>, numbers: &[u64]) {
         numbers.iter().for_each(|number| bytes.extend_from_slice(&number.to_le_bytes()));
         return;
     }
-    let (mut pending, mut used) = (0, 0);
-    for number in numbers {
-        let difference = if *number == 0 { 0 } else { number - base + 1 };
-        pending |= difference << used;
-        used += width;
-        while used >= u8::BITS {
-            bytes.push(pending as u8);
-            pending >>= u8::BITS;
-            used -= u8::BITS;
-        }
-    }
-    if used > 0 {
-        bytes.push(pending as u8);
-    }
+    let differences = numbers.iter().map(|number| if *number == 0 { 0 } else { number - base + 1 });
+    put_bits(bytes, differences, width);
 }
 
 /// Numbers as [`put_numbers`] appended them.
@@ -85,22 +74,6 @@ impl<'b> Numbers<'b> {
             difference => self.base.wrapping_add(difference - 1),
         }
     }
-}
-
-/// The first eight bytes; behind the last one are zeros.
-#[inline]
-pub(crate) fn word(bytes: &[u8]) -> u64 {
-    match bytes.first_chunk() {
-        Some(word) => u64::from_le_bytes(*word),
-        None => last_word(bytes),
-    }
-}
-
-#[cold]
-fn last_word(bytes: &[u8]) -> u64 {
-    let mut word = [0; 8];
-    word[..bytes.len()].copy_from_slice(bytes);
-    u64::from_le_bytes(word)
 }
 
 #[cfg(test)]

@@ -38,7 +38,8 @@ pub fn put_row(bytes: &mut Vec<u8>, neighbors: &[VertexId]) {
     }
 }
 
-/// Memory for the neighbors that [`PackedRow::visit`] lends: kept by the caller, since clearing it for each row takes time.
+/// Memory for the neighbors that [`PackedRow::visit`] lends, which the caller reuses: clearing it for each
+/// row takes time.
 #[derive(Clone, Debug)]
 pub struct Unpacked(Frame);
 
@@ -54,7 +55,7 @@ pub struct PackedRow<'b> {
     degree: usize,
     /// The width of the gaps in the first frame.
     width: u32,
-    /// What lies behind the degree: the frames, and whatever follows the row.
+    /// What follows the degree: the frames, and whatever comes after the row.
     frames: &'b [u8],
 }
 

@@ -78,7 +78,7 @@ pub struct BlockRow<'b> {
 }
 
 impl<'b> Block<'b> {
-    /// The block in these bytes, whose edges carry a value of type `column`. O(1).
+    /// The block in these bytes, whose edges carry a value of type `column`. O(rows / 128).
     ///
     /// # Errors
     /// These are no block. Only [`Block::row`] and [`Block::scan`] check what the rows contain.
@@ -93,7 +93,7 @@ impl<'b> Block<'b> {
         let entries = usize::try_from(reader.varint()?).map_err(|_| reader.error("too many entries"))?;
         let owners = PackedRow::read(&mut reader)?;
         if owners.degree() != rows || entries < rows {
-            return Err(reader.error("other numbers of rows than there are"));
+            return Err(reader.error("a number of rows that is not that of the owners"));
         }
         let skips = reader.take((rows - 1) / SKIP * SKIP_BYTES)?;
         let packed = reader.bytes()?;
@@ -121,7 +121,7 @@ impl<'b> Block<'b> {
         self.rows
     }
 
-    /// The row of a vertex; `None` if the block has none. O(rows / 128 + log rows).
+    /// The row of a vertex; `None` if the block has none. O(rows).
     ///
     /// # Errors
     /// The rows are damaged.

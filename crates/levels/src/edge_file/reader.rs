@@ -141,7 +141,7 @@ impl EdgeFile {
 
     /// The error of a block whose content is wrong.
     pub fn damaged(&self, number: usize, error: DecodeError) -> ReadError {
-        unreadable(&*self.file, self.index[number].offset + error.offset as u64, error.what)
+        unreadable(&*self.file, self.index[number].offset, format!("in the block there: {}", error.what))
     }
 }
 
@@ -154,6 +154,7 @@ pub struct EdgeFileVersions<'f> {
 }
 
 impl VersionSource for EdgeFileVersions<'_> {
+    /// Every block has edges of these owners but perhaps the last, so that only the end is empty.
     fn read(&mut self, batch: &mut VersionBatch) -> Result<(), ReadError> {
         let Some(number) = self.blocks.next() else { return Ok(()) };
         let bytes = self.file.read_block(number)?;
@@ -179,7 +180,7 @@ fn check_header(bytes: &[u8], column: ColumnType) -> Result<(), DecodeError> {
         return Err(reader.error("this is no edge file"));
     }
     if u32::from_le_bytes(reader.array()?) != FORMAT_VERSION {
-        return Err(reader.error("the file is of another version than this program reads"));
+        return Err(reader.error("the file has a format that this version does not read"));
     }
     if u32::from_le_bytes(reader.array()?) != code_of(column) {
         return Err(reader.error("the edges carry values of another type than their label"));

@@ -3,7 +3,7 @@
 use super::{BlockEntry, END, header, with_checksum};
 use crate::block::{BlockBuilder, Version};
 use hedgerow_log::files::{File, FileSystem, OpenMode};
-use hedgerow_model::{ColumnType, VertexId, WriteError};
+use hedgerow_model::{ColumnType, CommitTimestamp, VertexId, WriteError};
 
 /// Versions in a block from which on the next row begins another one; a row that is longer than
 /// that is cut after twice as many.
@@ -19,18 +19,19 @@ pub struct EdgeFileWriter {
     file: Box<dyn File>,
     /// Bytes that the file has.
     written: u64,
-    /// What comes behind them.
+    /// What comes after them.
     pending: Vec<u8>,
     block: BlockBuilder,
     first: (VertexId, VertexId),
     last: Option<(VertexId, VertexId)>,
+    /// The timestamp of the last version.
+    last_at: CommitTimestamp,
     entries: Vec<BlockEntry>,
     versions: u64,
 }
 
 impl EdgeFileWriter {
-    /// Creates the file `name`, or replaces it; its edges carry a value of type
-    /// `column`.
+    /// Creates the file `name`, or replaces it; its edges carry a value of type `column`.
     ///
     /// # Errors
     /// The file could not be created.
@@ -45,6 +46,7 @@ impl EdgeFileWriter {
             block: BlockBuilder::new(column),
             first: Default::default(),
             last: None,
+            last_at: CommitTimestamp::ZERO,
             entries: Vec::new(),
             versions: 0,
         })
@@ -54,10 +56,15 @@ impl EdgeFileWriter {
     /// an edge first. Amortized O(1).
     ///
     /// # Errors
-    /// The file could not be written.
+    /// The file could not be written, or the version is out of order.
     pub fn push(&mut self, owner: VertexId, neighbor: VertexId, version: Version) -> Result<(), WriteError> {
         let edge = (owner, neighbor);
-        debug_assert!(self.last.is_none_or(|last| last <= edge), "edges must ascend");
+        if self.last.is_some_and(|last| last > edge || last == edge && self.last_at <= version.at) {
+            return Err(WriteError::new(
+                self.name.clone(),
+                format!("the edge {owner} {neighbor} is out of order"),
+            ));
+        }
         let enough = match self.last {
             Some(last) if last == edge => usize::MAX,
             Some((last, _)) if last == owner => 2 * TARGET,
@@ -70,7 +77,7 @@ impl EdgeFileWriter {
             self.first = edge;
         }
         self.block.push(owner, neighbor, version);
-        self.last = Some(edge);
+        (self.last, self.last_at) = (Some(edge), version.at);
         self.versions += 1;
         Ok(())
     }

@@ -85,7 +85,7 @@ fn load(bytes: &[u8; LOADED], upper: usize) -> __m256i {
     _mm256_set_m128i(half(upper), half(0))
 }
 
-/// The last bytes, and zeros behind them.
+/// The last bytes, and zeros after them.
 #[cold]
 fn padded(bytes: &[u8]) -> [u8; LOADED] {
     let mut padded = [0; LOADED];

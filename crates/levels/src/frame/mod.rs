@@ -1,7 +1,6 @@
 //! Up to 128 ascending ids, packed: the gaps between them in as few bits as the largest one needs.
 //!
-//! Bits fill each byte from its lowest one, so 8 gaps of `width` bits take `width` bytes: vector
-//! code reads 8 at a time.
+//! 8 gaps of `width` bits take `width` bytes, so that vector code reads 8 at a time.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
@@ -9,6 +8,7 @@ mod portable;
 #[cfg(test)]
 mod tests;
 
+use crate::bits::put_bits;
 use hedgerow_encoding::DecodeError;
 use hedgerow_model::VertexId;
 
@@ -34,19 +34,7 @@ pub(crate) fn width_of(ids: &[VertexId], next: Next) -> u32 {
 
 /// Appends the gaps between `ids`, which ascend from `next`, in `width` bits each.
 pub(crate) fn put_frame(bytes: &mut Vec<u8>, ids: &[VertexId], next: Next, width: u32) {
-    let (mut pending, mut used) = (0, 0);
-    for gap in gaps(ids, next) {
-        pending |= gap << used;
-        used += width;
-        while used >= u8::BITS {
-            bytes.push(pending as u8);
-            pending >>= u8::BITS;
-            used -= u8::BITS;
-        }
-    }
-    if used > 0 {
-        bytes.push(pending as u8);
-    }
+    put_bits(bytes, gaps(ids, next), width);
 }
 
 /// How far each id is from the smallest that it could be.
@@ -62,7 +50,7 @@ pub(crate) fn frame_bytes(count: usize, width: u32) -> usize {
 }
 
 /// Unpacks a frame of `count` ids, at least one, from the beginning of `bytes`, and returns where
-/// the next one may begin. What lies in `ids` behind them is meaningless.
+/// the next one may begin. What lies in `ids` after them is meaningless.
 ///
 /// `bytes` have at least the number that [`frame_bytes`] says. More of them make it faster: vector
 /// code loads whole groups.
@@ -82,8 +70,8 @@ pub(crate) fn unpack(
     if width <= avx2::MAX_WIDTH && std::arch::is_x86_feature_detected!("avx2") {
         // SAFETY: the processor has the instructions.
         unsafe { avx2::unpack(bytes, count, width, next, ids) };
-        // The gaps of a frame of such a width add up to less than 2^32, so a sum that is too large
-        // has wrapped around once, and is below where it began.
+        // Ids of such gaps are less than 2^32 above `next`, so one that is too large has wrapped
+        // around once, and is below `next`.
         let last = u64::from(ids[count - 1]);
         let is_valid = last >= next && last <= u64::from(VertexId::MAX.get());
         return if is_valid { Ok(last + 1) } else { Err(too_large()) };

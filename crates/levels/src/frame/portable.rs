@@ -1,7 +1,7 @@
 //! Unpacking on any processor.
 
 use super::{Frame, Next};
-use crate::numbers::word;
+use crate::bits::word;
 
 /// Unpacks `count` ids, and returns one above the last, which may be no id.
 pub(super) fn unpack(bytes: &[u8], count: usize, width: u32, mut next: Next, ids: &mut Frame) -> Next {

@@ -6,10 +6,13 @@ use hedgerow_encoding::wire::{Reader, put_varint};
 use hedgerow_model::CommitTimestamp;
 use std::collections::BTreeMap;
 
+/// The lowest level that there can be.
+const MAX_LEVEL: u32 = 63;
+
 /// An edge file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FileEntry {
-    /// Its number. Files of level 0 are the newer the greater their number is.
+    /// Its number. Of files on level 0, a newer one has a greater number.
     pub number: u64,
     /// Which adjacency it belongs to; the engine numbers them.
     pub adjacency: u32,
@@ -99,6 +102,9 @@ impl Edit {
         let vertex_bound = small(bytes)?;
         let file = |bytes: &mut Reader<'_>| {
             let (number, adjacency, level) = (bytes.varint()?, small(bytes)?, small(bytes)?);
+            if level > MAX_LEVEL {
+                return Err(bytes.error("a level that does not exist"));
+            }
             Ok(FileEntry { number, adjacency, level, bytes: bytes.varint()? })
         };
         let added = (0..bytes.count()?).map(|_| file(bytes)).collect::<Result<_, _>>()?;

@@ -32,7 +32,7 @@ pub const PREFIX: &str = "engine-";
 
 const HEADER_BYTES: usize = 8 + 4 + 4;
 
-/// Bytes of edits behind the first record from which on the log begins anew, if they are also more
+/// Bytes of edits after the first record from which on the log begins anew, if they are also more
 /// than the state itself.
 const LONG: u64 = if cfg!(test) { 200 } else { 64 << 10 };
 
@@ -41,7 +41,7 @@ const LONG: u64 = if cfg!(test) { 200 } else { 64 << 10 };
 pub struct Manifest {
     files: Arc<dyn FileSystem>,
     state: LevelState,
-    /// `None` if the files are read only and there is no manifest.
+    /// `None` before edits begin, if there is no manifest.
     log: Option<OpenLog>,
     /// No number is used twice: a file that failed may be there or not.
     next_number: u64,
@@ -56,26 +56,25 @@ struct OpenLog {
     /// Where the first record ends.
     base: u64,
     end: u64,
-    /// Whether an edit failed, so that it is unknown what comes behind `end`.
+    /// Whether an edit failed, so that it is unknown what comes after `end`.
     is_broken: bool,
 }
 
 impl Manifest {
-    /// Opens the manifest; without one the state is empty. Unless the files are read only, makes a
-    /// manifest if there is none, and removes those that were replaced, and edge files that are
-    /// not in the state.
+    /// Reads the manifest; without one the state is empty. Changes nothing.
     ///
     /// # Errors
-    /// The manifest could not be read or made, or is damaged; an old file could not be removed.
+    /// The manifest could not be read, or is damaged.
     pub fn open(files: Arc<dyn FileSystem>) -> Result<Self, EngineError> {
-        let place = files.location().display().to_string();
-        let names = files.list().map_err(|error| ReadError::new(place, error))?;
+        let names = list(&*files)?;
         let mut numbers: Vec<u64> = names.iter().filter_map(|name| number_of(name)).collect();
         numbers.sort_unstable_by(|one, other| other.cmp(one));
-        let next_number = numbers.first().map_or(1, |newest| newest + 1);
+        let next_number = after(numbers.first().copied())?;
         let mut manifest = Manifest { files, state: LevelState::default(), log: None, next_number };
-        for number in &numbers {
+        for (skipped, number) in numbers.iter().enumerate() {
             if manifest.load(*number)? {
+                // A manifest that was never in use looks like a damaged one.
+                manifest.log.iter_mut().for_each(|log| log.is_broken |= skipped > 0);
                 break;
             }
         }
@@ -85,14 +84,50 @@ impl Manifest {
                 ReadError::new(name_of(1), "there are edge files, and no manifest that names them").into()
             );
         }
-        if !manifest.files.is_read_only() {
-            if manifest.log.is_none() {
-                let begun = manifest.begin(&LevelState::default());
-                begun.map_err(|error| WriteError::new(name_of(next_number), error))?;
-            }
-            manifest.remove_others(&names)?;
-        }
         Ok(manifest)
+    }
+
+    /// Prepares for edits: makes the state durable, and then removes files that are not in it.
+    ///
+    /// Until then the last edit may be one whose sync never ended, so that a loss of power takes it back.
+    /// If the log has a torn end nothing is removed: a damaged edit looks like a torn one, and its files may be
+    /// all that is left.
+    ///
+    /// # Errors
+    /// A file could not be written or removed.
+    pub fn begin_edits(&mut self) -> Result<(), EngineError> {
+        if self.log.as_ref().is_some_and(|log| log.is_broken) {
+            return Ok(());
+        }
+        let names = list(&*self.files)?;
+        let state = self.state.clone();
+        let begun = self.begin(&state);
+        begun.map_err(|error| WriteError::new(name_of(self.next_number - 1), error))?;
+        let number = self.next_number - 1;
+        let is_left = |name: &&String| match (number_of(name), FileEntry::number_of(name)) {
+            (Some(manifest), _) => manifest != number,
+            (_, Some(edges)) => !self.state.files.contains_key(&edges),
+            _ => false,
+        };
+        for name in names.iter().filter(is_left) {
+            match self.files.remove(name) {
+                Err(error) if !error.is_not_found() => {
+                    return Err(WriteError::new(name.clone(), error).into());
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// A number above those of all edge files, in the state or not.
+    ///
+    /// # Errors
+    /// The directory could not be read, or the numbers are used up.
+    pub fn next_file(&self) -> Result<u64, EngineError> {
+        let names = list(&*self.files)?;
+        let there = names.iter().filter_map(|name| FileEntry::number_of(name));
+        after(there.chain(self.state.files.keys().copied()).max())
     }
 
     /// The state after all edits.
@@ -104,8 +139,8 @@ impl Manifest {
     /// Makes an edit durable. The files that it adds must be durable, their names need not be.
     ///
     /// # Errors
-    /// It could not be written. The state is as before, but after a loss of power it may be that
-    /// after the edit: the files of both have to stay until another edit was made.
+    /// It could not be written. The state is as before, but a later opening may find that after the edit:
+    /// the files of both have to stay until another edit was made.
     pub fn apply(&mut self, edit: &Edit) -> Result<(), EngineError> {
         let appended = match &mut self.log {
             Some(log) if !log.is_broken && log.end - log.base < LONG.max(log.base) => {
@@ -134,8 +169,11 @@ impl Manifest {
         log.append(&*self.files, &state.as_edit())?;
         log.base = log.end;
         // The new log is durable, and so is its name, before the old one goes.
-        let old = self.log.replace(log);
-        old.map_or(Ok(()), |old| self.files.remove(&name_of(old.number)))
+        if let Some(old) = self.log.replace(log) {
+            // If this fails the old one is removed when edits begin after the next opening.
+            let _ = self.files.remove(&name_of(old.number));
+        }
+        Ok(())
     }
 
     /// Reads a log; false if its first record is not whole, so that it was never in use.
@@ -148,7 +186,8 @@ impl Manifest {
         let (mut records, mut end, mut base) = (0, 0, 0);
         let mut state = LevelState::default();
         while let Some(edit) = record(&bytes[end..], records) {
-            let edit = Edit::decode(&mut Reader::new(edit)).map_err(|error| damaged(&name, end, error))?;
+            let edit = Edit::decode(&mut Reader::new(edit));
+            let edit = edit.map_err(|error| damaged(&name, end + HEADER_BYTES, error))?;
             state.apply(&edit.0);
             end += HEADER_BYTES + edit.1;
             records += 1;
@@ -167,26 +206,11 @@ impl Manifest {
             return Ok(false);
         }
         let (base, end) = (base as u64, end as u64);
-        // What is behind the end was torn: the next edit must not stand before it.
+        // What follows the end was torn: the next edit must not stand before it.
         let is_broken = bytes.len() as u64 > end;
         self.state = state;
         self.log = Some(OpenLog { number, file, records, base, end, is_broken });
         Ok(true)
-    }
-
-    /// Removes replaced manifests, and edge files that are not in the state. If the log has a torn end
-    /// these stay: a damaged edit looks like a torn one, and its files may be all that is left.
-    fn remove_others(&self, names: &[String]) -> Result<(), EngineError> {
-        let Some(log) = &self.log else { return Ok(()) };
-        let is_left = |name: &&String| match (number_of(name), FileEntry::number_of(name)) {
-            (Some(number), _) => number != log.number,
-            (_, Some(number)) => !log.is_broken && !self.state.files.contains_key(&number),
-            _ => false,
-        };
-        for name in names.iter().filter(is_left) {
-            self.files.remove(name).map_err(|error| WriteError::new(name.clone(), error))?;
-        }
-        Ok(())
     }
 }
 
@@ -230,6 +254,17 @@ fn name_of(number: u64) -> String {
 
 fn number_of(name: &str) -> Option<u64> {
     name.strip_prefix(PREFIX)?.strip_prefix("manifest-")?.parse().ok()
+}
+
+/// The names of all files.
+fn list(files: &dyn FileSystem) -> Result<Vec<String>, ReadError> {
+    files.list().map_err(|error| ReadError::new(files.location().display().to_string(), error))
+}
+
+/// The number after the largest one; 1 if there is none.
+fn after(largest: Option<u64>) -> Result<u64, EngineError> {
+    let next = largest.unwrap_or(0).checked_add(1);
+    next.ok_or_else(|| ReadError::new(PREFIX, "a file with the largest number that there is").into())
 }
 
 fn damaged(name: &str, offset: usize, error: DecodeError) -> EngineError {

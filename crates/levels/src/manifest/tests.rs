@@ -10,7 +10,9 @@ fn directory() -> SimulatedFiles {
 }
 
 fn open(files: &SimulatedFiles) -> Result<Manifest, EngineError> {
-    Manifest::open(Arc::new(files.clone()))
+    let mut manifest = Manifest::open(Arc::new(files.clone()))?;
+    manifest.begin_edits()?;
+    Ok(manifest)
 }
 
 /// Writes an edge file and the edit number `step` that adds it; each third one replaces the file
@@ -112,6 +114,24 @@ fn after_a_failure_the_next_edit_succeeds() {
     }
 }
 
+#[test]
+fn what_a_damaged_manifest_may_name_stays() {
+    let files = directory();
+    let mut manifest = open(&files).unwrap();
+    (1..=2).for_each(|number| step(&files, &mut manifest, number).unwrap());
+    for name in [name_of(9), FileEntry::name_of(3)] {
+        files.open(&name, OpenMode::Create).unwrap().write_all_at(b"damaged", 0).unwrap();
+    }
+    let mut manifest = open(&files).unwrap();
+    assert_eq!(*manifest.state(), state_after(2));
+    let names = files.list().unwrap();
+    assert!(names.contains(&name_of(9)) && names.contains(&FileEntry::name_of(3)), "{names:?}");
+    // An edit begins a newer manifest.
+    step(&files, &mut manifest, 4).unwrap();
+    let with_edit = manifest.state().clone();
+    assert_eq!(*open(&files).unwrap().state(), with_edit);
+}
+
 proptest! {
     #[test]
     fn damage_is_an_error_or_takes_the_last_edit(place in any::<prop::sample::Index>(), change in 1..=255u8) {
@@ -123,7 +143,10 @@ proptest! {
         let byte = file.read_range(place..place + 1).unwrap()[0];
         file.write_all_at(&[byte ^ change], place).unwrap();
         match open(&files) {
-            Ok(manifest) => prop_assert_eq!(manifest.state(), &state_after(5)),
+            Ok(manifest) => {
+                prop_assert_eq!(manifest.state(), &state_after(5));
+                prop_assert_eq!(manifest.next_file(), Ok(7), "the file of the lost edit is not overwritten");
+            }
             Err(error) => prop_assert!(error.to_string().contains("engine-manifest-00000001"), "{}", error),
         }
         let names = files.list().unwrap();

@@ -68,7 +68,7 @@ pub struct Retention<'l> {
 
 impl Retention<'_> {
     /// Keeps what some snapshot sees, of all versions of one edge, newest first, and settles the
-    /// version that every snapshot sees or sees a newer one.
+    /// one that is visible to every snapshot.
     fn apply(&self, versions: &mut Vec<Version>) {
         let mut superseded = None;
         versions.retain(|version| {

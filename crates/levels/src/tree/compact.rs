@@ -1,6 +1,6 @@
 //! Which files are merged, and into which level.
 
-use super::{LevelSet, LevelTree, OpenFile, Target, Work, edit_of};
+use super::{LevelSet, LevelTree, OpenFile, Target};
 use crate::merge::Retention;
 use hedgerow_model::EngineError;
 use hedgerow_model::token::LiveTimestamps;
@@ -16,6 +16,27 @@ struct Compaction {
     sources: Vec<Arc<OpenFile>>,
 }
 
+/// What comes next.
+#[derive(Debug, Default)]
+pub(super) struct Turns {
+    /// The adjacency that is looked at first.
+    adjacency: u32,
+    /// For each adjacency and level, the owner up to which it was compacted last.
+    done: Vec<Vec<u32>>,
+}
+
+impl Turns {
+    pub(super) fn of(adjacencies: usize) -> Self {
+        Turns { adjacency: 0, done: vec![Vec::new(); adjacencies] }
+    }
+
+    fn done(&mut self, adjacency: u32, level: u32) -> &mut u32 {
+        let levels = &mut self.done[adjacency as usize];
+        levels.resize(levels.len().max(level as usize + 1), 0);
+        &mut levels[level as usize]
+    }
+}
+
 impl LevelTree {
     /// Whether a level has more than it should. O(files).
     #[must_use]
@@ -28,14 +49,16 @@ impl LevelTree {
     /// is none. Views read the files before it or after it, which have the same content.
     ///
     /// # Errors
-    /// A file could not be read or written. Then nothing has changed.
+    /// A file could not be read or written. Views read what they read before.
     pub fn compact(&self, live: &LiveTimestamps) -> Result<bool, EngineError> {
-        let mut work = self.work.lock();
+        let mut turns = self.compacting.lock();
         let current = self.current();
-        for adjacency in 0..self.options.columns.len() as u32 {
+        let adjacencies = self.options.columns.len() as u32;
+        for adjacency in (0..adjacencies).map(|number| (turns.adjacency + number) % adjacencies) {
             if let Some(level) = self.fullest(&current, adjacency) {
-                let compaction = self.choose(&mut work, &current, adjacency, level);
-                self.run(&mut work, &current, &compaction, live)?;
+                turns.adjacency = (adjacency + 1) % adjacencies;
+                let compaction = choose(&mut turns, &current, adjacency, level);
+                self.run(&current, &compaction, live)?;
                 return Ok(true);
             }
         }
@@ -46,38 +69,13 @@ impl LevelTree {
     fn fullest(&self, set: &LevelSet, adjacency: u32) -> Option<u32> {
         let levels = (0..).zip(set.levels(adjacency));
         let mut full = levels.filter(|(level, files)| match level {
-            0 => files.len() >= self.options.level_0_files,
+            0 => files.len() >= self.options.level_0_files.max(1),
             _ => files.iter().map(|file| file.entry.bytes).sum::<u64>() > self.options.capacity(*level),
         });
         full.next().map(|(level, _)| level)
     }
 
-    /// All files of level 0, or the next segment of another level, and what they overlap below.
-    fn choose(&self, work: &mut Work, set: &LevelSet, adjacency: u32, from: u32) -> Compaction {
-        let files = &set.levels(adjacency)[from as usize];
-        let mut sources = match from {
-            0 => files.clone(),
-            _ => {
-                let levels = &mut work.compacted[adjacency as usize];
-                levels.resize(levels.len().max(from as usize + 1), 0);
-                let done = &mut levels[from as usize];
-                // Segments take turns, so that each range of owners is merged once per round.
-                let next = files.partition_point(|file| file.owners().start < *done) % files.len();
-                *done = files[next].owners().end;
-                vec![Arc::clone(&files[next])]
-            }
-        };
-        sources.extend(set.overlapping(adjacency, from + 1, &owners_of(&sources)));
-        Compaction { adjacency, level: from + 1, sources }
-    }
-
-    fn run(
-        &self,
-        work: &mut Work,
-        set: &LevelSet,
-        compaction: &Compaction,
-        live: &LiveTimestamps,
-    ) -> Result<(), EngineError> {
+    fn run(&self, set: &LevelSet, compaction: &Compaction, live: &LiveTimestamps) -> Result<(), EngineError> {
         let Compaction { adjacency, level, sources } = compaction;
         let owners = owners_of(sources);
         let below = level + 1..set.levels(*adjacency).len() as u32;
@@ -85,10 +83,26 @@ impl LevelTree {
         let target =
             Target { adjacency: *adjacency, level: *level, segment_bytes: self.options.segment_bytes };
         let versions = sources.iter().map(|file| file.edges.versions_of(0..u32::MAX)).collect();
-        let added = self.write(work, target, versions, Retention { live, is_lowest })?;
-        let edit = edit_of(work, &added, sources);
-        self.install(work, added, sources, &edit)
+        let added = self.write(target, versions, Retention { live, is_lowest })?;
+        self.install(added, sources, None)
     }
+}
+
+/// All files of level 0, or the next segment of another level, and what they overlap below.
+fn choose(turns: &mut Turns, set: &LevelSet, adjacency: u32, from: u32) -> Compaction {
+    let files = &set.levels(adjacency)[from as usize];
+    let mut sources = match from {
+        0 => files.clone(),
+        _ => {
+            let done = turns.done(adjacency, from);
+            // Segments take turns, so that each range of owners is merged once per round.
+            let next = files.partition_point(|file| file.owners().start < *done) % files.len();
+            *done = files[next].owners().end;
+            vec![Arc::clone(&files[next])]
+        }
+    };
+    sources.extend(set.overlapping(adjacency, from + 1, &owners_of(&sources)));
+    Compaction { adjacency, level: from + 1, sources }
 }
 
 /// The owners between the first and the last of these files.

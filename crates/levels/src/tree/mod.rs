@@ -12,10 +12,12 @@ mod tests;
 
 pub use set::{LevelSet, OpenFile};
 
+use self::compact::Turns;
 use crate::edge_file::EdgeFileWriter;
 use crate::manifest::{Edit, FileEntry, Manifest};
 use crate::merge::{Retention, VersionSource, merge};
 use hedgerow_log::files::FileSystem;
+use hedgerow_model::token::LiveTimestamps;
 use hedgerow_model::{ColumnType, CommitTimestamp, EngineError, ReadError, VertexId};
 use hedgerow_sync::{Arc, Mutex};
 
@@ -24,11 +26,11 @@ use hedgerow_sync::{Arc, Mutex};
 pub struct LevelOptions {
     /// The type of the values of each adjacency, by its number.
     pub columns: Vec<ColumnType>,
-    /// The number of files of an adjacency on level 0 at which they are merged into level 1.
+    /// The number of files of an adjacency on level 0 at which they are merged into level 1; at least 1.
     pub level_0_files: usize,
     /// Bytes of an adjacency on level 1.
     pub level_1_bytes: u64,
-    /// How many times as large each further level may be.
+    /// How many times as large each further level may be; at least 2.
     pub fan_out: u64,
     /// Bytes of a segment, unless the edges of a single vertex take more.
     pub segment_bytes: u64,
@@ -50,27 +52,29 @@ impl LevelOptions {
 
     /// Bytes of an adjacency on a level from 1 on.
     fn capacity(&self, level: u32) -> u64 {
-        self.level_1_bytes.saturating_mul(self.fan_out.saturating_pow(level - 1))
+        self.level_1_bytes.saturating_mul(self.fan_out.max(2).saturating_pow(level - 1))
     }
 }
 
 /// All levels of a store.
+///
+/// Flushes run one at a time, and so do compactions; a flush and a compaction run side by side.
 #[derive(Debug)]
 pub struct LevelTree {
     files: Arc<dyn FileSystem>,
     options: LevelOptions,
-    /// Held by a flush or a compaction, of which one runs at a time.
-    work: Mutex<Work>,
+    flushing: Mutex<()>,
+    compacting: Mutex<Turns>,
+    /// Held while a number is taken, and while an edit is made durable.
+    edits: Mutex<Edits>,
     current: Mutex<Arc<LevelSet>>,
 }
 
 #[derive(Debug)]
-struct Work {
+struct Edits {
     manifest: Manifest,
     /// No number is used twice: a file of an edit that failed may be there or not.
     next_file: u64,
-    /// For each adjacency and level, the owner up to which it was compacted last.
-    compacted: Vec<Vec<u32>>,
     /// Files of edits that failed, which may be in the manifest or not. They stay until the next
     /// edit succeeds.
     doubtful: Vec<Arc<OpenFile>>,
@@ -78,59 +82,55 @@ struct Work {
 
 /// The changes of one adjacency for a flush.
 pub struct FlushPart<S> {
-    /// The number of the adjacency.
+    /// The number of the adjacency, another one in each part.
     pub adjacency: u32,
     /// All changes since the last flush.
     pub source: S,
 }
 
 impl LevelTree {
-    /// Opens the levels in these files; without a manifest there are none.
+    /// Opens the levels in these files; without a manifest there are none. Unless the files are read
+    /// only, removes those that are not in the levels.
     ///
     /// # Errors
-    /// A file could not be read, or is damaged.
+    /// A file could not be read or written, or is damaged.
     pub fn open(files: Arc<dyn FileSystem>, options: LevelOptions) -> Result<Self, EngineError> {
-        let manifest = Manifest::open(Arc::clone(&files))?;
-        let state = manifest.state();
-        let set = LevelSet::open(&files, &options.columns, state)?;
-        let next_file = state.files.keys().next_back().map_or(1, |last| last + 1);
-        let work = Work {
-            next_file,
-            compacted: vec![Vec::new(); options.columns.len()],
-            doubtful: Vec::new(),
-            manifest,
-        };
-        Ok(LevelTree { files, options, work: Mutex::new(work), current: Mutex::new(Arc::new(set)) })
+        let mut manifest = Manifest::open(Arc::clone(&files))?;
+        let set = LevelSet::open(&files, &options.columns, manifest.state())?;
+        let next_file = manifest.next_file()?;
+        if !files.is_read_only() {
+            manifest.begin_edits()?;
+        }
+        let (flushing, compacting) = (Mutex::default(), Mutex::new(Turns::of(options.columns.len())));
+        let edits = Mutex::new(Edits { manifest, next_file, doubtful: Vec::new() });
+        Ok(LevelTree { files, options, flushing, compacting, edits, current: Mutex::new(Arc::new(set)) })
     }
 
-    /// The files that a view reads. They stay until the last view that has them is gone. O(1).
+    /// What a view reads. Its files stay until the last view that has it is gone. O(1).
     #[must_use]
     pub fn current(&self) -> Arc<LevelSet> {
         Arc::clone(&self.current.lock())
     }
 
-    /// The files have everything up to this commit.
-    pub fn durable_through(&self) -> CommitTimestamp {
-        self.work.lock().manifest.state().durable_through
-    }
-
-    /// Writes the changes up to a commit to level 0, durably. `vertex_bound` is that at the commit.
+    /// Writes the changes up to a commit to level 0, durably. `live` says which of their versions are
+    /// needed; `vertex_bound` is that at the commit, which is not before that of the last flush.
     ///
     /// # Errors
-    /// A file could not be written, or a source not be read. Then nothing has changed.
+    /// A file could not be written, or a source not be read. Views read what they read before; but if
+    /// the manifest could not be written a later opening may find the changes.
     pub fn flush<S: VersionSource>(
         &self,
         parts: Vec<FlushPart<S>>,
-        retention: Retention<'_>,
+        live: &LiveTimestamps,
         durable_through: CommitTimestamp,
         vertex_bound: u32,
     ) -> Result<(), EngineError> {
-        let mut work = self.work.lock();
-        let retention = Retention { is_lowest: false, ..retention };
+        let _one_at_a_time = self.flushing.lock();
+        let retention = Retention { live, is_lowest: false };
         let mut added: Vec<Arc<OpenFile>> = Vec::new();
         for FlushPart { adjacency, source } in parts {
             let target = Target { adjacency, level: 0, segment_bytes: u64::MAX };
-            match self.write(&mut work, target, vec![source], retention) {
+            match self.write(target, vec![source], retention) {
                 Ok(written) => added.extend(written),
                 Err(error) => {
                     added.iter().for_each(|file| file.remove_when_unread());
@@ -138,21 +138,18 @@ impl LevelTree {
                 }
             }
         }
-        let edit = Edit { durable_through, vertex_bound, ..edit_of(&work, &added, &[]) };
-        self.install(&mut work, added, &[], &edit)
+        self.install(added, &[], Some((durable_through, vertex_bound)))
     }
 
     /// Merges sources into new files. Leaves none behind if that fails.
     fn write(
         &self,
-        work: &mut Work,
         target: Target,
         sources: Vec<impl VersionSource>,
         retention: Retention<'_>,
     ) -> Result<Vec<Arc<OpenFile>>, EngineError> {
         let column = self.column(target.adjacency)?;
-        let first = work.next_file;
-        let (mut written, mut open, mut last) = (Vec::new(), None, None);
+        let (mut written, mut open, mut last, mut created) = (Vec::new(), None, None, Vec::new());
         let merged = merge(sources, retention, |owner: VertexId, neighbor, version| {
             let is_full = open.as_ref().is_some_and(|(_, writer): &(FileEntry, EdgeFileWriter)| {
                 last != Some(owner) && writer.bytes() >= target.segment_bytes
@@ -162,7 +159,7 @@ impl LevelTree {
             }
             let (_, writer) = match &mut open {
                 Some(open) => open,
-                none => none.insert(self.create(work, target, column)?),
+                none => none.insert(self.create(target, column, &mut created)?),
             };
             last = Some(owner);
             writer.push(owner, neighbor, version).map_err(EngineError::from)
@@ -175,23 +172,28 @@ impl LevelTree {
             }
             Err(error) => {
                 // What cannot be removed now is removed when the store is opened for writing.
-                let names = (first..work.next_file).map(FileEntry::name_of);
-                names.for_each(|name| drop(self.files.remove(&name)));
+                created.iter().for_each(|name| drop(self.files.remove(name)));
                 Err(error)
             }
         }
     }
 
+    /// Creates the next file, and notes its name in `created`.
     fn create(
         &self,
-        work: &mut Work,
         target: Target,
         column: ColumnType,
+        created: &mut Vec<String>,
     ) -> Result<(FileEntry, EdgeFileWriter), EngineError> {
         let Target { adjacency, level, .. } = target;
-        let entry = FileEntry { number: work.next_file, adjacency, level, bytes: 0 };
-        work.next_file += 1;
-        Ok((entry, EdgeFileWriter::create(&*self.files, &FileEntry::name_of(entry.number), column)?))
+        let mut edits = self.edits.lock();
+        let number = edits.next_file;
+        edits.next_file += 1;
+        drop(edits);
+        let name = FileEntry::name_of(number);
+        let writer = EdgeFileWriter::create(&*self.files, &name, column);
+        created.push(name);
+        Ok((FileEntry { number, adjacency, level, bytes: 0 }, writer?))
     }
 
     fn finish(&self, (entry, writer): (FileEntry, EdgeFileWriter)) -> Result<Arc<OpenFile>, EngineError> {
@@ -199,23 +201,33 @@ impl LevelTree {
         Ok(OpenFile::open(&self.files, entry, self.column(entry.adjacency)?).map(Arc::new)?)
     }
 
-    /// Makes an edit durable, and its files those of later views.
+    /// Replaces files durably, and for later views. A flush also advances the commit through which the
+    /// files are complete, and the vertex bound.
     fn install(
         &self,
-        work: &mut Work,
         added: Vec<Arc<OpenFile>>,
         removed: &[Arc<OpenFile>],
-        edit: &Edit,
+        flushed: Option<(CommitTimestamp, u32)>,
     ) -> Result<(), EngineError> {
-        if let Err(error) = work.manifest.apply(edit) {
-            work.doubtful.extend(added);
+        let mut edits = self.edits.lock();
+        let state = edits.manifest.state();
+        let (durable_through, vertex_bound) = flushed.unwrap_or((state.durable_through, state.vertex_bound));
+        debug_assert!(durable_through >= state.durable_through, "a flush must not go back");
+        let edit = Edit {
+            added: added.iter().map(|file| file.entry).collect(),
+            removed: removed.iter().map(|file| file.entry.number).collect(),
+            durable_through,
+            vertex_bound,
+        };
+        if let Err(error) = edits.manifest.apply(&edit) {
+            edits.doubtful.extend(added);
             return Err(error);
         }
         let mut current = self.current.lock();
-        let set = current.after(&added, removed);
-        *current = Arc::new(set);
+        *current = Arc::new(current.after(&added, removed, edits.manifest.state()));
         drop(current);
-        work.doubtful.drain(..).chain(removed.iter().cloned()).for_each(|file| file.remove_when_unread());
+        let replaced = edits.doubtful.drain(..).chain(removed.iter().cloned());
+        replaced.for_each(|file| file.remove_when_unread());
         Ok(())
     }
 
@@ -230,15 +242,4 @@ struct Target {
     adjacency: u32,
     level: u32,
     segment_bytes: u64,
-}
-
-/// The edit that replaces files, and leaves all else as it is.
-fn edit_of(work: &Work, added: &[Arc<OpenFile>], removed: &[Arc<OpenFile>]) -> Edit {
-    let state = work.manifest.state();
-    Edit {
-        added: added.iter().map(|file| file.entry).collect(),
-        removed: removed.iter().map(|file| file.entry.number).collect(),
-        durable_through: state.durable_through,
-        vertex_bound: state.vertex_bound,
-    }
 }

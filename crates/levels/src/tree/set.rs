@@ -64,6 +64,8 @@ impl Drop for OpenFile {
 pub struct LevelSet {
     /// By adjacency, level and owner; on level 0 by number, the newest first.
     files: Vec<Vec<Vec<Arc<OpenFile>>>>,
+    durable_through: CommitTimestamp,
+    vertex_bound: u32,
 }
 
 impl LevelSet {
@@ -76,14 +78,20 @@ impl LevelSet {
             OpenFile::open(files, *entry, column_of(columns, entry.adjacency)?).map(Arc::new)
         };
         let files = state.files.values().map(open).collect::<Result<Vec<_>, _>>()?;
-        Ok(LevelSet::default().after(&files, &[]))
+        Ok(LevelSet::default().after(&files, &[], state))
     }
 
-    /// The set without the files in `removed`, and with those in `added`.
-    pub(super) fn after(&self, added: &[Arc<OpenFile>], removed: &[Arc<OpenFile>]) -> LevelSet {
+    /// The set without the files in `removed`, and with those in `added`, which leads to `state`.
+    pub(super) fn after(
+        &self,
+        added: &[Arc<OpenFile>],
+        removed: &[Arc<OpenFile>],
+        state: &LevelState,
+    ) -> LevelSet {
+        let LevelState { durable_through, vertex_bound, .. } = *state;
         let is_kept =
             |file: &&Arc<OpenFile>| removed.iter().all(|removed| removed.entry.number != file.entry.number);
-        let mut set = LevelSet::default();
+        let mut set = LevelSet { files: Vec::new(), durable_through, vertex_bound };
         for file in self.files.iter().flatten().flatten().filter(is_kept).chain(added) {
             let FileEntry { adjacency, level, .. } = file.entry;
             let levels = at(&mut set.files, adjacency);
@@ -98,6 +106,18 @@ impl LevelSet {
             }
         }
         set
+    }
+
+    /// The files have everything up to this commit, and nothing after it. O(1).
+    #[must_use]
+    pub fn durable_through(&self) -> CommitTimestamp {
+        self.durable_through
+    }
+
+    /// Greater than every vertex id at that commit. O(1).
+    #[must_use]
+    pub fn vertex_bound(&self) -> u32 {
+        self.vertex_bound
     }
 
     /// The files of an adjacency on each level: on level 0 the newest first, else by owner. O(1).
@@ -117,7 +137,7 @@ impl LevelSet {
     }
 
     /// Adds to `row` what a snapshot at `at` sees of the edges of a vertex, from the newest file to
-    /// the oldest. Reads one block of each file that has edges of the vertex, or may have.
+    /// the oldest. Reads the blocks that have edges of the vertex, or may have.
     ///
     /// # Errors
     /// A block could not be read, or is damaged.
@@ -141,9 +161,10 @@ impl LevelSet {
                 for number in file.edges.blocks_of(owners.clone()) {
                     let bytes = file.edges.read_block(number)?;
                     let found = file.edges.parse(number, &bytes)?.row(owner);
-                    let added = found.and_then(|found| found.map_or(Ok(()), |found| row.add(&found, at)));
-                    added.map_err(|error| file.edges.damaged(number, error))?;
+                    let read = found.and_then(|found| found.map_or(Ok(()), |found| row.read(&found, at)));
+                    read.map_err(|error| file.edges.damaged(number, error))?;
                 }
+                row.add_read();
             }
         }
         Ok(())

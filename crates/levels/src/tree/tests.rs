@@ -87,8 +87,7 @@ impl Graph {
             FlushPart { adjacency, source: Recent(versions.collect()) }
         };
         let parts = vec![recent(0), recent(1)];
-        let retention = Retention { live: &live, is_lowest: false };
-        self.tree.flush(parts, retention, CommitTimestamp(self.now), 100)?;
+        self.tree.flush(parts, &live, CommitTimestamp(self.now), 100)?;
         self.flushed = self.now;
         Ok(())
     }
@@ -179,7 +178,7 @@ fn run(graph: &mut Graph, files: &SimulatedFiles, step: &Step) -> Result<(), Eng
         Step::Reopen => {
             graph.views.clear();
             graph.tree = open(files)?;
-            assert_eq!(graph.tree.durable_through(), CommitTimestamp(graph.flushed));
+            assert_eq!(graph.tree.current().durable_through(), CommitTimestamp(graph.flushed));
         }
     }
     Ok(())
@@ -222,7 +221,7 @@ proptest! {
                 graph.check();
                 for survival in Survival::ALL {
                     let after_loss = open(&files.after_crash(survival, at)).unwrap();
-                    let flushed = after_loss.durable_through().0;
+                    let flushed = after_loss.current().durable_through().0;
                     prop_assert!([graph.flushed, graph.now].contains(&flushed));
                     prop_assert_eq!(read(&after_loss.current(), flushed), graph.seen(flushed));
                 }
@@ -238,6 +237,28 @@ proptest! {
         }
         graph.tree = open(&files).unwrap();
         graph.check();
+    }
+}
+
+/// Kills the process at each operation, which loses nothing, opens the levels, and then loses power.
+#[test]
+fn what_an_opening_found_survives_a_loss_of_power() {
+    let files = directory();
+    let mut graph = Graph::new(&files);
+    files.keep_crash_images();
+    for round in 0..5 {
+        (0..30).for_each(|change| graph.change((change % 2, change % 11, change * 3 % 17), Some(round)));
+        graph.flush().unwrap();
+        while graph.tree.compact(&graph.live()).unwrap() {}
+    }
+    for image in files.take_crash_images() {
+        let files = image.after_kill();
+        let at = open(&files).unwrap().current().durable_through();
+        for (seed, survival) in (0..3).flat_map(|seed| Survival::ALL.map(|survival| (seed, survival))) {
+            let found = open(&files.after_crash(survival, seed)).unwrap().current();
+            assert_eq!(found.durable_through(), at, "{survival:?} at {}", image.operation());
+            assert_eq!(read(&found, at.0), graph.seen(at.0));
+        }
     }
 }
 
@@ -261,7 +282,7 @@ fn a_loss_of_power_keeps_what_was_flushed() {
         let made = flushes.partition_point(|(end, _)| *end < image.operation()) - 1;
         for (seed, survival) in (0..2).flat_map(|seed| Survival::ALL.map(|survival| (seed, survival))) {
             let tree = open(&image.after_crash(survival, seed)).unwrap();
-            let at = tree.durable_through().0;
+            let at = tree.current().durable_through().0;
             assert!(flushes[made..].iter().take(2).any(|(_, flushed)| *flushed == at), "{survival:?}: {at}");
             assert_eq!(read(&tree.current(), at), graph.seen(at));
         }

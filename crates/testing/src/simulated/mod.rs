@@ -149,6 +149,13 @@ impl CrashImage {
         self.operation
     }
 
+    /// The disk that the next process finds if this one is killed: everything that was written is
+    /// there, and what was not synced can still be lost with the power.
+    #[must_use]
+    pub fn after_kill(&self) -> SimulatedFiles {
+        SimulatedFiles::with(self.disk.clone(), Random::new(self.operation))
+    }
+
     /// The disk that the next start finds.
     #[must_use]
     pub fn after_crash(&self, survival: Survival, seed: u64) -> SimulatedFiles {

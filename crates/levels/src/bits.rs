@@ -1,0 +1,34 @@
+//! Numbers of equal width, one after the other. Bits fill each byte from its lowest one.
+
+/// Appends numbers in `width` bits each, at most 56, which they fit into.
+pub(crate) fn put_bits(bytes: &mut Vec<u8>, numbers: impl Iterator<Item = u64>, width: u32) {
+    let (mut pending, mut used) = (0, 0);
+    for number in numbers {
+        pending |= number << used;
+        used += width;
+        while used >= u8::BITS {
+            bytes.push(pending as u8);
+            pending >>= u8::BITS;
+            used -= u8::BITS;
+        }
+    }
+    if used > 0 {
+        bytes.push(pending as u8);
+    }
+}
+
+/// The first eight bytes, or all and zeros after them.
+#[inline]
+pub(crate) fn word(bytes: &[u8]) -> u64 {
+    match bytes.first_chunk() {
+        Some(word) => u64::from_le_bytes(*word),
+        None => last_word(bytes),
+    }
+}
+
+#[cold]
+fn last_word(bytes: &[u8]) -> u64 {
+    let mut word = [0; 8];
+    word[..bytes.len()].copy_from_slice(bytes);
+    u64::from_le_bytes(word)
+}
