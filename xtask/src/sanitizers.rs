@@ -11,7 +11,7 @@ const TARGET: &str = "x86_64-unknown-linux-gnu";
 /// packages it interprets all library tests.
 const INTERPRETED: &[(&str, &str, &str)] = &[
     ("hedgerow-lab", "radix::simd", "fine_grained::tests::edges"),
-    ("hedgerow-levels", "row frame", "block"),
+    ("hedgerow-levels", "largest_gaps", "frame a_row_that_is_visited"),
     ("hedgerow-model", "token", "intersect search"),
     ("hedgerow-rapid", "empty_effects garbage_moves", "edges::a_set_becomes large_sets"),
     ("hedgerow-records", "heap memory all_go_at_once", "parallel"),
