@@ -163,7 +163,7 @@ impl<'b> Block<'b> {
         }
     }
 
-    /// The rows from the first behind a skip on.
+    /// The rows from the first after a skip on.
     fn rows_from(&self, skip: usize) -> Result<Rows<'b>, DecodeError> {
         let at = skip.checked_sub(1).map(|skip| skip * SKIP_BYTES);
         let (offset, first) =

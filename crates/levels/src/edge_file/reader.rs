@@ -120,17 +120,26 @@ impl EdgeFile {
         mut visit: impl FnMut(VertexId, BlockRow<'_>) -> ControlFlow<B>,
     ) -> Result<ControlFlow<B>, ReadError> {
         for number in self.blocks_of(owners.clone()) {
-            let bytes = self.read_block(number)?;
-            let flow = self.parse(number, &bytes)?.scan(|owner, row| match owners.contains(&owner.get()) {
-                true => visit(owner, row),
-                false => ControlFlow::Continue(()),
-            });
-            let flow = flow.map_err(|error| self.damaged(number, error))?;
+            let flow = self.scan_block(number, &owners, &mut visit)?;
             if flow.is_break() {
                 return Ok(flow);
             }
         }
         Ok(ControlFlow::Continue(()))
+    }
+
+    fn scan_block<B>(
+        &self,
+        number: usize,
+        owners: &Range<u32>,
+        mut visit: impl FnMut(VertexId, BlockRow<'_>) -> ControlFlow<B>,
+    ) -> Result<ControlFlow<B>, ReadError> {
+        let bytes = self.read_block(number)?;
+        let flow = self.parse(number, &bytes)?.scan(|owner, row| match owners.contains(&owner.get()) {
+            true => visit(owner, row),
+            false => ControlFlow::Continue(()),
+        });
+        flow.map_err(|error| self.damaged(number, error))
     }
 
     /// All versions of edges of these owners. Reads one block at a time.
@@ -157,19 +166,15 @@ impl VersionSource for EdgeFileVersions<'_> {
     /// Every block has edges of these owners but perhaps the last, so that only the end is empty.
     fn read(&mut self, batch: &mut VersionBatch) -> Result<(), ReadError> {
         let Some(number) = self.blocks.next() else { return Ok(()) };
-        let bytes = self.file.read_block(number)?;
-        let flow = self.file.parse(number, &bytes)?.scan(|owner, row| {
-            if !self.owners.contains(&owner.get()) {
-                return ControlFlow::Continue(());
-            }
+        let flow = self.file.scan_block(number, &self.owners, |owner, row| {
             match row.for_each_version(|neighbor, version| batch.push(owner, neighbor, version)) {
                 Ok(()) => ControlFlow::Continue(()),
                 Err(error) => ControlFlow::Break(error),
             }
         });
-        match flow {
-            Ok(ControlFlow::Continue(())) => Ok(()),
-            Ok(ControlFlow::Break(error)) | Err(error) => Err(self.file.damaged(number, error)),
+        match flow? {
+            ControlFlow::Continue(()) => Ok(()),
+            ControlFlow::Break(error) => Err(self.file.damaged(number, error)),
         }
     }
 }

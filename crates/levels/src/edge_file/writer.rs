@@ -82,10 +82,10 @@ impl EdgeFileWriter {
         Ok(())
     }
 
-    /// The number of bytes of the blocks so far. O(1).
+    /// The number of bytes so far, without the block that is not full. O(1).
     #[must_use]
     pub fn bytes(&self) -> u64 {
-        self.end()
+        self.written + self.pending.len() as u64
     }
 
     /// Writes what is left, and makes the file durable, but not its name. Returns the number of
@@ -97,7 +97,7 @@ impl EdgeFileWriter {
         if self.block.versions() > 0 {
             self.end_block()?;
         }
-        let index_offset = self.end();
+        let index_offset = self.bytes();
         let mut index = Vec::new();
         self.entries.iter().for_each(|entry| entry.put(&mut index));
         let mut footer = Vec::new();
@@ -113,13 +113,8 @@ impl EdgeFileWriter {
         Ok(self.written)
     }
 
-    /// The offset of what is appended next.
-    fn end(&self) -> u64 {
-        self.written + self.pending.len() as u64
-    }
-
     fn end_block(&mut self) -> Result<(), WriteError> {
-        let (offset, begin) = (self.end(), self.pending.len());
+        let (offset, begin) = (self.bytes(), self.pending.len());
         self.block.finish(&mut self.pending);
         let bytes = &self.pending[begin..];
         let (first_owner, first_neighbor) = self.first;

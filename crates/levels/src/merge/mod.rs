@@ -20,7 +20,7 @@ pub trait VersionSource {
 /// Versions of edges, in the order of a [`VersionSource`].
 #[derive(Debug, Default)]
 pub struct VersionBatch {
-    edges: Vec<Edge>,
+    edges: Vec<EdgeKey>,
     versions: Vec<Version>,
 }
 
@@ -28,7 +28,7 @@ impl VersionBatch {
     /// Appends a version of an edge. Amortized O(1).
     #[inline]
     pub fn push(&mut self, owner: VertexId, neighbor: VertexId, version: Version) {
-        self.edges.push(Edge::new(owner, neighbor));
+        self.edges.push(EdgeKey::new(owner, neighbor));
         self.versions.push(version);
     }
 
@@ -40,15 +40,15 @@ impl VersionBatch {
 
 /// An owner in the upper half, a neighbor in the lower one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Edge(u64);
+struct EdgeKey(u64);
 
-impl Edge {
+impl EdgeKey {
     /// Greater than every edge.
-    const END: Edge = Edge(u64::MAX);
+    const END: EdgeKey = EdgeKey(u64::MAX);
 
     #[inline]
     fn new(owner: VertexId, neighbor: VertexId) -> Self {
-        Edge(u64::from(owner.get()) << 32 | u64::from(neighbor.get()))
+        EdgeKey(u64::from(owner.get()) << 32 | u64::from(neighbor.get()))
     }
 
     #[inline]
@@ -88,7 +88,7 @@ impl Retention<'_> {
 }
 
 /// Merges sources, the newest first: each version of an edge in a source is newer than those in the
-/// sources behind it. Runs `take` on the versions that are kept, in the order of a source, until
+/// sources after it. Runs `take` on the versions that are kept, in the order of a source, until
 /// it fails. O(versions · sources).
 ///
 /// # Errors
@@ -101,8 +101,8 @@ pub fn merge<E: From<ReadError>>(
     let mut heads = sources.into_iter().map(Head::new).collect::<Result<Vec<_>, _>>()?;
     let mut versions = Vec::new();
     loop {
-        let edge = heads.iter().map(|head| head.edge).min().unwrap_or(Edge::END);
-        if edge == Edge::END {
+        let edge = heads.iter().map(|head| head.edge).min().unwrap_or(EdgeKey::END);
+        if edge == EdgeKey::END {
             return Ok(());
         }
         for head in &mut heads {
@@ -123,12 +123,12 @@ struct Head<S> {
     batch: VersionBatch,
     position: usize,
     /// The edge at the position.
-    edge: Edge,
+    edge: EdgeKey,
 }
 
 impl<S: VersionSource> Head<S> {
     fn new(source: S) -> Result<Self, ReadError> {
-        let mut head = Head { source, batch: VersionBatch::default(), position: 0, edge: Edge::END };
+        let mut head = Head { source, batch: VersionBatch::default(), position: 0, edge: EdgeKey::END };
         head.refill()?;
         Ok(head)
     }
@@ -156,7 +156,7 @@ impl<S: VersionSource> Head<S> {
         self.batch.clear();
         self.position = 0;
         self.source.read(&mut self.batch)?;
-        self.edge = self.batch.edges.first().copied().unwrap_or(Edge::END);
+        self.edge = self.batch.edges.first().copied().unwrap_or(EdgeKey::END);
         Ok(())
     }
 }

@@ -8,7 +8,7 @@ use hedgerow_sync::Arc;
 use std::ops::Range;
 
 /// Files that are merged into the next level.
-struct Compaction {
+struct ChosenFiles {
     adjacency: u32,
     /// The level that the files go to.
     level: u32,
@@ -18,16 +18,16 @@ struct Compaction {
 
 /// What comes next.
 #[derive(Debug, Default)]
-pub(super) struct Turns {
+pub(super) struct Rounds {
     /// The adjacency that is looked at first.
     adjacency: u32,
     /// For each adjacency and level, the owner up to which it was compacted last.
     done: Vec<Vec<u32>>,
 }
 
-impl Turns {
+impl Rounds {
     pub(super) fn of(adjacencies: usize) -> Self {
-        Turns { adjacency: 0, done: vec![Vec::new(); adjacencies] }
+        Rounds { adjacency: 0, done: vec![Vec::new(); adjacencies] }
     }
 
     fn done(&mut self, adjacency: u32, level: u32) -> &mut u32 {
@@ -51,14 +51,14 @@ impl LevelTree {
     /// # Errors
     /// A file could not be read or written. Views read what they read before.
     pub fn compact(&self, live: &LiveTimestamps) -> Result<bool, EngineError> {
-        let mut turns = self.compacting.lock();
+        let mut rounds = self.compacting.lock();
         let current = self.current();
         let adjacencies = self.options.columns.len() as u32;
-        for adjacency in (0..adjacencies).map(|number| (turns.adjacency + number) % adjacencies) {
+        for adjacency in (0..adjacencies).map(|number| (rounds.adjacency + number) % adjacencies) {
             if let Some(level) = self.fullest(&current, adjacency) {
-                turns.adjacency = (adjacency + 1) % adjacencies;
-                let compaction = choose(&mut turns, &current, adjacency, level);
-                self.run(&current, &compaction, live)?;
+                rounds.adjacency = (adjacency + 1) % adjacencies;
+                let chosen = choose(&mut rounds, &current, adjacency, level);
+                self.run(&current, &chosen, live)?;
                 return Ok(true);
             }
         }
@@ -75,8 +75,8 @@ impl LevelTree {
         full.next().map(|(level, _)| level)
     }
 
-    fn run(&self, set: &LevelSet, compaction: &Compaction, live: &LiveTimestamps) -> Result<(), EngineError> {
-        let Compaction { adjacency, level, sources } = compaction;
+    fn run(&self, set: &LevelSet, chosen: &ChosenFiles, live: &LiveTimestamps) -> Result<(), EngineError> {
+        let ChosenFiles { adjacency, level, sources } = chosen;
         let owners = owners_of(sources);
         let below = level + 1..set.levels(*adjacency).len() as u32;
         let is_lowest = below.into_iter().all(|level| set.overlapping(*adjacency, level, &owners).is_empty());
@@ -89,12 +89,12 @@ impl LevelTree {
 }
 
 /// All files of level 0, or the next segment of another level, and what they overlap below.
-fn choose(turns: &mut Turns, set: &LevelSet, adjacency: u32, from: u32) -> Compaction {
+fn choose(rounds: &mut Rounds, set: &LevelSet, adjacency: u32, from: u32) -> ChosenFiles {
     let files = &set.levels(adjacency)[from as usize];
     let mut sources = match from {
         0 => files.clone(),
         _ => {
-            let done = turns.done(adjacency, from);
+            let done = rounds.done(adjacency, from);
             // Segments take turns, so that each range of owners is merged once per round.
             let next = files.partition_point(|file| file.owners().start < *done) % files.len();
             *done = files[next].owners().end;
@@ -102,7 +102,7 @@ fn choose(turns: &mut Turns, set: &LevelSet, adjacency: u32, from: u32) -> Compa
         }
     };
     sources.extend(set.overlapping(adjacency, from + 1, &owners_of(&sources)));
-    Compaction { adjacency, level: from + 1, sources }
+    ChosenFiles { adjacency, level: from + 1, sources }
 }
 
 /// The owners between the first and the last of these files.

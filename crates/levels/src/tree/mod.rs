@@ -12,7 +12,7 @@ mod tests;
 
 pub use set::{LevelSet, OpenFile};
 
-use self::compact::Turns;
+use self::compact::Rounds;
 use crate::edge_file::EdgeFileWriter;
 use crate::manifest::{Edit, FileEntry, Manifest};
 use crate::merge::{Retention, VersionSource, merge};
@@ -64,7 +64,7 @@ pub struct LevelTree {
     files: Arc<dyn FileSystem>,
     options: LevelOptions,
     flushing: Mutex<()>,
-    compacting: Mutex<Turns>,
+    compacting: Mutex<Rounds>,
     /// Held while a number is taken, and while an edit is made durable.
     edits: Mutex<Edits>,
     current: Mutex<Arc<LevelSet>>,
@@ -101,7 +101,7 @@ impl LevelTree {
         if !files.is_read_only() {
             manifest.begin_edits()?;
         }
-        let (flushing, compacting) = (Mutex::default(), Mutex::new(Turns::of(options.columns.len())));
+        let (flushing, compacting) = (Mutex::default(), Mutex::new(Rounds::of(options.columns.len())));
         let edits = Mutex::new(Edits { manifest, next_file, doubtful: Vec::new() });
         Ok(LevelTree { files, options, flushing, compacting, edits, current: Mutex::new(Arc::new(set)) })
     }
