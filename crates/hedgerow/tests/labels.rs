@@ -11,6 +11,7 @@ use hedgerow::kernels::PageRank;
 use hedgerow::prelude::*;
 use hedgerow::{History, LabelId};
 use hedgerow_engines::MODELLED;
+use hedgerow_testing::flag::RaiseOnDrop;
 use oracle::{ENGINES, Oracle, commit, domain, labels, operation, stage, without_labels};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
@@ -252,6 +253,7 @@ fn labels_are_added_beside_writers_and_readers() {
         };
         let newest = &|| LabelId(graph.catalog().labels().len() as u16 - 1);
         thread::scope(|scope| {
+            let _over = RaiseOnDrop(&is_over);
             for seed in 0..2 {
                 let mut random = StdRng::seed_from_u64(seed);
                 scope.spawn(move || {
@@ -277,7 +279,6 @@ fn labels_are_added_beside_writers_and_readers() {
             let ids = one.join().unwrap();
             assert_eq!(ids, other.join().unwrap());
             assert!(ids.iter().map(|label| label.id().index()).eq(1..=names.len()));
-            is_over.store(true, Ordering::Relaxed);
         });
         let catalog = graph.catalog();
         assert!(names.iter().eq(catalog.labels()[1..].iter().map(|label| &label.name)));

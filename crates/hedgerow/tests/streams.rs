@@ -10,6 +10,7 @@ use hedgerow::{
     Record, Topology, Value, WriteGraph,
 };
 use hedgerow_model::Operation;
+use hedgerow_testing::flag::RaiseOnDrop;
 use oracle::{ENGINES, LABELS, Oracle, PARALLEL, Stream, domain, options, stage};
 use rand::{RngExt, SeedableRng, rngs::SmallRng};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -126,8 +127,10 @@ fn check_beginnings(engine: EngineKind, topology: Topology) {
             }
         };
         let writers: Vec<_> = (0..WRITERS).map(|writer| scope.spawn(write(writer))).collect();
-        writers.into_iter().for_each(|writer| writer.join().unwrap());
-        done.store(true, Ordering::Release);
+        {
+            let _done = RaiseOnDrop(&done);
+            writers.into_iter().for_each(|writer| writer.join().unwrap());
+        }
         assert_eq!(reader.join().unwrap(), WRITERS * EDGES);
     });
 }

@@ -22,6 +22,7 @@
 //! - [`allocation`] counts the bytes that a thread holds;
 //! - [`cases`] lowers the number of cases of slow properties;
 //! - [`skipped`] finds the public data sets, and reports tests that cannot run;
+//! - [`flag`] ends threads, also when a test panics;
 //! - [`simulated`] is a file system in memory that fails and loses power on demand;
 //! - [`scenario`] runs writers, readers and a reclamation on threads;
 //! - `model_tests!` runs the scenario under the model checker (`--cfg hedgerow_shuttle`).
@@ -37,6 +38,7 @@ pub mod damage;
 pub mod disk;
 pub mod durable;
 pub mod failing;
+pub mod flag;
 pub mod labels;
 #[cfg(hedgerow_shuttle)]
 pub mod models;

@@ -4,6 +4,7 @@ use crate::oracle::{Oracle, options};
 use hedgerow::{
     CheckpointOptions, ErrorKind, Graph, GraphOptions, KeyKind, LabelId, Topology, WriteGraph, store,
 };
+use hedgerow_testing::flag::RaiseOnDrop;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -27,6 +28,7 @@ fn a_check_beside_a_writer_finds_nothing_wrong() {
     let graph = small().create(folder.path()).unwrap();
     let is_over = AtomicBool::new(false);
     std::thread::scope(|scope| {
+        let _over = RaiseOnDrop(&is_over);
         scope.spawn(|| {
             let mut key = 0_u64;
             while !is_over.load(Ordering::Relaxed) {
@@ -40,7 +42,6 @@ fn a_check_beside_a_writer_finds_nothing_wrong() {
             let report = store::check(folder.path()).unwrap();
             assert!(report.problems.is_empty(), "{:?}", report.problems);
         }
-        is_over.store(true, Ordering::Relaxed);
     });
 }
 
@@ -51,6 +52,7 @@ fn to_ask_for_the_writer_is_noticed_by_none() {
     small().create(folder.path()).unwrap().close().unwrap();
     let is_over = AtomicBool::new(false);
     std::thread::scope(|scope| {
+        let _over = RaiseOnDrop(&is_over);
         for _ in 0..2 {
             scope.spawn(|| {
                 while !is_over.load(Ordering::Relaxed) {
@@ -64,7 +66,6 @@ fn to_ask_for_the_writer_is_noticed_by_none() {
             assert_eq!(store::holder(folder.path()).unwrap().unwrap().process, Some(std::process::id()));
             graph.close().unwrap();
         }
-        is_over.store(true, Ordering::Relaxed);
     });
     assert_eq!(store::holder(folder.path()).unwrap(), None);
 }

@@ -45,8 +45,9 @@ struct RealLock {
     path: PathBuf,
     name: String,
     directory: Arc<OwnedFd>,
-    /// Closing it releases the lock.
     file: OwnedFd,
+    /// The process that took the lock.
+    process: u32,
 }
 
 impl RealFiles {
@@ -143,7 +144,7 @@ impl RealFiles {
             let directory = self.directory().map_err(failed)?;
             let file = open_regular(&directory, name, OFlags::RDWR | OFlags::CREATE).map_err(failed)?;
             check_links(&file).map_err(failed)?;
-            let lock = RealLock { path: path.clone(), name: name.to_owned(), directory, file };
+            let lock = RealLock::new(&path, name, directory, file);
             if lock.try_lock(FlockOperation::NonBlockingLockExclusive)? {
                 // The file may have been removed since it was opened.
                 if lock.is_held()? {
@@ -169,7 +170,7 @@ impl RealFiles {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             opened => opened.map_err(failed)?,
         };
-        let lock = RealLock { path: path.clone(), name: name.to_owned(), directory, file };
+        let lock = RealLock::new(&path, name, directory, file);
         match lock.try_lock(FlockOperation::NonBlockingLockShared)? {
             true => Ok(Some(lock)),
             false => Err(LockError::Held { path: path.clone(), holder: lock.read_process_id() }),
@@ -295,7 +296,24 @@ impl HeldLock for RealLock {
     }
 }
 
+impl Drop for RealLock {
+    /// Releases the lock. To close the file is not enough: a child that is being started has a copy
+    /// of it until its program is loaded. A child that was forked and goes on must not release what
+    /// its parent holds.
+    fn drop(&mut self) {
+        if self.process == std::process::id() {
+            // If it fails, closing the file releases the lock.
+            let _ = rustix::fs::flock(&self.file, FlockOperation::Unlock);
+        }
+    }
+}
+
 impl RealLock {
+    fn new(path: &Path, name: &str, directory: Arc<OwnedFd>, file: OwnedFd) -> RealLock {
+        let (path, name) = (path.to_owned(), name.to_owned());
+        RealLock { path, name, directory, file, process: std::process::id() }
+    }
+
     fn failed(&self, error: Errno) -> FileError {
         FileError::new(FileOperation::Lock, &self.path, error.into())
     }
@@ -371,6 +389,7 @@ fn uninterrupted(mut transfer: impl FnMut() -> io::Result<usize>) -> io::Result<
 mod tests {
     use super::*;
     use hedgerow_sync::atomic::{AtomicBool, Ordering};
+    use hedgerow_testing::flag::RaiseOnDrop;
 
     fn files() -> (tempfile::TempDir, RealFiles) {
         let folder = tempfile::tempdir().unwrap();
@@ -466,6 +485,7 @@ mod tests {
         drop(files.lock("LOCK").unwrap());
         let is_over = AtomicBool::new(false);
         std::thread::scope(|scope| {
+            let _over = RaiseOnDrop(&is_over);
             for _ in 0..2 {
                 scope.spawn(|| {
                     while !is_over.load(Ordering::Relaxed) {
@@ -474,7 +494,27 @@ mod tests {
                 });
             }
             (0..200).for_each(|_| drop(files.lock("LOCK").unwrap()));
-            is_over.store(true, Ordering::Relaxed);
+        });
+    }
+
+    /// A process that is being started has copies of all open files until its program is loaded.
+    #[test]
+    fn a_released_lock_is_free_while_processes_are_started() {
+        let (_folder, files) = files();
+        let is_over = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            let _over = RaiseOnDrop(&is_over);
+            for _ in 0..2 {
+                scope.spawn(|| {
+                    while !is_over.load(Ordering::Relaxed) {
+                        assert!(std::process::Command::new("true").status().unwrap().success());
+                    }
+                });
+            }
+            for _ in 0..2_000 {
+                drop(files.lock("LOCK").unwrap());
+                drop(files.lock_shared("LOCK").unwrap());
+            }
         });
     }
 
