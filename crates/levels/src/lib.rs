@@ -3,13 +3,15 @@
 //! - [`PackedRow`]: the neighbors of one vertex as bytes;
 //! - [`Block`], [`BlockBuilder`]: the rows of consecutive vertices, with the versions of their edges
 //!   that snapshots need, and deletions;
-//! - [`EdgeFile`], [`EdgeFileWriter`]: sorted blocks of one adjacency in a file, with an index;
+//! - [`EdgeFile`], [`EdgeFileWriter`]: sorted blocks of one adjacency in a file, with an index, and the
+//!   records of its edges in a file beside it;
 //! - [`merge`]: several sorted sources as one, without the versions that no snapshot sees;
 //! - [`Manifest`]: the log of edits that says which files there are, and on which level;
 //! - [`LevelTree`]: levels of edge files, flushes, and compactions; [`LevelSet`]: what a view reads;
+//!   [`LevelRows`]: its rows in order;
 //! - [`MergedRow`]: what a snapshot sees of one vertex whose edges lie in several files.
 //!
-//! Records, filters, an index by vertex and a cache of blocks are to follow; no engine uses this crate yet.
+//! Filters, an index by vertex and a cache of blocks are to follow; no engine uses this crate yet.
 //!
 //! # What it guarantees
 //!
@@ -28,6 +30,7 @@ mod manifest;
 mod merge;
 mod merged_row;
 mod numbers;
+mod records;
 mod row;
 mod tree;
 
@@ -38,4 +41,4 @@ pub use manifest::{Edit, FileEntry, LevelState, Manifest, PREFIX};
 pub use merge::{Retention, VersionBatch, VersionSource, merge};
 pub use merged_row::{MergedRow, SeenEdge};
 pub use row::{PackedRow, Unpacked, put_row};
-pub use tree::{FlushPart, LevelOptions, LevelSet, LevelTree, OpenFile};
+pub use tree::{FlushPart, LevelOptions, LevelRows, LevelSet, LevelTree, OpenFile};

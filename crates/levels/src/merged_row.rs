@@ -1,6 +1,7 @@
 //! What a snapshot sees of a vertex whose edges lie in several places.
 
 use crate::block::BlockRow;
+use crate::records::{put_record, record_at};
 use crate::row::Unpacked;
 use hedgerow_encoding::DecodeError;
 use hedgerow_model::{CommitTimestamp, EdgeValue, VertexId};
@@ -22,30 +23,103 @@ pub struct MergedRow {
     added: Vec<SeenEdge>,
     merged: Vec<SeenEdge>,
     unpacked: Unpacked,
+    has_records: bool,
+    /// The records of the edges, hidden ones included; see [`put_record`].
+    records: Vec<u8>,
 }
 
 impl MergedRow {
+    /// A row that also has the records of its edges, if `has_records`. Then the value of an edge is
+    /// what [`MergedRow::record`] takes.
+    #[must_use]
+    pub fn new(has_records: bool) -> Self {
+        MergedRow { has_records, ..MergedRow::default() }
+    }
+
+    /// Whether the row has the records of its edges. O(1).
+    #[must_use]
+    pub fn has_records(&self) -> bool {
+        self.has_records
+    }
+
     /// Forgets what was added, for the next vertex. O(1).
     pub fn clear(&mut self) {
         self.seen.clear();
         self.added.clear();
+        self.records.clear();
     }
 
-    /// Reads what a snapshot at `at` sees of a row. Parts of a long row are read one after the other,
-    /// ascending, before [`MergedRow::add_read`]. O(entries).
+    /// Reads what a snapshot at `at` sees of a row, whose block has these records. Parts of a long
+    /// row are read one after the other, ascending, before [`MergedRow::add_read`]. O(entries).
     ///
     /// # Errors
     /// The row is damaged. Then nothing is left of what was read.
-    pub fn read(&mut self, row: &BlockRow<'_>, at: CommitTimestamp) -> Result<(), DecodeError> {
-        let added = &mut self.added;
-        let read = row.visit_at(at, &mut self.unpacked, |neighbor, value| {
+    pub fn read(
+        &mut self,
+        row: &BlockRow<'_>,
+        records: &[u8],
+        at: CommitTimestamp,
+    ) -> Result<(), DecodeError> {
+        let MergedRow { added, unpacked, has_records, records: own, .. } = self;
+        let read = row.visit_at(at, unpacked, |neighbor, value| {
+            let value = match value {
+                Some(offset) if *has_records => match record_at(records, offset) {
+                    Ok(record) => Some(put_record(own, record)),
+                    Err(error) => return ControlFlow::Break(error),
+                },
+                value => value,
+            };
             added.push((neighbor, value));
-            ControlFlow::<()>::Continue(())
+            ControlFlow::Continue(())
         });
+        let read = read.and_then(|flow| flow.break_value().map_or(Ok(()), Err));
         if read.is_err() {
-            self.added.clear();
+            added.clear();
         }
-        read.map(|_| ())
+        read
+    }
+
+    /// Reads edges that ascend, whose values are offsets in these records if the row has records, as
+    /// [`MergedRow::read`] does. O(edges).
+    pub(crate) fn read_edges(&mut self, edges: &[SeenEdge], records: &[u8]) {
+        if !self.has_records {
+            self.added.extend_from_slice(edges);
+            return;
+        }
+        for (neighbor, value) in edges {
+            let record = value.map(|offset| record_at(records, offset).unwrap_or_default());
+            let value = record.map(|record| put_record(&mut self.records, record));
+            self.added.push((*neighbor, value));
+        }
+    }
+
+    /// Adds one edge, whose value is an offset in these records if the row has records.
+    ///
+    /// # Errors
+    /// There is no such record.
+    pub(crate) fn add_edge(
+        &mut self,
+        neighbor: VertexId,
+        value: Option<EdgeValue>,
+        records: &[u8],
+    ) -> Result<(), DecodeError> {
+        let value = match value {
+            Some(offset) if self.has_records => Some(self.put_record(record_at(records, offset)?)),
+            value => value,
+        };
+        self.add_edges(&[(neighbor, value)]);
+        Ok(())
+    }
+
+    /// Keeps a record for an edge that is [added](MergedRow::add_edges). Returns its value. O(record).
+    pub fn put_record(&mut self, record: &[u8]) -> EdgeValue {
+        put_record(&mut self.records, record)
+    }
+
+    /// The record of an edge by its value; empty if the row has none. O(1).
+    #[must_use]
+    pub fn record(&self, value: EdgeValue) -> &[u8] {
+        record_at(&self.records, value).unwrap_or_default()
     }
 
     /// Adds what was read, which is older than all that was added before. O(edges added so far +
@@ -128,7 +202,7 @@ mod tests {
                 }
                 builder.finish(&mut bytes);
                 let row = Block::parse(&bytes, COLUMN).unwrap().row(OWNER).unwrap().unwrap();
-                merged.read(&row, CommitTimestamp(at)).unwrap();
+                merged.read(&row, &[], CommitTimestamp(at)).unwrap();
                 merged.add_read();
             }
             let expected = expected.into_iter().filter_map(|(neighbor, value)| Some((neighbor, value?)));

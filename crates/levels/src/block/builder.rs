@@ -1,7 +1,8 @@
 //! Writing blocks.
 
-use super::{DATED, DELETED, OLDER, SKIP, Version};
+use super::{DATED, DELETED, OFFSET_BYTES, OLDER, SKIP, Version};
 use crate::numbers::put_numbers;
+use crate::records::ChunkPlace;
 use crate::row::put_row;
 use hedgerow_encoding::wire::{put_bytes, put_varint};
 use hedgerow_model::{ColumnType, CommitTimestamp, EdgeValue, VertexId};
@@ -51,7 +52,17 @@ impl BlockBuilder {
 
     /// Appends the block, which has at least one version, and begins the next one.
     /// O(versions).
+    ///
+    /// # Panics
+    /// If the edges carry records.
     pub fn finish(&mut self, bytes: &mut Vec<u8>) {
+        assert!(self.column != ColumnType::Record, "records lie in a chunk beside the block");
+        self.finish_beside(ChunkPlace::default(), bytes);
+    }
+
+    /// As [`BlockBuilder::finish`], for a block whose records lie in this chunk, if its edges carry
+    /// records.
+    pub(crate) fn finish_beside(&mut self, chunk: ChunkPlace, bytes: &mut Vec<u8>) {
         debug_assert!(!self.owners.is_empty());
         let is_dated = self.newest.iter().any(|version| version.at > CommitTimestamp::ZERO);
         let has_deleted = self.newest.iter().any(|version| version.value.is_none());
@@ -70,17 +81,30 @@ impl BlockBuilder {
             };
             bytes.extend(self.newest.chunks(8).map(bits));
         }
-        self.newest.iter().for_each(|version| put_value(bytes, self.column, version.value));
+        self.put_values(chunk, bytes);
         if !self.older.is_empty() {
             put_varint(bytes, self.older.len() as u64);
         }
+        let width = if self.column == ColumnType::Record { OFFSET_BYTES } else { self.column.width() };
         for (entry, Version { at, value }) in &self.older {
             bytes.extend_from_slice(&(*entry as u32).to_le_bytes());
             bytes.extend_from_slice(&at.0.to_le_bytes());
             bytes.push(u8::from(value.is_none()));
-            put_value(bytes, self.column, *value);
+            put_value(bytes, width, *value);
         }
         self.clear();
+    }
+
+    /// Appends the values of the entries.
+    fn put_values(&self, chunk: ChunkPlace, bytes: &mut Vec<u8>) {
+        let values = self.newest.iter().map(|version| version.value);
+        if self.column == ColumnType::Record {
+            chunk.put(bytes);
+            let offsets = values.map(|value| value.map_or(0, |offset| offset.0 + 1));
+            put_numbers(bytes, &offsets.collect::<Vec<_>>());
+        } else {
+            values.for_each(|value| put_value(bytes, self.column.width(), value));
+        }
     }
 
     /// Appends skips and rows.
@@ -107,7 +131,7 @@ impl BlockBuilder {
 }
 
 /// Appends a value; zeros for a deletion.
-fn put_value(bytes: &mut Vec<u8>, column: ColumnType, value: Option<EdgeValue>) {
+fn put_value(bytes: &mut Vec<u8>, width: usize, value: Option<EdgeValue>) {
     let bits = value.unwrap_or(EdgeValue(0)).0.to_le_bytes();
-    bytes.extend_from_slice(&bits[..column.width()]);
+    bytes.extend_from_slice(&bits[..width]);
 }

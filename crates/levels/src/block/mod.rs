@@ -12,6 +12,11 @@
 //! | values of the entries, as the column has them | width of the column each |
 //! | older versions, if there are any: their number; of each its entry, its timestamp, whether it is deleted, its value | a variable-length number; 4 + 8 + 1 + width of the column |
 //!
+//! In a column of records, the value of an edge is the offset of its record in the [chunk](crate::records)
+//! of the block. Then the values are packed [`numbers`](crate::numbers), 0 for a deletion and otherwise one
+//! above the offset, and before them comes where the chunk lies: its offset, its length, its checksum
+//! (8 + 4 + 4 bytes). The values of older versions have 4 bytes.
+//!
 //! Numbers of fixed width are little endian. An entry is an edge in its newest version. Its
 //! timestamp is 0 once every snapshot sees it: it is **settled**. Older versions ascend by entry,
 //! newest first.
@@ -23,6 +28,7 @@ mod tests;
 pub use builder::BlockBuilder;
 
 use crate::numbers::Numbers;
+use crate::records::ChunkPlace;
 use crate::row::{PackedRow, Unpacked};
 use hedgerow_encoding::DecodeError;
 use hedgerow_encoding::wire::Reader;
@@ -42,12 +48,16 @@ const SKIP: usize = 16;
 /// Bytes of a skip.
 const SKIP_BYTES: usize = 8;
 
+/// Bytes of the offset of a record.
+const OFFSET_BYTES: usize = 4;
+
 /// One version of an edge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Version {
     /// The commit that made it; 0 if every snapshot sees that commit.
     pub at: CommitTimestamp,
-    /// The value of the edge; `None` if this version is its deletion.
+    /// The value of the edge, or the offset of its record in the records that come with the version;
+    /// `None` if this version is its deletion.
     pub value: Option<EdgeValue>,
 }
 
@@ -61,10 +71,47 @@ pub struct Block<'b> {
     packed: &'b [u8],
     timestamps: Option<Numbers<'b>>,
     deleted: Option<&'b [u8]>,
-    /// Bytes of a value.
-    width: usize,
-    values: &'b [u8],
+    values: Values<'b>,
     older: &'b [u8],
+}
+
+/// The values of the entries.
+#[derive(Clone, Copy, Debug)]
+enum Values<'b> {
+    /// As the column has them.
+    Plain { width: usize, values: &'b [u8] },
+    /// One above the offsets of records.
+    Offsets { chunk: ChunkPlace, offsets: Numbers<'b> },
+}
+
+impl<'b> Values<'b> {
+    fn read(reader: &mut Reader<'b>, column: ColumnType, entries: usize) -> Result<Self, DecodeError> {
+        if column == ColumnType::Record {
+            let chunk = ChunkPlace::read(reader)?;
+            return Ok(Values::Offsets { chunk, offsets: Numbers::read(reader, entries)? });
+        }
+        let width = column.width();
+        let bytes = entries.checked_mul(width);
+        let bytes = bytes.ok_or_else(|| reader.error("more values than a block can have"))?;
+        Ok(Values::Plain { width, values: reader.take(bytes)? })
+    }
+
+    #[inline]
+    fn get(&self, entry: usize) -> EdgeValue {
+        match self {
+            Values::Plain { width, values } => value_at(values, entry * width, *width),
+            Values::Offsets { offsets, .. } => EdgeValue(offsets.get(entry).wrapping_sub(1)),
+        }
+    }
+
+    /// Bytes of the value of an older version.
+    #[inline]
+    fn older_width(&self) -> usize {
+        match self {
+            Values::Plain { width, .. } => *width,
+            Values::Offsets { .. } => OFFSET_BYTES,
+        }
+    }
 }
 
 /// A row of a block.
@@ -99,20 +146,25 @@ impl<'b> Block<'b> {
         let packed = reader.bytes()?;
         let timestamps = (flags & DATED != 0).then(|| Numbers::read(&mut reader, entries)).transpose()?;
         let deleted = (flags & DELETED != 0).then(|| reader.take(entries.div_ceil(8))).transpose()?;
-        let width = column.width();
-        let too_many = || reader.error("more values than a block can have");
-        let values = entries.checked_mul(width).ok_or_else(too_many)?;
-        let values = reader.take(values)?;
+        let values = Values::read(&mut reader, column, entries)?;
         let older = match flags & OLDER {
             0 => &[][..],
             _ => {
                 let count = reader.count()?;
-                let bytes = count.checked_mul(older_bytes(width));
+                let bytes = count.checked_mul(older_bytes(values.older_width()));
                 reader.take(bytes.ok_or_else(|| reader.error("more versions than a block can have"))?)?
             }
         };
         reader.end()?;
-        Ok(Block { rows, entries, owners, skips, packed, timestamps, deleted, width, values, older })
+        Ok(Block { rows, entries, owners, skips, packed, timestamps, deleted, values, older })
+    }
+
+    /// Where the records of the edges lie; `None` in a column of another type. O(1).
+    pub(crate) fn chunk(&self) -> Option<ChunkPlace> {
+        match self.values {
+            Values::Plain { .. } => None,
+            Values::Offsets { chunk, .. } => Some(chunk),
+        }
     }
 
     /// The number of rows. O(1).
@@ -178,12 +230,12 @@ impl<'b> Block<'b> {
     fn newest(&self, entry: usize) -> Version {
         let at = CommitTimestamp(self.timestamps.map_or(0, |timestamps| timestamps.get(entry)));
         let is_deleted = self.deleted.is_some_and(|deleted| deleted[entry / 8] >> (entry % 8) & 1 != 0);
-        Version { at, value: (!is_deleted).then(|| value_at(self.values, entry * self.width, self.width)) }
+        Version { at, value: (!is_deleted).then(|| self.values.get(entry)) }
     }
 
     /// The older versions of an entry, newest first. O(log versions) to begin.
     fn older(&self, entry: usize) -> impl Iterator<Item = Version> {
-        let (bytes, width) = (self.older, self.width);
+        let (bytes, width) = (self.older, self.values.older_width());
         let size = older_bytes(width);
         let entry_of = move |version: usize| number_at(bytes, version * size);
         let begin = partition_point(0..bytes.len() / size, |version| entry_of(version) < entry);

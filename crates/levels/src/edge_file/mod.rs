@@ -2,7 +2,8 @@
 //! changed.
 //!
 //! The design follows the edge file of a segment (LSMGraph, 4.2.1), with the offsets of rows moved
-//! into the blocks, so that the index has an entry per block instead of one per vertex.
+//! into the blocks, so that the index has an entry per block instead of one per vertex. Records lie in
+//! a [file beside it](crate::records).
 //!
 //! | part | bytes |
 //! |---|---|

@@ -1,8 +1,9 @@
 //! Reading an edge file.
 
 use super::{BlockEntry, END, ENTRY_BYTES, FOOTER_BYTES, FORMAT_VERSION, HEADER_BYTES, MAGIC, code_of};
-use crate::block::{Block, BlockRow};
+use crate::block::{Block, BlockRow, Version};
 use crate::merge::{VersionBatch, VersionSource};
+use crate::records::{RecordFile, record_at};
 use hedgerow_encoding::DecodeError;
 use hedgerow_encoding::wire::Reader;
 use hedgerow_log::files::{File, FileSystem, OpenMode};
@@ -13,6 +14,8 @@ use std::ops::{ControlFlow, Range};
 #[derive(Debug)]
 pub struct EdgeFile {
     file: Box<dyn File>,
+    /// If the edges carry records.
+    records: Option<RecordFile>,
     column: ColumnType,
     /// Ascending.
     index: Vec<BlockEntry>,
@@ -20,11 +23,17 @@ pub struct EdgeFile {
 }
 
 impl EdgeFile {
-    /// Opens the file `name`, whose edges carry a value of type `column`. Reads its index, about
-    /// 1/300 of it.
+    /// The name of the file with the records of the edges in the file `name`.
+    #[must_use]
+    pub fn records_name(name: &str) -> String {
+        format!("{}.records", name.strip_suffix(".edges").unwrap_or(name))
+    }
+
+    /// Opens the file `name`, whose edges carry a value of type `column`, and the one with its
+    /// records. Reads its index, about 1/300 of it.
     ///
     /// # Errors
-    /// The file could not be read, is no edge file, or is damaged.
+    /// A file could not be read, has another content, or is damaged.
     pub fn open(files: &dyn FileSystem, name: &str, column: ColumnType) -> Result<Self, ReadError> {
         let unopened = |error| ReadError::new(name.to_owned(), error);
         let file = files.open(name, OpenMode::Read).map_err(unopened)?;
@@ -50,7 +59,16 @@ impl EdgeFile {
             return Err(unreadable(&*file, footer.index_offset, "the checksum of the index is wrong"));
         }
         let index = entries(&index, footer.index_offset).map_err(|error| at(footer.index_offset, error))?;
-        Ok(EdgeFile { column, index, versions: footer.versions, file })
+        let records = (column == ColumnType::Record)
+            .then(|| RecordFile::open(files, &EdgeFile::records_name(name)))
+            .transpose()?;
+        Ok(EdgeFile { records, column, index, versions: footer.versions, file })
+    }
+
+    /// The type of the values of the edges. O(1).
+    #[must_use]
+    pub fn column(&self) -> ColumnType {
+        self.column
     }
 
     /// The number of versions of edges. O(1).
@@ -107,6 +125,18 @@ impl EdgeFile {
     /// It was damaged before it was written.
     pub fn parse<'b>(&self, number: usize, bytes: &'b [u8]) -> Result<Block<'b>, ReadError> {
         Block::parse(bytes, self.column).map_err(|error| self.damaged(number, error))
+    }
+
+    /// Reads the records of the edges in a block; nothing if the edges carry none. At most one read
+    /// of the disk.
+    ///
+    /// # Errors
+    /// They could not be read, or are damaged.
+    pub fn read_records(&self, block: &Block<'_>) -> Result<Vec<u8>, ReadError> {
+        match (&self.records, block.chunk()) {
+            (Some(records), Some(chunk)) => records.read(chunk),
+            _ => Ok(Vec::new()),
+        }
     }
 
     /// Reads the blocks that have edges of these owners, and runs `visit` on their rows, ascending,
@@ -166,17 +196,59 @@ impl VersionSource for EdgeFileVersions<'_> {
     /// Every block has edges of these owners but perhaps the last, so that only the end is empty.
     fn read(&mut self, batch: &mut VersionBatch) -> Result<(), ReadError> {
         let Some(number) = self.blocks.next() else { return Ok(()) };
-        let flow = self.file.scan_block(number, &self.owners, |owner, row| {
-            match row.for_each_version(|neighbor, version| batch.push(owner, neighbor, version)) {
-                Ok(()) => ControlFlow::Continue(()),
-                Err(error) => ControlFlow::Break(error),
+        let bytes = self.file.read_block(number)?;
+        let block = self.file.parse(number, &bytes)?;
+        let records = self.file.read_records(&block)?;
+        let read = match self.file.column {
+            ColumnType::Record => push_records(&block, &records, &self.owners, batch),
+            _ => push_values(&block, &self.owners, batch),
+        };
+        read.map_err(|error| self.file.damaged(number, error))
+    }
+}
+
+fn push_values(block: &Block<'_>, owners: &Range<u32>, batch: &mut VersionBatch) -> Result<(), DecodeError> {
+    each_version(block, owners, |owner, neighbor, version| {
+        batch.push(owner, neighbor, version);
+        Ok(())
+    })
+}
+
+fn push_records(
+    block: &Block<'_>,
+    records: &[u8],
+    owners: &Range<u32>,
+    batch: &mut VersionBatch,
+) -> Result<(), DecodeError> {
+    each_version(block, owners, |owner, neighbor, Version { at, value }| {
+        let record = value.map(|offset| record_at(records, offset)).transpose()?;
+        batch.push_record(owner, neighbor, at, record);
+        Ok(())
+    })
+}
+
+/// Visits the versions of the edges of these owners, in the order of a [`VersionSource`].
+fn each_version(
+    block: &Block<'_>,
+    owners: &Range<u32>,
+    mut visit: impl FnMut(VertexId, VertexId, Version) -> Result<(), DecodeError>,
+) -> Result<(), DecodeError> {
+    let flow = block.scan(|owner, row| {
+        if !owners.contains(&owner.get()) {
+            return ControlFlow::Continue(());
+        }
+        let mut visited = Ok(());
+        let read = row.for_each_version(|neighbor, version| {
+            if visited.is_ok() {
+                visited = visit(owner, neighbor, version);
             }
         });
-        match flow? {
-            ControlFlow::Continue(()) => Ok(()),
-            ControlFlow::Break(error) => Err(self.file.damaged(number, error)),
+        match read.and(visited) {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(error) => ControlFlow::Break(error),
         }
-    }
+    })?;
+    flow.break_value().map_or(Ok(()), Err)
 }
 
 fn check_header(bytes: &[u8], column: ColumnType) -> Result<(), DecodeError> {

@@ -4,7 +4,7 @@ use crate::merge::{Retention, merge};
 use crate::row::Unpacked;
 use hedgerow_log::files::{FileSystem, OpenMode};
 use hedgerow_model::token::LiveTimestamps;
-use hedgerow_model::{CommitTimestamp, EdgeValue};
+use hedgerow_model::{CommitTimestamp, EdgeValue, ReadError};
 use hedgerow_testing::simulated::{Fault, FaultKind, SimulatedFiles};
 use proptest::collection::btree_map;
 use proptest::prelude::*;
@@ -27,7 +27,7 @@ fn write(files: &dyn FileSystem, edges: &Edges) -> Result<u64, hedgerow_model::W
     for ((owner, neighbor), value) in edges {
         let value = value.map(|value| EdgeValue(u64::from(value)));
         let version = Version { at: CommitTimestamp::ZERO, value };
-        writer.push(VertexId::new(*owner), VertexId::new(*neighbor), version)?;
+        writer.push(VertexId::new(*owner), VertexId::new(*neighbor), version, &[])?;
     }
     writer.finish()
 }
@@ -40,11 +40,11 @@ fn written(edges: &Edges) -> SimulatedFiles {
     files
 }
 
-fn open(files: &dyn FileSystem) -> Result<EdgeFile, hedgerow_model::ReadError> {
+fn open(files: &dyn FileSystem) -> Result<EdgeFile, ReadError> {
     EdgeFile::open(files, NAME, COLUMN)
 }
 
-fn read(file: &EdgeFile, owners: Range<u32>) -> Result<Edges, hedgerow_model::ReadError> {
+fn read(file: &EdgeFile, owners: Range<u32>) -> Result<Edges, ReadError> {
     let mut found = Edges::new();
     let mut unpacked = Unpacked::default();
     let flow = file.scan(owners, |owner, row| {
@@ -179,7 +179,7 @@ fn the_versions_of_an_edge_stay_together() {
     let (owner, neighbors) = (VertexId::new(3), [1, 2, 4].map(VertexId::new));
     let version = |at| Version { at: CommitTimestamp(at), value: Some(EdgeValue(at)) };
     for neighbor in neighbors {
-        (1..=300).rev().for_each(|at| writer.push(owner, neighbor, version(at)).unwrap());
+        (1..=300).rev().for_each(|at| writer.push(owner, neighbor, version(at), &[]).unwrap());
     }
     writer.finish().unwrap();
     let file = open(&files).unwrap();
@@ -196,10 +196,64 @@ fn the_versions_of_an_edge_stay_together() {
     // SAFETY: no engine is involved; the value only says which versions a merge keeps.
     let live = unsafe { LiveTimestamps::as_of(Vec::new(), CommitTimestamp(0)) };
     let retention = Retention { live: &live, is_lowest: true };
-    let take = |_, _, _| {
+    let take = |_, _, _, _: &[u8]| {
         versions += 1;
-        Ok::<(), hedgerow_model::ReadError>(())
+        Ok::<(), ReadError>(())
     };
     merge(vec![file.versions_of(3..4), file.versions_of(4..9)], retention, take).unwrap();
     assert_eq!(versions, 900);
+}
+
+type NeighborRecord = (u32, Option<Vec<u8>>);
+
+/// What a merge reads of a file with records.
+fn merged_records(files: &dyn FileSystem) -> Result<Vec<NeighborRecord>, ReadError> {
+    let file = EdgeFile::open(files, NAME, ColumnType::Record)?;
+    let mut found = Vec::new();
+    // SAFETY: no engine is involved; the value only says which versions a merge keeps.
+    let live = unsafe { LiveTimestamps::as_of(Vec::new(), CommitTimestamp(0)) };
+    merge(
+        vec![file.versions_of(0..9)],
+        Retention { live: &live, is_lowest: false },
+        |_, neighbor: VertexId, version, records| {
+            let record =
+                version.value.map(|offset| crate::records::record_at(records, offset).unwrap().to_vec());
+            found.push((neighbor.get(), record));
+            Ok::<(), ReadError>(())
+        },
+    )?;
+    Ok(found)
+}
+
+#[test]
+fn records_come_back_or_are_damaged() {
+    let files = SimulatedFiles::new(1);
+    files.create_directory().unwrap();
+    let mut writer = EdgeFileWriter::create(&files, NAME, ColumnType::Record).unwrap();
+    // The first record is longer than what ends a block.
+    let record =
+        |neighbor: u32| (!neighbor.is_multiple_of(7)).then(|| vec![neighbor as u8; 500 / (neighbor as usize + 1)]);
+    for neighbor in 1..60 {
+        let mut records = Vec::new();
+        let value = record(neighbor).map(|record| crate::records::put_record(&mut records, &record));
+        let version = Version { at: CommitTimestamp(1), value };
+        writer.push(VertexId::new(3), VertexId::new(neighbor), version, &records).unwrap();
+    }
+    let bytes = writer.finish().unwrap();
+    let length = |name: &str| files.open(name, OpenMode::Read).unwrap().length().unwrap();
+    assert_eq!(bytes, length(NAME) + length("edges.records"));
+    let expected: Vec<_> = (1..60).map(|neighbor| (neighbor, record(neighbor))).collect();
+    assert_eq!(merged_records(&files), Ok(expected));
+    for place in 0..length("edges.records") {
+        let file = files.open("edges.records", OpenMode::Write).unwrap();
+        let byte = file.read_range(place..place + 1).unwrap()[0];
+        file.write_all_at(&[byte ^ 8], place).unwrap();
+        let error = merged_records(&files).unwrap_err();
+        assert!(error.place().contains("edges.records"), "{error}");
+        file.write_all_at(&[byte], place).unwrap();
+    }
+    files.open("edges.records", OpenMode::Write).unwrap().set_length(bytes / 9).unwrap();
+    assert!(merged_records(&files).is_err());
+    files.remove("edges.records").unwrap();
+    assert!(merged_records(&files).is_err());
 }

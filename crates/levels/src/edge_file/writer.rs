@@ -1,7 +1,8 @@
 //! Writing an edge file.
 
-use super::{BlockEntry, END, header, with_checksum};
+use super::{BlockEntry, END, EdgeFile, header, with_checksum};
 use crate::block::{BlockBuilder, Version};
+use crate::records::{RecordFileWriter, put_record, record_at};
 use hedgerow_log::files::{File, FileSystem, OpenMode};
 use hedgerow_model::{ColumnType, CommitTimestamp, VertexId, WriteError};
 
@@ -9,14 +10,19 @@ use hedgerow_model::{ColumnType, CommitTimestamp, VertexId, WriteError};
 /// that is cut after twice as many.
 const TARGET: usize = if cfg!(test) { 40 } else { 4096 };
 
+/// Bytes of records from which on the next edge begins another block.
+const TARGET_RECORD_BYTES: usize = if cfg!(test) { 400 } else { 1 << 20 };
+
 /// Bytes that are written at once.
 const WRITE_BYTES: usize = 1 << 20;
 
-/// Writes sorted versions of edges to a new file.
+/// Writes sorted versions of edges to a new file, and their records to one beside it.
 #[derive(Debug)]
 pub struct EdgeFileWriter {
     name: String,
     file: Box<dyn File>,
+    /// If the edges carry records.
+    records: Option<RecordFileWriter>,
     /// Bytes that the file has.
     written: u64,
     /// What comes after them.
@@ -31,16 +37,21 @@ pub struct EdgeFileWriter {
 }
 
 impl EdgeFileWriter {
-    /// Creates the file `name`, or replaces it; its edges carry a value of type `column`.
+    /// Creates the file `name`, or replaces it; its edges carry a value of type `column`. For
+    /// records, the same goes for the file that [`EdgeFile::records_name`] names.
     ///
     /// # Errors
-    /// The file could not be created.
+    /// A file could not be created.
     pub fn create(files: &dyn FileSystem, name: &str, column: ColumnType) -> Result<Self, WriteError> {
+        let records = (column == ColumnType::Record)
+            .then(|| RecordFileWriter::create(files, &EdgeFile::records_name(name)))
+            .transpose()?;
         let file =
             files.open(name, OpenMode::Create).map_err(|error| WriteError::new(name.to_owned(), error))?;
         Ok(EdgeFileWriter {
             name: name.to_owned(),
             file,
+            records,
             written: 0,
             pending: header(column),
             block: BlockBuilder::new(column),
@@ -53,11 +64,19 @@ impl EdgeFileWriter {
     }
 
     /// Adds a version of an edge. They come ascending by owner and neighbor, the newest version of
-    /// an edge first. Amortized O(1).
+    /// an edge first. In a column of records, the value of the version is the offset of its record
+    /// in `records`, see [`VersionBatch::push_record`](crate::VersionBatch::push_record). Amortized
+    /// O(1).
     ///
     /// # Errors
-    /// The file could not be written, or the version is out of order.
-    pub fn push(&mut self, owner: VertexId, neighbor: VertexId, version: Version) -> Result<(), WriteError> {
+    /// A file could not be written, the version is out of order, or there is no such record.
+    pub fn push(
+        &mut self,
+        owner: VertexId,
+        neighbor: VertexId,
+        mut version: Version,
+        records: &[u8],
+    ) -> Result<(), WriteError> {
         let edge = (owner, neighbor);
         if self.last.is_some_and(|last| last > edge || last == edge && self.last_at <= version.at) {
             return Err(WriteError::new(
@@ -70,8 +89,15 @@ impl EdgeFileWriter {
             Some((last, _)) if last == owner => 2 * TARGET,
             _ => TARGET,
         };
-        if self.block.versions() >= enough {
+        let record_bytes = self.records.as_ref().map_or(0, |records| records.chunk.len());
+        let has_enough_records = record_bytes >= TARGET_RECORD_BYTES && self.last != Some(edge);
+        if self.block.versions() >= enough || has_enough_records {
             self.end_block()?;
+        }
+        if let (Some(writer), Some(value)) = (&mut self.records, &mut version.value) {
+            let record = record_at(records, *value);
+            let record = record.map_err(|error| WriteError::new(self.name.clone(), error.what))?;
+            *value = put_record(&mut writer.chunk, record);
         }
         if self.block.versions() == 0 {
             self.first = edge;
@@ -82,22 +108,27 @@ impl EdgeFileWriter {
         Ok(())
     }
 
-    /// The number of bytes so far, without the block that is not full. O(1).
+    /// The number of bytes so far, of both files, without the block that is not full. O(1).
     #[must_use]
     pub fn bytes(&self) -> u64 {
+        self.offset() + self.records.as_ref().map_or(0, RecordFileWriter::bytes)
+    }
+
+    /// Where the next block begins.
+    fn offset(&self) -> u64 {
         self.written + self.pending.len() as u64
     }
 
-    /// Writes what is left, and makes the file durable, but not its name. Returns the number of
+    /// Writes what is left, and makes the files durable, but not their names. Returns the number of
     /// bytes.
     ///
     /// # Errors
-    /// The file could not be written.
+    /// A file could not be written.
     pub fn finish(mut self) -> Result<u64, WriteError> {
         if self.block.versions() > 0 {
             self.end_block()?;
         }
-        let index_offset = self.bytes();
+        let index_offset = self.offset();
         let mut index = Vec::new();
         self.entries.iter().for_each(|entry| entry.put(&mut index));
         let mut footer = Vec::new();
@@ -109,13 +140,16 @@ impl EdgeFileWriter {
         self.pending.extend_from_slice(&with_checksum(footer));
         self.pending.extend_from_slice(&END);
         self.write()?;
-        self.file.sync().map_err(|error| WriteError::new(self.name, error))?;
-        Ok(self.written)
+        self.file.sync().map_err(|error| WriteError::new(self.name.clone(), error))?;
+        let bytes = self.bytes();
+        self.records.map(RecordFileWriter::finish).transpose()?;
+        Ok(bytes)
     }
 
     fn end_block(&mut self) -> Result<(), WriteError> {
-        let (offset, begin) = (self.bytes(), self.pending.len());
-        self.block.finish(&mut self.pending);
+        let (offset, begin) = (self.offset(), self.pending.len());
+        let chunk = self.records.as_mut().map(RecordFileWriter::end_chunk).transpose()?;
+        self.block.finish_beside(chunk.unwrap_or_default(), &mut self.pending);
         let bytes = &self.pending[begin..];
         let (first_owner, first_neighbor) = self.first;
         self.entries.push(BlockEntry {

@@ -1,9 +1,11 @@
 //! The state that the manifest describes, and its changes.
 
 use super::PREFIX;
+use crate::edge_file::EdgeFile;
 use hedgerow_encoding::DecodeError;
 use hedgerow_encoding::wire::{Reader, put_varint};
-use hedgerow_model::CommitTimestamp;
+use hedgerow_log::files::FileSystem;
+use hedgerow_model::{ColumnType, CommitTimestamp};
 use std::collections::BTreeMap;
 
 /// The lowest level that there can be.
@@ -18,7 +20,7 @@ pub struct FileEntry {
     pub adjacency: u32,
     /// The level that it lies on; 0 is the newest.
     pub level: u32,
-    /// Its length in bytes.
+    /// Its length in bytes, with the records of its edges.
     pub bytes: u64,
 }
 
@@ -29,9 +31,20 @@ impl FileEntry {
         format!("{PREFIX}{number:08}.edges")
     }
 
-    /// The number of an edge file by its name; `None` if it has another name.
+    /// The number of an edge file by its name, or by that of its records; `None` if it has another
+    /// name.
     pub(super) fn number_of(name: &str) -> Option<u64> {
-        name.strip_prefix(PREFIX)?.strip_suffix(".edges")?.parse().ok()
+        let (number, kind) = name.strip_prefix(PREFIX)?.split_once('.')?;
+        if kind == "edges" || kind == "records" { number.parse().ok() } else { None }
+    }
+
+    /// Removes an edge file and its records. What cannot be removed now is removed when the store is
+    /// opened for writing.
+    pub(crate) fn remove(files: &dyn FileSystem, name: &str, column: ColumnType) {
+        let _ = files.remove(name);
+        if column == ColumnType::Record {
+            let _ = files.remove(&EdgeFile::records_name(name));
+        }
     }
 }
 

@@ -5,6 +5,7 @@
 mod tests;
 
 use crate::block::Version;
+use crate::records::{put_record, record_at};
 use hedgerow_model::token::LiveTimestamps;
 use hedgerow_model::{CommitTimestamp, ReadError, VertexId};
 
@@ -22,6 +23,8 @@ pub trait VersionSource {
 pub struct VersionBatch {
     edges: Vec<EdgeKey>,
     versions: Vec<Version>,
+    /// The records of the edges, if they carry records; see [`put_record`].
+    records: Vec<u8>,
 }
 
 impl VersionBatch {
@@ -32,9 +35,34 @@ impl VersionBatch {
         self.versions.push(version);
     }
 
+    /// Appends a version of an edge with a record; `None` is a deletion. Amortized O(record).
+    pub fn push_record(
+        &mut self,
+        owner: VertexId,
+        neighbor: VertexId,
+        at: CommitTimestamp,
+        record: Option<&[u8]>,
+    ) {
+        let value = record.map(|record| put_record(&mut self.records, record));
+        self.push(owner, neighbor, Version { at, value });
+    }
+
+    /// The number of versions. O(1).
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.edges.len()
+    }
+
+    /// Whether there are no versions. O(1).
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.edges.is_empty()
+    }
+
     fn clear(&mut self) {
         self.edges.clear();
         self.versions.clear();
+        self.records.clear();
     }
 }
 
@@ -88,18 +116,19 @@ impl Retention<'_> {
 }
 
 /// Merges sources, the newest first: each version of an edge in a source is newer than those in the
-/// sources after it. Runs `take` on the versions that are kept, in the order of a source, until
-/// it fails. O(versions · sources).
+/// sources after it. Runs `take` on the versions that are kept, in the order of a source, until it
+/// fails, each with the records that its value may be an offset in. O(versions · sources).
 ///
 /// # Errors
 /// What a source or `take` returned.
 pub fn merge<E: From<ReadError>>(
     sources: Vec<impl VersionSource>,
     retention: Retention<'_>,
-    mut take: impl FnMut(VertexId, VertexId, Version) -> Result<(), E>,
+    mut take: impl FnMut(VertexId, VertexId, Version, &[u8]) -> Result<(), E>,
 ) -> Result<(), E> {
     let mut heads = sources.into_iter().map(Head::new).collect::<Result<Vec<_>, _>>()?;
-    let mut versions = Vec::new();
+    // Of one edge.
+    let (mut versions, mut records) = (Vec::new(), Vec::new());
     loop {
         let edge = heads.iter().map(|head| head.edge).min().unwrap_or(EdgeKey::END);
         if edge == EdgeKey::END {
@@ -107,13 +136,14 @@ pub fn merge<E: From<ReadError>>(
         }
         for head in &mut heads {
             while head.edge == edge {
-                versions.push(head.version());
+                versions.push(head.version(&mut records)?);
                 head.advance()?;
             }
         }
         retention.apply(&mut versions);
         let (owner, neighbor) = edge.ends();
-        versions.drain(..).try_for_each(|version| take(owner, neighbor, version))?;
+        versions.drain(..).try_for_each(|version| take(owner, neighbor, version, &records))?;
+        records.clear();
     }
 }
 
@@ -133,9 +163,17 @@ impl<S: VersionSource> Head<S> {
         Ok(head)
     }
 
+    /// The version at the position; its record, if it has one, is copied to `records`.
     #[inline]
-    fn version(&self) -> Version {
-        self.batch.versions[self.position]
+    fn version(&self, records: &mut Vec<u8>) -> Result<Version, ReadError> {
+        let mut version = self.batch.versions[self.position];
+        if let Some(value) = &mut version.value
+            && !self.batch.records.is_empty()
+        {
+            let record = record_at(&self.batch.records, *value);
+            *value = put_record(records, record.map_err(|error| ReadError::new("records", error.what))?);
+        }
+        Ok(version)
     }
 
     #[inline]

@@ -6,10 +6,12 @@
 //! as large as the level above it.
 
 mod compact;
+mod scan;
 mod set;
 #[cfg(test)]
 mod tests;
 
+pub use scan::LevelRows;
 pub use set::{LevelSet, OpenFile};
 
 use self::compact::Rounds;
@@ -150,7 +152,7 @@ impl LevelTree {
     ) -> Result<Vec<Arc<OpenFile>>, EngineError> {
         let column = self.column(target.adjacency)?;
         let (mut written, mut open, mut last, mut created) = (Vec::new(), None, None, Vec::new());
-        let merged = merge(sources, retention, |owner: VertexId, neighbor, version| {
+        let merged = merge(sources, retention, |owner: VertexId, neighbor, version, records| {
             let is_full = open.as_ref().is_some_and(|(_, writer): &(FileEntry, EdgeFileWriter)| {
                 last != Some(owner) && writer.bytes() >= target.segment_bytes
             });
@@ -162,7 +164,7 @@ impl LevelTree {
                 none => none.insert(self.create(target, column, &mut created)?),
             };
             last = Some(owner);
-            writer.push(owner, neighbor, version).map_err(EngineError::from)
+            writer.push(owner, neighbor, version, records).map_err(EngineError::from)
         });
         let finished = merged.and_then(|()| open.map(|last| self.finish(last)).transpose());
         match finished {
@@ -172,7 +174,7 @@ impl LevelTree {
             }
             Err(error) => {
                 // What cannot be removed now is removed when the store is opened for writing.
-                created.iter().for_each(|name| drop(self.files.remove(name)));
+                created.iter().for_each(|name| FileEntry::remove(&*self.files, name, column));
                 Err(error)
             }
         }

@@ -1,5 +1,6 @@
 //! The files that a view reads.
 
+use crate::block::{Block, Version};
 use crate::edge_file::EdgeFile;
 use crate::manifest::{FileEntry, LevelState};
 use crate::merged_row::MergedRow;
@@ -53,8 +54,7 @@ impl OpenFile {
 impl Drop for OpenFile {
     fn drop(&mut self) {
         if self.is_replaced.load(Ordering::Relaxed) {
-            // If this fails the file is removed when the store is opened for writing.
-            let _ = self.files.remove(&FileEntry::name_of(self.entry.number));
+            FileEntry::remove(&*self.files, &FileEntry::name_of(self.entry.number), self.edges.column());
         }
     }
 }
@@ -148,8 +148,50 @@ impl LevelSet {
         at: CommitTimestamp,
         row: &mut MergedRow,
     ) -> Result<(), ReadError> {
-        let owners = owner.get()..owner.get() + 1;
-        for (level, files) in (0..).zip(self.levels(adjacency)) {
+        for file in self.files_of(adjacency, owner) {
+            for number in file.edges.blocks_of(owner.get()..owner.get() + 1) {
+                let bytes = file.edges.read_block(number)?;
+                let block = file.edges.parse(number, &bytes)?;
+                let damaged = |error| file.edges.damaged(number, error);
+                if let Some(found) = block.row(owner).map_err(damaged)? {
+                    row.read(&found, &records_for(row, file, &block)?, at).map_err(damaged)?;
+                }
+            }
+            row.add_read();
+        }
+        Ok(())
+    }
+
+    /// Adds to `row` what a snapshot at `at` sees of one edge, a deletion included. Reads a block of
+    /// each file that may have the edge, from the newest to the oldest, until it is found.
+    ///
+    /// # Errors
+    /// A block could not be read, or is damaged.
+    pub fn read_edge(
+        &self,
+        adjacency: u32,
+        (owner, neighbor): (VertexId, VertexId),
+        at: CommitTimestamp,
+        row: &mut MergedRow,
+    ) -> Result<(), ReadError> {
+        for file in self.files_of(adjacency, owner) {
+            let Some(number) = file.edges.block_of(owner, neighbor) else { continue };
+            let bytes = file.edges.read_block(number)?;
+            let block = file.edges.parse(number, &bytes)?;
+            let damaged = |error| file.edges.damaged(number, error);
+            let found =
+                block.row(owner).and_then(|row| row.map_or(Ok(None), |row| row.find_at(neighbor, at)));
+            if let Some(Version { value, .. }) = found.map_err(damaged)? {
+                let records = records_for(row, file, &block)?;
+                return row.add_edge(neighbor, value, &records).map_err(damaged);
+            }
+        }
+        Ok(())
+    }
+
+    /// The files that may have edges of an owner, from the newest to the oldest.
+    fn files_of(&self, adjacency: u32, owner: VertexId) -> impl Iterator<Item = &Arc<OpenFile>> {
+        (0..).zip(self.levels(adjacency)).flat_map(move |(level, files): (u32, _)| {
             let of_owner = match level {
                 0 => 0..files.len(),
                 _ => {
@@ -157,18 +199,14 @@ impl LevelSet {
                     place..files.len().min(place + 1)
                 }
             };
-            for file in &files[of_owner] {
-                for number in file.edges.blocks_of(owners.clone()) {
-                    let bytes = file.edges.read_block(number)?;
-                    let found = file.edges.parse(number, &bytes)?.row(owner);
-                    let read = found.and_then(|found| found.map_or(Ok(()), |found| row.read(&found, at)));
-                    read.map_err(|error| file.edges.damaged(number, error))?;
-                }
-                row.add_read();
-            }
-        }
-        Ok(())
+            &files[of_owner]
+        })
     }
+}
+
+/// The records of a block, if the row has records.
+fn records_for(row: &MergedRow, file: &OpenFile, block: &Block<'_>) -> Result<Vec<u8>, ReadError> {
+    if row.has_records() { file.edges.read_records(block) } else { Ok(Vec::new()) }
 }
 
 /// The type of the values of an adjacency.

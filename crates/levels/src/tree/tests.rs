@@ -8,8 +8,9 @@ use hedgerow_testing::simulated::{Fault, FaultKind, SimulatedFiles, Survival};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
+use std::ops::Range;
 
-const COLUMNS: [ColumnType; 2] = [ColumnType::Unit, ColumnType::U32];
+const COLUMNS: [ColumnType; 3] = [ColumnType::Unit, ColumnType::U32, ColumnType::Record];
 
 /// All changes of each edge, by timestamp.
 type History = BTreeMap<(u32, u32, u32), BTreeMap<u64, Option<EdgeValue>>>;
@@ -26,15 +27,30 @@ struct Graph {
 }
 
 /// The changes of one adjacency since a commit.
-struct Recent(Vec<(u32, u32, Version)>);
+struct Recent {
+    adjacency: u32,
+    versions: Vec<(u32, u32, Version)>,
+}
 
 impl VersionSource for Recent {
     fn read(&mut self, batch: &mut VersionBatch) -> Result<(), ReadError> {
-        for (owner, neighbor, version) in self.0.drain(..) {
-            batch.push(VertexId::new(owner), VertexId::new(neighbor), version);
+        for (owner, neighbor, version) in self.versions.drain(..) {
+            let (owner, neighbor) = (VertexId::new(owner), VertexId::new(neighbor));
+            match COLUMNS[self.adjacency as usize] {
+                ColumnType::Record => {
+                    let record = version.value.map(record_of);
+                    batch.push_record(owner, neighbor, version.at, record.as_deref());
+                }
+                _ => batch.push(owner, neighbor, version),
+            }
         }
         Ok(())
     }
+}
+
+/// The record that stands for a value, of its number of bytes.
+fn record_of(value: EdgeValue) -> Vec<u8> {
+    vec![7; value.0 as usize]
 }
 
 fn open(files: &SimulatedFiles) -> Result<LevelTree, EngineError> {
@@ -84,9 +100,9 @@ impl Graph {
                     (*owner, *neighbor, Version { at: CommitTimestamp(*at), value: *value })
                 })
             });
-            FlushPart { adjacency, source: Recent(versions.collect()) }
+            FlushPart { adjacency, source: Recent { adjacency, versions: versions.collect() } }
         };
-        let parts = vec![recent(0), recent(1)];
+        let parts = (0..COLUMNS.len() as u32).map(recent).collect();
         self.tree.flush(parts, &live, CommitTimestamp(self.now), 100)?;
         self.flushed = self.now;
         Ok(())
@@ -113,7 +129,7 @@ impl Graph {
     /// The number of files that new views read.
     fn listed(&self) -> usize {
         let current = self.tree.current();
-        (0..2).flat_map(|adjacency| current.levels(adjacency)).map(Vec::len).sum()
+        (0..COLUMNS.len() as u32).flat_map(|adjacency| current.levels(adjacency)).map(Vec::len).sum()
     }
 
     /// Below level 0 no owner is in two files of a level.
@@ -127,13 +143,55 @@ impl Graph {
 }
 
 fn read(set: &LevelSet, at: u64) -> Vec<((u32, u32, u32), EdgeValue)> {
-    let (mut row, mut found) = (MergedRow::default(), Vec::new());
-    for (adjacency, owner) in (0..2).flat_map(|adjacency| (0..30).map(move |owner| (adjacency, owner))) {
-        row.clear();
-        set.read_row(adjacency, VertexId::new(owner), CommitTimestamp(at), &mut row).unwrap();
-        found.extend(row.edges().map(|(neighbor, value)| ((adjacency, owner, neighbor.get()), value)));
+    let (at, mut found) = (CommitTimestamp(at), Vec::new());
+    for (adjacency, column) in (0..).zip(COLUMNS) {
+        let mut row = MergedRow::new(column == ColumnType::Record);
+        let mut by_owner = Vec::new();
+        for owner in (0..30).map(VertexId::new) {
+            row.clear();
+            set.read_row(adjacency, owner, at, &mut row).unwrap();
+            by_owner.extend(edges(&row).map(|(neighbor, value)| (owner, neighbor, value)));
+        }
+        assert_eq!(scan(set, adjacency, at, 0..u32::MAX, &mut row), by_owner);
+        let some = by_owner.iter().filter(|(owner, ..)| (7..20).contains(&owner.get())).copied();
+        assert_eq!(scan(set, adjacency, at, 7..20, &mut row), some.collect::<Vec<_>>());
+        for (owner, neighbor, value) in &by_owner {
+            row.clear();
+            set.read_edge(adjacency, (*owner, *neighbor), at, &mut row).unwrap();
+            assert_eq!(edges(&row).collect::<Vec<_>>(), [(*neighbor, *value)]);
+        }
+        let by_owner = by_owner.into_iter();
+        found.extend(
+            by_owner.map(|(owner, neighbor, value)| ((adjacency, owner.get(), neighbor.get()), value)),
+        );
     }
     found
+}
+
+/// The edges of these owners, in their order.
+fn scan(
+    set: &LevelSet,
+    adjacency: u32,
+    at: CommitTimestamp,
+    owners: Range<u32>,
+    row: &mut MergedRow,
+) -> Vec<(VertexId, VertexId, EdgeValue)> {
+    let mut rows = set.rows(adjacency, owners, at, row.has_records());
+    let mut found = Vec::new();
+    while let Some(owner) = rows.next_owner().unwrap() {
+        row.clear();
+        rows.read(owner, row).unwrap();
+        found.extend(edges(row).map(|(neighbor, value)| (owner, neighbor, value)));
+    }
+    found
+}
+
+/// The edges of a row, with the values that their records stand for.
+fn edges(row: &MergedRow) -> impl Iterator<Item = (VertexId, EdgeValue)> {
+    row.edges().map(|(neighbor, value)| match row.has_records() {
+        true => (neighbor, EdgeValue(row.record(value).len() as u64)),
+        false => (neighbor, value),
+    })
 }
 
 #[derive(Clone, Debug)]
@@ -148,7 +206,7 @@ enum Step {
 
 fn steps() -> impl Strategy<Value = Vec<Step>> {
     let value = prop_oneof![4 => (0..9u32).prop_map(Some), 1 => Just(None)];
-    let change = ((0..2u32, prop_oneof![Just(7), 0..30u32], 0..60u32), value);
+    let change = ((0..COLUMNS.len() as u32, prop_oneof![Just(7), 0..30u32], 0..60u32), value);
     let step = prop_oneof![
         3 => vec(change, 1..80).prop_map(Step::Changes),
         3 => Just(Step::Flush),
@@ -184,9 +242,12 @@ fn run(graph: &mut Graph, files: &SimulatedFiles, step: &Step) -> Result<(), Eng
     Ok(())
 }
 
-/// The numbers of the edge files that there are.
+/// The number of edge files that there are.
 fn edge_files(files: &SimulatedFiles) -> usize {
-    files.list().unwrap().iter().filter(|name| name.ends_with(".edges")).count()
+    let names = files.list().unwrap();
+    let with_records = names.iter().filter_map(|name| name.strip_suffix(".records"));
+    with_records.for_each(|name| assert!(names.contains(&format!("{name}.edges")), "{name} has no edges"));
+    names.iter().filter(|name| name.ends_with(".edges")).count()
 }
 
 proptest! {
@@ -247,7 +308,7 @@ fn what_an_opening_found_survives_a_loss_of_power() {
     let mut graph = Graph::new(&files);
     files.keep_crash_images();
     for round in 0..5 {
-        (0..30).for_each(|change| graph.change((change % 2, change % 11, change * 3 % 17), Some(round)));
+        (0..30).for_each(|change| graph.change((change % 3, change % 11, change * 3 % 17), Some(round)));
         graph.flush().unwrap();
         while graph.tree.compact(&graph.live()).unwrap() {}
     }
@@ -270,7 +331,7 @@ fn a_loss_of_power_keeps_what_was_flushed() {
     let mut flushes = vec![(0, 0)];
     for round in 0..16 {
         for change in 0..60 {
-            let edge = (change % 2, (change * 7 + round * 11) % 30, (change * 13 + round * 29) % 60);
+            let edge = (change % 3, (change * 7 + round * 11) % 30, (change * 13 + round * 29) % 60);
             graph.change(edge, (change % 5 > 0).then_some(round));
         }
         graph.flush().unwrap();
