@@ -1,6 +1,6 @@
 //! Capability: engines with their own files.
 
-use crate::token::Registered;
+use crate::token::{LiveTimestamps, Registered};
 use crate::{CommitTimestamp, Counts, EngineError};
 
 /// An engine that stores the graph in its own files.
@@ -26,7 +26,8 @@ pub trait Durable {
 
     /// Makes everything up to `at` durable, and nothing later: the caller has ensured that the log
     /// is durable up to there, perhaps no further. Afterwards
-    /// [`durable_through`](Durable::durable_through) returns `at`.
+    /// [`durable_through`](Durable::durable_through) returns `at`. Versions that no timestamp in
+    /// `live` sees need not be written.
     ///
     /// There is one call at a time. Meanwhile other threads prepare and apply commits, open
     /// snapshots, and may take steps of [maintenance](crate::Engine::maintain). The engine itself
@@ -35,5 +36,5 @@ pub trait Durable {
     /// # Errors
     /// A file could not be read or written. The files are unchanged then, and a later call may
     /// succeed.
-    fn flush(&self, at: &Registered) -> Result<(), EngineError>;
+    fn flush(&self, at: &Registered, live: &LiveTimestamps) -> Result<(), EngineError>;
 }

@@ -201,7 +201,7 @@ pub fn a_flush_writes_nothing_behind_its_timestamp<T: TestedDurable>() {
     }
     for number in [0, 3, 4, 7] {
         let snapshot = &store.pipeline.snapshots[number];
-        durable(&store.pipeline.engine).flush(&snapshot.token).unwrap();
+        store.pipeline.flush_at(&snapshot.token).unwrap();
         let through = snapshot.token.at();
         assert_eq!(durable(&store.pipeline.engine).durable_through(), through);
         let opened = store.check_after_crash(&store.files.after_crash(Survival::Nothing, 1), through);
@@ -221,7 +221,7 @@ pub fn a_flush_of_less_than_is_durable_changes_nothing<T: TestedDurable>() {
     }
     store.flush().unwrap();
     for snapshot in &store.pipeline.snapshots {
-        durable(&store.pipeline.engine).flush(&snapshot.token).unwrap();
+        store.pipeline.flush_at(&snapshot.token).unwrap();
         store.check_after_crash(&store.files.after_crash(Survival::Nothing, 1), CommitTimestamp(3));
     }
 }
@@ -446,7 +446,7 @@ fn parallel_edges<T: TestedDurable>() -> (ParallelGraph<T::Engine>, SimulatedFil
     for number in 0..6 {
         let changes = (0..9).map(|key| (key * (number + 1), (key != 4).then_some(number as u32)));
         graph.commit(&[((0, 1), Some(changes.collect())), ((1, 2), Some(vec![(number, Some(1))]))]).unwrap();
-        durable(&graph.engine).flush(&graph.register()).unwrap();
+        graph.flush().unwrap();
     }
     (graph, files)
 }
@@ -474,7 +474,7 @@ pub fn any_read_of_parallel_edges_may_fail<T: TestedDurable>() {
         assert!(failed, "a read failed");
     }
     // The numbers of parallel edges are found again.
-    durable(&graph.engine).flush(&graph.register()).unwrap();
+    graph.flush().unwrap();
     let opened = T::open(Arc::new(files.copy()), TOPOLOGY, parallel::catalog()).unwrap();
     assert_eq!(durable(&opened).counts().unwrap().parallel_of(label), graph.counts().parallel_of(label));
 }

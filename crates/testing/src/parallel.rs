@@ -9,8 +9,8 @@ use hedgerow_encoding::{EdgeListWriter, list_as_record};
 use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered, Stamp};
 use hedgerow_model::{
     Adjacency, AdjacencyEffects, Allowance, Catalog, CommitTimestamp, Counts, Cursor, Direction, EdgeChange,
-    EdgeSchema, Effects, Engine, LabelId, LabelSchema, ParallelEdges, ParallelSchema, Record, RecordCursor,
-    RecordSchema, RecordView, Topology, VertexChange, VertexEffect, VertexId,
+    EdgeSchema, Effects, Engine, EngineError, LabelId, LabelSchema, ParallelEdges, ParallelSchema, Record,
+    RecordCursor, RecordSchema, RecordView, Topology, VertexChange, VertexEffect, VertexId,
 };
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
@@ -131,6 +131,18 @@ impl<E: Engine> ParallelGraph<E> {
     pub fn register(&self) -> Registered {
         // SAFETY: everything up to `last` is applied, and no stamp edits in place.
         unsafe { Registered::new(self.last, self.counts.clone()) }
+    }
+
+    /// Makes everything durable, if the engine owns files.
+    ///
+    /// # Errors
+    /// A file could not be read or written.
+    pub fn flush(&self) -> Result<(), EngineError> {
+        let Some(durable) = self.engine.durable() else { return Ok(()) };
+        // SAFETY: every timestamp from the first on counts as live.
+        let live =
+            unsafe { LiveTimestamps::as_of(Vec::new(), self.last) }.and_all_from(CommitTimestamp::ZERO);
+        durable.flush(&self.register(), &live)
     }
 
     /// The counts of the engine.
@@ -274,10 +286,8 @@ pub fn every_snapshot_keeps_its_parallel_edges<T: Tested>() {
                 snapshots.remove(random.random_range(0..snapshots.len()));
                 graph.reclaim(&snapshots.iter().map(|(token, ..)| token).collect::<Vec<_>>());
             }
-            if random.random_bool(0.2)
-                && let Some(durable) = graph.engine.durable()
-            {
-                durable.flush(&graph.register()).unwrap();
+            if random.random_bool(0.2) {
+                graph.flush().unwrap();
             }
         }
         graph.check_newest();

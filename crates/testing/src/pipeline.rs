@@ -196,10 +196,27 @@ impl<T: Tested> Pipeline<T> {
     /// # Errors
     /// The store could not be read or written.
     pub fn flush(&self) -> Result<(), EngineError> {
-        let Some(durable) = self.engine.durable() else { return Ok(()) };
         // SAFETY: everything up to `last` is applied, and nothing else happens until the flush is
         // done.
-        durable.flush(&unsafe { Registered::new(self.last, self.counts()) })
+        self.flush_at(&unsafe { Registered::new(self.last, self.counts()) })
+    }
+
+    /// Makes everything up to a timestamp durable, if the store owns files.
+    ///
+    /// # Errors
+    /// The store could not be read or written.
+    pub fn flush_at(&self, at: &Registered) -> Result<(), EngineError> {
+        let Some(durable) = self.engine.durable() else { return Ok(()) };
+        durable.flush(at, &self.live())
+    }
+
+    /// The timestamps of the open snapshots.
+    fn live(&self) -> LiveTimestamps {
+        let mut live: Vec<CommitTimestamp> =
+            self.snapshots.iter().map(|snapshot| snapshot.token.at()).collect();
+        live.dedup();
+        // SAFETY: all registered timestamps are there, and the next will be `last` or above.
+        unsafe { LiveTimestamps::as_of(live, self.last) }
     }
 
     /// The counts of the engine, and the number of vertices.
@@ -229,11 +246,7 @@ impl<T: Tested> Pipeline<T> {
     /// # Errors
     /// The store could not be read or written.
     pub fn try_reclaim(&self, budget_bytes: usize, busy: u32) -> Result<Reclaimed, EngineError> {
-        let mut live: Vec<CommitTimestamp> =
-            self.snapshots.iter().map(|snapshot| snapshot.token.at()).collect();
-        live.dedup();
-        // SAFETY: all registered timestamps are there, and the next will be `last` or above.
-        let live = unsafe { LiveTimestamps::as_of(live, self.last) };
+        let live = self.live();
         let units = Units { busy, counts: self.counts() };
         let before = self.engine.memory();
         let MaintenanceProgress { reclaimed, .. } = self.engine.maintain(&live, &units, budget_bytes)?;

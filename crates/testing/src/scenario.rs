@@ -127,21 +127,24 @@ impl<T: Tested> Graph<T> {
     pub fn flush(self: &Arc<Self>) {
         if let Some(durable) = self.engine.durable() {
             let snapshot = self.open();
-            durable.flush(&snapshot.token).expect("no file fails");
+            durable.flush(&snapshot.token, &self.live()).expect("no file fails");
             assert_eq!(durable.durable_through(), snapshot.token.at());
         }
     }
 
     /// Frees all garbage.
     pub fn reclaim(&self) {
+        self.engine.maintain(&self.live(), self, usize::MAX).expect("no file fails");
+    }
+
+    /// The timestamps of the open snapshots.
+    fn live(&self) -> LiveTimestamps {
         let state = self.state.lock();
         let mut live: Vec<CommitTimestamp> = state.registered.iter().map(|(at, _)| *at).collect();
         live.dedup();
         // SAFETY: contains all registered timestamps, and a reader that registers from now on gets
         // `last` or later.
-        let live = unsafe { LiveTimestamps::as_of(live, state.last) };
-        drop(state);
-        self.engine.maintain(&live, self, usize::MAX).expect("no file fails");
+        unsafe { LiveTimestamps::as_of(live, state.last) }
     }
 
     /// Checks that everything superseded can be freed once there are no readers.

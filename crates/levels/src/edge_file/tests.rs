@@ -231,8 +231,9 @@ fn records_come_back_or_are_damaged() {
     files.create_directory().unwrap();
     let mut writer = EdgeFileWriter::create(&files, NAME, ColumnType::Record).unwrap();
     // The first record is longer than what ends a block.
-    let record =
-        |neighbor: u32| (!neighbor.is_multiple_of(7)).then(|| vec![neighbor as u8; 500 / (neighbor as usize + 1)]);
+    let record = |neighbor: u32| {
+        (!neighbor.is_multiple_of(7)).then(|| vec![neighbor as u8; 500 / (neighbor as usize + 1)])
+    };
     for neighbor in 1..60 {
         let mut records = Vec::new();
         let value = record(neighbor).map(|record| crate::records::put_record(&mut records, &record));

@@ -32,7 +32,8 @@ impl<E: Engine> Store<E> {
         self.check_writable()?;
         self.settle_read(at.at(), Durability::Sync)?;
         let _one = self.maintenance.flushing.lock();
-        Ok(durable.flush(at)?)
+        let (live, _) = self.sequencer.live();
+        Ok(durable.flush(at, &live)?)
     }
 
     /// Flushes the newest state to the engine's files, if it has its own. No locks are held.

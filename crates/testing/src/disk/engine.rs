@@ -240,7 +240,8 @@ impl Durable for DiskEngine {
         Ok(self.counts.clone())
     }
 
-    fn flush(&self, at: &Registered) -> Result<(), EngineError> {
+    /// Writes all versions, needed or not: the next merge drops the others.
+    fn flush(&self, at: &Registered, _live: &LiveTimestamps) -> Result<(), EngineError> {
         let mut work = self.work.lock();
         if at.at() <= self.durable_through() {
             return Ok(());
