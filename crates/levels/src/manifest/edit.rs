@@ -5,7 +5,8 @@ use crate::edge_file::EdgeFile;
 use hedgerow_encoding::DecodeError;
 use hedgerow_encoding::wire::{Reader, put_varint};
 use hedgerow_log::files::FileSystem;
-use hedgerow_model::{ColumnType, CommitTimestamp};
+use hedgerow_model::{ColumnType, CommitTimestamp, Counts, CountsBeside, LabelId};
+use hedgerow_sync::Arc;
 use std::collections::BTreeMap;
 
 /// The lowest level that there can be.
@@ -55,8 +56,8 @@ pub struct LevelState {
     pub files: BTreeMap<u64, FileEntry>,
     /// The files have everything up to this commit, and nothing after it.
     pub durable_through: CommitTimestamp,
-    /// Greater than every vertex id at that commit.
-    pub vertex_bound: u32,
+    /// The size of the graph at that commit.
+    pub counts: Counts,
 }
 
 impl LevelState {
@@ -66,7 +67,7 @@ impl LevelState {
         }
         self.files.extend(edit.added.iter().map(|file| (file.number, *file)));
         self.durable_through = edit.durable_through;
-        self.vertex_bound = edit.vertex_bound;
+        self.counts = edit.counts.clone();
     }
 
     /// The edit that leads from the empty state to this one.
@@ -75,15 +76,17 @@ impl LevelState {
             added: self.files.values().copied().collect(),
             removed: Vec::new(),
             durable_through: self.durable_through,
-            vertex_bound: self.vertex_bound,
+            counts: self.counts.clone(),
         }
     }
 }
 
 /// A change of the state: a flush adds files and advances the commit, a compaction replaces files.
 ///
-/// Encoded as variable-length numbers: the commit, the vertex bound, the number of added files, of
-/// each its number, adjacency, level and bytes, the number of removed files, the number of each.
+/// Encoded as variable-length numbers: the commit; the vertex bound, the number of vertices, the number
+/// of labels, of each its edges, how many of them are uncertain, and its parallel edges; the number of
+/// added files, of each its number, adjacency, level and bytes; the number of removed files, the
+/// number of each.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Edit {
     /// Files that are new.
@@ -92,27 +95,29 @@ pub struct Edit {
     pub removed: Vec<u64>,
     /// The commit through which the files are complete from now on.
     pub durable_through: CommitTimestamp,
-    /// The vertex bound from now on.
-    pub vertex_bound: u32,
+    /// The size of the graph at that commit.
+    pub counts: Counts,
 }
 
 impl Edit {
     pub(super) fn encode(&self) -> Vec<u8> {
         let mut bytes = Vec::new();
-        let head = [self.durable_through.0, u64::from(self.vertex_bound), self.added.len() as u64];
+        put_varint(&mut bytes, self.durable_through.0);
+        put_counts(&mut bytes, &self.counts);
         let added = self
             .added
             .iter()
             .flat_map(|file| [file.number, u64::from(file.adjacency), u64::from(file.level), file.bytes]);
         let removed = std::iter::once(self.removed.len() as u64).chain(self.removed.iter().copied());
-        head.into_iter().chain(added).chain(removed).for_each(|number| put_varint(&mut bytes, number));
+        put_varint(&mut bytes, self.added.len() as u64);
+        added.chain(removed).for_each(|number| put_varint(&mut bytes, number));
         bytes
     }
 
     /// The edit in these bytes, and their number.
     pub(super) fn decode(bytes: &mut Reader<'_>) -> Result<(Self, usize), DecodeError> {
         let durable_through = CommitTimestamp(bytes.varint()?);
-        let vertex_bound = small(bytes)?;
+        let counts = read_counts(bytes)?;
         let file = |bytes: &mut Reader<'_>| {
             let (number, adjacency, level) = (bytes.varint()?, small(bytes)?, small(bytes)?);
             if level > MAX_LEVEL {
@@ -123,8 +128,39 @@ impl Edit {
         let added = (0..bytes.count()?).map(|_| file(bytes)).collect::<Result<_, _>>()?;
         let removed = (0..bytes.count()?).map(|_| bytes.varint()).collect::<Result<_, _>>()?;
         bytes.end()?;
-        Ok((Edit { added, removed, durable_through, vertex_bound }, bytes.position()))
+        Ok((Edit { added, removed, durable_through, counts }, bytes.position()))
     }
+}
+
+fn put_counts(bytes: &mut Vec<u8>, counts: &Counts) {
+    let labels = counts.edges.len().max(counts.beside.as_ref().map_or(0, |beside| beside.len()));
+    let head = [u64::from(counts.vertex_bound), counts.vertices, labels as u64];
+    let of_labels = (0..labels).flat_map(|label| {
+        // The catalog checked that its labels fit in 16 bits.
+        let CountsBeside { parallel, uncertain } = counts.beside_of(LabelId(label as u16));
+        [counts.edges.get(label).copied().unwrap_or(0), uncertain, parallel]
+    });
+    head.into_iter().chain(of_labels).for_each(|number| put_varint(bytes, number));
+}
+
+fn read_counts(bytes: &mut Reader<'_>) -> Result<Counts, DecodeError> {
+    let mut counts = Counts { vertex_bound: small(bytes)?, vertices: count(bytes)?, ..Counts::default() };
+    let mut beside = Vec::new();
+    for _ in 0..bytes.count()? {
+        counts.edges.push(count(bytes)?);
+        let uncertain = count(bytes)?;
+        beside.push(CountsBeside { parallel: count(bytes)?, uncertain });
+    }
+    if beside.iter().any(|beside| *beside != CountsBeside::default()) {
+        counts.beside = Some(Arc::new(beside));
+    }
+    Ok(counts)
+}
+
+/// A number of things, which can grow without an overflow.
+fn count(bytes: &mut Reader<'_>) -> Result<u64, DecodeError> {
+    let number = bytes.varint()?;
+    if number < 1 << 56 { Ok(number) } else { Err(bytes.error("a count that is too large")) }
 }
 
 /// A number below 2^32.

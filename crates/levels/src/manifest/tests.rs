@@ -1,5 +1,5 @@
 use super::*;
-use hedgerow_model::CommitTimestamp;
+use hedgerow_model::{CommitTimestamp, Counts, DeferredOutcome, EdgeOutcome, LabelId, ParallelOutcome};
 use hedgerow_testing::simulated::{Fault, FaultKind, SimulatedFiles, Survival};
 use proptest::prelude::*;
 
@@ -25,12 +25,22 @@ fn step(files: &SimulatedFiles, manifest: &mut Manifest, step: u64) -> Result<()
     manifest.apply(&edit(step))
 }
 
+fn counts(step: u64) -> Counts {
+    let mut counts = Counts { vertex_bound: step as u32, vertices: step / 2, ..Counts::default() };
+    counts.add(&[EdgeOutcome { label: LabelId(0), added: step, removed: 0 }]);
+    if step.is_multiple_of(2) {
+        counts.add_deferred(&[DeferredOutcome { label: LabelId(2), puts: 2 * step, deletions: step }]);
+        counts.add_parallel(&[ParallelOutcome { label: LabelId(2), net: 7 }]);
+    }
+    counts
+}
+
 fn edit(step: u64) -> Edit {
     Edit {
         added: vec![FileEntry { number: step, adjacency: 1, level: step as u32 % 4, bytes: 8 }],
         removed: if step.is_multiple_of(3) { vec![step - 1] } else { Vec::new() },
         durable_through: CommitTimestamp(step * 10),
-        vertex_bound: step as u32,
+        counts: counts(step),
     }
 }
 

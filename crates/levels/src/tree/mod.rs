@@ -20,7 +20,7 @@ use crate::manifest::{Edit, FileEntry, Manifest};
 use crate::merge::{Retention, VersionSource, merge};
 use hedgerow_log::files::FileSystem;
 use hedgerow_model::token::LiveTimestamps;
-use hedgerow_model::{ColumnType, CommitTimestamp, EngineError, ReadError, VertexId};
+use hedgerow_model::{ColumnType, CommitTimestamp, Counts, EngineError, ReadError, VertexId};
 use hedgerow_sync::{Arc, Mutex};
 
 /// Sizes of levels and files.
@@ -86,8 +86,8 @@ struct Edits {
 pub struct FlushPart<S> {
     /// The number of the adjacency, another one in each part.
     pub adjacency: u32,
-    /// All changes since the last flush.
-    pub source: S,
+    /// All changes since the last flush, the newest source first, as [`merge`] takes them.
+    pub sources: Vec<S>,
 }
 
 impl LevelTree {
@@ -115,7 +115,8 @@ impl LevelTree {
     }
 
     /// Writes the changes up to a commit to level 0, durably. `live` says which of their versions are
-    /// needed; `vertex_bound` is that at the commit, which is not before that of the last flush.
+    /// needed; `counts` is the size of the graph at the commit, which is not before that of the last
+    /// flush.
     ///
     /// # Errors
     /// A file could not be written, or a source not be read. Views read what they read before; but if
@@ -125,14 +126,14 @@ impl LevelTree {
         parts: Vec<FlushPart<S>>,
         live: &LiveTimestamps,
         durable_through: CommitTimestamp,
-        vertex_bound: u32,
+        counts: &Counts,
     ) -> Result<(), EngineError> {
         let _one_at_a_time = self.flushing.lock();
         let retention = Retention { live, is_lowest: false };
         let mut added: Vec<Arc<OpenFile>> = Vec::new();
-        for FlushPart { adjacency, source } in parts {
+        for FlushPart { adjacency, sources } in parts {
             let target = Target { adjacency, level: 0, segment_bytes: u64::MAX };
-            match self.write(target, vec![source], retention) {
+            match self.write(target, sources, retention) {
                 Ok(written) => added.extend(written),
                 Err(error) => {
                     added.iter().for_each(|file| file.remove_when_unread());
@@ -140,7 +141,7 @@ impl LevelTree {
                 }
             }
         }
-        self.install(added, &[], Some((durable_through, vertex_bound)))
+        self.install(added, &[], Some((durable_through, counts)))
     }
 
     /// Merges sources into new files. Leaves none behind if that fails.
@@ -204,22 +205,22 @@ impl LevelTree {
     }
 
     /// Replaces files durably, and for later views. A flush also advances the commit through which the
-    /// files are complete, and the vertex bound.
+    /// files are complete, and the size of the graph.
     fn install(
         &self,
         added: Vec<Arc<OpenFile>>,
         removed: &[Arc<OpenFile>],
-        flushed: Option<(CommitTimestamp, u32)>,
+        flushed: Option<(CommitTimestamp, &Counts)>,
     ) -> Result<(), EngineError> {
         let mut edits = self.edits.lock();
         let state = edits.manifest.state();
-        let (durable_through, vertex_bound) = flushed.unwrap_or((state.durable_through, state.vertex_bound));
+        let (durable_through, counts) = flushed.unwrap_or((state.durable_through, &state.counts));
         debug_assert!(durable_through >= state.durable_through, "a flush must not go back");
         let edit = Edit {
             added: added.iter().map(|file| file.entry).collect(),
             removed: removed.iter().map(|file| file.entry.number).collect(),
             durable_through,
-            vertex_bound,
+            counts: counts.clone(),
         };
         if let Err(error) = edits.manifest.apply(&edit) {
             edits.doubtful.extend(added);

@@ -5,7 +5,7 @@ use crate::edge_file::EdgeFile;
 use crate::manifest::{FileEntry, LevelState};
 use crate::merged_row::MergedRow;
 use hedgerow_log::files::FileSystem;
-use hedgerow_model::{ColumnType, CommitTimestamp, ReadError, VertexId};
+use hedgerow_model::{ColumnType, CommitTimestamp, Counts, ReadError, VertexId};
 use hedgerow_sync::Arc;
 use hedgerow_sync::atomic::{AtomicBool, Ordering};
 use std::ops::Range;
@@ -65,7 +65,7 @@ pub struct LevelSet {
     /// By adjacency, level and owner; on level 0 by number, the newest first.
     files: Vec<Vec<Vec<Arc<OpenFile>>>>,
     durable_through: CommitTimestamp,
-    vertex_bound: u32,
+    counts: Counts,
 }
 
 impl LevelSet {
@@ -88,10 +88,10 @@ impl LevelSet {
         removed: &[Arc<OpenFile>],
         state: &LevelState,
     ) -> LevelSet {
-        let LevelState { durable_through, vertex_bound, .. } = *state;
         let is_kept =
             |file: &&Arc<OpenFile>| removed.iter().all(|removed| removed.entry.number != file.entry.number);
-        let mut set = LevelSet { files: Vec::new(), durable_through, vertex_bound };
+        let (durable_through, counts) = (state.durable_through, state.counts.clone());
+        let mut set = LevelSet { files: Vec::new(), durable_through, counts };
         for file in self.files.iter().flatten().flatten().filter(is_kept).chain(added) {
             let FileEntry { adjacency, level, .. } = file.entry;
             let levels = at(&mut set.files, adjacency);
@@ -114,10 +114,10 @@ impl LevelSet {
         self.durable_through
     }
 
-    /// Greater than every vertex id at that commit. O(1).
+    /// The size of the graph at that commit. O(1).
     #[must_use]
-    pub fn vertex_bound(&self) -> u32 {
-        self.vertex_bound
+    pub fn counts(&self) -> &Counts {
+        &self.counts
     }
 
     /// The files of an adjacency on each level: on level 0 the newest first, else by owner. O(1).

@@ -100,10 +100,10 @@ impl Graph {
                     (*owner, *neighbor, Version { at: CommitTimestamp(*at), value: *value })
                 })
             });
-            FlushPart { adjacency, source: Recent { adjacency, versions: versions.collect() } }
+            FlushPart { adjacency, sources: vec![Recent { adjacency, versions: versions.collect() }] }
         };
         let parts = (0..COLUMNS.len() as u32).map(recent).collect();
-        self.tree.flush(parts, &live, CommitTimestamp(self.now), 100)?;
+        self.tree.flush(parts, &live, CommitTimestamp(self.now), &Counts::default())?;
         self.flushed = self.now;
         Ok(())
     }
