@@ -5,7 +5,7 @@ use crate::edge_file::EdgeFile;
 use hedgerow_encoding::DecodeError;
 use hedgerow_encoding::wire::{Reader, put_varint};
 use hedgerow_log::files::FileSystem;
-use hedgerow_model::{ColumnType, CommitTimestamp, Counts, CountsBeside, LabelId};
+use hedgerow_model::{ColumnType, CommitTimestamp, Counts, CountsBeside, EngineError, LabelId, WriteError};
 use hedgerow_sync::Arc;
 use std::collections::BTreeMap;
 
@@ -39,13 +39,20 @@ impl FileEntry {
         if kind == "edges" || kind == "records" { number.parse().ok() } else { None }
     }
 
-    /// Removes an edge file and its records. What cannot be removed now is removed when the store is
-    /// opened for writing.
-    pub(crate) fn remove(files: &dyn FileSystem, name: &str, column: ColumnType) {
-        let _ = files.remove(name);
-        if column == ColumnType::Record {
-            let _ = files.remove(&EdgeFile::records_name(name));
+    /// Removes the file, if it is there, and that with its records.
+    ///
+    /// # Errors
+    /// A file could not be removed.
+    pub(crate) fn remove(&self, files: &dyn FileSystem, column: ColumnType) -> Result<(), EngineError> {
+        let name = FileEntry::name_of(self.number);
+        let records = (column == ColumnType::Record).then(|| EdgeFile::records_name(&name));
+        for name in [Some(name), records].into_iter().flatten() {
+            match files.remove(&name) {
+                Err(error) if !error.is_not_found() => return Err(WriteError::new(name, error).into()),
+                _ => {}
+            }
         }
+        Ok(())
     }
 }
 

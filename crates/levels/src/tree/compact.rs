@@ -46,12 +46,12 @@ impl LevelTree {
     }
 
     /// Merges the files of one level that has more than it should into the next one; false if there
-    /// is none. Views read the files before it or after it, which have the same content.
+    /// is none, or another thread is at it. Views read the files before it or after it, which have the same content.
     ///
     /// # Errors
     /// A file could not be read or written. Views read what they read before.
     pub fn compact(&self, live: &LiveTimestamps) -> Result<bool, EngineError> {
-        let mut rounds = self.compacting.lock();
+        let Some(mut rounds) = self.compacting.try_lock() else { return Ok(false) };
         let current = self.current();
         let adjacencies = self.options.columns.len() as u32;
         for adjacency in (0..adjacencies).map(|number| (rounds.adjacency + number) % adjacencies) {

@@ -80,6 +80,8 @@ struct Edits {
     /// Files of edits that failed, which may be in the manifest or not. They stay until the next
     /// edit succeeds.
     doubtful: Vec<Arc<OpenFile>>,
+    /// Files that are in the manifest no longer. They stay until no view reads them.
+    replaced: Vec<Arc<OpenFile>>,
 }
 
 /// The changes of one adjacency for a flush.
@@ -104,7 +106,7 @@ impl LevelTree {
             manifest.begin_edits()?;
         }
         let (flushing, compacting) = (Mutex::default(), Mutex::new(Rounds::of(options.columns.len())));
-        let edits = Mutex::new(Edits { manifest, next_file, doubtful: Vec::new() });
+        let edits = Mutex::new(Edits { manifest, next_file, doubtful: Vec::new(), replaced: Vec::new() });
         Ok(LevelTree { files, options, flushing, compacting, edits, current: Mutex::new(Arc::new(set)) })
     }
 
@@ -112,6 +114,23 @@ impl LevelTree {
     #[must_use]
     pub fn current(&self) -> Arc<LevelSet> {
         Arc::clone(&self.current.lock())
+    }
+
+    /// Removes the files that were replaced and that no view reads any more. Returns their number.
+    /// O(replaced files).
+    ///
+    /// # Errors
+    /// A file could not be removed. It is tried again later.
+    pub fn remove_unread(&self) -> Result<usize, EngineError> {
+        let mut edits = self.edits.lock();
+        let mut removed = 0;
+        // Only sets that were current before can have these files, and nothing else gets them.
+        while let Some(unread) = edits.replaced.iter().position(|file| Arc::strong_count(file) == 1) {
+            edits.replaced[unread].entry.remove(&*self.files, edits.replaced[unread].edges.column())?;
+            edits.replaced.swap_remove(unread);
+            removed += 1;
+        }
+        Ok(removed)
     }
 
     /// Writes the changes up to a commit to level 0, durably. `live` says which of their versions are
@@ -136,7 +155,7 @@ impl LevelTree {
             match self.write(target, sources, retention) {
                 Ok(written) => added.extend(written),
                 Err(error) => {
-                    added.iter().for_each(|file| file.remove_when_unread());
+                    self.edits.lock().replaced.extend(added);
                     return Err(error);
                 }
             }
@@ -175,28 +194,27 @@ impl LevelTree {
             }
             Err(error) => {
                 // What cannot be removed now is removed when the store is opened for writing.
-                created.iter().for_each(|name| FileEntry::remove(&*self.files, name, column));
+                created.iter().for_each(|file| drop(file.remove(&*self.files, column)));
                 Err(error)
             }
         }
     }
 
-    /// Creates the next file, and notes its name in `created`.
+    /// Creates the next file, and notes it in `created`.
     fn create(
         &self,
         target: Target,
         column: ColumnType,
-        created: &mut Vec<String>,
+        created: &mut Vec<FileEntry>,
     ) -> Result<(FileEntry, EdgeFileWriter), EngineError> {
         let Target { adjacency, level, .. } = target;
         let mut edits = self.edits.lock();
         let number = edits.next_file;
         edits.next_file += 1;
         drop(edits);
-        let name = FileEntry::name_of(number);
-        let writer = EdgeFileWriter::create(&*self.files, &name, column);
-        created.push(name);
-        Ok((FileEntry { number, adjacency, level, bytes: 0 }, writer?))
+        let entry = FileEntry { number, adjacency, level, bytes: 0 };
+        created.push(entry);
+        Ok((entry, EdgeFileWriter::create(&*self.files, &FileEntry::name_of(number), column)?))
     }
 
     fn finish(&self, (entry, writer): (FileEntry, EdgeFileWriter)) -> Result<Arc<OpenFile>, EngineError> {
@@ -229,8 +247,8 @@ impl LevelTree {
         let mut current = self.current.lock();
         *current = Arc::new(current.after(&added, removed, edits.manifest.state()));
         drop(current);
-        let replaced = edits.doubtful.drain(..).chain(removed.iter().cloned());
-        replaced.for_each(|file| file.remove_when_unread());
+        let doubtful = std::mem::take(&mut edits.doubtful);
+        edits.replaced.extend(doubtful.into_iter().chain(removed.iter().cloned()));
         Ok(())
     }
 

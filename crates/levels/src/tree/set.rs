@@ -7,16 +7,13 @@ use crate::merged_row::MergedRow;
 use hedgerow_log::files::FileSystem;
 use hedgerow_model::{ColumnType, CommitTimestamp, Counts, ReadError, VertexId};
 use hedgerow_sync::Arc;
-use hedgerow_sync::atomic::{AtomicBool, Ordering};
 use std::ops::Range;
 
-/// An edge file of a level. It is removed with the last view that reads it, once it is replaced.
+/// An edge file of a level.
 #[derive(Debug)]
 pub struct OpenFile {
     pub(super) entry: FileEntry,
     pub(super) edges: EdgeFile,
-    files: Arc<dyn FileSystem>,
-    is_replaced: AtomicBool,
 }
 
 impl OpenFile {
@@ -26,7 +23,7 @@ impl OpenFile {
         column: ColumnType,
     ) -> Result<Self, ReadError> {
         let edges = EdgeFile::open(&**files, &FileEntry::name_of(entry.number), column)?;
-        Ok(OpenFile { entry, edges, files: Arc::clone(files), is_replaced: AtomicBool::new(false) })
+        Ok(OpenFile { entry, edges })
     }
 
     /// The file, as the manifest lists it.
@@ -44,18 +41,6 @@ impl OpenFile {
     /// The owners that the file has edges of, or may have.
     pub(super) fn owners(&self) -> Range<u32> {
         self.edges.owners().map_or(0..0, |(first, last)| first.get()..last.get() + 1)
-    }
-
-    pub(super) fn remove_when_unread(&self) {
-        self.is_replaced.store(true, Ordering::Relaxed);
-    }
-}
-
-impl Drop for OpenFile {
-    fn drop(&mut self) {
-        if self.is_replaced.load(Ordering::Relaxed) {
-            FileEntry::remove(&*self.files, &FileEntry::name_of(self.entry.number), self.edges.column());
-        }
     }
 }
 
