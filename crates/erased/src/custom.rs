@@ -32,6 +32,8 @@ pub struct EngineOptions {
     pub topology: Topology,
     /// The labels, and what their edges carry.
     pub catalog: Catalog,
+    /// Bytes of memory that an engine with files of its own may take; `None` if it decides that.
+    pub memory_budget: Option<usize>,
 }
 
 impl PartialEq for CustomEngine {

@@ -116,9 +116,11 @@ impl Error {
             | Reason::ChangedType
             | Reason::NoCommitOrderOfStaged
             | Reason::OtherOption(_) => ErrorKind::InvalidInput,
-            Reason::NoScratch(_) | Reason::NotCompiled(_) | Reason::Threads(_) | Reason::DeletesDeclared => {
-                ErrorKind::Unsupported
-            }
+            Reason::NoScratch(_)
+            | Reason::NoMemoryBudget(_)
+            | Reason::NotCompiled(_)
+            | Reason::Threads(_)
+            | Reason::DeletesDeclared => ErrorKind::Unsupported,
             #[cfg(feature = "custom-engines")]
             Reason::NeedsStore(_) => ErrorKind::Unsupported,
             Reason::Random(_) | Reason::NoScratchFile(_) => ErrorKind::Storage,
@@ -260,6 +262,10 @@ pub(crate) enum Reason {
         "the engine {0:?} keeps edges in memory only; leave the scratch directory out, or make or open the graph with the engine `tel`"
     )]
     NoScratch(&'static str),
+    #[error(
+        "the engine {0:?} keeps all edges in memory; leave the memory budget out, or make the graph with the engine `lsm`"
+    )]
+    NoMemoryBudget(&'static str),
     #[allow(dead_code, reason = "only the engine `tel` has scratch files")]
     #[error(transparent)]
     NoScratchFile(Box<NoScratchFile>),

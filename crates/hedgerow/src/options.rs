@@ -21,6 +21,10 @@ pub enum EngineKind {
     /// In memory, or in a file that is mapped into it: a log of versioned edges per vertex, lock-free readers, neighbors in the order of their insertion
     /// (LiveGraph, PVLDB 13(7), 2020). Needs the feature `tel`.
     Tel,
+    /// On disk, for graphs larger than memory: recent changes in memory over sorted levels of edge
+    /// files, which are compacted in the background (LSMGraph, SIGMOD 2024). Needs the feature
+    /// `lsm`, and a store: [`GraphOptions::create`].
+    Lsm,
     /// An engine of another crate, behind virtual calls. Needs the feature `custom-engines`.
     #[cfg(feature = "custom-engines")]
     Custom(&'static CustomEngine),
@@ -46,6 +50,7 @@ impl EngineKind {
         match self {
             EngineKind::Rapid => "rapid",
             EngineKind::Tel => "tel",
+            EngineKind::Lsm => "lsm",
             #[cfg(feature = "custom-engines")]
             EngineKind::Custom(engine) => engine.name,
         }
@@ -55,6 +60,7 @@ impl EngineKind {
     pub(crate) fn owns_files(self) -> bool {
         match self {
             EngineKind::Rapid | EngineKind::Tel => false,
+            EngineKind::Lsm => true,
             #[cfg(feature = "custom-engines")]
             EngineKind::Custom(engine) => matches!(engine.make, Make::InFiles(_)),
         }
@@ -68,7 +74,11 @@ impl EngineKind {
 
     /// The engine that opens a store whose manifest names `name`. A store holds the same whichever engine wrote it.
     pub(crate) fn of_manifest(name: &str) -> Option<Self> {
-        if RESEARCH_ENGINES.contains(&name) { Some(EngineKind::default()) } else { name.parse().ok() }
+        if RESEARCH_ENGINES.contains(&name) {
+            return Some(EngineKind::default());
+        }
+        let engine: EngineKind = name.trim_start_matches(OWN_FILES).parse().ok()?;
+        (engine.owns_files() == name.starts_with(OWN_FILES)).then_some(engine)
     }
 }
 
@@ -88,7 +98,8 @@ impl std::str::FromStr for EngineKind {
         match name {
             "rapid" => Ok(EngineKind::Rapid),
             "tel" => Ok(EngineKind::Tel),
-            _ => Err(UnknownName::new("engine", name, &["rapid", "tel"])),
+            "lsm" => Ok(EngineKind::Lsm),
+            _ => Err(UnknownName::new("engine", name, &["rapid", "tel", "lsm"])),
         }
     }
 }
@@ -156,6 +167,8 @@ pub struct GraphOptions {
     pub(crate) access: Access,
     pub(crate) wait: Duration,
     pub(crate) memory_limit: Option<usize>,
+    pub(crate) memory_budget: Option<usize>,
+    pub(crate) preferred_engine: Option<EngineKind>,
     pub(crate) threads: Option<usize>,
     pub(crate) retries: Option<u32>,
     pub(crate) log: LogOptions,
@@ -192,6 +205,14 @@ impl GraphOptions {
     #[must_use]
     pub fn engine(mut self, engine: EngineKind) -> Self {
         self.engine = Some(engine);
+        self
+    }
+
+    /// Which engine stores the graph if none is [asked for](GraphOptions::engine): that of the store if it keeps edges in files
+    /// of its own, which no other engine opens, else this one.
+    #[must_use]
+    pub fn prefer_engine(mut self, engine: EngineKind) -> Self {
+        self.preferred_engine = Some(engine);
         self
     }
 
@@ -273,7 +294,17 @@ impl GraphOptions {
         self
     }
 
-    /// Who frees what no open snapshot sees any more: writers, if not set.
+    /// Bytes of memory that an engine with files of its own, as [`Lsm`](EngineKind::Lsm), uses for edges that are in
+    /// no file yet: 64 MiB, if not set. Commits wait while it is full. A graph of another engine is refused as
+    /// [`Unsupported`](crate::ErrorKind::Unsupported).
+    #[must_use]
+    pub fn memory_budget(mut self, bytes: usize) -> Self {
+        self.memory_budget = Some(bytes);
+        self
+    }
+
+    /// Who frees what no open snapshot sees any more: writers, if not set. For an engine with files of its own, always a thread in
+    /// the background, unless compaction is off.
     #[must_use]
     pub fn compaction(mut self, compaction: Compaction) -> Self {
         self.compaction = compaction;
@@ -341,7 +372,7 @@ impl GraphOptions {
             memory_limit: self.memory_limit,
             scratch_limit: self.scratch_limit,
             threads: self.threads,
-            compaction: self.compaction,
+            compaction: self.compaction_or_default(),
             history: self.history,
             clock: self.clock.clone(),
             keeps_commit_order: self.keeps_commit_order,
@@ -349,8 +380,16 @@ impl GraphOptions {
         }
     }
 
+    /// Merging files takes longer than a commit may.
+    fn compaction_or_default(&self) -> Compaction {
+        match self.compaction {
+            Compaction::ByWriters if self.engine_or_default().owns_files() => Compaction::InBackground,
+            compaction => compaction,
+        }
+    }
+
     pub(crate) fn engine_or_default(&self) -> EngineKind {
-        self.engine.unwrap_or_default()
+        self.engine.or(self.preferred_engine).unwrap_or_default()
     }
 
     pub(crate) fn retries_or_default(&self) -> u32 {

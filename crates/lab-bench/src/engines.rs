@@ -19,7 +19,7 @@ static ERASED_TEL: CustomEngine = CustomEngine {
     make: Make::InMemory(|options| ErasedEngine::new(Tel::new(of(options)))),
 };
 
-fn of(EngineOptions { topology, catalog }: EngineOptions) -> SubgraphOptions {
+fn of(EngineOptions { topology, catalog, .. }: EngineOptions) -> SubgraphOptions {
     SubgraphOptions { topology, catalog }
 }
 

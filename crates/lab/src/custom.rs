@@ -44,10 +44,10 @@ pub static CLUSTERED_ART: CustomEngine = CustomEngine {
     make: Make::InMemory(|options| ErasedEngine::new(ClusteredArtGraph::new(subgraphs(options)))),
 };
 
-fn fine_grained<E: Entries>(EngineOptions { topology, catalog }: EngineOptions) -> ErasedEngine {
+fn fine_grained<E: Entries>(EngineOptions { topology, catalog, .. }: EngineOptions) -> ErasedEngine {
     ErasedEngine::new(FineGrained::<E>::new(FineGrainedOptions { topology, catalog }))
 }
 
-fn subgraphs(EngineOptions { topology, catalog }: EngineOptions) -> SubgraphOptions {
+fn subgraphs(EngineOptions { topology, catalog, .. }: EngineOptions) -> SubgraphOptions {
     SubgraphOptions { topology, catalog }
 }

@@ -24,6 +24,12 @@ pub trait Durable {
     /// A file could not be read.
     fn counts(&self) -> Result<Counts, EngineError>;
 
+    /// Whether a [flush](Durable::flush) should begin, before commits have to wait for one. Then also
+    /// [`Engine::is_maintenance_due`](crate::Engine::is_maintenance_due). O(1).
+    fn is_flush_due(&self) -> bool {
+        false
+    }
+
     /// Makes everything up to `at` durable, and nothing later: the caller has ensured that the log
     /// is durable up to there, perhaps no further. Afterwards
     /// [`durable_through`](Durable::durable_through) returns `at`. Versions that no timestamp in

@@ -4,7 +4,7 @@ use crate::compactor::CompactorStep;
 use crate::error::Error;
 use crate::settings::Compaction;
 use crate::store::Store;
-use hedgerow_model::{Engine, MaintenanceProgress, Reclaimed, UnitLocks};
+use hedgerow_model::{Durable, Engine, MaintenanceProgress, Reclaimed, UnitLocks};
 use hedgerow_sequencer::{PendingReclaim, ReclaimLocks};
 use hedgerow_sync::atomic::Ordering;
 use hedgerow_sync::epoch;
@@ -118,7 +118,7 @@ impl<E: Engine> Store<E> {
         if !is_worthwhile || self.sequencer.is_poisoned() {
             return CompactorStep::Done;
         }
-        match self.maintain(STEP_BUDGET_BYTES) {
+        match self.flush_if_due().and_then(|()| self.maintain(STEP_BUDGET_BYTES)) {
             Ok(MaintenanceProgress { reclaimed: Reclaimed { more: false, .. }, .. }) => CompactorStep::Done,
             Ok(MaintenanceProgress { advanced: false, .. }) => CompactorStep::Held,
             Ok(_) => CompactorStep::More,
@@ -126,6 +126,14 @@ impl<E: Engine> Store<E> {
                 self.maintenance.failed.lock().get_or_insert(failed);
                 CompactorStep::Done
             }
+        }
+    }
+
+    /// Flushes the newest state if the engine asks for it. No locks are held.
+    fn flush_if_due(&self) -> Result<(), Error> {
+        match self.engine.durable().is_some_and(Durable::is_flush_due) && self.may_maintain() {
+            true => self.flush_newest(),
+            false => Ok(()),
         }
     }
 

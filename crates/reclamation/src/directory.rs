@@ -25,6 +25,9 @@ impl<T, const LISTS: usize, const LIST: usize, const SEGMENT: usize> Default
 impl<T: Default, const LISTS: usize, const LIST: usize, const SEGMENT: usize>
     Directory<T, LISTS, LIST, SEGMENT>
 {
+    /// Heap bytes of a directory without entries.
+    pub const EMPTY_BYTES: usize = size_of::<[OnceLock<Box<List<T, LIST, SEGMENT>>>; LISTS]>();
+
     const LIST_BYTES: usize = size_of::<List<T, LIST, SEGMENT>>();
     const SEGMENT_BYTES: usize = size_of::<[T; SEGMENT]>();
 

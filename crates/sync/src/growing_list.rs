@@ -81,6 +81,12 @@ impl<T, F: Deref<Target = [T]>> GrowingList<T, F> {
         self.first.len() + self.appended.get().map_or(0, |appended| appended.len())
     }
 
+    /// Heap bytes of the appended entries and their table, without what the entries own. Exact unless
+    /// another thread appends. O(1).
+    pub fn appended_bytes(&self) -> usize {
+        self.appended.get().map_or(0, |appended| size_of_val(&**appended) + appended.chunk_bytes())
+    }
+
     /// Whether there are no entries. O(1).
     #[inline]
     pub fn is_empty(&self) -> bool {
@@ -110,6 +116,11 @@ impl<T> Appended<T> {
 
     fn len(&self) -> usize {
         self.length.load(Ordering::Acquire)
+    }
+
+    fn chunk_bytes(&self) -> usize {
+        let last = self.len().checked_sub(1).map(|number| Self::place(number).0);
+        last.map_or(0, |last| FIRST_CHUNK * ((2 << last) - 1) * size_of::<OnceLock<T>>())
     }
 
     fn iter(&self) -> impl Iterator<Item = &T> {

@@ -17,6 +17,13 @@ type Inner<T> = shuttle::sync::RwLock<T>;
 #[derive(Debug, Default)]
 pub struct RwLock<T>(Inner<T>);
 
+impl<T> RwLock<T> {
+    /// A lock that is not held.
+    pub fn new(value: T) -> Self {
+        RwLock(Inner::new(value))
+    }
+}
+
 #[cfg(not(hedgerow_shuttle))]
 impl<T> RwLock<T> {
     /// Waits until no writer holds the lock, then shares it.

@@ -60,7 +60,7 @@ impl TestedDurable for NamedDisk {
         catalog: Catalog,
     ) -> Result<ErasedEngine, EngineError> {
         let Make::InFiles(make) = DISK.make else { panic!("{DISK:?} owns files") };
-        make(files, EngineOptions { topology, catalog })
+        make(files, EngineOptions { topology, catalog, memory_budget: None })
     }
 }
 

@@ -102,7 +102,7 @@ fn options_of(made_with: &StoreOptions, labels: &str, vertex_properties: Option<
         Topology::DirectedWithReverse => options.push("--reverse"),
         Topology::Undirected => options.push("--undirected"),
     }
-    let engine: EngineKind = made_with.engine.parse().unwrap_or_default();
+    let engine: EngineKind = made_with.engine.trim_start_matches("files:").parse().unwrap_or_default();
     if engine != EngineKind::default() {
         options.extend(["--engine", engine.name()]);
     }

@@ -12,6 +12,10 @@ pub struct MemoryArgs {
     /// is an error
     #[arg(long, value_name = "SIZE", value_parser = size)]
     pub memory_limit: Option<ByteSize>,
+    /// The memory that the engine lsm uses for edges that are in no file yet, for example 256MiB
+    /// [default: 64MiB]
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    pub memory: Option<ByteSize>,
     /// Keep the edges of the graph in a file in this directory, for graphs larger than memory, with
     /// the engine tel; the file disappears afterwards
     #[arg(long, value_name = "DIR")]
@@ -28,12 +32,14 @@ impl MemoryArgs {
         let in_file = self.scratch.as_ref().map(|_| EngineKind::Tel);
         let options = self.engine.or(in_file).into_iter().fold(options, GraphOptions::engine);
         let options = self.scratch.iter().fold(options, GraphOptions::scratch);
-        match self.memory_limit {
-            // A limit beyond the address space is no limit.
-            Some(limit) => options.memory_limit(usize::try_from(limit.as_u64()).unwrap_or(usize::MAX)),
-            None => options,
-        }
+        let options = self.memory.into_iter().map(bytes).fold(options, GraphOptions::memory_budget);
+        self.memory_limit.into_iter().map(bytes).fold(options, GraphOptions::memory_limit)
     }
+}
+
+/// The number of bytes; a size beyond the address space is no limit.
+fn bytes(size: ByteSize) -> usize {
+    usize::try_from(size.as_u64()).unwrap_or(usize::MAX)
 }
 
 fn size(text: &str) -> Result<ByteSize, String> {

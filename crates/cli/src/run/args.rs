@@ -251,7 +251,8 @@ pub struct RunPlace {
 /// How a kernel runs.
 #[derive(Debug, Args)]
 pub struct RunnerArgs {
-    /// The engine that the kernel runs on; by default rapid, or tel with --scratch
+    /// The engine that the kernel runs on; by default rapid, or tel with --scratch, or lsm for a
+    /// store of that engine
     #[arg(long, value_enum)]
     pub engine: Option<EngineName>,
     /// Threads for loading and for the kernel; by default one per core
@@ -260,10 +261,14 @@ pub struct RunnerArgs {
 }
 
 impl RunPlace {
-    /// The engine that the kernel runs on.
-    pub fn engine(&self) -> EngineName {
-        let default = if self.graph.memory.scratch.is_some() { EngineName::Tel } else { EngineName::Rapid };
-        self.runner.engine.unwrap_or(default)
+    /// The engine that the kernel runs on, for a graph that this one holds.
+    pub fn engine(&self, held_by: EngineKind) -> EngineName {
+        let of_graph = match held_by {
+            EngineKind::Tel => EngineName::Tel,
+            EngineKind::Lsm => EngineName::Lsm,
+            _ => EngineName::Rapid,
+        };
+        self.runner.engine.unwrap_or(of_graph)
     }
 
     /// The memory limits of the graph, and its engine.
@@ -281,6 +286,8 @@ pub enum EngineName {
     Rapid,
     /// A snapshot in the engine tel, which keeps a log of edges per vertex
     Tel,
+    /// A snapshot in the engine lsm, which keeps edges on disk
+    Lsm,
     /// A static copy of a snapshot in compressed sparse rows
     Csr,
 }
@@ -291,6 +298,7 @@ impl EngineName {
         match self {
             EngineName::Rapid => "rapid",
             EngineName::Tel => "tel",
+            EngineName::Lsm => "lsm",
             EngineName::Csr => "csr",
         }
     }
@@ -300,6 +308,7 @@ impl EngineName {
         match self {
             EngineName::Rapid => Some(EngineKind::Rapid),
             EngineName::Tel => Some(EngineKind::Tel),
+            EngineName::Lsm => Some(EngineKind::Lsm),
             EngineName::Csr => None,
         }
     }

@@ -114,7 +114,7 @@ pub fn execute(
         from_checkpoint: graph.from_checkpoint,
         loaded: &loaded,
         label,
-        engine: run.engine(),
+        engine: run.engine(loaded.snapshot.engine()),
         threads: &threads,
     };
     compute(command, &graph, sources, output, console, interrupt)

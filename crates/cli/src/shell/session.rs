@@ -229,9 +229,10 @@ impl Session {
 
     /// The engine that a kernel runs on: the one of the open graph, or a static copy.
     fn engine(&self, asked: Option<EngineName>) -> Result<EngineName, CliError> {
-        let open = match self.made_with.engine == EngineKind::Tel.name() {
-            true => EngineName::Tel,
-            false => EngineName::Rapid,
+        let open = match self.made_with.engine.trim_start_matches("files:").parse() {
+            Ok(EngineKind::Tel) => EngineName::Tel,
+            Ok(EngineKind::Lsm) => EngineName::Lsm,
+            _ => EngineName::Rapid,
         };
         match asked {
             Some(EngineName::Csr) => Ok(EngineName::Csr),

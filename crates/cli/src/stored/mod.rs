@@ -121,7 +121,7 @@ pub fn open_for_session(
     let options = GraphOptions::new().durability(write.durability.durability());
     let options = match keeps_order {
         true => options.engine(EngineKind::Tel).keep_commit_order(),
-        false => options.engine(EngineKind::Rapid),
+        false => options.prefer_engine(EngineKind::Rapid),
     };
     open_with(store, &memory.limit(options), write.wait, console, None)
 }
@@ -167,9 +167,10 @@ pub fn note_clock(graph: &Graph, store: &Path, console: &Console) {
     }
 }
 
-/// The options of a command that commits little. Any engine opens what another has written.
+/// The options of a command that commits little. Any engine opens what another has written, unless
+/// that keeps edges in files of its own.
 fn small() -> GraphOptions {
-    GraphOptions::new().engine(EngineKind::Rapid).segment_bytes(SMALL_SEGMENT)
+    GraphOptions::new().prefer_engine(EngineKind::Rapid).segment_bytes(SMALL_SEGMENT)
 }
 
 /// The label with this name; without a name the first.

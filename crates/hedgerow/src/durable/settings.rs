@@ -21,7 +21,8 @@ impl GraphOptions {
     /// changed differs from what is asked for. The engine can be changed, unless it owns files.
     pub(super) fn for_store(mut self, stored: &StoreOptions, path: &Path) -> Result<Self, Error> {
         if self.engine.is_none() {
-            let engine = EngineKind::of_manifest(&stored.engine);
+            let preferred = self.preferred_engine.filter(|_| !stored.engine.starts_with(OWN_FILES));
+            let engine = preferred.or_else(|| EngineKind::of_manifest(&stored.engine));
             let unknown = || StoreError::UnknownEngine { path: path.to_owned(), name: stored.engine.clone() };
             self.engine = Some(engine.ok_or_else(unknown)?);
         }

@@ -11,6 +11,7 @@ pub use iterate::{Edge, Edges, Vertices};
 
 use crate::error::Error;
 use crate::label::Hop;
+use crate::options::EngineKind;
 use crate::record_ref::RecordRef;
 use crate::stores::{EngineSnapshot, OpenStores, with_snapshot, with_store};
 use hedgerow_model::token::Registered;
@@ -141,6 +142,12 @@ impl Snapshot {
     #[must_use]
     pub fn age(&self) -> Duration {
         self.0.registration.opened().elapsed()
+    }
+
+    /// The engine that holds the graph.
+    #[must_use]
+    pub fn engine(&self) -> EngineKind {
+        self.stores().engine
     }
 
     /// Whether edges are directed, and whether in-neighbors can be read.

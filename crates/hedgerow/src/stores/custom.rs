@@ -15,7 +15,11 @@ pub(super) fn new(
     catalog: &Catalog,
     files: Option<EngineFiles>,
 ) -> Result<ErasedEngine, Error> {
-    let engine_options = EngineOptions { topology: options.settings().topology, catalog: catalog.clone() };
+    let engine_options = EngineOptions {
+        topology: options.settings().topology,
+        catalog: catalog.clone(),
+        memory_budget: options.memory_budget,
+    };
     Ok(match (custom.make, files) {
         (Make::InMemory(make), _) => make(engine_options),
         (Make::InFiles(open), Some(files)) => open(Arc::new(files), engine_options)?,

@@ -130,6 +130,9 @@ impl Stores {
         let labels = std::mem::take(&mut options.labels);
         let catalog = Catalog::new(labels, options.vertices.take().unwrap_or_default())?;
         let engine = options.engine_or_default();
+        if options.memory_budget.is_some() && !engine.owns_files() {
+            return Err(Reason::NoMemoryBudget(engine.name()).into());
+        }
         if options.scratch.is_some() && engine != EngineKind::Tel {
             return Err(Reason::NoScratch(engine.name()).into());
         }
@@ -140,6 +143,11 @@ impl Stores {
             }
             #[cfg(feature = "tel")]
             EngineKind::Tel => Ok(Stores::Tel(store(tel::new(&options, &catalog)?, &options, &catalog))),
+            #[cfg(feature = "lsm")]
+            EngineKind::Lsm => {
+                let engine = custom::new(&hedgerow_lsm::LSM, &options, &catalog, _files)?;
+                Ok(Stores::Custom(store(engine, &options, &catalog)))
+            }
             #[cfg(feature = "custom-engines")]
             EngineKind::Custom(custom) => {
                 let engine = custom::new(custom, &options, &catalog, _files)?;

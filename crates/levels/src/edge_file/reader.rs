@@ -83,6 +83,17 @@ impl EdgeFile {
         self.index.len()
     }
 
+    /// The last owner of each block, ascending, and its number of bytes.
+    pub fn block_sizes(&self) -> impl Iterator<Item = (VertexId, u64)> {
+        self.index.iter().map(|entry| (entry.last_owner, u64::from(entry.length)))
+    }
+
+    /// Bytes of the index in memory. O(1).
+    #[must_use]
+    pub fn index_bytes(&self) -> usize {
+        self.index.capacity() * size_of::<BlockEntry>()
+    }
+
     /// The smallest and the largest owner; `None` if there are no edges. O(1).
     #[must_use]
     pub fn owners(&self) -> Option<(VertexId, VertexId)> {

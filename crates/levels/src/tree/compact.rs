@@ -1,10 +1,11 @@
 //! Which files are merged, and into which level.
 
-use super::{LevelSet, LevelTree, OpenFile, Target};
+use super::{LevelOptions, LevelSet, LevelTree, OpenFile, Target};
 use crate::merge::Retention;
 use hedgerow_model::EngineError;
 use hedgerow_model::token::LiveTimestamps;
 use hedgerow_sync::Arc;
+use hedgerow_sync::atomic::Ordering;
 use std::ops::Range;
 
 /// Files that are merged into the next level.
@@ -37,12 +38,28 @@ impl Rounds {
     }
 }
 
-impl LevelTree {
+impl LevelOptions {
     /// Whether a level has more than it should. O(files).
+    pub(super) fn is_compaction_due(&self, set: &LevelSet) -> bool {
+        (0..self.columns.len() as u32).any(|adjacency| self.fullest(set, adjacency).is_some())
+    }
+
+    /// The uppermost level of an adjacency that has more than it should.
+    fn fullest(&self, set: &LevelSet, adjacency: u32) -> Option<u32> {
+        let levels = (0..).zip(set.levels(adjacency));
+        let mut full = levels.filter(|(level, files)| match level {
+            0 => files.len() >= self.level_0_files.max(1),
+            _ => files.iter().map(|file| file.entry.bytes).sum::<u64>() > self.capacity(*level),
+        });
+        full.next().map(|(level, _)| level)
+    }
+}
+
+impl LevelTree {
+    /// Whether a level has more than it should. O(1).
     #[must_use]
     pub fn needs_compaction(&self) -> bool {
-        let current = self.current();
-        (0..self.options.columns.len() as u32).any(|adjacency| self.fullest(&current, adjacency).is_some())
+        self.is_compaction_due.load(Ordering::Relaxed)
     }
 
     /// Merges the files of one level that has more than it should into the next one; false if there
@@ -55,7 +72,7 @@ impl LevelTree {
         let current = self.current();
         let adjacencies = self.options.columns.len() as u32;
         for adjacency in (0..adjacencies).map(|number| (rounds.adjacency + number) % adjacencies) {
-            if let Some(level) = self.fullest(&current, adjacency) {
+            if let Some(level) = self.options.fullest(&current, adjacency) {
                 rounds.adjacency = (adjacency + 1) % adjacencies;
                 let chosen = choose(&mut rounds, &current, adjacency, level);
                 self.run(&current, &chosen, live)?;
@@ -63,16 +80,6 @@ impl LevelTree {
             }
         }
         Ok(false)
-    }
-
-    /// The uppermost level that has more than it should.
-    fn fullest(&self, set: &LevelSet, adjacency: u32) -> Option<u32> {
-        let levels = (0..).zip(set.levels(adjacency));
-        let mut full = levels.filter(|(level, files)| match level {
-            0 => files.len() >= self.options.level_0_files.max(1),
-            _ => files.iter().map(|file| file.entry.bytes).sum::<u64>() > self.options.capacity(*level),
-        });
-        full.next().map(|(level, _)| level)
     }
 
     fn run(&self, set: &LevelSet, chosen: &ChosenFiles, live: &LiveTimestamps) -> Result<(), EngineError> {

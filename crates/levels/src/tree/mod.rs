@@ -21,6 +21,7 @@ use crate::merge::{Retention, VersionSource, merge};
 use hedgerow_log::files::FileSystem;
 use hedgerow_model::token::LiveTimestamps;
 use hedgerow_model::{ColumnType, CommitTimestamp, Counts, EngineError, ReadError, VertexId};
+use hedgerow_sync::atomic::{AtomicBool, Ordering};
 use hedgerow_sync::{Arc, Mutex};
 
 /// Sizes of levels and files.
@@ -70,6 +71,8 @@ pub struct LevelTree {
     /// Held while a number is taken, and while an edit is made durable.
     edits: Mutex<Edits>,
     current: Mutex<Arc<LevelSet>>,
+    /// Whether a level of the current set has more than it should.
+    is_compaction_due: AtomicBool,
 }
 
 #[derive(Debug)]
@@ -107,7 +110,9 @@ impl LevelTree {
         }
         let (flushing, compacting) = (Mutex::default(), Mutex::new(Rounds::of(options.columns.len())));
         let edits = Mutex::new(Edits { manifest, next_file, doubtful: Vec::new(), replaced: Vec::new() });
-        Ok(LevelTree { files, options, flushing, compacting, edits, current: Mutex::new(Arc::new(set)) })
+        let is_compaction_due = AtomicBool::new(options.is_compaction_due(&set));
+        let current = Mutex::new(Arc::new(set));
+        Ok(LevelTree { files, options, flushing, compacting, edits, current, is_compaction_due })
     }
 
     /// What a view reads. Its files stay until the last view that has it is gone. O(1).
@@ -246,6 +251,7 @@ impl LevelTree {
         }
         let mut current = self.current.lock();
         *current = Arc::new(current.after(&added, removed, edits.manifest.state()));
+        self.is_compaction_due.store(self.options.is_compaction_due(&current), Ordering::Relaxed);
         drop(current);
         let doubtful = std::mem::take(&mut edits.doubtful);
         edits.replaced.extend(doubtful.into_iter().chain(removed.iter().cloned()));

@@ -51,6 +51,7 @@ pub struct LevelSet {
     files: Vec<Vec<Vec<Arc<OpenFile>>>>,
     durable_through: CommitTimestamp,
     counts: Counts,
+    index_bytes: usize,
 }
 
 impl LevelSet {
@@ -76,9 +77,10 @@ impl LevelSet {
         let is_kept =
             |file: &&Arc<OpenFile>| removed.iter().all(|removed| removed.entry.number != file.entry.number);
         let (durable_through, counts) = (state.durable_through, state.counts.clone());
-        let mut set = LevelSet { files: Vec::new(), durable_through, counts };
+        let mut set = LevelSet { files: Vec::new(), durable_through, counts, index_bytes: 0 };
         for file in self.files.iter().flatten().flatten().filter(is_kept).chain(added) {
             let FileEntry { adjacency, level, .. } = file.entry;
+            set.index_bytes += file.edges.index_bytes();
             let levels = at(&mut set.files, adjacency);
             at(levels, level).push(Arc::clone(file));
         }
@@ -103,6 +105,12 @@ impl LevelSet {
     #[must_use]
     pub fn counts(&self) -> &Counts {
         &self.counts
+    }
+
+    /// Bytes of the indexes of all files in memory. O(1).
+    #[must_use]
+    pub fn index_bytes(&self) -> usize {
+        self.index_bytes
     }
 
     /// The files of an adjacency on each level: on level 0 the newest first, else by owner. O(1).

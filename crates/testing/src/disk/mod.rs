@@ -34,7 +34,7 @@ pub const PREFIX: &str = "engine-";
 /// The engine by its name, for creating graphs.
 pub static DISK: CustomEngine = CustomEngine {
     name: "disk",
-    make: Make::InFiles(|files, EngineOptions { topology, catalog }| {
+    make: Make::InFiles(|files, EngineOptions { topology, catalog, .. }| {
         let options = DiskOptions { topology, catalog, ..DiskOptions::default() };
         Ok(ErasedEngine::new(DiskEngine::open(files, options)?))
     }),

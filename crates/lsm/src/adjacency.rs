@@ -1,0 +1,23 @@
+//! The numbers of adjacencies in files and in memory.
+//!
+//! Vertices are an adjacency, too: a vertex that exists has an edge with its record to vertex 0. So
+//! flushes, compactions and readers know adjacencies only.
+
+use hedgerow_model::{Catalog, ColumnType, Direction, LabelId, VertexId};
+
+/// The adjacency of the vertices.
+pub(crate) const VERTICES: u32 = 0;
+
+/// The neighbor in the adjacency of the vertices.
+pub(crate) const ITSELF: VertexId = VertexId::new(0);
+
+/// The number of the adjacency of a label in a stored direction.
+pub(crate) fn number_of(label: LabelId, stored: Direction) -> u32 {
+    1 + 2 * u32::from(label.0) + u32::from(stored == Direction::In)
+}
+
+/// The type of the values of each adjacency.
+pub(crate) fn columns(catalog: &Catalog) -> Vec<ColumnType> {
+    let of_labels = catalog.labels().iter().flat_map(|label| [label.edges.column(); 2]);
+    std::iter::once(ColumnType::Record).chain(of_labels).collect()
+}

@@ -1,0 +1,94 @@
+//! The neighbors of vertices in a view.
+
+use crate::rows::LsmRows;
+use crate::sources::RowReader;
+use hedgerow_levels::MergedRow;
+use hedgerow_model::{Adjacency, Column, Cursor, Neighbors, NoCommitOrder, ReadError, VertexId};
+use std::marker::PhantomData;
+use std::ops::{ControlFlow, Range};
+
+/// One label in one direction, with values of type `W`.
+pub struct LsmAdjacency<'v, W> {
+    rows: LsmRows<'v>,
+    values: PhantomData<fn() -> W>,
+}
+
+impl<'v, W: Column> LsmAdjacency<'v, W> {
+    pub(crate) fn new(rows: LsmRows<'v>) -> Self {
+        LsmAdjacency { rows, values: PhantomData }
+    }
+}
+
+impl<'v, W: Column> Adjacency for LsmAdjacency<'v, W> {
+    type Value = W;
+    type Error = ReadError;
+    type Cursor<'a>
+        = LsmCursor<'v, W>
+    where
+        Self: 'a;
+
+    const SORTED: bool = true;
+    const DEGREE_IS_O1: bool = false;
+
+    fn cursor(&self) -> LsmCursor<'v, W> {
+        let reader = self.rows.reader(false);
+        LsmCursor { rows: self.rows, reader, neighbors: Vec::new(), values: Vec::new() }
+    }
+
+    fn cuts(&self, parts: usize) -> Result<Vec<Range<u32>>, ReadError> {
+        Ok(self.rows.cut(parts))
+    }
+}
+
+/// Reads neighbors, one row at a time.
+pub struct LsmCursor<'v, W> {
+    rows: LsmRows<'v>,
+    reader: RowReader<'v>,
+    /// A copy of the row that was read last.
+    neighbors: Vec<VertexId>,
+    values: Vec<W>,
+}
+
+/// Copies the edges that exist.
+fn copy<W: Column>(row: &MergedRow, neighbors: &mut Vec<VertexId>, values: &mut Vec<W>) {
+    neighbors.clear();
+    values.clear();
+    for (neighbor, value) in row.edges() {
+        neighbors.push(neighbor);
+        values.push(W::from_bits(value));
+    }
+}
+
+impl<W: Column> Cursor for LsmCursor<'_, W> {
+    type Value = W;
+    type Error = ReadError;
+    type Ordered = NoCommitOrder<W, ReadError>;
+
+    fn find(&mut self, vertex: VertexId, neighbor: VertexId) -> Result<Option<W>, ReadError> {
+        self.rows.check_lock(vertex);
+        let row = self.reader.read_edge(vertex, neighbor)?;
+        Ok(row.edges().next().map(|(_, value)| W::from_bits(value)))
+    }
+
+    fn scan<B>(
+        &mut self,
+        range: Range<u32>,
+        mut run: impl FnMut(VertexId, &[VertexId], &[W]) -> ControlFlow<B>,
+    ) -> Result<ControlFlow<B>, ReadError> {
+        let LsmCursor { rows, reader, neighbors, values } = self;
+        reader.scan(range, |owner, row| {
+            rows.check_lock(owner);
+            copy(row, neighbors, values);
+            Ok(match neighbors.is_empty() {
+                true => ControlFlow::Continue(()),
+                false => run(owner, neighbors, values),
+            })
+        })
+    }
+
+    fn gather(&mut self, vertex: VertexId) -> Result<Neighbors<'_, W>, ReadError> {
+        self.rows.check_lock(vertex);
+        copy(self.reader.read_row(vertex)?, &mut self.neighbors, &mut self.values);
+        Ok((&self.neighbors, &self.values))
+    }
+}

@@ -1,0 +1,84 @@
+//! An engine for graphs larger than memory (LSMGraph): commits go into a MemGraph in memory, which is
+//! flushed to [levels](hedgerow_levels) of sorted edge files on disk.
+//!
+//! - `mem_graph/`: the versions of edges that are in no file yet, by vertex, readable without locks;
+//! - `adjacency.rs`: the numbers of labels and directions, and of the vertices, in MemGraphs and files;
+//! - `changes.rs`: from the effects of a commit to versions;
+//! - `engine.rs`, `flush.rs`: the engine, and moving MemGraphs to level 0;
+//! - `sources.rs`: the MemGraphs and the levels that a view reads, merged row by row;
+//! - `view.rs`, `rows.rs`, `cursor.rs`: the state of a timestamp.
+//!
+//! A put or a deletion of an edge reads nothing, so counts of edges are bounds. Vertices lie in an
+//! adjacency of their own, in the same files.
+
+mod adjacency;
+mod changes;
+mod cursor;
+mod engine;
+mod flush;
+mod mem_graph;
+mod rows;
+mod sources;
+mod view;
+
+pub use changes::LsmChanges;
+pub use cursor::{LsmAdjacency, LsmCursor};
+pub use engine::{LsmEngine, LsmSnapshot};
+pub use mem_graph::{MemContent, MemGraph, MemVersions};
+pub use rows::LsmRows;
+pub use view::LsmView;
+
+use hedgerow_erased::{CustomEngine, EngineOptions, ErasedEngine, Make};
+use hedgerow_model::{Catalog, Topology};
+
+/// The engine by its name, for creating graphs.
+pub static LSM: CustomEngine = CustomEngine {
+    name: "lsm",
+    make: Make::InFiles(|files, EngineOptions { topology, catalog, memory_budget }| {
+        let mut options = LsmOptions::new(topology, catalog);
+        options.mem_graph_bytes = memory_budget.unwrap_or(options.mem_graph_bytes);
+        Ok(ErasedEngine::new(LsmEngine::open(files, options)?))
+    }),
+};
+
+/// What the engine stores, and the sizes of its parts.
+#[derive(Clone, Debug)]
+pub struct LsmOptions {
+    /// Whether edges are directed, and which directions are stored.
+    pub topology: Topology,
+    /// The labels and what their edges carry.
+    pub catalog: Catalog,
+    /// Bytes of changes in memory at which commits wait for a flush.
+    pub mem_graph_bytes: usize,
+    /// The number of files of an adjacency on level 0 at which they are merged into level 1; at
+    /// least 1.
+    pub level_0_files: usize,
+    /// Bytes of an adjacency on level 1.
+    pub level_1_bytes: u64,
+    /// How many times as large each further level may be; at least 2.
+    pub fan_out: u64,
+    /// Bytes of a segment below level 0, unless the edges of a single vertex take more.
+    pub segment_bytes: u64,
+}
+
+impl LsmOptions {
+    /// Usual sizes: 64 MiB in memory, 4 files on level 0, 256 MiB on level 1, a fan-out of 10,
+    /// segments of 32 MiB.
+    #[must_use]
+    pub fn new(topology: Topology, catalog: Catalog) -> Self {
+        LsmOptions {
+            topology,
+            catalog,
+            mem_graph_bytes: 64 << 20,
+            level_0_files: 4,
+            level_1_bytes: 256 << 20,
+            fan_out: 10,
+            segment_bytes: 32 << 20,
+        }
+    }
+
+    /// Words of a block of a MemGraph: a small part of its bytes.
+    fn mem_graph_block_words(&self) -> usize {
+        (self.mem_graph_bytes / 64 / size_of::<u64>()).next_power_of_two().clamp(64, 8192)
+    }
+}

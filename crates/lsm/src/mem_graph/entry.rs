@@ -1,0 +1,113 @@
+//! Entries of rows as words.
+//!
+//! | word | content |
+//! |---|---|
+//! | 0 | the neighbor in the upper half; [`DELETED`] |
+//! | 1 | the timestamp |
+//! | 2, if the column has values | the bits of the value, or the offset of the record |
+
+use hedgerow_levels::{SeenEdge, Version};
+use hedgerow_model::{ColumnType, CommitTimestamp, EdgeValue, VertexId};
+use hedgerow_sync::atomic::{AtomicU64, Ordering};
+
+/// A bit of the first word: the version is a deletion.
+const DELETED: u64 = 1;
+
+/// A version of an edge of a known owner.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct MemEntry {
+    pub(super) neighbor: VertexId,
+    pub(super) version: Version,
+}
+
+/// How many words the entries of an adjacency have.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct EntryLayout {
+    has_value: bool,
+}
+
+impl EntryLayout {
+    pub(super) const fn of(column: ColumnType) -> Self {
+        EntryLayout { has_value: !matches!(column, ColumnType::Unit) }
+    }
+
+    /// Words of an entry.
+    #[inline]
+    pub(super) fn words(self) -> usize {
+        2 + usize::from(self.has_value)
+    }
+
+    /// Writes an entry into words that no reader looks at yet, or that hold a version which no reader
+    /// sees.
+    #[inline]
+    pub(super) fn write(self, words: &[AtomicU64], entry: &MemEntry) {
+        let MemEntry { neighbor, version } = entry;
+        let deleted = if version.value.is_none() { DELETED } else { 0 };
+        words[0].store(u64::from(neighbor.get()) << 32 | deleted, Ordering::Relaxed);
+        words[1].store(version.at.0, Ordering::Relaxed);
+        if self.has_value {
+            words[2].store(version.value.unwrap_or_default().0, Ordering::Relaxed);
+        }
+    }
+
+    #[inline]
+    pub(super) fn read(self, words: &[AtomicU64]) -> MemEntry {
+        let first = words[0].load(Ordering::Relaxed);
+        let value = || EdgeValue(if self.has_value { words[2].load(Ordering::Relaxed) } else { 0 });
+        let value = (first & DELETED == 0).then(value);
+        MemEntry {
+            neighbor: EntryLayout::neighbor(words),
+            version: Version { at: EntryLayout::timestamp(words), value },
+        }
+    }
+
+    /// The neighbor of an entry.
+    #[inline]
+    pub(super) fn neighbor(words: &[AtomicU64]) -> VertexId {
+        VertexId::new((words[0].load(Ordering::Relaxed) >> 32) as u32)
+    }
+
+    /// The timestamp of an entry.
+    #[inline]
+    pub(super) fn timestamp(words: &[AtomicU64]) -> CommitTimestamp {
+        CommitTimestamp(words[1].load(Ordering::Relaxed))
+    }
+}
+
+/// Appends what a snapshot at `at` sees of entries that come newest first, ascending by neighbor.
+/// O(entries · log entries).
+#[inline]
+pub(super) fn append_seen(
+    newest_first: impl Iterator<Item = MemEntry>,
+    at: CommitTimestamp,
+    edges: &mut Vec<SeenEdge>,
+) {
+    let begin = edges.len();
+    let visible = newest_first.filter(|entry| entry.version.at <= at);
+    edges.extend(visible.map(|entry| (entry.neighbor, entry.version.value)));
+    edges[begin..].sort_by_key(|(neighbor, _)| *neighbor);
+    keep_first_of_equal(edges, begin, |(neighbor, _)| *neighbor);
+}
+
+/// Appends entries that come newest first, ascending by neighbor, newest first, and only the newest of
+/// those of one edge and timestamp. O(entries · log entries).
+#[inline]
+pub(super) fn append_versions(newest_first: impl Iterator<Item = MemEntry>, versions: &mut Vec<MemEntry>) {
+    let begin = versions.len();
+    versions.extend(newest_first);
+    // Stable: versions of an edge stay newest first.
+    versions[begin..].sort_by_key(|entry| entry.neighbor);
+    keep_first_of_equal(versions, begin, |entry| (entry.neighbor, entry.version.at));
+}
+
+/// Of adjacent items of a list with equal keys, from `begin` on, keeps the first.
+fn keep_first_of_equal<T: Copy, K: PartialEq>(list: &mut Vec<T>, begin: usize, key: impl Fn(&T) -> K) {
+    let mut kept = begin;
+    for position in begin..list.len() {
+        if position == begin || key(&list[position]) != key(&list[kept - 1]) {
+            list[kept] = list[position];
+            kept += 1;
+        }
+    }
+    list.truncate(kept);
+}

@@ -1,0 +1,92 @@
+//! Leaves of long rows: entries in the order of their commits, as in short rows.
+//!
+//! A leaf has space for [`LEAF`] entries. It has more only where one edge has many versions, which share
+//! a leaf: then it has space for the next power of two.
+
+use super::arena::{ArenaOffset, WordArena};
+use super::entry::{EntryLayout, MemEntry};
+use hedgerow_model::{CommitTimestamp, EdgeValue, VertexId};
+use hedgerow_sync::atomic::{AtomicU64, Ordering};
+
+/// Entries of a full leaf, a power of two. A search scans one leaf; an insertion copies one in about
+/// half as many.
+const LEAF: usize = if cfg!(any(test, hedgerow_shuttle)) { 4 } else { 64 };
+
+/// Some entries of a long row, as they were when its word was loaded.
+#[derive(Clone, Copy)]
+pub(super) struct Leaf<'m> {
+    arena: &'m WordArena,
+    layout: EntryLayout,
+    offset: ArenaOffset,
+    entries: usize,
+}
+
+impl<'m> Leaf<'m> {
+    /// A leaf with these entries.
+    pub(super) fn new(arena: &'m WordArena, layout: EntryLayout, entries: &[MemEntry]) -> Self {
+        let capacity = entries.len().next_power_of_two().max(LEAF);
+        let offset = arena.allocate(capacity * layout.words());
+        let words = arena.words(offset).chunks_exact(layout.words());
+        for (words, entry) in words.zip(entries) {
+            layout.write(words, entry);
+        }
+        Leaf { arena, layout, offset, entries: entries.len() }
+    }
+
+    /// The leaf that a word describes: its offset in the upper half, its number of entries in the
+    /// lower one.
+    #[inline]
+    pub(super) fn load(arena: &'m WordArena, layout: EntryLayout, word: &AtomicU64) -> Self {
+        let word = word.load(Ordering::Acquire);
+        Leaf { arena, layout, offset: ArenaOffset((word >> 32) as u32), entries: word as u32 as usize }
+    }
+
+    /// Lets readers find the leaf.
+    #[inline]
+    pub(super) fn publish(self, word: &AtomicU64) {
+        word.store(u64::from(self.offset.0) << 32 | self.entries as u64, Ordering::Release);
+    }
+
+    /// Whether there is no space for another entry.
+    #[inline]
+    pub(super) fn is_full(self) -> bool {
+        self.entries >= LEAF && self.entries.is_power_of_two()
+    }
+
+    /// Appends an entry to a leaf that is not full, after those that readers can see. O(1).
+    #[inline]
+    pub(super) fn append(self, entry: &MemEntry) -> Self {
+        self.layout.write(&self.words()[self.entries * self.layout.words()..], entry);
+        Leaf { entries: self.entries + 1, ..self }
+    }
+
+    /// All entries. O(entries).
+    #[inline]
+    pub(super) fn newest_first(self) -> impl Iterator<Item = MemEntry> + use<'m> {
+        self.words_newest_first().map(move |words| self.layout.read(words))
+    }
+
+    /// The words of the newest entry of a neighbor. O(entries).
+    #[inline]
+    pub(super) fn newest_of(self, neighbor: VertexId) -> Option<&'m [AtomicU64]> {
+        self.words_newest_first().find(|words| EntryLayout::neighbor(words) == neighbor)
+    }
+
+    /// The value that a snapshot at `at` sees of an edge, or its deletion. O(entries).
+    pub(super) fn find_at(self, neighbor: VertexId, at: CommitTimestamp) -> Option<Option<EdgeValue>> {
+        let mut versions = self.words_newest_first().filter(|words| EntryLayout::neighbor(words) == neighbor);
+        let seen = versions.find(|words| EntryLayout::timestamp(words) <= at)?;
+        Some(self.layout.read(seen).version.value)
+    }
+
+    #[inline]
+    fn words_newest_first(self) -> impl Iterator<Item = &'m [AtomicU64]> + use<'m> {
+        let width = self.layout.words();
+        self.words()[..self.entries * width].chunks_exact(width).rev()
+    }
+
+    #[inline]
+    fn words(self) -> &'m [AtomicU64] {
+        self.arena.words(self.offset)
+    }
+}

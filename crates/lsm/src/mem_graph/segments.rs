@@ -1,0 +1,85 @@
+//! Short rows: entries in the order of their commits, in segments that double (LSMGraph, 4.1: the
+//! edge array).
+//!
+//! A segment is a word with the offset of the segment before, then entries. The capacities, 2, 4, 8
+//! and so on, and the number of entries of a row tell where each entry lies.
+
+use super::arena::{ArenaOffset, WordArena};
+use super::entry::{EntryLayout, MemEntry};
+use hedgerow_model::{CommitTimestamp, EdgeValue, VertexId};
+use hedgerow_sync::atomic::Ordering;
+use std::iter;
+
+/// Segments of the longest row.
+const SEGMENTS: u32 = if cfg!(any(test, hedgerow_shuttle)) { 2 } else { 5 };
+
+/// Entries of the longest row, which fill its segments: 62, and few in tests.
+pub(super) const LONGEST: u32 = (2 << SEGMENTS) - 2;
+
+/// A row in segments.
+#[derive(Clone, Copy)]
+pub(super) struct SegmentedRow<'m> {
+    pub(super) arena: &'m WordArena,
+    pub(super) layout: EntryLayout,
+    /// The newest segment, if there are entries.
+    pub(super) newest: ArenaOffset,
+    pub(super) entries: u32,
+}
+
+/// Where an entry lies: in the segment of this capacity, after this many others.
+struct SegmentPosition {
+    capacity: u32,
+    position: u32,
+}
+
+impl SegmentPosition {
+    /// The segments before that of capacity c hold c - 2 entries.
+    #[inline]
+    fn of(entry: u32) -> Self {
+        let capacity = 1 << (entry + 2).ilog2();
+        SegmentPosition { capacity, position: entry + 2 - capacity }
+    }
+}
+
+impl SegmentedRow<'_> {
+    /// Appends an entry after those that readers can see. O(1).
+    #[inline]
+    pub(super) fn append(self, entry: MemEntry) -> Self {
+        let SegmentPosition { capacity, position } = SegmentPosition::of(self.entries);
+        let newest = match position {
+            0 => self.add_segment(capacity as usize),
+            _ => self.newest,
+        };
+        let first = 1 + position as usize * self.layout.words();
+        self.layout.write(&self.arena.words(newest)[first..], &entry);
+        SegmentedRow { newest, entries: self.entries + 1, ..self }
+    }
+
+    /// All entries. O(entries).
+    #[inline]
+    pub(super) fn newest_first(self) -> impl Iterator<Item = MemEntry> {
+        let width = self.layout.words();
+        let last = self.entries.checked_sub(1).map(|entry| (SegmentPosition::of(entry), self.newest));
+        let segments = iter::successors(last, move |(SegmentPosition { capacity, .. }, segment)| {
+            let capacity = capacity / 2;
+            let before = || ArenaOffset(self.arena.words(*segment)[0].load(Ordering::Relaxed) as u32);
+            (capacity > 1).then(|| (SegmentPosition { capacity, position: capacity - 1 }, before()))
+        });
+        segments.flat_map(move |(last, segment)| {
+            let words = &self.arena.words(segment)[1..][..(last.position as usize + 1) * width];
+            words.chunks_exact(width).rev().map(move |words| self.layout.read(words))
+        })
+    }
+
+    /// The value that a snapshot at `at` sees of an edge, or its deletion. O(entries).
+    pub(super) fn find_at(self, neighbor: VertexId, at: CommitTimestamp) -> Option<Option<EdgeValue>> {
+        let is_seen = |entry: &MemEntry| entry.neighbor == neighbor && entry.version.at <= at;
+        self.newest_first().find(is_seen).map(|entry| entry.version.value)
+    }
+
+    fn add_segment(self, capacity: usize) -> ArenaOffset {
+        let segment = self.arena.allocate(1 + capacity * self.layout.words());
+        self.arena.words(segment)[0].store(u64::from(self.newest.0), Ordering::Relaxed);
+        segment
+    }
+}

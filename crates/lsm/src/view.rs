@@ -1,0 +1,133 @@
+//! A state of the graph.
+
+use crate::LsmOptions;
+use crate::adjacency::{ITSELF, VERTICES, number_of};
+use crate::cursor::LsmAdjacency;
+use crate::rows::LsmRows;
+use crate::sources::Sources;
+use hedgerow_encoding::{EntryKey, ReadRows as _, RowRecords, decode_record};
+use hedgerow_model::{
+    Column, ColumnType, CommitTimestamp, Count, Direction, GraphView, LabelId, ReadError, Record, RecordView,
+    Topology, VertexId, ViewError, ViewState,
+};
+use hedgerow_sync::Arc;
+use std::ops::{ControlFlow, Range};
+
+/// A state of the graph: at a registered timestamp, or the newest of the locked vertices.
+pub struct LsmView<'s> {
+    pub(crate) options: &'s LsmOptions,
+    pub(crate) sources: Arc<Sources>,
+    pub(crate) state: ViewState<'s>,
+}
+
+impl LsmView<'_> {
+    fn rows(&self, adjacency: u32, column: ColumnType) -> LsmRows<'_> {
+        LsmRows { sources: &self.sources, state: self.state, adjacency, column }
+    }
+
+    fn vertices(&self) -> LsmRows<'_> {
+        self.rows(VERTICES, ColumnType::Record)
+    }
+
+    fn rows_of(&self, label: LabelId, direction: Direction) -> Result<LsmRows<'_>, ViewError> {
+        let schema = self.options.catalog.label(label).ok_or(ViewError::UnknownLabel(label))?;
+        let stored = self.options.topology.stored(direction).ok_or(ViewError::NoReverse)?;
+        Ok(self.rows(number_of(label, stored), schema.edges.column()))
+    }
+
+    /// The content of an entry as bytes, if it exists.
+    pub(crate) fn content(
+        &self,
+        label: LabelId,
+        stored: Direction,
+        entry: EntryKey,
+    ) -> Result<Option<Vec<u8>>, ReadError> {
+        let rows = self.rows(number_of(label, stored), ColumnType::Record);
+        let found = rows.visit(entry.alone(), |_, content| Ok(ControlFlow::Break(content.to_vec())))?;
+        Ok(found.break_value())
+    }
+}
+
+impl GraphView for LsmView<'_> {
+    type Error = ReadError;
+    type Adjacency<'v, W: Column>
+        = LsmAdjacency<'v, W>
+    where
+        Self: 'v;
+
+    fn timestamp(&self) -> CommitTimestamp {
+        self.state.timestamp()
+    }
+
+    fn topology(&self) -> Topology {
+        self.options.topology
+    }
+
+    fn vertex_bound(&self) -> u32 {
+        self.state.vertex_bound()
+    }
+
+    fn vertex_count(&self) -> u64 {
+        self.state.vertex_count()
+    }
+
+    fn edge_count(&self, label: LabelId) -> Count {
+        self.state.edge_count(label)
+    }
+
+    fn contains_vertex(&self, vertex: VertexId) -> Result<bool, ReadError> {
+        let vertices = self.vertices();
+        vertices.check_lock(vertex);
+        let mut reader = vertices.reader(false);
+        Ok(reader.read_edge(vertex, ITSELF)?.edges().next().is_some())
+    }
+
+    fn scan_vertices<B>(
+        &self,
+        range: Range<u32>,
+        mut visit: impl FnMut(VertexId) -> ControlFlow<B>,
+    ) -> Result<ControlFlow<B>, ReadError> {
+        let vertices = self.vertices();
+        vertices.reader(false).scan(range, |vertex, row| {
+            vertices.check_lock(vertex);
+            Ok(match row.edges().next() {
+                Some(_) => visit(vertex),
+                None => ControlFlow::Continue(()),
+            })
+        })
+    }
+
+    fn adjacency<W: Column>(
+        &self,
+        label: LabelId,
+        direction: Direction,
+    ) -> Result<LsmAdjacency<'_, W>, ViewError> {
+        let rows = self.rows_of(label, direction)?;
+        ViewError::check_column(label, rows.column, W::TYPE)?;
+        match W::TYPE {
+            ColumnType::Record => Err(ViewError::NoHandles(label)),
+            _ => Ok(LsmAdjacency::new(rows)),
+        }
+    }
+}
+
+impl RecordView for LsmView<'_> {
+    type EdgeRecords<'v>
+        = RowRecords<LsmRows<'v>>
+    where
+        Self: 'v;
+
+    fn vertex_record(&self, vertex: VertexId) -> Result<Option<Record>, ReadError> {
+        let entry = EntryKey::new(vertex, ITSELF);
+        let found = self
+            .vertices()
+            .visit(entry.alone(), |_, record| Ok(ControlFlow::Break(decode_record(record))))?;
+        let record = found.break_value().transpose();
+        record.map_err(|error| ReadError::new(format!("the record of vertex {vertex}"), error))
+    }
+
+    fn edge_records(&self, label: LabelId, direction: Direction) -> Result<Self::EdgeRecords<'_>, ViewError> {
+        let rows = self.rows_of(label, direction)?;
+        RowRecords::new(rows, label, rows.column)
+    }
+}

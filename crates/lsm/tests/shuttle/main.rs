@@ -1,0 +1,8 @@
+//! Models of readers beside writers, run under many schedules.
+//!
+//! Built only with `--cfg hedgerow_shuttle`; see `cargo xtask shuttle`.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![cfg(hedgerow_shuttle)]
+
+mod mem_graph;
