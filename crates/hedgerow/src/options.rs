@@ -294,8 +294,9 @@ impl GraphOptions {
         self
     }
 
-    /// Bytes of memory that an engine with files of its own, as [`Lsm`](EngineKind::Lsm), uses for edges that are in
-    /// no file yet: 64 MiB, if not set. Commits wait while it is full. A graph of another engine is refused as
+    /// Bytes of memory that an engine with files of its own, as [`Lsm`](EngineKind::Lsm), uses: half for edges that are in
+    /// no file yet, half for what is read of files; 128 MiB, if not set. Commits wait while the first half is full. Not
+    /// counted are keys, the indexes of files (about 1/300 of them), and tables by vertex. A graph of another engine is refused as
     /// [`Unsupported`](crate::ErrorKind::Unsupported).
     #[must_use]
     pub fn memory_budget(mut self, bytes: usize) -> Self {

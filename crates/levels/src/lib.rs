@@ -11,7 +11,7 @@
 //!   [`LevelRows`]: its rows in order;
 //! - [`MergedRow`]: what a snapshot sees of one vertex whose edges lie in several files.
 //!
-//! Filters, an index by vertex and a cache of blocks are to follow; no engine uses this crate yet.
+//! Filters and an index by vertex are to follow.
 //!
 //! # What it guarantees
 //!
@@ -24,6 +24,7 @@
 
 mod bits;
 mod block;
+mod cache;
 mod edge_file;
 mod frame;
 mod manifest;

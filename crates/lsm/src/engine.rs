@@ -2,21 +2,24 @@
 //! compacts levels.
 
 use crate::LsmOptions;
-use crate::adjacency::columns;
+use crate::adjacency::{VERTICES, columns};
 use crate::changes::{LsmChanges, NewContent, NewVersion};
 use crate::mem_graph::{MemContent, MemGraph};
-use crate::sources::Sources;
+use crate::presence::Presence;
+use crate::sources::{RowReader, Sources};
 use crate::view::LsmView;
 use hedgerow_levels::{LevelOptions, LevelTree};
 use hedgerow_log::files::FileSystem;
 use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered, Stamp};
 use hedgerow_model::{
-    Admission, Allowance, ColumnType, Counts, Durable, Effects, Engine, EngineError, LockUnit,
-    MaintenanceProgress, MemoryUse, NoShortWrites, Prepared, Reclaimed, UnitLocks, VertexId, ViewState,
+    Admission, Allowance, ColumnType, CommitTimestamp, Counts, Durable, Effects, Engine, EngineError,
+    LockUnit, MaintenanceProgress, MemoryUse, NoShortWrites, Prepared, Reclaimed, UnitLocks, VertexId,
+    ViewState,
 };
 use hedgerow_sync::{Arc, Mutex, RwLock};
 use rayon::ThreadPool;
 use std::convert::Infallible;
+use std::ops::ControlFlow;
 
 /// A graph larger than memory. See the [crate](crate).
 #[derive(Debug)]
@@ -28,6 +31,8 @@ pub struct LsmEngine {
     /// Shared while a commit is applied, so that a flush, which replaces the sources, waits until no
     /// commit goes into the old ones.
     pub(crate) sources: RwLock<Arc<Sources>>,
+    /// The vertices of the newest state.
+    presence: Presence,
     /// As of opening.
     pub(crate) counts: Counts,
     /// Flushes take turns.
@@ -44,8 +49,8 @@ pub(crate) fn check_lock(locks: &HeldLocks<'_>, vertex: VertexId, done: &str) {
 }
 
 impl LsmEngine {
-    /// Opens the engine's files, or starts empty if there are none. Reads the indexes of the files,
-    /// not the graph.
+    /// Opens the engine's files, or starts empty if there are none. Reads the indexes of the files and
+    /// the vertices, not the edges.
     ///
     /// # Errors
     /// A file could not be read or is damaged, or one that an earlier process left unfinished could
@@ -57,14 +62,23 @@ impl LsmEngine {
             level_1_bytes: options.level_1_bytes,
             fan_out: options.fan_out,
             segment_bytes: options.segment_bytes,
+            cache_bytes: options.cache_bytes,
             ..LevelOptions::new(columns.clone())
         };
         let tree = LevelTree::open(files, level_options)?;
         let levels = tree.current();
         let counts = levels.counts().clone();
         let active = Arc::new(MemGraph::new(&columns, options.mem_graph_block_words()));
-        let sources = RwLock::new(Arc::new(Sources { mem_graphs: vec![active], levels }));
-        Ok(LsmEngine { options, columns, tree, sources, counts, flushing: Mutex::default() })
+        let sources = Arc::new(Sources { mem_graphs: vec![active], levels });
+        let presence = Presence::default();
+        let newest = CommitTimestamp(u64::MAX);
+        let _: ControlFlow<()> =
+            RowReader::new(&sources, VERTICES, newest, false).scan(0..u32::MAX, |vertex, row| {
+                presence.set(vertex, row.edges().next().is_some());
+                Ok(ControlFlow::Continue(()))
+            })?;
+        let (sources, flushing) = (RwLock::new(sources), Mutex::default());
+        Ok(LsmEngine { options, columns, tree, sources, presence, counts, flushing })
     }
 
     pub(crate) fn sources(&self) -> Arc<Sources> {
@@ -79,6 +93,10 @@ impl LsmEngine {
     /// The number of adjacencies.
     pub(crate) fn adjacencies(&self) -> u32 {
         self.columns.len() as u32
+    }
+
+    fn view_of<'s>(&'s self, sources: Arc<Sources>, state: ViewState<'s>) -> LsmView<'s> {
+        LsmView { options: &self.options, presence: &self.presence, sources, state }
     }
 
     /// Lets later views read the levels that the tree has by now.
@@ -121,6 +139,9 @@ impl Engine for LsmEngine {
         let sources = self.sources.read();
         let active = sources.active();
         for NewVersion { adjacency, owner, neighbor, content } in versions {
+            if adjacency == VERTICES {
+                self.presence.set(owner, !matches!(content, NewContent::Deleted));
+            }
             let content = match content {
                 NewContent::Deleted => None,
                 NewContent::Value(value) => Some(MemContent::Value(value)),
@@ -148,11 +169,11 @@ impl Engine for LsmEngine {
 
     fn view<'s>(&'s self, snapshot: &'s LsmSnapshot, at: &'s Registered) -> LsmView<'s> {
         let sources = Arc::clone(&snapshot.0);
-        LsmView { options: &self.options, sources, state: ViewState::Registered(at) }
+        self.view_of(sources, ViewState::Registered(at))
     }
 
     fn latest<'l>(&'l self, locks: &'l HeldLocks<'_>) -> Result<LsmView<'l>, Infallible> {
-        Ok(LsmView { options: &self.options, sources: self.sources(), state: ViewState::Locked(locks) })
+        Ok(self.view_of(self.sources(), ViewState::Locked(locks)))
     }
 
     fn is_maintenance_due(&self) -> bool {
@@ -178,6 +199,10 @@ impl Engine for LsmEngine {
     fn memory(&self) -> MemoryUse {
         let sources = self.sources.read();
         let live_bytes = sources.mem_graph_bytes();
-        MemoryUse { live_bytes, index_bytes: sources.levels.index_bytes(), ..MemoryUse::default() }
+        MemoryUse {
+            live_bytes,
+            index_bytes: sources.levels.index_bytes() + self.presence.bytes() + self.tree.cache_bytes(),
+            ..MemoryUse::default()
+        }
     }
 }

@@ -2,6 +2,7 @@
 //! flushed to [levels](hedgerow_levels) of sorted edge files on disk.
 //!
 //! - `mem_graph/`: the versions of edges that are in no file yet, by vertex, readable without locks;
+//! - `presence.rs`: which vertices exist in the newest state;
 //! - `adjacency.rs`: the numbers of labels and directions, and of the vertices, in MemGraphs and files;
 //! - `changes.rs`: from the effects of a commit to versions;
 //! - `engine.rs`, `flush.rs`: the engine, and moving MemGraphs to level 0;
@@ -17,6 +18,7 @@ mod cursor;
 mod engine;
 mod flush;
 mod mem_graph;
+mod presence;
 mod rows;
 mod sources;
 mod view;
@@ -35,8 +37,7 @@ use hedgerow_model::{Catalog, Topology};
 pub static LSM: CustomEngine = CustomEngine {
     name: "lsm",
     make: Make::InFiles(|files, EngineOptions { topology, catalog, memory_budget }| {
-        let mut options = LsmOptions::new(topology, catalog);
-        options.mem_graph_bytes = memory_budget.unwrap_or(options.mem_graph_bytes);
+        let options = memory_budget.into_iter().fold(LsmOptions::new(topology, catalog), LsmOptions::within);
         Ok(ErasedEngine::new(LsmEngine::open(files, options)?))
     }),
 };
@@ -59,11 +60,13 @@ pub struct LsmOptions {
     pub fan_out: u64,
     /// Bytes of a segment below level 0, unless the edges of a single vertex take more.
     pub segment_bytes: u64,
+    /// Bytes of blocks of files that are kept in memory.
+    pub cache_bytes: usize,
 }
 
 impl LsmOptions {
-    /// Usual sizes: 64 MiB in memory, 4 files on level 0, 256 MiB on level 1, a fan-out of 10,
-    /// segments of 32 MiB.
+    /// Usual sizes: 64 MiB of changes and 64 MiB of blocks in memory, 4 files on level 0, 256 MiB on
+    /// level 1, a fan-out of 10, segments of 32 MiB.
     #[must_use]
     pub fn new(topology: Topology, catalog: Catalog) -> Self {
         LsmOptions {
@@ -74,7 +77,14 @@ impl LsmOptions {
             level_1_bytes: 256 << 20,
             fan_out: 10,
             segment_bytes: 32 << 20,
+            cache_bytes: 64 << 20,
         }
+    }
+
+    /// Half of this memory for changes, half for blocks.
+    #[must_use]
+    pub fn within(self, memory_bytes: usize) -> Self {
+        LsmOptions { mem_graph_bytes: memory_bytes / 2, cache_bytes: memory_bytes / 2, ..self }
     }
 
     /// Words of a block of a MemGraph: a small part of its bytes.

@@ -3,6 +3,7 @@
 use crate::LsmOptions;
 use crate::adjacency::{ITSELF, VERTICES, number_of};
 use crate::cursor::LsmAdjacency;
+use crate::presence::Presence;
 use crate::rows::LsmRows;
 use crate::sources::Sources;
 use hedgerow_encoding::{EntryKey, ReadRows as _, RowRecords, decode_record};
@@ -16,6 +17,7 @@ use std::ops::{ControlFlow, Range};
 /// A state of the graph: at a registered timestamp, or the newest of the locked vertices.
 pub struct LsmView<'s> {
     pub(crate) options: &'s LsmOptions,
+    pub(crate) presence: &'s Presence,
     pub(crate) sources: Arc<Sources>,
     pub(crate) state: ViewState<'s>,
 }
@@ -78,6 +80,9 @@ impl GraphView for LsmView<'_> {
     fn contains_vertex(&self, vertex: VertexId) -> Result<bool, ReadError> {
         let vertices = self.vertices();
         vertices.check_lock(vertex);
+        if let ViewState::Locked(_) = self.state {
+            return Ok(self.presence.contains(vertex));
+        }
         let mut reader = vertices.reader(false);
         Ok(reader.read_edge(vertex, ITSELF)?.edges().next().is_some())
     }

@@ -36,6 +36,7 @@ impl TestedDurable for TestedLsm {
             level_1_bytes: 300,
             fan_out: 2,
             segment_bytes: 150,
+            cache_bytes: 0,
             ..LsmOptions::new(topology, catalog)
         };
         LsmEngine::open(files, options)

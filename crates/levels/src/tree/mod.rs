@@ -15,6 +15,7 @@ pub use scan::LevelRows;
 pub use set::{LevelSet, OpenFile};
 
 use self::compact::Rounds;
+use crate::cache::BlockCache;
 use crate::edge_file::EdgeFileWriter;
 use crate::manifest::{Edit, FileEntry, Manifest};
 use crate::merge::{Retention, VersionSource, merge};
@@ -37,11 +38,13 @@ pub struct LevelOptions {
     pub fan_out: u64,
     /// Bytes of a segment, unless the edges of a single vertex take more.
     pub segment_bytes: u64,
+    /// Bytes of blocks that are kept in memory.
+    pub cache_bytes: usize,
 }
 
 impl LevelOptions {
     /// Usual sizes for adjacencies with values of these types: 4 files on level 0, 256 MiB on level
-    /// 1, a fan-out of 10, segments of 32 MiB.
+    /// 1, a fan-out of 10, segments of 32 MiB, 64 MiB of blocks in memory.
     #[must_use]
     pub fn new(columns: Vec<ColumnType>) -> Self {
         LevelOptions {
@@ -50,6 +53,7 @@ impl LevelOptions {
             level_1_bytes: 256 << 20,
             fan_out: 10,
             segment_bytes: 32 << 20,
+            cache_bytes: 64 << 20,
         }
     }
 
@@ -66,6 +70,7 @@ impl LevelOptions {
 pub struct LevelTree {
     files: Arc<dyn FileSystem>,
     options: LevelOptions,
+    cache: Arc<BlockCache>,
     flushing: Mutex<()>,
     compacting: Mutex<Rounds>,
     /// Held while a number is taken, and while an edit is made durable.
@@ -103,7 +108,8 @@ impl LevelTree {
     /// A file could not be read or written, or is damaged.
     pub fn open(files: Arc<dyn FileSystem>, options: LevelOptions) -> Result<Self, EngineError> {
         let mut manifest = Manifest::open(Arc::clone(&files))?;
-        let set = LevelSet::open(&files, &options.columns, manifest.state())?;
+        let cache = Arc::new(BlockCache::new(options.cache_bytes));
+        let set = LevelSet::open(&files, &cache, &options.columns, manifest.state())?;
         let next_file = manifest.next_file()?;
         if !files.is_read_only() {
             manifest.begin_edits()?;
@@ -112,7 +118,13 @@ impl LevelTree {
         let edits = Mutex::new(Edits { manifest, next_file, doubtful: Vec::new(), replaced: Vec::new() });
         let is_compaction_due = AtomicBool::new(options.is_compaction_due(&set));
         let current = Mutex::new(Arc::new(set));
-        Ok(LevelTree { files, options, flushing, compacting, edits, current, is_compaction_due })
+        Ok(LevelTree { files, options, cache, flushing, compacting, edits, current, is_compaction_due })
+    }
+
+    /// Bytes of blocks in memory. O(1).
+    #[must_use]
+    pub fn cache_bytes(&self) -> usize {
+        self.cache.bytes()
     }
 
     /// What a view reads. Its files stay until the last view that has it is gone. O(1).
@@ -224,7 +236,7 @@ impl LevelTree {
 
     fn finish(&self, (entry, writer): (FileEntry, EdgeFileWriter)) -> Result<Arc<OpenFile>, EngineError> {
         let entry = FileEntry { bytes: writer.finish()?, ..entry };
-        Ok(OpenFile::open(&self.files, entry, self.column(entry.adjacency)?).map(Arc::new)?)
+        Ok(OpenFile::open(&self.files, &self.cache, entry, self.column(entry.adjacency)?).map(Arc::new)?)
     }
 
     /// Replaces files durably, and for later views. A flush also advances the commit through which the

@@ -1,7 +1,6 @@
 //! Reading the rows of all levels in the order of their owners.
 
 use super::set::{LevelSet, OpenFile};
-use crate::edge_file::EdgeFile;
 use crate::merged_row::{MergedRow, SeenEdge};
 use crate::records::record_at;
 use crate::row::Unpacked;
@@ -131,7 +130,7 @@ impl Run {
             let blocks =
                 self.blocks.get_or_insert_with(|| file.edges().blocks_of(self.wanted.owners.clone()));
             if let Some(number) = blocks.next() {
-                self.block.read(file.edges(), number, &self.wanted)?;
+                self.block.read(file, number, &self.wanted)?;
                 return Ok(true);
             }
             self.files.pop_front();
@@ -148,7 +147,7 @@ struct VisibleBlock {
     rows: Vec<(VertexId, usize)>,
     /// Deletions included. If the block has records, a value is the offset of one.
     edges: Vec<SeenEdge>,
-    records: Vec<u8>,
+    records: Arc<[u8]>,
     unpacked: Unpacked,
 }
 
@@ -156,15 +155,15 @@ impl VisibleBlock {
     fn clear(&mut self) {
         self.rows.clear();
         self.edges.clear();
-        self.records.clear();
+        self.records = Arc::default();
     }
 
     /// Reads a block. If that fails, it is empty.
-    fn read(&mut self, file: &EdgeFile, number: usize, wanted: &Wanted) -> Result<(), ReadError> {
-        let bytes = file.read_block(number)?;
-        let block = file.parse(number, &bytes)?;
+    fn read(&mut self, file: &OpenFile, number: usize, wanted: &Wanted) -> Result<(), ReadError> {
+        let bytes = file.block(number)?;
+        let block = file.edges().parse(number, &bytes)?;
         if wanted.has_records {
-            self.records = file.read_records(&block)?;
+            self.records = file.records(number, &block)?;
         }
         let VisibleBlock { rows, edges, records, unpacked } = self;
         let flow = block.scan(|owner, row| {
@@ -188,6 +187,6 @@ impl VisibleBlock {
         if read.is_err() {
             self.clear();
         }
-        read.map_err(|error| file.damaged(number, error))
+        read.map_err(|error| file.edges().damaged(number, error))
     }
 }

@@ -1,6 +1,7 @@
 //! The files that a view reads.
 
 use crate::block::{Block, Version};
+use crate::cache::{BlockCache, CachedPart};
 use crate::edge_file::EdgeFile;
 use crate::manifest::{FileEntry, LevelState};
 use crate::merged_row::MergedRow;
@@ -14,16 +15,18 @@ use std::ops::Range;
 pub struct OpenFile {
     pub(super) entry: FileEntry,
     pub(super) edges: EdgeFile,
+    cache: Arc<BlockCache>,
 }
 
 impl OpenFile {
     pub(super) fn open(
         files: &Arc<dyn FileSystem>,
+        cache: &Arc<BlockCache>,
         entry: FileEntry,
         column: ColumnType,
     ) -> Result<Self, ReadError> {
         let edges = EdgeFile::open(&**files, &FileEntry::name_of(entry.number), column)?;
-        Ok(OpenFile { entry, edges })
+        Ok(OpenFile { entry, edges, cache: Arc::clone(cache) })
     }
 
     /// The file, as the manifest lists it.
@@ -36,6 +39,28 @@ impl OpenFile {
     #[must_use]
     pub fn edges(&self) -> &EdgeFile {
         &self.edges
+    }
+
+    /// The bytes of a block, from the cache or the disk.
+    ///
+    /// # Errors
+    /// The block could not be read, or is damaged.
+    pub(super) fn block(&self, number: usize) -> Result<Arc<[u8]>, ReadError> {
+        let part = CachedPart { file: self.entry.number, block: number, is_records: false };
+        self.cache.get_or_read(part, || self.edges.read_block(number))
+    }
+
+    /// The records of the edges in a block, from the cache or the disk; nothing if the edges carry
+    /// none.
+    ///
+    /// # Errors
+    /// They could not be read, or are damaged.
+    pub(super) fn records(&self, number: usize, block: &Block<'_>) -> Result<Arc<[u8]>, ReadError> {
+        if self.edges.column() != ColumnType::Record {
+            return Ok(Arc::default());
+        }
+        let part = CachedPart { file: self.entry.number, block: number, is_records: true };
+        self.cache.get_or_read(part, || self.edges.read_records(block))
     }
 
     /// The owners that the file has edges of, or may have.
@@ -57,11 +82,12 @@ pub struct LevelSet {
 impl LevelSet {
     pub(super) fn open(
         files: &Arc<dyn FileSystem>,
+        cache: &Arc<BlockCache>,
         columns: &[ColumnType],
         state: &LevelState,
     ) -> Result<Self, ReadError> {
         let open = |entry: &FileEntry| {
-            OpenFile::open(files, *entry, column_of(columns, entry.adjacency)?).map(Arc::new)
+            OpenFile::open(files, cache, *entry, column_of(columns, entry.adjacency)?).map(Arc::new)
         };
         let files = state.files.values().map(open).collect::<Result<Vec<_>, _>>()?;
         Ok(LevelSet::default().after(&files, &[], state))
@@ -143,11 +169,11 @@ impl LevelSet {
     ) -> Result<(), ReadError> {
         for file in self.files_of(adjacency, owner) {
             for number in file.edges.blocks_of(owner.get()..owner.get() + 1) {
-                let bytes = file.edges.read_block(number)?;
+                let bytes = file.block(number)?;
                 let block = file.edges.parse(number, &bytes)?;
                 let damaged = |error| file.edges.damaged(number, error);
                 if let Some(found) = block.row(owner).map_err(damaged)? {
-                    row.read(&found, &records_for(row, file, &block)?, at).map_err(damaged)?;
+                    row.read(&found, &records_for(row, file, number, &block)?, at).map_err(damaged)?;
                 }
             }
             row.add_read();
@@ -169,13 +195,13 @@ impl LevelSet {
     ) -> Result<(), ReadError> {
         for file in self.files_of(adjacency, owner) {
             let Some(number) = file.edges.block_of(owner, neighbor) else { continue };
-            let bytes = file.edges.read_block(number)?;
+            let bytes = file.block(number)?;
             let block = file.edges.parse(number, &bytes)?;
             let damaged = |error| file.edges.damaged(number, error);
             let found =
                 block.row(owner).and_then(|row| row.map_or(Ok(None), |row| row.find_at(neighbor, at)));
             if let Some(Version { value, .. }) = found.map_err(damaged)? {
-                let records = records_for(row, file, &block)?;
+                let records = records_for(row, file, number, &block)?;
                 return row.add_edge(neighbor, value, &records).map_err(damaged);
             }
         }
@@ -198,8 +224,13 @@ impl LevelSet {
 }
 
 /// The records of a block, if the row has records.
-fn records_for(row: &MergedRow, file: &OpenFile, block: &Block<'_>) -> Result<Vec<u8>, ReadError> {
-    if row.has_records() { file.edges.read_records(block) } else { Ok(Vec::new()) }
+fn records_for(
+    row: &MergedRow,
+    file: &OpenFile,
+    number: usize,
+    block: &Block<'_>,
+) -> Result<Arc<[u8]>, ReadError> {
+    if row.has_records() { file.records(number, block) } else { Ok(Arc::default()) }
 }
 
 /// The type of the values of an adjacency.
