@@ -44,7 +44,8 @@ pub fn test() -> Result<()> {
 
 /// Lints of the library alone, with few features: what the crates above it always enable is missing
 /// in these builds.
-const FEATURES: [&str; 4] = ["rapid", "tel", "kernels,rapid,serde", "compression,derive,kernels,tel"];
+const FEATURES: [&str; 5] =
+    ["rapid", "tel", "lsm,rapid", "kernels,rapid,serde", "compression,derive,kernels,tel"];
 
 fn features() -> Result<()> {
     for features in FEATURES {

@@ -19,6 +19,31 @@ pub fn counted(count: u64, one: &str, several: &str) -> String {
     format!("{} {}", Count(count), if count == 1 { one } else { several })
 }
 
+/// A number of edges: `1,000`, or `at most 1,000` if the engine counts later.
+#[derive(Clone, Copy, Debug)]
+pub struct Edges(pub hedgerow::Count);
+
+impl Edges {
+    /// The lower bound, if the number is not known exactly.
+    pub fn at_least(self) -> Option<u64> {
+        self.0.exact().is_none().then_some(self.0.at_least())
+    }
+}
+
+impl std::fmt::Display for Edges {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let bound = if self.0.exact().is_some() { "" } else { "at most " };
+        write!(f, "{bound}{}", Count(self.0.at_most()))
+    }
+}
+
+/// The number, or its upper bound.
+impl serde::Serialize for Edges {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_u64(self.0.at_most())
+    }
+}
+
 /// A rate per second; 0 if no time has passed.
 pub fn rate(count: u64, elapsed: Duration) -> f64 {
     if elapsed.is_zero() { 0.0 } else { count as f64 / elapsed.as_secs_f64() }

@@ -117,6 +117,24 @@ pub fn two_units_with_two_writers<T: Tested>() {
     join(&graph, threads);
 }
 
+/// For an engine that owns files: writers of two units, readers, and a thread that flushes and does
+/// the work that this defers.
+pub fn writers_and_readers_beside_flushes<T: Tested>() {
+    let graph = Graph::<T>::new(2);
+    let threads = vec![
+        spawn(&graph, |graph| graph.write(0, 1..=3)),
+        spawn(&graph, |graph| graph.write(1, [1, 3, 4])),
+        spawn(&graph, |graph| (0..2).for_each(|_| graph.open().read(2))),
+        spawn(&graph, |graph| {
+            for _ in 0..2 {
+                graph.flush();
+                graph.reclaim();
+            }
+        }),
+    ];
+    join(&graph, threads);
+}
+
 /// A deletion that one snapshot sees, between two states that others see.
 pub fn a_deletion_between_two_snapshots<T: Tested>() {
     let graph = Graph::<T>::new(1);

@@ -34,10 +34,13 @@ pub struct Imported {
     weights_left_out: u64,
     /// Vertices in the graph.
     vertices: u64,
-    edges: u64,
+    edges: text::Edges,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    edges_at_least: Option<u64>,
     /// Vertices added by this import.
     vertices_added: u64,
-    edges_added: u64,
+    /// Edges added by this import; unknown if the engine counts later.
+    edges_added: Option<u64>,
     commits: u64,
     checkpoint: Option<Checkpointed>,
     seconds: f64,
@@ -55,6 +58,7 @@ impl Imported {
         let snapshot = graph.snapshot().map_err(StoredError::from)?;
         let (before, target) = (importer.before(), context.target);
         let info = graph.store_info();
+        let edges = text::Edges(snapshot.edge_count());
         Ok(Imported {
             store: context.args.store.display().to_string(),
             created: !target.exists(),
@@ -70,9 +74,10 @@ impl Imported {
             skipped_lines: importer.skipped().count,
             weights_left_out: importer.weights_left_out(),
             vertices: snapshot.vertex_count(),
-            edges: snapshot.edge_count().at_most(),
+            edges,
+            edges_at_least: edges.at_least(),
             vertices_added: snapshot.vertex_count() - before.vertices,
-            edges_added: snapshot.edge_count().at_most() - before.edges,
+            edges_added: edges.0.exact().map(|edges| edges - before.edges),
             commits: importer.commits(),
             checkpoint,
             seconds: elapsed.as_secs_f64(),
@@ -87,16 +92,18 @@ impl Imported {
         let values =
             self.values.as_ref().map_or("without values".into(), |column| format!("values of type {column}"));
         let rows = text::counted(self.rows, "row", "rows");
-        let repeated = match self.rows.saturating_sub(self.edges_added) {
+        let repeated = match self.edges_added.map_or(0, |added| self.rows.saturating_sub(added)) {
             0 => String::new(),
             repeated => format!("; {}", text::counted(repeated, "repeats an edge", "repeat an edge")),
         };
         let resumed = if self.resumed { ", from where the last import stopped" } else { "" };
+        let edges_added =
+            self.edges_added.map_or(String::new(), |added| format!(", {} of them new", count(added)));
         let mut table = vec![
             ("store", format!("{}, {}, {made} engine {}", self.store, self.topology, self.engine)),
             ("label", format!("{:?}, {values}", self.label)),
             ("vertices", format!("{}, {} of them new", count(self.vertices), count(self.vertices_added))),
-            ("edges", format!("{}, {} of them new", count(self.edges), count(self.edges_added))),
+            ("edges", format!("{}{edges_added}", self.edges)),
             (
                 "imported",
                 format!("{rows} in {}{resumed}{repeated}", text::counted(self.commits, "commit", "commits")),

@@ -34,7 +34,9 @@ struct Info {
     timestamp: Option<u64>,
     vertices: Option<u64>,
     /// Edges of all labels.
-    edges: Option<u64>,
+    edges: Option<text::Edges>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    edges_at_least: Option<u64>,
     checkpoint: Option<Checkpoint>,
     log: LogFiles,
     /// All files of the directory.
@@ -50,7 +52,9 @@ struct Label {
     name: String,
     /// The type of the values beside its edges.
     values: Option<String>,
-    edges: Option<u64>,
+    edges: Option<text::Edges>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    edges_at_least: Option<u64>,
     /// The number of parallel edges, if the label has them: the edges above are then pairs of
     /// vertices. Known if the graph was opened.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -159,14 +163,19 @@ impl Info {
         };
         let counts = described.as_ref().map(|described| &described.counts);
         let edges_of = |label: LabelId| match state {
-            Some(state) => Some(state.snapshot.edge_count_of(label).at_most()),
-            None => counts.map(|counts| counts.edges_of(label).at_most()),
+            Some(state) => Some(text::Edges(state.snapshot.edge_count_of(label))),
+            None => counts.map(|counts| text::Edges(counts.edges_of(label))),
+        };
+        let edges = match state {
+            Some(state) => Some(text::Edges(state.snapshot.edge_count())),
+            None => counts.map(|counts| text::Edges(counts.total_edges())),
         };
         let options = &manifest.options;
         let labels = (0..).map(LabelId).zip(options.catalog.labels()).map(|(label, schema)| Label {
             name: schema.name.clone(),
             values: schema::values(schema),
             edges: edges_of(label),
+            edges_at_least: edges_of(label).and_then(text::Edges::at_least),
             parallel_edges: state.and_then(|state| state.snapshot.parallel_edge_count(label).ok()),
         });
         let properties = options
@@ -182,7 +191,7 @@ impl Info {
         Ok(Info {
             store: path.display().to_string(),
             id: schema::hexadecimal(&manifest.store),
-            engine: options.engine.clone(),
+            engine: options.engine.trim_start_matches("files:").to_owned(),
             topology: schema::topology(options.topology),
             keys: schema::keys(options.keys),
             strict: options.strict,
@@ -202,10 +211,8 @@ impl Info {
                 Some(state) => Some(state.snapshot.vertex_count()),
                 None => counts.map(|counts| counts.vertices),
             },
-            edges: match state {
-                Some(state) => Some(state.snapshot.edge_count().at_most()),
-                None => counts.map(|counts| counts.total_edges().at_most()),
-            },
+            edges,
+            edges_at_least: edges.and_then(text::Edges::at_least),
             checkpoint: manifest.checkpoint.map(|entry| Checkpoint {
                 file: entry.file_name(),
                 timestamp: entry.at.0,
@@ -248,16 +255,17 @@ fn describe(info: &Info) -> String {
         ));
     }
     rows.push(("vertices", info.vertices.map_or_else(unknown, count)));
-    rows.push(("edges", info.edges.map_or_else(unknown, count)));
-    for Label { name, values, edges, parallel_edges } in &info.labels {
+    rows.push(("edges", info.edges.map_or_else(unknown, |edges| edges.to_string())));
+    for Label { name, values, edges, parallel_edges, .. } in &info.labels {
         let values =
             values.as_ref().map_or("without values".into(), |column| format!("values of type {column}"));
         let edges = match (edges, parallel_edges) {
             (Some(pairs), Some(edges)) => {
-                let pairs = text::counted(*pairs, "pair of vertices", "pairs of vertices");
+                let pairs = text::counted(pairs.0.at_most(), "pair of vertices", "pairs of vertices");
                 format!(", {} between {pairs}", text::counted(*edges, "edge", "edges"))
             }
-            (Some(edges), None) => format!(", {}", text::counted(*edges, "edge", "edges")),
+            (Some(edges), None) if edges.0 == 1 => ", 1 edge".to_owned(),
+            (Some(edges), None) => format!(", {edges} edges"),
             (None, _) => String::new(),
         };
         rows.push(("label", format!("{name:?}, {values}{edges}")));

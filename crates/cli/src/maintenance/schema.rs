@@ -81,7 +81,7 @@ impl Schema {
         let options = labels_option.as_deref().filter(|_| is_declared && !made_with.strict);
         Schema {
             store: path.display().to_string(),
-            engine: made_with.engine.clone(),
+            engine: made_with.engine.trim_start_matches("files:").to_owned(),
             topology: schema::topology(made_with.topology),
             keys: schema::keys(made_with.keys),
             strict: made_with.strict,

@@ -21,7 +21,9 @@ pub struct Facts {
     threads: usize,
     vertices: u64,
     /// Distinct edges.
-    edges: u64,
+    edges: text::Edges,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    edges_at_least: Option<u64>,
     #[serde(flatten)]
     rows: Option<Rows>,
     load_seconds: f64,
@@ -70,6 +72,7 @@ impl Facts {
                 (None, Some(Stored { store: path, timestamp, from_checkpoint }), None)
             }
         };
+        let edges = text::Edges(snapshot.edge_count_of(graph.label));
         Facts {
             graph: file,
             stored,
@@ -77,7 +80,8 @@ impl Facts {
             engine: graph.engine,
             threads: graph.threads.count(),
             vertices: snapshot.vertex_count(),
-            edges: snapshot.edge_count_of(graph.label).at_most(),
+            edges,
+            edges_at_least: edges.at_least(),
             rows,
             load_seconds: loaded.elapsed.as_secs_f64(),
             csr_build_seconds: csr_build.map(|elapsed| elapsed.as_secs_f64()),
@@ -98,7 +102,7 @@ impl Facts {
             rows.push(("store", format!("{store}, {direction}, {state} {}", text::Count(*timestamp))));
         }
         rows.push(("vertices", text::Count(self.vertices).to_string()));
-        let (edges, load) = (text::Count(self.edges), text::duration(loaded.elapsed));
+        let (edges, load) = (self.edges, text::duration(loaded.elapsed));
         match &self.rows {
             Some(Rows { rows: count, .. }) => {
                 rows.push(("edges", format!("{edges} in {}", text::counted(*count, "row", "rows"))));

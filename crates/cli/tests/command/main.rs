@@ -16,6 +16,7 @@ mod kernels;
 mod keys;
 mod labels;
 mod lint;
+mod lsm;
 mod memory_limit;
 mod messages;
 mod newest;

@@ -6,3 +6,8 @@
 #![cfg(hedgerow_shuttle)]
 
 mod mem_graph;
+#[path = "../support/mod.rs"]
+mod support;
+
+hedgerow_testing::model_tests!(support::TestedLsm);
+hedgerow_testing::model_tests!(@models support::TestedLsm: writers_and_readers_beside_flushes);
