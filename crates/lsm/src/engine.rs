@@ -157,7 +157,10 @@ impl Engine for LsmEngine {
 
     fn admit(&self, bytes: usize) -> Admission {
         let held = self.sources.read().used_bytes();
-        match held > 0 && held.saturating_add(bytes) > self.options.mem_graph_bytes {
+        if held > 0 && held.saturating_add(bytes) > self.options.mem_graph_bytes {
+            return Admission::AfterFlush;
+        }
+        match self.tree.is_overfull() {
             true => Admission::AfterMaintenance,
             false => Admission::Granted,
         }

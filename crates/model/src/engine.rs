@@ -177,9 +177,10 @@ pub struct Prepared<C> {
 pub enum Admission {
     /// The commit may begin.
     Granted,
-    /// The commit may ask again after a step of [maintenance](Engine::maintain) or, with an engine
-    /// that [owns files](Engine::durable), after a [flush](Durable::flush).
+    /// The commit may ask again after a step of [maintenance](Engine::maintain).
     AfterMaintenance,
+    /// The commit may ask again after a [flush](Durable::flush), of an engine that owns files.
+    AfterFlush,
 }
 
 /// Lets [`Engine::maintain`] take the locks that it needs.

@@ -113,8 +113,8 @@ impl<'a> Importer<'a> {
 
     /// Imports a file of plain edges: the next batch is read while one is committed.
     fn import_graph<K: VertexKey + AsKey>(&mut self, source: Source<'_>) -> Result<(), CliError> {
-        let Context { sources, threads, console, interrupt, args, .. } = self.context;
-        let mut reader = sources.open::<K>(source, args.chunk)?;
+        let Context { sources, threads, console, interrupt, args, target } = self.context;
+        let mut reader = sources.open::<K>(source, target.chunk)?;
         let bar = progress::of_bytes(console, "importing", reader.progress().total);
         let imported = self.position.read;
         let mut seen = Tallies::default();

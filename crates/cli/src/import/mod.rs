@@ -57,8 +57,8 @@ impl Context<'_> {
 
     /// How to read this file, if its lines carry properties.
     fn properties(&self, source: Source<'_>) -> Option<PropertyOptions> {
-        let Context { args, sources, target, .. } = self;
-        sources.properties(source, &target.schema.edges, &target.vertices, args.chunk)
+        let Context { sources, target, .. } = self;
+        sources.properties(source, &target.schema.edges, &target.vertices, target.chunk)
     }
 
     /// Adds to an error about undeclared columns how a new store would declare them.

@@ -9,9 +9,10 @@ use crate::stored::wait::WaitArgs;
 use crate::stored::{self, declared, number};
 use hedgerow::store::{self, StoreOptions};
 use hedgerow::{
-    Catalog, Column, ColumnType, EdgeSchema, ErrorKind, Graph, GraphOptions, KeyKind, LabelId, LabelSchema,
-    RecordSchema, Topology,
+    Catalog, Column, ColumnType, EdgeSchema, EngineKind, ErrorKind, Graph, GraphOptions, KeyKind, LabelId,
+    LabelSchema, RecordSchema, Topology,
 };
+use std::num::NonZeroUsize;
 use std::path::Path;
 
 /// Bytes of the smallest log segment: segments are preallocated, so a small import has small ones.
@@ -31,7 +32,12 @@ pub struct Target<'a> {
     /// The properties of vertices.
     pub vertices: RecordSchema,
     pub keys: KeyKind,
+    /// Edges and vertices per commit, unless it is the usual number.
+    pub chunk: Option<NonZeroUsize>,
 }
+
+/// Edges per commit of an engine that keeps them on disk: few, because a commit is in memory.
+const CHUNK_ON_DISK: NonZeroUsize = NonZeroUsize::new(1 << 16).expect("it is not 0");
 
 impl<'a> Target<'a> {
     /// Looks for the store and collects the options. Options that contradict the store are refused
@@ -42,7 +48,9 @@ impl<'a> Target<'a> {
             Err(error) if error.kind() == ErrorKind::NotFound => (false, asked_of_new(args)?),
             Err(error) => return Err(StoredError::from(error).into()),
         };
-        let StoreOptions { keys, topology, strict, catalog, .. } = made_with;
+        let StoreOptions { keys, topology, strict, catalog, engine } = made_with;
+        let is_on_disk = engine.trim_start_matches("files:") == EngineKind::Lsm.name();
+        let chunk = args.chunk.or(is_on_disk.then_some(CHUNK_ON_DISK));
         let (label, schema) = stored::label(&catalog, args.label.as_deref(), &args.store)?;
         sources.check_options(&schema.edges, catalog.vertices())?;
         check_values(args, sources, schema)?;
@@ -64,7 +72,7 @@ impl<'a> Target<'a> {
         // error.
         let options = args.engine.into_iter().fold(options, GraphOptions::engine);
         let (schema, vertices) = (schema.clone(), catalog.vertices().clone());
-        Ok(Target { args, store: &args.store, exists, options, label, schema, vertices, keys })
+        Ok(Target { args, store: &args.store, exists, options, label, schema, vertices, keys, chunk })
     }
 
     /// Whether the edges keep their weights.

@@ -11,14 +11,14 @@ use hedgerow_formats::{Batch, PropertyBatch, PropertyOptions, VertexKey};
 
 /// Reads all files to their ends. Fails where an import would.
 pub fn read_all<K: VertexKey + AsKey>(context: Context<'_>) -> Result<(), CliError> {
-    let Context { args, sources, target, threads, console, interrupt } = context;
+    let Context { sources, target, threads, console, interrupt, .. } = context;
     let mut batch = Batch::<K>::new();
     for source in sources.iter() {
         if let Some(options) = context.properties(source) {
             read_lines::<K>(context, source, &options)?;
             continue;
         }
-        let mut reader = sources.open::<K>(source, args.chunk)?;
+        let mut reader = sources.open::<K>(source, target.chunk)?;
         let bar = progress::of_bytes(console, "validating", reader.progress().total);
         while reader.read_batch_on(threads.pool(), &mut batch)? {
             interrupt.check()?;

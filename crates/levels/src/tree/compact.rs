@@ -38,10 +38,21 @@ impl Rounds {
     }
 }
 
+/// How many times as many files as it should have make level 0 overfull.
+const OVERFULL: usize = 3;
+
 impl LevelOptions {
     /// Whether a level has more than it should. O(files).
     pub(super) fn is_compaction_due(&self, set: &LevelSet) -> bool {
         (0..self.columns.len() as u32).any(|adjacency| self.fullest(set, adjacency).is_some())
+    }
+
+    /// Whether level 0 of an adjacency has several times as many files as it should: all readers
+    /// look into each of them.
+    pub(super) fn is_overfull(&self, set: &LevelSet) -> bool {
+        let files = |adjacency| set.levels(adjacency).first().map_or(0, Vec::len);
+        let most = OVERFULL * self.level_0_files.max(1);
+        (0..self.columns.len() as u32).any(|adjacency| files(adjacency) >= most)
     }
 
     /// The uppermost level of an adjacency that has more than it should.
@@ -62,13 +73,21 @@ impl LevelTree {
         self.is_compaction_due.load(Ordering::Relaxed)
     }
 
+    /// Whether level 0 has so many files that flushes should wait for a compaction. O(1).
+    #[must_use]
+    pub fn is_overfull(&self) -> bool {
+        self.is_overfull.load(Ordering::Relaxed)
+    }
+
     /// Merges the files of one level that has more than it should into the next one; false if there
-    /// is none, or another thread is at it. Views read the files before it or after it, which have the same content.
+    /// is none, or another thread is at it; if level 0 is [overfull](LevelTree::is_overfull), waits for that. Views read the files before it or after it, which have the same content.
     ///
     /// # Errors
     /// A file could not be read or written. Views read what they read before.
     pub fn compact(&self, live: &LiveTimestamps) -> Result<bool, EngineError> {
-        let Some(mut rounds) = self.compacting.try_lock() else { return Ok(false) };
+        let rounds =
+            if self.is_overfull() { Some(self.compacting.lock()) } else { self.compacting.try_lock() };
+        let Some(mut rounds) = rounds else { return Ok(false) };
         let current = self.current();
         let adjacencies = self.options.columns.len() as u32;
         for adjacency in (0..adjacencies).map(|number| (rounds.adjacency + number) % adjacencies) {

@@ -78,6 +78,8 @@ pub struct LevelTree {
     current: Mutex<Arc<LevelSet>>,
     /// Whether a level of the current set has more than it should.
     is_compaction_due: AtomicBool,
+    /// Whether level 0 of the current set has so much more that flushes should wait.
+    is_overfull: AtomicBool,
 }
 
 #[derive(Debug)]
@@ -117,8 +119,19 @@ impl LevelTree {
         let (flushing, compacting) = (Mutex::default(), Mutex::new(Rounds::of(options.columns.len())));
         let edits = Mutex::new(Edits { manifest, next_file, doubtful: Vec::new(), replaced: Vec::new() });
         let is_compaction_due = AtomicBool::new(options.is_compaction_due(&set));
+        let is_overfull = AtomicBool::new(options.is_overfull(&set));
         let current = Mutex::new(Arc::new(set));
-        Ok(LevelTree { files, options, cache, flushing, compacting, edits, current, is_compaction_due })
+        Ok(LevelTree {
+            files,
+            options,
+            cache,
+            flushing,
+            compacting,
+            edits,
+            current,
+            is_compaction_due,
+            is_overfull,
+        })
     }
 
     /// Bytes of blocks in memory. O(1).
@@ -264,6 +277,7 @@ impl LevelTree {
         let mut current = self.current.lock();
         *current = Arc::new(current.after(&added, removed, edits.manifest.state()));
         self.is_compaction_due.store(self.options.is_compaction_due(&current), Ordering::Relaxed);
+        self.is_overfull.store(self.options.is_overfull(&current), Ordering::Relaxed);
         drop(current);
         let doubtful = std::mem::take(&mut edits.doubtful);
         edits.replaced.extend(doubtful.into_iter().chain(removed.iter().cloned()));

@@ -73,7 +73,7 @@ impl<E: Engine> Store<E> {
     pub fn admit(&self, bytes: usize) -> Result<(), Error> {
         match self.engine.admit(bytes) {
             Admission::Granted => Ok(()),
-            Admission::AfterMaintenance => self.wait_for_admission(bytes),
+            Admission::AfterFlush | Admission::AfterMaintenance => self.wait_for_admission(bytes),
         }
     }
 
@@ -81,12 +81,10 @@ impl<E: Engine> Store<E> {
     fn wait_for_admission(&self, bytes: usize) -> Result<(), Error> {
         let _one = self.maintenance.admitting.lock();
         for _ in 0..MOST_WAITS {
-            if self.engine.admit(bytes) == Admission::Granted {
-                break;
-            }
-            match self.engine.durable() {
-                Some(_) => self.flush_newest()?,
-                None => drop(self.maintain(STEP_BYTES)?),
+            match self.engine.admit(bytes) {
+                Admission::Granted => break,
+                Admission::AfterFlush => self.flush_newest()?,
+                Admission::AfterMaintenance => drop(self.maintain(STEP_BYTES)?),
             }
         }
         Ok(())

@@ -171,7 +171,7 @@ impl Engine for DiskEngine {
     fn admit(&self, bytes: usize) -> Admission {
         let held = self.sources.lock().recent.lock().bytes();
         match held > 0 && held.saturating_add(bytes) > self.options.recent_bytes {
-            true => Admission::AfterMaintenance,
+            true => Admission::AfterFlush,
             false => Admission::Granted,
         }
     }
