@@ -270,9 +270,7 @@ pub(crate) enum Reason {
     #[error(transparent)]
     NoScratchFile(Box<NoScratchFile>),
     #[cfg(feature = "custom-engines")]
-    #[error(
-        "engine `{0}` keeps edges in files of its own: make its graphs with `GraphOptions::create`, and open them with options that have the engine"
-    )]
+    #[error("engine `{0}` keeps edges in files of its own, so its graphs are in stores only")]
     NeedsStore(&'static str),
     #[error("the worker threads could not be started: {0}")]
     Threads(#[from] rayon::ThreadPoolBuildError),

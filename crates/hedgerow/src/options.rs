@@ -4,7 +4,7 @@ use crate::data::{EdgeType, Properties};
 use crate::retries::Retries;
 #[cfg(feature = "custom-engines")]
 use hedgerow_erased::{CustomEngine, Make};
-use hedgerow_log::{Durability, LogOptions};
+use hedgerow_log::{Durability, LogOptions, OWN_FILES};
 use hedgerow_model::{KeyKind, LabelSchema, RecordSchema, Topology, UnknownName};
 use hedgerow_pipeline::{Compaction, Settings};
 use hedgerow_sequencer::{AsOf, Clock, History, ManualClock};
@@ -39,9 +39,6 @@ impl Default for EngineKind {
 
 /// Engines for research that stores may have been made with. The default engine opens these stores.
 const RESEARCH_ENGINES: [&str; 6] = ["adjacency-list", "art-fine", "art", "cart", "cart-vec", "cart-ci"];
-
-/// What the name of an engine in a manifest begins with if it keeps edges in files of its own.
-pub(crate) const OWN_FILES: &str = "files:";
 
 impl EngineKind {
     /// What the engine is called in stores and on the command line.
@@ -295,8 +292,9 @@ impl GraphOptions {
     }
 
     /// Bytes of memory that an engine with files of its own, as [`Lsm`](EngineKind::Lsm), uses: half for edges that are in
-    /// no file yet, half for what is read of files; 128 MiB, if not set. Commits wait while the first half is full. Not
-    /// counted are keys, the indexes of files (about 1/300 of them), and tables by vertex. A graph of another engine is refused as
+    /// no file yet, half for what is read of files; 128 MiB, if not set, or half of the [limit](GraphOptions::memory_limit). Commits wait while the first half is full. Not
+    /// counted are keys, the indexes of files (about 1/300 of them), and tables by vertex: 8 bytes per label
+    /// and direction, twice while a flush runs. A graph of another engine is refused as
     /// [`Unsupported`](crate::ErrorKind::Unsupported).
     #[must_use]
     pub fn memory_budget(mut self, bytes: usize) -> Self {

@@ -148,7 +148,8 @@ impl RecordFileWriter {
     /// The file could not be written.
     pub(crate) fn end_chunk(&mut self) -> Result<ChunkPlace, WriteError> {
         let length = u32::try_from(self.chunk.len());
-        let length = length.map_err(|_| self.failed("the records of one vertex have more than 4 GiB"))?;
+        let length =
+            length.map_err(|_| self.failed("the versions of the record of one edge have more than 4 GiB"))?;
         let (offset, checksum) = (self.written, crc32c::crc32c(&self.chunk));
         self.write()?;
         Ok(ChunkPlace { offset, length, checksum })

@@ -42,7 +42,7 @@ pub use log::{Appended, Durability, Log, LogOptions};
 pub use remade::repair_checksums;
 pub use segment::LogRecord;
 pub use store::{
-    CheckReport, CheckpointEntry, Cut, LogPosition, Manifest, Recovered, Repair, ReplacedCheckpoint,
-    SealedSegment, SegmentEntry, StoreFiles, StoreOptions, StreamEntry, TornTail, check,
+    CheckReport, CheckpointEntry, Cut, LogPosition, Manifest, OWN_FILES, Recovered, Repair,
+    ReplacedCheckpoint, SealedSegment, SegmentEntry, StoreFiles, StoreOptions, StreamEntry, TornTail, check,
     recover_to_last_valid,
 };

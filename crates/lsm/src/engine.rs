@@ -156,8 +156,9 @@ impl Engine for LsmEngine {
     }
 
     fn admit(&self, bytes: usize) -> Admission {
-        let held = self.sources.read().used_bytes();
-        if held > 0 && held.saturating_add(bytes) > self.options.mem_graph_bytes {
+        let (held, limit) = (self.sources.read().used_bytes(), self.options.mem_graph_bytes);
+        // A commit larger than the limit goes beyond it in any case.
+        if held.saturating_add(bytes.min(limit / 2)) > limit {
             return Admission::AfterFlush;
         }
         match self.tree.is_overfull() {

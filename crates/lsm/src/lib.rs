@@ -89,6 +89,6 @@ impl LsmOptions {
 
     /// Words of a block of a MemGraph: a small part of its bytes.
     fn mem_graph_block_words(&self) -> usize {
-        (self.mem_graph_bytes / 64 / size_of::<u64>()).next_power_of_two().clamp(64, 8192)
+        (self.mem_graph_bytes / 64 / size_of::<u64>()).next_power_of_two().clamp(1024, 8192)
     }
 }

@@ -3,10 +3,14 @@
 use hedgerow_sequencer::Wakeup;
 use hedgerow_sync::Arc;
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// How long the thread waits before it retries units whose locks are held.
 const BREATH: Duration = Duration::from_millis(1);
+
+/// How long the thread waits after a failure: a merge that fails again and again costs as much as
+/// one that succeeds.
+const AFTER_FAILURE: Duration = Duration::from_secs(1);
 
 /// Number of retries before the thread sleeps: the holders of the locks will wake it.
 const LOOKS: usize = 8;
@@ -18,8 +22,11 @@ pub enum CompactorStep {
     More,
     /// There is more to do, but writers hold its locks.
     Held,
-    /// There is nothing to do, or the step failed; the thread sleeps until it is woken.
+    /// There is nothing to do; the thread sleeps until it is woken.
     Done,
+    /// The step failed, and would fail again at once; the thread sleeps for a while, and then until it
+    /// is woken.
+    Failed,
 }
 
 /// The running thread. Dropping this ends it.
@@ -45,6 +52,13 @@ impl Compactor {
                             thread::sleep(BREATH);
                         }
                         CompactorStep::Done => break,
+                        CompactorStep::Failed => {
+                            let begin = Instant::now();
+                            while begin.elapsed() < AFTER_FAILURE && !woken.is_over() {
+                                thread::sleep(10 * BREATH);
+                            }
+                            break;
+                        }
                     }
                 }
             }

@@ -3,7 +3,7 @@
 use crate::error::Error;
 use crate::settings::{Compaction, Settings};
 use hedgerow_sequencer::Wakeup;
-use hedgerow_sync::atomic::{AtomicU64, AtomicUsize};
+use hedgerow_sync::atomic::{AtomicBool, AtomicU64, AtomicUsize};
 use hedgerow_sync::{Arc, Mutex};
 
 /// State of deferred work.
@@ -15,6 +15,8 @@ pub(crate) struct Maintenance {
     pub(crate) reclaimers: AtomicUsize,
     /// The first failed step that was not reported to a caller yet.
     pub(crate) failed: Mutex<Option<Error>>,
+    /// Whether the graph is being closed: a step may fail then, because no file may change any more.
+    pub(crate) is_ending: AtomicBool,
     /// Held while the engine's own files are written.
     pub(crate) flushing: Mutex<()>,
     /// Held by a commit while it waits for the engine to admit it.
@@ -33,6 +35,7 @@ impl Maintenance {
             reclaimed_releases: AtomicU64::new(0),
             reclaimers: AtomicUsize::new(0),
             failed: Mutex::default(),
+            is_ending: AtomicBool::default(),
             flushing: Mutex::default(),
             admitting: Mutex::default(),
             wakeup: has_thread.then(Arc::default),

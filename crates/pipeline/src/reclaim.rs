@@ -115,17 +115,27 @@ impl<E: Engine> Store<E> {
     /// that can report it.
     pub fn reclaim_step(&self) -> CompactorStep {
         let is_worthwhile = self.is_reclaiming_worthwhile(self.sequencer.pending_reclaim());
-        if !is_worthwhile || self.sequencer.is_poisoned() {
+        let is_ending = self.maintenance.is_ending.load(Ordering::SeqCst);
+        if !is_worthwhile || is_ending || self.sequencer.is_poisoned() {
             return CompactorStep::Done;
         }
-        match self.flush_if_due().and_then(|()| self.maintain(STEP_BUDGET_BYTES)) {
+        // If the disk is full maintenance may make room for the next flush.
+        let flushed = self.flush_if_due();
+        match self.maintain(STEP_BUDGET_BYTES).and_then(|progress| flushed.map(|()| progress)) {
             Ok(MaintenanceProgress { reclaimed: Reclaimed { more: false, .. }, .. }) => CompactorStep::Done,
             Ok(MaintenanceProgress { advanced: false, .. }) => CompactorStep::Held,
             Ok(_) => CompactorStep::More,
             Err(failed) => {
-                self.maintenance.failed.lock().get_or_insert(failed);
-                CompactorStep::Done
+                self.note_failed_maintenance(failed);
+                CompactorStep::Failed
             }
+        }
+    }
+
+    /// Keeps an error for the next caller that can report it.
+    pub(crate) fn note_failed_maintenance(&self, failed: Error) {
+        if !self.maintenance.is_ending.load(Ordering::SeqCst) {
+            self.maintenance.failed.lock().get_or_insert(failed);
         }
     }
 

@@ -48,8 +48,8 @@ impl<'a> Target<'a> {
             Err(error) if error.kind() == ErrorKind::NotFound => (false, asked_of_new(args)?),
             Err(error) => return Err(StoredError::from(error).into()),
         };
-        let StoreOptions { keys, topology, strict, catalog, engine } = made_with;
-        let is_on_disk = engine.trim_start_matches("files:") == EngineKind::Lsm.name();
+        let is_on_disk = made_with.engine_name() == EngineKind::Lsm.name();
+        let StoreOptions { keys, topology, strict, catalog, .. } = made_with;
         let chunk = args.chunk.or(is_on_disk.then_some(CHUNK_ON_DISK));
         let (label, schema) = stored::label(&catalog, args.label.as_deref(), &args.store)?;
         sources.check_options(&schema.edges, catalog.vertices())?;

@@ -191,7 +191,7 @@ impl Info {
         Ok(Info {
             store: path.display().to_string(),
             id: schema::hexadecimal(&manifest.store),
-            engine: options.engine.trim_start_matches("files:").to_owned(),
+            engine: options.engine_name().to_owned(),
             topology: schema::topology(options.topology),
             keys: schema::keys(options.keys),
             strict: options.strict,

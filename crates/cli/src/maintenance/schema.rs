@@ -81,7 +81,7 @@ impl Schema {
         let options = labels_option.as_deref().filter(|_| is_declared && !made_with.strict);
         Schema {
             store: path.display().to_string(),
-            engine: made_with.engine.trim_start_matches("files:").to_owned(),
+            engine: made_with.engine_name().to_owned(),
             topology: schema::topology(made_with.topology),
             keys: schema::keys(made_with.keys),
             strict: made_with.strict,
@@ -102,7 +102,7 @@ fn options_of(made_with: &StoreOptions, labels: &str, vertex_properties: Option<
         Topology::DirectedWithReverse => options.push("--reverse"),
         Topology::Undirected => options.push("--undirected"),
     }
-    let engine: EngineKind = made_with.engine.trim_start_matches("files:").parse().unwrap_or_default();
+    let engine: EngineKind = made_with.engine_name().parse().unwrap_or_default();
     if engine != EngineKind::default() {
         options.extend(["--engine", engine.name()]);
     }

@@ -286,7 +286,7 @@ pub enum EngineName {
     Rapid,
     /// A snapshot in the engine tel, which keeps a log of edges per vertex
     Tel,
-    /// A snapshot in the engine lsm, which keeps edges on disk
+    /// A snapshot in the engine lsm, which keeps edges on disk; of stores of that engine only
     Lsm,
     /// A static copy of a snapshot in compressed sparse rows
     Csr,

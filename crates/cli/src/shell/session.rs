@@ -229,7 +229,7 @@ impl Session {
 
     /// The engine that a kernel runs on: the one of the open graph, or a static copy.
     fn engine(&self, asked: Option<EngineName>) -> Result<EngineName, CliError> {
-        let open = match self.made_with.engine.trim_start_matches("files:").parse() {
+        let open = match self.made_with.engine_name().parse() {
             Ok(EngineKind::Tel) => EngineName::Tel,
             Ok(EngineKind::Lsm) => EngineName::Lsm,
             _ => EngineName::Rapid,

@@ -1,6 +1,6 @@
 //! What belongs to the store of a graph.
 
-use crate::options::{EngineKind, OWN_FILES};
+use crate::options::EngineKind;
 use hedgerow_log::CheckpointEntry;
 use hedgerow_model::CommitTimestamp;
 use hedgerow_pipeline::Journal;
@@ -43,7 +43,7 @@ impl StoreInfo {
             checkpoint: manifest.checkpoint,
             oldest_readable: manifest.oldest_readable.max(in_files),
             durable: journal.durable(),
-            made_with: manifest.options.engine.trim_start_matches(OWN_FILES).to_owned(),
+            made_with: manifest.options.engine_name().to_owned(),
         }
     }
 }

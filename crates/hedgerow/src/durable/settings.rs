@@ -1,8 +1,8 @@
 //! The options of a graph, and those that its store was made with.
 
 use crate::error::{Error, OtherOption, Reason};
-use crate::options::{EngineKind, GraphOptions, OWN_FILES};
-use hedgerow_log::{StoreError, StoreOptions};
+use crate::options::{EngineKind, GraphOptions};
+use hedgerow_log::{OWN_FILES, StoreError, StoreOptions};
 use hedgerow_model::{Catalog, ColumnType, EdgeSchema, LabelSchema, ParallelSchema, RecordSchema, Topology};
 use hedgerow_pipeline::Settings;
 use std::path::Path;
@@ -38,7 +38,7 @@ impl GraphOptions {
         let owns_files = |options: &StoreOptions| options.engine.starts_with(OWN_FILES);
         let bound = owns_files(stored) || owns_files(&asked);
         let engine = |options: &StoreOptions| {
-            if bound { options.engine.trim_start_matches(OWN_FILES).to_owned() } else { String::new() }
+            if bound { options.engine_name().to_owned() } else { String::new() }
         };
         let both = |describe: &dyn Fn(&StoreOptions) -> String| (describe(stored), describe(&asked));
         let options = [

@@ -18,7 +18,8 @@ pub(super) fn new(
     let engine_options = EngineOptions {
         topology: options.settings().topology,
         catalog: catalog.clone(),
-        memory_budget: options.memory_budget,
+        // What an engine keeps of its files must leave room for commits.
+        memory_budget: options.memory_budget.or(options.memory_limit.map(|limit| limit / 2)),
     };
     Ok(match (custom.make, files) {
         (Make::InMemory(make), _) => make(engine_options),

@@ -254,9 +254,9 @@ fn past_states_are_there_from_the_last_flush_on() {
 fn what_is_acknowledged_survives_a_loss_of_power() {
     for engine in ENGINES.chunks(1) {
         let lose = |seed| lose_power_on(engine, seed, 200, 3).unwrap();
-        let states: u64 = (0..6).into_par_iter().map(lose).sum();
+        let states: u64 = (0..4).into_par_iter().map(lose).sum();
         eprintln!("{engine:?}: {states} states after a loss of power");
-        assert!(states > 3000, "{engine:?}: {states} states only");
+        assert!(states > 2000, "{engine:?}: {states} states only");
     }
 }
 

@@ -50,9 +50,12 @@ impl LevelOptions {
     /// Whether level 0 of an adjacency has several times as many files as it should: all readers
     /// look into each of them.
     pub(super) fn is_overfull(&self, set: &LevelSet) -> bool {
-        let files = |adjacency| set.levels(adjacency).first().map_or(0, Vec::len);
-        let most = OVERFULL * self.level_0_files.max(1);
-        (0..self.columns.len() as u32).any(|adjacency| files(adjacency) >= most)
+        (0..self.columns.len() as u32).any(|adjacency| self.is_level_0_overfull(set, adjacency))
+    }
+
+    fn is_level_0_overfull(&self, set: &LevelSet, adjacency: u32) -> bool {
+        let files = set.levels(adjacency).first().map_or(0, Vec::len);
+        files >= OVERFULL * self.level_0_files.max(1)
     }
 
     /// The uppermost level of an adjacency that has more than it should.
@@ -73,14 +76,15 @@ impl LevelTree {
         self.is_compaction_due.load(Ordering::Relaxed)
     }
 
-    /// Whether level 0 has so many files that flushes should wait for a compaction. O(1).
+    /// Whether level 0 has several times as many files as it should: flushes wait for a compaction then. O(1).
     #[must_use]
     pub fn is_overfull(&self) -> bool {
         self.is_overfull.load(Ordering::Relaxed)
     }
 
     /// Merges the files of one level that has more than it should into the next one; false if there
-    /// is none, or another thread is at it; if level 0 is [overfull](LevelTree::is_overfull), waits for that. Views read the files before it or after it, which have the same content.
+    /// is none, or another thread compacts. If level 0 is [overfull](LevelTree::is_overfull), waits for
+    /// that thread. Views read the files before it or after it, which have the same content.
     ///
     /// # Errors
     /// A file could not be read or written. Views read what they read before.
@@ -90,7 +94,10 @@ impl LevelTree {
         let Some(mut rounds) = rounds else { return Ok(false) };
         let current = self.current();
         let adjacencies = self.options.columns.len() as u32;
-        for adjacency in (0..adjacencies).map(|number| (rounds.adjacency + number) % adjacencies) {
+        let in_turn = (0..adjacencies).map(|number| (rounds.adjacency + number) % adjacencies);
+        let overfull =
+            (0..adjacencies).find(|adjacency| self.options.is_level_0_overfull(&current, *adjacency));
+        for adjacency in overfull.into_iter().chain(in_turn) {
             if let Some(level) = self.options.fullest(&current, adjacency) {
                 rounds.adjacency = (adjacency + 1) % adjacencies;
                 let chosen = choose(&mut rounds, &current, adjacency, level);

@@ -150,17 +150,25 @@ impl LevelTree {
     /// O(replaced files).
     ///
     /// # Errors
-    /// A file could not be removed. It is tried again later.
+    /// A file could not be removed. All others are, and this one is tried again later.
     pub fn remove_unread(&self) -> Result<usize, EngineError> {
         let mut edits = self.edits.lock();
-        let mut removed = 0;
-        // Only sets that were current before can have these files, and nothing else gets them.
-        while let Some(unread) = edits.replaced.iter().position(|file| Arc::strong_count(file) == 1) {
-            edits.replaced[unread].entry.remove(&*self.files, edits.replaced[unread].edges.column())?;
-            edits.replaced.swap_remove(unread);
-            removed += 1;
-        }
-        Ok(removed)
+        let (mut removed, mut failed) = (0, None);
+        edits.replaced.retain(|file| {
+            // Only sets that were current before can have these files, and nothing else gets them.
+            if Arc::strong_count(file) > 1 {
+                return true;
+            }
+            match file.entry.remove(&*self.files, file.edges.column()) {
+                Ok(()) => removed += 1,
+                Err(error) => {
+                    failed.get_or_insert(error);
+                    return true;
+                }
+            }
+            false
+        });
+        failed.map_or(Ok(removed), Err)
     }
 
     /// Writes the changes up to a commit to level 0, durably. `live` says which of their versions are

@@ -68,7 +68,7 @@ pub struct Manifest {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct StoreOptions {
-    /// The name of the engine.
+    /// The name of the engine; after [`OWN_FILES`] if it keeps edges in files of its own.
     pub engine: String,
     /// The kind of keys.
     pub keys: KeyKind,
@@ -78,6 +78,17 @@ pub struct StoreOptions {
     pub strict: bool,
     /// The labels and schemas.
     pub catalog: Catalog,
+}
+
+/// What [`StoreOptions::engine`] begins with if the engine keeps edges in files of its own.
+pub const OWN_FILES: &str = "files:";
+
+impl StoreOptions {
+    /// The name of the engine, as on the command line.
+    #[must_use]
+    pub fn engine_name(&self) -> &str {
+        self.engine.strip_prefix(OWN_FILES).unwrap_or(&self.engine)
+    }
 }
 
 /// How far a durable stream has been read.

@@ -12,7 +12,7 @@ pub use crate::checkpoint::CheckpointEntry;
 pub use crate::segment::{SealedSegment, SegmentEntry};
 pub use check::{CheckReport, check};
 pub(crate) use manifest::check_lock;
-pub use manifest::{Manifest, StoreOptions, StreamEntry};
+pub use manifest::{Manifest, OWN_FILES, StoreOptions, StreamEntry};
 pub use reading::TornTail;
 pub use repair::{Cut, Repair, ReplacedCheckpoint, recover_to_last_valid};
 pub(crate) use repair::{cut_files, make_durable};

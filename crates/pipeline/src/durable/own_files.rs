@@ -11,6 +11,7 @@ use hedgerow_log::Durability;
 use hedgerow_model::token::Registered;
 use hedgerow_model::{Admission, CommitTimestamp, Durable, Engine};
 use hedgerow_sequencer::{Reader, Sequencer};
+use hedgerow_sync::atomic::Ordering;
 
 /// Maximum number of times that a commit waits for deferred work of the engine: other commits may
 /// keep deferring more.
@@ -60,6 +61,7 @@ impl<E: Engine> Store<E> {
     /// If the log cannot be written, or the graph is in memory.
     pub fn close(&self) -> Result<(), Error> {
         let journal = self.journal().ok_or(Error::InMemory)?;
+        self.maintenance.is_ending.store(true, Ordering::SeqCst);
         let _flushing = self.maintenance.flushing.lock();
         journal.close()
     }
@@ -68,7 +70,7 @@ impl<E: Engine> Store<E> {
     /// are held.
     ///
     /// # Errors
-    /// If that work fails; nothing has changed then.
+    /// If a flush fails; nothing has changed then. Other work that fails holds no commit back.
     #[inline]
     pub fn admit(&self, bytes: usize) -> Result<(), Error> {
         match self.engine.admit(bytes) {
@@ -84,7 +86,12 @@ impl<E: Engine> Store<E> {
             match self.engine.admit(bytes) {
                 Admission::Granted => break,
                 Admission::AfterFlush => self.flush_newest()?,
-                Admission::AfterMaintenance => drop(self.maintain(STEP_BYTES)?),
+                Admission::AfterMaintenance => {
+                    if let Err(failed) = self.maintain(STEP_BYTES) {
+                        self.note_failed_maintenance(failed);
+                        break;
+                    }
+                }
             }
         }
         Ok(())
