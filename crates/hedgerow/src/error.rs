@@ -279,7 +279,7 @@ pub(crate) enum Reason {
     Kernel(hedgerow_kernels::KernelError),
     #[error(
         "the engine `{0}` is not compiled into this program: enable the feature `{0}` of the crate `hedgerow`, \
-         or use another engine, which opens the same stores"
+         or of the command, or use another engine"
     )]
     NotCompiled(&'static str),
     #[error("no random id for the store could be generated: {0}")]
