@@ -1,4 +1,4 @@
-//! The changes since the upstream branch.
+//! The changes since the upstream branch, or on it.
 
 use crate::run::command;
 use crate::workspace::Package;
@@ -6,14 +6,30 @@ use crate::workspace::Package;
 /// Candidates for the base branch, the likeliest first.
 const UPSTREAM: [&str; 4] = ["@{upstream}", "origin/HEAD", "origin/main", "main"];
 
-/// Files that differ from the merge base with the upstream branch, committed or not. `None` if no
-/// such base is known, or nothing differs from it: then this may be the upstream branch itself.
+/// Seconds of work that are checked again on the upstream branch itself, where nothing says what the
+/// last check has seen: half a day.
+const CHECKED_AGAIN: u64 = 12 * 3600;
+
+/// Files that differ from the merge base with the upstream branch, committed or not. If none does,
+/// this is the upstream branch itself: then files that differ from its last commit that is half a day
+/// older than the newest. `None` if no such commit is known, as in a shallow clone.
 fn changed_files() -> Option<Vec<String>> {
-    let base = UPSTREAM.iter().find_map(|branch| git(&format!("merge-base HEAD {branch}")))?;
-    let committed = git(&format!("diff --name-only {}", base.trim()))?;
+    let base = UPSTREAM.iter().find_map(|branch| git(&format!("merge-base HEAD {branch}")));
+    let files = changed_since(&base?)?;
+    if !files.is_empty() {
+        return Some(files);
+    }
+    let newest: u64 = git("show --no-patch --format=%ct HEAD")?.parse().ok()?;
+    let before = newest - CHECKED_AGAIN;
+    let base = git(&format!("rev-list --first-parent --max-count=1 --before={before} HEAD"))?;
+    if base.is_empty() { None } else { changed_since(&base) }
+}
+
+/// Files that differ from a commit, committed or not.
+fn changed_since(commit: &str) -> Option<Vec<String>> {
+    let committed = git(&format!("diff --name-only {commit}"))?;
     let untracked = git("ls-files --others --exclude-standard")?;
-    let files: Vec<String> = committed.lines().chain(untracked.lines()).map(str::to_owned).collect();
-    (!files.is_empty()).then_some(files)
+    Some(committed.lines().chain(untracked.lines()).map(str::to_owned).collect())
 }
 
 /// The changed ones of `packages`; all of them if the changes are unknown.
@@ -28,10 +44,10 @@ fn touched(packages: Vec<Package>, files: &[String]) -> Vec<Package> {
     packages.into_iter().filter(|package| files.iter().any(|file| package.contains(file))).collect()
 }
 
-/// The output of git; `None` if it fails.
+/// What git prints, without the last line break; `None` if it fails.
 fn git(arguments: &str) -> Option<String> {
     let output = command("git", arguments).output().ok()?;
-    output.status.success().then(|| String::from_utf8_lossy(&output.stdout).into_owned())
+    output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim_end().to_owned())
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ use anyhow::{Context, Result, bail};
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::time::Instant;
 
 /// The results of tests.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -62,17 +63,20 @@ pub fn command(program: &str, arguments: &str) -> Command {
 
 /// Runs a step; an error if it fails.
 pub fn step(name: &str, command: &mut Command) -> Result<()> {
+    let begin = Instant::now();
     eprintln!("== {name}");
     let status = command.status().with_context(|| format!("{name}: could not start {command:?}"))?;
     if !status.success() {
         bail!("{name} failed ({status})");
     }
+    report_time(begin);
     Ok(())
 }
 
 /// Runs `cargo test` with these arguments for the test harness, shows the unusual lines of its
 /// output, and counts the results. A failing test is counted, not an error.
 pub fn tests(name: &str, command: &mut Command, harness: &str) -> Result<Tally> {
+    let begin = Instant::now();
     eprintln!("== {name}");
     // A line per test, with the reason if it is ignored.
     command.args(["--", "--format", "pretty"]).args(harness.split_whitespace());
@@ -92,7 +96,12 @@ pub fn tests(name: &str, command: &mut Command, harness: &str) -> Result<Tally> 
     if !status.success() && tally.failed == 0 {
         bail!("{name} failed ({status})");
     }
+    report_time(begin);
     Ok(tally)
+}
+
+fn report_time(begin: Instant) {
+    eprintln!("   {:.0} s", begin.elapsed().as_secs_f64());
 }
 
 /// Whether a line only reports that a test runs or passes.

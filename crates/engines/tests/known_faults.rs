@@ -370,19 +370,18 @@ fn check_values<W: Extremes>(engine: EngineKind, topology: Topology) {
     let options =
         GraphOptions::new().engine(engine).keys(KeyKind::Dense).topology(topology).label_schema(label);
     let graph = Graph::in_memory(options).unwrap();
-    let mut values = Values::new();
-    let mut written = |source: u32, destination: u32, value: Option<W>| {
+    let write = |state: &mut Values, source: VertexId, destination: VertexId, value: Option<W>| {
+        let (source, destination) = (source.get(), destination.get());
         let mut ends = vec![(source, destination)];
         if topology.is_undirected() {
             ends.push((destination, source));
         }
         for end in ends {
             match value {
-                Some(value) => values.insert(end, value.to_bits().0),
-                None => values.remove(&end),
+                Some(value) => state.insert(end, value.to_bits().0),
+                None => state.remove(&end),
             };
         }
-        values.clone()
     };
     let value = |number: u32| W::VALUES[number as usize % W::VALUES.len()];
 
@@ -398,22 +397,22 @@ fn check_values<W: Extremes>(engine: EngineKind, topology: Topology) {
         .collect();
     graph.ingest(LabelId::DEFAULT, &batch).unwrap();
     for (source, destination, value) in &batch {
-        state = written(source.get(), destination.get(), Some(*value));
+        write(&mut state, *source, *destination, Some(*value));
     }
     check_state::<W>(&graph.snapshot().unwrap(), &state);
 
     let (old, old_state) = (graph.snapshot().unwrap(), state.clone());
     for (number, (source, destination, _)) in (1..).zip(batch.iter().step_by(3)) {
         graph.put_edge_with(LabelId::DEFAULT, source, destination, value(number)).unwrap();
-        state = written(source.get(), destination.get(), Some(value(number)));
+        write(&mut state, *source, *destination, Some(value(number)));
     }
     for (source, destination, _) in batch.iter().step_by(7) {
         graph.delete_edge(LabelId::DEFAULT, source, destination).unwrap();
-        state = written(source.get(), destination.get(), None);
+        write(&mut state, *source, *destination, None);
     }
     for (number, (source, destination, _)) in (2..).zip(batch.iter().step_by(14)) {
         graph.put_edge_with(LabelId::DEFAULT, source, destination, value(number)).unwrap();
-        state = written(source.get(), destination.get(), Some(value(number)));
+        write(&mut state, *source, *destination, Some(value(number)));
     }
     check_state::<W>(&graph.snapshot().unwrap(), &state);
     check_state::<W>(&old, &old_state);

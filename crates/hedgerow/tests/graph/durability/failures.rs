@@ -1,0 +1,76 @@
+//! Operations on the files fail, once or from then on.
+
+use super::harness::{verify, verify_recovery};
+use super::workload::Worker;
+use crate::oracle::ENGINES;
+use hedgerow::EngineKind;
+use hedgerow_testing::simulated::{Fault, FaultKind, SimulatedFiles, Survival};
+use rayon::prelude::*;
+
+/// Lets the operation number `at` of a workload fail. `None` if the workload has fewer.
+fn fail_at(
+    engines: &'static [EngineKind],
+    seed: u64,
+    steps: usize,
+    fault: Fault,
+) -> Result<Option<()>, String> {
+    let files = SimulatedFiles::new(seed);
+    files.inject(fault);
+    let mut worker = Worker::on(engines, &files, seed);
+    let worked = worker.run_and_close(steps);
+    if files.faults_met() == 0 {
+        return Ok(None);
+    }
+    match worked {
+        Ok(()) if fault.kind != FaultKind::Short && !worker.untold => {
+            return Err("a failure was not told".to_owned());
+        }
+        Err(error) if fault.kind == FaultKind::Short => {
+            return Err(format!("a short transfer is no failure: {error}"));
+        }
+        Ok(()) => {}
+        Err(_) => worker.check_after_failure(),
+    }
+    files.heal();
+    let (promises, after) = (worker.promises.clone(), u64::MAX);
+    drop(worker);
+    // The power goes at once, or the process starts again first.
+    let survival = Survival::ALL[fault.at as usize % Survival::ALL.len()];
+    verify(&files.after_crash(survival, seed), &promises, after, fault.at)?;
+    verify_recovery(&files, &promises, after, 0, seed)?;
+    Ok(Some(()))
+}
+
+/// Lets every operation fail. Says how many did.
+pub fn fail_everywhere(
+    engines: &'static [EngineKind],
+    seed: u64,
+    steps: usize,
+    kind: FaultKind,
+    sticky: bool,
+) -> Result<u64, String> {
+    let mut failed = 0;
+    for at in 1.. {
+        let outcome = fail_at(engines, seed, steps, Fault { at, kind, sticky });
+        let told = outcome.map_err(|what| format!("seed {seed}, {kind:?} at {at}, sticky {sticky}: {what}"));
+        if told?.is_none() {
+            break;
+        }
+        failed += 1;
+    }
+    Ok(failed)
+}
+
+#[test]
+fn failures_are_told_and_lose_nothing() {
+    let seeds = std::env::var("FAULT_SEEDS").ok().and_then(|seeds| seeds.parse().ok()).unwrap_or(3_u64);
+    let cases =
+        (0..seeds).flat_map(|seed| FaultKind::ALL.map(|kind| [(seed, kind, false), (seed, kind, true)]));
+    let cases: Vec<_> = cases.flatten().collect();
+    let failures: u64 = cases
+        .into_par_iter()
+        .map(|(seed, kind, sticky)| fail_everywhere(&ENGINES, seed, 40, kind, sticky).unwrap())
+        .sum();
+    eprintln!("{failures} failures");
+    assert!(failures > 300 * seeds, "{failures} failures only");
+}

@@ -1,0 +1,112 @@
+//! What must hold of a graph that is found again, and whether it does.
+
+use super::workload::Promises;
+use crate::oracle::Oracle;
+use hedgerow::{CheckpointOptions, CommitTimestamp, Error, ErrorKind, Graph, Key, LabelId, WriteGraph};
+use hedgerow_model::{EdgeValue, Operation};
+use hedgerow_testing::simulated::{SimulatedFiles, Survival};
+use rand::rngs::StdRng;
+use rand::{RngExt, SeedableRng};
+use std::sync::Arc;
+
+/// What is wrong.
+pub type Verdict = Result<(), String>;
+
+/// Opens what is found when the power went at `operation`: a state that there was, with all that was acknowledged. `None`: the store had not been
+/// made yet.
+fn find(
+    files: &SimulatedFiles,
+    promises: &Promises,
+    operation: u64,
+    engine: u64,
+) -> Result<Option<Graph>, String> {
+    let engines = promises.engines;
+    let options = promises.options.clone().engine(engines[engine as usize % engines.len()]);
+    let graph = match options.open_on(Arc::new(files.clone())) {
+        Ok(graph) => graph,
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            return match promises.created {
+                Some(at) if at < operation => Err("the store is lost".to_owned()),
+                _ => Ok(None),
+            };
+        }
+        Err(error) => return Err(format!("it cannot be opened: {error}")),
+    };
+    let snapshot = graph.snapshot().map_err(|error| error.to_string())?;
+    let (last, durable) = (snapshot.timestamp(), promises.before(operation));
+    if last < durable {
+        return Err(format!("the last commit is {last}, {durable} was acknowledged"));
+    }
+    match promises.states.get(last.0 as usize) {
+        None => Err(format!("{last} was never asked for")),
+        Some(state) if **state == Oracle::of_snapshot(&snapshot) => {
+            drop(snapshot);
+            Ok(Some(graph))
+        }
+        Some(_) => Err(format!("the state at {last} is not what was committed")),
+    }
+}
+
+pub fn verify(files: &SimulatedFiles, promises: &Promises, operation: u64, engine: u64) -> Verdict {
+    find(files, promises, operation, engine).map(drop)
+}
+
+/// The graph is found, goes on, and loses power while it comes back or goes on, `depth` times one in the other.
+pub fn verify_recovery(
+    files: &SimulatedFiles,
+    promises: &Promises,
+    operation: u64,
+    depth: u32,
+    seed: u64,
+) -> Verdict {
+    let mut random = StdRng::seed_from_u64(seed);
+    // What is there is found whether the power goes meanwhile or not.
+    let found = files.copy();
+    let Some(graph) = find(&found, promises, operation, random.random())? else { return Ok(()) };
+    let last = graph.snapshot().map_err(|error| error.to_string())?.timestamp();
+    drop(graph);
+    let mut promises = promises.clone();
+    // Until it is open, only what was acknowledged before is promised.
+    promises.renew(promises.before(operation), last);
+    if depth > 0 {
+        files.crash_at(files.operations() + random.random_range(1..60));
+    }
+    let worked = go_on(files, &mut promises);
+    if depth == 0 {
+        worked.map_err(|error| format!("it does not go on: {error}"))?;
+        return verify(&files.after_crash(Survival::Nothing, seed), &promises, u64::MAX, random.random());
+    }
+    let survival = Survival::ALL[random.random_range(0..Survival::ALL.len())];
+    let found = files.after_crash(survival, random.random());
+    verify_recovery(&found, &promises, u64::MAX, depth - 1, random.random())
+}
+
+/// Opens, commits some, makes a checkpoint, closes.
+fn go_on(files: &SimulatedFiles, promises: &mut Promises) -> Result<(), Error> {
+    let graph = promises.options.open_on(Arc::new(files.clone()))?;
+    let found = graph.snapshot()?.timestamp();
+    promises.promise(files.operations(), found);
+    let key = |number: u64| match graph.key_kind() {
+        hedgerow::KeyKind::String => Key::Text(number.to_string().into()),
+        _ => Key::Number(number),
+    };
+    for number in 0..4 {
+        let (source, destination) = (key(500 + found.0 + number), key(900));
+        let mut state = promises.newest();
+        let (from, to, value) = (source.clone(), destination.clone(), EdgeValue(0));
+        state.apply(&Operation::PutEdge { label: LabelId(0), source: from, destination: to, value });
+        promises.ask(state);
+        let commit = graph.put_edge(LabelId::DEFAULT, &source, &destination)?;
+        assert_eq!(commit.at, CommitTimestamp(promises.states.len() as u64 - 1));
+        if graph.durability() == Some(hedgerow::Durability::Sync) {
+            promises.promise(files.operations(), commit.at);
+        }
+        if number == 1 {
+            let report = graph.checkpoint(&CheckpointOptions::new())?;
+            promises.promise(files.operations(), report.timestamp);
+        }
+    }
+    graph.close()?;
+    promises.promise(files.operations(), CommitTimestamp(promises.states.len() as u64 - 1));
+    Ok(())
+}

@@ -1,0 +1,21 @@
+//! Graphs that are kept in stores: what comes back, what a crash leaves, and what is refused.
+
+mod beside;
+mod bugs;
+mod failures;
+mod foreign;
+mod foreign_checkpoint;
+mod gate;
+mod harness;
+mod imports;
+mod labels;
+#[cfg(target_os = "linux")]
+mod limits;
+mod mutations;
+mod own_files;
+mod parallel;
+mod power;
+mod publication;
+mod refusals;
+mod round_trips;
+mod workload;

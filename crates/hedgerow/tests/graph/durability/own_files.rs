@@ -1,0 +1,272 @@
+//! Graphs on engines that keep edges in files of their own, which flush and merge all the time here: `lsm`, and the worked example of how to
+//! write one.
+
+use super::failures::fail_everywhere;
+use super::power::lose_power_on;
+use crate::oracle::{Oracle, options};
+use hedgerow::engine::{CustomEngine, EngineOptions, ErasedEngine, Make};
+use hedgerow::{
+    AsOf, CheckpointOptions, CommitTimestamp, EngineKind, ErrorKind, Graph, GraphOptions, KeyKind, LabelId,
+    ManualClock, ReadGraph, Topology, WriteGraph,
+};
+use hedgerow_log::files::{FileSystem, OpenMode};
+use hedgerow_lsm::{LsmEngine, LsmOptions};
+use hedgerow_model::Count;
+use hedgerow_testing::disk::{DiskEngine, DiskOptions, PREFIX};
+use hedgerow_testing::simulated::{FaultKind, SimulatedFiles};
+use rayon::prelude::*;
+use std::sync::Arc;
+use std::time::Duration;
+
+static DISK: CustomEngine = CustomEngine {
+    name: "disk",
+    make: Make::InFiles(|files, EngineOptions { topology, catalog, .. }| {
+        let options = DiskOptions { topology, catalog, recent_bytes: 1500, block_bytes: 200, files: 3 };
+        Ok(ErasedEngine::new(DiskEngine::open(files, options)?))
+    }),
+};
+
+static LSM: CustomEngine = CustomEngine {
+    name: "lsm",
+    make: Make::InFiles(|files, EngineOptions { topology, catalog, .. }| {
+        let options = LsmOptions {
+            mem_graph_bytes: 3000,
+            level_0_files: 2,
+            level_1_bytes: 600,
+            fan_out: 2,
+            segment_bytes: 300,
+            ..LsmOptions::new(topology, catalog)
+        };
+        Ok(ErasedEngine::new(LsmEngine::open(files, options)?))
+    }),
+};
+
+/// None opens the stores of another engine.
+pub static ENGINES: [EngineKind; 2] = [EngineKind::Custom(&DISK), EngineKind::Custom(&LSM)];
+
+fn on_files(engine: EngineKind) -> GraphOptions {
+    options(Topology::Undirected, KeyKind::Number).engine(engine).threads(1).simulated()
+}
+
+#[test]
+fn a_graph_comes_back_from_the_engines_files_the_checkpoint_and_the_log() {
+    for options in ENGINES.map(on_files) {
+        let files = SimulatedFiles::new(7);
+        let graph = options.clone().create_on(Arc::new(files.clone())).unwrap();
+        let edges: Vec<(u64, u64)> = (0..300).map(|edge| (edge % 20, 100 + edge)).collect();
+        graph.ingest(LabelId::DEFAULT, &edges).unwrap();
+        let report = graph.checkpoint(&CheckpointOptions::new()).unwrap();
+        assert_eq!((report.vertices, report.edges, report.timestamp), (320, 0, CommitTimestamp(1)));
+        // These keys are in no checkpoint, and some of them in the engine's files.
+        for edge in 0..100 {
+            graph.put_edge(LabelId::DEFAULT, 500 + edge, edge % 20).unwrap();
+        }
+        assert!(graph.delete_vertex(3).unwrap().changed);
+        let shown = Oracle::of_snapshot(&graph.snapshot().unwrap());
+        graph.close().unwrap();
+        drop(graph);
+        let graph = options.clone().open_on(Arc::new(files.clone())).unwrap();
+        assert_eq!(Oracle::of_snapshot(&graph.snapshot().unwrap()), shown);
+        assert_eq!(graph.recovery().unwrap().last, CommitTimestamp(102));
+        assert!(
+            graph.contains_edge(LabelId::DEFAULT, 500, 0).unwrap()
+                && !graph.contains_edge(LabelId::DEFAULT, 3, 103).unwrap()
+        );
+    }
+}
+
+#[test]
+fn what_is_counted_later_has_bounds_and_a_deletion_says_what_it_did() {
+    for options in ENGINES.map(on_files) {
+        let graph = options.clone().create_on(Arc::new(SimulatedFiles::new(1))).unwrap();
+        graph.put_edge(LabelId::DEFAULT, 1, 2).unwrap();
+        let again = graph.put_edge(LabelId::DEFAULT, 1, 2).unwrap();
+        assert_eq!((again.edges_added, again.edges_removed), (Count::between(0, 1), Count::exactly(0)));
+        let counted = graph.snapshot().unwrap().edge_count_of(LabelId::DEFAULT);
+        assert!(counted.may_be(1) && counted.exact().is_none());
+        assert!(graph.delete_edge(LabelId::DEFAULT, 1, 2).unwrap().changed);
+        let last = graph.snapshot().unwrap().timestamp();
+        assert!(!graph.delete_edge(LabelId::DEFAULT, 1, 2).unwrap().changed);
+        assert_eq!(graph.snapshot().unwrap().timestamp(), last, "nothing was committed");
+    }
+}
+
+/// What is in the files of the engine.
+fn in_engine_files(files: &SimulatedFiles) -> Vec<(String, Vec<u8>)> {
+    let mut names = files.list().unwrap();
+    names.retain(|name| name.starts_with(PREFIX));
+    names.sort();
+    let bytes = |name: &String| files.open(name, OpenMode::Read).unwrap().read_from(0).unwrap();
+    names.iter().map(|name| (name.clone(), bytes(name))).collect()
+}
+
+#[test]
+fn nothing_is_written_to_a_store_that_was_given_up() {
+    for options in ENGINES.map(on_files) {
+        let files = SimulatedFiles::new(1);
+        let on = || Arc::new(files.clone());
+        let first = options.clone().create_on(on()).unwrap();
+        // Enough to be flushed by the next commit, and to be merged.
+        for edge in 0..200 {
+            first.put_edge(LabelId::DEFAULT, edge, edge + 1).unwrap();
+        }
+        first.close().unwrap();
+        let second = options.clone().open_on(on()).unwrap();
+        second.put_edge(LabelId::DEFAULT, 900, 901).unwrap();
+        second.checkpoint(&CheckpointOptions::new()).unwrap();
+        let before = in_engine_files(&files);
+        for edge in 0..50 {
+            assert_eq!(
+                first.put_edge(LabelId::DEFAULT, edge, 5000 + edge).unwrap_err().kind(),
+                ErrorKind::Closed
+            );
+        }
+        first.reclaim().unwrap();
+        drop(first);
+        assert!(in_engine_files(&files) == before);
+        second.close().unwrap();
+        drop(second);
+        let reader = options.clone().read_only().open_on(on()).unwrap();
+        let before = in_engine_files(&files);
+        for edge in 0..50 {
+            assert_eq!(
+                reader.put_edge(LabelId::DEFAULT, edge, 5000 + edge).unwrap_err().kind(),
+                ErrorKind::ReadOnly
+            );
+        }
+        reader.reclaim().unwrap();
+        assert!(
+            in_engine_files(&files) == before && reader.contains_edge(LabelId::DEFAULT, 900, 901).unwrap()
+        );
+    }
+}
+
+#[test]
+fn a_graph_on_files_goes_on_at_its_memory_limit() {
+    static ROOMY: CustomEngine = CustomEngine {
+        name: "disk",
+        make: Make::InFiles(|files, EngineOptions { topology, catalog, .. }| {
+            let options = DiskOptions { topology, catalog, ..DiskOptions::default() };
+            Ok(ErasedEngine::new(DiskEngine::open(files, options)?))
+        }),
+    };
+    for engine in [EngineKind::Custom(&ROOMY), EngineKind::Lsm] {
+        let options = on_files(engine).memory_limit(1 << 20);
+        let graph = options.create_on(Arc::new(SimulatedFiles::new(1))).unwrap();
+        for part in 0..40_u64 {
+            let edges: Vec<(u64, u64)> =
+                (0..500).map(|edge| (edge % 50, (part * 500 + edge) % 211)).collect();
+            graph.ingest(LabelId::DEFAULT, &edges).unwrap();
+        }
+        assert!(graph.memory().live_bytes < 1 << 20);
+    }
+}
+
+#[test]
+fn files_that_end_before_the_checkpoint_are_damage() {
+    for options in ENGINES.map(on_files) {
+        let files = SimulatedFiles::new(1);
+        let graph = options.clone().create_on(Arc::new(files.clone())).unwrap();
+        graph.put_edge(LabelId::DEFAULT, 1, 2).unwrap();
+        graph.checkpoint(&CheckpointOptions::new()).unwrap();
+        graph.close().unwrap();
+        drop(graph);
+        let lost = SimulatedFiles::new(1);
+        lost.create_directory().unwrap();
+        for (name, bytes) in in_engine_files(&files) {
+            lost.open(&name, OpenMode::Create).unwrap().write_all_at(&bytes, 0).unwrap();
+            files.remove(&name).unwrap();
+        }
+        let without_manifest = in_engine_files(&lost);
+        let refused = options.clone().create_on(Arc::new(lost.clone())).unwrap_err();
+        assert!(
+            refused.kind() == ErrorKind::Storage && in_engine_files(&lost) == without_manifest,
+            "{refused}"
+        );
+        let damaged = options.clone().open_on(Arc::new(files.clone())).unwrap_err();
+        assert_eq!(damaged.kind(), ErrorKind::Storage);
+        assert!(damaged.to_string().contains("commits up to 0 only"), "{damaged}");
+    }
+}
+
+#[test]
+fn a_store_and_an_engine_with_files_belong_together() {
+    for engine in ENGINES {
+        let options = on_files(engine);
+        let files = SimulatedFiles::new(1);
+        let on = || Arc::new(files.clone());
+        let graph = options.clone().create_on(on()).unwrap();
+        graph.put_edge(LabelId::DEFAULT, 1, 2).unwrap();
+        graph.checkpoint(&CheckpointOptions::new()).unwrap();
+        drop(graph);
+        assert_eq!(options.clone().create_on(on()).unwrap_err().kind(), ErrorKind::Exists);
+        let refused = options.clone().engine(EngineKind::Rapid).open_on(on()).unwrap_err();
+        assert_eq!(refused.kind(), ErrorKind::InvalidInput);
+        assert!(refused.to_string().contains(&format!("is {engine}, not rapid")), "{refused}");
+        match GraphOptions::new().open_on(on()) {
+            Ok(opened) => assert!(engine == EngineKind::Custom(&LSM) && opened.contains_vertex(1).unwrap()),
+            Err(refused) => assert_eq!(refused.kind(), ErrorKind::Unsupported, "engines of others are named"),
+        }
+        let others = SimulatedFiles::new(1);
+        drop(options.clone().engine(EngineKind::Tel).create_on(Arc::new(others.clone())).unwrap());
+        let refused = options.clone().open_on(Arc::new(others)).unwrap_err();
+        assert!(refused.to_string().contains(&format!("is tel, not {engine}")), "{refused}");
+        assert_eq!(Graph::in_memory(options.clone()).unwrap_err().kind(), ErrorKind::Unsupported);
+    }
+}
+
+#[test]
+fn past_states_are_there_from_the_last_flush_on() {
+    for options in ENGINES.map(on_files) {
+        let (files, clock) = (SimulatedFiles::new(1), ManualClock::default());
+        clock.set(1_000);
+        let on = || Arc::new(files.clone());
+        let graph = options.clone().clock(&clock).create_on(on()).unwrap();
+        let commit = |edge: u64| {
+            clock.advance(Duration::from_micros(10));
+            graph.put_edge(LabelId::DEFAULT, edge, edge + 1).unwrap();
+        };
+        commit(0);
+        graph.checkpoint(&CheckpointOptions::new()).unwrap();
+        // Some of these are flushed.
+        (1..100).for_each(commit);
+        let kept = graph.store_info().unwrap().oldest_readable;
+        assert!(kept > CommitTimestamp(20) && kept < CommitTimestamp(100));
+        graph.close().unwrap();
+        drop(graph);
+        let open_at = |state: AsOf| options.clone().clock(&clock).as_of(state).open_on(on());
+        for (at, is_there) in [(1, false), (kept.0 - 1, false), (kept.0, true), (99, true)] {
+            for state in [AsOf::Commit(CommitTimestamp(at)), AsOf::Time(1_000 + 10 * at)] {
+                match open_at(state) {
+                    Ok(graph) => {
+                        assert!(is_there && graph.snapshot().unwrap().edge_count_of(LabelId(0)).may_be(at));
+                    }
+                    Err(error) => {
+                        assert!(!is_there && error.kind() == ErrorKind::NotFound, "{state:?}: {error}");
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn what_is_acknowledged_survives_a_loss_of_power() {
+    for engine in ENGINES.chunks(1) {
+        let lose = |seed| lose_power_on(engine, seed, 200, 3).unwrap();
+        let states: u64 = (0..3).into_par_iter().map(lose).sum();
+        eprintln!("{engine:?}: {states} states after a loss of power");
+        assert!(states > 2000, "{engine:?}: {states} states only");
+    }
+}
+
+#[test]
+fn failures_are_told_and_lose_nothing() {
+    let cases: Vec<_> = FaultKind::ALL.into_iter().flat_map(|kind| [(kind, false), (kind, true)]).collect();
+    for engine in ENGINES.chunks(1) {
+        let fail = |(kind, sticky)| fail_everywhere(engine, 5, 20, kind, sticky).unwrap();
+        let failures: u64 = cases.par_iter().copied().map(fail).sum();
+        eprintln!("{engine:?}: {failures} failures");
+        assert!(failures > 300, "{engine:?}: {failures} failures only");
+    }
+}

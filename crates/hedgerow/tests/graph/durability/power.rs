@@ -1,0 +1,78 @@
+//! The power goes at every operation on the files.
+
+use super::harness::{Verdict, verify, verify_recovery};
+use super::workload::{Promises, Worker};
+use crate::oracle::ENGINES;
+use hedgerow::EngineKind;
+use hedgerow_testing::simulated::{SimulatedFiles, Survival};
+use rayon::prelude::*;
+
+/// Loses power at every `stride`th operation of a workload, with every kind of survival. Says how many states were looked at.
+pub fn lose_power(seed: u64, steps: usize, stride: usize) -> Result<u64, String> {
+    lose_power_on(&ENGINES, seed, steps, stride)
+}
+
+/// Runs the workload on these engines.
+pub fn lose_power_on(
+    engines: &'static [EngineKind],
+    seed: u64,
+    steps: usize,
+    stride: usize,
+) -> Result<u64, String> {
+    let files = SimulatedFiles::new(seed);
+    files.keep_crash_images();
+    let mut worker = Worker::on(engines, &files, seed);
+    worker.run(steps).map_err(|error| format!("seed {seed}, without a fault: {error}"))?;
+    let mut states = 0;
+    for image in files.take_crash_images().iter().skip(seed as usize % stride).step_by(stride) {
+        for survival in Survival::ALL {
+            let case = seed * 1_000_003 + image.operation() * 101 + states;
+            let found = image.after_crash(survival, case);
+            let verdict = check(&found, &worker.promises, image.operation(), case);
+            verdict.map_err(|what| {
+                format!("seed {seed}, {survival:?} at operation {}, case {case}: {what}", image.operation())
+            })?;
+            states += 1;
+        }
+    }
+    Ok(states)
+}
+
+/// Now and then the next start loses power, too, up to three times one in the other.
+fn check(found: &SimulatedFiles, promises: &Promises, operation: u64, case: u64) -> Verdict {
+    match case % 8 {
+        0 => verify_recovery(found, promises, operation, (case / 8 % 4) as u32, case),
+        _ => verify(found, promises, operation, case / 8),
+    }
+}
+
+fn lose_power_with_seeds(seeds: u64, steps: usize, stride: usize) -> u64 {
+    (0..seeds).into_par_iter().map(|seed| lose_power(seed, steps, stride).unwrap()).sum()
+}
+
+fn seeds(default: u64) -> u64 {
+    std::env::var("CRASH_SEEDS").ok().and_then(|seeds| seeds.parse().ok()).unwrap_or(default)
+}
+
+#[test]
+fn what_is_acknowledged_survives_and_nothing_else_appears() {
+    let seeds = seeds(8);
+    let states = lose_power_with_seeds(seeds, 500, 3);
+    eprintln!("{states} states after a loss of power");
+    assert!(states > 1000 * seeds, "{states} states only");
+}
+
+#[test]
+#[ignore = "a search of many minutes"]
+fn what_is_acknowledged_survives_at_every_operation() {
+    let states = lose_power_with_seeds(seeds(200), 500, 1);
+    eprintln!("{states} states after a loss of power");
+}
+
+#[test]
+fn the_workload_does_what_it_is_for() {
+    let files = SimulatedFiles::new(3);
+    let mut worker = Worker::new(&files, 3);
+    worker.run_and_close(500).unwrap();
+    assert!(worker.promises.states.len() > 400 && worker.checkpoints > 5 && worker.openings > 2);
+}

@@ -1,0 +1,25 @@
+//! Graphs as users see them, on every engine: one binary, so that what all tests need is compiled once.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![cfg(not(hedgerow_shuttle))]
+
+mod behavior;
+mod clock;
+mod compaction;
+mod conformance;
+mod durability;
+mod histories;
+#[cfg(debug_assertions)]
+mod hub;
+mod ingest_records;
+mod keys;
+mod labels;
+mod memory_limit;
+mod oracle;
+// Checked builds have all blocks on the heap.
+#[cfg(all(target_os = "linux", not(hedgerow_checked_memory)))]
+mod scratch;
+mod streams;
+mod surface;
+mod typed;
+mod updates;
