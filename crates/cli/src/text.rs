@@ -28,6 +28,11 @@ impl Edges {
     pub fn at_least(self) -> Option<u64> {
         self.0.exact().is_none().then_some(self.0.at_least())
     }
+
+    /// With the noun: `1 edge`, `at most 1,000 edges`.
+    pub fn with_noun(self) -> String {
+        format!("{self} {}", if self.0.at_most() == 1 { "edge" } else { "edges" })
+    }
 }
 
 impl std::fmt::Display for Edges {
@@ -115,6 +120,9 @@ mod tests {
     fn one_is_not_plural() {
         let edges = [0, 1, 2000].map(|count| counted(count, "edge", "edges"));
         assert_eq!(edges, ["0 edges", "1 edge", "2,000 edges"]);
+        let bounded = [(1, 1), (0, 1), (5, 2000)].map(|(low, high)| hedgerow::Count::between(low, high));
+        let edges = bounded.map(|count| Edges(count).with_noun());
+        assert_eq!(edges, ["1 edge", "at most 1 edge", "at most 2,000 edges"]);
     }
 
     #[test]

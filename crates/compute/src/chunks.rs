@@ -17,11 +17,20 @@ pub fn map_chunks<C: Send, R: Send, E: Send>(
     chunks: Vec<C>,
     work: impl Fn(C) -> Result<R, E> + Sync,
 ) -> Result<Vec<R>, E> {
+    // Loops, because this is compiled for every kind of work: adapters of iterators that collect
+    // results make several times as much code.
+    let mut results = Vec::with_capacity(chunks.len());
     let Some(pool) = pool.filter(|_| chunks.len() > 1) else {
-        return chunks.into_iter().map(work).collect();
+        for chunk in chunks {
+            results.push(work(chunk)?);
+        }
+        return Ok(results);
     };
     let failed = AtomicBool::new(false);
-    let slots: Vec<_> = chunks.into_iter().map(|chunk| Mutex::new(ChunkState::Waiting(chunk))).collect();
+    let mut slots = Vec::with_capacity(chunks.len());
+    for chunk in chunks {
+        slots.push(Mutex::new(ChunkState::Waiting(chunk)));
+    }
     on_each(pool, slots.len(), &|index| {
         let slot = std::mem::replace(&mut *slots[index].lock(), ChunkState::Running);
         let ChunkState::Waiting(chunk) = slot else { return };
@@ -32,15 +41,13 @@ pub fn map_chunks<C: Send, R: Send, E: Send>(
         failed.fetch_or(result.is_err(), Ordering::Relaxed);
         *slots[index].lock() = ChunkState::Done(result);
     });
-    // A chunk without a result was skipped after an error, which is among the results.
-    let done = |mut slot: Mutex<ChunkState<C, Result<R, E>>>| match std::mem::replace(
-        slot.get_mut(),
-        ChunkState::Running,
-    ) {
-        ChunkState::Done(result) => Some(result),
-        ChunkState::Waiting(_) | ChunkState::Running => None,
-    };
-    slots.into_iter().filter_map(done).collect()
+    for slot in slots {
+        // A chunk without a result was skipped after an error, which is among the results.
+        if let ChunkState::Done(result) = slot.into_inner() {
+            results.push(result?);
+        }
+    }
+    Ok(results)
 }
 
 /// A chunk, then its result.

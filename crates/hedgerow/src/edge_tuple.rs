@@ -2,7 +2,7 @@
 
 use crate::data::EdgeData;
 use crate::data::hidden::Stored;
-use hedgerow_model::{AsKey, KeyRef};
+use hedgerow_model::{AsKey, Column, ColumnType, EdgeValue, KeyRef};
 use hedgerow_pipeline::BulkEdges;
 
 /// An edge to write, as a tuple: `(source, destination)`, or `(source, destination, data)`.
@@ -70,9 +70,6 @@ impl<K: AsKey, T: EdgeData> EdgeTuple for (K, K, T) {
 pub(crate) struct Tuples<'e, S>(pub &'e [S]);
 
 impl<S: EdgeTuple + Sync> BulkEdges for Tuples<'_, S> {
-    type Value = <S::Data as Stored>::Column;
-
-    #[inline]
     fn count(&self) -> usize {
         self.0.len()
     }
@@ -82,8 +79,11 @@ impl<S: EdgeTuple + Sync> BulkEdges for Tuples<'_, S> {
         [self.0[edge].source(), self.0[edge].destination()]
     }
 
-    #[inline]
-    fn value(&self, edge: usize) -> Self::Value {
-        self.0[edge].data().to_value()
+    fn value_type(&self) -> ColumnType {
+        <S::Data as Stored>::Column::TYPE
+    }
+
+    fn value(&self, edge: usize) -> EdgeValue {
+        self.0[edge].data().to_value().to_bits()
     }
 }

@@ -10,9 +10,9 @@ use crate::stream::StreamError;
 use crate::write_graph::RecordUpdate;
 use hedgerow_model::{
     AsKey, Column, ColumnType, Direction, EdgeValue, GrowingCatalog, Key, KeyRef, LabelId, LabelSchema,
-    Operation, RecordChange, RecordMode, RecordSchema, Value, ViewError,
+    Operation, Record, RecordChange, RecordMode, RecordSchema, Value, ViewError,
 };
-use hedgerow_pipeline::{Commit, Commits, EdgeWrite, Error as Cause, check_records};
+use hedgerow_pipeline::{BulkEdges, Commit, Commits, EdgeWrite, Error as Cause, check_records};
 use hedgerow_sync::Arc;
 
 impl Stores {
@@ -172,10 +172,24 @@ impl Stores {
             let records = edges.iter().map(|edge| edge.data().to_record(schema));
             let records = records.collect::<Result<Vec<_>, _>>()?;
             check_records(schema, &records)?;
-            return Ok(with_store!(self, store => store.ingest_records(label, &bulk, &records, input))?);
+            return self.ingest_bulk(label, &bulk, Some(&records), input);
         }
         self.check_written_column::<<S::Data as Stored>::Column>(label)?;
-        Ok(with_store!(self, store => store.ingest(label, &bulk, input))?)
+        self.ingest_bulk(label, &bulk, None, input)
+    }
+
+    /// Not generic, so that it is compiled here, once.
+    fn ingest_bulk(
+        &self,
+        label: LabelId,
+        edges: &dyn BulkEdges,
+        records: Option<&[Record]>,
+        input: Option<&[u8]>,
+    ) -> Result<Commit, Error> {
+        Ok(with_store!(self, store => match records {
+            Some(records) => store.ingest_records(label, edges, records, input),
+            None => store.ingest(label, edges, input),
+        })?)
     }
 
     /// Commits edges that are put, each on its own.

@@ -35,6 +35,11 @@ impl<T> Mutex<T> {
         }
     }
 
+    /// The value, without the lock.
+    pub fn into_inner(self) -> T {
+        self.0.into_inner().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// The value, by exclusive borrow instead of locking.
     pub fn get_mut(&mut self) -> &mut T {
         self.0.get_mut().unwrap_or_else(PoisonError::into_inner)

@@ -15,7 +15,7 @@ use crate::outputs::FilesInUse;
 use crate::stored::{self, StoredState, number};
 use crate::text;
 use edges::Edges;
-use hedgerow::{AsKey, Key, KeyKind, LabelId, LabelSchema, Snapshot};
+use hedgerow::{AsKey, Count, Key, KeyKind, LabelId, LabelSchema, Snapshot};
 use hedgerow_formats::{
     FormatError, GraphWriter, Lost, NewFile, PropertyFormat, VertexKey, WriteOptions, Written,
 };
@@ -46,7 +46,7 @@ struct Exported {
     lost_weights: u64,
     lost_vertices: u64,
     /// Edges of other labels.
-    lost_edges: u64,
+    lost_edges: text::Edges,
     seconds: f64,
 }
 
@@ -98,7 +98,7 @@ pub fn execute(args: &ExportArgs, console: &Console, interrupt: &Interrupt) -> R
         mapping: args.mapping.as_ref().map(|path| path.display().to_string()),
         lost_weights: lost.weights,
         lost_vertices: lost.vertices,
-        lost_edges: snapshot.edge_count().at_most() - snapshot.edge_count_of(label).at_most(),
+        lost_edges: text::Edges(edges_of_others(snapshot, label)),
         seconds: started.elapsed().as_secs_f64(),
     };
     console.summarize(Some(&args.output), &exported, |exported| {
@@ -114,12 +114,18 @@ pub fn execute(args: &ExportArgs, console: &Console, interrupt: &Interrupt) -> R
         table.extend(exported.vertices_output.as_ref().map(|path| ("vertices in", path.clone())));
         let notes = notes(lost, renumbered, exported.mapping.as_deref());
         table.extend(notes.into_iter().map(|note| ("note", note)));
-        if exported.lost_edges > 0 {
-            let others = text::counted(exported.lost_edges, "edge", "edges");
+        if exported.lost_edges.0 != 0 {
+            let others = exported.lost_edges.with_noun();
             table.push(("note", format!("{others} of other labels than {:?} left out", exported.label)));
         }
         text::table(&table)
     })
+}
+
+/// The number of edges of other labels.
+fn edges_of_others(snapshot: &Snapshot, label: LabelId) -> Count {
+    let labels = (0..).map(LabelId).take(snapshot.catalog().labels().len());
+    labels.filter(|other| *other != label).map(|other| snapshot.edge_count_of(other)).sum()
 }
 
 fn export<K: FileKey>(

@@ -55,7 +55,7 @@ pub fn run(session: &mut Session, console: &Console, listener: &Listener) -> Res
 fn greeting(session: &Session) -> Result<String, CliError> {
     let snapshot = session.state()?.snapshot;
     let vertices = text::counted(snapshot.vertex_count(), "vertex", "vertices");
-    let edges = text::counted(snapshot.edge_count().at_most(), "edge", "edges");
+    let edges = text::Edges(snapshot.edge_count()).with_noun();
     let store = session.store().display();
     Ok(format!("{store}: {vertices}, {edges}; help lists the commands, quit or Ctrl-D leaves the shell"))
 }

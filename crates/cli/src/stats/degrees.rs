@@ -32,7 +32,10 @@ pub struct Degrees {
     max: u64,
     /// Vertices by degree; each bin is twice as wide as the one before.
     histogram: Vec<Bin>,
-    /// Vertices that are their own neighbors.
+    /// The sum of all degrees.
+    #[serde(skip)]
+    pub sum: u64,
+    /// Edges from a vertex to itself.
     #[serde(skip)]
     pub self_loops: u64,
 }
@@ -75,7 +78,7 @@ fn count(adjacency: &impl Adjacency, range: Range<u32>) -> Result<Tally, KernelE
     let mut current: Option<(VertexId, u64)> = None;
     let scanned = adjacency.cursor().scan(range, |vertex, neighbors, _| {
         let run = neighbors.len() as u64;
-        tally.self_loops += u64::from(neighbors.contains(&vertex));
+        tally.self_loops += neighbors.iter().filter(|neighbor| **neighbor == vertex).count() as u64;
         // The neighbors of a vertex may come in several runs.
         match &mut current {
             Some((owner, degree)) if *owner == vertex => *degree += run,
@@ -138,6 +141,7 @@ impl Tally {
             mean: if vertices == 0 { 0.0 } else { self.sum as f64 / vertices as f64 },
             max: self.max,
             histogram: (0..bins).map(bin).collect(),
+            sum: self.sum,
             self_loops: self.self_loops,
         }
     }

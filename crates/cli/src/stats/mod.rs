@@ -92,7 +92,10 @@ pub fn execute(args: &StatsArgs, console: &Console, interrupt: &Interrupt) -> Re
     if let Some(path) = &args.plot {
         plot::write(path, &place.path().display().to_string(), &degrees)?;
     }
-    let edges = snapshot.edge_count_of(label).at_most();
+    // Counted, because some engines count edges later and know bounds until then. An undirected edge
+    // has two ends, a loop one.
+    let Degrees { sum, self_loops, .. } = degrees[0];
+    let edges = if topology.is_undirected() { (sum + self_loops) / 2 } else { sum };
     let rows = matches!(place, Place::File(_)).then(|| Rows {
         rows: loaded.rows,
         duplicates: loaded.rows - edges,
@@ -104,7 +107,7 @@ pub fn execute(args: &StatsArgs, console: &Console, interrupt: &Interrupt) -> Re
         vertices: snapshot.vertex_count(),
         edges,
         rows,
-        self_loops: degrees[0].self_loops,
+        self_loops,
         load_seconds: loaded.elapsed.as_secs_f64(),
         components,
         degrees,

@@ -23,6 +23,11 @@ fn results_are_equal_on_disk_and_in_memory() {
         assert_eq!((in_memory, on_disk), ("rapid".into(), "lsm".into()));
         assert!(found == expected, "{kernel}");
     }
+    let counted = |store: &str| {
+        let stats = folder.json(&format!("stats {store}"));
+        ["vertices", "edges", "self_loops", "degrees"].map(|field| stats[field].clone())
+    };
+    assert_eq!(counted("disk"), counted("memory"));
     folder.fails("run bfs disk --engine rapid", 2, &["is lsm, not rapid"]);
     folder.fails(&format!("run bfs memory {MEMORY}"), 3, &["\"rapid\"", "leave the memory budget out"]);
 }

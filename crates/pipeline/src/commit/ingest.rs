@@ -7,7 +7,7 @@ use crate::commit::{BYTES_OF_CHANGE, Commit};
 use crate::error::Error;
 use crate::store::Store;
 use hedgerow_compute::map_chunks;
-use hedgerow_dictionary::Dictionary;
+use hedgerow_dictionary::{Dictionary, DictionaryError};
 use hedgerow_log::Durability;
 use hedgerow_model::token::HeldLocks;
 use hedgerow_model::{
@@ -19,24 +19,51 @@ use rayon::ThreadPool;
 use smallvec::SmallVec;
 
 /// The edges of a bulk ingest, by position.
+///
+/// Of many types, behind virtual calls: a bulk ingest is compiled once per engine.
 pub trait BulkEdges: Sync {
-    /// The type of the edges' values; `()` if they have records.
-    type Value: Column;
-
     /// The number of edges.
     fn count(&self) -> usize;
 
     /// Source and destination of an edge.
     fn keys(&self, edge: usize) -> [KeyRef<'_>; 2];
 
+    /// The type of the edges' values; [`ColumnType::Unit`] if they have records.
+    fn value_type(&self) -> ColumnType;
+
     /// The value of an edge.
-    fn value(&self, edge: usize) -> Self::Value;
+    fn value(&self, edge: usize) -> EdgeValue;
+
+    /// Looks up the ends of the edges from `first` on, and returns the positions of the edges that
+    /// lack an endpoint, ascending.
+    ///
+    /// Provided, so that the loop over the keys has no virtual call.
+    ///
+    /// # Errors
+    /// A key of the wrong kind.
+    fn look_up(
+        &self,
+        dictionary: &Dictionary,
+        first: usize,
+        ends: &mut [(VertexId, VertexId)],
+    ) -> Result<Vec<usize>, DictionaryError> {
+        let mut missing = Vec::new();
+        let key_at = |end: usize| self.keys(first + end / 2)[end % 2];
+        dictionary.current_of_each(2 * ends.len(), key_at, |end, id| match (id, end % 2) {
+            (Some(id), 0) => ends[end / 2].0 = id,
+            (Some(id), _) => ends[end / 2].1 = id,
+            (None, _) => missing.push(first + end / 2),
+        })?;
+        missing.dedup();
+        Ok(missing)
+    }
 }
 
 /// The input of a bulk ingest.
-pub(super) struct Bulk<'b, B> {
+#[derive(Clone, Copy)]
+pub(super) struct Bulk<'b> {
     pub(super) label: LabelId,
-    pub(super) edges: &'b B,
+    pub(super) edges: &'b dyn BulkEdges,
     /// The records of the edges by position, where the label has records.
     pub(super) records: Option<&'b [Record]>,
     /// The importer's position to store with the commit.
@@ -56,22 +83,22 @@ const ASSIGN_AHEAD: usize = 8;
 impl<E: Engine> Store<E> {
     /// Puts all `edges` as one commit; the last of several equal ones wins. `input` is the
     /// importer's position to store with it.
-    pub fn ingest<B: BulkEdges>(
+    pub fn ingest(
         &self,
         label: LabelId,
-        edges: &B,
+        edges: &dyn BulkEdges,
         input: Option<&[u8]>,
     ) -> Result<Commit, Error> {
         self.ingest_bulk(&Bulk { label, edges, records: None, input })
     }
 
-    pub(super) fn ingest_bulk<B: BulkEdges>(&self, bulk: &Bulk<'_, B>) -> Result<Commit, Error> {
+    pub(super) fn ingest_bulk(&self, bulk: &Bulk<'_>) -> Result<Commit, Error> {
         self.admit(bulk.edges.count() * BYTES_OF_CHANGE)?;
         let commit = self.reclaiming_at_limit(|| self.ingest_once(bulk))?;
         self.settle(commit, Durability::None)
     }
 
-    fn ingest_once<B: BulkEdges>(&self, bulk: &Bulk<'_, B>) -> Result<Commit, Error> {
+    fn ingest_once(&self, bulk: &Bulk<'_>) -> Result<Commit, Error> {
         for _ in 0..OPTIMISTIC_ATTEMPTS {
             if let Some(commit) = self.try_ingest(bulk, false)? {
                 return Ok(commit);
@@ -83,11 +110,7 @@ impl<E: Engine> Store<E> {
     }
 
     /// Like [`Store::ingest`]; `None` if a key lost its vertex between lookup and lock.
-    fn try_ingest<B: BulkEdges>(
-        &self,
-        bulk: &Bulk<'_, B>,
-        lock_all_keys: bool,
-    ) -> Result<Option<Commit>, Error> {
+    fn try_ingest(&self, bulk: &Bulk<'_>, lock_all_keys: bool) -> Result<Option<Commit>, Error> {
         let Bulk { label, edges, records, input } = *bulk;
         let pool = self.pool_for(edges.count());
         let mut holdings = Holdings::new(self);
@@ -127,9 +150,9 @@ impl<E: Engine> Store<E> {
 
     /// Looks up the ends of the edges in `missing` again, whose keys are locked now, and assigns ids
     /// to keys that have none.
-    fn assign_missing<B: BulkEdges>(
+    fn assign_missing(
         &self,
-        edges: &B,
+        edges: &dyn BulkEdges,
         missing: &[usize],
         ends: &mut [Ends],
         assigned: &mut AssignedIds<'_, E>,
@@ -195,43 +218,33 @@ struct LookedUp {
     missing: Vec<usize>,
 }
 
-fn look_up<B: BulkEdges>(
+fn look_up(
     dictionary: &Dictionary,
-    edges: &B,
+    edges: &dyn BulkEdges,
     pool: Option<&ThreadPool>,
-) -> Result<LookedUp, Error> {
+) -> Result<LookedUp, DictionaryError> {
     let mut ends = vec![Ends::default(); edges.count()];
-    let look_up_chunk = |(chunk, ends): (usize, &mut [Ends])| {
-        let first = chunk * LOOK_UP_CHUNK;
-        let mut missing = Vec::new();
-        let key_at = |end: usize| edges.keys(first + end / 2)[end % 2];
-        dictionary.current_of_each(2 * ends.len(), key_at, |end, id| match (id, end % 2) {
-            (Some(id), 0) => ends[end / 2].0 = id,
-            (Some(id), _) => ends[end / 2].1 = id,
-            (None, _) => missing.push(first + end / 2),
-        })?;
-        missing.dedup();
-        Ok::<_, Error>(missing)
-    };
     let chunks = ends.chunks_mut(LOOK_UP_CHUNK).enumerate().collect();
+    let look_up_chunk =
+        |(chunk, ends): (usize, &mut [Ends])| edges.look_up(dictionary, chunk * LOOK_UP_CHUNK, ends);
     let missing = map_chunks(pool, chunks, look_up_chunk)?.concat();
     Ok(LookedUp { ends, missing })
 }
 
 /// The adjacency entries of all edges: sorted, deduplicated, the last value of an edge wins. With
 /// records, the value is the edge's number.
-fn entries<B: BulkEdges>(
+fn entries(
     topology: Topology,
-    bulk: &Bulk<'_, B>,
+    bulk: &Bulk<'_>,
     ends: &[Ends],
     pool: Option<&ThreadPool>,
 ) -> SmallVec<[AdjacencyEffects; 2]> {
     let Bulk { label, edges, records, .. } = *bulk;
     let effects = topology.directions().iter().map(|direction| {
         let (stored, ends) = ((topology, *direction), ends.iter().copied());
-        let value_of = |edge: usize| Some(edges.value(edge).to_bits());
+        let value_of = |edge: usize| Some(edges.value(edge));
         let number_of = |edge: usize| Some(EdgeValue(edge as u64));
-        let changes = match B::Value::TYPE {
+        let changes = match edges.value_type() {
             _ if records.is_some() => changed_entries(stored, ends, number_of, pool),
             ColumnType::Unit => put_entries(stored, ends, ().to_bits(), pool),
             _ => changed_entries(stored, ends, value_of, pool),

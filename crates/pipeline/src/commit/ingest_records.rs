@@ -35,10 +35,10 @@ impl<E: Engine> Store<E> {
     /// Puts all `edges` with their records, by position, as one commit; the last of several equal ones
     /// wins. The records fit the label's schema. `input` is the importer's position to store with the
     /// commit.
-    pub fn ingest_records<B: BulkEdges>(
+    pub fn ingest_records(
         &self,
         label: LabelId,
-        edges: &B,
+        edges: &dyn BulkEdges,
         records: &[Record],
         input: Option<&[u8]>,
     ) -> Result<Commit, Error> {

@@ -9,9 +9,9 @@ use crate::settings::Settings;
 use crate::store::Store;
 use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered, Stamp};
 use hedgerow_model::{
-    Allowance, AsKey, Catalog, CommitTimestamp, Effects, Engine, EngineError, GraphView, Key, KeyRef,
-    LabelId, LockUnit, MaintenanceProgress, MemoryUse, NoShortWrites, Operation, Prepared, Topology,
-    UnitLocks, VertexId,
+    Allowance, AsKey, Catalog, ColumnType, CommitTimestamp, EdgeValue, Effects, Engine, EngineError,
+    GraphView, Key, KeyRef, LabelId, LockUnit, MaintenanceProgress, MemoryUse, NoShortWrites, Operation,
+    Prepared, Topology, UnitLocks, VertexId,
 };
 use hedgerow_rapid::{Rapid, RapidOptions};
 use hedgerow_sequencer::{CountChanges, Reader, Sequencer, SequencerError, Writer};
@@ -21,8 +21,6 @@ use rayon::ThreadPool;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 impl BulkEdges for Vec<(u64, u64)> {
-    type Value = ();
-
     fn count(&self) -> usize {
         self.len()
     }
@@ -31,7 +29,13 @@ impl BulkEdges for Vec<(u64, u64)> {
         [self[edge].0.as_key(), self[edge].1.as_key()]
     }
 
-    fn value(&self, _edge: usize) {}
+    fn value_type(&self) -> ColumnType {
+        ColumnType::Unit
+    }
+
+    fn value(&self, _edge: usize) -> EdgeValue {
+        EdgeValue::default()
+    }
 }
 
 /// An engine with injected faults.
