@@ -5,7 +5,8 @@ use crate::run::{Tally, cargo, command, step, tests};
 use crate::sanitizers::Extent;
 use crate::workspace::{selected, with_models, with_unsafe_code};
 use crate::{compare, sanitizers, tidy, tools};
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
+use std::process::{Child, Command, Stdio};
 use std::time::Instant;
 
 /// Schedules per model in an ordinary test run; `soak` runs many more.
@@ -32,11 +33,17 @@ pub fn test() -> Result<()> {
     // A separate directory, so that both can reuse their outputs.
     step("fuzz targets", targets.env("CARGO_TARGET_DIR", "target/fuzz").env("RUSTFLAGS", "-D warnings"))?;
     tools::install_checker()?;
+    let unsafe_code = changed(with_unsafe_code()?);
+    let later = [Some(models(SCHEDULES)?), sanitizers::tests_of_address(&unsafe_code)];
+    let mut builds = later.iter().flatten().map(build_in_background).collect::<Result<Vec<_>>>()?;
     let mut tally = tests("tests", &mut cargo(&format!("{WORKSPACE} --quiet --no-fail-fast")), "")?;
     let mut isolation = cargo(&format!("{ISOLATION} --quiet --no-fail-fast"));
     tally = tally.plus(tests("isolation and kills", &mut isolation, "")?);
+    for build in &mut builds {
+        // If it failed, so does the step that runs the tests, which shows why.
+        build.wait()?;
+    }
     tally = tally.plus(shuttle(SCHEDULES)?);
-    let unsafe_code = changed(with_unsafe_code()?);
     tally =
         tally.plus(sanitizers::miri(&unsafe_code, Extent::Brief)?).plus(sanitizers::address(&unsafe_code)?);
     report(&tally, begin)
@@ -63,13 +70,31 @@ pub fn write_tables_of_options() -> Result<()> {
 
 /// The models of the commit pipeline and of the engines under the model checker.
 pub fn shuttle(iterations: u32) -> Result<Tally> {
+    tests(&format!("models, {iterations} schedules each"), &mut models(iterations)?, "")
+}
+
+fn models(iterations: u32) -> Result<Command> {
     let packages = selected(&with_models()?);
     let mut models = cargo(&format!("test --quiet {packages} --test shuttle"));
     models
         .env("RUSTFLAGS", "--cfg hedgerow_shuttle")
         .env("CARGO_TARGET_DIR", "target/shuttle")
         .env("SHUTTLE_ITERATIONS", iterations.to_string());
-    tests(&format!("models, {iterations} schedules each"), &mut models, "")
+    Ok(models)
+}
+
+/// Begins to compile what `tests` will run, by the processors that the tests before it leave idle.
+fn build_in_background(tests: &Command) -> Result<Child> {
+    let mut build = command("nice", "");
+    build.arg(tests.get_program()).args(tests.get_args()).arg("--no-run");
+    for (name, value) in tests.get_envs() {
+        match value {
+            Some(value) => build.env(name, value),
+            None => build.env_remove(name),
+        };
+    }
+    build.stdout(Stdio::null()).stderr(Stdio::null());
+    build.spawn().context("could not start nice")
 }
 
 /// Long searches, all unsafe code under Miri and AddressSanitizer, and what takes long to build.

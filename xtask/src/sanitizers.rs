@@ -3,6 +3,7 @@
 use crate::run::{Tally, command, nightly_cargo, root, step, tests};
 use crate::workspace::{Package, selected, with_models, with_unsafe_code};
 use anyhow::Result;
+use std::process::Command;
 
 const TARGET: &str = "x86_64-unknown-linux-gnu";
 
@@ -88,28 +89,42 @@ pub fn miri(packages: &[Package], extent: Extent) -> Result<Tally> {
 pub fn address(packages: &[Package]) -> Result<Tally> {
     match packages.is_empty() {
         true => Ok(Tally::default()),
-        false => address_of("--lib", &selected(packages), Extent::Brief),
+        false => address_of(&mut brief_address(packages), &selected(packages)),
     }
+}
+
+/// What [`address`] compiles and runs, if it can.
+pub fn tests_of_address(packages: &[Package]) -> Option<Command> {
+    (!packages.is_empty() && missing(&[]).is_none()).then(|| brief_address(packages))
+}
+
+fn brief_address(packages: &[Package]) -> Command {
+    let mut brief = address_command("--lib", &selected(packages));
+    brief.env("PROPTEST_CASES", "16");
+    brief
 }
 
 /// Runs all tests of everything that stores, reads or computes on a graph, with checked memory
 /// accesses and leaks.
 pub fn address_of_all() -> Result<Tally> {
-    address_of("--lib --tests", &(selected(&with_unsafe_code()?) + DRIVING), Extent::Full)
+    let packages = selected(&with_unsafe_code()?) + DRIVING;
+    address_of(&mut address_command("--lib --tests", &packages), &packages)
 }
 
-fn address_of(targets: &str, packages: &str, extent: Extent) -> Result<Tally> {
-    if let Some(missing) = missing(&[]) {
-        return Ok(Tally::skipped("AddressSanitizer", &missing));
-    }
+fn address_command(targets: &str, packages: &str) -> Command {
     let arguments = format!("test --quiet --no-fail-fast {targets} --target {TARGET} {packages}");
-    let mut run = nightly_cargo(&arguments);
-    run.env("RUSTFLAGS", "-Zsanitizer=address --cfg hedgerow_checked_memory")
+    let mut command = nightly_cargo(&arguments);
+    command
+        .env("RUSTFLAGS", "-Zsanitizer=address --cfg hedgerow_checked_memory")
         .env("CARGO_TARGET_DIR", "target/asan");
-    if extent == Extent::Brief {
-        run.env("PROPTEST_CASES", "16");
+    command
+}
+
+fn address_of(command: &mut Command, packages: &str) -> Result<Tally> {
+    match missing(&[]) {
+        Some(missing) => Ok(Tally::skipped("AddressSanitizer", &missing)),
+        None => tests(&format!("AddressSanitizer: {packages}"), command, ""),
     }
-    tests(&format!("AddressSanitizer: {packages}"), &mut run, "")
 }
 
 /// Runs the concurrent tests, with checked ordering of memory accesses.
