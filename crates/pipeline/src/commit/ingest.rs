@@ -60,7 +60,6 @@ pub trait BulkEdges: Sync {
 }
 
 /// The input of a bulk ingest.
-#[derive(Clone, Copy)]
 pub(super) struct Bulk<'b> {
     pub(super) label: LabelId,
     pub(super) edges: &'b dyn BulkEdges,
