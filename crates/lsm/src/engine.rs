@@ -5,8 +5,8 @@ use crate::LsmOptions;
 use crate::adjacency::{VERTICES, columns};
 use crate::changes::{LsmChanges, NewContent, NewVersion};
 use crate::mem_graph::{MemContent, MemGraph};
-use crate::presence::Presence;
 use crate::sources::{RowReader, Sources};
+use crate::vertex_set::VertexSet;
 use crate::view::LsmView;
 use hedgerow_levels::{LevelOptions, LevelTree};
 use hedgerow_log::files::FileSystem;
@@ -31,8 +31,8 @@ pub struct LsmEngine {
     /// Shared while a commit is applied, so that a flush, which replaces the sources, waits until no
     /// commit goes into the old ones.
     pub(crate) sources: RwLock<Arc<Sources>>,
-    /// The vertices of the newest state.
-    presence: Presence,
+    /// The vertices of the newest state, so that a commit that puts edges reads no file.
+    vertices: VertexSet,
     /// As of opening.
     pub(crate) counts: Counts,
     /// Flushes take turns.
@@ -68,17 +68,19 @@ impl LsmEngine {
         let tree = LevelTree::open(files, level_options)?;
         let levels = tree.current();
         let counts = levels.counts().clone();
-        let active = Arc::new(MemGraph::new(&columns, options.mem_graph_block_words()));
+        let active = Arc::new(options.new_mem_graph(&columns));
         let sources = Arc::new(Sources { mem_graphs: vec![active], levels });
-        let presence = Presence::default();
+        let vertices = VertexSet::default();
         let newest = CommitTimestamp(u64::MAX);
         let _: ControlFlow<()> =
             RowReader::new(&sources, VERTICES, newest, false).scan(0..u32::MAX, |vertex, row| {
-                presence.set(vertex, row.edges().next().is_some());
+                if row.edges().next().is_some() {
+                    vertices.insert(vertex);
+                }
                 Ok(ControlFlow::Continue(()))
             })?;
         let (sources, flushing) = (RwLock::new(sources), Mutex::default());
-        Ok(LsmEngine { options, columns, tree, sources, presence, counts, flushing })
+        Ok(LsmEngine { options, columns, tree, sources, vertices, counts, flushing })
     }
 
     pub(crate) fn sources(&self) -> Arc<Sources> {
@@ -87,7 +89,7 @@ impl LsmEngine {
 
     /// An empty MemGraph.
     pub(crate) fn new_mem_graph(&self) -> Arc<MemGraph> {
-        Arc::new(MemGraph::new(&self.columns, self.options.mem_graph_block_words()))
+        Arc::new(self.options.new_mem_graph(&self.columns))
     }
 
     /// The number of adjacencies.
@@ -96,7 +98,7 @@ impl LsmEngine {
     }
 
     fn view_of<'s>(&'s self, sources: Arc<Sources>, state: ViewState<'s>) -> LsmView<'s> {
-        LsmView { options: &self.options, presence: &self.presence, sources, state }
+        LsmView { options: &self.options, present: &self.vertices, sources, state }
     }
 
     /// Lets later views read the levels that the tree has by now.
@@ -140,7 +142,10 @@ impl Engine for LsmEngine {
         let active = sources.active();
         for NewVersion { adjacency, owner, neighbor, content } in versions {
             if adjacency == VERTICES {
-                self.presence.set(owner, !matches!(content, NewContent::Deleted));
+                match content {
+                    NewContent::Deleted => self.vertices.remove(owner),
+                    _ => self.vertices.insert(owner),
+                }
             }
             let content = match content {
                 NewContent::Deleted => None,
@@ -205,7 +210,7 @@ impl Engine for LsmEngine {
         let live_bytes = sources.mem_graph_bytes();
         MemoryUse {
             live_bytes,
-            index_bytes: sources.levels.index_bytes() + self.presence.bytes() + self.tree.cache_bytes(),
+            index_bytes: sources.levels.index_bytes() + self.vertices.bytes() + self.tree.cache_bytes(),
             ..MemoryUse::default()
         }
     }

@@ -2,7 +2,7 @@
 //! flushed to [levels](hedgerow_levels) of sorted edge files on disk.
 //!
 //! - `mem_graph/`: the versions of edges that are in no file yet, by vertex, readable without locks;
-//! - `presence.rs`: which vertices exist in the newest state;
+//! - `vertex_set.rs`: a bit per vertex, for those of the newest state and for the owners of a MemGraph;
 //! - `adjacency.rs`: the numbers of labels and directions, and of the vertices, in MemGraphs and files;
 //! - `changes.rs`: from the effects of a commit to versions;
 //! - `engine.rs`, `flush.rs`: the engine, and moving MemGraphs to level 0;
@@ -18,9 +18,9 @@ mod cursor;
 mod engine;
 mod flush;
 mod mem_graph;
-mod presence;
 mod rows;
 mod sources;
+mod vertex_set;
 mod view;
 
 pub use changes::LsmChanges;
@@ -31,7 +31,7 @@ pub use rows::LsmRows;
 pub use view::LsmView;
 
 use hedgerow_erased::{CustomEngine, EngineOptions, ErasedEngine, Make};
-use hedgerow_model::{Catalog, Topology};
+use hedgerow_model::{Catalog, ColumnType, Topology};
 
 /// The engine by its name, for creating graphs.
 pub static LSM: CustomEngine = CustomEngine {
@@ -87,8 +87,11 @@ impl LsmOptions {
         LsmOptions { mem_graph_bytes: memory_bytes / 2, cache_bytes: memory_bytes / 2, ..self }
     }
 
-    /// Words of a block of a MemGraph: a small part of its bytes.
-    fn mem_graph_block_words(&self) -> usize {
-        (self.mem_graph_bytes / 64 / size_of::<u64>()).next_power_of_two().clamp(1024, 8192)
+    /// An empty MemGraph for half of the changes: memory comes in small parts of that, and most rows
+    /// need no more than 64 bytes.
+    fn new_mem_graph(&self, columns: &[ColumnType]) -> MemGraph {
+        let bytes = self.mem_graph_bytes / 2;
+        let block_words = (bytes / 32 / size_of::<u64>()).next_power_of_two().clamp(1024, 8192);
+        MemGraph::new(columns, block_words, bytes / 64)
     }
 }

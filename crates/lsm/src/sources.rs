@@ -97,19 +97,18 @@ impl<'s> RowReader<'s> {
         let mut levels =
             self.sources.levels.rows(self.adjacency, owners.clone(), self.at, self.row.has_records());
         let (sources, adjacency) = (self.sources, self.adjacency);
-        let next_in = |mem_graph: &MemGraph, from| mem_graph.next_owner(adjacency, from..owners.end);
-        let first = |mem_graph: &Arc<MemGraph>| next_in(mem_graph, owners.start);
-        let mut in_memory: Vec<_> = sources.mem_graphs.iter().map(first).collect();
+        let owners_in = |mem_graph: &'s Arc<MemGraph>| mem_graph.owners(adjacency, owners.clone()).peekable();
+        let mut in_memory: Vec<_> = sources.mem_graphs.iter().map(owners_in).collect();
         loop {
             let in_levels = levels.next_owner()?;
-            let Some(owner) = in_memory.iter().copied().flatten().chain(in_levels).min() else {
+            let next_in_memory = in_memory.iter_mut().filter_map(|owners| owners.peek().copied());
+            let Some(owner) = next_in_memory.chain(in_levels).min() else {
                 return Ok(ControlFlow::Continue(()));
             };
             self.row.clear();
-            for (next, mem_graph) in in_memory.iter_mut().zip(&sources.mem_graphs) {
-                if *next == Some(owner) {
+            for (owners, mem_graph) in in_memory.iter_mut().zip(&sources.mem_graphs) {
+                if owners.next_if_eq(&owner).is_some() {
                     self.add_mem_graph(mem_graph, owner);
-                    *next = next_in(mem_graph, owner.get() + 1);
                 }
             }
             levels.read(owner, &mut self.row)?;

@@ -3,9 +3,9 @@
 use crate::LsmOptions;
 use crate::adjacency::{ITSELF, VERTICES, number_of};
 use crate::cursor::LsmAdjacency;
-use crate::presence::Presence;
 use crate::rows::LsmRows;
 use crate::sources::Sources;
+use crate::vertex_set::VertexSet;
 use hedgerow_encoding::{EntryKey, ReadRows as _, RowRecords, decode_record};
 use hedgerow_model::{
     Column, ColumnType, CommitTimestamp, Count, Direction, GraphView, LabelId, ReadError, Record, RecordView,
@@ -17,7 +17,8 @@ use std::ops::{ControlFlow, Range};
 /// A state of the graph: at a registered timestamp, or the newest of the locked vertices.
 pub struct LsmView<'s> {
     pub(crate) options: &'s LsmOptions,
-    pub(crate) presence: &'s Presence,
+    /// The vertices of the newest state.
+    pub(crate) present: &'s VertexSet,
     pub(crate) sources: Arc<Sources>,
     pub(crate) state: ViewState<'s>,
 }
@@ -81,7 +82,7 @@ impl GraphView for LsmView<'_> {
         let vertices = self.vertices();
         vertices.check_lock(vertex);
         if let ViewState::Locked(_) = self.state {
-            return Ok(self.presence.contains(vertex));
+            return Ok(self.present.contains(vertex));
         }
         let mut reader = vertices.reader(false);
         Ok(reader.read_edge(vertex, ITSELF)?.edges().next().is_some())

@@ -1,21 +1,20 @@
 //! The newest versions of edges, in memory until a flush writes them to the levels (LSMGraph, 4.1).
 //!
-//! - `arena.rs`: all memory of a MemGraph but its tables, which is freed at once;
-//! - `directory.rs`: from an owner to the word that describes its row;
+//! - `arena.rs`: nearly all memory of a MemGraph, which is freed at once;
+//! - `row_map.rs`: from an owner to the word that describes its row;
 //! - `row.rs`: a row in either form: `segments.rs`, a short one as it was appended, and `ordered.rs`,
 //!   a long one as a skip list of leaves (`leaf.rs`); `entry.rs` lays out the entries of both;
 //! - `versions.rs`: everything in order, for a flush.
 //!
-//! Three things differ from the paper. A table finds the rows, not a hash map. An array grows by
-//! segments that double, and a row that becomes long leaves its segments to the readers that found
+//! Two things differ from the paper. An array grows by segments that double, and a row that becomes long leaves its segments to the readers that found
 //! them: nothing moves under a reader. A node of a skip list has many entries.
 
 mod arena;
-mod directory;
 mod entry;
 mod leaf;
 mod ordered;
 mod row;
+mod row_map;
 mod segments;
 #[cfg(all(test, not(hedgerow_shuttle)))]
 mod tests;
@@ -24,12 +23,11 @@ mod versions;
 pub use versions::MemVersions;
 
 use arena::{ArenaOffset, WordArena};
-use directory::RowDirectory;
 use entry::{EntryLayout, MemEntry};
 use hedgerow_levels::{SeenEdge, Version};
 use hedgerow_model::{ColumnType, CommitTimestamp, EdgeValue, VertexId};
-use hedgerow_reclamation::Memory;
 use row::{MemRow, RowState};
+use row_map::RowMap;
 use std::ops::Range;
 
 /// What a version of an edge carries.
@@ -48,32 +46,26 @@ pub enum MemContent<'b> {
 ///
 /// Its entries and records take at most 2^32 words, and at most 262,136 blocks.
 pub struct MemGraph {
-    adjacencies: Box<[MemAdjacency]>,
+    /// The column of each adjacency.
+    columns: Box<[ColumnType]>,
+    rows: RowMap,
     /// Has entries and records.
     arena: WordArena,
-    /// Has the nodes of long rows.
+    /// Has the nodes of long rows, and those of the map.
     index: WordArena,
-    /// Counts the tables and pages of the directories.
-    tables: Memory,
-}
-
-/// The rows of one adjacency.
-struct MemAdjacency {
-    column: ColumnType,
-    rows: RowDirectory,
 }
 
 impl MemGraph {
     /// An empty MemGraph whose adjacencies carry these columns. Allocates memory in blocks of
-    /// `block_words` words, a power of two up to 2^24.
+    /// `block_words` words, a power of two up to 2^24; finds rows fastest if there are not many more
+    /// of them than `buckets`, which take four bytes each.
     #[must_use]
-    pub fn new(columns: &[ColumnType], block_words: usize) -> Self {
-        let adjacency = |column: &ColumnType| MemAdjacency { column: *column, rows: RowDirectory::default() };
+    pub fn new(columns: &[ColumnType], block_words: usize, buckets: usize) -> Self {
         MemGraph {
-            adjacencies: columns.iter().map(adjacency).collect(),
+            columns: columns.into(),
+            rows: RowMap::new(columns.len(), buckets),
             arena: WordArena::new(block_words),
             index: WordArena::new(block_words),
-            tables: Memory::default(),
         }
     }
 
@@ -96,10 +88,9 @@ impl MemGraph {
         editable_from: CommitTimestamp,
         content: Option<MemContent<'_>>,
     ) {
-        let adjacency = &self.adjacencies[adjacency as usize];
-        let value = content.map(|content| self.store(adjacency.column, content));
+        let value = content.map(|content| self.store(self.column(adjacency), content));
         let entry = MemEntry { neighbor, version: Version { at, value } };
-        let slot = adjacency.rows.get_or_create(owner, &self.tables);
+        let slot = self.rows.get_or_create(adjacency, owner, &self.index);
         let row = self.row_in(adjacency, slot.load_as_writer());
         slot.publish(row.append(entry, editable_from));
     }
@@ -132,45 +123,38 @@ impl MemGraph {
         self.arena.read_bytes(ArenaOffset(value.0 as u32), bytes);
     }
 
-    /// The first of these owners that has a row. O(owners before it), without those of pages that
-    /// were never used.
-    #[must_use]
-    pub fn next_owner(&self, adjacency: u32, owners: Range<u32>) -> Option<VertexId> {
-        self.adjacencies[adjacency as usize].rows.next(owners).map(|(owner, _)| owner)
+    /// The owners in this range that have a row, ascending. O(owners / 64 + rows), without the owners
+    /// of pages of bits that were never used.
+    pub fn owners(&self, adjacency: u32, owners: Range<u32>) -> impl Iterator<Item = VertexId> {
+        self.rows.owners(adjacency, owners)
     }
 
-    /// Heap bytes, including what is still free in the last block. O(1).
+    /// Heap bytes, including what is still free in the last block. O(adjacencies).
     #[must_use]
     pub fn bytes(&self) -> usize {
-        size_of_val(&*self.adjacencies)
-            + self.arena.bytes()
-            + self.index.bytes()
-            + self.tables.used().index_bytes
+        size_of_val(&*self.columns) + self.arena.bytes() + self.index.bytes() + self.rows.bytes()
     }
 
-    /// Bytes that versions and records take, without tables: 0 if and only if there are none. Exact
+    /// Bytes that rows and records take, without tables: 0 if and only if there are none. Exact
     /// unless a writer is at work. O(1).
     #[must_use]
     pub fn used_bytes(&self) -> usize {
         self.arena.used_bytes() + self.index.used_bytes()
     }
 
+    fn column(&self, adjacency: u32) -> ColumnType {
+        self.columns[adjacency as usize]
+    }
+
     fn row(&self, adjacency: u32, owner: VertexId) -> Option<MemRow<'_>> {
-        let adjacency = &self.adjacencies[adjacency as usize];
-        let state = adjacency.rows.get(owner)?.load();
+        let state = self.rows.get(adjacency, owner, &self.index)?.load();
         state.has_entries().then(|| self.row_in(adjacency, state))
     }
 
-    /// The first row from owner `from` on.
-    fn next_row(&self, adjacency: u32, from: u32) -> Option<(VertexId, MemRow<'_>)> {
-        let adjacency = &self.adjacencies[adjacency as usize];
-        let (owner, state) = adjacency.rows.next(from..u32::MAX)?;
-        Some((owner, self.row_in(adjacency, state)))
-    }
-
     #[inline]
-    fn row_in(&self, adjacency: &MemAdjacency, state: RowState) -> MemRow<'_> {
-        MemRow { arena: &self.arena, index: &self.index, layout: adjacency.layout(), state }
+    fn row_in(&self, adjacency: u32, state: RowState) -> MemRow<'_> {
+        let layout = EntryLayout::of(self.column(adjacency));
+        MemRow { arena: &self.arena, index: &self.index, layout, state }
     }
 
     /// The value of an edge with this content; stores its record.
@@ -183,16 +167,8 @@ impl MemGraph {
     }
 }
 
-impl MemAdjacency {
-    #[inline]
-    fn layout(&self) -> EntryLayout {
-        EntryLayout::of(self.column)
-    }
-}
-
 impl std::fmt::Debug for MemGraph {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let columns: Vec<_> = self.adjacencies.iter().map(|adjacency| adjacency.column).collect();
-        f.debug_struct("MemGraph").field("columns", &columns).field("bytes", &self.bytes()).finish()
+        f.debug_struct("MemGraph").field("columns", &self.columns).field("bytes", &self.bytes()).finish()
     }
 }

@@ -17,7 +17,7 @@ pub struct MemVersions<'m> {
     adjacency: u32,
     after: CommitTimestamp,
     through: CommitTimestamp,
-    /// The first owner whose row is not read to its end.
+    /// An owner up to the first one whose row is not read to its end.
     next_owner: u32,
     /// Where to go on in the row of that owner; `None` at its beginning.
     next_node: Option<NodeLink>,
@@ -57,10 +57,11 @@ impl MemGraph {
     /// at work. O(owners + entries · log entries).
     #[must_use]
     pub fn residue(&self, after: CommitTimestamp) -> Option<MemGraph> {
-        let columns: Vec<_> = self.adjacencies.iter().map(|adjacency| adjacency.column).collect();
-        let residue = MemGraph::new(&columns, self.arena.block_words());
+        // It has few rows, as a rule.
+        let buckets = self.rows.buckets().div_ceil(16);
+        let residue = MemGraph::new(&self.columns, self.arena.block_words(), buckets);
         let mut record = Vec::new();
-        for (number, column) in (0..).zip(columns) {
+        for (number, column) in (0..).zip(&self.columns) {
             let mut versions = self.versions(number, after, CommitTimestamp(u64::MAX));
             // Newest first: appended when the next edge begins.
             let mut edge: Vec<(VertexId, MemEntry)> = Vec::new();
@@ -95,7 +96,7 @@ impl MemGraph {
 impl VersionSource for MemVersions<'_> {
     fn read(&mut self, batch: &mut VersionBatch) -> Result<(), ReadError> {
         self.read_batch();
-        let has_records = self.mem_graph.adjacencies[self.adjacency as usize].column == ColumnType::Record;
+        let has_records = self.mem_graph.column(self.adjacency) == ColumnType::Record;
         for (owner, MemEntry { neighbor, version }) in &self.batch {
             if has_records {
                 self.record.clear();
@@ -116,12 +117,17 @@ impl MemVersions<'_> {
     /// Replaces the batch by the next versions; returns whether there are any.
     pub(super) fn read_batch(&mut self) -> bool {
         self.batch.clear();
+        let mut owners = self.mem_graph.owners(self.adjacency, self.next_owner..u32::MAX).peekable();
         while self.batch.len() < BATCH
-            && let Some((owner, row)) = self.mem_graph.next_row(self.adjacency, self.next_owner)
+            && let Some(owner) = owners.peek().copied()
         {
             self.row.clear();
-            self.next_node = row.read_versions(self.next_node, &mut self.row);
-            self.next_owner = owner.get() + u32::from(self.next_node.is_none());
+            let row = self.mem_graph.row(self.adjacency, owner);
+            self.next_node = row.and_then(|row| row.read_versions(self.next_node, &mut self.row));
+            if self.next_node.is_none() {
+                self.next_owner = owner.get() + 1;
+                owners.next();
+            }
             let is_asked =
                 |entry: &&MemEntry| self.after < entry.version.at && entry.version.at <= self.through;
             self.batch.extend(self.row.iter().filter(is_asked).map(|entry| (owner, *entry)));
