@@ -43,6 +43,10 @@ pub struct LsmEngine {
 #[derive(Debug)]
 pub struct LsmSnapshot(Arc<Sources>);
 
+/// How many changes before its turn the node of a row is prefetched, and twice that for its bucket:
+/// enough for an access to memory, few enough to stay in the cache.
+const PREFETCH_DISTANCE: usize = 8;
+
 /// Checks that a vertex, which is a lock unit, is locked.
 pub(crate) fn check_lock(locks: &HeldLocks<'_>, vertex: VertexId, done: &str) {
     assert!(locks.covers(LockUnit(vertex.get())), "vertex {vertex} is {done} without its lock");
@@ -140,19 +144,34 @@ impl Engine for LsmEngine {
     fn apply(&self, stamp: Stamp, LsmChanges { versions, records }: LsmChanges) {
         let sources = self.sources.read();
         let active = sources.active();
-        for NewVersion { adjacency, owner, neighbor, content } in versions {
+        let row_of = |version: &NewVersion| (version.adjacency, version.owner);
+        let mut place = 0;
+        // Effects are in the order of their owners.
+        for row in versions.chunk_by(|one, other| row_of(one) == row_of(other)) {
+            let (adjacency, owner) = row_of(&row[0]);
+            let at_distance = |distance| versions.get(place + distance).map(row_of);
+            if let Some((adjacency, owner)) = at_distance(2 * PREFETCH_DISTANCE) {
+                active.prefetch_bucket(adjacency, owner);
+            }
+            if let Some((adjacency, owner)) = at_distance(PREFETCH_DISTANCE) {
+                active.prefetch_node(adjacency, owner);
+            }
+            place += row.len();
             if adjacency == VERTICES {
-                match content {
+                match row[row.len() - 1].content {
                     NewContent::Deleted => self.vertices.remove(owner),
                     _ => self.vertices.insert(owner),
                 }
             }
-            let content = match content {
-                NewContent::Deleted => None,
-                NewContent::Value(value) => Some(MemContent::Value(value)),
-                NewContent::Record(place) => Some(MemContent::Record(&records[place])),
-            };
-            active.push(adjacency, owner, neighbor, stamp.at(), stamp.editable_from(), content);
+            let edges = row.iter().map(|NewVersion { neighbor, content, .. }| {
+                let content = match content {
+                    NewContent::Deleted => None,
+                    NewContent::Value(value) => Some(MemContent::Value(*value)),
+                    NewContent::Record(place) => Some(MemContent::Record(&records[place.clone()])),
+                };
+                (*neighbor, content)
+            });
+            active.push_row(adjacency, owner, stamp.at(), stamp.editable_from(), edges);
         }
     }
 

@@ -88,11 +88,42 @@ impl MemGraph {
         editable_from: CommitTimestamp,
         content: Option<MemContent<'_>>,
     ) {
-        let value = content.map(|content| self.store(self.column(adjacency), content));
-        let entry = MemEntry { neighbor, version: Version { at, value } };
+        self.push_row(adjacency, owner, at, editable_from, std::iter::once((neighbor, content)));
+    }
+
+    /// Appends versions of several edges of one owner, all of one commit, as [`MemGraph::push`] does
+    /// for one.
+    ///
+    /// # Panics
+    /// If the MemGraph is full.
+    pub fn push_row<'b>(
+        &self,
+        adjacency: u32,
+        owner: VertexId,
+        at: CommitTimestamp,
+        editable_from: CommitTimestamp,
+        edges: impl Iterator<Item = (VertexId, Option<MemContent<'b>>)>,
+    ) {
         let slot = self.rows.get_or_create(adjacency, owner, &self.index);
-        let row = self.row_in(adjacency, slot.load_as_writer());
-        slot.publish(row.append(entry, editable_from));
+        let mut state = slot.load_as_writer();
+        for (neighbor, content) in edges {
+            let value = content.map(|content| self.store(self.column(adjacency), content));
+            let entry = MemEntry { neighbor, version: Version { at, value } };
+            state = self.row_in(adjacency, state).append(entry, editable_from);
+        }
+        slot.publish(state);
+    }
+
+    /// Begins to load what leads to a row, before [`MemGraph::prefetch_node`]. O(1).
+    #[inline]
+    pub fn prefetch_bucket(&self, adjacency: u32, owner: VertexId) {
+        self.rows.prefetch_bucket(adjacency, owner);
+    }
+
+    /// Begins to load a row, most probably, before it is changed or read. O(1).
+    #[inline]
+    pub fn prefetch_node(&self, adjacency: u32, owner: VertexId) {
+        self.rows.prefetch_node(adjacency, owner, &self.index);
     }
 
     /// Appends what a snapshot at `at` sees of a row: of each neighbor the newest version up to then,

@@ -7,12 +7,15 @@ use super::arena::{ArenaOffset, WordArena};
 use super::row::RowState;
 use crate::vertex_set::VertexSet;
 use hedgerow_model::VertexId;
-use hedgerow_sync::OnceLock;
 use hedgerow_sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use hedgerow_sync::{OnceLock, prefetch};
 use std::ops::Range;
 
 /// Words of a node of a chain: its key, the [link](Link) to the next one, the state of its row.
-pub(super) const NODE_WORDS: usize = 3;
+const NODE_WORDS: usize = 3;
+
+/// Consecutive owners whose buckets lie in a cache line.
+const GROUP: u64 = 16;
 
 /// The rows of all adjacencies.
 pub(super) struct RowMap {
@@ -92,6 +95,21 @@ impl RowMap {
         RowSlot(state)
     }
 
+    /// Begins to load the bucket of a row.
+    #[inline]
+    pub(super) fn prefetch_bucket(&self, adjacency: u32, owner: VertexId) {
+        prefetch(self.bucket(key_of(adjacency, owner)), size_of::<Link>());
+    }
+
+    /// Begins to load the newest node of a row's bucket.
+    #[inline]
+    pub(super) fn prefetch_node(&self, adjacency: u32, owner: VertexId, nodes: &WordArena) {
+        let link = self.bucket(key_of(adjacency, owner)).load(Ordering::Acquire);
+        if let Some(offset) = link.checked_sub(1) {
+            prefetch(nodes.words(ArenaOffset(offset)).as_ptr(), NODE_WORDS * size_of::<u64>());
+        }
+    }
+
     /// The owners in this range that have a row, or are about to get one, ascending. O(owners / 64 +
     /// rows), without the owners of pages of bits that were never used.
     pub(super) fn owners(&self, adjacency: u32, owners: Range<u32>) -> impl Iterator<Item = VertexId> {
@@ -111,10 +129,10 @@ impl RowMap {
 
     #[inline]
     fn bucket(&self, key: u64) -> &AtomicU32 {
-        // Multiplying by an odd number close to 2^64 over the golden ratio spreads consecutive keys
-        // over the upper bits.
-        let hash = key.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32;
-        &self.buckets[hash as usize & (self.buckets.len() - 1)]
+        // Consecutive owners, as a commit has them, have consecutive buckets. Multiplying by an odd
+        // number close to 2^64 over the golden ratio spreads the groups over the upper bits.
+        let group = (key / GROUP).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32;
+        &self.buckets[(group * GROUP + key % GROUP) as usize & (self.buckets.len() - 1)]
     }
 }
 
