@@ -5,6 +5,7 @@ use crate::LsmOptions;
 use crate::adjacency::{VERTICES, columns};
 use crate::changes::{LsmChanges, NewContent, NewVersion};
 use crate::mem_graph::{MemContent, MemGraph};
+use crate::pace::Pace;
 use crate::sources::{RowReader, Sources};
 use crate::vertex_set::VertexSet;
 use crate::view::LsmView;
@@ -20,6 +21,7 @@ use hedgerow_sync::{Arc, Mutex, RwLock};
 use rayon::ThreadPool;
 use std::convert::Infallible;
 use std::ops::ControlFlow;
+use std::time::Instant;
 
 /// A graph larger than memory. See the [crate](crate).
 #[derive(Debug)]
@@ -37,6 +39,7 @@ pub struct LsmEngine {
     pub(crate) counts: Counts,
     /// Flushes take turns.
     pub(crate) flushing: Mutex<()>,
+    pub(crate) pace: Pace,
 }
 
 /// The MemGraphs and the files that a snapshot reads.
@@ -84,7 +87,7 @@ impl LsmEngine {
                 Ok(ControlFlow::Continue(()))
             })?;
         let (sources, flushing) = (RwLock::new(sources), Mutex::default());
-        Ok(LsmEngine { options, columns, tree, sources, vertices, counts, flushing })
+        Ok(LsmEngine { options, columns, tree, sources, vertices, counts, flushing, pace: Pace::new() })
     }
 
     pub(crate) fn sources(&self) -> Arc<Sources> {
@@ -180,15 +183,18 @@ impl Engine for LsmEngine {
     }
 
     fn admit(&self, bytes: usize) -> Admission {
-        let (held, limit) = (self.sources.read().used_bytes(), self.options.mem_graph_bytes);
+        let sources = self.sources.read();
+        let (held, active) = (sources.used_bytes(), sources.active().used_bytes());
+        drop(sources);
+        let limit = self.options.mem_graph_bytes;
         // A commit larger than the limit goes beyond it in any case.
         if held.saturating_add(bytes.min(limit / 2)) > limit {
             return Admission::AfterFlush;
         }
-        match self.tree.is_overfull() {
-            true => Admission::AfterMaintenance,
-            false => Admission::Granted,
+        if self.tree.is_overfull() {
+            return Admission::AfterMaintenance;
         }
+        self.pace.pause(active, self.tree.is_crowded()).map_or(Admission::Granted, Admission::AfterPause)
     }
 
     fn open_snapshot(&self, _: &Registered) -> Result<LsmSnapshot, EngineError> {
@@ -215,8 +221,11 @@ impl Engine for LsmEngine {
         _units: &dyn UnitLocks,
         _budget_bytes: usize,
     ) -> Result<MaintenanceProgress, EngineError> {
+        let (begin, running) = (Instant::now(), self.pace.begin_compaction());
         let compacted = self.tree.compact(live)?;
+        drop(running);
         if compacted {
+            self.pace.compacted(begin.elapsed());
             self.renew_levels();
         }
         let removed = self.tree.remove_unread()?;

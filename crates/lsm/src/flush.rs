@@ -6,6 +6,7 @@ use hedgerow_levels::FlushPart;
 use hedgerow_model::token::{LiveTimestamps, Registered};
 use hedgerow_model::{CommitTimestamp, Counts, Durable, EngineError};
 use hedgerow_sync::Arc;
+use std::time::Instant;
 
 impl Durable for LsmEngine {
     fn durable_through(&self) -> CommitTimestamp {
@@ -29,7 +30,9 @@ impl Durable for LsmEngine {
         if through <= from {
             return Ok(());
         }
+        let (begin, _running) = (Instant::now(), self.pace.begin_flush());
         let sources = self.begin_mem_graph();
+        self.pace.begin_filling();
         let parts = (0..self.adjacencies()).map(|adjacency| {
             let mem_graphs = sources.mem_graphs.iter();
             let versions = mem_graphs.map(|mem_graph| mem_graph.versions(adjacency, from, through));
@@ -37,6 +40,8 @@ impl Durable for LsmEngine {
         });
         self.tree.flush(parts.collect(), live, through, at.counts())?;
         self.end_mem_graphs(&sources, through);
+        let flushed = sources.mem_graphs[1..].iter().map(|mem_graph| mem_graph.used_bytes());
+        self.pace.flushed(flushed.sum(), begin.elapsed());
         Ok(())
     }
 }

@@ -6,6 +6,7 @@
 //! - `adjacency.rs`: the numbers of labels and directions, and of the vertices, in MemGraphs and files;
 //! - `changes.rs`: from the effects of a commit to versions;
 //! - `engine.rs`, `flush.rs`: the engine, and moving MemGraphs to level 0;
+//! - `pace.rs`: how much commits slow down while flushes and compactions are behind;
 //! - `sources.rs`: the MemGraphs and the levels that a view reads, merged row by row;
 //! - `view.rs`, `rows.rs`, `cursor.rs`: the state of a timestamp.
 //!
@@ -18,6 +19,7 @@ mod cursor;
 mod engine;
 mod flush;
 mod mem_graph;
+mod pace;
 mod rows;
 mod sources;
 mod vertex_set;

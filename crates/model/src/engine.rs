@@ -6,6 +6,7 @@ use crate::{
     RecordView, ShortWrites, VertexId,
 };
 use rayon::ThreadPool;
+use std::time::Duration;
 
 /// A store of versioned adjacencies.
 ///
@@ -177,6 +178,9 @@ pub struct Prepared<C> {
 pub enum Admission {
     /// The commit may begin.
     Granted,
+    /// The commit may begin after this time: work that is put off has begun to grow faster than it is
+    /// done, and commits would soon have to wait for all of it.
+    AfterPause(Duration),
     /// The commit may ask again after a step of [maintenance](Engine::maintain).
     AfterMaintenance,
     /// The commit may ask again after a [flush](Durable::flush), of an engine that owns files.

@@ -23,10 +23,10 @@
 //! | `journal` | the log of a graph, and how commits wait for it |
 //! | `labels` | labels that are added to an open graph |
 //! | `durable` | checkpoints, and how a graph comes back |
-//! | `reclaim`, `compactor` | work that is put off, and the thread that does it where writers don't |
+//! | `reclaim`, `background` | work that is put off, and the threads that do it where writers don't |
 
+mod background;
 mod commit;
-mod compactor;
 mod conflicts;
 mod durable;
 mod error;
@@ -39,13 +39,13 @@ mod records;
 mod settings;
 mod store;
 
+pub use background::{BackgroundStep, BackgroundThread};
 pub use commit::acquire::{Acquired, ReadSet};
 pub use commit::each::{Commits, StreamError};
 pub use commit::edge::EdgeWrite;
 pub use commit::ingest::BulkEdges;
 pub use commit::ingest_records::check_records;
 pub use commit::{BYTES_OF_CHANGE, Commit, Interactive};
-pub use compactor::{Compactor, CompactorStep};
 pub use conflicts::Touched;
 pub use durable::{Batches, CheckpointOptions, CheckpointReport, Until, damage, manifest_path};
 pub use error::{Error, LabelExists, read_failed};

@@ -23,10 +23,13 @@ pub(crate) struct Maintenance {
     pub(crate) admitting: Mutex<()>,
     /// Wakes the garbage collection thread, if the graph has one.
     pub(crate) wakeup: Option<Arc<Wakeup>>,
+    /// Wakes the thread that flushes, if the graph has one.
+    pub(crate) flush_wakeup: Option<Arc<Wakeup>>,
 }
 
 impl Maintenance {
-    pub fn new(settings: &Settings) -> Self {
+    /// Nothing is deferred yet. `has_files` says whether the engine has files of its own.
+    pub fn new(settings: &Settings, has_files: bool) -> Self {
         let compaction = settings.compaction;
         let has_thread =
             compaction == Compaction::InBackground && !settings.is_simulated && !cfg!(hedgerow_shuttle);
@@ -39,6 +42,7 @@ impl Maintenance {
             flushing: Mutex::default(),
             admitting: Mutex::default(),
             wakeup: has_thread.then(Arc::default),
+            flush_wakeup: (has_thread && has_files).then(Arc::default),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Deferred work: which thread collects garbage, how much at a time, and how failures are reported.
 
-use crate::compactor::CompactorStep;
+use crate::background::BackgroundStep;
 use crate::error::Error;
 use crate::settings::Compaction;
 use crate::store::Store;
@@ -65,6 +65,12 @@ impl<E: Engine> Store<E> {
     /// (RapidStore, section 5.3: reclamation by writers) or the engine asks for it; or wakes the
     /// garbage collection thread.
     pub(crate) fn reclaim_after_commit(&self, pending: PendingReclaim) {
+        if let Some(wakeup) = &self.maintenance.flush_wakeup
+            && self.is_flush_due()
+        {
+            // Without the thread the step below flushes.
+            wakeup.wake();
+        }
         if self.maintenance.compaction == Compaction::Off || !self.is_reclaiming_worthwhile(pending) {
             return;
         }
@@ -108,26 +114,40 @@ impl<E: Engine> Store<E> {
     /// Takes a step, and more while no snapshot is open, because nothing else may ever reclaim
     /// then.
     fn reclaim_unread(&self) {
-        while self.reclaim_step() == CompactorStep::More && self.sequencer.is_unread() {}
+        while self.reclaim_step() == BackgroundStep::More && self.sequencer.is_unread() {}
     }
 
     /// Takes a step of maintenance, if there is enough to do. Keeps an error for the next caller
     /// that can report it.
-    pub fn reclaim_step(&self) -> CompactorStep {
+    pub fn reclaim_step(&self) -> BackgroundStep {
         let is_worthwhile = self.is_reclaiming_worthwhile(self.sequencer.pending_reclaim());
         let is_ending = self.maintenance.is_ending.load(Ordering::SeqCst);
         if !is_worthwhile || is_ending || self.sequencer.is_poisoned() {
-            return CompactorStep::Done;
+            return BackgroundStep::Done;
         }
         // If the disk is full maintenance may make room for the next flush.
-        let flushed = self.flush_if_due();
+        let flushed = if self.has_flush_thread() { Ok(()) } else { self.flush_if_due() };
         match self.maintain(STEP_BUDGET_BYTES).and_then(|progress| flushed.map(|()| progress)) {
-            Ok(MaintenanceProgress { reclaimed: Reclaimed { more: false, .. }, .. }) => CompactorStep::Done,
-            Ok(MaintenanceProgress { advanced: false, .. }) => CompactorStep::Held,
-            Ok(_) => CompactorStep::More,
+            Ok(MaintenanceProgress { reclaimed: Reclaimed { more: false, .. }, .. }) => BackgroundStep::Done,
+            Ok(MaintenanceProgress { advanced: false, .. }) => BackgroundStep::Held,
+            Ok(_) => BackgroundStep::More,
             Err(failed) => {
                 self.note_failed_maintenance(failed);
-                CompactorStep::Failed
+                BackgroundStep::Failed
+            }
+        }
+    }
+
+    /// Flushes the newest state if the engine asks for it.
+    pub fn flush_step(&self) -> BackgroundStep {
+        if self.maintenance.is_ending.load(Ordering::SeqCst) || self.sequencer.is_poisoned() {
+            return BackgroundStep::Done;
+        }
+        match self.flush_if_due() {
+            Ok(()) => BackgroundStep::Done,
+            Err(failed) => {
+                self.note_failed_maintenance(failed);
+                BackgroundStep::Failed
             }
         }
     }
@@ -141,10 +161,18 @@ impl<E: Engine> Store<E> {
 
     /// Flushes the newest state if the engine asks for it. No locks are held.
     fn flush_if_due(&self) -> Result<(), Error> {
-        match self.engine.durable().is_some_and(Durable::is_flush_due) && self.may_maintain() {
+        match self.is_flush_due() && self.may_maintain() {
             true => self.flush_newest(),
             false => Ok(()),
         }
+    }
+
+    fn has_flush_thread(&self) -> bool {
+        self.maintenance.flush_wakeup.as_ref().is_some_and(|wakeup| !wakeup.is_over())
+    }
+
+    fn is_flush_due(&self) -> bool {
+        self.engine.durable().is_some_and(Durable::is_flush_due)
     }
 
     fn is_reclaiming_worthwhile(&self, pending: PendingReclaim) -> bool {

@@ -51,7 +51,7 @@ pub struct Store<E: Engine> {
 impl<E: Engine> Store<E> {
     /// A store around an empty engine.
     pub fn new(engine: E, options: &Settings, catalog: &Catalog) -> Self {
-        let maintenance = Maintenance::new(options);
+        let maintenance = Maintenance::new(options, engine.durable().is_some());
         let cores = || std::thread::available_parallelism().map_or(1, usize::from);
         Store {
             engine,
@@ -85,6 +85,11 @@ impl<E: Engine> Store<E> {
     /// Wakes the garbage collection thread, if the graph has one.
     pub fn wakeup(&self) -> Option<&Arc<Wakeup>> {
         self.maintenance.wakeup.as_ref()
+    }
+
+    /// Wakes the thread that flushes, if the graph has one.
+    pub fn flush_wakeup(&self) -> Option<&Arc<Wakeup>> {
+        self.maintenance.flush_wakeup.as_ref()
     }
 
     /// The labels that the graph has at the time of the call.

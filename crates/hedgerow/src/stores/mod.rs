@@ -15,7 +15,7 @@ use crate::options::{EngineKind, GraphOptions};
 use hedgerow_log::files::EngineFiles;
 use hedgerow_model::token::Registered;
 use hedgerow_model::{Catalog, Engine, MemoryUse};
-use hedgerow_pipeline::{Compactor, Store};
+use hedgerow_pipeline::{BackgroundThread, Store};
 use hedgerow_subgraphs::SubgraphOptions;
 use hedgerow_sync::Arc;
 use std::ops::Deref;
@@ -90,8 +90,8 @@ pub(crate) struct EngineSnapshot {
 
 /// The store of a graph that may be used, kept by the graph's handles and snapshots.
 pub(crate) struct OpenStores {
-    // Before the store: the thread has ended when that is dropped.
-    _compactor: Option<Compactor>,
+    // Before the store: the threads have ended when that is dropped.
+    _threads: [Option<BackgroundThread>; 2],
     stores: Arc<Stores>,
     pub(crate) engine: EngineKind,
     /// How often a transaction in conflict is tried again.
@@ -101,11 +101,17 @@ pub(crate) struct OpenStores {
 impl OpenStores {
     pub(crate) fn new(stores: Stores, engine: EngineKind, retries: u32) -> Arc<Self> {
         let stores = Arc::new(stores);
-        let compactor = with_store!(&stores, store => store.wakeup().cloned()).and_then(|wakeup| {
+        let compact = with_store!(&stores, store => store.wakeup().cloned()).and_then(|wakeup| {
             let stores = Arc::clone(&stores);
-            Compactor::start(wakeup, move || with_store!(&stores, store => store.reclaim_step()))
+            let step = move || with_store!(&stores, store => store.reclaim_step());
+            BackgroundThread::start("hedgerow-compact", wakeup, step)
         });
-        Arc::new(OpenStores { _compactor: compactor, stores, engine, retries })
+        let flush = with_store!(&stores, store => store.flush_wakeup().cloned()).and_then(|wakeup| {
+            let stores = Arc::clone(&stores);
+            let step = move || with_store!(&stores, store => store.flush_step());
+            BackgroundThread::start("hedgerow-flush", wakeup, step)
+        });
+        Arc::new(OpenStores { _threads: [compact, flush], stores, engine, retries })
     }
 }
 

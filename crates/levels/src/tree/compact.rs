@@ -38,7 +38,10 @@ impl Rounds {
     }
 }
 
-/// How many times as many files as it should have make level 0 overfull.
+/// How many times as many files as it should have make level 0 crowded, so that commits slow down.
+const CROWDED: usize = 2;
+
+/// How many times as many files as it should have make level 0 overfull, so that commits wait.
 const OVERFULL: usize = 3;
 
 impl LevelOptions {
@@ -47,15 +50,18 @@ impl LevelOptions {
         (0..self.columns.len() as u32).any(|adjacency| self.fullest(set, adjacency).is_some())
     }
 
-    /// Whether level 0 of an adjacency has several times as many files as it should: all readers
-    /// look into each of them.
-    pub(super) fn is_overfull(&self, set: &LevelSet) -> bool {
-        (0..self.columns.len() as u32).any(|adjacency| self.is_level_0_overfull(set, adjacency))
+    /// How many times as many files as it should have level 0 of an adjacency has, at most: all
+    /// readers look into each of them.
+    pub(super) fn level_0_excess(&self, set: &LevelSet) -> usize {
+        (0..self.columns.len() as u32)
+            .map(|adjacency| self.level_0_excess_of(set, adjacency))
+            .max()
+            .unwrap_or(0)
     }
 
-    fn is_level_0_overfull(&self, set: &LevelSet, adjacency: u32) -> bool {
+    fn level_0_excess_of(&self, set: &LevelSet, adjacency: u32) -> usize {
         let files = set.levels(adjacency).first().map_or(0, Vec::len);
-        files >= OVERFULL * self.level_0_files.max(1)
+        files / self.level_0_files.max(1)
     }
 
     /// The uppermost level of an adjacency that has more than it should.
@@ -79,7 +85,13 @@ impl LevelTree {
     /// Whether level 0 has several times as many files as it should: flushes wait for a compaction then. O(1).
     #[must_use]
     pub fn is_overfull(&self) -> bool {
-        self.is_overfull.load(Ordering::Relaxed)
+        self.level_0_excess.load(Ordering::Relaxed) >= OVERFULL
+    }
+
+    /// Whether level 0 is about to be [overfull](LevelTree::is_overfull). O(1).
+    #[must_use]
+    pub fn is_crowded(&self) -> bool {
+        self.level_0_excess.load(Ordering::Relaxed) >= CROWDED
     }
 
     /// Merges the files of one level that has more than it should into the next one; false if there
@@ -95,8 +107,8 @@ impl LevelTree {
         let current = self.current();
         let adjacencies = self.options.columns.len() as u32;
         let in_turn = (0..adjacencies).map(|number| (rounds.adjacency + number) % adjacencies);
-        let overfull =
-            (0..adjacencies).find(|adjacency| self.options.is_level_0_overfull(&current, *adjacency));
+        let overfull = (0..adjacencies)
+            .find(|adjacency| self.options.level_0_excess_of(&current, *adjacency) >= OVERFULL);
         for adjacency in overfull.into_iter().chain(in_turn) {
             if let Some(level) = self.options.fullest(&current, adjacency) {
                 rounds.adjacency = (adjacency + 1) % adjacencies;

@@ -22,7 +22,7 @@ use crate::merge::{Retention, VersionSource, merge};
 use hedgerow_log::files::FileSystem;
 use hedgerow_model::token::LiveTimestamps;
 use hedgerow_model::{ColumnType, CommitTimestamp, Counts, EngineError, ReadError, VertexId};
-use hedgerow_sync::atomic::{AtomicBool, Ordering};
+use hedgerow_sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use hedgerow_sync::{Arc, Mutex};
 
 /// Sizes of levels and files.
@@ -78,8 +78,8 @@ pub struct LevelTree {
     current: Mutex<Arc<LevelSet>>,
     /// Whether a level of the current set has more than it should.
     is_compaction_due: AtomicBool,
-    /// Whether level 0 of the current set has so much more that flushes should wait.
-    is_overfull: AtomicBool,
+    /// How many times as many files as it should have level 0 of the current set has.
+    level_0_excess: AtomicUsize,
 }
 
 #[derive(Debug)]
@@ -119,7 +119,7 @@ impl LevelTree {
         let (flushing, compacting) = (Mutex::default(), Mutex::new(Rounds::of(options.columns.len())));
         let edits = Mutex::new(Edits { manifest, next_file, doubtful: Vec::new(), replaced: Vec::new() });
         let is_compaction_due = AtomicBool::new(options.is_compaction_due(&set));
-        let is_overfull = AtomicBool::new(options.is_overfull(&set));
+        let level_0_excess = AtomicUsize::new(options.level_0_excess(&set));
         let current = Mutex::new(Arc::new(set));
         Ok(LevelTree {
             files,
@@ -130,7 +130,7 @@ impl LevelTree {
             edits,
             current,
             is_compaction_due,
-            is_overfull,
+            level_0_excess,
         })
     }
 
@@ -285,7 +285,7 @@ impl LevelTree {
         let mut current = self.current.lock();
         *current = Arc::new(current.after(&added, removed, edits.manifest.state()));
         self.is_compaction_due.store(self.options.is_compaction_due(&current), Ordering::Relaxed);
-        self.is_overfull.store(self.options.is_overfull(&current), Ordering::Relaxed);
+        self.level_0_excess.store(self.options.level_0_excess(&current), Ordering::Relaxed);
         drop(current);
         let doubtful = std::mem::take(&mut edits.doubtful);
         edits.replaced.extend(doubtful.into_iter().chain(removed.iter().cloned()));

@@ -12,6 +12,7 @@ use hedgerow_model::token::Registered;
 use hedgerow_model::{Admission, CommitTimestamp, Durable, Engine};
 use hedgerow_sequencer::{Reader, Sequencer};
 use hedgerow_sync::atomic::Ordering;
+use std::thread;
 
 /// Maximum number of times that a commit waits for deferred work of the engine: other commits may
 /// keep deferring more.
@@ -42,6 +43,21 @@ impl<E: Engine> Store<E> {
         self.settle_seen()?;
         let registration = Sequencer::open(&*self.sequencer, Reader::Snapshot)?;
         self.flush_to_files(registration.token())
+    }
+
+    /// Flushes the newest state, or waits until another thread has flushed. No locks are held.
+    fn flush_or_wait(&self) -> Result<(), Error> {
+        let flushing = self.maintenance.flushing.try_lock();
+        match flushing {
+            Some(free) => {
+                drop(free);
+                self.flush_newest()
+            }
+            None => {
+                drop(self.maintenance.flushing.lock());
+                Ok(())
+            }
+        }
     }
 
     /// Fails if the log takes no commits.
@@ -75,6 +91,10 @@ impl<E: Engine> Store<E> {
     pub fn admit(&self, bytes: usize) -> Result<(), Error> {
         match self.engine.admit(bytes) {
             Admission::Granted => Ok(()),
+            Admission::AfterPause(pause) => {
+                thread::sleep(pause);
+                Ok(())
+            }
             Admission::AfterFlush | Admission::AfterMaintenance => self.wait_for_admission(bytes),
         }
     }
@@ -84,8 +104,8 @@ impl<E: Engine> Store<E> {
         let _one = self.maintenance.admitting.lock();
         for _ in 0..MOST_WAITS {
             match self.engine.admit(bytes) {
-                Admission::Granted => break,
-                Admission::AfterFlush => self.flush_newest()?,
+                Admission::Granted | Admission::AfterPause(_) => break,
+                Admission::AfterFlush => self.flush_or_wait()?,
                 Admission::AfterMaintenance => {
                     if let Err(failed) = self.maintain(STEP_BYTES) {
                         self.note_failed_maintenance(failed);

@@ -1,4 +1,5 @@
-//! The garbage collection thread of a graph, used where writers do not collect garbage.
+//! Threads of a graph that do deferred work: one collects garbage, or compacts; another one flushes, if
+//! the engine has files.
 
 use hedgerow_sequencer::Wakeup;
 use hedgerow_sync::Arc;
@@ -17,7 +18,7 @@ const LOOKS: usize = 8;
 
 /// The result of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CompactorStep {
+pub enum BackgroundStep {
     /// There is more to do.
     More,
     /// There is more to do, but writers hold its locks.
@@ -29,30 +30,34 @@ pub enum CompactorStep {
     Failed,
 }
 
-/// The running thread. Dropping this ends it.
+/// A running thread. Dropping this ends it.
 #[derive(Debug)]
-pub struct Compactor {
+pub struct BackgroundThread {
     wakeup: Arc<Wakeup>,
     running: Option<JoinHandle<()>>,
 }
 
-impl Compactor {
-    /// Starts a thread that takes steps whenever `wakeup` is signaled; `None` if no thread can be
-    /// spawned.
-    pub fn start(wakeup: Arc<Wakeup>, step: impl Fn() -> CompactorStep + Send + 'static) -> Option<Self> {
+impl BackgroundThread {
+    /// Starts a thread of this name that takes steps whenever `wakeup` is signaled; `None` if no thread
+    /// can be spawned.
+    pub fn start(
+        name: &str,
+        wakeup: Arc<Wakeup>,
+        step: impl Fn() -> BackgroundStep + Send + 'static,
+    ) -> Option<Self> {
         let woken = Arc::clone(&wakeup);
-        let compact = move || {
+        let work = move || {
             while woken.wait() {
                 let mut looks = 0;
                 while looks < LOOKS && !woken.is_over() {
                     match step() {
-                        CompactorStep::More => looks = 0,
-                        CompactorStep::Held => {
+                        BackgroundStep::More => looks = 0,
+                        BackgroundStep::Held => {
                             looks += 1;
                             thread::sleep(BREATH);
                         }
-                        CompactorStep::Done => break,
-                        CompactorStep::Failed => {
+                        BackgroundStep::Done => break,
+                        BackgroundStep::Failed => {
                             let begin = Instant::now();
                             while begin.elapsed() < AFTER_FAILURE && !woken.is_over() {
                                 thread::sleep(10 * BREATH);
@@ -63,8 +68,8 @@ impl Compactor {
                 }
             }
         };
-        match thread::Builder::new().name("hedgerow-compact".to_owned()).spawn(compact) {
-            Ok(running) => Some(Compactor { wakeup, running: Some(running) }),
+        match thread::Builder::new().name(name.to_owned()).spawn(work) {
+            Ok(running) => Some(BackgroundThread { wakeup, running: Some(running) }),
             Err(_) => {
                 wakeup.end();
                 None
@@ -73,7 +78,7 @@ impl Compactor {
     }
 }
 
-impl Drop for Compactor {
+impl Drop for BackgroundThread {
     fn drop(&mut self) {
         self.wakeup.end();
         if let Some(running) = self.running.take() {
@@ -97,18 +102,18 @@ mod tests {
         let counted = Arc::clone(&steps);
         let step = move || {
             let number = counted.fetch_add(1, Ordering::Relaxed);
-            let step = [CompactorStep::More, CompactorStep::Held, CompactorStep::Done][number % 3];
+            let step = [BackgroundStep::More, BackgroundStep::Held, BackgroundStep::Done][number % 3];
             let _ = sender.send(step);
             step
         };
-        let compactor = Compactor::start(Arc::clone(&wakeup), step).unwrap();
+        let thread = BackgroundThread::start("steps", Arc::clone(&wakeup), step).unwrap();
         for _ in 0..3 {
             assert!(wakeup.wake());
-            for expected in [CompactorStep::More, CompactorStep::Held, CompactorStep::Done] {
+            for expected in [BackgroundStep::More, BackgroundStep::Held, BackgroundStep::Done] {
                 assert_eq!(receiver.recv().unwrap(), expected);
             }
         }
-        drop(compactor);
+        drop(thread);
         assert!(!wakeup.wake(), "there is no thread");
         assert_eq!(steps.load(Ordering::Relaxed), 9);
         assert_eq!(Arc::strong_count(&steps), 1, "the thread has ended");
@@ -121,12 +126,12 @@ mod tests {
         let (sender, receiver) = mpsc::channel();
         let step = move || {
             let _ = sender.send(());
-            CompactorStep::Held
+            BackgroundStep::Held
         };
-        let compactor = Compactor::start(Arc::clone(&wakeup), step).unwrap();
+        let thread = BackgroundThread::start("steps", Arc::clone(&wakeup), step).unwrap();
         assert!(wakeup.wake());
         (0..LOOKS).for_each(|_| receiver.recv().unwrap());
         assert!(receiver.recv_timeout(20 * BREATH).is_err());
-        drop(compactor);
+        drop(thread);
     }
 }
