@@ -30,7 +30,7 @@ static LSM: CustomEngine = CustomEngine {
     name: "lsm",
     make: Make::InFiles(|files, EngineOptions { topology, catalog, .. }| {
         let options = LsmOptions {
-            mem_graph_bytes: 3000,
+            mem_graph_bytes: 5000,
             level_0_files: 2,
             level_1_bytes: 600,
             fan_out: 2,
@@ -231,7 +231,7 @@ fn past_states_are_there_from_the_last_flush_on() {
         // Some of these are flushed.
         (1..100).for_each(commit);
         let kept = graph.store_info().unwrap().oldest_readable;
-        assert!(kept > CommitTimestamp(20) && kept < CommitTimestamp(100));
+        assert!(kept > CommitTimestamp(20) && kept < CommitTimestamp(100), "{kept:?}");
         graph.close().unwrap();
         drop(graph);
         let open_at = |state: AsOf| options.clone().clock(&clock).as_of(state).open_on(on());
