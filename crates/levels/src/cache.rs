@@ -61,6 +61,13 @@ impl BlockCache {
         }
     }
 
+    /// Changes the bytes that it may take, unless that is none.
+    pub(crate) fn limit(&self, bytes: usize) {
+        if let Some(parts) = &self.parts {
+            parts.set_capacity(bytes as u64);
+        }
+    }
+
     /// Bytes in the cache. O(1).
     pub(crate) fn bytes(&self) -> usize {
         self.parts.as_ref().map_or(0, |parts| parts.weight() as usize)
@@ -87,6 +94,8 @@ mod tests {
         (50..1000).for_each(&mut read);
         assert_eq!(reads, 1000);
         assert!((50_000..=100_000).contains(&cache.bytes()), "{}", cache.bytes());
+        cache.limit(20_000);
+        assert!(cache.bytes() <= 20_000, "{}", cache.bytes());
     }
 
     #[test]

@@ -5,6 +5,7 @@ use crate::LsmOptions;
 use crate::adjacency::{VERTICES, columns};
 use crate::changes::{LsmChanges, NewContent, NewVersion};
 use crate::mem_graph::{MemContent, MemGraph};
+use crate::memory::FlushedMemGraphs;
 use crate::pace::Pace;
 use crate::sources::{RowReader, Sources};
 use crate::vertex_set::VertexSet;
@@ -34,9 +35,10 @@ pub struct LsmEngine {
     /// commit goes into the old ones.
     pub(crate) sources: RwLock<Arc<Sources>>,
     /// The vertices of the newest state, so that a commit that puts edges reads no file.
-    vertices: VertexSet,
+    pub(crate) vertices: VertexSet,
     /// As of opening.
     pub(crate) counts: Counts,
+    pub(crate) flushed: FlushedMemGraphs,
     /// Flushes take turns.
     pub(crate) flushing: Mutex<()>,
     pub(crate) pace: Pace,
@@ -86,8 +88,19 @@ impl LsmEngine {
                 }
                 Ok(ControlFlow::Continue(()))
             })?;
-        let (sources, flushing) = (RwLock::new(sources), Mutex::default());
-        Ok(LsmEngine { options, columns, tree, sources, vertices, counts, flushing, pace: Pace::new() })
+        let engine = LsmEngine {
+            options,
+            columns,
+            tree,
+            sources: RwLock::new(sources),
+            vertices,
+            counts,
+            flushed: FlushedMemGraphs::default(),
+            flushing: Mutex::default(),
+            pace: Pace::new(),
+        };
+        engine.share_memory();
+        Ok(engine)
     }
 
     pub(crate) fn sources(&self) -> Arc<Sources> {
@@ -113,6 +126,8 @@ impl LsmEngine {
         let mut sources = self.sources.write();
         let mem_graphs = sources.mem_graphs.clone();
         *sources = Arc::new(Sources { mem_graphs, levels: self.tree.current() });
+        drop(sources);
+        self.share_memory();
     }
 }
 
@@ -234,12 +249,6 @@ impl Engine for LsmEngine {
     }
 
     fn memory(&self) -> MemoryUse {
-        let sources = self.sources.read();
-        let live_bytes = sources.mem_graph_bytes();
-        MemoryUse {
-            live_bytes,
-            index_bytes: sources.levels.index_bytes() + self.vertices.bytes() + self.tree.cache_bytes(),
-            ..MemoryUse::default()
-        }
+        self.memory_use()
     }
 }

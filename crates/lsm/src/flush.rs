@@ -68,5 +68,8 @@ impl LsmEngine {
         let active = Arc::clone(&sources.mem_graphs[0]);
         let mem_graphs = std::iter::once(active).chain(residues).collect();
         *sources = Arc::new(Sources { mem_graphs, levels: self.tree.current() });
+        drop(sources);
+        self.flushed.add(flushed.mem_graphs[1..].iter());
+        self.share_memory();
     }
 }

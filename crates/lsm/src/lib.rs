@@ -6,6 +6,7 @@
 //! - `adjacency.rs`: the numbers of labels and directions, and of the vertices, in MemGraphs and files;
 //! - `changes.rs`: from the effects of a commit to versions;
 //! - `engine.rs`, `flush.rs`: the engine, and moving MemGraphs to level 0;
+//! - `memory.rs`: what the parts take of the engine's memory;
 //! - `pace.rs`: how much commits slow down while flushes and compactions are behind;
 //! - `sources.rs`: the MemGraphs and the levels that a view reads, merged row by row;
 //! - `view.rs`, `rows.rs`, `cursor.rs`: the state of a timestamp.
@@ -19,6 +20,7 @@ mod cursor;
 mod engine;
 mod flush;
 mod mem_graph;
+mod memory;
 mod pace;
 mod rows;
 mod sources;
@@ -83,7 +85,8 @@ impl LsmOptions {
         }
     }
 
-    /// Half of this memory for changes, half for blocks.
+    /// Half of this memory for changes; half for the indexes of files, a bit per vertex, and, with the
+    /// rest, blocks.
     #[must_use]
     pub fn within(self, memory_bytes: usize) -> Self {
         LsmOptions { mem_graph_bytes: memory_bytes / 2, cache_bytes: memory_bytes / 2, ..self }

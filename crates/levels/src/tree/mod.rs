@@ -140,6 +140,11 @@ impl LevelTree {
         self.cache.bytes()
     }
 
+    /// Limits the bytes of blocks in memory from now on. Nothing is kept if the options said so.
+    pub fn limit_cache(&self, bytes: usize) {
+        self.cache.limit(bytes);
+    }
+
     /// What a view reads. Its files stay until the last view that has it is gone. O(1).
     #[must_use]
     pub fn current(&self) -> Arc<LevelSet> {

@@ -1,0 +1,73 @@
+//! What the parts of the engine take of its memory.
+
+use crate::engine::LsmEngine;
+use crate::mem_graph::MemGraph;
+use hedgerow_model::MemoryUse;
+use hedgerow_sync::{Arc, Mutex};
+use std::sync::Weak;
+
+/// The cache of blocks gets at least this part of the memory, whatever the other parts take.
+const LEAST_CACHE_PART: usize = 16;
+
+/// MemGraphs that were flushed. Snapshots may still read them.
+#[derive(Debug, Default)]
+pub(crate) struct FlushedMemGraphs(Mutex<Vec<Weak<MemGraph>>>);
+
+impl FlushedMemGraphs {
+    /// Adds some, and forgets those that are gone. O(MemGraphs).
+    pub(crate) fn add<'m>(&self, mem_graphs: impl Iterator<Item = &'m Arc<MemGraph>>) {
+        let mut flushed = self.0.lock();
+        flushed.retain(|mem_graph| mem_graph.strong_count() > 0);
+        flushed.extend(mem_graphs.map(Arc::downgrade));
+    }
+
+    /// Bytes of those that snapshots read. O(MemGraphs).
+    fn bytes(&self) -> usize {
+        let flushed = self.0.lock();
+        flushed.iter().filter_map(Weak::upgrade).map(|mem_graph| mem_graph.bytes()).sum()
+    }
+}
+
+impl LsmEngine {
+    /// Bytes of everything in memory. O(MemGraphs · adjacencies).
+    pub(crate) fn memory_use(&self) -> MemoryUse {
+        let sources = self.sources.read();
+        MemoryUse {
+            live_bytes: sources.mem_graph_bytes(),
+            retained_bytes: self.flushed.bytes(),
+            index_bytes: sources.levels.index_bytes() + self.vertices.bytes() + self.tree.cache_bytes(),
+            ..MemoryUse::default()
+        }
+    }
+
+    /// Gives the cache of blocks what MemGraphs, the indexes of files and the set of vertices leave
+    /// of the memory. O(MemGraphs · adjacencies).
+    pub(crate) fn share_memory(&self) {
+        let MemoryUse { live_bytes, retained_bytes, index_bytes, .. } = self.memory_use();
+        let all = self.options.mem_graph_bytes + self.options.cache_bytes;
+        let mem_graphs = live_bytes.max(self.options.mem_graph_bytes) + retained_bytes;
+        let taken = mem_graphs + index_bytes.saturating_sub(self.tree.cache_bytes());
+        let left = all.saturating_sub(taken).max(all / LEAST_CACHE_PART);
+        self.tree.limit_cache(left.min(self.options.cache_bytes));
+    }
+}
+
+#[cfg(all(test, not(hedgerow_shuttle)))]
+mod tests {
+    use super::*;
+    use hedgerow_model::ColumnType;
+
+    #[test]
+    fn flushed_mem_graphs_count_while_they_are_read() {
+        let flushed = FlushedMemGraphs::default();
+        let mem_graphs = [1, 2].map(|_| Arc::new(MemGraph::new(&[ColumnType::Unit], 64, 16)));
+        flushed.add(mem_graphs.iter());
+        assert_eq!(flushed.bytes(), mem_graphs.iter().map(|mem_graph| mem_graph.bytes()).sum());
+        let [one, other] = mem_graphs;
+        drop(other);
+        assert_eq!(flushed.bytes(), one.bytes());
+        drop(one);
+        flushed.add([].iter());
+        assert_eq!(flushed.0.lock().len(), 0);
+    }
+}
