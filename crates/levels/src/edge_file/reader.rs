@@ -1,7 +1,7 @@
 //! Reading an edge file.
 
 use super::{BlockEntry, END, ENTRY_BYTES, FOOTER_BYTES, FORMAT_VERSION, HEADER_BYTES, MAGIC, code_of};
-use crate::block::{Block, BlockRow, Version};
+use crate::block::{Block, Version};
 use crate::merge::{VersionBatch, VersionSource};
 use crate::records::{RecordFile, record_at};
 use hedgerow_encoding::DecodeError;
@@ -148,39 +148,6 @@ impl EdgeFile {
             (Some(records), Some(chunk)) => records.read(chunk),
             _ => Ok(Vec::new()),
         }
-    }
-
-    /// Reads the blocks that have edges of these owners, and runs `visit` on their rows, ascending,
-    /// until it breaks. A long row comes in several parts.
-    ///
-    /// # Errors
-    /// A block could not be read, or is damaged. The rows before have been visited.
-    pub fn scan<B>(
-        &self,
-        owners: Range<u32>,
-        mut visit: impl FnMut(VertexId, BlockRow<'_>) -> ControlFlow<B>,
-    ) -> Result<ControlFlow<B>, ReadError> {
-        for number in self.blocks_of(owners.clone()) {
-            let flow = self.scan_block(number, &owners, &mut visit)?;
-            if flow.is_break() {
-                return Ok(flow);
-            }
-        }
-        Ok(ControlFlow::Continue(()))
-    }
-
-    fn scan_block<B>(
-        &self,
-        number: usize,
-        owners: &Range<u32>,
-        mut visit: impl FnMut(VertexId, BlockRow<'_>) -> ControlFlow<B>,
-    ) -> Result<ControlFlow<B>, ReadError> {
-        let bytes = self.read_block(number)?;
-        let flow = self.parse(number, &bytes)?.scan(|owner, row| match owners.contains(&owner.get()) {
-            true => visit(owner, row),
-            false => ControlFlow::Continue(()),
-        });
-        flow.map_err(|error| self.damaged(number, error))
     }
 
     /// All versions of edges of these owners. Reads one block at a time.

@@ -10,8 +10,9 @@ use hedgerow_model::{ColumnType, CommitTimestamp, VertexId, WriteError};
 /// that is cut after twice as many.
 const TARGET: usize = if cfg!(test) { 40 } else { 4096 };
 
-/// Bytes of records from which on the next edge begins another block.
-const TARGET_RECORD_BYTES: usize = if cfg!(test) { 400 } else { 1 << 20 };
+/// Bytes of records from which on the next edge begins another block. Less than what a stretch of any
+/// size may be compressed from, so that records which compress very well are compressed, too.
+const TARGET_RECORD_BYTES: usize = if cfg!(test) { 400 } else { 512 << 10 };
 
 /// Bytes that are written at once.
 const WRITE_BYTES: usize = 1 << 20;
@@ -61,6 +62,14 @@ impl EdgeFileWriter {
             entries: Vec::new(),
             versions: 0,
         })
+    }
+
+    /// Whether records are compressed where that saves space, as they are unless this is called. Has no
+    /// effect without the feature `compression` of `hedgerow-log`.
+    #[must_use]
+    pub fn compress_records(mut self, is_on: bool) -> Self {
+        self.records.iter_mut().for_each(|records| records.set_compressed(is_on));
+        self
     }
 
     /// Adds a version of an edge. They come ascending by owner and neighbor, the newest version of
