@@ -46,6 +46,35 @@ pub(crate) fn record_at(records: &[u8], offset: EdgeValue) -> Result<&[u8], Deco
     }
 }
 
+/// The records of a chunk, each of which belongs to one version. So all that are read together take no
+/// more memory than the chunk, whatever the offsets are.
+#[derive(Debug)]
+pub(crate) struct DisjointRecords<'r> {
+    records: &'r [u8],
+    /// The bytes of the records that can still be read.
+    left: usize,
+}
+
+impl<'r> DisjointRecords<'r> {
+    pub(crate) fn new(records: &'r [u8]) -> Self {
+        DisjointRecords { records, left: records.len() }
+    }
+
+    /// The record with an offset, which was not read yet.
+    ///
+    /// # Errors
+    /// There is no record, or records overlap.
+    #[inline]
+    pub(crate) fn at(&mut self, offset: EdgeValue) -> Result<&'r [u8], DecodeError> {
+        let record = record_at(self.records, offset)?;
+        match self.left.checked_sub(record.len()) {
+            Some(left) => self.left = left,
+            None => return Err(Reader::new(self.records).error("records that overlap")),
+        }
+        Ok(record)
+    }
+}
+
 /// Where a chunk lies in a record file, and the checksum of its bytes there.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ChunkPlace {
@@ -269,6 +298,18 @@ mod tests {
             let error = promises(length).unwrap_err();
             assert!(error.contains("a.records at byte") && error.contains("in a chunk: "), "{error}");
         }
+    }
+
+    #[test]
+    fn records_that_overlap_are_refused() {
+        let mut records = Vec::new();
+        let offset = put_record(&mut records, &[1; 50]);
+        let empty = put_record(&mut records, &[]);
+        let mut disjoint = DisjointRecords::new(&records);
+        assert_eq!(disjoint.at(offset), Ok(&[1; 50][..]));
+        assert_eq!(disjoint.at(empty), Ok(&[][..]));
+        assert_eq!(disjoint.at(offset).unwrap_err().what, "records that overlap");
+        assert!(disjoint.at(EdgeValue(53)).is_err() && disjoint.at(EdgeValue(u64::MAX)).is_err());
     }
 
     proptest! {

@@ -1,7 +1,7 @@
 //! Writing an edge file.
 
 use super::{BlockEntry, END, EdgeFile, header, with_checksum};
-use crate::block::{BlockBuilder, Version};
+use crate::block::{BlockBuilder, MAX_ENTRIES, Version};
 use crate::records::{RecordFileWriter, put_record, record_at};
 use hedgerow_log::files::{File, FileSystem, OpenMode};
 use hedgerow_model::{ColumnType, CommitTimestamp, VertexId, WriteError};
@@ -9,6 +9,7 @@ use hedgerow_model::{ColumnType, CommitTimestamp, VertexId, WriteError};
 /// Versions in a block from which on the next row begins another one; a row that is longer than
 /// that is cut after twice as many.
 const TARGET: usize = if cfg!(test) { 40 } else { 4096 };
+const _: () = assert!(2 * TARGET <= MAX_ENTRIES, "a block has room for the versions");
 
 /// Bytes of records from which on the next edge begins another block. Less than what a stretch of any
 /// size may be compressed from, so that records which compress very well are compressed, too.
