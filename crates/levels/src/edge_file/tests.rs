@@ -1,6 +1,6 @@
 use super::*;
 use crate::block::Version;
-use crate::merge::{Retention, merge};
+use crate::merge::{Retention, VersionBatch, VersionSource, merge};
 use hedgerow_log::files::{FileSystem, OpenMode};
 use hedgerow_model::token::LiveTimestamps;
 use hedgerow_model::{CommitTimestamp, EdgeValue, ReadError};
@@ -137,6 +137,36 @@ fn only_long_rows_are_cut() {
         assert_eq!(blocks.len() > 1, owner == 20, "{owner}");
         assert_eq!(file.blocks_of(owner..owner + 1).collect::<BTreeSet<_>>(), blocks);
     }
+}
+
+/// A file whose fourth block is the third again, with the right checksums.
+#[test]
+fn blocks_whose_edges_do_not_ascend_are_damage() {
+    let files = written(&rows());
+    let file = files.open(NAME, OpenMode::Write).unwrap();
+    let mut bytes = file.read_from(0).unwrap();
+    let footer = bytes.len() - FOOTER_BYTES;
+    let index = Reader::new(&bytes[footer..]).array().map(u64::from_le_bytes).unwrap() as usize;
+    let mut reader = Reader::new(&bytes[index..]);
+    let [_, _, third, fourth] = [(); 4].map(|()| BlockEntry::read(&mut reader).unwrap());
+    assert_eq!(third.length, fourth.length);
+    let begin = third.offset as usize;
+    bytes.copy_within(begin..begin + third.length as usize, fourth.offset as usize);
+    let mut entry = Vec::new();
+    BlockEntry { checksum: third.checksum, ..fourth }.put(&mut entry);
+    bytes[index + 3 * ENTRY_BYTES..index + 4 * ENTRY_BYTES].copy_from_slice(&entry);
+    let checksum = crc32c::crc32c(&bytes[index..footer]).to_le_bytes();
+    bytes[footer + 24..footer + 28].copy_from_slice(&checksum);
+    let checksum = crc32c::crc32c(&bytes[footer..footer + 28]).to_le_bytes();
+    bytes[footer + 28..footer + 32].copy_from_slice(&checksum);
+    file.write_all_at(&bytes, 0).unwrap();
+
+    let file = open(&files).unwrap();
+    let mut source = file.versions_of(0..u32::MAX);
+    (0..3).for_each(|_| source.read(&mut VersionBatch::default()).unwrap());
+    let error = source.read(&mut VersionBatch::default()).unwrap_err();
+    let place = format!("edges at byte {}", fourth.offset);
+    assert!(error.place().ends_with(&place) && error.to_string().contains("do not ascend"), "{error}");
 }
 
 /// Writes and reads all edges.
