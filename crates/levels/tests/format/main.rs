@@ -6,6 +6,7 @@
 mod decoder;
 mod fixture;
 mod fuzz;
+mod option;
 #[path = "../../../../fuzz/src/levels.rs"]
 mod targets;
 
