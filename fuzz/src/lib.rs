@@ -2,6 +2,7 @@
 //! over bad lines. The batches and the end must not depend on how large the batches are.
 
 pub mod checkpoint;
+pub mod levels;
 pub mod log;
 pub mod properties;
 

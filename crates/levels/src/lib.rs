@@ -19,8 +19,12 @@
 //!   the portable code read the same bytes.
 //! - Reading is total: any bytes give ids that ascend, each of them valid, or a
 //!   [`DecodeError`](hedgerow_encoding::DecodeError). A row of n bytes has at most 128 n ids.
-//! - A changed bit of an edge file is an error that names the file and the offset: every byte is
-//!   covered by a checksum.
+//! - Reading a block takes bounded memory: at most 2^16 entries, and records that take no more than their
+//!   chunk.
+//! - A changed bit of an edge file or a record file is an error that names the file and the offset: every
+//!   byte is covered by a checksum.
+//!
+//! `docs/format.md` specifies the files byte by byte.
 
 mod bits;
 mod block;

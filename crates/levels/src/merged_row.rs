@@ -1,7 +1,7 @@
 //! What a snapshot sees of a vertex whose edges lie in several places.
 
 use crate::block::BlockRow;
-use crate::records::{put_record, record_at};
+use crate::records::{DisjointRecords, put_record, record_at};
 use crate::row::Unpacked;
 use hedgerow_encoding::DecodeError;
 use hedgerow_model::{CommitTimestamp, EdgeValue, VertexId};
@@ -61,9 +61,10 @@ impl MergedRow {
         at: CommitTimestamp,
     ) -> Result<(), DecodeError> {
         let MergedRow { added, unpacked, has_records, records: own, .. } = self;
+        let mut records = DisjointRecords::new(records);
         let read = row.visit_at(at, unpacked, |neighbor, value| {
             let value = match value {
-                Some(offset) if *has_records => match record_at(records, offset) {
+                Some(offset) if *has_records => match records.at(offset) {
                     Ok(record) => Some(put_record(own, record)),
                     Err(error) => return ControlFlow::Break(error),
                 },

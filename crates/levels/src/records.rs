@@ -8,12 +8,16 @@
 //! |---|---|
 //! | the first bytes: [`MAGIC`] | 8 |
 //! | version of the format | 4 |
-//! | chunks, one after the other | |
+//! | chunks, one after the other, each a [stretch](hedgerow_log::stretch): compressed if that saves space | |
+//!
+//! Offsets of records are those in the chunk before it is compressed.
 
 use hedgerow_encoding::DecodeError;
 use hedgerow_encoding::wire::{Reader, put_bytes};
 use hedgerow_log::files::{File, FileSystem, OpenMode};
+use hedgerow_log::stretch::{put_plain_stretch, put_stretch, read_stretch};
 use hedgerow_model::{EdgeValue, ReadError, WriteError};
+use std::borrow::Cow;
 
 const MAGIC: [u8; 8] = *b"HEDGEREC";
 
@@ -42,7 +46,36 @@ pub(crate) fn record_at(records: &[u8], offset: EdgeValue) -> Result<&[u8], Deco
     }
 }
 
-/// Where a chunk lies in a record file.
+/// The records of a chunk, each of which belongs to one version. So all that are read together take no
+/// more memory than the chunk, whatever the offsets are.
+#[derive(Debug)]
+pub(crate) struct DisjointRecords<'r> {
+    records: &'r [u8],
+    /// The bytes of the records that can still be read.
+    left: usize,
+}
+
+impl<'r> DisjointRecords<'r> {
+    pub(crate) fn new(records: &'r [u8]) -> Self {
+        DisjointRecords { records, left: records.len() }
+    }
+
+    /// The record with an offset, which was not read yet.
+    ///
+    /// # Errors
+    /// There is no record, or records overlap.
+    #[inline]
+    pub(crate) fn at(&mut self, offset: EdgeValue) -> Result<&'r [u8], DecodeError> {
+        let record = record_at(self.records, offset)?;
+        match self.left.checked_sub(record.len()) {
+            Some(left) => self.left = left,
+            None => return Err(Reader::new(self.records).error("records that overlap")),
+        }
+        Ok(record)
+    }
+}
+
+/// Where a chunk lies in a record file, and the checksum of its bytes there.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ChunkPlace {
     offset: u64,
@@ -87,10 +120,12 @@ impl RecordFile {
         }
     }
 
-    /// Reads a chunk, and compares it with its checksum. One read of the disk.
+    /// Reads the records in a chunk, after comparing it with its checksum. One read of the disk. Takes
+    /// 1 MiB of memory at most, or eight times the bytes of the chunk in the file.
     ///
     /// # Errors
-    /// The chunk could not be read, or is damaged.
+    /// The chunk could not be read, is damaged, or is compressed and the feature `compression` of
+    /// `hedgerow-log` is off.
     pub(crate) fn read(
         &self,
         ChunkPlace { offset, length, checksum }: ChunkPlace,
@@ -98,10 +133,14 @@ impl RecordFile {
         let end = offset.checked_add(u64::from(length)).filter(|end| *end <= self.length);
         let end = end.ok_or_else(|| self.unreadable(offset, "a chunk ends beyond the end of the file"))?;
         let bytes = self.file.read_range(offset..end).map_err(|error| self.unreadable(offset, error))?;
-        match crc32c::crc32c(&bytes) == checksum {
-            true => Ok(bytes),
-            false => Err(self.unreadable(offset, "the checksum of the chunk is wrong")),
+        if crc32c::crc32c(&bytes) != checksum {
+            return Err(self.unreadable(offset, "the checksum of the chunk is wrong"));
         }
+        let mut reader = Reader::new(&bytes);
+        let records = read_stretch(&mut reader).and_then(|records| reader.end().map(|()| records));
+        records.map(Cow::into_owned).map_err(|error| {
+            self.unreadable(offset + error.offset as u64, format!("in a chunk: {}", error.what))
+        })
     }
 
     /// An error that names the file and the offset.
@@ -125,21 +164,30 @@ pub(crate) struct RecordFileWriter {
     name: String,
     file: Box<dyn File>,
     written: u64,
-    /// The chunk that is not written yet.
+    is_compressed: bool,
+    /// The records of the chunk that is not written yet.
     pub(crate) chunk: Vec<u8>,
+    /// Memory for the chunk as it lies in the file.
+    stored: Vec<u8>,
 }
 
 impl RecordFileWriter {
-    /// Creates the file `name`, or replaces it.
+    /// Creates the file `name`, or replaces it. Chunks are compressed if they become smaller.
     ///
     /// # Errors
     /// The file could not be written.
     pub(crate) fn create(files: &dyn FileSystem, name: &str) -> Result<Self, WriteError> {
         let file =
             files.open(name, OpenMode::Create).map_err(|error| WriteError::new(name.to_owned(), error))?;
-        let mut writer = RecordFileWriter { name: name.to_owned(), file, written: 0, chunk: header() };
+        let (name, chunk, stored) = (name.to_owned(), Vec::new(), header());
+        let mut writer = RecordFileWriter { name, file, written: 0, is_compressed: true, chunk, stored };
         writer.write()?;
         Ok(writer)
+    }
+
+    /// Whether later chunks are compressed if they become smaller.
+    pub(crate) fn set_compressed(&mut self, is_compressed: bool) {
+        self.is_compressed = is_compressed;
     }
 
     /// Writes the chunk, and begins the next one.
@@ -147,18 +195,22 @@ impl RecordFileWriter {
     /// # Errors
     /// The file could not be written.
     pub(crate) fn end_chunk(&mut self) -> Result<ChunkPlace, WriteError> {
-        let length = u32::try_from(self.chunk.len());
+        let put = if self.is_compressed { put_stretch } else { put_plain_stretch };
+        put(&mut self.stored, &self.chunk);
+        // The offsets of the records have 32 bits, too.
+        let length = u32::try_from(self.chunk.len()).and_then(|_| u32::try_from(self.stored.len()));
         let length =
             length.map_err(|_| self.failed("the versions of the record of one edge have more than 4 GiB"))?;
-        let (offset, checksum) = (self.written, crc32c::crc32c(&self.chunk));
+        let (offset, checksum) = (self.written, crc32c::crc32c(&self.stored));
         self.write()?;
+        self.chunk.clear();
         Ok(ChunkPlace { offset, length, checksum })
     }
 
     fn write(&mut self) -> Result<(), WriteError> {
-        self.file.write_all_at(&self.chunk, self.written).map_err(|error| self.failed(error))?;
-        self.written += self.chunk.len() as u64;
-        self.chunk.clear();
+        self.file.write_all_at(&self.stored, self.written).map_err(|error| self.failed(error))?;
+        self.written += self.stored.len() as u64;
+        self.stored.clear();
         Ok(())
     }
 
@@ -166,9 +218,9 @@ impl RecordFileWriter {
         WriteError::new(format!("{} at byte {}", self.name, self.written), source)
     }
 
-    /// The number of bytes so far. O(1).
+    /// The number of bytes so far, without the chunk that is not written yet. O(1).
     pub(crate) fn bytes(&self) -> u64 {
-        self.written + self.chunk.len() as u64
+        self.written
     }
 
     /// Makes the file durable, but not its name.
@@ -177,5 +229,113 @@ impl RecordFileWriter {
     /// The file could not be written.
     pub(crate) fn finish(self) -> Result<(), WriteError> {
         self.file.sync().map_err(|error| self.failed(error))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hedgerow_testing::simulated::SimulatedFiles;
+    use proptest::prelude::*;
+
+    const NAME: &str = "a.records";
+
+    fn directory() -> SimulatedFiles {
+        let files = SimulatedFiles::new(1);
+        files.create_directory().unwrap();
+        files
+    }
+
+    /// A file with one chunk of these records.
+    fn written(files: &SimulatedFiles, records: &[Vec<u8>], is_compressed: bool) -> (RecordFile, ChunkPlace) {
+        let mut writer = RecordFileWriter::create(files, NAME).unwrap();
+        writer.set_compressed(is_compressed);
+        records.iter().for_each(|record| _ = put_record(&mut writer.chunk, record));
+        let place = writer.end_chunk().unwrap();
+        writer.finish().unwrap();
+        (RecordFile::open(files, NAME).unwrap(), place)
+    }
+
+    /// A file that has these bytes as a chunk, with the right checksum.
+    fn with_chunk(stored: &[u8]) -> (RecordFile, ChunkPlace) {
+        let files = directory();
+        let file = files.open(NAME, OpenMode::Create).unwrap();
+        file.write_all_at(&[&header(), stored].concat(), 0).unwrap();
+        let (length, checksum) = (stored.len() as u32, crc32c::crc32c(stored));
+        (RecordFile::open(&files, NAME).unwrap(), ChunkPlace { offset: HEADER_BYTES, length, checksum })
+    }
+
+    #[test]
+    fn chunks_are_compressed_if_they_become_smaller() {
+        let alike = vec![b"knows since 2026".to_vec(); 20];
+        let short = vec![vec![1, 2, 3]];
+        for (records, is_compressed, is_smaller) in
+            [(&alike, true, true), (&alike, false, false), (&short, true, false), (&vec![], true, false)]
+        {
+            let (file, place) = written(&directory(), records, is_compressed);
+            let mut expected = Vec::new();
+            records.iter().for_each(|record| _ = put_record(&mut expected, record));
+            assert_eq!((place.length as usize) < expected.len(), is_smaller, "{records:?}");
+            assert_eq!(file.read(place), Ok(expected));
+        }
+    }
+
+    #[test]
+    fn a_chunk_that_promises_too_much_is_refused() {
+        let alike = vec![vec![7; 1000]; 20];
+        let (file, place) = written(&directory(), &alike, true);
+        let stored = file.file.read_range(place.offset..file.length).unwrap();
+        // After the form comes the length of the records, in three bytes.
+        let promises = |length: u64| {
+            let mut changed = vec![stored[0]];
+            hedgerow_encoding::wire::put_varint(&mut changed, length);
+            changed.extend_from_slice(&stored[4..]);
+            let (file, place) = with_chunk(&changed);
+            file.read(place).map(|records| records.len()).map_err(|error| error.to_string())
+        };
+        assert_eq!(promises(20 * 1002), Ok(20 * 1002));
+        for length in [0, 20 * 1002 - 1, 20 * 1002 + 1, 1 << 20, (1 << 20) + 1, 1 << 40, u64::MAX] {
+            let error = promises(length).unwrap_err();
+            assert!(error.contains("a.records at byte") && error.contains("in a chunk: "), "{error}");
+        }
+    }
+
+    #[test]
+    fn records_that_overlap_are_refused() {
+        let mut records = Vec::new();
+        let offset = put_record(&mut records, &[1; 50]);
+        let empty = put_record(&mut records, &[]);
+        let mut disjoint = DisjointRecords::new(&records);
+        assert_eq!(disjoint.at(offset), Ok(&[1; 50][..]));
+        assert_eq!(disjoint.at(empty), Ok(&[][..]));
+        assert_eq!(disjoint.at(offset).unwrap_err().what, "records that overlap");
+        assert!(disjoint.at(EdgeValue(53)).is_err() && disjoint.at(EdgeValue(u64::MAX)).is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_are_a_chunk_or_an_error(
+            form in 0..3u8,
+            rest in prop::collection::vec(prop_oneof![0..40u8, any::<u8>()], 0..60),
+        ) {
+            let (file, place) = with_chunk(&[&[form][..], &rest].concat());
+            if let Ok(records) = file.read(place) {
+                (0..80).for_each(|offset| _ = record_at(&records, EdgeValue(offset)));
+            }
+        }
+
+        #[test]
+        fn a_changed_chunk_with_its_checksum_is_read_or_an_error(
+            changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..4),
+        ) {
+            let (file, place) = written(&directory(), &vec![b"knows since 2026".to_vec(); 20], true);
+            let mut stored = file.file.read_range(place.offset..file.length).unwrap();
+            for (place, byte) in changes {
+                let place = place.index(stored.len());
+                stored[place] = byte;
+            }
+            let (file, place) = with_chunk(&stored);
+            prop_assert!(file.read(place).map_or(true, |records| records.len() <= 1 << 20));
+        }
     }
 }

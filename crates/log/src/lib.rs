@@ -2,7 +2,8 @@
 //!
 //! - [`files`]: the file system interface of a store;
 //! - [`Body`], [`LoggedCommit`]: the changes of one commit, as the bytes of a record;
-//! - [`checkpoint`]: the state of a graph at one timestamp, in one file.
+//! - [`checkpoint`]: the state of a graph at one timestamp, in one file;
+//! - [`stretch`]: byte strings in files, compressed where that saves space.
 //!
 //! | file | what |
 //! |---|---|
@@ -21,8 +22,9 @@
 //! | `checkpoint/read.rs`, `installed.rs` | opening a file and reading its chunks in any order; the checkpoint that the manifest names |
 //! | `checkpoint/layout.rs`, `description.rs` | the frame: header, chunks, index, trailer; the description of the whole graph |
 //! | `checkpoint/codec/rows.rs`, `vertices.rs`, `column.rs` | the content of chunks |
-//! | `checkpoint/codec/bits.rs`, `stretch.rs`, `compression.rs` | the code of gaps; byte strings that are compressed where it pays |
+//! | `checkpoint/codec/bits.rs` | the code of gaps |
 //! | `checkpoint/repair.rs` | recomputing checksums after damage, for tests and fuzzing |
+//! | `stretch/mod.rs`, `compression.rs` | byte strings that are compressed where it pays; the compression library |
 
 mod body;
 pub mod checkpoint;
@@ -34,6 +36,7 @@ pub mod planted;
 mod remade;
 mod segment;
 mod store;
+pub mod stretch;
 
 pub use body::{Body, CommitRef, LoggedCommit, logged_edge};
 pub use error::{LogError, StoreError};

@@ -72,6 +72,7 @@ impl LsmEngine {
             fan_out: options.fan_out,
             segment_bytes: options.segment_bytes,
             cache_bytes: options.cache_bytes,
+            compress_records: options.compress_records,
             ..LevelOptions::new(columns.clone())
         };
         let tree = LevelTree::open(files, level_options)?;

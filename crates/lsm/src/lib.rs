@@ -66,11 +66,14 @@ pub struct LsmOptions {
     pub segment_bytes: u64,
     /// Bytes of blocks of files that are kept in memory.
     pub cache_bytes: usize,
+    /// Whether records in files are compressed where that saves space, if the feature `compression` of
+    /// `hedgerow-log` is enabled. Files are read either way.
+    pub compress_records: bool,
 }
 
 impl LsmOptions {
     /// Usual sizes: 64 MiB of changes and 64 MiB of blocks in memory, 4 files on level 0, 256 MiB on
-    /// level 1, a fan-out of 10, segments of 32 MiB.
+    /// level 1, a fan-out of 10, segments of 32 MiB. Records are compressed.
     #[must_use]
     pub fn new(topology: Topology, catalog: Catalog) -> Self {
         LsmOptions {
@@ -82,6 +85,7 @@ impl LsmOptions {
             fan_out: 10,
             segment_bytes: 32 << 20,
             cache_bytes: 64 << 20,
+            compress_records: true,
         }
     }
 

@@ -1,6 +1,6 @@
 //! Writing blocks.
 
-use super::{DATED, DELETED, OFFSET_BYTES, OLDER, SKIP, Version};
+use super::{DATED, DELETED, MAX_ENTRIES, OFFSET_BYTES, OLDER, SKIP, Version};
 use crate::numbers::put_numbers;
 use crate::records::ChunkPlace;
 use crate::row::put_row;
@@ -30,6 +30,8 @@ impl BlockBuilder {
 
     /// Adds a version of an edge. They come ascending by owner and neighbor, the newest version of
     /// an edge first. Amortized O(1).
+    ///
+    /// A block has at most 2^16 edges, with any number of versions of each.
     pub fn push(&mut self, owner: VertexId, neighbor: VertexId, version: Version) {
         if self.owners.last() != Some(&owner) {
             debug_assert!(self.owners.last().is_none_or(|last| *last < owner));
@@ -63,7 +65,7 @@ impl BlockBuilder {
     /// As [`BlockBuilder::finish`], for a block whose records lie in this chunk, if its edges carry
     /// records.
     pub(crate) fn finish_beside(&mut self, chunk: ChunkPlace, bytes: &mut Vec<u8>) {
-        debug_assert!(!self.owners.is_empty());
+        debug_assert!(!self.owners.is_empty() && self.neighbors.len() <= MAX_ENTRIES);
         let is_dated = self.newest.iter().any(|version| version.at > CommitTimestamp::ZERO);
         let has_deleted = self.newest.iter().any(|version| version.value.is_none());
         let flag = |is_set, flag| if is_set { flag } else { 0 };

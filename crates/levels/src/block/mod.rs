@@ -17,7 +17,7 @@
 //! above the offset, and before them comes where the chunk lies: its offset, its length, its checksum
 //! (8 + 4 + 4 bytes). The values of older versions have 4 bytes.
 //!
-//! Numbers of fixed width are little endian. An entry is an edge in its newest version. Its
+//! Numbers of fixed width are little endian. A block has [`MAX_ENTRIES`] at most. An entry is an edge in its newest version. Its
 //! timestamp is 0 once every snapshot sees it: it is **settled**. Older versions ascend by entry,
 //! newest first.
 
@@ -41,6 +41,10 @@ const DATED: u8 = 1;
 const DELETED: u8 = 2;
 /// Some of the entries have older versions.
 const OLDER: u8 = 4;
+
+/// Maximum number of entries: consecutive neighbors take no bytes, so the bytes of a block do not bound
+/// the memory that its reader takes.
+pub(crate) const MAX_ENTRIES: usize = 1 << 16;
 
 /// Rows between two skips.
 const SKIP: usize = 16;
@@ -136,8 +140,8 @@ impl<'b> Block<'b> {
             return Err(reader.error("a block of an unknown form"));
         }
         let rows = reader.count()?;
-        // Consecutive neighbors take no bytes: there may be more entries than bytes.
-        let entries = usize::try_from(reader.varint()?).map_err(|_| reader.error("too many entries"))?;
+        let entries = usize::try_from(reader.varint()?).ok().filter(|entries| *entries <= MAX_ENTRIES);
+        let entries = entries.ok_or_else(|| reader.error("more entries than a block can have"))?;
         let owners = PackedRow::read(&mut reader)?;
         if owners.degree() != rows || entries < rows {
             return Err(reader.error("a number of rows that is not that of the owners"));

@@ -1,9 +1,9 @@
 //! Reading an edge file.
 
 use super::{BlockEntry, END, ENTRY_BYTES, FOOTER_BYTES, FORMAT_VERSION, HEADER_BYTES, MAGIC, code_of};
-use crate::block::{Block, BlockRow, Version};
+use crate::block::{Block, Version};
 use crate::merge::{VersionBatch, VersionSource};
-use crate::records::{RecordFile, record_at};
+use crate::records::{DisjointRecords, RecordFile};
 use hedgerow_encoding::DecodeError;
 use hedgerow_encoding::wire::Reader;
 use hedgerow_log::files::{File, FileSystem, OpenMode};
@@ -150,43 +150,10 @@ impl EdgeFile {
         }
     }
 
-    /// Reads the blocks that have edges of these owners, and runs `visit` on their rows, ascending,
-    /// until it breaks. A long row comes in several parts.
-    ///
-    /// # Errors
-    /// A block could not be read, or is damaged. The rows before have been visited.
-    pub fn scan<B>(
-        &self,
-        owners: Range<u32>,
-        mut visit: impl FnMut(VertexId, BlockRow<'_>) -> ControlFlow<B>,
-    ) -> Result<ControlFlow<B>, ReadError> {
-        for number in self.blocks_of(owners.clone()) {
-            let flow = self.scan_block(number, &owners, &mut visit)?;
-            if flow.is_break() {
-                return Ok(flow);
-            }
-        }
-        Ok(ControlFlow::Continue(()))
-    }
-
-    fn scan_block<B>(
-        &self,
-        number: usize,
-        owners: &Range<u32>,
-        mut visit: impl FnMut(VertexId, BlockRow<'_>) -> ControlFlow<B>,
-    ) -> Result<ControlFlow<B>, ReadError> {
-        let bytes = self.read_block(number)?;
-        let flow = self.parse(number, &bytes)?.scan(|owner, row| match owners.contains(&owner.get()) {
-            true => visit(owner, row),
-            false => ControlFlow::Continue(()),
-        });
-        flow.map_err(|error| self.damaged(number, error))
-    }
-
     /// All versions of edges of these owners. Reads one block at a time.
     #[must_use]
     pub fn versions_of(&self, owners: Range<u32>) -> EdgeFileVersions<'_> {
-        EdgeFileVersions { file: self, blocks: self.blocks_of(owners.clone()), owners }
+        EdgeFileVersions { file: self, blocks: self.blocks_of(owners.clone()), owners, last: None }
     }
 
     /// The error of a block whose content is wrong.
@@ -201,10 +168,13 @@ pub struct EdgeFileVersions<'f> {
     file: &'f EdgeFile,
     blocks: Range<usize>,
     owners: Range<u32>,
+    /// The last edge of the blocks before.
+    last: Option<(VertexId, VertexId)>,
 }
 
 impl VersionSource for EdgeFileVersions<'_> {
-    /// Every block has edges of these owners but perhaps the last, so that only the end is empty.
+    /// Every block has edges of these owners but perhaps the last, so that only the end is empty. Within
+    /// a block edges ascend whatever its bytes are; here those of different blocks are compared.
     fn read(&mut self, batch: &mut VersionBatch) -> Result<(), ReadError> {
         let Some(number) = self.blocks.next() else { return Ok(()) };
         let bytes = self.file.read_block(number)?;
@@ -214,6 +184,11 @@ impl VersionSource for EdgeFileVersions<'_> {
             ColumnType::Record => push_records(&block, &records, &self.owners, batch),
             _ => push_values(&block, &self.owners, batch),
         };
+        let ends = batch.ends();
+        let ascends = ends.is_none_or(|(first, _)| self.last.is_none_or(|last| last < first));
+        self.last = ends.map(|(_, last)| last).or(self.last);
+        let read =
+            if ascends { read } else { Err(DecodeError { offset: 0, what: "edges that do not ascend" }) };
         read.map_err(|error| self.file.damaged(number, error))
     }
 }
@@ -231,8 +206,9 @@ fn push_records(
     owners: &Range<u32>,
     batch: &mut VersionBatch,
 ) -> Result<(), DecodeError> {
+    let mut records = DisjointRecords::new(records);
     each_version(block, owners, |owner, neighbor, Version { at, value }| {
-        let record = value.map(|offset| record_at(records, offset)).transpose()?;
+        let record = value.map(|offset| records.at(offset)).transpose()?;
         batch.push_record(owner, neighbor, at, record);
         Ok(())
     })

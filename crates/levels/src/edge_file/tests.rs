@@ -1,7 +1,6 @@
 use super::*;
 use crate::block::Version;
-use crate::merge::{Retention, merge};
-use crate::row::Unpacked;
+use crate::merge::{Retention, VersionBatch, VersionSource, merge};
 use hedgerow_log::files::{FileSystem, OpenMode};
 use hedgerow_model::token::LiveTimestamps;
 use hedgerow_model::{CommitTimestamp, EdgeValue, ReadError};
@@ -46,21 +45,20 @@ fn open(files: &dyn FileSystem) -> Result<EdgeFile, ReadError> {
 
 fn read(file: &EdgeFile, owners: Range<u32>) -> Result<Edges, ReadError> {
     let mut found = Edges::new();
-    let mut unpacked = Unpacked::default();
-    let flow = file.scan(owners, |owner, row| {
-        let flow = row.visit_at(CommitTimestamp(1), &mut unpacked, |neighbor, value| {
-            found.insert((owner.get(), neighbor.get()), value.map(|value| value.0 as u32));
-            ControlFlow::<()>::Continue(())
+    for number in file.blocks_of(owners.clone()) {
+        let bytes = file.read_block(number)?;
+        let mut read = Ok(());
+        let scanned = file.parse(number, &bytes)?.scan(|owner, row| {
+            read = row.for_each_version(|neighbor, version| {
+                let value = version.value.map(|value| value.0 as u32);
+                found.insert((owner.get(), neighbor.get()), value);
+            });
+            if read.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         });
-        match flow {
-            Ok(_) => ControlFlow::Continue(()),
-            Err(error) => ControlFlow::Break(error),
-        }
-    })?;
-    match flow {
-        ControlFlow::Continue(()) => Ok(found),
-        ControlFlow::Break(error) => Err(file.damaged(0, error)),
+        scanned.and(read).map_err(|error| file.damaged(number, error))?;
     }
+    found.retain(|(owner, _), _| owners.contains(owner));
+    Ok(found)
 }
 
 proptest! {
@@ -139,6 +137,36 @@ fn only_long_rows_are_cut() {
         assert_eq!(blocks.len() > 1, owner == 20, "{owner}");
         assert_eq!(file.blocks_of(owner..owner + 1).collect::<BTreeSet<_>>(), blocks);
     }
+}
+
+/// A file whose fourth block is the third again, with the right checksums.
+#[test]
+fn blocks_whose_edges_do_not_ascend_are_damage() {
+    let files = written(&rows());
+    let file = files.open(NAME, OpenMode::Write).unwrap();
+    let mut bytes = file.read_from(0).unwrap();
+    let footer = bytes.len() - FOOTER_BYTES;
+    let index = Reader::new(&bytes[footer..]).array().map(u64::from_le_bytes).unwrap() as usize;
+    let mut reader = Reader::new(&bytes[index..]);
+    let [_, _, third, fourth] = [(); 4].map(|()| BlockEntry::read(&mut reader).unwrap());
+    assert_eq!(third.length, fourth.length);
+    let begin = third.offset as usize;
+    bytes.copy_within(begin..begin + third.length as usize, fourth.offset as usize);
+    let mut entry = Vec::new();
+    BlockEntry { checksum: third.checksum, ..fourth }.put(&mut entry);
+    bytes[index + 3 * ENTRY_BYTES..index + 4 * ENTRY_BYTES].copy_from_slice(&entry);
+    let checksum = crc32c::crc32c(&bytes[index..footer]).to_le_bytes();
+    bytes[footer + 24..footer + 28].copy_from_slice(&checksum);
+    let checksum = crc32c::crc32c(&bytes[footer..footer + 28]).to_le_bytes();
+    bytes[footer + 28..footer + 32].copy_from_slice(&checksum);
+    file.write_all_at(&bytes, 0).unwrap();
+
+    let file = open(&files).unwrap();
+    let mut source = file.versions_of(0..u32::MAX);
+    (0..3).for_each(|_| source.read(&mut VersionBatch::default()).unwrap());
+    let error = source.read(&mut VersionBatch::default()).unwrap_err();
+    let place = format!("edges at byte {}", fourth.offset);
+    assert!(error.place().ends_with(&place) && error.to_string().contains("do not ascend"), "{error}");
 }
 
 /// Writes and reads all edges.
@@ -227,9 +255,16 @@ fn merged_records(files: &dyn FileSystem) -> Result<Vec<NeighborRecord>, ReadErr
 
 #[test]
 fn records_come_back_or_are_damaged() {
+    let lengths = [false, true].map(records_come_back_or_are_damaged_as);
+    assert!(lengths[1] < lengths[0], "compressed records take less: {lengths:?}");
+}
+
+/// The bytes of the records.
+fn records_come_back_or_are_damaged_as(is_compressed: bool) -> u64 {
     let files = SimulatedFiles::new(1);
     files.create_directory().unwrap();
-    let mut writer = EdgeFileWriter::create(&files, NAME, ColumnType::Record).unwrap();
+    let writer = EdgeFileWriter::create(&files, NAME, ColumnType::Record).unwrap();
+    let mut writer = writer.compress_records(is_compressed);
     // The first record is longer than what ends a block.
     let record = |neighbor: u32| {
         (!neighbor.is_multiple_of(7)).then(|| vec![neighbor as u8; 500 / (neighbor as usize + 1)])
@@ -242,19 +277,21 @@ fn records_come_back_or_are_damaged() {
     }
     let bytes = writer.finish().unwrap();
     let length = |name: &str| files.open(name, OpenMode::Read).unwrap().length().unwrap();
-    assert_eq!(bytes, length(NAME) + length("edges.records"));
+    let of_records = length("edges.records");
+    assert_eq!(bytes, length(NAME) + of_records);
     let expected: Vec<_> = (1..60).map(|neighbor| (neighbor, record(neighbor))).collect();
     assert_eq!(merged_records(&files), Ok(expected));
-    for place in 0..length("edges.records") {
+    for (place, bit) in (0..of_records).flat_map(|place| (0..8).map(move |bit| (place, bit))) {
         let file = files.open("edges.records", OpenMode::Write).unwrap();
         let byte = file.read_range(place..place + 1).unwrap()[0];
-        file.write_all_at(&[byte ^ 8], place).unwrap();
+        file.write_all_at(&[byte ^ 1 << bit], place).unwrap();
         let error = merged_records(&files).unwrap_err();
         assert!(error.place().contains("edges.records"), "{error}");
         file.write_all_at(&[byte], place).unwrap();
     }
-    files.open("edges.records", OpenMode::Write).unwrap().set_length(bytes / 9).unwrap();
+    files.open("edges.records", OpenMode::Write).unwrap().set_length(of_records / 2).unwrap();
     assert!(merged_records(&files).is_err());
     files.remove("edges.records").unwrap();
     assert!(merged_records(&files).is_err());
+    of_records
 }

@@ -1,7 +1,7 @@
 //! Writing an edge file.
 
 use super::{BlockEntry, END, EdgeFile, header, with_checksum};
-use crate::block::{BlockBuilder, Version};
+use crate::block::{BlockBuilder, MAX_ENTRIES, Version};
 use crate::records::{RecordFileWriter, put_record, record_at};
 use hedgerow_log::files::{File, FileSystem, OpenMode};
 use hedgerow_model::{ColumnType, CommitTimestamp, VertexId, WriteError};
@@ -9,9 +9,11 @@ use hedgerow_model::{ColumnType, CommitTimestamp, VertexId, WriteError};
 /// Versions in a block from which on the next row begins another one; a row that is longer than
 /// that is cut after twice as many.
 const TARGET: usize = if cfg!(test) { 40 } else { 4096 };
+const _: () = assert!(2 * TARGET <= MAX_ENTRIES, "a block has room for the versions");
 
-/// Bytes of records from which on the next edge begins another block.
-const TARGET_RECORD_BYTES: usize = if cfg!(test) { 400 } else { 1 << 20 };
+/// Bytes of records from which on the next edge begins another block. Less than what a stretch of any
+/// size may be compressed from, so that records which compress very well are compressed, too.
+const TARGET_RECORD_BYTES: usize = if cfg!(test) { 400 } else { 512 << 10 };
 
 /// Bytes that are written at once.
 const WRITE_BYTES: usize = 1 << 20;
@@ -61,6 +63,14 @@ impl EdgeFileWriter {
             entries: Vec::new(),
             versions: 0,
         })
+    }
+
+    /// Whether records are compressed where that saves space, as they are unless this is called. Has no
+    /// effect without the feature `compression` of `hedgerow-log`.
+    #[must_use]
+    pub fn compress_records(mut self, is_on: bool) -> Self {
+        self.records.iter_mut().for_each(|records| records.set_compressed(is_on));
+        self
     }
 
     /// Adds a version of an edge. They come ascending by owner and neighbor, the newest version of

@@ -35,8 +35,9 @@ impl FileEntry {
     /// The number of an edge file by its name, or by that of its records; `None` if it has another
     /// name.
     pub(super) fn number_of(name: &str) -> Option<u64> {
-        let (number, kind) = name.strip_prefix(PREFIX)?.split_once('.')?;
-        if kind == "edges" || kind == "records" { number.parse().ok() } else { None }
+        let number = name.strip_prefix(PREFIX)?.split_once('.')?.0.parse().ok()?;
+        let edges = FileEntry::name_of(number);
+        (name == edges || name == EdgeFile::records_name(&edges)).then_some(number)
     }
 
     /// Removes the file, if it is there, and that with its records.

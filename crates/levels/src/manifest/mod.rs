@@ -1,9 +1,15 @@
 //! The manifest: which edge files there are, on which level each lies, and the commit through which
 //! they are complete. A log of edits (LSMGraph, 4.3).
 //!
-//! The log is a file `engine-manifest-N`. Its first record has the whole state, each further one an
-//! edit. When the log is long, or an edit could not be written, the next edit begins file N + 1,
-//! which replaces file N once it is durable.
+//! The log is a file `engine-manifest-N`: a header, and records. The first record has the whole state, each
+//! further one an edit. When the log is long, or an edit could not be written, the next edit begins file
+//! N + 1, which replaces file N once it is durable.
+//!
+//! | part of the header | bytes |
+//! |---|---|
+//! | the first bytes: [`MAGIC`] | 8 |
+//! | version of the format | 4 |
+//! | checksum of the header | 4 |
 //!
 //! | part of a record | bytes |
 //! |---|---|
@@ -30,7 +36,15 @@ use hedgerow_sync::Arc;
 /// The beginning of the names of all files of an engine.
 pub const PREFIX: &str = "engine-";
 
+const MAGIC: [u8; 8] = *b"HEDGELEV";
+
+/// The version of the format that is written, and the only one that is read.
+const FORMAT_VERSION: u32 = 1;
+
 const HEADER_BYTES: usize = 8 + 4 + 4;
+
+/// Bytes of a record before its edit.
+const RECORD_HEADER_BYTES: usize = 8 + 4 + 4;
 
 /// Bytes of edits after the first record from which on the log begins anew, if they are also more
 /// than the state itself.
@@ -185,11 +199,15 @@ impl Manifest {
         let bytes = file.read_from(0).map_err(unread)?;
         let (mut records, mut end, mut base) = (0, 0, 0);
         let mut state = LevelState::default();
-        while let Some(edit) = record(&bytes[end..], records) {
+        if has_header(&bytes).map_err(|error| damaged(&name, 0, error))? {
+            end = HEADER_BYTES;
+        }
+        // Without a header nothing is a record of this file.
+        while let Some(edit) = record(&bytes[end..], records).filter(|_| end > 0) {
             let edit = Edit::decode(&mut Reader::new(edit));
-            let edit = edit.map_err(|error| damaged(&name, end + HEADER_BYTES, error))?;
+            let edit = edit.map_err(|error| damaged(&name, end + RECORD_HEADER_BYTES, error))?;
             state.apply(&edit.0);
-            end += HEADER_BYTES + edit.1;
+            end += RECORD_HEADER_BYTES + edit.1;
             records += 1;
             base = if records == 1 { end } else { base };
         }
@@ -217,7 +235,8 @@ impl Manifest {
 impl OpenLog {
     fn append(&mut self, files: &dyn FileSystem, edit: &Edit) -> Result<(), FileError> {
         let edit = edit.encode();
-        let mut bytes = self.records.to_le_bytes().to_vec();
+        let mut bytes = if self.end == 0 { header(FORMAT_VERSION) } else { Vec::new() };
+        bytes.extend_from_slice(&self.records.to_le_bytes());
         bytes.extend_from_slice(&(edit.len() as u32).to_le_bytes());
         bytes.extend_from_slice(&checksum(self.records, &edit).to_le_bytes());
         bytes.extend_from_slice(&edit);
@@ -231,9 +250,32 @@ impl OpenLog {
     }
 }
 
+fn header(version: u32) -> Vec<u8> {
+    let mut header = MAGIC.to_vec();
+    header.extend_from_slice(&version.to_le_bytes());
+    header.extend_from_slice(&crc32c::crc32c(&header).to_le_bytes());
+    header
+}
+
+/// Whether a file begins with a whole header.
+///
+/// # Errors
+/// It does, and has another version.
+fn has_header(bytes: &[u8]) -> Result<bool, DecodeError> {
+    let mut reader = Reader::new(bytes.get(MAGIC.len()..).unwrap_or_default());
+    let version = reader.array().map(u32::from_le_bytes).unwrap_or_default();
+    match bytes.starts_with(&header(version)) {
+        true if version != FORMAT_VERSION => Err(DecodeError {
+            offset: MAGIC.len(),
+            what: "the manifest has a format that this version does not read",
+        }),
+        is_whole => Ok(is_whole),
+    }
+}
+
 /// The edit in the record with this number, if it is at the beginning of these bytes.
 fn record(bytes: &[u8], number: u64) -> Option<&[u8]> {
-    let (header, rest) = bytes.split_at_checked(HEADER_BYTES)?;
+    let (header, rest) = bytes.split_at_checked(RECORD_HEADER_BYTES)?;
     let mut header = Reader::new(header);
     let found = u64::from_le_bytes(header.array().ok()?);
     let length = u32::from_le_bytes(header.array().ok()?);
@@ -252,8 +294,10 @@ fn name_of(number: u64) -> String {
     format!("{PREFIX}manifest-{number:08}")
 }
 
+/// The number in a name; `None` if no manifest has that name.
 fn number_of(name: &str) -> Option<u64> {
-    name.strip_prefix(PREFIX)?.strip_prefix("manifest-")?.parse().ok()
+    let number = name.strip_prefix(PREFIX)?.strip_prefix("manifest-")?.parse().ok();
+    number.filter(|number| name_of(*number) == name)
 }
 
 /// The names of all files.

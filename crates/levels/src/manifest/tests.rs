@@ -142,6 +142,43 @@ fn what_a_damaged_manifest_may_name_stays() {
     assert_eq!(*open(&files).unwrap().state(), with_edit);
 }
 
+/// Files with other names are none of the engine's: they count for nothing, and stay.
+#[test]
+fn only_names_that_the_engine_gives_are_its_own() {
+    let files = directory();
+    let mut manifest = open(&files).unwrap();
+    step(&files, &mut manifest, 1).unwrap();
+    drop(manifest);
+    let foreign = [
+        "engine-manifest-9",
+        "engine-manifest-+0000009",
+        "engine-manifest-",
+        "engine-7.edges",
+        "engine-+0000007.edges",
+        "engine-00000007.other",
+        "engine-00000007.edges.records",
+        "engine-00000007",
+    ];
+    for name in foreign {
+        files.open(name, OpenMode::Create).unwrap();
+    }
+    let manifest = open(&files).unwrap();
+    assert_eq!((manifest.state(), manifest.next_file()), (&state_after(1), Ok(2)));
+    let names = files.list().unwrap();
+    assert!(foreign.iter().all(|name| names.iter().any(|other| other == name)), "{names:?}");
+}
+
+#[test]
+fn a_manifest_of_another_version_is_refused_as_such() {
+    let files = directory();
+    let mut manifest = open(&files).unwrap();
+    step(&files, &mut manifest, 1).unwrap();
+    let name = name_of(1);
+    files.open(&name, OpenMode::Write).unwrap().write_all_at(&header(2), 0).unwrap();
+    let error = open(&files).unwrap_err().to_string();
+    assert!(error.contains("engine-manifest-00000001 at byte 8") && error.contains("format"), "{error}");
+}
+
 proptest! {
     #[test]
     fn damage_is_an_error_or_takes_the_last_edit(place in any::<prop::sample::Index>(), change in 1..=255u8) {
@@ -164,8 +201,12 @@ proptest! {
     }
 
     #[test]
-    fn any_bytes_are_a_manifest_or_an_error(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+    fn any_bytes_are_a_manifest_or_an_error(
+        bytes in prop::collection::vec(any::<u8>(), 0..200),
+        has_header in any::<bool>(),
+    ) {
         let files = directory();
+        let bytes = if has_header { [header(FORMAT_VERSION), bytes].concat() } else { bytes };
         files.open(&name_of(1), OpenMode::Create).unwrap().write_all_at(&bytes, 0).unwrap();
         let _ = open(&files);
     }

@@ -59,6 +59,11 @@ impl VersionBatch {
         self.edges.is_empty()
     }
 
+    /// The first and the last edge.
+    pub(crate) fn ends(&self) -> Option<((VertexId, VertexId), (VertexId, VertexId))> {
+        Some((self.edges.first()?.ends(), self.edges.last()?.ends()))
+    }
+
     fn clear(&mut self) {
         self.edges.clear();
         self.versions.clear();

@@ -25,7 +25,7 @@ use hedgerow_model::{ColumnType, CommitTimestamp, Counts, EngineError, ReadError
 use hedgerow_sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use hedgerow_sync::{Arc, Mutex};
 
-/// Sizes of levels and files.
+/// Sizes of levels and files, and how they are written.
 #[derive(Clone, Debug)]
 pub struct LevelOptions {
     /// The type of the values of each adjacency, by its number.
@@ -40,11 +40,14 @@ pub struct LevelOptions {
     pub segment_bytes: u64,
     /// Bytes of blocks that are kept in memory.
     pub cache_bytes: usize,
+    /// Whether records are compressed where that saves space, if the feature `compression` of
+    /// `hedgerow-log` is enabled. Files are read either way.
+    pub compress_records: bool,
 }
 
 impl LevelOptions {
     /// Usual sizes for adjacencies with values of these types: 4 files on level 0, 256 MiB on level
-    /// 1, a fan-out of 10, segments of 32 MiB, 64 MiB of blocks in memory.
+    /// 1, a fan-out of 10, segments of 32 MiB, 64 MiB of blocks in memory. Records are compressed.
     #[must_use]
     pub fn new(columns: Vec<ColumnType>) -> Self {
         LevelOptions {
@@ -54,6 +57,7 @@ impl LevelOptions {
             fan_out: 10,
             segment_bytes: 32 << 20,
             cache_bytes: 64 << 20,
+            compress_records: true,
         }
     }
 
@@ -257,7 +261,8 @@ impl LevelTree {
         drop(edits);
         let entry = FileEntry { number, adjacency, level, bytes: 0 };
         created.push(entry);
-        Ok((entry, EdgeFileWriter::create(&*self.files, &FileEntry::name_of(number), column)?))
+        let writer = EdgeFileWriter::create(&*self.files, &FileEntry::name_of(number), column)?;
+        Ok((entry, writer.compress_records(self.options.compress_records)))
     }
 
     fn finish(&self, (entry, writer): (FileEntry, EdgeFileWriter)) -> Result<Arc<OpenFile>, EngineError> {

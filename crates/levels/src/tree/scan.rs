@@ -2,7 +2,7 @@
 
 use super::set::{LevelSet, OpenFile};
 use crate::merged_row::{MergedRow, SeenEdge};
-use crate::records::record_at;
+use crate::records::DisjointRecords;
 use crate::row::Unpacked;
 use hedgerow_encoding::DecodeError;
 use hedgerow_model::{CommitTimestamp, ReadError, VertexId};
@@ -166,13 +166,14 @@ impl VisibleBlock {
             self.records = file.records(number, &block)?;
         }
         let VisibleBlock { rows, edges, records, unpacked } = self;
+        let mut records = DisjointRecords::new(records);
         let flow = block.scan(|owner, row| {
             if !wanted.owners.contains(&owner.get()) {
                 return ControlFlow::Continue(());
             }
             let flow = row.visit_at(wanted.at, unpacked, |neighbor, value| {
                 edges.push((neighbor, value));
-                match value.filter(|_| wanted.has_records).map(|offset| record_at(records, offset)) {
+                match value.filter(|_| wanted.has_records).map(|offset| records.at(offset)) {
                     Some(Err(error)) => ControlFlow::Break(error),
                     _ => ControlFlow::Continue(()),
                 }

@@ -1,6 +1,5 @@
 //! Reads a checkpoint chunk by chunk, in any order, on any number of threads.
 
-use super::codec::compression::NOT_COMPILED;
 use super::codec::rows::{RowsShape, read_record_rows, read_rows};
 use super::codec::vertices::{VerticesShape, read_vertices};
 use super::layout::{
@@ -11,6 +10,7 @@ use super::{CheckpointChunk, ChunkContent, Description};
 use crate::error::StoreError;
 use crate::files::{File, FileSystem, OpenMode};
 use crate::planted::{self, PlantedBug};
+use crate::stretch::NOT_COMPILED;
 use hedgerow_encoding::wire::DecodeError;
 use hedgerow_model::{Column, ColumnType, KeyRef, LabelId, Record, VertexId, with_column};
 use rayon::ThreadPool;

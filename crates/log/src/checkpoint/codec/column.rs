@@ -6,7 +6,7 @@
 //! does.
 
 use super::bits::{BitReader, BitWriter, unzigzag, zigzag};
-use super::stretch::{put_stretch, read_stretch};
+use crate::stretch::{put_stretch, read_stretch};
 use hedgerow_encoding::decode_record;
 use hedgerow_encoding::wire::{DecodeError, Reader, put_bytes, put_signed};
 use hedgerow_model::ColumnType;

@@ -5,7 +5,5 @@
 
 pub(super) mod bits;
 pub(super) mod column;
-pub(super) mod compression;
 pub(super) mod rows;
-pub(super) mod stretch;
 pub(super) mod vertices;

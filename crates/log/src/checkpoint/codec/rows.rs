@@ -8,8 +8,8 @@
 
 use super::bits::{BitReader, BitWriter, GapCounts, unzigzag, zigzag};
 use super::column::{ColumnReader, put_column};
-use super::stretch::put_stretch;
 use crate::checkpoint::CheckpointError;
+use crate::stretch::put_stretch;
 use hedgerow_encoding::wire::{DecodeError, Reader, put_bytes, put_varint};
 use hedgerow_model::{Column, ColumnType, EdgeChange, EdgeValue, RecordHandle, VertexId};
 use std::ops::RangeInclusive;

@@ -2,8 +2,8 @@
 
 use super::bits::{BitReader, BitWriter, GapCounts};
 use super::column::{ColumnReader, put_column};
-use super::stretch::{put_stretch, read_stretch};
 use crate::checkpoint::CheckpointError;
+use crate::stretch::{put_stretch, read_stretch};
 use hedgerow_encoding::wire::{DecodeError, Reader, put_bytes, put_varint};
 use hedgerow_encoding::{decode_values, encode_value};
 use hedgerow_model::{ColumnType, KeyKind, KeyRef, Record, VertexId};

@@ -1,7 +1,12 @@
 //! Stretches: byte strings that are compressed where that saves space.
 
-use super::compression::{compress, decompress};
-use hedgerow_encoding::wire::{DecodeError, Reader, put_bytes, put_varint};
+mod compression;
+
+pub(crate) use compression::NOT_COMPILED;
+
+use compression::{compress, decompress};
+use hedgerow_encoding::DecodeError;
+use hedgerow_encoding::wire::{Reader, put_bytes, put_varint};
 use std::borrow::Cow;
 
 /// Maximum content of a compressed stretch beyond [`MAX_RATIO`] times its size: the buffers of one
@@ -16,9 +21,9 @@ const MAX_RATIO: usize = 8;
 const AS_IT_IS: u8 = 0;
 const COMPRESSED: u8 = 1;
 
-/// Appends the length and the bytes, or the uncompressed length and the compressed bytes with their
-/// length.
-pub(crate) fn put_stretch(bytes: &mut Vec<u8>, content: &[u8]) {
+/// Appends a byte string: compressed if that saves space and the feature `compression` is enabled.
+/// O(content).
+pub fn put_stretch(bytes: &mut Vec<u8>, content: &[u8]) {
     let pays = |compressed: &Vec<u8>| {
         compressed.len() < content.len() && content.len() <= most_held(compressed.len())
     };
@@ -29,15 +34,22 @@ pub(crate) fn put_stretch(bytes: &mut Vec<u8>, content: &[u8]) {
             put_varint(bytes, content.len() as u64);
             put_bytes(bytes, &compressed);
         }
-        None => {
-            bytes.push(AS_IT_IS);
-            put_bytes(bytes, content);
-        }
+        None => put_plain_stretch(bytes, content),
     }
 }
 
-/// Reads what [`put_stretch`] wrote.
-pub(crate) fn read_stretch<'a>(reader: &mut Reader<'a>) -> Result<Cow<'a, [u8]>, DecodeError> {
+/// Appends a byte string uncompressed. O(content).
+pub fn put_plain_stretch(bytes: &mut Vec<u8>, content: &[u8]) {
+    bytes.push(AS_IT_IS);
+    put_bytes(bytes, content);
+}
+
+/// Reads what [`put_stretch`] or [`put_plain_stretch`] wrote. Allocates at most 1 MiB, or eight times
+/// the bytes that it reads.
+///
+/// # Errors
+/// These bytes are no stretch, or a compressed one, which needs the feature `compression`.
+pub fn read_stretch<'a>(reader: &mut Reader<'a>) -> Result<Cow<'a, [u8]>, DecodeError> {
     match reader.byte()? {
         AS_IT_IS => Ok(Cow::Borrowed(reader.bytes()?)),
         COMPRESSED => {

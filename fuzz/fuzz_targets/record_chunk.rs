@@ -1,0 +1,6 @@
+//! Chunks of records, with the right checksum.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
+    hedgerow_fuzz::levels::read_record_chunk(bytes);
+});
