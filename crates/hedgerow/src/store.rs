@@ -11,7 +11,10 @@ pub use hedgerow_log::{
 };
 
 #[doc(inline)]
-pub use hedgerow_model::Counts;
+pub use hedgerow_model::{
+    CacheUse, CompactProgress, Counts, EngineMemory, EngineReport, FileProblem, FileTotals, FilesCheck,
+    LevelReport, PartReport, StoredPart,
+};
 
 use crate::durable;
 use crate::error::Error;

@@ -32,7 +32,7 @@ pub struct LsmEngine {
     /// commit goes into the old ones.
     pub(crate) sources: RwLock<Arc<Sources>>,
     /// The vertices of the newest state.
-    presence: Presence,
+    pub(crate) presence: Presence,
     /// As of opening.
     pub(crate) counts: Counts,
     /// Flushes take turns.
@@ -100,7 +100,7 @@ impl LsmEngine {
     }
 
     /// Lets later views read the levels that the tree has by now.
-    fn renew_levels(&self) {
+    pub(crate) fn renew_levels(&self) {
         let mut sources = self.sources.write();
         let mem_graphs = sources.mem_graphs.clone();
         *sources = Arc::new(Sources { mem_graphs, levels: self.tree.current() });

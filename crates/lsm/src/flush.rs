@@ -4,7 +4,7 @@ use crate::engine::LsmEngine;
 use crate::sources::Sources;
 use hedgerow_levels::FlushPart;
 use hedgerow_model::token::{LiveTimestamps, Registered};
-use hedgerow_model::{CommitTimestamp, Counts, Durable, EngineError};
+use hedgerow_model::{CommitTimestamp, Counts, Durable, EngineError, FileUpkeep};
 use hedgerow_sync::Arc;
 
 impl Durable for LsmEngine {
@@ -38,6 +38,10 @@ impl Durable for LsmEngine {
         self.tree.flush(parts.collect(), live, through, at.counts())?;
         self.end_mem_graphs(&sources, through);
         Ok(())
+    }
+
+    fn upkeep(&self) -> Option<&dyn FileUpkeep> {
+        Some(self)
     }
 }
 

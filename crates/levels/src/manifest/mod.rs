@@ -18,6 +18,7 @@
 mod edit;
 #[cfg(test)]
 mod tests;
+mod unlisted;
 
 pub use edit::{Edit, FileEntry, LevelState};
 
@@ -103,13 +104,7 @@ impl Manifest {
         let state = self.state.clone();
         let begun = self.begin(&state);
         begun.map_err(|error| WriteError::new(name_of(self.next_number - 1), error))?;
-        let number = self.next_number - 1;
-        let is_left = |name: &&String| match (number_of(name), FileEntry::number_of(name)) {
-            (Some(manifest), _) => manifest != number,
-            (_, Some(edges)) => !self.state.files.contains_key(&edges),
-            _ => false,
-        };
-        for name in names.iter().filter(is_left) {
+        for name in names.iter().filter(|name| self.is_unlisted(name)) {
             match self.files.remove(name) {
                 Err(error) if !error.is_not_found() => {
                     return Err(WriteError::new(name.clone(), error).into());
@@ -268,5 +263,5 @@ fn after(largest: Option<u64>) -> Result<u64, EngineError> {
 }
 
 fn damaged(name: &str, offset: usize, error: DecodeError) -> EngineError {
-    ReadError::new(format!("{name} at byte {}", offset + error.offset), error.what).into()
+    ReadError::at(name, (offset + error.offset) as u64, error.what).into()
 }
