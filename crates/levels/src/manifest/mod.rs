@@ -24,12 +24,12 @@ pub use edit::{Edit, FileEntry, LevelState};
 
 use hedgerow_encoding::DecodeError;
 use hedgerow_encoding::wire::Reader;
-use hedgerow_log::files::{File, FileError, FileSystem, OpenMode};
+use hedgerow_log::files::{EngineFiles, File, FileError, FileSystem, OpenMode};
 use hedgerow_model::{EngineError, ReadError, WriteError};
 use hedgerow_sync::Arc;
 
 /// The beginning of the names of all files of an engine.
-pub const PREFIX: &str = "engine-";
+pub const PREFIX: &str = EngineFiles::PREFIX;
 
 const HEADER_BYTES: usize = 8 + 4 + 4;
 
@@ -161,7 +161,12 @@ impl Manifest {
         self.next_number += 1;
         let file = self.files.open(&name_of(number), OpenMode::Create)?;
         let mut log = OpenLog { number, file, records: 0, base: 0, end: 0, is_broken: false };
-        log.append(&*self.files, &state.as_edit())?;
+        if let Err(error) = log.append(&*self.files, &state.as_edit()) {
+            // On a full disk such files would pile up. One that stays is skipped by the next opening.
+            drop(log);
+            let _ = self.files.remove(&name_of(number));
+            return Err(error);
+        }
         log.base = log.end;
         // The new log is durable, and so is its name, before the old one goes.
         if let Some(old) = self.log.replace(log) {

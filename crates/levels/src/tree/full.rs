@@ -3,8 +3,9 @@
 //!
 //! Each level is merged into the next one segment by segment, from the top. With a fan-out of 10, a
 //! level has a tenth of the bytes of the next one, so that most bytes are written once; and no step
-//! needs more room than a segment and what it overlaps below. Segments of the lowest level that were
-//! not merged on the way are read, and rewritten only if that would drop something.
+//! needs more room than a segment and what it overlaps below. Of the lowest level, small segments are then
+//! merged with their neighbors; others that were not merged on the way are read, and rewritten only if
+//! that would drop something.
 
 use super::compact::{is_lowest, owners_of};
 use super::{LevelOptions, LevelSet, LevelTree, OpenFile, Target};
@@ -145,22 +146,36 @@ impl FullCompaction<'_> {
                     return Choice::Merge(1, self.with_overlapped(set, files.to_vec()));
                 }
             } else {
-                // Files of the lowest level that came with this compaction have nothing to drop.
-                let is_next = |file: &&Arc<OpenFile>| {
-                    file.owners().end > self.done
-                        && (self.level < self.lowest || file.entry.number < self.first_new)
-                };
-                match files.iter().find(is_next).cloned() {
-                    Some(file) if self.level == self.lowest => return Choice::Check(file),
-                    Some(file) => {
+                let begin = files.partition_point(|file| file.owners().end <= self.done);
+                match files.get(begin).cloned() {
+                    Some(file) if self.level < self.lowest => {
                         return Choice::Merge(self.level + 1, self.with_overlapped(set, vec![file]));
                     }
+                    Some(file) => match self.small_files(&files[begin..]) {
+                        // One that came with this compaction has nothing to drop.
+                        [_] if file.entry.number >= self.first_new => {
+                            self.done = file.owners().end;
+                            continue;
+                        }
+                        [] | [_] => return Choice::Check(file),
+                        small => return Choice::Merge(self.lowest, small.to_vec()),
+                    },
                     None => {}
                 }
             }
             (self.level, self.done) = (self.level + 1, 0);
         }
         Choice::End
+    }
+
+    /// The first of these files, with those behind it that fit into a segment together.
+    fn small_files<'f>(&self, files: &'f [Arc<OpenFile>]) -> &'f [Arc<OpenFile>] {
+        let mut bytes = 0;
+        let fits = |file: &&Arc<OpenFile>| {
+            bytes += file.entry.bytes;
+            bytes <= self.tree.options.segment_bytes
+        };
+        &files[..files.iter().take_while(fits).count().max(1)]
     }
 
     /// Files of the current level, and what they overlap on the next one.
