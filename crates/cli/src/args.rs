@@ -9,7 +9,9 @@ use crate::demo::DemoArgs;
 use crate::export::ExportArgs;
 use crate::generate::GenerateArgs;
 use crate::import::ImportArgs;
-use crate::maintenance::{CheckArgs, CheckpointArgs, InfoArgs, LabelArgs, RecoverArgs, SchemaArgs};
+use crate::maintenance::{
+    CheckArgs, CheckpointArgs, CompactArgs, InfoArgs, LabelArgs, RecoverArgs, SchemaArgs,
+};
 use crate::man::ManArgs;
 use crate::objects::{DeleteArgs, GetArgs, NeighborsArgs, PutArgs};
 use crate::run::RunArgs;
@@ -93,6 +95,8 @@ pub enum Command {
     Shell(ShellArgs),
     /// Write the state of a store as one file, so that it opens faster and its log can be pruned
     Checkpoint(CheckpointArgs),
+    /// Merge the edge files of a store of engine lsm, without deleted edges and replaced values
+    Compact(CompactArgs),
     /// Read everything in a store and report all damage
     Check(CheckArgs),
     /// Repair a damaged store, giving up every commit after the first damage
@@ -135,6 +139,7 @@ impl Command {
             Command::Delete(args) => args.object.place().json,
             Command::Shell(args) => args.json,
             Command::Checkpoint(args) => args.json,
+            Command::Compact(args) => args.json,
             Command::Check(args) => args.json,
             Command::Recover(args) => args.json,
             // The figures of the benchmark go to a file.

@@ -133,6 +133,7 @@ fn execute(command: &Command, console: &Console) -> Result<(), CliError> {
         Command::Delete(args) => objects::delete::execute(args, console),
         Command::Shell(args) => shell::execute(args, console),
         Command::Checkpoint(args) => maintenance::checkpoint::execute(args, console, &listen()?),
+        Command::Compact(args) => maintenance::compact::execute(args, console, &listen()?),
         Command::Check(args) => maintenance::check::execute(args, console),
         Command::Recover(args) => maintenance::recover::execute(args, console),
         Command::Bench(args) => bench::execute(args, ENGINES, console, &listen()?),

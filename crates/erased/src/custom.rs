@@ -2,7 +2,7 @@
 
 use crate::ErasedEngine;
 use hedgerow_log::files::FileSystem;
-use hedgerow_model::{Catalog, EngineError, Topology};
+use hedgerow_model::{Catalog, EngineError, FilesCheck, Topology};
 use hedgerow_sync::Arc;
 use std::fmt;
 
@@ -23,6 +23,22 @@ pub enum Make {
     /// are none. The engine owns [files](hedgerow_model::Engine::durable), so a graph with it needs
     /// a store.
     InFiles(fn(Arc<dyn FileSystem>, EngineOptions) -> Result<ErasedEngine, EngineError>),
+    /// Like `InFiles`, of an engine that can say what is wrong with its files without opening them.
+    InCheckedFiles {
+        /// Opens the engine, or makes it empty.
+        open: fn(Arc<dyn FileSystem>, EngineOptions) -> Result<ErasedEngine, EngineError>,
+        /// Reads all of the engine's files, and finds damage, and files that belong to nothing. Changes
+        /// nothing. Damage is a problem in the result; errors are the file system's.
+        check: fn(&Arc<dyn FileSystem>, EngineOptions) -> Result<FilesCheck, EngineError>,
+    },
+}
+
+impl Make {
+    /// Whether the engine keeps the graph in files of its own.
+    #[must_use]
+    pub fn owns_files(&self) -> bool {
+        !matches!(self, Make::InMemory(_))
+    }
 }
 
 /// Options of an engine.

@@ -42,7 +42,7 @@ pub enum ErrorKind {
     Poisoned,
     /// The store could not be read or written, or is damaged: see [`Error::store`].
     Storage,
-    /// A checkpoint was cancelled. The one before is still there.
+    /// A checkpoint or a compaction was cancelled. The checkpoint before is still there; what was compacted stays so.
     Cancelled,
     /// A kernel was cancelled or could not run.
     Kernel,
@@ -178,6 +178,8 @@ fn kind_of(error: &Cause) -> ErrorKind {
         Cause::NoHistory | Cause::NoCommitOrder | Cause::FixedLabels | Cause::InMemory => {
             ErrorKind::Unsupported
         }
+        Cause::NothingToCompact => ErrorKind::Unsupported,
+        Cause::CompactionCancelled => ErrorKind::Cancelled,
         Cause::ReadOnly => ErrorKind::ReadOnly,
         Cause::Poisoned => ErrorKind::Poisoned,
         Cause::Store(error) => kind_of_store(error),

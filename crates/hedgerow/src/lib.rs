@@ -250,7 +250,8 @@ pub use hedgerow_model::{
 };
 #[doc(inline)]
 pub use hedgerow_pipeline::{
-    CheckpointOptions, CheckpointReport, Commit, Commits, Compaction, Newest, Recovery,
+    CheckpointOptions, CheckpointReport, Commit, Commits, CompactOptions, CompactReport, Compaction, Newest,
+    Recovery,
 };
 #[doc(hidden)]
 pub use hedgerow_sequencer::ManualClock;

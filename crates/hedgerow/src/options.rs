@@ -3,7 +3,7 @@
 use crate::data::{EdgeType, Properties};
 use crate::retries::Retries;
 #[cfg(feature = "custom-engines")]
-use hedgerow_erased::{CustomEngine, Make};
+use hedgerow_erased::CustomEngine;
 use hedgerow_log::{Durability, LogOptions, OWN_FILES};
 use hedgerow_model::{KeyKind, LabelSchema, RecordSchema, Topology, UnknownName};
 use hedgerow_pipeline::{Compaction, Settings};
@@ -59,7 +59,7 @@ impl EngineKind {
             EngineKind::Rapid | EngineKind::Tel => false,
             EngineKind::Lsm => true,
             #[cfg(feature = "custom-engines")]
-            EngineKind::Custom(engine) => matches!(engine.make, Make::InFiles(_)),
+            EngineKind::Custom(engine) => engine.make.owns_files(),
         }
     }
 

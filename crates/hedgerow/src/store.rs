@@ -11,7 +11,10 @@ pub use hedgerow_log::{
 };
 
 #[doc(inline)]
-pub use hedgerow_model::Counts;
+pub use hedgerow_model::{
+    CacheUse, CompactProgress, Counts, EngineMemory, EngineReport, FileProblem, FileTotals, FilesCheck,
+    LevelReport, PartReport, StoredPart,
+};
 
 use crate::durable;
 use crate::error::Error;
@@ -85,7 +88,7 @@ pub fn add_labels(path: impl AsRef<Path>, labels: &[LabelSchema]) -> Result<(), 
 }
 
 /// Reads what opening the store in the directory `path` would read, into a graph that is thrown away, and tells all that is wrong: if there is
-/// nothing, the store can be opened. Changes nothing, and may run beside a process that writes to the store; the end of the log may then look torn.
+/// nothing, the store can be opened. Of an engine that keeps edges in files of its own, reads these files to their end, too. Changes nothing, and may run beside a process that writes to the store; the end of the log may then look torn.
 /// Needs the time and the memory of opening it.
 ///
 /// # Errors
@@ -98,6 +101,9 @@ pub fn check(path: impl AsRef<Path>) -> Result<CheckReport, Error> {
 /// Cuts the log of the store in the directory `path` at its first damage, so that it can be opened again. **Every commit after that
 /// is given up**; what is cut is kept in files beside the log. A damaged checkpoint is set aside if the log still has every commit from the first one.
 /// A store that can be opened is not changed.
+///
+/// If an engine keeps edges in files of its own, the log is cut only behind what these have. If they are damaged, or a checkpoint beside them, or
+/// the log before that, they are set aside, and the next opening makes them anew from the log, if that has every commit from the first one.
 ///
 /// # Errors
 /// [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) if there is no store, [`ErrorKind::Locked`](crate::ErrorKind::Locked) if it is open; the file

@@ -1,6 +1,6 @@
 //! A cache of what was read of edge files, bounded by bytes.
 
-use hedgerow_model::ReadError;
+use hedgerow_model::{CacheUse, ReadError};
 use hedgerow_sync::Arc;
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
@@ -66,6 +66,12 @@ impl BlockCache {
         if let Some(parts) = &self.parts {
             parts.set_capacity(bytes as u64);
         }
+    }
+
+    /// How often a part was in the cache, and how often it was read. O(1).
+    pub(crate) fn usage(&self) -> CacheUse {
+        let parts = self.parts.as_ref();
+        parts.map_or(CacheUse::default(), |parts| CacheUse { hits: parts.hits(), misses: parts.misses() })
     }
 
     /// Bytes in the cache. O(1).

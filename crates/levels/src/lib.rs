@@ -8,7 +8,8 @@
 //! - [`merge`]: several sorted sources as one, without the versions that no snapshot sees;
 //! - [`Manifest`]: the log of edits that says which files there are, and on which level;
 //! - [`LevelTree`]: levels of edge files, flushes, and compactions; [`LevelSet`]: what a view reads;
-//!   [`LevelRows`]: its rows in order;
+//!   [`LevelRows`]: its rows in order; [`FullCompaction`]: everything on one level;
+//! - [`check_files`]: reads everything, to find all damage;
 //! - [`MergedRow`]: what a snapshot sees of one vertex whose edges lie in several files.
 //!
 //! Filters and an index by vertex are to follow.
@@ -29,6 +30,7 @@
 mod bits;
 mod block;
 mod cache;
+mod check;
 mod edge_file;
 mod frame;
 mod manifest;
@@ -40,10 +42,11 @@ mod row;
 mod tree;
 
 pub use block::{Block, BlockBuilder, BlockRow, Version};
+pub use check::check_files;
 pub use edge_file::{EdgeFile, EdgeFileVersions, EdgeFileWriter};
 pub use frame::FRAME;
 pub use manifest::{Edit, FileEntry, LevelState, Manifest, PREFIX};
 pub use merge::{Retention, VersionBatch, VersionSource, merge};
 pub use merged_row::{MergedRow, SeenEdge};
 pub use row::{PackedRow, Unpacked, put_row};
-pub use tree::{FlushPart, LevelOptions, LevelRows, LevelSet, LevelTree, OpenFile};
+pub use tree::{FlushPart, FullCompaction, FullStep, LevelOptions, LevelRows, LevelSet, LevelTree, OpenFile};

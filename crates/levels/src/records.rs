@@ -150,7 +150,7 @@ impl RecordFile {
         offset: u64,
         source: impl Into<Box<dyn std::error::Error + Send + Sync>>,
     ) -> ReadError {
-        ReadError::new(format!("{} at byte {offset}", self.file.path().display()), source)
+        ReadError::at(self.file.path().display(), offset, source)
     }
 }
 

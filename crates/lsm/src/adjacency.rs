@@ -3,7 +3,7 @@
 //! Vertices are an adjacency, too: a vertex that exists has an edge with its record to vertex 0. So
 //! flushes, compactions and readers know adjacencies only.
 
-use hedgerow_model::{Catalog, ColumnType, Direction, LabelId, VertexId};
+use hedgerow_model::{Catalog, ColumnType, Direction, LabelId, StoredPart, VertexId};
 
 /// The adjacency of the vertices.
 pub(crate) const VERTICES: u32 = 0;
@@ -14,6 +14,18 @@ pub(crate) const ITSELF: VertexId = VertexId::new(0);
 /// The number of the adjacency of a label in a stored direction.
 pub(crate) fn number_of(label: LabelId, stored: Direction) -> u32 {
     1 + 2 * u32::from(label.0) + u32::from(stored == Direction::In)
+}
+
+/// What an adjacency has.
+pub(crate) fn part_of(adjacency: u32) -> StoredPart {
+    match adjacency.checked_sub(1) {
+        None => StoredPart::Vertices,
+        Some(number) => StoredPart::Edges {
+            // The catalog checked that its labels fit in 16 bits.
+            label: LabelId((number / 2) as u16),
+            direction: if number % 2 == 0 { Direction::Out } else { Direction::In },
+        },
+    }
 }
 
 /// The type of the values of each adjacency.

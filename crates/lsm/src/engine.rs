@@ -123,7 +123,7 @@ impl LsmEngine {
     }
 
     /// Lets later views read the levels that the tree has by now.
-    fn renew_levels(&self) {
+    pub(crate) fn renew_levels(&self) {
         let mut sources = self.sources.write();
         let mem_graphs = sources.mem_graphs.clone();
         *sources = Arc::new(Sources { mem_graphs, levels: self.tree.current() });

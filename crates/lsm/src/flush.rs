@@ -4,7 +4,7 @@ use crate::engine::LsmEngine;
 use crate::sources::Sources;
 use hedgerow_levels::FlushPart;
 use hedgerow_model::token::{LiveTimestamps, Registered};
-use hedgerow_model::{CommitTimestamp, Counts, Durable, EngineError};
+use hedgerow_model::{CommitTimestamp, Counts, Durable, EngineError, FileUpkeep};
 use hedgerow_sync::Arc;
 use std::time::Instant;
 
@@ -43,6 +43,10 @@ impl Durable for LsmEngine {
         let flushed = sources.mem_graphs[1..].iter().map(|mem_graph| mem_graph.used_bytes());
         self.pace.flushed(flushed.sum(), begin.elapsed());
         Ok(())
+    }
+
+    fn upkeep(&self) -> Option<&dyn FileUpkeep> {
+        Some(self)
     }
 }
 

@@ -9,7 +9,8 @@
 //! - `memory.rs`: what the parts take of the engine's memory;
 //! - `pace.rs`: how much commits slow down while flushes and compactions are behind;
 //! - `sources.rs`: the MemGraphs and the levels that a view reads, merged row by row;
-//! - `view.rs`, `rows.rs`, `cursor.rs`: the state of a timestamp.
+//! - `view.rs`, `rows.rs`, `cursor.rs`: the state of a timestamp;
+//! - `upkeep.rs`: reports, full compaction, checks.
 //!
 //! A put or a deletion of an edge reads nothing, so counts of edges are bounds. Vertices lie in an
 //! adjacency of their own, in the same files.
@@ -24,6 +25,7 @@ mod memory;
 mod pace;
 mod rows;
 mod sources;
+mod upkeep;
 mod vertex_set;
 mod view;
 
@@ -40,10 +42,16 @@ use hedgerow_model::{Catalog, ColumnType, Topology};
 /// The engine by its name, for creating graphs.
 pub static LSM: CustomEngine = CustomEngine {
     name: "lsm",
-    make: Make::InFiles(|files, EngineOptions { topology, catalog, memory_budget }| {
-        let options = memory_budget.into_iter().fold(LsmOptions::new(topology, catalog), LsmOptions::within);
-        Ok(ErasedEngine::new(LsmEngine::open(files, options)?))
-    }),
+    make: Make::InCheckedFiles {
+        open: |files, EngineOptions { topology, catalog, memory_budget }| {
+            let options =
+                memory_budget.into_iter().fold(LsmOptions::new(topology, catalog), LsmOptions::within);
+            Ok(ErasedEngine::new(LsmEngine::open(files, options)?))
+        },
+        check: |files, EngineOptions { topology, catalog, .. }| {
+            LsmEngine::check(files, &LsmOptions::new(topology, catalog))
+        },
+    },
 };
 
 /// What the engine stores, and the sizes of its parts.

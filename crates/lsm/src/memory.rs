@@ -2,7 +2,7 @@
 
 use crate::engine::LsmEngine;
 use crate::mem_graph::MemGraph;
-use hedgerow_model::MemoryUse;
+use hedgerow_model::{EngineMemory, MemoryUse};
 use hedgerow_sync::{Arc, Mutex};
 use std::sync::Weak;
 
@@ -29,13 +29,26 @@ impl FlushedMemGraphs {
 }
 
 impl LsmEngine {
-    /// Bytes of everything in memory. O(MemGraphs · adjacencies).
+    /// Bytes of the parts. O(MemGraphs · adjacencies).
+    pub(crate) fn memory_by_part(&self) -> EngineMemory {
+        let sources = self.sources();
+        EngineMemory {
+            recent_bytes: sources.mem_graph_bytes() + self.flushed.bytes(),
+            index_bytes: sources.levels.index_bytes(),
+            vertex_bytes: self.vertices.bytes(),
+            cache_bytes: self.tree.cache_bytes(),
+            budget_bytes: self.options.mem_graph_bytes + self.options.cache_bytes,
+        }
+    }
+
+    /// The same as the memory of any engine.
     pub(crate) fn memory_use(&self) -> MemoryUse {
-        let sources = self.sources.read();
+        let parts = self.memory_by_part();
+        let retained_bytes = self.flushed.bytes().min(parts.recent_bytes);
         MemoryUse {
-            live_bytes: sources.mem_graph_bytes(),
-            retained_bytes: self.flushed.bytes(),
-            index_bytes: sources.levels.index_bytes() + self.vertices.bytes() + self.tree.cache_bytes(),
+            live_bytes: parts.recent_bytes - retained_bytes,
+            retained_bytes,
+            index_bytes: parts.index_bytes + parts.vertex_bytes + parts.cache_bytes,
             ..MemoryUse::default()
         }
     }
@@ -43,11 +56,10 @@ impl LsmEngine {
     /// Gives the cache of blocks what MemGraphs, the indexes of files and the set of vertices leave
     /// of the memory. O(MemGraphs · adjacencies).
     pub(crate) fn share_memory(&self) {
-        let MemoryUse { live_bytes, retained_bytes, index_bytes, .. } = self.memory_use();
-        let all = self.options.mem_graph_bytes + self.options.cache_bytes;
-        let mem_graphs = live_bytes.max(self.options.mem_graph_bytes) + retained_bytes;
-        let taken = mem_graphs + index_bytes.saturating_sub(self.tree.cache_bytes());
-        let left = all.saturating_sub(taken).max(all / LEAST_CACHE_PART);
+        let EngineMemory { recent_bytes, index_bytes, vertex_bytes, budget_bytes, .. } =
+            self.memory_by_part();
+        let taken = recent_bytes.max(self.options.mem_graph_bytes) + index_bytes + vertex_bytes;
+        let left = budget_bytes.saturating_sub(taken).max(budget_bytes / LEAST_CACHE_PART);
         self.tree.limit_cache(left.min(self.options.cache_bytes));
     }
 }

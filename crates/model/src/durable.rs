@@ -1,7 +1,7 @@
 //! Capability: engines with their own files.
 
 use crate::token::{LiveTimestamps, Registered};
-use crate::{CommitTimestamp, Counts, EngineError};
+use crate::{CommitTimestamp, Counts, EngineError, FileUpkeep};
 
 /// An engine that stores the graph in its own files.
 ///
@@ -43,4 +43,10 @@ pub trait Durable {
     /// A file could not be read or written. The files are unchanged then, and a later call may
     /// succeed.
     fn flush(&self, at: &Registered, live: &LiveTimestamps) -> Result<(), EngineError>;
+
+    /// The capability to report on the files and to compact them; `None`, the default, if the engine has
+    /// nothing to report.
+    fn upkeep(&self) -> Option<&dyn FileUpkeep> {
+        None
+    }
 }

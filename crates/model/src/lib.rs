@@ -6,6 +6,7 @@
 //! - [`Engine`]: how an engine applies effects and frees garbage;
 //! - [`ShortWrites`]: a capability of engines that commit single edges in place; [`AddLabels`]: of
 //!   those that take labels while they are open; [`Durable`]: of engines with their own files;
+//!   [`FileUpkeep`]: of those that report on, compact and check them;
 //! - [`GraphView`], [`Adjacency`], [`Cursor`]: how a state of the graph is read;
 //! - [`token`]: the proofs (a registered timestamp, held locks, a stamp) that connect readers,
 //!   writers and engines.
@@ -54,6 +55,7 @@ pub mod search;
 mod short_writes;
 pub mod token;
 mod topology;
+mod upkeep;
 mod value;
 mod view;
 mod view_state;
@@ -81,6 +83,10 @@ pub use records::{EffectRecords, NoParallelEdges, NoRecords, ParallelEdges, Reco
 pub use schema::{Catalog, EdgeSchema, Field, LabelSchema, ParallelSchema, RecordSchema, SchemaError};
 pub use short_writes::{NoShortWrites, ShortPlan, ShortWrites};
 pub use topology::{Direction, Topology};
+pub use upkeep::{
+    CacheUse, CompactProgress, EngineMemory, EngineReport, FileProblem, FileTotals, FileUpkeep, FilesCheck,
+    LevelReport, PartReport, StoredPart,
+};
 pub use value::{Record, Value, ValueRef, ValueType};
 pub use view::{Adjacency, Cursor, GraphView, Neighbors, ReadError, ViewError};
 pub use view_state::ViewState;

@@ -262,6 +262,8 @@ impl ViewError {
 #[error("{place} could not be read: {source}")]
 pub struct ReadError {
     place: String,
+    /// If the place is one in a file, which it ends with.
+    offset: Option<u64>,
     source: Arc<dyn std::error::Error + Send + Sync>,
 }
 
@@ -271,7 +273,29 @@ impl ReadError {
         place: impl Into<String>,
         source: impl Into<Box<dyn std::error::Error + Send + Sync>>,
     ) -> Self {
-        ReadError { place: place.into(), source: Arc::from(source.into()) }
+        ReadError { place: place.into(), offset: None, source: Arc::from(source.into()) }
+    }
+
+    /// An error at an offset in a file.
+    pub fn at(
+        file: impl std::fmt::Display,
+        offset: u64,
+        source: impl Into<Box<dyn std::error::Error + Send + Sync>>,
+    ) -> Self {
+        ReadError { offset: Some(offset), ..ReadError::new(format!("{file} at byte {offset}"), source) }
+    }
+
+    /// The file and the offset in it, if the error was made by [`ReadError::at`]; else what was being read.
+    #[must_use]
+    pub fn file_and_offset(&self) -> (&str, Option<u64>) {
+        let suffix = self.offset.map(|offset| format!(" at byte {offset}")).unwrap_or_default();
+        (self.place.strip_suffix(&*suffix).unwrap_or(&self.place), self.offset)
+    }
+
+    /// Why it failed.
+    #[must_use]
+    pub fn cause(&self) -> &(dyn std::error::Error + Send + Sync + 'static) {
+        &*self.source
     }
 
     /// What was being read.

@@ -133,6 +133,17 @@ pub enum Error {
     /// A checkpoint failed.
     #[error(transparent)]
     Checkpoint(Box<CheckpointError>),
+    /// The engine keeps no files that can be compacted.
+    #[error(
+        "the engine of this graph keeps no files of its own that could be compacted: its store is a log and a checkpoint; `Graph::checkpoint` \
+         writes a new one, and removes what it replaces"
+    )]
+    NothingToCompact,
+    /// A full compaction was cancelled.
+    #[error(
+        "the compaction was cancelled; what it compacted before stays so, and another one goes on from there"
+    )]
+    CompactionCancelled,
     /// The graph is read-only.
     #[error("this graph was opened to be read only")]
     ReadOnly,

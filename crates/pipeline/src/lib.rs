@@ -22,7 +22,7 @@
 //! | `reads` | point reads by key on a state |
 //! | `journal` | the log of a graph, and how commits wait for it |
 //! | `labels` | labels that are added to an open graph |
-//! | `durable` | checkpoints, and how a graph comes back |
+//! | `durable` | checkpoints, full compaction, and how a graph comes back |
 //! | `reclaim`, `background` | work that is put off, and the threads that do it where writers don't |
 
 mod background;
@@ -47,7 +47,9 @@ pub use commit::ingest::BulkEdges;
 pub use commit::ingest_records::check_records;
 pub use commit::{BYTES_OF_CHANGE, Commit, Interactive};
 pub use conflicts::Touched;
-pub use durable::{Batches, CheckpointOptions, CheckpointReport, Until, damage, manifest_path};
+pub use durable::{
+    Batches, CheckpointOptions, CheckpointReport, CompactOptions, CompactReport, Until, damage, manifest_path,
+};
 pub use error::{Error, LabelExists, read_failed};
 pub use journal::{Journal, Recovery};
 pub use reads::{

@@ -1,4 +1,4 @@
-//! Options of `hedgerow info`, `schema`, `label`, `checkpoint`, `check` and `recover`.
+//! Options of `hedgerow info`, `schema`, `label`, `checkpoint`, `compact`, `check` and `recover`.
 
 use crate::options::{MemoryArgs, threads};
 use crate::stored::args::StorePlace;
@@ -28,6 +28,13 @@ const CHECKPOINT_EXAMPLES: &str = "\
 Examples:
   hedgerow checkpoint wiki
   hedgerow checkpoint wiki --wait 10 --json";
+
+const COMPACT_EXAMPLES: &str = "\
+Ctrl-C ends it at once: what was compacted by then stays so, and the next compaction goes on from there.
+
+Examples:
+  hedgerow compact web
+  hedgerow compact web --wait 10 --json";
 
 const CHECK_EXAMPLES: &str = "\
 Exit code 0 means that nothing is damaged, 1 that something is.
@@ -144,6 +151,24 @@ pub struct CheckpointArgs {
     #[command(flatten)]
     pub wait: WaitArgs,
     /// Print what was written as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `hedgerow compact`
+#[derive(Debug, Args)]
+#[command(after_help = COMPACT_EXAMPLES)]
+pub struct CompactArgs {
+    #[command(flatten)]
+    pub place: StorePlace,
+    /// Threads for opening; by default one per core
+    #[arg(long, value_name = "N", value_parser = threads)]
+    pub threads: Option<NonZeroUsize>,
+    #[command(flatten)]
+    pub memory: MemoryArgs,
+    #[command(flatten)]
+    pub wait: WaitArgs,
+    /// Print what was compacted as JSON
     #[arg(long)]
     pub json: bool,
 }

@@ -1,6 +1,7 @@
 //! `hedgerow info`
 
 use super::InfoArgs;
+use super::engine::EngineFiles;
 use super::files::{Files, LogFiles};
 use super::problem::Torn;
 use crate::console::Console;
@@ -39,6 +40,9 @@ struct Info {
     edges_at_least: Option<u64>,
     checkpoint: Option<Checkpoint>,
     log: LogFiles,
+    /// What an engine has that keeps edges in files of its own, if the graph was opened.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    engine_files: Option<EngineFiles>,
     /// All files of the directory.
     disk_bytes: u64,
     /// The oldest commit whose state log and checkpoint can restore.
@@ -171,6 +175,9 @@ impl Info {
             None => counts.map(|counts| text::Edges(counts.total_edges())),
         };
         let options = &manifest.options;
+        let engine_files =
+            state.map(|state| state.graph.engine_report()).transpose().map_err(StoredError::from)?;
+        let engine_files = engine_files.flatten();
         let labels = (0..).map(LabelId).zip(options.catalog.labels()).map(|(label, schema)| Label {
             name: schema.name.clone(),
             values: schema::values(schema),
@@ -219,6 +226,7 @@ impl Info {
                 bytes: entry.length,
             }),
             log: files.log,
+            engine_files: engine_files.map(|report| EngineFiles::of(&report, &options.catalog)),
             disk_bytes: files.disk_bytes,
             oldest_readable: manifest.oldest_readable.0,
             import: input.map(Noted::of),
@@ -282,6 +290,7 @@ fn describe(info: &Info) -> String {
     rows.push(("checkpoint", checkpoint.unwrap_or_else(|| "none".into())));
     let segments = text::counted(info.log.segments.len() as u64, "segment", "segments");
     rows.push(("log", format!("{segments}, {}", bytes(info.log.bytes))));
+    rows.extend(info.engine_files.iter().flat_map(EngineFiles::rows));
     rows.extend(info.import.as_ref().map(|noted| ("import", noted.to_string())));
     if let Some(Recovered { commits, torn, loading_seconds, replaying_seconds }) = &info.recovery {
         let duration = |seconds: f64| text::duration(Duration::from_secs_f64(seconds));

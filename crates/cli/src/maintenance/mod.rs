@@ -1,9 +1,11 @@
-//! `hedgerow info`, `schema`, `label`, `checkpoint`, `check` and `recover`: commands on the store
-//! itself.
+//! `hedgerow info`, `schema`, `label`, `checkpoint`, `compact`, `check` and `recover`: commands on the
+//! store itself.
 
 mod args;
 pub mod check;
 pub mod checkpoint;
+pub mod compact;
+mod engine;
 mod files;
 pub mod info;
 pub mod label;
@@ -11,4 +13,6 @@ mod problem;
 pub mod recover;
 pub mod schema;
 
-pub use args::{CheckArgs, CheckpointArgs, InfoArgs, LabelArgs, NewLabels, RecoverArgs, SchemaArgs};
+pub use args::{
+    CheckArgs, CheckpointArgs, CompactArgs, InfoArgs, LabelArgs, NewLabels, RecoverArgs, SchemaArgs,
+};

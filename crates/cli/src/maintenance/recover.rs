@@ -19,6 +19,8 @@ struct Recovered {
     durable: u64,
     cuts: Vec<CutAway>,
     checkpoint_replaced: Option<Replaced>,
+    /// The files that have those of the engine now, if the log replaces them.
+    set_aside: Vec<String>,
     /// What is still wrong.
     problems: Vec<Problem>,
 }
@@ -74,6 +76,7 @@ pub fn execute(args: &RecoverArgs, console: &Console) -> Result<(), CliError> {
         durable: repair.durable.0,
         cuts: repair.cuts.into_iter().map(CutAway::from).collect(),
         checkpoint_replaced: repair.replaced.map(Replaced::from),
+        set_aside: repair.set_aside,
         problems: after.problems.iter().map(Problem::from).collect(),
     };
     console.print(&recovered, describe)?;
@@ -86,7 +89,8 @@ pub fn execute(args: &RecoverArgs, console: &Console) -> Result<(), CliError> {
 }
 
 fn describe(recovered: &Recovered) -> String {
-    let Recovered { store, last, durable, commits_given_up, cuts, checkpoint_replaced, problems } = recovered;
+    let Recovered { store, last, durable, commits_given_up, cuts, checkpoint_replaced, set_aside, problems } =
+        recovered;
     let mut rows = vec![("store", store.clone()), ("last", format!("commit {}", text::Count(*last)))];
     if cuts.is_empty() && durable <= last {
         rows.push(("given up", "nothing: the log is whole".into()));
@@ -98,7 +102,14 @@ fn describe(recovered: &Recovered) -> String {
         let lost = text::counted(durable - last, "commit", "commits");
         rows.push(("lost", format!("{lost} that had been durable, up to commit {}", text::Count(*durable))));
     }
-    if let Some(Replaced { timestamp, problem, kept_in }) = checkpoint_replaced {
+    if let (Some(Replaced { problem, .. }), Some(first)) = (checkpoint_replaced, set_aside.first()) {
+        let files = text::counted(set_aside.len() as u64, "file", "files");
+        let kept = format!("{files} of the engine, kept as {first} and so on");
+        rows.push((
+            "set aside",
+            format!("{kept}: the next opening makes them anew from the log, since {problem}"),
+        ));
+    } else if let Some(Replaced { timestamp, problem, kept_in }) = checkpoint_replaced {
         let kept = kept_in.as_ref().map(|file| format!(", kept in {file}")).unwrap_or_default();
         let at = text::Count(*timestamp);
         rows.push(("checkpoint", format!("of commit {at}{kept}; the log replaces it, since {problem}")));

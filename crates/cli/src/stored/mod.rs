@@ -28,6 +28,8 @@ const SMALL_SEGMENT: u64 = 64 << 10;
 /// A state of the graph in a store.
 #[derive(Clone, Debug)]
 pub struct StoredState {
+    /// The graph, which may be closed.
+    pub graph: Graph,
     /// The state.
     pub snapshot: Snapshot,
     /// The kind of the keys.
@@ -44,6 +46,7 @@ impl StoredState {
     /// The newest state of an open graph.
     pub fn of(graph: &Graph, elapsed: Duration) -> Result<Self, StoredError> {
         Ok(StoredState {
+            graph: graph.clone(),
             snapshot: graph.snapshot()?,
             keys: graph.key_kind(),
             recovery: graph.recovery().cloned().unwrap_or_default(),

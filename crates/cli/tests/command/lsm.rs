@@ -1,6 +1,8 @@
 //! Stores of the engine `lsm`, which keeps edges on disk.
 
 use crate::common::Folder;
+use serde_json::Value;
+use std::fs;
 
 /// So little that an import is flushed and compacted several times.
 const MEMORY: &str = "--memory 200KiB";
@@ -46,4 +48,168 @@ fn edges_are_put_found_and_deleted() {
     assert!(info["edges_at_least"].as_u64() < info["edges"].as_u64());
     assert!(folder.text("info store").contains("at most "));
     assert_eq!(folder.text("neighbors 2 --store store"), "3\n");
+}
+
+/// A store of a graph whose edges are on several levels, some of them deleted.
+fn on_levels() -> Folder {
+    let folder = Folder::new();
+    folder.json("generate kronecker --scale 12 --output kron");
+    folder.json(&format!(
+        "import kron --store store --engine lsm {MEMORY} --reverse --checkpoint never --chunk 3000"
+    ));
+    for vertex in ["0", "1", "2"] {
+        folder.text(&format!("delete vertex {vertex} --store store"));
+    }
+    folder
+}
+
+/// The names of the files of the engine.
+fn engine_files(folder: &Folder) -> Vec<String> {
+    let entries = fs::read_dir(folder.path("store")).unwrap();
+    let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let mut names: Vec<_> = names.filter(|name| name.starts_with("engine-")).collect();
+    names.sort();
+    names
+}
+
+fn bytes_of(folder: &Folder, names: &[String]) -> u64 {
+    names.iter().map(|name| fs::metadata(folder.path("store").join(name)).unwrap().len()).sum()
+}
+
+#[test]
+fn info_shows_levels_and_memory_and_compact_leaves_one_level() {
+    let folder = on_levels();
+    let neighbors = folder.text("neighbors 5 --store store");
+    let before = folder.json(&format!("info store {MEMORY}"))["engine_files"].clone();
+    let parts = before["parts"].as_array().unwrap();
+    let named = parts.iter().map(|part| (&part["of"], part["label"].as_str(), part["direction"].as_str()));
+    let edges = Value::from("edges");
+    assert!(
+        named.eq([
+            (&"vertices".into(), None, None),
+            (&edges, Some("edge"), Some("out")),
+            (&edges, Some("edge"), Some("in")),
+        ]),
+        "{before}"
+    );
+    assert!(parts.iter().any(|part| part["levels"].as_array().unwrap().len() > 1), "{before}");
+    for field in ["files", "bytes", "versions"] {
+        let of_level = |part: &Value| {
+            let levels = part["levels"].as_array().unwrap();
+            levels.iter().map(|level| level[field].as_u64().unwrap()).sum::<u64>()
+        };
+        assert_eq!(before[field], parts.iter().map(of_level).sum::<u64>(), "{field}");
+    }
+    assert_eq!(before["memory"]["budget"], 200 << 10);
+    assert!(
+        before["memory"]["indexes"].as_u64() > Some(0) && before["memory"]["vertices"].as_u64() > Some(0)
+    );
+    assert!(before["cache"]["misses"].as_u64() > Some(0), "opening reads the vertices: {before}");
+    let shown = folder.text("info store");
+    for part in ["edge files", "\"edge\", out: ", "  level 1: ", "bytes each", "recent commits", "from disk"]
+    {
+        assert!(shown.contains(part), "{part:?} is not in:\n{shown}");
+    }
+
+    let compacted = folder.json(&format!("compact store {MEMORY}"));
+    assert!(compacted["bytes"].as_u64() < compacted["bytes_before"].as_u64(), "{compacted}");
+    assert!(compacted["versions"].as_u64() < compacted["versions_before"].as_u64(), "{compacted}");
+    let info = folder.json("info store");
+    let after = &info["engine_files"];
+    for part in after["parts"].as_array().unwrap() {
+        let levels = part["levels"].as_array().unwrap();
+        assert!(levels.len() == 1 && levels[0]["level"].as_u64() > Some(0), "{after}");
+    }
+    assert_eq!((&after["bytes"], &after["versions"]), (&compacted["bytes"], &compacted["versions"]));
+    assert_eq!(after["unlisted"]["files"], 0);
+    let checked = folder.json("check store");
+    assert_eq!((&checked["whole"], &checked["engine_files"]["deletions"]), (&true.into(), &0.into()));
+    assert_eq!(checked["engine_files"]["versions"], compacted["versions"]);
+    assert_eq!(checked["engine_files"]["bytes"], bytes_of(&folder, &engine_files(&folder)));
+    // A compaction of what is compacted writes nothing.
+    let files = engine_files(&folder);
+    let again = folder.json("compact store");
+    assert_eq!((&again["bytes_before"], &again["bytes"]), (&compacted["bytes"], &compacted["bytes"]));
+    assert!(
+        engine_files(&folder).iter().filter(|name| name.ends_with(".edges")).all(|name| files.contains(name))
+    );
+    assert!(folder.text("compact store").contains("before"));
+    assert_eq!(folder.text("neighbors 5 --store store"), neighbors);
+    folder.fails("neighbors 1 --store store", 3, &["there is no vertex 1"]);
+}
+
+#[test]
+fn engines_that_keep_edges_in_memory_have_nothing_to_compact() {
+    let folder = Folder::with("graph", "1 2\n");
+    folder.json("import graph --store store");
+    folder.fails("compact store", 3, &["no files of its own", "hedgerow checkpoint DIR"]);
+    assert!(folder.json("info store").get("engine_files").is_none());
+    assert!(folder.json("check store").get("engine_files").is_none());
+}
+
+/// Changes a byte of a file of the store.
+fn damage(folder: &Folder, name: &str, at: usize) {
+    let path = folder.path("store").join(name);
+    let mut bytes = fs::read(&path).unwrap();
+    bytes[at] ^= 0x55;
+    fs::write(path, bytes).unwrap();
+}
+
+fn problems(folder: &Folder) -> Vec<Value> {
+    let checked = folder.hedgerow("check store --json").code(1).get_output().clone();
+    let report: Value = serde_json::from_slice(&checked.stdout).unwrap();
+    report["problems"].as_array().unwrap().clone()
+}
+
+#[test]
+fn damage_of_edge_files_is_found_with_its_place_and_the_log_replaces_them() {
+    let folder = on_levels();
+    let neighbors = folder.text("neighbors 5 --store store");
+    assert_eq!(folder.json("check store")["problems"], serde_json::json!([]));
+    let files = engine_files(&folder);
+    let edges: Vec<_> = files.iter().filter(|name| name.ends_with(".edges")).collect();
+    damage(&folder, edges[0], 100);
+    damage(&folder, edges[1], 100);
+    let found = problems(&folder);
+    let named: Vec<_> = found.iter().map(|problem| problem["file"].as_str().unwrap()).collect();
+    assert_eq!(named, [format!("store/{}", edges[0]), format!("store/{}", edges[1])]);
+    assert!(found.iter().all(|problem| problem["offset"].as_u64() <= Some(100)), "{found:?}");
+    fs::write(folder.path("store").join("engine-99999999.edges"), "left over").unwrap();
+    let shown = folder.hedgerow("check store").code(1).get_output().clone();
+    let shown = String::from_utf8(shown.stdout).unwrap();
+    assert!(
+        shown.contains("left over") && shown.contains("1 file, 9 B, such as engine-99999999.edges"),
+        "{shown}"
+    );
+
+    let recovered = folder.json("recover store --to-last-valid");
+    assert_eq!((&recovered["commits_given_up"], &recovered["problems"]), (&0.into(), &serde_json::json!([])));
+    let set_aside = recovered["set_aside"].as_array().unwrap();
+    assert!(set_aside.contains(&format!("cut-{}", edges[0]).into()), "{recovered}");
+    assert_eq!(folder.json("check store")["whole"], true);
+    assert_eq!(folder.text("neighbors 5 --store store"), neighbors);
+    folder.fails("neighbors 1 --store store", 3, &["there is no vertex 1"]);
+}
+
+#[test]
+fn what_the_log_has_no_more_is_not_recovered() {
+    let folder = on_levels();
+    folder.json("checkpoint store");
+    let files = engine_files(&folder);
+    let edges = files.iter().find(|name| name.ends_with(".edges")).unwrap();
+    damage(&folder, edges, 100);
+    assert_eq!(problems(&folder)[0]["file"], format!("store/{edges}"));
+    let before = engine_files(&folder);
+    folder.fails("recover store --to-last-valid", 3, &[edges, "bring back a copy of the store"]);
+    assert_eq!(engine_files(&folder), before);
+    damage(&folder, edges, 100);
+    let nothing = folder.text("recover store --to-last-valid");
+    assert!(nothing.contains("nothing: the log is whole"), "{nothing}");
+    // A missing file, and the manifest of the engine.
+    fs::rename(folder.path("store").join(edges), folder.path("elsewhere")).unwrap();
+    assert!(problems(&folder)[0]["message"].as_str().unwrap().contains("is missing"));
+    fs::rename(folder.path("elsewhere"), folder.path("store").join(edges)).unwrap();
+    let manifest = files.iter().find(|name| name.contains("manifest")).unwrap();
+    damage(&folder, manifest, 20);
+    assert!(!problems(&folder).is_empty());
 }

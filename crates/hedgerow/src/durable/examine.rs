@@ -4,10 +4,12 @@
 use crate::error::Error;
 use crate::options::{EngineKind, GraphOptions};
 use crate::stores::{Stores, with_store};
-use hedgerow_log::files::FileSystem;
-use hedgerow_log::{CheckReport, Repair, StoreError};
-use hedgerow_pipeline::{Batches, damage, manifest_path};
+use hedgerow_log::files::{EngineFiles, FileError, FileSystem};
+use hedgerow_log::{CheckReport, Repair, StoreError, StoreFiles};
+use hedgerow_model::{CommitTimestamp, FileProblem};
+use hedgerow_pipeline::{Batches, Error as Cause, damage, manifest_path};
 use hedgerow_sync::Arc;
+use std::path::Path;
 use std::time::Instant;
 
 /// How often a store that is written to meanwhile is looked at, at most.
@@ -15,45 +17,82 @@ const LOOKS: usize = 16;
 
 /// See [`check`](crate::store::check).
 pub(crate) fn check(files: &Arc<dyn FileSystem>) -> Result<CheckReport, Error> {
-    let mut problem: Option<StoreError> = None;
-    for _ in 0..LOOKS {
+    let mut before: Option<String> = None;
+    for look in 1.. {
         let mut report = hedgerow_log::check(files)?;
-        if !report.problems.is_empty() {
+        let is_log_damaged = !report.problems.is_empty();
+        check_engine_files(files, &mut report)?;
+        if report.problems.is_empty() {
+            report.problems.extend(read(files).err().map(|error| damage_of(files, error)).transpose()?);
+        }
+        let is_only_log = is_log_damaged && report.engine_files.is_none();
+        if report.problems.is_empty() || is_only_log || look == LOOKS {
             return Ok(report);
         }
         // What is wrong beside a process that writes may be right a moment later.
-        let before = problem.take().map(|problem| format!("{problem:?}"));
-        problem = match read(files) {
-            Ok(()) => return Ok(report),
-            Err(error) => Some(damage_of(error)?),
-        };
-        if problem.as_ref().map(|problem| format!("{problem:?}")) == before {
-            report.problems.extend(problem);
+        let found = format!("{:?}", report.problems);
+        if before.replace(found.clone()) == Some(found) {
             return Ok(report);
         }
     }
-    problem.map_or_else(|| Ok(hedgerow_log::check(files)?), |problem| Err(problem.into()))
+    unreachable!("the last look returns")
+}
+
+/// Adds what the engine's own files have, and what is wrong with them, if there are any and the manifest can be read.
+fn check_engine_files(files: &Arc<dyn FileSystem>, report: &mut CheckReport) -> Result<(), Error> {
+    let Ok(store) = StoreFiles::open_read_only(Arc::clone(files)) else { return Ok(()) };
+    report.engine_files = Stores::check_files(&options_of(&store)?, files)?;
+    let problems = report.engine_files.iter().flat_map(|found| &found.problems);
+    report.problems.extend(problems.map(|problem| in_store(&**files, problem)));
+    Ok(())
+}
+
+/// A problem of a file of the engine as one of the store.
+fn in_store(files: &dyn FileSystem, FileProblem { file, offset, what }: &FileProblem) -> StoreError {
+    let path = files.location().join(file);
+    match *offset {
+        Some(offset) => StoreError::Damaged { path, offset, what: what.clone() },
+        None => StoreError::Missing { path },
+    }
 }
 
 /// What is wrong with the files; other errors are handed on.
-fn damage_of(error: Error) -> Result<StoreError, Error> {
-    Ok(damage(error.into_pipeline()?)?)
+fn damage_of(files: &Arc<dyn FileSystem>, error: Error) -> Result<StoreError, Error> {
+    match error.into_pipeline()? {
+        // The engine's, unless the file system failed.
+        Cause::Read(error) if error.cause().downcast_ref::<FileError>().is_none() => {
+            let (place, offset) = error.file_and_offset();
+            let path = files.location().join(Path::new(place).file_name().unwrap_or_default());
+            Ok(StoreError::Damaged { path, offset: offset.unwrap_or(0), what: error.cause().to_string() })
+        }
+        cause => Ok(damage(cause)?),
+    }
 }
 
 /// Reads everything into a graph, as opening the store does.
 fn read(files: &Arc<dyn FileSystem>) -> Result<(), Error> {
-    let store = hedgerow_log::StoreFiles::open_read_only(Arc::clone(files))?;
+    let store = StoreFiles::open_read_only(Arc::clone(files))?;
     let options = options_of(&store)?;
-    let (batches, stores) = (Batches::of(&options.settings()), Stores::new(options, None)?);
+    let batches = Batches::of(&options.settings());
+    let stores = stores_of(options, files)?;
     let (checkpoint, begin) = (store.open_checkpoint()?, Instant::now());
     with_store!(&stores, graph => graph.restore(&store, checkpoint.as_ref(), begin, batches, None))?;
     Ok(())
 }
 
+/// An empty graph, or what the engine has in its own files, which are only read.
+fn stores_of(options: GraphOptions, files: &Arc<dyn FileSystem>) -> Result<Stores, Error> {
+    let owns_files = options.engine_or_default().owns_files();
+    Stores::new(options, owns_files.then(|| EngineFiles::read_only(Arc::clone(files))))
+}
+
 /// See [`recover_to_last_valid`](crate::store::recover_to_last_valid).
 pub(crate) fn recover(files: Arc<dyn FileSystem>) -> Result<Repair, Error> {
-    let mut store = hedgerow_log::StoreFiles::open(files)?;
+    let mut store = StoreFiles::open(files)?;
     let options = options_of(&store)?;
+    if options.engine_or_default().owns_files() {
+        return recover_beside_files(&mut store, options);
+    }
     let batches = Batches::of(&options.settings());
     let mut stores = Stores::new(options, None)?;
     let loaded = with_store!(&stores, graph => graph.load_checkpoint_of(&store, batches));
@@ -67,9 +106,43 @@ pub(crate) fn recover(files: Arc<dyn FileSystem>) -> Result<Repair, Error> {
     Ok(with_store!(&stores, graph => graph.repair(&mut store, damaged, batches))?)
 }
 
-/// The options of the store's graph, on an engine that is always there: any engine reads what another has written.
-fn options_of(store: &hedgerow_log::StoreFiles) -> Result<GraphOptions, Error> {
+/// Repairs a store whose engine keeps edges in files of its own: cuts the log behind what these files have. If these files or the
+/// checkpoint are damaged, or the log before, only a log that has every commit from the first one replaces them.
+fn recover_beside_files(store: &mut StoreFiles, options: GraphOptions) -> Result<Repair, Error> {
+    let files = Arc::clone(store.files());
+    let found = Stores::check_files(&options, &files)?.and_then(|found| found.problems.into_iter().next());
+    let problem = match found {
+        Some(problem) => in_store(&*files, &problem),
+        None => match cut_log(store, options, &files) {
+            Ok(repair) => return Ok(repair),
+            Err(error) => damage_of(&files, error)?,
+        },
+    };
+    // The graph would not fit into memory, so that the next opening tells whether the commits fit each other.
+    let mut repair =
+        store.recover(Some(problem), CommitTimestamp::ZERO, |_, _| Ok::<bool, StoreError>(true))?;
+    repair.set_aside = store.set_engine_files_aside()?;
+    Ok(repair)
+}
+
+/// Cuts the log at its first damage, or at the first commit that does not fit the graph.
+fn cut_log(
+    store: &mut StoreFiles,
+    options: GraphOptions,
+    files: &Arc<dyn FileSystem>,
+) -> Result<Repair, Error> {
+    let batches = Batches::of(&options.settings());
+    let stores = stores_of(options, files)?;
+    with_store!(&stores, graph => graph.load_checkpoint_of(store, batches))?;
+    Ok(with_store!(&stores, graph => graph.repair(store, None, batches))?)
+}
+
+/// The options of the store's graph. Any engine that keeps edges in memory reads what another one has written, so it is one that is always there.
+fn options_of(store: &StoreFiles) -> Result<GraphOptions, Error> {
     let path = manifest_path(&**store.files());
     let options = GraphOptions::new().for_store(&store.manifest().options, &path)?;
-    Ok(options.engine(EngineKind::default()))
+    Ok(match options.engine_or_default().owns_files() {
+        true => options,
+        false => options.engine(EngineKind::default()),
+    })
 }

@@ -8,7 +8,11 @@ use crate::label::Label;
 use crate::options::GraphOptions;
 use crate::stores::with_store;
 use hedgerow_log::{Durability, Log};
-use hedgerow_pipeline::{CheckpointOptions, CheckpointReport, Commit, Error as Cause, Journal, Recovery};
+use hedgerow_model::EngineReport;
+use hedgerow_pipeline::{
+    CheckpointOptions, CheckpointReport, Commit, CompactOptions, CompactReport, Error as Cause, Journal,
+    Recovery,
+};
 use std::borrow::Borrow;
 use std::path::Path;
 
@@ -75,6 +79,31 @@ impl Graph {
     /// [`ErrorKind::LogFailed`](crate::ErrorKind::LogFailed). [`ErrorKind::Cancelled`](crate::ErrorKind::Cancelled). As [`Graph::flush`].
     pub fn checkpoint(&self, options: &CheckpointOptions) -> Result<CheckpointReport, Error> {
         Ok(with_store!(&*self.stores, store => store.checkpoint(options))?)
+    }
+
+    /// Flushes recent commits to the files of an engine that keeps edges in files of its own, and merges all these files, so that they have
+    /// no deletions and no replaced values but those that open snapshots, or the [history](crate::GraphOptions::history), need. Reads get
+    /// faster, and the files smaller; the engine does the same in passing, but only as much as bounds the cost of reads.
+    ///
+    /// Writers and readers go on meanwhile; what is committed after the call began may stay as it is. Each step replaces a few files at
+    /// once: after an error, a cancellation or a crash the graph is as it was, and another call goes on. Needs room on disk for
+    /// a part of the files, and little memory. Of a graph that is compacted, the files are read and nothing is written. O(bytes of the files).
+    ///
+    /// # Errors
+    /// [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported) if the engine keeps no such files: a [checkpoint](Graph::checkpoint) is what
+    /// makes its store smaller. [`ErrorKind::Storage`](crate::ErrorKind::Storage) if a file could not be read or written,
+    /// [`ErrorKind::Cancelled`](crate::ErrorKind::Cancelled). As [`Graph::flush`].
+    pub fn compact(&self, options: &CompactOptions) -> Result<CompactReport, Error> {
+        Ok(with_store!(&*self.stores, store => store.compact(options))?)
+    }
+
+    /// What an engine that keeps edges in files of its own has in these files, and in memory for them; `None` if the engine keeps
+    /// everything in memory. O(files).
+    ///
+    /// # Errors
+    /// The file system's.
+    pub fn engine_report(&self) -> Result<Option<EngineReport>, Error> {
+        Ok(with_store!(&*self.stores, store => store.engine_report())?)
     }
 
     /// Makes everything durable, refuses further commits, and releases the store. Reads of this graph go on.

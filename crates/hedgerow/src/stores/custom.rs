@@ -4,8 +4,8 @@ use super::Reserves;
 use crate::error::{Error, Reason};
 use crate::options::GraphOptions;
 use hedgerow_erased::{CustomEngine, EngineOptions, ErasedEngine, Make};
-use hedgerow_log::files::EngineFiles;
-use hedgerow_model::Catalog;
+use hedgerow_log::files::{EngineFiles, FileSystem};
+use hedgerow_model::{Catalog, FilesCheck};
 use hedgerow_sync::Arc;
 
 /// An empty engine, or one with what it has in its files.
@@ -23,9 +23,25 @@ pub(super) fn new(
     };
     Ok(match (custom.make, files) {
         (Make::InMemory(make), _) => make(engine_options),
-        (Make::InFiles(open), Some(files)) => open(Arc::new(files), engine_options)?,
-        (Make::InFiles(_), None) => return Err(Reason::NeedsStore(custom.name).into()),
+        (Make::InFiles(open) | Make::InCheckedFiles { open, .. }, Some(files)) => {
+            open(Arc::new(files), engine_options)?
+        }
+        (Make::InFiles(_) | Make::InCheckedFiles { .. }, None) => {
+            return Err(Reason::NeedsStore(custom.name).into());
+        }
     })
+}
+
+/// Checks all files of an engine that can do that; `None` for others.
+pub(super) fn check(
+    custom: &CustomEngine,
+    options: &GraphOptions,
+    catalog: &Catalog,
+    files: &Arc<dyn FileSystem>,
+) -> Result<Option<FilesCheck>, Error> {
+    let Make::InCheckedFiles { check, .. } = custom.make else { return Ok(None) };
+    let (topology, catalog) = (options.settings().topology, catalog.clone());
+    Ok(Some(check(files, EngineOptions { topology, catalog, memory_budget: None })?))
 }
 
 /// Its memory is its own affair.

@@ -12,9 +12,9 @@ mod tel;
 
 use crate::error::{Error, Reason};
 use crate::options::{EngineKind, GraphOptions};
-use hedgerow_log::files::EngineFiles;
+use hedgerow_log::files::{EngineFiles, FileSystem};
 use hedgerow_model::token::Registered;
-use hedgerow_model::{Catalog, Engine, MemoryUse};
+use hedgerow_model::{Catalog, Engine, FilesCheck, MemoryUse};
 use hedgerow_pipeline::{BackgroundThread, Store};
 use hedgerow_subgraphs::SubgraphOptions;
 use hedgerow_sync::Arc;
@@ -161,6 +161,28 @@ impl Stores {
             }
             #[allow(unreachable_patterns, reason = "unless an engine is not compiled")]
             missing => Err(Reason::NotCompiled(missing.name()).into()),
+        }
+    }
+
+    /// Reads all files of the engine's own, and says what is wrong with them; `None` if the engine has none, or cannot tell.
+    pub(crate) fn check_files(
+        options: &GraphOptions,
+        _files: &Arc<dyn FileSystem>,
+    ) -> Result<Option<FilesCheck>, Error> {
+        #[cfg(feature = "custom-engines")]
+        {
+            let catalog = Catalog::new(options.labels.clone(), options.vertices.clone().unwrap_or_default())?;
+            match options.engine_or_default() {
+                #[cfg(feature = "lsm")]
+                EngineKind::Lsm => return custom::check(&hedgerow_lsm::LSM, options, &catalog, _files),
+                EngineKind::Custom(engine) => return custom::check(engine, options, &catalog, _files),
+                _ => {}
+            }
+        }
+        match options.engine_or_default() {
+            #[cfg(not(feature = "lsm"))]
+            EngineKind::Lsm => Err(Reason::NotCompiled(EngineKind::Lsm.name()).into()),
+            _ => Ok(None),
         }
     }
 

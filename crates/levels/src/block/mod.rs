@@ -22,6 +22,7 @@
 //! newest first.
 
 mod builder;
+mod content;
 #[cfg(test)]
 mod tests;
 

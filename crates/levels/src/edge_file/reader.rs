@@ -158,7 +158,12 @@ impl EdgeFile {
 
     /// The error of a block whose content is wrong.
     pub fn damaged(&self, number: usize, error: DecodeError) -> ReadError {
-        unreadable(&*self.file, self.index[number].offset, format!("in the block there: {}", error.what))
+        self.damaged_block(number, error.what)
+    }
+
+    /// The error of a block about which this is wrong.
+    pub(crate) fn damaged_block(&self, number: usize, what: impl std::fmt::Display) -> ReadError {
+        unreadable(&*self.file, self.index[number].offset, format!("in the block there: {what}"))
     }
 }
 
@@ -311,5 +316,5 @@ fn unreadable(
     offset: u64,
     source: impl Into<Box<dyn std::error::Error + Send + Sync>>,
 ) -> ReadError {
-    ReadError::new(format!("{} at byte {offset}", file.path().display()), source)
+    ReadError::at(file.path().display(), offset, source)
 }

@@ -24,17 +24,18 @@
 mod edit;
 #[cfg(test)]
 mod tests;
+mod unlisted;
 
 pub use edit::{Edit, FileEntry, LevelState};
 
 use hedgerow_encoding::DecodeError;
 use hedgerow_encoding::wire::Reader;
-use hedgerow_log::files::{File, FileError, FileSystem, OpenMode};
+use hedgerow_log::files::{EngineFiles, File, FileError, FileSystem, OpenMode};
 use hedgerow_model::{EngineError, ReadError, WriteError};
 use hedgerow_sync::Arc;
 
 /// The beginning of the names of all files of an engine.
-pub const PREFIX: &str = "engine-";
+pub const PREFIX: &str = EngineFiles::PREFIX;
 
 const MAGIC: [u8; 8] = *b"HEDGELEV";
 
@@ -117,13 +118,7 @@ impl Manifest {
         let state = self.state.clone();
         let begun = self.begin(&state);
         begun.map_err(|error| WriteError::new(name_of(self.next_number - 1), error))?;
-        let number = self.next_number - 1;
-        let is_left = |name: &&String| match (number_of(name), FileEntry::number_of(name)) {
-            (Some(manifest), _) => manifest != number,
-            (_, Some(edges)) => !self.state.files.contains_key(&edges),
-            _ => false,
-        };
-        for name in names.iter().filter(is_left) {
+        for name in names.iter().filter(|name| self.is_unlisted(name)) {
             match self.files.remove(name) {
                 Err(error) if !error.is_not_found() => {
                     return Err(WriteError::new(name.clone(), error).into());
@@ -180,7 +175,12 @@ impl Manifest {
         self.next_number += 1;
         let file = self.files.open(&name_of(number), OpenMode::Create)?;
         let mut log = OpenLog { number, file, records: 0, base: 0, end: 0, is_broken: false };
-        log.append(&*self.files, &state.as_edit())?;
+        if let Err(error) = log.append(&*self.files, &state.as_edit()) {
+            // On a full disk such files would pile up. One that stays is skipped by the next opening.
+            drop(log);
+            let _ = self.files.remove(&name_of(number));
+            return Err(error);
+        }
         log.base = log.end;
         // The new log is durable, and so is its name, before the old one goes.
         if let Some(old) = self.log.replace(log) {
@@ -312,5 +312,5 @@ fn after(largest: Option<u64>) -> Result<u64, EngineError> {
 }
 
 fn damaged(name: &str, offset: usize, error: DecodeError) -> EngineError {
-    ReadError::new(format!("{name} at byte {}", offset + error.offset), error.what).into()
+    ReadError::at(name, (offset + error.offset) as u64, error.what).into()
 }

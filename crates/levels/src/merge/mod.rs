@@ -64,7 +64,15 @@ impl VersionBatch {
         Some((self.edges.first()?.ends(), self.edges.last()?.ends()))
     }
 
-    fn clear(&mut self) {
+    /// The versions, each with the owner and the neighbor of its edge.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (VertexId, VertexId, Version)> {
+        self.edges.iter().zip(&self.versions).map(|(edge, version)| {
+            let (owner, neighbor) = edge.ends();
+            (owner, neighbor, *version)
+        })
+    }
+
+    pub(crate) fn clear(&mut self) {
         self.edges.clear();
         self.versions.clear();
         self.records.clear();

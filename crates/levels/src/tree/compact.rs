@@ -122,9 +122,7 @@ impl LevelTree {
 
     fn run(&self, set: &LevelSet, chosen: &ChosenFiles, live: &LiveTimestamps) -> Result<(), EngineError> {
         let ChosenFiles { adjacency, level, sources } = chosen;
-        let owners = owners_of(sources);
-        let below = level + 1..set.levels(*adjacency).len() as u32;
-        let is_lowest = below.into_iter().all(|level| set.overlapping(*adjacency, level, &owners).is_empty());
+        let is_lowest = is_lowest(set, *adjacency, *level, &owners_of(sources));
         let target =
             Target { adjacency: *adjacency, level: *level, segment_bytes: self.options.segment_bytes };
         let versions = sources.iter().map(|file| file.edges.versions_of(0..u32::MAX)).collect();
@@ -150,8 +148,14 @@ fn choose(rounds: &mut Rounds, set: &LevelSet, adjacency: u32, from: u32) -> Cho
     ChosenFiles { adjacency, level: from + 1, sources }
 }
 
+/// Whether no level below has files that may have edges of these owners.
+pub(super) fn is_lowest(set: &LevelSet, adjacency: u32, level: u32, owners: &Range<u32>) -> bool {
+    let mut below = level + 1..set.levels(adjacency).len() as u32;
+    below.all(|level| set.overlapping(adjacency, level, owners).is_empty())
+}
+
 /// The owners between the first and the last of these files.
-fn owners_of(files: &[Arc<OpenFile>]) -> Range<u32> {
+pub(super) fn owners_of(files: &[Arc<OpenFile>]) -> Range<u32> {
     let owners = files.iter().map(|file| file.owners()).filter(|owners| !owners.is_empty());
     owners.reduce(|one, other| one.start.min(other.start)..one.end.max(other.end)).unwrap_or(0..0)
 }

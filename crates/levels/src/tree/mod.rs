@@ -6,11 +6,14 @@
 //! as large as the level above it.
 
 mod compact;
+mod full;
+mod report;
 mod scan;
 mod set;
 #[cfg(test)]
 mod tests;
 
+pub use full::{FullCompaction, FullStep};
 pub use scan::LevelRows;
 pub use set::{LevelSet, OpenFile};
 

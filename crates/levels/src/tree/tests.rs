@@ -1,9 +1,12 @@
+mod upkeep;
+
 use super::*;
 use crate::block::Version;
+use crate::check::check_files;
 use crate::merge::VersionBatch;
 use crate::merged_row::MergedRow;
-use hedgerow_model::EdgeValue;
 use hedgerow_model::token::LiveTimestamps;
+use hedgerow_model::{EdgeValue, FileTotals};
 use hedgerow_testing::simulated::{Fault, FaultKind, SimulatedFiles, Survival};
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -62,6 +65,10 @@ fn open(files: &SimulatedFiles) -> Result<LevelTree, EngineError> {
         ..LevelOptions::new(COLUMNS.to_vec())
     };
     LevelTree::open(Arc::new(files.clone()), options)
+}
+
+fn shared(files: &SimulatedFiles) -> Arc<dyn FileSystem> {
+    Arc::new(files.clone())
 }
 
 fn directory() -> SimulatedFiles {
@@ -199,6 +206,7 @@ enum Step {
     Changes(Vec<((u32, u32, u32), Option<u32>)>),
     Flush,
     Compact,
+    CompactAll,
     Open,
     Close(prop::sample::Index),
     Reopen,
@@ -211,6 +219,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         3 => vec(change, 1..80).prop_map(Step::Changes),
         3 => Just(Step::Flush),
         3 => Just(Step::Compact),
+        1 => Just(Step::CompactAll),
         1 => Just(Step::Open),
         1 => any::<prop::sample::Index>().prop_map(Step::Close),
         1 => Just(Step::Reopen),
@@ -228,6 +237,7 @@ fn run(graph: &mut Graph, files: &SimulatedFiles, step: &Step) -> Result<(), Eng
             assert_eq!(graph.tree.compact(&graph.live())?, needs_compaction);
             graph.tree.remove_unread()?;
         }
+        Step::CompactAll => upkeep::compact_all(graph)?,
         Step::Open => graph.views.push((graph.flushed, graph.tree.current())),
         Step::Close(view) if !graph.views.is_empty() => {
             let view = view.index(graph.views.len());
@@ -265,6 +275,9 @@ proptest! {
         graph.views.clear();
         graph.tree.remove_unread().unwrap();
         prop_assert_eq!(edge_files(&files), graph.listed());
+        prop_assert_eq!(graph.tree.unlisted().unwrap(), FileTotals::default());
+        let checked = check_files(&shared(&files), &COLUMNS).unwrap();
+        prop_assert!(checked.problems.is_empty() && checked.unlisted.is_empty(), "{:?}", checked);
         while graph.tree.compact(&graph.live()).unwrap() {}
         graph.check();
     }

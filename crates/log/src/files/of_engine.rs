@@ -39,6 +39,9 @@ pub(crate) trait LockHolder: Debug + Send + Sync {
 }
 
 impl EngineFiles {
+    /// The beginning of the names of all files of an engine.
+    pub const PREFIX: &'static str = "engine-";
+
     /// The files of a store that is being created or opened, and is locked.
     #[must_use]
     pub fn new(files: Arc<dyn FileSystem>) -> Self {

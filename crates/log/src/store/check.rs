@@ -7,7 +7,7 @@ use crate::body::LoggedCommit;
 use crate::error::StoreError;
 use crate::files::FileSystem;
 use crate::segment::SegmentHeader;
-use hedgerow_model::CommitTimestamp;
+use hedgerow_model::{CommitTimestamp, FilesCheck};
 use hedgerow_sync::Arc;
 
 /// Maximum number of attempts on a store that is being written.
@@ -25,8 +25,11 @@ pub struct CheckReport {
     pub torn: Option<TornTail>,
     /// The checkpoint, if the store has one.
     pub checkpoint: Option<CheckpointEntry>,
+    /// What was read of the files of an engine that keeps edges in files of its own; `None` if the
+    /// store has none, or none were looked at. Their problems are among those of the report.
+    pub engine_files: Option<FilesCheck>,
     /// The problems, in the order of the log: the first one of each segment; then those of the
-    /// checkpoint.
+    /// checkpoint, and of the engine's files.
     pub problems: Vec<StoreError>,
 }
 
@@ -59,6 +62,7 @@ fn check_once(files: Arc<dyn FileSystem>) -> Result<CheckReport, StoreError> {
         last: CommitTimestamp::ZERO,
         torn: None,
         checkpoint: None,
+        engine_files: None,
         problems: Vec::new(),
     };
     match StoreFiles::open_read_only(files) {

@@ -2,10 +2,10 @@
 //! can replace.
 
 use super::replay::Recovered;
-use super::{SealedSegment, SegmentEntry, StoreFiles, mark};
+use super::{Manifest, SealedSegment, SegmentEntry, StoreFiles, mark};
 use crate::checkpoint;
 use crate::error::StoreError;
-use crate::files::{FileError, FileSystem, OpenMode, pieces};
+use crate::files::{EngineFiles, FileError, FileSystem, OpenMode, pieces};
 use crate::planted::{self, PlantedBug};
 use crate::segment::{self, LogRecord};
 use crate::store::LogPosition;
@@ -24,6 +24,9 @@ pub struct Repair {
     pub cuts: Vec<Cut>,
     /// The damaged checkpoint, if the log replaces it.
     pub replaced: Option<ReplacedCheckpoint>,
+    /// The files that have those of the engine now, if any of these was damaged and the log replaces
+    /// them: the next opening makes them anew.
+    pub set_aside: Vec<String>,
 }
 
 /// Bytes that were cut from the log and kept in a file beside it.
@@ -90,24 +93,54 @@ type End = (usize, Option<SealedSegment>, u64);
 pub fn recover_to_last_valid(files: Arc<dyn FileSystem>) -> Result<Repair, StoreError> {
     let mut store = StoreFiles::open(files)?;
     let problem = store.problems_of_checkpoint()?.into_iter().next();
-    store.recover(problem, |_, _| Ok::<bool, StoreError>(true))
+    store.recover(problem, CommitTimestamp::ZERO, |_, _| Ok::<bool, StoreError>(true))
 }
 
 impl StoreFiles {
     /// Like [`recover_to_last_valid`], but for a store that is open for writing.
     /// `damaged_checkpoint` is the error of its checkpoint. Passes the commits after the
     /// checkpoint, or all if it is damaged, to `apply`, which returns whether they are valid: the
-    /// log is cut at the first that is not.
+    /// log is cut at the first that is not. The files of an engine have the commits up to `in_files`.
     ///
     /// # Errors
-    /// Those of [`recover_to_last_valid`] and of `apply`.
+    /// Those of [`recover_to_last_valid`] and of `apply`; [`StoreError::EndsBeforeFiles`] if the log would
+    /// end before `in_files`. Nothing has changed then.
     pub fn recover<E: From<StoreError>>(
         &mut self,
         damaged_checkpoint: Option<StoreError>,
+        in_files: CommitTimestamp,
         apply: impl FnMut(LogRecord<'_>, LogPosition<'_>) -> Result<bool, E>,
     ) -> Result<Repair, E> {
         let plan = self.plan_repair(damaged_checkpoint, apply)?;
+        let last = plan.repair.last;
+        if last < in_files {
+            let path = self.files.location().join(Manifest::FILE);
+            return Err(StoreError::EndsBeforeFiles { path, last, in_files }.into());
+        }
         Ok(self.carry_out(plan)?)
+    }
+
+    /// Renames the files of the engine, so that the next opening makes them anew from the log. Returns
+    /// their new names.
+    ///
+    /// # Errors
+    /// The file system's. Files that were renamed before stay so, and a later call goes on.
+    pub fn set_engine_files_aside(&self) -> Result<Vec<String>, StoreError> {
+        let mut names = self.files.list()?;
+        names.sort_unstable();
+        let mut set_aside = Vec::new();
+        for name in names.iter().filter(|name| name.starts_with(EngineFiles::PREFIX)) {
+            // Files of an earlier repair may have these names.
+            let kept_in = (1..).map(|number: u64| match number {
+                1 => format!("cut-{name}"),
+                _ => format!("cut-{number}-{name}"),
+            });
+            let kept_in = kept_in.into_iter().find(|kept_in| !names.contains(kept_in)).unwrap_or_default();
+            self.files.rename(name, &kept_in)?;
+            set_aside.push(kept_in);
+        }
+        self.files.sync_directory()?;
+        Ok(set_aside)
     }
 
     /// Plans what to cut and set aside. Changes nothing.
@@ -141,7 +174,8 @@ impl StoreFiles {
         // A tail that was durable is not torn.
         let damaged = damaged.or(torn.filter(|_| !is_complete));
         let is_whole = damaged.is_none() && replaced.is_none() && is_complete;
-        let repair = Repair { last, durable: durable.max(last), cuts: Vec::new(), replaced };
+        let repair =
+            Repair { last, durable: durable.max(last), cuts: Vec::new(), replaced, set_aside: Vec::new() };
         Ok(RepairPlan { is_whole, after, recovered, damaged, repair })
     }
 

@@ -1,6 +1,7 @@
 //! Durability: the log, checkpoints and recovery.
 
 mod checkpoint;
+mod compact;
 mod gathered;
 mod load;
 mod own_files;
@@ -11,6 +12,7 @@ mod restore;
 mod restored;
 mod vertex_set;
 
+pub use compact::{CompactOptions, CompactReport};
 pub use repair::damage;
 pub use reports::{CheckpointOptions, CheckpointReport};
 pub use restore::{Until, manifest_path};

@@ -27,11 +27,19 @@ impl<E: Engine> Store<E> {
         store: &hedgerow_log::StoreFiles,
         batches: Batches,
     ) -> Result<(), Error> {
-        let Some(checkpoint) = store.open_checkpoint()? else { return Ok(()) };
         let guard = LockGuard::lock(&self.units, self.units.all());
         // The graph has no readers yet.
         let held = guard.held(&self.sequencer).with_editable_now(CommitTimestamp::ZERO);
-        self.load(&held, &checkpoint, &checkpoint_path(store.manifest(), &**store.files()), batches.loaded)
+        if let Some(durable) = self.engine.durable() {
+            self.sequencer.restore_counts(durable.durable_through(), durable.counts()?);
+        }
+        let Some(checkpoint) = store.open_checkpoint()? else { return Ok(()) };
+        let path = checkpoint_path(store.manifest(), &**store.files());
+        self.check_files_reach(&checkpoint, &path)?;
+        match self.engine.durable() {
+            Some(_) => self.load_keys(&held, &checkpoint, &path, batches.loaded),
+            None => self.load(&held, &checkpoint, &path, batches.loaded),
+        }
     }
 
     /// Repairs a store whose checkpoint was loaded, or is damaged. Commits that do not fit the
@@ -46,7 +54,7 @@ impl<E: Engine> Store<E> {
         // The graph has no readers.
         let held = guard.held(&self.sequencer).with_editable_now(CommitTimestamp::ZERO);
         let mut replay = Replay::new(self, &held, batches.replayed)?;
-        store.recover(damaged, |record, place| match replay.commit(&record, place) {
+        store.recover(damaged, self.in_files_through(), |record, place| match replay.commit(&record, place) {
             Ok(_) => Ok(true),
             Err(error) => damage(error).map(|_| false),
         })

@@ -132,7 +132,7 @@ impl<E: Engine> Store<E> {
 
     /// Fails if the engine's own files contain less than the checkpoint says, because the log may
     /// no longer contain it.
-    fn check_files_reach(&self, checkpoint: &Checkpoint, path: &Path) -> Result<(), Error> {
+    pub(super) fn check_files_reach(&self, checkpoint: &Checkpoint, path: &Path) -> Result<(), Error> {
         let (at, in_files) = (checkpoint.description().timestamp, self.in_files_through());
         if self.engine.durable().is_none() || in_files >= at {
             return Ok(());

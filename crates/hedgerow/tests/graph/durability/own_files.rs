@@ -26,7 +26,7 @@ static DISK: CustomEngine = CustomEngine {
     }),
 };
 
-static LSM: CustomEngine = CustomEngine {
+pub static LSM: CustomEngine = CustomEngine {
     name: "lsm",
     make: Make::InFiles(|files, EngineOptions { topology, catalog, .. }| {
         let options = LsmOptions {
@@ -44,7 +44,7 @@ static LSM: CustomEngine = CustomEngine {
 /// None opens the stores of another engine.
 pub static ENGINES: [EngineKind; 2] = [EngineKind::Custom(&DISK), EngineKind::Custom(&LSM)];
 
-fn on_files(engine: EngineKind) -> GraphOptions {
+pub fn on_files(engine: EngineKind) -> GraphOptions {
     options(Topology::Undirected, KeyKind::Number).engine(engine).threads(1).simulated()
 }
 

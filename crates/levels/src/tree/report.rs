@@ -1,0 +1,51 @@
+//! What lies on the levels, and which files belong to none.
+
+use super::{LevelSet, LevelTree, OpenFile};
+use hedgerow_log::files::OpenMode;
+use hedgerow_model::{CacheUse, EngineError, FileTotals, LevelReport, ReadError};
+use hedgerow_sync::Arc;
+
+impl LevelSet {
+    /// The levels of an adjacency that have files, the newest first. O(files).
+    #[must_use]
+    pub fn reports(&self, adjacency: u32) -> Vec<LevelReport> {
+        let levels = (0..).zip(self.levels(adjacency)).filter(|(_, files)| !files.is_empty());
+        let report = |(level, files): (u32, &Vec<Arc<OpenFile>>)| {
+            let mut report = LevelReport { level, ..LevelReport::default() };
+            for file in files {
+                report.files += FileTotals { files: 1, bytes: file.entry.bytes };
+                report.versions += file.edges.versions();
+            }
+            report
+        };
+        levels.map(report).collect()
+    }
+}
+
+impl LevelTree {
+    /// How often blocks were in memory. O(1).
+    #[must_use]
+    pub fn cache_use(&self) -> CacheUse {
+        self.cache.usage()
+    }
+
+    /// The files of the engine that the current levels do not have: those that were replaced and are
+    /// still read, and those that a flush or a compaction is writing. O(files of the directory).
+    ///
+    /// # Errors
+    /// The directory could not be read.
+    pub fn unlisted(&self) -> Result<FileTotals, EngineError> {
+        let unlisted = self.edits.lock().manifest.unlisted()?;
+        let mut totals = FileTotals::default();
+        for name in unlisted {
+            let length = self.files.open(&name, OpenMode::Read).and_then(|file| file.length());
+            match length {
+                Ok(bytes) => totals += FileTotals { files: 1, bytes },
+                // It was removed since.
+                Err(error) if error.is_not_found() => {}
+                Err(error) => return Err(ReadError::new(name, error).into()),
+            }
+        }
+        Ok(totals)
+    }
+}
