@@ -257,13 +257,16 @@ impl ViewError {
     }
 }
 
+/// No file has this offset.
+const NO_OFFSET: u64 = u64::MAX;
+
 /// A store could not be read: what was being read, and why it failed.
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("{place} could not be read: {source}")]
 pub struct ReadError {
-    place: String,
-    /// If the place is one in a file, which it ends with.
-    offset: Option<u64>,
+    place: Box<str>,
+    /// If the place is one in a file, which it ends with; else [`NO_OFFSET`]: errors are returned by value, and stay small.
+    offset: u64,
     source: Arc<dyn std::error::Error + Send + Sync>,
 }
 
@@ -273,7 +276,7 @@ impl ReadError {
         place: impl Into<String>,
         source: impl Into<Box<dyn std::error::Error + Send + Sync>>,
     ) -> Self {
-        ReadError { place: place.into(), offset: None, source: Arc::from(source.into()) }
+        ReadError { place: place.into().into(), offset: NO_OFFSET, source: Arc::from(source.into()) }
     }
 
     /// An error at an offset in a file.
@@ -282,14 +285,15 @@ impl ReadError {
         offset: u64,
         source: impl Into<Box<dyn std::error::Error + Send + Sync>>,
     ) -> Self {
-        ReadError { offset: Some(offset), ..ReadError::new(format!("{file} at byte {offset}"), source) }
+        ReadError { offset, ..ReadError::new(format!("{file} at byte {offset}"), source) }
     }
 
     /// The file and the offset in it, if the error was made by [`ReadError::at`]; else what was being read.
     #[must_use]
     pub fn file_and_offset(&self) -> (&str, Option<u64>) {
-        let suffix = self.offset.map(|offset| format!(" at byte {offset}")).unwrap_or_default();
-        (self.place.strip_suffix(&*suffix).unwrap_or(&self.place), self.offset)
+        let offset = (self.offset != NO_OFFSET).then_some(self.offset);
+        let suffix = offset.map(|offset| format!(" at byte {offset}")).unwrap_or_default();
+        (self.place.strip_suffix(&*suffix).unwrap_or(&self.place), offset)
     }
 
     /// Why it failed.

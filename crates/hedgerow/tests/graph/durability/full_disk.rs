@@ -163,7 +163,7 @@ struct Subject {
 }
 
 impl Subject {
-    fn new(options: GraphOptions, bytes: u64) -> Self {
+    fn new(options: &GraphOptions, bytes: u64) -> Self {
         let disk = SmallDisk::new(bytes);
         let graph = options.create_on(Arc::new(disk.clone())).unwrap();
         Subject { disk, graph, edges: BTreeSet::new(), next: 0 }
@@ -231,7 +231,7 @@ fn writes_stop_at_a_full_disk_and_go_on_when_there_is_room() {
     let mut stopped = 0;
     // The disk gets full at other places of flushes and merges.
     for bytes in (1_000..30_000).step_by(700) {
-        let mut subject = Subject::new(options(), bytes);
+        let mut subject = Subject::new(&options(), bytes);
         let before = subject.graph.snapshot().unwrap();
         if let Err(error) = subject.commit_all(1500) {
             stopped += 1;
@@ -256,7 +256,7 @@ fn writes_stop_at_a_full_disk_and_go_on_when_there_is_room() {
 
 #[test]
 fn a_merge_that_finds_no_room_changes_nothing_and_can_be_repeated() {
-    let mut subject = Subject::new(options().compaction(Compaction::Off), u64::MAX);
+    let mut subject = Subject::new(&options().compaction(Compaction::Off), u64::MAX);
     subject.commit_all(1200).unwrap();
     let report = subject.graph.engine_report().unwrap().unwrap();
     let files = report.totals().files;
@@ -284,7 +284,7 @@ fn a_merge_that_finds_no_room_changes_nothing_and_can_be_repeated() {
 
 #[test]
 fn a_manifest_that_cannot_grow_stops_writes_until_it_can() {
-    let mut subject = Subject::new(options(), u64::MAX);
+    let mut subject = Subject::new(&options(), u64::MAX);
     for round in 0..6 {
         subject.commit_all(100 + 30 * round).unwrap();
         subject.disk.limits.is_manifest_full.store(true, Ordering::Relaxed);
