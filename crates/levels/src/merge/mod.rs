@@ -47,6 +47,11 @@ impl VersionBatch {
         self.push(owner, neighbor, Version { at, value });
     }
 
+    /// The first and the last edge. O(1).
+    pub(crate) fn ends(&self) -> Option<((VertexId, VertexId), (VertexId, VertexId))> {
+        Some((self.edges.first()?.ends(), self.edges.last()?.ends()))
+    }
+
     /// The number of versions. O(1).
     #[must_use]
     pub fn len(&self) -> usize {
@@ -57,11 +62,6 @@ impl VersionBatch {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.edges.is_empty()
-    }
-
-    /// The first and the last edge.
-    pub(crate) fn ends(&self) -> Option<((VertexId, VertexId), (VertexId, VertexId))> {
-        Some((self.edges.first()?.ends(), self.edges.last()?.ends()))
     }
 
     /// The versions, each with the owner and the neighbor of its edge.
