@@ -147,6 +147,41 @@ impl<'b> PackedRow<'b> {
         })?;
         Ok(found.break_value().flatten())
     }
+
+    /// As [`PackedRow::find`], in the first frame only. O(1).
+    ///
+    /// # Errors
+    /// As [`PackedRow::visit`].
+    pub(crate) fn find_in_first_frame(&self, neighbor: VertexId) -> Result<Option<usize>, DecodeError> {
+        let found = self
+            .visit(&mut Unpacked::default(), |run| ControlFlow::Break(run.binary_search(&neighbor).ok()))?;
+        Ok(found.break_value().flatten())
+    }
+
+    /// As [`PackedRow::find`], in a frame that the row has, whose first neighbor is known. Unpacks only
+    /// that. O(frame).
+    ///
+    /// # Errors
+    /// As [`PackedRow::visit`].
+    pub(crate) fn find_in_frame(
+        &self,
+        frame: usize,
+        first: u32,
+        neighbor: VertexId,
+    ) -> Result<Option<usize>, DecodeError> {
+        let (mut frames, mut width) = (self.frames, self.width);
+        for _ in 0..frame {
+            let following = &frames[frame_bytes(FRAME, width)..];
+            (width, frames) = (u32::from(following[0]), &following[1..]);
+        }
+        let (before, Unpacked(mut ids)) = (frame * FRAME, Unpacked::default());
+        let count = (self.degree - before).min(FRAME);
+        // As if nothing came before: all ids are too small by the same number.
+        unpack(frames, count, width, 0, &mut ids)?;
+        let Some(sought) = neighbor.get().checked_sub(first) else { return Ok(None) };
+        let sought = sought.checked_add(ids[0]);
+        Ok(sought.and_then(|sought| ids[..count].binary_search(&sought).ok()).map(|place| before + place))
+    }
 }
 
 /// A width as it was read.
@@ -195,7 +230,14 @@ mod tests {
             let bytes = packed(std::slice::from_ref(&row));
             let packed = PackedRow::read(&mut Reader::new(&bytes)).unwrap();
             for neighbor in row.iter().copied().chain([VertexId::new(other)]) {
-                prop_assert_eq!(packed.find(neighbor).unwrap(), row.binary_search(&neighbor).ok());
+                let place = row.binary_search(&neighbor);
+                prop_assert_eq!(packed.find(neighbor).unwrap(), place.ok());
+                for (frame, ids) in row.chunks(FRAME).enumerate() {
+                    let found = packed.find_in_frame(frame, ids[0].get(), neighbor).unwrap();
+                    prop_assert_eq!(found, place.ok().filter(|place| place / FRAME == frame));
+                }
+                let in_first = packed.find_in_first_frame(neighbor).unwrap();
+                prop_assert_eq!(in_first, place.ok().filter(|place| *place < FRAME));
             }
         }
 

@@ -1,6 +1,7 @@
 //! Writing blocks.
 
 use super::{DATED, DELETED, MAX_ENTRIES, OFFSET_BYTES, OLDER, SKIP, Version};
+use crate::frame::FRAME;
 use crate::numbers::put_numbers;
 use crate::records::ChunkPlace;
 use crate::row::put_row;
@@ -73,6 +74,8 @@ impl BlockBuilder {
         put_varint(bytes, self.owners.len() as u64);
         put_varint(bytes, self.neighbors.len() as u64);
         put_row(bytes, &self.owners);
+        let frame_owners = self.owners.iter().step_by(FRAME).skip(1);
+        frame_owners.for_each(|owner| bytes.extend_from_slice(&owner.get().to_le_bytes()));
         self.put_rows(bytes);
         if is_dated {
             put_numbers(bytes, &self.newest.iter().map(|version| version.at.0).collect::<Vec<_>>());

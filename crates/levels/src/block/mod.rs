@@ -5,6 +5,7 @@
 //! | flags | 1: [`DATED`], [`DELETED`], [`OLDER`] |
 //! | number of rows; of entries | a variable-length number each |
 //! | owners of the rows | one [packed row](crate::row) |
+//! | for the 129th, 257th, … row, its owner, so that a look-up unpacks one frame of owners | 4 |
 //! | skips: for the 17th, 33rd, … row, its offset among the rows, and the number of entries before it | 4 + 4 |
 //! | length of the rows; the rows: the neighbors of each owner | a variable-length number; packed rows |
 //! | timestamps of the entries, if dated | [`numbers`](crate::numbers) |
@@ -28,6 +29,7 @@ mod tests;
 
 pub use builder::BlockBuilder;
 
+use crate::frame::FRAME;
 use crate::numbers::Numbers;
 use crate::records::ChunkPlace;
 use crate::row::{PackedRow, Unpacked};
@@ -53,6 +55,9 @@ const SKIP: usize = 16;
 /// Bytes of a skip.
 const SKIP_BYTES: usize = 8;
 
+/// Bytes of an owner.
+const OWNER_BYTES: usize = 4;
+
 /// Bytes of the offset of a record.
 const OFFSET_BYTES: usize = 4;
 
@@ -72,6 +77,8 @@ pub struct Block<'b> {
     rows: usize,
     entries: usize,
     owners: PackedRow<'b>,
+    /// The first owner of each frame of owners but the first.
+    frame_owners: &'b [u8],
     skips: &'b [u8],
     packed: &'b [u8],
     timestamps: Option<Numbers<'b>>,
@@ -147,6 +154,7 @@ impl<'b> Block<'b> {
         if owners.degree() != rows || entries < rows {
             return Err(reader.error("a number of rows that is not that of the owners"));
         }
+        let frame_owners = reader.take((rows - 1) / FRAME * OWNER_BYTES)?;
         let skips = reader.take((rows - 1) / SKIP * SKIP_BYTES)?;
         let packed = reader.bytes()?;
         let timestamps = (flags & DATED != 0).then(|| Numbers::read(&mut reader, entries)).transpose()?;
@@ -161,7 +169,7 @@ impl<'b> Block<'b> {
             }
         };
         reader.end()?;
-        Ok(Block { rows, entries, owners, skips, packed, timestamps, deleted, values, older })
+        Ok(Block { rows, entries, owners, frame_owners, skips, packed, timestamps, deleted, values, older })
     }
 
     /// Where the records of the edges lie; `None` in a column of another type. O(1).
@@ -178,12 +186,13 @@ impl<'b> Block<'b> {
         self.rows
     }
 
-    /// The row of a vertex; `None` if the block has none. O(rows).
+    /// The row of a vertex; `None` if the block has none. O(log rows), and O(1) per row between two
+    /// skips.
     ///
     /// # Errors
     /// The rows are damaged.
     pub fn row(&self, owner: VertexId) -> Result<Option<BlockRow<'b>>, DecodeError> {
-        let Some(number) = self.owners.find(owner)? else { return Ok(None) };
+        let Some(number) = self.number_of(owner)? else { return Ok(None) };
         let mut rows = self.rows_from(number / SKIP)?;
         for _ in 0..number % SKIP {
             rows.next()?;
@@ -217,6 +226,16 @@ impl<'b> Block<'b> {
             (Some(error), _) => Err(error),
             (None, ControlFlow::Break(Some(found))) => Ok(ControlFlow::Break(found)),
             (None, _) => Ok(ControlFlow::Continue(())),
+        }
+    }
+
+    /// The number of the row of an owner.
+    fn number_of(&self, owner: VertexId) -> Result<Option<usize>, DecodeError> {
+        let first_of = |frame: usize| number_at(self.frame_owners, (frame - 1) * OWNER_BYTES) as u32;
+        let frames = 1..self.frame_owners.len() / OWNER_BYTES + 1;
+        match partition_point(frames, |frame| first_of(frame) <= owner.get()) {
+            1 => self.owners.find_in_first_frame(owner),
+            after => self.owners.find_in_frame(after - 1, first_of(after - 1), owner),
         }
     }
 

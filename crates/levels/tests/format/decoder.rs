@@ -192,6 +192,8 @@ fn read_block(block: &mut Bytes<'_>, column: u32, records: Option<&[u8]>) -> (Ve
     let (rows, entries) = (block.varint() as usize, block.varint() as usize);
     let owners = block.packed_row();
     assert_eq!(owners.len(), rows);
+    let frame_owners: Vec<_> = (0..(rows - 1) / 128).map(|_| block.number(4)).collect();
+    assert!(owners.iter().step_by(128).skip(1).map(|owner| u64::from(*owner)).eq(frame_owners));
     let skips: Vec<_> = (0..(rows - 1) / 16).map(|_| [block.number(4), block.number(4)]).collect();
     let mut packed = block.bytes();
     let length = packed.0.len();

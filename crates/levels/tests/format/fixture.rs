@@ -64,7 +64,7 @@ fn random(seed: u64) -> u64 {
     bits ^ bits >> 31
 }
 
-/// What a file contains: a row across blocks, a row of two frames, more than 32 rows in a block, the
+/// What a file contains: a row across blocks, a row of two frames, more than 256 rows in a block, the
 /// largest ids, settled and dated versions, several of one entry, deletions.
 fn versions(column: ColumnType) -> Vec<Version> {
     let mut versions = Vec::new();
@@ -83,6 +83,10 @@ fn versions(column: ColumnType) -> Vec<Version> {
     let latest = if column == ColumnType::F32 { 1 << 60 } else { 1 << 40 };
     versions.extend((0..140).map(|number| put(column, 3, number * 7 + number % 3, 0)));
     for owner in (4..40).chain([70_000, u32::MAX - 1]) {
+        if owner == 70_000 && column == ColumnType::U32 {
+            // Owners in more than two frames.
+            versions.extend((0..300).map(|number| put(column, 1000 + 3 * number, number, 0)));
+        }
         let mut ids = vec![owner / 2, owner, owner.saturating_add(1000).min(u32::MAX - 1), u32::MAX - 1];
         ids.dedup();
         for (number, neighbor) in (0..owner % 4 + 1).zip(ids) {
