@@ -181,25 +181,27 @@ fn merged_versions(file: &EdgeFile) -> Result<usize, ReadError> {
 
 /// Makes the checksums of an edge file right, as far as there is what they cover.
 fn repair(file: &mut [u8]) {
-    if file.len() < 20 + 36 {
+    if file.len() < 20 + 48 {
         return;
     }
     let header = crc32c::crc32c(&file[..16]);
     put(file, 16, header);
-    let footer = file.len() - 36;
+    let footer = file.len() - 48;
     let index = number(file, footer, 8).filter(|index| (20..=footer).contains(index)).unwrap_or(footer);
-    for entry in (index..footer).step_by(28) {
+    let owners = number(file, footer + 24, 8).and_then(|bytes| footer.checked_sub(bytes));
+    let owners = owners.filter(|owners| *owners >= index).unwrap_or(footer);
+    for entry in (index..owners).step_by(28) {
         let (offset, length) = (number(file, entry + 16, 8), number(file, entry + 12, 4));
         let block =
             offset.zip(length).and_then(|(offset, length)| file.get(offset..offset.checked_add(length)?));
-        if let Some(checksum) = block.map(crc32c::crc32c).filter(|_| entry + 28 <= footer) {
+        if let Some(checksum) = block.map(crc32c::crc32c).filter(|_| entry + 28 <= owners) {
             put(file, entry + 24, checksum);
         }
     }
-    let checksum = crc32c::crc32c(&file[index..footer]);
-    put(file, footer + 24, checksum);
-    let checksum = crc32c::crc32c(&file[footer..footer + 28]);
-    put(file, footer + 28, checksum);
+    for (number, part) in (0..).zip([index..owners, owners..footer, footer..footer + 40]) {
+        let checksum = crc32c::crc32c(&file[part]);
+        put(file, footer + 32 + 4 * number, checksum);
+    }
 }
 
 /// Reads a chunk of records, which a block of 64 edges refers to, with the right checksum. Says whether

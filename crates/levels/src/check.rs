@@ -103,6 +103,7 @@ impl Check<'_> {
         opened: &EdgeFile,
         through: CommitTimestamp,
     ) -> Result<(), EngineError> {
+        let listed = self.count_owners(opened)?;
         let mut source = opened.versions_of(0..u32::MAX);
         let mut order = Order { through, ..Order::default() };
         let (mut batch, mut versions, mut damaged) = (VersionBatch::default(), 0, 0);
@@ -112,7 +113,13 @@ impl Check<'_> {
             let read = source.read(&mut batch).and_then(|()| {
                 batch
                     .iter()
-                    .try_for_each(|(owner, neighbor, version)| order.check((owner, neighbor), version))
+                    .try_for_each(|(owner, neighbor, version)| {
+                        let is_listed = listed.is_none() || opened.has_owner(owner).unwrap_or_default();
+                        order.check((owner, neighbor), version)?;
+                        is_listed
+                            .then_some(())
+                            .ok_or_else(|| format!("vertex {owner} is not among the owners"))
+                    })
                     .map_err(|what| opened.damaged_block(number, what))
             });
             if let Err(error) = read {
@@ -131,10 +138,25 @@ impl Check<'_> {
                 format!("it has {versions} versions of edges, but its footer says {}", opened.versions());
             self.add(FileProblem { file: name.to_owned(), offset: Some(0), what });
         }
+        if let Some(listed) = listed.filter(|listed| damaged == 0 && *listed != order.owners) {
+            let what = format!("it has edges of {} vertices, but lists {listed} as owners", order.owners);
+            self.add(FileProblem { file: name.to_owned(), offset: Some(0), what });
+        }
         self.found.versions += versions;
         self.found.deletions += order.deletions;
         self.found.replaced += order.replaced;
         Ok(())
+    }
+
+    /// Reads the set of owners of a file; returns how many there are, unless it is damaged.
+    fn count_owners(&mut self, opened: &EdgeFile) -> Result<Option<u64>, EngineError> {
+        match opened.owner_count() {
+            Ok(count) => Ok(Some(count)),
+            Err(error) => {
+                self.add(problem_of(error)?);
+                Ok(None)
+            }
+        }
     }
 
     fn add(&mut self, problem: FileProblem) {
@@ -166,6 +188,7 @@ struct Order {
     last: Option<(VertexId, VertexId, CommitTimestamp)>,
     deletions: u64,
     replaced: u64,
+    owners: u64,
 }
 
 impl Order {
@@ -185,6 +208,7 @@ impl Order {
             }
             self.replaced += u64::from(is_same);
         }
+        self.owners += u64::from(self.last.is_none_or(|(last_owner, ..)| last_owner != owner));
         self.deletions += u64::from(value.is_none());
         self.last = Some((owner, neighbor, at));
         Ok(())

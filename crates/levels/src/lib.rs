@@ -12,7 +12,8 @@
 //! - [`check_files`]: reads everything, to find all damage;
 //! - [`MergedRow`]: what a snapshot sees of one vertex whose edges lie in several files.
 //!
-//! Filters and an index by vertex are to follow.
+//! A look-up of a vertex reads only files that have edges of it: each file has the set of its owners, one bit per
+//! vertex where they are many, two bytes per owner where they are few.
 //!
 //! # What it guarantees
 //!

@@ -13,10 +13,12 @@
 //! | checksum of the header | 4 |
 //! | [blocks](crate::block), one after the other | |
 //! | index: an [entry](BlockEntry) per block | 28 each |
-//! | footer: offset of the index, number of blocks, number of versions | 8 each |
-//! | checksum of the index; of the footer | 4 each |
+//! | the owners, as a [Roaring bitmap](https://github.com/RoaringBitmap/RoaringFormatSpec) | |
+//! | footer: offset of the index, number of blocks, number of versions, bytes of the owners | 8 each |
+//! | checksum of the index; of the owners; of the footer | 4 each |
 //! | the last bytes: [`END`] | 4 |
 
+mod owners;
 mod reader;
 #[cfg(test)]
 mod tests;
@@ -37,7 +39,7 @@ const FORMAT_VERSION: u32 = 1;
 
 const HEADER_BYTES: usize = 8 + 4 + 4 + 4;
 const ENTRY_BYTES: usize = 4 + 4 + 4 + 4 + 8 + 4;
-const FOOTER_BYTES: usize = 8 + 8 + 8 + 4 + 4 + 4;
+const FOOTER_BYTES: usize = 8 + 8 + 8 + 8 + 4 + 4 + 4 + 4;
 
 /// Where a block lies, and which edges it has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,5 +1,6 @@
 //! Reading an edge file.
 
+use super::owners::OwnerSet;
 use super::{BlockEntry, END, ENTRY_BYTES, FOOTER_BYTES, FORMAT_VERSION, HEADER_BYTES, MAGIC, code_of};
 use crate::block::{Block, Version};
 use crate::merge::{VersionBatch, VersionSource};
@@ -19,6 +20,7 @@ pub struct EdgeFile {
     column: ColumnType,
     /// Ascending.
     index: Vec<BlockEntry>,
+    owners: OwnerSet,
     versions: u64,
 }
 
@@ -30,7 +32,7 @@ impl EdgeFile {
     }
 
     /// Opens the file `name`, whose edges carry a value of type `column`, and the one with its
-    /// records. Reads its index, about 1/300 of it.
+    /// records. Reads its index, about 1/300 of it, and leaves the set of owners to the first look-up.
     ///
     /// # Errors
     /// A file could not be read, has another content, or is damaged.
@@ -51,10 +53,13 @@ impl EdgeFile {
         let footer_offset = length - FOOTER_BYTES as u64;
         let footer = Footer::read(&read(footer_offset..length)?).map_err(|error| at(footer_offset, error))?;
         let index_bytes = footer.blocks.checked_mul(ENTRY_BYTES as u64);
-        if index_bytes.and_then(|bytes| footer.index_offset.checked_add(bytes)) != Some(footer_offset) {
-            return Err(unreadable(&*file, footer_offset, "the index does not end where the footer begins"));
-        }
-        let index = read(footer.index_offset..footer_offset)?;
+        let owners_offset = index_bytes.and_then(|bytes| footer.index_offset.checked_add(bytes));
+        let owners_end = owners_offset.and_then(|offset| offset.checked_add(footer.owner_bytes));
+        let (Some(owners_offset), true) = (owners_offset, owners_end == Some(footer_offset)) else {
+            let what = "the index and the owners do not end where the footer begins";
+            return Err(unreadable(&*file, footer_offset, what));
+        };
+        let index = read(footer.index_offset..owners_offset)?;
         if crc32c::crc32c(&index) != footer.index_checksum {
             return Err(unreadable(&*file, footer.index_offset, "the checksum of the index is wrong"));
         }
@@ -62,7 +67,8 @@ impl EdgeFile {
         let records = (column == ColumnType::Record)
             .then(|| RecordFile::open(files, &EdgeFile::records_name(name)))
             .transpose()?;
-        Ok(EdgeFile { records, column, index, versions: footer.versions, file })
+        let owners = OwnerSet::new(owners_offset..footer_offset, footer.owners_checksum);
+        Ok(EdgeFile { records, column, index, owners, versions: footer.versions, file })
     }
 
     /// The type of the values of the edges. O(1).
@@ -88,10 +94,28 @@ impl EdgeFile {
         self.index.iter().map(|entry| (entry.last_owner, u64::from(entry.length)))
     }
 
-    /// Bytes of the index in memory. O(1).
+    /// Bytes of the index and of the set of owners in memory. O(owners / 2^16).
     #[must_use]
     pub fn index_bytes(&self) -> usize {
-        self.index.capacity() * size_of::<BlockEntry>()
+        self.index.capacity() * size_of::<BlockEntry>() + self.owners.bytes()
+    }
+
+    /// Whether the file has edges of a vertex. O(log(owners / 2^16)), and a read of the disk at the first
+    /// call.
+    ///
+    /// # Errors
+    /// The set of owners could not be read, or is damaged.
+    #[inline]
+    pub fn has_owner(&self, owner: VertexId) -> Result<bool, ReadError> {
+        self.owners.contains(owner, &*self.file)
+    }
+
+    /// The number of vertices that the file has edges of. Reads the set of owners.
+    ///
+    /// # Errors
+    /// As [`EdgeFile::has_owner`].
+    pub fn owner_count(&self) -> Result<u64, ReadError> {
+        self.owners.count(&*self.file)
     }
 
     /// The smallest and the largest owner; `None` if there are no edges. O(1).
@@ -264,20 +288,25 @@ struct Footer {
     index_offset: u64,
     blocks: u64,
     versions: u64,
+    owner_bytes: u64,
     index_checksum: u32,
+    owners_checksum: u32,
 }
 
 impl Footer {
     fn read(bytes: &[u8]) -> Result<Self, DecodeError> {
         let mut reader = Reader::new(bytes);
-        let [index_offset, blocks, versions] =
-            [reader.array()?, reader.array()?, reader.array()?].map(u64::from_le_bytes);
-        let index_checksum = u32::from_le_bytes(reader.array()?);
+        let mut number = || reader.array().map(u64::from_le_bytes);
+        let (index_offset, blocks, versions, owner_bytes) = (number()?, number()?, number()?, number()?);
+        let mut checksum = || reader.array().map(u32::from_le_bytes);
+        let (index_checksum, owners_checksum) = (checksum()?, checksum()?);
         if u32::from_le_bytes(reader.array()?) != crc32c::crc32c(&bytes[..FOOTER_BYTES - 8]) {
             return Err(reader.error("the checksum of the footer is wrong"));
         }
         match reader.array()? == END {
-            true => Ok(Footer { index_offset, blocks, versions, index_checksum }),
+            true => {
+                Ok(Footer { index_offset, blocks, versions, owner_bytes, index_checksum, owners_checksum })
+            }
             false => Err(reader.error("the file does not end as an edge file does")),
         }
     }
@@ -311,7 +340,7 @@ fn entries(index: &[u8], index_offset: u64) -> Result<Vec<BlockEntry>, DecodeErr
 
 /// An error that names the file and the offset.
 #[cold]
-fn unreadable(
+pub(super) fn unreadable(
     file: &dyn File,
     offset: u64,
     source: impl Into<Box<dyn std::error::Error + Send + Sync>>,

@@ -70,6 +70,11 @@ proptest! {
         let ends = edges.keys().next().zip(edges.keys().next_back());
         let owners = file.owners().map(|(first, last)| (first.get(), last.get()));
         prop_assert_eq!(owners, ends.map(|(first, last)| (first.0, last.0)));
+        let all: BTreeSet<_> = edges.keys().map(|(owner, _)| *owner).collect();
+        prop_assert_eq!(file.owner_count().unwrap(), all.len() as u64);
+        for owner in all.iter().copied().chain(begin..begin + 20) {
+            prop_assert_eq!(file.has_owner(VertexId::new(owner)).unwrap(), all.contains(&owner));
+        }
         for range in [0..u32::MAX, begin..begin + length, 7..8] {
             let expected: Edges =
                 edges.range((range.start, 0)..(range.end, 0)).map(|(edge, value)| (*edge, *value)).collect();
@@ -100,7 +105,8 @@ proptest! {
         let place = place.index(file.length().unwrap() as usize) as u64;
         let byte = file.read_range(place..place + 1).unwrap()[0];
         file.write_all_at(&[byte ^ change], place).unwrap();
-        let error = open(&files).and_then(|file| read(&file, 0..u32::MAX)).unwrap_err();
+        let read_all = |file: EdgeFile| read(&file, 0..u32::MAX).and(file.owner_count());
+        let error = open(&files).and_then(read_all).unwrap_err();
         prop_assert!(error.place().contains("edges at byte"), "{}", error);
     }
 
@@ -155,10 +161,12 @@ fn blocks_whose_edges_do_not_ascend_are_damage() {
     let mut entry = Vec::new();
     BlockEntry { checksum: third.checksum, ..fourth }.put(&mut entry);
     bytes[index + 3 * ENTRY_BYTES..index + 4 * ENTRY_BYTES].copy_from_slice(&entry);
-    let checksum = crc32c::crc32c(&bytes[index..footer]).to_le_bytes();
-    bytes[footer + 24..footer + 28].copy_from_slice(&checksum);
-    let checksum = crc32c::crc32c(&bytes[footer..footer + 28]).to_le_bytes();
-    bytes[footer + 28..footer + 32].copy_from_slice(&checksum);
+    let index_end = index
+        + Reader::new(&bytes[footer + 8..]).array().map(u64::from_le_bytes).unwrap() as usize * ENTRY_BYTES;
+    let checksum = crc32c::crc32c(&bytes[index..index_end]).to_le_bytes();
+    bytes[footer + 32..footer + 36].copy_from_slice(&checksum);
+    let checksum = crc32c::crc32c(&bytes[footer..footer + 40]).to_le_bytes();
+    bytes[footer + 40..footer + 44].copy_from_slice(&checksum);
     file.write_all_at(&bytes, 0).unwrap();
 
     let file = open(&files).unwrap();

@@ -1,10 +1,12 @@
 //! Writing an edge file.
 
+use super::owners::put_owners;
 use super::{BlockEntry, END, EdgeFile, header, with_checksum};
 use crate::block::{BlockBuilder, MAX_ENTRIES, Version};
 use crate::records::{RecordFileWriter, put_record, record_at};
 use hedgerow_log::files::{File, FileSystem, OpenMode};
 use hedgerow_model::{ColumnType, CommitTimestamp, VertexId, WriteError};
+use roaring::RoaringBitmap;
 
 /// Versions in a block from which on the next row begins another one; a row that is longer than
 /// that is cut after twice as many.
@@ -35,6 +37,7 @@ pub struct EdgeFileWriter {
     /// The timestamp of the last version.
     last_at: CommitTimestamp,
     entries: Vec<BlockEntry>,
+    owners: RoaringBitmap,
     versions: u64,
 }
 
@@ -61,6 +64,7 @@ impl EdgeFileWriter {
             last: None,
             last_at: CommitTimestamp::ZERO,
             entries: Vec::new(),
+            owners: RoaringBitmap::new(),
             versions: 0,
         })
     }
@@ -88,6 +92,7 @@ impl EdgeFileWriter {
         records: &[u8],
     ) -> Result<(), WriteError> {
         let edge = (owner, neighbor);
+        let is_new_owner = self.last.is_none_or(|(last, _)| last != owner);
         if self.last.is_some_and(|last| last > edge || last == edge && self.last_at <= version.at) {
             return Err(WriteError::new(
                 self.name.clone(),
@@ -113,6 +118,9 @@ impl EdgeFileWriter {
             self.first = edge;
         }
         self.block.push(owner, neighbor, version);
+        if is_new_owner {
+            self.owners.insert(owner.get());
+        }
         (self.last, self.last_at) = (Some(edge), version.at);
         self.versions += 1;
         Ok(())
@@ -141,12 +149,15 @@ impl EdgeFileWriter {
         let index_offset = self.offset();
         let mut index = Vec::new();
         self.entries.iter().for_each(|entry| entry.put(&mut index));
-        let mut footer = Vec::new();
-        for number in [index_offset, self.entries.len() as u64, self.versions] {
+        let (mut footer, mut owners) = (Vec::new(), Vec::new());
+        let owner_bytes = put_owners(&self.owners, &mut owners);
+        for number in [index_offset, self.entries.len() as u64, self.versions, owner_bytes] {
             footer.extend_from_slice(&number.to_le_bytes());
         }
         footer.extend_from_slice(&crc32c::crc32c(&index).to_le_bytes());
+        footer.extend_from_slice(&crc32c::crc32c(&owners).to_le_bytes());
         self.pending.extend_from_slice(&index);
+        self.pending.extend_from_slice(&owners);
         self.pending.extend_from_slice(&with_checksum(footer));
         self.pending.extend_from_slice(&END);
         self.write()?;

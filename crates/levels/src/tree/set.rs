@@ -76,7 +76,6 @@ pub struct LevelSet {
     files: Vec<Vec<Vec<Arc<OpenFile>>>>,
     durable_through: CommitTimestamp,
     counts: Counts,
-    index_bytes: usize,
 }
 
 impl LevelSet {
@@ -103,10 +102,9 @@ impl LevelSet {
         let is_kept =
             |file: &&Arc<OpenFile>| removed.iter().all(|removed| removed.entry.number != file.entry.number);
         let (durable_through, counts) = (state.durable_through, state.counts.clone());
-        let mut set = LevelSet { files: Vec::new(), durable_through, counts, index_bytes: 0 };
+        let mut set = LevelSet { files: Vec::new(), durable_through, counts };
         for file in self.files.iter().flatten().flatten().filter(is_kept).chain(added) {
             let FileEntry { adjacency, level, .. } = file.entry;
-            set.index_bytes += file.edges.index_bytes();
             let levels = at(&mut set.files, adjacency);
             at(levels, level).push(Arc::clone(file));
         }
@@ -133,10 +131,11 @@ impl LevelSet {
         &self.counts
     }
 
-    /// Bytes of the indexes of all files in memory. O(1).
+    /// Bytes of the indexes of all files in memory, and of the sets of owners that were looked at.
+    /// O(files).
     #[must_use]
     pub fn index_bytes(&self) -> usize {
-        self.index_bytes
+        self.files.iter().flatten().flatten().map(|file| file.edges.index_bytes()).sum()
     }
 
     /// The files of an adjacency on each level: on level 0 the newest first, else by owner. O(1).
@@ -168,6 +167,9 @@ impl LevelSet {
         row: &mut MergedRow,
     ) -> Result<(), ReadError> {
         for file in self.files_of(adjacency, owner) {
+            if !file.edges.has_owner(owner)? {
+                continue;
+            }
             for number in file.edges.blocks_of(owner.get()..owner.get() + 1) {
                 let bytes = file.block(number)?;
                 let block = file.edges.parse(number, &bytes)?;
@@ -194,6 +196,9 @@ impl LevelSet {
         row: &mut MergedRow,
     ) -> Result<(), ReadError> {
         for file in self.files_of(adjacency, owner) {
+            if !file.edges.has_owner(owner)? {
+                continue;
+            }
             let Some(number) = file.edges.block_of(owner, neighbor) else { continue };
             let bytes = file.block(number)?;
             let block = file.edges.parse(number, &bytes)?;

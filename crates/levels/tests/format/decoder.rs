@@ -2,6 +2,7 @@
 //!
 //! It expects whole files, and panics if something is not as the document says.
 
+use roaring::RoaringBitmap;
 use std::collections::BTreeMap;
 
 /// A version of an entry.
@@ -159,11 +160,15 @@ pub fn edge_file(file: &[u8], record_file: Option<&[u8]>) -> EdgeFile {
         assert_eq!(Bytes(&record_file[8..12]).number(4), 1);
     }
 
-    let (rest, footer) = file.split_at(file.len() - 36);
-    assert_eq!(&footer[32..], b"HGED");
-    let mut footer = checked(&footer[..28], Bytes(&footer[28..32]).number(4));
+    let (rest, footer) = file.split_at(file.len() - 48);
+    assert_eq!(&footer[44..], b"HGED");
+    let mut footer = checked(&footer[..40], Bytes(&footer[40..44]).number(4));
     let (index, blocks, versions) = (footer.number(8) as usize, footer.number(8), footer.number(8));
+    let (rest, mut owner_bytes) = rest.split_at(rest.len() - footer.number(8) as usize);
     let mut index_bytes = checked(&rest[index..], footer.number(4));
+    checked(owner_bytes, footer.number(4));
+    let owners = RoaringBitmap::deserialize_from(&mut owner_bytes).unwrap();
+    assert_eq!(owner_bytes.len(), 0, "something follows the owners");
     let mut found = EdgeFile { column, blocks: Vec::new(), compressed: Vec::new() };
     let mut end = 20;
     for _ in 0..blocks {
@@ -181,6 +186,8 @@ pub fn edge_file(file: &[u8], record_file: Option<&[u8]>) -> EdgeFile {
         found.compressed.extend(is_compressed);
     }
     index_bytes.end();
+    let of_blocks: RoaringBitmap = found.blocks.iter().flatten().map(|version| version.owner).collect();
+    assert_eq!(owners, of_blocks);
     assert_eq!(end, index, "the index follows the last block");
     assert_eq!(found.blocks.iter().map(Vec::len).sum::<usize>() as u64, versions);
     found
