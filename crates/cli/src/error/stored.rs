@@ -144,6 +144,11 @@ pub enum StoredError {
         /// What stays, and how to go on.
         kept: String,
     },
+    /// A signal came during a compaction. What it had merged stays.
+    #[error(
+        "interrupted by {0}; what was merged before stays so, and the next `hedgerow compact` goes on from there"
+    )]
+    CompactInterrupted(Signal),
     /// A condition of `--only-if` did not hold.
     #[error(
         "the edge from {from} to {to} of the label {label:?} in {} does not exist, or its properties are not as --only-if says: nothing was changed",
@@ -229,7 +234,9 @@ impl StoredError {
                 cause.exit_code()
             }
             StoredError::InexactWeight { .. } | StoredError::Damaged { .. } => 1,
-            StoredError::ImportInterrupted { signal, .. } => signal.exit_code(),
+            StoredError::ImportInterrupted { signal, .. } | StoredError::CompactInterrupted(signal) => {
+                signal.exit_code()
+            }
             StoredError::ConditionFailed { .. } => 6,
         }
     }

@@ -60,8 +60,12 @@ fn compact(
     });
     let report = graph.compact(&options);
     bar.finish_and_clear();
-    let CompactReport { before, after, versions_before, versions_after, .. } =
-        interrupt.or_interrupted(report.map_err(StoredError::from))?;
+    let report =
+        interrupt.or_interrupted(report.map_err(StoredError::from)).map_err(|error| match error {
+            CliError::Interrupted(signal) => StoredError::CompactInterrupted(signal).into(),
+            error => error,
+        })?;
+    let CompactReport { before, after, versions_before, versions_after, .. } = report;
     Ok(Compacted {
         store: store.display().to_string(),
         open_seconds: opened.as_secs_f64(),

@@ -213,3 +213,41 @@ fn what_the_log_has_no_more_is_not_recovered() {
     damage(&folder, manifest, 20);
     assert!(!problems(&folder).is_empty());
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn an_interrupted_compaction_leaves_a_whole_store_and_goes_on() {
+    use crate::common::{listens, send};
+    use std::io::Read;
+    use std::thread;
+    use std::time::Duration;
+
+    let folder = on_levels();
+    let neighbors = folder.text("neighbors 5 --store store");
+    let mut interrupted = 0;
+    for delay in [0, 20, 60, 150] {
+        let mut child = folder.start(&format!("compact store {MEMORY}"));
+        while !listens(&child) {
+            thread::sleep(Duration::from_millis(1));
+        }
+        thread::sleep(Duration::from_millis(delay));
+        // Ended by itself, at best.
+        if child.try_wait().unwrap().is_none() {
+            send(&child, "-INT");
+        }
+        let mut error = String::new();
+        child.stderr.take().unwrap().read_to_string(&mut error).unwrap();
+        match child.wait().unwrap().code() {
+            Some(130) => {
+                assert!(error.contains("interrupted by Ctrl-C"), "{error}");
+                interrupted += 1;
+            }
+            code => assert_eq!(code, Some(0), "{error}"),
+        }
+        assert_eq!(folder.json("check store")["whole"], true);
+        assert_eq!(folder.text("neighbors 5 --store store"), neighbors);
+    }
+    assert!(interrupted > 0);
+    folder.json("compact store");
+    assert_eq!(folder.json("check store")["engine_files"]["deletions"], 0);
+}

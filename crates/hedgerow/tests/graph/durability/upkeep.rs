@@ -9,6 +9,8 @@ use hedgerow::{
 };
 use hedgerow_log::files::{EngineFiles, FileSystem, OpenMode};
 use hedgerow_testing::simulated::SimulatedFiles;
+use rand::rngs::StdRng;
+use rand::{RngExt, SeedableRng};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -261,5 +263,77 @@ fn a_log_that_ends_before_the_files_is_repaired_from_its_beginning_or_refused() 
                 assert_eq!(files.list().unwrap(), names);
             }
         }
+    }
+}
+
+/// Changes one file of the engine at random, and says how.
+fn mutate(files: &SimulatedFiles, random: &mut StdRng) -> String {
+    let mut names = files.list().unwrap();
+    names.retain(|name| name.starts_with(EngineFiles::PREFIX));
+    names.sort();
+    let name = &names[random.random_range(0..names.len())];
+    let read = |name: &str| files.open(name, OpenMode::Read).unwrap().read_from(0).unwrap();
+    let mut bytes = read(name);
+    let at = random.random_range(0..bytes.len());
+    let what = match random.random_range(0..5) {
+        0 | 1 => {
+            bytes[at] ^= 1 << random.random_range(0..8);
+            format!("a bit of byte {at} of {name}")
+        }
+        2 => {
+            bytes.truncate(at);
+            format!("{name} cut at {at}")
+        }
+        3 => {
+            files.remove(name).unwrap();
+            return format!("{name} removed");
+        }
+        _ => {
+            // A whole file of the same type and length would look right: no file has its own number.
+            let length = bytes.len();
+            let other = names.iter().cycle().skip(random.random_range(0..names.len()));
+            let other = other.take(names.len()).find(|other| read(other).len() != length).unwrap();
+            bytes = read(other);
+            format!("{other} in the place of {name}")
+        }
+    };
+    files.open(name, OpenMode::Create).unwrap().write_all_at(&bytes, 0).unwrap();
+    what
+}
+
+#[test]
+fn check_open_and_recover_agree_on_changed_files_of_the_engine() {
+    for is_pruned in [false, true] {
+        let base = SimulatedFiles::new(1);
+        let graph = graph_on(&base);
+        if is_pruned {
+            graph.checkpoint(&CheckpointOptions::new()).unwrap();
+        }
+        let shown = Oracle::of_snapshot(&graph.snapshot().unwrap());
+        graph.close().unwrap();
+        drop(graph);
+        let mut random = StdRng::seed_from_u64(5);
+        let (mut damaged, mut repaired) = (0, 0);
+        for _ in 0..150 {
+            let files = base.copy();
+            let what = mutate(&files, &mut random);
+            let problems = check_on(&shared(&files)).unwrap().problems;
+            if !problems.is_empty() {
+                damaged += 1;
+                match recover_on(shared(&files)) {
+                    Ok(repair) => assert!(!repair.set_aside.is_empty(), "{what}: {repair:?}"),
+                    Err(refused) => {
+                        assert!(is_pruned && refused.kind() == ErrorKind::Storage, "{what}: {refused}");
+                        continue;
+                    }
+                }
+                repaired += 1;
+                let left = check_on(&shared(&files)).unwrap().problems;
+                assert!(left.is_empty(), "{what}: {left:?}");
+            }
+            let graph = options_of_lsm().open_on(Arc::new(files)).unwrap();
+            assert!(Oracle::of_snapshot(&graph.snapshot().unwrap()) == shown, "{what}");
+        }
+        assert!(damaged > 100 && is_pruned == (repaired == 0), "{damaged} {repaired}");
     }
 }
