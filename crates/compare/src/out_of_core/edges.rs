@@ -66,8 +66,9 @@ impl Prepared {
         let alone = edges.len() * ALONE / 100;
         let deleted = (edges.len() - loaded - alone) / PUTS_PER_DELETION;
         ensure!(deleted > 0, "{graph} has too few edges");
-        let end =
-            |position: usize| if position % 2 == 0 { edges[position / 2].0 } else { edges[position / 2].1 };
+        let end = |position: usize| {
+            if position.is_multiple_of(2) { edges[position / 2].0 } else { edges[position / 2].1 }
+        };
         let mut any = || end(random.random_range(0..2 * edges.len()));
         let extra: Vec<Edge> =
             (0..edges.len() / 2).map(|_| (any(), any())).filter(|edge| edge.0 != edge.1).collect();

@@ -48,6 +48,14 @@ pub fn space(folder: &Path) -> u64 {
     files.values().sum()
 }
 
+/// The part of the [space] that segments of Hedgerow's log take. The other stores write none.
+pub fn log_space(folder: &Path) -> u64 {
+    let is_log =
+        |path: &PathBuf| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("log-"));
+    let logs = files_in(folder).into_iter().filter(is_log);
+    logs.filter_map(|path| fs::metadata(path).ok()).map(|file| file.blocks() * BLOCK).sum()
+}
+
 /// Syncs the files in a folder and drops them from the page cache.
 pub fn drop_from_cache(folder: &Path) -> Result<()> {
     for path in files_in(folder) {

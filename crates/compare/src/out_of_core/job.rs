@@ -112,14 +112,14 @@ pub struct Answers {
 impl Answers {
     /// Whether all answers that there are agree with the right ones.
     pub fn agree_with(&self, right: &Answers) -> bool {
-        fn agrees<T: PartialEq>(answer: Option<T>, right: &Option<T>) -> bool {
-            answer.is_none() || answer == *right
+        fn agrees<T: PartialEq>(answer: Option<&T>, right: Option<&T>) -> bool {
+            answer.is_none() || answer == right
         }
-        agrees(self.neighbors.as_ref(), &right.neighbors.as_ref())
-            && agrees(self.bfs.as_ref(), &right.bfs.as_ref())
-            && agrees(self.components.as_ref(), &right.components.as_ref())
-            && agrees(self.shortest_paths.as_ref(), &right.shortest_paths.as_ref())
-            && agrees(self.one_hop.as_ref(), &right.one_hop.as_ref())
+        agrees(self.neighbors.as_ref(), right.neighbors.as_ref())
+            && agrees(self.bfs.as_ref(), right.bfs.as_ref())
+            && agrees(self.components.as_ref(), right.components.as_ref())
+            && agrees(self.shortest_paths.as_ref(), right.shortest_paths.as_ref())
+            && agrees(self.one_hop.as_ref(), right.one_hop.as_ref())
     }
 }
 

@@ -141,7 +141,7 @@ fn beside(process: &mut Process<'_>, store: &dyn Store, alone: Taken) -> Result<
     let both = process.measure("beside", PATHS_BYTES, |deadline| {
         read_once(store, |reader| {
             thread::scope(|scope| {
-                let (writer, started) = (scope.spawn(&write), Instant::now());
+                let (writer, started) = (scope.spawn(write), Instant::now());
                 let found = algorithms::shortest_paths(reader, job.vertices, job.source(), deadline);
                 let searched = started.elapsed().as_secs_f64();
                 is_over.store(true, Ordering::Relaxed);

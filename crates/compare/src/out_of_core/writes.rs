@@ -2,7 +2,7 @@
 
 use super::deadline::Deadline;
 use super::edges::{EDGE_BYTES, EdgeReader, PUTS_PER_DELETION};
-use super::files::space;
+use super::files::{log_space, space};
 use super::job::{Job, Line};
 use super::meter::peak_resident;
 use super::process::{Process, open};
@@ -111,8 +111,10 @@ pub fn rebuild(process: &mut Process<'_>) -> Result<()> {
 fn settle(process: &mut Process<'_>, store: &dyn Store) -> Result<()> {
     process.measure("settle", 0, |_| store.settle())?;
     let Job { folder, counts, .. } = process.job;
-    let bytes = space(folder) as f64 / (counts.left() as f64 * DIRECTIONS);
-    process.figure("settle", "space", "B/edge", bytes)
+    let per_edge = |bytes: u64| bytes as f64 / (counts.left() as f64 * DIRECTIONS);
+    let (all, log) = (space(folder), log_space(folder));
+    process.figure("settle", "space", "B/edge", per_edge(all))?;
+    process.figure("settle", "space-of-log", "B/edge", per_edge(log))
 }
 
 /// Returns whether all edges were put before the deadline.
@@ -176,7 +178,7 @@ fn stream(process: &mut Process<'_>, store: &dyn Store, workload: &str, stream: 
     let inside = (before + writes.put) as f64 * DIRECTIONS;
     process.figure(workload, "space", "B/edge", writes.space as f64 / inside)?;
     if writes.is_cut {
-        let note = format!("{workload}: cut after {} of its edges, both directions counted", put);
+        let note = format!("{workload}: cut after {put} of its edges, both directions counted");
         process.tell(Line::Note(note))?;
     }
     Ok(!writes.is_cut)

@@ -4,7 +4,9 @@ use super::{Analytics, Kind, Setup, Store};
 use crate::graph::Edge;
 use crate::out_of_core::algorithms::{Reader, reached};
 use anyhow::Result;
-use hedgerow::kernels::{Adjacency, Bfs, Cursor, GraphView, Kernel, KernelError, PageRank, ReadError, Wcc};
+use hedgerow::kernels::{
+    Adjacency, Bfs, Cursor, Execution, GraphView, Kernel, KernelError, MemoryBudget, PageRank, ReadError, Wcc,
+};
 use hedgerow::{
     CheckpointOptions, Direction, Durability, EngineKind, Graph, GraphOptions, KeyKind, LabelId, Topology,
     VertexId, WriteGraph,
@@ -14,7 +16,7 @@ use std::ops::ControlFlow;
 pub(super) const LSM: Kind = Kind {
     name: "lsm",
     setup: "undirected, dense ids, all vertices put before the first edge; single-edge commits by put_each and delete_each, 1,000 and \
-            50 a call; durability Buffered; half of the budget for changes, half for blocks; settled by a checkpoint and reclaim",
+            50 a call; durability Buffered, segments of the log of 16 MiB; half of the budget for changes, half for blocks; settled by a checkpoint and reclaim",
     batch: 1000,
     is_loaded_in_order: false,
     has_analytics: true,
@@ -33,11 +35,15 @@ pub(super) const TEL: Kind = Kind {
 /// Vertices per transaction.
 const VERTICES: usize = 1 << 14;
 
+/// Bytes of a segment of the log: small beside the budget, since those that are made ahead of use are
+/// written twice.
+const SEGMENT: u64 = 16 << 20;
+
 const PAGERANK_ITERATIONS: u32 = 10;
 
 fn open(setup: Setup<'_>, engine: EngineKind) -> Result<Box<dyn Store>> {
     let options = GraphOptions::new().engine(engine).topology(Topology::Undirected).keys(KeyKind::Dense);
-    let options = options.durability(Durability::Buffered).threads(1);
+    let options = options.durability(Durability::Buffered).segment_bytes(SEGMENT).threads(1);
     let options = match engine {
         EngineKind::Lsm => options.memory_budget(setup.budget as usize),
         _ => options.scratch(setup.folder),
@@ -82,11 +88,14 @@ impl Store for Graph {
 
     fn analyze(&self, analytics: Analytics) -> Result<Option<(u64, u64)>> {
         let snapshot = self.snapshot()?;
+        // By default kernels allocate at most half of what the limit leaves.
+        let execution = Execution::default().within(MemoryBudget::bytes(u64::MAX));
         Ok(Some(match analytics {
-            Analytics::Bfs(source) => reached(&snapshot.run(Bfs::new(source))?.depths),
-            Analytics::Components => (snapshot.run(Wcc::default())?.count, 0),
+            Analytics::Bfs(source) => reached(&snapshot.run(Bfs { execution, ..Bfs::new(source) })?.depths),
+            Analytics::Components => (snapshot.run(Wcc { execution, ..Wcc::default() })?.count, 0),
             Analytics::PageRank => {
-                snapshot.run(PageRank { iterations: PAGERANK_ITERATIONS, ..PageRank::default() })?;
+                let iterations = PAGERANK_ITERATIONS;
+                snapshot.run(PageRank { iterations, execution, ..PageRank::default() })?;
                 (0, 0)
             }
         }))
