@@ -154,7 +154,7 @@ fn beside(process: &mut Process<'_>, store: &dyn Store, alone: Taken) -> Result<
     process.figure("beside", "sssp", "s", searched)?;
     process.figure("beside", "sssp-slowdown", "times", searched / alone.seconds)?;
     writes.report(process, "beside", wrote)?;
-    if wrote < searched {
+    if writes.put >= job.counts.extra {
         let note = format!("beside: the writer had no more edges after {wrote:.1} s of {searched:.1} s");
         process.tell(Line::Note(note))?;
     }
