@@ -43,10 +43,16 @@ pub struct Prepared {
     pub expected: Answers,
 }
 
-/// The files of [`Prepared`]. Those in order have both directions of every edge.
+/// The file of all edges, each once, in random order.
 pub const SHUFFLED: &str = "edges";
+
+/// The file of edges between ends that are as frequent as in the graph; some exist.
 pub const EXTRA: &str = "extra-edges";
+
+/// The file of the loaded edges in both directions, ascending.
 pub const LOADED_IN_ORDER: &str = "loaded-in-order";
+
+/// The file of the edges after all deletions in both directions, ascending.
 pub const FINAL_IN_ORDER: &str = "final-in-order";
 
 impl Prepared {

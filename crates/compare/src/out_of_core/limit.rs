@@ -57,7 +57,11 @@ impl Group {
 
     fn create_in(root: &Path, name: &str) -> Result<Self, LimitError> {
         let folder = root.join(name);
-        fs::create_dir(&folder).map_err(|source| LimitError::File { path: folder.clone(), source })?;
+        match fs::create_dir(&folder) {
+            // The group of the process before, which the kernel has not let go of yet.
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            made => made.map_err(|source| LimitError::File { path: folder.clone(), source })?,
+        }
         let group = Self::at(folder);
         let checked = group.read(group.name("memory.limit_in_bytes", "memory.max"));
         match checked {
