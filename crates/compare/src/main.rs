@@ -7,6 +7,7 @@
 //! | `measure` | the work, in turns over the stores |
 //! | `calls/` | single calls, with a file per store |
 //! | `link_bench/` | LinkBench's requests, with a file per store |
+//! | `out_of_core/` | graphs larger than memory, each store in a process of its own |
 //! | `seek_scan/` | finding the first neighbor, and each further one, in several structures |
 //! | `disk` | the speed of the disk alone |
 //! | `figures` | medians and ratios, as a table and as JSON |
@@ -19,6 +20,7 @@ mod figures;
 mod graph;
 mod link_bench;
 mod measure;
+mod out_of_core;
 mod seek_scan;
 mod stores;
 
@@ -68,6 +70,9 @@ struct Arguments {
 enum OtherWork {
     Calls(calls::Arguments),
     LinkBench(link_bench::Arguments),
+    OutOfCore(out_of_core::Arguments),
+    #[command(hide = true)]
+    OutOfCoreStore(out_of_core::StoreArguments),
     SeekScan(seek_scan::Arguments),
 }
 
@@ -83,6 +88,8 @@ fn main() -> Result<()> {
     match arguments.other {
         Some(OtherWork::Calls(arguments)) => return calls::run(arguments),
         Some(OtherWork::LinkBench(arguments)) => return link_bench::run(arguments),
+        Some(OtherWork::OutOfCore(arguments)) => return out_of_core::run(arguments),
+        Some(OtherWork::OutOfCoreStore(arguments)) => return out_of_core::run_store(&arguments),
         Some(OtherWork::SeekScan(arguments)) => return seek_scan::run(arguments),
         None => {}
     }

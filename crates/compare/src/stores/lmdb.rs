@@ -25,13 +25,22 @@ struct Lmdb {
 
 /// Opens an environment for `databases` named databases, whose commits are synced or not.
 pub(crate) fn environment(folder: &Path, durability: Durability, databases: u32) -> Result<Env> {
+    let unsynced = if durability == Durability::Sync { EnvFlags::empty() } else { EnvFlags::NO_SYNC };
+    with_flags(folder, unsynced, databases)
+}
+
+/// Opens an environment for a file larger than memory, which the system does not read ahead, and whose
+/// commits are not synced.
+pub(crate) fn larger_than_memory(folder: &Path) -> Result<Env> {
+    with_flags(folder, EnvFlags::NO_SYNC | EnvFlags::NO_READ_AHEAD, 0)
+}
+
+fn with_flags(folder: &Path, flags: EnvFlags, databases: u32) -> Result<Env> {
     let mut options = EnvOpenOptions::new();
     options.map_size(MAP).max_readers(256).max_dbs(databases);
-    if durability != Durability::Sync {
-        // SAFETY: without syncs a loss of power can damage the file, which is a temporary one that
-        // is not opened after that.
-        unsafe { options.flags(EnvFlags::NO_SYNC) };
-    }
+    // SAFETY: without syncs a loss of power can damage the file, which is a temporary one that
+    // is not opened after that. Otherwise these flags only affect speed.
+    unsafe { options.flags(flags) };
     // SAFETY: the file is in a folder of our own, so nothing changes it but this environment.
     Ok(unsafe { options.open(folder)? })
 }

@@ -76,7 +76,7 @@ impl Kind {
 
 /// An edge as a key.
 #[cfg(any(feature = "lmdb", feature = "rocksdb"))]
-fn key((source, destination): Edge) -> [u8; 8] {
+pub(crate) fn key((source, destination): Edge) -> [u8; 8] {
     (u64::from(source.get()) << 32 | u64::from(destination.get())).to_be_bytes()
 }
 

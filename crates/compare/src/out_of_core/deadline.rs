@@ -1,0 +1,41 @@
+//! Phases that end early.
+
+use anyhow::{Result, bail};
+use std::time::{Duration, Instant};
+
+/// Checks between two looks at the clock.
+const CHECKS: u32 = 256;
+
+/// A phase took longer than it may.
+#[derive(Clone, Copy, Debug, thiserror::Error)]
+#[error("cut after {0:?}")]
+pub struct Cut(Duration);
+
+/// When a phase has to end.
+#[derive(Clone, Copy, Debug)]
+pub struct Deadline {
+    started: Instant,
+    allowed: Duration,
+    checks: u32,
+}
+
+impl Deadline {
+    /// The phase begins now.
+    pub fn after(seconds: f64) -> Self {
+        Deadline { started: Instant::now(), allowed: Duration::from_secs_f64(seconds), checks: 0 }
+    }
+
+    /// Fails with [`Cut`] if the time is over. Looks at the clock now and then only.
+    pub fn check(&mut self) -> Result<()> {
+        self.checks += 1;
+        if self.checks.is_multiple_of(CHECKS) && self.is_over() {
+            bail!(Cut(self.allowed));
+        }
+        Ok(())
+    }
+
+    /// Whether the time is over.
+    pub fn is_over(&self) -> bool {
+        self.started.elapsed() > self.allowed
+    }
+}
