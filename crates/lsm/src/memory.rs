@@ -41,7 +41,7 @@ impl LsmEngine {
         }
     }
 
-    /// The same as the memory of any engine.
+    /// Bytes in memory, in the terms of all engines. O(MemGraphs · adjacencies).
     pub(crate) fn memory_use(&self) -> MemoryUse {
         let parts = self.memory_by_part();
         let retained_bytes = self.flushed.bytes().min(parts.recent_bytes);

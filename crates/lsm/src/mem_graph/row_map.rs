@@ -51,8 +51,8 @@ impl RowMap {
         nodes: &'m WordArena,
     ) -> Option<RowSlot<'m>> {
         let key = key_of(adjacency, owner);
-        // Pairs with `Release` where a node is linked: whoever finds a node finds its key and all
-        // nodes behind it.
+        // Pairs with `Release` where a node is linked: a reader that finds a node finds its key and
+        // all nodes behind it.
         let mut link = self.bucket(key).load(Ordering::Acquire);
         while let Some(offset) = link.checked_sub(1) {
             let [own_key, next, state, ..] = nodes.words(ArenaOffset(offset)) else {
@@ -66,7 +66,7 @@ impl RowMap {
         None
     }
 
-    /// The slot of a row. The caller holds the lock of the owner, so that nobody else makes it.
+    /// The slot of a row. The caller holds the lock of the owner, so that no other thread makes it.
     /// O(1) expected.
     #[inline]
     pub(super) fn get_or_create<'m>(
@@ -89,7 +89,7 @@ impl RowMap {
             // An allocation of three words does not begin at the last offset.
             Some(node.0 + 1)
         };
-        // `Acquire`, so that who finds this node also finds those that other threads linked before.
+        // `Acquire`, so that a reader of this node also finds those that other threads linked before.
         let linked = self.bucket(key).fetch_update(Ordering::AcqRel, Ordering::Acquire, link);
         debug_assert!(linked.is_ok(), "a node is always linked");
         RowSlot(state)
