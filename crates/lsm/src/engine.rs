@@ -154,7 +154,9 @@ impl Engine for LsmEngine {
     ) -> Result<Prepared<LsmChanges>, EngineError> {
         let Ok(newest) = self.latest(locks);
         let (changes, outcome) = LsmChanges::of(effects, &self.options, locks, &newest)?;
-        allowance.check(self.memory().total_bytes(), changes.bytes() as isize)?;
+        if allowance.is_limited() {
+            allowance.check(self.memory().total_bytes(), changes.bytes() as isize)?;
+        }
         // Comparing with the existing state would require reading it.
         let changed = !changes.versions.is_empty();
         Ok(Prepared { changes, outcome, changed })

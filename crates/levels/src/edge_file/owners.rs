@@ -14,7 +14,14 @@ pub(super) struct OwnerSet {
     /// Where it lies in the file.
     place: Range<u64>,
     checksum: u32,
-    loaded: OnceLock<RoaringBitmap>,
+    loaded: OnceLock<Loaded>,
+}
+
+#[derive(Debug)]
+struct Loaded {
+    owners: RoaringBitmap,
+    /// About what they take in memory.
+    bytes: usize,
 }
 
 impl OwnerSet {
@@ -28,11 +35,11 @@ impl OwnerSet {
     /// The set could not be read, or is damaged.
     #[inline]
     pub(super) fn contains(&self, owner: VertexId, file: &dyn File) -> Result<bool, ReadError> {
-        let owners = match self.loaded.get() {
-            Some(owners) => owners,
+        let loaded = match self.loaded.get() {
+            Some(loaded) => loaded,
             None => self.load(file)?,
         };
-        Ok(owners.contains(owner.get()))
+        Ok(loaded.owners.contains(owner.get()))
     }
 
     /// The number of owners.
@@ -40,11 +47,11 @@ impl OwnerSet {
     /// # Errors
     /// As [`OwnerSet::contains`].
     pub(super) fn count(&self, file: &dyn File) -> Result<u64, ReadError> {
-        Ok(self.load(file)?.len())
+        Ok(self.load(file)?.owners.len())
     }
 
     #[cold]
-    fn load(&self, file: &dyn File) -> Result<&RoaringBitmap, ReadError> {
+    fn load(&self, file: &dyn File) -> Result<&Loaded, ReadError> {
         let failed = |source| unreadable(file, self.place.start, source);
         let bytes = file.read_range(self.place.clone());
         let bytes = bytes.map_err(|error| unreadable(file, self.place.start, error))?;
@@ -56,12 +63,12 @@ impl OwnerSet {
         if !rest.is_empty() {
             return Err(unreadable(file, self.place.start, "something follows the set of owners"));
         }
-        Ok(self.loaded.get_or_init(|| owners))
+        Ok(self.loaded.get_or_init(|| Loaded { owners, bytes: bytes.len() }))
     }
 
-    /// Bytes in memory. O(owners / 2^16).
+    /// Bytes in memory. O(1).
     pub(super) fn bytes(&self) -> usize {
-        self.loaded.get().map_or(0, RoaringBitmap::serialized_size)
+        self.loaded.get().map_or(0, |loaded| loaded.bytes)
     }
 }
 

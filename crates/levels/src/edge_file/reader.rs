@@ -94,7 +94,7 @@ impl EdgeFile {
         self.index.iter().map(|entry| (entry.last_owner, u64::from(entry.length)))
     }
 
-    /// Bytes of the index and of the set of owners in memory. O(owners / 2^16).
+    /// Bytes of the index and of the set of owners in memory. O(1).
     #[must_use]
     pub fn index_bytes(&self) -> usize {
         self.index.capacity() * size_of::<BlockEntry>() + self.owners.bytes()
