@@ -6,7 +6,7 @@ use crate::adjacency::{VERTICES, columns};
 use crate::changes::{LsmChanges, NewContent, NewVersion};
 use crate::mem_graph::{MemContent, MemGraph};
 use crate::memory::FlushedMemGraphs;
-use crate::pace::Pace;
+use crate::pace::{Filling, Pace};
 use crate::sources::{RowReader, Sources};
 use crate::vertex_set::VertexSet;
 use crate::view::LsmView;
@@ -212,7 +212,9 @@ impl Engine for LsmEngine {
         if self.tree.is_overfull() {
             return Admission::AfterMaintenance;
         }
-        self.pace.pause(active, self.tree.is_crowded()).map_or(Admission::Granted, Admission::AfterPause)
+        let (most, flushes_left) = (limit / 2, self.options.level_0_files);
+        let pause = self.pace.pause(Filling { bytes: active, most, flushes_left }, self.tree.is_crowded());
+        pause.map_or(Admission::Granted, Admission::AfterPause)
     }
 
     fn open_snapshot(&self, _: &Registered) -> Result<LsmSnapshot, EngineError> {

@@ -1,7 +1,8 @@
 //! How fast commits may come, so that they slow down before they would have to wait.
 //!
-//! A MemGraph should fill no sooner than the flush beside it takes; and, while level 0 is crowded, no
-//! sooner than compactions take for what one flush makes. A commit that is early waits until then.
+//! A MemGraph should fill no sooner than the flush beside it takes. While level 0 is crowded, it should
+//! fill no sooner than compactions take for what one flush makes, nor so soon that level 0 is full before
+//! the compaction that runs has ended. A commit that is early waits until then.
 
 use hedgerow_sync::Mutex;
 use hedgerow_sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -28,6 +29,18 @@ pub(crate) struct Pace {
     flush_nanos: AtomicU64,
     /// Nanoseconds of compactions per MiB of MemGraphs.
     compaction_nanos: AtomicU64,
+    /// Nanoseconds of a long compaction.
+    one_compaction_nanos: AtomicU64,
+}
+
+/// How full the active MemGraph is.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Filling {
+    pub(crate) bytes: usize,
+    /// Bytes at which it is flushed.
+    pub(crate) most: usize,
+    /// How many more flushes level 0 has room for once it is crowded.
+    pub(crate) flushes_left: usize,
 }
 
 /// Of the last flushes, and of the compactions beside them.
@@ -57,6 +70,7 @@ impl Pace {
             costs: Mutex::default(),
             flush_nanos: AtomicU64::new(0),
             compaction_nanos: AtomicU64::new(0),
+            one_compaction_nanos: AtomicU64::new(0),
         }
     }
 
@@ -94,6 +108,9 @@ impl Pace {
 
     /// Learns from a compaction.
     pub(crate) fn compacted(&self, taken: Duration) {
+        let taken_nanos = taken.as_nanos() as u64;
+        let before = self.one_compaction_nanos.load(Ordering::Relaxed);
+        self.one_compaction_nanos.store(taken_nanos.max(before / 4 * 3), Ordering::Relaxed);
         self.learn(|costs| costs.compacting += taken);
     }
 
@@ -107,20 +124,24 @@ impl Pace {
         }
     }
 
-    /// How long a commit should wait while the active MemGraph has this many bytes. O(1).
+    /// How long a commit should wait while the active MemGraph is this full. O(1).
     #[inline]
-    pub(crate) fn pause(&self, active_bytes: usize, is_crowded: bool) -> Option<Duration> {
+    pub(crate) fn pause(&self, active: Filling, is_crowded: bool) -> Option<Duration> {
         let is_flushing = self.is_flushing.load(Ordering::Relaxed);
         let is_behind = is_crowded && self.is_compacting.load(Ordering::Relaxed);
-        if is_flushing || is_behind { self.pause_beside(active_bytes, is_flushing, is_behind) } else { None }
+        if is_flushing || is_behind { self.pause_beside(active, is_flushing, is_behind) } else { None }
     }
 
     #[cold]
-    fn pause_beside(&self, active_bytes: usize, is_flushing: bool, is_behind: bool) -> Option<Duration> {
-        let of = |runs: bool, nanos: &AtomicU64| if runs { nanos.load(Ordering::Relaxed) } else { 0 };
-        let slower = of(is_flushing, &self.flush_nanos).max(of(is_behind, &self.compaction_nanos));
-        let mebibytes = active_bytes as f64 / f64::from(1 << 20);
-        let due = Duration::from_nanos((slower as f64 * mebibytes) as u64);
+    fn pause_beside(&self, active: Filling, is_flushing: bool, is_behind: bool) -> Option<Duration> {
+        let of =
+            |runs: bool, nanos: &AtomicU64| if runs { nanos.load(Ordering::Relaxed) as f64 } else { 0.0 };
+        let mebibytes = active.bytes as f64 / f64::from(1 << 20);
+        let for_flush = of(is_flushing, &self.flush_nanos) * mebibytes;
+        let for_compactions = of(is_behind, &self.compaction_nanos) * mebibytes;
+        let part = active.bytes as f64 / active.most.max(1) as f64 / active.flushes_left.max(1) as f64;
+        let for_one_compaction = of(is_behind, &self.one_compaction_nanos) * part;
+        let due = Duration::from_nanos(for_flush.max(for_compactions).max(for_one_compaction) as u64);
         let early = due.saturating_sub(self.filling_since.lock().elapsed());
         (early >= SHORTEST).then_some(early.min(LONGEST))
     }
@@ -134,20 +155,26 @@ mod tests {
 
     #[test]
     fn commits_wait_only_beside_work_that_would_take_longer() {
+        let filled = |bytes| Filling { bytes, most: 4 * MIB, flushes_left: 4 };
         let pace = Pace::new();
         pace.flushed(4 * MIB, Duration::from_secs(40));
         pace.compacted(Duration::from_secs(400));
-        assert_eq!(pace.pause(4 * MIB, true), None, "nothing runs");
+        assert_eq!(pace.pause(filled(4 * MIB), true), None, "nothing runs");
         let flush = pace.begin_flush();
-        assert_eq!(pace.pause(0, false), None, "the MemGraph is empty");
-        assert_eq!(pace.pause(MIB, false), Some(LONGEST));
+        assert_eq!(pace.pause(filled(0), false), None, "the MemGraph is empty");
+        assert_eq!(pace.pause(filled(MIB), false), Some(LONGEST));
         drop(flush);
         let _compaction = pace.begin_compaction();
-        assert_eq!(pace.pause(MIB, false), None, "level 0 has room");
-        assert_eq!(pace.pause(MIB / 4, true), Some(LONGEST));
+        assert_eq!(pace.pause(filled(MIB), false), None, "level 0 has room");
+        assert_eq!(pace.pause(filled(MIB / 4), true), Some(LONGEST));
         // Fast flushes outweigh the slow one after a while.
         (0..100).for_each(|_| pace.flushed(100 * MIB, Duration::ZERO));
         pace.begin_filling();
-        assert_eq!(pace.pause(MIB, true), None);
+        (0..100).for_each(|_| pace.compacted(Duration::ZERO));
+        assert_eq!(pace.pause(filled(MIB), true), None);
+        // Four MemGraphs should take as long as this one.
+        pace.compacted(Duration::from_secs(40));
+        (0..100).for_each(|_| pace.flushed(1 << 40, Duration::ZERO));
+        assert_eq!(pace.pause(filled(4 * MIB), true), Some(LONGEST));
     }
 }
