@@ -80,28 +80,37 @@ pub struct LsmOptions {
 }
 
 impl LsmOptions {
-    /// Usual sizes: 64 MiB of changes and 64 MiB of blocks in memory, 4 files on level 0, 256 MiB on
-    /// level 1, a fan-out of 10, segments of 32 MiB. Records are compressed.
+    /// Usual sizes: those [within](LsmOptions::within) 128 MiB, 4 files on level 0, a fan-out of 10.
+    /// Records are compressed.
     #[must_use]
     pub fn new(topology: Topology, catalog: Catalog) -> Self {
-        LsmOptions {
+        let options = LsmOptions {
             topology,
             catalog,
-            mem_graph_bytes: 64 << 20,
+            mem_graph_bytes: 0,
             level_0_files: 4,
-            level_1_bytes: 256 << 20,
+            level_1_bytes: 0,
             fan_out: 10,
-            segment_bytes: 32 << 20,
-            cache_bytes: 64 << 20,
+            segment_bytes: 0,
+            cache_bytes: 0,
             compress_records: true,
-        }
+        };
+        options.within(128 << 20)
     }
 
     /// Half of this memory for changes; half for the indexes of files, a bit per vertex, and, with the
-    /// rest, blocks.
+    /// rest, blocks. Level 1 has a quarter of it on disk, about ten times what a flush writes, so that a
+    /// compaction of level 0 takes as long as a few flushes.
     #[must_use]
     pub fn within(self, memory_bytes: usize) -> Self {
-        LsmOptions { mem_graph_bytes: memory_bytes / 2, cache_bytes: memory_bytes / 2, ..self }
+        let part = |of: usize| (memory_bytes / of) as u64;
+        LsmOptions {
+            mem_graph_bytes: memory_bytes / 2,
+            cache_bytes: memory_bytes / 2,
+            level_1_bytes: part(4),
+            segment_bytes: part(32).clamp(1 << 20, 32 << 20),
+            ..self
+        }
     }
 
     /// An empty MemGraph for half of the changes: memory comes in small parts of that, and most rows
