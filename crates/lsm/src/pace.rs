@@ -5,7 +5,7 @@
 //! the compaction that runs has ended. A commit that is early waits until then.
 
 use hedgerow_sync::Mutex;
-use hedgerow_sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use hedgerow_sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 /// A shorter pause is left to a later commit: the next ones need it, too.
@@ -22,8 +22,10 @@ const REMEMBERED: u32 = 8;
 pub(crate) struct Pace {
     /// When the active MemGraph began.
     filling_since: Mutex<Instant>,
-    is_flushing: AtomicBool,
-    is_compacting: AtomicBool,
+    /// Flushes that run.
+    flushes: AtomicUsize,
+    /// Compactions that run, or wait for one.
+    compactions: AtomicUsize,
     costs: Mutex<Costs>,
     /// Nanoseconds of flushes per MiB of MemGraphs.
     flush_nanos: AtomicU64,
@@ -53,11 +55,11 @@ struct Costs {
 }
 
 /// Notes the end of a flush or a compaction when it is dropped.
-pub(crate) struct Running<'p>(&'p AtomicBool);
+pub(crate) struct Running<'p>(&'p AtomicUsize);
 
 impl Drop for Running<'_> {
     fn drop(&mut self) {
-        self.0.store(false, Ordering::Relaxed);
+        self.0.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
@@ -65,8 +67,8 @@ impl Pace {
     pub(crate) fn new() -> Self {
         Pace {
             filling_since: Mutex::new(Instant::now()),
-            is_flushing: AtomicBool::new(false),
-            is_compacting: AtomicBool::new(false),
+            flushes: AtomicUsize::new(0),
+            compactions: AtomicUsize::new(0),
             costs: Mutex::default(),
             flush_nanos: AtomicU64::new(0),
             compaction_nanos: AtomicU64::new(0),
@@ -81,14 +83,14 @@ impl Pace {
 
     /// Notes that a flush runs, until the result is dropped.
     pub(crate) fn begin_flush(&self) -> Running<'_> {
-        self.is_flushing.store(true, Ordering::Relaxed);
-        Running(&self.is_flushing)
+        self.flushes.fetch_add(1, Ordering::Relaxed);
+        Running(&self.flushes)
     }
 
     /// Notes that a compaction runs, until the result is dropped.
     pub(crate) fn begin_compaction(&self) -> Running<'_> {
-        self.is_compacting.store(true, Ordering::Relaxed);
-        Running(&self.is_compacting)
+        self.compactions.fetch_add(1, Ordering::Relaxed);
+        Running(&self.compactions)
     }
 
     /// Learns from a flush of MemGraphs of this many bytes.
@@ -127,8 +129,8 @@ impl Pace {
     /// How long a commit should wait while the active MemGraph is this full. O(1).
     #[inline]
     pub(crate) fn pause(&self, active: Filling, is_crowded: bool) -> Option<Duration> {
-        let is_flushing = self.is_flushing.load(Ordering::Relaxed);
-        let is_behind = is_crowded && self.is_compacting.load(Ordering::Relaxed);
+        let is_flushing = self.flushes.load(Ordering::Relaxed) > 0;
+        let is_behind = is_crowded && self.compactions.load(Ordering::Relaxed) > 0;
         if is_flushing || is_behind { self.pause_beside(active, is_flushing, is_behind) } else { None }
     }
 
