@@ -3,7 +3,7 @@
 
 use hedgerow_levels::{
     Block, BlockBuilder, EdgeFile, EdgeFileWriter, Edit, FileEntry, LevelOptions, LevelTree, Manifest,
-    MergedRow, Retention, Version, VersionBatch, VersionSource, merge,
+    MergedRow, Retention, RowContent, Version, VersionBatch, VersionSource, merge,
 };
 use hedgerow_log::files::{FileSystem, OpenMode};
 use hedgerow_log::stretch::{put_stretch, read_stretch};
@@ -132,18 +132,20 @@ fn read_rows(files: &SimulatedFiles, column: ColumnType) {
     let options = LevelOptions { cache_bytes: 1 << 20, ..LevelOptions::new(vec![column]) };
     let Ok(tree) = LevelTree::open(Arc::new(files.clone()), options) else { return };
     let set = tree.current();
-    for has_records in [false, true] {
-        let has_records = has_records && column == ColumnType::Record;
-        let mut row = MergedRow::new(has_records);
-        let mut rows = set.rows(0, ALL, NEWEST, has_records);
+    let all = if column == ColumnType::Record { RowContent::Records } else { RowContent::Values };
+    for content in [RowContent::Neighbors, all] {
+        let mut row = MergedRow::new(content);
+        let Ok(mut rows) = set.rows(0, ALL, NEWEST, content) else { continue };
         let mut read = 0;
-        while let Ok(Some(owner)) = rows.next_owner() {
+        while let Some(owner) = rows.next_owner() {
             row.clear();
             if rows.read(owner, &mut row).is_err() {
                 break;
             }
+            row.finish();
             assert!(row.edges().is_sorted_by(|one, other| one.0 < other.0));
-            row.edges().filter(|_| has_records).for_each(|(_, value)| _ = row.record(value).len());
+            let is_record = |_: &_| content == RowContent::Records;
+            row.edges().filter(is_record).for_each(|(_, value)| _ = row.record(value).len());
             read += 1;
             // Each of these searches all blocks with the owner.
             if read <= 40 {

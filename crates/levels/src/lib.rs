@@ -40,6 +40,7 @@ mod merged_row;
 mod numbers;
 mod records;
 mod row;
+mod seen_edges;
 mod tree;
 
 pub use block::{Block, BlockBuilder, BlockRow, Version};
@@ -48,6 +49,7 @@ pub use edge_file::{EdgeFile, EdgeFileVersions, EdgeFileWriter};
 pub use frame::FRAME;
 pub use manifest::{Edit, FileEntry, LevelState, Manifest, PREFIX};
 pub use merge::{Retention, VersionBatch, VersionSource, merge};
-pub use merged_row::{MergedRow, SeenEdge};
+pub use merged_row::MergedRow;
 pub use row::{PackedRow, Unpacked, put_row};
+pub use seen_edges::{RowContent, SeenEdge};
 pub use tree::{FlushPart, FullCompaction, FullStep, LevelOptions, LevelRows, LevelSet, LevelTree, OpenFile};

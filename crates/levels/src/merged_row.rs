@@ -3,13 +3,10 @@
 use crate::block::BlockRow;
 use crate::records::{DisjointRecords, put_record, record_at};
 use crate::row::Unpacked;
+use crate::seen_edges::{RowContent, SeenEdge, SeenEdges, SeenSlice};
 use hedgerow_encoding::DecodeError;
 use hedgerow_model::{CommitTimestamp, EdgeValue, VertexId};
-use std::cmp::Ordering;
-use std::ops::ControlFlow;
-
-/// An edge as a snapshot sees it in one place: its value, or `None` if it is deleted there.
-pub type SeenEdge = (VertexId, Option<EdgeValue>);
+use std::convert::Infallible;
 
 /// The edges of one vertex as a snapshot sees them, merged from rows of several levels. Keeps its
 /// memory for the next vertex.
@@ -18,28 +15,28 @@ pub type SeenEdge = (VertexId, Option<EdgeValue>);
 /// after the other costs little more than reading the largest row.
 #[derive(Clone, Debug, Default)]
 pub struct MergedRow {
-    /// What was added so far, ascending; deletions hide what is added later.
-    seen: Vec<SeenEdge>,
-    added: Vec<SeenEdge>,
-    merged: Vec<SeenEdge>,
+    /// What was added so far; deletions hide what is added later.
+    seen: SeenEdges,
+    added: SeenEdges,
+    merged: SeenEdges,
     unpacked: Unpacked,
-    has_records: bool,
+    content: RowContent,
     /// The records of the edges, hidden ones included; see [`put_record`].
     records: Vec<u8>,
 }
 
 impl MergedRow {
-    /// A row that also has the records of its edges, if `has_records`. Then the value of an edge is
-    /// what [`MergedRow::record`] takes.
+    /// A row with this content of its edges. If it is their records, the value of an edge is what
+    /// [`MergedRow::record`] takes.
     #[must_use]
-    pub fn new(has_records: bool) -> Self {
-        MergedRow { has_records, ..MergedRow::default() }
+    pub fn new(content: RowContent) -> Self {
+        MergedRow { content, ..MergedRow::default() }
     }
 
-    /// Whether the row has the records of its edges. O(1).
+    /// What the row has of its edges beside the neighbors. O(1).
     #[must_use]
-    pub fn has_records(&self) -> bool {
-        self.has_records
+    pub fn content(&self) -> RowContent {
+        self.content
     }
 
     /// Forgets what was added, for the next vertex. O(1).
@@ -60,37 +57,31 @@ impl MergedRow {
         records: &[u8],
         at: CommitTimestamp,
     ) -> Result<(), DecodeError> {
-        let MergedRow { added, unpacked, has_records, records: own, .. } = self;
-        let mut records = DisjointRecords::new(records);
-        let read = row.visit_at(at, unpacked, |neighbor, value| {
-            let value = match value {
-                Some(offset) if *has_records => match records.at(offset) {
-                    Ok(record) => Some(put_record(own, record)),
-                    Err(error) => return ControlFlow::Break(error),
-                },
-                value => value,
-            };
-            added.push((neighbor, value));
-            ControlFlow::Continue(())
-        });
-        let read = read.and_then(|flow| flow.break_value().map_or(Ok(()), Err));
+        let MergedRow { added, unpacked, content, records: own, .. } = self;
+        let from = added.len();
+        let mut read = added.append(row, at, *content, unpacked);
+        if *content == RowContent::Records && read.is_ok() {
+            let mut records = DisjointRecords::new(records);
+            read = added.try_map_values(from, |offset| Ok(put_record(own, records.at(offset)?)));
+        }
         if read.is_err() {
             added.clear();
         }
         read
     }
 
-    /// Reads edges that ascend, whose values are offsets in these records if the row has records, as
+    /// Reads edges, whose values are offsets in these records if the row has records, as
     /// [`MergedRow::read`] does. O(edges).
-    pub(crate) fn read_edges(&mut self, edges: &[SeenEdge], records: &[u8]) {
-        if !self.has_records {
-            self.added.extend_from_slice(edges);
-            return;
-        }
-        for (neighbor, value) in edges {
-            let record = value.map(|offset| record_at(records, offset).unwrap_or_default());
-            let value = record.map(|record| put_record(&mut self.records, record));
-            self.added.push((*neighbor, value));
+    pub(crate) fn read_edges(&mut self, edges: SeenSlice<'_>, records: &[u8]) {
+        let from = self.added.len();
+        self.added.extend(edges);
+        if self.content == RowContent::Records {
+            let own = &mut self.records;
+            let copied = self.added.try_map_values(from, |offset| {
+                let record = record_at(records, offset).unwrap_or_default();
+                Ok::<_, Infallible>(put_record(own, record))
+            });
+            let Ok(()) = copied;
         }
     }
 
@@ -105,7 +96,9 @@ impl MergedRow {
         records: &[u8],
     ) -> Result<(), DecodeError> {
         let value = match value {
-            Some(offset) if self.has_records => Some(self.put_record(record_at(records, offset)?)),
+            Some(offset) if self.content == RowContent::Records => {
+                Some(self.put_record(record_at(records, offset)?))
+            }
             value => value,
         };
         self.add_edges(&[(neighbor, value)]);
@@ -126,41 +119,48 @@ impl MergedRow {
     /// Adds what was read, which is older than all that was added before. O(edges added so far +
     /// edges read).
     pub fn add_read(&mut self) {
-        let mut added = std::mem::take(&mut self.added);
-        self.add_edges(&added);
-        added.clear();
-        self.added = added;
+        if self.added.len() == 0 {
+            return;
+        }
+        if self.seen.len() == 0 {
+            std::mem::swap(&mut self.seen, &mut self.added);
+            return;
+        }
+        self.merged.merge(self.seen.all(), self.added.all());
+        std::mem::swap(&mut self.seen, &mut self.merged);
+        self.added.clear();
     }
 
     /// Adds edges that ascend, without duplicates, and are older than all that was added before.
     /// O(edges added so far + edges).
     pub fn add_edges(&mut self, older: &[SeenEdge]) {
         debug_assert!(older.is_sorted_by(|one, other| one.0 < other.0));
-        if self.seen.is_empty() {
-            self.seen.extend_from_slice(older);
-            return;
-        }
-        let (mut newer, mut older) = (&self.seen[..], older);
-        self.merged.clear();
-        while let ([first_newer, rest_newer @ ..], [first_older, rest_older @ ..]) = (newer, older) {
-            let order = first_newer.0.cmp(&first_older.0);
-            let is_newer = order != Ordering::Greater;
-            self.merged.push(if is_newer { *first_newer } else { *first_older });
-            if is_newer {
-                newer = rest_newer;
-            }
-            if order != Ordering::Less {
-                older = rest_older;
-            }
-        }
-        self.merged.extend_from_slice(newer);
-        self.merged.extend_from_slice(older);
-        std::mem::swap(&mut self.seen, &mut self.merged);
+        older.iter().for_each(|edge| self.added.push(*edge, self.content));
+        self.add_read();
     }
 
-    /// The edges that exist, ascending by neighbor.
+    /// Ends adding: only edges that exist are left. O(edges) if any is deleted, else O(1).
+    pub fn finish(&mut self) {
+        self.seen.remove_deleted();
+    }
+
+    /// The neighbors, ascending. The row is [finished](MergedRow::finish). O(1).
+    #[must_use]
+    pub fn neighbors(&self) -> &[VertexId] {
+        self.seen.neighbors()
+    }
+
+    /// The values of the edges to the [neighbors](MergedRow::neighbors); empty if the row has none. O(1).
+    #[must_use]
+    pub fn values(&self) -> &[EdgeValue] {
+        self.seen.values()
+    }
+
+    /// The edges, ascending by neighbor. Their values are 0 if the row has none. The row is
+    /// [finished](MergedRow::finish).
     pub fn edges(&self) -> impl Iterator<Item = (VertexId, EdgeValue)> {
-        self.seen.iter().filter_map(|(neighbor, value)| Some((*neighbor, (*value)?)))
+        let values = self.values().iter().copied().chain(std::iter::repeat(EdgeValue::default()));
+        self.neighbors().iter().copied().zip(values)
     }
 }
 
@@ -176,21 +176,31 @@ mod tests {
     const OWNER: VertexId = VertexId::new(5);
     const COLUMN: ColumnType = ColumnType::U64;
 
-    /// The newest change of each edge in each level, the newest level first.
-    fn levels() -> impl Strategy<Value = Vec<BTreeMap<u32, (u64, Option<u64>)>>> {
-        vec(btree_map(0..40u32, (0..10u64, any::<Option<u64>>()), 1..30), 0..5)
+    type Changes = BTreeMap<u32, (u64, Option<u64>)>;
+
+    /// The newest change of each edge in each level, the newest level first. Some change many edges, and
+    /// some are settled and delete nothing, as levels mostly do.
+    fn levels() -> impl Strategy<Value = Vec<Changes>> {
+        let level = |at, value: BoxedStrategy<_>| {
+            let change = (at, value);
+            prop_oneof![btree_map(0..40u32, change.clone(), 1..30), btree_map(0..400u32, change, 200..300)]
+        };
+        let settled = level(0..1u64, any::<u64>().prop_map(Some).boxed());
+        vec(prop_oneof![level(0..10, any::<Option<u64>>().boxed()), settled], 0..5)
     }
 
     proptest! {
         #[test]
         fn the_newest_version_that_a_snapshot_sees_hides_the_others(levels in levels(), at in 0..60u64) {
-            // Changes of level n happen before those of level n - 1.
+            // Changes of level n happen before those of level n - 1. Some are settled.
             let count = levels.len() as u64;
-            let timestamp = |level: usize, at: u64| (count - level as u64) * 10 + at;
+            let timestamp = |level: usize, at: u64| if at == 0 { 0 } else { (count - level as u64) * 10 + at };
             let mut expected = BTreeMap::new();
-            let mut merged = MergedRow::default();
-            merged.add_edges(&[(OWNER, Some(EdgeValue(1)))]);
-            merged.clear();
+            let mut rows = [RowContent::Values, RowContent::Neighbors].map(MergedRow::new);
+            for row in &mut rows {
+                row.add_edges(&[(OWNER, Some(EdgeValue(1)))]);
+                row.clear();
+            }
             for (level, edges) in levels.iter().enumerate() {
                 let (mut builder, mut bytes) = (BlockBuilder::new(COLUMN), Vec::new());
                 for (neighbor, (changed, value)) in edges {
@@ -202,12 +212,19 @@ mod tests {
                     }
                 }
                 builder.finish(&mut bytes);
-                let row = Block::parse(&bytes, COLUMN).unwrap().row(OWNER).unwrap().unwrap();
-                merged.read(&row, &[], CommitTimestamp(at)).unwrap();
-                merged.add_read();
+                let found = Block::parse(&bytes, COLUMN).unwrap().row(OWNER).unwrap().unwrap();
+                for row in &mut rows {
+                    row.read(&found, &[], CommitTimestamp(at)).unwrap();
+                    row.add_read();
+                }
             }
+            rows.iter_mut().for_each(MergedRow::finish);
             let expected = expected.into_iter().filter_map(|(neighbor, value)| Some((neighbor, value?)));
-            prop_assert_eq!(merged.edges().collect::<Vec<_>>(), expected.collect::<Vec<_>>());
+            let (neighbors, values): (Vec<_>, Vec<_>) = expected.unzip();
+            prop_assert_eq!(rows[0].neighbors(), &neighbors);
+            prop_assert_eq!(rows[0].values(), &values);
+            prop_assert_eq!(rows[1].neighbors(), &neighbors);
+            prop_assert_eq!(rows[1].values(), &[]);
         }
     }
 }

@@ -2,8 +2,10 @@
 
 use crate::rows::LsmRows;
 use crate::sources::RowReader;
-use hedgerow_levels::MergedRow;
-use hedgerow_model::{Adjacency, Column, Cursor, Neighbors, NoCommitOrder, ReadError, VertexId};
+use hedgerow_levels::{MergedRow, RowContent};
+use hedgerow_model::{
+    Adjacency, Column, ColumnType, Cursor, EdgeValue, Neighbors, NoCommitOrder, ReadError, VertexId,
+};
 use std::marker::PhantomData;
 use std::ops::{ControlFlow, Range};
 
@@ -31,8 +33,11 @@ impl<'v, W: Column> Adjacency for LsmAdjacency<'v, W> {
     const DEGREE_IS_O1: bool = false;
 
     fn cursor(&self) -> LsmCursor<'v, W> {
-        let reader = self.rows.reader(false);
-        LsmCursor { rows: self.rows, reader, neighbors: Vec::new(), values: Vec::new() }
+        let reader = self.rows.reader(match W::TYPE {
+            ColumnType::Unit => RowContent::Neighbors,
+            _ => RowContent::Values,
+        });
+        LsmCursor { rows: self.rows, reader, values: Vec::new() }
     }
 
     fn cuts(&self, parts: usize) -> Result<Vec<Range<u32>>, ReadError> {
@@ -44,19 +49,17 @@ impl<'v, W: Column> Adjacency for LsmAdjacency<'v, W> {
 pub struct LsmCursor<'v, W> {
     rows: LsmRows<'v>,
     reader: RowReader<'v>,
-    /// A copy of the row that was read last.
-    neighbors: Vec<VertexId>,
+    /// Those of the row that was read last.
     values: Vec<W>,
 }
 
-/// Copies the edges that exist.
-fn copy<W: Column>(row: &MergedRow, neighbors: &mut Vec<VertexId>, values: &mut Vec<W>) {
-    neighbors.clear();
+/// A row, whose values are put into `values`.
+fn typed<'r, W: Column>(row: &'r MergedRow, values: &'r mut Vec<W>) -> Neighbors<'r, W> {
     values.clear();
-    for (neighbor, value) in row.edges() {
-        neighbors.push(neighbor);
-        values.push(W::from_bits(value));
-    }
+    values.extend(row.values().iter().map(|value| W::from_bits(*value)));
+    // Edges without values have none to read.
+    values.resize(row.neighbors().len(), W::from_bits(EdgeValue::default()));
+    (row.neighbors(), values)
 }
 
 impl<W: Column> Cursor for LsmCursor<'_, W> {
@@ -75,20 +78,18 @@ impl<W: Column> Cursor for LsmCursor<'_, W> {
         range: Range<u32>,
         mut run: impl FnMut(VertexId, &[VertexId], &[W]) -> ControlFlow<B>,
     ) -> Result<ControlFlow<B>, ReadError> {
-        let LsmCursor { rows, reader, neighbors, values } = self;
+        let LsmCursor { rows, reader, values } = self;
         reader.scan(range, |owner, row| {
             rows.check_lock(owner);
-            copy(row, neighbors, values);
-            Ok(match neighbors.is_empty() {
-                true => ControlFlow::Continue(()),
-                false => run(owner, neighbors, values),
+            Ok(match typed(row, values) {
+                ([], _) => ControlFlow::Continue(()),
+                (neighbors, values) => run(owner, neighbors, values),
             })
         })
     }
 
     fn gather(&mut self, vertex: VertexId) -> Result<Neighbors<'_, W>, ReadError> {
         self.rows.check_lock(vertex);
-        copy(self.reader.read_row(vertex)?, &mut self.neighbors, &mut self.values);
-        Ok((&self.neighbors, &self.values))
+        Ok(typed(self.reader.read_row(vertex)?, &mut self.values))
     }
 }

@@ -10,7 +10,7 @@ use crate::pace::{Filling, Pace};
 use crate::sources::{RowReader, Sources};
 use crate::vertex_set::VertexSet;
 use crate::view::LsmView;
-use hedgerow_levels::{LevelOptions, LevelTree};
+use hedgerow_levels::{LevelOptions, LevelTree, RowContent};
 use hedgerow_log::files::FileSystem;
 use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered, Stamp};
 use hedgerow_model::{
@@ -82,13 +82,15 @@ impl LsmEngine {
         let sources = Arc::new(Sources { mem_graphs: vec![active], levels });
         let vertices = VertexSet::default();
         let newest = CommitTimestamp(u64::MAX);
-        let _: ControlFlow<()> =
-            RowReader::new(&sources, VERTICES, newest, false).scan(0..u32::MAX, |vertex, row| {
-                if row.edges().next().is_some() {
+        let _: ControlFlow<()> = RowReader::new(&sources, VERTICES, newest, RowContent::Neighbors).scan(
+            0..u32::MAX,
+            |vertex, row| {
+                if !row.neighbors().is_empty() {
                     vertices.insert(vertex);
                 }
                 Ok(ControlFlow::Continue(()))
-            })?;
+            },
+        )?;
         let engine = LsmEngine {
             options,
             columns,

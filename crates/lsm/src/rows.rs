@@ -3,7 +3,7 @@
 use crate::engine::check_lock;
 use crate::sources::{RowReader, Sources};
 use hedgerow_encoding::{EntryKey, ReadRows};
-use hedgerow_levels::MergedRow;
+use hedgerow_levels::{MergedRow, RowContent};
 use hedgerow_model::{ColumnType, EdgeValue, ReadError, VertexId, ViewState, cuts_by_work};
 use std::collections::BTreeMap;
 use std::ops::{ControlFlow, Range};
@@ -18,9 +18,9 @@ pub struct LsmRows<'v> {
 }
 
 impl<'v> LsmRows<'v> {
-    /// A reader of rows with the records of their edges, or without.
-    pub(crate) fn reader(&self, has_records: bool) -> RowReader<'v> {
-        RowReader::new(self.sources, self.adjacency, self.state.timestamp(), has_records)
+    /// A reader of rows with this content of their edges.
+    pub(crate) fn reader(&self, content: RowContent) -> RowReader<'v> {
+        RowReader::new(self.sources, self.adjacency, self.state.timestamp(), content)
     }
 
     /// Panics if the view is that of locked vertices, and this is none of them.
@@ -79,7 +79,10 @@ impl ReadRows for LsmRows<'_> {
         keys: Range<EntryKey>,
         mut visit: impl FnMut(EntryKey, &[u8]) -> Result<ControlFlow<B>, ReadError>,
     ) -> Result<ControlFlow<B>, ReadError> {
-        let mut reader = self.reader(self.column == ColumnType::Record);
+        let mut reader = self.reader(match self.column {
+            ColumnType::Record => RowContent::Records,
+            _ => RowContent::Values,
+        });
         let Range { start, end } = keys;
         let all = 0..u32::MAX;
         if start.owner == end.owner && start.neighbor + 1 == end.neighbor {

@@ -1,7 +1,7 @@
 //! What a view reads: the MemGraphs and the levels.
 
 use crate::mem_graph::MemGraph;
-use hedgerow_levels::{LevelSet, MergedRow, SeenEdge};
+use hedgerow_levels::{LevelSet, MergedRow, RowContent, SeenEdge};
 use hedgerow_model::{CommitTimestamp, ReadError, VertexId};
 use hedgerow_sync::Arc;
 use std::ops::{ControlFlow, Range};
@@ -47,9 +47,14 @@ pub(crate) struct RowReader<'s> {
 }
 
 impl<'s> RowReader<'s> {
-    /// A reader of rows with the records of their edges, or without.
-    pub(crate) fn new(sources: &'s Sources, adjacency: u32, at: CommitTimestamp, has_records: bool) -> Self {
-        let row = MergedRow::new(has_records);
+    /// A reader of rows with this content of their edges.
+    pub(crate) fn new(
+        sources: &'s Sources,
+        adjacency: u32,
+        at: CommitTimestamp,
+        content: RowContent,
+    ) -> Self {
+        let row = MergedRow::new(content);
         RowReader { sources, adjacency, at, row, edges: Vec::new(), record: Vec::new() }
     }
 
@@ -63,6 +68,7 @@ impl<'s> RowReader<'s> {
             self.add_mem_graph(mem_graph, owner);
         }
         self.sources.levels.read_row(self.adjacency, owner, self.at, &mut self.row)?;
+        self.row.finish();
         Ok(&self.row)
     }
 
@@ -77,10 +83,12 @@ impl<'s> RowReader<'s> {
                 self.edges.clear();
                 self.edges.push((neighbor, value));
                 self.add_edges(mem_graph);
+                self.row.finish();
                 return Ok(&self.row);
             }
         }
         self.sources.levels.read_edge(self.adjacency, (owner, neighbor), self.at, &mut self.row)?;
+        self.row.finish();
         Ok(&self.row)
     }
 
@@ -95,12 +103,12 @@ impl<'s> RowReader<'s> {
         mut visit: impl FnMut(VertexId, &MergedRow) -> Result<ControlFlow<B>, ReadError>,
     ) -> Result<ControlFlow<B>, ReadError> {
         let mut levels =
-            self.sources.levels.rows(self.adjacency, owners.clone(), self.at, self.row.has_records());
+            self.sources.levels.rows(self.adjacency, owners.clone(), self.at, self.row.content())?;
         let (sources, adjacency) = (self.sources, self.adjacency);
         let owners_in = |mem_graph: &'s Arc<MemGraph>| mem_graph.owners(adjacency, owners.clone()).peekable();
         let mut in_memory: Vec<_> = sources.mem_graphs.iter().map(owners_in).collect();
         loop {
-            let in_levels = levels.next_owner()?;
+            let in_levels = levels.next_owner();
             let next_in_memory = in_memory.iter_mut().filter_map(|owners| owners.peek().copied());
             let Some(owner) = next_in_memory.chain(in_levels).min() else {
                 return Ok(ControlFlow::Continue(()));
@@ -112,6 +120,7 @@ impl<'s> RowReader<'s> {
                 }
             }
             levels.read(owner, &mut self.row)?;
+            self.row.finish();
             let flow = visit(owner, &self.row)?;
             if flow.is_break() {
                 return Ok(flow);
@@ -127,7 +136,7 @@ impl<'s> RowReader<'s> {
 
     /// Adds the edges that were read from a MemGraph.
     fn add_edges(&mut self, mem_graph: &MemGraph) {
-        if self.row.has_records() {
+        if self.row.content() == RowContent::Records {
             for (_, value) in &mut self.edges {
                 if let Some(value) = value {
                     self.record.clear();

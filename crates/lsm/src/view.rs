@@ -7,6 +7,7 @@ use crate::rows::LsmRows;
 use crate::sources::Sources;
 use crate::vertex_set::VertexSet;
 use hedgerow_encoding::{EntryKey, ReadRows as _, RowRecords, decode_record};
+use hedgerow_levels::RowContent;
 use hedgerow_model::{
     Column, ColumnType, CommitTimestamp, Count, Direction, GraphView, LabelId, ReadError, Record, RecordView,
     Topology, VertexId, ViewError, ViewState,
@@ -84,8 +85,8 @@ impl GraphView for LsmView<'_> {
         if let ViewState::Locked(_) = self.state {
             return Ok(self.present.contains(vertex));
         }
-        let mut reader = vertices.reader(false);
-        Ok(reader.read_edge(vertex, ITSELF)?.edges().next().is_some())
+        let mut reader = vertices.reader(RowContent::Neighbors);
+        Ok(!reader.read_edge(vertex, ITSELF)?.neighbors().is_empty())
     }
 
     fn scan_vertices<B>(
@@ -94,12 +95,9 @@ impl GraphView for LsmView<'_> {
         mut visit: impl FnMut(VertexId) -> ControlFlow<B>,
     ) -> Result<ControlFlow<B>, ReadError> {
         let vertices = self.vertices();
-        vertices.reader(false).scan(range, |vertex, row| {
+        vertices.reader(RowContent::Neighbors).scan(range, |vertex, row| {
             vertices.check_lock(vertex);
-            Ok(match row.edges().next() {
-                Some(_) => visit(vertex),
-                None => ControlFlow::Continue(()),
-            })
+            Ok(if row.neighbors().is_empty() { ControlFlow::Continue(()) } else { visit(vertex) })
         })
     }
 

@@ -288,6 +288,12 @@ impl<'b> BlockRow<'b> {
         (timestamps.is_none() && deleted.is_none()).then_some(self.neighbors)
     }
 
+    /// The newest value of each entry, that of a deletion included. O(1) each.
+    pub(crate) fn values(&self) -> impl Iterator<Item = EdgeValue> {
+        let Block { values, .. } = self.block;
+        (self.first..self.first + self.entries()).map(move |entry| values.get(entry))
+    }
+
     /// Runs `visit` on each entry with the version that a snapshot at `at` sees, ascending by
     /// neighbor, until it breaks. Entries without such a version are left out; deletions are not,
     /// because they hide what is below.

@@ -1,9 +1,10 @@
 //! Reading the rows of all levels in the order of their owners.
 
 use super::set::{LevelSet, OpenFile};
-use crate::merged_row::{MergedRow, SeenEdge};
+use crate::merged_row::MergedRow;
 use crate::records::DisjointRecords;
 use crate::row::Unpacked;
+use crate::seen_edges::{RowContent, SeenEdges};
 use hedgerow_encoding::DecodeError;
 use hedgerow_model::{CommitTimestamp, ReadError, VertexId};
 use hedgerow_sync::Arc;
@@ -17,28 +18,35 @@ use std::ops::{ControlFlow, Range};
 pub struct LevelRows {
     /// The newest first.
     runs: Vec<Run>,
+    /// The owner of the next row of each run, or [`END`].
+    next: Vec<u32>,
 }
+
+/// Above all owners.
+const END: u32 = u32::MAX;
 
 /// What is read of a row.
 #[derive(Clone, Debug)]
 struct Wanted {
     owners: Range<u32>,
     at: CommitTimestamp,
-    has_records: bool,
+    content: RowContent,
 }
 
 impl LevelSet {
-    /// The rows of these owners as a snapshot at `at` sees them, with the records of their edges or
-    /// without. O(files).
-    #[must_use]
+    /// The rows of these owners as a snapshot at `at` sees them, with this content of their edges.
+    /// O(files), and a read of the disk for each.
+    ///
+    /// # Errors
+    /// A block could not be read, or is damaged.
     pub fn rows(
         &self,
         adjacency: u32,
         owners: Range<u32>,
         at: CommitTimestamp,
-        has_records: bool,
-    ) -> LevelRows {
-        let wanted = Wanted { owners: owners.clone(), at, has_records };
+        content: RowContent,
+    ) -> Result<LevelRows, ReadError> {
+        let wanted = Wanted { owners: owners.clone(), at, content };
         let run = |files: Vec<Arc<OpenFile>>| Run::new(files.into(), wanted.clone());
         let levels = 0..self.levels(adjacency).len() as u32;
         let runs = levels.flat_map(|level| {
@@ -48,35 +56,34 @@ impl LevelSet {
                 _ => vec![run(files)],
             }
         });
-        LevelRows { runs: runs.collect() }
+        let mut runs: Vec<Run> = runs.collect();
+        let next = runs.iter_mut().map(Run::owner).collect::<Result<_, _>>()?;
+        Ok(LevelRows { runs, next })
     }
 }
 
 impl LevelRows {
-    /// The owner of the next row; `None` at the end. O(runs), and a read of the disk at the end of a
-    /// block.
-    ///
-    /// # Errors
-    /// A block could not be read, or is damaged.
-    pub fn next_owner(&mut self) -> Result<Option<VertexId>, ReadError> {
-        let mut next = None;
-        for run in &mut self.runs {
-            if let Some(owner) = run.owner()? {
-                next = Some(next.map_or(owner, |next: VertexId| next.min(owner)));
-            }
-        }
-        Ok(next)
+    /// The owner of the next row; `None` at the end. O(runs).
+    #[must_use]
+    pub fn next_owner(&self) -> Option<VertexId> {
+        let next = self.next.iter().min().filter(|owner| **owner != END);
+        next.map(|owner| VertexId::new(*owner))
     }
 
     /// Adds the edges of an owner to `row`, from the newest to the oldest. The owner is not greater
-    /// than the [next one](LevelRows::next_owner). O(edges).
+    /// than the [next one](LevelRows::next_owner). O(runs + edges), and a read of the disk at the end of
+    /// a block.
     ///
     /// # Errors
     /// A block could not be read, or is damaged.
     pub fn read(&mut self, owner: VertexId, row: &mut MergedRow) -> Result<(), ReadError> {
-        for run in &mut self.runs {
-            while run.owner()? == Some(owner) {
+        for (run, next) in self.runs.iter_mut().zip(&mut self.next) {
+            if *next != owner.get() {
+                continue;
+            }
+            while *next == owner.get() {
                 run.read_row(row);
+                *next = run.owner()?;
             }
             row.add_read();
         }
@@ -102,21 +109,21 @@ impl Run {
         Run { files, wanted, blocks: None, block: VisibleBlock::default(), next: 0 }
     }
 
-    /// The owner of the next row, or of its next part.
+    /// The owner of the next row, or of its next part; [`END`] at the end.
     #[inline]
-    fn owner(&mut self) -> Result<Option<VertexId>, ReadError> {
+    fn owner(&mut self) -> Result<u32, ReadError> {
         while self.next == self.block.rows.len() {
             if !self.read_block()? {
-                return Ok(None);
+                return Ok(END);
             }
         }
-        Ok(Some(self.block.rows[self.next].0))
+        Ok(self.block.rows[self.next].0.get())
     }
 
     /// Reads the next row of the block, which there is, or a part of it.
     fn read_row(&mut self, row: &mut MergedRow) {
         let begin = self.next.checked_sub(1).map_or(0, |before| self.block.rows[before].1);
-        let edges = &self.block.edges[begin..self.block.rows[self.next].1];
+        let edges = self.block.edges.slice(begin..self.block.rows[self.next].1);
         self.next += 1;
         row.read_edges(edges, &self.block.records);
     }
@@ -145,8 +152,8 @@ impl Run {
 struct VisibleBlock {
     /// Each owner, and where its edges end.
     rows: Vec<(VertexId, usize)>,
-    /// Deletions included. If the block has records, a value is the offset of one.
-    edges: Vec<SeenEdge>,
+    /// If the block has records, a value is the offset of one.
+    edges: SeenEdges,
     records: Arc<[u8]>,
     unpacked: Unpacked,
 }
@@ -162,27 +169,23 @@ impl VisibleBlock {
     fn read(&mut self, file: &OpenFile, number: usize, wanted: &Wanted) -> Result<(), ReadError> {
         let bytes = file.block(number)?;
         let block = file.edges().parse(number, &bytes)?;
-        if wanted.has_records {
+        let Wanted { owners, at, content } = wanted;
+        if *content == RowContent::Records {
             self.records = file.records(number, &block)?;
         }
         let VisibleBlock { rows, edges, records, unpacked } = self;
         let mut records = DisjointRecords::new(records);
         let flow = block.scan(|owner, row| {
-            if !wanted.owners.contains(&owner.get()) {
+            if !owners.contains(&owner.get()) {
                 return ControlFlow::Continue(());
             }
-            let flow = row.visit_at(wanted.at, unpacked, |neighbor, value| {
-                edges.push((neighbor, value));
-                match value.filter(|_| wanted.has_records).map(|offset| records.at(offset)) {
-                    Some(Err(error)) => ControlFlow::Break(error),
-                    _ => ControlFlow::Continue(()),
-                }
-            });
-            rows.push((owner, edges.len()));
-            match flow {
-                Err(error) | Ok(ControlFlow::Break(error)) => ControlFlow::Break(error),
-                Ok(ControlFlow::Continue(())) => ControlFlow::Continue(()),
+            let from = edges.len();
+            let mut read = edges.append(&row, *at, *content, unpacked);
+            if *content == RowContent::Records && read.is_ok() {
+                read = edges.try_map_values(from, |offset| records.at(offset).map(|_| offset));
             }
+            rows.push((owner, edges.len()));
+            read.map_or_else(ControlFlow::Break, ControlFlow::Continue)
         });
         let read: Result<(), DecodeError> = flow.and_then(|flow| flow.break_value().map_or(Ok(()), Err));
         if read.is_err() {

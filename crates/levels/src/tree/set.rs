@@ -5,6 +5,7 @@ use crate::cache::{BlockCache, CachedPart};
 use crate::edge_file::EdgeFile;
 use crate::manifest::{FileEntry, LevelState};
 use crate::merged_row::MergedRow;
+use crate::seen_edges::RowContent;
 use hedgerow_log::files::FileSystem;
 use hedgerow_model::{ColumnType, CommitTimestamp, Counts, ReadError, VertexId};
 use hedgerow_sync::Arc;
@@ -235,7 +236,10 @@ fn records_for(
     number: usize,
     block: &Block<'_>,
 ) -> Result<Arc<[u8]>, ReadError> {
-    if row.has_records() { file.records(number, block) } else { Ok(Arc::default()) }
+    match row.content() {
+        RowContent::Records => file.records(number, block),
+        RowContent::Neighbors | RowContent::Values => Ok(Arc::default()),
+    }
 }
 
 /// The type of the values of an adjacency.

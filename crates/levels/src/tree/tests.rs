@@ -5,6 +5,7 @@ use crate::block::Version;
 use crate::check::check_files;
 use crate::merge::VersionBatch;
 use crate::merged_row::MergedRow;
+use crate::seen_edges::RowContent;
 use hedgerow_model::token::LiveTimestamps;
 use hedgerow_model::{EdgeValue, FileTotals};
 use hedgerow_testing::simulated::{Fault, FaultKind, SimulatedFiles, Survival};
@@ -149,14 +150,20 @@ impl Graph {
     }
 }
 
+/// All that edges of a column have.
+fn content_of(column: ColumnType) -> RowContent {
+    if column == ColumnType::Record { RowContent::Records } else { RowContent::Values }
+}
+
 fn read(set: &LevelSet, at: u64) -> Vec<((u32, u32, u32), EdgeValue)> {
     let (at, mut found) = (CommitTimestamp(at), Vec::new());
     for (adjacency, column) in (0..).zip(COLUMNS) {
-        let mut row = MergedRow::new(column == ColumnType::Record);
+        let mut row = MergedRow::new(content_of(column));
         let mut by_owner = Vec::new();
         for owner in (0..30).map(VertexId::new) {
             row.clear();
             set.read_row(adjacency, owner, at, &mut row).unwrap();
+            row.finish();
             by_owner.extend(edges(&row).map(|(neighbor, value)| (owner, neighbor, value)));
         }
         assert_eq!(scan(set, adjacency, at, 0..u32::MAX, &mut row), by_owner);
@@ -165,6 +172,7 @@ fn read(set: &LevelSet, at: u64) -> Vec<((u32, u32, u32), EdgeValue)> {
         for (owner, neighbor, value) in &by_owner {
             row.clear();
             set.read_edge(adjacency, (*owner, *neighbor), at, &mut row).unwrap();
+            row.finish();
             assert_eq!(edges(&row).collect::<Vec<_>>(), [(*neighbor, *value)]);
         }
         let by_owner = by_owner.into_iter();
@@ -183,11 +191,12 @@ fn scan(
     owners: Range<u32>,
     row: &mut MergedRow,
 ) -> Vec<(VertexId, VertexId, EdgeValue)> {
-    let mut rows = set.rows(adjacency, owners, at, row.has_records());
+    let mut rows = set.rows(adjacency, owners, at, row.content()).unwrap();
     let mut found = Vec::new();
-    while let Some(owner) = rows.next_owner().unwrap() {
+    while let Some(owner) = rows.next_owner() {
         row.clear();
         rows.read(owner, row).unwrap();
+        row.finish();
         found.extend(edges(row).map(|(neighbor, value)| (owner, neighbor, value)));
     }
     found
@@ -195,9 +204,9 @@ fn scan(
 
 /// The edges of a row, with the values that their records stand for.
 fn edges(row: &MergedRow) -> impl Iterator<Item = (VertexId, EdgeValue)> {
-    row.edges().map(|(neighbor, value)| match row.has_records() {
-        true => (neighbor, EdgeValue(row.record(value).len() as u64)),
-        false => (neighbor, value),
+    row.edges().map(|(neighbor, value)| match row.content() {
+        RowContent::Records => (neighbor, EdgeValue(row.record(value).len() as u64)),
+        _ => (neighbor, value),
     })
 }
 

@@ -1,7 +1,7 @@
 //! The option to compress records reaches the files.
 
 use hedgerow_levels::{
-    FileEntry, FlushPart, LevelOptions, LevelTree, MergedRow, VersionBatch, VersionSource,
+    FileEntry, FlushPart, LevelOptions, LevelTree, MergedRow, RowContent, VersionBatch, VersionSource,
 };
 use hedgerow_log::files::FileSystem;
 use hedgerow_model::token::LiveTimestamps;
@@ -40,8 +40,9 @@ fn flushed_bytes(compress_records: bool) -> u64 {
     let parts = vec![FlushPart { adjacency: 0, sources: vec![Alike(1000)] }];
     open(compress_records).flush(parts, &live, AT, &Counts::default()).unwrap();
     let set = open(!compress_records).current();
-    let mut row = MergedRow::new(true);
+    let mut row = MergedRow::new(RowContent::Records);
     set.read_row(0, VertexId::new(1), AT, &mut row).unwrap();
+    row.finish();
     assert_eq!(row.edges().count(), 1000);
     assert!(row.edges().all(|(neighbor, value)| row.record(value) == record(neighbor.get())));
     let FileEntry { bytes, .. } = set.levels(0)[0][0].entry();
