@@ -205,12 +205,18 @@ pub struct ErasedAdjacency<'v, W> {
 pub(crate) trait AnyAdjacency: Sync {
     fn cursor(&self) -> Box<dyn AnyCursor + '_>;
 
+    fn reads_blocks(&self) -> bool;
+
     fn cuts(&self, parts: usize) -> Result<Vec<Range<u32>>, ReadError>;
 }
 
 impl<A: Adjacency> AnyAdjacency for A {
     fn cursor(&self) -> Box<dyn AnyCursor + '_> {
         Box::new(BatchingCursor::new(self))
+    }
+
+    fn reads_blocks(&self) -> bool {
+        Adjacency::reads_blocks(self)
     }
 
     fn cuts(&self, parts: usize) -> Result<Vec<Range<u32>>, ReadError> {
@@ -231,6 +237,10 @@ impl<W: Column> Adjacency for ErasedAdjacency<'_, W> {
 
     fn cursor(&self) -> ErasedCursor<'_, W> {
         ErasedCursor::new(self.adjacency.cursor())
+    }
+
+    fn reads_blocks(&self) -> bool {
+        self.adjacency.reads_blocks()
     }
 
     fn cuts(&self, parts: usize) -> Result<Vec<Range<u32>>, ReadError> {

@@ -7,6 +7,7 @@
 //! to those of the GAP benchmark suite.
 
 use crate::bitmap::{AtomicBitmap, ones};
+use crate::dense::{dense_range, is_dense, scan_rows};
 use crate::kernel::check_exists;
 use crate::ranges::covering_ranges;
 use crate::{Execution, Kernel, KernelError, Progress};
@@ -192,25 +193,36 @@ impl<A: Adjacency> Search<'_, A> {
             next.neighbors += chunk.neighbors;
             examined += chunk_examined;
         }
+        if self.outgoing.reads_blocks() {
+            next.vertices.sort_unstable();
+        }
         self.finish_level(next.vertices.len() as u64, examined);
         Ok(next)
     }
 
     fn top_down_chunk(&self, chunk: &[VertexId]) -> Result<(Frontier, u64), KernelError> {
         let (mut cursor, mut next, mut examined) = (self.outgoing.cursor(), Frontier::default(), 0);
-        for (position, vertex) in chunk.iter().enumerate() {
-            if let Some(later) = chunk.get(position + 2 * PREFETCHED) {
-                cursor.prefetch_place(*later);
+        let mut claim = |neighbors: &[VertexId]| {
+            examined += neighbors.len() as u64;
+            next.vertices.extend(neighbors.iter().filter(|neighbor| self.claim(**neighbor)));
+        };
+        match dense_range(self.outgoing, chunk) {
+            Some(range) => scan_rows(&mut cursor, range, chunk, claim)?,
+            None => {
+                for (position, vertex) in chunk.iter().enumerate() {
+                    if let Some(later) = chunk.get(position + 2 * PREFETCHED) {
+                        cursor.prefetch_place(*later);
+                    }
+                    if let Some(later) = chunk.get(position + PREFETCHED) {
+                        cursor.prefetch(*later);
+                    }
+                    let walked = cursor.neighbors(*vertex, |neighbors, _| {
+                        claim(neighbors);
+                        ControlFlow::<()>::Continue(())
+                    });
+                    walked.map(|_| ()).map_err(KernelError::read)?;
+                }
             }
-            if let Some(later) = chunk.get(position + PREFETCHED) {
-                cursor.prefetch(*later);
-            }
-            let walked = cursor.neighbors(*vertex, |neighbors, _| {
-                examined += neighbors.len() as u64;
-                next.vertices.extend(neighbors.iter().filter(|neighbor| self.claim(**neighbor)));
-                ControlFlow::<()>::Continue(())
-            });
-            walked.map(|_| ()).map_err(KernelError::read)?;
         }
         next.neighbors = self.degrees(&mut cursor, &next.vertices)?;
         Ok((next, examined))
@@ -275,6 +287,9 @@ impl<A: Adjacency> Search<'_, A> {
     ) -> Result<u64, KernelError> {
         let execution = self.parameters.execution;
         let found = execution.map_chunks(ranges.to_vec(), |range| {
+            if incoming.reads_blocks() && self.is_mostly_unreached(&range) {
+                return self.scan_bottom_up(incoming, range, frontier, next);
+            }
             let (mut cursor, mut found, mut examined) = (incoming.cursor(), 0, 0);
             let mut coming = self.unreached(&range, range.start);
             for first in range.clone().step_by(64) {
@@ -310,6 +325,39 @@ impl<A: Adjacency> Search<'_, A> {
         self.bottom_up_levels += u32::from(found > 0);
         self.finish_level(found, examined);
         Ok(found)
+    }
+
+    /// As [`Search::bottom_up`], in one range, which it scans. Returns the number of vertices found, and of
+    /// neighbors examined.
+    fn scan_bottom_up(
+        &self,
+        incoming: &A,
+        range: Range<u32>,
+        frontier: &AtomicBitmap,
+        next: &AtomicBitmap,
+    ) -> Result<(u64, u64), KernelError> {
+        let (mut found, mut examined) = (0, 0);
+        range.clone().step_by(64).for_each(|first| next.replace_word(first, 0));
+        let scanned = incoming.cursor().scan(range, |vertex, neighbors, _| {
+            let depth = &self.depths[vertex.index()];
+            if depth.load(Ordering::Relaxed) == Bfs::UNREACHED {
+                let parent = neighbors.iter().position(|neighbor| frontier.contains(*neighbor));
+                examined += parent.map_or(neighbors.len(), |parent| parent + 1) as u64;
+                if parent.is_some() {
+                    depth.store(self.levels, Ordering::Relaxed);
+                    next.insert(vertex);
+                    found += 1;
+                }
+            }
+            ControlFlow::<()>::Continue(())
+        });
+        scanned.map(|_| (found, examined)).map_err(KernelError::read)
+    }
+
+    /// Whether so many of these vertices are not reached yet that a scan reads them faster.
+    fn is_mostly_unreached(&self, range: &Range<u32>) -> bool {
+        let words = range.clone().step_by(64).map(|first| self.unreached(range, first));
+        is_dense(words.map(|word| word.count_ones() as usize).sum(), range)
     }
 
     /// A bit for each of the 64 vertices from `first` on that is in the range and not reached yet.

@@ -112,6 +112,7 @@ mod both_ways;
 mod clustering;
 mod communities;
 mod cores;
+mod dense;
 mod execution;
 mod incoming;
 mod kernel;

@@ -61,6 +61,16 @@ impl BlockCache {
         }
     }
 
+    /// Whether a part is in the cache. O(1).
+    pub(crate) fn contains(&self, part: CachedPart) -> bool {
+        self.parts.as_ref().is_some_and(|parts| parts.contains_key(&part))
+    }
+
+    /// The bytes that it may take. O(1).
+    pub(crate) fn capacity(&self) -> u64 {
+        self.parts.as_ref().map_or(0, Cache::capacity)
+    }
+
     /// Changes the bytes that it may take, unless that is none.
     pub(crate) fn limit(&self, bytes: usize) {
         if let Some(parts) = &self.parts {
@@ -100,7 +110,10 @@ mod tests {
         (50..1000).for_each(&mut read);
         assert_eq!(reads, 1000);
         assert!((50_000..=100_000).contains(&cache.bytes()), "{}", cache.bytes());
+        let part = |block| CachedPart { file: 1, block, is_records: false };
+        assert!((0..50).any(|block| cache.contains(part(block))) && !cache.contains(part(1000)));
         cache.limit(20_000);
+        assert_eq!(cache.capacity(), 20_000);
         assert!(cache.bytes() <= 20_000, "{}", cache.bytes());
     }
 

@@ -85,6 +85,20 @@ impl MergedRow {
         }
     }
 
+    /// Adds all edges of a row at once: as [`MergedRow::read_edges`] and [`MergedRow::add_read`], but copies
+    /// them only once. O(edges added so far + edges).
+    pub(crate) fn add_row(&mut self, edges: SeenSlice<'_>, records: &[u8]) {
+        if self.content == RowContent::Records {
+            self.read_edges(edges, records);
+            self.add_read();
+        } else if self.seen.len() == 0 {
+            self.seen.extend(edges);
+        } else {
+            self.merged.merge(self.seen.all(), edges);
+            std::mem::swap(&mut self.seen, &mut self.merged);
+        }
+    }
+
     /// Adds one edge, whose value is an offset in these records if the row has records.
     ///
     /// # Errors

@@ -113,6 +113,7 @@ impl RecordFile {
         let unopened = |error| ReadError::new(name.to_owned(), error);
         let file = files.open(name, OpenMode::Read).map_err(unopened)?;
         let length = file.length().map_err(unopened)?;
+        file.expect_random_reads();
         let begin = file.read_range(0..length.min(HEADER_BYTES)).map_err(unopened)?;
         match begin == header() {
             true => Ok(RecordFile { file, length }),

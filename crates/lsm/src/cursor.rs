@@ -37,7 +37,12 @@ impl<'v, W: Column> Adjacency for LsmAdjacency<'v, W> {
             ColumnType::Unit => RowContent::Neighbors,
             _ => RowContent::Values,
         });
-        LsmCursor { rows: self.rows, reader, values: Vec::new() }
+        let prefetches = self.rows.sources.levels.exceeds_cache(self.rows.adjacency);
+        LsmCursor { rows: self.rows, reader, prefetches, values: Vec::new() }
+    }
+
+    fn reads_blocks(&self) -> bool {
+        true
     }
 
     fn cuts(&self, parts: usize) -> Result<Vec<Range<u32>>, ReadError> {
@@ -49,6 +54,8 @@ impl<'v, W: Column> Adjacency for LsmAdjacency<'v, W> {
 pub struct LsmCursor<'v, W> {
     rows: LsmRows<'v>,
     reader: RowReader<'v>,
+    /// Whether rows may have to be read from the disk.
+    prefetches: bool,
     /// Those of the row that was read last.
     values: Vec<W>,
 }
@@ -78,7 +85,7 @@ impl<W: Column> Cursor for LsmCursor<'_, W> {
         range: Range<u32>,
         mut run: impl FnMut(VertexId, &[VertexId], &[W]) -> ControlFlow<B>,
     ) -> Result<ControlFlow<B>, ReadError> {
-        let LsmCursor { rows, reader, values } = self;
+        let LsmCursor { rows, reader, values, .. } = self;
         reader.scan(range, |owner, row| {
             rows.check_lock(owner);
             Ok(match typed(row, values) {
@@ -86,6 +93,12 @@ impl<W: Column> Cursor for LsmCursor<'_, W> {
                 (neighbors, values) => run(owner, neighbors, values),
             })
         })
+    }
+
+    fn prefetch(&mut self, vertex: VertexId) {
+        if self.prefetches {
+            self.rows.sources.levels.prefetch_row(self.rows.adjacency, vertex);
+        }
     }
 
     fn gather(&mut self, vertex: VertexId) -> Result<Neighbors<'_, W>, ReadError> {

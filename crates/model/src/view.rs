@@ -98,6 +98,13 @@ pub trait Adjacency: Sync {
     /// A cursor: one per thread, two for an intersection.
     fn cursor(&self) -> Self::Cursor<'_>;
 
+    /// Whether rows lie in blocks that are read as a whole, as on disk. Then vertices should be read in
+    /// ascending order, and a range of which many are wanted be scanned. O(1).
+    #[inline]
+    fn reads_blocks(&self) -> bool {
+        false
+    }
+
     /// Partitions the vertices below the bound into at most `parts` ranges of about equal work.
     ///
     /// The ranges ascend, don't overlap, and cover every vertex that has neighbors.

@@ -24,6 +24,7 @@ mod reader;
 mod tests;
 mod writer;
 
+pub(crate) use reader::ReadAhead;
 pub use reader::{EdgeFile, EdgeFileVersions};
 pub use writer::EdgeFileWriter;
 

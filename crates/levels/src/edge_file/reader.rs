@@ -68,6 +68,8 @@ impl EdgeFile {
             .then(|| RecordFile::open(files, &EdgeFile::records_name(name)))
             .transpose()?;
         let owners = OwnerSet::new(owners_offset..footer_offset, footer.owners_checksum);
+        // Scans and merges say themselves what comes next.
+        file.expect_random_reads();
         Ok(EdgeFile { records, column, index, owners, versions: footer.versions, file })
     }
 
@@ -140,6 +142,13 @@ impl EdgeFile {
         (self.index[number].last_owner >= owner).then_some(number)
     }
 
+    /// Begins to read blocks, without waiting for them.
+    pub fn prefetch(&self, blocks: Range<usize>) {
+        if let (Some(first), Some(last)) = (self.index.get(blocks.start), self.index[..blocks.end].last()) {
+            self.file.prefetch(first.offset..last.offset + u64::from(last.length));
+        }
+    }
+
     /// Reads the bytes of a block, and compares them with their checksum. One read of the disk.
     ///
     /// # Errors
@@ -177,7 +186,8 @@ impl EdgeFile {
     /// All versions of edges of these owners. Reads one block at a time.
     #[must_use]
     pub fn versions_of(&self, owners: Range<u32>) -> EdgeFileVersions<'_> {
-        EdgeFileVersions { file: self, blocks: self.blocks_of(owners.clone()), owners, last: None }
+        let blocks = self.blocks_of(owners.clone());
+        EdgeFileVersions { file: self, blocks, ahead: ReadAhead::default(), owners, last: None }
     }
 
     /// The error of a block whose content is wrong.
@@ -191,11 +201,38 @@ impl EdgeFile {
     }
 }
 
+/// Begins to read the blocks that come next, so that reading in order waits for the disk once for many
+/// blocks, or not at all.
+#[derive(Debug, Default)]
+pub(crate) struct ReadAhead {
+    /// The block up to which reading has begun.
+    until: usize,
+}
+
+/// Bytes that are read ahead. Half of them are left when more are asked for.
+const AHEAD_BYTES: u64 = 512 << 10;
+
+impl ReadAhead {
+    /// Says which blocks are read, one after the other. O(1) amortized.
+    pub(crate) fn move_to(&mut self, file: &EdgeFile, blocks: &Range<usize>) {
+        let Some(next) = file.index.get(blocks.start).filter(|_| !blocks.is_empty()) else { return };
+        let half = file.index.get(self.until).is_none_or(|end| end.offset < next.offset + AHEAD_BYTES / 2);
+        if self.until < blocks.end && half {
+            let begin = self.until.max(blocks.start);
+            let coming = file.index[begin..blocks.end].iter();
+            let count = coming.take_while(|entry| entry.offset < next.offset + AHEAD_BYTES).count();
+            self.until = begin + count;
+            file.prefetch(begin..self.until);
+        }
+    }
+}
+
 /// The versions of edges in a file, of a range of owners.
 #[derive(Debug)]
 pub struct EdgeFileVersions<'f> {
     file: &'f EdgeFile,
     blocks: Range<usize>,
+    ahead: ReadAhead,
     owners: Range<u32>,
     /// The last edge of the blocks before.
     last: Option<(VertexId, VertexId)>,
@@ -205,6 +242,7 @@ impl VersionSource for EdgeFileVersions<'_> {
     /// Every block has edges of these owners but perhaps the last, so that only the end is empty. Within
     /// a block edges ascend whatever its bytes are; here those of different blocks are compared.
     fn read(&mut self, batch: &mut VersionBatch) -> Result<(), ReadError> {
+        self.ahead.move_to(self.file, &self.blocks);
         let Some(number) = self.blocks.next() else { return Ok(()) };
         let bytes = self.file.read_block(number)?;
         let block = self.file.parse(number, &bytes)?;

@@ -1,10 +1,11 @@
 //! Reading the rows of all levels in the order of their owners.
 
 use super::set::{LevelSet, OpenFile};
+use crate::edge_file::ReadAhead;
 use crate::merged_row::MergedRow;
 use crate::records::DisjointRecords;
 use crate::row::Unpacked;
-use crate::seen_edges::{RowContent, SeenEdges};
+use crate::seen_edges::{RowContent, SeenEdges, SeenSlice};
 use hedgerow_encoding::DecodeError;
 use hedgerow_model::{CommitTimestamp, ReadError, VertexId};
 use hedgerow_sync::Arc;
@@ -81,8 +82,14 @@ impl LevelRows {
             if *next != owner.get() {
                 continue;
             }
+            if let Some((edges, records)) = run.whole_row() {
+                row.add_row(edges, records);
+                *next = run.owner()?;
+                continue;
+            }
             while *next == owner.get() {
-                run.read_row(row);
+                let (edges, records) = run.row();
+                row.read_edges(edges, records);
                 *next = run.owner()?;
             }
             row.add_read();
@@ -98,6 +105,7 @@ struct Run {
     wanted: Wanted,
     /// The blocks of the first file that are not read yet; `None` before it is looked at.
     blocks: Option<Range<usize>>,
+    ahead: ReadAhead,
     /// The block that was read last.
     block: VisibleBlock,
     /// The number of the next row of the block.
@@ -106,7 +114,14 @@ struct Run {
 
 impl Run {
     fn new(files: VecDeque<Arc<OpenFile>>, wanted: Wanted) -> Self {
-        Run { files, wanted, blocks: None, block: VisibleBlock::default(), next: 0 }
+        Run {
+            files,
+            wanted,
+            blocks: None,
+            ahead: ReadAhead::default(),
+            block: VisibleBlock::default(),
+            next: 0,
+        }
     }
 
     /// The owner of the next row, or of its next part; [`END`] at the end.
@@ -120,12 +135,19 @@ impl Run {
         Ok(self.block.rows[self.next].0.get())
     }
 
-    /// Reads the next row of the block, which there is, or a part of it.
-    fn read_row(&mut self, row: &mut MergedRow) {
+    /// Takes the next row of the block, which there is, or a part of it, and the records that come with it.
+    fn row(&mut self) -> (SeenSlice<'_>, &[u8]) {
         let begin = self.next.checked_sub(1).map_or(0, |before| self.block.rows[before].1);
         let edges = self.block.edges.slice(begin..self.block.rows[self.next].1);
         self.next += 1;
-        row.read_edges(edges, &self.block.records);
+        (edges, &self.block.records)
+    }
+
+    /// As [`Run::row`], if the row cannot go on in the next block.
+    #[inline]
+    fn whole_row(&mut self) -> Option<(SeenSlice<'_>, &[u8])> {
+        let is_last = self.next + 1 == self.block.rows.len();
+        (!is_last).then(|| self.row())
     }
 
     /// Reads the next block; false at the end.
@@ -136,12 +158,15 @@ impl Run {
         while let Some(file) = self.files.front() {
             let blocks =
                 self.blocks.get_or_insert_with(|| file.edges().blocks_of(self.wanted.owners.clone()));
+            if blocks.clone().next().is_some_and(|number| !file.is_cached(number)) {
+                self.ahead.move_to(file.edges(), blocks);
+            }
             if let Some(number) = blocks.next() {
                 self.block.read(file, number, &self.wanted)?;
                 return Ok(true);
             }
             self.files.pop_front();
-            self.blocks = None;
+            (self.blocks, self.ahead) = (None, ReadAhead::default());
         }
         Ok(false)
     }

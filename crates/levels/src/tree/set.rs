@@ -51,6 +51,11 @@ impl OpenFile {
         self.cache.get_or_read(part, || self.edges.read_block(number))
     }
 
+    /// Whether a block is in the cache. O(1).
+    pub(super) fn is_cached(&self, number: usize) -> bool {
+        self.cache.contains(CachedPart { file: self.entry.number, block: number, is_records: false })
+    }
+
     /// The records of the edges in a block, from the cache or the disk; nothing if the edges carry
     /// none.
     ///
@@ -153,6 +158,28 @@ impl LevelSet {
             own.start < owners.end && owners.start < own.end
         };
         files.iter().filter(overlaps).cloned().collect()
+    }
+
+    /// Whether the blocks of an adjacency take more memory than the cache has, so that they may have to be
+    /// read from the disk. O(files).
+    #[must_use]
+    pub fn exceeds_cache(&self, adjacency: u32) -> bool {
+        let files = || self.levels(adjacency).iter().flatten();
+        let capacity = files().next().map_or(0, |file| file.cache.capacity());
+        files().map(|file| file.entry.bytes).sum::<u64>() > capacity
+    }
+
+    /// Begins to read the blocks that have edges of a vertex and are not in the cache, without waiting for
+    /// them. O(files).
+    pub fn prefetch_row(&self, adjacency: u32, owner: VertexId) {
+        for file in self.files_of(adjacency, owner) {
+            // The error comes again when the row is read.
+            if file.edges.has_owner(owner).unwrap_or_default() {
+                let blocks = file.edges.blocks_of(owner.get()..owner.get() + 1);
+                let unread = blocks.filter(|number| !file.is_cached(*number));
+                unread.for_each(|number| file.edges.prefetch(number..number + 1));
+            }
+        }
     }
 
     /// Adds to `row` what a snapshot at `at` sees of the edges of a vertex, from the newest file to

@@ -109,6 +109,16 @@ pub trait File: Send + Sync + fmt::Debug {
     /// The operating system's. What was not durable before must then be considered lost; a later
     /// successful sync proves nothing.
     fn sync(&self) -> Result<(), FileError>;
+
+    /// Says that reads will come in no particular order, so that reading ahead of them is a waste. Changes
+    /// no result; does nothing by default.
+    fn expect_random_reads(&self) {}
+
+    /// Says that these bytes will be read soon. Their reading begins, and the call does not wait for it.
+    /// Changes no result; does nothing by default.
+    fn prefetch(&self, range: Range<u64>) {
+        let _ = range;
+    }
 }
 
 /// A held lock on a lock file. Dropping it releases the lock. Errors are the operating system's.

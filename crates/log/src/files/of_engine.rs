@@ -4,6 +4,7 @@ use super::{File, FileError, FileOperation, FileSystem, HeldLock, LockError, Ope
 use hedgerow_sync::{Arc, RwLock, RwLockReadGuard};
 use std::fmt::Debug;
 use std::io;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 /// The directory of a store, for an engine that keeps its own files in it. They can be changed only
@@ -180,5 +181,13 @@ impl File for EngineFile {
     fn sync(&self) -> Result<(), FileError> {
         let _change = self.files.change(self.path())?;
         self.file.sync()
+    }
+
+    fn expect_random_reads(&self) {
+        self.file.expect_random_reads();
+    }
+
+    fn prefetch(&self, range: Range<u64>) {
+        self.file.prefetch(range);
     }
 }

@@ -10,6 +10,10 @@ use rustix::fs::{AtFlags, Dir, FileType, FlockOperation, Mode, OFlags, Stat};
 use rustix::io::Errno;
 use std::fs;
 use std::io;
+#[cfg(target_os = "linux")]
+use std::num::NonZeroU64;
+#[cfg(target_os = "linux")]
+use std::ops::Range;
 use std::os::fd::{AsFd as _, OwnedFd};
 use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
@@ -345,6 +349,13 @@ impl RealFile {
     fn failed(&self, operation: FileOperation) -> impl Fn(io::Error) -> FileError {
         move |source| FileError::new(operation, &self.path, source)
     }
+
+    /// Advises the operating system about so many bytes, or all from the offset on. It may refuse, which
+    /// changes nothing but the speed of reads.
+    #[cfg(target_os = "linux")]
+    fn advise(&self, offset: u64, length: Option<NonZeroU64>, advice: rustix::fs::Advice) {
+        let _ = rustix::fs::fadvise(&self.file, offset, length, advice);
+    }
 }
 
 impl File for RealFile {
@@ -372,6 +383,18 @@ impl File for RealFile {
     fn sync(&self) -> Result<(), FileError> {
         // fdatasync: includes the length, not the times.
         self.file.sync_data().map_err(self.failed(FileOperation::Sync))
+    }
+
+    #[cfg(target_os = "linux")]
+    fn expect_random_reads(&self) {
+        self.advise(0, None, rustix::fs::Advice::Random);
+    }
+
+    #[cfg(target_os = "linux")]
+    fn prefetch(&self, range: Range<u64>) {
+        if let Some(length) = range.end.checked_sub(range.start).and_then(NonZeroU64::new) {
+            self.advise(range.start, Some(length), rustix::fs::Advice::WillNeed);
+        }
     }
 }
 

@@ -25,8 +25,8 @@ pub trait Arrangement: Send + Sync + 'static {
     const COPIES: usize;
     /// Neighbors per run.
     const RUN: usize;
-    /// Whether they ascend and degrees are known; else they descend, and cuts leave out vertices
-    /// without neighbors.
+    /// Whether they ascend and degrees are known; else they descend, cuts leave out vertices without
+    /// neighbors, and rows lie in blocks.
     const HELPS: bool;
 }
 
@@ -134,6 +134,10 @@ impl<R: Arrangement, W: Column> Adjacency for RearrangedAdjacency<'_, R, W> {
             gathered: (Vec::new(), Vec::new()),
             arrangement: PhantomData,
         }
+    }
+
+    fn reads_blocks(&self) -> bool {
+        !R::HELPS
     }
 
     fn cuts(&self, parts: usize) -> Result<Vec<Range<u32>>, Infallible> {

@@ -1,0 +1,43 @@
+//! Reading many of the vertices in a range by a scan, where rows lie in blocks.
+
+use crate::KernelError;
+use hedgerow_model::{Adjacency, Cursor, VertexId};
+use std::ops::{ControlFlow, Range};
+
+/// A scan is taken to read this many rows in the time of one that is looked up.
+const SCANNED_PER_LOOK_UP: usize = 8;
+
+/// Whether a scan of a range reads so many of its vertices faster than looking them up does.
+pub(crate) fn is_dense(wanted: usize, range: &Range<u32>) -> bool {
+    wanted.saturating_mul(SCANNED_PER_LOOK_UP) >= range.len()
+}
+
+/// The range of these vertices, if they ascend, as they do where rows lie in blocks, and a scan reads them
+/// faster.
+pub(crate) fn dense_range(adjacency: &impl Adjacency, ascending: &[VertexId]) -> Option<Range<u32>> {
+    let (first, last) = (ascending.first()?, ascending.last()?);
+    let range = first.get()..last.get() + 1;
+    (adjacency.reads_blocks() && is_dense(ascending.len(), &range)).then_some(range)
+}
+
+/// Passes on the neighbors of those vertices in a range that are wanted, which ascend.
+pub(crate) fn scan_rows(
+    cursor: &mut impl Cursor<Error: Into<hedgerow_model::ReadError>>,
+    range: Range<u32>,
+    wanted: &[VertexId],
+    mut visit: impl FnMut(&[VertexId]),
+) -> Result<(), KernelError> {
+    let mut wanted = wanted;
+    let scanned = cursor.scan(range, |vertex, neighbors, _| {
+        while let [first, rest @ ..] = wanted
+            && *first < vertex
+        {
+            wanted = rest;
+        }
+        if wanted.first() == Some(&vertex) {
+            visit(neighbors);
+        }
+        ControlFlow::<()>::Continue(())
+    });
+    scanned.map(|_| ()).map_err(KernelError::read)
+}
