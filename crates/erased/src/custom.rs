@@ -2,7 +2,7 @@
 
 use crate::ErasedEngine;
 use hedgerow_log::files::FileSystem;
-use hedgerow_model::{Catalog, EngineError, FilesCheck, Topology};
+use hedgerow_model::{Catalog, CompactionLimits, EngineError, FilesCheck, Topology};
 use hedgerow_sync::Arc;
 use std::fmt;
 
@@ -50,6 +50,8 @@ pub struct EngineOptions {
     pub catalog: Catalog,
     /// Bytes of memory that an engine with files of its own may take; `None` if it decides that.
     pub memory_budget: Option<usize>,
+    /// What it may take of the machine to merge its files in the background.
+    pub compaction_limits: CompactionLimits,
 }
 
 impl PartialEq for CustomEngine {

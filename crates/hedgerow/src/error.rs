@@ -118,6 +118,7 @@ impl Error {
             | Reason::OtherOption(_) => ErrorKind::InvalidInput,
             Reason::NoScratch(_)
             | Reason::NoMemoryBudget(_)
+            | Reason::NoCompaction(_)
             | Reason::NotCompiled(_)
             | Reason::Threads(_)
             | Reason::DeletesDeclared => ErrorKind::Unsupported,
@@ -268,6 +269,10 @@ pub(crate) enum Reason {
         "the engine {0:?} keeps all edges in memory; leave the memory budget out, or make the graph with the engine `lsm`"
     )]
     NoMemoryBudget(&'static str),
+    #[error(
+        "the engine {0:?} has no files to compact; leave the limits of compactions out, or make the graph with the engine `lsm`"
+    )]
+    NoCompaction(&'static str),
     #[allow(dead_code, reason = "only the engine `tel` has scratch files")]
     #[error(transparent)]
     NoScratchFile(Box<NoScratchFile>),

@@ -244,9 +244,9 @@ pub use hedgerow_kernels as kernels;
 pub use hedgerow_log::Durability;
 #[doc(inline)]
 pub use hedgerow_model::{
-    AsKey, Catalog, Column, ColumnType, CommitTimestamp, Count, Direction, EdgeSchema, Field, Key, KeyKind,
-    KeyRef, LabelId, LabelSchema, MemoryUse, ParallelSchema, Reclaimed, RecordSchema, SchemaError, Topology,
-    UnknownName, Value, ValueRef, ValueType, VertexId, VertexIdError,
+    AsKey, Catalog, Column, ColumnType, CommitTimestamp, CompactionLimits, Count, Direction, EdgeSchema,
+    Field, Key, KeyKind, KeyRef, LabelId, LabelSchema, MemoryUse, ParallelSchema, Reclaimed, RecordSchema,
+    SchemaError, Topology, UnknownName, Value, ValueRef, ValueType, VertexId, VertexIdError,
 };
 #[doc(inline)]
 pub use hedgerow_pipeline::{

@@ -5,7 +5,7 @@ use crate::retries::Retries;
 #[cfg(feature = "custom-engines")]
 use hedgerow_erased::CustomEngine;
 use hedgerow_log::{Durability, LogOptions, OWN_FILES};
-use hedgerow_model::{KeyKind, LabelSchema, RecordSchema, Topology, UnknownName};
+use hedgerow_model::{CompactionLimits, KeyKind, LabelSchema, RecordSchema, Topology, UnknownName};
 use hedgerow_pipeline::{Compaction, Settings};
 use hedgerow_sequencer::{AsOf, Clock, History, ManualClock};
 use std::path::PathBuf;
@@ -165,6 +165,7 @@ pub struct GraphOptions {
     pub(crate) wait: Duration,
     pub(crate) memory_limit: Option<usize>,
     pub(crate) memory_budget: Option<usize>,
+    pub(crate) compaction_limits: Option<CompactionLimits>,
     pub(crate) preferred_engine: Option<EngineKind>,
     pub(crate) threads: Option<usize>,
     pub(crate) retries: Option<u32>,
@@ -299,6 +300,16 @@ impl GraphOptions {
     #[must_use]
     pub fn memory_budget(mut self, bytes: usize) -> Self {
         self.memory_budget = Some(bytes);
+        self
+    }
+
+    /// What an engine with files of its own may take of the machine to merge them in the background, while
+    /// commits do not have to wait for that: everything, if not set. With tighter limits more files wait to
+    /// be merged, and reads look into more of them. [`Graph::compact`](crate::Graph::compact) is not limited. A
+    /// graph of another engine is refused as [`Unsupported`](crate::ErrorKind::Unsupported).
+    #[must_use]
+    pub fn compaction_limits(mut self, limits: CompactionLimits) -> Self {
+        self.compaction_limits = Some(limits);
         self
     }
 

@@ -73,6 +73,7 @@ impl LsmEngine {
             segment_bytes: options.segment_bytes,
             cache_bytes: options.cache_bytes,
             compress_records: options.compress_records,
+            compaction_limits: options.compaction_limits,
             ..LevelOptions::new(columns.clone())
         };
         let tree = LevelTree::open(files, level_options)?;

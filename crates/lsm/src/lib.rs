@@ -37,15 +37,15 @@ pub use rows::LsmRows;
 pub use view::LsmView;
 
 use hedgerow_erased::{CustomEngine, EngineOptions, ErasedEngine, Make};
-use hedgerow_model::{Catalog, ColumnType, Topology};
+use hedgerow_model::{Catalog, ColumnType, CompactionLimits, Topology};
 
 /// The engine by its name, for creating graphs.
 pub static LSM: CustomEngine = CustomEngine {
     name: "lsm",
     make: Make::InCheckedFiles {
-        open: |files, EngineOptions { topology, catalog, memory_budget }| {
-            let options =
-                memory_budget.into_iter().fold(LsmOptions::new(topology, catalog), LsmOptions::within);
+        open: |files, EngineOptions { topology, catalog, memory_budget, compaction_limits }| {
+            let options = LsmOptions { compaction_limits, ..LsmOptions::new(topology, catalog) };
+            let options = memory_budget.into_iter().fold(options, LsmOptions::within);
             Ok(ErasedEngine::new(LsmEngine::open(files, options)?))
         },
         check: |files, EngineOptions { topology, catalog, .. }| {
@@ -77,11 +77,13 @@ pub struct LsmOptions {
     /// Whether records in files are compressed where that saves space, if the feature `compression` of
     /// `hedgerow-log` is enabled. Files are read either way.
     pub compress_records: bool,
+    /// What compactions may take of the machine, unless commits would have to wait for them soon.
+    pub compaction_limits: CompactionLimits,
 }
 
 impl LsmOptions {
     /// Usual sizes: those [within](LsmOptions::within) 128 MiB, 4 files on level 0, a fan-out of 10.
-    /// Records are compressed.
+    /// Records are compressed, compactions not limited.
     #[must_use]
     pub fn new(topology: Topology, catalog: Catalog) -> Self {
         let options = LsmOptions {
@@ -94,6 +96,7 @@ impl LsmOptions {
             segment_bytes: 0,
             cache_bytes: 0,
             compress_records: true,
+            compaction_limits: CompactionLimits::default(),
         };
         options.within(128 << 20)
     }

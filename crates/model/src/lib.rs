@@ -84,8 +84,8 @@ pub use schema::{Catalog, EdgeSchema, Field, LabelSchema, ParallelSchema, Record
 pub use short_writes::{NoShortWrites, ShortPlan, ShortWrites};
 pub use topology::{Direction, Topology};
 pub use upkeep::{
-    CacheUse, CompactProgress, EngineMemory, EngineReport, FileProblem, FileTotals, FileUpkeep, FilesCheck,
-    LevelReport, PartReport, StoredPart,
+    CacheUse, CompactProgress, CompactionLimits, EngineMemory, EngineReport, FileProblem, FileTotals,
+    FileUpkeep, FilesCheck, LevelReport, PartReport, StoredPart,
 };
 pub use value::{Record, Value, ValueRef, ValueType};
 pub use view::{Adjacency, Cursor, GraphView, Neighbors, ReadError, ViewError};

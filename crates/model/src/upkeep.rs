@@ -29,6 +29,23 @@ pub trait FileUpkeep {
     ) -> Result<ControlFlow<()>, EngineError>;
 }
 
+/// What merging files in the background may take of the machine. It takes more while commits would have to
+/// wait for it otherwise.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CompactionLimits {
+    /// Bytes that are written per second, on average; `None` for any number.
+    pub bytes_per_second: Option<u64>,
+    /// The part of the time in which a thread works, from 0.01 to 1.
+    pub time_share: f64,
+}
+
+impl Default for CompactionLimits {
+    /// No limits.
+    fn default() -> Self {
+        CompactionLimits { bytes_per_second: None, time_share: 1.0 }
+    }
+}
+
 /// How far a [full compaction](FileUpkeep::compact_all) is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]

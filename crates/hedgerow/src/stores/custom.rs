@@ -5,7 +5,7 @@ use crate::error::{Error, Reason};
 use crate::options::GraphOptions;
 use hedgerow_erased::{CustomEngine, EngineOptions, ErasedEngine, Make};
 use hedgerow_log::files::{EngineFiles, FileSystem};
-use hedgerow_model::{Catalog, FilesCheck};
+use hedgerow_model::{Catalog, CompactionLimits, FilesCheck};
 use hedgerow_sync::Arc;
 
 /// An empty engine, or one with what it has in its files.
@@ -20,6 +20,7 @@ pub(super) fn new(
         catalog: catalog.clone(),
         // What an engine keeps of its files must leave room for commits.
         memory_budget: options.memory_budget.or(options.memory_limit.map(|limit| limit / 2)),
+        compaction_limits: options.compaction_limits.unwrap_or_default(),
     };
     Ok(match (custom.make, files) {
         (Make::InMemory(make), _) => make(engine_options),
@@ -41,7 +42,8 @@ pub(super) fn check(
 ) -> Result<Option<FilesCheck>, Error> {
     let Make::InCheckedFiles { check, .. } = custom.make else { return Ok(None) };
     let (topology, catalog) = (options.settings().topology, catalog.clone());
-    Ok(Some(check(files, EngineOptions { topology, catalog, memory_budget: None })?))
+    let compaction_limits = CompactionLimits::default();
+    Ok(Some(check(files, EngineOptions { topology, catalog, memory_budget: None, compaction_limits })?))
 }
 
 /// Its memory is its own affair.

@@ -139,6 +139,9 @@ impl Stores {
         if options.memory_budget.is_some() && !engine.owns_files() {
             return Err(Reason::NoMemoryBudget(engine.name()).into());
         }
+        if options.compaction_limits.is_some() && !engine.owns_files() {
+            return Err(Reason::NoCompaction(engine.name()).into());
+        }
         if options.scratch.is_some() && engine != EngineKind::Tel {
             return Err(Reason::NoScratch(engine.name()).into());
         }

@@ -126,7 +126,8 @@ impl LevelTree {
         let target =
             Target { adjacency: *adjacency, level: *level, segment_bytes: self.options.segment_bytes };
         let versions = sources.iter().map(|file| file.edges.versions_of(0..u32::MAX)).collect();
-        let added = self.write(target, versions, Retention { live, is_lowest })?;
+        let added =
+            self.write(target, versions, Retention { live, is_lowest }, self.options.compaction_limits)?;
         self.install(added, sources, None)
     }
 }

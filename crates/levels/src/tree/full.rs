@@ -12,7 +12,7 @@ use super::{LevelOptions, LevelSet, LevelTree, OpenFile, Target};
 use crate::edge_file::EdgeFileVersions;
 use crate::merge::{Retention, VersionBatch, VersionSource};
 use hedgerow_model::token::LiveTimestamps;
-use hedgerow_model::{CompactProgress, EngineError, ReadError};
+use hedgerow_model::{CompactProgress, CompactionLimits, EngineError, ReadError};
 use hedgerow_sync::Arc;
 use std::cell::RefCell;
 use std::ops::ControlFlow;
@@ -222,7 +222,7 @@ impl FullCompaction<'_> {
             block_bytes: self.block_bytes(file),
             watch: &watch,
         });
-        match tree.write(target, watched.collect(), retention) {
+        match tree.write(target, watched.collect(), retention, CompactionLimits::default()) {
             Err(_) if watch.into_inner().is_stopped => Ok(ControlFlow::Break(())),
             written => tree.install(written?, sources, None).map(ControlFlow::Continue),
         }

@@ -12,19 +12,23 @@ mod scan;
 mod set;
 #[cfg(test)]
 mod tests;
+mod throttle;
 
 pub use full::{FullCompaction, FullStep};
 pub use scan::LevelRows;
 pub use set::{LevelSet, OpenFile};
 
 use self::compact::Rounds;
+use self::throttle::Throttle;
 use crate::cache::BlockCache;
 use crate::edge_file::EdgeFileWriter;
 use crate::manifest::{Edit, FileEntry, Manifest};
 use crate::merge::{Retention, VersionSource, merge};
 use hedgerow_log::files::FileSystem;
 use hedgerow_model::token::LiveTimestamps;
-use hedgerow_model::{ColumnType, CommitTimestamp, Counts, EngineError, ReadError, VertexId};
+use hedgerow_model::{
+    ColumnType, CommitTimestamp, CompactionLimits, Counts, EngineError, ReadError, VertexId,
+};
 use hedgerow_sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use hedgerow_sync::{Arc, Mutex};
 
@@ -46,11 +50,14 @@ pub struct LevelOptions {
     /// Whether records are compressed where that saves space, if the feature `compression` of
     /// `hedgerow-log` is enabled. Files are read either way.
     pub compress_records: bool,
+    /// What compactions may take of the machine while level 0 is not crowded.
+    pub compaction_limits: CompactionLimits,
 }
 
 impl LevelOptions {
     /// Usual sizes for adjacencies with values of these types: 4 files on level 0, 256 MiB on level
-    /// 1, a fan-out of 10, segments of 32 MiB, 64 MiB of blocks in memory. Records are compressed.
+    /// 1, a fan-out of 10, segments of 32 MiB, 64 MiB of blocks in memory. Records are compressed, compactions
+    /// not limited.
     #[must_use]
     pub fn new(columns: Vec<ColumnType>) -> Self {
         LevelOptions {
@@ -61,6 +68,7 @@ impl LevelOptions {
             segment_bytes: 32 << 20,
             cache_bytes: 64 << 20,
             compress_records: true,
+            compaction_limits: CompactionLimits::default(),
         }
     }
 
@@ -202,7 +210,7 @@ impl LevelTree {
         let mut added: Vec<Arc<OpenFile>> = Vec::new();
         for FlushPart { adjacency, sources } in parts {
             let target = Target { adjacency, level: 0, segment_bytes: u64::MAX };
-            match self.write(target, sources, retention) {
+            match self.write(target, sources, retention, CompactionLimits::default()) {
                 Ok(written) => added.extend(written),
                 Err(error) => {
                     self.edits.lock().replaced.extend(added);
@@ -213,27 +221,32 @@ impl LevelTree {
         self.install(added, &[], Some((durable_through, counts)))
     }
 
-    /// Merges sources into new files. Leaves none behind if that fails.
+    /// Merges sources into new files, within limits. Leaves none behind if that fails.
     fn write(
         &self,
         target: Target,
         sources: Vec<impl VersionSource>,
         retention: Retention<'_>,
+        limits: CompactionLimits,
     ) -> Result<Vec<Arc<OpenFile>>, EngineError> {
         let column = self.column(target.adjacency)?;
         let (mut written, mut open, mut last, mut created) = (Vec::new(), None, None, Vec::new());
+        let (mut throttle, mut full_bytes) = (Throttle::new(limits), 0);
         let merged = merge(sources, retention, |owner: VertexId, neighbor, version, records| {
             let is_full = open.as_ref().is_some_and(|(_, writer): &(FileEntry, EdgeFileWriter)| {
                 last != Some(owner) && writer.bytes() >= target.segment_bytes
             });
             if is_full {
-                written.extend(open.take().map(|full| self.finish(full)).transpose()?);
+                let full = open.take().map(|full| self.finish(full)).transpose()?;
+                full_bytes += full.as_ref().map_or(0, |full| full.entry.bytes);
+                written.extend(full);
             }
             let (_, writer) = match &mut open {
                 Some(open) => open,
                 none => none.insert(self.create(target, column, &mut created)?),
             };
             last = Some(owner);
+            throttle.wrote(full_bytes + writer.bytes(), || self.is_crowded());
             writer.push(owner, neighbor, version, records).map_err(EngineError::from)
         });
         let finished = merged.and_then(|()| open.map(|last| self.finish(last)).transpose());

@@ -6,8 +6,8 @@ use super::power::lose_power_on;
 use crate::oracle::{Oracle, options};
 use hedgerow::engine::{CustomEngine, EngineOptions, ErasedEngine, Make};
 use hedgerow::{
-    AsOf, CheckpointOptions, CommitTimestamp, EngineKind, ErrorKind, Graph, GraphOptions, KeyKind, LabelId,
-    ManualClock, ReadGraph, Topology, WriteGraph,
+    AsOf, CheckpointOptions, CommitTimestamp, CompactionLimits, EngineKind, ErrorKind, Graph, GraphOptions,
+    KeyKind, LabelId, ManualClock, ReadGraph, Topology, WriteGraph,
 };
 use hedgerow_log::files::{FileSystem, OpenMode};
 use hedgerow_lsm::{LsmEngine, LsmOptions};
@@ -160,6 +160,22 @@ fn a_graph_on_files_goes_on_at_its_memory_limit() {
         }
         assert!(graph.memory().live_bytes < 1 << 20);
     }
+}
+
+#[test]
+fn a_graph_goes_on_while_compactions_are_limited() {
+    let limits = CompactionLimits { bytes_per_second: Some(4 << 20), time_share: 0.5 };
+    let options = on_files(EngineKind::Lsm).memory_budget(200_000).compaction_limits(limits);
+    let graph = options.create_on(Arc::new(SimulatedFiles::new(1))).unwrap();
+    for part in 0..40_u64 {
+        let edges: Vec<(u64, u64)> = (0..500).map(|edge| (edge % 50, part * 500 + edge)).collect();
+        graph.ingest(LabelId::DEFAULT, &edges).unwrap();
+    }
+    let files = graph.engine_report().unwrap().unwrap();
+    assert!(files.parts.iter().any(|part| part.levels.len() > 1), "nothing was compacted: {files:?}");
+    assert!((0..20_000).all(|edge| graph.contains_edge(LabelId::DEFAULT, edge % 500 % 50, edge).unwrap()));
+    let in_memory = Graph::in_memory(GraphOptions::new().compaction_limits(limits));
+    assert_eq!(in_memory.unwrap_err().kind(), ErrorKind::Unsupported);
 }
 
 #[test]
