@@ -6,7 +6,7 @@ use crate::console::{Console, Format};
 use crate::error::{CliError, StoredError};
 use crate::input::Loaded;
 use crate::interrupt::Interrupt;
-use crate::maintenance::{info, label, rewrite};
+use crate::maintenance::{Compacted, info, label, rewrite};
 use crate::objects::{GetObject, NeighborhoodArgs, Reading, Writing, delete, get, neighbors, put};
 use crate::options::Place;
 use crate::outputs::FilesInUse;
@@ -140,6 +140,9 @@ impl Session {
             LineCommand::Checkpoint => {
                 rewrite::of_open::<Checkpointed>(self.writing()?.graph, &self.store, console, interrupt)?;
             }
+            LineCommand::Compact => {
+                rewrite::of_open::<Compacted>(self.writing()?.graph, &self.store, console, interrupt)?;
+            }
             LineCommand::Info => info::print(&self.store, Some(&self.state()?), None, console)?,
             LineCommand::Quit => return Ok(Next::End),
         }
@@ -154,6 +157,7 @@ impl Session {
             LineCommand::Run { .. } => "run",
             LineCommand::Label { action: LabelHere::Add(_) } => "label add",
             LineCommand::Checkpoint => "checkpoint",
+            LineCommand::Compact => "compact",
             LineCommand::Info => "info",
             _ => return Ok(()),
         };
