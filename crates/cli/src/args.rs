@@ -10,7 +10,8 @@ use crate::export::ExportArgs;
 use crate::generate::GenerateArgs;
 use crate::import::ImportArgs;
 use crate::maintenance::{
-    CheckArgs, CheckpointArgs, CompactArgs, InfoArgs, LabelArgs, RecoverArgs, SchemaArgs,
+    CHECKPOINT_EXAMPLES, COMPACT_EXAMPLES, CheckArgs, InfoArgs, LabelArgs, RecoverArgs, RewriteArgs,
+    SchemaArgs,
 };
 use crate::man::ManArgs;
 use crate::objects::{DeleteArgs, GetArgs, NeighborsArgs, PutArgs};
@@ -94,9 +95,11 @@ pub enum Command {
     /// Open a store once, and run many commands on it, from a prompt or a pipe
     Shell(ShellArgs),
     /// Write the state of a store as one file, so that it opens faster and its log can be pruned
-    Checkpoint(CheckpointArgs),
+    #[command(after_help = CHECKPOINT_EXAMPLES)]
+    Checkpoint(RewriteArgs),
     /// Merge the edge files of a store of engine lsm, without deleted edges and replaced values
-    Compact(CompactArgs),
+    #[command(after_help = COMPACT_EXAMPLES)]
+    Compact(RewriteArgs),
     /// Read everything in a store and report all damage
     Check(CheckArgs),
     /// Repair a damaged store, giving up every commit after the first damage
@@ -138,8 +141,7 @@ impl Command {
             Command::Put(args) => args.object.place().json,
             Command::Delete(args) => args.object.place().json,
             Command::Shell(args) => args.json,
-            Command::Checkpoint(args) => args.json,
-            Command::Compact(args) => args.json,
+            Command::Checkpoint(args) | Command::Compact(args) => args.json,
             Command::Check(args) => args.json,
             Command::Recover(args) => args.json,
             // The figures of the benchmark go to a file.

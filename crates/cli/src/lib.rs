@@ -59,9 +59,11 @@ use console::{Console, ConsoleArgs, Format};
 use error::CliError;
 use hedgerow_driver::{ENGINES, Engine};
 use interrupt::Interrupt;
+use maintenance::{Compacted, rewrite};
 use std::env;
 use std::ffi::OsString;
 use std::process::ExitCode;
+use stored::checkpoint::Checkpointed;
 
 /// Parses the command line, runs the command, reports errors.
 #[must_use]
@@ -132,8 +134,8 @@ fn execute(command: &Command, console: &Console) -> Result<(), CliError> {
         Command::Put(args) => objects::put::execute(args, console),
         Command::Delete(args) => objects::delete::execute(args, console),
         Command::Shell(args) => shell::execute(args, console),
-        Command::Checkpoint(args) => maintenance::checkpoint::execute(args, console, &listen()?),
-        Command::Compact(args) => maintenance::compact::execute(args, console, &listen()?),
+        Command::Checkpoint(args) => rewrite::execute::<Checkpointed>(args, console, &listen()?),
+        Command::Compact(args) => rewrite::execute::<Compacted>(args, console, &listen()?),
         Command::Check(args) => maintenance::check::execute(args, console),
         Command::Recover(args) => maintenance::recover::execute(args, console),
         Command::Bench(args) => bench::execute(args, ENGINES, console, &listen()?),

@@ -3,6 +3,7 @@
 //! | file | what it does |
 //! |---|---|
 //! | `stores/` | one file per store, behind one trait, each with its setup |
+//! | `kinds` | finds a store by its name |
 //! | `graph` | the edges that all stores get |
 //! | `measure` | the work, in turns over the stores |
 //! | `calls/` | single calls, with a file per store |
@@ -18,6 +19,7 @@ mod calls;
 mod disk;
 mod figures;
 mod graph;
+mod kinds;
 mod link_bench;
 mod measure;
 mod out_of_core;

@@ -151,6 +151,19 @@ impl Error {
         }
     }
 
+    /// Whether the files of the engine were to be compacted, and it keeps none: [`Graph::compact`](crate::Graph::compact) is for
+    /// engines that do.
+    #[must_use]
+    pub fn is_nothing_to_compact(&self) -> bool {
+        matches!(self.0, Reason::Pipeline(Cause::NothingToCompact))
+    }
+
+    /// Whether a checkpoint was to be read from a store that has none yet.
+    #[must_use]
+    pub fn is_no_checkpoint(&self) -> bool {
+        matches!(self.0, Reason::NoCheckpoint(_))
+    }
+
     /// Whether running the same transaction again may succeed.
     #[must_use]
     pub fn is_conflict(&self) -> bool {

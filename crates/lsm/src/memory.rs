@@ -31,20 +31,26 @@ impl FlushedMemGraphs {
 impl LsmEngine {
     /// Bytes of the parts. O(MemGraphs · adjacencies).
     pub(crate) fn memory_by_part(&self) -> EngineMemory {
+        self.parts().0
+    }
+
+    /// Bytes of the parts, and of the MemGraphs among them that only snapshots read.
+    fn parts(&self) -> (EngineMemory, usize) {
         let sources = self.sources();
-        EngineMemory {
-            recent_bytes: sources.mem_graph_bytes() + self.flushed.bytes(),
+        let flushed_bytes = self.flushed.bytes();
+        let parts = EngineMemory {
+            recent_bytes: sources.mem_graph_bytes() + flushed_bytes,
             index_bytes: sources.levels.index_bytes(),
             vertex_bytes: self.vertices.bytes(),
             cache_bytes: self.tree.cache_bytes(),
             budget_bytes: self.options.mem_graph_bytes + self.options.cache_bytes,
-        }
+        };
+        (parts, flushed_bytes)
     }
 
     /// Bytes in memory, in the terms of all engines. O(MemGraphs · adjacencies).
     pub(crate) fn memory_use(&self) -> MemoryUse {
-        let parts = self.memory_by_part();
-        let retained_bytes = self.flushed.bytes().min(parts.recent_bytes);
+        let (parts, retained_bytes) = self.parts();
         MemoryUse {
             live_bytes: parts.recent_bytes - retained_bytes,
             retained_bytes,

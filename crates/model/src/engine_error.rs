@@ -1,6 +1,8 @@
 //! Errors of engines.
 
 use crate::{ReadError, VertexId};
+use std::error::Error;
+use std::fmt;
 use std::sync::Arc;
 
 /// Why [`Engine::prepare`](crate::Engine::prepare) or
@@ -19,19 +21,15 @@ pub enum EngineError {
 }
 
 /// A file of an engine could not be written: what was being written, and why it failed.
-#[derive(Clone, Debug, thiserror::Error)]
-#[error("{place} could not be written: {source}")]
+#[derive(Clone, Debug)]
 pub struct WriteError {
     place: String,
-    source: Arc<dyn std::error::Error + Send + Sync>,
+    source: Arc<dyn Error + Send + Sync>,
 }
 
 impl WriteError {
     /// `place` tells people what was being written: a file and an offset, a level, a block.
-    pub fn new(
-        place: impl Into<String>,
-        source: impl Into<Box<dyn std::error::Error + Send + Sync>>,
-    ) -> Self {
+    pub fn new(place: impl Into<String>, source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         WriteError { place: place.into(), source: Arc::from(source.into()) }
     }
 
@@ -39,6 +37,19 @@ impl WriteError {
     #[must_use]
     pub fn place(&self) -> &str {
         &self.place
+    }
+}
+
+impl fmt::Display for WriteError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} could not be written: {}", self.place, self.source)
+    }
+}
+
+impl Error for WriteError {
+    /// Not the `Arc`, which a derived method would return: callers downcast the error in it.
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        Some(&*self.source)
     }
 }
 

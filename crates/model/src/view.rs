@@ -7,6 +7,7 @@ use crate::{
     Column, ColumnType, CommitTimestamp, Count, Direction, LabelId, NewestFirst, Topology, VertexId,
     intersect,
 };
+use std::fmt;
 use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 
@@ -268,8 +269,7 @@ impl ViewError {
 const NO_OFFSET: u64 = u64::MAX;
 
 /// A store could not be read: what was being read, and why it failed.
-#[derive(Clone, Debug, thiserror::Error)]
-#[error("{place} could not be read: {source}")]
+#[derive(Clone, Debug)]
 pub struct ReadError {
     place: Box<str>,
     /// If the place is one in a file, which it ends with; else [`NO_OFFSET`]: errors are returned by value, and stay small.
@@ -313,6 +313,19 @@ impl ReadError {
     #[must_use]
     pub fn place(&self) -> &str {
         &self.place
+    }
+}
+
+impl fmt::Display for ReadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} could not be read: {}", self.place, self.source)
+    }
+}
+
+impl std::error::Error for ReadError {
+    /// Not the `Arc`, which a derived method would return: callers downcast the error in it.
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        Some(&*self.source)
     }
 }
 

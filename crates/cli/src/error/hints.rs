@@ -118,17 +118,8 @@ fn of_store(error: &hedgerow::Error) -> Option<&'static str> {
             Some("`hedgerow check DIR` lists all that is damaged")
         }
         None if error.memory_limit().is_some() => Some(MEMORY_LIMIT),
-        None if error.kind() == ErrorKind::Unsupported
-            && error.to_string().contains("could be compacted") =>
-        {
-            Some("`hedgerow checkpoint DIR` does that")
-        }
-        // The store exists, but has no checkpoint yet.
-        None if error.kind() == ErrorKind::NotFound
-            && error.to_string().starts_with("there is no checkpoint") =>
-        {
-            Some("`hedgerow checkpoint DIR` does")
-        }
+        None if error.is_nothing_to_compact() => Some("`hedgerow checkpoint DIR` does that"),
+        None if error.is_no_checkpoint() => Some("`hedgerow checkpoint DIR` does"),
         _ => None,
     }
 }

@@ -356,6 +356,7 @@ fn bench_exit_code(error: &BenchError) -> u8 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use hedgerow_model::{EngineError, WriteError};
 
     fn full() -> io::Error {
         io::ErrorKind::StorageFull.into()
@@ -370,6 +371,7 @@ mod tests {
         let store = |source| StoredError::Damaged { problems: String::new(), store: source, what: "" };
         assert_eq!(CliError::from(store("x".into())).exit_code(), 1);
         let failure = Failure::File { path: "x".into(), source: full() };
+        let engine_file = WriteError::new("engine-00000001.edges at byte 0", full());
         let stopped =
             StoredError::ImportStopped { cause: Box::new(CliError::Output(file())), kept: String::new() };
         for error in [
@@ -379,6 +381,7 @@ mod tests {
             CliError::Stdout(io::ErrorKind::QuotaExceeded.into()),
             CliError::Bench(BenchError::StoreFolder { directory: "x".into(), source: full() }),
             CliError::Bench(BenchError::Workload { workload: "x", engine: "x", failure }),
+            StoredError::from(hedgerow::Error::from(EngineError::from(engine_file))).into(),
             stopped.into(),
         ] {
             assert_eq!(error.exit_code(), 4, "{error}");

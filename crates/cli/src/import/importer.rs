@@ -1,5 +1,6 @@
 //! Imports files into the store, chunk by chunk.
 
+use super::bar::ImportBar;
 use super::position::{Position, Tallies};
 use super::sources::Source;
 use super::{Context, lines};
@@ -115,8 +116,8 @@ impl<'a> Importer<'a> {
     fn import_graph<K: VertexKey + AsKey>(&mut self, source: Source<'_>) -> Result<(), CliError> {
         let Context { sources, threads, console, interrupt, args, target } = self.context;
         let mut reader = sources.open::<K>(source, target.chunk)?;
-        let bar = progress::of_bytes(console, "importing", reader.progress().total);
         let imported = self.position.read;
+        let mut bar = ImportBar::new(console, reader.progress().total, imported);
         let mut seen = Tallies::default();
         let mut lint = Lint::new(source.path(), &args.format, self.context.target.is_weighted());
         let mut read = |reader: &mut GraphReader<K>, batch: &mut Batch<K>| -> Result<_, CliError> {
@@ -139,9 +140,9 @@ impl<'a> Importer<'a> {
             committed.map_err(|error| cause_of(error, &mut reader))?;
             is_read = next_read?;
             std::mem::swap(&mut batch, &mut next);
-            bar.set_position(reader.progress().done);
+            bar.show(reader.progress().done, &passed);
         }
-        bar.finish_and_clear();
+        bar.finish();
         interrupt.check()?;
         if !passed.have_passed(&imported) {
             return Err(changed(source).into());
@@ -201,8 +202,8 @@ impl<'a> Importer<'a> {
     ) -> Result<(), CliError> {
         let Context { console, interrupt, threads, .. } = self.context;
         let mut reader = source.open_properties::<K>(options)?;
-        let bar = progress::of_bytes(console, "importing", reader.progress().total);
         let imported = self.position.read;
+        let mut bar = ImportBar::new(console, reader.progress().total, imported);
         let (mut seen, mut batch, mut next) =
             (Tallies::default(), PropertyBatch::new(), PropertyBatch::new());
         let mut is_read = reader.read_batch(&mut batch)?;
@@ -215,9 +216,9 @@ impl<'a> Importer<'a> {
             committed?;
             is_read = read?;
             std::mem::swap(&mut batch, &mut next);
-            bar.set_position(reader.progress().done);
+            bar.show(reader.progress().done, &seen);
         }
-        bar.finish_and_clear();
+        bar.finish();
         interrupt.check()?;
         seen.have_passed(&imported).then_some(()).ok_or_else(|| changed(source).into())
     }

@@ -7,10 +7,12 @@
 //! | `position` | how far an import has come |
 //! | `lines` | puts lines with properties into the graph |
 //! | `importer` | imports the files chunk by chunk, from where the last import stopped |
+//! | `bar` | shows how fast that goes |
 //! | `validate` | reads everything first |
 //! | `noted`, `report` | what `info` and the summary print about an import |
 
 mod args;
+mod bar;
 mod importer;
 mod lines;
 mod noted;

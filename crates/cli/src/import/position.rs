@@ -117,6 +117,11 @@ impl Tallies {
         })
     }
 
+    /// The number of vertices and edges.
+    pub fn items(&self) -> u64 {
+        self.vertices.count + self.edges.count
+    }
+
     /// Whether everything that was imported has been read again.
     pub fn have_passed(&self, imported: &Tallies) -> bool {
         self.vertices.count >= imported.vertices.count && self.edges.count >= imported.edges.count

@@ -24,12 +24,14 @@ Examples:
   hedgerow label add likes bank
   hedgerow label add 'pays:number=key+amount=f64!+at=timestamp' bank";
 
-const CHECKPOINT_EXAMPLES: &str = "\
+/// Examples of `hedgerow checkpoint`.
+pub const CHECKPOINT_EXAMPLES: &str = "\
 Examples:
   hedgerow checkpoint wiki
   hedgerow checkpoint wiki --wait 10 --json";
 
-const COMPACT_EXAMPLES: &str = "\
+/// Examples of `hedgerow compact`.
+pub const COMPACT_EXAMPLES: &str = "\
 Ctrl-C ends it at once: what was compacted by then stays so, and the next compaction goes on from there.
 
 Examples:
@@ -137,13 +139,12 @@ impl LabelAction {
     }
 }
 
-/// `hedgerow checkpoint`
+/// `hedgerow checkpoint` and `hedgerow compact`
 #[derive(Debug, Args)]
-#[command(after_help = CHECKPOINT_EXAMPLES)]
-pub struct CheckpointArgs {
+pub struct RewriteArgs {
     #[command(flatten)]
     pub place: StorePlace,
-    /// Threads for opening and writing; by default one per core
+    /// Threads of the graph; by default one per core
     #[arg(long, value_name = "N", value_parser = threads)]
     pub threads: Option<NonZeroUsize>,
     #[command(flatten)]
@@ -151,24 +152,6 @@ pub struct CheckpointArgs {
     #[command(flatten)]
     pub wait: WaitArgs,
     /// Print what was written as JSON
-    #[arg(long)]
-    pub json: bool,
-}
-
-/// `hedgerow compact`
-#[derive(Debug, Args)]
-#[command(after_help = COMPACT_EXAMPLES)]
-pub struct CompactArgs {
-    #[command(flatten)]
-    pub place: StorePlace,
-    /// Threads for opening; by default one per core
-    #[arg(long, value_name = "N", value_parser = threads)]
-    pub threads: Option<NonZeroUsize>,
-    #[command(flatten)]
-    pub memory: MemoryArgs,
-    #[command(flatten)]
-    pub wait: WaitArgs,
-    /// Print what was compacted as JSON
     #[arg(long)]
     pub json: bool,
 }

@@ -3,16 +3,19 @@
 
 mod args;
 pub mod check;
-pub mod checkpoint;
-pub mod compact;
+mod checkpoint;
+mod compact;
 mod engine;
 mod files;
 pub mod info;
 pub mod label;
 mod problem;
 pub mod recover;
+pub mod rewrite;
 pub mod schema;
 
 pub use args::{
-    CheckArgs, CheckpointArgs, CompactArgs, InfoArgs, LabelArgs, NewLabels, RecoverArgs, SchemaArgs,
+    CHECKPOINT_EXAMPLES, COMPACT_EXAMPLES, CheckArgs, InfoArgs, LabelArgs, NewLabels, RecoverArgs,
+    RewriteArgs, SchemaArgs,
 };
+pub use compact::Compacted;

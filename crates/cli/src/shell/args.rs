@@ -8,7 +8,7 @@ use clap::{Args, Parser, Subcommand};
 
 const EXAMPLES: &str = "\
 Commands, one per line, with the arguments of the commands of these names, but without the store:
-  put, delete, get, neighbors, begin, commit, rollback, run, label, checkpoint, info, help, quit
+  put, delete, get, neighbors, begin, commit, rollback, run, label, checkpoint, compact, info, help, quit
 
 Examples:
   hedgerow shell wiki
@@ -98,6 +98,8 @@ pub enum LineCommand {
     Rollback,
     /// Write the whole graph to a file, from which the store is then opened
     Checkpoint,
+    /// Merge the edge files of a store of engine lsm, without deleted edges and replaced values
+    Compact,
     /// Count vertices and edges, and show what is in the store
     Info,
     /// Leave the shell; so do exit and the end of the input

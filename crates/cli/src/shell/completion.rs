@@ -91,7 +91,7 @@ mod tests {
             ("", "ne", &["neighbors"][..]),
             ("put", "", &["vertex", "edge"]),
             ("help put", "e", &["edge"]),
-            ("", "c", &["commit", "checkpoint"]),
+            ("", "c", &["commit", "checkpoint", "compact"]),
             ("", "ro", &["rollback"]),
             ("run", "pa", &["pagerank"]),
             ("neighbors 1", "--li", &["--limit"]),

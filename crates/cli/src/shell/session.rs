@@ -6,12 +6,13 @@ use crate::console::{Console, Format};
 use crate::error::{CliError, StoredError};
 use crate::input::Loaded;
 use crate::interrupt::Interrupt;
-use crate::maintenance::{checkpoint, info, label};
+use crate::maintenance::{Compacted, info, label, rewrite};
 use crate::objects::{GetObject, NeighborhoodArgs, Reading, Writing, delete, get, neighbors, put};
 use crate::options::Place;
 use crate::outputs::FilesInUse;
 use crate::run::{EngineName, KernelCommand, OpenGraph, Output, compute, keys_of, label_of};
 use crate::stored::args::DurabilityName;
+use crate::stored::checkpoint::Checkpointed;
 use crate::stored::{self, StoredState};
 use crate::threads::Threads;
 use hedgerow::store::{self, StoreOptions};
@@ -137,7 +138,10 @@ impl Session {
             LineCommand::Commit => self.ended("commit")?.commit(&self.writing()?, console)?,
             LineCommand::Rollback => self.ended("rollback")?.roll_back(&self.store, console)?,
             LineCommand::Checkpoint => {
-                checkpoint::of_open(self.writing()?.graph, &self.store, console, interrupt)?;
+                rewrite::of_open::<Checkpointed>(self.writing()?.graph, &self.store, console, interrupt)?;
+            }
+            LineCommand::Compact => {
+                rewrite::of_open::<Compacted>(self.writing()?.graph, &self.store, console, interrupt)?;
             }
             LineCommand::Info => info::print(&self.store, Some(&self.state()?), None, console)?,
             LineCommand::Quit => return Ok(Next::End),
@@ -153,6 +157,7 @@ impl Session {
             LineCommand::Run { .. } => "run",
             LineCommand::Label { action: LabelHere::Add(_) } => "label add",
             LineCommand::Checkpoint => "checkpoint",
+            LineCommand::Compact => "compact",
             LineCommand::Info => "info",
             _ => return Ok(()),
         };

@@ -139,10 +139,25 @@ fn info_shows_levels_and_memory_and_compact_leaves_one_level() {
 }
 
 #[test]
+fn a_shell_compacts_the_store_that_it_has_open() {
+    let folder = on_levels();
+    let input = "put edge 5 77777\ncompact\nneighbors 5 --limit 1\n";
+    let output = folder.pipe("shell store --json", input).success().get_output().clone();
+    let lines = String::from_utf8(output.stdout).unwrap();
+    let compacted: Value = serde_json::from_str(lines.lines().nth(1).unwrap()).unwrap();
+    assert!(compacted["bytes"].as_u64() < compacted["bytes_before"].as_u64(), "{compacted}");
+    assert!(compacted["store"] == "store" && compacted.get("open_seconds").is_none(), "{compacted}");
+    let checked = folder.json("check store");
+    assert_eq!(checked["engine_files"]["versions"], compacted["versions"]);
+    assert_eq!(checked["engine_files"]["deletions"], 0);
+}
+
+#[test]
 fn engines_that_keep_edges_in_memory_have_nothing_to_compact() {
     let folder = Folder::with("graph", "1 2\n");
     folder.json("import graph --store store");
     folder.fails("compact store", 3, &["no files of its own", "hedgerow checkpoint DIR"]);
+    folder.pipe_fails("shell store", "compact\n", &["line 1: ", "no files of its own"]);
     assert!(folder.json("info store").get("engine_files").is_none());
     assert!(folder.json("check store").get("engine_files").is_none());
 }

@@ -116,9 +116,19 @@ mod signals {
 
     #[test]
     fn an_import_that_is_killed_at_any_moment_goes_on_and_imports_nothing_twice() {
+        is_killed_and_goes_on("");
+    }
+
+    /// Parts of the graph are in files of the engine when the process dies, others in the log only.
+    #[test]
+    fn an_import_to_disk_that_is_killed_at_any_moment_goes_on() {
+        is_killed_and_goes_on(" --engine lsm --memory 200KiB");
+    }
+
+    fn is_killed_and_goes_on(options: &str) {
         let text = graph(EDGES);
         let folder = Folder::with("graph", &text);
-        let import = format!("import graph --store store --checkpoint never --chunk {CHUNK}");
+        let import = format!("import graph --store store --checkpoint never --chunk {CHUNK}{options}");
         let mut random = 12_345_u64;
         let mut killed = 0;
         for _ in 0..10 {

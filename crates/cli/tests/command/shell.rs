@@ -240,7 +240,7 @@ fn a_transaction_that_does_not_end_is_rolled_back() {
 #[test]
 fn what_does_not_go_together_with_a_transaction_is_refused() {
     let folder = store();
-    for line in ["begin", "run wcc", "info", "checkpoint", "label add likes"] {
+    for line in ["begin", "run wcc", "info", "checkpoint", "compact", "label add likes"] {
         let (input, name) =
             (format!("begin\n{line}\n"), line.trim_end_matches(" wcc").trim_end_matches(" likes"));
         let output = folder.pipe("shell store", input).code(2).get_output().clone();
@@ -255,7 +255,7 @@ fn what_does_not_go_together_with_a_transaction_is_refused() {
             &["line 1: ", "no transaction is open", "begin"],
         );
     }
-    for line in ["begin", "checkpoint"] {
+    for line in ["begin", "checkpoint", "compact"] {
         folder.pipe_fails("shell store --read-only", format!("{line}\n"), &["the shell is read-only"]);
     }
 }
@@ -405,8 +405,15 @@ mod in_a_terminal {
     #[test]
     fn the_prompt_shows_that_a_transaction_is_open() {
         let folder = store();
-        let lines =
-            ["beg\t\r", "put vertex 7\r", "get vertex 99\r", "com\t\r", "begin\r", "put vertex 8\r", "\u{4}"];
+        let lines = [
+            "beg\t\r",
+            "put vertex 7\r",
+            "get vertex 99\r",
+            "comm\t\r",
+            "begin\r",
+            "put vertex 8\r",
+            "\u{4}",
+        ];
         let shown = typed(&folder, &lines.map(|line| (PROMPT, line)));
         for part in ["store (transaction)> ", "no vertex 99", "transaction committed: 1 vertex added"] {
             assert!(shown.contains(part), "{part:?} is not in {shown}");

@@ -12,6 +12,7 @@ pub mod rocksdb;
 mod sqlite;
 
 use crate::graph::Edge;
+use crate::kinds::named;
 use ::hedgerow::{Durability, VertexId};
 use anyhow::Result;
 use std::path::Path;
@@ -68,9 +69,7 @@ pub const KINDS: &[Kind] = &[
 impl Kind {
     /// The kind called `name`.
     pub fn named(name: &str) -> Result<&'static Kind, String> {
-        let names = || KINDS.iter().map(|kind| kind.name).collect::<Vec<_>>().join(", ");
-        let found = KINDS.iter().find(|kind| kind.name == name);
-        found.ok_or_else(|| format!("no such store was built; there are: {}", names()))
+        named(KINDS, |kind| kind.name, name)
     }
 }
 

@@ -21,6 +21,7 @@ mod sqlite;
 
 use super::measure::Calls;
 use super::work::{Ends, Payment, Work};
+use crate::kinds::named;
 use anyhow::Result;
 use std::path::Path;
 use std::time::Duration;
@@ -123,8 +124,6 @@ const AT_ONCE: usize = 1 << 16;
 impl Kind {
     /// The kind called `name`.
     pub fn named(name: &str) -> Result<&'static Kind, String> {
-        let names = || KINDS.iter().map(|kind| kind.name).collect::<Vec<_>>().join(", ");
-        let found = KINDS.iter().find(|kind| kind.name == name);
-        found.ok_or_else(|| format!("no such store was built; there are: {}", names()))
+        named(KINDS, |kind| kind.name, name)
     }
 }

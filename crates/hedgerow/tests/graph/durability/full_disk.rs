@@ -12,10 +12,11 @@ use hedgerow_log::files::{
 };
 use hedgerow_testing::simulated::SimulatedFiles;
 use std::collections::BTreeSet;
-use std::io;
+use std::error::Error as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::{io, iter};
 
 /// A directory in which the files of an engine take a limited number of bytes.
 #[derive(Clone, Debug)]
@@ -223,7 +224,9 @@ fn check(graph: &Graph, edges: &BTreeSet<(u64, u64)>) {
 }
 
 fn is_full(error: &Error) -> bool {
-    error.kind() == ErrorKind::Storage && error.to_string().contains("No space left on device")
+    let causes = iter::successors(error.source(), |&error| error.source());
+    let mut kinds = causes.filter_map(|error| error.downcast_ref::<io::Error>()).map(io::Error::kind);
+    error.kind() == ErrorKind::Storage && kinds.any(|kind| kind == io::ErrorKind::StorageFull)
 }
 
 #[test]
