@@ -47,7 +47,7 @@ pub use check::check_files;
 pub use edge_file::{EdgeFile, EdgeFileVersions, EdgeFileWriter};
 pub use frame::FRAME;
 pub use manifest::{Edit, FileEntry, LevelState, Manifest, PREFIX};
-pub use merge::{Retention, VersionBatch, VersionSource, merge};
+pub use merge::{Retention, VersionBatch, VersionRun, VersionSource, merge};
 pub use merged_row::{MergedRow, SeenEdge};
 pub use row::{PackedRow, Unpacked, put_row};
 pub use tree::{FlushPart, FullCompaction, FullStep, LevelOptions, LevelRows, LevelSet, LevelTree, OpenFile};

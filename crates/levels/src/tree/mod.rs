@@ -24,7 +24,7 @@ use crate::manifest::{Edit, FileEntry, Manifest};
 use crate::merge::{Retention, VersionSource, merge};
 use hedgerow_log::files::FileSystem;
 use hedgerow_model::token::LiveTimestamps;
-use hedgerow_model::{ColumnType, CommitTimestamp, Counts, EngineError, ReadError, VertexId};
+use hedgerow_model::{ColumnType, CommitTimestamp, Counts, EngineError, ReadError};
 use hedgerow_sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use hedgerow_sync::{Arc, Mutex};
 
@@ -222,19 +222,23 @@ impl LevelTree {
     ) -> Result<Vec<Arc<OpenFile>>, EngineError> {
         let column = self.column(target.adjacency)?;
         let (mut written, mut open, mut last, mut created) = (Vec::new(), None, None, Vec::new());
-        let merged = merge(sources, retention, |owner: VertexId, neighbor, version, records| {
-            let is_full = open.as_ref().is_some_and(|(_, writer): &(FileEntry, EdgeFileWriter)| {
-                last != Some(owner) && writer.bytes() >= target.segment_bytes
-            });
-            if is_full {
-                written.extend(open.take().map(|full| self.finish(full)).transpose()?);
+        let merged = merge(sources, retention, |mut run| {
+            while let [edge, ..] = run.edges() {
+                let is_full = open.as_ref().is_some_and(|(_, writer): &(FileEntry, EdgeFileWriter)| {
+                    last != Some(edge.owner()) && writer.bytes() >= target.segment_bytes
+                });
+                if is_full {
+                    written.extend(open.take().map(|full| self.finish(full)).transpose()?);
+                }
+                let (_, writer) = match &mut open {
+                    Some(open) => open,
+                    none => none.insert(self.create(target, column, &mut created)?),
+                };
+                last = Some(edge.owner());
+                let taken = writer.push_some(run).map_err(EngineError::from)?;
+                run = run.part(taken..run.edges().len());
             }
-            let (_, writer) = match &mut open {
-                Some(open) => open,
-                none => none.insert(self.create(target, column, &mut created)?),
-            };
-            last = Some(owner);
-            writer.push(owner, neighbor, version, records).map_err(EngineError::from)
+            Ok(())
         });
         let finished = merged.and_then(|()| open.map(|last| self.finish(last)).transpose());
         match finished {

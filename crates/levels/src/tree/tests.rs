@@ -6,7 +6,7 @@ use crate::check::check_files;
 use crate::merge::VersionBatch;
 use crate::merged_row::MergedRow;
 use hedgerow_model::token::LiveTimestamps;
-use hedgerow_model::{EdgeValue, FileTotals};
+use hedgerow_model::{EdgeValue, FileTotals, VertexId};
 use hedgerow_testing::simulated::{Fault, FaultKind, SimulatedFiles, Survival};
 use proptest::collection::vec;
 use proptest::prelude::*;
