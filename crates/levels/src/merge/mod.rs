@@ -19,6 +19,12 @@ pub trait VersionSource {
     fn read(&mut self, batch: &mut VersionBatch) -> Result<(), ReadError>;
 }
 
+impl<S: VersionSource + ?Sized> VersionSource for &mut S {
+    fn read(&mut self, batch: &mut VersionBatch) -> Result<(), ReadError> {
+        S::read(self, batch)
+    }
+}
+
 /// Versions of edges, in the order of a [`VersionSource`].
 #[derive(Debug, Default)]
 pub struct VersionBatch {
