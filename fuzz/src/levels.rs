@@ -173,8 +173,8 @@ fn merged_versions(file: &EdgeFile) -> Result<usize, ReadError> {
     let live = unsafe { LiveTimestamps::as_of(vec![CommitTimestamp(7)], CommitTimestamp(1000)) };
     let mut kept = 0;
     let sources = vec![file.versions_of(ALL)];
-    merge(sources, Retention { live: &live, is_lowest: true }, |_, _, _, _: &[u8]| {
-        kept += 1;
+    merge(sources, Retention { live: &live, is_lowest: true }, |run| {
+        kept += run.iter().count();
         Ok::<(), ReadError>(())
     })?;
     assert!(kept <= versions);

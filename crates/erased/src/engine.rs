@@ -101,6 +101,7 @@ trait AnyShortWrites {
 pub struct ErasedPlan {
     is_change: bool,
     outcome: EdgeOutcome,
+    is_deferred: bool,
     plan: Box<dyn Any + Send>,
 }
 
@@ -111,6 +112,10 @@ impl ShortPlan for ErasedPlan {
 
     fn outcome(&self) -> EdgeOutcome {
         self.outcome
+    }
+
+    fn is_deferred(&self) -> bool {
+        self.is_deferred
     }
 }
 
@@ -125,8 +130,8 @@ impl<S: ShortWrites> AnyShortWrites for S {
 
     fn plan_edge(&self, locks: &HeldLocks<'_>, edge: &StoredEdge, may_grow: bool) -> Option<ErasedPlan> {
         let plan = ShortWrites::plan_edge(self, locks, edge, may_grow)?;
-        let (is_change, outcome) = (plan.is_change(), plan.outcome());
-        Some(ErasedPlan { is_change, outcome, plan: Box::new(plan) })
+        let (is_change, outcome, is_deferred) = (plan.is_change(), plan.outcome(), plan.is_deferred());
+        Some(ErasedPlan { is_change, outcome, is_deferred, plan: Box::new(plan) })
     }
 
     fn apply_edge(&self, stamp: Stamp, edge: &StoredEdge, plan: &ErasedPlan) {

@@ -6,15 +6,14 @@ pub(crate) fn put_bits(bytes: &mut Vec<u8>, numbers: impl Iterator<Item = u64>, 
     for number in numbers {
         pending |= number << used;
         used += width;
-        while used >= u8::BITS {
-            bytes.push(pending as u8);
-            pending >>= u8::BITS;
-            used -= u8::BITS;
+        if used >= u64::BITS {
+            bytes.extend_from_slice(&u64::to_le_bytes(pending));
+            used -= u64::BITS;
+            // The bits of the number that did not fit.
+            pending = number >> (width - used);
         }
     }
-    if used > 0 {
-        bytes.push(pending as u8);
-    }
+    bytes.extend_from_slice(&u64::to_le_bytes(pending)[..used.div_ceil(u8::BITS) as usize]);
 }
 
 /// The first eight bytes, or all and zeros after them.

@@ -48,7 +48,7 @@ pub use check::check_files;
 pub use edge_file::{EdgeFile, EdgeFileVersions, EdgeFileWriter};
 pub use frame::FRAME;
 pub use manifest::{Edit, FileEntry, LevelState, Manifest, PREFIX};
-pub use merge::{Retention, VersionBatch, VersionSource, merge};
+pub use merge::{Retention, VersionBatch, VersionRun, VersionSource, merge};
 pub use merged_row::MergedRow;
 pub use row::{PackedRow, Unpacked, put_row};
 pub use seen_edges::{RowContent, SeenEdge};

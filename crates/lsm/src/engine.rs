@@ -15,8 +15,7 @@ use hedgerow_log::files::FileSystem;
 use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered, Stamp};
 use hedgerow_model::{
     Admission, Allowance, ColumnType, CommitTimestamp, Counts, Durable, Effects, Engine, EngineError,
-    LockUnit, MaintenanceProgress, MemoryUse, NoShortWrites, Prepared, Reclaimed, UnitLocks, VertexId,
-    ViewState,
+    LockUnit, MaintenanceProgress, MemoryUse, Prepared, Reclaimed, UnitLocks, VertexId, ViewState,
 };
 use hedgerow_sync::{Arc, Mutex, RwLock};
 use rayon::ThreadPool;
@@ -29,7 +28,7 @@ use std::time::Instant;
 pub struct LsmEngine {
     pub(crate) options: LsmOptions,
     /// The types of the values of the adjacencies.
-    columns: Vec<ColumnType>,
+    pub(crate) columns: Vec<ColumnType>,
     pub(crate) tree: LevelTree,
     /// Shared while a commit is applied, so that a flush, which replaces the sources, waits until no
     /// commit goes into the old ones.
@@ -141,7 +140,7 @@ impl Engine for LsmEngine {
     type Room = ();
     type Changes<'l> = LsmChanges;
     type LatestError = Infallible;
-    type ShortWrites = NoShortWrites;
+    type ShortWrites = Self;
 
     fn lock_unit(&self, vertex: VertexId) -> LockUnit {
         LockUnit(vertex.get())
@@ -197,6 +196,10 @@ impl Engine for LsmEngine {
             });
             active.push_row(adjacency, owner, stamp.at(), stamp.editable_from(), edges);
         }
+    }
+
+    fn short_writes(&self) -> Option<&Self> {
+        Some(self)
     }
 
     fn durable(&self) -> Option<&dyn Durable> {

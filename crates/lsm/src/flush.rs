@@ -1,6 +1,7 @@
 //! Flushing the MemGraphs to level 0 (LSMGraph, 4.1: MemGraphs take turns).
 
 use crate::engine::LsmEngine;
+use crate::mem_graph::MemGraph;
 use crate::sources::Sources;
 use hedgerow_levels::FlushPart;
 use hedgerow_model::token::{LiveTimestamps, Registered};
@@ -33,15 +34,23 @@ impl Durable for LsmEngine {
         let (begin, _running) = (Instant::now(), self.pace.begin_flush());
         let sources = self.begin_mem_graph();
         self.pace.begin_filling();
-        let parts = (0..self.adjacencies()).map(|adjacency| {
-            let mem_graphs = sources.mem_graphs.iter();
-            let versions = mem_graphs.map(|mem_graph| mem_graph.versions(adjacency, from, through));
-            FlushPart { adjacency, sources: versions.collect() }
-        });
+        // The active one has only commits after `at`.
+        let flushed = &sources.mem_graphs[1..];
+        let versions_of = |adjacency| -> Vec<_> {
+            flushed.iter().map(|mem_graph| mem_graph.versions(adjacency, from, through)).collect()
+        };
+        let mut versions: Vec<_> = (0..self.adjacencies()).map(versions_of).collect();
+        let parts = (0..).zip(&mut versions);
+        let parts = parts
+            .map(|(adjacency, versions)| FlushPart { adjacency, sources: versions.iter_mut().collect() });
         self.tree.flush(parts.collect(), live, through, at.counts())?;
-        self.end_mem_graphs(&sources, through);
-        let flushed = sources.mem_graphs[1..].iter().map(|mem_graph| mem_graph.used_bytes());
-        self.pace.flushed(flushed.sum(), begin.elapsed());
+        let residue = |(number, mem_graph): (usize, &Arc<MemGraph>)| {
+            mem_graph.residue(versions.iter().map(|of_adjacency| &of_adjacency[number]))
+        };
+        let residues = flushed.iter().enumerate().filter_map(residue).map(Arc::new).collect();
+        self.end_mem_graphs(flushed, residues);
+        let bytes = flushed.iter().map(|mem_graph| mem_graph.used_bytes()).sum();
+        self.pace.flushed(bytes, begin.elapsed());
         Ok(())
     }
 
@@ -64,16 +73,14 @@ impl LsmEngine {
     }
 
     /// Ends the MemGraphs that no commit goes into, except for what is not in the levels yet.
-    fn end_mem_graphs(&self, flushed: &Sources, through: CommitTimestamp) {
-        let residues = flushed.mem_graphs[1..].iter().filter_map(|mem_graph| mem_graph.residue(through));
-        let residues: Vec<_> = residues.map(Arc::new).collect();
+    fn end_mem_graphs(&self, flushed: &[Arc<MemGraph>], residues: Vec<Arc<MemGraph>>) {
         let mut sources = self.sources.write();
         // Flushes take turns, so the active MemGraph is still the one that this flush found or began.
         let active = Arc::clone(&sources.mem_graphs[0]);
         let mem_graphs = std::iter::once(active).chain(residues).collect();
         *sources = Arc::new(Sources { mem_graphs, levels: self.tree.current() });
         drop(sources);
-        self.flushed.add(flushed.mem_graphs[1..].iter());
+        self.flushed.add(flushed.iter());
         self.share_memory();
     }
 }

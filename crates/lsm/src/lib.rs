@@ -4,7 +4,7 @@
 //! - `mem_graph/`: the versions of edges that are in no file yet, by vertex, readable without locks;
 //! - `vertex_set.rs`: a bit per vertex, for those of the newest state and for the owners of a MemGraph;
 //! - `adjacency.rs`: the numbers of labels and directions, and of the vertices, in MemGraphs and files;
-//! - `changes.rs`: from the effects of a commit to versions;
+//! - `changes.rs`: from the effects of a commit to versions; `edge.rs`: the fast path of a single edge;
 //! - `engine.rs`, `flush.rs`: the engine, and moving MemGraphs to level 0;
 //! - `memory.rs`: what the parts take of the engine's memory;
 //! - `pace.rs`: how much commits slow down while flushes and compactions are behind;
@@ -18,6 +18,7 @@
 mod adjacency;
 mod changes;
 mod cursor;
+mod edge;
 mod engine;
 mod flush;
 mod mem_graph;
@@ -31,6 +32,7 @@ mod view;
 
 pub use changes::LsmChanges;
 pub use cursor::{LsmAdjacency, LsmCursor};
+pub use edge::LsmPlan;
 pub use engine::{LsmEngine, LsmSnapshot};
 pub use mem_graph::{MemContent, MemGraph, MemVersions};
 pub use rows::LsmRows;

@@ -57,6 +57,13 @@ pub trait ShortPlan {
 
     /// Whether the edge is added or removed.
     fn outcome(&self) -> EdgeOutcome;
+
+    /// Whether the engine counts the edge later, because it has not looked whether the edge exists: then
+    /// [`outcome`](ShortPlan::outcome) says what may be added or removed.
+    #[inline]
+    fn is_deferred(&self) -> bool {
+        false
+    }
 }
 
 /// The capability type of an engine without a fast path. It has no values.

@@ -2,6 +2,7 @@
 
 use super::{DATED, DELETED, MAX_ENTRIES, OFFSET_BYTES, OLDER, SKIP, Version};
 use crate::frame::FRAME;
+use crate::merge::EdgeKey;
 use crate::numbers::put_numbers;
 use crate::records::ChunkPlace;
 use crate::row::put_row;
@@ -45,6 +46,19 @@ impl BlockBuilder {
         self.neighbors.push(neighbor);
         self.newest.push(version);
         *self.ends.last_mut().expect("a row was begun") += 1;
+    }
+
+    /// Adds edges of one owner, each in one version. They come after those before. O(edges).
+    #[inline]
+    pub(crate) fn push_row(&mut self, owner: VertexId, edges: &[EdgeKey], versions: &[Version]) {
+        if self.owners.last() != Some(&owner) {
+            debug_assert!(self.owners.last().is_none_or(|last| *last < owner));
+            self.owners.push(owner);
+            self.ends.push(self.neighbors.len());
+        }
+        self.neighbors.extend(edges.iter().map(|edge| edge.ends().1));
+        self.newest.extend_from_slice(versions);
+        *self.ends.last_mut().expect("a row was begun") = self.neighbors.len();
     }
 
     /// The number of versions. O(1).
@@ -107,7 +121,7 @@ impl BlockBuilder {
             chunk.put(bytes);
             let offsets = values.map(|value| value.map_or(0, |offset| offset.0 + 1));
             put_numbers(bytes, &offsets.collect::<Vec<_>>());
-        } else {
+        } else if self.column.width() > 0 {
             values.for_each(|value| put_value(bytes, self.column.width(), value));
         }
     }

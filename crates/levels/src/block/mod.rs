@@ -26,6 +26,7 @@ mod builder;
 mod content;
 #[cfg(test)]
 mod tests;
+mod versions;
 
 pub use builder::BlockBuilder;
 
@@ -114,6 +115,12 @@ impl<'b> Values<'b> {
             Values::Plain { width, values } => value_at(values, entry * width, *width),
             Values::Offsets { offsets, .. } => EdgeValue(offsets.get(entry).wrapping_sub(1)),
         }
+    }
+
+    /// Whether no entry has a value.
+    #[inline]
+    fn are_empty(&self) -> bool {
+        matches!(self, Values::Plain { width: 0, .. })
     }
 
     /// Bytes of the value of an older version.

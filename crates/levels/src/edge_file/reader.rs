@@ -249,7 +249,7 @@ impl VersionSource for EdgeFileVersions<'_> {
         let records = self.file.read_records(&block)?;
         let read = match self.file.column {
             ColumnType::Record => push_records(&block, &records, &self.owners, batch),
-            _ => push_values(&block, &self.owners, batch),
+            _ => block.push_versions(&self.owners, batch),
         };
         let ends = batch.ends();
         let ascends = ends.is_none_or(|(first, _)| self.last.is_none_or(|last| last < first));
@@ -258,13 +258,6 @@ impl VersionSource for EdgeFileVersions<'_> {
             if ascends { read } else { Err(DecodeError { offset: 0, what: "edges that do not ascend" }) };
         read.map_err(|error| self.file.damaged(number, error))
     }
-}
-
-fn push_values(block: &Block<'_>, owners: &Range<u32>, batch: &mut VersionBatch) -> Result<(), DecodeError> {
-    each_version(block, owners, |owner, neighbor, version| {
-        batch.push(owner, neighbor, version);
-        Ok(())
-    })
 }
 
 fn push_records(

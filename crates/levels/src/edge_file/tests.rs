@@ -1,6 +1,6 @@
 use super::*;
 use crate::block::Version;
-use crate::merge::{Retention, VersionBatch, VersionSource, merge};
+use crate::merge::{Retention, VersionBatch, VersionRun, VersionSource, merge};
 use hedgerow_log::files::{FileSystem, OpenMode};
 use hedgerow_model::token::LiveTimestamps;
 use hedgerow_model::{CommitTimestamp, EdgeValue, ReadError};
@@ -232,8 +232,8 @@ fn the_versions_of_an_edge_stay_together() {
     // SAFETY: no engine is involved; the value only says which versions a merge keeps.
     let live = unsafe { LiveTimestamps::as_of(Vec::new(), CommitTimestamp(0)) };
     let retention = Retention { live: &live, is_lowest: true };
-    let take = |_, _, _, _: &[u8]| {
-        versions += 1;
+    let take = |run: VersionRun<'_>| {
+        versions += run.iter().count();
         Ok::<(), ReadError>(())
     };
     merge(vec![file.versions_of(3..4), file.versions_of(4..9)], retention, take).unwrap();
@@ -248,16 +248,11 @@ fn merged_records(files: &dyn FileSystem) -> Result<Vec<NeighborRecord>, ReadErr
     let mut found = Vec::new();
     // SAFETY: no engine is involved; the value only says which versions a merge keeps.
     let live = unsafe { LiveTimestamps::as_of(Vec::new(), CommitTimestamp(0)) };
-    merge(
-        vec![file.versions_of(0..9)],
-        Retention { live: &live, is_lowest: false },
-        |_, neighbor: VertexId, version, records| {
-            let record =
-                version.value.map(|offset| crate::records::record_at(records, offset).unwrap().to_vec());
-            found.push((neighbor.get(), record));
-            Ok::<(), ReadError>(())
-        },
-    )?;
+    merge(vec![file.versions_of(0..9)], Retention { live: &live, is_lowest: false }, |run| {
+        let record = |offset| crate::records::record_at(run.records(), offset).unwrap().to_vec();
+        found.extend(run.iter().map(|(_, to, version)| (to.get(), version.value.map(record))));
+        Ok::<(), ReadError>(())
+    })?;
     Ok(found)
 }
 

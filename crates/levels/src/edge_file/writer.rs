@@ -3,6 +3,7 @@
 use super::owners::put_owners;
 use super::{BlockEntry, END, EdgeFile, header, with_checksum};
 use crate::block::{BlockBuilder, MAX_ENTRIES, Version};
+use crate::merge::{EdgeKey, VersionRun};
 use crate::records::{RecordFileWriter, put_record, record_at};
 use hedgerow_log::files::{File, FileSystem, OpenMode};
 use hedgerow_model::{ColumnType, CommitTimestamp, VertexId, WriteError};
@@ -32,12 +33,14 @@ pub struct EdgeFileWriter {
     /// What comes after them.
     pending: Vec<u8>,
     block: BlockBuilder,
-    first: (VertexId, VertexId),
-    last: Option<(VertexId, VertexId)>,
+    first: EdgeKey,
+    last: Option<EdgeKey>,
     /// The timestamp of the last version.
     last_at: CommitTimestamp,
     entries: Vec<BlockEntry>,
     owners: RoaringBitmap,
+    /// Owners that are not in there yet: adding them one by one takes longer.
+    new_owners: Vec<u32>,
     versions: u64,
 }
 
@@ -60,11 +63,12 @@ impl EdgeFileWriter {
             written: 0,
             pending: header(column),
             block: BlockBuilder::new(column),
-            first: Default::default(),
+            first: EdgeKey::new(VertexId::default(), VertexId::default()),
             last: None,
             last_at: CommitTimestamp::ZERO,
             entries: Vec::new(),
             owners: RoaringBitmap::new(),
+            new_owners: Vec::new(),
             versions: 0,
         })
     }
@@ -91,38 +95,66 @@ impl EdgeFileWriter {
         mut version: Version,
         records: &[u8],
     ) -> Result<(), WriteError> {
-        let edge = (owner, neighbor);
-        let is_new_owner = self.last.is_none_or(|(last, _)| last != owner);
+        let edge = EdgeKey::new(owner, neighbor);
         if self.last.is_some_and(|last| last > edge || last == edge && self.last_at <= version.at) {
             return Err(WriteError::new(
                 self.name.clone(),
                 format!("the edge {owner} {neighbor} is out of order"),
             ));
         }
+        self.begin_edge(edge)?;
+        if let (Some(writer), Some(value)) = (&mut self.records, &mut version.value) {
+            let record = record_at(records, *value);
+            let record = record.map_err(|error| WriteError::new(self.name.clone(), error.what))?;
+            *value = put_record(&mut writer.chunk, record);
+        }
+        self.block.push(owner, neighbor, version);
+        (self.last, self.last_at) = (Some(edge), version.at);
+        self.versions += 1;
+        Ok(())
+    }
+
+    /// Adds versions from the beginning of a run, all of one owner, to one block; returns how many.
+    /// Amortized O(versions).
+    ///
+    /// # Errors
+    /// As [`EdgeFileWriter::push`].
+    pub(crate) fn push_some(&mut self, run: VersionRun<'_>) -> Result<usize, WriteError> {
+        let (edges, versions) = (run.edges(), run.versions());
+        if self.records.is_some() || self.last.is_some_and(|last| last >= edges[0]) {
+            let (owner, neighbor) = edges[0].ends();
+            self.push(owner, neighbor, versions[0], run.records())?;
+            return Ok(1);
+        }
+        self.begin_edge(edges[0])?;
+        let (owner, room) = (edges[0].owner(), 2 * TARGET - self.block.versions());
+        let of_owner = edges.windows(2).take(room - 1);
+        let row = 1 + of_owner.take_while(|pair| pair[0] < pair[1] && pair[1].owner() == owner).count();
+        self.block.push_row(owner, &edges[..row], &versions[..row]);
+        (self.last, self.last_at) = (Some(edges[row - 1]), versions[row - 1].at);
+        self.versions += row as u64;
+        Ok(row)
+    }
+
+    /// Ends the block before an edge, if it has enough; notes an owner and the beginning of a block.
+    fn begin_edge(&mut self, edge: EdgeKey) -> Result<(), WriteError> {
+        let is_new_owner = self.last.is_none_or(|last| last.owner() != edge.owner());
         let enough = match self.last {
             Some(last) if last == edge => usize::MAX,
-            Some((last, _)) if last == owner => 2 * TARGET,
-            _ => TARGET,
+            _ if is_new_owner => TARGET,
+            _ => 2 * TARGET,
         };
         let record_bytes = self.records.as_ref().map_or(0, |records| records.chunk.len());
         let has_enough_records = record_bytes >= TARGET_RECORD_BYTES && self.last != Some(edge);
         if self.block.versions() >= enough || has_enough_records {
             self.end_block()?;
         }
-        if let (Some(writer), Some(value)) = (&mut self.records, &mut version.value) {
-            let record = record_at(records, *value);
-            let record = record.map_err(|error| WriteError::new(self.name.clone(), error.what))?;
-            *value = put_record(&mut writer.chunk, record);
-        }
         if self.block.versions() == 0 {
             self.first = edge;
         }
-        self.block.push(owner, neighbor, version);
         if is_new_owner {
-            self.owners.insert(owner.get());
+            self.new_owners.push(edge.owner().get());
         }
-        (self.last, self.last_at) = (Some(edge), version.at);
-        self.versions += 1;
         Ok(())
     }
 
@@ -168,15 +200,17 @@ impl EdgeFileWriter {
     }
 
     fn end_block(&mut self) -> Result<(), WriteError> {
+        let new_owners = RoaringBitmap::from_sorted_iter(self.new_owners.drain(..));
+        self.owners |= new_owners.expect("owners ascend");
         let (offset, begin) = (self.offset(), self.pending.len());
         let chunk = self.records.as_mut().map(RecordFileWriter::end_chunk).transpose()?;
         self.block.finish_beside(chunk.unwrap_or_default(), &mut self.pending);
         let bytes = &self.pending[begin..];
-        let (first_owner, first_neighbor) = self.first;
+        let (first_owner, first_neighbor) = self.first.ends();
         self.entries.push(BlockEntry {
             first_owner,
             first_neighbor,
-            last_owner: self.last.map_or(first_owner, |(last, _)| last),
+            last_owner: self.last.map_or(first_owner, EdgeKey::owner),
             length: bytes.len() as u32,
             offset,
             checksum: crc32c::crc32c(bytes),

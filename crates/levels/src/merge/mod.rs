@@ -7,7 +7,8 @@ mod tests;
 use crate::block::Version;
 use crate::records::{put_record, record_at};
 use hedgerow_model::token::LiveTimestamps;
-use hedgerow_model::{CommitTimestamp, ReadError, VertexId};
+use hedgerow_model::{CommitTimestamp, EdgeValue, ReadError, VertexId};
+use std::ops::Range;
 
 /// Versions of edges in batches: ascending by owner and neighbor, the newest of an edge first.
 pub trait VersionSource {
@@ -16,6 +17,12 @@ pub trait VersionSource {
     /// # Errors
     /// The versions could not be read.
     fn read(&mut self, batch: &mut VersionBatch) -> Result<(), ReadError>;
+}
+
+impl<S: VersionSource + ?Sized> VersionSource for &mut S {
+    fn read(&mut self, batch: &mut VersionBatch) -> Result<(), ReadError> {
+        S::read(self, batch)
+    }
 }
 
 /// Versions of edges, in the order of a [`VersionSource`].
@@ -33,6 +40,15 @@ impl VersionBatch {
     pub fn push(&mut self, owner: VertexId, neighbor: VertexId, version: Version) {
         self.edges.push(EdgeKey::new(owner, neighbor));
         self.versions.push(version);
+    }
+
+    /// Appends edges of one owner without values, each in one version that every snapshot sees.
+    /// O(neighbors).
+    #[inline]
+    pub(crate) fn push_settled(&mut self, owner: VertexId, neighbors: &[VertexId]) {
+        self.edges.extend(neighbors.iter().map(|neighbor| EdgeKey::new(owner, *neighbor)));
+        let settled = Version { at: CommitTimestamp::ZERO, value: Some(EdgeValue(0)) };
+        self.versions.resize(self.edges.len(), settled);
     }
 
     /// Appends a version of an edge with a record; `None` is a deletion. Amortized O(record).
@@ -81,20 +97,74 @@ impl VersionBatch {
 
 /// An owner in the upper half, a neighbor in the lower one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct EdgeKey(u64);
+pub(crate) struct EdgeKey(u64);
 
 impl EdgeKey {
     /// Greater than every edge.
     const END: EdgeKey = EdgeKey(u64::MAX);
 
     #[inline]
-    fn new(owner: VertexId, neighbor: VertexId) -> Self {
+    pub(crate) fn owner(self) -> VertexId {
+        self.ends().0
+    }
+
+    #[inline]
+    pub(crate) fn new(owner: VertexId, neighbor: VertexId) -> Self {
         EdgeKey(u64::from(owner.get()) << 32 | u64::from(neighbor.get()))
     }
 
     #[inline]
-    fn ends(self) -> (VertexId, VertexId) {
+    pub(crate) fn ends(self) -> (VertexId, VertexId) {
         (VertexId::new((self.0 >> 32) as u32), VertexId::new(self.0 as u32))
+    }
+}
+
+/// Consecutive versions of a merge, in the order of a [`VersionSource`].
+#[derive(Clone, Copy, Debug)]
+pub struct VersionRun<'b> {
+    edges: &'b [EdgeKey],
+    versions: &'b [Version],
+    records: &'b [u8],
+}
+
+impl<'b> VersionRun<'b> {
+    /// As many versions as edges.
+    #[inline]
+    pub(crate) fn new(edges: &'b [EdgeKey], versions: &'b [Version], records: &'b [u8]) -> Self {
+        debug_assert_eq!(edges.len(), versions.len());
+        VersionRun { edges, versions, records }
+    }
+
+    /// The edge of each version.
+    #[inline]
+    pub(crate) fn edges(self) -> &'b [EdgeKey] {
+        self.edges
+    }
+
+    #[inline]
+    pub(crate) fn versions(self) -> &'b [Version] {
+        self.versions
+    }
+
+    /// The records that the values of the versions may be offsets in.
+    #[inline]
+    #[must_use]
+    pub fn records(self) -> &'b [u8] {
+        self.records
+    }
+
+    /// The versions, each with the owner and the neighbor of its edge.
+    pub fn iter(self) -> impl Iterator<Item = (VertexId, VertexId, Version)> + 'b {
+        self.edges.iter().zip(self.versions).map(|(edge, version)| {
+            let (owner, neighbor) = edge.ends();
+            (owner, neighbor, *version)
+        })
+    }
+
+    /// The versions in a range.
+    #[inline]
+    pub(crate) fn part(self, range: Range<usize>) -> Self {
+        VersionRun { edges: &self.edges[range.clone()], versions: &self.versions[range], ..self }
     }
 }
 
@@ -130,50 +200,114 @@ impl Retention<'_> {
 
 /// Merges sources, the newest first: each version of an edge in a source is newer than those in the
 /// sources after it. Runs `take` on the versions that are kept, in the order of a source, until it
-/// fails, each with the records that its value may be an offset in. O(versions · sources).
+/// fails. O(versions + runs · sources), where a run has edges of one source that lie before those of
+/// the others.
 ///
 /// # Errors
 /// What a source or `take` returned.
 pub fn merge<E: From<ReadError>>(
     sources: Vec<impl VersionSource>,
     retention: Retention<'_>,
-    mut take: impl FnMut(VertexId, VertexId, Version, &[u8]) -> Result<(), E>,
+    mut take: impl FnMut(VersionRun<'_>) -> Result<(), E>,
 ) -> Result<(), E> {
     let mut heads = sources.into_iter().map(Head::new).collect::<Result<Vec<_>, _>>()?;
+    let mut next: Vec<EdgeKey> = heads.iter().map(Head::edge).collect();
     // Of one edge.
-    let (mut versions, mut records) = (Vec::new(), Vec::new());
+    let (mut edges, mut versions, mut records) = (Vec::new(), Vec::new(), Vec::new());
     loop {
-        let edge = heads.iter().map(|head| head.edge).min().unwrap_or(EdgeKey::END);
+        let (first, edge, bound) = least_two(&next);
         if edge == EdgeKey::END {
             return Ok(());
         }
-        for head in &mut heads {
-            while head.edge == edge {
+        let head = &mut heads[first];
+        if let Some(run) = head.run_before(bound, retention) {
+            take(run)?;
+            head.skip_run();
+            next[first] = head.edge();
+            continue;
+        }
+        for (head, next) in heads.iter_mut().zip(&mut next) {
+            while *next == edge {
                 versions.push(head.version(&mut records)?);
                 head.advance()?;
+                *next = head.edge();
             }
         }
         retention.apply(&mut versions);
-        let (owner, neighbor) = edge.ends();
-        versions.drain(..).try_for_each(|version| take(owner, neighbor, version, &records))?;
+        edges.clear();
+        edges.resize(versions.len(), edge);
+        take(VersionRun { edges: &edges, versions: &versions, records: &records })?;
+        versions.clear();
         records.clear();
     }
 }
 
-/// The next version of a source.
+/// The position of the smallest edge, that edge, and the smallest of the others.
+#[inline]
+fn least_two(edges: &[EdgeKey]) -> (usize, EdgeKey, EdgeKey) {
+    let (mut first, mut least, mut second) = (0, EdgeKey::END, EdgeKey::END);
+    for (position, edge) in edges.iter().enumerate() {
+        if *edge < least {
+            second = least;
+            (first, least) = (position, *edge);
+        } else {
+            second = second.min(*edge);
+        }
+    }
+    (first, least, second)
+}
+
+/// What comes next in a source.
 struct Head<S> {
     source: S,
     batch: VersionBatch,
     position: usize,
-    /// The edge at the position.
-    edge: EdgeKey,
+    /// Where the run ends that was found last.
+    run_end: usize,
 }
 
 impl<S: VersionSource> Head<S> {
     fn new(source: S) -> Result<Self, ReadError> {
-        let mut head = Head { source, batch: VersionBatch::default(), position: 0, edge: EdgeKey::END };
+        let mut head = Head { source, batch: VersionBatch::default(), position: 0, run_end: 0 };
         head.refill()?;
         Ok(head)
+    }
+
+    /// The edge at the position.
+    #[inline]
+    fn edge(&self) -> EdgeKey {
+        self.batch.edges.get(self.position).copied().unwrap_or(EdgeKey::END)
+    }
+
+    /// The next edges below a bound as they are kept, if each has one version, and all are. The next
+    /// batch may have more versions of the last edge of this one, so that edge is in no run.
+    #[inline]
+    fn run_before(&mut self, bound: EdgeKey, retention: Retention<'_>) -> Option<VersionRun<'_>> {
+        let VersionBatch { edges, versions, records } = &mut self.batch;
+        let oldest = retention.live.oldest();
+        let mut end = self.position;
+        while let [edge, following, ..] = &edges[end..]
+            && *edge < bound
+            && edge < following
+        {
+            let version = &mut versions[end];
+            if retention.is_lowest && version.value.is_none() {
+                break;
+            }
+            if version.at <= oldest {
+                version.at = CommitTimestamp::ZERO;
+            }
+            end += 1;
+        }
+        self.run_end = end;
+        let run = self.position..end;
+        (!run.is_empty()).then(|| VersionRun::new(&edges[run.clone()], &versions[run], records))
+    }
+
+    /// Continues after the run that was found last, which is not at the end of the batch.
+    #[inline]
+    fn skip_run(&mut self) {
+        self.position = self.run_end;
     }
 
     /// The version at the position; its record, if it has one, is copied to `records`.
@@ -192,14 +326,7 @@ impl<S: VersionSource> Head<S> {
     #[inline]
     fn advance(&mut self) -> Result<(), ReadError> {
         self.position += 1;
-        match self.batch.edges.get(self.position) {
-            Some(edge) => {
-                debug_assert!(self.edge <= *edge, "edges must ascend");
-                self.edge = *edge;
-                Ok(())
-            }
-            None => self.refill(),
-        }
+        if self.position < self.batch.len() { Ok(()) } else { self.refill() }
     }
 
     #[cold]
@@ -207,7 +334,7 @@ impl<S: VersionSource> Head<S> {
         self.batch.clear();
         self.position = 0;
         self.source.read(&mut self.batch)?;
-        self.edge = self.batch.edges.first().copied().unwrap_or(EdgeKey::END);
+        debug_assert!(self.batch.edges.is_sorted(), "edges must ascend");
         Ok(())
     }
 }

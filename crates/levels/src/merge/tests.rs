@@ -57,8 +57,8 @@ fn batches(source: &BTreeMap<(u32, u32), Vec<Version>>) -> Batches {
 fn merged(sources: &Sources, live: &LiveTimestamps, is_lowest: bool) -> Vec<Kept> {
     let mut merged = Vec::new();
     let sources = sources.iter().map(batches).collect();
-    let take = |owner, neighbor, version, _: &[u8]| {
-        merged.push((owner, neighbor, version));
+    let take = |run: VersionRun<'_>| {
+        merged.extend(run.iter());
         Ok::<(), ReadError>(())
     };
     merge(sources, Retention { live, is_lowest }, take).unwrap();
@@ -124,8 +124,6 @@ fn an_error_of_a_source_comes_through() {
     let sources =
         vec![Batches(vec![Ok(kept); 4]), Batches(vec![Ok(kept), Err(ReadError::new("a block", "torn"))])];
     let live = live(&std::collections::BTreeSet::new());
-    let merged = merge(sources, Retention { live: &live, is_lowest: false }, |_, _, _, _: &[u8]| {
-        Ok::<(), ReadError>(())
-    });
+    let merged = merge(sources, Retention { live: &live, is_lowest: false }, |_| Ok::<(), ReadError>(()));
     assert_eq!(merged.unwrap_err().place(), "a block");
 }

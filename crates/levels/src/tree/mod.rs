@@ -26,9 +26,7 @@ use crate::manifest::{Edit, FileEntry, Manifest};
 use crate::merge::{Retention, VersionSource, merge};
 use hedgerow_log::files::FileSystem;
 use hedgerow_model::token::LiveTimestamps;
-use hedgerow_model::{
-    ColumnType, CommitTimestamp, CompactionLimits, Counts, EngineError, ReadError, VertexId,
-};
+use hedgerow_model::{ColumnType, CommitTimestamp, CompactionLimits, Counts, EngineError, ReadError};
 use hedgerow_sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use hedgerow_sync::{Arc, Mutex};
 
@@ -232,22 +230,26 @@ impl LevelTree {
         let column = self.column(target.adjacency)?;
         let (mut written, mut open, mut last, mut created) = (Vec::new(), None, None, Vec::new());
         let (mut throttle, mut full_bytes) = (Throttle::new(limits), 0);
-        let merged = merge(sources, retention, |owner: VertexId, neighbor, version, records| {
-            let is_full = open.as_ref().is_some_and(|(_, writer): &(FileEntry, EdgeFileWriter)| {
-                last != Some(owner) && writer.bytes() >= target.segment_bytes
-            });
-            if is_full {
-                let full = open.take().map(|full| self.finish(full)).transpose()?;
-                full_bytes += full.as_ref().map_or(0, |full| full.entry.bytes);
-                written.extend(full);
+        let merged = merge(sources, retention, |mut run| {
+            while let [edge, ..] = run.edges() {
+                let is_full = open.as_ref().is_some_and(|(_, writer): &(FileEntry, EdgeFileWriter)| {
+                    last != Some(edge.owner()) && writer.bytes() >= target.segment_bytes
+                });
+                if is_full {
+                    let full = open.take().map(|full| self.finish(full)).transpose()?;
+                    full_bytes += full.as_ref().map_or(0, |full| full.entry.bytes);
+                    written.extend(full);
+                }
+                let (_, writer) = match &mut open {
+                    Some(open) => open,
+                    none => none.insert(self.create(target, column, &mut created)?),
+                };
+                last = Some(edge.owner());
+                let taken = writer.push_some(run).map_err(EngineError::from)?;
+                throttle.wrote(full_bytes + writer.bytes(), || self.is_crowded());
+                run = run.part(taken..run.edges().len());
             }
-            let (_, writer) = match &mut open {
-                Some(open) => open,
-                none => none.insert(self.create(target, column, &mut created)?),
-            };
-            last = Some(owner);
-            throttle.wrote(full_bytes + writer.bytes(), || self.is_crowded());
-            writer.push(owner, neighbor, version, records).map_err(EngineError::from)
+            Ok(())
         });
         let finished = merged.and_then(|()| open.map(|last| self.finish(last)).transpose());
         match finished {

@@ -89,12 +89,10 @@ pub(super) fn append_seen(
     keep_first_of_equal(edges, begin, |(neighbor, _)| *neighbor);
 }
 
-/// Appends entries that come newest first, ascending by neighbor, newest first, and only the newest of
-/// those of one edge and timestamp. O(entries · log entries).
+/// Orders entries from `begin` on, which come newest first: ascending by neighbor, newest first, and
+/// only the newest of those of one edge and timestamp. O(entries · log entries).
 #[inline]
-pub(super) fn append_versions(newest_first: impl Iterator<Item = MemEntry>, versions: &mut Vec<MemEntry>) {
-    let begin = versions.len();
-    versions.extend(newest_first);
+pub(super) fn order_versions(versions: &mut Vec<MemEntry>, begin: usize) {
     // Stable: versions of an edge stay newest first.
     versions[begin..].sort_by_key(|entry| entry.neighbor);
     keep_first_of_equal(versions, begin, |entry| (entry.neighbor, entry.version.at));
@@ -102,9 +100,12 @@ pub(super) fn append_versions(newest_first: impl Iterator<Item = MemEntry>, vers
 
 /// Of adjacent items of a list with equal keys, from `begin` on, keeps the first.
 fn keep_first_of_equal<T: Copy, K: PartialEq>(list: &mut Vec<T>, begin: usize, key: impl Fn(&T) -> K) {
-    let mut kept = begin;
-    for position in begin..list.len() {
-        if position == begin || key(&list[position]) != key(&list[kept - 1]) {
+    let are_equal = |pair: &[T]| key(&pair[0]) == key(&pair[1]);
+    let Some(first) = list[begin..].windows(2).position(are_equal) else { return };
+    let second = begin + first + 1;
+    let mut kept = second;
+    for position in second..list.len() {
+        if key(&list[position]) != key(&list[kept - 1]) {
             list[kept] = list[position];
             kept += 1;
         }

@@ -1,7 +1,7 @@
 //! A row: the versions of the edges of one owner in one adjacency.
 
 use super::arena::{ArenaOffset, WordArena};
-use super::entry::{EntryLayout, MemEntry, append_seen, append_versions};
+use super::entry::{EntryLayout, MemEntry, append_seen, order_versions};
 use super::ordered::{NodeLink, OrderedRow};
 use super::segments::{LONGEST, SegmentedRow};
 use hedgerow_levels::SeenEdge;
@@ -91,14 +91,26 @@ impl<'m> MemRow<'m> {
     ) -> Option<NodeLink> {
         match self.form() {
             RowForm::Segmented(row) => {
-                append_versions(row.newest_first(), versions);
+                let begin = versions.len();
+                row.append_newest_first(versions);
+                order_versions(versions, begin);
                 None
             }
             RowForm::Ordered(row) => {
                 let (entries, next) = row.read_node(from.unwrap_or_else(|| row.first()));
-                append_versions(entries, versions);
+                let begin = versions.len();
+                versions.extend(entries);
+                order_versions(versions, begin);
                 next
             }
+        }
+    }
+
+    /// Begins to load what [`MemRow::read_versions`] reads first. O(1).
+    #[inline]
+    pub(super) fn prefetch(self) {
+        if let RowForm::Segmented(row) = self.form() {
+            row.prefetch();
         }
     }
 

@@ -8,6 +8,7 @@ use super::arena::{ArenaOffset, WordArena};
 use super::entry::{EntryLayout, MemEntry};
 use hedgerow_model::{CommitTimestamp, EdgeValue, VertexId};
 use hedgerow_sync::atomic::Ordering;
+use hedgerow_sync::prefetch;
 use std::iter;
 
 /// Segments of the longest row.
@@ -69,6 +70,31 @@ impl SegmentedRow<'_> {
             let words = &self.arena.words(segment)[1..][..(last.position as usize + 1) * width];
             words.chunks_exact(width).rev().map(move |words| self.layout.read(words))
         })
+    }
+
+    /// Appends all entries, as [`SegmentedRow::newest_first`] has them: a flush reads every row. O(entries).
+    #[inline]
+    pub(super) fn append_newest_first(self, entries: &mut Vec<MemEntry>) {
+        let width = self.layout.words();
+        let (mut left, mut segment) = (self.entries, self.newest);
+        while let Some(last) = left.checked_sub(1) {
+            let words = self.arena.words(segment);
+            let in_segment = SegmentPosition::of(last).position + 1;
+            let words_of_entries = words[1..][..in_segment as usize * width].chunks_exact(width);
+            entries.extend(words_of_entries.rev().map(|words| self.layout.read(words)));
+            left -= in_segment;
+            segment = ArenaOffset(words[0].load(Ordering::Relaxed) as u32);
+        }
+    }
+
+    /// Begins to load the newest entries. O(1).
+    #[inline]
+    pub(super) fn prefetch(self) {
+        if self.entries > 0 {
+            let SegmentPosition { capacity, .. } = SegmentPosition::of(self.entries - 1);
+            let bytes = (1 + capacity as usize * self.layout.words()) * size_of::<u64>();
+            prefetch(self.arena.words(self.newest).as_ptr(), bytes);
+        }
     }
 
     /// The value that a snapshot at `at` sees of an edge, or its deletion. O(entries).

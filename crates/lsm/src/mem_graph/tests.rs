@@ -219,7 +219,10 @@ proptest! {
     fn a_residue_has_the_later_versions(pushes in pushes(), after in 0..100u64) {
         let (mem_graph, mut oracle, read) = apply(&pushes, true);
         oracle.values_mut().for_each(|versions| versions.retain(|at, _| *at > after));
-        match mem_graph.residue(CommitTimestamp(after)) {
+        let mut versions: Vec<_> =
+            (0..3).map(|adjacency| mem_graph.versions(adjacency, CommitTimestamp::ZERO, CommitTimestamp(after))).collect();
+        versions.iter_mut().for_each(|versions| while versions.read_batch() {});
+        match mem_graph.residue(versions.iter()) {
             Some(residue) => {
                 for adjacency in 0..3 {
                     let expected = expected_versions(&oracle, adjacency, 0, u64::MAX);
@@ -280,7 +283,7 @@ fn an_empty_mem_graph_has_nothing() {
     assert_eq!(mem_graph.used_bytes(), 0);
     assert!(mem_graph.bytes() < 1000);
     assert_eq!(mem_graph.owners(0, 0..u32::MAX).next(), None);
-    assert!(mem_graph.residue(CommitTimestamp::ZERO).is_none());
+    assert!(mem_graph.residue(std::iter::empty()).is_none());
     assert_eq!(mem_graph.find(0, VertexId::new(0), VertexId::new(0), CommitTimestamp(9)), None);
 }
 

@@ -1,12 +1,17 @@
 //! Everything in a MemGraph in order, for a flush.
 
 use super::ordered::NodeLink;
+use super::row::MemRow;
 use super::{MemContent, MemEntry, MemGraph};
 use hedgerow_levels::{VersionBatch, VersionSource};
 use hedgerow_model::{ColumnType, CommitTimestamp, ReadError, VertexId};
+use smallvec::SmallVec;
 
 /// Versions per batch, roughly.
 const BATCH: usize = if cfg!(any(test, hedgerow_shuttle)) { 5 } else { 4096 };
+
+/// Rows whose memory is waited for together.
+const TOGETHER: usize = 16;
 
 /// An `editable_from` under which no version is overwritten.
 const NONE_EDITABLE: CommitTimestamp = CommitTimestamp(u64::MAX);
@@ -23,6 +28,8 @@ pub struct MemVersions<'m> {
     next_node: Option<NodeLink>,
     /// What was read last.
     pub(super) batch: Vec<(VertexId, MemEntry)>,
+    /// Versions after the range, in the order of a [`VersionSource`].
+    later: Vec<(VertexId, MemEntry)>,
     row: Vec<MemEntry>,
     record: Vec<u8>,
 }
@@ -48,46 +55,33 @@ impl MemGraph {
             next_owner: 0,
             next_node: None,
             batch: Vec::new(),
+            later: Vec::new(),
             row: Vec::new(),
             record: Vec::new(),
         }
     }
 
-    /// A MemGraph with only the versions after a timestamp; `None` if there are none. No writer may be
-    /// at work. O(owners + entries · log entries).
+    /// A MemGraph with the versions that these sources of this one, each read to its end, left out
+    /// because they are after their range; `None` if there are none. O(versions).
     #[must_use]
-    pub fn residue(&self, after: CommitTimestamp) -> Option<MemGraph> {
+    pub fn residue<'v>(&self, read: impl Iterator<Item = &'v MemVersions<'v>>) -> Option<MemGraph> {
         // It has few rows, as a rule.
         let buckets = self.rows.buckets().div_ceil(16);
         let residue = MemGraph::new(&self.columns, self.arena.block_words(), buckets);
         let mut record = Vec::new();
-        for (number, column) in (0..).zip(&self.columns) {
-            let mut versions = self.versions(number, after, CommitTimestamp(u64::MAX));
-            // Newest first: appended when the next edge begins.
-            let mut edge: Vec<(VertexId, MemEntry)> = Vec::new();
-            let mut append = |edge: &mut Vec<(VertexId, MemEntry)>| {
-                for (owner, entry) in edge.drain(..).rev() {
-                    let content = entry.version.value.map(|value| match column {
-                        ColumnType::Record => {
-                            record.clear();
-                            self.record(value, &mut record);
-                            MemContent::Record(&record)
-                        }
-                        _ => MemContent::Value(value),
-                    });
-                    residue.push(number, owner, entry.neighbor, entry.version.at, NONE_EDITABLE, content);
-                }
-            };
-            while versions.read_batch() {
-                for (owner, entry) in &versions.batch {
-                    let ends = |(owner, entry): &(VertexId, MemEntry)| (*owner, entry.neighbor);
-                    if edge.last().is_some_and(|last| ends(last) != (*owner, entry.neighbor)) {
-                        append(&mut edge);
+        for MemVersions { adjacency, later, .. } in read {
+            // The oldest version of an edge first.
+            for (owner, MemEntry { neighbor, version }) in later.iter().rev() {
+                let content = version.value.map(|value| match self.column(*adjacency) {
+                    ColumnType::Record => {
+                        record.clear();
+                        self.record(value, &mut record);
+                        MemContent::Record(&record)
                     }
-                    edge.push((*owner, *entry));
-                }
+                    _ => MemContent::Value(value),
+                });
+                residue.push(*adjacency, *owner, *neighbor, version.at, NONE_EDITABLE, content);
             }
-            append(&mut edge);
         }
         (residue.used_bytes() > 0).then_some(residue)
     }
@@ -113,25 +107,59 @@ impl VersionSource for MemVersions<'_> {
     }
 }
 
-impl MemVersions<'_> {
+impl<'m> MemVersions<'m> {
     /// Replaces the batch by the next versions; returns whether there are any.
     pub(super) fn read_batch(&mut self) -> bool {
         self.batch.clear();
-        let mut owners = self.mem_graph.owners(self.adjacency, self.next_owner..u32::MAX).peekable();
-        while self.batch.len() < BATCH
-            && let Some(owner) = owners.peek().copied()
-        {
-            self.row.clear();
-            let row = self.mem_graph.row(self.adjacency, owner);
-            self.next_node = row.and_then(|row| row.read_versions(self.next_node, &mut self.row));
-            if self.next_node.is_none() {
-                self.next_owner = owner.get() + 1;
-                owners.next();
+        let (mem_graph, adjacency) = (self.mem_graph, self.adjacency);
+        let mut owners = mem_graph.owners(adjacency, self.next_owner..u32::MAX);
+        while self.batch.len() < BATCH {
+            let group: SmallVec<[VertexId; TOGETHER]> = owners.by_ref().take(TOGETHER).collect();
+            if group.is_empty() {
+                break;
             }
-            let is_asked =
-                |entry: &&MemEntry| self.after < entry.version.at && entry.version.at <= self.through;
-            self.batch.extend(self.row.iter().filter(is_asked).map(|entry| (owner, *entry)));
+            for (owner, row) in mem_graph.rows_together(adjacency, &group) {
+                if self.batch.len() >= BATCH {
+                    break;
+                }
+                if let Some(row) = row {
+                    self.read_row(owner, row);
+                }
+                self.next_owner = owner.get() + u32::from(self.next_node.is_none());
+            }
         }
         !self.batch.is_empty()
+    }
+
+    /// Reads a row to its end, or until the batch is full.
+    fn read_row(&mut self, owner: VertexId, row: MemRow<'m>) {
+        loop {
+            self.row.clear();
+            self.next_node = row.read_versions(self.next_node, &mut self.row);
+            for entry in &self.row {
+                if entry.version.at > self.through {
+                    self.later.push((owner, *entry));
+                } else if entry.version.at > self.after {
+                    self.batch.push((owner, *entry));
+                }
+            }
+            if self.next_node.is_none() || self.batch.len() >= BATCH {
+                return;
+            }
+        }
+    }
+}
+
+impl MemGraph {
+    /// The rows of these owners, whose memory is being loaded.
+    fn rows_together(
+        &self,
+        adjacency: u32,
+        owners: &[VertexId],
+    ) -> SmallVec<[(VertexId, Option<MemRow<'_>>); TOGETHER]> {
+        owners.iter().for_each(|owner| self.prefetch_bucket(adjacency, *owner));
+        owners.iter().for_each(|owner| self.prefetch_node(adjacency, *owner));
+        let rows = owners.iter().map(|owner| (*owner, self.row(adjacency, *owner)));
+        rows.inspect(|(_, row)| row.iter().for_each(|row| row.prefetch())).collect()
     }
 }

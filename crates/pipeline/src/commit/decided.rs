@@ -21,8 +21,8 @@ use crate::store::Store;
 use hedgerow_log::{Body, CommitRef, Durability};
 use hedgerow_model::token::Stamp;
 use hedgerow_model::{
-    CommitTimestamp, Count, EdgeOutcome, Engine, Key, LabelId, Outcome, Prepared, ShortPlan, ShortWrites,
-    StoredEdge, VertexId,
+    CommitTimestamp, Count, DeferredOutcome, EdgeOutcome, Engine, Key, LabelId, Outcome, Prepared, ShortPlan,
+    ShortWrites, StoredEdge, VertexId,
 };
 use hedgerow_sequencer::{CountChanges, PendingReclaim, Stamped, VertexCounts, Writer};
 use smallvec::SmallVec;
@@ -159,7 +159,49 @@ pub(super) struct PlannedEdge<'d, E: Engine> {
     short: &'d E::ShortWrites,
     edge: &'d StoredEdge,
     plan: &'d PlanOf<E>,
-    outcome: [EdgeOutcome; 1],
+    counts: PlannedCounts,
+}
+
+/// How planned changes of edges of one label change the counts.
+pub(super) struct PlannedCounts {
+    known: [EdgeOutcome; 1],
+    deferred: Option<DeferredOutcome>,
+}
+
+impl PlannedCounts {
+    /// The counts of at least one plan.
+    #[inline]
+    pub fn of(plans: &[impl ShortPlan]) -> Self {
+        let label = plans[0].outcome().label;
+        let mut known = EdgeOutcome { label, added: 0, removed: 0 };
+        let mut deferred: Option<DeferredOutcome> = None;
+        for plan in plans {
+            let outcome = plan.outcome();
+            debug_assert_eq!(outcome.label, label);
+            if plan.is_deferred() {
+                let none = DeferredOutcome { label, puts: 0, deletions: 0 };
+                let DeferredOutcome { puts, deletions, .. } = deferred.get_or_insert(none);
+                (*puts, *deletions) = (*puts + outcome.added, *deletions + outcome.removed);
+            } else {
+                known.added += outcome.added;
+                known.removed += outcome.removed;
+            }
+        }
+        PlannedCounts { known: [known], deferred }
+    }
+
+    #[inline]
+    pub fn changes(&self) -> CountChanges<'_> {
+        CountChanges { edges: &self.known, deferred: self.deferred.as_slice(), ..CountChanges::default() }
+    }
+
+    /// Number of edges added and removed, as far as known.
+    #[inline]
+    pub fn edges(&self) -> (Count, Count) {
+        let [EdgeOutcome { added, removed, .. }] = self.known;
+        let (puts, deletions) = self.deferred.map_or((0, 0), |deferred| (deferred.puts, deferred.deletions));
+        (Count::between(added, added + puts), Count::between(removed, removed + deletions))
+    }
 }
 
 impl<'d, E: Engine> PlannedEdge<'d, E> {
@@ -170,14 +212,14 @@ impl<'d, E: Engine> PlannedEdge<'d, E> {
         edge: &'d StoredEdge,
         plan: &'d PlanOf<E>,
     ) -> Self {
-        PlannedEdge { store, short, edge, plan, outcome: [plan.outcome()] }
+        PlannedEdge { store, short, edge, plan, counts: PlannedCounts::of(std::slice::from_ref(plan)) }
     }
 }
 
 impl<E: Engine> Decision for PlannedEdge<'_, E> {
     #[inline]
     fn counts(&self) -> CountChanges<'_> {
-        CountChanges { edges: &self.outcome, ..CountChanges::default() }
+        self.counts.changes()
     }
 
     fn encode(&self, body: &mut Body, _input: Option<&[u8]>) {
@@ -195,14 +237,8 @@ impl<E: Engine> Decision for PlannedEdge<'_, E> {
 
     #[inline]
     fn commit(&self, at: CommitTimestamp) -> Commit {
-        let [EdgeOutcome { added, removed, .. }] = self.outcome;
-        Commit {
-            at,
-            changed: true,
-            edges_added: Count::exactly(added),
-            edges_removed: Count::exactly(removed),
-            ..Commit::default()
-        }
+        let (edges_added, edges_removed) = self.counts.edges();
+        Commit { at, changed: true, edges_added, edges_removed, ..Commit::default() }
     }
 
     #[inline]

@@ -5,7 +5,7 @@
 //! their locks together, prefetch all that they will touch, and take their stamps in one step.
 //! Otherwise each is an ordinary commit with its own timestamp.
 
-use crate::commit::decided::{PlannedEdge, apply};
+use crate::commit::decided::{PlannedCounts, PlannedEdge, apply};
 use crate::commit::edge::{EdgeWrite, PlanOf};
 use crate::commit::{BYTES_OF_CHANGE, Commit};
 use crate::error::Error;
@@ -13,10 +13,8 @@ use crate::journal::Journal;
 use crate::store::Store;
 use hedgerow_log::Durability;
 use hedgerow_model::token::HeldLocks;
-use hedgerow_model::{
-    CommitTimestamp, Count, EdgeOutcome, Engine, Operation, ShortPlan, ShortWrites, StoredEdge,
-};
-use hedgerow_sequencer::{CountChanges, LockGuard, PendingReclaim, Stripes, Writer};
+use hedgerow_model::{CommitTimestamp, Count, Engine, Operation, ShortPlan, ShortWrites, StoredEdge};
+use hedgerow_sequencer::{LockGuard, PendingReclaim, Stripes, Writer};
 use std::ops::Range;
 
 /// Number of commits that wait for memory together, enough to overlap the waits. They also hold
@@ -254,9 +252,8 @@ impl<E: Engine> Store<E> {
         let changes = || group.edges.iter().zip(&group.plans).filter(|(_, plan)| plan.is_change());
         let changed = changes().count();
         if changed > 0 {
-            let outcome = sum(&group.plans);
-            let counts = CountChanges { edges: &[outcome], ..CountChanges::default() };
-            let mut stamps = self.sequencer.stamp_many(changed, counts, Writer::Blind)?;
+            let counts = PlannedCounts::of(&group.plans);
+            let mut stamps = self.sequencer.stamp_many(changed, counts.changes(), Writer::Blind)?;
             let (record_conflicts, released) = (stamps.record_conflicts, stamps.released);
             self.poisoning_on_panic(|| {
                 for ((edge, plan), stamp) in changes().zip(&mut stamps) {
@@ -266,21 +263,12 @@ impl<E: Engine> Store<E> {
                     done.at = stamp.at();
                 }
             });
-            done.edges_added += Count::exactly(outcome.added);
-            done.edges_removed += Count::exactly(outcome.removed);
+            let (added, removed) = counts.edges();
+            done.edges_added += added;
+            done.edges_removed += removed;
         }
         done.changed += changed;
         done.committed += group.plans.len();
         Ok(pending)
     }
-}
-
-/// The sum of the outcomes of plans that change edges of one label.
-fn sum(plans: &[impl ShortPlan]) -> EdgeOutcome {
-    let label = plans[0].outcome().label;
-    let (added, removed) = plans.iter().map(ShortPlan::outcome).fold((0, 0), |(added, removed), outcome| {
-        debug_assert_eq!(outcome.label, label);
-        (added + outcome.added, removed + outcome.removed)
-    });
-    EdgeOutcome { label, added, removed }
 }

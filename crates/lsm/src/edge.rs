@@ -1,0 +1,74 @@
+//! The fast path: a single edge is put without reading whether it exists.
+
+use crate::adjacency::number_of;
+use crate::engine::{LsmEngine, check_lock};
+use crate::mem_graph::MemContent;
+use hedgerow_model::token::{HeldLocks, Stamp};
+use hedgerow_model::{ColumnType, EdgeChange, EdgeOutcome, ShortPlan, ShortWrites, StoredEdge, VertexId};
+
+/// A planned put of one edge. There is nothing to plan: the edge says it all.
+#[derive(Clone, Copy, Debug)]
+pub struct LsmPlan(EdgeOutcome);
+
+impl ShortPlan for LsmPlan {
+    #[inline]
+    fn is_change(&self) -> bool {
+        true
+    }
+
+    #[inline]
+    fn outcome(&self) -> EdgeOutcome {
+        self.0
+    }
+
+    #[inline]
+    fn is_deferred(&self) -> bool {
+        true
+    }
+}
+
+impl ShortWrites for LsmEngine {
+    type Plan = LsmPlan;
+
+    #[inline]
+    fn exists(&self, vertex: VertexId) -> bool {
+        self.vertices.contains(vertex)
+    }
+
+    /// Prefetches the buckets of all ends, then the nodes that these point to.
+    fn prefetch(&self, edges: &[StoredEdge]) {
+        let sources = self.sources.read();
+        let active = sources.active();
+        let rows = || {
+            edges.iter().flat_map(|edge| {
+                let row = |(stored, change): &(_, EdgeChange)| (number_of(edge.label, *stored), change.owner);
+                edge.entries().iter().map(row)
+            })
+        };
+        rows().for_each(|(adjacency, owner)| active.prefetch_bucket(adjacency, owner));
+        rows().for_each(|(adjacency, owner)| active.prefetch_node(adjacency, owner));
+    }
+
+    /// `None` for a deletion, whose caller wants to know whether the edge existed, for an edge with a
+    /// record, and if memory is limited.
+    #[inline]
+    fn plan_edge(&self, locks: &HeldLocks<'_>, edge: &StoredEdge, may_grow: bool) -> Option<LsmPlan> {
+        let mut is_plain_put = may_grow;
+        for (stored, change) in edge.entries() {
+            check_lock(locks, change.owner, "changed");
+            let column = self.columns[number_of(edge.label, *stored) as usize];
+            is_plain_put &= column != ColumnType::Record && change.value.is_some();
+        }
+        is_plain_put.then_some(LsmPlan(EdgeOutcome { label: edge.label, added: 1, removed: 0 }))
+    }
+
+    #[inline]
+    fn apply_edge(&self, stamp: Stamp, edge: &StoredEdge, _plan: &LsmPlan) {
+        let sources = self.sources.read();
+        for (stored, change) in edge.entries() {
+            let content = change.value.map(MemContent::Value);
+            let (adjacency, active) = (number_of(edge.label, *stored), sources.active());
+            active.push(adjacency, change.owner, change.neighbor, stamp.at(), stamp.editable_from(), content);
+        }
+    }
+}
