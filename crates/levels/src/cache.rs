@@ -53,11 +53,11 @@ impl BlockCache {
     pub(crate) fn get_or_read(
         &self,
         part: CachedPart,
-        read: impl FnOnce() -> Result<Vec<u8>, ReadError>,
+        read: impl FnOnce() -> Result<Arc<[u8]>, ReadError>,
     ) -> Result<Arc<[u8]>, ReadError> {
         match &self.parts {
-            Some(parts) => parts.get_or_insert_with(&part, || read().map(Arc::from)),
-            None => read().map(Arc::from),
+            Some(parts) => parts.get_or_insert_with(&part, read),
+            None => read(),
         }
     }
 
@@ -102,7 +102,7 @@ mod tests {
             let part = CachedPart { file: 1, block, is_records: false };
             let bytes = cache.get_or_read(part, || {
                 reads += 1;
-                Ok(vec![block as u8; 1000])
+                Ok(vec![block as u8; 1000].into())
             });
             assert_eq!(*bytes.unwrap(), vec![block as u8; 1000]);
         };
@@ -122,7 +122,7 @@ mod tests {
         let (cache, part) = (BlockCache::new(1000), CachedPart { file: 1, block: 0, is_records: true });
         let failed = cache.get_or_read(part, || Err(ReadError::new("a file", "it is lost")));
         assert_eq!(failed.unwrap_err().place(), "a file");
-        assert_eq!(*cache.get_or_read(part, || Ok(vec![1])).unwrap(), [1]);
+        assert_eq!(*cache.get_or_read(part, || Ok(vec![1].into())).unwrap(), [1]);
     }
 
     #[test]
@@ -130,7 +130,7 @@ mod tests {
         let cache = BlockCache::new(0);
         let part = CachedPart { file: 1, block: 0, is_records: false };
         for byte in 0..3 {
-            assert_eq!(*cache.get_or_read(part, || Ok(vec![byte])).unwrap(), [byte]);
+            assert_eq!(*cache.get_or_read(part, || Ok(vec![byte].into())).unwrap(), [byte]);
         }
         assert_eq!(cache.bytes(), 0);
     }

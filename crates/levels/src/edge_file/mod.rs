@@ -19,12 +19,13 @@
 //! | the last bytes: [`END`] | 4 |
 
 mod owners;
+mod read_ahead;
 mod reader;
 #[cfg(test)]
 mod tests;
 mod writer;
 
-pub(crate) use reader::ReadAhead;
+pub(crate) use read_ahead::ForwardReads;
 pub use reader::{EdgeFile, EdgeFileVersions};
 pub use writer::EdgeFileWriter;
 

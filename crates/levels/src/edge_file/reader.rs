@@ -1,6 +1,7 @@
 //! Reading an edge file.
 
 use super::owners::OwnerSet;
+use super::read_ahead::ReadAhead;
 use super::{BlockEntry, END, ENTRY_BYTES, FOOTER_BYTES, FORMAT_VERSION, HEADER_BYTES, MAGIC, code_of};
 use crate::block::{Block, Version};
 use crate::merge::{VersionBatch, VersionSource};
@@ -9,6 +10,7 @@ use hedgerow_encoding::DecodeError;
 use hedgerow_encoding::wire::Reader;
 use hedgerow_log::files::{File, FileSystem, OpenMode};
 use hedgerow_model::{ColumnType, ReadError, VertexId};
+use hedgerow_sync::Arc;
 use std::ops::{ControlFlow, Range};
 
 /// An edge file whose index is in memory. Blocks are read as they are asked for.
@@ -149,14 +151,25 @@ impl EdgeFile {
         }
     }
 
+    /// The end of the blocks from `first` on, below `end`, that take about so many bytes together.
+    pub(super) fn blocks_within(&self, first: usize, end: usize, bytes: u64) -> usize {
+        let begin = self.index.get(first).map_or(0, |entry| entry.offset);
+        let fits = |entry: &&BlockEntry| entry.offset < begin.saturating_add(bytes);
+        first + self.index[first.min(end)..end].iter().take_while(fits).count()
+    }
+
     /// Reads the bytes of a block, and compares them with their checksum. One read of the disk.
     ///
     /// # Errors
     /// The block could not be read, or is damaged.
-    pub fn read_block(&self, number: usize) -> Result<Vec<u8>, ReadError> {
+    pub fn read_block(&self, number: usize) -> Result<Arc<[u8]>, ReadError> {
         let BlockEntry { offset, length, checksum, .. } = self.index[number];
-        let bytes = self.file.read_range(offset..offset + u64::from(length));
-        let bytes = bytes.map_err(|error| unreadable(&*self.file, offset, error))?;
+        // The file was long enough for all blocks when it was opened.
+        let mut bytes: Arc<[u8]> = std::iter::repeat_n(0, length as usize).collect();
+        if let Some(bytes) = Arc::get_mut(&mut bytes) {
+            let read = self.file.read_exact_at(bytes, offset);
+            read.map_err(|error| unreadable(&*self.file, offset, error))?;
+        }
         match crc32c::crc32c(&bytes) == checksum {
             true => Ok(bytes),
             false => Err(unreadable(&*self.file, offset, "the checksum of the block is wrong")),
@@ -201,32 +214,6 @@ impl EdgeFile {
     }
 }
 
-/// Begins to read the blocks that come next, so that reading in order waits for the disk once for many
-/// blocks, or not at all.
-#[derive(Debug, Default)]
-pub(crate) struct ReadAhead {
-    /// The block up to which reading has begun.
-    until: usize,
-}
-
-/// Bytes that are read ahead. Half of them are left when more are asked for.
-const AHEAD_BYTES: u64 = 512 << 10;
-
-impl ReadAhead {
-    /// Says which blocks are read, one after the other. O(1) amortized.
-    pub(crate) fn move_to(&mut self, file: &EdgeFile, blocks: &Range<usize>) {
-        let Some(next) = file.index.get(blocks.start).filter(|_| !blocks.is_empty()) else { return };
-        let half = file.index.get(self.until).is_none_or(|end| end.offset < next.offset + AHEAD_BYTES / 2);
-        if self.until < blocks.end && half {
-            let begin = self.until.max(blocks.start);
-            let coming = file.index[begin..blocks.end].iter();
-            let count = coming.take_while(|entry| entry.offset < next.offset + AHEAD_BYTES).count();
-            self.until = begin + count;
-            file.prefetch(begin..self.until);
-        }
-    }
-}
-
 /// The versions of edges in a file, of a range of owners.
 #[derive(Debug)]
 pub struct EdgeFileVersions<'f> {
@@ -242,7 +229,7 @@ impl VersionSource for EdgeFileVersions<'_> {
     /// Every block has edges of these owners but perhaps the last, so that only the end is empty. Within
     /// a block edges ascend whatever its bytes are; here those of different blocks are compared.
     fn read(&mut self, batch: &mut VersionBatch) -> Result<(), ReadError> {
-        self.ahead.move_to(self.file, &self.blocks);
+        self.ahead.merge(self.file, &self.blocks);
         let Some(number) = self.blocks.next() else { return Ok(()) };
         let bytes = self.file.read_block(number)?;
         let block = self.file.parse(number, &bytes)?;

@@ -1,7 +1,6 @@
 //! Reading the rows of all levels in the order of their owners.
 
 use super::set::{LevelSet, OpenFile};
-use crate::edge_file::ReadAhead;
 use crate::merged_row::MergedRow;
 use crate::records::DisjointRecords;
 use crate::row::Unpacked;
@@ -105,7 +104,6 @@ struct Run {
     wanted: Wanted,
     /// The blocks of the first file that are not read yet; `None` before it is looked at.
     blocks: Option<Range<usize>>,
-    ahead: ReadAhead,
     /// The block that was read last.
     block: VisibleBlock,
     /// The number of the next row of the block.
@@ -114,14 +112,7 @@ struct Run {
 
 impl Run {
     fn new(files: VecDeque<Arc<OpenFile>>, wanted: Wanted) -> Self {
-        Run {
-            files,
-            wanted,
-            blocks: None,
-            ahead: ReadAhead::default(),
-            block: VisibleBlock::default(),
-            next: 0,
-        }
+        Run { files, wanted, blocks: None, block: VisibleBlock::default(), next: 0 }
     }
 
     /// The owner of the next row, or of its next part; [`END`] at the end.
@@ -158,15 +149,12 @@ impl Run {
         while let Some(file) = self.files.front() {
             let blocks =
                 self.blocks.get_or_insert_with(|| file.edges().blocks_of(self.wanted.owners.clone()));
-            if blocks.clone().next().is_some_and(|number| !file.is_cached(number)) {
-                self.ahead.move_to(file.edges(), blocks);
-            }
             if let Some(number) = blocks.next() {
                 self.block.read(file, number, &self.wanted)?;
                 return Ok(true);
             }
             self.files.pop_front();
-            (self.blocks, self.ahead) = (None, ReadAhead::default());
+            self.blocks = None;
         }
         Ok(false)
     }

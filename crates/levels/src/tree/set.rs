@@ -2,7 +2,7 @@
 
 use crate::block::{Block, Version};
 use crate::cache::{BlockCache, CachedPart};
-use crate::edge_file::EdgeFile;
+use crate::edge_file::{EdgeFile, ForwardReads};
 use crate::manifest::{FileEntry, LevelState};
 use crate::merged_row::MergedRow;
 use crate::seen_edges::RowContent;
@@ -17,6 +17,7 @@ pub struct OpenFile {
     pub(super) entry: FileEntry,
     pub(super) edges: EdgeFile,
     cache: Arc<BlockCache>,
+    forward: ForwardReads,
 }
 
 impl OpenFile {
@@ -27,7 +28,7 @@ impl OpenFile {
         column: ColumnType,
     ) -> Result<Self, ReadError> {
         let edges = EdgeFile::open(&**files, &FileEntry::name_of(entry.number), column)?;
-        Ok(OpenFile { entry, edges, cache: Arc::clone(cache) })
+        Ok(OpenFile { entry, edges, cache: Arc::clone(cache), forward: ForwardReads::default() })
     }
 
     /// The file, as the manifest lists it.
@@ -48,7 +49,10 @@ impl OpenFile {
     /// The block could not be read, or is damaged.
     pub(super) fn block(&self, number: usize) -> Result<Arc<[u8]>, ReadError> {
         let part = CachedPart { file: self.entry.number, block: number, is_records: false };
-        self.cache.get_or_read(part, || self.edges.read_block(number))
+        self.cache.get_or_read(part, || {
+            self.forward.read(&self.edges, number);
+            self.edges.read_block(number)
+        })
     }
 
     /// Whether a block is in the cache. O(1).
@@ -66,7 +70,7 @@ impl OpenFile {
             return Ok(Arc::default());
         }
         let part = CachedPart { file: self.entry.number, block: number, is_records: true };
-        self.cache.get_or_read(part, || self.edges.read_records(block))
+        self.cache.get_or_read(part, || self.edges.read_records(block).map(Arc::from))
     }
 
     /// The owners that the file has edges of, or may have.

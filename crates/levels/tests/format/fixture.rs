@@ -374,7 +374,7 @@ fn write_fixtures_and_seeds() {
         }
         let name = kind.name.strip_suffix(".edges").unwrap();
         let file = EdgeFile::open(&files, kind.name, kind.column).unwrap();
-        let last = [vec![code.min(6)], file.read_block(file.blocks() - 1).unwrap()].concat();
+        let last = [vec![code.min(6)], file.read_block(file.blocks() - 1).unwrap().to_vec()].concat();
         write(seeds.join("edge_block").join(name), &last);
         write(seeds.join("edge_file").join(name), &both);
     }

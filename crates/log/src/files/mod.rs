@@ -119,6 +119,12 @@ pub trait File: Send + Sync + fmt::Debug {
     fn prefetch(&self, range: Range<u64>) {
         let _ = range;
     }
+
+    /// Says that these bytes, which are durable, will not be read soon: they need not stay in memory.
+    /// Changes no result; does nothing by default.
+    fn evict(&self, range: Range<u64>) {
+        let _ = range;
+    }
 }
 
 /// A held lock on a lock file. Dropping it releases the lock. Errors are the operating system's.

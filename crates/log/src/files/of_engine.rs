@@ -190,4 +190,8 @@ impl File for EngineFile {
     fn prefetch(&self, range: Range<u64>) {
         self.file.prefetch(range);
     }
+
+    fn evict(&self, range: Range<u64>) {
+        self.file.evict(range);
+    }
 }

@@ -350,11 +350,12 @@ impl RealFile {
         move |source| FileError::new(operation, &self.path, source)
     }
 
-    /// Advises the operating system about so many bytes, or all from the offset on. It may refuse, which
-    /// changes nothing but the speed of reads.
+    /// Advises the operating system. It may refuse, which changes nothing but the speed of reads.
     #[cfg(target_os = "linux")]
-    fn advise(&self, offset: u64, length: Option<NonZeroU64>, advice: rustix::fs::Advice) {
-        let _ = rustix::fs::fadvise(&self.file, offset, length, advice);
+    fn advise(&self, range: Range<u64>, advice: rustix::fs::Advice) {
+        if let Some(length) = range.end.checked_sub(range.start).and_then(NonZeroU64::new) {
+            let _ = rustix::fs::fadvise(&self.file, range.start, Some(length), advice);
+        }
     }
 }
 
@@ -387,14 +388,17 @@ impl File for RealFile {
 
     #[cfg(target_os = "linux")]
     fn expect_random_reads(&self) {
-        self.advise(0, None, rustix::fs::Advice::Random);
+        let _ = rustix::fs::fadvise(&self.file, 0, None, rustix::fs::Advice::Random);
     }
 
     #[cfg(target_os = "linux")]
     fn prefetch(&self, range: Range<u64>) {
-        if let Some(length) = range.end.checked_sub(range.start).and_then(NonZeroU64::new) {
-            self.advise(range.start, Some(length), rustix::fs::Advice::WillNeed);
-        }
+        self.advise(range, rustix::fs::Advice::WillNeed);
+    }
+
+    #[cfg(target_os = "linux")]
+    fn evict(&self, range: Range<u64>) {
+        self.advise(range, rustix::fs::Advice::DontNeed);
     }
 }
 

@@ -8,6 +8,9 @@ use crate::files::{File, FileError};
 use crate::planted::{self, PlantedBug};
 use crate::store::mark::Mark;
 
+/// Durable bytes that are evicted from memory at once.
+const EVICTED_AT_ONCE: u64 = 1 << 20;
+
 /// Writes the current segment.
 #[derive(Debug)]
 pub(super) struct Writer {
@@ -16,6 +19,8 @@ pub(super) struct Writer {
     /// Number of durable bytes of the segment.
     synced: u64,
     written: u64,
+    /// Number of bytes of the segment that need not stay in memory.
+    evicted: u64,
     /// Records what is durable.
     mark: Mark,
     /// A buffer for reuse.
@@ -24,7 +29,7 @@ pub(super) struct Writer {
 
 impl Writer {
     pub(super) fn new(segment: u64, file: Box<dyn File>, mark: Mark) -> Self {
-        Writer { segment, file, synced: 0, written: 0, mark, spare: Vec::new() }
+        Writer { segment, file, synced: 0, written: 0, evicted: 0, mark, spare: Vec::new() }
     }
 
     pub(super) fn spare(&mut self) -> Vec<u8> {
@@ -75,7 +80,7 @@ impl Writer {
             log.seal(number, sealed);
         }
         (self.segment, self.file) = (next.number, next.file);
-        (self.synced, self.written) = (0, 0);
+        (self.synced, self.written, self.evicted) = (0, 0, 0);
         Ok(())
     }
 
@@ -108,6 +113,11 @@ impl Writer {
             synced => synced?,
         }
         self.synced = self.written;
+        if self.synced - self.evicted >= EVICTED_AT_ONCE {
+            // The log is read when the store is opened next: pages that readers want are worth more.
+            self.file.evict(self.evicted..self.synced);
+            self.evicted = self.synced;
+        }
         Ok(())
     }
 }

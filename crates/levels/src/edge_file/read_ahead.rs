@@ -1,0 +1,72 @@
+//! Beginning to read blocks before they are wanted, so that reading in order waits for the disk once for
+//! many blocks, or not at all.
+
+use super::EdgeFile;
+use hedgerow_sync::Mutex;
+use std::ops::Range;
+
+/// Bytes that are read ahead of a merge.
+const MERGED_BYTES: u64 = 512 << 10;
+
+/// Bytes that are read ahead of look-ups and scans, which may end at any time.
+const BYTES: u64 = 256 << 10;
+
+/// How many blocks further than the last one a block may be to continue a row of reads. Reading the blocks
+/// between them takes no longer than reading at two places.
+const NEAR: usize = 4;
+
+/// Reads in a row from which on blocks are read ahead.
+const ROW: u32 = 2;
+
+/// How far blocks are read ahead.
+#[derive(Debug, Default)]
+pub(super) struct ReadAhead {
+    /// The block up to which reading has begun.
+    until: usize,
+}
+
+impl ReadAhead {
+    /// Begins to read the first of these blocks, which a merge reads one after the other.
+    pub(super) fn merge(&mut self, file: &EdgeFile, blocks: &Range<usize>) {
+        self.read(file, blocks, MERGED_BYTES);
+    }
+
+    /// Asks for more when half of the bytes asked for before are left.
+    fn read(&mut self, file: &EdgeFile, blocks: &Range<usize>, bytes: u64) {
+        if self.until < file.blocks_within(blocks.start, blocks.end, bytes / 2) {
+            let begin = self.until.max(blocks.start);
+            self.until = file.blocks_within(blocks.start, blocks.end, bytes);
+            file.prefetch(begin..self.until);
+        }
+    }
+}
+
+/// Notices reads of blocks that go forward through a file, and reads ahead of them.
+#[derive(Debug, Default)]
+pub(crate) struct ForwardReads(Mutex<Forward>);
+
+#[derive(Debug, Default)]
+struct Forward {
+    last: usize,
+    /// The number of reads in a row.
+    reads: u32,
+    ahead: ReadAhead,
+}
+
+impl ForwardReads {
+    /// Notes that a block is about to be read from the file. O(1) amortized. Does nothing while another
+    /// thread does the same.
+    pub(crate) fn read(&self, file: &EdgeFile, number: usize) {
+        let Some(mut forward) = self.0.try_lock() else { return };
+        let is_near = (forward.last + 1..=forward.last + NEAR).contains(&number);
+        forward.last = number;
+        if !is_near {
+            (forward.reads, forward.ahead) = (0, ReadAhead::default());
+            return;
+        }
+        forward.reads = forward.reads.saturating_add(1);
+        if forward.reads >= ROW {
+            forward.ahead.read(file, &(number..file.blocks()), BYTES);
+        }
+    }
+}
