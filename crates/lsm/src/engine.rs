@@ -218,7 +218,7 @@ impl Engine for LsmEngine {
         if self.tree.is_overfull() {
             return Admission::AfterMaintenance;
         }
-        let (most, flushes_left) = (limit / 2, self.options.level_0_files);
+        let (most, flushes_left) = (limit / 2, self.tree.flushes_left());
         let pause = self.pace.pause(Filling { bytes: active, most, flushes_left }, self.tree.is_crowded());
         pause.map_or(Admission::Granted, Admission::AfterPause)
     }

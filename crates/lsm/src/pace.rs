@@ -2,7 +2,8 @@
 //!
 //! A MemGraph should fill no sooner than the flush beside it takes. While level 0 is crowded, it should
 //! fill no sooner than compactions take for what one flush makes, nor so soon that level 0 is full before
-//! the compaction that runs has ended. A commit that is early waits until then.
+//! the compaction that runs has ended. A commit that is early waits for a part of that time: each piece of
+//! the MemGraph has one pause, so that many small commits together wait no longer than a large one.
 
 use hedgerow_sync::Mutex;
 use hedgerow_sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -12,7 +13,14 @@ use std::time::{Duration, Instant};
 const SHORTEST: Duration = Duration::from_millis(1);
 
 /// No commit waits for longer.
-const LONGEST: Duration = Duration::from_millis(10);
+const LONGEST: Duration = Duration::from_millis(40);
+
+/// How long work that takes longer than usual will take in all, over how long it has taken.
+const LONGER: f64 = 1.25;
+
+/// Bytes of a piece of a MemGraph, or a part of one that is small.
+const PIECE: usize = 64 << 10;
+const PIECES: usize = 64;
 
 /// Flushes after which what came before counts for half.
 const REMEMBERED: u32 = 8;
@@ -22,10 +30,14 @@ const REMEMBERED: u32 = 8;
 pub(crate) struct Pace {
     /// When the active MemGraph began.
     filling_since: Mutex<Instant>,
+    /// Bytes of the active MemGraph up to which commits need not pause again.
+    paused_until: AtomicUsize,
     /// Flushes that run.
     flushes: AtomicUsize,
     /// Compactions that run, or wait for one.
     compactions: AtomicUsize,
+    /// When the first of these began.
+    compacting_since: Mutex<Instant>,
     costs: Mutex<Costs>,
     /// Nanoseconds of flushes per MiB of MemGraphs.
     flush_nanos: AtomicU64,
@@ -67,8 +79,10 @@ impl Pace {
     pub(crate) fn new() -> Self {
         Pace {
             filling_since: Mutex::new(Instant::now()),
+            paused_until: AtomicUsize::new(0),
             flushes: AtomicUsize::new(0),
             compactions: AtomicUsize::new(0),
+            compacting_since: Mutex::new(Instant::now()),
             costs: Mutex::default(),
             flush_nanos: AtomicU64::new(0),
             compaction_nanos: AtomicU64::new(0),
@@ -79,6 +93,7 @@ impl Pace {
     /// Notes that a MemGraph begins to take commits.
     pub(crate) fn begin_filling(&self) {
         *self.filling_since.lock() = Instant::now();
+        self.paused_until.store(0, Ordering::Relaxed);
     }
 
     /// Notes that a flush runs, until the result is dropped.
@@ -89,7 +104,9 @@ impl Pace {
 
     /// Notes that a compaction runs, until the result is dropped.
     pub(crate) fn begin_compaction(&self) -> Running<'_> {
-        self.compactions.fetch_add(1, Ordering::Relaxed);
+        if self.compactions.fetch_add(1, Ordering::Relaxed) == 0 {
+            *self.compacting_since.lock() = Instant::now();
+        }
         Running(&self.compactions)
     }
 
@@ -131,7 +148,11 @@ impl Pace {
     pub(crate) fn pause(&self, active: Filling, is_crowded: bool) -> Option<Duration> {
         let is_flushing = self.flushes.load(Ordering::Relaxed) > 0;
         let is_behind = is_crowded && self.compactions.load(Ordering::Relaxed) > 0;
-        if is_flushing || is_behind { self.pause_beside(active, is_flushing, is_behind) } else { None }
+        let is_new = active.bytes >= self.paused_until.load(Ordering::Relaxed);
+        match is_new && (is_flushing || is_behind) {
+            true => self.pause_beside(active, is_flushing, is_behind),
+            false => None,
+        }
     }
 
     #[cold]
@@ -139,13 +160,23 @@ impl Pace {
         let of =
             |runs: bool, nanos: &AtomicU64| if runs { nanos.load(Ordering::Relaxed) as f64 } else { 0.0 };
         let mebibytes = active.bytes as f64 / f64::from(1 << 20);
+        let filled = active.bytes as f64 / active.most.max(1) as f64;
+        // The MemGraph is as old as the flush.
+        let age = self.filling_since.lock().elapsed();
+        let for_long_flush = if is_flushing { LONGER * age.as_nanos() as f64 * filled } else { 0.0 };
         let for_flush = of(is_flushing, &self.flush_nanos) * mebibytes;
         let for_compactions = of(is_behind, &self.compaction_nanos) * mebibytes;
-        let part = active.bytes as f64 / active.most.max(1) as f64 / active.flushes_left.max(1) as f64;
-        let for_one_compaction = of(is_behind, &self.one_compaction_nanos) * part;
-        let due = Duration::from_nanos(for_flush.max(for_compactions).max(for_one_compaction) as u64);
-        let early = due.saturating_sub(self.filling_since.lock().elapsed());
-        (early >= SHORTEST).then_some(early.min(LONGEST))
+        let part = filled / active.flushes_left.max(1) as f64;
+        let so_far = self.compacting_since.lock().elapsed().as_nanos() as f64;
+        let one_compaction = self.one_compaction_nanos.load(Ordering::Relaxed) as f64;
+        let for_one_compaction = if is_behind { one_compaction.max(LONGER * so_far) * part } else { 0.0 };
+        let due = for_flush.max(for_long_flush).max(for_compactions).max(for_one_compaction);
+        let early = Duration::from_nanos(due as u64).saturating_sub(age);
+        (early >= SHORTEST).then(|| {
+            let piece = PIECE.min(active.most / PIECES);
+            self.paused_until.store(active.bytes + piece, Ordering::Relaxed);
+            early.min(LONGEST)
+        })
     }
 }
 
@@ -165,9 +196,12 @@ mod tests {
         let flush = pace.begin_flush();
         assert_eq!(pace.pause(filled(0), false), None, "the MemGraph is empty");
         assert_eq!(pace.pause(filled(MIB), false), Some(LONGEST));
+        assert_eq!(pace.pause(filled(MIB + PIECE - 1), false), None, "the piece had its pause");
+        assert_eq!(pace.pause(filled(MIB + PIECE), false), Some(LONGEST));
         drop(flush);
+        pace.begin_filling();
         let _compaction = pace.begin_compaction();
-        assert_eq!(pace.pause(filled(MIB), false), None, "level 0 has room");
+        assert_eq!(pace.pause(filled(MIB / 4), false), None, "level 0 has room");
         assert_eq!(pace.pause(filled(MIB / 4), true), Some(LONGEST));
         // Fast flushes outweigh the slow one after a while.
         (0..100).for_each(|_| pace.flushed(100 * MIB, Duration::ZERO));
@@ -178,5 +212,21 @@ mod tests {
         pace.compacted(Duration::from_secs(40));
         (0..100).for_each(|_| pace.flushed(1 << 40, Duration::ZERO));
         assert_eq!(pace.pause(filled(4 * MIB), true), Some(LONGEST));
+    }
+
+    #[test]
+    fn commits_wait_for_work_that_takes_longer_than_before() {
+        let filled = |bytes| Filling { bytes, most: 4 * MIB, flushes_left: 1 };
+        let pace = Pace::new();
+        let flush = pace.begin_flush();
+        let compaction = pace.begin_compaction();
+        std::thread::sleep(Duration::from_millis(20));
+        assert_eq!(pace.pause(filled(MIB), true), None, "the MemGraph fills no faster");
+        assert!(pace.pause(filled(4 * MIB), false).is_some(), "it is full, and the flush not done");
+        drop(flush);
+        pace.begin_filling();
+        assert!(pace.pause(filled(MIB), true).is_some(), "the compaction began long before");
+        drop(compaction);
+        assert_eq!(pace.pause(filled(4 * MIB), true), None);
     }
 }

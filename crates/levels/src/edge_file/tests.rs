@@ -298,3 +298,24 @@ fn records_come_back_or_are_damaged_as(is_compressed: bool) -> u64 {
     assert!(merged_records(&files).is_err());
     of_records
 }
+
+#[test]
+fn reads_that_go_forward_are_ahead_of_themselves() {
+    let files = written(&(0..4000).map(|edge| ((edge / 10, edge % 10 * 7), Some(edge))).collect());
+    let file = open(&files).unwrap();
+    let sizes: Vec<u64> = file.block_sizes().map(|(_, bytes)| bytes).collect();
+    let (forward, others) = (ForwardReads::default(), ForwardReads::default());
+    for number in (0..sizes.len()).rev().chain((0..sizes.len()).step_by(20)) {
+        others.read(&file, number);
+    }
+    assert_eq!(files.prefetched_bytes(), 0, "these do not go forward, or far");
+    [5, 6].into_iter().for_each(|number| forward.read(&file, number));
+    assert_eq!(files.prefetched_bytes(), 0, "two in a row may be by chance");
+    (7..sizes.len()).step_by(3).for_each(|number| forward.read(&file, number));
+    assert_eq!(files.prefetched_bytes(), sizes[7..].iter().sum());
+    let mut versions = file.versions_of(0..u32::MAX);
+    let mut batch = VersionBatch::default();
+    versions.read(&mut batch).unwrap();
+    let all: u64 = sizes.iter().sum();
+    assert_eq!(files.prefetched_bytes(), sizes[7..].iter().sum::<u64>() + all, "all is less than a step");
+}

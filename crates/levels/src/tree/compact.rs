@@ -50,18 +50,9 @@ impl LevelOptions {
         (0..self.columns.len() as u32).any(|adjacency| self.fullest(set, adjacency).is_some())
     }
 
-    /// How many times as many files as it should have level 0 of an adjacency has, at most: all
-    /// readers look into each of them.
-    pub(super) fn level_0_excess(&self, set: &LevelSet) -> usize {
-        (0..self.columns.len() as u32)
-            .map(|adjacency| self.level_0_excess_of(set, adjacency))
-            .max()
-            .unwrap_or(0)
-    }
-
-    fn level_0_excess_of(&self, set: &LevelSet, adjacency: u32) -> usize {
-        let files = set.levels(adjacency).first().map_or(0, Vec::len);
-        files / self.level_0_files.max(1)
+    /// The number of files that level 0 of an adjacency has, at most: all readers look into each of them.
+    pub(super) fn fullest_level_0(&self, set: &LevelSet) -> usize {
+        (0..self.columns.len() as u32).map(|adjacency| level_0_files(set, adjacency)).max().unwrap_or(0)
     }
 
     /// The uppermost level of an adjacency that has more than it should.
@@ -85,30 +76,41 @@ impl LevelTree {
     /// Whether level 0 has several times as many files as it should: flushes wait for a compaction then. O(1).
     #[must_use]
     pub fn is_overfull(&self) -> bool {
-        self.level_0_excess.load(Ordering::Relaxed) >= OVERFULL
+        self.flushes_left() == 0
+    }
+
+    /// How many more files a flush may add to level 0 until it is [overfull](LevelTree::is_overfull). O(1).
+    #[must_use]
+    pub fn flushes_left(&self) -> usize {
+        (self.options.level_0_files.max(1) * OVERFULL)
+            .saturating_sub(self.level_0_files.load(Ordering::Relaxed))
     }
 
     /// Whether level 0 is about to be [overfull](LevelTree::is_overfull). O(1).
     #[must_use]
     pub fn is_crowded(&self) -> bool {
-        self.level_0_excess.load(Ordering::Relaxed) >= CROWDED
+        self.level_0_files.load(Ordering::Relaxed) >= self.options.level_0_files.max(1) * CROWDED
     }
 
     /// Merges the files of one level that has more than it should into the next one; false if there
     /// is none, or another thread compacts. If level 0 is [overfull](LevelTree::is_overfull), waits for
-    /// that thread. Views read the files before it or after it, which have the same content.
+    /// that thread instead, and returns true. Views read the files before it or after it, which have the same content.
     ///
     /// # Errors
     /// A file could not be read or written. Views read what they read before.
     pub fn compact(&self, live: &LiveTimestamps) -> Result<bool, EngineError> {
-        let rounds =
-            if self.is_overfull() { Some(self.compacting.lock()) } else { self.compacting.try_lock() };
-        let Some(mut rounds) = rounds else { return Ok(false) };
+        let Some(mut rounds) = self.compacting.try_lock() else {
+            let waits = self.is_overfull();
+            if waits {
+                drop(self.compacting.lock());
+            }
+            return Ok(waits);
+        };
         let current = self.current();
         let adjacencies = self.options.columns.len() as u32;
         let in_turn = (0..adjacencies).map(|number| (rounds.adjacency + number) % adjacencies);
-        let overfull = (0..adjacencies)
-            .find(|adjacency| self.options.level_0_excess_of(&current, *adjacency) >= OVERFULL);
+        let most = self.options.level_0_files.max(1) * OVERFULL;
+        let overfull = (0..adjacencies).find(|adjacency| level_0_files(&current, *adjacency) >= most);
         for adjacency in overfull.into_iter().chain(in_turn) {
             if let Some(level) = self.options.fullest(&current, adjacency) {
                 rounds.adjacency = (adjacency + 1) % adjacencies;
@@ -130,6 +132,11 @@ impl LevelTree {
             self.write(target, versions, Retention { live, is_lowest }, self.options.compaction_limits)?;
         self.install(added, sources, None)
     }
+}
+
+/// The number of files on level 0 of an adjacency. O(1).
+fn level_0_files(set: &LevelSet, adjacency: u32) -> usize {
+    set.levels(adjacency).first().map_or(0, Vec::len)
 }
 
 /// All files of level 0, or the next segment of another level, and what they overlap below.

@@ -91,8 +91,8 @@ pub struct LevelTree {
     current: Mutex<Arc<LevelSet>>,
     /// Whether a level of the current set has more than it should.
     is_compaction_due: AtomicBool,
-    /// How many times as many files as it should have level 0 of the current set has.
-    level_0_excess: AtomicUsize,
+    /// The number of files on level 0 of the current set, of the adjacency with the most.
+    level_0_files: AtomicUsize,
 }
 
 #[derive(Debug)]
@@ -132,7 +132,7 @@ impl LevelTree {
         let (flushing, compacting) = (Mutex::default(), Mutex::new(Rounds::of(options.columns.len())));
         let edits = Mutex::new(Edits { manifest, next_file, doubtful: Vec::new(), replaced: Vec::new() });
         let is_compaction_due = AtomicBool::new(options.is_compaction_due(&set));
-        let level_0_excess = AtomicUsize::new(options.level_0_excess(&set));
+        let level_0_files = AtomicUsize::new(options.fullest_level_0(&set));
         let current = Mutex::new(Arc::new(set));
         Ok(LevelTree {
             files,
@@ -143,7 +143,7 @@ impl LevelTree {
             edits,
             current,
             is_compaction_due,
-            level_0_excess,
+            level_0_files,
         })
     }
 
@@ -313,7 +313,7 @@ impl LevelTree {
         let mut current = self.current.lock();
         *current = Arc::new(current.after(&added, removed, edits.manifest.state()));
         self.is_compaction_due.store(self.options.is_compaction_due(&current), Ordering::Relaxed);
-        self.level_0_excess.store(self.options.level_0_excess(&current), Ordering::Relaxed);
+        self.level_0_files.store(self.options.fullest_level_0(&current), Ordering::Relaxed);
         drop(current);
         let doubtful = std::mem::take(&mut edits.doubtful);
         edits.replaced.extend(doubtful.into_iter().chain(removed.iter().cloned()));

@@ -28,6 +28,7 @@ use hedgerow_log::files::{File, FileError, FileOperation, FileSystem, HeldLock, 
 use hedgerow_sync::{Arc, Mutex};
 use random::Random;
 use std::io;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 /// Which unsynced changes survive a power failure.
@@ -126,6 +127,7 @@ struct SimulatedState {
     operations: u64,
     fault: Option<Fault>,
     faults_met: u64,
+    prefetched_bytes: u64,
     crash_at: Option<u64>,
     crashed: bool,
     /// The lock file that is locked for writing.
@@ -186,6 +188,7 @@ impl SimulatedFiles {
             operations: 0,
             fault: None,
             faults_met: 0,
+            prefetched_bytes: 0,
             crash_at: None,
             crashed: false,
             locked: None,
@@ -215,6 +218,12 @@ impl SimulatedFiles {
     #[must_use]
     pub fn faults_met(&self) -> u64 {
         self.shared.state.lock().faults_met
+    }
+
+    /// The number of bytes that were prefetched.
+    #[must_use]
+    pub fn prefetched_bytes(&self) -> u64 {
+        self.shared.state.lock().prefetched_bytes
     }
 
     /// Cuts the power in the middle of an operation. That and every later call fails.
@@ -535,5 +544,9 @@ impl File for SimulatedFile {
         let state = &mut *self.shared.state.lock();
         let begun = state.begin(FileOperation::Sync, &self.path);
         state.sync(begun, FileOperation::Sync, &self.path, Some(self.node))
+    }
+
+    fn prefetch(&self, range: Range<u64>) {
+        self.shared.state.lock().prefetched_bytes += range.end - range.start;
     }
 }
