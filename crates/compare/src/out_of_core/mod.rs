@@ -189,7 +189,9 @@ fn in_process_of_its_own(job: &Job) -> Result<(Vec<Line>, Option<String>)> {
     let path = job.edges.join("job");
     std::fs::write(&path, serde_json::to_vec(&Job { group: folder, ..job.clone() })?)?;
     let mut command = Command::new(std::env::current_exe()?);
-    let mut process = command.arg("out-of-core-store").arg(&path).stdout(Stdio::piped()).spawn()?;
+    // With an arena per thread, memory that one thread freed would count twice when another one needs it.
+    let command = command.env("MALLOC_ARENA_MAX", "1").arg("out-of-core-store").arg(&path);
+    let mut process = command.stdout(Stdio::piped()).spawn()?;
     let output = process.stdout.take().context("a process without output")?;
     for line in BufReader::new(output).lines() {
         lines.push(serde_json::from_str(&line?)?);
