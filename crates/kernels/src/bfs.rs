@@ -354,7 +354,7 @@ impl<A: Adjacency> Search<'_, A> {
         scanned.map(|_| (found, examined)).map_err(KernelError::read)
     }
 
-    /// Whether so many of these vertices are not reached yet that a scan reads them faster.
+    /// Whether a scan of the range reads its vertices that are not reached yet faster than look-ups do.
     fn is_mostly_unreached(&self, range: &Range<u32>) -> bool {
         let words = range.clone().step_by(64).map(|first| self.unreached(range, first));
         is_dense(words.map(|word| word.count_ones() as usize).sum(), range)

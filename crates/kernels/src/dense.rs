@@ -7,7 +7,7 @@ use std::ops::{ControlFlow, Range};
 /// A scan is taken to read this many rows in the time of one that is looked up.
 const SCANNED_PER_LOOK_UP: usize = 8;
 
-/// Whether a scan of a range reads so many of its vertices faster than looking them up does.
+/// Whether a scan of a range reads `wanted` of its vertices faster than looking them up does.
 pub(crate) fn is_dense(wanted: usize, range: &Range<u32>) -> bool {
     wanted.saturating_mul(SCANNED_PER_LOOK_UP) >= range.len()
 }

@@ -151,7 +151,7 @@ impl EdgeFile {
         }
     }
 
-    /// The end of the blocks from `first` on, below `end`, that take about so many bytes together.
+    /// The end of the blocks from `first` on, below `end`, that take about `bytes` bytes together.
     pub(super) fn blocks_within(&self, first: usize, end: usize, bytes: u64) -> usize {
         let begin = self.index.get(first).map_or(0, |entry| entry.offset);
         let fits = |entry: &&BlockEntry| entry.offset < begin.saturating_add(bytes);

@@ -31,7 +31,7 @@ impl Throttle {
         Throttle { limits, begin: Instant::now(), written: 0, looked_at: 0, paused: Duration::ZERO }
     }
 
-    /// Notes that so many bytes are written in all, and waits as long as that is too many, unless the
+    /// Notes that `written` bytes are written in all, and waits as long as that is too many, unless the
     /// compaction is urgent. O(1).
     #[inline]
     pub(super) fn wrote(&mut self, written: u64, is_urgent: impl Fn() -> bool) {
