@@ -4,7 +4,9 @@ use crate::data::PropertyMismatch;
 use hedgerow_dictionary::DictionaryError;
 use hedgerow_log::checkpoint::CheckpointError;
 use hedgerow_log::{LogError, StoreError};
-use hedgerow_model::{CapacityError, EngineError, Key, SchemaError, VertexIdError, ViewError};
+use hedgerow_model::{
+    CapacityError, CompactionLimits, EngineError, Key, SchemaError, VertexIdError, ViewError,
+};
 use hedgerow_pipeline::Error as Cause;
 use hedgerow_sequencer::SequencerError;
 use std::fmt;
@@ -112,6 +114,7 @@ impl Error {
             | Reason::OtherData(_)
             | Reason::NoData(_)
             | Reason::OtherProperty(_)
+            | Reason::InvalidCompactionLimits(_)
             | Reason::Mismatch(_)
             | Reason::ChangedType
             | Reason::NoCommitOrderOfStaged
@@ -283,9 +286,13 @@ pub(crate) enum Reason {
     )]
     NoMemoryBudget(&'static str),
     #[error(
-        "the engine {0:?} has no files to compact; leave the limits of compactions out, or make the graph with the engine `lsm`"
+        "the engine {0:?} has no files to compact; omit `compaction_limits`, or make the graph with the engine `lsm`"
     )]
     NoCompaction(&'static str),
+    #[error(
+        "compactions take from 0.01 to 1 of the time, and at least 1 byte per second: they cannot be limited to {} and {:?}", .0.time_share, .0.bytes_per_second
+    )]
+    InvalidCompactionLimits(CompactionLimits),
     #[allow(dead_code, reason = "only the engine `tel` has scratch files")]
     #[error(transparent)]
     NoScratchFile(Box<NoScratchFile>),

@@ -305,8 +305,8 @@ impl GraphOptions {
 
     /// What an engine with files of its own may take of the machine to merge them in the background, while
     /// commits do not have to wait for that: everything, if not set. With tighter limits more files wait to
-    /// be merged, and reads look into more of them. [`Graph::compact`](crate::Graph::compact) is not limited. A
-    /// graph of another engine is refused as [`Unsupported`](crate::ErrorKind::Unsupported).
+    /// be merged, and reads look into more of them. [`Graph::compact`](crate::Graph::compact) is not limited. Limits
+    /// that are out of range are refused as [`InvalidInput`](crate::ErrorKind::InvalidInput), a graph of another engine is refused as [`Unsupported`](crate::ErrorKind::Unsupported).
     #[must_use]
     pub fn compaction_limits(mut self, limits: CompactionLimits) -> Self {
         self.compaction_limits = Some(limits);

@@ -7,6 +7,9 @@ use std::ops::{ControlFlow, Range};
 /// A scan is taken to read this many rows in the time of one that is looked up.
 const SCANNED_PER_LOOK_UP: usize = 8;
 
+/// Fewer vertices are not worth the beginning of a scan.
+const FEWEST: usize = 16;
+
 /// Whether a scan of a range reads `wanted` of its vertices faster than looking them up does.
 pub(crate) fn is_dense(wanted: usize, range: &Range<u32>) -> bool {
     wanted.saturating_mul(SCANNED_PER_LOOK_UP) >= range.len()
@@ -17,7 +20,8 @@ pub(crate) fn is_dense(wanted: usize, range: &Range<u32>) -> bool {
 pub(crate) fn dense_range(adjacency: &impl Adjacency, ascending: &[VertexId]) -> Option<Range<u32>> {
     let (first, last) = (ascending.first()?, ascending.last()?);
     let range = first.get()..last.get() + 1;
-    (adjacency.reads_blocks() && is_dense(ascending.len(), &range)).then_some(range)
+    (ascending.len() >= FEWEST && adjacency.reads_blocks() && is_dense(ascending.len(), &range))
+        .then_some(range)
 }
 
 /// Passes on the neighbors of those vertices in a range that are wanted, which ascend.

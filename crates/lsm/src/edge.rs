@@ -6,7 +6,7 @@ use crate::mem_graph::MemContent;
 use hedgerow_model::token::{HeldLocks, Stamp};
 use hedgerow_model::{ColumnType, EdgeChange, EdgeOutcome, ShortPlan, ShortWrites, StoredEdge, VertexId};
 
-/// A planned put of one edge. There is nothing to plan: the edge says it all.
+/// A planned put of one edge. The edge itself is the plan.
 #[derive(Clone, Copy, Debug)]
 pub struct LsmPlan(EdgeOutcome);
 

@@ -21,7 +21,6 @@ use hedgerow_sync::{Arc, Mutex, RwLock};
 use rayon::ThreadPool;
 use std::convert::Infallible;
 use std::ops::ControlFlow;
-use std::time::Instant;
 
 /// A graph larger than memory. See the [crate](crate).
 #[derive(Debug)]
@@ -247,16 +246,16 @@ impl Engine for LsmEngine {
         _units: &dyn UnitLocks,
         _budget_bytes: usize,
     ) -> Result<MaintenanceProgress, EngineError> {
-        let (begin, running) = (Instant::now(), self.pace.begin_compaction());
-        let compacted = self.tree.compact(live)?;
+        let running = self.pace.begin_compaction();
+        let worked = self.tree.compact(live)?;
         drop(running);
-        if compacted {
-            self.pace.compacted(begin.elapsed());
+        if let Some(worked) = worked {
+            self.pace.compacted(worked);
             self.renew_levels();
         }
         let removed = self.tree.remove_unread()?;
         let reclaimed = Reclaimed { more: self.tree.needs_compaction(), ..Reclaimed::default() };
-        Ok(MaintenanceProgress { reclaimed, advanced: compacted || removed > 0 })
+        Ok(MaintenanceProgress { reclaimed, advanced: worked.is_some() || removed > 0 })
     }
 
     fn memory(&self) -> MemoryUse {

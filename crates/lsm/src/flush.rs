@@ -31,9 +31,10 @@ impl Durable for LsmEngine {
         if through <= from {
             return Ok(());
         }
-        let (begin, _running) = (Instant::now(), self.pace.begin_flush());
+        let begin = Instant::now();
         let sources = self.begin_mem_graph();
         self.pace.begin_filling();
+        let _running = self.pace.begin_flush();
         // The active one has only commits after `at`.
         let flushed = &sources.mem_graphs[1..];
         let versions_of = |adjacency| -> Vec<_> {

@@ -15,7 +15,7 @@ const SHORTEST: Duration = Duration::from_millis(1);
 /// No commit waits for longer.
 const LONGEST: Duration = Duration::from_millis(40);
 
-/// How long work that takes longer than usual will take in all, over how long it has taken.
+/// Estimated total time of work that takes longer than usual, as a multiple of its time so far.
 const LONGER: f64 = 1.25;
 
 /// Bytes of a piece of a MemGraph, or a part of one that is small.
@@ -148,7 +148,9 @@ impl Pace {
     pub(crate) fn pause(&self, active: Filling, is_crowded: bool) -> Option<Duration> {
         let is_flushing = self.flushes.load(Ordering::Relaxed) > 0;
         let is_behind = is_crowded && self.compactions.load(Ordering::Relaxed) > 0;
-        let is_new = active.bytes >= self.paused_until.load(Ordering::Relaxed);
+        let paused_until = self.paused_until.load(Ordering::Relaxed);
+        // A commit that paused in the MemGraph before may have noted a place far beyond.
+        let is_new = active.bytes >= paused_until || paused_until - active.bytes > PIECE;
         match is_new && (is_flushing || is_behind) {
             true => self.pause_beside(active, is_flushing, is_behind),
             false => None,

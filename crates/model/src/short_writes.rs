@@ -55,7 +55,7 @@ pub trait ShortPlan {
     /// Whether applying it changes anything.
     fn is_change(&self) -> bool;
 
-    /// Whether the edge is added or removed.
+    /// How the edge changes the counts, or, if that is [deferred](ShortPlan::is_deferred), how it may at most.
     fn outcome(&self) -> EdgeOutcome;
 
     /// Whether the engine counts the edge later, because it has not looked whether the edge exists: then

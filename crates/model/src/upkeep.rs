@@ -39,6 +39,14 @@ pub struct CompactionLimits {
     pub time_share: f64,
 }
 
+impl CompactionLimits {
+    /// Whether compactions can go on within these limits.
+    #[must_use]
+    pub fn are_valid(&self) -> bool {
+        (0.01..=1.0).contains(&self.time_share) && self.bytes_per_second != Some(0)
+    }
+}
+
 impl Default for CompactionLimits {
     /// No limits.
     fn default() -> Self {

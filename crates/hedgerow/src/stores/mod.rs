@@ -142,6 +142,9 @@ impl Stores {
         if options.compaction_limits.is_some() && !engine.owns_files() {
             return Err(Reason::NoCompaction(engine.name()).into());
         }
+        if let Some(invalid) = options.compaction_limits.filter(|limits| !limits.are_valid()) {
+            return Err(Reason::InvalidCompactionLimits(invalid).into());
+        }
         if options.scratch.is_some() && engine != EngineKind::Tel {
             return Err(Reason::NoScratch(engine.name()).into());
         }

@@ -11,12 +11,12 @@ const MERGED_BYTES: u64 = 512 << 10;
 /// Bytes that are read ahead of look-ups and scans, which may end at any time.
 const BYTES: u64 = 256 << 10;
 
-/// How many blocks further than the last one a block may be to continue a row of reads. Reading the blocks
+/// How many blocks after the last one a block may be to continue sequential reads. Reading the blocks
 /// between them takes no longer than reading at two places.
 const NEAR: usize = 4;
 
-/// Reads in a row from which on blocks are read ahead.
-const ROW: u32 = 2;
+/// Sequential reads before blocks are read ahead.
+const SEQUENTIAL: u32 = 2;
 
 /// How far blocks are read ahead.
 #[derive(Debug, Default)]
@@ -48,14 +48,14 @@ pub(crate) struct ForwardReads(Mutex<Forward>);
 #[derive(Debug, Default)]
 struct Forward {
     last: usize,
-    /// The number of reads in a row.
+    /// The number of sequential reads.
     reads: u32,
     ahead: ReadAhead,
 }
 
 impl ForwardReads {
-    /// Notes that a block is about to be read from the file. O(1) amortized. Does nothing while another
-    /// thread does the same.
+    /// Notes that a block is about to be read from the file. O(blocks read ahead). Does nothing while
+    /// another thread does the same.
     pub(crate) fn read(&self, file: &EdgeFile, number: usize) {
         let Some(mut forward) = self.0.try_lock() else { return };
         let is_near = (forward.last + 1..=forward.last + NEAR).contains(&number);
@@ -65,7 +65,7 @@ impl ForwardReads {
             return;
         }
         forward.reads = forward.reads.saturating_add(1);
-        if forward.reads >= ROW {
+        if forward.reads >= SEQUENTIAL {
             forward.ahead.read(file, &(number..file.blocks()), BYTES);
         }
     }

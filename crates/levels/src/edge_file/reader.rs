@@ -70,7 +70,7 @@ impl EdgeFile {
             .then(|| RecordFile::open(files, &EdgeFile::records_name(name)))
             .transpose()?;
         let owners = OwnerSet::new(owners_offset..footer_offset, footer.owners_checksum);
-        // Scans and merges say themselves what comes next.
+        // Scans and merges issue prefetches of their own.
         file.expect_random_reads();
         Ok(EdgeFile { records, column, index, owners, versions: footer.versions, file })
     }
@@ -146,7 +146,8 @@ impl EdgeFile {
 
     /// Begins to read blocks, without waiting for them.
     pub fn prefetch(&self, blocks: Range<usize>) {
-        if let (Some(first), Some(last)) = (self.index.get(blocks.start), self.index[..blocks.end].last()) {
+        let blocks = self.index.get(blocks).unwrap_or_default();
+        if let (Some(first), Some(last)) = (blocks.first(), blocks.last()) {
             self.file.prefetch(first.offset..last.offset + u64::from(last.length));
         }
     }

@@ -1,12 +1,14 @@
 //! Which files are merged, and into which level.
 
+use super::throttle::Throttle;
 use super::{LevelOptions, LevelSet, LevelTree, OpenFile, Target};
 use crate::merge::Retention;
 use hedgerow_model::EngineError;
 use hedgerow_model::token::LiveTimestamps;
-use hedgerow_sync::Arc;
 use hedgerow_sync::atomic::Ordering;
+use hedgerow_sync::{Arc, MutexGuard};
 use std::ops::Range;
+use std::time::Duration;
 
 /// Files that are merged into the next level.
 struct ChosenFiles {
@@ -92,19 +94,18 @@ impl LevelTree {
         self.level_0_files.load(Ordering::Relaxed) >= self.options.level_0_files.max(1) * CROWDED
     }
 
-    /// Merges the files of one level that has more than it should into the next one; false if there
-    /// is none, or another thread compacts. If level 0 is [overfull](LevelTree::is_overfull), waits for
-    /// that thread instead, and returns true. Views read the files before it or after it, which have the same content.
+    /// Merges the files of one level that has more than it should into the next one. Returns how long that
+    /// took, without pauses; `None` if there is no such level, or another thread compacts. If level 0 is
+    /// [overfull](LevelTree::is_overfull), waits for that thread. Views read the files before it or after it, which have the same content.
     ///
     /// # Errors
     /// A file could not be read or written. Views read what they read before.
-    pub fn compact(&self, live: &LiveTimestamps) -> Result<bool, EngineError> {
+    pub fn compact(&self, live: &LiveTimestamps) -> Result<Option<Duration>, EngineError> {
         let Some(mut rounds) = self.compacting.try_lock() else {
-            let waits = self.is_overfull();
-            if waits {
-                drop(self.compacting.lock());
+            if self.is_overfull() {
+                drop(self.wait_for_compaction());
             }
-            return Ok(waits);
+            return Ok(None);
         };
         let current = self.current();
         let adjacencies = self.options.columns.len() as u32;
@@ -115,22 +116,40 @@ impl LevelTree {
             if let Some(level) = self.options.fullest(&current, adjacency) {
                 rounds.adjacency = (adjacency + 1) % adjacencies;
                 let chosen = choose(&mut rounds, &current, adjacency, level);
-                self.run(&current, &chosen, live)?;
-                return Ok(true);
+                return self.run(&current, &chosen, live).map(Some);
             }
         }
-        Ok(false)
+        Ok(None)
     }
 
-    fn run(&self, set: &LevelSet, chosen: &ChosenFiles, live: &LiveTimestamps) -> Result<(), EngineError> {
+    /// Waits until no other thread compacts, which then makes no pauses.
+    pub(super) fn wait_for_compaction(&self) -> MutexGuard<'_, Rounds> {
+        self.waiting.fetch_add(1, Ordering::Relaxed);
+        let rounds = self.compacting.lock();
+        self.waiting.fetch_sub(1, Ordering::Relaxed);
+        rounds
+    }
+
+    /// Whether commits or another thread wait for compactions, or the store is being closed.
+    pub(super) fn is_compaction_urgent(&self) -> bool {
+        self.is_crowded() || self.waiting.load(Ordering::Relaxed) > 0 || self.files.is_read_only()
+    }
+
+    fn run(
+        &self,
+        set: &LevelSet,
+        chosen: &ChosenFiles,
+        live: &LiveTimestamps,
+    ) -> Result<Duration, EngineError> {
         let ChosenFiles { adjacency, level, sources } = chosen;
         let is_lowest = is_lowest(set, *adjacency, *level, &owners_of(sources));
         let target =
             Target { adjacency: *adjacency, level: *level, segment_bytes: self.options.segment_bytes };
         let versions = sources.iter().map(|file| file.edges.versions_of(0..u32::MAX)).collect();
-        let added =
-            self.write(target, versions, Retention { live, is_lowest }, self.options.compaction_limits)?;
-        self.install(added, sources, None)
+        let mut throttle = Throttle::new(self.options.compaction_limits);
+        let added = self.write(target, versions, Retention { live, is_lowest }, &mut throttle)?;
+        self.install(added, sources, None)?;
+        Ok(throttle.worked())
     }
 }
 

@@ -8,6 +8,7 @@
 //! that would drop something.
 
 use super::compact::{is_lowest, owners_of};
+use super::throttle::Throttle;
 use super::{LevelOptions, LevelSet, LevelTree, OpenFile, Target};
 use crate::edge_file::EdgeFileVersions;
 use crate::merge::{Retention, VersionBatch, VersionSource};
@@ -98,7 +99,7 @@ impl FullCompaction<'_> {
         &mut self,
         observe: &mut dyn FnMut(CompactProgress) -> ControlFlow<()>,
     ) -> Result<FullStep, EngineError> {
-        let _one_at_a_time = self.tree.compacting.lock();
+        let _one_at_a_time = self.tree.wait_for_compaction();
         let adjacencies = self.tree.options.columns.len() as u32;
         while self.adjacency < adjacencies {
             let current = self.tree.current();
@@ -222,7 +223,12 @@ impl FullCompaction<'_> {
             block_bytes: self.block_bytes(file),
             watch: &watch,
         });
-        match tree.write(target, watched.collect(), retention, CompactionLimits::default()) {
+        match tree.write(
+            target,
+            watched.collect(),
+            retention,
+            &mut Throttle::new(CompactionLimits::default()),
+        ) {
             Err(_) if watch.into_inner().is_stopped => Ok(ControlFlow::Break(())),
             written => tree.install(written?, sources, None).map(ControlFlow::Continue),
         }
@@ -236,6 +242,7 @@ impl FullCompaction<'_> {
     ) -> Result<ControlFlow<(), bool>, EngineError> {
         let mut watch = Watch { progress: self.progress, is_stopped: false, observe };
         for number in 0..file.edges.blocks() {
+            file.forward.read(&file.edges, number);
             if !file.edges.parse(number, &file.edges.read_block(number)?)?.is_plain() {
                 return Ok(ControlFlow::Continue(false));
             }

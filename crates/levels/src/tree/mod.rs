@@ -86,6 +86,8 @@ pub struct LevelTree {
     cache: Arc<BlockCache>,
     flushing: Mutex<()>,
     compacting: Mutex<Rounds>,
+    /// The number of threads that wait until none compacts.
+    waiting: AtomicUsize,
     /// Held while a number is taken, and while an edit is made durable.
     edits: Mutex<Edits>,
     current: Mutex<Arc<LevelSet>>,
@@ -140,6 +142,7 @@ impl LevelTree {
             cache,
             flushing,
             compacting,
+            waiting: AtomicUsize::new(0),
             edits,
             current,
             is_compaction_due,
@@ -208,7 +211,7 @@ impl LevelTree {
         let mut added: Vec<Arc<OpenFile>> = Vec::new();
         for FlushPart { adjacency, sources } in parts {
             let target = Target { adjacency, level: 0, segment_bytes: u64::MAX };
-            match self.write(target, sources, retention, CompactionLimits::default()) {
+            match self.write(target, sources, retention, &mut Throttle::new(CompactionLimits::default())) {
                 Ok(written) => added.extend(written),
                 Err(error) => {
                     self.edits.lock().replaced.extend(added);
@@ -219,17 +222,17 @@ impl LevelTree {
         self.install(added, &[], Some((durable_through, counts)))
     }
 
-    /// Merges sources into new files, within limits. Leaves none behind if that fails.
+    /// Merges sources into new files. Leaves none behind if that fails.
     fn write(
         &self,
         target: Target,
         sources: Vec<impl VersionSource>,
         retention: Retention<'_>,
-        limits: CompactionLimits,
+        throttle: &mut Throttle,
     ) -> Result<Vec<Arc<OpenFile>>, EngineError> {
         let column = self.column(target.adjacency)?;
         let (mut written, mut open, mut last, mut created) = (Vec::new(), None, None, Vec::new());
-        let (mut throttle, mut full_bytes) = (Throttle::new(limits), 0);
+        let mut full_bytes = 0;
         let merged = merge(sources, retention, |mut run| {
             while let [edge, ..] = run.edges() {
                 let is_full = open.as_ref().is_some_and(|(_, writer): &(FileEntry, EdgeFileWriter)| {
@@ -246,7 +249,7 @@ impl LevelTree {
                 };
                 last = Some(edge.owner());
                 let taken = writer.push_some(run).map_err(EngineError::from)?;
-                throttle.wrote(full_bytes + writer.bytes(), || self.is_crowded());
+                throttle.wrote(full_bytes + writer.bytes(), || self.is_compaction_urgent());
                 run = run.part(taken..run.edges().len());
             }
             Ok(())

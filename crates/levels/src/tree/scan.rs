@@ -35,7 +35,7 @@ struct Wanted {
 
 impl LevelSet {
     /// The rows of these owners as a snapshot at `at` sees them, with this content of their edges.
-    /// O(files), and a read of the disk for each.
+    /// O(files), and a read of the disk for each file of level 0 and each other level.
     ///
     /// # Errors
     /// A block could not be read, or is damaged.

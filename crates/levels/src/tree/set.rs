@@ -11,13 +11,16 @@ use hedgerow_model::{ColumnType, CommitTimestamp, Counts, ReadError, VertexId};
 use hedgerow_sync::Arc;
 use std::ops::Range;
 
+/// Blocks of one row that are prefetched: a reader of a longer one reads ahead.
+const PREFETCHED_BLOCKS: usize = 4;
+
 /// An edge file of a level.
 #[derive(Debug)]
 pub struct OpenFile {
     pub(super) entry: FileEntry,
     pub(super) edges: EdgeFile,
     cache: Arc<BlockCache>,
-    forward: ForwardReads,
+    pub(super) forward: ForwardReads,
 }
 
 impl OpenFile {
@@ -173,14 +176,14 @@ impl LevelSet {
         files().map(|file| file.entry.bytes).sum::<u64>() > capacity
     }
 
-    /// Begins to read the blocks that have edges of a vertex and are not in the cache, without waiting for
-    /// them. O(files).
+    /// Begins to read the first blocks that have edges of a vertex and are not in the cache, without waiting
+    /// for them; waits for the sets of owners that are not loaded. O(files).
     pub fn prefetch_row(&self, adjacency: u32, owner: VertexId) {
         for file in self.files_of(adjacency, owner) {
             // The error comes again when the row is read.
             if file.edges.has_owner(owner).unwrap_or_default() {
                 let blocks = file.edges.blocks_of(owner.get()..owner.get() + 1);
-                let unread = blocks.filter(|number| !file.is_cached(*number));
+                let unread = blocks.take(PREFETCHED_BLOCKS).filter(|number| !file.is_cached(*number));
                 unread.for_each(|number| file.edges.prefetch(number..number + 1));
             }
         }

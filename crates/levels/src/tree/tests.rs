@@ -243,7 +243,7 @@ fn run(graph: &mut Graph, files: &SimulatedFiles, step: &Step) -> Result<(), Eng
         Step::Flush => graph.flush()?,
         Step::Compact => {
             let needs_compaction = graph.tree.needs_compaction();
-            assert_eq!(graph.tree.compact(&graph.live())?, needs_compaction);
+            assert_eq!(graph.tree.compact(&graph.live())?.is_some(), needs_compaction);
             graph.tree.remove_unread()?;
         }
         Step::CompactAll => upkeep::compact_all(graph)?,
@@ -287,7 +287,7 @@ proptest! {
         prop_assert_eq!(graph.tree.unlisted().unwrap(), FileTotals::default());
         let checked = check_files(&shared(&files), &COLUMNS).unwrap();
         prop_assert!(checked.problems.is_empty() && checked.unlisted.is_empty(), "{:?}", checked);
-        while graph.tree.compact(&graph.live()).unwrap() {}
+        while graph.tree.compact(&graph.live()).unwrap().is_some() {}
         graph.check();
     }
 
@@ -335,7 +335,7 @@ fn what_an_opening_found_survives_a_loss_of_power() {
     for round in 0..5 {
         (0..30).for_each(|change| graph.change((change % 3, change % 11, change * 3 % 17), Some(round)));
         graph.flush().unwrap();
-        while graph.tree.compact(&graph.live()).unwrap() {}
+        while graph.tree.compact(&graph.live()).unwrap().is_some() {}
     }
     for image in files.take_crash_images() {
         let files = image.after_kill();
@@ -361,7 +361,7 @@ fn a_loss_of_power_keeps_what_was_flushed() {
         }
         graph.flush().unwrap();
         flushes.push((files.operations(), graph.flushed));
-        while graph.tree.compact(&graph.live()).unwrap() {}
+        while graph.tree.compact(&graph.live()).unwrap().is_some() {}
     }
     assert!(graph.tree.current().levels(1).len() > 2, "the workload must cross several levels");
     for image in files.take_crash_images() {

@@ -27,12 +27,16 @@ pub(super) struct Throttle {
 }
 
 impl Throttle {
-    pub(super) fn new(limits: CompactionLimits) -> Self {
+    /// Begins to count time. Limits that make no sense are taken to be the nearest ones that do.
+    pub(super) fn new(mut limits: CompactionLimits) -> Self {
+        if limits.time_share.is_nan() {
+            limits.time_share = 1.0;
+        }
         Throttle { limits, begin: Instant::now(), written: 0, looked_at: 0, paused: Duration::ZERO }
     }
 
-    /// Notes that `written` bytes are written in all, and waits as long as that is too many, unless the
-    /// compaction is urgent. O(1).
+    /// Notes that `written` bytes are written in all, and sleeps while this exceeds the limits and the
+    /// compaction is not urgent. O(1).
     #[inline]
     pub(super) fn wrote(&mut self, written: u64, is_urgent: impl Fn() -> bool) {
         self.written = written;
@@ -42,11 +46,17 @@ impl Throttle {
         }
     }
 
+    /// The time since the beginning, without pauses.
+    pub(super) fn worked(&self) -> Duration {
+        self.begin.elapsed().saturating_sub(self.paused)
+    }
+
     #[cold]
     fn wait(&mut self, is_urgent: impl Fn() -> bool) {
         while let Some(pause) = self.pause(self.begin.elapsed()).filter(|_| !is_urgent()) {
+            let begin = Instant::now();
             std::thread::sleep(pause);
-            self.paused += pause;
+            self.paused += begin.elapsed();
         }
     }
 
@@ -95,5 +105,12 @@ mod tests {
             Throttle::new(CompactionLimits { bytes_per_second: Some(10 << 20), time_share: 1.0 });
         throttle.wrote(STEP, || false);
         assert!(throttle.paused >= Duration::from_millis(1), "{:?}", throttle.paused);
+        assert_eq!(
+            throttle.pause(throttle.begin.elapsed()),
+            None,
+            "a pause ends, however long each sleep takes"
+        );
+        let nonsense = CompactionLimits { time_share: f64::NAN, ..CompactionLimits::default() };
+        assert_eq!(Throttle::new(nonsense).pause(Duration::from_secs(1)), None);
     }
 }

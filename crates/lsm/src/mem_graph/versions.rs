@@ -62,7 +62,8 @@ impl MemGraph {
     }
 
     /// A MemGraph with the versions that these sources of this one, each read to its end, left out
-    /// because they are after their range; `None` if there are none. O(versions).
+    /// because they are after their range; `None` if there are none. No writer may have been at work since
+    /// the reading began. O(versions).
     #[must_use]
     pub fn residue<'v>(&self, read: impl Iterator<Item = &'v MemVersions<'v>>) -> Option<MemGraph> {
         // It has few rows, as a rule.

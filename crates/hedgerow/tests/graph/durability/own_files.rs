@@ -174,6 +174,11 @@ fn a_graph_goes_on_while_compactions_are_limited() {
     let files = graph.engine_report().unwrap().unwrap();
     assert!(files.parts.iter().any(|part| part.levels.len() > 1), "nothing was compacted: {files:?}");
     assert!((0..20_000).all(|edge| graph.contains_edge(LabelId::DEFAULT, edge % 500 % 50, edge).unwrap()));
+    for time_share in [0.0, f64::NAN, 1.5] {
+        let options = on_files(EngineKind::Lsm).compaction_limits(CompactionLimits { time_share, ..limits });
+        let refused = options.create_on(Arc::new(SimulatedFiles::new(1))).unwrap_err();
+        assert_eq!(refused.kind(), ErrorKind::InvalidInput);
+    }
     let in_memory = Graph::in_memory(GraphOptions::new().compaction_limits(limits));
     assert_eq!(in_memory.unwrap_err().kind(), ErrorKind::Unsupported);
 }

@@ -40,7 +40,7 @@ fn on_several_levels(files: &SimulatedFiles) -> Graph {
             graph.change(edge, (change % 5 > 0).then_some(round));
         }
         graph.flush().unwrap();
-        while round < 7 && graph.tree.compact(&graph.live()).unwrap() {}
+        while round < 7 && graph.tree.compact(&graph.live()).unwrap().is_some() {}
     }
     graph.tree.remove_unread().unwrap();
     graph
