@@ -267,7 +267,9 @@ fn an_interrupted_compaction_leaves_a_whole_store_and_goes_on() {
         child.stderr.take().unwrap().read_to_string(&mut error).unwrap();
         match child.wait().unwrap().code() {
             Some(130) => {
-                assert!(error.contains("interrupted by Ctrl-C"), "{error}");
+                // Until the command begins, a signal ends the process without a word.
+                let is_early = delay == 0 && error.is_empty();
+                assert!(is_early || error.contains("interrupted by Ctrl-C"), "{error}");
                 interrupted += 1;
             }
             code => assert_eq!(code, Some(0), "{error}"),
