@@ -209,7 +209,8 @@ mod tests {
         (0..100).for_each(|_| pace.flushed(100 * MIB, Duration::ZERO));
         pace.begin_filling();
         (0..100).for_each(|_| pace.compacted(Duration::ZERO));
-        assert_eq!(pace.pause(filled(MIB), true), None);
+        let with_room = Filling { flushes_left: usize::MAX, ..filled(MIB) };
+        assert_eq!(pace.pause(with_room, true), None, "however long this compaction has taken");
         // Four MemGraphs should take as long as this one.
         pace.compacted(Duration::from_secs(40));
         (0..100).for_each(|_| pace.flushed(1 << 40, Duration::ZERO));
@@ -227,7 +228,7 @@ mod tests {
         assert!(pace.pause(filled(4 * MIB), false).is_some(), "it is full, and the flush not done");
         drop(flush);
         pace.begin_filling();
-        assert!(pace.pause(filled(MIB), true).is_some(), "the compaction began long before");
+        assert!(pace.pause(filled(4 * MIB), true).is_some(), "the compaction began long before");
         drop(compaction);
         assert_eq!(pace.pause(filled(4 * MIB), true), None);
     }
