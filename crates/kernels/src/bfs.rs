@@ -7,7 +7,7 @@
 //! to those of the GAP benchmark suite.
 
 use crate::bitmap::{AtomicBitmap, ones};
-use crate::dense::{dense_range, is_dense, scan_rows};
+use crate::block_rows::{dense_range, is_dense, scan_rows, sort_for};
 use crate::kernel::check_exists;
 use crate::ranges::covering_ranges;
 use crate::{Execution, Kernel, KernelError, Progress};
@@ -193,9 +193,7 @@ impl<A: Adjacency> Search<'_, A> {
             next.neighbors += chunk.neighbors;
             examined += chunk_examined;
         }
-        if self.outgoing.reads_blocks() {
-            next.vertices.sort_unstable();
-        }
+        sort_for(self.outgoing, &mut next.vertices);
         self.finish_level(next.vertices.len() as u64, examined);
         Ok(next)
     }

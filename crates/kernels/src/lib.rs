@@ -108,11 +108,11 @@
 mod betweenness;
 mod bfs;
 mod bitmap;
+mod block_rows;
 mod both_ways;
 mod clustering;
 mod communities;
 mod cores;
-mod dense;
 mod execution;
 mod incoming;
 mod kernel;

@@ -13,6 +13,7 @@ mod weight;
 
 pub use weight::Weight;
 
+use crate::block_rows::sort_for;
 use crate::kernel::check_exists;
 use crate::{Execution, Kernel, KernelError, Progress};
 use buckets::Buckets;
@@ -159,7 +160,7 @@ impl<W: Weight, A: Adjacency<Value = W>, F: Fn(u64) -> u64 + Sync> Search<'_, W,
             if let Some(lowest) = lowest {
                 bucket = lowest;
                 workers.iter_mut().for_each(|worker| worker.buckets.take(bucket, &mut frontier));
-                self.put_in_order(&mut frontier);
+                sort_for(self.outgoing, &mut frontier);
             }
         }
         Ok((rounds, workers.iter().map(|worker| worker.examined).sum()))
@@ -190,20 +191,13 @@ impl<W: Weight, A: Adjacency<Value = W>, F: Fn(u64) -> u64 + Sync> Search<'_, W,
                 own.drain(..).for_each(|vertex| worker.buckets.push(bucket, vertex));
                 break;
             }
-            self.put_in_order(&mut own);
+            sort_for(self.outgoing, &mut own);
             for grain in own.chunks(GRAIN) {
                 self.relax_all(worker, &mut cursor, grain, bucket)?;
             }
             worker.own = own;
         }
         Ok(())
-    }
-
-    /// Sorts vertices where that makes reading them faster.
-    fn put_in_order(&self, vertices: &mut [VertexId]) {
-        if self.outgoing.reads_blocks() {
-            vertices.sort_unstable();
-        }
     }
 
     fn relax_all(

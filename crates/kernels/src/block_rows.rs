@@ -1,4 +1,4 @@
-//! Reading many of the vertices in a range by a scan, where rows lie in blocks.
+//! Reading vertices where rows lie in blocks: in order, and many of a range by a scan.
 
 use crate::KernelError;
 use hedgerow_model::{Adjacency, Cursor, VertexId};
@@ -9,6 +9,13 @@ const SCANNED_PER_LOOK_UP: usize = 8;
 
 /// Fewer vertices are not worth the beginning of a scan.
 const FEWEST: usize = 16;
+
+/// Sorts vertices, if that makes reading them faster.
+pub(crate) fn sort_for(adjacency: &impl Adjacency, vertices: &mut [VertexId]) {
+    if adjacency.reads_blocks() {
+        vertices.sort_unstable();
+    }
+}
 
 /// Whether a scan of a range reads `wanted` of its vertices faster than looking them up does.
 pub(crate) fn is_dense(wanted: usize, range: &Range<u32>) -> bool {
