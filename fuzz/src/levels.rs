@@ -2,8 +2,8 @@
 //! records, as a chunk of records, as a manifest.
 
 use hedgerow_levels::{
-    Block, BlockBuilder, EdgeFile, EdgeFileWriter, Edit, FileEntry, LevelOptions, LevelTree, Manifest,
-    MergedRow, Retention, RowContent, Version, VersionBatch, VersionSource, merge,
+    Block, BlockBuilder, EdgeFile, EdgeFileWriter, Edit, FileEntry, FlushPoint, LevelOptions, LevelTree,
+    Manifest, MergedRow, Retention, RowContent, Version, VersionBatch, VersionSource, merge,
 };
 use hedgerow_log::files::{FileSystem, OpenMode};
 use hedgerow_log::stretch::{put_stretch, read_stretch};
@@ -282,7 +282,8 @@ fn edit_manifest(bytes: &[u8]) -> Result<(), EngineError> {
     let number = manifest.next_file()?;
     let added = vec![FileEntry { number, adjacency: 1, level: 2, bytes: 3 }];
     let removed = found.files.keys().take(1).copied().collect();
-    let edit = Edit { added, removed, durable_through: NEWEST, counts: found.counts };
+    let flushed = FlushPoint { durable_through: NEWEST, ..found.flushed };
+    let edit = Edit { added, removed, flushed };
     manifest.apply(&edit)?;
     assert_eq!(open().expect("what was written is a manifest").state(), manifest.state());
     Ok(())

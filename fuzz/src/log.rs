@@ -104,7 +104,7 @@ pub fn read_segment(bytes: &[u8]) -> bool {
         Ok(recovered.commits)
     };
     let replayed = replay();
-    let report = check(&files).expect("memory can be read");
+    let report = check(&files, CommitTimestamp::ZERO).expect("memory can be read");
     let repair = recover_to_last_valid(Arc::clone(&files)).expect("a log can be repaired");
     assert_eq!(replay().expect("what was repaired can be read"), repair.last.0);
     match replayed {

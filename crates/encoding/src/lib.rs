@@ -3,6 +3,7 @@
 //!
 //! - [`encode_record`], [`decode_record`], [`RecordValues`]: the values of a record, of a vertex or
 //!   of an edge;
+//! - [`encode_vertex`], [`decode_vertex`]: a vertex with its key and its record;
 //! - [`EdgeList`], [`EdgeListWriter`]: the parallel edges between two vertices, which are one
 //!   record to an engine;
 //! - [`MergedEdges`]: parallel edges after a commit has changed them;
@@ -19,6 +20,7 @@ mod list;
 mod merge;
 mod record;
 mod rows;
+mod vertex;
 pub mod wire;
 
 pub use changes::changed_entries;
@@ -28,4 +30,5 @@ pub use record::{
     BYTES, RecordValues, decode_record, decode_record_value, decode_values, encode_record, encode_value,
 };
 pub use rows::{EntryKey, ReadRows, RowAdjacency, RowCursor, RowRecords};
+pub use vertex::{decode_vertex, encode_vertex};
 pub use wire::DecodeError;

@@ -92,7 +92,7 @@ impl Check<'_> {
                 format!("it has {bytes} bytes with its records, but the manifest says {}", entry.bytes);
             self.add(FileProblem { file: name.clone(), offset: Some(0), what });
         }
-        self.check_blocks(&name, &opened, state.durable_through)?;
+        self.check_blocks(&name, &opened, state.flushed.durable_through)?;
         Ok(opened.owners().map(|(first, last)| Owners { first, last, file: name }))
     }
 

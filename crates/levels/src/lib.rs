@@ -47,7 +47,7 @@ pub use block::{Block, BlockBuilder, BlockRow, Version};
 pub use check::check_files;
 pub use edge_file::{EdgeFile, EdgeFileVersions, EdgeFileWriter};
 pub use frame::FRAME;
-pub use manifest::{Edit, FileEntry, LevelState, Manifest, PREFIX};
+pub use manifest::{Edit, FileEntry, FlushPoint, LevelState, Manifest, PREFIX};
 pub use merge::{Retention, VersionBatch, VersionRun, VersionSource, merge};
 pub use merged_row::MergedRow;
 pub use row::{PackedRow, Unpacked, put_row};

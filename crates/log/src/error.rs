@@ -75,19 +75,6 @@ pub enum StoreError {
         /// The log contains the commits after this one.
         oldest: CommitTimestamp,
     },
-    /// The log would end before the files of an engine do.
-    #[error(
-        "{}: the log can be read up to commit {last} only, but the files of the engine have commits up to {in_files}, whose keys \
-         only the log has", path.display()
-    )]
-    EndsBeforeFiles {
-        /// The manifest.
-        path: PathBuf,
-        /// The last commit that can be read.
-        last: CommitTimestamp,
-        /// The commit that the files have.
-        in_files: CommitTimestamp,
-    },
     /// A file belongs to another store or another place in this one.
     #[error("{} does not belong here: {what}", path.display())]
     Foreign {
@@ -150,7 +137,6 @@ impl StoreError {
         matches!(
             self,
             StoreError::Damaged { .. }
-                | StoreError::EndsBeforeFiles { .. }
                 | StoreError::Missing { .. }
                 | StoreError::Foreign { .. }
                 | StoreError::NewerFormat { .. }

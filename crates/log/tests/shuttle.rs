@@ -128,7 +128,7 @@ fn segments_are_created_during_commits() {
             spawn(&graph, |graph| (0..2).for_each(|_| graph.log.maintain().unwrap())),
             spawn(&graph, |graph| {
                 graph.log.set_stream("one", Some(graph.log.durable())).unwrap();
-                graph.log.prune().unwrap();
+                graph.log.prune(CommitTimestamp::ZERO).unwrap();
             }),
         ];
         join(threads);

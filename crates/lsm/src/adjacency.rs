@@ -1,6 +1,7 @@
 //! The numbers of adjacencies in files and in memory.
 //!
-//! Vertices are an adjacency, too: a vertex that exists has an edge with its record to vertex 0. So
+//! Vertices are an adjacency, too: a vertex that exists has an edge to vertex 0, whose record
+//! is its key and its properties. So
 //! flushes, compactions and readers know adjacencies only.
 
 use hedgerow_model::{Catalog, ColumnType, Direction, LabelId, StoredPart, VertexId};

@@ -4,7 +4,7 @@ use crate::LsmOptions;
 use crate::adjacency::{ITSELF, VERTICES, number_of};
 use crate::engine::check_lock;
 use crate::view::LsmView;
-use hedgerow_encoding::{changed_entries, encode_record};
+use hedgerow_encoding::{changed_entries, encode_vertex};
 use hedgerow_model::token::HeldLocks;
 use hedgerow_model::{ColumnType, EdgeValue, Effects, EngineError, LabelId, Outcome, VertexChange, VertexId};
 use std::ops::Range;
@@ -48,10 +48,10 @@ impl LsmChanges {
     ) -> Result<(Self, Outcome), EngineError> {
         let mut changes = LsmChanges::default();
         changes.versions.reserve(effects.len());
-        for effect in &effects.vertices {
+        for (effect, key) in effects.vertices_and_keys() {
             check_lock(locks, effect.vertex, "changed");
             let content = match &effect.change {
-                VertexChange::Put(record) => changes.record(&encode_record(record)),
+                VertexChange::Put(record) => changes.record(&encode_vertex(key, record)),
                 VertexChange::Delete => NewContent::Deleted,
             };
             let (owner, neighbor) = (effect.vertex, ITSELF);

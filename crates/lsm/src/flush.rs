@@ -1,12 +1,17 @@
 //! Flushing the MemGraphs to level 0 (LSMGraph, 4.1: MemGraphs take turns).
 
+use crate::adjacency::VERTICES;
 use crate::engine::LsmEngine;
 use crate::mem_graph::MemGraph;
-use crate::sources::Sources;
-use hedgerow_levels::FlushPart;
+use crate::sources::{RowReader, Sources};
+use hedgerow_encoding::decode_vertex;
+use hedgerow_levels::{FlushPart, FlushPoint, RowContent};
 use hedgerow_model::token::{LiveTimestamps, Registered};
-use hedgerow_model::{CommitTimestamp, Counts, Durable, EngineError, FileUpkeep};
+use hedgerow_model::{
+    CommitTimestamp, Counts, Durable, EngineError, FileUpkeep, KeyRef, ReadError, VertexId,
+};
 use hedgerow_sync::Arc;
+use std::ops::ControlFlow;
 use std::time::Instant;
 
 impl Durable for LsmEngine {
@@ -18,6 +23,24 @@ impl Durable for LsmEngine {
         Ok(self.counts.clone())
     }
 
+    fn note(&self) -> Vec<u8> {
+        self.tree.current().note().to_vec()
+    }
+
+    fn each_key(&self, visit: &mut dyn FnMut(VertexId, KeyRef<'_>)) -> Result<(), EngineError> {
+        let sources = self.sources();
+        let mut rows = RowReader::new(&sources, VERTICES, self.durable_through(), RowContent::Records);
+        let _: ControlFlow<()> = rows.scan(0..u32::MAX, |vertex, row| {
+            if let Some((_, value)) = row.edges().next() {
+                let key = decode_vertex(row.record(value));
+                let key = key.map_err(|error| ReadError::new(format!("the key of vertex {vertex}"), error));
+                key?.0.into_iter().for_each(|key| visit(vertex, key));
+            }
+            Ok(ControlFlow::Continue(()))
+        })?;
+        Ok(())
+    }
+
     /// Commits fill the other half of the memory while the flush goes on.
     fn is_flush_due(&self) -> bool {
         self.sources.read().active().used_bytes() > self.options.mem_graph_bytes / 2
@@ -25,7 +48,7 @@ impl Durable for LsmEngine {
 
     /// Commits continue in a new MemGraph meanwhile. Those after `at` that are in an old one are
     /// copied to a small one, which stays until the next flush.
-    fn flush(&self, at: &Registered, live: &LiveTimestamps) -> Result<(), EngineError> {
+    fn flush(&self, at: &Registered, live: &LiveTimestamps, note: &[u8]) -> Result<(), EngineError> {
         let _one_at_a_time = self.flushing.lock();
         let (from, through) = (self.durable_through(), at.at());
         if through <= from {
@@ -44,7 +67,9 @@ impl Durable for LsmEngine {
         let parts = (0..).zip(&mut versions);
         let parts = parts
             .map(|(adjacency, versions)| FlushPart { adjacency, sources: versions.iter_mut().collect() });
-        self.tree.flush(parts.collect(), live, through, at.counts())?;
+        let reached =
+            FlushPoint { durable_through: through, counts: at.counts().clone(), note: note.to_vec() };
+        self.tree.flush(parts.collect(), live, reached)?;
         let residue = |(number, mem_graph): (usize, &Arc<MemGraph>)| {
             mem_graph.residue(versions.iter().map(|of_adjacency| &of_adjacency[number]))
         };

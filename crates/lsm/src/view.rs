@@ -6,7 +6,7 @@ use crate::cursor::LsmAdjacency;
 use crate::rows::LsmRows;
 use crate::sources::Sources;
 use crate::vertex_set::VertexSet;
-use hedgerow_encoding::{EntryKey, ReadRows as _, RowRecords, decode_record};
+use hedgerow_encoding::{EntryKey, ReadRows as _, RowRecords, decode_record, decode_vertex};
 use hedgerow_levels::RowContent;
 use hedgerow_model::{
     Column, ColumnType, CommitTimestamp, Count, Direction, GraphView, LabelId, ReadError, Record, RecordView,
@@ -123,9 +123,9 @@ impl RecordView for LsmView<'_> {
 
     fn vertex_record(&self, vertex: VertexId) -> Result<Option<Record>, ReadError> {
         let entry = EntryKey::new(vertex, ITSELF);
-        let found = self
-            .vertices()
-            .visit(entry.alone(), |_, record| Ok(ControlFlow::Break(decode_record(record))))?;
+        let record_of = |bytes: &[u8]| decode_record(decode_vertex(bytes)?.1);
+        let found =
+            self.vertices().visit(entry.alone(), |_, bytes| Ok(ControlFlow::Break(record_of(bytes))))?;
         let record = found.break_value().transpose();
         record.map_err(|error| ReadError::new(format!("the record of vertex {vertex}"), error))
     }

@@ -1,13 +1,15 @@
 //! Capability: engines with their own files.
 
 use crate::token::{LiveTimestamps, Registered};
-use crate::{CommitTimestamp, Counts, EngineError, FileUpkeep};
+use crate::{CommitTimestamp, Counts, EngineError, FileUpkeep, KeyRef, VertexId};
 
 /// An engine that stores the graph in its own files.
 ///
 /// What it has made durable is neither written to a checkpoint nor replayed from the log: when a
-/// store is opened, the engine already has the state of a commit, and the log continues from there.
-/// Keys are left to the store, and are in its checkpoint.
+/// store is opened, the engine already has the state of a commit, and the log continues from there. So a
+/// flush is what a checkpoint is to other engines: the log before it may go. What the store knows beside
+/// the graph, the engine keeps for it: the [keys](crate::Effects::keys) of vertices, and a
+/// [note](Durable::note).
 pub trait Durable {
     /// The commit up to which the files are complete. They contain nothing later. Never decreases,
     /// even after failures. O(1).
@@ -24,6 +26,17 @@ pub trait Durable {
     /// A file could not be read.
     fn counts(&self) -> Result<Counts, EngineError>;
 
+    /// What the last flush was given to be kept with it; empty before the first one. O(bytes).
+    fn note(&self) -> Vec<u8>;
+
+    /// Passes the vertices that the files have, ascending, with their keys, to `visit`. Vertices that came
+    /// without a key are left out. Called once, after the engine was opened and before anything changes.
+    /// O(vertices).
+    ///
+    /// # Errors
+    /// A file could not be read.
+    fn each_key(&self, visit: &mut dyn FnMut(VertexId, KeyRef<'_>)) -> Result<(), EngineError>;
+
     /// Whether a [flush](Durable::flush) should begin, before commits have to wait for one. Then also
     /// [`Engine::is_maintenance_due`](crate::Engine::is_maintenance_due). O(1).
     fn is_flush_due(&self) -> bool {
@@ -32,8 +45,9 @@ pub trait Durable {
 
     /// Makes everything up to `at` durable, and nothing later: the caller has ensured that the log
     /// is durable up to there, perhaps no further. Afterwards
-    /// [`durable_through`](Durable::durable_through) returns `at`. Versions that no timestamp in
-    /// `live` sees need not be written.
+    /// [`durable_through`](Durable::durable_through) returns `at`, and [`note`](Durable::note) returns
+    /// `note`: both change together, whatever happens. Versions that no timestamp in `live` sees need not
+    /// be written.
     ///
     /// There is one call at a time. Meanwhile other threads prepare and apply commits, open
     /// snapshots, and may take steps of [maintenance](crate::Engine::maintain). The engine itself
@@ -42,7 +56,7 @@ pub trait Durable {
     /// # Errors
     /// A file could not be read or written. The files are unchanged then, and a later call may
     /// succeed.
-    fn flush(&self, at: &Registered, live: &LiveTimestamps) -> Result<(), EngineError>;
+    fn flush(&self, at: &Registered, live: &LiveTimestamps, note: &[u8]) -> Result<(), EngineError>;
 
     /// The capability to report on the files and to compact them; `None`, the default, if the engine has
     /// nothing to report.

@@ -1,6 +1,8 @@
 //! The effects of a commit, by vertex ids: decided, sorted, ready for an engine.
 
-use crate::{Count, Direction, EdgeValue, EffectRecords, LabelId, ReadError, Record, Topology, VertexId};
+use crate::{
+    Count, Direction, EdgeValue, EffectRecords, Key, LabelId, ReadError, Record, Topology, VertexId,
+};
 use smallvec::SmallVec;
 use std::sync::Arc;
 
@@ -11,6 +13,9 @@ use std::sync::Arc;
 pub struct Effects {
     /// Changes of vertices, ascending by vertex, at most one each.
     pub vertices: Vec<VertexEffect>,
+    /// The key of each vertex that is put, in the order of `vertices`, for engines with
+    /// [their own files](crate::Durable). Empty for others, and where keys are ids.
+    pub keys: Vec<Key>,
     /// Changes of adjacencies, ascending by label, then direction, at most one each.
     ///
     /// Contains all stored directions of an edge: an undirected edge appears from both ends.
@@ -97,6 +102,15 @@ impl Effects {
     #[must_use]
     pub fn len(&self) -> usize {
         self.vertices.len() + self.adjacencies.iter().map(|effects| effects.changes.len()).sum::<usize>()
+    }
+
+    /// The changes of vertices, those that are put with their [keys](Effects::keys), if there are any.
+    pub fn vertices_and_keys(&self) -> impl Iterator<Item = (&VertexEffect, Option<&Key>)> {
+        let mut keys = self.keys.iter();
+        self.vertices.iter().map(move |effect| match effect.change {
+            VertexChange::Put(_) => (effect, keys.next()),
+            VertexChange::Delete => (effect, None),
+        })
     }
 
     /// The record of a change, by its number.

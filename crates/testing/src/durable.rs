@@ -4,7 +4,7 @@ use crate::check::{check_view, read};
 use crate::contract::{delete, put, put_valued};
 use crate::oracle::{LABELS, Oracle, Request};
 use crate::parallel::{self, ParallelGraph};
-use crate::pipeline::{Pipeline, catalog};
+use crate::pipeline::{Pipeline, catalog, note_of};
 use crate::reads::{Answer, each_read, each_read_of_parallel_edges};
 use crate::simulated::{Fault, FaultKind, SimulatedFiles, Survival};
 use crate::{TestedDurable, damage};
@@ -119,8 +119,15 @@ impl<T: TestedDurable> Store<T> {
     }
 }
 
-/// Checks that the opened files have the expected state.
+/// Checks that the opened files have the expected state, and what was to be kept with it.
 fn check_opened<E: Engine>(engine: &E, expected: &Oracle) {
+    let through = durable(engine).durable_through();
+    let note = if through == CommitTimestamp::ZERO { Vec::new() } else { note_of(through) };
+    assert_eq!(durable(engine).note(), note);
+    let mut keys = Vec::new();
+    durable(engine).each_key(&mut |vertex, key| keys.push((vertex.get(), key.to_key()))).unwrap();
+    let right = expected.vertices.keys().map(|vertex| (*vertex, Oracle::key(*vertex)));
+    assert_eq!(keys, right.collect::<Vec<_>>());
     let counts = durable(engine).counts().unwrap();
     let right = expected.counts();
     assert_eq!((counts.vertex_bound, counts.vertices), (right.vertex_bound, right.vertices));

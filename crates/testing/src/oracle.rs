@@ -2,8 +2,8 @@
 
 use crate::records::content;
 use hedgerow_model::{
-    AdjacencyEffects, Counts, Direction, EdgeChange, EdgeValue, EffectRecords, Effects, LabelId, Outcome,
-    Record, Topology, Value, VertexChange, VertexEffect, VertexId,
+    AdjacencyEffects, Counts, Direction, EdgeChange, EdgeValue, EffectRecords, Effects, Key, LabelId,
+    Outcome, Record, Topology, Value, VertexChange, VertexEffect, VertexId,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -76,6 +76,15 @@ impl Oracle {
     pub fn counts(&self) -> Counts {
         let edges = self.edges.iter().map(|edges| edges.len() as u64).collect();
         Counts { vertex_bound: self.bound, vertices: self.vertices.len() as u64, edges, beside: None }
+    }
+
+    /// The key of a vertex, a number or a text.
+    #[must_use]
+    pub fn key(vertex: u32) -> Key {
+        match vertex % 3 {
+            0 => Key::Text(format!("vertex {vertex}").into()),
+            _ => Key::Number(u64::from(vertex) << 30),
+        }
     }
 
     /// The value as the column of a label stores it; for a label with records the number of the
@@ -180,6 +189,8 @@ impl Oracle {
             let change = record.map_or(VertexChange::Delete, VertexChange::Put);
             VertexEffect { vertex: VertexId::new(*vertex), change }
         };
+        let put = touched.vertices.iter().filter(|vertex| self.vertices.contains_key(vertex));
+        let keys = put.map(|vertex| Oracle::key(*vertex)).collect();
         let mut records = EffectRecords::default();
         let mut tables =
             BTreeMap::<(LabelId, Direction), BTreeMap<(VertexId, VertexId), Option<EdgeValue>>>::new();
@@ -201,6 +212,7 @@ impl Oracle {
         });
         Effects {
             vertices: touched.vertices.iter().map(vertex_effect).collect(),
+            keys,
             adjacencies: adjacencies.collect(),
             records,
         }

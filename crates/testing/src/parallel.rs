@@ -142,7 +142,7 @@ impl<E: Engine> ParallelGraph<E> {
         // SAFETY: every timestamp from the first on counts as live.
         let live =
             unsafe { LiveTimestamps::as_of(Vec::new(), self.last) }.and_all_from(CommitTimestamp::ZERO);
-        durable.flush(&self.register(), &live)
+        durable.flush(&self.register(), &live, &[])
     }
 
     /// The counts of the engine.

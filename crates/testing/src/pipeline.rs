@@ -34,6 +34,12 @@ pub struct Snapshot<S> {
     pub oracle: Oracle,
 }
 
+/// What a flush up to a commit keeps with it.
+#[must_use]
+pub fn note_of(at: CommitTimestamp) -> Vec<u8> {
+    format!("the note of commit {at}").into_bytes()
+}
+
 /// One label without values, one of `f64`, one of `u32`, one with records; an integer on the
 /// vertices.
 #[must_use]
@@ -207,7 +213,7 @@ impl<T: Tested> Pipeline<T> {
     /// The store could not be read or written.
     pub fn flush_at(&self, at: &Registered) -> Result<(), EngineError> {
         let Some(durable) = self.engine.durable() else { return Ok(()) };
-        durable.flush(at, &self.live())
+        durable.flush(at, &self.live(), &note_of(at.at()))
     }
 
     /// The timestamps of the open snapshots.

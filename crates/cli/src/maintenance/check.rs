@@ -13,9 +13,9 @@ const LOG: &str = "`hedgerow recover DIR --to-last-valid` repairs the log, but g
                    damage, and replaces a damaged checkpoint if the log has every commit; a damaged manifest needs a copy";
 
 /// What to do about damage, if an engine keeps edges in files of its own.
-const ENGINE_FILES: &str = "`hedgerow recover DIR --to-last-valid` repairs the log behind the commits that the files of the engine \
-                            have, but gives up every commit after its first damage; if these files or the checkpoint are damaged, it \
-                            makes them anew if the log has every commit; else they need a copy, and so does a damaged manifest";
+const ENGINE_FILES: &str = "`hedgerow recover DIR --to-last-valid` repairs the log, but gives up every commit after its first damage \
+                            that the files of the engine do not have; if these are damaged, it makes them anew if the log has \
+                            every commit; else they need a copy, and so does a damaged manifest";
 
 #[derive(Debug, Serialize)]
 struct Checked {

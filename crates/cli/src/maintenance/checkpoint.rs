@@ -16,11 +16,11 @@ impl Rewrite for Checkpointed {
     fn rows(&self) -> Vec<(&'static str, String)> {
         let count = |number| text::Count(number).to_string();
         let removed = text::counted(self.pruned_segments as u64, "segment", "segments");
-        vec![
-            ("checkpoint", self.to_string()),
-            ("vertices", count(self.vertices)),
-            ("edges", count(self.edges)),
-            ("log", format!("{removed} removed")),
-        ]
+        let mut rows = vec![("checkpoint", self.to_string()), ("vertices", count(self.vertices))];
+        if !self.is_in_engine_files() {
+            rows.push(("edges", count(self.edges)));
+        }
+        rows.push(("log", format!("{removed} removed")));
+        rows
     }
 }

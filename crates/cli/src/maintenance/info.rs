@@ -257,10 +257,11 @@ fn describe(info: &Info) -> String {
     ];
     if let Some(Holder { process }) = &info.open_in {
         let holder = process.map_or("another process".into(), |process| format!("process {process}"));
-        rows.push((
-            "open in",
-            format!("{holder}, which may write to it: the counts are those of the checkpoint"),
-        ));
+        let counted = match info.counted {
+            Counted::Checkpoint => ": the counts are those of the checkpoint",
+            _ => "",
+        };
+        rows.push(("open in", format!("{holder}, which may write to it{counted}")));
     }
     rows.push(("vertices", info.vertices.map_or_else(unknown, count)));
     rows.push(("edges", info.edges.map_or_else(unknown, |edges| edges.to_string())));
@@ -283,11 +284,17 @@ fn describe(info: &Info) -> String {
     if let (Counted::Newest, Some(timestamp)) = (info.counted, info.timestamp) {
         rows.push(("last commit", count(timestamp)));
     }
+    let (loaded, has_checkpoints) = match info.engine_files {
+        Some(_) => ("the engine's files", false),
+        None => ("checkpoint", true),
+    };
     let checkpoint = info.checkpoint.as_ref();
     let checkpoint = checkpoint.map(|Checkpoint { timestamp, bytes: size, .. }| {
         format!("commit {}, {}", count(*timestamp), bytes(*size))
     });
-    rows.push(("checkpoint", checkpoint.unwrap_or_else(|| "none".into())));
+    if has_checkpoints {
+        rows.push(("checkpoint", checkpoint.unwrap_or_else(|| "none".into())));
+    }
     let segments = text::counted(info.log.segments.len() as u64, "segment", "segments");
     rows.push(("log", format!("{segments}, {}", bytes(info.log.bytes))));
     rows.extend(info.engine_files.iter().flat_map(EngineFiles::rows));
@@ -296,7 +303,7 @@ fn describe(info: &Info) -> String {
         let duration = |seconds: f64| text::duration(Duration::from_secs_f64(seconds));
         let replayed = text::counted(*commits, "commit", "commits");
         let (loading, replaying) = (duration(*loading_seconds), duration(*replaying_seconds));
-        rows.push(("opening", format!("checkpoint in {loading}, {replayed} of the log in {replaying}")));
+        rows.push(("opening", format!("{loaded} in {loading}, {replayed} of the log in {replaying}")));
         rows.extend(torn.as_ref().map(|torn| ("torn", format!("{torn}, which was cut"))));
     }
     text::table(&rows)

@@ -6,11 +6,12 @@ use crate::interrupt::Interrupt;
 use crate::{progress, text};
 use hedgerow::{CheckpointOptions, CheckpointReport, Graph};
 use serde::Serialize;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// The result of a checkpoint.
 #[derive(Debug, Serialize)]
 pub struct Checkpointed {
+    /// 0 if the engine's own files serve as the checkpoint.
     pub number: u64,
     /// The commit whose state it is.
     pub timestamp: u64,
@@ -47,15 +48,23 @@ pub fn write(graph: &Graph, console: &Console, interrupt: &Interrupt) -> Result<
     Ok(Checkpointed { number, timestamp, written, bytes, vertices, edges, pruned_segments: pruned, seconds })
 }
 
+impl Checkpointed {
+    /// Whether the engine's own files serve as the checkpoint.
+    pub fn is_in_engine_files(&self) -> bool {
+        self.number == 0
+    }
+}
+
 impl std::fmt::Display for Checkpointed {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let (at, bytes) = (text::Count(self.timestamp), text::Bytes(self.bytes));
+        write!(f, "commit {}, ", text::Count(self.timestamp))?;
+        match self.is_in_engine_files() {
+            true => write!(f, "in the files of the engine")?,
+            false => write!(f, "{}", text::Bytes(self.bytes))?,
+        }
         match self.written {
-            true => {
-                let elapsed = text::duration(std::time::Duration::from_secs_f64(self.seconds));
-                write!(f, "commit {at}, {bytes}, {elapsed}")
-            }
-            false => write!(f, "commit {at}, {bytes}: nothing was committed since"),
+            true => write!(f, ", {}", text::duration(Duration::from_secs_f64(self.seconds))),
+            false => write!(f, ": nothing was committed since"),
         }
     }
 }

@@ -19,7 +19,7 @@ const LOOKS: usize = 16;
 pub(crate) fn check(files: &Arc<dyn FileSystem>) -> Result<CheckReport, Error> {
     let mut before: Option<String> = None;
     for look in 1.. {
-        let mut report = hedgerow_log::check(files)?;
+        let mut report = hedgerow_log::check(files, in_engine_files(files))?;
         let is_log_damaged = !report.problems.is_empty();
         check_engine_files(files, &mut report)?;
         if report.problems.is_empty() {
@@ -36,6 +36,15 @@ pub(crate) fn check(files: &Arc<dyn FileSystem>) -> Result<CheckReport, Error> {
         }
     }
     unreachable!("the last look returns")
+}
+
+/// The commit that the engine's own files reach; zero if they cannot be read, or there are none.
+fn in_engine_files(files: &Arc<dyn FileSystem>) -> CommitTimestamp {
+    let opened = || {
+        let options = options_of(&StoreFiles::open_read_only(Arc::clone(files)).ok()?).ok()?;
+        options.engine_or_default().owns_files().then(|| stores_of(options, files).ok())?
+    };
+    opened().map_or(CommitTimestamp::ZERO, |stores| with_store!(&stores, graph => graph.in_files_through()))
 }
 
 /// Adds what the engine's own files have, and what is wrong with them, if there are any and the manifest can be read.
@@ -95,7 +104,7 @@ pub(crate) fn recover(files: Arc<dyn FileSystem>) -> Result<Repair, Error> {
     }
     let batches = Batches::of(&options.settings());
     let mut stores = Stores::new(options, None)?;
-    let loaded = with_store!(&stores, graph => graph.load_checkpoint_of(&store, batches));
+    let loaded = with_store!(&stores, graph => graph.load_all_but_log(&store, batches));
     let damaged = match loaded {
         Ok(()) => None,
         Err(error) => {
@@ -106,8 +115,8 @@ pub(crate) fn recover(files: Arc<dyn FileSystem>) -> Result<Repair, Error> {
     Ok(with_store!(&stores, graph => graph.repair(&mut store, damaged, batches))?)
 }
 
-/// Repairs a store whose engine keeps edges in files of its own: cuts the log behind what these files have. If these files or the
-/// checkpoint are damaged, or the log before, only a log that has every commit from the first one replaces them.
+/// Repairs a store whose engine keeps the graph in files of its own: cuts the log at its first damage; what these files have stays. If these
+/// are damaged, only a log that has every commit from the first one replaces them.
 fn recover_beside_files(store: &mut StoreFiles, options: GraphOptions) -> Result<Repair, Error> {
     let files = Arc::clone(store.files());
     let found = Stores::check_files(&options, &files)?.and_then(|found| found.problems.into_iter().next());
@@ -133,7 +142,7 @@ fn cut_log(
 ) -> Result<Repair, Error> {
     let batches = Batches::of(&options.settings());
     let stores = stores_of(options, files)?;
-    with_store!(&stores, graph => graph.load_checkpoint_of(store, batches))?;
+    with_store!(&stores, graph => graph.load_all_but_log(store, batches))?;
     Ok(with_store!(&stores, graph => graph.repair(store, None, batches))?)
 }
 

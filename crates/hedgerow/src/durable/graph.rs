@@ -72,7 +72,8 @@ impl Graph {
     ///
     /// One at a time; another call waits. Writes nothing if nothing was committed since the last one. O(graph).
     ///
-    /// An engine that keeps edges in files of its own has these brought up to the same commit first; the checkpoint then has vertices and keys only.
+    /// Where the engine has files of its own, these serve as the checkpoint: they are brought up to the newest commit, and no other file is
+    /// written. O(what is in no file yet).
     ///
     /// # Errors
     /// The file system's: the checkpoint before is then still there, and the graph can be written, unless the error is

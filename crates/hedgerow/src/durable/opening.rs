@@ -41,7 +41,7 @@ impl GraphOptions {
 
     /// Opens the graph in the directory `path`.
     ///
-    /// Loads the newest checkpoint and replays the log behind it: [`Graph::recovery`] says what was
+    /// Loads the newest checkpoint, or the keys from the engine's own files, and replays the log behind it: [`Graph::recovery`] says what was
     /// found. O(graph).
     ///
     /// # Errors

@@ -3,7 +3,7 @@
 use super::PREFIX;
 use crate::edge_file::EdgeFile;
 use hedgerow_encoding::DecodeError;
-use hedgerow_encoding::wire::{Reader, put_varint};
+use hedgerow_encoding::wire::{Reader, put_bytes, put_varint};
 use hedgerow_log::files::FileSystem;
 use hedgerow_model::{ColumnType, CommitTimestamp, Counts, CountsBeside, EngineError, LabelId, WriteError};
 use hedgerow_sync::Arc;
@@ -57,15 +57,24 @@ impl FileEntry {
     }
 }
 
+/// The commit that the last flush reached, and what is kept with it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FlushPoint {
+    /// The files have everything up to this commit, and nothing after it.
+    pub durable_through: CommitTimestamp,
+    /// The size of the graph at that commit.
+    pub counts: Counts,
+    /// What the store knows beside the graph, in its own encoding.
+    pub note: Vec<u8>,
+}
+
 /// The edge files, and what they have.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LevelState {
     /// By number.
     pub files: BTreeMap<u64, FileEntry>,
-    /// The files have everything up to this commit, and nothing after it.
-    pub durable_through: CommitTimestamp,
-    /// The size of the graph at that commit.
-    pub counts: Counts,
+    /// What the last flush reached.
+    pub flushed: FlushPoint,
 }
 
 impl LevelState {
@@ -74,8 +83,7 @@ impl LevelState {
             self.files.remove(number);
         }
         self.files.extend(edit.added.iter().map(|file| (file.number, *file)));
-        self.durable_through = edit.durable_through;
-        self.counts = edit.counts.clone();
+        self.flushed = edit.flushed.clone();
     }
 
     /// The edit that leads from the empty state to this one.
@@ -83,8 +91,7 @@ impl LevelState {
         Edit {
             added: self.files.values().copied().collect(),
             removed: Vec::new(),
-            durable_through: self.durable_through,
-            counts: self.counts.clone(),
+            flushed: self.flushed.clone(),
         }
     }
 }
@@ -92,8 +99,8 @@ impl LevelState {
 /// A change of the state: a flush adds files and advances the commit, a compaction replaces files.
 ///
 /// Encoded as variable-length numbers: the commit; the vertex bound, the number of vertices, the number
-/// of labels, of each its edges, how many of them are uncertain, and its parallel edges; the number of
-/// added files, of each its number, adjacency, level and bytes; the number of removed files, the
+/// of labels, of each its edges, how many of them are uncertain, and its parallel edges; the length of the note,
+/// the note; the number of added files, of each its number, adjacency, level and bytes; the number of removed files, the
 /// number of each.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Edit {
@@ -101,17 +108,16 @@ pub struct Edit {
     pub added: Vec<FileEntry>,
     /// The numbers of files that are no longer read.
     pub removed: Vec<u64>,
-    /// The commit through which the files are complete from now on.
-    pub durable_through: CommitTimestamp,
-    /// The size of the graph at that commit.
-    pub counts: Counts,
+    /// What the last flush has reached from now on.
+    pub flushed: FlushPoint,
 }
 
 impl Edit {
     pub(super) fn encode(&self) -> Vec<u8> {
         let mut bytes = Vec::new();
-        put_varint(&mut bytes, self.durable_through.0);
-        put_counts(&mut bytes, &self.counts);
+        put_varint(&mut bytes, self.flushed.durable_through.0);
+        put_counts(&mut bytes, &self.flushed.counts);
+        put_bytes(&mut bytes, &self.flushed.note);
         let added = self
             .added
             .iter()
@@ -124,8 +130,11 @@ impl Edit {
 
     /// The edit in these bytes, and their number.
     pub(super) fn decode(bytes: &mut Reader<'_>) -> Result<(Self, usize), DecodeError> {
-        let durable_through = CommitTimestamp(bytes.varint()?);
-        let counts = read_counts(bytes)?;
+        let flushed = FlushPoint {
+            durable_through: CommitTimestamp(bytes.varint()?),
+            counts: read_counts(bytes)?,
+            note: bytes.bytes()?.to_vec(),
+        };
         let file = |bytes: &mut Reader<'_>| {
             let (number, adjacency, level) = (bytes.varint()?, small(bytes)?, small(bytes)?);
             if level > MAX_LEVEL {
@@ -136,7 +145,7 @@ impl Edit {
         let added = (0..bytes.count()?).map(|_| file(bytes)).collect::<Result<_, _>>()?;
         let removed = (0..bytes.count()?).map(|_| bytes.varint()).collect::<Result<_, _>>()?;
         bytes.end()?;
-        Ok((Edit { added, removed, durable_through, counts }, bytes.position()))
+        Ok((Edit { added, removed, flushed }, bytes.position()))
     }
 }
 

@@ -26,7 +26,7 @@ mod edit;
 mod tests;
 mod unlisted;
 
-pub use edit::{Edit, FileEntry, LevelState};
+pub use edit::{Edit, FileEntry, FlushPoint, LevelState};
 
 use hedgerow_encoding::DecodeError;
 use hedgerow_encoding::wire::Reader;
@@ -40,7 +40,7 @@ pub const PREFIX: &str = EngineFiles::PREFIX;
 const MAGIC: [u8; 8] = *b"HEDGELEV";
 
 /// The version of the format that is written, and the only one that is read.
-const FORMAT_VERSION: u32 = 1;
+const FORMAT_VERSION: u32 = 2;
 
 const HEADER_BYTES: usize = 8 + 4 + 4;
 

@@ -39,8 +39,11 @@ fn edit(step: u64) -> Edit {
     Edit {
         added: vec![FileEntry { number: step, adjacency: 1, level: step as u32 % 4, bytes: 8 }],
         removed: if step.is_multiple_of(3) { vec![step - 1] } else { Vec::new() },
-        durable_through: CommitTimestamp(step * 10),
-        counts: counts(step),
+        flushed: FlushPoint {
+            durable_through: CommitTimestamp(step * 10),
+            counts: counts(step),
+            note: vec![step as u8; step as usize % 5],
+        },
     }
 }
 
@@ -92,7 +95,7 @@ fn a_loss_of_power_keeps_every_edit_that_was_made() {
                 let file = found.open(&FileEntry::name_of(*number), OpenMode::Read).unwrap();
                 assert_eq!(file.read_from(0).unwrap(), number.to_le_bytes(), "files of the state are whole");
             }
-            let next = state.durable_through.0 / 10 + 1;
+            let next = state.flushed.durable_through.0 / 10 + 1;
             step(&found, &mut manifest, next).unwrap();
             assert_eq!(*open(&found).unwrap().state(), state_after(next));
         }

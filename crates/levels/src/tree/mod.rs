@@ -22,11 +22,11 @@ use self::compact::Rounds;
 use self::throttle::Throttle;
 use crate::cache::BlockCache;
 use crate::edge_file::EdgeFileWriter;
-use crate::manifest::{Edit, FileEntry, Manifest};
+use crate::manifest::{Edit, FileEntry, FlushPoint, Manifest};
 use crate::merge::{Retention, VersionSource, merge};
 use hedgerow_log::files::FileSystem;
 use hedgerow_model::token::LiveTimestamps;
-use hedgerow_model::{ColumnType, CommitTimestamp, CompactionLimits, Counts, EngineError, ReadError};
+use hedgerow_model::{ColumnType, CompactionLimits, EngineError, ReadError};
 use hedgerow_sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use hedgerow_sync::{Arc, Mutex};
 
@@ -192,9 +192,8 @@ impl LevelTree {
         failed.map_or(Ok(removed), Err)
     }
 
-    /// Writes the changes up to a commit to level 0, durably. `live` says which of their versions are
-    /// needed; `counts` is the size of the graph at the commit, which is not before that of the last
-    /// flush.
+    /// Writes the changes up to a commit to level 0, durably, with what is kept beside them. `live` says
+    /// which of their versions are needed. The commit is not before that of the last flush.
     ///
     /// # Errors
     /// A file could not be written, or a source not be read. Views read what they read before; but if
@@ -203,8 +202,7 @@ impl LevelTree {
         &self,
         parts: Vec<FlushPart<S>>,
         live: &LiveTimestamps,
-        durable_through: CommitTimestamp,
-        counts: &Counts,
+        reached: FlushPoint,
     ) -> Result<(), EngineError> {
         let _one_at_a_time = self.flushing.lock();
         let retention = Retention { live, is_lowest: false };
@@ -219,7 +217,7 @@ impl LevelTree {
                 }
             }
         }
-        self.install(added, &[], Some((durable_through, counts)))
+        self.install(added, &[], Some(reached))
     }
 
     /// Merges sources into new files. Leaves none behind if that fails.
@@ -291,23 +289,21 @@ impl LevelTree {
         Ok(OpenFile::open(&self.files, &self.cache, entry, self.column(entry.adjacency)?).map(Arc::new)?)
     }
 
-    /// Replaces files durably, and for later views. A flush also advances the commit through which the
-    /// files are complete, and the size of the graph.
+    /// Replaces files durably, and for later views. A flush also says what it has reached.
     fn install(
         &self,
         added: Vec<Arc<OpenFile>>,
         removed: &[Arc<OpenFile>],
-        flushed: Option<(CommitTimestamp, &Counts)>,
+        reached: Option<FlushPoint>,
     ) -> Result<(), EngineError> {
         let mut edits = self.edits.lock();
-        let state = edits.manifest.state();
-        let (durable_through, counts) = flushed.unwrap_or((state.durable_through, &state.counts));
-        debug_assert!(durable_through >= state.durable_through, "a flush must not go back");
+        let before = &edits.manifest.state().flushed;
+        let flushed = reached.unwrap_or_else(|| before.clone());
+        debug_assert!(flushed.durable_through >= before.durable_through, "a flush must not go back");
         let edit = Edit {
             added: added.iter().map(|file| file.entry).collect(),
             removed: removed.iter().map(|file| file.entry.number).collect(),
-            durable_through,
-            counts: counts.clone(),
+            flushed,
         };
         if let Err(error) = edits.manifest.apply(&edit) {
             edits.doubtful.extend(added);

@@ -3,7 +3,7 @@
 use crate::block::{Block, Version};
 use crate::cache::{BlockCache, CachedPart};
 use crate::edge_file::{EdgeFile, ForwardReads};
-use crate::manifest::{FileEntry, LevelState};
+use crate::manifest::{FileEntry, FlushPoint, LevelState};
 use crate::merged_row::MergedRow;
 use crate::seen_edges::RowContent;
 use hedgerow_log::files::FileSystem;
@@ -87,8 +87,7 @@ impl OpenFile {
 pub struct LevelSet {
     /// By adjacency, level and owner; on level 0 by number, the newest first.
     files: Vec<Vec<Vec<Arc<OpenFile>>>>,
-    durable_through: CommitTimestamp,
-    counts: Counts,
+    flushed: FlushPoint,
 }
 
 impl LevelSet {
@@ -114,8 +113,7 @@ impl LevelSet {
     ) -> LevelSet {
         let is_kept =
             |file: &&Arc<OpenFile>| removed.iter().all(|removed| removed.entry.number != file.entry.number);
-        let (durable_through, counts) = (state.durable_through, state.counts.clone());
-        let mut set = LevelSet { files: Vec::new(), durable_through, counts };
+        let mut set = LevelSet { files: Vec::new(), flushed: state.flushed.clone() };
         for file in self.files.iter().flatten().flatten().filter(is_kept).chain(added) {
             let FileEntry { adjacency, level, .. } = file.entry;
             let levels = at(&mut set.files, adjacency);
@@ -135,13 +133,19 @@ impl LevelSet {
     /// The files have everything up to this commit, and nothing after it. O(1).
     #[must_use]
     pub fn durable_through(&self) -> CommitTimestamp {
-        self.durable_through
+        self.flushed.durable_through
     }
 
     /// The size of the graph at that commit. O(1).
     #[must_use]
     pub fn counts(&self) -> &Counts {
-        &self.counts
+        &self.flushed.counts
+    }
+
+    /// What the last flush was given to be kept with it. O(1).
+    #[must_use]
+    pub fn note(&self) -> &[u8] {
+        &self.flushed.note
     }
 
     /// Bytes of the indexes of all files in memory, and of the sets of owners that were looked at.

@@ -111,7 +111,11 @@ impl Graph {
             FlushPart { adjacency, sources: vec![Recent { adjacency, versions: versions.collect() }] }
         };
         let parts = (0..COLUMNS.len() as u32).map(recent).collect();
-        self.tree.flush(parts, &live, CommitTimestamp(self.now), &Counts::default())?;
+        self.tree.flush(
+            parts,
+            &live,
+            FlushPoint { durable_through: CommitTimestamp(self.now), ..FlushPoint::default() },
+        )?;
         self.flushed = self.now;
         Ok(())
     }

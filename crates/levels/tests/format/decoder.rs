@@ -40,6 +40,7 @@ pub struct Manifest {
     pub vertices: u64,
     /// By label: edges, by how much that may be too large, parallel edges.
     pub labels: Vec<[u64; 3]>,
+    pub note: Vec<u8>,
     /// By number: adjacency, level, bytes.
     pub files: BTreeMap<u64, [u64; 3]>,
     pub records: u64,
@@ -259,7 +260,7 @@ fn read_block(block: &mut Bytes<'_>, column: u32, records: Option<&[u8]>) -> (Ve
 pub fn manifest(bytes: &[u8]) -> Manifest {
     let mut header = checked(&bytes[..12], Bytes(&bytes[12..16]).number(4));
     assert_eq!(header.take(8), b"HEDGELEV");
-    assert_eq!(header.number(4), 1);
+    assert_eq!(header.number(4), 2);
     let (mut found, mut rest) = (Manifest::default(), Bytes(&bytes[16..]));
     while !rest.0.is_empty() {
         let covered = rest.0;
@@ -270,6 +271,8 @@ pub fn manifest(bytes: &[u8]) -> Manifest {
         found.records += 1;
         (found.durable, found.vertex_bound, found.vertices) = (edit.varint(), edit.varint(), edit.varint());
         found.labels = (0..edit.varint()).map(|_| [0; 3].map(|_| edit.varint())).collect();
+        let note_length = edit.varint() as usize;
+        found.note = edit.take(note_length).to_vec();
         let added: Vec<_> =
             (0..edit.varint()).map(|_| (edit.varint(), [0; 3].map(|_| edit.varint()))).collect();
         (0..edit.varint()).for_each(|_| _ = found.files.remove(&edit.varint()));

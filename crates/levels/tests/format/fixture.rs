@@ -2,7 +2,7 @@
 
 use crate::decoder::{self, Content, Version};
 use hedgerow_encoding::wire::{Reader, put_bytes};
-use hedgerow_levels::{Block, EdgeFile, EdgeFileWriter, Edit, FileEntry, LevelState, Manifest};
+use hedgerow_levels::{Block, EdgeFile, EdgeFileWriter, Edit, FileEntry, FlushPoint, LevelState, Manifest};
 use hedgerow_log::files::{FileSystem, OpenMode, RealFiles};
 use hedgerow_model::{
     ColumnType, CommitTimestamp, Counts, DeferredOutcome, EdgeOutcome, EdgeValue, LabelId, ParallelOutcome,
@@ -242,8 +242,11 @@ fn edits() -> Vec<Edit> {
         let edit = Edit {
             added,
             removed: removed.to_vec(),
-            durable_through: CommitTimestamp(durable_through),
-            counts: counts.clone(),
+            flushed: FlushPoint {
+                durable_through: CommitTimestamp(durable_through),
+                counts: counts.clone(),
+                note: format!("of commit {durable_through}").into_bytes(),
+            },
         };
         counts.add_deferred(&[DeferredOutcome { label: LabelId(2), puts: 70, deletions: 8 }]);
         counts.add_parallel(&[ParallelOutcome { label: LabelId(2), net: 130 }]);
@@ -267,11 +270,7 @@ fn edits() -> Vec<Edit> {
 fn state() -> LevelState {
     let edits = edits();
     let last = edits.last().unwrap();
-    let mut state = LevelState {
-        durable_through: last.durable_through,
-        counts: last.counts.clone(),
-        ..LevelState::default()
-    };
+    let mut state = LevelState { flushed: last.flushed.clone(), ..LevelState::default() };
     for edit in &edits {
         edit.removed.iter().for_each(|number| _ = state.files.remove(number));
         state.files.extend(edit.added.iter().map(|file| (file.number, *file)));
@@ -288,7 +287,7 @@ fn written_manifest() -> Vec<u8> {
 }
 
 #[test]
-fn a_manifest_of_version_1_is_read_and_written() {
+fn a_frozen_manifest_is_read_and_written() {
     assert_eq!(*Manifest::open(Arc::new(RealFiles::read_only(folder()))).unwrap().state(), state());
     assert!(written_manifest() == frozen(MANIFEST), "the manifest has other bytes");
 }
@@ -296,7 +295,7 @@ fn a_manifest_of_version_1_is_read_and_written() {
 #[test]
 fn a_reader_that_was_written_from_the_document_reads_a_manifest() {
     let found = decoder::manifest(&frozen(MANIFEST));
-    let LevelState { files, durable_through, counts } = state();
+    let LevelState { files, flushed: FlushPoint { durable_through, counts, note } } = state();
     let labels = (0..3).map(|label| {
         let beside = counts.beside_of(LabelId(label));
         [counts.edges.get(usize::from(label)).copied().unwrap_or(0), beside.uncertain, beside.parallel]
@@ -309,6 +308,7 @@ fn a_reader_that_was_written_from_the_document_reads_a_manifest() {
         vertex_bound: u64::from(counts.vertex_bound),
         vertices: counts.vertices,
         labels: labels.collect(),
+        note,
         files: files.collect(),
         // The first has the state before the edits.
         records: 1 + edits().len() as u64,

@@ -1,11 +1,12 @@
 //! The option to compress records reaches the files.
 
 use hedgerow_levels::{
-    FileEntry, FlushPart, LevelOptions, LevelTree, MergedRow, RowContent, VersionBatch, VersionSource,
+    FileEntry, FlushPart, FlushPoint, LevelOptions, LevelTree, MergedRow, RowContent, VersionBatch,
+    VersionSource,
 };
 use hedgerow_log::files::FileSystem;
 use hedgerow_model::token::LiveTimestamps;
-use hedgerow_model::{ColumnType, CommitTimestamp, Counts, ReadError, VertexId};
+use hedgerow_model::{ColumnType, CommitTimestamp, ReadError, VertexId};
 use hedgerow_testing::simulated::SimulatedFiles;
 use std::sync::Arc;
 
@@ -38,7 +39,9 @@ fn flushed_bytes(compress_records: bool) -> u64 {
     // SAFETY: no engine is involved; the value only says which versions are kept.
     let live = unsafe { LiveTimestamps::as_of(Vec::new(), AT) };
     let parts = vec![FlushPart { adjacency: 0, sources: vec![Alike(1000)] }];
-    open(compress_records).flush(parts, &live, AT, &Counts::default()).unwrap();
+    open(compress_records)
+        .flush(parts, &live, FlushPoint { durable_through: AT, ..FlushPoint::default() })
+        .unwrap();
     let set = open(!compress_records).current();
     let mut row = MergedRow::new(RowContent::Records);
     set.read_row(0, VertexId::new(1), AT, &mut row).unwrap();

@@ -8,10 +8,11 @@ use crate::store::{CheckpointEntry, Manifest, SegmentEntry, StoreFiles, StreamEn
 use hedgerow_model::CommitTimestamp;
 
 impl Manifest {
-    /// The log is needed from this timestamp on: the oldest of checkpoint, streams and history.
+    /// The log is needed from this timestamp on: the oldest of checkpoint, streams and history. The files
+    /// of an engine that has its own are a checkpoint of the commit `in_files`.
     #[must_use]
-    pub fn needed_from(&self) -> CommitTimestamp {
-        let checkpoint = self.checkpoint.map_or(CommitTimestamp::ZERO, |checkpoint| checkpoint.at);
+    pub fn needed_from(&self, in_files: CommitTimestamp) -> CommitTimestamp {
+        let checkpoint = self.checkpoint.map_or(in_files, |checkpoint| checkpoint.at.max(in_files));
         let others = self.streams.iter().map(|stream| stream.position).chain(self.history);
         others.fold(checkpoint, CommitTimestamp::min)
     }
@@ -55,17 +56,18 @@ impl Log {
         self.change_manifest(|manifest| manifest.history = horizon)
     }
 
-    /// Removes the segments that are no longer needed: all of their commits are in the checkpoint,
-    /// read by every stream, and older than the history to keep. Returns their number.
+    /// Removes the segments that are no longer needed: all of their commits are in the checkpoint or in
+    /// the engine's files, which are durable up to `in_files`, read by every stream, and older than the
+    /// history to keep. Returns their number. One call at a time.
     ///
     /// # Errors
     /// The file system's. If the manifest could not be replaced, the log is poisoned.
-    pub fn prune(&self) -> Result<usize, StoreError> {
+    pub fn prune(&self, in_files: CommitTimestamp) -> Result<usize, StoreError> {
         let pruned = {
             let manifest = self.manifest.lock();
             let needed = match planted::is(PlantedBug::PruneTooMuch) {
                 true => self.durable(),
-                false => manifest.needed_from(),
+                false => manifest.needed_from(in_files),
             };
             let is_old = |entry: &SegmentEntry| entry.sealed.is_some_and(|sealed| sealed.last <= needed);
             manifest.segments.iter().copied().take_while(is_old).collect::<Vec<_>>()

@@ -16,7 +16,8 @@ const LOOKS: usize = 16;
 /// The result of [`check`].
 #[derive(Debug)]
 pub struct CheckReport {
-    /// Commits in the log. Segments whose commits are all in the checkpoint are not read.
+    /// Commits in the log. Segments whose commits are all in the checkpoint or in the engine's files are not
+    /// read.
     pub commits: u64,
     /// The last commit before a gap.
     pub last: CommitTimestamp,
@@ -34,7 +35,8 @@ pub struct CheckReport {
 }
 
 /// Reads what opening a store would read, and changes nothing. Finds no problems if the files are
-/// as they were written; only opening the store tells whether their content fits the graph.
+/// as they were written; only opening the store tells whether their content fits the graph. The commits
+/// up to `in_files` are in files of the engine.
 ///
 /// While another process writes to the store the end may look torn. Problems are checked again
 /// until the same ones are found twice.
@@ -42,13 +44,13 @@ pub struct CheckReport {
 /// # Errors
 /// The file system's; [`StoreError::NoStore`]. An unreadable manifest is a problem, the only one of
 /// the report.
-pub fn check(files: &Arc<dyn FileSystem>) -> Result<CheckReport, StoreError> {
-    let mut report = check_once(Arc::clone(files))?;
+pub fn check(files: &Arc<dyn FileSystem>, in_files: CommitTimestamp) -> Result<CheckReport, StoreError> {
+    let mut report = check_once(Arc::clone(files), in_files)?;
     for _ in 1..LOOKS {
         if report.problems.is_empty() {
             break;
         }
-        let before = std::mem::replace(&mut report, check_once(Arc::clone(files))?);
+        let before = std::mem::replace(&mut report, check_once(Arc::clone(files), in_files)?);
         if format!("{:?}", before.problems) == format!("{:?}", report.problems) {
             break;
         }
@@ -56,7 +58,7 @@ pub fn check(files: &Arc<dyn FileSystem>) -> Result<CheckReport, StoreError> {
     Ok(report)
 }
 
-fn check_once(files: Arc<dyn FileSystem>) -> Result<CheckReport, StoreError> {
+fn check_once(files: Arc<dyn FileSystem>, in_files: CommitTimestamp) -> Result<CheckReport, StoreError> {
     let mut report = CheckReport {
         commits: 0,
         last: CommitTimestamp::ZERO,
@@ -75,7 +77,7 @@ fn check_once(files: Arc<dyn FileSystem>) -> Result<CheckReport, StoreError> {
                 .checkpoint
                 .filter(|_| of_checkpoint.is_empty())
                 .map(|checkpoint| checkpoint.at);
-            store.check_log(after.unwrap_or_default(), &mut report)?;
+            store.check_log(after.unwrap_or_default().max(in_files), &mut report)?;
             report.problems.extend(of_checkpoint);
         }
         Err(error @ (StoreError::File(_) | StoreError::NoStore { .. })) => return Err(error),

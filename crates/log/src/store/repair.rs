@@ -2,7 +2,7 @@
 //! can replace.
 
 use super::replay::Recovered;
-use super::{Manifest, SealedSegment, SegmentEntry, StoreFiles, mark};
+use super::{CheckpointEntry, SealedSegment, SegmentEntry, StoreFiles, mark};
 use crate::checkpoint;
 use crate::error::StoreError;
 use crate::files::{EngineFiles, FileError, FileSystem, OpenMode, pieces};
@@ -58,7 +58,7 @@ pub struct ReplacedCheckpoint {
 #[derive(Debug)]
 struct RepairPlan {
     is_whole: bool,
-    /// The timestamp of the checkpoint, if it is readable.
+    /// The timestamp of the checkpoint, if it is readable, or of the engine's files.
     after: CommitTimestamp,
     recovered: Recovered,
     damaged: Option<End>,
@@ -100,23 +100,18 @@ impl StoreFiles {
     /// Like [`recover_to_last_valid`], but for a store that is open for writing.
     /// `damaged_checkpoint` is the error of its checkpoint. Passes the commits after the
     /// checkpoint, or all if it is damaged, to `apply`, which returns whether they are valid: the
-    /// log is cut at the first that is not. The files of an engine have the commits up to `in_files`.
+    /// log is cut at the first that is not. The files of an engine have the state of the commit `in_files`,
+    /// and count as a checkpoint of it.
     ///
     /// # Errors
-    /// Those of [`recover_to_last_valid`] and of `apply`; [`StoreError::EndsBeforeFiles`] if the log would
-    /// end before `in_files`. Nothing has changed then.
+    /// Those of [`recover_to_last_valid`] and of `apply`. Nothing has changed then.
     pub fn recover<E: From<StoreError>>(
         &mut self,
         damaged_checkpoint: Option<StoreError>,
         in_files: CommitTimestamp,
         apply: impl FnMut(LogRecord<'_>, LogPosition<'_>) -> Result<bool, E>,
     ) -> Result<Repair, E> {
-        let plan = self.plan_repair(damaged_checkpoint, apply)?;
-        let last = plan.repair.last;
-        if last < in_files {
-            let path = self.files.location().join(Manifest::FILE);
-            return Err(StoreError::EndsBeforeFiles { path, last, in_files }.into());
-        }
+        let plan = self.plan_repair(damaged_checkpoint, in_files, apply)?;
         Ok(self.carry_out(plan)?)
     }
 
@@ -147,12 +142,15 @@ impl StoreFiles {
     fn plan_repair<E: From<StoreError>>(
         &self,
         damaged_checkpoint: Option<StoreError>,
+        in_files: CommitTimestamp,
         apply: impl FnMut(LogRecord<'_>, LogPosition<'_>) -> Result<bool, E>,
     ) -> Result<RepairPlan, E> {
         self.check_unlisted()?;
         let checkpoint = self.manifest.checkpoint;
-        let durable =
-            self.durable()?.max(checkpoint.map_or(CommitTimestamp::ZERO, |checkpoint| checkpoint.at));
+        let stored = |checkpoint: Option<CheckpointEntry>| {
+            checkpoint.map_or(in_files, |checkpoint| checkpoint.at.max(in_files))
+        };
+        let durable = self.durable()?.max(stored(checkpoint));
         let mut replaced = None;
         if let Some(problem) = damaged_checkpoint {
             let oldest = self.manifest.oldest_readable;
@@ -165,9 +163,7 @@ impl StoreFiles {
             let at = checkpoint.map_or(CommitTimestamp::ZERO, |checkpoint| checkpoint.at);
             replaced = Some(ReplacedCheckpoint { at, problem: problem.to_string(), kept_in: None });
         }
-        let after = checkpoint
-            .filter(|_| replaced.is_none())
-            .map_or(CommitTimestamp::ZERO, |checkpoint| checkpoint.at);
+        let after = stored(checkpoint.filter(|_| replaced.is_none()));
         let Valid { recovered, damaged, torn } = self.valid_log(after, apply)?;
         let last = recovered.last.max(after);
         let is_complete = self.check_end(&recovered, durable).is_ok();
@@ -189,7 +185,7 @@ impl StoreFiles {
             self.forget_segments(number, valid, synced)?;
         }
         if recovered.last < after {
-            // What is left of the log is in the checkpoint, and would leave a gap after it.
+            // What is left of the log is in the checkpoint or the engine's files, and would leave a gap after it.
             repair.cuts.extend(self.keep_cuts(&self.manifest.segments, None)?);
             self.manifest.segments.clear();
             (self.manifest.oldest_readable, self.manifest.oldest_wall_clock) = (after, recovered.wall_clock);

@@ -47,7 +47,7 @@ fn read(files: &Arc<dyn FileSystem>) -> (Result<CommitTimestamp, StoreError>, Ch
         Ok(store.replay(CommitTimestamp::ZERO, |_, _| Ok::<(), StoreError>(()))?.last)
     });
     assert!(held < MOST, "opening held {held} bytes");
-    let (report, held) = most_held(|| check(files).unwrap());
+    let (report, held) = most_held(|| check(files, CommitTimestamp::ZERO).unwrap());
     assert!(held < MOST, "checking held {held} bytes");
     assert_eq!(found.is_ok(), report.problems.is_empty(), "{found:?} and {:?}", report.problems);
     let (_, held) = most_held(|| recover_to_last_valid(Arc::clone(files)));
@@ -149,7 +149,7 @@ fn check_with_checkpoint(files: &Arc<dyn FileSystem>) -> CheckReport {
     let (opened, held) =
         most_held(|| StoreFiles::open_read_only(Arc::clone(files)).unwrap().open_checkpoint().map(drop));
     assert!(held < MOST && opened.is_err(), "{held} bytes, {opened:?}");
-    let (report, held) = most_held(|| check(files).unwrap());
+    let (report, held) = most_held(|| check(files, CommitTimestamp::ZERO).unwrap());
     assert!(held < MOST, "{held} bytes");
     report
 }

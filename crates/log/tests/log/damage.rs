@@ -148,7 +148,7 @@ pub fn damage_one(intact: &SimulatedFiles, seed: u64, kind: Kind) -> Result<bool
             Ok::<(), StoreError>(())
         })
     });
-    let report = check(&shared);
+    let report = check(&shared, CommitTimestamp::ZERO);
     match (outcome, report) {
         _ if !right => wrong("it contains what was never committed"),
         (Ok(recovered), _) if recovered.last.0 < kept => {

@@ -59,7 +59,7 @@ fn commits_come_back_from_real_files() {
         let recovered = found(Arc::clone(&files), before);
         assert_eq!((recovered.commits, recovered.torn), (100, None));
     }
-    let report = check(&files).unwrap();
+    let report = check(&files, CommitTimestamp::ZERO).unwrap();
     assert_eq!((report.commits, report.last, report.problems.len()), (300, CommitTimestamp(300), 0));
 }
 
@@ -79,16 +79,16 @@ fn a_pruned_log_says_what_is_out_of_retention() {
     let files = Arc::new(SimulatedFiles::new(1));
     let log = new_log(Arc::clone(&files) as _, log_options(Durability::Sync));
     commit(&log, 200);
-    assert_eq!(log.prune().unwrap(), 0, "without a checkpoint everything is needed");
+    assert_eq!(log.prune(CommitTimestamp::ZERO).unwrap(), 0, "without a checkpoint everything is needed");
     log.install_checkpoint(CheckpointEntry { number: 1, at: CommitTimestamp(150), length: 0 }).unwrap();
     log.set_stream("slow", Some(CommitTimestamp(60))).unwrap();
-    assert_eq!(log.manifest().needed_from(), CommitTimestamp(60));
-    assert!(log.prune().unwrap() > 0);
+    assert_eq!(log.manifest().needed_from(CommitTimestamp::ZERO), CommitTimestamp(60));
+    assert!(log.prune(CommitTimestamp::ZERO).unwrap() > 0);
     let oldest = log.manifest().oldest_readable;
     assert!(oldest > CommitTimestamp::ZERO && oldest <= CommitTimestamp(60));
     log.set_stream("slow", None).unwrap();
     log.set_history(Some(CommitTimestamp(100))).unwrap();
-    log.prune().unwrap();
+    log.prune(CommitTimestamp::ZERO).unwrap();
     log.close().unwrap();
     drop(log);
     let store = StoreFiles::open(Arc::clone(&files) as _).unwrap();

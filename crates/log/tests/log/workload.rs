@@ -192,10 +192,10 @@ impl<'f> Worker<'f> {
     }
 
     fn prune(&mut self) -> Result<(), StoreError> {
-        let needed = self.log().manifest().needed_from();
+        let needed = self.log().manifest().needed_from(CommitTimestamp::ZERO);
         // The request may take effect, acknowledged or not.
         self.promises.needed.push((self.note(), needed));
-        self.log().prune().map(drop)
+        self.log().prune(CommitTimestamp::ZERO).map(drop)
     }
 
     fn close(&mut self) -> Result<(), StoreError> {

@@ -21,8 +21,8 @@ use crate::store::Store;
 use hedgerow_log::{Body, CommitRef, Durability};
 use hedgerow_model::token::Stamp;
 use hedgerow_model::{
-    CommitTimestamp, Count, DeferredOutcome, EdgeOutcome, Engine, Key, LabelId, Outcome, Prepared, ShortPlan,
-    ShortWrites, StoredEdge, VertexId,
+    CommitTimestamp, Count, DeferredOutcome, EdgeOutcome, Effects, Engine, Key, LabelId, Outcome, Prepared,
+    ShortPlan, ShortWrites, StoredEdge, VertexChange, VertexEffect, VertexId,
 };
 use hedgerow_sequencer::{CountChanges, PendingReclaim, Stamped, VertexCounts, Writer};
 use smallvec::SmallVec;
@@ -329,6 +329,15 @@ impl<E: Engine> Store<E> {
         match self.dictionary.is_dense() {
             true => Vec::new(),
             false => created.iter().map(|id| (*id, self.dictionary.key(*id))).collect(),
+        }
+    }
+
+    /// Adds the keys of the vertices that are put, if the engine keeps them in files of its own.
+    pub(crate) fn add_keys(&self, effects: &mut Effects) {
+        if self.engine.durable().is_some() && !self.dictionary.is_dense() {
+            let puts = |effect: &&VertexEffect| matches!(effect.change, VertexChange::Put(_));
+            let put = effects.vertices.iter().filter(puts);
+            effects.keys = put.map(|effect| self.dictionary.key(effect.vertex)).collect();
         }
     }
 

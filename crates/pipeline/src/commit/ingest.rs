@@ -203,8 +203,9 @@ impl<E: Engine> Store<E> {
         }
         let put =
             |vertex: &VertexId| VertexEffect { vertex: *vertex, change: VertexChange::Put(Record::EMPTY) };
-        let effects =
+        let mut effects =
             Effects { vertices: created.iter().map(put).collect(), adjacencies, ..Effects::default() };
+        self.add_keys(&mut effects);
         Ok(Resolved { effects, created: created.into(), ..Resolved::default() })
     }
 }

@@ -178,7 +178,9 @@ pub(crate) fn resolve<E: Engine, V: RecordView>(
     let deletes_edge =
         |operation: &Operation| operation.deletes() && !matches!(operation, Operation::DeleteVertex { .. });
     let counts_exactly = matches!(operations, [operation] if deletes_edge(operation));
-    Ok(Resolved { only_deletes, counts_exactly, ..resolver.finish()? })
+    let mut resolved = Resolved { only_deletes, counts_exactly, ..resolver.finish()? };
+    store.add_keys(&mut resolved.effects);
+    Ok(resolved)
 }
 
 impl<E: Engine, V: RecordView> Resolver<'_, E, V> {

@@ -1,12 +1,14 @@
 //! Writing a checkpoint next to readers and writers, and removing what it makes obsolete.
 
+use crate::durable::own_files::Flushed;
 use crate::durable::{CheckpointOptions, CheckpointReport};
 use crate::error::{Error, read_failed};
 use crate::store::Store;
 use hedgerow_log::checkpoint::{self, Description, ViewSource, WriteOptions};
 use hedgerow_log::{CheckpointEntry, Log, StoreError};
 use hedgerow_model::{
-    Adjacency, Catalog, CommitTimestamp, Counts, Cursor, Direction, Engine, GraphView, LabelId, VertexId,
+    Adjacency, Catalog, CommitTimestamp, Counts, Cursor, Direction, Durable, Engine, GraphView, LabelId,
+    VertexId,
 };
 use hedgerow_sequencer::{Reader, Sequencer};
 use hedgerow_sync::atomic::{AtomicU64, Ordering};
@@ -32,6 +34,9 @@ impl<E: Engine> Store<E> {
     fn checkpoint_newest(&self, options: &CheckpointOptions) -> Result<CheckpointReport, Error> {
         let journal = self.journal().ok_or(Error::InMemory)?;
         let log = journal.log()?;
+        if let Some(durable) = self.engine.durable() {
+            return self.flush_as_checkpoint(durable);
+        }
         let _exclusive = journal.exclusive.lock();
         log.check()?;
         let former = log.manifest().checkpoint;
@@ -44,11 +49,7 @@ impl<E: Engine> Store<E> {
         let view = self.engine.view(&state, registration.token());
         // After the snapshot: its edges are of labels that the catalog has by now. The manifest has these, too.
         let catalog = self.catalog.to_catalog();
-        let edges = match self.engine.durable() {
-            // Edges stay in the engine's files.
-            Some(_) => SmallVec::new(),
-            None => self.count_edges(&view, &catalog)?,
-        };
+        let edges = self.count_edges(&view, &catalog)?;
         let mut report = CheckpointReport {
             number: former.map_or(0, |former| former.number),
             timestamp: at,
@@ -59,7 +60,6 @@ impl<E: Engine> Store<E> {
             pruned: 0,
         };
         if former.is_none_or(|former| former.at < at) {
-            self.flush_to_files(registration.token())?;
             let description = Description {
                 store: log.manifest().store,
                 timestamp: at,
@@ -82,8 +82,22 @@ impl<E: Engine> Store<E> {
             (report.written, report.bytes) = (true, written.bytes);
             install(log, CheckpointEntry { number: report.number, at, length: written.bytes })?;
         }
-        report.pruned = log.prune()?;
+        report.pruned = log.prune(CommitTimestamp::ZERO)?;
         Ok(report)
+    }
+
+    /// Brings the engine's own files up to the newest commit: they are the checkpoint.
+    fn flush_as_checkpoint(&self, durable: &dyn Durable) -> Result<CheckpointReport, Error> {
+        let Flushed { through, counts, is_new, pruned } = self.flush_to_files(durable)?;
+        Ok(CheckpointReport {
+            number: 0,
+            timestamp: through,
+            written: is_new,
+            bytes: 0,
+            vertices: counts.vertices,
+            edges: 0,
+            pruned,
+        })
     }
 
     /// Number of edges of each label in a state. O(labels), or O(edges) where the engine counts

@@ -5,7 +5,7 @@
 use crate::commit::entries::{Ends, changed_entries, put_entries};
 use crate::error::Error;
 use hedgerow_model::{
-    AdjacencyEffects, CommitTimestamp, Direction, EdgeChange, EdgeValue, Effects, LabelId, Topology,
+    AdjacencyEffects, CommitTimestamp, Direction, EdgeChange, EdgeValue, Effects, Key, LabelId, Topology,
     VertexChange, VertexEffect, VertexId,
 };
 use rayon::ThreadPool;
@@ -15,8 +15,8 @@ use std::collections::BTreeMap;
 /// The changes of consecutive commits.
 #[derive(Debug, Default)]
 pub(super) struct Gathered {
-    /// In the order of the commits.
-    vertices: Vec<VertexEffect>,
+    /// In the order of the commits, each with its key, where the engine keeps them.
+    vertices: Vec<(VertexEffect, Option<Key>)>,
     edges: BTreeMap<LabelId, GatheredEdges>,
     changes: usize,
     /// The last of the commits.
@@ -60,7 +60,11 @@ impl Gathered {
         self.at = at;
         self.changes += effects.len();
         self.vertex_bound = self.vertex_bound.max(vertex_bound(&effects));
-        self.vertices.extend(effects.vertices);
+        let mut keys = effects.keys.into_iter();
+        self.vertices.extend(effects.vertices.into_iter().map(|effect| {
+            let key = if is_put(&effect) { keys.next() } else { None };
+            (effect, key)
+        }));
         for AdjacencyEffects { label, changes, .. } in effects.adjacencies {
             let edges = self.edges.entry(label).or_default();
             changes.into_iter().for_each(|change| edges.push(change));
@@ -94,16 +98,16 @@ impl Gathered {
         };
         let mut vertices = self.vertices;
         // Stable, so that the last change of a vertex stays last.
-        vertices.sort_by_key(|effect| effect.vertex);
+        vertices.sort_by_key(|(effect, _)| effect.vertex);
         vertices.dedup_by(|later, kept| {
-            let is_same = later.vertex == kept.vertex;
+            let is_same = later.0.vertex == kept.0.vertex;
             if is_same {
                 std::mem::swap(later, kept);
             }
             is_same
         });
         // A vertex that was created and deleted leaves nothing to remove.
-        vertices.retain(|effect| matches!(effect.change, VertexChange::Put(_)) || existed(effect.vertex));
+        vertices.retain(|(effect, _)| is_put(effect) || existed(effect.vertex));
         let mut adjacencies = SmallVec::new();
         for (label, edges) in &self.edges {
             for direction in topology.directions() {
@@ -116,7 +120,9 @@ impl Gathered {
                 }
             }
         }
-        failed.map_or(Ok(Effects { vertices, adjacencies, ..Effects::default() }), Err)
+        let (vertices, keys): (_, Vec<_>) = vertices.into_iter().unzip();
+        let keys = keys.into_iter().flatten().collect();
+        failed.map_or(Ok(Effects { vertices, keys, adjacencies, ..Effects::default() }), Err)
     }
 }
 
@@ -150,8 +156,11 @@ impl GatheredEdges {
 
 /// One above the largest vertex id that a commit puts. O(vertices).
 pub(super) fn vertex_bound(effects: &Effects) -> u32 {
-    let puts = |effect: &&VertexEffect| matches!(effect.change, VertexChange::Put(_));
-    effects.vertices.iter().rfind(puts).map_or(0, |effect| effect.vertex.get() + 1)
+    effects.vertices.iter().rfind(|effect| is_put(effect)).map_or(0, |effect| effect.vertex.get() + 1)
+}
+
+fn is_put(effect: &VertexEffect) -> bool {
+    matches!(effect.change, VertexChange::Put(_))
 }
 
 #[cfg(test)]
@@ -242,5 +251,26 @@ mod tests {
         assert_eq!(both.vertex_bound(), 6);
         let effects = both.into_effects(Topology::Directed, |vertex| Ok(vertex == id(1)), None).unwrap();
         assert_eq!(effects, vertex(1, put()));
+    }
+
+    #[test]
+    fn a_vertex_keeps_its_last_key() {
+        let put = |number, key: &str| {
+            let keys = vec![Key::Text(key.into())];
+            Effects { keys, ..vertex(number, VertexChange::Put(Record::default())) }
+        };
+        let commits = vec![
+            put(5, "one"),
+            put(3, "two"),
+            vertex(5, VertexChange::Delete),
+            vertex(3, VertexChange::Delete),
+            put(5, "three"),
+            put(1, "four"),
+        ];
+        let effects = gathered(commits).into_effects(Topology::Directed, |_| Ok(true), None).unwrap();
+        let keys = effects.vertices_and_keys().map(|(effect, key)| (effect.vertex.get(), key.cloned()));
+        let right = [(1, Some("four")), (3, None), (5, Some("three"))];
+        let right = right.map(|(vertex, key)| (vertex, key.map(|key| Key::Text(key.into()))));
+        assert_eq!(keys.collect::<Vec<_>>(), right);
     }
 }

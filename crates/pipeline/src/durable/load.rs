@@ -57,22 +57,6 @@ impl<E: Engine> Store<E> {
         Ok(())
     }
 
-    /// Restores only the keys of vertices, for a graph whose engine has vertices and edges in its
-    /// own files.
-    pub(super) fn load_keys(
-        &self,
-        held: &HeldLocks<'_>,
-        checkpoint: &Checkpoint,
-        path: &Path,
-        at_once: usize,
-    ) -> Result<(), Error> {
-        let loading = self.loading(held, checkpoint, path)?;
-        for chunks in groups(checkpoint.vertex_chunks(), at_once) {
-            loading.read_vertices(chunks)?;
-        }
-        Ok(())
-    }
-
     fn loading<'l>(
         &'l self,
         held: &'l HeldLocks<'l>,

@@ -4,6 +4,7 @@ mod checkpoint;
 mod compact;
 mod gathered;
 mod load;
+mod note;
 mod own_files;
 mod repair;
 mod replay;

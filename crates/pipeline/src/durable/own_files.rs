@@ -1,15 +1,15 @@
-//! Graphs whose engine stores the edges in its own files.
+//! Graphs whose engine stores them in its own files.
 //!
-//! The engine's files contain everything up to a commit, the store's checkpoint contains the keys
-//! up to the same or an earlier commit, and the log contains all later ones. So the order of
-//! writing is: the log, then the engine's files, then the keys; only then is the log pruned. When
-//! the store is opened, commits that the engine already has only restore their keys.
+//! The engine's files contain everything up to a commit, with the keys of vertices, and the log contains
+//! all later ones; there is no checkpoint. So the order of writing is: the log, then the engine's files;
+//! only then is the log pruned.
 
+use crate::durable::note::FlushNote;
+use crate::durable::restore::manifest_path;
 use crate::error::Error;
 use crate::store::Store;
-use hedgerow_log::Durability;
-use hedgerow_model::token::Registered;
-use hedgerow_model::{Admission, CommitTimestamp, Durable, Engine};
+use hedgerow_log::{Durability, StoreError, StoreFiles};
+use hedgerow_model::{Admission, CommitTimestamp, Counts, Durable, Engine, EngineError, ReadError};
 use hedgerow_sequencer::{Reader, Sequencer};
 use hedgerow_sync::atomic::Ordering;
 use std::thread;
@@ -21,28 +21,109 @@ const MOST_WAITS: usize = 16;
 /// What an engine does in a maintenance step that a commit waits for.
 const STEP_BYTES: usize = 1 << 20;
 
+/// What a flush did.
+pub(super) struct Flushed {
+    /// The commit that the engine's files reach now.
+    pub(super) through: CommitTimestamp,
+    /// The size of the graph at the newest commit.
+    pub(super) counts: Counts,
+    /// Whether they reached less before.
+    pub(super) is_new: bool,
+    /// Number of log segments that were removed because they are obsolete.
+    pub(super) pruned: usize,
+}
+
 impl<E: Engine> Store<E> {
     /// The commit up to which the engine's files are complete; zero if it has none.
     pub fn in_files_through(&self) -> CommitTimestamp {
         self.engine.durable().map_or(CommitTimestamp::ZERO, Durable::durable_through)
     }
 
-    /// Flushes the state of a snapshot to the engine's files, if it has its own. First the log must
-    /// be durable up to there: otherwise the files would contain commits that are in no log.
-    pub(super) fn flush_to_files(&self, at: &Registered) -> Result<(), Error> {
-        let Some(durable) = self.engine.durable() else { return Ok(()) };
-        self.check_writable()?;
-        self.settle_read(at.at(), Durability::Sync)?;
-        let _one = self.maintenance.flushing.lock();
-        let (live, _) = self.sequencer.live();
-        Ok(durable.flush(at, &live)?)
-    }
-
     /// Flushes the newest state to the engine's files, if it has its own. No locks are held.
     pub(crate) fn flush_newest(&self) -> Result<(), Error> {
+        self.engine.durable().map_or(Ok(()), |durable| self.flush_to_files(durable).map(drop))
+    }
+
+    /// Flushes the newest state to the engine's files, and removes the part of the log that they make
+    /// obsolete. First the log must be durable up to there: otherwise the files would contain commits
+    /// that are in no log. No locks are held.
+    pub(super) fn flush_to_files(&self, durable: &dyn Durable) -> Result<Flushed, Error> {
+        let log = self.journal().ok_or(Error::InMemory)?.log()?;
+        log.check()?;
         self.settle_seen()?;
-        let registration = Sequencer::open(&*self.sequencer, Reader::Snapshot)?;
-        self.flush_to_files(registration.token())
+        let (registration, (wall_clock, input)) =
+            Sequencer::open_and_see(&*self.sequencer, Reader::Snapshot, |head| {
+                (head.wall_clock, head.input.clone())
+            })?;
+        let at = registration.token();
+        self.settle_read(at.at(), Durability::Sync)?;
+        let _one = self.maintenance.flushing.lock();
+        let before = durable.durable_through();
+        let input = input.as_deref().map(Box::from);
+        let note = FlushNote { store: log.manifest().store, wall_clock, input };
+        let (live, _) = self.sequencer.live();
+        durable.flush(at, &live, &note.encode())?;
+        let through = durable.durable_through();
+        let pruned = log.prune(through)?;
+        Ok(Flushed { through, counts: at.counts().clone(), is_new: through > before, pruned })
+    }
+
+    /// Restores the counts and the keys of the state that the engine's files have, into a graph that is
+    /// still empty. Returns what the store noted with it.
+    ///
+    /// # Errors
+    /// The files cannot be read, belong to another store, or end before the log begins.
+    pub(super) fn restore_from_files(
+        &self,
+        durable: &dyn Durable,
+        store: &StoreFiles,
+    ) -> Result<Option<FlushNote>, Error> {
+        let through = durable.durable_through();
+        let manifest = store.manifest();
+        let damaged = |what| {
+            let path = manifest_path(&**store.files());
+            Err(StoreError::Damaged { path, offset: 0, what }.into())
+        };
+        if through < manifest.oldest_readable {
+            return damaged(format!(
+                "the files of the engine have commits up to {through} only, but the log begins after commit {}",
+                manifest.oldest_readable
+            ));
+        }
+        let counts = durable.counts()?;
+        let vertices = counts.vertices;
+        self.sequencer.restore_counts(through, counts);
+        if through == CommitTimestamp::ZERO {
+            return Ok(None);
+        }
+        let note = FlushNote::decode(&durable.note());
+        let note =
+            note.map_err(|error| EngineError::from(ReadError::new("the files of the engine", error)))?;
+        if note.store != manifest.store {
+            return damaged("the files of the engine belong to another store".to_owned());
+        }
+        if !self.dictionary.is_dense() {
+            self.restore_keys(durable, vertices)?;
+        }
+        Ok(Some(note))
+    }
+
+    /// Restores the keys of the vertices that the engine's files have.
+    fn restore_keys(&self, durable: &dyn Durable, vertices: u64) -> Result<(), Error> {
+        let (mut restored, mut wrong) = (0, None);
+        durable.each_key(&mut |vertex, key| {
+            restored += 1;
+            match self.dictionary.restore(key, vertex) {
+                Ok(true) => {}
+                Ok(false) => drop(wrong.get_or_insert(format!("the key {key} belongs to two vertices"))),
+                Err(error) => drop(wrong.get_or_insert(error.to_string())),
+            }
+        })?;
+        if restored != vertices {
+            wrong.get_or_insert(format!("{restored} of {vertices} vertices have a key"));
+        }
+        let unread = |what: String| EngineError::from(ReadError::new("the files of the engine", what));
+        wrong.map_or(Ok(()), |what| Err(unread(what).into()))
     }
 
     /// Flushes the newest state, or waits until another thread has flushed. No locks are held.

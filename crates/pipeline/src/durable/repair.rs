@@ -1,7 +1,6 @@
 //! Checks whether the commits of a store fit its graph, and cuts off those that do not.
 
 use crate::durable::replay::Replay;
-use crate::durable::restore::checkpoint_path;
 use crate::durable::restored::Batches;
 use crate::error::Error;
 use crate::store::Store;
@@ -18,31 +17,19 @@ pub fn damage(error: Error) -> Result<StoreError, Error> {
 }
 
 impl<E: Engine> Store<E> {
-    /// Loads the checkpoint of a store, if there is one. The graph is not shared.
+    /// Loads what a store has beside its log: the checkpoint, if there is one, or the engine's own files.
+    /// The graph is not shared.
     ///
     /// # Errors
-    /// If the checkpoint is damaged or cannot be read.
-    pub fn load_checkpoint_of(
-        &self,
-        store: &hedgerow_log::StoreFiles,
-        batches: Batches,
-    ) -> Result<(), Error> {
+    /// If that is damaged or cannot be read.
+    pub fn load_all_but_log(&self, store: &hedgerow_log::StoreFiles, batches: Batches) -> Result<(), Error> {
         let guard = LockGuard::lock(&self.units, self.units.all());
         // The graph has no readers yet.
         let held = guard.held(&self.sequencer).with_editable_now(CommitTimestamp::ZERO);
-        if let Some(durable) = self.engine.durable() {
-            self.sequencer.restore_counts(durable.durable_through(), durable.counts()?);
-        }
-        let Some(checkpoint) = store.open_checkpoint()? else { return Ok(()) };
-        let path = checkpoint_path(store.manifest(), &**store.files());
-        self.check_files_reach(&checkpoint, &path)?;
-        match self.engine.durable() {
-            Some(_) => self.load_keys(&held, &checkpoint, &path, batches.loaded),
-            None => self.load(&held, &checkpoint, &path, batches.loaded),
-        }
+        self.load_state(&held, store, store.open_checkpoint()?.as_ref(), batches).map(drop)
     }
 
-    /// Repairs a store whose checkpoint was loaded, or is damaged. Commits that do not fit the
+    /// Repairs a store of which all but the log was loaded, or whose checkpoint is damaged. Commits that do not fit the
     /// graph count as damage.
     pub fn repair(
         &self,

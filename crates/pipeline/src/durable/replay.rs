@@ -30,8 +30,6 @@ pub(super) struct Replay<'r, E: Engine> {
     gathered: Gathered,
     /// About how many changes are applied together.
     at_once: usize,
-    /// The engine's own files contain the commits up to this.
-    in_files: CommitTimestamp,
 }
 
 impl<'r, E: Engine> Replay<'r, E> {
@@ -39,8 +37,7 @@ impl<'r, E: Engine> Replay<'r, E> {
         let (bound, mut existing) = (held.counts().vertex_bound, VertexSet::default());
         let latest = store.latest(held)?;
         latest.each_vertex(0..bound, |vertex| existing.insert(vertex)).map_err(read_failed)?;
-        let in_files = store.in_files_through();
-        Ok(Replay { store, held, existing, gathered: Gathered::default(), at_once, in_files })
+        Ok(Replay { store, held, existing, gathered: Gathered::default(), at_once })
     }
 
     /// Replays the commit of a log record. Returns the importer's position stored with it.
@@ -54,9 +51,6 @@ impl<'r, E: Engine> Replay<'r, E> {
             offset: place.offset,
             what: format!("the commit of timestamp {} {what}", record.at),
         };
-        if record.at <= self.in_files {
-            return Ok(self.commit_keys(record).map_err(damaged)?);
-        }
         let edge = logged_edge(record.body, self.store.topology);
         if let Some((label, change)) =
             edge.filter(|(label, _)| self.store.catalog.record_schema(*label).is_none())
@@ -84,30 +78,6 @@ impl<'r, E: Engine> Replay<'r, E> {
         Ok(commit.input)
     }
 
-    /// Replays only the changes of keys, for a commit that the engine has.
-    fn commit_keys(&self, record: &LogRecord<'_>) -> Result<Option<Box<[u8]>>, Foreign> {
-        if logged_edge(record.body, self.store.topology).is_some() {
-            return Ok(None);
-        }
-        let commit = self.decode(record)?;
-        if commit.catalog.as_ref().is_some_and(|catalog| *catalog != self.store.catalog.to_catalog()) {
-            return foreign("changes labels or properties, which this version does not know how to");
-        }
-        let created: Vec<VertexId> = commit.keys.iter().map(|(id, _)| *id).collect();
-        let is_put = |id: &VertexId| {
-            let effect = commit.effects.vertices.binary_search_by_key(id, |effect| effect.vertex);
-            effect.is_ok_and(|position| commit.effects.vertices[position].change != VertexChange::Delete)
-        };
-        if !created.iter().all(is_put) {
-            return foreign("has keys of vertices that it does not put");
-        }
-        let deletes = |effect: &&VertexEffect| effect.change == VertexChange::Delete;
-        let deleted: Vec<VertexId> =
-            commit.effects.vertices.iter().filter(deletes).map(|effect| effect.vertex).collect();
-        self.restore_keys(&commit.keys, &created, &deleted)?;
-        Ok(commit.input)
-    }
-
     fn decode(&self, record: &LogRecord<'_>) -> Result<LoggedCommit, Foreign> {
         let commit = LoggedCommit::decode_canonical(record.body, self.store.topology);
         commit.map_err(|error| Foreign(format!("cannot be read: {error}")))
@@ -129,8 +99,9 @@ impl<'r, E: Engine> Replay<'r, E> {
 
     /// Decodes and checks any other commit, which contains each edge once.
     fn read(&mut self, record: &LogRecord<'_>) -> Result<LoggedCommit, Foreign> {
-        let commit = self.decode(record)?;
+        let mut commit = self.decode(record)?;
         self.check(&commit)?;
+        self.store.add_keys(&mut commit.effects);
         Ok(commit)
     }
 

@@ -55,18 +55,18 @@ impl fmt::Debug for CheckpointOptions {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct CheckpointReport {
-    /// The number of the checkpoint, which is in its file name.
+    /// The number of the checkpoint, which is in its file name. 0 if there is none, because the engine has
+    /// the graph in its own files: these were brought up to the same commit.
     pub number: u64,
     /// The commit whose state it contains.
     pub timestamp: CommitTimestamp,
-    /// Whether a new file was written. If not, there was no commit since the existing checkpoint.
+    /// Whether files were written. If not, there was no commit since the existing checkpoint or flush.
     pub written: bool,
-    /// Bytes of its file.
+    /// Bytes of its file; 0 without one.
     pub bytes: u64,
     /// Vertices in it.
     pub vertices: u64,
-    /// Edges in it, over all labels. 0 if the engine has them in its own files, which are then
-    /// complete up to the same commit.
+    /// Edges in it, over all labels; 0 without a file.
     pub edges: u64,
     /// Number of log segments that were removed because they are obsolete.
     pub pruned: usize,

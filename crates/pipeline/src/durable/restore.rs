@@ -1,4 +1,4 @@
-//! Restores a graph from a store: its checkpoint, then the commits of its log.
+//! Restores a graph from a store: its checkpoint or the engine's own files, then the commits of its log.
 
 use crate::durable::replay::Replay;
 use crate::durable::restored::Batches;
@@ -8,10 +8,11 @@ use crate::store::Store;
 use hedgerow_log::checkpoint::{Checkpoint, name_of};
 use hedgerow_log::files::FileSystem;
 use hedgerow_log::{Manifest, Recovered, StoreError};
+use hedgerow_model::token::HeldLocks;
 use hedgerow_model::{CommitTimestamp, Engine};
 use hedgerow_sequencer::{AsOf, LockGuard};
 use hedgerow_sync::Arc;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 /// The last state to read from a store.
@@ -44,6 +45,16 @@ impl Until {
     }
 }
 
+/// The state from which the log goes on.
+#[derive(Default)]
+pub(super) struct Loaded {
+    pub(super) at: CommitTimestamp,
+    /// Of that commit, in microseconds since 1970-01-01 UTC.
+    pub(super) wall_clock: u64,
+    /// The position of the last import in its input.
+    pub(super) input: Option<Arc<[u8]>>,
+}
+
 impl<E: Engine> Store<E> {
     /// Attaches the log of all commits from now on.
     pub fn attach(&mut self, journal: Journal) {
@@ -53,8 +64,8 @@ impl<E: Engine> Store<E> {
         self.journal = Some(journal);
     }
 
-    /// Restores the graph from the checkpoint and log of its store, up to a past state if
-    /// requested.
+    /// Restores the graph from the checkpoint and log of its store, or from the engine's files and that
+    /// log, up to a past state if requested.
     pub fn restore(
         &self,
         store: &hedgerow_log::StoreFiles,
@@ -66,26 +77,20 @@ impl<E: Engine> Store<E> {
         let guard = LockGuard::lock(&self.units, self.units.all());
         // The graph has no readers yet.
         let held = guard.held(&self.sequencer).with_editable_now(CommitTimestamp::ZERO);
-        let (mut after, mut wall_clock, mut input) = (CommitTimestamp::ZERO, 0, None);
-        if let Some(durable) = self.engine.durable() {
-            self.sequencer.restore_counts(durable.durable_through(), durable.counts()?);
-        }
-        if let Some(checkpoint) = checkpoint {
-            let path = checkpoint_path(store.manifest(), &**store.files());
-            self.check_files_reach(checkpoint, &path)?;
-            match self.engine.durable() {
-                Some(_) => self.load_keys(&held, checkpoint, &path, batches.loaded)?,
-                None => self.load(&held, checkpoint, &path, batches.loaded)?,
-            }
-            let described = checkpoint.description();
-            (after, wall_clock) = (described.timestamp, described.wall_clock);
-            input = described.input.as_deref().map(Arc::from);
+        let Loaded { mut at, mut wall_clock, mut input } =
+            self.load_state(&held, store, checkpoint, batches)?;
+        let in_files = self.in_files_through();
+        if let Some(until) = until
+            && in_files > CommitTimestamp::ZERO
+            && !until.includes(in_files, wall_clock)?
+        {
+            return Err(Error::NotKept { oldest: in_files });
         }
         let loading = begin.elapsed();
         let begin = Instant::now();
         let mut replay = Replay::new(self, &held, batches.replayed)?;
         let (mut commits, mut is_over) = (0, false);
-        let recovered = store.replay(after, |record, place| {
+        let recovered = store.replay(at, |record, place| {
             is_over |= match until {
                 Some(until) if !is_over => !until.includes(record.at, record.wall_clock)?,
                 _ => false,
@@ -93,15 +98,14 @@ impl<E: Engine> Store<E> {
             if is_over {
                 return Ok(());
             }
-            (after, wall_clock, commits) = (record.at, wall_clock.max(record.wall_clock), commits + 1);
+            (at, wall_clock, commits) = (record.at, wall_clock.max(record.wall_clock), commits + 1);
             if let Some(noted) = replay.commit(&record, place)? {
                 input = Some(noted.into());
             }
             Ok::<_, Error>(())
         })?;
         replay.finish()?;
-        let in_files = self.in_files_through();
-        if after.max(recovered.last) < in_files {
+        if recovered.last < in_files {
             let what = format!(
                 "the files of the engine have commits up to {in_files}, but the log ends with commit {}",
                 recovered.last
@@ -109,19 +113,16 @@ impl<E: Engine> Store<E> {
             let path = manifest_path(&**store.files());
             return Err(StoreError::Damaged { path, offset: 0, what }.into());
         }
-        if until.is_some() && after < in_files {
-            return Err(Error::NotKept { oldest: in_files });
-        }
         self.finish_restoring(&held)?;
         if until.is_none() {
             // The manifest may know of later commits, which are in a checkpoint.
-            (after, wall_clock) = (recovered.last, wall_clock.max(recovered.wall_clock));
+            (at, wall_clock) = (recovered.last, wall_clock.max(recovered.wall_clock));
         }
-        self.sequencer.restore(after, wall_clock, input);
+        self.sequencer.restore(at, wall_clock, input);
         let recovery = Recovery {
             checkpoint: checkpoint.map(|checkpoint| checkpoint.description().timestamp),
             commits,
-            last: after,
+            last: at,
             torn: recovered.torn.clone(),
             ahead_of_clock: self.sequencer.ahead_of_clock(wall_clock.max(recovered.wall_clock)),
             loading,
@@ -130,16 +131,25 @@ impl<E: Engine> Store<E> {
         Ok((recovered, recovery))
     }
 
-    /// Fails if the engine's own files contain less than the checkpoint says, because the log may
-    /// no longer contain it.
-    pub(super) fn check_files_reach(&self, checkpoint: &Checkpoint, path: &Path) -> Result<(), Error> {
-        let (at, in_files) = (checkpoint.description().timestamp, self.in_files_through());
-        if self.engine.durable().is_none() || in_files >= at {
-            return Ok(());
+    /// Loads the state from which the log goes on: that of the engine's files or, if it has none of its
+    /// own, of the checkpoint.
+    pub(super) fn load_state(
+        &self,
+        held: &HeldLocks<'_>,
+        store: &hedgerow_log::StoreFiles,
+        checkpoint: Option<&Checkpoint>,
+        batches: Batches,
+    ) -> Result<Loaded, Error> {
+        if let Some(durable) = self.engine.durable() {
+            let note = self.restore_from_files(durable, store)?;
+            let (wall_clock, input) = note.map_or((0, None), |note| (note.wall_clock, note.input));
+            return Ok(Loaded { at: durable.durable_through(), wall_clock, input: input.map(Arc::from) });
         }
-        let what =
-            format!("the files of the engine have commits up to {in_files} only, but it is of commit {at}");
-        Err(StoreError::Damaged { path: path.to_owned(), offset: 0, what }.into())
+        let Some(checkpoint) = checkpoint else { return Ok(Loaded::default()) };
+        self.load(held, checkpoint, &checkpoint_path(store.manifest(), &**store.files()), batches.loaded)?;
+        let described = checkpoint.description();
+        let input = described.input.as_deref().map(Arc::from);
+        Ok(Loaded { at: described.timestamp, wall_clock: described.wall_clock, input })
     }
 
     /// Restores the graph from a checkpoint only.

@@ -3,18 +3,18 @@
 
 use super::entry::{Entry, Key, Table};
 use super::file::{SortedFile, name_of};
-use super::manifest::{self, Manifest};
+use super::manifest::{self, Flushed, Manifest};
 use super::prepare::DiskChanges;
 use super::sources::Sources;
 use super::view::DiskView;
 use super::{DiskOptions, PREFIX, unwritten};
-use hedgerow_encoding::{EntryKey, ParallelList};
+use hedgerow_encoding::{EntryKey, ParallelList, decode_vertex};
 use hedgerow_log::files::FileSystem;
 use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered, Stamp};
 use hedgerow_model::{
     Admission, Allowance, CommitTimestamp, Counts, Durable, EdgeOutcome, Effects, Engine, EngineError,
-    LockUnit, MaintenanceProgress, MemoryUse, NoShortWrites, ParallelEdges, ParallelOutcome, Prepared,
-    ReadError, Reclaimed, UnitLocks, VertexId, ViewState,
+    KeyRef, LockUnit, MaintenanceProgress, MemoryUse, NoShortWrites, ParallelEdges, ParallelOutcome,
+    Prepared, ReadError, Reclaimed, UnitLocks, VertexId, ViewState,
 };
 use hedgerow_sync::atomic::{AtomicU64, Ordering};
 use hedgerow_sync::{Arc, Mutex};
@@ -35,7 +35,7 @@ pub struct DiskEngine {
 }
 
 struct Work {
-    vertex_bound: u32,
+    flushed: Flushed,
     /// No number is used twice: a file whose manifest may or may not exist must not be overwritten.
     next_file: u64,
     /// Merged files that may still be read.
@@ -57,7 +57,7 @@ impl DiskEngine {
     /// # Errors
     /// A file could not be read, or an unfinished one not be removed.
     pub fn open(files: Arc<dyn FileSystem>, options: DiskOptions) -> Result<Self, EngineError> {
-        let Manifest { durable_through, vertex_bound, files: named } = Manifest::read(&*files)?;
+        let Manifest { flushed, files: named } = Manifest::read(&*files)?;
         let names: Vec<String> = named.iter().map(|(number, _)| name_of(*number)).collect();
         let place = files.location().display().to_string();
         for name in files.list().map_err(|error| ReadError::new(place, error))? {
@@ -70,14 +70,14 @@ impl DiskEngine {
         let opened =
             named.iter().map(|(number, bytes)| SortedFile::open(&*files, *number, *bytes).map(Arc::new));
         let sources = Sources { files: opened.collect::<Result<_, _>>()?, ..Sources::default() };
-        let counts = count(&sources, &options, vertex_bound)?;
+        let counts = count(&sources, &options, flushed.vertex_bound)?;
         Ok(DiskEngine {
             options,
             files,
             sources: Mutex::new(Arc::new(sources)),
-            durable_through: AtomicU64::new(durable_through.0),
+            durable_through: AtomicU64::new(flushed.durable_through.0),
             counts,
-            work: Mutex::new(Work { vertex_bound, next_file, merged: Vec::new() }),
+            work: Mutex::new(Work { flushed, next_file, merged: Vec::new() }),
         })
     }
 
@@ -86,14 +86,10 @@ impl DiskEngine {
     }
 
     /// Names these files durably, and makes them the sources of later views, with the recent
-    /// changes after `durable_through`.
-    fn install(
-        &self,
-        files: Vec<Arc<SortedFile>>,
-        durable_through: CommitTimestamp,
-        vertex_bound: u32,
-    ) -> Result<(), EngineError> {
-        Manifest::replace(&*self.files, durable_through, vertex_bound, &files)?;
+    /// changes after what was flushed.
+    fn install(&self, files: Vec<Arc<SortedFile>>, flushed: &Flushed) -> Result<(), EngineError> {
+        Manifest::replace(&*self.files, flushed, &files)?;
+        let durable_through = flushed.durable_through;
         let mut sources = self.sources.lock();
         let rest = sources.recent.lock().after(durable_through);
         *sources = Arc::new(Sources { recent: Mutex::new(rest), files });
@@ -210,7 +206,7 @@ impl Engine for DiskEngine {
         if advanced {
             let old = Sources { files: self.sources().files.clone(), ..Sources::default() };
             let new = self.write(&mut work, old.needed(live, &mut reclaimed.versions))?;
-            self.install(vec![new], self.durable_through(), work.vertex_bound)?;
+            self.install(vec![new], &work.flushed)?;
             work.merged.extend(old.files);
         }
         // Only old snapshots can have these files, and nothing else gets them any more.
@@ -240,8 +236,24 @@ impl Durable for DiskEngine {
         Ok(self.counts.clone())
     }
 
+    fn note(&self) -> Vec<u8> {
+        self.work.lock().flushed.note.clone()
+    }
+
+    fn each_key(&self, visit: &mut dyn FnMut(VertexId, KeyRef<'_>)) -> Result<(), EngineError> {
+        let vertices = Table::VERTICES.keys(EntryKey::rows(0..u32::MAX));
+        for visible in self.sources().visible(vertices, self.durable_through()) {
+            let (Key { entry, .. }, content) = visible?;
+            let vertex = VertexId::new(entry.owner);
+            let key = decode_vertex(&content);
+            let key = key.map_err(|error| ReadError::new(format!("the key of vertex {vertex}"), error));
+            key?.0.into_iter().for_each(|key| visit(vertex, key));
+        }
+        Ok(())
+    }
+
     /// Writes all versions, needed or not: the next merge drops the others.
-    fn flush(&self, at: &Registered, _live: &LiveTimestamps) -> Result<(), EngineError> {
+    fn flush(&self, at: &Registered, _live: &LiveTimestamps, note: &[u8]) -> Result<(), EngineError> {
         let mut work = self.work.lock();
         if at.at() <= self.durable_through() {
             return Ok(());
@@ -253,8 +265,10 @@ impl Durable for DiskEngine {
         if !entries.is_empty() {
             files.push(self.write(&mut work, entries.into_iter().map(Ok))?);
         }
-        self.install(files, at.at(), at.counts().vertex_bound)?;
-        work.vertex_bound = at.counts().vertex_bound;
+        let vertex_bound = at.counts().vertex_bound;
+        let flushed = Flushed { durable_through: at.at(), vertex_bound, note: note.to_vec() };
+        self.install(files, &flushed)?;
+        work.flushed = flushed;
         Ok(())
     }
 }

@@ -3,16 +3,24 @@
 
 use super::file::{SortedFile, block_of, read_block, unreadable};
 use super::{PREFIX, unwritten};
-use hedgerow_encoding::wire::{DecodeError, Reader, put_varint};
+use hedgerow_encoding::wire::{DecodeError, Reader, put_bytes, put_varint};
 use hedgerow_log::files::{FileSystem, OpenMode};
 use hedgerow_model::{CommitTimestamp, EngineError, ReadError};
 use hedgerow_sync::Arc;
 
-#[derive(Default)]
-pub(super) struct Manifest {
+/// What the last flush reached.
+#[derive(Clone, Default)]
+pub(super) struct Flushed {
     pub(super) durable_through: CommitTimestamp,
     /// As of that commit; the vertices that still exist do not determine it.
     pub(super) vertex_bound: u32,
+    /// What the store knows beside the graph.
+    pub(super) note: Vec<u8>,
+}
+
+#[derive(Default)]
+pub(super) struct Manifest {
+    pub(super) flushed: Flushed,
     /// The number of each file, and its length in bytes.
     pub(super) files: Vec<(u64, u64)>,
 }
@@ -33,23 +41,31 @@ impl Manifest {
     }
 
     fn decode(reader: &mut Reader<'_>) -> Result<Manifest, DecodeError> {
-        let (durable_through, vertex_bound) = (CommitTimestamp(reader.varint()?), reader.varint()? as u32);
+        let flushed = Flushed {
+            durable_through: CommitTimestamp(reader.varint()?),
+            vertex_bound: reader.varint()? as u32,
+            note: reader.bytes()?.to_vec(),
+        };
         let files = (0..reader.count()?).map(|_| Ok((reader.varint()?, reader.varint()?)));
-        Ok(Manifest { durable_through, vertex_bound, files: files.collect::<Result<_, _>>()? })
+        Ok(Manifest { flushed, files: files.collect::<Result<_, _>>()? })
     }
 
     /// Replaces the manifest durably. After an error it is unknown whether it or the previous one
     /// is in place, so the files of both have to stay.
     pub(super) fn replace(
         files: &dyn FileSystem,
-        durable_through: CommitTimestamp,
-        vertex_bound: u32,
+        flushed: &Flushed,
         named: &[Arc<SortedFile>],
     ) -> Result<(), EngineError> {
         let mut bytes = Vec::new();
-        let head = [durable_through.0, u64::from(vertex_bound), named.len() as u64];
-        let files_named = named.iter().flat_map(|file| [file.number, file.bytes]);
-        head.into_iter().chain(files_named).for_each(|number| put_varint(&mut bytes, number));
+        put_varint(&mut bytes, flushed.durable_through.0);
+        put_varint(&mut bytes, u64::from(flushed.vertex_bound));
+        put_bytes(&mut bytes, &flushed.note);
+        put_varint(&mut bytes, named.len() as u64);
+        named
+            .iter()
+            .flat_map(|file| [file.number, file.bytes])
+            .for_each(|number| put_varint(&mut bytes, number));
         let (name, new) = (name(), format!("{PREFIX}manifest.new"));
         let write = || {
             // The names of the files must be durable before a manifest names them.

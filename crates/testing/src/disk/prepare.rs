@@ -3,7 +3,7 @@
 use super::engine::{DiskEngine, check_lock};
 use super::entry::{Content, Key, Table};
 use super::recent::bytes_of;
-use hedgerow_encoding::{changed_entries, encode_record};
+use hedgerow_encoding::{changed_entries, encode_vertex};
 use hedgerow_model::token::HeldLocks;
 use hedgerow_model::{Allowance, Effects, Engine, EngineError, Prepared, VertexChange, VertexId};
 
@@ -19,10 +19,10 @@ impl DiskEngine {
         allowance: Allowance,
     ) -> Result<Prepared<DiskChanges>, EngineError> {
         let mut entries = Vec::with_capacity(effects.len());
-        for effect in &effects.vertices {
+        for (effect, key) in effects.vertices_and_keys() {
             check_lock(locks, effect.vertex, "changed");
             let content = match &effect.change {
-                VertexChange::Put(record) => Some(encode_record(record).into()),
+                VertexChange::Put(record) => Some(encode_vertex(key, record).into()),
                 VertexChange::Delete => None,
             };
             entries.push((Key::vertex(effect.vertex), content));

@@ -4,7 +4,7 @@ use super::DiskOptions;
 use super::engine::check_lock;
 use super::entry::{Content, Key, Table};
 use super::sources::Sources;
-use hedgerow_encoding::{EntryKey, ReadRows, RowAdjacency, RowRecords, decode_record};
+use hedgerow_encoding::{EntryKey, ReadRows, RowAdjacency, RowRecords, decode_record, decode_vertex};
 use hedgerow_model::{
     Column, ColumnType, CommitTimestamp, Count, Direction, GraphView, LabelId, ReadError, Record, RecordView,
     Topology, VertexId, ViewError, ViewState, cuts_by_work,
@@ -128,7 +128,7 @@ impl RecordView for DiskView<'_> {
 
     fn vertex_record(&self, vertex: VertexId) -> Result<Option<Record>, ReadError> {
         let content = self.content(Key::vertex(vertex))?;
-        let record = content.map(|content| decode_record(&content)).transpose();
+        let record = content.map(|content| decode_record(decode_vertex(&content)?.1)).transpose();
         record.map_err(|error| ReadError::new(format!("the record of vertex {vertex}"), error))
     }
 

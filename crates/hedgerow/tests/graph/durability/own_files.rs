@@ -183,15 +183,56 @@ fn a_graph_goes_on_while_compactions_are_limited() {
     assert_eq!(in_memory.unwrap_err().kind(), ErrorKind::Unsupported);
 }
 
+/// Commits edges, so that the log has several segments and the engine flushes without being asked to.
+fn fill_segments(options: &GraphOptions, files: &SimulatedFiles) -> Graph {
+    let graph = options.clone().segment_bytes(2 << 10).create_on(Arc::new(files.clone())).unwrap();
+    for round in 0..30 {
+        for edge in 0..20 {
+            graph.put_edge(LabelId::DEFAULT, 1_000_000 * round + edge, edge).unwrap();
+        }
+        if round % 4 == 3 {
+            graph.delete_vertex(1_000_000 * (round - 1) + 5).unwrap();
+        }
+    }
+    graph
+}
+
 #[test]
-fn files_that_end_before_the_checkpoint_are_damage() {
+fn flushes_prune_the_log_and_the_files_have_the_keys() {
+    for options in ENGINES.map(on_files) {
+        let files = SimulatedFiles::new(3);
+        let graph = fill_segments(&options, &files);
+        let before = graph.store_info().unwrap();
+        assert!(before.checkpoint.is_none() && before.segments < 10, "{before:?}");
+        let shown = Oracle::of_snapshot(&graph.snapshot().unwrap());
+        // Not closed, so that the last commits are in the log only.
+        drop(graph);
+        let graph = options.clone().open_on(Arc::new(files.clone())).unwrap();
+        assert_eq!(Oracle::of_snapshot(&graph.snapshot().unwrap()), shown);
+        let replayed = graph.recovery().unwrap().commits;
+        assert!(replayed > 0 && replayed < 400, "{replayed} commits");
+        // What is put again has a key again, and a new vertex none of those that exist.
+        for key in [2_000_005, 9] {
+            graph.put_edge(LabelId::DEFAULT, key, 7_777).unwrap();
+        }
+        let report = graph.checkpoint(&CheckpointOptions::new()).unwrap();
+        assert!(report.written && report.number == 0 && report.bytes == 0, "{report:?}");
+        let after = graph.store_info().unwrap();
+        assert!(after.segments < 3 && after.oldest_readable == report.timestamp, "{after:?}");
+        assert!(!graph.checkpoint(&CheckpointOptions::new()).unwrap().written);
+        let shown = Oracle::of_snapshot(&graph.snapshot().unwrap());
+        drop(graph);
+        let graph = options.clone().read_only().open_on(Arc::new(files)).unwrap();
+        assert_eq!(Oracle::of_snapshot(&graph.snapshot().unwrap()), shown);
+        assert_eq!(graph.recovery().unwrap().commits, 0);
+    }
+}
+
+#[test]
+fn files_that_end_before_the_log_begins_are_damage() {
     for options in ENGINES.map(on_files) {
         let files = SimulatedFiles::new(1);
-        let graph = options.clone().create_on(Arc::new(files.clone())).unwrap();
-        graph.put_edge(LabelId::DEFAULT, 1, 2).unwrap();
-        graph.checkpoint(&CheckpointOptions::new()).unwrap();
-        graph.close().unwrap();
-        drop(graph);
+        drop(fill_segments(&options, &files));
         let lost = SimulatedFiles::new(1);
         lost.create_directory().unwrap();
         for (name, bytes) in in_engine_files(&files) {
@@ -207,6 +248,31 @@ fn files_that_end_before_the_checkpoint_are_damage() {
         let damaged = options.clone().open_on(Arc::new(files.clone())).unwrap_err();
         assert_eq!(damaged.kind(), ErrorKind::Storage);
         assert!(damaged.to_string().contains("commits up to 0 only"), "{damaged}");
+    }
+}
+
+#[test]
+fn files_of_another_store_are_refused() {
+    for engine in ENGINES {
+        let options = options(Topology::Undirected, KeyKind::Number).engine(engine).threads(1);
+        let stores = [0, 1].map(|number| {
+            let folder = tempfile::tempdir().unwrap();
+            let graph = options.clone().create(folder.path()).unwrap();
+            graph.put_edge(LabelId::DEFAULT, number, 2).unwrap();
+            graph.checkpoint(&CheckpointOptions::new()).unwrap();
+            graph.close().unwrap();
+            folder
+        });
+        for file in std::fs::read_dir(stores[0].path()).unwrap() {
+            let name = file.unwrap().file_name();
+            if name.to_str().unwrap().starts_with(PREFIX) {
+                std::fs::copy(stores[0].path().join(&name), stores[1].path().join(&name)).unwrap();
+            }
+        }
+        let refused = options.clone().open(stores[1].path()).unwrap_err();
+        assert_eq!(refused.kind(), ErrorKind::Storage);
+        assert!(refused.to_string().contains("belong to another store"), "{refused}");
+        options.open(stores[0].path()).unwrap();
     }
 }
 
