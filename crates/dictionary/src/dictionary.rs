@@ -4,6 +4,7 @@ use crate::error::DictionaryError;
 use crate::ids::IdAllocator;
 use crate::map::{DictionaryKey, KeyMap, TOGETHER};
 use crate::reader::{DictionaryReader, OpenKeys};
+use crate::restoring::Restoring;
 use crate::slot::{NumberSlot, Slot};
 use crate::slots::Slots;
 use hedgerow_model::token::LiveTimestamps;
@@ -16,7 +17,7 @@ const KEY_STRIPES: usize = if cfg!(hedgerow_shuttle) { 4 } else { 1024 };
 
 /// Maps keys to ids and back.
 pub struct Dictionary {
-    keys: Keys,
+    pub(crate) keys: Keys,
     ids: IdAllocator,
     /// For each id: a timestamp before which its vertex was not visible.
     born: Slots<NumberSlot>,
@@ -24,7 +25,7 @@ pub struct Dictionary {
     generation: AtomicU64,
 }
 
-enum Keys {
+pub(crate) enum Keys {
     Dense,
     Numbers(KeyMap<u64>),
     Text(KeyMap<Box<str>>),
@@ -248,7 +249,7 @@ impl Dictionary {
                 self.ids.assign()?
             }
         };
-        self.born.get_or_allocate(id.get()).store(&newest.next().0);
+        self.born.get_or_allocate(id.get()).store(newest.next().0);
         match (&self.keys, key) {
             (Keys::Numbers(map), KeyRef::Number(number)) => map.insert(number, id),
             (Keys::Text(map), KeyRef::Text(text)) => map.insert(text.into(), id),
@@ -290,11 +291,28 @@ impl Dictionary {
     pub fn restore(&self, key: KeyRef<'_>, id: VertexId) -> Result<bool, DictionaryError> {
         self.check(key)?;
         Ok(match (&self.keys, key) {
-            (Keys::Numbers(map), KeyRef::Number(number)) => map.restore(number, id),
-            (Keys::Text(map), KeyRef::Text(text)) => map.restore(text.into(), id),
+            (Keys::Numbers(map), KeyRef::Number(number)) => {
+                map.restore_each(&[map.keep(number, id)]).is_none()
+            }
+            (Keys::Text(map), KeyRef::Text(text)) => map.restore_each(&[map.keep(text.into(), id)]).is_none(),
             // Keys of dense graphs are ids; other kinds do not pass the check.
             _ => key == KeyRef::Number(u64::from(id.get())),
         })
+    }
+
+    /// Begins to restore the keys of many vertices. O(1).
+    pub fn restoring(&self) -> Restoring<'_> {
+        Restoring::new(self)
+    }
+
+    /// Makes room for `count` more keys, so that the index does not grow step by step while they are
+    /// restored. Takes no more memory than they need. O(count), O(1) for dense keys.
+    pub fn reserve(&self, count: usize) {
+        match &self.keys {
+            Keys::Dense => {}
+            Keys::Numbers(map) => map.reserve(count),
+            Keys::Text(map) => map.reserve(count),
+        }
     }
 
     /// Frees the ids below `bound` that `scan`, ascending, does not visit. The graph has no readers

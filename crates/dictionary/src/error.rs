@@ -23,3 +23,14 @@ pub enum DictionaryError {
     #[error(transparent)]
     Capacity(#[from] CapacityError),
 }
+
+/// Why the key of a stored graph cannot be restored.
+#[derive(Debug, thiserror::Error)]
+pub enum RestoreError {
+    /// Another vertex has the key.
+    #[error("the key {0} belongs to two vertices")]
+    TwoVertices(Key),
+    /// The key does not fit.
+    #[error(transparent)]
+    Key(#[from] DictionaryError),
+}

@@ -31,18 +31,36 @@ struct Occupancy {
 }
 
 impl Occupancy {
-    /// Whether the table is too full for one more id.
-    fn fills(&self, table: &Table) -> bool {
-        8 * (self.ids + self.tombstones + 1) > 5 * table.0.len()
+    /// Whether the table is too full for `more` ids.
+    fn fills(&self, table: &Table, more: usize) -> bool {
+        8 * (self.ids + self.tombstones + more) > 5 * table.0.len()
     }
 
-    /// The number of cells of which the ids and one more take a quarter to half.
-    fn fitting_cells(&self) -> usize {
-        (2 * (self.ids + 1)).next_power_of_two().max(FEWEST_CELLS)
+    /// The number of cells of a table that replaces one too full for `more` ids: as many as if they
+    /// were added one by one, so that the ids and one more take at most half of it.
+    fn fitting_cells(&self, more: usize) -> usize {
+        let for_next = 2 * (self.ids + 1);
+        let for_all = (8 * (self.ids + more)).div_ceil(5);
+        for_next.max(for_all).next_power_of_two().max(FEWEST_CELLS)
+    }
+
+    /// Adds an id to the table, which has room.
+    fn add(&mut self, table: &Table, added: HashedId) {
+        if table.add(Cell::new(added.hash, added.id), added.hash) == Cell::TOMBSTONE {
+            self.tombstones -= 1;
+        }
+        self.ids += 1;
     }
 }
 
 const FEWEST_CELLS: usize = if cfg!(hedgerow_shuttle) { 2 } else { 64 };
+
+/// An id, and the hash of its key.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct HashedId {
+    pub(crate) hash: u64,
+    pub(crate) id: VertexId,
+}
 
 /// An id that may be the one of the key that is looked up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -98,7 +116,7 @@ impl OpenIndex {
     /// be there that is removed.
     #[inline]
     pub(crate) fn candidates(&self, hash: u64) -> Candidates<'_> {
-        Candidates { position: self.0.home(hash), table: &self.0, hash }
+        self.0.candidates(hash)
     }
 
     /// Prefetches the cells where probing for a hash begins.
@@ -164,28 +182,38 @@ impl Index {
         self.deleted.load(Ordering::Acquire) > 0
     }
 
-    /// Adds an id. Returns false, and changes nothing, if `is_same_key` holds for another candidate.
-    /// `hash_of` returns the hash of the key of an id in the index.
-    pub(crate) fn insert(
-        &self,
-        hash: u64,
-        id: VertexId,
-        is_same_key: impl Fn(VertexId) -> bool,
-        hash_of: impl Fn(VertexId) -> u64,
-    ) -> bool {
+    /// Makes room for `more` ids, so that the table is not replaced while they are added. `hash_of`
+    /// returns the hash of the key of an id in the index. O(cells) if the table is too small.
+    pub(crate) fn reserve(&self, more: usize, hash_of: impl Fn(VertexId) -> u64) {
+        self.table_with_room(more, &mut self.changes.lock(), hash_of);
+    }
+
+    /// Adds an id. `hash_of` returns the hash of the key of an id in the index. O(1) amortized.
+    pub(crate) fn insert(&self, added: HashedId, hash_of: impl Fn(VertexId) -> u64) {
         let mut occupancy = self.changes.lock();
-        if self.open().candidates(hash).any(|candidate| is_same_key(candidate.id)) {
-            return false;
+        let table = self.table_with_room(1, &mut occupancy, hash_of);
+        occupancy.add(&table, added);
+    }
+
+    /// Adds ids in order, up to the first whose key has another id in the index; returns that one.
+    /// `is_same_key` compares the keys of two ids, `hash_of` returns the hash of the key of an id in
+    /// the index. O(1) amortized per id, with overlapping cache misses.
+    pub(crate) fn insert_each(
+        &self,
+        added: &[HashedId],
+        is_same_key: impl Fn(VertexId, VertexId) -> bool,
+        hash_of: impl Fn(VertexId) -> u64,
+    ) -> Option<VertexId> {
+        let mut occupancy = self.changes.lock();
+        let table = self.table_with_room(added.len(), &mut occupancy, hash_of);
+        added.iter().for_each(|one| table.prefetch(one.hash));
+        for one in added {
+            if table.candidates(one.hash).any(|other| is_same_key(one.id, other.id)) {
+                return Some(one.id);
+            }
+            occupancy.add(&table, *one);
         }
-        let mut table = self.newest.load_full();
-        if occupancy.fills(&table) {
-            table = self.replace(&table, &mut occupancy, hash_of);
-        }
-        if table.add(Cell::new(hash, id), hash) == Cell::TOMBSTONE {
-            occupancy.tombstones -= 1;
-        }
-        occupancy.ids += 1;
-        true
+        None
     }
 
     /// Removes an id whose key has this hash, if it is there. `hash_of` returns the hash of the key
@@ -201,7 +229,7 @@ impl Index {
         self.deleted.fetch_sub(usize::from(was_deleted), Ordering::Release);
         occupancy.tombstones -= table.clear_tombstones(position);
         if table.0.len() > FEWEST_CELLS && 8 * occupancy.ids < table.0.len() {
-            self.replace(&table, &mut occupancy, hash_of);
+            self.replace(&table, 1, &mut occupancy, hash_of);
         }
     }
 
@@ -224,21 +252,32 @@ impl Index {
     /// By how many bytes the index grows with the next id. O(1).
     pub(crate) fn bytes_of_next(&self) -> usize {
         let (occupancy, table) = (self.changes.lock(), self.newest.load());
-        match occupancy.fills(&table) {
-            true => occupancy.fitting_cells().saturating_sub(table.0.len()) * size_of::<AtomicU64>(),
+        match occupancy.fills(&table, 1) {
+            true => occupancy.fitting_cells(1).saturating_sub(table.0.len()) * size_of::<AtomicU64>(),
             false => 0,
         }
     }
 
-    /// Replaces the newest table, which is `table`, by one that is a quarter to half full, with one
-    /// more id.
-    fn replace(
+    /// The newest table, after it was replaced if it was too full for `more` ids.
+    fn table_with_room(
         &self,
-        table: &Table,
+        more: usize,
         occupancy: &mut Occupancy,
         hash_of: impl Fn(VertexId) -> u64,
     ) -> Arc<Table> {
-        let fitting = Arc::new(Table::new(occupancy.fitting_cells()));
+        let table = self.newest.load_full();
+        if occupancy.fills(&table, more) { self.replace(&table, more, occupancy, hash_of) } else { table }
+    }
+
+    /// Replaces the newest table, which is `table`, by one that fits the ids and `more`.
+    fn replace(
+        &self,
+        table: &Table,
+        more: usize,
+        occupancy: &mut Occupancy,
+        hash_of: impl Fn(VertexId) -> u64,
+    ) -> Arc<Table> {
+        let fitting = Arc::new(Table::new(occupancy.fitting_cells(more)));
         for cell in table.0.iter().map(|cell| Cell(cell.load(Ordering::Relaxed))) {
             if let Some(id) = cell.id() {
                 fitting.add(cell, hash_of(id));
@@ -267,6 +306,12 @@ impl Table {
     #[inline]
     fn home(&self, hash: u64) -> usize {
         hash as usize & (self.0.len() - 1)
+    }
+
+    /// The ids whose keys may have this hash.
+    #[inline]
+    fn candidates(&self, hash: u64) -> Candidates<'_> {
+        Candidates { position: self.home(hash), table: self, hash }
     }
 
     #[inline]
@@ -355,7 +400,7 @@ mod tests {
                     None => {
                         let hash = hash_of(&mut random);
                         hashes.insert(number, hash);
-                        assert!(index.insert(hash, id(number), |_| false, |id| hashes[&id.get()]));
+                        index.insert(HashedId { hash, id: id(number) }, |id| hashes[&id.get()]);
                         model.insert(number, false);
                     }
                     Some(hash) if random.random_bool(0.5) => {
@@ -383,17 +428,20 @@ mod tests {
     #[test]
     fn a_key_is_not_inserted_twice() {
         let index = Index::new();
-        assert!(index.insert(7, id(0), |_| true, |_| 7));
-        assert!(!index.insert(7, id(1), |other| other == id(0), |_| 7));
-        assert!(index.insert(7, id(2), |other| other == id(1), |_| 7));
-        assert_eq!(ids(&index, 7), [(0, false), (2, false)]);
+        let added = [0, 1, 2, 3].map(|number| HashedId { hash: 7, id: id(number) });
+        // Id 2 has the key of id 0.
+        let is_same_key = |one, other| [one, other] == [id(2), id(0)];
+        assert_eq!(index.insert_each(&added, is_same_key, |_| 7), Some(id(2)));
+        assert_eq!(ids(&index, 7), [(0, false), (1, false)]);
+        assert_eq!(index.insert_each(&added[3..], is_same_key, |_| 7), None);
+        assert_eq!(ids(&index, 7), [(0, false), (1, false), (3, false)]);
     }
 
     #[test]
     fn removed_ids_leave_no_tombstones_before_empty_cells() {
         let index = Index::new();
         for number in 0..20 {
-            index.insert(3, id(number), |_| false, |_| 3);
+            index.insert(HashedId { hash: 3, id: id(number) }, |_| 3);
         }
         for number in [4, 3, 19, 18] {
             index.remove(3, id(number), |_| 3);
@@ -414,7 +462,7 @@ mod tests {
         let hash_of = |number: u32| u64::from(number).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         let remove = |number| index.remove(hash_of(number), id(number), |id: VertexId| hash_of(id.get()));
         for number in 0..100_000 {
-            index.insert(hash_of(number), id(number), |_| false, |id| hash_of(id.get()));
+            index.insert(HashedId { hash: hash_of(number), id: id(number) }, |id| hash_of(id.get()));
             if number >= 1000 {
                 remove(number - 1000);
             }
@@ -424,11 +472,32 @@ mod tests {
         assert_eq!(index.bytes(), 8 * FEWEST_CELLS);
     }
 
+    /// However ids are added, the table gets the same size.
+    #[test]
+    fn room_for_many_ids_is_as_large_as_they_need_one_by_one() {
+        let spread = |number: u32| u64::from(number).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let hash_of = |id: VertexId| spread(id.get());
+        let (alone, batched) = (Index::new(), Index::new());
+        for count in 1..3000 {
+            let added = HashedId { hash: spread(count), id: id(count) };
+            alone.insert(added, hash_of);
+            let reserved = Index::new();
+            reserved.reserve(count as usize, hash_of);
+            assert_eq!(reserved.bytes(), alone.bytes(), "{count} ids");
+            if count % 16 == 0 {
+                let batch: Vec<_> =
+                    (count - 15..=count).map(|one| HashedId { hash: spread(one), id: id(one) }).collect();
+                assert_eq!(batched.insert_each(&batch, |_, _| false, hash_of), None);
+                assert_eq!(batched.bytes(), alone.bytes(), "{count} ids in batches");
+            }
+        }
+    }
+
     #[test]
     fn ids_and_hashes_use_all_their_bits() {
         let index = Index::new();
         let (hash, largest) = (u64::MAX, VertexId::MAX);
-        index.insert(hash, largest, |_| false, |_| hash);
+        index.insert(HashedId { hash, id: largest }, |_| hash);
         let [cell, _] = index.open().first_cells(&[hash, 0]);
         assert_eq!(cell.candidate(hash), Some(Candidate { id: largest, is_deleted: false }));
         index.mark_deleted(hash, largest);

@@ -16,6 +16,9 @@
 //! - Freed ids are reused before new ones are assigned, smallest first, so that ids stay dense.
 //! - An id that was looked up without a lock is still the key's once its unit is locked, if
 //!   [`Dictionary::generation`] has not changed.
+//! - Several threads may restore the keys of a stored graph, many at a time
+//!   ([`Dictionary::restoring`]) or one by one ([`Dictionary::restore`]); a key that two vertices
+//!   have is found.
 //!
 //! # What it relies on
 //!
@@ -33,9 +36,11 @@ mod ids;
 mod index;
 mod map;
 mod reader;
+mod restoring;
 mod slot;
 mod slots;
 
 pub use dictionary::Dictionary;
-pub use error::DictionaryError;
+pub use error::{DictionaryError, RestoreError};
 pub use reader::DictionaryReader;
+pub use restoring::Restoring;

@@ -1,6 +1,6 @@
 //! Keys to vertex ids and back, for one type of key.
 
-use crate::index::{Candidate, Index, OpenIndex};
+use crate::index::{Candidate, HashedId, Index, OpenIndex};
 use crate::slot::{NumberSlot, Slot, TextSlot};
 use crate::slots::Slots;
 use foldhash::fast::FixedState;
@@ -160,22 +160,27 @@ impl<K: DictionaryKey> KeyMap<K> {
     /// Assigns `id` to a key that has none, or only those of deleted vertices. The caller holds the
     /// key's lock.
     pub(crate) fn insert(&self, key: K, id: VertexId) {
-        self.keep(&key, id);
-        self.ids.insert(Self::hash(key.borrow()), id, |_| false, |id| self.hash_of(id));
+        self.ids.insert(self.keep(key, id), |id| self.hash_of(id));
     }
 
-    /// Assigns `id` to a key unless it has one; returns whether it did. The graph is not shared
-    /// yet, but other threads may restore other keys.
-    pub(crate) fn restore(&self, key: K, id: VertexId) -> bool {
-        self.keep(&key, id);
-        let is_same_key = |other| self.is_key_of(key.borrow(), other);
-        self.ids.insert(Self::hash(key.borrow()), id, is_same_key, |id| self.hash_of(id))
-    }
-
-    /// Stores the key of `id`.
-    fn keep(&self, key: &K, id: VertexId) {
+    /// Stores the key of `id`. Lookups find it once the id is in the index.
+    pub(crate) fn keep(&self, key: K, id: VertexId) -> HashedId {
+        let hash = Self::hash(key.borrow());
         self.add_bytes(K::Slot::heap_bytes(K::heap_bytes(key.borrow())));
         self.keys.get_or_allocate(id.get()).store(key);
+        HashedId { hash, id }
+    }
+
+    /// Assigns ids, whose keys were [kept](Self::keep), in order, up to the first whose key has one;
+    /// returns that key. The graph is not shared yet, but other threads may restore keys.
+    pub(crate) fn restore_each(&self, kept: &[HashedId]) -> Option<K> {
+        let is_same_key = |one, other| self.key(one) == self.key(other);
+        self.key(self.ids.insert_each(kept, is_same_key, |id| self.hash_of(id))?)
+    }
+
+    /// Makes room for `more` ids in the index.
+    pub(crate) fn reserve(&self, more: usize) {
+        self.ids.reserve(more, |id| self.hash_of(id));
     }
 
     /// The hash of the key of an id that has one.

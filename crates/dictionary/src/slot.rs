@@ -12,7 +12,7 @@ pub(crate) trait Slot: Default + Send + Sync {
     type Key: DictionaryKey;
 
     /// Stores a key.
-    fn store(&self, key: &Self::Key);
+    fn store(&self, key: Self::Key);
 
     /// Removes the key.
     fn clear(&self);
@@ -35,8 +35,8 @@ impl Slot for NumberSlot {
     type Key = u64;
 
     #[inline]
-    fn store(&self, key: &u64) {
-        self.0.store(*key, Ordering::Release);
+    fn store(&self, key: u64) {
+        self.0.store(key, Ordering::Release);
     }
 
     fn clear(&self) {}
@@ -63,8 +63,8 @@ pub(crate) struct TextSlot(ArcSwapOption<Box<str>>);
 impl Slot for TextSlot {
     type Key = Box<str>;
 
-    fn store(&self, key: &Box<str>) {
-        self.0.store(Some(Arc::new(key.clone())));
+    fn store(&self, key: Box<str>) {
+        self.0.store(Some(Arc::new(key)));
     }
 
     fn clear(&self) {

@@ -119,3 +119,28 @@ fn a_former_id_is_found_while_the_key_gets_another() {
         writer.join().unwrap();
     });
 }
+
+/// Two threads restore keys, of which they share one: one of them is refused, and all keys that come
+/// before it are found.
+#[test]
+fn threads_that_restore_keys_at_the_same_time_find_a_key_of_two_vertices() {
+    check(|| {
+        let keys = Keys::new();
+        let threads = [[0, 1, 9], [4, 5, 9]].map(|numbers: [u64; 3]| {
+            let keys = Arc::clone(&keys);
+            thread::spawn(move || {
+                let mut restoring = keys.dictionary.restoring();
+                for (number, id) in numbers.into_iter().zip(numbers[0] as u32..) {
+                    restoring.add(KeyRef::Number(number), VertexId::new(id)).unwrap();
+                }
+                restoring.finish().is_err()
+            })
+        });
+        let refused = threads.map(|thread| usize::from(thread.join().unwrap()));
+        assert_eq!(refused.iter().sum::<usize>(), 1);
+        for number in [0, 1, 4, 5] {
+            assert_eq!(keys.current(number), Some(VertexId::new(number as u32)));
+        }
+        assert!(keys.current(9).is_some());
+    });
+}

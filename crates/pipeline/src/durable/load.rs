@@ -4,6 +4,7 @@
 use crate::error::{Error, read_failed};
 use crate::records::{check_encoded, check_parallel};
 use crate::store::Store;
+use hedgerow_dictionary::Restoring;
 use hedgerow_log::StoreError;
 use hedgerow_log::checkpoint::{Checkpoint, CheckpointChunk};
 use hedgerow_model::token::HeldLocks;
@@ -72,8 +73,16 @@ impl<E: Engine> Store<E> {
                 "it is the checkpoint of a graph of another topology, with other keys, labels or properties";
             return Err(StoreError::Foreign { path: path.to_owned(), what }.into());
         }
+        self.dictionary.reserve(keys_to_expect(checkpoint));
         Ok(Loading { store: self, held, checkpoint, path, at: described.timestamp })
     }
+}
+
+/// The number of vertices, as far as their chunks have room for it at a bit per id: a crafted file
+/// makes the dictionary reserve memory only in proportion to its size.
+fn keys_to_expect(checkpoint: &Checkpoint) -> usize {
+    let bytes: u64 = checkpoint.vertex_chunks().iter().map(|chunk| u64::from(chunk.length)).sum();
+    checkpoint.description().counts.vertices.min(8 * bytes) as usize
 }
 
 /// Groups consecutive chunks into about `at_once` entries each.
@@ -131,13 +140,15 @@ impl<E: Engine> Loading<'_, E> {
     fn read_vertices(&self, chunks: &[CheckpointChunk]) -> Result<Vec<VertexEffect>, Error> {
         self.read(chunks, |chunk| {
             let mut vertices = Vec::with_capacity(chunk.entries as usize);
-            let mut wrong = None;
+            let (mut keys, mut wrong) = (self.store.dictionary.restoring(), None);
             self.checkpoint.read_vertices(chunk, |vertex, key, record| {
                 if wrong.is_none() {
-                    wrong = self.check_vertex(vertex, key, &record).err();
+                    wrong = self.check_vertex(&mut keys, vertex, key, &record).err();
                 }
                 vertices.push(VertexEffect { vertex, change: VertexChange::Put(record) });
             })?;
+            // The keys not yet in the index precede a wrong record.
+            let wrong = keys.finish().err().map(|error| error.to_string()).or(wrong);
             wrong.map_or(Ok(vertices), |what| Err(self.damaged(chunk.offset, what)))
         })
     }
@@ -153,13 +164,15 @@ impl<E: Engine> Loading<'_, E> {
     }
 
     /// Checks a vertex and restores its key.
-    fn check_vertex(&self, vertex: VertexId, key: KeyRef<'_>, record: &Record) -> Result<(), String> {
+    fn check_vertex(
+        &self,
+        keys: &mut Restoring<'_>,
+        vertex: VertexId,
+        key: KeyRef<'_>,
+        record: &Record,
+    ) -> Result<(), String> {
         self.store.check_record(record).map_err(|error| format!("the record of vertex {vertex}: {error}"))?;
-        match self.store.dictionary.restore(key, vertex) {
-            Ok(true) => Ok(()),
-            Ok(false) => Err(format!("the key {key} belongs to two vertices")),
-            Err(error) => Err(error.to_string()),
-        }
+        keys.add(key, vertex).map_err(|error| error.to_string())
     }
 
     fn edges<W: Column>(&self, label: LabelId, chunks: &[CheckpointChunk]) -> Result<(), Error> {
