@@ -177,7 +177,7 @@ fn a_manifest_of_another_version_is_refused_as_such() {
     let mut manifest = open(&files).unwrap();
     step(&files, &mut manifest, 1).unwrap();
     let name = name_of(1);
-    files.open(&name, OpenMode::Write).unwrap().write_all_at(&header(2), 0).unwrap();
+    files.open(&name, OpenMode::Write).unwrap().write_all_at(&header(FORMAT_VERSION + 1), 0).unwrap();
     let error = open(&files).unwrap_err().to_string();
     assert!(error.contains("engine-manifest-00000001 at byte 8") && error.contains("format"), "{error}");
 }

@@ -7,7 +7,7 @@ use crate::merge::VersionBatch;
 use crate::merged_row::MergedRow;
 use crate::seen_edges::RowContent;
 use hedgerow_model::token::LiveTimestamps;
-use hedgerow_model::{EdgeValue, FileTotals, VertexId};
+use hedgerow_model::{CommitTimestamp, EdgeValue, FileTotals, VertexId};
 use hedgerow_testing::simulated::{Fault, FaultKind, SimulatedFiles, Survival};
 use proptest::collection::vec;
 use proptest::prelude::*;

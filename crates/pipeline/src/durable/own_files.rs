@@ -110,18 +110,16 @@ impl<E: Engine> Store<E> {
 
     /// Restores the keys of the vertices that the engine's files have.
     fn restore_keys(&self, durable: &dyn Durable, vertices: u64) -> Result<(), Error> {
-        let (mut restored, mut wrong) = (0, None);
+        let (mut keys, mut restored, mut wrong) = (self.dictionary.restoring(), 0, None);
         durable.each_key(&mut |vertex, key| {
             restored += 1;
-            match self.dictionary.restore(key, vertex) {
-                Ok(true) => {}
-                Ok(false) => drop(wrong.get_or_insert(format!("the key {key} belongs to two vertices"))),
-                Err(error) => drop(wrong.get_or_insert(error.to_string())),
+            if wrong.is_none() {
+                wrong = keys.add(key, vertex).err();
             }
         })?;
-        if restored != vertices {
-            wrong.get_or_insert(format!("{restored} of {vertices} vertices have a key"));
-        }
+        let wrong = wrong.or(keys.finish().err()).map(|error| error.to_string());
+        let missing = || format!("{restored} of {vertices} vertices have a key");
+        let wrong = wrong.or_else(|| (restored != vertices).then(missing));
         let unread = |what: String| EngineError::from(ReadError::new("the files of the engine", what));
         wrong.map_or(Ok(()), |what| Err(unread(what).into()))
     }
