@@ -23,7 +23,7 @@ impl Log {
     /// Returns the previous one, whose file is no longer needed.
     ///
     /// # Errors
-    /// The manifest could not be replaced, which poisons the log.
+    /// The manifest could not be replaced, which poisons the log if it may be the new one.
     pub fn install_checkpoint(
         &self,
         checkpoint: CheckpointEntry,
@@ -39,7 +39,7 @@ impl Log {
     /// there on.
     ///
     /// # Errors
-    /// The manifest could not be replaced, which poisons the log.
+    /// The manifest could not be replaced, which poisons the log if it may be the new one.
     pub fn set_stream(&self, name: &str, position: Option<CommitTimestamp>) -> Result<(), StoreError> {
         self.change_manifest(|manifest| {
             manifest.streams.retain(|stream| stream.name != name);
@@ -51,7 +51,7 @@ impl Log {
     /// Records how far back states must be readable. The log is kept from there on.
     ///
     /// # Errors
-    /// The manifest could not be replaced, which poisons the log.
+    /// The manifest could not be replaced, which poisons the log if it may be the new one.
     pub fn set_history(&self, horizon: Option<CommitTimestamp>) -> Result<(), StoreError> {
         self.change_manifest(|manifest| manifest.history = horizon)
     }
@@ -61,7 +61,7 @@ impl Log {
     /// history to keep. Returns their number. One call at a time.
     ///
     /// # Errors
-    /// The file system's. If the manifest could not be replaced, the log is poisoned.
+    /// The file system's. If the manifest may be the new one or not, the log is poisoned.
     pub fn prune(&self, in_files: CommitTimestamp) -> Result<usize, StoreError> {
         let pruned = {
             let manifest = self.manifest.lock();

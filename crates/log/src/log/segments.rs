@@ -6,7 +6,7 @@ use crate::error::{LogError, StoreError};
 use crate::files::{File, FileError, FileSystem, OpenMode};
 use crate::planted::{self, PlantedBug};
 use crate::segment;
-use crate::store::{self, Manifest, SealedSegment, SegmentEntry};
+use crate::store::{self, Manifest, NotReplaced, SealedSegment, SegmentEntry};
 use hedgerow_sync::atomic::Ordering;
 
 /// Zeros synced at a time, so that concurrent commits don't wait for all of them.
@@ -30,7 +30,7 @@ impl Log {
     ///
     /// # Errors
     /// There is no space for a segment now (it is retried when one is needed), or the manifest
-    /// could not be replaced, which poisons the log.
+    /// could not be replaced, which poisons the log if it may be the new one.
     pub fn maintain(&self) -> Result<(), StoreError> {
         self.shelf.fill(|| self.make_segment())
     }
@@ -76,7 +76,8 @@ impl Log {
         })
     }
 
-    /// Changes the manifest, durably, unless the change is refused.
+    /// Changes the manifest, durably, unless the change is refused. An error poisons the log, unless it is
+    /// certain that the former manifest is in place.
     pub(super) fn try_change_manifest(
         &self,
         change: impl FnOnce(&mut Manifest) -> Result<(), StoreError>,
@@ -96,7 +97,8 @@ impl Log {
                 *manifest = next;
                 Ok(())
             }
-            Err(error) => {
+            Err(NotReplaced { error, is_former_in_place: true }) => Err(error),
+            Err(NotReplaced { error, .. }) => {
                 drop(manifest);
                 Err(StoreError::Log(self.poison(error)))
             }

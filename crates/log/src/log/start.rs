@@ -41,7 +41,7 @@ impl Log {
         }
         segments::list(&mut manifest, number, options.segment_bytes);
         manifest.durable = recovered.last;
-        manifest.replace(&*files, &*lock)?;
+        manifest.replace(&*files, &*lock).map_err(|failed| failed.error)?;
         let is_open = |entry: &&SegmentEntry| recovered.open.iter().any(|open| open.number == entry.number);
         if !planted::is(PlantedBug::LeaveTornTail) {
             cut_files(&*files, manifest.segments.iter().filter(is_open))?;

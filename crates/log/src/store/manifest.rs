@@ -100,6 +100,20 @@ pub struct StreamEntry {
     pub position: CommitTimestamp,
 }
 
+/// Why a manifest was not replaced.
+#[derive(Debug)]
+pub(crate) struct NotReplaced {
+    pub(crate) error: StoreError,
+    /// Whether the former one is certainly in place: only the next one, beside it, could not be written.
+    pub(crate) is_former_in_place: bool,
+}
+
+impl From<StoreError> for NotReplaced {
+    fn from(error: StoreError) -> Self {
+        NotReplaced { error, is_former_in_place: false }
+    }
+}
+
 const KEY_KINDS: [KeyKind; 3] = [KeyKind::Number, KeyKind::String, KeyKind::Dense];
 const TOPOLOGIES: [Topology; 3] = [Topology::Directed, Topology::DirectedWithReverse, Topology::Undirected];
 
@@ -265,18 +279,20 @@ impl Manifest {
     /// Replaces the manifest of a store by this one, which becomes the next generation, durably.
     ///
     /// If the store no longer belongs to `lock`, fails and changes nothing.
-    pub(crate) fn replace(&mut self, files: &dyn FileSystem, lock: &dyn HeldLock) -> Result<(), StoreError> {
+    pub(crate) fn replace(&mut self, files: &dyn FileSystem, lock: &dyn HeldLock) -> Result<(), NotReplaced> {
         check_lock(files, lock)?;
         let found = Manifest::read(files)?.map(|found| (found.store, found.generation));
         let known = (self.generation > 0).then_some((self.store, self.generation));
         if found != known {
             let what = "was replaced by another process";
-            return Err(StoreError::Overtaken { path: files.location().join(MANIFEST), what });
+            return Err(StoreError::Overtaken { path: files.location().join(MANIFEST), what }.into());
         }
         let next = Manifest { generation: self.generation + 1, ..self.clone() };
         let bytes = next.encode();
         check_length(files, bytes.len(), LARGEST)?;
-        write_durably(files, &bytes)?;
+        let is_former_in_place = !planted::is(PlantedBug::OverwriteManifest);
+        write_next(files, &bytes).map_err(|error| NotReplaced { error: error.into(), is_former_in_place })?;
+        put_in_place(files).map_err(StoreError::from)?;
         *self = next;
         Ok(())
     }
@@ -302,14 +318,20 @@ pub(crate) fn check_lock(files: &dyn FileSystem, lock: &dyn HeldLock) -> Result<
     }
 }
 
-fn write_durably(files: &dyn FileSystem, bytes: &[u8]) -> Result<(), FileError> {
+/// Writes the next manifest beside the former one, durably.
+fn write_next(files: &dyn FileSystem, bytes: &[u8]) -> Result<(), FileError> {
     let overwrite = planted::is(PlantedBug::OverwriteManifest);
     let file = files.open(if overwrite { MANIFEST } else { NEXT }, OpenMode::Create)?;
     file.write_all_at(bytes, 0)?;
-    if !planted::is(PlantedBug::SkipManifestSync) {
-        file.sync()?;
+    match planted::is(PlantedBug::SkipManifestSync) {
+        true => Ok(()),
+        false => file.sync(),
     }
-    if !overwrite {
+}
+
+/// Puts the next manifest in the place of the former one, durably.
+fn put_in_place(files: &dyn FileSystem) -> Result<(), FileError> {
+    if !planted::is(PlantedBug::OverwriteManifest) {
         files.rename(NEXT, MANIFEST)?;
     }
     match planted::is(PlantedBug::SkipDirectorySync) {

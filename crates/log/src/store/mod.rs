@@ -11,8 +11,8 @@ mod replay;
 pub use crate::checkpoint::CheckpointEntry;
 pub use crate::segment::{SealedSegment, SegmentEntry};
 pub use check::{CheckReport, check};
-pub(crate) use manifest::check_lock;
 pub use manifest::{Manifest, OWN_FILES, StoreOptions, StreamEntry};
+pub(crate) use manifest::{NotReplaced, check_lock};
 pub use reading::TornTail;
 pub use repair::{Cut, Repair, ReplacedCheckpoint, recover_to_last_valid};
 pub(crate) use repair::{cut_files, make_durable};
@@ -66,7 +66,7 @@ impl StoreFiles {
             return Err(StoreError::Exists { path: files.location() });
         }
         let mut manifest = Manifest::new(id, options);
-        manifest.replace(&*files, &*lock)?;
+        manifest.replace(&*files, &*lock).map_err(|failed| failed.error)?;
         Ok(StoreFiles { files, manifest, lock: Lock::Write(lock) })
     }
 
@@ -131,7 +131,7 @@ impl StoreFiles {
     /// Replaces the manifest with the changed one, durably.
     fn replace_manifest(&mut self) -> Result<(), StoreError> {
         match &self.lock {
-            Lock::Write(lock) => self.manifest.replace(&*self.files, &**lock),
+            Lock::Write(lock) => self.manifest.replace(&*self.files, &**lock).map_err(|failed| failed.error),
             Lock::Read { .. } | Lock::None => Err(self.read_only()),
         }
     }

@@ -4,8 +4,8 @@
 use super::own_files::{LSM, on_files};
 use hedgerow::store::check_on;
 use hedgerow::{
-    CompactOptions, Compaction, EngineKind, Error, ErrorKind, Graph, GraphOptions, LabelId, ReadGraph,
-    WriteGraph,
+    CheckpointOptions, CompactOptions, Compaction, EngineKind, Error, ErrorKind, Graph, GraphOptions,
+    LabelId, ReadGraph, WriteGraph,
 };
 use hedgerow_log::files::{
     EngineFiles, File, FileError, FileOperation, FileSystem, HeldLock, LockError, OpenMode,
@@ -31,6 +31,8 @@ struct Limits {
     bytes: AtomicU64,
     /// Whether nothing more can be written to manifests of the engine.
     is_manifest_full: AtomicBool,
+    /// Whether the next manifest of the store cannot be written.
+    is_store_manifest_full: AtomicBool,
     /// Operations that failed.
     refused: AtomicU64,
 }
@@ -40,6 +42,7 @@ impl SmallDisk {
         let limits = Limits {
             bytes: AtomicU64::new(bytes),
             is_manifest_full: AtomicBool::default(),
+            is_store_manifest_full: AtomicBool::default(),
             refused: AtomicU64::default(),
         };
         SmallDisk { files: SimulatedFiles::new(3), limits: Arc::new(limits) }
@@ -56,7 +59,11 @@ impl SmallDisk {
     /// Fails if the file `name` cannot grow by `more` bytes.
     fn check_room(&self, operation: FileOperation, name: &str, more: u64) -> Result<(), FileError> {
         if !name.starts_with(EngineFiles::PREFIX) {
-            return Ok(());
+            return match name == "MANIFEST.new" && self.limits.is_store_manifest_full.load(Ordering::Relaxed)
+            {
+                true => Err(self.full(operation, name)),
+                false => Ok(()),
+            };
         }
         let names = self.files.list()?;
         let of_engine = names.iter().filter(|name| name.starts_with(EngineFiles::PREFIX));
@@ -64,11 +71,12 @@ impl SmallDisk {
         let used: u64 = lengths.sum::<Result<u64, FileError>>()?;
         let is_full = used + more > self.limits.bytes.load(Ordering::Relaxed)
             || name.contains("manifest") && self.limits.is_manifest_full.load(Ordering::Relaxed);
-        if is_full {
-            self.limits.refused.fetch_add(1, Ordering::Relaxed);
-            return Err(FileError::new(operation, name, io::Error::from_raw_os_error(28)));
-        }
-        Ok(())
+        if is_full { Err(self.full(operation, name)) } else { Ok(()) }
+    }
+
+    fn full(&self, operation: FileOperation, name: &str) -> FileError {
+        self.limits.refused.fetch_add(1, Ordering::Relaxed);
+        FileError::new(operation, name, io::Error::from_raw_os_error(28))
     }
 }
 
@@ -308,5 +316,25 @@ fn a_manifest_that_cannot_grow_stops_writes_until_it_can() {
     }
     subject.graph.compact(&CompactOptions::new()).unwrap();
     assert_eq!(subject.graph.engine_report().unwrap().unwrap().unlisted.files, 0);
+    subject.check_reopened();
+}
+
+#[test]
+fn a_log_that_cannot_be_pruned_now_is_pruned_later() {
+    let mut subject = Subject::new(&options().segment_bytes(16 << 10), u64::MAX);
+    let segments = |subject: &Subject| subject.graph.store_info().unwrap().segments;
+    while segments(&subject) == 1 {
+        subject.commit().unwrap();
+    }
+    subject.disk.limits.is_store_manifest_full.store(true, Ordering::Relaxed);
+    let error = subject.graph.checkpoint(&CheckpointOptions::new()).unwrap_err();
+    assert!(is_full(&error) && error.to_string().contains("MANIFEST.new"), "{error}");
+    subject.commit_all(5).unwrap();
+    subject.disk.limits.is_store_manifest_full.store(false, Ordering::Relaxed);
+    assert_eq!(segments(&subject), 2);
+    assert_eq!(subject.graph.checkpoint(&CheckpointOptions::new()).unwrap().pruned, 1);
+    assert_eq!(segments(&subject), 1);
+    subject.commit_all(100).unwrap();
+    subject.check();
     subject.check_reopened();
 }
