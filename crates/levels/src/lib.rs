@@ -45,7 +45,7 @@ mod tree;
 
 pub use block::{Block, BlockBuilder, BlockRow, Version};
 pub use check::check_files;
-pub use edge_file::{EdgeFile, EdgeFileVersions, EdgeFileWriter};
+pub use edge_file::{EdgeFile, EdgeFileVersions, EdgeFileWriter, RowPlace};
 pub use frame::FRAME;
 pub use manifest::{Edit, FileEntry, LevelState, Manifest, PREFIX};
 pub use merge::{Retention, VersionBatch, VersionRun, VersionSource, merge};

@@ -1,4 +1,4 @@
-//! Files written by version 1 of the format, kept forever.
+//! Files written by version 1 of the format of manifests, and by version 2 of that of edge files, kept forever.
 
 use crate::decoder::{self, Content, Version};
 use hedgerow_encoding::wire::{Reader, put_bytes};
@@ -38,12 +38,18 @@ const KINDS: [Kind; 8] = {
 
 const MANIFEST: &str = "engine-manifest-00000001";
 
+/// Of the manifest.
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/version-1")
 }
 
+fn edge_folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/edges-version-2")
+}
+
 fn frozen(name: &str) -> Vec<u8> {
-    std::fs::read(folder().join(name)).unwrap()
+    let folder = if name == MANIFEST { folder() } else { edge_folder() };
+    std::fs::read(folder.join(name)).unwrap()
 }
 
 fn directory() -> SimulatedFiles {
@@ -169,8 +175,8 @@ fn records_of(kind: &Kind) -> Option<Vec<u8>> {
 }
 
 #[test]
-fn edge_files_of_version_1_are_read() {
-    let files = RealFiles::read_only(folder());
+fn edge_files_of_version_2_are_read() {
+    let files = RealFiles::read_only(edge_folder());
     for kind in &KINDS {
         let file = EdgeFile::open(&files, kind.name, kind.column).unwrap();
         let expected = versions(kind.column);
@@ -184,9 +190,10 @@ fn edge_files_of_version_1_are_read() {
         // The index leads to each entry.
         for newest in expected.chunk_by(|one, other| one.neighbor == other.neighbor).map(|all| &all[0]) {
             let (owner, neighbor) = (VertexId::new(newest.owner), VertexId::new(newest.neighbor));
-            let number = file.block_of(owner, neighbor).unwrap();
+            let place = file.find_edge(owner, neighbor).unwrap().unwrap();
+            let number = place.blocks.start;
             let bytes = file.read_block(number).unwrap();
-            let row = file.parse(number, &bytes).unwrap().row(owner).unwrap().unwrap();
+            let row = file.row(&place, number, &file.parse(number, &bytes).unwrap()).unwrap();
             let found = row.find_at(neighbor, CommitTimestamp(u64::MAX)).unwrap().unwrap();
             assert_eq!(found.at.0, newest.at);
             if newest.owner == 0 && newest.neighbor > 10 {
@@ -218,7 +225,7 @@ fn a_reader_that_was_written_from_the_document_reads_edge_files() {
 /// A change of the bytes is a change of the format. Compressed bytes are those of the library, so of
 /// them only the content stays.
 #[test]
-fn edge_files_are_written_as_in_version_1() {
+fn edge_files_are_written_as_in_version_2() {
     for kind in &KINDS {
         let files = written(kind);
         let bytes = content_of(&files, kind.name);
@@ -317,9 +324,9 @@ fn a_reader_that_was_written_from_the_document_reads_a_manifest() {
     assert!(found.labels.concat().iter().filter(|count| **count > 0).count() > 3, "{found:?}");
 }
 
-/// Files of a later version are refused as such, not as damage.
+/// Files of another version are refused as such, not as damage.
 #[test]
-fn later_versions_are_named() {
+fn other_versions_are_named() {
     let files = directory();
     let write = |name: &str, bytes: &[u8]| {
         files.open(name, OpenMode::Create).unwrap().write_all_at(bytes, 0).unwrap();
@@ -331,11 +338,13 @@ fn later_versions_are_named() {
     write("records.records", &records);
     let refused = || EdgeFile::open(&files, "records.edges", ColumnType::Record).unwrap_err().to_string();
     assert!(refused().contains("records.records") && refused().contains("version"), "{}", refused());
-    edges[8] = 2;
-    let checksum = crc32c::crc32c(&edges[..16]).to_le_bytes();
-    edges[16..20].copy_from_slice(&checksum);
-    write("records.edges", &edges);
-    assert!(refused().contains("records.edges") && refused().contains("version"), "{}", refused());
+    for version in [1, 3] {
+        edges[8] = version;
+        let checksum = crc32c::crc32c(&edges[..16]).to_le_bytes();
+        edges[16..20].copy_from_slice(&checksum);
+        write("records.edges", &edges);
+        assert!(refused().contains("records.edges") && refused().contains("version"), "{}", refused());
+    }
     manifest[8] = 2;
     let checksum = crc32c::crc32c(&manifest[..12]).to_le_bytes();
     manifest[12..16].copy_from_slice(&checksum);
@@ -359,13 +368,13 @@ fn write_fixtures_and_seeds() {
     for (code, kind) in (0..).zip(&KINDS) {
         let files = written(kind);
         let bytes = content_of(&files, kind.name);
-        write(folder().join(kind.name), &bytes);
+        write(edge_folder().join(kind.name), &bytes);
         let mut both = (bytes.len() as u32).to_le_bytes().to_vec();
         both.extend_from_slice(&bytes);
         if kind.column == ColumnType::Record {
             let records_name = EdgeFile::records_name(kind.name);
             let records = content_of(&files, &records_name);
-            write(folder().join(&records_name), &records);
+            write(edge_folder().join(&records_name), &records);
             both.extend_from_slice(&records);
         }
         if [ColumnType::I64, ColumnType::F64].contains(&kind.column) {
