@@ -23,7 +23,7 @@ use roaring::RoaringBitmap;
 use std::error::Error;
 use std::ops::ControlFlow;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Ids have this many bits.
 const SCALE: u32 = 20;
@@ -57,6 +57,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 /// Measures the look-ups of all methods, in turn, and prints the medians.
 fn compare(all: &Files<'_>) -> Result<(), ReadError> {
     all.print();
+    all.print_load_time()?;
     let mut random: Vec<VertexId> = all.owners.iter().map(VertexId::new).collect();
     let frontier: Vec<VertexId> = random.iter().copied().step_by(FRONTIER).collect();
     random.shuffle(&mut StdRng::seed_from_u64(2));
@@ -251,7 +252,19 @@ impl<'s> Files<'s> {
                 bytes as f64 / edges as f64,
             );
         }
+    }
+
+    /// Loads the indexes of rows, and prints how long that takes.
+    fn print_load_time(&self) -> Result<(), ReadError> {
+        let files = || self.levels.iter().flat_map(|level| &level.files);
+        let begin = Instant::now();
+        for file in files() {
+            file.edges.find(VertexId::default())?;
+        }
+        let rows: u64 = files().map(|file| file.owners.len()).sum();
+        println!("indexes of rows loaded: {:.1} ns per row", begin.elapsed().as_nanos() as f64 / rows as f64);
         println!();
+        Ok(())
     }
 }
 

@@ -4,6 +4,7 @@
 //! [`Bits`] take 64 bytes for each 448 ids from the first owner to the last. Where owners are so few that an
 //! [`OwnerList`] takes less, at most 5 bytes per owner, that is what a file gets.
 
+use roaring::RoaringBitmap;
 use std::iter::repeat_n;
 
 /// Ids of a line.
@@ -40,12 +41,13 @@ pub(super) enum RankedOwners {
 }
 
 impl RankedOwners {
-    /// These owners, which ascend. O(owners).
-    pub(super) fn new(owners: &[u32]) -> Self {
-        let ids = owners.first().zip(owners.last()).map_or(0, |(first, last)| u64::from(last - first) + 1);
-        match ids <= SPARSE * owners.len() as u64 {
-            true => RankedOwners::Bits(Bits::new(owners)),
-            false => RankedOwners::List(OwnerList::new(owners, ids)),
+    /// Takes these owners. O(owners).
+    pub(super) fn new(owners: &RoaringBitmap) -> Self {
+        let (first, last) = owners.min().zip(owners.max()).unwrap_or_default();
+        let ids = u64::from(last - first) + 1;
+        match ids <= SPARSE * owners.len().max(1) {
+            true => RankedOwners::Bits(Bits::new(owners, first, ids)),
+            false => RankedOwners::List(OwnerList::new(owners, first, ids)),
         }
     }
 
@@ -98,10 +100,9 @@ struct Line {
 }
 
 impl Bits {
-    fn new(owners: &[u32]) -> Self {
-        let (first, last) = owners.first().zip(owners.last()).map_or((0, 0), |(first, last)| (*first, *last));
-        let mut lines: Box<[Line]> =
-            repeat_n(Line::default(), (last - first) as usize / LINE_IDS + 1).collect();
+    /// `ids` is the number of ids from the first owner to the last.
+    fn new(owners: &RoaringBitmap, first: u32, ids: u64) -> Self {
+        let mut lines: Box<[Line]> = repeat_n(Line::default(), (ids as usize).div_ceil(LINE_IDS)).collect();
         for owner in owners {
             let place = (owner - first) as usize;
             lines[place / LINE_IDS].words[place % LINE_IDS / 64] |= 1 << (place % 64);
@@ -139,9 +140,8 @@ pub(super) struct OwnerList {
 
 impl OwnerList {
     /// `ids` is the number of ids from the first owner to the last.
-    fn new(owners: &[u32], ids: u64) -> Self {
-        let bucket_bits = (ids * BUCKET_OWNERS / owners.len() as u64).ilog2();
-        let first = owners[0];
+    fn new(owners: &RoaringBitmap, first: u32, ids: u64) -> Self {
+        let bucket_bits = (ids * BUCKET_OWNERS / owners.len()).ilog2();
         let mut buckets: Box<[Start]> =
             repeat_n(Start::default(), (ids >> bucket_bits) as usize + 2).collect();
         for owner in owners {
@@ -152,7 +152,7 @@ impl OwnerList {
             rank += bucket.rank;
             bucket.rank = rank;
         }
-        OwnerList { first, bucket_bits, buckets, owners: owners.into() }
+        OwnerList { first, bucket_bits, buckets, owners: owners.iter().collect() }
     }
 
     #[inline]
@@ -184,7 +184,7 @@ mod tests {
     proptest! {
         #[test]
         fn ranks_are_places_among_all(owners in owners(), others in btree_set(0..u32::MAX, 50), blocks in 1..9usize) {
-            let mut ranked = RankedOwners::new(&owners);
+            let mut ranked = RankedOwners::new(&owners.iter().collect());
             // The blocks have as many owners each, the last one fewer.
             let size = owners.len().div_ceil(blocks).max(1);
             let lasts = owners.chunks(size).scan(0, |end, block| {
@@ -206,7 +206,7 @@ mod tests {
 
     #[test]
     fn the_smaller_form_is_chosen() {
-        let spread = |gap: u32| (0..10_000).map(|number| number * gap).collect::<Vec<_>>();
+        let spread = |gap: u32| (0..10_000).map(|number| number * gap).collect::<RoaringBitmap>();
         let bytes = |gap| RankedOwners::new(&spread(gap)).bytes() as f64 / 10_000.0;
         assert!(matches!(RankedOwners::new(&spread(32)), RankedOwners::Bits(_)));
         assert!(matches!(RankedOwners::new(&spread(33)), RankedOwners::List(_)));

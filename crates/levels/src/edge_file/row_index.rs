@@ -95,8 +95,8 @@ struct BlockRows {
 }
 
 impl LoadedRows {
-    /// The rows of blocks with these owners, which ascend.
-    fn new(owners: &[u32], blocks: &[BlockEntry]) -> Result<Self, String> {
+    /// The rows of blocks with these owners.
+    fn new(owners: &RoaringBitmap, blocks: &[BlockEntry]) -> Result<Self, String> {
         let others = || "the owners are others than those of the blocks".to_owned();
         let mut ranked = RankedOwners::new(owners);
         let rank = |owner: VertexId| ranked.rank(owner.get()).map(|rank| rank.rank).ok_or_else(others);
@@ -110,11 +110,11 @@ impl LoadedRows {
             }
             rows.push(BlockRows { first, last, is_checked: AtomicBool::new(false) });
         }
-        if rows.last().map_or(0, |block| block.last as usize + 1) != owners.len() {
+        if rows.last().map_or(0, |block| u64::from(block.last) + 1) != owners.len() {
             return Err(others());
         }
         ranked.set_blocks(rows.iter().map(|block| block.last));
-        Ok(LoadedRows { owners: ranked, owner_count: owners.len() as u64, blocks: rows.into() })
+        Ok(LoadedRows { owners: ranked, owner_count: owners.len(), blocks: rows.into() })
     }
 
     /// The number of owners. O(1).
@@ -187,15 +187,15 @@ impl LoadedRows {
     }
 }
 
-/// The owners in these bytes, ascending.
-fn read_owners(mut bytes: &[u8]) -> Result<Vec<u32>, String> {
+/// The owners in these bytes.
+fn read_owners(mut bytes: &[u8]) -> Result<RoaringBitmap, String> {
     if !bytes.starts_with(&WITHOUT_RUNS) {
         return Err("this is no set of owners".to_owned());
     }
     let owners = RoaringBitmap::deserialize_from(&mut bytes);
     let owners = owners.map_err(|error| format!("the set of owners cannot be read: {error}"))?;
     match bytes.is_empty() {
-        true => Ok(owners.iter().collect()),
+        true => Ok(owners),
         false => Err("something follows the set of owners".to_owned()),
     }
 }
