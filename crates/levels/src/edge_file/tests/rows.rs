@@ -126,23 +126,27 @@ fn sets_of_owners_that_the_index_of_blocks_excludes_are_damage() {
     }
 }
 
-/// Rows that take many blocks each lie between rows that share one.
+/// Rows that take many blocks each lie between rows that share one, whether owners are dense or sparse.
 #[test]
 fn rows_are_found_beside_rows_of_many_blocks() {
     let long = |owner: u32| (0..900).map(move |neighbor| ((owner, neighbor), Some(1)));
-    let edges: Edges = short_rows().into_iter().chain((20..25).flat_map(long)).chain(long(150)).collect();
-    let files = written(&edges);
-    let file = open(&files).unwrap();
-    for owner in 0..210 {
-        let expected = edges.range((owner, 0)..(owner + 1, 0)).count();
-        let Some(place) = file.find(VertexId::new(owner)).unwrap() else {
-            assert_eq!(expected, 0);
-            continue;
-        };
-        let entries = place.blocks.clone().map(|number| {
-            let bytes = file.read_block(number).unwrap();
-            file.row(&place, number, &file.parse(number, &bytes).unwrap()).unwrap().entries()
-        });
-        assert_eq!(entries.sum::<usize>(), expected);
+    let dense: Edges = short_rows().into_iter().chain((20..25).flat_map(long)).chain(long(150)).collect();
+    for gap in [1, 1000] {
+        let edges: Edges =
+            dense.iter().map(|((owner, neighbor), value)| ((owner * gap, *neighbor), *value)).collect();
+        let files = written(&edges);
+        let file = open(&files).unwrap();
+        for owner in (0..210 * gap).filter(|owner| owner % gap < 2) {
+            let expected = edges.range((owner, 0)..(owner + 1, 0)).count();
+            let Some(place) = file.find(VertexId::new(owner)).unwrap() else {
+                assert_eq!(expected, 0);
+                continue;
+            };
+            let entries = place.blocks.clone().map(|number| {
+                let bytes = file.read_block(number).unwrap();
+                file.row(&place, number, &file.parse(number, &bytes).unwrap()).unwrap().entries()
+            });
+            assert_eq!(entries.sum::<usize>(), expected);
+        }
     }
 }
