@@ -96,14 +96,16 @@ impl Check<'_> {
         Ok(opened.owners().map(|(first, last)| Owners { first, last, file: name }))
     }
 
-    /// Reads all blocks with their records, and checks their order.
+    /// Reads all blocks with their records, and checks their order and whether the indexes say where rows are.
     fn check_blocks(
         &mut self,
         name: &str,
         opened: &EdgeFile,
         through: CommitTimestamp,
     ) -> Result<(), EngineError> {
-        let listed = self.count_owners(opened)?;
+        if let Err(error) = opened.owner_count() {
+            self.add(problem_of(error)?);
+        }
         let mut source = opened.versions_of(0..u32::MAX);
         let mut order = Order { through, ..Order::default() };
         let (mut batch, mut versions, mut damaged) = (VersionBatch::default(), 0, 0);
@@ -113,15 +115,10 @@ impl Check<'_> {
             let read = source.read(&mut batch).and_then(|()| {
                 batch
                     .iter()
-                    .try_for_each(|(owner, neighbor, version)| {
-                        let is_listed = listed.is_none() || opened.has_owner(owner).unwrap_or_default();
-                        order.check((owner, neighbor), version)?;
-                        is_listed
-                            .then_some(())
-                            .ok_or_else(|| format!("vertex {owner} is not among the owners"))
-                    })
+                    .try_for_each(|(owner, neighbor, version)| order.check((owner, neighbor), version))
                     .map_err(|what| opened.damaged_block(number, what))
             });
+            let read = read.and_then(|()| opened.check_rows(number));
             if let Err(error) = read {
                 damaged += 1;
                 order.last = None;
@@ -138,25 +135,10 @@ impl Check<'_> {
                 format!("it has {versions} versions of edges, but its footer says {}", opened.versions());
             self.add(FileProblem { file: name.to_owned(), offset: Some(0), what });
         }
-        if let Some(listed) = listed.filter(|listed| damaged == 0 && *listed != order.owners) {
-            let what = format!("it has edges of {} vertices, but lists {listed} as owners", order.owners);
-            self.add(FileProblem { file: name.to_owned(), offset: Some(0), what });
-        }
         self.found.versions += versions;
         self.found.deletions += order.deletions;
         self.found.replaced += order.replaced;
         Ok(())
-    }
-
-    /// Reads the set of owners of a file; returns how many there are, unless it is damaged.
-    fn count_owners(&mut self, opened: &EdgeFile) -> Result<Option<u64>, EngineError> {
-        match opened.owner_count() {
-            Ok(count) => Ok(Some(count)),
-            Err(error) => {
-                self.add(problem_of(error)?);
-                Ok(None)
-            }
-        }
     }
 
     fn add(&mut self, problem: FileProblem) {
@@ -188,7 +170,6 @@ struct Order {
     last: Option<(VertexId, VertexId, CommitTimestamp)>,
     deletions: u64,
     replaced: u64,
-    owners: u64,
 }
 
 impl Order {
@@ -208,7 +189,6 @@ impl Order {
             }
             self.replaced += u64::from(is_same);
         }
-        self.owners += u64::from(self.last.is_none_or(|(last_owner, ..)| last_owner != owner));
         self.deletions += u64::from(value.is_none());
         self.last = Some((owner, neighbor, at));
         Ok(())

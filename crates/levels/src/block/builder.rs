@@ -1,12 +1,13 @@
 //! Writing blocks.
 
-use super::{DATED, DELETED, MAX_ENTRIES, OFFSET_BYTES, OLDER, SKIP, Version};
+use super::places::{Place, STEP, put_places};
+use super::{DATED, DELETED, MAX_ENTRIES, OFFSET_BYTES, OLDER, Version};
 use crate::frame::FRAME;
 use crate::merge::EdgeKey;
 use crate::numbers::put_numbers;
 use crate::records::ChunkPlace;
 use crate::row::put_row;
-use hedgerow_encoding::wire::{put_bytes, put_varint};
+use hedgerow_encoding::wire::put_varint;
 use hedgerow_model::{ColumnType, CommitTimestamp, EdgeValue, VertexId};
 
 /// Collects the versions of edges for a block.
@@ -87,9 +88,6 @@ impl BlockBuilder {
         bytes.push(flag(is_dated, DATED) | flag(has_deleted, DELETED) | flag(!self.older.is_empty(), OLDER));
         put_varint(bytes, self.owners.len() as u64);
         put_varint(bytes, self.neighbors.len() as u64);
-        put_row(bytes, &self.owners);
-        let frame_owners = self.owners.iter().step_by(FRAME).skip(1);
-        frame_owners.for_each(|owner| bytes.extend_from_slice(&owner.get().to_le_bytes()));
         self.put_rows(bytes);
         if is_dated {
             put_numbers(bytes, &self.newest.iter().map(|version| version.at.0).collect::<Vec<_>>());
@@ -126,18 +124,25 @@ impl BlockBuilder {
         }
     }
 
-    /// Appends skips and rows.
+    /// Appends the lengths of owners and rows, then places, owners and rows.
     fn put_rows(&self, bytes: &mut Vec<u8>) {
-        let (mut rows, mut begin) = (Vec::new(), 0);
+        let (mut owners, mut rows, mut places) = (Vec::new(), Vec::new(), Vec::new());
+        put_row(&mut owners, &self.owners);
+        let mut begin = 0;
         for (number, end) in self.ends.iter().enumerate() {
-            if number > 0 && number % SKIP == 0 {
-                bytes.extend_from_slice(&(rows.len() as u32).to_le_bytes());
-                bytes.extend_from_slice(&(begin as u32).to_le_bytes());
+            if number > 0 && number % STEP == 0 {
+                places.push(Place { offset: rows.len(), first: begin });
             }
             put_row(&mut rows, &self.neighbors[begin..*end]);
             begin = *end;
         }
-        put_bytes(bytes, &rows);
+        put_varint(bytes, owners.len() as u64);
+        put_varint(bytes, rows.len() as u64);
+        put_places(bytes, &places, self.neighbors.len(), rows.len());
+        bytes.extend_from_slice(&owners);
+        let frame_owners = self.owners.iter().step_by(FRAME).skip(1);
+        frame_owners.for_each(|owner| bytes.extend_from_slice(&owner.get().to_le_bytes()));
+        bytes.extend_from_slice(&rows);
     }
 
     fn clear(&mut self) {

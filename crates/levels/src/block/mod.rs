@@ -3,11 +3,11 @@
 //! | part | bytes |
 //! |---|---|
 //! | flags | 1: [`DATED`], [`DELETED`], [`OLDER`] |
-//! | number of rows; of entries | a variable-length number each |
+//! | number of rows; of entries; of bytes of the owners; of bytes of the rows | a variable-length number each |
+//! | [places](places): where the 5th, 9th, … row begins | packed |
 //! | owners of the rows | one [packed row](crate::row) |
-//! | for the 129th, 257th, … row, its owner, so that a look-up unpacks one frame of owners | 4 |
-//! | skips: for the 17th, 33rd, … row, its offset among the rows, and the number of entries before it | 4 + 4 |
-//! | length of the rows; the rows: the neighbors of each owner | a variable-length number; packed rows |
+//! | for the 129th, 257th, … row, its owner, so that a search by owner unpacks one frame of owners | 4 |
+//! | rows: the neighbors of each owner | packed rows |
 //! | timestamps of the entries, if dated | [`numbers`](crate::numbers) |
 //! | one bit per entry, the lowest first: whether it is deleted, if any is | entries / 8, rounded up |
 //! | values of the entries, as the column has them | width of the column each |
@@ -24,12 +24,14 @@
 
 mod builder;
 mod content;
+mod places;
 #[cfg(test)]
 mod tests;
 mod versions;
 
 pub use builder::BlockBuilder;
 
+use self::places::{Place, Places, STEP};
 use crate::frame::FRAME;
 use crate::numbers::Numbers;
 use crate::records::ChunkPlace;
@@ -49,12 +51,6 @@ const OLDER: u8 = 4;
 /// Maximum number of entries: consecutive neighbors take no bytes, so the bytes of a block do not bound
 /// the memory that its reader takes.
 pub(crate) const MAX_ENTRIES: usize = 1 << 16;
-
-/// Rows between two skips.
-const SKIP: usize = 16;
-
-/// Bytes of a skip.
-const SKIP_BYTES: usize = 8;
 
 /// Bytes of an owner.
 const OWNER_BYTES: usize = 4;
@@ -77,10 +73,11 @@ pub struct Version {
 pub struct Block<'b> {
     rows: usize,
     entries: usize,
-    owners: PackedRow<'b>,
+    places: Places<'b>,
+    /// A packed row.
+    owners: &'b [u8],
     /// The first owner of each frame of owners but the first.
     frame_owners: &'b [u8],
-    skips: &'b [u8],
     packed: &'b [u8],
     timestamps: Option<Numbers<'b>>,
     deleted: Option<&'b [u8]>,
@@ -144,10 +141,10 @@ pub struct BlockRow<'b> {
 }
 
 impl<'b> Block<'b> {
-    /// The block in these bytes, whose edges carry a value of type `column`. O(rows / 128).
+    /// The block in these bytes, whose edges carry a value of type `column`. O(1).
     ///
     /// # Errors
-    /// These are no block. Only [`Block::row`] and [`Block::scan`] check what the rows contain.
+    /// These are no block. Only reading rows checks what the owners and the rows contain.
     pub fn parse(bytes: &'b [u8], column: ColumnType) -> Result<Self, DecodeError> {
         let mut reader = Reader::new(bytes);
         let flags = reader.byte()?;
@@ -157,13 +154,14 @@ impl<'b> Block<'b> {
         let rows = reader.count()?;
         let entries = usize::try_from(reader.varint()?).ok().filter(|entries| *entries <= MAX_ENTRIES);
         let entries = entries.ok_or_else(|| reader.error("more entries than a block can have"))?;
-        let owners = PackedRow::read(&mut reader)?;
-        if owners.degree() != rows || entries < rows {
-            return Err(reader.error("a number of rows that is not that of the owners"));
+        if rows == 0 || entries < rows {
+            return Err(reader.error("a number of rows that is not that of the entries"));
         }
+        let (owner_bytes, row_bytes) = (reader.count()?, reader.count()?);
+        let places = Places::read(&mut reader, rows, entries, row_bytes)?;
+        let owners = reader.take(owner_bytes)?;
         let frame_owners = reader.take((rows - 1) / FRAME * OWNER_BYTES)?;
-        let skips = reader.take((rows - 1) / SKIP * SKIP_BYTES)?;
-        let packed = reader.bytes()?;
+        let packed = reader.take(row_bytes)?;
         let timestamps = (flags & DATED != 0).then(|| Numbers::read(&mut reader, entries)).transpose()?;
         let deleted = (flags & DELETED != 0).then(|| reader.take(entries.div_ceil(8))).transpose()?;
         let values = Values::read(&mut reader, column, entries)?;
@@ -176,7 +174,7 @@ impl<'b> Block<'b> {
             }
         };
         reader.end()?;
-        Ok(Block { rows, entries, owners, frame_owners, skips, packed, timestamps, deleted, values, older })
+        Ok(Block { rows, entries, places, owners, frame_owners, packed, timestamps, deleted, values, older })
     }
 
     /// Where the records of the edges lie; `None` in a column of another type. O(1).
@@ -193,18 +191,26 @@ impl<'b> Block<'b> {
         self.rows
     }
 
-    /// The row of a vertex; `None` if the block has none. O(log rows), and O(1) per row between two
-    /// skips.
+    /// The row of a vertex, which is searched; `None` if the block has none. O(log rows).
+    /// [`EdgeFile::row`](crate::EdgeFile::row) knows the number of a row, and searches nothing.
     ///
     /// # Errors
-    /// The rows are damaged.
+    /// The owners or the rows are damaged.
     pub fn row(&self, owner: VertexId) -> Result<Option<BlockRow<'b>>, DecodeError> {
-        let Some(number) = self.number_of(owner)? else { return Ok(None) };
-        let mut rows = self.rows_from(number / SKIP)?;
-        for _ in 0..number % SKIP {
+        self.number_of(owner)?.map(|number| self.row_at(number)).transpose()
+    }
+
+    /// The row with a number. O(1).
+    ///
+    /// # Errors
+    /// There is no such row, or the rows are damaged.
+    #[inline]
+    pub(crate) fn row_at(&self, number: usize) -> Result<BlockRow<'b>, DecodeError> {
+        let mut rows = self.rows_from(number / STEP)?;
+        for _ in 0..number % STEP {
             rows.next()?;
         }
-        rows.next().map(Some)
+        rows.next()
     }
 
     /// Runs `visit` on all rows, ascending by owner, until it breaks.
@@ -217,7 +223,7 @@ impl<'b> Block<'b> {
     ) -> Result<ControlFlow<B>, DecodeError> {
         let mut rows = self.rows_from(0)?;
         let mut failed = None;
-        let flow = self.owners.visit(&mut Unpacked::default(), |owners| {
+        let flow = self.visit_owners(|owners| {
             for owner in owners {
                 match rows.next() {
                     Ok(row) => visit(*owner, row).map_break(Some)?,
@@ -236,22 +242,68 @@ impl<'b> Block<'b> {
         }
     }
 
+    /// Runs `visit` on the owners of the rows, ascending, some at a time, until it breaks. O(rows).
+    ///
+    /// # Errors
+    /// The owners are damaged. Those before have been visited.
+    pub(crate) fn visit_owners<B>(
+        &self,
+        visit: impl FnMut(&[VertexId]) -> ControlFlow<B>,
+    ) -> Result<ControlFlow<B>, DecodeError> {
+        self.owners()?.visit(&mut Unpacked::default(), visit)
+    }
+
+    /// The owners of the rows. O(rows / 128).
+    fn owners(&self) -> Result<PackedRow<'b>, DecodeError> {
+        let mut reader = Reader::new(self.owners);
+        let owners = PackedRow::read(&mut reader)?;
+        reader.end()?;
+        match owners.degree() == self.rows {
+            true => Ok(owners),
+            false => Err(reader.error("a number of rows that is not that of the owners")),
+        }
+    }
+
+    /// Checks that the rows are as many as they should be, with as many entries, and begin where their places
+    /// say. O(rows).
+    ///
+    /// # Errors
+    /// The rows are damaged.
+    pub(crate) fn check_places(&self) -> Result<(), DecodeError> {
+        let mut rows = self.rows_from(0)?;
+        for number in 0..self.rows {
+            let place = Place { offset: rows.reader.position(), first: rows.first };
+            if number % STEP == 0 && self.places.get(number / STEP) != place {
+                return Err(rows.reader.error("a row that does not begin where its place says"));
+            }
+            rows.next()?;
+        }
+        rows.reader.end()?;
+        match rows.first == self.entries {
+            true => Ok(()),
+            false => Err(rows.reader.error("fewer entries than the block has")),
+        }
+    }
+
     /// The number of the row of an owner.
     fn number_of(&self, owner: VertexId) -> Result<Option<usize>, DecodeError> {
         let first_of = |frame: usize| number_at(self.frame_owners, (frame - 1) * OWNER_BYTES) as u32;
         let frames = 1..self.frame_owners.len() / OWNER_BYTES + 1;
+        let owners = self.owners()?;
         match partition_point(frames, |frame| first_of(frame) <= owner.get()) {
-            1 => self.owners.find_in_first_frame(owner),
-            after => self.owners.find_in_frame(after - 1, first_of(after - 1), owner),
+            1 => owners.find_in_first_frame(owner),
+            after => owners.find_in_frame(after - 1, first_of(after - 1), owner),
         }
     }
 
-    /// The rows from the first after a skip on.
-    fn rows_from(&self, skip: usize) -> Result<Rows<'b>, DecodeError> {
-        let at = skip.checked_sub(1).map(|skip| skip * SKIP_BYTES);
-        let (offset, first) =
-            at.map_or((0, 0), |at| (number_at(self.skips, at), number_at(self.skips, at + 4)));
+    /// The rows from `place` · [`STEP`] on.
+    #[inline]
+    fn rows_from(&self, place: usize) -> Result<Rows<'b>, DecodeError> {
         let mut reader = Reader::new(self.packed);
+        if place * STEP >= self.rows {
+            return Err(reader.error("a row that the block does not have"));
+        }
+        let Place { offset, first } = self.places.get(place);
         reader.take(offset)?;
         Ok(Rows { block: *self, reader, first })
     }

@@ -128,6 +128,36 @@ proptest! {
             if let Ok(Some(row)) = block.row(VertexId::new(owner)) {
                 let _ = row.find_at(VertexId::new(owner), CommitTimestamp(1000));
             }
+            let places_are_right = block.check_places().is_ok();
+            for number in 0..block.rows().min(200) {
+                prop_assert!(!places_are_right || block.row_at(number).is_ok());
+            }
+        }
+    }
+
+    #[test]
+    fn rows_are_found_by_their_numbers((column, edges) in edges(), bit in any::<prop::sample::Index>()) {
+        let mut bytes = built(column, &edges);
+        let block = Block::parse(&bytes, column).unwrap();
+        prop_assert_eq!(block.check_places(), Ok(()));
+        let mut number = 0;
+        let flow = block.scan(|_, row| {
+            let found = block.row_at(number).unwrap();
+            assert_eq!((found.first, found.entries()), (row.first, row.entries()));
+            number += 1;
+            ControlFlow::<()>::Continue(())
+        });
+        prop_assert_eq!(flow, Ok(ControlFlow::Continue(())));
+        prop_assert!(block.row_at(number).is_err());
+        // A place that is wrong is found.
+        let width = [block.packed.len(), block.entries].map(|number| number.ilog2() as usize + 1);
+        let bits = (block.rows - 1) / STEP * (width[0] + width[1]);
+        if bits > 0 {
+            let mut reader = Reader::new(&bytes[1..]);
+            (0..4).for_each(|_| _ = reader.varint().unwrap());
+            let bit = 8 * (1 + reader.position()) + bit.index(bits);
+            bytes[bit / 8] ^= 1 << (bit % 8);
+            prop_assert!(Block::parse(&bytes, column).unwrap().check_places().is_err());
         }
     }
 }

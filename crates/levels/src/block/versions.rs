@@ -31,12 +31,11 @@ impl Block<'_> {
                 false => Ok(()),
             }
         };
-        let flow = self.owners.visit(&mut Unpacked::default(), |owners| {
-            match owners.iter().try_for_each(|owner| push_row(*owner)) {
+        let flow =
+            self.visit_owners(|owners| match owners.iter().try_for_each(|owner| push_row(*owner)) {
                 Ok(()) => ControlFlow::Continue(()),
                 Err(error) => ControlFlow::Break(error),
-            }
-        })?;
+            })?;
         flow.break_value().map_or(Ok(()), Err)
     }
 

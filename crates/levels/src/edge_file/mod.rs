@@ -2,8 +2,9 @@
 //! changed.
 //!
 //! The design follows the edge file of a segment (LSMGraph, 4.2.1), with the offsets of rows moved
-//! into the blocks, so that the index has an entry per block instead of one per vertex. Records lie in
-//! a [file beside it](crate::records).
+//! into the blocks, so that the index has an entry per block instead of one per vertex. The
+//! [rank of an owner](row_index) says which row of which block is its own. Records lie in a
+//! [file beside it](crate::records).
 //!
 //! | part | bytes |
 //! |---|---|
@@ -13,20 +14,22 @@
 //! | checksum of the header | 4 |
 //! | [blocks](crate::block), one after the other | |
 //! | index: an [entry](BlockEntry) per block | 28 each |
-//! | the owners, as a [Roaring bitmap](https://github.com/RoaringBitmap/RoaringFormatSpec) | |
+//! | [the owners](row_index), as a Roaring bitmap | |
 //! | footer: offset of the index, number of blocks, number of versions, bytes of the owners | 8 each |
 //! | checksum of the index; of the owners; of the footer | 4 each |
 //! | the last bytes: [`END`] | 4 |
 
-mod owners;
+mod ranks;
 mod read_ahead;
 mod reader;
+mod row_index;
 #[cfg(test)]
 mod tests;
 mod writer;
 
 pub(crate) use read_ahead::ForwardReads;
 pub use reader::{EdgeFile, EdgeFileVersions};
+pub use row_index::RowPlace;
 pub use writer::EdgeFileWriter;
 
 use hedgerow_encoding::DecodeError;
@@ -37,7 +40,7 @@ const MAGIC: [u8; 8] = *b"HEDGEEDG";
 const END: [u8; 4] = *b"HGED";
 
 /// The version of the format that is written, and the only one that is read.
-const FORMAT_VERSION: u32 = 1;
+const FORMAT_VERSION: u32 = 2;
 
 const HEADER_BYTES: usize = 8 + 4 + 4 + 4;
 const ENTRY_BYTES: usize = 4 + 4 + 4 + 4 + 8 + 4;

@@ -1,9 +1,9 @@
 //! Reading an edge file.
 
-use super::owners::OwnerSet;
 use super::read_ahead::ReadAhead;
+use super::row_index::{RowIndex, RowPlace};
 use super::{BlockEntry, END, ENTRY_BYTES, FOOTER_BYTES, FORMAT_VERSION, HEADER_BYTES, MAGIC, code_of};
-use crate::block::{Block, Version};
+use crate::block::{Block, BlockRow, Version};
 use crate::merge::{VersionBatch, VersionSource};
 use crate::records::{DisjointRecords, RecordFile};
 use hedgerow_encoding::DecodeError;
@@ -22,7 +22,7 @@ pub struct EdgeFile {
     column: ColumnType,
     /// Ascending.
     index: Vec<BlockEntry>,
-    owners: OwnerSet,
+    rows: RowIndex,
     versions: u64,
 }
 
@@ -69,10 +69,10 @@ impl EdgeFile {
         let records = (column == ColumnType::Record)
             .then(|| RecordFile::open(files, &EdgeFile::records_name(name)))
             .transpose()?;
-        let owners = OwnerSet::new(owners_offset..footer_offset, footer.owners_checksum);
+        let rows = RowIndex::new(owners_offset..footer_offset, footer.owners_checksum);
         // Scans and merges issue prefetches of their own.
         file.expect_random_reads();
-        Ok(EdgeFile { records, column, index, owners, versions: footer.versions, file })
+        Ok(EdgeFile { records, column, index, rows, versions: footer.versions, file })
     }
 
     /// The type of the values of the edges. O(1).
@@ -98,28 +98,73 @@ impl EdgeFile {
         self.index.iter().map(|entry| (entry.last_owner, u64::from(entry.length)))
     }
 
-    /// Bytes of the index and of the set of owners in memory. O(1).
+    /// Bytes of the index of blocks and, once it is loaded, that of rows. O(1).
     #[must_use]
     pub fn index_bytes(&self) -> usize {
-        self.index.capacity() * size_of::<BlockEntry>() + self.owners.bytes()
+        self.index.capacity() * size_of::<BlockEntry>() + self.rows.bytes()
     }
 
-    /// Whether the file has edges of a vertex. O(log(owners / 2^16)), and a read of the disk at the first
-    /// call.
+    /// Where the row of a vertex is; `None` if the file has no edges of it. O(1); the first call reads the set
+    /// of owners from the disk.
     ///
     /// # Errors
-    /// The set of owners could not be read, or is damaged.
+    /// The set of owners could not be read, is damaged, or is not that of the blocks.
     #[inline]
-    pub fn has_owner(&self, owner: VertexId) -> Result<bool, ReadError> {
-        self.owners.contains(owner, &*self.file)
+    pub fn find(&self, owner: VertexId) -> Result<Option<RowPlace>, ReadError> {
+        Ok(self.rows.get(&*self.file, &self.index)?.find(owner))
     }
 
-    /// The number of vertices that the file has edges of. Reads the set of owners.
+    /// As [`EdgeFile::find`], only in the block that has the edge to `neighbor` if there is one. O(1), and
+    /// O(log blocks) for a row in several blocks.
     ///
     /// # Errors
-    /// As [`EdgeFile::has_owner`].
+    /// As [`EdgeFile::find`].
+    pub fn find_edge(&self, owner: VertexId, neighbor: VertexId) -> Result<Option<RowPlace>, ReadError> {
+        let Some(RowPlace { blocks, row }) = self.find(owner)? else { return Ok(None) };
+        let further = &self.index[blocks.start + 1..blocks.end];
+        Ok(Some(match further.partition_point(|block| block.first_neighbor <= neighbor) {
+            0 => RowPlace { blocks: blocks.start..blocks.start + 1, row },
+            after => RowPlace { blocks: blocks.start + after..blocks.start + after + 1, row: 0 },
+        }))
+    }
+
+    /// The row that [`EdgeFile::find`] found, or the part of it in the block with this number. O(1); the first
+    /// call for a block compares all its owners with those that the file says it has.
+    ///
+    /// # Errors
+    /// The block is damaged, or has other owners.
+    #[inline]
+    pub fn row<'b>(
+        &self,
+        place: &RowPlace,
+        number: usize,
+        block: &Block<'b>,
+    ) -> Result<BlockRow<'b>, ReadError> {
+        let row = if number == place.blocks.start { place.row } else { 0 };
+        let rows = self.rows.get(&*self.file, &self.index)?;
+        let found = rows.check_once(number, block).and_then(|()| block.row_at(row));
+        found.map_err(|error| self.damaged(number, error))
+    }
+
+    /// Reads a block, and compares the places of its rows with the rows, and its owners with the set of all
+    /// unless that is damaged. O(rows).
+    ///
+    /// # Errors
+    /// They differ, or the block is damaged.
+    pub(crate) fn check_rows(&self, number: usize) -> Result<(), ReadError> {
+        let bytes = self.read_block(number)?;
+        let block = self.parse(number, &bytes)?;
+        let owners =
+            self.rows.get(&*self.file, &self.index).map_or(Ok(()), |rows| rows.check(number, &block));
+        owners.and_then(|()| block.check_places()).map_err(|error| self.damaged(number, error))
+    }
+
+    /// The number of vertices that the file has edges of. O(1); the first call reads the set of owners.
+    ///
+    /// # Errors
+    /// As [`EdgeFile::find`].
     pub fn owner_count(&self) -> Result<u64, ReadError> {
-        self.owners.count(&*self.file)
+        Ok(self.rows.get(&*self.file, &self.index)?.owner_count())
     }
 
     /// The smallest and the largest owner; `None` if there are no edges. O(1).
@@ -134,14 +179,6 @@ impl EdgeFile {
         let begin = self.index.partition_point(|entry| entry.last_owner.get() < owners.start);
         let end = self.index.partition_point(|entry| entry.first_owner.get() < owners.end);
         begin..end.max(begin)
-    }
-
-    /// The block that may have the edge to `neighbor`. O(log blocks).
-    #[must_use]
-    pub fn block_of(&self, owner: VertexId, neighbor: VertexId) -> Option<usize> {
-        let begins = |entry: &BlockEntry| (entry.first_owner, entry.first_neighbor) <= (owner, neighbor);
-        let number = self.index.partition_point(begins).checked_sub(1)?;
-        (self.index[number].last_owner >= owner).then_some(number)
     }
 
     /// Begins to read blocks, without waiting for them.

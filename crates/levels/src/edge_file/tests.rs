@@ -1,3 +1,5 @@
+mod rows;
+
 use super::*;
 use crate::block::Version;
 use crate::merge::{Retention, VersionBatch, VersionRun, VersionSource, merge};
@@ -73,7 +75,10 @@ proptest! {
         let all: BTreeSet<_> = edges.keys().map(|(owner, _)| *owner).collect();
         prop_assert_eq!(file.owner_count().unwrap(), all.len() as u64);
         for owner in all.iter().copied().chain(begin..begin + 20) {
-            prop_assert_eq!(file.has_owner(VertexId::new(owner)).unwrap(), all.contains(&owner));
+            let place = file.find(VertexId::new(owner)).unwrap();
+            prop_assert_eq!(place.is_some(), all.contains(&owner));
+            let blocks = file.blocks_of(owner..owner + 1);
+            prop_assert!(place.is_none_or(|place| place.blocks == blocks));
         }
         for range in [0..u32::MAX, begin..begin + length, 7..8] {
             let expected: Edges =
@@ -88,10 +93,15 @@ proptest! {
         let file = open(&files).unwrap();
         for (owner, neighbor) in edges.keys().copied().chain([other]) {
             let (owner, neighbor) = (VertexId::new(owner), VertexId::new(neighbor));
-            let found = file.block_of(owner, neighbor).and_then(|number| {
+            let found = file.find_edge(owner, neighbor).unwrap().and_then(|place| {
+                let number = place.blocks.start;
                 let bytes = file.read_block(number).unwrap();
-                let row = file.parse(number, &bytes).unwrap().row(owner).unwrap()?;
-                row.find_at(neighbor, CommitTimestamp::ZERO).unwrap()
+                let block = file.parse(number, &bytes).unwrap();
+                let row = file.row(&place, number, &block).unwrap();
+                let searched = block.row(owner).unwrap().unwrap().find_at(neighbor, CommitTimestamp::ZERO);
+                let found = row.find_at(neighbor, CommitTimestamp::ZERO);
+                assert_eq!(found, searched);
+                found.unwrap()
             });
             let expected = edges.get(&(owner.get(), neighbor.get()));
             prop_assert_eq!(found.map(|version| version.value.map(|value| value.0 as u32)), expected.copied());
@@ -221,8 +231,10 @@ fn the_versions_of_an_edge_stay_together() {
     let file = open(&files).unwrap();
     assert_eq!((file.blocks(), file.versions()), (3, 900));
     for neighbor in neighbors {
-        let bytes = file.read_block(file.block_of(owner, neighbor).unwrap()).unwrap();
-        let row = file.parse(0, &bytes).unwrap().row(owner).unwrap().unwrap();
+        let place = file.find_edge(owner, neighbor).unwrap().unwrap();
+        let number = place.blocks.start;
+        let bytes = file.read_block(number).unwrap();
+        let row = file.row(&place, number, &file.parse(number, &bytes).unwrap()).unwrap();
         for at in 1..=300 {
             assert_eq!(row.find_at(neighbor, CommitTimestamp(at)), Ok(Some(version(at))));
         }

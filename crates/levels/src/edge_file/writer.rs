@@ -1,6 +1,6 @@
 //! Writing an edge file.
 
-use super::owners::put_owners;
+use super::row_index::put_owners;
 use super::{BlockEntry, END, EdgeFile, header, with_checksum};
 use crate::block::{BlockBuilder, MAX_ENTRIES, Version};
 use crate::merge::{EdgeKey, VersionRun};

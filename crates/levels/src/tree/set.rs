@@ -148,8 +148,8 @@ impl LevelSet {
         &self.flushed.note
     }
 
-    /// Bytes of the indexes of all files in memory, and of the sets of owners that were looked at.
-    /// O(files).
+    /// Bytes of the indexes of all files in memory: of blocks, and of the rows of files in which a row was
+    /// looked up. O(files).
     #[must_use]
     pub fn index_bytes(&self) -> usize {
         self.files.iter().flatten().flatten().map(|file| file.edges.index_bytes()).sum()
@@ -181,13 +181,12 @@ impl LevelSet {
     }
 
     /// Begins to read the first blocks that have edges of a vertex and are not in the cache, without waiting
-    /// for them; waits for the sets of owners that are not loaded. O(files).
+    /// for them; waits for the indexes of rows that are not loaded. O(files).
     pub fn prefetch_row(&self, adjacency: u32, owner: VertexId) {
         for file in self.files_of(adjacency, owner) {
-            // The error comes again when the row is read.
-            if file.edges.has_owner(owner).unwrap_or_default() {
-                let blocks = file.edges.blocks_of(owner.get()..owner.get() + 1);
-                let unread = blocks.take(PREFETCHED_BLOCKS).filter(|number| !file.is_cached(*number));
+            // An error comes again when the row is read.
+            if let Ok(Some(place)) = file.edges.find(owner) {
+                let unread = place.blocks.take(PREFETCHED_BLOCKS).filter(|number| !file.is_cached(*number));
                 unread.for_each(|number| file.edges.prefetch(number..number + 1));
             }
         }
@@ -206,16 +205,13 @@ impl LevelSet {
         row: &mut MergedRow,
     ) -> Result<(), ReadError> {
         for file in self.files_of(adjacency, owner) {
-            if !file.edges.has_owner(owner)? {
-                continue;
-            }
-            for number in file.edges.blocks_of(owner.get()..owner.get() + 1) {
+            let Some(place) = file.edges.find(owner)? else { continue };
+            for number in place.blocks.clone() {
                 let bytes = file.block(number)?;
                 let block = file.edges.parse(number, &bytes)?;
-                let damaged = |error| file.edges.damaged(number, error);
-                if let Some(found) = block.row(owner).map_err(damaged)? {
-                    row.read(&found, &records_for(row, file, number, &block)?, at).map_err(damaged)?;
-                }
+                let found = file.edges.row(&place, number, &block)?;
+                let read = row.read(&found, &records_for(row, file, number, &block)?, at);
+                read.map_err(|error| file.edges.damaged(number, error))?;
             }
             row.add_read();
         }
@@ -235,15 +231,12 @@ impl LevelSet {
         row: &mut MergedRow,
     ) -> Result<(), ReadError> {
         for file in self.files_of(adjacency, owner) {
-            if !file.edges.has_owner(owner)? {
-                continue;
-            }
-            let Some(number) = file.edges.block_of(owner, neighbor) else { continue };
+            let Some(place) = file.edges.find_edge(owner, neighbor)? else { continue };
+            let number = place.blocks.start;
             let bytes = file.block(number)?;
             let block = file.edges.parse(number, &bytes)?;
             let damaged = |error| file.edges.damaged(number, error);
-            let found =
-                block.row(owner).and_then(|row| row.map_or(Ok(None), |row| row.find_at(neighbor, at)));
+            let found = file.edges.row(&place, number, &block)?.find_at(neighbor, at);
             if let Some(Version { value, .. }) = found.map_err(damaged)? {
                 let records = records_for(row, file, number, &block)?;
                 return row.add_edge(neighbor, value, &records).map_err(damaged);

@@ -85,6 +85,13 @@ impl<'b> Bytes<'b> {
         (0..count).map(number).collect()
     }
 
+    /// `count` pairs of numbers of these widths, in whole bytes.
+    fn packed_pairs(&mut self, count: usize, [one, other]: [usize; 2]) -> Vec<[u64; 2]> {
+        assert!(one + other <= 56, "a width of places");
+        let pairs = self.packed(count, one + other);
+        pairs.into_iter().map(|pair| [pair & ((1 << one) - 1), pair >> one]).collect()
+    }
+
     fn packed_row(&mut self) -> Vec<u32> {
         let first = self.number(1) as usize;
         let mut width = first & 0x3f;
@@ -154,7 +161,7 @@ const RECORDS: u32 = 6;
 pub fn edge_file(file: &[u8], record_file: Option<&[u8]>) -> EdgeFile {
     let mut header = checked(&file[..16], Bytes(&file[16..20]).number(4));
     assert_eq!(header.take(8), b"HEDGEEDG");
-    assert_eq!(header.number(4), 1);
+    assert_eq!(header.number(4), 2);
     let column = header.number(4) as u32;
     if let Some(record_file) = record_file {
         assert_eq!(&record_file[..8], b"HEDGEREC");
@@ -168,6 +175,7 @@ pub fn edge_file(file: &[u8], record_file: Option<&[u8]>) -> EdgeFile {
     let (rest, mut owner_bytes) = rest.split_at(rest.len() - footer.number(8) as usize);
     let mut index_bytes = checked(&rest[index..], footer.number(4));
     checked(owner_bytes, footer.number(4));
+    assert_eq!(Bytes(owner_bytes).number(4), 12346, "no runs");
     let owners = RoaringBitmap::deserialize_from(&mut owner_bytes).unwrap();
     assert_eq!(owner_bytes.len(), 0, "something follows the owners");
     let mut found = EdgeFile { column, blocks: Vec::new(), compressed: Vec::new() };
@@ -183,6 +191,9 @@ pub fn edge_file(file: &[u8], record_file: Option<&[u8]>) -> EdgeFile {
         block.end();
         assert_eq!((versions[0].owner, versions[0].neighbor), (first_owner, first_neighbor));
         assert_eq!(versions.last().map(|last| last.owner), Some(last_owner));
+        let rows = versions.chunk_by(|one, other| one.owner == other.owner);
+        let rank = |owner: u32| owners.rank(owner) as usize;
+        assert!(rows.enumerate().all(|(row, of_row)| rank(of_row[0].owner) - rank(first_owner) == row));
         found.blocks.push(versions);
         found.compressed.extend(is_compressed);
     }
@@ -197,19 +208,22 @@ pub fn edge_file(file: &[u8], record_file: Option<&[u8]>) -> EdgeFile {
 /// The versions in a block, and whether its records are compressed.
 fn read_block(block: &mut Bytes<'_>, column: u32, records: Option<&[u8]>) -> (Vec<Version>, Option<bool>) {
     let flags = block.number(1);
-    let (rows, entries) = (block.varint() as usize, block.varint() as usize);
-    let owners = block.packed_row();
-    assert_eq!(owners.len(), rows);
+    let [rows, entries, owner_bytes, row_bytes] = [(); 4].map(|()| block.varint() as usize);
+    let widths =
+        [row_bytes, entries].map(|number| number.checked_ilog2().map_or(0, |bits| bits as usize + 1));
+    let places = block.packed_pairs((rows - 1) / 4, widths);
+    let mut owners = Bytes(block.take(owner_bytes));
+    let ids = owners.packed_row();
+    owners.end();
+    assert_eq!(ids.len(), rows);
     let frame_owners: Vec<_> = (0..(rows - 1) / 128).map(|_| block.number(4)).collect();
-    assert!(owners.iter().step_by(128).skip(1).map(|owner| u64::from(*owner)).eq(frame_owners));
-    let skips: Vec<_> = (0..(rows - 1) / 16).map(|_| [block.number(4), block.number(4)]).collect();
-    let mut packed = block.bytes();
-    let length = packed.0.len();
+    assert!(ids.iter().step_by(128).skip(1).map(|owner| u64::from(*owner)).eq(frame_owners));
+    let mut packed = Bytes(block.take(row_bytes));
     let mut edges = Vec::new();
-    for (number, owner) in owners.into_iter().enumerate() {
-        if number > 0 && number % 16 == 0 {
-            let place = [length - packed.0.len(), edges.len()].map(|number| number as u64);
-            assert_eq!(skips[number / 16 - 1], place);
+    for (number, owner) in ids.into_iter().enumerate() {
+        if number > 0 && number % 4 == 0 {
+            let place = [row_bytes - packed.0.len(), edges.len()].map(|number| number as u64);
+            assert_eq!(places[number / 4 - 1], place);
         }
         edges.extend(packed.packed_row().into_iter().map(|neighbor| (owner, neighbor)));
     }

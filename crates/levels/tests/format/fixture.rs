@@ -1,4 +1,4 @@
-//! Files written by version 1 of the format, kept forever.
+//! Files written by the first formats that were kept: of manifests and edge files version 2, of record files version 1.
 
 use crate::decoder::{self, Content, Version};
 use hedgerow_encoding::wire::{Reader, put_bytes};
@@ -38,8 +38,9 @@ const KINDS: [Kind; 8] = {
 
 const MANIFEST: &str = "engine-manifest-00000001";
 
+/// The folder of the frozen files.
 fn folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/version-1")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/frozen")
 }
 
 fn frozen(name: &str) -> Vec<u8> {
@@ -169,7 +170,7 @@ fn records_of(kind: &Kind) -> Option<Vec<u8>> {
 }
 
 #[test]
-fn edge_files_of_version_1_are_read() {
+fn edge_files_of_version_2_are_read() {
     let files = RealFiles::read_only(folder());
     for kind in &KINDS {
         let file = EdgeFile::open(&files, kind.name, kind.column).unwrap();
@@ -184,9 +185,10 @@ fn edge_files_of_version_1_are_read() {
         // The index leads to each entry.
         for newest in expected.chunk_by(|one, other| one.neighbor == other.neighbor).map(|all| &all[0]) {
             let (owner, neighbor) = (VertexId::new(newest.owner), VertexId::new(newest.neighbor));
-            let number = file.block_of(owner, neighbor).unwrap();
+            let place = file.find_edge(owner, neighbor).unwrap().unwrap();
+            let number = place.blocks.start;
             let bytes = file.read_block(number).unwrap();
-            let row = file.parse(number, &bytes).unwrap().row(owner).unwrap().unwrap();
+            let row = file.row(&place, number, &file.parse(number, &bytes).unwrap()).unwrap();
             let found = row.find_at(neighbor, CommitTimestamp(u64::MAX)).unwrap().unwrap();
             assert_eq!(found.at.0, newest.at);
             if newest.owner == 0 && newest.neighbor > 10 {
@@ -218,7 +220,7 @@ fn a_reader_that_was_written_from_the_document_reads_edge_files() {
 /// A change of the bytes is a change of the format. Compressed bytes are those of the library, so of
 /// them only the content stays.
 #[test]
-fn edge_files_are_written_as_in_version_1() {
+fn edge_files_are_written_as_in_version_2() {
     for kind in &KINDS {
         let files = written(kind);
         let bytes = content_of(&files, kind.name);
@@ -317,9 +319,9 @@ fn a_reader_that_was_written_from_the_document_reads_a_manifest() {
     assert!(found.labels.concat().iter().filter(|count| **count > 0).count() > 3, "{found:?}");
 }
 
-/// Files of a later version are refused as such, not as damage.
+/// Files of another version are refused as such, not as damage.
 #[test]
-fn later_versions_are_named() {
+fn other_versions_are_named() {
     let files = directory();
     let write = |name: &str, bytes: &[u8]| {
         files.open(name, OpenMode::Create).unwrap().write_all_at(bytes, 0).unwrap();
@@ -331,11 +333,13 @@ fn later_versions_are_named() {
     write("records.records", &records);
     let refused = || EdgeFile::open(&files, "records.edges", ColumnType::Record).unwrap_err().to_string();
     assert!(refused().contains("records.records") && refused().contains("version"), "{}", refused());
-    edges[8] = 2;
-    let checksum = crc32c::crc32c(&edges[..16]).to_le_bytes();
-    edges[16..20].copy_from_slice(&checksum);
-    write("records.edges", &edges);
-    assert!(refused().contains("records.edges") && refused().contains("version"), "{}", refused());
+    for version in [1, 3] {
+        edges[8] = version;
+        let checksum = crc32c::crc32c(&edges[..16]).to_le_bytes();
+        edges[16..20].copy_from_slice(&checksum);
+        write("records.edges", &edges);
+        assert!(refused().contains("records.edges") && refused().contains("version"), "{}", refused());
+    }
     manifest[8] = 2;
     let checksum = crc32c::crc32c(&manifest[..12]).to_le_bytes();
     manifest[12..16].copy_from_slice(&checksum);

@@ -1,0 +1,77 @@
+//! Where every fourth row of a block begins, so that a row is found by its number in constant time.
+//!
+//! A place is an offset among the rows, in as many bits as the length of the rows has, and the number of
+//! entries before the row, in as many as the number of all entries has; the lowest bits first.
+
+use crate::bits::{put_bits, word};
+use hedgerow_encoding::DecodeError;
+use hedgerow_encoding::wire::Reader;
+
+/// Rows between two places: a look-up skips fewer.
+pub(super) const STEP: usize = 4;
+
+/// The most bits that both numbers of a place may have.
+const MAX_WIDTH: u32 = 56;
+
+/// The beginning of a row.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Place {
+    /// Its offset among the rows.
+    pub(super) offset: usize,
+    /// The number of its first entry in the block.
+    pub(super) first: usize,
+}
+
+/// The places of rows [`STEP`], 2 · [`STEP`], …; that of row 0 is known.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Places<'b> {
+    packed: &'b [u8],
+    offset_width: u32,
+    first_width: u32,
+}
+
+impl<'b> Places<'b> {
+    /// Reads the places of a block with these numbers of rows, of entries, and of bytes of the rows.
+    ///
+    /// # Errors
+    /// The bytes end before.
+    pub(super) fn read(
+        bytes: &mut Reader<'b>,
+        rows: usize,
+        entries: usize,
+        row_bytes: usize,
+    ) -> Result<Self, DecodeError> {
+        let (offset_width, first_width) = (width_of(row_bytes), width_of(entries));
+        let width = offset_width + first_width;
+        if width > MAX_WIDTH {
+            return Err(bytes.error("more rows than a block can have"));
+        }
+        let packed = bytes.take(((rows - 1) / STEP * width as usize).div_ceil(8))?;
+        Ok(Places { packed, offset_width, first_width })
+    }
+
+    /// The place of row `number` · [`STEP`], which there is. O(1).
+    #[inline]
+    pub(super) fn get(&self, number: usize) -> Place {
+        let Some(before) = number.checked_sub(1) else { return Place::default() };
+        let bit = before * (self.offset_width + self.first_width) as usize;
+        let place = word(&self.packed[bit / 8..]) >> (bit % 8);
+        let low = |bits: u64, width: u32| (bits & ((1 << width) - 1)) as usize;
+        Place {
+            offset: low(place, self.offset_width),
+            first: low(place >> self.offset_width, self.first_width),
+        }
+    }
+}
+
+/// Appends the places of rows [`STEP`], 2 · [`STEP`], ….
+pub(super) fn put_places(bytes: &mut Vec<u8>, places: &[Place], entries: usize, row_bytes: usize) {
+    let (offset_width, first_width) = (width_of(row_bytes), width_of(entries));
+    let place = |Place { offset, first }: &Place| *offset as u64 | (*first as u64) << offset_width;
+    put_bits(bytes, places.iter().map(place), offset_width + first_width);
+}
+
+/// The number of bits of a number.
+fn width_of(number: usize) -> u32 {
+    usize::BITS - number.leading_zeros()
+}
