@@ -103,8 +103,8 @@ impl LsmOptions {
         options.within(128 << 20)
     }
 
-    /// Half of this memory for changes; half for the indexes of files, a bit per vertex, what flushes and
-    /// compactions hold, and, with the rest, blocks. Level 1 has a quarter of it on disk, about ten times what a flush writes, so that a
+    /// Half of this memory for changes; half for the indexes of files, a bit per vertex, and, with the
+    /// rest, blocks. Level 1 has a quarter of it on disk, about ten times what a flush writes, so that a
     /// compaction of level 0 takes as long as a few flushes.
     #[must_use]
     pub fn within(self, memory_bytes: usize) -> Self {

@@ -9,11 +9,6 @@ use std::sync::Weak;
 /// The cache of blocks gets at least this part of the memory, whatever the other parts take.
 const LEAST_CACHE_PART: usize = 16;
 
-/// What a flush and a compaction at the same time take: a block of each file of level 0, in versions, and
-/// what they write. But at most a part of the memory, where that is small.
-const SCRATCH_BYTES: usize = 4 << 20;
-const LARGEST_SCRATCH_PART: usize = 8;
-
 /// MemGraphs that were flushed. Snapshots may still read them.
 #[derive(Debug, Default)]
 pub(crate) struct FlushedMemGraphs(Mutex<Vec<Weak<MemGraph>>>);
@@ -64,14 +59,12 @@ impl LsmEngine {
         }
     }
 
-    /// Gives the cache of blocks what MemGraphs, the indexes of files, the set of vertices, flushes and
-    /// compactions leave of the memory. O(MemGraphs · adjacencies).
+    /// Gives the cache of blocks what MemGraphs, the indexes of files and the set of vertices leave
+    /// of the memory. O(MemGraphs · adjacencies).
     pub(crate) fn share_memory(&self) {
         let EngineMemory { recent_bytes, index_bytes, vertex_bytes, budget_bytes, .. } =
             self.memory_by_part();
-        let scratch_bytes = SCRATCH_BYTES.min(budget_bytes / LARGEST_SCRATCH_PART);
-        let recent_bytes = recent_bytes.max(self.options.mem_graph_bytes);
-        let taken = recent_bytes + index_bytes + vertex_bytes + scratch_bytes;
+        let taken = recent_bytes.max(self.options.mem_graph_bytes) + index_bytes + vertex_bytes;
         let left = budget_bytes.saturating_sub(taken).max(budget_bytes / LEAST_CACHE_PART);
         self.tree.limit_cache(left.min(self.options.cache_bytes));
     }

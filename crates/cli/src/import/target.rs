@@ -42,8 +42,8 @@ const SMALLEST_CHUNK_ON_DISK: NonZeroUsize = NonZeroUsize::new(1 << 12).expect("
 const LARGEST_CHUNK_ON_DISK: usize = 1 << 16;
 
 /// Bytes of the engine's memory per edge of a commit. An edge takes about 400 while it is read, put into
-/// order and logged, so that the import needs a fifth of what the engine has.
-const MEMORY_PER_EDGE: usize = 2048;
+/// order and logged. Commits of fewer edges have fewer neighbors of a vertex together, and take longer.
+const MEMORY_PER_EDGE: usize = 1024;
 
 impl<'a> Target<'a> {
     /// Looks for the store and collects the options. Options that contradict the store are refused
