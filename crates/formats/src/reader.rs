@@ -14,7 +14,7 @@ use std::path::Path;
 
 /// Reads a graph file, or a pair of a vertex and an edge file, in batches.
 ///
-/// Memory: the batch, and for text 256 KiB plus the parsed contents for every chunk that is being
+/// Memory: the batch, and for text 2 bytes per edge of a batch, 256 KiB at most, plus the parsed contents for every chunk that is being
 /// parsed or waits for it: one, or eight per thread of a pool. A longer line (up to the format's
 /// limit) is held as a whole. For a binary file, 8 bytes per vertex, which takes as many in the
 /// file. For zstd also its window of at most 128 MiB. All of this is independent of the sizes that

@@ -10,12 +10,12 @@
 
 use fastbloom::BloomFilter;
 use hedgerow_levels::{
-    EdgeFile, FlushPart, LevelOptions, LevelSet, LevelTree, MergedRow, OpenFile, RowContent, Version,
-    VersionBatch, VersionSource,
+    EdgeFile, FlushPart, FlushPoint, LevelOptions, LevelSet, LevelTree, MergedRow, OpenFile, RowContent,
+    Version, VersionBatch, VersionSource,
 };
 use hedgerow_log::files::{FileSystem, RealFiles};
 use hedgerow_model::token::LiveTimestamps;
-use hedgerow_model::{ColumnType, CommitTimestamp, Counts, EdgeValue, ReadError, VertexId};
+use hedgerow_model::{ColumnType, CommitTimestamp, EdgeValue, ReadError, VertexId};
 use rand::rngs::StdRng;
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
@@ -328,8 +328,7 @@ fn written(files: Arc<dyn FileSystem>) -> Result<LevelTree, Box<dyn Error>> {
         tree.flush(
             vec![FlushPart { adjacency: 0, sources }],
             &live,
-            CommitTimestamp(flush),
-            &Counts::default(),
+            FlushPoint { durable_through: CommitTimestamp(flush), ..FlushPoint::default() },
         )?;
         while tree.needs_compaction() {
             tree.compact(&live)?;

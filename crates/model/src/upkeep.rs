@@ -136,7 +136,8 @@ pub struct EngineMemory {
     pub vertex_bytes: usize,
     /// Blocks of files.
     pub cache_bytes: usize,
-    /// Upper bound for recent commits and blocks together.
+    /// Upper bound for all of these together. Flushes and compactions hold a few megabytes beside it while
+    /// they run.
     pub budget_bytes: usize,
 }
 

@@ -80,7 +80,8 @@ pub struct ImportArgs {
     /// CSV file]
     #[arg(long, value_name = "NAME", help_heading = "Input")]
     pub destination_column: Option<String>,
-    /// Edges and vertices per commit [default: 1048576, of files with properties and with the engine lsm 65536]
+    /// Edges and vertices per commit [default: 1048576, of files with properties 65536, with the engine lsm
+    /// one per KiB of its memory, from 4096 to 65536]
     #[arg(long, value_name = "N", value_parser = at_least_one)]
     pub chunk: Option<NonZeroUsize>,
     /// Read all files to their ends first: nothing is imported if they contain any error

@@ -36,8 +36,14 @@ pub struct Target<'a> {
     pub chunk: Option<NonZeroUsize>,
 }
 
-/// Edges per commit of an engine that keeps them on disk: few, because a commit is in memory.
-const CHUNK_ON_DISK: NonZeroUsize = NonZeroUsize::new(1 << 16).expect("it is not 0");
+/// Edges per commit of an engine that keeps them on disk, at least and at most: few, because a commit is
+/// in memory.
+const SMALLEST_CHUNK_ON_DISK: NonZeroUsize = NonZeroUsize::new(1 << 12).expect("it is not 0");
+const LARGEST_CHUNK_ON_DISK: usize = 1 << 16;
+
+/// Bytes of the engine's memory per edge of a commit. An edge takes about 400 while it is read, put into
+/// order and logged. Commits of fewer edges have fewer neighbors of a vertex together, and take longer.
+const MEMORY_PER_EDGE: usize = 1024;
 
 impl<'a> Target<'a> {
     /// Looks for the store and collects the options. Options that contradict the store are refused
@@ -50,7 +56,7 @@ impl<'a> Target<'a> {
         };
         let is_on_disk = made_with.engine_name() == EngineKind::Lsm.name();
         let StoreOptions { keys, topology, strict, catalog, .. } = made_with;
-        let chunk = args.chunk.or(is_on_disk.then_some(CHUNK_ON_DISK));
+        let chunk = args.chunk.or_else(|| is_on_disk.then(|| chunk_on_disk(args.memory.engine_bytes())));
         let (label, schema) = stored::label(&catalog, args.label.as_deref(), &args.store)?;
         sources.check_options(&schema.edges, catalog.vertices())?;
         check_values(args, sources, schema)?;
@@ -116,6 +122,13 @@ impl<'a> Target<'a> {
             .collect::<Vec<_>>()
             .join(" and ")
     }
+}
+
+/// Edges per commit for an engine that keeps them on disk and has this memory.
+fn chunk_on_disk(memory: Option<usize>) -> NonZeroUsize {
+    let affordable = memory.map_or(LARGEST_CHUNK_ON_DISK, |bytes| bytes / MEMORY_PER_EDGE);
+    let most = NonZeroUsize::new(affordable.min(LARGEST_CHUNK_ON_DISK));
+    most.map_or(SMALLEST_CHUNK_ON_DISK, |most| most.max(SMALLEST_CHUNK_ON_DISK))
 }
 
 /// Bytes of a log segment for an import of `input` bytes.

@@ -32,8 +32,13 @@ impl MemoryArgs {
         let in_file = self.scratch.as_ref().map(|_| EngineKind::Tel);
         let options = self.engine.or(in_file).into_iter().fold(options, GraphOptions::engine);
         let options = self.scratch.iter().fold(options, GraphOptions::scratch);
-        let options = self.memory.into_iter().map(bytes).fold(options, GraphOptions::memory_budget);
+        let options = self.engine_bytes().into_iter().fold(options, GraphOptions::memory_budget);
         self.memory_limit.into_iter().map(bytes).fold(options, GraphOptions::memory_limit)
+    }
+
+    /// The memory of the engine lsm, if it is given.
+    pub fn engine_bytes(&self) -> Option<usize> {
+        self.memory.map(bytes)
     }
 }
 

@@ -49,6 +49,10 @@ impl<K: VertexKey> Parsed<K> {
         let Chunk { bytes, mark, start, lines_passed, end_in_text, is_too_long } = chunk;
         let mut piece = Piece::new(end_in_text);
         piece.line = lines_passed;
+        if rules.layout == Layout::Edges {
+            // One edge per line. Growing would copy them, and take up to three times the memory.
+            piece.batch.edges.reserve_exact(memchr::memchr_iter(b'\n', &bytes[start..]).count() + 1);
+        }
         let (mut entries, mut long_line) = (0, None);
         let mut lines = Lines::new(&bytes, start);
         loop {

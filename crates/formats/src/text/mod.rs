@@ -37,8 +37,12 @@ pub const MAX_ADJACENCY_LINE: usize = 256 << 20;
 /// The largest chunk, in bytes; smaller ones serve smaller batches.
 const CHUNK: usize = 256 << 10;
 
-/// Bytes of a chunk per edge of a batch.
+/// About the bytes of an edge in a file.
 const BYTES_PER_EDGE: usize = 16;
+
+/// Chunks that a batch is cut into, unless they would be larger than [`CHUNK`]: a round of two threads,
+/// so that what is read ahead of a batch takes about as much memory as the batch.
+const CHUNKS_PER_BATCH: usize = 8;
 
 /// Chunks of a round per thread: enough that none waits for the slowest.
 const CHUNKS_PER_THREAD: usize = 4;
@@ -82,9 +86,9 @@ impl<K: VertexKey> TextReader<K> {
     /// A reader of lines of one layout; `preamble` handles the lines before them.
     pub fn new(source: Source, layout: Layout, preamble: Option<Preamble>, options: &ReadOptions) -> Self {
         let limit = if layout == Layout::Adjacency { MAX_ADJACENCY_LINE } else { MAX_EDGE_LINE };
-        let size = options.batch_size.saturating_mul(BYTES_PER_EDGE).clamp(BYTES_PER_EDGE, CHUNK);
+        let size = (options.batch_size / CHUNKS_PER_BATCH).saturating_mul(BYTES_PER_EDGE);
         TextReader {
-            cutter: Cutter::new(source, size, limit),
+            cutter: Cutter::new(source, size.clamp(BYTES_PER_EDGE, CHUNK), limit),
             rules: Rules { layout, columns: options.columns, skip_bad_lines: options.skip_bad_lines },
             preamble,
             cut: Vec::new(),

@@ -18,8 +18,8 @@ const _: () = assert!(2 * TARGET <= MAX_ENTRIES, "a block has room for the versi
 /// size may be compressed from, so that records which compress very well are compressed, too.
 const TARGET_RECORD_BYTES: usize = if cfg!(test) { 400 } else { 512 << 10 };
 
-/// Bytes that are written at once.
-const WRITE_BYTES: usize = 1 << 20;
+/// Bytes that are written at once. The buffer becomes twice as large, for a flush and for a compaction.
+const WRITE_BYTES: usize = 256 << 10;
 
 /// Writes sorted versions of edges to a new file, and their records to one beside it.
 #[derive(Debug)]

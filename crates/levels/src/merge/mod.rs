@@ -1,8 +1,11 @@
 //! Merging sorted versions of edges, and dropping those that no snapshot sees (LSMGraph, 4.2.1:
 //! vertex-aware compaction).
 
+mod chained;
 #[cfg(test)]
 mod tests;
+
+pub(crate) use chained::Chained;
 
 use crate::block::Version;
 use crate::records::{put_record, record_at};

@@ -54,9 +54,18 @@ fn batches(source: &BTreeMap<(u32, u32), Vec<Version>>) -> Batches {
     Batches(source.iter().flat_map(of_edge).collect())
 }
 
+/// A source for each owner, one after the other.
+fn chained(source: &BTreeMap<(u32, u32), Vec<Version>>) -> Chained<Batches> {
+    let of_owner = |owner| source.range((owner, 0)..(owner + 1, 0)).map(|(ends, of)| (*ends, of.clone()));
+    (0..4).map(|owner| batches(&of_owner(owner).collect())).collect()
+}
+
 fn merged(sources: &Sources, live: &LiveTimestamps, is_lowest: bool) -> Vec<Kept> {
+    merged_of(sources.iter().map(batches).collect(), live, is_lowest)
+}
+
+fn merged_of(sources: Vec<impl VersionSource>, live: &LiveTimestamps, is_lowest: bool) -> Vec<Kept> {
     let mut merged = Vec::new();
-    let sources = sources.iter().map(batches).collect();
     let take = |run: VersionRun<'_>| {
         merged.extend(run.iter());
         Ok::<(), ReadError>(())
@@ -99,6 +108,13 @@ proptest! {
                 }
             }
         }
+    }
+
+    #[test]
+    fn sources_one_after_the_other_are_as_one(sources in sources(), is_lowest in any::<bool>()) {
+        let live = live(&[20].into());
+        let one_by_one = merged_of(sources.iter().map(chained).collect(), &live, is_lowest);
+        prop_assert_eq!(one_by_one, merged(&sources, &live, is_lowest));
     }
 
     #[test]

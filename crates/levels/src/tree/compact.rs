@@ -2,7 +2,7 @@
 
 use super::throttle::Throttle;
 use super::{LevelOptions, LevelSet, LevelTree, OpenFile, Target};
-use crate::merge::Retention;
+use crate::merge::{Chained, Retention, VersionSource};
 use hedgerow_model::EngineError;
 use hedgerow_model::token::LiveTimestamps;
 use hedgerow_sync::atomic::Ordering;
@@ -145,7 +145,7 @@ impl LevelTree {
         let is_lowest = is_lowest(set, *adjacency, *level, &owners_of(sources));
         let target =
             Target { adjacency: *adjacency, level: *level, segment_bytes: self.options.segment_bytes };
-        let versions = sources.iter().map(|file| file.edges.versions_of(0..u32::MAX)).collect();
+        let versions = sources_of(sources, |file| file.edges.versions_of(0..u32::MAX));
         let mut throttle = Throttle::new(self.options.compaction_limits);
         let added = self.write(target, versions, Retention { live, is_lowest }, &mut throttle)?;
         self.install(added, sources, None)?;
@@ -173,6 +173,19 @@ fn choose(rounds: &mut Rounds, set: &LevelSet, adjacency: u32, from: u32) -> Cho
     };
     sources.extend(set.overlapping(adjacency, from + 1, &owners_of(&sources)));
     ChosenFiles { adjacency, level: from + 1, sources }
+}
+
+/// The sources of a merge of these files: a file of level 0 is one, and so are all files of another level,
+/// which ascend.
+pub(super) fn sources_of<'f, S: VersionSource>(
+    files: &'f [Arc<OpenFile>],
+    versions_of: impl Fn(&'f OpenFile) -> S,
+) -> Vec<Chained<S>> {
+    let is_one_run = |one: &Arc<OpenFile>, other: &Arc<OpenFile>| {
+        one.entry.level > 0 && one.entry.level == other.entry.level
+    };
+    let runs = files.chunk_by(is_one_run);
+    runs.map(|run| run.iter().map(|file| versions_of(file)).collect()).collect()
 }
 
 /// Whether no level below has files that may have edges of these owners.

@@ -7,7 +7,7 @@
 //! merged with their neighbors; others that were not merged on the way are read, and rewritten only if
 //! that would drop something.
 
-use super::compact::{is_lowest, owners_of};
+use super::compact::{is_lowest, owners_of, sources_of};
 use super::throttle::Throttle;
 use super::{LevelOptions, LevelSet, LevelTree, OpenFile, Target};
 use crate::edge_file::EdgeFileVersions;
@@ -218,17 +218,12 @@ impl FullCompaction<'_> {
             Retention { live: self.live, is_lowest: is_lowest(set, adjacency, level, &owners_of(sources)) };
         let target = Target { adjacency, level, segment_bytes: tree.options.segment_bytes };
         let watch = RefCell::new(Watch { progress: self.progress, is_stopped: false, observe });
-        let watched = sources.iter().map(|file| Watched {
+        let watched = sources_of(sources, |file| Watched {
             versions: file.edges.versions_of(0..u32::MAX),
             block_bytes: self.block_bytes(file),
             watch: &watch,
         });
-        match tree.write(
-            target,
-            watched.collect(),
-            retention,
-            &mut Throttle::new(CompactionLimits::default()),
-        ) {
+        match tree.write(target, watched, retention, &mut Throttle::new(CompactionLimits::default())) {
             Err(_) if watch.into_inner().is_stopped => Ok(ControlFlow::Break(())),
             written => tree.install(written?, sources, None).map(ControlFlow::Continue),
         }

@@ -28,8 +28,8 @@ pub struct MemVersions<'m> {
     next_node: Option<NodeLink>,
     /// What was read last.
     pub(super) batch: Vec<(VertexId, MemEntry)>,
-    /// Versions after the range, in the order of a [`VersionSource`].
-    later: Vec<(VertexId, MemEntry)>,
+    /// The owners of versions after the range, ascending.
+    later: Vec<VertexId>,
     row: Vec<MemEntry>,
     record: Vec<u8>,
 }
@@ -69,22 +69,48 @@ impl MemGraph {
         // It has few rows, as a rule.
         let buckets = self.rows.buckets().div_ceil(16);
         let residue = MemGraph::new(&self.columns, self.arena.block_words(), buckets);
-        let mut record = Vec::new();
-        for MemVersions { adjacency, later, .. } in read {
-            // The oldest version of an edge first.
-            for (owner, MemEntry { neighbor, version }) in later.iter().rev() {
-                let content = version.value.map(|value| match self.column(*adjacency) {
-                    ColumnType::Record => {
-                        record.clear();
-                        self.record(value, &mut record);
-                        MemContent::Record(&record)
-                    }
-                    _ => MemContent::Value(value),
-                });
-                residue.push(*adjacency, *owner, *neighbor, version.at, NONE_EDITABLE, content);
+        let mut entries = Vec::new();
+        for MemVersions { adjacency, through, later, .. } in read {
+            for owner in later {
+                self.read_later(*adjacency, *owner, *through, &mut entries);
+                self.copy_row(*adjacency, *owner, &entries, &residue);
             }
         }
         (residue.used_bytes() > 0).then_some(residue)
+    }
+
+    /// Replaces `entries` by the versions of a row after a timestamp. O(versions of the row).
+    fn read_later(
+        &self,
+        adjacency: u32,
+        owner: VertexId,
+        after: CommitTimestamp,
+        entries: &mut Vec<MemEntry>,
+    ) {
+        entries.clear();
+        let Some(row) = self.row(adjacency, owner) else { return };
+        let mut next = row.read_versions(None, entries);
+        while next.is_some() {
+            next = row.read_versions(next, entries);
+        }
+        entries.retain(|entry| entry.version.at > after);
+    }
+
+    /// Appends versions of a row, in the order of a [`VersionSource`], to another MemGraph.
+    fn copy_row(&self, adjacency: u32, owner: VertexId, entries: &[MemEntry], target: &MemGraph) {
+        let mut record = Vec::new();
+        // The oldest version of an edge first.
+        for MemEntry { neighbor, version } in entries.iter().rev() {
+            let content = version.value.map(|value| match self.column(adjacency) {
+                ColumnType::Record => {
+                    record.clear();
+                    self.record(value, &mut record);
+                    MemContent::Record(&record)
+                }
+                _ => MemContent::Value(value),
+            });
+            target.push(adjacency, owner, *neighbor, version.at, NONE_EDITABLE, content);
+        }
     }
 }
 
@@ -139,7 +165,9 @@ impl<'m> MemVersions<'m> {
             self.next_node = row.read_versions(self.next_node, &mut self.row);
             for entry in &self.row {
                 if entry.version.at > self.through {
-                    self.later.push((owner, *entry));
+                    if self.later.last() != Some(&owner) {
+                        self.later.push(owner);
+                    }
                 } else if entry.version.at > self.after {
                     self.batch.push((owner, *entry));
                 }
