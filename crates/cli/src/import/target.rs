@@ -41,7 +41,7 @@ pub struct Target<'a> {
 const SMALLEST_CHUNK_ON_DISK: NonZeroUsize = NonZeroUsize::new(1 << 12).expect("it is not 0");
 const LARGEST_CHUNK_ON_DISK: usize = 1 << 16;
 
-/// Bytes of the engine's memory per edge of a commit. An edge takes about 400 while it is read, put into
+/// Bytes of the engine's memory per edge of a commit. An edge takes some hundred while it is read, put into
 /// order and logged. Commits of fewer edges have fewer neighbors of a vertex together, and take longer.
 const MEMORY_PER_EDGE: usize = 1024;
 
