@@ -183,12 +183,12 @@ fn merged_versions(file: &EdgeFile) -> Result<usize, ReadError> {
 
 /// Makes the checksums of an edge file right, as far as there is what they cover.
 fn repair(file: &mut [u8]) {
-    if file.len() < 20 + 48 {
+    if file.len() < 20 + 80 {
         return;
     }
     let header = crc32c::crc32c(&file[..16]);
     put(file, 16, header);
-    let footer = file.len() - 48;
+    let footer = file.len() - 80;
     let index = number(file, footer, 8).filter(|index| (20..=footer).contains(index)).unwrap_or(footer);
     let owners = number(file, footer + 24, 8).and_then(|bytes| footer.checked_sub(bytes));
     let owners = owners.filter(|owners| *owners >= index).unwrap_or(footer);
@@ -200,9 +200,10 @@ fn repair(file: &mut [u8]) {
             put(file, entry + 24, checksum);
         }
     }
-    for (number, part) in (0..).zip([index..owners, owners..footer, footer..footer + 40]) {
+    let parts = [(32, index..owners), (36, owners..footer), (72, footer..footer + 72)];
+    for (place, part) in parts {
         let checksum = crc32c::crc32c(&file[part]);
-        put(file, footer + 32 + 4 * number, checksum);
+        put(file, footer + place, checksum);
     }
 }
 

@@ -1,7 +1,7 @@
 //! Reads all files of the levels, to find all damage.
 
 use crate::block::Version;
-use crate::edge_file::EdgeFile;
+use crate::edge_file::{EdgeFile, EntryCounts};
 use crate::manifest::{FileEntry, LevelState, Manifest};
 use crate::merge::{VersionBatch, VersionSource as _};
 use hedgerow_log::files::{FileError, FileOperation, FileSystem, OpenMode};
@@ -130,9 +130,13 @@ impl Check<'_> {
             self.found.blocks = block;
             versions += batch.len() as u64;
         }
-        if damaged == 0 && versions != opened.versions() {
-            let what =
-                format!("it has {versions} versions of edges, but its footer says {}", opened.versions());
+        if damaged == 0 && (versions, order.counts) != (opened.versions(), opened.counts()) {
+            let what = format!(
+                "it has {versions} versions of edges, {:?}, but its footer says {}, {:?}",
+                order.counts,
+                opened.versions(),
+                opened.counts()
+            );
             self.add(FileProblem { file: name.to_owned(), offset: Some(0), what });
         }
         self.found.versions += versions;
@@ -168,6 +172,7 @@ struct Order {
     /// The last commit that a version may be of.
     through: CommitTimestamp,
     last: Option<(VertexId, VertexId, CommitTimestamp)>,
+    counts: EntryCounts,
     deletions: u64,
     replaced: u64,
 }
@@ -182,12 +187,16 @@ impl Order {
                 self.through
             ));
         }
+        let mut is_same = false;
         if let Some((last_owner, last_neighbor, last_at)) = self.last {
-            let is_same = (last_owner, last_neighbor) == edge;
+            is_same = (last_owner, last_neighbor) == edge;
             if (last_owner, last_neighbor) > edge || is_same && last_at <= at {
                 return Err(format!("the edge {owner} {neighbor} is out of order"));
             }
-            self.replaced += u64::from(is_same);
+        }
+        match is_same {
+            true => self.replaced += 1,
+            false => self.counts.add(owner, neighbor, value.is_some()),
         }
         self.deletions += u64::from(value.is_none());
         self.last = Some((owner, neighbor, at));

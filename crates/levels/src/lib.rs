@@ -47,7 +47,7 @@ mod tree;
 
 pub use block::{Block, BlockBuilder, BlockRow, Version};
 pub use check::check_files;
-pub use edge_file::{EdgeFile, EdgeFileVersions, EdgeFileWriter, RowPlace};
+pub use edge_file::{EdgeFile, EdgeFileVersions, EdgeFileWriter, EntryCounts, RowPlace};
 pub use frame::FRAME;
 pub use manifest::{Edit, FileEntry, FlushPoint, LevelState, Manifest, PREFIX};
 pub use merge::{Retention, VersionBatch, VersionRun, VersionSource, merge};

@@ -76,7 +76,7 @@ impl LsmEngine {
         };
         let tree = LevelTree::open(files, level_options)?;
         let levels = tree.current();
-        let counts = levels.counts().clone();
+        let counts = options.counts(&levels);
         let active = Arc::new(options.new_mem_graph(&columns));
         let sources = Arc::new(Sources { mem_graphs: vec![active], levels });
         let vertices = VertexSet::default();

@@ -39,7 +39,8 @@ pub use rows::LsmRows;
 pub use view::LsmView;
 
 use hedgerow_erased::{CustomEngine, EngineOptions, ErasedEngine, Make};
-use hedgerow_model::{Catalog, ColumnType, CompactionLimits, Topology};
+use hedgerow_levels::LevelSet;
+use hedgerow_model::{Catalog, ColumnType, CompactionLimits, Counts, Direction, LabelId, Topology};
 
 /// The engine by its name, for creating graphs.
 pub static LSM: CustomEngine = CustomEngine {
@@ -116,6 +117,17 @@ impl LsmOptions {
             segment_bytes: part(32).clamp(1 << 20, 32 << 20),
             ..self
         }
+    }
+
+    /// The size of the graph in these levels: what the last flush knew, and what the files tell of the edges.
+    fn counts(&self, levels: &LevelSet) -> Counts {
+        let mut counts = levels.counts().clone();
+        // The catalog checked that its labels fit in 16 bits.
+        for label in (0..self.catalog.labels().len() as u16).map(LabelId) {
+            let stored = adjacency::number_of(label, Direction::Out);
+            counts.narrow(label, levels.count(stored, self.topology.is_undirected()));
+        }
+        counts
     }
 
     /// An empty MemGraph for half of the changes: memory comes in small parts of that, and most rows

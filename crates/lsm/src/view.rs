@@ -95,6 +95,13 @@ impl GraphView for LsmView<'_> {
         mut visit: impl FnMut(VertexId) -> ControlFlow<B>,
     ) -> Result<ControlFlow<B>, ReadError> {
         let vertices = self.vertices();
+        if let ViewState::Locked(_) = self.state {
+            let visited = self.present.members(range).try_for_each(|vertex| {
+                vertices.check_lock(vertex);
+                visit(vertex)
+            });
+            return Ok(visited);
+        }
         vertices.reader(RowContent::Neighbors).scan(range, |vertex, row| {
             vertices.check_lock(vertex);
             Ok(if row.neighbors().is_empty() { ControlFlow::Continue(()) } else { visit(vertex) })

@@ -35,6 +35,14 @@ pub struct VertexEffect {
     pub change: VertexChange,
 }
 
+impl VertexEffect {
+    /// Whether the vertex exists afterwards.
+    #[must_use]
+    pub fn is_put(&self) -> bool {
+        matches!(self.change, VertexChange::Put(_))
+    }
+}
+
 /// A change of a vertex.
 #[derive(Clone, Debug, PartialEq)]
 pub enum VertexChange {
@@ -107,10 +115,7 @@ impl Effects {
     /// The changes of vertices, those that are put with their [keys](Effects::keys), if there are any.
     pub fn vertices_and_keys(&self) -> impl Iterator<Item = (&VertexEffect, Option<&Key>)> {
         let mut keys = self.keys.iter();
-        self.vertices.iter().map(move |effect| match effect.change {
-            VertexChange::Put(_) => (effect, keys.next()),
-            VertexChange::Delete => (effect, None),
-        })
+        self.vertices.iter().map(move |effect| (effect, if effect.is_put() { keys.next() } else { None }))
     }
 
     /// The record of a change, by its number.
@@ -356,6 +361,17 @@ impl Counts {
         }
     }
 
+    /// Narrows the bounds on the edges of a label to what is within `bounds`, too. Does nothing if they
+    /// contradict. O(labels).
+    pub fn narrow(&mut self, label: LabelId, bounds: Count) {
+        let known = self.edges_of(label);
+        let (low, high) = (known.at_least().max(bounds.at_least()), known.at_most().min(bounds.at_most()));
+        if low <= high && Count::between(low, high) != known {
+            *self.edges_mut(label) = high;
+            self.beside_mut(label).uncertain = high - low;
+        }
+    }
+
     fn edges_mut(&mut self, label: LabelId) -> &mut u64 {
         if self.edges.len() <= label.index() {
             self.edges.resize(label.index() + 1, 0);
@@ -385,6 +401,13 @@ mod tests {
         assert_eq!(counts.edges_of(label), Count::between(3, 6));
         counts.add_deferred(&[DeferredOutcome { label, puts: 0, deletions: 9 }]);
         assert_eq!(counts.edges_of(label), Count::between(0, 6));
+        counts.narrow(label, Count::between(2, 9));
+        assert_eq!(counts.edges_of(label), Count::between(2, 6));
+        counts.narrow(label, Count::between(7, 9));
+        assert_eq!(counts.edges_of(label), Count::between(2, 6), "one of the two is wrong");
+        counts.narrow(label, Count::exactly(4));
+        assert_eq!(counts.edges_of(label), Count::exactly(4));
+        counts.narrow(LabelId(0), Count::between(0, 5));
         counts.add_parallel(&[ParallelOutcome { label, net: 3 }]);
         assert_eq!((counts.parallel_of(label), counts.edges_of(LabelId(0))), (3, Count::exactly(0)));
     }

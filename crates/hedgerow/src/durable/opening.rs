@@ -41,8 +41,9 @@ impl GraphOptions {
 
     /// Opens the graph in the directory `path`.
     ///
-    /// Loads the newest checkpoint, or the keys from the engine's own files, and replays the log behind it: [`Graph::recovery`] says what was
-    /// found. O(graph).
+    /// Loads the newest checkpoint, or only the keys of vertices where the engine has files of its own, and
+    /// replays the log behind it: [`Graph::recovery`] says what was found. O(graph); O(vertices) with such an
+    /// engine.
     ///
     /// # Errors
     /// - [`ErrorKind::NotFound`] if there is no store, or the state that is asked for is not there;

@@ -16,9 +16,12 @@
 //! | index: an [entry](BlockEntry) per block | 28 each |
 //! | [the owners](row_index), as a Roaring bitmap | |
 //! | footer: offset of the index, number of blocks, number of versions, bytes of the owners | 8 each |
-//! | checksum of the index; of the owners; of the footer | 4 each |
+//! | checksum of the index; of the owners | 4 each |
+//! | [entries](EntryCounts): puts, deletions, puts that ascend, deletions that ascend | 8 each |
+//! | checksum of the footer | 4 |
 //! | the last bytes: [`END`] | 4 |
 
+mod entry_counts;
 mod ranks;
 mod read_ahead;
 mod reader;
@@ -27,6 +30,7 @@ mod row_index;
 mod tests;
 mod writer;
 
+pub use entry_counts::EntryCounts;
 pub(crate) use read_ahead::ForwardReads;
 pub use reader::{EdgeFile, EdgeFileVersions};
 pub use row_index::RowPlace;
@@ -44,7 +48,7 @@ const FORMAT_VERSION: u32 = 2;
 
 const HEADER_BYTES: usize = 8 + 4 + 4 + 4;
 const ENTRY_BYTES: usize = 4 + 4 + 4 + 4 + 8 + 4;
-const FOOTER_BYTES: usize = 8 + 8 + 8 + 8 + 4 + 4 + 4 + 4;
+const FOOTER_BYTES: usize = 8 + 8 + 8 + 8 + 4 + 4 + EntryCounts::BYTES + 4 + 4;
 
 /// Where a block lies, and which edges it has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,7 +2,9 @@
 
 use super::read_ahead::ReadAhead;
 use super::row_index::{RowIndex, RowPlace};
-use super::{BlockEntry, END, ENTRY_BYTES, FOOTER_BYTES, FORMAT_VERSION, HEADER_BYTES, MAGIC, code_of};
+use super::{
+    BlockEntry, END, ENTRY_BYTES, EntryCounts, FOOTER_BYTES, FORMAT_VERSION, HEADER_BYTES, MAGIC, code_of,
+};
 use crate::block::{Block, BlockRow, Version};
 use crate::merge::{VersionBatch, VersionSource};
 use crate::records::{DisjointRecords, RecordFile};
@@ -24,6 +26,7 @@ pub struct EdgeFile {
     index: Vec<BlockEntry>,
     rows: RowIndex,
     versions: u64,
+    counts: EntryCounts,
 }
 
 impl EdgeFile {
@@ -72,7 +75,8 @@ impl EdgeFile {
         let rows = RowIndex::new(owners_offset..footer_offset, footer.owners_checksum);
         // Scans and merges issue prefetches of their own.
         file.expect_random_reads();
-        Ok(EdgeFile { records, column, index, rows, versions: footer.versions, file })
+        let Footer { versions, counts, .. } = footer;
+        Ok(EdgeFile { records, column, index, rows, versions, counts, file })
     }
 
     /// The type of the values of the edges. O(1).
@@ -85,6 +89,12 @@ impl EdgeFile {
     #[must_use]
     pub fn versions(&self) -> u64 {
         self.versions
+    }
+
+    /// The numbers of entries: edges in the newest version that the file has of them. O(1).
+    #[must_use]
+    pub fn counts(&self) -> EntryCounts {
+        self.counts
     }
 
     /// The number of blocks. O(1).
@@ -347,6 +357,7 @@ struct Footer {
     owner_bytes: u64,
     index_checksum: u32,
     owners_checksum: u32,
+    counts: EntryCounts,
 }
 
 impl Footer {
@@ -356,13 +367,20 @@ impl Footer {
         let (index_offset, blocks, versions, owner_bytes) = (number()?, number()?, number()?, number()?);
         let mut checksum = || reader.array().map(u32::from_le_bytes);
         let (index_checksum, owners_checksum) = (checksum()?, checksum()?);
+        let counts = EntryCounts::read(&mut reader, versions)?;
         if u32::from_le_bytes(reader.array()?) != crc32c::crc32c(&bytes[..FOOTER_BYTES - 8]) {
             return Err(reader.error("the checksum of the footer is wrong"));
         }
         match reader.array()? == END {
-            true => {
-                Ok(Footer { index_offset, blocks, versions, owner_bytes, index_checksum, owners_checksum })
-            }
+            true => Ok(Footer {
+                index_offset,
+                blocks,
+                versions,
+                owner_bytes,
+                index_checksum,
+                owners_checksum,
+                counts,
+            }),
             false => Err(reader.error("the file does not end as an edge file does")),
         }
     }

@@ -175,8 +175,8 @@ fn blocks_whose_edges_do_not_ascend_are_damage() {
         + Reader::new(&bytes[footer + 8..]).array().map(u64::from_le_bytes).unwrap() as usize * ENTRY_BYTES;
     let checksum = crc32c::crc32c(&bytes[index..index_end]).to_le_bytes();
     bytes[footer + 32..footer + 36].copy_from_slice(&checksum);
-    let checksum = crc32c::crc32c(&bytes[footer..footer + 40]).to_le_bytes();
-    bytes[footer + 40..footer + 44].copy_from_slice(&checksum);
+    let checksum = crc32c::crc32c(&bytes[footer..footer + FOOTER_BYTES - 8]).to_le_bytes();
+    bytes[footer + FOOTER_BYTES - 8..footer + FOOTER_BYTES - 4].copy_from_slice(&checksum);
     file.write_all_at(&bytes, 0).unwrap();
 
     let file = open(&files).unwrap();

@@ -1,7 +1,7 @@
 //! Writing an edge file.
 
 use super::row_index::put_owners;
-use super::{BlockEntry, END, EdgeFile, header, with_checksum};
+use super::{BlockEntry, END, EdgeFile, EntryCounts, header, with_checksum};
 use crate::block::{BlockBuilder, MAX_ENTRIES, Version};
 use crate::merge::{EdgeKey, VersionRun};
 use crate::records::{RecordFileWriter, put_record, record_at};
@@ -42,6 +42,7 @@ pub struct EdgeFileWriter {
     /// Owners that are not in there yet: adding them one by one takes longer.
     new_owners: Vec<u32>,
     versions: u64,
+    counts: EntryCounts,
 }
 
 impl EdgeFileWriter {
@@ -70,6 +71,7 @@ impl EdgeFileWriter {
             owners: RoaringBitmap::new(),
             new_owners: Vec::new(),
             versions: 0,
+            counts: EntryCounts::default(),
         })
     }
 
@@ -103,6 +105,9 @@ impl EdgeFileWriter {
             ));
         }
         self.begin_edge(edge)?;
+        if self.last != Some(edge) {
+            self.counts.add(owner, neighbor, version.value.is_some());
+        }
         if let (Some(writer), Some(value)) = (&mut self.records, &mut version.value) {
             let record = record_at(records, *value);
             let record = record.map_err(|error| WriteError::new(self.name.clone(), error.what))?;
@@ -130,6 +135,7 @@ impl EdgeFileWriter {
         let (owner, room) = (edges[0].owner(), 2 * TARGET - self.block.versions());
         let of_owner = edges.windows(2).take(room - 1);
         let row = 1 + of_owner.take_while(|pair| pair[0] < pair[1] && pair[1].owner() == owner).count();
+        self.counts.add_row(owner, &edges[..row], &versions[..row]);
         self.block.push_row(owner, &edges[..row], &versions[..row]);
         (self.last, self.last_at) = (Some(edges[row - 1]), versions[row - 1].at);
         self.versions += row as u64;
@@ -188,6 +194,7 @@ impl EdgeFileWriter {
         }
         footer.extend_from_slice(&crc32c::crc32c(&index).to_le_bytes());
         footer.extend_from_slice(&crc32c::crc32c(&owners).to_le_bytes());
+        self.counts.put(&mut footer);
         self.pending.extend_from_slice(&index);
         self.pending.extend_from_slice(&owners);
         self.pending.extend_from_slice(&with_checksum(footer));

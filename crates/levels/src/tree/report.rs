@@ -2,7 +2,7 @@
 
 use super::{LevelSet, LevelTree, OpenFile};
 use hedgerow_log::files::OpenMode;
-use hedgerow_model::{CacheUse, EngineError, FileTotals, LevelReport, ReadError};
+use hedgerow_model::{CacheUse, Count, EngineError, FileTotals, LevelReport, ReadError};
 use hedgerow_sync::Arc;
 
 impl LevelSet {
@@ -19,6 +19,37 @@ impl LevelSet {
             report
         };
         levels.map(report).collect()
+    }
+}
+
+impl LevelSet {
+    /// The number of edges of an adjacency, or of those only whose entry ascends. Exact if all files lie on
+    /// one level below 0; else each entry above the lowest level widens the bounds, because it may be of an edge
+    /// that is below, too. O(files).
+    #[must_use]
+    pub fn count(&self, adjacency: u32, only_ascending: bool) -> Count {
+        let levels = self.levels(adjacency);
+        let lowest = levels.iter().rposition(|files| !files.is_empty());
+        let (mut below, mut puts, mut deletions) = (0u64, 0u64, 0u64);
+        for (level, files) in levels.iter().enumerate() {
+            for (number, file) in files.iter().enumerate() {
+                let counts = file.edges.counts();
+                let (put, deleted) = match only_ascending {
+                    true => (counts.ascending_puts, counts.ascending_deletions),
+                    false => (counts.puts, counts.deletions),
+                };
+                // Files of level 0 overlap: only the oldest, the last one, has nothing below.
+                let is_lowest = Some(level) == lowest && (level > 0 || number + 1 == files.len());
+                match is_lowest {
+                    true => below = below.saturating_add(put),
+                    false => {
+                        puts = puts.saturating_add(put);
+                        deletions = deletions.saturating_add(deleted);
+                    }
+                }
+            }
+        }
+        Count::between(below.saturating_sub(deletions), below.saturating_add(puts))
     }
 }
 

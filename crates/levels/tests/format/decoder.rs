@@ -168,13 +168,14 @@ pub fn edge_file(file: &[u8], record_file: Option<&[u8]>) -> EdgeFile {
         assert_eq!(Bytes(&record_file[8..12]).number(4), 1);
     }
 
-    let (rest, footer) = file.split_at(file.len() - 48);
-    assert_eq!(&footer[44..], b"HGED");
-    let mut footer = checked(&footer[..40], Bytes(&footer[40..44]).number(4));
+    let (rest, footer) = file.split_at(file.len() - 80);
+    assert_eq!(&footer[76..], b"HGED");
+    let mut footer = checked(&footer[..72], Bytes(&footer[72..76]).number(4));
     let (index, blocks, versions) = (footer.number(8) as usize, footer.number(8), footer.number(8));
     let (rest, mut owner_bytes) = rest.split_at(rest.len() - footer.number(8) as usize);
     let mut index_bytes = checked(&rest[index..], footer.number(4));
     checked(owner_bytes, footer.number(4));
+    let counts = [0; 4].map(|_| footer.number(8));
     assert_eq!(Bytes(owner_bytes).number(4), 12346, "no runs");
     let owners = RoaringBitmap::deserialize_from(&mut owner_bytes).unwrap();
     assert_eq!(owner_bytes.len(), 0, "something follows the owners");
@@ -202,6 +203,21 @@ pub fn edge_file(file: &[u8], record_file: Option<&[u8]>) -> EdgeFile {
     assert_eq!(owners, of_blocks);
     assert_eq!(end, index, "the index follows the last block");
     assert_eq!(found.blocks.iter().map(Vec::len).sum::<usize>() as u64, versions);
+    let of_blocks = found.blocks.iter().map(|versions| {
+        // The newest version of an entry is its first.
+        let entries =
+            versions.chunk_by(|one, other| (one.owner, one.neighbor) == (other.owner, other.neighbor));
+        let of = |is_deleted: bool, all: bool| {
+            let counts = |entry: &&[Version]| {
+                matches!(entry[0].content, Content::Deleted) == is_deleted
+                    && (all || entry[0].neighbor >= entry[0].owner)
+            };
+            entries.clone().filter(counts).count() as u64
+        };
+        [of(false, true), of(true, true), of(false, false), of(true, false)]
+    });
+    let of_blocks = of_blocks.fold([0; 4], |sum, of| std::array::from_fn(|number| sum[number] + of[number]));
+    assert_eq!(counts, of_blocks);
     found
 }
 

@@ -340,12 +340,14 @@ fn other_versions_are_named() {
         write("records.edges", &edges);
         assert!(refused().contains("records.edges") && refused().contains("version"), "{}", refused());
     }
-    manifest[8] = 2;
-    let checksum = crc32c::crc32c(&manifest[..12]).to_le_bytes();
-    manifest[12..16].copy_from_slice(&checksum);
-    write(MANIFEST, &manifest);
-    let refused = Manifest::open(Arc::new(files.clone())).unwrap_err().to_string();
-    assert!(refused.contains(MANIFEST) && refused.contains("version"), "{refused}");
+    for version in [1, 3] {
+        manifest[8] = version;
+        let checksum = crc32c::crc32c(&manifest[..12]).to_le_bytes();
+        manifest[12..16].copy_from_slice(&checksum);
+        write(MANIFEST, &manifest);
+        let refused = Manifest::open(Arc::new(files.clone())).unwrap_err().to_string();
+        assert!(refused.contains(MANIFEST) && refused.contains("version"), "{refused}");
+    }
 }
 
 /// Writes the fixtures and the seeds of the fuzz targets. Only for a new version of the format: existing

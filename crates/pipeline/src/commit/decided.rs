@@ -22,7 +22,7 @@ use hedgerow_log::{Body, CommitRef, Durability};
 use hedgerow_model::token::Stamp;
 use hedgerow_model::{
     CommitTimestamp, Count, DeferredOutcome, EdgeOutcome, Effects, Engine, Key, LabelId, Outcome, Prepared,
-    ShortPlan, ShortWrites, StoredEdge, VertexChange, VertexEffect, VertexId,
+    ShortPlan, ShortWrites, StoredEdge, VertexId,
 };
 use hedgerow_sequencer::{CountChanges, PendingReclaim, Stamped, VertexCounts, Writer};
 use smallvec::SmallVec;
@@ -335,8 +335,7 @@ impl<E: Engine> Store<E> {
     /// Adds the keys of the vertices that are put, if the engine keeps them in files of its own.
     pub(crate) fn add_keys(&self, effects: &mut Effects) {
         if self.engine.durable().is_some() && !self.dictionary.is_dense() {
-            let puts = |effect: &&VertexEffect| matches!(effect.change, VertexChange::Put(_));
-            let put = effects.vertices.iter().filter(puts);
+            let put = effects.vertices.iter().filter(|effect| effect.is_put());
             effects.keys = put.map(|effect| self.dictionary.key(effect.vertex)).collect();
         }
     }

@@ -6,7 +6,7 @@ use crate::commit::entries::{Ends, changed_entries, put_entries};
 use crate::error::Error;
 use hedgerow_model::{
     AdjacencyEffects, CommitTimestamp, Direction, EdgeChange, EdgeValue, Effects, Key, LabelId, Topology,
-    VertexChange, VertexEffect, VertexId,
+    VertexEffect, VertexId,
 };
 use rayon::ThreadPool;
 use smallvec::SmallVec;
@@ -62,7 +62,7 @@ impl Gathered {
         self.vertex_bound = self.vertex_bound.max(vertex_bound(&effects));
         let mut keys = effects.keys.into_iter();
         self.vertices.extend(effects.vertices.into_iter().map(|effect| {
-            let key = if is_put(&effect) { keys.next() } else { None };
+            let key = if effect.is_put() { keys.next() } else { None };
             (effect, key)
         }));
         for AdjacencyEffects { label, changes, .. } in effects.adjacencies {
@@ -107,7 +107,7 @@ impl Gathered {
             is_same
         });
         // A vertex that was created and deleted leaves nothing to remove.
-        vertices.retain(|(effect, _)| is_put(effect) || existed(effect.vertex));
+        vertices.retain(|(effect, _)| effect.is_put() || existed(effect.vertex));
         let mut adjacencies = SmallVec::new();
         for (label, edges) in &self.edges {
             for direction in topology.directions() {
@@ -156,17 +156,13 @@ impl GatheredEdges {
 
 /// One above the largest vertex id that a commit puts. O(vertices).
 pub(super) fn vertex_bound(effects: &Effects) -> u32 {
-    effects.vertices.iter().rfind(|effect| is_put(effect)).map_or(0, |effect| effect.vertex.get() + 1)
-}
-
-fn is_put(effect: &VertexEffect) -> bool {
-    matches!(effect.change, VertexChange::Put(_))
+    effects.vertices.iter().rfind(|effect| effect.is_put()).map_or(0, |effect| effect.vertex.get() + 1)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hedgerow_model::Record;
+    use hedgerow_model::{Record, VertexChange};
 
     fn id(number: u32) -> VertexId {
         VertexId::new(number)

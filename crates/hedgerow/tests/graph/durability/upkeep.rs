@@ -80,6 +80,7 @@ fn a_full_compaction_leaves_one_level_without_deletions() {
     assert_eq!(found.files.bytes, compacted.after.bytes + manifest_bytes(&files));
     let graph = options_of_lsm().open_on(Arc::new(files)).unwrap();
     assert_eq!(Oracle::of_snapshot(&graph.snapshot().unwrap()), shown);
+    assert_eq!(graph.snapshot().unwrap().edge_count_of(KNOWS), 300, "each edge was met");
     assert!(graph.engine_report().unwrap().unwrap().cache.misses > 0);
 }
 

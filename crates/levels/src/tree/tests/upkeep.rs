@@ -106,7 +106,7 @@ fn each_damaged_file_is_found_with_its_place() {
             let places: Vec<_> =
                 found.problems.iter().map(|problem| (&problem.file, problem.offset)).collect();
             assert!(
-                matches!(&places[..], [(file, Some(offset))] if *file == name && *offset <= at + 48),
+                matches!(&places[..], [(file, Some(offset))] if *file == name && *offset <= at + 80),
                 "{name} {at}: {found:?}"
             );
         }
