@@ -23,12 +23,12 @@ use decided::{AppliedCommit, PreparedEffects};
 use hedgerow_log::Durability;
 use hedgerow_model::token::{HeldLocks, Stamp};
 use hedgerow_model::{
-    Adjacency, Allowance, CommitTimestamp, Count, Cursor, EdgeChange, Effects, Engine, GraphView, Key,
-    Operation, Outcome, Reclaimed, Topology, VertexId,
+    Adjacency, Allowance, CommitTimestamp, Count, Cursor, DeferredOutcome, EdgeChange, Effects, Engine,
+    GraphView, Key, Operation, Outcome, Reclaimed, Topology, VertexId,
 };
 use hedgerow_sequencer::Writer;
 use hedgerow_sync::epoch;
-use resolve::Resolved;
+use resolve::{DeferredCounts, Resolved};
 
 /// Estimated bytes of a changed edge or vertex, with which engines are asked to admit commits.
 pub const BYTES_OF_CHANGE: usize = 64;
@@ -219,10 +219,14 @@ impl<E: Engine> Store<E> {
         };
         let (mut room, nothing) = (E::Room::default(), Resolved::default());
         let mut prepared = self.engine.prepare(held, &resolved.effects, &mut room, allowance, pool)?;
-        if resolved.counts_exactly && !prepared.outcome.deferred.is_empty() {
-            self.count_deferred(held, &resolved.effects, &mut prepared.outcome)?;
-            let Outcome { edges, parallel, .. } = &prepared.outcome;
-            prepared.changed = edges.iter().any(|of| of.added + of.removed > 0) || !parallel.is_empty();
+        match resolved.deferred_counts {
+            DeferredCounts::LookedUp if !prepared.outcome.deferred.is_empty() => {
+                self.count_deferred(held, &resolved.effects, &mut prepared.outcome)?;
+                let Outcome { edges, parallel, .. } = &prepared.outcome;
+                prepared.changed = edges.iter().any(|of| of.added + of.removed > 0) || !parallel.is_empty();
+            }
+            DeferredCounts::AllExist => count_deletions(&mut prepared.outcome),
+            DeferredCounts::LookedUp | DeferredCounts::Bounded => {}
         }
         let resolved = match prepared.changed {
             true => resolved,
@@ -283,5 +287,13 @@ impl<E: Engine> Store<E> {
         let hash = |id: &VertexId| self.dictionary.hash(self.dictionary.key(*id).as_ref());
         resolved.created.iter().for_each(|id| record(Touched::Created(hash(id))));
         resolved.deleted.iter().for_each(|id| record(Touched::Deleted(hash(id))));
+    }
+}
+
+/// Counts the deletions that the engine left for later, all of edges that exist.
+fn count_deletions(outcome: &mut Outcome) {
+    for DeferredOutcome { label, puts, deletions } in std::mem::take(&mut outcome.deferred) {
+        debug_assert_eq!(puts, 0, "a deletion puts nothing");
+        outcome.count(label, 0, deletions);
     }
 }

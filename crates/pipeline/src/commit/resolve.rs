@@ -31,20 +31,32 @@ pub(crate) struct Resolved {
     /// full graph can be shrunk. It may take memory for rewritten blocks, but only in proportion to
     /// what exists.
     pub(crate) only_deletes: bool,
-    /// Whether its result has exact edge counts, though the engine may count later: it deletes a
-    /// single edge.
-    pub(crate) counts_exactly: bool,
+    /// How its result counts the changes that the engine counts later.
+    pub(crate) deferred_counts: DeferredCounts,
     /// Parallel edges added and removed, where the engine only sees the pairs that they connect.
     pub(crate) parallel: Vec<EdgeOutcome>,
     /// Changes of records whose condition does not hold.
     pub(crate) conditions_failed: u64,
 }
 
+/// How the result of a commit counts what the engine counts later.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum DeferredCounts {
+    /// Within bounds.
+    #[default]
+    Bounded,
+    /// Exactly, by looking up which edges exist: it deletes a single edge.
+    LookedUp,
+    /// Exactly: it deletes a single vertex, whose edges were read, so that all of them exist.
+    AllExist,
+}
+
 impl Resolved {
     /// The changes of a commit of one edge between existing vertices.
     pub(crate) fn edge(edge: &StoredEdge) -> Self {
         let only_deletes = edge.entries().iter().all(|(_, change)| change.value.is_none());
-        let mut resolved = Resolved { only_deletes, counts_exactly: only_deletes, ..Resolved::default() };
+        let deferred_counts = if only_deletes { DeferredCounts::LookedUp } else { DeferredCounts::Bounded };
+        let mut resolved = Resolved { only_deletes, deferred_counts, ..Resolved::default() };
         for (direction, change) in edge.entries() {
             push_entry(&mut resolved.effects, edge.label, *direction, *change);
         }
@@ -175,10 +187,12 @@ pub(crate) fn resolve<E: Engine, V: RecordView>(
         resolver.operation(operation, *ids)?;
     }
     let only_deletes = operations.iter().all(Operation::deletes);
-    let deletes_edge =
-        |operation: &Operation| operation.deletes() && !matches!(operation, Operation::DeleteVertex { .. });
-    let counts_exactly = matches!(operations, [operation] if deletes_edge(operation));
-    let mut resolved = Resolved { only_deletes, counts_exactly, ..resolver.finish()? };
+    let deferred_counts = match operations {
+        [Operation::DeleteVertex { .. }] => DeferredCounts::AllExist,
+        [operation] if operation.deletes() => DeferredCounts::LookedUp,
+        _ => DeferredCounts::Bounded,
+    };
+    let mut resolved = Resolved { only_deletes, deferred_counts, ..resolver.finish()? };
     store.add_keys(&mut resolved.effects);
     Ok(resolved)
 }

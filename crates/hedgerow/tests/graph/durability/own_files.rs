@@ -88,6 +88,13 @@ fn what_is_counted_later_has_bounds_and_a_deletion_says_what_it_did() {
         let last = graph.snapshot().unwrap().timestamp();
         assert!(!graph.delete_edge(LabelId::DEFAULT, 1, 2).unwrap().changed);
         assert_eq!(graph.snapshot().unwrap().timestamp(), last, "nothing was committed");
+        for end in [2, 3, 3] {
+            graph.put_edge(LabelId::DEFAULT, 3, end).unwrap();
+        }
+        let deleted = graph.delete_vertex(3).unwrap();
+        assert!(deleted.changed && deleted.edges_removed == 2, "{deleted:?}");
+        assert!(graph.delete_vertex(1).unwrap().edges_removed == 0);
+        assert!(graph.snapshot().unwrap().edge_count_of(LabelId::DEFAULT).may_be(0));
     }
 }
 
