@@ -1,4 +1,4 @@
-//! The byte layout: files of version 1 can be read forever, a reader can be written from the document,
+//! The byte layout: frozen files can be read, a reader can be written from the document,
 //! and no bytes do harm.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
