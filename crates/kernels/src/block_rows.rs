@@ -32,21 +32,21 @@ pub(crate) fn dense_range(adjacency: &impl Adjacency, ascending: &[VertexId]) ->
 }
 
 /// Passes on the neighbors of those vertices in a range that are wanted, which ascend.
-pub(crate) fn scan_rows(
-    cursor: &mut impl Cursor<Error: Into<hedgerow_model::ReadError>>,
+pub(crate) fn scan_rows<C: Cursor<Error: Into<hedgerow_model::ReadError>>>(
+    cursor: &mut C,
     range: Range<u32>,
     wanted: &[VertexId],
-    mut visit: impl FnMut(&[VertexId]),
+    mut visit: impl FnMut(VertexId, &[VertexId], &[C::Value]),
 ) -> Result<(), KernelError> {
     let mut wanted = wanted;
-    let scanned = cursor.scan(range, |vertex, neighbors, _| {
+    let scanned = cursor.scan(range, |vertex, neighbors, values| {
         while let [first, rest @ ..] = wanted
             && *first < vertex
         {
             wanted = rest;
         }
         if wanted.first() == Some(&vertex) {
-            visit(neighbors);
+            visit(vertex, neighbors, values);
         }
         ControlFlow::<()>::Continue(())
     });

@@ -5,25 +5,33 @@
 //! "Delta-stepping: a parallelizable shortest path algorithm" (J. Algorithms 49, 2003), sections 2
 //! and 4. A thread continues with its own vertices of the same bucket without waiting for the
 //! others, as in "Optimizing Ordered Graph Algorithms with GraphIt" (CGO 2020), section 3.3.
+//!
+//! Where rows lie in blocks, each pass over the vertices of a bucket goes through the files. So buckets
+//! are wide there, their vertices are taken in the order of the files, and each reads the distance that
+//! those before it in the same pass have left it.
 
 mod buckets;
 mod delta;
+mod pending;
 mod validity;
 mod weight;
 
 pub use weight::Weight;
 
-use crate::block_rows::sort_for;
+use crate::block_rows::{dense_range, scan_rows, sort_for};
 use crate::kernel::check_exists;
 use crate::{Execution, Kernel, KernelError, Progress};
 use buckets::Buckets;
 use hedgerow_model::{Adjacency, Cursor, Direction, GraphView, LabelId, VertexId};
 use hedgerow_sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use pending::Pending;
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
 /// Vertices of a frontier that a thread takes at a time.
 const GRAIN: usize = 64;
+/// The same where rows lie in blocks: enough for a scan.
+const BLOCK_GRAIN: usize = 128;
 /// Frontiers with fewer vertices than this are not worth waking other threads for.
 const SMALL_FRONTIER: usize = 512;
 /// A thread continues on its own while its part of the bucket has fewer vertices than this.
@@ -84,15 +92,16 @@ impl<W: Weight> Sssp<'_, W> {
 impl<W: Weight> Kernel for Sssp<'_, W> {
     type Output = SsspResult<W>;
 
-    /// O(vertices + edges) for random weights, at worst O(vertices * edges); 8 bytes per id and 4
-    /// per vertex and bucket that it waits in.
+    /// O(vertices + edges) for random weights, at worst O(vertices * edges); 8 bytes and a bit per id, and 4
+    /// bytes per vertex and bucket that it waits in.
     ///
     /// Fails with [`KernelError::InvalidWeight`] if a weight is negative or NaN.
     fn run<V: GraphView>(self, view: &V) -> Result<SsspResult<W>, KernelError> {
         let started = Instant::now();
         check_exists(view, self.source)?;
         let (bound, count) = (view.vertex_bound(), view.vertex_count());
-        self.execution.memory.check(u64::from(bound) * 8 + count * 16, bound, count)?;
+        let per_id = u64::from(bound) * 8 + u64::from(bound) / 8;
+        self.execution.memory.check(per_id + count * 16, bound, count)?;
         let outgoing = view.adjacency::<W>(self.label, Direction::Out)?;
         let delta = self.delta.map(delta::checked).transpose()?;
         validity::check_weights(&outgoing, self.execution)?;
@@ -105,7 +114,9 @@ impl<W: Weight> Kernel for Sssp<'_, W> {
             outgoing: &outgoing,
             bucket_of: W::buckets(delta),
             distances: (0..bound).map(|_| AtomicU64::new(W::UNREACHED_BITS)).collect(),
+            pending: Pending::new(bound, self.execution.threads() > 1),
             shared: self.execution.threads() > 1,
+            grain: if outgoing.reads_blocks() { BLOCK_GRAIN } else { GRAIN },
         };
         let (rounds, edges_examined) = search.run()?;
         let distances: Vec<_> = search.distances.into_iter().map(AtomicU64::into_inner).collect();
@@ -123,9 +134,13 @@ struct Search<'s, W: Weight, A, F> {
     /// The bits of the distances. Relaxed: they only decrease, and threads are joined between two
     /// rounds.
     distances: Vec<AtomicU64>,
+    /// Of the bucket that is taken.
+    pending: Pending,
     /// Whether several threads lower distances concurrently. A single one needs no exchange, which
     /// would wait for all loads before it.
     shared: bool,
+    /// Vertices that a thread takes at a time.
+    grain: usize,
 }
 
 /// One thread's working memory.
@@ -143,6 +158,7 @@ impl<W: Weight, A: Adjacency<Value = W>, F: Fn(u64) -> u64 + Sync> Search<'_, W,
         let (execution, source) = (self.parameters.execution, self.parameters.source);
         self.distances[source.index()].store(0, Ordering::Relaxed);
         let mut workers: Vec<_> = (0..execution.threads()).map(|_| Worker::default()).collect();
+        self.pending.insert(source);
         let (mut frontier, mut bucket, mut rounds) = (vec![source], 0, 0);
         while !frontier.is_empty() {
             let examined_before: u64 = workers.iter().map(|worker| worker.examined).sum();
@@ -160,6 +176,7 @@ impl<W: Weight, A: Adjacency<Value = W>, F: Fn(u64) -> u64 + Sync> Search<'_, W,
             if let Some(lowest) = lowest {
                 bucket = lowest;
                 workers.iter_mut().for_each(|worker| worker.buckets.take(bucket, &mut frontier));
+                frontier.retain(|vertex| self.pending.insert(*vertex));
                 sort_for(self.outgoing, &mut frontier);
             }
         }
@@ -176,8 +193,8 @@ impl<W: Weight, A: Adjacency<Value = W>, F: Fn(u64) -> u64 + Sync> Search<'_, W,
     ) -> Result<(), KernelError> {
         let mut cursor = self.outgoing.cursor();
         loop {
-            let start = taken.fetch_add(GRAIN, Ordering::Relaxed).min(frontier.len());
-            let grain = &frontier[start..frontier.len().min(start + GRAIN)];
+            let start = taken.fetch_add(self.grain, Ordering::Relaxed).min(frontier.len());
+            let grain = &frontier[start..frontier.len().min(start + self.grain)];
             if grain.is_empty() {
                 break;
             }
@@ -188,11 +205,13 @@ impl<W: Weight, A: Adjacency<Value = W>, F: Fn(u64) -> u64 + Sync> Search<'_, W,
             own.clear();
             worker.buckets.take(bucket, &mut own);
             if self.shared && own.len() >= FUSED {
+                // The next round lists all of the bucket anew.
+                own.iter().for_each(|vertex| self.pending.remove(*vertex));
                 own.drain(..).for_each(|vertex| worker.buckets.push(bucket, vertex));
                 break;
             }
             sort_for(self.outgoing, &mut own);
-            for grain in own.chunks(GRAIN) {
+            for grain in own.chunks(self.grain) {
                 self.relax_all(worker, &mut cursor, grain, bucket)?;
             }
             worker.own = own;
@@ -208,39 +227,49 @@ impl<W: Weight, A: Adjacency<Value = W>, F: Fn(u64) -> u64 + Sync> Search<'_, W,
         bucket: u64,
     ) -> Result<(), KernelError> {
         self.parameters.execution.check_cancelled()?;
+        if let Some(range) = dense_range(self.outgoing, vertices) {
+            return scan_rows(cursor, range, vertices, |vertex, neighbors, weights| {
+                if let Some(distance) = self.begin(vertex, bucket) {
+                    self.relax(worker, bucket, distance, neighbors, weights);
+                }
+            });
+        }
         // Rows in random order: prefetch them, so that their cache misses overlap.
         vertices.iter().for_each(|vertex| cursor.prefetch_place(*vertex));
         vertices.iter().for_each(|vertex| cursor.prefetch(*vertex));
         for vertex in vertices {
-            let distance = self.distances[vertex.index()].load(Ordering::Relaxed);
-            // A vertex that has moved to a lower bucket since was processed there.
-            if (self.bucket_of)(distance) >= bucket {
-                self.relax(worker, cursor, *vertex, distance)?;
-            }
+            let Some(distance) = self.begin(*vertex, bucket) else { continue };
+            let walked = cursor.neighbors(*vertex, |neighbors, weights| {
+                self.relax(worker, bucket, distance, neighbors, weights);
+                ControlFlow::<()>::Continue(())
+            });
+            walked.map(drop).map_err(KernelError::read)?;
         }
         Ok(())
     }
 
-    /// Relaxes the edges of `vertex`.
+    /// The distance of a vertex whose turn it is; `None` if it has moved to a lower bucket since it was
+    /// put into this one, and was processed there.
     #[inline]
-    fn relax(
-        &self,
-        worker: &mut Worker,
-        cursor: &mut A::Cursor<'_>,
-        vertex: VertexId,
-        distance: u64,
-    ) -> Result<(), KernelError> {
-        let walked = cursor.neighbors(vertex, |neighbors, weights| {
-            worker.examined += neighbors.len() as u64;
-            for (neighbor, weight) in neighbors.iter().zip(weights) {
-                let offered = weight.added_to(distance);
-                if self.lower(*neighbor, offered) {
-                    worker.buckets.push((self.bucket_of)(offered), *neighbor);
+    fn begin(&self, vertex: VertexId, bucket: u64) -> Option<u64> {
+        self.pending.remove(vertex);
+        let distance = self.distances[vertex.index()].load(Ordering::Relaxed);
+        ((self.bucket_of)(distance) >= bucket).then_some(distance)
+    }
+
+    /// Relaxes edges of a vertex at this distance.
+    #[inline]
+    fn relax(&self, worker: &mut Worker, bucket: u64, distance: u64, neighbors: &[VertexId], weights: &[W]) {
+        worker.examined += neighbors.len() as u64;
+        for (neighbor, weight) in neighbors.iter().zip(weights) {
+            let offered = weight.added_to(distance);
+            if self.lower(*neighbor, offered) {
+                let into = (self.bucket_of)(offered);
+                if into != bucket || self.pending.insert(*neighbor) {
+                    worker.buckets.push(into, *neighbor);
                 }
             }
-            ControlFlow::<()>::Continue(())
-        });
-        walked.map(|_| ()).map_err(KernelError::read)
+        }
     }
 
     /// Lowers a distance; false if it is no larger already.

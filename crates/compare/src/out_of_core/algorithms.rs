@@ -13,10 +13,29 @@ pub trait Reader {
 
     /// Passes on all neighbors of all vertices, ascending by vertex, until `visit` fails.
     fn scan(&mut self, visit: &mut dyn FnMut(VertexId, &[VertexId]) -> Result<()>) -> Result<()>;
+
+    /// Computes something by the store's own code, if it has any.
+    fn analyze(&mut self, analytics: Analytics) -> Result<Option<(u64, u64)>> {
+        let _ = analytics;
+        Ok(None)
+    }
+}
+
+/// Analytics that a store may have itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Analytics {
+    /// Breadth-first search: vertices reached, sum of depths.
+    Bfs(VertexId),
+    /// Connected components: their number, 0.
+    Components,
+    /// Shortest paths over the same weights as those of [`shortest_paths`]: vertices reached, sum of lengths.
+    ShortestPaths(VertexId),
+    /// Ten iterations of PageRank: no numbers.
+    PageRank,
 }
 
 /// The weights of edges are 1 to this.
-const MAX_WEIGHT: u64 = 255;
+const MAX_WEIGHT: u32 = 255;
 
 /// The number of all neighbors and the sum of their ids.
 pub fn scan(reader: &mut dyn Reader, deadline: &mut Deadline) -> Result<(u64, u64)> {
@@ -110,11 +129,11 @@ fn root(parents: &mut [u32], mut vertex: u32) -> u32 {
 }
 
 /// The weight of an edge, from its ends: 1 to [`MAX_WEIGHT`], the same in both directions.
-fn weight(one: VertexId, other: VertexId) -> u64 {
+pub fn weight(one: VertexId, other: VertexId) -> u32 {
     let mut bits = u64::from(one.min(other).get()) << 32 | u64::from(one.max(other).get());
     bits = (bits ^ bits >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     bits = (bits ^ bits >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-    (bits >> 32) % MAX_WEIGHT + 1
+    (bits >> 32) as u32 % MAX_WEIGHT + 1
 }
 
 /// The number of vertices that paths from a source reach, and the sum of the lengths of the shortest
@@ -142,7 +161,7 @@ pub fn shortest_paths(
             }
             reader.neighbors(*vertex, &mut |neighbors| {
                 for neighbor in neighbors {
-                    let longer = distance + weight(*vertex, *neighbor);
+                    let longer = distance + u64::from(weight(*vertex, *neighbor));
                     let found = &mut distances[neighbor.index()];
                     if longer < u64::from(*found) {
                         *found = longer as u32;

@@ -1,13 +1,13 @@
 //! The phases of reads, in a process that begins with nothing in memory, and writes beside one.
 
-use super::algorithms::{self, Reader};
+use super::algorithms::{self, Analytics, Reader};
 use super::deadline::Deadline;
 use super::edges::{EdgeReader, queried};
 use super::files::{drop_from_cache, read_all};
 use super::job::{Answers, Line};
 use super::meter::{Taken, peak_resident};
 use super::process::{Process, open};
-use super::stores::{Analytics, Store};
+use super::stores::Store;
 use super::writes::Writes;
 use anyhow::{Context, Result};
 use hedgerow_sync::atomic::{AtomicBool, Ordering};
@@ -48,16 +48,11 @@ fn analytics(process: &mut Process<'_>, store: &dyn Store) -> Result<()> {
         algorithms::bfs(reader, vertices, source, deadline)
     })?;
     let own = own(process, store, "bfs", (Analytics::Bfs(source), SEARCH_BYTES), plain.map(|plain| plain.1))?;
-    for bfs in plain.map(|plain| plain.0).into_iter().chain(own) {
+    for (bfs, _) in plain.into_iter().chain(own) {
         answer(process, Answers { bfs: Some(bfs), ..Answers::default() })?;
     }
     components(process, store)?;
-    let paths = on(process, store, "sssp", PATHS_BYTES, |reader, deadline| {
-        algorithms::shortest_paths(reader, vertices, source, deadline)
-    })?;
-    if let Some((shortest_paths, _)) = paths {
-        answer(process, Answers { shortest_paths: Some(shortest_paths), ..Answers::default() })?;
-    }
+    let paths = shortest_paths(process, store)?;
     self::own(process, store, "pagerank", (Analytics::PageRank, PAGERANK_BYTES), None)?;
     let asked = queried(&job.queries, vertices);
     let hops =
@@ -67,7 +62,7 @@ fn analytics(process: &mut Process<'_>, store: &dyn Store) -> Result<()> {
         answer(process, Answers { one_hop: Some(sum), ..Answers::default() })?;
     }
     match paths {
-        Some((_, alone)) => beside(process, store, alone),
+        Some(alone) => beside(process, store, alone),
         None => process.tell(Line::Note("beside: left out, since sssp was cut".to_owned())),
     }
 }
@@ -78,10 +73,25 @@ fn components(process: &mut Process<'_>, store: &dyn Store) -> Result<()> {
         algorithms::components(reader, vertices, deadline)
     })?;
     let own = own(process, store, "wcc", (Analytics::Components, SEARCH_BYTES), plain.map(|plain| plain.1))?;
-    for components in plain.map(|plain| plain.0).into_iter().chain(own.map(|own| own.0)) {
+    let own = own.map(|((components, _), taken)| (components, taken));
+    for (components, _) in plain.into_iter().chain(own) {
         answer(process, Answers { components: Some(components), ..Answers::default() })?;
     }
     Ok(())
+}
+
+/// Returns what the search took: by the store's own code if it has any.
+fn shortest_paths(process: &mut Process<'_>, store: &dyn Store) -> Result<Option<Taken>> {
+    let (vertices, source) = (process.job.vertices, process.job.source());
+    let plain = on(process, store, "sssp-plain", PATHS_BYTES, |reader, deadline| {
+        algorithms::shortest_paths(reader, vertices, source, deadline)
+    })?;
+    let analytics = Analytics::ShortestPaths(source);
+    let own = own(process, store, "sssp", (analytics, PATHS_BYTES), plain.map(|plain| plain.1))?;
+    for (found, _) in plain.into_iter().chain(own) {
+        answer(process, Answers { shortest_paths: Some(found), ..Answers::default() })?;
+    }
+    Ok(own.or(plain).map(|(_, taken)| taken))
 }
 
 fn answer(process: &mut Process<'_>, answers: Answers) -> Result<()> {
@@ -115,18 +125,20 @@ fn own(
     workload: &str,
     (analytics, array_bytes): (Analytics, u64),
     plain: Option<Taken>,
-) -> Result<Option<(u64, u64)>> {
+) -> Result<Option<((u64, u64), Taken)>> {
     if !process.kind.has_analytics {
         if let Some(plain) = plain {
             process.figure(workload, "time", "s", plain.seconds)?;
         }
         return Ok(None);
     }
-    let found = process.measure(workload, array_bytes, |_| store.analyze(analytics))?;
-    Ok(found.and_then(|(found, _)| found))
+    let found =
+        process.measure(workload, array_bytes, |_| read_once(store, |reader| reader.analyze(analytics)))?;
+    Ok(found.and_then(|(found, taken)| Some((found?, taken))))
 }
 
-/// Searches shortest paths in one state while another thread puts edges as fast as it can.
+/// Searches shortest paths in one state, by the store's own code if it has any, while another thread puts edges as
+/// fast as it can.
 fn beside(process: &mut Process<'_>, store: &dyn Store, alone: Taken) -> Result<()> {
     let (job, batch) = (process.job, process.kind.batch);
     let is_over = AtomicBool::new(false);
@@ -142,7 +154,11 @@ fn beside(process: &mut Process<'_>, store: &dyn Store, alone: Taken) -> Result<
         read_once(store, |reader| {
             thread::scope(|scope| {
                 let (writer, started) = (scope.spawn(write), Instant::now());
-                let found = algorithms::shortest_paths(reader, job.vertices, job.source(), deadline);
+                let own = reader.analyze(Analytics::ShortestPaths(job.source()));
+                let found = match own {
+                    Ok(None) => algorithms::shortest_paths(reader, job.vertices, job.source(), deadline),
+                    own => own.map(Option::unwrap_or_default),
+                };
                 let searched = started.elapsed().as_secs_f64();
                 is_over.store(true, Ordering::Relaxed);
                 let written = writer.join().unwrap_or_else(|panicked| std::panic::resume_unwind(panicked));

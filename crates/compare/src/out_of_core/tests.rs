@@ -60,6 +60,7 @@ fn all_stores_are_measured_and_answer_right() {
         "bfs",
         "wcc-plain",
         "wcc",
+        "sssp-plain",
         "sssp",
         "one-hop",
         "beside",

@@ -7,6 +7,10 @@ use std::ops::ControlFlow;
 
 /// Number of vertices whose weights are sampled.
 const SAMPLES: u32 = 1000;
+/// Average weights per bucket where rows lie in blocks. On a Kronecker graph of scale 20 on disk, a search
+/// then reads the files in 9 passes instead of 100, and examines 1.6 times as many neighbors.
+const WIDE: f64 = 4.0;
+
 /// Checks a delta given by the caller.
 pub(super) fn checked<W: Weight>(delta: W) -> Result<W, KernelError> {
     let found = delta.to_f64();
@@ -19,6 +23,8 @@ pub(super) fn checked<W: Weight>(delta: W) -> Result<W, KernelError> {
 /// The average weight of some edges, over the average degree of the vertices that have any, so that
 /// about one edge of a vertex stays within its bucket. Measured on Kronecker graphs of scale 20 and
 /// 21 with weights from 1 to 255: a delta four times as large is slower by a third.
+///
+/// Where rows lie in blocks, as wide as [`WIDE`] average weights.
 pub(super) fn sampled<W: Weight, A: Adjacency<Value = W>>(
     view: &impl GraphView,
     outgoing: &A,
@@ -40,6 +46,7 @@ pub(super) fn sampled<W: Weight, A: Adjacency<Value = W>>(
     let entries = view.edge_count(label).at_most() * if view.topology().is_undirected() { 2 } else { 1 };
     let owners = view.vertex_bound() as f64 * connected as f64 / sampled.max(1) as f64;
     let degree = (entries as f64 / owners.max(1.0)).max(1.0);
-    let delta = sum / count.max(1) as f64 / degree;
+    let average = sum / count.max(1) as f64;
+    let delta = if outgoing.reads_blocks() { average * WIDE } else { average / degree };
     Ok(if delta > 0.0 && delta.is_finite() { W::from_f64(delta) } else { W::from_f64(1.0) })
 }

@@ -1,11 +1,13 @@
 //! Hedgerow: `lsm` on its files, and `tel` in a mapped file.
 
-use super::{Analytics, Kind, Setup, Store};
+use super::weighed::Weighed;
+use super::{Kind, Setup, Store};
 use crate::graph::Edge;
-use crate::out_of_core::algorithms::{Reader, reached};
+use crate::out_of_core::algorithms::{Analytics, Reader, reached, weight};
 use anyhow::Result;
 use hedgerow::kernels::{
-    Adjacency, Bfs, Cursor, Execution, GraphView, Kernel, KernelError, MemoryBudget, PageRank, ReadError, Wcc,
+    Adjacency, Bfs, Cursor, Execution, GraphView, Kernel, KernelError, MemoryBudget, PageRank, ReadError,
+    Sssp, Wcc, Weight,
 };
 use hedgerow::{
     CheckpointOptions, Direction, Durability, EngineKind, Graph, GraphOptions, KeyKind, LabelId, Topology,
@@ -85,21 +87,6 @@ impl Store for Graph {
     fn read(&self, work: &mut dyn FnMut(&mut dyn Reader) -> Result<()>) -> Result<()> {
         self.snapshot()?.run(Read(work))?
     }
-
-    fn analyze(&self, analytics: Analytics) -> Result<Option<(u64, u64)>> {
-        let snapshot = self.snapshot()?;
-        // By default kernels allocate at most half of what the limit leaves.
-        let execution = Execution::default().within(MemoryBudget::bytes(u64::MAX));
-        Ok(Some(match analytics {
-            Analytics::Bfs(source) => reached(&snapshot.run(Bfs { execution, ..Bfs::new(source) })?.depths),
-            Analytics::Components => (snapshot.run(Wcc { execution, ..Wcc::default() })?.count, 0),
-            Analytics::PageRank => {
-                let iterations = PAGERANK_ITERATIONS;
-                snapshot.run(PageRank { iterations, execution, ..PageRank::default() })?;
-                (0, 0)
-            }
-        }))
-    }
 }
 
 /// Lends a cursor.
@@ -110,15 +97,18 @@ impl Kernel for Read<'_> {
 
     fn run<V: GraphView>(self, view: &V) -> Result<Result<()>, KernelError> {
         let adjacency = view.adjacency::<()>(LabelId::DEFAULT, Direction::Out)?;
-        Ok((self.0)(&mut Rows(adjacency.cursor())))
+        Ok((self.0)(&mut Rows { view, cursor: adjacency.cursor() }))
     }
 }
 
-struct Rows<C>(C);
+struct Rows<'v, V, C> {
+    view: &'v V,
+    cursor: C,
+}
 
-impl<C: Cursor<Error: Into<ReadError>>> Reader for Rows<C> {
+impl<V: GraphView, C: Cursor<Error: Into<ReadError>>> Reader for Rows<'_, V, C> {
     fn neighbors(&mut self, vertex: VertexId, visit: &mut dyn FnMut(&[VertexId])) -> Result<()> {
-        let visited = self.0.neighbors(vertex, |neighbors, _| {
+        let visited = self.cursor.neighbors(vertex, |neighbors, _| {
             visit(neighbors);
             ControlFlow::<()>::Continue(())
         });
@@ -126,7 +116,7 @@ impl<C: Cursor<Error: Into<ReadError>>> Reader for Rows<C> {
     }
 
     fn scan(&mut self, visit: &mut dyn FnMut(VertexId, &[VertexId]) -> Result<()>) -> Result<()> {
-        let scanned = self.0.scan(0..u32::MAX, |vertex, neighbors, _| match visit(vertex, neighbors) {
+        let scanned = self.cursor.scan(0..u32::MAX, |vertex, neighbors, _| match visit(vertex, neighbors) {
             Ok(()) => ControlFlow::Continue(()),
             Err(error) => ControlFlow::Break(error),
         });
@@ -134,5 +124,26 @@ impl<C: Cursor<Error: Into<ReadError>>> Reader for Rows<C> {
             ControlFlow::Continue(()) => Ok(()),
             ControlFlow::Break(error) => Err(error),
         }
+    }
+
+    fn analyze(&mut self, analytics: Analytics) -> Result<Option<(u64, u64)>> {
+        let view = self.view;
+        // By default kernels allocate at most half of what the limit leaves.
+        let execution = Execution::default().within(MemoryBudget::bytes(u64::MAX));
+        Ok(Some(match analytics {
+            Analytics::Bfs(source) => reached(&Bfs { execution, ..Bfs::new(source) }.run(view)?.depths),
+            Analytics::Components => (Wcc { execution, ..Wcc::default() }.run(view)?.count, 0),
+            Analytics::ShortestPaths(source) => {
+                let paths =
+                    Sssp::<u32> { execution, ..Sssp::new(source) }.run(&Weighed::new(view, weight))?;
+                let lengths = paths.distances.iter().filter(|distance| **distance != u32::UNREACHED);
+                (paths.reached, lengths.sum())
+            }
+            Analytics::PageRank => {
+                let iterations = PAGERANK_ITERATIONS;
+                PageRank { iterations, execution, ..PageRank::default() }.run(view)?;
+                (0, 0)
+            }
+        }))
     }
 }

@@ -5,6 +5,7 @@ mod hedgerow;
 mod lmdb;
 #[cfg(feature = "rocksdb")]
 mod rocksdb;
+mod weighed;
 
 use super::algorithms::Reader;
 use crate::graph::Edge;
@@ -27,17 +28,6 @@ pub struct Setup<'s> {
     pub budget: u64,
 }
 
-/// Analytics that a store may have itself.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Analytics {
-    /// Breadth-first search: vertices reached, sum of depths.
-    Bfs(VertexId),
-    /// Connected components: their number, 0.
-    Components,
-    /// Ten iterations of PageRank: no numbers.
-    PageRank,
-}
-
 /// A store of undirected edges, read in both directions.
 pub trait Store: Sync {
     /// Puts edges and then deletes others, in the store's way of committing a stream, without waiting
@@ -53,12 +43,6 @@ pub trait Store: Sync {
 
     /// Reads one state.
     fn read(&self, work: &mut dyn FnMut(&mut dyn Reader) -> Result<()>) -> Result<()>;
-
-    /// Computes something by the store's own code, if it has any.
-    fn analyze(&self, analytics: Analytics) -> Result<Option<(u64, u64)>> {
-        let _ = analytics;
-        Ok(None)
-    }
 }
 
 /// A kind of store.

@@ -1,0 +1,171 @@
+//! A graph without weights, seen with weights that are computed from the ends of its edges.
+
+use hedgerow::kernels::{Adjacency, Cursor, GraphView, Neighbors, ViewError};
+use hedgerow::{Column, CommitTimestamp, Count, Direction, LabelId, Topology, VertexId};
+use hedgerow_model::{EdgeValue, NoCommitOrder};
+use std::ops::{ControlFlow, Range};
+
+/// The weight of the edge between two vertices.
+type Weigh = fn(VertexId, VertexId) -> u32;
+
+/// A view whose edges have weights, whatever the label says.
+pub(super) struct Weighed<'v, V> {
+    view: &'v V,
+    weigh: Weigh,
+}
+
+impl<'v, V: GraphView> Weighed<'v, V> {
+    pub(super) fn new(view: &'v V, weigh: Weigh) -> Self {
+        Weighed { view, weigh }
+    }
+}
+
+impl<V: GraphView> GraphView for Weighed<'_, V> {
+    type Error = V::Error;
+    type Adjacency<'a, W: Column>
+        = WeighedAdjacency<V::Adjacency<'a, ()>, W>
+    where
+        Self: 'a;
+
+    fn timestamp(&self) -> CommitTimestamp {
+        self.view.timestamp()
+    }
+
+    fn topology(&self) -> Topology {
+        self.view.topology()
+    }
+
+    fn vertex_bound(&self) -> u32 {
+        self.view.vertex_bound()
+    }
+
+    fn vertex_count(&self) -> u64 {
+        self.view.vertex_count()
+    }
+
+    fn edge_count(&self, label: LabelId) -> Count {
+        self.view.edge_count(label)
+    }
+
+    fn contains_vertex(&self, vertex: VertexId) -> Result<bool, V::Error> {
+        self.view.contains_vertex(vertex)
+    }
+
+    fn scan_vertices<B>(
+        &self,
+        range: Range<u32>,
+        visit: impl FnMut(VertexId) -> ControlFlow<B>,
+    ) -> Result<ControlFlow<B>, V::Error> {
+        self.view.scan_vertices(range, visit)
+    }
+
+    fn adjacency<W: Column>(
+        &self,
+        label: LabelId,
+        direction: Direction,
+    ) -> Result<Self::Adjacency<'_, W>, ViewError> {
+        let adjacency = self.view.adjacency::<()>(label, direction)?;
+        Ok(WeighedAdjacency { adjacency, weights: Weights { weigh: self.weigh, of_row: Vec::new() } })
+    }
+}
+
+/// The neighbors of all vertices, with weights.
+pub(super) struct WeighedAdjacency<A, W> {
+    adjacency: A,
+    weights: Weights<W>,
+}
+
+impl<A: Adjacency<Value = ()>, W: Column> Adjacency for WeighedAdjacency<A, W> {
+    type Value = W;
+    type Error = A::Error;
+    type Cursor<'a>
+        = WeighedCursor<A::Cursor<'a>, W>
+    where
+        Self: 'a;
+
+    const SORTED: bool = A::SORTED;
+    const DEGREE_IS_O1: bool = A::DEGREE_IS_O1;
+
+    fn cursor(&self) -> Self::Cursor<'_> {
+        WeighedCursor { cursor: self.adjacency.cursor(), weights: self.weights.clone() }
+    }
+
+    fn reads_blocks(&self) -> bool {
+        self.adjacency.reads_blocks()
+    }
+
+    fn cuts(&self, parts: usize) -> Result<Vec<Range<u32>>, A::Error> {
+        self.adjacency.cuts(parts)
+    }
+}
+
+/// Reads neighbors and computes their weights.
+pub(super) struct WeighedCursor<C, W> {
+    cursor: C,
+    weights: Weights<W>,
+}
+
+/// Computes weights.
+#[derive(Clone)]
+struct Weights<W> {
+    weigh: Weigh,
+    /// Those of the row that was read last.
+    of_row: Vec<W>,
+}
+
+impl<W: Column> Weights<W> {
+    fn of(&self, vertex: VertexId, neighbor: VertexId) -> W {
+        W::from_bits(EdgeValue((self.weigh)(vertex, neighbor).into()))
+    }
+
+    fn of_row(&mut self, vertex: VertexId, neighbors: &[VertexId]) -> &[W] {
+        let mut of_row = std::mem::take(&mut self.of_row);
+        of_row.clear();
+        of_row.extend(neighbors.iter().map(|neighbor| self.of(vertex, *neighbor)));
+        self.of_row = of_row;
+        &self.of_row
+    }
+}
+
+impl<C: Cursor<Value = ()>, W: Column> Cursor for WeighedCursor<C, W> {
+    type Value = W;
+    type Error = C::Error;
+    type Ordered = NoCommitOrder<W, C::Error>;
+
+    fn find(&mut self, vertex: VertexId, neighbor: VertexId) -> Result<Option<W>, C::Error> {
+        let found = self.cursor.find(vertex, neighbor)?;
+        Ok(found.map(|()| self.weights.of(vertex, neighbor)))
+    }
+
+    fn neighbors<B>(
+        &mut self,
+        vertex: VertexId,
+        mut run: impl FnMut(&[VertexId], &[W]) -> ControlFlow<B>,
+    ) -> Result<ControlFlow<B>, C::Error> {
+        let WeighedCursor { cursor, weights } = self;
+        cursor.neighbors(vertex, |neighbors, _| run(neighbors, weights.of_row(vertex, neighbors)))
+    }
+
+    fn scan<B>(
+        &mut self,
+        range: Range<u32>,
+        mut run: impl FnMut(VertexId, &[VertexId], &[W]) -> ControlFlow<B>,
+    ) -> Result<ControlFlow<B>, C::Error> {
+        let WeighedCursor { cursor, weights } = self;
+        cursor.scan(range, |vertex, neighbors, _| run(vertex, neighbors, weights.of_row(vertex, neighbors)))
+    }
+
+    fn prefetch_place(&self, vertex: VertexId) {
+        self.cursor.prefetch_place(vertex);
+    }
+
+    fn prefetch(&mut self, vertex: VertexId) {
+        self.cursor.prefetch(vertex);
+    }
+
+    fn gather(&mut self, vertex: VertexId) -> Result<Neighbors<'_, W>, C::Error> {
+        let WeighedCursor { cursor, weights } = self;
+        let (neighbors, _) = cursor.gather(vertex)?;
+        Ok((neighbors, weights.of_row(vertex, neighbors)))
+    }
+}
