@@ -148,6 +148,15 @@ impl Command {
             Command::Bench(_) | Command::Completions(_) | Command::Man(_) => false,
         }
     }
+
+    /// Whether the command writes for long, and is to stay within the memory that it is given.
+    pub fn stays_within_memory(&self) -> bool {
+        match self {
+            Command::Import(args) => args.memory.memory.is_some(),
+            Command::Compact(args) => args.memory.memory.is_some(),
+            _ => false,
+        }
+    }
 }
 
 #[cfg(test)]

@@ -15,8 +15,10 @@
 //! | `lint` | notes on suspicious lines of graph files |
 //! | `float` | floats in the form of files |
 //! | `outputs` | refuses outputs that are also inputs, or inside a store |
+//! | `allocator` | what is kept of freed memory |
 //! | `signal`, `interrupt`, `threads` | signals; their handlers; the threads that kernels run on |
 
+mod allocator;
 mod args;
 mod bench;
 mod completions;
@@ -117,6 +119,9 @@ fn exit(result: Result<(), CliError>, console: &Console) -> ExitCode {
 /// Runs a command. Commands that write files or compute for long handle signals and clean up; the
 /// others keep the default action.
 fn execute(command: &Command, console: &Console) -> Result<(), CliError> {
+    if command.stays_within_memory() {
+        allocator::keep_nothing();
+    }
     let listen = Interrupt::listen;
     match command {
         Command::Demo(args) => demo::execute(args, console, &listen()?),
