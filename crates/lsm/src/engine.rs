@@ -4,6 +4,7 @@
 use crate::LsmOptions;
 use crate::adjacency::{VERTICES, columns};
 use crate::changes::{LsmChanges, NewContent, NewVersion};
+use crate::flush::BegunFlush;
 use crate::mem_graph::{MemContent, MemGraph};
 use crate::memory::FlushedMemGraphs;
 use crate::pace::{Filling, Pace};
@@ -37,8 +38,8 @@ pub struct LsmEngine {
     /// As of opening.
     pub(crate) counts: Counts,
     pub(crate) flushed: FlushedMemGraphs,
-    /// Flushes take turns.
-    pub(crate) flushing: Mutex<()>,
+    /// The flush that was announced. Flushes take turns.
+    pub(crate) flushing: Mutex<Option<BegunFlush>>,
     pub(crate) pace: Pace,
 }
 

@@ -3,6 +3,7 @@
 use crate::adjacency::VERTICES;
 use crate::engine::LsmEngine;
 use crate::mem_graph::MemGraph;
+use crate::pace::Running;
 use crate::sources::{RowReader, Sources};
 use hedgerow_encoding::decode_vertex;
 use hedgerow_levels::{FlushPart, FlushPoint, RowContent};
@@ -13,6 +14,14 @@ use hedgerow_model::{
 use hedgerow_sync::Arc;
 use std::ops::ControlFlow;
 use std::time::Instant;
+
+/// A flush for which commits continue in a MemGraph of their own.
+#[derive(Debug)]
+pub(crate) struct BegunFlush {
+    at: CommitTimestamp,
+    since: Instant,
+    running: Running,
+}
 
 impl Durable for LsmEngine {
     fn durable_through(&self) -> CommitTimestamp {
@@ -46,19 +55,25 @@ impl Durable for LsmEngine {
         self.sources.read().active().used_bytes() > self.options.mem_graph_bytes / 2
     }
 
-    /// Commits continue in a new MemGraph meanwhile. Those after `at` that are in an old one are
-    /// copied to a small one, which stays until the next flush.
+    fn begin_flush(&self, at: &Registered) {
+        if at.at() > self.durable_through() {
+            let begun = self.begin_mem_graph(at.at());
+            *self.flushing.lock() = Some(begun);
+        }
+    }
+
+    /// Commits continue in a new MemGraph since the flush was announced. Those after `at` that are in an
+    /// old one are copied to a small one, which stays until the next flush.
     fn flush(&self, at: &Registered, live: &LiveTimestamps, note: &[u8]) -> Result<(), EngineError> {
-        let _one_at_a_time = self.flushing.lock();
+        let mut announced = self.flushing.lock();
         let (from, through) = (self.durable_through(), at.at());
         if through <= from {
             return Ok(());
         }
-        let begin = Instant::now();
-        let sources = self.begin_mem_graph();
-        self.pace.begin_filling();
-        let _running = self.pace.begin_flush();
+        let begun = announced.take().filter(|begun| begun.at == through);
+        let BegunFlush { since, running, .. } = begun.unwrap_or_else(|| self.begin_mem_graph(through));
         // The active one has only commits after `at`.
+        let sources = self.sources();
         let flushed = &sources.mem_graphs[1..];
         let versions_of = |adjacency| -> Vec<_> {
             flushed.iter().map(|mem_graph| mem_graph.versions(adjacency, from, through)).collect()
@@ -76,7 +91,8 @@ impl Durable for LsmEngine {
         let residues = flushed.iter().enumerate().filter_map(residue).map(Arc::new).collect();
         self.end_mem_graphs(flushed, residues);
         let bytes = flushed.iter().map(|mem_graph| mem_graph.used_bytes()).sum();
-        self.pace.flushed(bytes, begin.elapsed());
+        self.pace.flushed(bytes, since.elapsed());
+        drop(running);
         Ok(())
     }
 
@@ -86,16 +102,18 @@ impl Durable for LsmEngine {
 }
 
 impl LsmEngine {
-    /// Begins another MemGraph for the commits to come, unless the active one is empty. No commit
+    /// Begins another MemGraph for the commits after `at`, unless the active one is empty. No commit
     /// goes into the others any more.
-    fn begin_mem_graph(&self) -> Arc<Sources> {
+    fn begin_mem_graph(&self, at: CommitTimestamp) -> BegunFlush {
         let mut sources = self.sources.write();
         if sources.active().used_bytes() > 0 {
             let mem_graphs = std::iter::once(self.new_mem_graph()).chain(sources.mem_graphs.iter().cloned());
             let levels = Arc::clone(&sources.levels);
             *sources = Arc::new(Sources { mem_graphs: mem_graphs.collect(), levels });
         }
-        Arc::clone(&sources)
+        drop(sources);
+        self.pace.begin_filling();
+        BegunFlush { at, since: Instant::now(), running: self.pace.begin_flush() }
     }
 
     /// Ends the MemGraphs that no commit goes into, except for what is not in the levels yet.

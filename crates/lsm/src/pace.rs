@@ -5,8 +5,8 @@
 //! the compaction that runs has ended. A commit that is early waits for a part of that time: each piece of
 //! the MemGraph has one pause, so that many small commits together wait no longer than a large one.
 
-use hedgerow_sync::Mutex;
 use hedgerow_sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use hedgerow_sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 /// A shorter pause is left to a later commit: the next ones need it, too.
@@ -33,9 +33,9 @@ pub(crate) struct Pace {
     /// Bytes of the active MemGraph up to which commits need not pause again.
     paused_until: AtomicUsize,
     /// Flushes that run.
-    flushes: AtomicUsize,
+    flushes: Arc<AtomicUsize>,
     /// Compactions that run, or wait for one.
-    compactions: AtomicUsize,
+    compactions: Arc<AtomicUsize>,
     /// When the first of these began.
     compacting_since: Mutex<Instant>,
     costs: Mutex<Costs>,
@@ -67,9 +67,10 @@ struct Costs {
 }
 
 /// Notes the end of a flush or a compaction when it is dropped.
-pub(crate) struct Running<'p>(&'p AtomicUsize);
+#[derive(Debug)]
+pub(crate) struct Running(Arc<AtomicUsize>);
 
-impl Drop for Running<'_> {
+impl Drop for Running {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::Relaxed);
     }
@@ -80,8 +81,8 @@ impl Pace {
         Pace {
             filling_since: Mutex::new(Instant::now()),
             paused_until: AtomicUsize::new(0),
-            flushes: AtomicUsize::new(0),
-            compactions: AtomicUsize::new(0),
+            flushes: Arc::default(),
+            compactions: Arc::default(),
             compacting_since: Mutex::new(Instant::now()),
             costs: Mutex::default(),
             flush_nanos: AtomicU64::new(0),
@@ -97,17 +98,17 @@ impl Pace {
     }
 
     /// Notes that a flush runs, until the result is dropped.
-    pub(crate) fn begin_flush(&self) -> Running<'_> {
+    pub(crate) fn begin_flush(&self) -> Running {
         self.flushes.fetch_add(1, Ordering::Relaxed);
-        Running(&self.flushes)
+        Running(Arc::clone(&self.flushes))
     }
 
     /// Notes that a compaction runs, until the result is dropped.
-    pub(crate) fn begin_compaction(&self) -> Running<'_> {
+    pub(crate) fn begin_compaction(&self) -> Running {
         if self.compactions.fetch_add(1, Ordering::Relaxed) == 0 {
             *self.compacting_since.lock() = Instant::now();
         }
-        Running(&self.compactions)
+        Running(Arc::clone(&self.compactions))
     }
 
     /// Learns from a flush of MemGraphs of this many bytes.

@@ -43,13 +43,20 @@ pub trait Durable {
         false
     }
 
+    /// Announces a [flush](Durable::flush) at `at`, which follows once the log is durable up to there: an
+    /// engine puts the commits that come meanwhile where that flush need not look for them. Nothing else
+    /// changes, even if no flush follows. By default does nothing.
+    fn begin_flush(&self, at: &Registered) {
+        let _ = at;
+    }
+
     /// Makes everything up to `at` durable, and nothing later: the caller has ensured that the log
     /// is durable up to there, perhaps no further. Afterwards
     /// [`durable_through`](Durable::durable_through) returns `at`, and [`note`](Durable::note) returns
     /// `note`: both change together, whatever happens. Versions that no timestamp in `live` sees need not
     /// be written.
     ///
-    /// There is one call at a time. Meanwhile other threads prepare and apply commits, open
+    /// There is one call at a time, of this and of [`begin_flush`](Durable::begin_flush). Meanwhile other threads prepare and apply commits, open
     /// snapshots, and may take steps of [maintenance](crate::Engine::maintain). The engine itself
     /// synchronizes a flush and a step if both replace files.
     ///

@@ -202,9 +202,21 @@ impl<T: Tested> Pipeline<T> {
     /// # Errors
     /// The store could not be read or written.
     pub fn flush(&self) -> Result<(), EngineError> {
-        // SAFETY: everything up to `last` is applied, and nothing else happens until the flush is
-        // done.
-        self.flush_at(&unsafe { Registered::new(self.last, self.counts()) })
+        self.flush_at(&self.begin_flush())
+    }
+
+    /// Announces a flush of everything so far, if the store owns files, for [`Pipeline::flush_at`].
+    pub fn begin_flush(&self) -> Registered {
+        let at = self.newest();
+        self.engine.durable().into_iter().for_each(|durable| durable.begin_flush(&at));
+        at
+    }
+
+    /// The newest commit, for a flush that was not announced.
+    #[must_use]
+    pub fn newest(&self) -> Registered {
+        // SAFETY: everything up to `last` is applied, and a flush is the only use of it.
+        unsafe { Registered::new(self.last, self.counts()) }
     }
 
     /// Makes everything up to a timestamp durable, if the store owns files.

@@ -127,6 +127,7 @@ impl<T: Tested> Graph<T> {
     pub fn flush(self: &Arc<Self>) {
         if let Some(durable) = self.engine.durable() {
             let snapshot = self.open();
+            durable.begin_flush(&snapshot.token);
             durable.flush(&snapshot.token, &self.live(), &[]).expect("no file fails");
             assert_eq!(durable.durable_through(), snapshot.token.at());
         }

@@ -56,8 +56,9 @@ impl<E: Engine> Store<E> {
                 (head.wall_clock, head.input.clone())
             })?;
         let at = registration.token();
-        self.settle_read(at.at(), Durability::Sync)?;
         let _one = self.maintenance.flushing.lock();
+        durable.begin_flush(at);
+        self.settle_read(at.at(), Durability::Sync)?;
         let before = durable.durable_through();
         let input = input.as_deref().map(Box::from);
         let note = FlushNote { store: log.manifest().store, wall_clock, input };
