@@ -64,11 +64,13 @@ impl ShortWrites for LsmEngine {
 
     #[inline]
     fn apply_edge(&self, stamp: Stamp, edge: &StoredEdge, _plan: &LsmPlan) {
-        let sources = self.sources.read();
-        for (stored, change) in edge.entries() {
-            let content = change.value.map(MemContent::Value);
-            let (adjacency, active) = (number_of(edge.label, *stored), sources.active());
-            active.push(adjacency, change.owner, change.neighbor, stamp.at(), stamp.editable_from(), content);
-        }
+        let (at, editable_from) = (stamp.at(), stamp.editable_from());
+        self.with_active(at, |active| {
+            for (stored, change) in edge.entries() {
+                let (adjacency, content) =
+                    (number_of(edge.label, *stored), change.value.map(MemContent::Value));
+                active.push(adjacency, change.owner, change.neighbor, at, editable_from, content);
+            }
+        });
     }
 }

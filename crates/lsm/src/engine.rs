@@ -78,7 +78,7 @@ impl LsmEngine {
         let tree = LevelTree::open(files, level_options)?;
         let levels = tree.current();
         let counts = options.counts(&levels);
-        let active = Arc::new(options.new_mem_graph(&columns));
+        let active = Arc::new(options.new_mem_graph(&columns, levels.durable_through()));
         let sources = Arc::new(Sources { mem_graphs: vec![active], levels });
         let vertices = VertexSet::default();
         let newest = CommitTimestamp(u64::MAX);
@@ -110,14 +110,72 @@ impl LsmEngine {
         Arc::clone(&self.sources.read())
     }
 
-    /// An empty MemGraph.
-    pub(crate) fn new_mem_graph(&self) -> Arc<MemGraph> {
-        Arc::new(self.options.new_mem_graph(&self.columns))
+    /// Runs `apply` on the MemGraph that takes commits, which takes this one.
+    #[inline]
+    pub(crate) fn with_active(&self, at: CommitTimestamp, apply: impl FnOnce(&MemGraph)) {
+        let sources = self.sources.read();
+        if sources.active().takes(at) {
+            return apply(sources.active());
+        }
+        drop(sources);
+        self.apply_beyond(at, apply);
+    }
+
+    /// As [`LsmEngine::with_active`], after so many commits that their numbers need another MemGraph, which
+    /// may be before a flush is due.
+    #[cold]
+    fn apply_beyond(&self, at: CommitTimestamp, apply: impl FnOnce(&MemGraph)) {
+        let mut sources = self.sources.write();
+        if !sources.active().takes(at) {
+            // Commits before this one may be applied after it.
+            let begin = CommitTimestamp(at.0.saturating_sub(MemGraph::MOST_COMMITS / 2));
+            *sources = Arc::new(self.with_new_mem_graph(&sources, begin));
+        }
+        apply(sources.active());
+    }
+
+    /// These sources, and an empty MemGraph for commits after `begin`.
+    pub(crate) fn with_new_mem_graph(&self, sources: &Sources, begin: CommitTimestamp) -> Sources {
+        let active = Arc::new(self.options.new_mem_graph(&self.columns, begin));
+        let mem_graphs = std::iter::once(active).chain(sources.mem_graphs.iter().cloned()).collect();
+        Sources { mem_graphs, levels: Arc::clone(&sources.levels) }
     }
 
     /// The number of adjacencies.
     pub(crate) fn adjacencies(&self) -> u32 {
         self.columns.len() as u32
+    }
+
+    fn apply_to(&self, active: &MemGraph, stamp: &Stamp, LsmChanges { versions, records }: &LsmChanges) {
+        let row_of = |version: &NewVersion| (version.adjacency, version.owner);
+        let mut place = 0;
+        // Effects are in the order of their owners.
+        for row in versions.chunk_by(|one, other| row_of(one) == row_of(other)) {
+            let (adjacency, owner) = row_of(&row[0]);
+            let at_distance = |distance| versions.get(place + distance).map(row_of);
+            if let Some((adjacency, owner)) = at_distance(2 * PREFETCH_DISTANCE) {
+                active.prefetch_bucket(adjacency, owner);
+            }
+            if let Some((adjacency, owner)) = at_distance(PREFETCH_DISTANCE) {
+                active.prefetch_node(adjacency, owner);
+            }
+            place += row.len();
+            if adjacency == VERTICES {
+                match row[row.len() - 1].content {
+                    NewContent::Deleted => self.vertices.remove(owner),
+                    _ => self.vertices.insert(owner),
+                }
+            }
+            let edges = row.iter().map(|NewVersion { neighbor, content, .. }| {
+                let content = match content {
+                    NewContent::Deleted => None,
+                    NewContent::Value(value) => Some(MemContent::Value(*value)),
+                    NewContent::Record(place) => Some(MemContent::Record(&records[place.clone()])),
+                };
+                (*neighbor, content)
+            });
+            active.push_row(adjacency, owner, stamp.at(), stamp.editable_from(), edges);
+        }
     }
 
     fn view_of<'s>(&'s self, sources: Arc<Sources>, state: ViewState<'s>) -> LsmView<'s> {
@@ -164,38 +222,8 @@ impl Engine for LsmEngine {
         Ok(Prepared { changes, outcome, changed })
     }
 
-    fn apply(&self, stamp: Stamp, LsmChanges { versions, records }: LsmChanges) {
-        let sources = self.sources.read();
-        let active = sources.active();
-        let row_of = |version: &NewVersion| (version.adjacency, version.owner);
-        let mut place = 0;
-        // Effects are in the order of their owners.
-        for row in versions.chunk_by(|one, other| row_of(one) == row_of(other)) {
-            let (adjacency, owner) = row_of(&row[0]);
-            let at_distance = |distance| versions.get(place + distance).map(row_of);
-            if let Some((adjacency, owner)) = at_distance(2 * PREFETCH_DISTANCE) {
-                active.prefetch_bucket(adjacency, owner);
-            }
-            if let Some((adjacency, owner)) = at_distance(PREFETCH_DISTANCE) {
-                active.prefetch_node(adjacency, owner);
-            }
-            place += row.len();
-            if adjacency == VERTICES {
-                match row[row.len() - 1].content {
-                    NewContent::Deleted => self.vertices.remove(owner),
-                    _ => self.vertices.insert(owner),
-                }
-            }
-            let edges = row.iter().map(|NewVersion { neighbor, content, .. }| {
-                let content = match content {
-                    NewContent::Deleted => None,
-                    NewContent::Value(value) => Some(MemContent::Value(*value)),
-                    NewContent::Record(place) => Some(MemContent::Record(&records[place.clone()])),
-                };
-                (*neighbor, content)
-            });
-            active.push_row(adjacency, owner, stamp.at(), stamp.editable_from(), edges);
-        }
+    fn apply(&self, stamp: Stamp, changes: LsmChanges) {
+        self.with_active(stamp.at(), |active| self.apply_to(active, &stamp, &changes));
     }
 
     fn short_writes(&self) -> Option<&Self> {

@@ -107,9 +107,7 @@ impl LsmEngine {
     fn begin_mem_graph(&self, at: CommitTimestamp) -> BegunFlush {
         let mut sources = self.sources.write();
         if sources.active().used_bytes() > 0 {
-            let mem_graphs = std::iter::once(self.new_mem_graph()).chain(sources.mem_graphs.iter().cloned());
-            let levels = Arc::clone(&sources.levels);
-            *sources = Arc::new(Sources { mem_graphs: mem_graphs.collect(), levels });
+            *sources = Arc::new(self.with_new_mem_graph(&sources, at));
         }
         drop(sources);
         self.pace.begin_filling();

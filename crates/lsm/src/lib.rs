@@ -40,7 +40,9 @@ pub use view::LsmView;
 
 use hedgerow_erased::{CustomEngine, EngineOptions, ErasedEngine, Make};
 use hedgerow_levels::LevelSet;
-use hedgerow_model::{Catalog, ColumnType, CompactionLimits, Counts, Direction, LabelId, Topology};
+use hedgerow_model::{
+    Catalog, ColumnType, CommitTimestamp, CompactionLimits, Counts, Direction, LabelId, Topology,
+};
 
 /// The engine by its name, for creating graphs.
 pub static LSM: CustomEngine = CustomEngine {
@@ -130,11 +132,11 @@ impl LsmOptions {
         counts
     }
 
-    /// An empty MemGraph for half of the changes: memory comes in small parts of that, and most rows
-    /// need no more than 64 bytes.
-    fn new_mem_graph(&self, columns: &[ColumnType]) -> MemGraph {
+    /// An empty MemGraph for half of the changes, in commits after `begin`: memory comes in small parts of
+    /// that, and most rows need no more than 64 bytes.
+    fn new_mem_graph(&self, columns: &[ColumnType], begin: CommitTimestamp) -> MemGraph {
         let bytes = self.mem_graph_bytes / 2;
         let block_words = (bytes / 32 / size_of::<u64>()).next_power_of_two().clamp(1024, 8192);
-        MemGraph::new(columns, block_words, bytes / 64)
+        MemGraph::new(columns, begin, block_words, bytes / 64)
     }
 }

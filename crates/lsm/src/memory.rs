@@ -73,12 +73,13 @@ impl LsmEngine {
 #[cfg(all(test, not(hedgerow_shuttle)))]
 mod tests {
     use super::*;
-    use hedgerow_model::ColumnType;
+    use hedgerow_model::{ColumnType, CommitTimestamp};
 
     #[test]
     fn flushed_mem_graphs_count_while_they_are_read() {
         let flushed = FlushedMemGraphs::default();
-        let mem_graphs = [1, 2].map(|_| Arc::new(MemGraph::new(&[ColumnType::Unit], 64, 16)));
+        let mem_graphs =
+            [1, 2].map(|_| Arc::new(MemGraph::new(&[ColumnType::Unit], CommitTimestamp(0), 64, 16)));
         flushed.add(mem_graphs.iter());
         assert_eq!(flushed.bytes(), mem_graphs.iter().map(|mem_graph| mem_graph.bytes()).sum());
         let [one, other] = mem_graphs;

@@ -1,11 +1,14 @@
 //! Which MemGraphs there are after a flush.
 #![cfg(not(hedgerow_shuttle))]
+#![allow(clippy::unwrap_used)]
 
 mod support;
 
-use hedgerow_model::{Durable, Engine, Topology};
-use hedgerow_testing::oracle::Request;
+use hedgerow_lsm::MemGraph;
+use hedgerow_model::{CommitTimestamp, Counts, Durable, Engine, Topology};
+use hedgerow_testing::oracle::{Oracle, Request};
 use hedgerow_testing::pipeline::Pipeline;
+use hedgerow_testing::{Tested, pipeline};
 use support::TestedLsm;
 
 /// Bytes in memory after a commit, what `between` does, another commit, and what `after` does with the
@@ -32,4 +35,20 @@ fn commits_after_an_announced_flush_are_not_copied() {
     let copied = bytes_after(Pipeline::newest, |pipeline, at| pipeline.flush_at(&at).unwrap());
     assert_eq!(announced, flushed_before, "the second commit alone");
     assert!(copied > announced, "{copied} {announced}: a MemGraph with the copy besides");
+}
+
+#[test]
+fn commits_beyond_the_range_of_a_mem_graph_go_to_another() {
+    let engine = TestedLsm::engine(Topology::Directed, pipeline::catalog());
+    let last = CommitTimestamp(MemGraph::MOST_COMMITS - 1);
+    let mut pipeline =
+        Pipeline::<TestedLsm>::around(engine, Oracle::new(Topology::Directed), Counts::default(), last);
+    let put = |value| Request::PutEdges { label: 0, source: 1, destinations: vec![value, 9], value };
+    for value in 2..6 {
+        pipeline.open();
+        pipeline.commit(&[put(value)], 0).unwrap();
+        pipeline.check(&[1, 2, 9]);
+    }
+    pipeline.flush().unwrap();
+    pipeline.check(&[1, 2, 9]);
 }

@@ -32,7 +32,7 @@ fn bytes_are_those_that_are_allocated() {
     for block_words in [16, 1024, 8192] {
         for count in [1, 2, 500] {
             let (mem_graph, most) = most_held(|| {
-                let mem_graph = MemGraph::new(&COLUMNS, block_words, 64);
+                let mem_graph = MemGraph::new(&COLUMNS, CommitTimestamp(0), block_words, 64);
                 fill(&mem_graph, count);
                 mem_graph
             });
@@ -46,7 +46,7 @@ fn bytes_are_those_that_are_allocated() {
 
 #[test]
 fn long_rows_are_read_like_short_ones() {
-    let mem_graph = MemGraph::new(&COLUMNS, 64, 1);
+    let mem_graph = MemGraph::new(&COLUMNS, CommitTimestamp(0), 64, 1);
     for number in 0..1000 {
         let at = CommitTimestamp(u64::from(number) + 1);
         let neighbor = VertexId::new(number * 77 % 500);

@@ -2,9 +2,8 @@
 //!
 //! | word | content |
 //! |---|---|
-//! | 0 | the neighbor in the upper half; [`DELETED`] |
-//! | 1 | the timestamp |
-//! | 2, if the column has values | the bits of the value, or the offset of the record |
+//! | 0 | the neighbor in the upper half; how many commits after the beginning of the MemGraph, in 31 bits; [`DELETED`] |
+//! | 1, if the column has values | the bits of the value, or the offset of the record |
 
 use hedgerow_levels::{SeenEdge, Version};
 use hedgerow_model::{ColumnType, CommitTimestamp, EdgeValue, VertexId};
@@ -13,6 +12,9 @@ use hedgerow_sync::atomic::{AtomicU64, Ordering};
 /// A bit of the first word: the version is a deletion.
 const DELETED: u64 = 1;
 
+/// How many commits after its beginning a MemGraph takes.
+pub(super) const MOST_COMMITS: u64 = (1 << 31) - 1;
+
 /// A version of an edge of a known owner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct MemEntry {
@@ -20,21 +22,23 @@ pub(super) struct MemEntry {
     pub(super) version: Version,
 }
 
-/// How many words the entries of an adjacency have.
+/// What the words of the entries of an adjacency mean.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct EntryLayout {
     has_value: bool,
+    /// The commit after which the MemGraph begins.
+    begin: CommitTimestamp,
 }
 
 impl EntryLayout {
-    pub(super) const fn of(column: ColumnType) -> Self {
-        EntryLayout { has_value: !matches!(column, ColumnType::Unit) }
+    pub(super) const fn of(column: ColumnType, begin: CommitTimestamp) -> Self {
+        EntryLayout { has_value: !matches!(column, ColumnType::Unit), begin }
     }
 
     /// Words of an entry.
     #[inline]
     pub(super) fn words(self) -> usize {
-        2 + usize::from(self.has_value)
+        1 + usize::from(self.has_value)
     }
 
     /// Writes an entry into words that no reader looks at yet, or that hold a version which no reader
@@ -43,21 +47,21 @@ impl EntryLayout {
     pub(super) fn write(self, words: &[AtomicU64], entry: &MemEntry) {
         let MemEntry { neighbor, version } = entry;
         let deleted = if version.value.is_none() { DELETED } else { 0 };
-        words[0].store(u64::from(neighbor.get()) << 32 | deleted, Ordering::Relaxed);
-        words[1].store(version.at.0, Ordering::Relaxed);
+        let commits = version.at.0 - self.begin.0;
+        words[0].store(u64::from(neighbor.get()) << 32 | commits << 1 | deleted, Ordering::Relaxed);
         if self.has_value {
-            words[2].store(version.value.unwrap_or_default().0, Ordering::Relaxed);
+            words[1].store(version.value.unwrap_or_default().0, Ordering::Relaxed);
         }
     }
 
     #[inline]
     pub(super) fn read(self, words: &[AtomicU64]) -> MemEntry {
         let first = words[0].load(Ordering::Relaxed);
-        let value = || EdgeValue(if self.has_value { words[2].load(Ordering::Relaxed) } else { 0 });
+        let value = || EdgeValue(if self.has_value { words[1].load(Ordering::Relaxed) } else { 0 });
         let value = (first & DELETED == 0).then(value);
         MemEntry {
             neighbor: EntryLayout::neighbor(words),
-            version: Version { at: EntryLayout::timestamp(words), value },
+            version: Version { at: self.timestamp(words), value },
         }
     }
 
@@ -69,8 +73,9 @@ impl EntryLayout {
 
     /// The timestamp of an entry.
     #[inline]
-    pub(super) fn timestamp(words: &[AtomicU64]) -> CommitTimestamp {
-        CommitTimestamp(words[1].load(Ordering::Relaxed))
+    pub(super) fn timestamp(self, words: &[AtomicU64]) -> CommitTimestamp {
+        let commits = words[0].load(Ordering::Relaxed) as u32 >> 1;
+        CommitTimestamp(self.begin.0 + u64::from(commits))
     }
 }
 

@@ -75,7 +75,7 @@ impl<'m> Leaf<'m> {
     /// The value that a snapshot at `at` sees of an edge, or its deletion. O(entries).
     pub(super) fn find_at(self, neighbor: VertexId, at: CommitTimestamp) -> Option<Option<EdgeValue>> {
         let mut versions = self.words_newest_first().filter(|words| EntryLayout::neighbor(words) == neighbor);
-        let seen = versions.find(|words| EntryLayout::timestamp(words) <= at)?;
+        let seen = versions.find(|words| self.layout.timestamp(words) <= at)?;
         Some(self.layout.read(seen).version.value)
     }
 

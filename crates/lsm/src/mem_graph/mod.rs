@@ -23,7 +23,7 @@ mod versions;
 pub use versions::MemVersions;
 
 use arena::{ArenaOffset, WordArena};
-use entry::{EntryLayout, MemEntry};
+use entry::{EntryLayout, MOST_COMMITS, MemEntry};
 use hedgerow_levels::{SeenEdge, Version};
 use hedgerow_model::{ColumnType, CommitTimestamp, EdgeValue, VertexId};
 use row::{MemRow, RowState};
@@ -44,10 +44,13 @@ pub enum MemContent<'b> {
 /// Writers append under a lock of the caller: one writer per owner at a time, any number at different
 /// owners. Readers take no locks. Memory is freed when the MemGraph is dropped, all at once.
 ///
-/// Its entries and records take at most 2^32 words, and at most 262,136 blocks.
+/// Its entries and records take at most 2^32 words, and at most 262,136 blocks. It has commits of a
+/// [limited range](MemGraph::takes).
 pub struct MemGraph {
     /// The column of each adjacency.
     columns: Box<[ColumnType]>,
+    /// All commits come after this one.
+    begin: CommitTimestamp,
     rows: RowMap,
     /// Has entries and records.
     arena: WordArena,
@@ -56,17 +59,28 @@ pub struct MemGraph {
 }
 
 impl MemGraph {
-    /// An empty MemGraph whose adjacencies carry these columns. Allocates memory in blocks of
+    /// An empty MemGraph for commits after `begin`, whose adjacencies carry these columns. Allocates memory in blocks of
     /// `block_words` words, a power of two up to 2^24; finds rows fastest if there are not many more
     /// of them than `buckets`, which take four bytes each.
     #[must_use]
-    pub fn new(columns: &[ColumnType], block_words: usize, buckets: usize) -> Self {
+    pub fn new(columns: &[ColumnType], begin: CommitTimestamp, block_words: usize, buckets: usize) -> Self {
         MemGraph {
             columns: columns.into(),
+            begin,
             rows: RowMap::new(columns.len(), buckets),
             arena: WordArena::new(block_words),
             index: WordArena::new(block_words),
         }
+    }
+
+    /// How many commits after its beginning it can have versions of: entries count from there.
+    pub const MOST_COMMITS: u64 = MOST_COMMITS;
+
+    /// Whether it can have versions of this commit. O(1).
+    #[inline]
+    #[must_use]
+    pub fn takes(&self, at: CommitTimestamp) -> bool {
+        at.0.wrapping_sub(self.begin.0).wrapping_sub(1) < MOST_COMMITS
     }
 
     /// Appends a version of an edge; without content, its deletion. O(1) for a short row, O(log
@@ -78,7 +92,7 @@ impl MemGraph {
     /// overwrites a version of the edge from then. Its record, if it has one, keeps its memory.
     ///
     /// # Panics
-    /// If the MemGraph is full.
+    /// If the MemGraph is full, or does not [take](MemGraph::takes) the commit.
     pub fn push(
         &self,
         adjacency: u32,
@@ -95,7 +109,7 @@ impl MemGraph {
     /// for one.
     ///
     /// # Panics
-    /// If the MemGraph is full.
+    /// As [`MemGraph::push`].
     pub fn push_row<'b>(
         &self,
         adjacency: u32,
@@ -104,6 +118,7 @@ impl MemGraph {
         editable_from: CommitTimestamp,
         edges: impl Iterator<Item = (VertexId, Option<MemContent<'b>>)>,
     ) {
+        assert!(self.takes(at), "commit {at} is beyond a MemGraph that begins after {}", self.begin);
         let slot = self.rows.get_or_create(adjacency, owner, &self.index);
         let mut state = slot.load_as_writer();
         for (neighbor, content) in edges {
@@ -184,7 +199,7 @@ impl MemGraph {
 
     #[inline]
     fn row_in(&self, adjacency: u32, state: RowState) -> MemRow<'_> {
-        let layout = EntryLayout::of(self.column(adjacency));
+        let layout = EntryLayout::of(self.column(adjacency), self.begin);
         MemRow { arena: &self.arena, index: &self.index, layout, state }
     }
 

@@ -170,11 +170,11 @@ impl<'m> OrderedRow<'m> {
     /// Replaces the newest version of an edge, unless readers may see it. Returns whether it did.
     ///
     /// No reader sees the version before or after: present readers have timestamps below both, and
-    /// ignore the entry whichever of its words they load. A later reader that sees the new version
+    /// ignore the entry whichever first word they load. A later reader that sees the new version
     /// got its timestamp after the commit was published, hence after these stores.
     fn overwrite(self, leaf: Leaf<'_>, entry: &MemEntry, editable_from: CommitTimestamp) -> bool {
         let Some(words) = leaf.newest_of(entry.neighbor) else { return false };
-        let newest = EntryLayout::timestamp(words);
+        let newest = self.layout.timestamp(words);
         debug_assert!(newest <= entry.version.at, "versions of an edge must ascend");
         // While a row becomes ordered, it may have versions of one timestamp, and no reader.
         let is_editable = newest >= editable_from.min(entry.version.at);

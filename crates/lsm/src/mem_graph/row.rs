@@ -13,8 +13,8 @@ const ORDERED: u64 = 1 << 31;
 /// Where a row begins and how long it is, in one word, so that one store publishes an append.
 ///
 /// The upper half is the offset of the newest segment or of the head of the skip list; below it lie
-/// [`ORDERED`] and 31 bits for the number of entries or of nodes, which are enough: each takes more than
-/// two of the 2^32 words of an arena. All bits are zero if there is no row.
+/// [`ORDERED`] and 31 bits for the number of entries or of nodes, which are enough: a row in segments is
+/// short, and a node takes more than two of the 2^32 words of an arena. All bits are zero if there is no row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct RowState(pub(super) u64);
 

@@ -67,7 +67,7 @@ fn push(mem_graph: &MemGraph, push: &Push, at: u64, editable_from: u64) {
 /// the timestamps that are read.
 fn apply(pushes: &[Push], all_read: bool) -> (MemGraph, Oracle, BTreeSet<u64>) {
     let (mem_graph, mut oracle, mut read) =
-        (MemGraph::new(&COLUMNS, 64, 2), Oracle::new(), BTreeSet::from([0]));
+        (MemGraph::new(&COLUMNS, CommitTimestamp(0), 64, 2), Oracle::new(), BTreeSet::from([0]));
     let mut at = 1;
     for (number, change) in pushes.iter().enumerate() {
         at += u64::from(number > 0 && (!change.joins || read.contains(&at)));
@@ -264,7 +264,7 @@ fn a_source_gives_all_versions() {
 
 #[test]
 fn an_edge_that_is_overwritten_takes_no_more_memory() {
-    let mem_graph = MemGraph::new(&COLUMNS, 64, 2);
+    let mem_graph = MemGraph::new(&COLUMNS, CommitTimestamp(0), 64, 2);
     let change =
         |at| Push { adjacency: 1, owner: 3, neighbor: 4, content: Some(at), joins: false, is_read: false };
     let mut used = Vec::new();
@@ -278,8 +278,27 @@ fn an_edge_that_is_overwritten_takes_no_more_memory() {
 }
 
 #[test]
+fn timestamps_count_from_the_beginning() {
+    let begin = 1 << 40;
+    let mem_graph = MemGraph::new(&COLUMNS, CommitTimestamp(begin), 64, 2);
+    let (first, last) = (begin + 1, begin + MemGraph::MOST_COMMITS);
+    let takes = |at| mem_graph.takes(CommitTimestamp(at));
+    assert!(takes(first) && takes(last) && !takes(begin) && !takes(last + 1) && !takes(0));
+    let change =
+        |content| Push { adjacency: 1, owner: 3, neighbor: 4, content, joins: false, is_read: false };
+    push(&mem_graph, &change(Some(5)), first, first);
+    push(&mem_graph, &change(None), last, last);
+    let seen = |at| row_of(&mem_graph, 1, 3, at);
+    assert_eq!(seen(begin), []);
+    assert_eq!(seen(last - 1), [(4, Some(5_u32.to_le_bytes().to_vec()))]);
+    assert_eq!(seen(last), [(4, None)]);
+    let versions = versions_of(&mem_graph, 1, begin, u64::MAX);
+    assert_eq!(versions.iter().map(|version| version.2).collect::<Vec<_>>(), [last, first]);
+}
+
+#[test]
 fn an_empty_mem_graph_has_nothing() {
-    let mem_graph = MemGraph::new(&COLUMNS, 64, 2);
+    let mem_graph = MemGraph::new(&COLUMNS, CommitTimestamp(0), 64, 2);
     assert_eq!(mem_graph.used_bytes(), 0);
     assert!(mem_graph.bytes() < 1000);
     assert_eq!(mem_graph.owners(0, 0..u32::MAX).next(), None);
@@ -289,7 +308,7 @@ fn an_empty_mem_graph_has_nothing() {
 
 #[test]
 fn records_of_any_length_come_back() {
-    let mem_graph = MemGraph::new(&COLUMNS, 16, 2);
+    let mem_graph = MemGraph::new(&COLUMNS, CommitTimestamp(0), 16, 2);
     let record = |number: u32| vec![number as u8; number as usize * number as usize % 3001];
     let (owner, at) = (VertexId::new(1), CommitTimestamp(1));
     for number in 0..100 {
@@ -317,7 +336,7 @@ fn change_at(at: u64) -> (VertexId, Option<EdgeValue>) {
 #[test]
 fn readers_see_what_was_published_beside_writers() {
     const LAST: u64 = if cfg!(miri) { 100 } else { 30 * RING };
-    let mem_graph = MemGraph::new(&[ColumnType::U64], 64, 1);
+    let mem_graph = MemGraph::new(&[ColumnType::U64], CommitTimestamp(0), 64, 1);
     let published = [const { AtomicU64::new(0) }; 2];
     let read = |owner: usize| {
         let at = published[owner].load(Ordering::Acquire);

@@ -68,7 +68,7 @@ impl MemGraph {
     pub fn residue<'v>(&self, read: impl Iterator<Item = &'v MemVersions<'v>>) -> Option<MemGraph> {
         // It has few rows, as a rule.
         let buckets = self.rows.buckets().div_ceil(16);
-        let residue = MemGraph::new(&self.columns, self.arena.block_words(), buckets);
+        let residue = MemGraph::new(&self.columns, self.begin, self.arena.block_words(), buckets);
         let mut entries = Vec::new();
         for MemVersions { adjacency, through, later, .. } in read {
             for owner in later {

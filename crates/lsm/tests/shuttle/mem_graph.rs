@@ -21,7 +21,7 @@ struct Published {
 
 impl Published {
     fn new() -> Arc<Self> {
-        let mem_graph = MemGraph::new(&[ColumnType::U64], 16, 1);
+        let mem_graph = MemGraph::new(&[ColumnType::U64], CommitTimestamp(0), 16, 1);
         Arc::new(Published { mem_graph, last: [0, 0].map(AtomicU64::new) })
     }
 
