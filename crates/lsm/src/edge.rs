@@ -35,7 +35,7 @@ impl ShortWrites for LsmEngine {
         self.vertices.contains(vertex)
     }
 
-    /// Prefetches the buckets of all ends, then the nodes that these point to.
+    /// Prefetches the buckets of all ends, then the nodes that these point to, then the ends of their rows.
     fn prefetch(&self, edges: &[StoredEdge]) {
         let sources = self.sources.read();
         let active = sources.active();
@@ -47,6 +47,7 @@ impl ShortWrites for LsmEngine {
         };
         rows().for_each(|(adjacency, owner)| active.prefetch_bucket(adjacency, owner));
         rows().for_each(|(adjacency, owner)| active.prefetch_node(adjacency, owner));
+        rows().for_each(|(adjacency, owner)| active.prefetch_end(adjacency, owner));
     }
 
     /// `None` for a deletion, whose caller wants to know whether the edge existed, for an edge with a

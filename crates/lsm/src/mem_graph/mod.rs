@@ -141,6 +141,13 @@ impl MemGraph {
         self.rows.prefetch_node(adjacency, owner, &self.index);
     }
 
+    /// Begins to load where the next version of a row goes, if the row is short, after
+    /// [`MemGraph::prefetch_node`]. O(1) expected.
+    #[inline]
+    pub fn prefetch_end(&self, adjacency: u32, owner: VertexId) {
+        self.row(adjacency, owner).iter().for_each(|row| row.prefetch_end());
+    }
+
     /// Appends what a snapshot at `at` sees of a row: of each neighbor the newest version up to then,
     /// ascending by neighbor, deletions included. O(entries · log entries) for a short row,
     /// O(entries) expected for a long one.

@@ -114,6 +114,14 @@ impl<'m> MemRow<'m> {
         }
     }
 
+    /// Begins to load where [`MemRow::append`] writes to a short row. O(1).
+    #[inline]
+    pub(super) fn prefetch_end(self) {
+        if let RowForm::Segmented(row) = self.form() {
+            row.prefetch_end();
+        }
+    }
+
     #[inline]
     fn form(self) -> RowForm<'m> {
         let MemRow { arena, index, layout, state } = self;

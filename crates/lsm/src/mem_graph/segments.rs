@@ -97,6 +97,17 @@ impl SegmentedRow<'_> {
         }
     }
 
+    /// Begins to load where the next entry goes, unless that is a new segment. O(1).
+    #[inline]
+    pub(super) fn prefetch_end(self) {
+        let SegmentPosition { position, .. } = SegmentPosition::of(self.entries);
+        if position > 0 {
+            let first = 1 + position as usize * self.layout.words();
+            let words = &self.arena.words(self.newest)[first..];
+            prefetch(words.as_ptr(), self.layout.words() * size_of::<u64>());
+        }
+    }
+
     /// The value that a snapshot at `at` sees of an edge, or its deletion. O(entries).
     pub(super) fn find_at(self, neighbor: VertexId, at: CommitTimestamp) -> Option<Option<EdgeValue>> {
         let is_seen = |entry: &MemEntry| entry.neighbor == neighbor && entry.version.at <= at;
