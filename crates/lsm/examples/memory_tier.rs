@@ -19,7 +19,7 @@ use hedgerow_model::{
     LabelSchema, LockUnit, ReadError, RecordSchema, ShortPlan, ShortWrites, StoredEdge, Topology, UnitLocks,
     VertexId,
 };
-use hedgerow_rapid::{PARTITION_SIZE, Rapid, RapidOptions, pool_use};
+use hedgerow_rapid::{PARTITION_SIZE, Rapid, RapidOptions};
 use rand::SeedableRng;
 use rand::rngs::StdRng;
 use rand::seq::SliceRandom;
@@ -40,12 +40,12 @@ const REPETITIONS: usize = 5;
 const LOOKUPS: usize = 1 << 16;
 
 /// Commits from one snapshot to the next, where there are any.
-const COMMITS_PER_SNAPSHOT: u64 = 1000;
+const SNAPSHOT_INTERVALS: [u64; 2] = [1000, 100_000];
 
-/// What a row with an edge or two takes in a MemGraph, so that its table of rows has the usual size.
+/// What an entry takes in a MemGraph, about, so that its table of rows has the usual size.
 const BYTES_PER_ENTRY: usize = 40;
 
-/// A pass that takes less time is repeated: Linux counts in ticks of some milliseconds.
+/// A shorter pass is repeated: Linux counts in ticks of some milliseconds.
 const LEAST_TIME: Duration = Duration::from_millis(200);
 
 /// What is measured, and how.
@@ -117,9 +117,6 @@ trait MemoryTier: Engine {
         at: &Registered,
         live: &LiveTimestamps,
     ) -> Result<(), EngineError>;
-
-    /// Bytes that the allocator of the engine holds beside those in use.
-    fn free_bytes() -> usize;
 }
 
 impl MemoryTier for LsmEngine {
@@ -140,10 +137,6 @@ impl MemoryTier for LsmEngine {
     ) -> Result<(), EngineError> {
         Durable::flush(self, at, live, &[])
     }
-
-    fn free_bytes() -> usize {
-        0
-    }
 }
 
 impl MemoryTier for Rapid {
@@ -161,10 +154,6 @@ impl MemoryTier for Rapid {
         let adjacency = view.adjacency::<()>(LABEL, Direction::Out).expect("the catalog has the label");
         let source = Scanned { cursor: adjacency.cursor(), next: 0, bound: view.vertex_bound(), at: at.at() };
         write(files, source, at.at(), live)
-    }
-
-    fn free_bytes() -> usize {
-        pool_use().free_bytes()
     }
 }
 
@@ -241,9 +230,9 @@ impl<E: Engine> Writer<E> {
     }
 
     /// Commits edges beside one snapshot, which is often replaced by one of the newest state.
-    fn insert_beside_snapshots(&mut self, edges: &[StoredEdge]) -> Result<(), EngineError> {
+    fn insert_beside_snapshots(&mut self, edges: &[StoredEdge], interval: u64) -> Result<(), EngineError> {
         for (number, edge) in (0..).zip(edges) {
-            if number % COMMITS_PER_SNAPSHOT == 0 {
+            if number % interval == 0 {
                 self.register();
                 self.engine.maintain(&self.live(), self, usize::MAX)?;
             }
@@ -288,7 +277,7 @@ fn effects_of(edge: &StoredEdge) -> Effects {
 /// What one run has measured.
 struct Figures {
     insert: Duration,
-    insert_beside_snapshots: Duration,
+    insert_beside_snapshots: [Duration; SNAPSHOT_INTERVALS.len()],
     scan: Duration,
     rows: Duration,
     flush: Duration,
@@ -300,15 +289,18 @@ struct Figures {
 fn measure_engine<T: MemoryTier>(workload: &Workload) -> Result<Figures, Box<dyn Error>> {
     let Workload { vertex_bound, edges, lookups } = workload;
     in_temporary_files(|files| {
-        let mut writer = Writer::new(T::empty(&files, 2 * edges.len())?, *vertex_bound);
-        let (inserted, insert_beside_snapshots) = timed(|| writer.insert_beside_snapshots(edges));
-        inserted?;
-        drop(writer);
+        let mut insert_beside_snapshots = [Duration::ZERO; SNAPSHOT_INTERVALS.len()];
+        for (interval, time) in SNAPSHOT_INTERVALS.into_iter().zip(&mut insert_beside_snapshots) {
+            let mut writer = Writer::new(T::empty(&files, 2 * edges.len())?, *vertex_bound);
+            let inserted;
+            (inserted, *time) = timed(|| writer.insert_beside_snapshots(edges, interval));
+            inserted?;
+        }
 
         let mut writer = Writer::new(T::empty(&files, 2 * edges.len())?, *vertex_bound);
         let (inserted, insert) = timed(|| edges.iter().try_for_each(|edge| writer.insert(edge)));
         inserted?;
-        let bytes = writer.engine.memory().total_bytes() + T::free_bytes();
+        let bytes = writer.engine.memory().total_bytes();
         let at = writer.register();
         let snapshot = writer.engine.open_snapshot(&at)?;
         let view = writer.engine.view(&snapshot, &at);
@@ -323,7 +315,7 @@ fn measure_engine<T: MemoryTier>(workload: &Workload) -> Result<Figures, Box<dyn
 
 /// Measures a MemGraph without an engine, which merges its rows with those of the levels.
 fn measure_mem_graph(workload: &Workload) -> Result<Figures, Box<dyn Error>> {
-    let (_, insert_beside_snapshots) = timed(|| filled(workload, COMMITS_PER_SNAPSHOT));
+    let insert_beside_snapshots = SNAPSHOT_INTERVALS.map(|interval| timed(|| filled(workload, interval)).1);
     let (mem_graph, insert) = timed(|| filled(workload, u64::MAX));
     let newest = CommitTimestamp(workload.edges.len() as u64);
     let mut row = Vec::new();
@@ -345,13 +337,13 @@ fn measure_mem_graph(workload: &Workload) -> Result<Figures, Box<dyn Error>> {
     })
 }
 
-/// A MemGraph with all edges. A snapshot of the newest state is opened after every so many commits.
-fn filled(workload: &Workload, commits_per_snapshot: u64) -> MemGraph {
+/// A MemGraph with all edges, where a snapshot is opened after each `snapshot_interval` commits.
+fn filled(workload: &Workload, snapshot_interval: u64) -> MemGraph {
     let entries = 2 * workload.edges.len();
     let mem_graph = MemGraph::new(&[ColumnType::Unit], 8192, entries * BYTES_PER_ENTRY / 64);
     let mut editable_from = CommitTimestamp(1);
     for (at, edge) in (1..).map(CommitTimestamp).zip(&workload.edges) {
-        if at.0 % commits_per_snapshot == 0 {
+        if at.0 % snapshot_interval == 0 {
             editable_from = at;
         }
         for (_, change) in edge.entries() {
@@ -459,7 +451,10 @@ fn print(scale: u32, workload: &Workload, runs: &[Vec<Figures>]) {
     };
     let millions = |count: f64, time: Duration| count / time.as_secs_f64() / 1e6;
     row("insert, M edges/s", &|run| millions(edges, run.insert));
-    row("insert beside snapshots, M edges/s", &|run| millions(edges, run.insert_beside_snapshots));
+    for (number, interval) in SNAPSHOT_INTERVALS.into_iter().enumerate() {
+        let name = format!("insert, a snapshot each {interval} commits");
+        row(&name, &|run| millions(edges, run.insert_beside_snapshots[number]));
+    }
     row("scan, M neighbors/s", &|run| millions(neighbors, run.scan));
     row("random rows, M rows/s", &|run| millions(workload.lookups.len() as f64, run.rows));
     row("flush, M neighbors/s", &|run| millions(neighbors, run.flush));
