@@ -340,7 +340,8 @@ fn measure_mem_graph(workload: &Workload) -> Result<Figures, Box<dyn Error>> {
 /// A MemGraph with all edges, where a snapshot is opened after each `snapshot_interval` commits.
 fn filled(workload: &Workload, snapshot_interval: u64) -> MemGraph {
     let entries = 2 * workload.edges.len();
-    let mem_graph = MemGraph::new(&[ColumnType::Unit], 8192, entries * BYTES_PER_ENTRY / 64);
+    let mem_graph =
+        MemGraph::new(&[ColumnType::Unit], CommitTimestamp(0), 8192, entries * BYTES_PER_ENTRY / 64);
     let mut editable_from = CommitTimestamp(1);
     for (at, edge) in (1..).map(CommitTimestamp).zip(&workload.edges) {
         if at.0 % snapshot_interval == 0 {
