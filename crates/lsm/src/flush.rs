@@ -43,7 +43,7 @@ impl Durable for LsmEngine {
 
     /// Commits fill the other half of the memory while the flush goes on.
     fn is_flush_due(&self) -> bool {
-        self.sources.read().active().used_bytes() > self.options.mem_graph_bytes / 2
+        self.sources.read().active().used_bytes() > self.limits.mem_graph_bytes / 2
     }
 
     /// Commits continue in a new MemGraph meanwhile. Those after `at` that are in an old one are
