@@ -3,7 +3,7 @@
 
 use crate::{EntryKey, MergedEdges};
 use hedgerow_model::{
-    AdjacencyEffects, Catalog, Direction, EdgeSchema, Effects, LabelId, Outcome, ReadError, Topology,
+    AdjacencyEffects, Direction, EdgeSchema, Effects, LabelId, LabelSchema, Outcome, ReadError, Topology,
 };
 use std::collections::HashMap;
 
@@ -11,7 +11,7 @@ use std::collections::HashMap;
 /// new content; `None` removes the neighbor.
 ///
 /// For an engine that does not read the entries that it replaces: the counts of all edges are
-/// [deferred](Outcome::defer), except parallel ones. `present` reads the current content of an
+/// [deferred](Outcome::defer), except parallel ones. `schema_of` knows the labels. `present` reads the current content of an
 /// entry with parallel edges, into which their differences are merged. Both entries of an edge get
 /// the same list.
 ///
@@ -19,11 +19,11 @@ use std::collections::HashMap;
 /// If `present` fails, a record is missing, or a record of parallel edges is not a list.
 ///
 /// # Panics
-/// If the effects name a label that the catalog does not have.
-pub fn changed_entries<P: AsRef<[u8]>>(
+/// If the effects name a label that `schema_of` does not know.
+pub fn changed_entries<'c, P: AsRef<[u8]>>(
     effects: &Effects,
     topology: Topology,
-    catalog: &Catalog,
+    schema_of: impl Fn(LabelId) -> Option<&'c LabelSchema>,
     mut present: impl FnMut(LabelId, Direction, EntryKey) -> Result<Option<P>, ReadError>,
     mut visit: impl FnMut(LabelId, Direction, EntryKey, Option<&[u8]>),
 ) -> Result<Outcome, ReadError> {
@@ -31,7 +31,7 @@ pub fn changed_entries<P: AsRef<[u8]>>(
     // By the record number of their differences.
     let mut lists = HashMap::new();
     for AdjacencyEffects { label, direction, changes } in &effects.adjacencies {
-        let schema = &catalog.label(*label).expect("effects name labels of the catalog").edges;
+        let schema = &schema_of(*label).expect("effects name labels of the catalog").edges;
         let is_parallel = matches!(schema, EdgeSchema::Parallel(_));
         for change in changes {
             let key = EntryKey::new(change.owner, change.neighbor);
@@ -70,7 +70,7 @@ mod tests {
     use super::*;
     use crate::{EdgeListWriter, ParallelList, list_as_record};
     use hedgerow_model::{
-        ColumnType, DeferredOutcome, EdgeChange, EdgeOutcome, EdgeValue, LabelSchema, ParallelEdges,
+        Catalog, ColumnType, DeferredOutcome, EdgeChange, EdgeOutcome, EdgeValue, ParallelEdges,
         ParallelOutcome, ParallelSchema, RecordSchema, VertexId,
     };
     use std::collections::BTreeMap;
@@ -114,11 +114,11 @@ mod tests {
     }
 
     fn apply(contents: &mut Contents, effects: &Effects) -> Result<Outcome, ReadError> {
-        let before = contents.clone();
+        let (before, catalog) = (contents.clone(), catalog());
         changed_entries(
             effects,
             Topology::Undirected,
-            &catalog(),
+            |label| catalog.label(label),
             |label, direction, key| Ok(before.get(&(label.0, direction, key))),
             |label, direction, key, content| match content {
                 Some(content) => drop(contents.insert((label.0, direction, key), content.to_vec())),

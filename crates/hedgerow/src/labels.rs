@@ -37,7 +37,7 @@ impl Graph {
     ///
     /// O(labels), and some syncs of files in a store; calls take turns. A graph has at most 65,535
     /// labels, none of which can be removed. Each takes about 2 KiB per stored direction on engine
-    /// `rapid`, and less on `tel`; every snapshot reads the number of edges of each.
+    /// `rapid`, and less on `tel` and `lsm`; every snapshot reads the number of edges of each.
     ///
     /// # Errors
     /// [`ErrorKind::InvalidInput`](crate::ErrorKind::InvalidInput) if edges of the label of that name

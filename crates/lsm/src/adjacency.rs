@@ -4,7 +4,7 @@
 //! is its key and its properties. So
 //! flushes, compactions and readers know adjacencies only.
 
-use hedgerow_model::{Catalog, ColumnType, Direction, LabelId, StoredPart, VertexId};
+use hedgerow_model::{Catalog, ColumnType, Direction, LabelId, LabelSchema, StoredPart, VertexId};
 
 /// The adjacency of the vertices.
 pub(crate) const VERTICES: u32 = 0;
@@ -31,6 +31,10 @@ pub(crate) fn part_of(adjacency: u32) -> StoredPart {
 
 /// The type of the values of each adjacency.
 pub(crate) fn columns(catalog: &Catalog) -> Vec<ColumnType> {
-    let of_labels = catalog.labels().iter().flat_map(|label| [label.edges.column(); 2]);
-    std::iter::once(ColumnType::Record).chain(of_labels).collect()
+    std::iter::once(ColumnType::Record).chain(catalog.labels().iter().flat_map(columns_of)).collect()
+}
+
+/// The types of the values of the adjacencies of a label, which have consecutive numbers.
+pub(crate) fn columns_of(label: &LabelSchema) -> [ColumnType; 2] {
+    [label.edges.column(); 2]
 }

@@ -1,8 +1,7 @@
 //! From the effects of a commit to versions for the MemGraph.
 
-use crate::LsmOptions;
 use crate::adjacency::{ITSELF, VERTICES, number_of};
-use crate::engine::check_lock;
+use crate::engine::{LsmEngine, check_lock};
 use crate::view::LsmView;
 use hedgerow_encoding::{changed_entries, encode_vertex};
 use hedgerow_model::token::HeldLocks;
@@ -42,10 +41,10 @@ impl LsmChanges {
     /// The effects are damaged, or a list of parallel edges could not be read.
     pub(crate) fn of(
         effects: &Effects,
-        options: &LsmOptions,
         locks: &HeldLocks<'_>,
         newest: &LsmView<'_>,
     ) -> Result<(Self, Outcome), EngineError> {
+        let LsmEngine { topology, catalog, .. } = newest.engine;
         let mut changes = LsmChanges::default();
         changes.versions.reserve(effects.len());
         for (effect, key) in effects.vertices_and_keys() {
@@ -57,13 +56,12 @@ impl LsmChanges {
             let (owner, neighbor) = (effect.vertex, ITSELF);
             changes.versions.push(NewVersion { adjacency: VERTICES, owner, neighbor, content });
         }
-        let has_records = |label| {
-            options.catalog.label(label).is_some_and(|label| label.edges.column() == ColumnType::Record)
-        };
+        let has_records =
+            |label| catalog.label(label).is_some_and(|label| label.edges.column() == ColumnType::Record);
         let outcome = changed_entries(
             effects,
-            options.topology,
-            &options.catalog,
+            *topology,
+            |label| catalog.label(label),
             |label, stored, entry| newest.content(label, stored, entry),
             |label: LabelId, stored, entry, content| {
                 let (owner, neighbor) = (VertexId::new(entry.owner), VertexId::new(entry.neighbor));

@@ -4,7 +4,9 @@ use crate::adjacency::number_of;
 use crate::engine::{LsmEngine, check_lock};
 use crate::mem_graph::MemContent;
 use hedgerow_model::token::{HeldLocks, Stamp};
-use hedgerow_model::{ColumnType, EdgeChange, EdgeOutcome, ShortPlan, ShortWrites, StoredEdge, VertexId};
+use hedgerow_model::{
+    ColumnType, Direction, EdgeChange, EdgeOutcome, ShortPlan, ShortWrites, StoredEdge, VertexId,
+};
 
 /// A planned put of one edge. The edge itself is the plan.
 #[derive(Clone, Copy, Debug)]
@@ -54,11 +56,12 @@ impl ShortWrites for LsmEngine {
     /// record, and if memory is limited.
     #[inline]
     fn plan_edge(&self, locks: &HeldLocks<'_>, edge: &StoredEdge, may_grow: bool) -> Option<LsmPlan> {
-        let mut is_plain_put = may_grow;
-        for (stored, change) in edge.entries() {
+        // It is the same in both directions.
+        let column = self.columns.get(number_of(edge.label, Direction::Out) as usize);
+        let mut is_plain_put = may_grow && column.is_some_and(|column| *column != ColumnType::Record);
+        for (_, change) in edge.entries() {
             check_lock(locks, change.owner, "changed");
-            let column = self.columns[number_of(edge.label, *stored) as usize];
-            is_plain_put &= column != ColumnType::Record && change.value.is_some();
+            is_plain_put &= change.value.is_some();
         }
         is_plain_put.then_some(LsmPlan(EdgeOutcome { label: edge.label, added: 1, removed: 0 }))
     }

@@ -2,23 +2,24 @@
 //! compacts levels.
 
 use crate::LsmOptions;
-use crate::adjacency::{VERTICES, columns};
+use crate::adjacency::{VERTICES, columns, columns_of, number_of};
 use crate::changes::{LsmChanges, NewContent, NewVersion};
 use crate::flush::BegunFlush;
 use crate::mem_graph::{MemContent, MemGraph};
-use crate::memory::FlushedMemGraphs;
+use crate::memory::{FlushedMemGraphs, MemoryLimits};
 use crate::pace::{Filling, Pace};
 use crate::sources::{RowReader, Sources};
 use crate::vertex_set::VertexSet;
 use crate::view::LsmView;
-use hedgerow_levels::{LevelOptions, LevelTree, RowContent};
+use hedgerow_levels::{LevelOptions, LevelSet, LevelTree, RowContent};
 use hedgerow_log::files::FileSystem;
 use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered, Stamp};
 use hedgerow_model::{
-    Admission, Allowance, ColumnType, CommitTimestamp, Counts, Durable, Effects, Engine, EngineError,
-    LockUnit, MaintenanceProgress, MemoryUse, Prepared, Reclaimed, UnitLocks, VertexId, ViewState,
+    AddLabels, Admission, Allowance, Catalog, ColumnType, CommitTimestamp, Counts, Direction, Durable,
+    Effects, Engine, EngineError, GrowingCatalog, LabelId, LabelSchema, LockUnit, MaintenanceProgress,
+    MemoryUse, Prepared, Reclaimed, Topology, UnitLocks, VertexId, ViewState,
 };
-use hedgerow_sync::{Arc, Mutex, RwLock};
+use hedgerow_sync::{Arc, GrowingList, Mutex, RwLock};
 use rayon::ThreadPool;
 use std::convert::Infallible;
 use std::ops::ControlFlow;
@@ -26,9 +27,11 @@ use std::ops::ControlFlow;
 /// A graph larger than memory. See the [crate](crate).
 #[derive(Debug)]
 pub struct LsmEngine {
-    pub(crate) options: LsmOptions,
-    /// The types of the values of the adjacencies.
-    pub(crate) columns: Vec<ColumnType>,
+    pub(crate) topology: Topology,
+    pub(crate) catalog: GrowingCatalog,
+    pub(crate) limits: MemoryLimits,
+    /// The types of the values of the adjacencies, which the tree shares.
+    pub(crate) columns: Arc<GrowingList<ColumnType>>,
     pub(crate) tree: LevelTree,
     /// Shared while a commit is applied, so that a flush, which replaces the sources, waits until no
     /// commit goes into the old ones.
@@ -56,6 +59,17 @@ pub(crate) fn check_lock(locks: &HeldLocks<'_>, vertex: VertexId, done: &str) {
     assert!(locks.covers(LockUnit(vertex.get())), "vertex {vertex} is {done} without its lock");
 }
 
+/// The size of the graph in these levels: what the last flush knew, and what the files tell of the edges.
+fn counts_in(levels: &LevelSet, topology: Topology, catalog: &Catalog) -> Counts {
+    let mut counts = levels.counts().clone();
+    // The catalog checked that its labels fit in 16 bits.
+    for label in (0..catalog.labels().len() as u16).map(LabelId) {
+        let stored = number_of(label, Direction::Out);
+        counts.narrow(label, levels.count(stored, topology.is_undirected()));
+    }
+    counts
+}
+
 impl LsmEngine {
     /// Opens the engine's files, or starts empty if there are none. Reads the indexes of the files and
     /// the vertices, not the edges.
@@ -64,21 +78,35 @@ impl LsmEngine {
     /// A file could not be read or is damaged, or one that an earlier process left unfinished could
     /// not be removed.
     pub fn open(files: Arc<dyn FileSystem>, options: LsmOptions) -> Result<Self, EngineError> {
-        let columns = columns(&options.catalog);
+        let LsmOptions {
+            topology,
+            catalog,
+            mem_graph_bytes,
+            level_0_files,
+            level_1_bytes,
+            fan_out,
+            segment_bytes,
+            cache_bytes,
+            compress_records,
+            compaction_limits,
+        } = options;
+        let limits = MemoryLimits { mem_graph_bytes, cache_bytes };
+        let columns = columns(&catalog);
         let level_options = LevelOptions {
-            level_0_files: options.level_0_files,
-            level_1_bytes: options.level_1_bytes,
-            fan_out: options.fan_out,
-            segment_bytes: options.segment_bytes,
-            cache_bytes: options.cache_bytes,
-            compress_records: options.compress_records,
-            compaction_limits: options.compaction_limits,
-            ..LevelOptions::new(columns.clone())
+            level_0_files,
+            level_1_bytes,
+            fan_out,
+            segment_bytes,
+            cache_bytes,
+            compress_records,
+            compaction_limits,
+            ..LevelOptions::new(columns)
         };
+        let columns = Arc::clone(&level_options.columns);
         let tree = LevelTree::open(files, level_options)?;
         let levels = tree.current();
-        let counts = options.counts(&levels);
-        let active = Arc::new(options.new_mem_graph(&columns, levels.durable_through()));
+        let counts = counts_in(&levels, topology, &catalog);
+        let active = Arc::new(limits.new_mem_graph(&columns, levels.durable_through()));
         let sources = Arc::new(Sources { mem_graphs: vec![active], levels });
         let vertices = VertexSet::default();
         let newest = CommitTimestamp(u64::MAX);
@@ -92,7 +120,9 @@ impl LsmEngine {
             },
         )?;
         let engine = LsmEngine {
-            options,
+            topology,
+            catalog: GrowingCatalog::from(&catalog),
+            limits,
             columns,
             tree,
             sources: RwLock::new(sources),
@@ -136,7 +166,7 @@ impl LsmEngine {
 
     /// These sources, and an empty MemGraph for commits after `begin`.
     pub(crate) fn with_new_mem_graph(&self, sources: &Sources, begin: CommitTimestamp) -> Sources {
-        let active = Arc::new(self.options.new_mem_graph(&self.columns, begin));
+        let active = Arc::new(self.limits.new_mem_graph(&self.columns, begin));
         let mem_graphs = std::iter::once(active).chain(sources.mem_graphs.iter().cloned()).collect();
         Sources { mem_graphs, levels: Arc::clone(&sources.levels) }
     }
@@ -179,7 +209,7 @@ impl LsmEngine {
     }
 
     fn view_of<'s>(&'s self, sources: Arc<Sources>, state: ViewState<'s>) -> LsmView<'s> {
-        LsmView { options: &self.options, present: &self.vertices, sources, state }
+        LsmView { engine: self, sources, state }
     }
 
     /// Lets later views read the levels that the tree has by now.
@@ -189,6 +219,21 @@ impl LsmEngine {
         *sources = Arc::new(Sources { mem_graphs, levels: self.tree.current() });
         drop(sources);
         self.share_memory();
+    }
+}
+
+impl AddLabels for LsmEngine {
+    /// O(1) amortized. Waits for a flush or a compaction that replaces the sources, which is short.
+    fn add_label(&self, label: &LabelSchema) {
+        // While this is held no MemGraph takes the place of the active one: those that do later are made
+        // with the label.
+        let sources = self.sources.read();
+        for column in columns_of(label) {
+            self.columns.push(column);
+            sources.active().add_adjacency(column);
+        }
+        // Views find the label here, and its adjacencies by then.
+        self.catalog.push(label.clone());
     }
 }
 
@@ -213,7 +258,7 @@ impl Engine for LsmEngine {
         _pool: Option<&ThreadPool>,
     ) -> Result<Prepared<LsmChanges>, EngineError> {
         let Ok(newest) = self.latest(locks);
-        let (changes, outcome) = LsmChanges::of(effects, &self.options, locks, &newest)?;
+        let (changes, outcome) = LsmChanges::of(effects, locks, &newest)?;
         if allowance.is_limited() {
             allowance.check(self.memory().total_bytes(), changes.bytes() as isize)?;
         }
@@ -230,6 +275,10 @@ impl Engine for LsmEngine {
         Some(self)
     }
 
+    fn add_labels(&self) -> Option<&dyn AddLabels> {
+        Some(self)
+    }
+
     fn durable(&self) -> Option<&dyn Durable> {
         Some(self)
     }
@@ -238,7 +287,7 @@ impl Engine for LsmEngine {
         let sources = self.sources.read();
         let (held, active) = (sources.used_bytes(), sources.active().used_bytes());
         drop(sources);
-        let limit = self.options.mem_graph_bytes;
+        let limit = self.limits.mem_graph_bytes;
         // A commit larger than the limit goes beyond it in any case.
         if held.saturating_add(bytes.min(limit / 2)) > limit {
             return Admission::AfterFlush;

@@ -52,7 +52,7 @@ impl Durable for LsmEngine {
 
     /// Commits fill the other half of the memory while the flush goes on.
     fn is_flush_due(&self) -> bool {
-        self.sources.read().active().used_bytes() > self.options.mem_graph_bytes / 2
+        self.sources.read().active().used_bytes() > self.limits.mem_graph_bytes / 2
     }
 
     fn begin_flush(&self, at: &Registered) {

@@ -6,14 +6,15 @@
 //! - `adjacency.rs`: the numbers of labels and directions, and of the vertices, in MemGraphs and files;
 //! - `changes.rs`: from the effects of a commit to versions; `edge.rs`: the fast path of a single edge;
 //! - `engine.rs`, `flush.rs`: the engine, and moving MemGraphs to level 0;
-//! - `memory.rs`: what the parts take of the engine's memory;
+//! - `memory.rs`: what the parts take of the engine's memory, and may take;
 //! - `pace.rs`: how much commits slow down while flushes and compactions are behind;
 //! - `sources.rs`: the MemGraphs and the levels that a view reads, merged row by row;
 //! - `view.rs`, `rows.rs`, `cursor.rs`: the state of a timestamp;
 //! - `upkeep.rs`: reports, full compaction, checks.
 //!
 //! A put or a deletion of an edge reads nothing, so counts of edges are bounds. Vertices lie in an
-//! adjacency of their own, in the same files.
+//! adjacency of their own, in the same files. A label that is added is two further adjacencies, in the active
+//! MemGraph and for the levels: older MemGraphs and the files have none of its edges.
 
 mod adjacency;
 mod changes;
@@ -39,10 +40,7 @@ pub use rows::LsmRows;
 pub use view::LsmView;
 
 use hedgerow_erased::{CustomEngine, EngineOptions, ErasedEngine, Make};
-use hedgerow_levels::LevelSet;
-use hedgerow_model::{
-    Catalog, ColumnType, CommitTimestamp, CompactionLimits, Counts, Direction, LabelId, Topology,
-};
+use hedgerow_model::{Catalog, CompactionLimits, Topology};
 
 /// The engine by its name, for creating graphs.
 pub static LSM: CustomEngine = CustomEngine {
@@ -119,24 +117,5 @@ impl LsmOptions {
             segment_bytes: part(32).clamp(1 << 20, 32 << 20),
             ..self
         }
-    }
-
-    /// The size of the graph in these levels: what the last flush knew, and what the files tell of the edges.
-    fn counts(&self, levels: &LevelSet) -> Counts {
-        let mut counts = levels.counts().clone();
-        // The catalog checked that its labels fit in 16 bits.
-        for label in (0..self.catalog.labels().len() as u16).map(LabelId) {
-            let stored = adjacency::number_of(label, Direction::Out);
-            counts.narrow(label, levels.count(stored, self.topology.is_undirected()));
-        }
-        counts
-    }
-
-    /// An empty MemGraph for half of the changes, in commits after `begin`: memory comes in small parts of
-    /// that, and most rows need no more than 64 bytes.
-    fn new_mem_graph(&self, columns: &[ColumnType], begin: CommitTimestamp) -> MemGraph {
-        let bytes = self.mem_graph_bytes / 2;
-        let block_words = (bytes / 32 / size_of::<u64>()).next_power_of_two().clamp(1024, 8192);
-        MemGraph::new(columns, begin, block_words, bytes / 64)
     }
 }

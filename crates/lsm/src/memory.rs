@@ -1,13 +1,33 @@
-//! What the parts of the engine take of its memory.
+//! What the parts of the engine take of its memory, and may take.
 
 use crate::engine::LsmEngine;
 use crate::mem_graph::MemGraph;
-use hedgerow_model::{EngineMemory, MemoryUse};
-use hedgerow_sync::{Arc, Mutex};
+use hedgerow_model::{ColumnType, CommitTimestamp, EngineMemory, MemoryUse};
+use hedgerow_sync::{Arc, GrowingList, Mutex};
 use std::sync::Weak;
 
 /// The cache of blocks gets at least this part of the memory, whatever the other parts take.
 const LEAST_CACHE_PART: usize = 16;
+
+/// How much memory the parts may take.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct MemoryLimits {
+    /// Bytes of changes at which commits wait for a flush.
+    pub(crate) mem_graph_bytes: usize,
+    /// Bytes of blocks of files.
+    pub(crate) cache_bytes: usize,
+}
+
+impl MemoryLimits {
+    /// An empty MemGraph for half of the changes, in commits after `begin`: memory comes in small parts of
+    /// that, and most rows need no more than 64 bytes.
+    pub(crate) fn new_mem_graph(self, columns: &GrowingList<ColumnType>, begin: CommitTimestamp) -> MemGraph {
+        let columns: Vec<_> = columns.iter().copied().collect();
+        let bytes = self.mem_graph_bytes / 2;
+        let block_words = (bytes / 32 / size_of::<u64>()).next_power_of_two().clamp(1024, 8192);
+        MemGraph::new(&columns, begin, block_words, bytes / 64)
+    }
+}
 
 /// MemGraphs that were flushed. Snapshots may still read them.
 #[derive(Debug, Default)]
@@ -43,7 +63,7 @@ impl LsmEngine {
             index_bytes: sources.levels.index_bytes(),
             vertex_bytes: self.vertices.bytes(),
             cache_bytes: self.tree.cache_bytes(),
-            budget_bytes: self.options.mem_graph_bytes + self.options.cache_bytes,
+            budget_bytes: self.limits.mem_graph_bytes + self.limits.cache_bytes,
         };
         (parts, flushed_bytes)
     }
@@ -64,16 +84,16 @@ impl LsmEngine {
     pub(crate) fn share_memory(&self) {
         let EngineMemory { recent_bytes, index_bytes, vertex_bytes, budget_bytes, .. } =
             self.memory_by_part();
-        let taken = recent_bytes.max(self.options.mem_graph_bytes) + index_bytes + vertex_bytes;
+        let taken = recent_bytes.max(self.limits.mem_graph_bytes) + index_bytes + vertex_bytes;
         let left = budget_bytes.saturating_sub(taken).max(budget_bytes / LEAST_CACHE_PART);
-        self.tree.limit_cache(left.min(self.options.cache_bytes));
+        self.tree.limit_cache(left.min(self.limits.cache_bytes));
     }
 }
 
 #[cfg(all(test, not(hedgerow_shuttle)))]
 mod tests {
     use super::*;
-    use hedgerow_model::{ColumnType, CommitTimestamp};
+    use hedgerow_model::CommitTimestamp;
 
     #[test]
     fn flushed_mem_graphs_count_while_they_are_read() {

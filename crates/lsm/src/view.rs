@@ -1,11 +1,10 @@
 //! A state of the graph.
 
-use crate::LsmOptions;
 use crate::adjacency::{ITSELF, VERTICES, number_of};
 use crate::cursor::LsmAdjacency;
+use crate::engine::LsmEngine;
 use crate::rows::LsmRows;
 use crate::sources::Sources;
-use crate::vertex_set::VertexSet;
 use hedgerow_encoding::{EntryKey, ReadRows as _, RowRecords, decode_record, decode_vertex};
 use hedgerow_levels::RowContent;
 use hedgerow_model::{
@@ -17,9 +16,7 @@ use std::ops::{ControlFlow, Range};
 
 /// A state of the graph: at a registered timestamp, or the newest of the locked vertices.
 pub struct LsmView<'s> {
-    pub(crate) options: &'s LsmOptions,
-    /// The vertices of the newest state.
-    pub(crate) present: &'s VertexSet,
+    pub(crate) engine: &'s LsmEngine,
     pub(crate) sources: Arc<Sources>,
     pub(crate) state: ViewState<'s>,
 }
@@ -34,8 +31,8 @@ impl LsmView<'_> {
     }
 
     fn rows_of(&self, label: LabelId, direction: Direction) -> Result<LsmRows<'_>, ViewError> {
-        let schema = self.options.catalog.label(label).ok_or(ViewError::UnknownLabel(label))?;
-        let stored = self.options.topology.stored(direction).ok_or(ViewError::NoReverse)?;
+        let schema = self.engine.catalog.label(label).ok_or(ViewError::UnknownLabel(label))?;
+        let stored = self.engine.topology.stored(direction).ok_or(ViewError::NoReverse)?;
         Ok(self.rows(number_of(label, stored), schema.edges.column()))
     }
 
@@ -64,7 +61,7 @@ impl GraphView for LsmView<'_> {
     }
 
     fn topology(&self) -> Topology {
-        self.options.topology
+        self.engine.topology
     }
 
     fn vertex_bound(&self) -> u32 {
@@ -83,7 +80,7 @@ impl GraphView for LsmView<'_> {
         let vertices = self.vertices();
         vertices.check_lock(vertex);
         if let ViewState::Locked(_) = self.state {
-            return Ok(self.present.contains(vertex));
+            return Ok(self.engine.vertices.contains(vertex));
         }
         let mut reader = vertices.reader(RowContent::Neighbors);
         Ok(!reader.read_edge(vertex, ITSELF)?.neighbors().is_empty())
@@ -96,7 +93,7 @@ impl GraphView for LsmView<'_> {
     ) -> Result<ControlFlow<B>, ReadError> {
         let vertices = self.vertices();
         if let ViewState::Locked(_) = self.state {
-            let visited = self.present.members(range).try_for_each(|vertex| {
+            let visited = self.engine.vertices.members(range).try_for_each(|vertex| {
                 vertices.check_lock(vertex);
                 visit(vertex)
             });

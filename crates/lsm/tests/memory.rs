@@ -29,10 +29,11 @@ fn fill(mem_graph: &MemGraph, count: u32) {
 
 #[test]
 fn bytes_are_those_that_are_allocated() {
-    for block_words in [16, 1024, 8192] {
+    for (block_words, first) in [(16, 3), (1024, 3), (8192, 3), (16, 1), (1024, 0)] {
         for count in [1, 2, 500] {
             let (mem_graph, most) = most_held(|| {
-                let mem_graph = MemGraph::new(&COLUMNS, CommitTimestamp(0), block_words, 64);
+                let mem_graph = MemGraph::new(&COLUMNS[..first], CommitTimestamp(0), block_words, 64);
+                COLUMNS[first..].iter().for_each(|column| mem_graph.add_adjacency(*column));
                 fill(&mem_graph, count);
                 mem_graph
             });

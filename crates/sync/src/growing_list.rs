@@ -47,6 +47,14 @@ impl<T, F: Default> Default for GrowingList<T, F> {
     }
 }
 
+impl<T> GrowingList<T> {
+    /// Heap bytes of all entries and their table, without what the entries own. Exact unless another
+    /// thread appends. O(1).
+    pub fn bytes(&self) -> usize {
+        size_of_val(&*self.first) + self.appended_bytes()
+    }
+}
+
 impl<T, F: Deref<Target = [T]>> GrowingList<T, F> {
     /// The number of entries that may be appended to a list.
     pub const LIMIT: usize = FIRST_CHUNK * ((1 << CHUNKS) - 1);

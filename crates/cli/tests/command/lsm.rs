@@ -152,6 +152,69 @@ fn a_shell_compacts_the_store_that_it_has_open() {
     assert_eq!(checked["engine_files"]["deletions"], 0);
 }
 
+/// Adds labels to a store that is open and whose edges are on several levels, with so many edges that they are flushed, too.
+fn with_added_labels() -> Folder {
+    let folder = on_levels();
+    let shell = |input: &str| folder.pipe(&format!("shell store {MEMORY}"), input).success();
+    shell("label add likes,pays:amount=f64!\n");
+    for begin in [0, 500, 1000] {
+        let puts = (begin..begin + 500).map(|to| {
+            format!("put edge 5 {to} --label likes\nput edge {to} 6 --label pays --property amount={to}\n")
+        });
+        shell(&format!("begin\n{}commit\n", puts.collect::<String>()));
+    }
+    folder.text("label add calls:number=key --store store");
+    shell("label add empty\nput edge 5 6 --label calls --key 7\n");
+    folder
+}
+
+/// Checks that such a store has these labels and edges, and is whole.
+fn check_added_labels(folder: &Folder) {
+    let labels = "0 edge\n1 likes\n2 pays:amount=f64!\n3 calls:number=key\n4 empty\n";
+    assert_eq!(folder.text("label list store"), labels);
+    for (label, degree) in [("likes", 1500), ("pays", 1), ("calls", 1), ("empty", 0)] {
+        let neighbors = folder.json(&format!("neighbors 5 --store store --label {label}"));
+        assert_eq!(neighbors["degree"], degree, "{label}");
+    }
+    let payment = folder.json("get edge 1499 6 --store store --label pays");
+    assert_eq!(payment["properties"]["amount"], 1499.0);
+    assert_eq!(folder.json("check store")["whole"], true);
+}
+
+/// The numbers of levels that the labels have files on, by label and direction.
+fn levels_of(folder: &Folder, label: &str) -> Vec<usize> {
+    let info = folder.json("info store");
+    let parts = info["engine_files"]["parts"].as_array().unwrap();
+    let of_label = parts.iter().filter(|part| part["label"] == label);
+    of_label.map(|part| part["levels"].as_array().unwrap().len()).collect()
+}
+
+#[test]
+fn labels_are_added_between_flushes_and_compactions() {
+    let folder = with_added_labels();
+    check_added_labels(&folder);
+    assert_eq!(levels_of(&folder, "likes").len(), 2, "the edges must have been flushed");
+    folder.json(&format!("compact store {MEMORY}"));
+    for label in ["likes", "pays", "calls"] {
+        assert_eq!(levels_of(&folder, label), [1, 1], "{label}");
+    }
+    assert!(levels_of(&folder, "empty").is_empty());
+    check_added_labels(&folder);
+}
+
+#[test]
+fn edges_of_an_added_label_come_back_from_the_log_when_all_files_are_damaged() {
+    let folder = on_levels();
+    let input = "label add pays:amount=f64!\nput edge 5 900 --label pays --property amount=2\n";
+    folder.pipe(&format!("shell store {MEMORY}"), input).success();
+    let edges = engine_files(&folder).into_iter().filter(|name| name.ends_with(".edges"));
+    edges.for_each(|name| damage(&folder, &name, 100));
+    assert!(!problems(&folder).is_empty());
+    assert_eq!(folder.json("recover store --to-last-valid")["commits_given_up"], 0);
+    assert_eq!(folder.json("get edge 5 900 --store store --label pays")["properties"]["amount"], 2.0);
+    assert_eq!(folder.json("check store")["whole"], true);
+}
+
 #[test]
 fn engines_that_keep_edges_in_memory_have_nothing_to_compact() {
     let folder = Folder::with("graph", "1 2\n");

@@ -214,7 +214,8 @@ fn states_and_transactions_of_before_know_the_label_and_no_edge_of_it() {
     }
 }
 
-/// In an undirected graph, each edge of every label is seen from both of its ends, which exist, and counted once.
+/// In an undirected graph, each edge of every label is seen from both of its ends, which exist, and counted once. An engine with files of its
+/// own, which is one of a store here, may count it later.
 fn check_edges(graph: &Graph, keys: u64) {
     let snapshot = graph.snapshot().unwrap();
     for label in (0..graph.catalog().labels().len() as u16).map(LabelId) {
@@ -230,57 +231,62 @@ fn check_edges(graph: &Graph, keys: u64) {
                 loops += u64::from(neighbor == key);
             }
         }
-        assert_eq!(snapshot.edge_count_of(label), (ends + loops) / 2, "{label:?}");
+        let (counted, edges) = (snapshot.edge_count_of(label), (ends + loops) / 2);
+        let is_counted_later = graph.durability().is_some();
+        assert!(counted.may_be(edges) && (is_counted_later || counted == edges), "{counted} of {label:?}");
     }
 }
 
-/// Two threads add the same labels; others put edges of whichever they find, delete vertices with edges of all labels, and read.
-#[test]
-fn labels_are_added_beside_writers_and_readers() {
+/// Two threads add the same labels to an undirected graph with the label "knows"; others put edges of whichever they find, delete vertices with
+/// edges of all labels, and read.
+pub fn add_beside_writers_and_readers(graph: &Graph) {
     const KEYS: u64 = 64;
     let names: Vec<String> = (0..60).map(|number| format!("label {number}")).collect();
-    for engine in MODELLED {
-        let (graph, is_over) = (&graph(engine, Topology::Undirected), AtomicBool::new(false));
-        let until_over = &|run: &mut dyn FnMut()| {
-            while !is_over.load(Ordering::Relaxed) {
-                run();
-            }
-        };
-        let newest = &|| LabelId(graph.catalog().labels().len() as u16 - 1);
-        thread::scope(|scope| {
-            let _over = RaiseOnDrop(&is_over);
-            for seed in 0..2 {
-                let mut random = StdRng::seed_from_u64(seed);
-                scope.spawn(move || {
-                    until_over(&mut || {
-                        let (from, to) = (random.random_range(1..KEYS), random.random_range(1..KEYS));
-                        // The label that was added last.
-                        let label = newest();
-                        match label {
-                            LabelId(0) => graph.put_edge(label, from, to).unwrap(),
-                            LabelId(number) => {
-                                graph.put_edge_with(label, from, to, u32::from(number)).unwrap()
-                            }
-                        };
-                        if random.random_range(0..4) == 0 {
-                            graph.delete_vertex(to).unwrap();
-                        }
-                    });
-                });
-            }
-            scope.spawn(|| until_over(&mut || check_edges(graph, KEYS)));
-            let add = || names.iter().map(|name| graph.add_label::<u32>(name).unwrap()).collect::<Vec<_>>();
-            let (one, other) = (scope.spawn(add), scope.spawn(add));
-            let ids = one.join().unwrap();
-            assert_eq!(ids, other.join().unwrap());
-            assert!(ids.iter().map(|label| label.id().index()).eq(1..=names.len()));
-        });
-        let catalog = graph.catalog();
-        assert!(names.iter().eq(catalog.labels()[1..].iter().map(|label| &label.name)));
-        for (from, name) in (0..).zip(&names) {
-            let label = graph.label::<u32>(name).unwrap();
-            assert!(graph.put_edge_with(label, from, KEYS, 1).unwrap().changed);
+    let is_over = AtomicBool::new(false);
+    let until_over = &|run: &mut dyn FnMut()| {
+        while !is_over.load(Ordering::Relaxed) {
+            run();
         }
-        check_edges(graph, KEYS + 1);
+    };
+    let newest = &|| LabelId(graph.catalog().labels().len() as u16 - 1);
+    thread::scope(|scope| {
+        let _over = RaiseOnDrop(&is_over);
+        for seed in 0..2 {
+            let mut random = StdRng::seed_from_u64(seed);
+            scope.spawn(move || {
+                until_over(&mut || {
+                    let (from, to) = (random.random_range(1..KEYS), random.random_range(1..KEYS));
+                    // The label that was added last.
+                    let label = newest();
+                    match label {
+                        LabelId(0) => graph.put_edge(label, from, to).unwrap(),
+                        LabelId(number) => graph.put_edge_with(label, from, to, u32::from(number)).unwrap(),
+                    };
+                    if random.random_range(0..4) == 0 {
+                        graph.delete_vertex(to).unwrap();
+                    }
+                });
+            });
+        }
+        scope.spawn(|| until_over(&mut || check_edges(graph, KEYS)));
+        let add = || names.iter().map(|name| graph.add_label::<u32>(name).unwrap()).collect::<Vec<_>>();
+        let (one, other) = (scope.spawn(add), scope.spawn(add));
+        let ids = one.join().unwrap();
+        assert_eq!(ids, other.join().unwrap());
+        assert!(ids.iter().map(|label| label.id().index()).eq(1..=names.len()));
+    });
+    let catalog = graph.catalog();
+    assert!(names.iter().eq(catalog.labels()[1..].iter().map(|label| &label.name)));
+    for (from, name) in (0..).zip(&names) {
+        let label = graph.label::<u32>(name).unwrap();
+        assert!(graph.put_edge_with(label, from, KEYS, 1).unwrap().changed);
     }
+    check_edges(graph, KEYS + 1);
+}
+
+#[test]
+fn labels_are_added_beside_writers_and_readers() {
+    MODELLED
+        .into_iter()
+        .for_each(|engine| add_beside_writers_and_readers(&graph(engine, Topology::Undirected)));
 }

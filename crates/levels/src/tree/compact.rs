@@ -1,5 +1,6 @@
 //! Which files are merged, and into which level.
 
+use super::set::at;
 use super::throttle::Throttle;
 use super::{LevelOptions, LevelSet, LevelTree, OpenFile, Target};
 use crate::merge::{Chained, Retention, VersionSource};
@@ -29,14 +30,8 @@ pub(super) struct Rounds {
 }
 
 impl Rounds {
-    pub(super) fn of(adjacencies: usize) -> Self {
-        Rounds { adjacency: 0, done: vec![Vec::new(); adjacencies] }
-    }
-
     fn done(&mut self, adjacency: u32, level: u32) -> &mut u32 {
-        let levels = &mut self.done[adjacency as usize];
-        levels.resize(levels.len().max(level as usize + 1), 0);
-        &mut levels[level as usize]
+        at(at(&mut self.done, adjacency), level)
     }
 }
 
@@ -49,12 +44,12 @@ const OVERFULL: usize = 3;
 impl LevelOptions {
     /// Whether a level has more than it should. O(files).
     pub(super) fn is_compaction_due(&self, set: &LevelSet) -> bool {
-        (0..self.columns.len() as u32).any(|adjacency| self.fullest(set, adjacency).is_some())
+        set.adjacencies().any(|adjacency| self.fullest(set, adjacency).is_some())
     }
 
     /// The number of files that level 0 of an adjacency has, at most: all readers look into each of them.
     pub(super) fn fullest_level_0(&self, set: &LevelSet) -> usize {
-        (0..self.columns.len() as u32).map(|adjacency| level_0_files(set, adjacency)).max().unwrap_or(0)
+        set.adjacencies().map(|adjacency| level_0_files(set, adjacency)).max().unwrap_or(0)
     }
 
     /// The uppermost level of an adjacency that has more than it should.
@@ -108,13 +103,13 @@ impl LevelTree {
             return Ok(None);
         };
         let current = self.current();
-        let adjacencies = self.options.columns.len() as u32;
-        let in_turn = (0..adjacencies).map(|number| (rounds.adjacency + number) % adjacencies);
+        let adjacencies = current.adjacencies();
+        let in_turn = adjacencies.clone().map(|number| (rounds.adjacency + number) % adjacencies.end);
         let most = self.options.level_0_files.max(1) * OVERFULL;
-        let overfull = (0..adjacencies).find(|adjacency| level_0_files(&current, *adjacency) >= most);
+        let overfull = adjacencies.clone().find(|adjacency| level_0_files(&current, *adjacency) >= most);
         for adjacency in overfull.into_iter().chain(in_turn) {
             if let Some(level) = self.options.fullest(&current, adjacency) {
-                rounds.adjacency = (adjacency + 1) % adjacencies;
+                rounds.adjacency = (adjacency + 1) % adjacencies.end;
                 let chosen = choose(&mut rounds, &current, adjacency, level);
                 return self.run(&current, &chosen, live).map(Some);
             }

@@ -79,8 +79,7 @@ impl LevelTree {
     pub fn compact_all<'t>(&'t self, live: &'t LiveTimestamps) -> FullCompaction<'t> {
         let first_new = self.edits.lock().next_file;
         let current = self.current();
-        let adjacencies = 0..self.options.columns.len() as u32;
-        let levels = adjacencies.flat_map(|adjacency| current.reports(adjacency));
+        let levels = current.adjacencies().flat_map(|adjacency| current.reports(adjacency));
         let progress =
             CompactProgress { of: levels.map(|level| level.files.bytes).sum(), ..CompactProgress::default() };
         let lowest = self.options.lowest_level(&current, 0);
@@ -100,9 +99,11 @@ impl FullCompaction<'_> {
         observe: &mut dyn FnMut(CompactProgress) -> ControlFlow<()>,
     ) -> Result<FullStep, EngineError> {
         let _one_at_a_time = self.tree.wait_for_compaction();
-        let adjacencies = self.tree.options.columns.len() as u32;
-        while self.adjacency < adjacencies {
+        loop {
             let current = self.tree.current();
+            if !current.adjacencies().contains(&self.adjacency) {
+                break;
+            }
             match self.choose(&current) {
                 Choice::Merge(level, sources) => match self.merge(&current, level, &sources, observe)? {
                     ControlFlow::Continue(()) => {

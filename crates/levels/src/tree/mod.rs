@@ -28,13 +28,14 @@ use hedgerow_log::files::FileSystem;
 use hedgerow_model::token::LiveTimestamps;
 use hedgerow_model::{ColumnType, CompactionLimits, EngineError, ReadError};
 use hedgerow_sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use hedgerow_sync::{Arc, Mutex};
+use hedgerow_sync::{Arc, GrowingList, Mutex};
 
 /// Sizes of levels and files, and how they are written.
 #[derive(Clone, Debug)]
 pub struct LevelOptions {
-    /// The type of the values of each adjacency, by its number.
-    pub columns: Vec<ColumnType>,
+    /// The type of the values of each adjacency, by its number. May grow while the levels are open: an
+    /// adjacency is there before its first change is flushed.
+    pub columns: Arc<GrowingList<ColumnType>>,
     /// The number of files of an adjacency on level 0 at which they are merged into level 1; at least 1.
     pub level_0_files: usize,
     /// Bytes of an adjacency on level 1.
@@ -59,7 +60,7 @@ impl LevelOptions {
     #[must_use]
     pub fn new(columns: Vec<ColumnType>) -> Self {
         LevelOptions {
-            columns,
+            columns: Arc::new(GrowingList::new(columns.into())),
             level_0_files: 4,
             level_1_bytes: 256 << 20,
             fan_out: 10,
@@ -131,7 +132,7 @@ impl LevelTree {
         if !files.is_read_only() {
             manifest.begin_edits()?;
         }
-        let (flushing, compacting) = (Mutex::default(), Mutex::new(Rounds::of(options.columns.len())));
+        let (flushing, compacting) = (Mutex::default(), Mutex::default());
         let edits = Mutex::new(Edits { manifest, next_file, doubtful: Vec::new(), replaced: Vec::new() });
         let is_compaction_due = AtomicBool::new(options.is_compaction_due(&set));
         let level_0_files = AtomicUsize::new(options.fullest_level_0(&set));

@@ -8,7 +8,7 @@ use crate::merged_row::MergedRow;
 use crate::seen_edges::RowContent;
 use hedgerow_log::files::FileSystem;
 use hedgerow_model::{ColumnType, CommitTimestamp, Counts, ReadError, VertexId};
-use hedgerow_sync::Arc;
+use hedgerow_sync::{Arc, GrowingList};
 use std::ops::Range;
 
 /// Blocks of one row that are prefetched: a reader of a longer one reads ahead.
@@ -94,7 +94,7 @@ impl LevelSet {
     pub(super) fn open(
         files: &Arc<dyn FileSystem>,
         cache: &Arc<BlockCache>,
-        columns: &[ColumnType],
+        columns: &GrowingList<ColumnType>,
         state: &LevelState,
     ) -> Result<Self, ReadError> {
         let open = |entry: &FileEntry| {
@@ -153,6 +153,12 @@ impl LevelSet {
     #[must_use]
     pub fn index_bytes(&self) -> usize {
         self.files.iter().flatten().flatten().map(|file| file.edges.index_bytes()).sum()
+    }
+
+    /// The numbers of the adjacencies that may have files. O(1).
+    pub(super) fn adjacencies(&self) -> Range<u32> {
+        // Numbers of adjacencies have 32 bits.
+        0..self.files.len() as u32
     }
 
     /// The files of an adjacency on each level: on level 0 the newest first, else by owner. O(1).
@@ -274,7 +280,7 @@ fn records_for(
 }
 
 /// The type of the values of an adjacency.
-pub(super) fn column_of(columns: &[ColumnType], adjacency: u32) -> Result<ColumnType, ReadError> {
+pub(super) fn column_of(columns: &GrowingList<ColumnType>, adjacency: u32) -> Result<ColumnType, ReadError> {
     columns
         .get(adjacency as usize)
         .copied()
@@ -282,7 +288,7 @@ pub(super) fn column_of(columns: &[ColumnType], adjacency: u32) -> Result<Column
 }
 
 /// The item at a position, which is added if need be.
-fn at<T: Default>(items: &mut Vec<T>, position: u32) -> &mut T {
+pub(super) fn at<T: Default>(items: &mut Vec<T>, position: u32) -> &mut T {
     let position = position as usize;
     if items.len() <= position {
         items.resize_with(position + 1, T::default);

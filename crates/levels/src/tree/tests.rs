@@ -57,15 +57,18 @@ fn record_of(value: EdgeValue) -> Vec<u8> {
     vec![7; value.0 as usize]
 }
 
-fn open(files: &SimulatedFiles) -> Result<LevelTree, EngineError> {
-    let options = LevelOptions {
+fn options(columns: &[ColumnType]) -> LevelOptions {
+    LevelOptions {
         level_0_files: 3,
         level_1_bytes: 300,
         fan_out: 2,
         segment_bytes: 80,
-        ..LevelOptions::new(COLUMNS.to_vec())
-    };
-    LevelTree::open(Arc::new(files.clone()), options)
+        ..LevelOptions::new(columns.to_vec())
+    }
+}
+
+fn open(files: &SimulatedFiles) -> Result<LevelTree, EngineError> {
+    LevelTree::open(Arc::new(files.clone()), options(&COLUMNS))
 }
 
 fn shared(files: &SimulatedFiles) -> Arc<dyn FileSystem> {
@@ -110,7 +113,7 @@ impl Graph {
             });
             FlushPart { adjacency, sources: vec![Recent { adjacency, versions: versions.collect() }] }
         };
-        let parts = (0..COLUMNS.len() as u32).map(recent).collect();
+        let parts = (0..self.tree.options.columns.len() as u32).map(recent).collect();
         self.tree.flush(
             parts,
             &live,
@@ -328,6 +331,36 @@ proptest! {
         graph.tree = open(&files).unwrap();
         graph.check();
     }
+}
+
+#[test]
+fn adjacencies_are_added_while_the_levels_are_open() {
+    let files = directory();
+    let options = options(&COLUMNS[..1]);
+    let columns = Arc::clone(&options.columns);
+    let mut graph = Graph { tree: LevelTree::open(shared(&files), options).unwrap(), ..Graph::new(&files) };
+    for known in [1, 2, 3] {
+        (columns.len()..known).for_each(|adjacency| assert_eq!(columns.push(COLUMNS[adjacency]), adjacency));
+        for round in 0..6 {
+            for change in 0..60 {
+                let edge = (change % known as u32, change * 7 % 30, (change * 13 + round * 29) % 60);
+                graph.change(edge, (change % 5 > 0).then_some(round));
+            }
+            graph.flush().unwrap();
+            graph.views.push((graph.flushed, graph.tree.current()));
+            while graph.tree.compact(&graph.live()).unwrap().is_some() {}
+            graph.check();
+        }
+        let last = graph.tree.current();
+        assert!(last.levels(known as u32 - 1).len() > 1, "the new adjacency must be compacted, too");
+    }
+    graph.views.clear();
+    upkeep::compact_all(&mut graph).unwrap();
+    graph.check();
+    let unknown = LevelTree::open(shared(&files), LevelOptions::new(COLUMNS[..2].to_vec()));
+    assert!(unknown.unwrap_err().to_string().contains("adjacency 2"));
+    graph.tree = open(&files).unwrap();
+    graph.check();
 }
 
 /// Kills the process at each operation, which loses nothing, opens the levels, and then loses power.

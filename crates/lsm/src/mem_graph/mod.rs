@@ -26,6 +26,7 @@ use arena::{ArenaOffset, WordArena};
 use entry::{EntryLayout, MOST_COMMITS, MemEntry};
 use hedgerow_levels::{SeenEdge, Version};
 use hedgerow_model::{ColumnType, CommitTimestamp, EdgeValue, VertexId};
+use hedgerow_sync::GrowingList;
 use row::{MemRow, RowState};
 use row_map::RowMap;
 use std::ops::Range;
@@ -48,7 +49,7 @@ pub enum MemContent<'b> {
 /// [limited range](MemGraph::takes).
 pub struct MemGraph {
     /// The column of each adjacency.
-    columns: Box<[ColumnType]>,
+    columns: GrowingList<ColumnType>,
     /// All commits come after this one.
     begin: CommitTimestamp,
     rows: RowMap,
@@ -59,13 +60,13 @@ pub struct MemGraph {
 }
 
 impl MemGraph {
-    /// An empty MemGraph for commits after `begin`, whose adjacencies carry these columns. Allocates memory in blocks of
+    /// An empty MemGraph for commits after `begin`, whose first adjacencies carry these columns. Allocates memory in blocks of
     /// `block_words` words, a power of two up to 2^24; finds rows fastest if there are not many more
     /// of them than `buckets`, which take four bytes each.
     #[must_use]
     pub fn new(columns: &[ColumnType], begin: CommitTimestamp, block_words: usize, buckets: usize) -> Self {
         MemGraph {
-            columns: columns.into(),
+            columns: GrowingList::new(columns.into()),
             begin,
             rows: RowMap::new(columns.len(), buckets),
             arena: WordArena::new(block_words),
@@ -83,6 +84,16 @@ impl MemGraph {
         at.0.wrapping_sub(self.begin.0).wrapping_sub(1) < MOST_COMMITS
     }
 
+    /// Adds an adjacency that carries this column, with the next number, beside writers and readers of
+    /// the others. Amortized O(1).
+    ///
+    /// # Panics
+    /// If another thread adds one at the same time, or there are [too many](GrowingList::LIMIT).
+    pub fn add_adjacency(&self, column: ColumnType) {
+        self.rows.add_adjacency();
+        self.columns.push(column);
+    }
+
     /// Appends a version of an edge; without content, its deletion. O(1) for a short row, O(log
     /// entries + versions of the edge) expected for a long one.
     ///
@@ -92,7 +103,7 @@ impl MemGraph {
     /// overwrites a version of the edge from then. Its record, if it has one, keeps its memory.
     ///
     /// # Panics
-    /// If the MemGraph is full, or does not [take](MemGraph::takes) the commit.
+    /// If the MemGraph is full, does not have the adjacency, or does not [take](MemGraph::takes) the commit.
     pub fn push(
         &self,
         adjacency: u32,
@@ -185,7 +196,7 @@ impl MemGraph {
     /// Heap bytes, including what is still free in the last block. O(adjacencies).
     #[must_use]
     pub fn bytes(&self) -> usize {
-        size_of_val(&*self.columns) + self.arena.bytes() + self.index.bytes() + self.rows.bytes()
+        self.columns.bytes() + self.arena.bytes() + self.index.bytes() + self.rows.bytes()
     }
 
     /// Bytes that rows and records take, without tables: 0 if and only if there are none. Exact
@@ -196,7 +207,7 @@ impl MemGraph {
     }
 
     fn column(&self, adjacency: u32) -> ColumnType {
-        self.columns[adjacency as usize]
+        *self.columns.get(adjacency as usize).expect("rows are of adjacencies that the MemGraph has")
     }
 
     fn row(&self, adjacency: u32, owner: VertexId) -> Option<MemRow<'_>> {

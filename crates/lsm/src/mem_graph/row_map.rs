@@ -8,7 +8,7 @@ use super::row::RowState;
 use crate::vertex_set::VertexSet;
 use hedgerow_model::VertexId;
 use hedgerow_sync::atomic::{AtomicU32, AtomicU64, Ordering};
-use hedgerow_sync::{OnceLock, prefetch};
+use hedgerow_sync::{GrowingList, OnceLock, prefetch};
 use std::ops::Range;
 
 /// Words of a node of a chain: its key, the [link](Link) to the next one, the state of its row.
@@ -22,7 +22,7 @@ pub(super) struct RowMap {
     /// A power of two of links to the newest node of each chain.
     buckets: Box<[AtomicU32]>,
     /// The owners of each adjacency. Takes no memory before the first one.
-    owners: Box<[OnceLock<VertexSet>]>,
+    owners: GrowingList<OnceLock<VertexSet>>,
 }
 
 /// The place of a node in the arena and one; 0 at the end of a chain.
@@ -37,8 +37,13 @@ impl RowMap {
     pub(super) fn new(adjacencies: usize, buckets: usize) -> Self {
         RowMap {
             buckets: (0..buckets.next_power_of_two()).map(|_| AtomicU32::new(0)).collect(),
-            owners: (0..adjacencies).map(|_| OnceLock::new()).collect(),
+            owners: GrowingList::new((0..adjacencies).map(|_| OnceLock::new()).collect()),
         }
+    }
+
+    /// Adds an adjacency, with the next number. One thread at a time.
+    pub(super) fn add_adjacency(&self) {
+        self.owners.push(OnceLock::new());
     }
 
     /// The slot of a row, if there is one. `nodes` is the arena of all calls. O(1) expected while there
@@ -79,7 +84,8 @@ impl RowMap {
     }
 
     fn create<'m>(&self, adjacency: u32, owner: VertexId, nodes: &'m WordArena) -> RowSlot<'m> {
-        self.owners[adjacency as usize].get_or_init(VertexSet::default).insert(owner);
+        let owners = self.owners.get(adjacency as usize).expect("rows are of adjacencies that the map has");
+        owners.get_or_init(VertexSet::default).insert(owner);
         let key = key_of(adjacency, owner);
         let node = nodes.allocate(NODE_WORDS);
         let [own_key, next, state, ..] = nodes.words(node) else { unreachable!("a node has its words") };
@@ -113,13 +119,14 @@ impl RowMap {
     /// The owners in this range that have a row, or are about to get one, ascending. O(owners / 64 +
     /// rows), without the owners of pages of bits that were never used.
     pub(super) fn owners(&self, adjacency: u32, owners: Range<u32>) -> impl Iterator<Item = VertexId> {
-        self.owners[adjacency as usize].get().into_iter().flat_map(move |set| set.members(owners.clone()))
+        let set = self.owners.get(adjacency as usize).and_then(OnceLock::get);
+        set.into_iter().flat_map(move |set| set.members(owners.clone()))
     }
 
     /// Heap bytes, without those of the arena. O(adjacencies).
     pub(super) fn bytes(&self) -> usize {
         let sets = self.owners.iter().filter_map(|set| set.get()).map(VertexSet::bytes);
-        size_of_val(&*self.buckets) + size_of_val(&*self.owners) + sets.sum::<usize>()
+        size_of_val(&*self.buckets) + self.owners.bytes() + sets.sum::<usize>()
     }
 
     /// The number of buckets.

@@ -63,11 +63,18 @@ fn push(mem_graph: &MemGraph, push: &Push, at: u64, editable_from: u64) {
     mem_graph.push(push.adjacency, owner, neighbor, at, editable_from, content);
 }
 
+/// A MemGraph that is made with the first adjacencies and gets the others.
+fn with_added(first: usize, block_words: usize, buckets: usize) -> MemGraph {
+    let mem_graph = MemGraph::new(&COLUMNS[..first], CommitTimestamp(0), block_words, buckets);
+    COLUMNS[first..].iter().for_each(|column| mem_graph.add_adjacency(*column));
+    mem_graph
+}
+
 /// Applies changes. Only the last and those that are read are read later, unless `all_read`. Returns
 /// the timestamps that are read.
 fn apply(pushes: &[Push], all_read: bool) -> (MemGraph, Oracle, BTreeSet<u64>) {
     let (mem_graph, mut oracle, mut read) =
-        (MemGraph::new(&COLUMNS, CommitTimestamp(0), 64, 2), Oracle::new(), BTreeSet::from([0]));
+        (with_added(pushes.len() % 4, 64, 2), Oracle::new(), BTreeSet::from([0]));
     let mut at = 1;
     for (number, change) in pushes.iter().enumerate() {
         at += u64::from(number > 0 && (!change.joins || read.contains(&at)));
@@ -304,6 +311,22 @@ fn an_empty_mem_graph_has_nothing() {
     assert_eq!(mem_graph.owners(0, 0..u32::MAX).next(), None);
     assert!(mem_graph.residue(std::iter::empty()).is_none());
     assert_eq!(mem_graph.find(0, VertexId::new(0), VertexId::new(0), CommitTimestamp(9)), None);
+}
+
+#[test]
+fn nothing_is_in_an_adjacency_that_was_not_added() {
+    let mem_graph = MemGraph::new(&COLUMNS[..1], CommitTimestamp(0), 64, 2);
+    let (owner, at) = (VertexId::new(3), CommitTimestamp(1));
+    mem_graph.push(0, owner, owner, at, at, Some(MemContent::Value(EdgeValue(0))));
+    for adjacency in 1..3 {
+        assert_eq!(mem_graph.owners(adjacency, 0..u32::MAX).next(), None);
+        assert_eq!(mem_graph.find(adjacency, owner, owner, at), None);
+        assert_eq!(row_of(&mem_graph, adjacency, 3, 1), []);
+        let (mut versions, mut batch) =
+            (mem_graph.versions(adjacency, CommitTimestamp(0), at), VersionBatch::default());
+        versions.read(&mut batch).unwrap();
+        assert!(batch.is_empty() && mem_graph.residue([versions].iter()).is_none());
+    }
 }
 
 #[test]

@@ -68,7 +68,8 @@ impl MemGraph {
     pub fn residue<'v>(&self, read: impl Iterator<Item = &'v MemVersions<'v>>) -> Option<MemGraph> {
         // It has few rows, as a rule.
         let buckets = self.rows.buckets().div_ceil(16);
-        let residue = MemGraph::new(&self.columns, self.begin, self.arena.block_words(), buckets);
+        let columns: Vec<_> = self.columns.iter().copied().collect();
+        let residue = MemGraph::new(&columns, self.begin, self.arena.block_words(), buckets);
         let mut entries = Vec::new();
         for MemVersions { adjacency, through, later, .. } in read {
             for owner in later {
@@ -117,7 +118,9 @@ impl MemGraph {
 impl VersionSource for MemVersions<'_> {
     fn read(&mut self, batch: &mut VersionBatch) -> Result<(), ReadError> {
         self.read_batch();
-        let has_records = self.mem_graph.column(self.adjacency) == ColumnType::Record;
+        // A MemGraph from before the adjacency has no versions of it.
+        let column = self.mem_graph.columns.get(self.adjacency as usize);
+        let has_records = column == Some(&ColumnType::Record);
         for (owner, MemEntry { neighbor, version }) in &self.batch {
             if has_records {
                 self.record.clear();

@@ -129,3 +129,36 @@ fn two_owners_are_written_at_once() {
         (0..2).for_each(|owner| published.read(owner, 5));
     });
 }
+
+/// An adjacency is added, gets a row and is read, beside a writer of another one.
+#[test]
+fn an_adjacency_is_added_beside_a_writer_and_a_reader() {
+    const ADDED: u32 = 1;
+    check(|| {
+        let published = Published::new();
+        let writer = {
+            let published = Arc::clone(&published);
+            thread::spawn(move || published.write(0, 1..=3, None))
+        };
+        let adding = {
+            let published = Arc::clone(&published);
+            thread::spawn(move || {
+                published.mem_graph.add_adjacency(ColumnType::U64);
+                let (owner, at) = (VertexId::new(1), CommitTimestamp(1));
+                let content = Some(MemContent::Value(EdgeValue(7)));
+                published.mem_graph.push(ADDED, owner, owner, at, at, content);
+                published.last[1].store(at.0, Ordering::Release);
+            })
+        };
+        for _ in 0..2 {
+            published.read_last(0);
+            let (owner, at) = (VertexId::new(1), published.last[1].load(Ordering::Acquire));
+            let found = published.mem_graph.find(ADDED, owner, owner, CommitTimestamp(at));
+            assert_eq!(found, (at > 0).then_some(Some(EdgeValue(7))));
+            assert!(published.mem_graph.owners(ADDED, 0..3).all(|found| found == owner));
+        }
+        writer.join().unwrap();
+        adding.join().unwrap();
+        assert!(published.mem_graph.owners(ADDED, 0..3).eq([VertexId::new(1)]));
+    });
+}

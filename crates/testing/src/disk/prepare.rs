@@ -31,7 +31,7 @@ impl DiskEngine {
         let outcome = changed_entries(
             effects,
             self.options.topology,
-            &self.options.catalog,
+            |label| self.options.catalog.label(label),
             |label, direction, entry| newest.content(Table::of(label, direction).key(entry)),
             |label, direction, entry, content| {
                 check_lock(locks, VertexId::new(entry.owner), "changed");

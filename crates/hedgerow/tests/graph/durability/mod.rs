@@ -3,6 +3,7 @@
 mod beside;
 mod bugs;
 mod failures;
+mod flushed_labels;
 mod foreign;
 mod foreign_checkpoint;
 mod full_disk;
