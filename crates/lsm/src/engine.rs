@@ -176,6 +176,7 @@ impl LsmEngine {
         self.columns.len() as u32
     }
 
+    /// Applies a commit, to the MemGraph that takes it.
     fn apply_to(&self, active: &MemGraph, stamp: &Stamp, LsmChanges { versions, records }: &LsmChanges) {
         let row_of = |version: &NewVersion| (version.adjacency, version.owner);
         let mut place = 0;

@@ -114,12 +114,11 @@ impl LsmEngine {
         BegunFlush { at, since: Instant::now(), running: self.pace.begin_flush() }
     }
 
-    /// Ends the MemGraphs that no commit goes into, except for what is not in the levels yet.
+    /// Ends MemGraphs that were flushed, which are the oldest, except for what is not in the levels yet.
     fn end_mem_graphs(&self, flushed: &[Arc<MemGraph>], residues: Vec<Arc<MemGraph>>) {
         let mut sources = self.sources.write();
-        // Flushes take turns, so the active MemGraph is still the one that this flush found or began.
-        let active = Arc::clone(&sources.mem_graphs[0]);
-        let mem_graphs = std::iter::once(active).chain(residues).collect();
+        let newer = sources.mem_graphs.len() - flushed.len();
+        let mem_graphs = sources.mem_graphs[..newer].iter().cloned().chain(residues).collect();
         *sources = Arc::new(Sources { mem_graphs, levels: self.tree.current() });
         drop(sources);
         self.flushed.add(flushed.iter());
