@@ -94,6 +94,14 @@ trait AnyShortWrites {
 
     fn plan_edge(&self, locks: &HeldLocks<'_>, edge: &StoredEdge, may_grow: bool) -> Option<ErasedPlan>;
 
+    fn plan_edges(
+        &self,
+        locks: &HeldLocks<'_>,
+        edges: &[StoredEdge],
+        may_grow: bool,
+        plans: &mut Vec<ErasedPlan>,
+    );
+
     fn apply_edge(&self, stamp: Stamp, edge: &StoredEdge, plan: &ErasedPlan);
 }
 
@@ -103,6 +111,13 @@ pub struct ErasedPlan {
     outcome: EdgeOutcome,
     is_deferred: bool,
     plan: Box<dyn Any + Send>,
+}
+
+impl ErasedPlan {
+    fn of(plan: impl ShortPlan + Send + 'static) -> Self {
+        let (is_change, outcome, is_deferred) = (plan.is_change(), plan.outcome(), plan.is_deferred());
+        ErasedPlan { is_change, outcome, is_deferred, plan: Box::new(plan) }
+    }
 }
 
 impl ShortPlan for ErasedPlan {
@@ -129,9 +144,19 @@ impl<S: ShortWrites> AnyShortWrites for S {
     }
 
     fn plan_edge(&self, locks: &HeldLocks<'_>, edge: &StoredEdge, may_grow: bool) -> Option<ErasedPlan> {
-        let plan = ShortWrites::plan_edge(self, locks, edge, may_grow)?;
-        let (is_change, outcome, is_deferred) = (plan.is_change(), plan.outcome(), plan.is_deferred());
-        Some(ErasedPlan { is_change, outcome, is_deferred, plan: Box::new(plan) })
+        ShortWrites::plan_edge(self, locks, edge, may_grow).map(ErasedPlan::of)
+    }
+
+    fn plan_edges(
+        &self,
+        locks: &HeldLocks<'_>,
+        edges: &[StoredEdge],
+        may_grow: bool,
+        plans: &mut Vec<ErasedPlan>,
+    ) {
+        let mut planned = Vec::with_capacity(edges.len());
+        ShortWrites::plan_edges(self, locks, edges, may_grow, &mut planned);
+        plans.extend(planned.into_iter().map(ErasedPlan::of));
     }
 
     fn apply_edge(&self, stamp: Stamp, edge: &StoredEdge, plan: &ErasedPlan) {
@@ -304,6 +329,18 @@ impl ShortWrites for ErasedEngine {
 
     fn plan_edge(&self, locks: &HeldLocks<'_>, edge: &StoredEdge, may_grow: bool) -> Option<ErasedPlan> {
         self.0.short_writes()?.plan_edge(locks, edge, may_grow)
+    }
+
+    fn plan_edges(
+        &self,
+        locks: &HeldLocks<'_>,
+        edges: &[StoredEdge],
+        may_grow: bool,
+        plans: &mut Vec<ErasedPlan>,
+    ) {
+        if let Some(writes) = self.0.short_writes() {
+            writes.plan_edges(locks, edges, may_grow, plans);
+        }
     }
 
     fn apply_edge(&self, stamp: Stamp, edge: &StoredEdge, plan: &ErasedPlan) {

@@ -248,7 +248,8 @@ impl Graph {
     }
 
     /// Deletes edges, each as a commit of its own, in their order. Of edges that may be parallel,
-    /// all between two vertices.
+    /// all between two vertices. Engine `lsm` does not read whether they exist, so that it says how many were
+    /// removed at most; edges with records aside.
     ///
     /// # Errors
     /// As [`WriteGraph::delete_edge`](crate::WriteGraph::delete_edge), at the first edge that cannot

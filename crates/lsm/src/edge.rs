@@ -1,4 +1,5 @@
-//! The fast path: a single edge is put without reading whether it exists.
+//! The fast path: a single edge is put, and the edges of a stream are put and deleted, without reading whether
+//! they exist.
 
 use crate::adjacency::number_of;
 use crate::engine::{LsmEngine, check_lock};
@@ -8,7 +9,7 @@ use hedgerow_model::{
     ColumnType, Direction, EdgeChange, EdgeOutcome, ShortPlan, ShortWrites, StoredEdge, VertexId,
 };
 
-/// A planned put of one edge. The edge itself is the plan.
+/// A planned change of one edge. The edge itself is the plan.
 #[derive(Clone, Copy, Debug)]
 pub struct LsmPlan(EdgeOutcome);
 
@@ -56,14 +57,18 @@ impl ShortWrites for LsmEngine {
     /// record, and if memory is limited.
     #[inline]
     fn plan_edge(&self, locks: &HeldLocks<'_>, edge: &StoredEdge, may_grow: bool) -> Option<LsmPlan> {
-        // It is the same in both directions.
-        let column = self.columns.get(number_of(edge.label, Direction::Out) as usize);
-        let mut is_plain_put = may_grow && column.is_some_and(|column| *column != ColumnType::Record);
-        for (_, change) in edge.entries() {
-            check_lock(locks, change.owner, "changed");
-            is_plain_put &= change.value.is_some();
-        }
-        is_plain_put.then_some(LsmPlan(EdgeOutcome { label: edge.label, added: 1, removed: 0 }))
+        self.plan(locks, edge, may_grow).filter(|plan| plan.0.removed == 0)
+    }
+
+    /// Deletions, too: their caller gets the counts of a stream, which may have bounds.
+    fn plan_edges(
+        &self,
+        locks: &HeldLocks<'_>,
+        edges: &[StoredEdge],
+        may_grow: bool,
+        plans: &mut Vec<LsmPlan>,
+    ) {
+        plans.extend(edges.iter().map_while(|edge| self.plan(locks, edge, may_grow)));
     }
 
     #[inline]
@@ -76,5 +81,17 @@ impl ShortWrites for LsmEngine {
                 active.push(adjacency, change.owner, change.neighbor, at, editable_from, content);
             }
         });
+    }
+}
+
+impl LsmEngine {
+    #[inline]
+    fn plan(&self, locks: &HeldLocks<'_>, edge: &StoredEdge, may_grow: bool) -> Option<LsmPlan> {
+        edge.entries().iter().for_each(|(_, change)| check_lock(locks, change.owner, "changed"));
+        // It is the same in both directions.
+        let column = self.columns.get(number_of(edge.label, Direction::Out) as usize)?;
+        let puts = edge.entries().iter().all(|(_, change)| change.value.is_some());
+        let outcome = EdgeOutcome { label: edge.label, added: puts.into(), removed: (!puts).into() };
+        (may_grow && *column != ColumnType::Record).then_some(LsmPlan(outcome))
     }
 }

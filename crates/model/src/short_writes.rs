@@ -34,7 +34,9 @@ pub trait ShortWrites {
 
     /// Plans several edges, no two of which share a unit, like
     /// [`plan_edge`](ShortWrites::plan_edge): appends plans up to the first edge that must go
-    /// through [`Engine::prepare`](crate::Engine::prepare). Their cache misses may overlap.
+    /// through [`Engine::prepare`](crate::Engine::prepare). Their cache misses may overlap. The caller of a
+    /// stream accepts that any of them is [counted later](ShortPlan::is_deferred), where that of one edge may
+    /// want to know.
     #[inline]
     fn plan_edges(
         &self,

@@ -1,6 +1,6 @@
 //! Stores of the engine `lsm`, which keeps edges on disk.
 
-use crate::common::Folder;
+use crate::common::{Folder, PROGRAM};
 use serde_json::Value;
 use std::fs;
 
@@ -343,4 +343,33 @@ fn an_interrupted_compaction_leaves_a_whole_store_and_goes_on() {
     assert!(interrupted > 0);
     folder.json("compact store");
     assert_eq!(folder.json("check store")["engine_files"]["deletions"], 0);
+}
+
+/// Of the allocator that the command ends with, as the allocator itself prints them.
+#[cfg(unix)]
+fn allocator_options(folder: &Folder, arguments: &str, environment: &[(&str, &str)]) -> Vec<String> {
+    let mut command = assert_cmd::Command::new(PROGRAM);
+    command.current_dir(folder.root()).args(arguments.split_whitespace());
+    command.env("MIMALLOC_VERBOSE", "1").envs(environment.iter().copied());
+    let printed = String::from_utf8(command.assert().success().get_output().stderr.clone()).unwrap();
+    let last = |option: &str| {
+        let line = printed.lines().rfind(|line| line.contains(&format!("option '{option}'")));
+        line.unwrap_or_else(|| panic!("no {option} in: {printed}")).rsplit(' ').find(|word| !word.is_empty())
+    };
+    ["purge_delay", "allow_thp"].map(|option| last(option).unwrap().to_owned()).to_vec()
+}
+
+#[cfg(unix)]
+#[test]
+fn the_allocator_keeps_nothing_where_memory_is_given() {
+    let folder = Folder::with("graph", "1 2\n");
+    let import = format!("import graph --store store --engine lsm {MEMORY}");
+    assert_eq!(allocator_options(&folder, &import, &[]), ["0", "0"]);
+    let compact = format!("compact store {MEMORY}");
+    assert_eq!(allocator_options(&folder, &compact, &[]), ["0", "0"]);
+    // As it is by default, or as the user says.
+    let usual = allocator_options(&folder, "compact store", &[]);
+    assert_ne!(usual, ["0", "0"]);
+    let asked = allocator_options(&folder, &compact, &[("MIMALLOC_PURGE_DELAY", "7")]);
+    assert_eq!(asked, ["7", &*usual[1]]);
 }
