@@ -30,7 +30,7 @@ use std::time::{Duration, Instant};
 
 /// Vertices of a frontier that a thread takes at a time.
 const GRAIN: usize = 64;
-/// The same where rows lie in blocks: enough for a scan.
+/// Vertices of a frontier that a thread takes at a time where rows lie in blocks: enough for a scan.
 const BLOCK_GRAIN: usize = 128;
 /// Frontiers with fewer vertices than this are not worth waking other threads for.
 const SMALL_FRONTIER: usize = 512;

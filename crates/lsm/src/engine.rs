@@ -151,8 +151,8 @@ impl LsmEngine {
         self.apply_beyond(at, apply);
     }
 
-    /// As [`LsmEngine::with_active`], after so many commits that their numbers need another MemGraph, which
-    /// may be before a flush is due.
+    /// As [`LsmEngine::with_active`], for a commit that needs another MemGraph, because the active one does not
+    /// take its timestamp. That may be before a flush is due.
     #[cold]
     fn apply_beyond(&self, at: CommitTimestamp, apply: impl FnOnce(&MemGraph)) {
         let mut sources = self.sources.write();

@@ -152,7 +152,7 @@ fn a_shell_compacts_the_store_that_it_has_open() {
     assert_eq!(checked["engine_files"]["deletions"], 0);
 }
 
-/// Adds labels to a store that is open and whose edges are on several levels, with so many edges that they are flushed, too.
+/// Adds labels to a store that is open and whose edges are on several levels, with more edges than its memory holds.
 fn with_added_labels() -> Folder {
     let folder = on_levels();
     let shell = |input: &str| folder.pipe(&format!("shell store {MEMORY}"), input).success();

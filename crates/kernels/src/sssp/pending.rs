@@ -18,7 +18,7 @@ impl Pending {
         Pending { words: (0..words).map(|_| AtomicU64::new(0)).collect(), shared }
     }
 
-    /// Adds a vertex whose distance was lowered before. Returns false if it was there: then whoever
+    /// Adds a vertex whose distance was lowered before. Returns false if it was there: then the thread that
     /// removes it sees that distance afterwards.
     #[inline]
     pub(super) fn insert(&self, vertex: VertexId) -> bool {
