@@ -205,7 +205,11 @@ impl<A: Adjacency> Search<'_, A> {
             next.vertices.extend(neighbors.iter().filter(|neighbor| self.claim(**neighbor)));
         };
         match dense_range(self.outgoing, chunk) {
-            Some(range) => scan_rows(&mut cursor, range, chunk, |_, neighbors, _| claim(neighbors))?,
+            Some(range) => {
+                scan_rows(&mut cursor, self.parameters.execution, range, chunk, |_, neighbors, _| {
+                    claim(neighbors);
+                })?;
+            }
             None => {
                 for (position, vertex) in chunk.iter().enumerate() {
                     if let Some(later) = chunk.get(position + 2 * PREFETCHED) {

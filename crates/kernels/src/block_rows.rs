@@ -1,6 +1,6 @@
 //! Reading vertices where rows lie in blocks: in order, and many of a range by a scan.
 
-use crate::KernelError;
+use crate::{Execution, KernelError};
 use hedgerow_model::{Adjacency, Cursor, VertexId};
 use std::ops::{ControlFlow, Range};
 
@@ -31,15 +31,20 @@ pub(crate) fn dense_range(adjacency: &impl Adjacency, ascending: &[VertexId]) ->
         .then_some(range)
 }
 
-/// Passes on the neighbors of those vertices in a range that are wanted, which ascend.
+/// Passes on the neighbors of those vertices in a range that are wanted, which ascend. Checks at each row
+/// whether the kernel was cancelled, since a scan reads many rows that are not wanted.
 pub(crate) fn scan_rows<C: Cursor<Error: Into<hedgerow_model::ReadError>>>(
     cursor: &mut C,
+    execution: Execution<'_>,
     range: Range<u32>,
     wanted: &[VertexId],
     mut visit: impl FnMut(VertexId, &[VertexId], &[C::Value]),
 ) -> Result<(), KernelError> {
     let mut wanted = wanted;
     let scanned = cursor.scan(range, |vertex, neighbors, values| {
+        if let Err(cancelled) = execution.check_cancelled() {
+            return ControlFlow::Break(cancelled);
+        }
         while let [first, rest @ ..] = wanted
             && *first < vertex
         {
@@ -48,7 +53,7 @@ pub(crate) fn scan_rows<C: Cursor<Error: Into<hedgerow_model::ReadError>>>(
         if wanted.first() == Some(&vertex) {
             visit(vertex, neighbors, values);
         }
-        ControlFlow::<()>::Continue(())
+        ControlFlow::Continue(())
     });
-    scanned.map(|_| ()).map_err(KernelError::read)
+    scanned.map_err(KernelError::read)?.break_value().map_or(Ok(()), Err)
 }

@@ -228,11 +228,17 @@ impl<W: Weight, A: Adjacency<Value = W>, F: Fn(u64) -> u64 + Sync> Search<'_, W,
     ) -> Result<(), KernelError> {
         self.parameters.execution.check_cancelled()?;
         if let Some(range) = dense_range(self.outgoing, vertices) {
-            return scan_rows(cursor, range, vertices, |vertex, neighbors, weights| {
-                if let Some(distance) = self.begin(vertex, bucket) {
-                    self.relax(worker, bucket, distance, neighbors, weights);
-                }
-            });
+            return scan_rows(
+                cursor,
+                self.parameters.execution,
+                range,
+                vertices,
+                |vertex, neighbors, weights| {
+                    if let Some(distance) = self.begin(vertex, bucket) {
+                        self.relax(worker, bucket, distance, neighbors, weights);
+                    }
+                },
+            );
         }
         // Rows in random order: prefetch them, so that their cache misses overlap.
         vertices.iter().for_each(|vertex| cursor.prefetch_place(*vertex));
