@@ -169,6 +169,19 @@ fn a_graph_on_files_goes_on_at_its_memory_limit() {
     }
 }
 
+/// It would have to read whether the edges exist; only the caller of a single deletion is told.
+#[test]
+fn deletions_of_a_stream_are_counted_later() {
+    let graph = on_files(EngineKind::Lsm).create_on(Arc::new(SimulatedFiles::new(1))).unwrap();
+    let edges: Vec<(u64, u64)> = (0..100).map(|edge| (edge % 7, edge)).collect();
+    graph.ingest(LabelId::DEFAULT, &edges).unwrap();
+    graph.flush().unwrap();
+    assert_eq!(graph.delete_edge(LabelId::DEFAULT, 0, 0).unwrap().edges_removed, 1);
+    let removed = graph.delete_each(LabelId::DEFAULT, &edges[1..]).unwrap().edges_removed;
+    assert_eq!((removed.at_least(), removed.at_most()), (0, 99));
+    assert!(edges.iter().all(|(from, to)| !graph.contains_edge(LabelId::DEFAULT, *from, *to).unwrap()));
+}
+
 #[test]
 fn a_graph_goes_on_while_compactions_are_limited() {
     let limits = CompactionLimits { bytes_per_second: Some(4 << 20), time_share: 0.5 };
