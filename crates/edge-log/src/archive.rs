@@ -1,0 +1,126 @@
+//! Archiving: moving the oldest buffers of the log to the adjacency behind it (GraphOne, 5.1.2).
+//!
+//! Changes are sharded by ranges of their owners. There are more shards than threads, so that threads which take one after the
+//! other finish at about the same time. All changes of a vertex are in one shard: threads need no atomic operation for a row.
+
+use crate::buffer::EdgeBuffer;
+use crate::changes::ChangeList;
+use crate::ends::Ends;
+use crate::log::EdgeLog;
+use crate::tail::Archived;
+use hedgerow_sync::Arc;
+use rayon::ThreadPool;
+use rayon::prelude::*;
+use std::collections::BTreeSet;
+
+/// The number of changes in a shard that is aimed at.
+const SHARD_CHANGES: usize = 512;
+
+/// The largest number of shards.
+const MOST_SHARDS: usize = 4096;
+
+/// An adjacency that a log feeds.
+pub trait Archive: Sync {
+    /// Where the edges of a table belong.
+    fn ends(&self, table: u16) -> Ends;
+
+    /// Greater than every vertex id in the log.
+    fn vertex_bound(&self) -> u32;
+
+    /// Adds changes, which are [ordered](ChangeList::order), to the version of an adjacency that this round makes. It begins as the
+    /// version before it, and no reader has it yet. Concurrent calls have other owners.
+    fn add(&self, round: u32, adjacency: u32, changes: &ChangeList);
+}
+
+/// Moves changes from a log to an adjacency. Keeps its memory from one time to the next.
+#[derive(Debug, Default)]
+pub struct Archiver {
+    /// For each part of the buffers, the changes in each shard.
+    parts: Vec<Vec<ChangeList>>,
+    /// The changes of all parts in each shard.
+    shards: Vec<ChangeList>,
+}
+
+impl Archiver {
+    /// Archives the oldest buffers of the log that take no more runs, until they have `most` entries or more, and publishes the
+    /// version that has them. `None` if there are none. O(changes · log changes per shard).
+    ///
+    /// Callers take turns. With a pool, its threads share the work.
+    pub fn archive(
+        &mut self,
+        log: &EdgeLog,
+        adjacency: &impl Archive,
+        most: usize,
+        pool: Option<&ThreadPool>,
+    ) -> Option<Archived> {
+        let buffers = log.archivable(most);
+        let last = buffers.last()?.runs().last()?.at;
+        let round = log.newest().archived().round.checked_add(1).expect("there are fewer than 2^32 versions");
+        let tables: BTreeSet<u16> =
+            buffers.iter().flat_map(|buffer| buffer.runs()).map(|run| run.table).collect();
+        let adjacencies: BTreeSet<u32> =
+            tables.iter().flat_map(|table| adjacency.ends(*table).adjacencies()).collect();
+        for number in adjacencies {
+            self.shard(&buffers, adjacency, number, pool);
+            for_each(pool, &mut self.shards, |_, changes| {
+                changes.order();
+                adjacency.add(round, number, changes);
+            });
+        }
+        let archived = Archived { round, through: last };
+        log.publish(archived, buffers.len());
+        Some(archived)
+    }
+
+    /// Shards the changes of an adjacency by their owners, each shard in the order of the log.
+    fn shard(
+        &mut self,
+        buffers: &[Arc<EdgeBuffer>],
+        adjacency: &impl Archive,
+        number: u32,
+        pool: Option<&ThreadPool>,
+    ) {
+        let Archiver { parts, shards } = self;
+        let entries: usize = buffers.iter().map(|buffer| buffer.entries()).sum();
+        let threads = pool.map_or(1, ThreadPool::current_num_threads);
+        let count = (entries / SHARD_CHANGES).clamp(1, MOST_SHARDS).next_power_of_two();
+        let width = adjacency.vertex_bound().div_ceil(count as u32).max(1).next_power_of_two();
+        let shift = width.trailing_zeros();
+        let part_buffers = buffers.len().div_ceil(threads);
+        parts.resize_with(buffers.len().div_ceil(part_buffers), Vec::new);
+        for_each(pool, parts, |part, lists| {
+            lists.resize_with(count, ChangeList::default);
+            lists.iter_mut().for_each(ChangeList::clear);
+            let begin = part * part_buffers;
+            let end = (begin + part_buffers).min(buffers.len());
+            for run in buffers[begin..end].iter().flat_map(|buffer| buffer.runs()) {
+                adjacency.ends(run.table).for_each_change(&run, number, |owner, neighbor, content| {
+                    let shard = (owner.get() >> shift) as usize;
+                    lists[shard.min(count - 1)].add(owner, neighbor, content);
+                });
+            }
+        });
+        shards.resize_with(count, ChangeList::default);
+        let parts = &*parts;
+        for_each(pool, shards, |shard, changes| {
+            changes.clear();
+            parts.iter().for_each(|lists| changes.append(&lists[shard]));
+        });
+    }
+
+    /// Heap bytes of the memory that is kept.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        self.parts.iter().flatten().chain(&self.shards).map(ChangeList::bytes).sum()
+    }
+}
+
+/// Runs `work` on each item and its number, on the threads of the pool if there is one.
+fn for_each<T: Send>(pool: Option<&ThreadPool>, items: &mut [T], work: impl Fn(usize, &mut T) + Sync) {
+    match pool {
+        Some(pool) => pool.install(|| {
+            items.par_iter_mut().enumerate().for_each(|(number, item)| work(number, item));
+        }),
+        None => items.iter_mut().enumerate().for_each(|(number, item)| work(number, item)),
+    }
+}

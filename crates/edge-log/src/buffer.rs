@@ -1,0 +1,145 @@
+//! The buffers of the log: memory for runs, which is used again when no reader needs what it held.
+
+use crate::run::{NewRun, Run};
+use hedgerow_model::CommitTimestamp;
+use hedgerow_sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use hedgerow_sync::{Arc, Mutex};
+
+/// A part of the log. Runs are appended, and never change.
+#[derive(Debug)]
+pub struct EdgeBuffer {
+    words: Box<[AtomicU64]>,
+    /// Words that are reserved for runs, from the beginning.
+    reserved: AtomicUsize,
+    /// Words of runs that are complete.
+    written: AtomicUsize,
+    /// Entries of all runs.
+    entries: AtomicUsize,
+    pool: Arc<BufferPool>,
+}
+
+impl EdgeBuffer {
+    fn new(pool: &Arc<BufferPool>, words: usize) -> Self {
+        EdgeBuffer {
+            words: pool.take(words),
+            reserved: AtomicUsize::new(0),
+            written: AtomicUsize::new(0),
+            entries: AtomicUsize::new(0),
+            pool: Arc::clone(pool),
+        }
+    }
+
+    /// Reserves words for runs, one after the other; returns where they begin, or `None` if fewer are left. Callers hold
+    /// the lock of the log.
+    pub(crate) fn reserve(&self, at: CommitTimestamp, runs: &[NewRun<'_>]) -> Option<usize> {
+        let begin = self.reserved.load(Ordering::Relaxed);
+        let length: usize = runs.iter().map(NewRun::words).sum();
+        let mut words = self.words[begin..].get(..length)?;
+        let mut entries = 0;
+        for run in runs {
+            run.reserve(at, words);
+            words = &words[run.words()..];
+            entries += run.edges.len();
+        }
+        self.entries.fetch_add(entries, Ordering::Relaxed);
+        // Pairs with the load in `runs`: a reader finds the headers of all words that are reserved.
+        self.reserved.store(begin + length, Ordering::Release);
+        Some(begin)
+    }
+
+    /// Writes runs into the words that were reserved for them.
+    pub(crate) fn write(&self, mut begin: usize, runs: &[NewRun<'_>]) {
+        let mut written = 0;
+        for run in runs {
+            let words = run.words();
+            run.write(&self.words[begin..begin + words]);
+            begin += words;
+            written += words;
+        }
+        self.written.fetch_add(written, Ordering::Release);
+    }
+
+    /// The complete runs, in the order in which their words were reserved. Those of a commit that is visible to the
+    /// caller are all complete.
+    pub fn runs(&self) -> impl Iterator<Item = Run<'_>> {
+        let mut left = &self.words[..self.reserved.load(Ordering::Acquire)];
+        std::iter::from_fn(move || {
+            while !left.is_empty() {
+                let (run, words) = Run::read(left);
+                left = &left[words..];
+                if run.is_some() {
+                    return run;
+                }
+            }
+            None
+        })
+    }
+
+    /// Whether all reserved words are written.
+    pub(crate) fn is_complete(&self) -> bool {
+        self.written.load(Ordering::Acquire) == self.reserved.load(Ordering::Relaxed)
+    }
+
+    /// The number of entries of all runs. O(1).
+    #[must_use]
+    pub fn entries(&self) -> usize {
+        self.entries.load(Ordering::Relaxed)
+    }
+
+    /// Whether nothing is reserved.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.reserved.load(Ordering::Relaxed) == 0
+    }
+}
+
+impl Drop for EdgeBuffer {
+    fn drop(&mut self) {
+        self.pool.give_back(std::mem::take(&mut self.words));
+    }
+}
+
+/// Memory for buffers. Those of the usual size are kept when they are dropped, up to a number of them.
+#[derive(Debug)]
+pub(crate) struct BufferPool {
+    /// The usual size of a buffer.
+    buffer_words: usize,
+    /// How many free buffers are kept.
+    most_free: usize,
+    free: Mutex<Vec<Box<[AtomicU64]>>>,
+    /// Words in all buffers, those that are free included.
+    words: AtomicUsize,
+}
+
+impl BufferPool {
+    pub(crate) fn new(buffer_words: usize, most_free: usize) -> Arc<Self> {
+        let (free, words) = (Mutex::default(), AtomicUsize::new(0));
+        Arc::new(BufferPool { buffer_words, most_free, free, words })
+    }
+
+    /// A buffer of the usual size, or of one with `words` words if that is more.
+    pub(crate) fn buffer(self: &Arc<Self>, words: usize) -> Arc<EdgeBuffer> {
+        Arc::new(EdgeBuffer::new(self, words.max(self.buffer_words)))
+    }
+
+    fn take(&self, words: usize) -> Box<[AtomicU64]> {
+        let free = if words == self.buffer_words { self.free.lock().pop() } else { None };
+        free.unwrap_or_else(|| {
+            self.words.fetch_add(words, Ordering::Relaxed);
+            (0..words).map(|_| AtomicU64::new(0)).collect()
+        })
+    }
+
+    fn give_back(&self, words: Box<[AtomicU64]>) {
+        let mut free = self.free.lock();
+        if words.len() == self.buffer_words && free.len() < self.most_free {
+            free.push(words);
+        } else {
+            self.words.fetch_sub(words.len(), Ordering::Relaxed);
+        }
+    }
+
+    /// Heap bytes of all buffers. O(1).
+    pub(crate) fn bytes(&self) -> usize {
+        self.words.load(Ordering::Relaxed) * size_of::<AtomicU64>()
+    }
+}

@@ -1,0 +1,176 @@
+//! The log: appending, and the list of its tails.
+
+use crate::buffer::{BufferPool, EdgeBuffer};
+use crate::run::NewRun;
+use crate::tail::{Archived, LogTail};
+use hedgerow_model::CommitTimestamp;
+use hedgerow_model::token::LiveTimestamps;
+use hedgerow_sync::atomic::{AtomicUsize, Ordering};
+use hedgerow_sync::{Arc, Mutex, RwLock};
+use std::collections::VecDeque;
+
+/// How many free buffers are kept for later runs.
+const FREE_BUFFERS: usize = 64;
+
+/// A log of changes of edges in memory, in the order of their commits, and which of them the adjacency behind it
+/// has.
+///
+/// A commit reserves room for its runs when it gets its timestamp, and writes them when it is applied, while other
+/// threads write theirs. [Archiving](crate::archive) moves the oldest buffers to the adjacency. Their memory is used again when no
+/// reader holds them, so that a view that stays open stops neither writers nor archiving.
+#[derive(Debug)]
+pub struct EdgeLog {
+    pool: Arc<BufferPool>,
+    /// The buffer that takes runs: the last one of the newest tail.
+    active: Mutex<Arc<EdgeBuffer>>,
+    newest: RwLock<Arc<LogTail>>,
+    /// The tails of older versions that are read, or may be: each has the buffers up to the version after it. Ascending
+    /// (GraphOne, 4: the global snapshot list).
+    past: Mutex<VecDeque<Arc<LogTail>>>,
+    /// Entries that were ever appended, and those of them that were archived.
+    appended: AtomicUsize,
+    archived: AtomicUsize,
+}
+
+/// Where a commit writes its runs.
+#[derive(Debug)]
+pub struct Reserved {
+    buffer: Arc<EdgeBuffer>,
+    begin: usize,
+}
+
+impl Reserved {
+    /// Writes the runs that the room was reserved for. Readers that see the commit find them from now on. O(changes).
+    ///
+    /// # Panics
+    /// If these are other runs.
+    pub fn write(self, runs: &[NewRun<'_>]) {
+        self.buffer.write(self.begin, runs);
+    }
+}
+
+impl EdgeLog {
+    /// An empty log in buffers of this many words, before an adjacency that has all commits up to `through`.
+    #[must_use]
+    pub fn new(buffer_words: usize, through: CommitTimestamp) -> Self {
+        let pool = BufferPool::new(buffer_words, FREE_BUFFERS);
+        let active = pool.buffer(0);
+        let archived = Arc::new(Archived { round: 0, through });
+        EdgeLog {
+            newest: RwLock::new(LogTail::new(archived, vec![Arc::clone(&active)])),
+            active: Mutex::new(active),
+            pool,
+            past: Mutex::default(),
+            appended: AtomicUsize::new(0),
+            archived: AtomicUsize::new(0),
+        }
+    }
+
+    /// Reserves room for the changes of a commit, all in one buffer. O(runs), and O(buffers in the tail) once per
+    /// buffer.
+    ///
+    /// Callers come in the order of their timestamps, one at a time.
+    pub fn reserve(&self, at: CommitTimestamp, runs: &[NewRun<'_>]) -> Reserved {
+        let mut active = self.active.lock();
+        let begin = active.reserve(at, runs).unwrap_or_else(|| {
+            *active = self.add_buffer(runs.iter().map(NewRun::words).sum());
+            active.reserve(at, runs).expect("a buffer that is made for runs has room for them")
+        });
+        let entries: usize = runs.iter().map(|run| run.edges.len()).sum();
+        self.appended.fetch_add(entries, Ordering::Relaxed);
+        Reserved { buffer: Arc::clone(&active), begin }
+    }
+
+    /// Lets readers find a new buffer with room for this many words. The caller makes it the active one.
+    #[cold]
+    fn add_buffer(&self, words: usize) -> Arc<EdgeBuffer> {
+        let added = self.pool.buffer(words);
+        let mut newest = self.newest.write();
+        let buffers = newest.buffers().iter().chain([&added]).cloned().collect();
+        *newest = newest.with_buffers(buffers);
+        added
+    }
+
+    /// The tail of the newest version. O(1).
+    pub fn newest(&self) -> Arc<LogTail> {
+        Arc::clone(&self.newest.read())
+    }
+
+    /// The tail for reading the state at a registered timestamp. O(1), or O(log past versions) if a later commit has been archived.
+    ///
+    /// # Panics
+    /// If the timestamp is not registered, perhaps.
+    pub fn tail_at(&self, at: CommitTimestamp) -> Arc<LogTail> {
+        let newest = self.newest();
+        if newest.archived().through <= at {
+            return newest;
+        }
+        // Its tail became a past one before the newest was published.
+        let past = self.past.lock();
+        let later = past.partition_point(|tail| tail.archived().through <= at);
+        let last = later.checked_sub(1).expect("the tail of a registered timestamp is kept");
+        Arc::clone(&past[last])
+    }
+
+    /// The number of entries that wait to be archived. O(1).
+    pub fn waiting(&self) -> usize {
+        // Each entry is counted as appended first.
+        let archived = self.archived.load(Ordering::Acquire);
+        self.appended.load(Ordering::Relaxed) - archived
+    }
+
+    /// Lets commits continue in another buffer, so that those up to now can be archived.
+    pub fn seal(&self) {
+        let mut active = self.active.lock();
+        if !active.is_empty() {
+            *active = self.add_buffer(0);
+        }
+    }
+
+    /// The oldest buffers that take no more runs and whose runs are all complete, until they have `most` entries.
+    pub(crate) fn archivable(&self, most: usize) -> Vec<Arc<EdgeBuffer>> {
+        let newest = self.newest();
+        let (_, sealed) = newest.buffers().split_last().expect("there is an active buffer");
+        let mut entries = 0;
+        let taken = sealed.iter().take_while(|buffer| {
+            let takes = entries < most && buffer.is_complete();
+            entries += buffer.entries();
+            takes
+        });
+        taken.cloned().collect()
+    }
+
+    /// Makes the version that has the changes of the first `buffers` buffers of the tail the newest one. Callers take
+    /// turns.
+    pub(crate) fn publish(&self, archived: Archived, buffers: usize) {
+        let mut past = self.past.lock();
+        let mut newest = self.newest.write();
+        let (moved, left) = newest.buffers().split_at(buffers);
+        let entries: usize = moved.iter().map(|buffer| buffer.entries()).sum();
+        let tail = LogTail::new(Arc::new(archived), left.to_vec());
+        past.push_back(newest.with_buffers(moved.to_vec()));
+        *newest = tail;
+        self.archived.fetch_add(entries, Ordering::Release);
+    }
+
+    /// Forgets the past tails that no reader holds and no timestamp of `live` needs. Returns the versions of the
+    /// others, and the newest, ascending. O(past versions).
+    pub fn forget(&self, live: &LiveTimestamps) -> Vec<Archived> {
+        let mut past = self.past.lock();
+        let newest = self.newest().archived();
+        let ends: Vec<_> =
+            past.iter().skip(1).map(|tail| tail.archived().through).chain([newest.through]).collect();
+        let mut ends = ends.into_iter();
+        past.retain(|tail| {
+            let lifetime = tail.archived().through..ends.next().expect("each past version has an end");
+            let is_decided = live.decides(lifetime.end);
+            !(is_decided && live.holder(lifetime).is_none() && tail.is_unread())
+        });
+        past.iter().map(|tail| tail.archived()).chain([newest]).collect()
+    }
+
+    /// Heap bytes of all buffers. O(1).
+    pub fn bytes(&self) -> usize {
+        self.pool.bytes()
+    }
+}

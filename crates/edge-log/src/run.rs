@@ -1,0 +1,158 @@
+//! Runs: changes of one commit to one table, one after the other.
+//!
+//! | word | content |
+//! |---|---|
+//! | 0 | the commit timestamp |
+//! | 1 | the number of entries, 32 bits; the table, 16 bits; [`DELETES`], [`HAS_VALUES`], [`COMPLETE`] |
+//! | 1 per entry | the source in the upper half, the destination in the lower |
+//! | 1 per entry, with [`HAS_VALUES`] | the bits of the value |
+
+use hedgerow_model::{CommitTimestamp, EdgeChange, EdgeValue, VertexId};
+use hedgerow_sync::atomic::{AtomicU64, Ordering};
+
+/// Words before the entries of a run.
+const HEADER_WORDS: usize = 2;
+
+/// The run deletes edges.
+const DELETES: u64 = 1 << 48;
+
+/// Each entry has a value.
+const HAS_VALUES: u64 = 1 << 49;
+
+/// The entries are written.
+const COMPLETE: u64 = 1 << 63;
+
+/// Changes to append: of one table, all of them puts or all of them deletions.
+#[derive(Clone, Copy, Debug)]
+pub struct NewRun<'r> {
+    /// The table that the edges belong to. What tables there are, the log does not know.
+    pub table: u16,
+    /// What becomes of the edges.
+    pub change: RunChange<'r>,
+    /// Source and destination of each edge, as a [position](EdgeChange::position_of). At most 2^32 - 1.
+    pub edges: &'r [u64],
+}
+
+/// What a run does to its edges.
+#[derive(Clone, Copy, Debug)]
+pub enum RunChange<'r> {
+    /// Puts edges without values.
+    Put,
+    /// Puts edges with these values, as many as edges.
+    PutValues(&'r [u64]),
+    /// Deletes edges.
+    Delete,
+}
+
+impl NewRun<'_> {
+    /// The number of words that the run takes.
+    #[must_use]
+    pub fn words(&self) -> usize {
+        let per_edge = if matches!(self.change, RunChange::PutValues(_)) { 2 } else { 1 };
+        HEADER_WORDS + per_edge * self.edges.len()
+    }
+
+    fn header(&self) -> u64 {
+        let count = u32::try_from(self.edges.len()).expect("a run has fewer than 2^32 edges");
+        let flags = match self.change {
+            RunChange::Put => 0,
+            RunChange::PutValues(_) => HAS_VALUES,
+            RunChange::Delete => DELETES,
+        };
+        flags | u64::from(self.table) << 32 | u64::from(count)
+    }
+
+    /// Reserves these words, which no reader looks at yet: readers can pass over the run from now on.
+    pub(crate) fn reserve(&self, at: CommitTimestamp, words: &[AtomicU64]) {
+        words[0].store(at.0, Ordering::Relaxed);
+        words[1].store(self.header(), Ordering::Relaxed);
+    }
+
+    /// Writes the entries into words that were reserved for them.
+    pub(crate) fn write(&self, words: &[AtomicU64]) {
+        let (edges, values) = words[HEADER_WORDS..].split_at(self.edges.len());
+        store_all(edges, self.edges);
+        if let RunChange::PutValues(bits) = self.change {
+            assert_eq!(bits.len(), self.edges.len(), "each edge has a value");
+            store_all(values, bits);
+        }
+        // Pairs with the load in `Run::read`: a reader that finds the run complete finds its entries.
+        words[1].store(self.header() | COMPLETE, Ordering::Release);
+    }
+}
+
+fn store_all(words: &[AtomicU64], content: &[u64]) {
+    words.iter().zip(content).for_each(|(word, bits)| word.store(*bits, Ordering::Relaxed));
+}
+
+/// Changes in the log: of one commit and one table, all of them puts or all of them deletions.
+#[derive(Clone, Copy, Debug)]
+pub struct Run<'b> {
+    /// The commit.
+    pub at: CommitTimestamp,
+    /// The table that the edges belong to.
+    pub table: u16,
+    deletes: bool,
+    edges: &'b [AtomicU64],
+    /// Empty if the edges have none.
+    values: &'b [AtomicU64],
+}
+
+/// A change in the log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LogEntry {
+    /// The source of the edge.
+    pub source: VertexId,
+    /// Its destination.
+    pub destination: VertexId,
+    /// Its value, 0 if it has none; `None` if the edge is deleted.
+    pub value: Option<EdgeValue>,
+}
+
+impl<'b> Run<'b> {
+    /// The run that was reserved at the beginning of `words`, and how many of them it takes. Without a run if its
+    /// entries are still being written.
+    pub(crate) fn read(words: &'b [AtomicU64]) -> (Option<Self>, usize) {
+        let header = words[1].load(Ordering::Acquire);
+        let count = header as u32 as usize;
+        let has_values = header & HAS_VALUES != 0;
+        let length = HEADER_WORDS + count * if has_values { 2 } else { 1 };
+        let run = || {
+            let (edges, values) = words[HEADER_WORDS..length].split_at(count);
+            Run {
+                at: CommitTimestamp(words[0].load(Ordering::Relaxed)),
+                table: (header >> 32) as u16,
+                deletes: header & DELETES != 0,
+                edges,
+                values,
+            }
+        };
+        ((header & COMPLETE != 0).then(run), length)
+    }
+
+    /// The number of entries.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.edges.len()
+    }
+
+    /// Whether there are no entries.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.edges.is_empty()
+    }
+
+    /// The entries, in the order in which they were appended.
+    pub fn entries(&self) -> impl ExactSizeIterator<Item = LogEntry> + use<'b> {
+        let Run { deletes, edges, values, .. } = *self;
+        edges.iter().enumerate().map(move |(place, edge)| {
+            let bits = || values.get(place).map_or(0, |value| value.load(Ordering::Relaxed));
+            let edge = EdgeChange::put_at(edge.load(Ordering::Relaxed), EdgeValue::default());
+            LogEntry {
+                source: edge.owner,
+                destination: edge.neighbor,
+                value: (!deletes).then(|| EdgeValue(bits())),
+            }
+        })
+    }
+}

@@ -1,0 +1,137 @@
+//! Writers, archiving and readers of a log, run under many schedules.
+#![cfg(hedgerow_shuttle)]
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use hedgerow_edge_log::{Archive, Archiver, ChangeList, EdgeLog, Ends, NewRun, RunChange};
+use hedgerow_model::token::LiveTimestamps;
+use hedgerow_model::{CommitTimestamp, EdgeChange, VertexId};
+use hedgerow_sync::{Arc, Mutex};
+use hedgerow_testing::models;
+use shuttle::thread;
+use std::collections::BTreeSet;
+
+/// Words of a buffer: three commits of an edge.
+const BUFFER_WORDS: usize = 9;
+
+/// Commit n puts edge (0, n). An adjacency has all of them with the versions that added them.
+#[derive(Default)]
+struct Graph {
+    sequencer: Mutex<Sequencer>,
+    log: Option<EdgeLog>,
+    added: Mutex<Vec<(u32, u32)>>,
+}
+
+#[derive(Default)]
+struct Sequencer {
+    last: u64,
+    in_flight: BTreeSet<u64>,
+    registered: Vec<u64>,
+}
+
+impl Archive for Graph {
+    fn ends(&self, _: u16) -> Ends {
+        Ends { out: 0, back: None }
+    }
+
+    fn vertex_bound(&self) -> u32 {
+        1
+    }
+
+    fn add(&self, round: u32, _: u32, changes: &ChangeList) {
+        let mut added = self.added.lock();
+        for row in changes.rows(0..u32::MAX) {
+            added.extend(row.iter().map(|(neighbor, _)| (round, neighbor.get())));
+        }
+    }
+}
+
+impl Graph {
+    fn new() -> Arc<Self> {
+        let log = Some(EdgeLog::new(BUFFER_WORDS, CommitTimestamp::ZERO));
+        Arc::new(Graph { log, ..Graph::default() })
+    }
+
+    fn log(&self) -> &EdgeLog {
+        self.log.as_ref().unwrap()
+    }
+
+    fn commit(&self) {
+        let mut sequencer = self.sequencer.lock();
+        sequencer.last += 1;
+        let at = sequencer.last;
+        let edge = [EdgeChange::position_of(VertexId::new(0), VertexId::new(at as u32))];
+        let runs = [NewRun { table: 0, change: RunChange::Put, edges: &edge }];
+        let reserved = self.log().reserve(CommitTimestamp(at), &runs);
+        sequencer.in_flight.insert(at);
+        drop(sequencer);
+        reserved.write(&runs);
+        self.sequencer.lock().in_flight.remove(&at);
+    }
+
+    /// Registers the newest timestamp that is applied, reads it, and ends the registration.
+    fn read(&self, times: usize) {
+        let mut sequencer = self.sequencer.lock();
+        let applied = sequencer.in_flight.first().map_or(sequencer.last, |first| first - 1);
+        sequencer.registered.push(applied);
+        drop(sequencer);
+        for _ in 0..times {
+            self.read_at(applied);
+        }
+        let mut sequencer = self.sequencer.lock();
+        let place = sequencer.registered.iter().position(|at| *at == applied).unwrap();
+        sequencer.registered.swap_remove(place);
+    }
+
+    fn read_at(&self, at: u64) {
+        let tail = self.log().tail_at(CommitTimestamp(at));
+        let round = tail.archived().round;
+        let added = self.added.lock();
+        let archived = added.iter().filter(|(born, _)| *born <= round).map(|(_, neighbor)| *neighbor);
+        let mut seen: Vec<u32> = archived.collect();
+        drop(added);
+        for run in tail.runs(CommitTimestamp(at)) {
+            seen.extend(run.entries().map(|entry| entry.destination.get()));
+        }
+        assert_eq!(seen, (1..=at as u32).collect::<Vec<_>>());
+    }
+
+    fn archive(&self, archiver: &mut Archiver) {
+        archiver.archive(self.log(), self, 1, None);
+        let sequencer = self.sequencer.lock();
+        let next = sequencer.in_flight.first().map_or(sequencer.last, |first| first - 1);
+        let mut registered: Vec<_> = sequencer.registered.iter().map(|at| CommitTimestamp(*at)).collect();
+        drop(sequencer);
+        registered.sort_unstable();
+        // SAFETY: has all registered timestamps; a later one is at least `next`.
+        self.log().forget(&unsafe { LiveTimestamps::as_of(registered, CommitTimestamp(next)) });
+    }
+}
+
+/// Commits go through several buffers, which are archived, while snapshots open before and after.
+#[test]
+fn readers_see_every_commit_once_beside_writers_and_archiving() {
+    models::check(
+        || {
+            let graph = Graph::new();
+            let spawn = |work: fn(&Graph)| {
+                let graph = Arc::clone(&graph);
+                thread::spawn(move || work(&graph))
+            };
+            let threads = [
+                spawn(|graph| (0..4).for_each(|_| graph.commit())),
+                spawn(|graph| (0..4).for_each(|_| graph.commit())),
+                spawn(|graph| {
+                    let mut archiver = Archiver::default();
+                    (0..3).for_each(|_| graph.archive(&mut archiver));
+                }),
+                spawn(|graph| (0..2).for_each(|_| graph.read(2))),
+                spawn(|graph| graph.read(3)),
+            ];
+            threads.into_iter().for_each(|thread| thread.join().unwrap());
+            graph.log().seal();
+            graph.archive(&mut Archiver::default());
+            graph.read_at(8);
+        },
+        2000,
+    );
+}

@@ -1,0 +1,122 @@
+//! Memory for blocks: regions that are filled from the beginning, and blocks that were freed.
+
+use hedgerow_sync::Mutex;
+use hedgerow_sync::atomic::{AtomicUsize, Ordering};
+use std::collections::HashMap;
+use std::mem::MaybeUninit;
+use std::ptr::NonNull;
+
+/// Bytes of a region, unless a block is larger.
+const REGION_BYTES: usize = if cfg!(any(test, miri)) { 4096 } else { 1 << 20 };
+
+/// A cache line.
+#[derive(Clone, Copy)]
+#[repr(C, align(64))]
+struct Line([u8; 64]);
+
+/// Memory that is freed with the arenas.
+struct Region(NonNull<[MaybeUninit<Line>]>);
+
+// SAFETY: it owns its memory.
+unsafe impl Send for Region {}
+
+impl Region {
+    fn new(bytes: usize) -> Self {
+        let lines = bytes.div_ceil(size_of::<Line>());
+        Region(NonNull::from(Box::leak(Box::<[Line]>::new_uninit_slice(lines))))
+    }
+}
+
+impl Drop for Region {
+    fn drop(&mut self) {
+        // SAFETY: leaked by `new`, and owned by this.
+        drop(unsafe { Box::from_raw(self.0.as_ptr()) });
+    }
+}
+
+/// Memory for the blocks that one thread makes at a time.
+#[derive(Default)]
+pub(super) struct BlockArena {
+    /// The rest of a region.
+    next: Option<NonNull<u8>>,
+    left: usize,
+    /// Freed blocks by their bytes.
+    free: HashMap<usize, Vec<NonNull<u8>>>,
+}
+
+// SAFETY: it owns what it has of the regions, and those live as long as the arenas, which have it.
+unsafe impl Send for BlockArena {}
+
+/// All arenas of an adjacency. Their memory is freed with them.
+#[derive(Default)]
+pub(super) struct BlockArenas {
+    idle: Mutex<Vec<BlockArena>>,
+    regions: Mutex<Vec<Region>>,
+    /// Bytes of all regions, and of the blocks that are in use.
+    region_bytes: AtomicUsize,
+    block_bytes: AtomicUsize,
+}
+
+impl BlockArenas {
+    /// Runs `work` with an arena that no other thread uses.
+    pub(super) fn with_arena<R>(&self, work: impl FnOnce(&mut BlockArena) -> R) -> R {
+        let mut arena = self.idle.lock().pop().unwrap_or_default();
+        let result = work(&mut arena);
+        self.idle.lock().push(arena);
+        result
+    }
+
+    /// Memory of this many bytes, a multiple of 8, aligned to 8, and to 64 if it is a multiple of that. Its content is undefined.
+    pub(super) fn allocate(&self, arena: &mut BlockArena, bytes: usize) -> NonNull<u8> {
+        self.block_bytes.fetch_add(bytes, Ordering::Relaxed);
+        if let Some(freed) = arena.free.get_mut(&bytes).and_then(Vec::pop) {
+            return freed;
+        }
+        let alignment = if bytes.is_multiple_of(size_of::<Line>()) { size_of::<Line>() } else { 8 };
+        let padding = arena.next.map_or(0, |next| next.align_offset(alignment));
+        if arena.left < padding + bytes {
+            let region = self.add_region(bytes.max(REGION_BYTES));
+            (arena.next, arena.left) = (Some(region.cast()), region.len() * size_of::<Line>());
+            return self.take(arena, 0, bytes);
+        }
+        self.take(arena, padding, bytes)
+    }
+
+    /// Takes bytes of the rest of the arena's region, which has as many.
+    fn take(&self, arena: &mut BlockArena, padding: usize, bytes: usize) -> NonNull<u8> {
+        let next = arena.next.expect("an arena has what is left of a region");
+        // SAFETY: the region has as many bytes left.
+        let taken = unsafe { next.add(padding) };
+        // SAFETY: as above.
+        let rest = unsafe { taken.add(bytes) };
+        (arena.next, arena.left) = (Some(rest), arena.left - padding - bytes);
+        taken
+    }
+
+    fn add_region(&self, bytes: usize) -> NonNull<[MaybeUninit<Line>]> {
+        let region = Region::new(bytes);
+        let memory = region.0;
+        self.region_bytes.fetch_add(memory.len() * size_of::<Line>(), Ordering::Relaxed);
+        self.regions.lock().push(region);
+        memory
+    }
+
+    /// Takes back memory for later blocks of these bytes.
+    ///
+    /// # Safety
+    /// It was allocated here with as many bytes, and nothing uses it.
+    pub(super) unsafe fn free(&self, arena: &mut BlockArena, memory: NonNull<u8>, bytes: usize) {
+        self.block_bytes.fetch_sub(bytes, Ordering::Relaxed);
+        arena.free.entry(bytes).or_default().push(memory);
+    }
+
+    /// Bytes of all regions. O(1).
+    pub(super) fn region_bytes(&self) -> usize {
+        self.region_bytes.load(Ordering::Relaxed)
+    }
+
+    /// Bytes of the blocks that are in use. O(1).
+    pub(super) fn block_bytes(&self) -> usize {
+        self.block_bytes.load(Ordering::Relaxed)
+    }
+}

@@ -1,0 +1,258 @@
+//! Edge blocks: the pieces of a row (GraphOne, 4).
+//!
+//! | offset | content |
+//! |---|---|
+//! | 0 | the next block of the row |
+//! | 8 | in the first block of a row: what [few rows have](RowExtra) |
+//! | 16 | capacity, 32 bits; number of entries in the blocks before, 32 bits |
+//! | 24 | a value per entry of the capacity, of 0, 4 or 8 bytes |
+//! | then | a neighbor per entry |
+//!
+//! Invariants of blocks that are linked to a row:
+//!
+//! 1. They lie in memory of the arenas, laid out by the shape of their adjacency, with an initialized header.
+//! 2. One thread at a time writes a row: the one that archives its changes.
+//! 3. An entry below the number of entries of a version that a reader has chosen is written, and does not change. The
+//!    thread that wrote it did so before it stored that version.
+//! 4. Readers have versions that are retained. A block is freed when no retained version has it.
+
+use crate::adjacency::extra::RowExtra;
+use hedgerow_model::{Column, ColumnType, EdgeValue, VertexId, unit_slice};
+use hedgerow_sync::atomic::{AtomicPtr, Ordering};
+use hedgerow_sync::prefetch;
+use std::marker::PhantomData;
+use std::ptr::NonNull;
+
+/// Bytes of a cache line.
+pub(crate) const LINE_BYTES: usize = 64;
+
+const HEADER_BYTES: usize = size_of::<BlockHeader>();
+
+const NEIGHBOR_BYTES: usize = size_of::<VertexId>();
+
+#[repr(C)]
+pub(super) struct BlockHeader {
+    next: AtomicPtr<BlockHeader>,
+    extra: AtomicPtr<RowExtra>,
+    capacity: u32,
+    before: u32,
+}
+
+/// What the entries of an adjacency have beside the neighbor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct BlockShape {
+    value_bytes: usize,
+}
+
+impl BlockShape {
+    pub(crate) const fn of(column: ColumnType) -> Self {
+        BlockShape { value_bytes: column.width() }
+    }
+
+    pub(crate) const fn has_values(self) -> bool {
+        self.value_bytes > 0
+    }
+
+    /// Bytes of a block with room for this many entries.
+    pub(crate) const fn bytes_for(self, entries: usize) -> usize {
+        HEADER_BYTES + entries * (NEIGHBOR_BYTES + self.value_bytes)
+    }
+
+    /// The entries that a block of this many bytes has room for.
+    pub(crate) const fn entries_in(self, bytes: usize) -> usize {
+        (bytes - HEADER_BYTES) / (NEIGHBOR_BYTES + self.value_bytes)
+    }
+}
+
+/// A block that lives for `'a`.
+#[derive(Clone, Copy)]
+pub(crate) struct Block<'a> {
+    header: NonNull<BlockHeader>,
+    lives: PhantomData<&'a BlockHeader>,
+}
+
+impl<'a> Block<'a> {
+    /// Makes an empty block of memory.
+    ///
+    /// # Safety
+    /// The memory has the bytes of a block of this shape with this capacity, aligned to 8, lives for `'a`, and belongs to the
+    /// caller.
+    pub(super) unsafe fn new(memory: NonNull<u8>, capacity: u32, before: u32) -> Self {
+        let header = memory.cast::<BlockHeader>();
+        let (next, extra) = (AtomicPtr::default(), AtomicPtr::default());
+        // SAFETY: room for a header, by the promise of the caller.
+        unsafe { header.write(BlockHeader { next, extra, capacity, before }) };
+        Block { header, lives: PhantomData }
+    }
+
+    /// The block at an address that a row or a block had, if it had one.
+    ///
+    /// # Safety
+    /// It stays linked for `'a`.
+    #[inline]
+    unsafe fn at(address: *mut BlockHeader) -> Option<Self> {
+        NonNull::new(address).map(|header| Block { header, lives: PhantomData })
+    }
+
+    #[inline]
+    fn header(self) -> &'a BlockHeader {
+        // SAFETY: invariant 1.
+        unsafe { self.header.as_ref() }
+    }
+
+    pub(super) fn address(self) -> NonNull<u8> {
+        self.header.cast()
+    }
+
+    #[inline]
+    pub(super) fn capacity(self) -> u32 {
+        self.header().capacity
+    }
+
+    /// Entries in the blocks before this one.
+    #[inline]
+    pub(super) fn before(self) -> u32 {
+        self.header().before
+    }
+
+    /// The next block of the row, which lives as long.
+    #[inline]
+    pub(super) fn next(self) -> Option<Block<'a>> {
+        // SAFETY: blocks of a row are freed together (invariant 4).
+        unsafe { Block::at(self.header().next.load(Ordering::Acquire)) }
+    }
+
+    /// Prefetches the header and the first entries.
+    #[inline]
+    pub(super) fn prefetch(self) {
+        prefetch(self.header.as_ptr().cast_const(), LINE_BYTES);
+    }
+
+    /// Links a block after this one, which is the last of its row.
+    pub(super) fn link(self, next: Block<'_>) {
+        self.header().next.store(next.header.as_ptr(), Ordering::Release);
+    }
+
+    /// What few rows have, of the row whose first block this is.
+    #[inline]
+    pub(super) fn extra(self) -> Option<&'a RowExtra> {
+        let extra = self.header().extra.load(Ordering::Acquire);
+        // SAFETY: it is freed with the first block of its row.
+        unsafe { extra.as_ref() }
+    }
+
+    /// Sets what few rows have. The caller writes the row, and it had none.
+    pub(super) fn set_extra(self, extra: Box<RowExtra>) -> &'a RowExtra {
+        let extra = Box::into_raw(extra);
+        self.header().extra.store(extra, Ordering::Release);
+        // SAFETY: it is freed with the first block of its row.
+        unsafe { &*extra }
+    }
+
+    /// Takes what few rows have, from a block that no reader has.
+    pub(super) fn take_extra(self) -> Option<Box<RowExtra>> {
+        let extra = self.header().extra.swap(std::ptr::null_mut(), Ordering::Relaxed);
+        // SAFETY: from `Box::into_raw` in `set_extra`, and taken once.
+        NonNull::new(extra).map(|extra| unsafe { Box::from_raw(extra.as_ptr()) })
+    }
+
+    #[inline]
+    fn value_at(self, shape: BlockShape, place: usize) -> NonNull<u8> {
+        // SAFETY: within the block, by its layout (invariant 1).
+        unsafe { self.header.cast::<u8>().add(HEADER_BYTES + place * shape.value_bytes) }
+    }
+
+    #[inline]
+    fn neighbor_at(self, shape: BlockShape, place: usize) -> NonNull<VertexId> {
+        let values = self.value_at(shape, self.capacity() as usize);
+        // SAFETY: within the block, by its layout (invariant 1).
+        unsafe { values.cast::<VertexId>().add(place) }
+    }
+
+    /// The first neighbors of the block.
+    ///
+    /// # Safety
+    /// As many are written, and are below the number of entries of a version that is retained for `'a`.
+    #[inline]
+    pub(super) unsafe fn neighbors(self, shape: BlockShape, entries: usize) -> &'a [VertexId] {
+        // SAFETY: written, and not changed during `'a` (invariants 3 and 4).
+        unsafe { std::slice::from_raw_parts(self.neighbor_at(shape, 0).as_ptr(), entries) }
+    }
+
+    /// The values of the first entries of the block.
+    ///
+    /// # Safety
+    /// As for [`Block::neighbors`].
+    #[inline]
+    pub(super) unsafe fn values<W: Column>(self, shape: BlockShape, entries: usize) -> &'a [W] {
+        if size_of::<W>() == 0 {
+            return bytemuck::cast_slice(unit_slice(entries));
+        }
+        assert_eq!(size_of::<W>(), shape.value_bytes, "values are read as what they are");
+        // SAFETY: as for the neighbors; values of this width, from an address that is aligned to 8 on.
+        unsafe { std::slice::from_raw_parts(self.value_at(shape, 0).cast().as_ptr(), entries) }
+    }
+
+    /// The bits of the value of an entry; 0 if there are no values.
+    ///
+    /// # Safety
+    /// As for [`Block::neighbors`], with more entries than `place`.
+    pub(super) unsafe fn value_bits(self, shape: BlockShape, place: usize) -> EdgeValue {
+        let value = self.value_at(shape, place);
+        EdgeValue(match shape.value_bytes {
+            0 => 0,
+            // SAFETY: written, and not changed during `'a` (invariants 3 and 4).
+            4 => u64::from(unsafe { value.cast::<u32>().read() }),
+            // SAFETY: as above.
+            _ => unsafe { value.cast::<u64>().read() },
+        })
+    }
+
+    /// Writes an entry that no version has yet.
+    ///
+    /// # Safety
+    /// The caller is the one thread that writes the row, and no reader has a version with this entry.
+    pub(super) unsafe fn write(self, shape: BlockShape, place: usize, neighbor: VertexId, value: EdgeValue) {
+        assert!(place < self.capacity() as usize, "an entry is within its block");
+        // SAFETY: within the block, and not read meanwhile.
+        unsafe { self.neighbor_at(shape, place).write(neighbor) };
+        match shape.value_bytes {
+            0 => {}
+            // SAFETY: as above.
+            4 => unsafe { self.value_at(shape, place).cast::<u32>().write(value.0 as u32) },
+            // SAFETY: as above.
+            _ => unsafe { self.value_at(shape, place).cast::<u64>().write(value.0) },
+        }
+    }
+}
+
+/// The first and the last block of a row.
+#[derive(Default)]
+pub(super) struct Chain {
+    first: AtomicPtr<BlockHeader>,
+    last: AtomicPtr<BlockHeader>,
+}
+
+impl Chain {
+    /// The first block.
+    #[inline]
+    pub(super) fn first<'a>(&'a self) -> Option<Block<'a>> {
+        // SAFETY: it stays linked while a reader has a version with it, or the caller writes the row.
+        unsafe { Block::at(self.first.load(Ordering::Acquire)) }
+    }
+
+    /// The last block, for the thread that writes the row.
+    #[inline]
+    pub(super) fn last<'a>(&'a self) -> Option<Block<'a>> {
+        // SAFETY: as above.
+        unsafe { Block::at(self.last.load(Ordering::Relaxed)) }
+    }
+
+    pub(super) fn set_first(&self, block: Block<'_>) {
+        self.first.store(block.header.as_ptr(), Ordering::Release);
+    }
+
+    pub(super) fn set_last(&self, block: Block<'_>) {
+        self.last.store(block.header.as_ptr(), Ordering::Relaxed);
+    }
+}

@@ -1,0 +1,133 @@
+//! What few rows have: deletions, versions for snapshots that stay open, the blocks before a rewrite, which neighbors a
+//! long row has.
+
+use crate::adjacency::block::{Block, Chain};
+use crate::adjacency::members::Members;
+use crate::adjacency::versions::RowVersion;
+use arc_swap::ArcSwapOption;
+use hedgerow_sync::{Arc, GrowingList, Mutex, MutexGuard};
+
+/// The deletion of an entry of a row. It names the entry by its position (GraphOne, 4).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Deletion {
+    /// The round from which on the entry is deleted.
+    pub(super) round: u32,
+    pub(super) position: u32,
+}
+
+/// A chain of blocks that a row had in the versions from one round up to before another.
+pub(super) struct FormerChain {
+    pub(super) chain: Chain,
+    pub(super) since: u32,
+    pub(super) until: u32,
+}
+
+impl FormerChain {
+    pub(super) fn new(first: Option<Block<'_>>, since: u32, until: u32) -> Self {
+        let chain = Chain::default();
+        first.into_iter().for_each(|first| chain.set_first(first));
+        FormerChain { chain, since, until }
+    }
+
+    /// Whether a version that is retained has it. `retained` ascends.
+    pub(super) fn is_retained(&self, retained: &[u32]) -> bool {
+        RowVersion { round: self.since, entries: 0 }.is_retained(self.until, retained)
+    }
+
+    fn copy(&self) -> Self {
+        FormerChain::new(self.chain.first(), self.since, self.until)
+    }
+}
+
+/// What few rows have beside blocks. Belongs to the first block of a chain.
+pub(super) struct RowExtra {
+    /// The round from which on the row has this chain.
+    pub(super) since: u32,
+    /// The chains before this one that were retained when it was made. Only those that still are may be read.
+    former: Vec<FormerChain>,
+    /// In the order in which they were made.
+    pub(super) deletions: GrowingList<Deletion>,
+    /// Versions before the newest two that are retained, ascending.
+    older: ArcSwapOption<Vec<RowVersion>>,
+    /// Only the thread that writes the row uses it.
+    members: Mutex<Option<Members>>,
+}
+
+impl RowExtra {
+    /// That of a row which was not rewritten.
+    pub(super) fn new() -> Box<Self> {
+        RowExtra::after(0, Vec::new())
+    }
+
+    fn after(since: u32, former: Vec<FormerChain>) -> Box<Self> {
+        Box::new(RowExtra {
+            since,
+            former,
+            deletions: GrowingList::default(),
+            older: ArcSwapOption::empty(),
+            members: Mutex::default(),
+        })
+    }
+
+    /// That of a chain that takes the place of the one that began with `first`, with `before` in its first block.
+    pub(super) fn replacing(
+        first: Option<Block<'_>>,
+        before: Option<&RowExtra>,
+        since: u32,
+        retained: &[u32],
+    ) -> Box<Self> {
+        let former = before.into_iter().flat_map(|before| &before.former);
+        let former = former.filter(|former| former.is_retained(retained)).map(FormerChain::copy);
+        let replaced = FormerChain::new(first, before.map_or(0, |before| before.since), since);
+        RowExtra::after(since, former.chain([replaced]).collect())
+    }
+
+    /// The first block of the chain that the row had in a round before this chain, if it had one.
+    pub(super) fn former_at(&self, round: u32) -> Option<Block<'_>> {
+        let former = self.former.iter().find(|former| former.since <= round && round < former.until)?;
+        former.chain.first()
+    }
+
+    /// The newest of the older versions that is not after a round.
+    pub(super) fn older_at(&self, round: u32) -> Option<RowVersion> {
+        let older = self.older.load();
+        let older = older.as_deref()?;
+        let after = older.partition_point(|version| version.round <= round);
+        after.checked_sub(1).map(|place| older[place])
+    }
+
+    /// Keeps a version that `successor` follows, and forgets those that are no longer retained. O(older versions).
+    pub(super) fn keep(&self, version: RowVersion, successor: u32, retained: &[u32]) {
+        let older = self.older.load();
+        let mut versions: Vec<RowVersion> = older.iter().flat_map(|older| older.iter()).copied().collect();
+        versions.push(version);
+        let ends = versions.iter().skip(1).map(|version| version.round).chain([successor]);
+        let kept = versions.iter().zip(ends).filter(|(version, end)| version.is_retained(*end, retained));
+        self.older.store(Some(Arc::new(kept.map(|(version, _)| *version).collect())));
+    }
+
+    /// The number of deletions that a reader at a round sees. O(log deletions).
+    pub(super) fn deleted_at(&self, round: u32) -> usize {
+        let (mut low, mut high) = (0, self.deletions.len());
+        while low < high {
+            let middle = low.midpoint(high);
+            match self.deletions.get(middle).is_some_and(|deletion| deletion.round <= round) {
+                true => low = middle + 1,
+                false => high = middle,
+            }
+        }
+        low
+    }
+
+    /// What is known of the neighbors of a long row, for the thread that writes it.
+    pub(super) fn members(&self) -> MutexGuard<'_, Option<Members>> {
+        self.members.lock()
+    }
+
+    /// Heap bytes, without those of the older versions.
+    pub(super) fn bytes(&self) -> usize {
+        let members = self.members.lock().as_ref().map_or(0, Members::bytes);
+        let former = self.former.len() * size_of::<FormerChain>();
+        size_of::<Self>() + former + self.deletions.bytes() + members
+    }
+}

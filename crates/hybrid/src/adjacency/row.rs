@@ -1,0 +1,207 @@
+//! Reading a row: the entries of a version, in the order in which they were added.
+
+use crate::adjacency::block::{Block, BlockShape, Chain};
+use crate::adjacency::extra::RowExtra;
+use crate::adjacency::versions::NewestVersions;
+use hedgerow_model::{Column, EdgeValue, VertexId};
+use std::ops::ControlFlow;
+
+/// The neighbors of a vertex in one adjacency: entries that are appended to a chain of blocks, and deletions of some.
+#[derive(Default)]
+pub(super) struct Row {
+    pub(super) versions: NewestVersions,
+    pub(super) chain: Chain,
+}
+
+/// The entries of a chain of blocks up to a number.
+#[derive(Clone, Copy)]
+pub(super) struct Entries<'a> {
+    pub(super) first: Option<Block<'a>>,
+    pub(super) count: u32,
+    pub(super) shape: BlockShape,
+}
+
+impl<'a> Entries<'a> {
+    /// The blocks, and how many of these entries are in each.
+    #[inline]
+    fn blocks(self) -> impl Iterator<Item = (Block<'a>, usize)> {
+        std::iter::successors(self.first, |block| block.next()).map_while(move |block| {
+            let left = self.count.checked_sub(block.before()).filter(|left| *left > 0)?;
+            Some((block, left.min(block.capacity()) as usize))
+        })
+    }
+
+    /// The neighbors in each block, with the position of the first.
+    #[inline]
+    pub(super) fn neighbors(self) -> impl Iterator<Item = (u32, &'a [VertexId])> {
+        self.blocks().map(move |(block, count)| {
+            // SAFETY: made of a version with as many entries, by a thread that retains it or writes the row.
+            (block.before(), unsafe { block.neighbors(self.shape, count) })
+        })
+    }
+
+    /// The neighbors and the values in each block, with the position of the first.
+    #[inline]
+    fn runs<W: Column>(self) -> impl Iterator<Item = (u32, &'a [VertexId], &'a [W])> {
+        self.blocks().map(move |(block, count)| {
+            // SAFETY: as for the neighbors.
+            let neighbors = unsafe { block.neighbors(self.shape, count) };
+            // SAFETY: as for the neighbors.
+            let values = unsafe { block.values(self.shape, count) };
+            (block.before(), neighbors, values)
+        })
+    }
+
+    /// Visits the entries with their positions.
+    pub(super) fn for_each(self, mut visit: impl FnMut(u32, VertexId, EdgeValue)) {
+        for (block, count) in self.blocks() {
+            // SAFETY: as above.
+            let neighbors = unsafe { block.neighbors(self.shape, count) };
+            for (place, neighbor) in neighbors.iter().enumerate() {
+                // SAFETY: as above.
+                let value = unsafe { block.value_bits(self.shape, place) };
+                visit(block.before() + place as u32, *neighbor, value);
+            }
+        }
+    }
+
+    /// The bits of the value of an entry.
+    pub(super) fn value_bits(self, position: u32) -> EdgeValue {
+        let block = self.blocks().find(|(block, count)| ((position - block.before()) as usize) < *count);
+        let (block, _) = block.expect("the chain has as many entries");
+        // SAFETY: as above.
+        unsafe { block.value_bits(self.shape, (position - block.before()) as usize) }
+    }
+
+    /// The positions of the entries of a neighbor, ascending. O(entries).
+    pub(super) fn positions_of(self, neighbor: VertexId) -> impl Iterator<Item = u32> {
+        let chunks = self.neighbors().flat_map(|(before, neighbors)| {
+            neighbors.chunks(SEARCHED_CHUNK).zip((before..).step_by(SEARCHED_CHUNK))
+        });
+        let having = chunks.filter(move |(chunk, _)| has(chunk, neighbor));
+        having.flat_map(move |(chunk, before)| {
+            let equal = chunk.iter().zip(before..).filter(move |(other, _)| **other == neighbor);
+            equal.map(|(_, position)| position)
+        })
+    }
+}
+
+/// Neighbors that are compared without a branch in between.
+const SEARCHED_CHUNK: usize = 32;
+
+/// Whether a chunk has a neighbor. Compares all, so that the compiler uses vectors.
+#[inline]
+fn has(chunk: &[VertexId], neighbor: VertexId) -> bool {
+    chunk.iter().fold(false, |found, other| found | (*other == neighbor))
+}
+
+impl Row {
+    /// What a version of the adjacency has of the row.
+    ///
+    /// # Safety
+    /// The version is retained for `'a`.
+    #[inline]
+    pub(super) unsafe fn at<'a>(&'a self, round: u32, shape: BlockShape) -> RowAt<'a> {
+        let newest = self.versions.at(round);
+        let first = self.chain_at(round);
+        let extra = first.and_then(Block::extra);
+        let since = extra.map_or(0, |extra| extra.since);
+        // A version before the newest two is kept with its chain, if it has entries.
+        let version = newest.filter(|version| since <= version.round).or_else(|| extra?.older_at(round));
+        let entries = Entries { first, count: version.map_or(0, |version| version.entries), shape };
+        RowAt { entries, extra, round }
+    }
+
+    /// The first block of the chain that the row has in a round.
+    #[inline]
+    pub(super) fn chain_at(&self, round: u32) -> Option<Block<'_>> {
+        let first = self.chain.first()?;
+        match first.extra() {
+            Some(extra) if round < extra.since => extra.former_at(round),
+            _ => Some(first),
+        }
+    }
+}
+
+/// What a version of an adjacency has of a row.
+#[derive(Clone, Copy)]
+pub struct RowAt<'a> {
+    pub(super) entries: Entries<'a>,
+    pub(super) extra: Option<&'a RowExtra>,
+    round: u32,
+}
+
+impl<'a> RowAt<'a> {
+    /// The number of neighbors. O(1), and O(log deletions) if there are any.
+    #[inline]
+    #[must_use]
+    pub fn degree(&self) -> usize {
+        let deleted = self.extra.map_or(0, |extra| extra.deleted_at(self.round));
+        self.entries.count as usize - deleted
+    }
+
+    /// Passes on the neighbors in nonempty runs. Uses `deleted` as scratch space. O(entries).
+    #[inline]
+    pub fn neighbors<W: Column, B>(
+        &self,
+        deleted: &mut Vec<u32>,
+        mut run: impl FnMut(&'a [VertexId], &'a [W]) -> ControlFlow<B>,
+    ) -> ControlFlow<B> {
+        let has_deletions = self.extra.is_some_and(|extra| !extra.deletions.is_empty());
+        if has_deletions {
+            return self.undeleted(deleted, run);
+        }
+        for (_, neighbors, values) in self.entries.runs() {
+            run(neighbors, values)?;
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// As [`RowAt::neighbors`], of a row with deletions: the runs end before each entry that is deleted.
+    fn undeleted<W: Column, B>(
+        &self,
+        deleted: &mut Vec<u32>,
+        mut run: impl FnMut(&'a [VertexId], &'a [W]) -> ControlFlow<B>,
+    ) -> ControlFlow<B> {
+        deleted.clear();
+        let seen = self.deletions();
+        deleted.extend(seen);
+        deleted.sort_unstable();
+        let mut deleted = deleted.iter().copied().peekable();
+        for (before, neighbors, values) in self.entries.runs::<W>() {
+            let mut begin = 0;
+            while let Some(position) =
+                deleted.next_if(|position| ((position - before) as usize) < neighbors.len())
+            {
+                let end = (position - before) as usize;
+                if begin < end {
+                    run(&neighbors[begin..end], &values[begin..end])?;
+                }
+                begin = end + 1;
+            }
+            if begin < neighbors.len() {
+                run(&neighbors[begin..], &values[begin..])?;
+            }
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// The positions of the deleted entries, in the order of the deletions.
+    pub(super) fn deletions(&self) -> impl Iterator<Item = u32> {
+        let round = self.round;
+        let all = self.extra.into_iter().flat_map(|extra| extra.deletions.iter());
+        all.take_while(move |deletion| deletion.round <= round).map(|deletion| deletion.position)
+    }
+
+    /// The position of a neighbor, if the row has it. O(entries).
+    pub(super) fn position_of(&self, neighbor: VertexId) -> Option<u32> {
+        let mut positions = self.entries.positions_of(neighbor);
+        positions.find(|position| !self.deletions().any(|deleted| deleted == *position))
+    }
+
+    /// The bits of the value of the edge to a neighbor, if there is one. O(entries).
+    #[must_use]
+    pub fn find(&self, neighbor: VertexId) -> Option<EdgeValue> {
+        Some(self.entries.value_bits(self.position_of(neighbor)?))
+    }
+}

@@ -1,0 +1,185 @@
+//! The rows of all vertices in one adjacency.
+
+use crate::adjacency::arena::BlockArenas;
+use crate::adjacency::block::{Block, BlockShape};
+use crate::adjacency::extra::FormerChain;
+use crate::adjacency::row::{Row, RowAt};
+use crate::adjacency::sizes::BlockSizes;
+use crate::adjacency::writer::{AddedAndRemoved, RowWriter};
+use hedgerow_edge_log::{ChangeList, LogTail};
+use hedgerow_model::{ColumnType, VertexId};
+use hedgerow_reclamation::{Directory, Memory};
+use hedgerow_sync::atomic::{AtomicIsize, Ordering};
+use hedgerow_sync::{Mutex, prefetch};
+use std::ops::Range;
+
+/// Rows per page; the model checker's atomics are large and its graphs small.
+const PAGE: usize = if cfg!(hedgerow_shuttle) { 4 } else { 1024 };
+
+/// Pages per list.
+const LIST: usize = if cfg!(hedgerow_shuttle) { 4 } else { 512 };
+
+/// Lists in a full table.
+const LISTS: usize = if cfg!(hedgerow_shuttle) { 4 } else { (1 << 32) / (PAGE * LIST) };
+
+/// How many rows before its turn the second block of a row is prefetched; twice that for the first and the last, and
+/// four times for the row itself.
+const PREFETCH_DISTANCE: usize = 4;
+
+/// How many rows before its turn the first block of a row is prefetched in a scan.
+const SCAN_DISTANCE: usize = 8;
+
+/// One adjacency in versions, one for each round (GraphOne, 4: the adjacency store).
+///
+/// A version is retained while a reader may have it: the newest one always, others as long as the log [lists
+/// them](hedgerow_edge_log::EdgeLog::forget).
+pub struct RowTable {
+    shape: BlockShape,
+    sizes: BlockSizes,
+    rows: Directory<Row, LISTS, LIST, PAGE>,
+    arenas: BlockArenas,
+    former: Mutex<Vec<FormerChain>>,
+    /// Memory of the table of rows.
+    memory: Memory,
+    /// Bytes of what few rows have.
+    extra_bytes: AtomicIsize,
+}
+
+/// A version of an adjacency that stays retained for `'t`.
+#[derive(Clone, Copy)]
+pub struct RetainedVersion<'t> {
+    tail: &'t LogTail,
+}
+
+impl<'t> RetainedVersion<'t> {
+    /// The version of a tail.
+    ///
+    /// # Safety
+    /// The adjacency is fed by the log of this tail: its versions are those of the log, and what is passed as retained to
+    /// [`RowTable::add`] and [`RowTable::free_former`] is what the log lists.
+    #[must_use]
+    pub unsafe fn new(tail: &'t LogTail) -> Self {
+        RetainedVersion { tail }
+    }
+
+    #[inline]
+    fn number(self) -> u32 {
+        self.tail.archived().round
+    }
+}
+
+impl RowTable {
+    /// An empty adjacency whose edges carry values of this type.
+    #[must_use]
+    pub fn new(column: ColumnType, sizes: BlockSizes) -> Self {
+        RowTable {
+            shape: BlockShape::of(column),
+            sizes,
+            rows: Directory::default(),
+            arenas: BlockArenas::default(),
+            former: Mutex::default(),
+            memory: Memory::default(),
+            extra_bytes: AtomicIsize::new(0),
+        }
+    }
+
+    /// Adds changes to the version `round`, which is newer than all others. Returns how many edges that adds and removes.
+    ///
+    /// Concurrent calls are for the same version and have other owners. `retained` has the rounds of all versions that are
+    /// retained, ascending.
+    pub fn add(&self, round: u32, retained: &[u32], changes: &ChangeList) -> AddedAndRemoved {
+        self.arenas.with_arena(|arena| {
+            let mut writer = RowWriter::new((self.shape, self.sizes), &self.arenas, arena, round, retained);
+            let rows = || changes.rows(0..u32::MAX);
+            let [mut far, mut near, mut next] = [4, 2, 1].map(|times| rows().skip(times * PREFETCH_DISTANCE));
+            for changes in rows() {
+                if let Some(row) = far.next() {
+                    let row = self.rows.get_or_create(row.owner.get(), &self.memory);
+                    prefetch(std::ptr::from_ref(row), size_of::<Row>());
+                }
+                if let Some(row) = near.next().and_then(|row| self.rows.get(row.owner.get())) {
+                    row.chain.first().into_iter().chain(row.chain.last()).for_each(Block::prefetch);
+                }
+                let first = next.next().and_then(|row| self.rows.get(row.owner.get())?.chain.first());
+                first.and_then(Block::next).into_iter().for_each(Block::prefetch);
+                writer.add(self.rows.get_or_create(changes.owner.get(), &self.memory), changes);
+            }
+            let RowWriter { former, counts, extra_bytes, .. } = writer;
+            if !former.is_empty() {
+                self.former.lock().extend(former);
+            }
+            self.extra_bytes.fetch_add(extra_bytes, Ordering::Relaxed);
+            counts
+        })
+    }
+
+    /// The row of a vertex in a version. O(1), and O(log versions) if it has changed twice since and the version is old.
+    #[inline]
+    #[must_use]
+    pub fn row<'t>(&'t self, vertex: VertexId, round: RetainedVersion<'t>) -> Option<RowAt<'t>> {
+        let row = self.rows.get(vertex.get())?;
+        // SAFETY: the version is retained for `'t`.
+        Some(unsafe { row.at(round.number(), self.shape) })
+    }
+
+    /// The rows of a range of vertices in a version, ascending, without those of pages that were never used.
+    pub fn rows<'t>(
+        &'t self,
+        vertices: Range<u32>,
+        round: RetainedVersion<'t>,
+    ) -> impl Iterator<Item = (VertexId, RowAt<'t>)> {
+        let number = round.number();
+        let mut ahead = self.rows.entries(vertices.clone()).skip(SCAN_DISTANCE);
+        self.rows.entries(vertices).map(move |(vertex, row)| {
+            let next = ahead.next().and_then(|(_, row)| row.chain.first());
+            next.into_iter().for_each(Block::prefetch);
+            // SAFETY: the version is retained for `'t`.
+            (VertexId::new(vertex), unsafe { row.at(number, self.shape) })
+        })
+    }
+
+    /// Frees the blocks that rows had before they were rewritten and that no retained version has. Returns how many rows' that were.
+    ///
+    /// `retained` has the rounds of all versions that are retained, ascending. No call of [`RowTable::add`] runs meanwhile.
+    pub fn free_former(&self, retained: &[u32]) -> usize {
+        let mut former = self.former.lock();
+        let (kept, dead): (Vec<_>, Vec<_>) =
+            former.drain(..).partition(|former| former.is_retained(retained));
+        *former = kept;
+        drop(former);
+        self.arenas.with_arena(|arena| {
+            for FormerChain { chain, .. } in &dead {
+                self.free_extra(chain.first());
+                let mut next = chain.first();
+                while let Some(block) = next {
+                    next = block.next();
+                    let bytes = self.sizes.allocated_bytes(self.shape, block.capacity() as usize);
+                    // SAFETY: allocated with these bytes; no retained version has it, and it is taken out of the list once.
+                    unsafe { self.arenas.free(arena, block.address(), bytes) };
+                }
+            }
+        });
+        dead.len()
+    }
+
+    fn free_extra(&self, first: Option<Block<'_>>) {
+        if let Some(extra) = first.and_then(Block::take_extra) {
+            self.extra_bytes.fetch_sub(extra.bytes() as isize, Ordering::Relaxed);
+        }
+    }
+
+    /// Heap bytes: of blocks that are used, of all blocks, of the table of rows with what few rows have. O(1).
+    #[must_use]
+    pub fn bytes(&self) -> [usize; 3] {
+        let extra = usize::try_from(self.extra_bytes.load(Ordering::Relaxed)).unwrap_or(0);
+        [self.arenas.block_bytes(), self.arenas.region_bytes(), self.memory.used().index_bytes + extra]
+    }
+}
+
+impl Drop for RowTable {
+    fn drop(&mut self) {
+        let former = std::mem::take(self.former.get_mut());
+        former.iter().for_each(|former| self.free_extra(former.chain.first()));
+        self.rows.entries(0..u32::MAX).for_each(|(_, row)| self.free_extra(row.chain.first()));
+    }
+}

@@ -1,0 +1,275 @@
+//! Adding the changes of a round to rows.
+
+use crate::adjacency::arena::{BlockArena, BlockArenas};
+use crate::adjacency::block::{Block, BlockShape};
+use crate::adjacency::extra::{Deletion, FormerChain, RowExtra};
+use crate::adjacency::members::{Members, Membership, is_long};
+use crate::adjacency::row::{Entries, Row, RowAt};
+use crate::adjacency::sizes::BlockSizes;
+use crate::adjacency::versions::RowVersion;
+use hedgerow_edge_log::RowChanges;
+use hedgerow_model::{EdgeValue, VertexId};
+
+/// A row is rewritten when more than an eighth of its entries are deleted, and more than these.
+const FEW_DELETIONS: usize = 16;
+
+/// Edges of an adjacency that were added and removed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct AddedAndRemoved {
+    /// Edges that were not there before.
+    pub added: u64,
+    /// Edges that were there before.
+    pub removed: u64,
+}
+
+/// Writes rows of one adjacency in one round, as the one thread that does.
+pub(super) struct RowWriter<'w> {
+    pub(super) shape: BlockShape,
+    pub(super) sizes: BlockSizes,
+    pub(super) arenas: &'w BlockArenas,
+    pub(super) arena: &'w mut BlockArena,
+    pub(super) round: u32,
+    /// The versions that are retained, ascending.
+    pub(super) retained: &'w [u32],
+    /// Entries to append to the row, and positions of entries to delete.
+    new: Vec<(VertexId, EdgeValue)>,
+    deleted: Vec<u32>,
+    /// Chains that were replaced.
+    pub(super) former: Vec<FormerChain>,
+    pub(super) counts: AddedAndRemoved,
+    /// By how many bytes what few rows have grew.
+    pub(super) extra_bytes: isize,
+}
+
+impl<'w> RowWriter<'w> {
+    pub(super) fn new(
+        (shape, sizes): (BlockShape, BlockSizes),
+        arenas: &'w BlockArenas,
+        arena: &'w mut BlockArena,
+        round: u32,
+        retained: &'w [u32],
+    ) -> Self {
+        let (new, deleted, former) = (Vec::new(), Vec::new(), Vec::new());
+        let counts = AddedAndRemoved::default();
+        RowWriter {
+            shape,
+            sizes,
+            arenas,
+            arena,
+            round,
+            retained,
+            new,
+            deleted,
+            former,
+            counts,
+            extra_bytes: 0,
+        }
+    }
+
+    /// Adds the changes of a row. O(changes) while the row is short; else most puts of new edges are O(1), and each
+    /// other change is O(entries).
+    pub(super) fn add(&mut self, row: &Row, changes: RowChanges<'_>) {
+        // SAFETY: the newest version is retained until the next one is published, and only this thread writes the row.
+        let now = unsafe { row.at(u32::MAX, self.shape) };
+        self.sort_out(&now, changes);
+        if self.new.is_empty() && self.deleted.is_empty() {
+            return;
+        }
+        let before = bytes_of_extra(now.entries.first);
+        let entries = now.entries.count as usize;
+        let deletions = now.extra.map_or(0, |extra| extra.deletions.len()) + self.deleted.len();
+        if !self.deleted.is_empty() && deletions > FEW_DELETIONS.max(entries / 8) {
+            self.keep_replaced(row);
+            self.rewrite(row, &now);
+            self.extra_bytes += bytes_of_extra(row.chain.first());
+        } else {
+            self.append(row, entries);
+        }
+        let first = now.entries.first.or(row.chain.first());
+        self.extra_bytes += bytes_of_extra(first) - before;
+    }
+
+    /// Sorts out what the changes come to: entries to append and entries to delete.
+    fn sort_out(&mut self, now: &RowAt<'_>, changes: RowChanges<'_>) {
+        self.new.clear();
+        self.deleted.clear();
+        let mut members = now.extra.map(RowExtra::members);
+        let mut members = members.as_deref_mut().and_then(Option::as_mut);
+        for (neighbor, content) in changes.iter() {
+            let found = members.as_deref().map_or(Membership::Unknown, |members| members.find(neighbor));
+            let position = match (found, content) {
+                (Membership::Absent, _) => None,
+                // Nothing else could change.
+                (Membership::Present, Some(_)) if !self.shape.has_values() => continue,
+                _ => now.position_of(neighbor),
+            };
+            let Some(position) = position else {
+                self.new.extend(content.map(|value| (neighbor, value)));
+                self.counts.added += u64::from(content.is_some());
+                continue;
+            };
+            match content {
+                None => {
+                    self.deleted.push(position);
+                    self.counts.removed += 1;
+                    members.as_deref_mut().into_iter().for_each(|members| members.remove(neighbor));
+                }
+                Some(value) if self.shape.has_values() && now.entries.value_bits(position) != value => {
+                    self.deleted.push(position);
+                    self.new.push((neighbor, value));
+                }
+                Some(_) => {}
+            }
+        }
+    }
+
+    /// Keeps the version of the row that the next one takes the place of, if a retained version has it.
+    fn keep_replaced(&mut self, row: &Row) {
+        let (replaced, successor) = row.versions.replaced();
+        if replaced.entries == 0 || !replaced.is_retained(successor, self.retained) {
+            return;
+        }
+        let chain = row.chain_at(replaced.round).expect("a version with entries has a block");
+        extra_of(chain).keep(replaced, successor, self.retained);
+    }
+
+    /// Appends and deletes entries of a row that has `entries`.
+    fn append(&mut self, row: &Row, entries: usize) {
+        let last = row.chain.last();
+        let free = last.map_or(0, |last| (last.before() + last.capacity()) as usize - entries);
+        let (fitting, others) = self.new.split_at(free.min(self.new.len()));
+        if !others.is_empty() && self.sizes.is_one_block(entries + self.new.len()) && !has_extra(row) {
+            self.outgrow(row, entries);
+        } else {
+            if let Some(last) = last {
+                write(last, self.shape, entries, fitting);
+            }
+            if !others.is_empty() {
+                let before = entries + fitting.len();
+                let bytes = self.sizes.bytes(self.shape, entries, others.len());
+                let block = allocate(self.arenas, self.arena, self.shape, bytes, before);
+                write(block, self.shape, before, others);
+                match last {
+                    Some(last) => last.link(block),
+                    None => row.chain.set_first(block),
+                }
+                row.chain.set_last(block);
+            }
+        }
+        let Some(first) = row.chain.first() else { return };
+        if !self.deleted.is_empty() {
+            let extra = extra_of(first);
+            for position in &self.deleted {
+                extra.deletions.push(Deletion { round: self.round, position: *position });
+            }
+        }
+        if !self.new.is_empty() {
+            self.add_members(first, entries);
+            self.keep_replaced(row);
+            self.store_version(row, entries + self.new.len());
+        }
+    }
+
+    /// Copies a short row to a larger block, and appends the new entries there. Readers of any version may read either block.
+    fn outgrow(&mut self, row: &Row, entries: usize) {
+        let bytes = self.sizes.bytes(self.shape, entries, entries + self.new.len());
+        let block = allocate(self.arenas, self.arena, self.shape, bytes, 0);
+        let first = row.chain.first();
+        Entries { first, count: entries as u32, shape: self.shape }.for_each(|position, neighbor, value| {
+            write(block, self.shape, position as usize, &[(neighbor, value)]);
+        });
+        write(block, self.shape, entries, &self.new);
+        row.chain.set_first(block);
+        row.chain.set_last(block);
+        if first.is_some() {
+            self.former.push(FormerChain::new(first, 0, self.round));
+        }
+    }
+
+    /// Adds the new entries to what is known of the neighbors of a row that had `entries` before them.
+    fn add_members(&self, first: Block<'_>, entries: usize) {
+        let count = entries + self.new.len();
+        if !is_long(count) {
+            return;
+        }
+        let extra = extra_of(first);
+        let all = || {
+            let entries = Entries { first: Some(first), count: count as u32, shape: self.shape };
+            let mut deleted: Vec<u32> = extra.deletions.iter().map(|deletion| deletion.position).collect();
+            deleted.sort_unstable();
+            let neighbors =
+                entries.neighbors().flat_map(|(before, neighbors)| neighbors.iter().zip(before..));
+            let left = neighbors.filter(move |(_, position)| deleted.binary_search(position).is_err());
+            left.map(|(neighbor, _)| *neighbor)
+        };
+        let new = self.new.iter().map(|(neighbor, _)| *neighbor);
+        Members::add(&mut extra.members(), count, new, all);
+    }
+
+    /// Gives the row new blocks with what is left of it, and the new entries.
+    fn rewrite(&mut self, row: &Row, now: &RowAt<'_>) {
+        let appended = std::mem::take(&mut self.new);
+        self.deleted.extend(now.deletions());
+        self.deleted.sort_unstable();
+        let mut deleted = self.deleted.iter().copied().peekable();
+        now.entries.for_each(|position, neighbor, value| {
+            if deleted.next_if_eq(&position).is_none() {
+                self.new.push((neighbor, value));
+            }
+        });
+        let left = self.new.len();
+        self.new.extend(appended);
+        let bytes = self.sizes.bytes(self.shape, left, self.new.len().max(1));
+        let block = allocate(self.arenas, self.arena, self.shape, bytes, 0);
+        write(block, self.shape, 0, &self.new);
+        let (first, before) = (now.entries.first, now.entries.first.and_then(Block::extra));
+        block.set_extra(RowExtra::replacing(first, before, self.round, self.retained));
+        let since = before.map_or(0, |before| before.since);
+        self.former.push(FormerChain::new(first, since, self.round));
+        self.add_members(block, 0);
+        row.chain.set_first(block);
+        row.chain.set_last(block);
+        self.store_version(row, self.new.len());
+    }
+
+    fn store_version(&self, row: &Row, entries: usize) {
+        let entries = u32::try_from(entries).expect("a row has fewer than 2^32 entries");
+        row.versions.store(RowVersion { round: self.round, entries });
+    }
+}
+
+/// What few rows have, of the chain that begins with this block.
+fn extra_of(first: Block<'_>) -> &RowExtra {
+    first.extra().unwrap_or_else(|| first.set_extra(RowExtra::new()))
+}
+
+fn has_extra(row: &Row) -> bool {
+    row.chain.first().and_then(Block::extra).is_some()
+}
+
+fn bytes_of_extra(first: Option<Block<'_>>) -> isize {
+    first.and_then(Block::extra).map_or(0, RowExtra::bytes) as isize
+}
+
+fn allocate<'a>(
+    arenas: &'a BlockArenas,
+    arena: &mut BlockArena,
+    shape: BlockShape,
+    bytes: usize,
+    before: usize,
+) -> Block<'a> {
+    let capacity = u32::try_from(shape.entries_in(bytes)).expect("a block has fewer than 2^32 entries");
+    let before = u32::try_from(before).expect("a row has fewer than 2^32 entries");
+    let memory = arenas.allocate(arena, bytes);
+    // SAFETY: memory of these bytes, which only the caller has, and which lives as long as the arenas.
+    unsafe { Block::new(memory, capacity, before) }
+}
+
+/// Writes entries that no version has yet into a block, the first of them at this position of the row.
+fn write(block: Block<'_>, shape: BlockShape, position: usize, entries: &[(VertexId, EdgeValue)]) {
+    let first = position - block.before() as usize;
+    for ((neighbor, value), place) in entries.iter().zip(first..) {
+        // SAFETY: this thread writes the row, and no version has these entries yet.
+        unsafe { block.write(shape, place, *neighbor, *value) };
+    }
+}
