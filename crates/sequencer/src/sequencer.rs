@@ -144,7 +144,8 @@ impl Iterator for ManyStamped {
         // SAFETY: when these stamps were taken they were new and the largest (invariant 1; the
         // caller holds the locks of all), and each is given out once. No reader had registered a
         // timestamp from `editable_from` on, and a reader that registers before the last of them is
-        // applied registers at least the last (invariants 2 and 3).
+        // applied registers at least the last: where each commit is synced, they are in one batch, and
+        // its end is registered at the earliest (invariants 2 and 3).
         Some(unsafe { Stamp::new(at, self.editable_from.min(at)) })
     }
 }
@@ -228,6 +229,22 @@ impl Sequencer {
         counts: CountChanges<'_>,
         writer: Writer,
     ) -> Result<Stamped, SequencerError> {
+        let bodies = std::slice::from_mut(body);
+        let mut stamped = self.stamp_many_logged(commit_log, bodies, input, counts, writer)?;
+        let stamp = stamped.next().expect("one stamp was taken");
+        Ok(Stamped { stamp, record_conflicts: stamped.record_conflicts, released: stamped.released })
+    }
+
+    /// Like [`Sequencer::stamp_many`], but also appends the commits to the log, each at its stamp. If the log refuses,
+    /// no stamp is taken.
+    pub fn stamp_many_logged(
+        &self,
+        commit_log: &CommitLog,
+        bodies: &mut [Body],
+        input: Option<&[u8]>,
+        counts: CountChanges<'_>,
+        writer: Writer,
+    ) -> Result<ManyStamped, SequencerError> {
         let log = commit_log.log();
         let now = self.keeps_history().then(|| self.clock.now());
         let wall_clock = now.map_or_else(|| self.clock.wall(), |now| now.wall);
@@ -236,11 +253,12 @@ impl Sequencer {
         if self.applied.is_poisoned() {
             return Err(SequencerError::Poisoned);
         }
-        // Before the append: once appended, the commit may become durable at any moment.
+        debug_assert!(bodies.len() == 1 || state.kept.is_none(), "the state of each commit is kept");
+        // Before the append: once appended, the commits may become durable at any moment.
         self.published_head.hide();
         let before = state.head.at;
-        let at = before.next();
-        let appended = match log.append(at, wall_clock, body) {
+        let first = before.next();
+        let appended = match log.append_each(first, wall_clock, bodies) {
             Ok(appended) => appended,
             Err(refused) => {
                 self.published_head.show(&state.head, std::iter::empty());
@@ -248,21 +266,21 @@ impl Sequencer {
             }
         };
         let is_synced = commit_log.is_synced();
-        let begins_batch = is_synced && appended.batch_from() == at;
+        let begins_batch = is_synced && appended.batch_from() == first;
         if begins_batch {
             // The batch before ended with the newest stamp.
             let end = state.head.clone();
             state.former.push(end);
         }
         let editable_from = match is_synced && !planted::is(PlantedBug::EditUnpublished) {
-            _ if state.kept.is_some() => at,
+            _ if state.kept.is_some() => first,
             true => appended.batch_from(),
             false => self.editable_from(&state),
         };
-        // A transaction that begins later may begin before this commit is durable.
+        // A transaction that begins later may begin before these commits are durable.
         let record_conflicts = is_synced || state.records_conflicts(writer);
         debug_assert!(state.registry.newest().is_none_or(|newest| newest < editable_from));
-        state.count(at, counts);
+        state.count(appended.at(), counts);
         state.head.wall_clock = state.head.wall_clock.max(wall_clock);
         state.head.input = input.or(state.head.input.take());
         self.keep(&mut state, now);
@@ -271,12 +289,9 @@ impl Sequencer {
             self.forget_former(commit_log, &mut state);
         }
         let released = self.released.load(Ordering::Relaxed);
+        let left = first.0..appended.at().next().0;
         drop(state);
-        // SAFETY: new and the largest (invariant 1; the caller holds the locks). No reader had
-        // registered a timestamp from `editable_from` on, and a reader that registers before this
-        // one is applied registers at least this one (invariants 2 and 3).
-        let stamp = unsafe { Stamp::new(at, editable_from) };
-        Ok(Stamped { stamp, record_conflicts, released })
+        Ok(ManyStamped { left, editable_from, record_conflicts, released })
     }
 
     /// Keeps the state of the newest stamp. `now` is `None` if the graph keeps no history.

@@ -67,30 +67,37 @@ fn has(snapshot: &Snapshot, source: u64, destination: u64) -> bool {
 /// A snapshot shows a beginning of what a stream commits, and counts it, while another writer changes what the stream locks.
 #[test]
 fn snapshots_show_beginnings_of_a_stream() {
-    check(|| {
-        let graph = graph(Topology::Directed, KeyKind::Dense);
-        graph.ingest(EDGE, &[(0u64, 7u64), (66, 7), (132, 7), (1, 7), (2, 7), (3, 7)]).unwrap();
-        let streamed = [(0u64, 1u64), (66, 1), (132, 1)];
-        let stream = {
-            let graph = graph.clone();
-            thread::spawn(move || assert_eq!(graph.put_each(EDGE, &streamed).unwrap().changed, 3))
-        };
-        let other = {
-            let graph = graph.clone();
-            thread::spawn(move || assert!(graph.put_edge(EDGE, 66u64, 2u64).unwrap().changed))
-        };
-        for _ in 0..2 {
-            let snapshot = graph.snapshot().unwrap();
-            let shown = streamed.map(|(source, destination)| has(&snapshot, source, destination));
-            assert!(shown.is_sorted_by(|one, next| one >= next), "not a beginning: {shown:?}");
-            let others = usize::from(has(&snapshot, 66, 2));
-            let edges = 6 + shown.iter().filter(|shown| **shown).count() + others;
-            assert_eq!(snapshot.edge_count(), edges as u64);
-        }
-        stream.join().unwrap();
-        other.join().unwrap();
-        assert_eq!(graph.snapshot().unwrap().edge_count(), 10);
-    });
+    check(|| check_beginnings_of_a_stream(&graph(Topology::Directed, KeyKind::Dense)));
+}
+
+/// In a store, where the commits of a stream take their places in the log together.
+#[test]
+fn snapshots_show_beginnings_of_a_stream_that_is_synced() {
+    check(|| check_beginnings_of_a_stream(&synced(Topology::Directed, KeyKind::Dense)));
+}
+
+fn check_beginnings_of_a_stream(graph: &Graph) {
+    graph.ingest(EDGE, &[(0u64, 7u64), (66, 7), (132, 7), (1, 7), (2, 7), (3, 7)]).unwrap();
+    let streamed = [(0u64, 1u64), (66, 1), (132, 1)];
+    let stream = {
+        let graph = graph.clone();
+        thread::spawn(move || assert_eq!(graph.put_each(EDGE, &streamed).unwrap().changed, 3))
+    };
+    let other = {
+        let graph = graph.clone();
+        thread::spawn(move || assert!(graph.put_edge(EDGE, 66u64, 2u64).unwrap().changed))
+    };
+    for _ in 0..2 {
+        let snapshot = graph.snapshot().unwrap();
+        let shown = streamed.map(|(source, destination)| has(&snapshot, source, destination));
+        assert!(shown.is_sorted_by(|one, next| one >= next), "not a beginning: {shown:?}");
+        let others = usize::from(has(&snapshot, 66, 2));
+        let edges = 6 + shown.iter().filter(|shown| **shown).count() + others;
+        assert_eq!(snapshot.edge_count(), edges as u64);
+    }
+    stream.join().unwrap();
+    other.join().unwrap();
+    assert_eq!(graph.snapshot().unwrap().edge_count(), 10);
 }
 
 /// Edges in units far apart that always change together.

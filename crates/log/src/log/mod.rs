@@ -103,11 +103,25 @@ impl Log {
         wall_clock: u64,
         body: &mut Body,
     ) -> Result<Appended, LogError> {
+        self.append_each(at, wall_clock, std::slice::from_mut(body))
+    }
+
+    /// Appends commits with consecutive timestamps from `first` on, all of them at the same wall-clock time, as
+    /// [`Log::append`] does for one. They are in one batch. Returns the last of them.
+    ///
+    /// # Errors
+    /// Those of [`Log::append`]; no commit is appended then.
+    pub fn append_each(
+        &self,
+        first: CommitTimestamp,
+        wall_clock: u64,
+        bodies: &mut [Body],
+    ) -> Result<Appended, LogError> {
         let mut tail = self.tail.lock();
-        let batch_from = tail.append(at, wall_clock, body)?;
+        let batch_from = tail.append(first, wall_clock, bodies)?;
         self.buffered.store(tail.buffered(), Ordering::Relaxed);
         self.is_half_full.store(tail.is_half_full(), Ordering::Relaxed);
-        Ok(Appended { at, batch_from })
+        Ok(Appended { at: tail.last(), batch_from })
     }
 
     /// Fails if the log takes no commits. O(1).

@@ -90,26 +90,32 @@ impl Tail {
         }
     }
 
-    /// Appends a commit; returns the first commit of its batch. O(bytes) for a small body, O(1) for
-    /// a large one.
+    /// Appends consecutive commits, the first of them at `first`; returns the first commit of their batch. O(bytes) for
+    /// small bodies, O(1) for a large one. Appends all or none.
     pub(super) fn append(
         &mut self,
-        at: CommitTimestamp,
+        first: CommitTimestamp,
         wall_clock: u64,
-        body: &mut Body,
+        bodies: &mut [Body],
     ) -> Result<CommitTimestamp, LogError> {
         if let Some(refusal) = &self.refusal {
             return Err(refusal.clone());
         }
-        if at != self.last.at.next() {
-            return Err(LogError::OutOfOrder { expected: self.last.at.next(), found: at });
+        if first != self.last.at.next() {
+            return Err(LogError::OutOfOrder { expected: self.last.at.next(), found: first });
         }
-        let length = body.bytes.len();
-        if length > LARGEST_BODY {
-            return Err(LogError::TooLarge { bytes: length, limit: LARGEST_BODY });
+        if let Some(body) = bodies.iter().find(|body| body.bytes.len() > LARGEST_BODY) {
+            return Err(LogError::TooLarge { bytes: body.bytes.len(), limit: LARGEST_BODY });
         }
-        let times = FirstTimes { at, wall_clock: wall_clock.max(self.last.wall_clock) };
-        let needed = (BATCH_LENGTH + record_length(length)) as u64;
+        let wall_clock = wall_clock.max(self.last.wall_clock);
+        for body in bodies {
+            self.append_one(FirstTimes { at: self.last.at.next(), wall_clock }, body);
+        }
+        Ok(self.before_batch.next())
+    }
+
+    fn append_one(&mut self, times: FirstTimes, body: &mut Body) {
+        let needed = (BATCH_LENGTH + record_length(body.bytes.len())) as u64;
         let sealed_before = match self.first {
             Some(first) if self.position + needed > self.segment_bytes => Some(self.end_segment(first)),
             _ => None,
@@ -117,8 +123,7 @@ impl Tail {
         self.open_piece(times, sealed_before);
         self.put(times, body);
         self.last = times;
-        self.batch.last = at;
-        Ok(self.before_batch.next())
+        self.batch.last = times.at;
     }
 
     /// Ends the segment; the next frame begins the next one.

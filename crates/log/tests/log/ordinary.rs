@@ -132,6 +132,34 @@ fn commits_come_in_order() {
 }
 
 #[test]
+fn commits_that_come_together_are_all_appended_in_one_batch_or_none() {
+    let files = Arc::new(SimulatedFiles::new(1));
+    let log = new_log(Arc::clone(&files) as _, LogOptions { segment_bytes: 1000, ..LogOptions::default() });
+    let bodies = |first: u64| -> Vec<_> { (first..first + 40).map(|at| body(CommitTimestamp(at))).collect() };
+    let refused = log.append_each(CommitTimestamp(2), 7, &mut bodies(2));
+    assert!(matches!(refused, Err(LogError::OutOfOrder { .. })));
+    for first in [1, 41] {
+        let appended = log.append_each(CommitTimestamp(first), 7, &mut bodies(first)).unwrap();
+        assert_eq!(
+            (appended.at(), appended.batch_from()),
+            (CommitTimestamp(first + 39), CommitTimestamp(first))
+        );
+        log.settle(appended.at(), Durability::Sync).unwrap();
+    }
+    assert!(log.manifest().segments.len() > 1, "a group crosses the end of a segment");
+    drop(log);
+    let mut found = Vec::new();
+    let store = StoreFiles::open(files).unwrap();
+    let replayed = store.replay(CommitTimestamp::ZERO, |record, _| {
+        found.push((record.at, record.body.to_vec(), record.wall_clock));
+        Ok::<(), StoreError>(())
+    });
+    assert_eq!(replayed.unwrap().torn, None);
+    let expected = (1..=80).map(CommitTimestamp).map(|at| (at, body(at).as_bytes().to_vec(), 7));
+    assert!(found.into_iter().eq(expected));
+}
+
+#[test]
 fn wall_clocks_never_go_back() {
     let files = Arc::new(SimulatedFiles::new(1));
     let log = new_log(Arc::clone(&files) as _, log_options(Durability::Sync));

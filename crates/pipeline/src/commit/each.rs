@@ -11,7 +11,7 @@ use crate::commit::{BYTES_OF_CHANGE, Commit};
 use crate::error::Error;
 use crate::journal::Journal;
 use crate::store::Store;
-use hedgerow_log::Durability;
+use hedgerow_log::{Body, Durability};
 use hedgerow_model::token::HeldLocks;
 use hedgerow_model::{CommitTimestamp, Count, Engine, Operation, ShortPlan, ShortWrites, StoredEdge};
 use hedgerow_sequencer::{LockGuard, PendingReclaim, Stripes, Writer};
@@ -68,11 +68,13 @@ struct Group<P> {
     edges: Vec<StoredEdge>,
     stripes: Stripes,
     plans: Vec<P>,
+    /// Memory for what is logged.
+    bodies: Vec<Body>,
 }
 
 impl<P> Group<P> {
     fn new() -> Self {
-        Group { edges: Vec::new(), stripes: Stripes::new(), plans: Vec::new() }
+        Group { edges: Vec::new(), stripes: Stripes::new(), plans: Vec::new(), bodies: Vec::new() }
     }
 
     fn clear(&mut self) {
@@ -232,28 +234,31 @@ impl<E: Engine> Store<E> {
         Ok(())
     }
 
-    /// The shrinking phase of a group: stamps all, then applies them one after the other. Logged
-    /// commits are stamped one by one.
+    /// The shrinking phase of a group: stamps all in one step, also in the log, then applies them one after the other.
     fn finish_group(
         &self,
         short: &E::ShortWrites,
-        group: &Group<PlanOf<E>>,
+        group: &mut Group<PlanOf<E>>,
         done: &mut Commits,
     ) -> Result<PendingReclaim, Error> {
+        let Group { edges, plans, bodies, .. } = group;
         let mut pending = PendingReclaim::default();
-        if self.journal().is_some() {
-            for (edge, plan) in group.edges.iter().zip(&group.plans) {
-                let applied = self.finish_edge(short, edge, plan)?;
-                done.count(applied.commit);
-                pending = applied.pending;
-            }
-            return Ok(pending);
-        }
-        let changes = || group.edges.iter().zip(&group.plans).filter(|(_, plan)| plan.is_change());
+        let changes = || edges.iter().zip(&*plans).filter(|(_, plan)| plan.is_change());
         let changed = changes().count();
         if changed > 0 {
-            let counts = PlannedCounts::of(&group.plans);
-            let mut stamps = self.sequencer.stamp_many(changed, counts.changes(), Writer::Blind)?;
+            let counts = PlannedCounts::of(plans);
+            let mut stamps = match self.journal() {
+                None => self.sequencer.stamp_many(changed, counts.changes(), Writer::Blind)?,
+                Some(journal) => {
+                    bodies.resize_with(changed.max(bodies.len()), Body::default);
+                    let bodies = &mut bodies[..changed];
+                    for ((edge, _), body) in changes().zip(&mut *bodies) {
+                        body.encode_edge(edge, self.topology);
+                    }
+                    let (log, counts) = (journal.commit_log()?, counts.changes());
+                    self.sequencer.stamp_many_logged(log, bodies, None, counts, Writer::Blind)?
+                }
+            };
             let (record_conflicts, released) = (stamps.record_conflicts, stamps.released);
             self.poisoning_on_panic(|| {
                 for ((edge, plan), stamp) in changes().zip(&mut stamps) {
@@ -268,7 +273,7 @@ impl<E: Engine> Store<E> {
             done.edges_removed += removed;
         }
         done.changed += changed;
-        done.committed += group.plans.len();
+        done.committed += plans.len();
         Ok(pending)
     }
 }
