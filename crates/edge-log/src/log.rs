@@ -16,7 +16,7 @@ const FREE_BUFFERS: usize = 64;
 /// has.
 ///
 /// A commit reserves room for its runs when it gets its timestamp, and writes them when it is applied, while other
-/// threads write theirs. [Archiving](crate::archive) moves the oldest buffers to the adjacency. Their memory is used again when no
+/// threads write theirs. [Archiving](crate::Archiver) moves the oldest buffers to the adjacency. Their memory is used again when no
 /// reader holds them, so that a view that stays open stops neither writers nor archiving.
 #[derive(Debug)]
 pub struct EdgeLog {
