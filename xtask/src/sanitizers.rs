@@ -11,6 +11,7 @@ const TARGET: &str = "x86_64-unknown-linux-gnu";
 /// parts of their names, half a minute per package, and further ones for the full extent. In other
 /// packages it interprets all library tests.
 const INTERPRETED: &[(&str, &str, &str)] = &[
+    ("hedgerow-hybrid", "versions::tests", "members memory_of_rewritten retained"),
     ("hedgerow-lab", "radix::simd", "fine_grained::tests::edges"),
     ("hedgerow-levels", "largest_gaps", "frame a_row_that_is_visited"),
     ("hedgerow-model", "token", "intersect search"),
