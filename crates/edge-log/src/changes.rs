@@ -147,12 +147,6 @@ impl<'c> RowChanges<'c> {
         self.positions.is_empty()
     }
 
-    /// Whether all changes are puts of edges without values.
-    #[must_use]
-    pub fn are_plain_puts(&self) -> bool {
-        self.contents.is_empty()
-    }
-
     /// The neighbor and the content of each change, ascending by neighbor: the value of the edge, 0 if it has none,
     /// or `None` if it is deleted.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (VertexId, Option<EdgeValue>)> + use<'c> {
@@ -236,6 +230,6 @@ mod tests {
         assert!(list.contents.is_empty());
         list.order();
         assert_eq!(flattened(&list, 0..9), [(1, 1, Some(0)), (2, 9, Some(0)), (3, 1, Some(0))]);
-        assert!(list.row(VertexId::new(2)).unwrap().are_plain_puts());
+        assert!(list.contents.is_empty());
     }
 }

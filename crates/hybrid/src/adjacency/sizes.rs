@@ -22,8 +22,8 @@ pub enum BlockSizes {
     Lines,
     /// Multiples of cache lines, and of pages for rows with many entries: both of the paper's optimizations.
     LinesAndPages,
-    /// Multiples of cache lines, and at least an eighth of what the row has, so that the number of blocks grows with the logarithm of
-    /// the number of entries.
+    /// Multiples of cache lines. A short row is copied to a larger block when it outgrows one. A further block of a long row has
+    /// room for at least an eighth of its entries, so that the number of blocks grows with the logarithm of these.
     #[default]
     Growing,
 }
@@ -44,7 +44,7 @@ impl BlockSizes {
         }
     }
 
-    /// Whether a row with this many entries is kept in one block, which grows by half.
+    /// Whether a row with this many entries is kept in one block, copied whenever it needs another cache line.
     pub(super) fn is_one_block(self, entries: usize) -> bool {
         self == BlockSizes::Growing && entries < LONG_ROW
     }
