@@ -54,8 +54,9 @@ impl Archiver {
         pool: Option<&ThreadPool>,
     ) -> Option<Archived> {
         let buffers = log.archivable(most);
-        let last = buffers.last()?.runs().last()?.at;
-        let round = log.newest().archived().round.checked_add(1).expect("there are fewer than 2^32 versions");
+        let last = buffers.iter().map(|buffer| buffer.latest()).max()?;
+        let Archived { round, through } = log.newest().archived();
+        let round = round.checked_add(1).expect("there are fewer than 2^32 versions");
         let tables: BTreeSet<u16> =
             buffers.iter().flat_map(|buffer| buffer.runs()).map(|run| run.table).collect();
         let adjacencies: BTreeSet<u32> =
@@ -67,7 +68,7 @@ impl Archiver {
                 adjacency.add(round, number, changes);
             });
         }
-        let archived = Archived { round, through: last };
+        let archived = Archived { round, through: through.max(last) };
         log.publish(archived, buffers.len());
         Some(archived)
     }

@@ -1,9 +1,11 @@
 //! The buffers of the log: memory for runs, which is used again when no reader needs what it held.
 
+use crate::ends::Ends;
+use crate::index::BufferIndex;
 use crate::run::{NewRun, Run};
 use hedgerow_model::CommitTimestamp;
-use hedgerow_sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use hedgerow_sync::{Arc, Mutex};
+use hedgerow_sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use hedgerow_sync::{Arc, Mutex, OnceLock};
 
 /// A part of the log. Runs are appended, and never change.
 #[derive(Debug)]
@@ -15,6 +17,13 @@ pub struct EdgeBuffer {
     written: AtomicUsize,
     /// Entries of all runs.
     entries: AtomicUsize,
+    /// The lowest and the highest timestamp of a run.
+    oldest: AtomicU64,
+    latest: AtomicU64,
+    /// Whether no more words are reserved.
+    is_sealed: AtomicBool,
+    /// For readers of single rows. Made when one comes.
+    index: OnceLock<BufferIndex>,
     pool: Arc<BufferPool>,
 }
 
@@ -25,6 +34,10 @@ impl EdgeBuffer {
             reserved: AtomicUsize::new(0),
             written: AtomicUsize::new(0),
             entries: AtomicUsize::new(0),
+            oldest: AtomicU64::new(u64::MAX),
+            latest: AtomicU64::new(0),
+            is_sealed: AtomicBool::new(false),
+            index: OnceLock::new(),
             pool: Arc::clone(pool),
         }
     }
@@ -42,6 +55,8 @@ impl EdgeBuffer {
             entries += run.edges.len();
         }
         self.entries.fetch_add(entries, Ordering::Relaxed);
+        self.oldest.fetch_min(at.0, Ordering::Relaxed);
+        self.latest.fetch_max(at.0, Ordering::Relaxed);
         // Pairs with the load in `runs`: a reader finds the headers of all words that are reserved.
         self.reserved.store(begin + length, Ordering::Release);
         Some(begin)
@@ -75,9 +90,38 @@ impl EdgeBuffer {
         })
     }
 
-    /// Whether all reserved words are written.
+    /// Reserves no more words. The caller holds the lock of the log.
+    pub(crate) fn seal(&self) {
+        self.is_sealed.store(true, Ordering::Release);
+    }
+
+    /// Whether the runs will never change: no more are reserved, and all are written.
     pub(crate) fn is_complete(&self) -> bool {
-        self.written.load(Ordering::Acquire) == self.reserved.load(Ordering::Relaxed)
+        self.is_sealed.load(Ordering::Acquire)
+            && self.written.load(Ordering::Acquire) == self.reserved.load(Ordering::Relaxed)
+    }
+
+    /// The lowest timestamp of a run; the largest number if there is none. All runs of commits that are visible to the
+    /// caller count.
+    pub(crate) fn oldest(&self) -> CommitTimestamp {
+        CommitTimestamp(self.oldest.load(Ordering::Relaxed))
+    }
+
+    /// The highest timestamp of a run; 0 if there is none.
+    pub(crate) fn latest(&self) -> CommitTimestamp {
+        CommitTimestamp(self.latest.load(Ordering::Relaxed))
+    }
+
+    /// The index of the runs, if a reader at a timestamp sees all of them and they will never change. O(n log n) once.
+    pub(crate) fn index(&self, at: CommitTimestamp, ends: &impl Fn(u16) -> Ends) -> Option<&BufferIndex> {
+        let is_whole = self.is_complete() && self.latest() <= at;
+        is_whole.then(|| {
+            self.index.get_or_init(|| {
+                let index = BufferIndex::new(self.runs(), ends);
+                self.pool.index_bytes.fetch_add(index.bytes(), Ordering::Relaxed);
+                index
+            })
+        })
     }
 
     /// The number of entries of all runs. O(1).
@@ -94,6 +138,8 @@ impl EdgeBuffer {
 
 impl Drop for EdgeBuffer {
     fn drop(&mut self) {
+        let index_bytes = self.index.get().map_or(0, BufferIndex::bytes);
+        self.pool.index_bytes.fetch_sub(index_bytes, Ordering::Relaxed);
         self.pool.give_back(std::mem::take(&mut self.words));
     }
 }
@@ -108,12 +154,14 @@ pub(crate) struct BufferPool {
     free: Mutex<Vec<Box<[AtomicU64]>>>,
     /// Words in all buffers, those that are free included.
     words: AtomicUsize,
+    /// Bytes of the indexes of buffers.
+    index_bytes: AtomicUsize,
 }
 
 impl BufferPool {
     pub(crate) fn new(buffer_words: usize, most_free: usize) -> Arc<Self> {
-        let (free, words) = (Mutex::default(), AtomicUsize::new(0));
-        Arc::new(BufferPool { buffer_words, most_free, free, words })
+        let (free, words, index_bytes) = Default::default();
+        Arc::new(BufferPool { buffer_words, most_free, free, words, index_bytes })
     }
 
     /// A buffer of the usual size, or of one with `words` words if that is more.
@@ -138,8 +186,9 @@ impl BufferPool {
         }
     }
 
-    /// Heap bytes of all buffers. O(1).
+    /// Heap bytes of all buffers and their indexes. O(1).
     pub(crate) fn bytes(&self) -> usize {
-        self.words.load(Ordering::Relaxed) * size_of::<AtomicU64>()
+        let words = self.words.load(Ordering::Relaxed);
+        words * size_of::<AtomicU64>() + self.index_bytes.load(Ordering::Relaxed)
     }
 }

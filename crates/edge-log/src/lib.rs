@@ -7,7 +7,8 @@
 //! - `run.rs`: changes of a commit as words, and reading them; `ends.rs`: as entries of adjacencies;
 //! - `buffer.rs`: the memory of the log;
 //! - `log.rs`: appending, and the list of tails; `tail.rs`: what a view reads;
-//! - `changes.rs`: changes in the order of an adjacency: what archiving passes on, and the index of a tail;
+//! - `changes.rs`: changes in the order of an adjacency: what archiving passes on, and the index of a tail; `index.rs`: that
+//!   of a buffer;
 //! - `archive.rs`: from the log to the adjacency.
 //!
 //! Archiving goes in rounds, which the paper calls epochs; each makes a version of the adjacency. Two things differ from the paper: the log is not one ring
@@ -18,6 +19,7 @@ mod archive;
 mod buffer;
 mod changes;
 mod ends;
+mod index;
 mod log;
 mod run;
 mod tail;

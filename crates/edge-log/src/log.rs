@@ -12,11 +12,12 @@ use std::collections::VecDeque;
 /// How many free buffers are kept for later runs.
 const FREE_BUFFERS: usize = 64;
 
-/// A log of changes of edges in memory, in the order of their commits, and which of them the adjacency behind it
-/// has.
+/// A log of changes of edges in memory, and which of them the adjacency behind it has.
 ///
-/// A commit reserves room for its runs when it gets its timestamp, and writes them when it is applied, while other
-/// threads write theirs. [Archiving](crate::Archiver) moves the oldest buffers to the adjacency. Their memory is used again when no
+/// Changes of one edge are in the order of their commits. Commits that change different edges may overtake each other between the
+/// time when they get their timestamps and the time when they are applied; then their runs are in another order.
+///
+/// A commit reserves room for its runs, and writes them while other threads write theirs. [Archiving](crate::Archiver) moves the oldest buffers to the adjacency. Their memory is used again when no
 /// reader holds them, so that a view that stays open stops neither writers nor archiving.
 #[derive(Debug)]
 pub struct EdgeLog {
@@ -24,8 +25,8 @@ pub struct EdgeLog {
     /// The buffer that takes runs: the last one of the newest tail.
     active: Mutex<Arc<EdgeBuffer>>,
     newest: RwLock<Arc<LogTail>>,
-    /// The tails of older versions that are read, or may be: each has the buffers up to the version after it. Ascending
-    /// (GraphOne, 4: the global snapshot list).
+    /// The tails of older versions that are read, or may be: each has the buffers up to the version after it, and those after that
+    /// whose readers it may have once the tails in between are forgotten. Ascending (GraphOne, 4: the global snapshot list).
     past: Mutex<VecDeque<Arc<LogTail>>>,
     /// Entries that were ever appended, and those of them that were archived.
     appended: AtomicUsize,
@@ -69,10 +70,11 @@ impl EdgeLog {
     /// Reserves room for the changes of a commit, all in one buffer. O(runs), and O(buffers in the tail) once per
     /// buffer.
     ///
-    /// Callers come in the order of their timestamps, one at a time.
+    /// Callers that change the same edge come in the order of their timestamps.
     pub fn reserve(&self, at: CommitTimestamp, runs: &[NewRun<'_>]) -> Reserved {
         let mut active = self.active.lock();
         let begin = active.reserve(at, runs).unwrap_or_else(|| {
+            active.seal();
             *active = self.add_buffer(runs.iter().map(NewRun::words).sum());
             active.reserve(at, runs).expect("a buffer that is made for runs has room for them")
         });
@@ -96,7 +98,8 @@ impl EdgeLog {
         Arc::clone(&self.newest.read())
     }
 
-    /// The tail for reading the state at a registered timestamp. O(1), or O(log past versions) if a later commit has been archived.
+    /// The tail for reading the state at a registered timestamp. O(1), or O(past versions + buffers) if a later commit has been
+    /// archived.
     ///
     /// # Panics
     /// If the timestamp is not registered, perhaps.
@@ -108,8 +111,11 @@ impl EdgeLog {
         // Its tail became a past one before the newest was published.
         let past = self.past.lock();
         let later = past.partition_point(|tail| tail.archived().through <= at);
-        let last = later.checked_sub(1).expect("the tail of a registered timestamp is kept");
-        Arc::clone(&past[last])
+        let own = later.checked_sub(1).expect("the tail of a registered timestamp is kept");
+        let newest = self.newest();
+        let after = past.iter().skip(later).chain([&newest]).flat_map(|tail| tail.buffers());
+        let late = after.filter(|buffer| buffer.oldest() <= at);
+        past[own].with_buffers(past[own].buffers().iter().chain(late).cloned().collect())
     }
 
     /// The number of entries that wait to be archived. O(1).
@@ -123,6 +129,7 @@ impl EdgeLog {
     pub fn seal(&self) {
         let mut active = self.active.lock();
         if !active.is_empty() {
+            active.seal();
             *active = self.add_buffer(0);
         }
     }
@@ -160,12 +167,17 @@ impl EdgeLog {
         let newest = self.newest().archived();
         let ends: Vec<_> =
             past.iter().skip(1).map(|tail| tail.archived().through).chain([newest.through]).collect();
-        let mut ends = ends.into_iter();
-        past.retain(|tail| {
-            let lifetime = tail.archived().through..ends.next().expect("each past version has an end");
-            let is_decided = live.decides(lifetime.end);
-            !(is_decided && live.holder(lifetime).is_none() && tail.is_unread())
-        });
+        let mut kept = VecDeque::<Arc<LogTail>>::new();
+        for (tail, end) in past.drain(..).zip(ends) {
+            let lifetime = tail.archived().through..end;
+            let is_read = !live.decides(end) || live.holder(lifetime).is_some() || !tail.is_unread();
+            match kept.back_mut() {
+                _ if is_read => kept.push_back(tail),
+                Some(before) => before.inherit(&tail),
+                None => {}
+            }
+        }
+        *past = kept;
         past.iter().map(|tail| tail.archived()).chain([newest]).collect()
     }
 

@@ -4,16 +4,16 @@ use crate::buffer::EdgeBuffer;
 use crate::changes::ChangeList;
 use crate::ends::Ends;
 use crate::run::Run;
-use hedgerow_model::{CommitTimestamp, VertexId};
+use hedgerow_model::{CommitTimestamp, EdgeValue, VertexId};
 use hedgerow_sync::Arc;
 
-/// A version of the adjacency that the log feeds: it has all commits up to a timestamp, and none after it
-/// (GraphOne, 4: a coarse-grained version).
+/// A version of the adjacency that the log feeds: it has no commits after a timestamp, and all up to it but those that the log
+/// has after it (GraphOne, 4: a coarse-grained version).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Archived {
     /// The round of archiving that made it, counted from 1; 0 is what the log began with.
     pub round: u32,
-    /// The last commit that the version has.
+    /// No commit of the version is after this one.
     pub through: CommitTimestamp,
 }
 
@@ -49,22 +49,31 @@ impl LogTail {
         &self.buffers
     }
 
-    /// The runs after the version of commits up to `at`, ascending by timestamp, for a reader who sees all of these
-    /// commits.
+    /// The runs after the version of commits up to `at`, for a reader who sees all of these commits. Those of one edge ascend by
+    /// timestamp.
     ///
     /// With the largest timestamp: those of all commits that have been applied, and perhaps some of others.
     pub fn runs(&self, at: CommitTimestamp) -> impl Iterator<Item = Run<'_>> {
-        self.buffers.iter().flat_map(|buffer| buffer.runs()).take_while(move |run| run.at <= at)
+        let buffers = self.buffers.iter().filter(move |buffer| buffer.oldest() <= at);
+        buffers.flat_map(|buffer| buffer.runs()).filter(move |run| run.at <= at)
     }
 
     /// The last change of each edge of an adjacency in the commits up to `at`, as [`LogTail::runs`] has them. `ends` says where
     /// the edges of a table belong. An index for reading many rows: O(n log n) once.
     #[must_use]
     pub fn changes(&self, at: CommitTimestamp, adjacency: u32, ends: impl Fn(u16) -> Ends) -> ChangeList {
-        self.changes_where(at, adjacency, ends, |_| true)
+        let mut changes = ChangeList::default();
+        for run in self.runs(at) {
+            ends(run.table).for_each_change(&run, adjacency, |owner, neighbor, content| {
+                changes.add(owner, neighbor, content);
+            });
+        }
+        changes.order();
+        changes
     }
 
-    /// As [`LogTail::changes`], those of one owner. O(n).
+    /// As [`LogTail::changes`], those of one owner. O(buffers · log n), and O(n) once per buffer: a buffer that takes no more
+    /// runs is indexed for all tails, which must have the same `ends`.
     #[must_use]
     pub fn changes_of(
         &self,
@@ -72,30 +81,75 @@ impl LogTail {
         (adjacency, wanted): (u32, VertexId),
         ends: impl Fn(u16) -> Ends,
     ) -> ChangeList {
-        self.changes_where(at, adjacency, ends, |owner| owner == wanted)
-    }
-
-    fn changes_where(
-        &self,
-        at: CommitTimestamp,
-        adjacency: u32,
-        ends: impl Fn(u16) -> Ends,
-        is_wanted: impl Fn(VertexId) -> bool,
-    ) -> ChangeList {
         let mut changes = ChangeList::default();
-        for run in self.runs(at) {
-            ends(run.table).for_each_change(&run, adjacency, |owner, neighbor, content| {
-                if is_wanted(owner) {
-                    changes.add(owner, neighbor, content);
-                }
+        for buffer in &self.buffers {
+            visit_row(buffer, at, (adjacency, wanted), &ends, |neighbor, content| {
+                changes.add(wanted, neighbor, content);
             });
         }
         changes.order();
         changes
     }
 
+    /// The last change of the edge from an owner to a neighbor in an adjacency, if there is one: its value, or `None` if it is
+    /// deleted. Costs as [`LogTail::changes_of`].
+    #[must_use]
+    pub fn find(
+        &self,
+        at: CommitTimestamp,
+        (adjacency, owner, neighbor): (u32, VertexId, VertexId),
+        ends: impl Fn(u16) -> Ends,
+    ) -> Option<Option<EdgeValue>> {
+        self.buffers.iter().rev().find_map(|buffer| match buffer.index(at, &ends) {
+            Some(index) => index.changes(adjacency)?.row(owner)?.find(neighbor),
+            None => {
+                let mut last = None;
+                visit_row(buffer, at, (adjacency, owner), &ends, |changed, content| {
+                    if changed == neighbor {
+                        last = Some(content);
+                    }
+                });
+                last
+            }
+        })
+    }
+
+    /// Takes over the buffers of a tail after this one that is forgotten, as far as readers of this one may see commits in them.
+    pub(crate) fn inherit(self: &mut Arc<Self>, forgotten: &LogTail) {
+        let end = forgotten.archived.through;
+        let late = || forgotten.buffers.iter().filter(|buffer| buffer.oldest() < end);
+        if late().next().is_some() {
+            *self = self.with_buffers(self.buffers.iter().chain(late()).cloned().collect());
+        }
+    }
+
     /// Whether only the caller holds the tail, and no other tail has its version.
     pub(crate) fn is_unread(self: &Arc<Self>) -> bool {
         Arc::strong_count(self) == 1 && Arc::strong_count(&self.archived) == 1
+    }
+}
+
+/// Visits the changes of a row in the commits up to `at` of a buffer, in their order; from its index, the last of each edge.
+fn visit_row(
+    buffer: &EdgeBuffer,
+    at: CommitTimestamp,
+    (adjacency, wanted): (u32, VertexId),
+    ends: &impl Fn(u16) -> Ends,
+    mut visit: impl FnMut(VertexId, Option<EdgeValue>),
+) {
+    if buffer.oldest() > at {
+        return;
+    }
+    if let Some(index) = buffer.index(at, ends) {
+        let row = index.changes(adjacency).and_then(|changes| changes.row(wanted));
+        row.into_iter().flat_map(|row| row.iter()).for_each(|(neighbor, content)| visit(neighbor, content));
+        return;
+    }
+    for run in buffer.runs().filter(|run| run.at <= at) {
+        ends(run.table).for_each_change(&run, adjacency, |owner, neighbor, content| {
+            if owner == wanted {
+                visit(neighbor, content);
+            }
+        });
     }
 }

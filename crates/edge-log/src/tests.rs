@@ -74,9 +74,26 @@ struct Commit {
     edges: Vec<(u32, u32)>,
 }
 
+impl Commit {
+    /// With edges among four vertices from this one on.
+    fn among(self, first: u32) -> Self {
+        let edges =
+            self.edges.iter().map(|(source, destination)| (first + source % 4, first + destination % 4));
+        Commit { edges: edges.collect(), ..self }
+    }
+}
+
 #[derive(Clone, Debug)]
 enum Step {
     Commit(Vec<Commit>),
+    /// A commit is applied after the one with the next timestamp, which changes other edges. In between the log may be
+    /// archived, and its own timestamp may have been registered before.
+    Overtaken {
+        late: Commit,
+        early: Commit,
+        archives: bool,
+        opens: bool,
+    },
     Seal,
     Archive {
         most: usize,
@@ -97,6 +114,10 @@ fn commit() -> impl Strategy<Value = Commit> {
 fn step() -> impl Strategy<Value = Step> {
     prop_oneof![
         6 => prop::collection::vec(commit(), 1..3).prop_map(Step::Commit),
+        2 => (commit(), commit(), any::<bool>(), any::<bool>()).prop_map(|(late, early, archives, opens)| {
+            let (late, early) = (late.among(0), early.among(4));
+            Step::Overtaken { late, early, archives, opens }
+        }),
         1 => Just(Step::Seal),
         2 => (1..30_usize).prop_map(|most| Step::Archive { most }),
         2 => any::<bool>().prop_map(|holds| Step::Open { holds }),
@@ -134,6 +155,7 @@ fn state_in(tail: &LogTail, adjacency: &PlainAdjacency, at: CommitTimestamp) -> 
             let alone = alone.row(row.owner).map(|row| row.iter().collect::<Vec<_>>());
             assert_eq!(alone, Some(row.iter().collect()), "the changes of {}", row.owner);
             for (neighbor, value) in row.iter() {
+                assert_eq!(tail.find(at, (number, row.owner, neighbor), ends_of), Some(value));
                 let entry = (number, row.owner.get(), neighbor.get());
                 match value {
                     Some(value) => drop(state.insert(entry, value.0)),
@@ -185,6 +207,22 @@ fn run(steps: &[Step], threads: usize) {
                 newest += 1;
                 append(&log, newest, commits);
                 commits.iter().for_each(|commit| apply(&mut state, commit));
+            }
+            Step::Overtaken { late, early, archives, opens } => {
+                let [first, second] = [newest + 1, newest + 2];
+                newest = second;
+                apply(&mut state, late);
+                if *opens {
+                    opened.push(Opened { at: CommitTimestamp(first), expected: state.clone(), held: None });
+                }
+                apply(&mut state, early);
+                append(&log, second, std::slice::from_ref(early));
+                if *archives {
+                    log.seal();
+                    archiver.archive(&log, &adjacency, usize::MAX, pool.as_ref());
+                    log.forget(&live(&opened, newest));
+                }
+                append(&log, first, std::slice::from_ref(late));
             }
             Step::Seal => log.seal(),
             Step::Archive { most } => {

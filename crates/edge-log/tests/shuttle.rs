@@ -59,12 +59,11 @@ impl Graph {
         let mut sequencer = self.sequencer.lock();
         sequencer.last += 1;
         let at = sequencer.last;
-        let edge = [EdgeChange::position_of(VertexId::new(0), VertexId::new(at as u32))];
-        let runs = [NewRun { table: 0, change: RunChange::Put, edges: &edge }];
-        let reserved = self.log().reserve(CommitTimestamp(at), &runs);
         sequencer.in_flight.insert(at);
         drop(sequencer);
-        reserved.write(&runs);
+        let edge = [EdgeChange::position_of(VertexId::new(0), VertexId::new(at as u32))];
+        let runs = [NewRun { table: 0, change: RunChange::Put, edges: &edge }];
+        self.log().reserve(CommitTimestamp(at), &runs).write(&runs);
         self.sequencer.lock().in_flight.remove(&at);
     }
 
@@ -92,6 +91,7 @@ impl Graph {
         for run in tail.runs(CommitTimestamp(at)) {
             seen.extend(run.entries().map(|entry| entry.destination.get()));
         }
+        seen.sort_unstable();
         assert_eq!(seen, (1..=at as u32).collect::<Vec<_>>());
     }
 

@@ -1,0 +1,49 @@
+//! The index of a buffer: its last change of each edge, for readers of single rows.
+//!
+//! A buffer is indexed once, for all views, where the index of a whole tail is that of one view.
+
+use crate::changes::ChangeList;
+use crate::ends::Ends;
+use crate::run::Run;
+
+/// The last change of each edge in a buffer, by adjacency.
+#[derive(Debug)]
+pub(crate) struct BufferIndex {
+    /// Ascending by adjacency.
+    lists: Vec<(u32, ChangeList)>,
+}
+
+impl BufferIndex {
+    /// The index of these runs. `ends` says where the edges of a table belong. O(n log n).
+    pub(crate) fn new<'b>(runs: impl Iterator<Item = Run<'b>>, ends: &impl Fn(u16) -> Ends) -> Self {
+        let mut lists: Vec<(u32, ChangeList)> = Vec::new();
+        for run in runs {
+            let ends = ends(run.table);
+            for adjacency in ends.adjacencies() {
+                let place = lists.binary_search_by_key(&adjacency, |(number, _)| *number);
+                let place = place.unwrap_or_else(|place| {
+                    lists.insert(place, (adjacency, ChangeList::default()));
+                    place
+                });
+                let list = &mut lists[place].1;
+                ends.for_each_change(&run, adjacency, |owner, neighbor, content| {
+                    list.add(owner, neighbor, content);
+                });
+            }
+        }
+        lists.iter_mut().for_each(|(_, list)| list.order());
+        BufferIndex { lists }
+    }
+
+    /// The changes of an adjacency, if there are any. O(log adjacencies).
+    pub(crate) fn changes(&self, adjacency: u32) -> Option<&ChangeList> {
+        let place = self.lists.binary_search_by_key(&adjacency, |(number, _)| *number).ok()?;
+        Some(&self.lists[place].1)
+    }
+
+    /// Heap bytes.
+    pub(crate) fn bytes(&self) -> usize {
+        let lists: usize = self.lists.iter().map(|(_, list)| list.bytes()).sum();
+        lists + self.lists.capacity() * size_of::<(u32, ChangeList)>()
+    }
+}
