@@ -53,6 +53,18 @@ impl Archiver {
         most: usize,
         pool: Option<&ThreadPool>,
     ) -> Option<Archived> {
+        self.archive_with(log, adjacency, most, pool, |_| ())
+    }
+
+    /// As [`Archiver::archive`]; calls `before_publishing` when the version has all changes, before readers find it.
+    pub fn archive_with(
+        &mut self,
+        log: &EdgeLog,
+        adjacency: &impl Archive,
+        most: usize,
+        pool: Option<&ThreadPool>,
+        before_publishing: impl FnOnce(Archived),
+    ) -> Option<Archived> {
         let buffers = log.archivable(most);
         let last = buffers.iter().map(|buffer| buffer.latest()).max()?;
         let Archived { round, through } = log.newest().archived();
@@ -69,6 +81,7 @@ impl Archiver {
             });
         }
         let archived = Archived { round, through: through.max(last) };
+        before_publishing(archived);
         log.publish(archived, buffers.len());
         Some(archived)
     }
@@ -85,7 +98,7 @@ impl Archiver {
         let entries: usize = buffers.iter().map(|buffer| buffer.entries()).sum();
         let threads = pool.map_or(1, ThreadPool::current_num_threads);
         let count = (entries / SHARD_CHANGES).clamp(1, MOST_SHARDS).next_power_of_two();
-        let width = adjacency.vertex_bound().div_ceil(count as u32).max(1).next_power_of_two();
+        let width = u64::from(adjacency.vertex_bound()).div_ceil(count as u64).max(1).next_power_of_two();
         let shift = width.trailing_zeros();
         let part_buffers = buffers.len().div_ceil(threads);
         parts.resize_with(buffers.len().div_ceil(part_buffers), Vec::new);
@@ -96,7 +109,7 @@ impl Archiver {
             let end = (begin + part_buffers).min(buffers.len());
             for run in buffers[begin..end].iter().flat_map(|buffer| buffer.runs()) {
                 adjacency.ends(run.table).for_each_change(&run, number, |owner, neighbor, content| {
-                    let shard = (owner.get() >> shift) as usize;
+                    let shard = (u64::from(owner.get()) >> shift) as usize;
                     lists[shard.min(count - 1)].add(owner, neighbor, content);
                 });
             }

@@ -181,6 +181,13 @@ impl EdgeLog {
         past.iter().map(|tail| tail.archived()).chain([newest]).collect()
     }
 
+    /// The versions that are read, or may be, with those that nothing has [forgotten](EdgeLog::forget) yet, ascending.
+    pub fn versions(&self) -> Vec<Archived> {
+        let past = self.past.lock();
+        let newest = self.newest().archived();
+        past.iter().map(|tail| tail.archived()).chain([newest]).collect()
+    }
+
     /// Heap bytes of all buffers. O(1).
     pub fn bytes(&self) -> usize {
         self.pool.bytes()

@@ -142,6 +142,12 @@ impl<'b> Run<'b> {
         self.edges.is_empty()
     }
 
+    /// Whether the edges are deleted; else they are put.
+    #[must_use]
+    pub fn deletes(&self) -> bool {
+        self.deletes
+    }
+
     /// The entries, in the order in which they were appended.
     pub fn entries(&self) -> impl ExactSizeIterator<Item = LogEntry> + use<'b> {
         let Run { deletes, edges, values, .. } = *self;

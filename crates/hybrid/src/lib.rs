@@ -1,10 +1,43 @@
-//! Work towards an engine that takes updates at the speed of an append (GraphOne): an [edge log](hedgerow_edge_log) before an
-//! adjacency of chained blocks.
+//! An engine that takes updates at the speed of an append (GraphOne): commits go into an [edge log](hedgerow_edge_log) in memory, and
+//! archiving moves them to an adjacency of chained blocks, many at a time.
 //!
-//! So far this is the adjacency, in `adjacency/`; the engine is not written yet.
+//! - `adjacency/`: the adjacency store, in versions, one per round of archiving;
+//! - `tables.rs`: the adjacencies of all labels, and what archiving adds to them;
+//! - `changes.rs`: from the effects of a commit to runs of the log; `edge.rs`: the fast path of a single edge;
+//! - `engine.rs`, `upkeep.rs`: the engine; archiving, and freeing what no view reads;
+//! - `snapshot.rs`: what a view reads, a version of the adjacency and the tail of the log after it;
+//! - `view.rs`, `cursor.rs`: the state of a timestamp.
+//!
+//! A put or a deletion of an edge reads nothing, unless its label has records. So counts of edges are bounds until archiving has met the
+//! edges. Vertices are versioned by timestamp, as in engine `tel`, and do not go through the log: they are few beside edges, and
+//! their existence is asked for with each edge.
 
 mod adjacency;
+mod changes;
+mod cursor;
+mod edge;
+mod engine;
+mod snapshot;
+mod tables;
+mod upkeep;
+mod view;
 
 pub use adjacency::{
     AddedAndRemoved, BlockSizes, ChainReport, MergedRow, RetainedVersion, RowAt, RowTable, find_merged,
+};
+pub use changes::HybridChanges;
+pub use cursor::{HybridAdjacency, HybridCursor};
+pub use edge::HybridPlan;
+pub use engine::{Hybrid, HybridOptions};
+pub use snapshot::HybridSnapshot;
+pub use view::HybridView;
+
+use hedgerow_erased::{CustomEngine, EngineOptions, ErasedEngine, Make};
+
+/// The engine by its name, for creating graphs.
+pub static HYBRID: CustomEngine = CustomEngine {
+    name: "hybrid",
+    make: Make::InMemory(|EngineOptions { topology, catalog, .. }| {
+        ErasedEngine::new(Hybrid::new(HybridOptions::new(topology, catalog)))
+    }),
 };

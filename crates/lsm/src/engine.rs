@@ -9,7 +9,6 @@ use crate::mem_graph::{MemContent, MemGraph};
 use crate::memory::{FlushedMemGraphs, MemoryLimits};
 use crate::pace::{Filling, Pace};
 use crate::sources::{RowReader, Sources};
-use crate::vertex_set::VertexSet;
 use crate::view::LsmView;
 use hedgerow_levels::{LevelOptions, LevelSet, LevelTree, RowContent};
 use hedgerow_log::files::FileSystem;
@@ -20,6 +19,7 @@ use hedgerow_model::{
     MemoryUse, Prepared, Reclaimed, Topology, UnitLocks, VertexId, ViewState,
 };
 use hedgerow_sync::{Arc, GrowingList, Mutex, RwLock};
+use hedgerow_vertices::VertexSet;
 use rayon::ThreadPool;
 use std::convert::Infallible;
 use std::ops::ControlFlow;

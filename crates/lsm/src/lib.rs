@@ -2,7 +2,6 @@
 //! flushed to [levels](hedgerow_levels) of sorted edge files on disk.
 //!
 //! - `mem_graph/`: the versions of edges that are in no file yet, by vertex, readable without locks;
-//! - `vertex_set.rs`: a bit per vertex, for those of the newest state and for the owners of a MemGraph;
 //! - `adjacency.rs`: the numbers of labels and directions, and of the vertices, in MemGraphs and files;
 //! - `changes.rs`: from the effects of a commit to versions; `edge.rs`: the fast path of a single edge;
 //! - `engine.rs`, `flush.rs`: the engine, and moving MemGraphs to level 0;
@@ -28,7 +27,6 @@ mod pace;
 mod rows;
 mod sources;
 mod upkeep;
-mod vertex_set;
 mod view;
 
 pub use changes::LsmChanges;

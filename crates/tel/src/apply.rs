@@ -53,7 +53,8 @@ impl<'e> Applied<'e> {
 
     fn change_vertex(&mut self, link: &VertexLink<'_>, guard: &Guard) {
         // Pinned, so that versions unlinked here stay readable.
-        let (memory, kept) = link.vertex.apply(&link.effect.change, self.stamp, guard, guard);
+        // SAFETY: the locks of the commit are held until it is applied.
+        let (memory, kept) = unsafe { link.vertex.apply(&link.effect.change, self.stamp, guard, guard) };
         self.memory += memory;
         let (place, superseded) = (VersionPlace::of_vertex(link.effect.vertex), self.stamp.at());
         self.superseded.extend(kept.map(|born| Superseded { place, born, superseded }));

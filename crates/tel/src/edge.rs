@@ -2,12 +2,12 @@
 
 use crate::apply::Applied;
 use crate::block::{END_OF_TIME, Log, OwnedBlock, Writer};
+use crate::garbage::Vertex;
 use crate::graph::{AdjacencyTable, Tel, check_lock};
 use crate::index::BlockIndex;
 use crate::keeps::Locked;
 use crate::layout::Need;
 use crate::prepare::{NEW, NOTHING, fit_for_more, position_of};
-use crate::vertex::Vertex;
 use hedgerow_model::token::{HeldLocks, Stamp};
 use hedgerow_model::{Direction, EdgeChange, EdgeOutcome, ShortPlan, ShortWrites, StoredEdge, VertexId};
 use hedgerow_sync::{epoch, prefetch};
@@ -57,7 +57,7 @@ impl ShortWrites for Tel {
 
     #[inline]
     fn exists(&self, vertex: VertexId) -> bool {
-        self.vertices.get(vertex.get()).is_some_and(|slot| Vertex(slot).exists_now())
+        self.vertices.get(vertex.get()).is_some_and(Vertex::exists_now)
     }
 
     /// Prefetches the slots of all ends, then the blocks that they point to.

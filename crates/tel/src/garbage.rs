@@ -36,3 +36,6 @@ pub(crate) type Superseded = hedgerow_reclamation::Superseded<VersionPlace>;
 /// For an old entry, only the note is counted: the block that contains the entry is counted as a
 /// whole.
 pub(crate) const NOTE_BYTES: usize = size_of::<Superseded>();
+
+/// A vertex of the graph.
+pub(crate) type Vertex = hedgerow_vertices::Vertex<NOTE_BYTES>;

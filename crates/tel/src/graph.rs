@@ -2,14 +2,12 @@
 
 use crate::TelOptions;
 use crate::block::{Log, record_bytes, record_put};
-use crate::directory::VertexDirectory;
-use crate::garbage::VersionPlace;
+use crate::garbage::{NOTE_BYTES, VersionPlace};
 use crate::index::BlockIndex;
-use crate::keeps::{Keeps, Locked};
+use crate::keeps::Locked;
 use crate::layout::{Fit, Need};
 use crate::sparse::SparseLogs;
 use crate::store::BlockStore;
-use crate::vertex::Vertex;
 use hedgerow_encoding::decode_record_value;
 use hedgerow_model::token::HeldLocks;
 use hedgerow_model::{
@@ -19,6 +17,7 @@ use hedgerow_model::{
 use hedgerow_reclamation::{Garbage, Memory, MemoryChange};
 use hedgerow_records::RecordHeap;
 use hedgerow_sync::{Arc, GrowingList};
+use hedgerow_vertices::{Keeps, VertexTable};
 use std::io;
 use std::path::Path;
 
@@ -26,7 +25,7 @@ use std::path::Path;
 /// works.
 pub struct Tel {
     pub(crate) topology: Topology,
-    pub(crate) vertices: VertexDirectory,
+    pub(crate) vertices: VertexTable<NOTE_BYTES>,
     /// One per stored direction.
     pub(crate) indexes: Vec<BlockIndex>,
     /// One per label and stored direction, ascending by both.
@@ -118,7 +117,7 @@ impl Tel {
         let tables = labels.flat_map(|(schema, label)| AdjacencyTable::of(label, schema, topology));
         Tel {
             topology,
-            vertices: VertexDirectory::default(),
+            vertices: VertexTable::default(),
             indexes: topology.directions().iter().map(|_| BlockIndex::default()).collect(),
             tables: GrowingList::new(tables.collect()),
             store: Arc::new(store),
@@ -136,8 +135,8 @@ impl Tel {
     pub fn recount_memory(&self, locks: &HeldLocks<'_>) -> MemoryUse {
         let keeps = Locked::by(locks);
         let mut counted = MemoryChange::default();
-        for (_, slot) in self.vertices.entries(0..u32::MAX) {
-            counted += Vertex(slot).count_bytes(&keeps);
+        for (_, vertex) in self.vertices.entries(0..u32::MAX) {
+            counted += vertex.count_bytes(&keeps);
         }
         for index in &self.indexes {
             index.count_bytes(&keeps, |log, bytes| {
@@ -225,7 +224,6 @@ impl AddLabels for Tel {
 
 impl Drop for Tel {
     fn drop(&mut self) {
-        self.vertices.entries(0..u32::MAX).for_each(|(_, slot)| Vertex(slot).clear());
         self.indexes.iter_mut().for_each(|index| index.clear(&self.store));
     }
 }

@@ -7,13 +7,13 @@
 
 use crate::block::{Log, OwnedBlock};
 use crate::directory::{Slot, VertexDirectory};
-use crate::keeps::Keeps;
 use crate::store::BlockStore;
 use hedgerow_model::{LabelId, VertexId};
 use hedgerow_reclamation::Memory;
 use hedgerow_sync::atomic::Ordering;
 use hedgerow_sync::epoch::{self, Guard};
 use hedgerow_sync::{Arc, prefetch};
+use hedgerow_vertices::Keeps;
 use std::ptr::NonNull;
 
 /// The bit that distinguishes a list from a block.

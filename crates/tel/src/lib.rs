@@ -11,7 +11,7 @@
 //! |---|---|
 //! | `layout`, `block`, `scan`, `filter` | a block: its layout, its entries, searching them |
 //! | `store/` | the allocator of blocks |
-//! | `directory`, `index`, `vertex` | maps a vertex to its slots, to its blocks, to its record |
+//! | `directory`, `index` | maps a vertex to its slot, to its blocks |
 //! | `keeps` | proofs that what a slot points to is not freed while it is used |
 //! | `prepare`, `apply`, `edge` | commits; the fast path of one edge |
 //! | `garbage`, `reclaim`, `sparse` | old entries, and rewriting the logs that have many |
@@ -74,7 +74,6 @@ mod reclaim;
 mod scan;
 mod sparse;
 mod store;
-mod vertex;
 mod view;
 
 #[cfg(test)]

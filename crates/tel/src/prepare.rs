@@ -1,11 +1,11 @@
 //! Planning the changes of a commit and making room for them, before they become visible.
 
 use crate::block::{END_OF_TIME, Log, OwnedBlock, VALID, Writer};
+use crate::garbage::Vertex;
 use crate::graph::{AdjacencyTable, Tel, check_lock};
 use crate::keeps::Locked;
 use crate::layout::{Fit, Need, bytes_of};
 use crate::store::Full;
-use crate::vertex::Vertex;
 use crate::view::TelView;
 use hedgerow_model::token::HeldLocks;
 use hedgerow_model::{
@@ -40,7 +40,7 @@ pub struct TelChanges<'l> {
 
 /// A vertex that changes.
 pub(crate) struct VertexLink<'l> {
-    pub(crate) vertex: Vertex<'l>,
+    pub(crate) vertex: &'l Vertex,
     pub(crate) effect: &'l VertexEffect,
 }
 
@@ -171,8 +171,8 @@ impl Tel {
     /// `None` if the effect makes no difference.
     fn plan_vertex<'l>(&self, locks: &HeldLocks<'_>, effect: &'l VertexEffect) -> Option<PlannedVertex<'l>> {
         check_lock(locks, effect.vertex);
-        let never = crate::directory::Slot::default();
-        let vertex = Vertex(self.vertices.get(effect.vertex.get()).unwrap_or(&never));
+        let never = Vertex::default();
+        let vertex = self.vertices.get(effect.vertex.get()).unwrap_or(&never);
         let growth = vertex.growth(&effect.change, &Locked::by(locks))?;
         Some(PlannedVertex { effect, growth })
     }
@@ -226,8 +226,8 @@ impl Tel {
     }
 
     fn link_vertex<'l>(&'l self, planned: &PlannedVertex<'l>) -> VertexLink<'l> {
-        let slot = self.vertices.get_or_create(planned.effect.vertex.get(), &self.memory);
-        VertexLink { vertex: Vertex(slot), effect: planned.effect }
+        let vertex = self.vertices.get_or_create(planned.effect.vertex.get(), &self.memory);
+        VertexLink { vertex, effect: planned.effect }
     }
 
     /// Copies the log if it has to move, and writes new entries beyond what readers see.

@@ -4,7 +4,6 @@ use crate::block::{Log, Writer};
 use crate::garbage::{NOTE_BYTES, Superseded, VersionPlace};
 use crate::graph::{Tel, unit_of};
 use crate::keeps::Locked;
-use crate::vertex::Vertex;
 use hedgerow_model::token::HeldLocks;
 use hedgerow_model::{LockUnit, UnitLocks};
 use hedgerow_reclamation::{Garbage, Memory, MemoryChange, Versioned};
@@ -41,10 +40,12 @@ impl Versioned for Tel {
                     change += self.compact(place.owner, table, keeps);
                 }
                 None => {
-                    let slot = self.vertices.get(place.owner.get()).expect("a filed version has a vertex");
+                    let vertex = self.vertices.get(place.owner.get());
+                    let vertex = vertex.expect("a filed version has a vertex");
                     let guard = epoch::pin();
                     for version in versions {
-                        change += Vertex(slot).remove_version(version.born, &keeps, &guard);
+                        // SAFETY: the owner is locked.
+                        change += unsafe { vertex.remove_version(version.born, &keeps, &guard) };
                     }
                 }
             }
@@ -56,8 +57,8 @@ impl Versioned for Tel {
         match version.place.table() {
             Some(_) => NOTE_BYTES,
             None => {
-                let slot = self.vertices.get(version.place.owner.get());
-                slot.map_or(0, |slot| Vertex(slot).retained_bytes(version.born, &epoch::pin()))
+                let vertex = self.vertices.get(version.place.owner.get());
+                vertex.map_or(0, |vertex| vertex.retained_bytes(version.born, &epoch::pin()))
             }
         }
     }

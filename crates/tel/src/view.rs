@@ -2,10 +2,10 @@
 
 use crate::block::END_OF_TIME;
 use crate::cursor::TelCursor;
+use crate::garbage::Vertex;
 use crate::graph::{AdjacencyTable, Tel, unit_of};
 use crate::index::BlockIndex;
 use crate::layout::bytes_of;
-use crate::vertex::Vertex;
 use hedgerow_model::token::{HeldLocks, Registered};
 use hedgerow_model::{
     Adjacency, Column, CommitTimestamp, Count, Direction, GraphView, LabelId, Record, RecordHandle,
@@ -55,12 +55,12 @@ impl<'s> TelView<'s> {
     }
 
     #[inline]
-    fn vertex(&self, vertex: VertexId) -> Option<Vertex<'s>> {
+    fn vertex(&self, vertex: VertexId) -> Option<&'s Vertex> {
         if !self.state.may_have(vertex) {
             return None;
         }
         self.check_lock(vertex);
-        self.engine.vertices.get(vertex.get()).map(Vertex)
+        self.engine.vertices.get(vertex.get())
     }
 }
 
@@ -103,16 +103,16 @@ impl<'s> GraphView for TelView<'s> {
     ) -> Result<ControlFlow<B>, Infallible> {
         let range = range.start..range.end.min(self.vertex_bound());
         let (at, mut guard) = (self.at(), epoch::pin());
-        for (vertex, slot) in self.engine.vertices.entries(range) {
-            let vertex = VertexId::new(vertex);
-            self.check_lock(vertex);
-            if Vertex(slot).exists(at, &guard) {
-                let flow = visit(vertex);
+        for (number, vertex) in self.engine.vertices.entries(range) {
+            let id = VertexId::new(number);
+            self.check_lock(id);
+            if vertex.exists(at, &guard) {
+                let flow = visit(id);
                 if flow.is_break() {
                     return Ok(flow);
                 }
             }
-            if vertex.get().is_multiple_of(TOGETHER) {
+            if number.is_multiple_of(TOGETHER) {
                 guard.repin();
             }
         }

@@ -38,6 +38,18 @@ impl<W: Column> MergedRow<W> {
         }
     }
 
+    /// Copies a row. O(entries).
+    pub fn copy(&mut self, row: RowAt<'_>) {
+        let MergedRow { neighbors, values, deleted } = self;
+        neighbors.clear();
+        values.clear();
+        let _: ControlFlow<()> = row.neighbors(deleted, |run, run_values| {
+            neighbors.extend_from_slice(run);
+            values.extend_from_slice(run_values);
+            ControlFlow::Continue(())
+        });
+    }
+
     /// The neighbors and their values.
     #[must_use]
     pub fn edges(&self) -> (&[VertexId], &[W]) {

@@ -186,6 +186,18 @@ impl<'a> RowAt<'a> {
         ControlFlow::Continue(())
     }
 
+    /// The neighbors and their values as they lie in memory, if that is one block without deletions.
+    #[inline]
+    #[must_use]
+    pub fn whole<W: Column>(&self) -> Option<(&'a [VertexId], &'a [W])> {
+        let mut runs = self.entries.runs();
+        let (neighbors, values) = match runs.next() {
+            Some((_, neighbors, values)) => (neighbors, values),
+            None => (&[][..], &[][..]),
+        };
+        (neighbors.len() == self.degree() && runs.next().is_none()).then_some((neighbors, values))
+    }
+
     /// The positions of the deleted entries, in the order of the deletions.
     pub(super) fn deletions(&self) -> impl Iterator<Item = u32> {
         let round = self.round;

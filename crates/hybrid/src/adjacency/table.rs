@@ -17,7 +17,7 @@ use std::ops::Range;
 const PAGE: usize = if cfg!(hedgerow_shuttle) { 4 } else { 1024 };
 
 /// Pages per list.
-const LIST: usize = if cfg!(hedgerow_shuttle) { 4 } else { 512 };
+const LIST: usize = if cfg!(hedgerow_shuttle) { 4 } else { 2048 };
 
 /// Lists in a full table.
 const LISTS: usize = if cfg!(hedgerow_shuttle) { 4 } else { (1 << 32) / (PAGE * LIST) };
@@ -135,6 +135,29 @@ impl RowTable {
             next.into_iter().for_each(Block::prefetch);
             // SAFETY: the version is retained for `'t`.
             (VertexId::new(vertex), unsafe { row.at(number, self.shape) })
+        })
+    }
+
+    /// Prefetches the row of a vertex, for [`RowTable::prefetch_block`].
+    #[inline]
+    pub fn prefetch_row(&self, vertex: VertexId) {
+        if let Some(row) = self.rows.get(vertex.get()) {
+            prefetch(std::ptr::from_ref(row), size_of::<Row>());
+        }
+    }
+
+    /// Prefetches the first block of the row of a vertex.
+    #[inline]
+    pub fn prefetch_block(&self, vertex: VertexId) {
+        let first = self.rows.get(vertex.get()).and_then(|row| row.chain.first());
+        first.into_iter().for_each(Block::prefetch);
+    }
+
+    /// About how many entries each row of a range of vertices has in the newest version, ascending. Reads no blocks.
+    pub fn sizes(&self, vertices: Range<u32>) -> impl Iterator<Item = (VertexId, usize)> {
+        self.rows.entries(vertices).map(|(vertex, row)| {
+            let entries = row.versions.at(u32::MAX).map_or(0, |version| version.entries);
+            (VertexId::new(vertex), entries as usize)
         })
     }
 

@@ -20,6 +20,8 @@ pub struct AddedAndRemoved {
     pub added: u64,
     /// Edges that were there before.
     pub removed: u64,
+    /// By how many the edges from a vertex to itself grew, which are among both.
+    pub loops: isize,
 }
 
 /// Writes rows of one adjacency in one round, as the one thread that does.
@@ -95,7 +97,9 @@ impl<'w> RowWriter<'w> {
         self.deleted.clear();
         let mut members = now.extra.map(RowExtra::members);
         let mut members = members.as_deref_mut().and_then(Option::as_mut);
+        let owner = changes.owner;
         for (neighbor, content) in changes.iter() {
+            let is_loop = isize::from(neighbor == owner);
             let found = members.as_deref().map_or(Membership::Unknown, |members| members.find(neighbor));
             let position = match (found, content) {
                 (Membership::Absent, _) => None,
@@ -106,12 +110,14 @@ impl<'w> RowWriter<'w> {
             let Some(position) = position else {
                 self.new.extend(content.map(|value| (neighbor, value)));
                 self.counts.added += u64::from(content.is_some());
+                self.counts.loops += if content.is_some() { is_loop } else { 0 };
                 continue;
             };
             match content {
                 None => {
                     self.deleted.push(position);
                     self.counts.removed += 1;
+                    self.counts.loops -= is_loop;
                     members.as_deref_mut().into_iter().for_each(|members| members.remove(neighbor));
                 }
                 Some(value) if self.shape.has_values() && now.entries.value_bits(position) != value => {

@@ -5,10 +5,10 @@
 
 use super::arena::{ArenaOffset, WordArena};
 use super::row::RowState;
-use crate::vertex_set::VertexSet;
 use hedgerow_model::VertexId;
 use hedgerow_sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use hedgerow_sync::{GrowingList, OnceLock, prefetch};
+use hedgerow_vertices::VertexSet;
 use std::ops::Range;
 
 /// Words of a node of a chain: its key, the [link](Link) to the next one, the state of its row.

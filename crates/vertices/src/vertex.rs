@@ -5,14 +5,27 @@
 //! if its record is empty, or points to the newest version; versions are copied on write and linked
 //! newest first.
 
-use crate::directory::Slot;
-use crate::garbage::NOTE_BYTES;
 use crate::keeps::Keeps;
 use hedgerow_model::token::Stamp;
 use hedgerow_model::{CommitTimestamp, Record, VertexChange};
-use hedgerow_reclamation::MemoryChange;
-use hedgerow_sync::atomic::Ordering;
+use hedgerow_reclamation::{Directory, MemoryChange};
+use hedgerow_sync::atomic::{AtomicPtr, Ordering};
 use hedgerow_sync::epoch::{self, Guard};
+
+/// Vertices per segment. The model checker's atomics are large and its graphs small.
+const SEGMENT: usize = if cfg!(hedgerow_shuttle) { 4 } else { 4096 };
+
+/// Segments per list.
+const LIST: usize = if cfg!(hedgerow_shuttle) { 4 } else { 1024 };
+
+/// Lists in a full table.
+const LISTS: usize = if cfg!(hedgerow_shuttle) { 16 } else { (1 << 32) / (SEGMENT * LIST) };
+
+/// A table with a place for every vertex.
+pub type VertexTable<const NOTE_BYTES: usize> = Directory<Vertex<NOTE_BYTES>, LISTS, LIST, SEGMENT>;
+
+/// A tagged pointer of eight bytes: the lowest bits say what it points to.
+type Slot = AtomicPtr<u8>;
 
 /// Tags a slot with a timestamp: the vertex exists since then, with an empty record.
 const INLINE: usize = 1;
@@ -23,7 +36,7 @@ const DELETED: usize = 2;
 const TAGS: usize = INLINE | DELETED;
 
 /// The state of a vertex from one timestamp on.
-pub(crate) struct VertexVersion {
+struct VertexVersion {
     since: CommitTimestamp,
     /// `None` while it does not exist.
     record: Option<Record>,
@@ -90,33 +103,39 @@ impl VertexState<'_> {
     }
 }
 
-/// A vertex, identified by its slot.
-#[derive(Clone, Copy)]
-pub(crate) struct Vertex<'a>(pub(crate) &'a Slot);
+/// A vertex: whether it exists, its record, and the versions of both, in a slot of eight bytes.
+///
+/// An engine files the versions that it supersedes ([`Garbage`](hedgerow_reclamation::Garbage)) in notes of `NOTE_BYTES` bytes,
+/// which are counted with them.
+#[derive(Debug, Default)]
+pub struct Vertex<const NOTE_BYTES: usize>(Slot);
 
-impl Vertex<'_> {
+impl<const NOTE_BYTES: usize> Vertex<NOTE_BYTES> {
     /// Whether it exists in the newest state. O(1), without following a pointer.
     #[inline]
-    pub(crate) fn exists_now(self) -> bool {
+    #[must_use]
+    pub fn exists_now(&self) -> bool {
         let pointer = self.0.load(Ordering::Acquire);
         !pointer.is_null() && pointer.addr() & DELETED == 0
     }
 
     /// Its record at a timestamp; `None` if it does not exist then. O(newer versions).
     #[inline]
-    pub(crate) fn record(self, at: CommitTimestamp, keeps: &impl Keeps) -> Option<Record> {
+    #[must_use]
+    pub fn record(&self, at: CommitTimestamp, keeps: &impl Keeps) -> Option<Record> {
         self.with_record(at, keeps, Record::clone)
     }
 
     /// Whether it exists at a timestamp.
     #[inline]
-    pub(crate) fn exists(self, at: CommitTimestamp, keeps: &impl Keeps) -> bool {
+    #[must_use]
+    pub fn exists(&self, at: CommitTimestamp, keeps: &impl Keeps) -> bool {
         self.with_record(at, keeps, |_| ()).is_some()
     }
 
     #[inline]
     fn with_record<R>(
-        self,
+        &self,
         at: CommitTimestamp,
         keeps: &impl Keeps,
         read: impl FnOnce(&Record) -> R,
@@ -133,7 +152,8 @@ impl Vertex<'_> {
 
     /// The number of bytes by which a change grows the newest state; `None` if it makes no
     /// difference. The vertex is locked.
-    pub(crate) fn growth(self, change: &VertexChange, keeps: &impl Keeps) -> Option<isize> {
+    #[must_use]
+    pub fn growth(&self, change: &VertexChange, keeps: &impl Keeps) -> Option<isize> {
         let state = state(self.0.load(Ordering::Acquire), keeps);
         let is_same = match (change, state.record()) {
             (VertexChange::Delete, None) => true,
@@ -149,10 +169,12 @@ impl Vertex<'_> {
         (!is_same).then(|| bytes as isize - state.bytes() as isize)
     }
 
-    /// Makes a change at a stamp. Returns the birth of the superseded version, if it is kept. The
-    /// vertex is locked.
-    pub(crate) fn apply(
-        self,
+    /// Makes a change at a stamp. Returns the birth of the superseded version, if it is kept: then the caller files it.
+    ///
+    /// # Safety
+    /// The vertex is locked: no other thread changes it.
+    pub unsafe fn apply(
+        &self,
         change: &VertexChange,
         stamp: Stamp,
         keeps: &impl Keeps,
@@ -181,9 +203,12 @@ impl Vertex<'_> {
         (memory, kept)
     }
 
-    /// Frees the superseded version born at `born`. The vertex is locked.
-    pub(crate) fn remove_version(
-        self,
+    /// Frees the superseded version born at `born`, which no live timestamp sees.
+    ///
+    /// # Safety
+    /// The vertex is locked: no other thread changes it.
+    pub unsafe fn remove_version(
+        &self,
         born: CommitTimestamp,
         keeps: &impl Keeps,
         guard: &Guard,
@@ -208,7 +233,7 @@ impl Vertex<'_> {
     }
 
     /// Stores the state in the slot itself if that is possible, once there are no older versions.
-    fn shorten(self, keeps: &impl Keeps, guard: &Guard) -> isize {
+    fn shorten(&self, keeps: &impl Keeps, guard: &Guard) -> isize {
         let newest = state(self.0.load(Ordering::Acquire), keeps);
         let VertexState::Version(version) = newest else { return 0 };
         let short = match &version.record {
@@ -227,7 +252,8 @@ impl Vertex<'_> {
     }
 
     /// The bytes that the superseded version born at `born` retains; 0 if it is gone.
-    pub(crate) fn retained_bytes(self, born: CommitTimestamp, keeps: &impl Keeps) -> usize {
+    #[must_use]
+    pub fn retained_bytes(&self, born: CommitTimestamp, keeps: &impl Keeps) -> usize {
         let mut older = state(state(self.0.load(Ordering::Acquire), keeps).older(), keeps);
         while older.since().is_some_and(|since| since != born) {
             older = state(older.older(), keeps);
@@ -236,7 +262,8 @@ impl Vertex<'_> {
     }
 
     /// Recomputes by a walk what [`MemoryChange`] counts step by step. The vertex is locked.
-    pub(crate) fn count_bytes(self, keeps: &impl Keeps) -> MemoryChange {
+    #[must_use]
+    pub fn count_bytes(&self, keeps: &impl Keeps) -> MemoryChange {
         let newest = state(self.0.load(Ordering::Acquire), keeps);
         let mut memory = MemoryChange { live: newest.bytes() as isize, retained: 0 };
         let mut older = state(newest.older(), keeps);
@@ -246,10 +273,12 @@ impl Vertex<'_> {
         }
         memory
     }
+}
 
-    /// Drops all versions, when no reader is left.
-    pub(crate) fn clear(self) {
-        let mut pointer = self.0.swap(std::ptr::null_mut(), Ordering::AcqRel);
+impl<const NOTE_BYTES: usize> Drop for Vertex<NOTE_BYTES> {
+    /// Drops all versions: no reader is left.
+    fn drop(&mut self) {
+        let mut pointer = self.0.load(Ordering::Acquire);
         while !pointer.is_null() && pointer.addr() & INLINE == 0 {
             let version = pointer.map_addr(|address| address & !TAGS).cast::<VertexVersion>();
             // SAFETY: from `Box::into_raw` in `link`, linked until now.

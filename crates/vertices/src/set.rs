@@ -19,7 +19,7 @@ const LISTS: usize = if cfg!(hedgerow_shuttle) { 4 } else { (1 << 32) / (64 * PA
 ///
 /// Says nothing about the order of changes: the caller has a lock or a publication for that.
 #[derive(Default)]
-pub(crate) struct VertexSet {
+pub struct VertexSet {
     words: Directory<AtomicU64, LISTS, LIST, PAGE>,
     memory: Memory,
 }
@@ -27,19 +27,20 @@ pub(crate) struct VertexSet {
 impl VertexSet {
     /// Whether a vertex is in the set. O(1).
     #[inline]
-    pub(crate) fn contains(&self, vertex: VertexId) -> bool {
+    #[must_use]
+    pub fn contains(&self, vertex: VertexId) -> bool {
         let word = self.words.get(vertex.get() / 64);
         word.is_some_and(|word| word.load(Ordering::Relaxed) & bit(vertex) != 0)
     }
 
     /// Adds a vertex. O(1), and O(page) once per page.
     #[inline]
-    pub(crate) fn insert(&self, vertex: VertexId) {
+    pub fn insert(&self, vertex: VertexId) {
         self.words.get_or_create(vertex.get() / 64, &self.memory).fetch_or(bit(vertex), Ordering::Relaxed);
     }
 
     /// Removes a vertex. O(1).
-    pub(crate) fn remove(&self, vertex: VertexId) {
+    pub fn remove(&self, vertex: VertexId) {
         if let Some(word) = self.words.get(vertex.get() / 64) {
             word.fetch_and(!bit(vertex), Ordering::Relaxed);
         }
@@ -47,7 +48,7 @@ impl VertexSet {
 
     /// The members among these vertices, ascending. O(vertices / 64 + members), without the vertices of
     /// pages that were never used.
-    pub(crate) fn members(&self, vertices: Range<u32>) -> impl Iterator<Item = VertexId> {
+    pub fn members(&self, vertices: Range<u32>) -> impl Iterator<Item = VertexId> {
         let words = vertices.start / 64..vertices.end.div_ceil(64);
         let members = self.words.entries(words).flat_map(|(number, word)| {
             let mut left = word.load(Ordering::Relaxed);
@@ -61,7 +62,8 @@ impl VertexSet {
     }
 
     /// Heap bytes. O(1).
-    pub(crate) fn bytes(&self) -> usize {
+    #[must_use]
+    pub fn bytes(&self) -> usize {
         Directory::<AtomicU64, LISTS, LIST, PAGE>::EMPTY_BYTES + self.memory.used().index_bytes
     }
 }

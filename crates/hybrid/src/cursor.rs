@@ -1,0 +1,249 @@
+//! The neighbors of vertices in a view.
+
+use crate::adjacency::{MergedRow, RetainedVersion, RowAt};
+use crate::engine::{Hybrid, check_lock};
+use crate::snapshot::{HybridSnapshot, TailRows};
+use crate::tables::AdjacencyTable;
+use hedgerow_edge_log::{ChangeList, RowChanges};
+use hedgerow_model::{
+    Adjacency, Column, Cursor, Neighbors, NoCommitOrder, RecordHandle, VertexId, ViewState, cuts_by_work,
+};
+use hedgerow_records::HandleCursor;
+use std::convert::Infallible;
+use std::marker::PhantomData;
+use std::ops::{ControlFlow, Range};
+
+/// Granularity of [`Adjacency::cuts`] in vertices.
+const TOGETHER: u32 = 64;
+
+/// One label in one direction, with values of type `W`.
+pub struct HybridAdjacency<'v, W> {
+    engine: &'v Hybrid,
+    snapshot: &'v HybridSnapshot,
+    state: ViewState<'v>,
+    number: u32,
+    values: PhantomData<fn() -> W>,
+}
+
+impl<'v, W: Column> HybridAdjacency<'v, W> {
+    pub(crate) fn new(
+        engine: &'v Hybrid,
+        snapshot: &'v HybridSnapshot,
+        state: ViewState<'v>,
+        number: u32,
+    ) -> Self {
+        HybridAdjacency { engine, snapshot, state, number, values: PhantomData }
+    }
+
+    fn table(&self) -> &'v AdjacencyTable {
+        self.engine.tables.at(self.number)
+    }
+}
+
+impl<'v, W: Column> Adjacency for HybridAdjacency<'v, W> {
+    type Value = W;
+    type Error = Infallible;
+    type Cursor<'a>
+        = HybridCursor<'v, W>
+    where
+        Self: 'a;
+
+    /// Neighbors are in the order in which they were archived.
+    const SORTED: bool = false;
+    /// Only of a row without changes in the log.
+    const DEGREE_IS_O1: bool = false;
+
+    fn cursor(&self) -> HybridCursor<'v, W> {
+        let HybridAdjacency { engine, snapshot, state, number, .. } = *self;
+        let changes = TailRows::new(snapshot, &engine.tables, state.timestamp(), number);
+        // SAFETY: the adjacencies of the engine are fed by its log, whose tail the snapshot holds, and the engine passes on as
+        // retained what the log lists.
+        let version = unsafe { RetainedVersion::new(snapshot.tail()) };
+        let (room, merged, deleted) = Default::default();
+        HybridCursor { table: self.table(), version, changes, state, room, merged, deleted }
+    }
+
+    /// The ranges cover all vertices below the bound, and each ends at a multiple of 64. O(vertices).
+    ///
+    /// The work of a vertex are the entries of its row, without changes in the log.
+    fn cuts(&self, parts: usize) -> Result<Vec<Range<u32>>, Infallible> {
+        let bound = self.state.vertex_bound();
+        let mut blocks: Vec<(u32, u64)> = Vec::new();
+        let sizes = if parts > 1 { 0..bound } else { 0..0 };
+        for (vertex, entries) in self.table().rows.sizes(sizes) {
+            let end = (vertex.get() / TOGETHER + 1).saturating_mul(TOGETHER);
+            match blocks.last_mut() {
+                Some((last, sum)) if *last == end => *sum += entries as u64,
+                _ => blocks.push((end, entries as u64)),
+            }
+        }
+        Ok(cuts_by_work(bound, parts, &blocks))
+    }
+}
+
+/// Reads neighbors: in place if a row has no changes in the log, else a copy with them.
+pub struct HybridCursor<'v, W> {
+    table: &'v AdjacencyTable,
+    version: RetainedVersion<'v>,
+    changes: TailRows<'v>,
+    state: ViewState<'v>,
+    /// Memory for the changes of a row, for a copy of it, for the positions of its deleted entries.
+    room: ChangeList,
+    merged: MergedRow<W>,
+    deleted: Vec<u32>,
+}
+
+impl<'v, W: Column> HybridCursor<'v, W> {
+    #[inline]
+    fn check_lock(&self, vertex: VertexId) {
+        if let ViewState::Locked(locks) = self.state {
+            check_lock(locks, vertex, "read");
+        }
+    }
+
+    /// The row of a vertex in the version.
+    #[inline]
+    fn row(&self, vertex: VertexId) -> Option<RowAt<'v>> {
+        self.check_lock(vertex);
+        if self.state.may_have(vertex) { self.table.rows.row(vertex, self.version) } else { None }
+    }
+}
+
+impl HandleCursor for HybridCursor<'_, RecordHandle> {
+    const SORTED: bool = false;
+}
+
+impl<W: Column> Cursor for HybridCursor<'_, W> {
+    type Value = W;
+    type Error = Infallible;
+    type Ordered = NoCommitOrder<W, Infallible>;
+
+    /// O(1) of a row without changes in the log, and O(log deletions) if there are any.
+    #[inline]
+    fn degree(&mut self, vertex: VertexId) -> Result<usize, Infallible> {
+        let row = self.row(vertex);
+        Ok(match self.changes.row(vertex, &mut self.room) {
+            None => row.map_or(0, |row| row.degree()),
+            Some(changes) => {
+                self.merged.merge(row, changes);
+                self.merged.edges().0.len()
+            }
+        })
+    }
+
+    /// O(entries of the row).
+    #[inline]
+    fn find(&mut self, vertex: VertexId, neighbor: VertexId) -> Result<Option<W>, Infallible> {
+        let row = self.row(vertex);
+        let found = match self.changes.find(vertex, neighbor) {
+            Some(changed) => changed,
+            None => row.and_then(|row| row.find(neighbor)),
+        };
+        Ok(found.map(W::from_bits))
+    }
+
+    #[inline]
+    fn neighbors<B>(
+        &mut self,
+        vertex: VertexId,
+        mut run: impl FnMut(&[VertexId], &[W]) -> ControlFlow<B>,
+    ) -> Result<ControlFlow<B>, Infallible> {
+        let row = self.row(vertex);
+        let HybridCursor { changes, room, merged, deleted, .. } = self;
+        Ok(visit(row, changes.row(vertex, room), merged, deleted, &mut run))
+    }
+
+    fn scan<B>(
+        &mut self,
+        range: Range<u32>,
+        mut run: impl FnMut(VertexId, &[VertexId], &[W]) -> ControlFlow<B>,
+    ) -> Result<ControlFlow<B>, Infallible> {
+        let range = range.start..range.end.min(self.state.vertex_bound());
+        let index = self.changes.index();
+        let mut changed = index.into_iter().flat_map(|index| index.rows(range.clone())).peekable();
+        for (vertex, row) in self.table.rows.rows(range.clone(), self.version) {
+            // Some vertices have changes but no row.
+            while let Some(changes) = changed.next_if(|changes| changes.owner < vertex) {
+                let flow = self.scan_row(changes.owner, None, Some(changes), &mut run);
+                if flow.is_break() {
+                    return Ok(flow);
+                }
+            }
+            let changes = changed.next_if(|changes| changes.owner == vertex);
+            let flow = self.scan_row(vertex, Some(row), changes, &mut run);
+            if flow.is_break() {
+                return Ok(flow);
+            }
+        }
+        Ok(changed.try_for_each(|changes| self.scan_row(changes.owner, None, Some(changes), &mut run)))
+    }
+
+    #[inline]
+    fn prefetch_place(&self, vertex: VertexId) {
+        self.table.rows.prefetch_row(vertex);
+    }
+
+    #[inline]
+    fn prefetch(&mut self, vertex: VertexId) {
+        self.table.rows.prefetch_block(vertex);
+    }
+
+    #[inline]
+    fn contiguous(&mut self, vertex: VertexId) -> Result<Option<Neighbors<'_, W>>, Infallible> {
+        let row = self.row(vertex);
+        if self.changes.row(vertex, &mut self.room).is_some() {
+            return Ok(None);
+        }
+        Ok(row.map_or(Some((&[][..], &[][..])), |row| row.whole()))
+    }
+
+    fn gather(&mut self, vertex: VertexId) -> Result<Neighbors<'_, W>, Infallible> {
+        let row = self.row(vertex);
+        match (row, self.changes.row(vertex, &mut self.room)) {
+            (row, Some(changes)) => self.merged.merge(row, changes),
+            (None, None) => return Ok((&[], &[])),
+            (Some(row), None) => match row.whole() {
+                Some(whole) => return Ok(whole),
+                None => self.merged.copy(row),
+            },
+        }
+        Ok(self.merged.edges())
+    }
+}
+
+impl<W: Column> HybridCursor<'_, W> {
+    #[inline]
+    fn scan_row<B>(
+        &mut self,
+        vertex: VertexId,
+        row: Option<RowAt<'_>>,
+        changes: Option<RowChanges<'_>>,
+        run: &mut impl FnMut(VertexId, &[VertexId], &[W]) -> ControlFlow<B>,
+    ) -> ControlFlow<B> {
+        self.check_lock(vertex);
+        let HybridCursor { merged, deleted, .. } = self;
+        visit(row, changes, merged, deleted, &mut |neighbors, values| run(vertex, neighbors, values))
+    }
+}
+
+/// Passes on the neighbors of a row with changes after its version, in nonempty runs.
+#[inline]
+fn visit<W: Column, B>(
+    row: Option<RowAt<'_>>,
+    changes: Option<RowChanges<'_>>,
+    merged: &mut MergedRow<W>,
+    deleted: &mut Vec<u32>,
+    run: &mut impl FnMut(&[VertexId], &[W]) -> ControlFlow<B>,
+) -> ControlFlow<B> {
+    match (row, changes) {
+        (row, Some(changes)) => {
+            merged.merge(row, changes);
+            match merged.edges() {
+                ([], _) => ControlFlow::Continue(()),
+                (neighbors, values) => run(neighbors, values),
+            }
+        }
+        (Some(row), None) => row.neighbors(deleted, run),
+        (None, None) => ControlFlow::Continue(()),
+    }
+}

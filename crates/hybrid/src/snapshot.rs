@@ -1,0 +1,149 @@
+//! What a view reads: a version of the adjacencies, and the tail of the log after it.
+
+use crate::tables::AdjacencyTables;
+use hedgerow_edge_log::{ChangeList, LogTail, RowChanges};
+use hedgerow_model::{CommitTimestamp, EdgeValue, LabelId, VertexId};
+use hedgerow_sync::atomic::{AtomicUsize, Ordering};
+use hedgerow_sync::{Arc, OnceLock};
+
+/// Rows that a snapshot reads without an index of its tail: those of its buffers, which snapshots share, are enough for a few.
+const ROWS_WITHOUT_INDEX: usize = 128;
+
+/// What a snapshot reads. Its tail is indexed when it has read some rows, or scans (GraphOne, 6.1: computations over a
+/// static view index the edges that are not archived once).
+#[derive(Debug)]
+pub struct HybridSnapshot {
+    tail: Arc<LogTail>,
+    /// The last change of each edge, by adjacency.
+    indexes: OnceLock<Box<[OnceLock<ChangeList>]>>,
+    rows_read: AtomicUsize,
+}
+
+impl HybridSnapshot {
+    pub(crate) fn new(tail: Arc<LogTail>) -> Self {
+        HybridSnapshot { tail, indexes: OnceLock::new(), rows_read: AtomicUsize::new(0) }
+    }
+
+    #[inline]
+    pub(crate) fn tail(&self) -> &LogTail {
+        &self.tail
+    }
+
+    /// The index of an adjacency; `None` for one of a label that is newer than the first index.
+    fn index_place(&self, tables: &AdjacencyTables, adjacency: u32) -> Option<&OnceLock<ChangeList>> {
+        let indexes = self.indexes.get_or_init(|| (0..tables.len()).map(|_| OnceLock::new()).collect());
+        indexes.get(adjacency as usize)
+    }
+}
+
+/// The changes of one adjacency after the version of a snapshot.
+#[derive(Clone, Copy)]
+pub(crate) struct TailRows<'v> {
+    snapshot: &'v HybridSnapshot,
+    tables: &'v AdjacencyTables,
+    at: CommitTimestamp,
+    adjacency: u32,
+    state: TailState<'v>,
+}
+
+/// How changes are found.
+#[derive(Clone, Copy)]
+enum TailState<'v> {
+    /// There are none.
+    Empty,
+    /// In the buffers of the log.
+    InBuffers,
+    Indexed(&'v ChangeList),
+}
+
+impl<'v> TailRows<'v> {
+    pub(crate) fn new(
+        snapshot: &'v HybridSnapshot,
+        tables: &'v AdjacencyTables,
+        at: CommitTimestamp,
+        adjacency: u32,
+    ) -> Self {
+        let known = snapshot.indexes.get().and_then(|indexes| indexes.get(adjacency as usize)?.get());
+        let state = match known {
+            Some(index) if index.is_empty() => TailState::Empty,
+            Some(index) => TailState::Indexed(index),
+            None if snapshot.tail.runs(at).next().is_none() => TailState::Empty,
+            None => TailState::InBuffers,
+        };
+        TailRows { snapshot, tables, at, adjacency, state }
+    }
+
+    /// The last change of each edge of a row, if there are any. Uses `room` as scratch space.
+    #[inline]
+    pub(crate) fn row<'r>(&mut self, owner: VertexId, room: &'r mut ChangeList) -> Option<RowChanges<'r>>
+    where
+        'v: 'r,
+    {
+        self.count_row();
+        match self.state {
+            TailState::Empty => None,
+            TailState::Indexed(index) => index.row(owner),
+            TailState::InBuffers => {
+                let tables = self.tables;
+                let ends = |table| tables.ends_of(table);
+                *room = self.snapshot.tail.changes_of(self.at, (self.adjacency, owner), ends);
+                room.row(owner)
+            }
+        }
+    }
+
+    /// The last change of an edge, if there is one: its value, or `None` if it is deleted.
+    #[inline]
+    pub(crate) fn find(&mut self, owner: VertexId, neighbor: VertexId) -> Option<Option<EdgeValue>> {
+        self.count_row();
+        match self.state {
+            TailState::Empty => None,
+            TailState::Indexed(index) => index.row(owner)?.find(neighbor),
+            TailState::InBuffers => {
+                let ends = |table| self.tables.ends_of(table);
+                self.snapshot.tail.find(self.at, (self.adjacency, owner, neighbor), ends)
+            }
+        }
+    }
+
+    /// The index of all changes, if there are any.
+    pub(crate) fn index(&mut self) -> Option<&'v ChangeList> {
+        if let TailState::InBuffers = self.state {
+            let place = self.snapshot.index_place(self.tables, self.adjacency);
+            let index = place.map(|place| {
+                place.get_or_init(|| {
+                    let ends = |table| self.tables.ends_of(table);
+                    self.snapshot.tail.changes(self.at, self.adjacency, ends)
+                })
+            });
+            self.state = match index {
+                Some(index) if !index.is_empty() => TailState::Indexed(index),
+                _ => TailState::Empty,
+            };
+        }
+        match self.state {
+            TailState::Indexed(index) => Some(index),
+            _ => None,
+        }
+    }
+
+    #[inline]
+    fn count_row(&mut self) {
+        if let TailState::InBuffers = self.state
+            && self.snapshot.rows_read.fetch_add(1, Ordering::Relaxed) >= ROWS_WITHOUT_INDEX
+        {
+            self.index();
+        }
+    }
+}
+
+impl HybridSnapshot {
+    /// How many edges of a label the commits up to `at` put and delete that the version does not have. O(runs of the tail).
+    pub(crate) fn puts_and_deletions(&self, at: CommitTimestamp, label: LabelId) -> (u64, u64) {
+        let (mut puts, mut deletions) = (0, 0);
+        for run in self.tail.runs(at).filter(|run| run.table == label.0) {
+            *(if run.deletes() { &mut deletions } else { &mut puts }) += run.len() as u64;
+        }
+        (puts, deletions)
+    }
+}

@@ -1,0 +1,163 @@
+//! A state of the graph.
+
+use crate::cursor::{HybridAdjacency, HybridCursor};
+use crate::engine::{Hybrid, NOTE_BYTES, check_lock};
+use crate::snapshot::HybridSnapshot;
+use hedgerow_model::token::{HeldLocks, Registered};
+use hedgerow_model::{
+    Adjacency, Column, CommitTimestamp, Count, Direction, GraphView, LabelId, Record, RecordHandle,
+    RecordView, Topology, VertexId, ViewError, ViewState,
+};
+use hedgerow_records::HeapCursor;
+use hedgerow_sync::epoch;
+use hedgerow_vertices::Vertex;
+use std::convert::Infallible;
+use std::ops::{ControlFlow, Range};
+
+/// How many vertices are read between two checks whether memory may be freed.
+const TOGETHER: u32 = 64;
+
+/// A state of the graph: at a registered timestamp, or the newest of the locked vertices.
+pub struct HybridView<'s> {
+    engine: &'s Hybrid,
+    source: Source<'s>,
+    state: ViewState<'s>,
+}
+
+/// What a view reads.
+enum Source<'s> {
+    Snapshot(&'s HybridSnapshot),
+    /// That of the newest state.
+    Own(HybridSnapshot),
+}
+
+impl<'s> HybridView<'s> {
+    pub(crate) fn registered(engine: &'s Hybrid, snapshot: &'s HybridSnapshot, at: &'s Registered) -> Self {
+        HybridView { engine, source: Source::Snapshot(snapshot), state: ViewState::Registered(at) }
+    }
+
+    pub(crate) fn locked(engine: &'s Hybrid, locks: &'s HeldLocks<'_>) -> Self {
+        let source = Source::Own(HybridSnapshot::new(engine.log.newest()));
+        HybridView { engine, source, state: ViewState::Locked(locks) }
+    }
+
+    fn snapshot(&self) -> &HybridSnapshot {
+        match &self.source {
+            Source::Snapshot(snapshot) => snapshot,
+            Source::Own(snapshot) => snapshot,
+        }
+    }
+
+    #[inline]
+    fn check_lock(&self, vertex: VertexId) {
+        if let ViewState::Locked(locks) = self.state {
+            check_lock(locks, vertex, "read");
+        }
+    }
+
+    #[inline]
+    fn vertex(&self, vertex: VertexId) -> Option<&'s Vertex<NOTE_BYTES>> {
+        if !self.state.may_have(vertex) {
+            return None;
+        }
+        self.check_lock(vertex);
+        self.engine.vertices.get(vertex.get())
+    }
+}
+
+impl GraphView for HybridView<'_> {
+    type Error = Infallible;
+    type Adjacency<'v, W: Column>
+        = HybridAdjacency<'v, W>
+    where
+        Self: 'v;
+
+    fn timestamp(&self) -> CommitTimestamp {
+        self.state.timestamp()
+    }
+
+    fn topology(&self) -> Topology {
+        self.engine.topology
+    }
+
+    fn vertex_bound(&self) -> u32 {
+        self.state.vertex_bound()
+    }
+
+    fn vertex_count(&self) -> u64 {
+        self.state.vertex_count()
+    }
+
+    /// What archiving has counted, and bounds for what is in the log after it. O(runs of the tail), unless the count is known.
+    fn edge_count(&self, label: LabelId) -> Count {
+        let known = self.state.edge_count(label);
+        if known.at_least() == known.at_most() {
+            return known;
+        }
+        let snapshot = self.snapshot();
+        let archived = self.engine.upkeep.edges_in(snapshot.tail().archived().round, label);
+        let (puts, deletions) = snapshot.puts_and_deletions(self.timestamp(), label);
+        let low = known.at_least().max(archived.saturating_sub(deletions));
+        Count::between(low, known.at_most().min(archived + puts).max(low))
+    }
+
+    #[inline]
+    fn contains_vertex(&self, vertex: VertexId) -> Result<bool, Infallible> {
+        Ok(self.vertex(vertex).is_some_and(|vertex| vertex.exists(self.timestamp(), &epoch::pin())))
+    }
+
+    fn scan_vertices<B>(
+        &self,
+        range: Range<u32>,
+        mut visit: impl FnMut(VertexId) -> ControlFlow<B>,
+    ) -> Result<ControlFlow<B>, Infallible> {
+        let range = range.start..range.end.min(self.vertex_bound());
+        let (at, mut guard) = (self.timestamp(), epoch::pin());
+        for (number, vertex) in self.engine.vertices.entries(range) {
+            let id = VertexId::new(number);
+            self.check_lock(id);
+            if vertex.exists(at, &guard) {
+                let flow = visit(id);
+                if flow.is_break() {
+                    return Ok(flow);
+                }
+            }
+            if number.is_multiple_of(TOGETHER) {
+                guard.repin();
+            }
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+
+    fn adjacency<W: Column>(
+        &self,
+        label: LabelId,
+        direction: Direction,
+    ) -> Result<HybridAdjacency<'_, W>, ViewError> {
+        let number = self.engine.tables.number_for(label, direction)?;
+        ViewError::check_column(label, self.engine.tables.at(number).column, W::TYPE)?;
+        Ok(HybridAdjacency::new(self.engine, self.snapshot(), self.state, number))
+    }
+}
+
+impl RecordView for HybridView<'_> {
+    type EdgeRecords<'v>
+        = HeapCursor<HybridCursor<'v, RecordHandle>>
+    where
+        Self: 'v;
+
+    /// O(versions of the vertex newer than the view).
+    fn vertex_record(&self, vertex: VertexId) -> Result<Option<Record>, Infallible> {
+        Ok(self.vertex(vertex).and_then(|vertex| vertex.record(self.timestamp(), &epoch::pin())))
+    }
+
+    fn edge_records(&self, label: LabelId, direction: Direction) -> Result<Self::EdgeRecords<'_>, ViewError> {
+        self.engine.tables.number_for(label, direction)?;
+        if !self.engine.records.has_records(label) {
+            return Err(ViewError::NoRecords(label));
+        }
+        let handles = self.adjacency::<RecordHandle>(label, direction)?.cursor();
+        // SAFETY: the handles are those of this engine, in a view that outlives the cursor; it embeds nothing.
+        Ok(unsafe { HeapCursor::new(&self.engine.records, label, handles) })
+    }
+}

@@ -1,0 +1,17 @@
+//! Names this engine for the shared tests, with a log that is archived every few commits.
+
+use hedgerow_hybrid::{Hybrid, HybridOptions};
+use hedgerow_model::{Catalog, Topology};
+use hedgerow_testing::Tested;
+
+pub struct TestedHybrid;
+
+impl Tested for TestedHybrid {
+    type Engine = Hybrid;
+
+    const UNIT_SIZE: u32 = 1;
+
+    fn engine(topology: Topology, catalog: Catalog) -> Hybrid {
+        Hybrid::new(HybridOptions { archived_from: 6, ..HybridOptions::new(topology, catalog) })
+    }
+}

@@ -1,0 +1,13 @@
+//! Proofs that what a slot points to is not freed while it is used.
+
+use hedgerow_sync::epoch::Guard;
+
+/// While this is borrowed, nothing is freed that a slot of the vertices in question pointed to at
+/// any time during the borrow.
+///
+/// # Safety
+/// Implementors keep that promise, or require it in the contract of their constructor.
+pub unsafe trait Keeps {}
+
+// SAFETY: unlinked memory is freed only after every thread that was pinned then has unpinned.
+unsafe impl Keeps for Guard {}
