@@ -27,6 +27,11 @@ pub const ENGINES: &[Engine] = &[
         description: "a log of versioned edges per vertex, lock-free readers (LiveGraph)",
         kind: Some(EngineKind::Tel),
     },
+    Engine {
+        name: "hybrid",
+        description: "an edge log before rows of chained blocks (GraphOne)",
+        kind: Some(EngineKind::Hybrid),
+    },
 ];
 
 impl Engine {

@@ -3,7 +3,7 @@
 use crate::ends::Ends;
 use crate::index::BufferIndex;
 use crate::run::{NewRun, Run};
-use hedgerow_model::CommitTimestamp;
+use hedgerow_model::{CommitTimestamp, MemoryUse};
 use hedgerow_sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use hedgerow_sync::{Arc, Mutex, OnceLock};
 
@@ -130,6 +130,11 @@ impl EdgeBuffer {
         self.entries.load(Ordering::Relaxed)
     }
 
+    /// Bytes of its words.
+    pub(crate) fn bytes(&self) -> usize {
+        self.words.len() * size_of::<AtomicU64>()
+    }
+
     /// Whether nothing is reserved.
     pub(crate) fn is_empty(&self) -> bool {
         self.reserved.load(Ordering::Relaxed) == 0
@@ -152,7 +157,7 @@ pub(crate) struct BufferPool {
     /// How many free buffers are kept.
     most_free: usize,
     free: Mutex<Vec<Box<[AtomicU64]>>>,
-    /// Words in all buffers, those that are free included.
+    /// Words of the buffers that are in use.
     words: AtomicUsize,
     /// Bytes of the indexes of buffers.
     index_bytes: AtomicUsize,
@@ -171,24 +176,31 @@ impl BufferPool {
 
     fn take(&self, words: usize) -> Box<[AtomicU64]> {
         let free = if words == self.buffer_words { self.free.lock().pop() } else { None };
-        free.unwrap_or_else(|| {
-            self.words.fetch_add(words, Ordering::Relaxed);
-            (0..words).map(|_| AtomicU64::new(0)).collect()
-        })
+        self.words.fetch_add(words, Ordering::Relaxed);
+        free.unwrap_or_else(|| (0..words).map(|_| AtomicU64::new(0)).collect())
     }
 
     fn give_back(&self, words: Box<[AtomicU64]>) {
+        self.words.fetch_sub(words.len(), Ordering::Relaxed);
         let mut free = self.free.lock();
         if words.len() == self.buffer_words && free.len() < self.most_free {
             free.push(words);
-        } else {
-            self.words.fetch_sub(words.len(), Ordering::Relaxed);
         }
     }
 
-    /// Heap bytes of all buffers and their indexes. O(1).
-    pub(crate) fn bytes(&self) -> usize {
-        let words = self.words.load(Ordering::Relaxed);
-        words * size_of::<AtomicU64>() + self.index_bytes.load(Ordering::Relaxed)
+    /// Frees the buffers that are kept for later.
+    pub(crate) fn free_unused(&self) {
+        self.free.lock().clear();
+    }
+
+    /// Bytes of the buffers in use as live, of their indexes, and of the buffers that are kept as reserved. O(1).
+    pub(crate) fn memory(&self) -> MemoryUse {
+        let bytes = |words| words * size_of::<AtomicU64>();
+        MemoryUse {
+            live_bytes: bytes(self.words.load(Ordering::Relaxed)),
+            retained_bytes: 0,
+            index_bytes: self.index_bytes.load(Ordering::Relaxed),
+            reserved_bytes: bytes(self.free.lock().len() * self.buffer_words),
+        }
     }
 }

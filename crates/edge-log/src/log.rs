@@ -3,8 +3,8 @@
 use crate::buffer::{BufferPool, EdgeBuffer};
 use crate::run::NewRun;
 use crate::tail::{Archived, LogTail};
-use hedgerow_model::CommitTimestamp;
 use hedgerow_model::token::LiveTimestamps;
+use hedgerow_model::{CommitTimestamp, MemoryUse};
 use hedgerow_sync::atomic::{AtomicUsize, Ordering};
 use hedgerow_sync::{Arc, Mutex, RwLock};
 use std::collections::VecDeque;
@@ -28,6 +28,8 @@ pub struct EdgeLog {
     /// The tails of older versions that are read, or may be: each has the buffers up to the version after it, and those after that
     /// whose readers it may have once the tails in between are forgotten. Ascending (GraphOne, 4: the global snapshot list).
     past: Mutex<VecDeque<Arc<LogTail>>>,
+    /// Bytes of the buffers of past tails.
+    past_bytes: AtomicUsize,
     /// Entries that were ever appended, and those of them that were archived.
     appended: AtomicUsize,
     archived: AtomicUsize,
@@ -62,6 +64,7 @@ impl EdgeLog {
             active: Mutex::new(active),
             pool,
             past: Mutex::default(),
+            past_bytes: AtomicUsize::new(0),
             appended: AtomicUsize::new(0),
             archived: AtomicUsize::new(0),
         }
@@ -156,6 +159,7 @@ impl EdgeLog {
         let entries: usize = moved.iter().map(|buffer| buffer.entries()).sum();
         let tail = LogTail::new(Arc::new(archived), left.to_vec());
         past.push_back(newest.with_buffers(moved.to_vec()));
+        self.past_bytes.fetch_add(moved.iter().map(|buffer| buffer.bytes()).sum(), Ordering::Relaxed);
         *newest = tail;
         self.archived.fetch_add(entries, Ordering::Release);
     }
@@ -178,6 +182,8 @@ impl EdgeLog {
             }
         }
         *past = kept;
+        let bytes = past.iter().flat_map(|tail| tail.buffers()).map(|buffer| buffer.bytes()).sum();
+        self.past_bytes.store(bytes, Ordering::Relaxed);
         past.iter().map(|tail| tail.archived()).chain([newest]).collect()
     }
 
@@ -188,8 +194,15 @@ impl EdgeLog {
         past.iter().map(|tail| tail.archived()).chain([newest]).collect()
     }
 
-    /// Heap bytes of all buffers. O(1).
-    pub fn bytes(&self) -> usize {
-        self.pool.bytes()
+    /// Frees the memory that is kept for later runs.
+    pub fn free_unused(&self) {
+        self.pool.free_unused();
+    }
+
+    /// The memory of the log. Runs that only past versions are read with are retained. O(1).
+    pub fn memory(&self) -> MemoryUse {
+        let used = self.pool.memory();
+        let retained_bytes = self.past_bytes.load(Ordering::Relaxed).min(used.live_bytes);
+        MemoryUse { live_bytes: used.live_bytes - retained_bytes, retained_bytes, ..used }
     }
 }

@@ -6,14 +6,26 @@
 //! them compiled already.
 
 use hedgerow::EngineKind;
+use hedgerow_erased::{CustomEngine, EngineOptions, ErasedEngine, Make};
+use hedgerow_hybrid::{Hybrid, HybridOptions};
 
 /// The engine with a version per edge, where one beside those of the library is enough.
 pub const ADJACENCY_LIST: EngineKind = EngineKind::Custom(&hedgerow_lab::ADJACENCY_LIST);
 
-/// Every engine: those of the library, and those of research behind virtual calls.
-pub const ENGINES: [EngineKind; 8] = [
+/// Engine `hybrid` with a log that is archived every few commits.
+pub static HYBRID: CustomEngine = CustomEngine {
+    name: "hybrid",
+    make: Make::InMemory(|EngineOptions { topology, catalog, .. }| {
+        let options = HybridOptions { archived_from: 16, ..HybridOptions::new(topology, catalog) };
+        ErasedEngine::new(Hybrid::new(options))
+    }),
+};
+
+/// Every engine: those of the library that need no files, and those of research behind virtual calls.
+pub const ENGINES: [EngineKind; 9] = [
     EngineKind::Rapid,
     EngineKind::Tel,
+    EngineKind::Custom(&HYBRID),
     ADJACENCY_LIST,
     EngineKind::Custom(&hedgerow_lab::FINE_GRAINED_ART),
     EngineKind::Custom(&hedgerow_lab::ART),
@@ -35,8 +47,8 @@ mod tests {
             assert!(ENGINES[..position].iter().all(|other| other.name() != engine.name()));
         }
         assert_eq!(
-            ["rapid", "tel", "cart"].map(|name| name.parse().ok()),
-            [Some(ENGINES[0]), Some(ENGINES[1]), None]
+            ["rapid", "tel", "hybrid", "cart"].map(|name| name.parse().ok()),
+            [Some(ENGINES[0]), Some(ENGINES[1]), Some(EngineKind::Hybrid), None]
         );
     }
 }

@@ -25,6 +25,9 @@ pub enum EngineKind {
     /// files, which are compacted in the background (LSMGraph, SIGMOD 2024). Needs the feature
     /// `lsm`, and a store: [`GraphOptions::create`].
     Lsm,
+    /// In memory, for streams of updates: commits are appended to an edge log, which is archived to rows of chained blocks, many edges at a
+    /// time (GraphOne, ACM Transactions on Storage 15(4), 2020). Needs the feature `hybrid`.
+    Hybrid,
     /// An engine of another crate, behind virtual calls. Needs the feature `custom-engines`.
     #[cfg(feature = "custom-engines")]
     Custom(&'static CustomEngine),
@@ -48,6 +51,7 @@ impl EngineKind {
             EngineKind::Rapid => "rapid",
             EngineKind::Tel => "tel",
             EngineKind::Lsm => "lsm",
+            EngineKind::Hybrid => "hybrid",
             #[cfg(feature = "custom-engines")]
             EngineKind::Custom(engine) => engine.name,
         }
@@ -56,7 +60,7 @@ impl EngineKind {
     /// Whether the engine keeps edges in files of its own, so that no other one opens its stores.
     pub(crate) fn owns_files(self) -> bool {
         match self {
-            EngineKind::Rapid | EngineKind::Tel => false,
+            EngineKind::Rapid | EngineKind::Tel | EngineKind::Hybrid => false,
             EngineKind::Lsm => true,
             #[cfg(feature = "custom-engines")]
             EngineKind::Custom(engine) => engine.make.owns_files(),
@@ -96,7 +100,8 @@ impl std::str::FromStr for EngineKind {
             "rapid" => Ok(EngineKind::Rapid),
             "tel" => Ok(EngineKind::Tel),
             "lsm" => Ok(EngineKind::Lsm),
-            _ => Err(UnknownName::new("engine", name, &["rapid", "tel", "lsm"])),
+            "hybrid" => Ok(EngineKind::Hybrid),
+            _ => Err(UnknownName::new("engine", name, &["rapid", "tel", "lsm", "hybrid"])),
         }
     }
 }

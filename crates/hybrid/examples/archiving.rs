@@ -260,7 +260,9 @@ impl Store {
         let tail = self.log.newest();
         let ChainReport { rows, entries, blocks, most_blocks } =
             self.table.chains(0..self.bound, Store::version(&tail));
-        let [_, blocks_bytes, table_bytes] = self.table.bytes();
+        let used = self.table.memory();
+        let (blocks_bytes, table_bytes) =
+            (used.live_bytes + used.retained_bytes + used.reserved_bytes, used.index_bytes);
         format!(
             "{:.2} blocks per row, {most_blocks} at most; {:.2} bytes per entry, {:.2} of them blocks",
             blocks as f64 / rows as f64,

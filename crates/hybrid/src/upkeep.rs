@@ -162,8 +162,10 @@ impl Hybrid {
             // Before readers find the version.
             self.upkeep.edges.lock().insert(archived.round, self.tables.edge_counts());
         });
-        if archiver.bytes() > MOST_AT_ONCE * size_of::<u64>() * 4 {
+        if everything {
+            // Many edges need much memory, and these may be the last.
             *archiver = Archiver::default();
+            self.log.free_unused();
         }
         self.upkeep.archiver_bytes.store(archiver.bytes(), Ordering::Relaxed);
         archived.is_some()
@@ -172,13 +174,9 @@ impl Hybrid {
     /// Bytes in memory. O(labels).
     pub(crate) fn memory_use(&self) -> MemoryUse {
         let mut used = self.memory.used().plus(self.records.memory());
-        for table in self.tables.iter() {
-            let [_, block_bytes, index_bytes] = table.rows.bytes();
-            used.live_bytes += block_bytes;
-            used.index_bytes += index_bytes;
-        }
-        used.live_bytes += self.log.bytes();
-        used.index_bytes += self.upkeep.archiver_bytes.load(Ordering::Relaxed);
+        used = self.tables.iter().fold(used, |used, table| used.plus(table.rows.memory()));
+        used = used.plus(self.log.memory());
+        used.reserved_bytes += self.upkeep.archiver_bytes.load(Ordering::Relaxed);
         used
     }
 }

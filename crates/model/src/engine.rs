@@ -238,8 +238,8 @@ pub struct MemoryUse {
     ///
     /// They belong to no graph and are not part of [`total_bytes`](MemoryUse::total_bytes): the
     /// pool of engine `rapid` serves all graphs of the process, so every graph reports the same
-    /// number. 0 if the engine uses the global allocator, and in the result of [`Engine::memory`]:
-    /// the graph fills it in.
+    /// number. 0 if the engine uses the global allocator; the graph fills it in for an engine whose memory
+    /// comes from a pool of the process, whose [`Engine::memory`] returns 0.
     pub reserved_bytes: usize,
 }
 

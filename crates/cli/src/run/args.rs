@@ -266,6 +266,7 @@ impl RunPlace {
         let of_graph = match held_by {
             EngineKind::Tel => EngineName::Tel,
             EngineKind::Lsm => EngineName::Lsm,
+            EngineKind::Hybrid => EngineName::Hybrid,
             _ => EngineName::Rapid,
         };
         self.runner.engine.unwrap_or(of_graph)
@@ -288,6 +289,8 @@ pub enum EngineName {
     Tel,
     /// A snapshot in the engine lsm, which keeps edges on disk; of stores of that engine only
     Lsm,
+    /// A snapshot in the engine hybrid, which keeps recent edges in a log before chained blocks
+    Hybrid,
     /// A static copy of a snapshot in compressed sparse rows
     Csr,
 }
@@ -299,6 +302,7 @@ impl EngineName {
             EngineName::Rapid => "rapid",
             EngineName::Tel => "tel",
             EngineName::Lsm => "lsm",
+            EngineName::Hybrid => "hybrid",
             EngineName::Csr => "csr",
         }
     }
@@ -309,6 +313,7 @@ impl EngineName {
             EngineName::Rapid => Some(EngineKind::Rapid),
             EngineName::Tel => Some(EngineKind::Tel),
             EngineName::Lsm => Some(EngineKind::Lsm),
+            EngineName::Hybrid => Some(EngineKind::Hybrid),
             EngineName::Csr => None,
         }
     }

@@ -237,6 +237,7 @@ impl Session {
         let open = match self.made_with.engine_name().parse() {
             Ok(EngineKind::Tel) => EngineName::Tel,
             Ok(EngineKind::Lsm) => EngineName::Lsm,
+            Ok(EngineKind::Hybrid) => EngineName::Hybrid,
             _ => EngineName::Rapid,
         };
         match asked {

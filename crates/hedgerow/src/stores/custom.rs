@@ -5,7 +5,7 @@ use crate::error::{Error, Reason};
 use crate::options::GraphOptions;
 use hedgerow_erased::{CustomEngine, EngineOptions, ErasedEngine, Make};
 use hedgerow_log::files::{EngineFiles, FileSystem};
-use hedgerow_model::{Catalog, CompactionLimits, FilesCheck};
+use hedgerow_model::{Catalog, CompactionLimits, Engine, FilesCheck};
 use hedgerow_sync::Arc;
 
 /// An empty engine, or one with what it has in its files.
@@ -46,9 +46,8 @@ pub(super) fn check(
     Ok(Some(check(files, EngineOptions { topology, catalog, memory_budget: None, compaction_limits })?))
 }
 
-/// Its memory is its own affair.
 impl Reserves for ErasedEngine {
     fn reserved(&self) -> usize {
-        0
+        self.memory().reserved_bytes
     }
 }

@@ -160,6 +160,11 @@ impl Stores {
                 let engine = custom::new(&hedgerow_lsm::LSM, &options, &catalog, _files)?;
                 Ok(Stores::Custom(store(engine, &options, &catalog)))
             }
+            #[cfg(feature = "hybrid")]
+            EngineKind::Hybrid => {
+                let engine = custom::new(&hedgerow_hybrid::HYBRID, &options, &catalog, None)?;
+                Ok(Stores::Custom(store(engine, &options, &catalog)))
+            }
             #[cfg(feature = "custom-engines")]
             EngineKind::Custom(custom) => {
                 let engine = custom::new(custom, &options, &catalog, _files)?;

@@ -49,7 +49,7 @@ fn churn(graph: &Graph) -> (usize, usize) {
 
 fn check(graph: &Graph, value: u32) {
     let snapshot = graph.snapshot().unwrap();
-    assert_eq!(snapshot.edge_count(), VERTICES * DEGREE);
+    assert!(snapshot.edge_count().may_be(VERTICES * DEGREE));
     let last = snapshot.get_edge::<u32>(LabelId::DEFAULT, VERTICES - 1, DEGREE - 1).unwrap();
     assert_eq!(last, Some(value));
 }

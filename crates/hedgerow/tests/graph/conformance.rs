@@ -2,8 +2,8 @@
 //! ingest, and snapshots held across changes.
 
 use crate::oracle::{
-    ENGINES, Oracle, PARALLEL, RECORDS, Report, Stream, as_values, by_key, commit, domain, operation,
-    options, stage,
+    ENGINES, Oracle, PARALLEL, RECORDS, Report, Stream, are_commits, as_values, by_key, commit, counts_later,
+    domain, is_commit, is_count, operation, options, stage,
 };
 use hedgerow::{
     AsOf, Commit, CommitTimestamp, Commits, Direction, EngineKind, ErrorKind, Graph, History, Key, KeyKind,
@@ -65,6 +65,7 @@ fn check_update(updated: Option<Updated<()>>, operation: &Operation, before: &Or
 }
 
 struct Run {
+    engine: EngineKind,
     graph: Graph,
     oracle: Oracle,
     keys: Vec<Key>,
@@ -83,7 +84,7 @@ impl Run {
             options = options.scratch(std::env::temp_dir());
         }
         let graph = Graph::in_memory(options).unwrap();
-        Run { graph, oracle: Oracle::new(topology), keys: domain(kind, 11), open: Vec::new() }
+        Run { engine, graph, oracle: Oracle::new(topology), keys: domain(kind, 11), open: Vec::new() }
     }
 
     fn step(&mut self, step: &Step) {
@@ -112,16 +113,20 @@ impl Run {
         let expected = Commit { conditions_failed, ..self.oracle.commit_since(&before) };
         match commit(&self.graph, &operation) {
             Report::Commit(commit) => self.check_commit(commit, expected, &operation),
-            Report::Changed(changed) => assert_eq!(changed, expected.changed, "{operation:?}"),
+            Report::Changed(changed) => {
+                assert!(changed == expected.changed || changed && counts_later(self.engine), "{operation:?}");
+            }
         }
         let snapshot = self.graph.snapshot().unwrap();
-        assert_eq!(snapshot.edge_count(), self.oracle.edges.len() as u64, "after {operation:?}");
+        let (count, edges) = (snapshot.edge_count(), self.oracle.edges.len() as u64);
+        assert!(is_count(self.engine, count, edges), "{count} edges instead of {edges} after {operation:?}");
     }
 
     /// A commit reports what it did, and the timestamp from which on that is seen.
     fn check_commit(&self, commit: Commit, expected: Commit, what: &dyn Debug) {
         let at = self.graph.snapshot().unwrap().timestamp();
-        assert_eq!(commit, Commit { at, ..expected }, "{what:?}");
+        let expected = Commit { at, ..expected };
+        assert!(is_commit(self.engine, commit, expected), "{commit:?} instead of {expected:?}: {what:?}");
     }
 
     fn stream(&mut self, edges: &[(u16, u16)], label: u8, deletes: bool) {
@@ -143,7 +148,8 @@ impl Run {
         if commits.changed > 0 {
             expected.at = self.graph.snapshot().unwrap().timestamp();
         }
-        assert_eq!(commits, expected, "{stream:?}");
+        let agrees = are_commits(self.engine, commits, expected);
+        assert!(agrees, "{commits:?} instead of {expected:?}: {stream:?}");
     }
 
     fn transaction(&mut self, draws: &[Draw], committed: bool) {
@@ -313,6 +319,8 @@ impl Run {
         assert!(!self.graph.reclaim().unwrap().more);
         assert!(self.graph.snapshots().is_empty());
         assert_eq!(self.graph.memory().retained_bytes, 0, "old versions are left without a snapshot");
+        let count = self.graph.snapshot().unwrap().edge_count();
+        assert_eq!(count, self.oracle.edges.len() as u64, "everything is counted by now");
     }
 }
 
@@ -375,7 +383,7 @@ fn each_commit_of_a_stream_is_a_past_state() {
         for at in 0..=200u64 {
             let snapshot = graph.snapshot_at(CommitTimestamp(at)).unwrap();
             let put = at.min(100) - at.saturating_sub(100);
-            assert_eq!(snapshot.edge_count(), put);
+            assert!(is_count(engine, snapshot.edge_count(), put));
             for (number, (source, destination)) in (1..).zip(&edges) {
                 let is_there = number <= at && number + 100 > at;
                 assert_eq!(snapshot.contains_edge(LabelId::DEFAULT, source, destination).unwrap(), is_there);
@@ -423,13 +431,13 @@ fn large_neighbor_sets_grow_and_shrink() {
             let now = graph.snapshot().unwrap();
             assert_eq!(full.neighbors(LabelId::DEFAULT, hub).unwrap().len(), 5_000);
             assert_eq!(now.neighbors(LabelId::DEFAULT, hub).unwrap().len(), 350);
-            assert_eq!(now.edge_count(), 350);
+            assert!(is_count(engine, now.edge_count(), 350));
             for (_, spoke) in &spokes {
                 assert!(full.contains_edge(LabelId::DEFAULT, hub, spoke).unwrap());
             }
             assert!(graph.delete_vertex(hub).unwrap().changed);
-            assert_eq!(graph.snapshot().unwrap().edge_count(), 0);
-            assert_eq!(now.edge_count(), 350);
+            assert!(is_count(engine, graph.snapshot().unwrap().edge_count(), 0));
+            assert!(is_count(engine, now.edge_count(), 350));
             drop((full, now));
             assert!(!graph.reclaim().unwrap().more);
             assert_eq!(graph.memory().retained_bytes, 0);

@@ -191,7 +191,7 @@ fn states_and_transactions_of_before_know_the_label_and_no_edge_of_it() {
                 (0, 0)
             );
             assert!(state.parallel_edges(calls, 1, 2, ..).unwrap().is_empty());
-            assert_eq!((state.edge_count(), state.edge_count_of(pays)), (1.into(), 0.into()));
+            assert!(state.edge_count().may_be(1) && state.edge_count_of(pays) == 0);
             assert_eq!(state.all_edges(pays).unwrap().count(), 0);
             let copy = state.to_csr::<f64>(pays, BuildOptions::default()).unwrap();
             assert!(copy.neighbors().is_empty());

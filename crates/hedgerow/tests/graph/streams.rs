@@ -1,9 +1,11 @@
 //! Streams of edges, each committed by itself: equal to one call after the other, beside readers and writers.
 
-use crate::oracle::{ENGINES, LABELS, Oracle, PARALLEL, Stream, domain, options, stage};
+use crate::oracle::{
+    ENGINES, LABELS, Oracle, PARALLEL, Stream, are_commits, counts_later, domain, is_count, options, stage,
+};
 use hedgerow::{
-    Commits, EngineKind, ErrorKind, Graph, GraphOptions, Key, KeyKind, LabelId, Properties, ReadGraph,
-    Record, Topology, Value, WriteGraph,
+    Commit, Commits, EngineKind, ErrorKind, Graph, GraphOptions, Key, KeyKind, LabelId, Properties,
+    ReadGraph, Record, Topology, Value, WriteGraph,
 };
 use hedgerow_model::Operation;
 use hedgerow_testing::flag::RaiseOnDrop;
@@ -63,11 +65,17 @@ fn check_against_single_commits(engine: EngineKind, topology: Topology, kind: Ke
     let mut held = Vec::new();
     for round in 0..40 {
         let stream = random_stream(&keys, &mut random);
-        assert_eq!(stream.run(&graph).unwrap(), run_one_by_one(&stream, &twin));
+        let (commits, single) = (stream.run(&graph).unwrap(), run_one_by_one(&stream, &twin));
+        // What changes nothing has a timestamp in a stream only.
+        let at = if counts_later(engine) { commits.at } else { single.at };
+        let expected = Commits { at, ..single };
+        assert!(are_commits(engine, commits, expected), "{commits:?} instead of {expected:?}");
         stream.operations().for_each(|operation| oracle.apply(&operation));
         if round % 4 == 3 {
             let key = &keys[random.random_range(0..keys.len())];
-            assert_eq!(graph.delete_vertex(key).unwrap(), twin.delete_vertex(key).unwrap());
+            let (commit, single) = (graph.delete_vertex(key).unwrap(), twin.delete_vertex(key).unwrap());
+            let at = if counts_later(engine) { commit.at } else { single.at };
+            assert_eq!(commit, Commit { at, ..single });
             oracle.apply(&Operation::DeleteVertex { key: key.clone() });
         }
         if round % 10 == 5 {
@@ -75,7 +83,8 @@ fn check_against_single_commits(engine: EngineKind, topology: Topology, kind: Ke
         }
     }
     held.push((graph.snapshot().unwrap(), oracle));
-    assert_eq!(graph.snapshot().unwrap().timestamp(), twin.snapshot().unwrap().timestamp());
+    let timestamps = [&graph, &twin].map(|graph| graph.snapshot().unwrap().timestamp());
+    assert!(timestamps[0] == timestamps[1] || timestamps[0] > timestamps[1] && counts_later(engine));
     held.iter().for_each(|(snapshot, oracle)| oracle.check(snapshot, &keys));
     drop(held);
     assert!(!graph.reclaim().unwrap().more);
@@ -145,7 +154,7 @@ fn check_beginning(graph: &Graph, base: u64) -> u64 {
     };
     let shown = (0..WRITERS).map(shown).sum();
     assert_eq!(snapshot.timestamp().0 - base, shown, "each edge has a timestamp of its own");
-    assert_eq!(snapshot.edge_count(), shown);
+    assert!(snapshot.edge_count().may_be(shown));
     shown
 }
 
@@ -251,7 +260,8 @@ fn streams_are_in_conflict_with_transactions() {
         let other = graph.begin().unwrap();
         same.put_edge(LabelId::DEFAULT, 70u64, 170u64).unwrap();
         other.put_edge(LabelId::DEFAULT, 70u64, 171u64).unwrap();
-        assert_eq!(graph.delete_each(LabelId::DEFAULT, &edges).unwrap().edges_removed, 200);
+        let removed = graph.delete_each(LabelId::DEFAULT, &edges).unwrap().edges_removed;
+        assert!(is_count(engine, removed, 200));
         assert_eq!(same.commit().unwrap_err().kind(), ErrorKind::Conflict);
         assert!(other.commit().unwrap().changed);
     }

@@ -47,13 +47,18 @@ fn what_is_printed_is_parsed() {
             assert_eq!(&name.parse::<T>().unwrap(), value);
         }
     }
-    round_trip(&[(EngineKind::Rapid, "rapid"), (EngineKind::Tel, "tel"), (EngineKind::Lsm, "lsm")]);
+    round_trip(&[
+        (EngineKind::Rapid, "rapid"),
+        (EngineKind::Tel, "tel"),
+        (EngineKind::Lsm, "lsm"),
+        (EngineKind::Hybrid, "hybrid"),
+    ]);
     round_trip(&[(Durability::None, "none"), (Durability::Buffered, "buffered"), (Durability::Sync, "sync")]);
     round_trip(&[(Isolation::Snapshot, "snapshot"), (Isolation::Serializable, "serializable")]);
     round_trip(&[(KeyKind::Number, "number"), (KeyKind::String, "text"), (KeyKind::Dense, "dense")]);
     round_trip(&[(CommitTimestamp(7), "7")]);
     let error = "fast".parse::<EngineKind>().unwrap_err();
-    assert_eq!(error.to_string(), "there is no engine \"fast\": expected rapid, tel or lsm");
+    assert_eq!(error.to_string(), "there is no engine \"fast\": expected rapid, tel, lsm or hybrid");
 }
 
 /// Serializes as `expected`, and comes back.

@@ -110,13 +110,9 @@ impl BlockArenas {
         arena.free.entry(bytes).or_default().push(memory);
     }
 
-    /// Bytes of all regions. O(1).
-    pub(super) fn region_bytes(&self) -> usize {
-        self.region_bytes.load(Ordering::Relaxed)
-    }
-
-    /// Bytes of the blocks that are in use. O(1).
-    pub(super) fn block_bytes(&self) -> usize {
-        self.block_bytes.load(Ordering::Relaxed)
+    /// Bytes of the blocks that are in use, and of what is left for others. O(1).
+    pub(super) fn used_and_free_bytes(&self) -> (usize, usize) {
+        let used = self.block_bytes.load(Ordering::Relaxed);
+        (used, self.region_bytes.load(Ordering::Relaxed).saturating_sub(used))
     }
 }

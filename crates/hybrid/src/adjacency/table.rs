@@ -7,9 +7,9 @@ use crate::adjacency::row::{Row, RowAt};
 use crate::adjacency::sizes::BlockSizes;
 use crate::adjacency::writer::{AddedAndRemoved, RowWriter};
 use hedgerow_edge_log::{ChangeList, LogTail};
-use hedgerow_model::{ColumnType, VertexId};
+use hedgerow_model::{ColumnType, MemoryUse, VertexId};
 use hedgerow_reclamation::{Directory, Memory};
-use hedgerow_sync::atomic::{AtomicIsize, Ordering};
+use hedgerow_sync::atomic::{AtomicIsize, AtomicUsize, Ordering};
 use hedgerow_sync::{Mutex, prefetch};
 use std::ops::Range;
 
@@ -39,6 +39,8 @@ pub struct RowTable {
     rows: Directory<Row, LISTS, LIST, PAGE>,
     arenas: BlockArenas,
     former: Mutex<Vec<FormerChain>>,
+    /// Bytes of their blocks.
+    former_bytes: AtomicUsize,
     /// Memory of the table of rows.
     memory: Memory,
     /// Bytes of what few rows have.
@@ -78,6 +80,7 @@ impl RowTable {
             rows: Directory::default(),
             arenas: BlockArenas::default(),
             former: Mutex::default(),
+            former_bytes: AtomicUsize::new(0),
             memory: Memory::default(),
             extra_bytes: AtomicIsize::new(0),
         }
@@ -106,6 +109,8 @@ impl RowTable {
             }
             let RowWriter { former, counts, extra_bytes, .. } = writer;
             if !former.is_empty() {
+                let bytes = former.iter().map(|former| self.bytes_of(former)).sum();
+                self.former_bytes.fetch_add(bytes, Ordering::Relaxed);
                 self.former.lock().extend(former);
             }
             self.extra_bytes.fetch_add(extra_bytes, Ordering::Relaxed);
@@ -179,6 +184,7 @@ impl RowTable {
                     let bytes = self.sizes.allocated_bytes(self.shape, block.capacity() as usize);
                     // SAFETY: allocated with these bytes; no retained version has it, and it is taken out of the list once.
                     unsafe { self.arenas.free(arena, block.address(), bytes) };
+                    self.former_bytes.fetch_sub(bytes, Ordering::Relaxed);
                 }
             }
         });
@@ -191,11 +197,21 @@ impl RowTable {
         }
     }
 
-    /// Heap bytes: of blocks that are used, of all blocks, of the table of rows with what few rows have. O(1).
+    /// The memory of the rows. Blocks that were replaced are retained; what few rows have counts as live, and so do their older
+    /// versions. O(1).
     #[must_use]
-    pub fn bytes(&self) -> [usize; 3] {
+    pub fn memory(&self) -> MemoryUse {
         let extra = usize::try_from(self.extra_bytes.load(Ordering::Relaxed)).unwrap_or(0);
-        [self.arenas.block_bytes(), self.arenas.region_bytes(), self.memory.used().index_bytes + extra]
+        let (used, reserved_bytes) = self.arenas.used_and_free_bytes();
+        let retained_bytes = self.former_bytes.load(Ordering::Relaxed).min(used);
+        let live_bytes = used - retained_bytes + extra;
+        MemoryUse { live_bytes, retained_bytes, reserved_bytes, index_bytes: self.memory.used().index_bytes }
+    }
+
+    /// Bytes of the blocks of a chain.
+    fn bytes_of(&self, former: &FormerChain) -> usize {
+        let blocks = std::iter::successors(former.chain.first(), |block| block.next());
+        blocks.map(|block| self.sizes.allocated_bytes(self.shape, block.capacity() as usize)).sum()
     }
 }
 

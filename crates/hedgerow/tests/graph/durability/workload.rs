@@ -1,7 +1,7 @@
 //! A workload on a graph in a store, the state after each of its commits, and what was promised about them.
 
 use super::own_files;
-use crate::oracle::{ENGINES, Oracle, domain, operation, options, stage};
+use crate::oracle::{ENGINES, Oracle, counts_later, domain, operation, options, stage};
 use hedgerow::{
     CheckpointOptions, CommitTimestamp, Durability, EngineKind, Error, Graph, GraphOptions, Key, KeyKind,
     LabelId, Topology, WriteGraph,
@@ -65,6 +65,8 @@ pub struct Worker<'f> {
     durability: Durability,
     keys: Vec<Key>,
     graph: Option<Graph>,
+    /// The engine that the graph is open on.
+    engine: EngineKind,
     /// How many checkpoints were made, and how often the graph was opened again.
     pub checkpoints: usize,
     pub openings: usize,
@@ -86,8 +88,9 @@ impl<'f> Worker<'f> {
             _ => Durability::Sync,
         };
         let (topology, kind) = (TOPOLOGIES[random.random_range(0..3)], KEY_KINDS[random.random_range(0..3)]);
+        let engine = engines[random.random_range(0..engines.len())];
         let options = options(topology, kind)
-            .engine(engines[random.random_range(0..engines.len())])
+            .engine(engine)
             .durability(durability)
             .segment_bytes(1200)
             .buffer_bytes(200)
@@ -104,6 +107,7 @@ impl<'f> Worker<'f> {
             durability,
             keys,
             graph,
+            engine,
             checkpoints: 0,
             openings: 0,
             untold: false,
@@ -267,7 +271,7 @@ impl<'f> Worker<'f> {
             let before = state.clone();
             state.apply(&Operation::PutEdge { label: LabelId(0), source, destination, value: EdgeValue(0) });
             // An engine that counts later does not look whether a put changes anything.
-            if state != before || own_files::ENGINES.contains(&self.promises.engines[0]) {
+            if state != before || counts_later(self.engine) {
                 self.promises.ask(state.clone());
             }
         }
@@ -294,7 +298,7 @@ impl<'f> Worker<'f> {
         let found = graph.recovery().unwrap().last;
         assert!(found == self.last() || untold, "what was dropped without a close is there");
         self.promises.states.truncate(found.0 as usize + 1);
-        self.graph = Some(graph);
+        (self.graph, self.engine) = (Some(graph), engine);
         self.openings += 1;
         self.promise_all();
         Ok(())
