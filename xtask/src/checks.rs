@@ -52,7 +52,7 @@ pub fn test() -> Result<()> {
 /// Lints of the library alone, with few features: what the crates above it always enable is missing
 /// in these builds.
 const FEATURES: [&str; 5] =
-    ["rapid", "tel", "lsm,rapid", "kernels,rapid,serde", "compression,derive,kernels,tel"];
+    ["rapid", "tel", "lsm,rapid", "hybrid,kernels,rapid,serde", "compression,derive,kernels,tel"];
 
 fn features() -> Result<()> {
     for features in FEATURES {

@@ -1,6 +1,6 @@
 //! Garbage collection by writers, by a thread, or not at all. On every engine.
 
-use crate::oracle::ENGINES;
+use crate::oracle::{ENGINES, counts_later};
 use hedgerow::{
     Compaction, EdgeSchema, EngineKind, Graph, GraphOptions, KeyKind, LabelId, LabelSchema, ReadGraph,
     WriteGraph,
@@ -128,10 +128,9 @@ fn off_nothing_shrinks_until_it_is_asked_for() {
         let (_, held) = churn(&graph);
         (8..12).for_each(|value| change_all(&graph, value));
         let grown = graph.memory();
-        assert!(
-            grown.total_bytes() >= held && grown.retained_bytes > 0,
-            "{engine:?}: {grown:?} after {held}"
-        );
+        // What waits in a log is not counted by versions.
+        let is_retained = grown.retained_bytes > 0 || counts_later(engine);
+        assert!(grown.total_bytes() >= held && is_retained, "{engine:?}: {grown:?} after {held}");
         while graph.reclaim().unwrap().more {}
         assert_eq!(graph.memory().retained_bytes, 0, "{engine:?}");
         check(&graph, 11);

@@ -1,7 +1,7 @@
 //! Labels that are added to an open graph, on every engine: they work as those do that it was made with, beside writers and
 //! readers.
 
-use crate::oracle::{ENGINES, Oracle, commit, domain, labels, operation, stage, without_labels};
+use crate::oracle::{ENGINES, Oracle, commit, domain, is_count, labels, operation, stage, without_labels};
 use hedgerow::kernels::BuildOptions;
 use hedgerow::kernels::PageRank;
 use hedgerow::prelude::*;
@@ -191,7 +191,7 @@ fn states_and_transactions_of_before_know_the_label_and_no_edge_of_it() {
                 (0, 0)
             );
             assert!(state.parallel_edges(calls, 1, 2, ..).unwrap().is_empty());
-            assert!(state.edge_count().may_be(1) && state.edge_count_of(pays) == 0);
+            assert!(is_count(engine, state.edge_count(), 1) && state.edge_count_of(pays) == 0);
             assert_eq!(state.all_edges(pays).unwrap().count(), 0);
             let copy = state.to_csr::<f64>(pays, BuildOptions::default()).unwrap();
             assert!(copy.neighbors().is_empty());
@@ -210,7 +210,7 @@ fn states_and_transactions_of_before_know_the_label_and_no_edge_of_it() {
         let committed = transaction.commit().unwrap();
         let after = graph.snapshot_at(committed.at).unwrap();
         assert_eq!((after.get_edge(pays, 3, 4).unwrap(), after.edge_count_of(sends)), (Some(3.5), 2.into()));
-        assert_eq!(after.edge_count(), 6);
+        assert!(is_count(engine, after.edge_count(), 6));
     }
 }
 

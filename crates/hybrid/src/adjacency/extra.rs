@@ -5,14 +5,14 @@ use crate::adjacency::block::{Block, Chain};
 use crate::adjacency::members::Members;
 use crate::adjacency::versions::RowVersion;
 use arc_swap::ArcSwapOption;
-use hedgerow_sync::{Arc, GrowingList, Mutex, MutexGuard};
+use hedgerow_sync::{Arc, Mutex, MutexGuard};
 
 /// The deletion of an entry of a row. It names the entry by its position (GraphOne, 4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Deletion {
+struct Deletion {
     /// The round from which on the entry is deleted.
-    pub(super) round: u32,
-    pub(super) position: u32,
+    round: u32,
+    position: u32,
 }
 
 /// A chain of blocks that a row had in the versions from one round up to before another.
@@ -45,12 +45,13 @@ pub(super) struct RowExtra {
     pub(super) since: u32,
     /// The chains before this one that were retained when it was made. Only those that still are may be read.
     former: Vec<FormerChain>,
-    /// In the order in which they were made.
-    pub(super) deletions: GrowingList<Deletion>,
+    /// In the order in which they were made. Replaced by a longer list for each round that deletes entries: a row has few before it is
+    /// rewritten, and most rows with deletions are short.
+    deletions: ArcSwapOption<Vec<Deletion>>,
     /// Versions before the newest two that are retained, ascending.
     older: ArcSwapOption<Vec<RowVersion>>,
     /// Only the thread that writes the row uses it.
-    members: Mutex<Option<Members>>,
+    members: Mutex<Option<Box<Members>>>,
 }
 
 impl RowExtra {
@@ -63,7 +64,7 @@ impl RowExtra {
         Box::new(RowExtra {
             since,
             former,
-            deletions: GrowingList::default(),
+            deletions: ArcSwapOption::empty(),
             older: ArcSwapOption::empty(),
             members: Mutex::default(),
         })
@@ -108,26 +109,45 @@ impl RowExtra {
 
     /// The number of deletions that a reader at a round sees. O(log deletions).
     pub(super) fn deleted_at(&self, round: u32) -> usize {
-        let (mut low, mut high) = (0, self.deletions.len());
-        while low < high {
-            let middle = low.midpoint(high);
-            match self.deletions.get(middle).is_some_and(|deletion| deletion.round <= round) {
-                true => low = middle + 1,
-                false => high = middle,
-            }
-        }
-        low
+        let deletions = self.deletions.load();
+        deletions
+            .as_ref()
+            .map_or(0, |deletions| deletions.partition_point(|deletion| deletion.round <= round))
+    }
+
+    /// Whether nothing was deleted. O(1).
+    #[inline]
+    pub(super) fn has_no_deletions(&self) -> bool {
+        self.deletions.load().is_none()
+    }
+
+    /// The positions of the entries that are deleted for a reader at a round, in the order of the deletions.
+    pub(super) fn deletions_at(&self, round: u32) -> impl Iterator<Item = u32> + use<> {
+        let deletions = self.deletions.load_full();
+        let all = (0..).map_while(move |place| deletions.as_ref()?.get(place).copied());
+        all.take_while(move |deletion| deletion.round <= round).map(|deletion| deletion.position)
+    }
+
+    /// Deletes the entries at these positions, from a round on. O(deletions).
+    pub(super) fn delete(&self, round: u32, positions: &[u32]) {
+        let before = self.deletions.load();
+        let before = before.iter().flat_map(|before| before.iter()).copied();
+        let new = positions.iter().map(|position| Deletion { round, position: *position });
+        self.deletions.store(Some(Arc::new(before.chain(new).collect())));
     }
 
     /// What is known of the neighbors of a long row, for the thread that writes it.
-    pub(super) fn members(&self) -> MutexGuard<'_, Option<Members>> {
+    pub(super) fn members(&self) -> MutexGuard<'_, Option<Box<Members>>> {
         self.members.lock()
     }
 
     /// Heap bytes, without those of the older versions.
     pub(super) fn bytes(&self) -> usize {
-        let members = self.members.lock().as_ref().map_or(0, Members::bytes);
+        let members = self.members.lock().as_ref().map_or(0, |members| members.bytes());
         let former = self.former.len() * size_of::<FormerChain>();
-        size_of::<Self>() + former + self.deletions.bytes() + members
+        let deletions = self.deletions.load();
+        let deletions =
+            deletions.as_ref().map_or(0, |deletions| deletions.capacity() * size_of::<Deletion>());
+        size_of::<Self>() + former + deletions + members
     }
 }

@@ -40,15 +40,15 @@ impl Members {
     /// If there were none to add to, or not enough room, `all` returns the neighbors of all entries but those that are
     /// deleted.
     pub(super) fn add<A: Iterator<Item = VertexId>>(
-        members: &mut Option<Members>,
+        members: &mut Option<Box<Members>>,
         entries: usize,
         new: impl Iterator<Item = VertexId>,
         all: impl FnOnce() -> A,
     ) {
-        match members {
+        match members.as_deref_mut() {
             Some(Members::Exact(exact)) => exact.extend(new.map(VertexId::get)),
             _ if entries >= EXACT_ROW => {
-                *members = Some(Members::Exact(all().map(VertexId::get).collect()));
+                *members = Some(Box::new(Members::Exact(all().map(VertexId::get).collect())));
             }
             Some(Members::Filtered(filter)) if filter.has_room_for(entries) => {
                 new.for_each(|neighbor| filter.insert(neighbor));
@@ -56,7 +56,7 @@ impl Members {
             _ => {
                 let mut filter = NeighborFilter::new(2 * entries);
                 all().for_each(|neighbor| filter.insert(neighbor));
-                *members = Some(Members::Filtered(filter));
+                *members = Some(Box::new(Members::Filtered(filter)));
             }
         }
     }
@@ -80,8 +80,8 @@ impl Members {
 
     pub(super) fn bytes(&self) -> usize {
         match self {
-            Members::Filtered(filter) => filter.bytes(),
-            Members::Exact(exact) => exact.serialized_size(),
+            Members::Filtered(filter) => size_of::<Self>() + filter.bytes(),
+            Members::Exact(exact) => size_of::<Self>() + exact.serialized_size(),
         }
     }
 }

@@ -147,7 +147,7 @@ impl<'a> RowAt<'a> {
         deleted: &mut Vec<u32>,
         mut run: impl FnMut(&'a [VertexId], &'a [W]) -> ControlFlow<B>,
     ) -> ControlFlow<B> {
-        let has_deletions = self.extra.is_some_and(|extra| !extra.deletions.is_empty());
+        let has_deletions = self.extra.is_some_and(|extra| !extra.has_no_deletions());
         if has_deletions {
             return self.undeleted(deleted, run);
         }
@@ -201,8 +201,7 @@ impl<'a> RowAt<'a> {
     /// The positions of the deleted entries, in the order of the deletions.
     pub(super) fn deletions(&self) -> impl Iterator<Item = u32> {
         let round = self.round;
-        let all = self.extra.into_iter().flat_map(|extra| extra.deletions.iter());
-        all.take_while(move |deletion| deletion.round <= round).map(|deletion| deletion.position)
+        self.extra.into_iter().flat_map(move |extra| extra.deletions_at(round))
     }
 
     /// The position of a neighbor, if the row has it. O(entries).

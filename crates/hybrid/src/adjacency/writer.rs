@@ -2,7 +2,7 @@
 
 use crate::adjacency::arena::{BlockArena, BlockArenas};
 use crate::adjacency::block::{Block, BlockShape};
-use crate::adjacency::extra::{Deletion, FormerChain, RowExtra};
+use crate::adjacency::extra::{FormerChain, RowExtra};
 use crate::adjacency::members::{Members, Membership, is_long};
 use crate::adjacency::row::{Entries, Row, RowAt};
 use crate::adjacency::sizes::BlockSizes;
@@ -79,7 +79,7 @@ impl<'w> RowWriter<'w> {
         }
         let before = bytes_of_extra(now.entries.first);
         let entries = now.entries.count as usize;
-        let deletions = now.extra.map_or(0, |extra| extra.deletions.len()) + self.deleted.len();
+        let deletions = now.extra.map_or(0, |extra| extra.deleted_at(u32::MAX)) + self.deleted.len();
         if !self.deleted.is_empty() && deletions > FEW_DELETIONS.max(entries / 8) {
             self.keep_replaced(row);
             self.rewrite(row, &now);
@@ -96,7 +96,7 @@ impl<'w> RowWriter<'w> {
         self.new.clear();
         self.deleted.clear();
         let mut members = now.extra.map(RowExtra::members);
-        let mut members = members.as_deref_mut().and_then(Option::as_mut);
+        let mut members = members.as_deref_mut().and_then(Option::as_deref_mut);
         let owner = changes.owner;
         for (neighbor, content) in changes.iter() {
             let is_loop = isize::from(neighbor == owner);
@@ -164,10 +164,7 @@ impl<'w> RowWriter<'w> {
         }
         let Some(first) = row.chain.first() else { return };
         if !self.deleted.is_empty() {
-            let extra = extra_of(first);
-            for position in &self.deleted {
-                extra.deletions.push(Deletion { round: self.round, position: *position });
-            }
+            extra_of(first).delete(self.round, &self.deleted);
         }
         if !self.new.is_empty() {
             self.add_members(first, entries);
@@ -201,7 +198,7 @@ impl<'w> RowWriter<'w> {
         let extra = extra_of(first);
         let all = || {
             let entries = Entries { first: Some(first), count: count as u32, shape: self.shape };
-            let mut deleted: Vec<u32> = extra.deletions.iter().map(|deletion| deletion.position).collect();
+            let mut deleted: Vec<u32> = extra.deletions_at(u32::MAX).collect();
             deleted.sort_unstable();
             let neighbors =
                 entries.neighbors().flat_map(|(before, neighbors)| neighbors.iter().zip(before..));
