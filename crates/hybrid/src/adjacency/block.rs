@@ -3,7 +3,7 @@
 //! | offset | content |
 //! |---|---|
 //! | 0 | the next block of the row |
-//! | 8 | in the first block of a row: what [few rows have](RowExtra) |
+//! | 8 | in the first block of a row: its [note](BlockNote) |
 //! | 16 | capacity, 32 bits; number of entries in the blocks before, 32 bits |
 //! | 24 | a value per entry of the capacity, of 0, 4 or 8 bytes |
 //! | then | a neighbor per entry |
@@ -16,7 +16,7 @@
 //!    thread that wrote it did so before it stored that version.
 //! 4. Readers have versions that are retained. A block is freed when no retained version has it.
 
-use crate::adjacency::extra::RowExtra;
+use crate::adjacency::extra::{FormerChain, RowExtra};
 use hedgerow_model::{Column, ColumnType, EdgeValue, VertexId, unit_slice};
 use hedgerow_sync::atomic::{AtomicPtr, Ordering};
 use hedgerow_sync::prefetch;
@@ -33,9 +33,63 @@ const NEIGHBOR_BYTES: usize = size_of::<VertexId>();
 #[repr(C)]
 pub(super) struct BlockHeader {
     next: AtomicPtr<BlockHeader>,
-    extra: AtomicPtr<RowExtra>,
+    /// Points to a [`RowExtra`] or, with [`FORMER`], to a [`FormerChain`].
+    note: AtomicPtr<u8>,
     capacity: u32,
     before: u32,
+}
+
+/// Tags the pointer to a note that is a former chain.
+const FORMER: usize = 1;
+
+/// What the first block of a row says of it.
+#[derive(Clone, Copy)]
+pub(super) enum BlockNote<'a> {
+    /// The row has always had this chain.
+    None,
+    /// It had another one before: all that there is to say of a short row that lost an edge.
+    Former(&'a FormerChain),
+    Extra(&'a RowExtra),
+}
+
+impl<'a> BlockNote<'a> {
+    /// The round from which on the row has this chain.
+    #[inline]
+    pub(super) fn since(self) -> u32 {
+        match self {
+            BlockNote::None => 0,
+            BlockNote::Former(former) => former.until,
+            BlockNote::Extra(extra) => extra.since,
+        }
+    }
+
+    /// What few rows have.
+    #[inline]
+    pub(super) fn extra(self) -> Option<&'a RowExtra> {
+        match self {
+            BlockNote::Extra(extra) => Some(extra),
+            BlockNote::None | BlockNote::Former(_) => None,
+        }
+    }
+
+    /// The chains that the row had before this one.
+    pub(super) fn former(self) -> impl Iterator<Item = &'a FormerChain> {
+        let (one, many): (_, &[FormerChain]) = match self {
+            BlockNote::None => (None, &[]),
+            BlockNote::Former(former) => (Some(former), &[]),
+            BlockNote::Extra(extra) => (None, &extra.former),
+        };
+        one.into_iter().chain(many)
+    }
+
+    /// Heap bytes.
+    pub(super) fn bytes(self) -> usize {
+        match self {
+            BlockNote::None => 0,
+            BlockNote::Former(_) => size_of::<FormerChain>(),
+            BlockNote::Extra(extra) => extra.bytes(),
+        }
+    }
 }
 
 /// What the entries of an adjacency have beside the neighbor.
@@ -79,9 +133,9 @@ impl<'a> Block<'a> {
     /// caller.
     pub(super) unsafe fn new(memory: NonNull<u8>, capacity: u32, before: u32) -> Self {
         let header = memory.cast::<BlockHeader>();
-        let (next, extra) = (AtomicPtr::default(), AtomicPtr::default());
+        let (next, note) = (AtomicPtr::default(), AtomicPtr::default());
         // SAFETY: room for a header, by the promise of the caller.
-        unsafe { header.write(BlockHeader { next, extra, capacity, before }) };
+        unsafe { header.write(BlockHeader { next, note, capacity, before }) };
         Block { header, lives: PhantomData }
     }
 
@@ -133,27 +187,52 @@ impl<'a> Block<'a> {
         self.header().next.store(next.header.as_ptr(), Ordering::Release);
     }
 
-    /// What few rows have, of the row whose first block this is.
+    /// The note of the row whose first block this is.
     #[inline]
-    pub(super) fn extra(self) -> Option<&'a RowExtra> {
-        let extra = self.header().extra.load(Ordering::Acquire);
-        // SAFETY: it is freed with the first block of its row.
-        unsafe { extra.as_ref() }
+    pub(super) fn note(self) -> BlockNote<'a> {
+        let note = self.header().note.load(Ordering::Acquire);
+        if note.is_null() {
+            return BlockNote::None;
+        }
+        if note.addr() & FORMER == 0 {
+            // SAFETY: set by `set_extra`, and freed with the first block of its row.
+            return BlockNote::Extra(unsafe { &*note.cast::<RowExtra>() });
+        }
+        let former = note.map_addr(|address| address & !FORMER).cast::<FormerChain>();
+        // SAFETY: set by `set_former`; it stays until the first block is freed, even if another note takes its place.
+        BlockNote::Former(unsafe { &*former })
     }
 
-    /// Sets what few rows have. The caller writes the row, and it had none.
-    pub(super) fn set_extra(self, extra: Box<RowExtra>) -> &'a RowExtra {
+    /// Notes the chain that the row had before this block. The caller writes the row, which no reader has with this block yet.
+    pub(super) fn set_former(self, former: FormerChain) {
+        let former = Box::into_raw(Box::new(former)).cast::<u8>();
+        self.header().note.store(former.map_addr(|address| address | FORMER), Ordering::Release);
+    }
+
+    /// Sets what few rows have. The caller writes the row, and has put into it what the note said that it replaces.
+    pub(super) fn set_extra(self, mut extra: Box<RowExtra>) -> &'a RowExtra {
+        let replaced = self.header().note.load(Ordering::Relaxed);
+        debug_assert!(replaced.is_null() || replaced.addr() & FORMER != 0, "it is set once");
+        extra.replaced_note = AtomicPtr::new(replaced);
         let extra = Box::into_raw(extra);
-        self.header().extra.store(extra, Ordering::Release);
+        self.header().note.store(extra.cast(), Ordering::Release);
         // SAFETY: it is freed with the first block of its row.
         unsafe { &*extra }
     }
 
-    /// Takes what few rows have, from a block that no reader has.
-    pub(super) fn take_extra(self) -> Option<Box<RowExtra>> {
-        let extra = self.header().extra.swap(std::ptr::null_mut(), Ordering::Relaxed);
-        // SAFETY: from `Box::into_raw` in `set_extra`, and taken once.
-        NonNull::new(extra).map(|extra| unsafe { Box::from_raw(extra.as_ptr()) })
+    /// Frees the note of a block that no reader has.
+    pub(super) fn free_note(self) {
+        let mut note = self.header().note.swap(std::ptr::null_mut(), Ordering::Relaxed);
+        if !note.is_null() && note.addr() & FORMER == 0 {
+            // SAFETY: from `Box::into_raw` in `set_extra`, and taken once.
+            let extra = unsafe { Box::from_raw(note.cast::<RowExtra>()) };
+            note = extra.replaced_note.load(Ordering::Relaxed);
+        }
+        if !note.is_null() {
+            let former = note.map_addr(|address| address & !FORMER).cast::<FormerChain>();
+            // SAFETY: from `Box::into_raw` in `set_former`, and taken once, by this or by the note that took its place.
+            drop(unsafe { Box::from_raw(former) });
+        }
     }
 
     #[inline]

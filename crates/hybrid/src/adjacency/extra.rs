@@ -5,6 +5,7 @@ use crate::adjacency::block::{Block, Chain};
 use crate::adjacency::members::Members;
 use crate::adjacency::versions::RowVersion;
 use arc_swap::ArcSwapOption;
+use hedgerow_sync::atomic::AtomicPtr;
 use hedgerow_sync::{Arc, Mutex, MutexGuard};
 
 /// The deletion of an entry of a row. It names the entry by its position (GraphOne, 4).
@@ -34,7 +35,12 @@ impl FormerChain {
         RowVersion { round: self.since, entries: 0 }.is_retained(self.until, retained)
     }
 
-    fn copy(&self) -> Self {
+    /// Whether the row had it in a round.
+    pub(super) fn has(&self, round: u32) -> bool {
+        (self.since..self.until).contains(&round)
+    }
+
+    pub(super) fn copy(&self) -> Self {
         FormerChain::new(self.chain.first(), self.since, self.until)
     }
 }
@@ -44,7 +50,9 @@ pub(super) struct RowExtra {
     /// The round from which on the row has this chain.
     pub(super) since: u32,
     /// The chains before this one that were retained when it was made. Only those that still are may be read.
-    former: Vec<FormerChain>,
+    pub(super) former: Vec<FormerChain>,
+    /// The note that this took the place of: readers may still have it.
+    pub(super) replaced_note: AtomicPtr<u8>,
     /// In the order in which they were made. Replaced by a longer list for each round that deletes entries: a row has few before it is
     /// rewritten, and most rows with deletions are short.
     deletions: ArcSwapOption<Vec<Deletion>>,
@@ -55,38 +63,16 @@ pub(super) struct RowExtra {
 }
 
 impl RowExtra {
-    /// That of a row which was not rewritten.
-    pub(super) fn new() -> Box<Self> {
-        RowExtra::after(0, Vec::new())
-    }
-
-    fn after(since: u32, former: Vec<FormerChain>) -> Box<Self> {
+    /// That of a chain that a row has from a round on, after these chains.
+    pub(super) fn after(since: u32, former: Vec<FormerChain>) -> Box<Self> {
         Box::new(RowExtra {
             since,
             former,
+            replaced_note: AtomicPtr::default(),
             deletions: ArcSwapOption::empty(),
             older: ArcSwapOption::empty(),
             members: Mutex::default(),
         })
-    }
-
-    /// That of a chain that takes the place of the one that began with `first`, with `before` in its first block.
-    pub(super) fn replacing(
-        first: Option<Block<'_>>,
-        before: Option<&RowExtra>,
-        since: u32,
-        retained: &[u32],
-    ) -> Box<Self> {
-        let former = before.into_iter().flat_map(|before| &before.former);
-        let former = former.filter(|former| former.is_retained(retained)).map(FormerChain::copy);
-        let replaced = FormerChain::new(first, before.map_or(0, |before| before.since), since);
-        RowExtra::after(since, former.chain([replaced]).collect())
-    }
-
-    /// The first block of the chain that the row had in a round before this chain, if it had one.
-    pub(super) fn former_at(&self, round: u32) -> Option<Block<'_>> {
-        let former = self.former.iter().find(|former| former.since <= round && round < former.until)?;
-        former.chain.first()
     }
 
     /// The newest of the older versions that is not after a round.

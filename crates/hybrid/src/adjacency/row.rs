@@ -1,6 +1,6 @@
 //! Reading a row: the entries of a version, in the order in which they were added.
 
-use crate::adjacency::block::{Block, BlockShape, Chain};
+use crate::adjacency::block::{Block, BlockNote, BlockShape, Chain};
 use crate::adjacency::extra::RowExtra;
 use crate::adjacency::versions::NewestVersions;
 use hedgerow_model::{Column, EdgeValue, VertexId};
@@ -104,8 +104,8 @@ impl Row {
     pub(super) unsafe fn at<'a>(&'a self, round: u32, shape: BlockShape) -> RowAt<'a> {
         let newest = self.versions.at(round);
         let first = self.chain_at(round);
-        let extra = first.and_then(Block::extra);
-        let since = extra.map_or(0, |extra| extra.since);
+        let note = first.map_or(BlockNote::None, Block::note);
+        let (since, extra) = (note.since(), note.extra());
         // A version before the newest two is kept with its chain, if it has entries.
         let version = newest.filter(|version| since <= version.round).or_else(|| extra?.older_at(round));
         let entries = Entries { first, count: version.map_or(0, |version| version.entries), shape };
@@ -116,10 +116,11 @@ impl Row {
     #[inline]
     pub(super) fn chain_at(&self, round: u32) -> Option<Block<'_>> {
         let first = self.chain.first()?;
-        match first.extra() {
-            Some(extra) if round < extra.since => extra.former_at(round),
-            _ => Some(first),
+        let note = first.note();
+        if note.since() <= round {
+            return Some(first);
         }
+        note.former().find(|former| former.has(round))?.chain.first()
     }
 }
 

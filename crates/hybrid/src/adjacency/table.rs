@@ -43,8 +43,8 @@ pub struct RowTable {
     former_bytes: AtomicUsize,
     /// Memory of the table of rows.
     memory: Memory,
-    /// Bytes of what few rows have.
-    extra_bytes: AtomicIsize,
+    /// Bytes of the notes of rows.
+    note_bytes: AtomicIsize,
 }
 
 /// A version of an adjacency that stays retained for `'t`.
@@ -82,7 +82,7 @@ impl RowTable {
             former: Mutex::default(),
             former_bytes: AtomicUsize::new(0),
             memory: Memory::default(),
-            extra_bytes: AtomicIsize::new(0),
+            note_bytes: AtomicIsize::new(0),
         }
     }
 
@@ -107,13 +107,13 @@ impl RowTable {
                 first.and_then(Block::next).into_iter().for_each(Block::prefetch);
                 writer.add(self.rows.get_or_create(changes.owner.get(), &self.memory), changes);
             }
-            let RowWriter { former, counts, extra_bytes, .. } = writer;
+            let RowWriter { former, counts, note_bytes, .. } = writer;
             if !former.is_empty() {
                 let bytes = former.iter().map(|former| self.bytes_of(former)).sum();
                 self.former_bytes.fetch_add(bytes, Ordering::Relaxed);
                 self.former.lock().extend(former);
             }
-            self.extra_bytes.fetch_add(extra_bytes, Ordering::Relaxed);
+            self.note_bytes.fetch_add(note_bytes, Ordering::Relaxed);
             counts
         })
     }
@@ -177,7 +177,7 @@ impl RowTable {
         drop(former);
         self.arenas.with_arena(|arena| {
             for FormerChain { chain, .. } in &dead {
-                self.free_extra(chain.first());
+                self.free_note(chain.first());
                 let mut next = chain.first();
                 while let Some(block) = next {
                     next = block.next();
@@ -191,20 +191,21 @@ impl RowTable {
         dead.len()
     }
 
-    fn free_extra(&self, first: Option<Block<'_>>) {
-        if let Some(extra) = first.and_then(Block::take_extra) {
-            self.extra_bytes.fetch_sub(extra.bytes() as isize, Ordering::Relaxed);
+    fn free_note(&self, first: Option<Block<'_>>) {
+        if let Some(first) = first {
+            self.note_bytes.fetch_sub(first.note().bytes() as isize, Ordering::Relaxed);
+            first.free_note();
         }
     }
 
-    /// The memory of the rows. Blocks that were replaced are retained; what few rows have counts as live, and so do their older
+    /// The memory of the rows. Blocks that were replaced are retained; the notes of rows count as live, without older
     /// versions. O(1).
     #[must_use]
     pub fn memory(&self) -> MemoryUse {
-        let extra = usize::try_from(self.extra_bytes.load(Ordering::Relaxed)).unwrap_or(0);
+        let notes = usize::try_from(self.note_bytes.load(Ordering::Relaxed)).unwrap_or(0);
         let (used, reserved_bytes) = self.arenas.used_and_free_bytes();
         let retained_bytes = self.former_bytes.load(Ordering::Relaxed).min(used);
-        let live_bytes = used - retained_bytes + extra;
+        let live_bytes = used - retained_bytes + notes;
         MemoryUse { live_bytes, retained_bytes, reserved_bytes, index_bytes: self.memory.used().index_bytes }
     }
 
@@ -218,7 +219,7 @@ impl RowTable {
 impl Drop for RowTable {
     fn drop(&mut self) {
         let former = std::mem::take(self.former.get_mut());
-        former.iter().for_each(|former| self.free_extra(former.chain.first()));
-        self.rows.entries(0..u32::MAX).for_each(|(_, row)| self.free_extra(row.chain.first()));
+        former.iter().for_each(|former| self.free_note(former.chain.first()));
+        self.rows.entries(0..u32::MAX).for_each(|(_, row)| self.free_note(row.chain.first()));
     }
 }

@@ -1,7 +1,7 @@
 //! Adding the changes of a round to rows.
 
 use crate::adjacency::arena::{BlockArena, BlockArenas};
-use crate::adjacency::block::{Block, BlockShape};
+use crate::adjacency::block::{Block, BlockNote, BlockShape};
 use crate::adjacency::extra::{FormerChain, RowExtra};
 use crate::adjacency::members::{Members, Membership, is_long};
 use crate::adjacency::row::{Entries, Row, RowAt};
@@ -10,7 +10,7 @@ use crate::adjacency::versions::RowVersion;
 use hedgerow_edge_log::RowChanges;
 use hedgerow_model::{EdgeValue, VertexId};
 
-/// A row is rewritten when more than an eighth of its entries are deleted, and more than these.
+/// A long row is rewritten when more than an eighth of its entries are deleted, and more than these; a short one whenever one is.
 const FEW_DELETIONS: usize = 16;
 
 /// Edges of an adjacency that were added and removed.
@@ -39,8 +39,8 @@ pub(super) struct RowWriter<'w> {
     /// Chains that were replaced.
     pub(super) former: Vec<FormerChain>,
     pub(super) counts: AddedAndRemoved,
-    /// By how many bytes what few rows have grew.
-    pub(super) extra_bytes: isize,
+    /// By how many bytes the notes of rows grew.
+    pub(super) note_bytes: isize,
 }
 
 impl<'w> RowWriter<'w> {
@@ -64,7 +64,7 @@ impl<'w> RowWriter<'w> {
             deleted,
             former,
             counts,
-            extra_bytes: 0,
+            note_bytes: 0,
         }
     }
 
@@ -77,18 +77,15 @@ impl<'w> RowWriter<'w> {
         if self.new.is_empty() && self.deleted.is_empty() {
             return;
         }
-        let before = bytes_of_extra(now.entries.first);
         let entries = now.entries.count as usize;
         let deletions = now.extra.map_or(0, |extra| extra.deleted_at(u32::MAX)) + self.deleted.len();
-        if !self.deleted.is_empty() && deletions > FEW_DELETIONS.max(entries / 8) {
+        let is_short = self.sizes.is_one_block(entries + self.new.len());
+        if !self.deleted.is_empty() && (is_short || deletions > FEW_DELETIONS.max(entries / 8)) {
             self.keep_replaced(row);
             self.rewrite(row, &now);
-            self.extra_bytes += bytes_of_extra(row.chain.first());
         } else {
             self.append(row, entries);
         }
-        let first = now.entries.first.or(row.chain.first());
-        self.extra_bytes += bytes_of_extra(first) - before;
     }
 
     /// Sorts out what the changes come to: entries to append and entries to delete.
@@ -136,7 +133,8 @@ impl<'w> RowWriter<'w> {
             return;
         }
         let chain = row.chain_at(replaced.round).expect("a version with entries has a block");
-        extra_of(chain).keep(replaced, successor, self.retained);
+        let retained = self.retained;
+        self.change_note(chain, |extra| extra.keep(replaced, successor, retained));
     }
 
     /// Appends and deletes entries of a row that has `entries`.
@@ -164,7 +162,9 @@ impl<'w> RowWriter<'w> {
         }
         let Some(first) = row.chain.first() else { return };
         if !self.deleted.is_empty() {
-            extra_of(first).delete(self.round, &self.deleted);
+            let (round, deleted) = (self.round, std::mem::take(&mut self.deleted));
+            self.change_note(first, |extra| extra.delete(round, &deleted));
+            self.deleted = deleted;
         }
         if !self.new.is_empty() {
             self.add_members(first, entries);
@@ -178,6 +178,10 @@ impl<'w> RowWriter<'w> {
         let bytes = self.sizes.bytes(self.shape, entries, entries + self.new.len());
         let block = allocate(self.arenas, self.arena, self.shape, bytes, 0);
         let first = row.chain.first();
+        let mut former = self.retained_before(first);
+        debug_assert!(former.len() <= 1, "a row with more has more to say");
+        former.pop().into_iter().for_each(|former| block.set_former(former));
+        self.note_bytes += block.note().bytes() as isize;
         Entries { first, count: entries as u32, shape: self.shape }.for_each(|position, neighbor, value| {
             write(block, self.shape, position as usize, &[(neighbor, value)]);
         });
@@ -190,23 +194,32 @@ impl<'w> RowWriter<'w> {
     }
 
     /// Adds the new entries to what is known of the neighbors of a row that had `entries` before them.
-    fn add_members(&self, first: Block<'_>, entries: usize) {
+    fn add_members(&mut self, first: Block<'_>, entries: usize) {
         let count = entries + self.new.len();
         if !is_long(count) {
             return;
         }
-        let extra = extra_of(first);
-        let all = || {
-            let entries = Entries { first: Some(first), count: count as u32, shape: self.shape };
-            let mut deleted: Vec<u32> = extra.deletions_at(u32::MAX).collect();
-            deleted.sort_unstable();
-            let neighbors =
-                entries.neighbors().flat_map(|(before, neighbors)| neighbors.iter().zip(before..));
-            let left = neighbors.filter(move |(_, position)| deleted.binary_search(position).is_err());
-            left.map(|(neighbor, _)| *neighbor)
-        };
-        let new = self.new.iter().map(|(neighbor, _)| *neighbor);
-        Members::add(&mut extra.members(), count, new, all);
+        let (shape, new) = (self.shape, std::mem::take(&mut self.new));
+        self.change_note(first, |extra| {
+            let all = || {
+                let entries = Entries { first: Some(first), count: count as u32, shape };
+                let mut deleted: Vec<u32> = extra.deletions_at(u32::MAX).collect();
+                deleted.sort_unstable();
+                let neighbors =
+                    entries.neighbors().flat_map(|(before, neighbors)| neighbors.iter().zip(before..));
+                let left = neighbors.filter(move |(_, position)| deleted.binary_search(position).is_err());
+                left.map(|(neighbor, _)| *neighbor)
+            };
+            Members::add(&mut extra.members(), count, new.iter().map(|(neighbor, _)| *neighbor), all);
+        });
+        self.new = new;
+    }
+
+    /// Changes what few rows have, of the chain that begins with this block.
+    fn change_note(&mut self, first: Block<'_>, change: impl FnOnce(&RowExtra)) {
+        let before = first.note().bytes();
+        change(extra_of(first));
+        self.note_bytes += first.note().bytes() as isize - before as isize;
     }
 
     /// Gives the row new blocks with what is left of it, and the new entries.
@@ -225,14 +238,27 @@ impl<'w> RowWriter<'w> {
         let bytes = self.sizes.bytes(self.shape, left, self.new.len().max(1));
         let block = allocate(self.arenas, self.arena, self.shape, bytes, 0);
         write(block, self.shape, 0, &self.new);
-        let (first, before) = (now.entries.first, now.entries.first.and_then(Block::extra));
-        block.set_extra(RowExtra::replacing(first, before, self.round, self.retained));
-        let since = before.map_or(0, |before| before.since);
-        self.former.push(FormerChain::new(first, since, self.round));
+        let first = now.entries.first;
+        let replaced = FormerChain::new(first, note_of(first).since(), self.round);
+        let mut former = self.retained_before(first);
+        if former.is_empty() {
+            block.set_former(replaced.copy());
+        } else {
+            former.push(replaced.copy());
+            block.set_extra(RowExtra::after(self.round, former));
+        }
+        self.note_bytes += block.note().bytes() as isize;
+        self.former.push(replaced);
         self.add_members(block, 0);
         row.chain.set_first(block);
         row.chain.set_last(block);
         self.store_version(row, self.new.len());
+    }
+
+    /// The chains before the one that begins with this block, as far as a retained version has them.
+    fn retained_before(&self, first: Option<Block<'_>>) -> Vec<FormerChain> {
+        let former = note_of(first).former().filter(|former| former.is_retained(self.retained));
+        former.map(FormerChain::copy).collect()
     }
 
     fn store_version(&self, row: &Row, entries: usize) {
@@ -243,15 +269,18 @@ impl<'w> RowWriter<'w> {
 
 /// What few rows have, of the chain that begins with this block.
 fn extra_of(first: Block<'_>) -> &RowExtra {
-    first.extra().unwrap_or_else(|| first.set_extra(RowExtra::new()))
+    let note = first.note();
+    note.extra().unwrap_or_else(|| {
+        first.set_extra(RowExtra::after(note.since(), note.former().map(FormerChain::copy).collect()))
+    })
+}
+
+fn note_of(first: Option<Block<'_>>) -> BlockNote<'_> {
+    first.map_or(BlockNote::None, Block::note)
 }
 
 fn has_extra(row: &Row) -> bool {
-    row.chain.first().and_then(Block::extra).is_some()
-}
-
-fn bytes_of_extra(first: Option<Block<'_>>) -> isize {
-    first.and_then(Block::extra).map_or(0, RowExtra::bytes) as isize
+    note_of(row.chain.first()).extra().is_some()
 }
 
 fn allocate<'a>(
