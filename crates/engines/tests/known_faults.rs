@@ -8,7 +8,7 @@ use hedgerow::{
     Column, Direction, EdgeSchema, EngineKind, Field, Graph, GraphOptions, Key, KeyKind, LabelId,
     LabelSchema, ReadGraph, RecordSchema, Snapshot, Topology, Value, ValueType, VertexId, WriteGraph,
 };
-use hedgerow_engines::ENGINES;
+use hedgerow_engines::{ENGINES, is_count};
 use rand::{RngExt, SeedableRng, rngs::SmallRng};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
@@ -148,7 +148,7 @@ fn a_search_does_not_find_neighbors_of_the_next_vertex() {
                 }
                 _ => graph.ingest(LabelId::DEFAULT, some).unwrap().edges_added,
             });
-            assert_eq!(added.sum::<hedgerow::Count>(), edges.len() as u64);
+            assert!(is_count(engine, added.sum(), edges.len() as u64));
             let loaded = graph.snapshot().unwrap();
             check_rows(&loaded, &rows);
 
@@ -181,18 +181,15 @@ fn a_vertex_that_comes_after_a_larger_one_keeps_both_with_their_edges() {
             graph.put_edge(LabelId::DEFAULT, 10, 11).unwrap();
             graph.put_edge(LabelId::DEFAULT, 1000, 10).unwrap();
             let snapshot = graph.snapshot().unwrap();
-            assert_eq!(
-                (snapshot.vertex_count(), snapshot.edge_count().at_most()),
-                (4, 4),
-                "{engine:?} {kind:?}"
-            );
+            assert_eq!(snapshot.vertex_count(), 4, "{engine:?} {kind:?}");
+            assert!(is_count(engine, snapshot.edge_count(), 4), "{engine:?} {kind:?}");
             let neighbors = |key: u64| -> BTreeSet<Key> {
                 snapshot.neighbors(LabelId::DEFAULT, key).unwrap().into_iter().collect()
             };
             assert_eq!(neighbors(10), BTreeSet::from([11.into(), 1000.into()]));
             assert_eq!(neighbors(1000), BTreeSet::from([10.into(), 1001.into()]));
             assert!(!graph.add_vertex(1000).unwrap().changed);
-            assert_eq!((before.vertex_count(), before.edge_count().at_most()), (2, 1));
+            assert!(before.vertex_count() == 2 && is_count(engine, before.edge_count(), 1));
             assert!(!before.contains_vertex(10).unwrap());
         }
     }
@@ -228,7 +225,7 @@ fn check_deleted_vertex(engine: EngineKind, kind: KeyKind, topology: Topology) {
     assert!(graph.delete_vertex(key(0)).unwrap().changed);
     assert!(!graph.delete_vertex(key(0)).unwrap().changed);
     let without = graph.snapshot().unwrap();
-    assert_eq!((without.vertex_count(), without.edge_count().at_most()), (1_999, 0));
+    assert!(without.vertex_count() == 1_999 && is_count(engine, without.edge_count(), 0));
     assert!(!without.contains_vertex(key(0)).unwrap());
     assert!(without.neighbors(LabelId::DEFAULT, key(5)).unwrap().is_empty());
     assert_eq!(scanned_edges(&without), 0);
@@ -291,7 +288,7 @@ fn check_snapshots_at_once(engine: EngineKind, count: u64) {
             let all_open = &all_open;
             scope.spawn(move || {
                 all_open.wait();
-                assert_eq!(snapshot.edge_count(), count);
+                assert!(is_count(engine, snapshot.edge_count(), count));
                 for (from, to) in [(0, number), (number, number + 1), (number + 1, count)] {
                     for other in
                         [from, to.saturating_sub(1)].into_iter().filter(|other| (from..to).contains(other))
@@ -540,7 +537,7 @@ fn check_readers_lose_nothing(engine: EngineKind) {
                     snapshot.edge_count().at_most()
                 );
                 for _ in 0..3 {
-                    assert_eq!(scanned_edges(&snapshot), snapshot.edge_count().at_most());
+                    assert!(is_count(engine, snapshot.edge_count(), scanned_edges(&snapshot)));
                     assert_eq!(scanned_edges(&first), first_edges);
                 }
             }

@@ -13,7 +13,7 @@ use std::ops::RangeInclusive;
 mod edge_readers;
 mod operations;
 
-pub use hedgerow_engines::ENGINES;
+pub use hedgerow_engines::{ENGINES, counts_later, is_count};
 pub use operations::{Report, Stream, commit, operation, stage};
 
 /// The labels of every graph under test: topology, a float, an integer, records, parallel edges.
@@ -30,17 +30,6 @@ const SENT: [&str; 4] = ["amount", "note", "version", "when"];
 
 /// Where those are that applications say: all but the version.
 const SAID: [usize; 3] = [0, 1, 3];
-
-/// Whether an engine does not look whether an edge exists that is put, or is deleted in a stream: then it counts edges later, and
-/// such a commit counts as a change.
-pub fn counts_later(engine: EngineKind) -> bool {
-    ["disk", "lsm", "hybrid"].contains(&engine.name())
-}
-
-/// Whether a count is this number, or may be, if the engine counts later.
-pub fn is_count(engine: EngineKind, count: Count, number: u64) -> bool {
-    if counts_later(engine) { count.may_be(number) } else { count == number }
-}
 
 /// Whether a commit did what is expected, as far as the engine knows by then.
 pub fn is_commit(engine: EngineKind, found: Commit, expected: Commit) -> bool {
