@@ -36,6 +36,7 @@ const PERMISSIVE: &[&str] = &[
     "hedgerow-records",
     "hedgerow-subgraphs",
     "hedgerow-tel",
+    "hedgerow-vertices",
 ];
 
 /// The packages whose unsafe blocks make only tokens, so that Miri has no memory access to check.

@@ -7,6 +7,7 @@ use hedgerow_model::{
     ColumnType, Direction, EdgeChange, EdgeOutcome, ShortPlan, ShortWrites, StoredEdge, VertexId,
 };
 use hedgerow_sync::prefetch;
+use hedgerow_vertices::Vertex;
 
 /// A planned change of one edge. The edge itself is the plan.
 #[derive(Clone, Copy, Debug)]
@@ -34,7 +35,7 @@ impl ShortWrites for Hybrid {
 
     #[inline]
     fn exists(&self, vertex: VertexId) -> bool {
-        self.vertices.get(vertex.get()).is_some_and(|vertex| vertex.exists_now())
+        self.vertices.get(vertex.get()).is_some_and(Vertex::exists_now)
     }
 
     /// Prefetches the vertices, which are asked whether they exist. Nothing else is read.

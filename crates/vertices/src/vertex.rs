@@ -308,3 +308,70 @@ unsafe fn retire(version: &VertexVersion, guard: &Guard) {
 fn is_same(one: &Record, other: &Record) -> bool {
     std::ptr::eq(one.values(), other.values()) || one.is_empty() && other.is_empty()
 }
+
+#[cfg(all(test, not(hedgerow_shuttle)))]
+mod tests {
+    use super::*;
+    use hedgerow_model::Value;
+
+    fn stamp(at: u64, editable_from: u64) -> Stamp {
+        // SAFETY: the only thread makes each stamp once, ascending, and knows what it reads.
+        unsafe { Stamp::new(CommitTimestamp(at), CommitTimestamp(editable_from)) }
+    }
+
+    fn put(number: i64) -> VertexChange {
+        VertexChange::Put(Record::new(vec![Value::I64(number)]))
+    }
+
+    /// The numbers in the records at these timestamps; 0 for an empty record.
+    fn shown<const N: usize>(vertex: &Vertex<32>, at: [u64; N]) -> [Option<i64>; N] {
+        let pinned = epoch::pin();
+        at.map(|at| {
+            let record = vertex.record(CommitTimestamp(at), &pinned)?;
+            Some(record.values().first().map_or(0, |value| value.as_i64().expect("it is a number")))
+        })
+    }
+
+    #[test]
+    fn versions_are_kept_while_they_may_be_read() {
+        let (vertex, pinned) = (Vertex::<32>::default(), epoch::pin());
+        let mut memory = MemoryChange::default();
+        let mut apply = |change: &VertexChange, stamp| {
+            // SAFETY: there is one thread.
+            let (change, kept) = unsafe { vertex.apply(change, stamp, &pinned, &pinned) };
+            memory += change;
+            kept.map(|born| born.0)
+        };
+        assert!(!vertex.exists_now());
+        assert_eq!(apply(&VertexChange::Put(Record::EMPTY), stamp(2, 1)), None);
+        assert_eq!(apply(&put(3), stamp(3, 3)), Some(2), "a reader may be at 2");
+        assert_eq!(apply(&put(4), stamp(4, 3)), None, "no reader is at 3");
+        assert_eq!(apply(&VertexChange::Delete, stamp(6, 6)), Some(4));
+        assert!(!vertex.exists_now());
+        assert_eq!(apply(&put(8), stamp(8, 8)), Some(6));
+        assert_eq!(
+            shown(&vertex, [1, 2, 3, 4, 5, 6, 7, 8]),
+            [None, Some(0), Some(0), Some(4), Some(4), None, None, Some(8)]
+        );
+        assert_eq!(vertex.count_bytes(&pinned), memory);
+
+        for born in [4, 2, 6] {
+            assert!(born == 2 || born == 6 || vertex.retained_bytes(CommitTimestamp(born), &pinned) > 32);
+            // SAFETY: there is one thread, which reads no version in between.
+            memory += unsafe { vertex.remove_version(CommitTimestamp(born), &pinned, &pinned) };
+        }
+        assert_eq!((shown(&vertex, [5, 7, 8]), memory.retained), ([None, None, Some(8)], 0));
+        assert_eq!(vertex.count_bytes(&pinned), memory);
+    }
+
+    #[test]
+    fn a_change_that_makes_no_difference_is_known() {
+        let (vertex, pinned) = (Vertex::<32>::default(), epoch::pin());
+        let (change, empty) = (put(1), VertexChange::Put(Record::EMPTY));
+        assert_eq!(vertex.growth(&VertexChange::Delete, &pinned), None);
+        assert_eq!(vertex.growth(&empty, &pinned), Some(0));
+        // SAFETY: there is one thread.
+        let _ = unsafe { vertex.apply(&change, stamp(1, 1), &pinned, &pinned) };
+        assert!(vertex.growth(&change, &pinned).is_none() && vertex.growth(&empty, &pinned) < Some(0));
+    }
+}
