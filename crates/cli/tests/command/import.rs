@@ -191,7 +191,7 @@ fn nothing_is_made_before_there_is_anything_to_put_into_it() {
     );
     folder.fails("import bad --store store --labels b,b", 2, &["\"b\" is declared twice"]);
     folder.fails("import bad --store store --labels b:text", 2, &["\"text\" is no type of values"]);
-    folder.fails("import bad --store store --engine fast", 2, &["expected rapid, tel or lsm"]);
+    folder.fails("import bad --store store --engine fast", 2, &["expected rapid, tel, lsm or hybrid"]);
     folder.fails("import bad --store store --undirected --reverse", 2, &["cannot be used with"]);
     folder.fails("import bad --store store --chunk 0", 2, &["a whole number from 1"]);
     folder.fails("import --store store", 2, &["<FILE>..."]);

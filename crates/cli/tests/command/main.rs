@@ -11,6 +11,7 @@ mod convert;
 mod demo;
 mod floats;
 mod generate;
+mod hybrid;
 mod import;
 mod kernels;
 mod keys;

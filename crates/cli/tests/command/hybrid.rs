@@ -1,0 +1,67 @@
+//! Stores of the engine `hybrid`, whose edges wait in a log before they are archived.
+
+use crate::common::Folder;
+
+#[test]
+fn results_are_equal_on_hybrid_and_rapid() {
+    let folder = Folder::new();
+    folder.json("generate kronecker --scale 12 --weights --output kron");
+    folder.json("import kron --store plain --weights --undirected");
+    let imported =
+        folder.json("import kron --store logged --weights --undirected --engine hybrid --chunk 3000");
+    assert_eq!((&imported["engine"], &imported["edges_added"]), (&"hybrid".into(), &serde_json::Value::Null));
+    for kernel in ["bfs", "sssp", "wcc", "kcore", "lcc", "cdlp", "pagerank"] {
+        let run = |graph: &str, output: &str| {
+            let summary = folder.json(&format!("run {kernel} {graph} --threads 1 --output {output}"));
+            (summary["engine"].clone(), folder.read(output))
+        };
+        let ((plain, expected), (logged, found)) =
+            (run("plain", "expected"), run("logged --engine hybrid", "found"));
+        assert_eq!((plain, logged), ("rapid".into(), "hybrid".into()));
+        let (_, of_file) = run("kron --undirected --engine hybrid", "found");
+        for found in [found, of_file] {
+            match kernel {
+                // Sums depend on the order of neighbors.
+                "pagerank" => assert!(are_close(&found, &expected), "{kernel}"),
+                _ => assert!(found == expected, "{kernel}"),
+            }
+        }
+    }
+    folder.json("checkpoint logged");
+    let info = folder.json("info logged");
+    assert_eq!(
+        (&info["engine"], &info["vertices"]),
+        (&"hybrid".into(), &folder.json("info plain")["vertices"])
+    );
+    folder.json("check logged");
+}
+
+/// Whether lines of a key and a number have the same keys and nearly the same numbers.
+fn are_close(one: &str, other: &str) -> bool {
+    let lines = |text: &str| -> Vec<(String, f64)> {
+        let line = |line: &str| {
+            let (key, number) = line.split_once(' ').expect("a key and a number");
+            (key.to_owned(), number.parse().expect("a number"))
+        };
+        text.lines().map(line).collect()
+    };
+    let (one, other) = (lines(one), lines(other));
+    let pairs = || one.iter().zip(&other);
+    one.len() == other.len()
+        && pairs().all(|((key, one), (same, other))| key == same && (one - other).abs() <= 1e-9 * other)
+}
+
+#[test]
+fn edges_are_put_found_and_deleted() {
+    let folder = Folder::with("graph", "1 2\n1 3\n2 3\n1 2\n");
+    folder.json("import graph --store store --engine hybrid");
+    folder.text("put edge 3 4 --store store");
+    folder.text("delete edge 1 2 --store store");
+    assert_eq!(folder.text("neighbors 1 --store store"), "3\n");
+    assert_eq!(folder.text("neighbors 3 --store store"), "4\n");
+    let info = folder.json("info store");
+    assert_eq!((&info["engine"], &info["vertices"]), (&"hybrid".into(), &4.into()));
+    assert!(info["edges_at_least"].as_u64() <= Some(3) && info["edges"].as_u64() >= Some(3));
+    folder.text("put edge 4 1 --store store");
+    assert_eq!(folder.text("neighbors 4 --store store"), "1\n");
+}
