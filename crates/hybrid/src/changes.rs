@@ -5,9 +5,9 @@ use crate::view::HybridView;
 use hedgerow_edge_log::{NewRun, RunChange};
 use hedgerow_model::token::{HeldLocks, Stamp};
 use hedgerow_model::{
-    AdjacencyEffects, Allowance, Column, ColumnType, CommitTimestamp, Cursor, Direction, EdgeChange,
-    EdgeValue, Effects, EngineError, GraphView, LabelId, Outcome, Prepared, RecordHandle, VertexEffect,
-    VertexId,
+    Adjacency, AdjacencyEffects, Allowance, Column, ColumnType, CommitTimestamp, Cursor, Direction,
+    EdgeChange, EdgeValue, Effects, EngineError, GraphView, LabelId, Outcome, Prepared, RecordHandle,
+    VertexEffect, VertexId,
 };
 use hedgerow_reclamation::{MemoryChange, Superseded};
 use hedgerow_records::{RecordChanges, StagedEffects};
@@ -149,7 +149,7 @@ impl Hybrid {
         let AdjacencyEffects { label, direction, changes } = effects;
         let handles = newest.adjacency::<RecordHandle>(*label, Direction::Out);
         let handles = handles.expect("a label with records has an adjacency of handles");
-        let mut handles = hedgerow_model::Adjacency::cursor(&handles);
+        let mut handles = handles.cursor();
         let mut edges = EdgeChanges::new(*label, self.column_of(*label), changes.len());
         let (mut added, mut removed) = (0, 0);
         for change in changes {
@@ -176,7 +176,7 @@ impl Hybrid {
         effects: &'l Effects,
     ) -> (Vec<&'l VertexEffect>, isize) {
         let (never, pinned) = (Vertex::default(), epoch::pin());
-        let (mut changed, mut growth) = (Vec::new(), 0);
+        let (mut changed, mut growth) = (Vec::<&VertexEffect>::new(), 0);
         for effect in &effects.vertices {
             check_lock(locks, effect.vertex, "changed");
             let vertex = self.vertices.get(effect.vertex.get()).unwrap_or(&never);
@@ -185,8 +185,8 @@ impl Hybrid {
                 growth += grows;
             }
         }
-        let numbers = changed.iter().map(|effect| effect.vertex.get());
-        (changed.clone(), growth + self.vertices.missing_bytes(numbers) as isize)
+        let missing = self.vertices.missing_bytes(changed.iter().map(|effect| effect.vertex.get()));
+        (changed, growth + missing as isize)
     }
 
     fn column_of(&self, label: LabelId) -> ColumnType {

@@ -29,6 +29,15 @@ impl HybridSnapshot {
         &self.tail
     }
 
+    /// How many edges of a label the commits up to `at` put and delete that the version does not have. O(runs of the tail).
+    pub(crate) fn puts_and_deletions(&self, at: CommitTimestamp, label: LabelId) -> (u64, u64) {
+        let (mut puts, mut deletions) = (0, 0);
+        for run in self.tail.runs(at).filter(|run| run.table == label.0) {
+            *(if run.deletes() { &mut deletions } else { &mut puts }) += run.len() as u64;
+        }
+        (puts, deletions)
+    }
+
     /// The index of an adjacency; `None` for one of a label that is newer than the first index.
     fn index_place(&self, tables: &AdjacencyTables, adjacency: u32) -> Option<&OnceLock<ChangeList>> {
         let indexes = self.indexes.get_or_init(|| (0..tables.len()).map(|_| OnceLock::new()).collect());
@@ -134,16 +143,5 @@ impl<'v> TailRows<'v> {
         {
             self.index();
         }
-    }
-}
-
-impl HybridSnapshot {
-    /// How many edges of a label the commits up to `at` put and delete that the version does not have. O(runs of the tail).
-    pub(crate) fn puts_and_deletions(&self, at: CommitTimestamp, label: LabelId) -> (u64, u64) {
-        let (mut puts, mut deletions) = (0, 0);
-        for run in self.tail.runs(at).filter(|run| run.table == label.0) {
-            *(if run.deletes() { &mut deletions } else { &mut puts }) += run.len() as u64;
-        }
-        (puts, deletions)
     }
 }

@@ -1,6 +1,5 @@
 //! Archiving, freeing what no view reads, and how much memory that leaves.
 
-use crate::adjacency::AddedAndRemoved;
 use crate::engine::{Hybrid, unit_of};
 use hedgerow_edge_log::{Archive, Archived, Archiver, ChangeList, Ends};
 use hedgerow_model::token::{HeldLocks, LiveTimestamps};
@@ -100,8 +99,7 @@ impl Archive for Round<'_> {
 
     fn add(&self, round: u32, adjacency: u32, changes: &ChangeList) {
         let table = self.engine.tables.at(adjacency);
-        let counts: AddedAndRemoved = table.rows.add(round, &self.retained, changes);
-        table.count(counts);
+        table.count(table.rows.add(round, &self.retained, changes));
     }
 }
 

@@ -53,8 +53,8 @@ pub(super) struct RowExtra {
     pub(super) former: Vec<FormerChain>,
     /// The note that this took the place of: readers may still have it.
     pub(super) replaced_note: AtomicPtr<u8>,
-    /// In the order in which they were made. Replaced by a longer list for each round that deletes entries: a row has few before it is
-    /// rewritten, and most rows with deletions are short.
+    /// In the order in which they were made. Each round that deletes entries replaces the list by a longer one; the row is rewritten before
+    /// there are many.
     deletions: ArcSwapOption<Vec<Deletion>>,
     /// Versions before the newest two that are retained, ascending.
     older: ArcSwapOption<Vec<RowVersion>>,
