@@ -5,9 +5,8 @@ use crate::view::HybridView;
 use hedgerow_edge_log::{NewRun, RunChange};
 use hedgerow_model::token::{HeldLocks, Stamp};
 use hedgerow_model::{
-    Adjacency, AdjacencyEffects, Allowance, Column, ColumnType, CommitTimestamp, Cursor, Direction,
-    EdgeChange, EdgeValue, Effects, EngineError, GraphView, LabelId, Outcome, Prepared, RecordHandle,
-    VertexEffect, VertexId,
+    Adjacency, AdjacencyEffects, Allowance, Column, ColumnType, Cursor, Direction, EdgeChange, EdgeValue,
+    Effects, EngineError, GraphView, LabelId, Outcome, Prepared, RecordHandle, VertexEffect, VertexId,
 };
 use hedgerow_reclamation::{MemoryChange, Superseded};
 use hedgerow_records::{RecordChanges, StagedEffects};
@@ -203,9 +202,7 @@ impl Hybrid {
         if !runs.is_empty() {
             self.log.reserve(stamp.at(), &runs).write(&runs);
         }
-        if stamp.editable_from() == CommitTimestamp::ZERO {
-            self.archive_restored();
-        }
+        self.archive_restored();
     }
 
     fn apply_vertices(&self, stamp: Stamp, vertices: &[VertexLink<'_>]) {

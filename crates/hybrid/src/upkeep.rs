@@ -8,7 +8,7 @@ use hedgerow_model::{
 };
 use hedgerow_reclamation::{Garbage, Memory, MemoryChange, Superseded, Versioned};
 use hedgerow_sync::Mutex;
-use hedgerow_sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use hedgerow_sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use hedgerow_sync::epoch;
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -26,6 +26,8 @@ const LONGEST_PAUSE: Duration = Duration::from_millis(1);
 pub(crate) struct Upkeep {
     archived_from: usize,
     most_waiting: usize,
+    /// Whether commits are admitted. They are not while a graph is restored, and there is no maintenance either.
+    admits_commits: AtomicBool,
     /// Held by the thread that archives.
     archiver: Mutex<Archiver>,
     archiver_bytes: AtomicUsize,
@@ -40,7 +42,8 @@ impl Upkeep {
         let (archiver, archiver_bytes, vertex_bound, edges) = Default::default();
         let archived_from = archived_from.max(1);
         let most_waiting = most_waiting.max(2 * archived_from);
-        Upkeep { archived_from, most_waiting, archiver, archiver_bytes, vertex_bound, edges }
+        let admits_commits = AtomicBool::new(false);
+        Upkeep { archived_from, most_waiting, admits_commits, archiver, archiver_bytes, vertex_bound, edges }
     }
 
     /// Words of a buffer of the log: buffers are archived as a whole, so that there should be several at the threshold.
@@ -56,6 +59,9 @@ impl Upkeep {
     /// Commits pause when the log is half full, ever longer, and wait when it is full.
     #[inline]
     pub(crate) fn admission(&self, waiting: usize) -> Admission {
+        if !self.admits_commits.load(Ordering::Relaxed) {
+            self.admits_commits.store(true, Ordering::Relaxed);
+        }
         let half = self.most_waiting / 2;
         match waiting.saturating_sub(half) {
             0 => Admission::Granted,
@@ -130,11 +136,12 @@ impl Hybrid {
     /// thread does that.
     fn archive(&self, live: &LiveTimestamps, everything: bool) -> bool {
         let Some(mut archiver) = self.upkeep.archiver.try_lock() else { return false };
-        if everything {
+        let is_due = everything || self.upkeep.is_archiving_due(self.log.waiting());
+        if is_due {
+            // A large commit lies in the newest buffer, perhaps with no other after it.
             self.log.seal();
         }
         let retained = rounds(&self.log.forget(live));
-        let is_due = everything || self.upkeep.is_archiving_due(self.log.waiting());
         let archived = is_due && self.archive_round(&mut archiver, retained, everything);
         let retained = rounds(&self.log.forget(live));
         self.tables.iter().for_each(|table| {
@@ -144,9 +151,10 @@ impl Hybrid {
         archived
     }
 
-    /// Archives what waits in the log of a graph that is restored, if that is much: there is no maintenance meanwhile.
+    /// Archives what waits in the log of a graph that is being restored, if that is much.
     pub(crate) fn archive_restored(&self) {
-        if self.log.waiting() >= MOST_AT_ONCE {
+        let is_restoring = !self.upkeep.admits_commits.load(Ordering::Relaxed);
+        if is_restoring && self.log.waiting() >= MOST_AT_ONCE {
             let mut archiver = self.upkeep.archiver.lock();
             let retained = rounds(&self.log.versions());
             self.archive_round(&mut archiver, retained, true);
