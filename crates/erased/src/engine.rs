@@ -34,14 +34,6 @@ pub struct ErasedRoom(Option<Box<dyn Any + Send>>);
 /// An engine's data of a snapshot.
 pub struct ErasedSnapshot(Box<dyn Any + Send + Sync>);
 
-impl ErasedSnapshot {
-    /// The empty data of an in-memory engine. Allocates nothing.
-    #[must_use]
-    pub fn none() -> Self {
-        ErasedSnapshot(Box::new(()))
-    }
-}
-
 /// Changes that [`ErasedEngine`] has prepared: the call that applies them.
 pub struct ErasedChanges<'l>(Box<dyn FnOnce(Stamp) + Send + 'l>);
 

@@ -121,6 +121,7 @@ impl Error {
             | Reason::OtherOption(_) => ErrorKind::InvalidInput,
             Reason::NoScratch(_)
             | Reason::NoMemoryBudget(_)
+            | Reason::NoEdgeLog(_)
             | Reason::NoCompaction(_)
             | Reason::NotCompiled(_)
             | Reason::Threads(_)
@@ -289,6 +290,10 @@ pub(crate) enum Reason {
         "the engine {0:?} has no files to compact; omit `compaction_limits`, or make the graph with the engine `lsm`"
     )]
     NoCompaction(&'static str),
+    #[error(
+        "the engine {0:?} has no edge log to archive; omit `archiving_threshold`, or make or open the graph with the engine `hybrid`"
+    )]
+    NoEdgeLog(&'static str),
     #[error(
         "compactions take from 0.01 to 1 of the time, and at least 1 byte per second: they cannot be limited to {} and {:?}", .0.time_share, .0.bytes_per_second
     )]

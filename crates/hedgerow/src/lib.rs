@@ -177,10 +177,10 @@
 //!
 //! # Features
 //!
-//! All but the last two are on by default. At least one engine is needed; a program that asks for
-//! another gets [`ErrorKind::Unsupported`].
+//! All but `serde`, `lsm`, `hybrid` and `custom-engines` are on by default. At least `rapid` or `tel` is needed; a program
+//! that asks for an engine that is not compiled gets [`ErrorKind::Unsupported`].
 //!
-//! - `rapid`, `tel`: the engines.
+//! - `rapid`, `tel`, `lsm`, `hybrid`: the engines.
 //! - `kernels`: [analytics](kernels), and static copies of snapshots.
 //! - `compression`: checkpoints are compressed. Without it they are larger, and compressed ones
 //!   cannot be read; it needs a C compiler.

@@ -179,7 +179,8 @@ pub struct GraphOptions {
     pub(crate) is_simulated: bool,
     pub(crate) clock: Clock,
     pub(crate) history: History,
-    pub(crate) compaction: Compaction,
+    pub(crate) compaction: Option<Compaction>,
+    pub(crate) archiving_threshold: Option<usize>,
     pub(crate) scratch: Option<PathBuf>,
     pub(crate) scratch_limit: Option<usize>,
 }
@@ -318,11 +319,21 @@ impl GraphOptions {
         self
     }
 
-    /// Who frees what no open snapshot sees any more: writers, if not set. For an engine with files of its own, always a thread in
-    /// the background, unless compaction is off.
+    /// Who frees what no open snapshot sees any more, and archives the edge log of [`Hybrid`](EngineKind::Hybrid): if not set, writers,
+    /// and on `Hybrid` a thread in the background. For an engine with files of its own, always a thread in the background, unless
+    /// compaction is off.
     #[must_use]
     pub fn compaction(mut self, compaction: Compaction) -> Self {
-        self.compaction = compaction;
+        self.compaction = Some(compaction);
+        self
+    }
+
+    /// From how many edges on the log of engine [`Hybrid`](EngineKind::Hybrid) is archived; 65,536, if not set. More take less time for each
+    /// edge, and a computation on a snapshot first sorts those that are not archived. A commit pauses when the log has half of 4 Mi edges, or as many as the threshold if
+    /// that is more. A graph of another engine is refused as [`Unsupported`](crate::ErrorKind::Unsupported).
+    #[must_use]
+    pub fn archiving_threshold(mut self, edges: usize) -> Self {
+        self.archiving_threshold = Some(edges);
         self
     }
 
@@ -395,11 +406,13 @@ impl GraphOptions {
         }
     }
 
-    /// Merging files takes longer than a commit may.
+    /// Merging files takes longer than a commit may, and archiving longer than appending.
     fn compaction_or_default(&self) -> Compaction {
+        let engine = self.engine_or_default();
         match self.compaction {
-            Compaction::ByWriters if self.engine_or_default().owns_files() => Compaction::InBackground,
-            compaction => compaction,
+            None if engine == EngineKind::Hybrid => Compaction::InBackground,
+            None | Some(Compaction::ByWriters) if engine.owns_files() => Compaction::InBackground,
+            compaction => compaction.unwrap_or_default(),
         }
     }
 

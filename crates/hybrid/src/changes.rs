@@ -202,7 +202,6 @@ impl Hybrid {
         if !runs.is_empty() {
             self.log.reserve(stamp.at(), &runs).write(&runs);
         }
-        self.archive_restored();
     }
 
     fn apply_vertices(&self, stamp: Stamp, vertices: &[VertexLink<'_>]) {

@@ -120,8 +120,9 @@ impl Engine for Hybrid {
         effects: &'l Effects,
         room: &'l mut StagedEffects,
         allowance: Allowance,
-        _pool: Option<&ThreadPool>,
+        pool: Option<&ThreadPool>,
     ) -> Result<Prepared<HybridChanges<'l>>, EngineError> {
+        self.archive_restored(pool);
         self.prepare_changes(locks, effects, room, allowance)
     }
 

@@ -10,6 +10,7 @@ use hedgerow_reclamation::{Garbage, Memory, MemoryChange, Superseded, Versioned}
 use hedgerow_sync::Mutex;
 use hedgerow_sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use hedgerow_sync::epoch;
+use rayon::ThreadPool;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -132,17 +133,20 @@ impl Hybrid {
         MaintenanceProgress { reclaimed, advanced: archived || bytes > 0 }
     }
 
-    /// Archives buffers of the log, and frees blocks. Returns whether there were any to archive. Does nothing if another
-    /// thread does that.
+    /// Archives buffers of the log, and frees blocks. Returns whether there were any to archive. If another thread does that, waits for it
+    /// to archive everything, and else does nothing.
     fn archive(&self, live: &LiveTimestamps, everything: bool) -> bool {
-        let Some(mut archiver) = self.upkeep.archiver.try_lock() else { return false };
+        let archiver = &self.upkeep.archiver;
+        let Some(mut archiver) = everything.then(|| archiver.lock()).or_else(|| archiver.try_lock()) else {
+            return false;
+        };
         let is_due = everything || self.upkeep.is_archiving_due(self.log.waiting());
         if is_due {
             // A large commit lies in the newest buffer, perhaps with no other after it.
             self.log.seal();
         }
         let retained = rounds(&self.log.forget(live));
-        let archived = is_due && self.archive_round(&mut archiver, retained, everything);
+        let archived = is_due && self.archive_round((&mut archiver, None), retained, everything);
         let retained = rounds(&self.log.forget(live));
         self.tables.iter().for_each(|table| {
             table.rows.free_former(&retained);
@@ -152,19 +156,24 @@ impl Hybrid {
     }
 
     /// Archives what waits in the log of a graph that is being restored, if that is much.
-    pub(crate) fn archive_restored(&self) {
+    pub(crate) fn archive_restored(&self, pool: Option<&ThreadPool>) {
         let is_restoring = !self.upkeep.admits_commits.load(Ordering::Relaxed);
         if is_restoring && self.log.waiting() >= MOST_AT_ONCE {
             let mut archiver = self.upkeep.archiver.lock();
             let retained = rounds(&self.log.versions());
-            self.archive_round(&mut archiver, retained, true);
+            self.archive_round((&mut archiver, pool), retained, true);
         }
     }
 
-    fn archive_round(&self, archiver: &mut Archiver, retained: Vec<u32>, everything: bool) -> bool {
+    fn archive_round(
+        &self,
+        (archiver, pool): (&mut Archiver, Option<&ThreadPool>),
+        retained: Vec<u32>,
+        everything: bool,
+    ) -> bool {
         let round = Round { engine: self, retained };
         let most = if everything { usize::MAX } else { MOST_AT_ONCE };
-        let archived = archiver.archive_with(&self.log, &round, most, None, |archived| {
+        let archived = archiver.archive_with(&self.log, &round, most, pool, |archived| {
             // Before readers find the version.
             self.upkeep.edges.lock().insert(archived.round, self.tables.edge_counts());
         });

@@ -5,6 +5,8 @@
 
 #[cfg(feature = "custom-engines")]
 mod custom;
+#[cfg(feature = "hybrid")]
+mod hybrid;
 #[cfg(feature = "rapid")]
 mod rapid;
 #[cfg(feature = "tel")]
@@ -27,6 +29,8 @@ pub enum Stores {
     Rapid(Store<hedgerow_rapid::Rapid>),
     #[cfg(feature = "tel")]
     Tel(Store<hedgerow_tel::Tel>),
+    #[cfg(feature = "hybrid")]
+    Hybrid(Store<hedgerow_hybrid::Hybrid>),
     #[cfg(feature = "custom-engines")]
     Custom(Store<hedgerow_erased::ErasedEngine>),
 }
@@ -37,10 +41,10 @@ pub(crate) fn the(stores: &Stores) -> &Stores {
     stores
 }
 
-/// The match on the engine: runs an expression with the store, and with what the engine made of a snapshot. The engines that are
-/// compiled into the library are in memory, and make nothing.
+/// The match on the engine: runs an expression with the store, and with what the engine made of a snapshot. `rapid` and `tel` make
+/// nothing.
 macro_rules! with_engine {
-    ($stores:expr, $custom:expr, ($store:ident, $state:ident) => $run:expr) => {
+    ($stores:expr, $hybrid:expr, $custom:expr, ($store:ident, $state:ident) => $run:expr) => {
         match $stores {
             #[cfg(feature = "rapid")]
             $crate::stores::Stores::Rapid($store) => {
@@ -50,6 +54,11 @@ macro_rules! with_engine {
             #[cfg(feature = "tel")]
             $crate::stores::Stores::Tel($store) => {
                 let $state = &();
+                $run
+            }
+            #[cfg(feature = "hybrid")]
+            $crate::stores::Stores::Hybrid($store) => {
+                let $state = $hybrid;
                 $run
             }
             #[cfg(feature = "custom-engines")]
@@ -65,10 +74,10 @@ pub(crate) use with_engine;
 /// Runs an expression with the store of the graph's engine; with `mut`, with one that may be changed.
 macro_rules! with_store {
     (mut $stores:expr, $store:ident => $run:expr) => {
-        $crate::stores::with_engine!($stores, &(), ($store, _state) => $run)
+        $crate::stores::with_engine!($stores, &(), &(), ($store, _state) => $run)
     };
     ($stores:expr, $store:ident => $run:expr) => {
-        $crate::stores::with_engine!($crate::stores::the($stores), &(), ($store, _state) => $run)
+        $crate::stores::with_engine!($crate::stores::the($stores), &(), &(), ($store, _state) => $run)
     };
 }
 pub(crate) use with_store;
@@ -77,15 +86,42 @@ pub(crate) use with_store;
 macro_rules! with_snapshot {
     ($stores:expr, $snapshot:expr, ($store:ident, $state:ident) => $run:expr) => {{
         let _snapshot: &$crate::stores::EngineSnapshot = $snapshot;
-        $crate::stores::with_engine!($crate::stores::the($stores), &_snapshot.custom, ($store, $state) => $run)
+        let _stores = $crate::stores::the($stores);
+        $crate::stores::with_engine!(_stores, _snapshot.hybrid(), _snapshot.custom(), ($store, $state) => $run)
     }};
 }
 pub(crate) use with_snapshot;
 
 /// What the engine of a graph made of a snapshot.
-pub(crate) struct EngineSnapshot {
+pub(crate) enum EngineSnapshot {
+    /// Nothing: `rapid` and `tel` read by timestamp.
+    None,
+    #[cfg(feature = "hybrid")]
+    Hybrid(hedgerow_hybrid::HybridSnapshot),
     #[cfg(feature = "custom-engines")]
-    pub(crate) custom: hedgerow_erased::ErasedSnapshot,
+    Custom(hedgerow_erased::ErasedSnapshot),
+}
+
+impl EngineSnapshot {
+    /// That of a graph in `hybrid`.
+    #[cfg(feature = "hybrid")]
+    #[inline]
+    pub(crate) fn hybrid(&self) -> &hedgerow_hybrid::HybridSnapshot {
+        match self {
+            EngineSnapshot::Hybrid(snapshot) => snapshot,
+            _ => unreachable!("a snapshot is read in the graph that opened it"),
+        }
+    }
+
+    /// That of a graph in an engine behind virtual calls.
+    #[cfg(feature = "custom-engines")]
+    #[inline]
+    pub(crate) fn custom(&self) -> &hedgerow_erased::ErasedSnapshot {
+        match self {
+            EngineSnapshot::Custom(snapshot) => snapshot,
+            _ => unreachable!("a snapshot is read in the graph that opened it"),
+        }
+    }
 }
 
 /// The store of a graph that may be used, kept by the graph's handles and snapshots.
@@ -148,6 +184,9 @@ impl Stores {
         if options.scratch.is_some() && engine != EngineKind::Tel {
             return Err(Reason::NoScratch(engine.name()).into());
         }
+        if options.archiving_threshold.is_some() && engine != EngineKind::Hybrid {
+            return Err(Reason::NoEdgeLog(engine.name()).into());
+        }
         match engine {
             #[cfg(feature = "rapid")]
             EngineKind::Rapid => {
@@ -162,8 +201,7 @@ impl Stores {
             }
             #[cfg(feature = "hybrid")]
             EngineKind::Hybrid => {
-                let engine = custom::new(&hedgerow_hybrid::HYBRID, &options, &catalog, None)?;
-                Ok(Stores::Custom(store(engine, &options, &catalog)))
+                Ok(Stores::Hybrid(store(hybrid::new(&options, &catalog), &options, &catalog)))
             }
             #[cfg(feature = "custom-engines")]
             EngineKind::Custom(custom) => {
@@ -199,14 +237,14 @@ impl Stores {
 
     /// What the engine makes of a snapshot.
     pub(crate) fn open_snapshot(&self, _at: &Registered) -> Result<EngineSnapshot, Error> {
-        #[cfg(feature = "custom-engines")]
-        if let Stores::Custom(store) = self {
-            return Ok(EngineSnapshot { custom: store.engine.open_snapshot(_at)? });
-        }
-        Ok(EngineSnapshot {
+        match self {
+            #[cfg(feature = "hybrid")]
+            Stores::Hybrid(store) => Ok(EngineSnapshot::Hybrid(store.engine.open_snapshot(_at)?)),
             #[cfg(feature = "custom-engines")]
-            custom: hedgerow_erased::ErasedSnapshot::none(),
-        })
+            Stores::Custom(store) => Ok(EngineSnapshot::Custom(store.engine.open_snapshot(_at)?)),
+            #[allow(unreachable_patterns, reason = "unless `rapid` or `tel` is compiled")]
+            _ => Ok(EngineSnapshot::None),
+        }
     }
 
     /// What the graph holds in memory, and what the allocator of its engine has reserved; see [`Graph::memory`](crate::Graph::memory).

@@ -83,6 +83,10 @@ impl Run {
         if cfg!(target_os = "linux") && engine == EngineKind::Tel && kind == KeyKind::String {
             options = options.scratch(std::env::temp_dir());
         }
+        // One is also compiled into the library, where a thread archives its log.
+        if engine.name() == EngineKind::Hybrid.name() && kind != KeyKind::Dense {
+            options = options.engine(EngineKind::Hybrid).archiving_threshold(8);
+        }
         let graph = Graph::in_memory(options).unwrap();
         Run { engine, graph, oracle: Oracle::new(topology), keys: domain(kind, 11), open: Vec::new() }
     }

@@ -8,6 +8,7 @@ mod clock;
 mod compaction;
 mod conformance;
 mod durability;
+mod edge_log;
 mod histories;
 #[cfg(debug_assertions)]
 mod hub;
