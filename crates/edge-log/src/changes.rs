@@ -113,6 +113,18 @@ impl ChangeList {
         (!places.is_empty()).then(|| self.row_at(places))
     }
 
+    /// The changes at these places in the order of the list, which are those of one owner. O(1).
+    ///
+    /// # Panics
+    /// If there are no such places.
+    #[inline]
+    #[must_use]
+    pub fn row_at(&self, places: Range<usize>) -> RowChanges<'_> {
+        let positions = &self.positions[places.clone()];
+        let contents = if self.contents.is_empty() { &[][..] } else { &self.contents[places] };
+        RowChanges { owner: VertexId::new(owner_of(positions[0])), positions, contents }
+    }
+
     /// Heap bytes.
     #[must_use]
     pub fn bytes(&self) -> usize {
@@ -125,13 +137,6 @@ impl ChangeList {
     fn place_of(&self, owner: u32) -> usize {
         self.positions.partition_point(|position| owner_of(*position) < owner)
     }
-
-    /// The changes at these places, at least one, which are of one owner.
-    fn row_at(&self, places: Range<usize>) -> RowChanges<'_> {
-        let positions = &self.positions[places.clone()];
-        let contents = if self.contents.is_empty() { &[][..] } else { &self.contents[places] };
-        RowChanges { owner: VertexId::new(owner_of(positions[0])), positions, contents }
-    }
 }
 
 impl<'c> RowChanges<'c> {
@@ -139,6 +144,12 @@ impl<'c> RowChanges<'c> {
     #[must_use]
     pub fn len(&self) -> usize {
         self.positions.len()
+    }
+
+    /// How many of the changes are puts. O(1) if no list of the log has deletions or values, else O(changes).
+    #[must_use]
+    pub fn puts(&self) -> usize {
+        self.positions.len() - self.contents.iter().filter(|content| content.is_none()).count()
     }
 
     /// Whether there are no changes, which is never the case for one of a list.

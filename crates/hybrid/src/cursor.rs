@@ -4,7 +4,8 @@ use crate::adjacency::{MergedRow, RetainedVersion, RowAt};
 use crate::engine::{Hybrid, check_lock};
 use crate::snapshot::{HybridSnapshot, TailRows};
 use crate::tables::AdjacencyTable;
-use hedgerow_edge_log::{ChangeList, RowChanges};
+use crate::tail_index::ChangedRow;
+use hedgerow_edge_log::ChangeList;
 use hedgerow_model::{
     Adjacency, Column, Cursor, Neighbors, NoCommitOrder, RecordHandle, VertexId, ViewState, cuts_by_work,
 };
@@ -55,10 +56,10 @@ impl<'v, W: Column> Adjacency for HybridAdjacency<'v, W> {
 
     fn cursor(&self) -> HybridCursor<'v, W> {
         let HybridAdjacency { engine, snapshot, state, number, .. } = *self;
-        let changes = TailRows::new(snapshot, &engine.tables, state.timestamp(), number);
         // SAFETY: the adjacencies of the engine are fed by its log, whose tail the snapshot holds, and the engine passes on as
         // retained what the log lists.
         let version = unsafe { RetainedVersion::new(snapshot.tail()) };
+        let changes = TailRows::new(snapshot, &engine.tables, version, state.timestamp(), number);
         let (room, merged, deleted) = Default::default();
         HybridCursor { table: self.table(), version, changes, state, room, merged, deleted }
     }
@@ -81,7 +82,8 @@ impl<'v, W: Column> Adjacency for HybridAdjacency<'v, W> {
     }
 }
 
-/// Reads neighbors: in place if a row has no changes in the log, else a copy with them.
+/// Reads neighbors: in place, and then those that are put by changes in the log; or a copy of a row with them, until the entries
+/// that they replace are known.
 pub struct HybridCursor<'v, W> {
     table: &'v AdjacencyTable,
     version: RetainedVersion<'v>,
@@ -118,13 +120,16 @@ impl<W: Column> Cursor for HybridCursor<'_, W> {
     type Error = Infallible;
     type Ordered = NoCommitOrder<W, Infallible>;
 
-    /// O(1) of a row without changes in the log, and O(log deletions) if there are any.
+    /// O(1) of a row without changes in the log, and O(log deletions) if there are any; O(changes) after a scan of all rows.
     #[inline]
     fn degree(&mut self, vertex: VertexId) -> Result<usize, Infallible> {
         let row = self.row(vertex);
         Ok(match self.changes.row(vertex, &mut self.room) {
             None => row.map_or(0, |row| row.degree()),
-            Some(changes) => {
+            Some(ChangedRow { changes, replaced: Some(replaced) }) => {
+                row.map_or(0, |row| row.degree()) - replaced.len() + changes.puts()
+            }
+            Some(ChangedRow { changes, replaced: None }) => {
                 self.merged.merge(row, changes);
                 self.merged.edges().0.len()
             }
@@ -159,23 +164,22 @@ impl<W: Column> Cursor for HybridCursor<'_, W> {
         mut run: impl FnMut(VertexId, &[VertexId], &[W]) -> ControlFlow<B>,
     ) -> Result<ControlFlow<B>, Infallible> {
         let range = range.start..range.end.min(self.state.vertex_bound());
-        let index = self.changes.index();
-        let mut changed = index.into_iter().flat_map(|index| index.rows(range.clone())).peekable();
+        let mut changed = self.changes.rows(range.clone()).peekable();
         for (vertex, row) in self.table.rows.rows(range.clone(), self.version) {
             // Some vertices have changes but no row.
-            while let Some(changes) = changed.next_if(|changes| changes.owner < vertex) {
-                let flow = self.scan_row(changes.owner, None, Some(changes), &mut run);
+            while let Some(changes) = changed.next_if(|row| row.changes.owner < vertex) {
+                let flow = self.scan_row(changes.changes.owner, None, Some(changes), &mut run);
                 if flow.is_break() {
                     return Ok(flow);
                 }
             }
-            let changes = changed.next_if(|changes| changes.owner == vertex);
+            let changes = changed.next_if(|row| row.changes.owner == vertex);
             let flow = self.scan_row(vertex, Some(row), changes, &mut run);
             if flow.is_break() {
                 return Ok(flow);
             }
         }
-        Ok(changed.try_for_each(|changes| self.scan_row(changes.owner, None, Some(changes), &mut run)))
+        Ok(changed.try_for_each(|row| self.scan_row(row.changes.owner, None, Some(row), &mut run)))
     }
 
     #[inline]
@@ -200,7 +204,7 @@ impl<W: Column> Cursor for HybridCursor<'_, W> {
     fn gather(&mut self, vertex: VertexId) -> Result<Neighbors<'_, W>, Infallible> {
         let row = self.row(vertex);
         match (row, self.changes.row(vertex, &mut self.room)) {
-            (row, Some(changes)) => self.merged.merge(row, changes),
+            (row, Some(changed)) => self.merged.merge(row, changed.changes),
             (None, None) => return Ok((&[], &[])),
             (Some(row), None) => match row.whole() {
                 Some(whole) => return Ok(whole),
@@ -217,7 +221,7 @@ impl<W: Column> HybridCursor<'_, W> {
         &mut self,
         vertex: VertexId,
         row: Option<RowAt<'_>>,
-        changes: Option<RowChanges<'_>>,
+        changes: Option<ChangedRow<'_>>,
         run: &mut impl FnMut(VertexId, &[VertexId], &[W]) -> ControlFlow<B>,
     ) -> ControlFlow<B> {
         self.check_lock(vertex);
@@ -230,14 +234,20 @@ impl<W: Column> HybridCursor<'_, W> {
 #[inline]
 fn visit<W: Column, B>(
     row: Option<RowAt<'_>>,
-    changes: Option<RowChanges<'_>>,
+    changes: Option<ChangedRow<'_>>,
     merged: &mut MergedRow<W>,
     deleted: &mut Vec<u32>,
     run: &mut impl FnMut(&[VertexId], &[W]) -> ControlFlow<B>,
 ) -> ControlFlow<B> {
     match (row, changes) {
-        (row, Some(changes)) => {
-            merged.merge(row, changes);
+        (row, Some(ChangedRow { changes, replaced })) => {
+            match (row, replaced) {
+                (Some(row), Some(replaced)) => {
+                    row.neighbors_without(replaced, deleted, &mut *run)?;
+                    merged.copy_puts(changes);
+                }
+                (row, _) => merged.merge(row, changes),
+            }
             match merged.edges() {
                 ([], _) => ControlFlow::Continue(()),
                 (neighbors, values) => run(neighbors, values),

@@ -5,7 +5,8 @@
 //! - `tables.rs`: the adjacencies of all labels, and what archiving adds to them;
 //! - `changes.rs`: from the effects of a commit to runs of the log; `edge.rs`: the fast path of a single edge;
 //! - `engine.rs`, `upkeep.rs`: the engine; archiving, and freeing what no view reads;
-//! - `snapshot.rs`: what a view reads, a version of the adjacency and the tail of the log after it;
+//! - `snapshot.rs`: what a view reads, a version of the adjacency and the tail of the log after it; `tail_index.rs`, `id_filter.rs`: how
+//!   many rows of a tail are found;
 //! - `view.rs`, `cursor.rs`: the state of a timestamp.
 //!
 //! A put or a deletion of an edge reads nothing, unless its label has records. So counts of edges are bounds until archiving has met the
@@ -17,13 +18,16 @@ mod changes;
 mod cursor;
 mod edge;
 mod engine;
+mod id_filter;
 mod snapshot;
 mod tables;
+mod tail_index;
 mod upkeep;
 mod view;
 
 pub use adjacency::{
-    AddedAndRemoved, BlockSizes, ChainReport, MergedRow, RetainedVersion, RowAt, RowTable, find_merged,
+    AddedAndRemoved, BlockSizes, ChainReport, MergedRow, ReplacedEntries, RetainedVersion, RowAt, RowTable,
+    find_merged,
 };
 pub use changes::HybridChanges;
 pub use cursor::{HybridAdjacency, HybridCursor};
@@ -31,13 +35,3 @@ pub use edge::HybridPlan;
 pub use engine::{Hybrid, HybridOptions};
 pub use snapshot::HybridSnapshot;
 pub use view::HybridView;
-
-use hedgerow_erased::{CustomEngine, EngineOptions, ErasedEngine, Make};
-
-/// The engine by its name, for creating graphs.
-pub static HYBRID: CustomEngine = CustomEngine {
-    name: "hybrid",
-    make: Make::InMemory(|EngineOptions { topology, catalog, .. }| {
-        ErasedEngine::new(Hybrid::new(HybridOptions::new(topology, catalog)))
-    }),
-};

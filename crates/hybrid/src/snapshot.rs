@@ -1,10 +1,13 @@
 //! What a view reads: a version of the adjacencies, and the tail of the log after it.
 
+use crate::adjacency::RetainedVersion;
 use crate::tables::AdjacencyTables;
-use hedgerow_edge_log::{ChangeList, LogTail, RowChanges};
+use crate::tail_index::{ChangedRow, TailIndex};
+use hedgerow_edge_log::{ChangeList, LogTail};
 use hedgerow_model::{CommitTimestamp, EdgeValue, LabelId, VertexId};
 use hedgerow_sync::atomic::{AtomicUsize, Ordering};
 use hedgerow_sync::{Arc, OnceLock};
+use std::ops::Range;
 
 /// Rows that a snapshot reads without an index of its tail: those of its buffers, which snapshots share, are enough for a few.
 const ROWS_WITHOUT_INDEX: usize = 128;
@@ -14,8 +17,8 @@ const ROWS_WITHOUT_INDEX: usize = 128;
 #[derive(Debug)]
 pub struct HybridSnapshot {
     tail: Arc<LogTail>,
-    /// The last change of each edge, by adjacency.
-    indexes: OnceLock<Box<[OnceLock<ChangeList>]>>,
+    /// By adjacency.
+    indexes: OnceLock<Box<[OnceLock<TailIndex>]>>,
     rows_read: AtomicUsize,
 }
 
@@ -39,7 +42,7 @@ impl HybridSnapshot {
     }
 
     /// The index of an adjacency; `None` for one of a label that is newer than the first index.
-    fn index_place(&self, tables: &AdjacencyTables, adjacency: u32) -> Option<&OnceLock<ChangeList>> {
+    fn index_place(&self, tables: &AdjacencyTables, adjacency: u32) -> Option<&OnceLock<TailIndex>> {
         let indexes = self.indexes.get_or_init(|| (0..tables.len()).map(|_| OnceLock::new()).collect());
         indexes.get(adjacency as usize)
     }
@@ -50,6 +53,7 @@ impl HybridSnapshot {
 pub(crate) struct TailRows<'v> {
     snapshot: &'v HybridSnapshot,
     tables: &'v AdjacencyTables,
+    version: RetainedVersion<'v>,
     at: CommitTimestamp,
     adjacency: u32,
     state: TailState<'v>,
@@ -62,41 +66,53 @@ enum TailState<'v> {
     Empty,
     /// In the buffers of the log.
     InBuffers,
-    Indexed(&'v ChangeList),
+    Indexed(&'v TailIndex),
+}
+
+impl<'v> TailState<'v> {
+    fn of(index: &'v TailIndex) -> Self {
+        if index.is_empty() { TailState::Empty } else { TailState::Indexed(index) }
+    }
 }
 
 impl<'v> TailRows<'v> {
     pub(crate) fn new(
         snapshot: &'v HybridSnapshot,
         tables: &'v AdjacencyTables,
+        version: RetainedVersion<'v>,
         at: CommitTimestamp,
         adjacency: u32,
     ) -> Self {
         let known = snapshot.indexes.get().and_then(|indexes| indexes.get(adjacency as usize)?.get());
         let state = match known {
-            Some(index) if index.is_empty() => TailState::Empty,
-            Some(index) => TailState::Indexed(index),
+            Some(index) => TailState::of(index),
             None if snapshot.tail.runs(at).next().is_none() => TailState::Empty,
             None => TailState::InBuffers,
         };
-        TailRows { snapshot, tables, at, adjacency, state }
+        TailRows { snapshot, tables, version, at, adjacency, state }
     }
 
     /// The last change of each edge of a row, if there are any. Uses `room` as scratch space.
     #[inline]
-    pub(crate) fn row<'r>(&mut self, owner: VertexId, room: &'r mut ChangeList) -> Option<RowChanges<'r>>
+    pub(crate) fn row<'r>(&mut self, owner: VertexId, room: &'r mut ChangeList) -> Option<ChangedRow<'r>>
     where
         'v: 'r,
     {
         self.count_row();
         match self.state {
             TailState::Empty => None,
-            TailState::Indexed(index) => index.row(owner),
+            TailState::Indexed(index) => {
+                let row = index.row(owner)?;
+                if row.replaced.is_none() && index.count_copied() {
+                    self.resolve();
+                }
+                Some(row)
+            }
             TailState::InBuffers => {
                 let tables = self.tables;
                 let ends = |table| tables.ends_of(table);
                 *room = self.snapshot.tail.changes_of(self.at, (self.adjacency, owner), ends);
-                room.row(owner)
+                Some(ChangedRow { changes: room.row(owner)?, replaced: None })
             }
         }
     }
@@ -107,7 +123,7 @@ impl<'v> TailRows<'v> {
         self.count_row();
         match self.state {
             TailState::Empty => None,
-            TailState::Indexed(index) => index.row(owner)?.find(neighbor),
+            TailState::Indexed(index) => index.row(owner)?.changes.find(neighbor),
             TailState::InBuffers => {
                 let ends = |table| self.tables.ends_of(table);
                 self.snapshot.tail.find(self.at, (self.adjacency, owner, neighbor), ends)
@@ -115,24 +131,37 @@ impl<'v> TailRows<'v> {
         }
     }
 
-    /// The index of all changes, if there are any.
-    pub(crate) fn index(&mut self) -> Option<&'v ChangeList> {
+    /// The rows with changes of a range of vertices, ascending, for a scan.
+    pub(crate) fn rows(&mut self, vertices: Range<u32>) -> impl Iterator<Item = ChangedRow<'v>> + use<'v> {
+        self.index();
+        self.resolve();
+        let index = match self.state {
+            TailState::Indexed(index) => Some(index),
+            TailState::Empty | TailState::InBuffers => None,
+        };
+        index.into_iter().flat_map(move |index| index.rows(vertices.clone()))
+    }
+
+    /// Indexes the tail, if that is in buffers.
+    fn index(&mut self) {
         if let TailState::InBuffers = self.state {
             let place = self.snapshot.index_place(self.tables, self.adjacency);
             let index = place.map(|place| {
                 place.get_or_init(|| {
                     let ends = |table| self.tables.ends_of(table);
-                    self.snapshot.tail.changes(self.at, self.adjacency, ends)
+                    TailIndex::new(self.snapshot.tail.changes(self.at, self.adjacency, ends))
                 })
             });
-            self.state = match index {
-                Some(index) if !index.is_empty() => TailState::Indexed(index),
-                _ => TailState::Empty,
-            };
+            // A label that is newer than the snapshot has no edges in it.
+            self.state = index.map_or(TailState::Empty, TailState::of);
         }
-        match self.state {
-            TailState::Indexed(index) => Some(index),
-            _ => None,
+    }
+
+    /// Finds the entries that changes replace, if the tail is indexed.
+    fn resolve(&self) {
+        if let TailState::Indexed(index) = self.state {
+            let rows = &self.tables.at(self.adjacency).rows;
+            index.resolve(|owner| rows.row(owner, self.version));
         }
     }
 

@@ -26,6 +26,9 @@ use std::ptr::NonNull;
 /// Bytes of a cache line.
 pub(crate) const LINE_BYTES: usize = 64;
 
+/// How many bytes of a block are prefetched for a reader; the processor foresees what follows.
+const AHEAD_BYTES: usize = 256;
+
 const HEADER_BYTES: usize = size_of::<BlockHeader>();
 
 const NEIGHBOR_BYTES: usize = size_of::<VertexId>();
@@ -176,10 +179,16 @@ impl<'a> Block<'a> {
         unsafe { Block::at(self.header().next.load(Ordering::Acquire)) }
     }
 
-    /// Prefetches the header and the first entries.
+    /// Prefetches the header, for a writer.
     #[inline]
     pub(super) fn prefetch(self) {
         prefetch(self.header.as_ptr().cast_const(), LINE_BYTES);
+    }
+
+    /// Prefetches the header and the first entries.
+    #[inline]
+    pub(super) fn prefetch_entries(self) {
+        prefetch(self.header.as_ptr().cast_const(), AHEAD_BYTES);
     }
 
     /// Links a block after this one, which is the last of its row.

@@ -1,8 +1,10 @@
 //! A row with changes that are not archived: what a fresh view reads.
 
 use crate::adjacency::row::RowAt;
-use hedgerow_edge_log::RowChanges;
+use crate::id_filter::IdFilter;
+use hedgerow_edge_log::{ChangeList, RowChanges};
 use hedgerow_model::{Column, EdgeValue, VertexId};
+use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
 /// A row that was copied, with the changes after its version. Keeps its memory from row to row.
@@ -30,10 +32,21 @@ impl<W: Column> MergedRow<W> {
                 ControlFlow::Continue(())
             })
         });
+        self.append_puts(changes);
+    }
+
+    /// Copies the edges that are put. O(changes).
+    pub fn copy_puts(&mut self, changes: RowChanges<'_>) {
+        self.neighbors.clear();
+        self.values.clear();
+        self.append_puts(changes);
+    }
+
+    fn append_puts(&mut self, changes: RowChanges<'_>) {
         for (neighbor, value) in changes.iter() {
             if let Some(value) = value {
-                neighbors.push(neighbor);
-                values.push(W::from_bits(value));
+                self.neighbors.push(neighbor);
+                self.values.push(W::from_bits(value));
             }
         }
     }
@@ -54,6 +67,61 @@ impl<W: Column> MergedRow<W> {
     #[must_use]
     pub fn edges(&self) -> (&[VertexId], &[W]) {
         (&self.neighbors, &self.values)
+    }
+}
+
+/// The positions of the entries whose edges change after their version, by row: a scan that passes over them copies nothing of a row.
+#[derive(Debug, Default)]
+pub struct ReplacedEntries {
+    /// The owners of such entries, ascending, and where their positions end.
+    rows: Vec<(VertexId, usize)>,
+    /// Ascending in each row.
+    positions: Vec<u32>,
+}
+
+impl ReplacedEntries {
+    /// Finds the entries of all rows that change. O(entries of these rows).
+    pub fn new<'a>(changes: &ChangeList, row: impl Fn(VertexId) -> Option<RowAt<'a>>) -> Self {
+        let (mut replaced, mut filter) = (ReplacedEntries::default(), IdFilter::default());
+        for changes in changes.rows(0..u32::MAX) {
+            let ReplacedEntries { rows, positions } = &mut replaced;
+            let before = positions.len();
+            if let Some(row) = row(changes.owner) {
+                add_replaced(row, changes, &mut filter, positions);
+            }
+            if positions.len() > before {
+                rows.push((changes.owner, positions.len()));
+            }
+        }
+        replaced
+    }
+
+    /// The positions in the row of a vertex. O(log rows).
+    #[must_use]
+    pub fn of(&self, owner: VertexId) -> &[u32] {
+        let place = self.rows.partition_point(|(other, _)| *other < owner);
+        match self.rows.get(place) {
+            Some((other, end)) if *other == owner => {
+                let begin = place.checked_sub(1).map_or(0, |before| self.rows[before].1);
+                &self.positions[begin..*end]
+            }
+            _ => &[],
+        }
+    }
+}
+
+/// Adds the positions of the entries of a row that change and are not deleted. Uses `filter` as scratch space.
+fn add_replaced(row: RowAt<'_>, changes: RowChanges<'_>, filter: &mut IdFilter, positions: &mut Vec<u32>) {
+    filter.clear_for(changes.len());
+    changes.iter().for_each(|(neighbor, _)| filter.insert(neighbor));
+    let deleted: BTreeSet<u32> = row.deletions().collect();
+    for (before, neighbors) in row.entries.neighbors() {
+        for (position, neighbor) in (before..).zip(neighbors) {
+            let is_replaced = filter.may_contain(*neighbor) && changes.find(*neighbor).is_some();
+            if is_replaced && !deleted.contains(&position) {
+                positions.push(position);
+            }
+        }
     }
 }
 

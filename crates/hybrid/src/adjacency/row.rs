@@ -22,10 +22,11 @@ pub(super) struct Entries<'a> {
 }
 
 impl<'a> Entries<'a> {
-    /// The blocks, and how many of these entries are in each.
+    /// The blocks, and how many of these entries are in each. Each prefetches the one after it.
     #[inline]
     fn blocks(self) -> impl Iterator<Item = (Block<'a>, usize)> {
         std::iter::successors(self.first, |block| block.next()).map_while(move |block| {
+            block.next().into_iter().for_each(Block::prefetch_entries);
             let left = self.count.checked_sub(block.before()).filter(|left| *left > 0)?;
             Some((block, left.min(block.capacity()) as usize))
         })
@@ -146,11 +147,26 @@ impl<'a> RowAt<'a> {
     pub fn neighbors<W: Column, B>(
         &self,
         deleted: &mut Vec<u32>,
+        run: impl FnMut(&'a [VertexId], &'a [W]) -> ControlFlow<B>,
+    ) -> ControlFlow<B> {
+        self.neighbors_without(&[], deleted, run)
+    }
+
+    /// As [`RowAt::neighbors`], without the entries at some positions.
+    #[inline]
+    pub fn neighbors_without<W: Column, B>(
+        &self,
+        positions: &[u32],
+        deleted: &mut Vec<u32>,
         mut run: impl FnMut(&'a [VertexId], &'a [W]) -> ControlFlow<B>,
     ) -> ControlFlow<B> {
         let has_deletions = self.extra.is_some_and(|extra| !extra.has_no_deletions());
-        if has_deletions {
-            return self.undeleted(deleted, run);
+        if has_deletions || !positions.is_empty() {
+            deleted.clear();
+            deleted.extend(self.deletions());
+            deleted.extend_from_slice(positions);
+            deleted.sort_unstable();
+            return self.runs_between(deleted, run);
         }
         for (_, neighbors, values) in self.entries.runs() {
             run(neighbors, values)?;
@@ -158,16 +174,12 @@ impl<'a> RowAt<'a> {
         ControlFlow::Continue(())
     }
 
-    /// As [`RowAt::neighbors`], of a row with deletions: the runs end before each entry that is deleted.
-    fn undeleted<W: Column, B>(
+    /// Passes on the entries between those at the positions `deleted`, which ascend.
+    fn runs_between<W: Column, B>(
         &self,
-        deleted: &mut Vec<u32>,
+        deleted: &[u32],
         mut run: impl FnMut(&'a [VertexId], &'a [W]) -> ControlFlow<B>,
     ) -> ControlFlow<B> {
-        deleted.clear();
-        let seen = self.deletions();
-        deleted.extend(seen);
-        deleted.sort_unstable();
         let mut deleted = deleted.iter().copied().peekable();
         for (before, neighbors, values) in self.entries.runs::<W>() {
             let mut begin = 0;

@@ -137,7 +137,7 @@ impl RowTable {
         let mut ahead = self.rows.entries(vertices.clone()).skip(SCAN_DISTANCE);
         self.rows.entries(vertices).map(move |(vertex, row)| {
             let next = ahead.next().and_then(|(_, row)| row.chain.first());
-            next.into_iter().for_each(Block::prefetch);
+            next.into_iter().for_each(Block::prefetch_entries);
             // SAFETY: the version is retained for `'t`.
             (VertexId::new(vertex), unsafe { row.at(number, self.shape) })
         })
@@ -155,7 +155,7 @@ impl RowTable {
     #[inline]
     pub fn prefetch_block(&self, vertex: VertexId) {
         let first = self.rows.get(vertex.get()).and_then(|row| row.chain.first());
-        first.into_iter().for_each(Block::prefetch);
+        first.into_iter().for_each(Block::prefetch_entries);
     }
 
     /// About how many entries each row of a range of vertices has in the newest version, ascending. Reads no blocks.

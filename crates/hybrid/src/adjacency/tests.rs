@@ -165,6 +165,7 @@ fn check_fresh<W: Column>(table: &RowTable, tail: &LogTail, at: CommitTimestamp,
     // SAFETY: the table is fed by the log of the tail.
     let round = unsafe { RetainedVersion::new(tail) };
     let changes = tail.changes(at, 0, |_| ENDS);
+    let replaced = ReplacedEntries::new(&changes, |owner| table.row(owner, round));
     let mut merged = MergedRow::<W>::default();
     for owner in 0..VERTICES {
         let (vertex, expected) = (VertexId::new(owner), expected.range((owner, 0)..(owner + 1, 0)));
@@ -178,6 +179,23 @@ fn check_fresh<W: Column>(table: &RowTable, tail: &LogTail, at: CommitTimestamp,
             read.sort_unstable();
             let expected = expected.clone().map(|((_, neighbor), value)| (*neighbor, *value));
             assert_eq!(read, expected.collect::<Vec<_>>(), "the neighbors of {vertex} at {at}");
+
+            let (mut in_place, replaced) = (Vec::new(), replaced.of(vertex));
+            let _: Option<ControlFlow<()>> = row.map(|row| {
+                row.neighbors_without(replaced, &mut Vec::new(), |neighbors, values: &[W]| {
+                    let pairs = neighbors.iter().zip(values);
+                    in_place.extend(pairs.map(|(neighbor, value)| (neighbor.get(), value.to_bits().0)));
+                    ControlFlow::Continue(())
+                })
+            });
+            merged.copy_puts(changes);
+            let (neighbors, values) = merged.edges();
+            let puts = neighbors.iter().zip(values);
+            in_place.extend(puts.map(|(neighbor, value)| (neighbor.get(), value.to_bits().0)));
+            in_place.sort_unstable();
+            assert_eq!(in_place, read, "the neighbors of {vertex} at {at}, in place");
+            let archived = row.map_or(0, |row| row.degree());
+            assert_eq!(archived - replaced.len() + changes.puts(), read.len());
         }
         for ((_, neighbor), value) in expected {
             let found = find_merged(row, changes.row(vertex), VertexId::new(*neighbor));
