@@ -36,6 +36,11 @@ pub enum BenchError {
     /// A synthetic graph cannot be generated.
     #[error(transparent)]
     Kronecker(#[from] KroneckerError),
+    /// The workloads have nothing to measure on these engines.
+    #[error(
+        "no engine of this run has an edge log, which the workloads archiving and unarchived are about: add hybrid to --engines"
+    )]
+    NoEdgeLog,
     /// A graph without edges cannot be measured.
     #[error("the graph {0:?} has no edge between two vertices")]
     NoEdges(String),

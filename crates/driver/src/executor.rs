@@ -34,6 +34,10 @@ pub fn run(data: &DataSet, settings: &Settings, watch: &Watch<'_>) -> Result<Rep
         }
         bench.done += 1;
     }
+    if bench.samples.all().is_empty() {
+        // All other workloads measure every engine.
+        return Err(BenchError::NoEdgeLog);
+    }
     let store = bench.stores.as_ref().map(StoreFolder::facts);
     Ok(Report { complete, ..Report::new(data, settings, store, &bench.samples, started.elapsed()) })
 }

@@ -40,6 +40,9 @@ impl Settings {
             Workload::MixedWriter | Workload::MixedReader => {
                 2.0 * self.mix.as_secs_f64() + seconds(entries, 1.5)
             }
+            // On engines with a log only.
+            Workload::Archiving => 12.0 * seconds(entries, 2.0),
+            Workload::Unarchived => 5.0 * seconds(entries, 2.0) + 10.0 * at_least(10.0),
             Workload::Hub => 2.0 * seconds(self.hub_degree() as usize, 1.5),
             Workload::SyncedCommits => 5.0 * sync,
             Workload::DurableIngest => {

@@ -22,13 +22,13 @@ pub struct BenchArgs {
     /// whose edges are taken as undirected [default: kron-20, with --quick kron-10]
     #[arg(long, value_name = "NAME|FILE")]
     pub dataset: Option<String>,
-    /// The engines, separated by commas: rapid, tel and csr, the static graph, which is measured in
-    /// any case
+    /// The engines, separated by commas: rapid, tel, hybrid and csr, the static graph, which is
+    /// measured in any case
     #[arg(long, value_name = "NAMES", value_delimiter = ',', default_value = "csr,rapid")]
     pub engines: Vec<String>,
-    /// The workloads, separated by commas [default: all but hub and those on stores
-    /// (synced-commits, buffered-insert, durable-ingest, recovery, checkpoint, linkbench,
-    /// linkbench-tao); with --full all]
+    /// The workloads, separated by commas [default: all but hub, archiving and unarchived, which
+    /// are for hybrid, and those on stores (synced-commits, buffered-insert, durable-ingest,
+    /// recovery, checkpoint, linkbench, linkbench-tao); with --full all]
     #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = Workload::named)]
     pub workloads: Vec<Workload>,
     /// Thread counts, separated by commas: each workload that can use several is measured with each

@@ -341,6 +341,7 @@ fn bench_exit_code(error: &BenchError) -> u8 {
     match error {
         BenchError::UnknownEngine { .. }
         | BenchError::UnknownWorkload(_)
+        | BenchError::NoEdgeLog
         | BenchError::ImpossibleDataSet { .. }
         | BenchError::Kronecker(_) => 2,
         BenchError::UnknownDataSet(_)

@@ -156,6 +156,21 @@ fn the_hub_is_measured_when_it_is_asked_for() {
 }
 
 #[test]
+fn an_edge_log_is_measured_on_the_engine_that_has_one() {
+    let folder = Folder::new();
+    let workloads = "--dataset kron-6 --workloads archiving,unarchived";
+    let report = report(&folder, &format!("{workloads} --engines rapid,hybrid"));
+    for (workload, ratio) in [("archiving", "ratio_to_csr"), ("unarchived", "ratio")] {
+        let is_contract = |row: &&Value| row["workload"] == workload && row["contract"] == true;
+        let contract: Vec<&Value> = rows(&report).iter().filter(is_contract).collect();
+        assert!(contract.iter().any(|row| row["engine"] == "hybrid" && row[ratio].is_number()), "{workload}");
+        assert!(contract.iter().all(|row| row["engine"] != "rapid"), "{workload}");
+    }
+
+    folder.fails(&format!("bench --quick {workloads} --engines rapid"), 2, &["add hybrid to --engines"]);
+}
+
+#[test]
 fn stores_are_measured_in_the_directory_that_was_named_and_removed() {
     let folder = Folder::new();
     std::fs::create_dir(folder.path("disk")).unwrap();

@@ -54,7 +54,7 @@ impl KernelName {
     }
 
     /// The number of runs per measurement.
-    fn runs(self) -> usize {
+    pub(super) fn runs(self) -> usize {
         match self {
             KernelName::Bfs | KernelName::BfsTopDown => SOURCES,
             KernelName::Sssp => WEIGHTED_SOURCES,
@@ -69,7 +69,7 @@ impl KernelName {
     }
 
     /// A description of its answer: forms of one kernel must agree, too.
-    fn answer(self) -> &'static str {
+    pub(super) fn answer(self) -> &'static str {
         match self {
             KernelName::PageRank => "the ranks",
             KernelName::PageRankSingle => "the ranks in single precision",
@@ -141,7 +141,7 @@ fn measure_on(bench: &mut Bench<'_>, subjects: &Subjects, kernels: &[KernelName]
 }
 
 /// Vertices with neighbors, at random.
-fn sources(bench: &mut Bench<'_>) -> Result<Vec<VertexId>, Failure> {
+pub(super) fn sources(bench: &mut Bench<'_>) -> Result<Vec<VertexId>, Failure> {
     let csr = bench.csr()?;
     let offsets = csr.offsets();
     let mut random = Xoshiro256PlusPlus::seed_from_u64(bench.settings.seed ^ 0x50c3);
@@ -156,7 +156,7 @@ fn sources(bench: &mut Bench<'_>) -> Result<Vec<VertexId>, Failure> {
 }
 
 /// The result of a kernel. It is converted to an answer after the time has been taken.
-enum Found {
+pub(super) enum Found {
     Ranks(Vec<f64>),
     Depths(Vec<Vec<u32>>),
     Distances(Vec<Vec<u64>>),
@@ -185,7 +185,7 @@ impl From<Found> for Answer {
 }
 
 /// Runs a kernel once, or a search once from each of its sources.
-fn run(
+pub(super) fn run(
     kernel: KernelName,
     subject: &Subject,
     sources: &[VertexId],

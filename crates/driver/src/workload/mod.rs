@@ -1,5 +1,6 @@
 //! The workloads.
 
+mod archiving;
 mod batch_insert;
 mod buffered_insert;
 mod checkpoint;
@@ -58,6 +59,10 @@ pub enum Workload {
     MixedReader,
     /// One vertex of many edges.
     Hub,
+    /// Edges put into an edge log that is archived from several thresholds on.
+    Archiving,
+    /// Kernels while the last edges are in the edge log only.
+    Unarchived,
     /// Commits of one edge into a store, each synced, by several clients at a time.
     SyncedCommits,
     /// Commits of one edge into a store, without waiting for the disk.
@@ -95,6 +100,8 @@ impl Workload {
         Workload::MixedWriter,
         Workload::MixedReader,
         Workload::Hub,
+        Workload::Archiving,
+        Workload::Unarchived,
         Workload::SyncedCommits,
         Workload::BufferedInsert,
         Workload::DurableIngest,
@@ -110,7 +117,10 @@ impl Workload {
     /// The default workloads.
     #[must_use]
     pub fn defaults() -> Vec<Workload> {
-        let is_default = |workload: &Workload| *workload != Workload::Hub && !workload.is_on_store();
+        let is_default = |workload: &Workload| {
+            !matches!(workload, Workload::Hub | Workload::Archiving | Workload::Unarchived)
+                && !workload.is_on_store()
+        };
         Workload::ALL.iter().copied().filter(is_default).collect()
     }
 
@@ -147,6 +157,8 @@ impl Workload {
             Workload::MixedWriter => "mixed-writer",
             Workload::MixedReader => "mixed-reader",
             Workload::Hub => "hub",
+            Workload::Archiving => "archiving",
+            Workload::Unarchived => "unarchived",
             Workload::SyncedCommits => "synced-commits",
             Workload::BufferedInsert => "buffered-insert",
             Workload::DurableIngest => "durable-ingest",
@@ -173,6 +185,8 @@ impl Workload {
             | Workload::LinkBench
             | Workload::LinkBenchTao => "throughput",
             Workload::BatchInsert => "throughput-65536",
+            Workload::Archiving => "throughput-thread-65536",
+            Workload::Unarchived => "time-65536",
             Workload::Memory => "bytes-per-edge",
             Workload::Snapshot
             | Workload::PageRank
@@ -223,6 +237,8 @@ impl Workload {
             Workload::Update => update::measure(bench),
             Workload::MixedWriter | Workload::MixedReader => mixed::measure(bench, self),
             Workload::Hub => hub::measure(bench),
+            Workload::Archiving => archiving::measure_writers(bench),
+            Workload::Unarchived => archiving::measure_readers(bench),
             Workload::SyncedCommits => synced_commits::measure(bench),
             Workload::BufferedInsert => buffered_insert::measure(bench),
             Workload::DurableIngest => durable_ingest::measure(bench),

@@ -1,0 +1,110 @@
+//! An edge log before rows: what its archiving costs writers, by threshold, and readers, by edges that are not archived yet.
+//! Measured on engines that have one.
+
+use super::kernels::{self, KernelName};
+use crate::executor::{Bench, Turn, pool};
+use crate::monitor::mean_time;
+use crate::subject::Subject;
+use crate::{Engine, Extent, Failure, Workload, load};
+use hedgerow::kernels::Execution;
+use hedgerow::{Compaction, EngineKind, Graph, GraphOptions};
+use std::time::Instant;
+
+/// Thresholds from which on edges are archived (GraphOne, figure 12).
+const THRESHOLDS: [usize; 6] = [1 << 10, 1 << 12, 1 << 14, 1 << 16, 1 << 18, 1 << 20];
+
+/// Edges that are not archived while a kernel runs (GraphOne, figure 13).
+const NOT_ARCHIVED: [usize; 4] = [1 << 12, 1 << 16, 1 << 18, 1 << 20];
+
+/// The numbers of the contract metrics, which a brief run measures alone.
+const CONTRACT: [usize; 1] = [Workload::CONTRACT_BATCH];
+
+/// Edges put one by one as a stream, archived by the writer or by a thread.
+pub(super) fn measure_writers(bench: &mut Bench<'_>) -> Result<(), Failure> {
+    if !bench.engines().iter().any(has_log) {
+        return Ok(());
+    }
+    for (by, name) in [(Compaction::ByWriters, "writer"), (Compaction::InBackground, "thread")] {
+        for threshold in numbers(bench, &THRESHOLDS) {
+            let metric = format!("throughput-{name}-{threshold}");
+            let is_measured = |engine: &Engine| *engine == Engine::CSR || has_log(engine);
+            for turn in bench.turns().into_iter().filter(|turn| is_measured(&turn.engine)) {
+                bench.begin(turn, &format!(" from {threshold} on, by a {name}"))?;
+                match turn.engine.kind {
+                    None => bench.record_build_rate(turn, &metric)?,
+                    Some(kind) => {
+                        let options = load::options(kind, turn.threads).compaction(by);
+                        let rate = put_and_archive(bench, turn, options.archiving_threshold(threshold))?;
+                        bench.record(turn, &*metric, "edges/s", rate);
+                    }
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Puts all edges, and archives what is left of them; returns the rate.
+fn put_and_archive(bench: &Bench<'_>, turn: Turn, options: GraphOptions) -> Result<f64, Failure> {
+    let (graph, stream) = (load::with_vertices(options, bench.data.vertices())?, bench.data.stream());
+    let started = Instant::now();
+    load::put_streams(&graph, stream, turn.threads, &bench.watch.cancel)?;
+    load::reclaim_all(&graph)?;
+    let rate = stream.len() as f64 / started.elapsed().as_secs_f64();
+    load::check_edges(&graph, bench.data)?;
+    Ok(rate)
+}
+
+/// Kernels on fresh snapshots of a graph whose last edges are not archived.
+pub(super) fn measure_readers(bench: &mut Bench<'_>) -> Result<(), Failure> {
+    let sources = kernels::sources(bench)?;
+    let cancel = bench.watch.cancel.clone();
+    let turns = bench.turns_written().into_iter().filter(|(turn, _)| has_log(&turn.engine));
+    for (turn, kind) in turns.collect::<Vec<_>>() {
+        let pool = pool(turn.threads)?;
+        let execution = Execution { pool: pool.as_ref(), ..Execution::default() }.cancelled_by(&cancel);
+        let kernels = [(KernelName::PageRank, "time"), (KernelName::Bfs, "time-bfs")];
+        let mut archived = [0.0; 2];
+        for waiting in [0].into_iter().chain(numbers(bench, &NOT_ARCHIVED)) {
+            bench.begin(turn, &format!(" with {waiting} edges in the log"))?;
+            let graph = with_edges_in_log(bench, load::options(kind, turn.threads), waiting)?;
+            for ((kernel, name), archived) in kernels.into_iter().zip(&mut archived) {
+                let run = || {
+                    let subject = Subject::Snapshot(graph.snapshot()?);
+                    kernels::run(kernel, &subject, &sources, execution)
+                };
+                run()?;
+                let (found, time) = mean_time(bench.settings.least_time(), run)?;
+                bench.check_answer(kernel.answer(), found.into())?;
+                let seconds = time.as_secs_f64() / kernel.runs() as f64;
+                if waiting == 0 {
+                    *archived = seconds;
+                } else {
+                    let baseline = ("with all edges archived", *archived);
+                    bench.record_against(turn, &format!("{name}-{waiting}"), "s", seconds, baseline);
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The graph of the data set with its last `waiting` edges in the log, at most half of all; the others are archived.
+fn with_edges_in_log(bench: &Bench<'_>, options: GraphOptions, waiting: usize) -> Result<Graph, Failure> {
+    let (stream, cancel) = (bench.data.stream(), &bench.watch.cancel);
+    let (before, after) = stream.split_at(stream.len() - waiting.min(stream.len() / 2));
+    let graph = load::with_vertices(options.archiving_threshold(2 * waiting), bench.data.vertices())?;
+    load::ingest(&graph, before, load::LOAD_BATCH, cancel)?;
+    load::reclaim_all(&graph)?;
+    load::ingest(&graph, after, load::LOAD_BATCH, cancel)?;
+    Ok(graph)
+}
+
+fn has_log(engine: &Engine) -> bool {
+    engine.kind == Some(EngineKind::Hybrid)
+}
+
+/// All numbers to measure, or in a brief run that of the contract metric.
+fn numbers(bench: &Bench<'_>, all: &[usize]) -> Vec<usize> {
+    if bench.settings.extent == Extent::Quick { CONTRACT.to_vec() } else { all.to_vec() }
+}
