@@ -167,19 +167,19 @@ impl<W: Column> Cursor for HybridCursor<'_, W> {
         let mut changed = self.changes.rows(range.clone()).peekable();
         for (vertex, row) in self.table.rows.rows(range.clone(), self.version) {
             // Some vertices have changes but no row.
-            while let Some(changes) = changed.next_if(|row| row.changes.owner < vertex) {
-                let flow = self.scan_row(changes.changes.owner, None, Some(changes), &mut run);
+            while let Some(new) = changed.next_if(|changed| changed.changes.owner < vertex) {
+                let flow = self.scan_row(new.changes.owner, None, Some(new), &mut run);
                 if flow.is_break() {
                     return Ok(flow);
                 }
             }
-            let changes = changed.next_if(|row| row.changes.owner == vertex);
-            let flow = self.scan_row(vertex, Some(row), changes, &mut run);
+            let changed = changed.next_if(|changed| changed.changes.owner == vertex);
+            let flow = self.scan_row(vertex, Some(row), changed, &mut run);
             if flow.is_break() {
                 return Ok(flow);
             }
         }
-        Ok(changed.try_for_each(|row| self.scan_row(row.changes.owner, None, Some(row), &mut run)))
+        Ok(changed.try_for_each(|new| self.scan_row(new.changes.owner, None, Some(new), &mut run)))
     }
 
     #[inline]
@@ -221,12 +221,12 @@ impl<W: Column> HybridCursor<'_, W> {
         &mut self,
         vertex: VertexId,
         row: Option<RowAt<'_>>,
-        changes: Option<ChangedRow<'_>>,
+        changed: Option<ChangedRow<'_>>,
         run: &mut impl FnMut(VertexId, &[VertexId], &[W]) -> ControlFlow<B>,
     ) -> ControlFlow<B> {
         self.check_lock(vertex);
         let HybridCursor { merged, deleted, .. } = self;
-        visit(row, changes, merged, deleted, &mut |neighbors, values| run(vertex, neighbors, values))
+        visit(row, changed, merged, deleted, &mut |neighbors, values| run(vertex, neighbors, values))
     }
 }
 
@@ -234,12 +234,12 @@ impl<W: Column> HybridCursor<'_, W> {
 #[inline]
 fn visit<W: Column, B>(
     row: Option<RowAt<'_>>,
-    changes: Option<ChangedRow<'_>>,
+    changed: Option<ChangedRow<'_>>,
     merged: &mut MergedRow<W>,
     deleted: &mut Vec<u32>,
     run: &mut impl FnMut(&[VertexId], &[W]) -> ControlFlow<B>,
 ) -> ControlFlow<B> {
-    match (row, changes) {
+    match (row, changed) {
         (row, Some(ChangedRow { changes, replaced })) => {
             match (row, replaced) {
                 (Some(row), Some(replaced)) => {

@@ -167,7 +167,9 @@ fn an_edge_log_is_measured_on_the_engine_that_has_one() {
         assert!(contract.iter().all(|row| row["engine"] != "rapid"), "{workload}");
     }
 
-    folder.fails(&format!("bench --quick {workloads} --engines rapid"), 2, &["add hybrid to --engines"]);
+    let refused = folder.hedgerow(&format!("bench --quick {workloads} --engines rapid")).code(2).stdout("");
+    let error = String::from_utf8(refused.get_output().stderr.clone()).unwrap();
+    assert!(error.contains("error: ") && error.contains("add hybrid to --engines"), "{error}");
 }
 
 #[test]
