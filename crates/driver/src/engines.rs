@@ -42,6 +42,11 @@ impl Engine {
     /// The disk alone, which is measured beside stores. It cannot be selected as an engine.
     pub(crate) const DISK: Engine = Engine { name: "disk", description: "the disk by itself", kind: None };
 
+    /// Whether the engine has an edge log before its rows.
+    pub(crate) fn has_edge_log(&self) -> bool {
+        self.kind == Some(EngineKind::Hybrid)
+    }
+
     /// Finds the engine called `name` in `engines`.
     ///
     /// # Errors

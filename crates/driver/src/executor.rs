@@ -21,6 +21,11 @@ use std::time::{Duration, Instant};
 /// figure.
 pub fn run(data: &DataSet, settings: &Settings, watch: &Watch<'_>) -> Result<Report, BenchError> {
     let started = Instant::now();
+    let needs_log =
+        !settings.workloads.is_empty() && settings.workloads.iter().all(|workload| workload.needs_edge_log());
+    if needs_log && !settings.engines.iter().any(Engine::has_edge_log) {
+        return Err(BenchError::NoEdgeLog);
+    }
     let mut bench = Bench::new(data, settings, watch)?;
     let mut complete = true;
     for workload in bench.workloads() {
@@ -33,10 +38,6 @@ pub fn run(data: &DataSet, settings: &Settings, watch: &Watch<'_>) -> Result<Rep
             return Err(bench.failed(failure));
         }
         bench.done += 1;
-    }
-    if bench.samples.all().is_empty() {
-        // All other workloads measure every engine.
-        return Err(BenchError::NoEdgeLog);
     }
     let store = bench.stores.as_ref().map(StoreFolder::facts);
     Ok(Report { complete, ..Report::new(data, settings, store, &bench.samples, started.elapsed()) })

@@ -7,7 +7,7 @@ use crate::monitor::mean_time;
 use crate::subject::Subject;
 use crate::{Engine, Extent, Failure, Workload, load};
 use hedgerow::kernels::Execution;
-use hedgerow::{Compaction, EngineKind, Graph, GraphOptions};
+use hedgerow::{Compaction, Graph, GraphOptions};
 use std::time::Instant;
 
 /// Thresholds from which on edges are archived (GraphOne, figure 12).
@@ -21,13 +21,13 @@ const CONTRACT: [usize; 1] = [Workload::CONTRACT_BATCH];
 
 /// Edges put one by one as a stream, archived by the writer or by a thread.
 pub(super) fn measure_writers(bench: &mut Bench<'_>) -> Result<(), Failure> {
-    if !bench.engines().iter().any(has_log) {
+    if !bench.engines().iter().any(Engine::has_edge_log) {
         return Ok(());
     }
     for (by, name) in [(Compaction::ByWriters, "writer"), (Compaction::InBackground, "thread")] {
         for threshold in numbers(bench, &THRESHOLDS) {
             let metric = format!("throughput-{name}-{threshold}");
-            let is_measured = |engine: &Engine| *engine == Engine::CSR || has_log(engine);
+            let is_measured = |engine: &Engine| *engine == Engine::CSR || engine.has_edge_log();
             for turn in bench.turns().into_iter().filter(|turn| is_measured(&turn.engine)) {
                 bench.begin(turn, &format!(" from {threshold} on, by a {name}"))?;
                 match turn.engine.kind {
@@ -59,7 +59,7 @@ fn put_and_archive(bench: &Bench<'_>, turn: Turn, options: GraphOptions) -> Resu
 pub(super) fn measure_readers(bench: &mut Bench<'_>) -> Result<(), Failure> {
     let sources = kernels::sources(bench)?;
     let cancel = bench.watch.cancel.clone();
-    let turns = bench.turns_written().into_iter().filter(|(turn, _)| has_log(&turn.engine));
+    let turns = bench.turns_written().into_iter().filter(|(turn, _)| turn.engine.has_edge_log());
     for (turn, kind) in turns.collect::<Vec<_>>() {
         let pool = pool(turn.threads)?;
         let execution = Execution { pool: pool.as_ref(), ..Execution::default() }.cancelled_by(&cancel);
@@ -98,10 +98,6 @@ fn with_edges_in_log(bench: &Bench<'_>, options: GraphOptions, waiting: usize) -
     load::reclaim_all(&graph)?;
     load::ingest(&graph, after, load::LOAD_BATCH, cancel)?;
     Ok(graph)
-}
-
-fn has_log(engine: &Engine) -> bool {
-    engine.kind == Some(EngineKind::Hybrid)
 }
 
 /// All numbers to measure, or in a brief run that of the contract metric.

@@ -118,10 +118,14 @@ impl Workload {
     #[must_use]
     pub fn defaults() -> Vec<Workload> {
         let is_default = |workload: &Workload| {
-            !matches!(workload, Workload::Hub | Workload::Archiving | Workload::Unarchived)
-                && !workload.is_on_store()
+            *workload != Workload::Hub && !workload.needs_edge_log() && !workload.is_on_store()
         };
         Workload::ALL.iter().copied().filter(is_default).collect()
+    }
+
+    /// Whether it only measures engines with an edge log.
+    pub(crate) fn needs_edge_log(self) -> bool {
+        matches!(self, Workload::Archiving | Workload::Unarchived)
     }
 
     /// Whether it creates stores.
