@@ -1,14 +1,13 @@
-//! Archiving: moving the oldest buffers of the log to the adjacency behind it (GraphOne, 5.1.2).
+//! Archiving: moving the commits up to a timestamp from the log to the adjacency behind it (GraphOne, 5.1.2).
 //!
 //! Changes are sharded by ranges of their owners. There are more shards than threads, so that threads which take one after the
 //! other finish at about the same time. All changes of a vertex are in one shard: threads need no atomic operation for a row.
 
-use crate::buffer::EdgeBuffer;
 use crate::changes::ChangeList;
 use crate::ends::Ends;
 use crate::log::EdgeLog;
-use crate::tail::Archived;
-use hedgerow_sync::Arc;
+use crate::tail::{Archived, LogTail};
+use hedgerow_model::CommitTimestamp;
 use rayon::ThreadPool;
 use rayon::prelude::*;
 use std::collections::BTreeSet;
@@ -42,18 +41,18 @@ pub struct Archiver {
 }
 
 impl Archiver {
-    /// Archives the oldest buffers of the log that take no more runs, until they have `most` entries or more, and publishes the
-    /// version that has them. `None` if there are none. O(changes · log changes per shard).
+    /// Archives the commits up to a cut, which are all applied, and publishes the version that has them and no others. `None` if there
+    /// are none after the newest version. O(changes · log changes per shard).
     ///
     /// Callers take turns. With a pool, its threads share the work.
     pub fn archive(
         &mut self,
         log: &EdgeLog,
         adjacency: &impl Archive,
-        most: usize,
+        cut: Cut,
         pool: Option<&ThreadPool>,
     ) -> Option<Archived> {
-        self.archive_with(log, adjacency, most, pool, |_| ())
+        self.archive_with(log, adjacency, cut, pool, |_| ())
     }
 
     /// As [`Archiver::archive`]; calls `before_publishing` when the version has all changes, before readers find it.
@@ -61,41 +60,45 @@ impl Archiver {
         &mut self,
         log: &EdgeLog,
         adjacency: &impl Archive,
-        most: usize,
+        cut: Cut,
         pool: Option<&ThreadPool>,
         before_publishing: impl FnOnce(Archived),
     ) -> Option<Archived> {
-        let buffers = log.archivable(most);
-        let last = buffers.iter().map(|buffer| buffer.latest()).max()?;
-        let Archived { round, through } = log.newest().archived();
-        let round = round.checked_add(1).expect("there are fewer than 2^32 versions");
-        let tables: BTreeSet<u16> =
-            buffers.iter().flat_map(|buffer| buffer.runs()).map(|run| run.table).collect();
+        let at = cut.last();
+        log.newest().runs(at).next()?;
+        log.seal();
+        let tail = log.newest();
+        let (mut entries, mut tables) = (0, BTreeSet::new());
+        for run in tail.runs(at) {
+            entries += run.len();
+            tables.insert(run.table);
+        }
+        let round = tail.archived().round.checked_add(1).expect("there are fewer than 2^32 versions");
         let adjacencies: BTreeSet<u32> =
             tables.iter().flat_map(|table| adjacency.ends(*table).adjacencies()).collect();
         for number in adjacencies {
-            self.shard(&buffers, adjacency, number, pool);
+            self.shard(Moved { tail: &tail, at, entries }, adjacency, number, pool);
             for_each(pool, &mut self.shards, |_, changes| {
                 changes.order();
                 adjacency.add(round, number, changes);
             });
         }
-        let archived = Archived { round, through: through.max(last) };
+        let archived = Archived { round, through: cut.through() };
         before_publishing(archived);
-        log.publish(archived, buffers.len());
+        log.publish(archived, cut, entries);
         Some(archived)
     }
 
     /// Shards the changes of an adjacency by their owners, each shard in the order of the log.
     fn shard(
         &mut self,
-        buffers: &[Arc<EdgeBuffer>],
+        Moved { tail, at, entries }: Moved<'_>,
         adjacency: &impl Archive,
         number: u32,
         pool: Option<&ThreadPool>,
     ) {
         let Archiver { parts, shards } = self;
-        let entries: usize = buffers.iter().map(|buffer| buffer.entries()).sum();
+        let buffers = tail.buffers();
         let threads = pool.map_or(1, ThreadPool::current_num_threads);
         let count = (entries / SHARD_CHANGES).clamp(1, MOST_SHARDS).next_power_of_two();
         let width = u64::from(adjacency.vertex_bound()).div_ceil(count as u64).max(1).next_power_of_two();
@@ -107,7 +110,7 @@ impl Archiver {
             lists.iter_mut().for_each(ChangeList::clear);
             let begin = part * part_buffers;
             let end = (begin + part_buffers).min(buffers.len());
-            for run in buffers[begin..end].iter().flat_map(|buffer| buffer.runs()) {
+            for run in buffers[begin..end].iter().flat_map(|buffer| tail.runs_in(buffer, at)) {
                 adjacency.ends(run.table).for_each_change(&run, number, |owner, neighbor, content| {
                     let shard = (u64::from(owner.get()) >> shift) as usize;
                     lists[shard.min(count - 1)].add(owner, neighbor, content);
@@ -127,6 +130,39 @@ impl Archiver {
     pub fn bytes(&self) -> usize {
         self.parts.iter().flatten().chain(&self.shards).map(ChangeList::bytes).sum()
     }
+}
+
+/// Up to where the log is archived.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cut {
+    /// At the state of a timestamp.
+    At(CommitTimestamp),
+    /// Within the commit of a timestamp, whose other parts follow: of a state that is restored in parts.
+    Within(CommitTimestamp),
+}
+
+impl Cut {
+    /// The timestamp of the last runs that are archived.
+    pub(crate) fn last(self) -> CommitTimestamp {
+        let (Cut::At(last) | Cut::Within(last)) = self;
+        last
+    }
+
+    /// The last commit that is archived as a whole.
+    fn through(self) -> CommitTimestamp {
+        match self {
+            Cut::At(at) => at,
+            Cut::Within(CommitTimestamp(at)) => CommitTimestamp(at.saturating_sub(1)),
+        }
+    }
+}
+
+/// What a round archives: the runs of a tail up to a timestamp, which have this many entries.
+#[derive(Clone, Copy)]
+struct Moved<'t> {
+    tail: &'t LogTail,
+    at: CommitTimestamp,
+    entries: usize,
 }
 
 /// Runs `work` on each item and its number, on the threads of the pool if there is one.

@@ -26,7 +26,7 @@ mod tail;
 #[cfg(all(test, not(hedgerow_shuttle)))]
 mod tests;
 
-pub use archive::{Archive, Archiver};
+pub use archive::{Archive, Archiver, Cut};
 pub use buffer::EdgeBuffer;
 pub use changes::{ChangeList, RowChanges};
 pub use ends::Ends;

@@ -1,5 +1,6 @@
 //! The log: appending, and the list of its tails.
 
+use crate::archive::Cut;
 use crate::buffer::{BufferPool, EdgeBuffer};
 use crate::run::NewRun;
 use crate::tail::{Archived, LogTail};
@@ -7,7 +8,7 @@ use hedgerow_model::token::LiveTimestamps;
 use hedgerow_model::{CommitTimestamp, MemoryUse};
 use hedgerow_sync::atomic::{AtomicUsize, Ordering};
 use hedgerow_sync::{Arc, Mutex, RwLock};
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// How many free buffers are kept for later runs.
 const FREE_BUFFERS: usize = 64;
@@ -25,10 +26,10 @@ pub struct EdgeLog {
     /// The buffer that takes runs: the last one of the newest tail.
     active: Mutex<Arc<EdgeBuffer>>,
     newest: RwLock<Arc<LogTail>>,
-    /// The tails of older versions that are read, or may be: each has the buffers up to the version after it, and those after that
-    /// whose readers it may have once the tails in between are forgotten. Ascending (GraphOne, 4: the global snapshot list).
+    /// The tails of older versions that are read, or may be: each has the runs up to the version after it. Ascending (GraphOne, 4: the
+    /// global snapshot list).
     past: Mutex<VecDeque<Arc<LogTail>>>,
-    /// Bytes of the buffers of past tails.
+    /// Bytes of the buffers that only past tails have.
     past_bytes: AtomicUsize,
     /// Entries that were ever appended, and those of them that were archived.
     appended: AtomicUsize,
@@ -101,8 +102,7 @@ impl EdgeLog {
         Arc::clone(&self.newest.read())
     }
 
-    /// The tail for reading the state at a registered timestamp. O(1), or O(past versions + buffers) if a later commit has been
-    /// archived.
+    /// The tail for reading the state at a registered timestamp. O(1), or O(log past versions) if a later commit has been archived.
     ///
     /// # Panics
     /// If the timestamp is not registered, perhaps.
@@ -115,10 +115,7 @@ impl EdgeLog {
         let past = self.past.lock();
         let later = past.partition_point(|tail| tail.archived().through <= at);
         let own = later.checked_sub(1).expect("the tail of a registered timestamp is kept");
-        let newest = self.newest();
-        let after = past.iter().skip(later).chain([&newest]).flat_map(|tail| tail.buffers());
-        let late = after.filter(|buffer| buffer.oldest() <= at);
-        past[own].with_buffers(past[own].buffers().iter().chain(late).cloned().collect())
+        Arc::clone(&past[own])
     }
 
     /// The number of entries that wait to be archived. O(1).
@@ -128,8 +125,8 @@ impl EdgeLog {
         self.appended.load(Ordering::Relaxed) - archived
     }
 
-    /// Lets commits continue in another buffer, so that those up to now can be archived.
-    pub fn seal(&self) {
+    /// Lets commits continue in another buffer, so that the memory of those up to now can be freed once they are archived.
+    pub(crate) fn seal(&self) {
         let mut active = self.active.lock();
         if !active.is_empty() {
             active.seal();
@@ -137,54 +134,38 @@ impl EdgeLog {
         }
     }
 
-    /// The oldest buffers that take no more runs and whose runs are all complete, until they have `most` entries.
-    pub(crate) fn archivable(&self, most: usize) -> Vec<Arc<EdgeBuffer>> {
-        let newest = self.newest();
-        let (_, sealed) = newest.buffers().split_last().expect("there is an active buffer");
-        let mut entries = 0;
-        let taken = sealed.iter().take_while(|buffer| {
-            let takes = entries < most && buffer.is_complete();
-            entries += buffer.entries();
-            takes
-        });
-        taken.cloned().collect()
+    /// The highest timestamp of a run; 0 if there is none after the newest version. O(buffers).
+    pub fn latest(&self) -> CommitTimestamp {
+        let latest = self.newest().buffers().iter().map(|buffer| buffer.latest()).max();
+        latest.unwrap_or_default()
     }
 
-    /// Makes the version that has the changes of the first `buffers` buffers of the tail the newest one. Callers take
+    /// Makes the version that has the runs after the last one, up to a cut, the newest; these have `entries` entries. Callers take
     /// turns.
-    pub(crate) fn publish(&self, archived: Archived, buffers: usize) {
+    pub(crate) fn publish(&self, archived: Archived, cut: Cut, entries: usize) {
         let mut past = self.past.lock();
         let mut newest = self.newest.write();
-        let (moved, left) = newest.buffers().split_at(buffers);
-        let entries: usize = moved.iter().map(|buffer| buffer.entries()).sum();
-        let tail = LogTail::new(Arc::new(archived), left.to_vec());
-        past.push_back(newest.with_buffers(moved.to_vec()));
-        self.past_bytes.fetch_add(moved.iter().map(|buffer| buffer.bytes()).sum(), Ordering::Relaxed);
-        *newest = tail;
+        past.push_back(newest.up_to(archived.through));
+        *newest = newest.followed_by(archived, cut);
+        self.past_bytes.store(bytes_of_past(&past, &newest), Ordering::Relaxed);
         self.archived.fetch_add(entries, Ordering::Release);
     }
 
     /// Forgets the past tails that no reader holds and no timestamp of `live` needs. Returns the versions of the
-    /// others, and the newest, ascending. O(past versions).
+    /// others, and the newest, ascending. O(past versions + their buffers).
     pub fn forget(&self, live: &LiveTimestamps) -> Vec<Archived> {
         let mut past = self.past.lock();
-        let newest = self.newest().archived();
-        let ends: Vec<_> =
-            past.iter().skip(1).map(|tail| tail.archived().through).chain([newest.through]).collect();
-        let mut kept = VecDeque::<Arc<LogTail>>::new();
-        for (tail, end) in past.drain(..).zip(ends) {
+        let newest = self.newest();
+        let ends = past.iter().skip(1).chain([&newest]).map(|tail| tail.archived().through);
+        let ends: Vec<_> = ends.collect();
+        let mut ends = ends.into_iter();
+        past.retain(|tail| {
+            let end = ends.next().expect("each tail has an end");
             let lifetime = tail.archived().through..end;
-            let is_read = !live.decides(end) || live.holder(lifetime).is_some() || !tail.is_unread();
-            match kept.back_mut() {
-                _ if is_read => kept.push_back(tail),
-                Some(before) => before.inherit(&tail),
-                None => {}
-            }
-        }
-        *past = kept;
-        let bytes = past.iter().flat_map(|tail| tail.buffers()).map(|buffer| buffer.bytes()).sum();
-        self.past_bytes.store(bytes, Ordering::Relaxed);
-        past.iter().map(|tail| tail.archived()).chain([newest]).collect()
+            !live.decides(end) || live.holder(lifetime).is_some() || !tail.is_unread()
+        });
+        self.past_bytes.store(bytes_of_past(&past, &newest), Ordering::Relaxed);
+        past.iter().chain([&newest]).map(|tail| tail.archived()).collect()
     }
 
     /// The versions that are read, or may be, with those that nothing has [forgotten](EdgeLog::forget) yet, ascending.
@@ -205,4 +186,17 @@ impl EdgeLog {
         let retained_bytes = self.past_bytes.load(Ordering::Relaxed).min(used.live_bytes);
         MemoryUse { live_bytes: used.live_bytes - retained_bytes, retained_bytes, ..used }
     }
+}
+
+/// Bytes of the buffers that past tails have, and the newest does not.
+fn bytes_of_past(past: &VecDeque<Arc<LogTail>>, newest: &LogTail) -> usize {
+    let buffers = |tail: &LogTail| tail.buffers().iter().map(Arc::as_ptr).collect::<BTreeSet<_>>();
+    let in_newest = buffers(newest);
+    let bytes: BTreeMap<_, _> = past
+        .iter()
+        .flat_map(|tail| tail.buffers())
+        .map(|buffer| (Arc::as_ptr(buffer), buffer.bytes()))
+        .filter(|(buffer, _)| !in_newest.contains(buffer))
+        .collect();
+    bytes.into_values().sum()
 }

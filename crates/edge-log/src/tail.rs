@@ -1,5 +1,6 @@
 //! What a view reads of the log: the runs that its version of the adjacency does not have.
 
+use crate::archive::Cut;
 use crate::buffer::EdgeBuffer;
 use crate::changes::ChangeList;
 use crate::ends::Ends;
@@ -7,13 +8,12 @@ use crate::run::Run;
 use hedgerow_model::{CommitTimestamp, EdgeValue, VertexId};
 use hedgerow_sync::Arc;
 
-/// A version of the adjacency that the log feeds: it has no commits after a timestamp, and all up to it but those that the log
-/// has after it (GraphOne, 4: a coarse-grained version).
+/// A version of the adjacency that the log feeds: the state at a timestamp (GraphOne, 4: a coarse-grained version).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Archived {
     /// The round of archiving that made it, counted from 1; 0 is what the log began with.
     pub round: u32,
-    /// No commit of the version is after this one.
+    /// The version has the commits up to this one, and no others.
     pub through: CommitTimestamp,
 }
 
@@ -23,13 +23,27 @@ pub struct Archived {
 pub struct LogTail {
     /// Shared by all tails of this version, so that its references tell whether the version is read.
     archived: Arc<Archived>,
-    /// The oldest first.
+    /// The oldest first. Those that hold the first runs after the version may have some of it, too.
     buffers: Vec<Arc<EdgeBuffer>>,
 }
 
 impl LogTail {
     pub(crate) fn new(archived: Arc<Archived>, buffers: Vec<Arc<EdgeBuffer>>) -> Arc<Self> {
         Arc::new(LogTail { archived, buffers })
+    }
+
+    /// The part of this tail that readers of timestamps before `end` need.
+    pub(crate) fn up_to(&self, end: CommitTimestamp) -> Arc<Self> {
+        self.with_buffers(self.buffers.iter().filter(|buffer| buffer.oldest() < end).cloned().collect())
+    }
+
+    /// The tail of the version after this one, which has the runs up to a cut. Keeps a buffer if one before it is kept: to read whole buffers one after the other is
+    /// right even if the version has some of their runs, as long as none is left out in between.
+    pub(crate) fn followed_by(&self, archived: Archived, cut: Cut) -> Arc<Self> {
+        let is_archived = |buffer: &Arc<EdgeBuffer>| buffer.is_complete() && buffer.latest() <= cut.last();
+        let first = self.buffers.iter().position(|buffer| !is_archived(buffer));
+        let left = first.map_or(&[][..], |first| &self.buffers[first..]);
+        LogTail::new(Arc::new(archived), left.to_vec())
     }
 
     /// Another tail of this version, with these buffers after it.
@@ -54,8 +68,19 @@ impl LogTail {
     ///
     /// With the largest timestamp: those of all commits that have been applied, and perhaps some of others.
     pub fn runs(&self, at: CommitTimestamp) -> impl Iterator<Item = Run<'_>> {
-        let buffers = self.buffers.iter().filter(move |buffer| buffer.oldest() <= at);
-        buffers.flat_map(|buffer| buffer.runs()).filter(move |run| run.at <= at)
+        self.buffers.iter().flat_map(move |buffer| self.runs_in(buffer, at))
+    }
+
+    /// As [`LogTail::runs`], those in one of the buffers.
+    pub(crate) fn runs_in<'t>(
+        &self,
+        buffer: &'t EdgeBuffer,
+        at: CommitTimestamp,
+    ) -> impl Iterator<Item = Run<'t>> + use<'t> {
+        let through = self.archived.through;
+        let has_any = buffer.oldest() <= at && buffer.latest() > through;
+        let runs = has_any.then(|| buffer.runs()).into_iter().flatten();
+        runs.filter(move |run| through < run.at && run.at <= at)
     }
 
     /// The last change of each edge of an adjacency in the commits up to `at`, as [`LogTail::runs`] has them. `ends` says where
@@ -72,7 +97,7 @@ impl LogTail {
         changes
     }
 
-    /// As [`LogTail::changes`], those of one owner. O(buffers · log n), and O(n) once per buffer: a buffer that takes no more
+    /// As [`LogTail::changes`], those of one owner, perhaps with some that the version has already. O(buffers · log n), and O(n) once per buffer: a buffer that takes no more
     /// runs is indexed for all tails, which must have the same `ends`.
     #[must_use]
     pub fn changes_of(
@@ -92,7 +117,7 @@ impl LogTail {
     }
 
     /// The last change of the edge from an owner to a neighbor in an adjacency, if there is one: its value, or `None` if it is
-    /// deleted. Costs as [`LogTail::changes_of`].
+    /// deleted. May find one that the version has already. Costs as [`LogTail::changes_of`].
     #[must_use]
     pub fn find(
         &self,
@@ -112,15 +137,6 @@ impl LogTail {
                 last
             }
         })
-    }
-
-    /// Takes over the buffers of a tail after this one that is forgotten, as far as readers of this one may see commits in them.
-    pub(crate) fn inherit(self: &mut Arc<Self>, forgotten: &LogTail) {
-        let end = forgotten.archived.through;
-        let late = || forgotten.buffers.iter().filter(|buffer| buffer.oldest() < end);
-        if late().next().is_some() {
-            *self = self.with_buffers(self.buffers.iter().chain(late()).cloned().collect());
-        }
     }
 
     /// Whether only the caller holds the tail, and no other tail has its version.

@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use crate::{Archive, Archiver, ChangeList, EdgeLog, Ends, LogTail, NewRun, RunChange};
+use crate::{Archive, Archiver, ChangeList, Cut, EdgeLog, Ends, LogTail, NewRun, RunChange};
 use hedgerow_model::token::LiveTimestamps;
 use hedgerow_model::{CommitTimestamp, EdgeChange, EdgeValue, VertexId};
 use hedgerow_sync::Mutex;
@@ -86,7 +86,7 @@ impl Commit {
 #[derive(Clone, Debug)]
 enum Step {
     Commit(Vec<Commit>),
-    /// A commit is applied after the one with the next timestamp, which changes other edges. In between the log may be
+    /// A commit is applied after the one with the next timestamp, which changes other edges. In between the commits before them may be
     /// archived, and its own timestamp may have been registered before.
     Overtaken {
         late: Commit,
@@ -94,9 +94,9 @@ enum Step {
         archives: bool,
         opens: bool,
     },
-    Seal,
+    /// Archives the state of this many commits before the newest.
     Archive {
-        most: usize,
+        before: u64,
     },
     /// Registers the newest timestamp, and reads it at the end.
     Open {
@@ -118,8 +118,7 @@ fn step() -> impl Strategy<Value = Step> {
             let (late, early) = (late.among(0), early.among(4));
             Step::Overtaken { late, early, archives, opens }
         }),
-        1 => Just(Step::Seal),
-        2 => (1..30_usize).prop_map(|most| Step::Archive { most }),
+        3 => (0..4_u64).prop_map(|before| Step::Archive { before }),
         2 => any::<bool>().prop_map(|holds| Step::Open { holds }),
         1 => Just(Step::Forget),
     ]
@@ -152,9 +151,13 @@ fn state_in(tail: &LogTail, adjacency: &PlainAdjacency, at: CommitTimestamp) -> 
         let changes = tail.changes(at, number, ends_of);
         for row in changes.rows(0..u32::MAX) {
             let alone = tail.changes_of(at, (number, row.owner), ends_of);
-            let alone = alone.row(row.owner).map(|row| row.iter().collect::<Vec<_>>());
-            assert_eq!(alone, Some(row.iter().collect()), "the changes of {}", row.owner);
+            let alone = alone.row(row.owner).unwrap();
+            for (neighbor, value) in alone.iter().filter(|(neighbor, _)| row.find(*neighbor).is_none()) {
+                let entry = (number, row.owner.get(), neighbor.get());
+                assert_eq!(state.get(&entry).copied(), value.map(|value| value.0), "archived already");
+            }
             for (neighbor, value) in row.iter() {
+                assert_eq!(alone.find(neighbor), Some(value));
                 assert_eq!(tail.find(at, (number, row.owner, neighbor), ends_of), Some(value));
                 let entry = (number, row.owner.get(), neighbor.get());
                 match value {
@@ -218,18 +221,20 @@ fn run(steps: &[Step], threads: usize) {
                 apply(&mut state, early);
                 append(&log, second, std::slice::from_ref(early));
                 if *archives {
-                    log.seal();
-                    archiver.archive(&log, &adjacency, usize::MAX, pool.as_ref());
-                    log.forget(&live(&opened, newest));
+                    let applied = first - 1;
+                    archiver.archive(&log, &adjacency, Cut::At(CommitTimestamp(applied)), pool.as_ref());
+                    log.forget(&live(&opened, applied));
                 }
                 append(&log, first, std::slice::from_ref(late));
             }
-            Step::Seal => log.seal(),
-            Step::Archive { most } => {
-                let waiting = log.waiting();
-                let archived = archiver.archive(&log, &adjacency, *most, pool.as_ref());
+            Step::Archive { before } => {
+                let (waiting, at) = (log.waiting(), CommitTimestamp(newest.saturating_sub(*before)));
+                let archived = archiver.archive(&log, &adjacency, Cut::At(at), pool.as_ref());
                 assert_eq!(archived.is_some(), log.waiting() < waiting);
-                assert!(archived.is_none_or(|archived| archived == log.newest().archived()));
+                if let Some(archived) = archived {
+                    assert_eq!((archived, archived.through), (log.newest().archived(), at));
+                    assert!(log.newest().runs(at).next().is_none());
+                }
             }
             Step::Open { holds } => {
                 let at = CommitTimestamp(newest);
@@ -251,8 +256,7 @@ fn run(steps: &[Step], threads: usize) {
     let last = log.newest();
     assert_eq!(state_in(&last, &adjacency, CommitTimestamp(u64::MAX)), state);
     drop((opened, last));
-    log.seal();
-    archiver.archive(&log, &adjacency, usize::MAX, None);
+    archiver.archive(&log, &adjacency, Cut::At(CommitTimestamp(newest)), None);
     assert_eq!((log.waiting(), adjacency.state(log.newest().archived().round)), (0, state));
     let kept = log.forget(&live(&[], newest));
     assert_eq!(kept, [log.newest().archived()], "nothing is read");
@@ -280,8 +284,9 @@ fn a_commit_larger_than_a_buffer_lies_in_one_of_its_own() {
     assert_eq!(state_in(&log.newest(), &adjacency, CommitTimestamp(1)).len(), 128);
     assert_eq!(state_in(&log.newest(), &adjacency, CommitTimestamp(2)).len(), 126);
     let mut archiver = Archiver::default();
-    while archiver.archive(&log, &adjacency, 1, None).is_some() {}
-    assert_eq!((log.waiting(), log.newest().archived().through), (1, CommitTimestamp(1)));
+    let archived = archiver.archive(&log, &adjacency, Cut::At(CommitTimestamp(1)), None).unwrap();
+    assert_eq!((log.waiting(), archived.through), (1, CommitTimestamp(1)));
+    assert_eq!(log.newest().buffers().len(), 2, "the buffer of its own is not read any more");
 }
 
 #[test]
@@ -292,7 +297,9 @@ fn buffers_without_readers_are_used_again() {
     let mut fill = |log: &EdgeLog| {
         for at in commits.by_ref().take(100) {
             append(log, at, &[Commit { table: UNDIRECTED, value: Some(0), edges: vec![(1, 2)] }]);
-            archiver.archive(log, &adjacency, 1, None);
+            if at % 10 == 5 {
+                archiver.archive(log, &adjacency, Cut::At(CommitTimestamp(at)), None);
+            }
             log.forget(&live(&[], u64::MAX));
         }
         let used = log.memory();
@@ -303,4 +310,22 @@ fn buffers_without_readers_are_used_again() {
     let (before, after) = (fill(&log), fill(&log));
     assert!(after <= before, "{before} bytes grew to {after}");
     assert_eq!(held.runs(CommitTimestamp(100)).last().map(|run| run.at), Some(CommitTimestamp(100)));
+}
+
+#[test]
+fn parts_of_one_commit_are_archived_one_after_the_other() {
+    let (log, adjacency, mut archiver) =
+        (EdgeLog::new(24, CommitTimestamp::ZERO), PlainAdjacency::default(), Archiver::default());
+    let at = CommitTimestamp(7);
+    let mut expected = State::new();
+    for part in 0..3 {
+        let part =
+            Commit { table: DIRECTED, value: Some(2), edges: vec![(part, part + 1), (part + 1, part)] };
+        append(&log, at.0, std::slice::from_ref(&part));
+        apply(&mut expected, &part);
+        let archived = archiver.archive(&log, &adjacency, Cut::Within(at), None).unwrap();
+        assert_eq!((archived.through, log.waiting()), (CommitTimestamp(6), 0));
+        assert_eq!(state_in(&log.tail_at(at), &adjacency, at), expected);
+    }
+    assert_eq!(archiver.archive(&log, &adjacency, Cut::At(at), None), None, "nothing waits");
 }

@@ -2,7 +2,7 @@
 #![cfg(hedgerow_shuttle)]
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use hedgerow_edge_log::{Archive, Archiver, ChangeList, EdgeLog, Ends, NewRun, RunChange};
+use hedgerow_edge_log::{Archive, Archiver, ChangeList, Cut, EdgeLog, Ends, NewRun, RunChange};
 use hedgerow_model::token::LiveTimestamps;
 use hedgerow_model::{CommitTimestamp, EdgeChange, VertexId};
 use hedgerow_sync::{Arc, Mutex};
@@ -67,15 +67,18 @@ impl Graph {
         self.sequencer.lock().in_flight.remove(&at);
     }
 
-    /// Registers the newest timestamp that is applied, reads it, and ends the registration.
+    /// Reads the newest timestamp.
     fn read(&self, times: usize) {
+        self.at_newest(|at| (0..times).for_each(|_| self.read_at(at)));
+    }
+
+    /// Registers the newest timestamp that is applied, for as long as `work` takes.
+    fn at_newest(&self, work: impl FnOnce(u64)) {
         let mut sequencer = self.sequencer.lock();
         let applied = sequencer.in_flight.first().map_or(sequencer.last, |first| first - 1);
         sequencer.registered.push(applied);
         drop(sequencer);
-        for _ in 0..times {
-            self.read_at(applied);
-        }
+        work(applied);
         let mut sequencer = self.sequencer.lock();
         let place = sequencer.registered.iter().position(|at| *at == applied).unwrap();
         sequencer.registered.swap_remove(place);
@@ -95,8 +98,9 @@ impl Graph {
         assert_eq!(seen, (1..=at as u32).collect::<Vec<_>>());
     }
 
+    /// Registers the newest timestamp that is applied, and archives its state.
     fn archive(&self, archiver: &mut Archiver) {
-        archiver.archive(self.log(), self, 1, None);
+        self.at_newest(|at| drop(archiver.archive(self.log(), self, Cut::At(CommitTimestamp(at)), None)));
         let sequencer = self.sequencer.lock();
         let next = sequencer.in_flight.first().map_or(sequencer.last, |first| first - 1);
         let mut registered: Vec<_> = sequencer.registered.iter().map(|at| CommitTimestamp(*at)).collect();
@@ -128,7 +132,6 @@ fn readers_see_every_commit_once_beside_writers_and_archiving() {
                 spawn(|graph| graph.read(3)),
             ];
             threads.into_iter().for_each(|thread| thread.join().unwrap());
-            graph.log().seal();
             graph.archive(&mut Archiver::default());
             graph.read_at(8);
         },

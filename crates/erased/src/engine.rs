@@ -3,9 +3,9 @@
 use crate::view::{AnyView, ErasedView};
 use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered, Stamp};
 use hedgerow_model::{
-    AddLabels, Admission, Allowance, CommitTimestamp, Durable, EdgeOutcome, Effects, Engine, EngineError,
-    LockUnit, MaintenanceProgress, MemoryUse, Prepared, ReadError, ShortPlan, ShortWrites, StoredEdge,
-    UnitLocks, VertexId,
+    AddLabels, Admission, Allowance, Archiving, CommitTimestamp, Durable, EdgeOutcome, Effects, Engine,
+    EngineError, LockUnit, MaintenanceProgress, MemoryUse, Prepared, ReadError, ShortPlan, ShortWrites,
+    StoredEdge, UnitLocks, VertexId,
 };
 use rayon::ThreadPool;
 use std::any::Any;
@@ -55,6 +55,8 @@ trait AnyEngine: Send + Sync {
     fn add_labels(&self) -> Option<&dyn AddLabels>;
 
     fn durable(&self) -> Option<&dyn Durable>;
+
+    fn archiving(&self) -> Option<&dyn Archiving>;
 
     fn admit(&self, bytes: usize) -> Admission;
 
@@ -190,6 +192,10 @@ impl<E: Engine> AnyEngine for E {
         Engine::durable(self)
     }
 
+    fn archiving(&self) -> Option<&dyn Archiving> {
+        Engine::archiving(self)
+    }
+
     fn admit(&self, bytes: usize) -> Admission {
         Engine::admit(self, bytes)
     }
@@ -266,6 +272,10 @@ impl Engine for ErasedEngine {
 
     fn durable(&self) -> Option<&dyn Durable> {
         self.0.durable()
+    }
+
+    fn archiving(&self) -> Option<&dyn Archiving> {
+        self.0.archiving()
     }
 
     fn admit(&self, bytes: usize) -> Admission {

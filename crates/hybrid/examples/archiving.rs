@@ -7,7 +7,7 @@
 //! `cargo run --release -p hedgerow-hybrid --example archiving [kron-20 | sparse-21 | …]`
 
 use hedgerow_csr::{BuildOptions, Csr};
-use hedgerow_edge_log::{Archive, Archiver, ChangeList, EdgeLog, Ends, LogTail, NewRun, RunChange};
+use hedgerow_edge_log::{Archive, Archiver, ChangeList, Cut, EdgeLog, Ends, LogTail, NewRun, RunChange};
 use hedgerow_formats::Kronecker;
 use hedgerow_hybrid::{BlockSizes, ChainReport, RetainedVersion, RowTable};
 use hedgerow_model::token::LiveTimestamps;
@@ -148,8 +148,7 @@ fn log_all(edges: &[u64], writers: usize) -> f64 {
             });
         })
         .0;
-        log.seal();
-        archiver.archive(&log, &Dropped, usize::MAX, None);
+        archiver.archive(&log, &Dropped, Cut::At(log.latest()), None);
         // SAFETY: nothing is read.
         log.forget(&unsafe { LiveTimestamps::as_of(Vec::new(), CommitTimestamp(u64::MAX)) });
     }
@@ -225,8 +224,7 @@ impl Store {
                 self.log.reserve(CommitTimestamp(at), &runs).write(&runs);
             }
             seconds += timed(|| {
-                self.log.seal();
-                archiver.archive(&self.log, self, usize::MAX, pool);
+                archiver.archive(&self.log, self, Cut::At(self.log.latest()), pool);
                 // SAFETY: nothing is read meanwhile.
                 let live = unsafe { LiveTimestamps::as_of(Vec::new(), CommitTimestamp(at)) };
                 let retained: Vec<u32> =

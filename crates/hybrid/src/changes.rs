@@ -220,6 +220,7 @@ impl Hybrid {
             superseded.extend(kept.map(|born| Superseded { place, born, superseded: stamp.at() }));
         }
         self.memory.add(memory);
+        self.upkeep.note_superseded(superseded.len());
         self.garbage.file(stamp.newest_registered(), superseded);
     }
 }

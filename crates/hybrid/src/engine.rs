@@ -9,8 +9,8 @@ use crate::view::HybridView;
 use hedgerow_edge_log::EdgeLog;
 use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered, Stamp};
 use hedgerow_model::{
-    AddLabels, Admission, Allowance, Catalog, CommitTimestamp, Effects, Engine, EngineError, LabelSchema,
-    LockUnit, MaintenanceProgress, MemoryUse, Prepared, Topology, UnitLocks, VertexId,
+    AddLabels, Admission, Allowance, Archiving, Catalog, CommitTimestamp, Effects, Engine, EngineError,
+    LabelSchema, LockUnit, MaintenanceProgress, MemoryUse, Prepared, Topology, UnitLocks, VertexId,
 };
 use hedgerow_reclamation::{Garbage, Memory, Superseded};
 use hedgerow_records::{RecordHeap, StagedEffects};
@@ -120,9 +120,8 @@ impl Engine for Hybrid {
         effects: &'l Effects,
         room: &'l mut StagedEffects,
         allowance: Allowance,
-        pool: Option<&ThreadPool>,
+        _pool: Option<&ThreadPool>,
     ) -> Result<Prepared<HybridChanges<'l>>, EngineError> {
-        self.archive_restored(pool);
         self.prepare_changes(locks, effects, room, allowance)
     }
 
@@ -136,6 +135,10 @@ impl Engine for Hybrid {
     }
 
     fn add_labels(&self) -> Option<&dyn AddLabels> {
+        Some(self)
+    }
+
+    fn archiving(&self) -> Option<&dyn Archiving> {
         Some(self)
     }
 
@@ -157,10 +160,10 @@ impl Engine for Hybrid {
 
     #[inline]
     fn is_maintenance_due(&self) -> bool {
-        self.upkeep.is_archiving_due(self.log.waiting())
+        Archiving::is_due(self)
     }
 
-    /// Archives what waits in the log if that is much, or in any case with a budget without limit, and frees what no view reads.
+    /// Frees what no view reads.
     fn maintain(
         &self,
         live: &LiveTimestamps,

@@ -1,21 +1,19 @@
 //! Archiving, freeing what no view reads, and how much memory that leaves.
 
 use crate::engine::{Hybrid, unit_of};
-use hedgerow_edge_log::{Archive, Archived, Archiver, ChangeList, Ends};
-use hedgerow_model::token::{HeldLocks, LiveTimestamps};
+use hedgerow_edge_log::{Archive, Archived, Archiver, ChangeList, Cut, Ends};
+use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered};
 use hedgerow_model::{
-    Admission, LabelId, LockUnit, MaintenanceProgress, MemoryUse, Reclaimed, UnitLocks, VertexId,
+    Admission, Archiving, EngineError, LabelId, LockUnit, MaintenanceProgress, MemoryUse, Reclaimed,
+    UnitLocks, VertexId,
 };
 use hedgerow_reclamation::{Garbage, Memory, MemoryChange, Superseded, Versioned};
-use hedgerow_sync::Mutex;
-use hedgerow_sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
+use hedgerow_sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use hedgerow_sync::epoch;
+use hedgerow_sync::{Mutex, MutexGuard};
 use rayon::ThreadPool;
 use std::collections::BTreeMap;
 use std::time::Duration;
-
-/// The most edges that are archived in one round, so that a step does not take seconds.
-const MOST_AT_ONCE: usize = 1 << 20;
 
 /// Words of a buffer of the log. A reader of single rows reads through the newest one.
 const BUFFER_WORDS: usize = if cfg!(hedgerow_shuttle) { 9 } else { 1 << 13 };
@@ -27,8 +25,8 @@ const LONGEST_PAUSE: Duration = Duration::from_millis(1);
 pub(crate) struct Upkeep {
     archived_from: usize,
     most_waiting: usize,
-    /// Whether commits are admitted. They are not while a graph is restored, and there is no maintenance either.
-    admits_commits: AtomicBool,
+    /// Versions of vertices that were superseded since archiving. The state that it keeps for stale views may read them.
+    superseded: AtomicUsize,
     /// Held by the thread that archives.
     archiver: Mutex<Archiver>,
     archiver_bytes: AtomicUsize,
@@ -40,29 +38,32 @@ pub(crate) struct Upkeep {
 
 impl Upkeep {
     pub(crate) fn new(archived_from: usize, most_waiting: usize) -> Self {
-        let (archiver, archiver_bytes, vertex_bound, edges) = Default::default();
+        let (superseded, archiver, archiver_bytes, vertex_bound, edges) = Default::default();
         let archived_from = archived_from.max(1);
         let most_waiting = most_waiting.max(2 * archived_from);
-        let admits_commits = AtomicBool::new(false);
-        Upkeep { archived_from, most_waiting, admits_commits, archiver, archiver_bytes, vertex_bound, edges }
+        Upkeep { archived_from, most_waiting, superseded, archiver, archiver_bytes, vertex_bound, edges }
     }
 
-    /// Words of a buffer of the log: buffers are archived as a whole, so that there should be several at the threshold.
+    /// Words of a buffer of the log.
     pub(crate) fn buffer_words(&self) -> usize {
         BUFFER_WORDS.min(self.archived_from.next_power_of_two().max(8))
     }
 
     #[inline]
     pub(crate) fn is_archiving_due(&self, waiting: usize) -> bool {
-        waiting >= self.archived_from
+        waiting + self.superseded.load(Ordering::Relaxed) >= self.archived_from
+    }
+
+    #[inline]
+    pub(crate) fn note_superseded(&self, versions: usize) {
+        if versions > 0 {
+            self.superseded.fetch_add(versions, Ordering::Relaxed);
+        }
     }
 
     /// Commits pause when the log is half full, ever longer, and wait when it is full.
     #[inline]
     pub(crate) fn admission(&self, waiting: usize) -> Admission {
-        if !self.admits_commits.load(Ordering::Relaxed) {
-            self.admits_commits.store(true, Ordering::Relaxed);
-        }
         let half = self.most_waiting / 2;
         match waiting.saturating_sub(half) {
             0 => Admission::Granted,
@@ -115,7 +116,7 @@ fn rounds(retained: &[Archived]) -> Vec<u32> {
 }
 
 impl Hybrid {
-    /// Takes a step of maintenance: archives, if many edges wait or the budget has no limit, and frees what no view reads.
+    /// Frees what no view reads.
     pub(crate) fn take_step(
         &self,
         live: &LiveTimestamps,
@@ -123,67 +124,54 @@ impl Hybrid {
         budget_bytes: usize,
     ) -> MaintenanceProgress {
         let before = self.memory_use().total_bytes();
-        let archived = self.archive(live, budget_bytes == usize::MAX);
+        if let Some(_archiver) = self.archiver(budget_bytes == usize::MAX) {
+            self.free_former(live);
+        }
         let freed = before.saturating_sub(self.memory_use().total_bytes());
         let mut reclaimed = hedgerow_reclamation::reclaim(self, live, units, budget_bytes);
         self.records.reclaim_after(&mut reclaimed, live, budget_bytes);
-        let waits = self.upkeep.is_archiving_due(self.log.waiting());
+        let waits = Archiving::is_due(self);
         let bytes = reclaimed.bytes + freed;
         let reclaimed = Reclaimed { bytes, more: reclaimed.more || waits, ..reclaimed };
-        MaintenanceProgress { reclaimed, advanced: archived || bytes > 0 }
+        MaintenanceProgress { reclaimed, advanced: bytes > 0 }
     }
 
-    /// Archives buffers of the log, and frees blocks. Returns whether there were any to archive. If another thread does that, waits for it
-    /// to archive everything, and else does nothing.
-    fn archive(&self, live: &LiveTimestamps, everything: bool) -> bool {
-        let archiver = &self.upkeep.archiver;
-        let Some(mut archiver) = everything.then(|| archiver.lock()).or_else(|| archiver.try_lock()) else {
-            return false;
-        };
-        let is_due = everything || self.upkeep.is_archiving_due(self.log.waiting());
-        if is_due {
-            // A large commit lies in the newest buffer, perhaps with no other after it.
-            self.log.seal();
+    /// The archiver, if no other thread has it, or once that has given it back.
+    fn archiver(&self, waits: bool) -> Option<MutexGuard<'_, Archiver>> {
+        match waits {
+            true => Some(self.upkeep.archiver.lock()),
+            false => self.upkeep.archiver.try_lock(),
         }
-        let retained = rounds(&self.log.forget(live));
-        let archived = is_due && self.archive_round((&mut archiver, None), retained, everything);
+    }
+
+    /// Frees what only versions that are not read have. The caller has the archiver: no version is being made.
+    fn free_former(&self, live: &LiveTimestamps) {
         let retained = rounds(&self.log.forget(live));
         self.tables.iter().for_each(|table| {
             table.rows.free_former(&retained);
         });
         self.upkeep.edges.lock().retain(|round, _| retained.binary_search(round).is_ok());
-        archived
-    }
-
-    /// Archives what waits in the log of a graph that is being restored, if that is much.
-    pub(crate) fn archive_restored(&self, pool: Option<&ThreadPool>) {
-        let is_restoring = !self.upkeep.admits_commits.load(Ordering::Relaxed);
-        if is_restoring && self.log.waiting() >= MOST_AT_ONCE {
-            let mut archiver = self.upkeep.archiver.lock();
-            let retained = rounds(&self.log.versions());
-            self.archive_round((&mut archiver, pool), retained, true);
-        }
     }
 
     fn archive_round(
         &self,
         (archiver, pool): (&mut Archiver, Option<&ThreadPool>),
         retained: Vec<u32>,
-        everything: bool,
-    ) -> bool {
+        cut: Cut,
+    ) {
         let round = Round { engine: self, retained };
-        let most = if everything { usize::MAX } else { MOST_AT_ONCE };
-        let archived = archiver.archive_with(&self.log, &round, most, pool, |archived| {
+        archiver.archive_with(&self.log, &round, cut, pool, |archived| {
             // Before readers find the version.
             self.upkeep.edges.lock().insert(archived.round, self.tables.edge_counts());
         });
-        if everything {
-            // Many edges need much memory, and these may be the last.
-            *archiver = Archiver::default();
-            self.log.free_unused();
-        }
         self.upkeep.archiver_bytes.store(archiver.bytes(), Ordering::Relaxed);
-        archived.is_some()
+    }
+
+    /// Frees the memory that is kept for later rounds. Many edges need much, and they may be the last.
+    fn give_up_memory(&self, archiver: &mut Archiver) {
+        *archiver = Archiver::default();
+        self.log.free_unused();
+        self.upkeep.archiver_bytes.store(0, Ordering::Relaxed);
     }
 
     /// Bytes in memory. O(labels).
@@ -193,6 +181,32 @@ impl Hybrid {
         used = used.plus(self.log.memory());
         used.reserved_bytes += self.upkeep.archiver_bytes.load(Ordering::Relaxed);
         used
+    }
+}
+
+impl Archiving for Hybrid {
+    fn is_due(&self) -> bool {
+        self.upkeep.is_archiving_due(self.log.waiting())
+    }
+
+    fn archive(&self, at: &Registered, live: &LiveTimestamps, waits: bool) -> Result<bool, EngineError> {
+        let Some(mut archiver) = self.archiver(waits) else { return Ok(false) };
+        let superseded = self.upkeep.superseded.load(Ordering::Relaxed);
+        let retained = rounds(&self.log.forget(live));
+        self.archive_round((&mut archiver, None), retained, Cut::At(at.at()));
+        self.upkeep.superseded.fetch_sub(superseded, Ordering::Relaxed);
+        if waits {
+            self.give_up_memory(&mut archiver);
+        }
+        Ok(true)
+    }
+
+    fn archive_restored(&self, pool: Option<&ThreadPool>) -> Result<(), EngineError> {
+        let mut archiver = self.upkeep.archiver.lock();
+        let retained = rounds(&self.log.versions());
+        self.archive_round((&mut archiver, pool), retained, Cut::Within(self.log.latest()));
+        self.give_up_memory(&mut archiver);
+        Ok(())
     }
 }
 

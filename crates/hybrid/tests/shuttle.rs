@@ -2,7 +2,7 @@
 #![cfg(hedgerow_shuttle)]
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use hedgerow_edge_log::{Archive, Archiver, ChangeList, EdgeLog, Ends, NewRun, RunChange};
+use hedgerow_edge_log::{Archive, Archiver, ChangeList, Cut, EdgeLog, Ends, NewRun, RunChange};
 use hedgerow_hybrid::{BlockSizes, RetainedVersion, RowTable};
 use hedgerow_model::token::LiveTimestamps;
 use hedgerow_model::{ColumnType, CommitTimestamp, EdgeChange, VertexId};
@@ -75,8 +75,7 @@ impl Graph {
             let change = if at % 2 == 0 { RunChange::Delete } else { RunChange::Put };
             let runs = [NewRun { table: 0, change, edges: &edges }];
             self.log.reserve(CommitTimestamp(at), &runs).write(&runs);
-            self.log.seal();
-            archiver.archive(&self.log, self, usize::MAX, None);
+            archiver.archive(&self.log, self, Cut::At(self.log.latest()), None);
             // SAFETY: a reader holds the tail that it reads.
             let live = unsafe { LiveTimestamps::as_of(Vec::new(), CommitTimestamp(u64::MAX)) };
             let retained: Vec<u32> = self.log.forget(&live).iter().map(|archived| archived.round).collect();

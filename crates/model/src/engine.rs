@@ -2,8 +2,8 @@
 
 use crate::token::{HeldLocks, LiveTimestamps, Registered, Stamp};
 use crate::{
-    AddLabels, Allowance, CommitTimestamp, Durable, Effects, EngineError, LockUnit, Outcome, ReadError,
-    RecordView, ShortWrites, VertexId,
+    AddLabels, Allowance, Archiving, CommitTimestamp, Durable, Effects, EngineError, LockUnit, Outcome,
+    ReadError, RecordView, ShortWrites, VertexId,
 };
 use rayon::ThreadPool;
 use std::time::Duration;
@@ -79,6 +79,12 @@ pub trait Engine: Send + Sync + 'static {
     /// The capability to store the graph in files; `None` if the graph is in memory, and restored
     /// from a checkpoint and the log.
     fn durable(&self) -> Option<&dyn Durable> {
+        None
+    }
+
+    /// The capability to archive commits that wait in a log in memory; `None`, the default, if every state is as cheap to read as
+    /// the newest.
+    fn archiving(&self) -> Option<&dyn Archiving> {
         None
     }
 

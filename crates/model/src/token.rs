@@ -237,8 +237,8 @@ impl LiveTimestamps {
     /// versions that were superseded by then, see [`LiveTimestamps::decides`].
     ///
     /// # Safety
-    /// Every registered timestamp below `next` is in `timestamps`, and no timestamp below `next`
-    /// will be registered any more, except those added by [`LiveTimestamps::and_all_from`].
+    /// Every registered timestamp below `next` is in `timestamps`, and no other timestamp below
+    /// `next` will be registered any more, except those added by [`LiveTimestamps::and_all_from`].
     #[must_use]
     pub unsafe fn as_of(timestamps: Vec<CommitTimestamp>, next: CommitTimestamp) -> Self {
         debug_assert!(timestamps.is_sorted());

@@ -5,7 +5,7 @@ use crate::error::Error;
 use crate::settings::Compaction;
 use crate::store::Store;
 use hedgerow_model::{Durable, Engine, MaintenanceProgress, Reclaimed, UnitLocks};
-use hedgerow_sequencer::{PendingReclaim, ReclaimLocks};
+use hedgerow_sequencer::{PendingReclaim, Reader, ReclaimLocks, Sequencer};
 use hedgerow_sync::atomic::Ordering;
 use hedgerow_sync::epoch;
 
@@ -36,13 +36,38 @@ impl<E: Engine> Store<E> {
         self.maintenance.failed.lock().take().map_or(Ok(()), Err)
     }
 
-    /// Takes a step of maintenance: frees up to about `budget_bytes` that no open snapshot sees.
+    /// Takes a step of maintenance: archives what waits, if that is much or the budget has no limit, and frees up to about
+    /// `budget_bytes` that no open snapshot sees. The caller has no stamp that is not applied.
     pub(crate) fn maintain(&self, budget_bytes: usize) -> Result<MaintenanceProgress, Error> {
+        let archived = self.archive(budget_bytes == usize::MAX)?;
         let locks = ReclaimLocks { table: &self.units, sequencer: &self.sequencer };
-        self.maintain_under(&locks, budget_bytes)
+        let MaintenanceProgress { mut reclaimed, advanced } = self.maintain_under(&locks, budget_bytes)?;
+        reclaimed.bytes += archived.reclaimed.bytes;
+        Ok(MaintenanceProgress { reclaimed, advanced: advanced || archived.advanced })
     }
 
-    /// Like [`Store::maintain`], with the given locks.
+    /// Archives the newest state, in an engine that does, and keeps it for stale views.
+    fn archive(&self, everything: bool) -> Result<MaintenanceProgress, Error> {
+        let archiving = self.engine.archiving().filter(|archiving| everything || archiving.is_due());
+        let Some(archiving) = archiving.filter(|_| self.may_maintain() && !self.sequencer.is_poisoned())
+        else {
+            return Ok(MaintenanceProgress::default());
+        };
+        let before = self.engine.memory().total_bytes();
+        let newest = Sequencer::open(&*self.sequencer, Reader::Snapshot)?;
+        let (live, _) = self.sequencer.live();
+        let is_archived = archiving.archive(newest.token(), &live, everything)?;
+        if is_archived {
+            self.sequencer.keep_stale(&newest);
+        }
+        let bytes = before.saturating_sub(self.engine.memory().total_bytes());
+        Ok(MaintenanceProgress {
+            reclaimed: Reclaimed { bytes, ..Reclaimed::default() },
+            advanced: is_archived,
+        })
+    }
+
+    /// The part of [`Store::maintain`] that frees, with the given locks.
     pub(crate) fn maintain_under(
         &self,
         locks: &dyn UnitLocks,

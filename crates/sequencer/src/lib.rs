@@ -19,6 +19,8 @@
 //!   taken.
 //! - [`Sequencer::live`] returns every timestamp that is read, and the earliest that can still be
 //!   registered. Versions that none of these sees may be freed.
+//! - One state is kept, and can be opened again, until a newer one is kept instead
+//!   ([`Sequencer::keep_stale`]).
 //! - Past states are kept for as long as [`History`] says, and found by commit or by wall-clock
 //!   time ([`AsOf`]).
 //! - After [`Sequencer::poison`] the sequencer gives out no stamp and opens no snapshot, and every
@@ -64,6 +66,7 @@ mod reader_slots;
 mod registration;
 mod registry;
 mod sequencer;
+mod stale;
 mod wakeup;
 
 pub use clock::{Clock, ManualClock, Now};

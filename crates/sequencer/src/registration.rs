@@ -55,7 +55,7 @@ impl<P: Registrar> Registration<P> {
         &self.token
     }
 
-    /// When the timestamp was registered.
+    /// When the timestamp was registered; of the [stale](Sequencer::open_stale) one, for the first time.
     pub fn opened(&self) -> Instant {
         self.opened
     }
@@ -121,6 +121,16 @@ impl Sequencer {
         by.note_open(&state);
         drop(state);
         Self::registered(by, (at, now), counts, RegisteredIn::Registry(Reader::Snapshot))
+    }
+
+    /// The registration of a past timestamp, which the caller has put into the registry: the newest
+    /// at `since`.
+    pub(crate) fn registered_past<P: Registrar>(
+        by: P,
+        (at, since): (CommitTimestamp, Instant),
+        counts: Counts,
+    ) -> Result<Registration<P>, SequencerError> {
+        Self::registered(by, (at, since), counts, RegisteredIn::Registry(Reader::Snapshot))
     }
 
     /// Tries to register the newest stamp without a lock. Returns the slot, the stamp and the

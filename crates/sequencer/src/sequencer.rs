@@ -29,6 +29,7 @@ use crate::history::{History, KeptStates};
 use crate::published_head::PublishedHead;
 use crate::reader_slots::ReaderSlots;
 use crate::registry::Registry;
+use crate::stale::StaleState;
 use crate::wakeup::Wakeup;
 use crossbeam_utils::CachePadded;
 use hedgerow_log::Body;
@@ -65,7 +66,8 @@ pub struct Sequencer {
     filed_late: AtomicU64,
     /// Number of timestamps in the registry. Changed under the mutex.
     open: AtomicUsize,
-    /// One above the newest timestamp in the registry; 0 if it is empty. Changed under the mutex.
+    /// One above the newest timestamp in the registry and the stale one; 0 if there is none. Changed
+    /// under the mutex.
     registered_below: AtomicU64,
     /// The log of commits, if there is one. Does not change while the graph is shared.
     log: Option<CommitLog>,
@@ -90,6 +92,8 @@ pub(crate) struct SequencerState {
     former: FormerHeads,
     /// The past states that are kept, up to `head`, if the graph keeps history.
     pub(crate) kept: Option<KeptStates>,
+    /// The state that is kept because it is cheap to read. Lives as if it were registered.
+    pub(crate) stale: Option<StaleState>,
 }
 
 impl SequencerState {
@@ -396,8 +400,8 @@ impl Sequencer {
         self.applied.poison();
     }
 
-    /// Copies the number of timestamps in the registry, and the newest, to where they are read
-    /// without the mutex.
+    /// Copies the number of timestamps in the registry, and the newest of them and the stale one, to
+    /// where they are read without the mutex.
     #[inline]
     pub(crate) fn note_open(&self, state: &SequencerState) {
         let open = state.registry.len();
@@ -405,7 +409,8 @@ impl Sequencer {
         if self.open.load(Ordering::Relaxed) != open {
             self.open.store(open, Ordering::Relaxed);
         }
-        let registered_below = state.registry.newest().map_or(0, |newest| newest.next().0);
+        let stale = state.stale.as_ref().map(|kept| kept.at);
+        let registered_below = state.registry.newest().max(stale).map_or(0, |newest| newest.next().0);
         if self.registered_below.load(Ordering::Relaxed) != registered_below {
             self.registered_below.store(registered_below, Ordering::Relaxed);
         }
@@ -443,12 +448,13 @@ impl Sequencer {
         // The published head was stored before the slots are read, so a reader whose slot is missed
         // here finds this stamp or a later one.
         fence(Ordering::SeqCst);
-        let mut timestamps: Vec<_> =
-            state.registry.live().map(|entry| entry.at).chain(self.reader_slots.taken()).collect();
+        let registered = state.registry.live().map(|entry| entry.at).chain(self.reader_slots.taken());
+        let mut timestamps: Vec<_> = registered.chain(state.stale.as_ref().map(|kept| kept.at)).collect();
         timestamps.sort_unstable();
         timestamps.dedup();
         // SAFETY: contains all registered timestamps. The next one to be registered is what a
-        // snapshot may open now or later, or one that is kept.
+        // snapshot may open now or later, one that is kept, or the stale one, which is in here or was
+        // registered before it was kept.
         let mut live = unsafe { LiveTimestamps::as_of(timestamps, next) };
         if let Some(kept) = &state.kept {
             live = live.and_all_from(kept.oldest());

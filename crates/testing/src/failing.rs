@@ -3,8 +3,8 @@
 use crate::{Recount, Tested};
 use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered, Stamp};
 use hedgerow_model::{
-    Admission, Allowance, Catalog, CommitTimestamp, Durable, Effects, Engine, EngineError, LockUnit,
-    MaintenanceProgress, MemoryUse, Prepared, ReadError, Topology, UnitLocks, VertexId, WriteError,
+    Admission, Allowance, Archiving, Catalog, CommitTimestamp, Durable, Effects, Engine, EngineError,
+    LockUnit, MaintenanceProgress, MemoryUse, Prepared, ReadError, Topology, UnitLocks, VertexId, WriteError,
 };
 use hedgerow_sync::atomic::{AtomicUsize, Ordering};
 use rayon::ThreadPool;
@@ -99,6 +99,10 @@ impl<E: Engine> Engine for Failing<E> {
 
     fn durable(&self) -> Option<&dyn Durable> {
         self.engine.durable()
+    }
+
+    fn archiving(&self) -> Option<&dyn Archiving> {
+        self.engine.archiving()
     }
 
     fn admit(&self, bytes: usize) -> Admission {

@@ -273,6 +273,13 @@ impl<T: Tested> Pipeline<T> {
     pub fn try_reclaim(&self, budget_bytes: usize, busy: u32) -> Result<Reclaimed, EngineError> {
         let live = self.live();
         let units = Units { busy, counts: self.counts() };
+        if let Some(archiving) = self.engine.archiving()
+            && (budget_bytes == usize::MAX || archiving.is_due())
+        {
+            // SAFETY: everything up to `last` is applied, and nothing is freed by it before the call returns.
+            let newest = unsafe { Registered::new(self.last, self.counts()) };
+            archiving.archive(&newest, &live, false)?;
+        }
         let before = self.engine.memory();
         let MaintenanceProgress { reclaimed, .. } = self.engine.maintain(&live, &units, budget_bytes)?;
         if T::RECOUNT.is_some() {

@@ -133,9 +133,13 @@ impl<T: Tested> Graph<T> {
         }
     }
 
-    /// Frees all garbage.
-    pub fn reclaim(&self) {
-        self.engine.maintain(&self.live(), self, usize::MAX).expect("no file fails");
+    /// Archives the newest state, in an engine that does, and frees all garbage.
+    pub fn reclaim(self: &Arc<Self>) {
+        if let Some(archiving) = self.engine.archiving() {
+            let newest = self.open();
+            archiving.archive(&newest.token, &self.live(), false).expect("no file fails");
+        }
+        self.engine.maintain(&self.live(), &**self, usize::MAX).expect("no file fails");
     }
 
     /// The timestamps of the open snapshots.
@@ -149,10 +153,10 @@ impl<T: Tested> Graph<T> {
     }
 
     /// Checks that everything superseded can be freed once there are no readers.
-    pub fn assert_reclaims_to_nothing(&self) {
+    pub fn assert_reclaims_to_nothing(self: &Arc<Self>) {
         self.reclaim();
         assert_eq!(self.engine.memory().retained_bytes, 0);
-        assert!(self.engine.retained(self).is_empty());
+        assert!(self.engine.retained(&**self).is_empty());
     }
 
     fn counts(&self) -> Counts {
@@ -232,7 +236,7 @@ pub fn spawn<T: Tested>(
 }
 
 /// Waits for threads, then checks that all their garbage can be freed.
-pub fn join<T: Tested>(graph: &Graph<T>, threads: Vec<JoinHandle<()>>) {
+pub fn join<T: Tested>(graph: &Arc<Graph<T>>, threads: Vec<JoinHandle<()>>) {
     threads.into_iter().for_each(|thread| thread.join().expect("no thread panics"));
     graph.assert_reclaims_to_nothing();
 }

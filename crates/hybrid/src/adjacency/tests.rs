@@ -1,7 +1,7 @@
 //! Random histories of an adjacency behind a log, against the states that its retained versions had.
 
 use super::*;
-use hedgerow_edge_log::{Archive, Archiver, ChangeList, EdgeLog, Ends, LogTail, NewRun, RunChange};
+use hedgerow_edge_log::{Archive, Archiver, ChangeList, Cut, EdgeLog, Ends, LogTail, NewRun, RunChange};
 use hedgerow_model::token::LiveTimestamps;
 use hedgerow_model::{Column, ColumnType, CommitTimestamp, EdgeChange, EdgeValue, VertexId};
 use hedgerow_sync::{Arc, Mutex};
@@ -118,9 +118,8 @@ impl Store {
     }
 
     fn archive(&mut self) {
-        self.log.seal();
         let mut archiver = std::mem::take(&mut self.archiver);
-        archiver.archive(&self.log, self, usize::MAX, None);
+        archiver.archive(&self.log, self, Cut::At(self.log.latest()), None);
         self.archiver = archiver;
         // SAFETY: nothing reads a timestamp but through a tail that it holds.
         let live = unsafe { LiveTimestamps::as_of(Vec::new(), CommitTimestamp(u64::MAX)) };

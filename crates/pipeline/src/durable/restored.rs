@@ -9,6 +9,7 @@ use hedgerow_model::token::HeldLocks;
 use hedgerow_model::{CommitTimestamp, Effects, Engine, EngineError, LockUnit, UnitLocks};
 use hedgerow_sequencer::VertexCounts;
 use hedgerow_sync::epoch;
+use rayon::ThreadPool;
 
 /// Approximate number of changes per batch.
 const AT_ONCE: usize = 1 << 22;
@@ -72,6 +73,7 @@ impl<E: Engine> Store<E> {
         let (mut room, mut second_room) = (E::Room::default(), E::Room::default());
         let prepared = match self.engine.prepare(held, effects, &mut room, self.allowance(), pool) {
             Err(EngineError::Capacity(_)) => {
+                self.archive_restored(None, true)?;
                 self.maintain_under(&AllHeld(held), usize::MAX)?;
                 epoch::free_deferred(0);
                 let allowance = self.allowance().with_overdraft();
@@ -84,7 +86,17 @@ impl<E: Engine> Store<E> {
         let mut decided = PreparedEffects::new(self, &no_keys, prepared, vertices);
         let stamp = self.sequencer.stamp_again(at, decided.counts());
         apply(&mut decided, stamp, false);
+        self.archive_restored(pool, false)?;
         epoch::free_deferred(effects.len());
+        Ok(())
+    }
+
+    /// Archives what has been restored, in an engine that does, if that is much or `everything` is to be archived.
+    fn archive_restored(&self, pool: Option<&ThreadPool>, everything: bool) -> Result<(), Error> {
+        let archiving = self.engine.archiving().filter(|archiving| everything || archiving.is_due());
+        if let Some(archiving) = archiving {
+            archiving.archive_restored(pool)?;
+        }
         Ok(())
     }
 }

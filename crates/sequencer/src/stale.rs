@@ -1,0 +1,110 @@
+//! The stale state: one that is kept because it is cheap to read, until a newer one is.
+
+use crate::error::SequencerError;
+use crate::registration::{Reader, Registrar, Registration};
+use crate::sequencer::Sequencer;
+use hedgerow_model::{CommitTimestamp, Counts};
+use hedgerow_sync::atomic::Ordering;
+use std::time::Instant;
+
+/// A state that is kept.
+#[derive(Debug)]
+pub(crate) struct StaleState {
+    pub(crate) at: CommitTimestamp,
+    pub(crate) counts: Counts,
+    /// When it was the newest.
+    pub(crate) since: Instant,
+}
+
+impl Sequencer {
+    /// Keeps a registered state for those who [open](Sequencer::open_stale) the stale one, instead of the one before, unless that is
+    /// newer. It counts neither as a reader nor among the open timestamps. O(labels).
+    pub fn keep_stale<P: Registrar>(&self, registration: &Registration<P>) {
+        let (at, counts) = (registration.token().at(), registration.token().counts().clone());
+        let mut state = self.state.lock();
+        if state.stale.as_ref().is_some_and(|kept| kept.at >= at) {
+            return;
+        }
+        let former = state.stale.replace(StaleState { at, counts, since: registration.opened() });
+        if former.is_some() {
+            // What was kept for the former one may be freed.
+            self.released.fetch_add(1, Ordering::Relaxed);
+        }
+        self.note_open(&state);
+    }
+
+    /// Registers the stale state, or the newest if none is kept. The registration counts as opened when its state was the newest.
+    /// O(log open timestamps), or O(open timestamps) if it is not open.
+    pub fn open_stale<P: Registrar>(by: P) -> Result<Registration<P>, SequencerError> {
+        let mut state = by.state.lock();
+        let Some(StaleState { at, counts, since }) = &state.stale else {
+            drop(state);
+            return Sequencer::open(by, Reader::Snapshot);
+        };
+        let (at, counts, since) = (*at, counts.clone(), *since);
+        // Until now it was live because it is kept.
+        state.registry.register_past(at, since);
+        by.note_open(&state);
+        drop(state);
+        Sequencer::registered_past(by, (at, since), counts)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::commit::{CountChanges, Writer};
+
+    fn commit(sequencer: &Sequencer) -> CommitTimestamp {
+        let stamp = sequencer.stamp(CountChanges::default(), Writer::Blind).unwrap().stamp;
+        sequencer.applied(stamp, 0);
+        assert!(
+            stamp.editable_from() > sequencer.state.lock().stale.as_ref().map_or(stamp.at(), |kept| kept.at)
+        );
+        stamp.at()
+    }
+
+    fn keep_newest(sequencer: &Sequencer) {
+        sequencer.keep_stale(&Sequencer::open(sequencer, Reader::Snapshot).unwrap());
+    }
+
+    #[test]
+    fn without_one_the_newest_is_opened() {
+        let sequencer = Sequencer::default();
+        let at = { sequencer.stamp(CountChanges::default(), Writer::Blind).unwrap().stamp };
+        sequencer.applied(at, 0);
+        assert_eq!(Sequencer::open_stale(&sequencer).unwrap().token().at(), at.at());
+    }
+
+    #[test]
+    fn it_stays_live_until_a_newer_one_is_kept_and_nobody_reads_it() {
+        let sequencer = Sequencer::default();
+        keep_newest(&sequencer);
+        let first = commit(&sequencer);
+        keep_newest(&sequencer);
+        let second = commit(&sequencer);
+        let live = |at| sequencer.live().0.contains(at);
+        assert!(live(first) && sequencer.is_unread() && sequencer.open_timestamps().is_empty());
+        let stale = Sequencer::open_stale(&sequencer).unwrap();
+        assert_eq!(stale.token().at(), first);
+        let releases = sequencer.pending_reclaim().releases;
+        keep_newest(&sequencer);
+        assert_eq!(sequencer.pending_reclaim().releases, releases + 1);
+        commit(&sequencer);
+        assert!(live(first) && live(second) && !sequencer.is_unread());
+        drop(stale);
+        assert!(!live(first) && live(second));
+        assert_eq!(Sequencer::open_stale(&sequencer).unwrap().token().at(), second);
+    }
+
+    #[test]
+    fn an_older_one_does_not_replace_it() {
+        let sequencer = Sequencer::default();
+        let older = Sequencer::open(&sequencer, Reader::Snapshot).unwrap();
+        let at = { sequencer.stamp(CountChanges::default(), Writer::Blind).unwrap().stamp };
+        sequencer.applied(at, 0);
+        keep_newest(&sequencer);
+        sequencer.keep_stale(&older);
+        assert_eq!(Sequencer::open_stale(&sequencer).unwrap().token().at(), at.at());
+    }
+}
