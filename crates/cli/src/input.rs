@@ -32,6 +32,7 @@ pub struct Input<'a> {
 /// A loaded graph.
 #[derive(Debug)]
 pub struct Loaded {
+    pub graph: Graph,
     /// Its state.
     pub snapshot: Snapshot,
     /// Edges in the file, repeated ones counted.
@@ -121,7 +122,8 @@ impl Input<'_> {
             }
             Ok(())
         })?;
-        Ok(Loaded { snapshot: graph.snapshot()?, rows, skipped, elapsed: started.elapsed() })
+        let (graph, snapshot) = (graph.clone(), graph.snapshot()?);
+        Ok(Loaded { graph, snapshot, rows, skipped, elapsed: started.elapsed() })
     }
 
     /// Checks that an edge has a weight that a shortest path can use.

@@ -62,6 +62,8 @@ trait AnyEngine: Send + Sync {
 
     fn open_snapshot(&self, at: &Registered) -> Result<ErasedSnapshot, EngineError>;
 
+    fn open_private(&self, at: &Registered) -> Result<ErasedSnapshot, EngineError>;
+
     fn view<'s>(&'s self, snapshot: &'s ErasedSnapshot, at: &'s Registered) -> Box<dyn AnyView + 's>;
 
     fn latest<'l>(&'l self, locks: &'l HeldLocks<'_>) -> Result<Box<dyn AnyView + 'l>, ReadError>;
@@ -204,6 +206,10 @@ impl<E: Engine> AnyEngine for E {
         Ok(ErasedSnapshot(Box::new(Engine::open_snapshot(self, at)?)))
     }
 
+    fn open_private(&self, at: &Registered) -> Result<ErasedSnapshot, EngineError> {
+        Ok(ErasedSnapshot(Box::new(Engine::open_private(self, at)?)))
+    }
+
     fn view<'s>(&'s self, snapshot: &'s ErasedSnapshot, at: &'s Registered) -> Box<dyn AnyView + 's> {
         let snapshot = snapshot.0.downcast_ref().expect("a snapshot is read by the engine that made it");
         Box::new(Engine::view(self, snapshot, at))
@@ -284,6 +290,10 @@ impl Engine for ErasedEngine {
 
     fn open_snapshot(&self, at: &Registered) -> Result<ErasedSnapshot, EngineError> {
         self.0.open_snapshot(at)
+    }
+
+    fn open_private(&self, at: &Registered) -> Result<ErasedSnapshot, EngineError> {
+        self.0.open_private(at)
     }
 
     fn view<'s>(&'s self, snapshot: &'s ErasedSnapshot, at: &'s Registered) -> ErasedView<'s> {

@@ -3,8 +3,8 @@
 use crate::cursor::{AnyCursor, BatchingCursor, ErasedCursor};
 use crate::records::{AnyRecords, ErasedRecords};
 use hedgerow_model::{
-    Adjacency, Column, ColumnType, CommitTimestamp, Count, Direction, GraphView, LabelId, ReadError, Record,
-    RecordView, Topology, VertexId, ViewError, with_column,
+    Adjacency, Column, ColumnType, CommitTimestamp, Count, Direction, EdgeChange, GraphView, LabelId,
+    ReadError, Record, RecordView, Topology, VertexId, ViewError, with_column,
 };
 use std::marker::PhantomData;
 use std::ops::{ControlFlow, Range};
@@ -33,6 +33,10 @@ pub(crate) trait AnyView: Sync {
     fn vertex_count(&self) -> u64;
 
     fn edge_count(&self, label: LabelId) -> Count;
+
+    fn archived_through(&self) -> CommitTimestamp;
+
+    fn for_each_unarchived(&self, label: LabelId, visit: &mut dyn FnMut(CommitTimestamp, EdgeChange));
 
     fn contains_vertex(&self, vertex: VertexId) -> Result<bool, ReadError>;
 
@@ -77,6 +81,14 @@ impl<V: RecordView> AnyView for V {
 
     fn edge_count(&self, label: LabelId) -> Count {
         GraphView::edge_count(self, label)
+    }
+
+    fn archived_through(&self) -> CommitTimestamp {
+        GraphView::archived_through(self)
+    }
+
+    fn for_each_unarchived(&self, label: LabelId, visit: &mut dyn FnMut(CommitTimestamp, EdgeChange)) {
+        GraphView::for_each_unarchived(self, label, visit);
     }
 
     fn contains_vertex(&self, vertex: VertexId) -> Result<bool, ReadError> {
@@ -151,6 +163,14 @@ impl GraphView for ErasedView<'_> {
 
     fn edge_count(&self, label: LabelId) -> Count {
         self.0.edge_count(label)
+    }
+
+    fn archived_through(&self) -> CommitTimestamp {
+        self.0.archived_through()
+    }
+
+    fn for_each_unarchived(&self, label: LabelId, visit: &mut dyn FnMut(CommitTimestamp, EdgeChange)) {
+        self.0.for_each_unarchived(label, visit);
     }
 
     fn contains_vertex(&self, vertex: VertexId) -> Result<bool, ReadError> {

@@ -8,7 +8,7 @@ use crate::label::{Hop, Label};
 use crate::options::{GraphOptions, Isolation};
 use crate::reads::{EdgeOfVertex, Reads};
 use crate::retries::Retries;
-use crate::snapshot::{Snapshot, SnapshotInfo};
+use crate::snapshot::{Snapshot, SnapshotInfo, SnapshotOptions};
 use crate::stores::{OpenStores, Stores, with_store};
 use crate::stream::StreamError;
 use crate::transaction::WriteTxn;
@@ -270,6 +270,14 @@ impl Graph {
     /// The graph is poisoned.
     pub fn snapshot(&self) -> Result<Snapshot, Error> {
         Snapshot::open(&self.stores, Reader::Snapshot)
+    }
+
+    /// Opens a snapshot of the newest state, or of the newest that is cheap to read: see [`SnapshotOptions`].
+    ///
+    /// # Errors
+    /// The graph is poisoned.
+    pub fn snapshot_with(&self, options: SnapshotOptions) -> Result<Snapshot, Error> {
+        Snapshot::open_with(&self.stores, options)
     }
 
     /// Opens a snapshot of a past state, which the graph [keeps](GraphOptions::history): after a commit, or at a time. O(log commits kept).

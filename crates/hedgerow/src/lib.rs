@@ -157,6 +157,7 @@
 //! | data on edges and vertices | [`Label`], [`Properties`], [`Record`], [`EdgeUpdate`] |
 //! | what a write did | [`Commit`], [`Updated`] |
 //! | several edges between two vertices | [`GraphOptions::parallel_label`], [`ReadGraph::parallel_edges`] |
+//! | fresh, stale and private views; edges that are not archived | [`SnapshotOptions`]; [`Snapshot::unarchived_edges`] |
 //! | the newest edges of a vertex; past states | [`ReadGraph::newest`]; [`Graph::snapshot_at`] |
 //! | checkpoints, checks, repair, and reading beside a writer | [`Graph::checkpoint`], [`store`], [`GraphOptions::from_checkpoint`] |
 //!
@@ -262,7 +263,9 @@ pub use options::{EngineKind, GraphOptions, Isolation};
 pub use parallel_edge::ParallelEdge;
 pub use read_graph::ReadGraph;
 pub use record_ref::RecordRef;
-pub use snapshot::{Edge, EdgeReader, Edges, Snapshot, SnapshotInfo, Vertices};
+pub use snapshot::{
+    Edge, EdgeReader, Edges, Snapshot, SnapshotInfo, SnapshotOptions, UnarchivedEdge, Vertices,
+};
 pub use stream::StreamError;
 pub use transaction::WriteTxn;
 pub use write_graph::{Updated, WriteGraph};

@@ -39,6 +39,22 @@ impl<'v, W: Column> HybridAdjacency<'v, W> {
     fn table(&self) -> &'v AdjacencyTable {
         self.engine.tables.at(self.number)
     }
+
+    fn version(&self) -> RetainedVersion<'v> {
+        // SAFETY: the adjacencies of the engine are fed by its log, whose tail the snapshot holds, and the engine passes on as
+        // retained what the log lists.
+        unsafe { RetainedVersion::new(self.snapshot.tail()) }
+    }
+
+    fn changes(&self) -> TailRows<'v> {
+        let HybridAdjacency { engine, snapshot, state, number, .. } = *self;
+        TailRows::new(snapshot, &engine.tables, self.version(), state.timestamp(), number)
+    }
+
+    /// Indexes the changes that are not archived, so that no read has to. O(n log n).
+    pub(crate) fn index_changes(&self) {
+        self.changes().index_all();
+    }
 }
 
 impl<'v, W: Column> Adjacency for HybridAdjacency<'v, W> {
@@ -55,13 +71,9 @@ impl<'v, W: Column> Adjacency for HybridAdjacency<'v, W> {
     const DEGREE_IS_O1: bool = false;
 
     fn cursor(&self) -> HybridCursor<'v, W> {
-        let HybridAdjacency { engine, snapshot, state, number, .. } = *self;
-        // SAFETY: the adjacencies of the engine are fed by its log, whose tail the snapshot holds, and the engine passes on as
-        // retained what the log lists.
-        let version = unsafe { RetainedVersion::new(snapshot.tail()) };
-        let changes = TailRows::new(snapshot, &engine.tables, version, state.timestamp(), number);
+        let (table, version, changes, state) = (self.table(), self.version(), self.changes(), self.state);
         let (room, merged, deleted) = Default::default();
-        HybridCursor { table: self.table(), version, changes, state, room, merged, deleted }
+        HybridCursor { table, version, changes, state, room, merged, deleted }
     }
 
     /// The ranges cover all vertices below the bound, and each ends at a multiple of 64. O(vertices).

@@ -142,6 +142,12 @@ impl<'v> TailRows<'v> {
         index.into_iter().flat_map(move |index| index.rows(vertices.clone()))
     }
 
+    /// Indexes the tail, and finds the entries that changes replace.
+    pub(crate) fn index_all(mut self) {
+        self.index();
+        self.resolve();
+    }
+
     /// Indexes the tail, if that is in buffers.
     fn index(&mut self) {
         if let TailState::InBuffers = self.state {

@@ -3,10 +3,11 @@
 use crate::cursor::{HybridAdjacency, HybridCursor};
 use crate::engine::{Hybrid, NOTE_BYTES, check_lock};
 use crate::snapshot::HybridSnapshot;
+use hedgerow_edge_log::LogEntry;
 use hedgerow_model::token::{HeldLocks, Registered};
 use hedgerow_model::{
-    Adjacency, Column, CommitTimestamp, Count, Direction, GraphView, LabelId, Record, RecordHandle,
-    RecordView, Topology, VertexId, ViewError, ViewState,
+    Adjacency, Column, CommitTimestamp, Count, Direction, EdgeChange, GraphView, LabelId, Record,
+    RecordHandle, RecordView, Topology, VertexId, ViewError, ViewState,
 };
 use hedgerow_records::HeapCursor;
 use hedgerow_sync::epoch;
@@ -45,6 +46,13 @@ impl<'s> HybridView<'s> {
         match &self.source {
             Source::Snapshot(snapshot) => snapshot,
             Source::Own(snapshot) => snapshot,
+        }
+    }
+
+    /// Indexes the changes of all adjacencies that are not archived, so that no read has to.
+    pub(crate) fn index_tail(&self) {
+        for number in 0..self.engine.tables.len() as u32 {
+            HybridAdjacency::<()>::new(self.engine, self.snapshot(), self.state, number).index_changes();
         }
     }
 
@@ -99,6 +107,23 @@ impl GraphView for HybridView<'_> {
         let (puts, deletions) = snapshot.puts_and_deletions(self.timestamp(), label);
         let low = known.at_least().max(archived.saturating_sub(deletions));
         Count::between(low, known.at_most().min(archived + puts).max(low))
+    }
+
+    fn archived_through(&self) -> CommitTimestamp {
+        self.snapshot().tail().archived().through.min(self.timestamp())
+    }
+
+    fn for_each_unarchived(&self, label: LabelId, visit: &mut dyn FnMut(CommitTimestamp, EdgeChange)) {
+        let is_undirected = self.engine.topology.is_undirected();
+        for run in self.snapshot().tail().runs(self.timestamp()).filter(|run| run.table == label.0) {
+            for LogEntry { source, destination, value } in run.entries() {
+                let (owner, neighbor) = match is_undirected && destination < source {
+                    true => (destination, source),
+                    false => (source, destination),
+                };
+                visit(run.at, EdgeChange { owner, neighbor, value });
+            }
+        }
     }
 
     #[inline]

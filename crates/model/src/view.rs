@@ -4,8 +4,8 @@
 //! per run, never per edge.
 
 use crate::{
-    Column, ColumnType, CommitTimestamp, Count, Direction, LabelId, NewestFirst, Topology, VertexId,
-    intersect,
+    Column, ColumnType, CommitTimestamp, Count, Direction, EdgeChange, LabelId, NewestFirst, Topology,
+    VertexId, intersect,
 };
 use std::fmt;
 use std::ops::{ControlFlow, Range};
@@ -39,6 +39,16 @@ pub trait GraphView: Sync {
     /// Number of edges of `label`, as far as the engine has counted them; an undirected edge counts
     /// once. O(1).
     fn edge_count(&self, label: LabelId) -> Count;
+
+    /// The commit up to which everything in this state is archived: that of the state, in an engine without a log of edges
+    /// ([`Archiving`](crate::Archiving)).
+    fn archived_through(&self) -> CommitTimestamp {
+        self.timestamp()
+    }
+
+    /// Visits the changes of edges of a label in this state after [`GraphView::archived_through`], each edge once with its source as
+    /// the owner, in an order in which those of one edge ascend by commit. O(changes).
+    fn for_each_unarchived(&self, _label: LabelId, _visit: &mut dyn FnMut(CommitTimestamp, EdgeChange)) {}
 
     /// Whether `vertex` exists. O(1).
     fn contains_vertex(&self, vertex: VertexId) -> Result<bool, Self::Error>;

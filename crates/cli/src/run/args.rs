@@ -2,7 +2,7 @@
 
 use crate::options::{At, GraphArgs, MemoryArgs, at_least_one, result_file, threads};
 use clap::{ArgGroup, Args, Subcommand, ValueEnum};
-use hedgerow::EngineKind;
+use hedgerow::{EngineKind, Graph, Snapshot, SnapshotOptions};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
@@ -258,6 +258,43 @@ pub struct RunnerArgs {
     /// Threads for loading and for the kernel; by default one per core
     #[arg(long, value_name = "N", value_parser = threads)]
     pub threads: Option<NonZeroUsize>,
+    /// Which state the kernel reads
+    #[arg(long, value_enum, default_value_t)]
+    pub view: ViewName,
+}
+
+/// Which state a kernel reads.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ViewName {
+    /// The newest
+    #[default]
+    Fresh,
+    /// The newest that is cheap to read: on the engine hybrid that which was archived last, on
+    /// others the newest
+    Stale,
+    /// The newest; what is not archived is sorted before the kernel begins
+    Private,
+}
+
+impl ViewName {
+    /// Its name on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            ViewName::Fresh => "fresh",
+            ViewName::Stale => "stale",
+            ViewName::Private => "private",
+        }
+    }
+
+    /// Opens this view of a graph, whose newest state is `newest`.
+    pub fn open(self, graph: &Graph, newest: Snapshot) -> Result<Snapshot, hedgerow::Error> {
+        match self {
+            ViewName::Fresh => Ok(newest),
+            ViewName::Stale => graph.snapshot_with(SnapshotOptions::stale()),
+            ViewName::Private => graph.snapshot_with(SnapshotOptions::private()),
+        }
+    }
 }
 
 impl RunPlace {

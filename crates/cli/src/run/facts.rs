@@ -1,6 +1,6 @@
 //! The part of every kernel's summary about the graph and how it was loaded.
 
-use super::args::EngineName;
+use super::args::{EngineName, ViewName};
 use super::session::Session;
 use crate::input::{Loaded, describe_skipped};
 use crate::options::Place;
@@ -18,6 +18,8 @@ pub struct Facts {
     stored: Option<Stored>,
     undirected: bool,
     engine: EngineName,
+    #[serde(flatten)]
+    view: Option<View>,
     threads: usize,
     vertices: u64,
     /// Distinct edges.
@@ -52,6 +54,14 @@ struct Stored {
     from_checkpoint: bool,
 }
 
+/// Which state the kernel read, if not the newest one as it is.
+#[derive(Debug, Serialize)]
+struct View {
+    view: ViewName,
+    /// How many commits the state was behind the newest.
+    commits_behind: u64,
+}
+
 impl Facts {
     /// The facts of a finished run.
     pub fn new(session: &Session<'_>, csr_build: Option<Duration>, kernel: Duration) -> Self {
@@ -72,12 +82,14 @@ impl Facts {
                 (None, Some(Stored { store: path, timestamp, from_checkpoint }), None)
             }
         };
+        let view = View { view: graph.view, commits_behind: snapshot.behind() };
         let edges = text::Edges(snapshot.edge_count_of(graph.label));
         Facts {
             graph: file,
             stored,
             undirected: snapshot.topology().is_undirected(),
             engine: graph.engine,
+            view: (graph.view != ViewName::Fresh).then_some(view),
             threads: graph.threads.count(),
             vertices: snapshot.vertex_count(),
             edges,
@@ -119,6 +131,10 @@ impl Facts {
         }
         if let Some(seconds) = self.csr_build_seconds {
             rows.push(("static copy", text::duration(Duration::from_secs_f64(seconds))));
+        }
+        if let Some(View { view, commits_behind }) = &self.view {
+            let behind = text::counted(*commits_behind, "commit", "commits");
+            rows.push(("view", format!("{}, {behind} behind the newest", view.name())));
         }
         let engine = self.engine.name();
         let kernel = text::duration(Duration::from_secs_f64(self.kernel_seconds));

@@ -1,6 +1,6 @@
 //! The steps common to all kernels: loading, running, writing, summarizing.
 
-use super::args::{EngineName, KernelCommand, RunPlace};
+use super::args::{EngineName, KernelCommand, RunPlace, ViewName};
 use super::facts::Facts;
 use super::sources;
 use super::value::Value;
@@ -11,7 +11,7 @@ use crate::input::{Input, Loaded, Weights};
 use crate::interrupt::Interrupt;
 use crate::keys::{self, JsonKey};
 use crate::options::Place;
-use crate::stored::{self, number};
+use crate::stored::{self, StoredState, number};
 use crate::threads::Threads;
 use crate::{progress, results, text};
 use hedgerow::kernels::{BuildOptions, Execution, Kernel, Progress};
@@ -33,6 +33,7 @@ pub struct OpenGraph<'a> {
     /// The label that the kernel reads.
     pub label: LabelId,
     pub engine: EngineName,
+    pub view: ViewName,
     pub threads: &'a Threads,
 }
 
@@ -95,26 +96,25 @@ pub fn execute(
         graph.in_use(place).check_output("--output", path)?;
     }
     let threads = Threads::new(run.runner.threads)?;
-    let loaded = match place {
+    let mut loaded = match place {
         Place::File(file) => load(file, run, &options, &threads, console, interrupt)?,
         Place::Store(store) => {
             let args = graph.read(run.memory());
             let state = stored::read(store, &args, Some(threads.count()), console)?;
-            Loaded {
-                snapshot: state.snapshot,
-                rows: 0,
-                skipped: SkippedLines::default(),
-                elapsed: state.elapsed,
-            }
+            let StoredState { graph, snapshot, elapsed, .. } = state;
+            Loaded { graph, snapshot, rows: 0, skipped: SkippedLines::default(), elapsed }
         }
     };
     interrupt.check()?;
+    let view = run.runner.view;
+    loaded.snapshot = view.open(&loaded.graph, loaded.snapshot)?;
     let graph = OpenGraph {
         place,
         from_checkpoint: graph.from_checkpoint,
         loaded: &loaded,
         label,
         engine: run.engine(loaded.snapshot.engine()),
+        view,
         threads: &threads,
     };
     compute(command, &graph, sources, output, console, interrupt)

@@ -207,8 +207,8 @@ impl Session {
         interrupt: &Interrupt,
     ) -> Result<(), CliError> {
         let (command, here) = (kernel.command(), kernel.place());
-        let StoredState { snapshot, keys, .. } = self.state()?;
-        let options = command.options();
+        let StoredState { graph, snapshot, keys, .. } = self.state()?;
+        let (options, view) = (command.options(), here.runner.view);
         let label = label_of(&snapshot.catalog(), here.label.as_deref(), &options, &self.store)?;
         let sources = keys_of(&options, keys)?;
         let output = match options.output {
@@ -220,13 +220,15 @@ impl Session {
         }
         let threads = Threads::new(here.runner.threads)?;
         let skipped = SkippedLines::default();
-        let loaded = Loaded { snapshot, rows: 0, skipped, elapsed: Duration::ZERO };
+        let snapshot = view.open(&graph, snapshot)?;
+        let loaded = Loaded { graph, snapshot, rows: 0, skipped, elapsed: Duration::ZERO };
         let graph = OpenGraph {
             place: Place::Store(&self.store),
             from_checkpoint: false,
             loaded: &loaded,
             label,
             engine: self.engine(here.runner.engine)?,
+            view,
             threads: &threads,
         };
         compute(command, &graph, sources, output, console, interrupt)

@@ -12,7 +12,7 @@ use crate::error::CliError;
 use crate::input::{Input, Loaded, describe_skipped};
 use crate::interrupt::Interrupt;
 use crate::options::Place;
-use crate::stored;
+use crate::stored::{self, StoredState};
 use crate::text;
 use crate::threads::Threads;
 use components::Components;
@@ -136,8 +136,8 @@ fn load(
             let read = graph.read(graph.memory.clone());
             let state = stored::read(store, &read, Some(threads.count()), console)?;
             let (label, _) = stored::label(&state.snapshot.catalog(), graph.label.as_deref(), store)?;
-            let (snapshot, elapsed) = (state.snapshot, state.elapsed);
-            Ok((Loaded { snapshot, rows: 0, skipped: SkippedLines::default(), elapsed }, label))
+            let StoredState { graph, snapshot, elapsed, .. } = state;
+            Ok((Loaded { graph, snapshot, rows: 0, skipped: SkippedLines::default(), elapsed }, label))
         }
     }
 }

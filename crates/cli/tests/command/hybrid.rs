@@ -51,6 +51,27 @@ fn are_close(one: &str, other: &str) -> bool {
         && pairs().all(|((key, one), (same, other))| key == same && (one - other).abs() <= 1e-9 * other)
 }
 
+/// A file of one commit is archived as a whole or not at all: each view shows all of it.
+#[test]
+fn kernels_run_on_stale_and_private_views() {
+    let folder = Folder::new();
+    folder.json("generate kronecker --scale 10 --output kron");
+    folder.json("import kron --store store --engine hybrid");
+    folder.json("run wcc kron --threads 1 --output expected");
+    for graph in ["kron --engine hybrid", "store", "kron"] {
+        for view in ["stale", "private"] {
+            let run = format!("run wcc {graph} --view {view} --threads 1 --output found");
+            let summary = folder.json(&run);
+            assert_eq!((&summary["view"], &summary["commits_behind"]), (&view.into(), &0.into()));
+            assert_eq!(folder.read("found"), folder.read("expected"), "{run}");
+        }
+        let summary = folder.json(&format!("run wcc {graph} --view fresh --output found"));
+        assert!(summary.get("view").is_none());
+    }
+    let shown = folder.text("run triangles kron --undirected --view stale");
+    assert!(shown.contains("view") && shown.contains("stale, 0 commits behind the newest"), "{shown}");
+}
+
 #[test]
 fn edges_are_put_found_and_deleted() {
     let folder = Folder::with("graph", "1 2\n1 3\n2 3\n1 2\n");

@@ -4,10 +4,14 @@
 mod analytics;
 mod edge_reader;
 mod iterate;
+mod options;
 mod reads;
+mod unarchived;
 
 pub use edge_reader::EdgeReader;
 pub use iterate::{Edge, Edges, Vertices};
+pub use options::SnapshotOptions;
+pub use unarchived::UnarchivedEdge;
 
 use crate::error::Error;
 use crate::label::Hop;
@@ -106,16 +110,16 @@ use with_reads;
 impl Snapshot {
     /// Registers the newest state.
     pub(crate) fn open(stores: &Arc<OpenStores>, reader: Reader) -> Result<Self, Error> {
-        Self::of(Sequencer::open(Ordered(Arc::clone(stores)), reader)?)
+        Self::of(Sequencer::open(Ordered(Arc::clone(stores)), reader)?, false)
     }
 
     /// Registers a past state.
     pub(crate) fn open_past(stores: &Arc<OpenStores>, as_of: AsOf) -> Result<Self, Error> {
-        Self::of(Sequencer::open_past(Ordered(Arc::clone(stores)), as_of)?)
+        Self::of(Sequencer::open_past(Ordered(Arc::clone(stores)), as_of)?, false)
     }
 
-    fn of(registration: Registration<Ordered>) -> Result<Self, Error> {
-        let state = registration.by().0.open_snapshot(registration.token())?;
+    fn of(registration: Registration<Ordered>, is_private: bool) -> Result<Self, Error> {
+        let state = registration.by().0.open_snapshot(registration.token(), is_private)?;
         Ok(Snapshot(Arc::new(Open { state, registration })))
     }
 
@@ -138,7 +142,7 @@ impl Snapshot {
         self.token().at()
     }
 
-    /// How long ago this snapshot was opened.
+    /// How long ago this snapshot was opened; of a [stale](SnapshotOptions::stale) view, how long ago its state was the newest.
     #[must_use]
     pub fn age(&self) -> Duration {
         self.0.registration.opened().elapsed()

@@ -236,12 +236,12 @@ impl Stores {
     }
 
     /// What the engine makes of a snapshot.
-    pub(crate) fn open_snapshot(&self, _at: &Registered) -> Result<EngineSnapshot, Error> {
+    pub(crate) fn open_snapshot(&self, _at: &Registered, _is_private: bool) -> Result<EngineSnapshot, Error> {
         match self {
             #[cfg(feature = "hybrid")]
-            Stores::Hybrid(store) => Ok(EngineSnapshot::Hybrid(store.engine.open_snapshot(_at)?)),
+            Stores::Hybrid(store) => Ok(EngineSnapshot::Hybrid(opened(store, _at, _is_private)?)),
             #[cfg(feature = "custom-engines")]
-            Stores::Custom(store) => Ok(EngineSnapshot::Custom(store.engine.open_snapshot(_at)?)),
+            Stores::Custom(store) => Ok(EngineSnapshot::Custom(opened(store, _at, _is_private)?)),
             #[allow(unreachable_patterns, reason = "unless `rapid` or `tel` is compiled")]
             _ => Ok(EngineSnapshot::None),
         }
@@ -253,6 +253,12 @@ impl Stores {
             MemoryUse { reserved_bytes: store.engine.reserved(), ..store.memory() }
         })
     }
+}
+
+/// What the engine makes of a snapshot.
+#[cfg(any(feature = "hybrid", feature = "custom-engines"))]
+fn opened<E: Engine>(store: &Store<E>, at: &Registered, is_private: bool) -> Result<E::Snapshot, Error> {
+    Ok(if is_private { store.engine.open_private(at) } else { store.engine.open_snapshot(at) }?)
 }
 
 /// A store of an engine.

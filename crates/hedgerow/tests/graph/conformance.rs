@@ -6,8 +6,9 @@ use crate::oracle::{
     domain, is_commit, is_count, operation, options, stage,
 };
 use hedgerow::{
-    AsOf, Commit, CommitTimestamp, Commits, Direction, EngineKind, ErrorKind, Graph, History, Key, KeyKind,
-    LabelId, Newest, ReadGraph, Record, Snapshot, Topology, Updated, Value, WriteGraph,
+    AsOf, Commit, CommitTimestamp, Commits, Count, Direction, EngineKind, ErrorKind, Graph, History, Key,
+    KeyKind, LabelId, Newest, ReadGraph, Record, Snapshot, SnapshotOptions, Topology, Updated, Value,
+    WriteGraph,
 };
 use hedgerow_model::Operation;
 use hedgerow_testing::cases::one_case_in;
@@ -19,6 +20,9 @@ use std::time::Duration;
 
 const TOPOLOGIES: [Topology; 3] = [Topology::Directed, Topology::DirectedWithReverse, Topology::Undirected];
 const KEY_KINDS: [KeyKind; 3] = [KeyKind::Number, KeyKind::String, KeyKind::Dense];
+
+const VIEWS: [SnapshotOptions; 3] =
+    [SnapshotOptions::fresh(), SnapshotOptions::stale(), SnapshotOptions::private()];
 
 /// The numbers that an operation is made of.
 type Draw = (u8, u16, u16, u32);
@@ -35,7 +39,7 @@ enum Step {
     Declared(Vec<Draw>),
     /// Bulk ingest of edges of one label.
     Ingest(Vec<(u16, u16)>, u8),
-    Open,
+    Open(SnapshotOptions),
     Close(usize),
     Reclaim,
 }
@@ -49,7 +53,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         3 => (prop::collection::vec(draw(), 0..12), any::<bool>()).prop_map(|(draws, end)| Step::Transaction(draws, end)),
         1 => prop::collection::vec(draw(), 0..12).prop_map(Step::Declared),
         2 => (prop::collection::vec(any::<(u16, u16)>(), 0..40), 0..4u8).prop_map(|(edges, label)| Step::Ingest(edges, label)),
-        2 => Just(Step::Open),
+        3 => prop::sample::select(VIEWS.to_vec()).prop_map(Step::Open),
         2 => any::<usize>().prop_map(Step::Close),
         1 => Just(Step::Reclaim),
     ];
@@ -70,6 +74,8 @@ struct Run {
     oracle: Oracle,
     keys: Vec<Key>,
     open: Vec<(Snapshot, Oracle)>,
+    /// The states between steps.
+    states: BTreeMap<CommitTimestamp, Oracle>,
 }
 
 impl Run {
@@ -88,7 +94,8 @@ impl Run {
             options = options.engine(EngineKind::Hybrid).archiving_threshold(8);
         }
         let graph = Graph::in_memory(options).unwrap();
-        Run { engine, graph, oracle: Oracle::new(topology), keys: domain(kind, 11), open: Vec::new() }
+        let (keys, open, states) = (domain(kind, 11), Vec::new(), BTreeMap::new());
+        Run { engine, graph, oracle: Oracle::new(topology), keys, open, states }
     }
 
     fn step(&mut self, step: &Step) {
@@ -98,7 +105,7 @@ impl Run {
             Step::Transaction(draws, committed) => self.transaction(draws, *committed),
             Step::Declared(draws) => self.declared(draws),
             Step::Ingest(edges, label) => self.ingest(edges, *label),
-            Step::Open => self.open.push((self.graph.snapshot().unwrap(), self.oracle.clone())),
+            Step::Open(options) => self.open(*options),
             Step::Close(choice) if !self.open.is_empty() => {
                 let position = choice % self.open.len();
                 let (snapshot, oracle) = self.open.swap_remove(position);
@@ -107,6 +114,22 @@ impl Run {
             Step::Close(_) => {}
             Step::Reclaim => assert!(!self.graph.reclaim().unwrap().more),
         }
+    }
+
+    /// Opens a view. A stale one may show a state within a step, which it has to keep.
+    fn open(&mut self, options: SnapshotOptions) {
+        let newest = self.graph.snapshot().unwrap().timestamp();
+        self.states.insert(newest, self.oracle.clone());
+        let snapshot = self.graph.snapshot_with(options).unwrap();
+        let at = snapshot.timestamp();
+        assert_eq!(snapshot.behind(), newest.0 - at.0);
+        assert!(at == newest || options == SnapshotOptions::stale() && counts_later(self.engine));
+        let expected = self.states.get(&at).cloned().unwrap_or_else(|| Oracle::of_snapshot(&snapshot));
+        if at < newest {
+            let (count, edges) = (snapshot.edge_count(), expected.edges.len() as u64);
+            assert_eq!((count, snapshot.archived_through()), (Count::from(edges), at), "stale at {at}");
+        }
+        self.open.push((snapshot, expected));
     }
 
     fn one(&mut self, draw: Draw) {
@@ -122,6 +145,7 @@ impl Run {
             }
         }
         let snapshot = self.graph.snapshot().unwrap();
+        self.states.insert(snapshot.timestamp(), self.oracle.clone());
         let (count, edges) = (snapshot.edge_count(), self.oracle.edges.len() as u64);
         assert!(is_count(self.engine, count, edges), "{count} edges instead of {edges} after {operation:?}");
     }

@@ -1,0 +1,99 @@
+//! Which state a snapshot shows, and when its reads are paid for.
+
+use super::Snapshot;
+use crate::error::Error;
+use crate::stores::{OpenStores, with_store};
+use hedgerow_sequencer::{Reader, Sequencer};
+use hedgerow_sync::Arc;
+
+/// How [`Graph::snapshot_with`](crate::Graph::snapshot_with) opens a snapshot (GraphOne, 6.1: static views).
+///
+/// | | shows | opening costs | reading costs |
+/// |---|---|---|---|
+/// | [fresh](SnapshotOptions::fresh) | everything committed | O(1) | on `hybrid`, the first scan sorts the changes that are not archived |
+/// | [stale](SnapshotOptions::stale) | the newest state that is cheap to read | O(1) | nothing beside the edges |
+/// | [private](SnapshotOptions::private) | everything committed | on `hybrid` O(c log c) for c changes that are not archived | as fresh, but nothing for the first scan |
+///
+/// Only [`Hybrid`](crate::EngineKind::Hybrid) writes edges to a log first: on other engines the newest state is as cheap to read as any, and the three
+/// are the same.
+///
+/// A stale view of `hybrid` shows the state that was archived last. Archiving begins when as many edges wait as
+/// [`GraphOptions::archiving_threshold`](crate::GraphOptions::archiving_threshold) says, and takes a moment; so the view lacks about as many edges, and
+/// more if writers are faster than archiving. [`Snapshot::behind`] and [`Snapshot::age`] say how old it is. Before anything is archived it
+/// shows the newest state; [`Graph::reclaim`](crate::Graph::reclaim) archives everything.
+///
+/// ```
+/// use hedgerow::prelude::*;
+/// use hedgerow::{EngineKind, SnapshotOptions};
+///
+/// # if cfg!(feature = "hybrid") {
+/// let graph = Graph::in_memory(GraphOptions::new().engine(EngineKind::Hybrid).label::<()>("follows"))?;
+/// let follows = graph.label::<()>("follows")?;
+/// graph.put_edge(follows, 1, 2)?;
+/// graph.reclaim()?; // Archives.
+/// graph.put_edge(follows, 2, 3)?;
+///
+/// let stale = graph.snapshot_with(SnapshotOptions::stale())?;
+/// assert_eq!((stale.edge_count_of(follows).exact(), stale.behind()), (Some(1), 1));
+/// let fresh = graph.snapshot()?;
+/// assert!(fresh.contains_edge(follows, 2, 3)?);
+/// // The difference between the two, for computations over edges.
+/// let recent = fresh.unarchived_edges::<()>(follows)?;
+/// assert!(recent.iter().all(|edge| edge.commit > stale.timestamp()) && recent.len() == 1);
+/// # }
+/// # Ok::<(), Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SnapshotOptions(View);
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum View {
+    #[default]
+    Fresh,
+    Stale,
+    Private,
+}
+
+impl SnapshotOptions {
+    /// The newest state: everything that was committed before.
+    #[must_use]
+    pub const fn fresh() -> Self {
+        SnapshotOptions(View::Fresh)
+    }
+
+    /// The newest state that is cheap to read.
+    #[must_use]
+    pub const fn stale() -> Self {
+        SnapshotOptions(View::Stale)
+    }
+
+    /// The newest state, made ready for long runs: what reads would first have to do is done when this is opened. Reads do not
+    /// depend on the length of the log.
+    #[must_use]
+    pub const fn private() -> Self {
+        SnapshotOptions(View::Private)
+    }
+}
+
+impl Snapshot {
+    /// Opens the state that the options select.
+    pub(crate) fn open_with(
+        stores: &Arc<OpenStores>,
+        SnapshotOptions(view): SnapshotOptions,
+    ) -> Result<Self, Error> {
+        let is_private = view == View::Private;
+        let ordered = super::Ordered(Arc::clone(stores));
+        let registration = match view {
+            View::Fresh | View::Private => Sequencer::open(ordered, Reader::Snapshot)?,
+            View::Stale => Sequencer::open_stale(ordered)?,
+        };
+        Self::of(registration, is_private)
+    }
+
+    /// How many commits the graph has by now that this state lacks. O(1).
+    #[must_use]
+    pub fn behind(&self) -> u64 {
+        let newest = with_store!(&**self.stores(), store => store.sequencer.newest().0);
+        newest.0 - self.timestamp().0
+    }
+}
