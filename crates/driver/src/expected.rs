@@ -27,9 +27,10 @@ impl Settings {
         match workload {
             Workload::Memory | Workload::Snapshot => 0.1,
             Workload::Insert | Workload::BufferedInsert => limited(1.0, self.insert_limit()),
-            Workload::BatchInsert => self.batch_sizes().len() as f64 * limited(2.0, self.batch_limit()),
+            Workload::BatchInsert => (self.batch_sizes().len() + 1) as f64 * limited(2.0, self.batch_limit()),
             Workload::Search => 2.0 * probes,
             Workload::ScanOrdered | Workload::ScanRandom => at_least(50.0),
+            Workload::Hops => 2.0 * at_least(20.0),
             Workload::PageRank | Workload::Sssp => at_least(12.0),
             Workload::Bfs | Workload::Wcc => at_least(40.0),
             Workload::Triangles | Workload::Betweenness => at_least(5.0),
@@ -42,7 +43,7 @@ impl Settings {
             }
             // On engines with a log only.
             Workload::Archiving => 12.0 * seconds(entries, 2.0),
-            Workload::Unarchived => 5.0 * seconds(entries, 2.0) + 10.0 * at_least(10.0),
+            Workload::Unarchived => 5.0 * seconds(entries, 2.0) + 20.0 * at_least(10.0),
             Workload::Hub => 2.0 * seconds(self.hub_degree() as usize, 1.5),
             Workload::SyncedCommits => 5.0 * sync,
             Workload::DurableIngest => {

@@ -5,7 +5,7 @@ use crate::monitor::{Latencies, operate_on_each};
 use crate::stores::TemporaryStore;
 use crate::{DataSet, Failure, Workload};
 use hedgerow::kernels::CancelToken;
-use hedgerow::{EngineKind, Error, Graph, GraphOptions, KeyKind, LabelId, VertexId, WriteGraph};
+use hedgerow::{AsKey, EngineKind, Error, Graph, GraphOptions, KeyKind, LabelId, VertexId, WriteGraph};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -44,10 +44,22 @@ pub(crate) fn with_vertices(options: GraphOptions, vertices: u32) -> Result<Grap
 }
 
 fn add_vertices(graph: Graph, vertices: u32) -> Result<Graph, Failure> {
-    let ids: Vec<VertexId> = (0..vertices).map(VertexId::new).collect();
-    for some in ids.chunks(LOAD_BATCH) {
+    add_keys(graph, (0..vertices).map(VertexId::new))
+}
+
+/// A graph with vertices of these keys.
+pub(crate) fn with_keys(
+    options: GraphOptions,
+    keys: impl Iterator<Item = impl AsKey>,
+) -> Result<Graph, Failure> {
+    add_keys(Graph::in_memory(options)?, keys)
+}
+
+fn add_keys(graph: Graph, keys: impl Iterator<Item = impl AsKey>) -> Result<Graph, Failure> {
+    let keys: Vec<_> = keys.collect();
+    for some in keys.chunks(LOAD_BATCH) {
         let transaction = graph.begin()?;
-        some.iter().try_for_each(|vertex| transaction.add_vertex(vertex))?;
+        some.iter().try_for_each(|key| transaction.add_vertex(key))?;
         transaction.commit()?;
     }
     Ok(graph)

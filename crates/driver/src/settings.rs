@@ -126,6 +126,19 @@ impl Settings {
         }
     }
 
+    /// Number of vertices whose neighbors are visited.
+    pub(crate) fn one_hops(&self) -> usize {
+        match self.extent {
+            Extent::Quick => 1 << 8,
+            Extent::Default | Extent::Full => 1 << 16,
+        }
+    }
+
+    /// Number of them whose neighbors' neighbors are visited: each may have many.
+    pub(crate) fn two_hops(&self) -> usize {
+        self.one_hops() >> 10
+    }
+
     /// Number of snapshots to open and close.
     pub(crate) fn snapshots(&self) -> u32 {
         match self.extent {

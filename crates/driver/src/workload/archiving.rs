@@ -7,7 +7,7 @@ use crate::monitor::mean_time;
 use crate::subject::Subject;
 use crate::{Engine, Extent, Failure, Workload, load};
 use hedgerow::kernels::Execution;
-use hedgerow::{Compaction, Graph, GraphOptions};
+use hedgerow::{Compaction, Graph, GraphOptions, SnapshotOptions};
 use std::time::Instant;
 
 /// Thresholds from which on edges are archived (GraphOne, figure 12).
@@ -15,6 +15,9 @@ const THRESHOLDS: [usize; 6] = [1 << 10, 1 << 12, 1 << 14, 1 << 16, 1 << 18, 1 <
 
 /// Edges that are not archived while a kernel runs (GraphOne, figure 13).
 const NOT_ARCHIVED: [usize; 4] = [1 << 12, 1 << 16, 1 << 18, 1 << 20];
+
+/// What kernels beside edges in the log are compared with.
+const ALL_ARCHIVED: &str = "with all edges archived";
 
 /// The numbers of the contract metrics, which a brief run measures alone.
 const CONTRACT: [usize; 1] = [Workload::CONTRACT_BATCH];
@@ -55,7 +58,7 @@ fn put_and_archive(bench: &Bench<'_>, turn: Turn, options: GraphOptions) -> Resu
     Ok(rate)
 }
 
-/// Kernels on fresh snapshots of a graph whose last edges are not archived.
+/// Kernels on fresh snapshots of a graph whose last edges are not archived, and PageRank on other views of it.
 pub(super) fn measure_readers(bench: &mut Bench<'_>) -> Result<(), Failure> {
     let sources = kernels::sources(bench)?;
     let cancel = bench.watch.cancel.clone();
@@ -80,11 +83,38 @@ pub(super) fn measure_readers(bench: &mut Bench<'_>) -> Result<(), Failure> {
                 if waiting == 0 {
                     *archived = seconds;
                 } else {
-                    let baseline = ("with all edges archived", *archived);
+                    let baseline = (ALL_ARCHIVED, *archived);
                     bench.record_against(turn, &format!("{name}-{waiting}"), "s", seconds, baseline);
                 }
             }
+            if waiting > 0 {
+                let rank = |subject: &Subject| {
+                    kernels::run(KernelName::PageRank, subject, &sources, execution).map(drop)
+                };
+                measure_views(bench, turn, (&graph, waiting), archived[0], rank)?;
+            }
         }
+    }
+    Ok(())
+}
+
+/// Opening other views of a graph with edges in the log, and PageRank on them, which takes `archived` seconds when all are archived.
+fn measure_views(
+    bench: &mut Bench<'_>,
+    turn: Turn,
+    (graph, waiting): (&Graph, usize),
+    archived: f64,
+    rank: impl Fn(&Subject) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    let least = bench.settings.least_time();
+    for (name, view) in [("stale", SnapshotOptions::stale()), ("private", SnapshotOptions::private())] {
+        let (snapshot, opening) = mean_time(least, || Ok(graph.snapshot_with(view)?))?;
+        bench.record(turn, format!("open-{name}-{waiting}"), "s", opening.as_secs_f64());
+        let subject = Subject::Snapshot(snapshot);
+        rank(&subject)?;
+        let ((), time) = mean_time(least, || rank(&subject))?;
+        let (metric, seconds) = (format!("time-{name}-{waiting}"), time.as_secs_f64());
+        bench.record_against(turn, &metric, "s", seconds, (ALL_ARCHIVED, archived));
     }
     Ok(())
 }

@@ -1,10 +1,10 @@
-//! Edges put in batches of several sizes: one writer, whose commits may use several threads.
+//! Edges put in batches of several sizes, by dense ids and by number keys: one writer, whose commits may use several threads.
 
 use super::insert;
 use crate::executor::{Bench, Turn};
 use crate::{Failure, Workload, load};
-use hedgerow::EngineKind;
-use std::time::Instant;
+use hedgerow::{EngineKind, KeyKind, LabelId, VertexId};
+use std::time::{Duration, Instant};
 
 pub(crate) fn measure(bench: &mut Bench<'_>) -> Result<(), Failure> {
     for batch in bench.settings.batch_sizes() {
@@ -24,7 +24,55 @@ pub(crate) fn measure(bench: &mut Bench<'_>) -> Result<(), Failure> {
             }
         }
     }
+    measure_number_keys(bench)
+}
+
+/// Batches of the contract metric's size, of edges whose vertices have numbers as keys, as they would come from an application.
+fn measure_number_keys(bench: &mut Bench<'_>) -> Result<(), Failure> {
+    let metric = format!("throughput-numbers-{}", Workload::CONTRACT_BATCH);
+    let edges: Vec<(u64, u64)> =
+        bench.data.stream().iter().map(|(source, destination)| (key(*source), key(*destination))).collect();
+    for turn in bench.turns() {
+        bench.begin(turn, " of number keys")?;
+        match turn.engine.kind {
+            None => bench.record_build_rate(turn, &metric)?,
+            Some(kind) => {
+                let rate = ingest_numbers(bench, turn, kind, &edges)?;
+                bench.record(turn, &*metric, "edges/s", rate);
+            }
+        }
+    }
     Ok(())
+}
+
+/// The key of a vertex: a number of its own, far from those of its neighbors.
+fn key(vertex: VertexId) -> u64 {
+    u64::from(vertex.get()).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+}
+
+fn ingest_numbers(
+    bench: &Bench<'_>,
+    turn: Turn,
+    kind: EngineKind,
+    edges: &[(u64, u64)],
+) -> Result<f64, Failure> {
+    let options = load::options(kind, turn.threads).keys(KeyKind::Number);
+    let graph = load::with_keys(options, (0..bench.data.vertices()).map(VertexId::new).map(key))?;
+    let limit = bench.settings.batch_limit().unwrap_or(Duration::MAX);
+    let (started, mut written) = (Instant::now(), 0);
+    for batch in edges.chunks(Workload::CONTRACT_BATCH) {
+        graph.ingest(LabelId::DEFAULT, batch)?;
+        written += batch.len();
+        crate::watch::check(&bench.watch.cancel)?;
+        if started.elapsed() > limit {
+            break;
+        }
+    }
+    let rate = written as f64 / started.elapsed().as_secs_f64();
+    if written == edges.len() {
+        load::check_edges(&graph, bench.data)?;
+    }
+    Ok(rate)
 }
 
 /// The rate of batches of one edge: the result of the insertion workload, if it ran.

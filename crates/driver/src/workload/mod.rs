@@ -5,6 +5,7 @@ mod batch_insert;
 mod buffered_insert;
 mod checkpoint;
 mod durable_ingest;
+mod hops;
 mod hub;
 mod insert;
 mod kernels;
@@ -33,6 +34,8 @@ pub enum Workload {
     BatchInsert,
     /// Edges that exist and edges that do not, looked up at random.
     Search,
+    /// Neighbors of random vertices, and the neighbors of these.
+    Hops,
     /// All neighbors of all vertices, in the order of the vertices.
     ScanOrdered,
     /// All neighbors of all vertices, in random order.
@@ -87,6 +90,7 @@ impl Workload {
         Workload::Insert,
         Workload::BatchInsert,
         Workload::Search,
+        Workload::Hops,
         Workload::ScanOrdered,
         Workload::ScanRandom,
         Workload::Snapshot,
@@ -148,6 +152,7 @@ impl Workload {
             Workload::BatchInsert => "batch-insert",
             Workload::Memory => "memory",
             Workload::Search => "search",
+            Workload::Hops => "hops",
             Workload::ScanOrdered => "scan-ordered",
             Workload::ScanRandom => "scan-random",
             Workload::Snapshot => "snapshot",
@@ -179,6 +184,7 @@ impl Workload {
         match self {
             Workload::Insert
             | Workload::Search
+            | Workload::Hops
             | Workload::ScanOrdered
             | Workload::ScanRandom
             | Workload::Update
@@ -227,6 +233,7 @@ impl Workload {
             Workload::BatchInsert => batch_insert::measure(bench),
             Workload::Memory => memory::measure(bench),
             Workload::Search => search::measure(bench),
+            Workload::Hops => hops::measure(bench),
             Workload::ScanOrdered => scan::measure_ordered(bench),
             Workload::ScanRandom => scan::measure_random(bench),
             Workload::Snapshot => snapshot::measure(bench),
