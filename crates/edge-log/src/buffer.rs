@@ -59,6 +59,10 @@ impl EdgeBuffer {
         self.latest.fetch_max(at.0, Ordering::Relaxed);
         // Pairs with the load in `runs`: a reader finds the headers of all words that are reserved.
         self.reserved.store(begin + length, Ordering::Release);
+        if begin + length == self.words.len() {
+            // A buffer made for a large commit: it is indexed before there is another commit.
+            self.seal();
+        }
         Some(begin)
     }
 

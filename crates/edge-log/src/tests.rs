@@ -280,6 +280,7 @@ fn a_commit_larger_than_a_buffer_lies_in_one_of_its_own() {
     let (log, adjacency) = (EdgeLog::new(4, CommitTimestamp::ZERO), PlainAdjacency::default());
     let edges = (0..8).flat_map(|source| (0..8).map(move |destination| (source, destination)));
     append(&log, 1, &[Commit { table: DIRECTED, value: Some(5), edges: edges.collect() }]);
+    assert!(log.newest().buffers().last().unwrap().is_complete(), "it is full");
     append(&log, 2, &[Commit { table: DIRECTED, value: None, edges: vec![(3, 3)] }]);
     assert_eq!(state_in(&log.newest(), &adjacency, CommitTimestamp(1)).len(), 128);
     assert_eq!(state_in(&log.newest(), &adjacency, CommitTimestamp(2)).len(), 126);

@@ -1,6 +1,6 @@
 //! The neighbors of vertices in a view.
 
-use crate::adjacency::{MergedRow, RetainedVersion, RowAt};
+use crate::adjacency::{MergedRow, ReplacedInRow, RetainedVersion, RowAt};
 use crate::engine::{Hybrid, check_lock};
 use crate::snapshot::{HybridSnapshot, TailRows};
 use crate::tables::AdjacencyTable;
@@ -72,8 +72,8 @@ impl<'v, W: Column> Adjacency for HybridAdjacency<'v, W> {
 
     fn cursor(&self) -> HybridCursor<'v, W> {
         let (table, version, changes, state) = (self.table(), self.version(), self.changes(), self.state);
-        let (room, merged, deleted) = Default::default();
-        HybridCursor { table, version, changes, state, room, merged, deleted }
+        let (room, merged, replaced, deleted) = Default::default();
+        HybridCursor { table, version, changes, state, room, merged, replaced, deleted }
     }
 
     /// The ranges cover all vertices below the bound, and each ends at a multiple of 64. O(vertices).
@@ -94,16 +94,16 @@ impl<'v, W: Column> Adjacency for HybridAdjacency<'v, W> {
     }
 }
 
-/// Reads neighbors: in place, and then those that are put by changes in the log; or a copy of a row with them, until the entries
-/// that they replace are known.
+/// Reads neighbors: in place, without the entries that changes in the log replace, and then those that they put.
 pub struct HybridCursor<'v, W> {
     table: &'v AdjacencyTable,
     version: RetainedVersion<'v>,
     changes: TailRows<'v>,
     state: ViewState<'v>,
-    /// Memory for the changes of a row, for a copy of it, for the positions of its deleted entries.
+    /// Memory for the changes of a row, for a copy of it, for the positions of its replaced and its deleted entries.
     room: ChangeList,
     merged: MergedRow<W>,
+    replaced: ReplacedInRow,
     deleted: Vec<u32>,
 }
 
@@ -138,12 +138,10 @@ impl<W: Column> Cursor for HybridCursor<'_, W> {
         let row = self.row(vertex);
         Ok(match self.changes.row(vertex, &mut self.room) {
             None => row.map_or(0, |row| row.degree()),
-            Some(ChangedRow { changes, replaced: Some(replaced) }) => {
-                row.map_or(0, |row| row.degree()) - replaced.len() + changes.puts()
-            }
-            Some(ChangedRow { changes, replaced: None }) => {
-                self.merged.merge(row, changes);
-                self.merged.edges().0.len()
+            Some(changed) => {
+                let left =
+                    row.map_or(0, |row| row.degree() - changed.replaced(row, &mut self.replaced).len());
+                left + changed.changes.puts()
             }
         })
     }
@@ -166,8 +164,9 @@ impl<W: Column> Cursor for HybridCursor<'_, W> {
         mut run: impl FnMut(&[VertexId], &[W]) -> ControlFlow<B>,
     ) -> Result<ControlFlow<B>, Infallible> {
         let row = self.row(vertex);
-        let HybridCursor { changes, room, merged, deleted, .. } = self;
-        Ok(visit(row, changes.row(vertex, room), merged, deleted, &mut run))
+        let changed = self.changes.row(vertex, &mut self.room);
+        let HybridCursor { merged, replaced, deleted, .. } = self;
+        Ok(visit(row, changed, (merged, replaced, deleted), &mut run))
     }
 
     fn scan<B>(
@@ -216,7 +215,11 @@ impl<W: Column> Cursor for HybridCursor<'_, W> {
     fn gather(&mut self, vertex: VertexId) -> Result<Neighbors<'_, W>, Infallible> {
         let row = self.row(vertex);
         match (row, self.changes.row(vertex, &mut self.room)) {
-            (row, Some(changed)) => self.merged.merge(row, changed.changes),
+            (None, Some(changed)) => self.merged.copy_puts(changed.changes),
+            (Some(row), Some(changed)) => {
+                let replaced = changed.replaced(row, &mut self.replaced);
+                self.merged.merge(row, replaced, changed.changes);
+            }
             (None, None) => return Ok((&[], &[])),
             (Some(row), None) => match row.whole() {
                 Some(whole) => return Ok(whole),
@@ -237,8 +240,9 @@ impl<W: Column> HybridCursor<'_, W> {
         run: &mut impl FnMut(VertexId, &[VertexId], &[W]) -> ControlFlow<B>,
     ) -> ControlFlow<B> {
         self.check_lock(vertex);
-        let HybridCursor { merged, deleted, .. } = self;
-        visit(row, changed, merged, deleted, &mut |neighbors, values| run(vertex, neighbors, values))
+        let HybridCursor { merged, replaced, deleted, .. } = self;
+        let room = (merged, replaced, deleted);
+        visit(row, changed, room, &mut |neighbors, values| run(vertex, neighbors, values))
     }
 }
 
@@ -247,25 +251,21 @@ impl<W: Column> HybridCursor<'_, W> {
 fn visit<W: Column, B>(
     row: Option<RowAt<'_>>,
     changed: Option<ChangedRow<'_>>,
-    merged: &mut MergedRow<W>,
-    deleted: &mut Vec<u32>,
+    (merged, replaced, deleted): (&mut MergedRow<W>, &mut ReplacedInRow, &mut Vec<u32>),
     run: &mut impl FnMut(&[VertexId], &[W]) -> ControlFlow<B>,
 ) -> ControlFlow<B> {
     match (row, changed) {
-        (row, Some(ChangedRow { changes, replaced })) => {
-            match (row, replaced) {
-                (Some(row), Some(replaced)) => {
-                    row.neighbors_without(replaced, deleted, &mut *run)?;
-                    merged.copy_puts(changes);
-                }
-                (row, _) => merged.merge(row, changes),
+        (Some(row), None) => row.neighbors(deleted, run),
+        (None, None) => ControlFlow::Continue(()),
+        (row, Some(changed)) => {
+            if let Some(row) = row {
+                row.neighbors_without(changed.replaced(row, replaced), deleted, &mut *run)?;
             }
+            merged.copy_puts(changed.changes);
             match merged.edges() {
                 ([], _) => ControlFlow::Continue(()),
                 (neighbors, values) => run(neighbors, values),
             }
         }
-        (Some(row), None) => row.neighbors(deleted, run),
-        (None, None) => ControlFlow::Continue(()),
     }
 }

@@ -103,7 +103,7 @@ impl<'v> TailRows<'v> {
             TailState::Empty => None,
             TailState::Indexed(index) => {
                 let row = index.row(owner)?;
-                if row.replaced.is_none() && index.count_copied() {
+                if row.replaced.is_none() && index.count_searched() {
                     self.resolve();
                 }
                 Some(row)

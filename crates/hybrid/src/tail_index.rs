@@ -1,24 +1,26 @@
 //! The index of a tail of the log: what a snapshot makes of it for computations over many rows.
 
-use crate::adjacency::{ReplacedEntries, RowAt};
+use crate::adjacency::{ReplacedEntries, ReplacedInRow, RowAt};
 use crate::id_filter::IdFilter;
+use foldhash::fast::FixedState;
+use hashbrown::HashMap;
 use hedgerow_edge_log::{ChangeList, RowChanges};
 use hedgerow_model::VertexId;
 use hedgerow_sync::OnceLock;
 use hedgerow_sync::atomic::{AtomicUsize, Ordering};
 use std::ops::Range;
 
-/// One in this many changes is read by copying its row before the entries to pass over are found in all rows.
-const CHANGES_PER_COPIED: usize = 4;
+/// As many rows as one in this many changes are looked through for entries to pass over, before that is done for all rows.
+const CHANGES_PER_ROW: usize = 16;
 
 /// The changes of an adjacency in a tail.
 #[derive(Debug)]
 pub(crate) struct TailIndex {
     /// The last change of each edge.
     changes: ChangeList,
-    places: RowPlaces,
-    /// How many rows that have changes were copied.
-    rows_copied: AtomicUsize,
+    rows: ChangedRows,
+    /// How many times a row was looked through.
+    rows_searched: AtomicUsize,
     /// The entries that the changes replace.
     replaced: OnceLock<ReplacedEntries>,
 }
@@ -27,35 +29,47 @@ pub(crate) struct TailIndex {
 #[derive(Clone, Copy)]
 pub(crate) struct ChangedRow<'r> {
     pub(crate) changes: RowChanges<'r>,
-    /// The positions of the entries that they replace, if these are known.
+    /// The positions of the entries that they replace, if these were found for all rows.
     pub(crate) replaced: Option<&'r [u32]>,
+}
+
+impl<'r> ChangedRow<'r> {
+    /// The positions of the entries of the row that the changes replace. Uses `room` as scratch space. O(1) if they are known, else O(entries).
+    #[inline]
+    pub(crate) fn replaced<'s>(&self, row: RowAt<'_>, room: &'s mut ReplacedInRow) -> &'s [u32]
+    where
+        'r: 's,
+    {
+        self.replaced.unwrap_or_else(|| room.find(row, self.changes))
+    }
 }
 
 impl TailIndex {
     /// The index of changes that are ordered. O(changes).
     pub(crate) fn new(changes: ChangeList) -> Self {
-        let places = RowPlaces::new(&changes);
-        TailIndex { changes, places, rows_copied: AtomicUsize::new(0), replaced: OnceLock::new() }
+        let rows = ChangedRows::new(&changes);
+        TailIndex { changes, rows, rows_searched: AtomicUsize::new(0), replaced: OnceLock::new() }
     }
 
     pub(crate) fn is_empty(&self) -> bool {
         self.changes.is_empty()
     }
 
-    /// The changes of a row, if there are any. O(log rows), and mostly O(1) if there are none.
+    /// The changes of a row, if there are any. O(1).
     #[inline]
     pub(crate) fn row(&self, owner: VertexId) -> Option<ChangedRow<'_>> {
-        let changes = self.changes.row_at(self.places.of(owner)?);
-        Some(self.changed(changes))
+        Some(self.changed(self.rows.number_of(owner)?))
     }
 
-    /// The rows with changes of a range of vertices, ascending.
+    /// The rows with changes of a range of vertices, ascending. O(log rows) for the first.
     pub(crate) fn rows(&self, vertices: Range<u32>) -> impl Iterator<Item = ChangedRow<'_>> {
-        self.changes.rows(vertices).map(|changes| self.changed(changes))
+        self.rows.numbers_in(vertices).map(|number| self.changed(number))
     }
 
-    fn changed<'i>(&'i self, changes: RowChanges<'i>) -> ChangedRow<'i> {
-        ChangedRow { changes, replaced: self.replaced.get().map(|replaced| replaced.of(changes.owner)) }
+    #[inline]
+    fn changed(&self, number: usize) -> ChangedRow<'_> {
+        let changes = self.changes.row_at(self.rows.places_of(number));
+        ChangedRow { changes, replaced: self.replaced.get().map(|replaced| replaced.of(number)) }
     }
 
     /// Finds the entries of all rows that the changes replace, unless that was done. O(entries of rows with changes).
@@ -63,23 +77,25 @@ impl TailIndex {
         self.replaced.get_or_init(|| ReplacedEntries::new(&self.changes, row));
     }
 
-    /// Counts a row that is copied. Returns whether the index should be resolved by now.
-    pub(crate) fn count_copied(&self) -> bool {
-        let copied = self.rows_copied.fetch_add(1, Ordering::Relaxed) + 1;
-        copied * CHANGES_PER_COPIED >= self.changes.len()
+    /// Counts a row that is looked through. Returns whether the index should be resolved by now.
+    pub(crate) fn count_searched(&self) -> bool {
+        let searched = self.rows_searched.fetch_add(1, Ordering::Relaxed) + 1;
+        searched * CHANGES_PER_ROW >= self.changes.len()
     }
 }
 
-/// Where the changes of each owner are. Most rows of a large graph have none, and are told so without a search.
+/// The rows that have changes, numbered by their owners. Most rows of a large graph have none, and are told so without a look into the table.
 #[derive(Debug)]
-struct RowPlaces {
+struct ChangedRows {
     filter: IdFilter,
+    numbers: HashMap<VertexId, u32, FixedState>,
+    /// Ascending.
     owners: Box<[VertexId]>,
-    /// Where the changes of each owner begin, and where those of the last end.
+    /// Where the changes of each row begin, and where those of the last end.
     begins: Box<[usize]>,
 }
 
-impl RowPlaces {
+impl ChangedRows {
     /// O(changes).
     fn new(changes: &ChangeList) -> Self {
         let (mut owners, mut begins, mut end) = (Vec::new(), vec![0], 0);
@@ -91,17 +107,24 @@ impl RowPlaces {
         let mut filter = IdFilter::default();
         filter.clear_for(owners.len());
         owners.iter().for_each(|owner| filter.insert(*owner));
-        RowPlaces { filter, owners: owners.into(), begins: begins.into() }
+        let numbers = owners.iter().copied().zip(0..).collect();
+        ChangedRows { filter, numbers, owners: owners.into(), begins: begins.into() }
     }
 
-    /// The places of the changes of an owner, if there are any. O(1) if the filter knows that there are none, else O(log owners).
     #[inline]
-    fn of(&self, owner: VertexId) -> Option<Range<usize>> {
-        if !self.filter.may_contain(owner) {
-            return None;
-        }
-        let row = self.owners.binary_search(&owner).ok()?;
-        Some(self.begins[row]..self.begins[row + 1])
+    fn number_of(&self, owner: VertexId) -> Option<usize> {
+        let number = self.filter.may_contain(owner).then(|| self.numbers.get(&owner)).flatten();
+        number.map(|number| *number as usize)
+    }
+
+    fn numbers_in(&self, vertices: Range<u32>) -> Range<usize> {
+        let first_from = |id: u32| self.owners.partition_point(|owner| owner.get() < id);
+        first_from(vertices.start)..first_from(vertices.end.max(vertices.start))
+    }
+
+    #[inline]
+    fn places_of(&self, number: usize) -> Range<usize> {
+        self.begins[number]..self.begins[number + 1]
     }
 }
 
@@ -123,6 +146,11 @@ mod tests {
                 let found = index.row(owner).map(|row| row.changes.iter().collect::<Vec<_>>());
                 let searched = index.changes.row(owner).map(|row| row.iter().collect::<Vec<_>>());
                 prop_assert_eq!(found, searched);
+            }
+            for range in [0..u32::MAX, 0..0, 5..9, 600..u32::MAX, 9..5] {
+                let owners = |row: RowChanges<'_>| row.owner;
+                let found: Vec<_> = index.rows(range.clone()).map(|row| owners(row.changes)).collect();
+                prop_assert_eq!(found, index.changes.rows(range).map(owners).collect::<Vec<_>>());
             }
         }
     }

@@ -16,22 +16,9 @@ pub struct MergedRow<W> {
 }
 
 impl<W: Column> MergedRow<W> {
-    /// Copies a row, without the edges that change, and then those that are put. O(entries · log changes).
-    pub fn merge(&mut self, row: Option<RowAt<'_>>, changes: RowChanges<'_>) {
-        let MergedRow { neighbors, values, deleted } = self;
-        neighbors.clear();
-        values.clear();
-        let _: Option<ControlFlow<()>> = row.map(|row| {
-            row.neighbors(deleted, |run, run_values: &[W]| {
-                for (neighbor, value) in run.iter().zip(run_values) {
-                    if changes.find(*neighbor).is_none() {
-                        neighbors.push(*neighbor);
-                        values.push(*value);
-                    }
-                }
-                ControlFlow::Continue(())
-            })
-        });
+    /// Copies a row, without the entries at the positions `replaced`, and then the edges that are put. O(entries).
+    pub fn merge(&mut self, row: RowAt<'_>, replaced: &[u32], changes: RowChanges<'_>) {
+        self.copy_without(row, replaced);
         self.append_puts(changes);
     }
 
@@ -53,10 +40,14 @@ impl<W: Column> MergedRow<W> {
 
     /// Copies a row. O(entries).
     pub fn copy(&mut self, row: RowAt<'_>) {
+        self.copy_without(row, &[]);
+    }
+
+    fn copy_without(&mut self, row: RowAt<'_>, positions: &[u32]) {
         let MergedRow { neighbors, values, deleted } = self;
         neighbors.clear();
         values.clear();
-        let _: ControlFlow<()> = row.neighbors(deleted, |run, run_values| {
+        let _: ControlFlow<()> = row.neighbors_without(positions, deleted, |run, run_values| {
             neighbors.extend_from_slice(run);
             values.extend_from_slice(run_values);
             ControlFlow::Continue(())
@@ -70,43 +61,52 @@ impl<W: Column> MergedRow<W> {
     }
 }
 
-/// The positions of the entries whose edges change after their version, by row: a scan that passes over them copies nothing of a row.
+/// The positions of the entries of one row whose edges change after its version: who passes over them copies nothing. Keeps its memory from
+/// row to row.
+#[derive(Debug, Default)]
+pub struct ReplacedInRow {
+    filter: IdFilter,
+    positions: Vec<u32>,
+}
+
+impl ReplacedInRow {
+    /// Finds them, ascending. O(entries).
+    pub fn find(&mut self, row: RowAt<'_>, changes: RowChanges<'_>) -> &[u32] {
+        self.positions.clear();
+        add_replaced(row, changes, &mut self.filter, &mut self.positions);
+        &self.positions
+    }
+}
+
+/// The positions of such entries in all rows that change.
 #[derive(Debug, Default)]
 pub struct ReplacedEntries {
-    /// The owners of such entries, ascending, and where their positions end.
-    rows: Vec<(VertexId, usize)>,
+    /// Where the positions of each row that changes end.
+    ends: Vec<usize>,
     /// Ascending in each row.
     positions: Vec<u32>,
 }
 
 impl ReplacedEntries {
-    /// Finds the entries of all rows that change. O(entries of these rows).
+    /// Finds them. O(entries of these rows).
     pub fn new<'a>(changes: &ChangeList, row: impl Fn(VertexId) -> Option<RowAt<'a>>) -> Self {
         let (mut replaced, mut filter) = (ReplacedEntries::default(), IdFilter::default());
         for changes in changes.rows(0..u32::MAX) {
-            let ReplacedEntries { rows, positions } = &mut replaced;
-            let before = positions.len();
+            let ReplacedEntries { ends, positions } = &mut replaced;
             if let Some(row) = row(changes.owner) {
                 add_replaced(row, changes, &mut filter, positions);
             }
-            if positions.len() > before {
-                rows.push((changes.owner, positions.len()));
-            }
+            ends.push(positions.len());
         }
         replaced
     }
 
-    /// The positions in the row of a vertex. O(log rows).
+    /// The positions in a row, which is given by its number among those that change. O(1).
+    #[inline]
     #[must_use]
-    pub fn of(&self, owner: VertexId) -> &[u32] {
-        let place = self.rows.partition_point(|(other, _)| *other < owner);
-        match self.rows.get(place) {
-            Some((other, end)) if *other == owner => {
-                let begin = place.checked_sub(1).map_or(0, |before| self.rows[before].1);
-                &self.positions[begin..*end]
-            }
-            _ => &[],
-        }
+    pub fn of(&self, row: usize) -> &[u32] {
+        let begin = row.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.positions[begin..self.ends[row]]
     }
 }
 

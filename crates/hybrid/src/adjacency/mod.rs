@@ -20,7 +20,7 @@ mod tests;
 mod versions;
 mod writer;
 
-pub use merge::{MergedRow, ReplacedEntries, find_merged};
+pub use merge::{MergedRow, ReplacedEntries, ReplacedInRow, find_merged};
 pub use report::ChainReport;
 pub use row::RowAt;
 pub use sizes::BlockSizes;

@@ -165,12 +165,20 @@ fn check_fresh<W: Column>(table: &RowTable, tail: &LogTail, at: CommitTimestamp,
     let round = unsafe { RetainedVersion::new(tail) };
     let changes = tail.changes(at, 0, |_| ENDS);
     let replaced = ReplacedEntries::new(&changes, |owner| table.row(owner, round));
-    let mut merged = MergedRow::<W>::default();
+    let (mut merged, mut rows_with_changes) = (MergedRow::<W>::default(), 0..);
     for owner in 0..VERTICES {
         let (vertex, expected) = (VertexId::new(owner), expected.range((owner, 0)..(owner + 1, 0)));
         let row = table.row(vertex, round);
         if let Some(changes) = changes.row(vertex) {
-            merged.merge(row, changes);
+            let number = rows_with_changes.next().unwrap();
+            let (mut room, replaced) = (ReplacedInRow::default(), replaced.of(number));
+            match row {
+                Some(row) => {
+                    assert_eq!(room.find(row, changes), replaced);
+                    merged.merge(row, replaced, changes);
+                }
+                None => merged.copy_puts(changes),
+            }
             let (neighbors, values) = merged.edges();
             let pairs = neighbors.iter().zip(values);
             let mut read: Vec<_> =
@@ -179,7 +187,7 @@ fn check_fresh<W: Column>(table: &RowTable, tail: &LogTail, at: CommitTimestamp,
             let expected = expected.clone().map(|((_, neighbor), value)| (*neighbor, *value));
             assert_eq!(read, expected.collect::<Vec<_>>(), "the neighbors of {vertex} at {at}");
 
-            let (mut in_place, replaced) = (Vec::new(), replaced.of(vertex));
+            let mut in_place = Vec::new();
             let _: Option<ControlFlow<()>> = row.map(|row| {
                 row.neighbors_without(replaced, &mut Vec::new(), |neighbors, values: &[W]| {
                     let pairs = neighbors.iter().zip(values);
