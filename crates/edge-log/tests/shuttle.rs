@@ -100,7 +100,9 @@ impl Graph {
 
     /// Registers the newest timestamp that is applied, and archives its state.
     fn archive(&self, archiver: &mut Archiver) {
-        self.at_newest(|at| drop(archiver.archive(self.log(), self, Cut::At(CommitTimestamp(at)), None)));
+        self.at_newest(|at| {
+            archiver.archive(self.log(), self, Cut::At(CommitTimestamp(at)), None);
+        });
         let sequencer = self.sequencer.lock();
         let next = sequencer.in_flight.first().map_or(sequencer.last, |first| first - 1);
         let mut registered: Vec<_> = sequencer.registered.iter().map(|at| CommitTimestamp(*at)).collect();

@@ -147,7 +147,7 @@ mod tests {
                 let searched = index.changes.row(owner).map(|row| row.iter().collect::<Vec<_>>());
                 prop_assert_eq!(found, searched);
             }
-            for range in [0..u32::MAX, 0..0, 5..9, 600..u32::MAX, 9..5] {
+            for range in [0..u32::MAX, 0..0, 5..9, 600..u32::MAX] {
                 let owners = |row: RowChanges<'_>| row.owner;
                 let found: Vec<_> = index.rows(range.clone()).map(|row| owners(row.changes)).collect();
                 prop_assert_eq!(found, index.changes.rows(range).map(owners).collect::<Vec<_>>());

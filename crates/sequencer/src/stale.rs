@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn it_stays_live_until_a_newer_one_is_kept_and_nobody_reads_it() {
+    fn it_stays_live_until_a_newer_one_is_kept_and_is_not_read() {
         let sequencer = Sequencer::default();
         keep_newest(&sequencer);
         let first = commit(&sequencer);

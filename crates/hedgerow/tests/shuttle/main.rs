@@ -9,6 +9,7 @@
 mod labels;
 mod parallel;
 mod past;
+mod stale;
 mod turns;
 
 use hedgerow::{

@@ -170,7 +170,7 @@ fn check_fresh<W: Column>(table: &RowTable, tail: &LogTail, at: CommitTimestamp,
         let (vertex, expected) = (VertexId::new(owner), expected.range((owner, 0)..(owner + 1, 0)));
         let row = table.row(vertex, round);
         if let Some(changes) = changes.row(vertex) {
-            let number = rows_with_changes.next().unwrap();
+            let number = rows_with_changes.next().expect("rows have numbers");
             let (mut room, replaced) = (ReplacedInRow::default(), replaced.of(number));
             match row {
                 Some(row) => {
