@@ -61,8 +61,8 @@ impl<W: Column> MergedRow<W> {
     }
 }
 
-/// The positions of the entries of one row whose edges change after its version: who passes over them copies nothing. Keeps its memory from
-/// row to row.
+/// The positions of the entries of one row whose edges change after its version: a reader that passes over them copies nothing. Keeps its
+/// memory from row to row.
 #[derive(Debug, Default)]
 pub struct ReplacedInRow {
     filter: IdFilter,

@@ -22,6 +22,9 @@ use std::thread;
 /// Answers between two reports of progress.
 const REPORTED_EVERY: u64 = 16;
 
+/// Edges in the log of an engine that has one, from which on they are archived.
+const ARCHIVED_FROM: usize = 64;
+
 /// The arguments of a server of lists.
 #[derive(Clone, Debug, clap::Args)]
 pub struct ServerOptions {
@@ -96,6 +99,11 @@ fn open(options: &ServerOptions) -> Result<Graph, hedgerow::Error> {
         .durability(options.durability)
         .segment_bytes(1 << 20)
         .threads(2);
+    let graph_options = match options.engine {
+        // Edges are archived again and again in a history.
+        EngineKind::Hybrid => graph_options.archiving_threshold(ARCHIVED_FROM),
+        _ => graph_options,
+    };
     match graph_options.open(&options.store) {
         Err(error) if error.kind() == ErrorKind::NotFound => graph_options.create(&options.store),
         opened => opened,

@@ -52,7 +52,7 @@ impl Scenario {
             Representation::Record,
             Representation::Parallel,
         ];
-        let engines = [EngineKind::Rapid, EngineKind::Rapid, EngineKind::Tel];
+        let engines = [EngineKind::Rapid, EngineKind::Hybrid, EngineKind::Tel];
         let topologies = [Topology::Directed, Topology::DirectedWithReverse, Topology::Undirected];
         let durabilities = [Durability::Buffered, Durability::Sync, Durability::None];
         let choose = |count: u64| (number / 2 % count) as usize;
