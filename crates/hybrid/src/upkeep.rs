@@ -18,6 +18,10 @@ use std::time::Duration;
 /// Words of a buffer of the log. A reader of single rows reads through the newest one.
 const BUFFER_WORDS: usize = if cfg!(hedgerow_shuttle) { 9 } else { 1 << 13 };
 
+/// The log of a graph that is being restored is archived from this many times the usual number of edges on: large rounds take less
+/// time, and no reader waits.
+const RESTORED_TOGETHER: usize = 16;
+
 /// The longest pause of a commit while the log fills.
 const LONGEST_PAUSE: Duration = Duration::from_millis(1);
 
@@ -201,7 +205,10 @@ impl Archiving for Hybrid {
         Ok(true)
     }
 
-    fn archive_restored(&self, pool: Option<&ThreadPool>) -> Result<(), EngineError> {
+    fn archive_restored(&self, everything: bool, pool: Option<&ThreadPool>) -> Result<(), EngineError> {
+        if !everything && self.log.waiting() < RESTORED_TOGETHER * self.upkeep.archived_from {
+            return Ok(());
+        }
         let mut archiver = self.upkeep.archiver.lock();
         let retained = rounds(&self.log.versions());
         self.archive_round((&mut archiver, pool), retained, Cut::Within(self.log.latest()));

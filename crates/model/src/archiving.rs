@@ -21,10 +21,10 @@ pub trait Archiving {
     /// A file of the engine could not be read or written. Nothing has changed for readers.
     fn archive(&self, at: &Registered, live: &LiveTimestamps, waits: bool) -> Result<bool, EngineError>;
 
-    /// Archives everything in a graph that is being restored. More may follow at the timestamp of the last commit. With a pool, its
-    /// threads share the work.
+    /// Archives what waits in a graph that is being restored, if that is much or `everything` is to be archived. More may follow at the
+    /// timestamp of the last commit. With a pool, its threads share the work.
     ///
     /// # Errors
     /// As [`Archiving::archive`].
-    fn archive_restored(&self, pool: Option<&ThreadPool>) -> Result<(), EngineError>;
+    fn archive_restored(&self, everything: bool, pool: Option<&ThreadPool>) -> Result<(), EngineError>;
 }

@@ -93,10 +93,7 @@ impl<E: Engine> Store<E> {
 
     /// Archives what has been restored, in an engine that does, if that is much or `everything` is to be archived.
     fn archive_restored(&self, pool: Option<&ThreadPool>, everything: bool) -> Result<(), Error> {
-        let archiving = self.engine.archiving().filter(|archiving| everything || archiving.is_due());
-        if let Some(archiving) = archiving {
-            archiving.archive_restored(pool)?;
-        }
-        Ok(())
+        let archived = self.engine.archiving().map(|archiving| archiving.archive_restored(everything, pool));
+        Ok(archived.unwrap_or(Ok(()))?)
     }
 }
