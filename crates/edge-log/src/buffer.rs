@@ -15,8 +15,6 @@ pub struct EdgeBuffer {
     reserved: AtomicUsize,
     /// Words of runs that are complete.
     written: AtomicUsize,
-    /// Entries of all runs.
-    entries: AtomicUsize,
     /// The lowest and the highest timestamp of a run.
     oldest: AtomicU64,
     latest: AtomicU64,
@@ -33,7 +31,6 @@ impl EdgeBuffer {
             words: pool.take(words),
             reserved: AtomicUsize::new(0),
             written: AtomicUsize::new(0),
-            entries: AtomicUsize::new(0),
             oldest: AtomicU64::new(u64::MAX),
             latest: AtomicU64::new(0),
             is_sealed: AtomicBool::new(false),
@@ -48,13 +45,10 @@ impl EdgeBuffer {
         let begin = self.reserved.load(Ordering::Relaxed);
         let length: usize = runs.iter().map(NewRun::words).sum();
         let mut words = self.words[begin..].get(..length)?;
-        let mut entries = 0;
         for run in runs {
             run.reserve(at, words);
             words = &words[run.words()..];
-            entries += run.edges.len();
         }
-        self.entries.fetch_add(entries, Ordering::Relaxed);
         self.oldest.fetch_min(at.0, Ordering::Relaxed);
         self.latest.fetch_max(at.0, Ordering::Relaxed);
         // Pairs with the load in `runs`: a reader finds the headers of all words that are reserved.
@@ -126,12 +120,6 @@ impl EdgeBuffer {
                 index
             })
         })
-    }
-
-    /// The number of entries of all runs. O(1).
-    #[must_use]
-    pub fn entries(&self) -> usize {
-        self.entries.load(Ordering::Relaxed)
     }
 
     /// Bytes of its words.

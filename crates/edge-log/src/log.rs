@@ -144,10 +144,13 @@ impl EdgeLog {
     /// turns.
     pub(crate) fn publish(&self, archived: Archived, cut: Cut, entries: usize) {
         let mut past = self.past.lock();
-        let mut newest = self.newest.write();
-        past.push_back(newest.up_to(archived.through));
-        *newest = newest.followed_by(archived, cut);
-        self.past_bytes.store(bytes_of_past(&past, &newest), Ordering::Relaxed);
+        {
+            let mut newest = self.newest.write();
+            past.push_back(newest.up_to(archived.through));
+            *newest = newest.followed_by(archived, cut);
+        }
+        // Without the lock that snapshots and new buffers wait for.
+        self.past_bytes.store(bytes_of_past(&past, &self.newest()), Ordering::Relaxed);
         self.archived.fetch_add(entries, Ordering::Release);
     }
 
