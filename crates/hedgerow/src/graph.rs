@@ -300,7 +300,8 @@ impl Graph {
 
     // --- housekeeping ------------------------------------------------------------------------
 
-    /// The states that are being read, oldest first, and what each keeps in memory.
+    /// The states that are being read, oldest first, and what each keeps in memory: by snapshots and transactions, and, while it
+    /// runs, by maintenance that writes or archives a state.
     #[must_use]
     pub fn snapshots(&self) -> Vec<SnapshotInfo> {
         with_store!(&*self.stores, store => {

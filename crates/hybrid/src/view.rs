@@ -109,19 +109,21 @@ impl GraphView for HybridView<'_> {
         Count::between(low, known.at_most().min(archived + puts).max(low))
     }
 
+    /// O(buffers of the tail): commits after the version may have changed only vertices.
     fn archived_through(&self) -> CommitTimestamp {
-        self.snapshot().tail().archived().through.min(self.timestamp())
+        let (at, tail) = (self.timestamp(), self.snapshot().tail());
+        if tail.runs(at).next().is_none() { at } else { tail.archived().through }
     }
 
     fn for_each_unarchived(&self, label: LabelId, visit: &mut dyn FnMut(CommitTimestamp, EdgeChange)) {
         let is_undirected = self.engine.topology.is_undirected();
         for run in self.snapshot().tail().runs(self.timestamp()).filter(|run| run.table == label.0) {
-            for LogEntry { source, destination, value } in run.entries() {
+            for (commit, LogEntry { source, destination, value }) in run.commits().zip(run.entries()) {
                 let (owner, neighbor) = match is_undirected && destination < source {
                     true => (destination, source),
                     false => (source, destination),
                 };
-                visit(run.at, EdgeChange { owner, neighbor, value });
+                visit(commit, EdgeChange { owner, neighbor, value });
             }
         }
     }

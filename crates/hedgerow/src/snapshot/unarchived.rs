@@ -46,7 +46,7 @@ impl Snapshot {
         })
     }
 
-    /// The commit up to which everything is archived that this snapshot reads: this state, or one before it. O(1).
+    /// The commit up to which everything is archived that this snapshot reads: this state, or one before it. O(buffers of the log).
     #[must_use]
     pub fn archived_through(&self) -> CommitTimestamp {
         with_view!(self, _store, view => view.archived_through())

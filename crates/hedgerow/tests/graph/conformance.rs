@@ -16,7 +16,7 @@ use proptest::prelude::*;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::fmt::Debug;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 const TOPOLOGIES: [Topology; 3] = [Topology::Directed, Topology::DirectedWithReverse, Topology::Undirected];
 const KEY_KINDS: [KeyKind; 3] = [KeyKind::Number, KeyKind::String, KeyKind::Dense];
@@ -339,13 +339,22 @@ impl Run {
         self.check_commit(commit.unwrap(), expected, &edges);
     }
 
+    /// Waits until the thread that archives, if there is one, reads no state. Fails if a snapshot is left open.
+    fn wait_for_archiving(&self) {
+        let began = Instant::now();
+        while !self.graph.snapshots().is_empty() {
+            assert!(began.elapsed() < Duration::from_secs(60), "{:?} are open", self.graph.snapshots());
+            std::thread::yield_now();
+        }
+    }
+
     fn finish(mut self) {
         self.oracle.check(&self.graph.snapshot().unwrap(), &self.keys);
         for (snapshot, oracle) in self.open.drain(..) {
             oracle.check(&snapshot, &self.keys);
         }
+        self.wait_for_archiving();
         assert!(!self.graph.reclaim().unwrap().more);
-        assert!(self.graph.snapshots().is_empty());
         assert_eq!(self.graph.memory().retained_bytes, 0, "old versions are left without a snapshot");
         let count = self.graph.snapshot().unwrap().edge_count();
         assert_eq!(count, self.oracle.edges.len() as u64, "everything is counted by now");

@@ -99,6 +99,22 @@ fn a_stale_view_shows_what_is_archived_and_a_fresh_one_has_the_rest_as_a_list() 
     assert!(graph.snapshots().is_empty(), "the archived state has no reader");
 }
 
+#[test]
+fn a_state_without_edges_in_the_log_is_archived_as_a_whole() {
+    let graph = graph(Compaction::Off);
+    graph.add_vertex(1).unwrap();
+    graph.reclaim().unwrap();
+    graph.put_edge(LabelId::DEFAULT, 1, 2).unwrap();
+    let stale = graph.snapshot_with(SnapshotOptions::stale()).unwrap();
+    let fresh = graph.snapshot().unwrap();
+    assert_eq!([stale.archived_through(), fresh.archived_through()].map(|at| at.0), [1, 0]);
+    assert_eq!([stale.timestamp(), fresh.timestamp()].map(|at| at.0), [1, 2]);
+    graph.add_vertex(3).unwrap();
+    graph.reclaim().unwrap();
+    graph.add_vertex(4).unwrap();
+    assert_eq!(graph.snapshot().unwrap().archived_through().0, 4);
+}
+
 fn ends(edge: Edge) -> (Key, Key) {
     (edge.source, edge.destination)
 }
