@@ -50,7 +50,8 @@ impl EdgeBuffer {
             words = &words[run.words()..];
         }
         self.oldest.fetch_min(at.0, Ordering::Relaxed);
-        self.latest.fetch_max(at.0, Ordering::Relaxed);
+        let latest = runs.iter().map(|run| run.last(at).0).max().unwrap_or(at.0);
+        self.latest.fetch_max(latest, Ordering::Relaxed);
         // Pairs with the load in `runs`: a reader finds the headers of all words that are reserved.
         self.reserved.store(begin + length, Ordering::Release);
         if begin + length == self.words.len() {

@@ -31,5 +31,5 @@ pub use buffer::EdgeBuffer;
 pub use changes::{ChangeList, RowChanges};
 pub use ends::Ends;
 pub use log::{EdgeLog, Reserved};
-pub use run::{LogEntry, NewRun, Run, RunChange};
+pub use run::{LogEntry, NewRun, Run, RunChange, RunCommits};
 pub use tail::{Archived, LogTail};

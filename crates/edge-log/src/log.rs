@@ -71,7 +71,7 @@ impl EdgeLog {
         }
     }
 
-    /// Reserves room for the changes of a commit, all in one buffer. O(runs), and O(buffers in the tail) once per
+    /// Reserves room for the changes of a commit, or of [several](crate::RunCommits::Each), all in one buffer. O(runs), and O(buffers in the tail) once per
     /// buffer.
     ///
     /// Callers that change the same edge come in the order of their timestamps.

@@ -1,9 +1,9 @@
-//! Runs: changes of one commit to one table, one after the other.
+//! Runs: changes of one commit to one table, one after the other, or of several commits of one edge each.
 //!
 //! | word | content |
 //! |---|---|
-//! | 0 | the commit timestamp |
-//! | 1 | the number of entries, 32 bits; the table, 16 bits; [`DELETES`], [`HAS_VALUES`], [`COMPLETE`] |
+//! | 0 | the commit timestamp; of several commits, the first |
+//! | 1 | the number of entries, 32 bits; the table, 16 bits; [`DELETES`], [`HAS_VALUES`], [`EACH`], [`COMPLETE`] |
 //! | 1 per entry | the source in the upper half, the destination in the lower |
 //! | 1 per entry, with [`HAS_VALUES`] | the bits of the value |
 
@@ -19,6 +19,9 @@ const DELETES: u64 = 1 << 48;
 /// Each entry has a value.
 const HAS_VALUES: u64 = 1 << 49;
 
+/// Each entry is a commit.
+const EACH: u64 = 1 << 50;
+
 /// The entries are written.
 const COMPLETE: u64 = 1 << 63;
 
@@ -29,8 +32,20 @@ pub struct NewRun<'r> {
     pub table: u16,
     /// What becomes of the edges.
     pub change: RunChange<'r>,
+    /// Whose changes these are.
+    pub commits: RunCommits,
     /// Source and destination of each edge, as a [position](EdgeChange::position_of). At most 2^32 - 1.
     pub edges: &'r [u64],
+}
+
+/// Whose changes the edges of a run are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RunCommits {
+    /// Those of one commit.
+    One,
+    /// Each that of a commit of its own, at the timestamp after that of the edge before it. No timestamp between two of them is read:
+    /// a reader sees all of them or none.
+    Each,
 }
 
 /// What a run does to its edges.
@@ -59,7 +74,16 @@ impl NewRun<'_> {
             RunChange::PutValues(_) => HAS_VALUES,
             RunChange::Delete => DELETES,
         };
+        let flags = if self.commits == RunCommits::Each { flags | EACH } else { flags };
         flags | u64::from(self.table) << 32 | u64::from(count)
+    }
+
+    /// The timestamp of the last commit, if that of the first is `at`.
+    pub(crate) fn last(&self, at: CommitTimestamp) -> CommitTimestamp {
+        match self.commits {
+            RunCommits::One => at,
+            RunCommits::Each => CommitTimestamp(at.0 + self.edges.len().saturating_sub(1) as u64),
+        }
     }
 
     /// Reserves these words, which no reader looks at yet: readers can pass over the run from now on.
@@ -85,11 +109,12 @@ fn store_all(words: &[AtomicU64], content: &[u64]) {
     words.iter().zip(content).for_each(|(word, bits)| word.store(*bits, Ordering::Relaxed));
 }
 
-/// Changes in the log: of one commit and one table, all of them puts or all of them deletions.
+/// Changes in the log: of one table, all of them puts or all of them deletions.
 #[derive(Clone, Copy, Debug)]
 pub struct Run<'b> {
-    /// The commit.
+    /// The commit; of [several](RunCommits::Each), the first.
     pub at: CommitTimestamp,
+    commits: RunCommits,
     /// The table that the edges belong to.
     pub table: u16,
     deletes: bool,
@@ -121,6 +146,7 @@ impl<'b> Run<'b> {
             let (edges, values) = words[HEADER_WORDS..length].split_at(count);
             Run {
                 at: CommitTimestamp(words[0].load(Ordering::Relaxed)),
+                commits: if header & EACH != 0 { RunCommits::Each } else { RunCommits::One },
                 table: (header >> 32) as u16,
                 deletes: header & DELETES != 0,
                 edges,
@@ -146,6 +172,12 @@ impl<'b> Run<'b> {
     #[must_use]
     pub fn deletes(&self) -> bool {
         self.deletes
+    }
+
+    /// The commit of each entry.
+    pub fn commits(&self) -> impl Iterator<Item = CommitTimestamp> + use<> {
+        let (CommitTimestamp(first), step) = (self.at, u64::from(self.commits == RunCommits::Each));
+        (0..self.len() as u64).map(move |place| CommitTimestamp(first + place * step))
     }
 
     /// The entries, in the order in which they were appended.

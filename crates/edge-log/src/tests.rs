@@ -2,13 +2,14 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use crate::{Archive, Archiver, ChangeList, Cut, EdgeLog, Ends, LogTail, NewRun, RunChange};
+use crate::{Archive, Archiver, ChangeList, Cut, EdgeLog, Ends, LogTail, NewRun, RunChange, RunCommits};
 use hedgerow_model::token::LiveTimestamps;
 use hedgerow_model::{CommitTimestamp, EdgeChange, EdgeValue, VertexId};
 use hedgerow_sync::Mutex;
 use proptest::prelude::*;
 use rayon::ThreadPoolBuilder;
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 /// The table of undirected edges, whose ends are both in adjacency 0.
 const UNDIRECTED: u16 = 0;
@@ -98,6 +99,8 @@ enum Step {
     Archive {
         before: u64,
     },
+    /// Each edge is a commit.
+    Stream(Commit),
     /// Registers the newest timestamp, and reads it at the end.
     Open {
         holds: bool,
@@ -114,6 +117,7 @@ fn commit() -> impl Strategy<Value = Commit> {
 fn step() -> impl Strategy<Value = Step> {
     prop_oneof![
         6 => prop::collection::vec(commit(), 1..3).prop_map(Step::Commit),
+        2 => commit().prop_map(Step::Stream),
         2 => (commit(), commit(), any::<bool>(), any::<bool>()).prop_map(|(late, early, archives, opens)| {
             let (late, early) = (late.among(0), early.among(4));
             Step::Overtaken { late, early, archives, opens }
@@ -171,6 +175,10 @@ fn state_in(tail: &LogTail, adjacency: &PlainAdjacency, at: CommitTimestamp) -> 
 }
 
 fn append(log: &EdgeLog, at: u64, commits: &[Commit]) {
+    append_as(RunCommits::One, log, at, commits);
+}
+
+fn append_as(of: RunCommits, log: &EdgeLog, at: u64, commits: &[Commit]) {
     let position = |(source, destination): &(u32, u32)| {
         EdgeChange::position_of(VertexId::new(*source), VertexId::new(*destination))
     };
@@ -187,7 +195,7 @@ fn append(log: &EdgeLog, at: u64, commits: &[Commit]) {
                 Some(0) => RunChange::Put,
                 Some(_) => RunChange::PutValues(values),
             };
-            NewRun { table: commit.table, change, edges }
+            NewRun { table: commit.table, change, commits: of, edges }
         })
         .collect();
     log.reserve(CommitTimestamp(at), &runs).write(&runs);
@@ -204,12 +212,24 @@ fn run(steps: &[Step], threads: usize) {
     let log = EdgeLog::new(24, CommitTimestamp::ZERO);
     let (adjacency, mut archiver) = (PlainAdjacency::default(), Archiver::default());
     let (mut state, mut newest, mut opened) = (State::new(), 0, Vec::<Opened>::new());
+    // Each from its first commit to its last, which a reader may have.
+    let mut streams = Vec::<Range<u64>>::new();
     for step in steps {
         match step {
             Step::Commit(commits) => {
                 newest += 1;
                 append(&log, newest, commits);
                 commits.iter().for_each(|commit| apply(&mut state, commit));
+            }
+            Step::Stream(commit) => {
+                let first = newest + 1;
+                newest += commit.edges.len() as u64;
+                streams.push(first..newest);
+                append_as(RunCommits::Each, &log, first, std::slice::from_ref(commit));
+                apply(&mut state, commit);
+                let run =
+                    log.newest().runs(CommitTimestamp(newest)).last().map(|run| run.commits().collect());
+                assert_eq!(run, Some((first..=newest).map(CommitTimestamp).collect::<Vec<_>>()));
             }
             Step::Overtaken { late, early, archives, opens } => {
                 let [first, second] = [newest + 1, newest + 2];
@@ -228,7 +248,10 @@ fn run(steps: &[Step], threads: usize) {
                 append(&log, first, std::slice::from_ref(late));
             }
             Step::Archive { before } => {
-                let (waiting, at) = (log.waiting(), CommitTimestamp(newest.saturating_sub(*before)));
+                let at = newest.saturating_sub(*before);
+                let at =
+                    streams.iter().find(|stream| stream.contains(&at)).map_or(at, |stream| stream.start - 1);
+                let (waiting, at) = (log.waiting(), CommitTimestamp(at));
                 let archived = archiver.archive(&log, &adjacency, Cut::At(at), pool.as_ref());
                 assert_eq!(archived.is_some(), log.waiting() < waiting);
                 if let Some(archived) = archived {

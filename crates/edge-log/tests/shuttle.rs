@@ -2,7 +2,7 @@
 #![cfg(hedgerow_shuttle)]
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use hedgerow_edge_log::{Archive, Archiver, ChangeList, Cut, EdgeLog, Ends, NewRun, RunChange};
+use hedgerow_edge_log::{Archive, Archiver, ChangeList, Cut, EdgeLog, Ends, NewRun, RunChange, RunCommits};
 use hedgerow_model::token::LiveTimestamps;
 use hedgerow_model::{CommitTimestamp, EdgeChange, VertexId};
 use hedgerow_sync::{Arc, Mutex};
@@ -62,7 +62,7 @@ impl Graph {
         sequencer.in_flight.insert(at);
         drop(sequencer);
         let edge = [EdgeChange::position_of(VertexId::new(0), VertexId::new(at as u32))];
-        let runs = [NewRun { table: 0, change: RunChange::Put, edges: &edge }];
+        let runs = [NewRun { table: 0, change: RunChange::Put, commits: RunCommits::One, edges: &edge }];
         self.log().reserve(CommitTimestamp(at), &runs).write(&runs);
         self.sequencer.lock().in_flight.remove(&at);
     }

@@ -3,9 +3,9 @@
 use crate::view::{AnyView, ErasedView};
 use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered, Stamp};
 use hedgerow_model::{
-    AddLabels, Admission, Allowance, Archiving, CommitTimestamp, Durable, EdgeOutcome, Effects, Engine,
-    EngineError, LockUnit, MaintenanceProgress, MemoryUse, Prepared, ReadError, ShortPlan, ShortWrites,
-    StoredEdge, UnitLocks, VertexId,
+    AddLabels, Admission, Allowance, AppendEdges, Archiving, CommitTimestamp, Durable, EdgeOutcome, Effects,
+    Engine, EngineError, LockUnit, MaintenanceProgress, MemoryUse, Prepared, ReadError, ShortPlan,
+    ShortWrites, StoredEdge, UnitLocks, VertexId,
 };
 use rayon::ThreadPool;
 use std::any::Any;
@@ -55,6 +55,8 @@ trait AnyEngine: Send + Sync {
     fn add_labels(&self) -> Option<&dyn AddLabels>;
 
     fn durable(&self) -> Option<&dyn Durable>;
+
+    fn append_edges(&self) -> Option<&dyn AppendEdges>;
 
     fn archiving(&self) -> Option<&dyn Archiving>;
 
@@ -194,6 +196,10 @@ impl<E: Engine> AnyEngine for E {
         Engine::durable(self)
     }
 
+    fn append_edges(&self) -> Option<&dyn AppendEdges> {
+        Engine::append_edges(self)
+    }
+
     fn archiving(&self) -> Option<&dyn Archiving> {
         Engine::archiving(self)
     }
@@ -278,6 +284,10 @@ impl Engine for ErasedEngine {
 
     fn durable(&self) -> Option<&dyn Durable> {
         self.0.durable()
+    }
+
+    fn append_edges(&self) -> Option<&dyn AppendEdges> {
+        self.0.append_edges()
     }
 
     fn archiving(&self) -> Option<&dyn Archiving> {

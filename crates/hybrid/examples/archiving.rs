@@ -7,7 +7,9 @@
 //! `cargo run --release -p hedgerow-hybrid --example archiving [kron-20 | sparse-21 | …]`
 
 use hedgerow_csr::{BuildOptions, Csr};
-use hedgerow_edge_log::{Archive, Archiver, ChangeList, Cut, EdgeLog, Ends, LogTail, NewRun, RunChange};
+use hedgerow_edge_log::{
+    Archive, Archiver, ChangeList, Cut, EdgeLog, Ends, LogTail, NewRun, RunChange, RunCommits,
+};
 use hedgerow_formats::Kronecker;
 use hedgerow_hybrid::{BlockSizes, ChainReport, RetainedVersion, RowTable};
 use hedgerow_model::token::LiveTimestamps;
@@ -157,7 +159,7 @@ fn log_all(edges: &[u64], writers: usize) -> f64 {
 
 fn append_all(log: &EdgeLog, last: &Mutex<u64>, edges: &[u64]) {
     for batch in edges.chunks(BATCH) {
-        let runs = [NewRun { table: 0, change: RunChange::Put, edges: batch }];
+        let runs = [NewRun { table: 0, change: RunChange::Put, commits: RunCommits::One, edges: batch }];
         let mut last = last.lock();
         *last += 1;
         let reserved = log.reserve(CommitTimestamp(*last), &runs);
@@ -220,7 +222,8 @@ impl Store {
         for part in edges.chunks(threshold) {
             for batch in part.chunks(BATCH) {
                 at += 1;
-                let runs = [NewRun { table: 0, change: RunChange::Put, edges: batch }];
+                let runs =
+                    [NewRun { table: 0, change: RunChange::Put, commits: RunCommits::One, edges: batch }];
                 self.log.reserve(CommitTimestamp(at), &runs).write(&runs);
             }
             seconds += timed(|| {

@@ -2,7 +2,7 @@
 
 use crate::engine::{Hybrid, NOTE_BYTES, check_lock};
 use crate::view::HybridView;
-use hedgerow_edge_log::{NewRun, RunChange};
+use hedgerow_edge_log::{NewRun, RunChange, RunCommits};
 use hedgerow_model::token::{HeldLocks, Stamp};
 use hedgerow_model::{
     Adjacency, AdjacencyEffects, Allowance, Column, ColumnType, Cursor, Direction, EdgeChange, EdgeValue,
@@ -67,7 +67,7 @@ impl EdgeChanges {
         let put = if self.values.is_empty() { RunChange::Put } else { RunChange::PutValues(&self.values) };
         let runs = [(put, &self.put), (RunChange::Delete, &self.deleted)];
         let runs = runs.into_iter().filter(|(_, edges)| !edges.is_empty());
-        runs.map(move |(change, edges)| NewRun { table, change, edges })
+        runs.map(move |(change, edges)| NewRun { table, change, commits: RunCommits::One, edges })
     }
 }
 
@@ -188,7 +188,8 @@ impl Hybrid {
         (changed, growth + missing as isize)
     }
 
-    fn column_of(&self, label: LabelId) -> ColumnType {
+    #[inline]
+    pub(crate) fn column_of(&self, label: LabelId) -> ColumnType {
         self.tables.at(self.tables.number_of(label, Direction::Out)).column
     }
 

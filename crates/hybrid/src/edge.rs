@@ -1,10 +1,11 @@
-//! The fast path: a single edge is put, and the edges of a stream are put and deleted, without reading whether they exist.
+//! The fast paths: single edges and many at once are put, and those of streams put and deleted, without reading whether they exist.
 
 use crate::engine::{Hybrid, check_lock};
-use hedgerow_edge_log::{NewRun, RunChange};
+use hedgerow_edge_log::{NewRun, RunChange, RunCommits};
 use hedgerow_model::token::{HeldLocks, Stamp};
 use hedgerow_model::{
-    ColumnType, Direction, EdgeChange, EdgeOutcome, ShortPlan, ShortWrites, StoredEdge, VertexId,
+    AppendEdges, AppendedEdges, ColumnType, EdgeChange, EdgeOutcome, LabelId, ShortPlan, ShortWrites,
+    StoredEdge, VertexId,
 };
 use hedgerow_sync::prefetch;
 use hedgerow_vertices::Vertex;
@@ -52,18 +53,10 @@ impl ShortWrites for Hybrid {
     /// is limited.
     #[inline]
     fn plan_edge(&self, locks: &HeldLocks<'_>, edge: &StoredEdge, may_grow: bool) -> Option<HybridPlan> {
-        self.plan(locks, edge, may_grow).filter(|plan| plan.0.removed == 0)
-    }
-
-    /// Deletions, too: their caller gets the counts of a stream, which may have bounds.
-    fn plan_edges(
-        &self,
-        locks: &HeldLocks<'_>,
-        edges: &[StoredEdge],
-        may_grow: bool,
-        plans: &mut Vec<HybridPlan>,
-    ) {
-        plans.extend(edges.iter().map_while(|edge| self.plan(locks, edge, may_grow)));
+        edge.entries().iter().for_each(|(_, change)| check_lock(locks, change.owner, "changed"));
+        let puts = edge.entries()[0].1.value.is_some();
+        let outcome = EdgeOutcome { label: edge.label, added: 1, removed: 0 };
+        (may_grow && puts && self.appends(edge.label)).then_some(HybridPlan(outcome))
     }
 
     #[inline]
@@ -71,28 +64,38 @@ impl ShortWrites for Hybrid {
         let (source, destination) = edge.ends();
         let (_, EdgeChange { value, .. }) = edge.entries()[0];
         let (edges, values) = ([EdgeChange::position_of(source, destination)], [value.unwrap_or_default().0]);
-        let change = match value {
-            None => RunChange::Delete,
-            Some(_) if self.has_values(edge) => RunChange::PutValues(&values),
-            Some(_) => RunChange::Put,
-        };
-        let runs = [NewRun { table: edge.label.0, change, edges: &edges }];
-        self.log.reserve(stamp.at(), &runs).write(&runs);
+        self.append(
+            stamp,
+            &AppendedEdges { label: edge.label, deletes: false, edges: &edges, values: &values },
+        );
+    }
+}
+
+impl AppendEdges for Hybrid {
+    fn appends(&self, label: LabelId) -> bool {
+        self.column_of(label) != ColumnType::Record
+    }
+
+    #[inline]
+    fn append(&self, stamp: Stamp, edges: &AppendedEdges<'_>) {
+        self.append_run(stamp, RunCommits::One, edges);
+    }
+
+    fn append_each(&self, first: Stamp, edges: &AppendedEdges<'_>) {
+        self.append_run(first, RunCommits::Each, edges);
     }
 }
 
 impl Hybrid {
     #[inline]
-    fn plan(&self, locks: &HeldLocks<'_>, edge: &StoredEdge, may_grow: bool) -> Option<HybridPlan> {
-        edge.entries().iter().for_each(|(_, change)| check_lock(locks, change.owner, "changed"));
-        let column = self.tables.at(self.tables.number_of(edge.label, Direction::Out)).column;
-        let puts = edge.entries()[0].1.value.is_some();
-        let outcome = EdgeOutcome { label: edge.label, added: puts.into(), removed: (!puts).into() };
-        (may_grow && column != ColumnType::Record).then_some(HybridPlan(outcome))
-    }
-
-    #[inline]
-    fn has_values(&self, edge: &StoredEdge) -> bool {
-        self.tables.at(self.tables.number_of(edge.label, Direction::Out)).column.width() > 0
+    fn append_run(&self, stamp: Stamp, commits: RunCommits, appended: &AppendedEdges<'_>) {
+        let AppendedEdges { label, deletes, edges, values } = *appended;
+        let change = match deletes {
+            true => RunChange::Delete,
+            false if self.column_of(label).width() > 0 => RunChange::PutValues(values),
+            false => RunChange::Put,
+        };
+        let runs = [NewRun { table: label.0, change, commits, edges }];
+        self.log.reserve(stamp.at(), &runs).write(&runs);
     }
 }

@@ -9,8 +9,9 @@ use crate::view::HybridView;
 use hedgerow_edge_log::EdgeLog;
 use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered, Stamp};
 use hedgerow_model::{
-    AddLabels, Admission, Allowance, Archiving, Catalog, CommitTimestamp, Effects, Engine, EngineError,
-    LabelSchema, LockUnit, MaintenanceProgress, MemoryUse, Prepared, Topology, UnitLocks, VertexId,
+    AddLabels, Admission, Allowance, AppendEdges, Archiving, Catalog, CommitTimestamp, Effects, Engine,
+    EngineError, LabelSchema, LockUnit, MaintenanceProgress, MemoryUse, Prepared, Topology, UnitLocks,
+    VertexId,
 };
 use hedgerow_reclamation::{Garbage, Memory, Superseded};
 use hedgerow_records::{RecordHeap, StagedEffects};
@@ -135,6 +136,10 @@ impl Engine for Hybrid {
     }
 
     fn add_labels(&self) -> Option<&dyn AddLabels> {
+        Some(self)
+    }
+
+    fn append_edges(&self) -> Option<&dyn AppendEdges> {
         Some(self)
     }
 

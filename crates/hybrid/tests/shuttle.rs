@@ -2,7 +2,7 @@
 #![cfg(hedgerow_shuttle)]
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use hedgerow_edge_log::{Archive, Archiver, ChangeList, Cut, EdgeLog, Ends, NewRun, RunChange};
+use hedgerow_edge_log::{Archive, Archiver, ChangeList, Cut, EdgeLog, Ends, NewRun, RunChange, RunCommits};
 use hedgerow_hybrid::{BlockSizes, RetainedVersion, RowTable};
 use hedgerow_model::token::LiveTimestamps;
 use hedgerow_model::{ColumnType, CommitTimestamp, EdgeChange, VertexId};
@@ -73,7 +73,7 @@ impl Graph {
             let edges: Vec<u64> =
                 neighbors(at).map(|id| EdgeChange::position_of(OWNER, VertexId::new(id))).collect();
             let change = if at % 2 == 0 { RunChange::Delete } else { RunChange::Put };
-            let runs = [NewRun { table: 0, change, edges: &edges }];
+            let runs = [NewRun { table: 0, change, commits: RunCommits::One, edges: &edges }];
             self.log.reserve(CommitTimestamp(at), &runs).write(&runs);
             archiver.archive(&self.log, self, Cut::At(self.log.latest()), None);
             // SAFETY: a reader holds the tail that it reads.

@@ -2,8 +2,8 @@
 
 use crate::token::{HeldLocks, LiveTimestamps, Registered, Stamp};
 use crate::{
-    AddLabels, Allowance, Archiving, CommitTimestamp, Durable, Effects, EngineError, LockUnit, Outcome,
-    ReadError, RecordView, ShortWrites, VertexId,
+    AddLabels, Allowance, AppendEdges, Archiving, CommitTimestamp, Durable, Effects, EngineError, LockUnit,
+    Outcome, ReadError, RecordView, ShortWrites, VertexId,
 };
 use rayon::ThreadPool;
 use std::time::Duration;
@@ -79,6 +79,11 @@ pub trait Engine: Send + Sync + 'static {
     /// The capability to store the graph in files; `None` if the graph is in memory, and restored
     /// from a checkpoint and the log.
     fn durable(&self) -> Option<&dyn Durable> {
+        None
+    }
+
+    /// The capability to put the edges of a bulk write as they come; `None`, the default, if the engine wants them sorted.
+    fn append_edges(&self) -> Option<&dyn AppendEdges> {
         None
     }
 

@@ -33,6 +33,7 @@
 
 mod add_labels;
 mod allowance;
+mod append_edges;
 mod archiving;
 mod column;
 mod commit_order;
@@ -63,6 +64,7 @@ mod view_state;
 
 pub use add_labels::AddLabels;
 pub use allowance::Allowance;
+pub use append_edges::{AppendEdges, AppendedEdges};
 pub use archiving::Archiving;
 pub use column::{Column, ColumnType, EdgeValue, RecordHandle, ValueColumn, unit_slice};
 pub use commit_order::{NewestFirst, NewestRecords, NoCommitOrder};

@@ -1,7 +1,9 @@
 //! Random histories of an adjacency behind a log, against the states that its retained versions had.
 
 use super::*;
-use hedgerow_edge_log::{Archive, Archiver, ChangeList, Cut, EdgeLog, Ends, LogTail, NewRun, RunChange};
+use hedgerow_edge_log::{
+    Archive, Archiver, ChangeList, Cut, EdgeLog, Ends, LogTail, NewRun, RunChange, RunCommits,
+};
 use hedgerow_model::token::LiveTimestamps;
 use hedgerow_model::{Column, ColumnType, CommitTimestamp, EdgeChange, EdgeValue, VertexId};
 use hedgerow_sync::{Arc, Mutex};
@@ -113,7 +115,7 @@ impl Store {
             Some(_) if has_values => RunChange::PutValues(&values),
             Some(_) => RunChange::Put,
         };
-        let runs = [NewRun { table: 0, change, edges: &edges }];
+        let runs = [NewRun { table: 0, change, commits: RunCommits::One, edges: &edges }];
         self.log.reserve(CommitTimestamp(at), &runs).write(&runs);
     }
 

@@ -111,14 +111,7 @@ impl<E: Engine> Decision for PreparedEffects<'_, E> {
     }
 
     fn encode(&self, body: &mut Body, input: Option<&[u8]>) {
-        let Resolved { effects, created, .. } = self.resolved;
-        let keys = self.store.keys_of(created);
-        let labels = effects.adjacencies.iter().map(|effects| effects.label);
-        let has_records = |label: &LabelId| self.store.catalog.record_schema(*label).is_some();
-        // Ascending, because effects are.
-        let record_labels: SmallVec<[LabelId; 4]> = labels.filter(has_records).collect();
-        let commit = CommitRef { effects, keys: &keys, catalog: None, input, record_labels: &record_labels };
-        body.encode(&commit, self.store.topology);
+        self.store.encode(self.resolved, body, input);
     }
 
     fn apply(&mut self, stamp: Stamp) {
@@ -316,6 +309,18 @@ impl<E: Engine> Store<E> {
     /// Waits until what was read at `at` is as durable as `asked` demands.
     pub fn settle_read(&self, at: CommitTimestamp, asked: Durability) -> Result<(), Error> {
         self.journal().map_or(Ok(()), |journal| journal.settle_read(at, asked))
+    }
+
+    /// Encodes a commit for the log, with an importer's position.
+    pub(super) fn encode(&self, resolved: &Resolved, body: &mut Body, input: Option<&[u8]>) {
+        let Resolved { effects, created, .. } = resolved;
+        let keys = self.keys_of(created);
+        let labels = effects.adjacencies.iter().map(|effects| effects.label);
+        let has_records = |label: &LabelId| self.catalog.record_schema(*label).is_some();
+        // Ascending, because effects are.
+        let record_labels: SmallVec<[LabelId; 4]> = labels.filter(has_records).collect();
+        let commit = CommitRef { effects, keys: &keys, catalog: None, input, record_labels: &record_labels };
+        body.encode(&commit, self.topology);
     }
 
     /// The result of a commit that changes nothing: it takes no stamp.

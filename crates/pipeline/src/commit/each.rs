@@ -5,6 +5,7 @@
 //! their locks together, prefetch all that they will touch, and take their stamps in one step.
 //! Otherwise each is an ordinary commit with its own timestamp.
 
+use crate::commit::append_each::AppendedGroup;
 use crate::commit::decided::{PlannedCounts, PlannedEdge, apply};
 use crate::commit::edge::{EdgeWrite, PlanOf};
 use crate::commit::{BYTES_OF_CHANGE, Commit};
@@ -144,7 +145,7 @@ impl<E: Engine> Store<E> {
         write: impl Fn(usize) -> EdgeWrite<'k>,
         done: &mut Commits,
     ) -> Result<(), Error> {
-        let mut group = Group::new();
+        let (mut group, mut appended) = (Group::new(), AppendedGroup::default());
         while done.committed < count {
             let next = done.committed;
             // With history, the state after each commit is kept, so stamps cannot be taken
@@ -152,7 +153,12 @@ impl<E: Engine> Store<E> {
             if let Some(short) = self.engine.short_writes()
                 && !self.sequencer.keeps_history()
             {
-                self.commit_together(short, next..count, &write, &mut group, done)?;
+                match self.append_edges(write(next).label) {
+                    Some(by) => {
+                        self.append_together((short, by), next..count, &write, &mut appended, done)?;
+                    }
+                    None => self.commit_together(short, next..count, &write, &mut group, done)?,
+                }
             }
             if done.committed == next {
                 let commit = self.commit_edge_unsettled(write(next))?;
@@ -217,6 +223,15 @@ impl<E: Engine> Store<E> {
         group.stripes.sort_unstable();
     }
 
+    /// The number of edges up to the first that lacks an end.
+    pub(super) fn count_existing(&self, held: &HeldLocks<'_>, edges: &[StoredEdge]) -> Result<usize, Error> {
+        let mut existing = 0;
+        while existing < edges.len() && self.both_exist(held, &edges[existing])? {
+            existing += 1;
+        }
+        Ok(existing)
+    }
+
     /// Plans the edges of a group, up to the first that needs the general commit.
     fn plan_group(
         &self,
@@ -226,10 +241,7 @@ impl<E: Engine> Store<E> {
     ) -> Result<(), Error> {
         let Group { edges, plans, .. } = group;
         plans.clear();
-        let mut existing = 0;
-        while existing < edges.len() && self.both_exist(held, &edges[existing])? {
-            existing += 1;
-        }
+        let existing = self.count_existing(held, edges)?;
         short.plan_edges(held, &edges[..existing], self.is_unlimited(), plans);
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! Bulk ingest: many edges as one commit, sorted, deduplicated and applied in parallel.
+//! Bulk ingest: many edges as one commit, sorted, deduplicated and applied in parallel, or [appended](super::append) as they came.
 
 use crate::commit::entries::{Ends, changed_entries, put_entries};
 use crate::commit::holdings::{AssignedIds, Holdings};
@@ -122,7 +122,11 @@ impl<E: Engine> Store<E> {
             holdings.keys = Some(self.dictionary.lock(missing.iter().flat_map(|edge| edges.keys(*edge))));
         }
         self.assign_missing(edges, &missing, &mut ends, &mut holdings.assigned)?;
-        let adjacencies = entries(self.topology, bulk, &ends, pool);
+        let as_they_came = self.as_they_came(bulk, &ends);
+        let adjacencies = match as_they_came {
+            Some(_) => SmallVec::new(),
+            None => entries(self.topology, bulk, &ends, pool),
+        };
         let units = ends_of(&ends).map(|end| self.engine.lock_unit(end));
         holdings.hold_units(LockGuard::lock(&self.units, self.units.stripes(units)));
         let keys_changed = self.dictionary.generation() != generation && !lock_all_keys;
@@ -142,7 +146,10 @@ impl<E: Engine> Store<E> {
         if let Some(records) = records {
             self.lay_records(&holdings.held(), label, records, &mut resolved)?;
         }
-        let applied = self.finish(&holdings.held(), &resolved, Writer::Blind, input)?;
+        let applied = match &as_they_came {
+            Some(edges) => self.finish_appended(&holdings.held(), (bulk, &ends), edges, &resolved)?,
+            None => self.finish(&holdings.held(), &resolved, Writer::Blind, input)?,
+        };
         holdings.assigned.keep();
         Ok(Some(applied.release(self, holdings)))
     }
@@ -233,7 +240,7 @@ fn look_up(
 
 /// The adjacency entries of all edges: sorted, deduplicated, the last value of an edge wins. With
 /// records, the value is the edge's number.
-fn entries(
+pub(super) fn entries(
     topology: Topology,
     bulk: &Bulk<'_>,
     ends: &[Ends],

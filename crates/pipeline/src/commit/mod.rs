@@ -3,6 +3,8 @@
 //! See `docs/concurrency.md` for the protocol and its invariants.
 
 pub(crate) mod acquire;
+mod append;
+mod append_each;
 pub(crate) mod decided;
 pub(crate) mod each;
 pub(crate) mod edge;

@@ -1,0 +1,34 @@
+//! Capability: engines that put and delete many edges as they come.
+
+use crate::LabelId;
+use crate::token::Stamp;
+
+/// Changes the edges of a bulk write or a stream in the order in which they came, neither sorted nor without duplicates, and without
+/// [`prepare`](crate::Engine::prepare): an engine that writes without reading has no use for either.
+///
+/// The caller holds the locks of the ends that store each edge. Both ends exist, or the same commit has just created them. The engine
+/// counts the edges [later](crate::Outcome::deferred). It takes memory without a check of a limit, and cannot fail.
+pub trait AppendEdges {
+    /// Whether edges of a label are changed this way. O(1).
+    fn appends(&self, label: LabelId) -> bool;
+
+    /// Changes edges in the commit of this stamp. O(edges).
+    fn append(&self, stamp: Stamp, edges: &AppendedEdges<'_>);
+
+    /// Changes each edge in a commit of its own: the first at this stamp, each other at the timestamp after that of the edge before
+    /// it. No timestamp between two of them is ever registered. O(edges).
+    fn append_each(&self, first: Stamp, edges: &AppendedEdges<'_>);
+}
+
+/// Edges of a label that [is appended](AppendEdges::appends): all of them are put, or all deleted.
+#[derive(Clone, Copy, Debug)]
+pub struct AppendedEdges<'e> {
+    /// The label.
+    pub label: LabelId,
+    /// Whether the edges are deleted.
+    pub deletes: bool,
+    /// Source and destination of each edge, as a [position](crate::EdgeChange::position_of).
+    pub edges: &'e [u64],
+    /// The bits of the value of each edge to put; ignored, and perhaps empty, if the label has no values.
+    pub values: &'e [u64],
+}
