@@ -6,10 +6,12 @@ use crate::common::Folder;
 fn results_are_equal_on_hybrid_and_rapid() {
     let folder = Folder::new();
     folder.json("generate kronecker --scale 12 --weights --output kron");
-    folder.json("import kron --store plain --weights --undirected");
-    let imported =
+    let plain = folder.json("import kron --store plain --weights --undirected");
+    let logged =
         folder.json("import kron --store logged --weights --undirected --engine hybrid --chunk 3000");
-    assert_eq!((&imported["engine"], &imported["edges_added"]), (&"hybrid".into(), &serde_json::Value::Null));
+    // Counted exactly if the last edge happens to be archived by the end.
+    let counts = [&serde_json::Value::Null, &plain["edges_added"]];
+    assert!(logged["engine"] == "hybrid" && counts.contains(&&logged["edges_added"]), "{logged}");
     for kernel in ["bfs", "sssp", "wcc", "kcore", "lcc", "cdlp", "pagerank"] {
         let run = |graph: &str, output: &str| {
             let summary = folder.json(&format!("run {kernel} {graph} --threads 1 --output {output}"));
