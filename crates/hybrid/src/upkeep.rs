@@ -195,6 +195,9 @@ impl Archiving for Hybrid {
 
     fn archive(&self, at: &Registered, live: &LiveTimestamps, waits: bool) -> Result<bool, EngineError> {
         let Some(mut archiver) = self.archiver(waits) else { return Ok(false) };
+        if self.log.newest().archived().through > at.at() {
+            return Ok(false);
+        }
         let superseded = self.upkeep.superseded.load(Ordering::Relaxed);
         let retained = rounds(&self.log.forget(live));
         self.archive_round((&mut archiver, None), retained, Cut::At(at.at()));

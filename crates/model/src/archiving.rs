@@ -12,8 +12,8 @@ pub trait Archiving {
     /// Whether so much waits that it should be archived now. O(1), called after each commit.
     fn is_due(&self) -> bool;
 
-    /// Archives every commit up to a state, and no later one. Returns whether that is done. If another thread archives, waits
-    /// for it if `waits`, and else does nothing.
+    /// Archives every commit up to a state, and no later one. Returns whether that is done: not if another thread has archived a later
+    /// one meanwhile. If another thread archives now, waits for it if `waits`, and else does nothing.
     ///
     /// `live` were collected after the state was registered. Holds up no commit and no reader. O(changes that wait).
     ///

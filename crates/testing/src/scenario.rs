@@ -7,9 +7,9 @@
 use crate::Tested;
 use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered, Stamp};
 use hedgerow_model::{
-    Adjacency, AdjacencyEffects, Allowance, Catalog, Column, ColumnType, CommitTimestamp, Counts, Cursor,
-    Direction, EdgeChange, EdgeSchema, Effects, Engine, GraphView, LabelId, LabelSchema, LockUnit, Prepared,
-    RecordSchema, Topology, UnitLocks, VertexId,
+    Adjacency, AdjacencyEffects, Allowance, Archiving, Catalog, Column, ColumnType, CommitTimestamp, Counts,
+    Cursor, Direction, EdgeChange, EdgeSchema, Effects, Engine, GraphView, LabelId, LabelSchema, LockUnit,
+    Prepared, RecordSchema, Topology, UnitLocks, VertexId,
 };
 use hedgerow_sync::thread::{self, JoinHandle};
 use hedgerow_sync::{Arc, Condvar, Mutex, RawLock};
@@ -135,10 +135,7 @@ impl<T: Tested> Graph<T> {
 
     /// Archives the newest state, in an engine that does, and frees all garbage.
     pub fn reclaim(self: &Arc<Self>) {
-        if let Some(archiving) = self.engine.archiving() {
-            let newest = self.open();
-            archiving.archive(&newest.token, &self.live(), false).expect("no file fails");
-        }
+        self.open().archive(false);
         self.engine.maintain(&self.live(), &**self, usize::MAX).expect("no file fails");
     }
 
@@ -174,6 +171,12 @@ pub struct Snapshot<T: Tested> {
 }
 
 impl<T: Tested> Snapshot<T> {
+    /// Archives this state, in an engine that does; returns whether that is done.
+    pub fn archive(&self, waits: bool) -> bool {
+        let archive = |archiving: &dyn Archiving| archiving.archive(&self.token, &self.graph.live(), waits);
+        self.graph.engine.archiving().is_some_and(|archiving| archive(archiving).expect("no file fails"))
+    }
+
     /// Reads every unit `times` times.
     pub fn read(&self, times: usize) {
         for _ in 0..times {
