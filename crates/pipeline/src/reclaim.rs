@@ -28,6 +28,7 @@ impl<E: Engine> Store<E> {
     /// the last call, returns its error and does nothing.
     pub fn reclaim(&self) -> Result<Reclaimed, Error> {
         self.report_failed_maintenance()?;
+        self.conflicts.forget_up_to(self.sequencer.oldest_interactive());
         Ok(self.maintain(usize::MAX)?.reclaimed)
     }
 

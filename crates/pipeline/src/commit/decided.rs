@@ -119,7 +119,8 @@ impl<E: Engine> Decision for PreparedEffects<'_, E> {
     }
 
     fn record_conflicts(&self, stamp: Stamp) {
-        self.store.record_conflicts(self.resolved, stamp);
+        let touched = self.store.touched_by(self.resolved);
+        self.store.record_conflicts(touched, self.size(), stamp);
     }
 
     fn delete_keys(&self, stamp: Stamp) {
@@ -225,7 +226,9 @@ impl<E: Engine> Decision for PlannedEdge<'_, E> {
     }
 
     fn record_conflicts(&self, stamp: Stamp) {
-        self.store.record_conflicts(&Resolved::edge(self.edge), stamp);
+        let StoredEdge { label, .. } = *self.edge;
+        let touched = self.store.touched_by_edge(label, self.edge.ends());
+        self.store.record_conflicts(touched.into_iter(), 1, stamp);
     }
 
     #[inline]

@@ -3,24 +3,20 @@
 //! A single commit waits for memory several times, each time for an address that the previous
 //! access returned. The writer of a stream knows its next edges, so a few commits at a time take
 //! their locks together, prefetch all that they will touch, and take their stamps in one step.
-//! Otherwise each is an ordinary commit with its own timestamp.
+//! Otherwise each is an ordinary commit with its own timestamp, which the engine has
+//! [planned](super::plan_each) or which it [appends](super::append_each).
 
-use crate::commit::append_each::AppendedGroup;
-use crate::commit::decided::{PlannedCounts, PlannedEdge, apply};
-use crate::commit::edge::{EdgeWrite, PlanOf};
+use crate::commit::append_each::{AppendRoom, Appending};
+use crate::commit::edge::EdgeWrite;
+use crate::commit::plan_each::Planning;
 use crate::commit::{BYTES_OF_CHANGE, Commit};
 use crate::error::Error;
 use crate::journal::Journal;
 use crate::store::Store;
 use hedgerow_log::{Body, Durability};
 use hedgerow_model::token::HeldLocks;
-use hedgerow_model::{CommitTimestamp, Count, Engine, Operation, ShortPlan, ShortWrites, StoredEdge};
-use hedgerow_sequencer::{LockGuard, PendingReclaim, Stripes, Writer};
-use std::ops::Range;
-
-/// Number of commits that wait for memory together, enough to overlap the waits. They also hold
-/// each other's locks meanwhile.
-const TOGETHER: usize = if cfg!(hedgerow_shuttle) { 2 } else { 16 };
+use hedgerow_model::{CommitTimestamp, Count, Engine, Operation, ShortWrites, StoredEdge};
+use hedgerow_sequencer::{CountChanges, LockGuard, ManyStamped, PendingReclaim, Stripes, Writer};
 
 /// What a stream of commits did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -64,35 +60,31 @@ pub struct StreamError<F = Error> {
     pub error: F,
 }
 
-/// Commits that go together: no two need the same lock.
-struct Group<P> {
-    edges: Vec<StoredEdge>,
-    stripes: Stripes,
-    plans: Vec<P>,
+/// The next edges of a stream whose commits go together: all their locks are held at once.
+#[derive(Default)]
+pub(super) struct Group {
+    pub(super) edges: Vec<StoredEdge>,
+    pub(super) stripes: Stripes,
     /// Memory for what is logged.
-    bodies: Vec<Body>,
+    pub(super) bodies: Vec<Body>,
 }
 
-impl<P> Group<P> {
-    fn new() -> Self {
-        Group { edges: Vec::new(), stripes: Stripes::new(), plans: Vec::new(), bodies: Vec::new() }
-    }
+/// How the commits of a group are made.
+pub(super) trait Together<E: Engine> {
+    /// The largest number of commits in a group. They also hold each other's locks meanwhile.
+    const LARGEST: usize;
 
-    fn clear(&mut self) {
-        self.edges.clear();
-        self.stripes.clear();
-    }
+    /// Whether another edge, which needs these locks, can go with those of a group.
+    fn admits(&self, group: &Group, edge: &StoredEdge, stripes: &[u32]) -> bool;
 
-    /// Adds the locks of another edge unless one of them is in the group already; returns whether
-    /// it did.
-    #[inline]
-    fn admit(&mut self, stripes: &[u32]) -> bool {
-        if stripes.iter().any(|stripe| self.stripes.contains(stripe)) {
-            return false;
-        }
-        self.stripes.extend_from_slice(stripes);
-        true
-    }
+    /// The shrinking phase of the commits, or of the first ones. Their edges have both ends, and their locks are held.
+    fn commit(
+        &mut self,
+        store: &Store<E>,
+        held: &HeldLocks<'_>,
+        group: &mut Group,
+        done: &mut Commits,
+    ) -> Result<PendingReclaim, Error>;
 }
 
 impl<E: Engine> Store<E> {
@@ -145,9 +137,10 @@ impl<E: Engine> Store<E> {
         write: impl Fn(usize) -> EdgeWrite<'k>,
         done: &mut Commits,
     ) -> Result<(), Error> {
-        let (mut group, mut appended) = (Group::new(), AppendedGroup::default());
+        let (mut group, mut plans, mut appended) = (Group::default(), Vec::new(), AppendRoom::default());
         while done.committed < count {
             let next = done.committed;
+            let writes = (next..count).map(&write);
             // With history, the state after each commit is kept, so stamps cannot be taken
             // together.
             if let Some(short) = self.engine.short_writes()
@@ -155,9 +148,13 @@ impl<E: Engine> Store<E> {
             {
                 match self.append_edges(write(next).label) {
                     Some(by) => {
-                        self.append_together((short, by), next..count, &write, &mut appended, done)?;
+                        let mut appending = Appending { by, room: &mut appended };
+                        self.commit_together(short, writes, &mut group, &mut appending, done)?;
                     }
-                    None => self.commit_together(short, next..count, &write, &mut group, done)?,
+                    None => {
+                        let mut planning = Planning { short, plans: &mut plans };
+                        self.commit_together(short, writes, &mut group, &mut planning, done)?;
+                    }
                 }
             }
             if done.committed == next {
@@ -181,22 +178,23 @@ impl<E: Engine> Store<E> {
 
     /// Commits as many of the next edges as can go together; none if the next one needs the general
     /// commit.
-    fn commit_together<'k>(
+    fn commit_together<'k, T: Together<E>>(
         &self,
         short: &E::ShortWrites,
-        next: Range<usize>,
-        write: impl Fn(usize) -> EdgeWrite<'k>,
-        group: &mut Group<PlanOf<E>>,
+        writes: impl Iterator<Item = EdgeWrite<'k>> + Clone,
+        group: &mut Group,
+        together: &mut T,
         done: &mut Commits,
     ) -> Result<(), Error> {
-        self.admit(TOGETHER * BYTES_OF_CHANGE)?;
+        self.admit(T::LARGEST * BYTES_OF_CHANGE)?;
         let generation = self.dictionary.generation();
-        self.gather(next.take(TOGETHER).map(write), group);
+        self.gather(writes.take(T::LARGEST), together, group);
         short.prefetch(&group.edges);
         let guard = LockGuard::lock(&self.units, std::mem::take(&mut group.stripes));
         let pending = if self.dictionary.generation() == generation {
-            self.plan_group(short, &guard.held(&self.sequencer), group)?;
-            self.finish_group(short, group, done)?
+            let held = guard.held(&self.sequencer);
+            group.edges.truncate(self.count_existing(&held, &group.edges)?);
+            together.commit(self, &held, group, done)?
         } else {
             PendingReclaim::default()
         };
@@ -205,9 +203,18 @@ impl<E: Engine> Store<E> {
         Ok(())
     }
 
-    /// Collects the next edges whose ends have ids and need different locks.
-    fn gather<'k, P>(&self, writes: impl Iterator<Item = EdgeWrite<'k>>, group: &mut Group<P>) {
-        group.clear();
+    /// Collects the next edges whose ends have ids and that can go together, and their locks in order.
+    fn gather<'k>(
+        &self,
+        writes: impl Iterator<Item = EdgeWrite<'k>> + Clone,
+        together: &impl Together<E>,
+        group: &mut Group,
+    ) {
+        group.edges.clear();
+        group.stripes.clear();
+        for EdgeWrite { source, destination, .. } in writes.clone() {
+            [source, destination].into_iter().for_each(|key| self.dictionary.prefetch(key));
+        }
         for EdgeWrite { label, source, destination, value } in writes {
             let (source, destination) =
                 (self.dictionary.current(source), self.dictionary.current(destination));
@@ -215,16 +222,18 @@ impl<E: Engine> Store<E> {
             let (Ok(Some(source)), Ok(Some(destination))) = (source, destination) else { break };
             let edge = StoredEdge::new(self.topology, label, source, destination, value);
             let stripes = self.stripes_of_edge(&edge);
-            if !group.admit(&stripes) {
+            if !together.admits(group, &edge, &stripes) {
                 break;
             }
+            group.stripes.extend_from_slice(&stripes);
             group.edges.push(edge);
         }
         group.stripes.sort_unstable();
+        group.stripes.dedup();
     }
 
     /// The number of edges up to the first that lacks an end.
-    pub(super) fn count_existing(&self, held: &HeldLocks<'_>, edges: &[StoredEdge]) -> Result<usize, Error> {
+    fn count_existing(&self, held: &HeldLocks<'_>, edges: &[StoredEdge]) -> Result<usize, Error> {
         let mut existing = 0;
         while existing < edges.len() && self.both_exist(held, &edges[existing])? {
             existing += 1;
@@ -232,60 +241,20 @@ impl<E: Engine> Store<E> {
         Ok(existing)
     }
 
-    /// Plans the edges of a group, up to the first that needs the general commit.
-    fn plan_group(
+    /// Stamps the commits of `count` edges in one step, also in the log.
+    pub(super) fn stamp_each<'e>(
         &self,
-        short: &E::ShortWrites,
-        held: &HeldLocks<'_>,
-        group: &mut Group<PlanOf<E>>,
-    ) -> Result<(), Error> {
-        let Group { edges, plans, .. } = group;
-        plans.clear();
-        let existing = self.count_existing(held, edges)?;
-        short.plan_edges(held, &edges[..existing], self.is_unlimited(), plans);
-        Ok(())
-    }
-
-    /// The shrinking phase of a group: stamps all in one step, also in the log, then applies them one after the other.
-    fn finish_group(
-        &self,
-        short: &E::ShortWrites,
-        group: &mut Group<PlanOf<E>>,
-        done: &mut Commits,
-    ) -> Result<PendingReclaim, Error> {
-        let Group { edges, plans, bodies, .. } = group;
-        let mut pending = PendingReclaim::default();
-        let changes = || edges.iter().zip(&*plans).filter(|(_, plan)| plan.is_change());
-        let changed = changes().count();
-        if changed > 0 {
-            let counts = PlannedCounts::of(plans);
-            let mut stamps = match self.journal() {
-                None => self.sequencer.stamp_many(changed, counts.changes(), Writer::Blind)?,
-                Some(journal) => {
-                    bodies.resize_with(changed.max(bodies.len()), Body::default);
-                    let bodies = &mut bodies[..changed];
-                    for ((edge, _), body) in changes().zip(&mut *bodies) {
-                        body.encode_edge(edge, self.topology);
-                    }
-                    let (log, counts) = (journal.commit_log()?, counts.changes());
-                    self.sequencer.stamp_many_logged(log, bodies, None, counts, Writer::Blind)?
-                }
-            };
-            let (record_conflicts, released) = (stamps.record_conflicts, stamps.released);
-            self.poisoning_on_panic(|| {
-                for ((edge, plan), stamp) in changes().zip(&mut stamps) {
-                    let mut decided = PlannedEdge::new(self, short, edge, plan);
-                    apply(&mut decided, stamp, record_conflicts);
-                    pending = self.sequencer.applied(stamp, released);
-                    done.at = stamp.at();
-                }
-            });
-            let (added, removed) = counts.edges();
-            done.edges_added += added;
-            done.edges_removed += removed;
-        }
-        done.changed += changed;
-        done.committed += plans.len();
-        Ok(pending)
+        (count, edges): (usize, impl Iterator<Item = &'e StoredEdge>),
+        bodies: &mut Vec<Body>,
+        counts: CountChanges<'_>,
+    ) -> Result<ManyStamped, Error> {
+        let Some(journal) = self.journal() else {
+            return Ok(self.sequencer.stamp_many(count, counts, Writer::Blind)?);
+        };
+        bodies.resize_with(count.max(bodies.len()), Body::default);
+        let bodies = &mut bodies[..count];
+        edges.zip(&mut *bodies).for_each(|(edge, body)| body.encode_edge(edge, self.topology));
+        let log = journal.commit_log()?;
+        Ok(self.sequencer.stamp_many_logged(log, bodies, None, counts, Writer::Blind)?)
     }
 }

@@ -13,11 +13,12 @@ mod holdings;
 pub(crate) mod ingest;
 pub(crate) mod ingest_records;
 mod pairs;
+mod plan_each;
 pub(crate) mod resolve;
 #[cfg(test)]
 mod tests;
 
-use crate::conflicts::{LARGE_COMMIT, Touched};
+use crate::conflicts::Touched;
 use crate::error::{Error, read_failed};
 use crate::store::Store;
 use acquire::{Acquired, OperationIds, ReadSet};
@@ -26,7 +27,7 @@ use hedgerow_log::Durability;
 use hedgerow_model::token::{HeldLocks, Stamp};
 use hedgerow_model::{
     Adjacency, Allowance, CommitTimestamp, Count, Cursor, DeferredOutcome, EdgeChange, Effects, Engine,
-    GraphView, Key, Operation, Outcome, Reclaimed, Topology, VertexId,
+    GraphView, Key, LabelId, Operation, Outcome, Reclaimed, VertexId,
 };
 use hedgerow_sequencer::Writer;
 use hedgerow_sync::epoch;
@@ -264,31 +265,33 @@ impl<E: Engine> Store<E> {
         Ok(())
     }
 
-    /// Records what this commit changed, for open interactive transactions.
-    fn record_conflicts(&self, resolved: &Resolved, stamp: Stamp) {
-        let at = stamp.at();
-        if resolved.effects.len() > LARGE_COMMIT {
-            self.conflicts.record_large(at);
-            return;
-        }
-        let record = |touched| {
-            self.conflicts.record(touched, at, || self.sequencer.oldest_interactive());
-        };
-        for effects in &resolved.effects.adjacencies {
-            for change in &effects.changes {
-                record(Touched::Neighbors(change.owner));
-                if self.topology.is_canonical_entry(effects.direction, change.owner, change.neighbor) {
-                    record(Touched::Edge(effects.label, change.owner, change.neighbor));
-                }
-                if self.topology == Topology::Directed {
-                    record(Touched::Neighbors(change.neighbor));
-                }
-            }
-        }
-        resolved.effects.vertices.iter().for_each(|effect| record(Touched::Record(effect.vertex)));
+    /// Records what a commit touched with a number of changes, for open interactive transactions.
+    fn record_conflicts(&self, touched: impl Iterator<Item = Touched>, changes: usize, stamp: Stamp) {
+        self.conflicts.record(touched, changes, stamp.at(), || self.sequencer.oldest_interactive());
+    }
+
+    /// What a change of an edge touches.
+    fn touched_by_edge(&self, label: LabelId, (source, destination): (VertexId, VertexId)) -> [Touched; 3] {
+        let (source, destination) = self.topology.canonical(source, destination);
+        let edge = Touched::Edge(label, source, destination);
+        [edge, Touched::Neighbors(source), Touched::Neighbors(destination)]
+    }
+
+    /// What a commit touches.
+    fn touched_by(&self, resolved: &Resolved) -> impl Iterator<Item = Touched> {
+        let Resolved { effects, created, deleted, .. } = resolved;
+        let edges = effects.adjacencies.iter().flat_map(|effects| {
+            let is_canonical = |change: &&EdgeChange| {
+                self.topology.is_canonical_entry(effects.direction, change.owner, change.neighbor)
+            };
+            let changes = effects.changes.iter().filter(is_canonical);
+            changes.flat_map(|change| self.touched_by_edge(effects.label, (change.owner, change.neighbor)))
+        });
+        let records = effects.vertices.iter().map(|effect| Touched::Record(effect.vertex));
         let hash = |id: &VertexId| self.dictionary.hash(self.dictionary.key(*id).as_ref());
-        resolved.created.iter().for_each(|id| record(Touched::Created(hash(id))));
-        resolved.deleted.iter().for_each(|id| record(Touched::Deleted(hash(id))));
+        let created = created.iter().map(move |id| Touched::Created(hash(id)));
+        let deleted = deleted.iter().map(move |id| Touched::Deleted(hash(id)));
+        edges.chain(records).chain(created).chain(deleted)
     }
 }
 

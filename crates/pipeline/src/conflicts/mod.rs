@@ -1,5 +1,8 @@
 //! What recent commits changed, for the interactive transactions that began before them.
 
+mod batches;
+
+use batches::Batches;
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 use hedgerow_model::{CommitTimestamp, LabelId, VertexId};
@@ -22,6 +25,12 @@ pub enum Touched {
     Deleted(u64),
 }
 
+impl Touched {
+    fn hash(&self) -> u64 {
+        FixedState::default().hash_one(self)
+    }
+}
+
 /// The newest commit that changed each item, for all commits that an open transaction may ask
 /// about.
 ///
@@ -29,6 +38,8 @@ pub enum Touched {
 /// writers pay nothing otherwise.
 pub(crate) struct ConflictTable {
     shards: [Mutex<Shard>; SHARDS],
+    /// Commits of many items, which are not in the shards.
+    batches: Batches,
     /// The newest commit that was too large to record its items.
     large: AtomicU64,
 }
@@ -42,8 +53,11 @@ struct Shard {
 
 const SHARDS: usize = 16;
 
-/// Commits that touch more than this conflict with every transaction that began before them.
-pub(crate) const LARGE_COMMIT: usize = 1 << 16;
+/// Commits of more changes than this conflict with every transaction that began before them.
+const LARGE_COMMIT: usize = 1 << 16;
+
+/// Commits of at least this many changes are kept as a list: most of them are never asked about.
+const BATCH: usize = 1 << 12;
 
 /// Maximum entries of a shard. Above that it is dropped, and every open transaction conflicts.
 const LARGEST_SHARD: usize = 1 << 16;
@@ -54,14 +68,34 @@ const SMALL_SHARD: usize = 64;
 
 impl ConflictTable {
     pub fn new() -> Self {
-        ConflictTable { shards: std::array::from_fn(|_| Mutex::default()), large: AtomicU64::new(0) }
+        let shards = std::array::from_fn(|_| Mutex::default());
+        ConflictTable { shards, batches: Batches::default(), large: AtomicU64::new(0) }
     }
 
-    /// Records that the commit at `at` changed `touched`. The caller still holds its locks.
+    /// Records what the commit at `at` touched with a number of changes. The caller still holds its locks.
     ///
     /// Entries at or before `oldest_interactive()` may be dropped, because no transaction needs
     /// them.
     pub(crate) fn record(
+        &self,
+        touched: impl Iterator<Item = Touched>,
+        changes: usize,
+        at: CommitTimestamp,
+        oldest_interactive: impl Fn() -> CommitTimestamp,
+    ) {
+        if changes > LARGE_COMMIT {
+            return self.record_large(at);
+        }
+        if changes < BATCH {
+            return { touched }.for_each(|touched| self.record_one(touched, at, &oldest_interactive));
+        }
+        let hashes = touched.map(|touched| touched.hash()).collect();
+        if !self.batches.add(hashes, at, oldest_interactive()) {
+            self.record_large(at);
+        }
+    }
+
+    fn record_one(
         &self,
         touched: Touched,
         at: CommitTimestamp,
@@ -85,7 +119,7 @@ impl ConflictTable {
     }
 
     /// Records that the commit at `at` changed too much to record its items.
-    pub(crate) fn record_large(&self, at: CommitTimestamp) {
+    fn record_large(&self, at: CommitTimestamp) {
         self.large.fetch_max(at.0, Ordering::AcqRel);
     }
 
@@ -94,12 +128,16 @@ impl ConflictTable {
         if self.large.load(Ordering::Acquire) > began.0 {
             return true;
         }
+        if self.batches.changed_since(touched.hash(), began) {
+            return true;
+        }
         let shard = self.shard(touched).lock();
         shard.newest.get(touched).is_some_and(|newest| *newest > began)
     }
 
     /// Drops the commits at or before `oldest_interactive`, which no transaction needs.
     pub(crate) fn forget_up_to(&self, oldest_interactive: CommitTimestamp) {
+        self.batches.forget_up_to(oldest_interactive);
         for shard in &self.shards {
             let mut shard = shard.lock();
             shard.newest.retain(|_, newest| *newest > oldest_interactive);
@@ -111,13 +149,13 @@ impl ConflictTable {
     /// Heap bytes.
     pub(crate) fn bytes(&self) -> usize {
         let entry = size_of::<(Touched, CommitTimestamp)>() + 1;
-        self.shards.iter().map(|shard| shard.lock().newest.capacity() * entry).sum()
+        let in_shards: usize = self.shards.iter().map(|shard| shard.lock().newest.capacity() * entry).sum();
+        in_shards + self.batches.bytes()
     }
 
     fn shard(&self, touched: &Touched) -> &Mutex<Shard> {
-        let hash = FixedState::default().hash_one(touched);
         // The map itself uses the highest bits.
-        &self.shards[(hash >> 32) as usize % SHARDS]
+        &self.shards[(touched.hash() >> 32) as usize % SHARDS]
     }
 }
 
@@ -129,12 +167,13 @@ mod tests {
     fn only_later_commits_conflict_and_old_ones_are_forgotten() {
         let table = ConflictTable::new();
         let vertex = |id| Touched::Neighbors(VertexId::new(id));
-        table.record(vertex(1), CommitTimestamp(5), || CommitTimestamp(0));
+        table.record_one(vertex(1), CommitTimestamp(5), || CommitTimestamp(0));
         assert!(table.changed_since(&vertex(1), CommitTimestamp(4)));
         assert!(!table.changed_since(&vertex(1), CommitTimestamp(5)));
         assert!(!table.changed_since(&vertex(2), CommitTimestamp(0)));
         for id in 0..200_000 {
-            table.record(vertex(id), CommitTimestamp(10 + u64::from(id)), || CommitTimestamp(u64::from(id)));
+            let at = CommitTimestamp(10 + u64::from(id));
+            table.record_one(vertex(id), at, || CommitTimestamp(u64::from(id)));
         }
         let entries: usize = table.shards.iter().map(|shard| shard.lock().newest.len()).sum();
         assert!(entries <= SHARDS * (SMALL_SHARD + 2));
@@ -146,5 +185,34 @@ mod tests {
         assert_eq!(table.bytes(), 0);
         table.record_large(CommitTimestamp(300_000));
         assert!(table.changed_since(&vertex(2), CommitTimestamp(299_999)));
+    }
+
+    #[test]
+    fn commits_of_many_changes_are_kept_as_lists_until_they_are_too_many() {
+        let table = ConflictTable::new();
+        let vertices = |from: u32| (from..).map(|id| Touched::Neighbors(VertexId::new(id)));
+        let commit = |from, at, oldest| {
+            let touched = vertices(from).take(2 * BATCH);
+            table.record(touched, BATCH, CommitTimestamp(at), || CommitTimestamp(oldest));
+        };
+        let changed =
+            |id, since| table.changed_since(&Touched::Neighbors(VertexId::new(id)), CommitTimestamp(since));
+        let bytes = 2 * BATCH * size_of::<u64>();
+        commit(0, 5, 0);
+        commit(1, 6, 0);
+        assert_eq!(table.bytes(), 2 * bytes);
+        assert!(changed(0, 4) && !changed(0, 5) && changed(1, 5) && !changed(1, 6));
+        let end = 2 * BATCH as u32;
+        assert!(changed(end, 4) && !changed(end + 1, 4));
+        commit(2, 7, 6);
+        assert_eq!(table.bytes(), bytes, "nothing asks about commits up to 6");
+        table.forget_up_to(CommitTimestamp(7));
+        assert_eq!(table.bytes(), 0);
+        let last = 9 + (1 << 20) / (2 * BATCH) as u64;
+        (10..=last).for_each(|at| commit(0, at, 0));
+        assert!(!changed(end + 9, 9));
+        commit(0, last + 1, 0);
+        assert!(changed(end + 9, last) && !changed(end + 9, last + 1), "there were too many to keep");
+        assert_eq!(table.bytes(), 0);
     }
 }
