@@ -21,10 +21,16 @@ pub fn read_record(bytes: &[u8]) -> bool {
     let read = topologies.map(|topology| {
         let Ok(commit) = LoggedCommit::decode(bytes, topology) else { return false };
         assert!(commit.effects.is_sorted());
-        let LoggedCommit { effects, keys, catalog, input, record_labels } = &commit;
+        let LoggedCommit { effects, keys, catalog, input, record_labels, .. } = &commit;
         let mut body = Body::default();
-        let again =
-            CommitRef { effects, keys, catalog: catalog.as_ref(), input: input.as_deref(), record_labels };
+        let again = CommitRef {
+            effects,
+            keys,
+            catalog: catalog.as_ref(),
+            input: input.as_deref(),
+            record_labels,
+            appended: None,
+        };
         effects.records.iter().for_each(read_parallel);
         body.encode(&again, topology);
         let again = LoggedCommit::decode(body.as_bytes(), topology).expect("what was encoded is a body");

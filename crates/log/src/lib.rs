@@ -38,7 +38,7 @@ mod segment;
 mod store;
 pub mod stretch;
 
-pub use body::{Body, CommitRef, LoggedCommit, logged_edge};
+pub use body::{Body, CommitRef, LoggedCommit, LoggedEdges, logged_edge};
 pub use error::{LogError, StoreError};
 pub use log::{Appended, Durability, Log, LogOptions};
 #[cfg(any(test, feature = "simulation"))]

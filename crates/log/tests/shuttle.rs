@@ -52,6 +52,7 @@ impl Graph {
             catalog: None,
             input: Some(&[7; 30]),
             record_labels: &[],
+            appended: None,
         };
         body.encode(&commit, Topology::Directed);
         let mut last = self.last.lock();

@@ -4,6 +4,7 @@
 //! engine, and what else a replay needs: the keys of new vertices, a changed catalog, the position
 //! of an importer. `docs/format.md` specifies the layout.
 
+mod appended;
 mod catalog;
 mod edges;
 mod keys;
@@ -11,10 +12,13 @@ mod keys;
 mod tests;
 mod vertices;
 
+pub use appended::LoggedEdges;
 pub(crate) use catalog::{decode_catalog, encode_catalog, has_newer_types};
 
 use hedgerow_encoding::wire::{DecodeError, Reader, put_bytes};
-use hedgerow_model::{Catalog, EdgeChange, Effects, Key, LabelId, StoredEdge, Topology, VertexId};
+use hedgerow_model::{
+    AppendedEdges, Catalog, EdgeChange, Effects, Key, LabelId, StoredEdge, Topology, VertexId,
+};
 
 /// The changes of one commit, to be logged.
 #[derive(Clone, Copy)]
@@ -30,6 +34,8 @@ pub struct CommitRef<'a> {
     /// The labels whose edges have records, ascending: the values of their changes are numbers in
     /// [`Effects::records`].
     pub record_labels: &'a [LabelId],
+    /// Edges that are put and are logged as they came, instead of those of the effects.
+    pub appended: Option<AppendedEdges<'a>>,
 }
 
 /// The changes of one commit, read from the log.
@@ -45,6 +51,8 @@ pub struct LoggedCommit {
     pub input: Option<Box<[u8]>>,
     /// The labels of edges with records, ascending.
     pub record_labels: Vec<LabelId>,
+    /// Edges that are put, as they came. Only if [`LoggedCommit::decode_canonical`] found them.
+    pub appended: Option<LoggedEdges>,
 }
 
 /// The body of a record, ready to be logged. Can be reused.
@@ -60,7 +68,8 @@ const KEYS: u8 = 2;
 const EDGES: u8 = 4;
 const CATALOG: u8 = 8;
 const INPUT: u8 = 16;
-const ALL: u8 = VERTICES | KEYS | EDGES | CATALOG | INPUT;
+const APPENDED: u8 = 32;
+const ALL: u8 = VERTICES | KEYS | EDGES | CATALOG | INPUT | APPENDED;
 
 impl Body {
     /// The bytes of the body.
@@ -73,14 +82,15 @@ impl Body {
     ///
     /// Writes only one entry of an edge that is stored twice.
     pub fn encode(&mut self, commit: &CommitRef<'_>, topology: Topology) {
-        let CommitRef { effects, keys, catalog, input, record_labels } = *commit;
-        debug_assert!(effects.is_sorted());
+        let CommitRef { effects, keys, catalog, input, record_labels, appended } = *commit;
+        debug_assert!(effects.is_sorted() && (appended.is_none() || effects.adjacencies.is_empty()));
         let section = |present: bool, flag: u8| if present { flag } else { 0 };
         let flags = section(!effects.vertices.is_empty(), VERTICES)
             | section(!keys.is_empty(), KEYS)
             | section(!effects.adjacencies.is_empty(), EDGES)
             | section(catalog.is_some(), CATALOG)
-            | section(input.is_some(), INPUT);
+            | section(input.is_some(), INPUT)
+            | section(appended.is_some(), APPENDED);
         self.bytes.clear();
         self.bytes.push(flags);
         if !effects.vertices.is_empty() {
@@ -94,6 +104,7 @@ impl Body {
         }
         catalog.into_iter().for_each(|catalog| encode_catalog(&mut self.bytes, catalog));
         input.into_iter().for_each(|input| put_bytes(&mut self.bytes, input));
+        appended.into_iter().for_each(|edges| appended::encode(&mut self.bytes, &edges));
         self.checksum = crc32c::crc32c(&self.bytes);
     }
 
@@ -127,6 +138,7 @@ impl LoggedCommit {
     /// If the bytes are not a body.
     pub fn decode(bytes: &[u8], topology: Topology) -> Result<Self, DecodeError> {
         let mut commit = LoggedCommit::decode_canonical(bytes, topology)?;
+        commit.sort_appended(topology);
         commit.add_other_ends(topology);
         Ok(commit)
     }
@@ -138,8 +150,14 @@ impl LoggedCommit {
         canonical.into_iter().for_each(|edges| edges::expand(&mut self.effects.adjacencies, edges, topology));
     }
 
+    /// Makes the edges that were appended sorted effects: canonical entries, the last of equal ones. O(edges · log edges).
+    pub fn sort_appended(&mut self, topology: Topology) {
+        let appended = self.appended.take().into_iter();
+        self.effects.adjacencies.extend(appended.map(|edges| edges.sorted(topology)));
+    }
+
     /// Like [`LoggedCommit::decode`], but with each edge once, as its canonical entry, for callers
-    /// that sort the changes of many commits anyway. O(changes).
+    /// that sort the changes of many commits anyway; and with appended edges as they came. O(changes).
     ///
     /// # Errors
     /// If the bytes are not a body.
@@ -148,6 +166,9 @@ impl LoggedCommit {
         let flags = reader.byte()?;
         if flags & !ALL != 0 {
             return Err(reader.error("unknown sections"));
+        }
+        if flags & EDGES != 0 && flags & APPENDED != 0 {
+            return Err(reader.error("edges both sorted and as they came"));
         }
         let mut commit = LoggedCommit::default();
         if flags & VERTICES != 0 {
@@ -164,6 +185,9 @@ impl LoggedCommit {
         }
         if flags & INPUT != 0 {
             commit.input = Some(reader.bytes()?.into());
+        }
+        if flags & APPENDED != 0 {
+            commit.appended = Some(appended::decode(&mut reader)?);
         }
         reader.end()?;
         Ok(commit)

@@ -4,9 +4,9 @@ use super::{Body, CommitRef, LoggedCommit, logged_edge};
 use hedgerow_encoding::encode_record;
 use hedgerow_encoding::wire::DecodeError;
 use hedgerow_model::{
-    AdjacencyEffects, Catalog, ColumnType, Direction, EdgeChange, EdgeSchema, EdgeValue, EffectRecords,
-    Field, Key, LabelId, LabelSchema, ParallelSchema, Record, RecordSchema, StoredEdge, Topology, Value,
-    ValueType, VertexChange, VertexEffect, VertexId,
+    AdjacencyEffects, AppendedEdges, Catalog, ColumnType, Direction, EdgeChange, EdgeSchema, EdgeValue,
+    EffectRecords, Effects, Field, Key, LabelId, LabelSchema, ParallelSchema, Record, RecordSchema,
+    StoredEdge, Topology, Value, ValueType, VertexChange, VertexEffect, VertexId,
 };
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
@@ -145,10 +145,16 @@ fn the_edge_of(bytes: &[u8], topology: Topology) -> Option<(LabelId, EdgeChange)
 }
 
 fn encoded(commit: &LoggedCommit, topology: Topology) -> Body {
-    let LoggedCommit { effects, keys, catalog, input, record_labels } = commit;
+    let LoggedCommit { effects, keys, catalog, input, record_labels, .. } = commit;
     let mut body = Body::default();
-    let commit =
-        CommitRef { effects, keys, catalog: catalog.as_ref(), input: input.as_deref(), record_labels };
+    let commit = CommitRef {
+        effects,
+        keys,
+        catalog: catalog.as_ref(),
+        input: input.as_deref(),
+        record_labels,
+        appended: None,
+    };
     body.encode(&commit, topology);
     body
 }
@@ -192,6 +198,49 @@ proptest! {
                 // Compares formatted values, because NaN differs from itself.
                 prop_assert_eq!(format!("{read:?}"), format!("{:?}", Ok::<_, DecodeError>(decoded)));
             }
+        }
+    }
+
+    #[test]
+    fn edges_come_back_as_they_came(
+        ends in prop::collection::vec((id(), id()), 1..30),
+        value in prop_oneof![Just(0_u64), 0..1000_u64, any::<u64>()],
+        vertices in vertices(),
+        damage in prop::option::of((any::<usize>(), any::<u8>())),
+        topology in prop::sample::select(&TOPOLOGIES[..]),
+    ) {
+        let position = |&(source, destination): &(u32, u32)| u64::from(source) << 32 | u64::from(destination);
+        let positions: Vec<u64> = ends.iter().map(position).collect();
+        let values: Vec<u64> = (0..ends.len() as u64).map(|edge| value.saturating_sub(edge)).collect();
+        let appended = AppendedEdges { label: LabelId(5), deletes: false, edges: &positions, values: &values };
+        let effects = Effects { vertices, ..Effects::default() };
+        let commit = CommitRef {
+            effects: &effects, keys: &[], catalog: None, input: Some(&[7]), record_labels: &[], appended: Some(appended),
+        };
+        let mut body = Body::default();
+        body.encode(&commit, topology);
+        let mut bytes = body.as_bytes().to_vec();
+        let mut read = LoggedCommit::decode_canonical(&bytes, topology).unwrap();
+        prop_assert_eq!((&read.effects, read.input.as_deref()), (&effects, Some(&[7][..])));
+        let edges = read.appended.as_mut().unwrap().to_append();
+        prop_assert_eq!((edges.label, edges.edges, edges.values), (LabelId(5), &positions[..], &values[..]));
+        // The last of equal ones counts.
+        let canonical = |&(source, destination): &(u32, u32)| {
+            let ends = topology.canonical(VertexId::new(source), VertexId::new(destination));
+            (5, ends.0.get(), ends.1.get())
+        };
+        let last: Edges = ends.iter().map(canonical).zip(values.iter().copied().map(Some)).collect();
+        let sorted = LoggedCommit::decode(&bytes, topology).unwrap();
+        prop_assert_eq!(sorted.effects.adjacencies.to_vec(), stored(&last, topology));
+        prop_assert_eq!(sorted.appended, None);
+        for length in 0..bytes.len() {
+            prop_assert!(LoggedCommit::decode(&bytes[..length], topology).is_err());
+        }
+        if let Some((place, byte)) = damage {
+            let place = place % bytes.len();
+            bytes[place] = byte;
+            let decoded = LoggedCommit::decode(&bytes, topology);
+            prop_assert!(decoded.is_err() || decoded.is_ok_and(|commit| commit.effects.is_sorted()));
         }
     }
 
@@ -276,10 +325,30 @@ fn one_edge_takes_few_bytes() {
 }
 
 #[test]
+fn edges_that_came_in_another_form_are_refused() {
+    let read = |bytes: &[u8]| LoggedCommit::decode(bytes, Topology::Directed);
+    let edge = [2, 0, 0, 0, 1, 0, 0, 0];
+    let appended = |form: u8| [&[32, 0, form, 1][..], &edge].concat();
+    let commit = read(&appended(0)).unwrap();
+    assert_eq!(
+        commit.effects.adjacencies[0].changes.to_vec(),
+        [EdgeChange::put_at(1 << 32 | 2, EdgeValue(0))]
+    );
+    let refused = |bytes: &[u8], at: usize, what: &str| {
+        assert_eq!(read(bytes), Err(DecodeError { offset: at, what: read(bytes).unwrap_err().what }));
+        assert!(read(bytes).unwrap_err().what.contains(what), "{:?}", read(bytes));
+    };
+    refused(&appended(3), 12, "unknown form");
+    refused(&[32, 0, 0, 0], 4, "without edges");
+    refused(&[36, 0], 1, "both sorted and as they came");
+    refused(&[&[32, 0, 0, 2][..], &edge, &[255; 8]].concat(), 12, "beyond the vertex ids");
+}
+
+#[test]
 fn oversized_counts_are_refused() {
     // 2^56 vertices, keys, neighbors.
     let many = [0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 1];
-    for (section, before) in [(1, &[][..]), (2, &[]), (4, &[1, 0])] {
+    for (section, before) in [(1, &[][..]), (2, &[]), (4, &[1, 0]), (32, &[0, 0])] {
         let bytes = [&[section][..], before, &many].concat();
         let error = LoggedCommit::decode(&bytes, Topology::Directed).unwrap_err();
         assert_eq!(error.what, "more is promised than there are bytes");

@@ -145,10 +145,16 @@ fn wall_clock(at: CommitTimestamp) -> u64 {
 }
 
 fn body(commit: &LoggedCommit) -> Body {
-    let LoggedCommit { effects, keys, catalog, input, record_labels } = commit;
+    let LoggedCommit { effects, keys, catalog, input, record_labels, .. } = commit;
     let mut body = Body::default();
-    let commit =
-        CommitRef { effects, keys, catalog: catalog.as_ref(), input: input.as_deref(), record_labels };
+    let commit = CommitRef {
+        effects,
+        keys,
+        catalog: catalog.as_ref(),
+        input: input.as_deref(),
+        record_labels,
+        appended: None,
+    };
     body.encode(&commit, Topology::Undirected);
     body
 }

@@ -192,6 +192,7 @@ fn large_commits_get_their_own_segments() {
             catalog: None,
             input: Some(&large[..length]),
             record_labels: &[],
+            appended: None,
         };
         let mut body = hedgerow_log::Body::default();
         body.encode(&commit, hedgerow_model::Topology::Directed);

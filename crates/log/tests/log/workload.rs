@@ -39,8 +39,14 @@ pub fn content(at: CommitTimestamp) -> Vec<u8> {
 
 pub fn body(at: CommitTimestamp) -> Body {
     let (mut body, effects, content) = (Body::default(), Effects::default(), content(at));
-    let commit =
-        CommitRef { effects: &effects, keys: &[], catalog: None, input: Some(&content), record_labels: &[] };
+    let commit = CommitRef {
+        effects: &effects,
+        keys: &[],
+        catalog: None,
+        input: Some(&content),
+        record_labels: &[],
+        appended: None,
+    };
     body.encode(&commit, Topology::Undirected);
     body
 }

@@ -90,7 +90,7 @@ fn deletes(edge: &StoredEdge) -> bool {
 
 impl<E: Engine> Store<E> {
     /// The capability to put edges of a label as they come. Memory must be unlimited, since nothing asks whether there is room.
-    pub(super) fn append_edges(&self, label: LabelId) -> Option<&dyn AppendEdges> {
+    pub(crate) fn append_edges(&self, label: LabelId) -> Option<&dyn AppendEdges> {
         self.engine.append_edges().filter(|by| self.is_unlimited() && by.appends(label))
     }
 }

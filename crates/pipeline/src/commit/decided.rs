@@ -21,8 +21,8 @@ use crate::store::Store;
 use hedgerow_log::{Body, CommitRef, Durability};
 use hedgerow_model::token::Stamp;
 use hedgerow_model::{
-    CommitTimestamp, Count, DeferredOutcome, EdgeOutcome, Effects, Engine, Key, LabelId, Outcome, Prepared,
-    ShortPlan, ShortWrites, StoredEdge, VertexId,
+    AppendedEdges, CommitTimestamp, Count, DeferredOutcome, EdgeOutcome, Effects, Engine, Key, LabelId,
+    Outcome, Prepared, ShortPlan, ShortWrites, StoredEdge, VertexId,
 };
 use hedgerow_sequencer::{CountChanges, PendingReclaim, Stamped, VertexCounts, Writer};
 use smallvec::SmallVec;
@@ -111,7 +111,7 @@ impl<E: Engine> Decision for PreparedEffects<'_, E> {
     }
 
     fn encode(&self, body: &mut Body, input: Option<&[u8]>) {
-        self.store.encode(self.resolved, body, input);
+        self.store.encode(self.resolved, None, body, input);
     }
 
     fn apply(&mut self, stamp: Stamp) {
@@ -314,15 +314,22 @@ impl<E: Engine> Store<E> {
         self.journal().map_or(Ok(()), |journal| journal.settle_read(at, asked))
     }
 
-    /// Encodes a commit for the log, with an importer's position.
-    pub(super) fn encode(&self, resolved: &Resolved, body: &mut Body, input: Option<&[u8]>) {
+    /// Encodes a commit for the log, with edges that are appended as they came, and an importer's position.
+    pub(super) fn encode(
+        &self,
+        resolved: &Resolved,
+        appended: Option<AppendedEdges<'_>>,
+        body: &mut Body,
+        input: Option<&[u8]>,
+    ) {
         let Resolved { effects, created, .. } = resolved;
         let keys = self.keys_of(created);
         let labels = effects.adjacencies.iter().map(|effects| effects.label);
         let has_records = |label: &LabelId| self.catalog.record_schema(*label).is_some();
         // Ascending, because effects are.
         let record_labels: SmallVec<[LabelId; 4]> = labels.filter(has_records).collect();
-        let commit = CommitRef { effects, keys: &keys, catalog: None, input, record_labels: &record_labels };
+        let record_labels = &record_labels;
+        let commit = CommitRef { effects, keys: &keys, catalog: None, input, record_labels, appended };
         body.encode(&commit, self.topology);
     }
 

@@ -122,7 +122,7 @@ impl<E: Engine> Store<E> {
             holdings.keys = Some(self.dictionary.lock(missing.iter().flat_map(|edge| edges.keys(*edge))));
         }
         self.assign_missing(edges, &missing, &mut ends, &mut holdings.assigned)?;
-        let as_they_came = self.as_they_came(bulk, &ends, pool);
+        let as_they_came = self.as_they_came(bulk, &ends);
         let adjacencies = match as_they_came {
             Some(_) => SmallVec::new(),
             None => entries(self.topology, bulk, &ends, pool),
@@ -146,8 +146,8 @@ impl<E: Engine> Store<E> {
         if let Some(records) = records {
             self.lay_records(&holdings.held(), label, records, &mut resolved)?;
         }
-        let applied = match as_they_came {
-            Some(edges) => self.finish_appended(&holdings.held(), (bulk, &ends), edges, &resolved)?,
+        let applied = match &as_they_came {
+            Some(edges) => self.finish_appended(&holdings.held(), bulk, edges, &resolved)?,
             None => self.finish(&holdings.held(), &resolved, Writer::Blind, input)?,
         };
         holdings.assigned.keep();

@@ -3,7 +3,7 @@
 //! See `docs/concurrency.md` for the protocol and its invariants.
 
 pub(crate) mod acquire;
-mod append;
+pub(crate) mod append;
 mod append_each;
 pub(crate) mod decided;
 pub(crate) mod each;

@@ -8,8 +8,8 @@ use crate::store::Store;
 use hedgerow_log::{LogPosition, LogRecord, LoggedCommit, StoreError, logged_edge};
 use hedgerow_model::token::HeldLocks;
 use hedgerow_model::{
-    AdjacencyEffects, ColumnType, CommitTimestamp, EdgeChange, EdgeValue, Effects, Engine, GraphView, Key,
-    LabelId, Record, SchemaError, VertexChange, VertexEffect, VertexId,
+    AdjacencyEffects, AppendEdges, AppendedEdges, ColumnType, CommitTimestamp, EdgeChange, EdgeValue,
+    Effects, Engine, GraphView, Key, LabelId, Record, SchemaError, VertexChange, VertexEffect, VertexId,
 };
 use hedgerow_sequencer::VertexCounts;
 
@@ -60,6 +60,14 @@ impl<'r, E: Engine> Replay<'r, E> {
             return Ok(None);
         }
         let mut commit = self.read(record).map_err(damaged)?;
+        if let Some(edges) = &mut commit.appended
+            && let Some(by) = self.store.append_edges(edges.label)
+        {
+            self.finish()?;
+            self.append(commit.effects, (by, edges.to_append()), record.at)?;
+            return Ok(commit.input);
+        }
+        commit.sort_appended(self.store.topology);
         let changes_records = commit
             .effects
             .adjacencies
@@ -91,8 +99,8 @@ impl<'r, E: Engine> Replay<'r, E> {
         change: EdgeChange,
         at: CommitTimestamp,
     ) -> Result<(), Foreign> {
-        self.check_values(label, &[change])?;
-        self.check_ends(&[change], &[], &[])?;
+        self.check_values(label, [change].into_iter())?;
+        self.check_ends([change].into_iter(), &[], &[])?;
         self.gathered.add_edge(label, change, at);
         Ok(())
     }
@@ -126,6 +134,18 @@ impl<'r, E: Engine> Replay<'r, E> {
         self.apply(&effects, at, bound)
     }
 
+    /// Applies a commit whose edges came in any order, to an engine that appends them.
+    fn append(
+        &self,
+        effects: Effects,
+        edges: (&dyn AppendEdges, AppendedEdges<'_>),
+        at: CommitTimestamp,
+    ) -> Result<(), Error> {
+        let bound = vertex_bound(&effects);
+        let counts = VertexCounts { bound, ..self.count_vertices(&effects)? };
+        self.store.restore_appended(self.held, at, edges, effects, counts)
+    }
+
     /// Applies the changes of one commit, or of several up to `at`. Their vertex ids are below
     /// `bound`.
     fn apply(&self, effects: &Effects, at: CommitTimestamp, bound: u32) -> Result<(), Error> {
@@ -151,7 +171,7 @@ impl<'r, E: Engine> Replay<'r, E> {
     /// Checks whether a commit can be the next. Restores the keys of its new vertices, and marks
     /// them as existing.
     fn check(&mut self, commit: &LoggedCommit) -> Result<(), Foreign> {
-        let LoggedCommit { effects, keys, catalog, .. } = commit;
+        let LoggedCommit { effects, keys, catalog, appended, .. } = commit;
         if catalog.as_ref().is_some_and(|catalog| *catalog != self.store.catalog.to_catalog()) {
             return foreign("changes labels or properties, which this version does not know how to");
         }
@@ -164,12 +184,23 @@ impl<'r, E: Engine> Replay<'r, E> {
                 None if commit.record_labels.contains(&edges.label) => {
                     return foreign(format!("has records on edges of label number {}", edges.label.0));
                 }
-                None => self.check_values(edges.label, &edges.changes)?,
+                None => self.check_values(edges.label, edges.changes.iter().copied())?,
+            }
+        }
+        if let Some(edges) = appended {
+            match self.store.catalog.record_schema(edges.label) {
+                Some(_) => {
+                    return foreign(format!("has no records on edges of label number {}", edges.label.0));
+                }
+                None => self.check_values(edges.label, edges.changes())?,
             }
         }
         let (created, deleted) = self.check_vertices(effects)?;
         let mut edges = effects.adjacencies.iter();
-        edges.try_for_each(|edges| self.check_ends(&edges.changes, &created, &deleted))?;
+        edges.try_for_each(|edges| self.check_ends(edges.changes.iter().copied(), &created, &deleted))?;
+        if let Some(edges) = appended {
+            self.check_ends(edges.changes(), &created, &deleted)?;
+        }
         self.restore_keys(keys, &created, &deleted)?;
         created.iter().for_each(|vertex| self.existing.insert(*vertex));
         deleted.iter().for_each(|vertex| self.existing.remove(*vertex));
@@ -178,7 +209,11 @@ impl<'r, E: Engine> Replay<'r, E> {
 
     /// Checks that the label exists, and that its column can hold the values.
     #[inline]
-    fn check_values(&self, label: LabelId, changes: &[EdgeChange]) -> Result<(), Foreign> {
+    fn check_values(
+        &self,
+        label: LabelId,
+        mut changes: impl Iterator<Item = EdgeChange>,
+    ) -> Result<(), Foreign> {
         let LabelId(number) = label;
         let Some(schema) = self.store.catalog.label(label) else {
             return foreign(format!("has edges of label number {number}, which does not exist"));
@@ -190,7 +225,7 @@ impl<'r, E: Engine> Replay<'r, E> {
             ColumnType::U64 | ColumnType::I64 | ColumnType::F64 | ColumnType::Record => u64::MAX,
         };
         let fits = |value: EdgeValue| value.0 <= most;
-        match changes.iter().all(|change| change.value.is_none_or(fits)) {
+        match changes.all(|change| change.value.is_none_or(fits)) {
             true => Ok(()),
             false => foreign(format!("has edges of label number {number} with values that are no {column}")),
         }
@@ -223,7 +258,7 @@ impl<'r, E: Engine> Replay<'r, E> {
     #[inline]
     fn check_ends(
         &self,
-        changes: &[EdgeChange],
+        changes: impl Iterator<Item = EdgeChange>,
         created: &[VertexId],
         deleted: &[VertexId],
     ) -> Result<(), Foreign> {
@@ -231,7 +266,7 @@ impl<'r, E: Engine> Replay<'r, E> {
             self.existing.contains(*vertex) && deleted.binary_search(vertex).is_err()
                 || created.binary_search(vertex).is_ok()
         };
-        for change in changes.iter().filter(|change| change.value.is_some()) {
+        for change in changes.filter(|change| change.value.is_some()) {
             if let Some(end) = [change.owner, change.neighbor].into_iter().find(|end| !exists(end)) {
                 return foreign(format!("puts an edge of vertex {end}, which does not exist"));
             }

@@ -1,12 +1,15 @@
 //! Applies changes to a graph while its store is opened, in batches that fit a memory limit.
 
+use crate::commit::append::DecidedEdges;
 use crate::commit::decided::{Decision, PreparedEffects, apply};
 use crate::commit::resolve::Resolved;
 use crate::error::Error;
 use crate::settings::Settings;
 use crate::store::Store;
 use hedgerow_model::token::HeldLocks;
-use hedgerow_model::{CommitTimestamp, Effects, Engine, EngineError, LockUnit, UnitLocks};
+use hedgerow_model::{
+    AppendEdges, AppendedEdges, CommitTimestamp, Effects, Engine, EngineError, LockUnit, UnitLocks,
+};
 use hedgerow_sequencer::VertexCounts;
 use hedgerow_sync::epoch;
 use rayon::ThreadPool;
@@ -83,11 +86,35 @@ impl<E: Engine> Store<E> {
         };
         // The caller restores the keys.
         let no_keys = Resolved::default();
-        let mut decided = PreparedEffects::new(self, &no_keys, prepared, vertices);
+        self.apply_again(PreparedEffects::new(self, &no_keys, prepared, vertices), at, effects.len())
+    }
+
+    /// Applies a commit whose edges were appended as they came, and whose vertices are in `effects`. As [`Store::restore_changes`].
+    pub(super) fn restore_appended(
+        &self,
+        held: &HeldLocks<'_>,
+        at: CommitTimestamp,
+        edges: (&dyn AppendEdges, AppendedEdges<'_>),
+        effects: Effects,
+        vertices: VertexCounts,
+    ) -> Result<(), Error> {
+        let mut room = E::Room::default();
+        let created = Resolved { effects, ..Resolved::default() };
+        let decided = DecidedEdges::new(self, held, edges, (&created, vertices), &mut room)?;
+        self.apply_again(decided, at, edges.1.edges.len())
+    }
+
+    /// Applies what is decided, a number of changes, at the timestamp that it had.
+    fn apply_again(
+        &self,
+        mut decided: impl Decision,
+        at: CommitTimestamp,
+        changes: usize,
+    ) -> Result<(), Error> {
         let stamp = self.sequencer.stamp_again(at, decided.counts());
         apply(&mut decided, stamp, false);
-        self.archive_restored(pool, false)?;
-        epoch::free_deferred(effects.len());
+        self.archive_restored(self.pool_for(changes), false)?;
+        epoch::free_deferred(changes);
         Ok(())
     }
 

@@ -3,13 +3,13 @@
 use crate::oracle::options;
 use hedgerow::store::StoreError;
 use hedgerow::{
-    Catalog, CheckpointOptions, CommitTimestamp, Direction, ErrorKind, Graph, Key, KeyKind, LabelId,
-    ReadGraph, RecordSchema, Topology, Value, WriteGraph,
+    Catalog, CheckpointOptions, CommitTimestamp, Direction, EngineKind, ErrorKind, Graph, Key, KeyKind,
+    LabelId, ReadGraph, RecordSchema, Topology, Value, WriteGraph,
 };
 use hedgerow_log::{Body, CommitRef, Log, LogOptions, StoreError as LogStoreError, StoreFiles};
 use hedgerow_model::Record;
 use hedgerow_model::{
-    AdjacencyEffects, EdgeChange, EdgeValue, Effects, VertexChange, VertexEffect, VertexId,
+    AdjacencyEffects, AppendedEdges, EdgeChange, EdgeValue, Effects, VertexChange, VertexEffect, VertexId,
 };
 use hedgerow_testing::simulated::SimulatedFiles;
 use std::sync::Arc;
@@ -48,8 +48,16 @@ fn store_with(
     keys: &[(VertexId, Key)],
     catalog: Option<&Catalog>,
 ) -> (SimulatedFiles, Result<Graph, hedgerow::Error>) {
+    store_of(
+        EngineKind::Rapid,
+        &CommitRef { effects, keys, catalog, input: None, record_labels: &[], appended: None },
+    )
+}
+
+/// As [`store_with`], of another engine.
+fn store_of(engine: EngineKind, commit: &CommitRef<'_>) -> (SimulatedFiles, Result<Graph, hedgerow::Error>) {
     let files = SimulatedFiles::new(1);
-    let options = options(TOPOLOGY, KeyKind::Number).segment_bytes(4096).simulated();
+    let options = options(TOPOLOGY, KeyKind::Number).engine(engine).segment_bytes(4096).simulated();
     let graph = options.create_on(Arc::new(files.clone())).unwrap();
     graph.put_edge(LabelId::DEFAULT, 10, 11).unwrap();
     graph.close().unwrap();
@@ -59,7 +67,7 @@ fn store_with(
     let log =
         Log::start(store, &recovered, LogOptions { segment_bytes: 4096, ..LogOptions::default() }).unwrap();
     let mut body = Body::default();
-    body.encode(&CommitRef { effects, keys, catalog, input: None, record_labels: &[] }, TOPOLOGY);
+    body.encode(commit, TOPOLOGY);
     let appended = log.append(CommitTimestamp(2), 0, &mut body).unwrap();
     log.wait_durable(appended.at()).unwrap();
     log.close().unwrap();
@@ -71,6 +79,11 @@ fn store_with(
 #[track_caller]
 fn refused(effects: &Effects, keys: &[(VertexId, Key)], catalog: Option<&Catalog>, words: &str) {
     let (_, opened) = store_with(effects, keys, catalog);
+    check_refused(opened, words);
+}
+
+#[track_caller]
+fn check_refused(opened: Result<Graph, hedgerow::Error>, words: &str) {
     let error = opened.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Storage, "{error}");
     let Some(StoreError::Damaged { path, offset, what }) = error.store() else { panic!("{error:?}") };
@@ -130,6 +143,41 @@ fn edges_that_cannot_be_are_refused() {
     refused(&of_edge(edge(0, 4_000_000_000, 0, 0)), &[], None, "an edge of vertex 4000000000");
     let dangling = Effects { vertices: vec![deleted(1)], ..of_edge(edge(0, 0, 1, 0)) };
     refused(&dangling, &[], None, "an edge of vertex 1, which does not exist");
+}
+
+/// One engine appends them again, the other gets them sorted.
+#[test]
+fn edges_as_they_came_are_taken_or_refused() {
+    for engine in [EngineKind::Hybrid, EngineKind::Rapid] {
+        let opened = |label: u16, edges: &[(u32, u32)], values: &[u64]| {
+            let position =
+                |(source, destination): &(u32, u32)| EdgeChange::position_of(id(*source), id(*destination));
+            let positions: Vec<u64> = edges.iter().map(position).collect();
+            let appended = AppendedEdges { label: LabelId(label), deletes: false, edges: &positions, values };
+            let effects = of_vertices(vec![vertex(2, Vec::new())]);
+            let keys = [key(2, 12)];
+            let commit = CommitRef {
+                effects: &effects,
+                keys: &keys,
+                catalog: None,
+                input: None,
+                record_labels: &[],
+                appended: Some(appended),
+            };
+            store_of(engine, &commit).1
+        };
+        let weights = [4, 2.5f64.to_bits(), 1.5f64.to_bits()];
+        let graph = opened(1, &[(2, 0), (1, 2), (2, 0)], &weights).unwrap();
+        graph.reclaim().unwrap();
+        let snapshot = graph.snapshot().unwrap();
+        assert_eq!((snapshot.edge_count().exact(), snapshot.vertex_count()), (Some(3), 3));
+        assert_eq!(snapshot.get_edge::<f64>(LabelId(1), 12, 10).unwrap(), Some(1.5), "the last one counts");
+        assert_eq!(snapshot.get_edge::<f64>(LabelId(1), 11, 12).unwrap(), Some(2.5));
+        check_refused(opened(7, &[(0, 1)], &[]), "edges of label number 7, which does not exist");
+        check_refused(opened(0, &[(0, 1)], &[5]), "values that are no ()");
+        check_refused(opened(2, &[(0, 1)], &[1 << 40]), "values that are no u32");
+        check_refused(opened(0, &[(0, 1), (5, 0)], &[]), "an edge of vertex 5, which does not exist");
+    }
 }
 
 #[test]
