@@ -13,6 +13,7 @@ pub const UNSAFE_FILES: &[&str] = &[
     "crates/hybrid/examples/archiving.rs",
     "crates/hybrid/src/adjacency/arena.rs",
     "crates/hybrid/src/adjacency/block.rs",
+    "crates/hybrid/src/adjacency/logged.rs",
     "crates/hybrid/src/adjacency/row.rs",
     "crates/hybrid/src/adjacency/table.rs",
     "crates/hybrid/src/adjacency/tests.rs",

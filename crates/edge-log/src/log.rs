@@ -9,6 +9,7 @@ use hedgerow_model::{CommitTimestamp, MemoryUse};
 use hedgerow_sync::atomic::{AtomicUsize, Ordering};
 use hedgerow_sync::{Arc, Mutex, RwLock};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::ops::Range;
 
 /// How many free buffers are kept for later runs.
 const FREE_BUFFERS: usize = 64;
@@ -157,6 +158,16 @@ impl EdgeLog {
     /// Forgets the past tails that no reader holds and no timestamp of `live` needs. Returns the versions of the
     /// others, and the newest, ascending. O(past versions + their buffers).
     pub fn forget(&self, live: &LiveTimestamps) -> Vec<Archived> {
+        self.forget_if(|lifetime| live.decides(lifetime.end) && live.holder(lifetime).is_none())
+    }
+
+    /// Like [`EdgeLog::forget`], for a log whose readers register no timestamps, but hold a tail for as long as they read it.
+    pub fn forget_unread(&self) -> Vec<Archived> {
+        self.forget_if(|_| true)
+    }
+
+    /// Forgets the past tails that no reader holds and whose lifetime no registered timestamp is in, as `is_unregistered` says.
+    fn forget_if(&self, is_unregistered: impl Fn(Range<CommitTimestamp>) -> bool) -> Vec<Archived> {
         let mut past = self.past.lock();
         let newest = self.newest();
         let ends = past.iter().skip(1).chain([&newest]).map(|tail| tail.archived().through);
@@ -164,8 +175,7 @@ impl EdgeLog {
         let mut ends = ends.into_iter();
         past.retain(|tail| {
             let end = ends.next().expect("each tail has an end");
-            let lifetime = tail.archived().through..end;
-            !live.decides(end) || live.holder(lifetime).is_some() || !tail.is_unread()
+            !is_unregistered(tail.archived().through..end) || !tail.is_unread()
         });
         self.past_bytes.store(bytes_of_past(&past, &newest), Ordering::Relaxed);
         past.iter().chain([&newest]).map(|tail| tail.archived()).collect()

@@ -26,8 +26,8 @@ mod upkeep;
 mod view;
 
 pub use adjacency::{
-    AddedAndRemoved, BlockSizes, ChainReport, MergedRow, ReplacedEntries, ReplacedInRow, RetainedVersion,
-    RowAt, RowTable, find_merged,
+    AddedAndRemoved, BlockSizes, ChainReport, LoggedTable, MergedRow, ReplacedEntries, ReplacedInRow,
+    RetainedVersion, RowAt, RowTable, find_merged,
 };
 pub use changes::HybridChanges;
 pub use cursor::{HybridAdjacency, HybridCursor};

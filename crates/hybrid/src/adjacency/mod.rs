@@ -4,11 +4,13 @@
 //! - `versions.rs`: how many entries the versions of a row have; `extra.rs`: what few rows have beside that, such as
 //!   `members.rs`: which neighbors a long row has;
 //! - `row.rs`: reading a row; `merge.rs`: with changes that are still in the log; `writer.rs`: adding the changes of a round;
-//! - `table.rs`: the rows of all vertices; `report.rs`: how they lie in memory.
+//! - `table.rs`: the rows of all vertices; `report.rs`: how they lie in memory; `logged.rs`: rows and the log that feeds them, without
+//!   an engine around them.
 
 mod arena;
 mod block;
 mod extra;
+mod logged;
 mod members;
 mod merge;
 mod report;
@@ -20,6 +22,7 @@ mod tests;
 mod versions;
 mod writer;
 
+pub use logged::LoggedTable;
 pub use merge::{MergedRow, ReplacedEntries, ReplacedInRow, find_merged};
 pub use report::ChainReport;
 pub use row::RowAt;

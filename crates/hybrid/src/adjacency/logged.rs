@@ -1,0 +1,132 @@
+//! Rows and the log that feeds them, without an engine around them.
+
+use crate::adjacency::report::ChainReport;
+use crate::adjacency::sizes::BlockSizes;
+use crate::adjacency::table::{RetainedVersion, RowTable};
+use hedgerow_edge_log::{Archive, Archiver, ChangeList, Cut, EdgeLog, Ends, NewRun, RunChange, RunCommits};
+use hedgerow_model::{ColumnType, CommitTimestamp, MemoryUse, VertexId};
+use rayon::ThreadPool;
+use std::ops::ControlFlow;
+
+/// An adjacency of directed edges without values and the edge log that feeds it, to be measured by themselves: without vertices,
+/// commits and snapshots.
+///
+/// It is borrowed to log, to archive or to read, so that only the newest version is ever read.
+pub struct LoggedTable {
+    log: EdgeLog,
+    rows: ArchivedRows,
+    archiver: Archiver,
+    last: CommitTimestamp,
+}
+
+/// The rows of a [`LoggedTable`].
+struct ArchivedRows {
+    vertex_bound: u32,
+    table: RowTable,
+    /// The rounds of the versions that the log lists.
+    retained: Vec<u32>,
+}
+
+impl Archive for ArchivedRows {
+    fn ends(&self, _: u16) -> Ends {
+        Ends { out: 0, back: None }
+    }
+
+    fn vertex_bound(&self) -> u32 {
+        self.vertex_bound
+    }
+
+    fn add(&self, round: u32, _: u32, changes: &ChangeList) {
+        self.table.add(round, &self.retained, changes);
+    }
+}
+
+impl LoggedTable {
+    /// An empty table of vertices below `vertex_bound`, behind a log in buffers of `buffer_words` words.
+    #[must_use]
+    pub fn new(vertex_bound: u32, sizes: BlockSizes, buffer_words: usize) -> Self {
+        let table = RowTable::new(ColumnType::Unit, sizes);
+        LoggedTable {
+            log: EdgeLog::new(buffer_words, CommitTimestamp::ZERO),
+            rows: ArchivedRows { vertex_bound, table, retained: vec![0] },
+            archiver: Archiver::default(),
+            last: CommitTimestamp::ZERO,
+        }
+    }
+
+    /// Appends edges to the log, as one commit that puts them. Each is a [position](hedgerow_model::EdgeChange::position_of).
+    pub fn put(&mut self, edges: &[u64]) {
+        self.last.0 += 1;
+        let runs = [NewRun { table: 0, change: RunChange::Put, commits: RunCommits::One, edges }];
+        self.log.reserve(self.last, &runs).write(&runs);
+    }
+
+    /// Archives all edges in the log, and frees what the version before had. With a pool, its threads share the work.
+    pub fn archive(&mut self, pool: Option<&ThreadPool>) {
+        self.archiver.archive(&self.log, &self.rows, Cut::At(self.last), pool);
+        let listed = self.log.forget_unread();
+        self.rows.retained = listed.iter().map(|archived| archived.round).collect();
+        self.rows.table.free_former(&self.rows.retained);
+    }
+
+    /// Passes on the archived neighbors of all vertices in nonempty runs, by ascending vertex.
+    #[inline]
+    pub fn scan(&self, mut visit: impl FnMut(VertexId, &[VertexId])) {
+        let (tail, mut deleted) = (self.log.newest(), Vec::new());
+        // SAFETY: this log alone feeds the table, and `archive` passes on what it lists.
+        let version = unsafe { RetainedVersion::new(&tail) };
+        for (vertex, row) in self.rows.table.rows(0..self.rows.vertex_bound, version) {
+            let _: ControlFlow<()> = row.neighbors(&mut deleted, |neighbors, _: &[()]| {
+                visit(vertex, neighbors);
+                ControlFlow::Continue(())
+            });
+        }
+    }
+
+    /// Counts the blocks of the rows. O(vertices + blocks).
+    #[must_use]
+    pub fn chains(&self) -> ChainReport {
+        let tail = self.log.newest();
+        // SAFETY: this log alone feeds the table, and `archive` passes on what it lists.
+        let version = unsafe { RetainedVersion::new(&tail) };
+        self.rows.table.chains(0..self.rows.vertex_bound, version)
+    }
+
+    /// The memory of the rows, without the log. O(1).
+    #[must_use]
+    pub fn memory(&self) -> MemoryUse {
+        self.rows.table.memory()
+    }
+}
+
+#[cfg(all(test, not(hedgerow_shuttle)))]
+mod tests {
+    use super::*;
+    use hedgerow_model::EdgeChange;
+
+    #[test]
+    fn rows_have_the_edges_that_are_archived_whatever_their_blocks() {
+        let edges: Vec<u64> = (0..3000_u32)
+            .map(|number| EdgeChange::position_of(VertexId::new(number % 7), VertexId::new(number)))
+            .collect();
+        for sizes in [BlockSizes::Exact, BlockSizes::Lines, BlockSizes::LinesAndPages, BlockSizes::Growing] {
+            let mut table = LoggedTable::new(7, sizes, 1000);
+            for round in edges.chunks(100) {
+                round.chunks(30).for_each(|commit| table.put(commit));
+                table.archive(None);
+            }
+            // What is in the log only is not in the rows.
+            table.put(&[EdgeChange::position_of(VertexId::new(0), VertexId::new(5000))]);
+            let mut found = Vec::new();
+            table.scan(|owner, neighbors| {
+                found.extend(neighbors.iter().map(|neighbor| EdgeChange::position_of(owner, *neighbor)));
+            });
+            found.sort_unstable_by_key(|position| *position as u32);
+            assert_eq!(found, edges, "{sizes:?}");
+            let chains = table.chains();
+            assert_eq!((chains.rows, chains.entries), (7, 3000), "{sizes:?}");
+            assert!(chains.most_blocks * 7 >= chains.blocks, "{sizes:?}");
+            assert!(table.memory().total_bytes() >= 3000 * size_of::<VertexId>(), "{sizes:?}");
+        }
+    }
+}
