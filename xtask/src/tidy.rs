@@ -10,7 +10,6 @@ pub const UNSAFE_FILES: &[&str] = &[
     "crates/compare/src/stores/lmdb.rs",
     "crates/edge-log/src/tests.rs",
     "crates/edge-log/tests/shuttle.rs",
-    "crates/hybrid/examples/archiving.rs",
     "crates/hybrid/src/adjacency/arena.rs",
     "crates/hybrid/src/adjacency/block.rs",
     "crates/hybrid/src/adjacency/logged.rs",

@@ -38,7 +38,7 @@ pub enum BenchError {
     Kronecker(#[from] KroneckerError),
     /// The workloads have nothing to measure on these engines.
     #[error(
-        "no engine of this run has an edge log, which the workloads archiving and unarchived are about: add hybrid to --engines"
+        "no engine of this run has an edge log, which the workloads archiving, unarchived and edge-log are about: add hybrid to --engines"
     )]
     NoEdgeLog,
     /// A graph without edges cannot be measured.

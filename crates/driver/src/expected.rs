@@ -44,6 +44,7 @@ impl Settings {
             // On engines with a log only.
             Workload::Archiving => 12.0 * seconds(entries, 2.0),
             Workload::Unarchived => 5.0 * seconds(entries, 2.0) + 20.0 * at_least(10.0),
+            Workload::EdgeLog => 12.0 * seconds(entries, 3.0),
             Workload::Hub => 2.0 * seconds(self.hub_degree() as usize, 1.5),
             Workload::SyncedCommits => 5.0 * sync,
             Workload::DurableIngest => {

@@ -158,13 +158,20 @@ fn the_hub_is_measured_when_it_is_asked_for() {
 #[test]
 fn an_edge_log_is_measured_on_the_engine_that_has_one() {
     let folder = Folder::new();
-    let workloads = "--dataset kron-6 --workloads archiving,unarchived";
-    let report = report(&folder, &format!("{workloads} --engines rapid,hybrid"));
-    for (workload, ratio) in [("archiving", "ratio_to_csr"), ("unarchived", "ratio")] {
+    let workloads = "--dataset kron-6 --workloads archiving,unarchived,edge-log";
+    let report = report(&folder, &format!("{workloads} --engines rapid,hybrid --threads 1,2"));
+    let with_ratios = [("archiving", "ratio_to_csr"), ("unarchived", "ratio"), ("edge-log", "ratio_to_csr")];
+    for (workload, ratio) in with_ratios {
         let is_contract = |row: &&Value| row["workload"] == workload && row["contract"] == true;
         let contract: Vec<&Value> = rows(&report).iter().filter(is_contract).collect();
         assert!(contract.iter().any(|row| row["engine"] == "hybrid" && row[ratio].is_number()), "{workload}");
         assert!(contract.iter().all(|row| row["engine"] != "rapid"), "{workload}");
+    }
+    for metric in ["throughput-log", "bytes-growing", "time-scan-growing"] {
+        let is_compared = |row: &Value| {
+            row["workload"] == "edge-log" && row["metric"] == metric && row["ratio_to_csr"].is_number()
+        };
+        assert!(rows(&report).iter().any(|row| row["engine"] == "hybrid" && is_compared(row)), "{metric}");
     }
 
     let refused = folder.hedgerow(&format!("bench --quick {workloads} --engines rapid")).code(2).stdout("");

@@ -11,7 +11,7 @@ use hedgerow::{Compaction, Graph, GraphOptions, SnapshotOptions};
 use std::time::Instant;
 
 /// Thresholds from which on edges are archived (GraphOne, figure 12).
-const THRESHOLDS: [usize; 6] = [1 << 10, 1 << 12, 1 << 14, 1 << 16, 1 << 18, 1 << 20];
+pub(super) const THRESHOLDS: [usize; 6] = [1 << 10, 1 << 12, 1 << 14, 1 << 16, 1 << 18, 1 << 20];
 
 /// Edges that are not archived while a kernel runs (GraphOne, figure 13).
 const NOT_ARCHIVED: [usize; 4] = [1 << 12, 1 << 16, 1 << 18, 1 << 20];
@@ -30,8 +30,7 @@ pub(super) fn measure_writers(bench: &mut Bench<'_>) -> Result<(), Failure> {
     for (by, name) in [(Compaction::ByWriters, "writer"), (Compaction::InBackground, "thread")] {
         for threshold in numbers(bench, &THRESHOLDS) {
             let metric = format!("throughput-{name}-{threshold}");
-            let is_measured = |engine: &Engine| *engine == Engine::CSR || engine.has_edge_log();
-            for turn in bench.turns().into_iter().filter(|turn| is_measured(&turn.engine)) {
+            for turn in turns(bench) {
                 bench.begin(turn, &format!(" from {threshold} on, by a {name}"))?;
                 match turn.engine.kind {
                     None => bench.record_build_rate(turn, &metric)?,
@@ -130,7 +129,13 @@ fn with_edges_in_log(bench: &Bench<'_>, options: GraphOptions, waiting: usize) -
     Ok(graph)
 }
 
+/// The measurements of the static graph and of engines with an edge log.
+pub(super) fn turns(bench: &Bench<'_>) -> Vec<Turn> {
+    let is_measured = |turn: &Turn| turn.engine == Engine::CSR || turn.engine.has_edge_log();
+    bench.turns().into_iter().filter(is_measured).collect()
+}
+
 /// All numbers to measure, or in a brief run that of the contract metric.
-fn numbers(bench: &Bench<'_>, all: &[usize]) -> Vec<usize> {
+pub(super) fn numbers(bench: &Bench<'_>, all: &[usize]) -> Vec<usize> {
     if bench.settings.extent == Extent::Quick { CONTRACT.to_vec() } else { all.to_vec() }
 }

@@ -5,6 +5,7 @@ mod batch_insert;
 mod buffered_insert;
 mod checkpoint;
 mod durable_ingest;
+mod edge_log;
 mod hops;
 mod hub;
 mod insert;
@@ -66,6 +67,8 @@ pub enum Workload {
     Archiving,
     /// Kernels while the last edges are in the edge log only.
     Unarchived,
+    /// The edge log, archiving and rows without a graph's commits.
+    EdgeLog,
     /// Commits of one edge into a store, each synced, by several clients at a time.
     SyncedCommits,
     /// Commits of one edge into a store, without waiting for the disk.
@@ -106,6 +109,7 @@ impl Workload {
         Workload::Hub,
         Workload::Archiving,
         Workload::Unarchived,
+        Workload::EdgeLog,
         Workload::SyncedCommits,
         Workload::BufferedInsert,
         Workload::DurableIngest,
@@ -129,7 +133,7 @@ impl Workload {
 
     /// Whether it only measures engines with an edge log.
     pub(crate) fn needs_edge_log(self) -> bool {
-        matches!(self, Workload::Archiving | Workload::Unarchived)
+        matches!(self, Workload::Archiving | Workload::Unarchived | Workload::EdgeLog)
     }
 
     /// Whether it creates stores.
@@ -168,6 +172,7 @@ impl Workload {
             Workload::Hub => "hub",
             Workload::Archiving => "archiving",
             Workload::Unarchived => "unarchived",
+            Workload::EdgeLog => "edge-log",
             Workload::SyncedCommits => "synced-commits",
             Workload::BufferedInsert => "buffered-insert",
             Workload::DurableIngest => "durable-ingest",
@@ -197,6 +202,7 @@ impl Workload {
             Workload::BatchInsert => "throughput-65536",
             Workload::Archiving => "throughput-thread-65536",
             Workload::Unarchived => "time-65536",
+            Workload::EdgeLog => "throughput-archive-65536",
             Workload::Memory => "bytes-per-edge",
             Workload::Snapshot
             | Workload::PageRank
@@ -250,6 +256,7 @@ impl Workload {
             Workload::Hub => hub::measure(bench),
             Workload::Archiving => archiving::measure_writers(bench),
             Workload::Unarchived => archiving::measure_readers(bench),
+            Workload::EdgeLog => edge_log::measure(bench),
             Workload::SyncedCommits => synced_commits::measure(bench),
             Workload::BufferedInsert => buffered_insert::measure(bench),
             Workload::DurableIngest => durable_ingest::measure(bench),

@@ -4,6 +4,7 @@ use crate::Failure;
 use crate::answers::Answer;
 use crate::executor::{Bench, pool};
 use crate::monitor::mean_time;
+use crate::subject::Subject;
 use hedgerow::kernels::{Adjacency, Cursor, GraphView};
 use hedgerow::kernels::{Execution, Kernel, KernelError};
 use hedgerow::{Direction, LabelId, VertexId};
@@ -11,6 +12,10 @@ use rand::SeedableRng;
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::seq::SliceRandom;
 use std::ops::{ControlFlow, Range};
+use std::time::Duration;
+
+/// A description of the answer of a scan.
+pub(super) const SUM: &str = "the sum of all neighbors";
 
 pub(crate) fn measure_ordered(bench: &mut Bench<'_>) -> Result<(), Failure> {
     measure(bench, None)
@@ -30,14 +35,24 @@ fn measure(bench: &mut Bench<'_>, order: Option<&[VertexId]>) -> Result<(), Fail
         for turn in bench.turns_of(threads) {
             bench.begin(turn, "")?;
             let subject = bench.subject(turn.engine)?;
-            let run = || Ok(subject.run(Scan { order, execution })?);
-            run()?;
-            let (sum, time) = mean_time(least, run)?;
+            let (sum, time) = time_of(&subject, order, execution, least)?;
             bench.record(turn, "throughput", "edges/s", edges / time.as_secs_f64());
-            bench.check_answer("the sum of all neighbors", Answer::Exact(sum))?;
+            bench.check_answer(SUM, Answer::Exact(sum))?;
         }
     }
     Ok(())
+}
+
+/// The sum and the mean time of a scan, repeated until it has taken `least` altogether.
+pub(super) fn time_of(
+    subject: &Subject,
+    order: Option<&[VertexId]>,
+    execution: Execution<'_>,
+    least: Duration,
+) -> Result<(u64, Duration), Failure> {
+    let run = || Ok(subject.run(Scan { order, execution })?);
+    run()?;
+    mean_time(least, run)
 }
 
 /// Sums the neighbors of all vertices.
@@ -92,6 +107,6 @@ fn sum_each(adjacency: &impl Adjacency, vertices: &[VertexId]) -> Result<u64, Ke
 
 /// The sum of some ids.
 #[inline]
-fn sum(neighbors: &[VertexId]) -> u64 {
+pub(super) fn sum(neighbors: &[VertexId]) -> u64 {
     neighbors.iter().map(|neighbor| u64::from(neighbor.get())).sum()
 }

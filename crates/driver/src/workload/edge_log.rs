@@ -1,0 +1,251 @@
+//! The parts of an engine with an edge log by themselves, without the commits of a graph: the log, archiving by threshold, and rows by the
+//! sizes of their blocks (GraphOne, tables 1 and 3 and figure 12).
+
+use super::{archiving, scan};
+use crate::answers::Answer;
+use crate::executor::{Bench, Turn, pool};
+use crate::monitor::mean_time;
+use crate::subject::Subject;
+use crate::watch::check;
+use crate::{Engine, Extent, Failure, load};
+use hedgerow::CommitTimestamp;
+use hedgerow::kernels::{CancelToken, Execution};
+use hedgerow_edge_log::{Archive, Archiver, ChangeList, Cut, EdgeLog, Ends, NewRun, RunChange, RunCommits};
+use hedgerow_hybrid::{BlockSizes, ChainReport, LoggedTable};
+use hedgerow_model::EdgeChange;
+use hedgerow_sync::Mutex;
+use rayon::ThreadPool;
+use std::time::{Duration, Instant};
+
+/// Edges of a commit.
+const BATCH: usize = 1 << 12;
+
+/// Words of a buffer of the log: those of 16 commits.
+const BUFFER_WORDS: usize = 16 * (BATCH + 2);
+
+/// Edges that are appended before they are dropped, where only appending is measured.
+const APPENDED: usize = 1 << 20;
+
+/// Edges that are archived at a time before rows are read.
+const ARCHIVED: usize = 1 << 16;
+
+/// How large the blocks of rows are, with names for metrics.
+const SIZES: [(BlockSizes, &str); 4] = [
+    (BlockSizes::Exact, "exact"),
+    (BlockSizes::Lines, "lines"),
+    (BlockSizes::LinesAndPages, "lines-and-pages"),
+    (BlockSizes::Growing, "growing"),
+];
+
+/// The sizes that engines use, which a brief run measures alone.
+const USED_SIZES: [(BlockSizes, &str); 1] = [(BlockSizes::Growing, "growing")];
+
+pub(super) fn measure(bench: &mut Bench<'_>) -> Result<(), Failure> {
+    if !bench.engines().iter().any(Engine::has_edge_log) {
+        return Ok(());
+    }
+    let position = |(source, destination): &_| EdgeChange::position_of(*source, *destination);
+    let edges: Vec<u64> = bench.data.stream().iter().map(position).collect();
+    // The first answers are those of the static graph.
+    scan_static(bench)?;
+    measure_log(bench, &edges)?;
+    measure_archiving(bench, &edges)?;
+    measure_rows(bench, &edges)
+}
+
+/// Appending to the log, by as many writers as there are threads.
+fn measure_log(bench: &mut Bench<'_>, edges: &[u64]) -> Result<(), Failure> {
+    for turn in archiving::turns(bench) {
+        bench.begin(turn, ", appending")?;
+        if turn.engine == Engine::CSR {
+            bench.record_build_rate(turn, "throughput-log")?;
+            continue;
+        }
+        let elapsed = append_all(edges, turn.threads, &bench.watch.cancel)?;
+        bench.record(turn, "throughput-log", "edges/s", edges.len() as f64 / elapsed.as_secs_f64());
+    }
+    Ok(())
+}
+
+/// Archiving some edges at a time, or all of them at once, by as many threads as a turn has.
+fn measure_archiving(bench: &mut Bench<'_>, edges: &[u64]) -> Result<(), Failure> {
+    let thresholds = archiving::numbers(bench, &archiving::THRESHOLDS).into_iter();
+    let mut measured: Vec<_> = thresholds.map(|threshold| (threshold, threshold.to_string())).collect();
+    if bench.settings.extent != Extent::Quick {
+        measured.push((edges.len(), "all".to_owned()));
+    }
+    for (threshold, name) in measured {
+        let metric = format!("throughput-archive-{name}");
+        for turn in archiving::turns(bench) {
+            bench.begin(turn, &format!(", archiving {name} at a time"))?;
+            if turn.engine == Engine::CSR {
+                bench.record_build_rate(turn, &metric)?;
+                continue;
+            }
+            let (pool, mut table) = (pool(turn.threads)?, new_table(bench, BlockSizes::Growing));
+            let elapsed = archive_all(&mut table, edges, threshold, pool.as_ref(), &bench.watch.cancel)?;
+            bench.record(turn, &*metric, "edges/s", edges.len() as f64 / elapsed.as_secs_f64());
+            bench.check_answer(scan::SUM, Answer::Exact(sum_of(&table)))?;
+        }
+    }
+    Ok(())
+}
+
+/// The memory of rows, and a scan of them by one thread, by the sizes of their blocks.
+fn measure_rows(bench: &mut Bench<'_>, edges: &[u64]) -> Result<(), Failure> {
+    let measured = if bench.settings.extent == Extent::Quick { &USED_SIZES[..] } else { &SIZES };
+    let first_threads = bench.first_threads();
+    for (sizes, name) in measured.iter().copied() {
+        for turn in archiving::turns(bench).into_iter().filter(|turn| turn.threads == first_threads) {
+            let turn = Turn { threads: 1, ..turn };
+            bench.begin(turn, &format!(", rows in blocks of sizes {name}"))?;
+            let (bytes, time, chains) = if turn.engine == Engine::CSR {
+                let time = scan_static(bench)?;
+                (bench.csr()?.memory_bytes(), time, None)
+            } else {
+                let mut table = new_table(bench, sizes);
+                archive_all(&mut table, edges, ARCHIVED, None, &bench.watch.cancel)?;
+                (table.memory().total_bytes(), scan_table(bench, &table)?, Some(table.chains()))
+            };
+            bench.record(turn, format!("bytes-{name}"), "bytes", bytes as f64 / edges.len() as f64);
+            bench.record(turn, format!("time-scan-{name}"), "s", time.as_secs_f64());
+            if let Some(ChainReport { rows, blocks, most_blocks, .. }) = chains {
+                bench.record(turn, format!("blocks-{name}"), "blocks", blocks as f64 / rows as f64);
+                bench.record(turn, format!("most-blocks-{name}"), "blocks", most_blocks as f64);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Appends all edges in commits, by several writers. Returns the time.
+///
+/// What is appended is dropped from time to time, outside of that time, so that buffers are used again.
+fn append_all(edges: &[u64], writers: usize, cancel: &CancelToken) -> Result<Duration, Failure> {
+    let log = EdgeLog::new(BUFFER_WORDS, CommitTimestamp::ZERO);
+    // Hands out timestamps, as the sequencer of a graph does.
+    let last = Mutex::new(CommitTimestamp::ZERO);
+    let (mut archiver, mut elapsed) = (Archiver::default(), Duration::ZERO);
+    for edges in edges.chunks(APPENDED) {
+        let started = Instant::now();
+        load::on_threads(writers, edges, |part| {
+            append(&log, &last, part);
+            Ok(())
+        })?;
+        elapsed += started.elapsed();
+        archiver.archive(&log, &Dropped, Cut::At(log.latest()), None);
+        log.forget_unread();
+        check(cancel)?;
+    }
+    Ok(elapsed)
+}
+
+fn append(log: &EdgeLog, last: &Mutex<CommitTimestamp>, edges: &[u64]) {
+    for edges in edges.chunks(BATCH) {
+        let runs = [NewRun { table: 0, change: RunChange::Put, commits: RunCommits::One, edges }];
+        let mut last = last.lock();
+        last.0 += 1;
+        let reserved = log.reserve(*last, &runs);
+        drop(last);
+        reserved.write(&runs);
+    }
+}
+
+/// An adjacency that keeps nothing.
+struct Dropped;
+
+impl Archive for Dropped {
+    fn ends(&self, _: u16) -> Ends {
+        Ends { out: 0, back: None }
+    }
+
+    fn vertex_bound(&self) -> u32 {
+        1
+    }
+
+    fn add(&self, _: u32, _: u32, _: &ChangeList) {}
+}
+
+fn new_table(bench: &Bench<'_>, sizes: BlockSizes) -> LoggedTable {
+    LoggedTable::new(bench.data.vertices(), sizes, BUFFER_WORDS)
+}
+
+/// Logs all edges, and archives them `threshold` at a time. Returns the time of archiving.
+fn archive_all(
+    table: &mut LoggedTable,
+    edges: &[u64],
+    threshold: usize,
+    pool: Option<&ThreadPool>,
+    cancel: &CancelToken,
+) -> Result<Duration, Failure> {
+    let mut elapsed = Duration::ZERO;
+    for part in edges.chunks(threshold) {
+        part.chunks(BATCH).for_each(|batch| table.put(batch));
+        let started = Instant::now();
+        table.archive(pool);
+        elapsed += started.elapsed();
+        check(cancel)?;
+    }
+    Ok(elapsed)
+}
+
+/// The sum of the ids of all neighbors.
+fn sum_of(table: &LoggedTable) -> u64 {
+    let mut sum = 0;
+    table.scan(|_, neighbors| sum += scan::sum(neighbors));
+    sum
+}
+
+/// The time of a scan of all rows of a table.
+fn scan_table(bench: &mut Bench<'_>, table: &LoggedTable) -> Result<Duration, Failure> {
+    let run = || Ok(sum_of(table));
+    run()?;
+    let (sum, time) = mean_time(bench.settings.least_time(), run)?;
+    bench.check_answer(scan::SUM, Answer::Exact(sum))?;
+    bench.check_answer("the number of entries in rows", Answer::Exact(table.chains().entries))?;
+    Ok(time)
+}
+
+/// The time of a scan of the static graph.
+fn scan_static(bench: &mut Bench<'_>) -> Result<Duration, Failure> {
+    let csr = bench.csr()?;
+    bench.check_answer("the number of entries in rows", Answer::Exact(csr.neighbors().len() as u64))?;
+    let (sum, time) =
+        scan::time_of(&Subject::Csr(csr), None, Execution::default(), bench.settings.least_time())?;
+    bench.check_answer(scan::SUM, Answer::Exact(sum))?;
+    Ok(time)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{DataSet, ENGINES, Extent, Settings, Watch, Workload};
+
+    #[test]
+    fn the_log_all_thresholds_and_all_sizes_of_blocks_are_measured() {
+        let data = DataSet::named("kron-6", 1, &Watch::default()).unwrap();
+        let settings = Settings {
+            engines: ENGINES.to_vec(),
+            workloads: vec![Workload::EdgeLog],
+            threads: vec![1, 2],
+            extent: Extent::Default,
+            ..Settings::quick()
+        };
+        let report = crate::run(&data, &settings, &Watch::default()).unwrap();
+        let rows = |engine, threads| {
+            let rows = report.results.iter();
+            rows.filter(move |row| (row.engine, row.threads) == (engine, threads))
+        };
+        // A rate of the log and 7 of archiving; 4 figures for each of 4 sizes, of which CSR has 2.
+        assert_eq!((rows("csr", 1).count(), rows("hybrid", 1).count()), (8 + 8, 8 + 16));
+        assert_eq!((rows("csr", 2).count(), rows("hybrid", 2).count()), (0, 8 + 1), "rates and a speed-up");
+        assert!(
+            rows("hybrid", 2).all(|row| row.metric.starts_with("throughput") || row.metric == "speed-up")
+        );
+        assert_eq!(rows("rapid", 1).count(), 0);
+        let compared = ["throughput-archive-all", "bytes-exact", "time-scan-lines-and-pages"];
+        for metric in compared {
+            let row = rows("hybrid", 1).find(|row| row.metric == metric);
+            assert!(row.is_some_and(|row| row.ratio_to_csr.is_some()), "{metric}");
+        }
+    }
+}
