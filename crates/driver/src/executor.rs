@@ -1,6 +1,7 @@
 //! Runs the workloads in order, and holds the state that they share.
 
 use crate::answers::{Answer, Answers};
+use crate::data_set::Entry;
 use crate::monitor::{Latencies, resident_bytes};
 use crate::report::Report;
 use crate::samples::{Figure, Samples};
@@ -268,16 +269,17 @@ impl<'a> Bench<'a> {
         self.csr.graph = None;
         let before = resident_bytes();
         let started = Instant::now();
-        let graph = self.build_csr()?;
+        let graph = self.build_csr(self.data.stream())?;
         let elapsed = started.elapsed();
         self.csr.resident_growth = growth(before);
         self.csr.graph = Some(Arc::new(graph));
         Ok(elapsed)
     }
 
-    fn build_csr(&self) -> Result<Csr, Failure> {
+    /// A static graph of some entries of the data set.
+    pub(crate) fn build_csr(&self, entries: &[Entry]) -> Result<Csr, Failure> {
         let options = BuildOptions { memory: MemoryBudget::detect(), ..BuildOptions::default() };
-        let graph = Csr::from_edges(self.data.vertices(), Topology::Directed, self.data.stream(), options);
+        let graph = Csr::from_edges(self.data.vertices(), Topology::Directed, entries, options);
         Ok(graph.map_err(hedgerow::Error::from)?)
     }
 

@@ -41,6 +41,8 @@ impl Settings {
             Workload::MixedWriter | Workload::MixedReader => {
                 2.0 * self.mix.as_secs_f64() + seconds(entries, 1.5)
             }
+            // A static graph is built 16 times, of half of all edges in the mean.
+            Workload::Interleaved => seconds(entries, 1.5),
             // On engines with a log only.
             Workload::Archiving => 12.0 * seconds(entries, 2.0),
             Workload::Unarchived => 5.0 * seconds(entries, 2.0) + 20.0 * at_least(10.0),

@@ -40,7 +40,8 @@ pub enum Extent {
 }
 
 impl Settings {
-    /// The default run: all workloads but the hub, those of an edge log and those on stores, on one thread, three repetitions, mixes of ten seconds.
+    /// The default run: all workloads but `interleaved`, the hub, those of an edge log and those on
+    /// stores, on one thread, three repetitions, mixes of ten seconds.
     #[must_use]
     pub fn new() -> Self {
         Settings {

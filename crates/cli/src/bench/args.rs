@@ -26,7 +26,7 @@ pub struct BenchArgs {
     /// measured in any case
     #[arg(long, value_name = "NAMES", value_delimiter = ',', default_value = "csr,rapid")]
     pub engines: Vec<String>,
-    /// The workloads, separated by commas [default: all but hub, those for hybrid
+    /// The workloads, separated by commas [default: all but interleaved, hub, those for hybrid
     /// (archiving, unarchived, edge-log), and those on stores (synced-commits, buffered-insert,
     /// durable-ingest, recovery, checkpoint, linkbench, linkbench-tao); with --full all]
     #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = Workload::named)]

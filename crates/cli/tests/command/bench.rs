@@ -5,7 +5,7 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 
 /// Each workload with its contract metric.
-const CONTRACT: [(&str, &str); 16] = [
+const CONTRACT: [(&str, &str); 17] = [
     ("insert", "throughput"),
     ("batch-insert", "throughput-65536"),
     ("update", "throughput"),
@@ -16,6 +16,7 @@ const CONTRACT: [(&str, &str); 16] = [
     ("memory", "bytes-per-edge"),
     ("mixed-writer", "throughput"),
     ("mixed-reader", "time"),
+    ("interleaved", "throughput"),
     ("pagerank", "time"),
     ("bfs", "time"),
     ("sssp", "time"),
@@ -52,7 +53,7 @@ fn every_workload_gives_its_contract_row_for_every_engine() {
         &Folder::new(),
         "--dataset kron-6 --engines csr,rapid --workloads \
         insert,batch-insert,update,search,scan-ordered,scan-random,snapshot,memory,mixed-writer,mixed-reader,\
-        pagerank,bfs,sssp,wcc,triangles,betweenness",
+        interleaved,pagerank,bfs,sssp,wcc,triangles,betweenness",
     );
     for (workload, metric) in CONTRACT {
         for engine in ["csr", "rapid"] {

@@ -9,6 +9,7 @@ mod edge_log;
 mod hops;
 mod hub;
 mod insert;
+mod interleaved;
 mod kernels;
 pub mod link_bench;
 mod memory;
@@ -61,6 +62,8 @@ pub enum Workload {
     MixedWriter,
     /// A writer beside a reader: the time of the reader.
     MixedReader,
+    /// Edges put in parts, with a search after each.
+    Interleaved,
     /// One vertex of many edges.
     Hub,
     /// Edges put into an edge log that is archived from several thresholds on.
@@ -106,6 +109,7 @@ impl Workload {
         Workload::Update,
         Workload::MixedWriter,
         Workload::MixedReader,
+        Workload::Interleaved,
         Workload::Hub,
         Workload::Archiving,
         Workload::Unarchived,
@@ -126,7 +130,9 @@ impl Workload {
     #[must_use]
     pub fn defaults() -> Vec<Workload> {
         let is_default = |workload: &Workload| {
-            *workload != Workload::Hub && !workload.needs_edge_log() && !workload.is_on_store()
+            !matches!(workload, Workload::Interleaved | Workload::Hub)
+                && !workload.needs_edge_log()
+                && !workload.is_on_store()
         };
         Workload::ALL.iter().copied().filter(is_default).collect()
     }
@@ -169,6 +175,7 @@ impl Workload {
             Workload::Update => "update",
             Workload::MixedWriter => "mixed-writer",
             Workload::MixedReader => "mixed-reader",
+            Workload::Interleaved => "interleaved",
             Workload::Hub => "hub",
             Workload::Archiving => "archiving",
             Workload::Unarchived => "unarchived",
@@ -194,6 +201,7 @@ impl Workload {
             | Workload::ScanRandom
             | Workload::Update
             | Workload::MixedWriter
+            | Workload::Interleaved
             | Workload::SyncedCommits
             | Workload::BufferedInsert
             | Workload::Recovery
@@ -253,6 +261,7 @@ impl Workload {
             Workload::Betweenness => kernels::measure(bench, &[KernelName::Betweenness]),
             Workload::Update => update::measure(bench),
             Workload::MixedWriter | Workload::MixedReader => mixed::measure(bench, self),
+            Workload::Interleaved => interleaved::measure(bench),
             Workload::Hub => hub::measure(bench),
             Workload::Archiving => archiving::measure_writers(bench),
             Workload::Unarchived => archiving::measure_readers(bench),
