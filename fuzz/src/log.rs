@@ -36,9 +36,29 @@ pub fn read_record(bytes: &[u8]) -> bool {
         let again = LoggedCommit::decode(body.as_bytes(), topology).expect("what was encoded is a body");
         // By their bytes, since a number that is none differs from itself.
         assert_eq!(format!("{again:?}"), format!("{commit:?}"));
+        read_appended(bytes, topology, &commit);
         true
     });
     read[2]
+}
+
+/// Logs edges as they came again, if these are some; then the commit is as before.
+fn read_appended(bytes: &[u8], topology: Topology, commit: &LoggedCommit) {
+    let canonical = LoggedCommit::decode_canonical(bytes, topology).expect("it was decoded");
+    let LoggedCommit { effects, keys, catalog, input, record_labels, appended } = &canonical;
+    let Some(mut edges) = appended.clone() else { return };
+    let again = CommitRef {
+        effects,
+        keys,
+        catalog: catalog.as_ref(),
+        input: input.as_deref(),
+        record_labels,
+        appended: Some(edges.to_append(true)),
+    };
+    let mut body = Body::default();
+    body.encode(&again, topology);
+    let again = LoggedCommit::decode(body.as_bytes(), topology).expect("what was encoded is a body");
+    assert_eq!(format!("{again:?}"), format!("{commit:?}"));
 }
 
 /// Reads parallel edges, as far as bytes or the list in a record are such.

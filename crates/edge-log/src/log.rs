@@ -166,7 +166,7 @@ impl EdgeLog {
         self.forget_if(|_| true)
     }
 
-    /// Forgets the past tails that no reader holds and whose lifetime no registered timestamp is in, as `is_unregistered` says.
+    /// Forgets the past tails that no reader holds, if `is_unregistered` says that no registered timestamp lies in their lifetime.
     fn forget_if(&self, is_unregistered: impl Fn(Range<CommitTimestamp>) -> bool) -> Vec<Archived> {
         let mut past = self.past.lock();
         let newest = self.newest();

@@ -2,8 +2,8 @@
 
 use crate::oracle;
 use hedgerow::{
-    Direction, ErrorKind, Field, Graph, GraphOptions, KeyKind, LabelId, ReadGraph, RecordSchema, Snapshot,
-    Topology, Value, ValueType, WriteGraph,
+    Direction, EngineKind, ErrorKind, Field, Graph, GraphOptions, Isolation, KeyKind, LabelId, ReadGraph,
+    RecordSchema, Snapshot, Topology, Value, ValueType, WriteGraph, WriteTxn,
 };
 use std::thread;
 use std::time::Duration;
@@ -219,6 +219,38 @@ fn a_transaction_conflicts_with_bulk_ingest_too_large_to_record() {
     graph.ingest(EDGE, &(0..70_000u64).map(|edge| (edge, edge + 1)).collect::<Vec<_>>()).unwrap();
     assert_eq!(kind(transaction.commit()), ErrorKind::Conflict);
     assert_eq!(graph.snapshot().unwrap().edge_count(), 70_000);
+}
+
+/// Commits of thousands of edges are recorded as lists. Equal edges make this one the largest that is recorded.
+#[test]
+fn a_transaction_conflicts_with_what_a_bulk_write_changed_and_nothing_else() {
+    let edges: Vec<_> = (0..1 << 15).map(|edge| 10 + edge % 5_000).map(|key| (key, key + 1)).collect();
+    let touching: [(&str, &dyn Fn(&WriteTxn) -> Result<(), hedgerow::Error>); 3] = [
+        ("an edge", &|staged| staged.put_edge(EDGE, 13, 12)),
+        ("the neighbors of a vertex", &|staged| staged.delete_vertex(20)),
+        ("a key", &|staged| staged.contains_vertex(77).map(drop).and_then(|()| staged.put_edge(EDGE, 1, 3))),
+    ];
+    for engine in [EngineKind::Rapid, EngineKind::Tel, EngineKind::Hybrid] {
+        for topology in [Topology::Undirected, Topology::DirectedWithReverse] {
+            let graph = || {
+                let options = oracle::options(topology, KeyKind::Number).engine(engine);
+                let graph = graph(options);
+                graph.put_each(EDGE, &[(1, 2), (20, 2)]).unwrap();
+                graph
+            };
+            for (what, stage) in touching {
+                let graph = graph();
+                let [touched, other] = [0; 2].map(|_| graph.begin_with(Isolation::Serializable).unwrap());
+                stage(&touched).unwrap();
+                other.put_edge(EDGE, 1, 2).unwrap();
+                let mut edges = edges.clone();
+                edges.extend((topology == Topology::DirectedWithReverse).then_some((13, 12)));
+                graph.ingest(EDGE, &edges).unwrap();
+                assert_eq!(kind(touched.commit()), ErrorKind::Conflict, "{what} on {engine} {topology}");
+                other.commit().unwrap();
+            }
+        }
+    }
 }
 
 #[test]

@@ -7,6 +7,7 @@
 #![cfg(hedgerow_shuttle)]
 
 mod append;
+mod conflicts;
 mod labels;
 mod parallel;
 mod past;

@@ -54,8 +54,10 @@ impl LoggedTable {
         }
     }
 
-    /// Appends edges to the log, as one commit that puts them. Each is a [position](hedgerow_model::EdgeChange::position_of).
+    /// Appends edges to the log, as one commit that puts them. Each is a [position](hedgerow_model::EdgeChange::position_of) of a
+    /// source below `vertex_bound`.
     pub fn put(&mut self, edges: &[u64]) {
+        debug_assert!(edges.iter().all(|edge| edge >> 32 < u64::from(self.rows.vertex_bound)));
         self.last.0 += 1;
         let runs = [NewRun { table: 0, change: RunChange::Put, commits: RunCommits::One, edges }];
         self.log.reserve(self.last, &runs).write(&runs);

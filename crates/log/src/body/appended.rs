@@ -27,10 +27,24 @@ pub struct LoggedEdges {
 }
 
 impl LoggedEdges {
-    /// The edges, to be appended again. The values of a label that has some are all there.
+    /// The number of edges.
     #[must_use]
-    pub fn to_append(&mut self) -> AppendedEdges<'_> {
-        self.values.resize(self.edges.len(), 0);
+    pub fn len(&self) -> usize {
+        self.edges.len()
+    }
+
+    /// Whether there are none, which no log says.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.edges.is_empty()
+    }
+
+    /// The edges, to be appended again; if their label has values, with all of them.
+    #[must_use]
+    pub fn to_append(&mut self, has_values: bool) -> AppendedEdges<'_> {
+        if has_values {
+            self.values.resize(self.edges.len(), 0);
+        }
         AppendedEdges { label: self.label, deletes: false, edges: &self.edges, values: &self.values }
     }
 
@@ -64,6 +78,7 @@ impl LoggedEdges {
 pub(super) fn encode(bytes: &mut Vec<u8>, appended: &AppendedEdges<'_>) {
     let AppendedEdges { label, deletes, edges, values } = *appended;
     debug_assert!(!deletes, "only edges that are put are logged as they came");
+    debug_assert!(values.is_empty() || values.len() == edges.len());
     let width = match values.iter().fold(0, |all, value| all | value) {
         0 => NO_VALUES,
         1..=0xffff_ffff => FOUR_BYTES,

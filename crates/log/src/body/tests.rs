@@ -222,7 +222,7 @@ proptest! {
         let mut bytes = body.as_bytes().to_vec();
         let mut read = LoggedCommit::decode_canonical(&bytes, topology).unwrap();
         prop_assert_eq!((&read.effects, read.input.as_deref()), (&effects, Some(&[7][..])));
-        let edges = read.appended.as_mut().unwrap().to_append();
+        let edges = read.appended.as_mut().unwrap().to_append(true);
         prop_assert_eq!((edges.label, edges.edges, edges.values), (LabelId(5), &positions[..], &values[..]));
         // The last of equal ones counts.
         let canonical = |&(source, destination): &(u32, u32)| {

@@ -27,6 +27,8 @@ pub(super) struct AppendRoom {
 impl<E: Engine> Together<E> for Appending<'_> {
     const LARGEST: usize = if cfg!(hedgerow_shuttle) { 2 } else { 32 };
 
+    const PREFETCHES_KEYS: bool = true;
+
     #[inline]
     fn admits(&self, group: &Group, edge: &StoredEdge, _stripes: &[u32]) -> bool {
         group.edges.first().is_none_or(|first| deletes(first) == deletes(edge))

@@ -74,6 +74,9 @@ pub(super) trait Together<E: Engine> {
     /// The largest number of commits in a group. They also hold each other's locks meanwhile.
     const LARGEST: usize;
 
+    /// Whether the keys of all are prefetched: groups rarely end early.
+    const PREFETCHES_KEYS: bool;
+
     /// Whether another edge, which needs these locks, can go with those of a group.
     fn admits(&self, group: &Group, edge: &StoredEdge, stripes: &[u32]) -> bool;
 
@@ -204,16 +207,17 @@ impl<E: Engine> Store<E> {
     }
 
     /// Collects the next edges whose ends have ids and that can go together, and their locks in order.
-    fn gather<'k>(
+    fn gather<'k, T: Together<E>>(
         &self,
         writes: impl Iterator<Item = EdgeWrite<'k>> + Clone,
-        together: &impl Together<E>,
+        together: &T,
         group: &mut Group,
     ) {
         group.edges.clear();
         group.stripes.clear();
-        for EdgeWrite { source, destination, .. } in writes.clone() {
-            [source, destination].into_iter().for_each(|key| self.dictionary.prefetch(key));
+        if T::PREFETCHES_KEYS {
+            let keys = writes.clone().flat_map(|write| [write.source, write.destination]);
+            keys.for_each(|key| self.dictionary.prefetch(key));
         }
         for EdgeWrite { label, source, destination, value } in writes {
             let (source, destination) =

@@ -240,7 +240,7 @@ fn look_up(
 
 /// The adjacency entries of all edges: sorted, deduplicated, the last value of an edge wins. With
 /// records, the value is the edge's number.
-pub(super) fn entries(
+fn entries(
     topology: Topology,
     bulk: &Bulk<'_>,
     ends: &[Ends],

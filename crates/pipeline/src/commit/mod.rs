@@ -176,7 +176,8 @@ impl<E: Engine> Store<E> {
         ids: &[OperationIds],
         interactive: &Interactive<'_>,
     ) -> Result<(), Error> {
-        let unchanged = |touched: Touched| !self.conflicts.changed_since(&touched, interactive.began);
+        let changed = self.conflicts.since(interactive.began);
+        let unchanged = |touched: Touched| !changed.contains(&touched);
         let written = operations
             .iter()
             .zip(ids)

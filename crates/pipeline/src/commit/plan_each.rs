@@ -20,6 +20,8 @@ impl<E: Engine> Together<E> for Planning<'_, E> {
     /// Enough to overlap the waits for memory.
     const LARGEST: usize = if cfg!(hedgerow_shuttle) { 2 } else { 16 };
 
+    const PREFETCHES_KEYS: bool = false;
+
     #[inline]
     fn admits(&self, group: &Group, _edge: &StoredEdge, stripes: &[u32]) -> bool {
         !stripes.iter().any(|stripe| group.stripes.contains(stripe))

@@ -1,82 +1,94 @@
-//! What commits of many items changed: one list for each commit, which is put into order when a transaction asks first.
+//! What commits of many items changed: one list for each commit, which is sorted when a transaction first looks into it.
 
 use hedgerow_model::CommitTimestamp;
 use hedgerow_sync::atomic::{AtomicU64, Ordering};
-use hedgerow_sync::{Arc, Mutex};
+use hedgerow_sync::{Arc, Mutex, OnceLock};
 
 /// Items of all batches together, at most.
-const MOST_ITEMS: usize = 1 << 20;
+pub(super) const MOST_ITEMS: usize = if cfg!(hedgerow_shuttle) { 32 } else { 1 << 20 };
 
 /// The batches that an open transaction may ask about.
 #[derive(Default)]
 pub(super) struct Batches {
-    kept: Mutex<Vec<Arc<Batch>>>,
+    kept: Mutex<Kept>,
     /// The newest commit among all batches that ever were.
     newest: AtomicU64,
 }
 
-/// The items of a commit, by their hashes.
-struct Batch {
-    at: CommitTimestamp,
-    items: Mutex<Items>,
+#[derive(Default)]
+struct Kept {
+    batches: Vec<Arc<Batch>>,
+    /// Of all batches.
+    items: usize,
 }
 
-#[derive(Default)]
-struct Items {
-    hashes: Vec<u64>,
-    are_sorted: bool,
+impl Kept {
+    fn drop_up_to(&mut self, oldest: CommitTimestamp) {
+        self.batches.retain(|batch| batch.at > oldest);
+        self.items = self.batches.iter().map(|batch| batch.count).sum();
+    }
+}
+
+/// The items of a commit, by their hashes.
+pub(super) struct Batch {
+    at: CommitTimestamp,
+    count: usize,
+    /// In any order, until they are sorted.
+    hashes: Mutex<Vec<u64>>,
+    sorted: OnceLock<Vec<u64>>,
 }
 
 impl Batch {
-    /// Whether an item has this hash. O(log n), the first time O(n log n).
-    fn contains(&self, hash: u64) -> bool {
-        let mut items = self.items.lock();
-        if !items.are_sorted {
-            items.hashes.sort_unstable();
-            items.are_sorted = true;
-        }
-        items.hashes.binary_search(&hash).is_ok()
-    }
-
-    fn len(&self) -> usize {
-        self.items.lock().hashes.len()
+    /// Whether an item has this hash. O(log items), the first time O(items · log items).
+    pub(super) fn contains(&self, hash: u64) -> bool {
+        let sorted = self.sorted.get_or_init(|| {
+            let mut hashes = std::mem::take(&mut *self.hashes.lock());
+            hashes.sort_unstable();
+            hashes
+        });
+        sorted.binary_search(&hash).is_ok()
     }
 }
 
 impl Batches {
-    /// Keeps the hashes of what the commit at `at` changed, and drops the batches at or before `oldest`. Returns whether there was room:
-    /// if not, all batches are dropped. O(batches).
-    #[must_use]
-    pub(super) fn add(&self, hashes: Vec<u64>, at: CommitTimestamp, oldest: CommitTimestamp) -> bool {
-        let items = Mutex::new(Items { hashes, are_sorted: false });
+    /// Keeps the hashes of what the commit at `at` changed, and drops the batches at or before `oldest`. If they become too many, drops
+    /// all, and notes the newest of them in `large` first. O(batches).
+    pub(super) fn add(
+        &self,
+        hashes: Vec<u64>,
+        at: CommitTimestamp,
+        oldest: CommitTimestamp,
+        large: &AtomicU64,
+    ) {
+        let (count, hashes) = (hashes.len(), Mutex::new(hashes));
+        let batch = Arc::new(Batch { at, count, hashes, sorted: OnceLock::new() });
         let mut kept = self.kept.lock();
-        kept.retain(|batch| batch.at > oldest);
-        kept.push(Arc::new(Batch { at, items }));
-        let has_room = kept.iter().map(|batch| batch.len()).sum::<usize>() <= MOST_ITEMS;
-        if !has_room {
-            kept.clear();
+        kept.drop_up_to(oldest);
+        kept.batches.push(batch);
+        kept.items += count;
+        if kept.items > MOST_ITEMS {
+            // Before they are dropped: who does not find them sees this.
+            let newest = kept.batches.iter().map(|batch| batch.at.0).max();
+            large.fetch_max(newest.unwrap_or_default(), Ordering::AcqRel);
+            *kept = Kept::default();
         }
         self.newest.fetch_max(at.0, Ordering::AcqRel);
-        has_room
     }
 
-    /// Whether a batch after `began` has an item of this hash. O(1) if there is no such batch, else O(batches · log items), the first
-    /// time O(n log n).
-    pub(super) fn changed_since(&self, hash: u64, began: CommitTimestamp) -> bool {
+    /// The batches after `began`. O(1) if there are none, else O(batches).
+    pub(super) fn later_than(&self, began: CommitTimestamp) -> Vec<Arc<Batch>> {
         if self.newest.load(Ordering::Acquire) <= began.0 {
-            return false;
+            return Vec::new();
         }
-        let later: Vec<_> = self.kept.lock().iter().filter(|batch| batch.at > began).cloned().collect();
-        // Without the lock that commits wait for.
-        later.iter().any(|batch| batch.contains(hash))
+        self.kept.lock().batches.iter().filter(|batch| batch.at > began).cloned().collect()
     }
 
     pub(super) fn forget_up_to(&self, oldest: CommitTimestamp) {
-        self.kept.lock().retain(|batch| batch.at > oldest);
+        self.kept.lock().drop_up_to(oldest);
     }
 
-    /// Heap bytes.
+    /// Heap bytes. O(1).
     pub(super) fn bytes(&self) -> usize {
-        self.kept.lock().iter().map(|batch| batch.len() * size_of::<u64>()).sum()
+        self.kept.lock().items * size_of::<u64>()
     }
 }

@@ -2,12 +2,12 @@
 
 mod batches;
 
-use batches::Batches;
+use batches::{Batch, Batches};
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 use hedgerow_model::{CommitTimestamp, LabelId, VertexId};
-use hedgerow_sync::Mutex;
 use hedgerow_sync::atomic::{AtomicU64, Ordering};
+use hedgerow_sync::{Arc, Mutex};
 use std::hash::BuildHasher;
 
 /// What a transaction can read or write, at the granularity of conflicts.
@@ -57,7 +57,10 @@ const SHARDS: usize = 16;
 const LARGE_COMMIT: usize = 1 << 16;
 
 /// Commits of at least this many changes are kept as a list: most of them are never asked about.
-const BATCH: usize = 1 << 12;
+const BATCH: usize = if cfg!(hedgerow_shuttle) { 4 } else { 1 << 12 };
+
+/// Items that a change touches, at most.
+const MOST_TOUCHED: usize = 3;
 
 /// Maximum entries of a shard. Above that it is dropped, and every open transaction conflicts.
 const LARGEST_SHARD: usize = 1 << 16;
@@ -84,14 +87,13 @@ impl ConflictTable {
         oldest_interactive: impl Fn() -> CommitTimestamp,
     ) {
         if changes > LARGE_COMMIT {
-            return self.record_large(at);
-        }
-        if changes < BATCH {
-            return { touched }.for_each(|touched| self.record_one(touched, at, &oldest_interactive));
-        }
-        let hashes = touched.map(|touched| touched.hash()).collect();
-        if !self.batches.add(hashes, at, oldest_interactive()) {
             self.record_large(at);
+        } else if changes < BATCH {
+            touched.for_each(|touched| self.record_one(touched, at, &oldest_interactive));
+        } else {
+            let mut hashes = Vec::with_capacity(MOST_TOUCHED * changes);
+            hashes.extend(touched.map(|touched| touched.hash()));
+            self.batches.add(hashes, at, oldest_interactive(), &self.large);
         }
     }
 
@@ -101,7 +103,7 @@ impl ConflictTable {
         at: CommitTimestamp,
         oldest_interactive: impl FnOnce() -> CommitTimestamp,
     ) {
-        let mut shard = self.shard(&touched).lock();
+        let mut shard = self.shard(touched.hash()).lock();
         shard.newest.insert(touched, at);
         if shard.newest.len() > SMALL_SHARD.max(2 * shard.kept) {
             let oldest = oldest_interactive();
@@ -111,10 +113,10 @@ impl ConflictTable {
             shard.newest.shrink_to(room);
         }
         if shard.newest.len() > LARGEST_SHARD {
-            // A transaction has been open for very long: from now on it conflicts with everything.
+            // A transaction has been open for very long: from now on it conflicts with everything. It sees that if it does not find
+            // what is dropped.
+            shard.newest.values().for_each(|newest| self.record_large(*newest));
             *shard = Shard::default();
-            drop(shard);
-            self.record_large(at);
         }
     }
 
@@ -123,16 +125,9 @@ impl ConflictTable {
         self.large.fetch_max(at.0, Ordering::AcqRel);
     }
 
-    /// Whether a commit after `began` changed `touched`. The caller holds the locks that cover it.
-    pub(crate) fn changed_since(&self, touched: &Touched, began: CommitTimestamp) -> bool {
-        if self.large.load(Ordering::Acquire) > began.0 {
-            return true;
-        }
-        if self.batches.changed_since(touched.hash(), began) {
-            return true;
-        }
-        let shard = self.shard(touched).lock();
-        shard.newest.get(touched).is_some_and(|newest| *newest > began)
+    /// What commits after `began` changed. The caller holds the locks that cover all that it will ask about.
+    pub(crate) fn since(&self, began: CommitTimestamp) -> ChangedSince<'_> {
+        ChangedSince { table: self, began, batches: self.batches.later_than(began) }
     }
 
     /// Drops the commits at or before `oldest_interactive`, which no transaction needs.
@@ -153,38 +148,61 @@ impl ConflictTable {
         in_shards + self.batches.bytes()
     }
 
-    fn shard(&self, touched: &Touched) -> &Mutex<Shard> {
+    fn shard(&self, hash: u64) -> &Mutex<Shard> {
         // The map itself uses the highest bits.
-        &self.shards[(touched.hash() >> 32) as usize % SHARDS]
+        &self.shards[(hash >> 32) as usize % SHARDS]
+    }
+}
+
+/// What commits after a timestamp changed.
+pub(crate) struct ChangedSince<'t> {
+    table: &'t ConflictTable,
+    began: CommitTimestamp,
+    batches: Vec<Arc<Batch>>,
+}
+
+impl ChangedSince<'_> {
+    /// Whether one of them changed `touched`. O(later commits of many changes · log changes).
+    pub(crate) fn contains(&self, touched: &Touched) -> bool {
+        let ChangedSince { table, began, batches } = self;
+        let hash = touched.hash();
+        let is_listed = batches.iter().any(|batch| batch.contains(hash));
+        let is_newer = |newest: &CommitTimestamp| newest > began;
+        is_listed
+            || table.shard(hash).lock().newest.get(touched).is_some_and(is_newer)
+            // Last: what is dropped from the others is noted here before.
+            || table.large.load(Ordering::Acquire) > began.0
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::batches::MOST_ITEMS;
     use super::*;
 
     #[test]
     fn only_later_commits_conflict_and_old_ones_are_forgotten() {
         let table = ConflictTable::new();
         let vertex = |id| Touched::Neighbors(VertexId::new(id));
+        let changed = |id, since| table.since(CommitTimestamp(since)).contains(&vertex(id));
         table.record_one(vertex(1), CommitTimestamp(5), || CommitTimestamp(0));
-        assert!(table.changed_since(&vertex(1), CommitTimestamp(4)));
-        assert!(!table.changed_since(&vertex(1), CommitTimestamp(5)));
-        assert!(!table.changed_since(&vertex(2), CommitTimestamp(0)));
+        assert!(changed(1, 4));
+        assert!(!changed(1, 5));
+        assert!(!changed(2, 0));
         for id in 0..200_000 {
             let at = CommitTimestamp(10 + u64::from(id));
             table.record_one(vertex(id), at, || CommitTimestamp(u64::from(id)));
         }
         let entries: usize = table.shards.iter().map(|shard| shard.lock().newest.len()).sum();
         assert!(entries <= SHARDS * (SMALL_SHARD + 2));
-        assert!(table.changed_since(&vertex(199_999), CommitTimestamp(200_000)));
+        assert!(changed(199_999, 200_000));
         assert!(table.bytes() < SHARDS * SMALL_SHARD * 200);
         table.forget_up_to(CommitTimestamp(200_008));
-        assert!(table.changed_since(&vertex(199_999), CommitTimestamp(200_008)), "it is of commit 200,009");
+        assert!(changed(199_999, 200_008), "it is of commit 200,009");
         table.forget_up_to(CommitTimestamp(200_009));
         assert_eq!(table.bytes(), 0);
         table.record_large(CommitTimestamp(300_000));
-        assert!(table.changed_since(&vertex(2), CommitTimestamp(299_999)));
+        assert!(changed(2, 299_999));
     }
 
     #[test]
@@ -196,7 +214,7 @@ mod tests {
             table.record(touched, BATCH, CommitTimestamp(at), || CommitTimestamp(oldest));
         };
         let changed =
-            |id, since| table.changed_since(&Touched::Neighbors(VertexId::new(id)), CommitTimestamp(since));
+            |id, since| table.since(CommitTimestamp(since)).contains(&Touched::Neighbors(VertexId::new(id)));
         let bytes = 2 * BATCH * size_of::<u64>();
         commit(0, 5, 0);
         commit(1, 6, 0);
@@ -208,7 +226,7 @@ mod tests {
         assert_eq!(table.bytes(), bytes, "nothing asks about commits up to 6");
         table.forget_up_to(CommitTimestamp(7));
         assert_eq!(table.bytes(), 0);
-        let last = 9 + (1 << 20) / (2 * BATCH) as u64;
+        let last = 9 + (MOST_ITEMS / (2 * BATCH)) as u64;
         (10..=last).for_each(|at| commit(0, at, 0));
         assert!(!changed(end + 9, 9));
         commit(0, last + 1, 0);

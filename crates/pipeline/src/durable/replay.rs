@@ -13,6 +13,9 @@ use hedgerow_model::{
 };
 use hedgerow_sequencer::VertexCounts;
 
+/// Commits of fewer edges are gathered, even where they could be appended as they came.
+const APPENDED_ALONE: usize = 1 << 10;
+
 /// Why a commit, whose bytes are intact, does not belong to this graph.
 struct Foreign(String);
 
@@ -61,10 +64,13 @@ impl<'r, E: Engine> Replay<'r, E> {
         }
         let mut commit = self.read(record).map_err(damaged)?;
         if let Some(edges) = &mut commit.appended
+            && edges.len() >= APPENDED_ALONE.min(self.at_once)
             && let Some(by) = self.store.append_edges(edges.label)
         {
             self.finish()?;
-            self.append(commit.effects, (by, edges.to_append()), record.at)?;
+            let schema = self.store.catalog.label(edges.label);
+            let has_values = schema.is_some_and(|schema| schema.edges.column().width() > 0);
+            self.append(commit.effects, (by, edges.to_append(has_values)), record.at)?;
             return Ok(commit.input);
         }
         commit.sort_appended(self.store.topology);

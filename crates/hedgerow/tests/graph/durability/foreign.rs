@@ -3,8 +3,8 @@
 use crate::oracle::options;
 use hedgerow::store::StoreError;
 use hedgerow::{
-    Catalog, CheckpointOptions, CommitTimestamp, Direction, EngineKind, ErrorKind, Graph, Key, KeyKind,
-    LabelId, ReadGraph, RecordSchema, Topology, Value, WriteGraph,
+    Catalog, CheckpointOptions, CommitTimestamp, Direction, EngineKind, ErrorKind, Graph, GraphOptions, Key,
+    KeyKind, LabelId, ReadGraph, RecordSchema, Topology, Value, WriteGraph,
 };
 use hedgerow_log::{Body, CommitRef, Log, LogOptions, StoreError as LogStoreError, StoreFiles};
 use hedgerow_model::Record;
@@ -49,15 +49,20 @@ fn store_with(
     catalog: Option<&Catalog>,
 ) -> (SimulatedFiles, Result<Graph, hedgerow::Error>) {
     store_of(
-        EngineKind::Rapid,
+        &options(TOPOLOGY, KeyKind::Number),
+        TOPOLOGY,
         &CommitRef { effects, keys, catalog, input: None, record_labels: &[], appended: None },
     )
 }
 
-/// As [`store_with`], of another engine.
-fn store_of(engine: EngineKind, commit: &CommitRef<'_>) -> (SimulatedFiles, Result<Graph, hedgerow::Error>) {
+/// As [`store_with`], with these options.
+fn store_of(
+    options: &GraphOptions,
+    topology: Topology,
+    commit: &CommitRef<'_>,
+) -> (SimulatedFiles, Result<Graph, hedgerow::Error>) {
     let files = SimulatedFiles::new(1);
-    let options = options(TOPOLOGY, KeyKind::Number).engine(engine).segment_bytes(4096).simulated();
+    let options = options.clone().segment_bytes(4096).simulated();
     let graph = options.create_on(Arc::new(files.clone())).unwrap();
     graph.put_edge(LabelId::DEFAULT, 10, 11).unwrap();
     graph.close().unwrap();
@@ -67,7 +72,7 @@ fn store_of(engine: EngineKind, commit: &CommitRef<'_>) -> (SimulatedFiles, Resu
     let log =
         Log::start(store, &recovered, LogOptions { segment_bytes: 4096, ..LogOptions::default() }).unwrap();
     let mut body = Body::default();
-    body.encode(commit, TOPOLOGY);
+    body.encode(commit, topology);
     let appended = log.append(CommitTimestamp(2), 0, &mut body).unwrap();
     log.wait_durable(appended.at()).unwrap();
     log.close().unwrap();
@@ -145,38 +150,47 @@ fn edges_that_cannot_be_are_refused() {
     refused(&dangling, &[], None, "an edge of vertex 1, which does not exist");
 }
 
-/// One engine appends them again, the other gets them sorted.
+/// One engine appends them again, unless its memory is limited; the other gets them sorted.
 #[test]
 fn edges_as_they_came_are_taken_or_refused() {
-    for engine in [EngineKind::Hybrid, EngineKind::Rapid] {
-        let opened = |label: u16, edges: &[(u32, u32)], values: &[u64]| {
-            let position =
-                |(source, destination): &(u32, u32)| EdgeChange::position_of(id(*source), id(*destination));
-            let positions: Vec<u64> = edges.iter().map(position).collect();
-            let appended = AppendedEdges { label: LabelId(label), deletes: false, edges: &positions, values };
-            let effects = of_vertices(vec![vertex(2, Vec::new())]);
-            let keys = [key(2, 12)];
-            let commit = CommitRef {
-                effects: &effects,
-                keys: &keys,
-                catalog: None,
-                input: None,
-                record_labels: &[],
-                appended: Some(appended),
+    let hybrid = |options: GraphOptions| options.engine(EngineKind::Hybrid);
+    let limited = |options: GraphOptions| options.engine(EngineKind::Hybrid).memory_limit(1 << 30);
+    let rapid = |options: GraphOptions| options.engine(EngineKind::Rapid);
+    for choose in [hybrid, limited, rapid] {
+        for topology in [Topology::Directed, Topology::DirectedWithReverse, Topology::Undirected] {
+            let opened = |label: u16, edges: &[(u32, u32)], values: &[u64]| {
+                let position = |edge: &(u32, u32)| EdgeChange::position_of(id(edge.0), id(edge.1));
+                let positions: Vec<u64> = edges.iter().map(position).collect();
+                let appended =
+                    AppendedEdges { label: LabelId(label), deletes: false, edges: &positions, values };
+                let effects = of_vertices(vec![vertex(2, Vec::new())]);
+                let keys = [key(2, 12)];
+                let commit = CommitRef {
+                    effects: &effects,
+                    keys: &keys,
+                    catalog: None,
+                    input: None,
+                    record_labels: &[],
+                    appended: Some(appended),
+                };
+                store_of(&choose(options(topology, KeyKind::Number)), topology, &commit).1
             };
-            store_of(engine, &commit).1
-        };
-        let weights = [4, 2.5f64.to_bits(), 1.5f64.to_bits()];
-        let graph = opened(1, &[(2, 0), (1, 2), (2, 0)], &weights).unwrap();
-        graph.reclaim().unwrap();
-        let snapshot = graph.snapshot().unwrap();
-        assert_eq!((snapshot.edge_count().exact(), snapshot.vertex_count()), (Some(3), 3));
-        assert_eq!(snapshot.get_edge::<f64>(LabelId(1), 12, 10).unwrap(), Some(1.5), "the last one counts");
-        assert_eq!(snapshot.get_edge::<f64>(LabelId(1), 11, 12).unwrap(), Some(2.5));
-        check_refused(opened(7, &[(0, 1)], &[]), "edges of label number 7, which does not exist");
-        check_refused(opened(0, &[(0, 1)], &[5]), "values that are no ()");
-        check_refused(opened(2, &[(0, 1)], &[1 << 40]), "values that are no u32");
-        check_refused(opened(0, &[(0, 1), (5, 0)], &[]), "an edge of vertex 5, which does not exist");
+            let weights = [4, 2.5f64.to_bits(), 0, 1.5f64.to_bits()];
+            let graph = opened(1, &[(2, 0), (1, 2), (1, 0), (2, 0)], &weights).unwrap();
+            graph.reclaim().unwrap();
+            let snapshot = graph.snapshot().unwrap();
+            assert_eq!((snapshot.edge_count().exact(), snapshot.vertex_count()), (Some(4), 3));
+            let weight = |source: u64, destination: u64| {
+                snapshot.get_edge::<f64>(LabelId(1), source, destination).unwrap()
+            };
+            assert_eq!((weight(12, 10), weight(11, 12), weight(11, 10)), (Some(1.5), Some(2.5), Some(0.0)));
+            let is_undirected = topology == Topology::Undirected;
+            assert_eq!(weight(10, 12), is_undirected.then_some(1.5), "from its smaller end");
+            check_refused(opened(7, &[(0, 1)], &[]), "edges of label number 7, which does not exist");
+            check_refused(opened(0, &[(0, 1)], &[5]), "values that are no ()");
+            check_refused(opened(2, &[(0, 1)], &[1 << 40]), "values that are no u32");
+            check_refused(opened(0, &[(0, 1), (5, 0)], &[]), "an edge of vertex 5, which does not exist");
+        }
     }
 }
 

@@ -1,0 +1,41 @@
+//! Conflicts with bulk writes, which are recorded as lists, also when these become too many.
+
+use crate::{EDGE, options};
+use hedgerow::{EngineKind, Graph, KeyKind, Topology, WriteGraph};
+use hedgerow_testing::models;
+use shuttle::thread;
+
+/// Four edges of two owners: enough to be recorded as a list.
+fn edges_of(owners: [u64; 2]) -> [(u64, u64); 4] {
+    let [one, other] = owners;
+    [(one, 1), (one, 2), (other, 1), (other, 2)]
+}
+
+/// A transaction that commits had no other commit on its edge since it began, even if what was recorded of that commit has been dropped.
+#[test]
+fn no_conflict_with_a_bulk_write_is_missed() {
+    let model = || {
+        let options = options(Topology::Directed, KeyKind::Dense);
+        let graph = Graph::in_memory(options.engine(EngineKind::Custom(&hedgerow_engines::HYBRID))).unwrap();
+        graph.ingest(EDGE, &[(0u64, 3u64), (4, 3), (8, 3), (9, 2)]).unwrap();
+        let transaction = graph.begin().unwrap();
+        transaction.put_edge(EDGE, 0, 1).unwrap();
+        let began = transaction.began_at();
+        let writing = |owners, times: usize| {
+            let graph = graph.clone();
+            thread::spawn(move || {
+                let mut ingest = || graph.ingest(EDGE, &edges_of(owners)).unwrap().at;
+                (1..times).for_each(|_| drop(ingest()));
+                ingest()
+            })
+        };
+        // The second writer alone records more than is kept.
+        let (same, other) = (writing([0, 4], 1), writing([8, 9], 3));
+        let committed = transaction.commit();
+        let (at, _) = (same.join().unwrap(), other.join().unwrap());
+        if let Ok(commit) = committed {
+            assert!(!(began..=commit.at).contains(&at), "{began} < {at} < {}", commit.at);
+        }
+    };
+    models::check(model, 1000);
+}
