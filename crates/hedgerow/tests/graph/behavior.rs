@@ -225,10 +225,11 @@ fn a_transaction_conflicts_with_bulk_ingest_too_large_to_record() {
 #[test]
 fn a_transaction_conflicts_with_what_a_bulk_write_changed_and_nothing_else() {
     let edges: Vec<_> = (0..1 << 15).map(|edge| 10 + edge % 5_000).map(|key| (key, key + 1)).collect();
-    let touching: [(&str, &dyn Fn(&WriteTxn) -> Result<(), hedgerow::Error>); 3] = [
-        ("an edge", &|staged| staged.put_edge(EDGE, 13, 12)),
-        ("the neighbors of a vertex", &|staged| staged.delete_vertex(20)),
-        ("a key", &|staged| staged.contains_vertex(77).map(drop).and_then(|()| staged.put_edge(EDGE, 1, 3))),
+    type Stage = fn(&WriteTxn) -> Result<(), hedgerow::Error>;
+    let touching: [(&str, Stage); 3] = [
+        ("an edge", |staged| staged.put_edge(EDGE, 13, 12)),
+        ("the neighbors of a vertex", |staged| staged.delete_vertex(20)),
+        ("a key", |staged| staged.contains_vertex(77).map(drop).and_then(|()| staged.put_edge(EDGE, 1, 3))),
     ];
     for engine in [EngineKind::Rapid, EngineKind::Tel, EngineKind::Hybrid] {
         for topology in [Topology::Undirected, Topology::DirectedWithReverse] {
