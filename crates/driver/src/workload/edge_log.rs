@@ -26,8 +26,11 @@ const BUFFER_WORDS: usize = 16 * (BATCH + 2);
 /// Edges that are appended before they are dropped, where only appending is measured.
 const APPENDED: usize = 1 << 20;
 
-/// Edges that are archived at a time before rows are read.
+/// Edges that are archived at a time before rows are read, or compacted.
 const ARCHIVED: usize = 1 << 16;
+
+/// Where compaction is measured, one edge in this many is deleted.
+const DELETED: usize = 5;
 
 /// How large the blocks of rows are, with names for metrics.
 const SIZES: [(BlockSizes, &str); 4] = [
@@ -50,6 +53,7 @@ pub(super) fn measure(bench: &mut Bench<'_>) -> Result<(), Failure> {
     scan_static(bench)?;
     measure_log(bench, &edges)?;
     measure_archiving(bench, &edges)?;
+    measure_compaction(bench, &edges)?;
     measure_rows(bench, &edges)
 }
 
@@ -83,9 +87,39 @@ fn measure_archiving(bench: &mut Bench<'_>, edges: &[u64]) -> Result<(), Failure
                 continue;
             }
             let (pool, mut table) = (pool(turn.threads)?, new_table(bench, BlockSizes::Growing));
-            let elapsed = archive_all(&mut table, edges, threshold, pool.as_ref(), &bench.watch.cancel)?;
+            let cancel = &bench.watch.cancel;
+            let elapsed =
+                archive_all((&mut table, LoggedTable::put), edges, threshold, pool.as_ref(), cancel)?;
             bench.record(turn, &*metric, "edges/s", edges.len() as f64 / elapsed.as_secs_f64());
             bench.check_answer(scan::SUM, Answer::Exact(sum_of(&table)))?;
+        }
+    }
+    Ok(())
+}
+
+/// Archiving deletions, which compacts the rows that lose many edges.
+fn measure_compaction(bench: &mut Bench<'_>, edges: &[u64]) -> Result<(), Failure> {
+    let deleted: Vec<u64> = edges.iter().copied().step_by(DELETED).collect();
+    let left = edges.iter().enumerate().filter(|(number, _)| number % DELETED > 0);
+    let left: u64 = left.map(|(_, edge)| edge & u64::from(u32::MAX)).sum();
+    for turn in archiving::turns(bench) {
+        bench.begin(turn, ", compacting")?;
+        if turn.engine == Engine::CSR {
+            bench.record_build_rate(turn, "throughput-compact")?;
+            continue;
+        }
+        let (pool, mut table) = (pool(turn.threads)?, new_table(bench, BlockSizes::Growing));
+        let (pool, cancel) = (pool.as_ref(), bench.watch.cancel.clone());
+        archive_all((&mut table, LoggedTable::put), edges, ARCHIVED, pool, &cancel)?;
+        let elapsed = archive_all((&mut table, LoggedTable::delete), &deleted, ARCHIVED, pool, &cancel)?;
+        bench.record(turn, "throughput-compact", "edges/s", deleted.len() as f64 / elapsed.as_secs_f64());
+        if sum_of(&table) != left {
+            let what = "the sum of the neighbors that are left".to_owned();
+            return Err(Failure::WrongResult {
+                what,
+                found: sum_of(&table).to_string(),
+                expected: left.to_string(),
+            });
         }
     }
     Ok(())
@@ -104,7 +138,8 @@ fn measure_rows(bench: &mut Bench<'_>, edges: &[u64]) -> Result<(), Failure> {
                 (bench.csr()?.memory_bytes(), time, None)
             } else {
                 let mut table = new_table(bench, sizes);
-                archive_all(&mut table, edges, ARCHIVED, None, &bench.watch.cancel)?;
+                let cancel = &bench.watch.cancel;
+                archive_all((&mut table, LoggedTable::put), edges, ARCHIVED, None, cancel)?;
                 (table.memory().total_bytes(), scan_table(bench, &table)?, Some(table.chains()))
             };
             bench.record(turn, format!("bytes-{name}"), "bytes", bytes as f64 / edges.len() as f64);
@@ -170,9 +205,9 @@ fn new_table(bench: &Bench<'_>, sizes: BlockSizes) -> LoggedTable {
     LoggedTable::new(bench.data.vertices(), sizes, BUFFER_WORDS)
 }
 
-/// Logs all edges, and archives them `threshold` at a time. Returns the time of archiving.
+/// Logs all edges, put or deleted, and archives them `threshold` at a time. Returns the time of archiving.
 fn archive_all(
-    table: &mut LoggedTable,
+    (table, log): (&mut LoggedTable, fn(&mut LoggedTable, &[u64])),
     edges: &[u64],
     threshold: usize,
     pool: Option<&ThreadPool>,
@@ -180,7 +215,7 @@ fn archive_all(
 ) -> Result<Duration, Failure> {
     let mut elapsed = Duration::ZERO;
     for part in edges.chunks(threshold) {
-        part.chunks(BATCH).for_each(|batch| table.put(batch));
+        part.chunks(BATCH).for_each(|batch| log(table, batch));
         let started = Instant::now();
         table.archive(pool);
         elapsed += started.elapsed();
@@ -235,9 +270,9 @@ mod tests {
             let rows = report.results.iter();
             rows.filter(move |row| (row.engine, row.threads) == (engine, threads))
         };
-        // A rate of the log and 7 of archiving; 4 figures for each of 4 sizes, of which CSR has 2.
-        assert_eq!((rows("csr", 1).count(), rows("hybrid", 1).count()), (8 + 8, 8 + 16));
-        assert_eq!((rows("csr", 2).count(), rows("hybrid", 2).count()), (0, 8 + 1), "rates and a speed-up");
+        // A rate of the log, 7 of archiving and one of compaction; 4 figures for each of 4 sizes, of which CSR has 2.
+        assert_eq!((rows("csr", 1).count(), rows("hybrid", 1).count()), (9 + 8, 9 + 16));
+        assert_eq!((rows("csr", 2).count(), rows("hybrid", 2).count()), (0, 9 + 1), "rates and a speed-up");
         assert!(
             rows("hybrid", 2).all(|row| row.metric.starts_with("throughput") || row.metric == "speed-up")
         );

@@ -57,9 +57,18 @@ impl LoggedTable {
     /// Appends edges to the log, as one commit that puts them. Each is a [position](hedgerow_model::EdgeChange::position_of) of a
     /// source below `vertex_bound`.
     pub fn put(&mut self, edges: &[u64]) {
+        self.append(RunChange::Put, edges);
+    }
+
+    /// Appends deletions of edges to the log, as [`LoggedTable::put`]. Archiving them compacts the rows that lose many.
+    pub fn delete(&mut self, edges: &[u64]) {
+        self.append(RunChange::Delete, edges);
+    }
+
+    fn append(&mut self, change: RunChange<'_>, edges: &[u64]) {
         debug_assert!(edges.iter().all(|edge| edge >> 32 < u64::from(self.rows.vertex_bound)));
         self.last.0 += 1;
-        let runs = [NewRun { table: 0, change: RunChange::Put, commits: RunCommits::One, edges }];
+        let runs = [NewRun { table: 0, change, commits: RunCommits::One, edges }];
         self.log.reserve(self.last, &runs).write(&runs);
     }
 
@@ -119,16 +128,25 @@ mod tests {
             }
             // What is in the log only is not in the rows.
             table.put(&[EdgeChange::position_of(VertexId::new(0), VertexId::new(5000))]);
-            let mut found = Vec::new();
-            table.scan(|owner, neighbors| {
-                found.extend(neighbors.iter().map(|neighbor| EdgeChange::position_of(owner, *neighbor)));
-            });
-            found.sort_unstable_by_key(|position| *position as u32);
-            assert_eq!(found, edges, "{sizes:?}");
+            let found = |table: &LoggedTable| {
+                let mut found = Vec::new();
+                table.scan(|owner, neighbors| {
+                    found.extend(neighbors.iter().map(|neighbor| EdgeChange::position_of(owner, *neighbor)));
+                });
+                found.sort_unstable_by_key(|position| *position as u32);
+                found
+            };
+            assert_eq!(found(&table), edges, "{sizes:?}");
             let chains = table.chains();
             assert_eq!((chains.rows, chains.entries), (7, 3000), "{sizes:?}");
             assert!(chains.most_blocks * 7 >= chains.blocks, "{sizes:?}");
             assert!(table.memory().total_bytes() >= 3000 * size_of::<VertexId>(), "{sizes:?}");
+            let (deleted, left) = edges.split_at(2000);
+            table.delete(deleted);
+            table.delete(&[EdgeChange::position_of(VertexId::new(0), VertexId::new(5000))]);
+            table.archive(None);
+            assert_eq!(found(&table), left, "{sizes:?}");
+            assert_eq!(table.chains().entries, 1000, "{sizes:?}, compacted");
         }
     }
 }
