@@ -16,8 +16,8 @@ const FREE_BUFFERS: usize = 64;
 
 /// A log of changes of edges in memory, and which of them the adjacency behind it has.
 ///
-/// Changes of one edge are in the order of their commits. Commits that change different edges may overtake each other between the
-/// time when they get their timestamps and the time when they are applied; then their runs are in another order.
+/// Changes of one edge are in the order of their commits. Commits that change different edges may have their runs in another order: they
+/// may overtake each other between their timestamps and their runs.
 ///
 /// A commit reserves room for its runs, and writes them while other threads write theirs. [Archiving](crate::Archiver) moves the oldest buffers to the adjacency. Their memory is used again when no
 /// reader holds them, so that a view that stays open stops neither writers nor archiving.
@@ -77,7 +77,26 @@ impl EdgeLog {
     ///
     /// Callers that change the same edge come in the order of their timestamps.
     pub fn reserve(&self, at: CommitTimestamp, runs: &[NewRun<'_>]) -> Reserved {
+        self.reserve_in_active(&mut self.active.lock(), at, runs)
+    }
+
+    /// Like [`EdgeLog::reserve`], at the timestamp that `take` returns, or not at all if it returns `None`: takes the timestamp and the
+    /// room in one step, so that callers may change the same edge without an order among themselves.
+    pub fn reserve_in_order(
+        &self,
+        runs: &[NewRun<'_>],
+        take: impl FnOnce() -> Option<CommitTimestamp>,
+    ) -> Option<Reserved> {
         let mut active = self.active.lock();
+        Some(self.reserve_in_active(&mut active, take()?, runs))
+    }
+
+    fn reserve_in_active(
+        &self,
+        active: &mut Arc<EdgeBuffer>,
+        at: CommitTimestamp,
+        runs: &[NewRun<'_>],
+    ) -> Reserved {
         let begin = active.reserve(at, runs).unwrap_or_else(|| {
             active.seal();
             *active = self.add_buffer(runs.iter().map(NewRun::words).sum());
@@ -85,7 +104,7 @@ impl EdgeLog {
         });
         let entries: usize = runs.iter().map(|run| run.edges.len()).sum();
         self.appended.fetch_add(entries, Ordering::Relaxed);
-        Reserved { buffer: Arc::clone(&active), begin }
+        Reserved { buffer: Arc::clone(active), begin }
     }
 
     /// Lets readers find a new buffer with room for this many words. The caller makes it the active one.

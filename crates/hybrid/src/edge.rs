@@ -64,10 +64,9 @@ impl ShortWrites for Hybrid {
         let (source, destination) = edge.ends();
         let (_, EdgeChange { value, .. }) = edge.entries()[0];
         let (edges, values) = ([EdgeChange::position_of(source, destination)], [value.unwrap_or_default().0]);
-        self.append(
-            stamp,
-            &AppendedEdges { label: edge.label, deletes: false, edges: &edges, values: &values },
-        );
+        let edges = AppendedEdges { label: edge.label, deletes: false, edges: &edges, values: &values };
+        let runs = [self.run_of(&edges, RunCommits::One)];
+        self.log.reserve(stamp.at(), &runs).write(&runs);
     }
 }
 
@@ -76,26 +75,30 @@ impl AppendEdges for Hybrid {
         self.column_of(label) != ColumnType::Record
     }
 
-    #[inline]
-    fn append(&self, stamp: Stamp, edges: &AppendedEdges<'_>) {
-        self.append_run(stamp, RunCommits::One, edges);
+    fn append(&self, edges: &AppendedEdges<'_>, take_stamp: &mut dyn FnMut() -> Option<Stamp>) {
+        self.append_run(self.run_of(edges, RunCommits::One), take_stamp);
     }
 
-    fn append_each(&self, first: Stamp, edges: &AppendedEdges<'_>) {
-        self.append_run(first, RunCommits::Each, edges);
+    fn append_each(&self, edges: &AppendedEdges<'_>, take_stamp: &mut dyn FnMut() -> Option<Stamp>) {
+        self.append_run(self.run_of(edges, RunCommits::Each), take_stamp);
     }
 }
 
 impl Hybrid {
+    fn append_run(&self, run: NewRun<'_>, take_stamp: &mut dyn FnMut() -> Option<Stamp>) {
+        let runs = [run];
+        let reserved = self.log.reserve_in_order(&runs, || take_stamp().map(Stamp::at));
+        reserved.into_iter().for_each(|reserved| reserved.write(&runs));
+    }
+
     #[inline]
-    fn append_run(&self, stamp: Stamp, commits: RunCommits, appended: &AppendedEdges<'_>) {
+    fn run_of<'e>(&self, appended: &AppendedEdges<'e>, commits: RunCommits) -> NewRun<'e> {
         let AppendedEdges { label, deletes, edges, values } = *appended;
         let change = match deletes {
             true => RunChange::Delete,
             false if self.column_of(label).width() > 0 => RunChange::PutValues(values),
             false => RunChange::Put,
         };
-        let runs = [NewRun { table: label.0, change, commits, edges }];
-        self.log.reserve(stamp.at(), &runs).write(&runs);
+        NewRun { table: label.0, change, commits, edges }
     }
 }

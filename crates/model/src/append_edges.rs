@@ -6,18 +6,22 @@ use crate::token::Stamp;
 /// Changes the edges of a bulk write or a stream in the order in which they came, neither sorted nor without duplicates, and without
 /// [`prepare`](crate::Engine::prepare): an engine that writes without reading has no use for either.
 ///
-/// The caller holds the locks of the ends that store each edge. Both ends exist, or the same commit has just created them. The engine
-/// counts the edges [later](crate::Outcome::deferred). It takes memory without a check of a limit, and cannot fail.
+/// The caller holds no locks of edges, or those of the ends that store each edge; meanwhile no other commit holds one of these and changes
+/// edges in another way. Both ends exist, or the same commit creates them. The engine counts the edges [later](crate::Outcome::deferred).
+/// It takes memory without a check of a limit, and cannot fail.
+///
+/// The engine calls `take_stamp` once, and no other commit that is appended takes its stamp until the place of this one is fixed: of the
+/// changes of an edge, the one with the newest stamp wins. If there is no stamp, nothing changes.
 pub trait AppendEdges {
     /// Whether edges of a label are changed this way. O(1).
     fn appends(&self, label: LabelId) -> bool;
 
-    /// Changes edges in the commit of this stamp. O(edges).
-    fn append(&self, stamp: Stamp, edges: &AppendedEdges<'_>);
+    /// Changes edges in the commit of the stamp. O(edges).
+    fn append(&self, edges: &AppendedEdges<'_>, take_stamp: &mut dyn FnMut() -> Option<Stamp>);
 
-    /// Changes each edge in a commit of its own: the first at this stamp, each other at the timestamp after that of the edge before
+    /// Changes each edge in a commit of its own: the first at the stamp, each other at the timestamp after that of the edge before
     /// it. No timestamp between two of them is ever registered. O(edges).
-    fn append_each(&self, first: Stamp, edges: &AppendedEdges<'_>);
+    fn append_each(&self, edges: &AppendedEdges<'_>, take_stamp: &mut dyn FnMut() -> Option<Stamp>);
 }
 
 /// Edges of a label that [is appended](AppendEdges::appends): all of them are put, or all deleted.

@@ -52,6 +52,9 @@ impl<E: Engine> Store<E> {
     /// A store around an empty engine.
     pub fn new(engine: E, options: &Settings, catalog: &Catalog) -> Self {
         let maintenance = Maintenance::new(options, engine.durable().is_some());
+        // A commit that appends cannot look at vertices under a lock.
+        let appends = engine.append_edges().is_some() && engine.short_writes().is_some();
+        let units = if appends { LockTable::with_appenders } else { LockTable::new };
         let cores = || std::thread::available_parallelism().map_or(1, usize::from);
         Store {
             engine,
@@ -63,7 +66,7 @@ impl<E: Engine> Store<E> {
                 maintenance.wakeup.clone(),
             )),
             journal: None,
-            units: LockTable::new(UNIT_STRIPES),
+            units: units(UNIT_STRIPES),
             conflicts: ConflictTable::new(),
             catalog: Arc::new(catalog.into()),
             adding_labels: Mutex::default(),

@@ -33,7 +33,8 @@
 //! type enforces:
 //!
 //! 1. A commit holds the locks of everything that it changes from before it takes its stamp until
-//!    the stamp is applied.
+//!    the stamp is applied; or it [appends](LockGuard::append) meanwhile, and whatever depends on the order of its
+//!    changes and those of others that append is decided in one step with its stamp.
 //! 2. Every stamp is reported to [`Sequencer::applied`] once, or else the graph is poisoned.
 //! 3. A thread holds at most one guard of a lock table, whose stripes ascend, and takes the guards
 //!    of several tables in the same order as every other thread. It holds none while it waits for a
@@ -51,6 +52,7 @@
 //! registrations. `hedgerow-dictionary` locks keys in its own [`LockTable`], and reuses an id when
 //! no live timestamp can read its former vertex.
 
+mod appenders;
 mod applied;
 mod clock;
 mod commit;

@@ -4,7 +4,12 @@
 //! would wait at each for commits that take one or two and keep coming; the more threads per core,
 //! the longer. So it takes them in a [turn](Gate): until it holds them all, commits that hold no
 //! lock yet wait.
+//!
+//! A commit that neither reads what other commits change nor depends on the order in which it does needs no locks for that: it
+//! [appends](LockGuard::append). It does so beside others of its kind, but never beside a commit that locks units, to which it
+//! looks as if it held them all.
 
+use crate::appenders::{Appenders, Entered};
 use crate::gate::Gate;
 use crate::sequencer::Sequencer;
 use hedgerow_model::token::HeldLocks;
@@ -17,6 +22,8 @@ use std::borrow::Borrow;
 pub struct LockTable {
     stripes: Box<[RawLock]>,
     gate: Gate,
+    /// `None` if no commit appends.
+    appenders: Option<Appenders>,
 }
 
 /// A commit that takes at least this number of stripes takes them in a turn.
@@ -29,7 +36,14 @@ impl LockTable {
     /// A table of `stripes` locks, which must be a power of two.
     pub fn new(stripes: usize) -> Self {
         assert!(stripes.is_power_of_two() && u32::try_from(stripes).is_ok());
-        LockTable { stripes: (0..stripes).map(|_| RawLock::default()).collect(), gate: Gate::default() }
+        let stripes = (0..stripes).map(|_| RawLock::default()).collect();
+        LockTable { stripes, gate: Gate::default(), appenders: None }
+    }
+
+    /// Like [`LockTable::new`], for commits of which some [append](LockGuard::append). Takes one cache line per core, and
+    /// every guard two steps more.
+    pub fn with_appenders(stripes: usize) -> Self {
+        LockTable { appenders: Some(Appenders::new()), ..LockTable::new(stripes) }
     }
 
     #[inline]
@@ -71,16 +85,27 @@ impl LockTable {
         stripes
     }
 
-    /// Locks `stripes`, which ascend.
-    #[inline]
+    /// Locks `stripes`, which ascend, waiting as needed.
+    #[inline(always)]
     fn lock(&self, stripes: &[u32]) {
+        debug_assert!(stripes.windows(2).all(|pair| pair[0] < pair[1]));
+        if stripes.len() < MANY {
+            self.gate.pass();
+            self.lock_each(stripes);
+        } else {
+            self.lock_in_turn(stripes);
+        }
+    }
+
+    #[inline]
+    fn lock_each(&self, stripes: &[u32]) {
         stripes.iter().for_each(|stripe| self.stripes[*stripe as usize].lock());
     }
 
     /// Locks `stripes` in a turn.
     #[cold]
     fn lock_in_turn(&self, stripes: &[u32]) {
-        self.gate.in_turn(|| self.lock(stripes));
+        self.gate.in_turn(|| self.lock_each(stripes));
     }
 
     /// All stripes.
@@ -89,28 +114,62 @@ impl LockTable {
     }
 }
 
-/// Held locks, released on drop.
+/// Held locks, released on drop; or the right to [append](LockGuard::append).
 ///
 /// Every thread takes its stripes in ascending order, and takes no second guard of a table while it
 /// holds one, so no two threads deadlock.
 pub struct LockGuard<T: Borrow<LockTable>> {
     table: T,
     stripes: Stripes,
+    beside: Beside,
+}
+
+/// Beside whom a guard is held.
+enum Beside {
+    /// Beside others that lock units: no commit appends.
+    Locking,
+    /// Beside others that append: no commit locks units.
+    Appending(Entered),
+    /// Beside all.
+    All,
 }
 
 impl<T: Borrow<LockTable>> LockGuard<T> {
     /// Locks `stripes`, which ascend, waiting as needed.
     #[inline(always)]
     pub fn lock(table: T, stripes: Stripes) -> Self {
-        debug_assert!(stripes.windows(2).all(|pair| pair[0] < pair[1]));
         let locks = table.borrow();
-        if stripes.len() < MANY {
-            locks.gate.pass();
-            locks.lock(&stripes);
-        } else {
-            locks.lock_in_turn(&stripes);
-        }
-        LockGuard { table, stripes }
+        let beside = match &locks.appenders {
+            Some(appenders) => {
+                appenders.keep_out();
+                Beside::Locking
+            }
+            None => Beside::All,
+        };
+        locks.lock(&stripes);
+        LockGuard { table, stripes, beside }
+    }
+
+    /// Without a lock: no other commit has one until the guard is dropped, but others may append. `None` if a commit has
+    /// locks or waits for them, and for tables [without](LockTable::with_appenders) commits that append. O(1), without
+    /// waiting.
+    #[inline]
+    pub fn append(table: T) -> Option<Self> {
+        let entered = table.borrow().appenders.as_ref()?.enter()?;
+        Some(LockGuard { table, stripes: Stripes::new(), beside: Beside::Appending(entered) })
+    }
+
+    /// Whether this is the right to [append](LockGuard::append).
+    pub fn appends(&self) -> bool {
+        matches!(self.beside, Beside::Appending(_))
+    }
+
+    /// Locks `stripes`, which ascend, against others that append. The guard has none yet. Waiting as needed, but never for a
+    /// thread that does not append.
+    pub fn lock_more(&mut self, stripes: Stripes) {
+        assert!(self.stripes.is_empty(), "stripes are locked in one order");
+        self.table.borrow().lock(&stripes);
+        self.stripes = stripes;
     }
 
     /// The stripes that are held.
@@ -135,6 +194,14 @@ impl<T: Borrow<LockTable>> LockGuard<T> {
             // SAFETY: the guard took this lock when it was made, no other code releases it, and the
             // list is empty now.
             unsafe { self.table.borrow().stripes[*stripe as usize].unlock() }
+        }
+        let beside = std::mem::replace(&mut self.beside, Beside::All);
+        if let Some(appenders) = &self.table.borrow().appenders {
+            match beside {
+                Beside::Locking => appenders.stop_keeping_out(),
+                Beside::Appending(entered) => appenders.leave(&entered),
+                Beside::All => {}
+            }
         }
         stripes
     }
@@ -173,7 +240,8 @@ impl UnitLocks for ReclaimLocks<'_> {
         if !self.table.stripes[stripe as usize].try_lock() {
             return false;
         }
-        let guard = LockGuard { table: self.table, stripes: SmallVec::from_slice(&[stripe]) };
+        let guard =
+            LockGuard { table: self.table, stripes: SmallVec::from_slice(&[stripe]), beside: Beside::All };
         work(&guard.held(self.sequencer));
         true
     }
@@ -223,6 +291,38 @@ mod tests {
             drop(first_comer);
         });
         assert_eq!(*order.lock(), ["many", "one"]);
+    }
+
+    #[test]
+    fn commits_append_beside_each_other_but_beside_no_commit_with_locks() {
+        let table = LockTable::with_appenders(8);
+        let stripes = |unit| table.one(LockUnit(unit));
+        let locked = LockGuard::lock(&table, stripes(1));
+        assert!(LockGuard::append(&table).is_none());
+        drop(locked);
+        let mut one = LockGuard::append(&table).unwrap();
+        let mut other = LockGuard::append(&table).unwrap();
+        one.lock_more(stripes(1));
+        other.lock_more(stripes(2));
+        assert!(one.appends() && one.covers(LockUnit(1)) && !one.covers(LockUnit(2)));
+        let is_locked = Mutex::new(false);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                let _guard = LockGuard::lock(&table, stripes(3));
+                *is_locked.lock() = true;
+            });
+            while LockGuard::append(&table).is_some() {
+                std::thread::yield_now();
+            }
+            drop(one);
+            assert!(!*is_locked.lock());
+            drop(other);
+        });
+        assert!(*is_locked.lock());
+        assert_eq!(LockGuard::append(&table).unwrap().release(), Stripes::new());
+        assert!(LockGuard::append(&table).is_some());
+        let without = LockTable::new(8);
+        assert!(LockGuard::append(&without).is_none());
     }
 
     #[test]

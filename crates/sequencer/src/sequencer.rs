@@ -4,7 +4,7 @@
 //! `docs/concurrency.md` proves:
 //!
 //! 1. A stamp is larger than every earlier one. Its holder keeps the locks of what it changes until
-//!    the stamp is applied.
+//!    the stamp is applied, or appends until then, while no other commit has locks.
 //! 2. A snapshot registers the newest timestamp that it may open, and is returned once every stamp
 //!    up to it is applied (`registration.rs`). It may open the newest stamp or, where each commit
 //!    is synced, the newest durable one, which is the end of a batch of the log.

@@ -10,6 +10,7 @@ pub mod atomic;
 pub mod epoch;
 mod growing_list;
 mod mutex;
+mod once_lock;
 mod prefetch;
 mod raw_lock;
 mod rw_lock;
@@ -17,10 +18,11 @@ pub mod thread;
 
 pub use growing_list::GrowingList;
 pub use mutex::{Condvar, Mutex, MutexGuard};
+pub use once_lock::OnceLock;
 pub use prefetch::prefetch;
 pub use raw_lock::RawLock;
 pub use rw_lock::{RwLock, RwLockReadGuard, RwLockWriteGuard};
-pub use std::sync::{Arc, OnceLock};
+pub use std::sync::Arc;
 
 #[cfg(hedgerow_shuttle)]
 pub use shuttle::thread_local;

@@ -24,8 +24,8 @@ fn no_conflict_with_a_bulk_write_is_missed() {
         let writing = |owners, times: usize| {
             let graph = graph.clone();
             thread::spawn(move || {
-                let mut ingest = || graph.ingest(EDGE, &edges_of(owners)).unwrap().at;
-                (1..times).for_each(|_| drop(ingest()));
+                let ingest = || graph.ingest(EDGE, &edges_of(owners)).unwrap().at;
+                (1..times).for_each(|_| _ = ingest());
                 ingest()
             })
         };

@@ -13,7 +13,10 @@ use hedgerow_model::{
     Allowance, AppendEdges, AppendedEdges, ColumnType, CommitTimestamp, Count, DeferredOutcome, EdgeChange,
     EdgeValue, Engine,
 };
-use hedgerow_sequencer::{CountChanges, VertexCounts, Writer};
+use hedgerow_sequencer::{CountChanges, Stamped, VertexCounts, Writer};
+
+/// What the engine calls for the stamp of what it appends.
+pub(super) type TakeStamp<'t> = &'t mut dyn FnMut() -> Option<Stamp>;
 
 /// The edges of a bulk write, as they came.
 pub(super) struct AsTheyCame<'b> {
@@ -60,9 +63,14 @@ impl<E: Engine> Decision for DecidedEdges<'_, E> {
         self.store.encode(self.created, Some(self.edges), body, input);
     }
 
+    fn stamp<F>(&self, take: impl FnOnce() -> Result<Stamped, F>) -> Result<Stamped, F> {
+        let take = || take().map(|stamped| (stamped.stamp, stamped));
+        let append = |take_stamp: TakeStamp<'_>| self.by.append(&self.edges, take_stamp);
+        self.store.stamp_in_engine(append, take).map(|(_, stamped)| stamped)
+    }
+
     fn apply(&mut self, stamp: Stamp) {
         self.vertices.apply(stamp);
-        self.by.append(stamp, &self.edges);
     }
 
     fn record_conflicts(&self, stamp: Stamp) {
@@ -98,6 +106,23 @@ impl<E: Engine> Store<E> {
             _ => (0..ends.len()).map(|edge| edges.value(edge).0).collect(),
         };
         Some(AsTheyCame { by, edges: positions.collect(), values })
+    }
+
+    /// Lets the engine append what belongs to the stamp that `take` takes, and returns it, with what else `take` returns.
+    pub(super) fn stamp_in_engine<S, F>(
+        &self,
+        append: impl FnOnce(TakeStamp<'_>),
+        take: impl FnOnce() -> Result<(Stamp, S), F>,
+    ) -> Result<(Stamp, S), F> {
+        let (mut take, mut taken) = (Some(take), None);
+        let mut take_stamp = || {
+            let result = take.take().map(|take| take())?;
+            let stamp = result.as_ref().ok().map(|(stamp, _)| *stamp);
+            taken = Some(result);
+            stamp
+        };
+        self.poisoning_on_panic(|| append(&mut take_stamp));
+        taken.expect("an engine takes the stamp of what it appends")
     }
 
     /// The shrinking phase of edges that are put as they came. `created` has the vertices that are new. The locks of all are held.

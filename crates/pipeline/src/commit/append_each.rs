@@ -29,6 +29,8 @@ impl<E: Engine> Together<E> for Appending<'_> {
 
     const PREFETCHES_KEYS: bool = true;
 
+    const APPENDS: bool = true;
+
     #[inline]
     fn admits(&self, group: &Group, edge: &StoredEdge, _stripes: &[u32]) -> bool {
         group.edges.first().is_none_or(|first| deletes(first) == deletes(edge))
@@ -48,12 +50,17 @@ impl<E: Engine> Together<E> for Appending<'_> {
         let deferred = [DeferredOutcome { label, puts, deletions }];
         let counts = CountChanges { deferred: &deferred, ..CountChanges::default() };
         let AppendRoom { positions, values } = self.room.filled_with(edges);
-        let mut stamps = store.stamp_each((edges.len(), edges.iter()), bodies, counts)?;
+        let appended = AppendedEdges { label, deletes, edges: positions, values };
+        let (first, mut stamps) = store.stamp_in_engine(
+            |take_stamp| self.by.append_each(&appended, take_stamp),
+            || {
+                let mut stamps = store.stamp_each((edges.len(), edges.iter()), bodies, counts)?;
+                Ok::<_, Error>((stamps.next().expect("as many stamps as edges"), stamps))
+            },
+        )?;
         let (record_conflicts, released) = (stamps.record_conflicts, stamps.released);
         let mut pending = PendingReclaim::default();
         store.poisoning_on_panic(|| {
-            let first = stamps.next().expect("as many stamps as edges");
-            self.by.append_each(first, &AppendedEdges { label, deletes, edges: positions, values });
             for (edge, stamp) in edges.iter().zip(std::iter::once(first).chain(&mut stamps)) {
                 if record_conflicts {
                     let touched = store.touched_by_edge(label, edge.ends());

@@ -4,7 +4,7 @@
 //!
 //! | phase | value | what holds |
 //! |---|---|---|
-//! | locked | [`LockGuard`](hedgerow_sequencer::LockGuard), [`Acquired`](super::acquire::Acquired) | no other commit changes what it locked |
+//! | locked | [`LockGuard`](hedgerow_sequencer::LockGuard), [`Acquired`](super::acquire::Acquired) | no other commit changes what it locked; or it [appends](hedgerow_sequencer::LockGuard::append), and no commit has locks |
 //! | decided | a [`Decision`] | its changes are known and prepared, but not visible; dropping it changes nothing |
 //! | stamped | [`Stamped`] | its place in the order of commits and in the log is fixed |
 //! | applied | [`AppliedCommit`] | writers that lock the same units see it; new snapshots do once it is published |
@@ -35,6 +35,12 @@ pub(crate) trait Decision {
 
     /// Encodes it for the log, with the importer's position.
     fn encode(&self, body: &mut Body, input: Option<&[u8]>);
+
+    /// Takes the stamp by calling `take`. What depends on the order of stamps, but on no lock, is decided in the same step.
+    #[inline]
+    fn stamp<F>(&self, take: impl FnOnce() -> Result<Stamped, F>) -> Result<Stamped, F> {
+        take()
+    }
 
     /// Applies it to the graph. Cannot fail, and is short.
     fn apply(&mut self, stamp: Stamp);
@@ -255,19 +261,15 @@ impl<E: Engine> Store<E> {
         let counts = decided.counts();
         let stamped = match self.journal() {
             None => {
-                let stamped = self.sequencer.stamp(counts, writer)?;
+                let stamped = decided.stamp(|| self.sequencer.stamp(counts, writer))?;
                 input.into_iter().for_each(|input| self.sequencer.note_input(input));
                 stamped
             }
             Some(journal) => with_body(|body| {
                 decided.encode(body, input);
-                Ok::<_, Error>(self.sequencer.stamp_logged(
-                    journal.commit_log()?,
-                    body,
-                    input,
-                    counts,
-                    writer,
-                )?)
+                let log = journal.commit_log()?;
+                let stamp = || self.sequencer.stamp_logged(log, body, input, counts, writer);
+                Ok::<_, Error>(decided.stamp(stamp)?)
             })?,
         };
         let Stamped { stamp, record_conflicts, released } = stamped;

@@ -60,7 +60,7 @@ pub struct StreamError<F = Error> {
     pub error: F,
 }
 
-/// The next edges of a stream whose commits go together: all their locks are held at once.
+/// The next edges of a stream whose commits go together: all their locks are held at once, if they take any.
 #[derive(Default)]
 pub(super) struct Group {
     pub(super) edges: Vec<StoredEdge>,
@@ -77,10 +77,14 @@ pub(super) trait Together<E: Engine> {
     /// Whether the keys of all are prefetched: groups rarely end early.
     const PREFETCHES_KEYS: bool;
 
+    /// Whether they [append](LockGuard::append) instead of taking locks, while no other commit has any.
+    const APPENDS: bool;
+
     /// Whether another edge, which needs these locks, can go with those of a group.
     fn admits(&self, group: &Group, edge: &StoredEdge, stripes: &[u32]) -> bool;
 
-    /// The shrinking phase of the commits, or of the first ones. Their edges have both ends, and their locks are held.
+    /// The shrinking phase of the commits, or of the first ones. Their edges have both ends, and their locks are held if they
+    /// take any.
     fn commit(
         &mut self,
         store: &Store<E>,
@@ -191,12 +195,15 @@ impl<E: Engine> Store<E> {
     ) -> Result<(), Error> {
         self.admit(T::LARGEST * BYTES_OF_CHANGE)?;
         let generation = self.dictionary.generation();
-        self.gather(writes.take(T::LARGEST), together, group);
+        let appending = T::APPENDS.then(|| LockGuard::append(&self.units)).flatten();
+        self.gather(writes.take(T::LARGEST), together, group, appending.is_none());
         short.prefetch(&group.edges);
-        let guard = LockGuard::lock(&self.units, std::mem::take(&mut group.stripes));
+        let lock = || LockGuard::lock(&self.units, std::mem::take(&mut group.stripes));
+        let guard = appending.unwrap_or_else(lock);
+        let held = guard.held(&self.sequencer);
+        group.edges.truncate(self.count_existing(&held, &group.edges)?);
+        // After that: a key may have lost its id to one whose vertex was found.
         let pending = if self.dictionary.generation() == generation {
-            let held = guard.held(&self.sequencer);
-            group.edges.truncate(self.count_existing(&held, &group.edges)?);
             together.commit(self, &held, group, done)?
         } else {
             PendingReclaim::default()
@@ -206,12 +213,13 @@ impl<E: Engine> Store<E> {
         Ok(())
     }
 
-    /// Collects the next edges whose ends have ids and that can go together, and their locks in order.
+    /// Collects the next edges whose ends have ids and that can go together, and their locks in order, if they take any.
     fn gather<'k, T: Together<E>>(
         &self,
         writes: impl Iterator<Item = EdgeWrite<'k>> + Clone,
         together: &T,
         group: &mut Group,
+        takes_locks: bool,
     ) {
         group.edges.clear();
         group.stripes.clear();
@@ -225,7 +233,7 @@ impl<E: Engine> Store<E> {
             // A wrong key is reported when its edge is committed alone.
             let (Ok(Some(source)), Ok(Some(destination))) = (source, destination) else { break };
             let edge = StoredEdge::new(self.topology, label, source, destination, value);
-            let stripes = self.stripes_of_edge(&edge);
+            let stripes = if takes_locks { self.stripes_of_edge(&edge) } else { Stripes::new() };
             if !together.admits(group, &edge, &stripes) {
                 break;
             }

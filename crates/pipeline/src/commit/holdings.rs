@@ -4,7 +4,7 @@ use crate::error::Error;
 use crate::store::Store;
 use hedgerow_model::token::HeldLocks;
 use hedgerow_model::{CommitTimestamp, Engine, KeyRef, VertexId};
-use hedgerow_sequencer::{LockGuard, LockTable};
+use hedgerow_sequencer::{LockGuard, LockTable, Stripes};
 use smallvec::SmallVec;
 
 /// Ids given to new keys; taken back if the commit fails.
@@ -103,6 +103,12 @@ impl<'s, E: Engine> Holdings<'s, E> {
     /// Stores the locks of all units, which ends the growing phase.
     pub(crate) fn hold_units(&mut self, guard: LockGuard<&'s LockTable>) {
         self.units = Some(guard);
+    }
+
+    /// Locks `stripes` against other commits that append, if this one [does](LockGuard::append). Returns whether it does.
+    pub(crate) fn lock_if_appending(&mut self, stripes: impl FnOnce() -> Stripes) -> bool {
+        let appending = self.units.as_mut().filter(|units| units.appends());
+        appending.map(|units| units.lock_more(stripes())).is_some()
     }
 
     /// The proof for the engine that the units are locked. Only after the growing phase.

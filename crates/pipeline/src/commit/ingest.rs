@@ -14,7 +14,7 @@ use hedgerow_model::{
     AdjacencyEffects, Column, ColumnType, EdgeValue, Effects, Engine, KeyRef, LabelId, Record, Topology,
     VertexChange, VertexEffect, VertexId,
 };
-use hedgerow_sequencer::{LockGuard, Writer};
+use hedgerow_sequencer::{LockGuard, Stripes, Writer};
 use rayon::ThreadPool;
 use smallvec::SmallVec;
 
@@ -127,8 +127,15 @@ impl<E: Engine> Store<E> {
             Some(_) => SmallVec::new(),
             None => entries(self.topology, bulk, &ends, pool),
         };
-        let units = ends_of(&ends).map(|end| self.engine.lock_unit(end));
-        holdings.hold_units(LockGuard::lock(&self.units, self.units.stripes(units)));
+        let appending = as_they_came.as_ref().and_then(|_| LockGuard::append(&self.units));
+        let lock = || LockGuard::lock(&self.units, self.stripes_of(ends_of(&ends)));
+        holdings.hold_units(appending.unwrap_or_else(lock));
+        let mut created = self.missing_vertices(&ends, &holdings.held(), pool)?;
+        if holdings.lock_if_appending(|| self.stripes_of(created.iter().copied())) {
+            // Another commit that appends may have created some before they were locked.
+            created = self.missing_of(created.into_iter(), &holdings.held())?;
+        }
+        // After that: a key may have lost its id to one whose vertex was found.
         let keys_changed = self.dictionary.generation() != generation && !lock_all_keys;
         if keys_changed {
             let now = look_up(&self.dictionary, edges, pool)?;
@@ -136,7 +143,6 @@ impl<E: Engine> Store<E> {
                 return Ok(None);
             }
         }
-        let created = self.missing_vertices(&ends, &holdings.held(), pool)?;
         let mut resolved = self.with_vertices(created, adjacencies)?;
         if !(self.dictionary.is_dense() || holdings.assigned.contains_all(&resolved.created)) {
             // Another commit has assigned a key's id and not created its vertex yet; it may still
@@ -184,19 +190,31 @@ impl<E: Engine> Store<E> {
         held: &HeldLocks<'_>,
         pool: Option<&ThreadPool>,
     ) -> Result<Vec<VertexId>, Error> {
-        let missing_of = |ends: &[Ends]| {
-            let mut missing = Vec::new();
-            for end in ends_of(ends) {
-                if !self.exists(held, end)? {
-                    missing.push(end);
-                }
-            }
-            Ok::<_, Error>(missing)
-        };
+        let missing_of = |ends: &[Ends]| self.missing_of(ends_of(ends), held);
         let mut missing = map_chunks(pool, ends.chunks(LOOK_UP_CHUNK).collect(), missing_of)?.concat();
         missing.sort_unstable();
         missing.dedup();
         Ok(missing)
+    }
+
+    /// The vertices that do not exist yet, in the same order.
+    fn missing_of(
+        &self,
+        vertices: impl Iterator<Item = VertexId>,
+        held: &HeldLocks<'_>,
+    ) -> Result<Vec<VertexId>, Error> {
+        let mut missing = Vec::new();
+        for vertex in vertices {
+            if !self.exists(held, vertex)? {
+                missing.push(vertex);
+            }
+        }
+        Ok(missing)
+    }
+
+    /// The stripes of the locks of vertices.
+    fn stripes_of(&self, vertices: impl Iterator<Item = VertexId>) -> Stripes {
+        self.units.stripes(vertices.map(|vertex| self.engine.lock_unit(vertex)))
     }
 
     /// The effects: the entries, and the vertices that do not exist yet.

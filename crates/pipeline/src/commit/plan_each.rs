@@ -22,6 +22,8 @@ impl<E: Engine> Together<E> for Planning<'_, E> {
 
     const PREFETCHES_KEYS: bool = false;
 
+    const APPENDS: bool = false;
+
     #[inline]
     fn admits(&self, group: &Group, _edge: &StoredEdge, stripes: &[u32]) -> bool {
         !stripes.iter().any(|stripe| group.stripes.contains(stripe))

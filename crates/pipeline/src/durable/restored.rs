@@ -10,9 +10,10 @@ use hedgerow_model::token::HeldLocks;
 use hedgerow_model::{
     AppendEdges, AppendedEdges, CommitTimestamp, Effects, Engine, EngineError, LockUnit, UnitLocks,
 };
-use hedgerow_sequencer::VertexCounts;
+use hedgerow_sequencer::{Stamped, VertexCounts};
 use hedgerow_sync::epoch;
 use rayon::ThreadPool;
+use std::convert::Infallible;
 
 /// Approximate number of changes per batch.
 const AT_ONCE: usize = 1 << 22;
@@ -111,8 +112,11 @@ impl<E: Engine> Store<E> {
         at: CommitTimestamp,
         changes: usize,
     ) -> Result<(), Error> {
-        let stamp = self.sequencer.stamp_again(at, decided.counts());
-        apply(&mut decided, stamp, false);
+        let Ok(stamped) = decided.stamp(|| {
+            let stamp = self.sequencer.stamp_again(at, decided.counts());
+            Ok::<_, Infallible>(Stamped { stamp, record_conflicts: false, released: 0 })
+        });
+        apply(&mut decided, stamped.stamp, stamped.record_conflicts);
         self.archive_restored(self.pool_for(changes), false)?;
         epoch::free_deferred(changes);
         Ok(())

@@ -1,0 +1,57 @@
+//! A value that is made once, by the first thread that asks for it.
+
+#[cfg(not(hedgerow_shuttle))]
+pub use std::sync::OnceLock;
+
+#[cfg(hedgerow_shuttle)]
+pub use modelled::OnceLock;
+
+#[cfg(hedgerow_shuttle)]
+mod modelled {
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    /// The lock under the model checker, where all tasks share a thread: one that waited for another in the lock of the standard
+    /// library would wait forever.
+    #[derive(Debug)]
+    pub struct OnceLock<T> {
+        value: std::sync::OnceLock<T>,
+        is_being_made: AtomicBool,
+    }
+
+    impl<T> OnceLock<T> {
+        /// Without a value.
+        pub const fn new() -> Self {
+            OnceLock { value: std::sync::OnceLock::new(), is_being_made: AtomicBool::new(false) }
+        }
+
+        /// The value, if it has been made.
+        pub fn get(&self) -> Option<&T> {
+            self.value.get()
+        }
+
+        /// Stores a value; returns it if there is one already.
+        pub fn set(&self, value: T) -> Result<(), T> {
+            self.value.set(value)
+        }
+
+        /// The value. Makes it, or waits until another task has made it.
+        pub fn get_or_init(&self, make: impl FnOnce() -> T) -> &T {
+            if self.get().is_none() && !self.is_being_made.swap(true, Ordering::SeqCst) {
+                let made = make();
+                return self.value.get_or_init(|| made);
+            }
+            loop {
+                if let Some(value) = self.get() {
+                    return value;
+                }
+                shuttle::thread::yield_now();
+            }
+        }
+    }
+
+    impl<T> Default for OnceLock<T> {
+        fn default() -> Self {
+            OnceLock::new()
+        }
+    }
+}
