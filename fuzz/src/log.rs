@@ -21,18 +21,9 @@ pub fn read_record(bytes: &[u8]) -> bool {
     let read = topologies.map(|topology| {
         let Ok(commit) = LoggedCommit::decode(bytes, topology) else { return false };
         assert!(commit.effects.is_sorted());
-        let LoggedCommit { effects, keys, catalog, input, record_labels, .. } = &commit;
         let mut body = Body::default();
-        let again = CommitRef {
-            effects,
-            keys,
-            catalog: catalog.as_ref(),
-            input: input.as_deref(),
-            record_labels,
-            appended: None,
-        };
-        effects.records.iter().for_each(read_parallel);
-        body.encode(&again, topology);
+        commit.effects.records.iter().for_each(read_parallel);
+        body.encode(&commit.to_log(), topology);
         let again = LoggedCommit::decode(body.as_bytes(), topology).expect("what was encoded is a body");
         // By their bytes, since a number that is none differs from itself.
         assert_eq!(format!("{again:?}"), format!("{commit:?}"));
@@ -45,16 +36,8 @@ pub fn read_record(bytes: &[u8]) -> bool {
 /// Logs edges as they came again, if these are some; then the commit is as before.
 fn read_appended(bytes: &[u8], topology: Topology, commit: &LoggedCommit) {
     let canonical = LoggedCommit::decode_canonical(bytes, topology).expect("it was decoded");
-    let LoggedCommit { effects, keys, catalog, input, record_labels, appended } = &canonical;
-    let Some(mut edges) = appended.clone() else { return };
-    let again = CommitRef {
-        effects,
-        keys,
-        catalog: catalog.as_ref(),
-        input: input.as_deref(),
-        record_labels,
-        appended: Some(edges.to_append(true)),
-    };
+    let Some(mut edges) = canonical.appended.clone() else { return };
+    let again = CommitRef { appended: Some(edges.to_append(true)), ..canonical.to_log() };
     let mut body = Body::default();
     body.encode(&again, topology);
     let again = LoggedCommit::decode(body.as_bytes(), topology).expect("what was encoded is a body");

@@ -46,14 +46,7 @@ impl Graph {
     fn append(&self) -> Result<Appended, LogError> {
         let mut body = Body::default();
         let effects = Effects::default();
-        let commit = CommitRef {
-            effects: &effects,
-            keys: &[],
-            catalog: None,
-            input: Some(&[7; 30]),
-            record_labels: &[],
-            appended: None,
-        };
+        let commit = CommitRef { input: Some(&[7; 30]), ..CommitRef::of(&effects) };
         body.encode(&commit, Topology::Directed);
         let mut last = self.last.lock();
         let appended = self.log.append(last.next(), 0, &mut body)?;

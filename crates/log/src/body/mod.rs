@@ -38,6 +38,14 @@ pub struct CommitRef<'a> {
     pub appended: Option<AppendedEdges<'a>>,
 }
 
+impl<'a> CommitRef<'a> {
+    /// A commit of these changes and nothing else.
+    #[must_use]
+    pub fn of(effects: &'a Effects) -> Self {
+        CommitRef { effects, keys: &[], catalog: None, input: None, record_labels: &[], appended: None }
+    }
+}
+
 /// The changes of one commit, read from the log.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LoggedCommit {
@@ -128,6 +136,14 @@ pub fn logged_edge(bytes: &[u8], topology: Topology) -> Option<(LabelId, EdgeCha
 }
 
 impl LoggedCommit {
+    /// The commit, to be logged again, without edges that came in any order.
+    #[must_use]
+    pub fn to_log(&self) -> CommitRef<'_> {
+        let LoggedCommit { effects, keys, catalog, input, record_labels, appended: _ } = self;
+        let (catalog, input) = (catalog.as_ref(), input.as_deref());
+        CommitRef { keys, catalog, input, record_labels, ..CommitRef::of(effects) }
+    }
+
     /// Decodes the body of a record of a graph with this topology. O(changes · log changes).
     ///
     /// Allocates memory in proportion to the actual bytes, regardless of the counts in them: at

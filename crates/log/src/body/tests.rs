@@ -145,17 +145,8 @@ fn the_edge_of(bytes: &[u8], topology: Topology) -> Option<(LabelId, EdgeChange)
 }
 
 fn encoded(commit: &LoggedCommit, topology: Topology) -> Body {
-    let LoggedCommit { effects, keys, catalog, input, record_labels, .. } = commit;
     let mut body = Body::default();
-    let commit = CommitRef {
-        effects,
-        keys,
-        catalog: catalog.as_ref(),
-        input: input.as_deref(),
-        record_labels,
-        appended: None,
-    };
-    body.encode(&commit, topology);
+    body.encode(&commit.to_log(), topology);
     body
 }
 
@@ -214,9 +205,7 @@ proptest! {
         let values: Vec<u64> = (0..ends.len() as u64).map(|edge| value.saturating_sub(edge)).collect();
         let appended = AppendedEdges { label: LabelId(5), deletes: false, edges: &positions, values: &values };
         let effects = Effects { vertices, ..Effects::default() };
-        let commit = CommitRef {
-            effects: &effects, keys: &[], catalog: None, input: Some(&[7]), record_labels: &[], appended: Some(appended),
-        };
+        let commit = CommitRef { input: Some(&[7]), appended: Some(appended), ..CommitRef::of(&effects) };
         let mut body = Body::default();
         body.encode(&commit, topology);
         let mut bytes = body.as_bytes().to_vec();

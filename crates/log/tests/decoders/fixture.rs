@@ -145,17 +145,8 @@ fn wall_clock(at: CommitTimestamp) -> u64 {
 }
 
 fn body(commit: &LoggedCommit) -> Body {
-    let LoggedCommit { effects, keys, catalog, input, record_labels, .. } = commit;
     let mut body = Body::default();
-    let commit = CommitRef {
-        effects,
-        keys,
-        catalog: catalog.as_ref(),
-        input: input.as_deref(),
-        record_labels,
-        appended: None,
-    };
-    body.encode(&commit, Topology::Undirected);
+    body.encode(&commit.to_log(), Topology::Undirected);
     body
 }
 

@@ -31,14 +31,7 @@ fn store() -> (tempfile::TempDir, Arc<dyn FileSystem>) {
     for at in (1..=5).map(CommitTimestamp) {
         let (mut body, effects) = (Body::default(), Effects::default());
         let input = Some(&b"anything"[..]);
-        let commit = CommitRef {
-            effects: &effects,
-            keys: &[],
-            catalog: None,
-            input,
-            record_labels: &[],
-            appended: None,
-        };
+        let commit = CommitRef { input, ..CommitRef::of(&effects) };
         body.encode(&commit, Topology::Directed);
         let appended = log.append(at, 0, &mut body).unwrap();
         log.settle(appended.at(), Durability::Sync).unwrap();

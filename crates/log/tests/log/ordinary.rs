@@ -187,12 +187,8 @@ fn large_commits_get_their_own_segments() {
         let length = if at % 3 == 0 { large.len() } else { at as usize };
         let effects = hedgerow_model::Effects::default();
         let commit = hedgerow_log::CommitRef {
-            effects: &effects,
-            keys: &[],
-            catalog: None,
             input: Some(&large[..length]),
-            record_labels: &[],
-            appended: None,
+            ..hedgerow_log::CommitRef::of(&effects)
         };
         let mut body = hedgerow_log::Body::default();
         body.encode(&commit, hedgerow_model::Topology::Directed);

@@ -39,14 +39,7 @@ pub fn content(at: CommitTimestamp) -> Vec<u8> {
 
 pub fn body(at: CommitTimestamp) -> Body {
     let (mut body, effects, content) = (Body::default(), Effects::default(), content(at));
-    let commit = CommitRef {
-        effects: &effects,
-        keys: &[],
-        catalog: None,
-        input: Some(&content),
-        record_labels: &[],
-        appended: None,
-    };
+    let commit = CommitRef { input: Some(&content), ..CommitRef::of(&effects) };
     body.encode(&commit, Topology::Undirected);
     body
 }

@@ -51,7 +51,7 @@ fn store_with(
     store_of(
         &options(TOPOLOGY, KeyKind::Number),
         TOPOLOGY,
-        &CommitRef { effects, keys, catalog, input: None, record_labels: &[], appended: None },
+        &CommitRef { keys, catalog, ..CommitRef::of(effects) },
     )
 }
 
@@ -165,14 +165,7 @@ fn edges_as_they_came_are_taken_or_refused() {
                     AppendedEdges { label: LabelId(label), deletes: false, edges: &positions, values };
                 let effects = of_vertices(vec![vertex(2, Vec::new())]);
                 let keys = [key(2, 12)];
-                let commit = CommitRef {
-                    effects: &effects,
-                    keys: &keys,
-                    catalog: None,
-                    input: None,
-                    record_labels: &[],
-                    appended: Some(appended),
-                };
+                let commit = CommitRef { keys: &keys, appended: Some(appended), ..CommitRef::of(&effects) };
                 store_of(&choose(options(topology, KeyKind::Number)), topology, &commit).1
             };
             let weights = [4, 2.5f64.to_bits(), 0, 1.5f64.to_bits()];
