@@ -97,7 +97,8 @@ pub(super) fn measure_readers(bench: &mut Bench<'_>) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Opening other views of a graph with edges in the log, and PageRank on them, which takes `archived` seconds when all are archived.
+/// Opening and closing views of a graph with edges in the log, and PageRank on those that are not fresh, which takes `archived` seconds when all
+/// are archived.
 fn measure_views(
     bench: &mut Bench<'_>,
     turn: Turn,
@@ -106,10 +107,13 @@ fn measure_views(
     rank: impl Fn(&Subject) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
     let least = bench.settings.least_time();
-    for (name, view) in [("stale", SnapshotOptions::stale()), ("private", SnapshotOptions::private())] {
-        let (snapshot, opening) = mean_time(least, || Ok(graph.snapshot_with(view)?))?;
+    let others = [("stale", SnapshotOptions::stale()), ("private", SnapshotOptions::private())];
+    for (name, view) in [("fresh", SnapshotOptions::fresh())].into_iter().chain(others) {
+        let ((), opening) = mean_time(least, || Ok(drop(graph.snapshot_with(view)?)))?;
         bench.record(turn, format!("open-{name}-{waiting}"), "s", opening.as_secs_f64());
-        let subject = Subject::Snapshot(snapshot);
+    }
+    for (name, view) in others {
+        let subject = Subject::Snapshot(graph.snapshot_with(view)?);
         rank(&subject)?;
         let ((), time) = mean_time(least, || rank(&subject))?;
         let (metric, seconds) = (format!("time-{name}-{waiting}"), time.as_secs_f64());

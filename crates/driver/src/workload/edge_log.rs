@@ -7,7 +7,7 @@ use crate::executor::{Bench, Turn, pool};
 use crate::monitor::mean_time;
 use crate::subject::Subject;
 use crate::watch::check;
-use crate::{Engine, Extent, Failure, load};
+use crate::{Engine, Extent, Failure};
 use hedgerow::CommitTimestamp;
 use hedgerow::kernels::{CancelToken, Execution};
 use hedgerow_edge_log::{Archive, Archiver, ChangeList, Cut, EdgeLog, Ends, NewRun, RunChange, RunCommits};
@@ -15,6 +15,7 @@ use hedgerow_hybrid::{BlockSizes, ChainReport, LoggedTable};
 use hedgerow_model::EdgeChange;
 use hedgerow_sync::Mutex;
 use rayon::ThreadPool;
+use rayon::prelude::*;
 use std::time::{Duration, Instant};
 
 /// Edges of a commit.
@@ -23,8 +24,8 @@ const BATCH: usize = 1 << 12;
 /// Words of a buffer of the log: those of 16 commits.
 const BUFFER_WORDS: usize = 16 * (BATCH + 2);
 
-/// Edges that are appended before they are dropped, where only appending is measured.
-const APPENDED: usize = 1 << 20;
+/// Edges that are appended before they are dropped, where only appending is measured: fewer than the log keeps free buffers for.
+const APPENDED: usize = 3 << 20;
 
 /// Edges that are archived at a time before rows are read, or compacted.
 const ARCHIVED: usize = 1 << 16;
@@ -65,7 +66,7 @@ fn measure_log(bench: &mut Bench<'_>, edges: &[u64]) -> Result<(), Failure> {
             bench.record_build_rate(turn, "throughput-log")?;
             continue;
         }
-        let elapsed = append_all(edges, turn.threads, &bench.watch.cancel)?;
+        let elapsed = append_all(edges, pool(turn.threads)?.as_ref(), &bench.watch.cancel)?;
         bench.record(turn, "throughput-log", "edges/s", edges.len() as f64 / elapsed.as_secs_f64());
     }
     Ok(())
@@ -153,21 +154,29 @@ fn measure_rows(bench: &mut Bench<'_>, edges: &[u64]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Appends all edges in commits, by several writers. Returns the time.
+/// Appends all edges in commits, by as many writers as the pool has threads. Returns the time.
 ///
-/// What is appended is dropped from time to time, outside of that time, so that buffers are used again.
-fn append_all(edges: &[u64], writers: usize, cancel: &CancelToken) -> Result<Duration, Failure> {
+/// What is appended is dropped from time to time, outside of that time. The buffers are used before, so that the time has no page faults: a log
+/// uses its buffers again.
+fn append_all(edges: &[u64], pool: Option<&ThreadPool>, cancel: &CancelToken) -> Result<Duration, Failure> {
     let log = EdgeLog::new(BUFFER_WORDS, CommitTimestamp::ZERO);
     // Hands out timestamps, as the sequencer of a graph does.
     let last = Mutex::new(CommitTimestamp::ZERO);
     let (mut archiver, mut elapsed) = (Archiver::default(), Duration::ZERO);
-    for edges in edges.chunks(APPENDED) {
+    let first = &edges[..edges.len().min(APPENDED)];
+    for (round, edges) in std::iter::once(first).chain(edges.chunks(APPENDED)).enumerate() {
         let started = Instant::now();
-        load::on_threads(writers, edges, |part| {
-            append(&log, &last, part);
-            Ok(())
-        })?;
-        elapsed += started.elapsed();
+        let append = |part| append(&log, &last, part);
+        match pool {
+            Some(pool) => {
+                let part = edges.len().div_ceil(pool.current_num_threads());
+                pool.install(|| edges.par_chunks(part).for_each(append));
+            }
+            None => append(edges),
+        }
+        if round > 0 {
+            elapsed += started.elapsed();
+        }
         archiver.archive(&log, &Dropped, Cut::At(log.latest()), None);
         log.forget_unread();
         check(cancel)?;
