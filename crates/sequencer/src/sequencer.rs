@@ -146,7 +146,7 @@ impl Iterator for ManyStamped {
     fn next(&mut self) -> Option<Stamp> {
         let at = CommitTimestamp(self.left.next()?);
         // SAFETY: when these stamps were taken they were new and the largest (invariant 1; the
-        // caller holds the locks of all), and each is given out once. No reader had registered a
+        // caller holds the locks of all, or appends), and each is given out once. No reader had registered a
         // timestamp from `editable_from` on, and a reader that registers before the last of them is
         // applied registers at least the last: where each commit is synced, they are in one batch, and
         // its end is registered at the earliest (invariants 2 and 3).

@@ -3,8 +3,8 @@
 use crate::targets::STORE;
 use hedgerow_log::files::{FileSystem, OpenMode, RealFiles};
 use hedgerow_log::{
-    Body, CheckpointEntry, CommitRef, Durability, Log, LogOptions, LoggedCommit, Manifest, Recovered,
-    StoreError, StoreFiles, StoreOptions,
+    Body, CheckpointEntry, Durability, Log, LogOptions, LoggedCommit, Manifest, Recovered, StoreError,
+    StoreFiles, StoreOptions,
 };
 use hedgerow_model::{
     AdjacencyEffects, Catalog, ColumnType, CommitTimestamp, Direction, EdgeChange, EdgeSchema, EdgeValue,
