@@ -6,8 +6,8 @@ use crate::token::Stamp;
 /// Changes the edges of a bulk write or a stream in the order in which they came, neither sorted nor without duplicates, and without
 /// [`prepare`](crate::Engine::prepare): an engine that writes without reading has no use for either.
 ///
-/// The caller holds no locks of edges, or those of the ends that store each edge; meanwhile no other commit holds one of these and changes
-/// edges in another way. Both ends exist, or the same commit creates them. The engine counts the edges [later](crate::Outcome::deferred).
+/// Calls come beside each other, also for the same edge, but never while a commit that changes edges in another way holds the locks of
+/// their ends. Both ends exist, or the same commit creates them. The engine counts the edges [later](crate::Outcome::deferred).
 /// It takes memory without a check of a limit, and cannot fail.
 ///
 /// The engine calls `take_stamp` once, and no other commit that is appended takes its stamp until the place of this one is fixed: of the

@@ -18,7 +18,7 @@ pub trait ShortWrites {
     ///
     /// Without the vertex's lock the result may be outdated at once. But if edges are stored from
     /// one end only, deleting a vertex takes every lock of the graph, so while the caller holds any
-    /// lock, a vertex that exists stays.
+    /// lock, a vertex that exists stays. And while a commit [appends](crate::AppendEdges) no other deletes a vertex.
     fn exists(&self, vertex: VertexId) -> bool;
 
     /// Prefetches the start of the search for these edges. A hint: the caller holds no lock yet,

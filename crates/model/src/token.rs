@@ -20,7 +20,7 @@ impl Stamp {
     ///
     /// # Safety
     /// `at` is used once, is larger than every earlier stamp, and the thread that applies it holds
-    /// the locks of what it changes. (While a graph is restored and not shared, with
+    /// the locks of what it changes, except for edges that it [appends](crate::AppendEdges). (While a graph is restored and not shared, with
     /// `editable_from` 0, consecutive changes may have the same stamp.) No timestamp in
     /// `editable_from..at` is registered, and none will be before this stamp is applied. No view of
     /// the newest state that was taken under these locks is read once the stamp is applied.

@@ -52,8 +52,10 @@ impl<E: Engine> Store<E> {
     /// A store around an empty engine.
     pub fn new(engine: E, options: &Settings, catalog: &Catalog) -> Self {
         let maintenance = Maintenance::new(options, engine.durable().is_some());
-        // A commit that appends cannot look at vertices under a lock.
-        let appends = engine.append_edges().is_some() && engine.short_writes().is_some();
+        // Commits that append look at vertices without their locks, which short writes do. With a memory limit none appends.
+        let appends = engine.append_edges().is_some()
+            && engine.short_writes().is_some()
+            && options.memory_limit.is_none();
         let units = if appends { LockTable::with_appenders } else { LockTable::new };
         let cores = || std::thread::available_parallelism().map_or(1, usize::from);
         Store {

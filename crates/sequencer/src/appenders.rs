@@ -8,7 +8,7 @@ use hedgerow_sync::{Condvar, Mutex};
 /// Lets in commits that lock units, or commits that append, never both at a time.
 ///
 /// A commit that appends never waits: if one that locks units is inside or waits, it is sent away. One that locks units
-/// waits for those that append and came before it.
+/// waits for those that append and came before it, and for a moment for such as came at the same time and are sent away.
 #[derive(Debug)]
 pub(crate) struct Appenders {
     /// How many commits that lock units are inside or wait.
@@ -41,6 +41,9 @@ impl Appenders {
     /// Lets a commit that appends in, or sends it away.
     #[inline]
     pub(crate) fn enter(&self) -> Option<Entered> {
+        if self.locking.load(Ordering::Relaxed) > 0 {
+            return None;
+        }
         let entered = Entered { core: self.appending.number() };
         self.appending[entered.core].fetch_add(1, Ordering::SeqCst);
         if self.locking.load(Ordering::SeqCst) == 0 {

@@ -40,8 +40,8 @@ impl LockTable {
         LockTable { stripes, gate: Gate::default(), appenders: None }
     }
 
-    /// Like [`LockTable::new`], for commits of which some [append](LockGuard::append). Takes one cache line per core, and
-    /// every guard two steps more.
+    /// Like [`LockTable::new`], for commits of which some [append](LockGuard::append). Takes one cache line per core, which every
+    /// commit that locks units reads.
     pub fn with_appenders(stripes: usize) -> Self {
         LockTable { appenders: Some(Appenders::new()), ..LockTable::new(stripes) }
     }
@@ -150,9 +150,9 @@ impl<T: Borrow<LockTable>> LockGuard<T> {
         LockGuard { table, stripes, beside }
     }
 
-    /// Without a lock: no other commit has one until the guard is dropped, but others may append. `None` if a commit has
-    /// locks or waits for them, and for tables [without](LockTable::with_appenders) commits that append. O(1), without
-    /// waiting.
+    /// Without a lock: until the guard is dropped, other commits append or wait. The thread takes no other guard of the table
+    /// meanwhile, which would wait for this one. `None` if a commit has locks or waits for them, and for tables
+    /// [without](LockTable::with_appenders) commits that append. O(1), without waiting.
     #[inline]
     pub fn append(table: T) -> Option<Self> {
         let entered = table.borrow().appenders.as_ref()?.enter()?;
@@ -164,8 +164,7 @@ impl<T: Borrow<LockTable>> LockGuard<T> {
         matches!(self.beside, Beside::Appending(_))
     }
 
-    /// Locks `stripes`, which ascend, against others that append. The guard has none yet. Waiting as needed, but never for a
-    /// thread that does not append.
+    /// Locks `stripes`, which ascend, against others that append, and against reclamation. The guard has none yet.
     pub fn lock_more(&mut self, stripes: Stripes) {
         assert!(self.stripes.is_empty(), "stripes are locked in one order");
         self.table.borrow().lock(&stripes);

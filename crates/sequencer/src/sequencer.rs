@@ -179,7 +179,7 @@ impl Sequencer {
 
     /// Takes the next stamp and adds what the commit changes to the counts. O(1).
     ///
-    /// The caller holds the locks of everything that it changes. It calls [`Sequencer::applied`]
+    /// The caller holds the locks of everything that it changes, or appends. It calls [`Sequencer::applied`]
     /// when it has applied the stamp, or [`Sequencer::poison`] when that fails.
     pub fn stamp(&self, counts: CountChanges<'_>, writer: Writer) -> Result<Stamped, SequencerError> {
         let mut stamped = self.stamp_many(1, counts, writer)?;

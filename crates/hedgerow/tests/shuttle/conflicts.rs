@@ -39,3 +39,30 @@ fn no_conflict_with_a_bulk_write_is_missed() {
     };
     models::check(model, 1000);
 }
+
+/// As [`no_conflict_with_a_bulk_write_is_missed`], with streams that append the same edge and record that in any order.
+#[test]
+fn no_conflict_with_a_stream_is_missed() {
+    let model = || {
+        let options = options(Topology::Directed, KeyKind::Dense);
+        let graph = Graph::in_memory(options.engine(EngineKind::Custom(&hedgerow_engines::HYBRID))).unwrap();
+        graph.ingest(EDGE, &[(0u64, 1u64)]).unwrap();
+        // While it is open, commits record what they change.
+        let open = graph.begin().unwrap();
+        let streams = [(); 2].map(|()| {
+            let graph = graph.clone();
+            thread::spawn(move || graph.put_each(EDGE, &[(0u64, 1u64)]).unwrap().at)
+        });
+        let transaction = graph.begin().unwrap();
+        transaction.put_edge(EDGE, 0, 1).unwrap();
+        let began = transaction.began_at();
+        let committed = transaction.commit();
+        for at in streams.map(|stream| stream.join().unwrap()) {
+            if let Ok(commit) = &committed {
+                assert!(at <= began || at > commit.at, "{began} < {at} < {}", commit.at);
+            }
+        }
+        drop(open);
+    };
+    models::check(model, 1000);
+}

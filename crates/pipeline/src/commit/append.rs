@@ -37,7 +37,7 @@ pub(crate) struct DecidedEdges<'d, E: Engine> {
 }
 
 impl<'d, E: Engine> DecidedEdges<'d, E> {
-    /// Prepares the vertices of `created`, which change the counts in this way. The locks of all are held.
+    /// Prepares the vertices of `created`, which change the counts in this way. Their locks are held; for the edges, see [`AppendEdges`].
     pub(crate) fn new(
         store: &'d Store<E>,
         held: &'d HeldLocks<'_>,
@@ -121,11 +121,13 @@ impl<E: Engine> Store<E> {
             taken = Some(result);
             stamp
         };
+        // A panic is after the stamp, but for one of the sequencer, which is broken then, too.
         self.poisoning_on_panic(|| append(&mut take_stamp));
         taken.expect("an engine takes the stamp of what it appends")
     }
 
-    /// The shrinking phase of edges that are put as they came. `created` has the vertices that are new. The locks of all are held.
+    /// The shrinking phase of edges that are put as they came. `created` has the vertices that are new, whose locks are held; for the edges, see
+    /// [`AppendEdges`].
     pub(super) fn finish_appended(
         &self,
         held: &HeldLocks<'_>,

@@ -51,10 +51,11 @@ impl<E: Engine> Together<E> for Appending<'_> {
         let counts = CountChanges { deferred: &deferred, ..CountChanges::default() };
         let AppendRoom { positions, values } = self.room.filled_with(edges);
         let appended = AppendedEdges { label, deletes, edges: positions, values };
+        let bodies = store.encode_each((edges.len(), edges.iter()), bodies);
         let (first, mut stamps) = store.stamp_in_engine(
             |take_stamp| self.by.append_each(&appended, take_stamp),
             || {
-                let mut stamps = store.stamp_each((edges.len(), edges.iter()), bodies, counts)?;
+                let mut stamps = store.stamp_each(edges.len(), bodies, counts)?;
                 Ok::<_, Error>((stamps.next().expect("as many stamps as edges"), stamps))
             },
         )?;

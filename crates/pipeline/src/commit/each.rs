@@ -2,7 +2,7 @@
 //!
 //! A single commit waits for memory several times, each time for an address that the previous
 //! access returned. The writer of a stream knows its next edges, so a few commits at a time take
-//! their locks together, prefetch all that they will touch, and take their stamps in one step.
+//! their locks together, if they need any, prefetch all that they will touch, and take their stamps in one step.
 //! Otherwise each is an ordinary commit with its own timestamp, which the engine has
 //! [planned](super::plan_each) or which it [appends](super::append_each).
 
@@ -195,11 +195,10 @@ impl<E: Engine> Store<E> {
     ) -> Result<(), Error> {
         self.admit(T::LARGEST * BYTES_OF_CHANGE)?;
         let generation = self.dictionary.generation();
-        let appending = T::APPENDS.then(|| LockGuard::append(&self.units)).flatten();
-        self.gather(writes.take(T::LARGEST), together, group, appending.is_none());
+        self.gather(writes.take(T::LARGEST), together, group);
         short.prefetch(&group.edges);
-        let lock = || LockGuard::lock(&self.units, std::mem::take(&mut group.stripes));
-        let guard = appending.unwrap_or_else(lock);
+        let appending = T::APPENDS.then(|| LockGuard::append(&self.units)).flatten();
+        let guard = appending.unwrap_or_else(|| LockGuard::lock(&self.units, self.stripes_of_group(group)));
         let held = guard.held(&self.sequencer);
         group.edges.truncate(self.count_existing(&held, &group.edges)?);
         // After that: a key may have lost its id to one whose vertex was found.
@@ -213,13 +212,12 @@ impl<E: Engine> Store<E> {
         Ok(())
     }
 
-    /// Collects the next edges whose ends have ids and that can go together, and their locks in order, if they take any.
+    /// Collects the next edges whose ends have ids and that can go together, and their locks, unless they may take none.
     fn gather<'k, T: Together<E>>(
         &self,
         writes: impl Iterator<Item = EdgeWrite<'k>> + Clone,
         together: &T,
         group: &mut Group,
-        takes_locks: bool,
     ) {
         group.edges.clear();
         group.stripes.clear();
@@ -233,15 +231,24 @@ impl<E: Engine> Store<E> {
             // A wrong key is reported when its edge is committed alone.
             let (Ok(Some(source)), Ok(Some(destination))) = (source, destination) else { break };
             let edge = StoredEdge::new(self.topology, label, source, destination, value);
-            let stripes = if takes_locks { self.stripes_of_edge(&edge) } else { Stripes::new() };
+            let stripes = if T::APPENDS { Stripes::new() } else { self.stripes_of_edge(&edge) };
             if !together.admits(group, &edge, &stripes) {
                 break;
             }
             group.stripes.extend_from_slice(&stripes);
             group.edges.push(edge);
         }
-        group.stripes.sort_unstable();
-        group.stripes.dedup();
+    }
+
+    /// The locks of a group in order. Leaves none in the group.
+    fn stripes_of_group(&self, group: &mut Group) -> Stripes {
+        let mut stripes = std::mem::take(&mut group.stripes);
+        if stripes.is_empty() {
+            stripes.extend(group.edges.iter().flat_map(|edge| self.stripes_of_edge(edge)));
+        }
+        stripes.sort_unstable();
+        stripes.dedup();
+        stripes
     }
 
     /// The number of edges up to the first that lacks an end.
@@ -253,19 +260,31 @@ impl<E: Engine> Store<E> {
         Ok(existing)
     }
 
-    /// Stamps the commits of `count` edges in one step, also in the log.
-    pub(super) fn stamp_each<'e>(
+    /// Encodes the commits of `count` edges for the log, if there is one.
+    pub(super) fn encode_each<'e, 'b>(
         &self,
         (count, edges): (usize, impl Iterator<Item = &'e StoredEdge>),
-        bodies: &mut Vec<Body>,
+        bodies: &'b mut Vec<Body>,
+    ) -> &'b mut [Body] {
+        if self.journal().is_none() {
+            return &mut [];
+        }
+        bodies.resize_with(count.max(bodies.len()), Body::default);
+        let bodies = &mut bodies[..count];
+        edges.zip(&mut *bodies).for_each(|(edge, body)| body.encode_edge(edge, self.topology));
+        bodies
+    }
+
+    /// Stamps the commits of `count` edges, which are [encoded](Store::encode_each), in one step, also in the log.
+    pub(super) fn stamp_each(
+        &self,
+        count: usize,
+        bodies: &mut [Body],
         counts: CountChanges<'_>,
     ) -> Result<ManyStamped, Error> {
         let Some(journal) = self.journal() else {
             return Ok(self.sequencer.stamp_many(count, counts, Writer::Blind)?);
         };
-        bodies.resize_with(count.max(bodies.len()), Body::default);
-        let bodies = &mut bodies[..count];
-        edges.zip(&mut *bodies).for_each(|(edge, body)| body.encode_edge(edge, self.topology));
         let log = journal.commit_log()?;
         Ok(self.sequencer.stamp_many_logged(log, bodies, None, counts, Writer::Blind)?)
     }

@@ -103,7 +103,7 @@ impl<E: Engine> Store<E> {
         }
     }
 
-    /// Whether both ends of an edge exist. The locks of [`Store::stripes_of_edge`] are held.
+    /// Whether both ends of an edge exist. The locks of [`Store::stripes_of_edge`] are held, or the caller appends.
     #[inline]
     pub(super) fn both_exist(&self, held: &HeldLocks<'_>, edge: &StoredEdge) -> Result<bool, Error> {
         let (source, destination) = edge.ends();

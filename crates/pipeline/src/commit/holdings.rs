@@ -100,12 +100,12 @@ impl<'s, E: Engine> Holdings<'s, E> {
         Holdings { assigned: AssignedIds::new(store), units: None, keys: None }
     }
 
-    /// Stores the locks of all units, which ends the growing phase.
+    /// Stores the locks of all units, or the right to append. That ends the growing phase, but for [`Holdings::lock_if_appending`].
     pub(crate) fn hold_units(&mut self, guard: LockGuard<&'s LockTable>) {
         self.units = Some(guard);
     }
 
-    /// Locks `stripes` against other commits that append, if this one [does](LockGuard::append). Returns whether it does.
+    /// Locks `stripes` against other commits that append, if this one [does](LockGuard::append). Returns whether it does. At most once.
     pub(crate) fn lock_if_appending(&mut self, stripes: impl FnOnce() -> Stripes) -> bool {
         let appending = self.units.as_mut().filter(|units| units.appends());
         appending.map(|units| units.lock_more(stripes())).is_some()

@@ -131,7 +131,7 @@ impl<E: Engine> Store<E> {
         let lock = || LockGuard::lock(&self.units, self.stripes_of(ends_of(&ends)));
         holdings.hold_units(appending.unwrap_or_else(lock));
         let mut created = self.missing_vertices(&ends, &holdings.held(), pool)?;
-        if holdings.lock_if_appending(|| self.stripes_of(created.iter().copied())) {
+        if !created.is_empty() && holdings.lock_if_appending(|| self.stripes_of(created.iter().copied())) {
             // Another commit that appends may have created some before they were locked.
             created = self.missing_of(created.into_iter(), &holdings.held())?;
         }

@@ -47,7 +47,8 @@ impl<E: Engine> Together<E> for Planning<'_, E> {
         if changed > 0 {
             let counts = PlannedCounts::of(plans);
             let changed_edges = changes().map(|(edge, _)| edge);
-            let mut stamps = store.stamp_each((changed, changed_edges), bodies, counts.changes())?;
+            let bodies = store.encode_each((changed, changed_edges), bodies);
+            let mut stamps = store.stamp_each(changed, bodies, counts.changes())?;
             let (record_conflicts, released) = (stamps.record_conflicts, stamps.released);
             store.poisoning_on_panic(|| {
                 for ((edge, plan), stamp) in changes().zip(&mut stamps) {

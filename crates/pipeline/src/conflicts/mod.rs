@@ -75,7 +75,8 @@ impl ConflictTable {
         ConflictTable { shards, batches: Batches::default(), large: AtomicU64::new(0) }
     }
 
-    /// Records what the commit at `at` touched with a number of changes. The caller still holds its locks.
+    /// Records what the commit at `at` touched with a number of changes. The caller still holds its locks, or appends. Those who append
+    /// come in any order.
     ///
     /// Entries at or before `oldest_interactive()` may be dropped, because no transaction needs
     /// them.
@@ -104,7 +105,8 @@ impl ConflictTable {
         oldest_interactive: impl FnOnce() -> CommitTimestamp,
     ) {
         let mut shard = self.shard(touched.hash()).lock();
-        shard.newest.insert(touched, at);
+        let newest = shard.newest.entry(touched).or_insert(at);
+        *newest = at.max(*newest);
         if shard.newest.len() > SMALL_SHARD.max(2 * shard.kept) {
             let oldest = oldest_interactive();
             shard.newest.retain(|_, newest| *newest > oldest);
@@ -189,6 +191,8 @@ mod tests {
         assert!(changed(1, 4));
         assert!(!changed(1, 5));
         assert!(!changed(2, 0));
+        table.record_one(vertex(1), CommitTimestamp(4), || CommitTimestamp(0));
+        assert!(changed(1, 4), "a later commit was recorded first");
         for id in 0..200_000 {
             let at = CommitTimestamp(10 + u64::from(id));
             table.record_one(vertex(id), at, || CommitTimestamp(u64::from(id)));
