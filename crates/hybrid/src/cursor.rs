@@ -10,6 +10,7 @@ use hedgerow_model::{
     Adjacency, Column, Cursor, Neighbors, NoCommitOrder, RecordHandle, VertexId, ViewState, cuts_by_work,
 };
 use hedgerow_records::HandleCursor;
+use hedgerow_sync::epoch::{self, Guard};
 use std::convert::Infallible;
 use std::marker::PhantomData;
 use std::ops::{ControlFlow, Range};
@@ -73,7 +74,7 @@ impl<'v, W: Column> Adjacency for HybridAdjacency<'v, W> {
     fn cursor(&self) -> HybridCursor<'v, W> {
         let (table, version, changes, state) = (self.table(), self.version(), self.changes(), self.state);
         let (room, merged, replaced, deleted) = Default::default();
-        HybridCursor { table, version, changes, state, room, merged, replaced, deleted }
+        HybridCursor { table, version, changes, state, guard: epoch::pin(), room, merged, replaced, deleted }
     }
 
     /// The ranges cover all vertices below the bound, and each ends at a multiple of 64. O(vertices).
@@ -100,6 +101,8 @@ pub struct HybridCursor<'v, W> {
     version: RetainedVersion<'v>,
     changes: TailRows<'v>,
     state: ViewState<'v>,
+    /// Keeps the thread pinned while the cursor lives; each call pins it anew.
+    guard: Guard,
     /// Memory for the changes of a row, for a copy of it, for the positions of its replaced and its deleted entries.
     room: ChangeList,
     merged: MergedRow<W>,
@@ -108,18 +111,23 @@ pub struct HybridCursor<'v, W> {
 }
 
 impl<'v, W: Column> HybridCursor<'v, W> {
-    #[inline]
-    fn check_lock(&self, vertex: VertexId) {
-        if let ViewState::Locked(locks) = self.state {
-            check_lock(locks, vertex, "read");
-        }
-    }
-
     /// The row of a vertex in the version.
     #[inline]
-    fn row(&self, vertex: VertexId) -> Option<RowAt<'v>> {
-        self.check_lock(vertex);
-        if self.state.may_have(vertex) { self.table.rows.row(vertex, self.version) } else { None }
+    fn row(&mut self, vertex: VertexId) -> Option<RowAt<'v>> {
+        check_read(self.state, vertex);
+        if !self.state.may_have(vertex) {
+            return None;
+        }
+        self.guard.repin();
+        self.table.rows.row(vertex, self.version, &self.guard)
+    }
+}
+
+/// Panics if a view of locked vertices has not this one.
+#[inline]
+fn check_read(state: ViewState<'_>, vertex: VertexId) {
+    if let ViewState::Locked(locks) = state {
+        check_lock(locks, vertex, "read");
     }
 }
 
@@ -175,22 +183,28 @@ impl<W: Column> Cursor for HybridCursor<'_, W> {
         mut run: impl FnMut(VertexId, &[VertexId], &[W]) -> ControlFlow<B>,
     ) -> Result<ControlFlow<B>, Infallible> {
         let range = range.start..range.end.min(self.state.vertex_bound());
-        let mut changed = self.changes.rows(range.clone()).peekable();
-        for (vertex, row) in self.table.rows.rows(range.clone(), self.version) {
+        let HybridCursor { table, version, changes, state, guard, merged, replaced, deleted, .. } = self;
+        let mut scan_row = |vertex, row: Option<RowAt<'_>>, changed: Option<ChangedRow<'_>>| {
+            check_read(*state, vertex);
+            let room = (&mut *merged, &mut *replaced, &mut *deleted);
+            visit(row, changed, room, &mut |neighbors, values| run(vertex, neighbors, values))
+        };
+        let mut changed = changes.rows(range.clone()).peekable();
+        for (vertex, row) in table.rows.rows(range, *version, guard) {
             // Some vertices have changes but no row.
             while let Some(new) = changed.next_if(|changed| changed.changes.owner < vertex) {
-                let flow = self.scan_row(new.changes.owner, None, Some(new), &mut run);
+                let flow = scan_row(new.changes.owner, None, Some(new));
                 if flow.is_break() {
                     return Ok(flow);
                 }
             }
             let changed = changed.next_if(|changed| changed.changes.owner == vertex);
-            let flow = self.scan_row(vertex, Some(row), changed, &mut run);
+            let flow = scan_row(vertex, Some(row), changed);
             if flow.is_break() {
                 return Ok(flow);
             }
         }
-        Ok(changed.try_for_each(|new| self.scan_row(new.changes.owner, None, Some(new), &mut run)))
+        Ok(changed.try_for_each(|new| scan_row(new.changes.owner, None, Some(new))))
     }
 
     #[inline]
@@ -227,22 +241,6 @@ impl<W: Column> Cursor for HybridCursor<'_, W> {
             },
         }
         Ok(self.merged.edges())
-    }
-}
-
-impl<W: Column> HybridCursor<'_, W> {
-    #[inline]
-    fn scan_row<B>(
-        &mut self,
-        vertex: VertexId,
-        row: Option<RowAt<'_>>,
-        changed: Option<ChangedRow<'_>>,
-        run: &mut impl FnMut(VertexId, &[VertexId], &[W]) -> ControlFlow<B>,
-    ) -> ControlFlow<B> {
-        self.check_lock(vertex);
-        let HybridCursor { merged, replaced, deleted, .. } = self;
-        let room = (merged, replaced, deleted);
-        visit(row, changed, room, &mut |neighbors, values| run(vertex, neighbors, values))
     }
 }
 

@@ -2,15 +2,17 @@
 #![cfg(hedgerow_shuttle)]
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use hedgerow_edge_log::{Archive, Archiver, ChangeList, Cut, EdgeLog, Ends, NewRun, RunChange, RunCommits};
+use hedgerow_edge_log::{
+    Archive, Archiver, ChangeList, Cut, EdgeLog, Ends, LogTail, NewRun, RunChange, RunCommits,
+};
 use hedgerow_hybrid::{BlockSizes, RetainedVersion, RowTable};
 use hedgerow_model::token::LiveTimestamps;
 use hedgerow_model::{ColumnType, CommitTimestamp, EdgeChange, VertexId};
-use hedgerow_sync::{Arc, Mutex};
+use hedgerow_sync::{Arc, Mutex, epoch};
 use hedgerow_testing::models;
 use shuttle::thread;
 use std::collections::BTreeSet;
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, RangeInclusive};
 
 const OWNER: VertexId = VertexId::new(0);
 
@@ -60,16 +62,16 @@ fn expected(at: u64) -> BTreeSet<u32> {
 }
 
 impl Graph {
-    fn new() -> Arc<Self> {
+    fn new(sizes: BlockSizes) -> Arc<Self> {
         let log = EdgeLog::new(8, CommitTimestamp::ZERO);
-        let table = RowTable::new(ColumnType::Unit, BlockSizes::Lines);
+        let table = RowTable::new(ColumnType::Unit, sizes);
         Arc::new(Graph { log, table, retained: Mutex::new(vec![0]) })
     }
 
     /// Commits and archives, one after the other.
-    fn write(&self, commits: u64) {
+    fn write(&self, commits: RangeInclusive<u64>) {
         let mut archiver = Archiver::default();
-        for at in 1..=commits {
+        for at in commits {
             let edges: Vec<u64> =
                 neighbors(at).map(|id| EdgeChange::position_of(OWNER, VertexId::new(id))).collect();
             let change = if at % 2 == 0 { RunChange::Delete } else { RunChange::Put };
@@ -85,12 +87,15 @@ impl Graph {
     }
 
     fn read(&self, times: usize) {
-        let tail = self.log.newest();
+        self.read_at(&self.log.newest(), times);
+    }
+
+    fn read_at(&self, tail: &LogTail, times: usize) {
         let expected = expected(tail.archived().through.0);
         // SAFETY: the table is fed by this log.
-        let version = unsafe { RetainedVersion::new(&tail) };
+        let version = unsafe { RetainedVersion::new(tail) };
         for _ in 0..times {
-            let Some(row) = self.table.row(OWNER, version) else {
+            let Some(row) = self.table.row(OWNER, version, &epoch::pin()) else {
                 assert!(expected.is_empty());
                 continue;
             };
@@ -110,13 +115,13 @@ impl Graph {
 fn readers_keep_their_version_beside_archiving() {
     models::check(
         || {
-            let graph = Graph::new();
+            let graph = Graph::new(BlockSizes::Lines);
             let spawn = |work: fn(&Graph)| {
                 let graph = Arc::clone(&graph);
                 thread::spawn(move || work(&graph))
             };
             let threads = [
-                spawn(|graph| graph.write(6)),
+                spawn(|graph| graph.write(1..=6)),
                 spawn(|graph| (0..2).for_each(|_| graph.read(2))),
                 spawn(|graph| graph.read(3)),
             ];
@@ -124,5 +129,27 @@ fn readers_keep_their_version_beside_archiving() {
             graph.read(1);
         },
         1000,
+    );
+}
+
+/// A reader of an old version finds its chain through newer ones, which no retained version has once the row is rewritten again.
+#[test]
+fn a_reader_passes_through_newer_chains_while_they_are_freed() {
+    models::check(
+        || {
+            let graph = Graph::new(BlockSizes::Growing);
+            graph.write(1..=1);
+            let tail = graph.log.newest();
+            let writer = {
+                let graph = Arc::clone(&graph);
+                thread::spawn(move || graph.write(2..=4))
+            };
+            let reader = {
+                let graph = Arc::clone(&graph);
+                thread::spawn(move || graph.read_at(&tail, 2))
+            };
+            [writer, reader].into_iter().for_each(|thread| thread.join().unwrap());
+        },
+        2000,
     );
 }

@@ -6,14 +6,16 @@
 //! [`check_live`] catches a use after free.
 
 #[cfg(not(hedgerow_shuttle))]
-pub use production::{Guard, check_live, free_deferred, pin};
+pub use production::{GracePeriod, Guard, check_live, free_deferred, pin};
 
 #[cfg(hedgerow_shuttle)]
-pub use modelled::{Guard, check_live, free_deferred, pin};
+pub use modelled::{GracePeriod, Guard, check_live, free_deferred, pin};
 
 #[cfg(not(hedgerow_shuttle))]
 mod production {
     use crossbeam_epoch::Shared;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicBool, Ordering};
 
     /// While this lives, nothing that was reachable when it was created is freed.
     pub struct Guard(crossbeam_epoch::Guard);
@@ -38,6 +40,30 @@ mod production {
     /// Panics under the model checker if `pointer` was already dropped. Otherwise does nothing.
     #[inline]
     pub fn check_live<T>(_pointer: *const T) {}
+
+    /// The time until every thread that was pinned at its beginning has unpinned: for an owner that
+    /// frees unlinked memory itself, many pieces together. Dropped with that memory.
+    pub struct GracePeriod(Arc<AtomicBool>);
+
+    impl GracePeriod {
+        /// Begins after these pieces of memory were unlinked: no thread that pins itself from now
+        /// on can reach them. Only the model checker looks at them.
+        pub fn begin(_unlinked: impl Iterator<Item = *const u8>) -> Self {
+            let has_passed = Arc::new(AtomicBool::new(false));
+            let set = Arc::clone(&has_passed);
+            let guard = crossbeam_epoch::pin();
+            guard.defer(move || set.store(true, Ordering::Release));
+            // Otherwise the thread keeps it until it has deferred more.
+            guard.flush();
+            GracePeriod(has_passed)
+        }
+
+        /// Whether it is over. Found out late, unless [`free_deferred`] is called.
+        #[must_use]
+        pub fn has_passed(&self) -> bool {
+            self.0.load(Ordering::Acquire)
+        }
+    }
 
     impl Guard {
         /// Drops the box behind `pointer` once every thread pinned now has unpinned.
@@ -121,6 +147,37 @@ mod modelled {
         STATE.with_borrow(|state| {
             assert!(!state.dropped.contains(&(pointer as usize)), "a version was used after it was dropped");
         });
+    }
+
+    /// The time until every task that was pinned at its beginning has unpinned.
+    pub struct GracePeriod {
+        addresses: Vec<usize>,
+    }
+
+    impl GracePeriod {
+        /// Marks these pieces of memory as dropped once every task pinned now has unpinned, until
+        /// this is dropped with them.
+        pub fn begin(unlinked: impl Iterator<Item = *const u8>) -> Self {
+            let _pinned = pin();
+            let addresses: Vec<usize> = unlinked.map(|pointer| pointer as usize).collect();
+            addresses.iter().for_each(|address| defer(*address));
+            GracePeriod { addresses }
+        }
+
+        /// Never, so that an address identifies one object while its owner lives.
+        #[must_use]
+        pub fn has_passed(&self) -> bool {
+            false
+        }
+    }
+
+    impl Drop for GracePeriod {
+        fn drop(&mut self) {
+            STATE.with_borrow_mut(|state| {
+                state.deferred.retain(|deferred| !self.addresses.contains(&deferred.address));
+                state.dropped.retain(|address| !self.addresses.contains(address));
+            });
+        }
     }
 
     fn defer(address: usize) {

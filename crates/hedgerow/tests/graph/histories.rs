@@ -4,8 +4,8 @@
 
 use crate::oracle::{ENGINES, Oracle, domain, operation, options, stage};
 use hedgerow::{
-    Commit, CommitTimestamp, Direction, ErrorKind, Graph, GraphOptions, Isolation, Key, KeyKind, LabelId,
-    ReadGraph, Snapshot, Topology, Value, WriteGraph,
+    Commit, CommitTimestamp, Direction, EngineKind, ErrorKind, Graph, GraphOptions, Isolation, Key, KeyKind,
+    LabelId, ReadGraph, Snapshot, Topology, Value, WriteGraph,
 };
 use hedgerow_model::Operation;
 use hedgerow_testing::simulated::SimulatedFiles;
@@ -53,13 +53,13 @@ fn snapshots_are_prefixes_of_the_commit_order() {
             let kind = KEY_KINDS[(2 + seed + seed / 3) as usize % 3];
             for engine in ENGINES {
                 let graphs = graphs(&options(topology, kind).engine(engine));
-                graphs.iter().for_each(|graph| check_prefixes(graph, topology, kind, seed));
+                graphs.iter().for_each(|graph| check_prefixes(graph, engine, topology, kind, seed));
             }
         }
     }
 }
 
-fn check_prefixes(graph: &Graph, topology: Topology, kind: KeyKind, seed: u64) {
+fn check_prefixes(graph: &Graph, engine: EngineKind, topology: Topology, kind: KeyKind, seed: u64) {
     let keys = domain(kind, 12);
     let returned = AtomicU64::new(0);
     let (history, seen) = thread::scope(|scope| {
@@ -80,7 +80,7 @@ fn check_prefixes(graph: &Graph, topology: Topology, kind: KeyKind, seed: u64) {
             readers.into_iter().flat_map(|reader| reader.join().unwrap()).collect();
         (history, seen)
     });
-    replay(topology, history, seen);
+    replay(engine, topology, history, seen);
     assert!(!graph.reclaim().unwrap().more);
     assert_eq!(graph.memory().retained_bytes, 0);
 }
@@ -123,7 +123,12 @@ fn read_repeatedly(graph: &Graph, returned: &AtomicU64) -> Vec<(CommitTimestamp,
     seen
 }
 
-fn replay(topology: Topology, mut history: Vec<Committed>, mut seen: Vec<(CommitTimestamp, Oracle)>) {
+fn replay(
+    engine: EngineKind,
+    topology: Topology,
+    mut history: Vec<Committed>,
+    mut seen: Vec<(CommitTimestamp, Oracle)>,
+) {
     // A commit without changes took no timestamp: it saw the one that it names, and comes after it.
     history.sort_by_key(|commit| (commit.at, !commit.changed));
     seen.sort_by_key(|(at, _)| *at);
@@ -133,7 +138,10 @@ fn replay(topology: Topology, mut history: Vec<Committed>, mut seen: Vec<(Commit
         while let Some(commit) = commits.next_if(|commit| commit.at <= *at) {
             commit.operations.iter().for_each(|operation| oracle.apply(operation));
         }
-        assert_eq!(&oracle, state, "the snapshot at {at} is not the replay of the commits up to it");
+        assert_eq!(
+            &oracle, state,
+            "{engine}: the snapshot at {at} is not the replay of the commits up to it"
+        );
     }
 }
 

@@ -47,6 +47,16 @@ pub(super) struct BlockArena {
 // SAFETY: it owns what it has of the regions, and those live as long as the arenas, which have it.
 unsafe impl Send for BlockArena {}
 
+impl BlockArena {
+    /// Takes back memory for later blocks of these bytes.
+    ///
+    /// # Safety
+    /// The arenas of the same adjacency allocated it with as many bytes, and nothing uses it.
+    pub(super) unsafe fn take_back(&mut self, memory: NonNull<u8>, bytes: usize) {
+        self.free.entry(bytes).or_default().push(memory);
+    }
+}
+
 /// All arenas of an adjacency. Their memory is freed with them.
 #[derive(Default)]
 pub(super) struct BlockArenas {
@@ -101,13 +111,9 @@ impl BlockArenas {
         memory
     }
 
-    /// Takes back memory for later blocks of these bytes.
-    ///
-    /// # Safety
-    /// It was allocated here with as many bytes, and nothing uses it.
-    pub(super) unsafe fn free(&self, arena: &mut BlockArena, memory: NonNull<u8>, bytes: usize) {
+    /// Notes that blocks of these bytes are no longer in use; their memory is [taken back](BlockArena::take_back) later.
+    pub(super) fn count_freed(&self, bytes: usize) {
         self.block_bytes.fetch_sub(bytes, Ordering::Relaxed);
-        arena.free.entry(bytes).or_default().push(memory);
     }
 
     /// Bytes of the blocks that are in use, and of what is left for others. O(1).

@@ -14,12 +14,14 @@
 //! 2. One thread at a time writes a row: the one that archives its changes.
 //! 3. An entry below the number of entries of a version that a reader has chosen is written, and does not change. The
 //!    thread that wrote it did so before it stored that version.
-//! 4. Readers have versions that are retained. A block is freed when no retained version has it.
+//! 4. Readers have versions that are retained. A chain that was replaced is retired when no retained version has it.
+//!    A reader of an older version may have loaded its first block, as the newest of the row, to find the way to its own chain:
+//!    such a reader is pinned, and the blocks are freed when every thread that was pinned has unpinned.
 
 use crate::adjacency::extra::{FormerChain, RowExtra};
 use hedgerow_model::{Column, ColumnType, EdgeValue, VertexId, unit_slice};
 use hedgerow_sync::atomic::{AtomicPtr, Ordering};
-use hedgerow_sync::prefetch;
+use hedgerow_sync::{epoch, prefetch};
 use std::marker::PhantomData;
 use std::ptr::NonNull;
 
@@ -200,6 +202,8 @@ impl<'a> Block<'a> {
     #[inline]
     pub(super) fn note(self) -> BlockNote<'a> {
         let note = self.header().note.load(Ordering::Acquire);
+        // After the load, before which the model checker runs other tasks.
+        epoch::check_live(self.header.as_ptr());
         if note.is_null() {
             return BlockNote::None;
         }
@@ -325,7 +329,7 @@ impl Chain {
     /// The first block.
     #[inline]
     pub(super) fn first<'a>(&'a self) -> Option<Block<'a>> {
-        // SAFETY: it stays linked while a reader has a version with it, or the caller writes the row.
+        // SAFETY: the caller has a version with it, is pinned (invariant 4), writes the row, or takes no more than its address.
         unsafe { Block::at(self.first.load(Ordering::Acquire)) }
     }
 

@@ -40,6 +40,10 @@ impl FormerChain {
         (self.since..self.until).contains(&round)
     }
 
+    pub(super) fn blocks(&self) -> impl Iterator<Item = Block<'_>> {
+        std::iter::successors(self.chain.first(), |block| block.next())
+    }
+
     pub(super) fn copy(&self) -> Self {
         FormerChain::new(self.chain.first(), self.since, self.until)
     }

@@ -100,11 +100,12 @@ impl Row {
     /// What a version of the adjacency has of the row.
     ///
     /// # Safety
-    /// The version is retained for `'a`.
+    /// The version is retained for `'a`, and the thread is pinned, or the one that writes the row.
     #[inline]
     pub(super) unsafe fn at<'a>(&'a self, round: u32, shape: BlockShape) -> RowAt<'a> {
         let newest = self.versions.at(round);
-        let first = self.chain_at(round);
+        // SAFETY: by the promise of the caller.
+        let first = unsafe { self.chain_at(round) };
         let note = first.map_or(BlockNote::None, Block::note);
         let (since, extra) = (note.since(), note.extra());
         // A version before the newest two is kept with its chain, if it has entries.
@@ -114,8 +115,14 @@ impl Row {
     }
 
     /// The first block of the chain that the row has in a round.
+    ///
+    /// The way to it leads through the newest chain, which may be retired meanwhile, if no retained version has that: the pin keeps
+    /// its memory.
+    ///
+    /// # Safety
+    /// As for [`Row::at`].
     #[inline]
-    pub(super) fn chain_at(&self, round: u32) -> Option<Block<'_>> {
+    pub(super) unsafe fn chain_at(&self, round: u32) -> Option<Block<'_>> {
         let first = self.chain.first()?;
         let note = first.note();
         if note.since() <= round {

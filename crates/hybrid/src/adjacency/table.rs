@@ -3,6 +3,7 @@
 use crate::adjacency::arena::BlockArenas;
 use crate::adjacency::block::{Block, BlockShape};
 use crate::adjacency::extra::FormerChain;
+use crate::adjacency::retired::RetiredChains;
 use crate::adjacency::row::{Row, RowAt};
 use crate::adjacency::sizes::BlockSizes;
 use crate::adjacency::writer::{AddedAndRemoved, RowWriter};
@@ -10,6 +11,7 @@ use hedgerow_edge_log::{ChangeList, LogTail};
 use hedgerow_model::{ColumnType, MemoryUse, VertexId};
 use hedgerow_reclamation::{Directory, Memory};
 use hedgerow_sync::atomic::{AtomicIsize, AtomicUsize, Ordering};
+use hedgerow_sync::epoch::Guard;
 use hedgerow_sync::{Mutex, prefetch};
 use std::ops::Range;
 
@@ -29,6 +31,9 @@ const PREFETCH_DISTANCE: usize = 4;
 /// How many rows before its turn the first block of a row is prefetched in a scan.
 const SCAN_DISTANCE: usize = 8;
 
+/// How many rows a scan reads before it pins the thread anew.
+const REPIN_EVERY: u32 = 64;
+
 /// One adjacency in versions, one for each round (GraphOne, 4: the adjacency store).
 ///
 /// A version is retained while a reader may have it: the newest one always, others as long as the log [lists
@@ -41,6 +46,7 @@ pub struct RowTable {
     former: Mutex<Vec<FormerChain>>,
     /// Bytes of their blocks.
     former_bytes: AtomicUsize,
+    retired: RetiredChains,
     /// Memory of the table of rows.
     memory: Memory,
     /// Bytes of the notes of rows.
@@ -81,6 +87,7 @@ impl RowTable {
             arenas: BlockArenas::default(),
             former: Mutex::default(),
             former_bytes: AtomicUsize::new(0),
+            retired: RetiredChains::default(),
             memory: Memory::default(),
             note_bytes: AtomicIsize::new(0),
         }
@@ -119,26 +126,38 @@ impl RowTable {
     }
 
     /// The row of a vertex in a version. O(1), and O(log versions) if it has changed twice since and the version is old.
+    ///
+    /// The thread may unpin itself before it reads the row.
     #[inline]
     #[must_use]
-    pub fn row<'t>(&'t self, vertex: VertexId, round: RetainedVersion<'t>) -> Option<RowAt<'t>> {
+    pub fn row<'t>(
+        &'t self,
+        vertex: VertexId,
+        round: RetainedVersion<'t>,
+        _pinned: &Guard,
+    ) -> Option<RowAt<'t>> {
         let row = self.rows.get(vertex.get())?;
-        // SAFETY: the version is retained for `'t`.
+        // SAFETY: the version is retained for `'t`, and the thread is pinned.
         Some(unsafe { row.at(round.number(), self.shape) })
     }
 
-    /// The rows of a range of vertices in a version, ascending, without those of pages that were never used.
+    /// The rows of a range of vertices in a version, ascending, without those of pages that were never used. Pins the thread anew from
+    /// time to time.
     pub fn rows<'t>(
         &'t self,
         vertices: Range<u32>,
         round: RetainedVersion<'t>,
+        guard: &mut Guard,
     ) -> impl Iterator<Item = (VertexId, RowAt<'t>)> {
         let number = round.number();
         let mut ahead = self.rows.entries(vertices.clone()).skip(SCAN_DISTANCE);
         self.rows.entries(vertices).map(move |(vertex, row)| {
+            if vertex.is_multiple_of(REPIN_EVERY) {
+                guard.repin();
+            }
             let next = ahead.next().and_then(|(_, row)| row.chain.first());
             next.into_iter().for_each(Block::prefetch_entries);
-            // SAFETY: the version is retained for `'t`.
+            // SAFETY: the version is retained for `'t`, and the thread is pinned.
             (VertexId::new(vertex), unsafe { row.at(number, self.shape) })
         })
     }
@@ -166,36 +185,51 @@ impl RowTable {
         })
     }
 
-    /// Frees the blocks that rows had before they were rewritten and that no retained version has. Returns how many rows' that were.
+    /// Retires the chains that rows had before they were rewritten and that no retained version has; returns how many.
     ///
-    /// `retained` has the rounds of all versions that are retained, ascending. No call of [`RowTable::add`] runs meanwhile.
+    /// They count as free at once. Their memory is used again by a later call, or by this one, once every thread that was pinned
+    /// meanwhile has unpinned. `retained` has the rounds of all versions that are retained, ascending. No call of [`RowTable::add`]
+    /// runs meanwhile.
     pub fn free_former(&self, retained: &[u32]) -> usize {
         let mut former = self.former.lock();
         let (kept, dead): (Vec<_>, Vec<_>) =
             former.drain(..).partition(|former| former.is_retained(retained));
         *former = kept;
         drop(former);
+        let count = dead.len();
+        self.count_freed(&dead);
+        self.retired.add(dead);
+        self.take_back(&self.retired.take_passed());
+        count
+    }
+
+    /// Counts chains as free.
+    fn count_freed(&self, chains: &[FormerChain]) {
+        let bytes = chains.iter().map(|former| self.bytes_of(former)).sum();
+        self.former_bytes.fetch_sub(bytes, Ordering::Relaxed);
+        self.arenas.count_freed(bytes);
+        let notes = chains.iter().filter_map(|former| Some(former.chain.first()?.note()));
+        for note in notes {
+            self.note_bytes.fetch_sub(note.bytes() as isize, Ordering::Relaxed);
+            // Large, and not for readers.
+            note.extra().into_iter().for_each(|extra| drop(extra.members().take()));
+        }
+    }
+
+    /// Takes back the memory of chains that nothing uses.
+    fn take_back(&self, chains: &[FormerChain]) {
         self.arenas.with_arena(|arena| {
-            for FormerChain { chain, .. } in &dead {
-                self.free_note(chain.first());
-                let mut next = chain.first();
+            for former in chains {
+                former.chain.first().into_iter().for_each(Block::free_note);
+                let mut next = former.chain.first();
                 while let Some(block) = next {
                     next = block.next();
                     let bytes = self.sizes.allocated_bytes(self.shape, block.capacity() as usize);
-                    // SAFETY: allocated with these bytes; no retained version has it, and it is taken out of the list once.
-                    unsafe { self.arenas.free(arena, block.address(), bytes) };
-                    self.former_bytes.fetch_sub(bytes, Ordering::Relaxed);
+                    // SAFETY: allocated with these bytes; nothing uses it, and it is taken out of the lists once.
+                    unsafe { arena.take_back(block.address(), bytes) };
                 }
             }
         });
-        dead.len()
-    }
-
-    fn free_note(&self, first: Option<Block<'_>>) {
-        if let Some(first) = first {
-            self.note_bytes.fetch_sub(first.note().bytes() as isize, Ordering::Relaxed);
-            first.free_note();
-        }
     }
 
     /// The memory of the rows. Blocks that were replaced are retained; the notes of rows count as live, without older
@@ -211,15 +245,15 @@ impl RowTable {
 
     /// Bytes of the blocks of a chain.
     fn bytes_of(&self, former: &FormerChain) -> usize {
-        let blocks = std::iter::successors(former.chain.first(), |block| block.next());
-        blocks.map(|block| self.sizes.allocated_bytes(self.shape, block.capacity() as usize)).sum()
+        former.blocks().map(|block| self.sizes.allocated_bytes(self.shape, block.capacity() as usize)).sum()
     }
 }
 
 impl Drop for RowTable {
     fn drop(&mut self) {
-        let former = std::mem::take(self.former.get_mut());
-        former.iter().for_each(|former| self.free_note(former.chain.first()));
-        self.rows.entries(0..u32::MAX).for_each(|(_, row)| self.free_note(row.chain.first()));
+        let former = self.former.get_mut().drain(..).chain(self.retired.take_all());
+        former.for_each(|former| former.chain.first().into_iter().for_each(Block::free_note));
+        let rows = self.rows.entries(0..u32::MAX).filter_map(|(_, row)| row.chain.first());
+        rows.for_each(Block::free_note);
     }
 }

@@ -6,7 +6,7 @@ use hedgerow_edge_log::{
 };
 use hedgerow_model::token::LiveTimestamps;
 use hedgerow_model::{Column, ColumnType, CommitTimestamp, EdgeChange, EdgeValue, VertexId};
-use hedgerow_sync::{Arc, Mutex};
+use hedgerow_sync::{Arc, Mutex, epoch};
 use hedgerow_testing::cases::one_case_in;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
@@ -137,7 +137,7 @@ fn check<W: Column>(table: &RowTable, tail: &LogTail, expected: &State) {
     let round = unsafe { RetainedVersion::new(tail) };
     let mut deleted = Vec::new();
     let mut in_order = Vec::new();
-    for (vertex, row) in table.rows(0..VERTICES, round) {
+    for (vertex, row) in table.rows(0..VERTICES, round, &mut epoch::pin()) {
         let mut read = Vec::new();
         let flow = row.neighbors::<W, ()>(&mut deleted, |neighbors, values| {
             assert!(!neighbors.is_empty() && neighbors.len() == values.len());
@@ -154,8 +154,9 @@ fn check<W: Column>(table: &RowTable, tail: &LogTail, expected: &State) {
     assert_eq!(in_order, expected_in_order);
     for owner in 0..VERTICES {
         for neighbor in (0..70).chain([300, 900]) {
-            let found =
-                table.row(VertexId::new(owner), round).and_then(|row| row.find(VertexId::new(neighbor)));
+            let found = table
+                .row(VertexId::new(owner), round, &epoch::pin())
+                .and_then(|row| row.find(VertexId::new(neighbor)));
             assert_eq!(found, expected.get(&(owner, neighbor)).map(|value| EdgeValue(*value)));
         }
     }
@@ -166,11 +167,11 @@ fn check_fresh<W: Column>(table: &RowTable, tail: &LogTail, at: CommitTimestamp,
     // SAFETY: the table is fed by the log of the tail.
     let round = unsafe { RetainedVersion::new(tail) };
     let changes = tail.changes(at, 0, |_| ENDS);
-    let replaced = ReplacedEntries::new(&changes, |owner| table.row(owner, round));
+    let replaced = ReplacedEntries::new(&changes, |owner| table.row(owner, round, &epoch::pin()));
     let (mut merged, mut rows_with_changes) = (MergedRow::<W>::default(), 0..);
     for owner in 0..VERTICES {
         let (vertex, expected) = (VertexId::new(owner), expected.range((owner, 0)..(owner + 1, 0)));
-        let row = table.row(vertex, round);
+        let row = table.row(vertex, round, &epoch::pin());
         if let Some(changes) = changes.row(vertex) {
             let number = rows_with_changes.next().expect("rows have numbers");
             let (mut room, replaced) = (ReplacedInRow::default(), replaced.of(number));

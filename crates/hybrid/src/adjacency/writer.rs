@@ -132,7 +132,9 @@ impl<'w> RowWriter<'w> {
         if replaced.entries == 0 || !replaced.is_retained(successor, self.retained) {
             return;
         }
-        let chain = row.chain_at(replaced.round).expect("a version with entries has a block");
+        // SAFETY: that version is retained, and only this thread writes the row.
+        let chain = unsafe { row.chain_at(replaced.round) };
+        let chain = chain.expect("a version with entries has a block");
         let retained = self.retained;
         self.change_note(chain, |extra| extra.keep(replaced, successor, retained));
     }
