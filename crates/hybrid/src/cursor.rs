@@ -123,7 +123,7 @@ impl<'v, W: Column> HybridCursor<'v, W> {
     }
 }
 
-/// Panics if a view of locked vertices has not this one.
+/// Panics if the view reads only locked vertices, and this one is not locked.
 #[inline]
 fn check_read(state: ViewState<'_>, vertex: VertexId) {
     if let ViewState::Locked(locks) = state {
