@@ -2,72 +2,114 @@
 //! few.
 
 use hedgerow_model::CommitTimestamp;
+use hedgerow_sync::Mutex;
 use hedgerow_sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use hedgerow_sync::thread;
+use std::collections::BTreeSet;
 
-/// Number of stamps that are tracked one by one. A commit waits for the one this far before it.
+/// Number of stamps that the ring tracks. Commits that are further ahead of the oldest one that is
+/// not applied are tracked in a set.
 const REMEMBERED: usize = if cfg!(hedgerow_shuttle) { 2 } else { 256 };
 
 /// Checks before a waiting thread starts to yield, and before it starts to sleep.
 const CHECKS: u32 = 64;
 const YIELDS: u32 = 256;
 
-/// The newest applied stamp of each residue.
+/// The newest applied stamp of each residue, and the stamps that had no room there.
 ///
-/// When stamp s is applied it is stored in place s mod [`REMEMBERED`], once every stamp up to s -
+/// When stamp s is applied it is stored in place s mod [`REMEMBERED`] if every stamp up to s -
 /// [`REMEMBERED`] is applied. So the stamps in a place ascend, and the stamp in a place and every
-/// earlier one of its residue are applied.
+/// earlier one of its residue are applied. Otherwise a thread lost its core while it applied an
+/// earlier stamp. Then s goes to a set, so that no other commit waits for that thread.
 #[derive(Debug)]
 pub(crate) struct AppliedStamps {
     places: Box<[AtomicU64]>,
     /// Every stamp up to this is applied. Advanced by readers that open snapshots, and by writers
     /// when stamps outrun it.
     applied_up_to: AtomicU64,
+    /// Stamps that are applied, without a place in the ring. Removed once `applied_up_to` has
+    /// reached them.
+    ahead: Mutex<BTreeSet<u64>>,
+    /// At most the least stamp in `ahead`, if there is one.
+    ahead_from: AtomicU64,
     poisoned: AtomicBool,
 }
 
 impl Default for AppliedStamps {
     fn default() -> Self {
-        let places = (0..REMEMBERED).map(|_| AtomicU64::new(0)).collect();
-        AppliedStamps { places, applied_up_to: AtomicU64::new(0), poisoned: AtomicBool::new(false) }
+        AppliedStamps {
+            places: (0..REMEMBERED).map(|_| AtomicU64::new(0)).collect(),
+            applied_up_to: AtomicU64::new(0),
+            ahead: Mutex::default(),
+            ahead_from: AtomicU64::new(u64::MAX),
+            poisoned: AtomicBool::new(false),
+        }
     }
 }
 
 impl AppliedStamps {
-    /// Marks a stamp as applied, once every stamp up to [`REMEMBERED`] before it is applied.
+    /// Marks a stamp as applied. Waits for no other commit. Amortized O(1); O(log stamps) if more
+    /// than [`REMEMBERED`] follow one that is not applied.
     #[inline]
     pub(crate) fn note(&self, at: CommitTimestamp) {
-        let overwritten = at.0.saturating_sub(REMEMBERED as u64);
-        if overwritten <= self.applied_up_to.load(Ordering::Acquire) || self.advance(overwritten) {
-            self.place(at.0).store(at.0, Ordering::Release);
+        match self.has_reached(at.0.saturating_sub(REMEMBERED as u64)) {
+            true => self.place(at.0).store(at.0, Ordering::Release),
+            false => self.note_ahead(at.0),
         }
+    }
+
+    #[cold]
+    fn note_ahead(&self, stamp: u64) {
+        let mut ahead = self.ahead.lock();
+        ahead.insert(stamp);
+        self.publish_ahead(&ahead);
     }
 
     /// Waits until every stamp up to `at` is applied; returns false if the graph is poisoned.
     /// Amortized O(1).
     #[inline]
     pub(crate) fn wait_up_to(&self, at: CommitTimestamp) -> bool {
-        // Usually there was no commit since the last call, and no shared cache line is written.
-        let is_known = at.0 <= self.applied_up_to.load(Ordering::Acquire);
-        (is_known || self.advance(at.0)) && !self.is_poisoned()
+        (self.has_reached(at.0) || self.wait(at.0)) && !self.is_poisoned()
     }
 
-    /// Waits until every stamp up to `wanted` is applied, and advances `applied_up_to` as far as
-    /// possible. O([`REMEMBERED`]).
+    /// Whether every stamp up to `wanted` is applied.
+    #[inline]
+    fn has_reached(&self, wanted: u64) -> bool {
+        // Usually there was no commit since the last call, and no shared cache line is written.
+        wanted <= self.applied_up_to.load(Ordering::Acquire) || self.advance() >= wanted
+    }
+
+    /// Advances `applied_up_to` as far as possible, and returns it. O([`REMEMBERED`]), plus
+    /// O(log stamps) for each that is ahead.
     #[cold]
-    fn advance(&self, wanted: u64) -> bool {
-        let mut last = self.applied_up_to.load(Ordering::Acquire);
-        while last < wanted {
-            if !self.wait_for(last + 1) {
-                return false;
-            }
+    fn advance(&self) -> u64 {
+        let begin = self.applied_up_to.load(Ordering::Acquire);
+        let mut last = begin;
+        while self.is_applied(last + 1) {
             last += 1;
         }
-        while self.place(last + 1).load(Ordering::Acquire) > last {
-            last += 1;
+        if last == begin {
+            return self.applied_up_to.load(Ordering::Acquire);
         }
-        self.applied_up_to.fetch_max(last, Ordering::AcqRel);
-        true
+        let reached = self.applied_up_to.fetch_max(last, Ordering::AcqRel).max(last);
+        // After that: a thread that misses a removed stamp finds that `applied_up_to` has passed it.
+        if self.ahead_from.load(Ordering::Acquire) <= reached {
+            let mut ahead = self.ahead.lock();
+            *ahead = ahead.split_off(&(reached + 1));
+            self.publish_ahead(&ahead);
+        }
+        reached
+    }
+
+    /// Whether a stamp above `applied_up_to` is applied; may be false if that has passed it by now.
+    #[inline]
+    fn is_applied(&self, stamp: u64) -> bool {
+        self.place(stamp).load(Ordering::Acquire) >= stamp
+            || self.ahead_from.load(Ordering::Acquire) <= stamp && self.ahead.lock().contains(&stamp)
+    }
+
+    fn publish_ahead(&self, ahead: &BTreeSet<u64>) {
+        self.ahead_from.store(ahead.first().copied().unwrap_or(u64::MAX), Ordering::Release);
     }
 
     /// Marks everything up to `at` as applied, before the graph is shared.
@@ -90,18 +132,12 @@ impl AppliedStamps {
         &self.places[stamp as usize % REMEMBERED]
     }
 
-    /// Waits until a stamp is applied; false if the graph is poisoned first.
-    #[inline]
-    fn wait_for(&self, stamp: u64) -> bool {
-        let is_applied = || self.place(stamp).load(Ordering::Acquire) >= stamp;
-        is_applied() || self.wait_long(is_applied)
-    }
-
-    /// Ends, because the holder of a stamp waits only for earlier stamps.
+    /// Waits until every stamp up to `wanted` is applied; false if the graph is poisoned first.
+    /// Ends, because the holder of a stamp waits for no other.
     #[cold]
-    fn wait_long(&self, is_applied: impl Fn() -> bool) -> bool {
+    fn wait(&self, wanted: u64) -> bool {
         let mut checks = 0;
-        while !is_applied() {
+        while !self.has_reached(wanted) {
             if self.is_poisoned() {
                 return false;
             }
@@ -136,9 +172,22 @@ mod tests {
         assert!(applied.wait_up_to(CommitTimestamp(3)));
     }
 
+    /// Stamps that overtake one that is not applied wait for nothing, and are forgotten when it is.
     #[test]
-    fn stamps_far_ahead_wait_for_those_whose_place_they_take() {
+    fn stamps_far_ahead_wait_for_none() {
         let (applied, last) = (AppliedStamps::default(), REMEMBERED as u64 * 3);
+        (2..=last).for_each(|at| applied.note(CommitTimestamp(at)));
+        assert!(!applied.has_reached(1));
+        assert_eq!(applied.ahead.lock().len() as u64, last - REMEMBERED as u64);
+        applied.note(CommitTimestamp(1));
+        assert!(applied.has_reached(last) && applied.ahead.lock().is_empty());
+        (last + 1..3 * last).for_each(|at| applied.note(CommitTimestamp(at)));
+        assert!(applied.has_reached(3 * last - 1) && applied.ahead.lock().is_empty());
+    }
+
+    #[test]
+    fn stamps_are_applied_by_many_threads_in_any_order() {
+        let (applied, last) = (AppliedStamps::default(), REMEMBERED as u64 * 100);
         std::thread::scope(|scope| {
             for residue in 0..4 {
                 let applied = &applied;
@@ -151,6 +200,7 @@ mod tests {
             assert!(applied.wait_up_to(CommitTimestamp(last)));
         });
         assert_eq!(applied.applied_up_to.load(Ordering::Acquire), last);
+        assert!(applied.ahead.lock().is_empty());
     }
 
     #[test]

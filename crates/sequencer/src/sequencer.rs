@@ -382,8 +382,7 @@ impl Sequencer {
     /// Marks a stamp as applied, and returns what there may be to reclaim. `released` is the number
     /// of releases when the stamp was taken.
     ///
-    /// Waits until the commit 256 stamps before it, and all earlier ones, are applied; otherwise
-    /// amortized O(1).
+    /// Waits for no other commit. Amortized O(1).
     #[inline]
     pub fn applied(&self, stamp: Stamp, released: u64) -> PendingReclaim {
         self.applied.note(stamp.at());
