@@ -50,6 +50,7 @@ pub const UNSAFE_FILES: &[&str] = &[
     "crates/subgraphs/src/past.rs",
     "crates/subgraphs/src/view.rs",
     "crates/sync/src/epoch.rs",
+    "crates/sync/src/fork.rs",
     "crates/sync/src/prefetch.rs",
     "crates/sync/src/raw_lock.rs",
     "crates/tel/src/apply.rs",

@@ -3,7 +3,7 @@
 use crate::error::{Error, Reason};
 use crate::reads::{Reading, StagedReads};
 use crate::staged::Staged;
-use crate::stores::{OpenStores, Stores};
+use crate::stores::{SharedStores, Stores};
 use crate::write_graph::{RecordUpdate, Updated, Writes};
 use hedgerow_log::Durability;
 use hedgerow_model::{Engine, Key, KeyRef, Operation};
@@ -20,7 +20,7 @@ use std::cell::RefCell;
 /// before its commit: it never fails with a conflict. It reads and writes edges between declared vertices, and the
 /// neighbors and properties of declared vertices. It cannot delete vertices.
 pub struct DeclaredTxn<'t> {
-    stores: &'t Stores,
+    stores: &'t SharedStores,
     state: &'t dyn StateReads,
     declared: &'t [Key],
     staged: RefCell<Staged>,
@@ -44,8 +44,8 @@ impl DeclaredTxn<'_> {
 }
 
 impl StagedReads for DeclaredTxn<'_> {
-    fn stores(&self) -> &Stores {
-        self.stores
+    fn stores(&self) -> Result<&Stores, Error> {
+        self.stores.get()
     }
 
     fn read<T>(
@@ -65,8 +65,8 @@ impl StagedReads for DeclaredTxn<'_> {
 impl Writes for DeclaredTxn<'_> {
     type Written = ();
 
-    fn stores(&self) -> &Stores {
-        self.stores
+    fn stores(&self) -> Result<&Stores, Error> {
+        self.stores.get()
     }
 
     fn write(&self, operation: Operation) -> Result<(), Error> {
@@ -96,7 +96,7 @@ impl Writes for DeclaredTxn<'_> {
 /// Locks `declared`, runs `run`, and commits what it staged; nothing if it fails.
 pub(crate) fn transact_declared<E: Engine, T>(
     store: &Store<E>,
-    stores: &Arc<OpenStores>,
+    stores: &SharedStores,
     mut declared: Vec<Key>,
     run: impl FnOnce(&DeclaredTxn<'_>) -> Result<T, Error>,
 ) -> Result<(T, Commit), Error> {
@@ -114,6 +114,11 @@ pub(crate) fn transact_declared<E: Engine, T>(
         let transaction = DeclaredTxn { stores, state: &state, declared: &declared, staged: staged.into() };
         (run(&transaction), transaction.staged.into_inner().into_operations())
     };
+    if let Err(forked) = stores.get() {
+        // `run` forked, and this is the child: its parent releases the locks.
+        std::mem::forget(acquired);
+        return Err(forked);
+    }
     let result = match result {
         Ok(result) => result,
         Err(failed) => {

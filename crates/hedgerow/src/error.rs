@@ -40,6 +40,9 @@ pub enum ErrorKind {
     /// Writing or syncing the log failed. Only reopening the store tells whether the commits under way are durable; further commits are refused.
     /// What was acknowledged before is safe, and reads go on. Open the store again to write.
     LogFailed,
+    /// The process is a child that was forked while the graph was open. Nothing was read or written; the graph belongs to the
+    /// parent. Open the store after the fork, in the process that uses it.
+    Forked,
     /// A commit failed half way through. Open snapshots stay readable; nothing else goes on.
     Poisoned,
     /// The store could not be read or written, or is damaged: see [`Error::store`].
@@ -108,6 +111,7 @@ impl Error {
         match &self.0 {
             Reason::Pipeline(error) => kind_of(error),
             Reason::NoCheckpoint(_) => ErrorKind::NotFound,
+            Reason::Forked => ErrorKind::Forked,
             Reason::NotDeclared(_)
             | Reason::NeedsKey(_)
             | Reason::NotParallel(_)
@@ -318,6 +322,11 @@ pub(crate) enum Reason {
     Random(#[from] getrandom::Error),
     #[error(transparent)]
     OtherOption(Box<OtherOption>),
+    #[error(
+        "this process was forked while the graph was open, so the graph is its parent's: open or make graphs after the fork, in the \
+         process that uses them"
+    )]
+    Forked,
     #[error("there is no checkpoint in {} yet: the writer of the store has to make one", .0.display())]
     NoCheckpoint(PathBuf),
 }

@@ -9,7 +9,7 @@ use crate::options::{GraphOptions, Isolation};
 use crate::reads::{EdgeOfVertex, Reads};
 use crate::retries::Retries;
 use crate::snapshot::{Snapshot, SnapshotInfo, SnapshotOptions};
-use crate::stores::{OpenStores, Stores, with_store};
+use crate::stores::{SharedStores, Stores, with_store};
 use crate::stream::StreamError;
 use crate::transaction::WriteTxn;
 use crate::write_graph::{RecordUpdate, Updated, Writes};
@@ -19,12 +19,14 @@ use hedgerow_model::{
 };
 use hedgerow_pipeline::{Commit, Commits, EdgeWrite, Newest};
 use hedgerow_sequencer::{AsOf, Reader};
-use hedgerow_sync::Arc;
 use std::ops::RangeInclusive;
 
 /// A graph that can be written and read by any number of threads at the same time.
 ///
 /// A handle: cloning it is cheap and gives the same graph.
+///
+/// Belongs to the process that made or opened it. In a child that was forked since, every call on it, its snapshots and
+/// its transactions fails with [`ErrorKind::Forked`](crate::ErrorKind::Forked), and to drop them does nothing.
 ///
 /// ```
 /// use hedgerow::prelude::*;
@@ -46,7 +48,7 @@ use std::ops::RangeInclusive;
 /// ```
 #[derive(Clone)]
 pub struct Graph {
-    pub(crate) stores: Arc<OpenStores>,
+    pub(crate) stores: SharedStores,
 }
 
 impl std::fmt::Debug for Graph {
@@ -62,25 +64,25 @@ impl Graph {
     /// The schemas contradict themselves, or need something that the engine does not support.
     pub fn in_memory(options: GraphOptions) -> Result<Self, Error> {
         let (engine, retries) = (options.engine_or_default(), options.retries_or_default());
-        Ok(Graph { stores: OpenStores::new(Stores::new(options, None)?, engine, retries) })
+        Ok(Graph { stores: SharedStores::new(Stores::new(options, None)?, engine, retries) })
     }
 
     /// Whether edges are directed, and whether in-neighbors can be read.
     #[must_use]
     pub fn topology(&self) -> Topology {
-        with_store!(&*self.stores, store => store.topology)
+        with_store!(self.stores.even_in_child(), store => store.topology)
     }
 
     /// What application keys are.
     #[must_use]
     pub fn key_kind(&self) -> KeyKind {
-        with_store!(&*self.stores, store => store.dictionary.kind())
+        with_store!(self.stores.even_in_child(), store => store.dictionary.kind())
     }
 
     /// The labels and schemas at this moment: a copy. O(labels).
     #[must_use]
     pub fn catalog(&self) -> Catalog {
-        self.stores.catalog().to_catalog()
+        self.stores.even_in_child().catalog().to_catalog()
     }
 
     /// The label called `name`, with edge data of type `T`: see [`Label`].
@@ -88,8 +90,9 @@ impl Graph {
     /// # Errors
     /// There is no such label, or its edges carry data of another type.
     pub fn label<T: EdgeData>(&self, name: &str) -> Result<Label<T>, Error> {
-        let id = self.stores.catalog().label_id(name)?;
-        T::check(self.stores.label_schema(id)?)?;
+        let stores = self.stores.get()?;
+        let id = stores.catalog().label_id(name)?;
+        T::check(stores.label_schema(id)?)?;
         Ok(id.into())
     }
 
@@ -148,7 +151,7 @@ impl Graph {
             match transaction.commit() {
                 Err(error) if error.is_conflict() && retries.wait() => {
                     // The commit that came first may not be published yet.
-                    with_store!(&*self.stores, store => store.settle_seen())?;
+                    with_store!(self.stores.get()?, store => store.settle_seen())?;
                 }
                 Err(error) => return Err(error),
                 Ok(_) => return Ok(result),
@@ -170,9 +173,9 @@ impl Graph {
         vertices: &[K],
         run: impl FnOnce(&DeclaredTxn<'_>) -> Result<T, Error>,
     ) -> Result<(T, Commit), Error> {
-        let declared =
-            vertices.iter().map(|key| self.stores.check_key(key)).collect::<Result<Vec<Key>, _>>()?;
-        with_store!(&*self.stores, store => transact_declared(store, &self.stores, declared, run))
+        let stores = self.stores.get()?;
+        let declared = vertices.iter().map(|key| stores.check_key(key)).collect::<Result<Vec<Key>, _>>()?;
+        with_store!(stores, store => transact_declared(store, &self.stores, declared, run))
     }
 
     /// Puts edges as one commit: `(source, destination)` pairs, or `(source, destination, data)` triples,
@@ -205,7 +208,7 @@ impl Graph {
         label: impl Into<Label<S::Data>>,
         edges: &[S],
     ) -> Result<Commit, Error> {
-        self.stores.ingest(label.into().id(), edges, None)
+        self.stores.get()?.ingest(label.into().id(), edges, None)
     }
 
     // --- streams: many commits of one operation ------------------------------------------------
@@ -244,7 +247,7 @@ impl Graph {
         label: impl Into<Label<S::Data>>,
         edges: &[S],
     ) -> Result<Commits, StreamError> {
-        self.stores.commit_put_each(label.into().id(), edges)
+        self.stores.get().map_err(StreamError::at_once)?.commit_put_each(label.into().id(), edges)
     }
 
     /// Deletes edges, each as a commit of its own, in their order. Of edges that may be parallel,
@@ -259,7 +262,7 @@ impl Graph {
         label: impl Into<LabelId>,
         edges: &[S],
     ) -> Result<Commits, StreamError> {
-        self.stores.commit_delete_each(label.into(), edges)
+        self.stores.get().map_err(StreamError::at_once)?.commit_delete_each(label.into(), edges)
     }
 
     // --- snapshots ---------------------------------------------------------------------------
@@ -295,7 +298,7 @@ impl Graph {
     /// keeps no history. O(1).
     #[must_use]
     pub fn oldest_kept(&self) -> Option<(CommitTimestamp, u64)> {
-        with_store!(&*self.stores, store => store.sequencer.oldest_kept())
+        with_store!(self.stores.get().ok()?, store => store.sequencer.oldest_kept())
     }
 
     // --- housekeeping ------------------------------------------------------------------------
@@ -304,7 +307,8 @@ impl Graph {
     /// runs, by maintenance that writes or archives a state.
     #[must_use]
     pub fn snapshots(&self) -> Vec<SnapshotInfo> {
-        with_store!(&*self.stores, store => {
+        let Ok(stores) = self.stores.get() else { return Vec::new() };
+        with_store!(stores, store => {
             let open = store.sequencer.open_timestamps();
             let newest = store.sequencer.newest().0;
             let retained = store.retained();
@@ -327,7 +331,7 @@ impl Graph {
     /// [`ErrorKind::Storage`](crate::ErrorKind::Storage) if the engine could not read or write one of its files, now or in passing since the last
     /// call. No commit is affected, and what was to be freed is still there: call again.
     pub fn reclaim(&self) -> Result<Reclaimed, Error> {
-        Ok(with_store!(&*self.stores, store => store.reclaim())?)
+        Ok(with_store!(self.stores.get()?, store => store.reclaim())?)
     }
 
     /// What the graph holds in memory; the dictionary, the counts of parallel edges, the record of conflicts and the list of past states are part of
@@ -336,7 +340,7 @@ impl Graph {
     /// [`MemoryUse::reserved_bytes`] is beside it, and of the whole process.
     #[must_use]
     pub fn memory(&self) -> MemoryUse {
-        self.stores.memory()
+        self.stores.get().map(Stores::memory).unwrap_or_default()
     }
 }
 
@@ -344,12 +348,12 @@ impl Writes for Graph {
     type Written = Commit;
 
     #[inline]
-    fn stores(&self) -> &Stores {
-        &self.stores
+    fn stores(&self) -> Result<&Stores, Error> {
+        self.stores.get()
     }
 
     fn write(&self, operation: Operation) -> Result<Commit, Error> {
-        Ok(with_store!(&*self.stores, store => store.commit(&[operation], None))?)
+        Ok(with_store!(self.stores.get()?, store => store.commit(&[operation], None))?)
     }
 
     fn update(&self, update: RecordUpdate) -> Result<Updated<Commit>, Error> {
@@ -359,14 +363,14 @@ impl Writes for Graph {
 
     #[inline]
     fn write_edge(&self, edge: EdgeWrite<'_>) -> Result<Commit, Error> {
-        Ok(with_store!(&*self.stores, store => store.commit_edge(edge))?)
+        Ok(with_store!(self.stores.get()?, store => store.commit_edge(edge))?)
     }
 }
 
 /// Each read opens a snapshot.
 impl Reads for Graph {
-    fn stores(&self) -> &Stores {
-        &self.stores
+    fn stores(&self) -> Result<&Stores, Error> {
+        self.stores.get()
     }
 
     fn vertex_exists(&self, key: KeyRef<'_>) -> Result<bool, Error> {

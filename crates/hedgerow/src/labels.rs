@@ -87,7 +87,7 @@ impl Graph {
     /// # Errors
     /// As [`Graph::add_label`]; two of them have the same name.
     pub fn add_labels(&self, labels: &[LabelSchema]) -> Result<Vec<LabelId>, Error> {
-        Ok(with_store!(&*self.stores, store => store.add_labels(labels))?)
+        Ok(with_store!(self.stores.get()?, store => store.add_labels(labels))?)
     }
 
     fn add_one_label(&self, label: LabelSchema) -> Result<LabelId, Error> {

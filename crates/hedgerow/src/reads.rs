@@ -11,8 +11,8 @@ use std::ops::RangeInclusive;
 
 /// Point reads on a state of the graph. Labels exist and carry what is read.
 pub trait Reads {
-    /// The store that has the state.
-    fn stores(&self) -> &Stores;
+    /// The store that has the state. Fails in a forked child.
+    fn stores(&self) -> Result<&Stores, Error>;
 
     fn vertex_exists(&self, key: KeyRef<'_>) -> Result<bool, Error>;
 
@@ -62,7 +62,7 @@ pub trait Reads {
 
     /// The newest edges of a vertex. By default all are read and sorted: O(degree log degree).
     fn newest_edges(&self, hop: Hop, key: KeyRef<'_>, newest: &Newest) -> Result<Vec<EdgeOfVertex>, Error> {
-        let schema = self.stores().label_schema(hop.label)?;
+        let schema = self.stores()?.label_schema(hop.label)?;
         let clock = newest.clock(schema)?;
         let edges = match (&schema.edges, clock) {
             (_, NewestBy::Commit) => return Err(Reason::NoCommitOrderOfStaged.into()),
@@ -112,7 +112,7 @@ impl EdgeOfVertex {
 
 /// A transaction: reads of a state with staged writes on top.
 pub(crate) trait StagedReads {
-    fn stores(&self) -> &Stores;
+    fn stores(&self) -> Result<&Stores, Error>;
 
     /// Runs a read of `touched`.
     fn read<T>(
@@ -144,7 +144,7 @@ pub(crate) enum Reading<'k> {
 }
 
 impl<S: StagedReads> Reads for S {
-    fn stores(&self) -> &Stores {
+    fn stores(&self) -> Result<&Stores, Error> {
         StagedReads::stores(self)
     }
 
@@ -153,7 +153,7 @@ impl<S: StagedReads> Reads for S {
     }
 
     fn vertex_record(&self, key: KeyRef<'_>) -> Result<Option<Record>, Error> {
-        let schema = StagedReads::stores(self).catalog().vertices();
+        let schema = StagedReads::stores(self)?.catalog().vertices();
         self.read(Reading::Record(key), |staged, state| staged.record(state, schema, key))
     }
 

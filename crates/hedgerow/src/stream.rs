@@ -11,24 +11,24 @@ pub struct StreamError {
     pub committed: Commits,
     /// What is wrong with the next edge of the stream, whose position is `committed.committed`.
     #[source]
-    pub error: Error,
+    pub error: Box<Error>,
 }
 
 impl StreamError {
     /// Nothing was committed, for no edge could be.
     pub(crate) fn at_once(error: Error) -> Self {
-        StreamError { committed: Commits::default(), error }
+        StreamError { committed: Commits::default(), error: Box::new(error) }
     }
 }
 
 impl<F: Into<Error>> From<hedgerow_pipeline::StreamError<F>> for StreamError {
     fn from(failed: hedgerow_pipeline::StreamError<F>) -> Self {
-        StreamError { committed: failed.committed, error: failed.error.into() }
+        StreamError { committed: failed.committed, error: Box::new(failed.error.into()) }
     }
 }
 
 impl From<StreamError> for Error {
     fn from(failed: StreamError) -> Self {
-        failed.error
+        *failed.error
     }
 }

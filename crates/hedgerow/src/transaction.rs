@@ -5,13 +5,12 @@ use crate::options::Isolation;
 use crate::reads::{Reading, StagedReads};
 use crate::snapshot::Snapshot;
 use crate::staged::Staged;
-use crate::stores::{OpenStores, Stores, with_store};
+use crate::stores::{SharedStores, Stores, with_store};
 use crate::write_graph::{RecordUpdate, Updated, Writes};
 use hedgerow_log::Durability;
 use hedgerow_model::{CommitTimestamp, Engine, Operation};
 use hedgerow_pipeline::{Commit, Error as Cause, Interactive, ReadSet, StateReads, Store, Touched};
 use hedgerow_sequencer::Reader;
-use hedgerow_sync::Arc;
 use std::cell::RefCell;
 
 /// A transaction that reads and writes.
@@ -30,9 +29,9 @@ pub struct WriteTxn {
 }
 
 impl WriteTxn {
-    pub(crate) fn begin(stores: &Arc<OpenStores>, isolation: Isolation) -> Result<Self, Error> {
+    pub(crate) fn begin(stores: &SharedStores, isolation: Isolation) -> Result<Self, Error> {
         let snapshot = Snapshot::open(stores, Reader::Interactive)?;
-        let staged = Staged::new(snapshot.topology(), stores.shared_catalog());
+        let staged = Staged::new(snapshot.topology(), stores.get()?.shared_catalog());
         let reads = (isolation == Isolation::Serializable).then(ReadSet::default);
         let (staged, reads, input) = (staged.into(), reads.into(), RefCell::default());
         Ok(WriteTxn { snapshot, staged, reads, input })
@@ -72,8 +71,8 @@ impl WriteTxn {
     /// As [`WriteTxn::commit`]; [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported) if the graph lives in memory and is asked for more than
     /// [`Durability::None`], in which case nothing has changed.
     pub fn commit_with(self, durability: Durability) -> Result<Commit, Error> {
-        let stores = Arc::clone(self.snapshot.stores());
-        Ok(with_store!(&*stores, store => self.commit_to(store, durability))?)
+        let stores = self.snapshot.shared().clone();
+        Ok(with_store!(stores.get()?, store => self.commit_to(store, durability))?)
     }
 
     fn commit_to<E: Engine>(self, store: &Store<E>, durability: Durability) -> Result<Commit, Cause> {
@@ -94,7 +93,7 @@ impl WriteTxn {
 }
 
 impl StagedReads for WriteTxn {
-    fn stores(&self) -> &Stores {
+    fn stores(&self) -> Result<&Stores, Error> {
         self.snapshot.stores()
     }
 
@@ -106,9 +105,9 @@ impl StagedReads for WriteTxn {
         self.staged.borrow_mut().look();
         self.snapshot.read(|state| {
             if let Some(reads) = &mut *self.reads.borrow_mut() {
-                with_store!(&**self.snapshot.stores(), store => track(store, state, reads, reading));
+                with_store!(self.snapshot.stores()?, store => track(store, state, reads, reading));
             }
-            Ok(run(&self.staged.borrow(), state)?)
+            Ok::<_, Error>(run(&self.staged.borrow(), state)?)
         })
     }
 }
@@ -138,7 +137,7 @@ fn track<E: Engine>(store: &Store<E>, state: &dyn StateReads, reads: &mut ReadSe
 impl Writes for WriteTxn {
     type Written = ();
 
-    fn stores(&self) -> &Stores {
+    fn stores(&self) -> Result<&Stores, Error> {
         self.snapshot.stores()
     }
 

@@ -51,7 +51,7 @@ pub trait WriteGraph: Writes {
     /// # Errors
     /// See [`WriteGraph`].
     fn add_vertex(&self, key: impl AsKey) -> Result<Self::Written, Error> {
-        self.write(self.stores().add_vertex(&key)?)
+        self.write(self.stores()?.add_vertex(&key)?)
     }
 
     /// Deletes a vertex and all its edges, of every label.
@@ -63,7 +63,7 @@ pub trait WriteGraph: Writes {
     /// See [`WriteGraph`]; [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported) in a
     /// [`DeclaredTxn`](crate::DeclaredTxn), which has not locked the neighbors.
     fn delete_vertex(&self, key: impl AsKey) -> Result<Self::Written, Error> {
-        self.write(self.stores().delete_vertex(&key)?)
+        self.write(self.stores()?.delete_vertex(&key)?)
     }
 
     /// Sets properties of a vertex by name, and makes it exist. Other properties stay.
@@ -71,7 +71,7 @@ pub trait WriteGraph: Writes {
     /// # Errors
     /// See [`WriteGraph`].
     fn set_properties(&self, key: impl AsKey, properties: &[(&str, Value)]) -> Result<Self::Written, Error> {
-        self.write(self.stores().set_properties(&key, properties)?)
+        self.write(self.stores()?.set_properties(&key, properties)?)
     }
 
     /// Sets the properties of a vertex from a struct, and makes it exist.
@@ -95,8 +95,8 @@ pub trait WriteGraph: Writes {
     /// # Errors
     /// See [`WriteGraph`].
     fn put_vertex<P: Properties>(&self, key: impl AsKey, properties: &P) -> Result<Self::Written, Error> {
-        let properties = properties::by_position(properties, self.stores().catalog().vertices())?;
-        self.write(self.stores().set_positions(&key, properties)?)
+        let properties = properties::by_position(properties, self.stores()?.catalog().vertices())?;
+        self.write(self.stores()?.set_positions(&key, properties)?)
     }
 
     /// Puts an edge of a label without data. Does nothing if it exists.
@@ -127,9 +127,9 @@ pub trait WriteGraph: Writes {
     ) -> Result<Self::Written, Error> {
         let label = label.into().id();
         if T::IS_RECORD {
-            return self.write(self.stores().put_record(label, &source, &destination, &data)?);
+            return self.write(self.stores()?.put_record(label, &source, &destination, &data)?);
         }
-        self.stores().check_written_column::<T::Column>(label)?;
+        self.stores()?.check_written_column::<T::Column>(label)?;
         let (source, destination) = (source.as_key(), destination.as_key());
         let value = Some(Column::to_bits(data.to_value()));
         self.write_edge(EdgeWrite { label, source, destination, value })
@@ -151,8 +151,8 @@ pub trait WriteGraph: Writes {
         destination: impl AsKey,
     ) -> Result<Self::Written, Error> {
         let label = label.into();
-        if self.stores().has_records(label)? {
-            return self.write(self.stores().delete_edge(label, &source, &destination)?);
+        if self.stores()?.has_records(label)? {
+            return self.write(self.stores()?.delete_edge(label, &source, &destination)?);
         }
         let (source, destination) = (source.as_key(), destination.as_key());
         self.write_edge(EdgeWrite { label, source, destination, value: None })
@@ -197,7 +197,7 @@ pub trait WriteGraph: Writes {
         destination: impl AsKey,
         update: &EdgeUpdate<'_>,
     ) -> Result<Updated<Self::Written>, Error> {
-        self.update(self.stores().update_edge(label.into(), &source, &destination, update)?)
+        self.update(self.stores()?.update_edge(label.into(), &source, &destination, update)?)
     }
 
     /// Puts, changes or deletes one of several parallel edges, by its key, if a condition holds: see
@@ -217,7 +217,7 @@ pub trait WriteGraph: Writes {
         key: u64,
         update: &EdgeUpdate<'_>,
     ) -> Result<Updated<Self::Written>, Error> {
-        self.update(self.stores().update_parallel_edge(label.into(), &source, &destination, key, update)?)
+        self.update(self.stores()?.update_parallel_edge(label.into(), &source, &destination, key, update)?)
     }
 }
 
@@ -260,7 +260,8 @@ pub trait Writes {
     /// What a write returns.
     type Written;
 
-    fn stores(&self) -> &Stores;
+    /// The store to write to. Fails in a forked child.
+    fn stores(&self) -> Result<&Stores, Error>;
 
     fn write(&self, operation: Operation) -> Result<Self::Written, Error>;
 
@@ -268,7 +269,7 @@ pub trait Writes {
 
     /// Puts or deletes an edge without a record.
     fn write_edge(&self, edge: EdgeWrite<'_>) -> Result<Self::Written, Error> {
-        self.stores().check_ends(edge.source, edge.destination)?;
+        self.stores()?.check_ends(edge.source, edge.destination)?;
         self.write(edge.to_operation())
     }
 }

@@ -8,6 +8,7 @@
 
 pub mod atomic;
 pub mod epoch;
+pub mod fork;
 mod growing_list;
 mod mutex;
 mod once_lock;

@@ -3,7 +3,7 @@
 use crate::error::{Error, Reason};
 use crate::graph::Graph;
 use crate::options::{Access, EngineKind, GraphOptions};
-use crate::stores::{OpenStores, Stores, with_store};
+use crate::stores::{SharedStores, Stores, with_store};
 use hedgerow_log::checkpoint::{Checkpoint, UNFINISHED, name_of};
 use hedgerow_log::files::{EngineFiles, FileSystem};
 use hedgerow_log::{Log, Recovered, StoreError};
@@ -151,7 +151,7 @@ pub(crate) fn newest_checkpoint(
 
 fn attach(mut stores: Stores, journal: Journal, engine: EngineKind, retries: u32) -> Graph {
     with_store!(mut &mut stores, store => store.attach(journal));
-    Graph { stores: OpenStores::new(stores, engine, retries) }
+    Graph { stores: SharedStores::new(stores, engine, retries) }
 }
 
 /// Removes checkpoints that a crash left behind: unfinished ones, and complete ones that the manifest does not name.

@@ -17,7 +17,7 @@ use crate::error::Error;
 use crate::label::Hop;
 use crate::options::EngineKind;
 use crate::record_ref::RecordRef;
-use crate::stores::{EngineSnapshot, OpenStores, with_snapshot, with_store};
+use crate::stores::{EngineSnapshot, SharedStores, Stores, with_snapshot, with_store};
 use hedgerow_model::token::Registered;
 use hedgerow_model::{
     AsKey, Catalog, CommitTimestamp, Count, Counts, Engine, GraphView, Key, KeyRef, LabelId, Topology,
@@ -37,6 +37,15 @@ use std::time::Duration;
 #[derive(Clone)]
 pub struct Snapshot(Arc<Open>);
 
+impl Drop for Snapshot {
+    /// Keeps a snapshot open in a forked child: its parent's locks may never be released there.
+    fn drop(&mut self) {
+        if self.shared().get().is_err() {
+            std::mem::forget(Arc::clone(&self.0));
+        }
+    }
+}
+
 /// An open snapshot. What the engine made of it is given up before the registration that keeps it.
 struct Open {
     state: EngineSnapshot,
@@ -45,21 +54,21 @@ struct Open {
 
 /// A reference to the stores of a graph that dereferences to their sequencer. A snapshot shares nothing else: each shared object costs two contended
 /// accesses per snapshot.
-struct Ordered(Arc<OpenStores>);
+struct Ordered(SharedStores);
 
 impl Deref for Ordered {
     type Target = Sequencer;
 
     #[inline]
     fn deref(&self) -> &Sequencer {
-        with_store!(&**self.0, store => &store.sequencer)
+        with_store!(self.0.even_in_child(), store => &store.sequencer)
     }
 }
 
 impl Registrar for Ordered {
     #[inline]
     fn released(&self) {
-        with_store!(&**self.0, store => store.reclaim_after_close());
+        with_store!(self.0.even_in_child(), store => store.reclaim_after_close());
     }
 }
 
@@ -85,10 +94,16 @@ impl std::fmt::Debug for Snapshot {
     }
 }
 
-/// Runs an expression with the snapshot's view.
+/// Runs an expression with the snapshot's view. Returns an error in a forked child, unless `even in child`.
 macro_rules! with_view {
     ($snapshot:expr, $store:ident, $view:ident => $run:expr) => {
-        with_snapshot!(&**$snapshot.stores(), &$snapshot.0.state, ($store, state) => {
+        with_view!(@ $snapshot.stores()?, $snapshot, $store, $view => $run)
+    };
+    (even in child $snapshot:expr, $store:ident, $view:ident => $run:expr) => {
+        with_view!(@ $snapshot.shared().even_in_child(), $snapshot, $store, $view => $run)
+    };
+    (@ $stores:expr, $snapshot:expr, $store:ident, $view:ident => $run:expr) => {
+        with_snapshot!($stores, &$snapshot.0.state, ($store, state) => {
             let $view = $store.engine.view(state, $snapshot.token());
             $run
         })
@@ -109,22 +124,30 @@ use with_reads;
 
 impl Snapshot {
     /// Registers the newest state.
-    pub(crate) fn open(stores: &Arc<OpenStores>, reader: Reader) -> Result<Self, Error> {
-        Self::of(Sequencer::open(Ordered(Arc::clone(stores)), reader)?, false)
+    pub(crate) fn open(stores: &SharedStores, reader: Reader) -> Result<Self, Error> {
+        stores.get()?;
+        Self::of(Sequencer::open(Ordered(stores.clone()), reader)?, false)
     }
 
     /// Registers a past state.
-    pub(crate) fn open_past(stores: &Arc<OpenStores>, as_of: AsOf) -> Result<Self, Error> {
-        Self::of(Sequencer::open_past(Ordered(Arc::clone(stores)), as_of)?, false)
+    pub(crate) fn open_past(stores: &SharedStores, as_of: AsOf) -> Result<Self, Error> {
+        stores.get()?;
+        Self::of(Sequencer::open_past(Ordered(stores.clone()), as_of)?, false)
     }
 
     fn of(registration: Registration<Ordered>, is_private: bool) -> Result<Self, Error> {
-        let state = registration.by().0.open_snapshot(registration.token(), is_private)?;
+        let state = registration.by().0.get()?.open_snapshot(registration.token(), is_private)?;
         Ok(Snapshot(Arc::new(Open { state, registration })))
     }
 
-    pub(crate) fn stores(&self) -> &Arc<OpenStores> {
+    pub(crate) fn shared(&self) -> &SharedStores {
         &self.0.registration.by().0
+    }
+
+    /// The stores, for reads. Fails in a forked child.
+    #[inline]
+    pub(crate) fn stores(&self) -> Result<&Stores, Error> {
+        self.shared().get()
     }
 
     fn token(&self) -> &Registered {
@@ -132,8 +155,11 @@ impl Snapshot {
     }
 
     /// Runs `read` with point reads on this state.
-    pub(crate) fn read<T>(&self, read: impl FnOnce(&dyn StateReads) -> T) -> T {
-        with_view!(self, store, view => read(&ViewReads { store, view: &view, keys: KeyReads::AsOf }))
+    pub(crate) fn read<T, F>(&self, read: impl FnOnce(&dyn StateReads) -> Result<T, F>) -> Result<T, Error>
+    where
+        Error: From<F>,
+    {
+        Ok(with_view!(self, store, view => read(&ViewReads { store, view: &view, keys: KeyReads::AsOf }))?)
     }
 
     /// The commit whose state this is.
@@ -151,20 +177,20 @@ impl Snapshot {
     /// The engine that holds the graph.
     #[must_use]
     pub fn engine(&self) -> EngineKind {
-        self.stores().engine
+        self.shared().engine
     }
 
     /// Whether edges are directed, and whether in-neighbors can be read.
     #[must_use]
     pub fn topology(&self) -> Topology {
-        with_store!(&**self.stores(), store => store.topology)
+        with_store!(self.shared().even_in_child(), store => store.topology)
     }
 
     /// The labels and schemas of the graph, as [`Graph::catalog`](crate::Graph::catalog) has them: labels that were added after
     /// this state are among them, and have no edges in it. O(labels).
     #[must_use]
     pub fn catalog(&self) -> Catalog {
-        self.stores().catalog().to_catalog()
+        self.shared().even_in_child().catalog().to_catalog()
     }
 
     /// How many vertices exist. O(1).
@@ -177,7 +203,7 @@ impl Snapshot {
     /// later. O(labels).
     #[must_use]
     pub fn edge_count(&self) -> Count {
-        with_view!(self, store, view => store.labels().map(|label| view.edge_count(label)).sum())
+        with_view!(even in child self, store, view => store.labels().map(|label| view.edge_count(label)).sum())
     }
 
     /// How many edges of `label` exist; of one whose edges may be parallel, how many pairs of vertices they connect
@@ -185,7 +211,7 @@ impl Snapshot {
     #[must_use]
     pub fn edge_count_of(&self, label: impl Into<LabelId>) -> Count {
         let label = label.into();
-        with_view!(self, _store, view => view.edge_count(label))
+        with_view!(even in child self, _store, view => view.edge_count(label))
     }
 
     /// How many edges of a label whose edges may be parallel exist, each of them counted; an undirected one counts once. O(1).
@@ -194,7 +220,7 @@ impl Snapshot {
     /// There is no such label, or its edges cannot be parallel.
     pub fn parallel_edge_count(&self, label: impl Into<LabelId>) -> Result<u64, Error> {
         let label = label.into();
-        self.stores().parallel_schema(label)?;
+        self.stores()?.parallel_schema(label)?;
         Ok(self.counts().parallel_of(label))
     }
 
@@ -213,7 +239,7 @@ impl Snapshot {
     /// # Errors
     /// The key is of another kind than the graph's.
     pub fn vertex_id(&self, key: impl AsKey) -> Result<Option<VertexId>, Error> {
-        Ok(self.read(|state| state.vertex(key.as_key()))?)
+        self.read(|state| state.vertex(key.as_key()))
     }
 
     /// The key of a vertex; `None` if it does not exist in this state. O(1).
@@ -272,13 +298,12 @@ impl Snapshot {
     /// As [`ReadGraph::parallel_neighbors`](crate::ReadGraph::parallel_neighbors).
     pub fn parallel_degree(&self, hop: impl Into<Hop>, key: impl AsKey) -> Result<u64, Error> {
         let Hop { label, direction } = hop.into();
-        self.stores().parallel_schema(label)?;
-        self.stores().check_direction(direction)?;
-        let degree = self.read(|state| match state.owner(key.as_key())? {
+        self.stores()?.parallel_schema(label)?;
+        self.stores()?.check_direction(direction)?;
+        self.read(|state| match state.owner(key.as_key())? {
             Some(vertex) => state.parallel_degree(label, direction, vertex),
             None => Ok(0),
-        })?;
-        Ok(degree)
+        })
     }
 
     /// Visits the newest edges of a vertex, newest first, with their records where they are stored:
@@ -295,8 +320,8 @@ impl Snapshot {
         mut visit: impl FnMut(VertexId, RecordRef<'_>),
     ) -> Result<(), Error> {
         let hop = hop.into();
-        self.stores().any_record_schema(hop.label)?;
-        self.stores().check_direction(hop.direction)?;
+        self.stores()?.any_record_schema(hop.label)?;
+        self.stores()?.check_direction(hop.direction)?;
         self.visit_newest(hop, key.as_key(), newest, &mut |_, edge| {
             visit(edge.neighbor, RecordRef::new(edge.record));
             Ok(())
@@ -311,13 +336,12 @@ impl Snapshot {
         visit: &mut dyn FnMut(&dyn StateReads, NewestEdge<'_>) -> Result<(), Cause>,
     ) -> Result<(), Error> {
         // A vertex that does not exist has no edges, but the query is checked all the same.
-        newest.clock(self.stores().label_schema(hop.label)?)?;
+        newest.clock(self.stores()?.label_schema(hop.label)?)?;
         self.read(|state| match state.owner(key)? {
             Some(vertex) => {
                 state.newest(hop.label, hop.direction, vertex, newest, &mut |edge| visit(state, edge))
             }
             None => Ok(()),
-        })?;
-        Ok(())
+        })
     }
 }

@@ -2,9 +2,8 @@
 
 use super::Snapshot;
 use crate::error::Error;
-use crate::stores::{OpenStores, with_store};
+use crate::stores::{SharedStores, with_store};
 use hedgerow_sequencer::{Reader, Sequencer};
-use hedgerow_sync::Arc;
 
 /// How [`Graph::snapshot_with`](crate::Graph::snapshot_with) opens a snapshot (GraphOne, 6.1: static views).
 ///
@@ -78,11 +77,12 @@ impl SnapshotOptions {
 impl Snapshot {
     /// Opens the state that the options select.
     pub(crate) fn open_with(
-        stores: &Arc<OpenStores>,
+        stores: &SharedStores,
         SnapshotOptions(view): SnapshotOptions,
     ) -> Result<Self, Error> {
+        stores.get()?;
         let is_private = view == View::Private;
-        let ordered = super::Ordered(Arc::clone(stores));
+        let ordered = super::Ordered(stores.clone());
         let registration = match view {
             View::Fresh | View::Private => Sequencer::open(ordered, Reader::Snapshot)?,
             View::Stale => Sequencer::open_stale(ordered)?,
@@ -93,7 +93,7 @@ impl Snapshot {
     /// How many commits the graph has by now that this state lacks. O(1).
     #[must_use]
     pub fn behind(&self) -> u64 {
-        let newest = with_store!(&**self.stores(), store => store.sequencer.newest().0);
+        let newest = with_store!(self.shared().even_in_child(), store => store.sequencer.newest().0);
         newest.0 - self.timestamp().0
     }
 }

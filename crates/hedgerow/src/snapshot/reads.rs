@@ -13,7 +13,7 @@ use std::ops::{ControlFlow, Range, RangeInclusive};
 
 impl Reads for Snapshot {
     #[inline]
-    fn stores(&self) -> &Stores {
+    fn stores(&self) -> Result<&Stores, Error> {
         Snapshot::stores(self)
     }
 
@@ -26,7 +26,7 @@ impl Reads for Snapshot {
             let vertex = state.owner(key)?;
             vertex.map_or(Ok(None), |vertex| state.record(vertex))
         })?;
-        let nulls = || self.stores().catalog().vertices().nulls();
+        let nulls = || self.shared().even_in_child().catalog().vertices().nulls();
         Ok(record.map(|record| if record.is_empty() { nulls() } else { record }))
     }
 
@@ -46,10 +46,10 @@ impl Reads for Snapshot {
         source: KeyRef<'_>,
         destination: KeyRef<'_>,
     ) -> Result<Option<Record>, Error> {
-        Ok(self.read(|state| match (state.owner(source)?, state.owner(destination)?) {
+        self.read(|state| match (state.owner(source)?, state.owner(destination)?) {
             (Some(source), Some(destination)) => state.edge_record(label, source, destination),
             _ => Ok::<_, Cause>(None),
-        })?)
+        })
     }
 
     #[inline]
@@ -132,7 +132,7 @@ impl Reads for Snapshot {
     }
 
     fn newest_edges(&self, hop: Hop, key: KeyRef<'_>, newest: &Newest) -> Result<Vec<EdgeOfVertex>, Error> {
-        let has_records = self.stores().has_records(hop.label)?;
+        let has_records = self.stores()?.has_records(hop.label)?;
         let mut edges = Vec::new();
         self.visit_newest(hop, key, newest, &mut |state, edge| {
             let record = if has_records { decoded(edge.record)? } else { Record::EMPTY };

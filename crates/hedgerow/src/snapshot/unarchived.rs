@@ -49,6 +49,6 @@ impl Snapshot {
     /// The commit up to which everything is archived that this snapshot reads: this state, or one before it. O(buffers of the log).
     #[must_use]
     pub fn archived_through(&self) -> CommitTimestamp {
-        with_view!(self, _store, view => view.archived_through())
+        with_view!(even in child self, _store, view => view.archived_through())
     }
 }

@@ -20,6 +20,7 @@ use hedgerow_model::{Catalog, Engine, FilesCheck, MemoryUse};
 use hedgerow_pipeline::{BackgroundThread, Store};
 use hedgerow_subgraphs::SubgraphOptions;
 use hedgerow_sync::Arc;
+use hedgerow_sync::fork::Process;
 use std::ops::Deref;
 
 /// A store, for whichever engine.
@@ -124,18 +125,24 @@ impl EngineSnapshot {
     }
 }
 
-/// The store of a graph that may be used, kept by the graph's handles and snapshots.
+/// A handle to the store of a graph: of its graphs, snapshots and transactions.
+#[derive(Clone)]
+pub(crate) struct SharedStores(Arc<OpenStores>);
+
+/// The store of a graph that may be used, kept by its handles.
 pub(crate) struct OpenStores {
     // Before the store: the threads have ended when that is dropped.
     _threads: [Option<BackgroundThread>; 2],
     stores: Arc<Stores>,
+    /// The process that opened the graph.
+    process: Process,
     pub(crate) engine: EngineKind,
     /// How often a transaction in conflict is tried again.
     pub(crate) retries: u32,
 }
 
-impl OpenStores {
-    pub(crate) fn new(stores: Stores, engine: EngineKind, retries: u32) -> Arc<Self> {
+impl SharedStores {
+    pub(crate) fn new(stores: Stores, engine: EngineKind, retries: u32) -> Self {
         let stores = Arc::new(stores);
         let compact = with_store!(&stores, store => store.wakeup().cloned()).and_then(|wakeup| {
             let stores = Arc::clone(&stores);
@@ -147,16 +154,44 @@ impl OpenStores {
             let step = move || with_store!(&stores, store => store.flush_step());
             BackgroundThread::start("hedgerow-flush", wakeup, step)
         });
-        Arc::new(OpenStores { _threads: [compact, flush], stores, engine, retries })
+        let (threads, process) = ([compact, flush], Process::current());
+        SharedStores(Arc::new(OpenStores { _threads: threads, stores, process, engine, retries }))
+    }
+
+    /// The stores, for every use that can fail.
+    ///
+    /// # Errors
+    /// This is a child that was forked while the graph was open.
+    #[inline]
+    pub(crate) fn get(&self) -> Result<&Stores, Error> {
+        match self.process.is_current() {
+            true => Ok(&self.stores),
+            false => Err(Reason::Forked.into()),
+        }
+    }
+
+    /// The stores, in a forked child too: for what is read from memory alone, and without a lock.
+    #[inline]
+    pub(crate) fn even_in_child(&self) -> &Stores {
+        &self.stores
     }
 }
 
-impl Deref for OpenStores {
-    type Target = Stores;
+impl Deref for SharedStores {
+    type Target = OpenStores;
 
     #[inline]
-    fn deref(&self) -> &Stores {
-        &self.stores
+    fn deref(&self) -> &OpenStores {
+        &self.0
+    }
+}
+
+impl Drop for SharedStores {
+    /// Keeps the stores in a forked child: their threads and locks are the parent's, and to end them would wait for these, or write.
+    fn drop(&mut self) {
+        if !self.process.is_current() {
+            std::mem::forget(Arc::clone(&self.0));
+        }
     }
 }
 

@@ -138,10 +138,7 @@ impl Client<'_> {
             Way::DurableTransaction => return self.transact(&changes, Durability::Sync),
             Way::Declared => self.declared(&changes)?.at,
             Way::Ingest => self.graph.ingest(NUMBERED, &self.edges(&changes, 0))?.at,
-            Way::Stream => {
-                let commits = self.graph.put_each(NUMBERED, &self.edges(&changes, 1));
-                commits.map_err(|stream| stream.error)?.at
-            }
+            Way::Stream => self.graph.put_each(NUMBERED, &self.edges(&changes, 1))?.at,
         };
         Ok((at, None))
     }

@@ -5,6 +5,7 @@
 //! directory, and a directory that is renamed stays the one that was opened.
 
 use crate::files::{File, FileError, FileOperation, FileSystem, HeldLock, LockError, OpenMode};
+use hedgerow_sync::fork::{ParentFile, Process};
 use hedgerow_sync::{Arc, Mutex};
 use rustix::fs::{AtFlags, Dir, FileType, FlockOperation, Mode, OFlags, Stat};
 use rustix::io::Errno;
@@ -14,7 +15,7 @@ use std::io;
 use std::num::NonZeroU64;
 #[cfg(target_os = "linux")]
 use std::ops::Range;
-use std::os::fd::{AsFd as _, OwnedFd};
+use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -49,9 +50,9 @@ struct RealLock {
     path: PathBuf,
     name: String,
     directory: Arc<OwnedFd>,
-    file: OwnedFd,
+    file: ParentFile,
     /// The process that took the lock.
-    process: u32,
+    process: Process,
 }
 
 impl RealFiles {
@@ -146,9 +147,9 @@ impl RealFiles {
         let begin = Instant::now();
         loop {
             let directory = self.directory().map_err(failed)?;
-            let file = open_regular(&directory, name, OFlags::RDWR | OFlags::CREATE).map_err(failed)?;
-            check_links(&file).map_err(failed)?;
-            let lock = RealLock::new(&path, name, directory, file);
+            let flags = OFlags::RDWR | OFlags::CREATE;
+            let lock = RealLock::open(&path, name, directory, flags).map_err(failed)?;
+            check_links(&lock.file).map_err(failed)?;
             if lock.try_lock(FlockOperation::NonBlockingLockExclusive)? {
                 // The file may have been removed since it was opened.
                 if lock.is_held()? {
@@ -170,11 +171,10 @@ impl RealFiles {
         let path = self.path_of(name);
         let failed = |source: io::Error| FileError::new(FileOperation::Lock, &path, source);
         let directory = self.directory().map_err(failed)?;
-        let file = match open_regular(&directory, name, OFlags::RDONLY) {
+        let lock = match RealLock::open(&path, name, directory, OFlags::RDONLY) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             opened => opened.map_err(failed)?,
         };
-        let lock = RealLock::new(&path, name, directory, file);
         match lock.try_lock(FlockOperation::NonBlockingLockShared)? {
             true => Ok(Some(lock)),
             false => Err(LockError::Held { path: path.clone(), holder: lock.read_process_id() }),
@@ -201,7 +201,7 @@ fn is_regular(stat: &Stat) -> bool {
 }
 
 /// A write to a file shows under each of its names, which may be in other directories.
-fn check_links(file: &OwnedFd) -> io::Result<()> {
+fn check_links(file: impl AsFd) -> io::Result<()> {
     match rustix::fs::fstat(file)?.st_nlink {
         0 | 1 => Ok(()),
         links => Err(io::Error::other(format!(
@@ -302,10 +302,10 @@ impl HeldLock for RealLock {
 
 impl Drop for RealLock {
     /// Releases the lock. To close the file is not enough: a child that is being started has a copy
-    /// of it until its program is loaded. A child that was forked and goes on must not release what
-    /// its parent holds.
+    /// of it until its program is loaded.
     fn drop(&mut self) {
-        if self.process == std::process::id() {
+        // A forked child has no lock.
+        if self.process.is_current() {
             // If it fails, closing the file releases the lock.
             let _ = rustix::fs::flock(&self.file, FlockOperation::Unlock);
         }
@@ -313,9 +313,11 @@ impl Drop for RealLock {
 }
 
 impl RealLock {
-    fn new(path: &Path, name: &str, directory: Arc<OwnedFd>, file: OwnedFd) -> RealLock {
+    /// Opens a lock file of `directory`, which forked children do not share.
+    fn open(path: &Path, name: &str, directory: Arc<OwnedFd>, flags: OFlags) -> io::Result<RealLock> {
+        let file = ParentFile::open(Arc::clone(&directory), || open_regular(&directory, name, flags))?;
         let (path, name) = (path.to_owned(), name.to_owned());
-        RealLock { path, name, directory, file, process: std::process::id() }
+        Ok(RealLock { path, name, directory, file, process: Process::current() })
     }
 
     fn failed(&self, error: Errno) -> FileError {
@@ -331,9 +333,10 @@ impl RealLock {
     }
 
     fn write_process_id(&self) -> io::Result<()> {
-        let file = fs::File::from(self.file.try_clone()?);
-        file.set_len(0)?;
-        file.write_all_at(format!("{}\n", std::process::id()).as_bytes(), 0)
+        // Not through a copy of the descriptor, which a forked child would share.
+        rustix::fs::ftruncate(&self.file, 0)?;
+        rustix::io::pwrite(&self.file, format!("{}\n", std::process::id()).as_bytes(), 0)?;
+        Ok(())
     }
 
     /// The process id that the holder wrote, if it has yet.

@@ -12,24 +12,24 @@ use std::process::{Command, Output};
 use std::thread;
 
 /// Where the processes of their own work.
-const FOLDER: &str = "HEDGEROW_TEST_FOLDER";
+pub const FOLDER: &str = "HEDGEROW_TEST_FOLDER";
 
-/// Runs an ignored test of this file by a shell script, which ends in `exec "$@"`.
-fn in_own_process(program: &[&str], script: &str, test: &str, folder: &Path) -> Output {
+/// Runs an ignored test of this folder by a shell script, which ends in `exec "$@"`.
+pub fn in_own_process(program: &[&str], script: &str, test: &str, folder: &Path) -> Output {
     let (name, others) = program.split_first().unwrap();
     let mut command = Command::new(name);
     command.args(others).args(["-c", script, "sh"]).arg(std::env::current_exe().unwrap());
-    command.args(["--ignored", "--exact", &format!("durability::limits::{test}")]).env(FOLDER, folder);
+    command.args(["--ignored", "--exact", &format!("durability::{test}")]).env(FOLDER, folder);
     command.output().unwrap()
 }
 
-fn succeeded(output: &Output) {
+pub fn succeeded(output: &Output) {
     let said = String::from_utf8_lossy(&output.stdout);
     let complained = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success() && said.contains("1 passed"), "{said}\n{complained}");
 }
 
-fn folder() -> PathBuf {
+pub fn folder() -> PathBuf {
     std::env::var_os(FOLDER).expect("run by the tests of this file").into()
 }
 
@@ -72,7 +72,7 @@ fn a_full_disk_is_told_and_loses_nothing() {
     }
     let script = format!("mount -t tmpfs -o size=8m none '{}' && exec \"$@\"", folder.path().display());
     let program = [&mounting[..], &["sh"]].concat();
-    succeeded(&in_own_process(&program, &script, "on_a_small_disk", folder.path()));
+    succeeded(&in_own_process(&program, &script, "limits::on_a_small_disk", folder.path()));
 }
 
 #[test]
@@ -132,7 +132,7 @@ fn on_a_small_disk() {
 fn sixty_four_files_are_enough() {
     let folder = tempfile::tempdir().unwrap();
     let script = "ulimit -n 64 && exec \"$@\"";
-    succeeded(&in_own_process(&["sh"], script, "with_few_open_files", folder.path()));
+    succeeded(&in_own_process(&["sh"], script, "limits::with_few_open_files", folder.path()));
 }
 
 #[test]

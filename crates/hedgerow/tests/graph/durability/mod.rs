@@ -6,6 +6,8 @@ mod failures;
 mod flushed_labels;
 mod foreign;
 mod foreign_checkpoint;
+#[cfg(target_os = "linux")]
+mod fork;
 mod full_disk;
 mod gate;
 mod harness;
