@@ -486,7 +486,9 @@ impl GraphOptions {
         self
     }
 
-    /// Bytes of a segment of the log: 64 MiB if not set. One with a larger commit is as large as that.
+    /// Largest segment of the log, in bytes: 64 MiB if not set. The first one after an opening has 64 KiB, each
+    /// later one four times as much as the one before; one with a larger commit is as large as that. Closing
+    /// cuts segments after their last commits.
     #[must_use]
     pub fn segment_bytes(mut self, bytes: u64) -> Self {
         self.log.segment_bytes = bytes;

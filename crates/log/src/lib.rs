@@ -13,6 +13,7 @@
 //! | `segment/` | headers and frames; reading up to the end, a window at a time, and telling a torn tail from damage |
 //! | `store/manifest.rs`, `mod.rs`, `mark.rs` | what belongs to a store; creating and opening it; how far its log is known to be durable |
 //! | `store/reading.rs`, `replay.rs`, `check.rs`, `repair.rs` | reading one segment; replaying all commits from a timestamp on; finding all damage; cutting at the first damage |
+//! | `store/join.rs` | joining small segments |
 //! | `log/tail.rs`, `group.rs`, `writer.rs` | places for commits; group commit; writing and syncing |
 //! | `log/segments.rs`, `shelf.rs`, `retention.rs`, `start.rs` | creating segments ahead of use; pruning and closing; from recovery to a log that takes commits |
 //! | `planted.rs`, `remade.rs` | bugs that tests can switch on; recomputing checksums after damage |

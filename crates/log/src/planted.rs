@@ -43,6 +43,10 @@ pub enum PlantedBug {
     ClaimTooMuch,
     /// The mark declares commits durable before they are synced.
     MarkEarly,
+    /// A segment with the records of smaller ones is listed before it is synced.
+    SkipSyncOfJoined,
+    /// Small segments are joined into one whose number the manifest does not know yet.
+    JoinUnannounced,
     /// A checkpoint gets its name before it is synced.
     SkipCheckpointSync,
     /// A checkpoint overwrites the previous one.
@@ -61,7 +65,7 @@ impl PlantedBug {
     ];
 
     /// The bugs that show in the log and the manifest.
-    pub const ALL: [PlantedBug; 19] = [
+    pub const ALL: [PlantedBug; 21] = [
         PlantedBug::SkipSync,
         PlantedBug::AcknowledgeEarly,
         PlantedBug::SkipSyncAtRoll,
@@ -81,6 +85,8 @@ impl PlantedBug {
         PlantedBug::IgnoreShortWrite,
         PlantedBug::ClaimTooMuch,
         PlantedBug::MarkEarly,
+        PlantedBug::SkipSyncOfJoined,
+        PlantedBug::JoinUnannounced,
     ];
 }
 

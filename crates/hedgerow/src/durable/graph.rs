@@ -110,9 +110,9 @@ impl Graph {
 
     /// Makes everything durable, refuses further commits, and releases the store. Reads of this graph go on.
     ///
-    /// Every later write through any handle fails with [`ErrorKind::Closed`](crate::ErrorKind::Closed); to close again changes nothing. A graph
-    /// that is dropped without being closed loses nothing that was promised; a closed one is opened faster if a
-    /// [checkpoint](Graph::checkpoint) was made before, and damage anywhere in its log is found.
+    /// Every later write through any handle fails with [`ErrorKind::Closed`](crate::ErrorKind::Closed); to close again changes nothing.
+    /// Dropping the last handle and snapshot closes the store, too, but cannot report a failure. The next opening is faster after a
+    /// [checkpoint](Graph::checkpoint).
     ///
     /// # Errors
     /// As [`Graph::flush`]. With the graph closed, [`ErrorKind::Storage`](crate::ErrorKind::Storage) if the engine could not read or write one of its files

@@ -29,6 +29,7 @@ use group::{Goal, GroupCommit, Lead};
 use hedgerow_model::CommitTimestamp;
 use hedgerow_sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use hedgerow_sync::{Arc, Mutex};
+use segments::SegmentSizes;
 use shelf::Shelf;
 use tail::Tail;
 use writer::Writer;
@@ -42,6 +43,7 @@ use writer::Writer;
 pub struct Log {
     files: Arc<dyn FileSystem>,
     options: LogOptions,
+    sizes: SegmentSizes,
     salt: u32,
     tail: Mutex<Tail>,
     /// Bytes of commits to be written. Changed under the tail's mutex.

@@ -25,7 +25,8 @@ hedgerow_model::names!(Durability, "durability": None => "none", Buffered => "bu
 pub struct LogOptions {
     /// When a commit returns by default; it may ask for more.
     pub durability: Durability,
-    /// Bytes of a segment. A larger commit gets a segment of its size.
+    /// Bytes of the largest segment; the first ones after an opening have less. A larger commit gets a segment
+    /// of its size.
     pub segment_bytes: u64,
     /// Bytes of commits that are buffered in memory before a thread writes them.
     pub buffer_bytes: usize,

@@ -4,7 +4,7 @@ use super::Log;
 use crate::error::{LogError, StoreError};
 use crate::planted::{self, PlantedBug};
 use crate::segment;
-use crate::store::{CheckpointEntry, Manifest, SegmentEntry, StoreFiles, StreamEntry};
+use crate::store::{CheckpointEntry, Manifest, SegmentEntry, StoreFiles, StreamEntry, cut_files};
 use hedgerow_model::CommitTimestamp;
 
 impl Manifest {
@@ -85,8 +85,8 @@ impl Log {
         Ok(pruned.len())
     }
 
-    /// Makes everything durable, stops taking commits, and releases the store. The next opening
-    /// finds it complete.
+    /// Makes everything durable, stops taking commits, cuts the segments after their last records, and
+    /// releases the store. The next opening finds it complete.
     ///
     /// The log maintainer must not run meanwhile or later. Closing again does nothing.
     ///
@@ -110,7 +110,8 @@ impl Log {
         self.change_manifest(|manifest| manifest.segments.retain(|entry| entry.sealed.is_some()))?;
         self.remove_unlisted()?;
         // No thread is replacing the manifest meanwhile, and none will.
-        let _manifest = self.manifest.lock();
+        let manifest = self.manifest.lock();
+        cut_files(&*self.files, &manifest)?;
         *self.lock.lock() = None;
         Ok(())
     }
@@ -133,11 +134,9 @@ impl Log {
 }
 
 impl Drop for Log {
-    /// Writes the buffer, though none of it was acknowledged as durable.
+    /// Closes the log, though nothing that is still buffered was acknowledged as durable.
     fn drop(&mut self) {
-        if self.tail.get_mut().buffered() > 0 {
-            // An error cannot be reported here.
-            let _ = self.flush();
-        }
+        // An error cannot be reported here.
+        let _ = self.close();
     }
 }

@@ -1,13 +1,41 @@
 //! Creating segments, ahead of their use if there is a log maintainer.
 
-use super::Log;
 use super::shelf::NewSegment;
+use super::{Log, LogOptions};
 use crate::error::{LogError, StoreError};
 use crate::files::{File, FileError, FileSystem, OpenMode};
 use crate::planted::{self, PlantedBug};
 use crate::segment;
 use crate::store::{self, Manifest, NotReplaced, SealedSegment, SegmentEntry};
 use hedgerow_sync::atomic::Ordering;
+
+/// Bytes of the first segment after an opening.
+const FIRST_BYTES: u64 = 64 << 10;
+
+/// The ratio of a segment's bytes to those of the one before, until they reach the option.
+const GROWTH: u64 = 4;
+
+/// The sizes of the segments that one opening creates: small at first, so that a graph that takes few
+/// commits costs little space and time; large soon, so that a busy one seldom waits for a segment.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct SegmentSizes {
+    /// The number of the first segment.
+    first: u64,
+    /// Bytes of the largest.
+    largest: u64,
+}
+
+impl SegmentSizes {
+    pub(super) fn new(first: u64, options: &LogOptions) -> Self {
+        SegmentSizes { first, largest: options.segment_bytes }
+    }
+
+    /// Bytes of a segment. A record that does not fit makes it larger. O(1).
+    pub(super) fn of(self, number: u64) -> u64 {
+        let steps = u32::try_from(number - self.first).unwrap_or(u32::MAX);
+        FIRST_BYTES.saturating_mul(GROWTH.saturating_pow(steps)).min(self.largest)
+    }
+}
 
 /// Zeros synced at a time, so that concurrent commits don't wait for all of them.
 const SYNCED_ZEROS: u64 = 4 << 20;
@@ -37,7 +65,8 @@ impl Log {
 
     /// Creates an empty segment: durable, and listed in the manifest.
     pub(super) fn make_segment(&self) -> Result<NewSegment, StoreError> {
-        let (number, length) = (self.manifest.lock().next_segment, self.options.segment_bytes);
+        let number = self.manifest.lock().next_segment;
+        let length = self.sizes.of(number);
         // Otherwise another process may use this number.
         self.check_lock()?;
         let file = zeros(&*self.files, number, length)?;

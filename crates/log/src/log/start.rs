@@ -1,6 +1,7 @@
 //! From recovery to a log that takes commits.
 
 use super::group::GroupCommit;
+use super::segments::SegmentSizes;
 use super::shelf::Shelf;
 use super::tail::Tail;
 use super::writer::Writer;
@@ -9,51 +10,46 @@ use crate::error::StoreError;
 use crate::planted::{self, PlantedBug};
 use crate::segment::FirstTimes;
 use crate::store::mark::Mark;
-use crate::store::{
-    Lock, Manifest, Recovered, SegmentEntry, StoreFiles, check_lock, cut_files, make_durable,
-};
+use crate::store::{Lock, Manifest, Recovered, StoreFiles, check_lock, cut_files, make_durable};
 use hedgerow_sync::Mutex;
 use hedgerow_sync::atomic::{AtomicBool, AtomicUsize};
 
 impl Log {
     /// Continues after what [`StoreFiles::replay`] found.
     ///
-    /// Makes what was found durable, cuts a torn tail, and puts new commits into a new segment:
-    /// nothing is ever appended to an existing one.
+    /// Makes what was found durable, cuts a torn tail, joins small segments, and puts new commits into a new
+    /// segment: nothing is ever appended to an existing one.
     ///
     /// # Errors
-    /// The file system's. The store is unchanged then, and can be opened again.
-    pub fn start(store: StoreFiles, recovered: &Recovered, options: LogOptions) -> Result<Log, StoreError> {
+    /// The file system's. The store has the same commits then, and can be opened again.
+    pub fn start(
+        mut store: StoreFiles,
+        recovered: &Recovered,
+        options: LogOptions,
+    ) -> Result<Log, StoreError> {
+        store.seal(recovered)?;
+        store.join_small_segments(options.segment_bytes)?;
         let read_only = store.read_only();
         let StoreFiles { files, mut manifest, lock } = store;
         let Lock::Write(lock) = lock else { return Err(read_only) };
-        check_lock(&*files, &*lock)?;
-        for open in &recovered.open {
-            if let Some(sealed) = open.content {
-                make_durable(&*files, open.number, open.synced, sealed.end)?;
-            }
-        }
-        seal_all(&mut manifest, recovered);
         let number = manifest.next_segment;
-        let file = segments::zeros(&*files, number, options.segment_bytes)?;
+        let sizes = SegmentSizes::new(number, &options);
+        let file = segments::zeros(&*files, number, sizes.of(number))?;
         if !planted::is(PlantedBug::SkipDirectorySync) {
             files.sync_directory()?;
         }
-        segments::list(&mut manifest, number, options.segment_bytes);
-        manifest.durable = recovered.last;
+        segments::list(&mut manifest, number, sizes.of(number));
         manifest.replace(&*files, &*lock).map_err(|failed| failed.error)?;
-        let is_open = |entry: &&SegmentEntry| recovered.open.iter().any(|open| open.number == entry.number);
-        if !planted::is(PlantedBug::LeaveTornTail) {
-            cut_files(&*files, manifest.segments.iter().filter(is_open))?;
-        }
+        cut_files(&*files, &manifest)?;
         let mark = Mark::create(&*files, manifest.store, recovered.last)?;
         let last = FirstTimes { at: recovered.last, wall_clock: recovered.wall_clock };
         let log = Log {
             options,
+            sizes,
             salt: crc32c::crc32c(&manifest.store),
             buffered: AtomicUsize::new(0),
             is_half_full: AtomicBool::new(false),
-            tail: Mutex::new(Tail::new(manifest.store, options.segment_bytes, number, last)),
+            tail: Mutex::new(Tail::new(manifest.store, sizes, number, last)),
             group: GroupCommit::new(recovered.last),
             writer: Mutex::new(Writer::new(number, file, mark)),
             shelf: Shelf::default(),
@@ -61,9 +57,25 @@ impl Log {
             files,
             lock: Mutex::new(Some(lock)),
         };
-        // Unlisted segments are empty, or were dropped from the manifest before.
+        // Unlisted segments are empty, were joined, or were dropped from the manifest before.
         log.remove_unlisted()?;
         Ok(log)
+    }
+}
+
+impl StoreFiles {
+    /// Makes durable what was found in segments, and seals them. The next manifest contains it.
+    fn seal(&mut self, recovered: &Recovered) -> Result<(), StoreError> {
+        let Lock::Write(lock) = &self.lock else { return Err(self.read_only()) };
+        check_lock(&*self.files, &**lock)?;
+        for open in &recovered.open {
+            if let Some(sealed) = open.content {
+                make_durable(&*self.files, open.number, open.synced, sealed.end)?;
+            }
+        }
+        seal_all(&mut self.manifest, recovered);
+        self.manifest.durable = recovered.last;
+        Ok(())
     }
 }
 

@@ -1,5 +1,6 @@
 //! The end of the log in memory, where commits are appended and buffered.
 
+use super::segments::SegmentSizes;
 use crate::body::Body;
 use crate::error::LogError;
 use crate::segment::{
@@ -22,8 +23,10 @@ const LARGEST_SPARE: usize = 4 << 20;
 pub(super) struct Tail {
     store: [u8; 16],
     salt: u32,
-    segment_bytes: u64,
+    sizes: SegmentSizes,
     segment: u64,
+    /// Bytes of the segment, which one record may exceed.
+    segment_bytes: u64,
     /// The times of the segment's first record; `None` before there is one.
     first: Option<FirstTimes>,
     /// The position of the next frame in the segment.
@@ -73,13 +76,14 @@ impl SegmentPiece {
 
 impl Tail {
     /// A tail that continues after `last` in the empty segment `segment`.
-    pub(super) fn new(store: [u8; 16], segment_bytes: u64, segment: u64, last: FirstTimes) -> Self {
+    pub(super) fn new(store: [u8; 16], sizes: SegmentSizes, segment: u64, last: FirstTimes) -> Self {
         let batch = PendingBatch { last: last.at, ..PendingBatch::default() };
         Tail {
             store,
             salt: crc32c::crc32c(&store),
-            segment_bytes,
+            sizes,
             segment,
+            segment_bytes: sizes.of(segment),
             first: None,
             position: 0,
             last,
@@ -131,6 +135,7 @@ impl Tail {
         let sealed = self.content(first);
         let ended = (self.segment, sealed);
         (self.segment, self.position, self.first) = (self.segment + 1, 0, None);
+        self.segment_bytes = self.sizes.of(self.segment);
         ended
     }
 

@@ -2,6 +2,7 @@
 
 mod check;
 mod installed;
+mod join;
 pub(crate) mod manifest;
 pub(crate) mod mark;
 mod reading;

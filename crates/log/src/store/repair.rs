@@ -2,7 +2,7 @@
 //! can replace.
 
 use super::replay::Recovered;
-use super::{CheckpointEntry, SealedSegment, SegmentEntry, StoreFiles, mark};
+use super::{CheckpointEntry, Manifest, SealedSegment, SegmentEntry, StoreFiles, mark};
 use crate::checkpoint;
 use crate::error::StoreError;
 use crate::files::{EngineFiles, FileError, FileSystem, OpenMode, pieces};
@@ -36,7 +36,7 @@ pub struct Cut {
     pub segment: String,
     /// Their offset in it.
     pub offset: u64,
-    /// Their number.
+    /// Their number, up to the last nonzero one.
     pub bytes: u64,
     /// The file that contains them now.
     pub kept_in: String,
@@ -197,7 +197,7 @@ impl StoreFiles {
         remove_if_there(&*self.files, mark::MARK)?;
         self.replace_manifest()?;
         if damaged.is_some() {
-            cut_files(&*self.files, self.manifest.segments.last().into_iter())?;
+            cut_files(&*self.files, &self.manifest)?;
         }
         Ok(repair)
     }
@@ -280,16 +280,17 @@ impl StoreFiles {
             let kept = self.files.open(&kept_in, OpenMode::Create)?;
             // Later bytes never belonged to the log.
             let end = file.length()?.min(entry.length.max(segment::LARGEST_RECORD)).max(offset);
+            let mut bytes = 0;
             for piece in pieces(offset..end) {
-                let bytes = file.read_range(piece.clone())?;
-                // A file of zeros needs no space.
-                if bytes.iter().any(|byte| *byte != 0) {
-                    kept.write_all_at(&bytes, piece.start - offset)?;
+                let content = file.read_range(piece.clone())?;
+                // Most of a new segment is zeros, which need no space.
+                if let Some(last) = content.iter().rposition(|byte| *byte != 0) {
+                    kept.write_all_at(&content[..=last], piece.start - offset)?;
+                    bytes = piece.start - offset + last as u64 + 1;
                 }
             }
-            kept.set_length(end - offset)?;
             kept.sync()?;
-            cuts.push(Cut { segment, offset, bytes: end - offset, kept_in });
+            cuts.push(Cut { segment, offset, bytes, kept_in });
         }
         self.files.sync_directory()?;
         Ok(cuts)
@@ -355,13 +356,10 @@ pub(crate) fn make_durable(
     }
 }
 
-/// Truncates files of sealed segments after their last record. Nothing reads what follows; that the
-/// segments are sealed must be durable.
-pub(crate) fn cut_files<'s>(
-    files: &dyn FileSystem,
-    sealed: impl Iterator<Item = &'s SegmentEntry>,
-) -> Result<(), FileError> {
-    for entry in sealed {
+/// Truncates the files of sealed segments after their last records. Nothing reads what follows; that the
+/// segments are sealed must be durable. O(segments).
+pub(crate) fn cut_files(files: &dyn FileSystem, manifest: &Manifest) -> Result<(), FileError> {
+    for entry in &manifest.segments {
         let Some(SealedSegment { end, .. }) = entry.sealed else { continue };
         let file = files.open(&entry.file_name(), OpenMode::Read)?;
         if file.length()? > end {

@@ -4,6 +4,7 @@ use crate::cuts::store_of;
 use crate::damage::{Kind, damage_one, leave_remains};
 use crate::failures::fail_everywhere;
 use crate::power::lose_power_everywhere;
+use crate::workload::Sessions;
 use hedgerow_log::planted::{PlantedBug, plant};
 use hedgerow_testing::simulated::FaultKind;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -12,13 +13,14 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 #[derive(Clone, Copy, Debug)]
 enum Search {
     Power,
+    PowerInShortSessions,
     Failures(FaultKind),
     Damage(Kind),
     Remains,
 }
 
 /// The search and the seed that find each bug.
-const FOUND: [(PlantedBug, Search, u64); 19] = [
+const FOUND: [(PlantedBug, Search, u64); 21] = [
     (PlantedBug::SkipSync, Search::Power, 0),
     (PlantedBug::AcknowledgeEarly, Search::Power, 0),
     (PlantedBug::SkipSyncAtRoll, Search::Power, 2),
@@ -31,20 +33,23 @@ const FOUND: [(PlantedBug, Search, u64); 19] = [
     (PlantedBug::IgnoreChecksum, Search::Damage(Kind::Closed), 0),
     (PlantedBug::UnboundChecksum, Search::Remains, 0),
     (PlantedBug::CutDamage, Search::Damage(Kind::WithoutMark), 0),
-    (PlantedBug::SkipSyncInRecovery, Search::Power, 32),
+    (PlantedBug::SkipSyncInRecovery, Search::Power, 10),
     (PlantedBug::LeaveTornTail, Search::Power, 0),
     (PlantedBug::RetrySync, Search::Failures(FaultKind::Device), 0),
     (PlantedBug::IgnoreWriteError, Search::Failures(FaultKind::NoSpace), 0),
     (PlantedBug::IgnoreShortWrite, Search::Failures(FaultKind::Short), 0),
     (PlantedBug::ClaimTooMuch, Search::Power, 2),
     (PlantedBug::MarkEarly, Search::Power, 0),
+    (PlantedBug::SkipSyncOfJoined, Search::PowerInShortSessions, 0),
+    (PlantedBug::JoinUnannounced, Search::PowerInShortSessions, 0),
 ];
 
 /// Whether a search finds a problem.
 fn finds(search: Search, seed: u64) -> bool {
     let run = || match search {
-        Search::Power => lose_power_everywhere(seed, 60, 2).map(drop),
-        Search::Failures(kind) => fail_everywhere(seed, 40, kind, false).map(drop),
+        Search::Power => lose_power_everywhere(seed, Sessions::Long, 60, 2).map(drop),
+        Search::PowerInShortSessions => lose_power_everywhere(seed, Sessions::Short, 60, 2).map(drop),
+        Search::Failures(kind) => fail_everywhere(seed, Sessions::Long, 40, kind, false).map(drop),
         Search::Damage(kind) => {
             let intact = kind.store();
             (0..500).try_for_each(|case| damage_one(&intact, seed * 500 + case, kind).map(drop))

@@ -1,15 +1,15 @@
 //! Every operation on the files fails, once or permanently.
 
 use crate::harness::{verify, verify_recovery};
-use crate::workload::Worker;
+use crate::workload::{Sessions, Worker};
 use hedgerow_testing::simulated::{Fault, FaultKind, SimulatedFiles, Survival};
 use rayon::prelude::*;
 
 /// Fails operation number `at` of a workload. `None` if there are fewer.
-pub fn fail_at(seed: u64, steps: usize, fault: Fault) -> Result<Option<()>, String> {
+pub fn fail_at(seed: u64, sessions: Sessions, steps: usize, fault: Fault) -> Result<Option<()>, String> {
     let files = SimulatedFiles::new(seed);
     files.inject(fault);
-    let mut worker = Worker::new(&files, seed);
+    let mut worker = Worker::new(&files, seed, sessions);
     let worked = worker.run_and_close(steps);
     if files.faults_met() == 0 {
         return Ok(None);
@@ -32,10 +32,16 @@ pub fn fail_at(seed: u64, steps: usize, fault: Fault) -> Result<Option<()>, Stri
 }
 
 /// Fails every operation in turn. Returns their number.
-pub fn fail_everywhere(seed: u64, steps: usize, kind: FaultKind, sticky: bool) -> Result<u64, String> {
+pub fn fail_everywhere(
+    seed: u64,
+    sessions: Sessions,
+    steps: usize,
+    kind: FaultKind,
+    sticky: bool,
+) -> Result<u64, String> {
     let mut failed = 0;
     for at in 1.. {
-        let outcome = fail_at(seed, steps, Fault { at, kind, sticky });
+        let outcome = fail_at(seed, sessions, steps, Fault { at, kind, sticky });
         let outcome =
             outcome.map_err(|what| format!("seed {seed}, {kind:?} at {at}, sticky {sticky}: {what}"))?;
         if outcome.is_none() {
@@ -54,7 +60,10 @@ fn failures_are_reported_and_lose_nothing() {
     let cases: Vec<_> = cases.flatten().collect();
     let failures: u64 = cases
         .into_par_iter()
-        .map(|(seed, kind, sticky)| fail_everywhere(seed, 60, kind, sticky).unwrap())
+        .map(|(seed, kind, sticky)| {
+            let fail = |sessions, steps| fail_everywhere(seed, sessions, steps, kind, sticky).unwrap();
+            fail(Sessions::Long, 60) + fail(Sessions::Short, 40)
+        })
         .sum();
     eprintln!("{failures} failures");
     assert!(failures > 200 * seeds, "{failures} failures only");

@@ -1,7 +1,7 @@
 //! Checks what must hold of a store after a restart.
 
-use crate::workload::{Promises, body, is_right, log_options, wall_clock};
-use hedgerow_log::{Durability, Log, Recovered, StoreError, StoreFiles};
+use crate::workload::{Promises, body, is_right, wall_clock};
+use hedgerow_log::{Durability, Log, LogOptions, Recovered, StoreError, StoreFiles};
 use hedgerow_model::CommitTimestamp;
 use hedgerow_testing::simulated::{SimulatedFiles, Survival};
 use rand::rngs::StdRng;
@@ -102,7 +102,8 @@ fn go_on(
     recovered: &Recovered,
     promises: &mut Promises,
 ) -> Result<(), StoreError> {
-    let log = Log::start(store, recovered, log_options(Durability::Sync))?;
+    let options = LogOptions { durability: Durability::Sync, ..promises.options };
+    let log = Log::start(store, recovered, options)?;
     promises.durable.push((files.operations(), recovered.last));
     promises.asked = promises.asked.max(recovered.last);
     let mut at = recovered.last;

@@ -12,5 +12,6 @@ mod harness;
 mod ordinary;
 mod owners;
 mod power;
+mod sizes;
 mod threads;
 mod workload;

@@ -111,10 +111,7 @@ fn a_directory_has_at_most_one_store() {
     let store = StoreFiles::open(Arc::clone(&files) as _).unwrap();
     assert_eq!(store.manifest().options, store_options());
     assert!(matches!(StoreFiles::open(Arc::clone(&files) as _), Err(StoreError::Locked { .. })));
-    drop(
-        Log::start(store, &Recovered::default(), LogOptions { segment_bytes: 9000, ..LogOptions::default() })
-            .unwrap(),
-    );
+    commit(&Log::start(store, &Recovered::default(), log_options(Durability::Sync)).unwrap(), 1);
     files.remove("MANIFEST").unwrap();
     assert!(matches!(StoreFiles::open(Arc::clone(&files) as _), Err(StoreError::Missing { .. })));
     assert!(matches!(StoreFiles::create(files, store_options(), STORE), Err(StoreError::Exists { .. })));

@@ -1,16 +1,21 @@
 //! The power fails at every operation on the files.
 
 use crate::harness::{Verdict, verify, verify_recovery};
-use crate::workload::Worker;
+use crate::workload::{Sessions, Worker};
 use hedgerow_testing::simulated::{SimulatedFiles, Survival};
 use rayon::prelude::*;
 
 /// Loses power at every operation of a workload, with every kind of survival. Returns the number of
 /// states checked.
-pub fn lose_power_everywhere(seed: u64, steps: usize, rounds: u64) -> Result<u64, String> {
+pub fn lose_power_everywhere(
+    seed: u64,
+    sessions: Sessions,
+    steps: usize,
+    rounds: u64,
+) -> Result<u64, String> {
     let files = SimulatedFiles::new(seed);
     files.keep_crash_images();
-    let mut worker = Worker::new(&files, seed);
+    let mut worker = Worker::new(&files, seed, sessions);
     worker.run(steps).map_err(|error| format!("without a fault: {error}"))?;
     let mut states = 0;
     for image in files.take_crash_images() {
@@ -43,10 +48,20 @@ fn check(found: &SimulatedFiles, worker: &Worker<'_>, operation: u64, case: u64)
 }
 
 #[test]
+fn short_sessions_join_segments() {
+    let files = SimulatedFiles::new(0);
+    let mut worker = Worker::new(&files, 0, Sessions::Short);
+    worker.run(60).unwrap();
+    assert!(worker.joined > 0);
+}
+
+#[test]
 fn what_is_acknowledged_survives_and_nothing_else_appears() {
     let seeds = std::env::var("CRASH_SEEDS").ok().and_then(|seeds| seeds.parse().ok()).unwrap_or(20);
-    let states: u64 =
-        (0..seeds).into_par_iter().map(|seed| lose_power_everywhere(seed, 120, 3).unwrap()).sum();
-    eprintln!("{states} states after a loss of power");
-    assert!(states > 1000 * seeds, "{states} states only");
+    for (sessions, steps, rounds) in [(Sessions::Long, 120, 3), (Sessions::Short, 40, 1)] {
+        let lose_power = |seed| lose_power_everywhere(seed, sessions, steps, rounds).unwrap();
+        let states: u64 = (0..seeds).into_par_iter().map(lose_power).sum();
+        eprintln!("{states} states after a loss of power, {sessions:?} sessions");
+        assert!(states > 1000 * seeds, "{states} states only");
+    }
 }

@@ -68,6 +68,8 @@ pub struct Promises {
     pub needed: Vec<(u64, CommitTimestamp)>,
     /// The last commit that was attempted.
     pub asked: CommitTimestamp,
+    /// The options of the log.
+    pub options: LogOptions,
     /// An operation failed without an error to a caller: a log dropped without a close writes its
     /// buffer if it can.
     pub untold: bool,
@@ -85,20 +87,35 @@ impl Promises {
 pub struct Worker<'f> {
     pub files: &'f SimulatedFiles,
     pub promises: Promises,
+    /// How often small segments were joined.
+    pub joined: u64,
     random: StdRng,
-    durability: Durability,
+    sessions: Sessions,
     log: Option<Log>,
 }
 
+/// How often the log of a workload is opened again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sessions {
+    Long,
+    /// So often that small segments are joined.
+    Short,
+}
+
 impl<'f> Worker<'f> {
-    pub fn new(files: &'f SimulatedFiles, seed: u64) -> Self {
+    pub fn new(files: &'f SimulatedFiles, seed: u64, sessions: Sessions) -> Self {
         let mut random = StdRng::seed_from_u64(seed);
         let durability = match random.random_range(0..4) {
             0 => Durability::None,
             1 => Durability::Buffered,
             _ => Durability::Sync,
         };
-        Worker { files, promises: Promises::default(), random, durability, log: None }
+        let options = match sessions {
+            Sessions::Long => log_options(durability),
+            Sessions::Short => LogOptions { segment_bytes: 16 << 10, ..log_options(durability) },
+        };
+        let promises = Promises { options, ..Promises::default() };
+        Worker { files, promises, joined: 0, random, sessions, log: None }
     }
 
     /// Creates a store and runs `steps` random steps. Stops at the first failure.
@@ -133,7 +150,10 @@ impl<'f> Worker<'f> {
             Ok::<(), StoreError>(())
         })?;
         self.promises.asked = recovered.last;
-        self.log = Some(Log::start(store, &recovered, log_options(self.durability))?);
+        let segments = store.manifest().segments.len();
+        let log = Log::start(store, &recovered, self.promises.options)?;
+        self.joined += u64::from(log.manifest().segments.len() + 4 < segments);
+        self.log = Some(log);
         // What was recovered is durable from now on.
         self.promises.durable.push((self.note(), recovered.last));
         Ok(())
@@ -142,6 +162,7 @@ impl<'f> Worker<'f> {
     fn step(&mut self) -> Result<(), StoreError> {
         match self.random.random_range(0..40) {
             0 => self.reopen(),
+            1..=20 if self.sessions == Sessions::Short => self.reopen(),
             1 | 2 => self.log().maintain(),
             3 => self.install_checkpoint(),
             4 | 5 => self.prune(),
@@ -165,7 +186,7 @@ impl<'f> Worker<'f> {
         let appended = self.log().append(at, wall_clock(at), &mut body(at))?;
         self.promises.asked = at;
         self.log().settle(appended.at(), asked)?;
-        if asked.max(self.durability) == Durability::Sync {
+        if asked.max(self.promises.options.durability) == Durability::Sync {
             self.promises.durable.push((self.note(), at));
         }
         let durable = self.log().durable();
@@ -205,8 +226,10 @@ impl<'f> Worker<'f> {
     }
 
     fn reopen(&mut self) -> Result<(), StoreError> {
-        if self.random.random_range(0..2) == 0 {
-            self.close()?;
+        match self.random.random_range(0..4) {
+            0 | 1 => self.close()?,
+            2 => self.files.kill_process(),
+            _ => {}
         }
         let failures = self.files.faults_met();
         self.log = None;

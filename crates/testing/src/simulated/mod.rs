@@ -134,6 +134,8 @@ struct SimulatedState {
     locked: Option<Node>,
     /// Number of holders that locked it for reading.
     readers: usize,
+    /// Number of processes that were killed.
+    killed: u64,
     images: Option<Vec<CrashImage>>,
 }
 
@@ -193,6 +195,7 @@ impl SimulatedFiles {
             crashed: false,
             locked: None,
             readers: 0,
+            killed: 0,
             images: None,
         };
         SimulatedFiles { shared: Arc::new(Shared { state: Mutex::new(state) }) }
@@ -255,6 +258,14 @@ impl SimulatedFiles {
     #[must_use]
     pub fn take_crash_images(&self) -> Vec<CrashImage> {
         self.shared.state.lock().images.take().unwrap_or_default()
+    }
+
+    /// Kills the process that works with the files, without any loss of what it wrote: its lock is free, and
+    /// its open files cannot be changed any more.
+    pub fn kill_process(&self) {
+        let state = &mut *self.shared.state.lock();
+        state.killed += 1;
+        (state.locked, state.readers) = (None, 0);
     }
 
     /// A copy of the files on a separate disk, to be damaged. Everything is durable, nothing is
@@ -355,8 +366,8 @@ impl FileSystem for SimulatedFiles {
                 node
             }
         };
-        let writable = access != OpenMode::Read;
-        Ok(Box::new(SimulatedFile { shared: Arc::clone(&self.shared), path, node, writable }))
+        let (writable, process) = (access != OpenMode::Read, state.killed);
+        Ok(Box::new(SimulatedFile { shared: Arc::clone(&self.shared), path, node, writable, process }))
     }
 
     fn rename(&self, from: &str, to: &str) -> Result<(), FileError> {
@@ -400,7 +411,8 @@ impl FileSystem for SimulatedFiles {
             }
         };
         state.locked = Some(node);
-        Ok(Box::new(SimulatedLock { shared: Arc::clone(&self.shared), name: name.to_owned(), path, node }))
+        let (name, process) = (name.to_owned(), state.killed);
+        Ok(Box::new(SimulatedLock { shared: Arc::clone(&self.shared), name, path, node, process }))
     }
 
     fn lock_shared(&self, name: &str) -> Result<Option<Box<dyn HeldLock>>, LockError> {
@@ -411,7 +423,7 @@ impl FileSystem for SimulatedFiles {
             return Err(LockError::Held { path, holder: Some(std::process::id()) });
         }
         state.readers += 1;
-        Ok(Some(Box::new(SharedLock { shared: Arc::clone(&self.shared) })))
+        Ok(Some(Box::new(SharedLock { shared: Arc::clone(&self.shared), process: state.killed })))
     }
 }
 
@@ -445,11 +457,16 @@ struct SimulatedLock {
     name: String,
     path: PathBuf,
     node: Node,
+    /// Number of processes that were killed before it was locked.
+    process: u64,
 }
 
 impl HeldLock for SimulatedLock {
     fn is_held(&self) -> Result<bool, FileError> {
         let state = &mut *self.shared.state.lock();
+        if state.killed != self.process {
+            return Ok(false);
+        }
         state.begin(FileOperation::CheckLock, &self.path)?;
         Ok(state.disk.node(&self.name) == Some(self.node))
     }
@@ -458,7 +475,7 @@ impl HeldLock for SimulatedLock {
 impl Drop for SimulatedLock {
     fn drop(&mut self) {
         let state = &mut *self.shared.state.lock();
-        if state.locked == Some(self.node) {
+        if state.killed == self.process && state.locked == Some(self.node) {
             state.locked = None;
         }
     }
@@ -467,6 +484,7 @@ impl Drop for SimulatedLock {
 #[derive(Debug)]
 struct SharedLock {
     shared: Arc<Shared>,
+    process: u64,
 }
 
 impl HeldLock for SharedLock {
@@ -477,7 +495,10 @@ impl HeldLock for SharedLock {
 
 impl Drop for SharedLock {
     fn drop(&mut self) {
-        self.shared.state.lock().readers -= 1;
+        let state = &mut *self.shared.state.lock();
+        if state.killed == self.process {
+            state.readers -= 1;
+        }
     }
 }
 
@@ -487,12 +508,15 @@ struct SimulatedFile {
     path: PathBuf,
     node: Node,
     writable: bool,
+    /// Number of processes that were killed before it was opened.
+    process: u64,
 }
 
 impl SimulatedFile {
     fn check_writable(&self, operation: FileOperation) -> Result<(), FileError> {
         let refused = || FileError::new(operation, &self.path, io::Error::from_raw_os_error(9));
-        self.writable.then_some(()).ok_or_else(refused)
+        let is_open = self.shared.state.lock().killed == self.process;
+        (self.writable && is_open).then_some(()).ok_or_else(refused)
     }
 }
 

@@ -22,5 +22,6 @@ mod power;
 mod publication;
 mod refusals;
 mod round_trips;
+mod sizes;
 mod upkeep;
 mod workload;
