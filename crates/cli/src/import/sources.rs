@@ -61,15 +61,6 @@ impl<'a> Sources<'a> {
         vertices.into_iter().chain(self.files.iter().map(|path| Source::Graph(path)))
     }
 
-    /// Total size of the files on disk; `None` if that is unknown, as with a pipe.
-    pub fn bytes(&self) -> Option<u64> {
-        let size = |source: Source<'_>| {
-            let metadata = fs::metadata(source.path()).ok().filter(fs::Metadata::is_file);
-            metadata.filter(|_| !source.is_standard_input()).map(|metadata| metadata.len())
-        };
-        self.iter().map(size).sum()
-    }
-
     /// Opens one of the files.
     pub fn open<K: VertexKey>(
         &self,

@@ -15,10 +15,6 @@ use hedgerow::{
 use std::num::NonZeroUsize;
 use std::path::Path;
 
-/// Bytes of the smallest log segment: segments are preallocated, so a small import has small ones.
-const SMALLEST_SEGMENT: u64 = 1 << 20;
-const LARGEST_SEGMENT: u64 = 64 << 20;
-
 /// A store, and how its graph is opened or created.
 #[derive(Debug)]
 pub struct Target<'a> {
@@ -71,8 +67,7 @@ impl<'a> Target<'a> {
             .strict(strict)
             .vertex_properties(catalog.vertices().clone())
             .durability(args.durability.durability())
-            .threads(threads)
-            .segment_bytes(sources.bytes().map_or(LARGEST_SEGMENT, segment_bytes));
+            .threads(threads);
         let options = args.memory.limit(options);
         // The requested engine, even if it cannot keep edges in a file: opening then returns the
         // error.
@@ -129,11 +124,6 @@ fn chunk_on_disk(memory: Option<usize>) -> NonZeroUsize {
     let affordable = memory.map_or(LARGEST_CHUNK_ON_DISK, |bytes| bytes / MEMORY_PER_EDGE);
     let most = NonZeroUsize::new(affordable.min(LARGEST_CHUNK_ON_DISK));
     most.map_or(SMALLEST_CHUNK_ON_DISK, |most| most.max(SMALLEST_CHUNK_ON_DISK))
-}
-
-/// Bytes of a log segment for an import of `input` bytes.
-fn segment_bytes(input: u64) -> u64 {
-    input.clamp(SMALLEST_SEGMENT, LARGEST_SEGMENT)
 }
 
 /// The options of an existing store, changed as the command line says.

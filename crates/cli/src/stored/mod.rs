@@ -21,10 +21,6 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 use wait::WaitArgs;
 
-/// Bytes of a log segment for a command that commits little: it is preallocated when the store is
-/// opened.
-const SMALL_SEGMENT: u64 = 64 << 10;
-
 /// A state of the graph in a store.
 #[derive(Clone, Debug)]
 pub struct StoredState {
@@ -173,7 +169,7 @@ pub fn note_clock(graph: &Graph, store: &Path, console: &Console) {
 /// The options of a command that commits little. Any engine opens what another has written, unless
 /// that keeps edges in files of its own.
 fn small() -> GraphOptions {
-    GraphOptions::new().prefer_engine(EngineKind::Rapid).segment_bytes(SMALL_SEGMENT)
+    GraphOptions::new().prefer_engine(EngineKind::Rapid)
 }
 
 /// The label with this name; without a name the first.
