@@ -1,10 +1,12 @@
 //! Copies of views, as they are or transposed.
 
 use super::build::{Duplicates, EntryBuckets, build_bytes, rows_by_owner, rows_bytes, sort_row};
+use super::parallel::{has_parallel_edges, scan_each_edge};
 use super::rows::{RowBlock, Rows};
 use super::{BuildOptions, Csr, CsrError, Presence};
 use hedgerow_model::{
-    Adjacency, Column, Cursor, Direction, GraphView, LabelId, ReadError, Topology, VertexId,
+    Adjacency, Column, ColumnType, Cursor, Direction, GraphView, LabelId, ReadError, RecordView, Topology,
+    VertexId,
 };
 use std::ops::{ControlFlow, Range};
 
@@ -14,11 +16,14 @@ impl Csr {
     /// Vertices, timestamp and topology are those of the view; a reverse adjacency is copied if the
     /// view has one. The label of the copy is [`LabelId::DEFAULT`]. O(vertices + edges).
     ///
+    /// Of several parallel edges each is a neighbor in the copy, and an edge of its
+    /// [count](GraphView::edge_count): see [`scan_each_edge`].
+    ///
     /// # Errors
     /// [`CsrError::View`] if the view has no such label or another type of values,
     /// [`CsrError::Read`] if it could not be read, [`CsrError::Memory`] if the copy does not fit,
     /// [`CsrError::Cancelled`].
-    pub fn from_view<V: GraphView, W: Column>(
+    pub fn from_view<V: RecordView, W: Column>(
         view: &V,
         label: LabelId,
         options: BuildOptions<'_>,
@@ -28,20 +33,32 @@ impl Csr {
         let adjacencies = topology.directions().iter().map(adjacency).collect::<Result<Vec<_>, _>>()?;
         // While a direction is being assembled, it exists twice.
         let copies = topology.directions().len() as u64 + 1;
-        let needed = copies * rows_bytes::<W>(vertex_bound, entry_count(view, label));
+        let is_parallel = W::TYPE == ColumnType::Unit && has_parallel_edges(view, label);
+        let edges = match is_parallel {
+            true => view.parallel_edge_count(label),
+            false => view.edge_count(label).at_most(),
+        };
+        let needed = copies * rows_bytes::<W>(vertex_bound, entry_count(view, edges));
         options.memory.check(needed, vertex_bound, view.vertex_count())?;
 
-        let rows = adjacencies.iter().map(|adjacency| copy_rows(adjacency, vertex_bound, options));
+        let rows = adjacencies.iter().zip(topology.directions()).map(|(adjacency, direction)| {
+            copy_rows(adjacency, vertex_bound, options, |range| match is_parallel {
+                true => copy_each_edge(view, label, *direction, range),
+                false => copy_block(adjacency, range),
+            })
+        });
         let mut rows = rows.collect::<Result<Vec<_>, _>>()?.into_iter();
         let out = rows.next().expect("every topology stores the out-neighbors, first");
-        Ok(Csr { reverse: rows.next(), ..Csr::with_rows::<V, W>(view, label, topology, out)? })
+        let copy = Csr::with_rows::<V, W>(view, label, topology, out)?;
+        let edge_count = if is_parallel { edges } else { copy.edge_count };
+        Ok(Csr { reverse: rows.next(), edge_count, ..copy })
     }
 
     /// Transposes one label of a view, without values: the out-neighbors of the result are the
-    /// in-neighbors of the view.
+    /// in-neighbors of the view, repeated only where neighbors of the view are.
     ///
     /// For kernels that need in-neighbors where a directed view keeps none. Vertices and timestamp
-    /// are those of the view. An undirected view is copied. O(vertices + edges).
+    /// are those of the view. An undirected view stays as it is. O(vertices + edges).
     ///
     /// # Errors
     /// Those of [`Csr::from_view`].
@@ -50,10 +67,8 @@ impl Csr {
         label: LabelId,
         options: BuildOptions<'_>,
     ) -> Result<Csr, CsrError> {
-        if view.topology().is_undirected() {
-            return Csr::from_view::<V, ()>(view, label, options);
-        }
-        let (vertex_bound, entries) = (view.vertex_bound(), entry_count(view, label));
+        let (vertex_bound, edges) = (view.vertex_bound(), view.edge_count(label).at_most());
+        let entries = entry_count(view, edges);
         let adjacency = view.adjacency::<()>(label, Direction::Out)?;
         options.memory.check(build_bytes::<()>(vertex_bound, entries), vertex_bound, view.vertex_count())?;
 
@@ -64,7 +79,11 @@ impl Csr {
             })
         };
         let rows = rows_by_owner(vertex_bound, cuts, Duplicates::Keep, options, turn)?;
-        Csr::with_rows::<V, ()>(view, label, Topology::Directed, rows)
+        let topology = match view.topology() {
+            Topology::Undirected => Topology::Undirected,
+            Topology::Directed | Topology::DirectedWithReverse => Topology::Directed,
+        };
+        Csr::with_rows::<V, ()>(view, label, topology, rows)
     }
 
     /// A graph with the vertices of `view` and these rows.
@@ -87,29 +106,44 @@ impl Csr {
     }
 }
 
-fn read(error: impl Into<ReadError>) -> CsrError {
+pub(super) fn read(error: impl Into<ReadError>) -> CsrError {
     CsrError::Read(error.into())
 }
 
 /// The number of entries of one direction; for an undirected view an upper bound.
-fn entry_count(view: &impl GraphView, label: LabelId) -> usize {
+fn entry_count(view: &impl GraphView, edges: u64) -> usize {
     let ends = if view.topology().is_undirected() { 2 } else { 1 };
-    view.edge_count(label).at_most() as usize * ends
+    edges as usize * ends
 }
 
 fn copy_rows<A: Adjacency>(
     adjacency: &A,
     vertex_bound: u32,
     options: BuildOptions<'_>,
+    copy: impl Fn(Range<u32>) -> Result<RowBlock, CsrError> + Sync,
 ) -> Result<Rows, CsrError> {
     let cuts = adjacency.cuts(options.parts()).map_err(read)?;
-    let blocks = options.map_chunks(cuts, |range| {
-        if A::SORTED { copy_block(adjacency, range) } else { sort_block(adjacency, range) }
-    })?;
+    let blocks = options.map_chunks(cuts, copy)?;
     Ok(Rows::concatenate(vertex_bound, A::Value::TYPE, blocks))
 }
 
+fn copy_each_edge<V: RecordView>(
+    view: &V,
+    label: LabelId,
+    direction: Direction,
+    range: Range<u32>,
+) -> Result<RowBlock, CsrError> {
+    let mut block = RowBlock::new(range.clone(), ColumnType::Unit, 0);
+    scan_each_edge(view, label, direction, range, |owner, neighbors| {
+        block.extend::<()>(owner, neighbors, &[]);
+    })?;
+    Ok(block)
+}
+
 fn copy_block<A: Adjacency>(adjacency: &A, range: Range<u32>) -> Result<RowBlock, CsrError> {
+    if !A::SORTED {
+        return sort_block(adjacency, range);
+    }
     let mut block = RowBlock::new(range.clone(), A::Value::TYPE, 0);
     scan(adjacency, range, |owner, neighbors, values| block.extend(owner, neighbors, values))?;
     Ok(block)
@@ -129,7 +163,7 @@ fn sort_block<A: Adjacency>(adjacency: &A, range: Range<u32>) -> Result<RowBlock
     Ok(block)
 }
 
-fn scan<A: Adjacency>(
+pub(super) fn scan<A: Adjacency>(
     adjacency: &A,
     range: Range<u32>,
     mut run: impl FnMut(VertexId, &[VertexId], &[A::Value]),

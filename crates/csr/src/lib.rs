@@ -21,11 +21,13 @@ mod build;
 mod copy;
 mod cursor;
 mod error;
+mod parallel;
 mod presence;
 mod rows;
 
 pub use cursor::{CsrAdjacency, CsrCursor};
 pub use error::CsrError;
+pub use parallel::{has_parallel_edges, scan_each_edge};
 
 use hedgerow_compute::{CancelToken, MemoryBudget, map_chunks};
 use hedgerow_model::{
@@ -40,8 +42,8 @@ use std::ops::{ControlFlow, Range};
 
 /// An immutable graph: the neighbors of all vertices in one array, ascending per vertex.
 ///
-/// It has one label, [`LabelId::DEFAULT`], and at most one column of values. If a view of a store
-/// keeps parallel edges, so does its copy.
+/// It has one label, [`LabelId::DEFAULT`], and at most one column of values. In a copy of a label
+/// with parallel edges, a vertex has a neighbor as often as there are edges between them.
 #[derive(Clone, Debug)]
 pub struct Csr {
     timestamp: CommitTimestamp,
@@ -139,12 +141,17 @@ impl Csr {
     }
 }
 
-/// A static graph keeps no records: those of its vertices are empty, and its edges have none.
+/// A static graph keeps no records: those of its vertices are empty, and its edges have none. Its
+/// parallel edges are repeated neighbors.
 impl RecordView for Csr {
     type EdgeRecords<'v> = NoRecords<Infallible>;
 
     fn vertex_record(&self, vertex: VertexId) -> Result<Option<Record>, Infallible> {
         Ok(self.has(vertex).then_some(Record::EMPTY))
+    }
+
+    fn parallel_edge_count(&self, _: LabelId) -> u64 {
+        0
     }
 
     fn edge_records(&self, label: LabelId, _: Direction) -> Result<NoRecords<Infallible>, ViewError> {

@@ -1,7 +1,8 @@
 //! A directed graph that holds every edge in both directions, viewed as an undirected one.
 
-use hedgerow::kernels::{GraphView, Kernel, KernelError, ViewError};
+use hedgerow::kernels::{GraphView, Kernel, KernelError, RecordView, ViewError};
 use hedgerow::{Column, CommitTimestamp, Count, Direction, LabelId, Topology, VertexId};
+use hedgerow_model::{NoRecords, Record};
 use std::ops::{ControlFlow, Range};
 
 /// Runs a kernel on a directed graph as if it were undirected: its out-neighbors are its
@@ -68,5 +69,25 @@ impl<V: GraphView> GraphView for Undirected<'_, V> {
         _direction: Direction,
     ) -> Result<V::Adjacency<'_, W>, ViewError> {
         self.0.adjacency(label, Direction::Out)
+    }
+}
+
+/// The data sets have no records.
+impl<V: GraphView> RecordView for Undirected<'_, V> {
+    type EdgeRecords<'v>
+        = NoRecords<V::Error>
+    where
+        Self: 'v;
+
+    fn vertex_record(&self, vertex: VertexId) -> Result<Option<Record>, V::Error> {
+        Ok(self.contains_vertex(vertex)?.then_some(Record::EMPTY))
+    }
+
+    fn parallel_edge_count(&self, _: LabelId) -> u64 {
+        0
+    }
+
+    fn edge_records(&self, label: LabelId, _: Direction) -> Result<NoRecords<V::Error>, ViewError> {
+        Err(ViewError::NoRecords(label))
     }
 }

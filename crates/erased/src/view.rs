@@ -55,6 +55,8 @@ pub(crate) trait AnyView: Sync {
 
     fn vertex_record(&self, vertex: VertexId) -> Result<Option<Record>, ReadError>;
 
+    fn parallel_edge_count(&self, label: LabelId) -> u64;
+
     fn edge_records(
         &self,
         label: LabelId,
@@ -127,6 +129,10 @@ impl<V: RecordView> AnyView for V {
 
     fn vertex_record(&self, vertex: VertexId) -> Result<Option<Record>, ReadError> {
         RecordView::vertex_record(self, vertex).map_err(Into::into)
+    }
+
+    fn parallel_edge_count(&self, label: LabelId) -> u64 {
+        RecordView::parallel_edge_count(self, label)
     }
 
     fn edge_records(
@@ -208,6 +214,10 @@ impl RecordView for ErasedView<'_> {
 
     fn vertex_record(&self, vertex: VertexId) -> Result<Option<Record>, ReadError> {
         self.0.vertex_record(vertex)
+    }
+
+    fn parallel_edge_count(&self, label: LabelId) -> u64 {
+        self.0.parallel_edge_count(label)
     }
 
     fn edge_records(&self, label: LabelId, direction: Direction) -> Result<ErasedRecords<'_>, ViewError> {

@@ -178,6 +178,10 @@ impl RecordView for HybridView<'_> {
         Ok(self.vertex(vertex).and_then(|vertex| vertex.record(self.timestamp(), &epoch::pin())))
     }
 
+    fn parallel_edge_count(&self, label: LabelId) -> u64 {
+        self.state.parallel_edge_count(label)
+    }
+
     fn edge_records(&self, label: LabelId, direction: Direction) -> Result<Self::EdgeRecords<'_>, ViewError> {
         self.engine.tables.number_for(label, direction)?;
         if !self.engine.records.has_records(label) {

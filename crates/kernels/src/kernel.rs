@@ -2,18 +2,19 @@
 
 use hedgerow_compute::MemoryError;
 use hedgerow_csr::CsrError;
-use hedgerow_model::{GraphView, ReadError, VertexId, ViewError};
+use hedgerow_model::{GraphView, ReadError, RecordView, VertexId, ViewError};
 
 /// A computation over a whole graph. Its fields are its parameters.
 pub trait Kernel {
     /// The result type.
     type Output;
 
-    /// Computes the result for one state of a graph.
+    /// Computes the result for one state of a graph. A kernel that reads no records can be declared
+    /// with the bound [`GraphView`].
     ///
     /// # Errors
     /// See [`KernelError`]. An error leaves nothing behind.
-    fn run<V: GraphView>(self, view: &V) -> Result<Self::Output, KernelError>;
+    fn run<V: RecordView>(self, view: &V) -> Result<Self::Output, KernelError>;
 }
 
 /// The error of a kernel.

@@ -35,9 +35,9 @@
 //! | [`Betweenness`] | betweenness centrality | counting shortest paths there and dependencies back, level by level |
 //! | [`Neighborhood`] | the vertices within a few hops | level by level |
 //!
-//! In all but [`PageRank`] parallel edges count as one. The results do not depend on the number of
-//! threads. Each result type documents what it contains besides (iterations, times, neighbors
-//! examined); `elapsed` is always the total time. `docs/kernels.md` describes each kernel.
+//! [`PageRank`] counts each of several parallel edges; all other kernels see them as one
+//! (`docs/kernels.md` says why). The results do not depend on the number of threads. Each result
+//! type documents what it contains besides (iterations, times, neighbors examined); `elapsed` is always the total time. `docs/kernels.md` describes each kernel.
 //!
 //! Some kernels read in-neighbors. If a directed view keeps none, they transpose it first:
 //! `transposed` in the result is the time that this took, part of `elapsed`.
@@ -58,6 +58,8 @@
 //!    out their data in the order of the ids. Neighbors come in runs, and a vertex may come in
 //!    several.
 //! 5. Read errors become a [`KernelError`] with [`KernelError::read`].
+//! 6. Where each of several parallel edges counts, read them with [`scan_each_edge`]: in an
+//!    adjacency they are one neighbor.
 //!
 //! If a result depends on the order of additions, cut into the same ranges whatever the number of
 //! threads and add the chunks' sums in their order, as [`PageRank`] does.
@@ -134,9 +136,11 @@ pub use cores::{Cores, CoresResult};
 pub use execution::{Execution, Progress};
 pub use hedgerow_compute::{CancelToken, MemoryBudget, MemoryError};
 #[doc(inline)]
-pub use hedgerow_csr::{BuildOptions, Csr, CsrError};
+pub use hedgerow_csr::{BuildOptions, Csr, CsrError, has_parallel_edges, scan_each_edge};
 #[doc(inline)]
-pub use hedgerow_model::{Adjacency, Cursor, GraphView, Neighbors, NewestFirst, ReadError, ViewError};
+pub use hedgerow_model::{
+    Adjacency, Cursor, GraphView, Neighbors, NewestFirst, ReadError, RecordView, ViewError,
+};
 pub use kernel::{Kernel, KernelError, KernelErrorKind};
 pub use neighborhood::{Neighborhood, NeighborhoodResult};
 pub use pagerank::{PageRank, PageRankResult, Precision};

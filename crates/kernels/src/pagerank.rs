@@ -10,7 +10,8 @@
 use crate::incoming::with_incoming;
 use crate::ranges::{covering_ranges, split_mut};
 use crate::{Execution, Kernel, KernelError, Progress};
-use hedgerow_model::{Adjacency, Cursor, Direction, GraphView, LabelId, VertexId};
+use hedgerow_csr::{Csr, has_parallel_edges};
+use hedgerow_model::{Adjacency, Cursor, Direction, GraphView, LabelId, RecordView, VertexId};
 use std::ops::{ControlFlow, Range};
 use std::time::{Duration, Instant};
 
@@ -20,7 +21,8 @@ const MOST_CHUNKS: u64 = 4096;
 
 /// Ranks vertices by the ranks of their in-neighbors.
 ///
-/// Every parallel edge counts. Needs in-neighbors: for a directed view that keeps none, a
+/// Each of several parallel edges counts: a label that has some is copied first, 4 bytes for an edge in
+/// each direction that the view keeps. Needs in-neighbors: for a directed view that keeps none, a
 /// transposed copy is built first.
 #[derive(Clone, Copy, Debug)]
 pub struct PageRank<'a> {
@@ -61,7 +63,8 @@ pub struct PageRankResult {
     pub change: f64,
     /// Total time.
     pub elapsed: Duration,
-    /// Time to build the in-neighbors, part of `elapsed`; `None` if the view has them.
+    /// Time to copy parallel edges and to build the in-neighbors, part of `elapsed`; `None` if the
+    /// view has the in-neighbors, and no parallel edges.
     pub transposed: Option<Duration>,
 }
 
@@ -82,10 +85,24 @@ impl Default for PageRank<'_> {
 impl Kernel for PageRank<'_> {
     type Output = PageRankResult;
 
-    /// O(iterations * (vertices + edges)); 32 bytes per id, and the in-neighbors if they are built.
-    fn run<V: GraphView>(self, view: &V) -> Result<PageRankResult, KernelError> {
+    /// O(iterations * (vertices + edges)); 32 bytes per id, the in-neighbors if they are built, and
+    /// the edges if some are parallel.
+    fn run<V: RecordView>(self, view: &V) -> Result<PageRankResult, KernelError> {
         let started = Instant::now();
         self.check()?;
+        if !has_parallel_edges(view, self.label) {
+            return self.rank(view, started);
+        }
+        let graph = Csr::from_view::<_, ()>(view, self.label, self.execution.build_options())?;
+        let copied = started.elapsed();
+        let result = PageRank { label: LabelId::DEFAULT, ..self }.rank(&graph, started)?;
+        Ok(PageRankResult { transposed: Some(copied + result.transposed.unwrap_or_default()), ..result })
+    }
+}
+
+impl PageRank<'_> {
+    /// Ranks the vertices of a view whose neighbors are repeated where edges are parallel.
+    fn rank<V: GraphView>(&self, view: &V, started: Instant) -> Result<PageRankResult, KernelError> {
         let needed = u64::from(view.vertex_bound()) * 4 * size_of::<f64>() as u64;
         self.execution.memory.check(needed, view.vertex_bound(), view.vertex_count())?;
         let (result, transposed) = with_incoming!(view, self.label, self.execution, incoming => {
@@ -93,9 +110,7 @@ impl Kernel for PageRank<'_> {
         });
         Ok(PageRankResult { transposed, elapsed: started.elapsed(), ..result })
     }
-}
 
-impl PageRank<'_> {
     fn check(&self) -> Result<(), KernelError> {
         let invalid =
             |parameter, found, expected| Err(KernelError::InvalidParameter { parameter, found, expected });

@@ -134,6 +134,10 @@ impl RecordView for LsmView<'_> {
         record.map_err(|error| ReadError::new(format!("the record of vertex {vertex}"), error))
     }
 
+    fn parallel_edge_count(&self, label: LabelId) -> u64 {
+        self.state.parallel_edge_count(label)
+    }
+
     fn edge_records(&self, label: LabelId, direction: Direction) -> Result<Self::EdgeRecords<'_>, ViewError> {
         let rows = self.rows_of(label, direction)?;
         RowRecords::new(rows, label, rows.column)

@@ -80,6 +80,11 @@ pub trait RecordView: GraphView {
     /// The record of `vertex`; `None` if it does not exist. O(1).
     fn vertex_record(&self, vertex: VertexId) -> Result<Option<Record>, Self::Error>;
 
+    /// Number of parallel edges of `label`, where [`edge_count`](GraphView::edge_count) has the pairs of vertices that they
+    /// connect; an undirected edge counts once. 0 if edges of the label cannot be parallel, or if a pair with several edges
+    /// is a repeated neighbor, as in a static graph. O(1).
+    fn parallel_edge_count(&self, label: LabelId) -> u64;
+
     /// A cursor over the records of `label` in `direction`: one per thread.
     ///
     /// # Errors

@@ -37,7 +37,7 @@ pub trait GraphView: Sync {
     fn vertex_count(&self) -> u64;
 
     /// Number of edges of `label`, as far as the engine has counted them; an undirected edge counts
-    /// once. O(1).
+    /// once, and so do [parallel](crate::RecordView::parallel_edge_count) ones, which are one to an engine. O(1).
     fn edge_count(&self, label: LabelId) -> Count;
 
     /// The commit up to which everything in this state is archived: that of the state, in an engine without a log of edges

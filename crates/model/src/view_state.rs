@@ -45,6 +45,12 @@ impl ViewState<'_> {
         self.with_counts(|counts| counts.edges_of(label))
     }
 
+    /// Number of parallel edges of a label.
+    #[must_use]
+    pub fn parallel_edge_count(self, label: LabelId) -> u64 {
+        self.with_counts(|counts| counts.parallel_of(label))
+    }
+
     /// Whether the state may contain this vertex. The engine itself stores nothing at or above the
     /// bound of the newest state.
     #[inline]

@@ -87,6 +87,9 @@ impl<'v> HeapParallel<'v> {
 
     /// All edges as one list.
     pub(crate) fn to_list(self) -> Vec<u8> {
+        if let [LIST, list @ ..] = self.bytes {
+            return list.to_vec();
+        }
         let mut list = EdgeListWriter::default();
         // Memory contains only lists that were written here.
         self.edges(0..=u64::MAX).flatten().for_each(|(key, record)| list.push(key, Some(record)));

@@ -152,6 +152,10 @@ impl<'s, C: Container> RecordView for SubgraphView<'s, C> {
         Ok(located.map(|(block, slot)| block.record(slot).clone()))
     }
 
+    fn parallel_edge_count(&self, label: LabelId) -> u64 {
+        self.state.parallel_edge_count(label)
+    }
+
     fn edge_records(&self, label: LabelId, direction: Direction) -> Result<Self::EdgeRecords<'_>, ViewError> {
         self.engine.table(label, direction)?;
         if !self.engine.records.has_records(label) {

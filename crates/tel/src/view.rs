@@ -141,6 +141,10 @@ impl<'s> RecordView for TelView<'s> {
         Ok(self.vertex(vertex).and_then(|vertex| vertex.record(self.at(), &epoch::pin())))
     }
 
+    fn parallel_edge_count(&self, label: LabelId) -> u64 {
+        self.state.parallel_edge_count(label)
+    }
+
     fn edge_records(&self, label: LabelId, direction: Direction) -> Result<Self::EdgeRecords<'_>, ViewError> {
         self.engine.table(label, direction)?;
         if !self.engine.records.has_records(label) {

@@ -2,7 +2,7 @@
 
 use hedgerow_model::{
     Adjacency, Column, ColumnType, CommitTimestamp, Count, Cursor, Direction, EdgeValue, GraphView, LabelId,
-    Neighbors, NoCommitOrder, Topology, VertexId, ViewError,
+    Neighbors, NoCommitOrder, NoRecords, Record, RecordView, Topology, VertexId, ViewError,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::convert::Infallible;
@@ -137,6 +137,25 @@ impl GraphView for ListView {
             row.into_iter().map(|(to, value)| (to, W::from_bits(EdgeValue(u64::from(value))))).unzip()
         });
         Ok(ListAdjacency { rows: rows.collect() })
+    }
+}
+
+impl RecordView for ListView {
+    type EdgeRecords<'v>
+        = NoRecords<Infallible>
+    where
+        Self: 'v;
+
+    fn vertex_record(&self, vertex: VertexId) -> Result<Option<Record>, Infallible> {
+        Ok(self.contains_vertex(vertex)?.then_some(Record::EMPTY))
+    }
+
+    fn parallel_edge_count(&self, _: LabelId) -> u64 {
+        0
+    }
+
+    fn edge_records(&self, label: LabelId, _: Direction) -> Result<NoRecords<Infallible>, ViewError> {
+        Err(ViewError::NoRecords(label))
     }
 }
 

@@ -140,6 +140,10 @@ impl<'s, E: Entries> RecordView for FineGrainedView<'s, E> {
         Ok(self.vertex(vertex).and_then(|cell| cell.read().record(self.at()).cloned()))
     }
 
+    fn parallel_edge_count(&self, label: LabelId) -> u64 {
+        self.state.parallel_edge_count(label)
+    }
+
     fn edge_records(&self, label: LabelId, direction: Direction) -> Result<Self::EdgeRecords<'_>, ViewError> {
         self.engine.table(label, direction)?;
         if !self.engine.records.has_records(label) {

@@ -21,6 +21,10 @@ impl RecordView for Backwards<'_> {
         Err(ViewError::NoRecords(label))
     }
 
+    fn parallel_edge_count(&self, _: LabelId) -> u64 {
+        0
+    }
+
     fn vertex_record(&self, vertex: VertexId) -> Result<Option<Record>, Infallible> {
         self.0.vertex_record(vertex)
     }

@@ -1,8 +1,8 @@
 //! A graph without weights, seen with weights that are computed from the ends of its edges.
 
-use hedgerow::kernels::{Adjacency, Cursor, GraphView, Neighbors, ViewError};
+use hedgerow::kernels::{Adjacency, Cursor, GraphView, Neighbors, RecordView, ViewError};
 use hedgerow::{Column, CommitTimestamp, Count, Direction, LabelId, Topology, VertexId};
-use hedgerow_model::{EdgeValue, NoCommitOrder};
+use hedgerow_model::{EdgeValue, NoCommitOrder, NoRecords, Record};
 use std::ops::{ControlFlow, Range};
 
 /// The weight of the edge between two vertices.
@@ -66,6 +66,25 @@ impl<V: GraphView> GraphView for Weighed<'_, V> {
     ) -> Result<Self::Adjacency<'_, W>, ViewError> {
         let adjacency = self.view.adjacency::<()>(label, direction)?;
         Ok(WeighedAdjacency { adjacency, weights: Weights { weigh: self.weigh, of_row: Vec::new() } })
+    }
+}
+
+impl<V: GraphView> RecordView for Weighed<'_, V> {
+    type EdgeRecords<'v>
+        = NoRecords<V::Error>
+    where
+        Self: 'v;
+
+    fn vertex_record(&self, vertex: VertexId) -> Result<Option<Record>, V::Error> {
+        Ok(self.contains_vertex(vertex)?.then_some(Record::EMPTY))
+    }
+
+    fn parallel_edge_count(&self, _: LabelId) -> u64 {
+        0
+    }
+
+    fn edge_records(&self, label: LabelId, _: Direction) -> Result<NoRecords<V::Error>, ViewError> {
+        Err(ViewError::NoRecords(label))
     }
 }
 

@@ -4,7 +4,7 @@ use super::id;
 use hedgerow_csr::{Csr, CsrAdjacency, CsrCursor};
 use hedgerow_model::{
     Adjacency, Column, CommitTimestamp, Count, Cursor, Direction, GraphView, LabelId, Neighbors,
-    NoCommitOrder, Topology, VertexId, ViewError,
+    NoCommitOrder, NoRecords, Record, RecordView, Topology, VertexId, ViewError,
 };
 use std::convert::Infallible;
 use std::marker::PhantomData;
@@ -107,6 +107,25 @@ impl<R: Arrangement> GraphView for Rearranged<R> {
     ) -> Result<RearrangedAdjacency<'_, R, W>, ViewError> {
         let csr = self.csr.adjacency(label, direction)?;
         Ok(RearrangedAdjacency { csr, on_read: self.on_read.as_ref(), arrangement: PhantomData })
+    }
+}
+
+impl<R: Arrangement> RecordView for Rearranged<R> {
+    type EdgeRecords<'v>
+        = NoRecords<Infallible>
+    where
+        Self: 'v;
+
+    fn vertex_record(&self, vertex: VertexId) -> Result<Option<Record>, Infallible> {
+        self.csr.vertex_record(vertex)
+    }
+
+    fn parallel_edge_count(&self, _: LabelId) -> u64 {
+        0
+    }
+
+    fn edge_records(&self, label: LabelId, _: Direction) -> Result<NoRecords<Infallible>, ViewError> {
+        Err(ViewError::NoRecords(label))
     }
 }
 

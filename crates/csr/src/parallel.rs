@@ -1,0 +1,70 @@
+//! Rows with a neighbor for each of several parallel edges.
+
+use super::CsrError;
+use super::copy::{read, scan};
+use hedgerow_encoding::ParallelList;
+use hedgerow_model::{Direction, LabelId, ParallelEdges, RecordCursor, RecordView, VertexId};
+use std::ops::{ControlFlow, Range};
+
+/// Are there several edges of `label` between two vertices, which its adjacency shows as one
+/// neighbor? O(1).
+pub fn has_parallel_edges(view: &impl RecordView, label: LabelId) -> bool {
+    view.parallel_edge_count(label) > view.edge_count(label).at_least()
+}
+
+/// Passes on the neighbors of every vertex in `range` that has any, ascending by vertex, in runs: a
+/// neighbor once for each of several parallel edges to it.
+///
+/// O(edges). Reads records only if the label [has parallel edges](has_parallel_edges); then a vertex
+/// has one run, which ascends.
+///
+/// # Errors
+/// [`CsrError::View`] if there is no such label or direction, [`CsrError::Read`] if the store could
+/// not be read.
+pub fn scan_each_edge<V: RecordView>(
+    view: &V,
+    label: LabelId,
+    direction: Direction,
+    range: Range<u32>,
+    mut run: impl FnMut(VertexId, &[VertexId]),
+) -> Result<(), CsrError> {
+    if has_parallel_edges(view, label) {
+        return scan_lists(view.edge_records(label, direction)?, range, run);
+    }
+    let adjacency = view.adjacency::<()>(label, direction)?;
+    scan(&adjacency, range, |owner, neighbors, _| run(owner, neighbors))
+}
+
+/// Scans the records of a label with parallel edges: a list of edges for each neighbor.
+fn scan_lists<C: RecordCursor>(
+    mut records: C,
+    range: Range<u32>,
+    mut run: impl FnMut(VertexId, &[VertexId]),
+) -> Result<(), CsrError> {
+    let mut current = VertexId::new(range.start);
+    let mut row = Vec::new();
+    let mut finish = |owner, row: &mut Vec<VertexId>| {
+        if !row.is_empty() {
+            row.sort_unstable();
+            run(owner, row);
+            row.clear();
+        }
+    };
+    let scanned = records.scan(range, |owner, neighbor, record| {
+        if owner != current {
+            finish(std::mem::replace(&mut current, owner), &mut row);
+        }
+        match ParallelList::of_record(record).and_then(ParallelList::count) {
+            Ok(edges) => {
+                row.extend(std::iter::repeat_n(neighbor, edges as usize));
+                ControlFlow::Continue(())
+            }
+            Err(error) => ControlFlow::Break(error),
+        }
+    });
+    if let ControlFlow::Break(error) = scanned.map_err(read)? {
+        return Err(error.into());
+    }
+    finish(current, &mut row);
+    Ok(())
+}
