@@ -11,7 +11,7 @@ use crate::stored::args::{AsOfArgs, ReadArgs};
 use crate::stored::{self, StoredState, schema};
 use crate::text;
 use hedgerow::store::{self, Manifest, StoreError};
-use hedgerow::{LabelId, Recovery};
+use hedgerow::{Count, LabelId, LabelSchema, Recovery};
 use serde::Serialize;
 use std::path::Path;
 use std::time::Duration;
@@ -34,7 +34,7 @@ struct Info {
     /// The commit whose state that is.
     timestamp: Option<u64>,
     vertices: Option<u64>,
-    /// Edges of all labels.
+    /// Edges of all labels. Unknown if some are parallel and the graph was not opened: a checkpoint counts the pairs of vertices.
     edges: Option<text::Edges>,
     #[serde(skip_serializing_if = "Option::is_none")]
     edges_at_least: Option<u64>,
@@ -56,13 +56,37 @@ struct Label {
     name: String,
     /// The type of the values beside its edges.
     values: Option<String>,
+    /// Unknown if they may be parallel and the graph was not opened.
     edges: Option<text::Edges>,
     #[serde(skip_serializing_if = "Option::is_none")]
     edges_at_least: Option<u64>,
-    /// The number of parallel edges, if the label has them: the edges above are then pairs of
-    /// vertices. Known if the graph was opened.
+    /// The pairs of vertices that they connect, if edges of the label may be parallel.
     #[serde(skip_serializing_if = "Option::is_none")]
-    parallel_edges: Option<u64>,
+    pairs: Option<text::Edges>,
+}
+
+/// The number of edges of a label, as far as it is known.
+#[derive(Clone, Copy)]
+struct Counts {
+    edges: Option<text::Edges>,
+    pairs: Option<text::Edges>,
+}
+
+impl Counts {
+    /// Those of an open graph, or of a checkpoint, which counts parallel edges as pairs of vertices.
+    fn of(schema: &LabelSchema, edges: Option<Count>, pairs: Count) -> Self {
+        let are_parallel = schema.edges.key().is_some();
+        let edges = edges.or((!are_parallel || pairs == 0).then_some(pairs));
+        Counts { edges: edges.map(text::Edges), pairs: are_parallel.then_some(text::Edges(pairs)) }
+    }
+
+    /// A lower bound, if the number of edges is not known exactly.
+    fn at_least(self) -> Option<u64> {
+        match self.edges {
+            Some(edges) => edges.at_least(),
+            None => self.pairs.map(|pairs| pairs.0.at_least()),
+        }
+    }
 }
 
 #[derive(Debug, Serialize)]
@@ -166,25 +190,27 @@ impl Info {
             None => store::checkpoint(path).map_err(StoredError::from)?,
         };
         let counts = described.as_ref().map(|described| &described.counts);
-        let edges_of = |label: LabelId| match state {
-            Some(state) => Some(text::Edges(state.snapshot.edge_count_of(label))),
-            None => counts.map(|counts| text::Edges(counts.edges_of(label))),
-        };
-        let edges = match state {
-            Some(state) => Some(text::Edges(state.snapshot.edge_count())),
-            None => counts.map(|counts| text::Edges(counts.total_edges())),
-        };
         let options = &manifest.options;
+        let labels = (0..).map(LabelId).zip(options.catalog.labels());
+        let labels = labels.map(|(label, schema)| {
+            let counts = match state {
+                Some(StoredState { snapshot, .. }) => {
+                    let edges = snapshot.edge_count_of(label);
+                    Some(Counts::of(schema, Some(edges), snapshot.pair_count_of(label)))
+                }
+                None => counts.map(|counts| Counts::of(schema, None, counts.edges_of(label))),
+            };
+            Label::new(schema, counts)
+        });
+        let labels: Vec<_> = labels.collect();
+        let edges = labels.iter().map(|label| label.edges.map(|edges| edges.0));
+        let edges = edges.sum::<Option<Count>>().map(text::Edges);
+        let at_least = |label: &Label| label.edges_at_least.or_else(|| Some(label.edges?.0.at_least()));
+        let edges_at_least = labels.iter().map(at_least).sum::<Option<u64>>();
+        let edges_at_least = edges_at_least.filter(|_| edges.is_none_or(|edges| edges.at_least().is_some()));
         let engine_files =
             state.map(|state| state.graph.engine_report()).transpose().map_err(StoredError::from)?;
         let engine_files = engine_files.flatten();
-        let labels = (0..).map(LabelId).zip(options.catalog.labels()).map(|(label, schema)| Label {
-            name: schema.name.clone(),
-            values: schema::values(schema),
-            edges: edges_of(label),
-            edges_at_least: edges_of(label).and_then(text::Edges::at_least),
-            parallel_edges: state.and_then(|state| state.snapshot.parallel_edge_count(label).ok()),
-        });
         let properties = options
             .catalog
             .vertices()
@@ -202,7 +228,7 @@ impl Info {
             topology: schema::topology(options.topology),
             keys: schema::keys(options.keys),
             strict: options.strict,
-            labels: labels.collect(),
+            labels,
             properties: properties.collect(),
             open_in,
             counted: match (state, &described) {
@@ -219,7 +245,7 @@ impl Info {
                 None => counts.map(|counts| counts.vertices),
             },
             edges,
-            edges_at_least: edges.and_then(text::Edges::at_least),
+            edges_at_least,
             checkpoint: manifest.checkpoint.map(|entry| Checkpoint {
                 file: entry.file_name(),
                 timestamp: entry.at.0,
@@ -232,6 +258,26 @@ impl Info {
             import: input.map(Noted::of),
             recovery: state.map(|state| Recovered::from(&state.recovery)),
         })
+    }
+}
+
+impl Label {
+    fn new(schema: &LabelSchema, counts: Option<Counts>) -> Self {
+        Label {
+            name: schema.name.clone(),
+            values: schema::values(schema),
+            edges: counts.and_then(|counts| counts.edges),
+            edges_at_least: counts.and_then(Counts::at_least),
+            pairs: counts.and_then(|counts| counts.pairs),
+        }
+    }
+
+    /// The edges: `4 edges between 3 pairs of vertices`; empty if nothing is known.
+    fn described(&self) -> String {
+        let edges = self.edges.map(text::Edges::with_noun);
+        let Some(text::Edges(pairs)) = self.pairs else { return edges.unwrap_or_default() };
+        let pairs = text::counted(pairs.at_most(), "pair of vertices", "pairs of vertices");
+        format!("{} between {pairs}", edges.as_deref().unwrap_or("edges"))
     }
 }
 
@@ -264,20 +310,18 @@ fn describe(info: &Info) -> String {
         rows.push(("open in", format!("{holder}, which may write to it{counted}")));
     }
     rows.push(("vertices", info.vertices.map_or_else(unknown, count)));
-    rows.push(("edges", info.edges.map_or_else(unknown, |edges| edges.to_string())));
-    for Label { name, values, edges, parallel_edges, .. } in &info.labels {
-        let values =
-            values.as_ref().map_or("without values".into(), |column| format!("values of type {column}"));
-        let edges = match (edges, parallel_edges) {
-            (Some(pairs), Some(edges)) => {
-                let pairs = text::counted(pairs.0.at_most(), "pair of vertices", "pairs of vertices");
-                format!(", {} between {pairs}", text::counted(*edges, "edge", "edges"))
-            }
-            (Some(edges), None) if edges.0 == 1 => ", 1 edge".to_owned(),
-            (Some(edges), None) => format!(", {edges} edges"),
-            (None, _) => String::new(),
-        };
-        rows.push(("label", format!("{name:?}, {values}{edges}")));
+    let edges = match (info.edges, info.edges_at_least) {
+        (Some(edges), _) => edges.to_string(),
+        (None, Some(least)) => format!("at least {}", count(least)),
+        (None, None) => unknown(),
+    };
+    rows.push(("edges", edges));
+    for label in &info.labels {
+        let values = label.values.as_ref();
+        let values = values.map_or("without values".into(), |column| format!("values of type {column}"));
+        let edges = label.described();
+        let separator = if edges.is_empty() { "" } else { ", " };
+        rows.push(("label", format!("{:?}, {values}{separator}{edges}", label.name)));
     }
     let properties = info.properties.iter();
     rows.extend(properties.map(|Property { name, r#type }| ("property", format!("{name:?} of type {type}"))));

@@ -1,17 +1,16 @@
 //! Degree statistics.
 
 use crate::text;
-use hedgerow::kernels::{Adjacency, Cursor, GraphView};
-use hedgerow::kernels::{Execution, Kernel, KernelError};
+use hedgerow::kernels::{Adjacency, Execution, Kernel, KernelError, RecordView, scan_each_edge};
 use hedgerow::{Direction, LabelId, VertexId};
 use serde::Serialize;
 use std::fmt;
-use std::ops::{ControlFlow, Range};
+use std::ops::Range;
 
 /// The longest bar of a histogram, in characters.
 const LONGEST_BAR: u64 = 40;
 
-/// Counts the neighbors of every vertex.
+/// Counts the edges of every vertex, each of several parallel ones.
 pub struct DegreeCensus<'a> {
     /// The edges that count.
     pub label: LabelId,
@@ -63,35 +62,35 @@ impl Kernel for DegreeCensus<'_> {
     type Output = Degrees;
 
     /// O(vertices + edges), little memory.
-    fn run<V: GraphView>(self, view: &V) -> Result<Degrees, KernelError> {
+    fn run<V: RecordView>(self, view: &V) -> Result<Degrees, KernelError> {
         let adjacency = view.adjacency::<()>(self.label, self.direction)?;
         let cuts = adjacency.cuts(self.execution.parts()).map_err(KernelError::read)?;
-        let tallies = self.execution.map_chunks(cuts, |range| count(&adjacency, range))?;
+        let tallies = self.execution.map_chunks(cuts, |range| self.count(view, range))?;
         let mut tally = tallies.into_iter().fold(Tally::default(), |sum, tally| sum.plus(&tally));
         tally.add_isolated(view.vertex_count() - tally.vertices());
         Ok(tally.summed_up(self.name))
     }
 }
 
-fn count(adjacency: &impl Adjacency, range: Range<u32>) -> Result<Tally, KernelError> {
-    let mut tally = Tally::default();
-    let mut current: Option<(VertexId, u64)> = None;
-    let scanned = adjacency.cursor().scan(range, |vertex, neighbors, _| {
-        let run = neighbors.len() as u64;
-        tally.self_loops += neighbors.iter().filter(|neighbor| **neighbor == vertex).count() as u64;
-        // The neighbors of a vertex may come in several runs.
-        match &mut current {
-            Some((owner, degree)) if *owner == vertex => *degree += run,
-            _ => {
-                let before = current.replace((vertex, run));
-                before.into_iter().for_each(|(_, degree)| tally.add(degree));
+impl DegreeCensus<'_> {
+    fn count(&self, view: &impl RecordView, range: Range<u32>) -> Result<Tally, KernelError> {
+        let mut tally = Tally::default();
+        let mut current: Option<(VertexId, u64)> = None;
+        scan_each_edge(view, self.label, self.direction, range, |vertex, neighbors| {
+            let run = neighbors.len() as u64;
+            tally.self_loops += neighbors.iter().filter(|neighbor| **neighbor == vertex).count() as u64;
+            // The neighbors of a vertex may come in several runs.
+            match &mut current {
+                Some((owner, degree)) if *owner == vertex => *degree += run,
+                _ => {
+                    let before = current.replace((vertex, run));
+                    before.into_iter().for_each(|(_, degree)| tally.add(degree));
+                }
             }
-        }
-        ControlFlow::<()>::Continue(())
-    });
-    scanned.map(|_| ()).map_err(KernelError::read)?;
-    current.into_iter().for_each(|(_, degree)| tally.add(degree));
-    Ok(tally)
+        })?;
+        current.into_iter().for_each(|(_, degree)| tally.add(degree));
+        Ok(tally)
+    }
 }
 
 impl Default for Tally {

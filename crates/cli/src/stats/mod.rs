@@ -29,6 +29,9 @@ struct Stats {
     vertices: u64,
     /// Distinct edges.
     edges: u64,
+    /// The pairs of vertices that they connect, if they may be parallel.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pairs: Option<text::Edges>,
     #[serde(flatten)]
     rows: Option<Rows>,
     /// Distinct edges from a vertex to itself.
@@ -96,6 +99,8 @@ pub fn execute(args: &StatsArgs, console: &Console, interrupt: &Interrupt) -> Re
     // has two ends, a loop one.
     let Degrees { sum, self_loops, .. } = degrees[0];
     let edges = if topology.is_undirected() { (sum + self_loops) / 2 } else { sum };
+    let are_parallel = snapshot.catalog().label(label).is_some_and(|schema| schema.edges.key().is_some());
+    let pairs = are_parallel.then(|| text::Edges(snapshot.pair_count_of(label)));
     let rows = matches!(place, Place::File(_)).then(|| Rows {
         rows: loaded.rows,
         duplicates: loaded.rows - edges,
@@ -106,6 +111,7 @@ pub fn execute(args: &StatsArgs, console: &Console, interrupt: &Interrupt) -> Re
         undirected: topology.is_undirected(),
         vertices: snapshot.vertex_count(),
         edges,
+        pairs,
         rows,
         self_loops,
         load_seconds: loaded.elapsed.as_secs_f64(),
@@ -166,6 +172,7 @@ fn describe(stats: &Stats, loaded: &Loaded) -> String {
         }
     }];
     rows.extend([("vertices", count(stats.vertices)), ("edges", count(stats.edges))]);
+    rows.extend(stats.pairs.map(|pairs| ("pairs of vertices", pairs.to_string())));
     if let Some(Rows { rows: lines, duplicates, .. }) = &stats.rows {
         rows.extend([("rows", count(*lines)), ("duplicates", count(*duplicates))]);
     }

@@ -1,7 +1,7 @@
 //! Parallel edges on the command line: declared, imported, selected by key, exported.
 
 use crate::common::Folder;
-use serde_json::json;
+use serde_json::{Value, json};
 
 const PAYMENTS: &str = "number,source,destination,amount,at\n\
     1001,1,2,9.5,2026-01-31T12:00:00Z\n\
@@ -14,7 +14,10 @@ const LABELS: &str = "--labels pays:number=key+amount=f64!+at=timestamp,knows";
 fn bank() -> Folder {
     let folder = Folder::with("pays.csv", PAYMENTS);
     let imported = folder.json(&format!("import pays.csv --store bank {LABELS} --reverse"));
-    assert_eq!((&imported["rows"], &imported["edges"]), (&4.into(), &3.into()), "pairs of vertices");
+    assert_eq!(
+        (&imported["rows"], &imported["edges"], &imported["edges_added"]),
+        (&4.into(), &4.into(), &4.into())
+    );
     folder
 }
 
@@ -52,7 +55,7 @@ fn parallel_edges_are_put_changed_and_deleted_one_by_one() {
     let put = |options: &str| folder.json(&format!("put edge 1 2 --store bank {options}"));
     let counts = || {
         let label = folder.json("info bank")["labels"][0].clone();
-        (label["edges"].as_u64().unwrap(), label["parallel_edges"].as_u64().unwrap())
+        (label["pairs"].as_u64().unwrap(), label["edges"].as_u64().unwrap())
     };
     assert_eq!(counts(), (3, 4));
     let new = put("--key 5 --property amount=1");
@@ -72,6 +75,52 @@ fn parallel_edges_are_put_changed_and_deleted_one_by_one() {
     assert_eq!(counts(), (2, 2));
     folder.fails("get edge 1 2 --store bank", 3, &["there is no edge from 1 to 2"]);
     folder.fails("delete edge 1 3 --key 1 --store bank", 3, &["there is no edge from 1 to 3"]);
+}
+
+/// `info` counts edges where it opens the graph; a checkpoint knows only the pairs of vertices.
+#[test]
+fn pairs_of_vertices_are_never_printed_as_edges() {
+    let folder = bank();
+    folder.json("put edge 5 6 --store bank --label knows");
+    assert_eq!(folder.json("info bank")["edges"], 5);
+    assert_eq!(folder.json("checkpoint bank")["edges"], 5);
+    assert_eq!(folder.json("run pagerank --store bank --label pays --output ranks")["edges"], 4);
+    let stats = folder.json("stats bank --label pays");
+    assert_eq!(
+        (&stats["edges"], &stats["pairs"], &stats["degrees"][0]["max"]),
+        (&4.into(), &3.into(), &3.into())
+    );
+    assert!(folder.text("stats bank --label pays").contains("pairs of vertices  3\n"));
+    assert_eq!(folder.json("stats bank --label knows").get("pairs"), None);
+    let of_checkpoint = |command: &str| {
+        let info = folder.json(command);
+        assert_eq!(
+            (&info["edges"], &info["edges_at_least"], &info["counted"]),
+            (&Value::Null, &4.into(), &"checkpoint".into())
+        );
+        let [pays, knows] = [0, 1].map(|label| &info["labels"][label]);
+        assert_eq!(
+            (&pays["edges"], &pays["edges_at_least"], &pays["pairs"]),
+            (&Value::Null, &3.into(), &3.into())
+        );
+        assert_eq!(
+            (&knows["edges"], knows.get("edges_at_least"), knows.get("pairs")),
+            (&1.into(), None, None)
+        );
+        let text = folder.text(command);
+        for part in
+            ["at least 4\n", ", edges between 3 pairs of vertices\n", "\"knows\", without values, 1 edge\n"]
+        {
+            assert!(text.contains(part), "{part:?} is not in {text}");
+        }
+    };
+    of_checkpoint("info bank --quick");
+    let writer = hedgerow::Graph::open(folder.path("bank")).unwrap();
+    of_checkpoint("info bank");
+    of_checkpoint("info bank --quick");
+    writer.close().unwrap();
+    let info = folder.json("info bank");
+    assert_eq!((&info["edges"], info.get("edges_at_least")), (&5.into(), None));
 }
 
 #[test]

@@ -15,7 +15,8 @@ impl Snapshot {
         Ok(with_view!(self, _store, view => kernel.run(&view))?)
     }
 
-    /// A static copy of one label, with its values if `W` is not `()`. O(vertices + edges).
+    /// A static copy of one label, with its values if `W` is not `()`. Each of several parallel edges is a neighbor of its own there, so
+    /// that kernels compute the same on the copy. O(vertices + edges).
     ///
     /// # Errors
     /// There is no such label, its edges carry another type, or the copy does not fit into memory.

@@ -20,8 +20,8 @@ use crate::record_ref::RecordRef;
 use crate::stores::{EngineSnapshot, SharedStores, Stores, with_snapshot, with_store};
 use hedgerow_model::token::Registered;
 use hedgerow_model::{
-    AsKey, Catalog, CommitTimestamp, Count, Counts, Engine, GraphView, Key, KeyRef, LabelId, Topology,
-    VertexId,
+    AsKey, Catalog, CommitTimestamp, Count, Counts, Engine, GraphView, Key, KeyRef, LabelId, RecordView,
+    Topology, VertexId,
 };
 use hedgerow_pipeline::{Error as Cause, KeyReads, Newest, NewestEdge, StateReads, ViewReads, read_failed};
 use hedgerow_sequencer::{AsOf, Reader, Registrar, Registration, Sequencer};
@@ -122,6 +122,14 @@ macro_rules! with_reads {
 }
 use with_reads;
 
+/// The number of edges of a label; an engine sees parallel ones as one.
+fn count_edges(view: &impl RecordView, label: LabelId) -> Count {
+    match view.parallel_edge_count(label) {
+        0 => view.edge_count(label),
+        edges => Count::exactly(edges),
+    }
+}
+
 impl Snapshot {
     /// Registers the newest state.
     pub(crate) fn open(stores: &SharedStores, reader: Reader) -> Result<Self, Error> {
@@ -199,29 +207,27 @@ impl Snapshot {
         self.counts().vertices
     }
 
-    /// How many edges exist, over all labels; an undirected edge counts once, and so do edges that are parallel. Exact, unless the engine counts
+    /// How many edges exist, over all labels: each of several parallel ones, an undirected one once. Exact, unless the engine counts
     /// later. O(labels).
     #[must_use]
     pub fn edge_count(&self) -> Count {
-        with_view!(even in child self, store, view => store.labels().map(|label| view.edge_count(label)).sum())
+        with_view!(even in child self, store, view => store.labels().map(|label| count_edges(&view, label)).sum())
     }
 
-    /// How many edges of `label` exist; of one whose edges may be parallel, how many pairs of vertices they connect
-    /// ([`Snapshot::parallel_edge_count`] has the edges). Exact, unless the engine counts later. O(1).
+    /// How many edges of `label` exist: each of several parallel ones, an undirected one once. Exact, unless the engine counts later.
+    /// O(1).
     #[must_use]
     pub fn edge_count_of(&self, label: impl Into<LabelId>) -> Count {
         let label = label.into();
-        with_view!(even in child self, _store, view => view.edge_count(label))
+        with_view!(even in child self, _store, view => count_edges(&view, label))
     }
 
-    /// How many edges of a label whose edges may be parallel exist, each of them counted; an undirected one counts once. O(1).
-    ///
-    /// # Errors
-    /// There is no such label, or its edges cannot be parallel.
-    pub fn parallel_edge_count(&self, label: impl Into<LabelId>) -> Result<u64, Error> {
+    /// How many pairs of vertices the edges of `label` connect: fewer than there are edges if some are parallel. Exact, unless the
+    /// engine counts later. O(1).
+    #[must_use]
+    pub fn pair_count_of(&self, label: impl Into<LabelId>) -> Count {
         let label = label.into();
-        self.stores()?.parallel_schema(label)?;
-        Ok(self.counts().parallel_of(label))
+        with_view!(even in child self, _store, view => view.edge_count(label))
     }
 
     /// Every vertex id is below this. O(1).

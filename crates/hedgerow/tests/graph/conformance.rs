@@ -126,7 +126,7 @@ impl Run {
         assert!(at == newest || options == SnapshotOptions::stale() && counts_later(self.engine));
         let expected = self.states.get(&at).cloned().unwrap_or_else(|| Oracle::of_snapshot(&snapshot));
         if at < newest {
-            let (count, edges) = (snapshot.edge_count(), expected.edges.len() as u64);
+            let (count, edges) = (snapshot.edge_count(), expected.each_edge().len() as u64);
             assert_eq!((count, snapshot.archived_through()), (Count::from(edges), at), "stale at {at}");
         }
         self.open.push((snapshot, expected));
@@ -146,7 +146,7 @@ impl Run {
         }
         let snapshot = self.graph.snapshot().unwrap();
         self.states.insert(snapshot.timestamp(), self.oracle.clone());
-        let (count, edges) = (snapshot.edge_count(), self.oracle.edges.len() as u64);
+        let (count, edges) = (snapshot.edge_count(), self.oracle.each_edge().len() as u64);
         assert!(is_count(self.engine, count, edges), "{count} edges instead of {edges} after {operation:?}");
     }
 
@@ -357,7 +357,7 @@ impl Run {
         assert!(!self.graph.reclaim().unwrap().more);
         assert_eq!(self.graph.memory().retained_bytes, 0, "old versions are left without a snapshot");
         let count = self.graph.snapshot().unwrap().edge_count();
-        assert_eq!(count, self.oracle.edges.len() as u64, "everything is counted by now");
+        assert_eq!(count, self.oracle.each_edge().len() as u64, "everything is counted by now");
     }
 }
 

@@ -186,10 +186,7 @@ fn states_and_transactions_of_before_know_the_label_and_no_edge_of_it() {
             assert_eq!(state.neighbors(pays.incoming(), 2).unwrap(), Vec::<Key>::new());
             assert_eq!((state.degree(pays, 1).unwrap(), state.get_edge(pays, 1, 2).unwrap()), (0, None));
             assert_eq!(state.edges(sends, 1).unwrap(), []);
-            assert_eq!(
-                (state.parallel_edge_count(calls).unwrap(), state.parallel_degree(calls, 1).unwrap()),
-                (0, 0)
-            );
+            assert_eq!((state.edge_count_of(calls), state.parallel_degree(calls, 1).unwrap()), (0.into(), 0));
             assert!(state.parallel_edges(calls, 1, 2, ..).unwrap().is_empty());
             assert!(is_count(engine, state.edge_count(), 1) && state.edge_count_of(pays) == 0);
             assert_eq!(state.all_edges(pays).unwrap().count(), 0);

@@ -255,7 +255,8 @@ fn parallel_edges_are_asked_for_by_their_key_and_others_are_not() {
         assert!(snapshot.parallel_edges::<Record>(orders, 1, 2, 9..9).unwrap().is_empty());
         let excluded = (std::ops::Bound::Excluded(u64::MAX), std::ops::Bound::Unbounded);
         assert!(snapshot.parallel_edges::<Record>(orders, 1, 2, excluded).unwrap().is_empty());
-        assert_eq!(snapshot.edge_count_of(orders), 1, "pairs");
+        assert_eq!((snapshot.edge_count_of(orders), snapshot.pair_count_of(orders)), (2.into(), 1.into()));
+        assert_eq!(snapshot.edge_count(), 2, "as commits count them");
         let insert = graph.update_parallel_edge(orders, 1, 2, 9, &EdgeUpdate::insert()).unwrap();
         assert!(!insert.changed, "it is there");
         let (_, commit) = graph

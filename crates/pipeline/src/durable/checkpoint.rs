@@ -56,7 +56,10 @@ impl<E: Engine> Store<E> {
             written: false,
             bytes: former.map_or(0, |former| former.length),
             vertices: counts.vertices,
-            edges: edges.iter().sum(),
+            edges: (0..)
+                .zip(&edges)
+                .map(|(label, pairs)| counts.parallel_of(LabelId(label)).max(*pairs))
+                .sum(),
             pruned: 0,
         };
         if former.is_none_or(|former| former.at < at) {
@@ -100,7 +103,7 @@ impl<E: Engine> Store<E> {
         })
     }
 
-    /// Number of edges of each label in a state. O(labels), or O(edges) where the engine counts
+    /// Number of edges of each label in a state, parallel ones counted as the pairs that they connect. O(labels), or O(edges) where the engine counts
     /// later.
     fn count_edges(&self, view: &impl GraphView, catalog: &Catalog) -> Result<SmallVec<[u64; 2]>, Error> {
         let count = |label: LabelId| match view.edge_count(label).exact() {

@@ -1,10 +1,14 @@
 //! Very many parallel edges between two vertices: more than one piece of memory holds.
 
+use super::own_files;
+use hedgerow::kernels::{BuildOptions, Kernel, PageRank};
 use hedgerow::{
     CheckpointOptions, Direction, EdgeSchema, EdgeUpdate, EngineKind, Field, Graph, GraphOptions, LabelId,
     LabelSchema, ParallelSchema, ReadGraph, Record, RecordSchema, Snapshot, Topology, ValueType, WriteGraph,
 };
+use hedgerow_testing::simulated::SimulatedFiles;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 const PAYS: LabelId = LabelId::DEFAULT;
 
@@ -137,5 +141,47 @@ fn labels_that_are_added_later_are_those_of_the_graph_from_then_on() {
         assert_eq!(graph.snapshot().unwrap().parallel_edges::<Record>(pays, 3, 4, ..).unwrap().len(), 2);
         graph.checkpoint(&CheckpointOptions::new()).unwrap();
         graph.close().unwrap();
+    }
+}
+
+/// In one iteration from equal ranks, vertex 1 passes three quarters of its rank to vertex 2 and a quarter to vertex 3, by its edges.
+#[test]
+fn page_rank_and_counts_are_of_each_edge_in_files_too() {
+    let in_memory = [EngineKind::Rapid, EngineKind::Tel];
+    for engine in in_memory.into_iter().chain(own_files::ENGINES) {
+        for topology in [Topology::Directed, Topology::DirectedWithReverse] {
+            let files = Arc::new(SimulatedFiles::new(1));
+            let options = options(engine, topology).threads(1).simulated();
+            let graph = options.clone().create_on(files.clone()).unwrap();
+            for key in 0..9 {
+                let put = EdgeUpdate::put().set("amount", 1);
+                graph.update_parallel_edge(PAYS, 1, 2, key * 1_000, &put).unwrap();
+                if key % 3 == 0 {
+                    graph.update_parallel_edge(PAYS, 1, 3, key, &put).unwrap();
+                }
+                if key == 4 {
+                    graph.checkpoint(&CheckpointOptions::new()).unwrap();
+                }
+            }
+            check_ranks(&graph.snapshot().unwrap());
+            let report = graph.checkpoint(&CheckpointOptions::new()).unwrap();
+            assert_eq!(report.edges, if in_memory.contains(&engine) { 12 } else { 0 }, "{engine:?}");
+            drop(graph);
+            check_ranks(&options.open_on(files).unwrap().snapshot().unwrap());
+        }
+    }
+}
+
+fn check_ranks(snapshot: &Snapshot) {
+    assert_eq!((snapshot.edge_count(), snapshot.pair_count_of(PAYS)), (12.into(), 2.into()));
+    let kernel = PageRank { iterations: 1, label: PAYS, ..PageRank::default() };
+    let ranks = snapshot.run(kernel).unwrap().ranks;
+    let copy = snapshot.to_csr::<()>(PAYS, BuildOptions::default()).unwrap();
+    assert_eq!(kernel.run(&copy).unwrap().ranks, ranks);
+    let base = (0.15 + 0.85 * 2.0 / 3.0) / 3.0;
+    for (vertex, edges) in [(1, 0.0), (2, 9.0), (3, 3.0)] {
+        let rank = ranks[snapshot.vertex_id(vertex).unwrap().unwrap().index()];
+        let expected = base + 0.85 / 3.0 * edges / 12.0;
+        assert!((rank - expected).abs() < 1e-12, "{vertex}: {rank}, not {expected}");
     }
 }
