@@ -461,7 +461,7 @@ impl GraphOptions {
     }
 
     /// Opens the newest checkpoint of the store, beside a process that goes on writing to it, if there
-    /// is one.
+    /// is one: of an engine that keeps the graph in files of its own, what these have.
     ///
     /// Nothing is locked and nothing is changed. Commits after the checkpoint are not there, and none
     /// will be. Writes fail with [`ErrorKind::ReadOnly`](crate::ErrorKind::ReadOnly).

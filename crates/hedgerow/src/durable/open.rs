@@ -1,6 +1,6 @@
 //! Making a store, and opening one: checkpoint, log, then new commits.
 
-use crate::error::{Error, Reason};
+use crate::error::{Error, ErrorKind, Reason};
 use crate::graph::Graph;
 use crate::options::{Access, EngineKind, GraphOptions};
 use crate::stores::{SharedStores, Stores, with_store};
@@ -83,9 +83,15 @@ fn open_to_write(files: Arc<dyn FileSystem>, options: GraphOptions) -> Result<Gr
     Ok(attach(stores, Journal::new(log, Some(recovery), engine_files, is_simulated), engine, retries))
 }
 
-/// Opens the newest checkpoint of a store, which another process may be writing.
+/// Opens the newest checkpoint of a store, which another process may be writing. If the engine has files of its own, these
+/// are the checkpoint.
 fn open_checkpoint(files: Arc<dyn FileSystem>, options: GraphOptions) -> Result<Graph, Error> {
     let (store, checkpoint) = newest_checkpoint(&files)?;
+    let manifest = store.manifest();
+    if options.clone().for_store(&manifest.options, &manifest_path(&*files))?.engine_or_default().owns_files()
+    {
+        return open_engine_files(&files, &options);
+    }
     let checkpoint = checkpoint.ok_or_else(|| Reason::NoCheckpoint(files.location()))?;
     let (manifest, path) = (store.manifest().clone(), manifest_path(&*files));
     let options = options.for_store(&manifest.options, &path)?;
@@ -130,6 +136,33 @@ fn open_to_read(
     let manifest = store.manifest().clone();
     // It is never written to, so that nothing is tried again.
     Ok(attach(stores, Journal::read_only(files, manifest, recovery), engine, 0))
+}
+
+/// Opens what the engine's own files have of a store, which another process may be writing. The files are open then, and are
+/// read on when they are removed.
+fn open_engine_files(files: &Arc<dyn FileSystem>, options: &GraphOptions) -> Result<Graph, Error> {
+    let open = || -> Result<Graph, Error> {
+        // Before the engine's files: these reach at least as far as its log begins.
+        let store = hedgerow_log::StoreFiles::open_read_only(Arc::clone(files))?;
+        let manifest = store.manifest().clone();
+        let options = options.clone().for_store(&manifest.options, &manifest_path(&**files))?;
+        let (batches, engine) = (Batches::of(&options.settings()), options.engine_or_default());
+        let stores = Stores::new(options, Some(EngineFiles::read_only(Arc::clone(files))))?;
+        let recovery = with_store!(&stores, graph => graph.restore_engine_files(&store, batches))?;
+        if recovery.last == CommitTimestamp::ZERO {
+            return Err(Reason::NoCheckpoint(files.location()).into());
+        }
+        // It is never written to, so that nothing is tried again.
+        Ok(attach(stores, Journal::read_only(Arc::clone(files), manifest, recovery), engine, 0))
+    };
+    let mut looks = 1;
+    loop {
+        match open() {
+            // A flush or a compaction may have replaced files between two looks.
+            Err(error) if looks < LOOKS && error.kind() == ErrorKind::Storage => looks += 1,
+            opened => return opened,
+        }
+    }
 }
 
 /// The newest checkpoint of a store, if it has one. A checkpoint that is open is read on when its file is removed.

@@ -177,6 +177,27 @@ impl<E: Engine> Store<E> {
             ..Recovery::default()
         })
     }
+
+    /// Restores the graph from the engine's own files only. `last` is zero if they have nothing yet.
+    pub fn restore_engine_files(
+        &self,
+        store: &hedgerow_log::StoreFiles,
+        batches: Batches,
+    ) -> Result<Recovery, Error> {
+        let begin = Instant::now();
+        let guard = LockGuard::lock(&self.units, self.units.all());
+        // The graph has no readers yet.
+        let held = guard.held(&self.sequencer).with_editable_now(CommitTimestamp::ZERO);
+        let Loaded { at, wall_clock, input } = self.load_state(&held, store, None, batches)?;
+        self.finish_restoring(&held)?;
+        self.sequencer.restore(at, wall_clock, input);
+        Ok(Recovery {
+            last: at,
+            ahead_of_clock: self.sequencer.ahead_of_clock(wall_clock),
+            loading: begin.elapsed(),
+            ..Recovery::default()
+        })
+    }
 }
 
 /// The path of the checkpoint of a manifest.
