@@ -33,6 +33,11 @@ impl Edges {
     pub fn with_noun(self) -> String {
         format!("{self} {}", if self.0.at_most() == 1 { "edge" } else { "edges" })
     }
+
+    /// Whether it is known that there are none.
+    pub fn are_none(self) -> bool {
+        self.0.at_most() == 0
+    }
 }
 
 impl std::fmt::Display for Edges {

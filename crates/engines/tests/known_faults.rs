@@ -173,10 +173,10 @@ fn a_vertex_that_comes_after_a_larger_one_keeps_both_with_their_edges() {
     for engine in ENGINES {
         for kind in [KeyKind::Dense, KeyKind::Number] {
             let graph = graph(engine, kind);
-            assert!(graph.add_vertex(1000).unwrap().changed);
+            assert!(graph.add_vertex(1000).unwrap().changed == Some(true));
             graph.put_edge(LabelId::DEFAULT, 1000, 1001).unwrap();
             let before = graph.snapshot().unwrap();
-            assert!(graph.add_vertex(10).unwrap().changed);
+            assert!(graph.add_vertex(10).unwrap().changed == Some(true));
             graph.put_edge(LabelId::DEFAULT, 10, 1000).unwrap();
             graph.put_edge(LabelId::DEFAULT, 10, 11).unwrap();
             graph.put_edge(LabelId::DEFAULT, 1000, 10).unwrap();
@@ -188,7 +188,7 @@ fn a_vertex_that_comes_after_a_larger_one_keeps_both_with_their_edges() {
             };
             assert_eq!(neighbors(10), BTreeSet::from([11.into(), 1000.into()]));
             assert_eq!(neighbors(1000), BTreeSet::from([10.into(), 1001.into()]));
-            assert!(!graph.add_vertex(1000).unwrap().changed);
+            assert!(graph.add_vertex(1000).unwrap().changed == Some(false));
             assert!(before.vertex_count() == 2 && is_count(engine, before.edge_count(), 1));
             assert!(!before.contains_vertex(10).unwrap());
         }
@@ -222,8 +222,8 @@ fn check_deleted_vertex(engine: EngineKind, kind: KeyKind, topology: Topology) {
     let old_id = old.vertex_id(key(0)).unwrap().unwrap();
     let old_edges = old.edge_count();
 
-    assert!(graph.delete_vertex(key(0)).unwrap().changed);
-    assert!(!graph.delete_vertex(key(0)).unwrap().changed);
+    assert!(graph.delete_vertex(key(0)).unwrap().changed == Some(true));
+    assert!(graph.delete_vertex(key(0)).unwrap().changed == Some(false));
     let without = graph.snapshot().unwrap();
     assert!(without.vertex_count() == 1_999 && is_count(engine, without.edge_count(), 0));
     assert!(!without.contains_vertex(key(0)).unwrap());
@@ -465,7 +465,7 @@ fn vertex_properties_are_read_as_they_were_written() {
             snapshots.push((round, graph.snapshot().unwrap()));
         }
         graph.set_properties(6, &[("age", Value::Null)]).unwrap();
-        assert!(graph.delete_vertex(9).unwrap().changed);
+        assert!(graph.delete_vertex(9).unwrap().changed == Some(true));
         graph.add_vertex(9).unwrap();
         let newest = graph.snapshot().unwrap();
         assert_eq!(read(&newest, 6), Some(vec![Value::Null, name(6, 2)]));

@@ -85,7 +85,7 @@ impl WriteTxn {
         if staged.operations().is_empty() && input.is_none() {
             // What was read is a snapshot, so it is already in the order of commits.
             store.settle_read(began, durability)?;
-            return Ok(Commit { at: began, ..Commit::default() });
+            return Ok(Commit { at: began, changed: Some(false), ..Commit::default() });
         }
         let interactive = Interactive { began, reads: reads.as_ref(), durability, input: input.as_deref() };
         store.commit(staged.operations(), Some(&interactive))

@@ -119,7 +119,11 @@ impl Hybrid {
             })
             .collect();
         let changes = HybridChanges { engine: self, vertices, edges, records };
-        let changed = !(changes.vertices.is_empty() && changes.edges.is_empty());
+        let is_looked_up = |edges: &EdgeChanges| self.records.has_records(edges.label);
+        let changed = match !changes.vertices.is_empty() || changes.edges.iter().any(is_looked_up) {
+            false if !changes.edges.is_empty() => None,
+            known => Some(known),
+        };
         Ok(Prepared { changes, outcome, changed })
     }
 

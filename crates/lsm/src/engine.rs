@@ -264,7 +264,7 @@ impl Engine for LsmEngine {
             allowance.check(self.memory().total_bytes(), changes.bytes() as isize)?;
         }
         // Comparing with the existing state would require reading it.
-        let changed = !changes.versions.is_empty();
+        let changed = if changes.versions.is_empty() { Some(false) } else { None };
         Ok(Prepared { changes, outcome, changed })
     }
 

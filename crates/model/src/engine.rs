@@ -187,10 +187,9 @@ pub struct Prepared<C> {
     pub changes: C,
     /// Edges added and removed.
     pub outcome: Outcome,
-    /// Whether applying the changes may change the state; if not, the commit takes no timestamp.
-    /// Exact for an engine that always looks up edges. An engine that [defers](Outcome::defer)
-    /// counts does not know whether the edges that it puts or deletes exist, and returns `true`.
-    pub changed: bool,
+    /// Whether applying the changes changes the state; if not, the commit takes no timestamp. `None`
+    /// if the engine does not know, because it [defers](Outcome::defer) looking up the edges.
+    pub changed: Option<bool>,
 }
 
 /// The result of [`Engine::admit`].

@@ -87,7 +87,7 @@ impl<C: Container> Subgraphs<C> {
         }
         growth.check()?;
         let changed = !(changes.vertices.is_empty() && changes.adjacencies.is_empty());
-        Ok(Prepared { changes, outcome, changed })
+        Ok(Prepared { changes, outcome, changed: Some(changed) })
     }
 
     fn plan_vertices<'l>(

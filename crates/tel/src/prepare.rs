@@ -158,7 +158,7 @@ impl Tel {
         let vertices = vertices.iter().map(|planned| self.link_vertex(planned)).collect();
         let changes = TelChanges { engine: self, vertices, rows, records };
         let changed = !(changes.vertices.is_empty() && changes.rows.is_empty());
-        Ok(Prepared { changes, outcome, changed })
+        Ok(Prepared { changes, outcome, changed: Some(changed) })
     }
 
     fn table_of(&self, effects: &AdjacencyEffects) -> (usize, AdjacencyTable) {

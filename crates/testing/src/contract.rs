@@ -155,7 +155,7 @@ pub fn empty_effects_are_a_commit<T: Tested>() {
     let nothing = Effects::default();
     let mut room = Default::default();
     let prepared = pipeline.engine.prepare(&locks, &nothing, &mut room, Allowance::UNLIMITED, None).unwrap();
-    assert_eq!((prepared.outcome, prepared.changed), (Outcome::default(), false));
+    assert_eq!((prepared.outcome, prepared.changed), (Outcome::default(), Some(false)));
 }
 
 /// Must panic: changes the store without its lock.

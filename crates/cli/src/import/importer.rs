@@ -8,7 +8,7 @@ use crate::error::{CliError, StoredError};
 use crate::input::{add_skipped, add_vertices, cause_of};
 use crate::lint::Lint;
 use crate::{progress, stored, text};
-use hedgerow::{AsKey, EdgeTuple, Graph};
+use hedgerow::{AsKey, Count, EdgeTuple, Graph};
 use hedgerow_formats::{Batch, Edge, GraphReader, PropertyBatch, PropertyOptions, SkippedLines, VertexKey};
 use std::path::Path;
 
@@ -32,7 +32,7 @@ pub struct Importer<'a> {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Before {
     pub vertices: u64,
-    pub edges: u64,
+    pub edges: Count,
 }
 
 impl<'a> Importer<'a> {
@@ -57,8 +57,7 @@ impl<'a> Importer<'a> {
             bar.finish_and_clear();
             stored::note_clock(&graph, &context.args.store, context.console);
             let snapshot = graph.snapshot().map_err(StoredError::from)?;
-            importer.before =
-                Before { vertices: snapshot.vertex_count(), edges: snapshot.edge_count().at_most() };
+            importer.before = Before { vertices: snapshot.vertex_count(), edges: snapshot.edge_count() };
             if let Some(noted) = graph.input_position() {
                 importer.go_on(&noted)?;
             }

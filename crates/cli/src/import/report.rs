@@ -77,7 +77,7 @@ impl Imported {
             edges,
             edges_at_least: edges.at_least(),
             vertices_added: snapshot.vertex_count() - before.vertices,
-            edges_added: edges.0.exact().map(|edges| edges - before.edges),
+            edges_added: edges.0.exact().zip(before.edges.exact()).map(|(edges, before)| edges - before),
             commits: importer.commits(),
             checkpoint,
             seconds: elapsed.as_secs_f64(),

@@ -14,13 +14,12 @@ impl Rewrite for Checkpointed {
     }
 
     fn rows(&self) -> Vec<(&'static str, String)> {
-        let count = |number| text::Count(number).to_string();
         let removed = text::counted(self.pruned_segments as u64, "segment", "segments");
-        let mut rows = vec![("checkpoint", self.to_string()), ("vertices", count(self.vertices))];
-        if !self.is_in_engine_files() {
-            rows.push(("edges", count(self.edges)));
-        }
-        rows.push(("log", format!("{removed} removed")));
-        rows
+        vec![
+            ("checkpoint", self.to_string()),
+            ("vertices", text::Count(self.vertices).to_string()),
+            ("edges", self.edges.to_string()),
+            ("log", format!("{removed} removed")),
+        ]
     }
 }

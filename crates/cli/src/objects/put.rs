@@ -7,7 +7,7 @@ use crate::error::{CliError, StoredError};
 use crate::keys::{self, JsonKey};
 use crate::stored::{number::EdgeNumber, schema};
 use clap::Args;
-use hedgerow::{Column, Commit, EdgeData, EdgeUpdate, WriteGraph, WriteTxn};
+use hedgerow::{Column, Commit, EdgeData, EdgeUpdate, Label, ReadGraph, WriteGraph, WriteTxn};
 use hedgerow_model::with_column;
 use serde::Serialize;
 
@@ -45,10 +45,20 @@ struct PutCommit {
 }
 
 impl PutCommit {
-    fn of(commit: &Commit, added: bool, writing: &Writing<'_>) -> Self {
+    fn of(commit: &Commit, (added, changed): (bool, bool), writing: &Writing<'_>) -> Self {
         let (timestamp, durability) = (commit.at.0, writing.durability.name());
-        PutCommit { added, changed: commit.changed, timestamp, durability }
+        PutCommit { added, changed, timestamp, durability }
     }
+}
+
+/// What putting an edge does, by the state that the transaction reads: an engine may look it up only
+/// later. If another commit changes the edge meanwhile, the transaction is a conflict.
+struct StagedEdge {
+    /// Whether the condition holds.
+    held: bool,
+    /// Whether there was an edge between the two vertices.
+    was_there: bool,
+    changed: bool,
 }
 
 /// Opens a store and puts a vertex or an edge.
@@ -84,7 +94,10 @@ fn vertex(args: &PutVertexArgs, writing: &Writing<'_>, console: &Console) -> Res
     let put = PutVertex {
         store: store.display().to_string(),
         key: key.into(),
-        outcome: outcome.map(|commit| PutCommit::of(&commit, commit.vertices_added > 0, writing)),
+        outcome: outcome.map(|commit| {
+            // Vertices are looked up by every engine.
+            PutCommit::of(&commit, (commit.vertices_added > 0, commit.changed != Some(false)), writing)
+        }),
     };
     console.summarize(None, &put, |PutVertex { key, .. }| {
         let done = done(&put.outcome, "has the properties now");
@@ -102,13 +115,15 @@ fn edge(args: &PutEdgeArgs, writing: &Writing<'_>, console: &Console) -> Result<
         None => EdgeNumber::given(args.value.as_deref(), edge.schema)?,
     };
     let failed = edge.condition_failed(store);
-    let (held, outcome) = writing.commit(|transaction| match &update {
-        Some(update) => Ok(edge.update(transaction, key, update)?.held),
-        None => {
-            with_column!(edge.schema.edges.column(), W => stage::<W>(transaction, &edge, value))
-                .map_err(StoredError::from)?;
-            Ok(true)
+    let (staged, outcome) = writing.commit(|transaction| match &update {
+        Some(update) => {
+            let was_there = transaction.contains_edge(edge.label, &edge.from, &edge.to);
+            let was_there = was_there.map_err(StoredError::from)?;
+            let updated = edge.update(transaction, key, update)?;
+            Ok(StagedEdge { held: updated.held, was_there, changed: updated.changed })
         }
+        None => Ok(with_column!(edge.schema.edges.column(), W => stage::<W>(transaction, &edge, value))
+            .map_err(StoredError::from)?),
     })?;
     let put = PutEdge {
         store: store.display().to_string(),
@@ -117,9 +132,13 @@ fn edge(args: &PutEdgeArgs, writing: &Writing<'_>, console: &Console) -> Result<
         label: edge.schema.name.clone(),
         edge_key: key,
         value,
-        outcome: outcome.map(|commit| PutCommit::of(&commit, commit.edges_added.at_least() > 0, writing)),
+        outcome: outcome.map(|commit| {
+            // Parallel edges are always counted.
+            let added = commit.edges_added.exact().map_or(!staged.was_there, |added| added > 0);
+            PutCommit::of(&commit, (added, staged.changed), writing)
+        }),
     };
-    if !held {
+    if !staged.held {
         console.summarize(None, &put, |_| String::new())?;
         return Err(failed);
     }
@@ -140,13 +159,19 @@ fn update<'a>(args: &'a PutEdgeArgs, edge: &NamedEdge<'_>) -> Result<Option<Edge
     Ok((edge.schema.edges.record().is_some() && args.value.is_none()).then_some(update))
 }
 
-/// Stages an edge whose label carries values of type `W`.
+/// Stages an edge whose label carries values of type `W`, unless it has the value already.
 fn stage<W: Column + EdgeData>(
     transaction: &WriteTxn,
     edge: &NamedEdge<'_>,
     value: EdgeNumber,
-) -> Result<(), hedgerow::Error> {
-    transaction.put_edge_with(edge.label, &edge.from, &edge.to, W::from_bits(value.bits()))
+) -> Result<StagedEdge, hedgerow::Error> {
+    let (label, value) = (Label::<W>::from(edge.label), W::from_bits(value.bits()));
+    let found = transaction.get_edge(label, &edge.from, &edge.to)?;
+    let changed = found.map(Column::to_bits) != Some(value.to_bits());
+    if changed {
+        transaction.put_edge_with(label, &edge.from, &edge.to, value)?;
+    }
+    Ok(StagedEdge { held: true, was_there: found.is_some(), changed })
 }
 
 /// The result in words.

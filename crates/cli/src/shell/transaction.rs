@@ -26,9 +26,14 @@ struct Begun {
 #[derive(Debug, Serialize)]
 struct Committed {
     store: String,
-    changed: bool,
-    edges_added: u64,
-    edges_deleted: u64,
+    /// Null if the engine looks up later whether the edges exist.
+    changed: Option<bool>,
+    edges_added: text::Edges,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    edges_added_at_least: Option<u64>,
+    edges_deleted: text::Edges,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    edges_deleted_at_least: Option<u64>,
     vertices_added: u64,
     vertices_deleted: u64,
     timestamp: u64,
@@ -66,11 +71,14 @@ impl OpenTransaction {
             return Err(CliError::IncompleteTransaction);
         }
         let commit = self.changes.commit().map_err(|error| CliError::RolledBack(error.into()))?;
+        let (added, deleted) = (text::Edges(commit.edges_added), text::Edges(commit.edges_removed));
         let committed = Committed {
             store: writing.store.display().to_string(),
             changed: commit.changed,
-            edges_added: commit.edges_added.at_least(),
-            edges_deleted: commit.edges_removed.at_least(),
+            edges_added: added,
+            edges_added_at_least: added.at_least(),
+            edges_deleted: deleted,
+            edges_deleted_at_least: deleted.at_least(),
             vertices_added: commit.vertices_added,
             vertices_deleted: commit.vertices_removed,
             timestamp: commit.at.0,
@@ -88,17 +96,18 @@ impl OpenTransaction {
 
 impl Committed {
     fn in_words(&self) -> String {
-        if !self.changed {
+        if self.changed == Some(false) {
             return "transaction committed: nothing changed\n".to_owned();
         }
-        let counts = [
-            (self.vertices_added, "vertex added", "vertices added"),
-            (self.vertices_deleted, "vertex deleted", "vertices deleted"),
-            (self.edges_added, "edge added", "edges added"),
-            (self.edges_deleted, "edge deleted", "edges deleted"),
+        let vertices = |count, done| (count > 0).then(|| text::counted(count, "vertex", "vertices") + done);
+        let edges = |count: text::Edges, done| (!count.are_none()).then(|| count.with_noun() + done);
+        let counted = [
+            vertices(self.vertices_added, " added"),
+            vertices(self.vertices_deleted, " deleted"),
+            edges(self.edges_added, " added"),
+            edges(self.edges_deleted, " deleted"),
         ];
-        let counted = counts.iter().filter(|(count, ..)| *count > 0);
-        let counted: Vec<_> = counted.map(|(count, one, many)| text::counted(*count, one, many)).collect();
+        let counted: Vec<_> = counted.into_iter().flatten().collect();
         match counted.is_empty() {
             true => "transaction committed\n".to_owned(),
             false => format!("transaction committed: {}\n", counted.join(", ")),

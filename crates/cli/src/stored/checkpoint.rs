@@ -19,7 +19,9 @@ pub struct Checkpointed {
     pub written: bool,
     pub bytes: u64,
     pub vertices: u64,
-    pub edges: u64,
+    pub edges: text::Edges,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub edges_at_least: Option<u64>,
     /// Segments of the log that were removed.
     pub pruned_segments: usize,
     pub seconds: f64,
@@ -44,13 +46,23 @@ pub fn write(graph: &Graph, console: &Console, interrupt: &Interrupt) -> Result<
         Ok(report) => report,
     };
     let CheckpointReport { number, timestamp, written, bytes, vertices, edges, pruned } = report;
-    let (timestamp, seconds) = (timestamp.0, started.elapsed().as_secs_f64());
-    Ok(Checkpointed { number, timestamp, written, bytes, vertices, edges, pruned_segments: pruned, seconds })
+    let edges = text::Edges(edges);
+    Ok(Checkpointed {
+        number,
+        timestamp: timestamp.0,
+        written,
+        bytes,
+        vertices,
+        edges,
+        edges_at_least: edges.at_least(),
+        pruned_segments: pruned,
+        seconds: started.elapsed().as_secs_f64(),
+    })
 }
 
 impl Checkpointed {
     /// Whether the engine's own files serve as the checkpoint.
-    pub fn is_in_engine_files(&self) -> bool {
+    fn is_in_engine_files(&self) -> bool {
         self.number == 0
     }
 }

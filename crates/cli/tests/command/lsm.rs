@@ -1,6 +1,7 @@
 //! Stores of the engine `lsm`, which keeps edges on disk.
 
 use crate::common::{Folder, PROGRAM};
+use hedgerow::{CheckpointOptions, EngineKind, GraphOptions, LabelId, WriteGraph};
 use serde_json::Value;
 use std::fs;
 
@@ -48,6 +49,67 @@ fn edges_are_put_found_and_deleted() {
     assert!(info["edges_at_least"].as_u64() < info["edges"].as_u64());
     assert!(folder.text("info store").contains("at most "));
     assert_eq!(folder.text("neighbors 2 --store store"), "3\n");
+}
+
+/// The engine does not look up an edge that is put. A command that puts one does, and a transaction says what it does not
+/// know.
+#[test]
+fn a_commit_says_what_it_did_or_that_it_does_not_know() {
+    let folder = Folder::with("graph", "1 2\n1 3\n");
+    folder.json("import graph --store store --engine lsm");
+    let put = |what: &str| {
+        let put = folder.json(&format!("put {what} --store store"));
+        ["added", "changed", "timestamp"].map(|field| put[field].clone())
+    };
+    for what in ["edge 3 4", "edge 1 4", "vertex 9"] {
+        let [added, changed, at] = put(what);
+        assert_eq!((added, changed), (true.into(), true.into()), "{what}");
+        assert_eq!(put(what), [false.into(), false.into(), at], "{what} takes no commit again");
+    }
+    assert_eq!(folder.text("put edge 2 4 --store store"), "edge from 2 to 4 added\n");
+    assert!(folder.text("put edge 2 4 --store store").contains("was there already, nothing changed"));
+
+    let in_shell = |lines: &str, options: &str| {
+        let input = format!("begin\n{lines}commit\n");
+        let output = folder.pipe(&format!("shell store {options}"), input).success().get_output().clone();
+        String::from_utf8(output.stdout).unwrap().lines().last().unwrap().to_owned()
+    };
+    let puts = "put edge 2 3\nput edge 4 2\n";
+    let commit: Value = serde_json::from_str(&in_shell(puts, "--json")).unwrap();
+    assert_eq!((&commit["changed"], &commit["edges_added"]), (&Value::Null, &2.into()));
+    assert_eq!((&commit["edges_added_at_least"], &commit["edges_deleted"]), (&0.into(), &0.into()));
+    assert!(commit.get("edges_deleted_at_least").is_none(), "{commit}");
+    let deletions = "delete edge 2 3\ndelete edge 4 2\n";
+    assert_eq!(in_shell(deletions, ""), "transaction committed: at most 2 edges deleted");
+    let new = "put edge 77 2\nput vertex 78\n";
+    let commit: Value = serde_json::from_str(&in_shell(new, "--json")).unwrap();
+    assert_eq!((&commit["changed"], &commit["vertices_added"]), (&true.into(), &2.into()));
+
+    let checkpoint = folder.json("checkpoint store");
+    let edges = folder.json("stats store")["edges"].as_u64().unwrap();
+    let bounds =
+        checkpoint["edges_at_least"].as_u64().unwrap_or(edges)..=checkpoint["edges"].as_u64().unwrap();
+    assert!(bounds.contains(&edges), "{checkpoint}");
+    assert!(folder.text("checkpoint store").contains("edges "));
+}
+
+/// The message about the lock recommends it.
+#[test]
+fn what_was_flushed_is_read_beside_a_process_that_writes() {
+    let folder = Folder::new();
+    let options = GraphOptions::new().engine(EngineKind::Lsm).memory_budget(1 << 20);
+    let graph = options.create(folder.path("store")).unwrap();
+    graph.put_edge(LabelId::DEFAULT, 1, 2).unwrap();
+    folder.fails("neighbors 1 --store store --from-checkpoint", 3, &["there is no checkpoint in store yet"]);
+    graph.checkpoint(&CheckpointOptions::new()).unwrap();
+    graph.put_edge(LabelId::DEFAULT, 2, 3).unwrap();
+    folder.fails("neighbors 1 --store store", 5, &["--from-checkpoint"]);
+    assert_eq!(folder.text("neighbors 1 --store store --from-checkpoint"), "2\n");
+    folder.fails("get edge 2 3 --store store --from-checkpoint", 3, &["no vertex 3"]);
+    let found = folder.json("run bfs --store store --source 1 --from-checkpoint");
+    assert_eq!((&found["reached"], &found["timestamp"]), (&2.into(), &1.into()));
+    graph.checkpoint(&CheckpointOptions::new()).unwrap();
+    assert_eq!(folder.text("neighbors 2 --store store --from-checkpoint"), "3\n");
 }
 
 /// A store of a graph whose edges are on several levels, some of them deleted.

@@ -97,7 +97,7 @@ fn write_randomly(graph: &Graph, keys: &[Key], returned: &AtomicU64, seed: u64) 
             Ok(commit) => {
                 returned.fetch_max(commit.at.0, Ordering::SeqCst);
                 assert_eq!(commit.conditions_failed, conditions_failed, "decided on a state that is gone");
-                history.push(Committed { at: commit.at, changed: commit.changed, operations });
+                history.push(Committed { at: commit.at, changed: commit.changed != Some(false), operations });
             }
             Err(error) => assert_eq!(error.kind(), ErrorKind::Conflict),
         }

@@ -110,9 +110,9 @@ fn records_are_compared_and_changed_as_one() {
         let other = EdgeUpdate::delete().only_if("amount", 1);
         let updated = graph.update_edge(pays, 1, 2, &other).unwrap();
         assert!(!updated.held && !updated.changed && updated.written.conditions_failed == 1);
-        assert!(graph.delete_edge(pays, 1, 2).unwrap().changed);
+        assert!(graph.delete_edge(pays, 1, 2).unwrap().changed == Some(true));
         assert_eq!(read(&graph), None);
-        assert!(!graph.delete_edge(pays, 1, 2).unwrap().changed);
+        assert!(graph.delete_edge(pays, 1, 2).unwrap().changed == Some(false));
         assert!(graph.memory().retained_bytes > 0);
         drop(before);
         assert!(!graph.reclaim().unwrap().more);
@@ -157,6 +157,90 @@ fn a_lost_update_of_a_record_is_a_conflict() {
     });
     let amount = graph.get_edge::<Record>(pays, 1, 2).unwrap().unwrap().values()[0].as_i64();
     assert_eq!(amount, Some(401));
+}
+
+/// Updates the edge with a record from 1 to a vertex, or the parallel one with key 7.
+fn update_record<W: WriteGraph>(
+    graph: &W,
+    label: LabelId,
+    to: u64,
+    update: &EdgeUpdate<'_>,
+) -> Updated<W::Written> {
+    let updated = match label {
+        oracle::PARALLEL => graph.update_parallel_edge(label, 1, to, 7, update),
+        _ => graph.update_edge(label, 1, to, update),
+    };
+    updated.unwrap()
+}
+
+#[test]
+fn conflicts_are_judged_by_net_changes() {
+    for engine in oracle::ENGINES {
+        check_net_changes(&graph(oracle::options(Topology::Directed, KeyKind::Number).engine(engine)));
+    }
+}
+
+/// A commit that leaves an edge as it was has not touched the edge, whatever it did in between. A transaction is in conflict
+/// with changes of all that it staged.
+pub fn check_net_changes(graph: &Graph) {
+    let five = EdgeUpdate::put().set("amount", 5);
+    let others = [EdgeUpdate::put().set("amount", 6), EdgeUpdate::delete()];
+    for (label, other) in [oracle::RECORDS, oracle::PARALLEL]
+        .into_iter()
+        .flat_map(|label| others.iter().map(move |other| (label, other)))
+    {
+        let begin = |to, update| {
+            let transaction = graph.begin().unwrap();
+            update_record(&transaction, label, to, update);
+            transaction
+        };
+        // One that deletes an end of the edge and puts the edge again as it was, and one that puts an edge and
+        // deletes its end again.
+        let puts_again = || {
+            let transaction = graph.begin().unwrap();
+            transaction.delete_vertex(2).unwrap();
+            update_record(&transaction, label, 2, &five);
+            transaction
+        };
+        let deletes_again = || {
+            let transaction = begin(3, &five);
+            transaction.delete_vertex(3).unwrap();
+            transaction.add_vertex(3).unwrap();
+            transaction
+        };
+        let clear = || [2, 3].map(|to| update_record(graph, label, to, &EdgeUpdate::delete()));
+        let reset = || {
+            clear();
+            // A new record, so that its version is that of one which is put again.
+            update_record(graph, label, 2, &five);
+            graph.add_vertex(3).unwrap();
+        };
+        reset();
+        let (concurrent, net) = (begin(2, other), puts_again());
+        assert_eq!(net.commit().unwrap().changed, Some(false), "the edge is as it was");
+        concurrent.commit().unwrap();
+        reset();
+        let (concurrent, net) = (begin(2, other), puts_again());
+        concurrent.commit().unwrap();
+        assert_eq!(kind(net.commit()), ErrorKind::Conflict);
+        reset();
+        let (concurrent, net) = (begin(3, &five), deletes_again());
+        assert_eq!(net.commit().unwrap().changed, Some(false), "there is no edge, as before");
+        concurrent.commit().unwrap();
+        reset();
+        let (concurrent, net) = (begin(3, &five), deletes_again());
+        concurrent.commit().unwrap();
+        assert_eq!(kind(net.commit()), ErrorKind::Conflict);
+        clear();
+    }
+    // Without a record the edge is not compared, if the commit changes anything at all.
+    graph.put_edge(EDGE, 1, 2).unwrap();
+    let (concurrent, again) = (graph.begin().unwrap(), graph.begin().unwrap());
+    concurrent.delete_edge(EDGE, 1, 2).unwrap();
+    again.put_edge(EDGE, 1, 2).unwrap();
+    again.add_vertex(1000).unwrap();
+    again.commit().unwrap();
+    assert_eq!(kind(concurrent.commit()), ErrorKind::Conflict);
 }
 
 /// What a transaction was told of a condition is true when it commits, or it does not commit.
@@ -268,9 +352,9 @@ fn parallel_edges_are_asked_for_by_their_key_and_others_are_not() {
             })
             .unwrap();
         assert_eq!((commit.edges_added.at_most(), commit.edges_removed.at_most()), (1, 1));
-        assert!(graph.delete_edge(orders, 1, 2).unwrap().changed);
+        assert!(graph.delete_edge(orders, 1, 2).unwrap().changed == Some(true));
         assert!(graph.snapshot().unwrap().neighbors(EDGE, 1).unwrap().is_empty());
-        assert!(graph.delete_vertex(2).unwrap().changed);
+        assert!(graph.delete_vertex(2).unwrap().changed == Some(true));
         assert_eq!(graph.snapshot().unwrap().edge_count(), 0);
         drop(snapshot);
         assert!(!graph.reclaim().unwrap().more);

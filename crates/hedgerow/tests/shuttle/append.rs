@@ -75,7 +75,7 @@ fn a_commit_that_reads_is_never_beside_one_that_appends() {
         let deleted = graph.delete_edge(EDGE, 10u64, 11u64).unwrap();
         let (stream, bulk, vertex) = (stream.join().unwrap(), bulk.join().unwrap(), deleter.join().unwrap());
         // The stream deletes this edge one commit before its last.
-        let was_there = deleted.changed && deleted.at < stream;
+        let was_there = deleted.changed == Some(true) && deleted.at < stream;
         assert_eq!(deleted.edges_removed.exact(), Some(u64::from(was_there)));
         assert_eq!(vertex.edges_removed.exact(), Some(1 + u64::from(bulk < vertex.at)));
         for _ in 0..2 {

@@ -10,7 +10,7 @@ use shuttle::thread;
 fn put_when_there(graph: &Graph, source: u64, destination: u64) -> bool {
     for _ in 0..3 {
         if let Ok(added) = graph.label::<u32>("added") {
-            return graph.put_edge_with(added, source, destination, 7).unwrap().changed;
+            return graph.put_edge_with(added, source, destination, 7).unwrap().changed != Some(false);
         }
         thread::yield_now();
     }
@@ -37,7 +37,7 @@ fn a_label_that_is_found_can_be_written_and_read() {
         };
         let deleting = {
             let graph = graph.clone();
-            thread::spawn(move || assert!(graph.delete_vertex(0u64).unwrap().changed))
+            thread::spawn(move || assert!(graph.delete_vertex(0u64).unwrap().changed == Some(true)))
         };
         for _ in 0..2 {
             if let Ok(added) = graph.label::<u32>("added") {
@@ -96,7 +96,7 @@ fn a_checkpoint_has_the_edges_of_all_labels_that_it_shows() {
             let graph = graph.clone();
             thread::spawn(move || {
                 let added = graph.add_label::<u32>("added").unwrap();
-                assert!(graph.put_edge_with(added, 0u64, 1u64, 7).unwrap().changed);
+                assert!(graph.put_edge_with(added, 0u64, 1u64, 7).unwrap().changed != Some(false));
             })
         };
         assert!(graph.checkpoint(&CheckpointOptions::new()).unwrap().written);

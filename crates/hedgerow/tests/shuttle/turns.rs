@@ -15,7 +15,9 @@ fn commits_of_many_locks_and_of_few_all_end() {
         let mut threads = Vec::new();
         for vertex in [0, 1u64] {
             let deleting = graph.clone();
-            threads.push(thread::spawn(move || assert!(deleting.delete_vertex(vertex).unwrap().changed)));
+            threads.push(thread::spawn(move || {
+                assert!(deleting.delete_vertex(vertex).unwrap().changed == Some(true))
+            }));
             let putting = graph.clone();
             threads.push(thread::spawn(move || {
                 putting.put_edge(LabelId::DEFAULT, 2, 10 + vertex).unwrap();

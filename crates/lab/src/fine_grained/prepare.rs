@@ -110,7 +110,7 @@ impl<E: Entries> FineGrained<E> {
             .flat_map(|(table, rows)| rows.into_iter().map(move |planned| self.link_row(table, planned)));
         let changes = FineGrainedChanges { engine: self, vertices, rows: rows.collect(), records };
         let changed = !(changes.vertices.is_empty() && changes.rows.is_empty());
-        Ok(Prepared { changes, outcome, changed })
+        Ok(Prepared { changes, outcome, changed: Some(changed) })
     }
 
     fn table_of(&self, effects: &AdjacencyEffects) -> &Table<E> {

@@ -83,7 +83,9 @@ impl<E: Engine> Decision for DecidedEdges<'_, E> {
     }
 
     fn commit(&self, at: CommitTimestamp) -> Commit {
-        Commit { edges_added: Count::between(0, self.deferred.puts), ..self.vertices.commit(at) }
+        let edges_added = Count::between(0, self.deferred.puts);
+        let changed = (!self.created.created.is_empty()).then_some(true);
+        Commit { changed, edges_added, ..self.vertices.commit(at) }
     }
 
     fn size(&self) -> usize {

@@ -73,7 +73,7 @@ impl<E: Engine> Together<E> for Appending<'_> {
         });
         done.edges_added += Count::between(0, puts);
         done.edges_removed += Count::between(0, deletions);
-        done.changed += edges.len();
+        done.changed += Count::between(0, edges.len() as u64);
         done.committed += edges.len();
         Ok(pending)
     }

@@ -83,6 +83,8 @@ pub(crate) struct PreparedEffects<'d, E: Engine> {
     resolved: &'d Resolved,
     /// `None` if nothing changes, and the commit only stores an importer's position.
     changes: Option<E::Changes<'d>>,
+    /// Whether anything changes, as far as known.
+    changed: Option<bool>,
     outcome: Outcome,
     vertices: VertexCounts,
 }
@@ -95,7 +97,8 @@ impl<'d, E: Engine> PreparedEffects<'d, E> {
         vertices: VertexCounts,
     ) -> Self {
         let Prepared { changes, outcome, changed } = prepared;
-        PreparedEffects { store, resolved, changes: changed.then_some(changes), outcome, vertices }
+        let changes = (changed != Some(false)).then_some(changes);
+        PreparedEffects { store, resolved, changes, changed, outcome, vertices }
     }
 
     /// Number of edges added and removed, as far as known. With parallel edges, the engine counts
@@ -136,10 +139,10 @@ impl<E: Engine> Decision for PreparedEffects<'_, E> {
     fn commit(&self, at: CommitTimestamp) -> Commit {
         let VertexCounts { added: vertices_added, removed: vertices_removed, .. } = self.vertices;
         let (edges_added, edges_removed) = self.edges();
-        let changed = true;
         Commit {
             at,
-            changed,
+            // A commit that takes a timestamp stores an importer's position, if nothing else.
+            changed: self.changed.map(|_| true),
             edges_added,
             edges_removed,
             vertices_added,
@@ -240,7 +243,8 @@ impl<E: Engine> Decision for PlannedEdge<'_, E> {
     #[inline]
     fn commit(&self, at: CommitTimestamp) -> Commit {
         let (edges_added, edges_removed) = self.counts.edges();
-        Commit { at, changed: true, edges_added, edges_removed, ..Commit::default() }
+        let changed = self.counts.deferred.is_none().then_some(true);
+        Commit { at, changed, edges_added, edges_removed, ..Commit::default() }
     }
 
     #[inline]
@@ -282,22 +286,22 @@ impl<E: Engine> Store<E> {
     /// `asked` demand. For a commit that changed nothing, waits for what it saw.
     #[inline]
     pub fn settle(&self, commit: Commit, asked: Durability) -> Result<Commit, Error> {
-        self.settle_at(commit.at, commit.changed, asked)?;
+        self.settle_at(commit.at, commit.changed != Some(false), asked)?;
         Ok(commit)
     }
 
-    /// Waits until all commits up to `at` are durable enough; `changed` says whether one of them is
+    /// Waits until all commits up to `at` are durable enough; `committed` says whether one of them is
     /// the caller's.
     #[inline]
     pub(super) fn settle_at(
         &self,
         at: CommitTimestamp,
-        changed: bool,
+        committed: bool,
         asked: Durability,
     ) -> Result<(), Error> {
         let Some(journal) = self.journal() else { return Ok(()) };
         let log = journal.log()?;
-        if changed {
+        if committed {
             journal.wake_log_maintainer();
             return Ok(log.settle(at, asked)?);
         }
@@ -337,7 +341,7 @@ impl<E: Engine> Store<E> {
 
     /// The result of a commit that changes nothing: it takes no stamp.
     pub(super) fn unchanged(&self) -> AppliedCommit {
-        let commit = Commit { at: self.sequencer.newest().0, ..Commit::default() };
+        let commit = Commit { at: self.sequencer.newest().0, changed: Some(false), ..Commit::default() };
         AppliedCommit { commit, pending: PendingReclaim::default(), size: 0 }
     }
 

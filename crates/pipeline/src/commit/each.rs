@@ -24,9 +24,10 @@ use hedgerow_sequencer::{CountChanges, LockGuard, ManyStamped, PendingReclaim, S
 pub struct Commits {
     /// Number of edges committed, from the beginning of the stream.
     pub committed: usize,
-    /// Number of them that changed something, and so took a timestamp.
-    pub changed: usize,
-    /// The newest timestamp among them; zero if nothing changed.
+    /// Number of them that changed something. Exact, unless the engine counts later; the upper bound
+    /// is the number of timestamps that they took.
+    pub changed: Count,
+    /// The newest timestamp among them; zero if they took none.
     pub at: CommitTimestamp,
     /// Edges that did not exist before.
     pub edges_added: Count,
@@ -40,8 +41,8 @@ impl Commits {
     /// Adds a commit that was made alone.
     pub fn count(&mut self, commit: Commit) {
         self.committed += 1;
-        if commit.changed {
-            self.changed += 1;
+        if commit.changed != Some(false) {
+            self.changed += commit.changed.map_or(Count::between(0, 1), |_| Count::exactly(1));
             self.at = commit.at;
         }
         self.edges_added += commit.edges_added;
@@ -178,9 +179,9 @@ impl<E: Engine> Store<E> {
         if done.committed == 0 {
             return Ok(());
         }
-        let all_changed = done.changed == done.committed;
-        let at = if all_changed { done.at } else { self.sequencer.newest().0 };
-        self.settle_at(at, done.changed > 0, Durability::None)
+        let stamped = done.changed.at_most();
+        let at = if stamped == done.committed as u64 { done.at } else { self.sequencer.newest().0 };
+        self.settle_at(at, stamped > 0, Durability::None)
     }
 
     /// Commits as many of the next edges as can go together; none if the next one needs the general

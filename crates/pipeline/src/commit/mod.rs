@@ -54,8 +54,10 @@ pub(crate) fn free_replaced(changes: usize) {
 pub struct Commit {
     /// The timestamp of the changes; for a commit without changes, the newest one.
     pub at: CommitTimestamp,
-    /// Whether anything changed. If not, no timestamp was taken.
-    pub changed: bool,
+    /// Whether anything changed. If not, no timestamp was taken. `None` if it is not known, because the
+    /// engine looks up later whether the edges exist; always known for a commit that changes a vertex
+    /// or a record, or deletes a single edge.
+    pub changed: Option<bool>,
     /// Edges that did not exist before. Exact, unless the engine counts later.
     pub edges_added: Count,
     /// Edges that existed and no longer do. Exact, unless the engine counts later; always exact for
@@ -227,18 +229,30 @@ impl<E: Engine> Store<E> {
             DeferredCounts::LookedUp if !prepared.outcome.deferred.is_empty() => {
                 self.count_deferred(held, &resolved.effects, &mut prepared.outcome)?;
                 let Outcome { edges, parallel, .. } = &prepared.outcome;
-                prepared.changed = edges.iter().any(|of| of.added + of.removed > 0) || !parallel.is_empty();
+                let is_change = edges.iter().any(|of| of.added + of.removed > 0) || !parallel.is_empty();
+                prepared.changed = Some(is_change);
             }
             DeferredCounts::AllExist => count_deletions(&mut prepared.outcome),
             DeferredCounts::LookedUp | DeferredCounts::Bounded => {}
         }
+        if prepared.changed.is_none() && self.has_compared(resolved) {
+            prepared.changed = Some(true);
+        }
         let resolved = match prepared.changed {
-            true => resolved,
-            false if input.is_none() => return Ok(self.unchanged()),
-            false => &nothing,
+            Some(false) if input.is_none() => return Ok(self.unchanged()),
+            Some(false) => &nothing,
+            Some(true) | None => resolved,
         };
         let decided = PreparedEffects::new(self, resolved, prepared, resolved.vertex_counts());
         self.stamp_and_apply(decided, writer, input)
+    }
+
+    /// Whether effects include some that were compared with the newest state, and differ from it: those
+    /// of vertices and of edges with records.
+    fn has_compared(&self, resolved: &Resolved) -> bool {
+        let Effects { vertices, adjacencies, .. } = &resolved.effects;
+        let has_records = |label| self.catalog.record_schema(label).is_some();
+        !vertices.is_empty() || adjacencies.iter().any(|of| !of.changes.is_empty() && has_records(of.label))
     }
 
     /// Counts what the engine left for later, for a commit that must return exact counts, by

@@ -6,7 +6,7 @@ use crate::commit::edge::PlanOf;
 use crate::error::Error;
 use crate::store::Store;
 use hedgerow_model::token::HeldLocks;
-use hedgerow_model::{Engine, ShortPlan, ShortWrites, StoredEdge};
+use hedgerow_model::{Count, Engine, ShortPlan, ShortWrites, StoredEdge};
 use hedgerow_sequencer::PendingReclaim;
 
 /// Commits that are planned together: no two need the same lock.
@@ -62,7 +62,8 @@ impl<E: Engine> Together<E> for Planning<'_, E> {
             done.edges_added += added;
             done.edges_removed += removed;
         }
-        done.changed += changed;
+        let known = changes().filter(|(_, plan)| !plan.is_deferred()).count();
+        done.changed += Count::between(known as u64, changed as u64);
         done.committed += plans.len();
         Ok(pending)
     }

@@ -468,7 +468,7 @@ impl<E: Engine, V: RecordView> Resolver<'_, E, V> {
         }
         resolved.effects.adjacencies.sort_unstable_by_key(|effects| (effects.label, effects.direction));
         resolved.conditions_failed = self.conditions_failed;
-        self.finish_vertices(&mut resolved);
+        self.finish_vertices(&mut resolved)?;
         debug_assert!(resolved.effects.is_sorted());
         Ok(resolved)
     }
@@ -483,7 +483,7 @@ impl<E: Engine, V: RecordView> Resolver<'_, E, V> {
         }
     }
 
-    fn finish_vertices(self, resolved: &mut Resolved) {
+    fn finish_vertices(self, resolved: &mut Resolved) -> Result<(), Error> {
         for (vertex, state) in self.vertices {
             let change = match (state.existed, state.exists) {
                 (true, false) => {
@@ -494,15 +494,25 @@ impl<E: Engine, V: RecordView> Resolver<'_, E, V> {
                     resolved.created.push(vertex);
                     VertexChange::Put(state.record.unwrap_or_default())
                 }
-                (true, true) if state.record.is_some() => VertexChange::Put(state.record.unwrap_or_default()),
-                _ => continue,
+                (true, true) => match state.record {
+                    Some(record) if !has_record(self.latest, vertex, &record)? => VertexChange::Put(record),
+                    _ => continue,
+                },
+                (false, false) => continue,
             };
             resolved.effects.vertices.push(VertexEffect { vertex, change });
         }
         resolved.effects.vertices.sort_unstable_by_key(|effect| effect.vertex);
         resolved.created.sort_unstable();
         resolved.deleted.sort_unstable();
+        Ok(())
     }
+}
+
+/// Whether a vertex has this record. Records with a NaN are equal if their bytes are.
+fn has_record(view: &impl RecordView, vertex: VertexId, record: &Record) -> Result<bool, Error> {
+    let stored = view.vertex_record(vertex).map_err(read_failed)?;
+    Ok(stored.is_some_and(|stored| encode_record(&stored) == encode_record(record)))
 }
 
 fn push_entry(effects: &mut Effects, label: LabelId, direction: Direction, change: EdgeChange) {

@@ -7,8 +7,8 @@ use crate::store::Store;
 use hedgerow_log::checkpoint::{self, Description, ViewSource, WriteOptions};
 use hedgerow_log::{CheckpointEntry, Log, StoreError};
 use hedgerow_model::{
-    Adjacency, Catalog, CommitTimestamp, Counts, Cursor, Direction, Durable, Engine, GraphView, LabelId,
-    VertexId,
+    Adjacency, Catalog, CommitTimestamp, Count, Counts, Cursor, Direction, Durable, Engine, GraphView,
+    LabelId, VertexId,
 };
 use hedgerow_sequencer::{Reader, Sequencer};
 use hedgerow_sync::atomic::{AtomicU64, Ordering};
@@ -56,10 +56,12 @@ impl<E: Engine> Store<E> {
             written: false,
             bytes: former.map_or(0, |former| former.length),
             vertices: counts.vertices,
-            edges: (0..)
-                .zip(&edges)
-                .map(|(label, pairs)| counts.parallel_of(LabelId(label)).max(*pairs))
-                .sum(),
+            edges: Count::exactly(
+                (0..)
+                    .zip(&edges)
+                    .map(|(label, pairs)| counts.parallel_of(LabelId(label)).max(*pairs))
+                    .sum(),
+            ),
             pruned: 0,
         };
         if former.is_none_or(|former| former.at < at) {
@@ -98,7 +100,7 @@ impl<E: Engine> Store<E> {
             written: is_new,
             bytes: 0,
             vertices: counts.vertices,
-            edges: 0,
+            edges: counts.total_edges(),
             pruned,
         })
     }

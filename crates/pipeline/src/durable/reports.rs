@@ -2,7 +2,7 @@
 
 use hedgerow_compute::CancelToken;
 use hedgerow_log::checkpoint::{WriteOptions, WriteProgress};
-use hedgerow_model::CommitTimestamp;
+use hedgerow_model::{CommitTimestamp, Count};
 use hedgerow_sync::Arc;
 use std::fmt;
 
@@ -66,8 +66,9 @@ pub struct CheckpointReport {
     pub bytes: u64,
     /// Vertices in it.
     pub vertices: u64,
-    /// Edges in it, over all labels; 0 without a file.
-    pub edges: u64,
+    /// Edges in it, over all labels. Exact in a checkpoint's file; without one, as far as the engine
+    /// knows.
+    pub edges: Count,
     /// Number of log segments that were removed because they are obsolete.
     pub pruned: usize,
 }

@@ -41,7 +41,7 @@ impl DiskEngine {
         let growth: usize = entries.iter().map(|(_, content)| bytes_of(content)).sum();
         allowance.check(self.memory().total_bytes(), growth as isize)?;
         // Comparing with the existing state would require reading it.
-        let changed = !entries.is_empty();
+        let changed = if entries.is_empty() { Some(false) } else { None };
         Ok(Prepared { changes: DiskChanges(entries), outcome, changed })
     }
 }

@@ -216,7 +216,7 @@ impl LinkStore {
             }
             Request::DeleteLink { source, destination } => {
                 let deleted = self.graph.delete_edge(self.links, source, destination)?;
-                Served { links_removed: u64::from(deleted.changed), ..Served::default() }
+                Served { links_removed: u64::from(deleted.changed == Some(true)), ..Served::default() }
             }
             Request::CountLinks(source) => {
                 found(self.graph.snapshot()?.degree((self.links, Direction::Out), source)? as u64)

@@ -146,8 +146,9 @@ fn with_few_open_files() {
             for writer in 0..8 {
                 let (graph, begin) = (&graph, (round * 8 + writer) * 300);
                 scope.spawn(move || {
-                    (begin..begin + 300)
-                        .for_each(|n| assert!(graph.put_edge(LabelId::DEFAULT, n, n + 1).unwrap().changed));
+                    (begin..begin + 300).for_each(|n| {
+                        assert!(graph.put_edge(LabelId::DEFAULT, n, n + 1).unwrap().changed != Some(false))
+                    });
                 });
             }
         });

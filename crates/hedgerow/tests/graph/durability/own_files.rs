@@ -4,6 +4,7 @@
 use super::failures::fail_everywhere;
 use super::power::lose_power_on;
 use crate::oracle::{Oracle, options};
+use crate::updates::check_net_changes;
 use hedgerow::engine::{CustomEngine, EngineOptions, ErasedEngine, Make};
 use hedgerow::{
     AsOf, CheckpointOptions, CommitTimestamp, CompactionLimits, EngineKind, ErrorKind, Graph, GraphOptions,
@@ -56,12 +57,13 @@ fn a_graph_comes_back_from_the_engines_files_the_checkpoint_and_the_log() {
         let edges: Vec<(u64, u64)> = (0..300).map(|edge| (edge % 20, 100 + edge)).collect();
         graph.ingest(LabelId::DEFAULT, &edges).unwrap();
         let report = graph.checkpoint(&CheckpointOptions::new()).unwrap();
-        assert_eq!((report.vertices, report.edges, report.timestamp), (320, 0, CommitTimestamp(1)));
+        assert_eq!((report.vertices, report.timestamp), (320, CommitTimestamp(1)));
+        assert_eq!((report.edges.at_most(), report.edges.may_be(300)), (300, true), "as far as is known");
         // These keys are in no checkpoint, and some of them in the engine's files.
         for edge in 0..100 {
             graph.put_edge(LabelId::DEFAULT, 500 + edge, edge % 20).unwrap();
         }
-        assert!(graph.delete_vertex(3).unwrap().changed);
+        assert_eq!(graph.delete_vertex(3).unwrap().changed, Some(true));
         let shown = Oracle::of_snapshot(&graph.snapshot().unwrap());
         graph.close().unwrap();
         drop(graph);
@@ -79,22 +81,61 @@ fn a_graph_comes_back_from_the_engines_files_the_checkpoint_and_the_log() {
 fn what_is_counted_later_has_bounds_and_a_deletion_says_what_it_did() {
     for options in ENGINES.map(on_files) {
         let graph = options.clone().create_on(Arc::new(SimulatedFiles::new(1))).unwrap();
-        graph.put_edge(LabelId::DEFAULT, 1, 2).unwrap();
+        let first = graph.put_edge(LabelId::DEFAULT, 1, 2).unwrap();
+        assert_eq!((first.changed, first.vertices_added), (Some(true), 2), "the vertices are new");
         let again = graph.put_edge(LabelId::DEFAULT, 1, 2).unwrap();
         assert_eq!((again.edges_added, again.edges_removed), (Count::between(0, 1), Count::exactly(0)));
+        assert_eq!(again.changed, None, "nothing was looked up");
+        let stream = graph.put_each(LabelId::DEFAULT, &[(1u64, 2u64), (1, 2)]).unwrap();
+        assert_eq!((stream.changed, stream.committed), (Count::between(0, 2), 2));
         let counted = graph.snapshot().unwrap().edge_count_of(LabelId::DEFAULT);
         assert!(counted.may_be(1) && counted.exact().is_none());
-        assert!(graph.delete_edge(LabelId::DEFAULT, 1, 2).unwrap().changed);
+        assert_eq!(graph.delete_edge(LabelId::DEFAULT, 1, 2).unwrap().changed, Some(true));
         let last = graph.snapshot().unwrap().timestamp();
-        assert!(!graph.delete_edge(LabelId::DEFAULT, 1, 2).unwrap().changed);
+        assert_eq!(graph.delete_edge(LabelId::DEFAULT, 1, 2).unwrap().changed, Some(false));
         assert_eq!(graph.snapshot().unwrap().timestamp(), last, "nothing was committed");
         for end in [2, 3, 3] {
             graph.put_edge(LabelId::DEFAULT, 3, end).unwrap();
         }
         let deleted = graph.delete_vertex(3).unwrap();
-        assert!(deleted.changed && deleted.edges_removed == 2, "{deleted:?}");
+        assert!(deleted.changed == Some(true) && deleted.edges_removed == 2, "{deleted:?}");
         assert!(graph.delete_vertex(1).unwrap().edges_removed == 0);
         assert!(graph.snapshot().unwrap().edge_count_of(LabelId::DEFAULT).may_be(0));
+    }
+}
+
+#[test]
+fn conflicts_are_judged_by_net_changes_also_beside_flushes() {
+    for options in ENGINES.map(on_files) {
+        let graph = options.topology(Topology::Directed).create_on(Arc::new(SimulatedFiles::new(1))).unwrap();
+        check_net_changes(&graph);
+    }
+}
+
+/// A reader that takes no lock sees the last flush, and goes on doing so while files are replaced.
+#[test]
+fn what_was_flushed_is_read_beside_the_writer() {
+    for options in ENGINES.map(on_files) {
+        let files = SimulatedFiles::new(3);
+        let graph = options.clone().create_on(Arc::new(files.clone())).unwrap();
+        let read = || options.clone().from_checkpoint().open_on(Arc::new(files.clone()));
+        assert_eq!(read().unwrap_err().kind(), ErrorKind::NotFound, "nothing was flushed yet");
+        graph.ingest(LabelId::DEFAULT, &(0..50u64).map(|edge| (edge % 7, edge)).collect::<Vec<_>>()).unwrap();
+        graph.checkpoint(&CheckpointOptions::new()).unwrap();
+        let flushed = Oracle::of_snapshot(&graph.snapshot().unwrap());
+        graph.put_edge(LabelId::DEFAULT, 3, 1000).unwrap();
+        let beside = read().unwrap();
+        assert_eq!(Oracle::of_snapshot(&beside.snapshot().unwrap()), flushed);
+        assert_eq!(beside.put_edge(LabelId::DEFAULT, 1, 2).unwrap_err().kind(), ErrorKind::ReadOnly);
+        for round in 0..20u64 {
+            graph.delete_vertex(round).unwrap();
+            graph.put_each(LabelId::DEFAULT, &[(100 + round, 1u64), (101 + round, 2)]).unwrap();
+            graph.checkpoint(&CheckpointOptions::new()).unwrap();
+        }
+        graph.reclaim().unwrap();
+        assert_eq!(Oracle::of_snapshot(&beside.snapshot().unwrap()), flushed);
+        let newest = Oracle::of_snapshot(&graph.snapshot().unwrap());
+        assert_eq!(Oracle::of_snapshot(&read().unwrap().snapshot().unwrap()), newest);
     }
 }
 

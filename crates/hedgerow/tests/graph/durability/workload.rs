@@ -162,7 +162,7 @@ impl<'f> Worker<'f> {
         let operation = Operation::AddVertex { key: self.keys[3].clone() };
         state.apply(&operation);
         match graph.add_vertex(&self.keys[3]) {
-            Ok(commit) if commit.changed => {
+            Ok(commit) if commit.changed == Some(true) => {
                 self.promises.ask(state);
                 if self.durability == Durability::Sync {
                     self.promise_all();
@@ -231,7 +231,7 @@ impl<'f> Worker<'f> {
         // If it fails, it may or may not be in the log.
         self.promises.ask(state);
         let commit = transaction.commit_with(asked)?;
-        if commit.changed {
+        if commit.changed != Some(false) {
             assert_eq!(commit.at, before.next());
         } else {
             let same = self.promises.states.pop();

@@ -85,7 +85,7 @@ pub enum Report {
     /// All of it.
     Commit(Commit),
     /// Only whether it changed anything.
-    Changed(bool),
+    Changed(Option<bool>),
 }
 
 /// The names of the properties of vertices, with these values.
