@@ -180,8 +180,7 @@ fn measure(
     for owner in owners {
         row.clear();
         blocks += read(*owner, &mut row)?;
-        row.finish();
-        assert!(!row.neighbors().is_empty(), "{owner} has edges");
+        assert!(!row.finish().neighbors().is_empty(), "{owner} has edges");
     }
     let per_lookup = |total: f64| total / owners.len() as f64;
     Ok((per_lookup((processor_time() - begin).as_nanos() as f64), per_lookup(blocks as f64)))

@@ -10,7 +10,8 @@
 //! - [`LevelTree`]: levels of edge files, flushes, and compactions; [`LevelSet`]: what a view reads;
 //!   [`LevelRows`]: its rows in order; [`FullCompaction`]: everything on one level;
 //! - [`check_files`]: reads everything, to find all damage;
-//! - [`MergedRow`]: what a snapshot sees of one vertex whose edges lie in several files.
+//! - [`MergedRow`]: what a snapshot sees of one vertex whose edges lie in several files; [`SeenRows`]: what
+//!   it sees of several vertices in one place.
 //!
 //! A look-up of a vertex reads only files that have edges of it, and in each only the blocks with its row: the index of
 //! a file says which rows of which blocks these are ([`EdgeFile::find`]), in two or three accesses to memory. It is loaded by the
@@ -52,6 +53,7 @@ pub use frame::FRAME;
 pub use manifest::{Edit, FileEntry, FlushPoint, LevelState, Manifest, PREFIX};
 pub use merge::{Retention, VersionBatch, VersionRun, VersionSource, merge};
 pub use merged_row::MergedRow;
+pub use records::put_record;
 pub use row::{PackedRow, Unpacked, put_row};
-pub use seen_edges::{RowContent, SeenEdge};
+pub use seen_edges::{RowContent, SeenEdge, SeenRow, SeenRows, SeenSlice};
 pub use tree::{FlushPart, FullCompaction, FullStep, LevelOptions, LevelRows, LevelSet, LevelTree, OpenFile};

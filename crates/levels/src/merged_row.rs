@@ -3,7 +3,7 @@
 use crate::block::BlockRow;
 use crate::records::{DisjointRecords, put_record, record_at};
 use crate::row::Unpacked;
-use crate::seen_edges::{RowContent, SeenEdge, SeenEdges, SeenSlice};
+use crate::seen_edges::{RowContent, SeenEdge, SeenEdges, SeenRow, SeenSlice};
 use hedgerow_encoding::DecodeError;
 use hedgerow_model::{CommitTimestamp, EdgeValue, VertexId};
 use std::convert::Infallible;
@@ -27,7 +27,7 @@ pub struct MergedRow {
 
 impl MergedRow {
     /// A row with this content of its edges. If it is their records, the value of an edge is what
-    /// [`MergedRow::record`] takes.
+    /// [`SeenRow::record`] takes.
     #[must_use]
     pub fn new(content: RowContent) -> Self {
         MergedRow { content, ..MergedRow::default() }
@@ -87,7 +87,7 @@ impl MergedRow {
 
     /// Adds all edges of a row at once: as [`MergedRow::read_edges`] and [`MergedRow::add_read`], but copies
     /// them only once. O(edges added so far + edges).
-    pub(crate) fn add_row(&mut self, edges: SeenSlice<'_>, records: &[u8]) {
+    pub fn add_row(&mut self, edges: SeenSlice<'_>, records: &[u8]) {
         if self.content == RowContent::Records {
             self.read_edges(edges, records);
             self.add_read();
@@ -124,12 +124,6 @@ impl MergedRow {
         put_record(&mut self.records, record)
     }
 
-    /// The record of an edge by its value; empty if the row has none. O(1).
-    #[must_use]
-    pub fn record(&self, value: EdgeValue) -> &[u8] {
-        record_at(&self.records, value).unwrap_or_default()
-    }
-
     /// Adds what was read, which is older than all that was added before. O(edges added so far +
     /// edges read).
     pub fn add_read(&mut self) {
@@ -153,28 +147,10 @@ impl MergedRow {
         self.add_read();
     }
 
-    /// Ends adding: only edges that exist are left. O(edges) if any is deleted, else O(1).
-    pub fn finish(&mut self) {
+    /// Ends adding. Returns the edges that exist. O(edges) if any is deleted, else O(1).
+    pub fn finish(&mut self) -> SeenRow<'_> {
         self.seen.remove_deleted();
-    }
-
-    /// The neighbors, ascending. The row is [finished](MergedRow::finish). O(1).
-    #[must_use]
-    pub fn neighbors(&self) -> &[VertexId] {
-        self.seen.neighbors()
-    }
-
-    /// The values of the edges to the [neighbors](MergedRow::neighbors); empty if the row has none. O(1).
-    #[must_use]
-    pub fn values(&self) -> &[EdgeValue] {
-        self.seen.values()
-    }
-
-    /// The edges, ascending by neighbor. Their values are 0 if the row has none. The row is
-    /// [finished](MergedRow::finish).
-    pub fn edges(&self) -> impl Iterator<Item = (VertexId, EdgeValue)> {
-        let values = self.values().iter().copied().chain(std::iter::repeat(EdgeValue::default()));
-        self.neighbors().iter().copied().zip(values)
+        SeenRow { neighbors: self.seen.neighbors(), values: self.seen.values(), records: &self.records }
     }
 }
 
@@ -232,7 +208,7 @@ mod tests {
                     row.add_read();
                 }
             }
-            rows.iter_mut().for_each(MergedRow::finish);
+            let rows = rows.each_mut().map(MergedRow::finish);
             let expected = expected.into_iter().filter_map(|(neighbor, value)| Some((neighbor, value?)));
             let (neighbors, values): (Vec<_>, Vec<_>) = expected.unzip();
             prop_assert_eq!(rows[0].neighbors(), &neighbors);

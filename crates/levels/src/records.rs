@@ -28,7 +28,8 @@ const HEADER_BYTES: u64 = 8 + 4;
 
 /// Appends a record to a chunk, or to records in memory. Returns its offset, which stands for it in
 /// a version.
-pub(crate) fn put_record(records: &mut Vec<u8>, record: &[u8]) -> EdgeValue {
+#[doc(hidden)]
+pub fn put_record(records: &mut Vec<u8>, record: &[u8]) -> EdgeValue {
     let offset = records.len() as u64;
     put_bytes(records, record);
     EdgeValue(offset)

@@ -2,6 +2,7 @@
 //! reader asks for.
 
 use crate::block::BlockRow;
+use crate::records::record_at;
 use crate::row::Unpacked;
 use hedgerow_encoding::DecodeError;
 use hedgerow_model::{CommitTimestamp, EdgeValue, VertexId};
@@ -36,12 +37,166 @@ pub(crate) struct SeenEdges {
     deleted: Vec<bool>,
 }
 
-/// Some of [`SeenEdges`].
+/// Edges of one vertex in one place, ascending, deletions included.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct SeenSlice<'e> {
+pub struct SeenSlice<'e> {
     neighbors: &'e [VertexId],
     values: &'e [EdgeValue],
     deleted: &'e [bool],
+}
+
+/// Rows of several vertices as a snapshot sees them in one place, ascending by owner.
+#[derive(Clone, Debug, Default)]
+pub struct SeenRows {
+    /// Each owner, and where its edges end.
+    rows: Vec<(VertexId, u32)>,
+    edges: SeenEdges,
+}
+
+impl SeenRows {
+    /// Removes all rows, and keeps their memory. O(1).
+    pub fn clear(&mut self) {
+        self.rows.clear();
+        self.edges.clear();
+    }
+
+    /// The number of rows. O(1).
+    #[inline]
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Whether there are no rows. O(1).
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// The owner of a row; `None` behind the last one. O(1).
+    #[inline]
+    #[must_use]
+    pub fn owner(&self, number: usize) -> Option<VertexId> {
+        self.rows.get(number).map(|(owner, _)| *owner)
+    }
+
+    /// The edges of a row, which exists. O(1).
+    #[inline]
+    #[must_use]
+    pub fn row(&self, number: usize) -> SeenSlice<'_> {
+        let begin = number.checked_sub(1).map_or(0, |before| self.rows[before].1);
+        self.edges.slice(begin as usize..self.rows[number].1 as usize)
+    }
+
+    /// The edges of an owner. O(log rows).
+    #[must_use]
+    pub fn find(&self, owner: VertexId) -> Option<SeenSlice<'_>> {
+        let number = self.first_from(owner.get());
+        (self.owner(number) == Some(owner)).then(|| self.row(number))
+    }
+
+    /// The number of the first row whose owner is not less than this one. O(log rows).
+    #[must_use]
+    pub fn first_from(&self, owner: u32) -> usize {
+        self.rows.partition_point(|(other, _)| other.get() < owner)
+    }
+
+    /// Adds the row of an owner behind all others. Its edges ascend, without duplicates. O(edges).
+    pub fn push(&mut self, owner: VertexId, edges: &[SeenEdge], content: RowContent) {
+        edges.iter().for_each(|edge| self.edges.push(*edge, content));
+        self.end_row(owner);
+    }
+
+    /// Adds a row behind all others, with edges that `append` appends. O(edges).
+    pub(crate) fn push_with<R>(&mut self, owner: VertexId, append: impl FnOnce(&mut SeenEdges) -> R) -> R {
+        let appended = append(&mut self.edges);
+        self.end_row(owner);
+        appended
+    }
+
+    fn end_row(&mut self, owner: VertexId) {
+        debug_assert!(self.rows.last().is_none_or(|(last, _)| *last < owner));
+        // Each edge takes a word of memory in its place, of which there are 2^32 at most.
+        self.rows.push((owner, self.edges.len() as u32));
+    }
+
+    /// Adds older rows of the same owners or others: an edge that both have is the newer one. Both have values,
+    /// or neither. O(rows + edges).
+    #[must_use]
+    pub fn over(&self, older: &SeenRows) -> SeenRows {
+        let (mut both, mut merged) = (SeenRows::default(), SeenEdges::default());
+        let (mut newer_row, mut older_row) = (0, 0);
+        loop {
+            let (one, other) = (self.owner(newer_row), older.owner(older_row));
+            let Some(owner) = one.into_iter().chain(other).min() else { return both };
+            let newer = (one == Some(owner)).then(|| self.row(newer_row));
+            let older = (other == Some(owner)).then(|| older.row(older_row));
+            newer_row += usize::from(newer.is_some());
+            older_row += usize::from(older.is_some());
+            both.push_with(owner, |edges| match (newer, older) {
+                (Some(newer), Some(older)) => {
+                    merged.merge(newer, older);
+                    edges.extend(merged.all());
+                }
+                (one, other) => one.into_iter().chain(other).for_each(|row| edges.extend(row)),
+            });
+        }
+    }
+
+    /// Gives back memory that is not needed, unless rows are added. O(rows + edges).
+    pub fn shrink(&mut self) {
+        let SeenRows { rows, edges: SeenEdges { neighbors, values, deleted } } = self;
+        rows.shrink_to_fit();
+        neighbors.shrink_to_fit();
+        values.shrink_to_fit();
+        deleted.shrink_to_fit();
+    }
+
+    /// Heap bytes. O(1).
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        let SeenRows { rows, edges: SeenEdges { neighbors, values, deleted } } = self;
+        rows.capacity() * size_of::<(VertexId, u32)>()
+            + neighbors.capacity() * size_of::<VertexId>()
+            + values.capacity() * size_of::<EdgeValue>()
+            + deleted.capacity()
+    }
+}
+
+/// The edges of one vertex that exist, ascending.
+#[derive(Clone, Copy, Debug)]
+pub struct SeenRow<'r> {
+    pub(crate) neighbors: &'r [VertexId],
+    pub(crate) values: &'r [EdgeValue],
+    pub(crate) records: &'r [u8],
+}
+
+impl<'r> SeenRow<'r> {
+    /// The neighbors. O(1).
+    #[inline]
+    #[must_use]
+    pub fn neighbors(self) -> &'r [VertexId] {
+        self.neighbors
+    }
+
+    /// The values of the edges to the [neighbors](SeenRow::neighbors); empty if they are not read. O(1).
+    #[inline]
+    #[must_use]
+    pub fn values(self) -> &'r [EdgeValue] {
+        self.values
+    }
+
+    /// The edges. Their values are 0 if they are not read.
+    pub fn edges(self) -> impl Iterator<Item = (VertexId, EdgeValue)> + 'r {
+        let values = self.values.iter().copied().chain(std::iter::repeat(EdgeValue::default()));
+        self.neighbors.iter().copied().zip(values)
+    }
+
+    /// The record of an edge by its value; empty if records are not read. O(1).
+    #[must_use]
+    pub fn record(self, value: EdgeValue) -> &'r [u8] {
+        record_at(self.records, value).unwrap_or_default()
+    }
 }
 
 impl SeenEdges {
@@ -222,6 +377,17 @@ impl SeenEdges {
 }
 
 impl<'e> SeenSlice<'e> {
+    /// The edges, if none of them is a deletion. O(edges) if another row nearby has one, else O(1).
+    #[inline]
+    #[must_use]
+    pub fn existing<'r>(self, records: &'r [u8]) -> Option<SeenRow<'r>>
+    where
+        'e: 'r,
+    {
+        let SeenSlice { neighbors, values, deleted } = self;
+        (!deleted.contains(&true)).then_some(SeenRow { neighbors, values, records })
+    }
+
     fn slice(self, range: Range<usize>) -> SeenSlice<'e> {
         SeenSlice {
             neighbors: &self.neighbors[range.clone()],
@@ -233,5 +399,57 @@ impl<'e> SeenSlice<'e> {
     #[inline]
     fn is_deleted(&self, position: usize) -> bool {
         self.deleted.get(position).copied().unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::collection::btree_map;
+    use proptest::prelude::*;
+    use std::collections::BTreeMap;
+
+    type Edges = BTreeMap<(u32, u32), Option<u64>>;
+
+    fn rows(edges: &Edges, content: RowContent) -> SeenRows {
+        let mut rows = SeenRows::default();
+        let edges: Vec<_> = edges.iter().collect();
+        for row in edges.chunk_by(|one, other| one.0.0 == other.0.0) {
+            let of_row = row.iter().map(|((_, to), value)| (VertexId::new(*to), value.map(EdgeValue)));
+            rows.push(VertexId::new(row[0].0.0), &of_row.collect::<Vec<_>>(), content);
+        }
+        rows
+    }
+
+    /// The edges that exist, by owner.
+    fn existing(rows: &SeenRows) -> Vec<(u32, Vec<(u32, u64)>)> {
+        let mut row = crate::MergedRow::new(RowContent::Values);
+        let owners = (0..rows.len()).map(|number| {
+            row.clear();
+            row.add_row(rows.row(number), &[]);
+            let edges = row.finish().edges().map(|(to, value)| (to.get(), value.0)).collect::<Vec<_>>();
+            let alone = rows.row(number).existing(&[]).map(|row| row.neighbors().len());
+            assert!(alone.is_none_or(|alone| alone == edges.len()), "no edge of the row is deleted");
+            (rows.owner(number).unwrap().get(), edges)
+        });
+        owners.collect()
+    }
+
+    proptest! {
+        #[test]
+        fn newer_rows_hide_the_edges_of_older_ones(
+            newer in btree_map((0..6u32, 0..9u32), any::<Option<u64>>(), 0..30),
+            older in btree_map((0..6u32, 0..9u32), any::<Option<u64>>(), 0..30),
+            from in 0..8u32,
+        ) {
+            let mut both = older.clone();
+            both.extend(&newer);
+            let [newer, older, expected] = [&newer, &older, &both].map(|edges| rows(edges, RowContent::Values));
+            let found = newer.over(&older);
+            prop_assert_eq!(existing(&found), existing(&expected));
+            let first = (0..found.len()).find(|number| found.owner(*number).unwrap().get() >= from);
+            prop_assert_eq!(found.first_from(from), first.unwrap_or(found.len()));
+            prop_assert_eq!(found.find(VertexId::new(from)).is_some(), both.keys().any(|(owner, _)| *owner == from));
+        }
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::rows::LsmRows;
 use crate::sources::RowReader;
-use hedgerow_levels::{MergedRow, RowContent};
+use hedgerow_levels::{RowContent, SeenRow};
 use hedgerow_model::{
     Adjacency, Column, ColumnType, Cursor, EdgeValue, Neighbors, NoCommitOrder, ReadError, VertexId,
 };
@@ -61,7 +61,7 @@ pub struct LsmCursor<'v, W> {
 }
 
 /// A row, whose values are put into `values`.
-fn typed<'r, W: Column>(row: &'r MergedRow, values: &'r mut Vec<W>) -> Neighbors<'r, W> {
+fn typed<'r, W: Column>(row: SeenRow<'r>, values: &'r mut Vec<W>) -> Neighbors<'r, W> {
     values.clear();
     values.extend(row.values().iter().map(|value| W::from_bits(*value)));
     // Edges without values have none to read.

@@ -8,6 +8,7 @@ use crate::flush::BegunFlush;
 use crate::mem_graph::{MemContent, MemGraph};
 use crate::memory::{FlushedMemGraphs, MemoryLimits};
 use crate::pace::{Filling, Pace};
+use crate::recent_rows::{KeptBytes, RecentRows};
 use crate::sources::{RowReader, Sources};
 use crate::view::LsmView;
 use hedgerow_levels::{LevelOptions, LevelSet, LevelTree, RowContent};
@@ -41,14 +42,19 @@ pub struct LsmEngine {
     /// As of opening.
     pub(crate) counts: Counts,
     pub(crate) flushed: FlushedMemGraphs,
+    /// The bytes that snapshots keep of the MemGraphs.
+    pub(crate) kept: Arc<KeptBytes>,
     /// The flush that was announced. Flushes take turns.
     pub(crate) flushing: Mutex<Option<BegunFlush>>,
     pub(crate) pace: Pace,
 }
 
-/// The MemGraphs and the files that a snapshot reads.
+/// The MemGraphs and the files that a snapshot reads, and what it keeps of the MemGraphs.
 #[derive(Debug)]
-pub struct LsmSnapshot(Arc<Sources>);
+pub struct LsmSnapshot {
+    sources: Arc<Sources>,
+    recent: RecentRows,
+}
 
 /// How many changes before its turn the node of a row is prefetched, and twice that for its bucket:
 /// enough for an access to memory, few enough to stay in the cache.
@@ -129,6 +135,7 @@ impl LsmEngine {
             vertices,
             counts,
             flushed: FlushedMemGraphs::default(),
+            kept: Arc::new(KeptBytes::new(limits.mem_graph_bytes)),
             flushing: Mutex::default(),
             pace: Pace::new(),
         };
@@ -207,10 +214,6 @@ impl LsmEngine {
             });
             active.push_row(adjacency, owner, stamp.at(), stamp.editable_from(), edges);
         }
-    }
-
-    fn view_of<'s>(&'s self, sources: Arc<Sources>, state: ViewState<'s>) -> LsmView<'s> {
-        LsmView { engine: self, sources, state }
     }
 
     /// Lets later views read the levels that the tree has by now.
@@ -301,17 +304,19 @@ impl Engine for LsmEngine {
         pause.map_or(Admission::Granted, Admission::AfterPause)
     }
 
-    fn open_snapshot(&self, _: &Registered) -> Result<LsmSnapshot, EngineError> {
-        Ok(LsmSnapshot(self.sources()))
+    fn open_snapshot(&self, at: &Registered) -> Result<LsmSnapshot, EngineError> {
+        let adjacencies = self.columns.len();
+        let recent = RecentRows::new(adjacencies, at.counts().vertex_bound, Arc::clone(&self.kept));
+        Ok(LsmSnapshot { sources: self.sources(), recent })
     }
 
     fn view<'s>(&'s self, snapshot: &'s LsmSnapshot, at: &'s Registered) -> LsmView<'s> {
-        let sources = Arc::clone(&snapshot.0);
-        self.view_of(sources, ViewState::Registered(at))
+        let sources = Arc::clone(&snapshot.sources);
+        LsmView { engine: self, sources, recent: Some(&snapshot.recent), state: ViewState::Registered(at) }
     }
 
     fn latest<'l>(&'l self, locks: &'l HeldLocks<'_>) -> Result<LsmView<'l>, Infallible> {
-        Ok(self.view_of(self.sources(), ViewState::Locked(locks)))
+        Ok(LsmView { engine: self, sources: self.sources(), recent: None, state: ViewState::Locked(locks) })
     }
 
     fn is_maintenance_due(&self) -> bool {

@@ -54,18 +54,19 @@ impl LsmEngine {
         self.parts().0
     }
 
-    /// Bytes of the parts, and of the MemGraphs among them that only snapshots read.
+    /// Bytes of the parts, and of what only snapshots read among them: MemGraphs, and what they keep of
+    /// MemGraphs.
     fn parts(&self) -> (EngineMemory, usize) {
         let sources = self.sources();
-        let flushed_bytes = self.flushed.bytes();
+        let retained_bytes = self.flushed.bytes() + self.kept.now();
         let parts = EngineMemory {
-            recent_bytes: sources.mem_graph_bytes() + flushed_bytes,
+            recent_bytes: sources.mem_graph_bytes() + retained_bytes,
             index_bytes: sources.levels.index_bytes(),
             vertex_bytes: self.vertices.bytes(),
             cache_bytes: self.tree.cache_bytes(),
             budget_bytes: self.limits.mem_graph_bytes + self.limits.cache_bytes,
         };
-        (parts, flushed_bytes)
+        (parts, retained_bytes)
     }
 
     /// Bytes in memory, in the terms of all engines. O(MemGraphs · adjacencies).

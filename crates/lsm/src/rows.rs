@@ -1,9 +1,10 @@
 //! The rows of one adjacency in a view, each edge with its content as bytes.
 
 use crate::engine::check_lock;
+use crate::recent_rows::RecentRows;
 use crate::sources::{RowReader, Sources};
 use hedgerow_encoding::{EntryKey, ReadRows};
-use hedgerow_levels::{MergedRow, RowContent};
+use hedgerow_levels::{RowContent, SeenRow};
 use hedgerow_model::{ColumnType, EdgeValue, ReadError, VertexId, ViewState, cuts_by_work};
 use std::collections::BTreeMap;
 use std::ops::{ControlFlow, Range};
@@ -12,6 +13,7 @@ use std::ops::{ControlFlow, Range};
 #[derive(Clone, Copy)]
 pub struct LsmRows<'v> {
     pub(crate) sources: &'v Sources,
+    pub(crate) recent: Option<&'v RecentRows>,
     pub(crate) state: ViewState<'v>,
     pub(crate) adjacency: u32,
     pub(crate) column: ColumnType,
@@ -20,7 +22,8 @@ pub struct LsmRows<'v> {
 impl<'v> LsmRows<'v> {
     /// A reader of rows with this content of their edges.
     pub(crate) fn reader(&self, content: RowContent) -> RowReader<'v> {
-        RowReader::new(self.sources, self.adjacency, self.state.timestamp(), content)
+        let reader = RowReader::new(self.sources, self.adjacency, self.state.timestamp(), content);
+        reader.keeping(self.recent.and_then(|recent| recent.of(self.adjacency, content)))
     }
 
     /// Panics if the view is that of locked vertices, and this is none of them.
@@ -52,7 +55,7 @@ impl<'v> LsmRows<'v> {
     fn visit_row<B>(
         &self,
         owner: VertexId,
-        row: &MergedRow,
+        row: SeenRow<'_>,
         neighbors: &Range<u32>,
         visit: &mut impl FnMut(EntryKey, &[u8]) -> Result<ControlFlow<B>, ReadError>,
     ) -> Result<ControlFlow<B>, ReadError> {

@@ -1,7 +1,8 @@
 //! What a view reads: the MemGraphs and the levels.
 
 use crate::mem_graph::MemGraph;
-use hedgerow_levels::{LevelSet, MergedRow, RowContent, SeenEdge};
+use crate::recent_rows::{KeptRows, piece_of};
+use hedgerow_levels::{LevelSet, MergedRow, RowContent, SeenEdge, SeenRow, SeenRows, put_record};
 use hedgerow_model::{CommitTimestamp, ReadError, VertexId};
 use hedgerow_sync::Arc;
 use std::ops::{ControlFlow, Range};
@@ -24,6 +25,12 @@ impl Sources {
         &self.mem_graphs[0]
     }
 
+    /// The first of these owners that has a row in a MemGraph, or is about to get one.
+    fn next_owner(&self, adjacency: u32, owners: &Range<u32>) -> Option<VertexId> {
+        let next = |mem_graph: &Arc<MemGraph>| mem_graph.owners(adjacency, owners.clone()).next();
+        self.mem_graphs.iter().filter_map(next).min()
+    }
+
     /// Bytes of the versions in memory. O(MemGraphs).
     pub(crate) fn used_bytes(&self) -> usize {
         self.mem_graphs.iter().map(|mem_graph| mem_graph.used_bytes()).sum()
@@ -37,13 +44,25 @@ impl Sources {
 
 /// Reads rows of one adjacency at one timestamp. Keeps its memory from row to row.
 pub(crate) struct RowReader<'s> {
+    place: RowPlaces<'s>,
+    /// What the snapshot keeps of the MemGraphs.
+    kept: Option<&'s KeptRows>,
+    row: MergedRow,
+    /// The edges of a row in a MemGraph.
+    edges: Vec<SeenEdge>,
+    record: Vec<u8>,
+    /// The rows of the MemGraphs that are scanned, unless they are kept, and their records.
+    recent: SeenRows,
+    records: Vec<u8>,
+}
+
+/// Where the rows of one adjacency lie, and what is read of them.
+#[derive(Clone, Copy)]
+struct RowPlaces<'s> {
     sources: &'s Sources,
     adjacency: u32,
     at: CommitTimestamp,
-    row: MergedRow,
-    /// What a MemGraph has of the row.
-    edges: Vec<SeenEdge>,
-    record: Vec<u8>,
+    content: RowContent,
 }
 
 impl<'s> RowReader<'s> {
@@ -54,42 +73,68 @@ impl<'s> RowReader<'s> {
         at: CommitTimestamp,
         content: RowContent,
     ) -> Self {
-        let row = MergedRow::new(content);
-        RowReader { sources, adjacency, at, row, edges: Vec::new(), record: Vec::new() }
+        RowReader {
+            place: RowPlaces { sources, adjacency, at, content },
+            kept: None,
+            row: MergedRow::new(content),
+            edges: Vec::new(),
+            record: Vec::new(),
+            recent: SeenRows::default(),
+            records: Vec::new(),
+        }
+    }
+
+    /// Reads what a snapshot keeps of the MemGraphs, and lets it keep what is scanned.
+    pub(crate) fn keeping(self, kept: Option<&'s KeptRows>) -> Self {
+        RowReader { kept, ..self }
     }
 
     /// The edges of a vertex.
     ///
     /// # Errors
     /// A file could not be read.
-    pub(crate) fn read_row(&mut self, owner: VertexId) -> Result<&MergedRow, ReadError> {
+    pub(crate) fn read_row(&mut self, owner: VertexId) -> Result<SeenRow<'_>, ReadError> {
+        let RowPlaces { sources, adjacency, at, .. } = self.place;
         self.row.clear();
-        for mem_graph in &self.sources.mem_graphs {
-            self.add_mem_graph(mem_graph, owner);
+        if let Some(kept) = self.kept.and_then(|kept| kept.get(owner)) {
+            if let Some(edges) = kept.find(owner) {
+                if let (true, Some(row)) = (sources.levels.is_empty(adjacency), edges.existing(&[])) {
+                    return Ok(row);
+                }
+                self.row.add_row(edges, &[]);
+            }
+        } else {
+            for mem_graph in &sources.mem_graphs {
+                self.edges.clear();
+                mem_graph.read_row(adjacency, owner, at, &mut self.edges);
+                self.add_edges(mem_graph);
+            }
         }
-        self.sources.levels.read_row(self.adjacency, owner, self.at, &mut self.row)?;
-        self.row.finish();
-        Ok(&self.row)
+        sources.levels.read_row(adjacency, owner, at, &mut self.row)?;
+        Ok(self.row.finish())
     }
 
     /// One edge of a vertex, if it has that.
     ///
     /// # Errors
     /// A file could not be read.
-    pub(crate) fn read_edge(&mut self, owner: VertexId, neighbor: VertexId) -> Result<&MergedRow, ReadError> {
+    pub(crate) fn read_edge(
+        &mut self,
+        owner: VertexId,
+        neighbor: VertexId,
+    ) -> Result<SeenRow<'_>, ReadError> {
+        let RowPlaces { sources, adjacency, at, .. } = self.place;
         self.row.clear();
-        for mem_graph in &self.sources.mem_graphs {
-            if let Some(value) = mem_graph.find(self.adjacency, owner, neighbor, self.at) {
+        for mem_graph in &sources.mem_graphs {
+            if let Some(value) = mem_graph.find(adjacency, owner, neighbor, at) {
                 self.edges.clear();
                 self.edges.push((neighbor, value));
                 self.add_edges(mem_graph);
-                self.row.finish();
-                return Ok(&self.row);
+                return Ok(self.row.finish());
             }
         }
-        self.sources.levels.read_edge(self.adjacency, (owner, neighbor), self.at, &mut self.row)?;
-        self.row.finish();
-        Ok(&self.row)
+        sources.levels.read_edge(adjacency, (owner, neighbor), at, &mut self.row)?;
+        Ok(self.row.finish())
     }
 
     /// Visits the rows of these owners that have edges, or had some, ascending, until `visit` breaks or
@@ -100,38 +145,51 @@ impl<'s> RowReader<'s> {
     pub(crate) fn scan<B>(
         &mut self,
         owners: Range<u32>,
-        mut visit: impl FnMut(VertexId, &MergedRow) -> Result<ControlFlow<B>, ReadError>,
+        mut visit: impl FnMut(VertexId, SeenRow<'_>) -> Result<ControlFlow<B>, ReadError>,
     ) -> Result<ControlFlow<B>, ReadError> {
-        let mut levels =
-            self.sources.levels.rows(self.adjacency, owners.clone(), self.at, self.row.content())?;
-        let (sources, adjacency) = (self.sources, self.adjacency);
-        let owners_in = |mem_graph: &'s Arc<MemGraph>| mem_graph.owners(adjacency, owners.clone()).peekable();
-        let mut in_memory: Vec<_> = sources.mem_graphs.iter().map(owners_in).collect();
-        loop {
-            let in_levels = levels.next_owner();
-            let next_in_memory = in_memory.iter_mut().filter_map(|owners| owners.peek().copied());
-            let Some(owner) = next_in_memory.chain(in_levels).min() else {
-                return Ok(ControlFlow::Continue(()));
+        let RowReader { place, kept, row, recent, records, .. } = self;
+        let RowPlaces { sources, adjacency, at, content } = *place;
+        let mut levels = sources.levels.rows(adjacency, owners.clone(), at, content)?;
+        let mut left = owners.clone();
+        while let Some(first) =
+            sources.next_owner(adjacency, &left).into_iter().chain(levels.next_owner()).min()
+        {
+            let piece = piece_of(first);
+            let piece = piece.start.max(owners.start)..piece.end.min(owners.end);
+            left.start = piece.end;
+            let read = |owners| place.recent_rows(owners, SeenRows::default(), &mut Vec::new());
+            let recent = match kept.and_then(|kept| kept.get_or_read(&piece, read)) {
+                Some(kept) => kept,
+                None => {
+                    records.clear();
+                    *recent = place.recent_rows(piece.clone(), std::mem::take(recent), records);
+                    &*recent
+                }
             };
-            self.row.clear();
-            for (owners, mem_graph) in in_memory.iter_mut().zip(&sources.mem_graphs) {
-                if owners.next_if_eq(&owner).is_some() {
-                    self.add_mem_graph(mem_graph, owner);
+            let mut next = recent.first_from(piece.start);
+            loop {
+                let in_piece = |owner: &VertexId| owner.get() < piece.end;
+                let in_memory = recent.owner(next).filter(in_piece);
+                let in_levels = levels.next_owner().filter(in_piece);
+                let Some(owner) = in_memory.into_iter().chain(in_levels).min() else { break };
+                let edges = (in_memory == Some(owner)).then(|| recent.row(next));
+                next += usize::from(edges.is_some());
+                let alone = edges.filter(|_| in_levels != Some(owner));
+                let flow = match alone.and_then(|edges| edges.existing(records)) {
+                    Some(edges) => visit(owner, edges)?,
+                    None => {
+                        row.clear();
+                        edges.into_iter().for_each(|edges| row.add_row(edges, records));
+                        levels.read(owner, row)?;
+                        visit(owner, row.finish())?
+                    }
+                };
+                if flow.is_break() {
+                    return Ok(flow);
                 }
             }
-            levels.read(owner, &mut self.row)?;
-            self.row.finish();
-            let flow = visit(owner, &self.row)?;
-            if flow.is_break() {
-                return Ok(flow);
-            }
         }
-    }
-
-    fn add_mem_graph(&mut self, mem_graph: &MemGraph, owner: VertexId) {
-        self.edges.clear();
-        mem_graph.read_row(self.adjacency, owner, self.at, &mut self.edges);
-        self.add_edges(mem_graph);
+        Ok(ControlFlow::Continue(()))
     }
 
     /// Adds the edges that were read from a MemGraph.
@@ -146,5 +204,33 @@ impl<'s> RowReader<'s> {
             }
         }
         self.row.add_edges(&self.edges);
+    }
+}
+
+impl RowPlaces<'_> {
+    /// What the MemGraphs have of the rows of these owners, in the memory of `rows`. Appends their records.
+    fn recent_rows(&self, owners: Range<u32>, mut rows: SeenRows, records: &mut Vec<u8>) -> SeenRows {
+        let RowPlaces { sources, adjacency, at, content } = *self;
+        let (mut record, mut older) = (Vec::new(), SeenRows::default());
+        rows.clear();
+        for mem_graph in &sources.mem_graphs {
+            let is_first = rows.is_empty();
+            let target = if is_first { &mut rows } else { &mut older };
+            mem_graph.read_rows(adjacency, owners.clone(), at, |owner, edges| {
+                if content == RowContent::Records {
+                    for value in edges.iter_mut().filter_map(|(_, value)| value.as_mut()) {
+                        record.clear();
+                        mem_graph.record(*value, &mut record);
+                        *value = put_record(records, &record);
+                    }
+                }
+                target.push(owner, edges, content);
+            });
+            if !older.is_empty() {
+                rows = rows.over(&older);
+                older.clear();
+            }
+        }
+        rows
     }
 }

@@ -4,7 +4,7 @@ use super::set::{LevelSet, OpenFile};
 use crate::merged_row::MergedRow;
 use crate::records::DisjointRecords;
 use crate::row::Unpacked;
-use crate::seen_edges::{RowContent, SeenEdges, SeenSlice};
+use crate::seen_edges::{RowContent, SeenRows, SeenSlice};
 use hedgerow_encoding::DecodeError;
 use hedgerow_model::{CommitTimestamp, ReadError, VertexId};
 use hedgerow_sync::Arc;
@@ -118,18 +118,19 @@ impl Run {
     /// The owner of the next row, or of its next part; [`END`] at the end.
     #[inline]
     fn owner(&mut self) -> Result<u32, ReadError> {
-        while self.next == self.block.rows.len() {
+        loop {
+            if let Some(owner) = self.block.rows.owner(self.next) {
+                return Ok(owner.get());
+            }
             if !self.read_block()? {
                 return Ok(END);
             }
         }
-        Ok(self.block.rows[self.next].0.get())
     }
 
     /// Takes the next row of the block, which there is, or a part of it, and the records that come with it.
     fn row(&mut self) -> (SeenSlice<'_>, &[u8]) {
-        let begin = self.next.checked_sub(1).map_or(0, |before| self.block.rows[before].1);
-        let edges = self.block.edges.slice(begin..self.block.rows[self.next].1);
+        let edges = self.block.rows.row(self.next);
         self.next += 1;
         (edges, &self.block.records)
     }
@@ -163,10 +164,8 @@ impl Run {
 /// What a snapshot sees of a block.
 #[derive(Debug, Default)]
 struct VisibleBlock {
-    /// Each owner, and where its edges end.
-    rows: Vec<(VertexId, usize)>,
     /// If the block has records, a value is the offset of one.
-    edges: SeenEdges,
+    rows: SeenRows,
     records: Arc<[u8]>,
     unpacked: Unpacked,
 }
@@ -174,7 +173,6 @@ struct VisibleBlock {
 impl VisibleBlock {
     fn clear(&mut self) {
         self.rows.clear();
-        self.edges.clear();
         self.records = Arc::default();
     }
 
@@ -186,18 +184,20 @@ impl VisibleBlock {
         if *content == RowContent::Records {
             self.records = file.records(number, &block)?;
         }
-        let VisibleBlock { rows, edges, records, unpacked } = self;
+        let VisibleBlock { rows, records, unpacked } = self;
         let mut records = DisjointRecords::new(records);
         let flow = block.scan(|owner, row| {
             if !owners.contains(&owner.get()) {
                 return ControlFlow::Continue(());
             }
-            let from = edges.len();
-            let mut read = edges.append(&row, *at, *content, unpacked);
-            if *content == RowContent::Records && read.is_ok() {
-                read = edges.try_map_values(from, |offset| records.at(offset).map(|_| offset));
-            }
-            rows.push((owner, edges.len()));
+            let read = rows.push_with(owner, |edges| {
+                let from = edges.len();
+                let mut read = edges.append(&row, *at, *content, unpacked);
+                if *content == RowContent::Records && read.is_ok() {
+                    read = edges.try_map_values(from, |offset| records.at(offset).map(|_| offset));
+                }
+                read
+            });
             read.map_or_else(ControlFlow::Break, ControlFlow::Continue)
         });
         let read: Result<(), DecodeError> = flow.and_then(|flow| flow.break_value().map_or(Ok(()), Err));

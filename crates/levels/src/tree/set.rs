@@ -167,6 +167,12 @@ impl LevelSet {
         self.files.get(adjacency as usize).map_or(&[], Vec::as_slice)
     }
 
+    /// Whether an adjacency has no files. O(levels).
+    #[must_use]
+    pub fn is_empty(&self, adjacency: u32) -> bool {
+        self.levels(adjacency).iter().all(Vec::is_empty)
+    }
+
     /// The files of a level that may have edges of these owners. O(files).
     pub(super) fn overlapping(&self, adjacency: u32, level: u32, owners: &Range<u32>) -> Vec<Arc<OpenFile>> {
         let files = self.levels(adjacency).get(level as usize).map_or(&[][..], Vec::as_slice);

@@ -170,8 +170,7 @@ fn read(set: &LevelSet, at: u64) -> Vec<((u32, u32, u32), EdgeValue)> {
         for owner in (0..30).map(VertexId::new) {
             row.clear();
             set.read_row(adjacency, owner, at, &mut row).unwrap();
-            row.finish();
-            by_owner.extend(edges(&row).map(|(neighbor, value)| (owner, neighbor, value)));
+            by_owner.extend(edges(&mut row).map(|(neighbor, value)| (owner, neighbor, value)));
         }
         assert_eq!(scan(set, adjacency, at, 0..u32::MAX, &mut row), by_owner);
         let some = by_owner.iter().filter(|(owner, ..)| (7..20).contains(&owner.get())).copied();
@@ -179,8 +178,7 @@ fn read(set: &LevelSet, at: u64) -> Vec<((u32, u32, u32), EdgeValue)> {
         for (owner, neighbor, value) in &by_owner {
             row.clear();
             set.read_edge(adjacency, (*owner, *neighbor), at, &mut row).unwrap();
-            row.finish();
-            assert_eq!(edges(&row).collect::<Vec<_>>(), [(*neighbor, *value)]);
+            assert_eq!(edges(&mut row).collect::<Vec<_>>(), [(*neighbor, *value)]);
         }
         let by_owner = by_owner.into_iter();
         found.extend(
@@ -203,15 +201,16 @@ fn scan(
     while let Some(owner) = rows.next_owner() {
         row.clear();
         rows.read(owner, row).unwrap();
-        row.finish();
         found.extend(edges(row).map(|(neighbor, value)| (owner, neighbor, value)));
     }
     found
 }
 
-/// The edges of a row, with the values that their records stand for.
-fn edges(row: &MergedRow) -> impl Iterator<Item = (VertexId, EdgeValue)> {
-    row.edges().map(|(neighbor, value)| match row.content() {
+/// The edges of a row that is finished, with the values that their records stand for.
+fn edges(row: &mut MergedRow) -> impl Iterator<Item = (VertexId, EdgeValue)> {
+    let content = row.content();
+    let row = row.finish();
+    row.edges().map(move |(neighbor, value)| match content {
         RowContent::Records => (neighbor, EdgeValue(row.record(value).len() as u64)),
         _ => (neighbor, value),
     })

@@ -45,7 +45,7 @@ fn flushed_bytes(compress_records: bool) -> u64 {
     let set = open(!compress_records).current();
     let mut row = MergedRow::new(RowContent::Records);
     set.read_row(0, VertexId::new(1), AT, &mut row).unwrap();
-    row.finish();
+    let row = row.finish();
     assert_eq!(row.edges().count(), 1000);
     assert!(row.edges().all(|(neighbor, value)| row.record(value) == record(neighbor.get())));
     let FileEntry { bytes, .. } = set.levels(0)[0][0].entry();

@@ -3,9 +3,10 @@
 use super::ordered::NodeLink;
 use super::row::MemRow;
 use super::{MemContent, MemEntry, MemGraph};
-use hedgerow_levels::{VersionBatch, VersionSource};
+use hedgerow_levels::{SeenEdge, VersionBatch, VersionSource};
 use hedgerow_model::{ColumnType, CommitTimestamp, ReadError, VertexId};
 use smallvec::SmallVec;
+use std::ops::Range;
 
 /// Versions per batch, roughly.
 const BATCH: usize = if cfg!(any(test, hedgerow_shuttle)) { 5 } else { 4096 };
@@ -183,6 +184,32 @@ impl<'m> MemVersions<'m> {
 }
 
 impl MemGraph {
+    /// Visits what a snapshot at `at` sees of the rows of these owners, ascending, as [`MemGraph::read_row`] reads
+    /// them, those without edges left out. Waits for the memory of several rows at once. O(owners / 64 + entries
+    /// · log entries).
+    pub fn read_rows(
+        &self,
+        adjacency: u32,
+        owners: Range<u32>,
+        at: CommitTimestamp,
+        mut visit: impl FnMut(VertexId, &mut [SeenEdge]),
+    ) {
+        let (mut owners, mut edges) = (self.owners(adjacency, owners), Vec::new());
+        loop {
+            let group: SmallVec<[VertexId; TOGETHER]> = owners.by_ref().take(TOGETHER).collect();
+            if group.is_empty() {
+                return;
+            }
+            for (owner, row) in self.rows_together(adjacency, &group) {
+                edges.clear();
+                row.into_iter().for_each(|row| row.read_at(at, &mut edges));
+                if !edges.is_empty() {
+                    visit(owner, &mut edges);
+                }
+            }
+        }
+    }
+
     /// The rows of these owners, whose memory is being loaded.
     fn rows_together(
         &self,
