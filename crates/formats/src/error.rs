@@ -60,6 +60,16 @@ pub enum FormatError {
         /// What was expected.
         expected: String,
     },
+    /// A file was to be written under a name that its content would not have.
+    #[error("{}: cannot write {end}: {reason}", path.display())]
+    BadName {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong in its name, escaped.
+        end: String,
+        /// How names have to end.
+        reason: &'static str,
+    },
     /// A key or a weight was to be written that this format cannot represent, but files with
     /// properties can.
     #[error("{}: cannot write {value}: {reason}", path.display())]
@@ -130,6 +140,7 @@ impl FormatError {
             FormatError::BadLine(_)
             | FormatError::BadProperty(_)
             | FormatError::BadBytes { .. }
+            | FormatError::BadName { .. }
             | FormatError::NoPlace { .. }
             | FormatError::Unwritable { .. } => ErrorKind::BadInput,
         }
@@ -143,6 +154,7 @@ impl FormatError {
             | FormatError::NotAFile { path, .. }
             | FormatError::Corrupt { path, .. }
             | FormatError::BadBytes { path, .. }
+            | FormatError::BadName { path, .. }
             | FormatError::NoPlace { path, .. }
             | FormatError::Unwritable { path, .. } => path,
             FormatError::BadLine(bad) => &bad.path,

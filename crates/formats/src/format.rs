@@ -91,7 +91,7 @@ pub(crate) enum Compression {
 impl Compression {
     /// Detects the compression by the extension of a file name.
     pub fn of_name(path: &Path) -> Option<Self> {
-        match path.extension().and_then(OsStr::to_str)? {
+        match &*path.extension().and_then(OsStr::to_str)?.to_ascii_lowercase() {
             "gz" => Some(Compression::Gzip),
             "zst" => Some(Compression::Zstd),
             _ => None,

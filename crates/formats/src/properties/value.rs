@@ -2,6 +2,8 @@
 
 use crate::VertexKey;
 use hedgerow_model::{Column, ColumnType, EdgeValue, KeyKind, KeyRef, Value, ValueType};
+use jiff::civil::DateTime;
+use jiff::fmt::temporal::Pieces;
 use std::borrow::Cow;
 use std::fmt;
 use std::io::Write;
@@ -173,11 +175,18 @@ fn bytes(text: &str) -> Option<Vec<u8>> {
     text.len().is_multiple_of(2).then(|| text.as_bytes().chunks(2).map(pair).collect())?
 }
 
-/// Microseconds since 1970 from an RFC 3339 time, rounded down.
+/// Microseconds since 1970 from an RFC 3339 time, rounded down. The date and time are taken as they
+/// are written, and the offset is subtracted: `jiff::Timestamp` ends on 9999-12-30.
 fn time(text: &str) -> Option<i64> {
-    let time: jiff::Timestamp = text.parse().ok()?;
-    i64::try_from(time.as_nanosecond().div_euclid(1000)).ok()
+    let pieces = Pieces::parse(text).ok()?;
+    let written = pieces.date().to_datetime(pieces.time()?);
+    let offset = pieces.to_numeric_offset()?;
+    let since = written.duration_since(UNIX_EPOCH).as_nanos() - i128::from(offset.seconds()) * 1_000_000_000;
+    i64::try_from(since.div_euclid(1000)).ok()
 }
+
+/// The beginning of 1970, in UTC.
+const UNIX_EPOCH: DateTime = DateTime::constant(1970, 1, 1, 0, 0, 0, 0);
 
 impl Kind {
     /// The expectation for messages.
@@ -366,6 +375,10 @@ mod tests {
             ("1970-01-01T02:00:00.5+02:00", 500_000),
             ("1969-12-31T23:59:59.999999999Z", -1),
             ("2026-01-31T12:00:00.000001Z", 1_769_860_800_000_001),
+            ("9999-12-31T23:59:59.999999Z", 253_402_300_799_999_999),
+            ("9999-12-31T23:59:59Z", 253_402_300_799_000_000),
+            ("9999-12-31T23:59:59-23:59", 253_402_387_139_000_000),
+            ("0000-01-01T00:00:00+23:59", -62_167_305_540_000_000),
         ] {
             assert_eq!(csv(text, ValueType::Timestamp), Some(Value::Timestamp(microseconds)), "{text}");
             assert_eq!(

@@ -2,8 +2,8 @@
 
 use super::layout::Layout;
 use super::value::{Kind, Style};
-use super::{LineSchema, PropertyFormat};
-use crate::write::unwritable;
+use super::{LineSchema, MAX_PROPERTY_LINE, PropertyFormat};
+use crate::write::{negative, unwritable};
 use crate::{FormatError, NewFile, Output};
 use hedgerow_model::{AsKey, EdgeValue, KeyRef, Record, Value};
 use std::path::Path;
@@ -64,7 +64,8 @@ impl PropertyWriter {
     /// Appends a vertex.
     ///
     /// # Errors
-    /// The disk is full.
+    /// A negative key, or a line that is longer than readers take; nothing is written in these
+    /// cases. Or the disk is full.
     pub fn write_vertex(&mut self, key: impl AsKey, properties: &Record) -> Result<(), FormatError> {
         let content = Content { value: EdgeValue::default(), properties: Some(properties) };
         self.write_line(&[key.as_key()], &content)
@@ -73,7 +74,8 @@ impl PropertyWriter {
     /// Appends an edge that carries a value or nothing.
     ///
     /// # Errors
-    /// The disk is full.
+    /// A negative key, or a line that is longer than readers take; nothing is written in these
+    /// cases. Or the disk is full.
     pub fn write_edge(
         &mut self,
         source: impl AsKey,
@@ -87,7 +89,8 @@ impl PropertyWriter {
     /// Appends an edge that has a record.
     ///
     /// # Errors
-    /// The disk is full.
+    /// A negative key, or a line that is longer than readers take; nothing is written in these
+    /// cases. Or the disk is full.
     pub fn write_edge_record(
         &mut self,
         source: impl AsKey,
@@ -101,7 +104,8 @@ impl PropertyWriter {
     /// Appends one of the edges of a label whose edges may be parallel.
     ///
     /// # Errors
-    /// The disk is full.
+    /// A negative key, or a line that is longer than readers take; nothing is written in these
+    /// cases. Or the disk is full.
     pub fn write_parallel_edge(
         &mut self,
         source: impl AsKey,
@@ -115,7 +119,13 @@ impl PropertyWriter {
 
     fn write_line(&mut self, keys: &[KeyRef<'_>], content: &Content<'_>) -> Result<(), FormatError> {
         let PropertyWriter { output, layout, style, names } = self;
+        for key in keys {
+            if let KeyRef::Negative(number) = key {
+                return Err(negative(output.path(), *number));
+            }
+        }
         let buffer = output.buffer();
+        let start = buffer.len();
         if style.json {
             buffer.push(b'{');
         }
@@ -142,6 +152,12 @@ impl PropertyWriter {
             }
         }
         buffer.extend_from_slice(if style.json { b"}\n" } else { b"\n" });
+        let length = buffer.len() - start - 1;
+        if length > MAX_PROPERTY_LINE {
+            buffer.truncate(start);
+            let reason = "readers take lines of at most 16,777,216 bytes";
+            return Err(unwritable(output.path(), &format!("a line of {length} bytes"), reason));
+        }
         output.written()
     }
 

@@ -40,6 +40,12 @@ pub(crate) enum Symmetry {
     Skew,
 }
 
+/// The number of rows that a matrix with so many entries may have.
+pub(crate) fn most_rows(entries: u64) -> u64 {
+    let limit = entries.saturating_mul(ROWS_PER_ENTRY).saturating_add(EMPTY_ROWS);
+    limit.min(u64::from(u32::MAX) - 1) // as many vertices as there can be
+}
+
 impl Matrix {
     /// Parses the first line; the sizes are still missing.
     pub fn of_banner(line: &[u8]) -> Result<Self, Fault> {
@@ -78,8 +84,7 @@ impl Matrix {
         if rows != columns {
             return Err(whole(Problem::NotSquare));
         }
-        let limit = entries.saturating_mul(ROWS_PER_ENTRY).saturating_add(EMPTY_ROWS);
-        let limit = limit.min(u64::from(u32::MAX) - 1); // as many vertices as there can be
+        let limit = most_rows(entries);
         if rows > limit {
             return Err(whole(Problem::TooManyRows { limit }));
         }

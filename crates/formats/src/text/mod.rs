@@ -13,6 +13,7 @@ mod preamble;
 
 pub(crate) use chunk::{Cutter, Lines};
 pub(crate) use lines::EXAMPLES;
+pub(crate) use matrix::most_rows;
 
 use crate::error::{BadLine, ErrorKind, FormatError, Problem};
 use crate::piece::Piece;

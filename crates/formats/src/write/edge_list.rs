@@ -116,7 +116,7 @@ impl EdgeListWriter {
     fn check_columns(&self, weight: Option<f64>, timestamp: Option<i64>) -> Result<(), FormatError> {
         let path = self.output.path();
         match (self.columns, weight, timestamp) {
-            (_, None, _) if self.needs_weights => {
+            (_, None, _) | (Columns::Topology, ..) if self.needs_weights => {
                 Err(unwritable(path, "no weight", "every edge of a .wel file has one"))
             }
             (Columns::Auto, None, Some(timestamp)) => {

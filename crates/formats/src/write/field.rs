@@ -19,9 +19,14 @@ pub(super) fn push_key(key: KeyRef<'_>, buffer: &mut Vec<u8>) {
     }
 }
 
+/// Whether a weight is written as digits alone, with or without a minus sign.
+pub(super) fn is_whole(weight: f64) -> bool {
+    weight.fract() == 0.0 && weight.abs() < EXACT && (weight != 0.0 || weight.is_sign_positive())
+}
+
 /// Appends the shortest digits that parse to the same weight; a whole number has no point.
 pub(super) fn push_weight(weight: f64, buffer: &mut Vec<u8>) {
-    if weight.fract() == 0.0 && weight.abs() < EXACT && (weight != 0.0 || weight.is_sign_positive()) {
+    if is_whole(weight) {
         buffer.extend_from_slice(itoa::Buffer::new().format(weight as i64).as_bytes());
     } else {
         write!(buffer, "{weight:?}").expect("writing to memory does not fail");
@@ -43,7 +48,8 @@ pub(super) fn check_first(key: KeyRef<'_>, path: &Path) -> Result<(), FormatErro
 #[inline]
 pub(super) fn check(key: KeyRef<'_>, path: &Path) -> Result<(), FormatError> {
     match key {
-        KeyRef::Number(_) | KeyRef::Negative(_) => Ok(()),
+        KeyRef::Number(_) => Ok(()),
+        KeyRef::Negative(number) => Err(negative(path, number)),
         KeyRef::Text(text) => check_text(text, path),
     }
 }
@@ -71,11 +77,23 @@ pub(super) fn check_weight(weight: f64, path: &Path) -> Result<(), FormatError> 
     Err(no_place(path, &weight.to_string(), "a weight in this format must be finite"))
 }
 
+/// The error for a key that no graph has.
+#[cold]
+pub(crate) fn negative(path: &Path, number: i64) -> FormatError {
+    unwritable(path, &number.to_string(), "numbers as keys are 0 or greater")
+}
+
 /// The error for a key or a weight that the format cannot represent.
 #[cold]
 fn no_place(path: &Path, value: &str, reason: &'static str) -> FormatError {
     let value = format!("\"{}\"", excerpt(value.as_bytes()));
     FormatError::NoPlace { path: path.into(), value, reason }
+}
+
+/// The error for a file of this name, with the part of it that is wrong.
+#[cold]
+pub(super) fn bad_name(path: &Path, end: &str, reason: &'static str) -> FormatError {
+    FormatError::BadName { path: path.into(), end: format!("{end:?}"), reason }
 }
 
 /// The error for a value that would not be read back.

@@ -1,12 +1,15 @@
 //! Writes Matrix Market files.
 
-use super::field::push_weight;
+use super::field::{is_whole, push_weight, unwritable};
 use super::{Direction, Numbered, Output, Rows};
+use crate::text::most_rows;
 use crate::{FormatError, VertexKey};
 use std::io::Write;
 
 /// Writes the adjacency matrix; returns the number of entries. That of an undirected graph is
 /// symmetric: only entries on or below the diagonal are listed.
+///
+/// Refuses a matrix with more rows than readers take for so few entries.
 pub(super) fn write<K: VertexKey>(
     graph: &Numbered<K>,
     undirected: bool,
@@ -19,9 +22,13 @@ pub(super) fn write<K: VertexKey>(
         columns.iter().filter(|column| is_listed(row, **column)).count() as u64
     };
     let entries: u64 = rows.iter().map(listed).sum();
+    if u64::from(graph.vertices()) > most_rows(entries) {
+        let reason = "every row is a vertex, and readers take 1,048,576 rows and 64 more for each entry; number the vertices without gaps, or write another format";
+        return Err(unwritable(graph.path(), &format!("{} rows", graph.vertices()), reason));
+    }
     let values = match rows.weights() {
         None => "pattern",
-        Some(weights) if weights.iter().all(|weight| weight.fract() == 0.0) => "integer",
+        Some(weights) if weights.iter().copied().all(is_whole) => "integer",
         Some(_) => "real",
     };
     let symmetry = if undirected { "symmetric" } else { "general" };

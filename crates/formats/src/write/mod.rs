@@ -17,8 +17,9 @@ pub use output::Output;
 pub use vertex_list::VertexListWriter;
 
 use crate::format::{Compression, without_compression};
-use crate::{Batch, Columns, Edge, FormatError, GraphFormat, VertexKey};
-pub(crate) use field::unwritable;
+use crate::{Batch, Columns, Edge, FormatError, GraphFormat, MAX_ADJACENCY_LINE, VertexKey};
+use field::bad_name;
+pub(crate) use field::{negative, unwritable};
 use rows::{Direction, Rows};
 use std::path::{Path, PathBuf};
 use whole::{Numbered, Whole};
@@ -273,7 +274,7 @@ impl WholeFile {
             (GraphFormat::MatrixMarket, _) => matrix_market::write(graph, undirected, &mut output)?,
             (GraphFormat::Serialized, _) => serialized::write(graph, undirected, false, &mut output)?,
             (GraphFormat::WeightedSerialized, _) => serialized::write(graph, undirected, true, &mut output)?,
-            (_, None) => text::write_adjacency(graph, undirected, &mut output)?,
+            (_, None) => text::write_adjacency(graph, undirected, MAX_ADJACENCY_LINE, &mut output)?,
             (_, Some(mut vertices)) => {
                 let edges = text::write_pair(graph, undirected, &mut vertices, &mut output)?;
                 return Ok((edges, vec![vertices.complete()?, output.complete()?]));
@@ -288,7 +289,7 @@ impl Shown {
         let end = without_compression(path);
         match end.extension().and_then(|end| end.to_str()) {
             Some("el") => Shown { weights: false, timestamps: false },
-            Some("wel") => Shown { weights: true, timestamps: false },
+            Some("wel") => Shown { weights: columns != Columns::Topology, timestamps: false },
             _ => {
                 let all = columns != Columns::Topology;
                 Shown { weights: all, timestamps: all }
@@ -308,7 +309,7 @@ fn graphalytics_names(path: &Path) -> Result<(PathBuf, PathBuf), FormatError> {
     let plain = without_compression(path);
     if GraphFormat::of_name(path) != Some(GraphFormat::Graphalytics) {
         let name = path.display().to_string();
-        return Err(unwritable(path, &name, "the edge file of LDBC Graphalytics must end in .e"));
+        return Err(bad_name(path, &name, "the edge file of LDBC Graphalytics must end in .e"));
     }
     let named = |end: &str| match Compression::of_name(path) {
         None => plain.with_extension(end),

@@ -1,7 +1,7 @@
 //! A new file that is compressed if its name says so.
 
 use super::NewFile;
-use super::field::unwritable;
+use super::field::bad_name;
 use crate::FormatError;
 use crate::format::Compression;
 use flate2::write::GzEncoder;
@@ -14,7 +14,10 @@ use zstd::stream::write::Encoder as ZstdEncoder;
 const PIECE: usize = 64 << 10;
 
 /// Extensions of other compressions or archives.
-const OTHER_COMPRESSIONS: [&str; 9] = ["bz2", "xz", "lzma", "lz4", "br", "7z", "zip", "rar", "Z"];
+const OTHER_COMPRESSIONS: [&str; 16] = [
+    "bz2", "xz", "lzma", "lz4", "lz", "lzo", "sz", "br", "7z", "zip", "rar", "Z", "tar", "tgz", "gzip",
+    "zstd",
+];
 
 /// A buffered file that appears under its name when it is [finished](Self::finish), compressed if
 /// its name ends in `.gz` or `.zst`.
@@ -34,16 +37,16 @@ impl Output {
     /// Starts a file that will be named `path`.
     ///
     /// # Errors
-    /// Those of [`NewFile::create`]; or the name has the extension of another compression, such as
-    /// `.bz2`.
+    /// Those of [`NewFile::create`]; or the name has the extension of another compression or an
+    /// archive, such as `.bz2`.
     pub fn create(path: impl AsRef<Path>) -> Result<Self, FormatError> {
         let path = path.as_ref();
         if let Some(end) = path.extension().and_then(OsStr::to_str)
-            && OTHER_COMPRESSIONS.contains(&end)
+            && OTHER_COMPRESSIONS.iter().any(|other| other.eq_ignore_ascii_case(end))
         {
             let reason =
                 "files are compressed by gzip or Zstandard; let the name end in .gz, .zst or neither";
-            return Err(unwritable(path, &format!(".{end}"), reason));
+            return Err(bad_name(path, &format!(".{end}"), reason));
         }
         let sink = Sink::new(NewFile::create(path)?, Compression::of_name(path));
         let sink = sink.map_err(FormatError::io(path, "create"))?;

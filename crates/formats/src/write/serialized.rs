@@ -52,7 +52,9 @@ fn whole_weights<K: VertexKey>(graph: &Numbered<K>) -> Result<&[f64], FormatErro
         None if graph.edges().is_empty() => &[],
         None => return Err(refused(graph, "edges without weights", "write .sg, or a graph with weights")),
     };
-    match weights.iter().find(|weight| f64::from(**weight as i32) != **weight) {
+    // Bits, for a negative zero would come back as zero.
+    let comes_back = |weight: f64| f64::from(weight as i32).to_bits() == weight.to_bits();
+    match weights.iter().find(|weight| !comes_back(**weight)) {
         None => Ok(weights),
         Some(weight) => {
             let reason = "a weight in this format is a whole number of 32 bits with a sign";

@@ -4,21 +4,35 @@ use super::field::{check_first, push_key, push_weight};
 use super::{Direction, Numbered, Output, Rows, VertexListWriter};
 use crate::{FormatError, VertexKey};
 
-/// Writes a line for every vertex with its neighbors; returns the number of neighbors.
+/// Writes a line for every vertex with its neighbors, and more of them where a line would be longer
+/// than `longest` bytes; returns the number of neighbors.
 pub(super) fn write_adjacency<K: VertexKey>(
     graph: &Numbered<K>,
     undirected: bool,
+    longest: usize,
     output: &mut Output,
 ) -> Result<u64, FormatError> {
     let direction = if undirected { Direction::Both } else { Direction::Out };
     let rows = Rows::new(graph.vertices(), graph.edges(), None, direction);
+    let (mut source, mut field) = (Vec::new(), Vec::new());
     for (vertex, neighbors, _) in rows.iter() {
         let key = graph.key(vertex);
         check_first(key.as_key(), graph.path())?;
-        push_key(key.as_key(), output.buffer());
+        source.clear();
+        push_key(key.as_key(), &mut source);
+        output.buffer().extend_from_slice(&source);
+        let mut length = source.len();
         for neighbor in neighbors {
-            output.buffer().push(b' ');
-            push_key(graph.key(*neighbor).as_key(), output.buffer());
+            field.clear();
+            field.push(b' ');
+            push_key(graph.key(*neighbor).as_key(), &mut field);
+            if length + field.len() > longest {
+                output.buffer().push(b'\n');
+                output.buffer().extend_from_slice(&source);
+                length = source.len();
+            }
+            length += field.len();
+            output.buffer().extend_from_slice(&field);
             output.written()?;
         }
         output.buffer().push(b'\n');
@@ -61,4 +75,30 @@ pub(super) fn write_pair<K: VertexKey>(
         }
     }
     Ok(count)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::whole::Whole;
+    use super::*;
+    use crate::{Edge, GraphFormat, GraphReader, ReadOptions};
+    use std::path::Path;
+
+    #[test]
+    fn a_line_of_neighbors_is_cut_before_it_is_too_long() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("graph.adj");
+        let mut whole = Whole::<u64>::new(Path::new("graph.adj"), None);
+        let edges: Vec<Edge<u64>> = (100..105).map(|to| Edge::new(7, to)).collect();
+        edges.iter().for_each(|edge| whole.add_edge(edge).unwrap());
+        let mut output = Output::create(&path).unwrap();
+        assert_eq!(write_adjacency(&whole.numbered(), false, 9, &mut output).unwrap(), 5);
+        output.finish().unwrap();
+        let text = std::fs::read_to_string(&path).unwrap();
+        assert!(text.starts_with("7 100 101\n7 102 103\n7 104\n100\n"), "{text}");
+        let options = ReadOptions { format: Some(GraphFormat::Adjacency), ..ReadOptions::default() };
+        let mut batch = crate::Batch::new();
+        assert!(GraphReader::open_with(&path, options).unwrap().read_batch(&mut batch).unwrap());
+        assert_eq!(batch.edges, edges);
+    }
 }

@@ -5,6 +5,8 @@ mod common;
 #[cfg(test)]
 mod damage;
 #[cfg(test)]
+mod extremes;
+#[cfg(test)]
 mod fuzz;
 #[cfg(test)]
 mod matrix_market;
