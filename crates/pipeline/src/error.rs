@@ -37,14 +37,14 @@ pub enum Error {
     /// The edges of the label carry no time.
     #[error(
         "the edges of {label:?} have no time: it would be a property of type timestamp, or an integer beside each edge; \
-         name the property of type i64 that says it, if there is one"
+         name the property of type i64 or u64 that says it, if there is one"
     )]
     NoTime {
         /// The label.
         label: String,
     },
     /// The property has a type that cannot hold a time.
-    #[error("the property {property:?} says no time: it would be of type timestamp or i64")]
+    #[error("the property {property:?} says no time: it would be of type timestamp, i64 or u64")]
     NotATime {
         /// The property.
         property: String,

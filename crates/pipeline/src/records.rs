@@ -1,6 +1,7 @@
 //! Decoding and checking encoded edge records.
 
 use crate::error::{Error, read_failed};
+use crate::reads::place_of;
 use hedgerow_encoding::wire::DecodeError;
 use hedgerow_encoding::{EdgeList, decode_record, decode_record_value, list_of_record};
 use hedgerow_model::{ReadError, Record, RecordSchema, ValueRef};
@@ -21,10 +22,11 @@ fn unreadable(error: DecodeError) -> Error {
     read_failed(ReadError::new(PLACE, error))
 }
 
-/// The time stored in a property of an encoded record.
+/// The [place](place_of) of the time in a property of an encoded record.
 pub(crate) fn time_in(record: &[u8], position: usize) -> Result<Option<i64>, Error> {
     match decode_record_value(record, position) {
         Ok(ValueRef::Timestamp(time) | ValueRef::I64(time)) => Ok(Some(time)),
+        Ok(ValueRef::U64(time)) => Ok(Some(place_of(time))),
         Ok(_) => Ok(None),
         Err(error) => Err(unreadable(error)),
     }

@@ -4,7 +4,7 @@
 //! the store and how to open it ([`ReadPlace`], [`WritePlace`]); in `hedgerow shell`, which has its
 //! store open, `P` has no options.
 
-use crate::options::{At, at_least_one, time};
+use crate::options::{At, at_least_one, edge_time};
 use crate::stored::args::{ReadArgs, StorePlace, WriteArgs};
 use clap::{Args, Subcommand, ValueEnum};
 use hedgerow::{Direction, Newest};
@@ -102,12 +102,12 @@ pub struct NewestArgs {
     newest: Option<NonZeroUsize>,
     /// Only edges of this time or later: for timestamps microseconds since 1970 or a time such as
     /// 2026-01-31T12:00:00Z, else the number itself
-    #[arg(long, help_heading = "Newest first", value_name = "TIME", value_parser = time, allow_negative_numbers = true, conflicts_with = "all_labels")]
-    since: Option<i64>,
+    #[arg(long, help_heading = "Newest first", value_name = "TIME", value_parser = edge_time, allow_negative_numbers = true, conflicts_with = "all_labels")]
+    since: Option<i128>,
     /// Only edges of this time or earlier
-    #[arg(long, help_heading = "Newest first", value_name = "TIME", value_parser = time, allow_negative_numbers = true, conflicts_with = "all_labels")]
-    until: Option<i64>,
-    /// The property that is the time, of type timestamp or i64; by default the first timestamp, or
+    #[arg(long, help_heading = "Newest first", value_name = "TIME", value_parser = edge_time, allow_negative_numbers = true, conflicts_with = "all_labels")]
+    until: Option<i128>,
+    /// The property that is the time, of type timestamp, i64 or u64; by default the first timestamp, or
     /// the integer value of the edge, or the key of parallel edges. In a store made with engine tel
     /// also commit: the commit that put the edge or changed it, which is the default for edges
     /// without a time
@@ -130,8 +130,8 @@ impl NewestArgs {
     /// The newest edges within the bounds, by the time that their label has.
     pub fn wanted(&self) -> Newest {
         Newest::most(self.newest.map_or(usize::MAX, NonZeroUsize::get))
-            .since(self.since.unwrap_or(i64::MIN))
-            .until(self.until.unwrap_or(i64::MAX))
+            .since(self.since.unwrap_or(i128::MIN))
+            .until(self.until.unwrap_or(i128::MAX))
     }
 }
 

@@ -41,7 +41,7 @@ impl NewestFirst {
             None => {
                 let problem = format!(
                     "the edges of {:?} have no time, which would be a property of type timestamp or an integer beside each edge: --by names a \
-                     property of type i64 that is one",
+                     property of type i64 or u64 that is one",
                     label.name
                 );
                 return Err(refused(args, problem));

@@ -20,8 +20,14 @@ pub fn at_least_one(text: &str) -> Result<NonZeroUsize, String> {
 }
 
 /// Parses a time: microseconds since 1970, in UTC, as a number or as text.
-pub fn time(text: &str) -> Result<i64, String> {
+fn time(text: &str) -> Result<i64, String> {
     timestamp_of_text(text).map_err(|expected| format!("expected {expected}"))
+}
+
+/// Parses the time of an edge: microseconds since 1970 as above, or a number up to 2^64 - 1.
+pub fn edge_time(text: &str) -> Result<i128, String> {
+    let number = text.parse::<u64>().map(i128::from);
+    number.or_else(|_| time(text).map(i128::from))
 }
 
 /// Parses a time from 1970 on.

@@ -16,6 +16,7 @@ mod ingest_records;
 mod keys;
 mod labels;
 mod memory_limit;
+mod newest;
 mod oracle;
 // Checked builds have all blocks on the heap.
 #[cfg(all(target_os = "linux", not(hedgerow_checked_memory)))]

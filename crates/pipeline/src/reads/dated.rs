@@ -6,6 +6,7 @@ use std::cmp::Reverse;
 /// An edge with its time. The greater of two is output first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Dated<'r> {
+    /// The [place](super::newest::place_of) of its time.
     pub(super) time: i64,
     /// Reversed, so that the lower id is greater at equal times.
     pub neighbor: Reverse<VertexId>,

@@ -9,6 +9,7 @@ mod selection;
 mod state;
 
 pub use label_reads::LabelReads;
+pub(crate) use newest::place_of;
 pub use newest::{Newest, NewestBy, time_of};
 pub use newest_in_view::{NewestEdge, VisitEdge};
 pub use state::{KeyReads, StateReads, ViewReads, VisitParallel, VisitParallelNeighbor};

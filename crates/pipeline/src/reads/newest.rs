@@ -1,7 +1,9 @@
 //! Queries for the newest edges of a vertex.
 
 use crate::error::Error;
-use hedgerow_model::{Column, ColumnType, EdgeSchema, EdgeValue, LabelSchema, Record, Value, ValueType};
+use hedgerow_model::{
+    Column, ColumnType, EdgeSchema, EdgeValue, LabelSchema, Record, RecordSchema, Value, ValueType,
+};
 use std::cmp::Reverse;
 use std::ops::RangeInclusive;
 
@@ -22,7 +24,8 @@ use std::ops::RangeInclusive;
 pub struct Newest {
     pub(super) most: usize,
     order: Order,
-    pub(super) times: RangeInclusive<i64>,
+    /// `i128` holds times of both `i64` and `u64`.
+    times: RangeInclusive<i128>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,22 +39,22 @@ impl Newest {
     /// Returns at most `count` edges.
     #[must_use]
     pub fn most(count: usize) -> Self {
-        Newest { most: count, order: Order::OfLabel, times: i64::MIN..=i64::MAX }
+        Newest { most: count, order: Order::OfLabel, times: i128::MIN..=i128::MAX }
     }
 
-    /// Returns edges of this time or later.
+    /// Returns edges of this time or later: an `i64` or a `u64`, whichever the times are.
     #[must_use]
-    pub fn since(self, time: i64) -> Self {
-        Newest { times: time..=*self.times.end(), ..self }
+    pub fn since(self, time: impl Into<i128>) -> Self {
+        Newest { times: time.into()..=*self.times.end(), ..self }
     }
 
-    /// Returns edges of this time or earlier.
+    /// Returns edges of this time or earlier: an `i64` or a `u64`, whichever the times are.
     #[must_use]
-    pub fn until(self, time: i64) -> Self {
-        Newest { times: *self.times.start()..=time, ..self }
+    pub fn until(self, time: impl Into<i128>) -> Self {
+        Newest { times: *self.times.start()..=time.into(), ..self }
     }
 
-    /// Uses a property of the edge, of type `timestamp` or `i64`, as its time.
+    /// Uses a property of the edge, of type `timestamp`, `i64` or `u64`, as its time.
     #[must_use]
     pub fn by_property(self, name: impl Into<String>) -> Self {
         Newest { order: Order::Property(name.into()), ..self }
@@ -91,7 +94,9 @@ impl Newest {
                 let schema = edges.record().ok_or_else(no_time)?;
                 let position = schema.position(name)?;
                 match schema.fields[position].value_type {
-                    ValueType::Timestamp | ValueType::I64 => Ok(NewestBy::Property(position)),
+                    ValueType::Timestamp | ValueType::I64 | ValueType::U64 => {
+                        Ok(NewestBy::Property(position))
+                    }
                     _ => Err(Error::NotATime { property: name.clone() }),
                 }
             }
@@ -116,43 +121,78 @@ pub enum NewestBy {
 impl Newest {
     /// The edges that the query selects, with their times.
     #[must_use]
-    pub fn chosen<T>(&self, edges: impl Iterator<Item = (Option<i64>, T)>) -> Vec<T> {
-        let is_wanted = |time: &i64| self.times.contains(time);
-        let mut dated: Vec<(i64, T)> =
+    pub fn chosen<T>(&self, edges: impl Iterator<Item = (Option<i128>, T)>) -> Vec<T> {
+        let is_wanted = |time: &i128| self.times.contains(time);
+        let mut dated: Vec<(i128, T)> =
             edges.filter_map(|(time, edge)| Some((time.filter(is_wanted)?, edge))).collect();
         // Stable: keeps the order at equal times.
         dated.sort_by_key(|(time, _)| Reverse(*time));
         dated.truncate(self.most);
         dated.into_iter().map(|(_, edge)| edge).collect()
     }
+
+    /// The wanted times as [places](place_of); an empty range if a label's times cannot be wanted.
+    pub(super) fn places(&self, by: NewestBy, edges: &EdgeSchema) -> RangeInclusive<i64> {
+        let (first, last) = match by.is_unsigned(edges) {
+            true => (0, u64::MAX.into()),
+            false => (i64::MIN.into(), i64::MAX.into()),
+        };
+        let (since, until) = (*self.times.start().max(&first), *self.times.end().min(&last));
+        let place = |time: i128| (time - first + i128::from(i64::MIN)) as i64;
+        if since > until { RangeInclusive::new(1, 0) } else { place(since)..=place(until) }
+    }
 }
 
 impl NewestBy {
     /// The time of an edge with a record.
     #[must_use]
-    pub fn time(self, key: u64, record: &Record) -> Option<i64> {
+    pub fn time(self, key: u64, record: &Record) -> Option<i128> {
         match self {
-            NewestBy::Key => key_time(key),
+            NewestBy::Key => Some(key.into()),
             NewestBy::Property(position) => match record.values().get(position)? {
-                Value::Timestamp(time) | Value::I64(time) => Some(*time),
+                Value::Timestamp(time) | Value::I64(time) => Some((*time).into()),
+                Value::U64(time) => Some((*time).into()),
                 _ => None,
             },
             NewestBy::Value | NewestBy::Commit => None,
         }
     }
+
+    /// Whether times are of type `u64`.
+    fn is_unsigned(self, edges: &EdgeSchema) -> bool {
+        let is_unsigned =
+            |schema: &RecordSchema, position: usize| schema.fields[position].value_type == ValueType::U64;
+        match self {
+            NewestBy::Key | NewestBy::Commit => true,
+            NewestBy::Value => edges.column() == ColumnType::U64,
+            NewestBy::Property(position) => {
+                edges.record().is_some_and(|schema| is_unsigned(schema, position))
+            }
+        }
+    }
 }
 
-/// The key of a parallel edge as a time; the largest time if it does not fit.
-pub(super) fn key_time(key: u64) -> Option<i64> {
-    Some(i64::try_from(key).unwrap_or(i64::MAX))
-}
-
-/// The integer value of an edge as a time; the largest time if it does not fit.
+/// The integer value of an edge as a time.
 #[must_use]
-pub fn time_of(column: ColumnType, value: EdgeValue) -> i64 {
+pub fn time_of(column: ColumnType, value: EdgeValue) -> i128 {
+    match column {
+        ColumnType::I64 => i64::from_bits(value).into(),
+        ColumnType::U32 => u32::from_bits(value).into(),
+        _ => value.0.into(),
+    }
+}
+
+/// The place of a time of type `u64` in the order of times, which readers keep as `i64`: 2^63 less, so
+/// that order and differences stay. A time of type `i64` is its place.
+pub(crate) fn place_of(time: u64) -> i64 {
+    (time ^ 1 << 63) as i64
+}
+
+/// The place of the integer value of an edge.
+pub(super) fn place_of_value(column: ColumnType, value: EdgeValue) -> i64 {
     match column {
         ColumnType::I64 => i64::from_bits(value),
-        ColumnType::U32 => i64::from(u32::from_bits(value)),
-        _ => i64::try_from(value.0).unwrap_or(i64::MAX),
+        ColumnType::U32 => u32::from_bits(value).into(),
+        _ => place_of(value.0),
     }
 }

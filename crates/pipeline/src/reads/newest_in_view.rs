@@ -1,7 +1,7 @@
 //! The newest edges of a vertex in a view.
 
 use super::dated::{Beside, Dated};
-use super::newest::{key_time, time_of};
+use super::newest::{place_of, place_of_value};
 use super::selection::{HandOver, Selection};
 use super::{Newest, NewestBy};
 use crate::error::{Error, read_failed};
@@ -32,7 +32,7 @@ pub type VisitEdge<'v> = dyn FnMut(NewestEdge<'_>) -> Result<(), Error> + 'v;
 
 /// Collects the newest of the edges seen so far, and passes them on.
 struct NewestReading<'p, 'h, 'r> {
-    selection: Selection<'p, 'r>,
+    selection: Selection<'r>,
     hand_over: &'p mut HandOver<'h>,
 }
 
@@ -114,15 +114,16 @@ impl<E: Engine, V: RecordView> ViewReads<'_, E, V> {
             })
         };
         let of = (label, direction, vertex);
+        let selection = Selection::new(wanted.most, wanted.places(clock, &schema.edges));
         match &schema.edges {
             EdgeSchema::Record(record) => {
                 let is_of_label = clock == NewestBy::Commit
                     || matches!(clock, NewestBy::Property(position) if record.time() == Some(position));
-                self.newest_records(of, clock, is_of_label, wanted, &mut hand_over)
+                self.newest_records(of, clock, is_of_label, selection, &mut hand_over)
             }
-            EdgeSchema::Parallel(_) => self.newest_parallel(of, clock, wanted, &mut hand_over),
+            EdgeSchema::Parallel(_) => self.newest_parallel(of, clock, selection, &mut hand_over),
             EdgeSchema::Topology | EdgeSchema::Value(_) => {
-                with_column!(schema.edges.column(), W => self.newest_values::<W>(of, clock, wanted, &mut hand_over))
+                with_column!(schema.edges.column(), W => self.newest_values::<W>(of, clock, selection, &mut hand_over))
             }
         }
     }
@@ -132,18 +133,18 @@ impl<E: Engine, V: RecordView> ViewReads<'_, E, V> {
         &self,
         (label, direction, vertex): (LabelId, Direction, VertexId),
         clock: NewestBy,
-        wanted: &Newest,
+        selection: Selection<'_>,
         hand_over: &mut HandOver<'_>,
     ) -> Result<(), Error> {
         let adjacency = self.view.adjacency::<W>(label, direction)?;
         let mut cursor = adjacency.cursor();
-        let mut reading = NewestReading { selection: Selection::new(wanted), hand_over };
+        let mut reading = NewestReading { selection, hand_over };
         match clock {
             NewestBy::Commit => {
                 let ordered = cursor.in_commit_order().ok_or(Error::NoCommitOrder)?;
                 if !reading.selection.is_complete() {
                     passed(ordered.newest_first(vertex, |neighbor, value, commit| {
-                        let time = Ok(Some(commit.0 as i64));
+                        let time = Ok(Some(place_of(commit.0)));
                         reading.see_in_order(time, 0, neighbor, Beside::Value(value.to_bits().0))
                     }))?;
                 }
@@ -153,7 +154,12 @@ impl<E: Engine, V: RecordView> ViewReads<'_, E, V> {
                 passed(cursor.neighbors(vertex, |neighbors, values| {
                     neighbors.iter().zip(values).try_for_each(|(neighbor, value)| {
                         let bits = value.to_bits();
-                        reading.see(Ok(Some(time_of(W::TYPE, bits))), *neighbor, 0, Beside::Value(bits.0))
+                        reading.see(
+                            Ok(Some(place_of_value(W::TYPE, bits))),
+                            *neighbor,
+                            0,
+                            Beside::Value(bits.0),
+                        )
                     })
                 }))?;
             }
@@ -169,7 +175,7 @@ impl<E: Engine, V: RecordView> ViewReads<'_, E, V> {
         (label, direction, vertex): (LabelId, Direction, VertexId),
         clock: NewestBy,
         is_of_label: bool,
-        wanted: &Newest,
+        selection: Selection<'_>,
         hand_over: &mut HandOver<'_>,
     ) -> Result<(), Error> {
         let mut records = self.view.edge_records(label, direction)?;
@@ -188,7 +194,6 @@ impl<E: Engine, V: RecordView> ViewReads<'_, E, V> {
             NewestBy::Property(position) => time_in(record, position),
             NewestBy::Commit | NewestBy::Value | NewestBy::Key => Ok(None),
         };
-        let selection = Selection::new(wanted);
         if selection.is_complete() {
             return Ok(());
         }
@@ -198,7 +203,7 @@ impl<E: Engine, V: RecordView> ViewReads<'_, E, V> {
                 let mut reading = NewestReading { selection, hand_over };
                 passed(ordered.newest_first(vertex, |neighbor, record, commit| {
                     let time =
-                        if clock == NewestBy::Commit { Ok(Some(commit.0 as i64)) } else { time(record) };
+                        if clock == NewestBy::Commit { Ok(Some(place_of(commit.0))) } else { time(record) };
                     reading.see_in_order(time, disorder, neighbor, Beside::Record(record))
                 }))?;
                 reading.finish()
@@ -219,11 +224,11 @@ impl<E: Engine, V: RecordView> ViewReads<'_, E, V> {
         &self,
         (label, direction, vertex): (LabelId, Direction, VertexId),
         clock: NewestBy,
-        wanted: &Newest,
+        selection: Selection<'_>,
         hand_over: &mut HandOver<'_>,
     ) -> Result<(), Error> {
         let mut records = self.view.edge_records(label, direction)?;
-        let mut reading = NewestReading { selection: Selection::new(wanted), hand_over };
+        let mut reading = NewestReading { selection, hand_over };
         if !reading.selection.is_complete() {
             passed(records.parallel_neighbors(vertex, |neighbor, edges| {
                 edges.edges(0..=u64::MAX).try_for_each(|edge| {
@@ -233,7 +238,7 @@ impl<E: Engine, V: RecordView> ViewReads<'_, E, V> {
                     };
                     let time = match clock {
                         NewestBy::Property(position) => time_in(record, position),
-                        NewestBy::Key | NewestBy::Value | NewestBy::Commit => Ok(key_time(key)),
+                        NewestBy::Key | NewestBy::Value | NewestBy::Commit => Ok(Some(place_of(key))),
                     };
                     reading.see(time, neighbor, key, Beside::Record(record))
                 })

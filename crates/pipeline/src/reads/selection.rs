@@ -1,10 +1,10 @@
 //! Selects the newest edges of a sequence.
 
-use super::Newest;
 use super::dated::{Beside, Dated, sort_newest_first};
 use crate::error::Error;
 use hedgerow_model::VertexId;
 use std::cmp::Reverse;
+use std::ops::RangeInclusive;
 
 /// With this many edges more than wanted, those that are not among the newest are dropped.
 const SPARE: usize = 16;
@@ -16,8 +16,9 @@ const TOGETHER: usize = 64;
 pub(super) type HandOver<'h> = dyn FnMut(&[Dated<'_>]) -> Result<(), Error> + 'h;
 
 /// The newest of the edges seen.
-pub(super) struct Selection<'n, 'r> {
-    wanted: &'n Newest,
+pub(super) struct Selection<'r> {
+    /// The wanted times, as places.
+    times: RangeInclusive<i64>,
     /// Number of edges that are still to be passed on.
     missing: usize,
     /// All candidates for these, unordered.
@@ -28,11 +29,11 @@ pub(super) struct Selection<'n, 'r> {
     until_ripe: usize,
 }
 
-impl<'n, 'r> Selection<'n, 'r> {
-    pub fn new(wanted: &'n Newest) -> Self {
-        let missing = wanted.most;
+impl<'r> Selection<'r> {
+    /// Selects at most `missing` edges, of these times.
+    pub fn new(missing: usize, times: RangeInclusive<i64>) -> Self {
         let found = Vec::with_capacity(missing.min(SPARE));
-        Selection { wanted, missing, found, oldest: None, until_ripe: missing.min(TOGETHER) }
+        Selection { times, missing, found, oldest: None, until_ripe: missing.min(TOGETHER) }
     }
 
     /// Whether the whole result was passed on.
@@ -44,13 +45,13 @@ impl<'n, 'r> Selection<'n, 'r> {
     /// Whether edges not later than `latest` can be in the result.
     #[inline]
     pub(super) fn may_want(&self, latest: i64) -> bool {
-        latest >= *self.wanted.times.start() && !self.is_complete()
+        latest >= *self.times.start() && !self.is_complete()
     }
 
     /// Adds an edge. Amortized O(1), or O(seen / wanted) if few are wanted.
     #[inline]
     pub(super) fn see(&mut self, time: i64, neighbor: VertexId, key: u64, beside: Beside<'r>) {
-        if !self.wanted.times.contains(&time) {
+        if !self.times.contains(&time) {
             return;
         }
         let dated = Dated { time, neighbor: Reverse(neighbor), key: Reverse(key), beside };
@@ -116,8 +117,13 @@ mod tests {
 
     /// Passes edges in this order, none later than an earlier one by more than `lateness`. Returns
     /// the output, and the number of edges seen until it was complete.
-    fn selected(edges: &[Dated<'_>], lateness: u64, wanted: &Newest) -> (Vec<u64>, usize) {
-        let (mut selection, mut selected, mut seen) = (Selection::new(wanted), Vec::new(), 0);
+    fn selected(
+        edges: &[Dated<'_>],
+        lateness: u64,
+        most: usize,
+        times: RangeInclusive<i64>,
+    ) -> (Vec<u64>, usize) {
+        let (mut selection, mut selected, mut seen) = (Selection::new(most, times), Vec::new(), 0);
         let mut hand_over = |edges: &[Dated<'_>]| {
             selected.extend(edges.iter().map(number));
             Ok(())
@@ -175,15 +181,14 @@ mod tests {
                 lateness = if time > earliest { time.abs_diff(earliest).max(lateness) } else { lateness };
                 earliest = earliest.min(time);
             }
-            let wanted = Newest::most(most).since(from).until(to);
             let mut expected = edges.clone();
             expected.retain(|edge| (from..=to).contains(&edge.time));
             expected.sort_unstable_by(|one, other| other.cmp(one));
             expected.truncate(most);
             let expected: Vec<u64> = expected.iter().map(number).collect();
-            prop_assert_eq!(&selected(&edges, lateness, &wanted).0, &expected);
+            prop_assert_eq!(&selected(&edges, lateness, most, from..=to).0, &expected);
             // The result is the same if nothing is known about the order.
-            prop_assert_eq!(&selected(&edges, u64::MAX, &wanted).0, &expected);
+            prop_assert_eq!(&selected(&edges, u64::MAX, most, from..=to).0, &expected);
         }
     }
 
@@ -191,12 +196,12 @@ mod tests {
     fn ordered_edges_are_seen_only_as_far_as_wanted() {
         let in_order = edges((0..10_000).rev());
         for most in [0, 1, 9, 63, 64, 65, 1000] {
-            let (found, seen) = selected(&in_order, 0, &Newest::most(most));
+            let (found, seen) = selected(&in_order, 0, most, i64::MIN..=i64::MAX);
             assert_eq!(found, in_order[..most].iter().map(number).collect::<Vec<_>>());
             // One more shows that no other edge of the same time follows.
             assert!(seen <= most + TOGETHER.min(most + 1), "{seen} seen of {most}");
         }
-        let (found, seen) = selected(&in_order, 500, &Newest::most(10));
+        let (found, seen) = selected(&in_order, 500, 10, i64::MIN..=i64::MAX);
         assert_eq!(found, in_order[..10].iter().map(number).collect::<Vec<_>>());
         assert!(seen < 1200, "{seen} seen");
     }
