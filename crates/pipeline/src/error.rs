@@ -54,11 +54,13 @@ pub enum Error {
     NoHistory,
     /// A past state is not kept.
     #[error(
-        "that state is not kept any more, or was before the graph was opened; the oldest is that of commit {oldest}"
+        "that state is not kept any more, or was before the graph was opened; the oldest is that of commit {oldest}, made at time {wall_clock} (microseconds since 1970, in UTC)"
     )]
     NotKept {
         /// The oldest that is kept.
         oldest: CommitTimestamp,
+        /// The wall-clock time of that commit, in microseconds since 1970-01-01 UTC.
+        wall_clock: u64,
     },
     /// A commit carries a wall-clock time in the future, which says nothing about when it was made.
     #[error(
@@ -216,7 +218,7 @@ impl From<SequencerError> for Error {
         match error {
             SequencerError::Poisoned => Error::Poisoned,
             SequencerError::NoHistory => Error::NoHistory,
-            SequencerError::NotKept { oldest } => Error::NotKept { oldest },
+            SequencerError::NotKept { oldest, wall_clock } => Error::NotKept { oldest, wall_clock },
             SequencerError::NotYet { at, newest } => Error::NotYet { at, newest },
             SequencerError::Log(error) => Error::Log(error),
         }

@@ -15,11 +15,13 @@ pub enum SequencerError {
     NoHistory,
     /// The state is older than every state that is kept.
     #[error(
-        "that state is not kept any more, or was before the graph was opened; the oldest is that of commit {oldest}"
+        "that state is not kept any more, or was before the graph was opened; the oldest is that of commit {oldest}, made at time {wall_clock} (microseconds since 1970, in UTC)"
     )]
     NotKept {
         /// The oldest state that is kept.
         oldest: CommitTimestamp,
+        /// The wall-clock time of that commit, in microseconds since 1970-01-01 UTC.
+        wall_clock: u64,
     },
     /// Snapshots cannot show the commit yet.
     #[error("commit {at} is not there yet; the newest is {newest}")]

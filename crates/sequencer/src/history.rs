@@ -148,7 +148,9 @@ impl KeptStates {
             AsOf::Time(time) => self.made_until(time, now).min(known),
         };
         let state = after.checked_sub(1).map(|last| &self.states[last]);
-        let state = state.ok_or_else(|| SequencerError::NotKept { oldest: self.oldest() })?;
+        let not_kept =
+            || SequencerError::NotKept { oldest: self.oldest(), wall_clock: self.oldest_wall_clock() };
+        let state = state.ok_or_else(not_kept)?;
         Ok((state.at, state.counts.clone()))
     }
 

@@ -105,6 +105,7 @@ fn past_states_are_read_back_to_the_newest_checkpoint() {
     assert_eq!(folder.text("neighbors 10 --store store"), "30\n50\n");
     assert_eq!(folder.text("neighbors 10 --store store --as-of-time 99999999999999999"), "30\n50\n");
     assert_eq!(folder.text("neighbors 10 --store store --as-of-time 2999-01-01T00:00:00Z"), "30\n50\n");
+    assert_eq!(folder.text("neighbors 10 --store store --as-of-time 9999-12-31T23:59:59Z"), "30\n50\n");
     let reached = |options: &str| {
         folder.json(&format!("run bfs --store store --source 10 {options}"))["reached"].clone()
     };
@@ -122,7 +123,11 @@ fn past_states_are_read_back_to_the_newest_checkpoint() {
         &["not kept any more", "the oldest is"],
     );
     for time in ["1", "1970-01-01T00:00:00.000001Z"] {
-        folder.fails(&format!("neighbors 10 --store store --as-of-time {time}"), 3, &["not kept any more"]);
+        folder.fails(
+            &format!("neighbors 10 --store store --as-of-time {time}"),
+            3,
+            &["not kept any more", "made at time "],
+        );
         folder.fails(
             &format!("run bfs --store store --source 10 --as-of-time {time}"),
             3,

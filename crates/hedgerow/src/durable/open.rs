@@ -120,7 +120,8 @@ fn open_to_read(
     if let (Some(until), Some(checkpoint)) = (until, &checkpoint) {
         let described = checkpoint.description();
         if !until.includes(described.timestamp, described.wall_clock)? {
-            return Err(Cause::NotKept { oldest: described.timestamp }.into());
+            let (oldest, wall_clock) = (described.timestamp, described.wall_clock);
+            return Err(Cause::NotKept { oldest, wall_clock }.into());
         }
     }
     let restored =

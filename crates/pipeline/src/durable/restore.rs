@@ -84,7 +84,7 @@ impl<E: Engine> Store<E> {
             && in_files > CommitTimestamp::ZERO
             && !until.includes(in_files, wall_clock)?
         {
-            return Err(Error::NotKept { oldest: in_files });
+            return Err(Error::NotKept { oldest: in_files, wall_clock });
         }
         let loading = begin.elapsed();
         let begin = Instant::now();
