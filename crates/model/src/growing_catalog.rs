@@ -1,7 +1,23 @@
 //! The catalog of an open graph, which gets further labels while it is read.
 
 use crate::{Catalog, LabelId, LabelSchema, RecordSchema, SchemaError};
-use hedgerow_sync::GrowingList;
+use hedgerow_sync::{GrowingList, thread_local};
+use std::cell::Cell;
+use std::collections::HashMap;
+
+thread_local! {
+    /// Labels that this thread looked at to find some by their names.
+    static SEARCHED: Cell<u64> = const { Cell::new(0) };
+}
+
+/// Runs `work`, and returns its result and the number of labels that this thread looked at to find
+/// some by their names; 0 without debug assertions.
+#[doc(hidden)]
+pub fn measure_searched_labels<R>(work: impl FnOnce() -> R) -> (R, u64) {
+    let before = SEARCHED.with(Cell::get);
+    let result = work();
+    (result, SEARCHED.with(Cell::get) - before)
+}
 
 /// The labels of an open graph, and the schema of its vertices: a [`Catalog`] to which labels are
 /// appended while other threads read it, without a lock.
@@ -63,8 +79,22 @@ impl GrowingCatalog {
     /// # Errors
     /// [`SchemaError::UnknownLabel`] if there is none.
     pub fn label_id(&self, name: &str) -> Result<LabelId, SchemaError> {
-        let named = self.labels().find(|(_, schema)| schema.name == name);
+        let named = self.searched().find(|(_, schema)| schema.name == name);
         named.map(|(label, _)| label).ok_or_else(|| SchemaError::UnknownLabel(name.to_owned()))
+    }
+
+    /// All labels by their names, to find many of them. O(labels).
+    pub fn by_name(&self) -> HashMap<&str, LabelId> {
+        self.searched().map(|(label, schema)| (&*schema.name, label)).collect()
+    }
+
+    /// All labels, counted as they are looked at.
+    fn searched(&self) -> impl Iterator<Item = (LabelId, &LabelSchema)> {
+        self.labels().inspect(|_| {
+            if cfg!(debug_assertions) {
+                SEARCHED.with(|searched| searched.set(searched.get() + 1));
+            }
+        })
     }
 
     /// A copy, which does not grow. O(labels).
@@ -98,6 +128,8 @@ mod tests {
         assert_eq!(catalog.label_id("pays"), Err(SchemaError::UnknownLabel("pays".to_owned())));
         assert_eq!(appended.clone().map(|label| catalog.push(label)), [1, 2, 3].map(LabelId));
         assert_eq!(catalog.label_id("pays"), Ok(LabelId(2)));
+        let names = catalog.by_name();
+        assert_eq!((names.get("pays"), names.len()), (Some(&LabelId(2)), 4));
         assert_eq!(catalog.label(LabelId(1)), Some(&appended[0]));
         let labels = || (0..4).map(LabelId);
         assert!(labels().map(|label| catalog.are_parallel(label)).eq([false, false, false, true]));

@@ -77,7 +77,7 @@ pub use effects::{
 };
 pub use engine::{Admission, Engine, MaintenanceProgress, MemoryUse, Prepared, Reclaimed, UnitLocks};
 pub use engine_error::{CapacityError, EngineError, WriteError};
-pub use growing_catalog::GrowingCatalog;
+pub use growing_catalog::{GrowingCatalog, measure_searched_labels};
 pub use ids::{CommitTimestamp, LabelId, LockUnit, VertexId, VertexIdError};
 pub use key::{AsKey, Key, KeyKind, KeyRef};
 pub use names::UnknownName;

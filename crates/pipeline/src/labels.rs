@@ -3,6 +3,7 @@
 use crate::error::{Error, LabelExists};
 use crate::store::Store;
 use hedgerow_model::{EdgeSchema, Engine, LabelId, LabelSchema};
+use std::collections::HashMap;
 
 impl<E: Engine> Store<E> {
     /// Makes the graph have these labels, while writers and readers continue: adds those that it
@@ -12,7 +13,7 @@ impl<E: Engine> Store<E> {
     /// edges before a caller finds it in the catalog. So no commit with edges of a label can be in
     /// the log of a store whose manifest lacks the label.
     ///
-    /// O(labels) if there are new ones, plus the replacement of the manifest in a store.
+    /// O(labels of the graph, and of the call), plus the replacement of the manifest in a store.
     ///
     /// # Errors
     /// A label of one of the names has other edges, two of the names are the same, there are too
@@ -20,12 +21,12 @@ impl<E: Engine> Store<E> {
     /// If the manifest could not be replaced, the log is poisoned.
     pub fn add_labels(&self, labels: &[LabelSchema]) -> Result<Vec<LabelId>, Error> {
         let _adding = self.adding_labels.lock();
-        let mut new = Vec::new();
-        for label in labels {
-            if !self.has_label(label)? {
-                new.push(label.clone());
-            }
-        }
+        let known = self.catalog.by_name();
+        let ids: Vec<Option<LabelId>> =
+            labels.iter().map(|label| self.known_as(label, &known)).collect::<Result<_, _>>()?;
+        let new: Vec<LabelSchema> =
+            labels.iter().zip(&ids).filter(|(_, id)| id.is_none()).map(|(label, _)| label.clone()).collect();
+        let mut added = Vec::with_capacity(new.len());
         if !new.is_empty() {
             let engine = self.engine.add_labels().ok_or(Error::FixedLabels)?;
             self.catalog.to_catalog().with_labels(&new)?;
@@ -35,18 +36,23 @@ impl<E: Engine> Store<E> {
             self.journal().map_or(Ok(()), |journal| Ok::<_, Error>(journal.log()?.add_labels(&new)?))?;
             for label in new {
                 engine.add_label(&label);
-                self.catalog.push(label);
+                added.push(self.catalog.push(label));
             }
         }
-        labels.iter().map(|label| Ok(self.catalog.label_id(&label.name)?)).collect()
+        let mut added = added.into_iter();
+        Ok(ids.into_iter().filter_map(|id| id.or_else(|| added.next())).collect())
     }
 
-    /// Whether the graph has a label. Fails if it has another one of that name.
-    fn has_label(&self, asked: &LabelSchema) -> Result<bool, Error> {
-        let Ok(found) = self.catalog.label_id(&asked.name) else { return Ok(false) };
-        let found = self.catalog.label(found).map(|label| &label.edges);
+    /// The id of a label, if the graph has it. Fails if it has another one of that name.
+    fn known_as(
+        &self,
+        asked: &LabelSchema,
+        known: &HashMap<&str, LabelId>,
+    ) -> Result<Option<LabelId>, Error> {
+        let Some(id) = known.get(&*asked.name) else { return Ok(None) };
+        let found = self.catalog.label(*id).map(|label| &label.edges);
         match found.filter(|found| !carry_the_same(found, &asked.edges)) {
-            None => Ok(true),
+            None => Ok(Some(*id)),
             Some(found) => Err(Error::LabelExists(Box::new(LabelExists {
                 label: asked.name.clone(),
                 found: found.clone(),

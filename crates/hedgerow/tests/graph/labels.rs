@@ -287,3 +287,21 @@ fn labels_are_added_beside_writers_and_readers() {
         .into_iter()
         .for_each(|engine| add_beside_writers_and_readers(&graph(engine, Topology::Undirected)));
 }
+
+/// Counted, not timed: a call looks at each label of the graph once, however many it adds or finds.
+#[cfg(debug_assertions)]
+#[test]
+fn many_labels_are_found_in_one_pass_over_those_of_the_graph() {
+    let names = |count: usize| {
+        (0..count).map(|number| LabelSchema::new(format!("label {number}"))).collect::<Vec<_>>()
+    };
+    for engine in ENGINES {
+        let graph = graph(engine, Topology::Directed);
+        let labels = names(500);
+        for (add, present) in [(&labels[..100], 1), (&labels, 101), (&labels, 501)] {
+            let (ids, searched) = hedgerow_model::measure_searched_labels(|| graph.add_labels(add).unwrap());
+            assert!(ids.into_iter().eq((1..).take(add.len()).map(LabelId)), "{engine:?}");
+            assert_eq!(searched, present, "{engine:?}");
+        }
+    }
+}
