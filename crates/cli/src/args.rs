@@ -27,7 +27,7 @@ Exit codes:
   1    unexpected error, a result could not be written, or `check` found damage
   2    the command line is invalid
   3    an input cannot be read or is invalid (the message names file, line and column)
-  4    a limit (memory, vertex ids) would be exceeded, a disk is full, or the kernel cannot run
+  4    a limit (memory, vertex ids, size of files) would be exceeded, a disk is full, or the kernel cannot run
   5    another process has the store open
   6    the condition of --only-if did not hold: nothing was changed
   130  interrupted by Ctrl-C; 129 by SIGHUP, 143 by SIGTERM

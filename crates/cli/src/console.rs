@@ -1,6 +1,6 @@
 //! Standard output and standard error.
 
-use crate::error::CliError;
+use crate::error::{CliError, told};
 use clap::builder::styling::{AnsiColor, Style};
 use clap::{Args, ColorChoice};
 use hedgerow_formats::STANDARD_OUTPUT;
@@ -84,7 +84,7 @@ impl Console {
     }
 
     /// Prints the summary of a command whose result went to `output`: to standard error if that was
-    /// standard output. With --quiet only as JSON.
+    /// standard output. With --quiet only as JSON. A failure says that the output is complete.
     pub fn summarize<T: Serialize>(
         &self,
         output: Option<&Path>,
@@ -99,7 +99,11 @@ impl Console {
             drop(io::stderr().lock().write_all(text.as_bytes()));
             return Ok(());
         }
-        self.print_bytes(text.as_bytes())
+        let printed = self.print_bytes(text.as_bytes());
+        match output {
+            Some(output) => printed.map_err(|error| error.but(format!("{} is complete", output.display()))),
+            None => printed,
+        }
     }
 
     /// A result in the format of the console.
@@ -127,8 +131,7 @@ impl Console {
             serde_json::to_string(&report).unwrap_or_else(|_| report.error.clone())
         } else {
             let style = if self.is_colored() { ERROR } else { Style::new() };
-            let hint = error.hint().map(|hint| format!("; {hint}")).unwrap_or_default();
-            format!("{style}error:{style:#} {error}{hint}")
+            format!("{style}error:{style:#} {}", told(error))
         };
         drop(writeln!(io::stderr().lock(), "{line}"));
     }

@@ -4,8 +4,9 @@ use crate::error::CliError;
 use crate::signal::Signal;
 use hedgerow::kernels::CancelToken;
 use hedgerow_sync::{Arc, Mutex};
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::iterator::Signals;
+use std::io::{self, Write};
 use std::sync::OnceLock;
 use std::{fs, process, thread};
 
@@ -19,42 +20,62 @@ pub struct Interrupt {
 /// Handles the signals of a process that runs one command after the other.
 #[derive(Debug)]
 pub struct Listener {
+    state: Arc<Mutex<State>>,
+}
+
+/// What signals act on.
+#[derive(Debug, Default)]
+struct State {
     /// The running command; `None` between two commands.
-    running: Arc<Mutex<Option<Interrupt>>>,
+    command: Option<Interrupt>,
+    /// The prompt of a terminal, where Ctrl-C between two commands does not end the process.
+    prompt: Option<String>,
 }
 
 impl Listener {
     /// Handles the signals from now on: SIGHUP stays ignored if it was, as under `nohup`. Until a
     /// command begins, a signal ends the process.
     pub fn start() -> Result<Self, CliError> {
-        let running = Arc::new(Mutex::new(None::<Interrupt>));
+        let state = Arc::<Mutex<State>>::default();
         let hangup = (!ignores(SIGHUP)).then_some(SIGHUP);
         let mut signals =
             Signals::new([SIGINT, SIGTERM].into_iter().chain(hangup)).map_err(CliError::Signals)?;
-        let raised = Arc::clone(&running);
+        let raised = Arc::clone(&state);
         let listen = move || {
             for signal in signals.forever().map(Signal) {
                 match &*raised.lock() {
-                    Some(command) if command.signal.set(signal).is_ok() => command.token.cancel(),
+                    State { command: Some(command), .. } if command.signal.set(signal).is_ok() => {
+                        command.token.cancel();
+                    }
+                    State { command: None, prompt: Some(prompt) } if signal == Signal::CTRL_C => {
+                        show_again(prompt);
+                    }
                     _ => process::exit(signal.exit_code().into()),
                 }
             }
         };
         thread::Builder::new().name("signals".into()).spawn(listen).map_err(CliError::Signals)?;
-        Ok(Listener { running })
+        Ok(Listener { state })
     }
 
     /// Begins a command: the first signal cancels it at the next opportunity, a second one ends the
     /// process at once.
     pub fn begin(&self) -> Interrupt {
         let interrupt = Interrupt { token: CancelToken::new(), signal: Arc::default() };
-        *self.running.lock() = Some(interrupt.clone());
+        self.state.lock().command = Some(interrupt.clone());
         interrupt
     }
 
-    /// Ends a command: until the next one begins, a signal ends the process.
+    /// Ends a command: until the next one begins, a signal ends the process, unless a user is
+    /// [prompted](Self::prompt).
     pub fn end(&self) {
-        *self.running.lock() = None;
+        self.state.lock().command = None;
+    }
+
+    /// From now on, Ctrl-C between two commands only shows `prompt` again, on a new line. An empty
+    /// prompt is not shown, for an editor of lines that shows its own.
+    pub fn prompt(&self, prompt: &str) {
+        self.state.lock().prompt = Some(prompt.to_owned());
     }
 }
 
@@ -80,6 +101,20 @@ impl Interrupt {
             Err(interrupted) => interrupted,
             Ok(()) => error.into(),
         })
+    }
+}
+
+/// Makes a write beyond the limit of a file's size (`ulimit -f`) fail, instead of ending the process.
+pub fn survive_file_limit() -> Result<(), CliError> {
+    // A handler without an effect, for ignoring the signal takes unsafe code.
+    signal_hook::flag::register(SIGXFSZ, Arc::default()).map(drop).map_err(CliError::Signals)
+}
+
+/// The terminal has discarded the line that was typed. Nothing can be done about a closed output.
+fn show_again(prompt: &str) {
+    if !prompt.is_empty() {
+        let mut stdout = io::stdout().lock();
+        drop(write!(stdout, "\n{prompt}").and_then(|()| stdout.flush()));
     }
 }
 

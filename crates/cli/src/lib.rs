@@ -58,7 +58,7 @@ pub use bench::BenchArgs;
 use args::{Cli, Command};
 use clap::{CommandFactory, FromArgMatches};
 use console::{Console, ConsoleArgs, Format};
-use error::CliError;
+use error::{CliError, told};
 use hedgerow_driver::{ENGINES, Engine};
 use interrupt::Interrupt;
 use maintenance::{Compacted, rewrite};
@@ -108,7 +108,13 @@ pub fn bench(args: &BenchArgs, engines: &[Engine]) -> ExitCode {
 fn exit(result: Result<(), CliError>, console: &Console) -> ExitCode {
     match result {
         Ok(()) => ExitCode::SUCCESS,
-        Err(error) if error.is_closed_pipe() => ExitCode::SUCCESS,
+        Err(error) if error.is_closed_pipe() => {
+            // A reader such as `head` has what it wants, but may not know what a command committed.
+            if !matches!(error, CliError::Stdout(_) | CliError::Output(_)) {
+                console.note(&format!("note: {}", told(&error)));
+            }
+            ExitCode::SUCCESS
+        }
         Err(error) => {
             console.report(&error);
             ExitCode::from(error.exit_code())
@@ -119,6 +125,7 @@ fn exit(result: Result<(), CliError>, console: &Console) -> ExitCode {
 /// Runs a command. Commands that write files or compute for long handle signals and clean up; the
 /// others keep the default action.
 fn execute(command: &Command, console: &Console) -> Result<(), CliError> {
+    interrupt::survive_file_limit()?;
     if command.stays_within_memory() {
         allocator::keep_nothing();
     }

@@ -7,7 +7,11 @@ use hedgerow::kernels::MemoryError;
 use hedgerow::store::StoreError;
 use hedgerow_driver::BenchError;
 use hedgerow_formats::{BadProperty, ChangeStreamError, FormatError, GraphFormat, Problem, Remedy};
+use std::io;
 use std::path::Path;
+
+/// Advice when a file would be larger than it may be.
+const FILE_LIMIT: &str = "`ulimit -f` says how large files may be";
 
 /// Advice when the memory limit would be exceeded.
 const MEMORY_LIMIT: &str = "here that is --memory-limit: give more, or leave it away";
@@ -20,6 +24,9 @@ impl CliError {
             CliError::Output(error) => of_output(error),
             CliError::Stored(StoredError::Graph(error)) => of_store(error),
             CliError::Graph(error) => of_graph(error),
+            CliError::InLine { is_last: true, cause, .. } if cause.is_closed_pipe() => {
+                Some("the lines after it were not run")
+            }
             CliError::InLine { is_last: true, .. } => {
                 Some("the lines after it were not run; --keep-going goes on after a line that fails")
             }
@@ -75,6 +82,7 @@ fn of_line(path: &Path, problem: Problem) -> Option<&'static str> {
 
 fn of_output(error: &FormatError) -> Option<&'static str> {
     match error {
+        FormatError::Io { source, .. } if source.kind() == io::ErrorKind::FileTooLarge => Some(FILE_LIMIT),
         FormatError::Io { .. } => Some("look at the folder, its permissions and the free space"),
         FormatError::Unwritable { remedy, .. } => remedy.and_then(of_remedy),
         _ => None,

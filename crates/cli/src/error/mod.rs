@@ -160,6 +160,14 @@ pub enum CliError {
     /// Standard output could not be written.
     #[error("cannot write to standard output: {0}")]
     Stdout(#[source] io::Error),
+    /// A command did its work, and could not say so.
+    #[error("cannot write to standard output: {source}; {done}")]
+    Unreported {
+        /// The work, as a clause.
+        done: String,
+        /// Why.
+        source: io::Error,
+    },
     /// Standard input could not be read.
     #[error("cannot read standard input: {0}")]
     Stdin(#[source] io::Error),
@@ -237,10 +245,12 @@ impl CliError {
 
     fn exit_code_of_kind(&self) -> u8 {
         match self {
+            CliError::Output(FormatError::BadName { .. }) => 2,
             CliError::Output(_)
             | CliError::NoPlace { .. }
             | CliError::ManualPages { .. }
             | CliError::Stdout(_)
+            | CliError::Unreported { .. }
             | CliError::Threads(_)
             | CliError::DemoThreads(_)
             | CliError::Signals(_)
@@ -278,9 +288,27 @@ impl CliError {
         }
     }
 
+    /// The error of printing the result of a command that did its work: says so by a clause.
+    pub fn but(self, done: impl Into<String>) -> Self {
+        match self {
+            CliError::Stdout(source) => CliError::Unreported { done: done.into(), source },
+            other => other,
+        }
+    }
+
     /// The error of a line of the shell, which stops there or goes on.
     pub fn in_line(self, number: u64, is_last: bool) -> Self {
         CliError::InLine { number, cause: Box::new(self), is_last }
+    }
+
+    /// The signal that ended the command, if one did.
+    pub fn signal(&self) -> Option<Signal> {
+        match self {
+            CliError::Interrupted(signal)
+            | CliError::BenchInterrupted(signal)
+            | CliError::Stored(StoredError::Interrupted { signal, .. }) => Some(*signal),
+            _ => None,
+        }
     }
 
     /// Whether the content of an input was refused after it had been parsed.
@@ -296,7 +324,7 @@ impl CliError {
         }
     }
 
-    /// Whether the cause is a full disk, whatever was being written.
+    /// Whether the cause is a full disk, or a limit on the size of files, whatever was being written.
     fn is_disk_full(&self) -> bool {
         let failed: &(dyn Error + 'static) = match self {
             CliError::Bench(BenchError::Workload { failure, .. }) => failure,
@@ -304,13 +332,19 @@ impl CliError {
         };
         let causes = iter::successors(Some(failed), |&error| error.source());
         let mut kinds = causes.filter_map(|error| error.downcast_ref::<io::Error>()).map(io::Error::kind);
-        kinds.any(|kind| matches!(kind, io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded))
+        kinds.any(|kind| {
+            matches!(
+                kind,
+                io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge
+            )
+        })
     }
 
     /// Whether the reader of standard output has closed it, as `head` does: no error.
     pub fn is_closed_pipe(&self) -> bool {
         let error = match self {
-            CliError::Stdout(error) => error,
+            CliError::Stdout(error) | CliError::Unreported { source: error, .. } => error,
+            CliError::InLine { cause, .. } => return cause.is_closed_pipe(),
             CliError::Output(FormatError::Io { path, source, .. }) if path == Path::new(STANDARD_OUTPUT) => {
                 source
             }
@@ -321,7 +355,7 @@ impl CliError {
 }
 
 /// An error with what to do about it.
-fn told(error: &CliError) -> String {
+pub fn told(error: &CliError) -> String {
     let hint = error.hint().map(|hint| format!("; {hint}")).unwrap_or_default();
     format!("{error}{hint}")
 }
@@ -373,13 +407,14 @@ mod tests {
         assert_eq!(CliError::from(store("x".into())).exit_code(), 1);
         let failure = Failure::File { path: "x".into(), source: full() };
         let engine_file = WriteError::new("engine-00000001.edges at byte 0", full());
-        let stopped =
-            StoredError::ImportStopped { cause: Box::new(CliError::Output(file())), kept: String::new() };
+        let stopped = StoredError::Stopped { cause: Box::new(CliError::Output(file())), kept: String::new() };
         for error in [
             CliError::Output(file()),
             CliError::Input(file()),
             CliError::Stdout(full()),
+            CliError::Stdout(full()).but("the edge is committed"),
             CliError::Stdout(io::ErrorKind::QuotaExceeded.into()),
+            CliError::Stdout(io::ErrorKind::FileTooLarge.into()),
             CliError::Bench(BenchError::StoreFolder { directory: "x".into(), source: full() }),
             CliError::Bench(BenchError::Workload { workload: "x", engine: "x", failure }),
             StoredError::from(hedgerow::Error::from(EngineError::from(engine_file))).into(),

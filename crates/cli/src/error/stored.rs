@@ -128,27 +128,22 @@ pub enum StoredError {
     /// The files of an interrupted import are not what they were.
     #[error("{0}; --anew gives that import up, and begins with the first line of these files")]
     OtherImport(String),
-    /// An import ended early. What it had committed stays.
+    /// A command ended early. What it had committed stays.
     #[error("{}; {kept}", told(cause))]
-    ImportStopped {
+    Stopped {
         /// Why.
         cause: Box<CliError>,
         /// What stays, and how to go on.
         kept: String,
     },
-    /// A signal came during an import. What it had committed stays.
+    /// A signal ended a command early. What it had committed stays.
     #[error("interrupted by {signal}; {kept}")]
-    ImportInterrupted {
+    Interrupted {
         /// The signal.
         signal: Signal,
         /// What stays, and how to go on.
         kept: String,
     },
-    /// A signal came during a compaction. What it had merged stays.
-    #[error(
-        "interrupted by {0}; what was merged before stays so, and the next `hedgerow compact` goes on from there"
-    )]
-    CompactInterrupted(Signal),
     /// A condition of `--only-if` did not hold.
     #[error(
         "the edge from {from} to {to} of the label {label:?} in {} does not exist, or its properties are not as --only-if says: nothing was changed",
@@ -230,13 +225,9 @@ impl StoredError {
             | StoredError::NoEdge { .. }
             | StoredError::NoWeights { .. }
             | StoredError::NoWeight { .. } => 3,
-            StoredError::ImportStopped { cause, .. } | StoredError::Undeclared { cause, .. } => {
-                cause.exit_code()
-            }
+            StoredError::Stopped { cause, .. } | StoredError::Undeclared { cause, .. } => cause.exit_code(),
             StoredError::InexactWeight { .. } | StoredError::Damaged { .. } => 1,
-            StoredError::ImportInterrupted { signal, .. } | StoredError::CompactInterrupted(signal) => {
-                signal.exit_code()
-            }
+            StoredError::Interrupted { signal, .. } => signal.exit_code(),
             StoredError::ConditionFailed { .. } => 6,
         }
     }

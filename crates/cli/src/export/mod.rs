@@ -179,7 +179,8 @@ fn lines_format(args: &ExportArgs, label: &LabelSchema) -> Result<Option<Propert
     let format = args.to.of_edges(&args.output, &label.edges);
     if format.is_none() && label.edges.record().is_some() {
         let given = format!(
-            "{}: an edge in this file has a weight at most; .csv and .jsonl hold records",
+            "{}: an edge in this file has a weight at most; .csv and .jsonl hold records, under any name with --to \
+             properties-csv or --to jsonl",
             args.output.display()
         );
         let declared = number::describe(label.edges.column());

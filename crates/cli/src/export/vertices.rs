@@ -34,7 +34,7 @@ impl<'a> VerticesFile<'a> {
         if has_properties && format.is_none() {
             let path = path.display();
             return Err(StoredError::Export(format!(
-                "--vertices-output {path}: vertices of this store have properties; let the name end in .csv or .jsonl"
+                "--vertices-output {path}: vertices of this store have properties; let the name end in .csv or .jsonl, or give --to properties-csv or --to jsonl"
             )));
         }
         Ok(Some(VerticesFile { path, format }))

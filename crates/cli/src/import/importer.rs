@@ -280,9 +280,9 @@ impl<'a> Importer<'a> {
             "{edges} of {file} and all that was named before it are in {store}: the same command goes on from there"
         );
         match error {
-            CliError::Interrupted(signal) => StoredError::ImportInterrupted { signal, kept }.into(),
+            CliError::Interrupted(signal) => StoredError::Interrupted { signal, kept }.into(),
             cause @ CliError::Stored(StoredError::OtherImport(_)) => cause,
-            cause => StoredError::ImportStopped { cause: Box::new(cause), kept }.into(),
+            cause => StoredError::Stopped { cause: Box::new(cause), kept }.into(),
         }
     }
 

@@ -121,7 +121,9 @@ fn import<K: VertexKey + AsKey>(context: Context<'_>) -> Result<(), CliError> {
     let written = written?;
     closed?;
     let imported = Imported::new(context, &importer, graph, written, started.elapsed())?;
-    context.console.summarize(None, &imported, |imported| imported.describe(importer.skipped()))
+    let printed =
+        context.console.summarize(None, &imported, |imported| imported.describe(importer.skipped()));
+    printed.map_err(|error| error.but("the import is complete"))
 }
 
 /// Writes a checkpoint if requested.
@@ -140,7 +142,7 @@ fn checkpoint(graph: &Graph, context: Context<'_>) -> Result<Option<Checkpointed
     match checkpoint::write(graph, context.console, context.interrupt) {
         Err(CliError::Interrupted(signal)) => {
             let kept = "the import is complete, only its checkpoint was not written".to_owned();
-            Err(StoredError::ImportInterrupted { signal, kept }.into())
+            Err(StoredError::Interrupted { signal, kept }.into())
         }
         written => written.map(Some),
     }

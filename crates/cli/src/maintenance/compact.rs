@@ -38,7 +38,11 @@ impl Rewrite for Compacted {
         bar.finish_and_clear();
         let report =
             interrupt.or_interrupted(report.map_err(StoredError::from)).map_err(|error| match error {
-                CliError::Interrupted(signal) => StoredError::CompactInterrupted(signal).into(),
+                CliError::Interrupted(signal) => {
+                    let kept =
+                        "what was merged before stays so, and the next `hedgerow compact` goes on from there";
+                    StoredError::Interrupted { signal, kept: kept.to_owned() }.into()
+                }
                 error => error,
             })?;
         let CompactReport { before, after, versions_before, versions_after, .. } = report;

@@ -3,7 +3,9 @@
 use super::args::{LabelAction, LabelArgs, NewLabels};
 use crate::console::Console;
 use crate::error::{CliError, StoredError};
+use crate::interrupt::Interrupt;
 use crate::stored::declared;
+use crate::text;
 use hedgerow::store;
 use hedgerow::{Catalog, Error, Graph, LabelSchema};
 use serde::Serialize;
@@ -40,12 +42,34 @@ pub fn execute(args: &LabelArgs, console: &Console) -> Result<(), CliError> {
     }
 }
 
+/// Labels that are added between two checks for a signal: each time, the manifest is replaced.
+const LABELS_BETWEEN_CHECKS: usize = 4096;
+
 /// Adds labels to an open graph, and prints what was added. Refuses names that it has, as the command
-/// does.
-pub fn add(graph: &Graph, new: &NewLabels, store: &Path, console: &Console) -> Result<(), CliError> {
-    let catalog = graph.catalog().with_labels(&new.labels).map_err(Error::from);
-    let catalog = catalog.and_then(|catalog| graph.add_labels(&new.labels).map(|_| catalog));
-    added(&catalog.map_err(StoredError::from)?, new, store, console)
+/// does. A signal ends it between labels, of which those that were added stay.
+pub fn add(
+    graph: &Graph,
+    new: &NewLabels,
+    store: &Path,
+    console: &Console,
+    interrupt: &Interrupt,
+) -> Result<(), CliError> {
+    let catalog = graph.catalog().with_labels(&new.labels).map_err(Error::from).map_err(StoredError::from)?;
+    for (done, some) in (0..).step_by(LABELS_BETWEEN_CHECKS).zip(new.labels.chunks(LABELS_BETWEEN_CHECKS)) {
+        let some = interrupt.check().and_then(|()| Ok(graph.add_labels(some).map_err(StoredError::from)?));
+        some.map_err(|error| if done == 0 { error } else { stopped(error, done, new) })?;
+    }
+    added(&catalog, new, store, console)
+}
+
+/// The error of labels of which `done` were added.
+fn stopped(error: CliError, done: usize, new: &NewLabels) -> CliError {
+    let (first, all) = (text::Count(done as u64), text::Count(new.labels.len() as u64));
+    let kept = format!("the first {first} of the {all} labels are added, the others are not");
+    match error {
+        CliError::Interrupted(signal) => StoredError::Interrupted { signal, kept }.into(),
+        cause => StoredError::Stopped { cause: Box::new(cause), kept }.into(),
+    }
 }
 
 /// Prints the labels.
@@ -58,9 +82,10 @@ pub fn list(catalog: &Catalog, store: &Path, console: &Console) -> Result<(), Cl
 fn added(catalog: &Catalog, new: &NewLabels, store: &Path, console: &Console) -> Result<(), CliError> {
     let labels = Labels::of(catalog, store);
     let first = labels.labels.len() - new.labels.len();
-    console.print(&labels, |labels| {
+    let printed = console.print(&labels, |labels| {
         labels.labels[first..].iter().map(|label| format!("added {}", label.line())).collect()
-    })
+    });
+    printed.map_err(|error| error.but("the labels are added"))
 }
 
 fn catalog_of(store: &Path) -> Result<Catalog, StoredError> {

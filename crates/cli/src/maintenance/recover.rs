@@ -79,7 +79,7 @@ pub fn execute(args: &RecoverArgs, console: &Console) -> Result<(), CliError> {
         set_aside: repair.set_aside,
         problems: after.problems.iter().map(Problem::from).collect(),
     };
-    console.print(&recovered, describe)?;
+    console.print(&recovered, describe).map_err(|error| error.but("the repair is done"))?;
     let problems = match recovered.problems.len() as u64 {
         0 => return Ok(()),
         count => format!("still {}", text::counted(count, "problem", "problems")),

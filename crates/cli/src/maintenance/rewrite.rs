@@ -69,10 +69,11 @@ fn report<R: Rewrite>(
 ) -> Result<(), CliError> {
     let open_seconds = opened.map(|opened| opened.as_secs_f64());
     let done = OfStore { store: store.display().to_string(), open_seconds, rewrite };
-    console.summarize(None, &done, |done| {
+    let printed = console.summarize(None, &done, |done| {
         let mut rows = vec![("store", done.store.clone())];
         rows.extend(done.rewrite.rows());
         rows.extend(opened.map(|opened| ("open", text::duration(opened))));
         text::table(&rows)
-    })
+    });
+    printed.map_err(|error| error.but("the state is written"))
 }

@@ -2,7 +2,7 @@
 
 use super::args::{DeleteArgs, DeleteEdgeArgs, DeleteObject, VertexArgs};
 use super::neighbors::exists;
-use super::{NamedEdge, Outcome, Writing, no_vertex};
+use super::{NamedEdge, Outcome, UNCHANGED, Writing, no_vertex};
 use crate::console::Console;
 use crate::error::{CliError, StoredError};
 use crate::keys::{self, JsonKey};
@@ -76,12 +76,13 @@ fn vertex(args: &VertexArgs, writing: &Writing<'_>, console: &Console) -> Result
         key: key.into(),
         outcome: outcome.map(|commit| Deletion::of(&commit, writing)),
     };
-    console.summarize(None, &deleted, |DeletedVertex { key, outcome, .. }| match outcome {
+    let printed = console.summarize(None, &deleted, |DeletedVertex { key, outcome, .. }| match outcome {
         Outcome::Staged { .. } => format!("deletion of vertex {key} staged\n"),
         Outcome::Committed(Deletion { edges_deleted, .. }) => {
             format!("vertex {key} deleted, with {}\n", text::counted(*edges_deleted, "edge", "edges"))
         }
-    })
+    });
+    printed.map_err(|error| error.but(deleted.outcome.done()))
 }
 
 fn edge(args: &DeleteEdgeArgs, writing: &Writing<'_>, console: &Console) -> Result<(), CliError> {
@@ -119,10 +120,10 @@ fn edge(args: &DeleteEdgeArgs, writing: &Writing<'_>, console: &Console) -> Resu
         outcome: outcome.map(|commit| Deletion::of(&commit, writing)),
     };
     if !held {
-        console.summarize(None, &deleted, |_| String::new())?;
+        console.summarize(None, &deleted, |_| String::new()).map_err(|error| error.but(UNCHANGED))?;
         return Err(failed);
     }
-    console.summarize(None, &deleted, |DeletedEdge { from, to, outcome, .. }| match outcome {
+    let printed = console.summarize(None, &deleted, |DeletedEdge { from, to, outcome, .. }| match outcome {
         Outcome::Staged { .. } => format!("deletion of the edge from {from} to {to} staged\n"),
         Outcome::Committed(Deletion { edges_deleted: 1, .. }) => {
             format!("edge from {from} to {to} deleted\n")
@@ -130,5 +131,6 @@ fn edge(args: &DeleteEdgeArgs, writing: &Writing<'_>, console: &Console) -> Resu
         Outcome::Committed(Deletion { edges_deleted: edges, .. }) => {
             format!("{} from {from} to {to} deleted\n", text::counted(*edges, "edge", "edges"))
         }
-    })
+    });
+    printed.map_err(|error| error.but(deleted.outcome.done()))
 }

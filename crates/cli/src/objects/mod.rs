@@ -134,6 +134,9 @@ impl<'a> Reading<'a, WriteTxn> {
     }
 }
 
+/// The outcome of a change whose condition does not hold, as a clause.
+const UNCHANGED: &str = "the condition did not hold, nothing was changed";
+
 /// What became of a change.
 #[derive(Clone, Copy, Debug, Serialize)]
 #[serde(untagged)]
@@ -148,6 +151,14 @@ enum Outcome<C> {
 }
 
 impl<C> Outcome<C> {
+    /// The outcome as a clause, for a result that cannot be printed.
+    fn done(&self) -> &'static str {
+        match self {
+            Outcome::Committed(_) => "the change is committed",
+            Outcome::Staged { .. } => "the change is staged in the open transaction",
+        }
+    }
+
     fn map<D>(self, of: impl FnOnce(C) -> D) -> Outcome<D> {
         match self {
             Outcome::Committed(commit) => Outcome::Committed(of(commit)),

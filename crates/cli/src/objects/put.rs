@@ -1,7 +1,7 @@
 //! `hedgerow put`
 
 use super::args::{PutArgs, PutEdgeArgs, PutObject, PutVertexArgs};
-use super::{NamedEdge, Outcome, Writing};
+use super::{NamedEdge, Outcome, UNCHANGED, Writing};
 use crate::console::Console;
 use crate::error::{CliError, StoredError};
 use crate::keys::{self, JsonKey};
@@ -99,10 +99,11 @@ fn vertex(args: &PutVertexArgs, writing: &Writing<'_>, console: &Console) -> Res
             PutCommit::of(&commit, (commit.vertices_added > 0, commit.changed != Some(false)), writing)
         }),
     };
-    console.summarize(None, &put, |PutVertex { key, .. }| {
+    let printed = console.summarize(None, &put, |PutVertex { key, .. }| {
         let done = done(&put.outcome, "has the properties now");
         format!("vertex {key} {done}\n")
-    })
+    });
+    printed.map_err(|error| error.but(put.outcome.done()))
 }
 
 fn edge(args: &PutEdgeArgs, writing: &Writing<'_>, console: &Console) -> Result<(), CliError> {
@@ -139,14 +140,15 @@ fn edge(args: &PutEdgeArgs, writing: &Writing<'_>, console: &Console) -> Result<
         }),
     };
     if !staged.held {
-        console.summarize(None, &put, |_| String::new())?;
+        console.summarize(None, &put, |_| String::new()).map_err(|error| error.but(UNCHANGED))?;
         return Err(failed);
     }
-    console.summarize(None, &put, |PutEdge { from, to, .. }| {
+    let printed = console.summarize(None, &put, |PutEdge { from, to, .. }| {
         let number = key.map_or(String::new(), |key| format!(" number {key}"));
         let done = done(&put.outcome, "has the value now");
         format!("edge from {from} to {to}{number} {done}\n")
-    })
+    });
+    printed.map_err(|error| error.but(put.outcome.done()))
 }
 
 /// The properties given for an edge of a label that has records; `None` for any other label.

@@ -24,8 +24,8 @@ pub fn run(
         match run_bytes(session, &line, &mut parser, console, listener) {
             Ok(Next::Line) => {}
             Ok(Next::End) => break,
-            Err(error) if error.is_closed_pipe() => return Err(error),
-            Err(error) if matches!(error, CliError::Interrupted(_)) => {
+            Err(error) if error.is_closed_pipe() => return Err(error.in_line(number, true)),
+            Err(error) if error.signal().is_some() => {
                 return Err(error.in_line(number, false));
             }
             Err(error) if !keep_going => return Err(error.in_line(number, true)),

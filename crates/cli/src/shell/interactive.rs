@@ -15,6 +15,10 @@ use rustyline::{CompletionType, Config, Editor};
 use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
+/// Terminals without a cursor to move, by their value of `TERM`: there is no editing of lines, and
+/// Ctrl-C is a signal instead of a key.
+const PLAIN_TERMINALS: [&str; 3] = ["dumb", "cons25", "emacs"];
+
 /// Runs every line until the user leaves. Errors are shown and do not end the shell. Ctrl-C discards
 /// the line, or cancels the command that runs.
 pub fn run(session: &mut Session, console: &Console, listener: &Listener) -> Result<(), CliError> {
@@ -26,20 +30,27 @@ pub fn run(session: &mut Session, console: &Console, listener: &Listener) -> Res
     // There is none before the first shell ends.
     history.iter().for_each(|path| drop(editor.load_history(path)));
     console.note(&greeting(session)?);
+    let is_plain = env::var("TERM")
+        .is_ok_and(|term| PLAIN_TERMINALS.iter().any(|plain| plain.eq_ignore_ascii_case(&term)));
     let ended = loop {
-        match editor.readline(&prompt(session)) {
+        let prompt = prompt(session);
+        listener.prompt(if is_plain { &prompt } else { "" });
+        match editor.readline(&prompt) {
             Ok(line) => match run_line(session, &line, &mut parser, console, listener) {
                 Ok(Next::Line) => {
                     // The line may have added some.
                     editor.helper_mut().into_iter().for_each(|helper| helper.set_labels(session.labels()));
                 }
                 Ok(Next::End) => break Ok(()),
-                Err(CliError::Interrupted(signal)) if signal != Signal::CTRL_C => {
-                    break Err(CliError::Interrupted(signal));
+                Err(error) if error.signal().is_some_and(|signal| signal != Signal::CTRL_C) => {
+                    break Err(error);
                 }
                 Err(error) => console.report(&error),
             },
             Err(ReadlineError::Interrupted) => {}
+            Err(ReadlineError::Io(error)) if error.kind() == io::ErrorKind::InvalidData => {
+                console.report(&CliError::Usage("the line is not UTF-8, and was discarded".to_owned()));
+            }
             Err(ReadlineError::Eof) => break Ok(()),
             Err(error) => break Err(failed(error)),
         }

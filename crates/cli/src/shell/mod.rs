@@ -19,7 +19,7 @@ mod transaction;
 pub use args::ShellArgs;
 
 use crate::console::Console;
-use crate::error::CliError;
+use crate::error::{CliError, told};
 use crate::interrupt::Listener;
 use line::{Parsed, Parser};
 use session::{Next, Session};
@@ -38,6 +38,10 @@ pub fn execute(args: &ShellArgs, console: &Console) -> Result<(), CliError> {
         // A program that writes lines to a pipe reads the exit code, not notes.
         match ended {
             Ok(()) if !is_terminal => ended = Err(CliError::UnendedTransaction),
+            Err(error) if error.is_closed_pipe() && !is_terminal => {
+                console.note(&format!("note: {}", told(&error)));
+                ended = Err(CliError::UnendedTransaction);
+            }
             _ => console.note("note: the open transaction was rolled back"),
         }
     }

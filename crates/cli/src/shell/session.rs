@@ -130,10 +130,12 @@ impl Session {
                 label::list(&self.catalog(), &self.store, console)?;
             }
             LineCommand::Label { action: LabelHere::Add(new) } => {
-                label::add(self.writing()?.graph, new, &self.store, console)?;
+                label::add(self.writing()?.graph, new, &self.store, console, interrupt)?;
             }
             LineCommand::Begin => {
-                self.transaction = Some(OpenTransaction::begin(&self.writing()?, console)?);
+                let transaction = OpenTransaction::begin(&self.writing()?)?;
+                // Lines after this one belong to it, even if this one fails.
+                self.transaction.insert(transaction).confirm(&self.store, console)?;
             }
             LineCommand::Commit => self.ended("commit")?.commit(&self.writing()?, console)?,
             LineCommand::Rollback => self.ended("rollback")?.roll_back(&self.store, console)?,

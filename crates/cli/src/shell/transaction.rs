@@ -48,11 +48,16 @@ struct RolledBack {
 
 impl OpenTransaction {
     /// Begins a transaction on the newest state.
-    pub fn begin(writing: &Writing<'_>, console: &Console) -> Result<Self, CliError> {
+    pub fn begin(writing: &Writing<'_>) -> Result<Self, CliError> {
         let changes = writing.graph.begin().map_err(StoredError::from)?;
-        let begun = Begun { store: writing.store.display().to_string(), began_at: changes.began_at().0 };
-        console.summarize(None, &begun, |_| "transaction begun\n".to_owned())?;
         Ok(OpenTransaction { changes, is_incomplete: false })
+    }
+
+    /// Prints that it is open.
+    pub fn confirm(&self, store: &Path, console: &Console) -> Result<(), CliError> {
+        let begun = Begun { store: store.display().to_string(), began_at: self.changes.began_at().0 };
+        let printed = console.summarize(None, &begun, |_| "transaction begun\n".to_owned());
+        printed.map_err(|error| error.but("the transaction is open"))
     }
 
     /// Its state, and where changes are staged.
@@ -84,13 +89,15 @@ impl OpenTransaction {
             timestamp: commit.at.0,
             durability: writing.durability.name(),
         };
-        console.summarize(None, &committed, Committed::in_words)
+        let printed = console.summarize(None, &committed, Committed::in_words);
+        printed.map_err(|error| error.but("the transaction is committed"))
     }
 
     /// Drops its changes.
     pub fn roll_back(self, store: &Path, console: &Console) -> Result<(), CliError> {
         let rolled_back = RolledBack { store: store.display().to_string(), rolled_back: true };
-        console.summarize(None, &rolled_back, |_| "transaction rolled back\n".to_owned())
+        let printed = console.summarize(None, &rolled_back, |_| "transaction rolled back\n".to_owned());
+        printed.map_err(|error| error.but("the transaction is rolled back"))
     }
 }
 

@@ -220,8 +220,11 @@ fn a_name_that_promises_what_is_not_written_is_refused() {
         "convert graph graph.zip",
         "generate kronecker --scale 3 --output new.el.bz2",
         "generate stream --vertices 3 --changes 9 --output new.txt.7z",
+        "convert graph graph.BZ2",
+        "convert graph graph.tar",
+        "convert graph graph.sg --mapping keys.lz4",
     ] {
-        folder.fails(command, 1, &["cannot write", ".gz, .zst or neither"]);
+        folder.fails(command, 2, &["cannot write", ".gz, .zst or neither"]);
     }
     for name in ["new.sg", "new.el", "new.adj"] {
         let command = format!("generate uniform --vertices 3 --edges 5 --weights --output {name}");

@@ -78,8 +78,8 @@ fn a_failed_conversion_leaves_the_old_file() {
     folder.fails("convert graph.txt old.sg --mapping keys", 3, &["graph.txt:2:3"]);
     folder.write("half.txt", "1 2 0.5\n");
     folder.fails("convert half.txt old.wsg --mapping keys", 1, &["whole number of 32 bits"]);
-    folder.fails("convert half.txt graph.txt --to graphalytics", 1, &["must end in .e"]);
-    folder.fails("convert half.txt - --to graphalytics", 1, &["must end in .e"]);
+    folder.fails("convert half.txt graph.txt --to graphalytics", 2, &["must end in .e"]);
+    folder.fails("convert half.txt - --to graphalytics", 2, &["must end in .e"]);
     folder.fails(
         "convert old.sg new.txt",
         3,

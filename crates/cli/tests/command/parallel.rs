@@ -172,4 +172,8 @@ fn invalid_options_are_refused_with_advice() {
     folder.write("negative.csv", "source,destination,number,amount\n1,2,-3,3\n");
     folder.fails("import negative.csv --store bank", 3, &["-3"]);
     folder.fails("export bank --output edges.txt", 2, &[".csv and .jsonl hold records"]);
+    folder.fails("export bank", 2, &["--to properties-csv or --to jsonl"]);
+    assert!(
+        folder.pipe("export bank --to jsonl --quiet", "").success().get_output().stdout.starts_with(b"{")
+    );
 }

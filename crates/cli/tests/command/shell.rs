@@ -353,10 +353,16 @@ mod in_a_terminal {
     /// Types into a shell in a terminal: the keys, each time that the terminal has shown the text
     /// before them. Returns all that it showed.
     fn typed(folder: &Folder, keys: &[(&str, &str)]) -> String {
+        let keys: Vec<(&str, &[u8])> = keys.iter().map(|(text, keys)| (*text, keys.as_bytes())).collect();
+        typed_into("xterm", folder, &keys)
+    }
+
+    /// Types into a terminal of this kind.
+    fn typed_into(kind: &str, folder: &Folder, keys: &[(&str, &[u8])]) -> String {
         let (terminal, shell_side) = open().unwrap();
         terminal.resize(Size::new(24, 80)).unwrap();
         let command = Command::new(PROGRAM).args(["shell", "store"]).current_dir(folder.root());
-        let command = command.env("XDG_STATE_HOME", folder.root()).env("TERM", "xterm");
+        let command = command.env("XDG_STATE_HOME", folder.root()).env("TERM", kind);
         let mut child = command.spawn(shell_side).unwrap();
         let terminal = Arc::new(terminal);
         let (sender, receiver) = mpsc::channel();
@@ -372,7 +378,7 @@ mod in_a_terminal {
             while !shown[before..].ends_with(text.as_bytes()) {
                 shown.push(next().unwrap_or_else(|error| panic!("{error}: {}", text_of(&shown))));
             }
-            (&*terminal).write_all(keys.as_bytes()).unwrap();
+            (&*terminal).write_all(keys).unwrap();
         }
         shown.extend(iter::from_fn(|| next().ok()));
         let status = child.wait().unwrap();
@@ -431,5 +437,30 @@ mod in_a_terminal {
         let shown = typed(&folder, &keys);
         assert!(shown.contains("interrupted by Ctrl-C"), "{shown}");
         assert!(shown.contains("\n2\r\n"), "{shown}");
+    }
+
+    #[test]
+    fn neither_ctrl_c_at_the_prompt_nor_bytes_that_are_no_text_end_the_shell() {
+        for (kind, prompt, within) in [
+            ("dumb", "store> ", "store (transaction)> "),
+            ("xterm", PROMPT, PROMPT),
+            ("EMACS", "store> ", "store (transaction)> "),
+        ] {
+            let folder = store();
+            let keys: [(&str, &[u8]); 8] = [
+                (prompt, b"\x03"),
+                (prompt, b"forgotten\x03"),
+                (prompt, b"begin\r"),
+                (within, b"put vertex 7\r"),
+                (within, b"put vertex caf\xe9\r"),
+                (within, b"\x03"),
+                (within, b"commit\r"),
+                (prompt, b"quit\r"),
+            ];
+            let shown = typed_into(kind, &folder, &keys);
+            assert!(shown.contains("error: the line is not UTF-8, and was discarded"), "{kind}: {shown}");
+            assert!(shown.contains("transaction committed: 1 vertex added"), "{kind}: {shown}");
+            folder.json("get vertex 7 --store store");
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! Ctrl-C, other signals that end the command, and closed pipes.
 
 use crate::common::{Folder, PROGRAM};
-use std::io::Read;
+use std::io::{Read, Write};
 use std::process::{Command, Stdio};
 
 #[test]
@@ -28,6 +28,97 @@ fn a_full_disk_has_an_exit_code_of_its_own() {
     let mut command = Command::new(PROGRAM);
     command.args(["stats", "graph"]).current_dir(folder.root()).stdout(full).stderr(Stdio::null());
     assert_eq!(command.status().unwrap().code(), Some(4));
+}
+
+/// The exit code and the message of a change whose result goes to `stdout`.
+#[cfg(target_os = "linux")]
+fn changed(folder: &Folder, arguments: &str, input: &str, stdout: Stdio) -> (i32, String) {
+    let mut command = Command::new(PROGRAM);
+    command.args(arguments.split_whitespace()).current_dir(folder.root());
+    let mut child = command.stdin(Stdio::piped()).stdout(stdout).stderr(Stdio::piped()).spawn().unwrap();
+    // A reader that has closed its end.
+    drop(child.stdout.take());
+    // The command may end before it has read everything.
+    drop(child.stdin.take().unwrap().write_all(input.as_bytes()));
+    let mut error = String::new();
+    child.stderr.take().unwrap().read_to_string(&mut error).unwrap();
+    (child.wait().unwrap().code().unwrap(), error)
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_change_whose_result_cannot_be_printed_says_that_it_is_committed() {
+    let folder = Folder::with("graph", "1 2\n");
+    folder.json("import graph --store store");
+    let committed = "; the change is committed";
+    let commands = [
+        ("put edge 1 3 --store store", "", committed),
+        ("put vertex 9 --store store", "", committed),
+        ("delete edge 1 3 --store store", "", committed),
+        ("delete vertex 9 --store store", "", committed),
+        ("label add likes --store store", "", "; the labels are added"),
+        ("checkpoint store", "", "; the state is written"),
+        ("recover store --to-last-valid", "", "; the repair is done"),
+        ("import graph --store other", "", "; the import is complete"),
+        ("convert graph copy", "", "; copy is complete"),
+        ("shell store", "put edge 1 4\n", committed),
+        ("shell store --quiet --json", "put edge 1 5\n", committed),
+    ];
+    for (arguments, input, part) in commands {
+        let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+        let (code, error) = changed(&folder, arguments, input, full.into());
+        assert_eq!(code, 4, "{arguments}: {error}");
+        assert!(error.contains("cannot write to standard output: No space left"), "{arguments}: {error}");
+        assert!(error.contains(part), "{arguments}: {error}");
+    }
+    assert_eq!(folder.text("neighbors 1 --store store"), "2\n4\n5\n");
+    let (code, error) = changed(&folder, "put edge 1 6 --store store", "", Stdio::piped());
+    assert_eq!(code, 0, "{error}");
+    assert!(error.starts_with("note: ") && error.contains(committed), "{error}");
+    let (code, error) = changed(&folder, "shell store", "put edge 1 7\nput edge 1 8\n", Stdio::piped());
+    assert_eq!(code, 0, "{error}");
+    assert!(error.contains("line 1: ") && error.contains("; the lines after it were not run"), "{error}");
+    assert_eq!(folder.text("neighbors 1 --store store"), "2\n4\n5\n6\n7\n");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_transaction_whose_begin_cannot_be_printed_is_open_all_the_same() {
+    let folder = Folder::with("graph", "1 2\n");
+    folder.json("import graph --store store");
+    let input = "begin\nput edge 1 3\ncommit\n";
+    let full = || std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let (code, error) = changed(&folder, "shell store --keep-going", input, full().into());
+    assert_eq!(code, 4, "{error}");
+    assert!(error.contains("line 1: ") && error.contains("; the transaction is open"), "{error}");
+    assert!(error.contains("; the change is staged in the open transaction"), "{error}");
+    assert!(error.contains("line 3: the transaction was rolled back: a line of it failed"), "{error}");
+    let (code, error) = changed(&folder, "shell store", input, Stdio::piped());
+    assert_eq!(code, 2, "{error}");
+    assert!(error.contains("; the transaction is open; the lines after it were not run"), "{error}");
+    assert!(error.contains("error: the input ended inside a transaction"), "{error}");
+    assert_eq!(folder.text("neighbors 1 --store store"), "2\n");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_limit_on_the_size_of_files_is_an_error_and_leaves_nothing() {
+    let folder = Folder::new();
+    folder.hedgerow("generate kronecker --scale 12 --output graph").success();
+    for arguments in [
+        "generate kronecker --scale 14 --output new",
+        "generate kronecker --scale 14 --output new.sg",
+        "convert graph new.csv",
+        "import graph --store store",
+    ] {
+        let limited = format!("ulimit -f 16; exec {PROGRAM} {arguments}");
+        let output = Command::new("sh").args(["-c", &limited]).current_dir(folder.root()).output().unwrap();
+        let error = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(4), "{arguments}: {error}");
+        assert!(error.starts_with("error: ") && error.contains("File too large"), "{arguments}: {error}");
+    }
+    let left = folder.names().into_iter().filter(|name| name != "store");
+    assert_eq!(left.collect::<Vec<_>>(), ["graph"]);
 }
 
 #[cfg(target_os = "linux")]
@@ -134,6 +225,38 @@ mod interrupt {
         assert_eq!(figures["complete"], false);
         assert!(figures["results"].as_array().unwrap().iter().all(|row| row["workload"] == "scan-ordered"));
         assert_eq!(folder.names(), ["figures.json"]);
+    }
+
+    #[test]
+    fn labels_are_added_up_to_a_signal() {
+        let folder = Folder::with("graph", "1 2\n");
+        folder.json("import graph --store store");
+        let mut command = Command::new(PROGRAM);
+        command.args(["shell", "store"]).current_dir(folder.root());
+        let mut child =
+            command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut input = child.stdin.take().unwrap();
+        let names: Vec<String> = (0..60_000).map(|number| format!("label-{number}")).collect();
+        writeln!(input, "label add {}", names.join(",")).unwrap();
+        let labels =
+            || hedgerow::store::manifest(folder.path("store")).unwrap().options.catalog.labels().len();
+        while labels() == 1 {
+            thread::sleep(Duration::from_millis(1));
+        }
+        send(&child, "-TERM");
+        let mut error = String::new();
+        child.stderr.take().unwrap().read_to_string(&mut error).unwrap();
+        assert_eq!(child.wait().unwrap().code(), Some(143), "{error}");
+        let added = text_of_count(labels() - 1);
+        let expected = format!(
+            "error: line 1: interrupted by SIGTERM; the first {added} of the 60,000 labels are added, the others are not\n"
+        );
+        assert_eq!(error, expected);
+    }
+
+    /// A number below a million, as the command shows it.
+    fn text_of_count(count: usize) -> String {
+        format!("{},{:03}", count / 1000, count % 1000)
     }
 
     #[test]
