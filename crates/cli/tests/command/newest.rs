@@ -46,7 +46,7 @@ fn a_time_comes_before_the_order_of_commits() {
 #[test]
 fn numbers_from_2_to_the_63_are_times_as_others_are() {
     let folder = Folder::with("graph", "7 8\n");
-    folder.json("import graph --store store --labels edge,counted:u64,sent:number=key");
+    folder.json("import graph --store store --labels edge,counted:u64,sent:number=key,pays:amount=f64");
     let numbers = [9, 1 << 63, u64::MAX, (1 << 63) - 1, u64::MAX - 1];
     for (to, number) in (2..).zip(numbers) {
         folder.json(&format!("put edge 1 {to} --store store --label counted --value {number}"));
@@ -62,6 +62,7 @@ fn numbers_from_2_to_the_63_are_times_as_others_are() {
         assert_eq!(newest("--since -9 --until 9223372036854775808"), [3, 5, 2]);
         assert_eq!(newest("--until 9223372036854775807"), [5, 2]);
     }
+    folder.fails("neighbors 1 --store store --label pays --by amount", 2, &["timestamp, i64 or u64"]);
     let refusal = &["18446744073709551616", "microseconds since 1970 as a whole number"];
     folder.fails("neighbors 1 --store store --since 18446744073709551616", 2, refusal);
 }

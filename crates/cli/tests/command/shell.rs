@@ -458,7 +458,7 @@ mod in_a_terminal {
                 (prompt, b"quit\r"),
             ];
             let shown = typed_into(kind, &folder, &keys);
-            assert!(shown.contains("error: the line is not UTF-8, and was discarded"), "{kind}: {shown}");
+            assert!(shown.contains("the line is not UTF-8, and was discarded"), "{kind}: {shown}");
             assert!(shown.contains("transaction committed: 1 vertex added"), "{kind}: {shown}");
             folder.json("get vertex 7 --store store");
         }
