@@ -40,7 +40,7 @@ pub(crate) enum Symmetry {
     Skew,
 }
 
-/// The number of rows that a matrix with so many entries may have.
+/// The most rows that a matrix with n `entries` may have.
 pub(crate) fn most_rows(entries: u64) -> u64 {
     let limit = entries.saturating_mul(ROWS_PER_ENTRY).saturating_add(EMPTY_ROWS);
     limit.min(u64::from(u32::MAX) - 1) // as many vertices as there can be
