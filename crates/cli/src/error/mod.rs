@@ -245,17 +245,8 @@ impl CliError {
 
     fn exit_code_of_kind(&self) -> u8 {
         match self {
-            CliError::Output(FormatError::BadName { .. }) => 2,
-            CliError::Output(_)
-            | CliError::NoPlace { .. }
-            | CliError::ManualPages { .. }
-            | CliError::Stdout(_)
-            | CliError::Unreported { .. }
-            | CliError::Threads(_)
-            | CliError::DemoThreads(_)
-            | CliError::Signals(_)
-            | CliError::Wrong(_) => 1,
-            CliError::WrongKey { .. }
+            CliError::Output(FormatError::BadName { .. })
+            | CliError::WrongKey { .. }
             | CliError::Kronecker(_)
             | CliError::Uniform(_)
             | CliError::Stream(_)
@@ -272,6 +263,15 @@ impl CliError {
             | CliError::UnendedTransaction
             | CliError::EngineOfShell(_)
             | CliError::NoPlaceForWeights(_) => 2,
+            CliError::Output(_)
+            | CliError::NoPlace { .. }
+            | CliError::ManualPages { .. }
+            | CliError::Stdout(_)
+            | CliError::Unreported { .. }
+            | CliError::Threads(_)
+            | CliError::DemoThreads(_)
+            | CliError::Signals(_)
+            | CliError::Wrong(_) => 1,
             CliError::Input(_)
             | CliError::Stdin(_)
             | CliError::NotAStore(_)
