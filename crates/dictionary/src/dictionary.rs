@@ -337,22 +337,23 @@ impl Dictionary {
         Ok(())
     }
 
-    /// Removes the keys of deleted vertices that no live timestamp can read; `live` was collected
-    /// after `releases` releases. Returns the bytes freed.
-    pub fn reclaim(&self, live: &LiveTimestamps, releases: u64) -> usize {
+    /// Removes the keys of deleted vertices that no live timestamp can read, after a look at up to `most`
+    /// vertices; `live` was collected after `releases` releases. Returns the bytes freed, and whether
+    /// there are more vertices to look at.
+    pub fn reclaim(&self, live: &LiveTimestamps, releases: u64, most: usize) -> (usize, bool) {
         if self.is_dense() {
-            return 0;
+            return (0, false);
         }
-        let dead = self.ids.dead(live, releases);
+        let (dead, more) = self.ids.dead(live, releases, most);
         if dead.is_empty() {
-            return 0;
+            return (0, more);
         }
         let before = self.bytes();
         for id in dead {
             self.forget(id);
             self.ids.free(id);
         }
-        before.saturating_sub(self.bytes())
+        (before.saturating_sub(self.bytes()), more)
     }
 
     /// Estimated heap bytes. O(1).

@@ -8,6 +8,9 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 use std::ops::Range;
 
+/// The most deleted ids that a commit looks at when it assigns an id.
+const LOOKED_AT: usize = 1 << 10;
+
 /// Assigns vertex ids: in order, or reused once no reader can see the deleted vertex.
 #[derive(Default)]
 pub(crate) struct IdAllocator {
@@ -84,22 +87,22 @@ impl IdAllocator {
             + deleted * size_of::<Deleted>()
     }
 
-    /// Takes the deleted ids that no live timestamp can read; `live` was collected after `releases`
-    /// releases. The caller must [free](Self::free) them.
-    pub(crate) fn dead(&self, live: &LiveTimestamps, releases: u64) -> Vec<VertexId> {
+    /// Takes deleted ids that no live timestamp can read, after a look at up to `most`; `live` was
+    /// collected after `releases` releases. The caller must [free](Self::free) them. The flag is set if
+    /// there are more to look at.
+    pub(crate) fn dead(&self, live: &LiveTimestamps, releases: u64, most: usize) -> (Vec<VertexId>, bool) {
         let mut state = self.state.lock();
         if state.deleted.is_empty() && state.kept.is_empty() {
-            return Vec::new();
+            return (Vec::new(), false);
         }
-        state.seen_releases = state.seen_releases.max(releases);
-        state.sort_out(live)
+        state.sort_out(live, releases, most)
     }
 
     /// Takes the deleted ids whose vertices no reader can see. The caller must [free](Self::free)
     /// them.
     ///
-    /// Checks what was deleted and released since the last call; amortized O(log open timestamps)
-    /// each.
+    /// Checks what was deleted and released since the last call, up to a number of them; amortized
+    /// O(log open timestamps) each.
     pub(crate) fn unreadable(&self, sequencer: &Sequencer) -> Vec<VertexId> {
         let mut state = self.state.lock();
         if state.deleted.is_empty() && state.kept.is_empty() {
@@ -112,8 +115,7 @@ impl IdAllocator {
             return Vec::new();
         }
         let (live, releases) = sequencer.live();
-        state.seen_releases = releases;
-        state.sort_out(&live)
+        state.sort_out(&live, releases, LOOKED_AT).0
     }
 }
 
@@ -132,13 +134,25 @@ impl State {
         Some(id)
     }
 
-    fn sort_out(&mut self, live: &LiveTimestamps) -> Vec<VertexId> {
-        let mut candidates = std::mem::take(&mut self.deleted);
+    fn sort_out(&mut self, live: &LiveTimestamps, releases: u64, most: usize) -> (Vec<VertexId>, bool) {
+        let mut candidates = split_last(&mut self.deleted, most);
+        let mut more = !self.deleted.is_empty();
         let expired: Vec<CommitTimestamp> =
             self.kept.keys().copied().filter(|holder| !live.contains(*holder)).collect();
-        let not_looked_at = candidates.len();
-        candidates.extend(expired.iter().filter_map(|holder| self.kept.remove(holder)).flatten());
-        self.kept_ids -= candidates.len() - not_looked_at;
+        for holder in expired {
+            let Some(kept) = self.kept.get_mut(&holder) else { continue };
+            let taken = split_last(kept, most - candidates.len());
+            self.kept_ids -= taken.len();
+            candidates.extend(taken);
+            if !kept.is_empty() {
+                more = true;
+                break;
+            }
+            self.kept.remove(&holder);
+        }
+        if !more {
+            self.seen_releases = self.seen_releases.max(releases);
+        }
         let mut unreadable = Vec::new();
         for deleted in candidates {
             match live.holder(deleted.lifetime.clone()) {
@@ -150,7 +164,15 @@ impl State {
                 None => self.deleted.push(deleted),
             }
         }
-        unreadable
+        (unreadable, more)
+    }
+}
+
+/// Takes up to `most` elements off the end.
+fn split_last<T>(list: &mut Vec<T>, most: usize) -> Vec<T> {
+    match list.len().saturating_sub(most) {
+        0 => std::mem::take(list),
+        kept => list.split_off(kept),
     }
 }
 
@@ -164,6 +186,24 @@ mod tests {
         let stamp = sequencer.stamp(Default::default(), Writer::Blind).unwrap().stamp;
         sequencer.applied(stamp, 0);
         stamp.at()
+    }
+
+    #[test]
+    fn a_look_at_deleted_ids_is_bounded() {
+        let (ids, sequencer) = (IdAllocator::default(), Arc::<Sequencer>::default());
+        let created = commit(&sequencer);
+        let open = Sequencer::open(&*sequencer, Reader::Snapshot).unwrap();
+        let deleted = commit(&sequencer);
+        (0..25).for_each(|id| ids.delete(VertexId::new(id), created..deleted));
+        let dead = |most| {
+            let (live, releases) = sequencer.live();
+            let (dead, more) = ids.dead(&live, releases, most);
+            (dead.len(), more)
+        };
+        assert_eq!([dead(20), dead(20)], [(0, true), (0, false)], "a reader sees them");
+        drop(open);
+        assert_eq!([dead(10), dead(10), dead(10), dead(10)], [(10, true), (10, true), (5, false), (0, false)]);
+        assert_eq!(ids.bytes(), 0);
     }
 
     fn unreadable(ids: &IdAllocator, sequencer: &Sequencer) -> Vec<u32> {

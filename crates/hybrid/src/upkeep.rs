@@ -12,6 +12,7 @@ use hedgerow_sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use hedgerow_sync::epoch;
 use hedgerow_sync::{Mutex, MutexGuard};
 use rayon::ThreadPool;
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -241,14 +242,12 @@ impl Versioned for Hybrid {
         _unit: LockUnit,
         versions: &mut [Superseded<VertexId>],
     ) -> MemoryChange {
+        // A unit is a vertex.
+        let vertex = self.vertices.get(versions[0].place.get()).expect("a filed version has a vertex");
+        versions.sort_unstable_by_key(|version| Reverse(version.born));
         let guard = epoch::pin();
-        let mut change = MemoryChange::default();
-        for version in versions {
-            let vertex = self.vertices.get(version.place.get()).expect("a filed version has a vertex");
-            // SAFETY: the unit of the vertex is locked.
-            change += unsafe { vertex.remove_version(version.born, &guard, &guard) };
-        }
-        change
+        // SAFETY: the unit of the vertex is locked.
+        unsafe { vertex.remove_versions(versions.iter().map(|version| version.born), &guard, &guard) }
     }
 
     fn retained_by(&self, version: &Superseded<VertexId>, _units: &dyn UnitLocks) -> usize {

@@ -9,8 +9,15 @@ use hedgerow_sequencer::{PendingReclaim, Reader, ReclaimLocks, Sequencer};
 use hedgerow_sync::atomic::Ordering;
 use hedgerow_sync::epoch;
 
-/// The most that a writer reclaims after its commit, and a thread per step.
+/// The most that a thread reclaims per step, or a snapshot that closes last.
 const STEP_BUDGET_BYTES: usize = 1 << 20;
+
+/// A writer reclaims this much more for each change of its commit, which may have superseded as
+/// much: otherwise large commits would leave garbage faster than steps free it.
+const BUDGET_PER_CHANGE: usize = 1 << 14;
+
+/// Bytes of the budget for each deleted vertex that is looked at.
+const BUDGET_PER_VERTEX: usize = 128;
 
 /// Less garbage than this is left for later, because each look for reclaimable versions contends
 /// with all commits and snapshots.
@@ -80,17 +87,19 @@ impl<E: Engine> Store<E> {
         let (live, releases) = self.sequencer.live();
         let MaintenanceProgress { mut reclaimed, advanced } =
             self.engine.maintain(&live, locks, budget_bytes)?;
-        reclaimed.bytes += self.dictionary.reclaim(&live, releases);
+        let (bytes, more) = self.dictionary.reclaim(&live, releases, budget_bytes.div_ceil(BUDGET_PER_VERTEX));
+        reclaimed.bytes += bytes;
+        reclaimed.more |= more;
         if !reclaimed.more {
             self.maintenance.reclaimed_releases.fetch_max(releases, Ordering::AcqRel);
         }
         Ok(MaintenanceProgress { reclaimed, advanced: advanced || reclaimed.bytes > 0 })
     }
 
-    /// Reclaims a little after a commit, if enough snapshots were closed since the last time
-    /// (RapidStore, section 5.3: reclamation by writers) or the engine asks for it; or wakes the
-    /// garbage collection thread.
-    pub(crate) fn reclaim_after_commit(&self, pending: PendingReclaim) {
+    /// Reclaims a little after a commit of `changes` changes, if enough snapshots were closed since
+    /// the last time (RapidStore, section 5.3: reclamation by writers) or the engine asks for it; or
+    /// wakes the garbage collection thread.
+    pub(crate) fn reclaim_after_commit(&self, pending: PendingReclaim, changes: usize) {
         if let Some(wakeup) = &self.maintenance.flush_wakeup
             && self.is_flush_due()
         {
@@ -105,16 +114,14 @@ impl<E: Engine> Store<E> {
         }
         let others = self.maintenance.reclaimers.fetch_add(1, Ordering::AcqRel);
         if others <= self.retained_bytes() / BYTES_PER_RECLAIMER {
-            match pending.filed_late {
-                true => self.reclaim_unread(),
-                false => drop(self.reclaim_step()),
-            }
+            self.reclaim_up_to(STEP_BUDGET_BYTES.saturating_add(changes.saturating_mul(BUDGET_PER_CHANGE)));
         }
         self.maintenance.reclaimers.fetch_sub(1, Ordering::AcqRel);
     }
 
-    /// Frees what closed snapshots kept, once the last one is closed, because no later commit may
-    /// do it. Leaves up to a step of it to commits, so that readers rarely do this work.
+    /// Frees a step of what closed snapshots kept, once the last one is closed, because no later
+    /// commit may do it. Leaves it to commits if it is less than a step, so that readers rarely do
+    /// this work; what is more than a step is left to later commits and snapshots.
     #[inline]
     pub fn reclaim_after_close(&self) {
         let releases = self.sequencer.pending_reclaim().releases;
@@ -132,20 +139,18 @@ impl<E: Engine> Store<E> {
         {
             return;
         }
-        self.reclaim_unread();
+        self.reclaim_step();
         self.conflicts.forget_up_to(self.sequencer.oldest_interactive());
         epoch::free_deferred(FLUSHED);
-    }
-
-    /// Takes a step, and more while no snapshot is open, because nothing else may ever reclaim
-    /// then.
-    fn reclaim_unread(&self) {
-        while self.reclaim_step() == BackgroundStep::More && self.sequencer.is_unread() {}
     }
 
     /// Takes a step of maintenance, if there is enough to do. Keeps an error for the next caller
     /// that can report it.
     pub fn reclaim_step(&self) -> BackgroundStep {
+        self.reclaim_up_to(STEP_BUDGET_BYTES)
+    }
+
+    fn reclaim_up_to(&self, budget_bytes: usize) -> BackgroundStep {
         let is_worthwhile = self.is_reclaiming_worthwhile(self.sequencer.pending_reclaim());
         let is_ending = self.maintenance.is_ending.load(Ordering::SeqCst);
         if !is_worthwhile || is_ending || self.sequencer.is_poisoned() {
@@ -153,7 +158,7 @@ impl<E: Engine> Store<E> {
         }
         // If the disk is full maintenance may make room for the next flush.
         let flushed = if self.has_flush_thread() { Ok(()) } else { self.flush_if_due() };
-        match self.maintain(STEP_BUDGET_BYTES).and_then(|progress| flushed.map(|()| progress)) {
+        match self.maintain(budget_bytes).and_then(|progress| flushed.map(|()| progress)) {
             Ok(MaintenanceProgress { reclaimed: Reclaimed { more: false, .. }, .. }) => BackgroundStep::Done,
             Ok(MaintenanceProgress { advanced: false, .. }) => BackgroundStep::Held,
             Ok(_) => BackgroundStep::More,

@@ -35,9 +35,9 @@ pub struct Settings {
 /// `Graph::reclaim` does it at any time, and so does a commit that would exceed a limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Compaction {
-    /// Each commit that finds enough to do does a little of it, up to a megabyte. The last snapshot
-    /// that closes does the rest, if that is more than a megabyte: freeing takes about as long as
-    /// copying that memory.
+    /// Each commit that finds enough to do does a little of it, up to a megabyte, and large commits
+    /// more. So does a snapshot that closes while no other is open, if more than a megabyte is left:
+    /// freeing takes about as long as copying that memory. The rest is left to later ones.
     #[default]
     ByWriters,
     /// A thread of the graph, woken by commits that find enough to do and by snapshots that close.

@@ -89,40 +89,23 @@ impl<P: Copy> Garbage<P> {
         }
     }
 
-    /// Takes the versions filed under timestamps that are no longer live, share by share, up to
-    /// `most` versions of one timestamp at a time. Leaves those that are filed meanwhile in a share
-    /// already emptied.
-    pub(crate) fn take_expired(
-        &self,
-        live: &LiveTimestamps,
-        most: usize,
-    ) -> impl Iterator<Item = (CommitTimestamp, Vec<Superseded<P>>)> {
-        self.shares.iter().flat_map(move |share| {
-            std::iter::from_fn(move || {
-                let mut buckets = share.lock();
-                let holder = first_expired(&buckets, live)?;
-                let bucket = buckets.get_mut(&holder)?;
-                if bucket.len() > most {
-                    return Some((holder, bucket.split_off(bucket.len() - most)));
-                }
-                buckets.remove_entry(&holder)
-            })
-        })
+    /// Begins a walk over the versions filed under timestamps that are no longer live.
+    pub(crate) fn expired<'g>(&'g self, live: &'g LiveTimestamps) -> Expired<'g, P> {
+        Expired { garbage: self, live, passed: [CommitTimestamp(u64::MAX); SHARES] }
     }
 
     /// Refiles the versions of a batch that another live timestamp sees, and returns those that are
-    /// garbage. Versions whose fate is not known yet are appended to `left`, with the `holder` that
+    /// garbage. Versions whose fate is not known yet are appended to `left`, with the timestamp that
     /// they were filed under.
     pub(crate) fn sort_out(
         &self,
         live: &LiveTimestamps,
-        holder: CommitTimestamp,
-        batch: Vec<Superseded<P>>,
+        batch: Vec<(CommitTimestamp, Superseded<P>)>,
         left: &mut Vec<(CommitTimestamp, Superseded<P>)>,
     ) -> Vec<Superseded<P>> {
         let mut dead = Vec::with_capacity(batch.len());
         let mut kept = Vec::new();
-        for version in batch {
+        for (holder, version) in batch {
             match version.fate(live) {
                 Fate::KeptFor(other) => kept.push((other, version)),
                 Fate::Dead => dead.push(version),
@@ -133,9 +116,10 @@ impl<P: Copy> Garbage<P> {
         dead
     }
 
-    /// Whether versions are filed under a timestamp that is no longer live.
-    pub(crate) fn has_expired(&self, live: &LiveTimestamps) -> bool {
-        self.shares.iter().any(|share| first_expired(&share.lock(), live).is_some())
+    /// Whether versions are filed under a timestamp that is no longer live. O(buckets · log live).
+    pub fn has_expired(&self, live: &LiveTimestamps) -> bool {
+        let end = CommitTimestamp(u64::MAX);
+        self.shares.iter().any(|share| newest_expired(&share.lock(), live, end).is_some())
     }
 
     /// A copy of all buckets.
@@ -150,9 +134,55 @@ impl<P: Copy> Garbage<P> {
     }
 }
 
-/// The first timestamp with a bucket that is no longer live. O(earlier live buckets · log live).
-fn first_expired<P>(buckets: &Buckets<P>, live: &LiveTimestamps) -> Option<CommitTimestamp> {
-    buckets.keys().copied().find(|holder| !live.contains(*holder))
+/// A walk over the versions filed under timestamps that are no longer live, from the newest timestamp
+/// to the oldest: engines find the newest versions of a unit first.
+///
+/// It looks at every timestamp once. Versions filed meanwhile under timestamps that it has passed stay.
+pub(crate) struct Expired<'g, P> {
+    garbage: &'g Garbage<P>,
+    live: &'g LiveTimestamps,
+    /// In each share, the end of the timestamps that were not looked at or still have versions.
+    passed: [CommitTimestamp; SHARES],
+}
+
+impl<P: Copy> Expired<'_, P> {
+    /// Takes the next versions with their timestamps: about `most`, or less at the end. The shares
+    /// take turns, because the versions of a unit are distributed over all of them.
+    pub(crate) fn take(&mut self, most: usize) -> Vec<(CommitTimestamp, Superseded<P>)> {
+        let mut taken = Vec::new();
+        loop {
+            let before = taken.len();
+            for (share, passed) in self.garbage.shares.iter().zip(&mut self.passed) {
+                let end = taken.len() + most.div_ceil(SHARES);
+                let mut buckets = share.lock();
+                while taken.len() < end
+                    && let Some(holder) = newest_expired(&buckets, self.live, *passed)
+                    && let Some(bucket) = buckets.get_mut(&holder)
+                {
+                    let kept = bucket.len().saturating_sub(end - taken.len());
+                    taken.extend(bucket.drain(kept..).map(|version| (holder, version)));
+                    *passed = holder.next();
+                    if kept == 0 {
+                        buckets.remove(&holder);
+                        *passed = holder;
+                    }
+                }
+            }
+            if taken.len() == before || taken.len() >= most {
+                return taken;
+            }
+        }
+    }
+}
+
+/// The newest timestamp before `end` with a bucket that is no longer live. O(later live buckets · log
+/// live).
+fn newest_expired<P>(
+    buckets: &Buckets<P>,
+    live: &LiveTimestamps,
+    end: CommitTimestamp,
+) -> Option<CommitTimestamp> {
+    buckets.range(..end).rev().map(|(holder, _)| *holder).find(|holder| !live.contains(*holder))
 }
 
 #[cfg(all(test, not(hedgerow_shuttle)))]

@@ -3,7 +3,9 @@
 //! A superseded version that may be visible is filed as [`Garbage`] under the newest registered
 //! timestamp. When that is no longer live, [`reclaim`] inspects the version: it is refiled under
 //! another live timestamp within its lifetime, or freed under the lock of its unit. So the cost of
-//! reclamation is proportional to what was retained.
+//! reclamation is proportional to what was retained, and a budget bounds that of a call: inspecting
+//! a version takes a part of the budget, too. Versions are freed in batches of many timestamps, so
+//! that an engine can free those of one unit together.
 //!
 //! Engines in memory also share the counters of their [`Memory`], and [`Directory`], the table of
 //! all their vertices or partitions.
@@ -21,7 +23,10 @@ use hedgerow_model::token::{HeldLocks, LiveTimestamps};
 use hedgerow_model::{CommitTimestamp, LockUnit, Reclaimed, UnitLocks};
 
 /// Versions taken out of the garbage at a time.
-const BATCH: usize = 1024;
+const BATCH: usize = if cfg!(hedgerow_shuttle) { 2 } else { 1 << 13 };
+
+/// Bytes of the budget that inspecting a version takes at least, whether it is freed or not.
+const INSPECTION_BYTES: usize = 128;
 
 /// An engine that files the versions that it supersedes.
 pub trait Versioned {
@@ -59,12 +64,11 @@ pub fn reclaim<V: Versioned>(
     budget_bytes: usize,
 ) -> Reclaimed {
     let mut pass = Pass { engine, live, units, budget_bytes, done: Reclaimed::default(), left: Vec::new() };
-    let mut batches = engine.garbage().take_expired(live, BATCH);
-    while pass.done.bytes < budget_bytes {
-        let Some((holder, batch)) = batches.next() else { break };
-        pass.sort_out(holder, batch);
-    }
-    pass.done.more |= engine.garbage().has_expired(live);
+    let expired = in_batches(engine.garbage(), live, budget_bytes, |batch| {
+        pass.sort_out(batch);
+        pass.done.bytes
+    });
+    pass.done.more |= expired;
     engine.garbage().file_each(pass.left);
     pass.done
 }
@@ -78,17 +82,37 @@ pub fn reclaim_unlocked<P: Copy>(
     free: impl Fn(P) -> usize,
 ) -> Reclaimed {
     let (mut done, mut left) = (Reclaimed::default(), Vec::new());
-    let mut batches = garbage.take_expired(live, BATCH);
-    while done.bytes < budget_bytes {
-        let Some((holder, batch)) = batches.next() else { break };
-        for version in garbage.sort_out(live, holder, batch, &mut left) {
+    done.more = in_batches(garbage, live, budget_bytes, |batch| {
+        for version in garbage.sort_out(live, batch, &mut left) {
             done.versions += 1;
             done.bytes += free(version.place);
         }
-    }
-    done.more = garbage.has_expired(live);
+        done.bytes
+    });
     garbage.file_each(left);
     done
+}
+
+/// Passes the versions filed under timestamps that are no longer live to `process`, in batches, until
+/// the budget is used up or the bytes that `process` has freed, which it returns. Returns whether there
+/// are more.
+fn in_batches<P: Copy>(
+    garbage: &Garbage<P>,
+    live: &LiveTimestamps,
+    budget_bytes: usize,
+    mut process: impl FnMut(Vec<(CommitTimestamp, Superseded<P>)>) -> usize,
+) -> bool {
+    let mut expired = garbage.expired(live);
+    let (mut inspected, mut freed_bytes) = (0, 0);
+    while let left @ 1.. = budget_bytes.saturating_sub(freed_bytes.max(inspected * INSPECTION_BYTES)) {
+        let batch = expired.take((left / INSPECTION_BYTES).clamp(1, BATCH));
+        if batch.is_empty() {
+            break;
+        }
+        inspected += batch.len();
+        freed_bytes = process(batch);
+    }
+    garbage.has_expired(live)
 }
 
 /// Bytes that superseded versions retain, by the timestamp that they are filed under. O(filed
@@ -112,14 +136,15 @@ struct Pass<'p, V: Versioned> {
 }
 
 impl<V: Versioned> Pass<'_, V> {
-    /// Sorts out versions that were filed under `holder`.
-    fn sort_out(&mut self, holder: CommitTimestamp, batch: Vec<Superseded<V::Place>>) {
-        let mut dead = self.engine.garbage().sort_out(self.live, holder, batch, &mut self.left);
+    /// Sorts out a batch of versions. Those that are garbage and cannot be freed now are filed under
+    /// their birth, which is not live either.
+    fn sort_out(&mut self, batch: Vec<(CommitTimestamp, Superseded<V::Place>)>) {
+        let mut dead = self.engine.garbage().sort_out(self.live, batch, &mut self.left);
         dead.sort_unstable_by_key(|version| V::unit_of(&version.place));
         for versions in dead.chunk_by_mut(|one, next| V::unit_of(&one.place) == V::unit_of(&next.place)) {
             if self.done.bytes >= self.budget_bytes || !self.free(versions) {
                 self.done.more = true;
-                self.left.extend(versions.iter().map(|version| (holder, *version)));
+                self.left.extend(versions.iter().map(|version| (version.born, *version)));
             }
         }
     }

@@ -189,6 +189,8 @@ impl RecordHeap {
             reclaimed.versions += records.versions;
             reclaimed.bytes += records.bytes;
             reclaimed.more |= records.more;
+        } else {
+            reclaimed.more |= self.garbage.has_expired(live);
         }
     }
 

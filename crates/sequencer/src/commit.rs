@@ -42,9 +42,6 @@ impl CountChanges<'_> {
 pub struct PendingReclaim {
     /// Number of releases, and of commits that filed something during one.
     pub releases: u64,
-    /// Whether a timestamp lost its last reader between the commit's stamp and its end. If it was
-    /// the last one, nothing else reclaims what the commit filed.
-    pub filed_late: bool,
     /// Number of timestamps with readers in the registry.
     pub open_timestamps: usize,
 }

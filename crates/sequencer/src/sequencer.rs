@@ -386,12 +386,11 @@ impl Sequencer {
     #[inline]
     pub fn applied(&self, stamp: Stamp, released: u64) -> PendingReclaim {
         self.applied.note(stamp.at());
-        let filed_late = self.released.load(Ordering::Relaxed) != released;
-        if filed_late {
+        if self.released.load(Ordering::Relaxed) != released {
             // A reclamation may have missed what this commit filed, so it looks again.
             self.filed_late.fetch_add(1, Ordering::Release);
         }
-        PendingReclaim { filed_late, ..self.pending_reclaim() }
+        self.pending_reclaim()
     }
 
     /// Stops all commits and all new snapshots, because a stamp will never be applied.
@@ -465,7 +464,7 @@ impl Sequencer {
     #[inline]
     pub fn pending_reclaim(&self) -> PendingReclaim {
         let open_timestamps = self.open.load(Ordering::Relaxed);
-        PendingReclaim { releases: self.releases(), filed_late: false, open_timestamps }
+        PendingReclaim { releases: self.releases(), open_timestamps }
     }
 
     /// Number of times that something may have become reclaimable.

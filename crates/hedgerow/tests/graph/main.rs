@@ -9,6 +9,8 @@ mod compaction;
 mod conformance;
 mod durability;
 mod edge_log;
+#[cfg(debug_assertions)]
+mod garbage;
 mod histories;
 #[cfg(debug_assertions)]
 mod hub;

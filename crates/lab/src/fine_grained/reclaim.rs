@@ -7,6 +7,7 @@ use super::row::VERSION_BYTES;
 use hedgerow_model::token::HeldLocks;
 use hedgerow_model::{LockUnit, UnitLocks};
 use hedgerow_reclamation::{Garbage, Memory, MemoryChange, Versioned};
+use std::cmp::Reverse;
 
 impl<E: Entries> Versioned for FineGrained<E> {
     type Place = Place;
@@ -23,9 +24,9 @@ impl<E: Entries> Versioned for FineGrained<E> {
         unit_of(place.owner)
     }
 
-    /// Frees versions by part of the vertex, each under its own lock.
+    /// Frees versions by part of the vertex, each under its own lock, and of each part the newest first.
     fn free(&self, _locks: &HeldLocks<'_>, _unit: LockUnit, versions: &mut [Superseded]) -> MemoryChange {
-        versions.sort_unstable_by_key(|version| version.place);
+        versions.sort_unstable_by_key(|version| (version.place, Reverse(version.born)));
         let same_table =
             |one: &Superseded, next: &Superseded| one.place.part.table() == next.place.part.table();
         let mut change = MemoryChange::default();
@@ -57,7 +58,7 @@ impl<E: Entries> FineGrained<E> {
     fn free_vertices(&self, versions: &[Superseded]) -> MemoryChange {
         let cell = self.vertices.get(versions[0].place.owner).expect("a filed version has a vertex");
         let mut cell = cell.write();
-        let freed: usize = versions.iter().map(|version| cell.remove_version(version.born)).sum();
+        let freed = cell.remove_versions(versions.iter().map(|version| version.born));
         MemoryChange { live: 0, retained: -(freed as isize) }
     }
 
@@ -66,14 +67,13 @@ impl<E: Entries> FineGrained<E> {
         let cell = table.rows.get(versions[0].place.owner).expect("a filed version has a row");
         let mut row = cell.write();
         let before = row.entries.heap_bytes();
-        let mut neighbors = Vec::with_capacity(versions.len());
-        for version in versions {
-            if let Part::Neighbor { neighbor, .. } = version.place.part {
-                row.remove_version(neighbor, version.born);
+        let mut neighbors = Vec::new();
+        for versions in versions.chunk_by(|one, next| one.place.part == next.place.part) {
+            if let Part::Neighbor { neighbor, .. } = versions[0].place.part {
+                row.remove_versions(neighbor, versions.iter().map(|version| version.born));
                 neighbors.push(neighbor);
             }
         }
-        neighbors.dedup();
         row.entries.drop_absent(neighbors.into_iter());
         row.entries.shrink_if_sparse();
         let live = row.entries.heap_bytes() as isize - before as isize;

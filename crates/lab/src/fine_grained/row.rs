@@ -103,12 +103,17 @@ impl<E: Entries> Row<E> {
         }
     }
 
-    /// Frees the superseded version of `neighbor` born at `born`. The caller calls
-    /// [`Entries::drop_absent`] afterwards.
-    pub(super) fn remove_version(&mut self, neighbor: VertexId, born: CommitTimestamp) {
+    /// Frees superseded versions of `neighbor` by their births, which descend. The caller calls
+    /// [`Entries::drop_absent`] afterwards. O(search + versions newer than the last).
+    pub(super) fn remove_versions(
+        &mut self,
+        neighbor: VertexId,
+        births: impl ExactSizeIterator<Item = CommitTimestamp>,
+    ) {
         let place = self.entries.locate(neighbor).expect("a filed version has an entry");
-        let removed = self.entries.head_mut(place).older.remove(born);
-        assert!(removed.is_some(), "a filed version is linked");
+        let count = births.len();
+        let removed = self.entries.head_mut(place).older.remove(births);
+        assert_eq!(removed.len(), count, "a filed version is linked");
     }
 
     /// Recomputes by a walk what [`MemoryChange`] counts step by step, and checks the order of the

@@ -4,6 +4,7 @@
 //! older ones, newest first. Births strictly descend along a chain.
 
 use hedgerow_model::CommitTimestamp;
+use hedgerow_reclamation::account;
 
 /// The highest bit of a [`Begin`].
 const DELETION: u64 = 1 << 63;
@@ -92,15 +93,22 @@ impl<S> History<S> {
         self.iter().find(|version| version.begin.at() == born).map(|version| &version.state)
     }
 
-    /// Removes the version born at `born` and returns its state. O(newer versions).
-    pub(super) fn remove(&mut self, born: CommitTimestamp) -> Option<S> {
-        let mut link = self;
-        while link.0.as_ref()?.begin.at() != born {
-            link = &mut link.0.as_mut()?.older;
+    /// Removes the versions with these births, which descend, and returns their states, newest first.
+    /// O(versions newer than the last), however many are removed.
+    pub(super) fn remove(&mut self, births: impl Iterator<Item = CommitTimestamp>) -> Vec<S> {
+        let (mut link, mut removed) = (self, Vec::new());
+        for born in births {
+            while link.0.as_ref().is_some_and(|version| version.begin.at() > born) {
+                account::compared();
+                link = &mut link.0.as_mut().expect("just seen").older;
+            }
+            if let Some(version) = link.0.take_if(|version| version.begin.at() == born) {
+                let version = *version;
+                *link = version.older;
+                removed.push(version.state);
+            }
         }
-        let version = *link.0.take()?;
-        *link = version.older;
-        Some(version.state)
+        removed
     }
 
     /// The states of all versions, newest first.
@@ -152,13 +160,23 @@ mod tests {
     fn versions_can_be_removed_anywhere() {
         let (a, c) = (Some('a'), Some('c'));
         let mut history = history();
-        assert_eq!(history.remove(CommitTimestamp(5)), None);
-        assert_eq!(history.remove(CommitTimestamp(4)), Some('b'));
+        let mut remove = |births: &[u64]| history.remove(births.iter().copied().map(CommitTimestamp));
+        assert_eq!(remove(&[5]), []);
+        assert_eq!(remove(&[4]), ['b']);
         assert_eq!(read(&history), [None, a, a, a, a, c, c]);
-        assert_eq!(history.remove(CommitTimestamp(2)), a);
-        assert_eq!(history.remove(CommitTimestamp(6)), c);
+        assert_eq!(history.remove([6, 5, 2].into_iter().map(CommitTimestamp)), ['c', 'a']);
         assert!(history.is_empty());
-        assert_eq!(history.remove(CommitTimestamp(6)), None);
+        assert_eq!(history.remove([6].into_iter().map(CommitTimestamp)), []);
+    }
+
+    #[test]
+    fn many_versions_are_removed_in_one_walk() {
+        let mut history = History::default();
+        (1..=1000).for_each(|at| history.push(Begin::new(CommitTimestamp(at), true), at));
+        let births = (1..=1000).rev().filter(|born| born % 10 != 0).map(CommitTimestamp);
+        let (removed, compared) = account::measure_compared(|| history.remove(births));
+        assert_eq!((removed.len(), history.states().count()), (900, 100));
+        assert!(compared <= 1000, "{compared}");
     }
 
     #[test]

@@ -59,11 +59,14 @@ impl VertexCell {
         (memory, kept)
     }
 
-    /// Frees the superseded version born at `born`. Returns its bytes.
-    pub(super) fn remove_version(&mut self, born: CommitTimestamp) -> usize {
-        let record = self.older.remove(born).expect("a filed version is linked");
+    /// Frees superseded versions by their births, which descend. Returns their bytes. O(versions newer
+    /// than the last).
+    pub(super) fn remove_versions(&mut self, births: impl ExactSizeIterator<Item = CommitTimestamp>) -> usize {
+        let count = births.len();
+        let removed = self.older.remove(births);
+        assert_eq!(removed.len(), count, "a filed version is linked");
         self.forget_deletion();
-        version_bytes(&record)
+        removed.iter().map(version_bytes).sum()
     }
 
     /// The bytes that the superseded version born at `born` retains; 0 if it is gone.

@@ -71,7 +71,7 @@ impl AppliedCommit {
     #[inline]
     pub(super) fn release<E: Engine>(self, store: &Store<E>, locks: impl Sized) -> Commit {
         drop(locks);
-        store.reclaim_after_commit(self.pending);
+        store.reclaim_after_commit(self.pending, self.size);
         free_replaced(self.size);
         self.commit
     }

@@ -209,7 +209,7 @@ impl<E: Engine> Store<E> {
             PendingReclaim::default()
         };
         group.stripes = guard.release();
-        self.reclaim_after_commit(pending);
+        self.reclaim_after_commit(pending, T::LARGEST);
         Ok(())
     }
 
