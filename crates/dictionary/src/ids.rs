@@ -202,7 +202,10 @@ mod tests {
         };
         assert_eq!([dead(20), dead(20)], [(0, true), (0, false)], "a reader sees them");
         drop(open);
-        assert_eq!([dead(10), dead(10), dead(10), dead(10)], [(10, true), (10, true), (5, false), (0, false)]);
+        assert_eq!(
+            [dead(10), dead(10), dead(10), dead(10)],
+            [(10, true), (10, true), (5, false), (0, false)]
+        );
         assert_eq!(ids.bytes(), 0);
     }
 

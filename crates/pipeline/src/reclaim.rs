@@ -87,7 +87,8 @@ impl<E: Engine> Store<E> {
         let (live, releases) = self.sequencer.live();
         let MaintenanceProgress { mut reclaimed, advanced } =
             self.engine.maintain(&live, locks, budget_bytes)?;
-        let (bytes, more) = self.dictionary.reclaim(&live, releases, budget_bytes.div_ceil(BUDGET_PER_VERTEX));
+        let (bytes, more) =
+            self.dictionary.reclaim(&live, releases, budget_bytes.div_ceil(BUDGET_PER_VERTEX));
         reclaimed.bytes += bytes;
         reclaimed.more |= more;
         if !reclaimed.more {

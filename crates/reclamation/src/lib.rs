@@ -21,9 +21,13 @@ pub use memory::{Memory, MemoryChange};
 
 use hedgerow_model::token::{HeldLocks, LiveTimestamps};
 use hedgerow_model::{CommitTimestamp, LockUnit, Reclaimed, UnitLocks};
+use std::cmp::Reverse;
 
 /// Versions taken out of the garbage at a time.
 const BATCH: usize = if cfg!(hedgerow_shuttle) { 2 } else { 1 << 13 };
+
+/// Versions of a unit that are freed to know how large versions are.
+const FIRST: usize = 64;
 
 /// Bytes of the budget that inspecting a version takes at least, whether it is freed or not.
 const INSPECTION_BYTES: usize = 128;
@@ -82,13 +86,19 @@ pub fn reclaim_unlocked<P: Copy>(
     free: impl Fn(P) -> usize,
 ) -> Reclaimed {
     let (mut done, mut left) = (Reclaimed::default(), Vec::new());
-    done.more = in_batches(garbage, live, budget_bytes, |batch| {
+    let expired = in_batches(garbage, live, budget_bytes, |batch| {
         for version in garbage.sort_out(live, batch, &mut left) {
+            if done.bytes >= budget_bytes {
+                done.more = true;
+                left.push((version.born, version));
+                continue;
+            }
             done.versions += 1;
             done.bytes += free(version.place);
         }
         done.bytes
     });
+    done.more |= expired;
     garbage.file_each(left);
     done
 }
@@ -140,12 +150,29 @@ impl<V: Versioned> Pass<'_, V> {
     /// their birth, which is not live either.
     fn sort_out(&mut self, batch: Vec<(CommitTimestamp, Superseded<V::Place>)>) {
         let mut dead = self.engine.garbage().sort_out(self.live, batch, &mut self.left);
-        dead.sort_unstable_by_key(|version| V::unit_of(&version.place));
-        for versions in dead.chunk_by_mut(|one, next| V::unit_of(&one.place) == V::unit_of(&next.place)) {
-            if self.done.bytes >= self.budget_bytes || !self.free(versions) {
-                self.done.more = true;
-                self.left.extend(versions.iter().map(|version| (version.born, *version)));
+        // The newest first, which engines find first.
+        dead.sort_unstable_by_key(|version| (V::unit_of(&version.place), Reverse(version.born)));
+        for mut versions in dead.chunk_by_mut(|one, next| V::unit_of(&one.place) == V::unit_of(&next.place)) {
+            while !versions.is_empty() {
+                let (now, later) = versions.split_at_mut(self.within_budget(versions.len()));
+                if now.is_empty() || !self.free(now) {
+                    self.done.more = true;
+                    let left = now.iter().chain(&*later);
+                    self.left.extend(left.map(|version| (version.born, *version)));
+                    break;
+                }
+                versions = later;
             }
+        }
+    }
+
+    /// How many of some versions to free together, as far as the others tell how large they are.
+    fn within_budget(&self, versions: usize) -> usize {
+        let Reclaimed { versions: freed, bytes, .. } = self.done;
+        match self.budget_bytes.saturating_sub(bytes) {
+            0 => 0,
+            _ if freed == 0 => versions.min(FIRST),
+            left => (left / (bytes / freed).max(1)).clamp(1, versions),
         }
     }
 

@@ -58,7 +58,8 @@ fn orders() -> [(&'static str, fn(Vec<Snapshot>) -> Vec<Snapshot>); 3] {
         open
     }
     fn every_second_first(open: Vec<Snapshot>) -> Vec<Snapshot> {
-        let (even, odd): (Vec<_>, Vec<_>) = open.into_iter().enumerate().partition(|(number, _)| number % 2 == 0);
+        let (even, odd): (Vec<_>, Vec<_>) =
+            open.into_iter().enumerate().partition(|(number, _)| number % 2 == 0);
         even.into_iter().chain(odd).map(|(_, snapshot)| snapshot).collect()
     }
     [("oldest first", |open| open), ("newest first", reversed), ("every second first", every_second_first)]
@@ -103,7 +104,10 @@ fn the_last_snapshot_leaves_what_is_more_than_a_step_to_later_calls() {
             while retained() >= 1 << 20 {
                 graph.put_edge_with(label, 3, 4, says(left.to_string())).unwrap();
                 drop(graph.snapshot().unwrap());
-                assert!(retained() < left && left - retained() <= 2 * MOST_BYTES, "{engine} {unit:?}: of {left}");
+                assert!(
+                    retained() < left && left - retained() <= 2 * MOST_BYTES,
+                    "{engine} {unit:?}: of {left}"
+                );
                 left = retained();
                 calls += 1;
             }

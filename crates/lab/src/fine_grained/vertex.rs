@@ -61,7 +61,10 @@ impl VertexCell {
 
     /// Frees superseded versions by their births, which descend. Returns their bytes. O(versions newer
     /// than the last).
-    pub(super) fn remove_versions(&mut self, births: impl ExactSizeIterator<Item = CommitTimestamp>) -> usize {
+    pub(super) fn remove_versions(
+        &mut self,
+        births: impl ExactSizeIterator<Item = CommitTimestamp>,
+    ) -> usize {
         let count = births.len();
         let removed = self.older.remove(births);
         assert_eq!(removed.len(), count, "a filed version is linked");
