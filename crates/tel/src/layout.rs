@@ -234,6 +234,12 @@ pub(crate) const fn bytes_of(class: u8) -> usize {
     SMALLEST << class
 }
 
+/// The size class of the blocks of a size, which is one of theirs.
+#[inline]
+pub(crate) const fn class_of(bytes: usize) -> u8 {
+    (bytes / SMALLEST).trailing_zeros() as u8
+}
+
 #[cfg(all(test, not(hedgerow_shuttle)))]
 mod tests {
     use super::*;

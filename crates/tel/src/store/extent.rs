@@ -1,6 +1,7 @@
-//! Large ranges of memory, handed out from the front.
+//! Large ranges of memory.
 
-use super::scratch::{Full, ScratchFile};
+use super::buddies::Region;
+use crate::layout::class_of;
 use std::alloc::Layout;
 use std::ptr::NonNull;
 
@@ -16,13 +17,13 @@ const FIRST: usize = 1 << 20;
 /// Bytes of the largest extent.
 const MOST: usize = 64 << 20;
 
-/// A range of memory whose front is in use.
+/// A range of memory, of which a front was used.
 pub(super) struct MemoryExtent {
     memory: NonNull<u8>,
+    /// A power of two.
     bytes: usize,
+    /// The end of the blocks that were ever used.
     used: usize,
-    /// The layout that it was allocated with. `None` if the file owns the memory.
-    layout: Option<Layout>,
 }
 
 // SAFETY: the extent is the only owner of its memory.
@@ -33,52 +34,36 @@ impl MemoryExtent {
     /// before.
     pub(super) fn new(number: usize, least: usize) -> Self {
         let bytes = length(number, least);
-        let alignment = if bytes < 2 * HUGE_PAGE { ALIGNMENT } else { HUGE_PAGE };
-        let layout = Layout::from_size_align(bytes, alignment).expect("a power of two");
-        let memory = allocate(layout);
-        if bytes >= 2 * HUGE_PAGE {
-            use_huge_pages(memory, bytes);
-        }
-        MemoryExtent { memory, bytes, used: 0, layout: Some(layout) }
+        MemoryExtent { memory: allocate_globally(bytes), bytes, used: 0 }
     }
 
-    /// The extent after `number` others in a file; shorter if the disk is nearly full, but at least
-    /// `least` bytes.
-    pub(super) fn in_file(number: usize, least: usize, scratch: &ScratchFile) -> Result<Self, Full> {
-        let (memory, bytes) = scratch.extend(length(number, least), least)?;
-        Ok(MemoryExtent { memory, bytes, used: 0, layout: None })
+    /// The region of its blocks.
+    pub(super) fn region(&self) -> Region {
+        Region { first: self.memory, largest: class_of(self.bytes) }
     }
 
-    /// The next `bytes` bytes, if there are that many left. O(1).
-    pub(super) fn cut(&mut self, bytes: usize) -> Option<NonNull<u8>> {
-        if self.bytes - self.used < bytes {
-            return None;
-        }
-        let memory = NonNull::new(self.memory.as_ptr().wrapping_add(self.used));
-        self.used += bytes;
-        memory
+    /// Notes that a block is used.
+    pub(super) fn use_up_to(&mut self, memory: NonNull<u8>, bytes: usize) {
+        let end = memory.addr().get() - self.memory.addr().get() + bytes;
+        self.used = self.used.max(end);
+    }
+
+    /// Bytes up to the end of the blocks that were ever used.
+    pub(super) fn used_before(&self) -> usize {
+        self.used
     }
 }
 
 impl Drop for MemoryExtent {
     fn drop(&mut self) {
-        if let Some(layout) = self.layout {
-            // SAFETY: allocated with this layout; users of its pieces kept the store alive until
-            // now.
-            unsafe { std::alloc::dealloc(self.memory.as_ptr(), layout) }
-        }
+        // SAFETY: allocated with this size; users of its blocks kept the store alive until now.
+        unsafe { free_globally(self.memory, self.bytes) }
     }
 }
 
-/// Bytes of the extent after `number` others.
-fn length(number: usize, least: usize) -> usize {
+/// Bytes of the extent after `number` others: a power of two.
+pub(super) fn length(number: usize, least: usize) -> usize {
     (FIRST << number.min(6)).min(MOST).max(least)
-}
-
-fn allocate(layout: Layout) -> NonNull<u8> {
-    // SAFETY: no size is zero.
-    let memory = unsafe { std::alloc::alloc(layout) };
-    NonNull::new(memory).unwrap_or_else(|| std::alloc::handle_alloc_error(layout))
 }
 
 fn global_layout(bytes: usize) -> Layout {
@@ -88,7 +73,10 @@ fn global_layout(bytes: usize) -> Layout {
 
 /// Allocates memory from the global allocator.
 pub(super) fn allocate_globally(bytes: usize) -> NonNull<u8> {
-    let memory = allocate(global_layout(bytes));
+    let layout = global_layout(bytes);
+    // SAFETY: no size is zero.
+    let memory = unsafe { std::alloc::alloc(layout) };
+    let memory = NonNull::new(memory).unwrap_or_else(|| std::alloc::handle_alloc_error(layout));
     if bytes >= 2 * HUGE_PAGE {
         use_huge_pages(memory, bytes);
     }

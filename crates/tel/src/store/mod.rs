@@ -3,8 +3,9 @@
 //!
 //! Small blocks have free lists in shards, of which each thread uses one; a shard takes chunks,
 //! which are large blocks themselves, from the shared state. Large blocks are split in halves if
-//! none of their size is free, and return their pages to the kernel while they are free. The
-//! largest come from the global allocator.
+//! none of their size is free, joined again when both halves are free, so that extents do not break
+//! up over time, and return their pages to the kernel while they are free. The largest come from the
+//! global allocator.
 //!
 //! A store may have its memory in a [file](self::scratch) instead, including the largest blocks.
 //! Then there may be none left: callers that can fail use [`BlockStore::allocate`]; those that
@@ -14,6 +15,7 @@
 //! Checked builds (`--cfg hedgerow_checked_memory`, Miri, the model checker) use the global
 //! allocator for everything, so that their tools see every block.
 
+mod buddies;
 mod extent;
 mod scratch;
 mod shared;
@@ -56,7 +58,8 @@ struct FreeShard {
     free: [Vec<Free>; LARGE as usize],
 }
 
-/// A free block.
+/// A free block. Blocks are ordered by address.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Free(NonNull<u8>);
 
 // SAFETY: the block is not in use.
@@ -165,7 +168,13 @@ impl BlockStore {
         }
     }
 
-    /// Free bytes in the store. O(classes · shards).
+    /// Bytes of the extents or of the file, in use or not.
+    #[cfg(test)]
+    pub(crate) fn bytes(&self) -> usize {
+        self.shared.lock().bytes()
+    }
+
+    /// Free bytes in the store. O(classes · shards + extents).
     pub(crate) fn free_bytes(&self) -> usize {
         let of_shard = |shard: &Mutex<FreeShard>| -> usize {
             let shard = shard.lock();

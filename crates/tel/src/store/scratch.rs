@@ -5,9 +5,12 @@
 //! beyond its end are not accessible. Memory that is handed out has its room on the disk reserved
 //! first, so that a full disk is an error here, and not a signal at a later access.
 
+use super::shared::GIVEN_BACK_FROM;
+use crate::layout::bytes_of;
 use hedgerow_sync::Mutex;
 use hedgerow_sync::atomic::{AtomicBool, Ordering};
 use std::io;
+use std::ops::Range;
 use std::path::Path;
 use std::ptr::NonNull;
 
@@ -17,12 +20,49 @@ const MOST_BYTES: usize = 1 << 42;
 /// Less address space is useless: 1 GiB.
 const LEAST_BYTES: usize = 1 << 30;
 
+/// Room on the disk is reserved in units of the smallest blocks that give it back.
+const RESERVED_UNIT: usize = bytes_of(GIVEN_BACK_FROM);
+
 /// The memory of blocks, in a file.
 pub(super) struct ScratchFile {
     map: system::Map,
-    /// The length of the file.
-    length: Mutex<usize>,
+    state: Mutex<State>,
     is_full: AtomicBool,
+}
+
+#[derive(Default)]
+struct State {
+    /// The part of the addresses that is in use, or was.
+    length: usize,
+    /// Which units of it have their room on the disk reserved.
+    reserved: Vec<bool>,
+    /// The number of these units.
+    reserved_units: usize,
+}
+
+impl State {
+    fn set_length(&mut self, length: usize) {
+        self.length = length;
+        self.reserved.resize(length.div_ceil(RESERVED_UNIT), false);
+    }
+
+    /// Which units of a piece have their room reserved.
+    fn reserved(&self, offset: usize, bytes: usize) -> &[bool] {
+        &self.reserved[units(offset, bytes)]
+    }
+
+    fn set_reserved(&mut self, offset: usize, bytes: usize, is_reserved: bool) {
+        for unit in &mut self.reserved[units(offset, bytes)] {
+            self.reserved_units -= usize::from(*unit);
+            self.reserved_units += usize::from(is_reserved);
+            *unit = is_reserved;
+        }
+    }
+}
+
+/// The units of a piece.
+fn units(offset: usize, bytes: usize) -> Range<usize> {
+    offset / RESERVED_UNIT..(offset + bytes).div_ceil(RESERVED_UNIT)
 }
 
 /// The file cannot grow.
@@ -58,29 +98,30 @@ impl ScratchFile {
         // Reject a file system that cannot reserve room now. This byte becomes part of the first
         // extent.
         map.reserve(0, map.bytes().min(1))?;
-        Ok(ScratchFile { map, length: Mutex::new(0), is_full: AtomicBool::new(false) })
+        Ok(ScratchFile { map, state: Mutex::default(), is_full: AtomicBool::new(false) })
     }
 
-    /// Grows the file: by `wanted` bytes, or a half, a quarter, ... of that, but at least by
-    /// `least`. Whole pages if `wanted` is.
+    /// Grows the file, with room on the disk: by `wanted` bytes, or a half, a quarter, ... of that, but
+    /// at least by `least`. Whole units if these are.
     pub(super) fn extend(&self, wanted: usize, least: usize) -> Result<(NonNull<u8>, usize), Full> {
-        let mut length = self.length.lock();
+        let mut state = self.state.lock();
+        let offset = state.length;
         let mut bytes = wanted;
         loop {
-            let reserved = match *length + bytes <= self.map.bytes() {
-                true => self.map.reserve(*length, bytes),
+            let reserved = match offset + bytes <= self.map.bytes() {
+                true => self.map.reserve(offset, bytes),
                 false => Err(io::ErrorKind::StorageFull.into()),
             };
             match reserved {
                 Ok(()) => {
-                    let memory = self.map.at(*length);
-                    *length += bytes;
+                    state.set_length(offset + bytes);
+                    state.set_reserved(offset, bytes, true);
                     self.is_full.store(false, Ordering::Relaxed);
-                    return Ok((memory, bytes));
+                    return Ok((self.map.at(offset), bytes));
                 }
                 Err(error) => {
                     // Part of it may have been reserved.
-                    self.map.give_back(*length, bytes);
+                    self.map.give_back(offset, bytes);
                     if bytes / 2 < least {
                         return Err(self.full(bytes, &error));
                     }
@@ -90,17 +131,57 @@ impl ScratchFile {
         }
     }
 
-    /// Reserves room on the disk for a piece that was given back, or that already has it.
+    /// Grows the file to the next multiple of `bytes`, without room on the disk.
+    pub(super) fn align(&self, bytes: usize) -> Result<(NonNull<u8>, usize), Full> {
+        let mut state = self.state.lock();
+        let (offset, length) = (state.length, (state.length + 1).next_multiple_of(bytes));
+        if length > self.map.bytes() {
+            return Err(self.full(bytes, &io::ErrorKind::StorageFull.into()));
+        }
+        state.set_length(length);
+        Ok((self.map.at(offset), length - offset))
+    }
+
+    /// Reserves room on the disk for a piece, in whole units, unless it has it.
     pub(super) fn reserve(&self, memory: NonNull<u8>, bytes: usize) -> Result<(), Full> {
-        let reserved = self.map.reserve(self.offset(memory), bytes);
-        reserved.map_err(|error| self.full(bytes, &error))?;
+        let mut state = self.state.lock();
+        let offset = self.offset(memory);
+        if !state.reserved(offset, bytes).contains(&false) {
+            return Ok(());
+        }
+        let units = units(offset, bytes);
+        let (offset, bytes) = (units.start * RESERVED_UNIT, units.len() * RESERVED_UNIT);
+        self.map.reserve(offset, bytes).map_err(|error| self.full(bytes, &error))?;
+        state.set_reserved(offset, bytes, true);
         self.is_full.store(false, Ordering::Relaxed);
         Ok(())
     }
 
-    /// Frees the memory and disk room of an unused piece. Its contents are lost.
+    /// Frees the memory and disk room that an unused piece has, which consists of whole units. Its
+    /// contents are lost.
     pub(super) fn give_back(&self, memory: NonNull<u8>, bytes: usize) {
-        self.map.give_back(self.offset(memory), bytes);
+        let offset = self.offset(memory);
+        let mut state = self.state.lock();
+        if state.reserved(offset, bytes).contains(&true) {
+            self.map.give_back(offset, bytes);
+            state.set_reserved(offset, bytes, false);
+        }
+    }
+
+    /// Bytes of room on the disk. O(1).
+    pub(super) fn reserved_bytes(&self) -> usize {
+        self.state.lock().reserved_units * RESERVED_UNIT
+    }
+
+    /// The first address.
+    pub(super) fn first(&self) -> NonNull<u8> {
+        self.map.at(0)
+    }
+
+    /// The part of the addresses that is in use, or was.
+    #[cfg(test)]
+    pub(super) fn length(&self) -> usize {
+        self.state.lock().length
     }
 
     /// Whether a piece lies in this file.

@@ -1,5 +1,6 @@
 //! Blocks of every size, in memory and in a file.
 
+use super::shared::GIVEN_BACK_FROM;
 use super::*;
 use hedgerow_testing::cases::one_case_in;
 use proptest::prelude::*;
@@ -29,7 +30,9 @@ fn blocks_do_not_overlap(store: &BlockStore, steps: Vec<(usize, u8)>) {
         unsafe { memory.write_bytes(mark, bytes_of(class)) };
         blocks.push((memory, class, mark));
     }
-    let small = |class: u8| if class > LARGEST { 0 } else { bytes_of(class) };
+    // Large free blocks have no room in a file.
+    let from = if store.scratch.is_some() { GIVEN_BACK_FROM } else { LARGEST + 1 };
+    let small = |class: u8| if class >= from { 0 } else { bytes_of(class) };
     let free = store.free_bytes();
     let used: usize = blocks.iter().map(|(_, class, _)| small(*class)).sum();
     // SAFETY: from the store, each once.
@@ -52,6 +55,76 @@ proptest! {
     ) {
         blocks_do_not_overlap(&in_file(None), steps);
     }
+}
+
+/// Allocates and frees large blocks as `steps` say, and then frees all. Returns the number of free blocks of each class.
+fn free_blocks_after(store: &BlockStore, steps: Vec<(usize, u8)>) -> Vec<usize> {
+    let mut blocks: Vec<(NonNull<u8>, u8)> = Vec::new();
+    for (choice, class) in steps {
+        if choice < blocks.len() {
+            let (memory, class) = blocks.swap_remove(choice);
+            // SAFETY: from the store, with this class.
+            unsafe { store.free(memory, class) };
+        } else {
+            blocks.push((store.allocate(class).expect("there is room"), class));
+        }
+    }
+    // SAFETY: as above, each once.
+    blocks.into_iter().for_each(|(memory, class)| unsafe { store.free(memory, class) });
+    let shared = store.shared.lock();
+    (0..CLASSES as u8).map(|class| shared.free_blocks(class)).collect()
+}
+
+proptest! {
+    #![proptest_config(one_case_in(8))]
+
+    #[test]
+    fn freed_blocks_are_joined_to_whole_extents(
+        steps in prop::collection::vec((0..40_usize, LARGE..=LARGEST), 1..300),
+    ) {
+        let free = free_blocks_after(&BlockStore::default(), steps);
+        let total: usize = free.iter().sum();
+        // Extents have 1, 2, 4, ... MiB.
+        let extents: Vec<usize> = (0..CLASSES).map(|class| usize::from((14..14 + total).contains(&class))).collect();
+        prop_assert_eq!(free, extents);
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn freed_blocks_of_a_file_are_joined(
+        steps in prop::collection::vec((0..40_usize, prop_oneof![LARGE..=LARGEST, 11..18_u8]), 1..200),
+    ) {
+        let store = in_file(None);
+        let free = free_blocks_after(&store, steps);
+        // The largest that fit, from the front.
+        let fits = |class: u8| usize::from(store.bytes() & bytes_of(class) != 0);
+        let whole: Vec<usize> = (0..CLASSES as u8).map(fits).collect();
+        prop_assert_eq!(free, whole);
+    }
+}
+
+/// Blocks of each class in turn fill the same memory.
+fn memory_for_all_classes(store: &BlockStore, classes: std::ops::RangeInclusive<u8>) {
+    let total = 4 * bytes_of(*classes.end());
+    let most = 2 * total;
+    for class in classes.clone().chain(classes.rev()) {
+        let allocate = |_| store.allocate(class).expect("there is room");
+        let blocks: Vec<NonNull<u8>> = (0..total / bytes_of(class)).map(allocate).collect();
+        // SAFETY: from the store, each once.
+        blocks.into_iter().for_each(|memory| unsafe { store.free(memory, class) });
+        assert!(store.bytes() <= most, "{} bytes for blocks of class {class}", store.bytes());
+    }
+}
+
+#[test]
+fn blocks_of_any_class_are_made_of_those_of_others() {
+    memory_for_all_classes(&BlockStore::default(), LARGE..=LARGEST);
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn blocks_of_any_class_are_made_of_those_of_others_in_a_file() {
+    memory_for_all_classes(&in_file(None), LARGE..=LARGEST + 5);
 }
 
 #[test]
@@ -140,6 +213,20 @@ fn the_file_shrinks_when_large_blocks_go() {
     unsafe { small.write_bytes(1, bytes_of(LARGE)) };
     // SAFETY: from the store.
     unsafe { store.free(small, LARGE) };
+}
+
+/// Blocks that are too small to give their room back do so when they are joined, if the disk is full.
+#[test]
+#[cfg(target_os = "linux")]
+fn joined_blocks_give_back_their_room() {
+    let store = in_file(None);
+    let blocks: Vec<NonNull<u8>> = (0..512).map(|_| store.allocate(LARGE).expect("room for 4 MiB")).collect();
+    let allocated = || store.scratch.as_ref().map_or(0, |scratch| scratch.disk_bytes());
+    // SAFETY: from the store, each once.
+    blocks.into_iter().for_each(|memory| unsafe { store.free(memory, LARGE) });
+    assert!(allocated() >= 512 * bytes_of(LARGE));
+    store.shared.lock().give_back_free();
+    assert!(allocated() <= 1 << 16 && store.free_bytes() == 0, "{}", allocated());
 }
 
 #[test]

@@ -1,7 +1,10 @@
 //! The engine against the oracle, with its blocks in a file, including a full one.
 
-use super::support::{TestedInFile, TestedInSmallFile};
+use super::support::{TestedInFile, TestedInSmallFile, TestedTel};
+use crate::Tel;
 use hedgerow_model::{CapacityError, Engine, EngineError, Topology};
+use hedgerow_sync::epoch;
+use hedgerow_testing::Tested;
 use hedgerow_testing::oracle::Request;
 use hedgerow_testing::pipeline::Pipeline;
 
@@ -35,6 +38,39 @@ fn a_hub_grows_and_shrinks_in_a_file() {
     pipeline.assert_counters_are_exact();
     assert!(pipeline.engine.memory().live_bytes < before / 100);
     pipeline.check(&[0, 1, 2, 47_999]);
+}
+
+/// Many hubs of one size after the other: the memory of those that are deleted is that of larger ones.
+fn hubs_grow_and_shrink<T: Tested<Engine = Tel>>() {
+    const EDGES: u32 = 64_000;
+    let mut pipeline = Pipeline::<T>::new(Topology::Directed, None);
+    let mut bytes = Vec::new();
+    for degree in [500, 1000, 2000, 4000, 8000, 16_000, 32_000, 1000, 32_000] {
+        let hubs = 0..EDGES / degree;
+        for source in hubs.clone() {
+            pipeline.commit(&[put(source, 0..degree)], 0).unwrap();
+        }
+        for source in hubs {
+            let deleted = Request::DeleteEdges { label: 2, source, destinations: (0..degree).collect() };
+            pipeline.commit(&[deleted], 0).unwrap();
+        }
+        while pipeline.reclaim(usize::MAX, 0).more {}
+        // Blocks return to the store a little later.
+        epoch::free_deferred(1 << 12);
+        bytes.push(pipeline.engine.store.bytes());
+    }
+    assert!(bytes.iter().all(|bytes| *bytes <= 8 << 20), "{bytes:?}");
+    pipeline.assert_counters_are_exact();
+}
+
+#[test]
+fn hubs_that_grow_and_shrink_use_the_same_memory() {
+    hubs_grow_and_shrink::<TestedTel>();
+}
+
+#[test]
+fn hubs_that_grow_and_shrink_use_the_same_part_of_the_file() {
+    hubs_grow_and_shrink::<TestedInFile>();
 }
 
 /// A commit that does not fit fails and changes nothing; commits that need no memory succeed, and
