@@ -12,7 +12,6 @@ use hedgerow_sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use hedgerow_sync::epoch;
 use hedgerow_sync::{Mutex, MutexGuard};
 use rayon::ThreadPool;
-use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -244,7 +243,6 @@ impl Versioned for Hybrid {
     ) -> MemoryChange {
         // A unit is a vertex.
         let vertex = self.vertices.get(versions[0].place.get()).expect("a filed version has a vertex");
-        versions.sort_unstable_by_key(|version| Reverse(version.born));
         let guard = epoch::pin();
         // SAFETY: the unit of the vertex is locked.
         unsafe { vertex.remove_versions(versions.iter().map(|version| version.born), &guard, &guard) }

@@ -46,8 +46,8 @@ pub trait Versioned {
     /// The lock that covers a place.
     fn unit_of(place: &Self::Place) -> LockUnit;
 
-    /// Frees filed versions that are garbage. They all belong to `unit`, which is locked, in any
-    /// order.
+    /// Frees filed versions that are garbage. They all belong to `unit`, which is locked; the newest
+    /// come first.
     fn free(
         &self,
         locks: &HeldLocks<'_>,

@@ -9,7 +9,6 @@ use hedgerow_model::{CommitTimestamp, LockUnit, UnitLocks};
 use hedgerow_reclamation::{Garbage, Memory, MemoryChange, Versioned, account};
 use hedgerow_sync::atomic::Ordering;
 use hedgerow_sync::epoch;
-use std::cmp::Reverse;
 use std::ops::Range;
 
 impl Versioned for Tel {
@@ -29,10 +28,10 @@ impl Versioned for Tel {
 
     /// Marks entries dead, and rewrites logs that become sparse by that.
     fn free(&self, locks: &HeldLocks<'_>, _unit: LockUnit, versions: &mut [Superseded]) -> MemoryChange {
-        versions.sort_unstable_by_key(|version| (version.place.table, version.place.position));
+        versions.sort_by_key(|version| version.place.table);
         let keeps = Locked::by(locks);
         let mut change = MemoryChange::default();
-        for versions in versions.chunk_by_mut(|one, next| one.place.table == next.place.table) {
+        for versions in versions.chunk_by(|one, next| one.place.table == next.place.table) {
             let place = versions[0].place;
             match place.table() {
                 Some(table) => {
@@ -44,7 +43,6 @@ impl Versioned for Tel {
                 None => {
                     let vertex = self.vertices.get(place.owner.get());
                     let vertex = vertex.expect("a filed version has a vertex");
-                    versions.sort_unstable_by_key(|version| Reverse(version.born));
                     let births = versions.iter().map(|version| version.born);
                     // SAFETY: the owner is locked.
                     change += unsafe { vertex.remove_versions(births, &keeps, &epoch::pin()) };

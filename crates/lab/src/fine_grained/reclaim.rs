@@ -7,7 +7,6 @@ use super::row::VERSION_BYTES;
 use hedgerow_model::token::HeldLocks;
 use hedgerow_model::{LockUnit, UnitLocks};
 use hedgerow_reclamation::{Garbage, Memory, MemoryChange, Versioned};
-use std::cmp::Reverse;
 
 impl<E: Entries> Versioned for FineGrained<E> {
     type Place = Place;
@@ -24,9 +23,9 @@ impl<E: Entries> Versioned for FineGrained<E> {
         unit_of(place.owner)
     }
 
-    /// Frees versions by part of the vertex, each under its own lock, and of each part the newest first.
+    /// Frees versions by part of the vertex, each under its own lock.
     fn free(&self, _locks: &HeldLocks<'_>, _unit: LockUnit, versions: &mut [Superseded]) -> MemoryChange {
-        versions.sort_unstable_by_key(|version| (version.place, Reverse(version.born)));
+        versions.sort_by_key(|version| version.place);
         let same_table =
             |one: &Superseded, next: &Superseded| one.place.part.table() == next.place.part.table();
         let mut change = MemoryChange::default();
