@@ -7,16 +7,18 @@
 //! a version takes a part of the budget, too. Versions are freed in batches of many timestamps, so
 //! that an engine can free those of one unit together.
 //!
-//! Engines in memory also share the counters of their [`Memory`], and [`Directory`], the table of
-//! all their vertices or partitions.
+//! Engines in memory also share the counters of their [`Memory`], [`Directory`], the table of
+//! all their vertices or partitions, and the large pieces of memory that they [`map`].
 
 pub mod account;
 mod directory;
 mod garbage;
+mod mapping;
 mod memory;
 
 pub use directory::Directory;
 pub use garbage::{Garbage, Superseded};
+pub use mapping::{map, mapped_bytes, unmap};
 pub use memory::{Memory, MemoryChange};
 
 use hedgerow_model::token::{HeldLocks, LiveTimestamps};

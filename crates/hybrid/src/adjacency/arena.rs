@@ -1,36 +1,37 @@
 //! Memory for blocks: regions that are filled from the beginning, and blocks that were freed.
 
+use crate::adjacency::block::LINE_BYTES;
+use hedgerow_reclamation::{map, unmap};
 use hedgerow_sync::Mutex;
 use hedgerow_sync::atomic::{AtomicUsize, Ordering};
+use std::alloc::Layout;
 use std::collections::HashMap;
-use std::mem::MaybeUninit;
 use std::ptr::NonNull;
 
 /// Bytes of a region, unless a block is larger.
 const REGION_BYTES: usize = if cfg!(any(test, miri)) { 4096 } else { 1 << 20 };
 
-/// A cache line.
-#[derive(Clone, Copy)]
-#[repr(C, align(64))]
-struct Line([u8; 64]);
-
 /// Memory that is freed with the arenas.
-struct Region(NonNull<[MaybeUninit<Line>]>);
+struct Region {
+    memory: NonNull<u8>,
+    layout: Layout,
+}
 
 // SAFETY: it owns its memory.
 unsafe impl Send for Region {}
 
 impl Region {
     fn new(bytes: usize) -> Self {
-        let lines = bytes.div_ceil(size_of::<Line>());
-        Region(NonNull::from(Box::leak(Box::<[Line]>::new_uninit_slice(lines))))
+        let layout = Layout::from_size_align(bytes.next_multiple_of(LINE_BYTES), LINE_BYTES);
+        let layout = layout.expect("a block fits into the address space");
+        Region { memory: map(layout), layout }
     }
 }
 
 impl Drop for Region {
     fn drop(&mut self) {
-        // SAFETY: leaked by `new`, and owned by this.
-        drop(unsafe { Box::from_raw(self.0.as_ptr()) });
+        // SAFETY: from `new`, and owned by this.
+        unsafe { unmap(self.memory, self.layout) }
     }
 }
 
@@ -82,11 +83,11 @@ impl BlockArenas {
         if let Some(freed) = arena.free.get_mut(&bytes).and_then(Vec::pop) {
             return freed;
         }
-        let alignment = if bytes.is_multiple_of(size_of::<Line>()) { size_of::<Line>() } else { 8 };
+        let alignment = if bytes.is_multiple_of(LINE_BYTES) { LINE_BYTES } else { 8 };
         let padding = arena.next.map_or(0, |next| next.align_offset(alignment));
         if arena.left < padding + bytes {
-            let region = self.add_region(bytes.max(REGION_BYTES));
-            (arena.next, arena.left) = (Some(region.cast()), region.len() * size_of::<Line>());
+            let (region, left) = self.add_region(bytes.max(REGION_BYTES));
+            (arena.next, arena.left) = (Some(region), left);
             return self.take(arena, 0, bytes);
         }
         self.take(arena, padding, bytes)
@@ -103,15 +104,16 @@ impl BlockArenas {
         taken
     }
 
-    fn add_region(&self, bytes: usize) -> NonNull<[MaybeUninit<Line>]> {
+    /// The memory of a new region, and its bytes.
+    fn add_region(&self, bytes: usize) -> (NonNull<u8>, usize) {
         let region = Region::new(bytes);
-        let memory = region.0;
-        self.region_bytes.fetch_add(memory.len() * size_of::<Line>(), Ordering::Relaxed);
+        let (memory, bytes) = (region.memory, region.layout.size());
+        self.region_bytes.fetch_add(bytes, Ordering::Relaxed);
         self.regions.lock().push(region);
-        memory
+        (memory, bytes)
     }
 
-    /// Notes that blocks of these bytes are no longer in use; their memory is [taken back](BlockArena::take_back) later.
+    /// Notes that blocks of these bytes are no longer in use: their memory was [taken back](BlockArena::take_back).
     pub(super) fn count_freed(&self, bytes: usize) {
         self.block_bytes.fetch_sub(bytes, Ordering::Relaxed);
     }

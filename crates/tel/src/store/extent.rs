@@ -2,6 +2,7 @@
 
 use super::buddies::Region;
 use crate::layout::class_of;
+use hedgerow_reclamation::{map, unmap};
 use std::alloc::Layout;
 use std::ptr::NonNull;
 
@@ -73,10 +74,7 @@ fn global_layout(bytes: usize) -> Layout {
 
 /// Allocates memory from the global allocator.
 pub(super) fn allocate_globally(bytes: usize) -> NonNull<u8> {
-    let layout = global_layout(bytes);
-    // SAFETY: no size is zero.
-    let memory = unsafe { std::alloc::alloc(layout) };
-    let memory = NonNull::new(memory).unwrap_or_else(|| std::alloc::handle_alloc_error(layout));
+    let memory = map(global_layout(bytes));
     if bytes >= 2 * HUGE_PAGE {
         use_huge_pages(memory, bytes);
     }
@@ -89,7 +87,7 @@ pub(super) fn allocate_globally(bytes: usize) -> NonNull<u8> {
 /// It came from [`allocate_globally`] with the same size, and is not used any more.
 pub(super) unsafe fn free_globally(memory: NonNull<u8>, bytes: usize) {
     // SAFETY: the caller's promise.
-    unsafe { std::alloc::dealloc(memory.as_ptr(), global_layout(bytes)) }
+    unsafe { unmap(memory, global_layout(bytes)) }
 }
 
 /// Asks the kernel for huge pages. Everything works without them, only slower.
