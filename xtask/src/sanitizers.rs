@@ -26,8 +26,8 @@ const INTERPRETED: &[(&str, &str, &str)] = &[
     ),
 ];
 
-/// Packages in which Miri accepts pointers made of addresses: crossbeam-epoch, by which engines
-/// retire memory, makes some, and so do arc-swap and record handles. Everywhere else it insists on strict
+/// Packages in which Miri accepts pointers made of addresses: crossbeam-epoch, by which threads of
+/// rayon steal work, makes some, and so do arc-swap and record handles. Everywhere else it insists on strict
 /// provenance.
 const PERMISSIVE: &[&str] = &[
     "hedgerow-hybrid",
@@ -69,8 +69,8 @@ pub fn miri(packages: &[Package], extent: Extent) -> Result<Tally> {
             "its standard library could not be built, for which it may need a network",
         ));
     }
-    // crossbeam-epoch keeps garbage until the process ends, and the stricter aliasing model rejects
-    // it.
+    // crossbeam-epoch, of rayon's threads, keeps garbage until the process ends, and the stricter aliasing
+    // model rejects it.
     let flags = "-Zmiri-tree-borrows -Zmiri-ignore-leaks -Zmiri-disable-isolation";
     let mut tally = Tally::default();
     for package in packages.iter().filter(|package| !OF_TOKENS.contains(&&*package.name)) {

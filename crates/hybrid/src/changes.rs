@@ -10,7 +10,6 @@ use hedgerow_model::{
 };
 use hedgerow_reclamation::{MemoryChange, Superseded};
 use hedgerow_records::{RecordChanges, StagedEffects};
-use hedgerow_sync::epoch;
 use hedgerow_vertices::Vertex;
 use smallvec::SmallVec;
 
@@ -89,6 +88,7 @@ impl Hybrid {
         allowance: Allowance,
     ) -> Result<Prepared<HybridChanges<'l>>, EngineError> {
         debug_assert!(effects.is_sorted(), "effects ascend");
+        self.domain.free_if_due();
         let mut outcome = Outcome::default();
         let newest = HybridView::locked(self, locks);
         let (adjacencies, records) = self.records.stage(effects, room, &newest, |_| false, &mut outcome)?;
@@ -178,7 +178,7 @@ impl Hybrid {
         locks: &HeldLocks<'_>,
         effects: &'l Effects,
     ) -> (Vec<&'l VertexEffect>, isize) {
-        let (never, pinned) = (Vertex::default(), epoch::pin());
+        let (never, pinned) = (Vertex::default(), self.domain.pin());
         let (mut changed, mut growth) = (Vec::<&VertexEffect>::new(), 0);
         for effect in &effects.vertices {
             check_lock(locks, effect.vertex, "changed");
@@ -213,7 +213,7 @@ impl Hybrid {
         if vertices.is_empty() {
             return;
         }
-        let pinned = epoch::pin();
+        let pinned = self.domain.pin();
         let mut memory = MemoryChange::default();
         let mut superseded: SmallVec<[Superseded<VertexId>; 2]> = SmallVec::new();
         for VertexLink { vertex, effect } in vertices {

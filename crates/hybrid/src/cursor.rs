@@ -10,7 +10,6 @@ use hedgerow_model::{
     Adjacency, Column, Cursor, Neighbors, NoCommitOrder, RecordHandle, VertexId, ViewState, cuts_by_work,
 };
 use hedgerow_records::HandleCursor;
-use hedgerow_sync::epoch::{self, Guard};
 use std::convert::Infallible;
 use std::marker::PhantomData;
 use std::ops::{ControlFlow, Range};
@@ -74,7 +73,7 @@ impl<'v, W: Column> Adjacency for HybridAdjacency<'v, W> {
     fn cursor(&self) -> HybridCursor<'v, W> {
         let (table, version, changes, state) = (self.table(), self.version(), self.changes(), self.state);
         let (room, merged, replaced, deleted) = Default::default();
-        HybridCursor { table, version, changes, state, guard: epoch::pin(), room, merged, replaced, deleted }
+        HybridCursor { table, version, changes, state, room, merged, replaced, deleted }
     }
 
     /// The ranges cover all vertices below the bound, and each ends at a multiple of 64. O(vertices).
@@ -101,8 +100,6 @@ pub struct HybridCursor<'v, W> {
     version: RetainedVersion<'v>,
     changes: TailRows<'v>,
     state: ViewState<'v>,
-    /// Keeps the thread pinned while the cursor lives; each call pins it anew.
-    guard: Guard,
     /// Memory for the changes of a row, for a copy of it, for the positions of its replaced and its deleted entries.
     room: ChangeList,
     merged: MergedRow<W>,
@@ -118,8 +115,7 @@ impl<'v, W: Column> HybridCursor<'v, W> {
         if !self.state.may_have(vertex) {
             return None;
         }
-        self.guard.repin();
-        self.table.rows.row(vertex, self.version, &self.guard)
+        self.table.rows.row(vertex, self.version)
     }
 }
 
@@ -183,14 +179,14 @@ impl<W: Column> Cursor for HybridCursor<'_, W> {
         mut run: impl FnMut(VertexId, &[VertexId], &[W]) -> ControlFlow<B>,
     ) -> Result<ControlFlow<B>, Infallible> {
         let range = range.start..range.end.min(self.state.vertex_bound());
-        let HybridCursor { table, version, changes, state, guard, merged, replaced, deleted, .. } = self;
+        let HybridCursor { table, version, changes, state, merged, replaced, deleted, .. } = self;
         let mut scan_row = |vertex, row: Option<RowAt<'_>>, changed: Option<ChangedRow<'_>>| {
             check_read(*state, vertex);
             let room = (&mut *merged, &mut *replaced, &mut *deleted);
             visit(row, changed, room, &mut |neighbors, values| run(vertex, neighbors, values))
         };
         let mut changed = changes.rows(range.clone()).peekable();
-        for (vertex, row) in table.rows.rows(range, *version, guard) {
+        for (vertex, row) in table.rows.rows(range, *version) {
             // Some vertices have changes but no row.
             while let Some(new) = changed.next_if(|changed| changed.changes.owner < vertex) {
                 let flow = scan_row(new.changes.owner, None, Some(new));

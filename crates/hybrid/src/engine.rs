@@ -15,6 +15,7 @@ use hedgerow_model::{
 };
 use hedgerow_reclamation::{Garbage, Memory, Superseded};
 use hedgerow_records::{RecordHeap, StagedEffects};
+use hedgerow_sync::epoch::Domain;
 use hedgerow_vertices::VertexTable;
 use rayon::ThreadPool;
 use std::convert::Infallible;
@@ -57,6 +58,8 @@ pub struct Hybrid {
     pub(crate) garbage: Garbage<VertexId>,
     /// Memory of vertices.
     pub(crate) memory: Memory,
+    /// Of readers of vertices.
+    pub(crate) domain: Domain,
     pub(crate) records: RecordHeap,
 }
 
@@ -86,6 +89,7 @@ impl Hybrid {
             upkeep,
             garbage: Garbage::default(),
             memory: Memory::default(),
+            domain: Domain::default(),
             records: RecordHeap::new(&catalog, topology),
         }
     }
@@ -171,7 +175,7 @@ impl Engine for Hybrid {
 
     #[inline]
     fn is_maintenance_due(&self) -> bool {
-        Archiving::is_due(self)
+        Archiving::is_due(self) || self.domain.is_due()
     }
 
     /// Frees what no view reads.

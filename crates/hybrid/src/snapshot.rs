@@ -6,7 +6,7 @@ use crate::tail_index::{ChangedRow, TailIndex};
 use hedgerow_edge_log::{ChangeList, LogTail};
 use hedgerow_model::{CommitTimestamp, EdgeValue, LabelId, VertexId};
 use hedgerow_sync::atomic::{AtomicUsize, Ordering};
-use hedgerow_sync::{Arc, OnceLock, epoch};
+use hedgerow_sync::{Arc, OnceLock};
 use std::ops::Range;
 
 /// Rows that a snapshot reads without an index of its tail: those of its buffers, which snapshots share, are enough for a few.
@@ -167,7 +167,7 @@ impl<'v> TailRows<'v> {
     fn resolve(&self) {
         if let TailState::Indexed(index) = self.state {
             let rows = &self.tables.at(self.adjacency).rows;
-            index.resolve(|owner| rows.row(owner, self.version, &epoch::pin()));
+            index.resolve(|owner| rows.row(owner, self.version));
         }
     }
 

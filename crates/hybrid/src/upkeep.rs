@@ -9,7 +9,6 @@ use hedgerow_model::{
 };
 use hedgerow_reclamation::{Garbage, Memory, MemoryChange, Superseded, Versioned};
 use hedgerow_sync::atomic::{AtomicU32, AtomicUsize, Ordering};
-use hedgerow_sync::epoch;
 use hedgerow_sync::{Mutex, MutexGuard};
 use rayon::ThreadPool;
 use std::collections::BTreeMap;
@@ -131,6 +130,7 @@ impl Hybrid {
         if let Some(_archiver) = self.archiver(budget_bytes == usize::MAX) {
             self.free_former(live);
         }
+        self.domain.free_passed();
         let freed = before.saturating_sub(self.memory_use().total_bytes());
         let mut reclaimed = hedgerow_reclamation::reclaim(self, live, units, budget_bytes);
         self.records.reclaim_after(&mut reclaimed, live, budget_bytes);
@@ -243,13 +243,13 @@ impl Versioned for Hybrid {
     ) -> MemoryChange {
         // A unit is a vertex.
         let vertex = self.vertices.get(versions[0].place.get()).expect("a filed version has a vertex");
-        let guard = epoch::pin();
+        let guard = self.domain.pin();
         // SAFETY: the unit of the vertex is locked.
         unsafe { vertex.remove_versions(versions.iter().map(|version| version.born), &guard, &guard) }
     }
 
     fn retained_by(&self, version: &Superseded<VertexId>, _units: &dyn UnitLocks) -> usize {
         let vertex = self.vertices.get(version.place.get());
-        vertex.map_or(0, |vertex| vertex.retained_bytes(version.born, &epoch::pin()))
+        vertex.map_or(0, |vertex| vertex.retained_bytes(version.born, &self.domain.pin()))
     }
 }

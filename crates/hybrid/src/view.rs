@@ -10,13 +10,9 @@ use hedgerow_model::{
     RecordHandle, RecordView, Topology, VertexId, ViewError, ViewState,
 };
 use hedgerow_records::HeapCursor;
-use hedgerow_sync::epoch;
 use hedgerow_vertices::Vertex;
 use std::convert::Infallible;
 use std::ops::{ControlFlow, Range};
-
-/// How many vertices are read between two checks whether memory may be freed.
-const TOGETHER: u32 = 64;
 
 /// A state of the graph: at a registered timestamp, or the newest of the locked vertices.
 pub struct HybridView<'s> {
@@ -130,7 +126,7 @@ impl GraphView for HybridView<'_> {
 
     #[inline]
     fn contains_vertex(&self, vertex: VertexId) -> Result<bool, Infallible> {
-        Ok(self.vertex(vertex).is_some_and(|vertex| vertex.exists(self.timestamp(), &epoch::pin())))
+        Ok(self.vertex(vertex).is_some_and(|vertex| vertex.exists(self.timestamp(), &self.engine.domain)))
     }
 
     fn scan_vertices<B>(
@@ -139,18 +135,15 @@ impl GraphView for HybridView<'_> {
         mut visit: impl FnMut(VertexId) -> ControlFlow<B>,
     ) -> Result<ControlFlow<B>, Infallible> {
         let range = range.start..range.end.min(self.vertex_bound());
-        let (at, mut guard) = (self.timestamp(), epoch::pin());
+        let (at, domain) = (self.timestamp(), &self.engine.domain);
         for (number, vertex) in self.engine.vertices.entries(range) {
             let id = VertexId::new(number);
             self.check_lock(id);
-            if vertex.exists(at, &guard) {
+            if vertex.exists(at, domain) {
                 let flow = visit(id);
                 if flow.is_break() {
                     return Ok(flow);
                 }
-            }
-            if number.is_multiple_of(TOGETHER) {
-                guard.repin();
             }
         }
         Ok(ControlFlow::Continue(()))
@@ -175,7 +168,7 @@ impl RecordView for HybridView<'_> {
 
     /// O(versions of the vertex newer than the view).
     fn vertex_record(&self, vertex: VertexId) -> Result<Option<Record>, Infallible> {
-        Ok(self.vertex(vertex).and_then(|vertex| vertex.record(self.timestamp(), &epoch::pin())))
+        Ok(self.vertex(vertex).and_then(|vertex| vertex.record(self.timestamp(), &self.engine.domain.pin())))
     }
 
     fn parallel_edge_count(&self, label: LabelId) -> u64 {

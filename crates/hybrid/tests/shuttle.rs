@@ -8,7 +8,7 @@ use hedgerow_edge_log::{
 use hedgerow_hybrid::{BlockSizes, RetainedVersion, RowTable};
 use hedgerow_model::token::LiveTimestamps;
 use hedgerow_model::{ColumnType, CommitTimestamp, EdgeChange, VertexId};
-use hedgerow_sync::{Arc, Mutex, epoch};
+use hedgerow_sync::{Arc, Mutex};
 use hedgerow_testing::models;
 use shuttle::thread;
 use std::collections::BTreeSet;
@@ -95,7 +95,7 @@ impl Graph {
         // SAFETY: the table is fed by this log.
         let version = unsafe { RetainedVersion::new(tail) };
         for _ in 0..times {
-            let Some(row) = self.table.row(OWNER, version, &epoch::pin()) else {
+            let Some(row) = self.table.row(OWNER, version) else {
                 assert!(expected.is_empty());
                 continue;
             };

@@ -7,7 +7,6 @@ use crate::store::Store;
 use hedgerow_model::{Durable, Engine, MaintenanceProgress, Reclaimed, UnitLocks};
 use hedgerow_sequencer::{PendingReclaim, Reader, ReclaimLocks, Sequencer};
 use hedgerow_sync::atomic::Ordering;
-use hedgerow_sync::epoch;
 
 /// The most that a thread reclaims per step, or a snapshot that closes last.
 const STEP_BUDGET_BYTES: usize = 1 << 20;
@@ -26,9 +25,6 @@ const LEFT_BYTES: usize = 1 << 16;
 /// One writer may reclaim, and one more per this number of superseded bytes. If threads outnumber
 /// cores, a reclaimer that lost its core must not block all others.
 const BYTES_PER_RECLAIMER: usize = 16 << 20;
-
-/// Number of deferred frees to run when the last snapshot has closed.
-const FLUSHED: usize = 1 << 13;
 
 impl<E: Engine> Store<E> {
     /// Frees everything that no open snapshot sees, at the caller's request. If a step failed since
@@ -142,7 +138,6 @@ impl<E: Engine> Store<E> {
         }
         self.reclaim_step();
         self.conflicts.forget_up_to(self.sequencer.oldest_interactive());
-        epoch::free_deferred(FLUSHED);
     }
 
     /// Takes a step of maintenance, if there is enough to do. Keeps an error for the next caller

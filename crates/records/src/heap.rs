@@ -89,7 +89,7 @@ impl Drop for OwnedRecord {
         if cfg!(hedgerow_shuttle) {
             // The model checker tracks that it is freed, and keeps the memory.
             // SAFETY: the model checker's epoch frees nothing; the record is not read any more.
-            unsafe { epoch::pin().defer_drop(self.0.as_ptr()) };
+            unsafe { epoch::Domain::default().pin().defer_drop(self.0.as_ptr(), 0) };
             return;
         }
         // SAFETY: owned until now, so the header is valid.

@@ -51,7 +51,8 @@ impl<C: Container> Applied<'_, C> {
     #[inline]
     fn link<T: Content>(&mut self, chains: &PartitionDirectory<Chain<T>>, planned: Planned<'_, T>) {
         let Planned { place, successor } = planned;
-        let linked = chains.get_or_create(place.partition, &self.engine.memory).link(successor, self.stamp);
+        let chain = chains.get_or_create(place.partition, &self.engine.memory);
+        let linked = chain.link(successor, self.stamp, &self.engine.domain);
         self.memory += linked.memory;
         let superseded = self.stamp.at();
         self.superseded.extend(linked.kept.map(|born| Superseded { place, born, superseded }));

@@ -17,14 +17,12 @@
 //! 5. A superseded version is unlinked once no live timestamp lies in its lifetime, from its birth
 //!    to its superseding ([`LiveTimestamps`](hedgerow_model::token::LiveTimestamps), which
 //!    reclamation checks before it calls [`Chain::unlink`]). No thread reads its content, which is
-//!    freed at once; readers may still compare its birth, in an array that the epoch frees after it
-//!    is replaced.
+//!    freed at once; readers may still compare its birth, in an array that is freed after it
+//!    is replaced, once they cannot.
 //! 6. So the version that a registered timestamp sees stays linked and unedited while the timestamp
 //!    is registered, and a search finds it.
 //!
-//! `tests/shuttle.rs` of crate `rapid` checks these invariants under the model checker. The tests
-//! of this module also run under Miri, with tree borrows, because `crossbeam-epoch` violates
-//! stacked borrows.
+//! `tests/shuttle.rs` of crate `rapid` checks these invariants under the model checker.
 
 use crate::container::Container;
 use crate::owned::{Content, Owned, edited_copy};
@@ -34,7 +32,7 @@ use hedgerow_model::{CommitTimestamp, EdgeChange, LockUnit};
 use hedgerow_reclamation::MemoryChange;
 use hedgerow_reclamation::account;
 use hedgerow_sync::atomic::{AtomicPtr, AtomicU64, Ordering};
-use hedgerow_sync::epoch::{self, Guard};
+use hedgerow_sync::epoch::{self, Domain, Guard};
 use std::mem::ManuallyDrop;
 use std::ptr::{self, NonNull};
 
@@ -89,32 +87,36 @@ pub(crate) struct Linked {
 impl<T: Content> Chain<T> {
     /// The content at a registered timestamp. O(log number of newer versions).
     #[inline]
-    pub(crate) fn at<'s>(&'s self, at: &'s Registered) -> Option<&'s T> {
+    pub(crate) fn at<'s>(&'s self, at: &'s Registered, domain: &Domain) -> Option<&'s T> {
         match self.newest_at(at, || self.data.load(Ordering::Acquire)) {
             // SAFETY: by invariant 3 this is the version that `at` sees. By invariant 6 it stays
             // while `at` is registered, which is at least `'s`.
             Some(data) => unsafe { shared(data) },
-            None => self.superseded_at(at),
+            None => self.superseded_at(at, domain),
         }
     }
 
     /// The occupied slots at a registered timestamp. O(log number of newer versions).
     #[inline]
-    pub(crate) fn occupied_at(&self, at: &Registered) -> u64 {
+    pub(crate) fn occupied_at(&self, at: &Registered, domain: &Domain) -> u64 {
         let newest = self.newest_at(at, || self.occupied.load(Ordering::Acquire));
-        newest.unwrap_or_else(|| self.superseded_at(at).map_or(0, T::occupied))
+        newest.unwrap_or_else(|| self.superseded_at(at, domain).map_or(0, T::occupied))
     }
 
     /// The content and the occupied slots at a registered timestamp. O(log number of newer
     /// versions).
     #[inline]
-    pub(crate) fn at_with_occupied<'s>(&'s self, at: &'s Registered) -> (Option<&'s T>, u64) {
+    pub(crate) fn at_with_occupied<'s>(
+        &'s self,
+        at: &'s Registered,
+        domain: &Domain,
+    ) -> (Option<&'s T>, u64) {
         let read = || (self.data.load(Ordering::Acquire), self.occupied.load(Ordering::Acquire));
         match self.newest_at(at, read) {
             // SAFETY: as in `at`.
             Some((data, occupied)) => (unsafe { shared(data) }, occupied),
             None => {
-                let content = self.superseded_at(at);
+                let content = self.superseded_at(at, domain);
                 (content, content.map_or(0, T::occupied))
             }
         }
@@ -134,9 +136,9 @@ impl<T: Content> Chain<T> {
     }
 
     #[cold]
-    fn superseded_at<'s>(&'s self, at: &'s Registered) -> Option<&'s T> {
+    fn superseded_at<'s>(&'s self, at: &'s Registered, domain: &Domain) -> Option<&'s T> {
         // SAFETY: this is the version that `at` sees, by invariant 6.
-        unsafe { shared(self.past.find(at.at())) }
+        unsafe { shared(self.past.find(at.at(), domain)) }
     }
 
     /// The newest content. Panics if `unit`, the chain's lock, is not held. O(1).
@@ -190,7 +192,7 @@ impl<T: Content> Chain<T> {
     ///
     /// An invisible version is edited or replaced; a visible one is kept as superseded. By the
     /// contract of [`Stamp`], the chain's lock has been held since the change was prepared.
-    pub(crate) fn link(&self, successor: Successor<'_, T>, stamp: Stamp) -> Linked {
+    pub(crate) fn link(&self, successor: Successor<'_, T>, stamp: Stamp, domain: &Domain) -> Linked {
         let Successor { base, change, allocated } = successor;
         let born = self.born();
         assert!(born == base, "a change was applied to a different state than it was prepared for");
@@ -198,7 +200,7 @@ impl<T: Content> Chain<T> {
         let is_kept = born < stamp.editable_from() && !self.is_new();
         let live_before = self.live_bytes();
         let ((), net) = account::measure(|| match is_kept {
-            true => self.supersede(stamp.at(), change),
+            true => self.supersede(stamp.at(), change, domain),
             false => self.change_unseen(stamp.at(), change),
         });
         let live = self.live_bytes() - live_before;
@@ -249,7 +251,7 @@ impl<T: Content> Chain<T> {
         locks: &HeldLocks<'_>,
         unit: LockUnit,
         born: CommitTimestamp,
-        guard: &Guard,
+        guard: &Guard<'_>,
     ) -> MemoryChange {
         assert!(locks.covers(unit), "partition {} is reclaimed without its lock", unit.0);
         let ((), net) = account::measure(|| {
@@ -317,7 +319,7 @@ impl<T: Content> Chain<T> {
     }
 
     /// Links a new version and keeps the newest as superseded.
-    fn supersede(&self, at: CommitTimestamp, change: VersionChange<'_, T>) {
+    fn supersede(&self, at: CommitTimestamp, change: VersionChange<'_, T>, domain: &Domain) {
         let head = self.data.load(Ordering::Acquire);
         let new = match change {
             VersionChange::Replace(new) => new,
@@ -328,7 +330,7 @@ impl<T: Content> Chain<T> {
             }
         };
         // In the order of invariant 3.
-        self.past.push(self.born(), head);
+        self.past.push(self.born(), head, domain);
         self.born.store(at.0, Ordering::Release);
         self.install(new);
     }

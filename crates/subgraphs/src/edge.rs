@@ -104,7 +104,7 @@ impl<C: Container> ShortWrites for Subgraphs<C> {
                 continue;
             }
             let edits = VersionChange::Edit(std::slice::from_ref(change));
-            let linked = chain.link(Successor { base, change: edits, allocated: 0 }, stamp);
+            let linked = chain.link(Successor { base, change: edits, allocated: 0 }, stamp, &self.domain);
             self.memory.add(linked.memory);
             if let Some(born) = linked.kept {
                 let table = ChainTable::Adjacency(self.position(edge.label, *direction) as u32);

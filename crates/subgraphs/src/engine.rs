@@ -11,7 +11,6 @@ use hedgerow_model::{
     MemoryUse, Prepared, UnitLocks, VertexId,
 };
 use hedgerow_records::StagedEffects;
-use hedgerow_sync::epoch;
 use rayon::ThreadPool;
 use std::convert::Infallible;
 
@@ -70,6 +69,11 @@ impl<C: Container> Engine for Subgraphs<C> {
         Ok(SubgraphView::locked(self, locks))
     }
 
+    #[inline]
+    fn is_maintenance_due(&self) -> bool {
+        self.domain.is_due()
+    }
+
     fn maintain(
         &self,
         live: &LiveTimestamps,
@@ -78,7 +82,7 @@ impl<C: Container> Engine for Subgraphs<C> {
     ) -> Result<MaintenanceProgress, EngineError> {
         let mut reclaimed = hedgerow_reclamation::reclaim(self, live, units, budget_bytes);
         self.records.reclaim_after(&mut reclaimed, live, budget_bytes);
-        epoch::pin().flush();
+        self.domain.free_passed();
         Ok(reclaimed.into())
     }
 

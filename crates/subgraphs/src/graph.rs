@@ -14,6 +14,7 @@ use hedgerow_model::{
 use hedgerow_reclamation::{Garbage, Memory, MemoryChange};
 use hedgerow_records::RecordHeap;
 use hedgerow_sync::GrowingList;
+use hedgerow_sync::epoch::Domain;
 
 /// An in-memory graph of versioned subgraphs. The [crate] documentation explains how it works.
 pub struct Subgraphs<C: Container> {
@@ -23,6 +24,8 @@ pub struct Subgraphs<C: Container> {
     pub(crate) adjacencies: GrowingList<AdjacencyTable<C>>,
     pub(crate) garbage: Garbage<ChainPlace>,
     pub(crate) memory: Memory,
+    /// Of readers that search superseded versions.
+    pub(crate) domain: Domain,
     pub(crate) records: RecordHeap,
 }
 
@@ -57,6 +60,7 @@ impl<C: Container> Subgraphs<C> {
             adjacencies: GrowingList::new(adjacencies.collect()),
             garbage: Garbage::default(),
             memory: Memory::default(),
+            domain: Domain::default(),
             records: RecordHeap::new(&catalog, topology),
         }
     }

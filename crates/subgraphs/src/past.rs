@@ -9,13 +9,13 @@
 //! 4. An entry owns the content of its version until that is unlinked. Its birth stays, so that
 //!    bisection needs no extra check.
 //! 5. When an array is full, or more than half of its versions are unlinked, a new array with the
-//!    remaining versions replaces it; none replaces it when the last version goes. The epoch frees
-//!    the old array: readers pinned earlier may still search it.
+//!    remaining versions replaces it; none replaces it when the last version goes. The old
+//!    array is freed once no reader can be searching it: readers are pinned while they do.
 
 use hedgerow_model::CommitTimestamp;
 use hedgerow_reclamation::account;
 use hedgerow_sync::atomic::{AtomicPtr, AtomicU32, Ordering};
-use hedgerow_sync::epoch::{self, Guard};
+use hedgerow_sync::epoch::{self, Domain, Guard};
 use hedgerow_sync::prefetch;
 use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
 use std::ptr::{self, NonNull};
@@ -61,10 +61,10 @@ impl<T: 'static> Past<T> {
     /// The content of the newest version born at or before `at`; null if that version is empty or
     /// there is none.
     ///
-    /// `at` is a registered timestamp whose version was superseded. Pins the epoch. O(log number of
-    /// newer versions).
-    pub(crate) fn find(&self, at: CommitTimestamp) -> *mut T {
-        let _pin = epoch::pin();
+    /// `at` is a registered timestamp whose version was superseded. Pins the domain of the graph.
+    /// O(log number of newer versions).
+    pub(crate) fn find(&self, at: CommitTimestamp, domain: &Domain) -> *mut T {
+        let _pin = domain.pin();
         let Some(versions) = NonNull::new(self.0.load(Ordering::Acquire)) else { return ptr::null_mut() };
         // SAFETY: the thread was pinned before the load, so the array is not freed meanwhile.
         let entries = unsafe { Versions::filled(versions) };
@@ -88,13 +88,15 @@ impl<T: 'static> Past<T> {
     /// its content. O(1) amortized.
     ///
     /// The caller holds the lock of the chain's partition.
-    pub(crate) fn push(&self, born: CommitTimestamp, content: *mut T) {
+    pub(crate) fn push(&self, born: CommitTimestamp, content: *mut T, domain: &Domain) {
         let versions = match NonNull::new(self.0.load(Ordering::Acquire)) {
             // SAFETY: linked, and only the holder of the lock, this thread, replaces it.
             Some(versions) if !unsafe { Versions::is_full(versions) } => versions,
             _ => {
                 let larger = self.compacted(1);
-                self.replace(larger.as_ptr(), &epoch::pin());
+                self.replace(larger.as_ptr(), &domain.pin());
+                // There may be no maintenance.
+                domain.free_if_due();
                 larger
             }
         };
@@ -107,7 +109,7 @@ impl<T: 'static> Past<T> {
     ///
     /// The caller holds the lock of the chain's partition, and no live timestamp sees the version.
     /// Panics if there is no such version.
-    pub(crate) fn unlink(&self, born: CommitTimestamp, guard: &Guard) -> *mut T {
+    pub(crate) fn unlink(&self, born: CommitTimestamp, guard: &Guard<'_>) -> *mut T {
         let versions = NonNull::new(self.0.load(Ordering::Acquire)).expect("a filed version is linked");
         // SAFETY: linked, and only the holder of the lock, this thread, replaces it.
         let header = unsafe { versions.as_ref() };
@@ -174,8 +176,8 @@ impl<T: 'static> Past<T> {
         new
     }
 
-    /// Replaces the array by another or none, and leaves the old one to the epoch.
-    fn replace(&self, new: *mut Versions<T>, guard: &Guard) {
+    /// Replaces the array by another or none, and frees the old one once no reader can be searching it.
+    fn replace(&self, new: *mut Versions<T>, guard: &Guard<'_>) {
         if let Some(old) = NonNull::new(self.0.swap(new, Ordering::AcqRel)) {
             // SAFETY: just unlinked by this thread, which holds the lock.
             unsafe { Versions::retire(old, guard) };
@@ -188,7 +190,7 @@ impl<T: 'static> Drop for Past<T> {
     fn drop(&mut self) {
         if let Some(versions) = NonNull::new(self.0.load(Ordering::Acquire)) {
             epoch::check_live(versions.as_ptr());
-            // SAFETY: borrowed exclusively; arrays replaced earlier belong to the epoch.
+            // SAFETY: borrowed exclusively; arrays replaced earlier belong to the domain.
             unsafe { Versions::free(versions) };
         }
     }
@@ -283,21 +285,17 @@ impl<T: 'static> Versions<T> {
     ///
     /// # Safety
     /// It is unlinked, and is retired once.
-    unsafe fn retire(this: NonNull<Self>, guard: &Guard) {
-        struct Retired<T>(NonNull<Versions<T>>);
-        // SAFETY: this has the only right to free the array, and does not touch its contents.
-        unsafe impl<T> Send for Retired<T> {}
-        impl<T: 'static> Retired<T> {
-            fn free(self) {
-                // SAFETY: every thread that might have searched it has unpinned since.
-                unsafe { Versions::free(self.0) }
-            }
+    unsafe fn retire(this: NonNull<Self>, guard: &Guard<'_>) {
+        unsafe fn free<T: 'static>(array: *mut u8) {
+            let array = NonNull::new(array.cast::<Versions<T>>()).expect("it was not null");
+            // SAFETY: no reader can be searching it any more. This touches no content, so any thread may free it.
+            unsafe { Versions::free(array) }
         }
-        // SAFETY: the epoch has not freed it yet.
-        account::freed(layout::<T>(unsafe { this.as_ref() }.capacity).size());
-        let retired = Retired(this);
-        // SAFETY: unlinked, as the caller promises; the closure uses nothing else.
-        unsafe { guard.defer_free(this.as_ptr().cast(), move || retired.free()) };
+        // SAFETY: it is not freed before the call below.
+        let bytes = layout::<T>(unsafe { this.as_ref() }.capacity).size();
+        account::freed(bytes);
+        // SAFETY: unlinked, as the caller promises.
+        unsafe { guard.defer_free(this.as_ptr().cast(), bytes, free::<T>) };
     }
 
     /// Frees the array at once, but not its contents.

@@ -7,7 +7,7 @@ use crate::partition::unit_of;
 use hedgerow_model::token::HeldLocks;
 use hedgerow_model::{LockUnit, UnitLocks};
 use hedgerow_reclamation::{Garbage, Memory, MemoryChange, Versioned};
-use hedgerow_sync::epoch::{self, Guard};
+use hedgerow_sync::epoch::Guard;
 
 impl<C: Container> Versioned for Subgraphs<C> {
     type Place = ChainPlace;
@@ -25,7 +25,7 @@ impl<C: Container> Versioned for Subgraphs<C> {
     }
 
     fn free(&self, locks: &HeldLocks<'_>, unit: LockUnit, versions: &mut [Superseded]) -> MemoryChange {
-        let guard = epoch::pin();
+        let guard = self.domain.pin();
         let mut change = MemoryChange::default();
         versions.iter().for_each(|version| change += self.unlink(locks, unit, version, &guard));
         change
@@ -57,7 +57,7 @@ impl<C: Container> Subgraphs<C> {
         locks: &HeldLocks<'_>,
         unit: LockUnit,
         version: &Superseded,
-        guard: &Guard,
+        guard: &Guard<'_>,
     ) -> MemoryChange {
         let ChainPlace { table, partition } = version.place;
         match table {

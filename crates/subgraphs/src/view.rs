@@ -50,7 +50,7 @@ impl<'s, C: Container> SubgraphView<'s, C> {
     #[inline]
     fn resolve<T: Content>(&self, chain: &'s Chain<T>, partition: u32) -> Option<&'s T> {
         match self.state {
-            ViewState::Registered(at) => chain.at(at),
+            ViewState::Registered(at) => chain.at(at, &self.engine.domain),
             ViewState::Locked(locks) => chain.newest(locks, unit_of(partition)),
         }
     }
@@ -59,7 +59,7 @@ impl<'s, C: Container> SubgraphView<'s, C> {
     #[inline]
     fn occupied<T: Content>(&self, chain: &Chain<T>, partition: u32) -> u64 {
         match self.state {
-            ViewState::Registered(at) => chain.occupied_at(at),
+            ViewState::Registered(at) => chain.occupied_at(at, &self.engine.domain),
             ViewState::Locked(locks) => {
                 assert!(locks.covers(unit_of(partition)), "partition {partition} is read without its lock");
                 chain.newest_occupied()
@@ -205,7 +205,7 @@ impl<'s, C: Container, W> SubgraphAdjacency<'s, C, W> {
     pub(crate) fn container(&self, partition: u32) -> (Option<&'s C>, u64) {
         let Some(chain) = self.table.chains.get(partition) else { return (None, 0) };
         match self.view.state {
-            ViewState::Registered(at) => chain.at_with_occupied(at),
+            ViewState::Registered(at) => chain.at_with_occupied(at, &self.view.engine.domain),
             ViewState::Locked(_) => {
                 let container = self.view.resolve(chain, partition);
                 (container, container.map_or(0, C::occupied))

@@ -1,6 +1,6 @@
 //! The only source of atomics, locks and threads in Hedgerow.
 //!
-//! In production these are `std`, `parking_lot` and `crossbeam-epoch`. Built with
+//! In production these are `std`, `parking_lot` and the epochs of this crate. Built with
 //! `RUSTFLAGS="--cfg hedgerow_shuttle"`, the same names refer to the model checker
 //! [shuttle](https://docs.rs/shuttle), which runs a protocol under many schedules. No other crate
 //! of the workspace names `std::sync::atomic`, a mutex or an epoch; a test of the project's style

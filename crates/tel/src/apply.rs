@@ -10,7 +10,7 @@ use crate::sparse::is_sparse;
 use hedgerow_model::token::Stamp;
 use hedgerow_model::{CommitTimestamp, EdgeChange, EdgeValue, VertexId};
 use hedgerow_reclamation::MemoryChange;
-use hedgerow_sync::epoch::{self, Guard};
+use hedgerow_sync::epoch::Guard;
 use smallvec::SmallVec;
 
 impl Tel {
@@ -22,10 +22,10 @@ impl Tel {
     /// counted.
     pub(crate) fn apply_changes(&self, stamp: Stamp, changes: TelChanges<'_>) {
         assert!(std::ptr::eq(self, changes.engine), "changes are applied to the store that prepared them");
-        let guard = epoch::pin();
+        let guard = self.retired.domain.pin();
         let mut applied = Applied::new(self, stamp);
         changes.vertices.into_iter().for_each(|link| applied.change_vertex(&link, &guard));
-        changes.rows.into_iter().for_each(|link| applied.change_row(link, &guard));
+        changes.rows.into_iter().for_each(|link| applied.change_row(link));
         applied.finish();
         self.records.apply(stamp, changes.records);
     }
@@ -51,7 +51,7 @@ impl<'e> Applied<'e> {
         self.engine.garbage.file(self.stamp.newest_registered(), self.superseded);
     }
 
-    fn change_vertex(&mut self, link: &VertexLink<'_>, guard: &Guard) {
+    fn change_vertex(&mut self, link: &VertexLink<'_>, guard: &Guard<'_>) {
         // Pinned, so that versions unlinked here stay readable.
         // SAFETY: the locks of the commit are held until it is applied.
         let (memory, kept) = unsafe { link.vertex.apply(&link.effect.change, self.stamp, guard, guard) };
@@ -60,7 +60,7 @@ impl<'e> Applied<'e> {
         self.superseded.extend(kept.map(|born| Superseded { place, born, superseded }));
     }
 
-    fn change_row(&mut self, link: RowLink<'_>, guard: &Guard) {
+    fn change_row(&mut self, link: RowLink<'_>) {
         let RowLink { owner, table, target, old_bytes, changes, positions } = link;
         match target {
             WriteTarget::InPlace(mut writer) => {
@@ -71,28 +71,21 @@ impl<'e> Applied<'e> {
                 let writer = block.writer();
                 writer.publish(self.stamp.at());
                 self.end_old(writer, owner, table, changes, &positions);
-                self.link(block, old_bytes, table as usize, owner, guard);
+                self.link(block, old_bytes, table as usize, owner);
             }
         }
     }
 
     /// Links a block in place of one of `old_bytes` bytes, which is no longer used. The owner is
     /// locked.
-    pub(crate) fn link(
-        &mut self,
-        block: OwnedBlock<'_>,
-        old_bytes: usize,
-        table: usize,
-        owner: VertexId,
-        guard: &Guard,
-    ) {
+    pub(crate) fn link(&mut self, block: OwnedBlock<'_>, old_bytes: usize, table: usize, owner: VertexId) {
         self.memory.live += bytes_of(block.class()) as isize - old_bytes as isize;
         let AdjacencyTable { label, direction, .. } = self.engine.table_at(table);
-        let (index, context) = (self.engine.index(direction), (&self.engine.store, &self.engine.memory));
+        let (index, context) = (self.engine.index(direction), (&self.engine.retired, &self.engine.memory));
         // SAFETY: the locks of the commit are held until it is applied.
         let keeps = unsafe { Locked::assume() };
         // SAFETY: the owner is locked, and this thread no longer uses the old block.
-        let lists = unsafe { index.link(owner, label, Some(block), context, &keeps, guard) };
+        let lists = unsafe { index.link(owner, label, Some(block), context, &keeps) };
         self.memory.live += lists;
     }
 

@@ -9,7 +9,7 @@ use hedgerow_model::{
     Column, ColumnType, CommitTimestamp, Cursor, Neighbors, NewestFirst, RecordHandle, VertexId,
 };
 use hedgerow_records::{HandleCursor, memory};
-use hedgerow_sync::epoch::{self, Guard};
+use hedgerow_sync::epoch::Guard;
 use hedgerow_sync::prefetch;
 use std::convert::Infallible;
 use std::ops::{ControlFlow, Range};
@@ -30,7 +30,7 @@ const PINNED: usize = 64;
 /// replaced during a cursor's life are freed once every such cursor was used again or dropped.
 pub struct TelCursor<'s, W> {
     adjacency: TelAdjacency<'s, W>,
-    guard: Guard,
+    guard: Guard<'s>,
     at: CommitTimestamp,
     bound: u32,
     /// Where [`Cursor::gather`] copies to.
@@ -68,7 +68,13 @@ fn runs<W: Column, B>(
 impl<'s, W: Column> TelCursor<'s, W> {
     pub(crate) fn new(adjacency: TelAdjacency<'s, W>) -> Self {
         let (at, bound) = (adjacency.at(), adjacency.vertex_bound());
-        TelCursor { adjacency, guard: epoch::pin(), at, bound, gathered: (Vec::new(), Vec::new()) }
+        TelCursor {
+            adjacency,
+            guard: adjacency.domain().pin(),
+            at,
+            bound,
+            gathered: (Vec::new(), Vec::new()),
+        }
     }
 
     #[inline]

@@ -10,7 +10,7 @@ use crate::layout::Need;
 use crate::prepare::{NEW, NOTHING, fit_for_more, position_of};
 use hedgerow_model::token::{HeldLocks, Stamp};
 use hedgerow_model::{Direction, EdgeChange, EdgeOutcome, ShortPlan, ShortWrites, StoredEdge, VertexId};
-use hedgerow_sync::{epoch, prefetch};
+use hedgerow_sync::prefetch;
 use smallvec::SmallVec;
 
 /// Logs of up to this many bytes are copied to a larger block on the fast path: that takes little
@@ -208,6 +208,7 @@ impl Applied<'_> {
     #[cold]
     fn grow(&mut self, log: Option<Log<'_>>, number: usize, change: &EdgeChange, position: u32) {
         let engine = self.engine();
+        engine.retired.free_if_due(&engine.store);
         let table = engine.table_at(number);
         let more = change.value.map_or_else(Need::default, |value| table.need_of(value));
         let fit = fit_for_more(table, log, more).unwrap_or_else(|| table.fit(more));
@@ -218,6 +219,6 @@ impl Applied<'_> {
             position => position - left_out.partition_point(|dead| *dead < position) as u32,
         };
         self.write_one(block.writer(), number as u32, change, position);
-        self.link(block, log.map_or(0, |log| log.bytes()), number, change.owner, &epoch::pin());
+        self.link(block, log.map_or(0, |log| log.bytes()), number, change.owner);
     }
 }

@@ -9,13 +9,8 @@ use hedgerow_model::{
     MemoryUse, Prepared, UnitLocks, VertexId,
 };
 use hedgerow_records::StagedEffects;
-use hedgerow_sync::epoch;
 use rayon::ThreadPool;
 use std::convert::Infallible;
-
-/// A reclamation that freed at least this many bytes flushes the epoch, which frees them once no
-/// thread that may read them is pinned.
-const FLUSHED_BYTES: usize = 1 << 12;
 
 impl Engine for Tel {
     type Snapshot = ();
@@ -73,7 +68,7 @@ impl Engine for Tel {
 
     #[inline]
     fn is_maintenance_due(&self) -> bool {
-        self.sparse.is_worthwhile()
+        self.sparse.is_worthwhile() || self.retired.is_due()
     }
 
     fn maintain(
@@ -82,13 +77,13 @@ impl Engine for Tel {
         units: &dyn UnitLocks,
         budget_bytes: usize,
     ) -> Result<MaintenanceProgress, EngineError> {
+        let before = self.memory().total_bytes();
         let mut reclaimed = hedgerow_reclamation::reclaim(self, live, units, budget_bytes);
         self.records.reclaim_after(&mut reclaimed, live, budget_bytes);
         self.compact_sparse(units, budget_bytes, &mut reclaimed);
-        // Writers maintain often and free little each time: that is freed with later garbage.
-        if reclaimed.bytes >= FLUSHED_BYTES {
-            epoch::pin().flush();
-        }
+        self.retired.free_passed(&self.store);
+        // A log that was rewritten counts until no reader can be reading it.
+        reclaimed.bytes = before.saturating_sub(self.memory().total_bytes());
         Ok(reclaimed.into())
     }
 
@@ -99,6 +94,6 @@ impl Engine for Tel {
     }
 
     fn memory(&self) -> MemoryUse {
-        self.memory.used().plus(self.records.memory())
+        self.memory_use().plus(self.records.memory())
     }
 }

@@ -6,6 +6,7 @@ use crate::garbage::{NOTE_BYTES, VersionPlace};
 use crate::index::BlockIndex;
 use crate::keeps::Locked;
 use crate::layout::{Fit, Need};
+use crate::retired::RetiredBlocks;
 use crate::sparse::SparseLogs;
 use crate::store::BlockStore;
 use hedgerow_encoding::decode_record_value;
@@ -16,7 +17,7 @@ use hedgerow_model::{
 };
 use hedgerow_reclamation::{Garbage, Memory, MemoryChange};
 use hedgerow_records::RecordHeap;
-use hedgerow_sync::{Arc, GrowingList};
+use hedgerow_sync::GrowingList;
 use hedgerow_vertices::{Keeps, VertexTable};
 use std::io;
 use std::path::Path;
@@ -30,7 +31,8 @@ pub struct Tel {
     pub(crate) indexes: Vec<BlockIndex>,
     /// One per label and stored direction, ascending by both.
     pub(crate) tables: GrowingList<AdjacencyTable>,
-    pub(crate) store: Arc<BlockStore>,
+    pub(crate) store: BlockStore,
+    pub(crate) retired: RetiredBlocks,
     pub(crate) garbage: Garbage<VersionPlace>,
     pub(crate) sparse: SparseLogs,
     pub(crate) memory: Memory,
@@ -120,7 +122,8 @@ impl Tel {
             vertices: VertexTable::default(),
             indexes: topology.directions().iter().map(|_| BlockIndex::default()).collect(),
             tables: GrowingList::new(tables.collect()),
-            store: Arc::new(store),
+            store,
+            retired: RetiredBlocks::default(),
             garbage: Garbage::default(),
             sparse: SparseLogs::default(),
             memory: Memory::default(),
@@ -146,7 +149,7 @@ impl Tel {
         }
         MemoryUse {
             live_bytes: counted.live as usize,
-            retained_bytes: counted.retained as usize,
+            retained_bytes: counted.retained as usize + self.retired.bytes(),
             ..self.memory.used()
         }
         .plus(self.records.memory())
@@ -156,6 +159,19 @@ impl Tel {
     /// store. O(shards).
     pub fn reserved_bytes(&self) -> usize {
         self.store.free_bytes()
+    }
+
+    /// Bytes that were unlinked and wait until no reader can be reading them. Part of
+    /// [`MemoryUse::retained_bytes`]. O(1).
+    pub fn unlinked_bytes(&self) -> usize {
+        self.retired.bytes()
+    }
+
+    /// The memory in use, without records of edges.
+    pub(crate) fn memory_use(&self) -> MemoryUse {
+        let mut used = self.memory.used();
+        used.retained_bytes += self.retired.bytes();
+        used
     }
 
     /// The number of the table of a label in a stored direction.
@@ -225,6 +241,7 @@ impl AddLabels for Tel {
 impl Drop for Tel {
     fn drop(&mut self) {
         self.indexes.iter_mut().for_each(|index| index.clear(&self.store));
+        self.retired.clear(&self.store);
     }
 }
 

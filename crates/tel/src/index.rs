@@ -7,12 +7,12 @@
 
 use crate::block::{Log, OwnedBlock};
 use crate::directory::{Slot, VertexDirectory};
+use crate::retired::RetiredBlocks;
 use crate::store::BlockStore;
 use hedgerow_model::{LabelId, VertexId};
 use hedgerow_reclamation::Memory;
 use hedgerow_sync::atomic::Ordering;
-use hedgerow_sync::epoch::{self, Guard};
-use hedgerow_sync::{Arc, prefetch};
+use hedgerow_sync::{epoch, prefetch};
 use hedgerow_vertices::Keeps;
 use std::ptr::NonNull;
 
@@ -58,6 +58,9 @@ pub(crate) struct BlockAt {
     class: u8,
 }
 
+// SAFETY: it is an address, which is used as `Log` and `BlockStore` promise.
+unsafe impl Send for BlockAt {}
+
 impl BlockAt {
     #[inline]
     fn of(pointer: *mut u8) -> Option<BlockAt> {
@@ -73,6 +76,10 @@ impl BlockAt {
     #[inline]
     pub(crate) fn class(self) -> u8 {
         self.class
+    }
+
+    pub(crate) fn address(self) -> NonNull<u8> {
+        self.memory
     }
 
     /// Prefetches the start of the block, at most `most` bytes.
@@ -155,9 +162,8 @@ impl BlockIndex {
         owner: VertexId,
         label: LabelId,
         block: Option<OwnedBlock<'_>>,
-        (store, memory): (&Arc<BlockStore>, &Memory),
+        (retired, memory): (&RetiredBlocks, &Memory),
         keeps: &impl Keeps,
-        guard: &Guard,
     ) -> isize {
         let linked = block.map_or(std::ptr::null_mut(), |block| BlockAt::tagged(block.into_linked()));
         let slot = self.directory.get_or_create(owner.get(), memory);
@@ -169,7 +175,7 @@ impl BlockIndex {
                 if old_label == label {
                     slot.store(linked, Ordering::Release);
                     // SAFETY: just unlinked.
-                    unsafe { retire(old, store, guard) };
+                    unsafe { retired.add(old) };
                 } else if !linked.is_null() {
                     let mut labels = [(old_label, BlockAt::tagged((old.memory, old.class))), (label, linked)];
                     labels.sort_unstable_by_key(|(label, _)| *label);
@@ -182,13 +188,13 @@ impl BlockIndex {
                     of_label.store(linked, Ordering::Release);
                     if let Some(old) = old {
                         // SAFETY: just unlinked.
-                        unsafe { retire(old, store, guard) };
+                        unsafe { retired.add(old) };
                     }
                     let is_empty = |(_, slot): &(LabelId, Slot)| slot.load(Ordering::Acquire).is_null();
                     if linked.is_null() && labels.0.iter().all(is_empty) {
                         slot.store(linked, Ordering::Release);
                         // SAFETY: just unlinked.
-                        return unsafe { Self::retire_labels(labels, guard) };
+                        return unsafe { Self::retire_labels(labels, retired) };
                     }
                 }
                 None if linked.is_null() => {}
@@ -199,7 +205,7 @@ impl BlockIndex {
                     let longer = first.chain(std::iter::once((label, linked))).chain(kept.skip(before));
                     let grown = Self::link_labels(slot, longer);
                     // SAFETY: just unlinked.
-                    return grown + unsafe { Self::retire_labels(labels, guard) };
+                    return grown + unsafe { Self::retire_labels(labels, retired) };
                 }
             },
         }
@@ -217,11 +223,11 @@ impl BlockIndex {
 
     /// # Safety
     /// The list is unlinked, and is retired once.
-    unsafe fn retire_labels(labels: &LabelBlocks, guard: &Guard) -> isize {
-        let bytes = labels.bytes() as isize;
+    unsafe fn retire_labels(labels: &LabelBlocks, retired: &RetiredBlocks) -> isize {
+        let bytes = labels.bytes();
         // SAFETY: from `Box::into_raw` in `link_labels`, and unlinked.
-        unsafe { guard.defer_drop(std::ptr::from_ref(labels).cast_mut()) };
-        -bytes
+        unsafe { retired.domain.pin().defer_drop(std::ptr::from_ref(labels).cast_mut(), bytes) };
+        -(bytes as isize)
     }
 
     /// Visits the bytes of all blocks, each with its log, and those of all lists. All vertices are
@@ -270,27 +276,4 @@ fn free(block: Option<BlockAt>, store: &BlockStore) {
         // SAFETY: it was linked; `clear` is exclusive.
         unsafe { store.free(memory, class) };
     }
-}
-
-/// Frees a block once no thread can be reading it any more.
-///
-/// # Safety
-/// It is unlinked, and is retired once.
-unsafe fn retire(block: BlockAt, store: &Arc<BlockStore>, guard: &Guard) {
-    /// Keeps the store alive until the block is returned to it.
-    struct Retired(BlockAt, Arc<BlockStore>);
-    // SAFETY: no other thread uses the block, apart from readers that the epoch waits for.
-    unsafe impl Send for Retired {}
-    impl Retired {
-        fn free(self) {
-            let Retired(BlockAt { memory, class }, store) = self;
-            // SAFETY: from this store with this class; every thread that might have read it has
-            // unpinned since.
-            unsafe { store.free(memory, class) };
-        }
-    }
-    let address = block.memory.as_ptr();
-    let retired = Retired(block, Arc::clone(store));
-    // SAFETY: unlinked by the caller's promise; the closure owns everything that it uses.
-    unsafe { guard.defer_free(address, move || retired.free()) };
 }

@@ -71,6 +71,7 @@ mod keeps;
 mod layout;
 mod prepare;
 mod reclaim;
+mod retired;
 mod scan;
 mod sparse;
 mod store;

@@ -119,6 +119,7 @@ impl Tel {
         pool: Option<&ThreadPool>,
     ) -> Result<Prepared<TelChanges<'l>>, EngineError> {
         debug_assert!(effects.is_sorted(), "effects ascend");
+        self.retired.free_if_due(&self.store);
         let pool = pool.filter(|_| effects.len() >= PARALLEL_FROM);
         let mut outcome = Outcome::default();
         let newest = TelView::locked(self, locks);
@@ -151,7 +152,7 @@ impl Tel {
                 false => rows.extend(planned),
             }
         }
-        allowance.check(self.memory.used().total_bytes(), growth)?;
+        allowance.check(self.memory_use().total_bytes(), growth)?;
 
         let rows = try_map(pool, rows, |planned| self.build_row(planned))?;
         // Nothing fails from here on.

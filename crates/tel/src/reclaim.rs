@@ -8,7 +8,6 @@ use hedgerow_model::token::HeldLocks;
 use hedgerow_model::{CommitTimestamp, LockUnit, UnitLocks};
 use hedgerow_reclamation::{Garbage, Memory, MemoryChange, Versioned, account};
 use hedgerow_sync::atomic::Ordering;
-use hedgerow_sync::epoch;
 use std::ops::Range;
 
 impl Versioned for Tel {
@@ -45,7 +44,7 @@ impl Versioned for Tel {
                     let vertex = vertex.expect("a filed version has a vertex");
                     let births = versions.iter().map(|version| version.born);
                     // SAFETY: the owner is locked.
-                    change += unsafe { vertex.remove_versions(births, &keeps, &epoch::pin()) };
+                    change += unsafe { vertex.remove_versions(births, &keeps, &self.retired.domain.pin()) };
                 }
             }
         }
@@ -57,7 +56,7 @@ impl Versioned for Tel {
             Some(_) => NOTE_BYTES,
             None => {
                 let vertex = self.vertices.get(version.place.owner.get());
-                vertex.map_or(0, |vertex| vertex.retained_bytes(version.born, &epoch::pin()))
+                vertex.map_or(0, |vertex| vertex.retained_bytes(version.born, &self.retired.domain.pin()))
             }
         }
     }

@@ -12,8 +12,8 @@ use crate::keeps::Locked;
 use crate::layout::bytes_of;
 use hedgerow_model::{Reclaimed, UnitLocks, VertexId};
 use hedgerow_reclamation::MemoryChange;
+use hedgerow_sync::Mutex;
 use hedgerow_sync::atomic::{AtomicUsize, Ordering};
-use hedgerow_sync::{Mutex, epoch};
 
 /// Writers should help once listed blocks have this many bytes.
 const WORTHWHILE_BYTES: usize = 1 << 16;
@@ -102,11 +102,10 @@ impl Tel {
             block
         });
         let after = rewritten.as_ref().map_or(0, |block| bytes_of(block.class()));
-        let guard = epoch::pin();
-        let context = (&self.store, &self.memory);
+        let context = (&self.retired, &self.memory);
         let index = self.index(of_table.direction);
         // SAFETY: the owner is locked, and the old log is not used from here on.
-        let lists = unsafe { index.link(owner, of_table.label, rewritten, context, &keeps, &guard) };
+        let lists = unsafe { index.link(owner, of_table.label, rewritten, context, &keeps) };
         MemoryChange { live: after as isize - before as isize + lists, retained: 0 }
     }
 }

@@ -12,7 +12,7 @@ use hedgerow_model::{
     RecordView, Topology, VertexId, ViewError, ViewState, cuts_by_work,
 };
 use hedgerow_records::HeapCursor;
-use hedgerow_sync::epoch;
+use hedgerow_sync::epoch::Domain;
 use std::convert::Infallible;
 use std::marker::PhantomData;
 use std::ops::{ControlFlow, Range};
@@ -93,7 +93,7 @@ impl<'s> GraphView for TelView<'s> {
 
     #[inline]
     fn contains_vertex(&self, vertex: VertexId) -> Result<bool, Infallible> {
-        Ok(self.vertex(vertex).is_some_and(|vertex| vertex.exists(self.at(), &epoch::pin())))
+        Ok(self.vertex(vertex).is_some_and(|vertex| vertex.exists(self.at(), &self.engine.retired.domain)))
     }
 
     fn scan_vertices<B>(
@@ -102,18 +102,15 @@ impl<'s> GraphView for TelView<'s> {
         mut visit: impl FnMut(VertexId) -> ControlFlow<B>,
     ) -> Result<ControlFlow<B>, Infallible> {
         let range = range.start..range.end.min(self.vertex_bound());
-        let (at, mut guard) = (self.at(), epoch::pin());
+        let (at, domain) = (self.at(), &self.engine.retired.domain);
         for (number, vertex) in self.engine.vertices.entries(range) {
             let id = VertexId::new(number);
             self.check_lock(id);
-            if vertex.exists(at, &guard) {
+            if vertex.exists(at, domain) {
                 let flow = visit(id);
                 if flow.is_break() {
                     return Ok(flow);
                 }
-            }
-            if number.is_multiple_of(TOGETHER) {
-                guard.repin();
             }
         }
         Ok(ControlFlow::Continue(()))
@@ -138,7 +135,7 @@ impl<'s> RecordView for TelView<'s> {
 
     /// O(versions of the vertex newer than the view).
     fn vertex_record(&self, vertex: VertexId) -> Result<Option<Record>, Infallible> {
-        Ok(self.vertex(vertex).and_then(|vertex| vertex.record(self.at(), &epoch::pin())))
+        Ok(self.vertex(vertex).and_then(|vertex| vertex.record(self.at(), &self.engine.retired.domain.pin())))
     }
 
     fn parallel_edge_count(&self, label: LabelId) -> u64 {
@@ -193,6 +190,11 @@ impl<'s, W> TelAdjacency<'s, W> {
         self.table
     }
 
+    /// The readers of the graph.
+    pub(crate) fn domain(&self) -> &'s Domain {
+        &self.view.engine.retired.domain
+    }
+
     pub(crate) fn index(&self) -> &'s BlockIndex {
         self.view.engine.index(self.table.direction)
     }
@@ -201,7 +203,7 @@ impl<'s, W> TelAdjacency<'s, W> {
     /// ascending. O(vertices), reads no block.
     fn stretches(&self) -> Vec<(u32, u64)> {
         let mut stretches: Vec<(u32, u64)> = Vec::new();
-        let guard = epoch::pin();
+        let guard = self.domain().pin();
         for (vertex, slot) in self.index().directory.entries(0..self.vertex_bound()) {
             let Some(class) = BlockIndex::class_at(slot, self.table.label, &guard) else { continue };
             let end = (vertex / TOGETHER + 1).saturating_mul(TOGETHER);

@@ -171,6 +171,8 @@ impl<T: Tested> Tested for TestedFailing<T> {
         None => None,
     };
 
+    const UNLINKED: fn(&Self::Engine) -> usize = |engine| T::UNLINKED(&engine.engine);
+
     fn engine(topology: Topology, catalog: Catalog) -> Self::Engine {
         Failing::new(T::engine(topology, catalog))
     }

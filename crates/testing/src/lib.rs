@@ -70,6 +70,9 @@ pub trait Tested: 'static {
     /// [`accounting_tests!`].
     const RECOUNT: Option<Recount<Self::Engine>> = None;
 
+    /// Bytes that were unlinked and wait until no reader can reach them. They count as retained, but for no timestamp.
+    const UNLINKED: fn(&Self::Engine) -> usize = |_| 0;
+
     /// An empty store.
     fn engine(topology: Topology, catalog: Catalog) -> Self::Engine;
 }

@@ -313,7 +313,8 @@ impl<T: Tested> Pipeline<T> {
         check_view(&read(self.engine.latest(&self.locks())), &self.oracle, vertices);
         if T::RECOUNT.is_some() {
             let retained: usize = self.retained().iter().map(|(_, bytes)| bytes).sum();
-            assert_eq!(retained, self.engine.memory().retained_bytes);
+            let unlinked = T::UNLINKED(&self.engine);
+            assert_eq!(retained + unlinked, self.engine.memory().retained_bytes);
         }
     }
 

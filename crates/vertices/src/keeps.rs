@@ -9,5 +9,6 @@ use hedgerow_sync::epoch::Guard;
 /// Implementors keep that promise, or require it in the contract of their constructor.
 pub unsafe trait Keeps {}
 
-// SAFETY: unlinked memory is freed only after every thread that was pinned then has unpinned.
-unsafe impl Keeps for Guard {}
+// SAFETY: unlinked memory is freed only after every guard of the same domain that existed then is gone. A guard is taken from the domain
+// of the graph that owns the vertices.
+unsafe impl Keeps for Guard<'_> {}

@@ -10,7 +10,7 @@ use hedgerow_model::token::Stamp;
 use hedgerow_model::{CommitTimestamp, Record, VertexChange};
 use hedgerow_reclamation::{Directory, MemoryChange, account};
 use hedgerow_sync::atomic::{AtomicPtr, Ordering};
-use hedgerow_sync::epoch::{self, Guard};
+use hedgerow_sync::epoch::{self, Domain, Guard};
 
 /// Vertices per segment. The model checker's atomics are large and its graphs small.
 const SEGMENT: usize = if cfg!(hedgerow_shuttle) { 4 } else { 4096 };
@@ -41,6 +41,12 @@ struct VertexVersion {
     /// `None` while it does not exist.
     record: Option<Record>,
     older: Slot,
+}
+
+impl VertexVersion {
+    fn bytes(&self) -> usize {
+        size_of::<VertexVersion>() + self.record.as_ref().map_or(0, Record::heap_bytes)
+    }
 }
 
 /// The decoded content of a slot.
@@ -80,9 +86,7 @@ impl VertexState<'_> {
     /// Bytes of the version.
     fn bytes(&self) -> usize {
         match self {
-            VertexState::Version(version) => {
-                size_of::<VertexVersion>() + version.record.as_ref().map_or(0, Record::heap_bytes)
-            }
+            VertexState::Version(version) => version.bytes(),
             _ => 0,
         }
     }
@@ -126,11 +130,15 @@ impl<const NOTE_BYTES: usize> Vertex<NOTE_BYTES> {
         self.with_record(at, keeps, Record::clone)
     }
 
-    /// Whether it exists at a timestamp.
+    /// Whether it exists at a timestamp. Pins the domain of the graph only to follow a pointer. O(newer versions).
     #[inline]
     #[must_use]
-    pub fn exists(&self, at: CommitTimestamp, keeps: &impl Keeps) -> bool {
-        self.with_record(at, keeps, |_| ()).is_some()
+    pub fn exists(&self, at: CommitTimestamp, domain: &Domain) -> bool {
+        let pointer = self.0.load(Ordering::Acquire);
+        match pointer.is_null() || pointer.addr() & INLINE != 0 {
+            true => !pointer.is_null() && (pointer.addr() >> 2) as u64 <= at.0,
+            false => self.with_record(at, &domain.pin(), |_| ()).is_some(),
+        }
     }
 
     #[inline]
@@ -178,7 +186,7 @@ impl<const NOTE_BYTES: usize> Vertex<NOTE_BYTES> {
         change: &VertexChange,
         stamp: Stamp,
         keeps: &impl Keeps,
-        guard: &Guard,
+        guard: &Guard<'_>,
     ) -> (MemoryChange, Option<CommitTimestamp>) {
         let old = self.0.load(Ordering::Acquire);
         let old_state = state(old, keeps);
@@ -213,7 +221,7 @@ impl<const NOTE_BYTES: usize> Vertex<NOTE_BYTES> {
         &self,
         births: impl Iterator<Item = CommitTimestamp>,
         keeps: &impl Keeps,
-        guard: &Guard,
+        guard: &Guard<'_>,
     ) -> MemoryChange {
         let mut newer = state(self.0.load(Ordering::Acquire), keeps);
         let mut memory = MemoryChange::default();
@@ -241,7 +249,7 @@ impl<const NOTE_BYTES: usize> Vertex<NOTE_BYTES> {
     }
 
     /// Stores the state in the slot itself if that is possible, once there are no older versions.
-    fn shorten(&self, keeps: &impl Keeps, guard: &Guard) -> isize {
+    fn shorten(&self, keeps: &impl Keeps, guard: &Guard<'_>) -> isize {
         let newest = state(self.0.load(Ordering::Acquire), keeps);
         let VertexState::Version(version) = newest else { return 0 };
         let short = match &version.record {
@@ -307,9 +315,9 @@ fn link(since: CommitTimestamp, record: Option<Record>, older: *mut u8) -> *mut 
 ///
 /// # Safety
 /// It is unlinked, and is retired once.
-unsafe fn retire(version: &VertexVersion, guard: &Guard) {
+unsafe fn retire(version: &VertexVersion, guard: &Guard<'_>) {
     // SAFETY: from `Box::into_raw` in `link`, and unlinked.
-    unsafe { guard.defer_drop(std::ptr::from_ref(version).cast_mut()) }
+    unsafe { guard.defer_drop(std::ptr::from_ref(version).cast_mut(), version.bytes()) }
 }
 
 /// Whether two records are the same object. Comparing values would not do: 0.0 equals -0.0.
@@ -333,7 +341,8 @@ mod tests {
 
     /// The numbers in the records at these timestamps; 0 for an empty record.
     fn shown<const N: usize>(vertex: &Vertex<32>, at: [u64; N]) -> [Option<i64>; N] {
-        let pinned = epoch::pin();
+        let domain = Domain::default();
+        let pinned = domain.pin();
         at.map(|at| {
             let record = vertex.record(CommitTimestamp(at), &pinned)?;
             Some(record.values().first().map_or(0, |value| value.as_i64().expect("it is a number")))
@@ -342,7 +351,8 @@ mod tests {
 
     #[test]
     fn versions_are_kept_while_they_may_be_read() {
-        let (vertex, pinned) = (Vertex::<32>::default(), epoch::pin());
+        let (vertex, domain) = (Vertex::<32>::default(), Domain::default());
+        let pinned = domain.pin();
         let mut memory = MemoryChange::default();
         let mut apply = |change: &VertexChange, stamp| {
             // SAFETY: there is one thread.
@@ -375,7 +385,8 @@ mod tests {
 
     #[test]
     fn many_versions_are_freed_in_one_walk() {
-        let (vertex, pinned) = (Vertex::<32>::default(), epoch::pin());
+        let (vertex, domain) = (Vertex::<32>::default(), Domain::default());
+        let pinned = domain.pin();
         for at in 1..=1000 {
             // SAFETY: there is one thread.
             let _ = unsafe { vertex.apply(&put(at as i64), stamp(at, at), &pinned, &pinned) };
@@ -390,7 +401,8 @@ mod tests {
 
     #[test]
     fn a_change_that_makes_no_difference_is_known() {
-        let (vertex, pinned) = (Vertex::<32>::default(), epoch::pin());
+        let (vertex, domain) = (Vertex::<32>::default(), Domain::default());
+        let pinned = domain.pin();
         let (change, empty) = (put(1), VertexChange::Put(Record::EMPTY));
         assert_eq!(vertex.growth(&VertexChange::Delete, &pinned), None);
         assert_eq!(vertex.growth(&empty, &pinned), Some(0));

@@ -4,6 +4,7 @@
 #![cfg(not(hedgerow_shuttle))]
 
 mod behavior;
+mod blocked_readers;
 mod clock;
 mod compaction;
 mod conformance;

@@ -16,7 +16,7 @@
 //!    thread that wrote it did so before it stored that version.
 //! 4. Readers have versions that are retained. A chain that was replaced is retired when no retained version has it.
 //!    A reader of an older version may have loaded its first block, as the newest of the row, to find the way to its own chain:
-//!    such a reader is pinned, and the blocks are freed when every thread that was pinned has unpinned.
+//!    such a reader pins the domain of the table, and the blocks are freed when every thread that had pinned it has unpinned.
 
 use crate::adjacency::extra::{FormerChain, RowExtra};
 use hedgerow_model::{Column, ColumnType, EdgeValue, VertexId, unit_slice};
@@ -74,6 +74,15 @@ impl<'a> BlockNote<'a> {
         match self {
             BlockNote::Extra(extra) => Some(extra),
             BlockNote::None | BlockNote::Former(_) => None,
+        }
+    }
+
+    /// The chain before this one, if there is one, of a row with nothing else to say.
+    pub(super) fn of_short_row(self) -> Option<Option<&'a FormerChain>> {
+        match self {
+            BlockNote::None => Some(None),
+            BlockNote::Former(former) => Some(Some(former)),
+            BlockNote::Extra(_) => None,
         }
     }
 

@@ -5,7 +5,6 @@ use crate::adjacency::sizes::BlockSizes;
 use crate::adjacency::table::{RetainedVersion, RowTable};
 use hedgerow_edge_log::{Archive, Archiver, ChangeList, Cut, EdgeLog, Ends, NewRun, RunChange, RunCommits};
 use hedgerow_model::{ColumnType, CommitTimestamp, MemoryUse, VertexId};
-use hedgerow_sync::epoch;
 use rayon::ThreadPool;
 use std::ops::ControlFlow;
 
@@ -87,8 +86,7 @@ impl LoggedTable {
         let (tail, mut deleted) = (self.log.newest(), Vec::new());
         // SAFETY: this log alone feeds the table, and `archive` passes on what it lists.
         let version = unsafe { RetainedVersion::new(&tail) };
-        let mut guard = epoch::pin();
-        for (vertex, row) in self.rows.table.rows(0..self.rows.vertex_bound, version, &mut guard) {
+        for (vertex, row) in self.rows.table.rows(0..self.rows.vertex_bound, version) {
             let _: ControlFlow<()> = row.neighbors(&mut deleted, |neighbors, _: &[()]| {
                 visit(vertex, neighbors);
                 ControlFlow::Continue(())

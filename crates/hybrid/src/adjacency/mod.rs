@@ -2,7 +2,7 @@
 //!
 //! - `block.rs`, `arena.rs`, `sizes.rs`: the blocks of a row, their memory, and how large they are;
 //! - `versions.rs`: how many entries the versions of a row have; `extra.rs`: what few rows have beside that, such as
-//!   `members.rs`: which neighbors a long row has; `retired.rs`: blocks that wait to be freed;
+//!   `members.rs`: which neighbors a long row has;
 //! - `row.rs`: reading a row; `merge.rs`: with changes that are still in the log; `writer.rs`: adding the changes of a round;
 //! - `table.rs`: the rows of all vertices; `report.rs`: how they lie in memory; `logged.rs`: rows and the log that feeds them, without
 //!   an engine around them.
@@ -14,7 +14,6 @@ mod logged;
 mod members;
 mod merge;
 mod report;
-mod retired;
 mod row;
 mod sizes;
 mod table;

@@ -1,7 +1,6 @@
 //! How the rows of a version lie in memory.
 
 use crate::adjacency::table::{RetainedVersion, RowTable};
-use hedgerow_sync::epoch;
 use std::ops::Range;
 
 /// The chains of blocks of an adjacency.
@@ -22,7 +21,7 @@ impl RowTable {
     #[must_use]
     pub fn chains(&self, vertices: Range<u32>, version: RetainedVersion<'_>) -> ChainReport {
         let mut report = ChainReport::default();
-        for (_, row) in self.rows(vertices, version, &mut epoch::pin()) {
+        for (_, row) in self.rows(vertices, version) {
             let blocks = row.entries.neighbors().count() as u64;
             report.rows += u64::from(blocks > 0);
             report.entries += u64::from(row.entries.count);

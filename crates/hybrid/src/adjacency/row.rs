@@ -4,6 +4,7 @@ use crate::adjacency::block::{Block, BlockNote, BlockShape, Chain};
 use crate::adjacency::extra::RowExtra;
 use crate::adjacency::versions::NewestVersions;
 use hedgerow_model::{Column, EdgeValue, VertexId};
+use hedgerow_sync::epoch::Domain;
 use std::ops::ControlFlow;
 
 /// The neighbors of a vertex in one adjacency: entries that are appended to a chain of blocks, and deletions of some.
@@ -97,6 +98,27 @@ fn has(chunk: &[VertexId], neighbor: VertexId) -> bool {
 }
 
 impl Row {
+    /// What a version of the adjacency has of the row, for a reader.
+    ///
+    /// A row that was not written since needs no pin: its chain is that of the version, which retains it. The writer stores a version
+    /// before the chain that the row has with it. So if the versions are loaded after the chain, and none is after `round`, neither is
+    /// the chain.
+    ///
+    /// # Safety
+    /// The version is retained for `'a`, and chains of the row are retired in this domain.
+    #[inline]
+    pub(super) unsafe fn read<'a>(&'a self, round: u32, shape: BlockShape, domain: &Domain) -> RowAt<'a> {
+        let first = self.chain.first();
+        let newest = self.versions.newest();
+        if newest.round <= round {
+            let extra = first.and_then(|first| first.note().extra());
+            return RowAt { entries: Entries { first, count: newest.entries, shape }, extra, round };
+        }
+        let _pinned = domain.pin();
+        // SAFETY: pinned, and by the promise of the caller.
+        unsafe { self.at(round, shape) }
+    }
+
     /// What a version of the adjacency has of the row.
     ///
     /// # Safety
@@ -128,7 +150,9 @@ impl Row {
         if note.since() <= round {
             return Some(first);
         }
-        note.former().find(|former| former.has(round))?.chain.first()
+        let former = note.former().find(|former| former.has(round));
+        // A row without it would be read as empty.
+        former.expect("a chain keeps those before it that retained versions have").chain.first()
     }
 }
 

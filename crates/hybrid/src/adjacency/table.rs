@@ -3,7 +3,6 @@
 use crate::adjacency::arena::BlockArenas;
 use crate::adjacency::block::{Block, BlockShape};
 use crate::adjacency::extra::FormerChain;
-use crate::adjacency::retired::RetiredChains;
 use crate::adjacency::row::{Row, RowAt};
 use crate::adjacency::sizes::BlockSizes;
 use crate::adjacency::writer::{AddedAndRemoved, RowWriter};
@@ -11,7 +10,7 @@ use hedgerow_edge_log::{ChangeList, LogTail};
 use hedgerow_model::{ColumnType, MemoryUse, VertexId};
 use hedgerow_reclamation::{Directory, Memory};
 use hedgerow_sync::atomic::{AtomicIsize, AtomicUsize, Ordering};
-use hedgerow_sync::epoch::Guard;
+use hedgerow_sync::epoch::{Domain, Waiting};
 use hedgerow_sync::{Mutex, prefetch};
 use std::ops::Range;
 
@@ -31,9 +30,6 @@ const PREFETCH_DISTANCE: usize = 4;
 /// How many rows before its turn the first block of a row is prefetched in a scan.
 const SCAN_DISTANCE: usize = 8;
 
-/// How many rows a scan reads before it pins the thread anew.
-const REPIN_EVERY: u32 = 64;
-
 /// One adjacency in versions, one for each round (GraphOne, 4: the adjacency store).
 ///
 /// A version is retained while a reader may have it: the newest one always, others as long as the log [lists
@@ -44,9 +40,12 @@ pub struct RowTable {
     rows: Directory<Row, LISTS, LIST, PAGE>,
     arenas: BlockArenas,
     former: Mutex<Vec<FormerChain>>,
-    /// Bytes of their blocks.
+    /// Bytes of their blocks, and of those of retired chains.
     former_bytes: AtomicUsize,
-    retired: RetiredChains,
+    /// Chains that no retained version has. A reader of an old version may have loaded the first block of one as the newest of its row,
+    /// to find the way to its own chain; it pins the domain until it has.
+    retired: Waiting<Vec<FormerChain>>,
+    pub(super) domain: Domain,
     /// Memory of the table of rows.
     memory: Memory,
     /// Bytes of the notes of rows.
@@ -87,7 +86,8 @@ impl RowTable {
             arenas: BlockArenas::default(),
             former: Mutex::default(),
             former_bytes: AtomicUsize::new(0),
-            retired: RetiredChains::default(),
+            retired: Waiting::default(),
+            domain: Domain::default(),
             memory: Memory::default(),
             note_bytes: AtomicIsize::new(0),
         }
@@ -116,8 +116,7 @@ impl RowTable {
             }
             let RowWriter { former, counts, note_bytes, .. } = writer;
             if !former.is_empty() {
-                let bytes = former.iter().map(|former| self.bytes_of(former)).sum();
-                self.former_bytes.fetch_add(bytes, Ordering::Relaxed);
+                self.former_bytes.fetch_add(self.bytes_of(&former), Ordering::Relaxed);
                 self.former.lock().extend(former);
             }
             self.note_bytes.fetch_add(note_bytes, Ordering::Relaxed);
@@ -126,39 +125,27 @@ impl RowTable {
     }
 
     /// The row of a vertex in a version. O(1), and O(log versions) if it has changed twice since and the version is old.
-    ///
-    /// The thread may unpin itself before it reads the row.
     #[inline]
     #[must_use]
-    pub fn row<'t>(
-        &'t self,
-        vertex: VertexId,
-        round: RetainedVersion<'t>,
-        _pinned: &Guard,
-    ) -> Option<RowAt<'t>> {
+    pub fn row<'t>(&'t self, vertex: VertexId, round: RetainedVersion<'t>) -> Option<RowAt<'t>> {
         let row = self.rows.get(vertex.get())?;
-        // SAFETY: the version is retained for `'t`, and the thread is pinned.
-        Some(unsafe { row.at(round.number(), self.shape) })
+        // SAFETY: the version is retained for `'t`, and the domain is the one in which chains of this table are retired.
+        Some(unsafe { row.read(round.number(), self.shape, &self.domain) })
     }
 
-    /// The rows of a range of vertices in a version, ascending, without those of pages that were never used. Pins the thread anew from
-    /// time to time.
+    /// The rows of a range of vertices in a version, ascending, without those of pages that were never used.
     pub fn rows<'t>(
         &'t self,
         vertices: Range<u32>,
         round: RetainedVersion<'t>,
-        guard: &mut Guard,
     ) -> impl Iterator<Item = (VertexId, RowAt<'t>)> {
         let number = round.number();
         let mut ahead = self.rows.entries(vertices.clone()).skip(SCAN_DISTANCE);
         self.rows.entries(vertices).map(move |(vertex, row)| {
-            if vertex.is_multiple_of(REPIN_EVERY) {
-                guard.repin();
-            }
             let next = ahead.next().and_then(|(_, row)| row.chain.first());
             next.into_iter().for_each(Block::prefetch_entries);
-            // SAFETY: the version is retained for `'t`, and the thread is pinned.
-            (VertexId::new(vertex), unsafe { row.at(number, self.shape) })
+            // SAFETY: as in `row`.
+            (VertexId::new(vertex), unsafe { row.read(number, self.shape, &self.domain) })
         })
     }
 
@@ -180,16 +167,16 @@ impl RowTable {
     /// About how many entries each row of a range of vertices has in the newest version, ascending. Reads no blocks.
     pub fn sizes(&self, vertices: Range<u32>) -> impl Iterator<Item = (VertexId, usize)> {
         self.rows.entries(vertices).map(|(vertex, row)| {
-            let entries = row.versions.at(u32::MAX).map_or(0, |version| version.entries);
+            let entries = row.versions.newest().entries;
             (VertexId::new(vertex), entries as usize)
         })
     }
 
     /// Retires the chains that rows had before they were rewritten and that no retained version has; returns how many.
     ///
-    /// They count as free at once. Their memory is used again by a later call, or by this one, once every thread that was pinned
-    /// meanwhile has unpinned. `retained` has the rounds of all versions that are retained, ascending. No call of [`RowTable::add`]
-    /// runs meanwhile.
+    /// They count as retained until no reader can be passing by them. That is found out by this call or a later one, which makes their
+    /// memory free for new blocks. `retained` has the rounds of all versions that are retained, ascending. No call of
+    /// [`RowTable::add`] runs meanwhile.
     pub fn free_former(&self, retained: &[u32]) -> usize {
         let mut former = self.former.lock();
         let (kept, dead): (Vec<_>, Vec<_>) =
@@ -197,39 +184,45 @@ impl RowTable {
         *former = kept;
         drop(former);
         let count = dead.len();
-        self.count_freed(&dead);
-        self.retired.add(dead);
-        self.take_back(&self.retired.take_passed());
+        self.retire(dead);
+        self.take_back_passed();
         count
     }
 
-    /// Counts chains as free.
-    fn count_freed(&self, chains: &[FormerChain]) {
-        let bytes = chains.iter().map(|former| self.bytes_of(former)).sum();
-        self.former_bytes.fetch_sub(bytes, Ordering::Relaxed);
-        self.arenas.count_freed(bytes);
-        let notes = chains.iter().filter_map(|former| Some(former.chain.first()?.note()));
-        for note in notes {
-            self.note_bytes.fetch_sub(note.bytes() as isize, Ordering::Relaxed);
-            // Large, and not for readers.
-            note.extra().into_iter().for_each(|extra| drop(extra.members().take()));
+    /// Retires chains that no row and no retained version has.
+    fn retire(&self, chains: Vec<FormerChain>) {
+        if chains.is_empty() {
+            return;
         }
+        // Large, and not for readers.
+        let extras = chains.iter().filter_map(|former| former.chain.first()?.note().extra());
+        let members = extras.filter_map(|extra| extra.members().take());
+        let member_bytes: usize = members.map(|members| members.bytes()).sum();
+        self.note_bytes.fetch_sub(member_bytes as isize, Ordering::Relaxed);
+        let bytes = self.bytes_of(&chains);
+        self.retired.add(&self.domain, chains, bytes, |chains, mark| {
+            let blocks = chains.iter().flat_map(FormerChain::blocks);
+            blocks.for_each(|block| mark(block.address().as_ptr()));
+        });
     }
 
-    /// Takes back the memory of chains that nothing uses.
-    fn take_back(&self, chains: &[FormerChain]) {
+    /// Takes back the memory of retired chains that no reader can be passing by.
+    fn take_back_passed(&self) {
+        let (bytes, passed) = self.retired.take_passed(&self.domain);
         self.arenas.with_arena(|arena| {
-            for former in chains {
+            for former in passed.iter().flatten() {
+                let note = former.chain.first().map_or(0, |first| first.note().bytes());
+                self.note_bytes.fetch_sub(note as isize, Ordering::Relaxed);
                 former.chain.first().into_iter().for_each(Block::free_note);
-                let mut next = former.chain.first();
-                while let Some(block) = next {
-                    next = block.next();
+                for block in former.blocks() {
                     let bytes = self.sizes.allocated_bytes(self.shape, block.capacity() as usize);
                     // SAFETY: allocated with these bytes; nothing uses it, and it is taken out of the lists once.
                     unsafe { arena.take_back(block.address(), bytes) };
                 }
             }
         });
+        self.former_bytes.fetch_sub(bytes, Ordering::Relaxed);
+        self.arenas.count_freed(bytes);
     }
 
     /// The memory of the rows. Blocks that were replaced are retained; the notes of rows count as live, without older
@@ -243,15 +236,27 @@ impl RowTable {
         MemoryUse { live_bytes, retained_bytes, reserved_bytes, index_bytes: self.memory.used().index_bytes }
     }
 
-    /// Bytes of the blocks of a chain.
-    fn bytes_of(&self, former: &FormerChain) -> usize {
-        former.blocks().map(|block| self.sizes.allocated_bytes(self.shape, block.capacity() as usize)).sum()
+    /// The bytes of all notes, as counted and by a walk. Nothing is retired.
+    #[cfg(test)]
+    pub(super) fn counted_and_walked_note_bytes(&self) -> (isize, isize) {
+        let notes = |first: Option<Block<'_>>| first.map_or(0, |first| first.note().bytes());
+        let rows = self.rows.entries(0..u32::MAX).map(|(_, row)| notes(row.chain.first()));
+        let former = self.former.lock();
+        let former = former.iter().map(|former| notes(former.chain.first()));
+        let walked: usize = rows.chain(former).sum();
+        (self.note_bytes.load(Ordering::Relaxed), walked as isize)
+    }
+
+    /// Bytes of the blocks of chains.
+    fn bytes_of(&self, chains: &[FormerChain]) -> usize {
+        let blocks = chains.iter().flat_map(FormerChain::blocks);
+        blocks.map(|block| self.sizes.allocated_bytes(self.shape, block.capacity() as usize)).sum()
     }
 }
 
 impl Drop for RowTable {
     fn drop(&mut self) {
-        let former = self.former.get_mut().drain(..).chain(self.retired.take_all());
+        let former = self.former.get_mut().drain(..).chain(self.retired.take_all().flatten());
         former.for_each(|former| former.chain.first().into_iter().for_each(Block::free_note));
         let rows = self.rows.entries(0..u32::MAX).filter_map(|(_, row)| row.chain.first());
         rows.for_each(Block::free_note);

@@ -6,11 +6,13 @@ use hedgerow_edge_log::{
 };
 use hedgerow_model::token::LiveTimestamps;
 use hedgerow_model::{Column, ColumnType, CommitTimestamp, EdgeChange, EdgeValue, VertexId};
-use hedgerow_sync::{Arc, Mutex, epoch};
+use hedgerow_sync::{Arc, Mutex};
 use hedgerow_testing::cases::one_case_in;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
+
+mod handles;
 
 const VERTICES: u32 = 3;
 
@@ -137,7 +139,7 @@ fn check<W: Column>(table: &RowTable, tail: &LogTail, expected: &State) {
     let round = unsafe { RetainedVersion::new(tail) };
     let mut deleted = Vec::new();
     let mut in_order = Vec::new();
-    for (vertex, row) in table.rows(0..VERTICES, round, &mut epoch::pin()) {
+    for (vertex, row) in table.rows(0..VERTICES, round) {
         let mut read = Vec::new();
         let flow = row.neighbors::<W, ()>(&mut deleted, |neighbors, values| {
             assert!(!neighbors.is_empty() && neighbors.len() == values.len());
@@ -154,9 +156,8 @@ fn check<W: Column>(table: &RowTable, tail: &LogTail, expected: &State) {
     assert_eq!(in_order, expected_in_order);
     for owner in 0..VERTICES {
         for neighbor in (0..70).chain([300, 900]) {
-            let found = table
-                .row(VertexId::new(owner), round, &epoch::pin())
-                .and_then(|row| row.find(VertexId::new(neighbor)));
+            let found =
+                table.row(VertexId::new(owner), round).and_then(|row| row.find(VertexId::new(neighbor)));
             assert_eq!(found, expected.get(&(owner, neighbor)).map(|value| EdgeValue(*value)));
         }
     }
@@ -167,11 +168,11 @@ fn check_fresh<W: Column>(table: &RowTable, tail: &LogTail, at: CommitTimestamp,
     // SAFETY: the table is fed by the log of the tail.
     let round = unsafe { RetainedVersion::new(tail) };
     let changes = tail.changes(at, 0, |_| ENDS);
-    let replaced = ReplacedEntries::new(&changes, |owner| table.row(owner, round, &epoch::pin()));
+    let replaced = ReplacedEntries::new(&changes, |owner| table.row(owner, round));
     let (mut merged, mut rows_with_changes) = (MergedRow::<W>::default(), 0..);
     for owner in 0..VERTICES {
         let (vertex, expected) = (VertexId::new(owner), expected.range((owner, 0)..(owner + 1, 0)));
-        let row = table.row(vertex, round, &epoch::pin());
+        let row = table.row(vertex, round);
         if let Some(changes) = changes.row(vertex) {
             let number = rows_with_changes.next().expect("rows have numbers");
             let (mut room, replaced) = (ReplacedInRow::default(), replaced.of(number));
@@ -214,6 +215,19 @@ fn check_fresh<W: Column>(table: &RowTable, tail: &LogTail, at: CommitTimestamp,
     }
 }
 
+/// The value of an edge at a timestamp.
+fn find_fresh(
+    table: &RowTable,
+    tail: &LogTail,
+    at: CommitTimestamp,
+    (owner, neighbor): (u32, u32),
+) -> Option<EdgeValue> {
+    // SAFETY: the table is fed by the log of the tail.
+    let round = unsafe { RetainedVersion::new(tail) };
+    let (owner, changes) = (VertexId::new(owner), tail.changes(at, 0, |_| ENDS));
+    find_merged(table.row(owner, round), changes.row(owner), VertexId::new(neighbor))
+}
+
 fn run<W: Column>(steps: &[Step], sizes: BlockSizes) {
     let has_values = W::TYPE != ColumnType::Unit;
     let mut store = Store::new(W::TYPE, sizes);
@@ -235,6 +249,8 @@ fn run<W: Column>(steps: &[Step], sizes: BlockSizes) {
                 store.archive();
                 archived = state.clone();
                 check::<W>(&store.table, &store.log.newest(), &archived);
+                let (counted, walked) = store.table.counted_and_walked_note_bytes();
+                assert_eq!(counted, walked, "bytes of notes");
             }
             Step::Hold => {
                 let (tail, at) = (store.log.newest(), CommitTimestamp(at));
@@ -288,4 +304,48 @@ fn memory_of_rewritten_rows_is_used_again() {
     let used = commit_and_archive(2 * TIMES + 1, Some(0));
     let (live, all) = (used.live_bytes, used.live_bytes + used.retained_bytes + used.reserved_bytes);
     assert!(live < 6_000 && all < 22_000, "{used:?}");
+}
+
+/// A chain that no retained version has counts as retained while a reader may be passing by it, and its memory is not used again.
+#[test]
+fn memory_of_retired_chains_counts_as_used_until_no_reader_is_pinned() {
+    let mut store = Store::new(ColumnType::Unit, BlockSizes::Growing);
+    let mut at = 0;
+    let rewrite = |store: &mut Store, at: &mut u64| {
+        for value in [Some(0), None] {
+            *at += 1;
+            store.commit(*at, &Changes { owner: 0, value, first: 0, step: 1, count: 300 }, false);
+            store.archive();
+        }
+        store.table.memory()
+    };
+    for _ in 0..5 {
+        rewrite(&mut store, &mut at);
+    }
+    let before = rewrite(&mut store, &mut at);
+    let domain = &raw const store.table.domain;
+    // SAFETY: the table stays in `store`, and changes its domain by shared references only.
+    let pinned = unsafe { &*domain }.pin();
+    let beside = rewrite(&mut store, &mut at);
+    let later = rewrite(&mut store, &mut at);
+    assert!(before.retained_bytes < beside.retained_bytes, "{before:?}, then {beside:?}");
+    assert!(beside.retained_bytes + 1_000 < later.retained_bytes, "{beside:?}, then {later:?}");
+    drop(pinned);
+    let after = rewrite(&mut store, &mut at);
+    assert!(after.total_bytes() <= before.total_bytes(), "{before:?}, and {after:?} without a reader");
+}
+
+/// The exact set of a hub's neighbors shrinks when edges are deleted.
+#[test]
+fn bytes_of_the_notes_of_a_hub_are_exact_while_it_shrinks() {
+    let mut store = Store::new(ColumnType::Unit, BlockSizes::Growing);
+    let changes = |value, first, count| Changes { owner: 0, value, first, step: 3, count };
+    store.commit(1, &changes(Some(0), 0, 4_000), false);
+    store.archive();
+    for round in 0..30 {
+        store.commit(2 + u64::from(round), &changes(None, 300 * round, 100), false);
+        store.archive();
+        let (counted, walked) = store.table.counted_and_walked_note_bytes();
+        assert_eq!(counted, walked, "after {round} rounds");
+    }
 }

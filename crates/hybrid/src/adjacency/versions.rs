@@ -50,6 +50,13 @@ impl NewestVersions {
         }
     }
 
+    /// The newest version.
+    #[inline]
+    pub(super) fn newest(&self) -> RowVersion {
+        let [one, other] = self.load();
+        one.max(other)
+    }
+
     /// The version that the next store replaces, and the round of the one after it.
     pub(super) fn replaced(&self) -> (RowVersion, u32) {
         let [one, other] = self.load();

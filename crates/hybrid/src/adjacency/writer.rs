@@ -94,6 +94,8 @@ impl<'w> RowWriter<'w> {
         self.deleted.clear();
         let mut members = now.extra.map(RowExtra::members);
         let mut members = members.as_deref_mut().and_then(Option::as_deref_mut);
+        let member_bytes = |members: Option<&Members>| members.map_or(0, Members::bytes) as isize;
+        let bytes_before = member_bytes(members.as_deref());
         let owner = changes.owner;
         for (neighbor, content) in changes.iter() {
             let is_loop = isize::from(neighbor == owner);
@@ -117,6 +119,8 @@ impl<'w> RowWriter<'w> {
                     self.counts.loops -= is_loop;
                     members.as_deref_mut().into_iter().for_each(|members| members.remove(neighbor));
                 }
+                // Equal handles may be those of two records, of which the first was freed: no reader can tell (`docs/concurrency.md`, handles
+                // that are used again).
                 Some(value) if self.shape.has_values() && now.entries.value_bits(position) != value => {
                     self.deleted.push(position);
                     self.new.push((neighbor, value));
@@ -124,6 +128,7 @@ impl<'w> RowWriter<'w> {
                 Some(_) => {}
             }
         }
+        self.note_bytes += member_bytes(members.as_deref()) - bytes_before;
     }
 
     /// Keeps the version of the row that the next one takes the place of, if a retained version has it.
@@ -144,8 +149,9 @@ impl<'w> RowWriter<'w> {
         let last = row.chain.last();
         let free = last.map_or(0, |last| (last.before() + last.capacity()) as usize - entries);
         let (fitting, others) = self.new.split_at(free.min(self.new.len()));
-        if !others.is_empty() && self.sizes.is_one_block(entries + self.new.len()) && !has_extra(row) {
-            self.outgrow(row, entries);
+        let fits_one_block = !others.is_empty() && self.sizes.is_one_block(entries + self.new.len());
+        if let (true, Some(former)) = (fits_one_block, note_of(row.chain.first()).of_short_row()) {
+            self.outgrow(row, entries, former);
         } else {
             if let Some(last) = last {
                 write(last, self.shape, entries, fitting);
@@ -176,13 +182,12 @@ impl<'w> RowWriter<'w> {
     }
 
     /// Copies a short row to a larger block, and appends the new entries there. Readers of any version may read either block.
-    fn outgrow(&mut self, row: &Row, entries: usize) {
+    fn outgrow(&mut self, row: &Row, entries: usize, former: Option<&FormerChain>) {
         let bytes = self.sizes.bytes(self.shape, entries, entries + self.new.len());
         let block = allocate(self.arenas, self.arena, self.shape, bytes, 0);
         let first = row.chain.first();
-        let mut former = self.retained_before(first);
-        debug_assert!(former.len() <= 1, "a row with more has more to say");
-        former.pop().into_iter().for_each(|former| block.set_former(former));
+        let former = former.filter(|former| former.is_retained(self.retained));
+        former.into_iter().for_each(|former| block.set_former(former.copy()));
         self.note_bytes += block.note().bytes() as isize;
         Entries { first, count: entries as u32, shape: self.shape }.for_each(|position, neighbor, value| {
             write(block, self.shape, position as usize, &[(neighbor, value)]);
@@ -252,9 +257,10 @@ impl<'w> RowWriter<'w> {
         self.note_bytes += block.note().bytes() as isize;
         self.former.push(replaced);
         self.add_members(block, 0);
+        // In this order, as `Row::read` says.
+        self.store_version(row, self.new.len());
         row.chain.set_first(block);
         row.chain.set_last(block);
-        self.store_version(row, self.new.len());
     }
 
     /// The chains before the one that begins with this block, as far as a retained version has them.
@@ -279,10 +285,6 @@ fn extra_of(first: Block<'_>) -> &RowExtra {
 
 fn note_of(first: Option<Block<'_>>) -> BlockNote<'_> {
     first.map_or(BlockNote::None, Block::note)
-}
-
-fn has_extra(row: &Row) -> bool {
-    note_of(row.chain.first()).extra().is_some()
 }
 
 fn allocate<'a>(

@@ -12,9 +12,9 @@
 //!
 //! Single edges, streams of them, bulk writes, transactions and recovery differ in how they decide.
 
+use crate::commit::Commit;
 use crate::commit::edge::PlanOf;
 use crate::commit::resolve::Resolved;
-use crate::commit::{Commit, free_replaced};
 use crate::error::Error;
 use crate::journal::with_body;
 use crate::store::Store;
@@ -72,7 +72,6 @@ impl AppliedCommit {
     pub(super) fn release<E: Engine>(self, store: &Store<E>, locks: impl Sized) -> Commit {
         drop(locks);
         store.reclaim_after_commit(self.pending, self.size);
-        free_replaced(self.size);
         self.commit
     }
 }

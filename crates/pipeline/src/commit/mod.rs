@@ -30,23 +30,10 @@ use hedgerow_model::{
     GraphView, Key, LabelId, Operation, Outcome, Reclaimed, VertexId,
 };
 use hedgerow_sequencer::Writer;
-use hedgerow_sync::epoch;
 use resolve::{DeferredCounts, Resolved};
 
 /// Estimated bytes of a changed edge or vertex, with which engines are asked to admit commits.
 pub const BYTES_OF_CHANGE: usize = 64;
-
-/// A commit with this number of changes replaces so much memory that it is freed at once, rather
-/// than bit by bit by later commits.
-const FREED_AT_ONCE: usize = 1 << 12;
-
-/// Frees what a commit of `changes` changes replaced in place, unless readers hold it. No locks are
-/// held.
-pub(crate) fn free_replaced(changes: usize) {
-    if changes >= FREED_AT_ONCE {
-        epoch::free_deferred(changes);
-    }
-}
 
 /// What a commit did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

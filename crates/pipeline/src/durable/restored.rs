@@ -11,7 +11,6 @@ use hedgerow_model::{
     AppendEdges, AppendedEdges, CommitTimestamp, Effects, Engine, EngineError, LockUnit, UnitLocks,
 };
 use hedgerow_sequencer::{Stamped, VertexCounts};
-use hedgerow_sync::epoch;
 use rayon::ThreadPool;
 use std::convert::Infallible;
 
@@ -79,7 +78,6 @@ impl<E: Engine> Store<E> {
             Err(EngineError::Capacity(_)) => {
                 self.archive_restored(None, true)?;
                 self.maintain_under(&AllHeld(held), usize::MAX)?;
-                epoch::free_deferred(0);
                 let allowance = self.allowance().with_overdraft();
                 self.engine.prepare(held, effects, &mut second_room, allowance, pool)?
             }
@@ -118,7 +116,6 @@ impl<E: Engine> Store<E> {
         });
         apply(&mut decided, stamped.stamp, stamped.record_conflicts);
         self.archive_restored(self.pool_for(changes), false)?;
-        epoch::free_deferred(changes);
         Ok(())
     }
 

@@ -2,8 +2,8 @@
 
 use super::*;
 use hedgerow_model::Counts;
-use hedgerow_sync::Arc;
 use hedgerow_sync::atomic::AtomicU64;
+use hedgerow_sync::{Arc, OnceLock};
 
 const UNIT: LockUnit = LockUnit(0);
 
@@ -44,6 +44,12 @@ impl Content for Counted {
     }
 }
 
+/// The domain of all chains of the tests.
+pub(crate) fn domain() -> &'static Domain {
+    static DOMAIN: OnceLock<Domain> = OnceLock::new();
+    DOMAIN.get_or_init(Domain::default)
+}
+
 pub(crate) fn locks() -> HeldLocks<'static> {
     // SAFETY: the tests run their chain on one thread and hold no view across a link.
     unsafe { HeldLocks::all(Counts::default()) }
@@ -63,14 +69,18 @@ pub(crate) fn link(
     // SAFETY: each test uses ascending stamps, and registers only timestamps below `editable_from`.
     let stamp = unsafe { Stamp::new(CommitTimestamp(value), CommitTimestamp(editable_from)) };
     let (new, allocated) = account::measure(|| Owned::boxed(Counted(value, Arc::clone(dropped))));
-    chain.link(Successor { base: chain.born(), change: VersionChange::Replace(Some(new)), allocated }, stamp)
+    chain.link(
+        Successor { base: chain.born(), change: VersionChange::Replace(Some(new)), allocated },
+        stamp,
+        domain(),
+    )
 }
 
 fn read(chain: &Chain<Counted>, at: u64) -> Option<u64> {
     let at = registered(at);
-    let value = chain.at(&at).map(|content| content.0);
-    assert_eq!(chain.occupied_at(&at), value.unwrap_or(0));
-    let (content, occupied) = chain.at_with_occupied(&at);
+    let value = chain.at(&at, domain()).map(|content| content.0);
+    assert_eq!(chain.occupied_at(&at, domain()), value.unwrap_or(0));
+    let (content, occupied) = chain.at_with_occupied(&at, domain());
     assert_eq!((content.map(|content| content.0), occupied), (value, value.unwrap_or(0)));
     value
 }
@@ -104,12 +114,12 @@ fn an_unlinked_version_is_gone_and_its_bytes_too() {
         counted += link(&chain, value, &dropped, value).memory;
     }
     assert_eq!(counted, chain.count_bytes(&locks(), UNIT));
-    counted += chain.unlink(&locks(), UNIT, CommitTimestamp(2), &epoch::pin());
+    counted += chain.unlink(&locks(), UNIT, CommitTimestamp(2), &domain().pin());
     assert_eq!(counted, chain.count_bytes(&locks(), UNIT));
     assert_eq!(chain.retained_bytes(&locks(), UNIT, CommitTimestamp(2)), 0);
     assert_eq!([1, 3, 4].map(|at| read(&chain, at)), [Some(1), Some(3), Some(4)]);
-    counted += chain.unlink(&locks(), UNIT, CommitTimestamp(1), &epoch::pin());
-    counted += chain.unlink(&locks(), UNIT, CommitTimestamp(3), &epoch::pin());
+    counted += chain.unlink(&locks(), UNIT, CommitTimestamp(1), &domain().pin());
+    counted += chain.unlink(&locks(), UNIT, CommitTimestamp(3), &domain().pin());
     assert_eq!(counted.retained, 0);
     assert_eq!(counted, chain.count_bytes(&locks(), UNIT));
 }
@@ -130,7 +140,11 @@ fn a_dropped_chain_drops_what_is_linked_and_a_dropped_successor_itself() {
 fn edit(chain: &Chain<Counted>, at: u64, by: u64, editable_from: u64) -> Linked {
     // SAFETY: as in `link`.
     let stamp = unsafe { Stamp::new(CommitTimestamp(at), CommitTimestamp(editable_from)) };
-    chain.link(Successor { base: chain.born(), change: VersionChange::Edit(&[by]), allocated: 0 }, stamp)
+    chain.link(
+        Successor { base: chain.born(), change: VersionChange::Edit(&[by]), allocated: 0 },
+        stamp,
+        domain(),
+    )
 }
 
 #[test]
@@ -155,11 +169,15 @@ fn an_emptied_chain_reads_as_empty() {
     link(&chain, 2, &dropped, 0);
     // SAFETY: as in `link`.
     let stamp = unsafe { Stamp::new(CommitTimestamp(4), CommitTimestamp(3)) };
-    chain.link(Successor { base: chain.born(), change: VersionChange::Replace(None), allocated: 0 }, stamp);
+    chain.link(
+        Successor { base: chain.born(), change: VersionChange::Replace(None), allocated: 0 },
+        stamp,
+        domain(),
+    );
     link(&chain, 6, &dropped, 5);
     assert_eq!([2, 3, 4, 5, 6].map(|at| read(&chain, at)), [Some(2), Some(2), None, None, Some(6)]);
     for born in [2, 4] {
-        chain.unlink(&locks(), UNIT, CommitTimestamp(born), &epoch::pin());
+        chain.unlink(&locks(), UNIT, CommitTimestamp(born), &domain().pin());
     }
     assert_eq!(chain.count_bytes(&locks(), UNIT).retained, 0);
     assert_eq!(read(&chain, 6), Some(6));
@@ -174,7 +192,7 @@ fn a_change_prepared_for_an_old_head_is_refused() {
     link(&chain, 1, &dropped, 0);
     // SAFETY: the next stamp of this chain.
     let stamp = unsafe { Stamp::new(CommitTimestamp(2), CommitTimestamp(0)) };
-    chain.link(early, stamp);
+    chain.link(early, stamp, domain());
 }
 
 #[test]
@@ -197,11 +215,11 @@ fn a_long_history_is_searched_and_not_walked() {
     let is_short = |compared: u64| cfg!(not(debug_assertions)) || (1..=most).contains(&compared);
     for at in (1..VERSIONS).step_by(97) {
         let (value, compared) =
-            account::measure_compared(|| chain.at(&registered(at)).map(|content| content.0));
+            account::measure_compared(|| chain.at(&registered(at), domain()).map(|content| content.0));
         assert_eq!(value, Some(at));
         assert!(is_short(compared), "{compared} versions were compared for {at}");
     }
-    let (_, compared) = account::measure_compared(|| chain.at(&registered(VERSIONS - 1)).is_some());
+    let (_, compared) = account::measure_compared(|| chain.at(&registered(VERSIONS - 1), domain()).is_some());
     assert!(compared <= 2, "the search starts at the version before the newest");
     if !cfg!(miri) {
         let kept: usize =
@@ -214,7 +232,7 @@ fn a_long_history_is_searched_and_not_walked() {
         let (bytes, compared) =
             account::measure_compared(|| chain.retained_bytes(&locks(), UNIT, CommitTimestamp(born)));
         assert!(bytes > 0 && is_short(compared));
-        let unlink = || chain.unlink(&locks(), UNIT, CommitTimestamp(born), &epoch::pin());
+        let unlink = || chain.unlink(&locks(), UNIT, CommitTimestamp(born), &domain().pin());
         let (freed, compared) = account::measure_compared(unlink);
         assert!(is_short(compared), "{compared} versions were compared to unlink {born}");
         counted += freed;
@@ -234,7 +252,7 @@ fn the_array_of_a_moving_window_stays_small() {
     for value in 1..=1000 {
         link(&chain, value, &dropped, value);
         if value > 8 {
-            chain.unlink(&locks(), UNIT, CommitTimestamp(value - 8), &epoch::pin());
+            chain.unlink(&locks(), UNIT, CommitTimestamp(value - 8), &domain().pin());
         }
         let retained = chain.count_bytes(&locks(), UNIT).retained as usize;
         assert!(retained <= 8 * size_of::<Counted>() + 16 + 16 * 16, "{retained} bytes for eight versions");
@@ -258,7 +276,7 @@ fn readers_search_beside_a_writer() {
             // invisible.
             let kept = link(&chain, value, &dropped, value.max(4) - 1).kept;
             if let Some(born) = kept.filter(|born| *born > CommitTimestamp(2)) {
-                chain.unlink(&locks(), UNIT, born, &epoch::pin());
+                chain.unlink(&locks(), UNIT, born, &domain().pin());
             }
         }
     });

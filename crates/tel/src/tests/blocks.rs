@@ -5,7 +5,6 @@ use crate::block::{END_OF_TIME, VALID};
 use crate::layout::{BlockLayout, CLASSES, Shape};
 use hedgerow_model::{CommitTimestamp, Engine, Topology, VertexId};
 use hedgerow_sync::atomic::Ordering;
-use hedgerow_sync::epoch;
 use hedgerow_testing::cases::one_case_in;
 use hedgerow_testing::oracle::Request;
 use hedgerow_testing::pipeline::Pipeline;
@@ -198,7 +197,7 @@ fn the_newest_state_is_counted_in_constant_time() {
             }
             pipeline.open();
             let newest = pipeline.snapshots.pop().unwrap().token.at();
-            let guard = epoch::pin();
+            let guard = pipeline.engine.retired.domain.pin();
             let log = pipeline.engine.log(pipeline.engine.table_at(0), vertex, &guard).expect("it has edges");
             let valid = log.invalidations().iter().filter(|end| end.load(Ordering::Relaxed) == VALID).count();
             assert_eq!(log.valid_if_unchanged_since(newest), Some(valid));

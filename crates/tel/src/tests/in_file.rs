@@ -3,7 +3,6 @@
 use super::support::{TestedInFile, TestedInSmallFile, TestedTel};
 use crate::Tel;
 use hedgerow_model::{CapacityError, Engine, EngineError, Topology};
-use hedgerow_sync::epoch;
 use hedgerow_testing::Tested;
 use hedgerow_testing::oracle::Request;
 use hedgerow_testing::pipeline::Pipeline;
@@ -55,8 +54,7 @@ fn hubs_grow_and_shrink<T: Tested<Engine = Tel>>() {
             pipeline.commit(&[deleted], 0).unwrap();
         }
         while pipeline.reclaim(usize::MAX, 0).more {}
-        // Blocks return to the store a little later.
-        epoch::free_deferred(1 << 12);
+        pipeline.engine.retired.free_passed(&pipeline.engine.store);
         bytes.push(pipeline.engine.store.bytes());
     }
     assert!(bytes.iter().all(|bytes| *bytes <= 8 << 20), "{bytes:?}");

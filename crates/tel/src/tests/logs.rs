@@ -11,7 +11,6 @@ use hedgerow_model::{
 };
 use hedgerow_records::memory::{embedded_size, is_embedded};
 use hedgerow_sync::atomic::{AtomicU64, Ordering};
-use hedgerow_sync::epoch;
 use hedgerow_testing::cases::one_case_in;
 use hedgerow_testing::oracle::{LABELS, Oracle};
 use proptest::prelude::*;
@@ -22,7 +21,7 @@ const LAST: u8 = if cfg!(miri) { 4 } else { 14 };
 
 /// Reads the log of vertex 1.
 pub(super) fn with_log<R>(pipeline: &Tested, label: u16, read: impl FnOnce(Log<'_>) -> R) -> Option<R> {
-    let guard = epoch::pin();
+    let guard = pipeline.engine.retired.domain.pin();
     let table = pipeline.engine.table_at(usize::from(label));
     pipeline.engine.log(table, VertexId::new(1), &guard).map(read)
 }
@@ -313,7 +312,7 @@ fn give_up(pipeline: &Tested, label: u16, first: u32, count: u32) {
         pipeline.engine.plan_edges(&locks, &edges, true, &mut plans);
         free.push(pipeline.engine.reserved_bytes());
     }
-    // Free memory grows when the system provides some, and when the epoch frees replaced blocks.
+    // Free memory grows when the system provides some, and when replaced blocks are freed.
     assert!(free.is_sorted(), "memory is not freed: {free:?}");
 }
 

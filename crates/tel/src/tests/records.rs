@@ -116,7 +116,9 @@ fn records_move_with_their_entries() {
 fn what_a_pinned_reader_found_stays_while_the_block_is_replaced() {
     let mut pipeline = Tested::new(Topology::Directed, None);
     pipeline.commit(&[put(LABEL, 0..20, 11)], 0).unwrap();
-    let guard = hedgerow_sync::epoch::pin();
+    let domain = &raw const pipeline.engine.retired.domain;
+    // SAFETY: the engine stays in `pipeline`, and changes its domain by shared references only.
+    let guard = unsafe { &*domain }.pin();
     let table = pipeline.engine.table_at(usize::from(LABEL));
     let found: Vec<_> = {
         let log = pipeline.engine.log(table, VertexId::new(1), &guard).unwrap();

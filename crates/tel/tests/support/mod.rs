@@ -12,6 +12,7 @@ impl Tested for TestedTel {
 
     const UNIT_SIZE: u32 = 1;
     const RECOUNT: Option<Recount<Self::Engine>> = Some(Tel::recount_memory);
+    const UNLINKED: fn(&Tel) -> usize = Tel::unlinked_bytes;
 
     fn engine(topology: Topology, catalog: Catalog) -> Tel {
         Tel::new(TelOptions { topology, catalog })
@@ -26,6 +27,7 @@ impl Tested for TestedInFile {
 
     const UNIT_SIZE: u32 = 1;
     const RECOUNT: Option<Recount<Self::Engine>> = Some(Tel::recount_memory);
+    const UNLINKED: fn(&Tel) -> usize = Tel::unlinked_bytes;
 
     fn engine(topology: Topology, catalog: Catalog) -> Tel {
         let options = TelOptions { topology, catalog };
@@ -42,6 +44,7 @@ impl Tested for TestedInSmallFile {
 
     const UNIT_SIZE: u32 = 1;
     const RECOUNT: Option<Recount<Self::Engine>> = Some(Tel::recount_memory);
+    const UNLINKED: fn(&Tel) -> usize = Tel::unlinked_bytes;
 
     fn engine(topology: Topology, catalog: Catalog) -> Tel {
         let options = TelOptions { topology, catalog };

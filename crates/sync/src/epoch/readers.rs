@@ -1,0 +1,165 @@
+//! Which readers may still reach memory that was unlinked.
+//!
+//! A reader enters: it stores the epoch in a slot, and then follows links. Memory is tagged with the
+//! epoch after it was unlinked. Whoever wants to free it advances the epoch, looks through the slots,
+//! and may free what is tagged with an epoch before those of all readers.
+//!
+//! Three sequentially consistent fences make that correct: a reader's between its slot and the first
+//! link (R), one between the unlinking and the tag (U), and one before the slots are read (L).
+//!
+//! 1. A reader whose slot is found free enters after L, or has left. In the first case L precedes R,
+//!    and the memory was unlinked before L, so the reader does not find it. In the second case what
+//!    it read happened before the slot was found free (Release, Acquire).
+//! 2. A reader whose epoch is after the tag loaded it from an advance that followed the load of the
+//!    tag. So U precedes R, and the reader does not find the memory. What readers did in the same
+//!    slot before happened before that epoch was found there: each takes the slot by a
+//!    compare-and-exchange, which continues the release sequence.
+
+use crate::OnceLock;
+use crate::atomic::{AtomicU64, AtomicUsize, Ordering, fence};
+use std::cell::Cell;
+
+/// The content of a slot without a reader. Epochs are greater.
+const FREE: u64 = 0;
+
+/// Slots next to each other that one thread uses, for readers that it enters one in another.
+const SLOTS_PER_THREAD: usize = if cfg!(hedgerow_shuttle) { 1 } else { 2 };
+
+/// Slots in the first chunk; each further chunk has twice as many as the one before.
+const FIRST_CHUNK: usize = if cfg!(hedgerow_shuttle) { 1 } else { 128 };
+
+/// Chunks of slots: more than there is memory for.
+const CHUNKS: usize = 24;
+
+/// A slot, in a cache line of its own.
+#[derive(Debug, Default)]
+#[repr(align(64))]
+struct Slot(AtomicU64);
+
+/// The readers of a domain. Its slots are allocated when the first reader enters.
+#[derive(Debug)]
+pub struct Readers {
+    epoch: AtomicU64,
+    chunks: [OnceLock<Box<[Slot]>>; CHUNKS],
+}
+
+/// A reader that has entered. It leaves when this is dropped, on any thread.
+#[derive(Debug)]
+pub struct Entered<'r> {
+    readers: &'r Readers,
+    slot: &'r Slot,
+    epoch: u64,
+}
+
+static NEXT_THREAD: AtomicUsize = AtomicUsize::new(0);
+
+std::thread_local! {
+    static THREAD: Cell<Option<usize>> = const { Cell::new(None) };
+}
+
+/// The number of the slot at which this thread begins to look for a free one.
+#[inline]
+fn first_slot() -> usize {
+    THREAD.with(|thread| match thread.get() {
+        Some(first) => first,
+        None => {
+            let first = NEXT_THREAD.fetch_add(SLOTS_PER_THREAD, Ordering::Relaxed);
+            thread.set(Some(first));
+            first
+        }
+    })
+}
+
+impl Slot {
+    /// Takes the slot for a reader of this epoch, if it is free.
+    #[inline]
+    fn take(&self, epoch: u64) -> bool {
+        let is_taken = self.0.compare_exchange(FREE, epoch, Ordering::SeqCst, Ordering::Relaxed).is_ok();
+        if is_taken {
+            fence_after_exchange();
+        }
+        is_taken
+    }
+}
+
+/// A sequentially consistent fence after an exchange.
+#[inline]
+fn fence_after_exchange() {
+    if cfg!(all(target_arch = "x86_64", not(miri), not(hedgerow_shuttle))) {
+        // The exchange is a fence of the processor already.
+        std::sync::atomic::compiler_fence(Ordering::SeqCst);
+    } else {
+        fence(Ordering::SeqCst);
+    }
+}
+
+impl Default for Readers {
+    fn default() -> Self {
+        Readers { epoch: AtomicU64::new(FREE + 1), chunks: [const { OnceLock::new() }; CHUNKS] }
+    }
+}
+
+impl Readers {
+    #[inline]
+    fn chunk(&self, number: usize) -> &[Slot] {
+        self.chunks[number].get_or_init(|| (0..FIRST_CHUNK << number).map(|_| Slot::default()).collect())
+    }
+
+    /// Enters a reader. O(1), unless hundreds of readers have entered.
+    #[inline]
+    pub fn enter(&self) -> Entered<'_> {
+        let (slots, epoch) = (self.chunk(0), self.epoch.load(Ordering::Relaxed));
+        let slot = &slots[first_slot() % FIRST_CHUNK];
+        match slot.take(epoch) {
+            true => Entered { readers: self, slot, epoch },
+            false => self.enter_elsewhere(epoch),
+        }
+    }
+
+    #[cold]
+    fn enter_elsewhere(&self, epoch: u64) -> Entered<'_> {
+        let slots = (0..CHUNKS).flat_map(|number| {
+            let (slots, first) = (self.chunk(number), first_slot());
+            (0..slots.len()).map(move |step| &slots[(first + step) % slots.len()])
+        });
+        let mut free = slots.filter(|slot| slot.0.load(Ordering::Relaxed) == FREE && slot.take(epoch));
+        let slot = free.next().expect("there is memory for fewer readers than slots");
+        Entered { readers: self, slot, epoch }
+    }
+
+    /// The epoch to tag memory with that this thread has unlinked.
+    pub fn now(&self) -> u64 {
+        fence(Ordering::SeqCst);
+        self.epoch.load(Ordering::Relaxed)
+    }
+
+    /// Advances the epoch. Returns the first epoch that a reader may be in: no reader can reach memory that was unlinked before the
+    /// call, and is tagged with an earlier one. O(most readers at a time).
+    pub fn oldest(&self) -> u64 {
+        let next = self.epoch.fetch_add(1, Ordering::SeqCst) + 1;
+        fence(Ordering::SeqCst);
+        let slots = self.chunks.iter().map_while(OnceLock::get).flatten();
+        let entered = slots.map(|slot| slot.0.load(Ordering::Acquire)).filter(|epoch| *epoch != FREE);
+        entered.min().unwrap_or(next)
+    }
+}
+
+impl Entered<'_> {
+    /// Leaves and enters again. Two loads, unless the epoch has advanced.
+    #[inline]
+    pub fn refresh(&mut self) {
+        let epoch = self.readers.epoch.load(Ordering::Relaxed);
+        if epoch != self.epoch {
+            self.slot.0.swap(epoch, Ordering::SeqCst);
+            fence_after_exchange();
+            self.epoch = epoch;
+        }
+    }
+}
+
+impl Drop for Entered<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        self.slot.0.store(FREE, Ordering::Release);
+    }
+}
