@@ -142,10 +142,10 @@ fn read_rows(files: &SimulatedFiles, column: ColumnType) {
             if rows.read(owner, &mut row).is_err() {
                 break;
             }
-            row.finish();
-            assert!(row.edges().is_sorted_by(|one, other| one.0 < other.0));
+            let seen = row.finish();
+            assert!(seen.neighbors().is_sorted_by(|one, other| one < other));
             let is_record = |_: &_| content == RowContent::Records;
-            row.edges().filter(is_record).for_each(|(_, value)| _ = row.record(value).len());
+            seen.edges().filter(is_record).for_each(|(_, value)| _ = seen.record(value).len());
             read += 1;
             // Each of these searches all blocks with the owner.
             if read <= 40 {

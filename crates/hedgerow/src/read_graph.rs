@@ -296,7 +296,11 @@ fn checked_hop<T: EdgeData, R: Reads + ?Sized>(reads: &R, hop: Hop) -> Result<()
 }
 
 /// Runs `read` with the names of the properties of a label's edges.
-fn with_names<T>(reads: &(impl Reads + ?Sized), label: LabelId, read: impl FnOnce(&Names<'_>) -> Result<T, Error>) -> Result<T, Error> {
+fn with_names<T>(
+    reads: &(impl Reads + ?Sized),
+    label: LabelId,
+    read: impl FnOnce(&Names<'_>) -> Result<T, Error>,
+) -> Result<T, Error> {
     let catalog = reads.stores()?.shared_catalog();
     read(&Names { catalog: &catalog, owner: Owner::Edge(label) })
 }

@@ -85,7 +85,7 @@ impl MergedRow {
         }
     }
 
-    /// Adds all edges of a row at once: as [`MergedRow::read_edges`] and [`MergedRow::add_read`], but copies
+    /// Adds all edges of a row at once: as `read_edges` and [`MergedRow::add_read`], but copies
     /// them only once. O(edges added so far + edges).
     pub fn add_row(&mut self, edges: SeenSlice<'_>, records: &[u8]) {
         if self.content == RowContent::Records {

@@ -7,12 +7,22 @@
 
 use hedgerow_levels::{RowContent, SeenRows};
 use hedgerow_model::VertexId;
+use hedgerow_reclamation::{Directory, Memory};
 use hedgerow_sync::atomic::{AtomicUsize, Ordering};
 use hedgerow_sync::{Arc, OnceLock};
 use std::ops::Range;
 
 /// Consecutive owners whose rows are read together.
 const PIECE: u32 = if cfg!(any(test, hedgerow_shuttle)) { 4 } else { 1024 };
+
+/// Pieces by number: enough for every vertex id. Ids may be far apart.
+type Pieces = Directory<OnceLock<Box<SeenRows>>, LISTS, LIST, SEGMENT>;
+const LISTS: usize = 1 << 10;
+const LIST: usize = 1 << 9;
+const SEGMENT: usize = 1 << 3;
+
+/// Bytes of a piece next to its rows: those of its segment of the table, which it may not share.
+const PIECE_BYTES: usize = SEGMENT * size_of::<OnceLock<Box<SeenRows>>>();
 
 /// The bytes that all snapshots of a graph keep.
 #[derive(Debug)]
@@ -44,11 +54,16 @@ pub(crate) struct RecentRows {
 }
 
 /// The rows of one adjacency that one snapshot keeps, by piece.
-#[derive(Debug)]
 pub(crate) struct KeptRows {
-    pieces: OnceLock<Box<[OnceLock<Box<SeenRows>>]>>,
+    pieces: OnceLock<Pieces>,
     vertex_bound: u32,
     bytes: Arc<KeptBytes>,
+}
+
+impl std::fmt::Debug for KeptRows {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("KeptRows").field("vertex_bound", &self.vertex_bound).finish_non_exhaustive()
+    }
 }
 
 impl RecentRows {
@@ -77,7 +92,7 @@ impl RecentRows {
 impl KeptRows {
     /// What is kept of the piece of an owner.
     pub(crate) fn get(&self, owner: VertexId) -> Option<&SeenRows> {
-        self.pieces.get()?.get((owner.get() / PIECE) as usize)?.get().map(Box::as_ref)
+        self.pieces.get()?.get(owner.get() / PIECE)?.get().map(Box::as_ref)
     }
 
     /// The rows of the piece that has these owners. Unless they are kept, `read` reads them, if the owners are at
@@ -87,30 +102,31 @@ impl KeptRows {
         owners: &Range<u32>,
         read: impl FnOnce(Range<u32>) -> SeenRows,
     ) -> Option<&SeenRows> {
-        let pieces = || (0..self.vertex_bound.div_ceil(PIECE)).map(|_| OnceLock::new()).collect();
-        let number = owners.start / PIECE;
-        let piece = self.pieces.get_or_init(pieces).get(number as usize)?;
-        if piece.get().is_none() {
-            let whole = piece_of(VertexId::new(owners.start));
-            let whole = whole.start..whole.end.min(self.vertex_bound);
-            if 2 * owners.len() < whole.len() || self.bytes.now() >= self.bytes.at_most {
-                return None;
-            }
-            piece.get_or_init(|| {
-                let mut rows = read(whole);
-                rows.shrink();
-                self.bytes.now.fetch_add(rows.bytes(), Ordering::Relaxed);
-                Box::new(rows)
-            });
+        let first = VertexId::new(owners.start);
+        if let Some(kept) = self.get(first) {
+            return Some(kept);
         }
-        piece.get().map(Box::as_ref)
+        let whole = piece_of(first);
+        let whole = whole.start..whole.end.min(self.vertex_bound);
+        let is_small = whole.is_empty() || 2 * owners.len() < whole.len();
+        if is_small || self.bytes.now() >= self.bytes.at_most {
+            return None;
+        }
+        let piece =
+            self.pieces.get_or_init(Pieces::default).get_or_create(whole.start / PIECE, &Memory::default());
+        Some(piece.get_or_init(|| {
+            let mut rows = read(whole);
+            rows.shrink();
+            self.bytes.now.fetch_add(rows.bytes() + PIECE_BYTES, Ordering::Relaxed);
+            Box::new(rows)
+        }))
     }
 }
 
 impl Drop for KeptRows {
     fn drop(&mut self) {
-        let pieces = self.pieces.get().into_iter().flatten().filter_map(OnceLock::get);
-        let bytes = pieces.map(|rows| rows.bytes()).sum();
+        let pieces = self.pieces.get().into_iter().flat_map(|pieces| pieces.entries(0..u32::MAX / PIECE + 1));
+        let bytes = pieces.filter_map(|(_, piece)| piece.get()).map(|rows| rows.bytes() + PIECE_BYTES).sum();
         self.bytes.now.fetch_sub(bytes, Ordering::Relaxed);
     }
 }

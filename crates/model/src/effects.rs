@@ -315,11 +315,25 @@ impl Counts {
         }
     }
 
-    /// Number of edges of all labels. O(labels).
+    /// Number of edges of all labels, parallel ones counted as the pairs of vertices that they connect. O(labels).
     #[must_use]
     pub fn total_edges(&self) -> Count {
+        self.labels().map(|label| self.edges_of(label)).sum()
+    }
+
+    /// Number of edges of all labels, each of several parallel ones counted. O(labels).
+    #[must_use]
+    pub fn total_each_edge(&self) -> Count {
+        let of = |label| match self.parallel_of(label) {
+            0 => self.edges_of(label),
+            edges => Count::exactly(edges),
+        };
+        self.labels().map(of).sum()
+    }
+
+    fn labels(&self) -> impl Iterator<Item = LabelId> {
         // The catalog checked that its labels fit in 16 bits.
-        (0..self.edges.len() as u16).map(|label| self.edges_of(LabelId(label))).sum()
+        (0..self.edges.len() as u16).map(LabelId)
     }
 
     /// Number of parallel edges of `label`.

@@ -99,6 +99,10 @@ fn parent_files() -> Listed {
 }
 
 fn install_handlers() {
+    if cfg!(miri) {
+        // There is no other process.
+        return;
+    }
     // SAFETY: the handlers are functions without arguments that never unwind. They call only what a child may call before it loads
     // another program: they neither allocate nor wait for a lock that another thread may hold in the child.
     let failed = unsafe { libc::pthread_atfork(Some(before_fork), Some(in_parent), Some(in_child)) };

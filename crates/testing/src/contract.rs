@@ -233,7 +233,7 @@ pub fn a_commit_that_fails_changes_nothing_and_succeeds_later<T: Tested>() {
         for (number, requests) in (1..).zip(&commits) {
             pipeline.open();
             if number == failing {
-                let before = pipeline.engine.memory();
+                let before = pipeline.held();
                 let error = pipeline.commit(requests, 0).unwrap_err();
                 assert!(is_injected(&error), "{error}");
                 pipeline.assert_holds_as_much_as(before);

@@ -105,7 +105,7 @@ fn what_was_flushed_is_read_beside_a_process_that_writes() {
     graph.put_edge(LabelId::DEFAULT, 2, 3).unwrap();
     folder.fails("neighbors 1 --store store", 5, &["--from-checkpoint"]);
     assert_eq!(folder.text("neighbors 1 --store store --from-checkpoint"), "2\n");
-    folder.fails("get edge 2 3 --store store --from-checkpoint", 3, &["no vertex 3"]);
+    folder.fails("get edge 2 3 --store store --from-checkpoint", 3, &["there is no edge from 2 to 3"]);
     let found = folder.json("run bfs --store store --source 1 --from-checkpoint");
     assert_eq!((&found["reached"], &found["timestamp"]), (&2.into(), &1.into()));
     graph.checkpoint(&CheckpointOptions::new()).unwrap();
@@ -114,8 +114,17 @@ fn what_was_flushed_is_read_beside_a_process_that_writes() {
 
 /// A store of a graph whose edges are on several levels, some of them deleted.
 fn on_levels() -> Folder {
+    on_levels_of("")
+}
+
+/// A smaller one, whose log is still whole: it fits in one segment.
+fn on_levels_with_whole_log() -> Folder {
+    on_levels_of("--edge-factor 4")
+}
+
+fn on_levels_of(edges: &str) -> Folder {
     let folder = Folder::new();
-    folder.json("generate kronecker --scale 12 --output kron");
+    folder.json(&format!("generate kronecker --scale 12 --output kron {edges}"));
     folder.json(&format!(
         "import kron --store store --engine lsm {MEMORY} --reverse --checkpoint never --chunk 3000"
     ));
@@ -266,7 +275,7 @@ fn labels_are_added_between_flushes_and_compactions() {
 
 #[test]
 fn edges_of_an_added_label_come_back_from_the_log_when_all_files_are_damaged() {
-    let folder = on_levels();
+    let folder = on_levels_with_whole_log();
     let input = "label add pays:amount=f64!\nput edge 5 900 --label pays --property amount=2\n";
     folder.pipe(&format!("shell store {MEMORY}"), input).success();
     let unlisted = left_over(&folder.json("check store"));
@@ -315,7 +324,7 @@ fn left_over(report: &Value) -> Vec<String> {
 
 #[test]
 fn damage_of_edge_files_is_found_with_its_place_and_the_log_replaces_them() {
-    let folder = on_levels();
+    let folder = on_levels_with_whole_log();
     let neighbors = folder.text("neighbors 5 --store store");
     let whole = folder.json("check store");
     assert_eq!(whole["problems"], serde_json::json!([]));

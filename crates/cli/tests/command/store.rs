@@ -289,7 +289,7 @@ fn a_log_that_is_whole_replaces_a_damaged_checkpoint() {
     let folder = Folder::new();
     let graph = GraphOptions::new().segment_bytes(1 << 16).create(folder.path("store")).unwrap();
     (0..20_u64).for_each(|key| {
-        assert!(graph.put_edge(LabelId::DEFAULT, key, key + 1).unwrap().changed != Some(false))
+        assert!(graph.put_edge(LabelId::DEFAULT, key, key + 1).unwrap().changed != Some(false));
     });
     graph.checkpoint(&CheckpointOptions::new()).unwrap();
     graph.put_edge(LabelId::DEFAULT, 1, 20).unwrap();

@@ -5,10 +5,10 @@ use crate::oracle::ENGINES;
 use hedgerow::{EngineKind, Error, ErrorKind, Graph, GraphOptions, LabelId, Topology};
 use std::ops::ControlFlow;
 
-const LIMIT: usize = 8 << 20;
+const LIMIT: usize = 4 << 20;
 
 /// Edges of the hub.
-const SPOKES: u64 = 4_000;
+const SPOKES: u64 = 2_000;
 
 fn graph_with_hub(engine: EngineKind) -> Graph {
     let options = GraphOptions::new().engine(engine).topology(Topology::DirectedWithReverse);
@@ -68,7 +68,7 @@ fn what_a_blocked_reader_holds_back_counts_as_used() {
         let before = graph.memory().total_bytes();
         let mut refused = 0;
         within_callback(&graph, || {
-            for round in 0..400 {
+            for round in 0..150 {
                 if let Err(error) = rewrite(&graph, round) {
                     assert_eq!(error.kind(), ErrorKind::Capacity, "{engine:?}: {error}");
                     assert_eq!(error.memory_limit().expect("the limit is one of memory").limit, LIMIT);

@@ -51,8 +51,10 @@ fn versions(graph: &Graph, label: Label<Says>, unit: Unit, text: &str) -> Vec<Sn
     (0..VERSIONS).map(version).collect()
 }
 
-/// Orders in which snapshots are dropped.
-fn orders() -> [(&'static str, fn(Vec<Snapshot>) -> Vec<Snapshot>); 3] {
+/// Puts snapshots in the order in which they are dropped.
+type Order = fn(Vec<Snapshot>) -> Vec<Snapshot>;
+
+fn orders() -> [(&'static str, Order); 3] {
     fn reversed(mut open: Vec<Snapshot>) -> Vec<Snapshot> {
         open.reverse();
         open

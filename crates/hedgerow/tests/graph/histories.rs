@@ -168,7 +168,7 @@ fn check_serial_replay(graph: &Graph, kind: KeyKind, seed: u64) {
             .collect();
         threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect()
     });
-    history.sort_by_key(|(commit, _, _)| (commit.at, !commit.changed));
+    history.sort_by_key(|(commit, _, _)| (commit.at, commit.changed == Some(false)));
     let mut oracle = Oracle::new(Topology::Undirected);
     for (commit, reads, operations) in &history {
         for read in reads {

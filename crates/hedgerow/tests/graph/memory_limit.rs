@@ -201,7 +201,7 @@ fn what_closed_snapshots_kept_does_not_count_against_the_limit() {
         drop(snapshots);
         // Each reclaims a little.
         (1..64u64).for_each(|other| {
-            assert!(graph.put_edge(LabelId::DEFAULT, 0, other).unwrap().changed != Some(false))
+            assert!(graph.put_edge(LabelId::DEFAULT, 0, other).unwrap().changed != Some(false));
         });
         let left = graph.memory().retained_bytes;
         assert!(left < retained / 2, "{engine:?}: {left} of {retained}");

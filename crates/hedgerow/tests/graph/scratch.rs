@@ -65,7 +65,7 @@ fn a_store_is_rebuilt_in_a_new_file() {
     graph.checkpoint(&CheckpointOptions::new()).unwrap();
     put(&graph, 10_000);
     (0..100u64).for_each(|number| {
-        assert!(graph.delete_edge(LabelId::DEFAULT, number % 7, number).unwrap().changed == Some(true))
+        assert!(graph.delete_edge(LabelId::DEFAULT, number % 7, number).unwrap().changed == Some(true));
     });
     let before = neighbors(&graph);
     assert_eq!(before.iter().sum::<usize>(), 14_900);

@@ -16,7 +16,7 @@ fn commits_of_many_locks_and_of_few_all_end() {
         for vertex in [0, 1u64] {
             let deleting = graph.clone();
             threads.push(thread::spawn(move || {
-                assert!(deleting.delete_vertex(vertex).unwrap().changed == Some(true))
+                assert!(deleting.delete_vertex(vertex).unwrap().changed == Some(true));
             }));
             let putting = graph.clone();
             threads.push(thread::spawn(move || {

@@ -16,8 +16,7 @@ const MOST: usize = 16 << 20;
 
 /// A store of five commits that was not closed.
 fn store() -> (tempfile::TempDir, Arc<dyn FileSystem>) {
-    let folder = tempfile::tempdir().unwrap();
-    let files: Arc<dyn FileSystem> = Arc::new(RealFiles::new(folder.path()));
+    let (open, folder) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let options = StoreOptions {
         engine: "rapid".to_owned(),
         keys: KeyKind::Number,
@@ -25,7 +24,7 @@ fn store() -> (tempfile::TempDir, Arc<dyn FileSystem>) {
         strict: false,
         catalog: Catalog::default(),
     };
-    let store = StoreFiles::create(Arc::clone(&files), options, STORE).unwrap();
+    let store = StoreFiles::create(Arc::new(RealFiles::new(open.path())), options, STORE).unwrap();
     let options = LogOptions { segment_bytes: 4096, ..LogOptions::default() };
     let log = Log::start(store, &Recovered::default(), options).unwrap();
     for at in (1..=5).map(CommitTimestamp) {
@@ -36,7 +35,12 @@ fn store() -> (tempfile::TempDir, Arc<dyn FileSystem>) {
         let appended = log.append(at, 0, &mut body).unwrap();
         log.settle(appended.at(), Durability::Sync).unwrap();
     }
+    // To drop the log closes it.
+    for entry in std::fs::read_dir(open.path()).unwrap().map(Result::unwrap) {
+        std::fs::copy(entry.path(), folder.path().join(entry.file_name())).unwrap();
+    }
     drop(log);
+    let files = Arc::new(RealFiles::new(folder.path()));
     (folder, files)
 }
 

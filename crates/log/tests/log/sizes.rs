@@ -61,7 +61,7 @@ fn commit_large(log: &Log, bytes: usize) {
 fn end(files: &SimulatedFiles, log: Log, end: End) {
     match end {
         End::Close => log.close().unwrap(),
-        End::Drop => {}
+        End::Drop => drop(log),
         End::Kill => files.kill_process(),
     }
 }
@@ -80,7 +80,7 @@ fn check_cut(files: &SimulatedFiles) -> u64 {
     let mut names: Vec<_> =
         files.list().unwrap().into_iter().filter(|name| name.starts_with("log-")).collect();
     names.sort();
-    assert!(names.iter().eq(&segments.iter().map(|entry| entry.file_name()).collect::<Vec<_>>()));
+    assert!(names.iter().eq(&segments.iter().map(SegmentEntry::file_name).collect::<Vec<_>>()));
     let ends = segments.iter().map(|entry| entry.sealed.unwrap().end);
     assert!(names.iter().map(|name| length(files, name)).eq(ends.clone()), "{segments:?}");
     ends.sum()

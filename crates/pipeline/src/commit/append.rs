@@ -79,14 +79,17 @@ impl<E: Engine> Decision for DecidedEdges<'_, E> {
             self.store.touched_by_edge(self.edges.label, (owner, neighbor))
         });
         let touched = edges.chain(self.store.touched_by(self.created));
-        let changes = self.created.effects.len() + self.edges.edges.len();
-        self.store.record_conflicts(touched, changes, stamp);
+        self.store.record_conflicts(touched, self.size(), stamp);
     }
 
     fn commit(&self, at: CommitTimestamp) -> Commit {
         let edges_added = Count::between(0, self.deferred.puts);
         let changed = (!self.created.created.is_empty()).then_some(true);
         Commit { changed, edges_added, ..self.vertices.commit(at) }
+    }
+
+    fn size(&self) -> usize {
+        self.vertices.size() + self.edges.edges.len()
     }
 }
 

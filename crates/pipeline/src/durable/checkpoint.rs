@@ -57,10 +57,7 @@ impl<E: Engine> Store<E> {
             bytes: former.map_or(0, |former| former.length),
             vertices: counts.vertices,
             edges: Count::exactly(
-                (0..)
-                    .zip(&edges)
-                    .map(|(label, pairs)| counts.parallel_of(LabelId(label)).max(*pairs))
-                    .sum(),
+                (0..).zip(&edges).map(|(label, pairs)| counts.parallel_of(LabelId(label)).max(*pairs)).sum(),
             ),
             pruned: 0,
         };
@@ -100,7 +97,7 @@ impl<E: Engine> Store<E> {
             written: is_new,
             bytes: 0,
             vertices: counts.vertices,
-            edges: counts.total_edges(),
+            edges: counts.total_each_edge(),
             pruned,
         })
     }

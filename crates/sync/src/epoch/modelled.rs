@@ -45,8 +45,9 @@ pub struct Waiting<T>(Mutex<Pieces<T>>);
 
 struct Pieces<T> {
     pieces: Vec<T>,
-    bytes: usize,
     addresses: Vec<usize>,
+    /// The bytes of those that wait, and their addresses.
+    waiting: Vec<(usize, Vec<usize>)>,
 }
 
 /// Panics if `pointer` was already dropped.
@@ -152,7 +153,7 @@ impl Drop for Guard<'_> {
 
 impl<T> Default for Waiting<T> {
     fn default() -> Self {
-        Waiting(Mutex::new(Pieces { pieces: Vec::new(), bytes: 0, addresses: Vec::new() }))
+        Waiting(Mutex::new(Pieces { pieces: Vec::new(), addresses: Vec::new(), waiting: Vec::new() }))
     }
 }
 
@@ -177,20 +178,33 @@ impl<T> Waiting<T> {
         found.iter().for_each(|address| domain.defer(*address));
         self.pieces(|pieces| {
             pieces.pieces.push(piece);
-            pieces.bytes += bytes;
-            pieces.addresses.extend(found);
+            pieces.addresses.extend(&found);
+            pieces.waiting.push((bytes, found));
         });
     }
 
-    /// Nothing.
+    /// The bytes of pieces that wait no longer. The pieces themselves stay here.
     pub fn take_passed(&self, _domain: &Domain) -> (usize, Vec<T>) {
-        (0, Vec::new())
+        let is_waiting = |addresses: &[usize]| {
+            STATE.with_borrow(|state| {
+                state.deferred.iter().any(|deferred| addresses.contains(&deferred.address))
+            })
+        };
+        let bytes = self.pieces(|pieces| {
+            let passed = pieces.waiting.extract_if(.., |(_, addresses)| !is_waiting(addresses));
+            passed.map(|(bytes, _)| bytes).sum()
+        });
+        (bytes, Vec::new())
     }
 
     /// Takes out all pieces, for an owner without readers: their addresses may be used again.
     pub fn take_all(&mut self) -> impl Iterator<Item = T> {
         self.forget_addresses();
-        self.pieces(|pieces| std::mem::take(&mut pieces.pieces)).into_iter()
+        self.pieces(|pieces| {
+            pieces.waiting.clear();
+            std::mem::take(&mut pieces.pieces)
+        })
+        .into_iter()
     }
 
     /// Whether the pieces are worth a look.
@@ -200,7 +214,7 @@ impl<T> Waiting<T> {
 
     /// Bytes of all pieces.
     pub fn bytes(&self) -> usize {
-        self.pieces(|pieces| pieces.bytes)
+        self.pieces(|pieces| pieces.waiting.iter().map(|(bytes, _)| bytes).sum())
     }
 
     fn forget_addresses(&mut self) {

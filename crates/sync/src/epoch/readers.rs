@@ -1,8 +1,8 @@
 //! Which readers may still reach memory that was unlinked.
 //!
 //! A reader enters: it stores the epoch in a slot, and then follows links. Memory is tagged with the
-//! epoch after it was unlinked. Whoever wants to free it advances the epoch, looks through the slots,
-//! and may free what is tagged with an epoch before those of all readers.
+//! epoch after it was unlinked. A thread that frees memory advances the epoch, reads the
+//! slots, and frees memory that is tagged with an epoch before those of all readers.
 //!
 //! Three sequentially consistent fences make that correct: a reader's between its slot and the first
 //! link (R), one between the unlinking and the tag (U), and one before the slots are read (L).

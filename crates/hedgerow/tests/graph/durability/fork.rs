@@ -5,8 +5,8 @@
 use super::limits::{FOLDER, folder, in_own_process, succeeded};
 use hedgerow::kernels::{BuildOptions, PageRank};
 use hedgerow::{
-    AsOf, CheckpointOptions, CommitTimestamp, CompactOptions, Durability, EngineKind, Error, ErrorKind, Graph,
-    GraphOptions, Label, LabelId, ReadGraph, Snapshot, SnapshotOptions, WriteGraph, WriteTxn,
+    AsOf, CheckpointOptions, CommitTimestamp, CompactOptions, Durability, EngineKind, Error, ErrorKind,
+    Graph, GraphOptions, Label, LabelId, ReadGraph, Snapshot, SnapshotOptions, WriteGraph, WriteTxn,
 };
 use hedgerow_engines::ADJACENCY_LIST;
 use std::fs;

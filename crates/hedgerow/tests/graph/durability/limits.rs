@@ -147,7 +147,7 @@ fn with_few_open_files() {
                 let (graph, begin) = (&graph, (round * 8 + writer) * 300);
                 scope.spawn(move || {
                     (begin..begin + 300).for_each(|n| {
-                        assert!(graph.put_edge(LabelId::DEFAULT, n, n + 1).unwrap().changed != Some(false))
+                        assert!(graph.put_edge(LabelId::DEFAULT, n, n + 1).unwrap().changed != Some(false));
                     });
                 });
             }

@@ -193,11 +193,11 @@ fn a_log_that_is_whole_replaces_a_damaged_checkpoint() {
                 || options(Topology::Undirected, KeyKind::Number).segment_bytes(segment_bytes).simulated();
             let graph = options().create_on(Arc::new(files.clone())).unwrap();
             (0..40_u64).for_each(|key| {
-                assert!(graph.put_edge(LabelId::DEFAULT, key, key + 1).unwrap().changed != Some(false))
+                assert!(graph.put_edge(LabelId::DEFAULT, key, key + 1).unwrap().changed != Some(false));
             });
             graph.checkpoint(&CheckpointOptions::new()).unwrap();
             (0..40_u64).for_each(|key| {
-                assert!(graph.put_edge(LabelId::DEFAULT, key, key + 2).unwrap().changed != Some(false))
+                assert!(graph.put_edge(LabelId::DEFAULT, key, key + 2).unwrap().changed != Some(false));
             });
             let expected = Oracle::of_snapshot(&graph.snapshot().unwrap());
             if close {

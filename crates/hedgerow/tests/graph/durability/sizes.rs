@@ -1,7 +1,7 @@
 //! A store takes about as much space as its content, however often it is opened.
 
 use super::own_files;
-use crate::oracle::{ENGINES, options};
+use crate::oracle::{ENGINES, is_count, options};
 use hedgerow::{
     AsOf, CommitTimestamp, Durability, EngineKind, Graph, KeyKind, LabelId, ReadGraph, Topology, WriteGraph,
 };
@@ -23,7 +23,7 @@ enum End {
 fn leave(files: &SimulatedFiles, graph: Graph, end: End) {
     match end {
         End::Close => graph.close().unwrap(),
-        End::Drop => {}
+        End::Drop => drop(graph),
         End::Kill => files.kill_process(),
     }
 }
@@ -60,7 +60,7 @@ fn a_store_that_is_opened_for_every_commit_stays_small() {
             for last in [1, 7, 8, 9, SESSIONS] {
                 let then = options.clone().as_of(AsOf::Commit(CommitTimestamp(last)));
                 let snapshot = then.open_on(Arc::new(files.clone())).unwrap().snapshot().unwrap();
-                assert_eq!(snapshot.edge_count(LabelId::DEFAULT).at_least(), last, "{case}");
+                assert!(is_count(engine, snapshot.edge_count(), last), "{case}");
             }
         }
     }
