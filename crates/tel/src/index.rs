@@ -89,6 +89,12 @@ impl BlockAt {
     }
 }
 
+/// The list that a slot points to.
+#[inline]
+fn labels_at(linked: *mut u8) -> *mut LabelBlocks {
+    linked.map_addr(|address| address & !LIST).cast()
+}
+
 /// Decodes what a slot points to.
 #[inline]
 fn target<'a>(slot: &Slot, _keeps: &'a impl Keeps) -> SlotTarget<'a> {
@@ -96,7 +102,7 @@ fn target<'a>(slot: &Slot, _keeps: &'a impl Keeps) -> SlotTarget<'a> {
     if pointer.addr() & LIST == 0 {
         return BlockAt::of(pointer).map_or(SlotTarget::Nothing, SlotTarget::Block);
     }
-    let labels = pointer.map_addr(|address| address & !LIST).cast::<LabelBlocks>();
+    let labels = labels_at(pointer);
     epoch::check_live(labels);
     // SAFETY: linked by `BlockIndex::link`, and not dropped while `_keeps` is borrowed.
     SlotTarget::Labels(unsafe { &*labels })
@@ -167,6 +173,7 @@ impl BlockIndex {
     ) -> isize {
         let linked = block.map_or(std::ptr::null_mut(), |block| BlockAt::tagged(block.into_linked()));
         let slot = self.directory.get_or_create(owner.get(), memory);
+        let former = slot.load(Ordering::Acquire);
         match target(slot, keeps) {
             SlotTarget::Nothing => slot.store(linked, Ordering::Release),
             SlotTarget::Block(old) => {
@@ -194,7 +201,7 @@ impl BlockIndex {
                     if linked.is_null() && labels.0.iter().all(is_empty) {
                         slot.store(linked, Ordering::Release);
                         // SAFETY: just unlinked.
-                        return unsafe { Self::retire_labels(labels, retired) };
+                        return unsafe { Self::retire_labels(former, retired) };
                     }
                 }
                 None if linked.is_null() => {}
@@ -205,7 +212,7 @@ impl BlockIndex {
                     let longer = first.chain(std::iter::once((label, linked))).chain(kept.skip(before));
                     let grown = Self::link_labels(slot, longer);
                     // SAFETY: just unlinked.
-                    return grown + unsafe { Self::retire_labels(labels, retired) };
+                    return grown + unsafe { Self::retire_labels(former, retired) };
                 }
             },
         }
@@ -222,11 +229,13 @@ impl BlockIndex {
     }
 
     /// # Safety
-    /// The list is unlinked, and is retired once.
-    unsafe fn retire_labels(labels: &LabelBlocks, retired: &RetiredBlocks) -> isize {
-        let bytes = labels.bytes();
+    /// The slot pointed to a list, which is unlinked, and is retired once.
+    unsafe fn retire_labels(linked: *mut u8, retired: &RetiredBlocks) -> isize {
+        let labels = labels_at(linked);
+        // SAFETY: it is there until it is dropped.
+        let bytes = unsafe { &*labels }.bytes();
         // SAFETY: from `Box::into_raw` in `link_labels`, and unlinked.
-        unsafe { retired.domain.pin().defer_drop(std::ptr::from_ref(labels).cast_mut(), bytes) };
+        unsafe { retired.domain.pin().defer_drop(labels, bytes) };
         -(bytes as isize)
     }
 

@@ -60,6 +60,12 @@ fn inline(since: CommitTimestamp) -> *mut u8 {
     std::ptr::without_provenance_mut((since.0 as usize) << 2 | INLINE)
 }
 
+/// The version that a slot points to.
+#[inline]
+fn version_at(linked: *mut u8) -> *mut VertexVersion {
+    linked.map_addr(|address| address & !TAGS).cast()
+}
+
 #[inline]
 fn state<'a>(pointer: *mut u8, _keeps: &'a impl Keeps) -> VertexState<'a> {
     if pointer.is_null() {
@@ -68,7 +74,7 @@ fn state<'a>(pointer: *mut u8, _keeps: &'a impl Keeps) -> VertexState<'a> {
     if pointer.addr() & INLINE != 0 {
         return VertexState::Inline(CommitTimestamp((pointer.addr() >> 2) as u64));
     }
-    let version = pointer.map_addr(|address| address & !TAGS).cast::<VertexVersion>();
+    let version = version_at(pointer);
     epoch::check_live(version);
     // SAFETY: linked by `apply`, and not dropped while `_keeps` is borrowed.
     VertexState::Version(unsafe { &*version })
@@ -204,9 +210,9 @@ impl<const NOTE_BYTES: usize> Vertex<NOTE_BYTES> {
             memory.retained += (old_state.bytes() + NOTE_BYTES) as isize;
         }
         self.0.store(new, Ordering::Release);
-        if let (None, VertexState::Version(version)) = (kept, &old_state) {
+        if let (None, VertexState::Version(_)) = (kept, &old_state) {
             // SAFETY: just unlinked.
-            unsafe { retire(version, guard) };
+            unsafe { retire(old, guard) };
         }
         (memory, kept)
     }
@@ -228,7 +234,8 @@ impl<const NOTE_BYTES: usize> Vertex<NOTE_BYTES> {
         for born in births {
             while let VertexState::Version(version) = newer {
                 account::compared();
-                let old = state(version.older.load(Ordering::Acquire), keeps);
+                let linked = version.older.load(Ordering::Acquire);
+                let old = state(linked, keeps);
                 if old.since().is_some_and(|since| since > born) {
                     newer = old;
                     continue;
@@ -236,9 +243,9 @@ impl<const NOTE_BYTES: usize> Vertex<NOTE_BYTES> {
                 if old.since() == Some(born) {
                     version.older.store(old.older(), Ordering::Release);
                     memory.retained -= (old.bytes() + NOTE_BYTES) as isize;
-                    if let VertexState::Version(old) = old {
+                    if let VertexState::Version(_) = old {
                         // SAFETY: just unlinked.
-                        unsafe { retire(old, guard) };
+                        unsafe { retire(linked, guard) };
                     }
                 }
                 break;
@@ -250,7 +257,8 @@ impl<const NOTE_BYTES: usize> Vertex<NOTE_BYTES> {
 
     /// Stores the state in the slot itself if that is possible, once there are no older versions.
     fn shorten(&self, keeps: &impl Keeps, guard: &Guard<'_>) -> isize {
-        let newest = state(self.0.load(Ordering::Acquire), keeps);
+        let linked = self.0.load(Ordering::Acquire);
+        let newest = state(linked, keeps);
         let VertexState::Version(version) = newest else { return 0 };
         let short = match &version.record {
             None => std::ptr::null_mut(),
@@ -263,7 +271,7 @@ impl<const NOTE_BYTES: usize> Vertex<NOTE_BYTES> {
         let freed = newest.bytes() as isize;
         self.0.store(short, Ordering::Release);
         // SAFETY: just unlinked.
-        unsafe { retire(version, guard) };
+        unsafe { retire(linked, guard) };
         -freed
     }
 
@@ -311,13 +319,16 @@ fn link(since: CommitTimestamp, record: Option<Record>, older: *mut u8) -> *mut 
     Box::into_raw(version).cast::<u8>().map_addr(|address| address | tag)
 }
 
-/// Drops a version once no thread can be reading it any more.
+/// Drops the version behind the content of a slot once no thread can be reading it any more.
 ///
 /// # Safety
-/// It is unlinked, and is retired once.
-unsafe fn retire(version: &VertexVersion, guard: &Guard<'_>) {
+/// The slot pointed to a version, which is unlinked, and is retired once.
+unsafe fn retire(linked: *mut u8, guard: &Guard<'_>) {
+    let version = version_at(linked);
+    // SAFETY: it is there until it is dropped.
+    let bytes = unsafe { &*version }.bytes();
     // SAFETY: from `Box::into_raw` in `link`, and unlinked.
-    unsafe { guard.defer_drop(std::ptr::from_ref(version).cast_mut(), version.bytes()) }
+    unsafe { guard.defer_drop(version, bytes) }
 }
 
 /// Whether two records are the same object. Comparing values would not do: 0.0 equals -0.0.
