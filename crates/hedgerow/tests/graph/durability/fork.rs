@@ -231,9 +231,9 @@ fn the_lock_of_a_store_ends_with_its_owner() {
 #[ignore = "run by the test above, in a process of its own"]
 fn owner_in_own_process() {
     let _graph = Graph::open(folder().join(STORE)).unwrap();
-    let child = forked_here();
-    if child != 0 {
-        announce(&folder().join(CHILD), child);
+    if forked_here() == 0 {
+        // The child itself, because the lock is its parent's until `fork` has returned here.
+        announce(&folder().join(CHILD), std::process::id());
     }
     std::thread::sleep(Duration::from_secs(u64::from(PATIENCE)));
     // SAFETY: ends the process at once.
@@ -241,7 +241,7 @@ fn owner_in_own_process() {
 }
 
 /// Writes a number to a file that appears when it is complete.
-fn announce(path: &Path, number: libc::pid_t) {
+fn announce(path: &Path, number: u32) {
     let unfinished = path.with_extension("unfinished");
     fs::write(&unfinished, number.to_string()).unwrap();
     fs::rename(unfinished, path).unwrap();
