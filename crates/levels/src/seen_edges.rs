@@ -107,6 +107,14 @@ impl SeenRows {
         self.end_row(owner);
     }
 
+    /// Adds a merged row behind all others, unless it has no edges. All rows have values, or none. O(edges).
+    pub fn push_row(&mut self, owner: VertexId, SeenRow { neighbors, values, .. }: SeenRow<'_>) {
+        if !neighbors.is_empty() {
+            self.edges.extend(SeenSlice { neighbors, values, deleted: &[] });
+            self.end_row(owner);
+        }
+    }
+
     /// Adds a row behind all others, with edges that `append` appends. O(edges).
     pub(crate) fn push_with<R>(&mut self, owner: VertexId, append: impl FnOnce(&mut SeenEdges) -> R) -> R {
         let appended = append(&mut self.edges);
@@ -164,7 +172,7 @@ impl SeenRows {
 }
 
 /// The edges of one vertex that exist, ascending.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct SeenRow<'r> {
     pub(crate) neighbors: &'r [VertexId],
     pub(crate) values: &'r [EdgeValue],

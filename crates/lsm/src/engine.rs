@@ -5,10 +5,10 @@ use crate::LsmOptions;
 use crate::adjacency::{VERTICES, columns, columns_of, number_of};
 use crate::changes::{LsmChanges, NewContent, NewVersion};
 use crate::flush::BegunFlush;
+use crate::kept_rows::{KeptBytes, KeptRows};
 use crate::mem_graph::{MemContent, MemGraph};
 use crate::memory::{FlushedMemGraphs, MemoryLimits};
 use crate::pace::{Filling, Pace};
-use crate::recent_rows::{KeptBytes, RecentRows};
 use crate::sources::{RowReader, Sources};
 use crate::view::LsmView;
 use hedgerow_levels::{LevelOptions, LevelSet, LevelTree, RowContent};
@@ -42,18 +42,18 @@ pub struct LsmEngine {
     /// As of opening.
     pub(crate) counts: Counts,
     pub(crate) flushed: FlushedMemGraphs,
-    /// The bytes that snapshots keep of the MemGraphs.
+    /// The bytes of rows that snapshots keep.
     pub(crate) kept: Arc<KeptBytes>,
     /// The flush that was announced. Flushes take turns.
     pub(crate) flushing: Mutex<Option<BegunFlush>>,
     pub(crate) pace: Pace,
 }
 
-/// The MemGraphs and the files that a snapshot reads, and what it keeps of the MemGraphs.
+/// The MemGraphs and the files that a snapshot reads, and the rows that it keeps.
 #[derive(Debug)]
 pub struct LsmSnapshot {
     sources: Arc<Sources>,
-    recent: RecentRows,
+    kept: KeptRows,
 }
 
 /// How many changes before its turn the node of a row is prefetched, and twice that for its bucket:
@@ -135,7 +135,7 @@ impl LsmEngine {
             vertices,
             counts,
             flushed: FlushedMemGraphs::default(),
-            kept: Arc::new(KeptBytes::new(limits.mem_graph_bytes)),
+            kept: Arc::new(KeptBytes::new(limits.cache_bytes / 2)),
             flushing: Mutex::default(),
             pace: Pace::new(),
         };
@@ -304,19 +304,17 @@ impl Engine for LsmEngine {
         pause.map_or(Admission::Granted, Admission::AfterPause)
     }
 
-    fn open_snapshot(&self, at: &Registered) -> Result<LsmSnapshot, EngineError> {
-        let adjacencies = self.columns.len();
-        let recent = RecentRows::new(adjacencies, at.counts().vertex_bound, Arc::clone(&self.kept));
-        Ok(LsmSnapshot { sources: self.sources(), recent })
+    fn open_snapshot(&self, _: &Registered) -> Result<LsmSnapshot, EngineError> {
+        Ok(LsmSnapshot { sources: self.sources(), kept: KeptRows::default() })
     }
 
     fn view<'s>(&'s self, snapshot: &'s LsmSnapshot, at: &'s Registered) -> LsmView<'s> {
         let sources = Arc::clone(&snapshot.sources);
-        LsmView { engine: self, sources, recent: Some(&snapshot.recent), state: ViewState::Registered(at) }
+        LsmView { engine: self, sources, kept: Some(&snapshot.kept), state: ViewState::Registered(at) }
     }
 
     fn latest<'l>(&'l self, locks: &'l HeldLocks<'_>) -> Result<LsmView<'l>, Infallible> {
-        Ok(LsmView { engine: self, sources: self.sources(), recent: None, state: ViewState::Locked(locks) })
+        Ok(LsmView { engine: self, sources: self.sources(), kept: None, state: ViewState::Locked(locks) })
     }
 
     fn is_maintenance_due(&self) -> bool {

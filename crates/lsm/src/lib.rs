@@ -8,7 +8,7 @@
 //! - `memory.rs`: what the parts take of the engine's memory, and may take;
 //! - `pace.rs`: how much commits slow down while flushes and compactions are behind;
 //! - `sources.rs`: the MemGraphs and the levels that a view reads, merged row by row;
-//! - `recent_rows.rs`: the rows of the MemGraphs that a snapshot keeps in the order of a scan;
+//! - `kept_rows.rs`: the rows that a snapshot keeps in the order of a scan;
 //! - `view.rs`, `rows.rs`, `cursor.rs`: the state of a timestamp;
 //! - `upkeep.rs`: reports, full compaction, checks.
 //!
@@ -22,10 +22,10 @@ mod cursor;
 mod edge;
 mod engine;
 mod flush;
+mod kept_rows;
 mod mem_graph;
 mod memory;
 mod pace;
-mod recent_rows;
 mod rows;
 mod sources;
 mod upkeep;

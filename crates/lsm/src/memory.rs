@@ -51,41 +51,35 @@ impl FlushedMemGraphs {
 impl LsmEngine {
     /// Bytes of the parts. O(MemGraphs · adjacencies).
     pub(crate) fn memory_by_part(&self) -> EngineMemory {
-        self.parts().0
-    }
-
-    /// Bytes of the parts, and of what only snapshots read among them: MemGraphs, and what they keep of
-    /// MemGraphs.
-    fn parts(&self) -> (EngineMemory, usize) {
         let sources = self.sources();
-        let retained_bytes = self.flushed.bytes() + self.kept.now();
-        let parts = EngineMemory {
-            recent_bytes: sources.mem_graph_bytes() + retained_bytes,
+        EngineMemory {
+            recent_bytes: sources.mem_graph_bytes() + self.flushed.bytes(),
             index_bytes: sources.levels.index_bytes(),
             vertex_bytes: self.vertices.bytes(),
-            cache_bytes: self.tree.cache_bytes(),
+            cache_bytes: self.tree.cache_bytes() + self.kept.now(),
             budget_bytes: self.limits.mem_graph_bytes + self.limits.cache_bytes,
-        };
-        (parts, retained_bytes)
+        }
     }
 
     /// Bytes in memory, in the terms of all engines. O(MemGraphs · adjacencies).
     pub(crate) fn memory_use(&self) -> MemoryUse {
-        let (parts, retained_bytes) = self.parts();
+        let (sources, kept_bytes) = (self.sources(), self.kept.now());
         MemoryUse {
-            live_bytes: parts.recent_bytes - retained_bytes,
-            retained_bytes,
-            index_bytes: parts.index_bytes + parts.vertex_bytes + parts.cache_bytes,
+            live_bytes: sources.mem_graph_bytes(),
+            // What only snapshots read.
+            retained_bytes: self.flushed.bytes() + kept_bytes,
+            index_bytes: sources.levels.index_bytes() + self.vertices.bytes() + self.tree.cache_bytes(),
             ..MemoryUse::default()
         }
     }
 
-    /// Gives the cache of blocks what MemGraphs, the indexes of files and the set of vertices leave
-    /// of the memory. O(MemGraphs · adjacencies).
+    /// Gives the cache of blocks what MemGraphs, kept rows, the indexes of files and the set of vertices
+    /// leave of the memory. O(MemGraphs · adjacencies).
     pub(crate) fn share_memory(&self) {
         let EngineMemory { recent_bytes, index_bytes, vertex_bytes, budget_bytes, .. } =
             self.memory_by_part();
-        let taken = recent_bytes.max(self.limits.mem_graph_bytes) + index_bytes + vertex_bytes;
+        let taken =
+            recent_bytes.max(self.limits.mem_graph_bytes) + self.kept.now() + index_bytes + vertex_bytes;
         let left = budget_bytes.saturating_sub(taken).max(budget_bytes / LEAST_CACHE_PART);
         self.tree.limit_cache(left.min(self.limits.cache_bytes));
     }

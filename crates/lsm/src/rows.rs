@@ -1,8 +1,8 @@
 //! The rows of one adjacency in a view, each edge with its content as bytes.
 
-use crate::engine::check_lock;
-use crate::recent_rows::RecentRows;
-use crate::sources::{RowReader, Sources};
+use crate::engine::{LsmEngine, check_lock};
+use crate::kept_rows::KeptRows;
+use crate::sources::{Keeper, RowReader, Sources};
 use hedgerow_encoding::{EntryKey, ReadRows};
 use hedgerow_levels::{RowContent, SeenRow};
 use hedgerow_model::{ColumnType, EdgeValue, ReadError, VertexId, ViewState, cuts_by_work};
@@ -12,8 +12,9 @@ use std::ops::{ControlFlow, Range};
 /// The rows of one adjacency in a view.
 #[derive(Clone, Copy)]
 pub struct LsmRows<'v> {
+    pub(crate) engine: &'v LsmEngine,
     pub(crate) sources: &'v Sources,
-    pub(crate) recent: Option<&'v RecentRows>,
+    pub(crate) kept: Option<&'v KeptRows>,
     pub(crate) state: ViewState<'v>,
     pub(crate) adjacency: u32,
     pub(crate) column: ColumnType,
@@ -23,7 +24,11 @@ impl<'v> LsmRows<'v> {
     /// A reader of rows with this content of their edges.
     pub(crate) fn reader(&self, content: RowContent) -> RowReader<'v> {
         let reader = RowReader::new(self.sources, self.adjacency, self.state.timestamp(), content);
-        reader.keeping(self.recent.and_then(|recent| recent.of(self.adjacency, content)))
+        let (engine, adjacencies) = (self.engine, self.engine.adjacencies());
+        let table = self.kept.and_then(|kept| {
+            kept.table((self.adjacency, adjacencies), content, self.state.vertex_bound(), &engine.kept)
+        });
+        reader.keeping(table.map(|table| Keeper { table, engine }))
     }
 
     /// Panics if the view is that of locked vertices, and this is none of them.

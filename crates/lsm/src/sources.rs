@@ -1,8 +1,9 @@
 //! What a view reads: the MemGraphs and the levels.
 
+use crate::engine::LsmEngine;
+use crate::kept_rows::{KeptTable, piece_of};
 use crate::mem_graph::MemGraph;
-use crate::recent_rows::{KeptRows, piece_of};
-use hedgerow_levels::{LevelSet, MergedRow, RowContent, SeenEdge, SeenRow, SeenRows, put_record};
+use hedgerow_levels::{LevelRows, LevelSet, MergedRow, RowContent, SeenEdge, SeenRow, SeenRows, put_record};
 use hedgerow_model::{CommitTimestamp, ReadError, VertexId};
 use hedgerow_sync::Arc;
 use std::ops::{ControlFlow, Range};
@@ -45,15 +46,18 @@ impl Sources {
 /// Reads rows of one adjacency at one timestamp. Keeps its memory from row to row.
 pub(crate) struct RowReader<'s> {
     place: RowPlaces<'s>,
-    /// What the snapshot keeps of the MemGraphs.
-    kept: Option<&'s KeptRows>,
+    kept: Option<Keeper<'s>>,
     row: MergedRow,
     /// The edges of a row in a MemGraph.
     edges: Vec<SeenEdge>,
     record: Vec<u8>,
-    /// The rows of the MemGraphs that are scanned, unless they are kept, and their records.
-    recent: SeenRows,
-    records: Vec<u8>,
+}
+
+/// The rows that a snapshot keeps, and the engine, whose memory they take.
+#[derive(Clone, Copy)]
+pub(crate) struct Keeper<'s> {
+    pub(crate) table: KeptTable<'s>,
+    pub(crate) engine: &'s LsmEngine,
 }
 
 /// Where the rows of one adjacency lie, and what is read of them.
@@ -79,13 +83,11 @@ impl<'s> RowReader<'s> {
             row: MergedRow::new(content),
             edges: Vec::new(),
             record: Vec::new(),
-            recent: SeenRows::default(),
-            records: Vec::new(),
         }
     }
 
-    /// Reads what a snapshot keeps of the MemGraphs, and lets it keep what is scanned.
-    pub(crate) fn keeping(self, kept: Option<&'s KeptRows>) -> Self {
+    /// Reads what a snapshot keeps, and lets it keep what is scanned.
+    pub(crate) fn keeping(self, kept: Option<Keeper<'s>>) -> Self {
         RowReader { kept, ..self }
     }
 
@@ -95,20 +97,14 @@ impl<'s> RowReader<'s> {
     /// A file could not be read.
     pub(crate) fn read_row(&mut self, owner: VertexId) -> Result<SeenRow<'_>, ReadError> {
         let RowPlaces { sources, adjacency, at, .. } = self.place;
+        if let Some(piece) = self.kept.and_then(|kept| kept.table.piece(owner)) {
+            return Ok(piece.find(owner).unwrap_or_default());
+        }
         self.row.clear();
-        if let Some(kept) = self.kept.and_then(|kept| kept.get(owner)) {
-            if let Some(edges) = kept.find(owner) {
-                if let (true, Some(row)) = (sources.levels.is_empty(adjacency), edges.existing(&[])) {
-                    return Ok(row);
-                }
-                self.row.add_row(edges, &[]);
-            }
-        } else {
-            for mem_graph in &sources.mem_graphs {
-                self.edges.clear();
-                mem_graph.read_row(adjacency, owner, at, &mut self.edges);
-                self.add_edges(mem_graph);
-            }
+        for mem_graph in &sources.mem_graphs {
+            self.edges.clear();
+            mem_graph.read_row(adjacency, owner, at, &mut self.edges);
+            self.add_edges(mem_graph);
         }
         sources.levels.read_row(adjacency, owner, at, &mut self.row)?;
         Ok(self.row.finish())
@@ -137,8 +133,8 @@ impl<'s> RowReader<'s> {
         Ok(self.row.finish())
     }
 
-    /// Visits the rows of these owners that have edges, or had some, ascending, until `visit` breaks or
-    /// fails.
+    /// Visits the rows of these owners that have edges, and perhaps some that had, ascending, until `visit`
+    /// breaks or fails.
     ///
     /// # Errors
     /// A file could not be read, or `visit` failed.
@@ -147,45 +143,51 @@ impl<'s> RowReader<'s> {
         owners: Range<u32>,
         mut visit: impl FnMut(VertexId, SeenRow<'_>) -> Result<ControlFlow<B>, ReadError>,
     ) -> Result<ControlFlow<B>, ReadError> {
-        let RowReader { place, kept, row, recent, records, .. } = self;
-        let RowPlaces { sources, adjacency, at, content } = *place;
-        let mut levels = sources.levels.rows(adjacency, owners.clone(), at, content)?;
-        let mut left = owners.clone();
-        while let Some(first) =
-            sources.next_owner(adjacency, &left).into_iter().chain(levels.next_owner()).min()
-        {
-            let piece = piece_of(first);
-            let piece = piece.start.max(owners.start)..piece.end.min(owners.end);
-            left.start = piece.end;
-            let read = |owners| place.recent_rows(owners, SeenRows::default(), &mut Vec::new());
-            let recent = match kept.and_then(|kept| kept.get_or_read(&piece, read)) {
-                Some(kept) => kept,
-                None => {
-                    records.clear();
-                    *recent = place.recent_rows(piece.clone(), std::mem::take(recent), records);
-                    &*recent
-                }
-            };
-            let mut next = recent.first_from(piece.start);
-            loop {
-                let in_piece = |owner: &VertexId| owner.get() < piece.end;
-                let in_memory = recent.owner(next).filter(in_piece);
-                let in_levels = levels.next_owner().filter(in_piece);
-                let Some(owner) = in_memory.into_iter().chain(in_levels).min() else { break };
-                let edges = (in_memory == Some(owner)).then(|| recent.row(next));
-                next += usize::from(edges.is_some());
-                let alone = edges.filter(|_| in_levels != Some(owner));
-                let flow = match alone.and_then(|edges| edges.existing(records)) {
-                    Some(edges) => visit(owner, edges)?,
-                    None => {
-                        row.clear();
-                        edges.into_iter().for_each(|edges| row.add_row(edges, records));
-                        levels.read(owner, row)?;
-                        visit(owner, row.finish())?
+        let RowReader { place, kept, row, .. } = self;
+        let widened = kept.map_or_else(|| owners.clone(), |kept| kept.table.widened(&owners));
+        let mut left = widened.clone();
+        let mut scan =
+            Scan { place: *place, row, recent: SeenRows::default(), records: Vec::new(), levels: None };
+        while !left.is_empty() {
+            let first = VertexId::new(left.start);
+            if let Some(piece) = kept.and_then(|kept| kept.table.piece(first)) {
+                left.start = piece.empty_until();
+                for (owner, row) in piece.rows(owners.clone()) {
+                    let flow = visit(owner, row)?;
+                    if flow.is_break() {
+                        return Ok(flow);
                     }
-                };
-                if flow.is_break() {
-                    return Ok(flow);
+                }
+                continue;
+            }
+            let Some(next) = scan.next_owner(&left)? else { break };
+            let piece = piece_of(next);
+            let part = piece.start.max(left.start)..piece.end.min(left.end);
+            left.start = part.start;
+            if part.start > first.get() && kept.is_some_and(|kept| kept.table.piece(next).is_some()) {
+                continue;
+            }
+            match kept.filter(|kept| kept.table.takes(&part)) {
+                Some(kept) => {
+                    let mut rows = SeenRows::default();
+                    let _: ControlFlow<()> = scan.visit(part.clone(), |owner, row| {
+                        rows.push_row(owner, row);
+                        Ok(ControlFlow::Continue(()))
+                    })?;
+                    let behind = scan.next_owner(&(part.end..left.end))?;
+                    kept.table.keep(&part, rows, behind.map_or(left.end, VertexId::get));
+                    kept.engine.share_memory();
+                }
+                None => {
+                    let flow =
+                        scan.visit(part.clone(), |owner, row| match owners.contains(&owner.get()) {
+                            true => visit(owner, row),
+                            false => Ok(ControlFlow::Continue(())),
+                        })?;
+                    if flow.is_break() {
+                        return Ok(flow);
+                    }
+                    left.start = part.end;
                 }
             }
         }
@@ -207,15 +209,77 @@ impl<'s> RowReader<'s> {
     }
 }
 
+/// A scan of rows that are not kept. It goes forward.
+struct Scan<'r, 's> {
+    place: RowPlaces<'s>,
+    row: &'r mut MergedRow,
+    /// What the MemGraphs have of a part of the owners, and its records.
+    recent: SeenRows,
+    records: Vec<u8>,
+    levels: Option<LevelRows>,
+}
+
+impl Scan<'_, '_> {
+    /// The first of these owners that has a row, or is about to get one.
+    fn next_owner(&mut self, owners: &Range<u32>) -> Result<Option<VertexId>, ReadError> {
+        let RowPlaces { sources, adjacency, at, content } = self.place;
+        let is_before =
+            |levels: &LevelRows| levels.next_owner().is_some_and(|next| next.get() < owners.start);
+        // What lies between was kept, and not read here.
+        let levels = match self.levels.take().filter(|levels| !is_before(levels)) {
+            Some(levels) => levels,
+            None => sources.levels.rows(adjacency, owners.clone(), at, content)?,
+        };
+        let next = sources.next_owner(adjacency, owners).into_iter().chain(levels.next_owner()).min();
+        self.levels = Some(levels);
+        Ok(next)
+    }
+
+    /// Visits the rows of these owners, which begin at or before the [next](Scan::next_owner) one.
+    fn visit<B>(
+        &mut self,
+        owners: Range<u32>,
+        mut visit: impl FnMut(VertexId, SeenRow<'_>) -> Result<ControlFlow<B>, ReadError>,
+    ) -> Result<ControlFlow<B>, ReadError> {
+        let Scan { place, row, recent, records, levels } = self;
+        records.clear();
+        place.read_recent(owners.clone(), recent, records);
+        let mut next = 0;
+        loop {
+            let is_wanted = |owner: &VertexId| owners.contains(&owner.get());
+            let in_memory = recent.owner(next);
+            let in_levels = levels.as_ref().and_then(LevelRows::next_owner).filter(is_wanted);
+            let Some(owner) = in_memory.into_iter().chain(in_levels).min() else {
+                return Ok(ControlFlow::Continue(()));
+            };
+            let edges = (in_memory == Some(owner)).then(|| recent.row(next));
+            next += usize::from(edges.is_some());
+            let alone = edges.filter(|_| in_levels != Some(owner));
+            let flow = match (alone.and_then(|edges| edges.existing(records)), levels.as_mut()) {
+                (Some(edges), _) => visit(owner, edges)?,
+                (None, levels) => {
+                    row.clear();
+                    edges.into_iter().for_each(|edges| row.add_row(edges, records));
+                    levels.map_or(Ok(()), |levels| levels.read(owner, row))?;
+                    visit(owner, row.finish())?
+                }
+            };
+            if flow.is_break() {
+                return Ok(flow);
+            }
+        }
+    }
+}
+
 impl RowPlaces<'_> {
-    /// What the MemGraphs have of the rows of these owners, in the memory of `rows`. Appends their records.
-    fn recent_rows(&self, owners: Range<u32>, mut rows: SeenRows, records: &mut Vec<u8>) -> SeenRows {
+    /// Reads what the MemGraphs have of the rows of these owners. Appends their records.
+    fn read_recent(&self, owners: Range<u32>, rows: &mut SeenRows, records: &mut Vec<u8>) {
         let RowPlaces { sources, adjacency, at, content } = *self;
         let (mut record, mut older) = (Vec::new(), SeenRows::default());
         rows.clear();
         for mem_graph in &sources.mem_graphs {
             let is_first = rows.is_empty();
-            let target = if is_first { &mut rows } else { &mut older };
+            let target = if is_first { &mut *rows } else { &mut older };
             mem_graph.read_rows(adjacency, owners.clone(), at, |owner, edges| {
                 if content == RowContent::Records {
                     for value in edges.iter_mut().filter_map(|(_, value)| value.as_mut()) {
@@ -227,10 +291,9 @@ impl RowPlaces<'_> {
                 target.push(owner, edges, content);
             });
             if !older.is_empty() {
-                rows = rows.over(&older);
+                *rows = rows.over(&older);
                 older.clear();
             }
         }
-        rows
     }
 }

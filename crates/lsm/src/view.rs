@@ -3,7 +3,7 @@
 use crate::adjacency::{ITSELF, VERTICES, number_of};
 use crate::cursor::LsmAdjacency;
 use crate::engine::LsmEngine;
-use crate::recent_rows::RecentRows;
+use crate::kept_rows::KeptRows;
 use crate::rows::LsmRows;
 use crate::sources::Sources;
 use hedgerow_encoding::{EntryKey, ReadRows as _, RowRecords, decode_record, decode_vertex};
@@ -19,14 +19,15 @@ use std::ops::{ControlFlow, Range};
 pub struct LsmView<'s> {
     pub(crate) engine: &'s LsmEngine,
     pub(crate) sources: Arc<Sources>,
-    /// The rows of the MemGraphs that the snapshot keeps, if it is one.
-    pub(crate) recent: Option<&'s RecentRows>,
+    /// The rows that the snapshot keeps, if it is one.
+    pub(crate) kept: Option<&'s KeptRows>,
     pub(crate) state: ViewState<'s>,
 }
 
 impl LsmView<'_> {
     fn rows(&self, adjacency: u32, column: ColumnType) -> LsmRows<'_> {
-        LsmRows { sources: &self.sources, recent: self.recent, state: self.state, adjacency, column }
+        let LsmView { engine, sources, kept, state } = self;
+        LsmRows { engine, sources, kept: *kept, state: *state, adjacency, column }
     }
 
     fn vertices(&self) -> LsmRows<'_> {

@@ -134,7 +134,7 @@ pub struct EngineMemory {
     pub index_bytes: usize,
     /// Which vertices exist.
     pub vertex_bytes: usize,
-    /// Blocks of files.
+    /// Blocks of files, and rows that readers keep.
     pub cache_bytes: usize,
     /// Upper bound for all of these together. Flushes and compactions hold a few megabytes beside it while
     /// they run.

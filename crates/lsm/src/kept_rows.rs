@@ -1,0 +1,256 @@
+//! The rows that a snapshot keeps in the order of a scan.
+//!
+//! A MemGraph is laid out for writers: a row is a chain of segments behind a hash map, in the order of its
+//! commits. Files are laid out for space, and a row may lie in several of them. A kernel scans the same state once
+//! per iteration. So the first scan of a snapshot keeps what it reads, merged; later scans, and look-ups of rows in
+//! what was scanned, read that.
+
+use hedgerow_levels::{RowContent, SeenRow, SeenRows};
+use hedgerow_model::VertexId;
+use hedgerow_reclamation::{Directory, Memory};
+use hedgerow_sync::atomic::{AtomicUsize, Ordering};
+use hedgerow_sync::{Arc, OnceLock};
+use std::ops::Range;
+
+/// Consecutive owners whose rows are kept together.
+const PIECE: u32 = if cfg!(any(test, hedgerow_shuttle)) { 4 } else { 1024 };
+
+/// Pieces by number: enough for every vertex id. Ids may be far apart.
+type Pieces = Directory<OnceLock<Box<Piece>>, LISTS, LIST, SEGMENT>;
+const LISTS: usize = 1 << 10;
+const LIST: usize = 1 << 9;
+const SEGMENT: usize = 1 << 3;
+
+/// Bytes of a piece next to its rows: itself, and those of its segment of the table, which it may not share.
+const PIECE_BYTES: usize = size_of::<Piece>() + SEGMENT * size_of::<OnceLock<Box<Piece>>>();
+
+/// The bytes that all snapshots of a graph keep.
+#[derive(Debug)]
+pub(crate) struct KeptBytes {
+    now: AtomicUsize,
+    at_most: usize,
+}
+
+/// The rows that one snapshot keeps: nothing before the first scan.
+#[derive(Debug, Default)]
+pub(crate) struct KeptRows(OnceLock<Tables>);
+
+struct Tables {
+    /// Of each adjacency the rows without values, then those with values.
+    pieces: Box<[OnceLock<Pieces>]>,
+    bytes: AtomicUsize,
+    of_all: Arc<KeptBytes>,
+}
+
+/// The rows of a piece that have edges, and what is known of the owners behind it.
+pub(crate) struct Piece {
+    rows: SeenRows,
+    /// From the end of the piece up to this owner there are no rows.
+    empty_until: u32,
+}
+
+/// The rows of one adjacency that a snapshot keeps, with one content of their edges.
+#[derive(Clone, Copy)]
+pub(crate) struct KeptTable<'s> {
+    rows: &'s KeptRows,
+    of_all: &'s Arc<KeptBytes>,
+    adjacencies: u32,
+    vertex_bound: u32,
+    number: u32,
+}
+
+impl KeptBytes {
+    /// Nothing is kept yet; once there are `at_most` bytes, nothing more is.
+    pub(crate) fn new(at_most: usize) -> Self {
+        KeptBytes { now: AtomicUsize::new(0), at_most }
+    }
+
+    /// The number of bytes. O(1).
+    pub(crate) fn now(&self) -> usize {
+        self.now.load(Ordering::Relaxed)
+    }
+}
+
+impl std::fmt::Debug for Tables {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Tables").field("bytes", &self.bytes).finish_non_exhaustive()
+    }
+}
+
+impl Drop for Tables {
+    fn drop(&mut self) {
+        self.of_all.now.fetch_sub(self.bytes.load(Ordering::Relaxed), Ordering::Relaxed);
+    }
+}
+
+impl KeptRows {
+    /// The rows of one of this many adjacencies of a snapshot of ids below `vertex_bound`. `None` for those with
+    /// records, which are not kept, and for an adjacency that is newer than the snapshot.
+    pub(crate) fn table<'s>(
+        &'s self,
+        (adjacency, adjacencies): (u32, u32),
+        content: RowContent,
+        vertex_bound: u32,
+        of_all: &'s Arc<KeptBytes>,
+    ) -> Option<KeptTable<'s>> {
+        let number = match content {
+            RowContent::Neighbors => 2 * adjacency,
+            RowContent::Values => 2 * adjacency + 1,
+            RowContent::Records => return None,
+        };
+        Some(KeptTable { rows: self, of_all, adjacencies, vertex_bound, number })
+    }
+}
+
+impl<'s> KeptTable<'s> {
+    /// What is kept of the piece of an owner.
+    #[inline]
+    pub(crate) fn piece(self, owner: VertexId) -> Option<&'s Piece> {
+        let pieces = self.rows.0.get()?.pieces.get(self.number as usize)?.get()?;
+        pieces.get(owner.get() / PIECE)?.get().map(Box::as_ref)
+    }
+
+    /// These owners, with the rest of the pieces of which they are at least half, so that those can be kept.
+    pub(crate) fn widened(self, owners: &Range<u32>) -> Range<u32> {
+        let first = self.whole_piece(VertexId::new(owners.start));
+        let last = self.whole_piece(VertexId::new(owners.end.saturating_sub(1)));
+        let mut widened = owners.clone();
+        let is_half = |part: Range<u32>, whole: &Range<u32>| 2 * part.len() >= whole.len();
+        if is_half(owners.start..first.end.min(owners.end), &first) {
+            widened.start = widened.start.min(first.start);
+        }
+        if is_half(last.start.max(owners.start)..owners.end, &last) {
+            widened.end = widened.end.max(last.end);
+        }
+        widened
+    }
+
+    /// Whether these owners are a whole piece, and there is room to keep it.
+    pub(crate) fn takes(self, owners: &Range<u32>) -> bool {
+        let is_whole = !owners.is_empty() && *owners == self.whole_piece(VertexId::new(owners.start));
+        is_whole && self.of_all.now() < self.of_all.at_most
+    }
+
+    /// Keeps the rows of a piece, which [`KeptTable::takes`] takes, unless another thread did. From its end up to
+    /// `empty_until` there are no rows.
+    pub(crate) fn keep(self, owners: &Range<u32>, mut rows: SeenRows, empty_until: u32) {
+        let KeptTable { of_all, adjacencies, number, .. } = self;
+        let tables = self.rows.0.get_or_init(|| Tables {
+            pieces: (0..2 * adjacencies).map(|_| OnceLock::new()).collect(),
+            bytes: AtomicUsize::new(0),
+            of_all: Arc::clone(of_all),
+        });
+        let Some(pieces) = tables.pieces.get(number as usize) else { return };
+        let pieces = pieces.get_or_init(Pieces::default);
+        pieces.get_or_create(owners.start / PIECE, &Memory::default()).get_or_init(|| {
+            rows.shrink();
+            let bytes = rows.bytes() + PIECE_BYTES;
+            tables.bytes.fetch_add(bytes, Ordering::Relaxed);
+            of_all.now.fetch_add(bytes, Ordering::Relaxed);
+            Box::new(Piece { rows, empty_until })
+        });
+    }
+
+    /// The piece of an owner, up to the vertices that the snapshot has.
+    fn whole_piece(self, owner: VertexId) -> Range<u32> {
+        let piece = piece_of(owner);
+        piece.start..piece.end.min(self.vertex_bound.max(piece.start))
+    }
+}
+
+impl Piece {
+    /// The edges of an owner; `None` if it has none. O(log rows).
+    pub(crate) fn find(&self, owner: VertexId) -> Option<SeenRow<'_>> {
+        // Merged rows have no deletions.
+        self.rows.find(owner).and_then(|row| row.existing(&[]))
+    }
+
+    /// The rows of these owners, ascending.
+    pub(crate) fn rows(&self, owners: Range<u32>) -> impl Iterator<Item = (VertexId, SeenRow<'_>)> {
+        let numbers = self.rows.first_from(owners.start)..self.rows.len();
+        let rows = numbers.filter_map(|number| Some((self.rows.owner(number)?, self.rows.row(number))));
+        rows.take_while(move |(owner, _)| owner.get() < owners.end)
+            .filter_map(|(owner, row)| Some((owner, row.existing(&[])?)))
+    }
+
+    /// The first owner behind the piece that may have a row.
+    pub(crate) fn empty_until(&self) -> u32 {
+        self.empty_until
+    }
+}
+
+/// The owners whose rows are kept together with those of this one.
+pub(crate) fn piece_of(owner: VertexId) -> Range<u32> {
+    let begin = owner.get() / PIECE * PIECE;
+    begin..begin.saturating_add(PIECE)
+}
+
+#[cfg(all(test, not(hedgerow_shuttle)))]
+mod tests {
+    use super::*;
+    use hedgerow_levels::SeenEdge;
+
+    /// A row with an edge to the next vertex for each owner.
+    fn rows(owners: Range<u32>) -> SeenRows {
+        let mut rows = SeenRows::default();
+        for owner in owners {
+            let edges: [SeenEdge; 1] = [(VertexId::new(owner + 1), Some(Default::default()))];
+            rows.push(VertexId::new(owner), &edges, RowContent::Neighbors);
+        }
+        rows
+    }
+
+    #[test]
+    fn owners_are_widened_to_pieces_of_which_they_are_half() {
+        let (rows, bytes) = (KeptRows::default(), Arc::new(KeptBytes::new(usize::MAX)));
+        let table = rows.table((0, 1), RowContent::Neighbors, 10, &bytes).unwrap();
+        let cases = [
+            (0..4, 0..4),
+            (1..3, 0..4),
+            (2..9, 0..10),
+            (3..7, 3..8),
+            (3..9, 3..10),
+            (5..6, 5..6),
+            (9..10, 8..10),
+            (0..u32::MAX, 0..u32::MAX),
+            (12..16, 12..16),
+        ];
+        for (owners, widened) in cases {
+            assert_eq!(table.widened(&owners), widened, "{owners:?}");
+        }
+        // The last piece ends with the vertices of the snapshot.
+        assert!(table.takes(&(8..10)) && table.takes(&(0..4)));
+        assert!(
+            !table.takes(&(8..9))
+                && !table.takes(&(1..4))
+                && !table.takes(&(0..8))
+                && !table.takes(&(12..12))
+        );
+    }
+
+    #[test]
+    fn bytes_count_until_the_snapshot_is_gone_and_nothing_is_kept_beyond_the_limit() {
+        let bytes = Arc::new(KeptBytes::new(1));
+        let kept = KeptRows::default();
+        let table = kept.table((1, 2), RowContent::Neighbors, 10, &bytes).unwrap();
+        assert!(table.takes(&(4..8)) && table.piece(VertexId::new(5)).is_none());
+        table.keep(&(4..8), rows(5..7), 9);
+        // Another thread has read it, too.
+        table.keep(&(4..8), rows(5..7), 9);
+        let once = bytes.now();
+        assert!(once >= PIECE_BYTES + 2 * size_of::<VertexId>() && !table.takes(&(0..4)));
+        let piece = table.piece(VertexId::new(4)).unwrap();
+        assert!(piece.find(VertexId::new(6)).is_some() && piece.find(VertexId::new(7)).is_none());
+        assert_eq!(piece.rows(6..8).map(|(owner, _)| owner.get()).collect::<Vec<_>>(), [6]);
+        assert_eq!(piece.empty_until(), 9);
+        let with_values = kept.table((1, 2), RowContent::Values, 10, &bytes).unwrap();
+        assert!(with_values.piece(VertexId::new(5)).is_none() && !with_values.takes(&(4..8)));
+        // A label that is newer than the snapshot.
+        let newer = kept.table((2, 3), RowContent::Values, 10, &bytes).unwrap();
+        newer.keep(&(4..8), rows(4..6), 8);
+        assert!(newer.piece(VertexId::new(5)).is_none() && bytes.now() == once);
+        assert!(kept.table((1, 2), RowContent::Records, 10, &bytes).is_none());
+        drop(kept);
+        assert_eq!(bytes.now(), 0);
+    }
+}
