@@ -19,7 +19,7 @@ const PIECE: u32 = if cfg!(any(test, hedgerow_shuttle)) { 4 } else { 1024 };
 type Pieces = Directory<OnceLock<Box<Piece>>, LISTS, LIST, SEGMENT>;
 const LISTS: usize = 1 << 10;
 const LIST: usize = 1 << 9;
-const SEGMENT: usize = 1 << 3;
+const SEGMENT: usize = (u32::MAX / PIECE + 1) as usize / (LISTS * LIST);
 
 /// Bytes of a piece next to its rows: itself, and those of its segment of the table, which it may not share.
 const PIECE_BYTES: usize = size_of::<Piece>() + SEGMENT * size_of::<OnceLock<Box<Piece>>>();
@@ -132,7 +132,7 @@ impl<'s> KeptTable<'s> {
     }
 
     /// Keeps the rows of a piece, which [`KeptTable::takes`] takes, unless another thread did. From its end up to
-    /// `empty_until` there are no rows.
+    /// `empty_until`, which is not in the piece, there are no rows.
     pub(crate) fn keep(self, owners: &Range<u32>, mut rows: SeenRows, empty_until: u32) {
         let KeptTable { of_all, adjacencies, number, .. } = self;
         let tables = self.rows.0.get_or_init(|| Tables {
@@ -173,7 +173,7 @@ impl Piece {
             .filter_map(|(owner, row)| Some((owner, row.existing(&[])?)))
     }
 
-    /// The first owner behind the piece that may have a row.
+    /// The first owner behind the piece that may have a row: the first one of a piece, or the end of a scan.
     pub(crate) fn empty_until(&self) -> u32 {
         self.empty_until
     }

@@ -28,6 +28,8 @@ mod memory;
 mod pace;
 mod rows;
 mod sources;
+#[cfg(all(test, not(hedgerow_shuttle)))]
+mod tests;
 mod upkeep;
 mod view;
 

@@ -175,7 +175,9 @@ impl<'s> RowReader<'s> {
                         Ok(ControlFlow::Continue(()))
                     })?;
                     let behind = scan.next_owner(&(part.end..left.end))?;
-                    kept.table.keep(&part, rows, behind.map_or(left.end, VertexId::get));
+                    // The piece may go on behind the vertices of the snapshot.
+                    let empty_until = behind.map_or(left.end, |next| piece_of(next).start).max(piece.end);
+                    kept.table.keep(&part, rows, empty_until);
                     kept.engine.share_memory();
                 }
                 None => {

@@ -8,6 +8,7 @@
 use hedgerow_levels::{SeenEdge, Version};
 use hedgerow_model::{ColumnType, CommitTimestamp, EdgeValue, VertexId};
 use hedgerow_sync::atomic::{AtomicU64, Ordering};
+use smallvec::SmallVec;
 
 /// A bit of the first word: the version is a deletion.
 const DELETED: u64 = 1;
@@ -88,9 +89,12 @@ pub(super) fn append_seen(
     edges: &mut Vec<SeenEdge>,
 ) {
     let begin = edges.len();
-    let visible = newest_first.filter(|entry| entry.version.at <= at);
-    edges.extend(visible.map(|entry| (entry.neighbor, entry.version.value)));
-    edges[begin..].sort_by_key(|(neighbor, _)| *neighbor);
+    newest_first.for_each(|MemEntry { neighbor, version }| {
+        if version.at <= at {
+            edges.push((neighbor, version.value));
+        }
+    });
+    sort_by_neighbor(edges, begin, |(neighbor, _)| *neighbor);
     keep_first_of_equal(edges, begin, |(neighbor, _)| *neighbor);
 }
 
@@ -98,9 +102,28 @@ pub(super) fn append_seen(
 /// only the newest of those of one edge and timestamp. O(entries · log entries).
 #[inline]
 pub(super) fn order_versions(versions: &mut Vec<MemEntry>, begin: usize) {
-    // Stable: versions of an edge stay newest first.
-    versions[begin..].sort_by_key(|entry| entry.neighbor);
+    sort_by_neighbor(versions, begin, |entry| entry.neighbor);
     keep_first_of_equal(versions, begin, |entry| (entry.neighbor, entry.version.at));
+}
+
+/// Sorts a list from `begin` on by neighbor; versions of an edge stay newest first. O(items · log items).
+///
+/// Sorts words, and moves each item once: rows are read much faster than with a stable sort of items.
+#[inline]
+fn sort_by_neighbor<T: Copy>(list: &mut Vec<T>, begin: usize, neighbor: impl Fn(&T) -> VertexId) {
+    // A row has fewer than 2^32 entries.
+    let words = list[begin..].iter().zip(0u64..);
+    let words = words.map(|(item, place)| u64::from(neighbor(item).get()) << 32 | place);
+    let mut order: SmallVec<[u64; 64]> = words.collect();
+    if order.is_sorted() {
+        return;
+    }
+    order.sort_unstable();
+    list.reserve(order.len());
+    for word in &order {
+        list.push(list[begin + *word as u32 as usize]);
+    }
+    list.drain(begin..begin + order.len());
 }
 
 /// Of adjacent items of a list with equal keys, from `begin` on, keeps the first.
