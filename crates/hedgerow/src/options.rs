@@ -487,8 +487,8 @@ impl GraphOptions {
         self
     }
 
-    /// Largest segment of the log, in bytes: 64 MiB if not set. The first one after an opening has 64 KiB, each
-    /// later one four times as much as the one before; one with a larger commit is as large as that. Closing
+    /// Largest segment of the log, in bytes: 16 MiB if not set. The first one after an opening has 64 KiB, each
+    /// later one 16 times as much as the one before; one with a larger commit is as large as that. Closing
     /// cuts segments after their last commits.
     #[must_use]
     pub fn segment_bytes(mut self, bytes: u64) -> Self {

@@ -38,7 +38,7 @@ impl Default for LogOptions {
     fn default() -> Self {
         LogOptions {
             durability: Durability::Sync,
-            segment_bytes: 64 << 20,
+            segment_bytes: 16 << 20,
             buffer_bytes: 1 << 20,
             unsynced_bytes: 16 << 20,
         }

@@ -13,7 +13,7 @@ use hedgerow_sync::atomic::Ordering;
 const FIRST_BYTES: u64 = 64 << 10;
 
 /// The ratio of a segment's bytes to those of the one before, until they reach the option.
-const GROWTH: u64 = 4;
+const GROWTH: u64 = 16;
 
 /// The sizes of the segments that one opening creates: small at first, so that a graph that takes few
 /// commits costs little space and time; large soon, so that a busy one seldom waits for a segment.
