@@ -19,7 +19,8 @@ pub struct MergedRow {
     seen: SeenEdges,
     added: SeenEdges,
     merged: SeenEdges,
-    unpacked: Unpacked,
+    /// Allocated for the first row of a file: look-ups in memory make a new row each.
+    unpacked: Option<Box<Unpacked>>,
     content: RowContent,
     /// The records of the edges, hidden ones included; see [`put_record`].
     records: Vec<u8>,
@@ -59,7 +60,7 @@ impl MergedRow {
     ) -> Result<(), DecodeError> {
         let MergedRow { added, unpacked, content, records: own, .. } = self;
         let from = added.len();
-        let mut read = added.append(row, at, *content, unpacked);
+        let mut read = added.append(row, at, *content, unpacked.get_or_insert_default());
         if *content == RowContent::Records && read.is_ok() {
             let mut records = DisjointRecords::new(records);
             read = added.try_map_values(from, |offset| Ok(put_record(own, records.at(offset)?)));

@@ -131,13 +131,16 @@ impl RowExtra {
         self.members.lock()
     }
 
-    /// Heap bytes, without those of the older versions.
+    /// Heap bytes.
     pub(super) fn bytes(&self) -> usize {
         let members = self.members.lock().as_ref().map_or(0, |members| members.bytes());
         let former = self.former.len() * size_of::<FormerChain>();
-        let deletions = self.deletions.load();
-        let deletions =
-            deletions.as_ref().map_or(0, |deletions| deletions.capacity() * size_of::<Deletion>());
-        size_of::<Self>() + former + deletions + members
+        size_of::<Self>() + former + bytes_of(&self.deletions) + bytes_of(&self.older) + members
     }
+}
+
+/// Heap bytes of a list, with its two counts of references.
+fn bytes_of<T>(list: &ArcSwapOption<Vec<T>>) -> usize {
+    let counted = size_of::<[usize; 2]>() + size_of::<Vec<T>>();
+    list.load().as_ref().map_or(0, |list| counted + list.capacity() * size_of::<T>())
 }

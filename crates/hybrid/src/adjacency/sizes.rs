@@ -23,7 +23,8 @@ pub enum BlockSizes {
     /// Multiples of cache lines, and of pages for rows with many entries: both of the paper's optimizations.
     LinesAndPages,
     /// Multiples of cache lines. A short row is copied to a larger block when it outgrows one. A further block of a long row has
-    /// room for at least an eighth of its entries, so that the number of blocks grows with the logarithm of these.
+    /// room for at least an eighth of its entries, so that the number of blocks grows with the logarithm of these. Large blocks
+    /// have one of few sizes, so that those of rows that shrink and grow again fit where others were.
     #[default]
     Growing,
 }
@@ -39,7 +40,7 @@ impl BlockSizes {
             }
             BlockSizes::Lines | BlockSizes::LinesAndPages => needed.next_multiple_of(LINE_BYTES),
             BlockSizes::Growing => {
-                needed.max(shape.bytes_for(entries / GROWTH_PART)).next_multiple_of(LINE_BYTES)
+                rounded(needed.max(shape.bytes_for(entries / GROWTH_PART)).next_multiple_of(LINE_BYTES))
             }
         }
     }
@@ -54,6 +55,11 @@ impl BlockSizes {
         let alignment = if self == BlockSizes::Exact { 8 } else { LINE_BYTES };
         shape.bytes_for(capacity).next_multiple_of(alignment)
     }
+}
+
+/// These bytes or, from a page on, up to a sixteenth more: 16 sizes for each doubling.
+fn rounded(bytes: usize) -> usize {
+    if bytes < PAGE_BYTES { bytes } else { bytes.next_multiple_of((1 << bytes.ilog2()) / 16) }
 }
 
 #[cfg(all(test, not(hedgerow_shuttle)))]

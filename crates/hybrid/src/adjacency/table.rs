@@ -30,6 +30,9 @@ const PREFETCH_DISTANCE: usize = 4;
 /// How many rows before its turn the first block of a row is prefetched in a scan.
 const SCAN_DISTANCE: usize = 8;
 
+/// Bytes of a chain in the lists of former and retired ones.
+const FORMER_BYTES: usize = size_of::<FormerChain>();
+
 /// One adjacency in versions, one for each round (GraphOne, 4: the adjacency store).
 ///
 /// A version is retained while a reader may have it: the newest one always, others as long as the log [lists
@@ -48,7 +51,7 @@ pub struct RowTable {
     pub(super) domain: Domain,
     /// Memory of the table of rows.
     memory: Memory,
-    /// Bytes of the notes of rows.
+    /// Bytes of the notes of rows, and of the lists of former and retired chains.
     note_bytes: AtomicIsize,
 }
 
@@ -117,6 +120,7 @@ impl RowTable {
             let RowWriter { former, counts, note_bytes, .. } = writer;
             if !former.is_empty() {
                 self.former_bytes.fetch_add(self.bytes_of(&former), Ordering::Relaxed);
+                self.note_bytes.fetch_add((former.len() * FORMER_BYTES) as isize, Ordering::Relaxed);
                 self.former.lock().extend(former);
             }
             self.note_bytes.fetch_add(note_bytes, Ordering::Relaxed);
@@ -212,7 +216,7 @@ impl RowTable {
         self.arenas.with_arena(|arena| {
             for former in passed.iter().flatten() {
                 let note = former.chain.first().map_or(0, |first| first.note().bytes());
-                self.note_bytes.fetch_sub(note as isize, Ordering::Relaxed);
+                self.note_bytes.fetch_sub((note + FORMER_BYTES) as isize, Ordering::Relaxed);
                 former.chain.first().into_iter().for_each(Block::free_note);
                 for block in former.blocks() {
                     let bytes = self.sizes.allocated_bytes(self.shape, block.capacity() as usize);
@@ -225,8 +229,7 @@ impl RowTable {
         self.arenas.count_freed(bytes);
     }
 
-    /// The memory of the rows. Blocks that were replaced are retained; the notes of rows count as live, without older
-    /// versions. O(1).
+    /// The memory of the rows. Blocks that were replaced are retained; the notes of rows count as live. O(1).
     #[must_use]
     pub fn memory(&self) -> MemoryUse {
         let notes = usize::try_from(self.note_bytes.load(Ordering::Relaxed)).unwrap_or(0);
@@ -242,7 +245,7 @@ impl RowTable {
         let notes = |first: Option<Block<'_>>| first.map_or(0, |first| first.note().bytes());
         let rows = self.rows.entries(0..u32::MAX).map(|(_, row)| notes(row.chain.first()));
         let former = self.former.lock();
-        let former = former.iter().map(|former| notes(former.chain.first()));
+        let former = former.iter().map(|former| FORMER_BYTES + notes(former.chain.first()));
         let walked: usize = rows.chain(former).sum();
         (self.note_bytes.load(Ordering::Relaxed), walked as isize)
     }

@@ -78,6 +78,7 @@ fn frame_header(checksum: u32, length: u32, kind: u8) -> [u8; FRAME_HEADER] {
 
 /// Appends a record for `position`, without the bytes of its body, which the caller appends next.
 /// The body has less than 2^32 - 20 bytes.
+#[inline(always)] // every logged commit, in a loop of few other instructions
 pub(crate) fn put_record(
     bytes: &mut Vec<u8>,
     binding: Binding,

@@ -67,7 +67,10 @@ impl<'m> MemRow<'m> {
     /// for a short row, O(entries) for a long one.
     pub(super) fn read_at(self, at: CommitTimestamp, edges: &mut Vec<SeenEdge>) {
         match self.form() {
-            RowForm::Segmented(row) => append_seen(row.newest_first(), at, edges),
+            RowForm::Segmented(row) => {
+                edges.reserve(row.entries as usize);
+                append_seen(row.newest_first(), at, edges);
+            }
             RowForm::Ordered(row) => row.read_at(at, edges),
         }
     }
