@@ -3,9 +3,9 @@
 //! An allocator may keep such a piece: one that a thread took from its arena, below pieces that are still in use, or any that is smaller
 //! than the largest freed so far.
 
+use hedgerow_sync::atomic::{Ordering, ProcessUsize};
 use std::alloc::Layout;
 use std::ptr::NonNull;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Smaller pieces come from the allocator. Checked builds take all from there, so that their tools see every piece.
 const MAPPED_FROM: usize = match cfg!(all(target_os = "linux", not(hedgerow_checked_memory), not(miri))) {
@@ -13,8 +13,7 @@ const MAPPED_FROM: usize = match cfg!(all(target_os = "linux", not(hedgerow_chec
     false => usize::MAX,
 };
 
-// Not an atomic of the model checker: models that run side by side share it.
-static MAPPED: AtomicUsize = AtomicUsize::new(0);
+static MAPPED: ProcessUsize = ProcessUsize::new(0);
 
 /// Bytes of all pieces of the process that do not come from the allocator. O(1).
 #[must_use]

@@ -16,9 +16,8 @@
 //!    compare-and-exchange, which continues the release sequence.
 
 use crate::OnceLock;
-use crate::atomic::{AtomicU64, Ordering, fence};
+use crate::atomic::{AtomicU64, Ordering, ProcessUsize, fence};
 use std::cell::Cell;
-use std::sync::atomic::AtomicUsize;
 
 /// The content of a slot without a reader. Epochs are greater.
 const FREE: u64 = 0;
@@ -52,8 +51,7 @@ pub struct Entered<'r> {
     epoch: u64,
 }
 
-// Not an atomic of the model checker: models that run side by side share it.
-static NEXT_THREAD: AtomicUsize = AtomicUsize::new(0);
+static NEXT_THREAD: ProcessUsize = ProcessUsize::new(0);
 
 std::thread_local! {
     static THREAD: Cell<Option<usize>> = const { Cell::new(None) };
