@@ -1,5 +1,7 @@
 //! The engine passes the contract of engines where snapshots keep all that they scan, in pieces of few owners.
 
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use crate::{LsmEngine, LsmOptions};
 use hedgerow_log::files::FileSystem;
 use hedgerow_model::{Catalog, EngineError, Topology};
@@ -40,6 +42,7 @@ impl TestedDurable for Keeping {
 }
 
 hedgerow_testing::contract_tests!(Keeping);
+hedgerow_testing::label_tests!(Keeping);
 
 #[test]
 fn any_sequence_of_commits_flushes_and_openings_is_read() {
