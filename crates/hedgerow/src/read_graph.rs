@@ -291,8 +291,9 @@ fn checked<T: EdgeData>(reads: &(impl Reads + ?Sized), label: LabelId) -> Result
 /// Fails if the edges of a label cannot be read as `T` in a direction.
 #[inline]
 fn checked_hop<T: EdgeData, R: Reads + ?Sized>(reads: &R, hop: Hop) -> Result<(), Error> {
-    checked::<T>(reads, hop.label)?;
-    reads.stores()?.check_direction(hop.direction)
+    let stores = reads.stores()?;
+    T::check(stores.label_schema(hop.label)?)?;
+    stores.check_direction(hop.direction)
 }
 
 /// Runs `read` with the names of the properties of a label's edges.
