@@ -85,7 +85,7 @@ impl Drop for Tables {
 
 impl KeptRows {
     /// The rows of one of this many adjacencies of a snapshot of ids below `vertex_bound`. `None` for those with
-    /// records, which are not kept, and for an adjacency that is newer than the snapshot.
+    /// records, which are not kept.
     pub(crate) fn table<'s>(
         &'s self,
         (adjacency, adjacencies): (u32, u32),

@@ -30,6 +30,9 @@ mod rows;
 mod sources;
 #[cfg(all(test, not(hedgerow_shuttle)))]
 mod tests;
+// By this name integration tests, which share the engine under test, know the crate.
+#[cfg(all(test, not(hedgerow_shuttle)))]
+extern crate self as hedgerow_lsm;
 mod upkeep;
 mod view;
 

@@ -164,7 +164,7 @@ impl<'s> RowReader<'s> {
             let piece = piece_of(next);
             let part = piece.start.max(left.start)..piece.end.min(left.end);
             left.start = part.start;
-            if part.start > first.get() && kept.is_some_and(|kept| kept.table.piece(next).is_some()) {
+            if kept.is_some_and(|kept| kept.table.piece(next).is_some()) {
                 continue;
             }
             match kept.filter(|kept| kept.table.takes(&part)) {

@@ -39,7 +39,7 @@ fn commits_after_an_announced_flush_are_not_copied() {
 
 #[test]
 fn commits_beyond_the_range_of_a_mem_graph_go_to_another() {
-    let engine = TestedLsm::engine(Topology::Directed, pipeline::catalog());
+    let engine = <TestedLsm>::engine(Topology::Directed, pipeline::catalog());
     let last = CommitTimestamp(MemGraph::MOST_COMMITS - 1);
     let mut pipeline =
         Pipeline::<TestedLsm>::around(engine, Oracle::new(Topology::Directed), Counts::default(), last);

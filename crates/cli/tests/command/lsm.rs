@@ -277,7 +277,7 @@ fn labels_are_added_between_flushes_and_compactions() {
 fn edges_of_an_added_label_come_back_from_the_log_when_all_files_are_damaged() {
     let folder = on_levels_with_whole_log();
     let input = "label add pays:amount=f64!\nput edge 5 900 --label pays --property amount=2\n";
-    // In so much memory that the log is not flushed, and so not pruned.
+    // With so much memory that nothing is flushed, which would prune the log.
     folder.pipe("shell store", input).success();
     let unlisted = left_over(&folder.json("check store"));
     let is_listed_edges = |name: &String| name.ends_with(".edges") && !unlisted.contains(name);

@@ -67,6 +67,15 @@ mod tests {
     use super::*;
     use hedgerow_model::ColumnType;
     use proptest::prelude::*;
+    use std::collections::BTreeSet;
+
+    /// So memory that a row gave back fits where another one grows.
+    #[test]
+    fn large_blocks_have_few_sizes() {
+        let bytes = |added| BlockSizes::Growing.bytes(BlockShape::of(ColumnType::Unit), 0, added);
+        let sizes: BTreeSet<usize> = (20_000..40_000).map(bytes).collect();
+        assert!(sizes.len() <= 17, "{sizes:?}");
+    }
 
     proptest! {
         #[test]

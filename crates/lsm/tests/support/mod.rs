@@ -8,9 +8,10 @@ use hedgerow_sync::Arc;
 use hedgerow_testing::simulated::SimulatedFiles;
 use hedgerow_testing::{Tested, TestedDurable};
 
-pub struct TestedLsm;
+/// Without a cache, files are read every time, and snapshots keep nothing.
+pub struct TestedLsm<const CACHE_BYTES: usize = 0>;
 
-impl Tested for TestedLsm {
+impl<const CACHE_BYTES: usize> Tested for TestedLsm<CACHE_BYTES> {
     type Engine = LsmEngine;
 
     const UNIT_SIZE: u32 = 1;
@@ -22,7 +23,7 @@ impl Tested for TestedLsm {
     }
 }
 
-impl TestedDurable for TestedLsm {
+impl<const CACHE_BYTES: usize> TestedDurable for TestedLsm<CACHE_BYTES> {
     fn open(
         files: Arc<dyn FileSystem>,
         topology: Topology,
@@ -34,7 +35,7 @@ impl TestedDurable for TestedLsm {
             level_1_bytes: 300,
             fan_out: 2,
             segment_bytes: 150,
-            cache_bytes: 0,
+            cache_bytes: CACHE_BYTES,
             ..LsmOptions::new(topology, catalog)
         };
         LsmEngine::open(files, options)
