@@ -25,6 +25,9 @@ pub struct RowChanges<'c> {
     contents: &'c [Option<EdgeValue>],
 }
 
+/// A list that is cleared keeps memory for at most this many times the changes that it had.
+const KEPT_TIMES: usize = 4;
+
 /// The content of a put without a value.
 const NO_VALUE: Option<EdgeValue> = Some(EdgeValue(0));
 
@@ -55,10 +58,15 @@ impl ChangeList {
         self.positions.extend_from_slice(&other.positions);
     }
 
-    /// Removes all changes, and keeps the memory.
+    /// Removes all changes, and keeps memory for a few times as many.
     pub fn clear(&mut self) {
+        let most = KEPT_TIMES * self.positions.len();
         self.positions.clear();
+        self.positions.shrink_to(most);
         self.contents.clear();
+        self.contents.shrink_to(most);
+        self.places.clear();
+        self.places.shrink_to(most);
     }
 
     /// Orders the changes by owner and neighbor, and keeps the last one of each edge. O(n log n).
@@ -242,5 +250,16 @@ mod tests {
         list.order();
         assert_eq!(flattened(&list, 0..9), [(1, 1, Some(0)), (2, 9, Some(0)), (3, 1, Some(0))]);
         assert!(list.contents.is_empty());
+    }
+
+    #[test]
+    fn a_list_that_had_many_changes_once_gives_their_memory_back() {
+        let many: Changes = (0..1_000).map(|neighbor| (1, neighbor, None)).collect();
+        let mut list = list_of(&many);
+        list.order();
+        list.clear();
+        list.append(&list_of(&many[..10].to_vec()));
+        list.clear();
+        assert!(list.bytes() < 2_000, "{} bytes", list.bytes());
     }
 }

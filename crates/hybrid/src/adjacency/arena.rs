@@ -5,11 +5,17 @@ use hedgerow_reclamation::{map, unmap};
 use hedgerow_sync::Mutex;
 use hedgerow_sync::atomic::{AtomicUsize, Ordering};
 use std::alloc::Layout;
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::ptr::NonNull;
 
 /// Bytes of a region, unless a block is larger.
 const REGION_BYTES: usize = if cfg!(any(test, miri)) { 4096 } else { 1 << 20 };
+
+/// From these bytes on a block may take the place of one that was freed and is larger, by up to a [`SPARE_PART`] of its bytes. So the
+/// memory of rows that shrink and grow does not become that of ever other sizes.
+const LARGE_BYTES: usize = 4096;
+
+const SPARE_PART: usize = 4;
 
 /// Memory that is freed with the arenas.
 struct Region {
@@ -42,7 +48,7 @@ pub(super) struct BlockArena {
     next: Option<NonNull<u8>>,
     left: usize,
     /// Freed blocks by their bytes.
-    free: HashMap<usize, Vec<NonNull<u8>>>,
+    free: BTreeMap<usize, Vec<NonNull<u8>>>,
 }
 
 // SAFETY: it owns what it has of the regions, and those live as long as the arenas, which have it.
@@ -55,6 +61,17 @@ impl BlockArena {
     /// The arenas of the same adjacency allocated it with as many bytes, and nothing uses it.
     pub(super) unsafe fn take_back(&mut self, memory: NonNull<u8>, bytes: usize) {
         self.free.entry(bytes).or_default().push(memory);
+    }
+
+    /// Takes memory of at least these bytes out of what was taken back, with its bytes. O(log sizes).
+    fn reuse(&mut self, bytes: usize) -> Option<(NonNull<u8>, usize)> {
+        let most = if bytes < LARGE_BYTES { bytes } else { bytes + bytes / SPARE_PART };
+        let (found, blocks) = self.free.range_mut(bytes..=most).next()?;
+        let (found, memory) = (*found, blocks.pop()?);
+        if blocks.is_empty() {
+            self.free.remove(&found);
+        }
+        Some((memory, found))
     }
 }
 
@@ -77,12 +94,15 @@ impl BlockArenas {
         result
     }
 
-    /// Memory of this many bytes, a multiple of 8, aligned to 8, and to 64 if it is a multiple of that. Its content is undefined.
-    pub(super) fn allocate(&self, arena: &mut BlockArena, bytes: usize) -> NonNull<u8> {
+    /// Memory of at least this many bytes, a multiple of 8, and how many it has. It is aligned to 8, and to 64 if that and all others are
+    /// multiples of 64. Its content is undefined.
+    pub(super) fn allocate(&self, arena: &mut BlockArena, bytes: usize) -> (NonNull<u8>, usize) {
+        let (memory, bytes) = arena.reuse(bytes).unwrap_or_else(|| (self.allocate_new(arena, bytes), bytes));
         self.block_bytes.fetch_add(bytes, Ordering::Relaxed);
-        if let Some(freed) = arena.free.get_mut(&bytes).and_then(Vec::pop) {
-            return freed;
-        }
+        (memory, bytes)
+    }
+
+    fn allocate_new(&self, arena: &mut BlockArena, bytes: usize) -> NonNull<u8> {
         let alignment = if bytes.is_multiple_of(LINE_BYTES) { LINE_BYTES } else { 8 };
         let padding = arena.next.map_or(0, |next| next.align_offset(alignment));
         if arena.left < padding + bytes {

@@ -18,7 +18,8 @@
 //!    A reader of an older version may have loaded its first block, as the newest of the row, to find the way to its own chain:
 //!    such a reader pins the domain of the table, and the blocks are freed when every thread that had pinned it has unpinned.
 
-use crate::adjacency::extra::{FormerChain, RowExtra};
+use crate::adjacency::extra::RowExtra;
+use crate::adjacency::former::{FormerChain, FormerChains};
 use hedgerow_model::{Column, ColumnType, EdgeValue, VertexId, unit_slice};
 use hedgerow_sync::atomic::{AtomicPtr, Ordering};
 use hedgerow_sync::{epoch, prefetch};
@@ -37,14 +38,14 @@ const NEIGHBOR_BYTES: usize = size_of::<VertexId>();
 
 #[repr(C)]
 pub(super) struct BlockHeader {
-    next: AtomicPtr<BlockHeader>,
-    /// Points to a [`RowExtra`] or, with [`FORMER`], to a [`FormerChain`].
+    next: BlockLink,
+    /// Points to a [`RowExtra`] or, with [`FORMER`], to [`FormerChains`].
     note: AtomicPtr<u8>,
     capacity: u32,
     before: u32,
 }
 
-/// Tags the pointer to a note that is a former chain.
+/// Tags the pointer to a note that is no more than former chains.
 const FORMER: usize = 1;
 
 /// What the first block of a row says of it.
@@ -52,8 +53,8 @@ const FORMER: usize = 1;
 pub(super) enum BlockNote<'a> {
     /// The row has always had this chain.
     None,
-    /// It had another one before: all that there is to say of a short row that lost an edge.
-    Former(&'a FormerChain),
+    /// It had others before: all that there is to say of a short row that lost an edge.
+    Former(&'a FormerChains),
     Extra(&'a RowExtra),
 }
 
@@ -63,7 +64,7 @@ impl<'a> BlockNote<'a> {
     pub(super) fn since(self) -> u32 {
         match self {
             BlockNote::None => 0,
-            BlockNote::Former(former) => former.until,
+            BlockNote::Former(former) => former.until(),
             BlockNote::Extra(extra) => extra.since,
         }
     }
@@ -77,30 +78,21 @@ impl<'a> BlockNote<'a> {
         }
     }
 
-    /// The chain before this one, if there is one, of a row with nothing else to say.
-    pub(super) fn of_short_row(self) -> Option<Option<&'a FormerChain>> {
-        match self {
-            BlockNote::None => Some(None),
-            BlockNote::Former(former) => Some(Some(former)),
-            BlockNote::Extra(_) => None,
-        }
-    }
-
-    /// The chains that the row had before this one.
+    /// The chains that the row had before this one, the newest first.
     pub(super) fn former(self) -> impl Iterator<Item = &'a FormerChain> {
-        let (one, many): (_, &[FormerChain]) = match self {
-            BlockNote::None => (None, &[]),
-            BlockNote::Former(former) => (Some(former), &[]),
-            BlockNote::Extra(extra) => (None, &extra.former),
+        let former = match self {
+            BlockNote::None => None,
+            BlockNote::Former(former) => Some(former),
+            BlockNote::Extra(extra) => extra.former(),
         };
-        one.into_iter().chain(many)
+        former.into_iter().flat_map(FormerChains::iter)
     }
 
     /// Heap bytes.
     pub(super) fn bytes(self) -> usize {
         match self {
             BlockNote::None => 0,
-            BlockNote::Former(_) => size_of::<FormerChain>(),
+            BlockNote::Former(former) => former.bytes(),
             BlockNote::Extra(extra) => extra.bytes(),
         }
     }
@@ -147,13 +139,13 @@ impl<'a> Block<'a> {
     /// caller.
     pub(super) unsafe fn new(memory: NonNull<u8>, capacity: u32, before: u32) -> Self {
         let header = memory.cast::<BlockHeader>();
-        let (next, note) = (AtomicPtr::default(), AtomicPtr::default());
+        let (next, note) = (BlockLink::default(), AtomicPtr::default());
         // SAFETY: room for a header, by the promise of the caller.
         unsafe { header.write(BlockHeader { next, note, capacity, before }) };
         Block { header, lives: PhantomData }
     }
 
-    /// The block at an address that a row or a block had, if it had one.
+    /// The block at an address that a link had, if it had one.
     ///
     /// # Safety
     /// It stays linked for `'a`.
@@ -186,8 +178,7 @@ impl<'a> Block<'a> {
     /// The next block of the row, which lives as long.
     #[inline]
     pub(super) fn next(self) -> Option<Block<'a>> {
-        // SAFETY: blocks of a row are freed together (invariant 4).
-        unsafe { Block::at(self.header().next.load(Ordering::Acquire)) }
+        self.header().next.get()
     }
 
     /// Prefetches the header, for a writer.
@@ -204,7 +195,7 @@ impl<'a> Block<'a> {
 
     /// Links a block after this one, which is the last of its row.
     pub(super) fn link(self, next: Block<'_>) {
-        self.header().next.store(next.header.as_ptr(), Ordering::Release);
+        self.header().next.set(next);
     }
 
     /// The note of the row whose first block this is.
@@ -217,26 +208,30 @@ impl<'a> Block<'a> {
             return BlockNote::None;
         }
         if note.addr() & FORMER == 0 {
-            // SAFETY: set by `set_extra`, and freed with the first block of its row.
+            // SAFETY: set by `extra_or_new`, and freed with the first block of its row.
             return BlockNote::Extra(unsafe { &*note.cast::<RowExtra>() });
         }
-        let former = note.map_addr(|address| address & !FORMER).cast::<FormerChain>();
-        // SAFETY: set by `set_former`; it stays until the first block is freed, even if another note takes its place.
-        BlockNote::Former(unsafe { &*former })
+        // SAFETY: set by `set_former`; they stay until the first block is freed, even if another note takes their place.
+        BlockNote::Former(unsafe { &*former_in(note) })
     }
 
-    /// Notes the chain that the row had before this block. The caller writes the row, which no reader has with this block yet.
-    pub(super) fn set_former(self, former: FormerChain) {
+    /// Notes the chains that the row had before this block. The caller writes the row, which no reader has with this block yet.
+    pub(super) fn set_former(self, former: FormerChains) {
         let former = Box::into_raw(Box::new(former)).cast::<u8>();
         self.header().note.store(former.map_addr(|address| address | FORMER), Ordering::Release);
     }
 
-    /// Sets what few rows have. The caller writes the row, and has put into it what the note said that it replaces.
-    pub(super) fn set_extra(self, mut extra: Box<RowExtra>) -> &'a RowExtra {
-        let replaced = self.header().note.load(Ordering::Relaxed);
-        debug_assert!(replaced.is_null() || replaced.addr() & FORMER != 0, "it is set once");
-        extra.replaced_note = AtomicPtr::new(replaced);
-        let extra = Box::into_raw(extra);
+    /// What few rows have, of the row whose first block this is, which from now on is among them. The caller writes the row.
+    pub(super) fn extra_or_new(self) -> &'a RowExtra {
+        let note = self.note();
+        if let Some(extra) = note.extra() {
+            return extra;
+        }
+        let former = match note {
+            BlockNote::None => std::ptr::null_mut(),
+            _ => former_in(self.header().note.load(Ordering::Relaxed)),
+        };
+        let extra = Box::into_raw(RowExtra::after(note.since(), former));
         self.header().note.store(extra.cast(), Ordering::Release);
         // SAFETY: it is freed with the first block of its row.
         unsafe { &*extra }
@@ -244,15 +239,17 @@ impl<'a> Block<'a> {
 
     /// Frees the note of a block that no reader has.
     pub(super) fn free_note(self) {
-        let mut note = self.header().note.swap(std::ptr::null_mut(), Ordering::Relaxed);
-        if !note.is_null() && note.addr() & FORMER == 0 {
-            // SAFETY: from `Box::into_raw` in `set_extra`, and taken once.
-            let extra = unsafe { Box::from_raw(note.cast::<RowExtra>()) };
-            note = extra.replaced_note.load(Ordering::Relaxed);
+        let note = self.header().note.swap(std::ptr::null_mut(), Ordering::Relaxed);
+        if note.is_null() {
+            return;
         }
-        if !note.is_null() {
-            let former = note.map_addr(|address| address & !FORMER).cast::<FormerChain>();
-            // SAFETY: from `Box::into_raw` in `set_former`, and taken once, by this or by the note that took its place.
+        let former = match note.addr() & FORMER {
+            // SAFETY: from `Box::into_raw` in `extra_or_new`, and taken once.
+            0 => unsafe { Box::from_raw(note.cast::<RowExtra>()) }.into_former(),
+            _ => former_in(note),
+        };
+        if !former.is_null() {
+            // SAFETY: from `Box::into_raw` in `set_former`, and taken once, out of this note or the one that took its place.
             drop(unsafe { Box::from_raw(former) });
         }
     }
@@ -327,33 +324,31 @@ impl<'a> Block<'a> {
     }
 }
 
-/// The first and the last block of a row.
-#[derive(Default)]
-pub(super) struct Chain {
-    first: AtomicPtr<BlockHeader>,
-    last: AtomicPtr<BlockHeader>,
+/// The chains in a note that is no more than them.
+fn former_in(note: *mut u8) -> *mut FormerChains {
+    note.map_addr(|address| address & !FORMER).cast()
 }
 
-impl Chain {
-    /// The first block.
+/// A link to a block of a row, or to none.
+#[derive(Default)]
+pub(super) struct BlockLink(AtomicPtr<BlockHeader>);
+
+impl BlockLink {
+    /// The block, with what was written before it was linked.
     #[inline]
-    pub(super) fn first<'a>(&'a self) -> Option<Block<'a>> {
+    pub(super) fn get<'a>(&'a self) -> Option<Block<'a>> {
         // SAFETY: the caller has a version with it, is pinned (invariant 4), writes the row, or takes no more than its address.
-        unsafe { Block::at(self.first.load(Ordering::Acquire)) }
+        unsafe { Block::at(self.0.load(Ordering::Acquire)) }
     }
 
-    /// The last block, for the thread that writes the row.
-    #[inline]
-    pub(super) fn last<'a>(&'a self) -> Option<Block<'a>> {
-        // SAFETY: as above.
-        unsafe { Block::at(self.last.load(Ordering::Relaxed)) }
+    pub(super) fn set(&self, block: Block<'_>) {
+        self.0.store(block.header.as_ptr(), Ordering::Release);
     }
+}
 
-    pub(super) fn set_first(&self, block: Block<'_>) {
-        self.first.store(block.header.as_ptr(), Ordering::Release);
-    }
-
-    pub(super) fn set_last(&self, block: Block<'_>) {
-        self.last.store(block.header.as_ptr(), Ordering::Relaxed);
-    }
+/// The first and the last block of a row. Only the thread that writes the row uses the last.
+#[derive(Default)]
+pub(super) struct Chain {
+    pub(super) first: BlockLink,
+    pub(super) last: BlockLink,
 }

@@ -1,11 +1,10 @@
-//! What few rows have: deletions, versions for snapshots that stay open, the blocks before a rewrite, which neighbors a
-//! long row has.
+//! What few rows have: deletions, versions for snapshots that stay open, which neighbors a long row has.
 
-use crate::adjacency::block::{Block, Chain};
+use crate::adjacency::former::FormerChains;
 use crate::adjacency::members::Members;
 use crate::adjacency::versions::RowVersion;
 use arc_swap::ArcSwapOption;
-use hedgerow_sync::atomic::AtomicPtr;
+use hedgerow_sync::atomic::{AtomicPtr, Ordering};
 use hedgerow_sync::{Arc, Mutex, MutexGuard};
 
 /// The deletion of an entry of a row. It names the entry by its position (GraphOne, 4).
@@ -16,47 +15,12 @@ struct Deletion {
     position: u32,
 }
 
-/// A chain of blocks that a row had in the versions from one round up to before another.
-pub(super) struct FormerChain {
-    pub(super) chain: Chain,
-    pub(super) since: u32,
-    pub(super) until: u32,
-}
-
-impl FormerChain {
-    pub(super) fn new(first: Option<Block<'_>>, since: u32, until: u32) -> Self {
-        let chain = Chain::default();
-        first.into_iter().for_each(|first| chain.set_first(first));
-        FormerChain { chain, since, until }
-    }
-
-    /// Whether a version that is retained has it. `retained` ascends.
-    pub(super) fn is_retained(&self, retained: &[u32]) -> bool {
-        RowVersion { round: self.since, entries: 0 }.is_retained(self.until, retained)
-    }
-
-    /// Whether the row had it in a round.
-    pub(super) fn has(&self, round: u32) -> bool {
-        (self.since..self.until).contains(&round)
-    }
-
-    pub(super) fn blocks(&self) -> impl Iterator<Item = Block<'_>> {
-        std::iter::successors(self.chain.first(), |block| block.next())
-    }
-
-    pub(super) fn copy(&self) -> Self {
-        FormerChain::new(self.chain.first(), self.since, self.until)
-    }
-}
-
 /// What few rows have beside blocks. Belongs to the first block of a chain.
 pub(super) struct RowExtra {
     /// The round from which on the row has this chain.
     pub(super) since: u32,
-    /// The chains before this one that were retained when it was made. Only those that still are may be read.
-    pub(super) former: Vec<FormerChain>,
-    /// The note that this took the place of: readers may still have it.
-    pub(super) replaced_note: AtomicPtr<u8>,
+    /// Null, or those before this one. Freed with this.
+    former: AtomicPtr<FormerChains>,
     /// In the order in which they were made. Each round that deletes entries replaces the list by a longer one; the row is rewritten before
     /// there are many.
     deletions: ArcSwapOption<Vec<Deletion>>,
@@ -67,16 +31,25 @@ pub(super) struct RowExtra {
 }
 
 impl RowExtra {
-    /// That of a chain that a row has from a round on, after these chains.
-    pub(super) fn after(since: u32, former: Vec<FormerChain>) -> Box<Self> {
+    /// That of a chain that a row has from a round on, after these chains. They are null, or live as long as this.
+    pub(super) fn after(since: u32, former: *mut FormerChains) -> Box<Self> {
         Box::new(RowExtra {
             since,
-            former,
-            replaced_note: AtomicPtr::default(),
+            former: AtomicPtr::new(former),
             deletions: ArcSwapOption::empty(),
             older: ArcSwapOption::empty(),
             members: Mutex::default(),
         })
+    }
+
+    /// The chains before this one.
+    pub(super) fn former(&self) -> Option<&FormerChains> {
+        // SAFETY: null or valid, by the promise of who made this.
+        unsafe { self.former.load(Ordering::Relaxed).as_ref() }
+    }
+
+    pub(super) fn into_former(self: Box<Self>) -> *mut FormerChains {
+        self.former.load(Ordering::Relaxed)
     }
 
     /// The newest of the older versions that is not after a round.
@@ -134,7 +107,7 @@ impl RowExtra {
     /// Heap bytes.
     pub(super) fn bytes(&self) -> usize {
         let members = self.members.lock().as_ref().map_or(0, |members| members.bytes());
-        let former = self.former.len() * size_of::<FormerChain>();
+        let former = self.former().map_or(0, FormerChains::bytes);
         size_of::<Self>() + former + bytes_of(&self.deletions) + bytes_of(&self.older) + members
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::adjacency::block::{Block, BlockNote, BlockShape, Chain};
 use crate::adjacency::extra::RowExtra;
+use crate::adjacency::former::FormerChain;
 use crate::adjacency::versions::NewestVersions;
 use hedgerow_model::{Column, EdgeValue, VertexId};
 use hedgerow_sync::epoch::Domain;
@@ -108,7 +109,7 @@ impl Row {
     /// The version is retained for `'a`, and chains of the row are retired in this domain.
     #[inline]
     pub(super) unsafe fn read<'a>(&'a self, round: u32, shape: BlockShape, domain: &Domain) -> RowAt<'a> {
-        let first = self.chain.first();
+        let first = self.chain.first.get();
         let newest = self.versions.newest();
         if newest.round <= round {
             let extra = first.and_then(|first| first.note().extra());
@@ -126,34 +127,28 @@ impl Row {
     #[inline]
     pub(super) unsafe fn at<'a>(&'a self, round: u32, shape: BlockShape) -> RowAt<'a> {
         let newest = self.versions.at(round);
-        // SAFETY: by the promise of the caller.
-        let first = unsafe { self.chain_at(round) };
+        let Some(newest_chain) = self.chain.first.get() else {
+            return RowAt { entries: Entries { first: None, count: 0, shape }, extra: None, round };
+        };
+        let since = newest_chain.note().since();
+        let former = (since > round).then(|| former_of(newest_chain, round));
+        let first = former.map_or(Some(newest_chain), FormerChain::first);
         let note = first.map_or(BlockNote::None, Block::note);
-        let (since, extra) = (note.since(), note.extra());
         // A version before the newest two is kept with its chain, if it has entries.
-        let version = newest.filter(|version| since <= version.round).or_else(|| extra?.older_at(round));
+        let version = newest.filter(|version| note.since() <= version.round);
+        let version = version.or_else(|| former?.last_up_to(round)).or_else(|| note.extra()?.older_at(round));
         let entries = Entries { first, count: version.map_or(0, |version| version.entries), shape };
-        RowAt { entries, extra, round }
+        RowAt { entries, extra: note.extra(), round }
     }
+}
 
-    /// The first block of the chain that the row has in a round.
-    ///
-    /// The way to it leads through the newest chain, which may be retired meanwhile, if no retained version has that: the pin keeps
-    /// its memory.
-    ///
-    /// # Safety
-    /// As for [`Row::at`].
-    #[inline]
-    pub(super) unsafe fn chain_at(&self, round: u32) -> Option<Block<'_>> {
-        let first = self.chain.first()?;
-        let note = first.note();
-        if note.since() <= round {
-            return Some(first);
-        }
-        let former = note.former().find(|former| former.has(round));
-        // A row without it would be read as empty.
-        former.expect("a chain keeps those before it that retained versions have").chain.first()
-    }
+/// The chain that a row had in a round before that which begins with this block.
+///
+/// That one may be retired meanwhile, if no retained version has it: the pin of the caller keeps its memory.
+fn former_of(first: Block<'_>, round: u32) -> &FormerChain {
+    let former = first.note().former().find(|former| former.has(round));
+    // A row without it would be read as empty.
+    former.expect("a chain keeps those before it that retained versions have")
 }
 
 /// What a version of an adjacency has of a row.

@@ -23,8 +23,7 @@ pub enum BlockSizes {
     /// Multiples of cache lines, and of pages for rows with many entries: both of the paper's optimizations.
     LinesAndPages,
     /// Multiples of cache lines. A short row is copied to a larger block when it outgrows one. A further block of a long row has
-    /// room for at least an eighth of its entries, so that the number of blocks grows with the logarithm of these. Large blocks
-    /// have one of few sizes, so that those of rows that shrink and grow again fit where others were.
+    /// room for at least an eighth of its entries, so that the number of blocks grows with the logarithm of these.
     #[default]
     Growing,
 }
@@ -40,7 +39,7 @@ impl BlockSizes {
             }
             BlockSizes::Lines | BlockSizes::LinesAndPages => needed.next_multiple_of(LINE_BYTES),
             BlockSizes::Growing => {
-                rounded(needed.max(shape.bytes_for(entries / GROWTH_PART)).next_multiple_of(LINE_BYTES))
+                needed.max(shape.bytes_for(entries / GROWTH_PART)).next_multiple_of(LINE_BYTES)
             }
         }
     }
@@ -57,25 +56,11 @@ impl BlockSizes {
     }
 }
 
-/// These bytes or, from a page on, up to a sixteenth more: 16 sizes for each doubling.
-fn rounded(bytes: usize) -> usize {
-    if bytes < PAGE_BYTES { bytes } else { bytes.next_multiple_of((1 << bytes.ilog2()) / 16) }
-}
-
 #[cfg(all(test, not(hedgerow_shuttle)))]
 mod tests {
     use super::*;
     use hedgerow_model::ColumnType;
     use proptest::prelude::*;
-    use std::collections::BTreeSet;
-
-    /// So memory that a row gave back fits where another one grows.
-    #[test]
-    fn large_blocks_have_few_sizes() {
-        let bytes = |added| BlockSizes::Growing.bytes(BlockShape::of(ColumnType::Unit), 0, added);
-        let sizes: BTreeSet<usize> = (20_000..40_000).map(bytes).collect();
-        assert!(sizes.len() <= 17, "{sizes:?}");
-    }
 
     proptest! {
         #[test]

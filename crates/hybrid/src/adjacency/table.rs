@@ -2,7 +2,7 @@
 
 use crate::adjacency::arena::BlockArenas;
 use crate::adjacency::block::{Block, BlockShape};
-use crate::adjacency::extra::FormerChain;
+use crate::adjacency::former::FormerChain;
 use crate::adjacency::row::{Row, RowAt};
 use crate::adjacency::sizes::BlockSizes;
 use crate::adjacency::writer::{AddedAndRemoved, RowWriter};
@@ -111,9 +111,9 @@ impl RowTable {
                     prefetch(std::ptr::from_ref(row), size_of::<Row>());
                 }
                 if let Some(row) = near.next().and_then(|row| self.rows.get(row.owner.get())) {
-                    row.chain.first().into_iter().chain(row.chain.last()).for_each(Block::prefetch);
+                    row.chain.first.get().into_iter().chain(row.chain.last.get()).for_each(Block::prefetch);
                 }
-                let first = next.next().and_then(|row| self.rows.get(row.owner.get())?.chain.first());
+                let first = next.next().and_then(|row| self.rows.get(row.owner.get())?.chain.first.get());
                 first.and_then(Block::next).into_iter().for_each(Block::prefetch);
                 writer.add(self.rows.get_or_create(changes.owner.get(), &self.memory), changes);
             }
@@ -146,7 +146,7 @@ impl RowTable {
         let number = round.number();
         let mut ahead = self.rows.entries(vertices.clone()).skip(SCAN_DISTANCE);
         self.rows.entries(vertices).map(move |(vertex, row)| {
-            let next = ahead.next().and_then(|(_, row)| row.chain.first());
+            let next = ahead.next().and_then(|(_, row)| row.chain.first.get());
             next.into_iter().for_each(Block::prefetch_entries);
             // SAFETY: as in `row`.
             (VertexId::new(vertex), unsafe { row.read(number, self.shape, &self.domain) })
@@ -164,7 +164,7 @@ impl RowTable {
     /// Prefetches the first block of the row of a vertex.
     #[inline]
     pub fn prefetch_block(&self, vertex: VertexId) {
-        let first = self.rows.get(vertex.get()).and_then(|row| row.chain.first());
+        let first = self.rows.get(vertex.get()).and_then(|row| row.chain.first.get());
         first.into_iter().for_each(Block::prefetch_entries);
     }
 
@@ -182,11 +182,8 @@ impl RowTable {
     /// memory free for new blocks. `retained` has the rounds of all versions that are retained, ascending. No call of
     /// [`RowTable::add`] runs meanwhile.
     pub fn free_former(&self, retained: &[u32]) -> usize {
-        let mut former = self.former.lock();
-        let (kept, dead): (Vec<_>, Vec<_>) =
-            former.drain(..).partition(|former| former.is_retained(retained));
-        *former = kept;
-        drop(former);
+        let dead: Vec<_> =
+            self.former.lock().extract_if(.., |former| !former.is_retained(retained)).collect();
         let count = dead.len();
         self.retire(dead);
         self.take_back_passed();
@@ -199,7 +196,7 @@ impl RowTable {
             return;
         }
         // Large, and not for readers.
-        let extras = chains.iter().filter_map(|former| former.chain.first()?.note().extra());
+        let extras = chains.iter().filter_map(|former| former.first()?.note().extra());
         let members = extras.filter_map(|extra| extra.members().take());
         let member_bytes: usize = members.map(|members| members.bytes()).sum();
         self.note_bytes.fetch_sub(member_bytes as isize, Ordering::Relaxed);
@@ -215,9 +212,9 @@ impl RowTable {
         let (bytes, passed) = self.retired.take_passed(&self.domain);
         self.arenas.with_arena(|arena| {
             for former in passed.iter().flatten() {
-                let note = former.chain.first().map_or(0, |first| first.note().bytes());
+                let note = former.first().map_or(0, |first| first.note().bytes());
                 self.note_bytes.fetch_sub((note + FORMER_BYTES) as isize, Ordering::Relaxed);
-                former.chain.first().into_iter().for_each(Block::free_note);
+                former.first().into_iter().for_each(Block::free_note);
                 for block in former.blocks() {
                     let bytes = self.sizes.allocated_bytes(self.shape, block.capacity() as usize);
                     // SAFETY: allocated with these bytes; nothing uses it, and it is taken out of the lists once.
@@ -243,9 +240,9 @@ impl RowTable {
     #[cfg(test)]
     pub(super) fn counted_and_walked_note_bytes(&self) -> (isize, isize) {
         let notes = |first: Option<Block<'_>>| first.map_or(0, |first| first.note().bytes());
-        let rows = self.rows.entries(0..u32::MAX).map(|(_, row)| notes(row.chain.first()));
+        let rows = self.rows.entries(0..u32::MAX).map(|(_, row)| notes(row.chain.first.get()));
         let former = self.former.lock();
-        let former = former.iter().map(|former| FORMER_BYTES + notes(former.chain.first()));
+        let former = former.iter().map(|former| FORMER_BYTES + notes(former.first()));
         let walked: usize = rows.chain(former).sum();
         (self.note_bytes.load(Ordering::Relaxed), walked as isize)
     }
@@ -260,8 +257,8 @@ impl RowTable {
 impl Drop for RowTable {
     fn drop(&mut self) {
         let former = self.former.get_mut().drain(..).chain(self.retired.take_all().flatten());
-        former.for_each(|former| former.chain.first().into_iter().for_each(Block::free_note));
-        let rows = self.rows.entries(0..u32::MAX).filter_map(|(_, row)| row.chain.first());
+        former.for_each(|former| former.first().into_iter().for_each(Block::free_note));
+        let rows = self.rows.entries(0..u32::MAX).filter_map(|(_, row)| row.chain.first.get());
         rows.for_each(Block::free_note);
     }
 }

@@ -349,3 +349,22 @@ fn bytes_of_the_notes_of_a_hub_are_exact_while_it_shrinks() {
         assert_eq!(counted, walked, "after {round} rounds");
     }
 }
+
+/// Rows of ever other sizes use what others gave back, as far as it is not much larger.
+#[test]
+fn a_large_block_takes_the_place_of_one_that_was_larger() {
+    let mut store = Store::new(ColumnType::Unit, BlockSizes::Growing);
+    let put = |store: &mut Store, at, owner, count| {
+        store.commit(at, &Changes { owner, value: Some(0), first: 0, step: 1, count }, false);
+        store.archive();
+    };
+    put(&mut store, 1, 0, 20_000);
+    store.commit(2, &Changes { owner: 0, value: None, first: 0, step: 1, count: 20_000 }, false);
+    store.archive();
+    // In time the memory of the old block can be used again.
+    (3..6).for_each(|at| put(&mut store, at, 1, 1));
+    let free = store.table.memory().reserved_bytes;
+    put(&mut store, 6, 2, 17_000);
+    let memory = store.table.memory();
+    assert!(free > 80_000 && memory.reserved_bytes < free - 80_000, "{free} bytes were free: {memory:?}");
+}

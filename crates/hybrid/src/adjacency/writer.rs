@@ -2,7 +2,8 @@
 
 use crate::adjacency::arena::{BlockArena, BlockArenas};
 use crate::adjacency::block::{Block, BlockNote, BlockShape};
-use crate::adjacency::extra::{FormerChain, RowExtra};
+use crate::adjacency::extra::RowExtra;
+use crate::adjacency::former::{FormerChain, FormerChains};
 use crate::adjacency::members::{Members, Membership, is_long};
 use crate::adjacency::row::{Entries, Row, RowAt};
 use crate::adjacency::sizes::BlockSizes;
@@ -137,21 +138,22 @@ impl<'w> RowWriter<'w> {
         if replaced.entries == 0 || !replaced.is_retained(successor, self.retained) {
             return;
         }
-        // SAFETY: that version is retained, and only this thread writes the row.
-        let chain = unsafe { row.chain_at(replaced.round) };
-        let chain = chain.expect("a version with entries has a block");
-        let retained = self.retained;
-        self.change_note(chain, |extra| extra.keep(replaced, successor, retained));
+        let first = row.chain.first.get().expect("a row with versions has a block");
+        // One before this chain is the last one of the chain before, which was noted with that.
+        if replaced.round >= first.note().since() {
+            let retained = self.retained;
+            self.change_note(first, |extra| extra.keep(replaced, successor, retained));
+        }
     }
 
     /// Appends and deletes entries of a row that has `entries`.
     fn append(&mut self, row: &Row, entries: usize) {
-        let last = row.chain.last();
+        let last = row.chain.last.get();
         let free = last.map_or(0, |last| (last.before() + last.capacity()) as usize - entries);
         let (fitting, others) = self.new.split_at(free.min(self.new.len()));
         let fits_one_block = !others.is_empty() && self.sizes.is_one_block(entries + self.new.len());
-        if let (true, Some(former)) = (fits_one_block, note_of(row.chain.first()).of_short_row()) {
-            self.outgrow(row, entries, former);
+        if fits_one_block && note_of(row.chain.first.get()).extra().is_none() {
+            self.outgrow(row, entries);
         } else {
             if let Some(last) = last {
                 write(last, self.shape, entries, fitting);
@@ -163,12 +165,12 @@ impl<'w> RowWriter<'w> {
                 write(block, self.shape, before, others);
                 match last {
                     Some(last) => last.link(block),
-                    None => row.chain.set_first(block),
+                    None => row.chain.first.set(block),
                 }
-                row.chain.set_last(block);
+                row.chain.last.set(block);
             }
         }
-        let Some(first) = row.chain.first() else { return };
+        let Some(first) = row.chain.first.get() else { return };
         if !self.deleted.is_empty() {
             let (round, deleted) = (self.round, std::mem::take(&mut self.deleted));
             self.change_note(first, |extra| extra.delete(round, &deleted));
@@ -182,21 +184,21 @@ impl<'w> RowWriter<'w> {
     }
 
     /// Copies a short row to a larger block, and appends the new entries there. Readers of any version may read either block.
-    fn outgrow(&mut self, row: &Row, entries: usize, former: Option<&FormerChain>) {
+    fn outgrow(&mut self, row: &Row, entries: usize) {
         let bytes = self.sizes.bytes(self.shape, entries, entries + self.new.len());
         let block = allocate(self.arenas, self.arena, self.shape, bytes, 0);
-        let first = row.chain.first();
-        let former = former.filter(|former| former.is_retained(self.retained));
-        former.into_iter().for_each(|former| block.set_former(former.copy()));
+        let first = row.chain.first.get();
+        let former = FormerChains::copies(self.retained_before(first));
+        former.into_iter().for_each(|former| block.set_former(former));
         self.note_bytes += block.note().bytes() as isize;
         Entries { first, count: entries as u32, shape: self.shape }.for_each(|position, neighbor, value| {
             write(block, self.shape, position as usize, &[(neighbor, value)]);
         });
         write(block, self.shape, entries, &self.new);
-        row.chain.set_first(block);
-        row.chain.set_last(block);
+        row.chain.first.set(block);
+        row.chain.last.set(block);
         if first.is_some() {
-            self.former.push(FormerChain::new(first, 0, self.round));
+            self.former.push(FormerChain::new(first, 0, self.round, row.versions.newest()));
         }
     }
 
@@ -225,62 +227,52 @@ impl<'w> RowWriter<'w> {
     /// Changes what few rows have, of the chain that begins with this block.
     fn change_note(&mut self, first: Block<'_>, change: impl FnOnce(&RowExtra)) {
         let before = first.note().bytes();
-        change(extra_of(first));
+        change(first.extra_or_new());
         self.note_bytes += first.note().bytes() as isize - before as isize;
     }
 
-    /// Gives the row new blocks with what is left of it, and the new entries.
+    /// Gives the row a new block with what is left of it, and the new entries.
     fn rewrite(&mut self, row: &Row, now: &RowAt<'_>) {
-        let appended = std::mem::take(&mut self.new);
         self.deleted.extend(now.deletions());
         self.deleted.sort_unstable();
-        let mut deleted = self.deleted.iter().copied().peekable();
+        let left = now.entries.count as usize - self.deleted.len();
+        let count = left + self.new.len();
+        let bytes = self.sizes.bytes(self.shape, left, count.max(1));
+        let block = allocate(self.arenas, self.arena, self.shape, bytes, 0);
+        let (mut deleted, mut written) = (self.deleted.iter().copied().peekable(), 0);
         now.entries.for_each(|position, neighbor, value| {
             if deleted.next_if_eq(&position).is_none() {
-                self.new.push((neighbor, value));
+                write(block, self.shape, written, &[(neighbor, value)]);
+                written += 1;
             }
         });
-        let left = self.new.len();
-        self.new.extend(appended);
-        let bytes = self.sizes.bytes(self.shape, left, self.new.len().max(1));
-        let block = allocate(self.arenas, self.arena, self.shape, bytes, 0);
-        write(block, self.shape, 0, &self.new);
+        write(block, self.shape, left, &self.new);
         let first = now.entries.first;
-        let replaced = FormerChain::new(first, note_of(first).since(), self.round);
-        let mut former = self.retained_before(first);
-        if former.is_empty() {
-            block.set_former(replaced.copy());
-        } else {
-            former.push(replaced.copy());
-            block.set_extra(RowExtra::after(self.round, former));
-        }
+        let since = note_of(first).since();
+        let replaced = FormerChain::new(first, since, self.round, row.versions.newest());
+        block.set_former(FormerChains::new(replaced.copy(), self.retained_before(first)));
         self.note_bytes += block.note().bytes() as isize;
         self.former.push(replaced);
-        self.add_members(block, 0);
+        self.add_members(block, left);
         // In this order, as `Row::read` says.
-        self.store_version(row, self.new.len());
-        row.chain.set_first(block);
-        row.chain.set_last(block);
+        self.store_version(row, count);
+        row.chain.first.set(block);
+        row.chain.last.set(block);
     }
 
     /// The chains before the one that begins with this block, as far as a retained version has them.
-    fn retained_before(&self, first: Option<Block<'_>>) -> Vec<FormerChain> {
-        let former = note_of(first).former().filter(|former| former.is_retained(self.retained));
-        former.map(FormerChain::copy).collect()
+    fn retained_before<'a>(
+        &self,
+        first: Option<Block<'a>>,
+    ) -> impl Iterator<Item = &'a FormerChain> + use<'a, 'w> {
+        let retained = self.retained;
+        note_of(first).former().filter(move |former| former.is_retained(retained))
     }
 
     fn store_version(&self, row: &Row, entries: usize) {
         let entries = u32::try_from(entries).expect("a row has fewer than 2^32 entries");
         row.versions.store(RowVersion { round: self.round, entries });
     }
-}
-
-/// What few rows have, of the chain that begins with this block.
-fn extra_of(first: Block<'_>) -> &RowExtra {
-    let note = first.note();
-    note.extra().unwrap_or_else(|| {
-        first.set_extra(RowExtra::after(note.since(), note.former().map(FormerChain::copy).collect()))
-    })
 }
 
 fn note_of(first: Option<Block<'_>>) -> BlockNote<'_> {
@@ -294,9 +286,9 @@ fn allocate<'a>(
     bytes: usize,
     before: usize,
 ) -> Block<'a> {
+    let (memory, bytes) = arenas.allocate(arena, bytes);
     let capacity = u32::try_from(shape.entries_in(bytes)).expect("a block has fewer than 2^32 entries");
     let before = u32::try_from(before).expect("a row has fewer than 2^32 entries");
-    let memory = arenas.allocate(arena, bytes);
     // SAFETY: memory of these bytes, which only the caller has, and which lives as long as the arenas.
     unsafe { Block::new(memory, capacity, before) }
 }

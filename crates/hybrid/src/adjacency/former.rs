@@ -1,0 +1,82 @@
+//! The chains of blocks that a row had before it was rewritten, for readers of older versions.
+
+use crate::adjacency::block::{Block, BlockLink};
+use crate::adjacency::versions::RowVersion;
+
+/// A chain of blocks that a row had in the versions from one round up to before another.
+pub(super) struct FormerChain {
+    first: BlockLink,
+    since: u32,
+    until: u32,
+    /// The last version of the row with this chain. Those before it that are retained are kept with the chain itself.
+    last: RowVersion,
+}
+
+impl FormerChain {
+    pub(super) fn new(first: Option<Block<'_>>, since: u32, until: u32, last: RowVersion) -> Self {
+        let link = BlockLink::default();
+        first.into_iter().for_each(|first| link.set(first));
+        FormerChain { first: link, since, until, last }
+    }
+
+    pub(super) fn first(&self) -> Option<Block<'_>> {
+        self.first.get()
+    }
+
+    pub(super) fn blocks(&self) -> impl Iterator<Item = Block<'_>> {
+        std::iter::successors(self.first(), |block| block.next())
+    }
+
+    /// Whether a version that is retained has it. `retained` ascends.
+    pub(super) fn is_retained(&self, retained: &[u32]) -> bool {
+        RowVersion { round: self.since, entries: 0 }.is_retained(self.until, retained)
+    }
+
+    /// Whether the row had it in a round.
+    pub(super) fn has(&self, round: u32) -> bool {
+        (self.since..self.until).contains(&round)
+    }
+
+    /// The last version with it, if that is not after a round.
+    pub(super) fn last_up_to(&self, round: u32) -> Option<RowVersion> {
+        Some(self.last).filter(|last| last.round <= round)
+    }
+
+    pub(super) fn copy(&self) -> Self {
+        FormerChain::new(self.first(), self.since, self.until, self.last)
+    }
+}
+
+/// The chains before one, as far as they were retained when that was made; at least one. Only those that still are may be read.
+pub(super) struct FormerChains {
+    newest: FormerChain,
+    before: Box<[FormerChain]>,
+}
+
+impl FormerChains {
+    /// A chain, and copies of some before it, the newest first.
+    pub(super) fn new<'f>(newest: FormerChain, before: impl Iterator<Item = &'f FormerChain>) -> Self {
+        FormerChains { newest, before: before.map(FormerChain::copy).collect() }
+    }
+
+    /// Copies of some chains, if there are any, the newest first.
+    pub(super) fn copies<'f>(mut chains: impl Iterator<Item = &'f FormerChain>) -> Option<Self> {
+        Some(FormerChains::new(chains.next()?.copy(), chains))
+    }
+
+    /// The newest first.
+    pub(super) fn iter(&self) -> impl Iterator<Item = &FormerChain> {
+        std::iter::once(&self.newest).chain(&self.before)
+    }
+
+    /// The round from which on the row has another chain than these.
+    #[inline]
+    pub(super) fn until(&self) -> u32 {
+        self.newest.until
+    }
+
+    /// Heap bytes.
+    pub(super) fn bytes(&self) -> usize {
+        size_of::<Self>() + size_of_val(&*self.before)
+    }
+}
