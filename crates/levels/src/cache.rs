@@ -1,7 +1,9 @@
 //! A cache of what was read of edge files, bounded by bytes.
 
+use arc_swap::ArcSwap;
 use hedgerow_model::{CacheUse, ReadError};
-use hedgerow_sync::Arc;
+use hedgerow_sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use hedgerow_sync::{Arc, Mutex};
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
 
@@ -10,6 +12,9 @@ const ENTRY_BYTES: u64 = 64;
 
 /// About the bytes of an entry, from which the cache chooses the sizes of its tables.
 const USUAL_BYTES: usize = 8 << 10;
+
+/// The bytes that a cache may take change in steps of this part of what they are at most.
+const LIMIT_STEPS: usize = 16;
 
 /// What was read: a block, or the records of its edges.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -21,12 +26,20 @@ pub(crate) struct CachedPart {
     pub(crate) is_records: bool,
 }
 
+type Parts = Cache<CachedPart, Arc<[u8]>, ByBytes>;
+
 /// Parts of edge files in memory, those that are read often. Files have numbers that are never used
 /// twice and never change, so that nothing in the cache is out of date.
 #[derive(Debug)]
 pub(crate) struct BlockCache {
     /// `None` if it may take no memory.
-    parts: Option<Cache<CachedPart, Arc<[u8]>, ByBytes>>,
+    parts: Option<ArcSwap<Parts>>,
+    most_bytes: usize,
+    /// What it may take now.
+    capacity: AtomicUsize,
+    /// How often a part was found in those that these took the place of, and how often one was read.
+    hits_before: Mutex<u64>,
+    misses: AtomicU64,
 }
 
 #[derive(Clone, Debug)]
@@ -41,8 +54,14 @@ impl Weighter<CachedPart, Arc<[u8]>> for ByBytes {
 impl BlockCache {
     /// A cache of up to about `bytes` bytes.
     pub(crate) fn new(bytes: usize) -> Self {
-        let parts = (bytes > 0).then(|| Cache::with_weighter(bytes / USUAL_BYTES + 1, bytes as u64, ByBytes));
-        BlockCache { parts }
+        let parts = (bytes > 0).then(|| ArcSwap::from_pointee(parts_of(bytes)));
+        BlockCache {
+            parts,
+            most_bytes: bytes,
+            capacity: AtomicUsize::new(bytes),
+            hits_before: Mutex::default(),
+            misses: AtomicU64::new(0),
+        }
     }
 
     /// A part of a file, which `read` reads if it is not in the cache. Threads that ask for the same
@@ -55,39 +74,62 @@ impl BlockCache {
         part: CachedPart,
         read: impl FnOnce() -> Result<Arc<[u8]>, ReadError>,
     ) -> Result<Arc<[u8]>, ReadError> {
+        let read = || {
+            self.misses.fetch_add(1, Ordering::Relaxed);
+            read()
+        };
         match &self.parts {
-            Some(parts) => parts.get_or_insert_with(&part, read),
+            Some(parts) => parts.load().get_or_insert_with(&part, read),
             None => read(),
         }
     }
 
     /// Whether a part is in the cache. O(1).
     pub(crate) fn contains(&self, part: CachedPart) -> bool {
-        self.parts.as_ref().is_some_and(|parts| parts.contains_key(&part))
+        self.parts.as_ref().is_some_and(|parts| parts.load().contains_key(&part))
     }
 
     /// The bytes that it may take. O(1).
     pub(crate) fn capacity(&self) -> u64 {
-        self.parts.as_ref().map_or(0, Cache::capacity)
+        self.capacity.load(Ordering::Relaxed) as u64
     }
 
-    /// Changes the bytes that it may take, unless that is none.
+    /// Changes the bytes that it may take, within the ones that it was made with, unless that is none. O(1) while they are about the same,
+    /// else O(parts).
+    ///
+    /// The library can change them in place, but forgets by that, with each change more, which parts were used before. At last
+    /// no part that is read often takes the place of one that was.
     pub(crate) fn limit(&self, bytes: usize) {
-        if let Some(parts) = &self.parts {
-            parts.set_capacity(bytes as u64);
+        let Some(parts) = &self.parts else { return };
+        let step = self.most_bytes.div_ceil(LIMIT_STEPS);
+        let bytes = (bytes / step * step).clamp(step, self.most_bytes);
+        let mut hits_before = self.hits_before.lock();
+        if self.capacity.swap(bytes, Ordering::Relaxed) == bytes {
+            return;
         }
+        let (before, after) = (parts.load_full(), parts_of(bytes));
+        before.iter().for_each(|(part, bytes)| after.insert(part, bytes));
+        parts.store(Arc::new(after));
+        *hits_before += before.hits();
     }
 
     /// How often a part was in the cache, and how often it was read. O(1).
     pub(crate) fn usage(&self) -> CacheUse {
-        let parts = self.parts.as_ref();
-        parts.map_or(CacheUse::default(), |parts| CacheUse { hits: parts.hits(), misses: parts.misses() })
+        // The library counts misses twice.
+        let (before, misses) = (self.hits_before.lock(), self.misses.load(Ordering::Relaxed));
+        let hits = self.parts.as_ref().map_or(0, |parts| parts.load().hits());
+        CacheUse { hits: *before + hits, misses }
     }
 
     /// Bytes in the cache. O(1).
     pub(crate) fn bytes(&self) -> usize {
-        self.parts.as_ref().map_or(0, |parts| parts.weight() as usize)
+        self.parts.as_ref().map_or(0, |parts| parts.load().weight() as usize)
     }
+}
+
+/// No parts, with room for about `bytes` bytes.
+fn parts_of(bytes: usize) -> Parts {
+    Cache::with_weighter(bytes / USUAL_BYTES + 1, bytes as u64, ByBytes)
 }
 
 #[cfg(test)]
@@ -113,8 +155,26 @@ mod tests {
         let part = |block| CachedPart { file: 1, block, is_records: false };
         assert!((0..50).any(|block| cache.contains(part(block))) && !cache.contains(part(1000)));
         cache.limit(20_000);
-        assert_eq!(cache.capacity(), 20_000);
+        assert!((10_000..=20_000).contains(&cache.capacity()), "{}", cache.capacity());
         assert!(cache.bytes() <= 20_000, "{}", cache.bytes());
+        let used = cache.usage();
+        assert!(used.hits + used.misses == 1450 && used.misses == 1000, "{used:?}");
+    }
+
+    /// Whatever was read often before, and however often the limit changed.
+    #[test]
+    fn it_learns_what_is_read_often_after_many_changes_of_its_limit() {
+        let cache = BlockCache::new(100 * USUAL_BYTES);
+        let read = |block: usize| {
+            let part = CachedPart { file: 1, block, is_records: false };
+            cache.get_or_read(part, || Ok(vec![0; USUAL_BYTES].into())).unwrap();
+        };
+        (0..20).for_each(|_| (0..200).for_each(read));
+        (0..1_000).for_each(|round| cache.limit((100 - round % 2 * 10) * USUAL_BYTES));
+        (0..100).for_each(|_| (1_000..1_060).for_each(read));
+        let before = cache.usage().hits;
+        (1_000..1_060).for_each(read);
+        assert!(cache.usage().hits >= before + 50, "{} of 60 are in the cache", cache.usage().hits - before);
     }
 
     #[test]

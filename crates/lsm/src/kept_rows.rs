@@ -29,7 +29,12 @@ const PIECE_BYTES: usize = size_of::<Piece>() + SEGMENT * size_of::<OnceLock<Box
 pub(crate) struct KeptBytes {
     now: AtomicUsize,
     at_most: usize,
+    /// The bytes that the cache of blocks leaves to them.
+    claimed: AtomicUsize,
 }
+
+/// Memory is claimed in steps of this part of the most.
+const CLAIMS: usize = 8;
 
 /// The rows that one snapshot keeps: nothing before the first scan.
 #[derive(Debug, Default)]
@@ -62,12 +67,24 @@ pub(crate) struct KeptTable<'s> {
 impl KeptBytes {
     /// Nothing is kept yet; once there are `at_most` bytes, nothing more is.
     pub(crate) fn new(at_most: usize) -> Self {
-        KeptBytes { now: AtomicUsize::new(0), at_most }
+        KeptBytes { now: AtomicUsize::new(0), at_most, claimed: AtomicUsize::new(0) }
     }
 
     /// The number of bytes. O(1).
     pub(crate) fn now(&self) -> usize {
         self.now.load(Ordering::Relaxed)
+    }
+
+    /// Claims memory for what is kept now, and gives back what is not needed any more. Returns the bytes.
+    pub(crate) fn claim(&self) -> usize {
+        let claim = self.now().next_multiple_of(self.at_most.div_ceil(CLAIMS).max(1));
+        self.claimed.store(claim, Ordering::Relaxed);
+        claim
+    }
+
+    /// Whether more is kept than was claimed.
+    pub(crate) fn is_claim_due(&self) -> bool {
+        self.now() > self.claimed.load(Ordering::Relaxed)
     }
 }
 

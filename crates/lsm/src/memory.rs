@@ -79,7 +79,7 @@ impl LsmEngine {
         let EngineMemory { recent_bytes, index_bytes, vertex_bytes, budget_bytes, .. } =
             self.memory_by_part();
         let taken =
-            recent_bytes.max(self.limits.mem_graph_bytes) + self.kept.now() + index_bytes + vertex_bytes;
+            recent_bytes.max(self.limits.mem_graph_bytes) + self.kept.claim() + index_bytes + vertex_bytes;
         let left = budget_bytes.saturating_sub(taken).max(budget_bytes / LEAST_CACHE_PART);
         self.tree.limit_cache(left.min(self.limits.cache_bytes));
     }

@@ -167,7 +167,7 @@ impl<'s> RowReader<'s> {
             if kept.is_some_and(|kept| kept.table.piece(next).is_some()) {
                 continue;
             }
-            match kept.filter(|kept| kept.table.takes(&part)) {
+            match kept.filter(|kept| kept.table.takes(&part) && place.leaves_room()) {
                 Some(kept) => {
                     let mut rows = SeenRows::default();
                     let _: ControlFlow<()> = scan.visit(part.clone(), |owner, row| {
@@ -178,7 +178,9 @@ impl<'s> RowReader<'s> {
                     // The piece may go on behind the vertices of the snapshot.
                     let empty_until = behind.map_or(left.end, |next| piece_of(next).start).max(piece.end);
                     kept.table.keep(&part, rows, empty_until);
-                    kept.engine.share_memory();
+                    if kept.engine.kept.is_claim_due() {
+                        kept.engine.share_memory();
+                    }
                 }
                 None => {
                     let flow =
@@ -274,6 +276,12 @@ impl Scan<'_, '_> {
 }
 
 impl RowPlaces<'_> {
+    /// Whether what is kept leaves the cache room for the blocks of any one adjacency. Those are read at random, too: a search that
+    /// finds fewer of them loses more than a scan gains that finds some of the rows kept.
+    fn leaves_room(&self) -> bool {
+        !self.sources.levels.largest_exceeds_cache()
+    }
+
     /// Reads what the MemGraphs have of the rows of these owners. Appends their records.
     fn read_recent(&self, owners: Range<u32>, rows: &mut SeenRows, records: &mut Vec<u8>) {
         let RowPlaces { sources, adjacency, at, content } = *self;
