@@ -364,8 +364,8 @@ impl Writes for Graph {
     }
 
     #[inline]
-    fn write_edge(&self, edge: EdgeWrite<'_>) -> Result<Commit, Error> {
-        Ok(with_store!(self.stores.get()?, store => store.commit_edge(edge))?)
+    fn write_edge(&self, stores: &Stores, edge: EdgeWrite<'_>) -> Result<Commit, Error> {
+        Ok(with_store!(stores, store => store.commit_edge(edge))?)
     }
 }
 

@@ -129,10 +129,11 @@ pub trait WriteGraph: Writes {
         if T::IS_RECORD {
             return self.write(self.stores()?.put_record(label, &source, &destination, &data)?);
         }
-        self.stores()?.check_written_column::<T::Column>(label)?;
+        let stores = self.stores()?;
+        stores.check_written_column::<T::Column>(label)?;
         let (source, destination) = (source.as_key(), destination.as_key());
         let value = Some(Column::to_bits(data.to_value()));
-        self.write_edge(EdgeWrite { label, source, destination, value })
+        self.write_edge(stores, EdgeWrite { label, source, destination, value })
     }
 
     /// Deletes an edge, or all parallel ones between two vertices. Does nothing if there is none.
@@ -151,11 +152,12 @@ pub trait WriteGraph: Writes {
         destination: impl AsKey,
     ) -> Result<Self::Written, Error> {
         let label = label.into();
-        if self.stores()?.has_records(label)? {
-            return self.write(self.stores()?.delete_edge(label, &source, &destination)?);
+        let stores = self.stores()?;
+        if stores.has_records(label)? {
+            return self.write(stores.delete_edge(label, &source, &destination)?);
         }
         let (source, destination) = (source.as_key(), destination.as_key());
-        self.write_edge(EdgeWrite { label, source, destination, value: None })
+        self.write_edge(stores, EdgeWrite { label, source, destination, value: None })
     }
 
     /// Puts, changes or deletes an edge that has a record, if a condition holds, and says at once
@@ -267,9 +269,9 @@ pub trait Writes {
 
     fn update(&self, update: RecordUpdate) -> Result<Updated<Self::Written>, Error>;
 
-    /// Puts or deletes an edge without a record.
-    fn write_edge(&self, edge: EdgeWrite<'_>) -> Result<Self::Written, Error> {
-        self.stores()?.check_ends(edge.source, edge.destination)?;
+    /// Puts or deletes an edge without a record, in what [`Writes::stores`] returns.
+    fn write_edge(&self, stores: &Stores, edge: EdgeWrite<'_>) -> Result<Self::Written, Error> {
+        stores.check_ends(edge.source, edge.destination)?;
         self.write(edge.to_operation())
     }
 }

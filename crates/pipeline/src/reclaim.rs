@@ -96,6 +96,7 @@ impl<E: Engine> Store<E> {
     /// Reclaims a little after a commit of `changes` changes, if enough snapshots were closed since
     /// the last time (RapidStore, section 5.3: reclamation by writers) or the engine asks for it; or
     /// wakes the garbage collection thread.
+    #[inline]
     pub(crate) fn reclaim_after_commit(&self, pending: PendingReclaim, changes: usize) {
         if let Some(wakeup) = &self.maintenance.flush_wakeup
             && self.is_flush_due()
@@ -103,9 +104,14 @@ impl<E: Engine> Store<E> {
             // Without the thread the step below flushes.
             wakeup.wake();
         }
-        if self.maintenance.compaction == Compaction::Off || !self.is_reclaiming_worthwhile(pending) {
-            return;
+        if self.maintenance.compaction != Compaction::Off && self.is_reclaiming_worthwhile(pending) {
+            self.reclaim_or_wake(changes);
         }
+    }
+
+    /// Out of the way of commits, most of which have nothing to reclaim.
+    #[inline(never)]
+    fn reclaim_or_wake(&self, changes: usize) {
         if self.maintenance.wakeup.as_ref().is_some_and(|wakeup| wakeup.wake()) {
             return;
         }
