@@ -9,7 +9,7 @@ use hedgerow_model::{Column, EdgeSchema, EdgeValue, Key, KeyRef, LabelId, Record
 use hedgerow_pipeline::{Error as Cause, Newest, NewestBy, StateReads, time_of};
 use std::ops::RangeInclusive;
 
-/// Point reads on a state of the graph. Labels exist and carry what is read.
+/// Point reads on a state of the graph. Labels exist and carry what is read, as [`Reads::stores`] said, so that this is no forked child.
 pub trait Reads {
     /// The store that has the state. Fails in a forked child.
     fn stores(&self) -> Result<&Stores, Error>;

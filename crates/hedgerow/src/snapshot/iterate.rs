@@ -192,8 +192,9 @@ impl Snapshot {
         mut visit: impl FnMut(Key) -> ControlFlow<B>,
     ) -> Result<ControlFlow<B>, Error> {
         let hop = hop.into();
-        self.stores()?.label_schema(hop.label)?;
-        self.stores()?.check_direction(hop.direction)?;
+        let stores = self.stores()?;
+        stores.label_schema(hop.label)?;
+        stores.check_direction(hop.direction)?;
         self.visit_values::<(), B>(hop, key.as_key(), |neighbor, ()| visit(neighbor))
     }
 

@@ -111,10 +111,11 @@ macro_rules! with_view {
 }
 use with_view;
 
-/// Runs an expression with point reads on the snapshot, compiled for its engine.
+/// Runs an expression with point reads on the snapshot, compiled for its engine. Who calls has looked for a forked child, when it
+/// asked whether the label is there: one more look would be a hundredth of a read.
 macro_rules! with_reads {
     ($snapshot:expr, $reads:ident => $run:expr) => {
-        with_view!($snapshot, store, view => {
+        with_view!(even in child $snapshot, store, view => {
             let $reads = ViewReads { store, view: &view, keys: KeyReads::AsOf };
             $run
         })
