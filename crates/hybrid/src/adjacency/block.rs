@@ -83,7 +83,7 @@ impl<'a> BlockNote<'a> {
         let former = match self {
             BlockNote::None => None,
             BlockNote::Former(former) => Some(former),
-            BlockNote::Extra(extra) => extra.former(),
+            BlockNote::Extra(extra) => extra.former.get(),
         };
         former.into_iter().flat_map(FormerChains::iter)
     }
@@ -228,8 +228,8 @@ impl<'a> Block<'a> {
             return extra;
         }
         let former = match note {
-            BlockNote::None => std::ptr::null_mut(),
-            _ => former_in(self.header().note.load(Ordering::Relaxed)),
+            BlockNote::None => FormerLink::default(),
+            _ => FormerLink(AtomicPtr::new(former_in(self.header().note.load(Ordering::Relaxed)))),
         };
         let extra = Box::into_raw(RowExtra::after(note.since(), former));
         self.header().note.store(extra.cast(), Ordering::Release);
@@ -245,7 +245,7 @@ impl<'a> Block<'a> {
         }
         let former = match note.addr() & FORMER {
             // SAFETY: from `Box::into_raw` in `extra_or_new`, and taken once.
-            0 => unsafe { Box::from_raw(note.cast::<RowExtra>()) }.into_former(),
+            0 => unsafe { Box::from_raw(note.cast::<RowExtra>()) }.former.0.load(Ordering::Relaxed),
             _ => former_in(note),
         };
         if !former.is_null() {
@@ -327,6 +327,17 @@ impl<'a> Block<'a> {
 /// The chains in a note that is no more than them.
 fn former_in(note: *mut u8) -> *mut FormerChains {
     note.map_addr(|address| address & !FORMER).cast()
+}
+
+/// A link to former chains, or to none. They live until the block is freed whose note has the link.
+#[derive(Default)]
+pub(super) struct FormerLink(AtomicPtr<FormerChains>);
+
+impl FormerLink {
+    pub(super) fn get(&self) -> Option<&FormerChains> {
+        // SAFETY: from `set_former`, and freed with the note that has this link.
+        unsafe { self.0.load(Ordering::Relaxed).as_ref() }
+    }
 }
 
 /// A link to a block of a row, or to none.

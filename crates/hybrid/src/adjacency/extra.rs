@@ -1,10 +1,10 @@
 //! What few rows have: deletions, versions for snapshots that stay open, which neighbors a long row has.
 
+use crate::adjacency::block::FormerLink;
 use crate::adjacency::former::FormerChains;
 use crate::adjacency::members::Members;
 use crate::adjacency::versions::RowVersion;
 use arc_swap::ArcSwapOption;
-use hedgerow_sync::atomic::{AtomicPtr, Ordering};
 use hedgerow_sync::{Arc, Mutex, MutexGuard};
 
 /// The deletion of an entry of a row. It names the entry by its position (GraphOne, 4).
@@ -19,8 +19,8 @@ struct Deletion {
 pub(super) struct RowExtra {
     /// The round from which on the row has this chain.
     pub(super) since: u32,
-    /// Null, or those before this one. Freed with this.
-    former: AtomicPtr<FormerChains>,
+    /// The chains before this one.
+    pub(super) former: FormerLink,
     /// In the order in which they were made. Each round that deletes entries replaces the list by a longer one; the row is rewritten before
     /// there are many.
     deletions: ArcSwapOption<Vec<Deletion>>,
@@ -31,25 +31,15 @@ pub(super) struct RowExtra {
 }
 
 impl RowExtra {
-    /// That of a chain that a row has from a round on, after these chains. They are null, or live as long as this.
-    pub(super) fn after(since: u32, former: *mut FormerChains) -> Box<Self> {
+    /// The extra of a chain that a row has from a round on, after these chains.
+    pub(super) fn after(since: u32, former: FormerLink) -> Box<Self> {
         Box::new(RowExtra {
             since,
-            former: AtomicPtr::new(former),
+            former,
             deletions: ArcSwapOption::empty(),
             older: ArcSwapOption::empty(),
             members: Mutex::default(),
         })
-    }
-
-    /// The chains before this one.
-    pub(super) fn former(&self) -> Option<&FormerChains> {
-        // SAFETY: null or valid, by the promise of who made this.
-        unsafe { self.former.load(Ordering::Relaxed).as_ref() }
-    }
-
-    pub(super) fn into_former(self: Box<Self>) -> *mut FormerChains {
-        self.former.load(Ordering::Relaxed)
     }
 
     /// The newest of the older versions that is not after a round.
@@ -107,7 +97,7 @@ impl RowExtra {
     /// Heap bytes.
     pub(super) fn bytes(&self) -> usize {
         let members = self.members.lock().as_ref().map_or(0, |members| members.bytes());
-        let former = self.former().map_or(0, FormerChains::bytes);
+        let former = self.former.get().map_or(0, FormerChains::bytes);
         size_of::<Self>() + former + bytes_of(&self.deletions) + bytes_of(&self.older) + members
     }
 }
