@@ -83,6 +83,7 @@ impl Archiver {
                 adjacency.add(round, number, changes);
             });
         }
+        self.parts.iter_mut().flatten().chain(&mut self.shards).for_each(ChangeList::clear_and_trim);
         let archived = Archived { round, through: cut.through() };
         before_publishing(archived);
         log.publish(archived, cut, entries);

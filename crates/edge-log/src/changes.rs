@@ -13,6 +13,8 @@ pub struct ChangeList {
     contents: Vec<Option<EdgeValue>>,
     /// Memory for ordering.
     places: Vec<u32>,
+    /// The largest number of changes that were removed at a time, since memory was given back.
+    most: usize,
 }
 
 /// The changes of one owner, ascending by neighbor, one per neighbor.
@@ -25,7 +27,7 @@ pub struct RowChanges<'c> {
     contents: &'c [Option<EdgeValue>],
 }
 
-/// A list that is cleared keeps memory for at most this many times the changes that it had.
+/// A list keeps memory for at most this many times the changes that it had.
 const KEPT_TIMES: usize = 4;
 
 /// The content of a put without a value.
@@ -58,14 +60,20 @@ impl ChangeList {
         self.positions.extend_from_slice(&other.positions);
     }
 
-    /// Removes all changes, and keeps memory for a few times as many.
+    /// Removes all changes, and keeps the memory.
     pub fn clear(&mut self) {
-        let most = KEPT_TIMES * self.positions.len();
+        self.most = self.most.max(self.positions.len());
         self.positions.clear();
-        self.positions.shrink_to(most);
         self.contents.clear();
-        self.contents.shrink_to(most);
         self.places.clear();
+    }
+
+    /// Removes all changes, and keeps memory for a few times as many as there were at most since the last call.
+    pub(crate) fn clear_and_trim(&mut self) {
+        self.clear();
+        let most = KEPT_TIMES * std::mem::take(&mut self.most);
+        self.positions.shrink_to(most);
+        self.contents.shrink_to(most);
         self.places.shrink_to(most);
     }
 
@@ -79,7 +87,7 @@ impl ChangeList {
             self.positions.dedup();
             return;
         }
-        let ChangeList { positions, contents, places } = self;
+        let ChangeList { positions, contents, places, .. } = self;
         let count = u32::try_from(positions.len()).expect("a list has fewer than 2^32 changes");
         places.clear();
         places.extend(0..count);
@@ -259,7 +267,10 @@ mod tests {
         list.order();
         list.clear();
         list.append(&list_of(&many[..10].to_vec()));
-        list.clear();
-        assert!(list.bytes() < 2_000, "{} bytes", list.bytes());
+        list.clear_and_trim();
+        let once = list.bytes();
+        list.append(&list_of(&many[..10].to_vec()));
+        list.clear_and_trim();
+        assert!(once > 10_000 && list.bytes() < 2_000, "{once}, then {} bytes", list.bytes());
     }
 }

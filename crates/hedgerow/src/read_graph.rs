@@ -100,8 +100,8 @@ pub trait ReadGraph: Reads {
         destination: impl AsKey,
     ) -> Result<Option<T>, Error> {
         let label = label.into().id();
-        let schema = checked::<T>(self, label)?;
         let (source, destination) = (source.as_key(), destination.as_key());
+        let schema = checked::<T>(self, label)?;
         if !T::IS_RECORD {
             let value = self.value::<T::Column>(label, source, destination)?;
             return value.map(T::from_value).transpose();
@@ -118,9 +118,9 @@ pub trait ReadGraph: Reads {
     /// # Errors
     /// See [`ReadGraph`].
     fn degree(&self, hop: impl Into<Hop>, key: impl AsKey) -> Result<usize, Error> {
-        let hop = hop.into();
+        let (hop, key) = (hop.into(), key.as_key());
         checked_hop::<(), _>(self, hop)?;
-        self.degree_of(hop, key.as_key())
+        self.degree_of(hop, key)
     }
 
     /// The neighbors of a vertex, each once. O(degree).
@@ -131,10 +131,10 @@ pub trait ReadGraph: Reads {
     /// # Errors
     /// See [`ReadGraph`].
     fn neighbors(&self, hop: impl Into<Hop>, key: impl AsKey) -> Result<Vec<Key>, Error> {
-        let hop = hop.into();
+        let (hop, key) = (hop.into(), key.as_key());
         checked_hop::<(), _>(self, hop)?;
         let mut neighbors = Vec::new();
-        self.values::<()>(hop, key.as_key(), |neighbor, ()| neighbors.push(neighbor))?;
+        self.values::<()>(hop, key, |neighbor, ()| neighbors.push(neighbor))?;
         Ok(neighbors)
     }
 
@@ -146,17 +146,17 @@ pub trait ReadGraph: Reads {
     /// # Errors
     /// See [`ReadGraph`].
     fn edges<T: EdgeData>(&self, hop: impl Into<HopOf<T>>, key: impl AsKey) -> Result<Vec<(Key, T)>, Error> {
-        let hop = hop.into().untyped();
+        let (hop, key) = (hop.into().untyped(), key.as_key());
         checked_hop::<T, _>(self, hop)?;
         if T::IS_RECORD {
-            let records = self.records(hop, key.as_key())?;
+            let records = self.records(hop, key)?;
             return with_names(self, hop.label, |names| {
                 let typed = |(neighbor, record)| Ok((neighbor, T::from_record(record, names)?));
                 records.into_iter().map(typed).collect()
             });
         }
         let (mut edges, mut failed) = (Vec::new(), None);
-        self.values::<T::Column>(hop, key.as_key(), |neighbor, value| match T::from_value(value) {
+        self.values::<T::Column>(hop, key, |neighbor, value| match T::from_value(value) {
             Ok(data) => edges.push((neighbor, data)),
             Err(error) => failed = Some(error),
         })?;
@@ -189,9 +189,9 @@ pub trait ReadGraph: Reads {
         key: impl AsKey,
         newest: &Newest,
     ) -> Result<Vec<(Key, T)>, Error> {
-        let hop = hop.into().untyped();
+        let (hop, key) = (hop.into().untyped(), key.as_key());
         checked_hop::<T, _>(self, hop)?;
-        let found = self.newest_edges(hop, key.as_key(), newest)?;
+        let found = self.newest_edges(hop, key, newest)?;
         with_names(self, hop.label, |names| {
             let typed = |EdgeOfVertex { neighbor, value, record, .. }| {
                 let data = match T::IS_RECORD {

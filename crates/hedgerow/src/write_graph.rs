@@ -129,9 +129,9 @@ pub trait WriteGraph: Writes {
         if T::IS_RECORD {
             return self.write(self.stores()?.put_record(label, &source, &destination, &data)?);
         }
+        let (source, destination) = (source.as_key(), destination.as_key());
         let stores = self.stores()?;
         stores.check_written_column::<T::Column>(label)?;
-        let (source, destination) = (source.as_key(), destination.as_key());
         let value = Some(Column::to_bits(data.to_value()));
         self.write_edge(stores, EdgeWrite { label, source, destination, value })
     }
@@ -152,12 +152,12 @@ pub trait WriteGraph: Writes {
         destination: impl AsKey,
     ) -> Result<Self::Written, Error> {
         let label = label.into();
+        let (from, to) = (source.as_key(), destination.as_key());
         let stores = self.stores()?;
         if stores.has_records(label)? {
             return self.write(stores.delete_edge(label, &source, &destination)?);
         }
-        let (source, destination) = (source.as_key(), destination.as_key());
-        self.write_edge(stores, EdgeWrite { label, source, destination, value: None })
+        self.write_edge(stores, EdgeWrite { label, source: from, destination: to, value: None })
     }
 
     /// Puts, changes or deletes an edge that has a record, if a condition holds, and says at once

@@ -44,6 +44,8 @@ pub struct LsmEngine {
     pub(crate) flushed: FlushedMemGraphs,
     /// The bytes of rows that snapshots keep.
     pub(crate) kept: Arc<KeptBytes>,
+    /// Held while the memory is shared.
+    pub(crate) sharing: Mutex<()>,
     /// The flush that was announced. Flushes take turns.
     pub(crate) flushing: Mutex<Option<BegunFlush>>,
     pub(crate) pace: Pace,
@@ -136,6 +138,7 @@ impl LsmEngine {
             counts,
             flushed: FlushedMemGraphs::default(),
             kept: Arc::new(KeptBytes::new(limits.cache_bytes / 2)),
+            sharing: Mutex::default(),
             flushing: Mutex::default(),
             pace: Pace::new(),
         };
@@ -305,6 +308,8 @@ impl Engine for LsmEngine {
     }
 
     fn open_snapshot(&self, _: &Registered) -> Result<LsmSnapshot, EngineError> {
+        // Snapshots that are gone kept rows.
+        self.share_memory_if_due();
         Ok(LsmSnapshot { sources: self.sources(), kept: KeptRows::default() })
     }
 

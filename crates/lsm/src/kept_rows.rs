@@ -24,17 +24,19 @@ const SEGMENT: usize = (u32::MAX / PIECE + 1) as usize / (LISTS * LIST);
 /// Bytes of a piece next to its rows: itself, and those of its segment of the table, which it may not share.
 const PIECE_BYTES: usize = size_of::<Piece>() + SEGMENT * size_of::<OnceLock<Box<Piece>>>();
 
+/// Memory is claimed in steps of this part of the most.
+const CLAIMS: usize = 8;
+
 /// The bytes that all snapshots of a graph keep.
 #[derive(Debug)]
 pub(crate) struct KeptBytes {
     now: AtomicUsize,
     at_most: usize,
+    /// The bytes for which there is room.
+    room: AtomicUsize,
     /// The bytes that the cache of blocks leaves to them.
     claimed: AtomicUsize,
 }
-
-/// Memory is claimed in steps of this part of the most.
-const CLAIMS: usize = 8;
 
 /// The rows that one snapshot keeps: nothing before the first scan.
 #[derive(Debug, Default)]
@@ -67,7 +69,8 @@ pub(crate) struct KeptTable<'s> {
 impl KeptBytes {
     /// Nothing is kept yet; once there are `at_most` bytes, nothing more is.
     pub(crate) fn new(at_most: usize) -> Self {
-        KeptBytes { now: AtomicUsize::new(0), at_most, claimed: AtomicUsize::new(0) }
+        let (now, claimed) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        KeptBytes { now, at_most, room: AtomicUsize::new(at_most), claimed }
     }
 
     /// The number of bytes. O(1).
@@ -75,16 +78,32 @@ impl KeptBytes {
         self.now.load(Ordering::Relaxed)
     }
 
-    /// Claims memory for what is kept now, and gives back what is not needed any more. Returns the bytes.
-    pub(crate) fn claim(&self) -> usize {
-        let claim = self.now().next_multiple_of(self.at_most.div_ceil(CLAIMS).max(1));
-        self.claimed.store(claim, Ordering::Relaxed);
-        claim
+    /// Divides memory between kept rows and the cache of blocks, which has `blocks` bytes for the largest
+    /// adjacency: those are read at random, too, and a search that finds fewer of them loses more than a scan
+    /// gains that finds some of its rows. Returns the bytes that are claimed for kept rows. One call at a time.
+    pub(crate) fn claim(&self, bytes: usize, blocks: usize) -> usize {
+        let room = bytes.saturating_sub(blocks) / self.claim_bytes() * self.claim_bytes();
+        self.room.store(room.min(self.at_most), Ordering::Relaxed);
+        let claimed = self.needed();
+        self.claimed.store(claimed, Ordering::Relaxed);
+        claimed
     }
 
-    /// Whether more is kept than was claimed.
+    /// Whether the memory that is claimed is not what is needed. O(1).
     pub(crate) fn is_claim_due(&self) -> bool {
-        self.now() > self.claimed.load(Ordering::Relaxed)
+        self.needed() != self.claimed.load(Ordering::Relaxed)
+    }
+
+    fn needed(&self) -> usize {
+        self.now().next_multiple_of(self.claim_bytes())
+    }
+
+    fn claim_bytes(&self) -> usize {
+        self.at_most.div_ceil(CLAIMS).max(1)
+    }
+
+    fn has_room(&self) -> bool {
+        self.now() < self.room.load(Ordering::Relaxed)
     }
 }
 
@@ -127,8 +146,12 @@ impl<'s> KeptTable<'s> {
         pieces.get(owner.get() / PIECE)?.get().map(Box::as_ref)
     }
 
-    /// These owners, with the rest of the pieces of which they are at least half, so that those can be kept.
+    /// These owners, with the rest of the pieces of which they are at least half, so that those can be kept,
+    /// if there is room.
     pub(crate) fn widened(self, owners: &Range<u32>) -> Range<u32> {
+        if !self.of_all.has_room() {
+            return owners.clone();
+        }
         let first = self.whole_piece(VertexId::new(owners.start));
         let last = self.whole_piece(VertexId::new(owners.end.saturating_sub(1)));
         let mut widened = owners.clone();
@@ -147,7 +170,7 @@ impl<'s> KeptTable<'s> {
         let is_whole = !owners.is_empty() && *owners == self.whole_piece(VertexId::new(owners.start));
         // An adjacency that is newer than the first scan is newer than the snapshot.
         let is_known = self.rows.0.get().is_none_or(|tables| (self.number as usize) < tables.pieces.len());
-        is_whole && is_known && self.of_all.now() < self.of_all.at_most
+        is_whole && is_known && self.of_all.has_room()
     }
 
     /// Keeps the rows of a piece, which [`KeptTable::takes`] takes, unless another thread did. From its end up to
@@ -276,5 +299,27 @@ mod tests {
         assert!(kept.table((1, 2), RowContent::Records, 10, &bytes).is_none());
         drop(kept);
         assert_eq!(bytes.now(), 0);
+    }
+
+    #[test]
+    fn memory_is_claimed_in_steps_while_blocks_have_room_and_given_back() {
+        let bytes = Arc::new(KeptBytes::new(CLAIMS * 4 * PIECE_BYTES));
+        let step = 4 * PIECE_BYTES;
+        let kept = KeptRows::default();
+        let table = kept.table((0, 1), RowContent::Neighbors, 100, &bytes).unwrap();
+        // Room for one step and a half beside the blocks, so for one.
+        assert_eq!(bytes.claim(10 * step, 8 * step + step / 2), 0);
+        let pieces = (0..25).map(|piece| 4 * piece..4 * piece + 4);
+        let taken = pieces.take_while(|owners| table.takes(owners));
+        let count = taken.inspect(|owners| table.keep(owners, rows(owners.clone()), owners.end)).count();
+        assert!((1..=4).contains(&count) && bytes.now() >= step, "{count} pieces");
+        assert!(bytes.is_claim_due());
+        assert_eq!(bytes.claim(10 * step, 8 * step + step / 2), bytes.now().next_multiple_of(step));
+        assert!(!bytes.is_claim_due());
+        drop(kept);
+        assert!(bytes.is_claim_due());
+        assert_eq!(bytes.claim(10 * step, 11 * step), 0);
+        let kept = KeptRows::default();
+        assert!(!kept.table((0, 1), RowContent::Neighbors, 100, &bytes).unwrap().takes(&(0..4)));
     }
 }

@@ -73,15 +73,25 @@ impl LsmEngine {
         }
     }
 
+    /// Shares the memory anew if snapshots keep more or fewer rows than there were.
+    #[inline]
+    pub(crate) fn share_memory_if_due(&self) {
+        if self.kept.is_claim_due() {
+            self.share_memory();
+        }
+    }
+
     /// Gives the cache of blocks what MemGraphs, kept rows, the indexes of files and the set of vertices
-    /// leave of the memory. O(MemGraphs · adjacencies).
+    /// leave of the memory. O(MemGraphs · adjacencies + files).
     pub(crate) fn share_memory(&self) {
+        let _one_at_a_time = self.sharing.lock();
         let EngineMemory { recent_bytes, index_bytes, vertex_bytes, budget_bytes, .. } =
             self.memory_by_part();
-        let taken =
-            recent_bytes.max(self.limits.mem_graph_bytes) + self.kept.claim() + index_bytes + vertex_bytes;
-        let left = budget_bytes.saturating_sub(taken).max(budget_bytes / LEAST_CACHE_PART);
-        self.tree.limit_cache(left.min(self.limits.cache_bytes));
+        let taken = recent_bytes.max(self.limits.mem_graph_bytes) + index_bytes + vertex_bytes;
+        let left = budget_bytes.saturating_sub(taken).min(self.limits.cache_bytes);
+        let blocks = usize::try_from(self.sources().levels.most_bytes()).unwrap_or(usize::MAX);
+        let kept = self.kept.claim(left, blocks);
+        self.tree.limit_cache(left.saturating_sub(kept).max(budget_bytes / LEAST_CACHE_PART));
     }
 }
 

@@ -167,7 +167,7 @@ impl<'s> RowReader<'s> {
             if kept.is_some_and(|kept| kept.table.piece(next).is_some()) {
                 continue;
             }
-            match kept.filter(|kept| kept.table.takes(&part) && place.leaves_room()) {
+            match kept.filter(|kept| kept.table.takes(&part)) {
                 Some(kept) => {
                     let mut rows = SeenRows::default();
                     let _: ControlFlow<()> = scan.visit(part.clone(), |owner, row| {
@@ -178,9 +178,7 @@ impl<'s> RowReader<'s> {
                     // The piece may go on behind the vertices of the snapshot.
                     let empty_until = behind.map_or(left.end, |next| piece_of(next).start).max(piece.end);
                     kept.table.keep(&part, rows, empty_until);
-                    if kept.engine.kept.is_claim_due() {
-                        kept.engine.share_memory();
-                    }
+                    kept.engine.share_memory_if_due();
                 }
                 None => {
                     let flow =
@@ -258,16 +256,23 @@ impl Scan<'_, '_> {
             };
             let edges = (in_memory == Some(owner)).then(|| recent.row(next));
             next += usize::from(edges.is_some());
-            let alone = edges.filter(|_| in_levels != Some(owner));
-            let flow = match (alone.and_then(|edges| edges.existing(records)), levels.as_mut()) {
-                (Some(edges), _) => visit(owner, edges)?,
-                (None, levels) => {
-                    row.clear();
+            row.clear();
+            let alone = match (edges, levels.as_mut()) {
+                (None, Some(levels)) => levels.row_alone(owner),
+                (edges, _) => edges.filter(|_| in_levels != Some(owner)),
+            };
+            let existing = match alone {
+                Some(edges) => edges.existing(records).unwrap_or_else(|| {
+                    row.add_row(edges, records);
+                    row.finish()
+                }),
+                None => {
                     edges.into_iter().for_each(|edges| row.add_row(edges, records));
-                    levels.map_or(Ok(()), |levels| levels.read(owner, row))?;
-                    visit(owner, row.finish())?
+                    levels.as_mut().map_or(Ok(()), |levels| levels.read(owner, row))?;
+                    row.finish()
                 }
             };
+            let flow = visit(owner, existing)?;
             if flow.is_break() {
                 return Ok(flow);
             }
@@ -276,12 +281,6 @@ impl Scan<'_, '_> {
 }
 
 impl RowPlaces<'_> {
-    /// Whether what is kept leaves the cache room for the blocks of any one adjacency. Those are read at random, too: a search that
-    /// finds fewer of them loses more than a scan gains that finds some of the rows kept.
-    fn leaves_room(&self) -> bool {
-        !self.sources.levels.largest_exceeds_cache()
-    }
-
     /// Reads what the MemGraphs have of the rows of these owners. Appends their records.
     fn read_recent(&self, owners: Range<u32>, rows: &mut SeenRows, records: &mut Vec<u8>) {
         let RowPlaces { sources, adjacency, at, content } = *self;

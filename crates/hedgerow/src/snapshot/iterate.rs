@@ -191,11 +191,11 @@ impl Snapshot {
         key: impl AsKey,
         mut visit: impl FnMut(Key) -> ControlFlow<B>,
     ) -> Result<ControlFlow<B>, Error> {
-        let hop = hop.into();
+        let (hop, key) = (hop.into(), key.as_key());
         let stores = self.stores()?;
         stores.label_schema(hop.label)?;
         stores.check_direction(hop.direction)?;
-        self.visit_values::<(), B>(hop, key.as_key(), |neighbor, ()| visit(neighbor))
+        self.visit_values::<(), B>(hop, key, |neighbor, ()| visit(neighbor))
     }
 
     /// Values by vertex id, as kernels return them, with the keys of the vertices.

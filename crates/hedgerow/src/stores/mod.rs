@@ -170,7 +170,8 @@ impl SharedStores {
         }
     }
 
-    /// The stores, in a forked child too: for what is read from memory alone, and without a lock.
+    /// The stores, in a forked child too: for what is read from memory alone, and without a lock; and for the rest of a call that asked
+    /// [`SharedStores::get`].
     #[inline]
     pub(crate) fn even_in_child(&self) -> &Stores {
         &self.stores

@@ -65,7 +65,10 @@ impl BlockArena {
 
     /// Takes memory of at least these bytes out of what was taken back, with its bytes. O(log sizes).
     fn reuse(&mut self, bytes: usize) -> Option<(NonNull<u8>, usize)> {
-        let most = if bytes < LARGE_BYTES { bytes } else { bytes + bytes / SPARE_PART };
+        if bytes < LARGE_BYTES {
+            return Some((self.free.get_mut(&bytes)?.pop()?, bytes));
+        }
+        let most = bytes + bytes / SPARE_PART;
         let (found, blocks) = self.free.range_mut(bytes..=most).next()?;
         let (found, memory) = (*found, blocks.pop()?);
         if blocks.is_empty() {

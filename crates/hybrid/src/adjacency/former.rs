@@ -1,4 +1,4 @@
-//! The chains of blocks that a row had before it was rewritten, for readers of older versions.
+//! The chains of blocks that a row had before it was rewritten or outgrew one, for readers of older versions.
 
 use crate::adjacency::block::{Block, BlockLink};
 use crate::adjacency::versions::RowVersion;
@@ -47,7 +47,8 @@ impl FormerChain {
     }
 }
 
-/// The chains before one, as far as they were retained when that was made; at least one. Only those that still are may be read.
+/// The chains before one: the newest, and those before it that were retained when this was made. Only chains that still are
+/// may be read.
 pub(super) struct FormerChains {
     newest: FormerChain,
     before: Box<[FormerChain]>,

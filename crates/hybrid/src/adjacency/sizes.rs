@@ -13,7 +13,7 @@ const HUB_ENTRIES_AT_ONCE: usize = 256;
 /// A block has at least this part of the entries that its row has by then.
 const GROWTH_PART: usize = 8;
 
-/// How large the blocks of rows are.
+/// How large the blocks of rows are. A block of a page or more may take the place of one that was freed and is up to a quarter larger.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum BlockSizes {
     /// As many entries as a row gets in one round: the paper's baseline.

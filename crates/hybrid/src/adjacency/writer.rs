@@ -246,6 +246,7 @@ impl<'w> RowWriter<'w> {
                 written += 1;
             }
         });
+        debug_assert_eq!(written, left, "deletions are of different entries");
         write(block, self.shape, left, &self.new);
         let first = now.entries.first;
         let since = note_of(first).since();

@@ -70,6 +70,21 @@ impl LevelRows {
         next.map(|owner| VertexId::new(*owner))
     }
 
+    /// The row of an owner without its records, if it is in one run alone and does not go on in the next block:
+    /// most are, and need no copy. O(runs).
+    #[inline]
+    pub fn row_alone(&mut self, owner: VertexId) -> Option<SeenSlice<'_>> {
+        let mut runs = self.next.iter().enumerate().filter(|(_, next)| **next == owner.get());
+        let (number, None) = (runs.next()?.0, runs.next()) else { return None };
+        let run = &mut self.runs[number];
+        if run.wanted.content == RowContent::Records {
+            return None;
+        }
+        let following = run.block.rows.owner(run.next + 1)?;
+        self.next[number] = following.get();
+        Some(run.row().0)
+    }
+
     /// Adds the edges of an owner to `row`, from the newest to the oldest. The owner is not greater
     /// than the [next one](LevelRows::next_owner). O(runs + edges), and a read of the disk at the end of
     /// a block.

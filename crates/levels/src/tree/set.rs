@@ -87,10 +87,6 @@ impl OpenFile {
 pub struct LevelSet {
     /// By adjacency, level and owner; on level 0 by number, the newest first.
     files: Vec<Vec<Vec<Arc<OpenFile>>>>,
-    /// Bytes of the files of each adjacency.
-    bytes: Vec<u64>,
-    /// The adjacency with most.
-    largest: u32,
     flushed: FlushPoint,
 }
 
@@ -117,14 +113,12 @@ impl LevelSet {
     ) -> LevelSet {
         let is_kept =
             |file: &&Arc<OpenFile>| removed.iter().all(|removed| removed.entry.number != file.entry.number);
-        let mut set = LevelSet { flushed: state.flushed.clone(), ..LevelSet::default() };
+        let mut set = LevelSet { files: Vec::new(), flushed: state.flushed.clone() };
         for file in self.files.iter().flatten().flatten().filter(is_kept).chain(added) {
-            let FileEntry { adjacency, level, bytes, .. } = file.entry;
+            let FileEntry { adjacency, level, .. } = file.entry;
             let levels = at(&mut set.files, adjacency);
             at(levels, level).push(Arc::clone(file));
-            *at(&mut set.bytes, adjacency) += bytes;
         }
-        set.largest = set.adjacencies().max_by_key(|adjacency| set.bytes[*adjacency as usize]).unwrap_or(0);
         for levels in &mut set.files {
             for (level, files) in levels.iter_mut().enumerate() {
                 match level {
@@ -161,6 +155,14 @@ impl LevelSet {
         self.files.iter().flatten().flatten().map(|file| file.edges.index_bytes()).sum()
     }
 
+    /// Bytes of the files of the adjacency that has most. O(files).
+    #[must_use]
+    pub fn most_bytes(&self) -> u64 {
+        let bytes_of =
+            |levels: &Vec<Vec<Arc<OpenFile>>>| levels.iter().flatten().map(|file| file.entry.bytes).sum();
+        self.files.iter().map(bytes_of).max().unwrap_or(0)
+    }
+
     /// The numbers of the adjacencies that may have files. O(1).
     pub(super) fn adjacencies(&self) -> Range<u32> {
         // Numbers of adjacencies have 32 bits.
@@ -189,18 +191,13 @@ impl LevelSet {
         files.iter().filter(overlaps).cloned().collect()
     }
 
-    /// Whether the blocks of an adjacency take more memory than the cache has now, so that they may have to be
-    /// read from the disk. O(levels).
+    /// Whether the blocks of an adjacency take more memory than the cache has, so that they may have to be
+    /// read from the disk. O(files).
     #[must_use]
     pub fn exceeds_cache(&self, adjacency: u32) -> bool {
-        let capacity = self.levels(adjacency).iter().flatten().next().map(|file| file.cache.capacity());
-        capacity.is_some_and(|capacity| self.bytes[adjacency as usize] > capacity)
-    }
-
-    /// Whether that is so of the largest adjacency. O(levels).
-    #[must_use]
-    pub fn largest_exceeds_cache(&self) -> bool {
-        self.exceeds_cache(self.largest)
+        let files = || self.levels(adjacency).iter().flatten();
+        let capacity = files().next().map_or(0, |file| file.cache.capacity());
+        files().map(|file| file.entry.bytes).sum::<u64>() > capacity
     }
 
     /// Begins to read the first blocks that have edges of a vertex and are not in the cache, without waiting

@@ -200,7 +200,10 @@ fn scan(
     let mut found = Vec::new();
     while let Some(owner) = rows.next_owner() {
         row.clear();
-        rows.read(owner, row).unwrap();
+        match rows.row_alone(owner) {
+            Some(alone) => row.add_row(alone, &[]),
+            None => rows.read(owner, row).unwrap(),
+        }
         found.extend(edges(row).map(|(neighbor, value)| (owner, neighbor, value)));
     }
     found
