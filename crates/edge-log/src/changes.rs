@@ -27,7 +27,7 @@ pub struct RowChanges<'c> {
     contents: &'c [Option<EdgeValue>],
 }
 
-/// A list keeps memory for at most this many times the changes that it had.
+/// A list that is trimmed keeps memory for at most this many times the changes that it had.
 const KEPT_TIMES: usize = 4;
 
 /// The content of a put without a value.

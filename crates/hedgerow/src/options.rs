@@ -301,9 +301,9 @@ impl GraphOptions {
     /// Bytes of memory that an engine with files of its own, as [`Lsm`](EngineKind::Lsm), uses: half for edges that are in
     /// no file yet, half for what is read of files, of which snapshots keep at most half in the order of scans, while that leaves room
     /// for the files of any one label in one direction; 128 MiB, if not set, or half of the
-    /// [limit](GraphOptions::memory_limit). Commits wait while the first half is full. Not counted are keys, the indexes of files (about 1/300 of them), and tables by vertex: 8 bytes per label
-    /// and direction, twice while a flush runs. A graph of another engine is refused as
-    /// [`Unsupported`](crate::ErrorKind::Unsupported).
+    /// [limit](GraphOptions::memory_limit). Commits wait while the first half is full. Not counted are keys, the indexes of
+    /// files (about 1/300 of them), and tables by vertex: 8 bytes per label and direction, twice while a flush runs. A graph of
+    /// another engine is refused as [`Unsupported`](crate::ErrorKind::Unsupported).
     #[must_use]
     pub fn memory_budget(mut self, bytes: usize) -> Self {
         self.memory_budget = Some(bytes);

@@ -308,8 +308,6 @@ impl Engine for LsmEngine {
     }
 
     fn open_snapshot(&self, _: &Registered) -> Result<LsmSnapshot, EngineError> {
-        // Snapshots that are gone kept rows.
-        self.share_memory_if_due();
         Ok(LsmSnapshot { sources: self.sources(), kept: KeptRows::default() })
     }
 

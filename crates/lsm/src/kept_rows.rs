@@ -2,8 +2,8 @@
 //!
 //! A MemGraph is laid out for writers: a row is a chain of segments behind a hash map, in the order of its
 //! commits. Files are laid out for space, and a row may lie in several of them. A kernel scans the same state once
-//! per iteration. So the first scan of a snapshot keeps what it reads, merged; later scans, and look-ups of rows in
-//! what was scanned, read that.
+//! per iteration. So the first scan of a snapshot keeps what it reads, merged, while there is room; later scans, and
+//! look-ups of rows in what was scanned, read that.
 
 use hedgerow_levels::{RowContent, SeenRow, SeenRows};
 use hedgerow_model::VertexId;
@@ -67,7 +67,7 @@ pub(crate) struct KeptTable<'s> {
 }
 
 impl KeptBytes {
-    /// Nothing is kept yet; once there are `at_most` bytes, nothing more is.
+    /// Nothing is kept yet; once there are `at_most` bytes, or less if there is less [room](KeptBytes::claim), nothing more is.
     pub(crate) fn new(at_most: usize) -> Self {
         let (now, claimed) = (AtomicUsize::new(0), AtomicUsize::new(0));
         KeptBytes { now, at_most, room: AtomicUsize::new(at_most), claimed }
@@ -78,20 +78,23 @@ impl KeptBytes {
         self.now.load(Ordering::Relaxed)
     }
 
-    /// Divides memory between kept rows and the cache of blocks, which has `blocks` bytes for the largest
-    /// adjacency: those are read at random, too, and a search that finds fewer of them loses more than a scan
-    /// gains that finds some of its rows. Returns the bytes that are claimed for kept rows. One call at a time.
+    /// Divides these bytes between kept rows and the cache of blocks. The cache has room for `blocks` bytes, those
+    /// of the largest adjacency: blocks are read at random, too, and a search that finds fewer of them loses more
+    /// than a scan gains that finds some of its rows. Returns the bytes that are claimed for kept rows. One call
+    /// at a time.
     pub(crate) fn claim(&self, bytes: usize, blocks: usize) -> usize {
-        let room = bytes.saturating_sub(blocks) / self.claim_bytes() * self.claim_bytes();
+        let step = self.claim_bytes();
+        // A step less, because the last piece may go beyond the room.
+        let room = (bytes / step).saturating_sub(blocks.div_ceil(step)).saturating_sub(1) * step;
         self.room.store(room.min(self.at_most), Ordering::Relaxed);
         let claimed = self.needed();
         self.claimed.store(claimed, Ordering::Relaxed);
         claimed
     }
 
-    /// Whether the memory that is claimed is not what is needed. O(1).
+    /// Whether more is kept than was claimed. O(1).
     pub(crate) fn is_claim_due(&self) -> bool {
-        self.needed() != self.claimed.load(Ordering::Relaxed)
+        self.needed() > self.claimed.load(Ordering::Relaxed)
     }
 
     fn needed(&self) -> usize {
@@ -307,18 +310,21 @@ mod tests {
         let step = 4 * PIECE_BYTES;
         let kept = KeptRows::default();
         let table = kept.table((0, 1), RowContent::Neighbors, 100, &bytes).unwrap();
-        // Room for one step and a half beside the blocks, so for one.
-        assert_eq!(bytes.claim(10 * step, 8 * step + step / 2), 0);
+        // Two steps and a half beside the blocks: one for what goes beyond the room, so one of room.
+        let (all, blocks) = (11 * step, 8 * step + step / 2);
+        assert_eq!(bytes.claim(all, blocks), 0);
         let pieces = (0..25).map(|piece| 4 * piece..4 * piece + 4);
         let taken = pieces.take_while(|owners| table.takes(owners));
         let count = taken.inspect(|owners| table.keep(owners, rows(owners.clone()), owners.end)).count();
         assert!((1..=4).contains(&count) && bytes.now() >= step, "{count} pieces");
         assert!(bytes.is_claim_due());
-        assert_eq!(bytes.claim(10 * step, 8 * step + step / 2), bytes.now().next_multiple_of(step));
+        let claimed = bytes.claim(all, blocks);
+        assert!(claimed >= bytes.now() && all - claimed >= blocks, "{claimed} bytes are claimed");
         assert!(!bytes.is_claim_due());
         drop(kept);
-        assert!(bytes.is_claim_due());
-        assert_eq!(bytes.claim(10 * step, 11 * step), 0);
+        // It is given back when the memory is shared anew.
+        assert!(!bytes.is_claim_due());
+        assert_eq!(bytes.claim(all, all), 0);
         let kept = KeptRows::default();
         assert!(!kept.table((0, 1), RowContent::Neighbors, 100, &bytes).unwrap().takes(&(0..4)));
     }

@@ -3,7 +3,7 @@
 use crate::engine::LsmEngine;
 use crate::mem_graph::MemGraph;
 use hedgerow_model::{ColumnType, CommitTimestamp, EngineMemory, MemoryUse};
-use hedgerow_sync::{Arc, GrowingList, Mutex};
+use hedgerow_sync::{Arc, GrowingList, Mutex, MutexGuard};
 use std::sync::Weak;
 
 /// The cache of blocks gets at least this part of the memory, whatever the other parts take.
@@ -73,18 +73,22 @@ impl LsmEngine {
         }
     }
 
-    /// Shares the memory anew if snapshots keep more or fewer rows than there were.
-    #[inline]
+    /// Shares the memory anew if snapshots keep more than was claimed, unless another thread does.
     pub(crate) fn share_memory_if_due(&self) {
-        if self.kept.is_claim_due() {
-            self.share_memory();
+        if self.kept.is_claim_due()
+            && let Some(sharing) = self.sharing.try_lock()
+        {
+            self.share(sharing);
         }
     }
 
     /// Gives the cache of blocks what MemGraphs, kept rows, the indexes of files and the set of vertices
-    /// leave of the memory. O(MemGraphs · adjacencies + files).
+    /// leave of the memory. O(MemGraphs · adjacencies + files), and O(blocks) if that is not about the same.
     pub(crate) fn share_memory(&self) {
-        let _one_at_a_time = self.sharing.lock();
+        self.share(self.sharing.lock());
+    }
+
+    fn share(&self, _one_at_a_time: MutexGuard<'_, ()>) {
         let EngineMemory { recent_bytes, index_bytes, vertex_bytes, budget_bytes, .. } =
             self.memory_by_part();
         let taken = recent_bytes.max(self.limits.mem_graph_bytes) + index_bytes + vertex_bytes;

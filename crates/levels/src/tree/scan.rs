@@ -70,8 +70,8 @@ impl LevelRows {
         next.map(|owner| VertexId::new(*owner))
     }
 
-    /// The row of an owner without its records, if it is in one run alone and does not go on in the next block:
-    /// most are, and need no copy. O(runs).
+    /// Takes the row of an owner if it is in one run alone and cannot go on in the next block, and records are
+    /// not read: most rows need no copy. O(runs).
     #[inline]
     pub fn row_alone(&mut self, owner: VertexId) -> Option<SeenSlice<'_>> {
         let mut runs = self.next.iter().enumerate().filter(|(_, next)| **next == owner.get());
