@@ -19,7 +19,7 @@
 //!    such a reader pins the domain of the table, and the blocks are freed when every thread that had pinned it has unpinned.
 
 use crate::adjacency::extra::RowExtra;
-use crate::adjacency::former::{FormerChain, FormerChains};
+use crate::adjacency::former::{Former, FormerChain, FormerChains};
 use hedgerow_model::{Column, ColumnType, EdgeValue, VertexId, unit_slice};
 use hedgerow_sync::atomic::{AtomicPtr, Ordering};
 use hedgerow_sync::{epoch, prefetch};
@@ -39,22 +39,23 @@ const NEIGHBOR_BYTES: usize = size_of::<VertexId>();
 #[repr(C)]
 pub(super) struct BlockHeader {
     next: BlockLink,
-    /// Points to a [`RowExtra`] or, with [`FORMER`], to [`FormerChains`].
+    /// Points to a [`RowExtra`], or is a [`FormerLink`].
     note: AtomicPtr<u8>,
     capacity: u32,
     before: u32,
 }
 
-/// Tags the pointer to a note that is no more than former chains.
-const FORMER: usize = 1;
+/// Tags the pointer to a former chain.
+const ONE: usize = 1;
+
+/// Tags the pointer to several former chains.
+const MORE: usize = 2;
 
 /// What the first block of a row says of it.
 #[derive(Clone, Copy)]
 pub(super) enum BlockNote<'a> {
-    /// The row has always had this chain.
-    None,
-    /// It had others before: all that there is to say of a short row that lost an edge.
-    Former(&'a FormerChains),
+    /// The chains that it had before: all that there is to say of a short row, if that.
+    Former(Former<'a>),
     Extra(&'a RowExtra),
 }
 
@@ -63,7 +64,6 @@ impl<'a> BlockNote<'a> {
     #[inline]
     pub(super) fn since(self) -> u32 {
         match self {
-            BlockNote::None => 0,
             BlockNote::Former(former) => former.until(),
             BlockNote::Extra(extra) => extra.since,
         }
@@ -74,24 +74,22 @@ impl<'a> BlockNote<'a> {
     pub(super) fn extra(self) -> Option<&'a RowExtra> {
         match self {
             BlockNote::Extra(extra) => Some(extra),
-            BlockNote::None | BlockNote::Former(_) => None,
+            BlockNote::Former(_) => None,
         }
     }
 
     /// The chains that the row had before this one, the newest first.
     pub(super) fn former(self) -> impl Iterator<Item = &'a FormerChain> {
         let former = match self {
-            BlockNote::None => None,
-            BlockNote::Former(former) => Some(former),
+            BlockNote::Former(former) => former,
             BlockNote::Extra(extra) => extra.former.get(),
         };
-        former.into_iter().flat_map(FormerChains::iter)
+        former.iter()
     }
 
     /// Heap bytes.
     pub(super) fn bytes(self) -> usize {
         match self {
-            BlockNote::None => 0,
             BlockNote::Former(former) => former.bytes(),
             BlockNote::Extra(extra) => extra.bytes(),
         }
@@ -204,21 +202,24 @@ impl<'a> Block<'a> {
         let note = self.header().note.load(Ordering::Acquire);
         // After the load, before which the model checker runs other tasks.
         epoch::check_live(self.header.as_ptr());
-        if note.is_null() {
-            return BlockNote::None;
+        if note.is_null() || note.addr() & (ONE | MORE) != 0 {
+            // SAFETY: set by `set_former`, if it is not null; they stay until the first block is freed, even if another note takes
+            // their place.
+            return BlockNote::Former(unsafe { former_in(note) });
         }
-        if note.addr() & FORMER == 0 {
-            // SAFETY: set by `extra_or_new`, and freed with the first block of its row.
-            return BlockNote::Extra(unsafe { &*note.cast::<RowExtra>() });
-        }
-        // SAFETY: set by `set_former`; they stay until the first block is freed, even if another note takes their place.
-        BlockNote::Former(unsafe { &*former_in(note) })
+        // SAFETY: set by `extra_or_new`, and freed with the first block of its row.
+        BlockNote::Extra(unsafe { &*note.cast::<RowExtra>() })
     }
 
-    /// Notes the chains that the row had before this block. The caller writes the row, which no reader has with this block yet.
-    pub(super) fn set_former(self, former: FormerChains) {
-        let former = Box::into_raw(Box::new(former)).cast::<u8>();
-        self.header().note.store(former.map_addr(|address| address | FORMER), Ordering::Release);
+    /// Notes the chains that the row had before this block, the newest first. The caller writes the row, which no reader has with this
+    /// block yet.
+    pub(super) fn set_former(self, newest: FormerChain, before: impl Iterator<Item = FormerChain>) {
+        let before: Box<[FormerChain]> = before.collect();
+        let (note, tag) = match before.is_empty() {
+            true => (Box::into_raw(Box::new(newest)).cast::<u8>(), ONE),
+            false => (Box::into_raw(Box::new(FormerChains::new(newest, before))).cast(), MORE),
+        };
+        self.header().note.store(note.map_addr(|address| address | tag), Ordering::Release);
     }
 
     /// What few rows have, of the row whose first block this is, which from now on is among them. The caller writes the row.
@@ -227,10 +228,7 @@ impl<'a> Block<'a> {
         if let Some(extra) = note.extra() {
             return extra;
         }
-        let former = match note {
-            BlockNote::None => FormerLink::default(),
-            _ => FormerLink(AtomicPtr::new(former_in(self.header().note.load(Ordering::Relaxed)))),
-        };
+        let former = FormerLink(AtomicPtr::new(self.header().note.load(Ordering::Relaxed)));
         let extra = Box::into_raw(RowExtra::after(note.since(), former));
         self.header().note.store(extra.cast(), Ordering::Release);
         // SAFETY: it is freed with the first block of its row.
@@ -239,18 +237,19 @@ impl<'a> Block<'a> {
 
     /// Frees the note of a block that no reader has.
     pub(super) fn free_note(self) {
-        let note = self.header().note.swap(std::ptr::null_mut(), Ordering::Relaxed);
-        if note.is_null() {
-            return;
-        }
-        let former = match note.addr() & FORMER {
+        let mut note = self.header().note.swap(std::ptr::null_mut(), Ordering::Relaxed);
+        if !note.is_null() && note.addr() & (ONE | MORE) == 0 {
             // SAFETY: from `Box::into_raw` in `extra_or_new`, and taken once.
-            0 => unsafe { Box::from_raw(note.cast::<RowExtra>()) }.former.0.load(Ordering::Relaxed),
-            _ => former_in(note),
-        };
-        if !former.is_null() {
+            let extra = unsafe { Box::from_raw(note.cast::<RowExtra>()) };
+            note = extra.former.0.load(Ordering::Relaxed);
+        }
+        let untagged = note.map_addr(|address| address & !(ONE | MORE));
+        match note.addr() & (ONE | MORE) {
             // SAFETY: from `Box::into_raw` in `set_former`, and taken once, out of this note or the one that took its place.
-            drop(unsafe { Box::from_raw(former) });
+            ONE => drop(unsafe { Box::from_raw(untagged.cast::<FormerChain>()) }),
+            // SAFETY: as above.
+            MORE => drop(unsafe { Box::from_raw(untagged.cast::<FormerChains>()) }),
+            _ => {}
         }
     }
 
@@ -324,19 +323,30 @@ impl<'a> Block<'a> {
     }
 }
 
-/// The chains in a note that is no more than them.
-fn former_in(note: *mut u8) -> *mut FormerChains {
-    note.map_addr(|address| address & !FORMER).cast()
+/// The former chains that a tagged pointer points to; none if it is null.
+///
+/// # Safety
+/// It is null or from [`Block::set_former`], and they live for `'a`.
+#[inline]
+unsafe fn former_in<'a>(note: *mut u8) -> Former<'a> {
+    let untagged = note.map_addr(|address| address & !(ONE | MORE));
+    match note.addr() & (ONE | MORE) {
+        // SAFETY: tagged by `set_former`, and valid by the promise of the caller.
+        ONE => Former::One(unsafe { &*untagged.cast::<FormerChain>() }),
+        // SAFETY: as above.
+        MORE => Former::More(unsafe { &*untagged.cast::<FormerChains>() }),
+        _ => Former::None,
+    }
 }
 
-/// A link to former chains, or to none. They live until the block is freed whose note has the link.
+/// A tagged pointer to former chains, or null. They live until the block is freed whose note has the link.
 #[derive(Default)]
-pub(super) struct FormerLink(AtomicPtr<FormerChains>);
+pub(super) struct FormerLink(AtomicPtr<u8>);
 
 impl FormerLink {
-    pub(super) fn get(&self) -> Option<&FormerChains> {
-        // SAFETY: from `set_former`, and freed with the note that has this link.
-        unsafe { self.0.load(Ordering::Relaxed).as_ref() }
+    pub(super) fn get(&self) -> Former<'_> {
+        // SAFETY: null or from `set_former`, and freed with the note that has this link.
+        unsafe { former_in(self.0.load(Ordering::Relaxed)) }
     }
 }
 

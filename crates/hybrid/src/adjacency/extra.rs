@@ -1,7 +1,6 @@
 //! What few rows have: deletions, versions for snapshots that stay open, which neighbors a long row has.
 
 use crate::adjacency::block::FormerLink;
-use crate::adjacency::former::FormerChains;
 use crate::adjacency::members::Members;
 use crate::adjacency::versions::RowVersion;
 use arc_swap::ArcSwapOption;
@@ -97,7 +96,7 @@ impl RowExtra {
     /// Heap bytes.
     pub(super) fn bytes(&self) -> usize {
         let members = self.members.lock().as_ref().map_or(0, |members| members.bytes());
-        let former = self.former.get().map_or(0, FormerChains::bytes);
+        let former = self.former.get().bytes();
         size_of::<Self>() + former + bytes_of(&self.deletions) + bytes_of(&self.older) + members
     }
 }

@@ -47,37 +47,55 @@ impl FormerChain {
     }
 }
 
-/// The chains before one: the newest, and those before it that were retained when this was made. Only chains that still are
-/// may be read.
+/// Several chains before one, the newest first.
 pub(super) struct FormerChains {
     newest: FormerChain,
     before: Box<[FormerChain]>,
 }
 
 impl FormerChains {
-    /// A chain, and copies of some before it, the newest first.
-    pub(super) fn new<'f>(newest: FormerChain, before: impl Iterator<Item = &'f FormerChain>) -> Self {
-        FormerChains { newest, before: before.map(FormerChain::copy).collect() }
+    pub(super) fn new(newest: FormerChain, before: Box<[FormerChain]>) -> Self {
+        FormerChains { newest, before }
     }
+}
 
-    /// Copies of some chains, if there are any, the newest first.
-    pub(super) fn copies<'f>(mut chains: impl Iterator<Item = &'f FormerChain>) -> Option<Self> {
-        Some(FormerChains::new(chains.next()?.copy(), chains))
-    }
+/// The chains before one: the newest, and those before it that were retained when this was made. Only chains that still are
+/// may be read.
+#[derive(Clone, Copy)]
+pub(super) enum Former<'a> {
+    None,
+    /// Most rows that have any have one.
+    One(&'a FormerChain),
+    More(&'a FormerChains),
+}
 
+impl<'a> Former<'a> {
     /// The newest first.
-    pub(super) fn iter(&self) -> impl Iterator<Item = &FormerChain> {
-        std::iter::once(&self.newest).chain(&self.before)
+    pub(super) fn iter(self) -> impl Iterator<Item = &'a FormerChain> {
+        let (newest, before): (_, &[FormerChain]) = match self {
+            Former::None => (None, &[]),
+            Former::One(one) => (Some(one), &[]),
+            Former::More(more) => (Some(&more.newest), &more.before),
+        };
+        newest.into_iter().chain(before)
     }
 
     /// The round from which on the row has another chain than these.
     #[inline]
-    pub(super) fn until(&self) -> u32 {
-        self.newest.until
+    pub(super) fn until(self) -> u32 {
+        match self {
+            Former::None => 0,
+            Former::One(one) => one.until,
+            Former::More(more) => more.newest.until,
+        }
     }
 
     /// Heap bytes.
-    pub(super) fn bytes(&self) -> usize {
-        size_of::<Self>() + size_of_val(&*self.before)
+    pub(super) fn bytes(self) -> usize {
+        match self {
+            Former::None => 0,
+            Former::One(one) => size_of_val(one),
+            Former::More(more) => size_of_val(more) + size_of_val(&*more.before),
+        }
     }
 }

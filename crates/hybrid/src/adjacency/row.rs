@@ -2,7 +2,7 @@
 
 use crate::adjacency::block::{Block, BlockNote, BlockShape, Chain};
 use crate::adjacency::extra::RowExtra;
-use crate::adjacency::former::FormerChain;
+use crate::adjacency::former::{Former, FormerChain};
 use crate::adjacency::versions::NewestVersions;
 use hedgerow_model::{Column, EdgeValue, VertexId};
 use hedgerow_sync::epoch::Domain;
@@ -133,7 +133,7 @@ impl Row {
         let since = newest_chain.note().since();
         let former = (since > round).then(|| former_of(newest_chain, round));
         let first = former.map_or(Some(newest_chain), FormerChain::first);
-        let note = first.map_or(BlockNote::None, Block::note);
+        let note = first.map_or(BlockNote::Former(Former::None), Block::note);
         // A version before the newest two is kept with its chain, if it has entries.
         let version = newest.filter(|version| note.since() <= version.round);
         let version = version.or_else(|| former?.last_up_to(round)).or_else(|| note.extra()?.older_at(round));

@@ -3,7 +3,7 @@
 use crate::adjacency::arena::{BlockArena, BlockArenas};
 use crate::adjacency::block::{Block, BlockNote, BlockShape};
 use crate::adjacency::extra::RowExtra;
-use crate::adjacency::former::{FormerChain, FormerChains};
+use crate::adjacency::former::{Former, FormerChain};
 use crate::adjacency::members::{Members, Membership, is_long};
 use crate::adjacency::row::{Entries, Row, RowAt};
 use crate::adjacency::sizes::BlockSizes;
@@ -188,8 +188,8 @@ impl<'w> RowWriter<'w> {
         let bytes = self.sizes.bytes(self.shape, entries, entries + self.new.len());
         let block = allocate(self.arenas, self.arena, self.shape, bytes, 0);
         let first = row.chain.first.get();
-        let former = FormerChains::copies(self.retained_before(first));
-        former.into_iter().for_each(|former| block.set_former(former));
+        let mut former = self.retained_before(first);
+        former.next().into_iter().for_each(|newest| block.set_former(newest, &mut former));
         self.note_bytes += block.note().bytes() as isize;
         Entries { first, count: entries as u32, shape: self.shape }.for_each(|position, neighbor, value| {
             write(block, self.shape, position as usize, &[(neighbor, value)]);
@@ -251,7 +251,7 @@ impl<'w> RowWriter<'w> {
         let first = now.entries.first;
         let since = note_of(first).since();
         let replaced = FormerChain::new(first, since, self.round, row.versions.newest());
-        block.set_former(FormerChains::new(replaced.copy(), self.retained_before(first)));
+        block.set_former(replaced.copy(), self.retained_before(first));
         self.note_bytes += block.note().bytes() as isize;
         self.former.push(replaced);
         self.add_members(block, left);
@@ -261,13 +261,13 @@ impl<'w> RowWriter<'w> {
         row.chain.last.set(block);
     }
 
-    /// The chains before the one that begins with this block, as far as a retained version has them.
+    /// Copies of the chains before the one that begins with this block, as far as a retained version has them.
     fn retained_before<'a>(
         &self,
         first: Option<Block<'a>>,
-    ) -> impl Iterator<Item = &'a FormerChain> + use<'a, 'w> {
+    ) -> impl Iterator<Item = FormerChain> + use<'a, 'w> {
         let retained = self.retained;
-        note_of(first).former().filter(move |former| former.is_retained(retained))
+        note_of(first).former().filter(move |former| former.is_retained(retained)).map(FormerChain::copy)
     }
 
     fn store_version(&self, row: &Row, entries: usize) {
@@ -277,7 +277,7 @@ impl<'w> RowWriter<'w> {
 }
 
 fn note_of(first: Option<Block<'_>>) -> BlockNote<'_> {
-    first.map_or(BlockNote::None, Block::note)
+    first.map_or(BlockNote::Former(Former::None), Block::note)
 }
 
 fn allocate<'a>(
