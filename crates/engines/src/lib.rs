@@ -6,14 +6,14 @@
 //! them compiled already.
 
 use hedgerow::{Count, EngineKind};
-use hedgerow_erased::{CustomEngine, EngineOptions, ErasedEngine, Make};
+use hedgerow_erased::{EngineOptions, ErasedEngine, Make, NamedEngine};
 use hedgerow_hybrid::{Hybrid, HybridOptions};
 
 /// The engine with a version per edge, where one beside those of the library is enough.
-pub const ADJACENCY_LIST: EngineKind = EngineKind::Custom(&hedgerow_lab::ADJACENCY_LIST);
+pub const ADJACENCY_LIST: EngineKind = EngineKind::Erased(&hedgerow_lab::ADJACENCY_LIST);
 
 /// Engine `hybrid` with a log that is archived every few commits.
-pub static HYBRID: CustomEngine = CustomEngine {
+pub static HYBRID: NamedEngine = NamedEngine {
     name: "hybrid",
     make: Make::InMemory(|EngineOptions { topology, catalog, .. }| {
         let options = HybridOptions { archived_from: 16, ..HybridOptions::new(topology, catalog) };
@@ -25,13 +25,13 @@ pub static HYBRID: CustomEngine = CustomEngine {
 pub const ENGINES: [EngineKind; 9] = [
     EngineKind::Rapid,
     EngineKind::Tel,
-    EngineKind::Custom(&HYBRID),
+    EngineKind::Erased(&HYBRID),
     ADJACENCY_LIST,
-    EngineKind::Custom(&hedgerow_lab::FINE_GRAINED_ART),
-    EngineKind::Custom(&hedgerow_lab::ART),
-    EngineKind::Custom(&hedgerow_lab::COMPRESSED_ART),
-    EngineKind::Custom(&hedgerow_lab::VECTOR_ART),
-    EngineKind::Custom(&hedgerow_lab::CLUSTERED_ART),
+    EngineKind::Erased(&hedgerow_lab::FINE_GRAINED_ART),
+    EngineKind::Erased(&hedgerow_lab::ART),
+    EngineKind::Erased(&hedgerow_lab::COMPRESSED_ART),
+    EngineKind::Erased(&hedgerow_lab::VECTOR_ART),
+    EngineKind::Erased(&hedgerow_lab::CLUSTERED_ART),
 ];
 
 /// One engine for each way of keeping versions: the models of whole graphs run on these.

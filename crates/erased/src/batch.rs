@@ -42,9 +42,9 @@ pub(crate) struct RowBatch<W> {
     row: Vec<(VertexId, W)>,
 }
 
-impl<W: Column> RowBatch<W> {
+impl<W> Default for RowBatch<W> {
     /// An empty batch, which allocates when it is first filled.
-    pub(crate) fn new() -> Self {
+    fn default() -> Self {
         RowBatch {
             owners: Vec::new(),
             ends: Vec::new(),
@@ -53,7 +53,9 @@ impl<W: Column> RowBatch<W> {
             row: Vec::new(),
         }
     }
+}
 
+impl<W: Column> RowBatch<W> {
     /// Whether the batch should be passed on before another row begins.
     #[inline]
     pub(crate) fn is_full(&self) -> bool {

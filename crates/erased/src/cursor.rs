@@ -1,5 +1,6 @@
 //! Reading neighbors through virtual calls.
 
+use crate::Inline;
 use crate::batch::{BatchRows, RowBatch, as_bytes, from_bytes};
 use hedgerow_model::{Adjacency, Column, Cursor, EdgeValue, Neighbors, NoCommitOrder, ReadError, VertexId};
 use std::marker::PhantomData;
@@ -41,21 +42,23 @@ pub(crate) trait AnyCursor {
 /// The engine's side: the cursor whose type is erased, and its batch.
 pub(crate) struct BatchingCursor<'a, A: Adjacency + 'a> {
     cursor: A::Cursor<'a>,
-    batch: RowBatch<A::Value>,
+    /// Made by the first call that needs it.
+    batch: Option<Box<RowBatch<A::Value>>>,
 }
 
 impl<'a, A: Adjacency> BatchingCursor<'a, A> {
     pub(crate) fn new(adjacency: &'a A) -> Self {
-        BatchingCursor { cursor: adjacency.cursor(), batch: RowBatch::new() }
+        BatchingCursor { cursor: adjacency.cursor(), batch: None }
     }
 
     /// The neighbors of `vertex`, sorted in the batch.
     fn sorted(&mut self, vertex: VertexId) -> Result<RawNeighbors<'_>, ReadError> {
-        self.batch.clear();
+        let batch = self.batch.get_or_insert_default();
+        batch.clear();
         let (neighbors, values) = self.cursor.gather(vertex).map_err(Into::into)?;
-        self.batch.push(vertex, neighbors, values);
-        self.batch.sort_rows();
-        let rows = self.batch.rows();
+        batch.push(vertex, neighbors, values);
+        batch.sort_rows();
+        let rows = batch.rows();
         Ok((rows.neighbors, rows.values))
     }
 }
@@ -87,7 +90,7 @@ impl<A: Adjacency> AnyCursor for BatchingCursor<'_, A> {
         range: Range<u32>,
         take: &mut dyn FnMut(BatchRows<'_>) -> ControlFlow<()>,
     ) -> Result<(), ReadError> {
-        let batch = &mut self.batch;
+        let batch = self.batch.get_or_insert_default();
         batch.clear();
         let scanned = self.cursor.scan(range, |owner, neighbors, values| {
             let is_long = A::SORTED && neighbors.len() >= LONG_RUN;
@@ -151,12 +154,12 @@ fn hand_over<A: Adjacency>(
 
 /// Reads neighbors, with values of type `W` next to them.
 pub struct ErasedCursor<'a, W> {
-    cursor: Box<dyn AnyCursor + 'a>,
+    cursor: Inline<dyn AnyCursor + 'a>,
     values: PhantomData<fn() -> W>,
 }
 
 impl<'a, W> ErasedCursor<'a, W> {
-    pub(crate) fn new(cursor: Box<dyn AnyCursor + 'a>) -> Self {
+    pub(crate) fn new(cursor: Inline<dyn AnyCursor + 'a>) -> Self {
         ErasedCursor { cursor, values: PhantomData }
     }
 }

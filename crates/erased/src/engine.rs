@@ -1,23 +1,46 @@
 //! The engine with its type erased, and its object-safe trait.
 
-use crate::view::{AnyView, ErasedView};
+use crate::view::ErasedView;
 use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered, Stamp};
 use hedgerow_model::{
     AddLabels, Admission, Allowance, AppendEdges, Archiving, CommitTimestamp, Durable, EdgeOutcome, Effects,
-    Engine, EngineError, LockUnit, MaintenanceProgress, MemoryUse, Prepared, ReadError, ShortPlan,
+    Engine, EngineError, GraphView, LockUnit, MaintenanceProgress, MemoryUse, Prepared, ReadError, ShortPlan,
     ShortWrites, StoredEdge, UnitLocks, VertexId,
 };
+use hedgerow_sync::Arc;
 use rayon::ThreadPool;
+use smallbox::space::{S16, S64};
+use smallbox::{SmallBox, smallbox};
 use std::any::Any;
 use std::fmt;
 
 /// Wraps any engine. The [crate](crate) documentation describes the cost.
-pub struct ErasedEngine(Box<dyn AnyEngine>);
+#[derive(Clone)]
+pub struct ErasedEngine(Arc<dyn AnyEngine>);
 
 impl ErasedEngine {
     /// Erases the type of `engine`.
     pub fn new(engine: impl Engine) -> Self {
-        ErasedEngine(Box::new(engine))
+        ErasedEngine(Arc::new(engine))
+    }
+
+    /// Erases the type of an engine that the caller goes on using at its own type.
+    pub fn shared<E: Engine>(engine: &Arc<E>) -> Self {
+        ErasedEngine(Arc::<E>::clone(engine))
+    }
+
+    /// Appends those of `vertices` that do not exist, in the same order. The locks of all are held, unless the engine
+    /// has [short writes](ShortWrites::exists). One virtual call.
+    ///
+    /// # Errors
+    /// A file of the engine could not be read.
+    pub fn add_missing(
+        &self,
+        locks: &HeldLocks<'_>,
+        vertices: &[VertexId],
+        missing: &mut Vec<VertexId>,
+    ) -> Result<(), ReadError> {
+        self.0.add_missing(locks, vertices, missing)
     }
 }
 
@@ -29,7 +52,7 @@ impl fmt::Debug for ErasedEngine {
 
 /// The room in which an engine prepares changes.
 #[derive(Debug, Default)]
-pub struct ErasedRoom(Option<Box<dyn Any + Send>>);
+pub struct ErasedRoom(Option<SmallBox<dyn Any + Send, S64>>);
 
 /// An engine's data of a snapshot.
 pub struct ErasedSnapshot(Box<dyn Any + Send + Sync>);
@@ -50,6 +73,13 @@ trait AnyEngine: Send + Sync {
         pool: Option<&ThreadPool>,
     ) -> Result<Prepared<ErasedChanges<'l>>, EngineError>;
 
+    fn add_missing(
+        &self,
+        locks: &HeldLocks<'_>,
+        vertices: &[VertexId],
+        missing: &mut Vec<VertexId>,
+    ) -> Result<(), ReadError>;
+
     fn short_writes(&self) -> Option<&dyn AnyShortWrites>;
 
     fn add_labels(&self) -> Option<&dyn AddLabels>;
@@ -66,9 +96,9 @@ trait AnyEngine: Send + Sync {
 
     fn open_private(&self, at: &Registered) -> Result<ErasedSnapshot, EngineError>;
 
-    fn view<'s>(&'s self, snapshot: &'s ErasedSnapshot, at: &'s Registered) -> Box<dyn AnyView + 's>;
+    fn view<'s>(&'s self, snapshot: &'s ErasedSnapshot, at: &'s Registered) -> ErasedView<'s>;
 
-    fn latest<'l>(&'l self, locks: &'l HeldLocks<'_>) -> Result<Box<dyn AnyView + 'l>, ReadError>;
+    fn latest<'l>(&'l self, locks: &'l HeldLocks<'_>) -> Result<ErasedView<'l>, ReadError>;
 
     fn is_maintenance_due(&self) -> bool;
 
@@ -108,13 +138,13 @@ pub struct ErasedPlan {
     is_change: bool,
     outcome: EdgeOutcome,
     is_deferred: bool,
-    plan: Box<dyn Any + Send>,
+    plan: SmallBox<dyn Any + Send, S16>,
 }
 
 impl ErasedPlan {
     fn of(plan: impl ShortPlan + Send + 'static) -> Self {
         let (is_change, outcome, is_deferred) = (plan.is_change(), plan.outcome(), plan.is_deferred());
-        ErasedPlan { is_change, outcome, is_deferred, plan: Box::new(plan) }
+        ErasedPlan { is_change, outcome, is_deferred, plan: smallbox!(plan) }
     }
 }
 
@@ -176,12 +206,31 @@ impl<E: Engine> AnyEngine for E {
         allowance: Allowance,
         pool: Option<&ThreadPool>,
     ) -> Result<Prepared<ErasedChanges<'l>>, EngineError> {
-        let room = room.0.insert(Box::new(E::Room::default()));
+        let room = room.0.insert(smallbox!(E::Room::default()));
         let room = room.downcast_mut().expect("the new room has this type");
         let prepared = Engine::prepare(self, locks, effects, room, allowance, pool)?;
         let Prepared { changes, outcome, changed } = prepared;
         let apply = Box::new(move |stamp| Engine::apply(self, stamp, changes));
         Ok(Prepared { changes: ErasedChanges(apply), outcome, changed })
+    }
+
+    fn add_missing(
+        &self,
+        locks: &HeldLocks<'_>,
+        vertices: &[VertexId],
+        missing: &mut Vec<VertexId>,
+    ) -> Result<(), ReadError> {
+        if let Some(short) = Engine::short_writes(self) {
+            missing.extend(vertices.iter().filter(|vertex| !ShortWrites::exists(short, **vertex)));
+            return Ok(());
+        }
+        let latest = Engine::latest(self, locks).map_err(Into::into)?;
+        for vertex in vertices {
+            if !GraphView::contains_vertex(&latest, *vertex).map_err(Into::into)? {
+                missing.push(*vertex);
+            }
+        }
+        Ok(())
     }
 
     fn short_writes(&self) -> Option<&dyn AnyShortWrites> {
@@ -216,13 +265,13 @@ impl<E: Engine> AnyEngine for E {
         Ok(ErasedSnapshot(Box::new(Engine::open_private(self, at)?)))
     }
 
-    fn view<'s>(&'s self, snapshot: &'s ErasedSnapshot, at: &'s Registered) -> Box<dyn AnyView + 's> {
+    fn view<'s>(&'s self, snapshot: &'s ErasedSnapshot, at: &'s Registered) -> ErasedView<'s> {
         let snapshot = snapshot.0.downcast_ref().expect("a snapshot is read by the engine that made it");
-        Box::new(Engine::view(self, snapshot, at))
+        ErasedView::new(Engine::view(self, snapshot, at))
     }
 
-    fn latest<'l>(&'l self, locks: &'l HeldLocks<'_>) -> Result<Box<dyn AnyView + 'l>, ReadError> {
-        Ok(Box::new(Engine::latest(self, locks).map_err(Into::into)?))
+    fn latest<'l>(&'l self, locks: &'l HeldLocks<'_>) -> Result<ErasedView<'l>, ReadError> {
+        Ok(ErasedView::new(Engine::latest(self, locks).map_err(Into::into)?))
     }
 
     fn is_maintenance_due(&self) -> bool {
@@ -307,11 +356,11 @@ impl Engine for ErasedEngine {
     }
 
     fn view<'s>(&'s self, snapshot: &'s ErasedSnapshot, at: &'s Registered) -> ErasedView<'s> {
-        ErasedView(self.0.view(snapshot, at))
+        self.0.view(snapshot, at)
     }
 
     fn latest<'l>(&'l self, locks: &'l HeldLocks<'_>) -> Result<ErasedView<'l>, ReadError> {
-        Ok(ErasedView(self.0.latest(locks)?))
+        self.0.latest(locks)
     }
 
     fn is_maintenance_due(&self) -> bool {

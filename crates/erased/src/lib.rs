@@ -19,11 +19,11 @@
 //! `docs/notes/2026-11-virtual-calls.md` has measurements of the cost.
 //!
 //! ```
-//! use hedgerow_erased::{CustomEngine, ErasedEngine, Make};
+//! use hedgerow_erased::{NamedEngine, ErasedEngine, Make};
 //! use hedgerow_rapid::Rapid;
 //! use hedgerow_subgraphs::SubgraphOptions;
 //!
-//! static MINE: CustomEngine = CustomEngine {
+//! static MINE: NamedEngine = NamedEngine {
 //!     name: "mine",
 //!     make: Make::InMemory(|options| {
 //!         let (topology, catalog) = (options.topology, options.catalog);
@@ -35,13 +35,16 @@
 
 mod batch;
 mod cursor;
-mod custom;
 mod engine;
+mod named;
 mod records;
 mod view;
 
 pub use cursor::ErasedCursor;
-pub use custom::{CustomEngine, EngineOptions, Make};
 pub use engine::{ErasedChanges, ErasedEngine, ErasedPlan, ErasedRoom, ErasedSnapshot};
+pub use named::{EngineOptions, Make, NamedEngine};
 pub use records::ErasedRecords;
 pub use view::{ErasedAdjacency, ErasedView};
+
+/// A value of an engine's own type, behind virtual calls: without an allocation, unless it is large.
+type Inline<T> = smallbox::SmallBox<T, smallbox::space::S16>;

@@ -1,5 +1,6 @@
 //! Reading the records of edges through virtual calls.
 
+use crate::Inline;
 use hedgerow_encoding::{EdgeListWriter, ParallelList};
 use hedgerow_model::{NoCommitOrder, ParallelEdges, ReadError, RecordCursor, VertexId};
 use std::ops::{ControlFlow, Range};
@@ -83,13 +84,13 @@ impl<C: RecordCursor> AnyRecords for C {
 
 /// Reads the records of one label's edges.
 pub struct ErasedRecords<'v> {
-    records: Box<dyn AnyRecords + 'v>,
+    records: Inline<dyn AnyRecords + 'v>,
     /// Copies of the parallel edges that are lent.
     lists: Vec<(VertexId, Vec<u8>)>,
 }
 
 impl<'v> ErasedRecords<'v> {
-    pub(crate) fn new(records: Box<dyn AnyRecords + 'v>) -> Self {
+    pub(crate) fn new(records: Inline<dyn AnyRecords + 'v>) -> Self {
         ErasedRecords { records, lists: Vec::new() }
     }
 

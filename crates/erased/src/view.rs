@@ -1,11 +1,13 @@
 //! Views of the graph, and their adjacencies.
 
+use crate::Inline;
 use crate::cursor::{AnyCursor, BatchingCursor, ErasedCursor};
 use crate::records::{AnyRecords, ErasedRecords};
 use hedgerow_model::{
     Adjacency, Column, ColumnType, CommitTimestamp, Count, Direction, EdgeChange, GraphView, LabelId,
     ReadError, Record, RecordView, Topology, VertexId, ViewError, with_column,
 };
+use smallbox::smallbox;
 use std::marker::PhantomData;
 use std::ops::{ControlFlow, Range};
 
@@ -13,12 +15,12 @@ use std::ops::{ControlFlow, Range};
 const VERTICES_PER_CALL: usize = 256;
 
 /// Wraps a view of an [`ErasedEngine`](crate::ErasedEngine), or any other view.
-pub struct ErasedView<'s>(pub(crate) Box<dyn AnyView + 's>);
+pub struct ErasedView<'s>(pub(crate) Inline<dyn AnyView + 's>);
 
 impl<'s> ErasedView<'s> {
     /// Erases the type of `view`.
     pub fn new(view: impl RecordView + 's) -> Self {
-        ErasedView(Box::new(view))
+        ErasedView(smallbox!(view))
     }
 }
 
@@ -51,7 +53,7 @@ pub(crate) trait AnyView: Sync {
         label: LabelId,
         direction: Direction,
         column: ColumnType,
-    ) -> Result<Box<dyn AnyAdjacency + '_>, ViewError>;
+    ) -> Result<Inline<dyn AnyAdjacency + '_>, ViewError>;
 
     fn vertex_record(&self, vertex: VertexId) -> Result<Option<Record>, ReadError>;
 
@@ -61,7 +63,7 @@ pub(crate) trait AnyView: Sync {
         &self,
         label: LabelId,
         direction: Direction,
-    ) -> Result<Box<dyn AnyRecords + '_>, ViewError>;
+    ) -> Result<Inline<dyn AnyRecords + '_>, ViewError>;
 }
 
 impl<V: RecordView> AnyView for V {
@@ -123,8 +125,8 @@ impl<V: RecordView> AnyView for V {
         label: LabelId,
         direction: Direction,
         column: ColumnType,
-    ) -> Result<Box<dyn AnyAdjacency + '_>, ViewError> {
-        with_column!(column, W => Ok(Box::new(GraphView::adjacency::<W>(self, label, direction)?)))
+    ) -> Result<Inline<dyn AnyAdjacency + '_>, ViewError> {
+        with_column!(column, W => Ok(smallbox!(GraphView::adjacency::<W>(self, label, direction)?)))
     }
 
     fn vertex_record(&self, vertex: VertexId) -> Result<Option<Record>, ReadError> {
@@ -139,8 +141,8 @@ impl<V: RecordView> AnyView for V {
         &self,
         label: LabelId,
         direction: Direction,
-    ) -> Result<Box<dyn AnyRecords + '_>, ViewError> {
-        Ok(Box::new(RecordView::edge_records(self, label, direction)?))
+    ) -> Result<Inline<dyn AnyRecords + '_>, ViewError> {
+        Ok(smallbox!(RecordView::edge_records(self, label, direction)?))
     }
 }
 
@@ -227,13 +229,13 @@ impl RecordView for ErasedView<'_> {
 
 /// The adjacency of one label in one direction, with values of type `W` next to the neighbors.
 pub struct ErasedAdjacency<'v, W> {
-    adjacency: Box<dyn AnyAdjacency + 'v>,
+    adjacency: Inline<dyn AnyAdjacency + 'v>,
     values: PhantomData<fn() -> W>,
 }
 
 /// [`Adjacency`] with its types erased.
 pub(crate) trait AnyAdjacency: Sync {
-    fn cursor(&self) -> Box<dyn AnyCursor + '_>;
+    fn cursor(&self) -> Inline<dyn AnyCursor + '_>;
 
     fn reads_blocks(&self) -> bool;
 
@@ -241,8 +243,8 @@ pub(crate) trait AnyAdjacency: Sync {
 }
 
 impl<A: Adjacency> AnyAdjacency for A {
-    fn cursor(&self) -> Box<dyn AnyCursor + '_> {
-        Box::new(BatchingCursor::new(self))
+    fn cursor(&self) -> Inline<dyn AnyCursor + '_> {
+        smallbox!(BatchingCursor::new(self))
     }
 
     fn reads_blocks(&self) -> bool {

@@ -6,7 +6,7 @@ use crate::staged::Staged;
 use crate::stores::{SharedStores, Stores};
 use crate::write_graph::{RecordUpdate, Updated, Writes};
 use hedgerow_log::Durability;
-use hedgerow_model::{Engine, Key, KeyRef, Operation};
+use hedgerow_model::{Key, KeyRef, Operation};
 use hedgerow_pipeline::{
     Acquired, BYTES_OF_CHANGE, Commit, Error as Cause, KeyReads, StateReads, Store, ViewReads,
 };
@@ -94,8 +94,8 @@ impl Writes for DeclaredTxn<'_> {
 }
 
 /// Locks `declared`, runs `run`, and commits what it staged; nothing if it fails.
-pub(crate) fn transact_declared<E: Engine, T>(
-    store: &Store<E>,
+pub(crate) fn transact_declared<T>(
+    store: &Store,
     stores: &SharedStores,
     mut declared: Vec<Key>,
     run: impl FnOnce(&DeclaredTxn<'_>) -> Result<T, Error>,

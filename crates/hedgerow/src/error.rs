@@ -128,10 +128,9 @@ impl Error {
             | Reason::NoEdgeLog(_)
             | Reason::NoCompaction(_)
             | Reason::NotCompiled(_)
+            | Reason::NeedsStore(_)
             | Reason::Threads(_)
             | Reason::DeletesDeclared => ErrorKind::Unsupported,
-            #[cfg(feature = "custom-engines")]
-            Reason::NeedsStore(_) => ErrorKind::Unsupported,
             Reason::Random(_) | Reason::NoScratchFile(_) => ErrorKind::Storage,
             #[cfg(feature = "kernels")]
             Reason::Kernel(_) => ErrorKind::Kernel,
@@ -305,7 +304,7 @@ pub(crate) enum Reason {
     #[allow(dead_code, reason = "only the engine `tel` has scratch files")]
     #[error(transparent)]
     NoScratchFile(Box<NoScratchFile>),
-    #[cfg(feature = "custom-engines")]
+    #[allow(dead_code, reason = "only the engine `lsm` has files of its own")]
     #[error("engine `{0}` keeps edges in files of its own, so its graphs are in stores only")]
     NeedsStore(&'static str),
     #[error("the worker threads could not be started: {0}")]

@@ -9,7 +9,7 @@ use crate::options::{GraphOptions, Isolation};
 use crate::reads::{EdgeOfVertex, Reads};
 use crate::retries::Retries;
 use crate::snapshot::{Snapshot, SnapshotInfo, SnapshotOptions};
-use crate::stores::{SharedStores, Stores, with_store};
+use crate::stores::{SharedStores, Stores, with_engine};
 use crate::stream::StreamError;
 use crate::transaction::WriteTxn;
 use crate::write_graph::{RecordUpdate, Updated, Writes};
@@ -70,13 +70,13 @@ impl Graph {
     /// Whether edges are directed, and whether in-neighbors can be read.
     #[must_use]
     pub fn topology(&self) -> Topology {
-        with_store!(self.stores.even_in_child(), store => store.topology)
+        self.stores.even_in_child().store.topology
     }
 
     /// What application keys are.
     #[must_use]
     pub fn key_kind(&self) -> KeyKind {
-        with_store!(self.stores.even_in_child(), store => store.dictionary.kind())
+        self.stores.even_in_child().store.dictionary.kind()
     }
 
     /// The labels and schemas at this moment: a copy. O(labels).
@@ -151,7 +151,7 @@ impl Graph {
             match transaction.commit() {
                 Err(error) if error.is_conflict() && retries.wait() => {
                     // The commit that came first may not be published yet.
-                    with_store!(self.stores.get()?, store => store.settle_seen())?;
+                    self.stores.get()?.store.settle_seen()?;
                 }
                 Err(error) => return Err(error),
                 Ok(_) => return Ok(result),
@@ -175,7 +175,7 @@ impl Graph {
     ) -> Result<(T, Commit), Error> {
         let stores = self.stores.get()?;
         let declared = vertices.iter().map(|key| stores.check_key(key)).collect::<Result<Vec<Key>, _>>()?;
-        with_store!(stores, store => transact_declared(store, &self.stores, declared, run))
+        transact_declared(&stores.store, &self.stores, declared, run)
     }
 
     /// Puts edges as one commit: `(source, destination)` pairs, or `(source, destination, data)` triples,
@@ -298,7 +298,7 @@ impl Graph {
     /// keeps no history. O(1).
     #[must_use]
     pub fn oldest_kept(&self) -> Option<(CommitTimestamp, u64)> {
-        with_store!(self.stores.get().ok()?, store => store.sequencer.oldest_kept())
+        self.stores.get().ok()?.store.sequencer.oldest_kept()
     }
 
     // --- housekeeping ------------------------------------------------------------------------
@@ -308,19 +308,17 @@ impl Graph {
     #[must_use]
     pub fn snapshots(&self) -> Vec<SnapshotInfo> {
         let Ok(stores) = self.stores.get() else { return Vec::new() };
-        with_store!(stores, store => {
-            let open = store.sequencer.open_timestamps();
-            let newest = store.sequencer.newest().0;
-            let retained = store.retained();
-            let info = |open: &hedgerow_sequencer::OpenTimestamp| SnapshotInfo {
-                timestamp: open.at,
-                handles: open.handles,
-                age: open.since.elapsed(),
-                behind: newest.0 - open.at.0,
-                retained_bytes: retained.get(&open.at).copied().unwrap_or(0),
-            };
-            open.iter().map(info).collect()
-        })
+        let open = stores.store.sequencer.open_timestamps();
+        let newest = stores.store.sequencer.newest().0;
+        let retained = stores.store.retained();
+        let info = |open: &hedgerow_sequencer::OpenTimestamp| SnapshotInfo {
+            timestamp: open.at,
+            handles: open.handles,
+            age: open.since.elapsed(),
+            behind: newest.0 - open.at.0,
+            retained_bytes: retained.get(&open.at).copied().unwrap_or(0),
+        };
+        open.iter().map(info).collect()
     }
 
     /// Frees every version that no open snapshot sees, and the keys of deleted vertices. Writers, or a thread, do this in passing, a little at a time: [`Compaction`](crate::Compaction).
@@ -331,7 +329,7 @@ impl Graph {
     /// [`ErrorKind::Storage`](crate::ErrorKind::Storage) if the engine could not read or write one of its files, now or in passing since the last
     /// call. No commit is affected, and what was to be freed is still there: call again.
     pub fn reclaim(&self) -> Result<Reclaimed, Error> {
-        Ok(with_store!(self.stores.get()?, store => store.reclaim())?)
+        Ok(self.stores.get()?.store.reclaim()?)
     }
 
     /// What the graph holds in memory; the dictionary, the counts of parallel edges, the record of conflicts and the list of past states are part of
@@ -353,7 +351,7 @@ impl Writes for Graph {
     }
 
     fn write(&self, operation: Operation) -> Result<Commit, Error> {
-        Ok(with_store!(self.stores.get()?, store => store.commit(&[operation], None))?)
+        Ok(self.stores.get()?.store.commit(&[operation], None)?)
     }
 
     fn update(&self, update: RecordUpdate) -> Result<Updated<Commit>, Error> {
@@ -365,7 +363,7 @@ impl Writes for Graph {
 
     #[inline]
     fn write_edge(&self, stores: &Stores, edge: EdgeWrite<'_>) -> Result<Commit, Error> {
-        Ok(with_store!(stores, store => store.commit_edge(edge))?)
+        Ok(with_engine!(stores, engine => stores.store.on(&**engine).commit_edge(edge))?)
     }
 }
 

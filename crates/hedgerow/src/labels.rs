@@ -4,7 +4,6 @@ use crate::data::{EdgeType, Properties};
 use crate::error::Error;
 use crate::graph::Graph;
 use crate::label::Label;
-use crate::stores::with_store;
 use hedgerow_model::{LabelId, LabelSchema};
 
 impl Graph {
@@ -87,7 +86,7 @@ impl Graph {
     /// # Errors
     /// As [`Graph::add_label`]; two of them have the same name.
     pub fn add_labels(&self, labels: &[LabelSchema]) -> Result<Vec<LabelId>, Error> {
-        Ok(with_store!(self.stores.get()?, store => store.add_labels(labels))?)
+        Ok(self.stores.get()?.store.add_labels(labels)?)
     }
 
     fn add_one_label(&self, label: LabelSchema) -> Result<LabelId, Error> {

@@ -178,7 +178,7 @@
 //!
 //! # Features
 //!
-//! All but `serde`, `lsm`, `hybrid` and `custom-engines` are on by default. At least `rapid` or `tel` is needed; a program
+//! All but `serde`, `lsm` and `hybrid` are on by default. At least `rapid` or `tel` is needed; a program
 //! that asks for an engine that is not compiled gets [`ErrorKind::Unsupported`].
 //!
 //! - `rapid`, `tel`, `lsm`, `hybrid`: the engines.
@@ -188,8 +188,6 @@
 //! - `derive`: `#[derive(Properties)]`.
 //! - `serde`: what is read, results of kernels, reports and schemas can be serialized, and all but
 //!   properties deserialized.
-//! - `custom-engines`: graphs over engines of other crates, and the module `engine` to write them
-//!   with. **Unstable**: exempt from semantic versioning.
 
 #[cfg(not(any(feature = "rapid", feature = "tel")))]
 compile_error!(
@@ -205,8 +203,6 @@ mod declared;
 mod durable;
 mod edge_tuple;
 mod edge_update;
-#[cfg(feature = "custom-engines")]
-pub mod engine;
 mod error;
 mod graph;
 mod label;

@@ -5,7 +5,7 @@ use crate::data::{EdgeData, no_data, other_data};
 use crate::edge_tuple::{EdgeTuple, Tuples};
 use crate::edge_update::EdgeUpdate;
 use crate::error::{Error, Reason};
-use crate::stores::{Stores, with_store};
+use crate::stores::{Stores, with_engine};
 use crate::stream::StreamError;
 use crate::write_graph::RecordUpdate;
 use hedgerow_model::{
@@ -17,16 +17,16 @@ use hedgerow_sync::Arc;
 
 impl Stores {
     pub(crate) fn catalog(&self) -> &GrowingCatalog {
-        with_store!(self, store => &store.catalog)
+        &self.store.catalog
     }
 
     pub(crate) fn shared_catalog(&self) -> Arc<GrowingCatalog> {
-        with_store!(self, store => Arc::clone(&store.catalog))
+        Arc::clone(&self.store.catalog)
     }
 
     /// A key, if it is of the graph's kind.
     pub(crate) fn check_key(&self, key: &impl AsKey) -> Result<Key, Error> {
-        with_store!(self, store => store.dictionary.check(key.as_key()))?;
+        self.store.dictionary.check(key.as_key())?;
         Ok(key.as_key().to_key())
     }
 
@@ -78,8 +78,8 @@ impl Stores {
     /// Fails if a key is of another kind than the graph's.
     #[inline]
     pub(crate) fn check_ends(&self, source: KeyRef<'_>, destination: KeyRef<'_>) -> Result<(), Error> {
-        with_store!(self, store => store.dictionary.check(source).and_then(|()| store.dictionary.check(destination)))?;
-        Ok(())
+        self.store.dictionary.check(source)?;
+        Ok(self.store.dictionary.check(destination)?)
     }
 
     /// The schema of a label.
@@ -91,7 +91,7 @@ impl Stores {
     /// Fails if edges cannot be followed in a direction.
     #[inline]
     pub(crate) fn check_direction(&self, direction: Direction) -> Result<(), Error> {
-        let topology = with_store!(self, store => store.topology);
+        let topology = self.store.topology;
         topology.stored(direction).map(drop).ok_or(ViewError::NoReverse.into())
     }
 
@@ -186,10 +186,10 @@ impl Stores {
         records: Option<&[Record]>,
         input: Option<&[u8]>,
     ) -> Result<Commit, Error> {
-        Ok(with_store!(self, store => match records {
-            Some(records) => store.ingest_records(label, edges, records, input),
-            None => store.ingest(label, edges, input),
-        })?)
+        Ok(match records {
+            Some(records) => self.store.ingest_records(label, edges, records, input),
+            None => self.store.ingest(label, edges, input),
+        }?)
     }
 
     /// Commits edges that are put, each on its own.
@@ -224,7 +224,7 @@ impl Stores {
         &self,
         operations: impl Iterator<Item = Result<Operation, Error>>,
     ) -> Result<Commits, StreamError> {
-        Ok(with_store!(self, store => store.commit_each_operation(operations))?)
+        Ok(self.store.commit_each_operation(operations)?)
     }
 
     fn commit_each<S: EdgeTuple>(
@@ -237,7 +237,7 @@ impl Stores {
             let edge = &edges[position];
             EdgeWrite { label, source: edge.source(), destination: edge.destination(), value: value(edge) }
         };
-        Ok(with_store!(self, store => store.commit_each(edges.len(), write))?)
+        Ok(with_engine!(self, engine => self.store.on(&**engine).commit_each(edges.len(), write))?)
     }
 
     /// Fails unless edges of a label are written with values of exactly the type `W`.

@@ -2,8 +2,8 @@
 
 use crate::data::{EdgeType, Properties};
 use crate::retries::Retries;
-#[cfg(feature = "custom-engines")]
-use hedgerow_erased::CustomEngine;
+#[cfg(feature = "erased")]
+use hedgerow_erased::NamedEngine;
 use hedgerow_log::{Durability, LogOptions, OWN_FILES};
 use hedgerow_model::{CompactionLimits, KeyKind, LabelSchema, RecordSchema, Topology, UnknownName};
 use hedgerow_pipeline::{Compaction, Settings};
@@ -28,9 +28,10 @@ pub enum EngineKind {
     /// In memory, for streams of updates: commits are appended to an edge log, which is archived to rows of chained blocks, many edges at a
     /// time (GraphOne, ACM Transactions on Storage 15(4), 2020). Needs the feature `hybrid`.
     Hybrid,
-    /// An engine of another crate, behind virtual calls. Needs the feature `custom-engines`.
-    #[cfg(feature = "custom-engines")]
-    Custom(&'static CustomEngine),
+    /// An engine behind virtual calls, for tests and for the laboratory.
+    #[cfg(feature = "erased")]
+    #[doc(hidden)]
+    Erased(&'static NamedEngine),
 }
 
 /// `rapid`, unless only `tel` is compiled.
@@ -52,8 +53,8 @@ impl EngineKind {
             EngineKind::Tel => "tel",
             EngineKind::Lsm => "lsm",
             EngineKind::Hybrid => "hybrid",
-            #[cfg(feature = "custom-engines")]
-            EngineKind::Custom(engine) => engine.name,
+            #[cfg(feature = "erased")]
+            EngineKind::Erased(engine) => engine.name,
         }
     }
 
@@ -62,8 +63,8 @@ impl EngineKind {
         match self {
             EngineKind::Rapid | EngineKind::Tel | EngineKind::Hybrid => false,
             EngineKind::Lsm => true,
-            #[cfg(feature = "custom-engines")]
-            EngineKind::Custom(engine) => engine.make.owns_files(),
+            #[cfg(feature = "erased")]
+            EngineKind::Erased(engine) => engine.make.owns_files(),
         }
     }
 

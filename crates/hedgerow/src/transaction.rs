@@ -5,10 +5,10 @@ use crate::options::Isolation;
 use crate::reads::{Reading, StagedReads};
 use crate::snapshot::Snapshot;
 use crate::staged::Staged;
-use crate::stores::{SharedStores, Stores, with_store};
+use crate::stores::{SharedStores, Stores};
 use crate::write_graph::{RecordUpdate, Updated, Writes};
 use hedgerow_log::Durability;
-use hedgerow_model::{CommitTimestamp, Engine, Operation};
+use hedgerow_model::{CommitTimestamp, Operation};
 use hedgerow_pipeline::{Commit, Error as Cause, Interactive, ReadSet, StateReads, Store, Touched};
 use hedgerow_sequencer::Reader;
 use std::cell::RefCell;
@@ -72,10 +72,10 @@ impl WriteTxn {
     /// [`Durability::None`], in which case nothing has changed.
     pub fn commit_with(self, durability: Durability) -> Result<Commit, Error> {
         let stores = self.snapshot.shared().clone();
-        Ok(with_store!(stores.get()?, store => self.commit_to(store, durability))?)
+        Ok(self.commit_to(&stores.get()?.store, durability)?)
     }
 
-    fn commit_to<E: Engine>(self, store: &Store<E>, durability: Durability) -> Result<Commit, Cause> {
+    fn commit_to(self, store: &Store, durability: Durability) -> Result<Commit, Cause> {
         if durability > Durability::None && store.journal().is_none() {
             return Err(Cause::InMemory);
         }
@@ -105,7 +105,7 @@ impl StagedReads for WriteTxn {
         self.staged.borrow_mut().look();
         self.snapshot.read(|state| {
             if let Some(reads) = &mut *self.reads.borrow_mut() {
-                with_store!(self.snapshot.stores()?, store => track(store, state, reads, reading));
+                track(&self.snapshot.stores()?.store, state, reads, reading);
             }
             Ok::<_, Error>(run(&self.staged.borrow(), state)?)
         })
@@ -113,7 +113,7 @@ impl StagedReads for WriteTxn {
 }
 
 /// Notes that a serializable transaction reads something.
-fn track<E: Engine>(store: &Store<E>, state: &dyn StateReads, reads: &mut ReadSet, reading: Reading<'_>) {
+fn track(store: &Store, state: &dyn StateReads, reads: &mut ReadSet, reading: Reading<'_>) {
     match reading {
         Reading::Vertex(key) => {
             reads.track(store, state, key, |_| None);

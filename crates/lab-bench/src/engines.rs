@@ -1,20 +1,20 @@
 //! The engines that can be measured.
 
 use hedgerow::EngineKind;
-use hedgerow::engine::{CustomEngine, EngineOptions, ErasedEngine, Make};
 use hedgerow_driver::{ENGINES, Engine};
+use hedgerow_erased::{EngineOptions, ErasedEngine, Make, NamedEngine};
 use hedgerow_rapid::Rapid;
 use hedgerow_subgraphs::SubgraphOptions;
 use hedgerow_tel::Tel;
 
 /// `rapid` behind virtual calls, as research engines run, to measure their cost.
-static ERASED_RAPID: CustomEngine = CustomEngine {
+static ERASED_RAPID: NamedEngine = NamedEngine {
     name: "rapid-erased",
     make: Make::InMemory(|options| ErasedEngine::new(Rapid::new(of(options)))),
 };
 
 /// `tel` behind virtual calls.
-static ERASED_TEL: CustomEngine = CustomEngine {
+static ERASED_TEL: NamedEngine = NamedEngine {
     name: "tel-erased",
     make: Make::InMemory(|options| ErasedEngine::new(Tel::new(of(options)))),
 };
@@ -44,7 +44,7 @@ pub fn all() -> Vec<Engine> {
     let research = research.map(|(engine, description)| Engine {
         name: engine.name,
         description,
-        kind: Some(EngineKind::Custom(engine)),
+        kind: Some(EngineKind::Erased(engine)),
     });
     ENGINES.iter().copied().chain(research).collect()
 }

@@ -2,36 +2,36 @@
 
 use crate::fine_grained::{ArtEntries, Entries, FineGrained, FineGrainedOptions, SortedEntries};
 use crate::{ArtGraph, ClusteredArtGraph, CompressedArtGraph, VectorArtGraph};
-use hedgerow_erased::{CustomEngine, EngineOptions, ErasedEngine, Make};
+use hedgerow_erased::{EngineOptions, ErasedEngine, Make, NamedEngine};
 use hedgerow_subgraphs::SubgraphOptions;
 
 /// A sorted adjacency list per vertex with a version per edge and short locks, the scheme to
 /// compare with ("Revisiting the Design of In-Memory Dynamic Graph Storage", 2025).
-pub static ADJACENCY_LIST: CustomEngine =
-    CustomEngine { name: "adjacency-list", make: Make::InMemory(fine_grained::<SortedEntries>) };
+pub static ADJACENCY_LIST: NamedEngine =
+    NamedEngine { name: "adjacency-list", make: Make::InMemory(fine_grained::<SortedEntries>) };
 
 /// A plain adaptive radix tree per vertex with a version per edge and short locks. "ART" in
 /// RapidStore's ablation (section 7.4).
-pub static FINE_GRAINED_ART: CustomEngine =
-    CustomEngine { name: "art-fine", make: Make::InMemory(fine_grained::<ArtEntries>) };
+pub static FINE_GRAINED_ART: NamedEngine =
+    NamedEngine { name: "art-fine", make: Make::InMemory(fine_grained::<ArtEntries>) };
 
 /// Versioned subgraphs as in engine `rapid`, but always copied, over a plain adaptive radix tree
 /// per vertex. "ART + SC" in the ablation.
-pub static ART: CustomEngine = CustomEngine {
+pub static ART: NamedEngine = NamedEngine {
     name: "art",
     make: Make::InMemory(|options| ErasedEngine::new(ArtGraph::new(subgraphs(options)))),
 };
 
 /// Versioned subgraphs, always copied, over a compressed adaptive radix tree per vertex (section
 /// 6.2). "C-ART + SC" in the ablation.
-pub static COMPRESSED_ART: CustomEngine = CustomEngine {
+pub static COMPRESSED_ART: NamedEngine = NamedEngine {
     name: "cart",
     make: Make::InMemory(|options| ErasedEngine::new(CompressedArtGraph::new(subgraphs(options)))),
 };
 
 /// Versioned subgraphs, always copied, over compressed trees, with vectors for small neighbor sets.
 /// "C-ART + SC + VEC" in the ablation.
-pub static VECTOR_ART: CustomEngine = CustomEngine {
+pub static VECTOR_ART: NamedEngine = NamedEngine {
     name: "cart-vec",
     make: Make::InMemory(|options| ErasedEngine::new(VectorArtGraph::new(subgraphs(options)))),
 };
@@ -39,7 +39,7 @@ pub static VECTOR_ART: CustomEngine = CustomEngine {
 /// Versioned subgraphs, always copied, over compressed trees, with the small neighbor sets of a
 /// partition in a clustered index (section 6.3): RapidStore as the paper describes it.
 /// "C-ART + SC + CI" in the ablation.
-pub static CLUSTERED_ART: CustomEngine = CustomEngine {
+pub static CLUSTERED_ART: NamedEngine = NamedEngine {
     name: "cart-ci",
     make: Make::InMemory(|options| ErasedEngine::new(ClusteredArtGraph::new(subgraphs(options)))),
 };

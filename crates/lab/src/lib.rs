@@ -1,5 +1,5 @@
 //! Research engines to compare with: each implements the traits of the model, and is available by
-//! name as a [`CustomEngine`](hedgerow_erased::CustomEngine).
+//! name as a [`NamedEngine`](hedgerow_erased::NamedEngine).
 //!
 //! [`AdjacencyList`](fine_grained::AdjacencyList) has sorted adjacency lists with a version per
 //! edge, the fine-grained scheme that `rapid` is compared with.

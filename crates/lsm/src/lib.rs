@@ -44,23 +44,7 @@ pub use mem_graph::{MemContent, MemGraph, MemVersions};
 pub use rows::LsmRows;
 pub use view::LsmView;
 
-use hedgerow_erased::{CustomEngine, EngineOptions, ErasedEngine, Make};
 use hedgerow_model::{Catalog, CompactionLimits, Topology};
-
-/// The engine by its name, for creating graphs.
-pub static LSM: CustomEngine = CustomEngine {
-    name: "lsm",
-    make: Make::InCheckedFiles {
-        open: |files, EngineOptions { topology, catalog, memory_budget, compaction_limits }| {
-            let options = LsmOptions { compaction_limits, ..LsmOptions::new(topology, catalog) };
-            let options = memory_budget.into_iter().fold(options, LsmOptions::within);
-            Ok(ErasedEngine::new(LsmEngine::open(files, options)?))
-        },
-        check: |files, EngineOptions { topology, catalog, .. }| {
-            LsmEngine::check(files, &LsmOptions::new(topology, catalog))
-        },
-    },
-};
 
 /// What the engine stores, and the sizes of its parts.
 #[derive(Clone, Debug)]

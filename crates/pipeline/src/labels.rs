@@ -5,7 +5,7 @@ use crate::store::Store;
 use hedgerow_model::{EdgeSchema, Engine, LabelId, LabelSchema};
 use std::collections::HashMap;
 
-impl<E: Engine> Store<E> {
+impl Store {
     /// Makes the graph have these labels, while writers and readers continue: adds those that it
     /// does not have. Returns the ids of all.
     ///

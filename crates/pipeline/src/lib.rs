@@ -58,4 +58,4 @@ pub use reads::{
 };
 pub use records::decoded;
 pub use settings::{Compaction, Settings};
-pub use store::Store;
+pub use store::{OnEngine, Store};

@@ -26,7 +26,7 @@ const LEFT_BYTES: usize = 1 << 16;
 /// cores, a reclaimer that lost its core must not block all others.
 const BYTES_PER_RECLAIMER: usize = 16 << 20;
 
-impl<E: Engine> Store<E> {
+impl Store {
     /// Frees everything that no open snapshot sees, at the caller's request. If a step failed since
     /// the last call, returns its error and does nothing.
     pub fn reclaim(&self) -> Result<Reclaimed, Error> {

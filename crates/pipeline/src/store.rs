@@ -6,9 +6,11 @@ use crate::journal::Journal;
 use crate::maintenance::Maintenance;
 use crate::settings::Settings;
 use hedgerow_dictionary::Dictionary;
+use hedgerow_erased::{ErasedEngine, ErasedView};
 use hedgerow_model::token::HeldLocks;
 use hedgerow_model::{
-    Allowance, CapacityError, Catalog, CommitTimestamp, Engine, GrowingCatalog, LabelId, MemoryUse, Topology,
+    Allowance, CapacityError, Catalog, CommitTimestamp, Engine as _, GrowingCatalog, LabelId, MemoryUse,
+    Topology,
 };
 use hedgerow_sequencer::{LockTable, ReclaimLocks, Sequencer, Wakeup};
 use hedgerow_sync::{Arc, Mutex, OnceLock};
@@ -22,9 +24,12 @@ const UNIT_STRIPES: usize = if cfg!(hedgerow_shuttle) { 4 } else { 1 << 14 };
 const PARALLEL_CHANGES: usize = 1 << 13;
 
 /// A graph without its public interface.
-pub struct Store<E: Engine> {
+///
+/// Whatever runs once per commit or less is compiled once, and calls the engine through virtual functions. What runs
+/// per edge is compiled for each engine, and takes the store [with it](OnEngine).
+pub struct Store {
     /// The engine, which stores vertices and edges.
-    pub engine: E,
+    pub engine: ErasedEngine,
     /// The keys.
     pub dictionary: Dictionary,
     /// The order of commits and snapshots.
@@ -48,9 +53,26 @@ pub struct Store<E: Engine> {
     pub(crate) maintenance: Maintenance,
 }
 
-impl<E: Engine> Store<E> {
+/// A store, with its engine at the engine's own type.
+pub struct OnEngine<'s, E> {
+    /// The store.
+    pub store: &'s Store,
+    /// The store's engine.
+    pub engine: &'s E,
+}
+
+impl<E> Clone for OnEngine<'_, E> {
+    #[inline]
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<E> Copy for OnEngine<'_, E> {}
+
+impl Store {
     /// A store around an empty engine.
-    pub fn new(engine: E, options: &Settings, catalog: &Catalog) -> Self {
+    pub fn new(engine: ErasedEngine, options: &Settings, catalog: &Catalog) -> Self {
         let maintenance = Maintenance::new(options, engine.durable().is_some());
         // Commits that append look at vertices without their locks, which short writes do. With a memory limit none appends.
         let appends = engine.append_edges().is_some()
@@ -98,7 +120,7 @@ impl<E: Engine> Store<E> {
     }
 
     /// The labels that the graph has at the time of the call.
-    pub fn labels(&self) -> impl Iterator<Item = LabelId> + use<E> {
+    pub fn labels(&self) -> impl Iterator<Item = LabelId> + use<> {
         // The catalog checked that its labels fit in 16 bits.
         (0..self.catalog.label_count() as u16).map(LabelId)
     }
@@ -124,8 +146,14 @@ impl<E: Engine> Store<E> {
 
     /// The newest state of what `held` locks.
     #[inline]
-    pub fn latest<'l>(&'l self, held: &'l HeldLocks<'_>) -> Result<E::View<'l>, Error> {
+    pub fn latest<'l>(&'l self, held: &'l HeldLocks<'_>) -> Result<ErasedView<'l>, Error> {
         self.engine.latest(held).map_err(read_failed)
+    }
+
+    /// The store with its engine at its own type. `engine` is the engine that the store was made with.
+    #[inline]
+    pub fn on<'s, E>(&'s self, engine: &'s E) -> OnEngine<'s, E> {
+        OnEngine { store: self, engine }
     }
 
     /// Bytes that each timestamp keeps; see [`Engine::retained`].

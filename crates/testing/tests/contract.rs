@@ -3,7 +3,7 @@
 
 use hedgerow_erased::{EngineOptions, ErasedEngine, Make};
 use hedgerow_log::files::FileSystem;
-use hedgerow_model::{Catalog, CompactionLimits, EngineError, Topology};
+use hedgerow_model::{Catalog, EngineError, Topology};
 use hedgerow_testing::disk::{DISK, DiskEngine, DiskOptions};
 use hedgerow_testing::simulated::SimulatedFiles;
 use hedgerow_testing::{Tested, TestedDurable};
@@ -60,15 +60,7 @@ impl TestedDurable for NamedDisk {
         catalog: Catalog,
     ) -> Result<ErasedEngine, EngineError> {
         let Make::InFiles(make) = DISK.make else { panic!("{DISK:?} owns files") };
-        make(
-            files,
-            EngineOptions {
-                topology,
-                catalog,
-                memory_budget: None,
-                compaction_limits: CompactionLimits::default(),
-            },
-        )
+        make(files, EngineOptions { topology, catalog })
     }
 }
 

@@ -3,7 +3,7 @@
 
 use crate::error::Error;
 use crate::options::{EngineKind, GraphOptions};
-use crate::stores::{Stores, with_store};
+use crate::stores::Stores;
 use hedgerow_log::files::{EngineFiles, FileError, FileSystem};
 use hedgerow_log::{CheckReport, Repair, StoreError, StoreFiles};
 use hedgerow_model::{CommitTimestamp, FileProblem};
@@ -44,7 +44,7 @@ fn in_engine_files(files: &Arc<dyn FileSystem>) -> CommitTimestamp {
         let options = options_of(&StoreFiles::open_read_only(Arc::clone(files)).ok()?).ok()?;
         options.engine_or_default().owns_files().then(|| stores_of(options, files).ok())?
     };
-    opened().map_or(CommitTimestamp::ZERO, |stores| with_store!(&stores, graph => graph.in_files_through()))
+    opened().map_or(CommitTimestamp::ZERO, |stores| stores.store.in_files_through())
 }
 
 /// Adds what the engine's own files have, and what is wrong with them, if there are any and the manifest can be read.
@@ -85,7 +85,7 @@ fn read(files: &Arc<dyn FileSystem>) -> Result<(), Error> {
     let batches = Batches::of(&options.settings());
     let stores = stores_of(options, files)?;
     let (checkpoint, begin) = (store.open_checkpoint()?, Instant::now());
-    with_store!(&stores, graph => graph.restore(&store, checkpoint.as_ref(), begin, batches, None))?;
+    stores.store.restore(&store, checkpoint.as_ref(), begin, batches, None)?;
     Ok(())
 }
 
@@ -104,7 +104,7 @@ pub(crate) fn recover(files: Arc<dyn FileSystem>) -> Result<Repair, Error> {
     }
     let batches = Batches::of(&options.settings());
     let mut stores = Stores::new(options, None)?;
-    let loaded = with_store!(&stores, graph => graph.load_all_but_log(&store, batches));
+    let loaded = stores.store.load_all_but_log(&store, batches);
     let damaged = match loaded {
         Ok(()) => None,
         Err(error) => {
@@ -112,7 +112,7 @@ pub(crate) fn recover(files: Arc<dyn FileSystem>) -> Result<Repair, Error> {
             Some(damage(error)?)
         }
     };
-    Ok(with_store!(&stores, graph => graph.repair(&mut store, damaged, batches))?)
+    Ok(stores.store.repair(&mut store, damaged, batches)?)
 }
 
 /// Repairs a store whose engine keeps the graph in files of its own: cuts the log at its first damage; what these files have stays. If these
@@ -142,8 +142,8 @@ fn cut_log(
 ) -> Result<Repair, Error> {
     let batches = Batches::of(&options.settings());
     let stores = stores_of(options, files)?;
-    with_store!(&stores, graph => graph.load_all_but_log(store, batches))?;
-    Ok(with_store!(&stores, graph => graph.repair(store, None, batches))?)
+    stores.store.load_all_but_log(store, batches)?;
+    Ok(stores.store.repair(store, None, batches)?)
 }
 
 /// The options of the store's graph. Any engine that keeps edges in memory reads what another one has written, so it is one that is always there.

@@ -6,7 +6,6 @@ use crate::error::Error;
 use crate::graph::Graph;
 use crate::label::Label;
 use crate::options::GraphOptions;
-use crate::stores::with_store;
 use hedgerow_log::{Durability, Log};
 use hedgerow_model::EngineReport;
 use hedgerow_pipeline::{
@@ -80,7 +79,7 @@ impl Graph {
     /// The file system's: the checkpoint before is then still there, and the graph can be written, unless the error is
     /// [`ErrorKind::LogFailed`](crate::ErrorKind::LogFailed). [`ErrorKind::Cancelled`](crate::ErrorKind::Cancelled). As [`Graph::flush`].
     pub fn checkpoint(&self, options: &CheckpointOptions) -> Result<CheckpointReport, Error> {
-        Ok(with_store!(self.stores.get()?, store => store.checkpoint(options))?)
+        Ok(self.stores.get()?.store.checkpoint(options)?)
     }
 
     /// Flushes recent commits to the files of an engine that keeps edges in files of its own, and merges all these files, so that they have
@@ -96,7 +95,7 @@ impl Graph {
     /// makes its store smaller. [`ErrorKind::Storage`](crate::ErrorKind::Storage) if a file could not be read or written,
     /// [`ErrorKind::Cancelled`](crate::ErrorKind::Cancelled). As [`Graph::flush`].
     pub fn compact(&self, options: &CompactOptions) -> Result<CompactReport, Error> {
-        Ok(with_store!(self.stores.get()?, store => store.compact(options))?)
+        Ok(self.stores.get()?.store.compact(options)?)
     }
 
     /// What an engine that keeps edges in files of its own has in these files, and in memory for them; `None` if the engine keeps
@@ -105,7 +104,7 @@ impl Graph {
     /// # Errors
     /// The file system's.
     pub fn engine_report(&self) -> Result<Option<EngineReport>, Error> {
-        Ok(with_store!(self.stores.get()?, store => store.engine_report())?)
+        Ok(self.stores.get()?.store.engine_report()?)
     }
 
     /// Makes everything durable, refuses further commits, and releases the store. Reads of this graph go on.
@@ -118,8 +117,8 @@ impl Graph {
     /// As [`Graph::flush`]. With the graph closed, [`ErrorKind::Storage`](crate::ErrorKind::Storage) if the engine could not read or write one of its files
     /// since [`Graph::reclaim`] was last called: no commit is affected.
     pub fn close(&self) -> Result<(), Error> {
-        with_store!(self.stores.get()?, store => store.close())?;
-        Ok(with_store!(self.stores.get()?, store => store.report_failed_maintenance())?)
+        self.stores.get()?.store.close()?;
+        Ok(self.stores.get()?.store.report_failed_maintenance()?)
     }
 
     /// What belongs to the store; `None` if the graph lives in memory.
@@ -127,7 +126,7 @@ impl Graph {
     pub fn store_info(&self) -> Option<StoreInfo> {
         let journal = self.journal()?;
         let engine = self.stores.engine;
-        let in_files = with_store!(self.stores.get().ok()?, store => store.in_files_through());
+        let in_files = self.stores.get().ok()?.store.in_files_through();
         Some(StoreInfo::of(journal, engine, in_files))
     }
 
@@ -153,11 +152,11 @@ impl Graph {
     /// What the last commit of [`Graph::ingest_from`], or of a transaction that [notes](crate::WriteTxn::note_input) its input, noted.
     #[must_use]
     pub fn input_position(&self) -> Option<Box<[u8]>> {
-        let input = with_store!(self.stores.get().ok()?, store => store.sequencer.input());
+        let input = self.stores.get().ok()?.store.sequencer.input();
         input.as_deref().map(Box::from)
     }
 
     fn journal(&self) -> Option<&Journal> {
-        with_store!(self.stores.even_in_child(), store => store.journal())
+        self.stores.even_in_child().store.journal()
     }
 }

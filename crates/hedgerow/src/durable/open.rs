@@ -3,7 +3,7 @@
 use crate::error::{Error, ErrorKind, Reason};
 use crate::graph::Graph;
 use crate::options::{Access, EngineKind, GraphOptions};
-use crate::stores::{SharedStores, Stores, with_store};
+use crate::stores::{SharedStores, Stores};
 use hedgerow_log::checkpoint::{Checkpoint, UNFINISHED, name_of};
 use hedgerow_log::files::{EngineFiles, FileSystem};
 use hedgerow_log::{Log, Recovered, StoreError};
@@ -31,7 +31,7 @@ pub(super) fn create(files: Arc<dyn FileSystem>, options: GraphOptions) -> Resul
     // Nothing is made on disk if an option is wrong, or if the directory has files of an engine whose store has lost its manifest.
     let owns_files = engine.owns_files();
     let mut stores = Stores::new(options.clone(), owns_files.then(|| looked_at(&files)).transpose()?)?;
-    if with_store!(&stores, graph => graph.in_files_through()) > CommitTimestamp::ZERO {
+    if stores.store.in_files_through() > CommitTimestamp::ZERO {
         return Err(StoreError::Missing { path: manifest_path(&*files) }.into());
     }
     let store = hedgerow_log::StoreFiles::create(Arc::clone(&files), made_with, id)?;
@@ -75,8 +75,7 @@ fn open_to_write(files: Arc<dyn FileSystem>, options: GraphOptions) -> Result<Gr
     let stores = Stores::new(options, engine_files.clone())?;
     let begin = Instant::now();
     let checkpoint = store.open_checkpoint()?;
-    let restored =
-        with_store!(&stores, graph => graph.restore(&store, checkpoint.as_ref(), begin, batches, None));
+    let restored = stores.store.restore(&store, checkpoint.as_ref(), begin, batches, None);
     let (recovered, recovery) = restored?;
     let log = Log::start(store, &recovered, log)?;
     remove_leftovers(&log)?;
@@ -97,8 +96,7 @@ fn open_checkpoint(files: Arc<dyn FileSystem>, options: GraphOptions) -> Result<
     let options = options.for_store(&manifest.options, &path)?;
     let (batches, engine) = (Batches::of(&options.settings()), options.engine_or_default());
     let stores = Stores::new(options, None)?;
-    let recovery =
-        with_store!(&stores, graph => graph.restore_checkpoint(&checkpoint, &manifest, &*files, batches))?;
+    let recovery = stores.store.restore_checkpoint(&checkpoint, &manifest, &*files, batches)?;
     // It is never written to, so that nothing is tried again.
     Ok(attach(stores, Journal::read_only(files, manifest, recovery), engine, 0))
 }
@@ -124,8 +122,7 @@ fn open_to_read(
             return Err(Cause::NotKept { oldest, wall_clock }.into());
         }
     }
-    let restored =
-        with_store!(&stores, graph => graph.restore(&store, checkpoint.as_ref(), begin, batches, until));
+    let restored = stores.store.restore(&store, checkpoint.as_ref(), begin, batches, until);
     // Where there is no lock file, nothing kept a writer away.
     store.check_unchanged()?;
     let (recovered, recovery) = restored?;
@@ -149,7 +146,7 @@ fn open_engine_files(files: &Arc<dyn FileSystem>, options: &GraphOptions) -> Res
         let options = options.clone().for_store(&manifest.options, &manifest_path(&**files))?;
         let (batches, engine) = (Batches::of(&options.settings()), options.engine_or_default());
         let stores = Stores::new(options, Some(EngineFiles::read_only(Arc::clone(files))))?;
-        let recovery = with_store!(&stores, graph => graph.restore_engine_files(&store, batches))?;
+        let recovery = stores.store.restore_engine_files(&store, batches)?;
         if recovery.last == CommitTimestamp::ZERO {
             return Err(Reason::NoCheckpoint(files.location()).into());
         }
@@ -184,7 +181,7 @@ pub(crate) fn newest_checkpoint(
 }
 
 fn attach(mut stores: Stores, journal: Journal, engine: EngineKind, retries: u32) -> Graph {
-    with_store!(mut &mut stores, store => store.attach(journal));
+    stores.store.attach(journal);
     Graph { stores: SharedStores::new(stores, engine, retries) }
 }
 

@@ -2,9 +2,8 @@
 
 use super::{Snapshot, with_view};
 use crate::error::{Error, Reason};
-use crate::stores::with_snapshot;
 use hedgerow_kernels::{BuildOptions, Csr, CsrError, Kernel, KernelError, MemoryError};
-use hedgerow_model::{Column, Engine, LabelId};
+use hedgerow_model::{Column, LabelId};
 
 impl Snapshot {
     /// Runs a kernel on this state. The engine is chosen once, here; the kernel is compiled for each.

@@ -5,8 +5,7 @@ use crate::data::{EdgeData, Names, Owner};
 use crate::error::{Error, Reason};
 use crate::label::HopOf;
 use crate::snapshot::{Snapshot, with_reads, with_view};
-use crate::stores::with_snapshot;
-use hedgerow_model::{AsKey, Engine, Key, Record};
+use hedgerow_model::{AsKey, Key, Record};
 use hedgerow_pipeline::{KeyReads, LabelReads, ViewReads};
 
 /// Looks up edges of one label in a snapshot: see [`Snapshot::with_edges`].

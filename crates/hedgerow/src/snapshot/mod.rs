@@ -17,11 +17,11 @@ use crate::error::Error;
 use crate::label::Hop;
 use crate::options::EngineKind;
 use crate::record_ref::RecordRef;
-use crate::stores::{EngineSnapshot, SharedStores, Stores, with_snapshot, with_store};
+use crate::stores::{EngineSnapshot, GraphEngine, SharedStores, Stores};
 use hedgerow_model::token::Registered;
 use hedgerow_model::{
-    AsKey, Catalog, CommitTimestamp, Count, Counts, Engine, GraphView, Key, KeyRef, LabelId, RecordView,
-    Topology, VertexId,
+    AsKey, Catalog, CommitTimestamp, Count, Counts, GraphView, Key, KeyRef, LabelId, RecordView, Topology,
+    VertexId,
 };
 use hedgerow_pipeline::{Error as Cause, KeyReads, Newest, NewestEdge, StateReads, ViewReads, read_failed};
 use hedgerow_sequencer::{AsOf, Reader, Registrar, Registration, Sequencer};
@@ -61,14 +61,14 @@ impl Deref for Ordered {
 
     #[inline]
     fn deref(&self) -> &Sequencer {
-        with_store!(self.0.even_in_child(), store => &store.sequencer)
+        &self.0.even_in_child().store.sequencer
     }
 }
 
 impl Registrar for Ordered {
     #[inline]
     fn released(&self) {
-        with_store!(self.0.even_in_child(), store => store.reclaim_after_close());
+        self.0.even_in_child().store.reclaim_after_close();
     }
 }
 
@@ -103,10 +103,14 @@ macro_rules! with_view {
         with_view!(@ $snapshot.shared().even_in_child(), $snapshot, $store, $view => $run)
     };
     (@ $stores:expr, $snapshot:expr, $store:ident, $view:ident => $run:expr) => {
-        with_snapshot!($stores, &$snapshot.0.state, ($store, state) => {
-            let $view = $store.engine.view(state, $snapshot.token());
-            $run
-        })
+        {
+            let stores: &$crate::stores::Stores = $stores;
+            let $store = &stores.store;
+            $crate::stores::with_engine!(stores, engine => {
+                let $view = $crate::snapshot::view_of(&**engine, $snapshot);
+                $run
+            })
+        }
     };
 }
 use with_view;
@@ -122,6 +126,12 @@ macro_rules! with_reads {
     };
 }
 use with_reads;
+
+/// The snapshot's view of its graph's engine.
+#[inline]
+fn view_of<'s, E: GraphEngine>(engine: &'s E, snapshot: &'s Snapshot) -> E::View<'s> {
+    engine.view(E::part_of(&snapshot.0.state), snapshot.token())
+}
 
 /// The number of edges of a label; an engine sees parallel ones as one.
 fn count_edges(view: &impl RecordView, label: LabelId) -> Count {
@@ -192,7 +202,7 @@ impl Snapshot {
     /// Whether edges are directed, and whether in-neighbors can be read.
     #[must_use]
     pub fn topology(&self) -> Topology {
-        with_store!(self.shared().even_in_child(), store => store.topology)
+        self.shared().even_in_child().store.topology
     }
 
     /// The labels and schemas of the graph, as [`Graph::catalog`](crate::Graph::catalog) has them: labels that were added after

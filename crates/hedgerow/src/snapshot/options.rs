@@ -2,7 +2,7 @@
 
 use super::Snapshot;
 use crate::error::Error;
-use crate::stores::{SharedStores, with_store};
+use crate::stores::SharedStores;
 use hedgerow_sequencer::{Reader, Sequencer};
 
 /// How [`Graph::snapshot_with`](crate::Graph::snapshot_with) opens a snapshot (GraphOne, 6.1: static views).
@@ -93,7 +93,7 @@ impl Snapshot {
     /// How many commits the graph has by now that this state lacks. O(1).
     #[must_use]
     pub fn behind(&self) -> u64 {
-        let newest = with_store!(self.shared().even_in_child(), store => store.sequencer.newest().0);
+        let newest = self.shared().even_in_child().store.sequencer.newest().0;
         newest.0 - self.timestamp().0
     }
 }

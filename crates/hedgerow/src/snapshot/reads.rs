@@ -4,9 +4,9 @@ use super::{Snapshot, with_reads, with_view};
 use crate::error::Error;
 use crate::label::Hop;
 use crate::reads::{EdgeOfVertex, Reads};
-use crate::stores::{Stores, with_snapshot};
+use crate::stores::Stores;
 use hedgerow_model::{
-    Adjacency, Column, Cursor, Direction, Engine, GraphView, Key, KeyRef, LabelId, Record, VertexId,
+    Adjacency, Column, Cursor, Direction, GraphView, Key, KeyRef, LabelId, Record, VertexId,
 };
 use hedgerow_pipeline::{Error as Cause, KeyReads, Newest, NewestEdge, ViewReads, decoded, read_failed};
 use std::ops::{ControlFlow, Range, RangeInclusive};

@@ -2,8 +2,7 @@
 
 use super::{Snapshot, with_view};
 use crate::error::Error;
-use crate::stores::with_snapshot;
-use hedgerow_model::{Column, CommitTimestamp, Direction, Engine, GraphView, LabelId, VertexId};
+use hedgerow_model::{Column, CommitTimestamp, Direction, GraphView, LabelId, VertexId};
 use hedgerow_pipeline::Error as Cause;
 
 /// A change of an edge that is not archived: see [`Snapshot::unarchived_edges`].

@@ -1,9 +1,9 @@
 //! Stores on the engine `hybrid`.
 
-use super::Reserves;
+use super::engine_with_snapshots;
 use crate::options::GraphOptions;
 use hedgerow_hybrid::{Hybrid, HybridOptions};
-use hedgerow_model::{Catalog, Engine};
+use hedgerow_model::Catalog;
 
 /// An empty engine.
 pub(super) fn new(options: &GraphOptions, catalog: &Catalog) -> Hybrid {
@@ -12,8 +12,4 @@ pub(super) fn new(options: &GraphOptions, catalog: &Catalog) -> Hybrid {
     Hybrid::new(HybridOptions { archived_from, ..usual })
 }
 
-impl Reserves for Hybrid {
-    fn reserved(&self) -> usize {
-        self.memory().reserved_bytes
-    }
-}
+engine_with_snapshots!(Hybrid, Hybrid);

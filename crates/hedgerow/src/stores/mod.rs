@@ -3,10 +3,12 @@
 //! An engine that is compiled on demand has its `cfg` attributes here: at its module, its variant of
 //! [`Stores`], its arm of the macro, and where it is made.
 
-#[cfg(feature = "custom-engines")]
-mod custom;
+#[cfg(feature = "erased")]
+mod erased;
 #[cfg(feature = "hybrid")]
 mod hybrid;
+#[cfg(feature = "lsm")]
+mod lsm;
 #[cfg(feature = "rapid")]
 mod rapid;
 #[cfg(feature = "tel")]
@@ -14,6 +16,7 @@ mod tel;
 
 use crate::error::{Error, Reason};
 use crate::options::{EngineKind, GraphOptions};
+use hedgerow_erased::ErasedEngine;
 use hedgerow_log::files::{EngineFiles, FileSystem};
 use hedgerow_model::token::Registered;
 use hedgerow_model::{Catalog, Engine, FilesCheck, MemoryUse};
@@ -23,107 +26,92 @@ use hedgerow_sync::Arc;
 use hedgerow_sync::fork::Process;
 use std::ops::Deref;
 
-/// A store, for whichever engine.
-#[allow(clippy::large_enum_variant, reason = "there is one per graph")]
-pub enum Stores {
+/// The store of a graph, and its engine at its own type.
+pub struct Stores {
+    pub(crate) store: Store,
+    pub(crate) engine: TypedEngine,
+}
+
+/// The engine of a graph: the one in [`Store::engine`], for what is compiled for each.
+pub(crate) enum TypedEngine {
     #[cfg(feature = "rapid")]
-    Rapid(Store<hedgerow_rapid::Rapid>),
+    Rapid(Arc<hedgerow_rapid::Rapid>),
     #[cfg(feature = "tel")]
-    Tel(Store<hedgerow_tel::Tel>),
+    Tel(Arc<hedgerow_tel::Tel>),
     #[cfg(feature = "hybrid")]
-    Hybrid(Store<hedgerow_hybrid::Hybrid>),
-    #[cfg(feature = "custom-engines")]
-    Custom(Store<hedgerow_erased::ErasedEngine>),
+    Hybrid(Arc<hedgerow_hybrid::Hybrid>),
+    #[cfg(feature = "lsm")]
+    Lsm(Arc<hedgerow_lsm::LsmEngine>),
+    #[cfg(feature = "erased")]
+    Erased(Arc<hedgerow_erased::ErasedEngine>),
 }
 
-/// Coerces to `&Stores`, so that the macros below take any reference or smart pointer to the stores.
-#[inline]
-pub(crate) fn the(stores: &Stores) -> &Stores {
-    stores
+/// An engine's part of a snapshot.
+pub(crate) enum EngineSnapshot {
+    /// `rapid` and `tel` need none: they read by timestamp.
+    None,
+    #[cfg(feature = "hybrid")]
+    Hybrid(hedgerow_hybrid::HybridSnapshot),
+    #[cfg(feature = "lsm")]
+    Lsm(hedgerow_lsm::LsmSnapshot),
+    #[cfg(feature = "erased")]
+    Erased(hedgerow_erased::ErasedSnapshot),
 }
 
-/// The match on the engine: runs an expression with the store, and with what the engine made of a snapshot. `rapid` and `tel` make
-/// nothing.
+/// An engine of the closed set.
+pub(crate) trait GraphEngine: Engine {
+    /// The engine's part of a snapshot. Panics if the snapshot is of a graph on another engine.
+    fn part_of(snapshot: &EngineSnapshot) -> &Self::Snapshot;
+
+    /// A snapshot with this part.
+    fn snapshot_with(part: Self::Snapshot) -> EngineSnapshot;
+
+    /// Bytes that the engine's allocator has reserved; see [`MemoryUse::reserved_bytes`].
+    fn reserved(&self) -> usize {
+        self.memory().reserved_bytes
+    }
+}
+
+/// Implements [`GraphEngine`] for an engine with a part of its own in each snapshot.
+#[cfg(any(feature = "hybrid", feature = "lsm", feature = "erased"))]
+macro_rules! engine_with_snapshots {
+    ($engine:ty, $variant:ident) => {
+        impl $crate::stores::GraphEngine for $engine {
+            #[inline]
+            fn part_of(snapshot: &$crate::stores::EngineSnapshot) -> &Self::Snapshot {
+                match snapshot {
+                    $crate::stores::EngineSnapshot::$variant(part) => part,
+                    _ => unreachable!("a snapshot is read in the graph that opened it"),
+                }
+            }
+
+            fn snapshot_with(part: Self::Snapshot) -> $crate::stores::EngineSnapshot {
+                $crate::stores::EngineSnapshot::$variant(part)
+            }
+        }
+    };
+}
+#[cfg(any(feature = "hybrid", feature = "lsm", feature = "erased"))]
+use engine_with_snapshots;
+
+/// The match on the engine: runs an expression that is compiled for each.
 macro_rules! with_engine {
-    ($stores:expr, $hybrid:expr, $custom:expr, ($store:ident, $state:ident) => $run:expr) => {
-        match $stores {
+    ($stores:expr, $engine:ident => $run:expr) => {
+        match &$stores.engine {
             #[cfg(feature = "rapid")]
-            $crate::stores::Stores::Rapid($store) => {
-                let $state = &();
-                $run
-            }
+            $crate::stores::TypedEngine::Rapid($engine) => $run,
             #[cfg(feature = "tel")]
-            $crate::stores::Stores::Tel($store) => {
-                let $state = &();
-                $run
-            }
+            $crate::stores::TypedEngine::Tel($engine) => $run,
             #[cfg(feature = "hybrid")]
-            $crate::stores::Stores::Hybrid($store) => {
-                let $state = $hybrid;
-                $run
-            }
-            #[cfg(feature = "custom-engines")]
-            $crate::stores::Stores::Custom($store) => {
-                let $state = $custom;
-                $run
-            }
+            $crate::stores::TypedEngine::Hybrid($engine) => $run,
+            #[cfg(feature = "lsm")]
+            $crate::stores::TypedEngine::Lsm($engine) => $run,
+            #[cfg(feature = "erased")]
+            $crate::stores::TypedEngine::Erased($engine) => $run,
         }
     };
 }
 pub(crate) use with_engine;
-
-/// Runs an expression with the store of the graph's engine; with `mut`, with one that may be changed.
-macro_rules! with_store {
-    (mut $stores:expr, $store:ident => $run:expr) => {
-        $crate::stores::with_engine!($stores, &(), &(), ($store, _state) => $run)
-    };
-    ($stores:expr, $store:ident => $run:expr) => {
-        $crate::stores::with_engine!($crate::stores::the($stores), &(), &(), ($store, _state) => $run)
-    };
-}
-pub(crate) use with_store;
-
-/// Runs an expression with the store of the graph's engine and what the engine made of a snapshot.
-macro_rules! with_snapshot {
-    ($stores:expr, $snapshot:expr, ($store:ident, $state:ident) => $run:expr) => {{
-        let _snapshot: &$crate::stores::EngineSnapshot = $snapshot;
-        let _stores = $crate::stores::the($stores);
-        $crate::stores::with_engine!(_stores, _snapshot.hybrid(), _snapshot.custom(), ($store, $state) => $run)
-    }};
-}
-pub(crate) use with_snapshot;
-
-/// What the engine of a graph made of a snapshot.
-pub(crate) enum EngineSnapshot {
-    /// Nothing: `rapid` and `tel` read by timestamp.
-    None,
-    #[cfg(feature = "hybrid")]
-    Hybrid(hedgerow_hybrid::HybridSnapshot),
-    #[cfg(feature = "custom-engines")]
-    Custom(hedgerow_erased::ErasedSnapshot),
-}
-
-impl EngineSnapshot {
-    /// That of a graph in `hybrid`.
-    #[cfg(feature = "hybrid")]
-    #[inline]
-    pub(crate) fn hybrid(&self) -> &hedgerow_hybrid::HybridSnapshot {
-        match self {
-            EngineSnapshot::Hybrid(snapshot) => snapshot,
-            _ => unreachable!("a snapshot is read in the graph that opened it"),
-        }
-    }
-
-    /// That of a graph in an engine behind virtual calls.
-    #[cfg(feature = "custom-engines")]
-    #[inline]
-    pub(crate) fn custom(&self) -> &hedgerow_erased::ErasedSnapshot {
-        match self {
-            EngineSnapshot::Custom(snapshot) => snapshot,
-            _ => unreachable!("a snapshot is read in the graph that opened it"),
-        }
-    }
-}
 
 /// A handle to the store of a graph: of its graphs, snapshots and transactions.
 #[derive(Clone)]
@@ -144,15 +132,13 @@ pub(crate) struct OpenStores {
 impl SharedStores {
     pub(crate) fn new(stores: Stores, engine: EngineKind, retries: u32) -> Self {
         let stores = Arc::new(stores);
-        let compact = with_store!(&stores, store => store.wakeup().cloned()).and_then(|wakeup| {
+        let compact = stores.store.wakeup().cloned().and_then(|wakeup| {
             let stores = Arc::clone(&stores);
-            let step = move || with_store!(&stores, store => store.reclaim_step());
-            BackgroundThread::start("hedgerow-compact", wakeup, step)
+            BackgroundThread::start("hedgerow-compact", wakeup, move || stores.store.reclaim_step())
         });
-        let flush = with_store!(&stores, store => store.flush_wakeup().cloned()).and_then(|wakeup| {
+        let flush = stores.store.flush_wakeup().cloned().and_then(|wakeup| {
             let stores = Arc::clone(&stores);
-            let step = move || with_store!(&stores, store => store.flush_step());
-            BackgroundThread::start("hedgerow-flush", wakeup, step)
+            BackgroundThread::start("hedgerow-flush", wakeup, move || stores.store.flush_step())
         });
         let (threads, process) = ([compact, flush], Process::current());
         SharedStores(Arc::new(OpenStores { _threads: threads, stores, process, engine, retries }))
@@ -196,12 +182,6 @@ impl Drop for SharedStores {
     }
 }
 
-/// What the allocator of an engine has reserved.
-trait Reserves {
-    /// See [`MemoryUse::reserved_bytes`].
-    fn reserved(&self) -> usize;
-}
-
 impl Stores {
     /// An empty graph, or what the engine has of it in `files` of its own.
     pub(crate) fn new(mut options: GraphOptions, _files: Option<EngineFiles>) -> Result<Self, Error> {
@@ -223,30 +203,35 @@ impl Stores {
         if options.archiving_threshold.is_some() && engine != EngineKind::Hybrid {
             return Err(Reason::NoEdgeLog(engine.name()).into());
         }
-        match engine {
+        let engine = match engine {
             #[cfg(feature = "rapid")]
-            EngineKind::Rapid => {
-                Ok(Stores::Rapid(store(rapid::new(&options, &catalog)?, &options, &catalog)))
-            }
+            EngineKind::Rapid => TypedEngine::Rapid(Arc::new(rapid::new(&options, &catalog)?)),
             #[cfg(feature = "tel")]
-            EngineKind::Tel => Ok(Stores::Tel(store(tel::new(&options, &catalog)?, &options, &catalog))),
+            EngineKind::Tel => TypedEngine::Tel(Arc::new(tel::new(&options, &catalog)?)),
             #[cfg(feature = "lsm")]
-            EngineKind::Lsm => {
-                let engine = custom::new(&hedgerow_lsm::LSM, &options, &catalog, _files)?;
-                Ok(Stores::Custom(store(engine, &options, &catalog)))
-            }
+            EngineKind::Lsm => TypedEngine::Lsm(Arc::new(lsm::open(&options, &catalog, _files)?)),
             #[cfg(feature = "hybrid")]
-            EngineKind::Hybrid => {
-                Ok(Stores::Hybrid(store(hybrid::new(&options, &catalog), &options, &catalog)))
-            }
-            #[cfg(feature = "custom-engines")]
-            EngineKind::Custom(custom) => {
-                let engine = custom::new(custom, &options, &catalog, _files)?;
-                Ok(Stores::Custom(store(engine, &options, &catalog)))
+            EngineKind::Hybrid => TypedEngine::Hybrid(Arc::new(hybrid::new(&options, &catalog))),
+            #[cfg(feature = "erased")]
+            EngineKind::Erased(engine) => {
+                TypedEngine::Erased(Arc::new(erased::new(engine, &options, &catalog, _files)?))
             }
             #[allow(unreachable_patterns, reason = "unless an engine is not compiled")]
-            missing => Err(Reason::NotCompiled(missing.name()).into()),
-        }
+            missing => return Err(Reason::NotCompiled(missing.name()).into()),
+        };
+        let shared = match &engine {
+            #[cfg(feature = "erased")]
+            TypedEngine::Erased(engine) => ErasedEngine::clone(engine),
+            #[cfg(feature = "rapid")]
+            TypedEngine::Rapid(engine) => ErasedEngine::shared(engine),
+            #[cfg(feature = "tel")]
+            TypedEngine::Tel(engine) => ErasedEngine::shared(engine),
+            #[cfg(feature = "lsm")]
+            TypedEngine::Lsm(engine) => ErasedEngine::shared(engine),
+            #[cfg(feature = "hybrid")]
+            TypedEngine::Hybrid(engine) => ErasedEngine::shared(engine),
+        };
+        Ok(Stores { store: Store::new(shared, &options.settings(), &catalog), engine })
     }
 
     /// Reads all files of the engine's own, and says what is wrong with them; `None` if the engine has none, or cannot tell.
@@ -254,52 +239,36 @@ impl Stores {
         options: &GraphOptions,
         _files: &Arc<dyn FileSystem>,
     ) -> Result<Option<FilesCheck>, Error> {
-        #[cfg(feature = "custom-engines")]
-        {
-            let catalog = Catalog::new(options.labels.clone(), options.vertices.clone().unwrap_or_default())?;
-            match options.engine_or_default() {
-                #[cfg(feature = "lsm")]
-                EngineKind::Lsm => return custom::check(&hedgerow_lsm::LSM, options, &catalog, _files),
-                EngineKind::Custom(engine) => return custom::check(engine, options, &catalog, _files),
-                _ => {}
-            }
-        }
         match options.engine_or_default() {
+            #[cfg(feature = "lsm")]
+            EngineKind::Lsm => {
+                let vertices = options.vertices.clone().unwrap_or_default();
+                let catalog = Catalog::new(options.labels.clone(), vertices)?;
+                lsm::check(options, &catalog, _files).map(Some)
+            }
             #[cfg(not(feature = "lsm"))]
             EngineKind::Lsm => Err(Reason::NotCompiled(EngineKind::Lsm.name()).into()),
             _ => Ok(None),
         }
     }
 
-    /// What the engine makes of a snapshot.
-    pub(crate) fn open_snapshot(&self, _at: &Registered, _is_private: bool) -> Result<EngineSnapshot, Error> {
-        match self {
-            #[cfg(feature = "hybrid")]
-            Stores::Hybrid(store) => Ok(EngineSnapshot::Hybrid(opened(store, _at, _is_private)?)),
-            #[cfg(feature = "custom-engines")]
-            Stores::Custom(store) => Ok(EngineSnapshot::Custom(opened(store, _at, _is_private)?)),
-            #[allow(unreachable_patterns, reason = "unless `rapid` or `tel` is compiled")]
-            _ => Ok(EngineSnapshot::None),
-        }
+    /// Opens the engine's part of a snapshot.
+    pub(crate) fn open_snapshot(&self, at: &Registered, is_private: bool) -> Result<EngineSnapshot, Error> {
+        with_engine!(self, engine => opened(&**engine, at, is_private))
     }
 
     /// What the graph holds in memory, and what the allocator of its engine has reserved; see [`Graph::memory`](crate::Graph::memory).
     pub(crate) fn memory(&self) -> MemoryUse {
-        with_store!(self, store => {
-            MemoryUse { reserved_bytes: store.engine.reserved(), ..store.memory() }
-        })
+        let reserved_bytes = with_engine!(self, engine => engine.reserved());
+        MemoryUse { reserved_bytes, ..self.store.memory() }
     }
 }
 
-/// What the engine makes of a snapshot.
-#[cfg(any(feature = "hybrid", feature = "custom-engines"))]
-fn opened<E: Engine>(store: &Store<E>, at: &Registered, is_private: bool) -> Result<E::Snapshot, Error> {
-    Ok(if is_private { store.engine.open_private(at) } else { store.engine.open_snapshot(at) }?)
-}
-
-/// A store of an engine.
-fn store<E: Engine>(engine: E, options: &GraphOptions, catalog: &Catalog) -> Store<E> {
-    Store::new(engine, &options.settings(), catalog)
+/// Opens an engine's part of a snapshot.
+#[inline]
+fn opened<E: GraphEngine>(engine: &E, at: &Registered, is_private: bool) -> Result<EngineSnapshot, Error> {
+    let part = if is_private { engine.open_private(at) } else { engine.open_snapshot(at) };
+    Ok(E::snapshot_with(part?))
 }
 
 fn engine_options(options: &GraphOptions, catalog: &Catalog) -> SubgraphOptions {

@@ -1,6 +1,6 @@
 //! Stores on the engine `rapid`.
 
-use super::{Reserves, engine_options};
+use super::{EngineSnapshot, GraphEngine, engine_options};
 use crate::error::Error;
 use crate::options::GraphOptions;
 use hedgerow_model::Catalog;
@@ -11,7 +11,16 @@ pub(super) fn new(options: &GraphOptions, catalog: &Catalog) -> Result<Rapid, Er
     Ok(Rapid::new(engine_options(options, catalog)))
 }
 
-impl Reserves for Rapid {
+impl GraphEngine for Rapid {
+    #[inline]
+    fn part_of(_snapshot: &EngineSnapshot) -> &() {
+        &()
+    }
+
+    fn snapshot_with((): ()) -> EngineSnapshot {
+        EngineSnapshot::None
+    }
+
     fn reserved(&self) -> usize {
         hedgerow_rapid::pool_use().free_bytes()
     }

@@ -1,6 +1,6 @@
 //! Stores on the engine `tel`, in memory or in a file.
 
-use super::{Reserves, engine_options};
+use super::{EngineSnapshot, GraphEngine, engine_options};
 use crate::error::{Error, NoScratchFile, Reason};
 use crate::options::GraphOptions;
 use hedgerow_model::Catalog;
@@ -21,7 +21,16 @@ pub(super) fn new(options: &GraphOptions, catalog: &Catalog) -> Result<Tel, Erro
     })
 }
 
-impl Reserves for Tel {
+impl GraphEngine for Tel {
+    #[inline]
+    fn part_of(_snapshot: &EngineSnapshot) -> &() {
+        &()
+    }
+
+    fn snapshot_with((): ()) -> EngineSnapshot {
+        EngineSnapshot::None
+    }
+
     fn reserved(&self) -> usize {
         self.reserved_bytes()
     }

@@ -9,6 +9,7 @@ use crate::conflicts::Touched;
 use crate::error::{Error, read_failed};
 use crate::reads::StateReads;
 use crate::store::Store;
+use hedgerow_erased::ErasedView;
 use hedgerow_model::token::HeldLocks;
 use hedgerow_model::{
     Adjacency, Cursor, Direction, Engine, GraphView, Key, KeyRef, LabelId, Operation, Topology, VertexId,
@@ -44,9 +45,9 @@ impl ReadSet {
     /// returns.
     ///
     /// A key of the wrong kind is not recorded: the read itself returns the error.
-    pub fn track<E: Engine>(
+    pub fn track(
         &mut self,
-        store: &Store<E>,
+        store: &Store,
         state: &dyn StateReads,
         key: KeyRef<'_>,
         what: impl Fn(VertexId) -> Option<Touched>,
@@ -73,21 +74,17 @@ impl ReadSet {
 }
 
 /// All locks of a commit, and the ids of its keys.
-pub struct Acquired<'s, E: Engine> {
-    holdings: Holdings<'s, E>,
+pub struct Acquired<'s> {
+    holdings: Holdings<'s>,
     ids: SmallVec<[OperationIds; 1]>,
 }
 
 /// Number of times that a commit looks for more locks to take before it takes all.
 const LOCK_ATTEMPTS: usize = 3;
 
-impl<'s, E: Engine> Acquired<'s, E> {
+impl<'s> Acquired<'s> {
     /// Resolves and locks what `operations` touch and `reads` depends on.
-    pub fn new(
-        store: &'s Store<E>,
-        operations: &[Operation],
-        reads: Option<&ReadSet>,
-    ) -> Result<Self, Error> {
+    pub fn new(store: &'s Store, operations: &[Operation], reads: Option<&ReadSet>) -> Result<Self, Error> {
         if let Some(acquired) = Self::without_key_locks(store, operations, reads)? {
             return Ok(acquired);
         }
@@ -107,7 +104,7 @@ impl<'s, E: Engine> Acquired<'s, E> {
     ///
     /// `None` if that turns out false.
     fn without_key_locks(
-        store: &'s Store<E>,
+        store: &'s Store,
         operations: &[Operation],
         reads: Option<&ReadSet>,
     ) -> Result<Option<Self>, Error> {
@@ -128,7 +125,7 @@ impl<'s, E: Engine> Acquired<'s, E> {
 
     /// Whether every id is an existing vertex. If not, another commit has assigned the id, has not
     /// created the vertex yet, and may still fail.
-    fn all_exist(&self, store: &Store<E>) -> Result<bool, Error> {
+    fn all_exist(&self, store: &Store) -> Result<bool, Error> {
         let held = self.held();
         let latest = store.latest(&held)?;
         for id in self.ids.iter().flat_map(|ids| ids.first.into_iter().chain(ids.second)) {
@@ -159,17 +156,14 @@ impl<'s, E: Engine> Acquired<'s, E> {
     }
 
     /// The ids assigned to new keys.
-    pub(crate) fn assigned(&mut self) -> &mut AssignedIds<'s, E> {
+    pub(crate) fn assigned(&mut self) -> &mut AssignedIds<'s> {
         &mut self.holdings.assigned
     }
 }
 
 /// The ids of an operation's keys, all of which are locked; assigns ids to the keys that it
 /// creates.
-fn resolve_keys<E: Engine>(
-    assigned: &mut AssignedIds<'_, E>,
-    operation: &Operation,
-) -> Result<OperationIds, Error> {
+fn resolve_keys(assigned: &mut AssignedIds<'_>, operation: &Operation) -> Result<OperationIds, Error> {
     let (first, second) = keys_of(operation);
     let creates = match operation {
         Operation::AddVertex { .. } | Operation::SetProperties { .. } => true,
@@ -187,8 +181,8 @@ fn resolve_keys<E: Engine>(
 }
 
 /// The ids of operations that neither create nor delete a key; `None` if one might.
-fn find_existing<E: Engine>(
-    store: &Store<E>,
+fn find_existing(
+    store: &Store,
     operations: &[Operation],
 ) -> Result<Option<SmallVec<[OperationIds; 1]>>, Error> {
     let current = |key: &Key| store.dictionary.current(key.as_ref());
@@ -211,8 +205,8 @@ fn find_existing<E: Engine>(
 ///
 /// "Revisiting the Design of In-Memory Dynamic Graph Storage", section 4.1.2 (locks in ascending
 /// order); RapidStore, section 6.5 (deletion of a vertex).
-fn lock_units<'s, E: Engine>(
-    store: &'s Store<E>,
+fn lock_units<'s>(
+    store: &'s Store,
     operations: &[Operation],
     ids: &[OperationIds],
     reads: Option<&ReadSet>,
@@ -237,8 +231,8 @@ fn lock_units<'s, E: Engine>(
     lock_with_neighbors(store, stripes, &deleted)
 }
 
-fn lock_with_neighbors<'s, E: Engine>(
-    store: &'s Store<E>,
+fn lock_with_neighbors<'s>(
+    store: &'s Store,
     mut stripes: Stripes,
     deleted: &[VertexId],
 ) -> Result<LockGuard<&'s LockTable>, Error> {
@@ -268,9 +262,9 @@ fn lock_with_neighbors<'s, E: Engine>(
 }
 
 /// Visits every stored entry of `vertices`: label, stored direction, vertex, neighbor.
-pub(crate) fn for_each_incident<E: Engine, V: GraphView>(
-    store: &Store<E>,
-    view: &V,
+pub(crate) fn for_each_incident(
+    store: &Store,
+    view: &ErasedView<'_>,
     vertices: &[VertexId],
     mut visit: impl FnMut(LabelId, Direction, VertexId, VertexId),
 ) -> Result<(), Error> {

@@ -7,6 +7,7 @@ use crate::commit::ingest::Bulk;
 use crate::commit::resolve::Resolved;
 use crate::error::Error;
 use crate::store::Store;
+use hedgerow_erased::ErasedRoom;
 use hedgerow_log::Body;
 use hedgerow_model::token::{HeldLocks, Stamp};
 use hedgerow_model::{
@@ -26,24 +27,24 @@ pub(super) struct AsTheyCame<'b> {
 }
 
 /// Edges that the engine will append, and the vertices that are new.
-pub(crate) struct DecidedEdges<'d, E: Engine> {
-    store: &'d Store<E>,
+pub(crate) struct DecidedEdges<'d> {
+    store: &'d Store,
     by: &'d dyn AppendEdges,
     edges: AppendedEdges<'d>,
     /// All but the edges.
     created: &'d Resolved,
-    vertices: PreparedEffects<'d, E>,
+    vertices: PreparedEffects<'d>,
     deferred: DeferredOutcome,
 }
 
-impl<'d, E: Engine> DecidedEdges<'d, E> {
+impl<'d> DecidedEdges<'d> {
     /// Prepares the vertices of `created`, which change the counts in this way. Their locks are held; for the edges, see [`AppendEdges`].
     pub(crate) fn new(
-        store: &'d Store<E>,
+        store: &'d Store,
         held: &'d HeldLocks<'_>,
         (by, edges): (&'d dyn AppendEdges, AppendedEdges<'d>),
         (created, counts): (&'d Resolved, VertexCounts),
-        room: &'d mut E::Room,
+        room: &'d mut ErasedRoom,
     ) -> Result<Self, Error> {
         let prepared = store.engine.prepare(held, &created.effects, room, Allowance::UNLIMITED, None)?;
         let vertices = PreparedEffects::new(store, created, prepared, counts);
@@ -53,7 +54,7 @@ impl<'d, E: Engine> DecidedEdges<'d, E> {
     }
 }
 
-impl<E: Engine> Decision for DecidedEdges<'_, E> {
+impl Decision for DecidedEdges<'_> {
     fn counts(&self) -> CountChanges<'_> {
         let deferred = std::slice::from_ref(&self.deferred);
         CountChanges { deferred, ..self.vertices.counts() }
@@ -93,7 +94,7 @@ impl<E: Engine> Decision for DecidedEdges<'_, E> {
     }
 }
 
-impl<E: Engine> Store<E> {
+impl Store {
     /// The edges as they came, if the engine puts them that way.
     pub(super) fn as_they_came<'s>(&'s self, bulk: &Bulk<'_>, ends: &[Ends]) -> Option<AsTheyCame<'s>> {
         let Bulk { label, edges, records, .. } = *bulk;
@@ -138,7 +139,7 @@ impl<E: Engine> Store<E> {
         created: &Resolved,
     ) -> Result<AppliedCommit, Error> {
         let edges = AppendedEdges { label: bulk.label, deletes: false, edges, values };
-        let (mut room, counts) = (E::Room::default(), created.vertex_counts());
+        let (mut room, counts) = (ErasedRoom::default(), created.vertex_counts());
         let decided = DecidedEdges::new(self, held, (*by, edges), (created, counts), &mut room)?;
         self.stamp_and_apply(decided, Writer::Blind, bulk.input)
     }

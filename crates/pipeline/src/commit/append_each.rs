@@ -7,7 +7,7 @@ use crate::error::Error;
 use crate::store::Store;
 use hedgerow_model::token::HeldLocks;
 use hedgerow_model::{
-    AppendEdges, AppendedEdges, Count, DeferredOutcome, EdgeChange, Engine, LabelId, StoredEdge,
+    AppendEdges, AppendedEdges, Count, DeferredOutcome, EdgeChange, Engine as _, LabelId, StoredEdge,
 };
 use hedgerow_sequencer::{CountChanges, PendingReclaim};
 
@@ -24,7 +24,7 @@ pub(super) struct AppendRoom {
     values: Vec<u64>,
 }
 
-impl<E: Engine> Together<E> for Appending<'_> {
+impl Together for Appending<'_> {
     const LARGEST: usize = if cfg!(hedgerow_shuttle) { 2 } else { 32 };
 
     const PREFETCHES_KEYS: bool = true;
@@ -38,7 +38,7 @@ impl<E: Engine> Together<E> for Appending<'_> {
 
     fn commit(
         &mut self,
-        store: &Store<E>,
+        store: &Store,
         _held: &HeldLocks<'_>,
         group: &mut Group,
         done: &mut Commits,
@@ -98,7 +98,7 @@ fn deletes(edge: &StoredEdge) -> bool {
     edge.entries()[0].1.value.is_none()
 }
 
-impl<E: Engine> Store<E> {
+impl Store {
     /// The capability to put edges of a label as they come. Memory must be unlimited, since nothing asks whether there is room.
     pub(crate) fn append_edges(&self, label: LabelId) -> Option<&dyn AppendEdges> {
         self.engine.append_edges().filter(|by| self.is_unlimited() && by.appends(label))

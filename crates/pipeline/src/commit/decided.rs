@@ -13,15 +13,15 @@
 //! Single edges, streams of them, bulk writes, transactions and recovery differ in how they decide.
 
 use crate::commit::Commit;
-use crate::commit::edge::PlanOf;
 use crate::commit::resolve::Resolved;
 use crate::error::Error;
 use crate::journal::with_body;
 use crate::store::Store;
+use hedgerow_erased::ErasedChanges;
 use hedgerow_log::{Body, CommitRef, Durability};
 use hedgerow_model::token::Stamp;
 use hedgerow_model::{
-    AppendedEdges, CommitTimestamp, Count, DeferredOutcome, EdgeOutcome, Effects, Engine, Key, LabelId,
+    AppendedEdges, CommitTimestamp, Count, DeferredOutcome, EdgeOutcome, Effects, Engine as _, Key, LabelId,
     Outcome, Prepared, ShortPlan, ShortWrites, StoredEdge, VertexId,
 };
 use hedgerow_sequencer::{CountChanges, PendingReclaim, Stamped, VertexCounts, Writer};
@@ -69,7 +69,7 @@ pub(crate) struct AppliedCommit {
 impl AppliedCommit {
     /// Releases the locks, and then collects a little garbage.
     #[inline]
-    pub(super) fn release<E: Engine>(self, store: &Store<E>, locks: impl Sized) -> Commit {
+    pub(super) fn release(self, store: &Store, locks: impl Sized) -> Commit {
         drop(locks);
         store.reclaim_after_commit(self.pending, self.size);
         self.commit
@@ -77,22 +77,22 @@ impl AppliedCommit {
 }
 
 /// Effects that the engine has prepared: the decision of every commit off the fast path.
-pub(crate) struct PreparedEffects<'d, E: Engine> {
-    store: &'d Store<E>,
+pub(crate) struct PreparedEffects<'d> {
+    store: &'d Store,
     resolved: &'d Resolved,
     /// `None` if nothing changes, and the commit only stores an importer's position.
-    changes: Option<E::Changes<'d>>,
+    changes: Option<ErasedChanges<'d>>,
     /// Whether anything changes, as far as known.
     changed: Option<bool>,
     outcome: Outcome,
     vertices: VertexCounts,
 }
 
-impl<'d, E: Engine> PreparedEffects<'d, E> {
+impl<'d> PreparedEffects<'d> {
     pub fn new(
-        store: &'d Store<E>,
+        store: &'d Store,
         resolved: &'d Resolved,
-        prepared: Prepared<E::Changes<'d>>,
+        prepared: Prepared<ErasedChanges<'d>>,
         vertices: VertexCounts,
     ) -> Self {
         let Prepared { changes, outcome, changed } = prepared;
@@ -112,7 +112,7 @@ impl<'d, E: Engine> PreparedEffects<'d, E> {
     }
 }
 
-impl<E: Engine> Decision for PreparedEffects<'_, E> {
+impl Decision for PreparedEffects<'_> {
     fn counts(&self) -> CountChanges<'_> {
         let Outcome { edges, parallel, deferred } = &self.outcome;
         CountChanges { vertices: self.vertices, edges, parallel, deferred }
@@ -156,11 +156,11 @@ impl<E: Engine> Decision for PreparedEffects<'_, E> {
 }
 
 /// One edge that the engine has planned to change, on the fast path.
-pub(super) struct PlannedEdge<'d, E: Engine> {
-    store: &'d Store<E>,
-    short: &'d E::ShortWrites,
+pub(super) struct PlannedEdge<'d, S: ShortWrites> {
+    store: &'d Store,
+    short: &'d S,
     edge: &'d StoredEdge,
-    plan: &'d PlanOf<E>,
+    plan: &'d S::Plan,
     counts: PlannedCounts,
 }
 
@@ -206,19 +206,14 @@ impl PlannedCounts {
     }
 }
 
-impl<'d, E: Engine> PlannedEdge<'d, E> {
+impl<'d, S: ShortWrites> PlannedEdge<'d, S> {
     #[inline]
-    pub fn new(
-        store: &'d Store<E>,
-        short: &'d E::ShortWrites,
-        edge: &'d StoredEdge,
-        plan: &'d PlanOf<E>,
-    ) -> Self {
+    pub fn new(store: &'d Store, short: &'d S, edge: &'d StoredEdge, plan: &'d S::Plan) -> Self {
         PlannedEdge { store, short, edge, plan, counts: PlannedCounts::of(std::slice::from_ref(plan)) }
     }
 }
 
-impl<E: Engine> Decision for PlannedEdge<'_, E> {
+impl<S: ShortWrites> Decision for PlannedEdge<'_, S> {
     #[inline]
     fn counts(&self) -> CountChanges<'_> {
         self.counts.changes()
@@ -252,7 +247,7 @@ impl<E: Engine> Decision for PlannedEdge<'_, E> {
     }
 }
 
-impl<E: Engine> Store<E> {
+impl Store {
     /// Stamps and applies a decision. `input` is the importer's position.
     #[inline]
     pub(super) fn stamp_and_apply(

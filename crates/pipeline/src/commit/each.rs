@@ -12,7 +12,7 @@ use crate::commit::plan_each::Planning;
 use crate::commit::{BYTES_OF_CHANGE, Commit};
 use crate::error::Error;
 use crate::journal::Journal;
-use crate::store::Store;
+use crate::store::{OnEngine, Store};
 use hedgerow_log::{Body, Durability};
 use hedgerow_model::token::HeldLocks;
 use hedgerow_model::{CommitTimestamp, Count, Engine, Operation, ShortWrites, StoredEdge};
@@ -71,7 +71,7 @@ pub(super) struct Group {
 }
 
 /// How the commits of a group are made.
-pub(super) trait Together<E: Engine> {
+pub(super) trait Together {
     /// The largest number of commits in a group. They also hold each other's locks meanwhile.
     const LARGEST: usize;
 
@@ -88,27 +88,145 @@ pub(super) trait Together<E: Engine> {
     /// take any.
     fn commit(
         &mut self,
-        store: &Store<E>,
+        store: &Store,
         held: &HeldLocks<'_>,
         group: &mut Group,
         done: &mut Commits,
     ) -> Result<PendingReclaim, Error>;
 }
 
-impl<E: Engine> Store<E> {
+impl<E: Engine> OnEngine<'_, E> {
     /// Commits `count` edges of one label one by one; `write` returns each by its position.
     pub fn commit_each<'k>(
-        &self,
+        self,
         count: usize,
         write: impl Fn(usize) -> EdgeWrite<'k>,
     ) -> Result<Commits, StreamError> {
         let mut done = Commits::default();
         let stream = self.commit_each_unsettled(count, write, &mut done);
-        self.end_stream(stream, done)
+        self.store.end_stream(stream, done)
     }
 
+    /// Like [`OnEngine::commit_each`], but does not settle the commits. `done` holds what was
+    /// committed before an error.
+    fn commit_each_unsettled<'k>(
+        self,
+        count: usize,
+        write: impl Fn(usize) -> EdgeWrite<'k>,
+        done: &mut Commits,
+    ) -> Result<(), Error> {
+        let (mut group, mut plans, mut appended) = (Group::default(), Vec::new(), AppendRoom::default());
+        while done.committed < count {
+            let next = done.committed;
+            let writes = (next..count).map(&write);
+            // With history, the state after each commit is kept, so stamps cannot be taken
+            // together.
+            if let Some(short) = self.engine.short_writes()
+                && !self.store.sequencer.keeps_history()
+            {
+                match self.store.append_edges(write(next).label) {
+                    Some(by) => {
+                        let mut appending = Appending { by, room: &mut appended };
+                        self.commit_together(short, writes, &mut group, &mut appending, done)?;
+                    }
+                    None => {
+                        let mut planning = Planning { short, plans: &mut plans };
+                        self.commit_together(short, writes, &mut group, &mut planning, done)?;
+                    }
+                }
+            }
+            if done.committed == next {
+                let commit = self.commit_edge_unsettled(write(next))?;
+                done.count(commit);
+            }
+            self.store.journal().map_or(Ok(()), Journal::relieve)?;
+        }
+        Ok(())
+    }
+
+    /// Commits as many of the next edges as can go together; none if the next one needs the general
+    /// commit.
+    fn commit_together<'k, T: Together>(
+        self,
+        short: &E::ShortWrites,
+        writes: impl Iterator<Item = EdgeWrite<'k>> + Clone,
+        group: &mut Group,
+        together: &mut T,
+        done: &mut Commits,
+    ) -> Result<(), Error> {
+        let store = self.store;
+        self.admit(T::LARGEST * BYTES_OF_CHANGE)?;
+        let generation = store.dictionary.generation();
+        self.gather(writes.take(T::LARGEST), together, group);
+        short.prefetch(&group.edges);
+        let appending = T::APPENDS.then(|| LockGuard::append(&store.units)).flatten();
+        let guard = appending.unwrap_or_else(|| LockGuard::lock(&store.units, self.stripes_of_group(group)));
+        let held = guard.held(&store.sequencer);
+        group.edges.truncate(self.count_existing(&held, &group.edges)?);
+        // After that: a key may have lost its id to one whose vertex was found.
+        let pending = if store.dictionary.generation() == generation {
+            together.commit(store, &held, group, done)?
+        } else {
+            PendingReclaim::default()
+        };
+        group.stripes = guard.release();
+        store.reclaim_after_commit(pending, T::LARGEST);
+        Ok(())
+    }
+
+    /// Collects the next edges whose ends have ids and that can go together, and their locks, unless they may take none.
+    fn gather<'k, T: Together>(
+        self,
+        writes: impl Iterator<Item = EdgeWrite<'k>> + Clone,
+        together: &T,
+        group: &mut Group,
+    ) {
+        let store = self.store;
+        group.edges.clear();
+        group.stripes.clear();
+        if T::PREFETCHES_KEYS {
+            let keys = writes.clone().flat_map(|write| [write.source, write.destination]);
+            keys.for_each(|key| store.dictionary.prefetch(key));
+        }
+        for EdgeWrite { label, source, destination, value } in writes {
+            let (source, destination) =
+                (store.dictionary.current(source), store.dictionary.current(destination));
+            // A wrong key is reported when its edge is committed alone.
+            let (Ok(Some(source)), Ok(Some(destination))) = (source, destination) else { break };
+            let edge = StoredEdge::new(store.topology, label, source, destination, value);
+            let stripes = if T::APPENDS { Stripes::new() } else { self.stripes_of_edge(&edge) };
+            if !together.admits(group, &edge, &stripes) {
+                break;
+            }
+            group.stripes.extend_from_slice(&stripes);
+            group.edges.push(edge);
+        }
+    }
+
+    /// The locks of a group in order. Leaves none in the group.
+    fn stripes_of_group(self, group: &mut Group) -> Stripes {
+        let mut stripes = std::mem::take(&mut group.stripes);
+        if stripes.is_empty() {
+            stripes.extend(group.edges.iter().flat_map(|edge| self.stripes_of_edge(edge)));
+        }
+        stripes.sort_unstable();
+        stripes.dedup();
+        stripes
+    }
+
+    /// The number of edges up to the first that lacks an end.
+    fn count_existing(self, held: &HeldLocks<'_>, edges: &[StoredEdge]) -> Result<usize, Error> {
+        let mut existing = 0;
+        while existing < edges.len() && self.both_exist(held, &edges[existing])? {
+            existing += 1;
+        }
+        Ok(existing)
+    }
+}
+
+impl Store {
     /// Commits `operations` on edges one by one, up to the first that is an error: for edges with
-    /// records, which are not planned together. Waits once, as [`Store::commit_each`] does.
+    /// records, which are not planned together. Waits once, as [`OnEngine::commit_each`] does.
     pub fn commit_each_operation<F: From<Error>>(
         &self,
         operations: impl Iterator<Item = Result<Operation, F>>,
@@ -137,43 +255,6 @@ impl<E: Engine> Store<E> {
         }
     }
 
-    /// Like [`Store::commit_each`], but does not settle the commits. `done` holds what was
-    /// committed before an error.
-    fn commit_each_unsettled<'k>(
-        &self,
-        count: usize,
-        write: impl Fn(usize) -> EdgeWrite<'k>,
-        done: &mut Commits,
-    ) -> Result<(), Error> {
-        let (mut group, mut plans, mut appended) = (Group::default(), Vec::new(), AppendRoom::default());
-        while done.committed < count {
-            let next = done.committed;
-            let writes = (next..count).map(&write);
-            // With history, the state after each commit is kept, so stamps cannot be taken
-            // together.
-            if let Some(short) = self.engine.short_writes()
-                && !self.sequencer.keeps_history()
-            {
-                match self.append_edges(write(next).label) {
-                    Some(by) => {
-                        let mut appending = Appending { by, room: &mut appended };
-                        self.commit_together(short, writes, &mut group, &mut appending, done)?;
-                    }
-                    None => {
-                        let mut planning = Planning { short, plans: &mut plans };
-                        self.commit_together(short, writes, &mut group, &mut planning, done)?;
-                    }
-                }
-            }
-            if done.committed == next {
-                let commit = self.commit_edge_unsettled(write(next))?;
-                done.count(commit);
-            }
-            self.journal().map_or(Ok(()), Journal::relieve)?;
-        }
-        Ok(())
-    }
-
     /// Waits until all that a stream committed or saw is as durable as the graph's option demands.
     fn settle_stream(&self, done: &Commits) -> Result<(), Error> {
         if done.committed == 0 {
@@ -182,83 +263,6 @@ impl<E: Engine> Store<E> {
         let stamped = done.changed.at_most();
         let at = if stamped == done.committed as u64 { done.at } else { self.sequencer.newest().0 };
         self.settle_at(at, stamped > 0, Durability::None)
-    }
-
-    /// Commits as many of the next edges as can go together; none if the next one needs the general
-    /// commit.
-    fn commit_together<'k, T: Together<E>>(
-        &self,
-        short: &E::ShortWrites,
-        writes: impl Iterator<Item = EdgeWrite<'k>> + Clone,
-        group: &mut Group,
-        together: &mut T,
-        done: &mut Commits,
-    ) -> Result<(), Error> {
-        self.admit(T::LARGEST * BYTES_OF_CHANGE)?;
-        let generation = self.dictionary.generation();
-        self.gather(writes.take(T::LARGEST), together, group);
-        short.prefetch(&group.edges);
-        let appending = T::APPENDS.then(|| LockGuard::append(&self.units)).flatten();
-        let guard = appending.unwrap_or_else(|| LockGuard::lock(&self.units, self.stripes_of_group(group)));
-        let held = guard.held(&self.sequencer);
-        group.edges.truncate(self.count_existing(&held, &group.edges)?);
-        // After that: a key may have lost its id to one whose vertex was found.
-        let pending = if self.dictionary.generation() == generation {
-            together.commit(self, &held, group, done)?
-        } else {
-            PendingReclaim::default()
-        };
-        group.stripes = guard.release();
-        self.reclaim_after_commit(pending, T::LARGEST);
-        Ok(())
-    }
-
-    /// Collects the next edges whose ends have ids and that can go together, and their locks, unless they may take none.
-    fn gather<'k, T: Together<E>>(
-        &self,
-        writes: impl Iterator<Item = EdgeWrite<'k>> + Clone,
-        together: &T,
-        group: &mut Group,
-    ) {
-        group.edges.clear();
-        group.stripes.clear();
-        if T::PREFETCHES_KEYS {
-            let keys = writes.clone().flat_map(|write| [write.source, write.destination]);
-            keys.for_each(|key| self.dictionary.prefetch(key));
-        }
-        for EdgeWrite { label, source, destination, value } in writes {
-            let (source, destination) =
-                (self.dictionary.current(source), self.dictionary.current(destination));
-            // A wrong key is reported when its edge is committed alone.
-            let (Ok(Some(source)), Ok(Some(destination))) = (source, destination) else { break };
-            let edge = StoredEdge::new(self.topology, label, source, destination, value);
-            let stripes = if T::APPENDS { Stripes::new() } else { self.stripes_of_edge(&edge) };
-            if !together.admits(group, &edge, &stripes) {
-                break;
-            }
-            group.stripes.extend_from_slice(&stripes);
-            group.edges.push(edge);
-        }
-    }
-
-    /// The locks of a group in order. Leaves none in the group.
-    fn stripes_of_group(&self, group: &mut Group) -> Stripes {
-        let mut stripes = std::mem::take(&mut group.stripes);
-        if stripes.is_empty() {
-            stripes.extend(group.edges.iter().flat_map(|edge| self.stripes_of_edge(edge)));
-        }
-        stripes.sort_unstable();
-        stripes.dedup();
-        stripes
-    }
-
-    /// The number of edges up to the first that lacks an end.
-    fn count_existing(&self, held: &HeldLocks<'_>, edges: &[StoredEdge]) -> Result<usize, Error> {
-        let mut existing = 0;
-        while existing < edges.len() && self.both_exist(held, &edges[existing])? {
-            existing += 1;
-        }
-        Ok(existing)
     }
 
     /// Encodes the commits of `count` edges for the log, if there is one.

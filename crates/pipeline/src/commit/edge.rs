@@ -7,12 +7,12 @@ use crate::commit::decided::{AppliedCommit, PlannedEdge};
 use crate::commit::resolve::Resolved;
 use crate::commit::{BYTES_OF_CHANGE, Commit};
 use crate::error::{Error, read_failed};
-use crate::store::Store;
+use crate::store::{OnEngine, Store};
 use hedgerow_log::Durability;
 use hedgerow_model::token::HeldLocks;
 use hedgerow_model::{
-    EdgeValue, Engine, GraphView, KeyRef, LabelId, Operation, ShortPlan, ShortWrites, StoredEdge, Topology,
-    VertexId,
+    Admission, EdgeValue, Engine, GraphView, KeyRef, LabelId, Operation, ShortPlan, ShortWrites, StoredEdge,
+    Topology, VertexId,
 };
 use hedgerow_sequencer::{LockGuard, Stripes, Writer};
 
@@ -42,70 +42,79 @@ impl EdgeWrite<'_> {
     }
 }
 
-/// How an engine plans the change of a single edge.
-pub(super) type PlanOf<E> = <<E as Engine>::ShortWrites as ShortWrites>::Plan;
-
-impl<E: Engine> Store<E> {
+impl<E: Engine> OnEngine<'_, E> {
     /// Commits one edge blindly.
     #[inline]
-    pub fn commit_edge(&self, write: EdgeWrite<'_>) -> Result<Commit, Error> {
+    pub fn commit_edge(self, write: EdgeWrite<'_>) -> Result<Commit, Error> {
         let commit = self.commit_edge_unsettled(write)?;
-        self.settle(commit, Durability::None)
+        self.store.settle(commit, Durability::None)
     }
 
-    /// Like [`Store::commit_edge`], but does not settle the commit.
+    /// Like [`OnEngine::commit_edge`], but does not settle the commit.
     #[inline]
-    pub(super) fn commit_edge_unsettled(&self, write: EdgeWrite<'_>) -> Result<Commit, Error> {
+    pub(super) fn commit_edge_unsettled(self, write: EdgeWrite<'_>) -> Result<Commit, Error> {
         self.admit(BYTES_OF_CHANGE)?;
         match self.try_commit_edge(write)? {
             Some(commit) => Ok(commit),
-            None => self.commit_unsettled(&[write.to_operation()], None),
+            None => self.store.commit_unsettled(&[write.to_operation()], None),
+        }
+    }
+
+    /// Delays a commit as [`Store::admit`] does.
+    #[inline]
+    pub(super) fn admit(self, bytes: usize) -> Result<(), Error> {
+        match self.engine.admit(bytes) {
+            Admission::Granted => Ok(()),
+            _ => self.store.admit(bytes),
         }
     }
 
     /// Commits one edge, if both endpoints exist; `None` if this needs the general commit.
-    fn try_commit_edge(&self, write: EdgeWrite<'_>) -> Result<Option<Commit>, Error> {
+    fn try_commit_edge(self, write: EdgeWrite<'_>) -> Result<Option<Commit>, Error> {
+        let OnEngine { store, engine } = self;
         let EdgeWrite { label, source, destination, value } = write;
-        let generation = self.dictionary.generation();
-        let ends = self.dictionary.current(source)?.zip(self.dictionary.current(destination)?);
+        let generation = store.dictionary.generation();
+        let ends = store.dictionary.current(source)?.zip(store.dictionary.current(destination)?);
         let Some((source, destination)) = ends else { return Ok(None) };
-        let edge = StoredEdge::new(self.topology, label, source, destination, value);
-        let short = self.engine.short_writes();
+        let edge = StoredEdge::new(store.topology, label, source, destination, value);
+        let short = engine.short_writes();
         if let Some(short) = short {
             short.prefetch(std::slice::from_ref(&edge));
         }
-        let guard = LockGuard::lock(&self.units, self.stripes_of_edge(&edge));
+        let guard = LockGuard::lock(&store.units, self.stripes_of_edge(&edge));
         let applied = {
-            let held = guard.held(&self.sequencer);
-            if !self.both_exist(&held, &edge)? || self.dictionary.generation() != generation {
+            let held = guard.held(&store.sequencer);
+            if !self.both_exist(&held, &edge)? || store.dictionary.generation() != generation {
                 return Ok(None);
             }
-            let plan = short.and_then(|short| short.plan_edge(&held, &edge, self.is_unlimited()));
+            let plan = short.and_then(|short| short.plan_edge(&held, &edge, store.is_unlimited()));
             match short.zip(plan.as_ref()) {
-                Some((short, plan)) => self.finish_edge(short, &edge, plan)?,
-                None => match self.finish(&held, &Resolved::edge(&edge), Writer::Blind, None) {
+                Some((short, plan)) => store.finish_edge(short, &edge, plan)?,
+                None => match store.finish(&held, &Resolved::edge(&edge), Writer::Blind, None) {
                     // The general commit reclaims and tries again.
                     Err(Error::Capacity(_)) => return Ok(None),
                     finished => finished?,
                 },
             }
         };
-        Ok(Some(applied.release(self, guard)))
+        Ok(Some(applied.release(store, guard)))
     }
 
     /// Whether a vertex exists. Its lock is held, unless the engine has
     /// [short writes](ShortWrites::exists).
     #[inline]
-    pub(crate) fn exists(&self, held: &HeldLocks<'_>, vertex: VertexId) -> Result<bool, Error> {
+    fn exists(self, held: &HeldLocks<'_>, vertex: VertexId) -> Result<bool, Error> {
         match self.engine.short_writes() {
             Some(short) => Ok(short.exists(vertex)),
-            None => self.latest(held)?.contains_vertex(vertex).map_err(read_failed),
+            None => {
+                self.engine.latest(held).map_err(read_failed)?.contains_vertex(vertex).map_err(read_failed)
+            }
         }
     }
 
-    /// Whether both ends of an edge exist. The locks of [`Store::stripes_of_edge`] are held, or the caller appends.
+    /// Whether both ends of an edge exist. The locks of [`OnEngine::stripes_of_edge`] are held, or the caller appends.
     #[inline]
-    pub(super) fn both_exist(&self, held: &HeldLocks<'_>, edge: &StoredEdge) -> Result<bool, Error> {
+    pub(super) fn both_exist(self, held: &HeldLocks<'_>, edge: &StoredEdge) -> Result<bool, Error> {
         let (source, destination) = edge.ends();
         Ok(self.exists(held, source)? && self.exists(held, destination)?)
     }
@@ -116,23 +125,25 @@ impl<E: Engine> Store<E> {
     // Locking both ends takes 1.14 to 1.17 times the instructions of a stream, 1.04 to 1.06 of a
     // call (callgrind, ± 0.001).
     #[inline]
-    pub(super) fn stripes_of_edge(&self, edge: &StoredEdge) -> Stripes {
+    pub(super) fn stripes_of_edge(self, edge: &StoredEdge) -> Stripes {
         let (source, destination) = edge.ends();
         let source = self.engine.lock_unit(source);
-        match self.topology {
-            Topology::Directed if self.engine.short_writes().is_some() => self.units.one(source),
-            _ => self.units.two(source, self.engine.lock_unit(destination)),
+        match self.store.topology {
+            Topology::Directed if self.engine.short_writes().is_some() => self.store.units.one(source),
+            _ => self.store.units.two(source, self.engine.lock_unit(destination)),
         }
     }
+}
 
+impl Store {
     /// The shrinking phase, like that of the general commit. The locks of
-    /// [`Store::stripes_of_edge`] are held.
+    /// [`OnEngine::stripes_of_edge`] are held.
     #[inline(always)]
-    pub(super) fn finish_edge(
+    fn finish_edge<S: ShortWrites>(
         &self,
-        short: &E::ShortWrites,
+        short: &S,
         edge: &StoredEdge,
-        plan: &PlanOf<E>,
+        plan: &S::Plan,
     ) -> Result<AppliedCommit, Error> {
         if !plan.is_change() {
             return Ok(self.unchanged());

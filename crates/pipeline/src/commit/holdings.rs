@@ -3,13 +3,13 @@
 use crate::error::Error;
 use crate::store::Store;
 use hedgerow_model::token::HeldLocks;
-use hedgerow_model::{CommitTimestamp, Engine, KeyRef, VertexId};
+use hedgerow_model::{CommitTimestamp, KeyRef, VertexId};
 use hedgerow_sequencer::{LockGuard, LockTable, Stripes};
 use smallvec::SmallVec;
 
 /// Ids given to new keys; taken back if the commit fails.
-pub(crate) struct AssignedIds<'s, E: Engine> {
-    store: &'s Store<E>,
+pub(crate) struct AssignedIds<'s> {
+    store: &'s Store,
     ids: SmallVec<[VertexId; 2]>,
     /// If memory is limited: bytes that the graph used before the first new key, and bytes of the
     /// new keys.
@@ -18,14 +18,14 @@ pub(crate) struct AssignedIds<'s, E: Engine> {
     newest: Option<CommitTimestamp>,
 }
 
-impl<'s, E: Engine> AssignedIds<'s, E> {
+impl<'s> AssignedIds<'s> {
     /// Holds no ids yet.
-    pub fn new(store: &'s Store<E>) -> Self {
+    pub fn new(store: &'s Store) -> Self {
         AssignedIds { store, ids: SmallVec::new(), bytes: None, newest: None }
     }
 
     /// The store that the keys belong to.
-    pub(crate) fn store(&self) -> &'s Store<E> {
+    pub(crate) fn store(&self) -> &'s Store {
         self.store
     }
 
@@ -77,7 +77,7 @@ impl<'s, E: Engine> AssignedIds<'s, E> {
     }
 }
 
-impl<E: Engine> Drop for AssignedIds<'_, E> {
+impl Drop for AssignedIds<'_> {
     fn drop(&mut self) {
         self.ids.drain(..).for_each(|id| self.store.dictionary.release(id));
     }
@@ -88,15 +88,15 @@ impl<E: Engine> Drop for AssignedIds<'_, E> {
 /// Released in the order of the fields, whether the commit succeeds, fails or panics: ids first, so
 /// that a thread that waits for their units finds them gone; keys last, so that no thread sees a
 /// key in between.
-pub(crate) struct Holdings<'s, E: Engine> {
-    pub(crate) assigned: AssignedIds<'s, E>,
+pub(crate) struct Holdings<'s> {
+    pub(crate) assigned: AssignedIds<'s>,
     units: Option<LockGuard<&'s LockTable>>,
     pub(crate) keys: Option<LockGuard<&'s LockTable>>,
 }
 
-impl<'s, E: Engine> Holdings<'s, E> {
+impl<'s> Holdings<'s> {
     /// Holds nothing yet.
-    pub fn new(store: &'s Store<E>) -> Self {
+    pub fn new(store: &'s Store) -> Self {
         Holdings { assigned: AssignedIds::new(store), units: None, keys: None }
     }
 

@@ -4,7 +4,7 @@ use crate::commit::entries::{Ends, changed_entries, put_entries};
 use crate::commit::holdings::{AssignedIds, Holdings};
 use crate::commit::resolve::Resolved;
 use crate::commit::{BYTES_OF_CHANGE, Commit};
-use crate::error::Error;
+use crate::error::{Error, read_failed};
 use crate::store::Store;
 use hedgerow_compute::map_chunks;
 use hedgerow_dictionary::{Dictionary, DictionaryError};
@@ -79,7 +79,7 @@ const LOOK_UP_CHUNK: usize = 1 << 13;
 /// How many edges ahead of the one whose ends get ids the keys are prefetched.
 const ASSIGN_AHEAD: usize = 8;
 
-impl<E: Engine> Store<E> {
+impl Store {
     /// Puts all `edges` as one commit; the last of several equal ones wins. `input` is the
     /// importer's position to store with it.
     pub fn ingest(
@@ -133,7 +133,7 @@ impl<E: Engine> Store<E> {
         let mut created = self.missing_vertices(&ends, &holdings.held(), pool)?;
         if !created.is_empty() && holdings.lock_if_appending(|| self.stripes_of(created.iter().copied())) {
             // Another commit that appends may have created some before they were locked.
-            created = self.missing_of(created.into_iter(), &holdings.held())?;
+            created = self.missing_of(&created, &holdings.held())?;
         }
         // After that: a key may have lost its id to one whose vertex was found.
         let keys_changed = self.dictionary.generation() != generation && !lock_all_keys;
@@ -167,7 +167,7 @@ impl<E: Engine> Store<E> {
         edges: &dyn BulkEdges,
         missing: &[usize],
         ends: &mut [Ends],
-        assigned: &mut AssignedIds<'_, E>,
+        assigned: &mut AssignedIds<'_>,
     ) -> Result<(), Error> {
         let mut id_of = |key: KeyRef<'_>| match self.strict {
             true => self.dictionary.current(key)?.ok_or_else(|| Error::NoSuchVertex(key.to_key())),
@@ -190,7 +190,7 @@ impl<E: Engine> Store<E> {
         held: &HeldLocks<'_>,
         pool: Option<&ThreadPool>,
     ) -> Result<Vec<VertexId>, Error> {
-        let missing_of = |ends: &[Ends]| self.missing_of(ends_of(ends), held);
+        let missing_of = |ends: &[Ends]| self.missing_of(&ends_of(ends).collect::<Vec<_>>(), held);
         let mut missing = map_chunks(pool, ends.chunks(LOOK_UP_CHUNK).collect(), missing_of)?.concat();
         missing.sort_unstable();
         missing.dedup();
@@ -198,17 +198,9 @@ impl<E: Engine> Store<E> {
     }
 
     /// The vertices that do not exist yet, in the same order.
-    fn missing_of(
-        &self,
-        vertices: impl Iterator<Item = VertexId>,
-        held: &HeldLocks<'_>,
-    ) -> Result<Vec<VertexId>, Error> {
+    fn missing_of(&self, vertices: &[VertexId], held: &HeldLocks<'_>) -> Result<Vec<VertexId>, Error> {
         let mut missing = Vec::new();
-        for vertex in vertices {
-            if !self.exists(held, vertex)? {
-                missing.push(vertex);
-            }
-        }
+        self.engine.add_missing(held, vertices, &mut missing).map_err(read_failed)?;
         Ok(missing)
     }
 

@@ -10,8 +10,8 @@ use crate::store::Store;
 use hedgerow_encoding::encode_record;
 use hedgerow_model::token::HeldLocks;
 use hedgerow_model::{
-    Direction, EdgeChange, EdgeValue, EffectRecords, Effects, Engine, LabelId, Record, RecordChange,
-    RecordCursor, RecordMode, RecordSchema, RecordView, SchemaError, ValueType,
+    Direction, EdgeChange, EdgeValue, EffectRecords, Effects, LabelId, Record, RecordChange, RecordCursor,
+    RecordMode, RecordSchema, RecordView, SchemaError, ValueType,
 };
 
 /// Checks that all records can be put on edges of a schema, in which the store counts versions.
@@ -31,7 +31,7 @@ pub fn check_records(schema: &RecordSchema, records: &[Record]) -> Result<(), Er
     records.try_for_each(|(edge, record)| check(record).map_err(|error| Error::BulkRecord { edge, error }))
 }
 
-impl<E: Engine> Store<E> {
+impl Store {
     /// Puts all `edges` with their records, by position, as one commit; the last of several equal ones
     /// wins. The records fit the label's schema. `input` is the importer's position to store with the
     /// commit.

@@ -23,6 +23,7 @@ use crate::error::{Error, read_failed};
 use crate::store::Store;
 use acquire::{Acquired, OperationIds, ReadSet};
 use decided::{AppliedCommit, PreparedEffects};
+use hedgerow_erased::ErasedRoom;
 use hedgerow_log::Durability;
 use hedgerow_model::token::{HeldLocks, Stamp};
 use hedgerow_model::{
@@ -70,7 +71,7 @@ pub struct Interactive<'t> {
     pub input: Option<&'t [u8]>,
 }
 
-impl<E: Engine> Store<E> {
+impl Store {
     /// Commits `operations` as one. With `interactive`, fails if another transaction committed a
     /// conflicting change first.
     pub fn commit(
@@ -139,7 +140,7 @@ impl<E: Engine> Store<E> {
     /// commit.
     pub fn commit_acquired(
         &self,
-        mut acquired: Acquired<'_, E>,
+        mut acquired: Acquired<'_>,
         operations: &[Operation],
         writer: Writer,
         input: Option<&[u8]>,
@@ -210,7 +211,7 @@ impl<E: Engine> Store<E> {
             true => Allowance::UNLIMITED,
             false => self.allowance(),
         };
-        let (mut room, nothing) = (E::Room::default(), Resolved::default());
+        let (mut room, nothing) = (ErasedRoom::default(), Resolved::default());
         let mut prepared = self.engine.prepare(held, &resolved.effects, &mut room, allowance, pool)?;
         match resolved.deferred_counts {
             DeferredCounts::LookedUp if !prepared.outcome.deferred.is_empty() => {

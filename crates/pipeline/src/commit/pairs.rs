@@ -4,8 +4,9 @@ use crate::error::{Error, read_failed};
 use crate::records::decoded;
 use crate::store::Store;
 use hedgerow_encoding::{EdgeListWriter, encode_record, list_as_record};
+use hedgerow_erased::ErasedView;
 use hedgerow_model::{
-    Direction, EdgeOutcome, EdgeValue, EffectRecords, Engine, LabelId, ParallelEdges, Record, RecordChange,
+    Direction, EdgeOutcome, EdgeValue, EffectRecords, LabelId, ParallelEdges, Record, RecordChange,
     RecordCursor, RecordView, VertexId,
 };
 use std::collections::BTreeMap;
@@ -54,9 +55,9 @@ impl Pairs {
 
     /// Decides a change on the record that an edge has after all earlier operations. Returns whether
     /// its condition holds.
-    pub(super) fn change<E: Engine, V: RecordView>(
+    pub(super) fn change(
         &mut self,
-        (store, latest): (&Store<E>, &V),
+        (store, latest): (&Store, &ErasedView<'_>),
         id: PairId,
         key: u64,
         change: &RecordChange,
@@ -82,9 +83,9 @@ impl Pairs {
     }
 
     /// The pairs whose edges change, ascending, and how many edges are added and removed.
-    pub(super) fn finish<V: RecordView>(
+    pub(super) fn finish(
         self,
-        latest: &V,
+        latest: &ErasedView<'_>,
         changed: &mut EffectRecords,
     ) -> Result<(Vec<DecidedPair>, Vec<EdgeOutcome>), Error> {
         let (mut decided, mut outcome) = (Vec::new(), Vec::<EdgeOutcome>::new());

@@ -2,21 +2,20 @@
 
 use crate::commit::decided::{PlannedCounts, PlannedEdge, apply};
 use crate::commit::each::{Commits, Group, Together};
-use crate::commit::edge::PlanOf;
 use crate::error::Error;
 use crate::store::Store;
 use hedgerow_model::token::HeldLocks;
-use hedgerow_model::{Count, Engine, ShortPlan, ShortWrites, StoredEdge};
+use hedgerow_model::{Count, ShortPlan, ShortWrites, StoredEdge};
 use hedgerow_sequencer::PendingReclaim;
 
 /// Commits that are planned together: no two need the same lock.
-pub(super) struct Planning<'p, E: Engine> {
-    pub(super) short: &'p E::ShortWrites,
+pub(super) struct Planning<'p, S: ShortWrites> {
+    pub(super) short: &'p S,
     /// Memory for plans.
-    pub(super) plans: &'p mut Vec<PlanOf<E>>,
+    pub(super) plans: &'p mut Vec<S::Plan>,
 }
 
-impl<E: Engine> Together<E> for Planning<'_, E> {
+impl<S: ShortWrites> Together for Planning<'_, S> {
     /// Enough to overlap the waits for memory.
     const LARGEST: usize = if cfg!(hedgerow_shuttle) { 2 } else { 16 };
 
@@ -32,7 +31,7 @@ impl<E: Engine> Together<E> for Planning<'_, E> {
     /// Applies the commits one after the other, up to the first that the engine does not plan.
     fn commit(
         &mut self,
-        store: &Store<E>,
+        store: &Store,
         held: &HeldLocks<'_>,
         group: &mut Group,
         done: &mut Commits,

@@ -10,9 +10,10 @@ use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 use hashbrown::hash_map::Entry;
 use hedgerow_encoding::encode_record;
+use hedgerow_erased::ErasedView;
 use hedgerow_model::{
     Adjacency, AdjacencyEffects, Cursor, Direction, EdgeChange, EdgeOutcome, EdgeValue, EffectRecords,
-    Effects, Engine, Key, LabelId, Operation, Record, RecordChange, RecordCursor, RecordView, StoredEdge,
+    Effects, GraphView, Key, LabelId, Operation, Record, RecordChange, RecordCursor, RecordView, StoredEdge,
     Topology, Value, VertexChange, VertexEffect, VertexId,
 };
 use hedgerow_sequencer::VertexCounts;
@@ -149,9 +150,9 @@ impl EdgeRecords {
 }
 
 /// Resolves operations one by one.
-struct Resolver<'r, E: Engine, V> {
-    store: &'r Store<E>,
-    latest: &'r V,
+struct Resolver<'r> {
+    store: &'r Store,
+    latest: &'r ErasedView<'r>,
     /// In the order of the operations; a later change of an edge overrides an earlier one.
     edges: SmallVec<[EdgeWord; 1]>,
     vertices: HashMap<VertexId, VertexState, FixedState>,
@@ -166,9 +167,9 @@ struct Resolver<'r, E: Engine, V> {
 }
 
 /// Decides `operations` on the newest locked state.
-pub(crate) fn resolve<E: Engine, V: RecordView>(
-    store: &Store<E>,
-    latest: &V,
+pub(crate) fn resolve(
+    store: &Store,
+    latest: &ErasedView<'_>,
     operations: &[Operation],
     ids: &[OperationIds],
 ) -> Result<Resolved, Error> {
@@ -197,7 +198,7 @@ pub(crate) fn resolve<E: Engine, V: RecordView>(
     Ok(resolved)
 }
 
-impl<E: Engine, V: RecordView> Resolver<'_, E, V> {
+impl Resolver<'_> {
     fn operation(&mut self, operation: &Operation, ids: OperationIds) -> Result<(), Error> {
         match operation {
             Operation::AddVertex { .. } => {
@@ -510,7 +511,7 @@ impl<E: Engine, V: RecordView> Resolver<'_, E, V> {
 }
 
 /// Whether a vertex has this record. Records with a NaN are equal if their bytes are.
-fn has_record(view: &impl RecordView, vertex: VertexId, record: &Record) -> Result<bool, Error> {
+fn has_record(view: &ErasedView<'_>, vertex: VertexId, record: &Record) -> Result<bool, Error> {
     let stored = view.vertex_record(vertex).map_err(read_failed)?;
     Ok(stored.is_some_and(|stored| encode_record(&stored) == encode_record(record)))
 }

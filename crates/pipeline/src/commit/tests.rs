@@ -7,6 +7,7 @@ use crate::commit::ingest::BulkEdges;
 use crate::error::Error;
 use crate::settings::Settings;
 use crate::store::Store;
+use hedgerow_erased::ErasedEngine;
 use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered, Stamp};
 use hedgerow_model::{
     Allowance, AsKey, Catalog, ColumnType, CommitTimestamp, EdgeValue, Effects, Engine, EngineError,
@@ -19,6 +20,28 @@ use hedgerow_sync::atomic::{AtomicBool, Ordering};
 use hedgerow_sync::{Arc, Mutex};
 use rayon::ThreadPool;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// A store, and the engine under test in it.
+struct Tested<E> {
+    store: Store,
+    engine: Arc<E>,
+}
+
+impl<E: Engine> Tested<E> {
+    fn new(engine: E, options: &Settings) -> Self {
+        let engine = Arc::new(engine);
+        let store = Store::new(ErasedEngine::shared(&engine), options, &Catalog::default());
+        Tested { store, engine }
+    }
+}
+
+impl<E> std::ops::Deref for Tested<E> {
+    type Target = Store;
+
+    fn deref(&self) -> &Store {
+        &self.store
+    }
+}
 
 impl BulkEdges for Vec<(u64, u64)> {
     fn count(&self) -> usize {
@@ -108,25 +131,24 @@ impl Engine for Faulty {
     }
 }
 
-fn store() -> Store<Faulty> {
-    let catalog = Catalog::default();
-    let options = RapidOptions { topology: Topology::Directed, catalog: catalog.clone() };
+fn store() -> Tested<Faulty> {
+    let options = RapidOptions { topology: Topology::Directed, catalog: Catalog::default() };
     let engine = Faulty {
         engine: Rapid::new(options),
         panic_in_prepare: AtomicBool::new(false),
         panic_in_apply: AtomicBool::new(false),
         before_apply: Mutex::default(),
     };
-    Store::new(engine, &Settings::default(), &catalog)
+    Tested::new(engine, &Settings::default())
 }
 
-fn put(store: &Store<Faulty>, source: u64, destination: u64) -> Result<Commit, Error> {
+fn put(store: &Store, source: u64, destination: u64) -> Result<Commit, Error> {
     let (source, destination) = (Key::Number(source), Key::Number(destination));
     let value = hedgerow_model::EdgeValue(0);
     store.commit(&[Operation::PutEdge { label: LabelId::DEFAULT, source, destination, value }], None)
 }
 
-fn vertices(store: &Store<Faulty>) -> u64 {
+fn vertices(store: &Tested<Faulty>) -> u64 {
     let registration = Sequencer::open(&*store.sequencer, Reader::Snapshot).unwrap();
     store.engine.view(&(), registration.token()).vertex_count()
 }
@@ -182,7 +204,7 @@ fn one_of_each_partition(round: u64) -> Vec<(u64, u64)> {
 }
 
 /// Blocks of about two kilobytes each.
-fn thousand_partitions() -> Arc<Store<Faulty>> {
+fn thousand_partitions() -> Arc<Tested<Faulty>> {
     let store = store();
     let edges: Vec<(u64, u64)> = (0..500_000).map(|edge| (edge % 64_000, edge / 64_000)).collect();
     store.ingest(LabelId::DEFAULT, &edges, None).unwrap();

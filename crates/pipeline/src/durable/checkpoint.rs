@@ -18,7 +18,7 @@ use std::ops::ControlFlow;
 /// Fraction of its time that a checkpoint thread works while there are commits, by default.
 const SHARE_BESIDE_WRITERS: f64 = 0.5;
 
-impl<E: Engine> Store<E> {
+impl Store {
     /// Writes the newest state as a checkpoint, and prunes the log before it.
     ///
     /// # Errors

@@ -70,7 +70,7 @@ pub struct CompactReport {
     pub kept_for_snapshots: FileTotals,
 }
 
-impl<E: Engine> Store<E> {
+impl Store {
     /// What the engine has in its own files, and in memory for them; `None` if it has none, or cannot
     /// tell.
     ///

@@ -9,15 +9,15 @@ use hedgerow_log::StoreError;
 use hedgerow_log::checkpoint::{Checkpoint, CheckpointChunk};
 use hedgerow_model::token::HeldLocks;
 use hedgerow_model::{
-    AdjacencyEffects, Column, CommitTimestamp, Direction, EdgeChange, EffectRecords, Effects, Engine,
-    GraphView, KeyRef, LabelId, Record, VertexChange, VertexEffect, VertexId, with_column,
+    AdjacencyEffects, Column, CommitTimestamp, Direction, EdgeChange, EffectRecords, Effects, GraphView,
+    KeyRef, LabelId, Record, VertexChange, VertexEffect, VertexId, with_column,
 };
 use hedgerow_sequencer::VertexCounts;
 use rayon::prelude::*;
 use smallvec::SmallVec;
 use std::path::Path;
 
-impl<E: Engine> Store<E> {
+impl Store {
     /// Loads the checkpoint at `path`, about `at_once` vertices or edges at a time. All locks are
     /// held, and the graph is not shared.
     pub(super) fn load(
@@ -63,7 +63,7 @@ impl<E: Engine> Store<E> {
         held: &'l HeldLocks<'l>,
         checkpoint: &'l Checkpoint,
         path: &'l Path,
-    ) -> Result<Loading<'l, E>, Error> {
+    ) -> Result<Loading<'l>, Error> {
         let described = checkpoint.description();
         let is_ours = described.topology == self.topology
             && described.keys == self.dictionary.kind()
@@ -102,15 +102,15 @@ fn groups(chunks: &[CheckpointChunk], at_once: usize) -> impl Iterator<Item = &[
 }
 
 /// A checkpoint that is being loaded.
-struct Loading<'l, E: Engine> {
-    store: &'l Store<E>,
+struct Loading<'l> {
+    store: &'l Store,
     held: &'l HeldLocks<'l>,
     checkpoint: &'l Checkpoint,
     path: &'l Path,
     at: CommitTimestamp,
 }
 
-impl<E: Engine> Loading<'_, E> {
+impl Loading<'_> {
     fn damaged(&self, offset: u64, what: impl Into<String>) -> Error {
         StoreError::Damaged { path: self.path.to_owned(), offset, what: what.into() }.into()
     }

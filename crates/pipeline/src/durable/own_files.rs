@@ -33,7 +33,7 @@ pub(super) struct Flushed {
     pub(super) pruned: usize,
 }
 
-impl<E: Engine> Store<E> {
+impl Store {
     /// The commit up to which the engine's files are complete; zero if it has none.
     pub fn in_files_through(&self) -> CommitTimestamp {
         self.engine.durable().map_or(CommitTimestamp::ZERO, Durable::durable_through)

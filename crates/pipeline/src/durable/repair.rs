@@ -5,7 +5,7 @@ use crate::durable::restored::Batches;
 use crate::error::Error;
 use crate::store::Store;
 use hedgerow_log::{Repair, StoreError};
-use hedgerow_model::{CommitTimestamp, Engine};
+use hedgerow_model::CommitTimestamp;
 use hedgerow_sequencer::LockGuard;
 
 /// Extracts damage to files; returns other errors unchanged.
@@ -16,7 +16,7 @@ pub fn damage(error: Error) -> Result<StoreError, Error> {
     }
 }
 
-impl<E: Engine> Store<E> {
+impl Store {
     /// Loads what a store has beside its log: the checkpoint, if there is one, or the engine's own files.
     /// The graph is not shared.
     ///

@@ -9,7 +9,7 @@ use hedgerow_log::{LogPosition, LogRecord, LoggedCommit, StoreError, logged_edge
 use hedgerow_model::token::HeldLocks;
 use hedgerow_model::{
     AdjacencyEffects, AppendEdges, AppendedEdges, ColumnType, CommitTimestamp, EdgeChange, EdgeValue,
-    Effects, Engine, GraphView, Key, LabelId, Record, SchemaError, VertexChange, VertexEffect, VertexId,
+    Effects, GraphView, Key, LabelId, Record, SchemaError, VertexChange, VertexEffect, VertexId,
 };
 use hedgerow_sequencer::VertexCounts;
 
@@ -24,8 +24,8 @@ fn foreign<T>(what: impl Into<String>) -> Result<T, Foreign> {
 }
 
 /// A replay in progress. All locks are held, and the graph is not shared.
-pub(super) struct Replay<'r, E: Engine> {
-    store: &'r Store<E>,
+pub(super) struct Replay<'r> {
+    store: &'r Store,
     held: &'r HeldLocks<'r>,
     /// The vertices that exist after the commits so far.
     existing: VertexSet,
@@ -35,8 +35,8 @@ pub(super) struct Replay<'r, E: Engine> {
     at_once: usize,
 }
 
-impl<'r, E: Engine> Replay<'r, E> {
-    pub fn new(store: &'r Store<E>, held: &'r HeldLocks<'r>, at_once: usize) -> Result<Self, Error> {
+impl<'r> Replay<'r> {
+    pub fn new(store: &'r Store, held: &'r HeldLocks<'r>, at_once: usize) -> Result<Self, Error> {
         let (bound, mut existing) = (held.counts().vertex_bound, VertexSet::default());
         let latest = store.latest(held)?;
         latest.each_vertex(0..bound, |vertex| existing.insert(vertex)).map_err(read_failed)?;
@@ -330,7 +330,7 @@ fn check_records(
     Ok(())
 }
 
-impl<E: Engine> Store<E> {
+impl Store {
     /// Checks that a vertex can have a record: an empty one, or one of the schema.
     pub(super) fn check_record(&self, record: &Record) -> Result<(), SchemaError> {
         if record.is_empty() { Ok(()) } else { self.catalog.vertices().check(record) }

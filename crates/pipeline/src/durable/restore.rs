@@ -55,7 +55,7 @@ pub(super) struct Loaded {
     pub(super) input: Option<Arc<[u8]>>,
 }
 
-impl<E: Engine> Store<E> {
+impl Store {
     /// Attaches the log of all commits from now on.
     pub fn attach(&mut self, journal: Journal) {
         let sequencer = Arc::get_mut(&mut self.sequencer);

@@ -6,6 +6,7 @@ use crate::commit::resolve::Resolved;
 use crate::error::Error;
 use crate::settings::Settings;
 use crate::store::Store;
+use hedgerow_erased::ErasedRoom;
 use hedgerow_model::token::HeldLocks;
 use hedgerow_model::{
     AppendEdges, AppendedEdges, CommitTimestamp, Effects, Engine, EngineError, LockUnit, UnitLocks,
@@ -58,7 +59,7 @@ impl UnitLocks for AllHeld<'_> {
     }
 }
 
-impl<E: Engine> Store<E> {
+impl Store {
     /// Applies changes that were committed up to `at`. The opening thread holds all locks, and the
     /// graph is not shared.
     ///
@@ -73,7 +74,7 @@ impl<E: Engine> Store<E> {
         vertices: VertexCounts,
     ) -> Result<(), Error> {
         let pool = self.pool_for(effects.len());
-        let (mut room, mut second_room) = (E::Room::default(), E::Room::default());
+        let (mut room, mut second_room) = (ErasedRoom::default(), ErasedRoom::default());
         let prepared = match self.engine.prepare(held, effects, &mut room, self.allowance(), pool) {
             Err(EngineError::Capacity(_)) => {
                 self.archive_restored(None, true)?;
@@ -97,7 +98,7 @@ impl<E: Engine> Store<E> {
         effects: Effects,
         vertices: VertexCounts,
     ) -> Result<(), Error> {
-        let mut room = E::Room::default();
+        let mut room = ErasedRoom::default();
         let created = Resolved { effects, ..Resolved::default() };
         let decided = DecidedEdges::new(self, held, edges, (&created, vertices), &mut room)?;
         self.apply_again(decided, at, edges.1.edges.len())

@@ -7,12 +7,11 @@
 use crate::error::{Error, read_failed};
 use crate::reads::ViewReads;
 use hedgerow_model::{
-    Adjacency, Column, ColumnType, Cursor, Direction, Engine, KeyRef, LabelId, ReadError, RecordView,
-    VertexId,
+    Adjacency, Column, ColumnType, Cursor, Direction, KeyRef, LabelId, ReadError, RecordView, VertexId,
 };
 use std::ops::ControlFlow;
 
-impl<E: Engine, V: RecordView> ViewReads<'_, E, V> {
+impl<V: RecordView> ViewReads<'_, V> {
     /// The value of an edge; `None` if it does not exist. The label's edges carry `W`, or `W` is `()`.
     ///
     /// # Errors

@@ -8,8 +8,8 @@ use crate::reads::{KeyReads, ViewReads};
 use crate::records::decoded;
 use hedgerow_dictionary::DictionaryReader;
 use hedgerow_model::{
-    Adjacency, Column, Cursor, Direction, Engine, Key, KeyRef, LabelId, ReadError, Record, RecordCursor,
-    RecordView, VertexId,
+    Adjacency, Column, Cursor, Direction, Key, KeyRef, LabelId, ReadError, Record, RecordCursor, RecordView,
+    VertexId,
 };
 use std::ops::ControlFlow;
 
@@ -35,7 +35,7 @@ pub trait LabelReads<D> {
     fn visit(&mut self, vertex: KeyRef<'_>, visit: &mut dyn FnMut(Key, D)) -> Result<(), Error>;
 }
 
-impl<E: Engine, V: RecordView> ViewReads<'_, E, V> {
+impl<V: RecordView> ViewReads<'_, V> {
     /// Runs `read` with reads of a label's edges, which carry `W`, or `W` is `()`.
     ///
     /// # Errors
@@ -67,19 +67,19 @@ impl<E: Engine, V: RecordView> ViewReads<'_, E, V> {
         Ok(read(&mut Records { vertices: self.open_vertices(), degrees: adjacency.cursor(), records }))
     }
 
-    fn open_vertices(&self) -> Vertices<'_, E, V> {
+    fn open_vertices(&self) -> Vertices<'_, V> {
         debug_assert_eq!(self.keys, KeyReads::AsOf);
         Vertices { reads: self, keys: self.store.dictionary.reader() }
     }
 }
 
 /// The vertices of keys.
-struct Vertices<'r, E: Engine, V> {
-    reads: &'r ViewReads<'r, E, V>,
+struct Vertices<'r, V> {
+    reads: &'r ViewReads<'r, V>,
     keys: DictionaryReader<'r>,
 }
 
-impl<E: Engine, V: RecordView> Vertices<'_, E, V> {
+impl<V: RecordView> Vertices<'_, V> {
     /// A vertex of the key, which may not exist in the state if the key has no other.
     #[inline]
     fn of(&self, key: KeyRef<'_>) -> Result<Option<VertexId>, Error> {
@@ -97,15 +97,13 @@ impl<E: Engine, V: RecordView> Vertices<'_, E, V> {
 }
 
 /// Reads of edges that carry a value, or nothing.
-struct Values<'r, E: Engine, V, C> {
-    vertices: Vertices<'r, E, V>,
+struct Values<'r, V, C> {
+    vertices: Vertices<'r, V>,
     cursor: C,
     is_sorted: bool,
 }
 
-impl<E: Engine, V: RecordView, C: Cursor<Error: Into<ReadError>>> LabelReads<C::Value>
-    for Values<'_, E, V, C>
-{
+impl<V: RecordView, C: Cursor<Error: Into<ReadError>>> LabelReads<C::Value> for Values<'_, V, C> {
     fn find(&mut self, vertex: KeyRef<'_>, neighbor: KeyRef<'_>) -> Result<Option<C::Value>, Error> {
         let Some((vertex, neighbor)) = self.vertices.ends(vertex, neighbor)? else { return Ok(None) };
         self.cursor.find(vertex, neighbor).map_err(read_failed)
@@ -128,14 +126,14 @@ impl<E: Engine, V: RecordView, C: Cursor<Error: Into<ReadError>>> LabelReads<C::
 }
 
 /// Reads of edges with a record.
-struct Records<'r, E: Engine, V, C, D> {
-    vertices: Vertices<'r, E, V>,
+struct Records<'r, V, C, D> {
+    vertices: Vertices<'r, V>,
     records: C,
     degrees: D,
 }
 
-impl<E: Engine, V: RecordView, C: RecordCursor, D: Cursor<Error: Into<ReadError>>> LabelReads<Record>
-    for Records<'_, E, V, C, D>
+impl<V: RecordView, C: RecordCursor, D: Cursor<Error: Into<ReadError>>> LabelReads<Record>
+    for Records<'_, V, C, D>
 {
     fn find(&mut self, vertex: KeyRef<'_>, neighbor: KeyRef<'_>) -> Result<Option<Record>, Error> {
         let Some((vertex, neighbor)) = self.vertices.ends(vertex, neighbor)? else { return Ok(None) };

@@ -8,7 +8,7 @@ use crate::error::{Error, read_failed};
 use crate::reads::ViewReads;
 use crate::records::time_in;
 use hedgerow_model::{
-    Adjacency, Column, Cursor, Direction, EdgeSchema, EdgeValue, Engine, LabelId, NewestFirst, NewestRecords,
+    Adjacency, Column, Cursor, Direction, EdgeSchema, EdgeValue, LabelId, NewestFirst, NewestRecords,
     ParallelEdges, ReadError, RecordCursor, RecordView, VertexId, with_column,
 };
 use std::cmp::Reverse;
@@ -91,7 +91,7 @@ fn passed<E: Into<ReadError>>(flow: Result<ControlFlow<Result<(), Error>>, E>) -
     flow.map_err(read_failed)?.break_value().unwrap_or(Ok(()))
 }
 
-impl<E: Engine, V: RecordView> ViewReads<'_, E, V> {
+impl<V: RecordView> ViewReads<'_, V> {
     /// Visits the edges of a vertex newest first.
     pub(crate) fn visit_newest(
         &self,

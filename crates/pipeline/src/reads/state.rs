@@ -5,7 +5,7 @@ use crate::reads::{Newest, VisitEdge};
 use crate::records::decoded;
 use crate::store::Store;
 use hedgerow_model::{
-    Adjacency, Column, ColumnType, Cursor, Direction, EdgeValue, Engine, GraphView, Key, KeyRef, LabelId,
+    Adjacency, Column, ColumnType, Cursor, Direction, EdgeValue, GraphView, Key, KeyRef, LabelId,
     LabelSchema, ParallelEdges, Record, RecordCursor, RecordView, VertexId, ViewError, with_column,
 };
 use std::ops::{ControlFlow, RangeInclusive};
@@ -96,9 +96,9 @@ pub trait StateReads {
 }
 
 /// A view of an engine, with the store that knows its keys.
-pub struct ViewReads<'v, E: Engine, V> {
+pub struct ViewReads<'v, V> {
     /// The store.
-    pub store: &'v Store<E>,
+    pub store: &'v Store,
     /// The view.
     pub view: &'v V,
     /// Which ids of a key may be read.
@@ -114,7 +114,7 @@ pub enum KeyReads {
     Current,
 }
 
-impl<E: Engine, V: GraphView> ViewReads<'_, E, V> {
+impl<V: GraphView> ViewReads<'_, V> {
     pub(crate) fn schema(&self, label: LabelId) -> Result<&LabelSchema, ViewError> {
         self.store.catalog.label(label).ok_or(ViewError::UnknownLabel(label))
     }
@@ -171,7 +171,7 @@ fn visit_parallel<'c, C: RecordCursor>(
     row.into_iter().try_for_each(|(neighbor, edges)| visit(neighbor, edges))
 }
 
-impl<E: Engine, V: RecordView> StateReads for ViewReads<'_, E, V> {
+impl<V: RecordView> StateReads for ViewReads<'_, V> {
     fn vertex(&self, key: KeyRef<'_>) -> Result<Option<VertexId>, Error> {
         match self.keys {
             KeyReads::AsOf => self.store.dictionary.find(key, |vertex| self.exists(vertex)),

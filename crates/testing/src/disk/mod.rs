@@ -24,7 +24,7 @@ pub use engine::{DiskEngine, DiskSnapshot};
 pub use prepare::DiskChanges;
 pub use view::{DiskRows, DiskView};
 
-use hedgerow_erased::{CustomEngine, EngineOptions, ErasedEngine, Make};
+use hedgerow_erased::{EngineOptions, ErasedEngine, Make, NamedEngine};
 use hedgerow_log::files::FileError;
 use hedgerow_model::{Catalog, EngineError, Topology, WriteError};
 
@@ -32,7 +32,7 @@ use hedgerow_model::{Catalog, EngineError, Topology, WriteError};
 pub const PREFIX: &str = "engine-";
 
 /// The engine by its name, for creating graphs.
-pub static DISK: CustomEngine = CustomEngine {
+pub static DISK: NamedEngine = NamedEngine {
     name: "disk",
     make: Make::InFiles(|files, EngineOptions { topology, catalog, .. }| {
         let options = DiskOptions { topology, catalog, ..DiskOptions::default() };

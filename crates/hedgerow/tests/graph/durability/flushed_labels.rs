@@ -29,7 +29,7 @@ fn labels_come_between_flushes_and_compactions() {
     for (seed, topology) in (1..).zip(topologies) {
         let (mut random, kind) = (StdRng::seed_from_u64(seed), KeyKind::Number);
         let (keys, labels) = (domain(kind, 9), labels());
-        let options = without_labels(topology, kind).engine(EngineKind::Custom(&LSM)).threads(1).simulated();
+        let options = without_labels(topology, kind).engine(EngineKind::Erased(&LSM)).threads(1).simulated();
         let made_with = options.label_schema(labels[0].clone());
         let files = SimulatedFiles::new(seed);
         let mut graph = made_with.create_on(Arc::new(files.clone())).unwrap();
@@ -71,7 +71,7 @@ fn labels_come_between_flushes_and_compactions() {
 
 #[test]
 fn labels_are_added_beside_writers_readers_flushes_and_compactions() {
-    let options = GraphOptions::new().engine(EngineKind::Custom(&LSM)).topology(Topology::Undirected);
+    let options = GraphOptions::new().engine(EngineKind::Erased(&LSM)).topology(Topology::Undirected);
     let graph = options.label::<()>("knows").create_on(Arc::new(SimulatedFiles::new(1))).unwrap();
     add_beside_writers_and_readers(&graph);
     let report = graph.engine_report().unwrap().unwrap();

@@ -160,7 +160,7 @@ impl File for SmallFile {
 const KNOWS: LabelId = LabelId::DEFAULT;
 
 fn options() -> GraphOptions {
-    on_files(EngineKind::Custom(&LSM))
+    on_files(EngineKind::Erased(&LSM))
 }
 
 /// A graph on a small disk, and the edges that it acknowledged.

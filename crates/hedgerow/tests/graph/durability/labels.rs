@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::thread;
 
 /// The last one flushes and merges all the time.
-const ENGINES: [EngineKind; 3] = [EngineKind::Rapid, EngineKind::Tel, EngineKind::Custom(&own_files::LSM)];
+const ENGINES: [EngineKind; 3] = [EngineKind::Rapid, EngineKind::Tel, EngineKind::Erased(&own_files::LSM)];
 
 #[derive(Properties, Debug, PartialEq)]
 struct Payment {

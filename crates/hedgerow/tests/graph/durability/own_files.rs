@@ -5,11 +5,11 @@ use super::failures::fail_everywhere;
 use super::power::lose_power_on;
 use crate::oracle::{Oracle, options};
 use crate::updates::check_net_changes;
-use hedgerow::engine::{CustomEngine, EngineOptions, ErasedEngine, Make};
 use hedgerow::{
     AsOf, CheckpointOptions, CommitTimestamp, CompactionLimits, EngineKind, ErrorKind, Graph, GraphOptions,
     KeyKind, LabelId, ManualClock, ReadGraph, Topology, WriteGraph,
 };
+use hedgerow_erased::{EngineOptions, ErasedEngine, Make, NamedEngine};
 use hedgerow_log::files::{FileSystem, OpenMode};
 use hedgerow_lsm::{LsmEngine, LsmOptions};
 use hedgerow_model::Count;
@@ -19,7 +19,7 @@ use rayon::prelude::*;
 use std::sync::Arc;
 use std::time::Duration;
 
-static DISK: CustomEngine = CustomEngine {
+static DISK: NamedEngine = NamedEngine {
     name: "disk",
     make: Make::InFiles(|files, EngineOptions { topology, catalog, .. }| {
         let options = DiskOptions { topology, catalog, recent_bytes: 1500, block_bytes: 200, files: 3 };
@@ -27,7 +27,7 @@ static DISK: CustomEngine = CustomEngine {
     }),
 };
 
-pub static LSM: CustomEngine = CustomEngine {
+pub static LSM: NamedEngine = NamedEngine {
     name: "lsm",
     make: Make::InFiles(|files, EngineOptions { topology, catalog, .. }| {
         let options = LsmOptions {
@@ -43,7 +43,7 @@ pub static LSM: CustomEngine = CustomEngine {
 };
 
 /// None opens the stores of another engine.
-pub static ENGINES: [EngineKind; 2] = [EngineKind::Custom(&DISK), EngineKind::Custom(&LSM)];
+pub static ENGINES: [EngineKind; 2] = [EngineKind::Erased(&DISK), EngineKind::Erased(&LSM)];
 
 pub fn on_files(engine: EngineKind) -> GraphOptions {
     options(Topology::Undirected, KeyKind::Number).engine(engine).threads(1).simulated()
@@ -191,14 +191,14 @@ fn nothing_is_written_to_a_store_that_was_given_up() {
 
 #[test]
 fn a_graph_on_files_goes_on_at_its_memory_limit() {
-    static ROOMY: CustomEngine = CustomEngine {
+    static ROOMY: NamedEngine = NamedEngine {
         name: "disk",
         make: Make::InFiles(|files, EngineOptions { topology, catalog, .. }| {
             let options = DiskOptions { topology, catalog, ..DiskOptions::default() };
             Ok(ErasedEngine::new(DiskEngine::open(files, options)?))
         }),
     };
-    for engine in [EngineKind::Custom(&ROOMY), EngineKind::Lsm] {
+    for engine in [EngineKind::Erased(&ROOMY), EngineKind::Lsm] {
         let options = on_files(engine).memory_limit(1 << 20);
         let graph = options.create_on(Arc::new(SimulatedFiles::new(1))).unwrap();
         for part in 0..40_u64 {
@@ -352,7 +352,7 @@ fn a_store_and_an_engine_with_files_belong_together() {
         assert_eq!(refused.kind(), ErrorKind::InvalidInput);
         assert!(refused.to_string().contains(&format!("is {engine}, not rapid")), "{refused}");
         match GraphOptions::new().open_on(on()) {
-            Ok(opened) => assert!(engine == EngineKind::Custom(&LSM) && opened.contains_vertex(1).unwrap()),
+            Ok(opened) => assert!(engine == EngineKind::Erased(&LSM) && opened.contains_vertex(1).unwrap()),
             Err(refused) => assert_eq!(refused.kind(), ErrorKind::Unsupported, "engines of others are named"),
         }
         let others = SimulatedFiles::new(1);

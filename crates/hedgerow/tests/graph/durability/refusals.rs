@@ -1,7 +1,6 @@
 //! What is refused, with which kind and which words.
 
 use crate::oracle::options;
-use hedgerow::engine::CustomEngine;
 use hedgerow::kernels::CancelToken;
 use hedgerow::store::StoreError;
 use hedgerow::{
@@ -9,6 +8,7 @@ use hedgerow::{
     Graph, GraphOptions, KeyKind, LabelId, LabelSchema, ReadGraph, RecordSchema, Topology, WriteGraph, store,
 };
 use hedgerow_engines::ADJACENCY_LIST;
+use hedgerow_erased::NamedEngine;
 use hedgerow_log::files::{FileSystem, OpenMode};
 use hedgerow_testing::simulated::{Fault, FaultKind, SimulatedFiles};
 use std::fmt::Debug;
@@ -196,11 +196,11 @@ fn options_that_differ_are_named_with_both_sides() {
 
 #[test]
 fn a_store_of_an_unknown_engine_opens_with_another_that_is_named() {
-    static UNKNOWN: CustomEngine = CustomEngine { name: "of-tests", make: hedgerow_lab::ART.make };
+    static UNKNOWN: NamedEngine = NamedEngine { name: "of-tests", make: hedgerow_lab::ART.make };
     let folder = tempfile::tempdir().unwrap();
-    let graph = small().engine(EngineKind::Custom(&UNKNOWN)).create(folder.path()).unwrap();
+    let graph = small().engine(EngineKind::Erased(&UNKNOWN)).create(folder.path()).unwrap();
     graph.put_edge(LabelId::DEFAULT, 1, 2).unwrap();
-    assert_eq!(graph.store_info().unwrap().engine, EngineKind::Custom(&UNKNOWN));
+    assert_eq!(graph.store_info().unwrap().engine, EngineKind::Erased(&UNKNOWN));
     graph.close().unwrap();
     let manifest = folder.path().join("MANIFEST");
     let parts = ["of-tests", manifest.to_str().unwrap()];

@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 const KNOWS: LabelId = LabelId::DEFAULT;
 
 fn options() -> GraphOptions {
-    on_files(EngineKind::Custom(&LSM))
+    on_files(EngineKind::Erased(&LSM))
 }
 
 /// Bytes of a segment of the log that holds all commits, so that none is pruned.

@@ -1,9 +1,9 @@
 //! The state of a graph after a call of its engine failed.
 
+use super::Tested;
 use crate::commit::edge::EdgeWrite;
 use crate::error::Error;
 use crate::settings::Settings;
-use crate::store::Store;
 use hedgerow_model::{
     Catalog, CommitTimestamp, EdgeValue, Engine, GraphView, Key, KeyRef, LabelId, Operation, Topology,
 };
@@ -13,8 +13,8 @@ use hedgerow_tel::{Tel, TelOptions};
 use hedgerow_testing::failing::{Failing, Fallible};
 use std::ops::ControlFlow;
 
-fn store<E: Engine>(engine: E, options: &Settings) -> Store<Failing<E>> {
-    Store::new(Failing::new(engine), options, &Catalog::default())
+fn store<E: Engine>(engine: E, options: &Settings) -> Tested<Failing<E>> {
+    Tested::new(Failing::new(engine), options)
 }
 
 fn rapid() -> Rapid {
@@ -30,14 +30,17 @@ fn put_edge(source: u64, destination: u64) -> Operation {
     Operation::PutEdge { label: LabelId::DEFAULT, source, destination, value: EdgeValue(0) }
 }
 
-fn put_short<E: Engine>(store: &Store<E>, source: u64, destination: u64) -> Result<(), Error> {
+fn put_short<E: Engine>(store: &Tested<E>, source: u64, destination: u64) -> Result<(), Error> {
     let (source, destination) = (KeyRef::Number(source), KeyRef::Number(destination));
     let value = Some(EdgeValue(0));
-    store.commit_edge(EdgeWrite { label: LabelId::DEFAULT, source, destination, value }).map(drop)
+    store
+        .on(&*store.engine)
+        .commit_edge(EdgeWrite { label: LabelId::DEFAULT, source, destination, value })
+        .map(drop)
 }
 
 /// A way to commit something.
-type Attempt<E> = fn(&Store<E>) -> Result<(), Error>;
+type Attempt<E> = fn(&Tested<E>) -> Result<(), Error>;
 
 /// A commit of each kind.
 fn commits<E: Engine>() -> [Attempt<E>; 6] {
@@ -52,7 +55,7 @@ fn commits<E: Engine>() -> [Attempt<E>; 6] {
 }
 
 /// The newest timestamp, the number of edges, and the vertices that exist.
-fn state<E: Engine>(store: &Store<E>) -> (CommitTimestamp, u64, Vec<u32>) {
+fn state<E: Engine>(store: &Tested<E>) -> (CommitTimestamp, u64, Vec<u32>) {
     let registration = Sequencer::open(&*store.sequencer, Reader::Snapshot).unwrap();
     let snapshot = store.engine.open_snapshot(registration.token()).unwrap();
     let view = store.engine.view(&snapshot, registration.token());
@@ -102,7 +105,7 @@ fn a_commit_that_cannot_read_the_newest_state_changes_nothing() {
 }
 
 /// A store with blocks that a snapshot kept, which is closed.
-fn store_with_garbage() -> Store<Failing<Rapid>> {
+fn store_with_garbage() -> Tested<Failing<Rapid>> {
     let store = store(rapid(), &Settings::default());
     let edges: Vec<(u64, u64)> = (0..64_000).map(|edge| (edge % 6400, edge / 6400)).collect();
     store.ingest(LabelId::DEFAULT, &edges, None).unwrap();

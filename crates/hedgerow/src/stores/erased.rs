@@ -1,0 +1,26 @@
+//! Stores on engines behind virtual calls.
+
+use super::engine_with_snapshots;
+use crate::error::{Error, Reason};
+use crate::options::GraphOptions;
+use hedgerow_erased::{EngineOptions, ErasedEngine, Make, NamedEngine};
+use hedgerow_log::files::EngineFiles;
+use hedgerow_model::Catalog;
+use hedgerow_sync::Arc;
+
+/// The engine, empty or with the edges in its files.
+pub(super) fn new(
+    engine: &NamedEngine,
+    options: &GraphOptions,
+    catalog: &Catalog,
+    files: Option<EngineFiles>,
+) -> Result<ErasedEngine, Error> {
+    let engine_options = EngineOptions { topology: options.settings().topology, catalog: catalog.clone() };
+    Ok(match (engine.make, files) {
+        (Make::InMemory(make), _) => make(engine_options),
+        (Make::InFiles(open), Some(files)) => open(Arc::new(files), engine_options)?,
+        (Make::InFiles(_), None) => return Err(Reason::NeedsStore(engine.name).into()),
+    })
+}
+
+engine_with_snapshots!(ErasedEngine, Erased);

@@ -1,0 +1,38 @@
+//! Stores on the engine `lsm`.
+
+use super::engine_with_snapshots;
+use crate::error::{Error, Reason};
+use crate::options::{EngineKind, GraphOptions};
+use hedgerow_log::files::{EngineFiles, FileSystem};
+use hedgerow_lsm::{LsmEngine, LsmOptions};
+use hedgerow_model::{Catalog, FilesCheck};
+use hedgerow_sync::Arc;
+
+/// The engine with the edges in its files; empty if there are no files yet.
+pub(super) fn open(
+    options: &GraphOptions,
+    catalog: &Catalog,
+    files: Option<EngineFiles>,
+) -> Result<LsmEngine, Error> {
+    let files = files.ok_or(Reason::NeedsStore(EngineKind::Lsm.name()))?;
+    // What an engine keeps of its files must leave room for commits.
+    let memory_budget = options.memory_budget.or(options.memory_limit.map(|limit| limit / 2));
+    let sized = memory_budget.into_iter().fold(engine_options(options, catalog), LsmOptions::within);
+    let compaction_limits = options.compaction_limits.unwrap_or_default();
+    Ok(LsmEngine::open(Arc::new(files), LsmOptions { compaction_limits, ..sized })?)
+}
+
+/// Reads all files of the engine, and reports damage.
+pub(super) fn check(
+    options: &GraphOptions,
+    catalog: &Catalog,
+    files: &Arc<dyn FileSystem>,
+) -> Result<FilesCheck, Error> {
+    Ok(LsmEngine::check(files, &engine_options(options, catalog))?)
+}
+
+fn engine_options(options: &GraphOptions, catalog: &Catalog) -> LsmOptions {
+    LsmOptions::new(options.settings().topology, catalog.clone())
+}
+
+engine_with_snapshots!(LsmEngine, Lsm);
