@@ -34,8 +34,7 @@
 //!
 //! 1. A commit holds the locks of everything that it changes from before it takes its stamp until
 //!    the stamp is applied; or it [appends](LockGuard::append), and everything that depends on the
-//!    order of its changes and those of other appending commits is decided in one step with its
-//!    stamp.
+//!    order of appending commits is decided in one step with its stamp.
 //! 2. Every stamp is reported to [`Sequencer::applied`] once, or else the graph is poisoned.
 //! 3. A thread holds at most one guard of a lock table, whose stripes ascend, and takes the guards
 //!    of several tables in the same order as every other thread. It holds no guard while it waits

@@ -17,7 +17,7 @@ const CHUNKS: usize = 15;
 /// entry costs three more dependent loads. A list without appended entries takes two words in
 /// addition to its initial entries.
 ///
-/// What a thread did before it appended an entry happened before another thread finds the entry.
+/// All actions of a thread before it appends an entry happen before another thread finds the entry.
 ///
 /// ```
 /// use hedgerow_sync::GrowingList;

@@ -26,7 +26,7 @@ const FREE: u64 = 0;
 /// Adjacent slots for nested readers of one thread.
 const SLOTS_PER_THREAD: usize = if cfg!(hedgerow_shuttle) { 1 } else { 2 };
 
-/// Slots in the first chunk; each further chunk has twice as many slots as the one before.
+/// Slots in the first chunk; each further chunk has twice the slots of the previous chunk.
 const FIRST_CHUNK: usize = if cfg!(hedgerow_shuttle) { 1 } else { 128 };
 
 /// Maximum number of chunks: more slots than fit in any memory.
