@@ -59,7 +59,7 @@ pub struct Sequencer {
     /// Number of releases: a timestamp lost its last reader in the registry, a reader left a slot
     /// after a newer stamp, a kept state expired, or the stale state was replaced.
     ///
-    /// Where each commit is synced, the end of a batch that can no longer be opened counts as a
+    /// If each commit is synced, the end of a batch that can no longer be opened counts as a
     /// release.
     pub(crate) released: AtomicU64,
     /// Number of commits during which a release happened: they may have filed superseded versions
