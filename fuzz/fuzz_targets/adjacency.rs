@@ -1,4 +1,4 @@
-//! Lines of neighbors.
+//! Adjacency files: lines of neighbors.
 #![no_main]
 
 use hedgerow_formats::GraphFormat;

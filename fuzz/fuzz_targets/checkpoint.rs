@@ -1,4 +1,4 @@
-//! Checkpoints, with their checksums made right, so that decoders see the rest.
+//! Checkpoints with repaired checksums, so that decoders see the content.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {

@@ -1,4 +1,4 @@
-//! Edge files with their records, with checksums made right, so that decoders see the rest.
+//! Edge files with their records and repaired checksums, so that decoders see the content.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {

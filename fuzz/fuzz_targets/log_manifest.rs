@@ -1,4 +1,4 @@
-//! Manifests.
+//! Manifests of the store.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {

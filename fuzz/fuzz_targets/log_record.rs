@@ -1,4 +1,4 @@
-//! Bodies of records of the log.
+//! Bodies of log records.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {

@@ -1,4 +1,4 @@
-//! Chunks of records, with the right checksum.
+//! Chunks of records with a repaired checksum.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {

@@ -1,4 +1,4 @@
-//! Any bytes as a checkpoint.
+//! Reads arbitrary bytes as a checkpoint.
 
 use hedgerow_log::StoreError;
 use hedgerow_log::checkpoint::{Checkpoint, CheckpointChunk, ChunkContent, repair_checksums};
@@ -6,8 +6,8 @@ use hedgerow_log::files::{FileSystem, OpenMode};
 use hedgerow_model::with_column;
 use hedgerow_testing::simulated::SimulatedFiles;
 
-/// Reads the bytes, with their checksums made right, and checks what the chunks that can be read hand over. Says whether
-/// all of it can be read.
+/// Reads the bytes, with repaired checksums, and checks the content of the readable chunks. Returns
+/// true if all of it can be read.
 pub fn read(bytes: &[u8]) -> bool {
     let mut bytes = bytes.to_vec();
     repair_checksums(&mut bytes);
@@ -22,7 +22,8 @@ pub fn read(bytes: &[u8]) -> bool {
     damaged == 0
 }
 
-/// What comes ascends, is within what the chunk covers, and below the bound.
+/// Checks that the content of a chunk ascends, and is within the range of the chunk and below the
+/// bound.
 fn read_chunk(checkpoint: &Checkpoint, chunk: &CheckpointChunk) -> Result<(), StoreError> {
     let bound = checkpoint.description().counts.vertex_bound;
     let mut before = None;

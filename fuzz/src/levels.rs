@@ -1,4 +1,4 @@
-//! What the fuzz targets of the engine on disk do: any bytes as a block of edges, as an edge file with its
+//! Targets of the engine on disk: arbitrary bytes as a block of edges, as an edge file with its
 //! records, as a chunk of records, as a manifest.
 
 use hedgerow_levels::{
@@ -13,7 +13,7 @@ use hedgerow_testing::simulated::SimulatedFiles;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-/// By their numbers in files.
+/// The types of columns, by their numbers in files.
 const COLUMNS: [ColumnType; 7] = [
     ColumnType::Unit,
     ColumnType::U32,
@@ -24,7 +24,7 @@ const COLUMNS: [ColumnType; 7] = [
     ColumnType::Record,
 ];
 
-/// Sees everything.
+/// The timestamp that sees everything.
 const NEWEST: CommitTimestamp = CommitTimestamp(u64::MAX);
 
 const ALL: std::ops::Range<u32> = 0..u32::MAX;
@@ -46,13 +46,13 @@ fn put(bytes: &mut [u8], offset: usize, number: u32) {
     }
 }
 
-/// The number of `count` bytes at an offset, if they are there.
+/// The number in `count` bytes at an offset, if the bytes exist.
 fn number(bytes: &[u8], offset: usize, count: usize) -> Option<usize> {
     let bytes = bytes.get(offset..offset.checked_add(count)?)?;
     usize::try_from(bytes.iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte))).ok()
 }
 
-/// Reads a block of edges, whose values have the type that the first byte says. Says whether all of it
+/// Reads a block of edges. The first byte selects the type of the values. Returns true if all of it
 /// can be read.
 pub fn read_edge_block(bytes: &[u8]) -> bool {
     let Some((column, bytes)) = bytes.split_first() else { return false };
@@ -77,7 +77,8 @@ pub fn read_edge_block(bytes: &[u8]) -> bool {
 
 type EdgeVersion = (VertexId, VertexId, Version);
 
-/// All versions in a block, after checking that edges ascend and are found; `None` if it is damaged.
+/// All versions in a block, after checking that edges ascend and are found; `None` if the block is
+/// damaged.
 fn versions_in(block: &Block<'_>) -> Option<Vec<EdgeVersion>> {
     let mut versions: Vec<EdgeVersion> = Vec::new();
     let flow = block.scan(|owner, row| {
@@ -96,8 +97,9 @@ fn versions_in(block: &Block<'_>) -> Option<Vec<EdgeVersion>> {
     (flow == Ok(ControlFlow::Continue(()))).then_some(versions)
 }
 
-/// Reads an edge file and its record file, with the checksums of the former made right, so that decoders
-/// see the rest. The first four bytes say how long it is. Says whether all of it can be read.
+/// Reads an edge file with repaired checksums, so that decoders see the content, and its record
+/// file. The first four bytes are the length of the edge file. Returns true if all of it can be
+/// read.
 pub fn read_edge_file(bytes: &[u8]) -> bool {
     let Some(length) = number(bytes, 0, 4) else { return false };
     let (edges, records) = bytes[4..].split_at(length.min(bytes.len() - 4));
@@ -181,7 +183,7 @@ fn merged_versions(file: &EdgeFile) -> Result<usize, ReadError> {
     Ok(versions)
 }
 
-/// Makes the checksums of an edge file right, as far as there is what they cover.
+/// Repairs the checksums of an edge file, except checksums of missing parts.
 fn repair(file: &mut [u8]) {
     if file.len() < 20 + 80 {
         return;
@@ -207,15 +209,15 @@ fn repair(file: &mut [u8]) {
     }
 }
 
-/// Reads a chunk of records, which a block of 64 edges refers to, with the right checksum. Says whether
-/// these are records.
+/// Reads a chunk of records, with a repaired checksum, through a block of 64 edges. Returns true if
+/// the chunk contains their records.
 pub fn read_record_chunk(chunk: &[u8]) -> bool {
     const NAME: &str = "chunk.edges";
     let files = directory();
     let mut writer = EdgeFileWriter::create(&files, NAME, ColumnType::Record).expect("memory can be written");
     for neighbor in 0..64 {
         let version = Version { at: CommitTimestamp(0), value: Some(EdgeValue(0)) };
-        // The records are as long as they have to be for their offsets in the chunk to be of use.
+        // Records of one byte: their offsets in the chunk are small and distinct.
         writer.push(VertexId::new(1), VertexId::new(neighbor), version, &[0]).expect("memory can be written");
     }
     writer.finish().expect("memory can be written");
@@ -249,8 +251,8 @@ pub fn read_record_chunk(chunk: &[u8]) -> bool {
     true
 }
 
-/// Reads a manifest as it is, and with numbers, lengths and checksums of its records that are right. Says
-/// whether one of them is one.
+/// Reads a manifest as it is, and with repaired numbers, lengths and checksums of its records.
+/// Returns true if one of the two is a manifest.
 pub fn read_level_manifest(bytes: &[u8]) -> bool {
     let mut mended = bytes.to_vec();
     if let Some(header) = bytes.get(..12) {
@@ -271,7 +273,7 @@ pub fn read_level_manifest(bytes: &[u8]) -> bool {
     read[0] || read[1]
 }
 
-/// Reads a manifest and continues it.
+/// Reads a manifest and appends an edit to it.
 fn edit_manifest(bytes: &[u8]) -> Result<(), EngineError> {
     let files = directory();
     write(&files, "engine-manifest-00000001", bytes);

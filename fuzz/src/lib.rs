@@ -1,5 +1,5 @@
-//! What the fuzz targets of graph files do: read any bytes as a graph file, with number and with text keys, strictly and passing
-//! over bad lines. The batches and the end must not depend on how large the batches are.
+//! Targets of graph files: arbitrary bytes as a graph file, with numbers and with text as keys,
+//! strictly and skipping bad lines. The batches and the end must not depend on the batch size.
 
 pub mod checkpoint;
 pub mod levels;
@@ -21,23 +21,23 @@ pub fn read_all(bytes: &[u8], format: Option<GraphFormat>) {
 fn compare<K: VertexKey>(bytes: &[u8], options: ReadOptions) {
     let large = read::<K>(bytes, options);
     let small = read::<K>(bytes, ReadOptions { batch_size: 7, ..options });
-    // Of a bad line and damaged data after it, the one that is met first depends on how far is read ahead.
+    // The order in which a bad line and later damage are found depends on the read-ahead.
     let is_damage = |end: &End| matches!(end, Some((ErrorKind::Corrupt, _)));
     if is_damage(&large.1) || is_damage(&small.1) {
         assert!(large.1.is_some() && small.1.is_some(), "{large:?} or {small:?}");
     } else {
         assert_eq!(large.1, small.1, "the end");
     }
-    // Of an error, more or less of what comes before it may have been read.
+    // The number of items read before an error depends on the batch size.
     if large.1.is_none() {
         assert_eq!(large.0, small.0, "edges and vertices");
     }
 }
 
-/// What ended the reading, if not the end of the file.
+/// The error that ended the reading; `None` at the end of the file.
 type End = Option<(ErrorKind, String)>;
 
-/// How many edges and vertices there are, and the end.
+/// Returns the numbers of edges and vertices, and the end.
 fn read<K: VertexKey>(bytes: &[u8], options: ReadOptions) -> ((usize, usize), End) {
     let reader = GraphReader::<K>::from_reader("fuzz", Cursor::new(bytes.to_vec()), options);
     let mut reader = reader.expect("memory can be read");

@@ -1,4 +1,4 @@
-//! What the fuzz targets of the log do: any bytes as the body of a record, as a manifest, as a segment.
+//! Targets of the log: arbitrary bytes as the body of a record, as a manifest, as a segment.
 
 use hedgerow_encoding::{EdgeList, EdgeListWriter, list_of_record};
 use hedgerow_log::files::{FileSystem, OpenMode};
@@ -11,10 +11,10 @@ use hedgerow_testing::simulated::SimulatedFiles;
 use std::path::Path;
 use std::sync::Arc;
 
-/// The store of the segments that are the seeds.
+/// The store id in the seed segments.
 pub const STORE: [u8; 16] = *b"the test's store";
 
-/// Reads the body of a record. Says whether it is one in a directed graph.
+/// Reads the body of a record. Returns true if it is a body in a directed graph.
 pub fn read_record(bytes: &[u8]) -> bool {
     read_parallel(bytes);
     let topologies = [Topology::Undirected, Topology::DirectedWithReverse, Topology::Directed];
@@ -25,7 +25,7 @@ pub fn read_record(bytes: &[u8]) -> bool {
         commit.effects.records.iter().for_each(read_parallel);
         body.encode(&commit.to_log(), topology);
         let again = LoggedCommit::decode(body.as_bytes(), topology).expect("what was encoded is a body");
-        // By their bytes, since a number that is none differs from itself.
+        // Compared as text, because NaN differs from itself.
         assert_eq!(format!("{again:?}"), format!("{commit:?}"));
         read_appended(bytes, topology, &commit);
         true
@@ -33,7 +33,7 @@ pub fn read_record(bytes: &[u8]) -> bool {
     read[2]
 }
 
-/// Logs edges as they came again, if these are some; then the commit is as before.
+/// Logs appended edges again, if the commit has any, and checks that the commit is unchanged.
 fn read_appended(bytes: &[u8], topology: Topology, commit: &LoggedCommit) {
     let canonical = LoggedCommit::decode_canonical(bytes, topology).expect("it was decoded");
     let Some(mut edges) = canonical.appended.clone() else { return };
@@ -44,7 +44,7 @@ fn read_appended(bytes: &[u8], topology: Topology, commit: &LoggedCommit) {
     assert_eq!(format!("{again:?}"), format!("{commit:?}"));
 }
 
-/// Reads parallel edges, as far as bytes or the list in a record are such.
+/// Reads the bytes, and the list in a record, as parallel edges.
 fn read_parallel(bytes: &[u8]) {
     for list in [Some(bytes), list_of_record(bytes).ok()].into_iter().flatten() {
         let edges: Vec<_> = EdgeList::new(list).map_while(Result::ok).collect();
@@ -55,7 +55,8 @@ fn read_parallel(bytes: &[u8]) {
     }
 }
 
-/// Reads a manifest as it is, and with a checksum and a length that are right. Says whether one of them is one.
+/// Reads a manifest as it is, and with a repaired checksum and length. Returns true if one of the
+/// two is a manifest.
 pub fn read_manifest(bytes: &[u8]) -> bool {
     let mut mended = bytes.to_vec();
     if let Some(content) = mended.len().checked_sub(20) {
@@ -72,7 +73,8 @@ pub fn read_manifest(bytes: &[u8]) -> bool {
     read[0] || read[1]
 }
 
-/// Reads, checks and repairs a store whose only segment has these bytes. Says whether it was whole.
+/// Reads, checks and repairs a store whose only segment has these bytes. Returns true if the
+/// segment was undamaged.
 pub fn read_segment(bytes: &[u8]) -> bool {
     let files: Arc<dyn FileSystem> = Arc::new(SimulatedFiles::new(1));
     let manifest = Manifest {

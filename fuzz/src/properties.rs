@@ -1,5 +1,6 @@
-//! What the fuzz targets of lines with properties do: read any bytes, with number and with text keys, as edges with records and with values and as
-//! vertices. What is read and the end must not depend on how large the batches are.
+//! Targets of lines with properties: arbitrary bytes, with numbers and with text as keys, as edges
+//! with records, as edges with values, and as vertices. The items and the end must not depend on
+//! the batch size.
 
 use hedgerow_formats::{
     LineSchema, PropertyBatch, PropertyFormat, PropertyOptions, PropertyReader, VertexKey,
@@ -26,13 +27,13 @@ fn compare<K: VertexKey>(bytes: &[u8], options: &PropertyOptions) {
     let large = read::<K>(bytes, options);
     let small = read::<K>(bytes, &PropertyOptions { batch_size: 2, ..options.clone() });
     assert_eq!(large.1, small.1, "the end");
-    // Of an error, the batch that it is in is left aside.
+    // The number of items read before an error depends on the batch size.
     if large.1.is_none() {
         assert_eq!(large.0, small.0, "vertices and edges");
     }
 }
 
-/// All vertices and edges as text, in which a number that is none equals itself, and the error at the end.
+/// Returns all vertices and edges as text, in which NaN equals itself, and the error at the end.
 fn read<K: VertexKey>(bytes: &[u8], options: &PropertyOptions) -> (String, Option<String>) {
     let reader = PropertyReader::<K>::from_reader("fuzz", Cursor::new(bytes.to_vec()), options);
     let mut reader = reader.expect("memory can be read");

@@ -12,14 +12,14 @@ use hedgerow_model::{CommitTimestamp, Key, KeyKind, KeyRef, LockUnit, VertexId};
 use hedgerow_sequencer::{LockGuard, LockTable, Sequencer, Stripes};
 use hedgerow_sync::atomic::{AtomicU64, Ordering};
 
-/// Number of stripes for keys. Locked before any unit, in ascending order.
+/// Number of lock stripes for keys. Locked before any unit, in ascending order.
 const KEY_STRIPES: usize = if cfg!(hedgerow_shuttle) { 4 } else { 1024 };
 
 /// Maps keys to ids and back.
 pub struct Dictionary {
     pub(crate) keys: Keys,
     ids: IdAllocator,
-    /// For each id: a timestamp before which its vertex was not visible.
+    /// A lower bound on the timestamps at which each id's vertex is visible.
     born: Slots<NumberSlot>,
     locks: LockTable,
     generation: AtomicU64,
@@ -32,7 +32,7 @@ pub(crate) enum Keys {
 }
 
 impl Dictionary {
-    /// An empty dictionary.
+    /// Creates an empty dictionary.
     pub fn new(kind: KeyKind) -> Self {
         let keys = match kind {
             KeyKind::Number => Keys::Numbers(KeyMap::new()),
@@ -54,7 +54,7 @@ impl Dictionary {
         }
     }
 
-    /// Whether keys are ids.
+    /// Returns true if keys are ids.
     #[inline]
     pub fn is_dense(&self) -> bool {
         matches!(self.keys, Keys::Dense)
@@ -70,7 +70,7 @@ impl Dictionary {
         }
     }
 
-    /// The current id of a key; for a dense graph whether or not the vertex exists. O(1).
+    /// Returns the current id of a key, in a dense graph even if the vertex does not exist. O(1).
     ///
     /// Reliable while the key's lock is held; otherwise see [`Dictionary::generation`].
     #[inline]
@@ -84,8 +84,8 @@ impl Dictionary {
     }
 
     /// Passes the [current](Dictionary::current) id of each of `count` keys to `found`, with the
-    /// key's index, in order, up to the first key of a wrong kind. Numbers take less time than one
-    /// by one, because their cache misses overlap.
+    /// key's index, in order, up to the first key of a wrong kind. Numbers are looked up in
+    /// batches, so that their cache misses overlap.
     #[inline]
     pub fn current_of_each<'k>(
         &self,
@@ -114,7 +114,7 @@ impl Dictionary {
         (first..count).try_for_each(|index| self.current(key_at(index)).map(|id| found(index, id)))
     }
 
-    /// Prefetches where lookups and the insertion of a key begin.
+    /// Prefetches the cells where lookups and the insertion of a key begin.
     #[inline]
     pub fn prefetch(&self, key: KeyRef<'_>) {
         match (&self.keys, key) {
@@ -124,7 +124,7 @@ impl Dictionary {
         }
     }
 
-    /// The first of the key's present and former ids for which `visible` holds. O(1), lock-free.
+    /// Returns the first of the key's present and former ids that is visible. O(1), lock-free.
     pub fn find<E: From<DictionaryError>>(
         &self,
         key: KeyRef<'_>,
@@ -141,7 +141,7 @@ impl Dictionary {
         }
     }
 
-    /// Opens the dictionary for lookups that belong together. O(1).
+    /// Opens the dictionary for a batch of lookups. O(1).
     #[inline]
     pub fn reader(&self) -> DictionaryReader<'_> {
         let keys = match &self.keys {
@@ -176,7 +176,8 @@ impl Dictionary {
         self.reader().find_ends_among_several(source, destination, visible)
     }
 
-    /// The id that a key is in a dense graph. `None` in other graphs, and if the key is no id.
+    /// Returns a key of a dense graph as an id. `None` in other graphs, and if the key is no valid
+    /// id.
     #[inline]
     fn dense_id(&self, key: KeyRef<'_>) -> Option<VertexId> {
         match (&self.keys, key) {
@@ -185,7 +186,7 @@ impl Dictionary {
         }
     }
 
-    /// The key of a vertex that exists in some readable state.
+    /// Returns the key of a vertex that exists in some readable state.
     ///
     /// # Panics
     /// If `id` was never assigned to a key.
@@ -199,23 +200,23 @@ impl Dictionary {
         key.expect("a vertex that exists was assigned to a key")
     }
 
-    /// A counter that changes whenever a key loses an id.
+    /// Returns a counter that changes whenever a key loses an id.
     ///
-    /// If it is the same before a key is looked up and after the unit of its id is locked, the key
-    /// still has the id: a commit that takes the id away changes the counter after that and before
-    /// it unlocks that unit.
+    /// If the counter is the same before a key is looked up and after the unit of its id is locked,
+    /// the key still has the id: a commit that takes the id away changes the counter afterwards,
+    /// before it unlocks that unit.
     #[inline]
     pub fn generation(&self) -> u64 {
         self.generation.load(Ordering::Acquire)
     }
 
-    /// A hash of the key for conflict checks. Two keys may have the same.
+    /// Returns a hash of the key for conflict checks. Different keys may have equal hashes.
     #[inline]
     pub fn hash(&self, key: KeyRef<'_>) -> u64 {
         match key {
             KeyRef::Number(number) => KeyMap::<u64>::hash(&number),
             KeyRef::Text(text) => KeyMap::<Box<str>>::hash(text),
-            // No graph has it: it equals only itself.
+            // No graph has a negative key: it equals only itself.
             KeyRef::Negative(number) => KeyMap::<u64>::hash(&number.cast_unsigned()),
         }
     }
@@ -231,10 +232,10 @@ impl Dictionary {
         LockGuard::lock(&self.locks, stripes)
     }
 
-    /// Assigns an id to the key. The caller holds the key's lock and found that it has none.
+    /// Assigns an id to the key. The caller holds the key's lock and found that the key has no id.
     ///
     /// The vertex becomes visible when the engine applies it, after `newest`, the newest stamp so
-    /// far; until then [`Self::release`] undoes this.
+    /// far; until then [`Self::release`] undoes the assignment.
     pub fn assign(
         &self,
         key: KeyRef<'_>,
@@ -259,7 +260,8 @@ impl Dictionary {
         Ok(id)
     }
 
-    /// Removes the ids of deleted vertices that no reader can see from their keys, and frees them.
+    /// Removes the ids of deleted vertices that no reader can see from their keys, and frees the
+    /// ids.
     fn free_unreadable(&self, sequencer: &Sequencer) {
         for id in self.ids.unreadable(sequencer) {
             self.forget(id);
@@ -286,8 +288,8 @@ impl Dictionary {
         self.ids.delete(id, born..deletion);
     }
 
-    /// Restores the id that a key had when the graph was stored; returns false if the key has one
-    /// already. The graph has no readers yet.
+    /// Restores the id that a key had when the graph was stored. Returns false if the key already
+    /// has an id. The graph has no readers yet.
     pub fn restore(&self, key: KeyRef<'_>, id: VertexId) -> Result<bool, DictionaryError> {
         self.check(key)?;
         Ok(match (&self.keys, key) {
@@ -305,8 +307,8 @@ impl Dictionary {
         Restoring::new(self)
     }
 
-    /// Makes room for `count` more keys, so that the index does not grow step by step while they are
-    /// restored. Takes no more memory than they need. O(count), O(1) for dense keys.
+    /// Makes room for `count` more keys, so that the index does not grow step by step while they
+    /// are restored. Takes no more memory than the keys need. O(count), O(1) for dense keys.
     pub fn reserve(&self, count: usize) {
         match &self.keys {
             Keys::Dense => {}
@@ -337,9 +339,9 @@ impl Dictionary {
         Ok(())
     }
 
-    /// Removes the keys of deleted vertices that no live timestamp can read, after a look at up to `most`
-    /// vertices; `live` was collected after `releases` releases. Returns the bytes freed, and whether
-    /// there are more vertices to look at.
+    /// Removes the keys of deleted vertices that no live timestamp can read, and examines up to
+    /// `most` vertices. `live` was collected after `releases` releases. Returns the bytes freed,
+    /// and true if there are more vertices to examine.
     pub fn reclaim(&self, live: &LiveTimestamps, releases: u64, most: usize) -> (usize, bool) {
         if self.is_dense() {
             return (0, false);
@@ -366,7 +368,7 @@ impl Dictionary {
         keys + self.born.bytes() + self.ids.bytes()
     }
 
-    /// Bytes of a new key: those that the dictionary grows by, but for chunks of slots. O(1).
+    /// Bytes by which a new key grows the dictionary, except for chunks of slots. O(1).
     pub fn bytes_of(&self, key: KeyRef<'_>) -> usize {
         let entry = match (&self.keys, key) {
             (Keys::Numbers(map), KeyRef::Number(number)) => map.bytes_of(&number),

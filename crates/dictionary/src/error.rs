@@ -2,7 +2,7 @@
 
 use hedgerow_model::{CapacityError, Key, KeyKind, VertexIdError};
 
-/// Why a key has no id and cannot get one. Nothing has changed.
+/// A refusal to find or assign the id of a key. Nothing has changed.
 #[derive(Debug, thiserror::Error)]
 pub enum DictionaryError {
     /// The key is of another kind than the keys of the graph.
@@ -24,13 +24,13 @@ pub enum DictionaryError {
     Capacity(#[from] CapacityError),
 }
 
-/// Why the key of a stored graph cannot be restored.
+/// A refusal to restore the key of a stored graph.
 #[derive(Debug, thiserror::Error)]
 pub enum RestoreError {
-    /// Another vertex has the key.
+    /// Another vertex has the same key.
     #[error("the key {0} belongs to two vertices")]
     TwoVertices(Key),
-    /// The key does not fit.
+    /// The key is invalid in this graph.
     #[error(transparent)]
     Key(#[from] DictionaryError),
 }

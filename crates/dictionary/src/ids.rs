@@ -8,7 +8,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 use std::ops::Range;
 
-/// The most deleted ids that a commit looks at when it assigns an id.
+/// Maximum number of deleted ids that a commit examines when it assigns an id.
 const LOOKED_AT: usize = 1 << 10;
 
 /// Assigns vertex ids: in order, or reused once no reader can see the deleted vertex.
@@ -19,15 +19,16 @@ pub(crate) struct IdAllocator {
 
 #[derive(Default)]
 struct State {
-    /// Ids from here on were never assigned.
+    /// The smallest id that was never assigned; all larger ids were never assigned either.
     next: u32,
-    /// Ids to reuse, smallest first.
+    /// Freed ids, smallest first.
     free: BinaryHeap<Reverse<VertexId>>,
     /// Nonempty ranges of ids below `next` that were free when the graph was opened, descending.
     gaps: Vec<Range<u32>>,
     /// Ids deleted since the last check.
     deleted: Vec<Deleted>,
-    /// Ids of deleted vertices that readers can still see, by the newest timestamp that does.
+    /// Ids of deleted vertices that readers can still see, by the newest timestamp that sees the
+    /// vertex.
     kept: BTreeMap<CommitTimestamp, Vec<Deleted>>,
     /// Number of ids in `kept`.
     kept_ids: usize,
@@ -43,12 +44,12 @@ struct Deleted {
 }
 
 impl IdAllocator {
-    /// A free id to reuse. O(log free).
+    /// Returns a free id to reuse. O(log free).
     pub(crate) fn reassign(&self) -> Option<VertexId> {
         self.state.lock().reassign()
     }
 
-    /// A free id to reuse, or else the smallest that was never assigned. O(log free).
+    /// Returns a free id to reuse, or else the smallest id that was never assigned. O(log free).
     pub(crate) fn assign(&self) -> Result<VertexId, CapacityError> {
         let mut state = self.state.lock();
         if let Some(id) = state.reassign() {
@@ -59,8 +60,8 @@ impl IdAllocator {
         Ok(id)
     }
 
-    /// Restores the state: ids from `next` on were never assigned, those in `gaps`, which ascend,
-    /// can be reused. O(gaps).
+    /// Restores the state: ids from `next` on were never assigned, and the ids in `gaps`, which
+    /// ascend, can be reused. O(gaps).
     pub(crate) fn restore(&self, next: u32, gaps: impl DoubleEndedIterator<Item = Range<u32>>) {
         let mut state = self.state.lock();
         state.next = next;
@@ -87,9 +88,9 @@ impl IdAllocator {
             + deleted * size_of::<Deleted>()
     }
 
-    /// Takes deleted ids that no live timestamp can read, after a look at up to `most`; `live` was
-    /// collected after `releases` releases. The caller must [free](Self::free) them. The flag is set if
-    /// there are more to look at.
+    /// Takes deleted ids that no live timestamp can read, and examines up to `most` ids. `live` was
+    /// collected after `releases` releases. The caller must [free](Self::free) the ids. The flag is
+    /// true if there are more ids to examine.
     pub(crate) fn dead(&self, live: &LiveTimestamps, releases: u64, most: usize) -> (Vec<VertexId>, bool) {
         let mut state = self.state.lock();
         if state.deleted.is_empty() && state.kept.is_empty() {
@@ -101,8 +102,8 @@ impl IdAllocator {
     /// Takes the deleted ids whose vertices no reader can see. The caller must [free](Self::free)
     /// them.
     ///
-    /// Checks what was deleted and released since the last call, up to a number of them; amortized
-    /// O(log open timestamps) each.
+    /// Examines a bounded number of ids that were deleted or released since the last call;
+    /// amortized O(log open timestamps) each.
     pub(crate) fn unreadable(&self, sequencer: &Sequencer) -> Vec<VertexId> {
         let mut state = self.state.lock();
         if state.deleted.is_empty() && state.kept.is_empty() {
@@ -120,7 +121,7 @@ impl IdAllocator {
 }
 
 impl State {
-    /// The smallest freed id or, if there is none, the smallest id of the gaps.
+    /// Takes the smallest freed id or, if there is none, the smallest id of the gaps.
     fn reassign(&mut self) -> Option<VertexId> {
         if let Some(Reverse(id)) = self.free.pop() {
             return Some(id);

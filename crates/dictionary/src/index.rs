@@ -8,22 +8,23 @@ use std::array;
 
 /// Vertex ids by the hashes of their keys. Lookups take no lock; changes take a mutex.
 ///
-/// Open addressing with linear probing. Cells hold ids and parts of hashes, no keys: the caller
-/// compares the key of each [candidate](OpenIndex::candidates) with the one it looks for.
+/// Open addressing with linear probing. Cells hold ids and parts of hashes, but no keys: the caller
+/// compares the key of each [candidate](OpenIndex::candidates) with the wanted key.
 ///
-/// A table that is too full or too empty is replaced by one that fits; lookups that are in it keep
-/// it allocated until they end.
+/// A table that is too full or too empty is replaced by a table of fitting size; concurrent lookups
+/// in the old table keep it allocated until they end.
 pub(crate) struct Index {
     newest: ArcSwap<Table>,
     changes: Mutex<Occupancy>,
-    /// Ids of deleted vertices. Counted before the cell is marked, and while it is.
+    /// Number of ids of deleted vertices. Incremented before a cell is marked, decremented after a
+    /// marked cell is removed.
     deleted: AtomicUsize,
 }
 
-/// Cells, as many as a power of two, of which at least one is empty.
+/// Cells. Their number is a power of two, and at least one of them is empty.
 struct Table(Box<[AtomicU64]>);
 
-/// The cells of the newest table that are not empty.
+/// Numbers of the newest table's nonempty cells.
 #[derive(Default)]
 struct Occupancy {
     ids: usize,
@@ -31,13 +32,13 @@ struct Occupancy {
 }
 
 impl Occupancy {
-    /// Whether the table is too full for `more` ids.
+    /// Returns true if the table is too full for `more` ids.
     fn fills(&self, table: &Table, more: usize) -> bool {
         8 * (self.ids + self.tombstones + more) > 5 * table.0.len()
     }
 
-    /// The number of cells of a table that replaces one too full for `more` ids: as many as if they
-    /// were added one by one, so that the ids and one more take at most half of it.
+    /// Returns the number of cells of a new table with room for `more` ids: the same as if the ids
+    /// were added one by one. The present ids and one more take at most half of it.
     fn fitting_cells(&self, more: usize) -> usize {
         let for_next = 2 * (self.ids + 1);
         let for_all = (8 * (self.ids + more)).div_ceil(5);
@@ -62,23 +63,23 @@ pub(crate) struct HashedId {
     pub(crate) id: VertexId,
 }
 
-/// An id that may be the one of the key that is looked up.
+/// An id that may belong to the wanted key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Candidate {
     pub(crate) id: VertexId,
-    /// Whether the vertex was deleted. Older snapshots may still read it.
+    /// True if the vertex was deleted. Older snapshots may still read it.
     pub(crate) is_deleted: bool,
 }
 
-/// A cell of a table: an id plus one in the lower half, so that zero is an empty cell, and a part
-/// of the hash above it.
+/// A cell of a table. The lower half is the id plus one, so that zero is an empty cell; the bits
+/// above are a part of the hash.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Cell(u64);
 
 impl Cell {
     const EMPTY: Cell = Cell(0);
     const DELETED: u64 = 1 << 63;
-    /// A cell that lookups pass and that an id may take.
+    /// A cell that lookups pass, and that a new id may take.
     const TOMBSTONE: Cell = Cell(Cell::DELETED);
     const HASH: u64 = !Cell::DELETED & !(u32::MAX as u64);
 
@@ -92,7 +93,7 @@ impl Cell {
         (self.0 as u32).checked_sub(1).map(VertexId::new)
     }
 
-    /// The id, if this part of its key's hash matches.
+    /// Returns the id if the cell's part of its key's hash matches `hash`.
     #[inline]
     pub(crate) fn candidate(self, hash: u64) -> Option<Candidate> {
         let id = self.id().filter(|_| (self.0 ^ hash) & Cell::HASH == 0)?;
@@ -105,15 +106,15 @@ impl Cell {
     }
 }
 
-/// The newest table, for lookups that belong together: opening it is a barrier for the processor,
-/// so that cache misses overlap only between lookups in one opening.
+/// The newest table, for a batch of lookups. Opening it is a barrier for the processor, so cache
+/// misses overlap only between lookups in one opening.
 pub(crate) struct OpenIndex(Guard<Arc<Table>>);
 
 impl OpenIndex {
-    /// The ids whose keys may have this hash. O(1) on average.
+    /// Returns the ids whose keys may have this hash. O(1) on average.
     ///
-    /// Without a lock on the key, an id may be missing that is inserted at the same moment, and one
-    /// be there that is removed.
+    /// Without a lock on the key, the result may lack an id that is inserted concurrently, and
+    /// contain an id that is removed concurrently.
     #[inline]
     pub(crate) fn candidates(&self, hash: u64) -> Candidates<'_> {
         self.0.candidates(hash)
@@ -125,8 +126,8 @@ impl OpenIndex {
         self.0.prefetch(hash);
     }
 
-    /// The cells where probing for each hash begins: most ids are there, and lookups of several
-    /// overlap their cache misses.
+    /// Returns the first cell of the probe sequence of each hash: it holds most ids, and the cache
+    /// misses of several lookups overlap.
     #[inline]
     pub(crate) fn first_cells<const N: usize>(&self, hashes: &[u64; N]) -> [Cell; N] {
         hashes.iter().for_each(|hash| self.prefetch(*hash));
@@ -174,9 +175,9 @@ impl Index {
         OpenIndex(self.newest.load())
     }
 
-    /// Whether there are ids of deleted vertices. If not, an id that was found before without the
-    /// mark of one is the only one of its key that a reader may see: any other belongs to a vertex
-    /// that no reader can see, or is newer than the lookup.
+    /// Returns true if there are ids of deleted vertices. If it returns false, an unmarked id that
+    /// was found before is the only id of its key that a reader may see: any other id belongs to a
+    /// vertex that no reader can see, or is newer than the lookup.
     #[inline]
     pub(crate) fn has_deleted(&self) -> bool {
         self.deleted.load(Ordering::Acquire) > 0
@@ -195,9 +196,9 @@ impl Index {
         occupancy.add(&table, added);
     }
 
-    /// Adds ids in order, up to the first whose key has another id in the index; returns that one.
-    /// `is_same_key` compares the keys of two ids, `hash_of` returns the hash of the key of an id in
-    /// the index. O(1) amortized per id, with overlapping cache misses.
+    /// Adds ids in order, up to the first id whose key has another id in the index. Returns that
+    /// first id. `is_same_key` compares the keys of two ids; `hash_of` returns the hash of the key
+    /// of an id in the index. O(1) amortized per id, with overlapping cache misses.
     pub(crate) fn insert_each(
         &self,
         added: &[HashedId],
@@ -216,8 +217,8 @@ impl Index {
         None
     }
 
-    /// Removes an id whose key has this hash, if it is there. `hash_of` returns the hash of the key
-    /// of any other id in the index.
+    /// Removes an id whose key has this hash, if the id is in the index. `hash_of` returns the hash
+    /// of the key of any other id in the index.
     pub(crate) fn remove(&self, hash: u64, id: VertexId, hash_of: impl Fn(VertexId) -> u64) {
         let mut occupancy = self.changes.lock();
         let table = self.newest.load_full();
@@ -249,7 +250,7 @@ impl Index {
         self.newest.load().0.len() * size_of::<AtomicU64>()
     }
 
-    /// By how many bytes the index grows with the next id. O(1).
+    /// Bytes by which the next id grows the index. O(1).
     pub(crate) fn bytes_of_next(&self) -> usize {
         let (occupancy, table) = (self.changes.lock(), self.newest.load());
         match occupancy.fills(&table, 1) {
@@ -258,7 +259,7 @@ impl Index {
         }
     }
 
-    /// The newest table, after it was replaced if it was too full for `more` ids.
+    /// Returns the newest table, after replacing it if it was too full for `more` ids.
     fn table_with_room(
         &self,
         more: usize,
@@ -269,7 +270,7 @@ impl Index {
         if occupancy.fills(&table, more) { self.replace(&table, more, occupancy, hash_of) } else { table }
     }
 
-    /// Replaces the newest table, which is `table`, by one that fits the ids and `more`.
+    /// Replaces `table`, which is the newest, by a table with room for its ids and `more`.
     fn replace(
         &self,
         table: &Table,
@@ -288,7 +289,7 @@ impl Index {
         fitting
     }
 
-    /// Where an id is in the newest table; the caller holds the mutex.
+    /// Returns the position of an id in the newest table. The caller holds the mutex.
     fn position_of(&self, hash: u64, id: VertexId) -> Option<usize> {
         let index = self.open();
         let mut candidates = index.candidates(hash);
@@ -302,13 +303,13 @@ impl Table {
         Table((0..cells).map(|_| AtomicU64::new(Cell::EMPTY.0)).collect())
     }
 
-    /// Where probing for a hash begins.
+    /// Returns the first position of the probe sequence of a hash.
     #[inline]
     fn home(&self, hash: u64) -> usize {
         hash as usize & (self.0.len() - 1)
     }
 
-    /// The ids whose keys may have this hash.
+    /// Returns the ids whose keys may have this hash.
     #[inline]
     fn candidates(&self, hash: u64) -> Candidates<'_> {
         Candidates { position: self.home(hash), table: self, hash }
@@ -337,8 +338,8 @@ impl Table {
         self.0[position].store(cell.0, Ordering::Release);
     }
 
-    /// Stores a cell in the first that has no id, from the home of `hash` on; returns what was
-    /// there. There is room, and no other thread changes the table.
+    /// Stores a cell in the first one without an id, from the home of `hash` on. Returns the former
+    /// content. There is room, and no other thread changes the table.
     fn add(&self, cell: Cell, hash: u64) -> Cell {
         let mut position = self.home(hash);
         while self.look_up(position).id().is_some() {
@@ -350,7 +351,7 @@ impl Table {
     }
 
     /// Empties the tombstones up to `position` if the cell after it is empty, because no lookup has
-    /// to pass them; returns their number. No other thread changes the table.
+    /// to pass them. Returns their number. No other thread changes the table.
     fn clear_tombstones(&self, mut position: usize) -> usize {
         let mut cleared = 0;
         if self.look_up(self.after(position)) == Cell::EMPTY {
@@ -382,15 +383,15 @@ mod tests {
         ids
     }
 
-    /// Random changes of ids with few different hashes, so that clusters, equal hashes and
-    /// tombstones are common, against a map.
+    /// Compares random changes with a map. The ids have few different hashes, so that clusters,
+    /// equal hashes and tombstones are common.
     #[test]
     fn the_index_agrees_with_a_map() {
         for seed in 0..20 {
             let mut random = SmallRng::seed_from_u64(seed);
             let index = Index::new();
             let (mut hashes, mut model) = (BTreeMap::new(), BTreeMap::new());
-            // Some share the part of the hash in the cell, some the home, some both.
+            // Some ids share the part of the hash in the cell, some the home, some both.
             let hash_of = |random: &mut SmallRng| {
                 random.random_range(0u64..4) << 40 | random.random_range(0u64..64) << 3
             };
@@ -454,8 +455,8 @@ mod tests {
         assert!((0..table.0.len()).all(|position| table.look_up(position) == Cell::EMPTY));
     }
 
-    /// Keys that come and go, ever new ones, neither fill the table nor make it grow; when they are
-    /// gone, so is their memory.
+    /// A stream of ever new keys that come and go neither fills the table nor makes it grow; the
+    /// memory of removed keys is freed.
     #[test]
     fn the_index_is_as_large_as_its_ids_need() {
         let index = Index::new();
@@ -472,7 +473,7 @@ mod tests {
         assert_eq!(index.bytes(), 8 * FEWEST_CELLS);
     }
 
-    /// However ids are added, the table gets the same size.
+    /// The size of the table does not depend on how ids are added.
     #[test]
     fn room_for_many_ids_is_as_large_as_they_need_one_by_one() {
         let spread = |number: u32| u64::from(number).wrapping_mul(0x9e37_79b9_7f4a_7c15);

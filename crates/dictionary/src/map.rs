@@ -57,7 +57,7 @@ pub(crate) const TOGETHER: usize = 16;
 
 /// A concurrent map between keys and vertex ids. Reads take no lock.
 ///
-/// A key has nearly always one id. It has several while older snapshots may read deleted vertices
+/// A key nearly always has one id. It has several while older snapshots may read deleted vertices
 /// of this key.
 pub(crate) struct KeyMap<K: DictionaryKey> {
     ids: Index,
@@ -67,7 +67,7 @@ pub(crate) struct KeyMap<K: DictionaryKey> {
 }
 
 impl KeyMap<u64> {
-    /// Like [`KeyMap::current`], for several keys in less time than one by one.
+    /// Like [`KeyMap::current`], for a batch of keys, whose cache misses overlap.
     #[inline]
     pub(crate) fn current_of_each(&self, keys: &[u64; TOGETHER]) -> [Option<VertexId>; TOGETHER] {
         let hashes: [u64; TOGETHER] = array::from_fn(|index| Self::hash(&keys[index]));
@@ -91,28 +91,28 @@ impl<K: DictionaryKey> KeyMap<K> {
         FixedState::default().hash_one(key)
     }
 
-    /// The id of a key whose vertex is not deleted. O(1).
+    /// Returns the id of a key whose vertex is not deleted. O(1).
     ///
-    /// Without a lock the result may be outdated, or belong to a running commit.
+    /// Without a lock, the result may be outdated, or belong to a running commit.
     #[inline]
     pub(crate) fn current(&self, key: &K::Borrowed) -> Option<VertexId> {
         self.held(&self.open(), key).find(|held| !held.is_deleted).map(|held| held.id)
     }
 
-    /// Prefetches where lookups of a key begin.
+    /// Prefetches the cell where lookups of a key begin.
     #[inline]
     pub(crate) fn prefetch(&self, key: &K::Borrowed) {
         self.open().prefetch(Self::hash(key));
     }
 
-    /// Opens the index of ids for lookups that belong together.
+    /// Opens the index of ids for a batch of lookups.
     #[inline]
     pub(crate) fn open(&self) -> OpenIndex {
         self.ids.open()
     }
 
-    /// The first of the ids that the key has or had for which `visible` holds, or its only one,
-    /// whatever `visible` says.
+    /// Returns the first of the key's present and former ids that is visible. A key's only id is
+    /// returned without a visibility check.
     #[inline]
     pub(crate) fn find_among_several<E>(
         &self,
@@ -122,7 +122,7 @@ impl<K: DictionaryKey> KeyMap<K> {
     ) -> Result<Option<VertexId>, E> {
         let mut held = self.held(index, key);
         let Some(Candidate { id: first, is_deleted }) = held.next() else { return Ok(None) };
-        // One that is marked may be found in a table from which it was removed since.
+        // A marked id may be found in a table from which it has been removed since.
         if !is_deleted && !self.ids.has_deleted() {
             return Ok(Some(first));
         }
@@ -131,7 +131,7 @@ impl<K: DictionaryKey> KeyMap<K> {
         first_visible([first, second].into_iter().chain(held), &mut visible)
     }
 
-    /// The first of the key's present and former ids for which `visible` holds.
+    /// Returns the first of the key's present and former ids that is visible.
     pub(crate) fn find<E>(
         &self,
         key: &K::Borrowed,
@@ -140,7 +140,7 @@ impl<K: DictionaryKey> KeyMap<K> {
         first_visible(self.held(&self.open(), key).map(|held| held.id), &mut visible)
     }
 
-    /// The ids that the key has or had.
+    /// The present and former ids of the key.
     #[inline]
     fn held(&self, index: &OpenIndex, key: &K::Borrowed) -> impl Iterator<Item = Candidate> {
         index.candidates(Self::hash(key)).filter(|candidate| self.is_key_of(key, candidate.id))
@@ -151,13 +151,13 @@ impl<K: DictionaryKey> KeyMap<K> {
         self.keys.get(id.get()).is_some_and(|slot| slot.holds(key))
     }
 
-    /// The key that `id` was last assigned to.
+    /// Returns the key to which `id` was last assigned.
     #[inline]
     pub(crate) fn key(&self, id: VertexId) -> Option<K> {
         Some(self.keys.get(id.get())?.load())
     }
 
-    /// Assigns `id` to a key that has none, or only those of deleted vertices. The caller holds the
+    /// Assigns `id` to a key that has no id except ids of deleted vertices. The caller holds the
     /// key's lock.
     pub(crate) fn insert(&self, key: K, id: VertexId) {
         self.ids.insert(self.keep(key, id), |id| self.hash_of(id));
@@ -171,8 +171,9 @@ impl<K: DictionaryKey> KeyMap<K> {
         HashedId { hash, id }
     }
 
-    /// Assigns ids, whose keys were [kept](Self::keep), in order, up to the first whose key has one;
-    /// returns that key. The graph is not shared yet, but other threads may restore keys.
+    /// Assigns ids, whose keys were [kept](Self::keep), in order, up to the first id whose key
+    /// already has one. Returns that key. The graph is not shared yet, but other threads may
+    /// restore keys.
     pub(crate) fn restore_each(&self, kept: &[HashedId]) -> Option<K> {
         let is_same_key = |one, other| self.key(one) == self.key(other);
         self.key(self.ids.insert_each(kept, is_same_key, |id| self.hash_of(id))?)
@@ -183,7 +184,7 @@ impl<K: DictionaryKey> KeyMap<K> {
         self.ids.reserve(more, |id| self.hash_of(id));
     }
 
-    /// The hash of the key of an id that has one.
+    /// Returns the hash of the key of an assigned id.
     fn hash_of(&self, id: VertexId) -> u64 {
         self.key(id).map_or(0, |key| Self::hash(key.borrow()))
     }
@@ -220,7 +221,7 @@ impl<K: DictionaryKey> KeyMap<K> {
         self.ids.bytes() + self.heap_bytes.load(Ordering::Relaxed) + self.keys.bytes()
     }
 
-    /// Bytes of a new key. O(1).
+    /// Bytes by which a new key grows the map, except for chunks of slots. O(1).
     pub(crate) fn bytes_of(&self, key: &K::Borrowed) -> usize {
         self.ids.bytes_of_next() + size_of::<K::Slot>() + K::Slot::heap_bytes(K::heap_bytes(key))
     }

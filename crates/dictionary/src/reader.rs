@@ -1,4 +1,4 @@
-//! Lookups that belong together.
+//! Batches of lookups.
 
 use crate::dictionary::Dictionary;
 use crate::error::DictionaryError;
@@ -6,9 +6,9 @@ use crate::index::OpenIndex;
 use crate::map::KeyMap;
 use hedgerow_model::{KeyRef, VertexId};
 
-/// A dictionary that is open for lookups: without a lock, and with nothing to synchronize per
-/// lookup, so that the processor overlaps their cache misses. Finds every key that had an id when
-/// this was opened, and some of those that came later.
+/// A dictionary that is open for lookups. They take no lock and synchronize nothing, so that their
+/// cache misses overlap. Finds every key that had an id when this was opened, and some keys that
+/// got their id later.
 pub struct DictionaryReader<'d> {
     pub(crate) dictionary: &'d Dictionary,
     pub(crate) keys: OpenKeys<'d>,
@@ -21,8 +21,8 @@ pub(crate) enum OpenKeys<'d> {
 }
 
 impl DictionaryReader<'_> {
-    /// The first of the key's present and former ids for which `visible` holds, or its only one,
-    /// whatever `visible` says. O(1).
+    /// Returns the first of the key's present and former ids that is visible. A key's only id is
+    /// returned without a visibility check. O(1).
     ///
     /// # Errors
     /// The key is of another kind than the graph's.
@@ -44,8 +44,8 @@ impl DictionaryReader<'_> {
         }
     }
 
-    /// Like [`DictionaryReader::find_among_several`], for both ends of an edge; `None` if one has no
-    /// id.
+    /// Like [`DictionaryReader::find_among_several`], for both ends of an edge. Returns `None` if
+    /// an end has no id.
     ///
     /// # Errors
     /// A key is of another kind than the graph's.

@@ -1,4 +1,4 @@
-//! Restoring the keys of a stored graph, many at a time.
+//! Restoring the keys of a stored graph in batches.
 
 use crate::dictionary::{Dictionary, Keys};
 use crate::error::RestoreError;
@@ -6,18 +6,18 @@ use crate::index::HashedId;
 use crate::map::DictionaryKey;
 use hedgerow_model::{Key, KeyRef, VertexId};
 
-/// Number of keys that are added to the index together: their cache misses overlap, and the index is
-/// locked once for all of them.
+/// Number of keys that are added to the index together: their cache misses overlap, and the index
+/// is locked once for all of them.
 const BATCH: usize = if cfg!(hedgerow_shuttle) { 2 } else { 64 };
 
-/// Restores the keys of many vertices: like [`Dictionary::restore`] for each, but in less time.
+/// Restores the keys of many vertices: like [`Dictionary::restore`] for each key, but faster.
 ///
-/// Each vertex is added once. Lookups find all keys after [`Restoring::finish`]. Several threads may
-/// restore keys at the same time, each with a value of its own.
+/// Each vertex is added once. Lookups find all keys after [`Restoring::finish`]. Several threads
+/// may restore keys at the same time, each with its own `Restoring`.
 #[must_use = "the last keys are restored by `finish`"]
 pub struct Restoring<'d> {
     dictionary: &'d Dictionary,
-    /// Ids whose keys are stored, but that are not in the index yet.
+    /// Ids whose keys are stored, but which are not in the index yet.
     kept: Vec<HashedId>,
 }
 
@@ -29,8 +29,8 @@ impl<'d> Restoring<'d> {
     /// Adds the id that a key had when the graph was stored. O(1) amortized.
     ///
     /// # Errors
-    /// The first key that has an id already, or is of another kind than the graph's: this one, or
-    /// one added before. Keys after that one are not restored.
+    /// The first key that already has an id, or is of another kind than the graph's: this key or
+    /// one that was added earlier. Later keys are not restored.
     #[inline]
     pub fn add(&mut self, key: KeyRef<'_>, id: VertexId) -> Result<(), RestoreError> {
         let kept = match (&self.dictionary.keys, key) {
@@ -42,15 +42,15 @@ impl<'d> Restoring<'d> {
         if self.kept.len() == BATCH { self.restore_kept() } else { Ok(()) }
     }
 
-    /// Restores the keys that were added last. O(1).
+    /// Restores the remaining keys. O(1).
     ///
     /// # Errors
-    /// The first key that has an id already. Keys after that one are not restored.
+    /// The first key that already has an id. Later keys are not restored.
     pub fn finish(mut self) -> Result<(), RestoreError> {
         self.restore_kept()
     }
 
-    /// Adds a key that is an id, or of another kind than the graph's.
+    /// Adds a key that is an id, or is of another kind than the graph's.
     fn add_alone(&mut self, key: KeyRef<'_>, id: VertexId) -> Result<(), RestoreError> {
         self.restore_kept()?;
         if self.dictionary.restore(key, id)? { Ok(()) } else { Err(RestoreError::TwoVertices(key.to_key())) }
@@ -91,8 +91,8 @@ mod tests {
         restoring.finish()
     }
 
-    /// Up to four batches of keys: of one kind, of two in some cases, and in some cases so few
-    /// different ones that vertices have the same.
+    /// Up to four batches of keys, in some cases of two kinds, and in some cases of so small a
+    /// range that vertices share keys.
     fn random_keys(random: &mut SmallRng, kind: KeyKind) -> Vec<(Key, VertexId)> {
         let bound = if random.random_bool(0.5) { u64::MAX } else { 5000 };
         let others = if random.random_bool(0.3) { 0.02 } else { 0.0 };

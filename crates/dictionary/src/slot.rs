@@ -5,8 +5,8 @@ use arc_swap::ArcSwapOption;
 use hedgerow_sync::Arc;
 use hedgerow_sync::atomic::{AtomicU64, Ordering};
 
-/// A slot for the key of one vertex id. Empty until the id is first assigned; overwritten when it
-/// is reused.
+/// A slot for the key of one vertex id. Empty until the id is first assigned; overwritten when the
+/// id is reused.
 pub(crate) trait Slot: Default + Send + Sync {
     /// The type of the key.
     type Key: DictionaryKey;
@@ -17,13 +17,13 @@ pub(crate) trait Slot: Default + Send + Sync {
     /// Removes the key.
     fn clear(&self);
 
-    /// Heap bytes of a slot whose key itself has `of_key` heap bytes.
+    /// Heap bytes of a slot whose key has `of_key` heap bytes.
     fn heap_bytes(of_key: usize) -> usize;
 
-    /// The key last stored; the default if there was none.
+    /// Returns the last stored key; the default if there was none.
     fn load(&self) -> Self::Key;
 
-    /// Whether this key was stored last.
+    /// Returns true if this key was stored last.
     fn holds(&self, key: &<Self::Key as DictionaryKey>::Borrowed) -> bool;
 }
 

@@ -4,7 +4,7 @@ use hedgerow_sync::atomic::{AtomicUsize, Ordering};
 use hedgerow_sync::{OnceLock, prefetch};
 
 /// Slots in chunks that are allocated at the first store, so that a slot never moves, readers need
-/// no lock, and unused ids cost next to no memory. Chunks are in groups, and groups in segments of
+/// no lock, and unused ids take almost no memory. Chunks are in groups, and groups in segments of
 /// doubling size.
 pub(crate) struct Slots<S> {
     segments: [OnceLock<Box<[Group<S>]>>; SEGMENTS],
@@ -20,7 +20,7 @@ const CHUNK_SLOTS: usize = 1 << CHUNK_BITS;
 const GROUP_BITS: u32 = 8;
 const GROUP_CHUNKS: usize = 1 << GROUP_BITS;
 
-/// The first segment has one group, each later one as many as all earlier ones together.
+/// The first segment has one group; each later segment is as large as all earlier ones together.
 const SEGMENTS: usize = (u32::BITS - CHUNK_BITS - GROUP_BITS + 1) as usize;
 
 impl<S: Default> Slots<S> {
@@ -28,7 +28,7 @@ impl<S: Default> Slots<S> {
         Slots { segments: std::array::from_fn(|_| OnceLock::new()), bytes: AtomicUsize::new(0) }
     }
 
-    /// The slot of `id`, with its chunk allocated. O(1).
+    /// Returns the slot of `id`. Allocates its chunk if needed. O(1).
     pub(crate) fn get_or_allocate(&self, id: u32) -> &S {
         let (place, mut made) = (SlotLocation::of(id), 0);
         let groups =
@@ -41,7 +41,7 @@ impl<S: Default> Slots<S> {
         &slots[place.slot]
     }
 
-    /// The slot of `id`, if its chunk was allocated. O(1).
+    /// Returns the slot of `id`, if its chunk is allocated. O(1).
     pub(crate) fn get(&self, id: u32) -> Option<&S> {
         let place = SlotLocation::of(id);
         let chunks = self.segments[place.segment].get()?[place.group].get()?;
@@ -60,7 +60,7 @@ impl<S: Default> Slots<S> {
     }
 }
 
-/// New elements; adds their bytes to `bytes`.
+/// Allocates `count` elements. Adds their bytes to `bytes`.
 fn allocated<T: Default>(count: usize, bytes: &mut usize) -> Box<[T]> {
     *bytes += count * size_of::<T>();
     (0..count).map(|_| T::default()).collect()

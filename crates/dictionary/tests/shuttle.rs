@@ -1,7 +1,7 @@
-//! Models of lookups beside changes, run under many schedules.
+//! Models of lookups concurrent with changes, run under many schedules.
 //!
 //! Built only with `--cfg hedgerow_shuttle`; see `cargo xtask shuttle`. The first table of the
-//! index has two cells there, so that few keys make it grow.
+//! index then has two cells, so that few keys make it grow.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![cfg(hedgerow_shuttle)]
@@ -33,7 +33,7 @@ impl Keys {
         self.dictionary.assign(KeyRef::Number(key), CommitTimestamp::ZERO, &self.sequencer).unwrap()
     }
 
-    /// Takes the id of a key back, as a commit that fails.
+    /// Takes back the id of a key, like a commit that fails.
     fn release(&self, key: u64, id: VertexId) {
         let _locked = self.dictionary.lock([KeyRef::Number(key)].into_iter());
         self.dictionary.release(id);
@@ -44,7 +44,7 @@ impl Keys {
     }
 }
 
-/// Two threads assign ids, and a third looks up a key that has one all the while.
+/// Two threads assign ids, and a third looks up a key that has an id all the while.
 #[test]
 fn a_key_is_found_while_the_index_grows() {
     check(|| {
@@ -65,8 +65,8 @@ fn a_key_is_found_while_the_index_grows() {
     });
 }
 
-/// Ids are taken back and go to other keys, while a reader looks up a key that keeps its id, and
-/// one that never has any.
+/// Ids are taken back and go to other keys, while a reader looks up a key that keeps its id, and a
+/// key that never has an id.
 #[test]
 fn a_key_is_found_while_others_are_removed() {
     check(|| {
@@ -91,8 +91,8 @@ fn a_key_is_found_while_others_are_removed() {
     });
 }
 
-/// A vertex is deleted and its key gets another one, beside readers of the state before, who must
-/// find the former id, one by one and through an index that they opened once.
+/// A vertex is deleted and its key gets another one. Concurrent readers of the earlier state must
+/// find the former id, by single lookups and through an index that they opened once.
 #[test]
 fn a_former_id_is_found_while_the_key_gets_another() {
     check(|| {
@@ -120,8 +120,8 @@ fn a_former_id_is_found_while_the_key_gets_another() {
     });
 }
 
-/// Two threads restore keys, of which they share one: one of them is refused, and all keys that come
-/// before it are found.
+/// Two threads restore keys, one of which they share: one thread is refused, and all earlier keys
+/// are found.
 #[test]
 fn threads_that_restore_keys_at_the_same_time_find_a_key_of_two_vertices() {
     check(|| {

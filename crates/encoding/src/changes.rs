@@ -1,5 +1,5 @@
-//! From the effects of a commit to the contents of entries, which [`ReadRows`](crate::ReadRows)
-//! reads.
+//! Translates the effects of a commit into new contents of the entries that
+//! [`ReadRows`](crate::ReadRows) reads.
 
 use crate::{EntryKey, MergedEdges};
 use hedgerow_model::{
@@ -10,16 +10,16 @@ use std::collections::HashMap;
 /// Visits the adjacency entries that a commit changes, in the order of its effects, each with its
 /// new content; `None` removes the neighbor.
 ///
-/// For an engine that does not read the entries that it replaces: the counts of all edges are
-/// [deferred](Outcome::defer), except parallel ones. `schema_of` knows the labels. `present` reads the current content of an
-/// entry with parallel edges, into which their differences are merged. Both entries of an edge get
-/// the same list.
+/// Serves engines that do not read the entries that they replace: the counts of all edges are
+/// [deferred](Outcome::defer), except the counts of parallel edges. `schema_of` returns the schema
+/// of a label. `present` reads the current content of an entry with parallel edges, into which the
+/// differences are merged. Both entries of an edge get the same list.
 ///
 /// # Errors
 /// If `present` fails, a record is missing, or a record of parallel edges is not a list.
 ///
 /// # Panics
-/// If the effects name a label that `schema_of` does not know.
+/// If the effects name a label for which `schema_of` returns `None`.
 pub fn changed_entries<'c, P: AsRef<[u8]>>(
     effects: &Effects,
     topology: Topology,
@@ -28,14 +28,14 @@ pub fn changed_entries<'c, P: AsRef<[u8]>>(
     mut visit: impl FnMut(LabelId, Direction, EntryKey, Option<&[u8]>),
 ) -> Result<Outcome, ReadError> {
     let mut outcome = Outcome::default();
-    // By the record number of their differences.
+    // By the record number of the differences.
     let mut lists = HashMap::new();
     for AdjacencyEffects { label, direction, changes } in &effects.adjacencies {
         let schema = &schema_of(*label).expect("effects name labels of the catalog").edges;
         let is_parallel = matches!(schema, EdgeSchema::Parallel(_));
         for change in changes {
             let key = EntryKey::new(change.owner, change.neighbor);
-            // The entry by which its edge is counted; it precedes the other one.
+            // True for the entry by which its edge is counted, which precedes the other entry.
             let is_canonical = topology.is_canonical_entry(*direction, change.owner, change.neighbor);
             if is_canonical && is_parallel {
                 let present = present(*label, *direction, key)?;

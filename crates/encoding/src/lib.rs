@@ -1,16 +1,16 @@
 //! Encodings of records and of lists of parallel edges: in effects, in the log, in checkpoints, and
 //! in engines.
 //!
-//! - [`encode_record`], [`decode_record`], [`RecordValues`]: the values of a record, of a vertex or
-//!   of an edge;
+//! - [`encode_record`], [`decode_record`], [`RecordValues`]: the values of a record of a vertex or
+//!   an edge;
 //! - [`encode_vertex`], [`decode_vertex`]: a vertex with its key and its record;
-//! - [`EdgeList`], [`EdgeListWriter`]: the parallel edges between two vertices, which are one
-//!   record to an engine;
+//! - [`EdgeList`], [`EdgeListWriter`]: the parallel edges between two vertices, which an engine
+//!   stores as one record;
 //! - [`MergedEdges`]: parallel edges after a commit has changed them;
-//! - [`ReadRows`], [`RowAdjacency`], [`RowRecords`]: cursors for engines that read entries by
-//!   copying, over contents in these encodings;
-//! - [`changed_entries`]: those contents, as a commit changes them;
-//! - [`wire`]: the numbers that records and lists consist of.
+//! - [`ReadRows`], [`RowAdjacency`], [`RowRecords`]: cursors over contents in these encodings, for
+//!   engines that read entries by copying;
+//! - [`changed_entries`]: the contents after the changes of a commit;
+//! - [`wire`]: the numbers in the encodings of records and lists.
 //!
 //! Every decoder is total: it returns a value or a [`DecodeError`] for any bytes. `docs/format.md`
 //! describes the layout byte by byte.

@@ -1,8 +1,8 @@
 //! Encoding of the parallel edges from one vertex to another: in the log, in checkpoints, and in
 //! memory.
 //!
-//! A list has edges ascending by key: the first key, then the gaps between keys, less one; with
-//! each the [bytes](crate::encode_record) of its record. A list of changes marks some edges as
+//! A list has edges ascending by key: the first key, then the gaps between keys, less one; each
+//! with the [bytes](crate::encode_record) of its record. A list of changes marks some edges as
 //! deleted.
 
 use crate::record::BYTES;
@@ -18,10 +18,11 @@ pub struct EdgeListWriter {
 }
 
 impl EdgeListWriter {
-    /// Appends the edge with a key, which is greater than all before; `None` marks it as deleted.
+    /// Appends the edge with a key, which is greater than all earlier keys; `None` marks it as
+    /// deleted.
     ///
     /// # Panics
-    /// If the key is not greater than all before.
+    /// If the key is not greater than all earlier keys.
     pub fn push(&mut self, key: u64, record: Option<&[u8]>) {
         let gap = self.last.map_or(Some(key), |last| key.checked_sub(last)?.checked_sub(1));
         put_varint(&mut self.bytes, gap.expect("keys of parallel edges ascend"));
@@ -40,7 +41,7 @@ impl EdgeListWriter {
 /// Reads a list of parallel edges, or of changes: each key with its record, or `None` if it is
 /// deleted.
 ///
-/// Fails once, at the first invalid byte.
+/// Yields one error, at the first invalid byte, and ends there.
 #[derive(Clone, Debug)]
 pub struct EdgeList<'b> {
     reader: Reader<'b>,
@@ -80,7 +81,7 @@ impl<'b> Iterator for EdgeList<'b> {
     }
 }
 
-/// Encoded parallel edges, as lent by a view of an engine that keeps them as records.
+/// Encoded parallel edges, as lent by a view of an engine that stores them as records.
 #[derive(Clone, Copy, Debug)]
 pub struct ParallelList<'b>(&'b [u8]);
 
@@ -91,7 +92,7 @@ impl<'b> ParallelList<'b> {
         ParallelList(list)
     }
 
-    /// The edges of a list that is kept [as a record](list_as_record).
+    /// The edges of a list that is stored [as a record](list_as_record).
     ///
     /// # Errors
     /// If the record is not a list.
@@ -110,7 +111,7 @@ impl<'b> ParallelEdges<'b> for ParallelList<'b> {
         EdgeList::new(self.0).try_fold(0, |count, edge| edge.map(|_| count + 1)).map_err(unreadable)
     }
 
-    /// The edges whose keys are in a range. O(edges up to the last of them).
+    /// The edges whose keys are in a range. O(edges up to the end of the range).
     fn edges(self, keys: RangeInclusive<u64>) -> impl Iterator<Item = Result<(u64, &'b [u8]), ReadError>> {
         let (first, last) = keys.into_inner();
         let edges = EdgeList::new(self.0).map(|edge| match edge {
@@ -123,8 +124,8 @@ impl<'b> ParallelEdges<'b> for ParallelList<'b> {
     }
 }
 
-/// Wraps a list in a record of one value, so that parallel edges are kept where other edges have
-/// their record.
+/// Wraps a list in a record of one value, so that parallel edges are stored like the records of
+/// other edges.
 #[must_use]
 pub fn list_as_record(list: &[u8]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(list.len() + 8);

@@ -1,5 +1,5 @@
-//! Changing parallel edges: a commit lists the differences, and an engine merges them into what it
-//! has.
+//! Changes of parallel edges: a commit lists the differences, and an engine merges them into the
+//! present list.
 
 use crate::list::unreadable;
 use crate::{EdgeList, EdgeListWriter, list_as_record, list_of_record};
@@ -14,7 +14,7 @@ pub type EdgeDifference<'b> = (u64, Option<&'b [u8]>);
 /// Decodes the differences in a [record](list_as_record) of a commit's effects, ascending by key.
 ///
 /// # Errors
-/// If the record is not such a list.
+/// If the record is not a list of differences.
 pub fn differences_of_record(record: &[u8]) -> Result<Vec<EdgeDifference<'_>>, ReadError> {
     EdgeList::new(list_of_record(record).map_err(unreadable)?).map(|edge| edge.map_err(unreadable)).collect()
 }
@@ -31,7 +31,7 @@ pub struct MergedEdges<'b> {
 }
 
 impl<'b> MergedEdges<'b> {
-    /// Merges a list of edges with differences, which ascend by key. O(both).
+    /// Merges a list of edges with differences, which ascend by key. O(edges + differences).
     ///
     /// # Errors
     /// If the list is malformed.
@@ -56,9 +56,9 @@ impl<'b> MergedEdges<'b> {
         Ok(merged)
     }
 
-    /// Like [`of_list`](MergedEdges::of_list), but for records as engines get and keep them:
-    /// `present` is the record of the current edges, `None` if there are none; `change` is that of
-    /// the differences, `None` if all edges are deleted.
+    /// Like [`of_list`](MergedEdges::of_list), but takes records, as engines get and store them:
+    /// `present` is the record of the current edges, `None` if there are none; `change` is the
+    /// record of the differences, `None` if all edges are deleted.
     ///
     /// # Errors
     /// If a record is not a list of parallel edges.
@@ -86,7 +86,7 @@ impl<'b> MergedEdges<'b> {
         self.added as i64 - self.removed as i64
     }
 
-    /// The edges as a [record](list_as_record); `None` if none is left.
+    /// The edges as a [record](list_as_record); `None` if no edge is left.
     #[must_use]
     pub fn to_record(&self) -> Option<Vec<u8>> {
         (!self.edges.is_empty()).then(|| list_as_record(&list_of_edges(&self.edges)))

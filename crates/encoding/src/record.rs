@@ -1,7 +1,7 @@
 //! Encoding of records: in the log, in checkpoints, and in memory.
 //!
-//! A record is the number of its values, then each value as its type and its content. Equal records
-//! have equal bytes.
+//! A record is the number of its values, followed by the type and the content of each value. Equal
+//! records have equal bytes.
 
 use crate::wire::{DecodeError, Reader, put_bytes, put_signed, put_varint};
 use hedgerow_model::{Record, Value, ValueRef};
@@ -48,8 +48,8 @@ pub fn decode_record_value(bytes: &[u8], position: usize) -> Result<ValueRef<'_>
     decode_value_ref(&mut reader)
 }
 
-/// The values of an encoded record, in order, borrowed from it. Fails once, at the first invalid
-/// byte.
+/// The values of an encoded record, in order, borrowed from it. Yields one error, at the first
+/// invalid byte, and ends there.
 #[derive(Clone, Debug)]
 pub struct RecordValues<'b> {
     reader: Reader<'b>,
@@ -86,7 +86,7 @@ impl<'b> Iterator for RecordValues<'b> {
 /// Reads `count` values.
 pub fn decode_values(reader: &mut Reader<'_>, count: u64) -> Result<Record, DecodeError> {
     if count == 0 {
-        // Most vertices of a bulk load.
+        // The usual case for the vertices of a bulk load.
         return Ok(Record::default());
     }
     if count > reader.remaining() as u64 {

@@ -1,16 +1,16 @@
 //! Cursors over rows that are read by copying.
 //!
-//! An engine on files cannot lend what it stores: it decodes blocks, merges files and logs, and
-//! drops both when it reads on. It can only [visit the entries](ReadRows) in a range of keys. From
-//! that, this module builds an adjacency, its cursor, and the cursor over its records.
+//! An engine on files cannot lend its contents: it decodes blocks, merges files and logs, and drops
+//! the results when it reads on. It can only [visit the entries](ReadRows) in a range of keys. This
+//! module builds an adjacency, its cursor, and the cursor over its records from such visits.
 //!
-//! The content of an entry is bytes in this crate's encodings, so the adapters are here and not
-//! beside the traits:
+//! The content of an entry is bytes in this crate's encodings, so the adapters are here and not in
+//! the crate of the traits:
 //!
 //! | the label has | content |
 //! |---|---|
 //! | topology | ignored |
-//! | values | the bits of the value, least significant byte first; zeros may be missing at the end |
+//! | values | the bits of the value, least significant byte first; trailing zeros are optional |
 //! | records | the [record](crate::encode_record) |
 //! | parallel edges | their [list as a record](crate::list_as_record) |
 
@@ -41,14 +41,14 @@ impl EntryKey {
         EntryKey { owner: owner.get(), neighbor: neighbor.get() }
     }
 
-    /// The range of this entry only.
+    /// The range that contains only this entry.
     #[must_use]
     pub fn alone(self) -> Range<EntryKey> {
         // The largest vertex id is below the largest number.
         self..EntryKey { neighbor: self.neighbor + 1, ..self }
     }
 
-    /// The range of all entries of one vertex.
+    /// The range of all entries of a vertex.
     #[must_use]
     pub fn row(owner: VertexId) -> Range<EntryKey> {
         EntryKey::rows(owner.get()..owner.get() + 1)
@@ -63,14 +63,14 @@ impl EntryKey {
 }
 
 /// Reads one label in one direction, in one state of the graph, for an engine that copies entries.
-/// A cheap handle: every cursor has one.
+/// A cheap handle: every cursor has its own clone.
 pub trait ReadRows: Clone + Sync {
     /// Visits the existing entries in `keys`, ascending, each with its content, until `visit`
     /// breaks or fails.
     ///
     /// Ranges from [`EntryKey::alone`] and [`EntryKey::row`] read one edge and one vertex. In a
-    /// view of the newest state, reading a vertex that is not locked panics, whether it has entries
-    /// or not.
+    /// view of the newest state, reading a vertex that is not locked panics, even if the vertex has
+    /// no entries.
     ///
     /// # Errors
     /// The store could not be read, or `visit` failed.
@@ -97,8 +97,8 @@ impl<R: ReadRows, W: Column> RowAdjacency<R, W> {
     /// The adjacency of a label whose column is `declared`.
     ///
     /// # Errors
-    /// If `W` is neither the label's type nor topology, or asks for handles of records, of which
-    /// there are none.
+    /// If `W` is neither the label's type nor topology, or requests handles of records, which rows
+    /// do not have.
     pub fn new(rows: R, label: LabelId, declared: ColumnType) -> Result<Self, ViewError> {
         ViewError::check_column(label, declared, W::TYPE)?;
         if W::TYPE == ColumnType::Record {
@@ -131,7 +131,7 @@ impl<R: ReadRows, W: Column> Adjacency for RowAdjacency<R, W> {
 /// Reads neighbors, one row at a time.
 pub struct RowCursor<R, W> {
     rows: R,
-    /// A copy of the row that was read last.
+    /// A copy of the last row read.
     neighbors: Vec<VertexId>,
     values: Vec<W>,
 }
@@ -200,10 +200,10 @@ impl<R: ReadRows, W: Column> Cursor for RowCursor<R, W> {
     }
 }
 
-/// Reads the records of edges, or lists of parallel ones.
+/// Reads the records of edges, or lists of parallel edges.
 pub struct RowRecords<R> {
     rows: R,
-    /// A copy of what was read last: the neighbors, each with the end of its record.
+    /// The neighbors of the last row read, each with the end of its record.
     neighbors: Vec<(VertexId, usize)>,
     records: Vec<u8>,
 }

@@ -1,4 +1,4 @@
-//! Encoding of a vertex with its key, for engines that have files of their own.
+//! Encoding of a vertex with its key, for engines with their own files.
 //!
 //! The kind of the key, the key, then the [record](crate::encode_record).
 
@@ -6,7 +6,7 @@ use crate::record::encode_record;
 use crate::wire::{DecodeError, Reader, put_bytes, put_varint};
 use hedgerow_model::{Key, KeyRef, Record};
 
-/// There is no key: it is the id.
+/// The tag of a vertex without a key: its key is its id.
 const NO_KEY: u8 = 0;
 const NUMBER: u8 = 1;
 const TEXT: u8 = 2;
@@ -30,8 +30,8 @@ pub fn encode_vertex(key: Option<&Key>, record: &Record) -> Vec<u8> {
     bytes
 }
 
-/// The key of a vertex that [`encode_vertex`] wrote, and its encoded record, which is not checked.
-/// O(key).
+/// Returns the key of a vertex that [`encode_vertex`] wrote, and its encoded record, which is not
+/// checked. O(key).
 ///
 /// # Errors
 /// If the bytes do not begin with a key.

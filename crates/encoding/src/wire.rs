@@ -1,17 +1,17 @@
 //! Encoding of numbers and bytes: little endian, or as variable-length numbers.
 
-/// Bytes are not a valid encoding.
+/// An invalid encoding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{what} at byte {offset}")]
 pub struct DecodeError {
-    /// The offset in the bytes that were given.
+    /// The offset in the input.
     pub offset: usize,
-    /// What is wrong.
+    /// A description of the fault.
     pub what: &'static str,
 }
 
 /// Appends `value` in one to ten bytes: seven bits each, the lowest first; the top bit is set if
-/// more follow.
+/// more bytes follow.
 #[inline]
 pub fn put_varint(bytes: &mut Vec<u8>, mut value: u64) {
     while value >= 0x80 {
@@ -29,7 +29,7 @@ fn sevens_together(bits: u64) -> u64 {
     bits & 0x0fff_ffff | (bits & 0x0fff_ffff_0000_0000) >> 4
 }
 
-/// Appends a signed number; small ones of either sign take few bytes.
+/// Appends a signed number; small numbers of either sign take few bytes.
 pub fn put_signed(bytes: &mut Vec<u8>, value: i64) {
     put_varint(bytes, ((value << 1) ^ (value >> 63)) as u64);
 }
@@ -40,7 +40,7 @@ pub fn put_bytes(bytes: &mut Vec<u8>, value: &[u8]) {
     bytes.extend_from_slice(value);
 }
 
-/// Reads what the functions above write.
+/// Reads the encodings of the functions above.
 #[derive(Clone, Copy, Debug)]
 pub struct Reader<'a> {
     bytes: &'a [u8],
@@ -48,7 +48,7 @@ pub struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// A reader at the first byte.
+    /// Creates a reader at the first byte.
     #[inline]
     pub fn new(bytes: &'a [u8]) -> Self {
         Reader { bytes, position: 0 }
@@ -66,7 +66,7 @@ impl<'a> Reader<'a> {
         self.bytes.len() - self.position
     }
 
-    /// The bytes that are left.
+    /// The remaining bytes.
     #[inline]
     pub fn rest(&self) -> &'a [u8] {
         &self.bytes[self.position..]
@@ -81,7 +81,7 @@ impl<'a> Reader<'a> {
     /// Reads `count` bytes.
     ///
     /// # Errors
-    /// If there are fewer.
+    /// If fewer bytes are left.
     #[inline]
     pub fn take(&mut self, count: usize) -> Result<&'a [u8], DecodeError> {
         match self.bytes[self.position..].split_at_checked(count) {
@@ -96,7 +96,7 @@ impl<'a> Reader<'a> {
     /// Reads an array of bytes.
     ///
     /// # Errors
-    /// If there are fewer.
+    /// If fewer bytes are left.
     #[inline]
     pub fn array<const COUNT: usize>(&mut self) -> Result<[u8; COUNT], DecodeError> {
         let mut array = [0; COUNT];
@@ -107,7 +107,7 @@ impl<'a> Reader<'a> {
     /// Reads a byte.
     ///
     /// # Errors
-    /// If there is none.
+    /// If no byte is left.
     #[inline]
     pub fn byte(&mut self) -> Result<u8, DecodeError> {
         match self.bytes.get(self.position) {
@@ -171,14 +171,14 @@ impl<'a> Reader<'a> {
     /// Reads a number that [`put_signed`] wrote.
     ///
     /// # Errors
-    /// As [`Reader::varint`].
+    /// The errors of [`Reader::varint`].
     #[inline]
     pub fn signed(&mut self) -> Result<i64, DecodeError> {
         let bits = self.varint()?;
         Ok((bits >> 1) as i64 ^ -((bits & 1) as i64))
     }
 
-    /// Reads the number of the following items, each of which takes at least one byte.
+    /// Reads the number of the items that follow, each of which takes at least one byte.
     #[inline]
     pub fn count(&mut self) -> Result<usize, DecodeError> {
         let count = self.varint()?;
@@ -211,7 +211,7 @@ impl<'a> Reader<'a> {
     /// Reads a byte that must be 0 or 1.
     ///
     /// # Errors
-    /// If it is another one, or there is none.
+    /// If the byte is neither, or no byte is left.
     pub fn flag(&mut self) -> Result<bool, DecodeError> {
         match self.byte()? {
             0 => Ok(false),
@@ -220,10 +220,10 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Checks that nothing is left.
+    /// Checks that no bytes are left.
     ///
     /// # Errors
-    /// If there is more.
+    /// If bytes are left.
     pub fn end(&self) -> Result<(), DecodeError> {
         match self.remaining() {
             0 => Ok(()),
@@ -251,7 +251,7 @@ mod tests {
             prop_assert_eq!(reader.end(), Ok(()));
         }
 
-        /// Numbers of every length, followed by anything.
+        /// Numbers of every length, followed by arbitrary bytes.
         #[test]
         fn several_bytes_at_once_are_what_they_are_one_by_one(mut bytes: Vec<u8>, long in 0..10_usize) {
             bytes.iter_mut().take(long).for_each(|byte| *byte |= 0x80);

@@ -1,13 +1,14 @@
 //! Runs Hedgerow in a separate process and judges it from outside: by an isolation checker that
-//! knows nothing of it, and by killing the process.
+//! knows nothing of Hedgerow, and by killing the process.
 //!
-//! - [`lists`]: lists that grow, in a graph in a store, served to the clients of
+//! - [`lists`]: growing lists in a stored graph, served to the clients of
 //!   [adya](https://crates.io/crates/adya) over its JSON protocol. The checker generates the
 //!   transactions, and judges their reads.
-//! - [`load`]: clients whose every commit is known beforehand, with acknowledgements that outlive
-//!   the process; and what the store must hold after the process was killed.
+//! - [`load`]: clients with predetermined commits and acknowledgements that outlive the process,
+//!   and the contents that the store must have after the process was killed.
 //!
-//! The tests of this crate run both with `kill -9`, and with planted mistakes that must be found.
+//! The tests of this crate run both kinds with `kill -9`, and with planted mistakes that must be
+//! found.
 
 pub mod lists;
 pub mod load;

@@ -20,7 +20,7 @@ enum Process {
     /// Passes transactions from its input to a server, and the answers to its output: the process
     /// that the checker starts per client.
     Relay {
-        /// The socket that the server listens on.
+        /// The socket on which the server listens.
         #[arg(long)]
         socket: PathBuf,
     },

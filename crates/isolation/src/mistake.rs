@@ -1,13 +1,14 @@
-//! Deliberate mistakes, to check that they are found.
+//! Deliberate mistakes that the checks must find.
 
 use crate::named::Named;
 
-/// A mistake that the checks must find.
+/// A deliberate mistake that the checks must find.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mistake {
-    /// None: the real system.
+    /// No mistake: the real system.
     Nothing,
-    /// Each transaction is split in two, so that others, or the end of the process, come between.
+    /// Each transaction is split in two, so that other transactions, or the end of the process,
+    /// come between.
     Split,
     /// A transaction is answered before it is committed, whatever the outcome.
     Early,

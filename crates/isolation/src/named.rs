@@ -11,10 +11,10 @@ pub trait Named: Copy + PartialEq + 'static {
         Self::NAMES.iter().find(|(_, choice)| *choice == self).map_or("", |(name, _)| name)
     }
 
-    /// The choice with this name.
+    /// Returns the choice with this name.
     ///
     /// # Errors
-    /// There is no such choice; the message lists all.
+    /// No choice has this name; the message lists all names.
     fn of_name(name: &str) -> Result<Self, String> {
         let found = Self::NAMES.iter().find(|(other, _)| *other == name).map(|(_, choice)| *choice);
         found.ok_or_else(|| {

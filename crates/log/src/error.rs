@@ -6,7 +6,7 @@ use hedgerow_model::{CommitTimestamp, SchemaError};
 use hedgerow_sync::Arc;
 use std::path::PathBuf;
 
-/// A store cannot be created, opened or read.
+/// A failure to create, open or read a store.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StoreError {
@@ -33,7 +33,7 @@ pub enum StoreError {
     Overtaken {
         /// The lock file or the manifest.
         path: PathBuf,
-        /// What happened to it.
+        /// A description of the change.
         what: &'static str,
     },
     /// There is no store to open.
@@ -55,7 +55,7 @@ pub enum StoreError {
         path: PathBuf,
         /// The offset in the file.
         offset: u64,
-        /// What is wrong.
+        /// A description of the damage.
         what: String,
     },
     /// A required file does not exist.
@@ -70,7 +70,7 @@ pub enum StoreError {
         "{problem}; the log has no commits before timestamp {oldest} any more, which could replace it: bring back a copy of the store"
     )]
     Irreplaceable {
-        /// What is wrong with the checkpoint.
+        /// The damage of the checkpoint.
         problem: Box<StoreError>,
         /// The log contains the commits after this one.
         oldest: CommitTimestamp,
@@ -80,7 +80,7 @@ pub enum StoreError {
     Foreign {
         /// The file.
         path: PathBuf,
-        /// What is wrong.
+        /// A description of the mismatch.
         what: &'static str,
     },
     /// A later version of this software wrote a file.
@@ -88,7 +88,7 @@ pub enum StoreError {
     NewerFormat {
         /// The file.
         path: PathBuf,
-        /// The version of its format.
+        /// The format version of the file.
         version: u32,
     },
     /// The manifest names an unknown engine.
@@ -99,7 +99,7 @@ pub enum StoreError {
         /// The name of the engine.
         name: String,
     },
-    /// A checkpoint is compressed, and this program cannot read that.
+    /// A checkpoint is compressed, and this program is built without compression.
     #[error(
         "{} is compressed: enable the feature `compression` of the crate `hedgerow` to read it", path.display()
     )]
@@ -122,7 +122,7 @@ pub enum StoreError {
     OutOfRetention {
         /// The requested timestamp.
         asked: CommitTimestamp,
-        /// The oldest that can be read.
+        /// The oldest readable timestamp.
         oldest: CommitTimestamp,
     },
     /// The log returned an error.
@@ -131,7 +131,7 @@ pub enum StoreError {
 }
 
 impl StoreError {
-    /// Whether the files are damaged, so that reading them again fails too.
+    /// Returns true if the files are damaged, so that reading them again fails, too.
     #[must_use]
     pub fn is_damage(&self) -> bool {
         matches!(
@@ -144,12 +144,12 @@ impl StoreError {
         )
     }
 
-    /// An error in the content of a file.
+    /// Creates the error for damaged content of a file.
     pub(crate) fn damaged(path: impl Into<PathBuf>, offset: usize, what: impl Into<String>) -> Self {
         StoreError::Damaged { path: path.into(), offset: offset as u64, what: what.into() }
     }
 
-    /// An error in an item that begins `offset` bytes into a file.
+    /// Creates the error for a damaged item that begins `offset` bytes into a file.
     pub(crate) fn undecodable(path: impl Into<PathBuf>, offset: usize, error: DecodeError) -> Self {
         StoreError::damaged(path, offset + error.offset, error.what)
     }
@@ -165,7 +165,7 @@ impl From<LockError> for StoreError {
     }
 }
 
-/// Why a commit cannot be logged.
+/// A refusal to log a commit.
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LogError {
@@ -173,7 +173,7 @@ pub enum LogError {
     /// determines it.
     #[error("the log takes no more commits since {cause}")]
     Poisoned {
-        /// What failed.
+        /// The first failure.
         #[source]
         cause: Arc<StoreError>,
     },
@@ -196,7 +196,7 @@ pub enum LogError {
         "a commit of {bytes} bytes is larger than the {limit} bytes that a record of the log can have; split it"
     )]
     TooLarge {
-        /// Bytes of its body.
+        /// Bytes of the commit's body.
         bytes: usize,
         /// The maximum.
         limit: usize,

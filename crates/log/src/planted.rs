@@ -29,9 +29,9 @@ pub enum PlantedBug {
     UnboundChecksum,
     /// Damage is taken for a torn tail: it is always cut.
     CutDamage,
-    /// What recovery found is not synced before new commits follow.
+    /// Recovered commits are not synced before new commits follow.
     SkipSyncInRecovery,
-    /// A torn tail is not cut, and the manifest does not say where the valid part ends.
+    /// A torn tail is not cut, and the manifest does not record the end of the valid part.
     LeaveTornTail,
     /// A failed sync is retried.
     RetrySync,
@@ -39,19 +39,19 @@ pub enum PlantedBug {
     IgnoreWriteError,
     /// A short write is treated as complete.
     IgnoreShortWrite,
-    /// A batch claims more synced bytes than there are, by one batch.
+    /// A batch counts its own bytes as synced before it.
     ClaimTooMuch,
     /// The mark declares commits durable before they are synced.
     MarkEarly,
     /// A segment with the records of smaller ones is listed before it is synced.
     SkipSyncOfJoined,
-    /// Small segments are joined into one whose number the manifest does not know yet.
+    /// Small segments are joined into a segment whose number the manifest does not contain yet.
     JoinUnannounced,
     /// A checkpoint gets its name before it is synced.
     SkipCheckpointSync,
     /// A checkpoint overwrites the previous one.
     OverwriteCheckpoint,
-    /// A graph edits versions in place that are not published yet, but may be before the edit is.
+    /// A graph edits unpublished versions in place that may be published before the edit is.
     EditUnpublished,
 }
 
@@ -99,12 +99,12 @@ mod switch {
         static PLANTED: Cell<Option<PlantedBug>> = const { Cell::new(None) };
     }
 
-    /// Switches on a bug for the calls of this thread, or none.
+    /// Switches on a bug for the calls of this thread; `None` switches it off.
     pub fn plant(bug: Option<PlantedBug>) {
         PLANTED.set(bug);
     }
 
-    /// Whether this bug is switched on.
+    /// Returns true if this bug is switched on.
     #[must_use]
     pub fn is(bug: PlantedBug) -> bool {
         PLANTED.get() == Some(bug)
@@ -114,7 +114,7 @@ mod switch {
 #[cfg(any(test, feature = "simulation"))]
 pub use switch::{is, plant};
 
-/// Whether this bug is switched on: never, in production.
+/// Returns true if this bug is switched on: never in production.
 #[cfg(not(any(test, feature = "simulation")))]
 #[inline(always)]
 #[must_use]

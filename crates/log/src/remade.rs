@@ -28,7 +28,7 @@ fn repair_manifest(bytes: &mut [u8]) {
     repair_last_four(bytes);
 }
 
-/// Recomputes a checksum at the end, of all bytes before it.
+/// Recomputes the last four bytes as the checksum of all bytes before them.
 fn repair_last_four(bytes: &mut [u8]) {
     if let Some((content, checksum)) = bytes.split_last_chunk_mut::<4>() {
         *checksum = crc32c::crc32c(content).to_le_bytes();

@@ -54,7 +54,7 @@ impl Graph {
         Ok(appended)
     }
 
-    /// Commits; if that is synced, checks that the commit survives a loss of power now.
+    /// Commits. If the commit is synced, checks that it survives a loss of power now.
     fn commit(&self, asked: Durability) -> Result<(), LogError> {
         let appended = self.append()?;
         self.log.settle(appended.at(), asked)?;
@@ -149,7 +149,7 @@ fn a_close_is_concurrent_with_commits() {
     });
 }
 
-/// If a sync fails, present and later waiters get the error, and no thread waits forever.
+/// If a sync fails, current and later waiters get the error, and no thread waits forever.
 #[test]
 fn a_failure_reaches_every_thread() {
     for after in 1..8 {

@@ -1,14 +1,14 @@
-//! Capability: engines whose graphs get labels while they are open.
+//! Capability: adding labels while a graph is open.
 
 use crate::LabelSchema;
 
-/// An engine that takes labels beside those that it was made with, while writers and readers
-/// continue.
+/// An engine to which labels can be added while writers and readers continue.
 pub trait AddLabels {
-    /// Adds a label, whose id is the next one. Its edges carry what `label` says.
+    /// Adds a label with the next id. `label` declares the data on its edges.
     ///
-    /// There is one call at a time. No commit has effects on the label before the call returns, and
-    /// every view shows it without edges until there are, those of older timestamps included.
+    /// Calls never run concurrently. No commit has effects on the label before the call returns.
+    /// Every view, even of an older timestamp, shows the label, without edges until a commit adds
+    /// some.
     ///
     /// Cannot fail: by now the label may be in the manifest of a store.
     fn add_label(&self, label: &LabelSchema);

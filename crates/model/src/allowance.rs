@@ -2,15 +2,15 @@
 
 use crate::CapacityError;
 
-/// How much memory a commit may take.
+/// The memory that a commit may take.
 ///
-/// Limits only growth of the newest state, so that a graph at its limit can be shrunk: what
-/// snapshots keep of the former state is in memory already. Concurrent commits each see the memory
-/// used before any of them.
+/// Limits only growth of the newest state, so that a graph at its limit can be shrunk: former
+/// versions that snapshots keep are in memory already. Concurrent commits each see the memory used
+/// before any of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Allowance(Option<Limited>);
 
-/// All in bytes.
+/// A limit and the memory that counts against it, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Limited {
     limit: usize,
@@ -25,15 +25,15 @@ impl Allowance {
     /// No limit.
     pub const UNLIMITED: Self = Allowance(None);
 
-    /// The graph may use `limit` bytes. Outside its engine it uses `held`, and the commit grows
-    /// that by `growth`.
+    /// The graph may use `limit` bytes. It uses `held` bytes outside its engine, which the commit
+    /// grows by `growth`.
     #[must_use]
     pub fn up_to(limit: usize, held: usize, growth: isize) -> Self {
         Allowance(Some(Limited { limit, held, growth, overdraft: 0 }))
     }
 
     /// Allows twice the limit, for a graph that is being opened: its memory layout may differ from
-    /// that of the graph that was closed.
+    /// the layout before it was closed.
     #[must_use]
     pub fn with_overdraft(self) -> Self {
         Allowance(self.0.map(|limited| Limited { overdraft: limited.limit, ..limited }))
@@ -50,7 +50,7 @@ impl Allowance {
         }))
     }
 
-    /// Whether there is a limit.
+    /// Returns true if there is a limit.
     #[inline]
     #[must_use]
     pub fn is_limited(&self) -> bool {

@@ -1,30 +1,35 @@
-//! Capability: engines that write where that is cheap, and move it later to where reading is cheap.
+//! Capability: engines that write to a log first, and later move the changes to a structure that is
+//! cheap to read.
 
 use crate::EngineError;
 use crate::token::{LiveTimestamps, Registered};
 use rayon::ThreadPool;
 
-/// An engine whose commits first go to a log in memory, and are archived from there, many at a time (GraphOne, 5.1).
+/// An engine whose commits first go to a log in memory, from which they are archived in batches
+/// (GraphOne, 5.1).
 ///
-/// A state up to which everything is archived is the cheapest to read: the graph keeps the newest one for readers who prefer speed to
-/// freshness (6.1: stale views).
+/// A fully archived state is the cheapest to read: the graph keeps the newest one for readers that
+/// prefer speed to freshness (GraphOne, 6.1: stale views).
 pub trait Archiving {
-    /// Whether so much waits that it should be archived now. O(1), called after each commit.
+    /// Returns true if enough changes wait to be archived now. O(1), called after each commit.
     fn is_due(&self) -> bool;
 
-    /// Archives every commit up to a state, and no later one. Returns whether that is done: not if another thread has archived a later
-    /// one meanwhile. If another thread archives now, waits for it if `waits`, and else does nothing.
+    /// Archives every commit up to `at`, and no later commit. Returns false if another thread has
+    /// already archived a later commit. If another thread is archiving, waits for it if `waits` is
+    /// true, else does nothing and returns false.
     ///
-    /// `live` were collected after the state was registered. Holds up no commit and no reader. O(changes that wait).
+    /// `live` were collected after `at` was registered. Blocks no commit and no reader. O(changes
+    /// that wait).
     ///
     /// # Errors
     /// A file of the engine could not be read or written. Nothing has changed for readers.
     fn archive(&self, at: &Registered, live: &LiveTimestamps, waits: bool) -> Result<bool, EngineError>;
 
-    /// Archives what waits in a graph that is being restored, if that is much or `everything` is to be archived. More may follow at the
-    /// timestamp of the last commit. With a pool, its threads share the work.
+    /// Archives the waiting changes of a graph that is being restored, if there are many or
+    /// `everything` is true. More changes may follow at the timestamp of the last commit. With a
+    /// pool, its threads share the work.
     ///
     /// # Errors
-    /// As [`Archiving::archive`].
+    /// The errors of [`Archiving::archive`].
     fn archive_restored(&self, everything: bool, pool: Option<&ThreadPool>) -> Result<(), EngineError>;
 }

@@ -37,8 +37,7 @@ impl ColumnType {
 crate::names!(ColumnType, "type of edge values":
     Unit => "()", U32 => "u32", U64 => "u64", I64 => "i64", F32 => "f32", F64 => "f64", Record => "records");
 
-/// Evaluates an expression in which a name stands for the type of a [`ColumnType`] known at run
-/// time.
+/// Evaluates an expression with a type alias for a [`ColumnType`] known at run time.
 ///
 /// ```
 /// use hedgerow_model::{Column, ColumnType, with_column};
@@ -81,10 +80,10 @@ pub trait Column:
     /// The column's type at run time.
     const TYPE: ColumnType;
 
-    /// The value as stored.
+    /// Encodes the value as stored bits.
     fn to_bits(self) -> EdgeValue;
 
-    /// The value as used.
+    /// Decodes the value from its stored bits.
     fn from_bits(bits: EdgeValue) -> Self;
 
     /// The values of `column` in `range`.
@@ -157,7 +156,8 @@ column!(RecordHandle, Record, Eight, |handle: RecordHandle| handle.0, RecordHand
 /// The handle of an edge's record in an engine that uses `hedgerow-records`: an edge value that
 /// only the engine can read.
 ///
-/// Other engines have no column of this type, and [refuse](crate::ViewError::NoHandles) to read one.
+/// Other engines have no column of this type, and [refuse](crate::ViewError::NoHandles) to read
+/// one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(transparent)]
 pub struct RecordHandle(u64);

@@ -6,17 +6,17 @@ use std::convert::Infallible;
 use std::marker::PhantomData;
 use std::ops::{ControlFlow, Range};
 
-/// A cursor of an engine that keeps the order in which edges were put.
+/// A cursor of an engine that keeps edges in the order in which they were put.
 pub trait NewestFirst: Cursor {
     /// Visits the neighbors of `vertex`, each with its value and the commit that put or last
-    /// changed it, newest first. O(visited, and superseded entries between them).
+    /// changed it, newest first. O(visited edges + superseded entries between them).
     fn newest_first<B>(
         &mut self,
         vertex: VertexId,
         visit: impl FnMut(VertexId, Self::Value, CommitTimestamp) -> ControlFlow<B>,
     ) -> Result<ControlFlow<B>, Self::Error>;
 
-    /// An upper bound on how far edges are out of the order of their times; see
+    /// An upper bound on how far the edges of `vertex` are out of time order; see
     /// [`NewestRecords::time_disorder`].
     fn time_disorder(&mut self, vertex: VertexId) -> Result<Option<u64>, Self::Error> {
         let _ = vertex;
@@ -26,21 +26,21 @@ pub trait NewestFirst: Cursor {
 
 /// Reads the records of edges in the order in which they were put. Borrows a cursor for `'c`.
 pub trait NewestRecords<'c> {
-    /// Why the store could not be read.
+    /// The error of a failed read.
     type Error;
 
-    /// Visits the neighbors of `vertex` with the records of their edges and the commits that put
-    /// these, newest first. O(visited, and superseded entries between them).
+    /// Visits the neighbors of `vertex`, each with the record of its edge and the commit that put
+    /// the record, newest first. O(visited edges + superseded entries between them).
     fn newest_first<B>(
         self,
         vertex: VertexId,
         visit: impl FnMut(VertexId, &'c [u8], CommitTimestamp) -> ControlFlow<B>,
     ) -> Result<ControlFlow<B>, Self::Error>;
 
-    /// An upper bound on how far the edges of `vertex` are out of the order of their
-    /// [times](crate::RecordSchema::time): the time of an edge exceeds that of an edge that
-    /// [`NewestRecords::newest_first`] visits earlier by at most this. Ignores edges whose time is
-    /// null. `None` if the engine keeps no bound. O(1).
+    /// An upper bound on how far the edges of `vertex` are out of [time](crate::RecordSchema::time)
+    /// order: the time of an edge exceeds the time of an edge that [`NewestRecords::newest_first`]
+    /// visits earlier by at most this bound. Ignores edges whose time is null. `None` if the engine
+    /// keeps no bound. O(1).
     fn time_disorder(&mut self, vertex: VertexId) -> Result<Option<u64>, Self::Error>;
 }
 

@@ -5,7 +5,7 @@ use std::ops::{Add, AddAssign};
 
 /// An exact number, or bounds on it.
 ///
-/// An engine that would have to read a disk to know whether an edge is new counts it later: until
+/// An engine that would have to read a disk to know if an edge is new counts the edge later: until
 /// then only bounds are known.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -37,7 +37,7 @@ impl Count {
         (self.low == self.high).then_some(self.low)
     }
 
-    /// Whether `number` is within the bounds.
+    /// Returns true if `number` is within the bounds.
     #[must_use]
     pub fn may_be(self, number: u64) -> bool {
         (self.low..=self.high).contains(&number)
@@ -65,7 +65,7 @@ impl From<u64> for Count {
 }
 
 impl PartialEq<u64> for Count {
-    /// Whether the number is exact and equals `other`.
+    /// Returns true if the number is exact and equals `other`.
     fn eq(&self, other: &u64) -> bool {
         self.exact() == Some(*other)
     }

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 /// Partitions the ids below `bound` into at most `parts` ranges of about equal work.
 ///
-/// `blocks` are ranges of ids that are not split: for each the id after it and its work, ascending.
+/// `blocks` are ranges of ids that are not split, ascending: the id after each block, and its work.
 /// Ids between two blocks cost nothing. O(blocks).
 #[must_use]
 pub fn cuts_by_work(bound: u32, parts: usize, blocks: &[(u32, u64)]) -> Vec<Range<u32>> {

@@ -5,68 +5,70 @@ use crate::{CommitTimestamp, Counts, EngineError, FileUpkeep, KeyRef, VertexId};
 
 /// An engine that stores the graph in its own files.
 ///
-/// What it has made durable is neither written to a checkpoint nor replayed from the log: when a
-/// store is opened, the engine already has the state of a commit, and the log continues from there. So a
-/// flush is what a checkpoint is to other engines: the log before it may go. What the store knows beside
-/// the graph, the engine keeps for it: the [keys](crate::Effects::keys) of vertices, and a
+/// Durable commits are neither written to a checkpoint nor replayed from the log: when a store is
+/// opened, the engine already has the state of a commit, and the log continues from there. So a
+/// flush replaces the checkpoints of other engines: the log before it may be removed. For the
+/// store, the engine also keeps the [keys](crate::Effects::keys) of vertices, and a
 /// [note](Durable::note).
 pub trait Durable {
-    /// The commit up to which the files are complete. They contain nothing later. Never decreases,
-    /// even after failures. O(1).
+    /// The commit up to which the files are complete. They contain no later commit. Never
+    /// decreases, even after failures. O(1).
     fn durable_through(&self) -> CommitTimestamp;
 
-    /// The size of the graph at the commit that the files had when the engine was opened. Flushes
-    /// do not change it: the pipeline reads it once, and counts from there.
+    /// The size of the graph as stored in the files when the engine was opened. Flushes do not
+    /// change it: the pipeline reads it once, and counts from there.
     ///
     /// The engine persists the [vertex bound](Counts::vertex_bound) with each flush: the bound
-    /// outlives the vertices, so it cannot be computed from those that still exist. The other
+    /// outlives the vertices, so it cannot be computed from the existing vertices. The other
     /// numbers may be counted from the files.
     ///
     /// # Errors
     /// A file could not be read.
     fn counts(&self) -> Result<Counts, EngineError>;
 
-    /// What the last flush was given to be kept with it; empty before the first one. O(bytes).
+    /// Returns the note of the last flush; empty before the first flush. O(bytes).
     fn note(&self) -> Vec<u8>;
 
-    /// Passes the vertices that the files have, ascending, with their keys, to `visit`. Vertices that came
-    /// without a key are left out. Called once, after the engine was opened and before anything changes.
-    /// O(vertices).
+    /// Passes the vertices in the files, ascending, with their keys, to `visit`. Skips vertices
+    /// that were put without a key. Called once, after the engine was opened and before anything
+    /// changes. O(vertices).
     ///
     /// # Errors
     /// A file could not be read.
     fn each_key(&self, visit: &mut dyn FnMut(VertexId, KeyRef<'_>)) -> Result<(), EngineError>;
 
-    /// Whether a [flush](Durable::flush) should begin, before commits have to wait for one. Then also
-    /// [`Engine::is_maintenance_due`](crate::Engine::is_maintenance_due). O(1).
+    /// Returns true if a [flush](Durable::flush) should begin, before commits have to wait for one.
+    /// Then [`Engine::is_maintenance_due`](crate::Engine::is_maintenance_due) returns true, too.
+    /// O(1).
     fn is_flush_due(&self) -> bool {
         false
     }
 
-    /// Announces a [flush](Durable::flush) at `at`, which follows once the log is durable up to there: an
-    /// engine puts the commits that come meanwhile where that flush need not look for them. Nothing else
-    /// changes, even if no flush follows. By default does nothing.
+    /// Announces a [flush](Durable::flush) at `at`, which follows once the log is durable up to
+    /// `at`: the engine stores later commits separately, so that the flush need not search for
+    /// them. Nothing else changes, even if no flush follows. By default does nothing.
     fn begin_flush(&self, at: &Registered) {
         let _ = at;
     }
 
     /// Makes everything up to `at` durable, and nothing later: the caller has ensured that the log
-    /// is durable up to there, perhaps no further. Afterwards
-    /// [`durable_through`](Durable::durable_through) returns `at`, and [`note`](Durable::note) returns
-    /// `note`: both change together, whatever happens. Versions that no timestamp in `live` sees need not
+    /// is durable up to `at`, perhaps no further. Afterwards
+    /// [`durable_through`](Durable::durable_through) returns `at`, and [`note`](Durable::note)
+    /// returns `note`: both change atomically. Versions that no timestamp in `live` sees need not
     /// be written.
     ///
-    /// There is one call at a time, of this and of [`begin_flush`](Durable::begin_flush). Meanwhile other threads prepare and apply commits, open
-    /// snapshots, and may take steps of [maintenance](crate::Engine::maintain). The engine itself
-    /// synchronizes a flush and a step if both replace files.
+    /// Calls of this method and of [`begin_flush`](Durable::begin_flush) never run concurrently.
+    /// Other threads may concurrently prepare and apply commits, open snapshots, and take steps of
+    /// [maintenance](crate::Engine::maintain). The engine itself synchronizes a flush and a step if
+    /// both replace files.
     ///
     /// # Errors
-    /// A file could not be read or written. The files are unchanged then, and a later call may
+    /// A file could not be read or written. Then the files are unchanged, and a later call may
     /// succeed.
     fn flush(&self, at: &Registered, live: &LiveTimestamps, note: &[u8]) -> Result<(), EngineError>;
 
-    /// The capability to report on the files and to compact them; `None`, the default, if the engine has
-    /// nothing to report.
+    /// The capability to report on the files and to compact them; `None`, the default, if the
+    /// engine has nothing to report.
     fn upkeep(&self) -> Option<&dyn FileUpkeep> {
         None
     }

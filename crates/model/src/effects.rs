@@ -13,16 +13,16 @@ use std::sync::Arc;
 pub struct Effects {
     /// Changes of vertices, ascending by vertex, at most one each.
     pub vertices: Vec<VertexEffect>,
-    /// The key of each vertex that is put, in the order of `vertices`, for engines with
-    /// [their own files](crate::Durable). Empty for others, and where keys are ids.
+    /// The key of each vertex that is put, in the order of `vertices`, for engines with [their own
+    /// files](crate::Durable). Empty for other engines, and where keys are ids.
     pub keys: Vec<Key>,
     /// Changes of adjacencies, ascending by label, then direction, at most one each.
     ///
-    /// Contains all stored directions of an edge: an undirected edge appears from both ends.
+    /// Contains an edge in all stored directions: an undirected edge appears from both ends.
     pub adjacencies: SmallVec<[AdjacencyEffects; 2]>,
-    /// The records of edges of labels with records: the value of such a change is the number of its
+    /// The records of edges of labels with records: the value of a change is the number of its
     /// record. Both entries of an edge refer to the same record. The record of parallel edges is
-    /// the list of those that change.
+    /// the list of the changed ones.
     pub records: EffectRecords,
 }
 
@@ -36,7 +36,7 @@ pub struct VertexEffect {
 }
 
 impl VertexEffect {
-    /// Whether the vertex exists afterwards.
+    /// Returns true if the vertex exists afterwards.
     #[must_use]
     pub fn is_put(&self) -> bool {
         matches!(self.change, VertexChange::Put(_))
@@ -100,7 +100,7 @@ impl EdgeChange {
 }
 
 impl Effects {
-    /// Whether nothing changes.
+    /// Returns true if nothing changes.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.vertices.is_empty() && self.adjacencies.iter().all(|effects| effects.changes.is_empty())
@@ -112,7 +112,8 @@ impl Effects {
         self.vertices.len() + self.adjacencies.iter().map(|effects| effects.changes.len()).sum::<usize>()
     }
 
-    /// The changes of vertices, those that are put with their [keys](Effects::keys), if there are any.
+    /// The changes of vertices; vertices that are put come with their [keys](Effects::keys), if
+    /// there are any.
     pub fn vertices_and_keys(&self) -> impl Iterator<Item = (&VertexEffect, Option<&Key>)> {
         let mut keys = self.keys.iter();
         self.vertices.iter().map(move |effect| (effect, if effect.is_put() { keys.next() } else { None }))
@@ -127,7 +128,7 @@ impl Effects {
         record.ok_or_else(|| ReadError::new("the effects of a commit", "a record is missing"))
     }
 
-    /// Whether the fields have the documented order and uniqueness. For assertions. O(n).
+    /// Returns true if the fields have the documented order and uniqueness. For assertions. O(n).
     #[must_use]
     pub fn is_sorted(&self) -> bool {
         let vertices = self.vertices.windows(2).all(|pair| pair[0].vertex < pair[1].vertex);
@@ -186,20 +187,20 @@ impl StoredEdge {
     }
 }
 
-/// What an engine found out while preparing effects.
+/// The counts of changes that an engine found while preparing effects.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Outcome {
-    /// Per label that changed: edges added and removed, each edge once.
+    /// Edges added and removed, per changed label. Each edge counts once.
     pub edges: SmallVec<[EdgeOutcome; 1]>,
-    /// Per label with parallel edges that changed: the change of their number. For such labels
-    /// `edges` counts the pairs of vertices that they connect.
+    /// The change of the number of parallel edges, per changed label. For such labels, `edges`
+    /// counts the connected pairs of vertices.
     pub parallel: Vec<ParallelOutcome>,
-    /// Per label: edges that the engine did not look up, and that `edges` leaves out. Empty if it
-    /// always looks them up.
+    /// Changes of edges that the engine did not look up and that `edges` omits, per label. Empty if
+    /// the engine always looks edges up.
     pub deferred: Vec<DeferredOutcome>,
 }
 
-/// How the number of edges of one label changes.
+/// The change of the number of edges of one label.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EdgeOutcome {
     /// The label.
@@ -210,8 +211,8 @@ pub struct EdgeOutcome {
     pub removed: u64,
 }
 
-/// Changes of edges of one label that are counted later, because the engine would have to read
-/// whether they change anything.
+/// Changes of edges of one label that are counted later, because the engine would have to read the
+/// edges to know if they change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DeferredOutcome {
     /// The label.
@@ -277,20 +278,19 @@ pub struct Counts {
     pub vertex_bound: u32,
     /// Vertices that exist.
     pub vertices: u64,
-    /// Upper bound on the edges per label, by position in the catalog. Labels beyond the end have
-    /// none.
+    /// Upper bound on the number of edges per label, by position in the catalog. Labels beyond the
+    /// end have no edges.
     pub edges: SmallVec<[u64; 2]>,
     /// Further counts per label, by position in the catalog. `None` if there never were any.
     pub beside: Option<Arc<Vec<CountsBeside>>>,
 }
 
-/// Counts of a label that few graphs need.
+/// Rarely needed counts of a label.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CountsBeside {
-    /// Number of parallel edges, where edges are counted as the pairs of vertices that they
-    /// connect.
+    /// Number of parallel edges, if edges are counted as connected pairs of vertices.
     pub parallel: u64,
-    /// Number of counted edges that may not exist, because changes of them were
+    /// Number of counted edges that may not exist, because their changes were
     /// [deferred](DeferredOutcome).
     pub uncertain: u64,
 }
@@ -315,13 +315,14 @@ impl Counts {
         }
     }
 
-    /// Number of edges of all labels, parallel ones counted as the pairs of vertices that they connect. O(labels).
+    /// Number of edges of all labels. All parallel edges between two vertices count once.
+    /// O(labels).
     #[must_use]
     pub fn total_edges(&self) -> Count {
         self.labels().map(|label| self.edges_of(label)).sum()
     }
 
-    /// Number of edges of all labels, each of several parallel ones counted. O(labels).
+    /// Number of edges of all labels, counting each parallel edge. O(labels).
     #[must_use]
     pub fn total_each_edge(&self) -> Count {
         let of = |label| match self.parallel_of(label) {
@@ -375,8 +376,8 @@ impl Counts {
         }
     }
 
-    /// Narrows the bounds on the edges of a label to what is within `bounds`, too. Does nothing if they
-    /// contradict. O(labels).
+    /// Intersects the bounds on the edges of a label with `bounds`. Does nothing if they are
+    /// disjoint. O(labels).
     pub fn narrow(&mut self, label: LabelId, bounds: Count) {
         let known = self.edges_of(label);
         let (low, high) = (known.at_least().max(bounds.at_least()), known.at_most().min(bounds.at_most()));

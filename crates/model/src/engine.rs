@@ -11,9 +11,9 @@ use std::time::Duration;
 /// A store of versioned adjacencies.
 ///
 /// An engine knows nothing of transactions, keys, logs or conflicts, which the commit pipeline
-/// handles. It receives proofs ([`token`](crate::token)) of what it may rely on.
+/// handles. It receives proofs ([`token`](crate::token)) of the guarantees that it may rely on.
 pub trait Engine: Send + Sync + 'static {
-    /// State that each open snapshot holds and reads through, such as open files; `()` in memory.
+    /// State through which an open snapshot reads, such as open files; `()` in memory.
     type Snapshot: Send + Sync + 'static;
 
     /// A state of the graph.
@@ -21,11 +21,11 @@ pub trait Engine: Send + Sync + 'static {
     where
         Self: 's;
 
-    /// Space for what [`prepare`](Engine::prepare) builds and its changes borrow, such as the
+    /// Scratch space of [`prepare`](Engine::prepare), from which its changes borrow, such as the
     /// effects in the engine's own form.
     type Room: Default + Send + 'static;
 
-    /// What [`prepare`](Engine::prepare) built, not yet visible. Dropping it changes nothing.
+    /// Prepared changes, not yet visible. Dropping them changes nothing.
     type Changes<'l>: Send
     where
         Self: 'l;
@@ -43,15 +43,15 @@ pub trait Engine: Send + Sync + 'static {
     /// A commit takes its units in ascending order. O(1).
     fn lock_unit(&self, vertex: VertexId) -> LockUnit;
 
-    /// Builds what `effects` need: memory, copies, new blocks. None of it becomes visible.
+    /// Prepares `effects`: allocates memory, makes copies, builds blocks. Nothing becomes visible.
     ///
     /// `locks` covers the units of all changed vertices; otherwise this panics. Checks the growth
     /// of the newest state against `allowance`. With a pool, large effects are prepared in
     /// parallel.
     ///
     /// # Errors
-    /// A limit would be exceeded, or a file of the engine could not be read or written. Nothing has
-    /// changed then, and the graph stays usable.
+    /// A limit would be exceeded, or a file of the engine could not be read or written. Then
+    /// nothing has changed, and the graph stays usable.
     fn prepare<'l>(
         &'l self,
         locks: &'l HeldLocks<'_>,
@@ -70,8 +70,7 @@ pub trait Engine: Send + Sync + 'static {
         None
     }
 
-    /// The capability to take further labels; `None`, the default, if the engine has only those that
-    /// it was made with.
+    /// The capability to add labels; `None`, the default, if the engine's labels are fixed.
     fn add_labels(&self) -> Option<&dyn AddLabels> {
         None
     }
@@ -82,30 +81,31 @@ pub trait Engine: Send + Sync + 'static {
         None
     }
 
-    /// The capability to put the edges of a bulk write as they come; `None`, the default, if the engine wants them sorted.
+    /// The capability to put the edges of a bulk write in the order of arrival; `None`, the
+    /// default, if the engine needs them sorted.
     fn append_edges(&self) -> Option<&dyn AppendEdges> {
         None
     }
 
-    /// The capability to archive commits that wait in a log in memory; `None`, the default, if every state is as cheap to read as
-    /// the newest.
+    /// The capability to archive commits that wait in a log in memory; `None`, the default, if all
+    /// states are equally cheap to read.
     fn archiving(&self) -> Option<&dyn Archiving> {
         None
     }
 
-    /// Whether a commit of about `bytes` bytes may begin. Called before the commit takes locks. An
-    /// engine that has deferred too much work delays commits here, where they block no other
+    /// Decides if a commit of about `bytes` bytes may begin. Called before the commit takes locks.
+    /// An engine that has deferred too much work delays commits here, where they block no other
     /// commit. O(1).
     ///
-    /// With no deferred work the engine must admit a commit of any size: maintenance could never
-    /// make room for a commit larger than the limit, so it would wait forever.
+    /// An engine without deferred work must admit a commit of any size: maintenance could never
+    /// make room for a commit larger than the limit, so the commit would wait forever.
     #[inline]
     fn admit(&self, bytes: usize) -> Admission {
         let _ = bytes;
         Admission::Granted
     }
 
-    /// Opens the state that a snapshot of a registered timestamp reads through. O(1) in memory.
+    /// Opens the state through which a snapshot of a registered timestamp reads. O(1) in memory.
     ///
     /// The call may come long after the timestamp was published, after commits,
     /// [flushes](Durable::flush) and steps of [maintenance](Engine::maintain), and two calls for
@@ -116,11 +116,11 @@ pub trait Engine: Send + Sync + 'static {
     /// A file of the engine could not be read.
     fn open_snapshot(&self, at: &Registered) -> Result<Self::Snapshot, EngineError>;
 
-    /// As [`Engine::open_snapshot`], for long runs: what reads would have to find out first about commits that are not archived
-    /// is found out here (GraphOne, 6.1: private views). O(these commits).
+    /// Like [`Engine::open_snapshot`], for long runs: indexes unarchived commits now instead of at
+    /// the first read (GraphOne, 6.1: private views). O(unarchived commits).
     ///
     /// # Errors
-    /// As [`Engine::open_snapshot`].
+    /// The errors of [`Engine::open_snapshot`].
     fn open_private(&self, at: &Registered) -> Result<Self::Snapshot, EngineError> {
         self.open_snapshot(at)
     }
@@ -136,8 +136,8 @@ pub trait Engine: Send + Sync + 'static {
     /// A file of the engine could not be read.
     fn latest<'l>(&'l self, locks: &'l HeldLocks<'_>) -> Result<Self::View<'l>, Self::LatestError>;
 
-    /// Whether writers should take a [step](Engine::maintain) even if no timestamp is released,
-    /// because the engine has deferred a lot of work. O(1), called after each commit.
+    /// Returns true if writers should take a [step](Engine::maintain) even if no timestamp is
+    /// released, because the engine has deferred a lot of work. O(1), called after each commit.
     #[inline]
     fn is_maintenance_due(&self) -> bool {
         false
@@ -146,17 +146,18 @@ pub trait Engine: Send + Sync + 'static {
     /// Takes one step of background work: frees versions that no timestamp in `live` sees, and does
     /// other deferred work (rewriting, flushing, compaction), until about `budget_bytes` are free.
     ///
-    /// Skips units that another thread has locked. The cost is proportional to what was kept for
-    /// timestamps that are no longer live and to the deferred work, not to the size of the graph.
+    /// Skips units that another thread has locked. The cost is proportional to the versions kept
+    /// for timestamps that are no longer live and to the deferred work, not to the size of the
+    /// graph.
     ///
     /// # Errors
-    /// A file of the engine could not be read or written. Every view is unchanged; what the step
-    /// should have freed or moved stays where it is, and a later step handles it.
+    /// A file of the engine could not be read or written. Every view is unchanged; a later step
+    /// does the work that this step left.
     ///
     /// A failed step fails no commit and poisons nothing. The commit before the step is applied,
-    /// perhaps durable: if it returned an error, the caller would repeat it. Nothing but space is
-    /// lost, which the next step may regain once the disk has room. So the graph keeps the first
-    /// failure until the application asks for the same work (`Graph::reclaim`) or closes the graph
+    /// perhaps durable: if it returned an error, the caller would repeat it. Only space is lost,
+    /// which the next step may regain once the disk has room. So the graph keeps the first failure
+    /// until the application requests the same work (`Graph::reclaim`) or closes the graph
     /// (`Graph::close`), and continues to take steps. If steps keep failing the graph grows, up to
     /// its memory limit: a commit at the limit takes a step before it gives up, and fails with the
     /// error of the step.
@@ -167,8 +168,8 @@ pub trait Engine: Send + Sync + 'static {
         budget_bytes: usize,
     ) -> Result<MaintenanceProgress, EngineError>;
 
-    /// Bytes kept for each timestamp and for no newer one, ascending by timestamp; empty if the
-    /// engine does not track them.
+    /// Bytes kept for each timestamp and for no newer timestamp, ascending; empty if the engine
+    /// does not track them.
     ///
     /// Leaves out units that another thread has locked.
     fn retained(&self, _units: &dyn UnitLocks) -> Vec<(CommitTimestamp, usize)> {
@@ -180,15 +181,16 @@ pub trait Engine: Send + Sync + 'static {
     fn memory(&self) -> MemoryUse;
 }
 
-/// Changes that can be applied, and how they change the counts.
+/// Changes that can be applied, and their effect on the counts.
 #[derive(Debug)]
 pub struct Prepared<C> {
     /// The argument of [`Engine::apply`].
     pub changes: C,
     /// Edges added and removed.
     pub outcome: Outcome,
-    /// Whether applying the changes changes the state; if not, the commit takes no timestamp. `None`
-    /// if the engine does not know, because it [defers](Outcome::defer) looking up the edges.
+    /// True if applying the changes changes the state; if false, the commit takes no timestamp.
+    /// `None` if the engine does not know, because it [defers](Outcome::defer) the lookup of the
+    /// edges.
     pub changed: Option<bool>,
 }
 
@@ -197,28 +199,28 @@ pub struct Prepared<C> {
 pub enum Admission {
     /// The commit may begin.
     Granted,
-    /// The commit may begin after this time: work that is put off has begun to grow faster than it is
-    /// done, and commits would soon have to wait for all of it.
+    /// The commit may begin after this time: deferred work grows faster than it is done, and
+    /// commits would soon have to wait for all of it.
     AfterPause(Duration),
     /// The commit may ask again after a step of [maintenance](Engine::maintain).
     AfterMaintenance,
-    /// The commit may ask again after a [flush](Durable::flush), of an engine that owns files.
+    /// The commit may ask again after a [flush](Durable::flush), in an engine with its own files.
     AfterFlush,
 }
 
-/// Lets [`Engine::maintain`] take the locks that it needs.
+/// Provides the locks that [`Engine::maintain`] needs.
 pub trait UnitLocks {
-    /// Runs `work` under the lock of `unit` if that is free; returns whether it was.
+    /// Runs `work` under the lock of `unit` if the lock is free. Returns true if it was free.
     fn try_with(&self, unit: LockUnit, work: &mut dyn FnMut(&HeldLocks<'_>)) -> bool;
 }
 
-/// What a step of [`Engine::maintain`] did.
+/// The progress of a step of [`Engine::maintain`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MaintenanceProgress {
-    /// Memory that it freed, and whether work is left. Space freed in files is not counted.
+    /// Freed memory and remaining work. Space freed in files is not counted.
     pub reclaimed: Reclaimed,
-    /// Whether the step did anything, in memory or in files. If not, and work is left, other
-    /// threads hold the locks, and the next step should wait.
+    /// True if the step did anything, in memory or in files. If it did nothing but work is left,
+    /// other threads hold the locks, and the next step should wait.
     pub advanced: bool,
 }
 
@@ -229,16 +231,16 @@ impl From<Reclaimed> for MaintenanceProgress {
     }
 }
 
-/// What a reclamation freed in memory.
+/// The memory that a reclamation freed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Reclaimed {
-    /// Versions freed. An engine with files includes those that a merge left out.
+    /// Number of versions freed, including versions that a merge of files left out.
     pub versions: usize,
     /// Bytes by which the [memory that the engine uses](Engine::memory) shrank. Removed files do
     /// not count: budgets and limits are about memory.
     pub bytes: usize,
-    /// Whether work is left because the budget was used up or a unit was locked.
+    /// True if work is left because the budget was used up or a unit was locked.
     pub more: bool,
 }
 
@@ -257,8 +259,8 @@ pub struct MemoryUse {
     ///
     /// They belong to no graph and are not part of [`total_bytes`](MemoryUse::total_bytes): the
     /// pool of engine `rapid` serves all graphs of the process, so every graph reports the same
-    /// number. 0 if the engine uses the global allocator; the graph fills it in for an engine whose memory
-    /// comes from a pool of the process, whose [`Engine::memory`] returns 0.
+    /// number. 0 if the engine uses the global allocator. For an engine with a pool of the process,
+    /// [`Engine::memory`] returns 0 and the graph fills in the number.
     pub reserved_bytes: usize,
 }
 

@@ -5,8 +5,8 @@ use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
 
-/// Why [`Engine::prepare`](crate::Engine::prepare) or
-/// [`Engine::maintain`](crate::Engine::maintain) failed.
+/// An error of [`Engine::prepare`](crate::Engine::prepare) or
+/// [`Engine::maintain`](crate::Engine::maintain).
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EngineError {
     /// A limit would be exceeded: free something or raise the limit.
@@ -20,7 +20,7 @@ pub enum EngineError {
     Write(#[from] WriteError),
 }
 
-/// A file of an engine could not be written: what was being written, and why it failed.
+/// A failed write to a file of an engine: the place and the cause.
 #[derive(Clone, Debug)]
 pub struct WriteError {
     place: String,
@@ -28,12 +28,13 @@ pub struct WriteError {
 }
 
 impl WriteError {
-    /// `place` tells people what was being written: a file and an offset, a level, a block.
+    /// Creates an error. `place` describes the place of the write: a file and an offset, a level, a
+    /// block.
     pub fn new(place: impl Into<String>, source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         WriteError { place: place.into(), source: Arc::from(source.into()) }
     }
 
-    /// What was being written.
+    /// A description of the place of the write.
     #[must_use]
     pub fn place(&self) -> &str {
         &self.place
@@ -47,7 +48,8 @@ impl fmt::Display for WriteError {
 }
 
 impl Error for WriteError {
-    /// Not the `Arc`, which a derived method would return: callers downcast the error in it.
+    /// Returns the error in the `Arc`, so that callers can downcast it. A derived method would
+    /// return the `Arc`.
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         Some(&*self.source)
     }
@@ -56,7 +58,7 @@ impl Error for WriteError {
 impl Eq for WriteError {}
 
 impl PartialEq for WriteError {
-    /// Whether both have the same place and the same error text.
+    /// Returns true if both have the same place and the same error text.
     fn eq(&self, other: &Self) -> bool {
         self.place == other.place && self.source.to_string() == other.source.to_string()
     }
@@ -87,9 +89,9 @@ pub enum CapacityError {
          its limit, delete something, or close snapshots"
     )]
     Scratch {
-        /// Bytes to grow by.
+        /// Bytes by which the file should grow.
         needed: usize,
-        /// Why it cannot grow.
+        /// The reason of the failure.
         reason: std::io::ErrorKind,
     },
     /// The neighbors of one block outgrow its 32-bit offsets.

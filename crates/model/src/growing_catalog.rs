@@ -1,4 +1,4 @@
-//! The catalog of an open graph, which gets further labels while it is read.
+//! The catalog of an open graph, which grows while it is read.
 
 use crate::{Catalog, LabelId, LabelSchema, RecordSchema, SchemaError};
 use hedgerow_sync::{GrowingList, thread_local};
@@ -6,12 +6,12 @@ use std::cell::Cell;
 use std::collections::HashMap;
 
 thread_local! {
-    /// Labels that this thread looked at to find some by their names.
+    /// Number of labels that this thread examined in searches by name.
     static SEARCHED: Cell<u64> = const { Cell::new(0) };
 }
 
-/// Runs `work`, and returns its result and the number of labels that this thread looked at to find
-/// some by their names; 0 without debug assertions.
+/// Runs `work`. Returns its result and the number of labels that this thread examined in searches
+/// by name; 0 without debug assertions.
 #[doc(hidden)]
 pub fn measure_searched_labels<R>(work: impl FnOnce() -> R) -> (R, u64) {
     let before = SEARCHED.with(Cell::get);
@@ -22,8 +22,8 @@ pub fn measure_searched_labels<R>(work: impl FnOnce() -> R) -> (R, u64) {
 /// The labels of an open graph, and the schema of its vertices: a [`Catalog`] to which labels are
 /// appended while other threads read it, without a lock.
 ///
-/// A label that was appended stays as it is. Everything that its edges need exists before a reader
-/// finds it here.
+/// An appended label never changes. Everything that its edges need exists before a reader finds it
+/// here.
 #[derive(Debug)]
 pub struct GrowingCatalog {
     labels: GrowingList<LabelSchema>,
@@ -45,9 +45,9 @@ impl GrowingCatalog {
         self.labels.len()
     }
 
-    /// The labels that there are at the time of the call, ascending.
+    /// The labels at the time of the call, ascending.
     pub fn labels(&self) -> impl Iterator<Item = (LabelId, &LabelSchema)> {
-        // The number after the last id is not asked for: it may be none.
+        // No number is taken after the last label: it might overflow.
         self.labels.iter().zip((0..).map(LabelId)).map(|(schema, label)| (label, schema))
     }
 
@@ -63,13 +63,13 @@ impl GrowingCatalog {
         &self.vertices
     }
 
-    /// The schema of the records of a label's edges; `None` if they have none, or the label does
-    /// not exist.
+    /// The schema of the records of a label's edges; `None` if the edges have no records, or the
+    /// label does not exist.
     pub fn record_schema(&self, label: LabelId) -> Option<&RecordSchema> {
         self.label(label)?.edges.record()
     }
 
-    /// Whether the edges of a label may be parallel.
+    /// Returns true if the edges of a label may be parallel.
     pub fn are_parallel(&self, label: LabelId) -> bool {
         self.label(label).is_some_and(|schema| schema.edges.key().is_some())
     }
@@ -77,18 +77,18 @@ impl GrowingCatalog {
     /// The label called `name`. O(labels).
     ///
     /// # Errors
-    /// [`SchemaError::UnknownLabel`] if there is none.
+    /// [`SchemaError::UnknownLabel`] if no label has the name.
     pub fn label_id(&self, name: &str) -> Result<LabelId, SchemaError> {
         let named = self.searched().find(|(_, schema)| schema.name == name);
         named.map(|(label, _)| label).ok_or_else(|| SchemaError::UnknownLabel(name.to_owned()))
     }
 
-    /// All labels by their names, to find many of them. O(labels).
+    /// All labels by name, for many lookups. O(labels).
     pub fn by_name(&self) -> HashMap<&str, LabelId> {
         self.searched().map(|(label, schema)| (&*schema.name, label)).collect()
     }
 
-    /// All labels, counted as they are looked at.
+    /// All labels. Counts each one that is examined.
     fn searched(&self) -> impl Iterator<Item = (LabelId, &LabelSchema)> {
         self.labels().inspect(|_| {
             if cfg!(debug_assertions) {
@@ -97,7 +97,7 @@ impl GrowingCatalog {
         })
     }
 
-    /// A copy, which does not grow. O(labels).
+    /// A copy that does not grow. O(labels).
     pub fn to_catalog(&self) -> Catalog {
         Catalog::of_valid(self.labels.iter().cloned().collect(), self.vertices.clone())
     }

@@ -71,7 +71,7 @@ impl CommitTimestamp {
     /// The empty graph, before the first commit.
     pub const ZERO: CommitTimestamp = CommitTimestamp(0);
 
-    /// The commit after this one.
+    /// The timestamp after this one.
     #[inline]
     #[must_use]
     pub const fn next(self) -> Self {
@@ -99,7 +99,7 @@ impl std::str::FromStr for CommitTimestamp {
 pub struct LabelId(pub u16);
 
 impl LabelId {
-    /// The label that every graph has, which is used where none is named.
+    /// The label that every graph has, used where no label is named.
     pub const DEFAULT: LabelId = LabelId(0);
 
     /// The position in the catalog.

@@ -8,10 +8,11 @@ use crate::{Adjacency, Cursor, VertexId};
 use std::borrow::Cow;
 use std::ops::ControlFlow;
 
-/// From this size ratio on, the larger set is searched for each member of the smaller one.
+/// The size ratio from which on the larger set is searched for each member of the smaller set.
 pub const PROBE_FROM: usize = 10;
 
-/// Whether to search a set of `large` members for each of `small` members, instead of merging both.
+/// Returns true if a set of `large` members should be searched for each of `small` members, instead
+/// of merging both sets.
 #[inline]
 #[must_use]
 pub const fn is_much_larger(large: usize, small: usize) -> bool {
@@ -19,9 +20,9 @@ pub const fn is_much_larger(large: usize, small: usize) -> bool {
 }
 
 /// Visits the intersection of two ascending slices: ascending, without duplicates, even if the
-/// slices contain some.
+/// slices contain duplicates.
 ///
-/// O(both), or O(smaller · log larger) if one is much larger.
+/// O(smaller + larger), or O(smaller · log larger) if one slice is much larger.
 #[inline]
 pub fn slices(one: &[VertexId], other: &[VertexId], visit: impl FnMut(VertexId)) {
     let (small, large) = if one.len() <= other.len() { (one, other) } else { (other, one) };
@@ -44,7 +45,8 @@ fn once(mut visit: impl FnMut(VertexId)) -> impl FnMut(VertexId) {
     }
 }
 
-/// Searches the large set for each member of the small one, from where the previous search ended.
+/// Searches the large set for each member of the small set, each time from the end of the previous
+/// search.
 ///
 /// Returns the part of the large set that is not below the last member.
 #[inline]
@@ -115,7 +117,7 @@ pub(crate) fn with_ids<'a, A: Adjacency + 'a>(
 }
 
 /// The implementation of [`Adjacency::common_neighbors`]: intersects the larger set with a slice of
-/// the smaller one.
+/// the smaller set.
 #[inline]
 pub(crate) fn of_vertices<'a, A: Adjacency + 'a>(
     cursors: [&mut A::Cursor<'a>; 2],
@@ -151,7 +153,7 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::BTreeSet;
 
-    /// Ascending, with duplicates.
+    /// Ascending rows with duplicates.
     fn rows(most: usize) -> impl Strategy<Value = Vec<VertexId>> {
         prop::collection::vec(0..500_u32, 0..most).prop_map(|mut ids| {
             ids.sort_unstable();
@@ -176,7 +178,7 @@ mod tests {
                     let after_probe = probe(small, large, &mut once(|id| probed.push(id)));
                     let after_merge = merge(small, large, &mut once(|id| merged.push(id)));
                     prop_assert_eq!((&probed, &merged), (&found, &found));
-                    // What comes after the last of the small set is left for later ones.
+                    // Ids above the last id of the small set are left for later runs.
                     let last = small.last().copied().unwrap_or_default();
                     let above: Vec<_> = large.iter().filter(|id| **id > last).copied().collect();
                     prop_assert!(small.is_empty() || after_probe.ends_with(&above) && after_merge.ends_with(&above));

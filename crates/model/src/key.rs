@@ -34,8 +34,8 @@ pub enum KeyRef<'a> {
     Number(u64),
     /// A string.
     Text(&'a str),
-    /// A negative number, which is no key of any graph: signed integers can be passed as keys, and
-    /// these are refused.
+    /// A negative number, which is refused: no graph has such a key, but signed integers can be
+    /// passed as keys.
     Negative(i64),
 }
 
@@ -49,7 +49,7 @@ impl Key {
         }
     }
 
-    /// The number of a graph with numbers or dense ids as keys; `None` for a string.
+    /// The number of a [`Key::Number`]; `None` for a string.
     ///
     /// ```
     /// use hedgerow_model::Key;
@@ -63,7 +63,7 @@ impl Key {
         if let Key::Number(number) = self { Some(*number) } else { None }
     }
 
-    /// The string of a graph with strings as keys; `None` for a number.
+    /// The string of a [`Key::Text`]; `None` for a number.
     #[must_use]
     pub fn as_str(&self) -> Option<&str> {
         if let Key::Text(text) = self { Some(text) } else { None }
@@ -89,7 +89,7 @@ impl PartialEq<&str> for Key {
 }
 
 impl KeyRef<'_> {
-    /// Copies the key. A negative number, which is in messages only, becomes its text.
+    /// Copies the key. A negative number, which occurs in messages only, becomes text.
     #[must_use]
     pub fn to_key(self) -> Key {
         match self {
@@ -146,7 +146,7 @@ impl From<String> for Key {
 /// A type that can name a vertex: an integer of any type, a string, a [`Key`], a vertex id of a
 /// graph with dense ids as keys.
 ///
-/// Negative numbers are no keys: methods fail if they get one.
+/// Methods refuse negative numbers, which are no keys.
 pub trait AsKey: Sync {
     /// Borrows the key.
     fn as_key(&self) -> KeyRef<'_>;

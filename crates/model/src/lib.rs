@@ -2,12 +2,13 @@
 //!
 //! - [`ids`](VertexId): vertices, labels, timestamps and application keys;
 //! - [`Record`], [`EdgeValue`] and the schemas of vertices and edges;
-//! - [`Operation`]: what a transaction asks for, by keys; [`Effects`]: what that comes to, by ids;
-//! - [`Engine`]: how an engine applies effects and frees garbage;
-//! - [`ShortWrites`]: a capability of engines that commit single edges in place; [`AddLabels`]: of
-//!   those that take labels while they are open; [`Durable`]: of engines with their own files;
-//!   [`FileUpkeep`]: of those that report on, compact and check them;
-//! - [`GraphView`], [`Adjacency`], [`Cursor`]: how a state of the graph is read;
+//! - [`Operation`]: a requested change, by keys; [`Effects`]: the resolved changes of a commit, by
+//!   ids;
+//! - [`Engine`]: applying effects and freeing garbage;
+//! - capabilities of engines: [`ShortWrites`] commits single edges in place, [`AddLabels`] adds
+//!   labels to an open graph, [`Durable`] stores the graph in the engine's own files,
+//!   [`FileUpkeep`] reports on these files and compacts them;
+//! - [`GraphView`], [`Adjacency`], [`Cursor`]: reading a state of the graph;
 //! - [`token`]: the proofs (a registered timestamp, held locks, a stamp) that connect readers,
 //!   writers and engines.
 //!
@@ -20,10 +21,10 @@
 //! |---|---|
 //! | InsVtx(u) | [`Operation::AddVertex`], as an effect [`VertexChange::Put`] |
 //! | update of a vertex | [`Operation::SetProperties`], as an effect [`VertexChange::Put`] |
-//! | delete of a vertex | [`Operation::DeleteVertex`], as [`VertexChange::Delete`] and an [`EdgeChange`] per incident edge |
+//! | delete of u | [`Operation::DeleteVertex`], as [`VertexChange::Delete`] and [`EdgeChange`]s |
 //! | InsEdge(u, v), its update | [`Operation::PutEdge`], as an [`EdgeChange`] with a value |
 //! | delete of an edge | [`Operation::DeleteEdge`], as an [`EdgeChange`] without a value |
-//! | change of an edge's record, or of one parallel edge | [`Operation::ChangeRecord`], as either of these |
+//! | change of a record or of a parallel edge | [`Operation::ChangeRecord`], as either of these |
 //! | SearchVtx(u) | [`GraphView::contains_vertex`] |
 //! | SearchEdge(u, v) | [`Cursor::find`] |
 //! | ScanVtx(G) | [`GraphView::scan_vertices`] |

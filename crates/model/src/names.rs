@@ -1,6 +1,6 @@
-//! Names of the values of small enums, which are printed, parsed and serialized in one way.
+//! Names of the variants of small enums, for printing, parsing and serialization.
 
-/// A name that no value of a type has.
+/// An unknown name of an enum's variant.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("there is no {what} {name:?}: expected {expected}")]
 pub struct UnknownName {
@@ -10,7 +10,7 @@ pub struct UnknownName {
 }
 
 impl UnknownName {
-    /// The error for a `name` that is not among those `expected` of `what`.
+    /// The error for a `name` of `what` that is not one of the `expected` names.
     #[must_use]
     pub fn new(what: &'static str, name: &str, expected: &[&str]) -> Self {
         let expected = match expected {
@@ -21,8 +21,8 @@ impl UnknownName {
     }
 }
 
-/// Gives each variant of an enum a name: `name`, `Display`, `FromStr`, and with the feature `serde`
-/// of the calling crate `Serialize` and `Deserialize`.
+/// Gives each variant of an enum a name: implements `name`, `Display`, `FromStr`, and with the
+/// feature `serde` of the calling crate `Serialize` and `Deserialize`.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! names {
@@ -58,7 +58,8 @@ macro_rules! names {
     };
 }
 
-/// With the feature `serde` of the calling crate, serializes a type as its `name`, which it parses.
+/// With the feature `serde` of the calling crate, serializes a type as its `name` and deserializes
+/// it by `FromStr`.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! serde_by_name {

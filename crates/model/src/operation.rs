@@ -36,7 +36,7 @@ pub enum Operation {
         /// The value, in the bits of the label's column.
         value: EdgeValue,
     },
-    /// Deletes an edge, or all parallel ones. Does nothing if there is none.
+    /// Deletes an edge, or all parallel edges between two vertices. Does nothing if there is none.
     DeleteEdge {
         /// The label.
         label: LabelId,
@@ -45,8 +45,8 @@ pub enum Operation {
         /// The destination of the edge.
         destination: Key,
     },
-    /// Puts, changes or deletes an edge with a record, with or without a condition. Without one,
-    /// creates missing endpoints of an edge that may be put, unless the graph is strict.
+    /// Puts, changes or deletes an edge with a record, with or without a condition. Without a
+    /// condition, creates missing endpoints of an edge that may be put, unless the graph is strict.
     ChangeRecord {
         /// The label.
         label: LabelId,
@@ -62,7 +62,7 @@ pub enum Operation {
 }
 
 impl Operation {
-    /// Whether the operation only deletes.
+    /// Returns true if the operation only deletes.
     #[must_use]
     pub fn deletes(&self) -> bool {
         match self {

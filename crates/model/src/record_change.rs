@@ -9,8 +9,8 @@ pub struct RecordChange {
     pub mode: RecordMode,
     /// Positions in the schema of the label, and the new values.
     pub fields: Vec<(usize, Value)>,
-    /// Positions and values that the record must have; otherwise nothing changes. An edge that does
-    /// not exist has none of them.
+    /// Positions and values that the record must have; otherwise nothing changes. Never fulfilled
+    /// by an edge that does not exist.
     pub condition: Option<Vec<(usize, Value)>>,
 }
 
@@ -35,14 +35,14 @@ impl RecordChange {
         RecordChange { mode, fields, condition: None }
     }
 
-    /// Whether it may put an edge that does not exist.
+    /// Returns true if the change may put an edge that does not exist.
     #[must_use]
     pub fn may_create(&self) -> bool {
         self.mode != RecordMode::Delete && self.condition.is_none()
     }
 
-    /// Whether the condition holds for an edge with record `current`, or without one if it does not
-    /// exist. `true` without a condition.
+    /// Returns true if the condition holds for an edge with record `current`, `None` if the edge
+    /// does not exist. Returns true without a condition.
     #[must_use]
     pub fn holds(&self, current: Option<&Record>) -> bool {
         let Some(condition) = &self.condition else { return true };
@@ -52,9 +52,9 @@ impl RecordChange {
         current.is_some_and(|record| condition.iter().all(|field| has(record, field)))
     }
 
-    /// The new state of an edge with record `current`, or without one if it does not exist: `None`
-    /// if nothing changes, `Some(None)` if the edge is deleted, else its new record. `schema` is
-    /// that of its label.
+    /// Returns the new state of an edge with record `current`, `None` if the edge does not exist.
+    /// The result is `None` if nothing changes, `Some(None)` if the edge is deleted, else its new
+    /// record. `schema` is the schema of the edge's label.
     #[must_use]
     pub fn decide(&self, current: Option<&Record>, schema: &RecordSchema) -> Option<Option<Record>> {
         if !self.holds(current) {
@@ -82,7 +82,8 @@ impl RecordChange {
     }
 }
 
-/// A record whose version fields are `change` of the current ones, or of null if there are none.
+/// Returns `record` with each version field set to `change` of its current value, or of null if
+/// there is no current record.
 fn counted(
     schema: &RecordSchema,
     record: &Record,

@@ -9,12 +9,12 @@ use std::convert::Infallible;
 use std::marker::PhantomData;
 use std::ops::{ControlFlow, Range, RangeInclusive};
 
-/// The edge records of a commit, concatenated. A change of an edge with a record refers to it by
-/// number.
+/// The edge records of a commit, concatenated. A change of an edge with a record refers to the
+/// record by its number.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EffectRecords {
     bytes: Vec<u8>,
-    /// The end of each record. Most commits have one.
+    /// The end of each record. Most commits have one record.
     ends: SmallVec<[usize; 2]>,
 }
 
@@ -41,7 +41,7 @@ impl EffectRecords {
         EdgeValue(self.ends.len() as u64 - 1)
     }
 
-    /// The record with a number, if there is one.
+    /// The record with a number, if it exists.
     #[inline]
     #[must_use]
     pub fn get(&self, number: EdgeValue) -> Option<&[u8]> {
@@ -63,7 +63,7 @@ impl EffectRecords {
         self.ends.len()
     }
 
-    /// Whether there are none.
+    /// Returns true if there are no records.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
@@ -72,23 +72,24 @@ impl EffectRecords {
 
 /// Capability of a view: reading the records of vertices and edges.
 pub trait RecordView: GraphView {
-    /// How the records of one label's edges are read.
+    /// The cursor over the records of one label's edges.
     type EdgeRecords<'v>: RecordCursor<Error = Self::Error>
     where
         Self: 'v;
 
-    /// The record of `vertex`; `None` if it does not exist. O(1).
+    /// The record of `vertex`; `None` if the vertex does not exist. O(1).
     fn vertex_record(&self, vertex: VertexId) -> Result<Option<Record>, Self::Error>;
 
-    /// Number of parallel edges of `label`, where [`edge_count`](GraphView::edge_count) has the pairs of vertices that they
-    /// connect; an undirected edge counts once. 0 if edges of the label cannot be parallel, or if a pair with several edges
-    /// is a repeated neighbor, as in a static graph. O(1).
+    /// Number of parallel edges of `label`, whose [`edge_count`](GraphView::edge_count) is the
+    /// number of connected pairs of vertices; an undirected edge counts once. 0 if edges of the
+    /// label cannot be parallel, or if a pair with several edges is a repeated neighbor, as in a
+    /// static graph. O(1).
     fn parallel_edge_count(&self, label: LabelId) -> u64;
 
-    /// A cursor over the records of `label` in `direction`: one per thread.
+    /// A cursor over the records of `label` in `direction`; each thread needs its own.
     ///
     /// # Errors
-    /// There is no such label or direction, or its edges have no records.
+    /// There is no such label or direction, or the label's edges have no records.
     fn edge_records(&self, label: LabelId, direction: Direction) -> Result<Self::EdgeRecords<'_>, ViewError>;
 }
 
@@ -97,7 +98,7 @@ pub trait RecordView: GraphView {
 /// A label has one record on each edge, or [parallel](crate::EdgeSchema::Parallel) edges, which
 /// have their own methods. A vertex that does not exist has no neighbors.
 pub trait RecordCursor {
-    /// Why the store could not be read.
+    /// The error of a failed read.
     type Error: Into<ReadError> + Send;
     /// The parallel edges from one vertex to another.
     type Parallel<'c>: ParallelEdges<'c>
@@ -108,7 +109,7 @@ pub trait RecordCursor {
     where
         Self: 'c;
 
-    /// Whether neighbors ascend.
+    /// True if neighbors ascend.
     const SORTED: bool;
 
     /// The record of the edge from `vertex` to `neighbor`, if there is one.
@@ -122,7 +123,8 @@ pub trait RecordCursor {
     ) -> Result<ControlFlow<B>, Self::Error>;
 
     /// Visits the edges of every vertex in `range`, ascending by vertex, each with its record,
-    /// which is valid during the call. Parallel edges come as one record, the list of all of them.
+    /// which is valid during the call. All parallel edges between two vertices come as one record,
+    /// their list.
     fn scan<B>(
         &mut self,
         range: Range<u32>,
@@ -155,7 +157,7 @@ pub trait ParallelEdges<'c>: Copy {
     /// Number of edges.
     ///
     /// # Errors
-    /// They could not be read.
+    /// The edges could not be read.
     fn count(self) -> Result<u64, ReadError>;
 
     /// The edges whose keys are in a range, ascending, each with its record.

@@ -11,7 +11,7 @@ pub struct Field {
     pub name: String,
     /// The type of every value that is not null.
     pub value_type: ValueType,
-    /// Whether the value may be [`Value::Null`].
+    /// True if the value may be [`Value::Null`].
     pub nullable: bool,
 }
 
@@ -23,12 +23,12 @@ pub struct RecordSchema {
     pub fields: Vec<Field>,
 }
 
-/// What the edges of a label carry.
+/// The data on the edges of a label.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 pub enum EdgeSchema {
-    /// Nothing: topology only.
+    /// No data: topology only.
     #[default]
     Topology,
     /// One value of fixed width: a weight, a time.
@@ -39,7 +39,7 @@ pub enum EdgeSchema {
     Parallel(ParallelSchema),
 }
 
-/// Any number of edges from one vertex to another, told apart by a `u64` key: payments by their
+/// Any number of edges from one vertex to another, distinguished by a `u64` key: payments by their
 /// number, flows by their time.
 ///
 /// Adjacencies, degrees, edge counts and kernels see each pair of connected vertices once; the
@@ -47,7 +47,7 @@ pub enum EdgeSchema {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct ParallelSchema {
-    /// The name of the key, in files and on the command line. No field of the record has that name.
+    /// The name of the key, in files and on the command line. No field of the record has this name.
     pub key: String,
     /// The record of each edge; may have no fields.
     pub record: RecordSchema,
@@ -64,7 +64,7 @@ impl EdgeSchema {
         }
     }
 
-    /// The schema of the records, if edges have records, single or parallel ones.
+    /// The schema of the records, if edges or parallel edges have records.
     #[must_use]
     pub fn record(&self) -> Option<&RecordSchema> {
         match self {
@@ -85,7 +85,7 @@ impl EdgeSchema {
     }
 }
 
-/// What edges carry, as messages say it.
+/// Prints the data on edges, as worded in messages.
 impl fmt::Display for EdgeSchema {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -99,7 +99,7 @@ impl fmt::Display for EdgeSchema {
     }
 }
 
-/// The properties, as messages say them.
+/// Prints the properties, as worded in messages.
 impl fmt::Display for RecordSchema {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.fields.is_empty() {
@@ -114,13 +114,13 @@ impl fmt::Display for RecordSchema {
     }
 }
 
-/// A label and what its edges carry.
+/// A label and the data on its edges.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct LabelSchema {
     /// The name, unique in its graph.
     pub name: String,
-    /// What each edge carries.
+    /// The data on each edge.
     pub edges: EdgeSchema,
 }
 
@@ -133,7 +133,7 @@ pub struct Catalog {
     vertices: RecordSchema,
 }
 
-/// A catalog as it is deserialized, before it is checked.
+/// A deserialized catalog, before it is checked.
 #[cfg(feature = "serde")]
 mod serialized {
     #[derive(serde::Deserialize)]
@@ -157,10 +157,11 @@ pub enum SchemaError {
     /// Two labels, or two fields of a record, have the same name.
     #[error("the name {0:?} is declared twice")]
     DuplicateName(String),
-    /// A property of vertices cannot be null, though an edge creates its endpoints without properties.
+    /// A property of vertices cannot be null, though an edge creates its endpoints without
+    /// properties.
     #[error("the vertex property {0:?} has to be nullable: vertices are created without properties")]
     NotNullable(String),
-    /// A property of vertices is a version, which only edges have.
+    /// A property of vertices is a version; only edges have versions.
     #[error("the vertex property {0:?} cannot be of type version: only edges have versions")]
     VersionOfVertex(String),
     /// A version is set, though the store counts it.
@@ -171,10 +172,10 @@ pub enum SchemaError {
     /// More labels than a [`LabelId`] can number.
     #[error("a graph has at most {limit} labels", limit = u16::MAX)]
     TooManyLabels,
-    /// No label has that name.
+    /// No label has this name.
     #[error("there is no label {0:?} in this graph")]
     UnknownLabel(String),
-    /// No field has that name.
+    /// No field has this name.
     #[error("there is no property {0:?} in this schema")]
     UnknownField(String),
     /// A record has too few or too many values.
@@ -185,7 +186,7 @@ pub enum SchemaError {
         /// Values in the record.
         found: usize,
     },
-    /// A value has another type than its field, or is null in a field that must not be.
+    /// A value has another type than its field, or is null although the field is not nullable.
     #[error("{}", wrong_type(field, *expected, *found))]
     FieldType {
         /// The field.
@@ -209,7 +210,7 @@ impl RecordSchema {
     /// Checks that `record` has one value per field, each of the field's type.
     ///
     /// # Errors
-    /// For the first value that does not fit.
+    /// If the number of values is wrong, or for the first value that does not fit.
     pub fn check(&self, record: &Record) -> Result<(), SchemaError> {
         let values = record.values();
         if values.len() != self.fields.len() {
@@ -222,7 +223,7 @@ impl RecordSchema {
     /// The position of the field called `name`.
     ///
     /// # Errors
-    /// [`SchemaError::UnknownField`] if there is none.
+    /// [`SchemaError::UnknownField`] if no field has the name.
     pub fn position(&self, name: &str) -> Result<usize, SchemaError> {
         let named = |field: &Field| field.name == name;
         let position = self.fields.iter().position(named);
@@ -247,7 +248,8 @@ impl Field {
     /// Checks that `value` fits this field.
     ///
     /// # Errors
-    /// [`SchemaError::FieldType`] if it has another type, or is null where the field is not nullable.
+    /// [`SchemaError::FieldType`] if the value has another type, or is null where the field is not
+    /// nullable.
     pub fn check(&self, value: &Value) -> Result<(), SchemaError> {
         let found = value.value_type();
         let fits = match self.value_type {
@@ -264,7 +266,8 @@ impl Field {
     /// Checks that `value` fits this field, and may be set by the writer.
     ///
     /// # Errors
-    /// As [`Field::check`], or [`SchemaError::Counted`] if the store counts the field itself.
+    /// The errors of [`Field::check`], or [`SchemaError::Counted`] if the store counts the field
+    /// itself.
     pub fn check_set(&self, value: &Value) -> Result<(), SchemaError> {
         match self.value_type {
             ValueType::Version => Err(SchemaError::Counted(self.name.clone())),
@@ -304,19 +307,19 @@ impl Catalog {
         Ok(Catalog { labels, vertices })
     }
 
-    /// A catalog of labels and properties that were checked before.
+    /// A catalog of labels and properties that are already checked.
     pub(crate) fn of_valid(labels: Vec<LabelSchema>, vertices: RecordSchema) -> Self {
         Catalog { labels, vertices }
     }
 
-    /// The schema of the records of a label's edges; `None` if they have none, or the label does
-    /// not exist.
+    /// The schema of the records of a label's edges; `None` if the edges have no records, or the
+    /// label does not exist.
     #[must_use]
     pub fn record_schema(&self, label: LabelId) -> Option<&RecordSchema> {
         self.label(label)?.edges.record()
     }
 
-    /// Whether the edges of a label may be parallel.
+    /// Returns true if the edges of a label may be parallel.
     #[must_use]
     pub fn are_parallel(&self, label: LabelId) -> bool {
         self.label(label).is_some_and(|schema| schema.edges.key().is_some())
@@ -325,12 +328,12 @@ impl Catalog {
     /// The catalog with further labels appended.
     ///
     /// # Errors
-    /// As [`Catalog::new`].
+    /// The errors of [`Catalog::new`].
     pub fn with_labels(&self, labels: &[LabelSchema]) -> Result<Self, SchemaError> {
         Catalog::new([&self.labels, labels].concat(), self.vertices.clone())
     }
 
-    /// Whether this is `earlier`, or `earlier` with [further labels](Catalog::with_labels).
+    /// Returns true if this is `earlier`, or `earlier` with [further labels](Catalog::with_labels).
     #[must_use]
     pub fn extends(&self, earlier: &Catalog) -> bool {
         self.labels.starts_with(&earlier.labels) && self.vertices == earlier.vertices
@@ -357,7 +360,7 @@ impl Catalog {
     /// The label called `name`.
     ///
     /// # Errors
-    /// [`SchemaError::UnknownLabel`] if there is none.
+    /// [`SchemaError::UnknownLabel`] if no label has the name.
     pub fn label_id(&self, name: &str) -> Result<LabelId, SchemaError> {
         let position = self.labels.iter().position(|label| label.name == name);
         let position = position.and_then(|position| u16::try_from(position).ok());

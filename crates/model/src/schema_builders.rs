@@ -1,9 +1,9 @@
-//! Schemas in a line or two.
+//! Short constructors of schemas.
 
 use crate::{Column, EdgeSchema, Field, LabelSchema, ParallelSchema, RecordSchema, ValueType};
 
 impl LabelSchema {
-    /// A label whose edges carry nothing.
+    /// A label whose edges carry no data.
     #[must_use]
     pub fn new(name: impl Into<String>) -> Self {
         LabelSchema { name: name.into(), edges: EdgeSchema::Topology }
@@ -27,8 +27,8 @@ impl LabelSchema {
         LabelSchema { name: name.into(), edges: EdgeSchema::Record(record) }
     }
 
-    /// A label that allows several edges between two vertices, each with a record and a number that no other edge between
-    /// them has; `key` is what files and the command line call that number.
+    /// A label that allows several edges between two vertices, each with a record and a number that
+    /// is unique among them; `key` is the name of that number in files and on the command line.
     #[must_use]
     pub fn with_parallel_edges(
         name: impl Into<String>,
@@ -41,7 +41,7 @@ impl LabelSchema {
 }
 
 impl RecordSchema {
-    /// A schema without fields, to add fields to.
+    /// An empty schema, to which fields can be added.
     ///
     /// ```
     /// use hedgerow_model::{RecordSchema, ValueType};

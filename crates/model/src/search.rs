@@ -7,13 +7,13 @@
 use crate::VertexId;
 use hedgerow_sync::prefetch;
 
-/// A run of this length, one cache line, is compared as a whole.
+/// Length of a run that is compared as a whole: one cache line.
 const WINDOW: usize = 16;
 
 /// Number of windows read around a guess.
 const WINDOWS: usize = 3;
 
-/// Rows longer than this are searched by interpolation.
+/// Row length above which rows are searched by interpolation.
 const GUESSED_FROM: usize = 4 * WINDOW;
 
 /// The actual or assumed range of the ids of a row, for interpolation. A wrong range costs time and
@@ -42,7 +42,7 @@ impl Spread {
         Spread { first: end(row.first()), last: end(row.last()) }
     }
 
-    /// Of `count` evenly spread ids, the number before one that is `distance` above the first.
+    /// Estimates how many of `count` evenly spread ids are less than `distance` above the first.
     #[inline]
     fn share(self, count: usize, distance: u32) -> usize {
         let span = u64::from(self.last.get().saturating_sub(self.first.get())) + 1;
@@ -58,8 +58,8 @@ impl Spread {
     }
 }
 
-/// A run of at most [`WINDOW`] neighbors where `id` is or belongs, and the number of neighbors
-/// before it.
+/// Returns the number of neighbors before a run, and the run: at most [`WINDOW`] neighbors that
+/// contain `id` or its insertion point.
 #[inline]
 fn window(row: &[VertexId], spread: Spread, id: VertexId) -> (usize, &[VertexId]) {
     match row.len() > GUESSED_FROM {
@@ -68,8 +68,8 @@ fn window(row: &[VertexId], spread: Spread, id: VertexId) -> (usize, &[VertexId]
     }
 }
 
-/// A run of at most [`WINDOW`] neighbors where `id` is or belongs, within a run given with the
-/// number of neighbors before it.
+/// Narrows a run, given with the number of neighbors before it, to at most [`WINDOW`] neighbors
+/// that contain `id` or its insertion point.
 ///
 /// Comparing the last run as a whole avoids the mispredicted branches of four halvings.
 #[inline]
@@ -89,7 +89,8 @@ fn halved((mut before, mut rest): (usize, &[VertexId]), id: VertexId) -> (usize,
     (before, rest)
 }
 
-/// A run of a long row where `id` is or belongs, and the number of neighbors before it.
+/// Returns the number of neighbors before a run of a long row, and the run, which contains `id` or
+/// its insertion point.
 #[inline]
 fn guessed(row: &[VertexId], spread: Spread, id: VertexId) -> (usize, &[VertexId]) {
     let middle = WINDOWS * WINDOW / 2;
@@ -107,8 +108,8 @@ fn guessed(row: &[VertexId], spread: Spread, id: VertexId) -> (usize, &[VertexId
     bracket(row, guess.min(row.len() - 1), WINDOW, |neighbor| *neighbor <= id)
 }
 
-/// A run of items, and the number of items before it: `reaches` holds for all before it and for
-/// none after it.
+/// Returns the number of items before a run, and the run: `reaches` holds for all items before the
+/// run and for none after it.
 ///
 /// Gallops from `guess` in doubling steps. O(log distance).
 #[inline]
@@ -134,8 +135,8 @@ fn bracket<T>(items: &[T], guess: usize, mut step: usize, reaches: impl Fn(&T) -
     }
 }
 
-/// The index of the last item, ascending by `first`, that begins at `id` or below; 0 if none does.
-/// O(log items).
+/// Returns the index of the last item whose `first` is `id` or below; 0 if there is none. Items
+/// ascend by `first`. O(log items).
 #[inline]
 #[must_use]
 pub fn last_from<T>(items: &[T], spread: Spread, id: VertexId, first: impl Fn(&T) -> VertexId) -> usize {
@@ -155,15 +156,15 @@ pub fn lower_bound(row: &[VertexId], spread: Spread, id: VertexId) -> usize {
     before + rest.iter().map(|neighbor| usize::from(*neighbor < id)).sum::<usize>()
 }
 
-/// The position of `id` in a sorted row, if it is there. O(log row).
+/// The position of `id` in a sorted row, if the row contains it. O(log row).
 #[inline]
 #[must_use]
 pub fn position(row: &[VertexId], spread: Spread, id: VertexId) -> Option<usize> {
     position_within(window(row, spread, id), id)
 }
 
-/// The position of `id` in a sorted row by plain binary search, as in the arrays that engines are
-/// compared with. O(log row).
+/// The position of `id` in a sorted row by plain binary search, as in the arrays with which engines
+/// are compared. O(log row).
 #[inline]
 #[must_use]
 pub fn position_by_halving(row: &[VertexId], id: VertexId) -> Option<usize> {

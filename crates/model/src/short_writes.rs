@@ -7,18 +7,18 @@ use crate::{EdgeOutcome, StoredEdge, VertexId};
 ///
 /// The most frequent commit is one edge between existing vertices. An engine that finds and changes
 /// an edge in place does so here, without [`Effects`](crate::Effects) to sort or
-/// [`Changes`](crate::Engine::Changes) to build and drop. What it cannot decide this way goes
-/// through [`Engine::prepare`](crate::Engine::prepare), so an engine may support only the frequent
-/// cases.
+/// [`Changes`](crate::Engine::Changes) to build and drop. All other changes go through
+/// [`Engine::prepare`](crate::Engine::prepare), so an engine may support only the frequent cases.
 pub trait ShortWrites {
-    /// The plan of an edge, for applying it. The plan of a single edge stays on the stack.
+    /// The planned change of an edge. The plan of a single edge stays on the stack.
     type Plan: ShortPlan + Send + 'static;
 
-    /// Whether a vertex exists in the newest state; called for both ends of an edge. O(1).
+    /// Returns true if a vertex exists in the newest state; called for both ends of an edge. O(1).
     ///
     /// Without the vertex's lock the result may be outdated at once. But if edges are stored from
     /// one end only, deleting a vertex takes every lock of the graph, so while the caller holds any
-    /// lock, a vertex that exists stays. And while a commit [appends](crate::AppendEdges) no other deletes a vertex.
+    /// lock, an existing vertex stays. While a commit [appends](crate::AppendEdges), no other
+    /// commit deletes a vertex.
     fn exists(&self, vertex: VertexId) -> bool;
 
     /// Prefetches the start of the search for these edges. A hint: the caller holds no lock yet,
@@ -28,15 +28,15 @@ pub trait ShortWrites {
     /// Plans the change of an edge between existing vertices; `None` if it must go through
     /// [`Engine::prepare`](crate::Engine::prepare).
     ///
-    /// `locks` covers the units of all ends that store the edge. Unless it `may_grow`, a change
+    /// `locks` covers the units of all ends that store the edge. If `may_grow` is false, a change
     /// that may take memory is left to `prepare`, which checks the limit.
     fn plan_edge(&self, locks: &HeldLocks<'_>, edge: &StoredEdge, may_grow: bool) -> Option<Self::Plan>;
 
-    /// Plans several edges, no two of which share a unit, like
-    /// [`plan_edge`](ShortWrites::plan_edge): appends plans up to the first edge that must go
-    /// through [`Engine::prepare`](crate::Engine::prepare). Their cache misses may overlap. The caller of a
-    /// stream accepts that any of them is [counted later](ShortPlan::is_deferred), where that of one edge may
-    /// want to know.
+    /// Like [`plan_edge`](ShortWrites::plan_edge), for several edges of a stream, no two of which
+    /// share a unit: appends plans up to the first edge that must go through
+    /// [`Engine::prepare`](crate::Engine::prepare). Their cache misses may overlap. Each edge may
+    /// be [counted later](ShortPlan::is_deferred), whereas a caller with a single edge may need its
+    /// count.
     #[inline]
     fn plan_edges(
         &self,
@@ -54,14 +54,14 @@ pub trait ShortWrites {
 
 /// The planned change of one edge.
 pub trait ShortPlan {
-    /// Whether applying it changes anything.
+    /// Returns true if applying the plan changes anything.
     fn is_change(&self) -> bool;
 
-    /// How the edge changes the counts, or, if that is [deferred](ShortPlan::is_deferred), how it may at most.
+    /// The change of the counts; if it is [deferred](ShortPlan::is_deferred), its maximum.
     fn outcome(&self) -> EdgeOutcome;
 
-    /// Whether the engine counts the edge later, because it has not looked whether the edge exists: then
-    /// [`outcome`](ShortPlan::outcome) says what may be added or removed.
+    /// Returns true if the engine counts the edge later, because it has not looked the edge up:
+    /// then [`outcome`](ShortPlan::outcome) is the maximum that may be added or removed.
     #[inline]
     fn is_deferred(&self) -> bool {
         false

@@ -1,7 +1,7 @@
 //! Proofs that the commit pipeline passes to engines.
 //!
 //! Engines rely on these values when they free memory and edit blocks in place. So only `unsafe`
-//! code that has checked what they prove can make them. `docs/concurrency.md` describes the
+//! code, which has checked their guarantees, can make them. `docs/concurrency.md` describes the
 //! protocol.
 
 use crate::{CommitTimestamp, Counts, LockUnit};
@@ -20,7 +20,8 @@ impl Stamp {
     ///
     /// # Safety
     /// `at` is used once, is larger than every earlier stamp, and the thread that applies it holds
-    /// the locks of what it changes, except for edges that it [appends](crate::AppendEdges). (While a graph is restored and not shared, with
+    /// the locks of everything that it changes, except for edges that it
+    /// [appends](crate::AppendEdges). (While a graph is restored and not shared, with
     /// `editable_from` 0, consecutive changes may have the same stamp.) No timestamp in
     /// `editable_from..at` is registered, and none will be before this stamp is applied. No view of
     /// the newest state that was taken under these locks is read once the stamp is applied.
@@ -37,16 +38,16 @@ impl Stamp {
         self.at
     }
 
-    /// A version born at or after this is visible to no reader and may be edited or replaced; an
-    /// older one is kept for readers that registered a timestamp below this.
+    /// A version born at or after this timestamp is visible to no reader and may be edited or
+    /// replaced; an older version is kept for readers that registered a timestamp below this one.
     #[inline]
     #[must_use]
     pub fn editable_from(self) -> CommitTimestamp {
         self.editable_from
     }
 
-    /// Whether a change at this stamp may follow one at `base`, which must be an earlier stamp or,
-    /// while a graph is restored, may be the same one.
+    /// Returns true if a change at this stamp may follow a change at `base`. That must be an
+    /// earlier stamp or, while a graph is restored, may be the same one.
     #[inline]
     #[must_use]
     pub fn follows(self, base: CommitTimestamp) -> bool {
@@ -54,7 +55,7 @@ impl Stamp {
     }
 
     /// The newest timestamp that was registered when the stamp was taken, or can be registered
-    /// before it is applied.
+    /// before the stamp is applied.
     #[inline]
     #[must_use]
     pub fn newest_registered(self) -> CommitTimestamp {
@@ -73,9 +74,9 @@ impl Registered {
     /// Makes a registered timestamp.
     ///
     /// # Safety
-    /// Until the value is dropped, `at` is among the live timestamps of every reclamation and at
-    /// or above the newest registered one of every stamp; every stamp up to `at` is applied, and
-    /// `counts` are the graph's counts at `at`.
+    /// Until the value is dropped, `at` is among the live timestamps of every reclamation, and at
+    /// or below the [newest registered timestamp](Stamp::newest_registered) of every later stamp;
+    /// every stamp up to `at` is applied, and `counts` are the graph's counts at `at`.
     #[must_use]
     pub unsafe fn new(at: CommitTimestamp, counts: Counts) -> Self {
         Registered { at, counts }
@@ -111,7 +112,7 @@ enum Cover<'l> {
     Stripes { stripes: &'l [u32], mask: u32 },
 }
 
-/// Knows the size of the newest state, and which timestamps are read.
+/// Source of the newest counts, and of a hint about the timestamps that are read.
 pub trait NewestState: Sync {
     /// The counts of the newest state.
     fn newest_counts(&self) -> Counts;
@@ -156,8 +157,8 @@ impl<'l> HeldLocks<'l> {
     /// The locks of all units whose number, masked, is in `stripes`.
     ///
     /// # Safety
-    /// The caller holds them exclusively for `'l`. `stripes` ascends. `counts` were read after the
-    /// locks were taken, or will be.
+    /// The caller holds these locks exclusively for `'l`. `stripes` ascends. `counts` were read
+    /// after the locks were taken, or will be.
     #[inline]
     #[must_use]
     pub unsafe fn stripes(stripes: &'l [u32], mask: u32, counts: impl Into<CountsSource<'l>>) -> Self {
@@ -168,7 +169,7 @@ impl<'l> HeldLocks<'l> {
     /// The locks of every unit.
     ///
     /// # Safety
-    /// The caller holds them all exclusively for `'l`. `counts` were read after the locks were
+    /// The caller holds all locks exclusively for `'l`. `counts` were read after the locks were
     /// taken, or will be.
     #[must_use]
     pub unsafe fn all(counts: impl Into<CountsSource<'l>>) -> Self {
@@ -183,11 +184,11 @@ impl<'l> HeldLocks<'l> {
         HeldLocks { editable_now: Some(editable_now), ..self }
     }
 
-    /// The birth from which on the commit will most likely find versions
-    /// [editable](Stamp::editable_from). Only a hint; 0 if unknown.
+    /// The birth timestamp from which on versions will most likely be
+    /// [editable](Stamp::editable_from) for the commit. Only a hint; 0 if unknown.
     ///
-    /// A reader that opens a snapshot waits for commits that have a stamp. So copies that will be
-    /// needed are better made before.
+    /// A reader that opens a snapshot waits for commits that have a stamp. So copies are better
+    /// made before the stamp is taken.
     #[must_use]
     pub fn editable_now(&self) -> CommitTimestamp {
         let asked = || match &self.counts {
@@ -197,7 +198,7 @@ impl<'l> HeldLocks<'l> {
         self.editable_now.unwrap_or_else(asked)
     }
 
-    /// Whether the lock of `unit` is held. O(log locks).
+    /// Returns true if the lock of `unit` is held. O(log locks).
     #[inline]
     #[must_use]
     pub fn covers(&self, unit: LockUnit) -> bool {
@@ -224,7 +225,7 @@ impl<'l> HeldLocks<'l> {
 #[derive(Clone, Debug)]
 pub struct LiveTimestamps {
     timestamps: Vec<CommitTimestamp>,
-    /// Every timestamp from here on is live.
+    /// Every timestamp from this one on is live.
     all_from: CommitTimestamp,
     as_of: CommitTimestamp,
 }
@@ -233,12 +234,13 @@ impl LiveTimestamps {
     /// The live timestamps, ascending, collected when `next` was the oldest timestamp that could be
     /// registered next.
     ///
-    /// Commits and registrations may continue while the value is in use: it only decides about
-    /// versions that were superseded by then, see [`LiveTimestamps::decides`].
+    /// Commits and registrations may continue while the value is in use: it decides only about
+    /// versions that were superseded at or before `next`; see [`LiveTimestamps::decides`].
     ///
     /// # Safety
     /// Every registered timestamp below `next` is in `timestamps`, and no other timestamp below
-    /// `next` will be registered any more, except those added by [`LiveTimestamps::and_all_from`].
+    /// `next` will be registered any more, except timestamps that [`LiveTimestamps::and_all_from`]
+    /// adds.
     #[must_use]
     pub unsafe fn as_of(timestamps: Vec<CommitTimestamp>, next: CommitTimestamp) -> Self {
         debug_assert!(timestamps.is_sorted());
@@ -251,9 +253,10 @@ impl LiveTimestamps {
         LiveTimestamps { all_from: oldest, ..self }
     }
 
-    /// Whether this value can decide about a version that was superseded at `superseded`.
+    /// Returns true if this value can decide about a version that was superseded at `superseded`.
     ///
-    /// A version that was superseded later may be seen at timestamps that are not in here.
+    /// A version that was superseded later may be visible at timestamps that this value does not
+    /// contain.
     #[inline]
     #[must_use]
     pub fn decides(&self, superseded: CommitTimestamp) -> bool {
@@ -279,7 +282,7 @@ impl LiveTimestamps {
         registered.unwrap_or(self.as_of).min(self.as_of).min(self.all_from)
     }
 
-    /// Whether `timestamp` is live. O(log n).
+    /// Returns true if `timestamp` is live. O(log n).
     #[must_use]
     pub fn contains(&self, timestamp: CommitTimestamp) -> bool {
         self.all_from <= timestamp || self.timestamps.binary_search(&timestamp).is_ok()

@@ -1,4 +1,4 @@
-//! Directed and undirected graphs, and which adjacencies are stored for them.
+//! Directed and undirected graphs, and their stored adjacencies.
 
 use crate::VertexId;
 use smallvec::SmallVec;
@@ -12,7 +12,7 @@ pub enum Direction {
     In,
 }
 
-/// Whether edges have a direction, and from which ends they can be read.
+/// The direction of edges, and the ends from which they can be read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Topology {
     /// Directed; out-neighbors only.
@@ -30,7 +30,7 @@ crate::names!(Topology, "topology":
     Directed => "directed", DirectedWithReverse => "directed-with-reverse", Undirected => "undirected");
 
 impl Topology {
-    /// Whether an edge is the same in both directions.
+    /// Returns true if edges have no direction.
     #[must_use]
     pub const fn is_undirected(self) -> bool {
         matches!(self, Topology::Undirected)
@@ -79,7 +79,7 @@ impl Topology {
         std::iter::once(first).chain(self.second_entry(source, destination)).collect()
     }
 
-    /// The second adjacency entry of an edge, besides the one that its source owns, if there is
+    /// The second adjacency entry of an edge, after the entry that its source owns, if there is
     /// one.
     #[inline]
     #[must_use]
@@ -95,7 +95,7 @@ impl Topology {
         }
     }
 
-    /// Whether an entry is the canonical one of its edge.
+    /// Returns true if an entry is the canonical one of its edge.
     #[must_use]
     pub fn is_canonical_entry(self, stored: Direction, owner: VertexId, neighbor: VertexId) -> bool {
         stored == Direction::Out && (!self.is_undirected() || owner <= neighbor)

@@ -1,4 +1,4 @@
-//! Capability: engines that describe, compact and check their own files.
+//! Capability: engines that report on and compact their own files. Results of checking such files.
 
 use crate::token::LiveTimestamps;
 use crate::{Direction, EngineError, LabelId};
@@ -6,22 +6,22 @@ use std::ops::ControlFlow;
 
 /// Upkeep of the files of a [durable](crate::Durable) engine, at an application's request.
 pub trait FileUpkeep {
-    /// What is in the files and in memory now. O(files), and lists the directory.
+    /// Reports on the files and on memory. O(files); lists the directory.
     ///
     /// # Errors
     /// The directory could not be read.
     fn report(&self) -> Result<EngineReport, EngineError>;
 
-    /// Rewrites the files until those that there are now contain nothing but what some timestamp in
-    /// `live` sees, in as few sorted runs as the engine has. Takes memory for a few blocks, and as much
-    /// room on disk as its largest step writes.
+    /// Rewrites the present files until they contain only versions that some timestamp in `live`
+    /// sees, in the engine's minimum number of sorted runs. Takes memory for a few blocks, and disk
+    /// space for the output of its largest step.
     ///
-    /// Calls `observe` after each piece of work, and ends early if that breaks; what was rewritten by
-    /// then stays. Meanwhile other threads read, commit and flush; the files that they add may stay
-    /// as they are. O(bytes of the files).
+    /// Calls `observe` after each piece of work, and ends early if `observe` breaks; completed work
+    /// stays. Other threads may read, commit and flush concurrently; the files that they add may
+    /// stay as they are. O(bytes of the files).
     ///
     /// # Errors
-    /// A file could not be read or written. The graph is as before, and a later call goes on.
+    /// A file could not be read or written. The graph is as before, and a later call continues.
     fn compact_all(
         &self,
         live: &LiveTimestamps,
@@ -29,18 +29,18 @@ pub trait FileUpkeep {
     ) -> Result<ControlFlow<()>, EngineError>;
 }
 
-/// What merging files in the background may take of the machine. It takes more while commits would have to
-/// wait for it otherwise.
+/// Limits on the resources of compactions in the background. Exceeded while commits would otherwise
+/// have to wait for compactions.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CompactionLimits {
-    /// Bytes that are written per second, on average; `None` for any number.
+    /// Average number of bytes written per second; `None` for no limit.
     pub bytes_per_second: Option<u64>,
-    /// The part of the time in which a thread works, from 0.01 to 1.
+    /// Fraction of the time in which a thread works, from 0.01 to 1.
     pub time_share: f64,
 }
 
 impl CompactionLimits {
-    /// Whether compactions can go on within these limits.
+    /// Returns true if compactions can make progress within these limits.
     #[must_use]
     pub fn are_valid(&self) -> bool {
         (0.01..=1.0).contains(&self.time_share) && self.bytes_per_second != Some(0)
@@ -54,25 +54,25 @@ impl Default for CompactionLimits {
     }
 }
 
-/// How far a [full compaction](FileUpkeep::compact_all) is.
+/// The progress of a [full compaction](FileUpkeep::compact_all).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct CompactProgress {
-    /// Files that were replaced, or found to need no compaction.
+    /// Files that were replaced, or need no compaction.
     pub files: u64,
-    /// Bytes of files that are done. Never decreases.
+    /// Bytes of the completed files. Never decreases.
     pub bytes: u64,
     /// Bytes of all files when the compaction began.
     pub of: u64,
 }
 
-/// What an engine has in its own files, and in memory for them.
+/// A report on an engine's files and memory.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EngineReport {
-    /// The vertices, then each label in each stored direction, those that have files.
+    /// The parts that have files: the vertices, then each label in each stored direction.
     pub parts: Vec<PartReport>,
-    /// Files that readers and the next opening do not need: replaced ones, which older snapshots may
-    /// still read, and unfinished ones, such as those that a flush or a merge is writing.
+    /// Files that the next opening does not need: replaced files, which older snapshots may still
+    /// read, and unfinished files, such as the output of a running flush or merge.
     pub unlisted: FileTotals,
     /// Memory in use.
     pub memory: EngineMemory,
@@ -80,7 +80,7 @@ pub struct EngineReport {
     pub cache: CacheUse,
 }
 
-/// A part of the graph that has files of its own.
+/// A part of the graph with its own files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StoredPart {
     /// The vertices and their properties.
@@ -99,7 +99,7 @@ pub enum StoredPart {
 pub struct PartReport {
     /// The part.
     pub part: StoredPart,
-    /// Its levels that have files, from the newest to the oldest.
+    /// The levels that have files, newest first.
     pub levels: Vec<LevelReport>,
 }
 
@@ -108,9 +108,9 @@ pub struct PartReport {
 pub struct LevelReport {
     /// The number of the level; 0 is the newest.
     pub level: u32,
-    /// Its files.
+    /// The files of the level.
     pub files: FileTotals,
-    /// Versions of edges or vertices in them, deletions and replaced ones included.
+    /// Versions of edges or vertices in the files, including deletions and replaced versions.
     pub versions: u64,
 }
 
@@ -120,7 +120,7 @@ pub struct LevelReport {
 pub struct FileTotals {
     /// Number of files.
     pub files: u64,
-    /// Their bytes.
+    /// Total size in bytes.
     pub bytes: u64,
 }
 
@@ -128,16 +128,16 @@ pub struct FileTotals {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct EngineMemory {
-    /// Recent commits that are in no file, or were not when a reader opened them.
+    /// Recent commits that are in no file, or that a reader opened before they were in a file.
     pub recent_bytes: usize,
     /// Indexes of the files.
     pub index_bytes: usize,
-    /// Which vertices exist.
+    /// The set of existing vertices.
     pub vertex_bytes: usize,
-    /// Blocks of files, and rows that readers keep.
+    /// Cached blocks of files, and rows that readers keep.
     pub cache_bytes: usize,
-    /// Upper bound for all of these together. Flushes and compactions hold a few megabytes beside it while
-    /// they run.
+    /// Upper bound on the sum of the other fields. Running flushes and compactions take a few
+    /// megabytes more.
     pub budget_bytes: usize,
 }
 
@@ -149,7 +149,7 @@ impl EngineMemory {
     }
 }
 
-/// How often what was read of a file was in memory.
+/// Hits and misses of the cache of blocks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct CacheUse {
@@ -179,7 +179,7 @@ impl PartReport {
 }
 
 impl EngineReport {
-    /// The sum of all parts, without files that are unlisted.
+    /// The sum of all parts, without unlisted files.
     #[must_use]
     pub fn totals(&self) -> LevelReport {
         self.parts.iter().map(PartReport::totals).fold(LevelReport::default(), |mut sum, part| {
@@ -190,41 +190,41 @@ impl EngineReport {
     }
 }
 
-/// What reading all of an engine's own files found.
+/// The result of reading all of an engine's own files.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FilesCheck {
-    /// Files that were read: of edges, records, and the manifest.
+    /// Files read: edge files, record files, and the manifest.
     pub files: FileTotals,
-    /// Blocks that were read.
+    /// Blocks read.
     pub blocks: u64,
-    /// Versions of edges and vertices in them.
+    /// Versions of edges and vertices in the blocks.
     pub versions: u64,
-    /// How many of the versions are deletions.
+    /// Number of versions that are deletions.
     pub deletions: u64,
-    /// How many of the versions have a newer one in the same file.
+    /// Number of versions that have a newer version in the same file.
     pub replaced: u64,
     /// Files that belong to nothing. They are no damage: the next opening for writing removes them.
     pub unlisted: Vec<String>,
-    /// Their bytes.
+    /// Total size of the unlisted files in bytes.
     pub unlisted_bytes: u64,
-    /// The problems, in the order of the files; of a file at most [`FilesCheck::MOST_OF_FILE`].
+    /// The problems, in the order of the files; at most [`FilesCheck::MOST_OF_FILE`] per file.
     pub problems: Vec<FileProblem>,
-    /// Problems of the same files that are left out.
+    /// Number of further problems in the same files.
     pub more_problems: u64,
 }
 
 impl FilesCheck {
-    /// Problems of one file that a check lists.
+    /// Maximum number of listed problems per file.
     pub const MOST_OF_FILE: usize = 8;
 }
 
-/// What is wrong with a file.
+/// A problem in a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileProblem {
     /// The name of the file.
     pub file: String,
-    /// Where the damage is, in bytes; `None` if the file is missing.
+    /// The offset of the damage in bytes; `None` if the file is missing.
     pub offset: Option<u64>,
-    /// What is wrong there.
+    /// A description of the problem.
     pub what: String,
 }

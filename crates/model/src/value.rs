@@ -22,7 +22,7 @@ pub enum ValueType {
     Timestamp,
     /// The number of changes of the record, counted by the store: 1 when it is put, one more with
     /// each change. Its values are [`Value::I64`] and never null; they cannot be set, but
-    /// conditions may require one. Edges only.
+    /// conditions may require a value. Edges only.
     Version,
 }
 
@@ -100,8 +100,8 @@ impl From<ValueRef<'_>> for Value {
     }
 }
 
-/// Serialized as what it holds: null, a truth value, a number, a text, bytes; a timestamp as its
-/// microseconds. The type is that of the schema.
+/// Serializes the content: null, a Boolean, a number, a text, bytes; a timestamp as its
+/// microseconds. The schema determines the type.
 #[cfg(feature = "serde")]
 impl serde::Serialize for Value {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -133,43 +133,43 @@ impl Value {
         }
     }
 
-    /// The content of a [`Value::Bool`]; `None` for any other.
+    /// The content of a [`Value::Bool`]; `None` for other values.
     #[must_use]
     pub fn as_bool(&self) -> Option<bool> {
         if let Value::Bool(truth) = self { Some(*truth) } else { None }
     }
 
-    /// The number of a [`Value::I64`]; `None` for any other.
+    /// The number of a [`Value::I64`]; `None` for other values.
     #[must_use]
     pub fn as_i64(&self) -> Option<i64> {
         if let Value::I64(number) = self { Some(*number) } else { None }
     }
 
-    /// The number of a [`Value::U64`]; `None` for any other.
+    /// The number of a [`Value::U64`]; `None` for other values.
     #[must_use]
     pub fn as_u64(&self) -> Option<u64> {
         if let Value::U64(number) = self { Some(*number) } else { None }
     }
 
-    /// The number of a [`Value::F64`]; `None` for any other.
+    /// The number of a [`Value::F64`]; `None` for other values.
     #[must_use]
     pub fn as_f64(&self) -> Option<f64> {
         if let Value::F64(number) = self { Some(*number) } else { None }
     }
 
-    /// The text of a [`Value::String`]; `None` for any other.
+    /// The text of a [`Value::String`]; `None` for other values.
     #[must_use]
     pub fn as_text(&self) -> Option<&str> {
         if let Value::String(text) = self { Some(text) } else { None }
     }
 
-    /// The bytes of a [`Value::Bytes`]; `None` for any other.
+    /// The bytes of a [`Value::Bytes`]; `None` for other values.
     #[must_use]
     pub fn as_bytes(&self) -> Option<&[u8]> {
         if let Value::Bytes(bytes) = self { Some(bytes) } else { None }
     }
 
-    /// The microseconds since 1970-01-01 UTC of a [`Value::Timestamp`]; `None` for any other.
+    /// The microseconds since 1970-01-01 UTC of a [`Value::Timestamp`]; `None` for other values.
     #[must_use]
     pub fn as_timestamp(&self) -> Option<i64> {
         if let Value::Timestamp(microseconds) = self { Some(*microseconds) } else { None }
@@ -206,7 +206,8 @@ impl<T: Into<Value>> From<Option<T>> for Value {
 }
 
 impl From<SystemTime> for Value {
-    /// The timestamp, rounded down to microseconds. Times that 64 bits cannot hold become the first or last that they can.
+    /// The timestamp, rounded down to microseconds. Times out of the range of 64 bits become the
+    /// nearest time in range.
     fn from(time: SystemTime) -> Self {
         let microseconds = match time.duration_since(SystemTime::UNIX_EPOCH) {
             Ok(since) => i64::try_from(since.as_micros()).unwrap_or(i64::MAX),
@@ -219,7 +220,7 @@ impl From<SystemTime> for Value {
     }
 }
 
-/// The properties of a vertex or an edge: one value per field of its
+/// The properties of a vertex or an edge: one value per field of the
 /// [`RecordSchema`](crate::RecordSchema), in its order.
 ///
 /// Cheap to clone; never changed in place, so that snapshots can share it.
@@ -242,7 +243,7 @@ impl Record {
         self.0.as_deref().unwrap_or_default()
     }
 
-    /// Whether there are no values.
+    /// Returns true if there are no values.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_none()

@@ -1,4 +1,4 @@
-//! How a state of the graph is read: views, adjacencies, cursors.
+//! Reading a state of the graph: views, adjacencies, cursors.
 //!
 //! Kernels are generic over [`GraphView`] and compiled once per engine; the engine is chosen once
 //! per run, never per edge.
@@ -16,10 +16,10 @@ use std::sync::Arc;
 /// Every method that may have to read a disk can fail. In memory the error is
 /// [`Infallible`](std::convert::Infallible), and checks compile to nothing.
 pub trait GraphView: Sync {
-    /// Why the store could not be read; `Infallible` in memory.
+    /// The error of a failed read; `Infallible` in memory.
     type Error: Into<ReadError> + Send;
 
-    /// How one label is read in one direction, with values of type `W`.
+    /// The adjacency of one label in one direction, with values of type `W`.
     type Adjacency<'v, W: Column>: Adjacency<Value = W, Error = Self::Error>
     where
         Self: 'v;
@@ -27,7 +27,7 @@ pub trait GraphView: Sync {
     /// The commit of this state.
     fn timestamp(&self) -> CommitTimestamp;
 
-    /// Whether edges are directed, and which directions can be read.
+    /// The direction of edges, and the ends from which they can be read.
     fn topology(&self) -> Topology;
 
     /// Greater than every vertex id. O(1).
@@ -36,21 +36,23 @@ pub trait GraphView: Sync {
     /// Number of vertices. O(1).
     fn vertex_count(&self) -> u64;
 
-    /// Number of edges of `label`, as far as the engine has counted them; an undirected edge counts
-    /// once, and so do [parallel](crate::RecordView::parallel_edge_count) ones, which are one to an engine. O(1).
+    /// Number of edges of `label`, as far as the engine has counted them. An undirected edge counts
+    /// once. All [parallel](crate::RecordView::parallel_edge_count) edges between two vertices
+    /// count once: they are one edge to an engine. O(1).
     fn edge_count(&self, label: LabelId) -> Count;
 
-    /// The commit up to which everything in this state is archived: that of the state, in an engine without a log of edges
-    /// ([`Archiving`](crate::Archiving)).
+    /// The commit up to which this state is archived: the commit of the state in an engine without
+    /// an edge log ([`Archiving`](crate::Archiving)).
     fn archived_through(&self) -> CommitTimestamp {
         self.timestamp()
     }
 
-    /// Visits the changes of edges of a label in this state after [`GraphView::archived_through`], each edge once with its source as
-    /// the owner, in an order in which those of one edge ascend by commit. O(changes).
+    /// Visits the changes of a label's edges in this state after [`GraphView::archived_through`],
+    /// each change once with the edge's source as the owner. The changes of one edge ascend by
+    /// commit. O(changes).
     fn for_each_unarchived(&self, _label: LabelId, _visit: &mut dyn FnMut(CommitTimestamp, EdgeChange)) {}
 
-    /// Whether `vertex` exists. O(1).
+    /// Returns true if `vertex` exists. O(1).
     fn contains_vertex(&self, vertex: VertexId) -> Result<bool, Self::Error>;
 
     /// Visits the vertices in `range` that exist, ascending, until `visit` breaks.
@@ -73,8 +75,8 @@ pub trait GraphView: Sync {
     /// The adjacency of `label` in `direction`. `W = ()` is topology, whatever the label's column.
     ///
     /// [`RecordHandle`](crate::RecordHandle) is a column of engines that keep records behind
-    /// handles (`hedgerow-records`), which only they can read. A view without handles returns
-    /// [`ViewError::NoHandles`] for a label with records; every view lends records by
+    /// handles (`hedgerow-records`), which only these engines can read. A view without handles
+    /// returns [`ViewError::NoHandles`] for a label with records; every view lends records by
     /// [`edge_records`](crate::RecordView::edge_records).
     ///
     /// # Errors
@@ -94,23 +96,24 @@ pub trait GraphView: Sync {
 pub trait Adjacency: Sync {
     /// The type of edge values.
     type Value: Column;
-    /// Why the store could not be read; `Infallible` in memory.
+    /// The error of a failed read; `Infallible` in memory.
     type Error: Into<ReadError> + Send;
     /// The type of cursors.
     type Cursor<'a>: Cursor<Value = Self::Value, Error = Self::Error>
     where
         Self: 'a;
 
-    /// Whether neighbors ascend within and across runs.
+    /// True if neighbors ascend within and across runs.
     const SORTED: bool;
-    /// Whether a degree costs O(1); if not, kernels count once and keep the array.
+    /// True if a degree costs O(1); otherwise kernels count once and keep the array.
     const DEGREE_IS_O1: bool;
 
-    /// A cursor: one per thread, two for an intersection.
+    /// A new cursor. Each thread needs its own, an intersection needs two.
     fn cursor(&self) -> Self::Cursor<'_>;
 
-    /// Whether rows lie in blocks that are read as a whole, as on disk. Then vertices should be read in
-    /// ascending order, and a range of which many are wanted be scanned. O(1).
+    /// Returns true if rows lie in blocks that are read as a whole, as on disk. Then vertices
+    /// should be read in ascending order, and a range with many wanted vertices should be scanned.
+    /// O(1).
     #[inline]
     fn reads_blocks(&self) -> bool {
         false
@@ -118,14 +121,14 @@ pub trait Adjacency: Sync {
 
     /// Partitions the vertices below the bound into at most `parts` ranges of about equal work.
     ///
-    /// The ranges ascend, don't overlap, and cover every vertex that has neighbors.
+    /// The ranges ascend, do not overlap, and cover every vertex that has neighbors.
     fn cuts(&self, parts: usize) -> Result<Vec<Range<u32>>, Self::Error>;
 
     /// Visits the members of `ids`, which ascend, that are neighbors of `vertex`: ascending,
     /// without duplicates.
     ///
-    /// O(both), or O(smaller · log larger) if one set is much larger ([`intersect`]); unsorted
-    /// neighbors are sorted first.
+    /// O(neighbors + ids), or O(smaller · log larger) if one set is much larger ([`intersect`]);
+    /// unsorted neighbors are sorted first.
     #[inline]
     fn intersect<'a>(
         cursor: &mut Self::Cursor<'a>,
@@ -164,13 +167,13 @@ pub type Neighbors<'a, W> = (&'a [VertexId], &'a [W]);
 pub trait Cursor {
     /// The type of edge values.
     type Value: Column;
-    /// Why the store could not be read.
+    /// The error of a failed read.
     type Error;
-    /// The capability to read edges newest first; [`NoCommitOrder`](crate::NoCommitOrder) without it.
+    /// The capability to read edges newest first; [`NoCommitOrder`](crate::NoCommitOrder) without
+    /// it.
     type Ordered: NewestFirst<Value = Self::Value, Error = Self::Error>;
 
-    /// The number of neighbors of `vertex`. By default it gathers them; cursors that can do better
-    /// override it.
+    /// The number of neighbors of `vertex`. Gathers them by default; faster cursors override it.
     #[inline]
     fn degree(&mut self, vertex: VertexId) -> Result<usize, Self::Error> {
         Ok(self.gather(vertex)?.0.len())
@@ -180,8 +183,8 @@ pub trait Cursor {
     fn find(&mut self, vertex: VertexId, neighbor: VertexId) -> Result<Option<Self::Value>, Self::Error>;
 
     /// Passes on the neighbors of `vertex` in nonempty runs that are valid during the call. By
-    /// default it gathers them into one run; a cursor whose rows lie in several runs overrides it
-    /// and copies nothing.
+    /// default gathers them into one run; a cursor whose rows lie in several runs overrides it and
+    /// copies nothing.
     #[inline]
     fn neighbors<B>(
         &mut self,
@@ -194,8 +197,8 @@ pub trait Cursor {
         })
     }
 
-    /// Passes on the neighbors of every vertex in `range` that has any, ascending by vertex, in
-    /// runs that are valid during the call. A vertex may have several runs.
+    /// Passes on the neighbors of every vertex in `range` that has neighbors, ascending by vertex,
+    /// in runs that are valid during the call. A vertex may have several runs.
     fn scan<B>(
         &mut self,
         range: Range<u32>,
@@ -262,8 +265,8 @@ pub enum ViewError {
 }
 
 impl ViewError {
-    /// Checks that edges of a label whose column is `declared` can be read as `asked`: as what it
-    /// is, or without values.
+    /// Checks that edges of a label whose column is `declared` can be read as `asked`: with the
+    /// declared type, or without values.
     ///
     /// # Errors
     /// [`ViewError::WrongColumn`].
@@ -275,20 +278,22 @@ impl ViewError {
     }
 }
 
-/// No file has this offset.
+/// Marks an error without an offset: no file has this offset.
 const NO_OFFSET: u64 = u64::MAX;
 
-/// A store could not be read: what was being read, and why it failed.
+/// A failed read of a store: the place and the cause.
 #[derive(Clone, Debug)]
 pub struct ReadError {
     place: Box<str>,
-    /// If the place is one in a file, which it ends with; else [`NO_OFFSET`]: errors are returned by value, and stay small.
+    /// The offset in a file, with which `place` then ends; else [`NO_OFFSET`]. Not an `Option`, so
+    /// that errors, which are returned by value, stay small.
     offset: u64,
     source: Arc<dyn std::error::Error + Send + Sync>,
 }
 
 impl ReadError {
-    /// `place` tells people what was being read: a file and an offset, a block, a vertex.
+    /// Creates an error. `place` describes the place of the read: a file and an offset, a block, a
+    /// vertex.
     pub fn new(
         place: impl Into<String>,
         source: impl Into<Box<dyn std::error::Error + Send + Sync>>,
@@ -296,7 +301,7 @@ impl ReadError {
         ReadError { place: place.into().into(), offset: NO_OFFSET, source: Arc::from(source.into()) }
     }
 
-    /// An error at an offset in a file.
+    /// Creates an error at an offset in a file.
     pub fn at(
         file: impl std::fmt::Display,
         offset: u64,
@@ -305,7 +310,8 @@ impl ReadError {
         ReadError { offset, ..ReadError::new(format!("{file} at byte {offset}"), source) }
     }
 
-    /// The file and the offset in it, if the error was made by [`ReadError::at`]; else what was being read.
+    /// The file and the offset in it, if the error was made by [`ReadError::at`]; else the
+    /// description of the place.
     #[must_use]
     pub fn file_and_offset(&self) -> (&str, Option<u64>) {
         let offset = (self.offset != NO_OFFSET).then_some(self.offset);
@@ -313,13 +319,13 @@ impl ReadError {
         (self.place.strip_suffix(&*suffix).unwrap_or(&self.place), offset)
     }
 
-    /// Why it failed.
+    /// The cause of the failure.
     #[must_use]
     pub fn cause(&self) -> &(dyn std::error::Error + Send + Sync + 'static) {
         &*self.source
     }
 
-    /// What was being read.
+    /// A description of the place of the read.
     #[must_use]
     pub fn place(&self) -> &str {
         &self.place
@@ -333,7 +339,8 @@ impl fmt::Display for ReadError {
 }
 
 impl std::error::Error for ReadError {
-    /// Not the `Arc`, which a derived method would return: callers downcast the error in it.
+    /// Returns the error in the `Arc`, so that callers can downcast it. A derived method would
+    /// return the `Arc`.
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         Some(&*self.source)
     }
@@ -342,7 +349,7 @@ impl std::error::Error for ReadError {
 impl Eq for ReadError {}
 
 impl PartialEq for ReadError {
-    /// Whether both have the same place and the same error text.
+    /// Returns true if both have the same place and the same error text.
     fn eq(&self, other: &Self) -> bool {
         self.place == other.place && self.source.to_string() == other.source.to_string()
     }

@@ -6,7 +6,7 @@ use crate::{CommitTimestamp, Count, Counts, LabelId, VertexId};
 /// The state that a view of an engine shows: its timestamp and its counts. Costs nothing to make or
 /// copy.
 ///
-/// A view on files also holds what its snapshot reads through.
+/// A view on files also holds the state through which its snapshot reads.
 #[derive(Clone, Copy, Debug)]
 pub enum ViewState<'s> {
     /// The state at a registered timestamp.
@@ -51,8 +51,8 @@ impl ViewState<'_> {
         self.with_counts(|counts| counts.parallel_of(label))
     }
 
-    /// Whether the state may contain this vertex. The engine itself stores nothing at or above the
-    /// bound of the newest state.
+    /// Returns true if the state may contain this vertex. The engine itself stores nothing at or
+    /// above the bound of the newest state.
     #[inline]
     #[must_use]
     pub fn may_have(self, vertex: VertexId) -> bool {

@@ -1,33 +1,35 @@
-//! Commits that lock no unit because they append, and how they and commits that lock units keep out of each other's way.
+//! Mutual exclusion between commits that lock units and commits that append without unit locks.
 
 use crate::per_core::PerCore;
 use crossbeam_utils::CachePadded;
 use hedgerow_sync::atomic::{AtomicUsize, Ordering};
 use hedgerow_sync::{Condvar, Mutex};
 
-/// Lets in commits that lock units, or commits that append, never both at a time.
+/// Admits commits that lock units or commits that append, never both at a time.
 ///
-/// A commit that appends never waits: if one that locks units is inside or waits, it is sent away. One that locks units
-/// waits for those that append and came before it, and for a moment for such as came at the same time and are sent away.
+/// An appending commit never waits: it is rejected if a locking commit is inside or waits. A
+/// locking commit waits for the appending commits that entered before it, and briefly for
+/// concurrent appending commits that are about to be rejected.
 #[derive(Debug)]
 pub(crate) struct Appenders {
-    /// How many commits that lock units are inside or wait.
+    /// Number of locking commits that are inside or wait.
     locking: CachePadded<AtomicUsize>,
-    /// By core, how many commits that append are inside, or about to be sent away.
+    /// Number of appending commits that are inside or about to be rejected, by core.
     appending: PerCore<CachePadded<AtomicUsize>>,
-    /// Held between a look at `appending` and the wait for a change.
+    /// Held from the check of `appending` until the wait for a change.
     waiting: Mutex<()>,
     left: Condvar,
 }
 
-/// A commit that appends and is inside.
+/// An appending commit that is inside.
 #[derive(Debug)]
 pub(crate) struct Entered {
     core: usize,
 }
 
-// Those who append add to `appending` and then look at `locking`; those who lock units do it the other way round. Both are
-// sequentially consistent, so at least one of two who come together sees the other.
+// An appending commit increments `appending` and then reads `locking`; a locking commit increments
+// `locking` and then reads `appending`. These accesses are sequentially consistent, so at least one
+// of two concurrent commits sees the other.
 impl Appenders {
     pub(crate) fn new() -> Self {
         Appenders {
@@ -38,7 +40,7 @@ impl Appenders {
         }
     }
 
-    /// Lets a commit that appends in, or sends it away.
+    /// Admits an appending commit, or rejects it.
     #[inline]
     pub(crate) fn enter(&self) -> Option<Entered> {
         if self.locking.load(Ordering::Relaxed) > 0 {
@@ -53,7 +55,7 @@ impl Appenders {
         None
     }
 
-    /// Lets a commit that appended out. Once for each that entered.
+    /// Lets an appending commit out. Called once per admitted commit.
     #[inline]
     pub(crate) fn leave(&self, entered: &Entered) {
         self.appending[entered.core].fetch_sub(1, Ordering::SeqCst);
@@ -68,7 +70,7 @@ impl Appenders {
         self.left.notify_all();
     }
 
-    /// Lets a commit that locks units in, as soon as all that append have left.
+    /// Admits a locking commit once all appending commits have left.
     #[inline]
     pub(crate) fn keep_out(&self) {
         self.locking.fetch_add(1, Ordering::SeqCst);
@@ -87,7 +89,7 @@ impl Appenders {
         }
     }
 
-    /// Lets a commit that locked units out. Once for each that was let in.
+    /// Lets a locking commit out. Called once per admitted commit.
     #[inline]
     pub(crate) fn stop_keeping_out(&self) {
         self.locking.fetch_sub(1, Ordering::SeqCst);

@@ -1,5 +1,5 @@
-//! Which stamps are applied: a writer stores one number, a reader that opens a snapshot loads a
-//! few.
+//! Tracks the applied stamps: a writer stores one number, and a reader that opens a snapshot loads
+//! a few.
 
 use hedgerow_model::CommitTimestamp;
 use hedgerow_sync::Mutex;
@@ -7,8 +7,8 @@ use hedgerow_sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use hedgerow_sync::thread;
 use std::collections::BTreeSet;
 
-/// Number of stamps that the ring tracks. Commits that are further ahead of the oldest one that is
-/// not applied are tracked in a set.
+/// Number of stamps that the ring tracks. Stamps that are further ahead of the oldest unapplied
+/// stamp are tracked in a set.
 const REMEMBERED: usize = if cfg!(hedgerow_shuttle) { 2 } else { 256 };
 
 /// Checks before a waiting thread starts to yield, and before it starts to sleep.
@@ -17,20 +17,19 @@ const YIELDS: u32 = 256;
 
 /// The newest applied stamp of each residue, and the stamps that had no room there.
 ///
-/// When stamp s is applied it is stored in place s mod [`REMEMBERED`] if every stamp up to s -
+/// When stamp s is applied, it is stored in place s mod [`REMEMBERED`] if every stamp up to s -
 /// [`REMEMBERED`] is applied. So the stamps in a place ascend, and the stamp in a place and every
-/// earlier one of its residue are applied. Otherwise a thread lost its core while it applied an
+/// earlier stamp of its residue are applied. Otherwise a thread lost its core while it applied an
 /// earlier stamp. Then s goes to a set, so that no other commit waits for that thread.
 #[derive(Debug)]
 pub(crate) struct AppliedStamps {
     places: Box<[AtomicU64]>,
-    /// Every stamp up to this is applied. Advanced by readers that open snapshots, and by writers
-    /// when stamps outrun it.
+    /// Every stamp up to this one is applied. Advanced by readers that open snapshots, and by
+    /// writers when stamps outrun it.
     applied_up_to: AtomicU64,
-    /// Stamps that are applied, without a place in the ring. Removed once `applied_up_to` has
-    /// reached them.
+    /// Applied stamps without a place in the ring. Removed once `applied_up_to` has reached them.
     ahead: Mutex<BTreeSet<u64>>,
-    /// At most the least stamp in `ahead`, if there is one.
+    /// The least stamp in `ahead`, readable without its lock; `u64::MAX` if `ahead` is empty.
     ahead_from: AtomicU64,
     poisoned: AtomicBool,
 }
@@ -49,7 +48,7 @@ impl Default for AppliedStamps {
 
 impl AppliedStamps {
     /// Marks a stamp as applied. Waits for no other commit. Amortized O(1); O(log stamps) if more
-    /// than [`REMEMBERED`] follow one that is not applied.
+    /// than [`REMEMBERED`] stamps follow an unapplied one.
     #[inline]
     pub(crate) fn note(&self, at: CommitTimestamp) {
         match self.has_reached(at.0.saturating_sub(REMEMBERED as u64)) {
@@ -65,22 +64,22 @@ impl AppliedStamps {
         self.publish_ahead(&ahead);
     }
 
-    /// Waits until every stamp up to `at` is applied; returns false if the graph is poisoned.
+    /// Waits until every stamp up to `at` is applied. Returns false if the graph is poisoned.
     /// Amortized O(1).
     #[inline]
     pub(crate) fn wait_up_to(&self, at: CommitTimestamp) -> bool {
         (self.has_reached(at.0) || self.wait(at.0)) && !self.is_poisoned()
     }
 
-    /// Whether every stamp up to `wanted` is applied.
+    /// Returns true if every stamp up to `wanted` is applied.
     #[inline]
     fn has_reached(&self, wanted: u64) -> bool {
         // Usually there was no commit since the last call, and no shared cache line is written.
         wanted <= self.applied_up_to.load(Ordering::Acquire) || self.advance() >= wanted
     }
 
-    /// Advances `applied_up_to` as far as possible, and returns it. O([`REMEMBERED`]), plus
-    /// O(log stamps) for each that is ahead.
+    /// Advances `applied_up_to` as far as possible, and returns it. O([`REMEMBERED`] + s log s) for
+    /// s stamps in `ahead`.
     #[cold]
     fn advance(&self) -> u64 {
         let begin = self.applied_up_to.load(Ordering::Acquire);
@@ -92,7 +91,8 @@ impl AppliedStamps {
             return self.applied_up_to.load(Ordering::Acquire);
         }
         let reached = self.applied_up_to.fetch_max(last, Ordering::AcqRel).max(last);
-        // After that: a thread that misses a removed stamp finds that `applied_up_to` has passed it.
+        // After the advance: a thread that misses a removed stamp finds that `applied_up_to` has
+        // passed it.
         if self.ahead_from.load(Ordering::Acquire) <= reached {
             let mut ahead = self.ahead.lock();
             *ahead = ahead.split_off(&(reached + 1));
@@ -101,7 +101,8 @@ impl AppliedStamps {
         reached
     }
 
-    /// Whether a stamp above `applied_up_to` is applied; may be false if that has passed it by now.
+    /// Returns true if a stamp above `applied_up_to` is applied. May return false if
+    /// `applied_up_to` has passed the stamp by now.
     #[inline]
     fn is_applied(&self, stamp: u64) -> bool {
         self.place(stamp).load(Ordering::Acquire) >= stamp
@@ -132,8 +133,8 @@ impl AppliedStamps {
         &self.places[stamp as usize % REMEMBERED]
     }
 
-    /// Waits until every stamp up to `wanted` is applied; false if the graph is poisoned first.
-    /// Ends, because the holder of a stamp waits for no other.
+    /// Waits until every stamp up to `wanted` is applied. Returns false if the graph is poisoned
+    /// first. Terminates, because the holder of a stamp waits for no other commit.
     #[cold]
     fn wait(&self, wanted: u64) -> bool {
         let mut checks = 0;
@@ -172,7 +173,8 @@ mod tests {
         assert!(applied.wait_up_to(CommitTimestamp(3)));
     }
 
-    /// Stamps that overtake one that is not applied wait for nothing, and are forgotten when it is.
+    /// Stamps far ahead of an unapplied stamp do not wait for it, and leave the set once it is
+    /// applied.
     #[test]
     fn stamps_far_ahead_wait_for_none() {
         let (applied, last) = (AppliedStamps::default(), REMEMBERED as u64 * 3);

@@ -1,7 +1,7 @@
 //! The clocks of a graph.
 //!
-//! Commits carry wall-clock times, because applications ask for states by them. The wall clock may
-//! be wrong or stepped back, so a monotonic clock measures ages.
+//! Commits carry wall-clock times, because applications select states by wall-clock time. The wall
+//! clock may be wrong or stepped back, so a monotonic clock measures ages.
 
 use hedgerow_sync::Arc;
 use hedgerow_sync::atomic::{AtomicU64, Ordering};
@@ -10,9 +10,9 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 /// One moment on both clocks, in microseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Now {
-    /// Since 1970-01-01 UTC.
+    /// Microseconds since 1970-01-01 UTC.
     pub wall: u64,
-    /// Since a fixed moment of this process.
+    /// Microseconds since a fixed moment of this process.
     pub monotonic: u64,
 }
 

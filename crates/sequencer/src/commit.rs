@@ -1,8 +1,8 @@
-//! What a commit reports to the sequencer, and what it gets back.
+//! The reports of a commit to the sequencer, and the sequencer's answers.
 
 use hedgerow_model::{DeferredOutcome, EdgeOutcome, LabelId, ParallelOutcome};
 
-/// How a commit changes the counts of vertices.
+/// Changes of the counts of vertices by a commit.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct VertexCounts {
     /// Vertices that did not exist before.
@@ -13,7 +13,7 @@ pub struct VertexCounts {
     pub bound: u32,
 }
 
-/// How a commit changes all counts.
+/// Changes of all counts by a commit.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct CountChanges<'c> {
     /// Changes of the counts of vertices.
@@ -37,10 +37,11 @@ impl CountChanges<'_> {
     }
 }
 
-/// What a commit saw of the snapshots when it ended.
+/// State of the snapshots at the end of a commit, by which the commit decides whether to reclaim.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PendingReclaim {
-    /// Number of releases, and of commits that filed something during one.
+    /// Number of releases, plus the number of commits that may have filed versions during a
+    /// release.
     pub releases: u64,
     /// Number of timestamps with readers in the registry.
     pub open_timestamps: usize,

@@ -4,12 +4,12 @@ use hedgerow_log::{Durability, Log};
 use hedgerow_model::CommitTimestamp;
 use hedgerow_sync::Arc;
 
-/// The log in which a commit gets its place together with its stamp, and which knows what is
-/// durable. Clones share one log.
+/// The log in which a commit gets its position together with its stamp, and which tracks the
+/// durable commits. Clones share one log.
 #[derive(Clone, Debug)]
 pub struct CommitLog {
     log: Arc<Log>,
-    /// Whether a commit is published only when it survives a loss of power.
+    /// True if a commit is published only once it survives a loss of power.
     is_synced: bool,
 }
 
@@ -26,13 +26,13 @@ impl CommitLog {
         &self.log
     }
 
-    /// Whether a commit is published only when it survives a loss of power.
+    /// True if a commit is published only once it survives a loss of power.
     #[inline]
     pub fn is_synced(&self) -> bool {
         self.is_synced
     }
 
-    /// The newest commit up to which all survive a loss of power.
+    /// The newest commit that survives a loss of power together with all earlier commits.
     #[inline]
     pub fn durable(&self) -> CommitTimestamp {
         self.log.durable()

@@ -3,7 +3,7 @@
 use hedgerow_log::LogError;
 use hedgerow_model::CommitTimestamp;
 
-/// Why the sequencer refuses a stamp or a snapshot. Nothing has changed.
+/// A refusal of a stamp or a snapshot. Nothing has changed.
 #[derive(Debug, thiserror::Error)]
 pub enum SequencerError {
     /// A stamp will never be applied, so no more stamps are given out and no more snapshots are
@@ -13,14 +13,15 @@ pub enum SequencerError {
     /// The caller asked for a past state, but the graph keeps none.
     #[error("this graph keeps no past states: make or open it with a history (`GraphOptions::history`)")]
     NoHistory,
-    /// The state is older than every state that is kept.
+    /// The state is older than every kept state.
     #[error(
         "that state is not kept any more, or was before the graph was opened; the oldest is that of commit {oldest}, made at time {wall_clock} (microseconds since 1970, in UTC)"
     )]
     NotKept {
-        /// The oldest state that is kept.
+        /// The oldest kept state.
         oldest: CommitTimestamp,
-        /// The wall-clock time of that commit, in microseconds since 1970-01-01 UTC.
+        /// The wall-clock time of the oldest kept state's commit, in microseconds since 1970-01-01
+        /// UTC.
         wall_clock: u64,
     },
     /// Snapshots cannot show the commit yet.

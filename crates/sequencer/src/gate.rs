@@ -1,4 +1,4 @@
-//! Turns for threads that need many locks, so that threads that need few cannot overtake them
+//! Turns for threads that need many locks, so that threads that need few locks cannot overtake them
 //! forever.
 
 use hedgerow_sync::atomic::{AtomicBool, Ordering};
@@ -7,12 +7,12 @@ use hedgerow_sync::{Condvar, Mutex};
 /// Lets one thread at a time take many locks, in the order of the requests, while threads that need
 /// few locks and hold none wait.
 ///
-/// A waiting thread passes after at most one turn has ended, no matter how many turns are requested
-/// meanwhile, so neither side starves. A thread in its turn waits for threads that passed earlier;
+/// A waiting thread passes after at most one turn has ended, no matter how many more turns are
+/// requested, so neither side starves. A thread in its turn waits for threads that passed earlier;
 /// each of them has its locks already or takes them in ascending order.
 #[derive(Debug, Default)]
 pub(crate) struct Gate {
-    /// Whether a thread has a turn or waits for one. Read by all threads, rarely written.
+    /// True if a thread has a turn or waits for one. Read by all threads, rarely written.
     is_closed: AtomicBool,
     turns: Mutex<Turns>,
     ended: Condvar,
@@ -28,7 +28,7 @@ struct Turns {
 }
 
 impl Gate {
-    /// If a thread has a turn, waits until one has ended.
+    /// Waits until a turn has ended, if a thread has a turn.
     #[inline]
     pub(crate) fn pass(&self) {
         if self.is_closed.load(Ordering::Relaxed) {
@@ -47,7 +47,7 @@ impl Gate {
         turns.waiting -= 1;
     }
 
-    /// Waits for a turn, and runs `take` in it, which takes locks.
+    /// Waits for a turn, and takes locks in it by calling `take`.
     pub(crate) fn in_turn(&self, take: impl FnOnce()) {
         let mut turns = self.turns.lock();
         let own = turns.asked;

@@ -1,31 +1,31 @@
-//! What the sequencer knows of the graph without asking the engine: at the newest timestamp, and at
-//! those that snapshots may open next.
+//! Timestamp, counts and input position of the graph, tracked without the engine: at the newest
+//! timestamp, and at the timestamps that snapshots may open next.
 
 use hedgerow_model::{CommitTimestamp, Counts};
 use hedgerow_sync::Arc;
 use std::collections::VecDeque;
 
-/// What the sequencer knows of the graph at a timestamp.
+/// The state of the graph at a timestamp, as far as the sequencer tracks it.
 #[derive(Clone, Debug, Default)]
 pub struct Head {
     /// The timestamp.
     pub at: CommitTimestamp,
     /// The size of the graph.
     pub counts: Counts,
-    /// The wall-clock time of the commit, in microseconds since 1970-01-01 UTC: never before that
-    /// of an earlier commit. 0 in memory.
+    /// The wall-clock time of the commit, in microseconds since 1970-01-01 UTC; never before the
+    /// time of an earlier commit. 0 in memory without history.
     pub wall_clock: u64,
     /// The position of the last importer, in its own format.
     pub input: Option<Arc<[u8]>>,
 }
 
-/// The batch ends of the log that are not known to be durable, and the last one that is, ascending.
-/// Does not contain the newest stamp.
+/// Heads at the ends of log batches, ascending: the last end that is known to be durable, and the
+/// later ends. Does not contain the newest stamp.
 #[derive(Debug, Default)]
 pub(crate) struct FormerHeads(VecDeque<Head>);
 
 impl FormerHeads {
-    /// Adds the end of a batch, which is greater than all others.
+    /// Adds the head at the end of a batch, which is newer than all others.
     pub(crate) fn push(&mut self, head: Head) {
         debug_assert!(self.0.back().is_none_or(|newest| newest.at < head.at));
         self.0.push_back(head);

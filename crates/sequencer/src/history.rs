@@ -1,8 +1,8 @@
-//! Past states that stay readable without an open snapshot: which are kept, and for how long.
+//! Past states that stay readable without an open snapshot, and their retention.
 //!
 //! A kept state is treated like a registered one. While a graph keeps history, every timestamp from
-//! the oldest kept one on is live for each reclamation, and no stamp permits edits in place of
-//! anything that an earlier one made. So engines need not know of history.
+//! the oldest kept one on is live for each reclamation, and no stamp permits in-place edits of
+//! anything that an earlier stamp made. So engines need not know of history.
 
 use crate::clock::Now;
 use crate::error::SequencerError;
@@ -14,27 +14,27 @@ use std::time::Duration;
 /// The states of a graph that can still be opened, ascending.
 #[derive(Debug)]
 pub(crate) struct KeptStates {
-    /// The state after each commit, from the oldest that is kept.
+    /// The state after each commit, from the oldest kept state on.
     states: VecDeque<PastState>,
     /// Retention time in microseconds; `None` means forever.
     keep_for: Option<u64>,
 }
 
-/// What the sequencer knows of a state without asking the engine.
+/// A past state, as far as the sequencer tracks it.
 #[derive(Clone, Debug)]
 struct PastState {
     at: CommitTimestamp,
     /// The wall-clock time of the commit.
     wall_clock: u64,
-    /// When the state became the newest, on the monotonic clock.
+    /// The monotonic time at which the state became the newest.
     since: u64,
     counts: Counts,
 }
 
-/// Which past states of a graph can be read, in addition to those with open snapshots.
+/// Retention of past states, in addition to the states of open snapshots.
 ///
 /// A graph with history changes nothing in place: engine `rapid` copies a partition for each commit
-/// that touches it, `tel` keeps 32 bytes for an entry that ends. Each commit is remembered with its
+/// that touches it, `tel` keeps 32 bytes for an entry that ends. Each commit is recorded with its
 /// wall-clock time and the size of the graph: 72 bytes with at most two labels.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum History {
@@ -47,20 +47,20 @@ pub enum History {
     All,
 }
 
-/// Selects a state of a graph: a past one, or the newest.
+/// Selects a past state of a graph, or the newest one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AsOf {
     /// The state after this commit.
     Commit(CommitTimestamp),
-    /// The newest state at this wall-clock time, in microseconds since 1970-01-01 UTC; after the
-    /// last of several commits in that microsecond. At or after the present time this is the newest
+    /// The newest state at this wall-clock time, in microseconds since 1970-01-01 UTC: the state
+    /// after the last commit of that microsecond. At or after the present time, this is the newest
     /// state.
     ///
-    /// A commit carries the wall-clock time at which it was made, but never an earlier one than the
-    /// commit before it. If the clock was ahead, or is set back, commits carry times in the future,
-    /// and a store does not record when they were made: `GraphOptions::as_of` then refuses times
-    /// between the commit before them and now. A graph with history also measures the age of commits on a
-    /// monotonic clock, and finds them by that.
+    /// A commit carries the wall-clock time at which it was made, but never an earlier time than
+    /// the commit before it. If the clock was ahead, or is set back, commits carry times in the
+    /// future, and a store does not record their true times: `GraphOptions::as_of` then refuses
+    /// times between the commit before them and now. A graph with history also measures the age of
+    /// commits on a monotonic clock, and finds them by age.
     Time(u64),
 }
 
@@ -71,7 +71,7 @@ impl From<CommitTimestamp> for AsOf {
 }
 
 impl AsOf {
-    /// Whether the state contains a commit made at `at` and `wall_clock`.
+    /// Returns true if the state contains a commit made at `at` and `wall_clock`.
     pub fn includes(self, at: CommitTimestamp, wall_clock: u64) -> bool {
         match self {
             AsOf::Commit(last) => at <= last,
@@ -81,7 +81,8 @@ impl AsOf {
 }
 
 impl KeptStates {
-    /// Keeps states from the newest one, `from`, on; `None` if the graph keeps no history.
+    /// Keeps states from the newest state, `from`, on. Returns `None` if the graph keeps no
+    /// history.
     pub(crate) fn new(history: History, from: &Head, since: u64) -> Option<Self> {
         let microseconds = |duration: Duration| u64::try_from(duration.as_micros()).unwrap_or(u64::MAX);
         let keep_for = match history {
@@ -121,17 +122,17 @@ impl KeptStates {
         self.states.capacity() * size_of::<PastState>()
     }
 
-    /// The timestamp of the oldest state that is kept.
+    /// The timestamp of the oldest kept state.
     pub(crate) fn oldest(&self) -> CommitTimestamp {
         self.states.front().map_or(CommitTimestamp::ZERO, |oldest| oldest.at)
     }
 
-    /// The wall-clock time of the oldest state that is kept, in microseconds since 1970-01-01 UTC.
+    /// The wall-clock time of the oldest kept state, in microseconds since 1970-01-01 UTC.
     pub(crate) fn oldest_wall_clock(&self) -> u64 {
         self.states.front().map_or(0, |oldest| oldest.wall_clock)
     }
 
-    /// Finds a state up to `newest`, and the size of the graph there. O(log states).
+    /// Finds a state up to `newest`, and the size of the graph in it. O(log states).
     pub(crate) fn find(
         &self,
         as_of: AsOf,
@@ -161,7 +162,7 @@ impl KeptStates {
         if until_then < until_now {
             return until_then;
         }
-        // The others carry times in the future: their age says whether they existed by then.
+        // The remaining states carry future times, so their ages decide.
         let age = now.wall - time;
         let was_made = |state: &PastState| state.since.saturating_add(age) <= now.monotonic;
         self.states.partition_point(|state| state.wall_clock <= now.wall || was_made(state))
@@ -206,7 +207,7 @@ mod tests {
         assert_eq!(kept.find(AsOf::Time(300), CommitTimestamp(7), NOW).unwrap().0, CommitTimestamp(6));
     }
 
-    /// The wall clock is at 150. Commit 8 was made 30 µs ago, when it was at 200.
+    /// The wall clock is at 150. Commit 8 was made 30 µs ago, when the wall clock was at 200.
     #[test]
     fn a_state_dated_in_the_future_is_found_by_its_age() {
         let kept = kept(History::All);

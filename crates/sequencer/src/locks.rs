@@ -1,13 +1,14 @@
 //! Locks of units: a table of stripes, locked in ascending order.
 //!
 //! A commit that takes many stripes (a bulk write, or the deletion of a vertex with many neighbors)
-//! would wait at each for commits that take one or two and keep coming; the more threads per core,
-//! the longer. So it takes them in a [turn](Gate): until it holds them all, commits that hold no
-//! lock yet wait.
+//! would wait at each stripe for a stream of commits that take one or two; the more threads per
+//! core, the longer. So it takes its stripes in a [turn](Gate): commits that hold no lock yet wait
+//! until it holds them all.
 //!
-//! A commit that neither reads what other commits change nor depends on the order in which it does needs no locks for that: it
-//! [appends](LockGuard::append). It does so beside others of its kind, but never beside a commit that locks units, to which it
-//! looks as if it held them all.
+//! A commit that neither reads changes of other commits nor depends on the order of its own and
+//! their changes needs no unit locks: it [appends](LockGuard::append). Appending commits run
+//! concurrently with each other, but never with a commit that locks units, to which they look like
+//! a commit that holds all locks.
 
 use crate::appenders::{Appenders, Entered};
 use crate::gate::Gate;
@@ -33,15 +34,15 @@ const MANY: usize = if cfg!(hedgerow_shuttle) { 3 } else { 64 };
 pub type Stripes = SmallVec<[u32; 4]>;
 
 impl LockTable {
-    /// A table of `stripes` locks, which must be a power of two.
+    /// Creates a table of `stripes` locks. `stripes` must be a power of two.
     pub fn new(stripes: usize) -> Self {
         assert!(stripes.is_power_of_two() && u32::try_from(stripes).is_ok());
         let stripes = (0..stripes).map(|_| RawLock::default()).collect();
         LockTable { stripes, gate: Gate::default(), appenders: None }
     }
 
-    /// Like [`LockTable::new`], for commits of which some [append](LockGuard::append). Takes one cache line per core, which every
-    /// commit that locks units reads.
+    /// Like [`LockTable::new`], but commits may also [append](LockGuard::append). Takes one padded
+    /// counter per core, which every locking commit reads.
     pub fn with_appenders(stripes: usize) -> Self {
         LockTable { appenders: Some(Appenders::new()), ..LockTable::new(stripes) }
     }
@@ -108,7 +109,7 @@ impl LockTable {
         self.gate.in_turn(|| self.lock_each(stripes));
     }
 
-    /// All stripes.
+    /// The list of all stripes, ascending.
     pub fn all(&self) -> Stripes {
         (0..=self.mask()).collect()
     }
@@ -124,13 +125,13 @@ pub struct LockGuard<T: Borrow<LockTable>> {
     beside: Beside,
 }
 
-/// Beside whom a guard is held.
+/// The commits with which a guard is held concurrently.
 enum Beside {
-    /// Beside others that lock units: no commit appends.
+    /// Locking commits; no commit appends.
     Locking,
-    /// Beside others that append: no commit locks units.
+    /// Appending commits; no commit locks units.
     Appending(Entered),
-    /// Beside all.
+    /// All commits.
     All,
 }
 
@@ -150,48 +151,50 @@ impl<T: Borrow<LockTable>> LockGuard<T> {
         LockGuard { table, stripes, beside }
     }
 
-    /// Without a lock: until the guard is dropped, other commits append or wait. The thread takes no other guard of the table
-    /// meanwhile, which would wait for this one. `None` if a commit has locks or waits for them, and for tables
-    /// [without](LockTable::with_appenders) commits that append. O(1), without waiting.
+    /// Enters without a lock: until the guard is dropped, other commits append or wait. The thread
+    /// must take no other guard of the table in the meantime: it would wait for this one. Returns
+    /// `None` if a commit holds locks or waits for them, and for tables
+    /// [without](LockTable::with_appenders) appending commits. O(1), without waiting.
     #[inline]
     pub fn append(table: T) -> Option<Self> {
         let entered = table.borrow().appenders.as_ref()?.enter()?;
         Some(LockGuard { table, stripes: Stripes::new(), beside: Beside::Appending(entered) })
     }
 
-    /// Whether this is the right to [append](LockGuard::append).
+    /// Returns true if this is the right to [append](LockGuard::append).
     pub fn appends(&self) -> bool {
         matches!(self.beside, Beside::Appending(_))
     }
 
-    /// Locks `stripes`, which ascend, against others that append, and against reclamation. The guard has none yet.
+    /// Locks `stripes`, which ascend, against other appending commits and against reclamation. The
+    /// guard must hold no stripe yet.
     pub fn lock_more(&mut self, stripes: Stripes) {
         assert!(self.stripes.is_empty(), "stripes are locked in one order");
         self.table.borrow().lock(&stripes);
         self.stripes = stripes;
     }
 
-    /// The stripes that are held.
+    /// The held stripes.
     pub fn stripes(&self) -> &[u32] {
         &self.stripes
     }
 
-    /// Whether the lock of `unit` is held. O(log n).
+    /// Returns true if the lock of `unit` is held. O(log n).
     pub fn covers(&self, unit: LockUnit) -> bool {
         self.stripes.binary_search(&self.table.borrow().stripe(unit)).is_ok()
     }
 
-    /// Releases the locks, and returns their list for reuse.
+    /// Releases the locks. Returns their list for reuse.
     pub fn release(mut self) -> Stripes {
         self.unlock()
     }
 
-    /// Releases every lock that is held, and empties the list.
+    /// Releases every held lock. Returns their list.
     fn unlock(&mut self) -> Stripes {
         let stripes = std::mem::take(&mut self.stripes);
         for stripe in stripes.iter().rev() {
             // SAFETY: the guard took this lock when it was made, no other code releases it, and the
-            // list is empty now.
+            // guard's list is empty now.
             unsafe { self.table.borrow().stripes[*stripe as usize].unlock() }
         }
         let beside = std::mem::replace(&mut self.beside, Beside::All);
@@ -205,8 +208,8 @@ impl<T: Borrow<LockTable>> LockGuard<T> {
         stripes
     }
 
-    /// The proof for engines that the locks are held. It asks `sequencer` for the newest state when
-    /// needed.
+    /// Returns the proof for engines that the locks are held. The proof takes the newest state from
+    /// `sequencer` on demand.
     #[inline]
     pub fn held<'l>(&'l self, sequencer: &'l Sequencer) -> HeldLocks<'l> {
         let table = self.table.borrow();
@@ -229,7 +232,7 @@ impl<T: Borrow<LockTable>> Drop for LockGuard<T> {
 pub struct ReclaimLocks<'t> {
     /// The lock table.
     pub table: &'t LockTable,
-    /// Knows the newest state while a lock is held.
+    /// Source of the newest state while a lock is held.
     pub sequencer: &'t Sequencer,
 }
 
@@ -267,7 +270,7 @@ mod tests {
         }
     }
 
-    /// A commit that takes all locks waits for commits that hold one, but not for later ones.
+    /// A commit that takes all locks waits for commits that hold a lock, but not for later commits.
     #[test]
     fn a_commit_with_many_locks_goes_before_later_commits() {
         let (table, order) = (LockTable::new(MANY), Mutex::new(Vec::new()));

@@ -5,7 +5,7 @@ use std::ops::Deref;
 /// The maximum number of instances.
 pub(crate) const MOST: usize = 64;
 
-/// One instance per core. A thread always uses the same one, and shares it with few others.
+/// One instance per core. A thread always uses the same instance, which it shares with few others.
 #[derive(Debug)]
 pub(crate) struct PerCore<T>(Box<[T]>);
 
@@ -17,7 +17,7 @@ impl<T> PerCore<T> {
         PerCore(std::iter::repeat_with(make).take(count).collect())
     }
 
-    /// The index of the instance of this thread.
+    /// The index of this thread's instance.
     #[inline]
     pub(crate) fn number(&self) -> usize {
         thread_number() % self.0.len()

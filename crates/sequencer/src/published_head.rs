@@ -7,21 +7,21 @@ use hedgerow_sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use hedgerow_sync::{Arc, GrowingList};
 use smallvec::SmallVec;
 
-/// Stored in place of a stamp while the next one is taken.
+/// Stored instead of the newest stamp while the next stamp is taken.
 const HIDDEN: u64 = u64::MAX;
 
 /// A copy of the newest head, written under the sequencer's mutex, read without it.
 ///
-/// A reader compares the stamp before and after it reads the counts. If it is the same they belong
-/// together, because stamps never recur. Hiding and the comparison are sequentially consistent. So
-/// if one thread hides the head and then reads another location, and a second thread writes that
-/// location and then compares, at least one of them sees the other.
+/// A reader compares the stamp before and after it reads the counts. If the stamp is the same, the
+/// counts belong to it, because stamps never recur. Hiding and the comparison are sequentially
+/// consistent. So if one thread hides the head and then reads another location, and a second thread
+/// writes that location and then compares, at least one of them sees the other's write.
 #[derive(Debug, Default)]
 pub(crate) struct PublishedHead {
     at: AtomicU64,
     vertices: AtomicU64,
     vertex_bound: AtomicU32,
-    /// By position in the catalog. Labels beyond the end have no edges.
+    /// Counts by the label's position in the catalog. Labels beyond the end have no edges.
     labels: GrowingList<LabelCounts, SmallVec<[LabelCounts; 2]>>,
 }
 
@@ -33,7 +33,7 @@ struct LabelCounts {
 }
 
 impl PublishedHead {
-    /// The head of an empty graph with `labels` labels.
+    /// Creates the head of an empty graph with `labels` labels.
     pub(crate) fn new(labels: usize) -> Self {
         let labels = (0..labels).map(|_| LabelCounts::default()).collect();
         PublishedHead { labels: GrowingList::new(labels), ..PublishedHead::default() }
@@ -89,8 +89,8 @@ impl PublishedHead {
         self.labels.get(label).unwrap_or_else(|| self.append_through(label))
     }
 
-    /// Appends the counts of labels that the graph got since it was opened. A reader that misses
-    /// them finds out by its comparison of stamps: the head is hidden now.
+    /// Appends the counts of labels that were added since the graph was opened. A reader that
+    /// misses them notices when it compares stamps: the head is hidden now.
     #[cold]
     fn append_through(&self, label: usize) -> &LabelCounts {
         while self.labels.len() <= label {
@@ -99,9 +99,9 @@ impl PublishedHead {
         self.labels.get(label).expect("it was appended")
     }
 
-    /// The newest stamp and the size of the graph there, which are consistent if
-    /// [`PublishedHead::is_still`] returns true afterwards; `None` while the next stamp is taken.
-    /// O(labels).
+    /// Returns the newest stamp and the size of the graph there, which are consistent if
+    /// [`PublishedHead::is_still`] returns true afterwards. Returns `None` while the next stamp is
+    /// taken. O(labels).
     #[inline]
     pub(crate) fn read(&self) -> Option<(CommitTimestamp, Counts)> {
         let at = self.at.load(Ordering::Acquire);
@@ -120,7 +120,7 @@ impl PublishedHead {
         (at != HIDDEN).then_some((CommitTimestamp(at), counts))
     }
 
-    /// Whether no thread has begun to take a stamp after `at`.
+    /// Returns true if no thread has begun to take a stamp after `at`.
     #[inline]
     pub(crate) fn is_still(&self, at: CommitTimestamp) -> bool {
         self.at.load(Ordering::SeqCst) == at.0

@@ -6,7 +6,7 @@ use hedgerow_model::CommitTimestamp;
 use hedgerow_sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// Slots of a row, which fill one cache line.
+/// Slots per row. The readers of a row fill one cache line.
 const SLOTS: usize = if cfg!(hedgerow_shuttle) { 2 } else { 8 };
 
 // One bit per row in `ReaderSlots::used`.
@@ -19,22 +19,22 @@ const _: () = assert!(per_core::MOST <= 64);
 /// line per row that was ever used.
 ///
 /// All accesses are sequentially consistent: a reader takes a slot and then checks whether a commit
-/// is taking a stamp; a commit that takes a stamp announces that and then reads the slots. So at
-/// least one of them sees the other.
+/// is taking a stamp; a commit hides the published head before it takes a stamp, and then reads the
+/// slots. So at least one of them sees the other.
 #[derive(Debug)]
 pub(crate) struct ReaderSlots {
     /// The rows that were ever used, one bit each.
     used: AtomicU64,
     rows: PerCore<CachePadded<SlotRow>>,
-    /// The origin of `since`.
+    /// Origin of the times in [`SlotRow::since`].
     epoch: Instant,
 }
 
 #[derive(Debug, Default)]
 struct SlotRow {
-    /// One above the timestamp that is read; 0 if the slot is free.
+    /// One above the reader's timestamp; 0 if the slot is free.
     readers: [AtomicU64; SLOTS],
-    /// When the slot was taken, in nanoseconds plus one; 0 if that is not stored yet.
+    /// The time at which the slot was taken, in nanoseconds plus one; 0 if it is not stored yet.
     since: [AtomicU64; SLOTS],
 }
 
@@ -56,12 +56,13 @@ impl Default for ReaderSlots {
 }
 
 impl ReaderSlots {
-    /// Takes a slot for a reader of `at`, as of now, if this thread's row has a free one. O(1).
+    /// Takes a slot for a reader of `at`, registered `now`, if this thread's row has a free one.
+    /// O(1).
     #[inline]
     pub(crate) fn take(&self, at: CommitTimestamp, now: Instant) -> Option<ReaderSlot> {
         let row = self.rows.number();
         let free = |reader: &AtomicU64| {
-            // Load first: most slots of other threads stay taken for longer than this.
+            // Load first: slots of other threads usually stay taken for a while.
             reader.load(Ordering::Relaxed) == 0
                 && reader.compare_exchange(0, at.0 + 1, Ordering::SeqCst, Ordering::Relaxed).is_ok()
         };
@@ -84,7 +85,8 @@ impl ReaderSlots {
         readers[number].store(0, Ordering::SeqCst);
     }
 
-    /// One above every timestamp that is read; 0 if none is. O(slots of the rows ever used).
+    /// One above the newest timestamp with a reader in a slot; 0 if all slots are free. O(slots of
+    /// the rows ever used).
     #[inline]
     pub(crate) fn read_below(&self) -> CommitTimestamp {
         let (mut below, mut used) = (0, self.used.load(Ordering::SeqCst));
@@ -97,12 +99,12 @@ impl ReaderSlots {
         CommitTimestamp(below)
     }
 
-    /// The timestamps that are read, unordered. O(slots of the rows ever used).
+    /// The timestamps of the readers in slots, unordered. O(slots of the rows ever used).
     pub(crate) fn taken(&self) -> impl Iterator<Item = CommitTimestamp> {
         self.in_slots().map(|(at, _)| at)
     }
 
-    /// The timestamps that are read, unordered, and since when.
+    /// The timestamps of the readers in slots and the times of registration, unordered.
     pub(crate) fn taken_since(&self) -> impl Iterator<Item = (CommitTimestamp, Instant)> {
         self.in_slots().map(|(at, since)| {
             let since = since.load(Ordering::Relaxed).checked_sub(1).map(Duration::from_nanos);

@@ -1,4 +1,4 @@
-//! Registers and releases timestamps for readers: how snapshots open and close.
+//! Opens and closes snapshots: registers and releases timestamps for readers.
 
 use crate::error::SequencerError;
 use crate::heads::Head;
@@ -17,13 +17,13 @@ use std::time::Instant;
 pub enum Reader {
     /// A snapshot.
     Snapshot,
-    /// A transaction whose commit will check for conflicts since then.
+    /// A transaction whose commit checks for conflicts since its timestamp.
     Interactive,
 }
 
 /// A pointer to the sequencer.
 pub trait Registrar: Deref<Target = Sequencer> {
-    /// Called after a registration was released.
+    /// Called after a registration has been released.
     fn released(&self) {}
 }
 
@@ -41,7 +41,7 @@ pub struct Registration<P: Registrar> {
     place: RegisteredIn,
 }
 
-/// Where a timestamp is registered.
+/// The place where a timestamp is registered.
 #[derive(Clone, Copy, Debug)]
 enum RegisteredIn {
     ReaderSlot(ReaderSlot),
@@ -55,7 +55,8 @@ impl<P: Registrar> Registration<P> {
         &self.token
     }
 
-    /// When the timestamp was registered; of the [stale](Sequencer::open_stale) one, for the first time.
+    /// The time of registration. For the [stale](Sequencer::open_stale) state, the time at which it
+    /// was registered before it was kept.
     pub fn opened(&self) -> Instant {
         self.opened
     }
@@ -90,7 +91,8 @@ impl Sequencer {
         Self::open_and_see(by, reader, |_| ()).map(|(registration, ())| registration)
     }
 
-    /// Like [`Sequencer::open`], but also calls `see` with the head there, under the mutex.
+    /// Like [`Sequencer::open`], but also calls `see` with the head at the timestamp, under the
+    /// mutex.
     pub fn open_and_see<P: Registrar, T>(
         by: P,
         reader: Reader,
@@ -109,22 +111,22 @@ impl Sequencer {
         Ok((Self::registered(by, (at, now), counts, RegisteredIn::Registry(reader))?, seen))
     }
 
-    /// Registers a past state that is kept. O(log states), plus the wait as in [`Sequencer::open`].
+    /// Registers a kept past state. O(log states), plus the wait as in [`Sequencer::open`].
     pub fn open_past<P: Registrar>(by: P, as_of: AsOf) -> Result<Registration<P>, SequencerError> {
         let (now, asked_at) = (Instant::now(), by.clock.now());
         let mut state = by.state.lock();
         let newest = by.openable_head(&mut state).at;
         let kept = state.kept.as_ref().ok_or(SequencerError::NoHistory)?;
         let (at, counts) = kept.find(as_of, newest, asked_at)?;
-        // Until now it was live because it is kept.
+        // So far the timestamp was live because its state is kept.
         state.registry.register_past(at, now);
         by.note_open(&state);
         drop(state);
         Self::registered(by, (at, now), counts, RegisteredIn::Registry(Reader::Snapshot))
     }
 
-    /// The registration of a past timestamp, which the caller has put into the registry: the newest
-    /// at `since`.
+    /// Completes the registration of a past timestamp, which the caller has put into the registry
+    /// and which was the newest at `since`.
     pub(crate) fn registered_past<P: Registrar>(
         by: P,
         (at, since): (CommitTimestamp, Instant),
@@ -145,14 +147,15 @@ impl Sequencer {
         if self.published_head.is_still(at) {
             // A commit that takes a stamp from now on sees the slot. `at` was the newest stamp
             // during the check, so nothing later was durable, and `at` is no stamp within a batch:
-            // a commit hides the head before the log has it.
+            // a commit hides the head before it is in the log.
             return Some((slot, at, counts));
         }
         self.release(at, RegisteredIn::ReaderSlot(slot));
         None
     }
 
-    /// Waits until everything up to a registered timestamp is applied. `counts` are those at it.
+    /// Waits until everything up to the registered timestamp `at` is applied. `counts` are the
+    /// counts at `at`.
     fn registered<P: Registrar>(
         by: P,
         (at, opened): (CommitTimestamp, Instant),
@@ -163,8 +166,8 @@ impl Sequencer {
             by.release(at, place);
             return Err(SequencerError::Poisoned);
         }
-        // SAFETY: registered by the caller, until the registration is dropped; applied up to `at`;
-        // the counts are those at the stamp.
+        // SAFETY: registered by the caller until the registration is dropped; applied up to `at`;
+        // `counts` are the counts at `at`.
         let token = unsafe { Registered::new(at, counts) };
         Ok(Registration { token, opened, sequencer: by, place })
     }
@@ -180,7 +183,7 @@ impl Sequencer {
         }
     }
 
-    /// Returns whether something may have been kept for the timestamp, which has lost this reader.
+    /// Leaves the slot of a reader of `at`. Returns true if versions may have been kept for `at`.
     #[inline]
     fn leave_slot(&self, at: CommitTimestamp, slot: ReaderSlot) -> bool {
         self.reader_slots.leave(slot);
@@ -193,7 +196,7 @@ impl Sequencer {
         may_free
     }
 
-    /// Returns whether the timestamp lost its last reader in the registry.
+    /// Removes a reader of `at` from the registry. Returns true if it was the last one there.
     fn deregister(&self, at: CommitTimestamp, reader: Reader) -> bool {
         let mut state = self.state.lock();
         let is_last = state.registry.release(at);
@@ -286,7 +289,7 @@ mod tests {
                 let snapshot = open(&sequencer, Reader::Snapshot);
                 let at = snapshot.token().at();
                 std::thread::yield_now();
-                // Taken since the snapshot of the newest stamp was opened, and it is still open.
+                // Stamps above `at` were taken since the snapshot was opened, and it is still open.
                 let stamps = stamps.lock();
                 let mut later = stamps.iter().rev().take_while(|stamp: &&Stamp| stamp.at() > at);
                 assert!(later.all(|stamp| stamp.editable_from() > at), "edits what {at} reads");

@@ -1,4 +1,4 @@
-//! The timestamps that are read: a queue of timestamps with reader counts.
+//! The registry of timestamps with readers: a queue with reader counts.
 
 use hedgerow_model::CommitTimestamp;
 use std::collections::VecDeque;
@@ -7,8 +7,8 @@ use std::time::Instant;
 /// The timestamps that have readers, ascending.
 ///
 /// Only the newest timestamp is registered here ([`Registry::register_past`] is the exception), so
-/// both ends are found in O(1) and registration costs O(1). Entries released in the middle stay
-/// behind as empty ones until they outnumber the others.
+/// both ends are found in O(1) and registration costs O(1). Entries in the middle that lose their
+/// last reader stay behind, empty, until they outnumber the others.
 #[derive(Debug, Default)]
 pub(crate) struct Registry {
     entries: VecDeque<RegistryEntry>,
@@ -20,13 +20,13 @@ pub(crate) struct Registry {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RegistryEntry {
     pub(crate) at: CommitTimestamp,
-    /// Number of handles that read it.
+    /// Number of handles that read the timestamp.
     pub(crate) handles: usize,
-    /// When it was first registered.
+    /// The time of the timestamp's first registration.
     pub(crate) since: Instant,
 }
 
-/// Empty entries that are tolerated regardless of the number of live ones.
+/// Number of empty entries that are tolerated regardless of the number of live entries.
 const TOLERATED_EMPTY: usize = 32;
 
 impl Registry {
@@ -46,8 +46,8 @@ impl Registry {
         }
     }
 
-    /// Registers a reader of any timestamp, as of now. O(log n) if it is registered already, else
-    /// O(n).
+    /// Registers a reader of any timestamp, as of now. O(log n) if the timestamp is registered
+    /// already, else O(n).
     pub(crate) fn register_past(&mut self, at: CommitTimestamp, now: Instant) {
         let position = self.entries.partition_point(|entry| entry.at < at);
         if self.entries.get(position).is_none_or(|entry| entry.at != at) {
@@ -59,7 +59,7 @@ impl Registry {
         entry.handles += 1;
     }
 
-    /// Releases a reader of `at`; returns whether it was the last one. Amortized O(log n).
+    /// Releases a reader of `at`. Returns true if it was the last one. Amortized O(log n).
     pub(crate) fn release(&mut self, at: CommitTimestamp) -> bool {
         self.handles -= 1;
         let entry = self.entry(at);
@@ -72,12 +72,12 @@ impl Registry {
         was_last
     }
 
-    /// The oldest timestamp that is read. O(1).
+    /// The oldest timestamp with a reader. O(1).
     pub(crate) fn oldest(&self) -> Option<CommitTimestamp> {
         self.entries.front().map(|entry| entry.at)
     }
 
-    /// The newest timestamp that is read. O(1).
+    /// The newest timestamp with a reader. O(1).
     pub(crate) fn newest(&self) -> Option<CommitTimestamp> {
         self.entries.back().map(|entry| entry.at)
     }

@@ -1,17 +1,18 @@
-//! The order of commits: stamps, what snapshots may open, and the registry of open snapshots.
+//! The order of commits: stamps, openable timestamps, and the registry of open snapshots.
 //!
 //! Invariants, which the models in `crates/hedgerow/tests/shuttle/` check and
 //! `docs/concurrency.md` proves:
 //!
-//! 1. A stamp is larger than every earlier one. Its holder keeps the locks of what it changes until
-//!    the stamp is applied, or appends until then, while no other commit has locks.
+//! 1. A stamp is larger than every earlier one. Its holder keeps the locks of everything that it
+//!    changes until the stamp is applied, or appends until then, while no other commit holds locks.
 //! 2. A snapshot registers the newest timestamp that it may open, and is returned once every stamp
 //!    up to it is applied (`registration.rs`). It may open the newest stamp or, where each commit
-//!    is synced, the newest durable one, which is the end of a batch of the log.
-//! 3. `editable_from` of a stamp is above every registered timestamp. By 2 no timestamp between
-//!    them is registered before the stamp is applied: a later snapshot registers this stamp or a
-//!    later one. Where each commit is synced, `editable_from` is the first stamp of the batch: an
-//!    earlier durable timestamp is below it, and a later one is this stamp or above.
+//!    is synced, the newest durable stamp, which is the end of a batch of the log.
+//! 3. `editable_from` of a stamp is above every registered timestamp. By 2, no timestamp from
+//!    `editable_from` on that is below the stamp is registered before the stamp is applied: a later
+//!    snapshot registers this stamp or a later one. Where each commit is synced, `editable_from` is
+//!    the first stamp of the batch: an earlier durable timestamp is below it, and a later one is
+//!    this stamp or above.
 //!
 //! One mutex, held briefly and once per commit, orders stamps. Most snapshots register without it,
 //! in [`ReaderSlots`]: a commit that takes a stamp first hides the [`PublishedHead`], then reads
@@ -48,37 +49,37 @@ mod restore;
 #[derive(Debug, Default)]
 pub struct Sequencer {
     /// Padded from the other fields, which commits only read: every commit takes this cache line
-    /// from the one before.
+    /// from the previous commit.
     pub(crate) state: CachePadded<Mutex<SequencerState>>,
     /// A copy of the newest head that readers read without the mutex.
     pub(crate) published_head: CachePadded<PublishedHead>,
-    /// Where readers of the newest state register without the mutex.
+    /// Slots in which readers of the newest state register without the mutex.
     pub(crate) reader_slots: ReaderSlots,
     pub(crate) applied: AppliedStamps,
     /// Number of releases: a timestamp lost its last reader in the registry, a reader left a slot
-    /// after a newer stamp, or a kept state expired.
+    /// after a newer stamp, a kept state expired, or the stale state was replaced.
     ///
-    /// Where each commit is synced, the end of a batch that can no longer be opened counts as a
+    /// If each commit is synced, the end of a batch that can no longer be opened counts as a
     /// release.
     pub(crate) released: AtomicU64,
     /// Number of commits during which a release happened: they may have filed superseded versions
-    /// after a reclamation had looked.
+    /// too late for a concurrent reclamation.
     filed_late: AtomicU64,
     /// Number of timestamps in the registry. Changed under the mutex.
     open: AtomicUsize,
-    /// One above the newest timestamp in the registry and the stale one; 0 if there is none. Changed
+    /// One above the newest timestamp that is in the registry or stale; 0 if there is none. Changed
     /// under the mutex.
     registered_below: AtomicU64,
     /// The log of commits, if there is one. Does not change while the graph is shared.
     log: Option<CommitLog>,
-    /// Which past states are kept. Does not change while the graph is shared.
+    /// Retention of past states. Does not change while the graph is shared.
     history: History,
     pub(crate) clock: Clock,
     /// Wakes the garbage collection thread.
     pub(crate) wakeup: Option<Arc<Wakeup>>,
 }
 
-/// The fields that a commit changes come first, next to the lock.
+/// State under the mutex. The fields that a commit changes come first, next to the lock.
 #[derive(Debug, Default)]
 #[repr(C)]
 pub(crate) struct SequencerState {
@@ -90,9 +91,9 @@ pub(crate) struct SequencerState {
     pub(crate) interactive: Registry,
     /// Batch ends before `head` that snapshots may open, where each commit is synced.
     former: FormerHeads,
-    /// The past states that are kept, up to `head`, if the graph keeps history.
+    /// The kept past states, up to `head`, if the graph keeps history.
     pub(crate) kept: Option<KeptStates>,
-    /// The state that is kept because it is cheap to read. Lives as if it were registered.
+    /// The state that is kept because it is cheap to read. Live as if it were registered.
     pub(crate) stale: Option<StaleState>,
 }
 
@@ -122,7 +123,7 @@ impl SequencerState {
 pub struct Stamped {
     /// The stamp.
     pub stamp: Stamp,
-    /// Whether an open interactive transaction may have to find a conflict with this commit.
+    /// True if an open interactive transaction may have to detect a conflict with this commit.
     pub record_conflicts: bool,
     /// Number of releases when the stamp was taken; see [`Sequencer::applied`].
     pub released: u64,
@@ -132,7 +133,7 @@ pub struct Stamped {
 pub struct ManyStamped {
     left: Range<u64>,
     editable_from: CommitTimestamp,
-    /// Whether an open interactive transaction may have to find a conflict with one of these
+    /// True if an open interactive transaction may have to detect a conflict with one of these
     /// commits.
     pub record_conflicts: bool,
     /// Number of releases when the stamps were taken; see [`Sequencer::applied`].
@@ -146,10 +147,11 @@ impl Iterator for ManyStamped {
     fn next(&mut self) -> Option<Stamp> {
         let at = CommitTimestamp(self.left.next()?);
         // SAFETY: when these stamps were taken they were new and the largest (invariant 1; the
-        // caller holds the locks of all, or appends), and each is given out once. No reader had registered a
-        // timestamp from `editable_from` on, and a reader that registers before the last of them is
-        // applied registers at least the last: where each commit is synced, they are in one batch, and
-        // its end is registered at the earliest (invariants 2 and 3).
+        // caller holds the locks of all, or appends), and each is given out once. No reader had
+        // registered a timestamp from `editable_from` on, and a reader that registers such a
+        // timestamp before the last stamp is applied registers at least the last stamp: where each
+        // commit is synced, the stamps are in one batch, and its end is registered at the earliest
+        // (invariants 2 and 3).
         Some(unsafe { Stamp::new(at, self.editable_from.min(at)) })
     }
 }
@@ -159,14 +161,14 @@ impl Iterator for ManyStamped {
 pub struct OpenTimestamp {
     /// The timestamp.
     pub at: CommitTimestamp,
-    /// How many snapshots and transactions read it.
+    /// Number of snapshots and transactions that read the timestamp.
     pub handles: usize,
-    /// When its first reader registered it.
+    /// The time at which the first reader registered the timestamp.
     pub since: Instant,
 }
 
 impl Sequencer {
-    /// The sequencer of an empty graph with `labels` labels.
+    /// Creates the sequencer of an empty graph with `labels` labels.
     ///
     /// It wakes `wakeup`, if given, when a timestamp loses its last reader in the registry, and
     /// when a reader leaves a slot after a newer stamp was taken.
@@ -177,21 +179,22 @@ impl Sequencer {
         sequencer
     }
 
-    /// Takes the next stamp and adds what the commit changes to the counts. O(1).
+    /// Takes the next stamp and adds the commit's changes to the counts. O(1).
     ///
-    /// The caller holds the locks of everything that it changes, or appends. It calls [`Sequencer::applied`]
-    /// when it has applied the stamp, or [`Sequencer::poison`] when that fails.
+    /// The caller holds the locks of everything that it changes, or appends. It calls
+    /// [`Sequencer::applied`] when it has applied the stamp, or [`Sequencer::poison`] when that
+    /// fails.
     pub fn stamp(&self, counts: CountChanges<'_>, writer: Writer) -> Result<Stamped, SequencerError> {
         let mut stamped = self.stamp_many(1, counts, writer)?;
         let stamp = stamped.next().expect("one stamp was taken");
         Ok(Stamped { stamp, record_conflicts: stamped.record_conflicts, released: stamped.released })
     }
 
-    /// Takes the next `commits` stamps in one step, and adds what all of these commits change to
+    /// Takes the next `commits` stamps in one step, and adds the changes of all these commits to
     /// the counts.
     ///
-    /// No timestamp between two of them is ever registered, so only the counts at the last one
-    /// matter. The caller's duties are those of [`Sequencer::stamp`], for each stamp, in their
+    /// No timestamp between two of these stamps is ever registered, so only the counts at the last
+    /// one matter. The caller has the duties of [`Sequencer::stamp`] for each stamp, in ascending
     /// order.
     #[inline]
     pub fn stamp_many(
@@ -239,8 +242,8 @@ impl Sequencer {
         Ok(Stamped { stamp, record_conflicts: stamped.record_conflicts, released: stamped.released })
     }
 
-    /// Like [`Sequencer::stamp_many`], but also appends the commits to the log, each at its stamp. If the log refuses,
-    /// no stamp is taken.
+    /// Like [`Sequencer::stamp_many`], but also appends the commits to the log, each at its stamp.
+    /// If the log refuses, no stamp is taken.
     pub fn stamp_many_logged(
         &self,
         commit_log: &CommitLog,
@@ -272,7 +275,7 @@ impl Sequencer {
         let is_synced = commit_log.is_synced();
         let begins_batch = is_synced && appended.batch_from() == first;
         if begins_batch {
-            // The batch before ended with the newest stamp.
+            // The previous batch ended with the newest stamp.
             let end = state.head.clone();
             state.former.push(end);
         }
@@ -281,7 +284,8 @@ impl Sequencer {
             true => appended.batch_from(),
             false => self.editable_from(&state),
         };
-        // A transaction that begins later may begin before these commits are durable.
+        // A later transaction may begin at a timestamp before these commits, until they are
+        // durable.
         let record_conflicts = is_synced || state.records_conflicts(writer);
         debug_assert!(state.registry.newest().is_none_or(|newest| newest < editable_from));
         state.count(appended.at(), counts);
@@ -308,25 +312,25 @@ impl Sequencer {
         self.released.fetch_add(kept.expire(now.monotonic) as u64, Ordering::Relaxed);
     }
 
-    /// How far a wall-clock time (microseconds since 1970-01-01 UTC) is ahead of the clock.
+    /// The time by which a wall-clock time (microseconds since 1970-01-01 UTC) is ahead of the
+    /// clock.
     pub fn ahead_of_clock(&self, wall_clock: u64) -> Duration {
         Duration::from_micros(wall_clock.saturating_sub(self.clock.wall()))
     }
 
-    /// Whether past states are kept, so that each commit needs its own counts.
+    /// Returns true if past states are kept, so that each commit needs its own counts.
     #[inline]
     pub fn keeps_history(&self) -> bool {
         self.history != History::None
     }
 
-    /// The oldest past state that is kept, and the wall-clock time of its commit; `None` without
-    /// history.
+    /// The oldest kept state, and the wall-clock time of its commit; `None` without history.
     pub fn oldest_kept(&self) -> Option<(CommitTimestamp, u64)> {
         let state = self.state.lock();
         state.kept.as_ref().map(|kept| (kept.oldest(), kept.oldest_wall_clock()))
     }
 
-    /// Bytes used by the list of past states.
+    /// Bytes of the list of past states.
     pub fn history_bytes(&self) -> usize {
         match self.keeps_history() {
             true => self.state.lock().kept.as_ref().map_or(0, KeptStates::bytes),
@@ -347,8 +351,8 @@ impl Sequencer {
         }
     }
 
-    /// One above every timestamp that is read or kept. The caller has hidden the published head, so
-    /// no other reader can register below.
+    /// One above every earlier timestamp that is read or kept. The caller has hidden the published
+    /// head, so no other reader can register below the result.
     #[inline]
     fn editable_from(&self, state: &SequencerState) -> CommitTimestamp {
         if state.kept.is_some() {
@@ -358,36 +362,37 @@ impl Sequencer {
         registered.max(self.reader_slots.read_below())
     }
 
-    /// Whether snapshots may open the newest stamp, `newest`. O(1).
+    /// Returns true if snapshots may open the newest stamp, `newest`. O(1).
     #[inline]
     pub(crate) fn is_openable(&self, newest: CommitTimestamp) -> bool {
         self.log.as_ref().is_none_or(|log| !log.is_synced() || log.durable() >= newest)
     }
 
-    /// The head that a new snapshot opens: the newest one, or the newest durable one where each
-    /// commit is synced. It may not be applied yet.
+    /// The head that a new snapshot opens: the newest head or, where each commit is synced, the
+    /// newest durable head. It may not be applied yet.
     #[inline]
     pub(crate) fn openable_head<'s>(&self, state: &'s mut SequencerState) -> &'s Head {
         match &self.log {
             Some(log) if log.is_synced() => {
                 self.forget_former(log, state);
-                // Every durable timestamp is the end of a batch: the newest stamp, or one kept when
-                // the next batch began.
+                // Every durable timestamp is the end of a batch: the newest stamp, or a head kept
+                // when the next batch began.
                 state.former.oldest().unwrap_or(&state.head)
             }
             _ => &state.head,
         }
     }
 
-    /// Marks a stamp as applied, and returns what there may be to reclaim. `released` is the number
-    /// of releases when the stamp was taken.
+    /// Marks a stamp as applied. Returns the state of the snapshots, by which the commit decides
+    /// whether to reclaim. `released` is the number of releases when the stamp was taken.
     ///
     /// Waits for no other commit. Amortized O(1).
     #[inline]
     pub fn applied(&self, stamp: Stamp, released: u64) -> PendingReclaim {
         self.applied.note(stamp.at());
         if self.released.load(Ordering::Relaxed) != released {
-            // A reclamation may have missed what this commit filed, so it looks again.
+            // A reclamation may have missed the versions that this commit filed, so another one is
+            // due.
             self.filed_late.fetch_add(1, Ordering::Release);
         }
         self.pending_reclaim()
@@ -398,8 +403,8 @@ impl Sequencer {
         self.applied.poison();
     }
 
-    /// Copies the number of timestamps in the registry, and the newest of them and the stale one, to
-    /// where they are read without the mutex.
+    /// Publishes the number of timestamps in the registry, and the newest timestamp that is in the
+    /// registry or stale, to be read without the mutex.
     #[inline]
     pub(crate) fn note_open(&self, state: &SequencerState) {
         let open = state.registry.len();
@@ -414,7 +419,7 @@ impl Sequencer {
         }
     }
 
-    /// Whether a commit failed between its stamp and its end.
+    /// Returns true if a commit failed between its stamp and its end.
     #[inline]
     pub fn is_poisoned(&self) -> bool {
         self.applied.is_poisoned()
@@ -432,16 +437,16 @@ impl Sequencer {
         self.openable_head(&mut state).input.clone()
     }
 
-    /// The timestamps that can still be read, and a lower bound on the releases they take into
-    /// account. O(open timestamps).
+    /// The timestamps that can still be read, and a lower bound on the releases that they reflect.
+    /// O(open timestamps).
     pub fn live(&self) -> (LiveTimestamps, u64) {
         let now = self.keeps_history().then(|| self.clock.monotonic());
         let mut state = self.state.lock();
         let expired = state.kept.as_mut().zip(now).map_or(0, |(kept, now)| kept.expire(now));
         self.released.fetch_add(expired as u64, Ordering::Relaxed);
         let next = self.openable_head(&mut state).at;
-        // Read before the slots: a slot left after this counts as another release, for which there
-        // is another look.
+        // Read before the slots: a slot left after this counts as another release, which causes
+        // another reclamation.
         let released = self.releases();
         // The published head was stored before the slots are read, so a reader whose slot is missed
         // here finds this stamp or a later one.
@@ -450,9 +455,9 @@ impl Sequencer {
         let mut timestamps: Vec<_> = registered.chain(state.stale.as_ref().map(|kept| kept.at)).collect();
         timestamps.sort_unstable();
         timestamps.dedup();
-        // SAFETY: contains all registered timestamps. The next one to be registered is what a
-        // snapshot may open now or later, one that is kept, or the stale one, which is in here or was
-        // registered before it was kept.
+        // SAFETY: contains all registered timestamps. The next timestamp to be registered is
+        // openable now or later, is kept, or is the stale one, which is in here or was registered
+        // before it was kept.
         let mut live = unsafe { LiveTimestamps::as_of(timestamps, next) };
         if let Some(kept) = &state.kept {
             live = live.and_all_from(kept.oldest());
@@ -460,27 +465,28 @@ impl Sequencer {
         (live, released)
     }
 
-    /// What there may be to reclaim. Counts only readers in the registry. O(1).
+    /// The state of the snapshots, by which a thread decides whether to reclaim. Counts only
+    /// readers in the registry. O(1).
     #[inline]
     pub fn pending_reclaim(&self) -> PendingReclaim {
         let open_timestamps = self.open.load(Ordering::Relaxed);
         PendingReclaim { releases: self.releases(), open_timestamps }
     }
 
-    /// Number of times that something may have become reclaimable.
+    /// Number of events after which something may have become reclaimable.
     #[inline]
     fn releases(&self) -> u64 {
         self.released.load(Ordering::Acquire) + self.filed_late.load(Ordering::Acquire)
     }
 
-    /// Whether no timestamp has a reader. O(1).
+    /// Returns true if no timestamp has a reader. O(1).
     #[inline]
     pub fn is_unread(&self) -> bool {
         self.open.load(Ordering::Relaxed) == 0 && self.reader_slots.read_below() == CommitTimestamp::ZERO
     }
 
-    /// A lower bound on where interactive transactions began, those that are open and those to
-    /// come. O(1).
+    /// A lower bound on the timestamps at which the open and all future interactive transactions
+    /// begin. O(1).
     pub fn oldest_interactive(&self) -> CommitTimestamp {
         let mut state = self.state.lock();
         let next = self.openable_head(&mut state).at;
@@ -508,7 +514,7 @@ impl NewestState for Sequencer {
     }
 
     fn editable_now(&self) -> CommitTimestamp {
-        // With history, every state is read.
+        // With history, every state may be read.
         if self.keeps_history() {
             return CommitTimestamp(u64::MAX);
         }

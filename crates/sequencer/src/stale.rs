@@ -1,4 +1,4 @@
-//! The stale state: one that is kept because it is cheap to read, until a newer one is.
+//! The stale state, kept because it is cheap to read, until a newer state replaces it.
 
 use crate::error::SequencerError;
 use crate::registration::{Reader, Registrar, Registration};
@@ -7,18 +7,19 @@ use hedgerow_model::{CommitTimestamp, Counts};
 use hedgerow_sync::atomic::Ordering;
 use std::time::Instant;
 
-/// A state that is kept.
+/// A kept state and its counts.
 #[derive(Debug)]
 pub(crate) struct StaleState {
     pub(crate) at: CommitTimestamp,
     pub(crate) counts: Counts,
-    /// When it was the newest.
+    /// A time at which the state was the newest.
     pub(crate) since: Instant,
 }
 
 impl Sequencer {
-    /// Keeps a registered state for those who [open](Sequencer::open_stale) the stale one, instead of the one before, unless that is
-    /// newer. It counts neither as a reader nor among the open timestamps. O(labels).
+    /// Keeps a registered state as the [stale](Sequencer::open_stale) one, unless the kept state is
+    /// at least as new. The stale state counts neither as a reader nor among the open timestamps.
+    /// O(labels).
     pub fn keep_stale<P: Registrar>(&self, registration: &Registration<P>) {
         let (at, counts) = (registration.token().at(), registration.token().counts().clone());
         let mut state = self.state.lock();
@@ -27,14 +28,15 @@ impl Sequencer {
         }
         let former = state.stale.replace(StaleState { at, counts, since: registration.opened() });
         if former.is_some() {
-            // What was kept for the former one may be freed.
+            // Versions that were kept for the former stale state may be freed.
             self.released.fetch_add(1, Ordering::Relaxed);
         }
         self.note_open(&state);
     }
 
-    /// Registers the stale state, or the newest if none is kept. The registration counts as opened when its state was the newest.
-    /// O(log open timestamps), or O(open timestamps) if it is not open.
+    /// Registers the stale state, or the newest state if none is kept. The registration counts as
+    /// opened when its state was the newest. O(log open timestamps) if the stale state is open,
+    /// else O(open timestamps).
     pub fn open_stale<P: Registrar>(by: P) -> Result<Registration<P>, SequencerError> {
         let mut state = by.state.lock();
         let Some(StaleState { at, counts, since }) = &state.stale else {
@@ -42,7 +44,7 @@ impl Sequencer {
             return Sequencer::open(by, Reader::Snapshot);
         };
         let (at, counts, since) = (*at, counts.clone(), *since);
-        // Until now it was live because it is kept.
+        // So far the timestamp was live because its state is kept.
         state.registry.register_past(at, since);
         by.note_open(&state);
         drop(state);

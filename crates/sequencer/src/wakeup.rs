@@ -2,7 +2,8 @@
 
 use hedgerow_sync::{Condvar, Mutex};
 
-/// A condition variable for one sleeping thread. Calls while the thread is awake count as one.
+/// A condition variable for one sleeping thread. Several calls while the thread is awake count as
+/// one.
 #[derive(Debug, Default)]
 pub struct Wakeup {
     state: Mutex<WakeupState>,
@@ -16,7 +17,7 @@ struct WakeupState {
 }
 
 impl Wakeup {
-    /// Wakes the thread, because there may be work. Never waits for that work. Returns `false` if
+    /// Wakes the thread, because there may be work. Never waits for that work. Returns false if
     /// there is no thread.
     pub fn wake(&self) -> bool {
         let mut state = self.state.lock();
@@ -27,7 +28,7 @@ impl Wakeup {
         !state.is_over
     }
 
-    /// Waits until there may be work; returns `false` if the thread must exit.
+    /// Waits until there may be work. Returns false if the thread must exit.
     pub fn wait(&self) -> bool {
         let mut state = self.state.lock();
         while !state.is_asked && !state.is_over {
@@ -37,7 +38,7 @@ impl Wakeup {
         !state.is_over
     }
 
-    /// Whether the thread must exit, or does not exist.
+    /// Returns true if the thread must exit, or does not exist.
     pub fn is_over(&self) -> bool {
         self.state.lock().is_over
     }

@@ -9,6 +9,6 @@ pub use std::sync::atomic::{
     AtomicBool, AtomicIsize, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence,
 };
 
-/// An integer of the whole process, which no model tests: models that run side by side share it, and the model
-/// checker's own does not allow that.
+/// A process-wide integer that no model tests. Models run concurrently and share it, which the
+/// model checker's own type does not allow.
 pub use std::sync::atomic::AtomicUsize as ProcessUsize;

@@ -1,10 +1,11 @@
 //! Detects a fork of the process, and keeps file locks out of forked children.
 //!
-//! A forked child has a copy of its parent's memory, but only the thread that forked: a lock that another thread held is never
-//! released there, and the work of background threads is not done. It shares its parent's open files, and the locks on them.
+//! A forked child has a copy of its parent's memory, but only the thread that forked: a lock that
+//! another thread held is never released in the child, and background threads do no work. The child
+//! shares its parent's open files and their locks.
 //!
-//! Works for every `fork` of the C library, which runs the handlers of this module. A program that makes the system call itself bypasses
-//! them.
+//! Works for every `fork` of the C library, which runs the handlers of this module. A program that
+//! makes the system call itself bypasses them.
 
 use std::cell::Cell;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
@@ -14,7 +15,7 @@ use std::sync::{Arc, Mutex, MutexGuard, Once, PoisonError};
 /// Number of forks between the process that first called [`Process::current`] and this one.
 static FORKS: AtomicU32 = AtomicU32::new(0);
 
-/// A process or one of its ancestors, told apart by forks.
+/// The identity of a process, as distinguished from its forked children.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Process(u32);
 
@@ -27,7 +28,7 @@ impl Process {
         Process(FORKS.load(Ordering::Relaxed))
     }
 
-    /// Whether this is the running process: `false` in a child that was forked since. One load from memory.
+    /// True if this is the running process; false in a child that was forked since. One load.
     #[inline]
     #[must_use]
     pub fn is_current(self) -> bool {
@@ -35,7 +36,8 @@ impl Process {
     }
 }
 
-/// An open file whose lock forked children do not share: in a child, its descriptor refers to another file.
+/// An open file whose lock forked children do not share: in a child, its descriptor refers to
+/// another file.
 #[derive(Debug)]
 pub struct ParentFile {
     file: OwnedFd,
@@ -43,10 +45,10 @@ pub struct ParentFile {
 }
 
 impl ParentFile {
-    /// Opens a file. In children that are forked later its descriptor refers to `stand_in`. O(1).
+    /// Opens a file. In later forked children, its descriptor refers to `stand_in`. O(1).
     ///
     /// # Errors
-    /// Those of `open`, which must not open another such file.
+    /// The errors of `open`, which must not open another `ParentFile`.
     pub fn open<E>(stand_in: Arc<OwnedFd>, open: impl FnOnce() -> Result<OwnedFd, E>) -> Result<Self, E> {
         // Installs the handlers.
         let _ = Process::current();
@@ -69,7 +71,8 @@ impl AsFd for ParentFile {
 }
 
 impl Drop for ParentFile {
-    /// Removes the file from the list before its descriptor is closed and reused. O(open files with locks).
+    /// Removes the file from the list before its descriptor is closed and reused. O(open files with
+    /// locks).
     fn drop(&mut self) {
         let (mut listed, descriptors) = (parent_files(), self.descriptors());
         if let Some(position) = listed.iter().position(|listed| *listed == descriptors) {
@@ -86,7 +89,8 @@ struct Descriptors {
 
 type Listed = MutexGuard<'static, Vec<Descriptors>>;
 
-/// The standard mutex, which the only thread of a child can release whatever other threads of the parent were doing.
+/// The descriptors of all open `ParentFile`s. This is the standard mutex: the only thread of a
+/// child can release it, whatever the parent's other threads were doing.
 static PARENT_FILES: Mutex<Vec<Descriptors>> = Mutex::new(Vec::new());
 
 std::thread_local! {
@@ -103,8 +107,9 @@ fn install_handlers() {
         // There is no other process.
         return;
     }
-    // SAFETY: the handlers are functions without arguments that never unwind. They call only what a child may call before it loads
-    // another program: they neither allocate nor wait for a lock that another thread may hold in the child.
+    // SAFETY: the handlers are functions without arguments that never unwind. They do only what a
+    // child may do before it loads another program: they neither allocate nor wait for a lock that
+    // another thread may hold in the child.
     let failed = unsafe { libc::pthread_atfork(Some(before_fork), Some(in_parent), Some(in_child)) };
     assert_eq!(failed, 0, "no memory for the handlers of forks");
 }
@@ -120,7 +125,8 @@ extern "C" fn in_parent() {
 extern "C" fn in_child() {
     FORKS.fetch_add(1, Ordering::Relaxed);
     for Descriptors { file, stand_in } in WHILE_FORKING.take().iter().flat_map(|listed| listed.iter()) {
-        // SAFETY: a listed descriptor is open, and belongs to a `ParentFile`. It stays open, and refers to another open file.
+        // SAFETY: a listed descriptor is open and belongs to a `ParentFile`. It stays open, and
+        // refers to another open file.
         unsafe { libc::dup2(*stand_in, *file) };
         // SAFETY: sets a flag of an open descriptor.
         unsafe { libc::fcntl(*file, libc::F_SETFD, libc::FD_CLOEXEC) };
@@ -131,7 +137,7 @@ extern "C" fn in_child() {
 mod tests {
     use super::*;
 
-    /// Runs `child` in a forked child, and returns what it returned.
+    /// Runs `child` in a forked child. Returns the child's exit code.
     fn forked(child: impl FnOnce() -> u8) -> i32 {
         // SAFETY: the child reads memory, makes system calls, and exits.
         let id = unsafe { libc::fork() };
@@ -146,7 +152,7 @@ mod tests {
         libc::WEXITSTATUS(status)
     }
 
-    /// The file that a descriptor refers to.
+    /// The inode of the file that a descriptor refers to.
     fn inode(file: &impl AsFd) -> u64 {
         // SAFETY: all zeros are a valid value of this structure of numbers.
         let mut status: libc::stat = unsafe { std::mem::zeroed() };

@@ -4,7 +4,7 @@ use crate::OnceLock;
 use crate::atomic::{AtomicUsize, Ordering};
 use std::ops::Deref;
 
-/// Entries of the first chunk of appended entries; each further one has twice as many.
+/// Capacity of the first chunk of appended entries; each further chunk has twice the capacity.
 const FIRST_CHUNK: usize = if cfg!(hedgerow_shuttle) { 1 } else { 8 };
 
 /// Chunks in a full list.
@@ -13,11 +13,11 @@ const CHUNKS: usize = 15;
 /// A list to which entries are appended while other threads read it. Entries never move and never
 /// change, so readers take no lock and hold references.
 ///
-/// The entries that the list began with lie in an `F` of their own and are found by one bounds
-/// check. Reading an appended one costs three dependent loads more. A list to which nothing was
-/// appended takes two words beside its first entries.
+/// The initial entries lie in their own `F` and are found by one bounds check. Reading an appended
+/// entry costs three more dependent loads. A list without appended entries takes two words in
+/// addition to its initial entries.
 ///
-/// What a thread did before it appended an entry happened before another thread finds the entry.
+/// All actions of a thread before it appends an entry happen before another thread finds the entry.
 ///
 /// ```
 /// use hedgerow_sync::GrowingList;
@@ -34,7 +34,7 @@ pub struct GrowingList<T, F = Box<[T]>> {
     appended: OnceLock<Box<Appended<T>>>,
 }
 
-/// The entries that were appended.
+/// The appended entries.
 #[derive(Debug)]
 struct Appended<T> {
     length: AtomicUsize,
@@ -48,15 +48,15 @@ impl<T, F: Default> Default for GrowingList<T, F> {
 }
 
 impl<T> GrowingList<T> {
-    /// Heap bytes of all entries and their table, without what the entries own. Exact unless another
-    /// thread appends. O(1).
+    /// Heap bytes of all entries and their table, without what the entries own. Exact unless
+    /// another thread appends. O(1).
     pub fn bytes(&self) -> usize {
         size_of_val(&*self.first) + self.appended_bytes()
     }
 }
 
 impl<T, F: Deref<Target = [T]>> GrowingList<T, F> {
-    /// The number of entries that may be appended to a list.
+    /// The maximum number of appended entries.
     pub const LIMIT: usize = FIRST_CHUNK * ((1 << CHUNKS) - 1);
 
     /// A list that begins with these entries.
@@ -64,7 +64,7 @@ impl<T, F: Deref<Target = [T]>> GrowingList<T, F> {
         GrowingList { first, appended: OnceLock::new() }
     }
 
-    /// The entry at a position; `None` beyond the end. O(1).
+    /// Returns the entry at a position; `None` beyond the end. O(1).
     #[inline]
     pub fn get(&self, position: usize) -> Option<&T> {
         match self.first.get(position) {
@@ -76,7 +76,7 @@ impl<T, F: Deref<Target = [T]>> GrowingList<T, F> {
     /// Appends an entry. Returns its position. Amortized O(1).
     ///
     /// # Panics
-    /// If another thread appends at the same time: callers hold a lock of their own. If the list is
+    /// If another thread appends at the same time: callers must hold a lock. If the list is
     /// [full](Self::LIMIT).
     pub fn push(&self, entry: T) -> usize {
         let new = || Appended { length: AtomicUsize::new(0), chunks: [const { OnceLock::new() }; CHUNKS] };
@@ -89,19 +89,19 @@ impl<T, F: Deref<Target = [T]>> GrowingList<T, F> {
         self.first.len() + self.appended.get().map_or(0, |appended| appended.len())
     }
 
-    /// Heap bytes of the appended entries and their table, without what the entries own. Exact unless
-    /// another thread appends. O(1).
+    /// Heap bytes of the appended entries and their table, without what the entries own. Exact
+    /// unless another thread appends. O(1).
     pub fn appended_bytes(&self) -> usize {
         self.appended.get().map_or(0, |appended| size_of_val(&**appended) + appended.chunk_bytes())
     }
 
-    /// Whether there are no entries. O(1).
+    /// True if there are no entries. O(1).
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The entries that there are at the time of the call, in order.
+    /// The entries at the time of the call, in order.
     #[inline]
     pub fn iter(&self) -> impl Iterator<Item = &T> {
         let appended = self.appended.get().into_iter();
@@ -110,7 +110,7 @@ impl<T, F: Deref<Target = [T]>> GrowingList<T, F> {
 }
 
 impl<T> Appended<T> {
-    /// The chunk of an appended entry, and its position there.
+    /// Returns the chunk of an appended entry, and its position there.
     #[inline]
     fn place(number: usize) -> (usize, usize) {
         let chunk = (number / FIRST_CHUNK + 1).ilog2() as usize;

@@ -1,7 +1,7 @@
 //! A mutex and a condition variable without lock poisoning.
 //!
-//! The code that owns the state decides what a panic left behind (a graph poisons itself), not the
-//! thread that happens to lock next.
+//! After a panic, the code that owns the state decides what is broken (a graph poisons itself), not
+//! the next thread that locks it.
 
 #[cfg(hedgerow_shuttle)]
 use shuttle::sync as imp;
@@ -35,12 +35,12 @@ impl<T> Mutex<T> {
         }
     }
 
-    /// The value, without the lock.
+    /// Returns the value, without locking.
     pub fn into_inner(self) -> T {
         self.0.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The value, by exclusive borrow instead of locking.
+    /// Returns the value by exclusive borrow, without locking.
     pub fn get_mut(&mut self) -> &mut T {
         self.0.get_mut().unwrap_or_else(PoisonError::into_inner)
     }
@@ -51,7 +51,7 @@ impl<T> Mutex<T> {
 pub struct Condvar(imp::Condvar);
 
 impl Condvar {
-    /// A condition variable without waiting threads.
+    /// Creates a condition variable without waiting threads.
     pub fn new() -> Self {
         Condvar(imp::Condvar::new())
     }

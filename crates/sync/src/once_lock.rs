@@ -1,4 +1,4 @@
-//! A value that is made once, by the first thread that asks for it.
+//! A value that is made once, by the first thread that requests it.
 
 #[cfg(not(hedgerow_shuttle))]
 pub use std::sync::OnceLock;
@@ -10,8 +10,8 @@ pub use modelled::OnceLock;
 mod modelled {
     use std::sync::atomic::{AtomicBool, Ordering};
 
-    /// The lock under the model checker, where all tasks share a thread: one that waited for another in the lock of the standard
-    /// library would wait forever.
+    /// `OnceLock` under the model checker. All tasks share one operating system thread, so a task
+    /// that waited for another in the standard library's lock would wait forever.
     #[derive(Debug)]
     pub struct OnceLock<T> {
         value: std::sync::OnceLock<T>,
@@ -19,22 +19,22 @@ mod modelled {
     }
 
     impl<T> OnceLock<T> {
-        /// Without a value.
+        /// Creates an empty lock.
         pub const fn new() -> Self {
             OnceLock { value: std::sync::OnceLock::new(), is_being_made: AtomicBool::new(false) }
         }
 
-        /// The value, if it has been made.
+        /// Returns the value, if it has been made.
         pub fn get(&self) -> Option<&T> {
             self.value.get()
         }
 
-        /// Stores a value; returns it if there is one already.
+        /// Stores a value. Returns it as an error if there already is one.
         pub fn set(&self, value: T) -> Result<(), T> {
             self.value.set(value)
         }
 
-        /// The value. Makes it, or waits until another task has made it.
+        /// Returns the value. Makes it, or waits until another task has made it.
         pub fn get_or_init(&self, make: impl FnOnce() -> T) -> &T {
             if self.get().is_none() && !self.is_being_made.swap(true, Ordering::SeqCst) {
                 let made = make();

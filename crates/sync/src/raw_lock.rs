@@ -27,7 +27,7 @@ mod production {
             self.0.lock();
         }
 
-        /// Takes the lock if it is free. Returns whether it was taken.
+        /// Takes the lock if it is free. Returns true if it took the lock.
         #[inline]
         pub fn try_lock(&self) -> bool {
             self.0.try_lock()
@@ -66,7 +66,7 @@ mod modelled {
             *held = true;
         }
 
-        /// Takes the lock if it is free. Returns whether it was taken.
+        /// Takes the lock if it is free. Returns true if it took the lock.
         pub fn try_lock(&self) -> bool {
             let mut held = self.held.lock();
             !std::mem::replace(&mut *held, true)

@@ -1,7 +1,7 @@
 //! A reader-writer lock without lock poisoning.
 //!
-//! A thread that holds it must not take it again, not even to read: a writer may be waiting in
-//! between.
+//! A thread that holds the lock must not take it again, not even to read: a writer may be waiting
+//! in between.
 
 #[cfg(not(hedgerow_shuttle))]
 pub use parking_lot::{RwLockReadGuard, RwLockWriteGuard};
@@ -13,7 +13,7 @@ type Inner<T> = parking_lot::RwLock<T>;
 #[cfg(hedgerow_shuttle)]
 type Inner<T> = shuttle::sync::RwLock<T>;
 
-/// A lock that is held by any number of readers or one writer. Takes one word besides the value.
+/// A lock that any number of readers or one writer holds. Takes one word in addition to the value.
 #[derive(Debug, Default)]
 pub struct RwLock<T>(Inner<T>);
 

@@ -1,4 +1,4 @@
-//! When unlinked memory is freed, and what of it is counted.
+//! Unlinked memory: when it is freed, and how its bytes are counted.
 #![cfg(not(hedgerow_shuttle))]
 
 use hedgerow_sync::Arc;

@@ -1,4 +1,4 @@
-//! Readers beside threads that unlink and free, run under many schedules.
+//! Readers concurrent with threads that unlink and free memory, under many schedules.
 #![cfg(hedgerow_shuttle)]
 
 use hedgerow_sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -9,7 +9,7 @@ use shuttle::thread;
 
 const NODES: usize = 4;
 
-/// A link to one of some nodes, and those that were unlinked, with their tags.
+/// A link to one of several nodes, and the unlinked nodes with their tags.
 #[derive(Default)]
 struct Graph {
     readers: Readers,
@@ -38,7 +38,7 @@ impl Graph {
         }
     }
 
-    /// Returns how many nodes still wait.
+    /// Frees the nodes that no reader can reach. Returns the number of nodes that still wait.
     fn free(&self) -> usize {
         let mut waiting = self.waiting.lock();
         let oldest = self.readers.oldest();
@@ -66,7 +66,7 @@ fn nothing_is_freed_that_a_reader_may_have_found() {
                 spawn(Graph::replace),
                 spawn(|graph| graph.read(2)),
                 spawn(|graph| {
-                    // One reader in another.
+                    // A nested reader.
                     let _outer = graph.readers.enter();
                     graph.read(1);
                 }),
@@ -83,7 +83,7 @@ fn nothing_is_freed_that_a_reader_may_have_found() {
     );
 }
 
-/// The model of domains that the models of engines run with.
+/// Tests the model of domains that the models of engines run with.
 #[test]
 #[should_panic(expected = "used after it was dropped")]
 fn a_reader_that_pins_another_domain_is_caught() {

@@ -1,4 +1,4 @@
-//! Activity beside the judged transactions: other writers, and checkpoints.
+//! Activity concurrent with the judged transactions: other writers, and checkpoints.
 
 use crate::give_up;
 use crate::lists::representation::FIRST_LIST;
@@ -8,7 +8,7 @@ use rand::{RngExt, SeedableRng};
 use std::thread;
 use std::time::Duration;
 
-/// Vertices that other writers change; they share partitions and locks with the lists.
+/// Number of vertices that other writers change; they share partitions and locks with the lists.
 const VERTICES: u64 = 400;
 
 const _: () = assert!(VERTICES <= FIRST_LIST, "other writers do not write to lists");
@@ -21,7 +21,7 @@ pub fn disturb(graph: &Graph, seed: u64) {
     });
 }
 
-/// Repeats an action with pauses up to `pause`.
+/// Repeats an action in the background, with random pauses up to `pause`.
 fn repeat(
     graph: &Graph,
     seed: u64,

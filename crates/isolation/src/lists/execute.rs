@@ -10,8 +10,9 @@ use rand::rngs::SmallRng;
 use std::thread;
 use std::time::Duration;
 
-/// The kinds of transactions of a history. Read-only transactions use snapshots half of the time,
-/// in every history; interactive ones in conflict are retried half of the time, and fail otherwise.
+/// The kinds of transactions of a history. In every history, read-only transactions use snapshots
+/// half of the time. Interactive transactions in conflict are retried half of the time, and fail
+/// otherwise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Transactions {
     /// Interactive transactions at isolation [`Isolation::Snapshot`].
@@ -39,11 +40,11 @@ pub struct Executor {
     pub graph: Graph,
     /// The kind of transactions.
     pub transactions: Transactions,
-    /// How lists are stored in the graph.
+    /// The representation of lists in the graph.
     pub representation: Representation,
     /// The mistake to make.
     pub mistake: Mistake,
-    /// Decides when to hesitate, and all random choices.
+    /// The source of all random choices, such as when to hesitate.
     pub random: SmallRng,
     /// The transaction that [`Mistake::Early`] has answered but not committed.
     pub unfinished: Option<WriteTxn>,
@@ -53,7 +54,7 @@ impl Executor {
     /// Runs a transaction.
     ///
     /// # Errors
-    /// Errors that no transaction may fail with.
+    /// Errors with which no transaction may fail.
     pub fn answer(&mut self, operations: &[MicroOperation]) -> Result<Answer, Error> {
         match self.run(operations) {
             Ok(value) => Ok(Answer::Ok { value }),
@@ -69,7 +70,7 @@ impl Executor {
     pub fn finish(&mut self) {
         if let Some(transaction) = self.unfinished.take() {
             hesitate(&mut self.random);
-            // A client that got another answer does not hear of a conflict.
+            // The client has its answer already, and does not learn of a conflict.
             let _ = transaction.commit();
         }
     }
@@ -161,7 +162,7 @@ fn read(
     Ok(Answered::read(list, elements))
 }
 
-/// Lets other transactions come between, now and then: otherwise one ends before another begins.
+/// Sometimes lets other transactions in between: otherwise each would end before the next begins.
 fn hesitate(random: &mut SmallRng) {
     match random.random_range(0..8) {
         0 => thread::sleep(Duration::from_micros(random.random_range(1..100))),

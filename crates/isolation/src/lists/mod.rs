@@ -1,7 +1,7 @@
-//! Lists that grow, in a graph in a store: the data of the isolation checker.
+//! Growing lists in a stored graph: the data of the isolation checker.
 //!
 //! A transaction appends elements to lists and reads whole lists, so that each read shows the order
-//! of all appends before it. An append reads the end of its list and writes there, in the same
+//! of all earlier appends. An append reads the end of its list and writes there, in the same
 //! transaction.
 
 mod disturbance;

@@ -1,11 +1,11 @@
-//! The checker's protocol: a line of JSON per transaction, and one per answer.
+//! The checker's protocol: one line of JSON per transaction, and one per answer.
 
 use serde::{Deserialize, Serialize};
 
 /// A transaction from the checker: `{"value":[["append",3,7],["r",4,null]]}`.
 #[derive(Debug, Deserialize)]
 pub struct Request {
-    /// Its steps, in order.
+    /// The steps of the transaction, in order.
     pub value: Vec<MicroOperation>,
 }
 
@@ -28,14 +28,14 @@ pub enum MicroOperation {
 }
 
 impl MicroOperation {
-    /// The list that it reads or appends to.
+    /// The list that the operation reads or appends to.
     pub fn list(self) -> u64 {
         match self {
             MicroOperation::Append { list, .. } | MicroOperation::Read { list } => list,
         }
     }
 
-    /// Whether it changes the list.
+    /// Returns true if the operation changes the list.
     pub fn is_append(self) -> bool {
         matches!(self, MicroOperation::Append { .. })
     }
@@ -53,21 +53,21 @@ impl TryFrom<(String, u64, Option<i64>)> for MicroOperation {
     }
 }
 
-/// How a transaction ended.
+/// The outcome of a transaction.
 #[derive(Debug, Serialize)]
 #[serde(tag = "type", rename_all = "lowercase")]
 pub enum Answer {
-    /// It committed.
+    /// The transaction committed.
     Ok {
-        /// Its steps, with the values read.
+        /// The steps, with the values read.
         value: Vec<Answered>,
     },
-    /// It certainly has changed nothing.
+    /// The transaction certainly changed nothing.
     Fail {
         /// The reason.
         error: String,
     },
-    /// Whether it committed is unknown.
+    /// The outcome is unknown.
     Info {
         /// The reason.
         error: String,

@@ -1,4 +1,4 @@
-//! Relays between the checker, which starts a process per client, and the one process that has the
+//! Relays between the checker, which starts a process per client, and the single process with the
 //! store.
 
 use std::error::Error;
@@ -8,13 +8,14 @@ use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How long a server may take to restart.
+/// Time limit for a restart of the server.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Passes each line of the input to the server, and its answer to the output, until the input ends.
+/// Passes each line of the input to the server, and the server's answer to the output, until the
+/// input ends.
 ///
-/// A transaction that was not sent has failed; the outcome of one that was sent and not answered is
-/// unknown.
+/// A transaction that was not sent has failed; the outcome of a transaction that was sent but not
+/// answered is unknown.
 ///
 /// # Errors
 /// The checker is gone.
@@ -50,7 +51,7 @@ fn connect(socket: &Path) -> io::Result<BufReader<UnixStream>> {
     }
 }
 
-/// The server's whole answer; `None` if it is gone.
+/// Returns the server's whole answer; `None` if the server is gone.
 fn ask(server: &mut BufReader<UnixStream>, request: &str) -> Option<String> {
     server.get_mut().write_all(request.as_bytes()).ok()?;
     let mut answer = String::new();

@@ -1,4 +1,4 @@
-//! How lists are stored in the graph.
+//! Representations of lists in the graph.
 
 use crate::named::Named;
 use hedgerow::{
@@ -6,39 +6,40 @@ use hedgerow::{
     ParallelSchema, ReadGraph, Record, RecordSchema, Value, ValueType, WriteGraph,
 };
 
-/// More appends than the checker makes to one list.
+/// Upper bound on the number of appends to one list by the checker.
 pub const LONGEST_LIST: u64 = 32;
 
-/// The distance of the keys of consecutive lists: a key for the list and one for each of its
+/// The distance between the keys of consecutive lists: one key for the list and one for each of its
 /// places.
 const STRIDE: u64 = LONGEST_LIST + 1;
 
-/// Keys below this do not belong to lists.
+/// The smallest key of a list; smaller keys belong to no list.
 pub const FIRST_LIST: u64 = 1_000;
 
 /// The property that holds a list.
 const ELEMENTS: &str = "elements";
 
-/// The label whose edges carry an element each.
+/// The label with one element per edge.
 const EDGES: LabelId = LabelId(0);
 
-/// The label whose edges have a record that holds a list.
+/// The label with edge records that hold a list.
 const RECORDS: LabelId = LabelId(1);
 
-/// The label whose edges may be parallel, with an element each.
+/// The label of parallel edges with one element per edge.
 const PARALLEL: LabelId = LabelId(2);
 
-/// How a list is stored in the graph. In each representation, two appends at the same position of a
-/// list write to the same object.
+/// The representation of a list in the graph. In each representation, two appends at the same
+/// position of a list write to the same object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Representation {
-    /// An edge from the list's vertex to its n-th place, with the n-th element as value.
+    /// The n-th element is the value of an edge from the list's vertex to its n-th place.
     Edges,
-    /// All elements in one property of the list's vertex.
+    /// All elements are in one property of the list's vertex.
     Property,
-    /// All elements in one property of an edge from the list's vertex to its first place.
+    /// All elements are in one property of an edge from the list's vertex to its first place.
     Record,
-    /// The n-th element in a property of the n-th of parallel edges to the first place.
+    /// The n-th element is in a property of the n-th parallel edge from the list's vertex to its
+    /// first place.
     Parallel,
 }
 
@@ -51,7 +52,7 @@ impl Named for Representation {
     ];
 }
 
-/// Labels and properties for lists in any representation.
+/// Declares the labels and properties of all representations.
 pub fn with_schema(options: GraphOptions) -> GraphOptions {
     let schema = |value_type| RecordSchema {
         fields: vec![Field { name: ELEMENTS.to_owned(), value_type, nullable: true }],

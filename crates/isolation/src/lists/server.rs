@@ -1,4 +1,4 @@
-//! The process that has the graph, and that is killed.
+//! The process with the graph, which is killed.
 
 use crate::give_up;
 use crate::lists::disturbance::disturb;
@@ -19,10 +19,10 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::PathBuf;
 use std::thread;
 
-/// Answers between two reports of progress.
+/// Number of answers between two reports of progress.
 const REPORTED_EVERY: u64 = 16;
 
-/// Edges in the log of an engine that has one, from which on they are archived.
+/// Number of edges in the log of an engine with an edge log from which on they are archived.
 const ARCHIVED_FROM: usize = 64;
 
 /// The arguments of a server of lists.
@@ -37,16 +37,16 @@ pub struct ServerOptions {
     /// The kind of transactions.
     #[arg(long, value_parser = Transactions::of_name)]
     pub transactions: Transactions,
-    /// How lists are stored in the graph.
+    /// The representation of lists in the graph.
     #[arg(long, value_parser = Representation::of_name)]
     pub representation: Representation,
     /// The engine.
     #[arg(long)]
     pub engine: EngineKind,
-    /// Whether edges are directed.
+    /// The topology of the graph.
     #[arg(long)]
     pub topology: Topology,
-    /// When a commit returns.
+    /// The durability at which a commit returns.
     #[arg(long)]
     pub durability: Durability,
     /// The mistake to make.
@@ -57,16 +57,17 @@ pub struct ServerOptions {
     pub seed: u64,
 }
 
-/// Opens or creates the store, and answers transactions until the input ends; then closes it.
+/// Opens or creates the store, and answers transactions until the input ends; then closes the
+/// store.
 ///
-/// Writes `ready` to its output when it is ready, and then the number of answered transactions,
-/// `answered 320`.
+/// Writes `ready` to its output when it is ready, and then the number of answered transactions, as
+/// in `answered 320`.
 ///
 /// # Errors
-/// The store cannot be opened, or the socket not be created.
+/// The store cannot be opened, or the socket cannot be created.
 pub fn serve(options: &ServerOptions) -> Result<(), Box<dyn Error>> {
     let graph = open(options)?;
-    // Left by a server that was killed.
+    // A killed server leaves its socket behind.
     let _ = fs::remove_file(&options.socket);
     let listener = UnixListener::bind(&options.socket)?;
     disturb(&graph, options.seed);
@@ -100,7 +101,7 @@ fn open(options: &ServerOptions) -> Result<Graph, hedgerow::Error> {
         .segment_bytes(1 << 20)
         .threads(2);
     let graph_options = match options.engine {
-        // Edges are archived again and again in a history.
+        // In a history, edges are archived many times.
         EngineKind::Hybrid => graph_options.archiving_threshold(ARCHIVED_FROM),
         _ => graph_options,
     };

@@ -12,11 +12,11 @@ pub enum Acknowledged {
     Committed {
         /// The client.
         client: u64,
-        /// Its last commit.
+        /// The client's last commit.
         number: u64,
-        /// Its position in the order of commits, or a later one.
+        /// The position of that commit in the order of commits, or a later one.
         at: CommitTimestamp,
-        /// The count that it reached in the shared ledger, if it counted there.
+        /// The count that the commit reached in the shared ledger, if it counted there.
         chained: Option<u64>,
     },
     /// Every commit up to this one is permanent: a flush or a checkpoint has returned.

@@ -17,16 +17,16 @@ use std::path::PathBuf;
 use std::thread;
 use std::time::Duration;
 
-/// The arguments of the process.
+/// The arguments of the process that commits.
 #[derive(Clone, Debug, clap::Args)]
 pub struct LoadOptions {
     /// The directory of the store; it is created if it does not exist.
     #[arg(long)]
     pub store: PathBuf,
-    /// Whether edges are directed.
+    /// The topology of the graph.
     #[arg(long)]
     pub topology: Topology,
-    /// When a commit returns.
+    /// The durability at which a commit returns.
     #[arg(long)]
     pub durability: Durability,
     /// The seed of the commits.
@@ -40,9 +40,9 @@ pub struct LoadOptions {
     pub mistake: Mistake,
 }
 
-/// Opens or creates the store and commits from one thread per client, with checkpoints beside them.
-/// Writes a line per acknowledgement ([`Acknowledged`]) to its output, and ends when it is killed
-/// or the output is closed.
+/// Opens or creates the store and commits from one thread per client, concurrently with
+/// checkpoints. Writes a line per acknowledgement ([`Acknowledged`]) to its output, and ends when
+/// it is killed or the output is closed.
 ///
 /// # Errors
 /// The store cannot be opened.
@@ -78,7 +78,7 @@ pub fn run(options: &LoadOptions) -> Result<(), Box<dyn std::error::Error>> {
     })
 }
 
-/// Writes an acknowledgement. A line is written in one piece, so that a kill cannot tear it.
+/// Writes an acknowledgement. The line is written in one piece, so that a kill cannot tear it.
 fn tell(acknowledged: Acknowledged) {
     let line = format!("{acknowledged}\n");
     if let Err(error) = io::stdout().lock().write_all(line.as_bytes()) {
@@ -143,7 +143,7 @@ impl Client<'_> {
         Ok((at, None))
     }
 
-    /// Edges to put, the n-th with a number n steps further.
+    /// Returns the edges to put; the n-th has the number of the commit plus n times `step`.
     fn edges(&self, changes: &[Change], step: u64) -> Vec<(u64, u64, u64)> {
         let ends = changes.iter().filter_map(|change| match *change {
             Change::Put(source, destination) => Some((self.key(source), self.key(destination))),
@@ -166,12 +166,13 @@ impl Client<'_> {
             }
             Change::Toggle(source, destination) => {
                 let (source, destination) = (self.key(source), self.key(destination));
-                // No other thread writes here.
+                // No other thread writes this edge.
                 if graph.get_edge::<()>(PLAIN, source, destination)?.is_none() {
                     return Ok(graph.put_edge_with(PLAIN, source, destination, ())?.at);
                 }
                 graph.delete_edge(PLAIN, source, destination)?;
-                // The call returns no timestamp; this one is not before it.
+                // The call returns no timestamp. The snapshot's timestamp is not before the
+                // commit's.
                 Ok(graph.snapshot()?.timestamp())
             }
             Change::Delete(..) | Change::DeleteVertex(_) | Change::Chain => {
@@ -206,8 +207,8 @@ impl Client<'_> {
         Ok(self.graph.transact_declared(&declared, run)?.1)
     }
 
-    /// Commits changes in one transaction, and retries while other clients count first; also
-    /// returns the count that it reached.
+    /// Commits changes in one transaction, and retries while other clients count first. Also
+    /// returns the count that the transaction reached.
     fn transact(
         &self,
         changes: &[Change],

@@ -1,4 +1,4 @@
-//! A client's part of the graph, as maps.
+//! The part of the graph that belongs to one client, as maps.
 
 use crate::load::client::{client_key, count};
 use crate::load::plan::{Change, VERTICES};
@@ -9,12 +9,12 @@ use std::collections::{BTreeMap, BTreeSet};
 /// An edge by its label and its ends.
 type Edge = (LabelId, u64, u64);
 
-/// A client's part of the graph.
+/// The part of the graph that belongs to one client.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Part {
     /// Each vertex and its property; zero is null.
     vertices: BTreeMap<u64, u64>,
-    /// Each edge and its number, if it has one. An undirected edge starts at the smaller end.
+    /// Each edge and its number; zero if it has none. An undirected edge starts at the smaller end.
     edges: BTreeMap<Edge, u64>,
 }
 
@@ -68,11 +68,11 @@ impl Part {
         self.edges.insert(edge, number);
     }
 
-    /// A client's part of the graph in a snapshot.
+    /// Reads a client's part of the graph from a snapshot.
     ///
     /// # Errors
-    /// A description of a foreign object: an edge to another client's vertices, or one that shows
-    /// in one direction only.
+    /// A description of a foreign object: an edge to another client's vertices, or an edge that is
+    /// visible in one direction only.
     pub fn found(snapshot: &Snapshot, client: u64) -> Result<Self, String> {
         let topology = snapshot.topology();
         let mut part = Part::default();
@@ -109,7 +109,8 @@ fn edge(topology: Topology, label: LabelId, source: u64, destination: u64) -> Ed
     }
 }
 
-/// A client's neighbors among its own vertices, and the number of each edge; zero if there is none.
+/// Returns a client's neighbors among its own vertices, and the number of each edge; zero if the
+/// edge has no number.
 fn neighbors(
     snapshot: &Snapshot,
     label: LabelId,

@@ -1,10 +1,10 @@
-//! Clients whose every commit is known beforehand, and what a store must hold after they were
+//! Clients with predetermined commits, and the contents that a store must have after they were
 //! killed.
 //!
 //! Each client numbers its commits and writes to its own vertices, so that its part of the graph
 //! shows how many commits it made; some commits also count in one ledger, which all clients share.
-//! A commit depends only on the seed, the client and the number. A process that is killed leaves
-//! its acknowledgements behind ([`Acknowledged`]); the [`Verifier`] derives from them the possible
+//! A commit depends only on the seed, the client and the number. A killed process leaves its
+//! acknowledgements behind ([`Acknowledged`]), from which the [`Verifier`] derives the possible
 //! states of the store.
 
 mod acknowledged;
@@ -23,10 +23,10 @@ use hedgerow::{
     ValueType,
 };
 
-/// Edges with a number.
+/// The label of edges with a number.
 const NUMBERED: LabelId = LabelId(0);
 
-/// Edges without a number.
+/// The label of edges without a number.
 const PLAIN: LabelId = LabelId(1);
 
 /// The property of vertices.

@@ -9,21 +9,21 @@ pub const CLIENTS: u64 = 4;
 /// Number of vertices of a client.
 pub const VERTICES: u64 = 64;
 
-/// The ends of the edge that stores the number of most commits. They are never deleted.
+/// The ends of the edge that stores the number of most commits. These vertices are never deleted.
 pub const MARKED: (u64, u64) = (0, 1);
 
-/// A change to a client's part of the graph. Vertices are relative to the client's first.
+/// A change to a client's part of the graph. Vertices are numbered from the client's first one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Change {
     /// Puts an edge with the number of the commit.
     Put(u64, u64),
-    /// Deletes such an edge, if it exists.
+    /// Deletes an edge with a number, if it exists.
     Delete(u64, u64),
     /// Puts an edge without a number, or deletes it if it exists.
     Toggle(u64, u64),
     /// Deletes a vertex with its edges, if it exists.
     DeleteVertex(u64),
-    /// Sets the property to the number of the commit.
+    /// Sets the property of a vertex to the number of the commit.
     Count(u64),
     /// Increments the shared ledger, and records this client's commit number there.
     Chain,
@@ -32,7 +32,7 @@ pub enum Change {
 /// The API that commits a plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
-    /// One call for its only change.
+    /// One call for the only change.
     Single,
     /// An interactive transaction, which may be in conflict over [`Change::Chain`].
     Transaction,
@@ -42,14 +42,14 @@ pub enum Way {
     Declared,
     /// A bulk ingest.
     Ingest,
-    /// A stream, in which each change is a commit.
+    /// A stream in which each change is a commit.
     Stream,
 }
 
 /// The next step of a client: one commit or several, numbered consecutively.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan {
-    /// The API that commits it.
+    /// The API that commits the changes.
     pub way: Way,
     changes: Vec<Change>,
 }
@@ -67,7 +67,7 @@ impl Plan {
     }
 }
 
-/// The step of a client whose next commit has this `number`.
+/// Returns the step of a client whose next commit has this `number`.
 pub fn plan(seed: u64, client: u64, number: u64) -> Plan {
     let chosen = seed ^ (number * CLIENTS + client).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     let random = &mut SmallRng::seed_from_u64(chosen);
@@ -75,7 +75,7 @@ pub fn plan(seed: u64, client: u64, number: u64) -> Plan {
         0 => (Way::Ingest, (0..random.random_range(20..200)).map(|_| put(random)).collect()),
         1 | 2 => (Way::Stream, (0..random.random_range(2..=16)).map(|_| put(random)).collect()),
         3 => (Way::Single, vec![Change::Count(vertex(random))]),
-        // No pair recurs before all others occurred, so no state recurs.
+        // A pair recurs only after all other pairs have occurred, so no state recurs.
         4 => (Way::Single, vec![Change::Toggle(number % VERTICES, (number / VERTICES) % VERTICES)]),
         5 | 6 => (Way::Single, vec![put(random)]),
         7 | 8 => (Way::Declared, vec![put(random), Change::Count(vertex(random)), mark()]),

@@ -11,9 +11,10 @@ use std::collections::BTreeMap;
 /// The acknowledgements that a kill must not undo.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Promise {
-    /// All.
+    /// All acknowledgements.
     EveryCommit,
-    /// Those of flushes, of checkpoints, and of commits that waited until they were durable.
+    /// Acknowledgements of flushes, of checkpoints, and of commits that waited until they were
+    /// durable.
     WhatIsDurable,
 }
 
@@ -30,7 +31,7 @@ pub struct Round {
     pub from_checkpoint: u64,
 }
 
-/// A state that a store must not show.
+/// A forbidden state of a store.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Violation {
     /// An acknowledged commit is missing.
@@ -41,7 +42,7 @@ pub enum Violation {
         /// The last commit found.
         found: CommitTimestamp,
     },
-    /// A client's part of the graph is none of the states that it may be in.
+    /// A client's part of the graph is in none of its possible states.
     #[error("client {client} is in no state between its commits {first} and {last}")]
     NoSuchState {
         /// The client.
@@ -51,7 +52,7 @@ pub enum Violation {
         /// The last of the possible states.
         last: u64,
     },
-    /// There are more commits, or fewer, than timestamps.
+    /// The number of commits differs from the last timestamp.
     #[error("there are {commits} commits, and the last timestamp is {last}")]
     Count {
         /// Commits in the states of all clients.
@@ -59,7 +60,7 @@ pub enum Violation {
         /// The newest commit of the store.
         last: CommitTimestamp,
     },
-    /// The shared ledger has another number than the clients counted.
+    /// The shared ledger does not match the counts of the clients.
     #[error("the ledger: {0}")]
     Ledger(String),
     /// A foreign object, or a read that failed.
@@ -67,16 +68,16 @@ pub enum Violation {
     Foreign(String),
 }
 
-/// The progress of a client, as found.
+/// The progress of a client, as found in the store.
 #[derive(Clone, Debug, Default)]
 struct Progress {
-    /// Its last commit that is in the store.
+    /// The client's last commit in the store.
     number: u64,
-    /// Its part of the graph.
+    /// The client's part of the graph.
     part: Part,
-    /// Number of its increments of the ledger.
+    /// Number of the client's increments of the ledger.
     chained: u64,
-    /// The number of its last commit that incremented the ledger.
+    /// The number of the client's last commit that incremented the ledger.
     last_chained: u64,
 }
 
@@ -101,13 +102,13 @@ pub struct Verifier {
 }
 
 impl Verifier {
-    /// A verifier of an empty store.
+    /// Creates a verifier of an empty store.
     #[must_use]
     pub fn new(seed: u64, topology: Topology) -> Self {
         Verifier { seed, topology, clients: vec![Progress::default(); CLIENTS as usize] }
     }
 
-    /// The number of each client's last commit that was found.
+    /// The number of each client's last commit that was found in the store.
     #[must_use]
     pub fn committed(&self) -> Vec<u64> {
         self.clients.iter().map(|client| client.number).collect()
@@ -163,8 +164,8 @@ impl Verifier {
         let before = progress.number;
         let told = commits_of(client, acknowledged);
         let told_last = told.iter().map(|(number, _)| *number).max().unwrap_or(before);
-        // Commits acknowledged at or before the last commit found are there; after the last
-        // acknowledgement, one call was in progress.
+        // Acknowledged commits with a timestamp up to the last commit found are in the store. After
+        // the last acknowledgement, one call was in progress.
         let first =
             told.iter().filter(|(_, at)| *at <= found).map(|(number, _)| *number).max().unwrap_or(before);
         let last = told_last + plan(seed, client, told_last + 1).commit_count();
@@ -186,7 +187,7 @@ impl Verifier {
         Ok(())
     }
 
-    /// Checks that the ledger's commits are there in the order in which they counted.
+    /// Checks that the ledger's commits are in the store in the order in which they counted.
     fn check_ledger(&self, snapshot: &Snapshot, acknowledged: &[Acknowledged]) -> Result<(), Violation> {
         let read = |error: hedgerow::Error| Violation::Ledger(error.to_string());
         let record = snapshot.properties(LEDGER).map_err(read)?;
@@ -225,7 +226,7 @@ impl Verifier {
         Ok(())
     }
 
-    /// Checks that there is nothing but the clients' objects and the ledger.
+    /// Checks that the store contains only the clients' objects and the ledger.
     fn check_totals(&self, snapshot: &Snapshot) -> Result<(), Violation> {
         let counting = self.clients.iter().filter(|client| client.chained > 0).count() as u64;
         let parts = self.clients.iter().map(|client| &client.part);
@@ -242,7 +243,7 @@ impl Verifier {
     }
 }
 
-/// The timestamp up to which nothing may be missing.
+/// Returns the timestamp up to which no commit may be missing.
 fn promised(acknowledged: &[Acknowledged], promise: Promise) -> CommitTimestamp {
     let promised = acknowledged.iter().filter_map(|told| match *told {
         Acknowledged::Durable(at) => Some(at),
@@ -252,8 +253,8 @@ fn promised(acknowledged: &[Acknowledged], promise: Promise) -> CommitTimestamp 
     promised.max().unwrap_or_default()
 }
 
-/// The acknowledged commits of a client, each with its latest possible position in the order of
-/// commits.
+/// Returns the acknowledged commits of a client, each with its latest possible position in the
+/// order of commits.
 fn commits_of(client: u64, acknowledged: &[Acknowledged]) -> Vec<(u64, CommitTimestamp)> {
     let of = |told: &Acknowledged| match *told {
         Acknowledged::Committed { client: other, number, at, .. } if other == client => Some((number, at)),

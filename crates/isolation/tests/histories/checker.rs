@@ -5,13 +5,13 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
-/// The version that the installed program prints.
+/// The version that the installed checker prints.
 const VERSION: &str = "adya 0.1.0";
 
-/// Time limit for one kind of cycle, in milliseconds.
+/// Time limit of the checker for one kind of cycle, in milliseconds.
 pub const PATIENCE: &str = "20000";
 
-/// The checker, as the test task installs it.
+/// The path of the checker, as the test task installs it.
 pub fn checker() -> &'static Path {
     static CHECKER: OnceLock<PathBuf> = OnceLock::new();
     CHECKER.get_or_init(|| {
@@ -32,7 +32,7 @@ pub fn checker() -> &'static Path {
 /// The checker's verdict on a history.
 #[derive(Debug)]
 pub struct Verdict {
-    /// Whether it is allowed. Undecided histories are not.
+    /// True if the history is allowed. False for undecided histories.
     pub valid: bool,
     /// The anomalies found.
     pub anomalies: Vec<String>,

@@ -1,5 +1,5 @@
-//! Histories: transactions that the checker generates, run by a server that is killed now and then,
-//! and judged.
+//! Records and judges histories: transactions that the checker generates, run by a server that is
+//! sometimes killed.
 
 use crate::checker::{PATIENCE, checker};
 use crate::server::{Life, PROGRAM, serve_and_kill};
@@ -15,14 +15,14 @@ use std::thread;
 use std::time::Duration;
 use tempfile::TempDir;
 
-/// Clients of the server.
+/// Number of clients of the server.
 const CLIENTS: &str = "8";
 
-/// A place where syncs cost nothing, if it exists: a kill loses nothing that was written to the
-/// operating system.
+/// A directory in memory where syncs cost nothing, if it exists. A kill loses nothing that was
+/// written to the operating system.
 const MEMORY: &str = "/dev/shm";
 
-/// The file of the checker's report, and of the counts of outcomes.
+/// The files of the checker's report and of the counts of outcomes.
 const REPORT: &str = "report";
 const COUNTS: &str = "counts";
 
@@ -35,15 +35,16 @@ pub struct Scenario {
     pub topology: Topology,
     pub durability: Durability,
     pub mistake: Mistake,
-    /// Number of times that the server is killed.
+    /// Number of kills of the server.
     pub kills: usize,
-    /// Whether the store is on a disk, whatever that costs.
+    /// True if the store is on a disk, whatever the cost.
     pub on_disk: bool,
     pub seed: u64,
 }
 
 impl Scenario {
-    /// The n-th of its kind: in every second one the server is killed, and syncs each commit.
+    /// Creates the n-th scenario of its kind. In every second scenario the server is killed, and
+    /// syncs each commit.
     pub fn new(transactions: Transactions, number: u64) -> Self {
         let kills = if number.is_multiple_of(2) { 3 } else { 0 };
         let representations = [
@@ -70,13 +71,13 @@ impl Scenario {
     }
 }
 
-/// A history that was recorded and judged.
+/// A recorded and judged history.
 #[derive(Debug)]
 pub struct History {
     pub valid: bool,
     /// The checker's report.
     pub report: String,
-    /// Transactions that committed, that failed, and whose outcome is unknown.
+    /// Numbers of transactions that committed, that failed, and whose outcome is unknown.
     pub committed: usize,
     pub failed: usize,
     pub unknown: usize,
@@ -84,7 +85,7 @@ pub struct History {
 }
 
 impl History {
-    /// The folder where it was recorded.
+    /// The file of the recorded history.
     pub fn path(&self) -> PathBuf {
         self.folder.path().join("history.jsonl")
     }
@@ -129,7 +130,7 @@ pub fn record(scenario: &Scenario, model: &str) -> History {
             if let Some(status) = checking.try_wait().unwrap() {
                 break status;
             }
-            // Without a server the checker would wait for one.
+            // Without a server, the checker would wait forever.
             if server.is_finished() {
                 checking.kill().unwrap();
             }

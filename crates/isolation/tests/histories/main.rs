@@ -16,7 +16,7 @@ use hedgerow_isolation::Mistake;
 use hedgerow_isolation::lists::Transactions;
 use history::{Scenario, record, transactions};
 
-/// Kinds of transactions, each with the same number of histories.
+/// Number of kinds of transactions, each with the same number of histories.
 const KINDS: u64 = 4;
 
 fn histories() -> u64 {
@@ -25,7 +25,8 @@ fn histories() -> u64 {
     all.div_ceil(KINDS)
 }
 
-/// Records histories that `model` must allow. Returns how many are not serializable.
+/// Records histories that `model` must allow. Returns the number of histories that are not
+/// serializable.
 fn check(kind: Transactions, model: &str) -> u64 {
     let (mut committed, mut failed, mut unknown, mut skewed) = (0, 0, 0, 0);
     for number in 0..histories() {
@@ -72,7 +73,7 @@ fn declared_and_serializable_transactions_are_strictly_serializable_together() {
     check(Transactions::Mixed, "strict-serializable");
 }
 
-/// Checks that the checker finds a mistake in one of some histories.
+/// Checks that the checker finds a mistake in at least one of three histories.
 fn find(model: &str, scenario: impl Fn(u64) -> Scenario) {
     let found = (1..4).any(|number| !record(&scenario(number), model).valid);
     assert!(found, "{:?} is not {model}", scenario(1));

@@ -1,5 +1,5 @@
-//! Tests the checker itself, on histories with planted anomalies among thousands of transactions
-//! without any.
+//! Tests the checker itself on histories with planted anomalies among thousands of transactions
+//! without anomalies.
 
 use crate::checker::{checker, judge};
 use serde_json::{Value, json};
@@ -8,12 +8,13 @@ use std::path::Path;
 use std::process::Command;
 use tempfile::TempDir;
 
-/// An anomaly, consistency models that forbid it, and weaker ones that do not.
+/// An anomaly, consistency models that forbid it, and weaker models that allow it.
 struct Planted {
     anomaly: &'static str,
     forbidden: &'static [&'static str],
     allowed: &'static [&'static str],
-    /// Whether each transaction begins when the previous one has ended; else all are concurrent.
+    /// True if each transaction begins after the previous one has ended; false if all are
+    /// concurrent.
     in_turn: bool,
     /// The outcome of each transaction, and its steps.
     transactions: &'static [&'static str],

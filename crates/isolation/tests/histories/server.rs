@@ -16,7 +16,7 @@ const SIGKILL: i32 = 9;
 /// The program that serves lists.
 pub const PROGRAM: &str = env!("CARGO_BIN_EXE_hedgerow-isolation");
 
-/// Keeps a server alive.
+/// Keeps a server alive until the end of the test.
 #[derive(Debug, Default)]
 pub struct Life {
     state: Mutex<State>,
@@ -25,7 +25,7 @@ pub struct Life {
 #[derive(Debug, Default)]
 struct State {
     is_over: bool,
-    /// The input of the running server, which closes its store at the end of it.
+    /// The input of the running server, which closes its store when the input ends.
     input: Option<ChildStdin>,
 }
 
@@ -44,8 +44,8 @@ impl Life {
     }
 }
 
-/// Runs a server until its life ends. For each of `marks`, kills it shortly after it has answered
-/// that many transactions since its start, and restarts it. Returns the number of kills.
+/// Runs a server until its life ends. For each of `marks`, kills the server shortly after it has
+/// answered that many transactions since its start, and restarts it. Returns the number of kills.
 pub fn serve_and_kill(options: &ServerOptions, marks: &[u64], life: &Life, random: &mut SmallRng) -> usize {
     for (kills, mark) in marks.iter().enumerate() {
         if !run_until(start(options), Some(*mark), life, random) {
@@ -56,7 +56,7 @@ pub fn serve_and_kill(options: &ServerOptions, marks: &[u64], life: &Life, rando
     marks.len()
 }
 
-/// Whether the server had to be killed because it reached the mark.
+/// Runs a server until it ends or reaches the mark. Returns true if it was killed at the mark.
 fn run_until(mut server: Child, mark: Option<u64>, life: &Life, random: &mut SmallRng) -> bool {
     life.give(server.stdin.take().unwrap());
     let output = BufReader::new(server.stdout.take().unwrap());

@@ -20,14 +20,14 @@ const SIGKILL: i32 = 9;
 /// Time limit for opening a store.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A store that processes are killed on.
+/// A store on which processes are killed.
 pub struct Killed {
     folder: TempDir,
     seed: u64,
     topology: Topology,
     durability: Durability,
     mistake: Mistake,
-    /// What is known of the store's contents.
+    /// The verifier of the store's contents.
     pub verifier: Verifier,
     random: SmallRng,
 }
@@ -72,7 +72,7 @@ impl Killed {
         Ok(round)
     }
 
-    /// The graph that a process left; `None` if it was killed before creating one.
+    /// Opens the graph that a process left; `None` if the process was killed before it created one.
     pub fn open(&mut self) -> Option<Graph> {
         match graph_options(self.topology, self.durability).open(self.store()) {
             Ok(graph) => Some(graph),

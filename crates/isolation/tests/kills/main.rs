@@ -1,4 +1,4 @@
-//! `kill -9` of a process under load, verified from the acknowledgements that it wrote.
+//! `kill -9` of a process under load, verified by the acknowledgements that it wrote.
 //!
 //! The environment variable `KILL_ROUNDS` sets the number of rounds; there are at least 20.
 
@@ -11,7 +11,7 @@ use hedgerow_isolation::Mistake;
 use hedgerow_isolation::load::{Acknowledged, Promise, Round, Violation};
 use killed::Killed;
 
-/// Rounds on one store before the next.
+/// Number of rounds on one store.
 const ROUNDS_PER_STORE: u64 = 20;
 
 const TOPOLOGIES: [Topology; 3] = [Topology::Directed, Topology::DirectedWithReverse, Topology::Undirected];
@@ -20,13 +20,13 @@ fn rounds() -> u64 {
     std::env::var("KILL_ROUNDS").ok().and_then(|rounds| rounds.parse().ok()).unwrap_or(100).max(20)
 }
 
-/// Rounds without a sync per commit.
+/// Number of rounds without a sync per commit.
 fn buffered_rounds() -> u64 {
     rounds() * 2 / 5
 }
 
-/// Kills a process under load `rounds` times, and verifies the store each time; the next process
-/// continues on it.
+/// Kills a process under load `rounds` times, and verifies the store each time. The next process
+/// continues on the same store.
 fn kill(durability: Durability, promise: Promise, rounds: u64) -> Round {
     let mut total = Round::default();
     for number in 0..rounds.div_ceil(ROUNDS_PER_STORE) {
@@ -43,29 +43,29 @@ fn kill(durability: Durability, promise: Promise, rounds: u64) -> Round {
         }
     }
     println!("{rounds} kills, {durability:?}: {total:?}");
-    // Some commits per round, though some processes are killed before their first.
+    // Some commits per round, even though some processes are killed before their first commit.
     assert!(total.acknowledged > 10 * rounds, "hardly anything was committed: {total:?}");
     assert!(total.from_checkpoint > 0, "no process made a checkpoint: {total:?}");
     total
 }
 
-/// Under `Sync` no acknowledged commit is lost, and the store has a prefix of the commits, whole
-/// ones.
+/// Under `Sync`, no acknowledged commit is lost, and the store has a prefix of the commits, each
+/// whole.
 #[test]
 fn what_was_acknowledged_survives_a_kill() {
     let total = kill(Durability::Sync, Promise::EveryCommit, rounds() - buffered_rounds());
     assert_eq!(total.lost, 0);
 }
 
-/// Under `Buffered` the newest commits may be lost, but none before a flush, a checkpoint or a
-/// commit that asked for more durability.
+/// Under `Buffered`, the newest commits may be lost, but none before a flush, a checkpoint or a
+/// commit that requested more durability.
 #[test]
 fn what_was_flushed_survives_a_kill_without_sync() {
     let total = kill(Durability::Buffered, Promise::WhatIsDurable, buffered_rounds());
     assert!(total.lost > 0, "what waits in memory is lost, or this does not kill where it should: {total:?}");
 }
 
-/// The violation that a mistake causes within some rounds.
+/// Returns the violation that a mistake causes within 20 rounds.
 fn find(durability: Durability, mistake: Mistake) -> Violation {
     let mut killed = Killed::new(7, Topology::Directed, durability, mistake);
     let found = (0..20).find_map(|_| killed.round(Promise::EveryCommit).err());
@@ -90,7 +90,7 @@ fn an_acknowledgement_that_does_not_wait_for_the_log_is_found() {
     assert!(matches!(found, Violation::Lost { .. }), "{found}");
 }
 
-/// Acknowledgements contain the order of commits in the ledger. A wrong one is found.
+/// Acknowledgements contain the order of commits in the ledger. A wrong order is found.
 #[test]
 fn another_order_than_the_acknowledged_one_is_found() {
     let mut killed = Killed::new(8, Topology::Directed, Durability::Sync, Mistake::Nothing);

@@ -1,5 +1,5 @@
-//! The section of edges as they came: for engines that need them neither sorted nor without duplicates, whose bulk writes would
-//! sort them for the log alone.
+//! The section of appended edges, in the order of arrival: for engines that need them neither
+//! sorted nor deduplicated, so that bulk writes need not sort them for the log alone.
 
 use hedgerow_encoding::wire::{DecodeError, Reader, put_varint};
 use hedgerow_model::{
@@ -33,13 +33,13 @@ impl LoggedEdges {
         self.edges.len()
     }
 
-    /// Whether there are none, which no log says.
+    /// Returns true if there are no edges, which never occurs in a log.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.edges.is_empty()
     }
 
-    /// The edges, to be appended again; if their label has values, with all of them.
+    /// The edges, to be appended again; with all values if their label has values.
     #[must_use]
     pub fn to_append(&mut self, has_values: bool) -> AppendedEdges<'_> {
         if has_values {
@@ -48,20 +48,20 @@ impl LoggedEdges {
         AppendedEdges { label: self.label, deletes: false, edges: &self.edges, values: &self.values }
     }
 
-    /// Each edge, from its source.
+    /// The edges, each owned by its source.
     pub fn changes(&self) -> impl Iterator<Item = EdgeChange> {
         let values = self.values.iter().copied().chain(iter::repeat(0));
         self.edges.iter().zip(values).map(|(edge, value)| EdgeChange::put_at(*edge, EdgeValue(value)))
     }
 
-    /// Canonical entries, ascending, the last of equal ones.
+    /// Canonical entries, ascending; of equal entries, only the last.
     pub(super) fn sorted(&self, topology: Topology) -> AdjacencyEffects {
         let canonical = |change: EdgeChange| {
             let (owner, neighbor) = topology.canonical(change.owner, change.neighbor);
             EdgeChange { owner, neighbor, ..change }
         };
         let mut changes: Vec<EdgeChange> = self.changes().map(canonical).collect();
-        // Stable, so that the last of equal ones stays last.
+        // Stable, so that the last of equal entries stays last.
         changes.sort_by_key(EdgeChange::position);
         changes.dedup_by(|later, kept| {
             let is_same = later.position() == kept.position();
@@ -74,7 +74,8 @@ impl LoggedEdges {
     }
 }
 
-/// The number of the label, the form, the number of edges, their positions, their values.
+/// Encodes the number of the label, the form, the number of edges, their positions, and their
+/// values.
 pub(super) fn encode(bytes: &mut Vec<u8>, appended: &AppendedEdges<'_>) {
     let AppendedEdges { label, deletes, edges, values } = *appended;
     debug_assert!(!deletes, "only edges that are put are logged as they came");
@@ -137,7 +138,7 @@ fn take_numbers<const WIDTH: usize>(
     Ok(numbers.iter().map(|number| decode(*number)).collect())
 }
 
-/// Whether both halves of a position are vertex ids.
+/// Returns true if both halves of a position are vertex ids.
 fn is_edge(position: u64) -> bool {
     [position >> 32, position & 0xffff_ffff].into_iter().all(|id| VertexId::try_from(id).is_ok())
 }

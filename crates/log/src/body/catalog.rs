@@ -24,14 +24,14 @@ const TYPES: [ValueType; 8] = [
     ValueType::U64,
 ];
 
-/// Whether a field of the catalog has a type that the first versions of the format do not know.
+/// Returns true if a field of the catalog has a type that the first versions of the format lack.
 pub(crate) fn has_newer_types(catalog: &Catalog) -> bool {
     let of_edges = catalog.labels().iter().filter_map(|label| label.edges.record());
     let mut fields = of_edges.chain([catalog.vertices()]).flat_map(|schema| &schema.fields);
     fields.any(|field| field.value_type == ValueType::U64)
 }
 
-/// The index of `one` in `all`, which contains it.
+/// The index of `one` in `all`, which must contain it.
 fn number_of<T: PartialEq>(all: &[T], one: &T) -> u8 {
     all.iter().position(|other| other == one).unwrap_or_default() as u8
 }

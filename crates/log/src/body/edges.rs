@@ -1,7 +1,7 @@
 //! The section of edges: per label the changed edges, owner by owner, neighbors as gaps.
 //!
 //! Each edge appears once, as its canonical entry: as seen from the source, or in an undirected
-//! graph from the smaller id. The entries of the other end are derived on reading.
+//! graph from the smaller id. The entry of the other end is derived on reading.
 
 use super::{Gaps, LoggedCommit};
 use hedgerow_encoding::decode_record;
@@ -51,8 +51,8 @@ fn is_canonical(topology: Topology, direction: Direction, change: &EdgeChange) -
     topology.is_canonical_entry(direction, change.owner, change.neighbor)
 }
 
-/// One label, with the records of its edges if they have any: its number plus one, the form, the
-/// runs, the deletions, the values.
+/// Encodes one label, with the records of its edges if they have any: the label's number plus one,
+/// the form, the runs, the deletions, the values.
 fn encode_label(
     bytes: &mut Vec<u8>,
     label: LabelId,
@@ -99,12 +99,12 @@ fn encode_label(
     }
 }
 
-/// Per owner the number of its changes, the gap from the previous owner, the gaps of the neighbors;
-/// then a 0.
+/// Encodes the number of changes of each owner, the gap from the previous owner, and the gaps of
+/// the neighbors; then a 0.
 fn encode_runs(bytes: &mut Vec<u8>, changes: &[EdgeChange], topology: Topology) {
     let mut owners = Gaps::default();
     for run in changes.chunk_by(|one, next| one.owner == next.owner) {
-        // The neighbors ascend, so those not below the owner are at the end.
+        // The neighbors ascend, so neighbors that are not below the owner are at the end.
         let first = run.iter().position(|change| is_canonical(topology, Direction::Out, change));
         let Some(first) = first else { continue };
         let run = &run[first..];
@@ -127,7 +127,7 @@ fn encode_bits(bytes: &mut Vec<u8>, bits: impl Iterator<Item = bool>) {
     }
 }
 
-/// Decodes a section of one edge, if it has its canonical entry only; otherwise `None`.
+/// Decodes a section that contains only the canonical entry of one edge; `None` for other sections.
 #[inline]
 pub(super) fn decode_one(reader: &mut Reader<'_>, topology: Topology) -> Option<(LabelId, EdgeChange)> {
     let label = LabelId(u16::try_from(reader.varint().ok()?.checked_sub(1)?).ok()?);
@@ -215,7 +215,7 @@ fn decode_label(
     Ok(())
 }
 
-/// Decodes a record. Returns its number, which is the value of its edge.
+/// Decodes a record. Sets `value`, the value of its edge, to the record's number.
 fn decode_edge_record(
     reader: &mut Reader<'_>,
     value: &mut EdgeValue,
@@ -251,7 +251,7 @@ fn decode_runs(
     }
 }
 
-/// Adds the canonical entries of a label, and those of the other ends.
+/// Adds the canonical entries of a label, and the entries of the other ends.
 pub(super) fn expand(
     adjacencies: &mut SmallVec<[AdjacencyEffects; 2]>,
     canonical: AdjacencyEffects,

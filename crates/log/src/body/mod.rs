@@ -1,7 +1,7 @@
 //! The changes of one commit, as the body of a record.
 //!
 //! The body contains resolved [`Effects`], so that replaying it gives the same state on every
-//! engine, and what else a replay needs: the keys of new vertices, a changed catalog, the position
+//! engine, and other data for a replay: the keys of new vertices, a changed catalog, the position
 //! of an importer. `docs/format.md` specifies the layout.
 
 mod appended;
@@ -23,7 +23,7 @@ use hedgerow_model::{
 /// The changes of one commit, to be logged.
 #[derive(Clone, Copy)]
 pub struct CommitRef<'a> {
-    /// What changed.
+    /// The changes.
     pub effects: &'a Effects,
     /// The vertices created, ascending, with their keys. Empty without a dictionary.
     pub keys: &'a [(VertexId, Key)],
@@ -34,12 +34,12 @@ pub struct CommitRef<'a> {
     /// The labels whose edges have records, ascending: the values of their changes are numbers in
     /// [`Effects::records`].
     pub record_labels: &'a [LabelId],
-    /// Edges that are put and are logged as they came, instead of those of the effects.
+    /// Edges to put, logged in the order of arrival, instead of edges in the effects.
     pub appended: Option<AppendedEdges<'a>>,
 }
 
 impl<'a> CommitRef<'a> {
-    /// A commit of these changes and nothing else.
+    /// A commit that consists only of these changes.
     #[must_use]
     pub fn of(effects: &'a Effects) -> Self {
         CommitRef { effects, keys: &[], catalog: None, input: None, record_labels: &[], appended: None }
@@ -49,7 +49,7 @@ impl<'a> CommitRef<'a> {
 /// The changes of one commit, read from the log.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LoggedCommit {
-    /// What changed.
+    /// The changes.
     pub effects: Effects,
     /// The vertices created, ascending, with their keys.
     pub keys: Vec<(VertexId, Key)>,
@@ -59,7 +59,7 @@ pub struct LoggedCommit {
     pub input: Option<Box<[u8]>>,
     /// The labels of edges with records, ascending.
     pub record_labels: Vec<LabelId>,
-    /// Edges that are put, as they came. Only if [`LoggedCommit::decode_canonical`] found them.
+    /// Edges to put, in the order of arrival. Set only by [`LoggedCommit::decode_canonical`].
     pub appended: Option<LoggedEdges>,
 }
 
@@ -86,7 +86,7 @@ impl Body {
         &self.bytes
     }
 
-    /// Encodes `commit`, whose edges are stored as `topology` says. O(changes).
+    /// Encodes `commit`, whose edges are stored according to `topology`. O(changes).
     ///
     /// Writes only one entry of an edge that is stored twice.
     pub fn encode(&mut self, commit: &CommitRef<'_>, topology: Topology) {
@@ -136,7 +136,7 @@ pub fn logged_edge(bytes: &[u8], topology: Topology) -> Option<(LabelId, EdgeCha
 }
 
 impl LoggedCommit {
-    /// The commit, to be logged again, without edges that came in any order.
+    /// The commit, to be logged again, without its appended edges.
     #[must_use]
     pub fn to_log(&self) -> CommitRef<'_> {
         let LoggedCommit { effects, keys, catalog, input, record_labels, appended: _ } = self;
@@ -147,8 +147,8 @@ impl LoggedCommit {
     /// Decodes the body of a record of a graph with this topology. O(changes · log changes).
     ///
     /// Allocates memory in proportion to the actual bytes, regardless of the counts in them: at
-    /// most 24 bytes per stored entry, value or record, each of which takes at least a byte of the
-    /// body.
+    /// most 24 bytes per stored entry, value or record, each of which takes at least one byte of
+    /// the body.
     ///
     /// # Errors
     /// If the bytes are not a body.
@@ -159,21 +159,23 @@ impl LoggedCommit {
         Ok(commit)
     }
 
-    /// Adds the entries of the other ends to those decoded by [`LoggedCommit::decode_canonical`].
-    /// O(changes · log changes).
+    /// Adds the entries of the other ends to the entries decoded by
+    /// [`LoggedCommit::decode_canonical`]. O(changes · log changes).
     pub fn add_other_ends(&mut self, topology: Topology) {
         let canonical = std::mem::take(&mut self.effects.adjacencies);
         canonical.into_iter().for_each(|edges| edges::expand(&mut self.effects.adjacencies, edges, topology));
     }
 
-    /// Makes the edges that were appended sorted effects: canonical entries, the last of equal ones. O(edges · log edges).
+    /// Turns appended edges into sorted effects: canonical entries; of equal entries, only the
+    /// last. O(edges · log edges).
     pub fn sort_appended(&mut self, topology: Topology) {
         let appended = self.appended.take().into_iter();
         self.effects.adjacencies.extend(appended.map(|edges| edges.sorted(topology)));
     }
 
     /// Like [`LoggedCommit::decode`], but with each edge once, as its canonical entry, for callers
-    /// that sort the changes of many commits anyway; and with appended edges as they came. O(changes).
+    /// that sort the changes of many commits anyway. Appended edges stay in the order of arrival.
+    /// O(changes).
     ///
     /// # Errors
     /// If the bytes are not a body.
@@ -210,7 +212,7 @@ impl LoggedCommit {
     }
 }
 
-/// Encodes ascending ids as the first and the gaps between them, less one.
+/// Encodes ascending ids as the first id and the gaps between ids, less one.
 #[derive(Default)]
 struct Gaps(Option<u32>);
 

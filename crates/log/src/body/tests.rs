@@ -115,7 +115,7 @@ fn commit(
 /// New records of edges of a label with records, by their ends; `None` deletes.
 type RecordEdges = BTreeMap<(u32, u32), Option<Vec<Value>>>;
 
-/// A commit of such edges and others.
+/// A commit of edges with records and of other edges.
 fn commit_of_records(topology: Topology, edges: &RecordEdges, others: &Edges) -> LoggedCommit {
     let label = LabelId(7);
     let (mut numbered, mut records) = (others.clone(), EffectRecords::default());
@@ -135,7 +135,7 @@ fn commit_of_records(topology: Topology, edges: &RecordEdges, others: &Edges) ->
     commit
 }
 
-/// The canonical entry of a commit of one edge, decoded in the general way.
+/// The canonical entry of a commit of one edge, decoded by the general decoder.
 fn the_edge_of(bytes: &[u8], topology: Topology) -> Option<(LabelId, EdgeChange)> {
     let mut commit = LoggedCommit::decode_canonical(bytes, topology).ok()?;
     let adjacencies = std::mem::take(&mut commit.effects.adjacencies);
@@ -213,7 +213,7 @@ proptest! {
         prop_assert_eq!((&read.effects, read.input.as_deref()), (&effects, Some(&[7][..])));
         let edges = read.appended.as_mut().unwrap().to_append(true);
         prop_assert_eq!((edges.label, edges.edges, edges.values), (LabelId(5), &positions[..], &values[..]));
-        // The last of equal ones counts.
+        // Of equal edges, the last counts.
         let canonical = |&(source, destination): &(u32, u32)| {
             let ends = topology.canonical(VertexId::new(source), VertexId::new(destination));
             (5, ends.0.get(), ends.1.get())

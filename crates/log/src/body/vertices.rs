@@ -1,4 +1,4 @@
-//! The section of vertices: those put, with their records, and those deleted.
+//! The section of vertices: put vertices with their records, and deleted vertices.
 
 use super::Gaps;
 use hedgerow_encoding::wire::{DecodeError, Reader, put_varint};

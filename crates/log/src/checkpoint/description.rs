@@ -14,8 +14,7 @@ pub struct Description {
     pub timestamp: CommitTimestamp,
     /// The wall-clock time of that commit: microseconds since 1970-01-01 UTC.
     pub wall_clock: u64,
-    /// Whether edges are directed, and whether in-neighbors are stored; they are not in the
-    /// checkpoint.
+    /// The direction of edges. In-neighbors are not in the checkpoint.
     pub topology: Topology,
     /// The kind of keys.
     pub keys: KeyKind,
@@ -27,7 +26,7 @@ pub struct Description {
     pub input: Option<Box<[u8]>>,
 }
 
-/// A kind is encoded as its position here.
+/// Each kind is encoded as its position in its table.
 const TOPOLOGIES: [Topology; 3] = [Topology::Directed, Topology::DirectedWithReverse, Topology::Undirected];
 const KEYS: [KeyKind; 3] = [KeyKind::Number, KeyKind::String, KeyKind::Dense];
 
@@ -52,7 +51,7 @@ impl Description {
         self.catalog.label(label).map(|label| label.edges.column()).unwrap_or_default()
     }
 
-    /// Encodes everything but the store and the times, which are in the file's header.
+    /// Encodes everything except the store and the times, which are in the file's header.
     pub(super) fn encode(&self) -> Vec<u8> {
         let mut bytes = Vec::new();
         put_kind(&mut bytes, &TOPOLOGIES, &self.topology);

@@ -6,7 +6,7 @@ use super::{CheckpointError, CheckpointSource, ChunkContent, Description};
 use hedgerow_model::{Column, ColumnType, LabelId, VertexId, with_column};
 use std::ops::{ControlFlow, Range};
 
-/// A chunk without an offset.
+/// An encoded chunk without an offset.
 #[derive(Debug)]
 pub(super) struct Encoded {
     pub(super) content: ChunkContent,
@@ -16,7 +16,7 @@ pub(super) struct Encoded {
     pub(super) body: Vec<u8>,
 }
 
-/// A unit of work: content and a range of vertices.
+/// A unit of work: a kind of content and a range of vertices.
 #[derive(Clone, Debug)]
 pub(super) struct CheckpointPart {
     pub(super) content: ChunkContent,
@@ -150,7 +150,7 @@ impl EncodedRows {
         EncodedRows { label, column, is_undirected, buffer: RowBuffer::new(bound), chunks: Vec::new() }
     }
 
-    /// Encodes the buffer into a chunk, if it is full; breaks if `pause` does.
+    /// Encodes the buffer into a chunk if it is full. Breaks if `pause` breaks.
     fn flush_if_full(&mut self, pause: &mut dyn FnMut() -> ControlFlow<()>) -> ControlFlow<()> {
         if self.buffer.room() > 0 {
             return ControlFlow::Continue(());
@@ -176,8 +176,8 @@ impl EncodedRows {
     }
 }
 
-/// Index of the first neighbor whose edge is stored at `owner`: an undirected edge is stored at its
-/// smaller end.
+/// Returns the index of the first neighbor whose edge is stored at `owner`: an undirected edge is
+/// stored at its smaller end.
 fn canonical_from(is_undirected: bool, owner: VertexId, neighbors: &[VertexId]) -> usize {
     if is_undirected { neighbors.partition_point(|neighbor| *neighbor < owner) } else { 0 }
 }

@@ -16,12 +16,12 @@ pub struct CheckpointEntry {
     pub number: u64,
     /// The timestamp.
     pub at: CommitTimestamp,
-    /// Bytes of its file.
+    /// Bytes of the checkpoint's file.
     pub length: u64,
 }
 
 impl CheckpointEntry {
-    /// The name of its file.
+    /// The name of the checkpoint's file.
     #[must_use]
     pub fn file_name(&self) -> String {
         name_of(self.number)

@@ -4,7 +4,7 @@ use crate::error::StoreError;
 use crate::files::FileError;
 use hedgerow_model::ReadError;
 
-/// Why a checkpoint could not be written.
+/// A failure to write a checkpoint.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CheckpointError {
@@ -20,7 +20,7 @@ pub enum CheckpointError {
     /// The state of the graph differs from its description.
     #[error("the graph has {found} {what}, its counts say {expected}")]
     WrongCount {
-        /// What was counted.
+        /// The counted objects.
         what: &'static str,
         /// The count in the description.
         expected: u64,
@@ -34,7 +34,7 @@ pub enum CheckpointError {
     /// A key or a record takes about 4 GiB or more.
     #[error("a chunk of {0} bytes is larger than a checkpoint can hold: a key or a record is too large")]
     TooLarge(usize),
-    /// The caller cancelled it.
+    /// The caller cancelled the checkpoint.
     #[error("the checkpoint was cancelled")]
     Cancelled,
 }

@@ -44,7 +44,7 @@ pub(super) struct CheckpointHeader {
     pub(super) wall_clock: u64,
 }
 
-/// Why a header is invalid.
+/// The defect of an invalid header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NoHeader {
     /// The file is not a checkpoint.
@@ -111,7 +111,7 @@ fn check(reader: &mut Reader<'_>, checksum: u32) -> Result<(), DecodeError> {
     is_right.then_some(()).ok_or(DecodeError { offset: 0, what: "the checksum does not match" })
 }
 
-/// What a chunk contains.
+/// The content of a chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ChunkContent {
     /// The description of the whole graph.
@@ -153,7 +153,7 @@ impl ChunkContent {
 /// A part of a checkpoint that can be read on its own, and the range that it covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CheckpointChunk {
-    /// What it contains.
+    /// The kind of content.
     pub content: ChunkContent,
     /// Number of vertices or edges.
     pub entries: u32,
@@ -162,11 +162,11 @@ pub struct CheckpointChunk {
     pub first: u64,
     /// The last vertex, or the position of the last edge.
     pub last: u64,
-    /// Its offset in the file.
+    /// The chunk's offset in the file.
     pub offset: u64,
-    /// Bytes of its body, which follows its header.
+    /// Bytes of the body, which follows the chunk's header.
     pub length: u32,
-    /// Checksum of its place in this file, its header and its body.
+    /// Checksum of the chunk's place in this file, its header and its body.
     pub(super) checksum: u32,
 }
 
@@ -243,7 +243,7 @@ pub(super) struct ChunkIndex {
 }
 
 impl ChunkIndex {
-    /// Adds the next entries. Chunks are contiguous, in the order of their content.
+    /// Adds the next entries. Fails unless chunks are contiguous and in the order of their content.
     pub(super) fn add(&mut self, bytes: &[u8]) -> Result<(), DecodeError> {
         let mut reader = Reader::new(bytes);
         while reader.remaining() > 0 {

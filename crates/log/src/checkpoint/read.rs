@@ -18,7 +18,7 @@ use rayon::prelude::*;
 
 /// An open checkpoint, whose description and index of chunks are verified.
 ///
-/// Chunks are read and checked one by one, in any order, on any threads. A loader restores vertices
+/// Chunks are read and checked one by one, in any order, on any thread. A loader restores vertices
 /// first, then edges:
 ///
 /// ```
@@ -75,7 +75,7 @@ impl Checkpoint {
         &self.chunks
     }
 
-    /// The chunks of vertices, ascending. Ids below the bound that are in none of them are free.
+    /// The chunks of vertices, ascending. Ids below the bound that no chunk contains are free.
     #[must_use]
     pub fn vertex_chunks(&self) -> &[CheckpointChunk] {
         self.chunks_of(ChunkContent::Vertices)
@@ -120,8 +120,8 @@ impl Checkpoint {
         read_vertices(&body, &shape, visit).map_err(|error| self.damaged(chunk, error))
     }
 
-    /// Reads the edges of a chunk, as runs of destinations of one source: ascending, a source in
-    /// one run or more, which are valid during the call. In an undirected graph each edge comes
+    /// Reads the edges of a chunk in runs of destinations of one source, ascending. A source may
+    /// have several runs, which are valid during the call. In an undirected graph each edge comes
     /// once, from its smaller end. `W` is the type of the values; `()` skips them. O(chunk).
     ///
     /// # Errors
@@ -142,7 +142,7 @@ impl Checkpoint {
         read_rows(&body, &shape, visit).map_err(|error| self.damaged(chunk, error))
     }
 
-    /// Reads the edges of a chunk, of a label with records: one by one, each with its
+    /// Reads the edges of a chunk of a label with records one by one, each with its
     /// [record](hedgerow_encoding::decode_record).
     ///
     /// # Errors
@@ -174,7 +174,7 @@ impl Checkpoint {
         }
     }
 
-    /// Reads everything, on the threads of `pool` or on this one, and returns all damage that it
+    /// Reads all chunks, on the threads of `pool` or on this thread. Returns all damage that it
     /// finds, in the order of the file.
     #[must_use]
     pub fn check(&self, pool: Option<&ThreadPool>) -> Vec<StoreError> {
@@ -213,7 +213,7 @@ fn read_header(file: &dyn File) -> Result<CheckpointHeader, StoreError> {
     })
 }
 
-/// An error in an item that begins `begin` bytes into the file.
+/// The error of damage in an item that begins `begin` bytes into the file.
 fn damaged_at(file: &dyn File, begin: u64, error: DecodeError) -> StoreError {
     if error.what == NOT_COMPILED {
         return StoreError::Compressed { path: file.path().to_owned() };
@@ -226,7 +226,7 @@ fn read_chunks(file: &dyn File, identity: u32) -> Result<Vec<CheckpointChunk>, S
     let length = file.length()?;
     let trailer_offset = length.saturating_sub(TRAILER_BYTES as u64).max(HEADER_BYTES as u64);
     let damaged = |begin, error| damaged_at(file, begin, error);
-    // If the file was cut shorter than a trailer, reading fails with that error.
+    // If the file was cut shorter than a trailer, decoding the trailer fails.
     let mut trailer = vec![0; length.saturating_sub(trailer_offset) as usize];
     file.read_exact_at(&mut trailer, trailer_offset)?;
     let trailer =
@@ -245,10 +245,11 @@ fn read_chunks(file: &dyn File, identity: u32) -> Result<Vec<CheckpointChunk>, S
     index.finish(begin).map_err(|error| damaged(begin, error))
 }
 
-/// Bytes of the index that are read at once: whole entries.
+/// Bytes of the index that are read at a time: a multiple of an entry.
 const INDEX_PIECE_BYTES: usize = INDEX_ENTRY_BYTES << 14;
 
-/// A chunk has about 1 MiB. A larger body is checked before it is read into memory.
+/// Size above which the body of a chunk is checked before it is read into memory. Most chunks have
+/// about 1 MiB.
 const LARGE_BODY: u64 = 8 << 20;
 
 const WRONG_CHECKSUM: DecodeError = DecodeError { offset: 0, what: "the checksum does not match" };
@@ -284,7 +285,8 @@ fn read_body(file: &dyn File, identity: u32, chunk: &CheckpointChunk) -> Result<
     Ok(bytes)
 }
 
-/// Checks that the chunks have as many entries as the description says, with known labels.
+/// Checks that the numbers of entries in the chunks match the description, and that all labels are
+/// known.
 fn check_counts(
     file: &dyn File,
     description: &Description,

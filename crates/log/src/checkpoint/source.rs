@@ -21,9 +21,9 @@ pub trait CheckpointSource: Sync {
     /// Visits the vertices in `range`, ascending, until `visit` breaks.
     fn vertices(&self, range: Range<u32>, visit: &mut VisitVertex<'_>) -> Result<(), ReadError>;
 
-    /// Visits the out-neighbors over `label` of every vertex in `range` that has any, until `visit`
-    /// breaks: ascending by vertex, then neighbor, in one run or more each. In an undirected graph
-    /// each edge is seen from both ends.
+    /// Visits the out-neighbors over `label` of every vertex in `range` that has neighbors, until
+    /// `visit` breaks: ascending by vertex, then neighbor. A vertex may have several runs. In an
+    /// undirected graph each edge is visited from both ends.
     fn rows<W: Column>(
         &self,
         label: LabelId,
@@ -32,7 +32,7 @@ pub trait CheckpointSource: Sync {
     ) -> Result<(), ReadError>;
 
     /// Visits the edges of a label with records, one by one, in the order of
-    /// [`CheckpointSource::rows`]: each with its encoded record, or with the list of all parallel
+    /// [`CheckpointSource::rows`], each with its encoded record, or with the list of all parallel
     /// edges.
     fn records(
         &self,
@@ -58,7 +58,8 @@ where
     V: RecordView,
     K: Fn(VertexId) -> Key + Sync,
 {
-    /// The state that `view` shows; `key` returns the key of a vertex that exists in it.
+    /// Creates a source of the state that `view` shows; `key` returns the key of a vertex in that
+    /// state.
     pub fn new(view: &'v V, key: K) -> Self {
         ViewSource { view, key }
     }
@@ -92,7 +93,7 @@ where
     ) -> Result<(), ReadError> {
         let adjacency = self.view.adjacency::<W>(label, Direction::Out).map_err(not_in_view)?;
         if is_sorted(&adjacency) {
-            // It makes no difference whether it broke or reached the end.
+            // A break and the end are equivalent here.
             let _flow: ControlFlow<()> = adjacency.cursor().scan(range, visit).map_err(Into::into)?;
             return Ok(());
         }
@@ -153,7 +154,7 @@ impl RecordRow {
         self.edges.push((neighbor, start..self.bytes.len()));
     }
 
-    /// Visits the edges ascending by neighbor, and clears them.
+    /// Visits the edges, ascending by neighbor, and clears them.
     fn visit_sorted(&mut self, visit: &mut VisitRecord<'_>) -> ControlFlow<()> {
         let Some(owner) = self.owner.take() else { return ControlFlow::Continue(()) };
         self.edges.sort_unstable_by_key(|(neighbor, _)| *neighbor);

@@ -1,4 +1,4 @@
-//! Writes a checkpoint: to a temporary file, synced, renamed, the directory synced.
+//! Writes a checkpoint: writes and syncs a temporary file, renames it, and syncs the directory.
 
 use super::codec::rows::MAX_ENTRIES;
 use super::codec::vertices::MAX_VERTICES;
@@ -20,28 +20,28 @@ use std::time::Instant;
 /// is opened.
 pub const UNFINISHED: &str = ".unfinished";
 
-/// Bytes between syncs while writing. They keep the final sync short, and with it the time for
-/// which the log's own syncs wait behind it.
+/// Bytes between syncs while writing. These syncs keep the final sync short, and so the time for
+/// which syncs of the log wait for it.
 const SYNC_BYTES: u64 = 64 << 20;
 
-/// Options for writing a checkpoint. By default on the calling thread, without pauses.
+/// Options for writing a checkpoint. By default, writes on the calling thread, without pauses.
 #[derive(Clone, Copy, Default)]
 pub struct WriteOptions<'a> {
     /// The threads that encode; `None` means the calling thread only.
     pub pool: Option<&'a ThreadPool>,
-    /// The fraction of its time that a thread works, between 0 and 1: it sleeps for the rest.
+    /// The fraction of the time in which a thread works, between 0 and 1; it sleeps for the rest.
     /// Called at every pause; `None` means 1.
     pub share: Option<&'a (dyn Fn() -> f64 + Sync)>,
-    /// Called after every chunk: whether to stop, with [`CheckpointError::Cancelled`].
+    /// Called after every chunk. Returns true to stop with [`CheckpointError::Cancelled`].
     pub is_cancelled: Option<&'a (dyn Fn() -> bool + Sync)>,
     /// Called after every written part, on the calling thread.
     pub progress: Option<&'a (dyn Fn(WriteProgress) + Sync)>,
-    /// Called before the file gets its name, replacing another one: checks that the store still
+    /// Called before the file gets its name and replaces another file: checks that the store still
     /// belongs to the caller.
     pub check_owner: Option<&'a (dyn Fn() -> Result<(), StoreError> + Sync)>,
 }
 
-/// Progress of writing.
+/// The progress of writing a checkpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WriteProgress {
     /// Vertices and edges written.
@@ -52,7 +52,7 @@ pub struct WriteProgress {
     pub bytes: u64,
 }
 
-/// What was written.
+/// The sizes of a written checkpoint.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct WrittenCheckpoint {
     /// Bytes of the file.
@@ -83,7 +83,7 @@ impl WriteOptions<'_> {
         }
     }
 
-    /// Sleeps for the part of the time since `begin` that it must not work.
+    /// Sleeps so that the thread works for at most its share of the time since `begin`.
     fn rest(&self, begin: Instant) {
         if let Some(share) = self.share {
             let rest_per_work = 1.0 / share().clamp(0.001, 1.0) - 1.0;
@@ -117,13 +117,14 @@ impl WriteOptions<'_> {
 /// Writes the state of `source` to the file `name`, durably. Replaces an existing file of that name
 /// atomically.
 ///
-/// Until the last step the file has the suffix [`UNFINISHED`]; if writing fails it is removed, if
-/// the file system permits. Costs O(vertices + edges), and memory for a few chunks per thread.
+/// Until the last step the file has the suffix [`UNFINISHED`]; if writing fails, the file is
+/// removed, if the file system permits. Costs O(vertices + edges), and memory for a few chunks per
+/// thread.
 ///
 /// # Errors
-/// The file system or the source failed, the source differs from the counts of `description`, or it
-/// was cancelled. The file `name` is unchanged then; only after an error in the last step, the sync
-/// of the directory, it may be either the old or the new one.
+/// The file system or the source failed, the source differs from the counts of `description`, or
+/// writing was cancelled. Then the file `name` is unchanged; only after an error in the last step,
+/// the sync of the directory, may it be either the old or the new file.
 pub fn write<S: CheckpointSource>(
     files: &dyn FileSystem,
     name: &str,
@@ -178,7 +179,7 @@ fn write_unfinished<S: CheckpointSource>(
     writer.finish(description)
 }
 
-/// All work, in the order of the file, independent of the number of threads.
+/// All parts of the work, in the order of the file, independent of the number of threads.
 fn parts<S: CheckpointSource>(
     description: &Description,
     source: &S,
@@ -197,7 +198,7 @@ fn parts<S: CheckpointSource>(
     for label in (0..description.catalog.labels().len() as u16).map(LabelId) {
         let edges = counts.edges_of(label).at_most();
         if edges > 0 {
-            // As many as chunks, if edges are spread evenly over vertices.
+            // One part per chunk, if edges are spread evenly over vertices.
             let cuts = source.cuts(label, edges.div_ceil(MAX_ENTRIES as u64) as usize)?;
             let part =
                 |vertices: Range<u32>| CheckpointPart { content: ChunkContent::Edges(label), vertices };

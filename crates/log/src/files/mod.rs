@@ -1,13 +1,14 @@
 //! The file system interface of a store: one flat directory of files.
 //!
-//! All file access of a store goes through [`FileSystem`]. [`RealFiles`] is the operating system's;
-//! its counterpart in memory, which fails and loses power on demand, is in `crates/testing`.
+//! All file access of a store goes through [`FileSystem`]. [`RealFiles`] accesses the operating
+//! system's files; its counterpart in memory, which fails and loses power on demand, is in
+//! `crates/testing`.
 //!
 //! A store relies only on this: written data is durable once [`File::sync`] has returned, and
 //! entries of the directory (new files, renames, removals) are durable once
-//! [`FileSystem::sync_directory`] has returned. Until then any part of it, in any order, may
-//! survive a loss of power. After a failed sync the state is unknown, and a later successful sync
-//! proves nothing.
+//! [`FileSystem::sync_directory`] has returned. Until then any part of the changes, in any order,
+//! may survive a loss of power. After a failed sync the state is unknown, and a later successful
+//! sync proves nothing.
 
 mod of_engine;
 mod real;
@@ -23,13 +24,13 @@ use std::path::{Path, PathBuf};
 
 /// A directory of files.
 ///
-/// Names are plain file names without separators. Errors are the operating system's; methods say
-/// what else they mean.
+/// Names are plain file names without separators. Methods return the operating system's errors, and
+/// document any further meaning.
 pub trait FileSystem: Send + Sync + fmt::Debug {
     /// The path of the directory, for messages.
     fn location(&self) -> PathBuf;
 
-    /// Whether the files can only be read.
+    /// Returns true if the files can only be read.
     fn is_read_only(&self) -> bool {
         false
     }
@@ -40,13 +41,13 @@ pub trait FileSystem: Send + Sync + fmt::Debug {
     /// The names of all files, in no particular order.
     ///
     /// # Errors
-    /// The operating system's; [`FileError::is_not_found`] if there is no such directory.
+    /// The operating system's error; [`FileError::is_not_found`] if the directory does not exist.
     fn list(&self) -> Result<Vec<String>, FileError>;
 
     /// Opens a file.
     ///
     /// # Errors
-    /// The operating system's; [`FileError::is_not_found`] if there is no such file.
+    /// The operating system's error; [`FileError::is_not_found`] if the file does not exist.
     fn open(&self, name: &str, access: OpenMode) -> Result<Box<dyn File>, FileError>;
 
     /// Renames a file, and replaces an existing file of the new name. Atomic; durable after
@@ -59,7 +60,7 @@ pub trait FileSystem: Send + Sync + fmt::Debug {
     /// Makes all earlier changes of the directory durable.
     ///
     /// # Errors
-    /// The operating system's. What was not durable before must then be considered lost.
+    /// The operating system's error. Changes that were not durable must then be considered lost.
     fn sync_directory(&self) -> Result<(), FileError>;
 
     /// Locks the lock file `name` for writing. Creates it if needed, and writes the process id into
@@ -69,32 +70,32 @@ pub trait FileSystem: Send + Sync + fmt::Debug {
     /// for readers that hold the lock.
     ///
     /// # Errors
-    /// [`LockError::Held`] if another process, or another part of this one, holds it for writing;
-    /// [`LockError::Shared`] if readers keep it.
+    /// [`LockError::Held`] if another process, or another part of this one, holds the lock for
+    /// writing; [`LockError::Shared`] if readers keep it.
     fn lock(&self, name: &str) -> Result<Box<dyn HeldLock>, LockError>;
 
-    /// Locks the lock file `name` for reading, shared with other readers; `None` if there is no
-    /// such file, and thus no writer. Changes nothing.
+    /// Locks the lock file `name` for reading, shared with other readers; `None` if the file does
+    /// not exist, and thus no writer. Changes nothing.
     ///
     /// # Errors
-    /// [`LockError::Held`] if a writer holds it.
+    /// [`LockError::Held`] if a writer holds the lock.
     fn lock_shared(&self, name: &str) -> Result<Option<Box<dyn HeldLock>>, LockError>;
 }
 
-/// An open file. Errors are the operating system's; methods say what else they mean.
+/// An open file. Methods return the operating system's errors, and document any further meaning.
 pub trait File: Send + Sync + fmt::Debug {
     /// The path of the file when it was opened, for messages.
     fn path(&self) -> &Path;
 
-    /// Reads at `offset`; returns the number of bytes, which may be less than requested. 0 only at
-    /// the end of the file.
+    /// Reads at `offset`. Returns the number of bytes read, which may be less than requested; 0
+    /// only at the end of the file.
     fn read_at(&self, buffer: &mut [u8], offset: u64) -> Result<usize, FileError>;
 
-    /// Writes at `offset`, which may be past the end; returns the number of bytes, which may be
-    /// less than given.
+    /// Writes at `offset`, which may be past the end. Returns the number of bytes written, which
+    /// may be less than given.
     ///
     /// # Errors
-    /// The operating system's. Any part of the bytes may have been written.
+    /// The operating system's error. Any part of the bytes may have been written.
     fn write_at(&self, bytes: &[u8], offset: u64) -> Result<usize, FileError>;
 
     /// Truncates the file, or extends it with zeros.
@@ -106,31 +107,32 @@ pub trait File: Send + Sync + fmt::Debug {
     /// Makes the content and the length durable.
     ///
     /// # Errors
-    /// The operating system's. What was not durable before must then be considered lost; a later
-    /// successful sync proves nothing.
+    /// The operating system's error. Data that was not durable must then be considered lost; a
+    /// later successful sync proves nothing.
     fn sync(&self) -> Result<(), FileError>;
 
-    /// Says that reads will come in no particular order, so that reading ahead of them is a waste. Changes
-    /// no result; does nothing by default.
+    /// Hints that reads will come in random order, so that read-ahead is a waste. Changes no
+    /// result; does nothing by default.
     fn expect_random_reads(&self) {}
 
-    /// Says that these bytes will be read soon. Their reading begins, and the call does not wait for it.
-    /// Changes no result; does nothing by default.
+    /// Hints that these bytes will be read soon. Begins to read them, without waiting. Changes no
+    /// result; does nothing by default.
     fn prefetch(&self, range: Range<u64>) {
         let _ = range;
     }
 
-    /// Says that these bytes, which are durable, will not be read soon: they need not stay in memory.
-    /// Changes no result; does nothing by default.
+    /// Hints that these bytes, which are durable, will not be read soon: they need not stay in
+    /// memory. Changes no result; does nothing by default.
     fn evict(&self, range: Range<u64>) {
         let _ = range;
     }
 }
 
-/// A held lock on a lock file. Dropping it releases the lock. Errors are the operating system's.
+/// A held lock on a lock file. Dropping it releases the lock. Methods return the operating system's
+/// errors.
 pub trait HeldLock: Send + Sync + fmt::Debug {
-    /// Whether the locked file still has its name. If it was removed or replaced, another process
-    /// may have locked the new one.
+    /// Returns true if the locked file still has its name. If the file was removed or replaced,
+    /// another process may have locked the new one.
     fn is_held(&self) -> Result<bool, FileError>;
 }
 
@@ -149,7 +151,8 @@ impl dyn File + '_ {
     /// Reads exactly `buffer.len()` bytes at `offset`.
     ///
     /// # Errors
-    /// The operating system's; [`FileOperation::Read`] with `UnexpectedEof` if the file ends early.
+    /// The operating system's error; [`FileOperation::Read`] with `UnexpectedEof` if the file ends
+    /// early.
     pub fn read_exact_at(&self, mut buffer: &mut [u8], mut offset: u64) -> Result<(), FileError> {
         while !buffer.is_empty() {
             match self.read_at(buffer, offset)? {
@@ -172,7 +175,7 @@ impl dyn File + '_ {
     /// Writes all bytes at `offset`.
     ///
     /// # Errors
-    /// The operating system's. Any part of the bytes may have been written.
+    /// The operating system's error. Any part of the bytes may have been written.
     pub fn write_all_at(&self, mut bytes: &[u8], mut offset: u64) -> Result<(), FileError> {
         while !bytes.is_empty() {
             match self.write_at(bytes, offset)? {
@@ -197,11 +200,11 @@ impl dyn File + '_ {
         self.read_range(offset..self.length()?.max(offset))
     }
 
-    /// Reads the bytes of `range`. Allocates memory as they arrive, so that a wrong length costs no
-    /// more than the file contains.
+    /// Reads the bytes of `range`. Allocates memory as the bytes arrive, so that a wrong length
+    /// costs no more memory than the file's content.
     ///
     /// # Errors
-    /// The operating system's, or out of memory.
+    /// The operating system's error, or out of memory.
     pub fn read_range(&self, range: Range<u64>) -> Result<Vec<u8>, FileError> {
         let mut bytes = Vec::new();
         for piece in pieces(range) {
@@ -229,7 +232,7 @@ impl dyn File + '_ {
 /// Bytes per read or write of large ranges.
 pub const PIECE: u64 = 1 << 20;
 
-/// Splits a range into the parts that are read or written at once.
+/// Splits a range into pieces that are read or written at a time.
 pub(crate) fn pieces(range: Range<u64>) -> impl Iterator<Item = Range<u64>> {
     let end = range.end;
     range.step_by(PIECE as usize).map(move |begin| begin..end.min(begin.saturating_add(PIECE)))
@@ -302,30 +305,30 @@ pub struct FileError {
 }
 
 impl FileError {
-    /// An error about `path`.
+    /// Creates an error about `path`.
     pub fn new(operation: FileOperation, path: impl Into<PathBuf>, source: io::Error) -> Self {
         FileError { operation, path: path.into(), source }
     }
 
-    /// Whether the file or the directory does not exist.
+    /// Returns true if the file or the directory does not exist.
     #[must_use]
     pub fn is_not_found(&self) -> bool {
         self.source.kind() == io::ErrorKind::NotFound
     }
 }
 
-/// Why a lock file cannot be locked.
+/// A failure to lock a lock file.
 #[derive(Debug, thiserror::Error)]
 pub enum LockError {
-    /// A writer holds it.
+    /// A writer holds the lock.
     #[error("{} is locked by {}", path.display(), holder_name(*holder))]
     Held {
         /// The lock file.
         path: PathBuf,
-        /// The process id that the holder wrote, if it has yet.
+        /// The process id that the holder wrote, if it has written one yet.
         holder: Option<u32>,
     },
-    /// Readers hold it, who write no process id.
+    /// Readers hold the lock; they write no process id.
     #[error("{} is locked by processes that read", path.display())]
     Shared {
         /// The lock file.

@@ -1,4 +1,4 @@
-//! The files of a store, for an engine that keeps its own files there.
+//! The files of a store, for an engine that keeps its own files in the directory.
 
 use super::{File, FileError, FileOperation, FileSystem, HeldLock, LockError, OpenMode};
 use hedgerow_sync::{Arc, RwLock, RwLockReadGuard};
@@ -7,12 +7,12 @@ use std::io;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-/// The directory of a store, for an engine that keeps its own files in it. They can be changed only
-/// while the store can be written.
+/// The directory of a store, for an engine that keeps its own files in it. The files can be changed
+/// only while the store can be written.
 ///
-/// The engine works in the background, perhaps after the graph was closed and the store opened by
-/// another process. So every change of a file asks for permission first; closing waits for changes
-/// under way.
+/// The engine works in the background, perhaps after the graph was closed and another process has
+/// opened the store. So every change of a file needs permission first; closing waits for running
+/// changes.
 #[derive(Clone, Debug)]
 pub struct EngineFiles(Arc<OwnedFiles>);
 
@@ -29,7 +29,7 @@ enum Rights {
     ReadOnly,
     /// The store is being created or opened, and is locked.
     Opener,
-    /// The writer of the store, as long as it holds the store's lock.
+    /// The writer of the store, while it holds the store's lock.
     Writer(Arc<dyn LockHolder>),
 }
 
@@ -40,7 +40,7 @@ pub(crate) trait LockHolder: Debug + Send + Sync {
 }
 
 impl EngineFiles {
-    /// The beginning of the names of all files of an engine.
+    /// The prefix of the names of an engine's files.
     pub const PREFIX: &'static str = "engine-";
 
     /// The files of a store that is being created or opened, and is locked.
@@ -61,12 +61,12 @@ impl EngineFiles {
         EngineFiles(Arc::new(shared))
     }
 
-    /// From now on the files can be changed while `writer` holds the lock of the store.
+    /// Permits changes of the files while `writer` holds the store's lock.
     pub(crate) fn hand_over(&self, writer: Arc<dyn LockHolder>) {
         *self.0.rights.write() = Rights::Writer(writer);
     }
 
-    /// From now on the files cannot be changed. Waits for a change under way.
+    /// Forbids further changes of the files. Waits for running changes.
     pub fn close(&self) {
         *self.0.rights.write() = Rights::ReadOnly;
     }
@@ -83,8 +83,8 @@ impl EngineFiles {
         }
     }
 
-    /// Permits a change of the directory until the result is dropped, after checking that the store
-    /// still holds its lock.
+    /// Permits a change of the directory until the result is dropped, after checking that the
+    /// writer still holds the store's lock.
     fn change_entry(&self, name: &str) -> Result<RwLockReadGuard<'_, Rights>, FileError> {
         let path = self.location().join(name);
         let rights = self.change(&path)?;

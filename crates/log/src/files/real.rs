@@ -1,8 +1,8 @@
 //! The operating system's files.
 //!
 //! The directory is opened once, and every file is opened relative to it and never through a
-//! symbolic link. So a store that was tampered with cannot redirect reads or writes out of its
-//! directory, and a directory that is renamed stays the one that was opened.
+//! symbolic link. So a tampered store cannot redirect reads or writes out of its directory, and all
+//! accesses stay in the opened directory even if it is renamed.
 
 use crate::files::{File, FileError, FileOperation, FileSystem, HeldLock, LockError, OpenMode};
 use hedgerow_sync::fork::{ParentFile, Process};
@@ -20,14 +20,14 @@ use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// How long a writer waits for readers to release the lock: much longer than it takes to check for
-/// a writer.
+/// Time for which a writer waits for readers to release the lock: much longer than a reader's check
+/// for a writer.
 const PATIENCE_WITH_READERS: Duration = Duration::from_millis(500);
 
 /// Sleep between two attempts.
 const BETWEEN_ATTEMPTS: Duration = Duration::from_millis(1);
 
-/// More than the bytes of a process id in decimal with its newline.
+/// Upper bound on the bytes of a decimal process id with its newline.
 const LONGEST_PROCESS_ID: usize = 32;
 
 /// A directory of the operating system.
@@ -35,7 +35,7 @@ const LONGEST_PROCESS_ID: usize = 32;
 pub struct RealFiles {
     path: PathBuf,
     read_only: bool,
-    /// Opened by the first operation that needs it, and kept open.
+    /// The open directory. Opened by the first operation that needs it.
     directory: Arc<Mutex<Option<Arc<OwnedFd>>>>,
 }
 
@@ -72,7 +72,7 @@ impl RealFiles {
         self.path.join(name)
     }
 
-    /// The directory; opens it if needed.
+    /// Returns the open directory. Opens it if needed.
     fn directory(&self) -> io::Result<Arc<OwnedFd>> {
         let mut directory = self.directory.lock();
         if let Some(open) = &*directory {
@@ -133,7 +133,7 @@ impl RealFiles {
                 kind => kind == FileType::RegularFile,
             };
             if is_file {
-                // A name that is not UTF-8 is not one of ours.
+                // No file of a store has a name that is not UTF-8.
                 names.extend(entry.file_name().to_str().map(str::to_owned));
             }
         }
@@ -200,7 +200,7 @@ fn is_regular(stat: &Stat) -> bool {
     FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile
 }
 
-/// A write to a file shows under each of its names, which may be in other directories.
+/// Refuses a file with several hard links: a write would change it in other directories, too.
 fn check_links(file: impl AsFd) -> io::Result<()> {
     match rustix::fs::fstat(file)?.st_nlink {
         0 | 1 => Ok(()),
@@ -226,7 +226,8 @@ impl FileSystem for RealFiles {
             return Ok(());
         }
         fs::create_dir_all(&self.path).map_err(failed)?;
-        // Every directory on the path may be new. Those that we may not open existed before.
+        // Every directory on the path may be new. A directory that may not be opened existed
+        // before.
         let whole = fs::canonicalize(&self.path).map_err(failed)?;
         for parent in whole.ancestors().skip(1) {
             match fs::File::open(parent) {
@@ -301,7 +302,7 @@ impl HeldLock for RealLock {
 }
 
 impl Drop for RealLock {
-    /// Releases the lock. To close the file is not enough: a child that is being started has a copy
+    /// Releases the lock. Closing the file is not enough: a child that is being started has a copy
     /// of it until its program is loaded.
     fn drop(&mut self) {
         // A forked child has no lock.
@@ -339,7 +340,7 @@ impl RealLock {
         Ok(())
     }
 
-    /// The process id that the holder wrote, if it has yet.
+    /// The process id that the holder wrote, if it has written one yet.
     fn read_process_id(&self) -> Option<u32> {
         let mut bytes = [0; LONGEST_PROCESS_ID];
         // On failure the message has no process id.
@@ -353,7 +354,7 @@ impl RealFile {
         move |source| FileError::new(operation, &self.path, source)
     }
 
-    /// Advises the operating system. It may refuse, which changes nothing but the speed of reads.
+    /// Advises the operating system. A refusal affects only the speed of reads.
     #[cfg(target_os = "linux")]
     fn advise(&self, range: Range<u64>, advice: rustix::fs::Advice) {
         if let Some(length) = range.end.checked_sub(range.start).and_then(NonZeroU64::new) {
@@ -405,7 +406,7 @@ impl File for RealFile {
     }
 }
 
-/// Retries after a signal.
+/// Repeats a transfer that a signal interrupted.
 fn uninterrupted(mut transfer: impl FnMut() -> io::Result<usize>) -> io::Result<usize> {
     loop {
         match transfer() {
@@ -484,7 +485,7 @@ mod tests {
             assert!(files.open("file", OpenMode::Write).is_err(), "kind {kind}");
             assert!(files.lock("file").is_err(), "kind {kind}");
             assert_eq!(files.lock_shared("file").is_ok(), is_hard_link, "kind {kind}");
-            // A new file replaces it.
+            // A new file replaces the link or the pipe.
             files.open("file", OpenMode::Create).unwrap().write_all_at(b"new", 0).unwrap();
             assert_eq!(fs::read_to_string(&place).unwrap(), "new", "kind {kind}");
             assert_eq!(fs::read_to_string(&outside).unwrap(), "untouched", "kind {kind}");

@@ -6,7 +6,7 @@ use hedgerow_sync::Arc;
 use std::io;
 
 impl EngineFiles {
-    /// From now on the files can be changed while `log` holds the lock of the store.
+    /// Permits changes of the files while `log` holds the store's lock.
     pub fn belong_to(&self, log: &Arc<Log>) {
         self.hand_over(Arc::<Log>::clone(log));
     }

@@ -1,9 +1,9 @@
-//! Group commit: one of the threads that wait for the disk leads, and writes and syncs for all.
+//! Group commit: one of the waiting threads leads, and writes and syncs for all of them.
 //!
 //! A round is one leader's write. A thread that comes too late for the current round waits for the
-//! next one, which the first of these threads to wake leads. So when a round ends, all threads that
-//! it covered are woken at once, and only one of the others. There is no timer, and without commits
-//! no thread runs.
+//! next one, and the first of these threads to wake leads it. So when a round ends, all threads
+//! that it covered are woken at once, and only one other thread. There is no timer, and without
+//! commits no thread runs.
 //!
 //! Threads that commit in a loop would split into two halves, each waiting while the other is
 //! synced. So a leader gives the threads that the previous round released a moment to come back:
@@ -19,18 +19,18 @@ use std::time::{Duration, Instant};
 /// Maximum number of times that a leader yields to threads that may come back.
 const PATIENCE: u32 = 64;
 
-/// Maximum time of that: much longer than threads need to commit again at once, shorter than a
-/// scheduling time slice of other threads.
+/// Maximum time for which a leader yields: much longer than threads need to commit again, shorter
+/// than a scheduling time slice of other threads.
 const PATIENT_TIME: Duration = Duration::from_millis(2);
 
-/// Number of rounds without waiting, after it took longer.
+/// Number of rounds without yielding after a round in which [`PATIENT_TIME`] was exceeded.
 const HURRIED_ROUNDS: u32 = 64;
 
 /// The current round, its leader and its waiters.
 #[derive(Debug)]
 pub(super) struct GroupCommit {
     progress: Mutex<CommitProgress>,
-    /// Threads that wait for a round: of even and of odd number.
+    /// Wakes the threads that wait for rounds of even and of odd number.
     finished: [Condvar; 2],
     /// A copy of `CommitProgress::durable`, readable without the lock.
     durable: AtomicU64,
@@ -38,11 +38,11 @@ pub(super) struct GroupCommit {
 
 #[derive(Debug)]
 struct CommitProgress {
-    /// Every commit up to this is durable.
+    /// Every commit up to this one is durable.
     durable: CommitTimestamp,
     /// The number of the current or next round.
     round: usize,
-    /// Whether a thread leads it.
+    /// True if a thread leads the round.
     is_led: bool,
     /// The last commit that the round covers.
     covers: CommitTimestamp,
@@ -92,7 +92,7 @@ impl GroupCommit {
         }
     }
 
-    /// The newest commit up to which all are durable. O(1), lock-free.
+    /// The last commit of the durable prefix of the log. O(1), lock-free.
     pub(super) fn durable(&self) -> CommitTimestamp {
         CommitTimestamp(self.durable.load(Ordering::Acquire))
     }
@@ -149,7 +149,7 @@ impl GroupCommit {
         progress
     }
 
-    /// Ends all rounds: all present and future waiters get this error.
+    /// Ends all rounds: all current and future waiters get this error.
     pub(super) fn fail(&self, failure: &LogError) {
         self.progress.lock().failure.get_or_insert_with(|| failure.clone());
         self.finished.iter().for_each(Condvar::notify_all);
@@ -161,7 +161,8 @@ impl<'g> Lead<'g> {
         Lead { group, is_over: false }
     }
 
-    /// Lets the threads come back that the previous round released. A lone thread does not wait.
+    /// Waits for the threads that the previous round released to come back. A lone thread does not
+    /// wait.
     pub(super) fn gather(&self) {
         let started = Instant::now();
         for _ in 0..PATIENCE {
@@ -183,8 +184,8 @@ impl<'g> Lead<'g> {
         }
     }
 
-    /// Calls `take` for the batch that the round writes, and records which commits it covers, for
-    /// the threads that wait.
+    /// Calls `take` for the batch that the round writes, and records the last commit that it
+    /// covers, for the waiting threads.
     pub(super) fn begin<T>(&self, take: impl FnOnce() -> (T, CommitTimestamp)) -> T {
         let mut progress = self.group.progress.lock();
         let (taken, last) = take();
@@ -236,8 +237,8 @@ impl Drop for Lead<'_> {
 impl CommitProgress {
     fn lead(&mut self, goal: Goal) {
         self.is_led = true;
-        // Until it has taken its batch, a round that syncs covers all comers; one that only writes
-        // covers none.
+        // Until it has taken its batch, a syncing round covers all comers; a writing round covers
+        // none.
         self.covers = match goal {
             Goal::Sync => CommitTimestamp(u64::MAX),
             Goal::Write => CommitTimestamp::ZERO,

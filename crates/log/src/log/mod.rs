@@ -1,9 +1,9 @@
 //! The write-ahead log: commits are appended in order, and wait together until they are durable.
 //!
 //! ```text
-//! append   under the caller's mutex: place and checksum, copied to a buffer  (tail.rs)
-//! settle   on each thread: one of those that wait leads, and syncs for all   (group.rs, writer.rs)
-//! segments created ahead of use, by the log maintainer                       (shelf.rs, segments.rs)
+//! append   under the caller's mutex: place and checksum, copy to a buffer   (tail.rs)
+//! settle   on each thread: one waiting thread leads and syncs for all      (group.rs, writer.rs)
+//! segments created ahead of use, by the log maintainer                     (shelf.rs, segments.rs)
 //! ```
 //!
 //! Follows LiveGraph, section 5 (persist phase); the caller determines the order of commits.
@@ -34,11 +34,11 @@ use shelf::Shelf;
 use tail::Tail;
 use writer::Writer;
 
-/// The log of a store that takes commits.
+/// The log of a store, while it takes commits.
 ///
-/// Shared by all threads. A failed write or sync *poisons* it: every waiting and every later commit
-/// gets [`LogError::Poisoned`], and nothing is retried. Only opening the store again can tell what
-/// is on the disk.
+/// Shared by all threads. A failed write or sync *poisons* the log: every waiting and every later
+/// commit gets [`LogError::Poisoned`], and nothing is retried. Only opening the store again
+/// determines the state of the disk.
 #[derive(Debug)]
 pub struct Log {
     files: Arc<dyn FileSystem>,
@@ -46,9 +46,9 @@ pub struct Log {
     sizes: SegmentSizes,
     salt: u32,
     tail: Mutex<Tail>,
-    /// Bytes of commits to be written. Changed under the tail's mutex.
+    /// Bytes of buffered commits. Changed under the tail's mutex.
     buffered: AtomicUsize,
-    /// Whether half of the segment is full, so that the next one should be created. Changed under
+    /// True if half of the segment is full, so that the next one should be created. Changed under
     /// the tail's mutex.
     is_half_full: AtomicBool,
     group: GroupCommit,
@@ -75,11 +75,11 @@ impl Appended {
         self.at
     }
 
-    /// The first commit of the batch in which this one will be written.
+    /// The first commit of the batch in which this commit will be written.
     ///
-    /// [`Log::durable`] never returned and never will return a timestamp from this one on that is
-    /// before this commit: earlier batches end before it, and later ones end with this commit or
-    /// after it.
+    /// [`Log::durable`] returns no timestamp from `batch_from` on that is before this commit:
+    /// earlier batches end before `batch_from`, and this batch and later ones end with this commit
+    /// or after it.
     #[must_use]
     pub fn batch_from(&self) -> CommitTimestamp {
         self.batch_from
@@ -90,15 +90,14 @@ impl Log {
     /// Appends a commit. Nothing is written yet: see [`Log::settle`].
     ///
     /// Commits come in the order of their timestamps and without a gap, so the caller takes the
-    /// timestamp and calls this under one mutex of its own. `wall_clock` is in microseconds since
-    /// 1970-01-01 UTC; if it is earlier than that of the previous commit, that is used instead.
-    /// Takes tens of nanoseconds: a large body is moved instead of copied, a small one is left for
-    /// reuse.
+    /// timestamp and calls this under one mutex. `wall_clock` is in microseconds since 1970-01-01
+    /// UTC; if it is earlier than the time of the previous commit, that time is used instead. Takes
+    /// tens of nanoseconds: a large body is moved instead of copied, a small one is left for reuse.
     ///
     /// # Errors
     /// [`LogError::Poisoned`], [`LogError::Closed`], [`LogError::TooLarge`],
-    /// [`LogError::OutOfOrder`]; the commit is not appended then, and its timestamp can be used for
-    /// another.
+    /// [`LogError::OutOfOrder`]. Then the commit is not appended, and its timestamp can be used for
+    /// another one.
     pub fn append(
         &self,
         at: CommitTimestamp,
@@ -108,11 +107,11 @@ impl Log {
         self.append_each(at, wall_clock, std::slice::from_mut(body))
     }
 
-    /// Appends commits with consecutive timestamps from `first` on, all of them at the same wall-clock time, as
-    /// [`Log::append`] does for one. They are in one batch. Returns the last of them.
+    /// Like [`Log::append`], for commits with consecutive timestamps from `first` on and the same
+    /// wall-clock time, all in one batch. Returns the last commit.
     ///
     /// # Errors
-    /// Those of [`Log::append`]; no commit is appended then.
+    /// The errors of [`Log::append`]. Then no commit is appended.
     pub fn append_each(
         &self,
         first: CommitTimestamp,
@@ -134,8 +133,8 @@ impl Log {
         self.tail.lock().refusal.clone().map_or(Ok(()), Err)
     }
 
-    /// Waits until the commit at `at`, which was appended, is as durable as the graph's option and
-    /// `durability` demand.
+    /// Waits until the commit at `at`, which was appended, is as durable as both the log's option
+    /// and `durability` demand.
     ///
     /// # Errors
     /// [`LogError::Poisoned`]: the commit may or may not be durable.
@@ -162,7 +161,7 @@ impl Log {
 
     /// Waits until every commit up to `at` survives a loss of power.
     ///
-    /// One of all waiting threads writes and syncs, for all commits appended by then.
+    /// One of the waiting threads writes and syncs all commits that are appended by then.
     ///
     /// # Errors
     /// [`LogError::Poisoned`].
@@ -182,7 +181,7 @@ impl Log {
         self.wait_durable(last)
     }
 
-    /// The newest commit up to which all are durable. O(1), lock-free.
+    /// The last commit of the durable prefix of the log. O(1), lock-free.
     #[must_use]
     pub fn durable(&self) -> CommitTimestamp {
         self.group.durable()
@@ -194,13 +193,13 @@ impl Log {
         self.tail.lock().last()
     }
 
-    /// When a commit returns by default; it may ask for more.
+    /// The durability at which a commit returns by default; a commit may request more.
     #[must_use]
     pub fn durability(&self) -> Durability {
         self.options.durability
     }
 
-    /// The current manifest: what belongs to the store.
+    /// The current manifest of the store.
     #[must_use]
     pub fn manifest(&self) -> Manifest {
         self.manifest.lock().clone()

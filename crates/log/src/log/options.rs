@@ -1,19 +1,19 @@
 //! Options of a log.
 
-/// When a commit returns.
+/// The durability at which a commit returns.
 ///
-/// The log contains a prefix of the commits, so a commit can ask for more than its graph does, but
-/// not for less.
+/// The log contains a prefix of the commits, so a commit can request more durability than its
+/// graph, but not less.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Durability {
-    /// At once. The commit is written when the buffer is full, synced when a segment is, and safe
-    /// after a flush or a close.
+    /// Returns at once. The commit is written when the buffer is full, synced when a segment is
+    /// full, and safe after a flush or a close.
     None,
-    /// At once. A crash of the process loses the buffer, which is as large as the
-    /// option `buffer_bytes` says, up to four times that while another thread writes it, and the
-    /// last commit; a loss of power loses at most `unsynced_bytes` more.
+    /// Returns at once. A crash of the process loses the buffer and the last commit; the buffer has
+    /// the size of the option `buffer_bytes`, up to four times that while another thread writes it.
+    /// A loss of power loses at most `unsynced_bytes` more.
     Buffered,
-    /// When it survives a loss of power.
+    /// Returns when the commit survives a loss of power.
     #[default]
     Sync,
 }
@@ -23,10 +23,10 @@ hedgerow_model::names!(Durability, "durability": None => "none", Buffered => "bu
 /// Options of a log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LogOptions {
-    /// When a commit returns by default; it may ask for more.
+    /// The durability at which a commit returns by default; a commit may request more.
     pub durability: Durability,
-    /// Bytes of the largest segment; the first ones after an opening have less. A larger commit gets a segment
-    /// of its size.
+    /// Bytes of the largest segment; the first segments after an opening are smaller. A larger
+    /// commit gets a segment of its size.
     pub segment_bytes: u64,
     /// Bytes of commits that are buffered in memory before a thread writes them.
     pub buffer_bytes: usize,

@@ -8,8 +8,8 @@ use crate::store::{CheckpointEntry, Manifest, SegmentEntry, StoreFiles, StreamEn
 use hedgerow_model::CommitTimestamp;
 
 impl Manifest {
-    /// The log is needed from this timestamp on: the oldest of checkpoint, streams and history. The files
-    /// of an engine that has its own are a checkpoint of the commit `in_files`.
+    /// The timestamp from which on the log is needed: the oldest of checkpoint, streams and
+    /// history. An engine's own files count as a checkpoint of the commit `in_files`.
     #[must_use]
     pub fn needed_from(&self, in_files: CommitTimestamp) -> CommitTimestamp {
         let checkpoint = self.checkpoint.map_or(in_files, |checkpoint| checkpoint.at.max(in_files));
@@ -19,11 +19,11 @@ impl Manifest {
 }
 
 impl Log {
-    /// Makes a checkpoint, whose file is durable already, the one that the next opening loads.
-    /// Returns the previous one, whose file is no longer needed.
+    /// Installs a checkpoint, whose file is already durable: the next opening loads it. Returns the
+    /// previous checkpoint, whose file is no longer needed.
     ///
     /// # Errors
-    /// The manifest could not be replaced, which poisons the log if it may be the new one.
+    /// The manifest could not be replaced. Poisons the log if the new manifest may be in place.
     pub fn install_checkpoint(
         &self,
         checkpoint: CheckpointEntry,
@@ -35,11 +35,11 @@ impl Log {
         Ok(before)
     }
 
-    /// Records how far a durable stream has been read, or removes the stream. The log is kept from
-    /// there on.
+    /// Records the position up to which a durable stream has been read, or removes the stream. The
+    /// log is kept from that position on.
     ///
     /// # Errors
-    /// The manifest could not be replaced, which poisons the log if it may be the new one.
+    /// The manifest could not be replaced. Poisons the log if the new manifest may be in place.
     pub fn set_stream(&self, name: &str, position: Option<CommitTimestamp>) -> Result<(), StoreError> {
         self.change_manifest(|manifest| {
             manifest.streams.retain(|stream| stream.name != name);
@@ -48,20 +48,20 @@ impl Log {
         })
     }
 
-    /// Records how far back states must be readable. The log is kept from there on.
+    /// Sets the timestamp back to which states must be readable. The log is kept from it on.
     ///
     /// # Errors
-    /// The manifest could not be replaced, which poisons the log if it may be the new one.
+    /// The manifest could not be replaced. Poisons the log if the new manifest may be in place.
     pub fn set_history(&self, horizon: Option<CommitTimestamp>) -> Result<(), StoreError> {
         self.change_manifest(|manifest| manifest.history = horizon)
     }
 
-    /// Removes the segments that are no longer needed: all of their commits are in the checkpoint or in
-    /// the engine's files, which are durable up to `in_files`, read by every stream, and older than the
-    /// history to keep. Returns their number. One call at a time.
+    /// Removes the segments that are no longer needed: all of their commits are in the checkpoint
+    /// or in the engine's files, which are durable up to `in_files`, read by every stream, and
+    /// older than the history to keep. Returns their number. Calls must not run concurrently.
     ///
     /// # Errors
-    /// The file system's. If the manifest may be the new one or not, the log is poisoned.
+    /// The file system's error. Poisons the log if it is unknown which manifest is in place.
     pub fn prune(&self, in_files: CommitTimestamp) -> Result<usize, StoreError> {
         let pruned = {
             let manifest = self.manifest.lock();
@@ -85,13 +85,13 @@ impl Log {
         Ok(pruned.len())
     }
 
-    /// Makes everything durable, stops taking commits, cuts the segments after their last records, and
-    /// releases the store. The next opening finds it complete.
+    /// Makes everything durable, stops taking commits, cuts the segments after their last records,
+    /// and releases the store. The next opening finds it complete.
     ///
-    /// The log maintainer must not run meanwhile or later. Closing again does nothing.
+    /// The log maintainer must not run concurrently or later. Closing again does nothing.
     ///
     /// # Errors
-    /// The file system's, or the log is poisoned.
+    /// The file system's error, or the log is poisoned.
     pub fn close(&self) -> Result<(), StoreError> {
         if self.lock.lock().is_none() {
             return Ok(());
@@ -109,7 +109,7 @@ impl Log {
         }
         self.change_manifest(|manifest| manifest.segments.retain(|entry| entry.sealed.is_some()))?;
         self.remove_unlisted()?;
-        // No thread is replacing the manifest meanwhile, and none will.
+        // No thread is replacing the manifest, and none will.
         let manifest = self.manifest.lock();
         cut_files(&*self.files, &manifest)?;
         *self.lock.lock() = None;
@@ -134,7 +134,7 @@ impl Log {
 }
 
 impl Drop for Log {
-    /// Closes the log, though nothing that is still buffered was acknowledged as durable.
+    /// Closes the log, although no buffered commit was acknowledged as durable.
     fn drop(&mut self) {
         // An error cannot be reported here.
         let _ = self.close();

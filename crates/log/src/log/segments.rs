@@ -12,16 +12,17 @@ use hedgerow_sync::atomic::Ordering;
 /// Bytes of the first segment after an opening.
 const FIRST_BYTES: u64 = 64 << 10;
 
-/// The ratio of a segment's bytes to those of the one before, until they reach the option.
+/// The growth factor of segments, until they reach the size in the options.
 const GROWTH: u64 = 16;
 
-/// The sizes of the segments that one opening creates: small at first, so that a graph that takes few
-/// commits costs little space and time; large soon, so that a busy one seldom waits for a segment.
+/// The sizes of the segments that one opening creates: small at first, so that a graph with few
+/// commits costs little space and time; soon large, so that a busy graph seldom waits for a
+/// segment.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SegmentSizes {
     /// The number of the first segment.
     first: u64,
-    /// Bytes of the largest.
+    /// Bytes of the largest segment.
     largest: u64,
 }
 
@@ -37,28 +38,28 @@ impl SegmentSizes {
     }
 }
 
-/// Zeros synced at a time, so that concurrent commits don't wait for all of them.
+/// Number of zeros synced at a time, so that concurrent commits do not wait for all of them.
 const SYNCED_ZEROS: u64 = 4 << 20;
 
-/// Zeros written at a time: a page. The kernel keeps what was written at once as one unit in its
-/// page cache, and each later small write and sync would visit every page of it.
+/// Number of zeros written at a time: a page. The kernel keeps the bytes of one write as one unit
+/// in its page cache, and each later small write and sync would visit every page of that unit.
 const WRITTEN_ZEROS: u64 = 4 << 10;
 
 impl Log {
-    /// Whether [`Log::maintain`] should create the next segment now: half of this one is full, and
-    /// there is none. O(1), lock-free.
+    /// Returns true if [`Log::maintain`] should create the next segment now: half of the current
+    /// one is full, and there is no next one. O(1), lock-free.
     #[must_use]
     pub fn needs_maintenance(&self) -> bool {
         self.is_half_full.load(Ordering::Relaxed) && self.shelf.is_empty()
     }
 
     /// Creates the next segment, if there is none yet, so that no commit has to wait for it. To be
-    /// called from a background thread, when [`Log::needs_maintenance`] returns true; otherwise the
+    /// called from a background thread when [`Log::needs_maintenance`] returns true; otherwise the
     /// commit that needs a segment creates it.
     ///
     /// # Errors
-    /// There is no space for a segment now (it is retried when one is needed), or the manifest
-    /// could not be replaced, which poisons the log if it may be the new one.
+    /// There is no space for a segment now (creation is retried when a segment is needed), or the
+    /// manifest could not be replaced. Poisons the log if the new manifest may be in place.
     pub fn maintain(&self) -> Result<(), StoreError> {
         self.shelf.fill(|| self.make_segment())
     }
@@ -83,21 +84,22 @@ impl Log {
         if planted::is(PlantedBug::SkipDirectorySync) {
             return Ok(());
         }
-        // What a failed sync should have made durable is lost for good.
+        // Changes that a failed sync should have made durable are lost for good.
         self.files.sync_directory().map_err(|error| StoreError::Log(self.poison(error.into())))
     }
 
-    /// Checks that the store still belongs to this log. After a close it may not.
+    /// Checks that the store still belongs to this log. Always succeeds after a close.
     ///
     /// # Errors
-    /// If another process may have locked the store, which poisons the log; the file system's.
+    /// Another process may have locked the store, or the file system failed. Either poisons the
+    /// log.
     pub fn check_lock(&self) -> Result<(), StoreError> {
         let checked =
             self.lock.lock().as_deref().map_or(Ok(()), |lock| store::check_lock(&*self.files, lock));
         checked.map_err(|error| StoreError::Log(self.poison(error)))
     }
 
-    /// Changes the manifest, durably. After a close the store may belong to another process.
+    /// Changes the manifest, durably. Fails after a close: the store may belong to another process.
     pub(super) fn change_manifest(&self, change: impl FnOnce(&mut Manifest)) -> Result<(), StoreError> {
         self.try_change_manifest(|manifest| {
             change(manifest);
@@ -105,8 +107,8 @@ impl Log {
         })
     }
 
-    /// Changes the manifest, durably, unless the change is refused. An error poisons the log, unless it is
-    /// certain that the former manifest is in place.
+    /// Changes the manifest, durably, unless `change` refuses. An error in replacing the manifest
+    /// poisons the log, unless it is certain that the former manifest is in place.
     pub(super) fn try_change_manifest(
         &self,
         change: impl FnOnce(&mut Manifest) -> Result<(), StoreError>,
@@ -134,7 +136,7 @@ impl Log {
         }
     }
 
-    /// Records the content of a segment that is complete. The next manifest contains it.
+    /// Records the content of a complete segment. The next manifest contains it.
     pub(super) fn seal(&self, number: u64, sealed: SealedSegment) {
         let mut manifest = self.manifest.lock();
         let entry = manifest.segments.iter_mut().find(|entry| entry.number == number);

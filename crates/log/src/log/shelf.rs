@@ -1,7 +1,7 @@
 //! The next segment, created before it is needed.
 //!
-//! Its file is full of zeros, durable, and listed in the manifest, so that syncing later writes to
-//! it does not have to write metadata.
+//! The segment's file is full of zeros, durable, and listed in the manifest, so that syncing later
+//! writes to it does not have to write metadata.
 
 use crate::error::StoreError;
 use crate::files::File;
@@ -13,7 +13,7 @@ use hedgerow_sync::{Condvar, Mutex};
 pub(super) struct Shelf {
     slot: Mutex<ShelfSlot>,
     changed: Condvar,
-    /// Whether the slot is not empty. Changed under its mutex.
+    /// True if the slot is not empty. Changed under the slot's mutex.
     is_served: AtomicBool,
 }
 
@@ -21,7 +21,7 @@ pub(super) struct Shelf {
 enum ShelfSlot {
     #[default]
     Empty,
-    /// A thread is creating it.
+    /// A thread is creating the segment.
     Busy,
     Ready(NewSegment),
 }
@@ -34,7 +34,7 @@ pub(super) struct NewSegment {
 }
 
 impl Shelf {
-    /// Whether there is none, and no thread is creating one.
+    /// Returns true if there is no prepared segment, and no thread is creating one.
     pub(super) fn is_empty(&self) -> bool {
         !self.is_served.load(Ordering::Relaxed)
     }
@@ -90,7 +90,7 @@ impl Shelf {
         self.changed.notify_all();
     }
 
-    /// Replaces the slot, and returns its former value.
+    /// Replaces the slot. Returns its former value.
     fn set(&self, slot: &mut ShelfSlot, next: ShelfSlot) -> ShelfSlot {
         self.is_served.store(!matches!(next, ShelfSlot::Empty), Ordering::Relaxed);
         std::mem::replace(slot, next)

@@ -15,13 +15,13 @@ use hedgerow_sync::Mutex;
 use hedgerow_sync::atomic::{AtomicBool, AtomicUsize};
 
 impl Log {
-    /// Continues after what [`StoreFiles::replay`] found.
+    /// Continues the log that [`StoreFiles::replay`] recovered.
     ///
-    /// Makes what was found durable, cuts a torn tail, joins small segments, and puts new commits into a new
-    /// segment: nothing is ever appended to an existing one.
+    /// Makes the recovered commits durable, cuts a torn tail, joins small segments, and puts new
+    /// commits into a new segment: nothing is ever appended to an existing one.
     ///
     /// # Errors
-    /// The file system's. The store has the same commits then, and can be opened again.
+    /// The file system's error. Then the store has the same commits, and can be opened again.
     pub fn start(
         mut store: StoreFiles,
         recovered: &Recovered,
@@ -64,7 +64,8 @@ impl Log {
 }
 
 impl StoreFiles {
-    /// Makes durable what was found in segments, and seals them. The next manifest contains it.
+    /// Makes the recovered content of segments durable, and seals them. The next manifest contains
+    /// the seals.
     fn seal(&mut self, recovered: &Recovered) -> Result<(), StoreError> {
         let Lock::Write(lock) = &self.lock else { return Err(self.read_only()) };
         check_lock(&*self.files, &**lock)?;

@@ -9,16 +9,16 @@ use crate::segment::{
 use crate::store::SealedSegment;
 use hedgerow_model::CommitTimestamp;
 
-/// A body from this size on is moved instead of copied.
+/// Size from which on a body is moved instead of copied.
 const LARGE_BODY: usize = 256 << 10;
 
 /// Maximum bytes of a body: its length is stored in 32 bits.
 const LARGEST_BODY: usize = u32::MAX as usize - 64;
 
-/// A larger buffer is not kept for the next batch.
+/// Maximum capacity of a buffer that is kept for the next batch.
 const LARGEST_SPARE: usize = 4 << 20;
 
-/// Where commits are appended.
+/// The end of the log, where commits are appended.
 #[derive(Debug)]
 pub(super) struct Tail {
     store: [u8; 16],
@@ -33,10 +33,10 @@ pub(super) struct Tail {
     position: u64,
     last: FirstTimes,
     batch: PendingBatch,
-    /// The last commit that was appended when the batch began.
+    /// The last commit before the batch.
     before_batch: CommitTimestamp,
     spare: Vec<u8>,
-    /// Why commits are refused.
+    /// The error with which commits are refused.
     pub(super) refusal: Option<LogError>,
 }
 
@@ -45,7 +45,7 @@ pub(super) struct Tail {
 pub(super) struct PendingBatch {
     pub(super) pieces: Vec<SegmentPiece>,
     pub(super) bytes: usize,
-    /// The last appended commit, in this batch or before.
+    /// The last appended commit, in this batch or before it.
     pub(super) last: CommitTimestamp,
 }
 
@@ -57,15 +57,15 @@ pub(super) struct SegmentPiece {
     pub(super) bytes: Vec<u8>,
     /// The offset of the space for the frame that begins the batch.
     batch_frame: Option<usize>,
-    /// If the piece begins a segment: the content of the previous one.
+    /// The content of the previous segment, if the piece begins a segment.
     pub(super) sealed_before: Option<(u64, SealedSegment)>,
-    /// Whether it is a large body, to which nothing is appended.
+    /// True if the piece is a large body, to which nothing is appended.
     is_body: bool,
 }
 
 impl SegmentPiece {
-    /// Completes the frame of the batch: `synced` bytes of the segment were durable before it was
-    /// written.
+    /// Completes the first frame of the batch: `synced` bytes of the segment were durable before
+    /// the batch was written.
     pub(super) fn begin_batch(&mut self, salt: u32, synced: u64) {
         if let Some(start) = self.batch_frame {
             let binding = Binding { salt, segment: self.segment };
@@ -94,8 +94,8 @@ impl Tail {
         }
     }
 
-    /// Appends consecutive commits, the first of them at `first`; returns the first commit of their batch. O(bytes) for
-    /// small bodies, O(1) for a large one. Appends all or none.
+    /// Appends consecutive commits from `first` on, all or none. Returns the first commit of their
+    /// batch. O(bytes) for small bodies, O(1) for a large one.
     pub(super) fn append(
         &mut self,
         first: CommitTimestamp,
@@ -144,13 +144,13 @@ impl Tail {
         SealedSegment { first: first.at, last: at, end: self.position, wall_clock }
     }
 
-    /// The content of the tail's segment; `None` if it is empty.
+    /// The number of the tail's segment, and its content; `None` if it is empty.
     pub(super) fn current(&self) -> (u64, Option<SealedSegment>) {
         (self.segment, self.first.map(|first| self.content(first)))
     }
 
-    /// Ensures that the last piece can be appended to; writes what precedes the first record of a
-    /// segment and of a batch.
+    /// Ensures that the last piece accepts appends. Adds the header of a new segment, and space for
+    /// the first frame of a new batch.
     fn open_piece(&mut self, times: FirstTimes, sealed_before: Option<(u64, SealedSegment)>) {
         let in_batch = self.batch.pieces.last().filter(|piece| piece.segment == self.segment);
         if in_batch.is_some_and(|piece| !piece.is_body) {
@@ -217,7 +217,7 @@ impl Tail {
         self.batch.bytes
     }
 
-    /// Whether half of the segment is full.
+    /// Returns true if half of the segment is full.
     pub(super) fn is_half_full(&self) -> bool {
         self.position >= self.segment_bytes / 2
     }

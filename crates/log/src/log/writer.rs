@@ -8,7 +8,7 @@ use crate::files::{File, FileError};
 use crate::planted::{self, PlantedBug};
 use crate::store::mark::Mark;
 
-/// Durable bytes that are evicted from memory at once.
+/// Minimum number of durable bytes that are evicted from memory at a time.
 const EVICTED_AT_ONCE: u64 = 1 << 20;
 
 /// Writes the current segment.
@@ -21,7 +21,7 @@ pub(super) struct Writer {
     written: u64,
     /// Number of bytes of the segment that need not stay in memory.
     evicted: u64,
-    /// Records what is durable.
+    /// Records the durable commits.
     mark: Mark,
     /// A buffer for reuse.
     spare: Vec<u8>,
@@ -36,11 +36,11 @@ impl Writer {
         std::mem::take(&mut self.spare)
     }
 
-    /// Writes a batch, and returns whether it and everything before it is durable.
+    /// Writes a batch. Returns true if it and everything before it is durable.
     ///
     /// Checks the lock after the write, before the batch is acknowledged: another writer that
-    /// missed the batch read the log before it was written, so it had replaced the lock file by
-    /// then.
+    /// missed the batch read the log before the batch was written, so it had replaced the lock file
+    /// by then.
     pub(super) fn write(&mut self, log: &Log, batch: PendingBatch, goal: Goal) -> Result<bool, StoreError> {
         let last = batch.last;
         for mut piece in batch.pieces {
@@ -68,8 +68,8 @@ impl Writer {
         Ok(sync)
     }
 
-    /// Continues in the next segment. Everything in this one is durable before anything is written
-    /// there.
+    /// Continues in the next segment. Everything in the current segment is durable before anything
+    /// is written to the next one.
     fn roll(&mut self, log: &Log, piece: &SegmentPiece) -> Result<(), StoreError> {
         if !planted::is(PlantedBug::SkipSyncAtRoll) {
             self.sync()?;
@@ -114,7 +114,7 @@ impl Writer {
         }
         self.synced = self.written;
         if self.synced - self.evicted >= EVICTED_AT_ONCE {
-            // The log is read when the store is opened next: pages that readers want are worth more.
+            // The log is read only at the next opening: pages that readers need are worth more.
             self.file.evict(self.evicted..self.synced);
             self.evicted = self.synced;
         }

@@ -7,7 +7,7 @@ use std::ops::Range;
 #[derive(Debug)]
 pub(crate) struct SegmentBytes<'f> {
     file: &'f dyn File,
-    /// Nothing is read from here on.
+    /// Nothing is read from this offset on.
     end: u64,
     /// The bytes in memory, which begin at `start`.
     window: Vec<u8>,
@@ -15,7 +15,7 @@ pub(crate) struct SegmentBytes<'f> {
 }
 
 impl<'f> SegmentBytes<'f> {
-    /// The first `end` bytes of `file`, which must have as many.
+    /// The first `end` bytes of `file`, which must have at least `end` bytes.
     pub(crate) fn new(file: &'f dyn File, end: u64) -> Self {
         SegmentBytes { file, end, window: Vec::new(), start: 0 }
     }
@@ -24,7 +24,7 @@ impl<'f> SegmentBytes<'f> {
         self.end
     }
 
-    /// `length` bytes at `position`, or fewer at the end. A later window replaces the previous one.
+    /// Returns `length` bytes at `position`, or fewer at the end. May replace the window.
     pub(crate) fn at(&mut self, position: u64, length: u64) -> Result<&[u8], FileError> {
         let wanted = position.min(self.end)..position.saturating_add(length).min(self.end);
         if !self.holds(&wanted) {
@@ -36,8 +36,8 @@ impl<'f> SegmentBytes<'f> {
         Ok(&self.window[begin..begin + (wanted.end - wanted.start) as usize])
     }
 
-    /// The checksum of the bytes of `range`, continued from `checksum`. Does not keep ranges longer
-    /// than a few pieces in memory.
+    /// The checksum of the bytes of `range`. Does not keep ranges longer than a few pieces in
+    /// memory.
     pub(crate) fn checksum(&mut self, range: Range<u64>) -> Result<u32, FileError> {
         let length = range.end - range.start;
         match length <= 4 * PIECE {

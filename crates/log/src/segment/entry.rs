@@ -3,22 +3,23 @@
 use super::name_of;
 use hedgerow_model::CommitTimestamp;
 
-/// Upper bound for counters.
+/// Upper bound on timestamps and on numbers of segments and checkpoints.
 pub(crate) const LAST_COUNT: u64 = 1 << 63;
 
 /// A segment of the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SegmentEntry {
-    /// Its number.
+    /// The number of the segment.
     pub number: u64,
-    /// Bytes of its file when it was created, which were durable before it was listed; 0 if an
-    /// older version wrote the manifest. Until it is sealed a shorter file is damaged.
+    /// Bytes of the file when it was created, which were durable before the segment was listed; 0
+    /// if an older version wrote the manifest. Until the segment is sealed, a shorter file is
+    /// damaged.
     pub length: u64,
-    /// Its content, once it is complete.
+    /// The content, once the segment is complete.
     pub sealed: Option<SealedSegment>,
 }
 
-/// The content of a segment that is complete.
+/// The content of a complete segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SealedSegment {
     /// The timestamp of the first record.
@@ -32,7 +33,7 @@ pub struct SealedSegment {
 }
 
 impl SegmentEntry {
-    /// The name of its file.
+    /// The name of the segment's file.
     #[must_use]
     pub fn file_name(&self) -> String {
         name_of(self.number)

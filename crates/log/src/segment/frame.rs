@@ -19,7 +19,7 @@ pub(crate) const BATCH_LENGTH: usize = FRAME_HEADER + 8;
 const RECORD: u8 = 1;
 const BATCH: u8 = 2;
 
-/// The place that checksums are bound to.
+/// The place to which checksums are bound.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Binding {
     /// Different in every store.
@@ -27,7 +27,7 @@ pub(crate) struct Binding {
     pub(crate) segment: u64,
 }
 
-/// The times of a segment's first record, which others are relative to.
+/// The times of a record. A segment stores times relative to its first record.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct FirstTimes {
     pub(crate) at: CommitTimestamp,
@@ -39,13 +39,14 @@ pub(crate) struct FirstTimes {
 pub(crate) enum Frame {
     /// A record, with the range of its body.
     Record { times: FirstTimes, body: Range<u64> },
-    /// The first frame of a batch: when it was written, this segment was durable up to `synced`.
+    /// The first frame of a batch: when the batch was written, this segment was durable up to
+    /// `synced`.
     Batch { synced: u64 },
 }
 
 impl Binding {
-    /// The checksum of a frame, continued from that of its bytes over everything that it is bound
-    /// to.
+    /// The checksum of a frame: the checksum of its bytes, continued over everything to which it is
+    /// bound.
     fn checksum(&self, of_bytes: u32, kind: u8, length: u32, position: u64, times: FirstTimes) -> u32 {
         let (segment, position) = match planted::is(PlantedBug::UnboundChecksum) {
             false => (self.segment, position),
@@ -104,8 +105,8 @@ pub(crate) fn put_batch(bytes: &mut [u8], binding: Binding, position: u64, synce
     bytes[FRAME_HEADER..BATCH_LENGTH].copy_from_slice(&synced);
 }
 
-/// Reads the frame at `position` of a segment; returns it and the position of the next one; `None`
-/// if it is not valid.
+/// Reads the frame at `position` of a segment. Returns the frame and the position of the next one;
+/// `None` if the frame is invalid.
 pub(crate) fn read_frame(
     segment: &mut SegmentBytes<'_>,
     position: u64,
@@ -135,7 +136,7 @@ pub(crate) fn read_frame(
 /// Maximum bytes of the times of a record.
 const LONGEST_TIMES: usize = 20;
 
-/// What precedes the content of a frame: the header, and the times of a record.
+/// The part of a frame before its content: the header, and the times of a record.
 struct FrameHead {
     checksum: u32,
     length: u32,
@@ -165,8 +166,9 @@ impl FrameHead {
     }
 }
 
-/// Whether a batch begins with `bytes`, which are at `position` of a segment; if so, returns what
-/// was synced before it. O(1).
+/// Reads the first frame of a batch from `bytes`, which are at `position` of a segment. Returns the
+/// number of bytes that were synced before the batch; `None` if there is no valid frame of a batch.
+/// O(1).
 pub(crate) fn read_batch(bytes: &[u8], position: u64, binding: Binding) -> Option<u64> {
     let (header, held) = bytes.get(..BATCH_LENGTH)?.split_first_chunk::<FRAME_HEADER>()?;
     if header[8] != BATCH {

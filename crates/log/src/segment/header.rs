@@ -11,23 +11,23 @@ const MAGIC: &[u8; 8] = b"HEDGELOG";
 /// The version of the format of segments.
 const VERSION: u32 = 1;
 
-/// The header of a segment. Written together with its first record.
+/// The header of a segment. Written together with the first record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SegmentHeader {
     pub(crate) store: [u8; 16],
     pub(crate) number: u64,
-    /// The timestamp of its first record.
+    /// The timestamp of the first record.
     pub(crate) first: CommitTimestamp,
-    /// The wall-clock time of its first record.
+    /// The wall-clock time of the first record.
     pub(crate) wall_clock: u64,
 }
 
-/// Why a header is invalid.
+/// The defect of an invalid header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NoHeader {
     /// The bytes are not a header, or damaged.
     Invalid,
-    /// A later version wrote this.
+    /// A later version wrote the header.
     Version(u32),
 }
 

@@ -1,8 +1,8 @@
 //! Segments: the files of the log. A header, then frames.
 //!
-//! A frame is a record, or states how much was synced before a batch of records was written. Its
-//! checksum is bound to the store, the segment and the position, so that nothing is valid where it
-//! was not written. `docs/format.md` specifies the layout.
+//! A frame is a record, or states the number of bytes that were synced before a batch of records
+//! was written. Its checksum is bound to the store, the segment and the position, so that a frame
+//! is valid only where it was written. `docs/format.md` specifies the layout.
 
 mod bytes;
 mod entry;
@@ -26,10 +26,10 @@ use hedgerow_model::CommitTimestamp;
 pub struct LogRecord<'a> {
     /// The commit's timestamp.
     pub at: CommitTimestamp,
-    /// The wall-clock time of the commit, in microseconds since 1970-01-01 UTC. Never before that
-    /// of the previous record.
+    /// The wall-clock time of the commit, in microseconds since 1970-01-01 UTC. Never before the
+    /// time of the previous record.
     pub wall_clock: u64,
-    /// Its changes, for [`LoggedCommit::decode`](crate::LoggedCommit::decode).
+    /// The commit's changes, for [`LoggedCommit::decode`](crate::LoggedCommit::decode).
     pub body: &'a [u8],
 }
 

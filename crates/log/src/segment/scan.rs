@@ -1,9 +1,10 @@
-//! Reads a segment from its beginning to the last valid record, and tells a torn tail from damage.
+//! Reads a segment from its beginning to the last valid record, and distinguishes a torn tail from
+//! damage.
 //!
-//! A loss of power can leave any part of what was written since the last sync, in any order: a
-//! hole, and valid records after it. That is a torn tail, and nothing in it was acknowledged as
-//! durable. But if a later batch says that everything up to a position after the hole had been
-//! synced before, the hole is damage.
+//! A loss of power can leave any part of the writes since the last sync, in any order: a hole, and
+//! valid records after it. This is a torn tail, and nothing in it was acknowledged as durable. But
+//! if a later batch states that everything up to a position after the hole had been synced before,
+//! the hole is damage.
 
 use super::SegmentEntry;
 use super::frame::{BATCH_LENGTH, Binding, FirstTimes, Frame, read_batch, read_frame};
@@ -25,35 +26,35 @@ pub(crate) struct SegmentScan<'f> {
     wall_clock: u64,
     position: u64,
     synced: u64,
-    /// No batch begins at or after this.
+    /// No batch begins at or after this offset.
     batches_end: u64,
 }
 
-/// Why a segment cannot be read at all.
+/// A segment that cannot be read at all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NoScan {
-    /// Nothing in it was acknowledged as durable. Contains the number of bytes up to the last
-    /// nonzero one.
+    /// Nothing in the segment was acknowledged as durable. Contains the number of bytes up to the
+    /// last nonzero one.
     Unused(u64),
     /// The header is damaged.
     Damaged,
-    /// It belongs to another store, or is another segment.
+    /// The segment belongs to another store, or has another number.
     Foreign,
-    /// A later version wrote this.
+    /// A later version wrote the segment.
     Version(u32),
-    /// It begins with another record than expected.
+    /// The segment begins with another record than expected. Contains its timestamp.
     Gap(CommitTimestamp),
 }
 
-/// How the valid part of a segment ends.
+/// The end of the valid part of a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ScanEnd {
-    /// At the end, or before zeros only.
+    /// At the end of the segment, or before zeros only.
     Clean,
-    /// Before the rest of the last batches after a loss of power: the number of bytes up to the
-    /// last nonzero one.
+    /// Before a torn tail, the remains of the last batches after a loss of power. Contains the
+    /// number of bytes up to the last nonzero one.
     Torn(u64),
-    /// Before damage: what follows had been synced.
+    /// Before damage: the bytes that follow had been synced.
     Damaged,
 }
 
@@ -68,8 +69,8 @@ impl<'f> SegmentScan<'f> {
     ) -> Result<Result<Self, NoScan>, FileError> {
         let number = entry.number;
         let binding = Binding { salt: crc32c::crc32c(&store), segment: number };
-        // Only a record that does not fit makes a segment longer than it was created, and it is the
-        // last one.
+        // Only a record that does not fit makes a segment longer than it was created, and this
+        // record is the last one.
         let batches_end = if entry.length > 0 { entry.length } else { LARGEST_RECORD };
         Ok(match SegmentHeader::decode(segment.at(0, HEADER_LENGTH as u64)?) {
             Ok(header) if header.store != store || header.number != number => Err(NoScan::Foreign),
@@ -96,7 +97,7 @@ impl<'f> SegmentScan<'f> {
         })
     }
 
-    /// Reads the next record; returns its position and it, if it is valid.
+    /// Reads the next record. Returns its position and the record, if it is valid.
     pub(crate) fn next_record(&mut self) -> Result<Option<(u64, LogRecord<'_>)>, FileError> {
         loop {
             let start = self.position;
@@ -134,7 +135,7 @@ impl<'f> SegmentScan<'f> {
         self.wall_clock
     }
 
-    /// What follows the last valid record. O(bytes) of that.
+    /// Examines the bytes after the last valid record. O(these bytes).
     pub(crate) fn end(&mut self) -> Result<ScanEnd, FileError> {
         let remains = Remains::read(&mut self.segment, self.binding, self.position..self.batches_end)?;
         Ok(match remains {
@@ -145,11 +146,12 @@ impl<'f> SegmentScan<'f> {
     }
 }
 
-/// What follows the valid part of a segment.
+/// The bytes after the valid part of a segment.
 struct Remains {
     /// Number of bytes up to the last nonzero one.
     length: u64,
-    /// Whether a batch among them says that more than the valid part had been synced before it.
+    /// True if a batch in these bytes states that more than the valid part had been synced before
+    /// it.
     claim_more: bool,
 }
 

@@ -16,34 +16,34 @@ const LOOKS: usize = 16;
 /// The result of [`check`].
 #[derive(Debug)]
 pub struct CheckReport {
-    /// Commits in the log. Segments whose commits are all in the checkpoint or in the engine's files are not
-    /// read.
+    /// Number of commits in the log. Segments whose commits are all in the checkpoint or in the
+    /// engine's files are not read.
     pub commits: u64,
     /// The last commit before a gap.
     pub last: CommitTimestamp,
-    /// What a loss of power left after the last commit. This is not a problem: the next opening
-    /// cuts it.
+    /// The torn tail that a loss of power left after the last commit. This is no problem: the next
+    /// opening cuts it.
     pub torn: Option<TornTail>,
     /// The checkpoint, if the store has one.
     pub checkpoint: Option<CheckpointEntry>,
-    /// What was read of the files of an engine that keeps edges in files of its own; `None` if the
-    /// store has none, or none were looked at. Their problems are among those of the report.
+    /// The check of the engine's own files; `None` if the store has none, or they were not checked.
+    /// Their problems are also in `problems`.
     pub engine_files: Option<FilesCheck>,
-    /// The problems, in the order of the log: the first one of each segment; then those of the
-    /// checkpoint, and of the engine's files.
+    /// The problems, in the order of the log: the first problem of each segment; then the problems
+    /// of the checkpoint, and of the engine's files.
     pub problems: Vec<StoreError>,
 }
 
-/// Reads what opening a store would read, and changes nothing. Finds no problems if the files are
-/// as they were written; only opening the store tells whether their content fits the graph. The commits
-/// up to `in_files` are in files of the engine.
+/// Reads everything that opening a store would read, and changes nothing. Finds no problems if the
+/// files are as they were written; only opening the store determines if their content fits the
+/// graph. The commits up to `in_files` are in files of the engine.
 ///
-/// While another process writes to the store the end may look torn. Problems are checked again
-/// until the same ones are found twice.
+/// While another process writes to the store, the end may look torn. So a check that finds problems
+/// is repeated until it finds the same problems twice.
 ///
 /// # Errors
-/// The file system's; [`StoreError::NoStore`]. An unreadable manifest is a problem, the only one of
-/// the report.
+/// The file system's error; [`StoreError::NoStore`]. An unreadable manifest is reported as the only
+/// problem.
 pub fn check(files: &Arc<dyn FileSystem>, in_files: CommitTimestamp) -> Result<CheckReport, StoreError> {
     let mut report = check_once(Arc::clone(files), in_files)?;
     for _ in 1..LOOKS {
@@ -71,7 +71,7 @@ fn check_once(files: Arc<dyn FileSystem>, in_files: CommitTimestamp) -> Result<C
         Ok(store) => {
             report.checkpoint = store.manifest.checkpoint;
             let of_checkpoint = store.problems_of_checkpoint()?;
-            // If the checkpoint is damaged, only the whole log is of use.
+            // If the checkpoint is damaged, only the whole log can replace it.
             let after = store
                 .manifest
                 .checkpoint
@@ -94,7 +94,7 @@ impl StoreFiles {
         let mut recovered = Recovered::before(&self.manifest);
         for entry in &self.manifest.segments {
             let is_whole = report.problems.is_empty();
-            // After a gap each segment is judged by itself.
+            // After a problem, each segment is checked by itself.
             let first = if is_whole { recovered.last.next() } else { self.first_of(entry.number)? };
             let (reading, undecodable) = self.check_segment(entry, first, after, &mut report.commits)?;
             if is_whole {
@@ -109,7 +109,7 @@ impl StoreFiles {
         Ok(())
     }
 
-    /// The content of a segment, and why its first undecodable commit cannot be decoded.
+    /// Reads a segment. Also returns the error of its first undecodable commit.
     fn check_segment(
         &self,
         entry: &SegmentEntry,
@@ -140,7 +140,7 @@ impl StoreFiles {
         Ok((reading, undecodable))
     }
 
-    /// The problems of the checkpoint, if there is one.
+    /// The problems of the checkpoint, if the store has one.
     pub(super) fn problems_of_checkpoint(&self) -> Result<Vec<StoreError>, StoreError> {
         match self.open_checkpoint() {
             Ok(checkpoint) => Ok(checkpoint.into_iter().flat_map(|opened| opened.check(None)).collect()),

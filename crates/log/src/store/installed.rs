@@ -8,7 +8,7 @@ impl StoreFiles {
     /// Opens the newest checkpoint, if the manifest has one.
     ///
     /// # Errors
-    /// Those of [`Checkpoint::open`]; [`StoreError::Missing`] if the file does not exist,
+    /// The errors of [`Checkpoint::open`]; [`StoreError::Missing`] if the file does not exist,
     /// [`StoreError::Foreign`] if it is the checkpoint of another store or of another timestamp.
     pub fn open_checkpoint(&self) -> Result<Option<Checkpoint>, StoreError> {
         let Some(CheckpointEntry { number, at, .. }) = self.manifest.checkpoint else { return Ok(None) };

@@ -1,4 +1,4 @@
-//! Joins small segments, so that a store has few of them, however often it is opened.
+//! Joins small segments, so that a store has few segments however often it is opened.
 
 use super::{SealedSegment, SegmentEntry, StoreFiles};
 use crate::body::Body;
@@ -12,11 +12,12 @@ use crate::segment::{
 /// Minimum number of segments that are joined.
 const FEWEST: usize = 8;
 
-/// The index of the oldest segment to join with all newer ones; `None` if they stay as they are.
+/// The index of the oldest segment to join with all newer ones; `None` if nothing should be joined.
 ///
-/// No segment is more than half of the result, so a record is copied at most once for each doubling of its
-/// segment. Where none are joined, one of the newest segments has more bytes than the others together, so
-/// that their number grows with the logarithm of the log's bytes, up to `most` bytes.
+/// No segment is more than half of the result, so a record is copied at most once for each doubling
+/// of its segment. If nothing is joined, one of the newest segments has more bytes than the others
+/// together, so the number of segments grows with the logarithm of the log's bytes, up to `most`
+/// bytes.
 fn oldest_to_join(segments: &[SegmentEntry], most: u64) -> Option<usize> {
     let (mut bytes, mut largest, mut oldest) = (0, 0, None);
     for (index, entry) in segments.iter().enumerate().rev() {
@@ -33,17 +34,18 @@ fn oldest_to_join(segments: &[SegmentEntry], most: u64) -> Option<usize> {
 }
 
 impl StoreFiles {
-    /// Copies the records of the newest segments to a new one, which replaces them in the manifest, if there
-    /// are many that are small: the result has at most `most` bytes. Every segment must be sealed.
+    /// Joins the newest segments if many of them are small: copies their records to a new segment
+    /// of at most `most` bytes, which replaces them in the manifest. Every segment must be sealed.
     ///
-    /// The manifest that lists the new segment is left to the caller to write, after a sync of the directory.
-    /// Until then the old ones are the log; their files may be removed only after that.
+    /// The caller writes the manifest that lists the new segment, after a sync of the directory.
+    /// Until then the old segments are the log; their files may be removed only afterwards.
     ///
     /// # Errors
-    /// The file system's. A damaged segment is no error: nothing is joined then.
+    /// The file system's error. A damaged segment is no error: then nothing is joined.
     pub(crate) fn join_small_segments(&mut self, most: u64) -> Result<(), StoreError> {
         let Some(oldest) = oldest_to_join(&self.manifest.segments, most) else { return Ok(()) };
-        // An unlisted segment with a higher number than the manifest knows would look like one of a later time.
+        // An unlisted segment with a higher number than the manifest has would look like a later
+        // one.
         let number = self.manifest.next_segment;
         if !planted::is(PlantedBug::JoinUnannounced) {
             self.manifest.next_segment += 1;
@@ -57,8 +59,8 @@ impl StoreFiles {
         Ok(())
     }
 
-    /// Writes segment `number` with the records of those from index `oldest` on, durably but for its directory
-    /// entry. `None` if one of them is damaged.
+    /// Writes segment `number` with the records of the segments from index `oldest` on, durably
+    /// except for its directory entry. Returns `None` if one of these segments is damaged.
     fn join(&self, oldest: usize, number: u64) -> Result<Option<SegmentEntry>, StoreError> {
         let mut joined = JoinedSegment::create(&*self.files, self.manifest.store, number)?;
         let mut next = None;
@@ -78,16 +80,16 @@ impl StoreFiles {
     }
 }
 
-/// A segment that is written whole.
+/// A joined segment that is being written.
 struct JoinedSegment {
     file: Box<dyn File>,
     store: [u8; 16],
     number: u64,
     first: Option<FirstTimes>,
     last: FirstTimes,
-    /// Bytes that were written.
+    /// Number of bytes written.
     written: u64,
-    /// Bytes to be written after these.
+    /// Bytes still to be written.
     bytes: Vec<u8>,
     /// The body of a record. A buffer for reuse.
     body: Body,
@@ -139,7 +141,7 @@ impl JoinedSegment {
         Ok(())
     }
 
-    /// Makes the segment durable; returns its entry, or `None` if it is empty.
+    /// Makes the segment durable. Returns its entry, or `None` if it is empty.
     fn finish(mut self) -> Result<Option<SegmentEntry>, StoreError> {
         self.write()?;
         if !planted::is(PlantedBug::SkipSyncOfJoined) {

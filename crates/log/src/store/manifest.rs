@@ -1,4 +1,5 @@
-//! The manifest: lists what belongs to a store, in one small file that is replaced atomically.
+//! The manifest: the options, the checkpoint and the segments of a store, in one small file that is
+//! replaced atomically.
 
 use crate::body::{decode_catalog, encode_catalog, has_newer_types};
 use crate::checkpoint::CheckpointEntry;
@@ -12,7 +13,7 @@ use hedgerow_model::{Catalog, CommitTimestamp, KeyKind, Topology};
 use std::io;
 use std::path::Path;
 
-/// The name of the file.
+/// The name of the manifest's file.
 pub(crate) const MANIFEST: &str = "MANIFEST";
 
 /// The name under which the next manifest is written.
@@ -21,66 +22,68 @@ const NEXT: &str = "MANIFEST.new";
 const MAGIC: &[u8; 8] = b"HEDGEMAN";
 /// The newest version. All versions up to it can be read.
 const VERSION: u32 = 3;
-/// The first version with properties of type `u64`. Written only for a store that has some, so that
-/// older versions of this software read all others, and refuse these.
+/// The first version with properties of type `u64`. Written only for stores with such properties,
+/// so that older versions of this software read all other stores, and refuse these.
 const WITH_U64: u32 = 3;
 /// The first version with the lengths of segments and the newest durable commit.
 const WITH_LENGTHS: u32 = 2;
-/// The magic, the version, the length of what follows.
+/// Bytes of the magic, the version and the length of the content.
 const HEADER_LENGTH: usize = 16;
 
 /// Maximum bytes of the file: a million segments, or very many labels.
 const LARGEST: u64 = 64 << 20;
 
-/// Bytes of the file that labels leave to segments: some ten thousand of them.
+/// Bytes of the file that labels leave to segments: enough for some ten thousand segments.
 const ROOM_FOR_SEGMENTS: u64 = 1 << 20;
 
-/// Lists what belongs to a store.
+/// The options, the checkpoint and the segments of a store, and the needs of its log's readers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Manifest {
     /// The id of the store, unique.
     pub store: [u8; 16],
-    /// Number of times that it was replaced.
+    /// Number of times that the manifest was replaced.
     pub generation: u64,
     /// The options with which the graph was created.
     pub options: StoreOptions,
     /// The log contains every record after this timestamp.
     pub oldest_readable: CommitTimestamp,
-    /// The wall-clock time of that commit, in microseconds since 1970-01-01 UTC; 0 if there is none.
+    /// The wall-clock time of the commit at `oldest_readable`, in microseconds since 1970-01-01
+    /// UTC; 0 if there is none.
     pub oldest_wall_clock: u64,
     /// The newest checkpoint.
     pub checkpoint: Option<CheckpointEntry>,
-    /// How far each durable stream has been read, ascending by name. The log is kept from there on.
+    /// The read position of each durable stream, ascending by name. The log is kept from the oldest
+    /// of them on.
     pub streams: Vec<StreamEntry>,
-    /// How far back states must be readable, if set.
+    /// The timestamp back to which states must be readable, if set.
     pub history: Option<CommitTimestamp>,
     /// The segments of the log, ascending by number.
     pub segments: Vec<SegmentEntry>,
     /// The number of the next new segment. Numbers are not reused.
     pub next_segment: u64,
-    /// Every commit up to this was durable when the manifest was written: a log that ends earlier
-    /// is damaged.
+    /// Every commit up to this one was durable when the manifest was written: a log that ends
+    /// earlier is damaged.
     pub durable: CommitTimestamp,
 }
 
-/// The options with which a graph was created: what cannot be changed later, and its catalog, which
-/// can only get more labels.
+/// The options with which a graph was created. They are fixed, except for the catalog, to which
+/// labels can be added.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct StoreOptions {
-    /// The name of the engine; after [`OWN_FILES`] if it keeps edges in files of its own.
+    /// The name of the engine, after [`OWN_FILES`] if it keeps edges in its own files.
     pub engine: String,
     /// The kind of keys.
     pub keys: KeyKind,
-    /// Whether edges have a direction, and from which ends they are stored.
+    /// The direction of edges, and the ends from which they are stored.
     pub topology: Topology,
-    /// Whether the endpoints of an edge must exist.
+    /// True if the endpoints of an edge must exist.
     pub strict: bool,
     /// The labels and schemas.
     pub catalog: Catalog,
 }
 
-/// What [`StoreOptions::engine`] begins with if the engine keeps edges in files of its own.
+/// The prefix of [`StoreOptions::engine`] if the engine keeps edges in its own files.
 pub const OWN_FILES: &str = "files:";
 
 impl StoreOptions {
@@ -91,20 +94,21 @@ impl StoreOptions {
     }
 }
 
-/// How far a durable stream has been read.
+/// The read position of a durable stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StreamEntry {
     /// The stream.
     pub name: String,
-    /// The timestamp up to which it was read.
+    /// The timestamp up to which the stream was read.
     pub position: CommitTimestamp,
 }
 
-/// Why a manifest was not replaced.
+/// A failure to replace the manifest.
 #[derive(Debug)]
 pub(crate) struct NotReplaced {
     pub(crate) error: StoreError,
-    /// Whether the former one is certainly in place: only the next one, beside it, could not be written.
+    /// True if the former manifest is certainly in place: only the next one, in a separate file,
+    /// could not be written.
     pub(crate) is_former_in_place: bool,
 }
 
@@ -118,7 +122,7 @@ const KEY_KINDS: [KeyKind; 3] = [KeyKind::Number, KeyKind::String, KeyKind::Dens
 const TOPOLOGIES: [Topology; 3] = [Topology::Directed, Topology::DirectedWithReverse, Topology::Undirected];
 
 impl Manifest {
-    /// The name of its file.
+    /// The name of the manifest's file.
     pub const FILE: &str = MANIFEST;
 
     /// The manifest of a new store.
@@ -176,7 +180,7 @@ impl Manifest {
         bytes
     }
 
-    /// Decodes the bytes of the file at `path`, which is only used in errors. Total: any bytes give
+    /// Decodes the bytes of the file at `path`, which is used only in errors. Total: any bytes give
     /// a manifest or an error.
     ///
     /// # Errors
@@ -256,7 +260,7 @@ impl Manifest {
         Ok(manifest)
     }
 
-    /// Reads the manifest of a store; `None` if there is none.
+    /// Reads the manifest of a store; `None` if the store has none.
     pub(crate) fn read(files: &dyn FileSystem) -> Result<Option<Self>, StoreError> {
         let file = match files.open(MANIFEST, OpenMode::Read) {
             Ok(file) => file,
@@ -298,7 +302,7 @@ impl Manifest {
     }
 }
 
-/// Fails if a manifest of `bytes` bytes is larger than it can be.
+/// Fails if a manifest of `bytes` bytes is larger than `largest`.
 fn check_length(files: &dyn FileSystem, bytes: usize, largest: u64) -> Result<(), StoreError> {
     if bytes as u64 <= largest {
         return Ok(());
@@ -318,7 +322,7 @@ pub(crate) fn check_lock(files: &dyn FileSystem, lock: &dyn HeldLock) -> Result<
     }
 }
 
-/// Writes the next manifest beside the former one, durably.
+/// Writes the next manifest to a separate file, durably.
 fn write_next(files: &dyn FileSystem, bytes: &[u8]) -> Result<(), FileError> {
     let overwrite = planted::is(PlantedBug::OverwriteManifest);
     let file = files.open(if overwrite { MANIFEST } else { NEXT }, OpenMode::Create)?;

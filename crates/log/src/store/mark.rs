@@ -2,7 +2,7 @@
 //! file.
 //!
 //! A segment that lost its last batches, or was replaced by an older copy of itself, looks like a
-//! log that ends there. The manifest only records how far the log was when the manifest was
+//! log that ends there. The manifest records only the durable end of the log when the manifest was
 //! written. The mark records every sync; it is written after the sync has returned and is not
 //! synced itself, so it costs commits nothing and may be late, but never early.
 
@@ -10,7 +10,7 @@ use crate::error::StoreError;
 use crate::files::{File, FileError, FileSystem, OpenMode};
 use hedgerow_model::CommitTimestamp;
 
-/// The name of the file.
+/// The name of the mark's file.
 pub(crate) const MARK: &str = "DURABLE";
 
 const MAGIC: &[u8; 8] = b"HEDGEDUR";
@@ -47,8 +47,8 @@ impl Mark {
     }
 }
 
-/// The commit up to which the mark says the store was durable. [`CommitTimestamp::ZERO`] if there is no
-/// valid mark of this store: a loss of power may have taken it.
+/// The commit up to which the store was durable according to the mark; [`CommitTimestamp::ZERO`]
+/// without a valid mark of this store: a loss of power may have taken it.
 pub(crate) fn read(files: &dyn FileSystem, store: [u8; 16]) -> Result<CommitTimestamp, StoreError> {
     let file = match files.open(MARK, OpenMode::Read) {
         Ok(file) => file,

@@ -28,7 +28,7 @@ use hedgerow_sync::Arc;
 /// The name of the lock file.
 pub(crate) const LOCK: &str = "LOCK";
 
-/// The files of an open store: the manifest was read, the log was not.
+/// The files of an open store, whose manifest has been read, but not its log.
 ///
 /// [`StoreFiles::replay`] reads the commits; then [`Log::start`](crate::Log::start) takes new ones.
 #[derive(Debug)]
@@ -52,7 +52,7 @@ pub(crate) enum Lock {
 impl StoreFiles {
     /// Creates an empty store, durably.
     ///
-    /// `id` is random: what is written for one store is not valid in any other.
+    /// `id` is random: data written for one store is not valid in any other.
     ///
     /// # Errors
     /// [`StoreError::Exists`] if the store exists; [`StoreError::Locked`].
@@ -110,13 +110,13 @@ impl StoreFiles {
     ///
     /// # Errors
     /// [`StoreError::Schema`] if two labels have the same name, or there are too many; the file
-    /// system's.
+    /// system's error.
     pub fn add_labels(&mut self, labels: &[LabelSchema]) -> Result<(), StoreError> {
         self.manifest.options.catalog = with_labels(&self.manifest, labels, &*self.files)?;
         self.replace_manifest()
     }
 
-    /// Fails if another process has replaced the manifest since it was read: what was read since
+    /// Fails if another process has replaced the manifest since it was read: everything read since
     /// may be inconsistent. For readers without a lock, where there is no lock file.
     ///
     /// # Errors
@@ -143,7 +143,7 @@ impl StoreFiles {
         FileError::new(FileOperation::Write, self.files.location(), refusal).into()
     }
 
-    /// The manifest, which lists what belongs to the store.
+    /// The manifest of the store.
     #[must_use]
     pub fn manifest(&self) -> &Manifest {
         &self.manifest
@@ -174,7 +174,7 @@ impl Manifest {
             return Ok(manifest);
         }
         match leftovers(files) {
-            // Segments without a manifest are a store that has lost it.
+            // Segments without a manifest belong to a store that has lost its manifest.
             Ok(names) if !names.is_empty() => {
                 Err(StoreError::Missing { path: files.location().join(manifest::MANIFEST) })
             }

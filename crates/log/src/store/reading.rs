@@ -1,4 +1,4 @@
-//! Reads one segment: its valid records, and what is wrong after them.
+//! Reads one segment: its valid records, and the problem after them.
 
 use super::{SealedSegment, SegmentEntry, StoreFiles};
 use crate::error::StoreError;
@@ -13,22 +13,22 @@ use std::path::{Path, PathBuf};
 pub struct TornTail {
     /// The segment's file.
     pub path: PathBuf,
-    /// Their offset.
+    /// The offset of these bytes.
     pub offset: u64,
-    /// Their number, up to the last nonzero one.
+    /// The number of these bytes, up to the last nonzero one.
     pub bytes: u64,
 }
 
 /// The result of reading a segment.
 #[derive(Debug, Default)]
 pub(super) struct SegmentReading {
-    /// The valid records at its beginning, if there are any.
+    /// The valid records at the segment's beginning, if there are any.
     pub(super) valid: Option<SealedSegment>,
-    /// Number of bytes that were durable when the last of its batches was written.
+    /// Number of bytes that were durable when the segment's last batch was written.
     pub(super) synced: u64,
-    /// What a loss of power left after them.
+    /// The torn tail that a loss of power left after the valid records.
     pub(super) torn: Option<TornTail>,
-    /// What is wrong with the segment.
+    /// The problem of the segment.
     pub(super) problem: Option<StoreError>,
 }
 
@@ -46,7 +46,7 @@ impl StoreFiles {
     /// Passes the valid records of a segment, whose first one should have timestamp `next`, to
     /// `apply`, each with its position. Keeps a window of the segment in memory.
     ///
-    /// Fails if the file system or `apply` does. Errors in the content are in the result.
+    /// Fails if the file system or `apply` fails. Errors in the content are in the result.
     pub(super) fn read_segment<E: From<StoreError>>(
         &self,
         entry: &SegmentEntry,
@@ -62,7 +62,7 @@ impl StoreFiles {
             Err(error) => return Err(StoreError::from(error).into()),
         };
         let length = file.length().map_err(StoreError::from)?;
-        // What follows the end of a sealed segment does not belong to the log.
+        // Bytes after the end of a sealed segment do not belong to the log.
         let end = entry.sealed.map_or(length, |sealed| sealed.end.min(length));
         let bytes = SegmentBytes::new(&*file, end);
         let mut reading =
@@ -88,7 +88,8 @@ impl StoreFiles {
     }
 }
 
-/// The result for a segment whose valid records were read, the first one at timestamp `first`.
+/// Returns the result for a segment whose valid records were read, the first one at timestamp
+/// `first`.
 fn judge(
     entry: &SegmentEntry,
     scan: &mut SegmentScan<'_>,
@@ -116,7 +117,7 @@ fn judge(
     })
 }
 
-/// The nonzero bytes from `offset` on.
+/// The torn tail of `length` bytes at `offset`; `None` if `length` is 0.
 fn torn_tail(path: &Path, offset: u64, length: u64) -> Option<TornTail> {
     (length > 0).then(|| TornTail { path: path.to_owned(), offset, bytes: length })
 }

@@ -20,25 +20,25 @@ pub struct Repair {
     /// The last commit known to have been durable. If it is after the last remaining one, the
     /// commits in between are lost.
     pub durable: CommitTimestamp,
-    /// What was cut from the log.
+    /// The parts that were cut from the log.
     pub cuts: Vec<Cut>,
     /// The damaged checkpoint, if the log replaces it.
     pub replaced: Option<ReplacedCheckpoint>,
-    /// The files that have those of the engine now, if any of these was damaged and the log replaces
-    /// them: the next opening makes them anew.
+    /// The new names of the engine's files, if one of them was damaged and the log replaces them:
+    /// the next opening creates them anew.
     pub set_aside: Vec<String>,
 }
 
-/// Bytes that were cut from the log and kept in a file beside it.
+/// Bytes that were cut from the log and kept in a separate file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cut {
-    /// The segment that they were cut from.
+    /// The segment from which the bytes were cut.
     pub segment: String,
-    /// Their offset in it.
+    /// The offset of the bytes in the segment.
     pub offset: u64,
-    /// Their number, up to the last nonzero one.
+    /// The number of bytes, up to the last nonzero one.
     pub bytes: u64,
-    /// The file that contains them now.
+    /// The file that contains the bytes now.
     pub kept_in: String,
 }
 
@@ -46,11 +46,11 @@ pub struct Cut {
 /// first one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReplacedCheckpoint {
-    /// Its timestamp.
+    /// The timestamp of the checkpoint.
     pub at: CommitTimestamp,
     /// The damage.
     pub problem: String,
-    /// The file that contains it now, unless it was missing.
+    /// The file that contains the checkpoint now, unless it was missing.
     pub kept_in: Option<String>,
 }
 
@@ -62,7 +62,7 @@ struct RepairPlan {
     after: CommitTimestamp,
     recovered: Recovered,
     damaged: Option<End>,
-    /// The report, without the names of the files that keep what is cut.
+    /// The report, without the names of the files that keep the cuts.
     repair: Repair,
 }
 
@@ -81,15 +81,15 @@ struct Valid {
 type End = (usize, Option<SealedSegment>, u64);
 
 /// Cuts the log of a store at its first damage, after the last commit before it, so that it can be
-/// opened again. **Every later commit is lost.** What is cut is kept in files beside the log.
+/// opened again. **Every later commit is lost.** The cut parts are kept in files next to the log.
 ///
-/// Does nothing if there is no damage. If the store has a checkpoint newer than what is left of the
+/// Does nothing if there is no damage. If the store has a checkpoint newer than the remaining
 /// log, the checkpoint remains, and the log starts empty. A damaged checkpoint is set aside if the
 /// log has every commit from the first one.
 ///
 /// # Errors
-/// The file system's; an unreadable manifest or one older than the log, and a damaged checkpoint
-/// whose commits are no longer in the log, cannot be repaired.
+/// The file system's error; an unreadable manifest or one older than the log, and a damaged
+/// checkpoint whose commits are no longer in the log, cannot be repaired.
 pub fn recover_to_last_valid(files: Arc<dyn FileSystem>) -> Result<Repair, StoreError> {
     let mut store = StoreFiles::open(files)?;
     let problem = store.problems_of_checkpoint()?.into_iter().next();
@@ -97,14 +97,15 @@ pub fn recover_to_last_valid(files: Arc<dyn FileSystem>) -> Result<Repair, Store
 }
 
 impl StoreFiles {
-    /// Like [`recover_to_last_valid`], but for a store that is open for writing.
-    /// `damaged_checkpoint` is the error of its checkpoint. Passes the commits after the
-    /// checkpoint, or all if it is damaged, to `apply`, which returns whether they are valid: the
-    /// log is cut at the first that is not. The files of an engine have the state of the commit `in_files`,
-    /// and count as a checkpoint of it.
+    /// Like [`recover_to_last_valid`], for a store that is open for writing. `damaged_checkpoint`
+    /// is the error of its checkpoint. Passes the commits after the checkpoint, or all commits if
+    /// the checkpoint is damaged, to `apply`, which returns true if a commit is valid: the log is
+    /// cut at the first invalid one. The files of an engine have the state of the commit
+    /// `in_files`, and count as a checkpoint of it.
     ///
     /// # Errors
-    /// Those of [`recover_to_last_valid`] and of `apply`. Nothing has changed then.
+    /// The errors of [`recover_to_last_valid`] and of `apply`. Nothing has changed then, unless the
+    /// file system failed during the repair.
     pub fn recover<E: From<StoreError>>(
         &mut self,
         damaged_checkpoint: Option<StoreError>,
@@ -115,11 +116,11 @@ impl StoreFiles {
         Ok(self.carry_out(plan)?)
     }
 
-    /// Renames the files of the engine, so that the next opening makes them anew from the log. Returns
-    /// their new names.
+    /// Renames the files of the engine, so that the next opening creates them anew from the log.
+    /// Returns their new names.
     ///
     /// # Errors
-    /// The file system's. Files that were renamed before stay so, and a later call goes on.
+    /// The file system's error. Files that were renamed before stay so, and a later call continues.
     pub fn set_engine_files_aside(&self) -> Result<Vec<String>, StoreError> {
         let mut names = self.files.list()?;
         names.sort_unstable();
@@ -138,7 +139,7 @@ impl StoreFiles {
         Ok(set_aside)
     }
 
-    /// Plans what to cut and set aside. Changes nothing.
+    /// Plans the cuts and the files to set aside. Changes nothing.
     fn plan_repair<E: From<StoreError>>(
         &self,
         damaged_checkpoint: Option<StoreError>,
@@ -185,7 +186,8 @@ impl StoreFiles {
             self.forget_segments(number, valid, synced)?;
         }
         if recovered.last < after {
-            // What is left of the log is in the checkpoint or the engine's files, and would leave a gap after it.
+            // The remaining log is in the checkpoint or the engine's files, and would leave a gap
+            // after it.
             repair.cuts.extend(self.keep_cuts(&self.manifest.segments, None)?);
             self.manifest.segments.clear();
             (self.manifest.oldest_readable, self.manifest.oldest_wall_clock) = (after, recovered.wall_clock);
@@ -260,8 +262,8 @@ impl StoreFiles {
         }
     }
 
-    /// Copies what will be cut, durably: of the first segment what follows its valid part, the
-    /// others whole.
+    /// Copies the bytes that will be cut, durably: from the first segment the bytes after its valid
+    /// part, the other segments whole.
     fn keep_cuts(
         &self,
         segments: &[SegmentEntry],
@@ -296,8 +298,8 @@ impl StoreFiles {
         Ok(cuts)
     }
 
-    /// Drops the segments from `number` on, except for the valid part of the first, which is made
-    /// durable.
+    /// Drops the segments from `number` on, except for the valid part of the first one, which is
+    /// made durable.
     fn forget_segments(
         &mut self,
         number: usize,
@@ -335,7 +337,7 @@ fn remove_if_there(files: &dyn FileSystem, name: &str) -> Result<(), FileError> 
 
 /// Makes the content of a segment from `synced` to `end` durable.
 ///
-/// It may be only in memory, from a process that was killed or a sync that failed, so it is written
+/// The content may be only in memory, from a killed process or a failed sync, so it is written
 /// again.
 pub(crate) fn make_durable(
     files: &dyn FileSystem,
@@ -356,8 +358,8 @@ pub(crate) fn make_durable(
     }
 }
 
-/// Truncates the files of sealed segments after their last records. Nothing reads what follows; that the
-/// segments are sealed must be durable. O(segments).
+/// Truncates the files of sealed segments after their last records. Nothing reads the bytes after
+/// them. The seals must be durable. O(segments).
 pub(crate) fn cut_files(files: &dyn FileSystem, manifest: &Manifest) -> Result<(), FileError> {
     for entry in &manifest.segments {
         let Some(SealedSegment { end, .. }) = entry.sealed else { continue };

@@ -22,37 +22,37 @@ pub struct LogPosition<'a> {
 pub struct Recovered {
     /// The last commit.
     pub last: CommitTimestamp,
-    /// Its wall-clock time, in microseconds since 1970-01-01 UTC.
+    /// The wall-clock time of the last commit, in microseconds since 1970-01-01 UTC.
     pub wall_clock: u64,
     /// Number of commits passed on.
     pub commits: u64,
-    /// What a loss of power left after the last commit, if anything: parts of commits that were
-    /// never acknowledged as durable.
+    /// The torn tail after the last commit, if any: parts of commits that were never acknowledged
+    /// as durable.
     pub torn: Option<TornTail>,
     /// The content of the segments that the manifest does not list as sealed.
     pub(crate) open: Vec<OpenSegment>,
-    /// The end of the last commit: the number of its segment, and the offset in it.
+    /// The end of the last commit: the number of its segment, and the offset in the segment.
     end: Option<(u64, u64)>,
 }
 
-/// The content of a segment that is not sealed.
+/// The content of an unsealed segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct OpenSegment {
     pub(crate) number: u64,
-    /// `None` if it is empty.
+    /// `None` if the segment is empty.
     pub(crate) content: Option<SealedSegment>,
-    /// Number of its bytes that were durable when its last batch was written.
+    /// Number of bytes of the segment that were durable when its last batch was written.
     pub(crate) synced: u64,
 }
 
 impl Recovered {
-    /// The state before anything was read.
+    /// The state before anything is read.
     pub(super) fn before(manifest: &Manifest) -> Self {
         let Manifest { oldest_readable: last, oldest_wall_clock: wall_clock, .. } = *manifest;
         Recovered { last, wall_clock, ..Recovered::default() }
     }
 
-    /// Adds what was found in the next segment.
+    /// Adds the content of the next segment.
     ///
     /// A segment begins when everything before it is durable, so no commits follow a torn tail.
     pub(super) fn add(&mut self, entry: &SegmentEntry, reading: &SegmentReading) -> Result<(), StoreError> {
@@ -76,15 +76,15 @@ impl Recovered {
 }
 
 impl StoreFiles {
-    /// Passes every commit after `after` to `apply`, in order, and returns what is at the end of
-    /// the log.
+    /// Passes every commit after `after` to `apply`, in order. Returns the state at the end of the
+    /// log.
     ///
-    /// Does not read segments that end at or before `after`. O(bytes) of the others, with a window
-    /// of them in memory.
+    /// Does not read segments that end at or before `after`. O(bytes) of the other segments, with a
+    /// window of them in memory.
     ///
     /// # Errors
-    /// [`StoreError::OutOfRetention`] if `after` is older than what can be read; damage, and
-    /// missing or foreign files, with their place; errors of `apply`.
+    /// [`StoreError::OutOfRetention`] if `after` is older than the oldest readable timestamp;
+    /// damage, and missing or foreign files, with their place; errors of `apply`.
     pub fn replay<E: From<StoreError>>(
         &self,
         after: CommitTimestamp,
@@ -139,7 +139,7 @@ impl StoreFiles {
         }
     }
 
-    /// Checks that the log reaches the checkpoint, and what was durable.
+    /// Checks that the log reaches the checkpoint and the durable commits.
     pub(super) fn check_end(
         &self,
         recovered: &Recovered,
@@ -174,7 +174,7 @@ impl StoreFiles {
         Ok(())
     }
 
-    /// Reads the header of a segment; `None` if it is not valid.
+    /// Reads the header of a segment; `None` if it is invalid.
     pub(super) fn read_header(&self, number: u64) -> Result<Option<SegmentHeader>, StoreError> {
         let file = match self.files.open(&segment::name_of(number), OpenMode::Read) {
             Ok(file) => file,
@@ -189,7 +189,7 @@ impl StoreFiles {
         Ok(SegmentHeader::decode(&header).ok())
     }
 
-    /// The segments that exist but are not listed: created and not listed yet, or dropped and not
+    /// The segments that exist but are not listed: created but not listed yet, or dropped but not
     /// removed yet.
     pub(crate) fn unlisted(files: &dyn FileSystem, manifest: &Manifest) -> Result<Vec<u64>, FileError> {
         let names = files.list()?;

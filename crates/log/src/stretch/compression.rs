@@ -1,9 +1,9 @@
 //! Compression of byte strings, by zstd if it is compiled.
 
-/// Why a compressed byte string cannot be read without the feature.
+/// The error for a compressed byte string that is read without the feature.
 pub(crate) const NOT_COMPILED: &str = "compressed content, which needs the feature `compression`";
 
-/// Compresses `content`; `None` if that fails, or is not compiled.
+/// Compresses `content`; `None` if that fails.
 #[cfg(feature = "compression")]
 pub(super) fn compress(content: &[u8]) -> Option<Vec<u8>> {
     /// A fast level: a checkpoint is written next to foreground work.
@@ -11,7 +11,7 @@ pub(super) fn compress(content: &[u8]) -> Option<Vec<u8>> {
     zstd::bulk::compress(content, LEVEL).ok()
 }
 
-/// The content of `length` bytes that was compressed.
+/// Decompresses content of `length` bytes.
 #[cfg(feature = "compression")]
 pub(super) fn decompress(compressed: &[u8], length: usize) -> Result<Vec<u8>, &'static str> {
     let content = zstd::bulk::decompress(compressed, length).ok();

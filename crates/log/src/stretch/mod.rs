@@ -14,7 +14,7 @@ use std::borrow::Cow;
 const FREE_BYTES: usize = 1 << 20;
 
 /// Maximum compression ratio. Content that compresses better is stored uncompressed, so that a file
-/// of a few bytes cannot make its reader allocate many.
+/// of a few bytes cannot make its reader allocate much memory.
 const MAX_RATIO: usize = 8;
 
 /// The form of a stretch: its first byte.
@@ -44,11 +44,12 @@ pub fn put_plain_stretch(bytes: &mut Vec<u8>, content: &[u8]) {
     put_bytes(bytes, content);
 }
 
-/// Reads what [`put_stretch`] or [`put_plain_stretch`] wrote. Allocates at most 1 MiB, or eight times
-/// the bytes that it reads.
+/// Reads a byte string that [`put_stretch`] or [`put_plain_stretch`] wrote. Allocates at most 1
+/// MiB, or eight times the bytes that it reads.
 ///
 /// # Errors
-/// These bytes are no stretch, or a compressed one, which needs the feature `compression`.
+/// The bytes are no stretch, or the stretch is compressed and the feature `compression` is
+/// disabled.
 pub fn read_stretch<'a>(reader: &mut Reader<'a>) -> Result<Cow<'a, [u8]>, DecodeError> {
     match reader.byte()? {
         AS_IT_IS => Ok(Cow::Borrowed(reader.bytes()?)),

@@ -7,16 +7,16 @@ use hedgerow_testing::simulated::{SimulatedFiles, Survival};
 use rand::SeedableRng;
 use rand::rngs::StdRng;
 
-/// Seeds within which every bug is found.
+/// Number of seeds within which every bug is found.
 const SEEDS: u64 = 1000;
 
-/// Whether the harness finds a problem with a seed, while `bug` is planted.
+/// Returns true if the harness finds a problem with a seed while `bug` is planted.
 fn is_found(bug: Option<PlantedBug>, seed: u64) -> bool {
     let graphs = some_graphs(2);
     let (old, new) = (&graphs[0], &graphs[1]);
     let old_files = old.written();
     plant(bug);
-    // Replaced under its own name, or written to another one.
+    // Replaces the checkpoint, or writes a second one.
     let name = ["checkpoint", "next"][seed as usize % 2];
     let is_wrong = crash_shows(&old_files.copy(), old, new, name, seed)
         || damage_shows(&file_of(&old_files, "checkpoint"), old, seed);
@@ -24,7 +24,8 @@ fn is_found(bug: Option<PlantedBug>, seed: u64) -> bool {
     is_wrong
 }
 
-/// After a crash the old or the new checkpoint exists; after writing, the new one.
+/// Returns true unless the old or the new checkpoint exists after a crash, and the new one after
+/// writing.
 fn crash_shows(files: &SimulatedFiles, old: &Graph, new: &Graph, name: &str, seed: u64) -> bool {
     files.keep_crash_images();
     new.write_to(files, name).unwrap();
@@ -36,7 +37,7 @@ fn crash_shows(files: &SimulatedFiles, old: &Graph, new: &Graph, name: &str, see
     !(found.is_ok_and(|read| read == *old || read == *new) && durable.is_ok_and(|read| read == *new))
 }
 
-/// A damaged file is refused.
+/// Returns true if a damaged file is read as another graph.
 fn damage_shows(file: &[u8], graph: &Graph, seed: u64) -> bool {
     let mut bytes = file.to_vec();
     damage(&mut bytes, 64, &mut StdRng::seed_from_u64(seed));

@@ -9,7 +9,7 @@ use hedgerow_testing::simulated::{Fault, FaultKind, Survival};
 
 const SEEDS: u64 = 20;
 
-/// Pairs of states of a graph: one of several chunks each, and some small ones.
+/// Pairs of states of a graph: small ones, and a pair with several chunks each.
 fn pairs() -> Vec<(Graph, Graph)> {
     let edges = |factor: u32| (0..200_000_u32).map(move |i| (i / 2000, i * factor % 30_011));
     let large = |factor| Graph::of_edges(Topology::Directed, edges(factor));
@@ -18,7 +18,7 @@ fn pairs() -> Vec<(Graph, Graph)> {
     small.chain([(large(1), large(7))]).collect()
 }
 
-/// A state of a graph as a file, which is also read back.
+/// The file of a state of a graph. Also reads it back.
 fn bytes_of(graph: &Graph) -> Vec<u8> {
     let files = graph.written();
     assert!(Graph::read(&files, "checkpoint", 1).unwrap() == *graph);
@@ -102,7 +102,8 @@ fn a_new_checkpoint_beside_another_is_complete_or_absent() {
     assert!(absent > 500 && complete > 20, "{absent} absent, {complete} complete");
 }
 
-/// Writes with a fault at each operation in turn, until none is hit.
+/// Writes with a fault at each operation in turn, until no fault is hit. Returns the number of
+/// faults.
 fn with_faults(old: &Graph, new: &Graph, kind: FaultKind, sticky: bool) -> u64 {
     let (whole, old_bytes, new_bytes) = (old.written(), bytes_of(old), bytes_of(new));
     for at in 1.. {
@@ -117,7 +118,7 @@ fn with_faults(old: &Graph, new: &Graph, kind: FaultKind, sticky: bool) -> u64 {
             Err(CheckpointError::File(_)) => assert!(found == old_bytes || found == new_bytes),
             Err(error) => panic!("{error}"),
         }
-        // After the failure writing can be repeated.
+        // After the failure, writing can be repeated.
         new.write_to(&files, "checkpoint").unwrap();
         assert!(file_of(&files.after_crash(Survival::Nothing, 1), "checkpoint") == new_bytes);
         if !is_met {

@@ -54,7 +54,7 @@ pub fn damage(bytes: &mut Vec<u8>, sector: usize, random: &mut StdRng) {
     }
 }
 
-/// Whether an error reports damage at a position within the file, or just after it.
+/// Returns true if an error reports damage at a position within the file, or just after it.
 fn has_position(error: &StoreError, length: usize) -> bool {
     match error {
         StoreError::Damaged { offset, path, .. } => {

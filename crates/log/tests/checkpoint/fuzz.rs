@@ -1,8 +1,8 @@
 //! A short run of the fuzz target: damage with recomputed checksums, so that it reaches the
 //! decoders.
 //!
-//! None panics, none allocates more than ten times the file plus some buffers, and what they return
-//! is sorted and below the bound.
+//! No decoder panics or allocates more than ten times the file plus some buffers, and their results
+//! are sorted and below the bound.
 
 use crate::damage::{file_of, some_graphs};
 use crate::model::Graph;
@@ -16,10 +16,10 @@ use std::path::Path;
 /// Number of damaged files per seed.
 const CASES: usize = 2000;
 
-/// Buffers, independent of the file.
+/// Bytes of buffers, independent of the file.
 const BUFFERS: usize = 4 << 20;
 
-/// One to three changes, of bytes or of pieces.
+/// Makes one to three changes, of bytes or of pieces.
 fn damage(bytes: &mut Vec<u8>, random: &mut StdRng) {
     for _ in 0..random.random_range(1..=3) {
         let at = random.random_range(0..bytes.len());

@@ -1,4 +1,4 @@
-//! The checkpoint that a store is opened from.
+//! The checkpoint from which a store is opened.
 
 use crate::model::Graph;
 use hedgerow_log::checkpoint::{WriteOptions, name_of, write};

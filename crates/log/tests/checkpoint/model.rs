@@ -25,13 +25,13 @@ pub struct Graph {
     pub description: Description,
     pub vertices: BTreeMap<u32, (Key, Record)>,
     pub edges: Vec<BTreeMap<(u32, u32), u64>>,
-    /// The records that numeric values identify, of labels with records.
+    /// The records of labels with records, by the numeric values that identify them.
     pub records: BTreeMap<u64, Vec<u8>>,
 }
 
 /// The record that a number identifies.
 fn record_of(number: u64) -> Vec<u8> {
-    // Of different lengths, some of which compress well.
+    // Records of different lengths, some of which compress well.
     let padding = vec![0; if number.is_multiple_of(50) { 70_000 } else { number as usize % 9 }];
     encode_record(&Record::new(vec![Value::I64(number as i64), Value::Bytes(padding.into())]))
 }
@@ -79,7 +79,7 @@ impl Graph {
         Graph { description, vertices, edges, records }
     }
 
-    /// The graph in a new file.
+    /// Writes the graph to a new file.
     pub fn written(&self) -> SimulatedFiles {
         let files = SimulatedFiles::new(1);
         files.create_directory().unwrap();
@@ -137,7 +137,7 @@ impl Graph {
         Ok(graph)
     }
 
-    /// The neighbors of all vertices, from both ends if edges are stored at both.
+    /// The neighbors of all vertices; in an undirected graph from both ends.
     fn rows(&self, label: LabelId, range: Range<u32>) -> BTreeMap<u32, BTreeMap<u32, u64>> {
         let mut rows = BTreeMap::<u32, BTreeMap<u32, u64>>::new();
         let is_undirected = self.description.topology.is_undirected();

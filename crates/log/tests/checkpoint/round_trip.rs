@@ -309,7 +309,7 @@ fn real_files_are_like_simulated_ones() {
 
 #[test]
 fn cuts_cover_all_vertices() {
-    // The source of these tests partitions as views do.
+    // The source of these tests partitions vertices like views.
     let graph = star(Topology::Directed);
     let cuts = graph.cuts(LabelId::DEFAULT, 5).unwrap();
     assert!(cuts.windows(2).all(|pair| pair[0].end == pair[1].start));

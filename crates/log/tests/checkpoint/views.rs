@@ -1,4 +1,4 @@
-//! Checkpoints of views: reading returns what the view shows, and the file is small.
+//! Checkpoints of views: reading returns the state of the view, and the file is small.
 
 use crate::backwards::Backwards;
 use crate::damage::file_of;
@@ -83,7 +83,7 @@ fn views_come_back_with_and_without_values() {
 }
 
 /// The format promises, for graphs with skewed degrees, at most 2.2 bytes per end of an edge at
-/// scale 20; it is less here.
+/// scale 20; the graphs here take less.
 #[test]
 fn topology_takes_less_than_a_byte_for_each_end_of_an_edge() {
     let csr = kronecker(15, Topology::Undirected);

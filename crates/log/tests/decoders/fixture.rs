@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 const SEGMENT_BYTES: u64 = 450;
 
-/// The store that a version of the manifest wrote.
+/// The folder of the store that a version of the manifest wrote.
 fn folder(version: u32) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/fixtures/version-{version}"))
 }
@@ -164,7 +164,7 @@ fn version_2_is_read() {
     assert!(manifest.segments.iter().all(|segment| segment.length == SEGMENT_BYTES));
 }
 
-/// What has no properties of type `u64` is written as before there were any.
+/// A store without properties of type `u64` is written as in version 2.
 #[test]
 fn version_3_has_unsigned_properties_and_is_written_only_for_them() {
     let manifest = read(3);
@@ -176,7 +176,7 @@ fn version_3_has_unsigned_properties_and_is_written_only_for_them() {
     }
 }
 
-/// Without its last segment a store of version 2 is damaged; with version 1 that cannot be
+/// Without its last segment, a store of version 2 is damaged; with version 1 the loss cannot be
 /// detected.
 #[test]
 fn version_2_says_what_was_durable() {

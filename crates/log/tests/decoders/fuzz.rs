@@ -1,8 +1,8 @@
 //! A short run of the fuzz targets: bytes damaged at random, from a fixed seed.
 //!
 //! No decoder panics, and none allocates more than its bytes account for: an entry of an adjacency
-//! takes 24 bytes in memory and one in the log, and in an undirected graph one in the log is two in
-//! memory.
+//! takes 24 bytes in memory and one byte in the log, and in an undirected graph one entry in the
+//! log is two in memory.
 
 use crate::targets::{read_manifest, read_record, read_segment};
 use hedgerow_log::LoggedCommit;

@@ -35,7 +35,7 @@ fn store() -> (tempfile::TempDir, Arc<dyn FileSystem>) {
         let appended = log.append(at, 0, &mut body).unwrap();
         log.settle(appended.at(), Durability::Sync).unwrap();
     }
-    // To drop the log closes it.
+    // Copied before the log is dropped, which closes it.
     for entry in std::fs::read_dir(open.path()).unwrap().map(Result::unwrap) {
         std::fs::copy(entry.path(), folder.path().join(entry.file_name())).unwrap();
     }
@@ -44,7 +44,8 @@ fn store() -> (tempfile::TempDir, Arc<dyn FileSystem>) {
     (folder, files)
 }
 
-/// Opens, checks and repairs a store with little memory. Returns the results of the first two.
+/// Opens, checks and repairs a store with little memory. Returns the results of opening and
+/// checking.
 fn read(files: &Arc<dyn FileSystem>) -> (Result<CommitTimestamp, StoreError>, CheckReport) {
     let (found, held) = most_held(|| {
         let store = StoreFiles::open(Arc::clone(files))?;
@@ -81,7 +82,7 @@ fn the_length_of_a_frame_is_not_trusted() {
         Ok::<(), StoreError>(())
     });
     assert_eq!(replayed.unwrap().last, CommitTimestamp(5));
-    // After the last record, one that claims to have four gigabytes.
+    // After the last record: a record that claims to have four gigabytes.
     let file = files.open("log-0000000001", OpenMode::Write).unwrap();
     file.write_all_at(&[1, 2, 3, 4, 0xff, 0xff, 0xff, 0xef, 1, 5, 0], *ends.last().unwrap()).unwrap();
     extend(&segment, 5 << 30);

@@ -44,7 +44,7 @@ const FOUND: [(PlantedBug, Search, u64); 21] = [
     (PlantedBug::JoinUnannounced, Search::PowerInShortSessions, 0),
 ];
 
-/// Whether a search finds a problem.
+/// Returns true if a search finds a problem.
 fn finds(search: Search, seed: u64) -> bool {
     let run = || match search {
         Search::Power => lose_power_everywhere(seed, Sessions::Long, 60, 2).map(drop),

@@ -25,7 +25,7 @@ pub fn store_of(count: u64, close: bool) -> SimulatedFiles {
     files.copy()
 }
 
-/// The position of each commit: the file, its start and its end.
+/// The position of each commit: the file, the start and the end.
 pub fn places(files: &SimulatedFiles) -> Vec<(String, u64, u64)> {
     let store = StoreFiles::open_read_only(Arc::new(files.clone())).unwrap();
     let mut places: Vec<(String, u64, u64)> = Vec::new();
@@ -82,7 +82,7 @@ fn a_log_that_lost_its_end_keeps_its_longest_prefix() {
         let (recovered, right) = replay(&store).unwrap();
         assert!(right);
         assert_eq!(recovered.last, expected, "lost from {begin} on");
-        // The log can continue after what is left.
+        // The log can continue after its remaining commits.
         let log = Log::start(store, &recovered, log_options(Durability::Sync)).unwrap();
         let at = log.last().next();
         let appended = log.append(at, wall_clock(at), &mut body(at)).unwrap();

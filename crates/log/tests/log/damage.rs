@@ -34,8 +34,8 @@ fn sector(random: &mut StdRng, bytes: usize, size: usize) -> std::ops::Range<usi
     start..bytes.min(start + size)
 }
 
-/// The number of last commits, which are in one batch and have nothing after them in the log that
-/// says that they were durable.
+/// Number of the last commits, which are in one batch. Nothing after them in the log states that
+/// they were durable.
 const LAST_BATCH: u64 = 3;
 
 /// The kind of store to damage.
@@ -43,7 +43,7 @@ const LAST_BATCH: u64 = 3;
 pub enum Kind {
     Closed,
     NotClosed,
-    /// Not closed either, and the loss of power took the mark.
+    /// Not closed, and the loss of power took the mark.
     WithoutMark,
 }
 
@@ -56,7 +56,7 @@ impl Kind {
         files
     }
 
-    /// The number of first commits that are present or reported missing after this damage.
+    /// Number of leading commits that are present, or whose loss is reported, after this damage.
     fn kept(self, what: &str) -> u64 {
         // Swapping sectors of two files can take the end of the log together with the mark that
         // would reveal it.
@@ -64,15 +64,15 @@ impl Kind {
         match self {
             Kind::Closed => COMMITS,
             Kind::NotClosed if !is_of_both => COMMITS,
-            // It looks like a loss of power while the last batch was written.
+            // Such damage looks like a loss of power while the last batch was written.
             Kind::WithoutMark if what.starts_with("bit") => COMMITS - LAST_BATCH,
-            // So does damage that takes all later batches.
+            // Damage that takes all later batches looks like a loss of power, too.
             Kind::NotClosed | Kind::WithoutMark => 0,
         }
     }
 }
 
-/// Does one kind of damage, and returns its description.
+/// Does one kind of damage. Returns its description.
 fn damage(files: &SimulatedFiles, random: &mut StdRng) -> String {
     damage_of(random.random_range(0..7), files, random)
 }
@@ -131,8 +131,8 @@ fn damage_of(kind: u32, files: &SimulatedFiles, random: &mut StdRng) -> String {
     }
 }
 
-/// Damages a store. Every read returns a typed error, or all that was committed, except what looks
-/// like a loss of power.
+/// Damages a store. Every read returns a typed error or all commits, except after damage that looks
+/// like a loss of power. Returns true if the damage is reported.
 pub fn damage_one(intact: &SimulatedFiles, seed: u64, kind: Kind) -> Result<bool, String> {
     let files = intact.copy();
     let mut random = StdRng::seed_from_u64(seed);
@@ -161,13 +161,13 @@ pub fn damage_one(intact: &SimulatedFiles, seed: u64, kind: Kind) -> Result<bool
     }
 }
 
-/// A repaired store has all commits before the damage, and what was cut is kept.
+/// Checks that a repaired store has all commits before the damage, and that the cut parts are kept.
 fn repair(files: &SimulatedFiles, valid: u64) -> Result<(), String> {
-    // The mark is removed with what it refers to.
+    // The mark is removed together with the commits to which it refers.
     let logs = |files: &SimulatedFiles| names(files).into_iter().filter(|name| name != "DURABLE").count();
     let before = logs(files);
     let Ok(repair) = recover_to_last_valid(Arc::new(files.clone())) else {
-        // Without a valid manifest there is nothing to start from.
+        // Without a valid manifest, nothing can be repaired.
         let manifest = files.open("MANIFEST", OpenMode::Read).and_then(|file| file.read_from(0));
         let manifest = manifest.map(|bytes| Manifest::decode(&bytes, Path::new("MANIFEST")));
         return match manifest {
@@ -198,8 +198,8 @@ fn damage_is_reported_or_without_effect() {
     }
 }
 
-/// Puts bytes of other segments after the end of the last one, which a file system that does not
-/// write zeros may leave there. They must not be valid at any offset.
+/// Puts bytes of other segments after the end of the last one, as a file system that does not write
+/// zeros may leave them there. These bytes must not be valid at any offset.
 pub fn leave_remains(intact: &SimulatedFiles, seed: u64) -> Result<(), String> {
     let files = intact.copy();
     let mut random = StdRng::seed_from_u64(seed);
@@ -226,7 +226,7 @@ fn remains_of_other_segments_are_not_valid() {
     (0..2000).for_each(|seed| leave_remains(&intact, seed).unwrap());
 }
 
-/// A segment of another store is refused, and so is one that is too new for the manifest.
+/// A segment of another store is refused, and so is a segment that is too new for the manifest.
 #[test]
 fn foreign_files_are_refused() {
     let files = store_of(COMMITS, true);

@@ -1,4 +1,4 @@
-//! An engine's own files, beside those of the log.
+//! An engine's own files, next to the files of the log.
 
 use hedgerow_log::files::{EngineFiles, FileSystem, OpenMode};
 use hedgerow_testing::simulated::SimulatedFiles;

@@ -5,7 +5,7 @@ use crate::workload::{Sessions, Worker};
 use hedgerow_testing::simulated::{Fault, FaultKind, SimulatedFiles, Survival};
 use rayon::prelude::*;
 
-/// Fails operation number `at` of a workload. `None` if there are fewer.
+/// Fails one operation of a workload. Returns `None` if the workload has fewer operations.
 pub fn fail_at(seed: u64, sessions: Sessions, steps: usize, fault: Fault) -> Result<Option<()>, String> {
     let files = SimulatedFiles::new(seed);
     files.inject(fault);
@@ -31,7 +31,7 @@ pub fn fail_at(seed: u64, sessions: Sessions, steps: usize, fault: Fault) -> Res
     Ok(Some(()))
 }
 
-/// Fails every operation in turn. Returns their number.
+/// Fails every operation in turn. Returns the number of operations.
 pub fn fail_everywhere(
     seed: u64,
     sessions: Sessions,

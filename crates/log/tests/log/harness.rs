@@ -1,4 +1,4 @@
-//! Checks what must hold of a store after a restart.
+//! Checks the properties of a store after a restart.
 
 use crate::workload::{Promises, body, is_right, wall_clock};
 use hedgerow_log::{Durability, Log, LogOptions, Recovered, StoreError, StoreFiles};
@@ -8,15 +8,15 @@ use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use std::sync::Arc;
 
-/// The problem that was found.
+/// The result of a check: the problem found, if any.
 pub type Verdict = Result<(), String>;
 
 fn open(files: &SimulatedFiles) -> Result<StoreFiles, StoreError> {
     StoreFiles::open(Arc::new(files.clone()))
 }
 
-/// Replays a store from the oldest timestamp on; returns what it contains, and whether all commits
-/// are as committed.
+/// Replays a store from the oldest timestamp on. Returns the result, and true if all commits are as
+/// committed.
 pub fn replay(store: &StoreFiles) -> Result<(Recovered, bool), StoreError> {
     let mut next = store.manifest().oldest_readable.next();
     let mut right = true;
@@ -56,7 +56,7 @@ pub fn verify(files: &SimulatedFiles, promises: &Promises, operation: u64) -> Ve
     }
 }
 
-/// Restarts the store, continues, and loses power meanwhile, `depth` times recursively.
+/// Restarts the store, continues, and loses power in between, `depth` times recursively.
 pub fn verify_recovery(
     files: &SimulatedFiles,
     promises: &Promises,
@@ -73,7 +73,7 @@ pub fn verify_recovery(
     if depth > 0 {
         files.crash_at(crash_at);
     }
-    // Earlier promises hold, and what was recovered stays.
+    // Earlier promises hold, and the recovered commits stay.
     let mut promises = promises.clone();
     let durable = Promises::before(&promises.durable, operation);
     promises.created = Some(0);
@@ -95,7 +95,7 @@ pub fn verify_recovery(
     verify_recovery(&found, &promises, crash_at + 1, depth - 1, random.random())
 }
 
-/// Opens, commits some, closes.
+/// Opens a log, makes five commits, and closes it.
 fn go_on(
     store: StoreFiles,
     files: &SimulatedFiles,

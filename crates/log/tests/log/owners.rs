@@ -1,4 +1,4 @@
-//! Two writers of one store, after the lock file was removed under the first.
+//! Two writers of one store, after the lock file of the first was removed.
 
 use crate::harness::replay;
 use crate::workload::{STORE, body, log_options, store_options, wall_clock};
@@ -33,7 +33,7 @@ fn is_overtaken<T: std::fmt::Debug>(result: Result<T, LogError>) -> bool {
 type Step = fn(&Log) -> Result<(), LogError>;
 
 /// Every later action of the first writer is refused, and everything acknowledged as durable to
-/// either is present.
+/// either writer is present.
 #[test]
 fn a_writer_that_lost_its_lock_is_refused() {
     let next: [Step; 4] = [
@@ -108,7 +108,7 @@ fn a_removed_lock_file_is_noticed() {
     commit(&second).unwrap();
 }
 
-/// Readers block writers exactly as long as they read.
+/// Readers block writers only while they read.
 #[test]
 fn readers_and_a_writer_exclude_each_other() {
     let folder = tempfile::tempdir().unwrap();

@@ -20,7 +20,7 @@ pub fn lose_power_everywhere(
     let mut states = 0;
     for image in files.take_crash_images() {
         for survival in Survival::ALL {
-            // Only one state has nothing, and one everything.
+            // Exactly one state keeps nothing, and exactly one keeps everything.
             let is_one = matches!(survival, Survival::Nothing | Survival::Everything);
             for round in 0..if is_one { 1 } else { rounds } {
                 let case = seed * 1_000_003 + image.operation() * 101 + round;
@@ -39,7 +39,7 @@ pub fn lose_power_everywhere(
     Ok(states)
 }
 
-/// Sometimes the next start loses power, too.
+/// Checks a store after a loss of power. Sometimes the next start loses power, too.
 fn check(found: &SimulatedFiles, worker: &Worker<'_>, operation: u64, case: u64) -> Verdict {
     match case % 4 {
         0 => verify_recovery(found, &worker.promises, operation, (case / 4 % 4) as u32, case),

@@ -1,4 +1,5 @@
-//! A store takes about as much space as its content, however often it is opened, and however it is left.
+//! A store takes about as much space as its content, however often it is opened and however it is
+//! left.
 
 use crate::harness::replay;
 use crate::workload::{STORE, body, log_options, store_options, wall_clock};
@@ -74,7 +75,7 @@ fn segments(files: &SimulatedFiles) -> Vec<SegmentEntry> {
     StoreFiles::open_read_only(files.shared()).unwrap().manifest().segments.clone()
 }
 
-/// Checks that every segment ends with its last record; returns the bytes of the segments.
+/// Checks that every segment ends with its last record. Returns the bytes of the segments.
 fn check_cut(files: &SimulatedFiles) -> u64 {
     let segments = segments(files);
     let mut names: Vec<_> =
@@ -121,7 +122,8 @@ fn a_store_that_is_opened_often_has_few_small_segments() {
     }
 }
 
-/// Segments grow, a large commit begins one, and one is created ahead of its use: none of that stays.
+/// Segments grow, a large commit begins a segment, and a segment is created ahead of its use: no
+/// unused space stays.
 #[test]
 fn segments_are_cut_after_their_last_records() {
     for how in [End::Close, End::Drop, End::Kill] {
@@ -155,7 +157,8 @@ fn small_segments_are_not_joined_with_much_larger_ones() {
     check_cut(&files);
 }
 
-/// Opening does not read segments whose commits are in the checkpoint; damage of these prevents nothing.
+/// Opening does not read segments whose commits are in the checkpoint; their damage prevents
+/// nothing.
 #[test]
 fn damaged_segments_are_not_joined() {
     let files = SimulatedFiles::new(1);

@@ -12,7 +12,7 @@ fn log(files: &SimulatedFiles, options: LogOptions) -> Log {
     Log::start(store, &Recovered::default(), options).unwrap()
 }
 
-/// Takes the next timestamp and appends, as a sequencer does, and settles.
+/// Takes the next timestamp and appends, like a sequencer, and settles.
 fn commit(
     log: &Log,
     sequencer: &Mutex<CommitTimestamp>,

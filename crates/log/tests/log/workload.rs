@@ -27,7 +27,8 @@ pub fn log_options(durability: Durability) -> LogOptions {
     LogOptions { durability, segment_bytes: 1500, buffer_bytes: 200, unsynced_bytes: 700 }
 }
 
-/// The content of a commit, which depends only on its timestamp. Some are larger than a segment.
+/// The content of a commit, which depends only on its timestamp. Some commits are larger than a
+/// segment.
 pub fn content(at: CommitTimestamp) -> Vec<u8> {
     let length = match at.0 % 23 {
         0 => 1800,
@@ -44,7 +45,7 @@ pub fn body(at: CommitTimestamp) -> Body {
     body
 }
 
-/// Whether a record is the one that was committed.
+/// Returns true if a record is as it was committed.
 pub fn is_right(record: &LogRecord<'_>) -> bool {
     let commit = LoggedCommit::decode(record.body, Topology::Undirected);
     commit.is_ok_and(|commit| commit.input.as_deref() == Some(&content(record.at)[..]))
@@ -55,23 +56,23 @@ pub fn wall_clock(at: CommitTimestamp) -> u64 {
     1_700_000_000_000_000 + at.0 / 3 * 1000
 }
 
-/// The promises made, and after how many operations on the files.
+/// The promises made, each with the number of operations on the files by then.
 #[derive(Clone, Debug, Default)]
 pub struct Promises {
-    /// The store exists.
+    /// The number of operations after which the store exists.
     pub created: Option<u64>,
-    /// Commits up to this survive.
+    /// Commits up to these timestamps survive.
     pub durable: Vec<(u64, CommitTimestamp)>,
-    /// A checkpoint of this timestamp is in the manifest.
+    /// Checkpoints of these timestamps are in the manifest.
     pub checkpoints: Vec<(u64, CommitTimestamp)>,
-    /// When the log was pruned, this was still needed.
+    /// Timestamps after which the log was needed when it was pruned.
     pub needed: Vec<(u64, CommitTimestamp)>,
     /// The last commit that was attempted.
     pub asked: CommitTimestamp,
     /// The options of the log.
     pub options: LogOptions,
-    /// An operation failed without an error to a caller: a log dropped without a close writes its
-    /// buffer if it can.
+    /// True if an operation failed without an error to a caller: a log dropped without a close
+    /// writes its buffer if it can.
     pub untold: bool,
 }
 
@@ -87,18 +88,18 @@ impl Promises {
 pub struct Worker<'f> {
     pub files: &'f SimulatedFiles,
     pub promises: Promises,
-    /// How often small segments were joined.
+    /// Number of times that small segments were joined.
     pub joined: u64,
     random: StdRng,
     sessions: Sessions,
     log: Option<Log>,
 }
 
-/// How often the log of a workload is opened again.
+/// The frequency with which the log of a workload is reopened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sessions {
     Long,
-    /// So often that small segments are joined.
+    /// Frequent enough that small segments are joined.
     Short,
 }
 
@@ -154,7 +155,7 @@ impl<'f> Worker<'f> {
         let log = Log::start(store, &recovered, self.promises.options)?;
         self.joined += u64::from(log.manifest().segments.len() + 4 < segments);
         self.log = Some(log);
-        // What was recovered is durable from now on.
+        // The recovered commits are durable from now on.
         self.promises.durable.push((self.note(), recovered.last));
         Ok(())
     }
@@ -238,7 +239,7 @@ impl<'f> Worker<'f> {
         self.start(store)
     }
 
-    /// After a failed write or sync nothing may be promised.
+    /// Checks that a commit after a failed write or sync is either durable or not promised.
     fn check_refusals(&mut self) {
         let Some(log) = self.log.take() else { return };
         let durable = log.durable();

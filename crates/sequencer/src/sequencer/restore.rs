@@ -10,8 +10,8 @@ use hedgerow_model::{CommitTimestamp, Counts, LabelId};
 use hedgerow_sync::Arc;
 
 impl Sequencer {
-    /// A stamp for what was committed at `at`; adds its changes to the counts. Parts of one state
-    /// may each take a stamp at the same timestamp.
+    /// Returns a stamp for changes that were committed at `at`, and adds them to the counts. Parts
+    /// of one state may each take a stamp at the same timestamp.
     ///
     /// # Panics
     /// If the graph has readers, or a log is attached.
@@ -20,8 +20,8 @@ impl Sequencer {
         self.check_private(&state, at);
         state.count(at, counts);
         self.published_head.show_changes(&state.head, counts);
-        // SAFETY: the largest so far, nothing is registered, and nothing will be before the graph
-        // is restored.
+        // SAFETY: the stamp is the largest so far, nothing is registered, and nothing will be
+        // before the graph is restored.
         unsafe { Stamp::new(at, CommitTimestamp::ZERO) }
     }
 
@@ -38,7 +38,7 @@ impl Sequencer {
         self.published_head.show(&state.head, labels);
     }
 
-    /// Ends the restoration: the graph is in the state of `at`.
+    /// Ends the restoration in the state of `at`.
     ///
     /// # Panics
     /// If the graph has readers, a log is attached, or something after `at` was restored.
@@ -56,8 +56,8 @@ impl Sequencer {
         assert!(is_private && at >= state.head.at, "a graph must be restored before others can access it");
     }
 
-    /// Attaches the log of the graph's store, which gets all commits from now on; `None` if the
-    /// graph is only read.
+    /// Attaches the log of the graph's store, which receives all later commits; `None` if the graph
+    /// is only read.
     pub fn attach(&mut self, log: Option<CommitLog>) {
         self.log = log;
         self.begin_history();

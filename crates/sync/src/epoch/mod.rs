@@ -1,12 +1,12 @@
-//! Epoch-based reclamation: unlinked memory is freed once no reader can be accessing it any more.
+//! Epoch-based reclamation: frees unlinked memory once no reader can access it any more.
 //!
-//! Each graph has a [`Domain`] of its own, so a reader holds back no other graph's memory. A reader
-//! pins the domain only while it follows links; see `docs/concurrency.md`. Unlinked memory waits in
+//! Each graph has its own [`Domain`], so a reader holds back no other graph's memory. A reader pins
+//! the domain only while it follows links; see `docs/concurrency.md`. Unlinked memory waits in
 //! queues that any thread empties, and counts as used until then.
 //!
-//! Under the model checker a small exact substitute frees at the earliest moment that the contract
-//! allows and remembers what was freed, so that [`check_live`] catches a use after free. The
-//! protocol of production, [`Readers`], has a model of its own in `tests/shuttle.rs`.
+//! Under the model checker, a small exact substitute frees at the earliest moment that the contract
+//! allows and remembers the freed memory, so that [`check_live`] catches a use after free. The
+//! production protocol, [`Readers`], has its own model in `tests/shuttle.rs`.
 
 mod readers;
 
@@ -22,5 +22,5 @@ mod modelled;
 #[cfg(hedgerow_shuttle)]
 pub use modelled::{Domain, Guard, Waiting, check_live};
 
-/// This many bytes that wait are worth a look whether they can be freed.
+/// Number of waiting bytes that justifies an attempt to free them.
 const DUE_BYTES: usize = 1 << 16;

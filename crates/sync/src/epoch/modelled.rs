@@ -13,7 +13,7 @@ struct Deferred {
 #[derive(Default)]
 struct State {
     next: u64,
-    /// The domains of pins.
+    /// The domain of each pin.
     pinned: BTreeMap<u64, u64>,
     deferred: Vec<Deferred>,
     dropped: HashSet<usize>,
@@ -34,19 +34,21 @@ fn next_number() -> u64 {
 /// The readers of a graph.
 pub struct Domain(u64);
 
-/// While this lives, nothing that was reachable in its domain when it was created is freed.
+/// Nothing that was reachable in its domain when the guard was created is freed while the guard
+/// lives.
 pub struct Guard<'d> {
     domain: &'d Domain,
     pin: u64,
 }
 
-/// Unlinked pieces of memory. They stay here, so that an address identifies one object while its owner lives.
+/// Unlinked pieces of memory. They stay here, so that an address identifies one object while its
+/// owner lives.
 pub struct Waiting<T>(Mutex<Pieces<T>>);
 
 struct Pieces<T> {
     pieces: Vec<T>,
     addresses: Vec<usize>,
-    /// The bytes of those that wait, and their addresses.
+    /// The bytes and the addresses of each waiting piece.
     waiting: Vec<(usize, Vec<usize>)>,
 }
 
@@ -72,7 +74,7 @@ impl Domain {
         Guard { domain: self, pin }
     }
 
-    /// Does nothing: what can be dropped is dropped at once.
+    /// Does nothing: memory is marked as dropped as soon as the contract allows.
     pub fn free_passed(&self) -> usize {
         0
     }
@@ -80,19 +82,19 @@ impl Domain {
     /// Does nothing.
     pub fn free_if_due(&self) {}
 
-    /// Never.
+    /// Returns false.
     #[must_use]
     pub fn is_due(&self) -> bool {
         false
     }
 
-    /// Nothing waits.
+    /// Returns 0: nothing waits.
     #[must_use]
     pub fn waiting_bytes(&self) -> usize {
         0
     }
 
-    /// Drops `address` once every task that pins this domain now has unpinned.
+    /// Marks `address` as dropped once every task that pins this domain now has unpinned.
     fn defer(&self, address: usize) {
         STATE.with_borrow_mut(|state| {
             assert!(
@@ -111,7 +113,7 @@ impl Domain {
 }
 
 impl Guard<'_> {
-    /// Marks the box behind `pointer` as dropped once every task pinned now has unpinned.
+    /// Marks the box behind `pointer` as dropped once every task that is pinned now has unpinned.
     ///
     /// The memory is leaked, so that an address identifies one object during the whole execution.
     ///
@@ -121,7 +123,8 @@ impl Guard<'_> {
         self.domain.defer(pointer as usize);
     }
 
-    /// Marks the memory behind `pointer` as dropped once every task pinned now has unpinned.
+    /// Marks the memory behind `pointer` as dropped once every task that is pinned now has
+    /// unpinned.
     ///
     /// # Safety
     /// Nothing is required; the signature matches production.
@@ -158,14 +161,15 @@ impl<T> Default for Waiting<T> {
 }
 
 impl<T> Waiting<T> {
-    /// Bytes of the note that a piece waits in.
+    /// Size of a queue entry without the piece's own memory.
     pub const NOTE_BYTES: usize = 0;
 
     fn pieces<R>(&self, look: impl FnOnce(&mut Pieces<T>) -> R) -> R {
         look(&mut self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner))
     }
 
-    /// Adds a piece of memory. Marks the addresses that `addresses` passes on as dropped once every task pinned now has unpinned.
+    /// Adds a piece of memory. Marks the addresses that `addresses` passes on as dropped once every
+    /// task that is pinned now has unpinned.
     pub fn add(
         &self,
         domain: &Domain,
@@ -183,7 +187,7 @@ impl<T> Waiting<T> {
         });
     }
 
-    /// The bytes of pieces that wait no longer. The pieces themselves stay here.
+    /// Returns the bytes of the pieces that no longer wait. The pieces themselves stay here.
     pub fn take_passed(&self, _domain: &Domain) -> (usize, Vec<T>) {
         let is_waiting = |addresses: &[usize]| {
             STATE.with_borrow(|state| {
@@ -207,12 +211,12 @@ impl<T> Waiting<T> {
         .into_iter()
     }
 
-    /// Whether the pieces are worth a look.
+    /// True if enough bytes wait for [`Waiting::take_passed`].
     pub fn is_due(&self) -> bool {
         self.bytes() >= DUE_BYTES
     }
 
-    /// Bytes of all pieces.
+    /// Bytes of all waiting pieces.
     pub fn bytes(&self) -> usize {
         self.pieces(|pieces| pieces.waiting.iter().map(|(bytes, _)| bytes).sum())
     }

@@ -12,7 +12,8 @@ pub struct Domain {
     unlinked: Waiting<Unlinked>,
 }
 
-/// While this lives, nothing that was reachable in its domain when it was created is freed.
+/// Nothing that was reachable in its domain when the guard was created is freed while the guard
+/// lives.
 pub struct Guard<'d> {
     domain: &'d Domain,
     entered: Entered<'d>,
@@ -20,10 +21,10 @@ pub struct Guard<'d> {
 
 /// Unlinked pieces of memory that wait until no reader can reach them.
 pub struct Waiting<T> {
-    /// Tags ascend.
+    /// In ascending order of epochs.
     pieces: Mutex<VecDeque<Tagged<T>>>,
     bytes: AtomicUsize,
-    /// Of pieces that were added since the last look.
+    /// Bytes that were added since the last [`Waiting::take_passed`].
     new_bytes: AtomicUsize,
 }
 
@@ -44,7 +45,8 @@ unsafe impl Send for Unlinked {}
 
 impl Drop for Unlinked {
     fn drop(&mut self) {
-        // SAFETY: by the promise of the caller of `Guard::defer_free`; no reader can reach it, and it is dropped once.
+        // SAFETY: by the promise of the caller of `Guard::defer_free`; no reader can reach the
+        // memory, and this is dropped once.
         unsafe { (self.free)(self.pointer) }
     }
 }
@@ -61,12 +63,13 @@ impl Domain {
         Guard { domain: self, entered: self.readers.enter() }
     }
 
-    /// Frees what [`Guard::defer_drop`] and [`Guard::defer_free`] left and no reader can reach any more. Returns its bytes.
+    /// Frees the memory passed to [`Guard::defer_drop`] and [`Guard::defer_free`] that no reader
+    /// can reach any more. Returns its bytes.
     pub fn free_passed(&self) -> usize {
         self.unlinked.take_passed(self).0
     }
 
-    /// Like [`Domain::free_passed`], unless little was left since the last call. O(1) then.
+    /// Calls [`Domain::free_passed`] if [due](Domain::is_due). O(1) otherwise.
     #[inline]
     pub fn free_if_due(&self) {
         if self.is_due() {
@@ -74,7 +77,7 @@ impl Domain {
         }
     }
 
-    /// Whether enough was left for [`Domain::free_passed`] since the last call. O(1).
+    /// True if enough memory was unlinked since the last [`Domain::free_passed`]. O(1).
     #[inline]
     pub fn is_due(&self) -> bool {
         self.unlinked.is_due()
@@ -87,11 +90,11 @@ impl Domain {
 }
 
 impl Guard<'_> {
-    /// Drops the box behind `pointer`, which takes this many bytes, once no reader can reach it.
+    /// Drops the box behind `pointer`, which takes `bytes` bytes, once no reader can reach it.
     ///
     /// # Safety
-    /// `pointer` came from `Box::into_raw`, is unlinked (no thread that pins the domain from now on can
-    /// reach it), and is passed here once.
+    /// `pointer` came from `Box::into_raw`, is unlinked (no thread that pins the domain from now on
+    /// can reach it), and is passed here once.
     pub unsafe fn defer_drop<T: Send + 'static>(&self, pointer: *mut T, bytes: usize) {
         unsafe fn drop_box<T>(pointer: *mut u8) {
             // SAFETY: from `Box::into_raw`.
@@ -101,16 +104,17 @@ impl Guard<'_> {
         unsafe { self.defer_free(pointer.cast(), bytes, drop_box::<T>) }
     }
 
-    /// Calls `free` with `pointer`, which takes this many bytes, once no reader can reach it.
+    /// Calls `free` with `pointer`, whose memory takes `bytes` bytes, once no reader can reach it.
     ///
     /// # Safety
-    /// The memory is unlinked (no thread that pins the domain from now on can reach it), `free` may be
-    /// called on any thread at any later time, and the memory is passed here once.
+    /// The memory is unlinked (no thread that pins the domain from now on can reach it), `free` may
+    /// be called on any thread at any later time, and the memory is passed here once.
     pub unsafe fn defer_free(&self, pointer: *mut u8, bytes: usize, free: unsafe fn(*mut u8)) {
         self.domain.unlinked.add(self.domain, Unlinked { pointer, free }, bytes, |_, _| ());
     }
 
-    /// Unpins and pins again, so that memory unlinked meanwhile can be freed. Cheaper than a new guard.
+    /// Unpins and pins again, so that memory unlinked in the meantime can be freed. Cheaper than a
+    /// new guard.
     #[inline]
     pub fn repin(&mut self) {
         self.entered.refresh();
@@ -124,11 +128,11 @@ impl<T> Default for Waiting<T> {
 }
 
 impl<T> Waiting<T> {
-    /// Bytes of the note that a piece waits in.
+    /// Size of a queue entry.
     pub const NOTE_BYTES: usize = size_of::<Tagged<T>>();
 
-    /// Adds a piece of memory that was unlinked: no thread that pins the domain from now on can reach it. Only the model checker calls
-    /// `addresses`, which passes on those in the piece.
+    /// Adds an unlinked piece of memory: no thread that pins the domain from now on can reach it.
+    /// `addresses`, which only the model checker calls, passes on the addresses in the piece.
     pub fn add(
         &self,
         domain: &Domain,
@@ -143,7 +147,8 @@ impl<T> Waiting<T> {
         pieces.push_back(Tagged { epoch, bytes, piece });
     }
 
-    /// Takes out the pieces that no reader of the domain can reach, and their bytes. O(pieces taken, and most readers at a time).
+    /// Takes out the pieces that no reader of the domain can reach, and their bytes. O(pieces
+    /// taken + most readers that were in the domain at a time).
     pub fn take_passed(&self, domain: &Domain) -> (usize, Vec<T>) {
         self.new_bytes.store(0, Ordering::Relaxed);
         let mut pieces = self.pieces.lock();
@@ -165,7 +170,7 @@ impl<T> Waiting<T> {
         self.pieces.get_mut().drain(..).map(|tagged| tagged.piece)
     }
 
-    /// Whether pieces of enough bytes were added since the last look to [take](Waiting::take_passed) some. O(1).
+    /// True if enough bytes were added since the last [`Waiting::take_passed`]. O(1).
     #[inline]
     pub fn is_due(&self) -> bool {
         self.new_bytes.load(Ordering::Relaxed) >= DUE_BYTES

@@ -1,19 +1,20 @@
-//! Which readers may still reach memory that was unlinked.
+//! Tracks the readers that may still reach unlinked memory.
 //!
-//! A reader enters: it stores the epoch in a slot, and then follows links. Memory is tagged with the
-//! epoch after it was unlinked. A thread that frees memory advances the epoch, reads the
-//! slots, and frees memory that is tagged with an epoch before those of all readers.
+//! A reader enters: it stores the epoch in a slot, and then follows links. Memory is tagged with
+//! the epoch after it was unlinked. A thread that frees memory advances the epoch, reads the slots,
+//! and frees the memory whose tag is before the epochs of all readers.
 //!
-//! Three sequentially consistent fences make that correct: a reader's between its slot and the first
-//! link (R), one between the unlinking and the tag (U), and one before the slots are read (L).
+//! Three sequentially consistent fences make that correct: a reader's between its slot and the
+//! first link (R), one between the unlinking and the tag (U), and one before the slots are read
+//! (L).
 //!
-//! 1. A reader whose slot is found free enters after L, or has left. In the first case L precedes R,
-//!    and the memory was unlinked before L, so the reader does not find it. In the second case what
-//!    it read happened before the slot was found free (Release, Acquire).
-//! 2. A reader whose epoch is after the tag loaded it from an advance that followed the load of the
-//!    tag. So U precedes R, and the reader does not find the memory. What readers did in the same
-//!    slot before happened before that epoch was found there: each takes the slot by a
-//!    compare-and-exchange, which continues the release sequence.
+//! 1. A reader whose slot is found free enters after L, or has left. In the first case L precedes
+//!    R, and the memory was unlinked before L, so the reader does not find it. In the second case
+//!    its reads happened before the slot was found free (Release, Acquire).
+//! 2. A reader whose epoch is after the tag loaded its epoch from an advance that followed the load
+//!    of the tag. So U precedes R, and the reader does not find the memory. The reads of earlier
+//!    readers in the same slot happened before its epoch was found there: each reader takes the
+//!    slot by a compare-and-exchange, which continues the release sequence.
 
 use crate::OnceLock;
 use crate::atomic::{AtomicU64, Ordering, ProcessUsize, fence};
@@ -22,16 +23,16 @@ use std::cell::Cell;
 /// The content of a slot without a reader. Epochs are greater.
 const FREE: u64 = 0;
 
-/// Slots next to each other that one thread uses, for readers that it enters one in another.
+/// Adjacent slots for nested readers of one thread.
 const SLOTS_PER_THREAD: usize = if cfg!(hedgerow_shuttle) { 1 } else { 2 };
 
-/// Slots in the first chunk; each further chunk has twice as many as the one before.
+/// Slots in the first chunk; each further chunk has twice the slots of the previous chunk.
 const FIRST_CHUNK: usize = if cfg!(hedgerow_shuttle) { 1 } else { 128 };
 
-/// Chunks of slots: more than there is memory for.
+/// Maximum number of chunks: more slots than fit in any memory.
 const CHUNKS: usize = 24;
 
-/// A slot, in a cache line of its own.
+/// A slot, in its own cache line.
 #[derive(Debug, Default)]
 #[repr(align(64))]
 struct Slot(AtomicU64);
@@ -57,7 +58,7 @@ std::thread_local! {
     static THREAD: Cell<Option<usize>> = const { Cell::new(None) };
 }
 
-/// The number of the slot at which this thread begins to look for a free one.
+/// The index of the first slot that this thread tries.
 #[inline]
 fn first_slot() -> usize {
     THREAD.with(|thread| match thread.get() {
@@ -127,14 +128,15 @@ impl Readers {
         Entered { readers: self, slot, epoch }
     }
 
-    /// The epoch to tag memory with that this thread has unlinked.
+    /// The epoch with which to tag memory that this thread has unlinked.
     pub fn now(&self) -> u64 {
         fence(Ordering::SeqCst);
         self.epoch.load(Ordering::Relaxed)
     }
 
-    /// Advances the epoch. Returns the first epoch that a reader may be in: no reader can reach memory that was unlinked before the
-    /// call, and is tagged with an earlier one. O(most readers at a time).
+    /// Advances the epoch. Returns the earliest epoch that a reader may be in: no reader can reach
+    /// memory that was unlinked before the call and is tagged with an earlier epoch. O(most readers
+    /// at a time).
     pub fn oldest(&self) -> u64 {
         let next = self.epoch.fetch_add(1, Ordering::SeqCst) + 1;
         fence(Ordering::SeqCst);

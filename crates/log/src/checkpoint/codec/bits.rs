@@ -2,8 +2,8 @@
 //!
 //! Bits fill each byte from its lowest one. A gap is written in the exponential Golomb code:
 //! `value + 2^shift` without its highest bit, preceded by the number of bits beyond `shift` in
-//! unary, as zeros and a one. So a gap below `2^shift` takes `shift + 1` bits, and one that is
-//! `2^n` times as large takes `2n` bits more.
+//! unary, as zeros and a one. So a gap below `2^shift` takes `shift + 1` bits, and a gap `2^n`
+//! times as large takes `2n` bits more.
 
 use hedgerow_encoding::wire::DecodeError;
 
@@ -16,7 +16,7 @@ const MAX_WIDTH: u32 = 34;
 /// Appends bits to bytes.
 pub(crate) struct BitWriter {
     bytes: Vec<u8>,
-    /// Bits that do not fill a byte yet: the lowest `used`, below 32.
+    /// Bits that are not in `bytes` yet: the `used` lowest bits, fewer than 32.
     pending: u64,
     used: u32,
 }
@@ -73,13 +73,14 @@ impl BitWriter {
     }
 }
 
-/// Reads what [`BitWriter`] wrote. Reads zeros past the end, which [`BitReader::finish`] reports.
+/// Reads the output of [`BitWriter`]. Reads zeros past the end, which [`BitReader::finish`]
+/// reports.
 #[derive(Clone)]
 pub(crate) struct BitReader<'a> {
     bytes: &'a [u8],
     /// Number of bits read.
     position: usize,
-    /// Offset of the bytes in the input that errors refer to.
+    /// Offset of the bytes in the input to which errors refer.
     begin: usize,
 }
 
@@ -155,7 +156,7 @@ fn last_word(rest: &[u8]) -> u64 {
     u64::from_le_bytes(word)
 }
 
-/// The `width` lowest bits, at most 63.
+/// A mask of the `width` lowest bits, at most 63.
 #[inline]
 fn mask(width: u32) -> u64 {
     (1 << width) - 1
@@ -186,12 +187,12 @@ impl GapCounts {
         self.0[(u64::BITS - gap.leading_zeros()) as usize] += 1;
     }
 
-    /// Whether nothing was counted.
+    /// Returns true if nothing was counted.
     pub(crate) fn is_empty(&self) -> bool {
         self.0.iter().all(|count| *count == 0)
     }
 
-    /// The shift that takes the fewest bits, if gaps are spread evenly between powers of two.
+    /// The shift that takes the fewest bits if gaps are spread evenly between powers of two.
     pub(crate) fn best_shift(&self) -> u32 {
         let cost = |shift: &u32| -> u64 {
             let counts = (0u32..).zip(&self.0);
@@ -206,8 +207,8 @@ fn mean_cost(length: u32, shift: u32) -> u64 {
     if length <= shift {
         return u64::from(shift + 1) << 8;
     }
-    // `gap / 2^shift + 1` has one bit more than `gap / 2^shift` only if that is all ones: once in
-    // 2^(beyond - 1).
+    // `gap / 2^shift + 1` has one bit more than `gap / 2^shift` only if the latter is all ones:
+    // once in 2^(beyond - 1).
     let beyond = length - shift;
     let carried = 512 >> (beyond - 1).min(9);
     (u64::from(2 * (beyond - 1) + 1 + shift) << 8) + carried

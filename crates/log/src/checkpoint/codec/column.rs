@@ -1,9 +1,9 @@
-//! Columns: numbers of one type, whose count the reader knows.
+//! Columns: numbers of one type. The reader knows their count.
 //!
 //! Integers, and floats with integer values, are packed: as differences from the minimum, or from
-//! their predecessors, in blocks of 128, each with its own width. If that does not save space, the
-//! column is split into byte planes, the lowest bytes of all values first, and compressed if that
-//! does.
+//! their predecessors, in blocks of 128, each with its own width. If packing does not save space,
+//! the column is split into byte planes, the lowest bytes of all values first, which are compressed
+//! if that saves space.
 
 use super::bits::{BitReader, BitWriter, unzigzag, zigzag};
 use crate::stretch::{put_stretch, read_stretch};
@@ -110,9 +110,9 @@ pub(crate) enum ColumnReader<'a> {
     Unit,
     /// Byte planes: bytes of equal significance together.
     Planes { width: usize, planes: Cow<'a, [u8]>, next: usize },
-    /// Concatenated records, each with its length. Their values are their offsets.
+    /// Concatenated records, each with its length. The values are the offsets of the records.
     Records { stretch: Cow<'a, [u8]>, next: usize },
-    /// Differences.
+    /// Packed differences.
     Packed { column: ColumnType, differences: Differences<'a> },
 }
 
@@ -183,7 +183,7 @@ impl<'a> ColumnReader<'a> {
         }
     }
 
-    /// The bytes that record values are offsets into; empty for other columns.
+    /// The bytes into which record values are offsets; empty for other columns.
     pub(crate) fn records(&self) -> &[u8] {
         if let ColumnReader::Records { stretch, .. } = self { stretch } else { &[] }
     }

@@ -1,10 +1,10 @@
 //! Rows of neighbors: the gaps between them, and the column of edge values.
 //!
 //! A row is the gap from the previous vertex, the number of neighbors less one, the distance from
-//! the vertex to its first neighbor, and the gaps between neighbors. Each is coded with a shift
-//! that the chunk chooses; for gaps, one per class of rows whose numbers of neighbors have the same
-//! bit length. A vertex with many neighbors has small gaps wherever they are, so on graphs with
-//! skewed degrees a shift per class comes within a hundredth of one per row, and takes no space.
+//! the vertex to its first neighbor, and the gaps between neighbors. Each of these numbers is coded
+//! with a shift that is chosen per chunk; gaps have one shift per class of rows whose numbers of
+//! neighbors have the same bit length. A vertex with many neighbors has small gaps, so on graphs
+//! with skewed degrees a shift per class comes within 1% of a shift per row, and takes no space.
 
 use super::bits::{BitReader, BitWriter, GapCounts, unzigzag, zigzag};
 use super::column::{ColumnReader, put_column};
@@ -17,19 +17,19 @@ use std::ops::RangeInclusive;
 /// Maximum number of entries of a chunk.
 pub(crate) const MAX_ENTRIES: usize = 1 << 17;
 
-/// A chunk with this number of record bytes is full.
+/// Number of record bytes that fill a chunk.
 const MANY_BYTES: usize = 1 << 20;
 
 /// Classes of rows: 1 neighbor, 2 and 3, 4 to 7, and so on.
 const CLASSES: usize = MAX_ENTRIES.ilog2() as usize + 1;
 
-/// Neighbors that are passed on at a time.
+/// Maximum number of neighbors that are passed on at a time.
 const RUN: usize = 512;
 
-/// What the header of a chunk of rows and the description of the graph say.
+/// The parameters of a chunk of rows, from its header and the description of the graph.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RowsShape {
-    /// Whether each edge is stored from its smaller end.
+    /// True if each edge is stored from its smaller end.
     pub(crate) is_undirected: bool,
     /// The type of the values.
     pub(crate) column: ColumnType,
@@ -52,7 +52,7 @@ pub(crate) struct RowBuffer {
     rows: Vec<(VertexId, usize)>,
     neighbors: Vec<VertexId>,
     values: Vec<u64>,
-    /// In place of values, the records of all entries, each with its length.
+    /// The records of all entries, each with its length, instead of values.
     records: Vec<u8>,
 }
 
@@ -65,7 +65,7 @@ impl RowBuffer {
 
     /// Appends neighbors of `owner`, at most [`room`](RowBuffer::room).
     ///
-    /// Fails if entries don't ascend, or exceed the bound.
+    /// Fails if entries do not ascend, or exceed the bound.
     pub(crate) fn push<W: Column>(
         &mut self,
         owner: VertexId,
@@ -110,7 +110,7 @@ impl RowBuffer {
         self.neighbors.len()
     }
 
-    /// The positions of the first and of the last entry, if there is any.
+    /// The positions of the first and of the last entry, if there are entries.
     pub(crate) fn range(&self) -> Option<RangeInclusive<u64>> {
         let first = EdgeChange::position_of(self.rows.first()?.0, *self.neighbors.first()?);
         Some(first..=self.last?)
@@ -169,19 +169,20 @@ impl RowBuffer {
     }
 }
 
-/// The class of a row, which is not empty.
+/// The class of a nonempty row.
 #[inline]
 fn class(neighbors: usize) -> usize {
     neighbors.ilog2() as usize
 }
 
-/// The distance from a vertex to its first neighbor, which in an undirected graph is not smaller.
+/// The distance from a vertex to its first neighbor, which in an undirected graph is not below the
+/// vertex.
 #[inline]
 fn distance(is_undirected: bool, owner: u32, first: u32) -> u64 {
     if is_undirected { u64::from(first - owner) } else { zigzag(i64::from(first) - i64::from(owner)) }
 }
 
-/// The kind of a number.
+/// The kind of a coded number.
 #[derive(Clone, Copy, Debug)]
 enum GapKind {
     Owner,
@@ -190,7 +191,7 @@ enum GapKind {
     Next(usize),
 }
 
-/// One value per kind of number.
+/// One value per kind of coded number.
 #[derive(Clone, Debug)]
 struct PerKind<T> {
     owner: T,
@@ -258,8 +259,8 @@ impl Shifts {
     }
 }
 
-/// Passes on the entries, in runs of neighbors of one vertex: ascending, a vertex in one run or
-/// more.
+/// Passes on the entries in runs of neighbors of one vertex, ascending. A vertex may have several
+/// runs.
 ///
 /// `W` is the type of the values, or `()` to skip them. Entries passed on before an error also
 /// ascend, are below the bound, and are within the chunk's range.
@@ -279,7 +280,7 @@ pub(crate) fn read_record_rows(
 ) -> Result<(), DecodeError> {
     read_rows_beside::<RecordHandle>(bytes, shape, &mut |owner, neighbors, handles, records| {
         for (neighbor, handle) in neighbors.iter().zip(handles) {
-            // The offset that the reader of the column has found.
+            // The handle is the offset that the reader of the column found.
             let begin = handle.to_bits().0 as usize;
             let record = records.get(begin..).and_then(|records| Reader::new(records).bytes().ok());
             visit(owner, *neighbor, record.unwrap_or_default());
@@ -287,7 +288,7 @@ pub(crate) fn read_record_rows(
     })
 }
 
-/// Passes on the entries with the bytes that the values refer to.
+/// Passes on the entries, with the bytes into which record values are offsets.
 fn read_rows_beside<W: Column>(
     bytes: &[u8],
     shape: &RowsShape,

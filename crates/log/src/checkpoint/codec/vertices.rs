@@ -11,10 +11,10 @@ use hedgerow_model::{ColumnType, KeyKind, KeyRef, Record, VertexId};
 /// Maximum number of vertices of a chunk.
 pub(crate) const MAX_VERTICES: usize = 1 << 16;
 
-/// A chunk with this number of key or record bytes is full; a single vertex may exceed it.
+/// Number of key or record bytes that fill a chunk; a single vertex may exceed it.
 const MANY_BYTES: usize = 1 << 20;
 
-/// What the header of a chunk of vertices and the description of the graph say.
+/// The parameters of a chunk of vertices, from its header and the description of the graph.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct VerticesShape {
     /// The kind of keys.
@@ -55,7 +55,7 @@ impl VertexBuffer {
 
     /// Appends a vertex.
     ///
-    /// Fails if vertices don't ascend or exceed the bound, or if a key or a record is of another
+    /// Fails if vertices do not ascend or exceed the bound, or if a key or a record is of another
     /// kind.
     pub(crate) fn push(
         &mut self,
@@ -127,7 +127,7 @@ impl VertexBuffer {
         bytes
     }
 
-    /// Number of ids between a vertex and its predecessor; for the first, its id.
+    /// Number of ids between a vertex and its predecessor; for the first vertex, its id.
     fn gaps(&self) -> impl Iterator<Item = u64> {
         let expected = std::iter::once(0).chain(self.ids.iter().map(|id| u64::from(id.get()) + 1));
         self.ids.iter().zip(expected).map(|(id, expected)| u64::from(id.get()) - expected)
@@ -179,14 +179,14 @@ pub(crate) fn read_vertices(
     gaps.finish()
 }
 
-/// The next `length` bytes of the concatenated keys.
+/// Reads the next key, of `length` bytes, from the concatenated keys.
 fn text<'a>(texts: &mut Reader<'a>, length: u64) -> Result<&'a str, DecodeError> {
     let length = usize::try_from(length).unwrap_or(usize::MAX);
     let bytes = texts.take(length)?;
     std::str::from_utf8(bytes).map_err(|_| texts.error("a key that is no UTF-8"))
 }
 
-/// Reads the next record, which has one value per field, or none.
+/// Reads the next record, which has one value per field, or no values.
 fn record(records: &mut Reader<'_>, fields: usize) -> Result<Record, DecodeError> {
     let values = records.varint()?;
     if values != 0 && values != fields as u64 {
