@@ -11,11 +11,11 @@ use rand::rngs::Xoshiro256PlusPlus;
 pub enum Sources<'a> {
     /// Every vertex: exact scores.
     All,
-    /// These; one that is listed twice counts twice.
+    /// These vertices; a vertex that is listed twice counts twice.
     Given(&'a [VertexId]),
     /// `count` distinct vertices, chosen at random.
     Sampled {
-        /// The number of sources; all vertices if there are no more.
+        /// The number of sources; all vertices if the view has no more.
         count: u32,
         /// The seed; equal seeds choose equal vertices.
         seed: u64,

@@ -7,8 +7,8 @@ use std::collections::BinaryHeap;
 /// The number of buckets, from the lowest on, that are lists; farther vertices wait in a heap.
 const NEAR: u64 = 1 << 12;
 
-/// One thread's vertices, in buckets numbered from 0. A vertex may be in several: only the lowest
-/// counts, and the caller that takes a vertex checks whether it is still current.
+/// One thread's vertices, in buckets numbered from 0. A vertex may be in several buckets: only the
+/// lowest counts, and the caller that takes a vertex checks that it is still current.
 #[derive(Default)]
 pub(super) struct Buckets {
     /// The number of the first of `near`.
