@@ -61,8 +61,8 @@
 //! 6. If each of several parallel edges counts, read them with [`scan_each_edge`]: in an adjacency
 //!    they are one neighbor.
 //!
-//! If a result depends on the order of additions, cut into ranges that do not depend on the number of
-//! threads and add the chunks' sums in their order, as [`PageRank`] does.
+//! If a result depends on the order of additions, cut into ranges that are independent of the
+//! number of threads and add the chunks' sums in their order, as [`PageRank`] does.
 //!
 //! For example, a kernel that counts the vertices of each degree:
 //!

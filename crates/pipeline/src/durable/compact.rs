@@ -1,4 +1,4 @@
-//! Full compaction of an engine's own files, and what it reports of them.
+//! Full compaction of an engine's own files, and reports about them.
 
 use crate::error::Error;
 use crate::store::Store;
@@ -24,7 +24,7 @@ impl CompactOptions {
         Self::default()
     }
 
-    /// Stops when `token` is raised, with `ErrorKind::Cancelled`. What was compacted by then stays
+    /// Stops when `token` is raised, with `ErrorKind::Cancelled`. Files compacted by then stay
     /// compacted.
     #[must_use]
     pub fn cancelled_by(mut self, token: &CancelToken) -> Self {
@@ -54,7 +54,7 @@ impl fmt::Debug for CompactOptions {
     }
 }
 
-/// What a full compaction did.
+/// The result of a full compaction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct CompactReport {
@@ -71,8 +71,8 @@ pub struct CompactReport {
 }
 
 impl<E: Engine> Store<E> {
-    /// What the engine has in its own files, and in memory for them; `None` if it has none, or cannot
-    /// tell.
+    /// Returns the engine's report on its own files and their memory; `None` if it has no files, or
+    /// cannot tell.
     ///
     /// # Errors
     /// If the directory cannot be read.
@@ -107,7 +107,7 @@ impl<E: Engine> Store<E> {
         })
     }
 
-    /// The error of a write, or that the graph was closed meanwhile.
+    /// The error of a write, or the error that the graph was closed meanwhile.
     fn closed_or(&self, error: EngineError) -> Error {
         match self.journal().map(|journal| journal.log().and_then(|log| Ok(log.check()?))) {
             Some(Err(closed)) => closed,
