@@ -57,7 +57,7 @@ impl AsOfArgs {
     }
 }
 
-/// How a commit is made.
+/// Options for making a commit.
 #[derive(Debug, Args)]
 pub struct WriteArgs {
     /// When the commit returns; in any case the command ends only when it survives a loss of power
@@ -67,7 +67,7 @@ pub struct WriteArgs {
     pub wait: WaitArgs,
 }
 
-/// When a commit returns.
+/// The condition for a commit to return.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum DurabilityName {
     /// When it survives a loss of power
