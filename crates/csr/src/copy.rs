@@ -13,7 +13,7 @@ use std::ops::{ControlFlow, Range};
 impl Csr {
     /// Copies one label of a view, with the values of that label: `W = ()` is topology only.
     ///
-    /// Vertices, timestamp and topology are those of the view; a reverse adjacency is copied if the
+    /// The view determines vertices, timestamp and topology; a reverse adjacency is copied if the
     /// view has one. The label of the copy is [`LabelId::DEFAULT`]. O(vertices + edges).
     ///
     /// Each of several parallel edges is a neighbor in the copy, and counts in its [number of
@@ -57,8 +57,8 @@ impl Csr {
     /// Transposes one label of a view, without values: the out-neighbors of the result are the
     /// in-neighbors of the view, repeated only if the view repeats neighbors.
     ///
-    /// For kernels that need in-neighbors where a directed view keeps none. Vertices and timestamp
-    /// are those of the view. An undirected view stays as it is. O(vertices + edges).
+    /// For kernels that need in-neighbors where a directed view keeps none. The view determines
+    /// vertices and timestamp. An undirected view stays as it is. O(vertices + edges).
     ///
     /// # Errors
     /// See [`Csr::from_view`].

@@ -91,7 +91,7 @@
 //! | `text/chunk.rs`, `mod.rs` | lines cut into chunks; chunks parsed in parallel while the next are cut |
 //! | `text/preamble.rs`, `matrix.rs` | the first lines: names of columns, the kind of a matrix |
 //! | `text/lines.rs`, `parse.rs`, `fields.rs` | from a chunk to edges, from a line to an edge, from a field to a value |
-//! | `key.rs`, `characters.rs` | vertex keys; the bytes that separate fields, and those that no field contains |
+//! | `key.rs`, `characters.rs` | vertex keys; the bytes that separate fields, and the bytes that no field contains |
 //! | `serialized.rs` | reads the binary format of the GAP suite |
 //! | `properties/` | CSV with a header and JSON lines, which carry properties: read (`reader.rs`, `csv.rs`, `json.rs`), the meaning of columns (`layout.rs`), values (`value.rs`), written (`writer.rs`) |
 //! | `write/mod.rs`, `edge_list.rs`, `whole.rs`, `rows.rs` | writes edge by edge, or the whole graph in the order of its keys, in a file for each format; `new_file.rs`: all or nothing |

@@ -56,7 +56,7 @@ impl ReadOptions {
         vertices.into_iter().chain([edges]).collect()
     }
 
-    /// The format in the options, or else that of the file's name.
+    /// Returns the format in the options, or else the format of the file's name.
     pub(crate) fn format_of(&self, path: &Path) -> Option<GraphFormat> {
         self.format.or_else(|| GraphFormat::of_name(path))
     }

@@ -50,7 +50,7 @@ pub enum WccMethod {
 pub struct WccResult {
     /// The smallest id of the component of each vertex id, or [`Wcc::NO_VERTEX`].
     pub components: Vec<u32>,
-    /// Number of components, those of a single vertex included.
+    /// Number of components, including components of a single vertex.
     pub count: u64,
     /// Passes over edges: all of them, or some of each vertex.
     pub iterations: u32,

@@ -10,7 +10,7 @@ const COMMIT: &str = "commit";
 /// A read of the newest edges.
 pub struct NewestFirst {
     pub wanted: Newest,
-    /// True if the order is that of commits.
+    /// True to order by commit.
     pub by_commit: bool,
 }
 

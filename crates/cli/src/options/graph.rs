@@ -27,11 +27,11 @@ impl<'a> Place<'a> {
     }
 }
 
-/// The graph to read, and how.
+/// The graph to read, and the options for reading it.
 #[derive(Debug, Args)]
 #[command(
     group(ArgGroup::new("input").required(true).args(["path", "graph", "store"])),
-    // Options on how a file is read have no effect on a store.
+    // Options for reading a file have no effect on a store.
     mut_args(|arg| match arg.get_id().as_str() {
         "format" | "vertices" | "keys" | "columns" | "skip_bad_lines" | "undirected" | "unit_weights" => {
             arg.conflicts_with("store")

@@ -237,7 +237,7 @@ pub struct ResultArgs {
     pub output: Option<PathBuf>,
 }
 
-/// The graph that a kernel runs on, and how.
+/// The graph that a kernel runs on, and the options for running it.
 #[derive(Debug, Args)]
 pub struct RunPlace {
     #[command(flatten)]

@@ -37,7 +37,7 @@ pub struct ReadArgs {
     pub memory: MemoryArgs,
 }
 
-/// A past state: that of the newest checkpoint, or a later one.
+/// A past state: the state of the newest checkpoint, or a later one.
 #[derive(Clone, Copy, Debug, Default, Args)]
 pub struct AsOfArgs {
     /// Read the state after this commit, which is at or after the newest checkpoint

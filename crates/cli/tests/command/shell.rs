@@ -351,8 +351,8 @@ mod in_a_terminal {
     /// The output of the terminal before a prompt, and only then: a request to mark pasted text.
     const PROMPT: &str = "\u{1b}[?2004h";
 
-    /// Types into a shell in a terminal: each of the keys after the terminal has shown the text before
-    /// them. Returns all output.
+    /// Types into a shell in a terminal: each of the keys after the terminal has shown the text
+    /// before them. Returns all output.
     fn typed(folder: &Folder, keys: &[(&str, &str)]) -> String {
         let keys: Vec<(&str, &[u8])> = keys.iter().map(|(text, keys)| (*text, keys.as_bytes())).collect();
         typed_into("xterm", folder, &keys)

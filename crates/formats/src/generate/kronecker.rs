@@ -236,7 +236,7 @@ mod tests {
         for bit in 0..12 {
             let ones = degrees.iter().enumerate().filter(|(vertex, _)| vertex >> bit & 1 == 1);
             let half: u64 = ones.map(|(_, degree)| degree).sum();
-            // A random half of the vertices: its sum has a variance of n/4 times that of a degree.
+            // A random half of the vertices: its sum has n/4 times the variance of a degree.
             let deviation = (variance * 4096.0 / 4.0).sqrt();
             assert!((half as f64 - mean * 2048.0).abs() < 5.0 * deviation, "bit {bit}: {half}");
         }

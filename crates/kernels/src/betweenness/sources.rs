@@ -47,7 +47,7 @@ impl Sources<'_> {
     }
 }
 
-/// The vertices at the given ascending positions among those that exist.
+/// The vertices at the given ascending positions among the existing vertices.
 fn at_ranks<V: GraphView>(view: &V, ranks: &[usize]) -> Result<Vec<VertexId>, V::Error> {
     let (mut rank, mut found) = (0, Vec::with_capacity(ranks.len()));
     view.each_vertex(0..view.vertex_bound(), |vertex| {

@@ -18,7 +18,7 @@ pub(super) struct Buckets {
 }
 
 impl Buckets {
-    /// Adds `vertex` to a bucket, which is not below those taken so far.
+    /// Adds `vertex` to a bucket, which is not below the buckets taken so far.
     #[inline]
     pub(super) fn push(&mut self, bucket: u64, vertex: VertexId) {
         let position = bucket.wrapping_sub(self.base);

@@ -71,8 +71,7 @@ impl<A: Adjacency> Counter<'_, A> {
         Ok(count)
     }
 
-    /// The number of lower neighbors before `position` that are also neighbors of the one at
-    /// `position`.
+    /// Counts the lower neighbors before `position` that are neighbors of the vertex at `position`.
     #[inline]
     fn common(&mut self, position: usize) -> Result<u64, KernelError> {
         let middle = self.lower[position];

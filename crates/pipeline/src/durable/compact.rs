@@ -60,7 +60,7 @@ impl fmt::Debug for CompactOptions {
 pub struct CompactReport {
     /// The engine's files after recent commits were flushed, before the compaction.
     pub before: FileTotals,
-    /// The engine's files afterwards, without those that an open snapshot keeps.
+    /// The engine's files afterwards, without files that an open snapshot keeps.
     pub after: FileTotals,
     /// Versions of edges and vertices in the files before, deletions and replaced ones included.
     pub versions_before: u64,
