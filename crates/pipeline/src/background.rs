@@ -6,10 +6,11 @@ use hedgerow_sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-/// Wait before a retry of units whose locks are held.
+/// The wait before a retry of units whose locks are held.
 const BREATH: Duration = Duration::from_millis(1);
 
-/// Wait after a failure: a merge that fails again and again costs as much as one that succeeds.
+/// The wait after a failure: a merge that fails again and again costs as much as one that
+/// succeeds.
 const AFTER_FAILURE: Duration = Duration::from_secs(1);
 
 /// Number of retries before the thread sleeps: the holders of the locks will wake it.

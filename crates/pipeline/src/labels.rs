@@ -62,8 +62,8 @@ impl<E: Engine> Store<E> {
     }
 }
 
-/// Returns true if edges of two schemas carry equal contents. No content can be declared in two
-/// ways.
+/// Returns true if edges of two schemas carry equal contents. The absence of content can be
+/// declared in two ways.
 fn carry_the_same(one: &EdgeSchema, other: &EdgeSchema) -> bool {
     let nothing = EdgeSchema::Topology.column();
     one == other || one.column() == nothing && other.column() == nothing

@@ -21,7 +21,7 @@ use smallvec::SmallVec;
 
 /// The edges of a bulk ingest, by position.
 ///
-/// A trait object, so that a bulk ingest is compiled once per engine, not once per type of edges.
+/// Used as a trait object, so that a bulk ingest is compiled once per engine, not per edge type.
 pub trait BulkEdges: Sync {
     /// The number of edges.
     fn count(&self) -> usize;
