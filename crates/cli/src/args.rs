@@ -1,4 +1,4 @@
-//! The tree of commands. Each command has its options in its own module; shared ones are in
+//! The tree of commands. Each command has its options in its own module; shared options are in
 //! `options`.
 
 use crate::bench::{self, BenchArgs};
@@ -113,8 +113,8 @@ pub enum Command {
     Man(ManArgs),
 }
 
-/// The colors that the command line asks for, even if it is invalid otherwise: its errors and its
-/// help have colors, too.
+/// The choice of colors on the command line, even if it is invalid otherwise: errors and help have
+/// colors, too.
 pub fn requested_color(arguments: &[OsString]) -> ColorChoice {
     let followers = arguments.iter().zip(arguments.iter().skip(1));
     let separate = followers.filter(|(option, _)| *option == "--color").map(|(_, when)| when.to_str());
@@ -123,7 +123,7 @@ pub fn requested_color(arguments: &[OsString]) -> ColorChoice {
 }
 
 impl Command {
-    /// Whether the result is to be printed as JSON.
+    /// Returns true if the result is printed as JSON.
     pub fn json(&self) -> bool {
         match self {
             Command::Demo(args) => args.json,
@@ -149,7 +149,7 @@ impl Command {
         }
     }
 
-    /// Whether the command writes for long, and is to stay within the memory that it is given.
+    /// Returns true if the command writes for long and must stay within a given memory.
     pub fn stays_within_memory(&self) -> bool {
         match self {
             Command::Import(args) => args.memory.memory.is_some(),

@@ -9,7 +9,7 @@ use std::env;
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 
-/// What is shown beside the result. Every command has these options.
+/// Options for output other than the result. Every command has these options.
 #[derive(Clone, Copy, Debug, Default, Args)]
 pub struct ConsoleArgs {
     /// Show errors only: no progress, no notes, no summary of what was written to a file
@@ -24,7 +24,7 @@ pub struct ConsoleArgs {
     pub color: ColorChoice,
 }
 
-/// Where results and progress are shown.
+/// The output of results and progress.
 #[derive(Clone, Copy, Debug)]
 pub struct Console {
     format: Format,
@@ -32,14 +32,14 @@ pub struct Console {
     terminal: bool,
 }
 
-/// How results are printed.
+/// The format of printed results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
     /// For people.
     Text,
     /// One JSON object.
     Json,
-    /// A JSON object per line: there are several results.
+    /// A JSON object per line, for several results.
     JsonLines,
 }
 
@@ -54,17 +54,17 @@ impl Console {
         Console { format, ..self }
     }
 
-    /// Whether results are printed as JSON.
+    /// Returns true if results are printed as JSON.
     pub fn is_json(&self) -> bool {
         self.format != Format::Text
     }
 
-    /// Whether progress can be drawn.
+    /// Returns true if progress can be drawn.
     pub fn shows_progress(&self) -> bool {
         self.terminal && !self.is_json() && !self.args.quiet
     }
 
-    /// Writes a line to standard error, unless --quiet; ignores a closed one.
+    /// Writes a line to standard error, unless --quiet; ignores a closed standard error.
     pub fn note(&self, line: &str) {
         if !self.args.quiet {
             drop(writeln!(io::stderr().lock(), "{line}"));
@@ -83,8 +83,8 @@ impl Console {
         self.print_bytes(self.render(result, text)?.as_bytes())
     }
 
-    /// Prints the summary of a command whose result went to `output`: to standard error if that was
-    /// standard output. With --quiet only as JSON. A failure says that the output is complete.
+    /// Prints the summary of a command whose result went to `output`: to standard error if `output`
+    /// is standard output. With --quiet only as JSON. A failure says that the output is complete.
     pub fn summarize<T: Serialize>(
         &self,
         output: Option<&Path>,
@@ -122,8 +122,8 @@ impl Console {
         stdout.write_all(bytes).and_then(|()| stdout.flush()).map_err(CliError::Stdout)
     }
 
-    /// Reports an error on standard error: as one JSON object if results are JSON, else as one line.
-    /// A closed standard error is no reason to panic.
+    /// Reports an error on standard error: as one JSON object if results are JSON, else as one
+    /// line. Ignores a closed standard error.
     pub fn report(&self, error: &CliError) {
         let line = if self.is_json() {
             let code = error.exit_code();
@@ -154,7 +154,7 @@ const ERROR: Style = AnsiColor::Red.on_default().bold();
 #[derive(Serialize)]
 struct Reported {
     error: String,
-    /// What to do.
+    /// The advice.
     hint: Option<&'static str>,
     exit_code: u8,
 }

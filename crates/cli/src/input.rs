@@ -20,12 +20,12 @@ use std::time::{Duration, Instant};
 /// Edges and vertices per commit.
 pub const BATCH: usize = 1 << 20;
 
-/// A graph file and how it is read.
+/// A graph file, and the options for reading it.
 #[derive(Clone, Copy, Debug)]
 pub struct Input<'a> {
     /// The file.
     pub graph: &'a Path,
-    /// How it is read.
+    /// The options for reading it.
     pub format: &'a FormatArgs,
 }
 
@@ -33,22 +33,22 @@ pub struct Input<'a> {
 #[derive(Debug)]
 pub struct Loaded {
     pub graph: Graph,
-    /// Its state.
+    /// The state of the graph.
     pub snapshot: Snapshot,
     /// Edges in the file, repeated ones counted.
     pub rows: u64,
     /// Invalid lines.
     pub skipped: SkippedLines,
-    /// How long reading and building took.
+    /// The time to read the file and build the graph.
     pub elapsed: Duration,
 }
 
-/// What happens to the weights of edges.
+/// The treatment of edge weights.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Weights {
-    /// The graph has none.
+    /// The graph has no weights.
     Ignored,
-    /// The graph has those of the file: every edge must have one, and none may be negative.
+    /// The graph has the weights of the file: every edge must have one, and none may be negative.
     FromFile,
     /// Every edge has the weight 1.
     Unit,
@@ -247,7 +247,7 @@ pub fn add_vertices<K: AsKey>(graph: &Graph, vertices: &[K]) -> Result<(), CliEr
     Ok(())
 }
 
-/// Lines that were skipped, and what was wrong with the first few.
+/// Describes the lines that were skipped, with the problems of the first few.
 pub fn describe_skipped(skipped: &SkippedLines) -> String {
     let examples = skipped.examples.iter().map(|example| format!("\n  {example}"));
     text::Count(skipped.count).to_string() + &examples.collect::<String>()

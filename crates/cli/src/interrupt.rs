@@ -10,7 +10,7 @@ use std::io::{self, Write};
 use std::sync::OnceLock;
 use std::{fs, process, thread};
 
-/// Whether a signal has arrived during a command, and which one came first.
+/// The first signal that has arrived during a command, if any.
 #[derive(Clone, Debug)]
 pub struct Interrupt {
     token: CancelToken,
@@ -23,7 +23,7 @@ pub struct Listener {
     state: Arc<Mutex<State>>,
 }
 
-/// What signals act on.
+/// The state that signals act on.
 #[derive(Debug, Default)]
 struct State {
     /// The running command; `None` between two commands.
@@ -73,7 +73,7 @@ impl Listener {
     }
 
     /// From now on, Ctrl-C between two commands only shows `prompt` again, on a new line. An empty
-    /// prompt is not shown, for an editor of lines that shows its own.
+    /// prompt is not shown, for a line editor that shows its own.
     pub fn prompt(&self, prompt: &str) {
         self.state.lock().prompt = Some(prompt.to_owned());
     }
@@ -90,7 +90,7 @@ impl Interrupt {
         &self.token
     }
 
-    /// An error once a signal has arrived.
+    /// Fails once a signal has arrived.
     pub fn check(&self) -> Result<(), CliError> {
         self.signal.get().map_or(Ok(()), |signal| Err(CliError::Interrupted(*signal)))
     }
@@ -104,13 +104,15 @@ impl Interrupt {
     }
 }
 
-/// Makes a write beyond the limit of a file's size (`ulimit -f`) fail, instead of ending the process.
+/// Makes a write beyond the limit of a file's size (`ulimit -f`) fail, instead of ending the
+/// process.
 pub fn survive_file_limit() -> Result<(), CliError> {
-    // A handler without an effect, for ignoring the signal takes unsafe code.
+    // A handler without an effect, because ignoring the signal takes unsafe code.
     signal_hook::flag::register(SIGXFSZ, Arc::default()).map(drop).map_err(CliError::Signals)
 }
 
-/// The terminal has discarded the line that was typed. Nothing can be done about a closed output.
+/// Shows the prompt again, after the terminal has discarded the typed line. Ignores a closed
+/// output.
 fn show_again(prompt: &str) {
     if !prompt.is_empty() {
         let mut stdout = io::stdout().lock();
@@ -118,7 +120,7 @@ fn show_again(prompt: &str) {
     }
 }
 
-/// Whether the process ignores this signal. Known on Linux only.
+/// Returns true if the process ignores this signal. Known on Linux only.
 fn ignores(signal: i32) -> bool {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));

@@ -1,21 +1,21 @@
 //! The `hedgerow` command: see `docs/cli.md`.
 //!
-//! | file | what it does |
+//! | file | purpose |
 //! |---|---|
 //! | `args` | the tree of commands; each command has its options in its own module |
 //! | `options` | options that commands share |
 //! | `error` | errors, and their exit codes |
 //! | `input` | loads a graph file into a graph |
-//! | `stored` | opens stores, and describes what is in them |
+//! | `stored` | opens stores, and describes their contents |
 //! | `run`, `convert`, `stats`, `generate`, `demo`, `bench`, `completions`, `man` | the commands |
 //! | `import`, `export`, `objects`, `maintenance` | the commands on stores: whole graphs, single vertices and edges, the store itself |
 //! | `shell` | many commands on one open store |
-//! | `console`, `progress`, `text`, `keys` | what a user sees; `results`: what goes into a result file |
-//! | `usage` | what is wrong with a command line, in one line |
+//! | `console`, `progress`, `text`, `keys` | output for users; `results`: the contents of result files |
+//! | `usage` | the problem of a command line, in one line |
 //! | `lint` | notes on suspicious lines of graph files |
 //! | `float` | floats in the form of files |
 //! | `outputs` | refuses outputs that are also inputs, or inside a store |
-//! | `allocator` | what is kept of freed memory |
+//! | `allocator` | the retention of freed memory |
 //! | `signal`, `interrupt`, `threads` | signals; their handlers; the threads that kernels run on |
 
 mod allocator;
@@ -82,8 +82,8 @@ pub fn main() -> ExitCode {
     exit(execute(&cli.command, &console), &console)
 }
 
-/// Prints the requested help, or what is wrong with the command line: as JSON with `--json`, which
-/// is the name of a file for `bench`.
+/// Prints the requested help, or the problem of the command line: as JSON with `--json`, which is
+/// the name of a file for `bench`.
 fn invalid(error: &clap::Error, arguments: &[OsString]) -> ExitCode {
     let has = |word| arguments.iter().skip(1).any(|argument| argument == word);
     if error.use_stderr() && has("--json") && !has("bench") {
@@ -95,8 +95,8 @@ fn invalid(error: &clap::Error, arguments: &[OsString]) -> ExitCode {
     ExitCode::from(error.exit_code() as u8)
 }
 
-/// Measures engines as `hedgerow bench` does, for a program with other engines: those of `engines`
-/// that `args` selects.
+/// Measures the engines that `args` selects from `engines`, as `hedgerow bench` does, for a program
+/// with other engines.
 #[must_use]
 pub fn bench(args: &BenchArgs, engines: &[Engine]) -> ExitCode {
     let console = Console::new(Format::Text, ConsoleArgs::default());
@@ -109,7 +109,7 @@ fn exit(result: Result<(), CliError>, console: &Console) -> ExitCode {
     match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) if error.is_closed_pipe() => {
-            // A reader such as `head` has what it wants, but may not know what a command committed.
+            // A reader such as `head` has enough, but may not know what a command committed.
             if !matches!(error, CliError::Stdout(_) | CliError::Output(_)) {
                 console.note(&format!("note: {}", told(&error)));
             }

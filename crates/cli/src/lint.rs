@@ -7,7 +7,7 @@ use hedgerow::KeyRef;
 use hedgerow_formats::{Batch, Edge, GraphFormat, VertexKey, is_name_of_ends, is_name_of_key};
 use std::path::Path;
 
-/// From 1990 to 2100, in seconds since 1970.
+/// Times from 1990 to 2100, in seconds since 1970.
 const UNIX_TIMES: std::ops::Range<f64> = 631_152_000.0..4_102_444_800.0;
 
 /// Looks for suspicious lines in a file that is read batch by batch.
@@ -15,7 +15,7 @@ const UNIX_TIMES: std::ops::Range<f64> = 631_152_000.0..4_102_444_800.0;
 pub struct Lint {
     name: String,
     is_edge_list: bool,
-    /// Whether the command uses the weights of edges.
+    /// True if the command uses the weights of edges.
     uses_weights: bool,
     edges: u64,
     sizes: Option<Sizes>,
@@ -58,7 +58,7 @@ impl Lint {
             self.names = names_of_columns(batch);
             if let ([first, rest @ ..], []) = (edges, &batch.vertices[..]) {
                 self.sizes = Sizes::of(first);
-                // The counts are about the lines after it.
+                // The counts are about the lines after the first.
                 edges = rest;
             }
         }
@@ -74,7 +74,7 @@ impl Lint {
         }
     }
 
-    /// The file, for people.
+    /// The name of the file, for people.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -146,8 +146,8 @@ fn names_of_columns<K: VertexKey>(batch: &Batch<K>) -> Option<String> {
     }
 }
 
-/// Whether a weight is a whole number that could be a recent Unix time in seconds, milliseconds or
-/// microseconds.
+/// Returns true if a weight is a whole number that could be a recent Unix time in seconds,
+/// milliseconds or microseconds.
 fn is_time(weight: f64) -> bool {
     weight.fract() == 0.0 && [1.0, 1e3, 1e6].iter().any(|unit| UNIX_TIMES.contains(&(weight / unit)))
 }

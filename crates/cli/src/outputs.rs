@@ -88,7 +88,7 @@ impl Place {
         if path == Path::new(STANDARD_INPUT) { Place::of(Path::new("/dev/stdin")) } else { Place::of(path) }
     }
 
-    /// Whether `other` is this file, or inside this directory.
+    /// Returns true if `other` is this file, or inside this directory.
     fn contains(&self, other: &Place) -> bool {
         other.path.starts_with(&self.path) || self.inode.is_some() && self.inode == other.inode
     }

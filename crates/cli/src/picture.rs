@@ -6,7 +6,7 @@ use std::error::Error;
 use std::io::{self, Write};
 use std::path::Path;
 
-/// Writes what was drawn to a file.
+/// Writes a drawn picture to a file.
 pub fn write(path: &Path, drawn: Result<String, Box<dyn Error>>) -> Result<(), CliError> {
     let failed = |source| CliError::Output(FormatError::Io { path: path.into(), action: "write", source });
     let picture = drawn.map_err(|error| failed(io::Error::other(error.to_string())))?;

@@ -4,7 +4,7 @@ use crate::console::Console;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::time::Duration;
 
-/// How often a bar is redrawn on its own.
+/// Interval at which a bar is redrawn on its own.
 const TICK: Duration = Duration::from_millis(200);
 
 /// A bar for the bytes of an input file; without a total if that is unknown.

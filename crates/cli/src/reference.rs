@@ -1,9 +1,10 @@
-//! The documents agree with the command line: the tables of options in `docs/cli.md` and `docs/bench.md` are made of what
-//! `--help` says, and every command that a document shows is one.
+//! The documents agree with the command line: the tables of options in `docs/cli.md` and
+//! `docs/bench.md` are made from `--help`, and every command that a document shows is valid.
 //!
-//! A table follows a line `<!-- options: COMMANDS -->` up to `<!-- end of options -->`. The commands are separated
-//! by commas, each with its subcommand; a heading of the help in brackets chooses the options below it instead
-//! of those without one. An option that not all of several commands have is listed with those that do.
+//! A table lies between a line `<!-- options: COMMANDS -->` and `<!-- end of options -->`. The
+//! commands are separated by commas, each with its subcommand; a heading of the help in brackets
+//! selects the options below it instead of the options without a heading. An option that only some
+//! of several commands have is listed with these commands.
 
 use crate::args::Cli;
 use clap::{Arg, Command, CommandFactory, Parser};
@@ -17,18 +18,18 @@ const END: &str = "<!-- end of options -->";
 /// Options that no table has.
 const NOWHERE: [&str; 2] = ["help", "version"];
 
-/// Options that many commands share, and that the document describes once, in words. The benchmark
-/// has some of the same names that mean something else.
+/// Options that many commands share, and that the document describes once, in words. In the
+/// benchmark, some of these names mean something else.
 const DESCRIBED_ONCE: [&str; 9] =
     ["json", "memory_limit", "scratch", "wait", "graph", "store", "directory", "as_of", "as_of_time"];
 
-/// A variable of the environment: with it the test writes the documents.
+/// An environment variable with which the test writes the documents.
 const WRITE: &str = "HEDGEROW_WRITE_DOCUMENTS";
 
-/// The documents with tables of options, and the least number of tables in each.
+/// The documents with tables of options, and the minimum number of tables in each.
 const WITH_TABLES: [(&str, usize); 2] = [("docs/cli.md", 5), ("docs/bench.md", 1)];
 
-/// The document with all tables as the commands have them now.
+/// The document with all tables made anew from the commands.
 fn with_tables(text: &str) -> String {
     let (mut made, mut rest) = (String::new(), text);
     while let Some(begin) = rest.find(BEGIN) {
@@ -66,7 +67,7 @@ fn table(commands: &str) -> String {
         }
     }
     let mut table = "| option | meaning |\n|---|---|\n".to_owned();
-    // What all commands have comes first.
+    // Options of all commands come first.
     rows.sort_by_key(|(_, names)| names.len() < different.len());
     for (row, names) in rows {
         let of =
@@ -76,7 +77,7 @@ fn table(commands: &str) -> String {
     table
 }
 
-/// A command by its name and those of its subcommands; the program itself is `hedgerow`.
+/// Finds a command by the path of its names; the program itself is `hedgerow`.
 fn command(path: &str) -> Command {
     let mut program = Cli::command();
     program.build();
@@ -116,7 +117,7 @@ fn row(arg: &Arg) -> String {
             meaning += &format!(" [default: {}]", defaults.join(","));
         }
     }
-    // A bar ends a cell of the table, in code, too.
+    // A bar ends a cell of the table, even in code.
     let cell = |text: &str| text.replace('|', "\\|");
     format!("{}{short}{aliases} | {}", cell(&name), cell(&meaning))
 }
@@ -166,12 +167,12 @@ fn documents() -> Vec<PathBuf> {
     documents
 }
 
-/// The commands of this program in a line of a document, which may be a pipeline, each with its arguments. What
-/// stands there for something else, such as DIR or KERNEL, makes it a pattern and no command.
+/// The commands of this program in a line of a document, which may be a pipeline, each with its
+/// arguments. A placeholder, such as DIR or KERNEL, makes it a pattern and no command.
 fn commands_in(line: &str) -> Vec<Vec<String>> {
     let line = line.trim_start().trim_start_matches("$ ").replace("target/dist/hedgerow", "hedgerow");
     let line = line.replace("cargo run --release -- ", "hedgerow ");
-    // What follows is a description.
+    // A description follows.
     let line = line.split("   ").next().unwrap_or_default();
     let line = line.split(" # ").next().unwrap_or_default();
     let is_pattern = |word: &String| {

@@ -34,7 +34,7 @@ impl Edges {
         format!("{self} {}", if self.0.at_most() == 1 { "edge" } else { "edges" })
     }
 
-    /// Whether it is known that there are none.
+    /// Returns true if it is known that there are no edges.
     pub fn are_none(self) -> bool {
         self.0.at_most() == 0
     }

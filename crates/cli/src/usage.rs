@@ -1,6 +1,6 @@
-//! What is wrong with a command line.
+//! The problem of an invalid command line.
 
-/// What is wrong with the arguments, without the usage, in one line.
+/// The problem of the arguments in one line, without the usage.
 pub fn problem(error: &clap::Error) -> String {
     let text = error.render().to_string();
     let (problem, _) = text.split_once("\n\nUsage:").unwrap_or((&text, ""));

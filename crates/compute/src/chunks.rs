@@ -17,8 +17,8 @@ pub fn map_chunks<C: Send, R: Send, E: Send>(
     chunks: Vec<C>,
     work: impl Fn(C) -> Result<R, E> + Sync,
 ) -> Result<Vec<R>, E> {
-    // Loops, because this is compiled for every kind of work: adapters of iterators that collect
-    // results make several times as much code.
+    // Loops, because this is compiled for every kind of work: iterator adapters that collect
+    // results would generate several times the code.
     let mut results = Vec::with_capacity(chunks.len());
     let Some(pool) = pool.filter(|_| chunks.len() > 1) else {
         for chunk in chunks {
@@ -62,7 +62,7 @@ enum ChunkState<C, R> {
 /// Not generic, so that the machinery of parallel iteration is compiled once, and not for every
 /// kernel on every engine.
 fn on_each(pool: &ThreadPool, count: usize, work: &(dyn Fn(usize) + Sync)) {
-    // Chunks may differ in cost: each can be stolen by itself.
+    // Chunks may differ in cost, so each can be stolen by itself.
     pool.install(|| (0..count).into_par_iter().with_max_len(1).for_each(work));
 }
 

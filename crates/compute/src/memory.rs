@@ -22,7 +22,7 @@ pub enum MemoryError {
     Insufficient {
         /// Bytes that the computation would allocate.
         needed: u64,
-        /// Bytes that it may use.
+        /// Bytes that the computation may use.
         available: u64,
         /// The bound of vertex ids.
         vertex_bound: u32,
@@ -38,7 +38,7 @@ pub enum MemoryError {
     SparseIds {
         /// Bytes that the computation would allocate.
         needed: u64,
-        /// Bytes that it may use.
+        /// Bytes that the computation may use.
         available: u64,
         /// The bound of vertex ids.
         vertex_bound: u32,
@@ -81,9 +81,9 @@ impl MemoryBudget {
     /// Checks that a computation over a graph may allocate `needed` bytes.
     ///
     /// # Errors
-    /// [`MemoryError::SparseIds`] if more than 1 GiB would be spent on ids more than 15 in 16 of
-    /// which belong to no vertex, whatever the budget; [`MemoryError::Insufficient`] if the budget
-    /// is smaller.
+    /// [`MemoryError::SparseIds`] if more than 1 GiB is needed and more than 15 in 16 ids belong to
+    /// no vertex, whatever the budget; [`MemoryError::Insufficient`] if the budget is smaller than
+    /// `needed`.
     pub fn check(self, needed: u64, vertex_bound: u32, vertex_count: u64) -> Result<(), MemoryError> {
         let available = self.bytes;
         let sparse = u64::from(vertex_bound) > vertex_count.saturating_mul(Self::SPARSE_IDS_RATIO);
@@ -98,7 +98,7 @@ impl MemoryBudget {
 }
 
 impl Default for MemoryBudget {
-    /// [`MemoryBudget::detect`].
+    /// See [`MemoryBudget::detect`].
     fn default() -> Self {
         MemoryBudget::detect()
     }

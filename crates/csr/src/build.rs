@@ -18,9 +18,9 @@ const EDGES_PER_CHUNK: usize = 1 << 16;
 /// The treatment of several entries with the same owner and neighbor.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Duplicates {
-    /// All stay.
+    /// Keeps all entries.
     Keep,
-    /// The last in the order of the input stays.
+    /// Keeps the last entry in the order of the input.
     KeepLast,
 }
 
@@ -78,7 +78,7 @@ impl Csr {
     /// Builds a graph of edges with values; of several values for one edge the last one wins.
     ///
     /// # Errors
-    /// Those of [`Csr::from_edges`].
+    /// See [`Csr::from_edges`].
     pub fn from_valued_edges<W: Column>(
         vertex_bound: u32,
         topology: Topology,

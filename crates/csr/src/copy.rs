@@ -13,11 +13,11 @@ use std::ops::{ControlFlow, Range};
 impl Csr {
     /// Copies one label of a view, with the values of that label: `W = ()` is topology only.
     ///
-    /// Vertices, timestamp and topology are those of the view; a reverse adjacency is copied if the
+    /// The view determines vertices, timestamp and topology; a reverse adjacency is copied if the
     /// view has one. The label of the copy is [`LabelId::DEFAULT`]. O(vertices + edges).
     ///
-    /// Of several parallel edges each is a neighbor in the copy, and an edge of its
-    /// [count](GraphView::edge_count): see [`scan_each_edge`].
+    /// Each of several parallel edges is a neighbor in the copy, and counts in its [number of
+    /// edges](GraphView::edge_count): see [`scan_each_edge`].
     ///
     /// # Errors
     /// [`CsrError::View`] if the view has no such label or another type of values,
@@ -55,13 +55,13 @@ impl Csr {
     }
 
     /// Transposes one label of a view, without values: the out-neighbors of the result are the
-    /// in-neighbors of the view, repeated only where neighbors of the view are.
+    /// in-neighbors of the view, repeated only if the view repeats neighbors.
     ///
-    /// For kernels that need in-neighbors where a directed view keeps none. Vertices and timestamp
-    /// are those of the view. An undirected view stays as it is. O(vertices + edges).
+    /// For kernels that need in-neighbors where a directed view keeps none. The view determines
+    /// vertices and timestamp. An undirected view stays as it is. O(vertices + edges).
     ///
     /// # Errors
-    /// Those of [`Csr::from_view`].
+    /// See [`Csr::from_view`].
     pub fn transposed<V: GraphView>(
         view: &V,
         label: LabelId,

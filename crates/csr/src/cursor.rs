@@ -20,7 +20,7 @@ impl<'a, W: Column> CsrAdjacency<'a, W> {
         CsrAdjacency { offsets: rows.offsets(), neighbors: rows.neighbors(), values }
     }
 
-    /// The offsets of the rows: that of `v` is at `offsets[v]..offsets[v + 1]`.
+    /// The offsets of the rows: the row of `v` is at `offsets[v]..offsets[v + 1]`.
     #[must_use]
     pub fn offsets(&self) -> &'a [u64] {
         self.offsets
@@ -124,7 +124,7 @@ impl<W: Column> Cursor for CsrCursor<'_, W> {
         Ok(self.rows.row(vertex).0.len())
     }
 
-    /// By halving, like the static array in the field's studies.
+    /// Finds by binary search, as published studies do in the static array.
     #[inline]
     fn find(&mut self, vertex: VertexId, neighbor: VertexId) -> Result<Option<W>, Infallible> {
         let (neighbors, values) = self.rows.row(vertex);

@@ -6,7 +6,7 @@ use hedgerow_model::{ReadError, VertexId, ViewError};
 /// Building a [`Csr`](crate::Csr) failed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CsrError {
-    /// An edge has an end at an id that the graph does not have.
+    /// An end of an edge is not below the bound of vertex ids.
     #[error("edge {edge} ends at vertex {vertex}, but the ids of this graph are below {vertex_bound}")]
     VertexOutOfRange {
         /// The position of the edge in the input, from 0.

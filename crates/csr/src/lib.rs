@@ -1,8 +1,7 @@
 //! The static graph: compressed sparse rows, built once, never changed.
 //!
-//! A [`Csr`] is the reference that engines are measured against, a copy of a snapshot that is read
-//! very often, and a structure that a kernel builds when it needs in-neighbors that a store does
-//! not keep.
+//! A [`Csr`] is the reference to which engines are compared, a copy of a snapshot that is read very
+//! often, and the in-neighbors that a kernel builds if a store keeps none.
 //!
 //! ```
 //! use hedgerow_csr::{BuildOptions, Csr};
@@ -42,8 +41,8 @@ use std::ops::{ControlFlow, Range};
 
 /// An immutable graph: the neighbors of all vertices in one array, ascending per vertex.
 ///
-/// It has one label, [`LabelId::DEFAULT`], and at most one column of values. In a copy of a label
-/// with parallel edges, a vertex has a neighbor as often as there are edges between them.
+/// It has one label, [`LabelId::DEFAULT`], and at most one column of values. A copy of a label with
+/// parallel edges repeats a neighbor once per edge.
 #[derive(Clone, Debug)]
 pub struct Csr {
     timestamp: CommitTimestamp,
@@ -75,7 +74,7 @@ impl<'a> BuildOptions<'a> {
         BuildOptions { pool: Some(pool), ..BuildOptions::default() }
     }
 
-    /// The number of chunks: enough to balance uneven ones, and to be canceled soon.
+    /// The number of chunks: enough to balance uneven chunks and to cancel soon.
     fn parts(&self) -> usize {
         16 * self.pool.map_or(1, ThreadPool::current_num_threads)
     }
@@ -94,7 +93,7 @@ impl<'a> BuildOptions<'a> {
 }
 
 impl Csr {
-    /// The offsets of the rows of out-neighbors: those of `v` are at `offsets[v]..offsets[v + 1]`.
+    /// The offsets of the rows of out-neighbors: the row of `v` is at `offsets[v]..offsets[v + 1]`.
     #[must_use]
     pub fn offsets(&self) -> &[u64] {
         self.out.offsets()
@@ -113,12 +112,12 @@ impl Csr {
         self.out.heap_bytes() + reverse + self.presence.heap_bytes()
     }
 
-    /// Removes some vertices, whose ids stay unused. Ids that no vertex has are ignored.
+    /// Removes vertices, whose ids stay unused. Ignores ids without a vertex.
     ///
     /// Used to build graphs with holes. O(vertices + edges).
     ///
     /// # Errors
-    /// [`CsrError::VertexHasEdges`] if one of them is an end of an edge.
+    /// [`CsrError::VertexHasEdges`] if one of the vertices is an end of an edge.
     pub fn without_vertices(mut self, absent: impl IntoIterator<Item = VertexId>) -> Result<Self, CsrError> {
         let bound = self.vertex_bound();
         for vertex in absent {
@@ -141,7 +140,7 @@ impl Csr {
     }
 }
 
-/// A static graph keeps no records: those of its vertices are empty, and its edges have none. Its
+/// A static graph keeps no records: its vertices have empty records, and its edges have none. Its
 /// parallel edges are repeated neighbors.
 impl RecordView for Csr {
     type EdgeRecords<'v> = NoRecords<Infallible>;

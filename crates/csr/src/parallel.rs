@@ -6,17 +6,16 @@ use hedgerow_encoding::ParallelList;
 use hedgerow_model::{Direction, LabelId, ParallelEdges, RecordCursor, RecordView, VertexId};
 use std::ops::{ControlFlow, Range};
 
-/// Are there several edges of `label` between two vertices, which its adjacency shows as one
-/// neighbor? O(1).
+/// Returns true if `label` has parallel edges, which its adjacency shows as one neighbor. O(1).
 pub fn has_parallel_edges(view: &impl RecordView, label: LabelId) -> bool {
     view.parallel_edge_count(label) > view.edge_count(label).at_least()
 }
 
-/// Passes on the neighbors of every vertex in `range` that has any, ascending by vertex, in runs: a
-/// neighbor once for each of several parallel edges to it.
+/// Passes on the neighbors of every vertex in `range` that has any, ascending by vertex, in runs. A
+/// neighbor is repeated for each of several parallel edges.
 ///
-/// O(edges). Reads records only if the label [has parallel edges](has_parallel_edges); then a vertex
-/// has one run, which ascends.
+/// O(edges). Reads records only if the label [has parallel edges](has_parallel_edges); then a
+/// vertex has a single, ascending run.
 ///
 /// # Errors
 /// [`CsrError::View`] if there is no such label or direction, [`CsrError::Read`] if the store could

@@ -23,7 +23,7 @@ impl Presence {
         Ok(Presence::Bits(bits))
     }
 
-    /// Whether `vertex`, which is below the bound, exists.
+    /// Returns true if `vertex`, which is below the bound, exists.
     #[inline]
     pub(super) fn contains(&self, vertex: VertexId) -> bool {
         match self {

@@ -6,7 +6,7 @@ use std::ops::Range;
 /// The neighbors of all vertices, ascending within each row.
 #[derive(Clone, Debug)]
 pub(super) struct Rows {
-    /// One more than there are ids; ascending; the last is the number of entries.
+    /// One offset per id, and one more; ascending; the last is the number of entries.
     offsets: Vec<u64>,
     neighbors: Vec<VertexId>,
     values: ValueColumn,

@@ -3,13 +3,13 @@
 /// An edge in a file.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 pub struct Edge<K> {
-    /// The vertex where it starts.
+    /// The source vertex.
     pub source: K,
-    /// The vertex where it ends.
+    /// The destination vertex.
     pub destination: K,
-    /// Its weight, if the line has one; always finite.
+    /// The weight, if the line has one; always finite.
     pub weight: Option<f64>,
-    /// Its timestamp, if the line has one, in the unit of the file.
+    /// The timestamp, if the line has one, in the unit of the file.
     pub timestamp: Option<i64>,
 }
 
@@ -42,7 +42,7 @@ impl<K> Batch<K> {
         self.edges.len() + self.vertices.len()
     }
 
-    /// Whether the batch is empty.
+    /// Returns true if the batch is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0

@@ -23,7 +23,7 @@ pub enum FormatError {
     NotAFile {
         /// The path.
         path: PathBuf,
-        /// What it is: "a directory" and the like.
+        /// The kind of the path: "a directory" and the like.
         found: &'static str,
     },
     /// Compressed data is truncated or invalid.
@@ -55,23 +55,22 @@ pub enum FormatError {
         path: PathBuf,
         /// The offset in the file, after decompression, in bytes from 0.
         offset: u64,
-        /// What was found there.
+        /// The content found at the offset.
         found: String,
-        /// What was expected.
+        /// The expected content.
         expected: String,
     },
-    /// A file was to be written under a name that its content would not have.
+    /// The name of a file to write does not fit its content.
     #[error("{}: cannot write {end}: {reason}", path.display())]
     BadName {
         /// The file.
         path: PathBuf,
-        /// What is wrong in its name, escaped.
+        /// The wrong part of the name, escaped.
         end: String,
-        /// How names have to end.
+        /// The required ending of the name.
         reason: &'static str,
     },
-    /// A key or a weight was to be written that this format cannot represent, but files with
-    /// properties can.
+    /// The format cannot represent a key or a weight, but files with properties can.
     #[error("{}: cannot write {value}: {reason}", path.display())]
     NoPlace {
         /// The file.
@@ -81,7 +80,7 @@ pub enum FormatError {
         /// The reason.
         reason: &'static str,
     },
-    /// A value was to be written that could not be read back.
+    /// A value could not be read back if it were written.
     #[error("{}: cannot write {value}: {reason}", path.display())]
     Unwritable {
         /// The file.
@@ -95,8 +94,8 @@ pub enum FormatError {
     },
 }
 
-/// An option of readers and writers that would avoid an error, so that a program can name it as its
-/// users know it.
+/// An option of readers and writers that would avoid an error. A program can name it as its users
+/// know it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Remedy {
@@ -119,7 +118,7 @@ pub enum Remedy {
     NoWeights,
 }
 
-/// What a user can do about a [`FormatError`].
+/// A class of [`FormatError`]s, by the user's remedy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ErrorKind {
     /// Check the path, the permissions, the disk.
@@ -131,7 +130,7 @@ pub enum ErrorKind {
 }
 
 impl FormatError {
-    /// What a user can do about the error.
+    /// Returns the class of the error.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         match self {
@@ -177,9 +176,9 @@ pub struct BadLine {
     pub line: u64,
     /// The position in the line, in bytes, from 1.
     pub column: u64,
-    /// What was found there, escaped and shortened.
+    /// The text found at the position, escaped and shortened.
     pub found: String,
-    /// What was expected.
+    /// The violated rule.
     pub problem: Problem,
 }
 
@@ -205,11 +204,11 @@ pub struct BadProperty {
     pub line: u64,
     /// The name of the column, if the error is about one.
     pub column: Option<String>,
-    /// What was found there, escaped and shortened.
+    /// The text found in the column, escaped and shortened.
     pub found: String,
-    /// What was expected.
+    /// The expected text.
     pub expected: String,
-    /// If there is an undeclared column: all columns but those of keys.
+    /// All columns except keys, if one of them is undeclared.
     pub undeclared: Vec<String>,
     /// The option that would avoid the error, if there is one.
     pub remedy: Option<Remedy>,
@@ -300,7 +299,7 @@ pub enum Problem {
     /// No sizes after the first lines of a matrix.
     #[error("expected `rows columns entries`, three whole numbers")]
     NotSizes,
-    /// A matrix that is not square.
+    /// A matrix whose numbers of rows and columns differ.
     #[error("expected as many columns as rows: both number the same vertices")]
     NotSquare,
     /// A matrix of very many rows, almost all of them empty.
@@ -326,10 +325,10 @@ pub enum Problem {
         /// The number in the line of sizes.
         declared: u64,
     },
-    /// A row or column that a matrix does not have.
+    /// A row or column outside the matrix.
     #[error("expected a row and a column from 1 to {size}")]
     OutsideMatrix {
-        /// The rows of the matrix.
+        /// The number of rows, equal to the number of columns.
         size: u64,
     },
     /// An entry of a pattern that does not have two columns.
@@ -355,8 +354,7 @@ pub enum Problem {
     },
 }
 
-/// A problem and the bytes of the line that it is about; cheap, so that skipping bad lines is
-/// cheap.
+/// A problem with its byte range in the line; cheap, so that skipping bad lines is cheap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Fault {
     pub problem: Problem,

@@ -31,8 +31,8 @@ pub enum GraphFormat {
 }
 
 impl GraphFormat {
-    /// The format for the extension of a file name, without that of a compression; `None` if the
-    /// extension has no meaning, as in `graph.txt`. O(length of the name).
+    /// Returns the format for the extension of a file name, ignoring `.gz` and `.zst`; `None` if
+    /// the extension has no meaning, as in `graph.txt`. O(length of the name).
     #[must_use]
     pub fn of_name(path: impl AsRef<Path>) -> Option<Self> {
         match without_compression(path.as_ref()).extension()?.to_str()? {
@@ -48,14 +48,14 @@ impl GraphFormat {
         }
     }
 
-    /// Whether a file consists only of lines of edges, without vertices that have no edges.
+    /// Returns true for formats that list only edges, and thus no vertices without edges.
     #[must_use]
     pub fn is_edge_list(self) -> bool {
         matches!(self, GraphFormat::EdgeList | GraphFormat::Tsv | GraphFormat::Csv)
     }
 
-    /// The first number, if the vertices of a file are numbered consecutively, so that other keys
-    /// cannot be kept.
+    /// Returns the first vertex number of formats that number vertices consecutively and therefore
+    /// cannot keep other keys.
     #[must_use]
     pub fn first_number(self) -> Option<u64> {
         match self {
@@ -117,12 +117,12 @@ pub(crate) fn without_compression(path: &Path) -> PathBuf {
     }
 }
 
-/// Whether a file is named `.wel`: an edge list whose every edge has a weight.
+/// Returns true for a file named `.wel`: an edge list whose every edge has a weight.
 pub(crate) fn is_weighted_edge_list(path: &Path) -> bool {
     without_compression(path).extension().is_some_and(|end| end == "wel")
 }
 
-/// The vertex file, if there is one, and the edge file of a pair, `x.v` and `x.e`, named by either.
+/// Returns the vertex file `x.v`, if it exists, and the edge file `x.e` of a pair, given either.
 pub(crate) fn pair_of(path: &Path, format: Option<GraphFormat>) -> (Option<PathBuf>, PathBuf) {
     let plain = without_compression(path);
     let there = |end: &str| {

@@ -21,7 +21,7 @@ pub(crate) mod scan {
         /// The key for a whole field; text may contain any characters.
         fn of_text(text: &str) -> Result<Self, super::Problem>;
 
-        /// The number, if the key is one.
+        /// The key, if it is a number.
         fn as_number(&self) -> Option<u64>;
     }
 

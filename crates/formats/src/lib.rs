@@ -58,10 +58,10 @@
 //! microseconds. A text key may be any text.
 //!
 //! # Trust
-//!
 //! Any bytes yield edges or a [`FormatError`] that names file, line and column, or file and byte,
-//! what was found and what was expected. Memory is bounded, see [`GraphReader`]. With
+//! and the found and the expected content. Memory is bounded, see [`GraphReader`]. With
 //! [`skip_bad_lines`](ReadOptions::skip_bad_lines), invalid lines are counted and skipped; wrong
+//! sizes, and a file that cannot be read or decompressed, always end the reading with an error.
 //! sizes, and a file that cannot be read or decompressed, always end the reading with an error.
 //! # Example
 //!
@@ -83,15 +83,15 @@
 //!
 //! # Files
 //!
-//! | file | what |
+//! | file | content |
 //! |---|---|
 //! | `reader.rs`, `piece.rs`, `progress.rs` | the readers of applications; pieces of files, put into batches in their order; the progress of reading |
-//! | `options.rs` | how a file is read |
-//! | `source.rs`, `format.rs` | decompressed bytes of a file; the detection of formats, and which files belong together |
+//! | `options.rs` | options for reading |
+//! | `source.rs`, `format.rs` | decompressed bytes of a file; the detection of formats and of files that belong together |
 //! | `text/chunk.rs`, `mod.rs` | lines cut into chunks; chunks parsed in parallel while the next are cut |
 //! | `text/preamble.rs`, `matrix.rs` | the first lines: names of columns, the kind of a matrix |
 //! | `text/lines.rs`, `parse.rs`, `fields.rs` | from a chunk to edges, from a line to an edge, from a field to a value |
-//! | `key.rs`, `characters.rs` | vertex keys; the bytes that separate fields, and those that no field contains |
+//! | `key.rs`, `characters.rs` | vertex keys; the bytes that separate fields, and the bytes that no field contains |
 //! | `serialized.rs` | reads the binary format of the GAP suite |
 //! | `properties/` | CSV with a header and JSON lines, which carry properties: read (`reader.rs`, `csv.rs`, `json.rs`), the meaning of columns (`layout.rs`), values (`value.rs`), written (`writer.rs`) |
 //! | `write/mod.rs`, `edge_list.rs`, `whole.rs`, `rows.rs` | writes edge by edge, or the whole graph in the order of its keys, in a file for each format; `new_file.rs`: all or nothing |

@@ -6,16 +6,16 @@ use std::path::{Path, PathBuf};
 /// The meaning of the third and fourth column of an edge list.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Columns {
-    /// The third is a weight, the fourth a timestamp.
+    /// The third column is a weight, the fourth a timestamp.
     #[default]
     Auto,
-    /// The third is a timestamp, the fourth a weight.
+    /// The third column is a timestamp, the fourth a weight.
     Timestamp,
-    /// They are ignored.
+    /// The third and fourth column are ignored.
     Topology,
 }
 
-/// Whether an edge list starts with the names of its columns.
+/// The header of an edge list: a line with the names of its columns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Header {
     /// With number keys, the first line that is not a comment is a header if it has commas and its
@@ -35,7 +35,7 @@ pub struct ReadOptions {
     pub format: Option<GraphFormat>,
     /// The meaning of further columns of an edge list.
     pub columns: Columns,
-    /// Whether an edge list starts with a header.
+    /// The header of an edge list.
     pub header: Header,
     /// Count and skip bad lines instead of failing.
     pub skip_bad_lines: bool,
@@ -56,7 +56,7 @@ impl ReadOptions {
         vertices.into_iter().chain([edges]).collect()
     }
 
-    /// The format in the options, or else that of the file's name.
+    /// Returns the format in the options, or else the format of the file's name.
     pub(crate) fn format_of(&self, path: &Path) -> Option<GraphFormat> {
         self.format.or_else(|| GraphFormat::of_name(path))
     }

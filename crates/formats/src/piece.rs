@@ -14,7 +14,7 @@ pub(crate) struct Piece<K> {
     pub long_line: Option<Box<dyn LongLine<K>>>,
     /// Skipped lines.
     pub skipped: SkippedLines,
-    /// The error after all this, which ends the reading.
+    /// The error after the edges and vertices, which ends the reading.
     pub bad: Option<BadLine>,
     /// The number of the last line in the file; 0 in a binary file.
     pub line: u64,
@@ -24,7 +24,7 @@ pub(crate) struct Piece<K> {
 
 /// A line that has been checked, whose edges are returned in batches.
 pub(crate) trait LongLine<K>: Debug + Send {
-    /// Appends up to `room` edges to `edges`; returns true if those were the last.
+    /// Appends up to `room` edges to `edges`; returns true if no edge is left.
     fn hand_over(&mut self, room: usize, edges: &mut Vec<Edge<K>>) -> bool;
 }
 
@@ -56,7 +56,7 @@ impl<K: crate::VertexKey> Remainder<K> {
         batch.vertices.extend(self.vertices.by_ref().take(vertices));
         let edges = (room - vertices).min(self.edges.len());
         if !batch.edges.is_empty() && batch.edges.capacity() - batch.edges.len() < edges {
-            // It has more than one piece, and will probably be full. Growing would copy it.
+            // A batch of more than one piece will probably be full. Growing would copy it.
             batch.edges.reserve_exact(room - vertices);
         }
         batch.edges.extend(self.edges.by_ref().take(edges));

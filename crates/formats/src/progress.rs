@@ -8,7 +8,7 @@ use std::path::Path;
 pub struct SkippedLines {
     /// Number of lines.
     pub count: u64,
-    /// The problems of the first few.
+    /// The first few skipped lines with their problems.
     pub examples: Vec<BadLine>,
 }
 
@@ -17,13 +17,13 @@ pub struct SkippedLines {
 pub struct Position<'a> {
     /// The file.
     pub path: &'a Path,
-    /// The number of its last line read, from 1; 0 before the first, and in a binary file.
+    /// The number of the last line read, from 1; 0 before the first, and in a binary file.
     pub line: u64,
-    /// Bytes of the file, decompressed, up to and with that line.
+    /// Decompressed bytes of the file up to the end of that line.
     pub byte: u64,
 }
 
-/// How much of the files has been read, in bytes on disk, compressed or not.
+/// The progress of reading the files, in bytes on disk, compressed or not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress {
     /// Bytes read.

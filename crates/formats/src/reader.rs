@@ -14,11 +14,11 @@ use std::path::Path;
 
 /// Reads a graph file, or a pair of a vertex and an edge file, in batches.
 ///
-/// Memory: the batch, and for text 2 bytes per edge of a batch, 256 KiB at most, plus the parsed contents for every chunk that is being
-/// parsed or waits for it: one, or eight per thread of a pool. A longer line (up to the format's
-/// limit) is held as a whole. For a binary file, 8 bytes per vertex, which takes as many in the
-/// file. For zstd also its window of at most 128 MiB. All of this is independent of the sizes that
-/// the file claims.
+/// Memory: the batch. For text, also 2 bytes per edge of a batch, at most 256 KiB, and the parsed
+/// contents, for each chunk in progress: one, or eight per thread of a pool. A longer line (up to
+/// the format's limit) is held as a whole. For a binary file, 8 bytes per vertex, which the file
+/// takes as well. For zstd, a window of at most 128 MiB. None of this depends on the sizes that the
+/// file claims.
 ///
 /// Do not trust the graph until the end is reached without an error: the checksums of compressed
 /// data come after it.
@@ -42,7 +42,7 @@ impl<K: VertexKey> GraphReader<K> {
     /// Opens a file of any format with default options: see [`open_with`](Self::open_with).
     ///
     /// # Errors
-    /// Those of [`open_with`](Self::open_with).
+    /// See [`open_with`](Self::open_with).
     pub fn open(path: impl AsRef<Path>) -> Result<Self, FormatError> {
         Self::open_with(path, ReadOptions::default())
     }
@@ -99,8 +99,8 @@ impl<K: VertexKey> GraphReader<K> {
     ///
     /// # Errors
     /// A bad line, unless bad lines are skipped; or a file that cannot be read or decompressed,
-    /// which is reported in preference to a bad line that it causes. `batch` then holds what came
-    /// before, and the reader is at its end.
+    /// which is reported in preference to a bad line that it causes. `batch` then holds the
+    /// contents before the error, and the reader is at its end.
     pub fn read_batch(&mut self, batch: &mut Batch<K>) -> Result<bool, FormatError> {
         self.read_batch_on(None, batch)
     }
@@ -109,7 +109,7 @@ impl<K: VertexKey> GraphReader<K> {
     /// text while others parse it. Batches are identical, edge by edge, whatever the pool.
     ///
     /// # Errors
-    /// Those of [`read_batch`](Self::read_batch).
+    /// See [`read_batch`](Self::read_batch).
     pub fn read_batch_on(
         &mut self,
         pool: Option<&ThreadPool>,
@@ -177,7 +177,7 @@ impl<K: VertexKey> GraphReader<K> {
         }
     }
 
-    /// The cause of a fault in what was read: damage of the compressed data, or the fault itself.
+    /// The cause of a fault: damage of the compressed data, or the fault itself.
     fn cause_of(&mut self, fault: FormatError) -> FormatError {
         let is_bad = fault.kind() == ErrorKind::BadInput;
         is_bad.then(|| self.damage()).flatten().unwrap_or(fault)

@@ -2,14 +2,14 @@
 //!
 //! All numbers are little-endian and follow each other without gaps:
 //!
-//! | bytes | what |
+//! | bytes | content |
 //! |---|---|
 //! | 1 | 1 if the graph is directed, else 0 |
 //! | 8 | m, the number of neighbors: edges, or in an undirected graph twice as many |
 //! | 8 | n, the number of vertices; their ids are 0 to n - 1 |
-//! | 8 (n + 1) | where the neighbors of each vertex start among all neighbors, and m |
+//! | 8 (n + 1) | the offset of each vertex's first neighbor among all neighbors, and m |
 //! | 4 m, with weights 8 m | the neighbors, row by row: an id of 32 bits, then with weights a signed weight of 32 bits |
-//! | as many as the last two | for a directed graph: offsets and neighbors of the in-edges |
+//! | size of the last two | for a directed graph: offsets and neighbors of the in-edges |
 //!
 //! The suite writes ascending rows, without self loops and repeated neighbors; it reads any
 //! contents with this layout. This module reads such files and checks everything that it takes from
@@ -21,8 +21,8 @@ use crate::progress::Position;
 use crate::source::Source;
 use crate::{Batch, Edge, VertexKey};
 
-/// Ids are signed 32-bit numbers, and the suite counts offsets, of which there is one more than
-/// vertices, in such a number.
+/// Ids are signed 32-bit numbers, and so is the suite's number of offsets, which exceeds the number
+/// of vertices by one.
 pub(crate) const MAX_VERTICES: u64 = (1 << 31) - 2;
 
 /// The file is read in pieces of this size.

@@ -32,7 +32,7 @@ enum Decoder {
 struct Input {
     reader: Chain<Cursor<Vec<u8>>, Box<dyn Read + Send>>,
     bytes_read: u64,
-    /// The file itself could not be read: a decoder's error is then not about its data.
+    /// True if the file itself could not be read: a decoder's error is then not about its data.
     failed: bool,
 }
 
@@ -47,7 +47,7 @@ impl Source {
         Self::new(path, Box::new(file), size)
     }
 
-    /// A source named `path` of the bytes of `reader`, of which there are `size` if that is known.
+    /// Returns a source named `path` of the bytes of `reader`, `size` in total if known.
     pub fn new(
         path: &Path,
         mut reader: Box<dyn Read + Send>,
@@ -124,7 +124,7 @@ impl Source {
         None
     }
 
-    /// The cause of a fault in what was read: damage of the compressed data, or the fault itself.
+    /// The cause of a fault: damage of the compressed data, or the fault itself.
     pub fn cause_of(&mut self, fault: FormatError) -> FormatError {
         let is_bad = fault.kind() == ErrorKind::BadInput;
         is_bad.then(|| self.damage()).flatten().unwrap_or(fault)

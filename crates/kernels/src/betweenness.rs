@@ -11,13 +11,13 @@ use hedgerow_model::{Adjacency, Direction, GraphView, LabelId, VertexId};
 use search::{Search, SearchedGraph};
 use std::time::{Duration, Instant};
 
-/// Computes how many shortest paths pass through every vertex.
+/// Computes the betweenness centrality of every vertex: its share of the shortest paths.
 ///
 /// The score of a vertex is the sum, over the sources s and all vertices t, of the share of the
 /// shortest paths from s to t that pass through it; paths do not pass through their ends. Pairs are
-/// ordered: in an undirected graph with all vertices as sources, scores are twice those over
-/// unordered pairs. Scores are not normalized: those of k sampled sources, times vertices / k,
-/// estimate those of all.
+/// ordered: in an undirected graph with all vertices as sources, scores are twice the scores over
+/// unordered pairs. Scores are not normalized: the scores of k sampled sources, times vertices / k,
+/// estimate the scores of all sources.
 ///
 /// Follows out-edges, parallel ones as one. See "A Faster Algorithm for Betweenness Centrality" (J.
 /// Math. Sociology 25, 2001), and "Approximating Betweenness Centrality" (WAW 2007) for sampling.

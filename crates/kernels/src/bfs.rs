@@ -3,8 +3,8 @@
 //! While few vertices are on the frontier, their neighbors are read (top-down). While many are,
 //! every vertex that is not reached yet looks for an in-neighbor on the frontier and stops at the
 //! first (bottom-up), which skips most edges of a graph with small diameter. See
-//! "Direction-Optimizing Breadth-First Search" (SC 2012), sections 3 to 5; alpha and beta default
-//! to those of the GAP benchmark suite.
+//! "Direction-Optimizing Breadth-First Search" (SC 2012), sections 3 to 5; the defaults of alpha
+//! and beta are the values of the GAP benchmark suite.
 
 use crate::bitmap::{AtomicBitmap, ones};
 use crate::block_rows::{dense_range, is_dense, scan_rows, sort_for};
@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 const SMALL_FRONTIER: u64 = 4096;
 /// Neighbors are prefetched this far ahead, in vertices.
 const PREFETCHED: usize = 8;
-/// Consecutive vertices whose row positions share a cache line, at least.
+/// Minimum number of consecutive vertices whose row positions share a cache line.
 const PLACES_PER_LINE: usize = 16;
 
 /// Computes the distance of every vertex from a source, in edges.
@@ -36,8 +36,8 @@ pub struct Bfs<'a> {
     /// Bottom-up begins when the frontier has more than 1/alpha of the edges that no frontier has
     /// had yet. 0 means never.
     pub alpha: u32,
-    /// Bottom-up ends when the frontier shrinks and has at most 1/beta of the vertices. 0 means as
-    /// soon as it shrinks.
+    /// Bottom-up ends when the frontier shrinks and has at most 1/beta of the vertex bound. 0 means
+    /// as soon as it shrinks.
     pub beta: u32,
     /// The execution options.
     pub execution: Execution<'a>,
@@ -131,11 +131,11 @@ struct Search<'s, A> {
     parameters: Bfs<'s>,
     outgoing: &'s A,
     incoming: Option<&'s A>,
-    /// Relaxed everywhere: threads that work on one level race only to write equal depths, and are
-    /// joined between two levels.
+    /// The depth of each id. Relaxed: threads that work on one level race only to write equal
+    /// depths, and are joined between two levels.
     depths: Vec<AtomicU32>,
-    /// Whether several threads claim concurrently. A single one needs no exchange, which would wait
-    /// for all loads before it.
+    /// True if several threads claim concurrently. A single thread needs no exchange, which would
+    /// wait for all earlier loads.
     shared: bool,
     average_degree: u64,
     reached: u64,
@@ -178,7 +178,7 @@ impl<A: Adjacency> Search<'_, A> {
         frontier.neighbors.saturating_mul(u64::from(self.parameters.alpha)) > unexplored
     }
 
-    /// Finds the next level from the neighbors of this one.
+    /// Finds the next level from the neighbors of `frontier`.
     fn top_down(&mut self, frontier: &Frontier) -> Result<Frontier, KernelError> {
         let execution = self.parameters.execution;
         let vertices = &frontier.vertices;
@@ -230,8 +230,8 @@ impl<A: Adjacency> Search<'_, A> {
         Ok((next, examined))
     }
 
-    /// Total number of neighbors of these vertices. All row positions miss the cache, so they are
-    /// fetched concurrently.
+    /// Total number of neighbors of these vertices. All row positions miss the cache, so their
+    /// fetches are made to overlap.
     fn degrees(&self, cursor: &mut A::Cursor<'_>, vertices: &[VertexId]) -> Result<u64, KernelError> {
         let mut sum = 0;
         for (position, vertex) in vertices.iter().enumerate() {
@@ -272,7 +272,8 @@ impl<A: Adjacency> Search<'_, A> {
             let small = found.saturating_mul(u64::from(self.parameters.beta)) <= u64::from(vertex_bound);
             std::mem::swap(&mut current, &mut next);
             if shrinks && small {
-                // Its neighbors are not counted: too few for bottom-up to start again at once.
+                // The neighbors are not counted: they are too few for bottom-up to start again at
+                // once.
                 return Ok(Frontier { vertices: current.vertices(), neighbors: 1 });
             }
             size = found;
@@ -329,8 +330,8 @@ impl<A: Adjacency> Search<'_, A> {
         Ok(found)
     }
 
-    /// As [`Search::bottom_up`], in one range, which it scans. Returns the number of vertices found, and of
-    /// neighbors examined.
+    /// Like [`Search::bottom_up`], but scans one range. Returns the number of vertices found, and
+    /// of neighbors examined.
     fn scan_bottom_up(
         &self,
         incoming: &A,
@@ -356,7 +357,7 @@ impl<A: Adjacency> Search<'_, A> {
         scanned.map(|_| (found, examined)).map_err(KernelError::read)
     }
 
-    /// Whether a scan of the range reads its vertices that are not reached yet faster than look-ups do.
+    /// Returns true if a scan of the range reads its unreached vertices faster than look-ups do.
     fn is_mostly_unreached(&self, range: &Range<u32>) -> bool {
         let words = range.clone().step_by(64).map(|first| self.unreached(range, first));
         is_dense(words.map(|word| word.count_ones() as usize).sum(), range)

@@ -4,10 +4,10 @@ use crate::{Execution, KernelError};
 use hedgerow_model::{Adjacency, Cursor, VertexId};
 use std::ops::{ControlFlow, Range};
 
-/// A scan is taken to read this many rows in the time of one that is looked up.
+/// Assumed number of rows that a scan reads in the time of one look-up.
 const SCANNED_PER_LOOK_UP: usize = 8;
 
-/// Fewer vertices are not worth the beginning of a scan.
+/// Minimum number of vertices that are worth starting a scan.
 const FEWEST: usize = 16;
 
 /// Sorts vertices, if that makes reading them faster.
@@ -17,13 +17,13 @@ pub(crate) fn sort_for(adjacency: &impl Adjacency, vertices: &mut [VertexId]) {
     }
 }
 
-/// Whether a scan of a range reads `wanted` of its vertices faster than looking them up does.
+/// Returns true if a scan of a range reads `wanted` of its vertices faster than look-ups do.
 pub(crate) fn is_dense(wanted: usize, range: &Range<u32>) -> bool {
     wanted.saturating_mul(SCANNED_PER_LOOK_UP) >= range.len()
 }
 
-/// The range of these vertices, if they ascend, as they do where rows lie in blocks, and a scan reads them
-/// faster.
+/// Returns the range of these vertices if a scan reads them faster than look-ups do. The vertices
+/// must ascend if rows lie in blocks.
 pub(crate) fn dense_range(adjacency: &impl Adjacency, ascending: &[VertexId]) -> Option<Range<u32>> {
     let (first, last) = (ascending.first()?, ascending.last()?);
     let range = first.get()..last.get() + 1;
@@ -31,8 +31,8 @@ pub(crate) fn dense_range(adjacency: &impl Adjacency, ascending: &[VertexId]) ->
         .then_some(range)
 }
 
-/// Passes on the neighbors of those vertices in a range that are wanted, which ascend. Checks at each row
-/// whether the kernel was cancelled, since a scan reads many rows that are not wanted.
+/// Passes on the neighbors of the vertices in a range that are `wanted`, which ascend. Checks for
+/// cancellation at each row, since a scan reads many unwanted rows.
 pub(crate) fn scan_rows<C: Cursor<Error: Into<hedgerow_model::ReadError>>>(
     cursor: &mut C,
     execution: Execution<'_>,

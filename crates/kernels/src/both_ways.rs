@@ -19,7 +19,7 @@ impl<'a, A: Adjacency> SortedRows<'a, A> {
         SortedRows { cursor: adjacency.cursor(), sorted: Vec::new() }
     }
 
-    /// Prefetches the rows of vertices that will be read soon; the first one is read now.
+    /// Prefetches the rows of vertices that will be read soon; the first of them is read now.
     #[inline]
     pub(crate) fn ask_ahead(&mut self, vertices: &[VertexId]) {
         if let Some(later) = vertices.get(2 * AHEAD) {
@@ -51,7 +51,8 @@ pub(crate) fn distinct(row: &[VertexId]) -> impl Iterator<Item = VertexId> {
     row.iter().copied().filter(move |id| last.replace(*id) != Some(*id))
 }
 
-/// Reads both ends of the edges of a vertex; in an undirected graph, where they are equal, once.
+/// Reads out- and in-neighbors of a vertex; in an undirected graph, where they are equal, only
+/// once.
 pub(crate) struct BothWays<'a, O: Adjacency + 'a, I: Adjacency + 'a> {
     outgoing: SortedRows<'a, O>,
     incoming: Option<SortedRows<'a, I>>,
@@ -63,8 +64,8 @@ impl<'a, O: Adjacency, I: Adjacency> BothWays<'a, O, I> {
         BothWays { outgoing: SortedRows::new(outgoing), incoming }
     }
 
-    /// The out-neighbors and the in-neighbors, each ascending; all neighbors and none if
-    /// undirected.
+    /// The out-neighbors and the in-neighbors, each ascending; in an undirected graph, all
+    /// neighbors and an empty row.
     #[inline]
     pub(crate) fn rows(&mut self, vertex: VertexId) -> Result<[&[VertexId]; 2], KernelError> {
         let incoming = match &mut self.incoming {
@@ -74,8 +75,8 @@ impl<'a, O: Adjacency, I: Adjacency> BothWays<'a, O, I> {
         Ok([self.outgoing.of(vertex)?, incoming])
     }
 
-    /// Visits every neighbor but the vertex itself once, ascending, with the number of directions
-    /// that its edges have: 2 in an undirected graph.
+    /// Visits every neighbor except the vertex itself once, ascending, with the number of
+    /// directions of the edges between them: 2 in an undirected graph.
     #[inline]
     pub(crate) fn each(
         &mut self,

@@ -12,7 +12,8 @@ use hedgerow_model::{Adjacency, Direction, GraphView, LabelId};
 use oriented::Ways;
 use std::time::{Duration, Instant};
 
-/// Computes how close the neighbors of every vertex are to being each other's neighbors.
+/// Computes the local clustering coefficient of every vertex: the density of edges among its
+/// neighbors.
 ///
 /// As defined by the LDBC Graphalytics benchmark specification (algorithm LCC): of the d neighbors
 /// of a vertex in either direction, the number of edges among them over d · (d - 1); 0 where d is
@@ -68,7 +69,7 @@ impl Kernel for LocalClustering<'_> {
         self.execution.memory.check(needed, bound, view.vertex_count())?;
         let (result, transposed) = with_incoming!(view, self.label, self.execution, incoming => {
             if view.topology().is_undirected() {
-                // Every edge goes both ways: it needs no value.
+                // Every edge goes both ways and needs no value.
                 self.count::<V, ()>(view, &outgoing, &incoming)?
             } else {
                 self.count::<V, u32>(view, &outgoing, &incoming)?

@@ -21,14 +21,14 @@ const FEW: u64 = 4;
 ///
 /// As defined by the LDBC Graphalytics benchmark specification (algorithm CDLP): every vertex has a
 /// label, and in each iteration all vertices simultaneously take the most frequent label among
-/// their neighbors, the smallest of several. In a directed graph out-neighbors and in-neighbors
-/// vote, so that edges in both directions are two votes. A vertex without neighbors keeps its
-/// label. Parallel edges count as one; by a self loop a vertex votes for itself.
+/// their neighbors, the smallest of equally frequent ones. In a directed graph out-neighbors and
+/// in-neighbors vote, so that edges in both directions are two votes. A vertex without neighbors
+/// keeps its label. Parallel edges count as one; a vertex with a self loop votes for itself.
 ///
 /// Needs in-neighbors: for a directed view that keeps none, a transposed copy is built first.
 #[derive(Clone, Copy, Debug)]
 pub struct Communities<'a> {
-    /// Maximum number of iterations: it stops when an iteration changes nothing.
+    /// Maximum number of iterations; the kernel stops earlier if an iteration changes nothing.
     pub iterations: u32,
     /// The initial label of each vertex id; `None` uses the ids. Since the smallest of equally
     /// frequent labels wins, labels that ascend with the keys give the results of Graphalytics,
@@ -130,7 +130,7 @@ struct RangeOutcome {
     changed: Vec<VertexId>,
     /// Votes counted.
     votes: u64,
-    /// Votes of the changed vertices, as many as they had to count.
+    /// Votes counted for the changed vertices.
     votes_of_changed: u64,
 }
 
@@ -201,7 +201,7 @@ impl<O: Adjacency, I: Adjacency> Election<'_, O, I> {
         })
     }
 
-    /// The neighbors of the vertices that changed: no other vertex gets different votes.
+    /// Returns the neighbors of the changed vertices: the votes for all others are unchanged.
     fn affected(&self, outcomes: &[RangeOutcome], vertex_bound: u32) -> Result<AtomicBitmap, KernelError> {
         let affected = AtomicBitmap::new(vertex_bound);
         self.parameters.execution.map_chunks(outcomes.iter().collect(), |outcome| {

@@ -17,17 +17,17 @@ const SMALL_LOOK: usize = 1 << 14;
 /// exchange: on two threads a Kronecker graph of scale 17 took 1.4 times as long as on one.
 const FEWEST_THREADS: usize = 4;
 
-/// Computes how deep in the dense part of a graph every vertex is.
+/// Computes the core number of every vertex: its depth in the dense part of the graph.
 ///
-/// The k-core is the largest part of the graph in which every vertex has k neighbors or more; the
-/// core number of a vertex is the largest k whose core it is in. Direction is ignored, parallel
+/// The k-core is the largest part of the graph in which every vertex has at least k neighbors; the
+/// core number of a vertex is the largest k whose core contains it. Direction is ignored, parallel
 /// edges count as one, and self loops not at all.
 ///
-/// Removes the vertices with the fewest neighbors until none has so few, then those with the fewest
-/// of the rest. See "An O(m) Algorithm for Cores Decomposition of Networks" (arXiv:cs/0310049). A
-/// thread continues with the vertices that its own removals leave with too few neighbors, without
-/// waiting for other threads, as in "Parallel k-core Decomposition on Multicore Platforms" (IPDPSW
-/// 2017), section III.
+/// Removes the vertices of the lowest degree until none is left, then continues with the lowest
+/// degree of the rest. See "An O(m) Algorithm for Cores Decomposition of Networks"
+/// (arXiv:cs/0310049). A thread continues with the vertices that its own removals leave with too
+/// few neighbors, without waiting for other threads, as in "Parallel k-core Decomposition on
+/// Multicore Platforms" (IPDPSW 2017), section III.
 ///
 /// Needs in-neighbors: for a directed view that keeps none, a transposed copy is built first.
 #[derive(Clone, Copy, Debug)]
@@ -109,11 +109,11 @@ struct Peeling<'a, O, I> {
     topology: Topology,
     outgoing: &'a O,
     incoming: &'a I,
-    /// The remaining neighbors of a vertex; its core number once it is removed. Relaxed: all that
-    /// matters is which decrement reaches the level, and threads are joined between two levels.
+    /// The remaining neighbors of a vertex; its core number once it is removed. Relaxed: it only
+    /// matters which decrement reaches the level, and threads are joined between two levels.
     degrees: Vec<AtomicU32>,
-    /// Whether several threads lower degrees concurrently. A single one needs no exchange, which
-    /// would wait for all loads before it.
+    /// True if several threads lower degrees concurrently. A single thread needs no exchange, which
+    /// would wait for all earlier loads.
     shared: bool,
 }
 
@@ -143,7 +143,7 @@ impl<O: Adjacency, I: Adjacency> Peeling<'_, O, I> {
         vertices.chunks(vertices.len().div_ceil(parts).max(1)).collect()
     }
 
-    /// The vertices of this degree, and the lowest degree of any.
+    /// Returns the vertices whose degree satisfies `such`, and their lowest degree.
     fn those(
         &self,
         vertices: &[VertexId],
@@ -164,8 +164,8 @@ impl<O: Adjacency, I: Adjacency> Peeling<'_, O, I> {
         Ok((found.concat(), lowest.into_iter().flatten().min()))
     }
 
-    /// Removes vertices whose degree is `level`, and every vertex that this leaves with no more
-    /// neighbors. Returns the number of neighbors examined.
+    /// Removes vertices of degree `level`, and every vertex whose degree falls to `level` thereby.
+    /// Returns the number of neighbors examined.
     fn peel(&self, vertices: &[VertexId], level: u32) -> Result<u64, KernelError> {
         let mut neighbors = BothWays::new(self.topology, self.outgoing, self.incoming);
         let (mut waiting, mut examined) = (Vec::new(), 0);
@@ -184,8 +184,8 @@ impl<O: Adjacency, I: Adjacency> Peeling<'_, O, I> {
         Ok(examined)
     }
 
-    /// Removes a neighbor of `vertex` if it has more than `level`. Returns whether that leaves it
-    /// with `level`.
+    /// Lowers the degree of `vertex` by one if it is above `level`. Returns true if it becomes
+    /// `level`.
     #[inline]
     fn lower(&self, vertex: VertexId, level: u32) -> bool {
         let degree = &self.degrees[vertex.index()];

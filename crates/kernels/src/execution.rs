@@ -88,7 +88,7 @@ impl<'a> Execution<'a> {
         })
     }
 
-    /// For chunks that take long: returns early when the kernel is to stop.
+    /// Fails if the kernel was canceled: for chunks that take long.
     ///
     /// # Errors
     /// [`KernelError::Cancelled`]

@@ -8,12 +8,12 @@ use std::time::{Duration, Instant};
 /// A transposed copy of a view that keeps no in-neighbors.
 pub(crate) struct Transposed {
     pub(crate) graph: Csr,
-    /// Time to build it.
+    /// Time to build the copy.
     pub(crate) elapsed: Duration,
 }
 
 impl Transposed {
-    /// Builds it; `None` if the view has in-neighbors.
+    /// Builds a copy; `None` if the view has in-neighbors.
     pub(crate) fn if_needed(
         view: &impl GraphView,
         label: LabelId,

@@ -21,10 +21,10 @@ pub trait Kernel {
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum KernelError {
-    /// It was stopped by its [`CancelToken`](crate::CancelToken).
+    /// The kernel was stopped by its [`CancelToken`](crate::CancelToken).
     #[error("the kernel was cancelled")]
     Cancelled,
-    /// Its arrays do not fit into memory.
+    /// The arrays of the kernel do not fit into memory.
     #[error(transparent)]
     Memory(#[from] MemoryError),
     /// A start vertex does not exist.
@@ -49,7 +49,7 @@ pub enum KernelError {
         source_vertex: VertexId,
         /// The destination of the edge.
         destination: VertexId,
-        /// Its weight: negative, or not a number.
+        /// The weight of the edge: negative, or not a number.
         weight: f64,
     },
     /// The shortest paths between two vertices cannot be counted.
@@ -60,18 +60,18 @@ pub enum KernelError {
     InvalidParameter {
         /// The name of the parameter.
         parameter: &'static str,
-        /// Its value.
+        /// The invalid value.
         found: f64,
         /// The valid values.
         expected: &'static str,
     },
 }
 
-/// The kinds of kernel errors, by what the caller can do about them.
+/// The kinds of kernel errors, by the caller's remedy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum KernelErrorKind {
-    /// The caller asked it to stop.
+    /// The caller canceled the kernel.
     Cancelled,
     /// Too little memory: use dense ids, a larger budget or a larger machine.
     Memory,
@@ -87,7 +87,7 @@ impl KernelError {
         KernelError::Read(error.into())
     }
 
-    /// The kind: what the caller can do about the error.
+    /// Returns the kind of the error.
     #[must_use]
     pub fn kind(&self) -> KernelErrorKind {
         match self {
@@ -104,7 +104,7 @@ impl KernelError {
     }
 }
 
-/// Checks that `vertex`, from which a kernel is to start, exists.
+/// Checks that `vertex`, the start of a kernel, exists.
 pub(crate) fn check_exists(view: &impl GraphView, vertex: VertexId) -> Result<(), KernelError> {
     match view.contains_vertex(vertex).map_err(KernelError::read)? {
         true => Ok(()),

@@ -1,4 +1,4 @@
-//! The label that a kernel follows, set by any handle of it.
+//! Setters of the label that a kernel follows, by any handle of the label.
 
 use crate::{
     Betweenness, Bfs, Communities, Cores, LocalClustering, Neighborhood, PageRank, Sssp, TriangleCount, Wcc,
@@ -9,7 +9,7 @@ use hedgerow_model::LabelId;
 macro_rules! label {
     ($([$($generics:tt)*] $kernel:ty;)*) => {
         $(impl<$($generics)*> $kernel {
-            /// Follows the edges of this label, instead of the first one of the graph.
+            /// Follows the edges of this label instead of the default label.
             #[must_use]
             pub fn label(mut self, label: impl Into<LabelId>) -> Self {
                 self.label = label.into();

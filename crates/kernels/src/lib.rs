@@ -22,7 +22,7 @@
 //!
 //! # The kernels
 //!
-//! | kernel | computes | how |
+//! | kernel | computes | method |
 //! |---|---|---|
 //! | [`Bfs`] | depths from a source | top-down and bottom-up by the size of the frontier, or top-down only |
 //! | [`PageRank`] | ranks | synchronous iteration, collecting from in-neighbors |
@@ -37,10 +37,11 @@
 //!
 //! [`PageRank`] counts each of several parallel edges; all other kernels see them as one
 //! (`docs/kernels.md` says why). The results do not depend on the number of threads. Each result
-//! type documents what it contains besides (iterations, times, neighbors examined); `elapsed` is always the total time. `docs/kernels.md` describes each kernel.
+//! type documents its further fields (iterations, times, neighbors examined); `elapsed` is always
+//! the total time. `docs/kernels.md` describes each kernel.
 //!
 //! Some kernels read in-neighbors. If a directed view keeps none, they transpose it first:
-//! `transposed` in the result is the time that this took, part of `elapsed`.
+//! `transposed` in the result is the time of the transposition, part of `elapsed`.
 //!
 //! # How to write a kernel
 //!
@@ -51,20 +52,19 @@
 //! 1. Get the adjacencies that you need from the view, once; topology is `adjacency::<()>`.
 //! 2. Check the memory for arrays over all vertices before you allocate them: they are as long as
 //!    the vertex bound, below which there may be ids without a vertex.
-//! 3. Cut the vertices with [`Adjacency::cuts`] and pass the
-//!    ranges to [`Execution::map_chunks`], which runs them on the pool or on the calling thread and
-//!    stops between two of them when the kernel is canceled.
-//! 4. In a chunk, make a cursor, and walk with [`scan`](Cursor::scan): stores lay
-//!    out their data in the order of the ids. Neighbors come in runs, and a vertex may come in
-//!    several.
+//! 3. Cut the vertices with [`Adjacency::cuts`] and pass the ranges to [`Execution::map_chunks`],
+//!    which runs them on the pool or on the calling thread and stops between two of them when the
+//!    kernel is canceled.
+//! 4. In a chunk, make a cursor, and walk with [`scan`](Cursor::scan): stores lay out their data in
+//!    the order of the ids. Neighbors come in runs, and a vertex may come in several.
 //! 5. Read errors become a [`KernelError`] with [`KernelError::read`].
-//! 6. Where each of several parallel edges counts, read them with [`scan_each_edge`]: in an
-//!    adjacency they are one neighbor.
+//! 6. If each of several parallel edges counts, read them with [`scan_each_edge`]: in an adjacency
+//!    they are one neighbor.
 //!
-//! If a result depends on the order of additions, cut into the same ranges whatever the number of
-//! threads and add the chunks' sums in their order, as [`PageRank`] does.
+//! If a result depends on the order of additions, cut into ranges that are independent of the
+//! number of threads and add the chunks' sums in their order, as [`PageRank`] does.
 //!
-//! The number of vertices of each degree:
+//! For example, a kernel that counts the vertices of each degree:
 //!
 //! ```
 //! use hedgerow_kernels::{Adjacency, Cursor, Execution, GraphView, Kernel, KernelError};

@@ -18,7 +18,7 @@ impl Marks {
         self.words[vertex.index() / 64] |= 1 << (vertex.index() % 64);
     }
 
-    /// Whether a vertex is in the set, as 1 or 0: added without a branch.
+    /// Returns 1 if a vertex is in the set, else 0, to be added without a branch.
     #[inline(always)]
     pub(crate) fn get(&self, vertex: VertexId) -> u64 {
         (self.words[vertex.index() / 64] >> (vertex.index() % 64)) & 1

@@ -33,11 +33,10 @@ pub struct Neighborhood<'a> {
 pub struct NeighborhoodResult {
     /// The vertices, each once, by hops and then by id.
     pub vertices: Vec<VertexId>,
-    /// The start of each distance in `vertices`: those `h` hops away are
-    /// `vertices[starts[h]..starts[h + 1]]`. One entry more than there are different numbers of
-    /// hops.
+    /// The start of each distance in `vertices`: the vertices `h` hops away are
+    /// `vertices[starts[h]..starts[h + 1]]`. One entry per number of hops, and one more.
     pub starts: Vec<usize>,
-    /// Whether the limit left vertices out.
+    /// True if the limit left vertices out.
     pub truncated: bool,
     /// Neighbors examined.
     pub edges_examined: u64,
@@ -121,7 +120,8 @@ impl Kernel for Neighborhood<'_> {
 }
 
 impl Neighborhood<'_> {
-    /// The neighbors of a level that were not found before, and the number of neighbors examined.
+    /// Returns the neighbors of a level that were not found before, and the number of neighbors
+    /// examined.
     fn next_level(
         &self,
         outgoing: &impl Adjacency,

@@ -21,9 +21,9 @@ const MOST_CHUNKS: u64 = 4096;
 
 /// Ranks vertices by the ranks of their in-neighbors.
 ///
-/// Each of several parallel edges counts: a label that has some is copied first, 4 bytes for an edge in
-/// each direction that the view keeps. Needs in-neighbors: for a directed view that keeps none, a
-/// transposed copy is built first.
+/// Each of several parallel edges counts: a label with parallel edges is copied first, at 4 bytes
+/// per edge in each direction that the view keeps. Needs in-neighbors: for a directed view that
+/// keeps none, a transposed copy is built first.
 #[derive(Clone, Copy, Debug)]
 pub struct PageRank<'a> {
     /// The share of a rank that follows edges; the rest is spread evenly. 0 to 1.
@@ -287,7 +287,7 @@ impl Sums {
     }
 }
 
-/// Writes the out-degrees of the vertices in `range` to `degrees`, which is 0.
+/// Writes the out-degrees of the vertices in `range` to `degrees`, whose entries are 0.
 fn count_degrees<A: Adjacency>(
     outgoing: &A,
     range: Range<u32>,
@@ -308,8 +308,8 @@ fn count_degrees<A: Adjacency>(
     counted.map(|_| ()).map_err(KernelError::read)
 }
 
-/// Adds up the contributions of the in-neighbors of the vertices in `range` in `sums`, which are 0.
-/// Returns the number of in-neighbors.
+/// Adds the contributions of the in-neighbors of the vertices in `range` to `sums`, whose entries
+/// are 0. Returns the number of in-neighbors.
 fn collect_contributions<C: Contribution>(
     incoming: &impl Adjacency,
     range: Range<u32>,

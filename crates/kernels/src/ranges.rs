@@ -5,7 +5,7 @@ use hedgerow_model::Adjacency;
 use std::ops::Range;
 
 /// At most `parts` ranges of about equal work that cover every id below `vertex_bound`, including
-/// those without neighbors.
+/// ids without neighbors.
 pub(crate) fn covering_ranges(
     adjacency: &impl Adjacency,
     parts: usize,

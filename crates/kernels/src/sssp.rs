@@ -6,9 +6,9 @@
 //! and 4. A thread continues with its own vertices of the same bucket without waiting for the
 //! others, as in "Optimizing Ordered Graph Algorithms with GraphIt" (CGO 2020), section 3.3.
 //!
-//! Where rows lie in blocks, each pass over the vertices of a bucket goes through the files. So buckets
-//! are wide there, their vertices are taken in the order of the files, and each reads the distance that
-//! those before it in the same pass have left it.
+//! Where rows lie in blocks, each pass over the vertices of a bucket reads through the files.
+//! Buckets are therefore wide there, and their vertices are processed in file order, each with the
+//! distance that earlier vertices of the pass left.
 
 mod buckets;
 mod delta;
@@ -30,7 +30,7 @@ use std::time::{Duration, Instant};
 
 /// Vertices of a frontier that a thread takes at a time.
 const GRAIN: usize = 64;
-/// Vertices of a frontier that a thread takes at a time where rows lie in blocks: enough for a scan.
+/// Vertices of a frontier that a thread takes at a time where rows lie in blocks: enough to scan.
 const BLOCK_GRAIN: usize = 128;
 /// Frontiers with fewer vertices than this are not worth waking other threads for.
 const SMALL_FRONTIER: usize = 512;
@@ -92,8 +92,8 @@ impl<W: Weight> Sssp<'_, W> {
 impl<W: Weight> Kernel for Sssp<'_, W> {
     type Output = SsspResult<W>;
 
-    /// O(vertices + edges) for random weights, at worst O(vertices * edges); 8 bytes and a bit per id, and 4
-    /// bytes per vertex and bucket that it waits in.
+    /// O(vertices + edges) for random weights, at worst O(vertices * edges); 8 bytes and a bit per
+    /// id, and 4 bytes per vertex and bucket that it waits in.
     ///
     /// Fails with [`KernelError::InvalidWeight`] if a weight is negative or NaN.
     fn run<V: GraphView>(self, view: &V) -> Result<SsspResult<W>, KernelError> {
@@ -134,10 +134,10 @@ struct Search<'s, W: Weight, A, F> {
     /// The bits of the distances. Relaxed: they only decrease, and threads are joined between two
     /// rounds.
     distances: Vec<AtomicU64>,
-    /// Of the bucket that is taken.
+    /// The vertices that wait in the current bucket.
     pending: Pending,
-    /// Whether several threads lower distances concurrently. A single one needs no exchange, which
-    /// would wait for all loads before it.
+    /// True if several threads lower distances concurrently. A single thread needs no exchange,
+    /// which would wait for all earlier loads.
     shared: bool,
     /// Vertices that a thread takes at a time.
     grain: usize,
@@ -147,7 +147,7 @@ struct Search<'s, W: Weight, A, F> {
 #[derive(Default)]
 struct Worker {
     buckets: Buckets,
-    /// The vertices that it continues with on its own.
+    /// Vertices that the thread continues with on its own.
     own: Vec<VertexId>,
     examined: u64,
 }
@@ -183,7 +183,8 @@ impl<W: Weight, A: Adjacency<Value = W>, F: Fn(u64) -> u64 + Sync> Search<'_, W,
         Ok((rounds, workers.iter().map(|worker| worker.examined).sum()))
     }
 
-    /// Processes one thread's share of a frontier, and what it adds to the same bucket.
+    /// Processes one thread's share of a frontier, and the vertices that it adds to the current
+    /// bucket.
     fn round(
         &self,
         worker: &mut Worker,
@@ -254,8 +255,8 @@ impl<W: Weight, A: Adjacency<Value = W>, F: Fn(u64) -> u64 + Sync> Search<'_, W,
         Ok(())
     }
 
-    /// The distance of a vertex whose turn it is; `None` if it has moved to a lower bucket since it was
-    /// put into this one, and was processed there.
+    /// Begins with a vertex and returns its distance; `None` if the vertex moved to a lower bucket
+    /// since it was put into this one, and was processed there.
     #[inline]
     fn begin(&self, vertex: VertexId, bucket: u64) -> Option<u64> {
         self.pending.remove(vertex);
@@ -278,7 +279,7 @@ impl<W: Weight, A: Adjacency<Value = W>, F: Fn(u64) -> u64 + Sync> Search<'_, W,
         }
     }
 
-    /// Lowers a distance; false if it is no larger already.
+    /// Lowers a distance to `offered`; returns false if it is not larger.
     #[inline]
     fn lower(&self, vertex: VertexId, offered: u64) -> bool {
         let distance = &self.distances[vertex.index()];

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 /// Neighbors per vertex that are joined before the largest component is estimated.
 const SAMPLED_NEIGHBORS: usize = 2;
-/// The first pass after those that join samples, counted from 1.
+/// The number of the first pass after the sampling passes, counted from 1.
 const JOINING: u32 = SAMPLED_NEIGHBORS as u32 + 1;
 /// Vertices sampled to estimate the largest component.
 const SAMPLED_VERTICES: u64 = 1024;
@@ -50,7 +50,7 @@ pub enum WccMethod {
 pub struct WccResult {
     /// The smallest id of the component of each vertex id, or [`Wcc::NO_VERTEX`].
     pub components: Vec<u32>,
-    /// Number of components, those of a single vertex included.
+    /// Number of components, including components of a single vertex.
     pub count: u64,
     /// Passes over edges: all of them, or some of each vertex.
     pub iterations: u32,
@@ -116,8 +116,8 @@ impl Components<'_> {
     fn join_samples(&self, outgoing: &impl Adjacency) -> Result<(), KernelError> {
         for round in 0..SAMPLED_NEIGHBORS {
             self.each_range(round as u32 + 1, |range| {
-                // For a vertex in several runs, each run gives one: more than requested does no
-                // harm.
+                // For a vertex in several runs, each run gives one neighbor: more than requested do
+                // no harm.
                 let joined = outgoing.cursor().scan(range, |vertex, neighbors, _| {
                     if let Some(neighbor) = neighbors.get(round) {
                         self.forest.join(vertex, *neighbor);
@@ -131,7 +131,8 @@ impl Components<'_> {
         Ok(())
     }
 
-    /// The most frequent root among some vertices: very likely that of the largest component.
+    /// The most frequent root among sampled vertices: very likely the root of the largest
+    /// component.
     fn frequent_root(&self, view: &impl GraphView) -> Option<VertexId> {
         let bound = u64::from(view.vertex_bound());
         let step = (bound / SAMPLED_VERTICES).max(1) as usize;
@@ -141,8 +142,8 @@ impl Components<'_> {
         roots.chunk_by(|one, other| one == other).max_by_key(|equal| equal.len()).map(|equal| equal[0])
     }
 
-    /// Joins the vertices whose root is not `but` to all their neighbors, in one pass. Returns its
-    /// number.
+    /// Joins the vertices whose root is not `but` to all their neighbors, in one pass. Returns the
+    /// number of the pass.
     fn join_all<A: Adjacency>(
         &self,
         adjacency: &A,
@@ -208,8 +209,8 @@ impl Components<'_> {
     }
 }
 
-/// The component of every vertex, and the number of components. The root is the smallest id: paths
-/// descend.
+/// The component of every vertex, and the number of components. A root is the smallest id of its
+/// component, because paths descend.
 fn labels(view: &impl GraphView, forest: Forest) -> Result<(Vec<u32>, u64), KernelError> {
     let mut components = forest.into_parents();
     if view.vertex_count() < u64::from(view.vertex_bound()) {

@@ -19,7 +19,7 @@ impl<T> Workers<T> {
         result
     }
 
-    /// All of them, in no particular order.
+    /// Returns all values, in no particular order.
     pub(crate) fn into_all(mut self) -> Vec<T> {
         std::mem::take(self.0.get_mut())
     }

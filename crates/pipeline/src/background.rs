@@ -1,4 +1,4 @@
-//! Threads of a graph that do deferred work: one collects garbage, or compacts; another one flushes, if
+//! Threads of a graph for deferred work: one collects garbage, or compacts; another one flushes, if
 //! the engine has files.
 
 use hedgerow_sequencer::Wakeup;
@@ -6,11 +6,11 @@ use hedgerow_sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-/// How long the thread waits before it retries units whose locks are held.
+/// The wait before a retry of units whose locks are held.
 const BREATH: Duration = Duration::from_millis(1);
 
-/// How long the thread waits after a failure: a merge that fails again and again costs as much as
-/// one that succeeds.
+/// The wait after a failure: a merge that fails again and again costs as much as one that
+/// succeeds.
 const AFTER_FAILURE: Duration = Duration::from_secs(1);
 
 /// Number of retries before the thread sleeps: the holders of the locks will wake it.
@@ -21,16 +21,16 @@ const LOOKS: usize = 8;
 pub enum BackgroundStep {
     /// There is more to do.
     More,
-    /// There is more to do, but writers hold its locks.
+    /// There is more to do, but writers hold the locks.
     Held,
     /// There is nothing to do; the thread sleeps until it is woken.
     Done,
-    /// The step failed, and would fail again at once; the thread sleeps for a while, and then until it
-    /// is woken.
+    /// The step failed, and would fail again at once; the thread sleeps for a while, and then until
+    /// it is woken.
     Failed,
 }
 
-/// A running thread. Dropping this ends it.
+/// A running thread. Dropping this value ends the thread.
 #[derive(Debug)]
 pub struct BackgroundThread {
     wakeup: Arc<Wakeup>,
@@ -38,8 +38,8 @@ pub struct BackgroundThread {
 }
 
 impl BackgroundThread {
-    /// Starts a thread of this name that takes steps whenever `wakeup` is signaled; `None` if no thread
-    /// can be spawned.
+    /// Starts a thread of this name that takes steps whenever `wakeup` is signaled; `None` if no
+    /// thread can be spawned.
     pub fn start(
         name: &str,
         wakeup: Arc<Wakeup>,

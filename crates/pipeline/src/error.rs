@@ -10,8 +10,8 @@ use hedgerow_model::{
 use hedgerow_sequencer::SequencerError;
 use std::time::Duration;
 
-/// Why a commit, a read, or opening a store failed. Unless a variant says otherwise, nothing has
-/// changed.
+/// The failure of a commit, of a read, or of opening a store. Unless a variant says otherwise,
+/// nothing has changed.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// Another transaction committed first.
@@ -20,7 +20,7 @@ pub enum Error {
     /// A strict graph does not create the endpoints of edges.
     #[error("there is no vertex {0}, and the graph is strict: add it before its edges")]
     NoSuchVertex(Key),
-    /// The key is of another kind than the graph's.
+    /// The key is of a different kind than the keys of the graph.
     #[error("the key {key} does not fit: the keys of this graph are of kind {expected}")]
     WrongKeyKind {
         /// The key.
@@ -57,18 +57,18 @@ pub enum Error {
         "that state is not kept any more, or was before the graph was opened; the oldest is that of commit {oldest}, made at time {wall_clock} (microseconds since 1970, in UTC)"
     )]
     NotKept {
-        /// The oldest that is kept.
+        /// The commit of the oldest state that is kept.
         oldest: CommitTimestamp,
         /// The wall-clock time of that commit, in microseconds since 1970-01-01 UTC.
         wall_clock: u64,
     },
-    /// A commit carries a wall-clock time in the future, which says nothing about when it was made.
+    /// A commit carries a wall-clock time in the future, which does not tell when it was made.
     #[error(
         "a commit of this store carries a time {} seconds ahead of this machine's clock, so it is unknown which state was the newest \
          at the time asked for; open the state after a commit, or the newest", ahead.as_secs_f64()
     )]
     LogAhead {
-        /// How far the commit is ahead.
+        /// The time by which the commit is ahead.
         ahead: Duration,
     },
     /// The commit has not happened yet.
@@ -94,7 +94,7 @@ pub enum Error {
     /// A value, a record or a schema that does not fit.
     #[error(transparent)]
     Schema(#[from] SchemaError),
-    /// There is another label of that name.
+    /// A different label has that name.
     #[error(transparent)]
     LabelExists(Box<LabelExists>),
     /// The engine is not `AddLabels`.
@@ -102,12 +102,12 @@ pub enum Error {
         "the engine of this graph takes no labels while the graph is open; close it, and use `hedgerow::store::add_labels`"
     )]
     FixedLabels,
-    /// A record of one of many edges does not fit.
+    /// A record in a bulk ingest does not fit.
     #[error("number {edge} of the edges to ingest, counted from 0: {error}")]
     BulkRecord {
-        /// Its position among the edges.
+        /// The position of the edge in the input.
         edge: usize,
-        /// What is wrong with its record.
+        /// The violated rule.
         error: SchemaError,
     },
     /// The label or direction does not exist.
@@ -154,7 +154,7 @@ pub enum Error {
     InMemory,
 }
 
-/// A label cannot be added, because there is another one of its name.
+/// A label cannot be added, because a different label has its name.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "there is a label {label:?} whose edges carry {found}: it cannot be added with edges that carry {asked}"
@@ -162,20 +162,20 @@ pub enum Error {
 pub struct LabelExists {
     /// The name.
     pub label: String,
-    /// What edges of the existing label carry.
+    /// The schema of the existing label's edges.
     pub found: EdgeSchema,
-    /// What edges of the other were to carry.
+    /// The schema of the edges of the label to add.
     pub asked: EdgeSchema,
 }
 
 impl Error {
-    /// Whether memory or the engine's disk is full.
+    /// Returns true if memory or the engine's disk is full.
     pub fn is_full(&self) -> bool {
         matches!(self, Error::Capacity(CapacityError::Memory { .. } | CapacityError::Scratch { .. }))
     }
 }
 
-/// An engine could not be read.
+/// Converts an error of reading an engine.
 pub fn read_failed(error: impl Into<ReadError>) -> Error {
     Error::Read(error.into())
 }

@@ -1,4 +1,4 @@
-//! Labels that a graph gets while it is open.
+//! Adds labels to a graph while it is open.
 
 use crate::error::{Error, LabelExists};
 use crate::store::Store;
@@ -6,8 +6,8 @@ use hedgerow_model::{EdgeSchema, Engine, LabelId, LabelSchema};
 use std::collections::HashMap;
 
 impl Store {
-    /// Makes the graph have these labels, while writers and readers continue: adds those that it
-    /// does not have. Returns the ids of all.
+    /// Adds the labels that the graph lacks, while writers and readers continue. Returns the ids of
+    /// all `labels`.
     ///
     /// A label becomes known last: the manifest has it, durably, and the engine has room for its
     /// edges before a caller finds it in the catalog. So no commit with edges of a label can be in
@@ -16,9 +16,9 @@ impl Store {
     /// O(labels of the graph, and of the call), plus the replacement of the manifest in a store.
     ///
     /// # Errors
-    /// A label of one of the names has other edges, two of the names are the same, there are too
-    /// many labels, the engine takes none, or the graph cannot be written; nothing has changed then.
-    /// If the manifest could not be replaced, the log is poisoned.
+    /// A label of one of the names has different edges, two of the names are equal, there are too
+    /// many labels, the engine takes none, or the graph cannot be written; nothing has changed
+    /// then. If the manifest could not be replaced, the log is poisoned.
     pub fn add_labels(&self, labels: &[LabelSchema]) -> Result<Vec<LabelId>, Error> {
         let _adding = self.adding_labels.lock();
         let known = self.catalog.by_name();
@@ -43,7 +43,7 @@ impl Store {
         Ok(ids.into_iter().filter_map(|id| id.or_else(|| added.next())).collect())
     }
 
-    /// The id of a label, if the graph has it. Fails if it has another one of that name.
+    /// The id of a label, if the graph has it. Fails if a different label has that name.
     fn known_as(
         &self,
         asked: &LabelSchema,
@@ -62,7 +62,8 @@ impl Store {
     }
 }
 
-/// Whether edges of two schemas carry the same. Nothing can be declared in two ways.
+/// Returns true if edges of two schemas carry equal contents. The absence of content can be
+/// declared in two ways.
 fn carry_the_same(one: &EdgeSchema, other: &EdgeSchema) -> bool {
     let nothing = EdgeSchema::Topology.column();
     one == other || one.column() == nothing && other.column() == nothing

@@ -10,20 +10,20 @@
 //! - a commit is visible whole or not at all, and survives whole or not at all;
 //! - commits are ordered by their stamps, as in the log; a snapshot shows all commits up to one of
 //!   them;
-//! - an interactive transaction commits only if what it wrote, and optionally what it read, is
-//!   unchanged since it began;
+//! - an interactive transaction commits only if all that it wrote, and optionally all that it read,
+//!   is unchanged since it began;
 //! - a failure before a commit has its stamp changes nothing; a failure after it poisons the graph;
 //! - a store that is opened contains every commit that was acknowledged as durable, and no part of
 //!   any other.
 //!
-//! | module | what |
+//! | module | content |
 //! |---|---|
-//! | `commit` | the phases of a commit (`decided`), and how each kind of commit decides: `edge`, `each`, `ingest`, transactions (`acquire`, `resolve`, `pairs`) |
+//! | `commit` | the phases of a commit (`decided`), and the decisions of each kind of commit: `edge`, `each`, `ingest`, transactions (`acquire`, `resolve`, `pairs`) |
 //! | `reads` | point reads by key on a state |
-//! | `journal` | the log of a graph, and how commits wait for it |
+//! | `journal` | the log of a graph, and the waits of commits for it |
 //! | `labels` | labels that are added to an open graph |
-//! | `durable` | checkpoints, full compaction, and how a graph comes back |
-//! | `reclaim`, `background` | work that is put off, and the threads that do it where writers don't |
+//! | `durable` | checkpoints, full compaction, and recovery |
+//! | `reclaim`, `background` | deferred work, and the threads that do it if writers do not |
 
 mod background;
 mod commit;

@@ -15,7 +15,8 @@ pub(crate) struct Maintenance {
     pub(crate) reclaimers: AtomicUsize,
     /// The first failed step that was not reported to a caller yet.
     pub(crate) failed: Mutex<Option<Error>>,
-    /// Whether the graph is being closed: a step may fail then, because no file may change any more.
+    /// True while the graph is being closed: a step may fail then, because no file may change any
+    /// more.
     pub(crate) is_ending: AtomicBool,
     /// Held while the engine's own files are written.
     pub(crate) flushing: Mutex<()>,
@@ -23,12 +24,12 @@ pub(crate) struct Maintenance {
     pub(crate) admitting: Mutex<()>,
     /// Wakes the garbage collection thread, if the graph has one.
     pub(crate) wakeup: Option<Arc<Wakeup>>,
-    /// Wakes the thread that flushes, if the graph has one.
+    /// Wakes the flush thread, if the graph has one.
     pub(crate) flush_wakeup: Option<Arc<Wakeup>>,
 }
 
 impl Maintenance {
-    /// Nothing is deferred yet. `has_files` says whether the engine has files of its own.
+    /// Nothing is deferred yet. `has_files` is true if the engine has its own files.
     pub fn new(settings: &Settings, has_files: bool) -> Self {
         let compaction = settings.compaction;
         let has_thread =

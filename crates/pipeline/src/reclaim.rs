@@ -1,4 +1,5 @@
-//! Deferred work: which thread collects garbage, how much at a time, and how failures are reported.
+//! Deferred work: the choice of threads that collect garbage, the size of steps, and reports of
+//! failures.
 
 use crate::background::BackgroundStep;
 use crate::error::Error;
@@ -8,17 +9,17 @@ use hedgerow_model::{Durable, Engine, MaintenanceProgress, Reclaimed, UnitLocks}
 use hedgerow_sequencer::{PendingReclaim, Reader, ReclaimLocks, Sequencer};
 use hedgerow_sync::atomic::Ordering;
 
-/// The most that a thread reclaims per step, or a snapshot that closes last.
+/// Maximum bytes that a thread reclaims per step, or the last snapshot when it closes.
 const STEP_BUDGET_BYTES: usize = 1 << 20;
 
-/// A writer reclaims this much more for each change of its commit, which may have superseded as
-/// much: otherwise large commits would leave garbage faster than steps free it.
+/// Additional budget of a writer for each change of its commit: a change may supersede that many
+/// bytes, so otherwise large commits would leave garbage faster than steps free it.
 const BUDGET_PER_CHANGE: usize = 1 << 14;
 
-/// Bytes of the budget for each deleted vertex that is looked at.
+/// Bytes of the budget that examining a deleted vertex costs.
 const BUDGET_PER_VERTEX: usize = 128;
 
-/// Less garbage than this is left for later, because each look for reclaimable versions contends
+/// Less garbage than this is left for later, because each search for reclaimable versions contends
 /// with all commits and snapshots.
 const LEFT_BYTES: usize = 1 << 16;
 
@@ -40,8 +41,9 @@ impl Store {
         self.maintenance.failed.lock().take().map_or(Ok(()), Err)
     }
 
-    /// Takes a step of maintenance: archives what waits, if that is much or the budget has no limit, and frees up to about
-    /// `budget_bytes` that no open snapshot sees. The caller has no stamp that is not applied.
+    /// Takes a step of maintenance: archives pending changes, if they are many or the budget has no
+    /// limit, and frees up to about `budget_bytes` of versions that no open snapshot sees. The
+    /// caller has no stamp that is not applied.
     pub(crate) fn maintain(&self, budget_bytes: usize) -> Result<MaintenanceProgress, Error> {
         let archived = self.archive(budget_bytes == usize::MAX)?;
         let locks = ReclaimLocks { table: &self.units, sequencer: &self.sequencer };
@@ -50,7 +52,7 @@ impl Store {
         Ok(MaintenanceProgress { reclaimed, advanced: advanced || archived.advanced })
     }
 
-    /// Archives the newest state, in an engine that does, and keeps it for stale views.
+    /// Archives the newest state in an archiving engine, and keeps it for stale views.
     fn archive(&self, everything: bool) -> Result<MaintenanceProgress, Error> {
         let archiving = self.engine.archiving().filter(|archiving| everything || archiving.is_due());
         let Some(archiving) = archiving.filter(|_| self.may_maintain() && !self.sequencer.is_poisoned())
@@ -71,7 +73,7 @@ impl Store {
         })
     }
 
-    /// The part of [`Store::maintain`] that frees, with the given locks.
+    /// The freeing part of [`Store::maintain`], with the given locks.
     pub(crate) fn maintain_under(
         &self,
         locks: &dyn UnitLocks,
@@ -94,8 +96,8 @@ impl Store {
     }
 
     /// Reclaims a little after a commit of `changes` changes, if enough snapshots were closed since
-    /// the last time (RapidStore, section 5.3: reclamation by writers) or the engine asks for it; or
-    /// wakes the garbage collection thread.
+    /// the last reclamation (RapidStore, section 5.3: reclamation by writers) or the engine needs
+    /// maintenance; or wakes the garbage collection thread.
     #[inline]
     pub(crate) fn reclaim_after_commit(&self, pending: PendingReclaim, changes: usize) {
         if let Some(wakeup) = &self.maintenance.flush_wakeup
@@ -109,7 +111,7 @@ impl Store {
         }
     }
 
-    /// Out of the way of commits, most of which have nothing to reclaim.
+    /// Not inlined: most commits have nothing to reclaim.
     #[inline(never)]
     fn reclaim_or_wake(&self, changes: usize) {
         if self.maintenance.wakeup.as_ref().is_some_and(|wakeup| wakeup.wake()) {
@@ -122,9 +124,9 @@ impl Store {
         self.maintenance.reclaimers.fetch_sub(1, Ordering::AcqRel);
     }
 
-    /// Frees a step of what closed snapshots kept, once the last one is closed, because no later
-    /// commit may do it. Leaves it to commits if it is less than a step, so that readers rarely do
-    /// this work; what is more than a step is left to later commits and snapshots.
+    /// Once the last snapshot is closed, frees a step of the versions that closed snapshots kept,
+    /// because no later commit may do it. Leaves less than a step to commits, so that readers
+    /// rarely do this work; anything beyond a step is left to later commits and snapshots.
     #[inline]
     pub fn reclaim_after_close(&self) {
         let releases = self.sequencer.pending_reclaim().releases;
@@ -158,7 +160,7 @@ impl Store {
         if !is_worthwhile || is_ending || self.sequencer.is_poisoned() {
             return BackgroundStep::Done;
         }
-        // If the disk is full maintenance may make room for the next flush.
+        // If the disk is full, maintenance may make room for the next flush.
         let flushed = if self.has_flush_thread() { Ok(()) } else { self.flush_if_due() };
         match self.maintain(budget_bytes).and_then(|progress| flushed.map(|()| progress)) {
             Ok(MaintenanceProgress { reclaimed: Reclaimed { more: false, .. }, .. }) => BackgroundStep::Done,

@@ -42,7 +42,7 @@ pub struct Store {
     pub catalog: Arc<GrowingCatalog>,
     /// Held while labels are added.
     pub(crate) adding_labels: Mutex<()>,
-    /// Whether edges are directed, and which directions are stored.
+    /// The topology: directed or not, and the stored directions.
     pub topology: Topology,
     pub(crate) strict: bool,
     pool: OnceLock<ThreadPool>,
@@ -74,7 +74,8 @@ impl Store {
     /// A store around an empty engine.
     pub fn new(engine: ErasedEngine, options: &Settings, catalog: &Catalog) -> Self {
         let maintenance = Maintenance::new(options, engine.durable().is_some());
-        // Commits that append look at vertices without their locks, which short writes do. With a memory limit none appends.
+        // Commits that append look at vertices without their locks, which needs short writes. With
+        // a memory limit no commit appends.
         let appends = engine.append_edges().is_some()
             && engine.short_writes().is_some()
             && options.memory_limit.is_none();
@@ -109,12 +110,12 @@ impl Store {
         self.journal.as_ref()
     }
 
-    /// Wakes the garbage collection thread, if the graph has one.
+    /// The wakeup of the garbage collection thread, if the graph has one.
     pub fn wakeup(&self) -> Option<&Arc<Wakeup>> {
         self.maintenance.wakeup.as_ref()
     }
 
-    /// Wakes the thread that flushes, if the graph has one.
+    /// The wakeup of the flush thread, if the graph has one.
     pub fn flush_wakeup(&self) -> Option<&Arc<Wakeup>> {
         self.maintenance.flush_wakeup.as_ref()
     }
@@ -144,7 +145,7 @@ impl Store {
         Some(self.pool.get_or_init(|| pool))
     }
 
-    /// The newest state of what `held` locks.
+    /// The newest state of the units that `held` locks.
     #[inline]
     pub fn latest<'l>(&'l self, held: &'l HeldLocks<'_>) -> Result<ErasedView<'l>, Error> {
         self.engine.latest(held).map_err(read_failed)
@@ -175,13 +176,13 @@ impl Store {
             self.dictionary.bytes() + self.conflicts.bytes() + self.sequencer.history_bytes();
     }
 
-    /// Whether the graph has no memory limit.
+    /// Returns true if the graph has no memory limit.
     #[inline]
     pub(crate) fn is_unlimited(&self) -> bool {
         self.memory_limit.is_none()
     }
 
-    /// How much memory a commit may take.
+    /// The memory that a commit may take.
     pub(crate) fn allowance(&self) -> Allowance {
         self.memory_limit.map_or(Allowance::UNLIMITED, |limit| {
             let mut beside = MemoryUse::default();
@@ -190,8 +191,8 @@ impl Store {
         })
     }
 
-    /// Fails if new keys of `needed` bytes exceed the limit in a graph that used `held` bytes before
-    /// them.
+    /// Fails if new keys of `needed` bytes exceed the limit in a graph that used `held` bytes
+    /// before them.
     pub(crate) fn check_keys(&self, held: usize, needed: usize) -> Result<(), CapacityError> {
         match self.memory_limit {
             Some(limit) if held.saturating_add(needed) > limit => {

@@ -6,7 +6,7 @@ use hedgerow_driver::Workload;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
-/// Examples of `hedgerow bench`; other programs have theirs.
+/// Examples of `hedgerow bench`; other programs have their own.
 pub const EXAMPLES: &str = "\
 Examples:
   hedgerow bench --quick
@@ -15,7 +15,7 @@ Examples:
   hedgerow bench --dataset wiki-Vote.txt --workloads insert,memory,pagerank
   hedgerow bench --dataset kron-20 --store /data --workloads synced-commits,recovery,checkpoint";
 
-/// What is measured, and for how long.
+/// The selection of measurements, and their lengths.
 #[derive(Debug, Args)]
 pub struct BenchArgs {
     /// The graph: kron-N, sparse-N (N is the scale), uniform-VERTICESxDEGREE, or an edge list,

@@ -1,4 +1,4 @@
-//! Measures engines side by side: `hedgerow bench` those of the library, other programs theirs.
+//! Measures engines side by side: `hedgerow bench` the library's, other programs their own.
 
 mod args;
 
@@ -41,14 +41,14 @@ pub fn execute(
         write(path, &report)?;
     }
     console.print(&report, describe)?;
-    // Only a signal makes a report that is not complete.
+    // Only a signal makes an incomplete report.
     match interrupt.check() {
         Err(CliError::Interrupted(signal)) if !report.complete => Err(CliError::BenchInterrupted(signal)),
         _ => Ok(()),
     }
 }
 
-/// What will be measured, and how long that will roughly take.
+/// Describes the measurements and their rough duration in advance.
 fn announcement(data: &DataSet, settings: &Settings) -> String {
     let entries = data.stream().len();
     let (workloads, repetitions) = (settings.workloads.len() as u64, settings.repetitions as u64);

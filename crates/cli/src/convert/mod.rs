@@ -21,7 +21,7 @@ use std::io::Write;
 use std::path::Path;
 use std::time::Instant;
 
-/// What was written.
+/// The printed summary of a conversion.
 #[derive(Debug, Serialize)]
 struct Converted {
     graph: String,
@@ -35,7 +35,7 @@ struct Converted {
     /// Edges in the output file.
     edges: u64,
     skipped_lines: u64,
-    /// Vertex numbers in the file differ from the keys.
+    /// True if vertex numbers in the file differ from the keys.
     renumbered: bool,
     mapping: Option<String>,
     lost_weights: u64,
@@ -98,7 +98,7 @@ pub fn execute(args: &ConvertArgs, console: &Console, interrupt: &Interrupt) -> 
     })
 }
 
-/// Notes on what the output file lacks.
+/// Notes on contents that the output file lacks.
 pub fn notes(lost: Lost, renumbered: bool, mapping: Option<&str>) -> Vec<String> {
     let mut notes = Vec::new();
     let mut note = |count: u64, what: &str| {
@@ -151,7 +151,7 @@ fn convert<K: VertexKey + AsKey>(
     Ok(Outcome { format, rows, skipped, vertices, edges, lost, renumbered: keys.is_some() })
 }
 
-/// Adds the formats that can represent a key or weight that this one cannot.
+/// Adds to an error the formats that can represent the key or weight.
 fn graph_output(error: FormatError) -> CliError {
     match error {
         FormatError::NoPlace { .. } => CliError::NoPlace {

@@ -17,7 +17,7 @@ Examples:
 #[command(
     after_help = EXAMPLES,
     group(ArgGroup::new("input").args(["file", "graph"])),
-    // Options on how a file is read have no effect on a generated graph.
+    // Options for reading a file have no effect on a generated graph.
     mut_args(|arg| match arg.get_id().as_str() {
         "format" | "vertices" | "keys" | "columns" | "skip_bad_lines" => {
             arg.requires("input").conflicts_with_all(["scale", "edge_factor", "seed"])

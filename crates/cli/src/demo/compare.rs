@@ -11,7 +11,7 @@ use hedgerow::kernels::{Bfs, BfsResult, BuildOptions, PageRank, PageRankResult};
 use hedgerow::{LabelId, Snapshot};
 use std::time::{Duration, Instant};
 
-/// How often each kernel runs on each graph; the medians are compared.
+/// Runs of each kernel on each graph; the medians are compared.
 const ROUNDS: usize = 5;
 
 /// Ranks that differ by more than this are not equal.
@@ -28,25 +28,25 @@ pub struct Comparison {
     pub rank_difference: f64,
     /// Vertices whose two depths differ.
     pub different_depths: u64,
-    /// How long the static copy took.
+    /// The time to make the static copy.
     pub copying: Duration,
     /// The size of the static copy.
     pub csr_bytes: usize,
-    /// How many threads the kernels ran on.
+    /// The number of threads of the kernels.
     pub threads: usize,
 }
 
-/// How long a kernel took.
+/// The times of a kernel.
 #[derive(Clone, Copy, Debug)]
 pub struct Times {
-    /// On the snapshot: the median.
+    /// The median on the snapshot.
     pub snapshot: Duration,
-    /// On the static copy: the median.
+    /// The median on the static copy.
     pub csr: Duration,
 }
 
 impl Times {
-    /// How many times as long the snapshot took as the static copy.
+    /// The time on the snapshot divided by the time on the static copy.
     pub fn ratio(&self) -> f64 {
         self.snapshot.as_secs_f64() / self.csr.as_secs_f64().max(f64::MIN_POSITIVE)
     }
@@ -89,12 +89,12 @@ impl Comparison {
         Ok(Comparison { pagerank, bfs, rank_difference, different_depths, copying, csr_bytes, threads })
     }
 
-    /// Whether the results are the same.
+    /// Returns true if the results are equal.
     pub fn is_equal(&self) -> bool {
         self.rank_difference <= RANK_TOLERANCE && self.different_depths == 0
     }
 
-    /// An error if the results differ.
+    /// Fails if the results differ.
     pub fn check(&self) -> Result<(), CliError> {
         if self.is_equal() {
             return Ok(());
@@ -125,7 +125,7 @@ fn in_turns<R>(
     }
 }
 
-/// NaN and arrays of different lengths are infinitely different.
+/// The largest difference of corresponding elements; infinite for NaN and for different lengths.
 fn largest_difference(one: &[f64], other: &[f64]) -> f64 {
     if one.len() != other.len() {
         return f64::INFINITY;

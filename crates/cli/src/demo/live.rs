@@ -8,11 +8,11 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How often the view takes the state, and checks whether the demo has ended.
+/// Interval between two samples of the state, and between two checks for the end of the demo.
 const POLL: Duration = Duration::from_millis(20);
-/// How often a terminal is drawn.
+/// Interval between two drawings in a terminal.
 const DRAW: Duration = Duration::from_millis(250);
-/// How often a line is written where nothing can be drawn.
+/// Interval between two lines if nothing can be drawn.
 const LINE: Duration = Duration::from_secs(1);
 
 /// A view of the running demo on standard error: drawn in a terminal, line by line elsewhere, not

@@ -37,9 +37,9 @@ use writers::{Style, Writing};
 pub struct Outcome {
     writing: Writing,
     reading: Reading,
-    /// From the start to the last commit.
+    /// The time from the start to the last commit.
     elapsed: Duration,
-    /// What was written by when.
+    /// The progress of the writers over time.
     samples: Vec<Sample>,
 }
 

@@ -1,5 +1,5 @@
-//! The course of the demo as a picture: the rate of the writers, and below it, over the same time,
-//! how long the readers' kernels took.
+//! The course of the demo as a picture: the rate of the writers, and below it, over an equal time
+//! axis, the times of the readers' kernels.
 
 use super::Outcome;
 use super::live::Sample;
@@ -16,11 +16,11 @@ use std::time::{Duration, Instant};
 /// The size of the picture, in pixels.
 const SIZE: (u32, u32) = (900, 520);
 
-/// The number of periods whose rates are drawn, at most.
+/// Maximum number of periods whose rates are drawn.
 const PERIODS: u32 = 60;
 
-/// Lines and letters, and below them the colors of curves: legible on white and on black, so that the picture
-/// needs no background.
+/// The color of lines and letters, followed by the colors of curves: legible on white and on black,
+/// so that the picture needs no background.
 const INK: RGBColor = RGBColor(125, 125, 125);
 const WRITTEN: RGBColor = RGBColor(52, 131, 214);
 const PAGERANK: RGBColor = RGBColor(214, 103, 24);
@@ -94,7 +94,7 @@ fn draw_rates(
     Ok(())
 }
 
-/// A bar for each run of a kernel: it lies where it ran, at the height of the time that it took.
+/// Draws a bar for each run of a kernel, over the time of the run, at the height of its duration.
 fn draw_kernels(
     area: &Area<'_>,
     seconds: Range<f64>,

@@ -11,10 +11,10 @@ use std::time::{Duration, Instant};
 /// Iterations of PageRank.
 pub const ITERATIONS: u32 = 10;
 
-/// How long a reader sleeps before it checks again for the first commit.
+/// Sleep of a reader between two checks for the first commit.
 const PAUSE: Duration = Duration::from_millis(1);
 
-/// What readers did, snapshot by snapshot.
+/// The work of readers, snapshot by snapshot.
 #[derive(Clone, Debug, Default)]
 pub struct Reading {
     /// All snapshots, one reader after the other.
@@ -24,15 +24,15 @@ pub struct Reading {
 /// A snapshot that a reader opened, used and closed.
 #[derive(Clone, Copy, Debug)]
 pub struct Held {
-    /// When it was opened.
+    /// The time at which the snapshot was opened.
     pub opened: Instant,
-    /// How long it was held.
+    /// The duration for which the snapshot was held.
     pub held: Duration,
-    /// How many commits were made meanwhile.
+    /// The number of commits while the snapshot was held.
     pub commits_behind: u64,
-    /// How long PageRank took.
+    /// The duration of PageRank.
     pub pagerank: Duration,
-    /// How long the search took.
+    /// The duration of the search.
     pub bfs: Duration,
 }
 
@@ -69,7 +69,7 @@ pub fn read<K: AsKey>(
     }
 }
 
-/// Returns how long each kernel took.
+/// Runs both kernels and returns their durations.
 fn run_kernels(
     snapshot: &Snapshot,
     source: VertexId,
@@ -84,17 +84,17 @@ fn run_kernels(
 }
 
 impl Reading {
-    /// What several readers did.
+    /// Combines the work of several readers.
     pub fn sum(readers: impl IntoIterator<Item = Reading>) -> Reading {
         Reading { snapshots: readers.into_iter().flat_map(|reading| reading.snapshots).collect() }
     }
 
-    /// How long each run of PageRank took.
+    /// The durations of all runs of PageRank.
     pub fn pagerank(&self) -> Vec<Duration> {
         self.snapshots.iter().map(|snapshot| snapshot.pagerank).collect()
     }
 
-    /// How long each search took.
+    /// The durations of all searches.
     pub fn bfs(&self) -> Vec<Duration> {
         self.snapshots.iter().map(|snapshot| snapshot.bfs).collect()
     }
@@ -104,7 +104,7 @@ impl Reading {
         self.snapshots.iter().map(|snapshot| snapshot.held).max().unwrap_or_default()
     }
 
-    /// The most commits that were made while a snapshot was held.
+    /// The largest number of commits while a snapshot was held.
     pub fn most_commits_behind(&self) -> u64 {
         self.snapshots.iter().map(|snapshot| snapshot.commits_behind).max().unwrap_or_default()
     }

@@ -41,13 +41,13 @@ impl Shared {
         self.snapshots.load(Ordering::Relaxed)
     }
 
-    /// Records how long a reader's kernels took.
+    /// Records the durations of a reader's kernels.
     pub fn ran_kernels(&self, pagerank: Duration, bfs: Duration) {
         self.pagerank_nanoseconds.store(pagerank.as_nanos() as u64, Ordering::Relaxed);
         self.bfs_nanoseconds.store(bfs.as_nanos() as u64, Ordering::Relaxed);
     }
 
-    /// How long the last run of PageRank and of BFS took; `None` before the first.
+    /// The durations of the last run of PageRank and of BFS; `None` before the first.
     pub fn last_kernels(&self) -> Option<(Duration, Duration)> {
         let pagerank = self.pagerank_nanoseconds.load(Ordering::Relaxed);
         let bfs = self.bfs_nanoseconds.load(Ordering::Relaxed);
@@ -59,7 +59,7 @@ impl Shared {
         self.writing_is_over.store(true, Ordering::Relaxed);
     }
 
-    /// Whether the graph will not change any more.
+    /// Returns true once the graph will not change any more.
     pub fn writing_is_over(&self) -> bool {
         self.writing_is_over.load(Ordering::Relaxed)
     }

@@ -18,7 +18,7 @@ const CHUNK: u64 = 1 << 18;
 /// Edges in order; each call of `take` returns the next ones.
 #[derive(Debug)]
 pub struct Stream<K> {
-    /// Where the edges come from.
+    /// The origin of the edges.
     pub name: String,
     /// Invalid lines of the file.
     pub skipped: SkippedLines,

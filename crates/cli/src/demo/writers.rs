@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 /// Edges that a writer of single edges takes from the stream at a time.
 const SINGLE_EDGES: usize = 64;
 
-/// How a writer commits.
+/// The size of a writer's commits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Style {
     /// Commits of n edges at a time.
@@ -29,11 +29,11 @@ pub struct Writing {
     pub singles: Commits,
     /// New edges, according to the commits.
     edges_added: u64,
-    /// When the last commit was done.
+    /// The time of the last commit.
     pub finished: Option<Instant>,
 }
 
-/// The number of commits, and how long they took.
+/// The number of commits, and their durations.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Commits {
     /// Number of commits.
@@ -104,7 +104,7 @@ impl Writing {
         })
     }
 
-    /// Commits of both kinds.
+    /// The number of commits of both kinds.
     pub fn commits(&self) -> u64 {
         self.batches.count + self.singles.count
     }
@@ -132,7 +132,7 @@ impl Commits {
         }
     }
 
-    /// How long a commit took on average; `None` if there was none.
+    /// The mean duration of a commit; `None` if there was none.
     pub fn mean(&self) -> Option<Duration> {
         (self.count > 0).then(|| self.total.div_f64(self.count as f64))
     }

@@ -1,5 +1,5 @@
-//! Hints after error messages: what to do, and the command-line option that a library's message is
-//! about.
+//! Hints after error messages: advice, and the command-line option for the subject of a library's
+//! message.
 
 use super::{CliError, StoredError};
 use hedgerow::ErrorKind;

@@ -1,4 +1,4 @@
-//! What can go wrong, and the exit code for it.
+//! The errors of commands, and their exit codes.
 
 mod hints;
 mod stored;
@@ -53,7 +53,7 @@ pub enum CliError {
         graph: PathBuf,
         /// The key where the edge starts.
         from: String,
-        /// The key where it ends.
+        /// The key where the edge ends.
         to: String,
     },
     /// An edge has a negative weight, for which shortest paths are undefined.
@@ -67,9 +67,9 @@ pub enum CliError {
         graph: PathBuf,
         /// The key where the edge starts.
         from: String,
-        /// The key where it ends.
+        /// The key where the edge ends.
         to: String,
-        /// Its weight.
+        /// The weight.
         weight: f64,
     },
     /// The options of a generated graph contradict each other.
@@ -146,7 +146,7 @@ pub enum CliError {
     NoPlace {
         /// The error of the format.
         cause: FormatError,
-        /// The formats that can.
+        /// The formats that can represent it.
         formats: &'static str,
     },
     /// A folder of manual pages could not be written.
@@ -154,18 +154,18 @@ pub enum CliError {
     ManualPages {
         /// The folder.
         folder: PathBuf,
-        /// Why.
+        /// The cause.
         source: io::Error,
     },
     /// Standard output could not be written.
     #[error("cannot write to standard output: {0}")]
     Stdout(#[source] io::Error),
-    /// A command did its work, and could not say so.
+    /// A command did its work, but could not report it.
     #[error("cannot write to standard output: {source}; {done}")]
     Unreported {
         /// The work, as a clause.
         done: String,
-        /// Why.
+        /// The cause.
         source: io::Error,
     },
     /// Standard input could not be read.
@@ -177,21 +177,21 @@ pub enum CliError {
     /// A line of the shell failed.
     #[error("line {number}: {}", told(cause))]
     InLine {
-        /// Its number, from 1.
+        /// The number of the line, from 1.
         number: u64,
-        /// Why.
+        /// The cause.
         cause: Box<CliError>,
-        /// Whether the shell stopped there.
+        /// True if the shell stopped at the line.
         is_last: bool,
     },
-    /// Lines of the shell failed, which went on.
+    /// Lines failed in a shell that went on.
     #[error("{}, the first was line {first}", counted(*count, "line failed", "lines failed"))]
     LinesFailed {
-        /// How many.
+        /// The number of failed lines.
         count: u64,
-        /// The number of the first one.
+        /// The number of the first failed line.
         first: u64,
-        /// The exit code for it.
+        /// The exit code of the first failure.
         exit_code: u8,
     },
     /// The shell is not to change the store.
@@ -203,10 +203,10 @@ pub enum CliError {
     /// A command of the shell needs an open transaction.
     #[error("{0}: no transaction is open; begin opens one")]
     NoTransaction(&'static str),
-    /// The transaction of a shell was not committed, for the graph refused it.
+    /// The transaction of a shell was not committed, because the graph refused it.
     #[error("the transaction was rolled back: {0}")]
     RolledBack(#[source] StoredError),
-    /// The transaction of a shell that goes on was not committed, for one of its lines failed.
+    /// The transaction of a shell that goes on was not committed, because one of its lines failed.
     #[error("the transaction was rolled back: a line of it failed")]
     IncompleteTransaction,
     /// The input of a shell ended inside a transaction.
@@ -288,7 +288,7 @@ impl CliError {
         }
     }
 
-    /// The error of printing the result of a command that did its work: says so by a clause.
+    /// Adds to the error of printing a result that the command did its work, as the clause `done`.
     pub fn but(self, done: impl Into<String>) -> Self {
         match self {
             CliError::Stdout(source) => CliError::Unreported { done: done.into(), source },
@@ -296,7 +296,7 @@ impl CliError {
         }
     }
 
-    /// The error of a line of the shell, which stops there or goes on.
+    /// Wraps the error of a line of the shell. `is_last` is true if the shell stops there.
     pub fn in_line(self, number: u64, is_last: bool) -> Self {
         CliError::InLine { number, cause: Box::new(self), is_last }
     }
@@ -311,7 +311,7 @@ impl CliError {
         }
     }
 
-    /// Whether the content of an input was refused after it had been parsed.
+    /// Returns true if the content of an input was refused after it had been parsed.
     pub fn is_about_input(&self) -> bool {
         match self {
             CliError::NoWeight { .. }
@@ -324,7 +324,7 @@ impl CliError {
         }
     }
 
-    /// Whether the cause is a full disk, or a limit on the size of files, whatever was being written.
+    /// Returns true if the cause is a full disk, or a limit on the size of files, for any output.
     fn is_disk_full(&self) -> bool {
         let failed: &(dyn Error + 'static) = match self {
             CliError::Bench(BenchError::Workload { failure, .. }) => failure,
@@ -340,7 +340,7 @@ impl CliError {
         })
     }
 
-    /// Whether the reader of standard output has closed it, as `head` does: no error.
+    /// Returns true if the reader of standard output has closed it, as `head` does: no error.
     pub fn is_closed_pipe(&self) -> bool {
         let error = match self {
             CliError::Stdout(error) | CliError::Unreported { source: error, .. } => error,
@@ -354,7 +354,7 @@ impl CliError {
     }
 }
 
-/// An error with what to do about it.
+/// The message of an error with its hint.
 pub fn told(error: &CliError) -> String {
     let hint = error.hint().map(|hint| format!("; {hint}")).unwrap_or_default();
     format!("{error}{hint}")

@@ -32,9 +32,9 @@ pub enum StoredError {
     /// There is no such edge.
     #[error("there is no edge from {from} to {to} of the label {label:?} in {}", store.display())]
     NoEdge {
-        /// The key where it would start.
+        /// The key where the edge would start.
         from: String,
-        /// The key where it would end.
+        /// The key where the edge would end.
         to: String,
         /// The label.
         label: String,
@@ -44,11 +44,11 @@ pub enum StoredError {
     /// An edge needs a value, or must not have one, or one of another type.
     #[error("{given}: the edges of the label {label:?} carry {declared}")]
     Value {
-        /// What was given.
+        /// The value as given.
         given: String,
         /// The label.
         label: String,
-        /// What it carries.
+        /// The declared content of the label's edges.
         declared: String,
     },
     /// An edge needs a key, or must not have one.
@@ -56,7 +56,7 @@ pub enum StoredError {
     EdgeKey {
         /// The option, as it was given or should be.
         option: String,
-        /// Why it cannot be.
+        /// The reason.
         problem: String,
     },
     /// A property cannot be set or compared.
@@ -64,9 +64,9 @@ pub enum StoredError {
     Property {
         /// The option.
         option: &'static str,
-        /// What was given.
+        /// The property as given.
         given: String,
-        /// Why it cannot be.
+        /// The reason.
         problem: String,
     },
     /// A kernel needs weights, and the store has none.
@@ -78,7 +78,7 @@ pub enum StoredError {
     NoWeights {
         /// The label.
         label: String,
-        /// What it carries.
+        /// The declared content of the label's edges.
         declared: String,
         /// The store.
         store: PathBuf,
@@ -88,9 +88,9 @@ pub enum StoredError {
     NoWeight {
         /// The file.
         file: PathBuf,
-        /// The key where it starts.
+        /// The key where the edge starts.
         from: String,
-        /// The key where it ends.
+        /// The key where the edge ends.
         to: String,
     },
     /// A value does not fit into a graph file.
@@ -99,9 +99,9 @@ pub enum StoredError {
          end in .jsonl, or give --to properties-csv: these formats have one"
     )]
     InexactWeight {
-        /// The key where it starts.
+        /// The key where the edge starts.
         from: String,
-        /// The key where it ends.
+        /// The key where the edge ends.
         to: String,
         /// The value.
         value: String,
@@ -112,36 +112,36 @@ pub enum StoredError {
          timestamp are the other types"
     )]
     Undeclared {
-        /// What was found.
+        /// The error about the undeclared columns.
         cause: Box<CliError>,
-        /// The option that declares them.
+        /// The option that declares the columns.
         option: &'static str,
-        /// Its value.
+        /// The value of the option.
         text: String,
     },
-    /// What an import was asked for, and cannot be.
+    /// An import was requested that is impossible.
     #[error("{0}")]
     Import(String),
-    /// What an export was asked for, and cannot be.
+    /// An export was requested that is impossible.
     #[error("{0}")]
     Export(String),
-    /// The files of an interrupted import are not what they were.
+    /// The files of an interrupted import have changed.
     #[error("{0}; --anew gives that import up, and begins with the first line of these files")]
     OtherImport(String),
-    /// A command ended early. What it had committed stays.
+    /// A command ended early. Its commits stay.
     #[error("{}; {kept}", told(cause))]
     Stopped {
-        /// Why.
+        /// The cause.
         cause: Box<CliError>,
-        /// What stays, and how to go on.
+        /// The work that stays, and the way to continue.
         kept: String,
     },
-    /// A signal ended a command early. What it had committed stays.
+    /// A signal ended a command early. Its commits stay.
     #[error("interrupted by {signal}; {kept}")]
     Interrupted {
         /// The signal.
         signal: Signal,
-        /// What stays, and how to go on.
+        /// The work that stays, and the way to continue.
         kept: String,
     },
     /// A condition of `--only-if` did not hold.
@@ -150,9 +150,9 @@ pub enum StoredError {
         store.display()
     )]
     ConditionFailed {
-        /// The key where it starts.
+        /// The key where the edge starts.
         from: String,
-        /// The key where it ends.
+        /// The key where the edge ends.
         to: String,
         /// The label.
         label: String,
@@ -168,17 +168,17 @@ pub enum StoredError {
     /// Edges cannot be ordered by time.
     #[error("{option}: {problem}")]
     Time {
-        /// The option that asks for it.
+        /// The option that requests the order.
         option: String,
-        /// Why they cannot.
+        /// The reason.
         problem: String,
     },
     /// Options of an import contradict the store.
     #[error("{cause}; leave {options} out, or import into another store")]
     OtherOptions {
-        /// What differs.
+        /// The contradiction.
         cause: hedgerow::Error,
-        /// The options that contradict it.
+        /// The options that contradict the store.
         options: String,
     },
     /// A repair gives up commits, which must be said.
@@ -191,17 +191,17 @@ pub enum StoredError {
     /// A store is damaged.
     #[error("{problems} in {}: {what}", store.display())]
     Damaged {
-        /// How many problems there are, with the noun.
+        /// The number of problems, with the noun.
         problems: String,
         /// The store.
         store: PathBuf,
-        /// What to do about it.
+        /// The advice.
         what: &'static str,
     },
 }
 
 impl StoredError {
-    /// What the process ends with.
+    /// The exit code of the process.
     pub(super) fn exit_code(&self) -> u8 {
         match self {
             StoredError::Graph(error) => match error.kind() {

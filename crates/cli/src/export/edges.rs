@@ -15,12 +15,12 @@ use std::collections::HashSet;
 /// Vertices and edges that are written at a time.
 const BATCH: usize = 1 << 16;
 
-/// The edges of a label, each once, and the vertices. Edges with records are for files with
+/// The edges of a label, each once, and the vertices. Edges with records need files with
 /// properties.
 pub struct Edges<'a> {
     pub(super) snapshot: &'a Snapshot,
     pub(super) label: LabelId,
-    /// The files name vertices, whether they have edges or not.
+    /// True if the files name all vertices, with or without edges.
     names_vertices: bool,
 }
 
@@ -29,8 +29,8 @@ impl<'a> Edges<'a> {
         Edges { snapshot, label, names_vertices }
     }
 
-    /// Writes everything, ascending by vertex id. Returns how many vertices are not in the file
-    /// because they have no edges.
+    /// Writes everything, ascending by vertex id. Returns the number of vertices that are not in
+    /// the file because they have no edges.
     pub fn write<K: FileKey>(
         &self,
         writer: &mut GraphWriter<K>,
@@ -78,7 +78,7 @@ impl<'a> Edges<'a> {
         Ok(edges)
     }
 
-    /// Whether an edge is written at `key`: an undirected one belongs to the smaller key.
+    /// Returns true if an edge is written at `key`: an undirected edge belongs to the smaller key.
     pub(super) fn belongs_to(&self, key: &Key, neighbor: &Key) -> bool {
         !self.snapshot.topology().is_undirected() || neighbor >= key
     }

@@ -24,11 +24,11 @@ use serde::Serialize;
 use std::time::Instant;
 use vertices::VerticesFile;
 
-/// What was written.
+/// The printed summary of an export.
 #[derive(Debug, Serialize)]
 struct Exported {
     store: String,
-    /// The commit whose state it is.
+    /// The commit whose state was exported.
     timestamp: u64,
     from_checkpoint: bool,
     output: String,
@@ -40,7 +40,7 @@ struct Exported {
     vertices: u64,
     /// Edges in the file.
     edges: u64,
-    /// Vertex numbers in the file differ from the keys.
+    /// True if vertex numbers in the file differ from the keys.
     renumbered: bool,
     mapping: Option<String>,
     lost_weights: u64,
@@ -194,7 +194,7 @@ fn lines_format(args: &ExportArgs, label: &LabelSchema) -> Result<Option<Propert
     Ok(format)
 }
 
-/// Adds the formats that can represent a key or weight that this one cannot.
+/// Adds to an error the formats that can represent the key or weight.
 fn graph_output(error: FormatError) -> CliError {
     match error {
         FormatError::NoPlace { .. } => CliError::NoPlace {
@@ -207,7 +207,7 @@ fn graph_output(error: FormatError) -> CliError {
 
 /// A key type of files.
 trait FileKey: VertexKey + AsKey {
-    /// Converts the key, if it is of this kind: all keys of a graph are of one.
+    /// Converts the key, if it is of this kind: all keys of a graph are of one kind.
     fn of(key: &Key) -> Option<Self>;
 }
 

@@ -25,7 +25,7 @@ enum Writer {
 
 impl<'a> VerticesFile<'a> {
     /// The file that `--vertices-output` names, if given. If vertices of the store have properties,
-    /// its format must hold them.
+    /// the format of the file must hold them.
     pub fn of(args: &'a ExportArgs, store: &Path) -> Result<Option<Self>, StoredError> {
         let Some(path) = &args.vertices_output else { return Ok(None) };
         let catalog = store::manifest(store)?.options.catalog;

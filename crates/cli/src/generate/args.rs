@@ -49,7 +49,7 @@ pub enum Model {
 }
 
 impl Model {
-    /// Whether the result is to be printed as JSON.
+    /// Returns true if the result is printed as JSON.
     pub fn json(&self) -> bool {
         match self {
             Model::Kronecker(args) => args.common.json,

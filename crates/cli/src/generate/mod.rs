@@ -20,7 +20,7 @@ use std::time::Instant;
 /// Edges that are generated at a time.
 const CHUNK: u64 = 1 << 16;
 
-/// What was written.
+/// The printed summary.
 #[derive(Debug, Serialize)]
 struct Generated {
     model: &'static str,

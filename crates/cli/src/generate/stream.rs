@@ -14,7 +14,7 @@ use std::time::Instant;
 /// Changes that are written at a time.
 const CHUNK: usize = 1 << 16;
 
-/// What was written.
+/// The printed summary.
 #[derive(Debug, Serialize)]
 struct Generated {
     model: &'static str,
@@ -56,7 +56,7 @@ pub fn execute(args: &StreamArgs, console: &Console, interrupt: &Interrupt) -> R
     })
 }
 
-/// Writes all changes; returns how many of them are deletions.
+/// Writes all changes; returns the number of deletions.
 fn write(
     mut stream: ChangeStream,
     output: &Path,

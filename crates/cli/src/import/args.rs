@@ -55,8 +55,9 @@ pub struct ImportArgs {
     /// The labels of a new store, separated by commas, each NAME, or NAME:TYPE with the type of its
     /// values: u32, u64, i64, f32 or f64, or NAME:PROPERTY=TYPE+PROPERTY=TYPE with the properties
     /// of its records: bool, i64, u64, f64, string, bytes or timestamp, with ! after the type if
-    /// each edge must have it, or version, which counts the changes of an edge; a first property KEY=key
-    /// lets edges be parallel, distinguished by that number [default: the one of --label, or edge]
+    /// each edge must have it, or version, which counts the changes of an edge; a first property
+    /// KEY=key lets edges be parallel, distinguished by that number [default: the one of --label,
+    /// or edge]
     #[arg(long, value_name = "LABELS", value_delimiter = ',', value_parser = label)]
     pub labels: Vec<LabelSchema>,
     /// The properties of the vertices of a new store, separated by commas, each PROPERTY=TYPE
@@ -80,8 +81,8 @@ pub struct ImportArgs {
     /// CSV file]
     #[arg(long, value_name = "NAME", help_heading = "Input")]
     pub destination_column: Option<String>,
-    /// Edges and vertices per commit [default: 1048576, of files with properties 65536, with the engine lsm
-    /// one per KiB of its memory, from 4096 to 65536]
+    /// Edges and vertices per commit [default: 1048576, of files with properties 65536, with the
+    /// engine lsm one per KiB of its memory, from 4096 to 65536]
     #[arg(long, value_name = "N", value_parser = at_least_one)]
     pub chunk: Option<NonZeroUsize>,
     /// Read all files to their ends first: nothing is imported if they contain any error
@@ -108,7 +109,7 @@ pub struct ImportArgs {
     pub json: bool,
 }
 
-/// Whether a checkpoint is written.
+/// The condition for writing a checkpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum When {
     /// If the log has grown larger than the existing checkpoint

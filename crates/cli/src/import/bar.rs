@@ -6,13 +6,13 @@ use crate::{progress, text};
 use indicatif::ProgressBar;
 use std::time::Instant;
 
-/// A bar for one file. A resumed import first checks what an earlier one imported of it; rates and
-/// the time left are those of the work at hand.
+/// A bar for one file. A resumed import first checks the part that an earlier import read; the rate
+/// and the time left are for the current phase.
 pub struct ImportBar {
     bar: ProgressBar,
-    /// What an earlier import read.
+    /// The part that an earlier import read.
     imported: Tallies,
-    /// When the first edge was imported, and how many had been read by then.
+    /// The time of the first imported edge, and the number of edges read by then.
     importing: Option<(Instant, u64)>,
 }
 

@@ -15,11 +15,11 @@ use std::path::Path;
 /// An import in progress.
 pub struct Importer<'a> {
     context: Context<'a>,
-    /// `None` before there is anything to put into a new store.
+    /// `None` until there is something to put into a new store.
     graph: Option<Graph>,
     /// The position, as recorded in the store.
     position: Position,
-    /// It resumes an interrupted import.
+    /// True if this resumes an interrupted import.
     resumed: bool,
     before: Before,
     rows: u64,
@@ -36,7 +36,7 @@ pub struct Before {
 }
 
 impl<'a> Importer<'a> {
-    /// Opens the store, if it exists, and determines where to begin.
+    /// Opens the store, if it exists, and determines the start position.
     pub fn begin(context: Context<'a>) -> Result<Self, CliError> {
         let input = context.sources.list(&context.target.schema.name);
         let start = Position::start(input);
@@ -151,8 +151,9 @@ impl<'a> Importer<'a> {
         Ok(())
     }
 
-    /// Commits a chunk with the position after it, if it is not empty. Vertices without edges are put in a separate
-    /// commit before it, which may be repeated without effect. `ends` is memory for edges without weights.
+    /// Commits a chunk with the position after it, if it is not empty. Vertices without edges are
+    /// put in a separate commit before it, which may be repeated without effect. `ends` is reusable
+    /// memory for edges without weights.
     fn commit<K: VertexKey + AsKey>(
         &mut self,
         batch: &mut Batch<K>,
@@ -268,7 +269,7 @@ impl<'a> Importer<'a> {
         }
     }
 
-    /// The error of a stopped import: what stays, and how to resume.
+    /// Adds to the error of a stopped import what stays, and the way to resume.
     pub fn stopped(&self, error: CliError) -> CliError {
         let position = &self.position;
         if self.graph.is_none() || !self.resumed && self.commits == 0 {
@@ -291,7 +292,7 @@ impl<'a> Importer<'a> {
         self.graph.as_ref()
     }
 
-    /// Whether it resumed an interrupted import.
+    /// Returns true if this resumes an interrupted import.
     pub fn resumed(&self) -> bool {
         self.resumed
     }

@@ -1,15 +1,15 @@
 //! `hedgerow import`: puts the edges of graph files into a store.
 //!
-//! | file | what it does |
+//! | file | purpose |
 //! |---|---|
 //! | `sources` | the files, in their order |
-//! | `target` | the store, whether it exists or not |
-//! | `position` | how far an import has come |
+//! | `target` | the store, existing or new |
+//! | `position` | the progress of an import |
 //! | `lines` | puts lines with properties into the graph |
 //! | `importer` | imports the files chunk by chunk, from where the last import stopped |
-//! | `bar` | shows how fast that goes |
+//! | `bar` | shows the progress and the rate |
 //! | `validate` | reads everything first |
-//! | `noted`, `report` | what `info` and the summary print about an import |
+//! | `noted`, `report` | the output of `info` and the summary about an import |
 
 mod args;
 mod bar;
@@ -57,13 +57,13 @@ impl Context<'_> {
         self.interrupt.or_interrupted(self.target.open(self.args.wait, self.interrupt))
     }
 
-    /// How to read this file, if its lines carry properties.
+    /// The options for reading this file, if its lines carry properties.
     fn properties(&self, source: Source<'_>) -> Option<PropertyOptions> {
         let Context { sources, target, .. } = self;
         sources.properties(source, &target.schema.edges, &target.vertices, target.chunk)
     }
 
-    /// Adds to an error about undeclared columns how a new store would declare them.
+    /// Adds to an error about undeclared columns their declaration for a new store.
     fn undeclared(&self, error: CliError) -> CliError {
         let CliError::Input(FormatError::BadProperty(bad)) = &error else { return error };
         let is_vertices = self.args.format.vertices.as_deref() == Some(&*bad.path);
@@ -116,7 +116,7 @@ fn import<K: VertexKey + AsKey>(context: Context<'_>) -> Result<(), CliError> {
     let done = done.map_err(|error| importer.stopped(error));
     let Some(graph) = importer.graph() else { return done };
     let written = done.and_then(|()| checkpoint(graph, context));
-    // What was committed stays, whatever happens after it.
+    // Commits stay, whatever happens after them.
     let closed = graph.close().map_err(StoredError::from);
     let written = written?;
     closed?;

@@ -14,7 +14,7 @@ pub enum Noted {
         finished: bool,
         files: Vec<String>,
         label: String,
-        /// The file at which it stopped, and what was imported of it.
+        /// The file at which the import stopped, and the imported part of it.
         file: String,
         vertices_of_file: u64,
         edges_of_file: u64,

@@ -1,9 +1,9 @@
 //! The position of an import, recorded in the store with each commit, so that the next import
 //! resumes there.
 //!
-//! A file is always read in the same order: its vertices in their order, its edges in theirs. So a
-//! position is a file and the numbers of vertices and edges imported of it, whatever the size of
-//! the chunks; checksums detect changed files.
+//! The vertices of a file are always read in one order, and so are its edges. So a position is a
+//! file and the numbers of vertices and edges imported of it, whatever the size of the chunks;
+//! checksums detect changed files.
 
 use hedgerow::{AsKey, KeyRef, Value};
 use hedgerow_formats::{Batch, Edge, PropertyBatch};
@@ -21,13 +21,13 @@ pub struct Position {
     pub input: InputList,
     /// The file being read.
     pub file: usize,
-    /// What was imported of it.
+    /// The imported part of the file.
     pub read: Tallies,
-    /// All files were imported to their ends.
+    /// True if all files were imported to their ends.
     pub finished: bool,
 }
 
-/// What an import reads, and how.
+/// The files of an import, and the options for reading them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InputList {
     pub files: Vec<String>,
@@ -122,7 +122,7 @@ impl Tallies {
         self.vertices.count + self.edges.count
     }
 
-    /// Whether everything that was imported has been read again.
+    /// Returns true if everything that was imported has been read again.
     pub fn have_passed(&self, imported: &Tallies) -> bool {
         self.vertices.count >= imported.vertices.count && self.edges.count >= imported.edges.count
     }

@@ -12,23 +12,23 @@ use hedgerow_formats::SkippedLines;
 use serde::Serialize;
 use std::time::Duration;
 
-/// What was imported.
+/// The printed summary of an import.
 #[derive(Debug, Serialize)]
 pub struct Imported {
     store: String,
-    /// The store was created.
+    /// True if the store was created.
     created: bool,
     files: Vec<String>,
     topology: &'static str,
     keys: &'static str,
     label: String,
-    /// The type of the values of its edges.
+    /// The type of the values of the label's edges.
     values: Option<String>,
     engine: &'static str,
     durability: &'static str,
-    /// It resumed an interrupted import.
+    /// True if this resumed an interrupted import.
     resumed: bool,
-    /// Edges in the files, without those that an interrupted import had read.
+    /// Edges in the files, without the edges that an interrupted import had read.
     rows: u64,
     skipped_lines: u64,
     weights_left_out: u64,

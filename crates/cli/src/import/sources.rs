@@ -12,7 +12,7 @@ use std::num::NonZeroUsize;
 use std::path::Path;
 use std::{fs, io};
 
-/// The files, and how they are read.
+/// The files, and the options for reading them.
 #[derive(Clone, Copy, Debug)]
 pub struct Sources<'a> {
     files: &'a [std::path::PathBuf],
@@ -74,8 +74,8 @@ impl<'a> Sources<'a> {
         }
     }
 
-    /// How to read a file whose lines carry properties, if this is one: vertices have the
-    /// properties of `vertices`, edges those of `edges`.
+    /// The options for reading a file whose lines carry properties; `None` for any other file.
+    /// Vertices have the properties of `vertices`, edges the properties of `edges`.
     pub fn properties(
         &self,
         source: Source<'_>,
@@ -101,8 +101,8 @@ impl<'a> Sources<'a> {
         })
     }
 
-    /// Checks that the options apply to the files: some are for those with properties only, some
-    /// for all others.
+    /// Checks that the options apply to the files: some are only for files with properties, some
+    /// only for all others.
     pub fn check_options(&self, edges: &EdgeSchema, vertices: &RecordSchema) -> Result<(), StoredError> {
         let has_properties = |source: &Source<'_>| self.properties(*source, edges, vertices, None).is_some();
         let of_graph = |source: &Source<'_>| matches!(source, Source::Graph(_)) && has_properties(source);
@@ -154,7 +154,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// The name of a file, the same from whatever directory it is named.
+    /// The name of a file, independent of the current directory.
     fn name(&self) -> String {
         let path = self.path();
         if self.is_standard_input() {

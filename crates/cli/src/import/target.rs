@@ -15,7 +15,7 @@ use hedgerow::{
 use std::num::NonZeroUsize;
 use std::path::Path;
 
-/// A store, and how its graph is opened or created.
+/// A store, and the options to open or create its graph.
 #[derive(Debug)]
 pub struct Target<'a> {
     args: &'a ImportArgs,
@@ -32,13 +32,14 @@ pub struct Target<'a> {
     pub chunk: Option<NonZeroUsize>,
 }
 
-/// Edges per commit of an engine that keeps them on disk, at least and at most: few, because a commit is
-/// in memory.
+/// Minimum and maximum number of edges per commit of an engine that keeps edges on disk: few,
+/// because a commit is in memory.
 const SMALLEST_CHUNK_ON_DISK: NonZeroUsize = NonZeroUsize::new(1 << 12).expect("it is not 0");
 const LARGEST_CHUNK_ON_DISK: usize = 1 << 16;
 
-/// Bytes of the engine's memory per edge of a commit. An edge takes some hundred while it is read, put into
-/// order and logged. Commits of fewer edges have fewer neighbors of a vertex together, and take longer.
+/// Bytes of the engine's memory per edge of a commit. An edge takes some hundred bytes while it is
+/// read, sorted and logged. Smaller commits have fewer neighbors of a vertex together, and take
+/// longer.
 const MEMORY_PER_EDGE: usize = 1024;
 
 impl<'a> Target<'a> {
@@ -57,7 +58,7 @@ impl<'a> Target<'a> {
         sources.check_options(&schema.edges, catalog.vertices())?;
         check_values(args, sources, schema)?;
         let options = match exists && args.labels.is_empty() {
-            // They are those that the store has once it is open.
+            // The labels come from the store when it is opened.
             true => GraphOptions::new(),
             false => catalog.labels().iter().cloned().fold(GraphOptions::new(), GraphOptions::label_schema),
         };
@@ -76,12 +77,12 @@ impl<'a> Target<'a> {
         Ok(Target { args, store: &args.store, exists, options, label, schema, vertices, keys, chunk })
     }
 
-    /// Whether the edges keep their weights.
+    /// Returns true if the edges keep their weights.
     pub fn is_weighted(&self) -> bool {
         self.schema.edges.column() == f64::TYPE
     }
 
-    /// Whether the store exists.
+    /// Returns true if the store exists.
     pub fn exists(&self) -> bool {
         self.exists
     }
@@ -144,8 +145,8 @@ fn asked_of(args: &ImportArgs, stored: StoreOptions) -> Result<StoreOptions, Cli
     Ok(StoreOptions { keys, topology, catalog, ..stored })
 }
 
-/// Fails if other labels are given than the store has. A graph may be opened with the first of its
-/// labels; a command that names some of them more probably means another store.
+/// Fails if the given labels are not the labels of the store. A graph may be opened with the first
+/// of its labels, but a command that names only some of them more probably means another store.
 fn check_labels(store: &Path, stored: &[LabelSchema], asked: &[LabelSchema]) -> Result<(), StoredError> {
     if stored == asked {
         return Ok(());

@@ -130,7 +130,7 @@ pub struct NewLabels {
 }
 
 impl LabelAction {
-    /// Whether the result is to be printed as JSON.
+    /// Returns true if the result is printed as JSON.
     pub fn json(&self) -> bool {
         match self {
             LabelAction::List(args) => args.json,

@@ -8,11 +8,11 @@ use crate::{progress, text};
 use hedgerow::store::{self, FilesCheck};
 use serde::Serialize;
 
-/// What to do about damage, if log and checkpoint have everything.
+/// Advice on damage, if log and checkpoint have everything.
 const LOG: &str = "`hedgerow recover DIR --to-last-valid` repairs the log, but gives up every commit after its first \
                    damage, and replaces a damaged checkpoint if the log has every commit; a damaged manifest needs a copy";
 
-/// What to do about damage, if an engine keeps edges in files of its own.
+/// Advice on damage, if an engine keeps edges in its own files.
 const ENGINE_FILES: &str = "`hedgerow recover DIR --to-last-valid` repairs the log, but gives up every commit after its first damage \
                             that the files of the engine do not have; if these are damaged, it makes them anew if the log has \
                             every commit; else they need a copy, and so does a damaged manifest";
@@ -25,16 +25,16 @@ struct Checked {
     commits: u64,
     /// The last commit before the first gap.
     last: u64,
-    /// The commit whose state the checkpoint is.
+    /// The commit whose state the checkpoint contains.
     checkpoint: Option<u64>,
     torn: Option<Torn>,
-    /// What was read of the files of an engine that keeps edges in files of its own.
+    /// The contents of the engine's files, if the engine keeps edges in its own files.
     #[serde(skip_serializing_if = "Option::is_none")]
     engine_files: Option<EngineFiles>,
     problems: Vec<Problem>,
 }
 
-/// What was read of the files of an engine.
+/// The contents of an engine's files.
 #[derive(Debug, Serialize)]
 struct EngineFiles {
     files: u64,
@@ -42,14 +42,14 @@ struct EngineFiles {
     blocks: u64,
     /// Versions of edges and vertices.
     versions: u64,
-    /// How many of the versions are deletions.
+    /// Versions that are deletions.
     deletions: u64,
-    /// How many of the versions have a newer one in the same file.
+    /// Versions that have a newer one in the same file.
     replaced: u64,
-    /// Files that belong to nothing.
+    /// Files that no part of the store uses.
     unlisted: Vec<String>,
     unlisted_bytes: u64,
-    /// Problems that are not listed, of files with many.
+    /// Further problems of files with many, which are not listed.
     more_problems: u64,
 }
 

@@ -17,14 +17,15 @@ pub struct Compacted {
     files: u64,
     bytes_before: u64,
     bytes: u64,
-    /// Versions of edges and vertices in them, deletions and replaced ones included.
+    /// Versions of edges and vertices in the files, deletions and replaced ones included.
     versions_before: u64,
     versions: u64,
     seconds: f64,
 }
 
 impl Rewrite for Compacted {
-    /// Compacts the files of the graph's engine. After Ctrl-C what was compacted by then stays so.
+    /// Compacts the files of the graph's engine. After Ctrl-C, files compacted by then stay
+    /// compacted.
     fn write(graph: &Graph, console: &Console, interrupt: &Interrupt) -> Result<Self, CliError> {
         let started = Instant::now();
         let bar = progress::of_bytes(console, "compact", Some(0));

@@ -1,4 +1,4 @@
-//! What `hedgerow info` shows of an engine that keeps edges in files of its own.
+//! The output of `hedgerow info` about an engine that keeps edges in its own files.
 
 use crate::text;
 use hedgerow::store::{EngineReport, LevelReport, StoredPart};
@@ -30,7 +30,7 @@ struct Part {
     direction: Option<&'static str>,
     levels: Vec<Level>,
     bytes: u64,
-    /// Of edges or vertices, deletions and replaced ones included.
+    /// Versions of edges or vertices, deletions and replaced ones included.
     versions: u64,
     bytes_per_version: Option<f64>,
 }
@@ -49,7 +49,7 @@ struct Unlisted {
     bytes: u64,
 }
 
-/// In bytes.
+/// Memory use, in bytes.
 #[derive(Debug, Serialize)]
 struct Memory {
     recent: usize,
@@ -105,7 +105,7 @@ impl EngineFiles {
         }
     }
 
-    /// As rows of a table.
+    /// The figures as rows of a table.
     pub fn rows(&self) -> Vec<(&'static str, String)> {
         let bytes = |bytes: u64| text::Bytes(bytes).to_string();
         let files = |count: u64| text::counted(count, "file", "files");

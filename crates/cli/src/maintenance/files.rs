@@ -11,7 +11,7 @@ use std::{fs, io};
 #[derive(Debug)]
 pub struct Files {
     pub log: LogFiles,
-    /// All files of the directory.
+    /// The size of all files of the directory.
     pub disk_bytes: u64,
 }
 
@@ -27,7 +27,7 @@ pub struct LogFiles {
 pub struct Segment {
     file: String,
     bytes: u64,
-    /// The first commit and the last, once nothing more is written to it.
+    /// The first and the last commit, once the segment is sealed.
     first: Option<u64>,
     last: Option<u64>,
 }

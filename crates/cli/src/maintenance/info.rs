@@ -20,30 +20,31 @@ use std::time::Duration;
 struct Info {
     store: String,
     id: String,
-    /// The engine that it was made with.
+    /// The engine with which the store was made.
     engine: String,
     topology: &'static str,
     keys: &'static str,
     strict: bool,
     labels: Vec<Label>,
     properties: Vec<Property>,
-    /// The process that has it open, if any.
+    /// The process that has the store open, if any.
     open_in: Option<Holder>,
     /// The state that was counted.
     counted: Counted,
-    /// The commit whose state that is.
+    /// The commit of the counted state.
     timestamp: Option<u64>,
     vertices: Option<u64>,
-    /// Edges of all labels. Unknown if some are parallel and the graph was not opened: a checkpoint counts the pairs of vertices.
+    /// Edges of all labels. Unknown if some are parallel and the graph was not opened: a checkpoint
+    /// counts the pairs of vertices.
     edges: Option<text::Edges>,
     #[serde(skip_serializing_if = "Option::is_none")]
     edges_at_least: Option<u64>,
     checkpoint: Option<Checkpoint>,
     log: LogFiles,
-    /// What an engine has that keeps edges in files of its own, if the graph was opened.
+    /// The files of an engine that keeps edges in its own files, if the graph was opened.
     #[serde(skip_serializing_if = "Option::is_none")]
     engine_files: Option<EngineFiles>,
-    /// All files of the directory.
+    /// The size of all files of the directory.
     disk_bytes: u64,
     /// The oldest commit whose state log and checkpoint can restore.
     oldest_readable: u64,
@@ -54,13 +55,13 @@ struct Info {
 #[derive(Debug, Serialize)]
 struct Label {
     name: String,
-    /// The type of the values beside its edges.
+    /// The type of the values of the label's edges.
     values: Option<String>,
-    /// Unknown if they may be parallel and the graph was not opened.
+    /// The number of edges; unknown if they may be parallel and the graph was not opened.
     edges: Option<text::Edges>,
     #[serde(skip_serializing_if = "Option::is_none")]
     edges_at_least: Option<u64>,
-    /// The pairs of vertices that they connect, if edges of the label may be parallel.
+    /// The pairs of vertices that the edges connect, if edges of the label may be parallel.
     #[serde(skip_serializing_if = "Option::is_none")]
     pairs: Option<text::Edges>,
 }
@@ -73,7 +74,8 @@ struct Counts {
 }
 
 impl Counts {
-    /// Those of an open graph, or of a checkpoint, which counts parallel edges as pairs of vertices.
+    /// The counts of an open graph, or of a checkpoint, which counts parallel edges as pairs of
+    /// vertices.
     fn of(schema: &LabelSchema, edges: Option<Count>, pairs: Count) -> Self {
         let are_parallel = schema.edges.key().is_some();
         let edges = edges.or((!are_parallel || pairs == 0).then_some(pairs));
@@ -120,7 +122,7 @@ struct Checkpoint {
     bytes: u64,
 }
 
-/// What opening the graph found.
+/// The result of opening the graph.
 #[derive(Debug, Serialize)]
 struct Recovered {
     /// Commits that were replayed on top of the checkpoint, or of an empty graph.
@@ -137,7 +139,7 @@ pub fn execute(args: &InfoArgs, console: &Console) -> Result<(), CliError> {
     print(path, state.as_ref(), open_in, console)
 }
 
-/// Prints what is in a store: in this state, or as of its checkpoint.
+/// Prints the contents of a store: in this state, or as of its checkpoint.
 pub fn print(
     path: &Path,
     state: Option<&StoredState>,

@@ -1,4 +1,5 @@
-//! `hedgerow label`, from the manifest of a store alone, and `label` of the shell, on an open graph.
+//! `hedgerow label`, from the manifest of a store alone, and `label` of the shell, on an open
+//! graph.
 
 use super::args::{LabelAction, LabelArgs, NewLabels};
 use crate::console::Console;
@@ -21,7 +22,7 @@ struct Labels {
 struct Label {
     id: usize,
     name: String,
-    /// Its declaration; null if its name cannot be written there.
+    /// The declaration of the label; null if its name cannot be written there.
     declaration: Option<String>,
 }
 
@@ -45,8 +46,8 @@ pub fn execute(args: &LabelArgs, console: &Console) -> Result<(), CliError> {
 /// Labels that are added between two checks for a signal: each time, the manifest is replaced.
 const LABELS_BETWEEN_CHECKS: usize = 4096;
 
-/// Adds labels to an open graph, and prints what was added. Refuses names that it has, as the command
-/// does. A signal ends it between labels, of which those that were added stay.
+/// Adds labels to an open graph, and prints them. Refuses names that the graph has, as the command
+/// does. A signal ends it between two labels; labels added by then stay.
 pub fn add(
     graph: &Graph,
     new: &NewLabels,
@@ -62,7 +63,7 @@ pub fn add(
     added(&catalog, new, store, console)
 }
 
-/// The error of labels of which `done` were added.
+/// The error if only the first `done` labels were added.
 fn stopped(error: CliError, done: usize, new: &NewLabels) -> CliError {
     let (first, all) = (text::Count(done as u64), text::Count(new.labels.len() as u64));
     let kept = format!("the first {first} of the {all} labels are added, the others are not");

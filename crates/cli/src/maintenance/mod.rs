@@ -1,5 +1,5 @@
-//! `hedgerow info`, `schema`, `label`, `checkpoint`, `compact`, `check` and `recover`: commands on the
-//! store itself.
+//! `hedgerow info`, `schema`, `label`, `checkpoint`, `compact`, `check` and `recover`: commands on
+//! the store itself.
 
 mod args;
 pub mod check;

@@ -8,7 +8,7 @@ use std::path::Path;
 #[derive(Debug, Serialize)]
 pub struct Problem {
     file: Option<String>,
-    /// In bytes; null if the whole file is meant.
+    /// The offset in bytes; null if the whole file is meant.
     offset: Option<u64>,
     /// The whole message.
     message: String,

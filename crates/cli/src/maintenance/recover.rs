@@ -19,9 +19,9 @@ struct Recovered {
     durable: u64,
     cuts: Vec<CutAway>,
     checkpoint_replaced: Option<Replaced>,
-    /// The files that have those of the engine now, if the log replaces them.
+    /// The files that keep the former files of the engine, if the log replaces them.
     set_aside: Vec<String>,
-    /// What is still wrong.
+    /// The problems that remain.
     problems: Vec<Problem>,
 }
 
@@ -36,7 +36,7 @@ struct CutAway {
 /// A damaged checkpoint that the log replaces.
 #[derive(Debug, Serialize)]
 struct Replaced {
-    /// The commit whose state it was.
+    /// The commit whose state the checkpoint contained.
     timestamp: u64,
     problem: String,
     kept_in: Option<String>,
@@ -56,7 +56,7 @@ impl From<Cut> for CutAway {
     }
 }
 
-/// Truncates the log at its first damage and prints what was given up. Remaining damage is an
+/// Truncates the log at its first damage and prints the commits given up. Remaining damage is an
 /// error.
 pub fn execute(args: &RecoverArgs, console: &Console) -> Result<(), CliError> {
     let path = args.place.path();

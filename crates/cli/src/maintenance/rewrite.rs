@@ -1,5 +1,5 @@
-//! What `checkpoint` and `compact` share: they write the state of a graph anew, of one that they open
-//! or of the one that a shell has open.
+//! The common parts of `checkpoint` and `compact`, which write the state of a graph anew: a graph
+//! that they open, or the open graph of a shell.
 
 use super::RewriteArgs;
 use crate::console::Console;

@@ -1,4 +1,4 @@
-//! `hedgerow schema`: what a store has declared, from its manifest alone.
+//! `hedgerow schema`: the declarations of a store, from its manifest alone.
 
 use super::SchemaArgs;
 use crate::console::Console;
@@ -13,7 +13,7 @@ use std::path::Path;
 #[derive(Debug, Serialize)]
 struct Schema {
     store: String,
-    /// The engine that it was made with.
+    /// The engine with which the store was made.
     engine: String,
     topology: &'static str,
     keys: &'static str,
@@ -36,13 +36,13 @@ struct Label {
     edges: EdgesHave,
     /// The type of the values.
     values: Option<String>,
-    /// The property that distinguishes parallel edges, if there may be such.
+    /// The property that distinguishes parallel edges, if edges may be parallel.
     #[serde(skip_serializing_if = "Option::is_none")]
     key: Option<String>,
     properties: Vec<Property>,
 }
 
-/// What the edges of a label carry.
+/// The content of a label's edges.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 enum EdgesHave {

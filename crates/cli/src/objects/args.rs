@@ -107,16 +107,16 @@ pub struct NewestArgs {
     /// Only edges of this time or earlier
     #[arg(long, help_heading = "Newest first", value_name = "TIME", value_parser = edge_time, allow_negative_numbers = true, conflicts_with = "all_labels")]
     until: Option<i128>,
-    /// The property that is the time, of type timestamp, i64 or u64; by default the first timestamp, or
-    /// the integer value of the edge, or the key of parallel edges. In a store made with engine tel
-    /// also commit: the commit that put the edge or changed it, which is the default for edges
-    /// without a time
+    /// The property that is the time, of type timestamp, i64 or u64; by default the first
+    /// timestamp, or the integer value of the edge, or the key of parallel edges. In a store made
+    /// with engine tel also commit: the commit that put the edge or changed it, which is the
+    /// default for edges without a time
     #[arg(long, help_heading = "Newest first", value_name = "PROPERTY", conflicts_with = "all_labels")]
     by: Option<String>,
 }
 
 impl NewestArgs {
-    /// Whether any of the options is given.
+    /// Returns true if any of the options is given.
     pub fn is_given(&self) -> bool {
         let NewestArgs { newest, since, until, by } = self;
         newest.is_some() || since.is_some() || until.is_some() || by.is_some()
@@ -155,7 +155,7 @@ impl KeyRangeArgs {
     }
 }
 
-/// Whether edges start or end at a vertex.
+/// The direction of edges at a vertex.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum DirectionName {

@@ -15,7 +15,7 @@ use serde::Serialize;
 struct DeletedVertex {
     store: String,
     key: JsonKey,
-    /// With edges of all labels.
+    /// The outcome, with edges of all labels.
     #[serde(flatten)]
     outcome: Outcome<Deletion>,
 }
@@ -26,7 +26,7 @@ struct DeletedEdge {
     from: JsonKey,
     to: JsonKey,
     label: String,
-    /// With more than one edge if they were parallel.
+    /// The outcome, with several edges if they were parallel.
     #[serde(flatten)]
     outcome: Outcome<Deletion>,
 }
@@ -51,7 +51,7 @@ pub fn execute(args: &DeleteArgs, console: &Console) -> Result<(), CliError> {
     Writing::once(args.object.place(), console, |writing| delete(&args.object, writing, console))
 }
 
-/// Deletes a vertex or an edge, as one commit; one that does not exist is an error.
+/// Deletes a vertex or an edge, as one commit. Fails if it does not exist.
 pub fn delete<P: Args>(
     object: &DeleteObject<P>,
     writing: &Writing<'_>,

@@ -41,12 +41,13 @@ struct Edge {
     from: JsonKey,
     to: JsonKey,
     label: String,
-    /// Null if the label carries none.
+    /// The value; null if the label carries none.
     value: EdgeNumber,
-    /// Present if edges of the label have records.
+    /// The properties, present if edges of the label have records.
     #[serde(skip_serializing_if = "Option::is_none")]
     properties: Option<Properties>,
-    /// Present instead of the value if edges may be parallel: the keys and properties of each.
+    /// The keys and properties of parallel edges, present instead of the value if edges may be
+    /// parallel.
     #[serde(skip_serializing_if = "Option::is_none")]
     edges: Option<Vec<Properties>>,
 }

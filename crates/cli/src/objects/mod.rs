@@ -72,13 +72,13 @@ impl<'a> NamedEdge<'a> {
         })
     }
 
-    /// Parses a property that `option` gives, `NAME=VALUE`.
+    /// Parses the property `NAME=VALUE` that `option` gives.
     fn property<'p>(&self, option: &'static str, given: &'p str) -> Result<(&'p str, Value), StoredError> {
         let fields = self.schema.edges.record().map_or(&[][..], |schema| &schema.fields);
         schema::named_property(option, given, fields, &format!("edges of the label {:?}", self.schema.name))
     }
 
-    /// Updates the edge, or the parallel one with `key`.
+    /// Updates the edge, or the parallel edge with `key`.
     fn update(
         &self,
         transaction: &WriteTxn,
@@ -115,7 +115,7 @@ pub struct Reading<'a, R> {
     pub catalog: Catalog,
     pub topology: Topology,
     pub keys: KeyKind,
-    /// The directory of its store.
+    /// The directory of the graph's store.
     pub store: &'a Path,
 }
 
@@ -137,13 +137,13 @@ impl<'a> Reading<'a, WriteTxn> {
 /// The outcome of a change whose condition does not hold, as a clause.
 const UNCHANGED: &str = "the condition did not hold, nothing was changed";
 
-/// What became of a change.
+/// The outcome of a change.
 #[derive(Clone, Copy, Debug, Serialize)]
 #[serde(untagged)]
 enum Outcome<C> {
-    /// A commit was made of it.
+    /// The change was committed.
     Committed(C),
-    /// The open transaction of a shell has it.
+    /// The change was staged in the open transaction of a shell.
     Staged {
         /// Always true.
         staged: bool,
@@ -173,11 +173,11 @@ pub struct Writing<'a> {
     pub graph: &'a Graph,
     /// The open transaction of a shell, which takes all changes instead of commits of their own.
     transaction: Option<&'a WriteTxn>,
-    /// Its directory.
+    /// The directory of the store.
     pub store: &'a Path,
-    /// That of each commit.
+    /// The durability of each commit.
     pub durability: DurabilityName,
-    /// Whether the store is closed after one commit, before the result is printed.
+    /// True if the store is closed after one commit, before the result is printed.
     closes: bool,
 }
 

@@ -22,23 +22,23 @@ use std::path::Path;
 struct Neighbors {
     store: String,
     key: JsonKey,
-    /// `None`: every label.
+    /// The label; `None` for every label.
     label: Option<String>,
     direction: DirectionName,
-    /// All neighbors, printed or not.
+    /// The number of all neighbors, printed or not.
     degree: usize,
     neighbors: Vec<Neighbor>,
 }
 
 #[derive(Debug, Serialize)]
 struct Neighbor {
-    /// Present with `--all-labels`.
+    /// The label, present with `--all-labels`.
     #[serde(skip_serializing_if = "Option::is_none")]
     label: Option<String>,
     key: JsonKey,
     #[serde(skip_serializing_if = "is_none")]
     value: EdgeNumber,
-    /// Present if edges of the label have records.
+    /// The properties, present if edges of the label have records.
     #[serde(skip_serializing_if = "Option::is_none")]
     properties: Option<Properties>,
 }
@@ -71,7 +71,7 @@ pub fn neighbors(
 
 /// The requested edges, checked against the schema before the store is opened.
 struct Asked<'a> {
-    /// `None`: every label.
+    /// The label; `None` for every label.
     label: Option<(LabelId, &'a LabelSchema)>,
     newest: Option<NewestFirst>,
 }
@@ -254,7 +254,8 @@ fn with_records(
     Ok(neighbors.into_iter().map(neighbor).collect())
 }
 
-/// Whether a vertex with this key exists. A number beyond the ids of a dense graph has none.
+/// Returns true if a vertex with this key exists. No vertex of a dense graph has a number beyond
+/// the ids.
 pub fn exists(graph: &impl ReadGraph, key: &Key) -> Result<bool, StoredError> {
     match graph.contains_vertex(key) {
         Err(error) if error.kind() == ErrorKind::InvalidInput => Ok(false),

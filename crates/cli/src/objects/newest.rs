@@ -10,7 +10,7 @@ const COMMIT: &str = "commit";
 /// A read of the newest edges.
 pub struct NewestFirst {
     pub wanted: Newest,
-    /// Whether the order is that of commits.
+    /// True to order by commit.
     pub by_commit: bool,
 }
 
@@ -61,7 +61,7 @@ fn has_property(label: &LabelSchema, name: &str) -> bool {
     label.edges.record().is_some_and(is_property) || label.edges.key() == Some(name)
 }
 
-/// Whether the schema of the label determines the time of its edges.
+/// Returns true if the schema of the label determines the time of its edges.
 fn has_time(label: &LabelSchema) -> bool {
     match &label.edges {
         EdgeSchema::Value(column) => matches!(column, ColumnType::U32 | ColumnType::U64 | ColumnType::I64),

@@ -36,9 +36,9 @@ struct PutEdge {
 /// The commit of a vertex or an edge.
 #[derive(Debug, Serialize)]
 struct PutCommit {
-    /// Whether it did not exist before.
+    /// True if the vertex or edge did not exist before.
     added: bool,
-    /// Whether anything changed.
+    /// True if anything changed.
     changed: bool,
     timestamp: u64,
     durability: &'static str,
@@ -51,12 +51,12 @@ impl PutCommit {
     }
 }
 
-/// What putting an edge does, by the state that the transaction reads: an engine may look it up only
-/// later. If another commit changes the edge meanwhile, the transaction is a conflict.
+/// The effect of putting an edge, by the state that the transaction reads: an engine may look it up
+/// only later. If another commit changes the edge meanwhile, the transaction is a conflict.
 struct StagedEdge {
-    /// Whether the condition holds.
+    /// True if the condition holds.
     held: bool,
-    /// Whether there was an edge between the two vertices.
+    /// True if there was an edge between the two vertices.
     was_there: bool,
     changed: bool,
 }

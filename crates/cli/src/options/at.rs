@@ -1,9 +1,9 @@
-//! What a command does, and where.
+//! The action of a command, and its place.
 
 use clap::Args;
 
-/// What a command does, and where: `P` names a file or a store on a command line, and has no such
-/// options in `hedgerow shell`, which has its store open.
+/// The action of a command, and its place: `P` names a file or a store on a command line, and has
+/// no such options in `hedgerow shell`, which has its store open.
 #[derive(Debug, Args)]
 pub struct At<W: Args, P: Args> {
     #[command(flatten)]

@@ -50,7 +50,7 @@ impl FormatName {
         })
     }
 
-    /// The format of lines with properties, if this is one.
+    /// The format of lines with properties; `None` for formats without.
     pub fn properties(self) -> Option<PropertyFormat> {
         match self {
             FormatName::PropertiesCsv => Some(PropertyFormat::Csv),
@@ -59,8 +59,8 @@ impl FormatName {
         }
     }
 
-    /// The format of a file of edges with properties; `None` for one without. A `.csv` file is an
-    /// edge list if an edge list can hold the data of the edges.
+    /// The format of a file of edges with properties; `None` for a file without. A `.csv` file is
+    /// an edge list if an edge list can hold the data of the edges.
     pub fn of_edges(self, path: &Path, edges: &EdgeSchema) -> Option<PropertyFormat> {
         let named = (self == FormatName::Auto).then(|| PropertyFormat::of_name(path)).flatten();
         match named {

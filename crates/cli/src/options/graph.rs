@@ -12,9 +12,9 @@ use std::path::{Path, PathBuf};
 /// The location of a graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place<'a> {
-    /// In a graph file.
+    /// A graph file.
     File(&'a Path),
-    /// In the store in this directory.
+    /// The store in this directory.
     Store(&'a Path),
 }
 
@@ -27,11 +27,11 @@ impl<'a> Place<'a> {
     }
 }
 
-/// The graph to read, and how.
+/// The graph to read, and the options for reading it.
 #[derive(Debug, Args)]
 #[command(
     group(ArgGroup::new("input").required(true).args(["path", "graph", "store"])),
-    // Options on how a file is read have no effect on a store.
+    // Options for reading a file have no effect on a store.
     mut_args(|arg| match arg.get_id().as_str() {
         "format" | "vertices" | "keys" | "columns" | "skip_bad_lines" | "undirected" | "unit_weights" => {
             arg.conflicts_with("store")
@@ -74,8 +74,8 @@ pub struct GraphArgs {
 }
 
 impl GraphArgs {
-    /// The location of the graph: a plain path is a store if it is the directory of one. Fails if an
-    /// option does not apply there.
+    /// The location of the graph: a plain path is a store if it is the directory of one. Fails if
+    /// an option does not apply there.
     pub fn place(&self) -> Result<Place<'_>, CliError> {
         let place = match (&self.path, &self.graph, &self.store) {
             (.., Some(store)) => Place::Store(store),
@@ -101,7 +101,7 @@ impl GraphArgs {
         ReadArgs { from_checkpoint, as_of: AsOfArgs { as_of, as_of_time }, memory }
     }
 
-    /// The files that are read: the store, or the graph file with those that belong to it.
+    /// The files that are read: the store, or the graph file with all files that belong to it.
     pub fn in_use(&self, place: Place<'_>) -> FilesInUse {
         match place {
             Place::File(graph) => FilesInUse::read(self.format.files(graph)),
@@ -137,7 +137,7 @@ fn first(given: &[(bool, &'static str)]) -> Option<&'static str> {
     given.iter().find(|(is_given, _)| *is_given).map(|(_, option)| *option)
 }
 
-/// Whether this is the directory of a store, damaged or not.
+/// Returns true if this is the directory of a store, damaged or not.
 fn is_store(path: &Path) -> bool {
     let is_missing = |error: &hedgerow::Error| error.kind() == ErrorKind::NotFound;
     path.is_dir() && !hedgerow::store::manifest(path).is_err_and(|error| is_missing(&error))

@@ -1,4 +1,4 @@
-//! How graph files are read.
+//! Options for reading graph files.
 
 use super::{FormatName, graph_format};
 use clap::{Args, ValueEnum};
@@ -6,10 +6,10 @@ use hedgerow::KeyKind;
 use hedgerow_formats::{Columns, ReadOptions};
 use std::path::{Path, PathBuf};
 
-/// The graph is read from standard input, not from a file of this name.
+/// The name of standard input, in place of the name of a graph file.
 pub const STANDARD_INPUT: &str = "-";
 
-/// How a graph file is read.
+/// Options for reading a graph file.
 #[derive(Debug, Args)]
 pub struct FormatArgs {
     /// The format of the file
@@ -35,12 +35,13 @@ impl FormatArgs {
         self.keys.unwrap_or(KeysName::Number)
     }
 
-    /// The files that are read for this graph: those of its format, and that of `--vertices`.
+    /// The files that are read for this graph: the files of its format, and the file of
+    /// `--vertices`.
     pub fn files(&self, graph: &Path) -> Vec<PathBuf> {
         self.read_options(1).files(graph).into_iter().chain(self.vertices.clone()).collect()
     }
 
-    /// How the files are read, in batches of about `batch_size` edges and vertices.
+    /// The options for reading the files, in batches of about `batch_size` edges and vertices.
     pub fn read_options(&self, batch_size: usize) -> ReadOptions {
         let (format, columns) = (self.format.format(), self.columns.columns());
         let skip_bad_lines = self.skip_bad_lines;

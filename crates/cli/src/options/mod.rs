@@ -1,13 +1,13 @@
 //! Options that several commands share.
 //!
-//! | file | what |
+//! | file | content |
 //! |---|---|
-//! | `at` | what a command does, and where |
+//! | `at` | the action of a command, and its place |
 //! | `graph` | the graph that a command reads: a file, or the graph in a store |
-//! | `input` | how a graph file is read |
+//! | `input` | options for reading a graph file |
 //! | `format` | the formats of graph files |
 //! | `memory` | limits on the memory of a graph, and where its edges are stored |
-//! | `value` | numbers, times and files as options take them |
+//! | `value` | numbers, times and files in options |
 
 mod at;
 mod format;

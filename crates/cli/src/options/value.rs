@@ -24,7 +24,8 @@ fn time(text: &str) -> Result<i64, String> {
     timestamp_of_text(text).map_err(|expected| format!("expected {expected}"))
 }
 
-/// Parses the time of an edge: microseconds since 1970 as above, or a number up to 2^64 - 1.
+/// Parses the time of an edge: microseconds since 1970, in UTC, as a number or as text, or a number
+/// up to 2^64 - 1.
 pub fn edge_time(text: &str) -> Result<i128, String> {
     let number = text.parse::<u64>().map(i128::from);
     number.or_else(|_| time(text).map(i128::from))

@@ -76,7 +76,8 @@ pub struct RunArgs {
 /// The kernel to run, and where: `P`.
 #[derive(Debug, Subcommand)]
 pub enum KernelCommand<P: Args> {
-    /// Breadth-first search: the distance of every vertex from a source, in edges; 9223372036854775807 if there is no path
+    /// Breadth-first search: the distance of every vertex from a source, in edges;
+    /// 9223372036854775807 if there is no path
     #[command(after_help = BFS_EXAMPLES)]
     Bfs(At<BfsArgs, P>),
     /// PageRank: the rank of every vertex; ranks sum to 1
@@ -219,7 +220,7 @@ pub struct KhopArgs {
     pub result: ResultArgs,
 }
 
-/// Where a search starts.
+/// The start of a search.
 #[derive(Debug, Args)]
 pub struct SourceArgs {
     /// The vertex to start from; by default the one with the most out-neighbors
@@ -227,7 +228,7 @@ pub struct SourceArgs {
     pub source: Option<String>,
 }
 
-/// Where the result of every vertex goes.
+/// The output for the result of every vertex.
 #[derive(Debug, Args)]
 pub struct ResultArgs {
     /// Write one line `key value` per vertex to this file, or to standard output: - [default: -;
@@ -236,7 +237,7 @@ pub struct ResultArgs {
     pub output: Option<PathBuf>,
 }
 
-/// The graph that a kernel runs on, and how.
+/// The graph that a kernel runs on, and the options for running it.
 #[derive(Debug, Args)]
 pub struct RunPlace {
     #[command(flatten)]
@@ -248,7 +249,7 @@ pub struct RunPlace {
     pub json: bool,
 }
 
-/// How a kernel runs.
+/// Options for running a kernel.
 #[derive(Debug, Args)]
 pub struct RunnerArgs {
     /// The engine that the kernel runs on; by default rapid, or tel with --scratch, or lsm for a
@@ -263,7 +264,7 @@ pub struct RunnerArgs {
     pub view: ViewName,
 }
 
-/// Which state a kernel reads.
+/// The state that a kernel reads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ViewName {
@@ -278,7 +279,7 @@ pub enum ViewName {
 }
 
 impl ViewName {
-    /// Its name on the command line.
+    /// The name on the command line.
     pub fn name(self) -> &'static str {
         match self {
             ViewName::Fresh => "fresh",
@@ -298,7 +299,7 @@ impl ViewName {
 }
 
 impl RunPlace {
-    /// The engine that the kernel runs on, for a graph that this one holds.
+    /// The engine that the kernel runs on, for a graph in the engine `held_by`.
     pub fn engine(&self, held_by: EngineKind) -> EngineName {
         let of_graph = match held_by {
             EngineKind::Tel => EngineName::Tel,

@@ -20,8 +20,8 @@ impl RunCommand for CdlpArgs {
     }
 
     fn run(&self, session: &Session<'_>) -> Result<Finished, CliError> {
-        // Keys are the labels, and the smallest of equally frequent ones wins: their ranks preserve
-        // that.
+        // Keys are the labels, and the smallest of equally frequent labels wins: the ranks of the
+        // keys preserve that.
         let order = KeyOrder::of(&session.graph.loaded.snapshot)?;
         let iterations = self.iterations;
         let watch = session.watch_iterations("propagating", iterations);

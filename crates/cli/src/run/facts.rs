@@ -1,4 +1,4 @@
-//! The part of every kernel's summary about the graph and how it was loaded.
+//! The part of every kernel's summary about the graph and its loading.
 
 use super::args::{EngineName, ViewName};
 use super::session::Session;
@@ -9,7 +9,7 @@ use hedgerow_formats::STANDARD_OUTPUT;
 use serde::Serialize;
 use std::time::Duration;
 
-/// Facts about the graph and how it was loaded.
+/// Facts about the graph and its loading.
 #[derive(Debug, Serialize)]
 pub struct Facts {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -49,16 +49,16 @@ struct Rows {
 #[derive(Debug, Serialize)]
 struct Stored {
     store: String,
-    /// The commit whose state it is.
+    /// The commit whose state was read.
     timestamp: u64,
     from_checkpoint: bool,
 }
 
-/// Which state the kernel read, if not the newest one as it is.
+/// The state that the kernel read, if it is not simply the newest.
 #[derive(Debug, Serialize)]
 struct View {
     view: ViewName,
-    /// How many commits the state was behind the newest.
+    /// The number of commits by which the state was behind the newest.
     commits_behind: u64,
 }
 

@@ -6,7 +6,7 @@ use hedgerow::{Direction, LabelId, VertexId};
 use std::cmp::Reverse;
 use std::ops::ControlFlow;
 
-/// Finds the vertex with the largest out-degree, of equal ones the one with the lowest id.
+/// Finds the vertex with the largest out-degree; of several, the one with the lowest id.
 #[derive(Clone, Copy, Debug)]
 pub struct LargestDegree<'a> {
     /// The edges that count.
@@ -40,7 +40,7 @@ impl Kernel for LargestDegree<'_> {
     }
 }
 
-/// Without any edge, all degrees are equal.
+/// The lowest vertex, for a graph without edges, in which all degrees are equal.
 fn lowest_vertex(view: &impl GraphView) -> Result<Option<VertexId>, KernelError> {
     let lowest = view.scan_vertices(0..view.vertex_bound(), ControlFlow::Break);
     Ok(lowest.map_err(KernelError::read)?.break_value())

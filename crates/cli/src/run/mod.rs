@@ -1,6 +1,6 @@
 //! `hedgerow run`: loads a graph file, or opens a store, and runs a kernel on the graph.
 //!
-//! Each kernel has a file with what is special about it ([`RunCommand`]); `session` does the rest.
+//! Each kernel has a file with its specifics ([`RunCommand`]); `session` does the rest.
 
 mod args;
 mod betweenness;
@@ -37,42 +37,42 @@ pub use target::Target;
 
 /// A kernel on the command line.
 pub trait RunCommand {
-    /// Its name on the command line and in the summary.
+    /// The name on the command line and in the summary.
     fn name(&self) -> &'static str;
 
-    /// What it needs of the graph, and where its result goes.
+    /// The requirements of the kernel on the graph, and the destination of its result.
     fn options(&self) -> RunOptions<'_>;
 
     /// Runs the kernel on the loaded graph.
     fn run(&self, session: &Session<'_>) -> Result<Finished, CliError>;
 }
 
-/// What a kernel needs of the graph, and where its result goes.
+/// The requirements of a kernel on the graph, and the destination of its result.
 #[derive(Clone, Copy, Debug)]
 pub struct RunOptions<'a> {
-    /// Where the result of every vertex goes.
+    /// The destination of the results of vertices.
     pub output: Output<'a>,
     /// The keys that the kernel starts from.
     pub sources: &'a [String],
-    /// What happens to the weights of edges.
+    /// The treatment of edge weights.
     pub weights: Weights,
-    /// Whether the kernel reads in-neighbors: if so, a directed graph is loaded with them.
+    /// True if the kernel reads in-neighbors: then a directed graph is loaded with them.
     pub reads_in_neighbors: bool,
 }
 
-/// Where the result of every vertex goes.
+/// The destination of the results of vertices.
 #[derive(Clone, Copy, Debug)]
 pub enum Output<'a> {
     /// The kernel has one result for the whole graph, which is in the summary.
     None,
-    /// Not given on the command line.
+    /// The command line gives no destination.
     Default,
-    /// To this file, or `-`.
+    /// This file, or `-`.
     File(&'a Path),
 }
 
 impl RunOptions<'_> {
-    /// Those of a kernel without sources, weights, in-neighbors, and results of vertices.
+    /// Options of a kernel without sources, weights, in-neighbors, and results of vertices.
     pub fn new() -> Self {
         let (weights, reads_in_neighbors) = (Weights::Ignored, false);
         RunOptions { output: Output::None, sources: &[], weights, reads_in_neighbors }
@@ -92,7 +92,7 @@ impl<P: Args> KernelCommand<P> {
         self.parts().0
     }
 
-    /// The graph, and how the kernel runs on it.
+    /// The place of the graph, and the options for running the kernel.
     pub fn place(&self) -> &P {
         self.parts().1
     }

@@ -8,7 +8,7 @@ use hedgerow::{Snapshot, VertexId};
 /// Vertices shown.
 const TOP: usize = 10;
 
-/// The vertices with the highest scores, descending; of equal ones the lowest id first.
+/// The vertices with the highest scores, descending; at equal scores the lowest id first.
 pub fn highest(snapshot: &Snapshot, scores: &[f64]) -> Result<Vec<(JsonKey, f64)>, CliError> {
     let mut top: Vec<(f64, VertexId)> = Vec::with_capacity(TOP + 1);
     for (vertex, score) in (0..).map(VertexId::new).zip(scores.iter().copied()) {

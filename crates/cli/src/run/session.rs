@@ -22,12 +22,12 @@ use serde::Serialize;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// A loaded graph, and how kernels run on it.
+/// A loaded graph, and the options for kernels on it.
 #[derive(Clone, Copy, Debug)]
 pub struct OpenGraph<'a> {
-    /// Where it is from.
+    /// The origin of the graph.
     pub place: Place<'a>,
-    /// Whether it is from the newest checkpoint of a store.
+    /// True if the graph is from the newest checkpoint of a store.
     pub from_checkpoint: bool,
     pub loaded: &'a Loaded,
     /// The label that the kernel reads.
@@ -52,11 +52,11 @@ pub struct Session<'a> {
 
 /// The result of a kernel.
 pub struct Finished {
-    /// How long the kernel took.
+    /// The duration of the kernel.
     pub elapsed: Duration,
-    /// The fields of the JSON summary beside the facts.
+    /// The fields of the JSON summary after the facts.
     pub details: serde_json::Value,
-    /// The lines of the table beside the facts.
+    /// The lines of the table after the facts.
     pub rows: Vec<(&'static str, String)>,
     /// Text after the table.
     pub appendix: String,
@@ -120,8 +120,8 @@ pub fn execute(
     compute(command, &graph, sources, output, console, interrupt)
 }
 
-/// Runs the kernel on a loaded graph, writes the result and prints the summary: to standard error if
-/// the result goes to standard output.
+/// Runs the kernel on a loaded graph, writes the result and prints the summary: to standard error
+/// if the result goes to standard output.
 pub fn compute(
     command: &dyn RunCommand,
     graph: &OpenGraph<'_>,
@@ -204,7 +204,7 @@ fn load(
     input.load_weighted(options.weights, topology, &run.memory(), threads, console, interrupt)
 }
 
-/// The target that the kernel runs on, and how long a static copy took.
+/// The target that the kernel runs on, and the time of making a static copy.
 fn target<'a>(
     graph: &OpenGraph<'a>,
     weights: Weights,
@@ -245,8 +245,8 @@ impl Session<'_> {
         self.sources.iter().map(find).collect()
     }
 
-    /// The vertices that the kernel starts from, and whether none was given: then it is the vertex
-    /// with the largest out-degree. There is at least one.
+    /// Returns at least one vertex that the kernel starts from, and true if none was given: then it
+    /// is the vertex with the largest out-degree.
     pub fn sources(&self) -> Result<(Vec<VertexId>, bool), CliError> {
         if !self.sources.is_empty() {
             return Ok((self.given_sources()?, false));

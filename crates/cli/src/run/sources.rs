@@ -19,7 +19,8 @@ pub fn find(key: &Key, snapshot: &Snapshot, place: Place<'_>) -> Result<VertexId
     })
 }
 
-/// Describes the sources in a table: their keys or number, and whether the command chose them.
+/// Describes the sources in a table: their keys or number, and the command's choice if none is
+/// given.
 pub fn describe(keys: &[JsonKey], chosen: bool) -> String {
     match keys {
         [key] if chosen => format!("{key}, the vertex with the largest out-degree"),

@@ -120,7 +120,7 @@ pub enum LabelHere {
 #[derive(Clone, Copy, Debug, Args)]
 pub struct Here {}
 
-/// The graph that the shell has open, and how a kernel runs on it.
+/// The open graph of the shell, and the options for running a kernel on it.
 #[derive(Debug, Args)]
 pub struct KernelHere {
     /// The edges of this label; by default the first

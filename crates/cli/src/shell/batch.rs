@@ -8,7 +8,7 @@ use crate::error::CliError;
 use crate::interrupt::Listener;
 use std::io::BufRead;
 
-/// Runs every line. Stops at the first that fails, unless the shell is to `keep_going`: then the
+/// Runs every line. Stops at the first failure, unless the shell is to `keep_going`: then the
 /// errors are reported as they come, and counted at the end.
 pub fn run(
     session: &mut Session,
@@ -54,7 +54,7 @@ fn run_bytes(
 #[derive(Default)]
 struct Failures {
     count: u64,
-    /// The number of the first one, and its exit code.
+    /// The number of the first failed line, and its exit code.
     first: Option<(u64, u8)>,
 }
 

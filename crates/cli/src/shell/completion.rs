@@ -24,7 +24,7 @@ impl Completion {
         self.labels = labels;
     }
 
-    /// The words that `word` may become behind the words `before`.
+    /// The words that `word` may become after the words `before`.
     fn candidates(&self, before: &[&str], word: &str) -> Vec<String> {
         let command = before.iter().fold(&self.grammar, |command, word| {
             if *word == "help" { &self.grammar } else { command.find_subcommand(word).unwrap_or(command) }

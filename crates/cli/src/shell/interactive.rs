@@ -19,15 +19,15 @@ use std::{env, fs, io};
 /// Ctrl-C is a signal instead of a key.
 const PLAIN_TERMINALS: [&str; 3] = ["dumb", "cons25", "emacs"];
 
-/// Runs every line until the user leaves. Errors are shown and do not end the shell. Ctrl-C discards
-/// the line, or cancels the command that runs.
+/// Runs every line until the user leaves. Errors are shown and do not end the shell. Ctrl-C
+/// discards the line, or cancels the command that runs.
 pub fn run(session: &mut Session, console: &Console, listener: &Listener) -> Result<(), CliError> {
     let mut parser = Parser::new();
     let config = Config::builder().auto_add_history(true).completion_type(CompletionType::List).build();
     let mut editor = Editor::<Completion, FileHistory>::with_config(config).map_err(failed)?;
     editor.set_helper(Some(Completion::new(parser.grammar().clone(), session.labels())));
     let history = history_file();
-    // There is none before the first shell ends.
+    // There is no history before the first shell ends.
     history.iter().for_each(|path| drop(editor.load_history(path)));
     console.note(&greeting(session)?);
     let is_plain = env::var("TERM")
@@ -38,7 +38,7 @@ pub fn run(session: &mut Session, console: &Console, listener: &Listener) -> Res
         match editor.readline(&prompt) {
             Ok(line) => match run_line(session, &line, &mut parser, console, listener) {
                 Ok(Next::Line) => {
-                    // The line may have added some.
+                    // The line may have added labels.
                     editor.helper_mut().into_iter().for_each(|helper| helper.set_labels(session.labels()));
                 }
                 Ok(Next::End) => break Ok(()),
@@ -80,14 +80,14 @@ fn prompt(session: &Session) -> String {
     }
 }
 
-/// Where the lines of all shells are kept, if the user has a home.
+/// The file that keeps the lines of all shells, if the user has a home.
 fn history_file() -> Option<PathBuf> {
     let absolute = |name| env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let state = absolute("XDG_STATE_HOME").or_else(|| Some(absolute("HOME")?.join(".local/state")));
     Some(state?.join("hedgerow/history"))
 }
 
-/// Adds the lines of this shell to those of others.
+/// Adds the lines of this shell to the lines of other shells.
 fn save(editor: &mut Editor<Completion, FileHistory>, path: &Path) -> Result<(), ReadlineError> {
     path.parent().map_or(Ok(()), fs::create_dir_all)?;
     editor.append_history(path)

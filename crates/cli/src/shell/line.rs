@@ -11,7 +11,7 @@ pub struct Parser {
     grammar: Command,
 }
 
-/// What a line is.
+/// The meaning of a line.
 #[derive(Debug)]
 pub enum Parsed {
     /// Blank, or a comment.
@@ -33,7 +33,7 @@ impl Parser {
         &self.grammar
     }
 
-    /// Parses a line. One that begins with `#` is a comment.
+    /// Parses a line. A line that begins with `#` is a comment.
     pub fn parse(&mut self, line: &str) -> Result<Parsed, CliError> {
         let line = line.trim();
         if line.is_empty() || line.starts_with('#') {
@@ -49,7 +49,7 @@ impl Parser {
     }
 }
 
-/// The examples of the command line name a store, which lines of the shell do not.
+/// Removes the examples of the command line: they name a store, which lines of the shell do not.
 fn without_examples(command: Command) -> Command {
     command.after_help(None::<&str>).mut_subcommands(without_examples)
 }

@@ -1,10 +1,10 @@
 //! `hedgerow shell`: opens a store once, and runs the commands of many lines.
 //!
-//! | file | what it does |
+//! | file | purpose |
 //! |---|---|
 //! | `line` | parses a line |
 //! | `session` | the open store; runs a line |
-//! | `transaction` | the transaction that is open on it |
+//! | `transaction` | the open transaction |
 //! | `interactive`, `completion` | lines from a terminal, with history and completion |
 //! | `batch` | lines from a pipe or a file |
 

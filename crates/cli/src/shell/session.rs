@@ -39,7 +39,7 @@ enum Opened {
     ReadOnly(StoredState),
 }
 
-/// Whether the shell goes on.
+/// The next step of the shell: another line, or the end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Next {
     Line,
@@ -47,7 +47,7 @@ pub enum Next {
 }
 
 impl Session {
-    /// Opens the store. It has the order of commits if its engine keeps one.
+    /// Opens the store. The graph has the order of commits if its engine keeps one.
     pub fn open(args: &ShellArgs, console: &Console) -> Result<Self, CliError> {
         let store = args.place.path();
         let made_with = store::manifest(store).map_err(StoredError::from)?.options;
@@ -88,7 +88,7 @@ impl Session {
         }
     }
 
-    /// Whether a transaction is open.
+    /// Returns true if a transaction is open.
     pub fn is_in_transaction(&self) -> bool {
         self.transaction.is_some()
     }
@@ -98,7 +98,7 @@ impl Session {
         self.transaction.iter_mut().for_each(OpenTransaction::line_failed);
     }
 
-    /// Rolls the open transaction back. Returns whether there was one.
+    /// Rolls the open transaction back. Returns true if there was one.
     pub fn roll_back(&mut self) -> bool {
         self.transaction.take().is_some()
     }
@@ -166,7 +166,7 @@ impl Session {
         (!self.is_in_transaction()).then_some(()).ok_or(CliError::TransactionOpen(name))
     }
 
-    /// The open transaction, which ends by `command`.
+    /// Takes the open transaction, which `command` ends.
     fn ended(&mut self, command: &'static str) -> Result<OpenTransaction, CliError> {
         self.transaction.take().ok_or(CliError::NoTransaction(command))
     }
@@ -236,7 +236,7 @@ impl Session {
         compute(command, &graph, sources, output, console, interrupt)
     }
 
-    /// The engine that a kernel runs on: the one of the open graph, or a static copy.
+    /// The engine that a kernel runs on: the engine of the open graph, or a static copy.
     fn engine(&self, asked: Option<EngineName>) -> Result<EngineName, CliError> {
         let open = match self.made_with.engine_name().parse() {
             Ok(EngineKind::Tel) => EngineName::Tel,

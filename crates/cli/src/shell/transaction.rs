@@ -12,21 +12,21 @@ use std::path::Path;
 #[derive(Debug)]
 pub struct OpenTransaction {
     changes: WriteTxn,
-    /// Whether a line failed since it began, in a shell that goes on.
+    /// True if a line failed since the transaction began, in a shell that goes on.
     is_incomplete: bool,
 }
 
 #[derive(Debug, Serialize)]
 struct Begun {
     store: String,
-    /// The commit whose state it reads.
+    /// The commit whose state the transaction reads.
     began_at: u64,
 }
 
 #[derive(Debug, Serialize)]
 struct Committed {
     store: String,
-    /// Null if the engine looks up later whether the edges exist.
+    /// True if anything changed; null if the engine looks up later which edges exist.
     changed: Option<bool>,
     edges_added: text::Edges,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -53,24 +53,24 @@ impl OpenTransaction {
         Ok(OpenTransaction { changes, is_incomplete: false })
     }
 
-    /// Prints that it is open.
+    /// Prints that the transaction is open.
     pub fn confirm(&self, store: &Path, console: &Console) -> Result<(), CliError> {
         let begun = Begun { store: store.display().to_string(), began_at: self.changes.began_at().0 };
         let printed = console.summarize(None, &begun, |_| "transaction begun\n".to_owned());
         printed.map_err(|error| error.but("the transaction is open"))
     }
 
-    /// Its state, and where changes are staged.
+    /// The transaction, for reading its state and staging changes.
     pub fn changes(&self) -> &WriteTxn {
         &self.changes
     }
 
-    /// Notes that a line failed, so that it cannot be committed.
+    /// Notes that a line failed, so that the transaction cannot be committed.
     pub fn line_failed(&mut self) {
         self.is_incomplete = true;
     }
 
-    /// Commits it. If that fails, it is rolled back.
+    /// Commits the transaction. If that fails, it is rolled back.
     pub fn commit(self, writing: &Writing<'_>, console: &Console) -> Result<(), CliError> {
         if self.is_incomplete {
             return Err(CliError::IncompleteTransaction);
@@ -93,7 +93,7 @@ impl OpenTransaction {
         printed.map_err(|error| error.but("the transaction is committed"))
     }
 
-    /// Drops its changes.
+    /// Drops the changes of the transaction.
     pub fn roll_back(self, store: &Path, console: &Console) -> Result<(), CliError> {
         let rolled_back = RolledBack { store: store.display().to_string(), rolled_back: true };
         let printed = console.summarize(None, &rolled_back, |_| "transaction rolled back\n".to_owned());

@@ -9,7 +9,7 @@ use std::ops::ControlFlow;
 /// The weakly connected components of a graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Components {
-    /// Number of components, those of a single vertex included.
+    /// Number of components, including components of a single vertex.
     pub count: u64,
     /// Vertices of the largest component.
     pub largest: u64,
@@ -45,8 +45,8 @@ impl Components {
     }
 }
 
-/// For few vertices among very many ids: each vertex is represented by its index among those that
-/// exist.
+/// For few vertices among very many ids: each vertex is represented by its index among the existing
+/// vertices.
 struct Sparse<'a> {
     label: LabelId,
     execution: Execution<'a>,

@@ -10,7 +10,7 @@ use std::ops::Range;
 /// The longest bar of a histogram, in characters.
 const LONGEST_BAR: u64 = 40;
 
-/// Counts the edges of every vertex, each of several parallel ones.
+/// Counts the edges of every vertex, including each of several parallel edges.
 pub struct DegreeCensus<'a> {
     /// The edges that count.
     pub label: LabelId,
@@ -29,7 +29,7 @@ pub struct Degrees {
     min: u64,
     mean: f64,
     max: u64,
-    /// Vertices by degree; each bin is twice as wide as the one before.
+    /// Vertices by degree; each bin is twice as wide as its predecessor.
     histogram: Vec<Bin>,
     /// The sum of all degrees.
     #[serde(skip)]

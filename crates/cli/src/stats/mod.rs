@@ -1,4 +1,4 @@
-//! `hedgerow stats`: counts what is in a graph: a file, or the graph in a store.
+//! `hedgerow stats`: counts the contents of a graph: a file, or the graph in a store.
 
 mod args;
 mod components;
@@ -29,7 +29,7 @@ struct Stats {
     vertices: u64,
     /// Distinct edges.
     edges: u64,
-    /// The pairs of vertices that they connect, if they may be parallel.
+    /// The pairs of vertices that the edges connect, if edges may be parallel.
     #[serde(skip_serializing_if = "Option::is_none")]
     pairs: Option<text::Edges>,
     #[serde(flatten)]
@@ -42,7 +42,7 @@ struct Stats {
     degrees: Vec<Degrees>,
 }
 
-/// Where the graph is from.
+/// The origin of the graph.
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
 enum Source {
@@ -52,7 +52,7 @@ enum Source {
     Store {
         store: String,
         label: String,
-        /// The commit whose state it is.
+        /// The commit whose state was read.
         timestamp: u64,
         from_checkpoint: bool,
     },
@@ -95,8 +95,8 @@ pub fn execute(args: &StatsArgs, console: &Console, interrupt: &Interrupt) -> Re
     if let Some(path) = &args.plot {
         plot::write(path, &place.path().display().to_string(), &degrees)?;
     }
-    // Counted, because some engines count edges later and know bounds until then. An undirected edge
-    // has two ends, a loop one.
+    // Counted, because some engines count edges later and know bounds until then. An undirected
+    // edge has two ends, a self loop one.
     let Degrees { sum, self_loops, .. } = degrees[0];
     let edges = if topology.is_undirected() { (sum + self_loops) / 2 } else { sum };
     let are_parallel = snapshot.catalog().label(label).is_some_and(|schema| schema.edges.key().is_some());

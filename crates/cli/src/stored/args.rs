@@ -37,7 +37,7 @@ pub struct ReadArgs {
     pub memory: MemoryArgs,
 }
 
-/// A past state: that of the newest checkpoint, or a later one.
+/// A past state: the state of the newest checkpoint, or a later one.
 #[derive(Clone, Copy, Debug, Default, Args)]
 pub struct AsOfArgs {
     /// Read the state after this commit, which is at or after the newest checkpoint
@@ -57,7 +57,7 @@ impl AsOfArgs {
     }
 }
 
-/// How a commit is made.
+/// Options for making a commit.
 #[derive(Debug, Args)]
 pub struct WriteArgs {
     /// When the commit returns; in any case the command ends only when it survives a loss of power
@@ -67,7 +67,7 @@ pub struct WriteArgs {
     pub wait: WaitArgs,
 }
 
-/// When a commit returns.
+/// The condition for a commit to return.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum DurabilityName {
     /// When it survives a loss of power

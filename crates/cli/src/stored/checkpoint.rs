@@ -11,11 +11,11 @@ use std::time::{Duration, Instant};
 /// The result of a checkpoint.
 #[derive(Debug, Serialize)]
 pub struct Checkpointed {
-    /// 0 if the engine's own files serve as the checkpoint.
+    /// The number; 0 if the engine's own files serve as the checkpoint.
     pub number: u64,
-    /// The commit whose state it is.
+    /// The commit whose state the checkpoint contains.
     pub timestamp: u64,
-    /// Whether it was written now; if not, nothing was committed since.
+    /// True if the checkpoint was written now; false if nothing was committed since the last one.
     pub written: bool,
     pub bytes: u64,
     pub vertices: u64,
@@ -61,7 +61,7 @@ pub fn write(graph: &Graph, console: &Console, interrupt: &Interrupt) -> Result<
 }
 
 impl Checkpointed {
-    /// Whether the engine's own files serve as the checkpoint.
+    /// Returns true if the engine's own files serve as the checkpoint.
     fn is_in_engine_files(&self) -> bool {
         self.number == 0
     }

@@ -3,7 +3,7 @@
 
 use hedgerow::{ColumnType, EdgeSchema, Field, LabelSchema, ParallelSchema, RecordSchema, ValueType};
 
-/// Parses a label with what its edges carry.
+/// Parses a label with the content of its edges.
 pub fn label(text: &str) -> Result<LabelSchema, String> {
     let (name, edges) = match text.rsplit_once(':') {
         None => (text, EdgeSchema::Topology),

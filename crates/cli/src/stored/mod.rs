@@ -30,11 +30,11 @@ pub struct StoredState {
     pub snapshot: Snapshot,
     /// The kind of the keys.
     pub keys: KeyKind,
-    /// What opening the store found.
+    /// The result of opening the store.
     pub recovery: Recovery,
     /// The record of the last importer.
     pub input: Option<Box<[u8]>>,
-    /// How long opening took.
+    /// The time to open the store.
     pub elapsed: Duration,
 }
 
@@ -140,7 +140,8 @@ fn open_with(
     Ok(graph)
 }
 
-/// Prints what opening found, if --verbose, and a note if the newest commit is dated in the future.
+/// Prints the result of opening, if --verbose, and a note if the newest commit is dated in the
+/// future.
 fn note_opened(graph: &Graph, store: &Path, started: Instant, console: &Console) {
     console.detail(|| {
         let commits = graph.recovery().map_or(0, |recovery| recovery.commits);
@@ -166,8 +167,8 @@ pub fn note_clock(graph: &Graph, store: &Path, console: &Console) {
     }
 }
 
-/// The options of a command that commits little. Any engine opens what another has written, unless
-/// that keeps edges in files of its own.
+/// The options of a command that commits little. Any engine opens a store of another, unless that
+/// engine keeps edges in its own files.
 fn small() -> GraphOptions {
     GraphOptions::new().prefer_engine(EngineKind::Rapid)
 }

@@ -11,7 +11,7 @@ use std::fmt;
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum EdgeNumber {
-    /// The label carries none.
+    /// The label carries no values.
     None,
     U32(u32),
     U64(u64),
@@ -97,7 +97,7 @@ impl EdgeNumber {
     }
 }
 
-/// Describes what the edges of a label carry.
+/// Describes the content of a label's edges.
 pub fn describe(column: ColumnType) -> String {
     match column {
         ColumnType::Unit => "no value".into(),

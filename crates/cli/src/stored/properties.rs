@@ -46,7 +46,7 @@ impl Serialize for Properties {
 }
 
 impl fmt::Display for Properties {
-    /// Writes `NAME=VALUE` for each, in one line.
+    /// Writes `NAME=VALUE` for each property, in one line.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (position, (name, value)) in self.iter().enumerate() {
             let blank = if position == 0 { "" } else { " " };

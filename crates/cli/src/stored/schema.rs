@@ -36,8 +36,8 @@ pub fn values(label: &LabelSchema) -> Option<String> {
     }
 }
 
-/// Parses a property that `option` gives, `NAME=VALUE`, of a record with these `fields`. `owners` have
-/// such records.
+/// Parses the property `NAME=VALUE` that `option` gives, of a record with these `fields`. `owners`
+/// have such records.
 pub fn named_property<'a>(
     option: &'static str,
     given: &'a str,

@@ -6,10 +6,10 @@ use hedgerow::ErrorKind;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How long a command sleeps between two attempts.
+/// Sleep of a command between two attempts.
 const BETWEEN_ATTEMPTS: Duration = Duration::from_millis(20);
 
-/// How long a command that writes waits for a store.
+/// The maximum time that a writing command waits for a store.
 #[derive(Clone, Copy, Debug, Args)]
 pub struct WaitArgs {
     /// Wait up to SECONDS while another process has the store open, instead of failing at once

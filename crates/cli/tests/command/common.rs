@@ -105,7 +105,7 @@ impl Folder {
     }
 }
 
-/// Whether the process has a handler for SIGINT, which is number 2.
+/// Returns true if the process has a handler for SIGINT, which is number 2.
 #[cfg(target_os = "linux")]
 pub fn listens(child: &Child) -> bool {
     let status = fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap();

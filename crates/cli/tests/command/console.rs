@@ -3,7 +3,7 @@
 use crate::common::Folder;
 use serde_json::Value;
 
-/// What a command prints on standard error.
+/// The output of a command on standard error.
 fn messages(folder: &Folder, arguments: &str) -> String {
     String::from_utf8(folder.hedgerow(arguments).get_output().stderr.clone()).unwrap()
 }
@@ -85,7 +85,7 @@ fn the_last_of_a_repeated_option_counts() {
     let run = folder.json("run bfs graph --source 3 --threads 2 --source 1 --threads 1");
     assert_eq!((&run["source"], &run["threads"]), (&1.into(), &1.into()));
     folder.json("import graph --store store --vertex-properties name=string,age=i64");
-    // One that takes several values keeps them all.
+    // An option that takes several values keeps them all.
     folder.json("put vertex 1 --store store --property name=anna --property age=3");
     let properties = &folder.json("get vertex 1 --store store")["properties"];
     assert_eq!((&properties["name"], &properties["age"]), (&"anna".into(), &3.into()));

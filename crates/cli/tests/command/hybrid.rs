@@ -38,7 +38,7 @@ fn results_are_equal_on_hybrid_and_rapid() {
     folder.json("check logged");
 }
 
-/// Whether lines of a key and a number have the same keys and nearly the same numbers.
+/// Returns true if lines of a key and a number have equal keys and nearly equal numbers.
 fn are_close(one: &str, other: &str) -> bool {
     let lines = |text: &str| -> Vec<(String, f64)> {
         let line = |line: &str| {

@@ -5,7 +5,7 @@ use hedgerow::{CheckpointOptions, EngineKind, GraphOptions, LabelId, WriteGraph}
 use serde_json::Value;
 use std::fs;
 
-/// So little that an import is flushed and compacted several times.
+/// Memory so small that an import is flushed and compacted several times.
 const MEMORY: &str = "--memory 200KiB";
 
 #[test]
@@ -51,8 +51,8 @@ fn edges_are_put_found_and_deleted() {
     assert_eq!(folder.text("neighbors 2 --store store"), "3\n");
 }
 
-/// The engine does not look up an edge that is put. A command that puts one does, and a transaction says what it does not
-/// know.
+/// The engine does not look up an edge that is put. A command that puts one does, and a transaction
+/// reports the counts that it does not know.
 #[test]
 fn a_commit_says_what_it_did_or_that_it_does_not_know() {
     let folder = Folder::with("graph", "1 2\n1 3\n");
@@ -93,7 +93,7 @@ fn a_commit_says_what_it_did_or_that_it_does_not_know() {
     assert!(folder.text("checkpoint store").contains("edges "));
 }
 
-/// The message about the lock recommends it.
+/// The message about the lock recommends reading the flushed state.
 #[test]
 fn what_was_flushed_is_read_beside_a_process_that_writes() {
     let folder = Folder::new();
@@ -117,7 +117,7 @@ fn on_levels() -> Folder {
     on_levels_of("")
 }
 
-/// A smaller one, whose log is still whole: it fits in one segment.
+/// A smaller store on several levels, whose log is still whole: it fits in one segment.
 fn on_levels_with_whole_log() -> Folder {
     on_levels_of("--edge-factor 4")
 }
@@ -197,7 +197,7 @@ fn info_shows_levels_and_memory_and_compact_leaves_one_level() {
     assert_eq!((&checked["whole"], &checked["engine_files"]["deletions"]), (&true.into(), &0.into()));
     assert_eq!(checked["engine_files"]["versions"], compacted["versions"]);
     assert_eq!(checked["engine_files"]["bytes"], bytes_of(&folder, &engine_files(&folder)));
-    // A compaction of what is compacted writes nothing.
+    // A compaction of compacted files writes nothing.
     let files = engine_files(&folder);
     let again = folder.json("compact store");
     assert_eq!((&again["bytes_before"], &again["bytes"]), (&compacted["bytes"], &compacted["bytes"]));
@@ -223,7 +223,8 @@ fn a_shell_compacts_the_store_that_it_has_open() {
     assert_eq!(checked["engine_files"]["deletions"], 0);
 }
 
-/// Adds labels to a store that is open and whose edges are on several levels, with more edges than its memory holds.
+/// Adds labels to an open store whose edges are on several levels, with more edges than its memory
+/// holds.
 fn with_added_labels() -> Folder {
     let folder = on_levels();
     let shell = |input: &str| folder.pipe(&format!("shell store {MEMORY}"), input).success();
@@ -239,7 +240,7 @@ fn with_added_labels() -> Folder {
     folder
 }
 
-/// Checks that such a store has these labels and edges, and is whole.
+/// Checks that a store of `with_added_labels` has all labels and edges, and is whole.
 fn check_added_labels(folder: &Folder) {
     let labels = "0 edge\n1 likes\n2 pays:amount=f64!\n3 calls:number=key\n4 empty\n";
     assert_eq!(folder.text("label list store"), labels);
@@ -317,7 +318,8 @@ fn problems(folder: &Folder) -> Vec<Value> {
     report_of_damage(folder)["problems"].as_array().unwrap().clone()
 }
 
-/// The files in a report that belong to no level: a process that ends may leave one that it was writing.
+/// The files in a report that belong to no level: a process that ends may leave a file that it was
+/// writing.
 fn left_over(report: &Value) -> Vec<String> {
     let files = report["engine_files"]["unlisted"].as_array().unwrap();
     files.iter().map(|name| name.as_str().unwrap().to_owned()).collect()
@@ -396,7 +398,7 @@ fn an_interrupted_compaction_leaves_a_whole_store_and_goes_on() {
             thread::sleep(Duration::from_millis(1));
         }
         thread::sleep(Duration::from_millis(delay));
-        // Ended by itself, at best.
+        // The command may have ended by itself.
         if child.try_wait().unwrap().is_none() {
             send(&child, "-INT");
         }
@@ -419,7 +421,7 @@ fn an_interrupted_compaction_leaves_a_whole_store_and_goes_on() {
     assert_eq!(folder.json("check store")["engine_files"]["deletions"], 0);
 }
 
-/// Of the allocator that the command ends with, as the allocator itself prints them.
+/// The final options of the command's allocator, as the allocator itself prints them.
 #[cfg(unix)]
 fn allocator_options(folder: &Folder, arguments: &str, environment: &[(&str, &str)]) -> Vec<String> {
     let mut command = assert_cmd::Command::new(PROGRAM);
@@ -441,7 +443,7 @@ fn the_allocator_keeps_nothing_where_memory_is_given() {
     assert_eq!(allocator_options(&folder, &import, &[]), ["0", "0"]);
     let compact = format!("compact store {MEMORY}");
     assert_eq!(allocator_options(&folder, &compact, &[]), ["0", "0"]);
-    // As it is by default, or as the user says.
+    // By default the allocator keeps memory, and the user's choice takes precedence.
     let usual = allocator_options(&folder, "compact store", &[]);
     assert_ne!(usual, ["0", "0"]);
     let asked = allocator_options(&folder, &compact, &[("MIMALLOC_PURGE_DELAY", "7")]);

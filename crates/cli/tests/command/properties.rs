@@ -38,7 +38,7 @@ fn edges_of_a_csv_file_with_a_header_are_imported_with_their_properties() {
     assert_eq!(folder.json("info store")["edges"], 3);
 }
 
-/// Numbers that only unsigned integers hold come back from files, commands and stores as they went in.
+/// Numbers that only unsigned integers hold come back unchanged from files, commands and stores.
 #[test]
 fn unsigned_properties_are_whole_numbers_up_to_their_largest() {
     let csv = "source,destination,amount\n1,2,18446744073709551615\n2,3,9223372036854775808\n3,4,0\n";
@@ -226,7 +226,8 @@ fn values_of_every_type_are_imported_by_a_column_of_any_name() {
     assert_eq!(folder.text("get edge 1 2 --store store"), "1 2 4294967295\n");
     folder.json("export store --output out.csv");
     assert_eq!(folder.read("out.csv"), "source,destination,value\n1,2,4294967295\n");
-    // Values that fit into an edge list are written as one, unless an option says otherwise.
+    // Values that fit into an edge list are written as an edge list, unless an option says
+    // otherwise.
     folder.json("import road.csv --store floats --labels road:f64 --format properties-csv");
     folder.json("export floats --output out.csv");
     assert_eq!(folder.read("out.csv"), "1,2,4294967295\n");

@@ -226,7 +226,7 @@ fn a_result_is_compressed_if_its_name_says_so() {
     let mut text = String::new();
     GzDecoder::new(&std::fs::read(folder.path("depths.gz")).unwrap()[..]).read_to_string(&mut text).unwrap();
     assert_eq!(text, "1 0\n2 1\n3 2\n");
-    // A mapping, too; and the command reads what it has written.
+    // A mapping is compressed, too; and the command reads a file that it has written.
     folder.hedgerow("convert graph graph.mtx --keys text --mapping keys.zst").success();
     assert_eq!(folder.json("stats keys.zst")["rows"], 3);
 }

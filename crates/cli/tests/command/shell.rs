@@ -158,7 +158,8 @@ fn labels_are_added_to_the_store_that_is_open() {
     assert_eq!(lines(&folder, "shell store --read-only", "label list\n").lines().count(), 4);
 }
 
-/// Lines read what those before them staged; what others see, and kernels, comes with the commit.
+/// Lines read the changes that earlier lines staged; other readers, and kernels, see them after the
+/// commit.
 #[test]
 fn a_transaction_goes_over_several_lines() {
     let folder = store();
@@ -228,7 +229,7 @@ fn a_transaction_that_does_not_end_is_rolled_back() {
         assert!(error.starts_with("error: the input ended inside a transaction"), "{error}");
         folder.fails("get vertex 9 --store store", 3, &["no vertex 9"]);
     }
-    // A shell that goes on does not commit half of it.
+    // A shell that goes on does not commit half of a transaction.
     let input = "begin\nput vertex 9\nget vertex 99\ncommit\nput vertex 8\n";
     let output = folder.pipe("shell store --keep-going", input).code(3).get_output().clone();
     let error = String::from_utf8(output.stderr).unwrap();
@@ -347,11 +348,11 @@ mod in_a_terminal {
     use std::time::Duration;
     use std::{iter, thread};
 
-    /// What the terminal gets before a prompt, and only then: pasted text is to be marked.
+    /// The output of the terminal before a prompt, and only then: a request to mark pasted text.
     const PROMPT: &str = "\u{1b}[?2004h";
 
-    /// Types into a shell in a terminal: the keys, each time that the terminal has shown the text
-    /// before them. Returns all that it showed.
+    /// Types into a shell in a terminal: each of the keys after the terminal has shown the text
+    /// before them. Returns all output.
     fn typed(folder: &Folder, keys: &[(&str, &str)]) -> String {
         let keys: Vec<(&str, &[u8])> = keys.iter().map(|(text, keys)| (*text, keys.as_bytes())).collect();
         typed_into("xterm", folder, &keys)

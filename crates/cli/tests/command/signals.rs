@@ -149,7 +149,7 @@ mod interrupt {
         ended_by("-INT", 130, folder, arguments)
     }
 
-    /// Whether this process, and so the command that it starts, ignores SIGHUP.
+    /// Returns true if this process, and so the command that it starts, ignores SIGHUP.
     fn ignores_hangups() -> bool {
         let status = std::fs::read_to_string("/proc/self/status").unwrap();
         let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:")).unwrap();
@@ -261,7 +261,7 @@ mod interrupt {
 
     #[test]
     fn the_demo_stops_its_threads() {
-        // One is interrupted while it generates edges, the other while it writes them.
+        // One demo is interrupted while it generates edges, the other while it writes them.
         interrupted(&Folder::new(), "demo --scale 21 --json");
         interrupted(&Folder::new(), "demo --scale 16 --batch 1 --json");
     }

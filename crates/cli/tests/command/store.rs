@@ -219,7 +219,7 @@ fn damage_is_found_with_its_place_and_repaired_by_giving_up_what_follows() {
     assert!(folder.path("store").join(cut["kept_in"].as_str().unwrap()).exists());
     assert!(cut["bytes"].as_u64() > Some(0));
     assert_eq!(folder.json("check store")["whole"], true);
-    // The import is also back where it was then.
+    // The position of the import is also back at that state.
     assert_eq!(folder.json("info store")["edges"], left * 2);
     let again = folder.json("import graph --store store --chunk 2");
     assert_eq!(
@@ -243,7 +243,7 @@ fn a_damaged_checkpoint_and_a_damaged_manifest_are_found() {
         assert_eq!(report["problems"][0]["file"], format!("store/{file}"), "{report}");
     };
     find(&checkpoint);
-    // The log that it replaced is gone.
+    // The log that the checkpoint replaced is gone.
     folder.fails("recover store --to-last-valid", 3, &[&checkpoint, "bring back a copy of the store"]);
     fs::remove_file(folder.path("store").join(&checkpoint)).unwrap();
     find(&checkpoint);

@@ -1,4 +1,4 @@
-//! `hedgerow run --store`: the results equal those on the imported file.
+//! `hedgerow run --store`: the results equal the results on the imported file.
 
 use crate::common::{Folder, key_values};
 use serde_json::Value;

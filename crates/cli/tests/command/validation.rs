@@ -31,7 +31,7 @@ fn expected(path: &Path) -> BTreeMap<u64, String> {
 enum Same {
     /// Character by character.
     Text,
-    /// Numbers within this, relative.
+    /// Numbers within this relative difference.
     Near(f64),
     /// Vertices have equal values where the published values are equal.
     Groups,
@@ -63,8 +63,8 @@ fn check(kernel: &str, graph: &Path, options: &str, published: &Path, same: Same
     }
 }
 
-/// Checks a graph in the kernel's own folder, directed and undirected; `suffix` is that of its
-/// edges.
+/// Checks a graph in the kernel's own folder, directed and undirected; `suffix` ends the name of
+/// its input file.
 fn check_own(kernel: &str, folder: &str, options: &str, suffix: &str, same: Same) {
     let Some(data) = data() else { return };
     let folder = data.join(folder);

@@ -4,10 +4,10 @@ use super::random::{Random, spread};
 use super::shuffle::Shuffle;
 use std::ops::Range;
 
-/// Bits of the integers as which probabilities are compared.
+/// Bits of the integers that represent probabilities.
 const PROBABILITY_BITS: u32 = 32;
 
-/// A synthetic graph whose degrees are as skewed as those of social networks.
+/// A synthetic graph with the skewed degrees of a social network.
 ///
 /// The generator of the Graph 500 benchmark (specification, section "Generating the Edge List"),
 /// which is R-MAT ("R-MAT: A Recursive Model for Graph Mining", section 3) with a = 0.57, b = c =
@@ -51,7 +51,7 @@ impl Kronecker {
     /// The largest scale: vertex ids have 32 bits, and one is reserved.
     pub const MAX_SCALE: u32 = 31;
 
-    /// A graph of 2^`scale` vertices and `edge_factor` times as many edges.
+    /// A graph of 2^`scale` vertices and `edge_factor` · 2^`scale` edges.
     ///
     /// # Errors
     /// The scale is not 1 to 31, or there are more than 2^64 edges.
@@ -66,11 +66,11 @@ impl Kronecker {
         Ok(Kronecker { scale, edges, seed, thresholds, shuffle: Shuffle::new(scale, seed) })
     }
 
-    /// Uses other probabilities of the quadrants: `a` both ends in the lower half, `b` only the
-    /// source, `c` only the destination, and the remainder to 1, neither.
+    /// Sets the probabilities of the quadrants: `a` for both ends in the lower half, `b` for only
+    /// the source, `c` for only the destination. The remainder to 1 is for neither.
     ///
     /// # Errors
-    /// One is negative or NaN, or the sum is above 1.
+    /// A probability is negative or NaN, or their sum is above 1.
     pub fn with_probabilities(mut self, a: f64, b: f64, c: f64) -> Result<Self, KroneckerError> {
         /// Tolerated rounding error in the sum of three decimal fractions.
         const ROUNDING: f64 = 1e-9;
@@ -176,7 +176,7 @@ mod tests {
         degrees
     }
 
-    /// Whether `count` of `trials` matches `probability`, within five standard deviations.
+    /// Returns true if `count` of `trials` matches `probability` within five standard deviations.
     fn is_likely(count: u64, trials: u64, probability: f64) -> bool {
         let expected = trials as f64 * probability;
         let deviation = (expected * (1.0 - probability)).sqrt();
@@ -218,7 +218,7 @@ mod tests {
         cells.sort_unstable();
         shuffled.sort_unstable();
         assert_eq!(cells, shuffled);
-        // The median vertex has far fewer edges than the mean one.
+        // The median degree is far below the mean degree.
         assert!(cells[2048] * 3 < 16, "{}", cells[2048]);
 
         let even = graph.with_probabilities(0.25, 0.25, 0.25).unwrap();
@@ -236,7 +236,7 @@ mod tests {
         for bit in 0..12 {
             let ones = degrees.iter().enumerate().filter(|(vertex, _)| vertex >> bit & 1 == 1);
             let half: u64 = ones.map(|(_, degree)| degree).sum();
-            // A random half of the vertices: its sum has a variance of n/4 times that of a degree.
+            // A random half of the vertices: its sum has n/4 times the variance of a degree.
             let deviation = (variance * 4096.0 / 4.0).sqrt();
             assert!((half as f64 - mean * 2048.0).abs() < 5.0 * deviation, "bit {bit}: {half}");
         }

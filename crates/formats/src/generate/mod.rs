@@ -1,4 +1,4 @@
-//! Generated graphs: a seed gives the same graph on every machine. Requests to stores of them.
+//! Generates graphs, identical on every machine for a seed, and requests to stores of graphs.
 
 mod kronecker;
 pub mod link_bench;

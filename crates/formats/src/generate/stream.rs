@@ -3,13 +3,13 @@
 use super::random::{Random, spread};
 use std::collections::HashSet;
 
-/// Number of pairs drawn for a new edge before it is chosen in another way.
+/// Number of random pairs tried for a new edge before a fallback.
 const DRAWS: u32 = 16;
 
-/// Gaps between changes are below this, in units of time.
+/// The longest gap between changes, in units of time.
 const LONGEST_GAP: u64 = 1 << 16;
 
-/// Bits of the integers as which probabilities are compared.
+/// Bits of the integers that represent probabilities.
 const PROBABILITY_BITS: u32 = 32;
 
 /// The addition or deletion of an edge at some time.
@@ -21,11 +21,11 @@ pub struct Change {
     pub destination: u64,
     /// The time; never before the previous change.
     pub timestamp: u64,
-    /// Whether the edge is added; otherwise it is deleted.
+    /// True if the edge is added, false if it is deleted.
     pub is_added: bool,
 }
 
-/// A stream of changes whose graph grows like social networks.
+/// A stream of changes to a graph that grows like a social network.
 ///
 /// Vertices arrive at a steady rate, each with an edge. Both ends of a new edge are drawn by
 /// **preferential attachment**: in proportion to their degrees at that time ("Emergence of Scaling
@@ -130,7 +130,7 @@ impl ChangeStream {
         match self.edges.is_empty() {
             _ if self.arrived < self.vertices => self.arrive(),
             false => self.delete(),
-            // A pair is free, but all draws were of one vertex.
+            // No edge exists, and every drawn pair was a self loop.
             true => {
                 self.present.insert((0, 1));
                 self.add((0, 1))
@@ -152,7 +152,7 @@ impl ChangeStream {
         (edge.0, edge.1, true)
     }
 
-    /// Deletes a random edge; there is one.
+    /// Deletes a random edge; at least one must exist.
     fn delete(&mut self) -> (u64, u64, bool) {
         let index = self.random.below(self.edges.len() as u64) as usize;
         let edge = self.edges.swap_remove(index);
@@ -160,8 +160,8 @@ impl ChangeStream {
         (edge.0, edge.1, false)
     }
 
-    /// An existing vertex: an end of a random edge, so that each is drawn in proportion to its
-    /// degree, or a uniform one.
+    /// Chooses an existing vertex: an end of a random edge, hence in proportion to its degree, or a
+    /// uniformly random vertex.
     fn attach(&mut self) -> u64 {
         let draw = self.random.next();
         if self.edges.is_empty() || draw.is_multiple_of(8) {
@@ -171,7 +171,7 @@ impl ChangeStream {
         if draw & 8 == 0 { edge.0 } else { edge.1 }
     }
 
-    /// A time from 0 to the longest gap; long ones are rare.
+    /// Draws a gap from 0 to the longest gap; long gaps are rare.
     fn gap(&mut self) -> u64 {
         let draw = (self.random.next() >> 32) + 1;
         ((1 << 32) / draw - 1).min(LONGEST_GAP)

@@ -33,7 +33,7 @@ pub(super) struct CsvLines {
 struct Field {
     end: usize,
     is_quoted: bool,
-    /// The line of the file where it starts.
+    /// The line of the file on which the field starts.
     line: u64,
 }
 
@@ -187,8 +187,8 @@ impl Raw {
         self.first == Some(b'"')
     }
 
-    /// Whether a field that starts with a quotation mark ends with one, and has only doubled ones
-    /// in between; `length` is that of its text.
+    /// Returns true if the quotation marks are balanced: a field that starts with one ends with one
+    /// and has only doubled ones in between. `length` is the length of the field's text.
     fn is_well_quoted(&self, length: usize) -> bool {
         let is_closed = self.quotes >= 2 && self.quotes.is_multiple_of(2) && self.last == Some(b'"');
         !self.is_quoted() || is_closed && self.length == 2 + (self.quotes - 2) / 2 + length

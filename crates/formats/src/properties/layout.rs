@@ -15,16 +15,16 @@ const SOURCE: &[&str] = &["source", "src", "from"];
 /// Names of the column where an edge ends.
 const DESTINATION: &[&str] = &["destination", "dst", "target", "to"];
 
-/// The column name of a value in a file that is written; a file that is read may use any.
+/// The column name of a value in a file to write; in a file to read it may be any name.
 const VALUE: &str = "value";
 
-/// Whether this is a usual name of the column of a vertex's key, ignoring case.
+/// Returns true if `name` is a usual name of the column of a vertex's key, ignoring case.
 #[must_use]
 pub fn is_name_of_key(name: &str) -> bool {
     is_among(name, KEY)
 }
 
-/// Whether these are usual names of the columns where an edge starts and where it ends, ignoring
+/// Returns true if these are usual names of the columns where an edge starts and ends, ignoring
 /// case.
 #[must_use]
 pub fn is_name_of_ends(source: &str, destination: &str) -> bool {
@@ -40,14 +40,14 @@ fn is_among(name: &str, names: &[&str]) -> bool {
 pub(super) struct Layout {
     pub keys: Vec<KeyColumn>,
     pub fields: Vec<FieldColumn>,
-    /// The label carries a single value, whose column may have any name.
+    /// True if the label carries a single value, whose column may have any name.
     has_value: bool,
 }
 
 /// The column of a key.
 pub(super) struct KeyColumn {
     names: &'static [&'static str],
-    /// Its only name, if the caller chose one.
+    /// The only accepted name, if the caller chose one.
     chosen: Option<String>,
 }
 
@@ -106,8 +106,8 @@ impl Layout {
         self.keys.len() + self.fields.len()
     }
 
-    /// The positions of columns with these names in this layout. If no name is that of a key and
-    /// `positional` is set, the first columns are the keys.
+    /// The positions of columns with these names in this layout. If no column is named like a key
+    /// and `positional` is set, the first columns are the keys.
     pub fn places(&self, names: &[String], positional: bool) -> Result<Vec<usize>, BadColumns> {
         if let Some((first, second)) = first_repeated(names) {
             let (name, [first, second]) = (&names[first], [first, second].map(|column| column + 1));
@@ -134,8 +134,8 @@ impl Layout {
         }
     }
 
-    /// Whether a header with these names may be a line of values if keys are text: this layout
-    /// knows none of the names.
+    /// Returns true if a header with these names may be a line of values when keys are text: this
+    /// layout knows none of the names.
     pub fn may_be_values(&self, names: &[String]) -> bool {
         let is_known = |name: &String| !self.has_value && self.field(name).is_some();
         let is_value = |name: &String| match self.fields.first() {
@@ -170,7 +170,7 @@ impl Layout {
         }
     }
 
-    /// The usual names of a key, without those that are properties.
+    /// The usual names of a key, except names of properties.
     fn names_of(&self, key: &KeyColumn) -> impl Iterator<Item = &'static str> {
         let is_property = |name: &str| {
             !self.has_value && self.fields.iter().any(|field| field.name.eq_ignore_ascii_case(name))
@@ -183,13 +183,13 @@ impl Layout {
         self.fields.iter().position(named).map(|position| self.keys.len() + position)
     }
 
-    /// The name of a place whose column is missing in the file.
+    /// The name of a property at a place, to report its missing column.
     pub fn name_of(&self, place: usize) -> Option<&str> {
         let field = place.checked_sub(self.keys.len()).and_then(|field| self.fields.get(field))?;
         (!self.has_value).then_some(&*field.name)
     }
 
-    /// The second column that would be the value.
+    /// The second column that maps to the value.
     fn second_value(&self, places: &[usize]) -> Option<usize> {
         let is_value = |(_, place): &(usize, &usize)| **place == self.keys.len();
         places.iter().enumerate().filter(is_value).nth(1).map(|(column, _)| column)
@@ -224,8 +224,8 @@ impl Layout {
         self.keys.iter().map(names).collect::<Vec<_>>().join(", and ")
     }
 
-    /// The column names of a file to write, which identify the columns again; `None` if properties
-    /// have all the names that a key could have.
+    /// Returns the column names of a file to write, by which a reader identifies the columns;
+    /// `None` if properties take all usual names of a key.
     pub fn written_names(&self) -> Option<Vec<String>> {
         let keys = self.keys.iter().map(|key| self.names_of(key).next().map(str::to_owned));
         let fields = self.fields.iter().map(|field| Some(field.name.clone()));

@@ -1,6 +1,6 @@
 //! Files whose lines carry properties: CSV with a header, and JSON lines.
 //!
-//! | file | what it does |
+//! | file | purpose |
 //! |---|---|
 //! | `reader` | reads lines into batches of vertices and edges |
 //! | `csv`, `json` | from bytes to the cells of a line |
@@ -39,9 +39,9 @@ pub enum PropertyFormat {
 }
 
 impl PropertyFormat {
-    /// The format for the extension of a file name, without that of a compression; `None` if the
-    /// extension has no meaning. A `.csv` may also be an edge list without a header: the caller has
-    /// to know. O(length of the name).
+    /// Returns the format for the extension of a file name, ignoring `.gz` and `.zst`; `None` if
+    /// the extension has no meaning. A `.csv` may also be an edge list without a header: the caller
+    /// has to know. O(length of the name).
     #[must_use]
     pub fn of_name(path: impl AsRef<Path>) -> Option<Self> {
         match without_compression(path.as_ref()).extension()?.to_str()? {
@@ -64,9 +64,9 @@ impl fmt::Display for PropertyFormat {
 /// The kind of lines in a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LineSchema {
-    /// A vertex each, with properties.
+    /// Each line is a vertex with properties.
     Vertices(RecordSchema),
-    /// An edge each, with its value or properties.
+    /// Each line is an edge with its value or properties.
     Edges(EdgeSchema),
 }
 
@@ -88,7 +88,7 @@ pub struct PropertyOptions {
 }
 
 impl PropertyOptions {
-    /// The usual names of columns, and batches of 65,536.
+    /// Options with the usual names of columns and batches of 65,536.
     #[must_use]
     pub fn new(format: PropertyFormat, lines: LineSchema) -> Self {
         let (source_column, destination_column) = (None, None);
@@ -131,7 +131,7 @@ impl<K> PropertyBatch<K> {
         self.vertices.len() + self.edges.len()
     }
 
-    /// Whether the batch is empty.
+    /// Returns true if the batch is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0

@@ -35,7 +35,7 @@ struct Columns {
     layout: Layout,
     /// The names in the header of a CSV file, or in the last line of JSON.
     names: Vec<String>,
-    /// The position of each in the layout.
+    /// The position of each name in the layout.
     places: Vec<usize>,
 }
 

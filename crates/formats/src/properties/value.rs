@@ -27,7 +27,7 @@ pub(super) enum Kind {
     Value(ColumnType),
 }
 
-/// Text with its JSON type; in CSV it may be any of them.
+/// Text with its JSON type; text of a CSV file may be of any type.
 enum Scalar<'a> {
     Any(&'a str),
     String(Cow<'a, str>),
@@ -94,7 +94,7 @@ impl Cell<'_> {
             ValueType::U64 => bare?.parse().ok().map(Value::U64),
             ValueType::F64 => match bare {
                 Some(bare) => f64::parse(bare).map(Value::F64),
-                // JSON has no other way to express these.
+                // JSON expresses floats that are not finite only as strings.
                 None => f64::parse(string?).filter(|value| !value.is_finite()).map(Value::F64),
             },
             ValueType::String => string.map(|text| Value::String(text.into())),
@@ -163,7 +163,7 @@ impl Float for f32 {
     }
 }
 
-/// Whether this is the word for infinity, not a number that is too large.
+/// Returns true if the text is a word for infinity, not a number too large.
 fn is_infinity(text: &str) -> bool {
     !text.contains(|character: char| character.is_ascii_digit())
 }
@@ -235,7 +235,7 @@ impl fmt::Display for Kind {
 /// The style in which values are written.
 #[derive(Clone, Copy)]
 pub(super) struct Style {
-    /// JSON; else CSV.
+    /// True for JSON, false for CSV.
     pub json: bool,
 }
 

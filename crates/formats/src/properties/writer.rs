@@ -17,7 +17,7 @@ pub struct PropertyWriter {
     output: Output,
     layout: Layout,
     style: Style,
-    /// The JSON text before each value: its name.
+    /// The JSON text before each value: the name of the member.
     names: Vec<Vec<u8>>,
 }
 
@@ -32,7 +32,7 @@ impl PropertyWriter {
     /// Starts a file that will be named `path`; a CSV file with its header.
     ///
     /// # Errors
-    /// Those of [`NewFile::create`]; or properties have all the names that the column of a key may
+    /// See [`NewFile::create`]. Also if properties take all names that the column of a key may
     /// have.
     pub fn create(
         path: impl AsRef<Path>,

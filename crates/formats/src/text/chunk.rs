@@ -9,7 +9,7 @@ const KEPT_OF_LONG_LINE: usize = 64;
 
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// Whole lines, as many as fit, or one line that is longer than that.
+/// Whole lines up to the size of a chunk, or one longer line.
 #[derive(Debug)]
 pub(crate) struct Chunk {
     /// The lines with their ends; for a line that is too long its start.
@@ -22,11 +22,11 @@ pub(crate) struct Chunk {
     pub lines_passed: u64,
     /// Bytes of text up to the end of the chunk.
     pub end_in_text: u64,
-    /// The chunk is one line that is longer than the limit.
+    /// True if the chunk is one line that is longer than the limit.
     pub is_too_long: bool,
 }
 
-/// Cuts chunks from a source. Buffers what was read but not cut yet: at most a chunk.
+/// Cuts chunks from a source. Buffers bytes read but not yet cut: at most a chunk.
 pub(crate) struct Cutter {
     source: Source,
     rest: Vec<u8>,
@@ -148,12 +148,12 @@ impl<'a> Lines<'a> {
         Lines { bytes, next: start }
     }
 
-    /// Where the next line starts.
+    /// The start of the next line.
     pub fn position(&self) -> usize {
         self.next
     }
 
-    /// Whether there is no next line.
+    /// Returns true if no line is left.
     pub fn is_at_end(&self) -> bool {
         self.next == self.bytes.len()
     }

@@ -8,9 +8,9 @@ use crate::error::{Fault, Problem};
 #[derive(Clone, Debug)]
 pub(crate) struct Fields<'a> {
     line: &'a [u8],
-    /// Where the next field starts.
+    /// The start of the next field.
     position: usize,
-    /// The last separator had a comma, so that another field must follow.
+    /// True if the last separator had a comma, so that another field must follow.
     after_comma: bool,
 }
 
@@ -35,7 +35,7 @@ impl<'a> Fields<'a> {
         fields
     }
 
-    /// Where the next field starts; the length of the line if there is none.
+    /// The start of the next field; the length of the line if there is none.
     pub fn offset(&self) -> usize {
         self.position
     }
@@ -45,7 +45,7 @@ impl<'a> Fields<'a> {
         self.line
     }
 
-    /// Whether a comma separates fields anywhere in the line. O(length).
+    /// Returns true if a comma separates fields anywhere in the line. O(length).
     pub fn has_comma(line: &[u8]) -> bool {
         memchr::memchr(b',', line).is_some()
     }
@@ -117,7 +117,7 @@ impl Field<'_> {
     }
 }
 
-/// Whether a line is blank, or a comment: its first byte that is not blank is `#` or `%`.
+/// Returns true if a line is blank, or a comment: its first byte that is not blank is `#` or `%`.
 #[inline]
 pub(crate) fn is_blank_or_comment(line: &[u8]) -> bool {
     match line.iter().find(|byte| !is_blank(**byte)) {
@@ -166,7 +166,7 @@ pub(crate) fn parse_timestamp(field: &[u8]) -> Result<i64, Problem> {
     number.ok_or(Problem::TimestampTooLarge)
 }
 
-/// `otherwise`, unless the field is not even text.
+/// Returns `otherwise`, unless the field is not even text.
 fn problem_of(field: &[u8], otherwise: Problem) -> Problem {
     if field.iter().any(|byte| is_control(*byte)) { Problem::BinaryData } else { otherwise }
 }

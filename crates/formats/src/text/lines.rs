@@ -15,7 +15,7 @@ const UNCUT_LINE: usize = 64 << 10;
 /// Number of bad lines kept as examples.
 pub(crate) const EXAMPLES: usize = 5;
 
-/// How to parse lines, and what to do with bad ones.
+/// Rules for parsing lines and handling bad ones.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rules {
     pub layout: Layout,
@@ -44,13 +44,14 @@ struct Neighbors<K> {
 }
 
 impl<K: VertexKey> Parsed<K> {
-    /// Parses all lines, or up to the first bad one unless such are skipped.
+    /// Parses all lines, or up to the first bad line unless bad lines are skipped.
     pub fn new(chunk: Chunk, rules: &Rules, limit: usize, path: &Path) -> Self {
         let Chunk { bytes, mark, start, lines_passed, end_in_text, is_too_long } = chunk;
         let mut piece = Piece::new(end_in_text);
         piece.line = lines_passed;
         if rules.layout == Layout::Edges {
-            // One edge per line. Growing would copy them, and take up to three times the memory.
+            // One edge per line. Growing would copy the edges, and take up to three times the
+            // memory.
             piece.batch.edges.reserve_exact(memchr::memchr_iter(b'\n', &bytes[start..]).count() + 1);
         }
         let (mut entries, mut long_line) = (0, None);
@@ -99,7 +100,7 @@ impl<K: VertexKey> Parsed<K> {
         }
     }
 
-    /// Line `index` of those that are neither blank nor comments, as a bad one.
+    /// Reports line `index` as bad, counting only lines that are neither blank nor comments.
     pub fn data_line(&self, index: u64, path: &Path) -> BadLine {
         let bytes = self.chunk.as_deref().unwrap_or_default();
         let before = memchr::memchr_iter(b'\n', &bytes[..self.start]).count() as u64;
@@ -136,7 +137,7 @@ fn parse_line<K: VertexKey>(line: &[u8], rules: &Rules, piece: &mut Piece<K>) ->
     Ok(())
 }
 
-/// Checks a line of a vertex and its neighbors; returns the vertex and where the neighbors start,
+/// Checks a line of a vertex and its neighbors; returns the vertex and the start of its neighbors,
 /// if it has any.
 fn check_long_line<K: VertexKey>(line: &[u8], piece: &mut Piece<K>) -> Result<Option<(K, usize)>, Fault> {
     let (source, neighbors) = parse::check_adjacency(line)?;

@@ -31,19 +31,19 @@ pub(crate) enum Values {
     Real,
 }
 
-/// The meaning of an entry for the one on the other side of the diagonal.
+/// The relation of an entry to its mirror image across the diagonal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Symmetry {
     None,
     Symmetric,
-    /// It is the negative.
+    /// The mirror image is the negative.
     Skew,
 }
 
-/// The most rows that a matrix with n `entries` may have.
+/// Returns the maximum number of rows of a matrix with this number of entries.
 pub(crate) fn most_rows(entries: u64) -> u64 {
     let limit = entries.saturating_mul(ROWS_PER_ENTRY).saturating_add(EMPTY_ROWS);
-    limit.min(u64::from(u32::MAX) - 1) // as many vertices as there can be
+    limit.min(u64::from(u32::MAX) - 1) // the maximum number of vertices
 }
 
 impl Matrix {

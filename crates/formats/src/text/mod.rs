@@ -1,6 +1,6 @@
 //! Text files: cut into chunks of lines, which are parsed in parallel and returned in order.
 //!
-//! A **round** is as many chunks as keep the threads busy. While one round is parsed, the next one
+//! A **round** has enough chunks to keep the threads busy. While one round is parsed, the next one
 //! is read, decompressed and cut, so that memory is bounded by two rounds whatever the size of the
 //! file.
 
@@ -38,14 +38,14 @@ pub const MAX_ADJACENCY_LINE: usize = 256 << 20;
 /// The largest chunk, in bytes; smaller ones serve smaller batches.
 const CHUNK: usize = 256 << 10;
 
-/// About the bytes of an edge in a file.
+/// Approximate size of an edge in a file, in bytes.
 const BYTES_PER_EDGE: usize = 16;
 
-/// Chunks that a batch is cut into, unless they would be larger than [`CHUNK`]: a round of two threads,
-/// so that what is read ahead of a batch takes about as much memory as the batch.
+/// Chunks per batch, unless they would be larger than [`CHUNK`]: a round of two threads, so that
+/// chunks read ahead of a batch take about as much memory as the batch.
 const CHUNKS_PER_BATCH: usize = 8;
 
-/// Chunks of a round per thread: enough that none waits for the slowest.
+/// Chunks of a round per thread: enough that no thread waits for the slowest.
 const CHUNKS_PER_THREAD: usize = 4;
 
 /// Vertices of a matrix returned at a time.

@@ -5,7 +5,7 @@ use super::matrix::{Matrix, Symmetry, Values};
 use crate::error::{Fault, Problem};
 use crate::{Batch, Columns, Edge, VertexKey};
 
-/// `source destination [weight] [timestamp]`
+/// Parses `source destination [weight] [timestamp]`.
 #[inline]
 pub(crate) fn edge<K: VertexKey>(line: &[u8], columns: Columns) -> Result<Edge<K>, Fault> {
     let mut fields = Fields::new(line);
@@ -39,7 +39,7 @@ pub(crate) fn vertex<K: VertexKey>(line: &[u8]) -> Result<K, Fault> {
     }
 }
 
-/// `vertex neighbor neighbor …`; a bad line leaves the batch as it was.
+/// Parses `vertex neighbor neighbor …`; a bad line leaves the batch unchanged.
 #[inline]
 pub(crate) fn adjacency<K: VertexKey>(line: &[u8], batch: &mut Batch<K>) -> Result<(), Fault> {
     let mut fields = Fields::new(line);
@@ -61,8 +61,8 @@ pub(crate) fn adjacency<K: VertexKey>(line: &[u8], batch: &mut Batch<K>) -> Resu
     Ok(())
 }
 
-/// `row column [value]`: an edge, and for a symmetric matrix the one on the other side of the
-/// diagonal. A bad line leaves `edges` as they were.
+/// Parses `row column [value]`: an edge, and in a symmetric matrix also its mirror image across the
+/// diagonal. A bad line leaves `edges` unchanged.
 #[inline]
 pub(crate) fn entry<K: VertexKey>(
     line: &[u8],
@@ -116,7 +116,7 @@ fn value<'a>(fields: &mut Fields<'a>) -> Result<Field<'a>, Fault> {
     fields.next().ok_or(fields.fault_at_end(Problem::MissingValue))
 }
 
-/// Checks a whole adjacency line; returns its vertex and where its neighbors start, if it has any.
+/// Checks a whole adjacency line; returns its vertex and the start of its neighbors, if it has any.
 pub(crate) fn check_adjacency<K: VertexKey>(line: &[u8]) -> Result<(K, Option<usize>), Fault> {
     let mut fields = Fields::new(line);
     let source = fields.key()?.ok_or(fields.fault_at_end(Problem::EmptyField))?;

@@ -31,16 +31,16 @@ enum Next {
 
 /// The role of a line.
 enum Line {
-    /// It comes before the data.
+    /// The line comes before the data.
     Passed,
-    /// The data start after it.
+    /// The data start after the line.
     Last(Layout),
-    /// The data start with it.
+    /// The data start with the line.
     Data(Layout),
 }
 
 impl Preamble {
-    /// For a matrix or for an edge list; by default the first line decides.
+    /// Expects a matrix or an edge list; by default the first line decides.
     pub fn new(is_matrix: Option<bool>, header: Header, keys: KeyKind) -> Self {
         let next = match is_matrix {
             Some(false) => Next::Header,
@@ -103,7 +103,7 @@ impl Preamble {
         })
     }
 
-    /// Whether the first line of an edge list names its columns.
+    /// Returns true if the first line of an edge list names its columns.
     fn is_header(&self, line: &[u8]) -> bool {
         // A quoted number is a bad key, not a name to skip.
         let is_name = |bytes: &[u8]| match bytes.strip_prefix(b"\"").unwrap_or(bytes).first() {

@@ -18,7 +18,7 @@ pub struct EdgeListWriter {
     output: Output,
     separator: u8,
     columns: Columns,
-    /// Every edge must have a weight, because the name of the file requires it.
+    /// True if every edge must have a weight, because the file name requires it.
     needs_weights: bool,
 }
 
@@ -26,7 +26,7 @@ impl EdgeListWriter {
     /// Starts a file that will be named `path`, with blanks between its columns.
     ///
     /// # Errors
-    /// Those of [`NewFile::create`].
+    /// See [`NewFile::create`].
     pub fn create(path: impl AsRef<Path>) -> Result<Self, FormatError> {
         Self::create_with(path, b' ', Columns::Auto)
     }
@@ -34,7 +34,7 @@ impl EdgeListWriter {
     /// Starts a file that will be named `path`, with this separator and these further columns.
     ///
     /// # Errors
-    /// Those of [`NewFile::create`].
+    /// See [`NewFile::create`].
     ///
     /// # Panics
     /// If the separator is no blank, tab or comma.
@@ -47,7 +47,7 @@ impl EdgeListWriter {
     /// Appends an edge with or without a weight.
     ///
     /// # Errors
-    /// Those of [`write_edge`](Self::write_edge).
+    /// See [`write_edge`](Self::write_edge).
     pub fn write(
         &mut self,
         source: impl AsKey,

@@ -19,7 +19,7 @@ pub(super) fn push_key(key: KeyRef<'_>, buffer: &mut Vec<u8>) {
     }
 }
 
-/// Whether a weight is written as digits alone, with or without a minus sign.
+/// Returns true if a weight is written as digits alone, with or without a minus sign.
 pub(super) fn is_whole(weight: f64) -> bool {
     weight.fract() == 0.0 && weight.abs() < EXACT && (weight != 0.0 || weight.is_sign_positive())
 }
@@ -103,7 +103,7 @@ pub(crate) fn unwritable(path: &Path, value: &str, reason: &'static str) -> Form
     FormatError::Unwritable { path: path.into(), value, reason, remedy: None }
 }
 
-/// Like [`unwritable`], with the option that would avoid it.
+/// Like [`unwritable`], with the option that would avoid the error.
 #[cold]
 pub(super) fn unwritable_without(
     remedy: Remedy,

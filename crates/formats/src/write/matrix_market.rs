@@ -6,10 +6,10 @@ use crate::text::most_rows;
 use crate::{FormatError, VertexKey};
 use std::io::Write;
 
-/// Writes the adjacency matrix; returns the number of entries. That of an undirected graph is
+/// Writes the adjacency matrix; returns the number of entries. The matrix of an undirected graph is
 /// symmetric: only entries on or below the diagonal are listed.
 ///
-/// Refuses a matrix with more rows than readers take for so few entries.
+/// Refuses a matrix with more rows than readers accept for its number of entries.
 pub(super) fn write<K: VertexKey>(
     graph: &Numbered<K>,
     undirected: bool,

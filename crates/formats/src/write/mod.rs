@@ -27,18 +27,18 @@ use whole::{Numbered, Whole};
 /// Options of a [`GraphWriter`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct WriteOptions {
-    /// The format; by default that of the file's name ([`GraphFormat::of_name`]), or else an edge
-    /// list.
+    /// The format; by default derived from the file's name ([`GraphFormat::of_name`]), or else an
+    /// edge list.
     pub format: Option<GraphFormat>,
     /// The further columns of an edge list. A file named `.el` has none, one named `.wel` only a
     /// weight.
     pub columns: Columns,
-    /// An edge stands for both directions. It has no effect on an edge list, whose edges are
-    /// written as they come.
+    /// True if an edge stands for both directions. Edge lists ignore it: they contain the edges as
+    /// they come.
     pub undirected: bool,
-    /// In a format whose vertices are numbered, keys are vertex numbers; numbers without a key are
-    /// vertices without edges. Otherwise vertices are numbered in the order of their keys, without
-    /// gaps.
+    /// True to use keys as vertex numbers in a format with numbered vertices; numbers without a key
+    /// become vertices without edges. Otherwise vertices are numbered in the order of their keys,
+    /// without gaps.
     pub keep_ids: bool,
 }
 
@@ -58,10 +58,9 @@ impl WriteOptions {
 
 /// Writes a graph file that a [`GraphReader`](crate::GraphReader) reads back.
 ///
-/// The edges of an edge list are written as they come. All other formats need the whole graph: it
-/// is held in memory, 8 bytes per edge, with weights 16, and the keys; then its vertices are
-/// written in the order of their keys and their neighbors in that order, each once, with the weight
-/// that came last.
+/// The edges of an edge list are written as they come. All other formats need the whole graph in
+/// memory: 8 bytes per edge, with weights 16, and the keys. Its vertices are then written in the
+/// order of their keys and their neighbors in that order, each once, with its last weight.
 ///
 /// Files whose name ends in `.gz` or `.zst` are compressed. They appear under their names only with
 /// [`finish`](Self::finish): see [`NewFile`].
@@ -73,7 +72,7 @@ pub struct GraphWriter<K> {
     shown: Shown,
 }
 
-/// The columns of an edge beside its ends.
+/// The columns of an edge other than its ends.
 #[derive(Clone, Copy)]
 struct Shown {
     weights: bool,
@@ -124,28 +123,28 @@ pub struct Written<K> {
     pub vertices: Option<u64>,
     /// Edges in the file.
     pub edges: u64,
-    /// What the format cannot represent.
+    /// Contents that the format cannot represent.
     pub lost: Lost,
-    /// If vertex numbers differ from the keys: the key of each, from the first.
+    /// The key of each vertex number, from the first, if numbers differ from keys.
     pub keys: Option<Vec<K>>,
 }
 
-/// What a format cannot represent.
+/// Counts of contents that a format cannot represent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Lost {
-    /// Edges that had a weight.
+    /// Edges whose weight was left out.
     pub weights: u64,
-    /// Edges that had a timestamp.
+    /// Edges whose timestamp was left out.
     pub timestamps: u64,
-    /// Vertices named separately; an edge list contains only those with edges.
+    /// Vertices named separately; an edge list contains only vertices with edges.
     pub vertices: u64,
 }
 
 impl<K: VertexKey> GraphWriter<K> {
-    /// Starts a file that will be named `path`; for LDBC Graphalytics `x.e` and, beside it, `x.v`.
+    /// Starts a file that will be named `path`; for LDBC Graphalytics `x.e` and, next to it, `x.v`.
     ///
     /// # Errors
-    /// Those of [`NewFile::create`]; or the name of an LDBC Graphalytics file does not end in `.e`.
+    /// See [`NewFile::create`]. Also if the name of an LDBC Graphalytics file does not end in `.e`.
     pub fn create(path: impl AsRef<Path>, options: &WriteOptions) -> Result<Self, FormatError> {
         let path = path.as_ref();
         let WriteOptions { undirected, .. } = *options;
@@ -217,7 +216,7 @@ impl<K: VertexKey> GraphWriter<K> {
         shown
     }
 
-    /// Whether the file can contain weights of edges; else they are left out, and
+    /// Returns true if the file can contain weights of edges; otherwise they are left out, and
     /// [counted](Lost::weights).
     #[must_use]
     pub fn holds_weights(&self) -> bool {
@@ -256,7 +255,7 @@ impl<K: VertexKey> GraphWriter<K> {
     /// Writes the rest to disk and gives the file its name.
     ///
     /// # Errors
-    /// Those of [`complete`](Self::complete) and [`CompleteFile::finish`].
+    /// See [`complete`](Self::complete) and [`CompleteFile::finish`].
     pub fn finish(self) -> Result<Written<K>, FormatError> {
         self.complete()?.finish()
     }

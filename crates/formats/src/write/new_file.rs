@@ -12,8 +12,8 @@ pub const STANDARD_OUTPUT: &str = "-";
 /// A file that is written under a temporary name in the same folder and renamed by
 /// [`finish`](Self::finish), replacing an existing file.
 ///
-/// Until then, and if it is dropped, the existing file stays. Writes are not buffered. Under the name
-/// [`-`](STANDARD_OUTPUT) it is standard output instead, which gets every byte at once.
+/// Until then, and if it is dropped, the existing file stays. Writes are not buffered. Under the
+/// name [`-`](STANDARD_OUTPUT) it is standard output instead, which gets every byte at once.
 #[derive(Debug)]
 pub struct NewFile {
     /// The path that the caller gave.
@@ -112,7 +112,7 @@ fn temporary_beside(target: &Path) -> io::Result<NamedTempFile<File>> {
     builder.tempfile_in(folder).map_err(without_temporary_name)
 }
 
-/// The error without the name of a temporary file, which the caller does not know.
+/// Strips the name of a temporary file, which the caller does not know, from an error.
 fn without_temporary_name(error: io::Error) -> io::Error {
     use io::ErrorKind::{NotADirectory, PermissionDenied, ReadOnlyFilesystem, StorageFull};
     match error.kind() {

@@ -37,7 +37,7 @@ impl Output {
     /// Starts a file that will be named `path`.
     ///
     /// # Errors
-    /// Those of [`NewFile::create`]; or the name has the extension of another compression or an
+    /// See [`NewFile::create`]. Also if the name has the extension of another compression or an
     /// archive, such as `.bz2`.
     pub fn create(path: impl AsRef<Path>) -> Result<Self, FormatError> {
         let path = path.as_ref();
@@ -87,7 +87,7 @@ impl Output {
     /// Finishes the compression, writes everything to disk and gives the file its name.
     ///
     /// # Errors
-    /// Those of [`NewFile::finish`].
+    /// See [`NewFile::finish`].
     pub fn finish(self) -> Result<(), FormatError> {
         self.complete()?.finish()
     }

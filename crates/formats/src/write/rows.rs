@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-/// The neighbors in a row.
+/// The direction of the edges in a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Direction {
     Out,
@@ -84,12 +84,12 @@ impl Rows {
         &self.neighbors
     }
 
-    /// The weight of every neighbor, if there are any.
+    /// The weight of every neighbor, if edges have weights.
     pub fn weights(&self) -> Option<&[f64]> {
         (!self.weights.is_empty()).then_some(&self.weights)
     }
 
-    /// Each row: the vertex, its neighbors, and their range among all.
+    /// Iterates over rows: the vertex, its neighbors, and their range among all neighbors.
     pub fn iter(&self) -> impl Iterator<Item = (u32, &[u32], Range<usize>)> {
         let mut start = 0;
         (0..).zip(&self.ends).map(move |(vertex, end)| {

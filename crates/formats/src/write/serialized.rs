@@ -4,7 +4,7 @@ use super::{Direction, Numbered, Output, Rows};
 use crate::serialized::MAX_VERTICES;
 use crate::{FormatError, VertexKey};
 
-/// Writes the graph; returns the number of neighbors, in an undirected graph twice that of edges.
+/// Writes the graph; returns the number of neighbors, in an undirected graph in both directions.
 pub(super) fn write<K: VertexKey>(
     graph: &Numbered<K>,
     undirected: bool,
@@ -52,7 +52,7 @@ fn whole_weights<K: VertexKey>(graph: &Numbered<K>) -> Result<&[f64], FormatErro
         None if graph.edges().is_empty() => &[],
         None => return Err(refused(graph, "edges without weights", "write .sg, or a graph with weights")),
     };
-    // Bits, for a negative zero would come back as zero.
+    // Compares bits: a negative zero would come back as zero.
     let comes_back = |weight: f64| f64::from(weight as i32).to_bits() == weight.to_bits();
     match weights.iter().find(|weight| !comes_back(**weight)) {
         None => Ok(weights),

@@ -4,8 +4,8 @@ use super::field::{check_first, push_key, push_weight};
 use super::{Direction, Numbered, Output, Rows, VertexListWriter};
 use crate::{FormatError, VertexKey};
 
-/// Writes a line for every vertex with its neighbors, and more of them where a line would be longer
-/// than `longest` bytes; returns the number of neighbors.
+/// Writes a line for every vertex with its neighbors, split into several where it would exceed
+/// `longest` bytes; returns the number of neighbors.
 pub(super) fn write_adjacency<K: VertexKey>(
     graph: &Numbered<K>,
     undirected: bool,

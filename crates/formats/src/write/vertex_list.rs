@@ -20,7 +20,7 @@ impl VertexListWriter {
     /// Starts a file that will be named `path`.
     ///
     /// # Errors
-    /// Those of [`NewFile::create`].
+    /// See [`NewFile::create`].
     pub fn create(path: impl AsRef<Path>) -> Result<Self, FormatError> {
         Ok(VertexListWriter { output: Output::create(path)? })
     }

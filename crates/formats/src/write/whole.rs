@@ -14,10 +14,10 @@ pub(super) struct Whole<K> {
     path: PathBuf,
     /// The first vertex number, if keys are vertex numbers.
     first: Option<u64>,
-    /// Vertices, in the order in which they came, unless keys are numbers.
+    /// Keys in order of arrival, unless keys are vertex numbers.
     keys: Vec<K>,
     ids: HashMap<K, u32>,
-    /// The number of vertices if keys are numbers.
+    /// The number of vertices, if keys are vertex numbers.
     bound: u32,
     edges: Vec<(u32, u32)>,
     /// Empty while no edge has a weight.

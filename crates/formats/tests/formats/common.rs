@@ -3,7 +3,7 @@
 use hedgerow_formats::{Batch, FormatError, GraphReader, ReadOptions, VertexKey};
 use std::io::Cursor;
 
-/// Everything that a reader returns, and how it ended.
+/// Everything that a reader returns, and its final result.
 pub struct Whole<K> {
     pub read: Batch<K>,
     pub reader: GraphReader<K>,

@@ -1,4 +1,5 @@
-//! Every writer is followed by its own reader, over extreme values: a graph comes back exactly, or its writer refuses it.
+//! Every writer is followed by its own reader, over extreme values: a graph comes back exactly, or
+//! its writer refuses it.
 
 use crate::common::drain;
 use hedgerow_formats::{
@@ -61,7 +62,7 @@ fn batch<K: VertexKey>(key: impl Strategy<Value = K> + Clone) -> impl Strategy<V
         weight,
         timestamp,
     });
-    // Formats of whole graphs refuse edges of which only some have weights.
+    // Formats of whole graphs refuse edges of which some have weights and some have none.
     let alike = |(mut edges, have_weights): (Vec<Edge<K>>, Option<bool>)| {
         for edge in &mut edges {
             edge.weight = match have_weights {
@@ -113,7 +114,7 @@ fn check<K: VertexKey>(name: &str, columns: Columns, keep_ids: bool, graph: &Bat
             return;
         }
     };
-    // Other formats than edge lists have their columns in one order.
+    // Formats other than edge lists have a fixed order of columns.
     let columns = if is_list { columns } else { Columns::Auto };
     let options = ReadOptions { columns, ..ReadOptions::default() };
     let mut expected = graph.edges.clone();
@@ -161,7 +162,7 @@ fn check<K: VertexKey>(name: &str, columns: Columns, keep_ids: bool, graph: &Bat
     let ends = read_edges.iter().flat_map(|edge| [&edge.source, &edge.destination]);
     let read_vertices: BTreeSet<K> = read_vertices.iter().chain(ends).cloned().collect();
     if keep_ids {
-        // Those without a key are vertices, too.
+        // Numbers without a key are vertices, too.
         vertices.extend(read_vertices.iter().cloned());
     }
     assert_eq!(exact(read_edges), expected);
@@ -238,7 +239,7 @@ proptest! {
     }
 }
 
-/// Names with the characters of the formats, and those of the columns of keys.
+/// Names with special characters of the formats, and names of key columns.
 fn name_of_property() -> impl Strategy<Value = &'static str> {
     let hostile = ["", " ", "a,b", "a\"b", "\"", "a\nb", "\r", "\0", "\u{feff}", "#", "1", "null"];
     let keys = ["key", "id", "Id", "source", "Source", "src", "from", "to", "value"];

@@ -18,13 +18,13 @@ use std::path::Path;
 /// Damaged files per seed.
 const CASES: usize = 300;
 
-/// Buffers, whatever the input is.
+/// Bytes for buffers, independent of the input.
 const BUFFERS: usize = 2 << 20;
 
 /// Edges and vertices of a batch.
 const BATCH: usize = 1000;
 
-/// Reads everything, and returns the number of edges and vertices, and whether there was no error.
+/// Reads everything; returns the number of edges and vertices, and true if there was no error.
 fn read<K: VertexKey>(mut reader: GraphReader<K>) -> (usize, bool) {
     let (mut batch, mut count) = (Batch::new(), 0);
     loop {
@@ -48,7 +48,7 @@ fn check<K: VertexKey>(bytes: &[u8], options: ReadOptions, path: &Path) -> bool 
         let reader = GraphReader::<K>::from_reader("graph", Cursor::new(bytes_in_memory), options);
         read(reader.unwrap())
     };
-    // The size of a file is known, that of a stream is not.
+    // The size of a file is known, the size of a stream is not.
     let (of_stream, held) = most_held(stream);
     assert!(held <= 10 * bytes.len() + BUFFERS, "{held} bytes held for {} bytes", bytes.len());
     let (of_file, held) = most_held(|| read(GraphReader::<K>::open_with(path, options).unwrap()));

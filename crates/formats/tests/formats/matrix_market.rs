@@ -1,4 +1,4 @@
-//! Tests which Matrix Market files are which graphs, and which are errors.
+//! Tests the graphs and errors that Matrix Market files yield.
 
 use crate::common::{Whole, read};
 use hedgerow_formats::{BadLine, FormatError, GraphFormat, Problem, ReadOptions};
@@ -8,7 +8,7 @@ fn matrix(text: &str) -> Whole<u64> {
     read(text.as_bytes(), &ReadOptions::default())
 }
 
-/// Its edges, if it can be read.
+/// The edges of a file, which must be valid.
 fn edges(text: &str) -> Vec<(u64, u64, Option<f64>)> {
     let whole = matrix(text);
     whole.end.unwrap();
@@ -93,7 +93,7 @@ fn the_sizes_must_agree_with_the_entries() {
     assert_eq!((&*surplus.found, surplus.problem), ("1 2", Problem::TooManyEntries { declared: 999 }));
     assert_eq!(edges(&format!("{general}3 3 1000\n{entries}")).len(), 1000);
 
-    // Also where bad lines are skipped: they count.
+    // Skipped bad lines count as entries.
     let options = ReadOptions { skip_bad_lines: true, ..ReadOptions::default() };
     let skipped = read::<u64>(format!("{general}3 3 2\n1 2\n9 9\n").as_bytes(), &options);
     skipped.end.unwrap();
@@ -117,7 +117,7 @@ fn the_format_can_be_named() {
         let Err(FormatError::BadLine(bad)) = end else { panic!("{text:?} gives {end:?}") };
         assert_eq!((bad.line, bad.problem), (1, Problem::NotAMatrix));
     }
-    // Only the very first line can say so.
+    // Only the very first line can declare a matrix.
     let edges = matrix("# c\n%%MatrixMarket\n3 3 2\n").read.edges;
     assert_eq!((edges.len(), edges[0].weight), (1, Some(2.0)));
 }

@@ -1,4 +1,4 @@
-//! Tests which texts are which graphs, and which are errors.
+//! Tests the graphs and errors that texts yield.
 
 use crate::common::{Whole, drain, read};
 use hedgerow_formats::{
@@ -67,7 +67,8 @@ fn a_header_is_passed_over_only_where_it_can_be_one() {
     let data = [edge(6, 2, Some(4.0), Some(9))];
     assert_eq!(edges(b"Source,Target,Weight,CommitTimestamp\n6,2,4,9\n", &text()), data);
     assert_eq!(edges(b"\xef\xbb\xbf# c\n\n\"a\" , \"b\"\n6,2,4,9\n", &text()), data);
-    // Not without commas, not in a later line, and not where a number may be meant.
+    // A header needs commas, must be the first line, and has no field that may be meant as a
+    // number.
     for file in [
         "Source Target\n1 2\n",
         "1,2\nSource,Target\n",
@@ -120,7 +121,7 @@ fn a_long_adjacency_line_comes_in_batches() {
     assert!(read.into_iter().eq(neighbors.iter().map(|neighbor| (7, *neighbor))));
     assert_eq!(vertices, [5]);
 
-    // An error at its end: nothing of the line is returned.
+    // After an error at the end of a line, no edge of the line is returned.
     let skipping = ReadOptions { skip_bad_lines: true, batch_size: 1000, ..adjacency() };
     let whole = read_text(&line(" x"), &skipping);
     assert_eq!(whole.read.edges, [edge(8, 9, None, None)]);

@@ -123,8 +123,8 @@ proptest! {
     }
 }
 
-/// Also checks that a reader that skips returns what a strict one returns up to the first error,
-/// and reports the same one.
+/// Compares small batches with large ones. Also checks that a skipping reader returns the contents
+/// of a strict reader up to the first error, and reports the same error.
 fn compare_batch_sizes<K: VertexKey>(bytes: &[u8], format: GraphFormat, batch_size: usize) {
     let small = read::<K>(bytes, &options(format, batch_size));
     let large = read::<K>(bytes, &options(format, 1 << 20));

@@ -26,13 +26,13 @@ pub(super) struct SearchedGraph<'a, O, I> {
 }
 
 /// Arrays for consecutive searches. Atomic accesses are relaxed: threads that work on one level
-/// write about disjoint vertices of it, and read about the previous level.
+/// write entries of disjoint vertices of that level, and read entries of the previous level.
 pub(super) struct Search {
     depths: Vec<AtomicU32>,
     /// The number of shortest paths to a vertex, as the bits of a float.
     paths: Vec<AtomicU64>,
-    /// What a vertex passes back along each of its paths: 1 plus its dependency, divided by the
-    /// number of its paths.
+    /// The dependency that a vertex passes back along each of its paths: 1 plus its own dependency,
+    /// divided by the number of its paths.
     returns: Vec<AtomicU64>,
     /// The vertices that were found, level by level, each level ascending.
     found: Vec<VertexId>,
@@ -98,8 +98,8 @@ impl Search {
         self.depths[vertex.index()].load(Ordering::Relaxed)
     }
 
-    /// Computes dependencies from the last level to the first: a vertex receives from every
-    /// successor what that returns along each of the paths through the vertex.
+    /// Computes dependencies from the last level to the first: the dependency of a vertex is the
+    /// sum over its successors of `returns`, times the number of paths to the vertex.
     fn pass_back(&mut self, outgoing: &impl Adjacency, execution: Execution<'_>) -> Result<u64, KernelError> {
         let mut dependencies = std::mem::take(&mut self.dependencies);
         dependencies.clear();
@@ -120,7 +120,7 @@ impl Search {
                     rows.ask_ahead(&vertices[position..]);
                     let row = rows.of(*vertex)?;
                     looked += row.len() as u64;
-                    // For other neighbors it adds nothing: no branch depends on which neighbor is a
+                    // Adds 0 for other neighbors, so that no branch depends on which neighbor is a
                     // successor.
                     let returned = distinct(row).map(|other| {
                         let is_successor = search.depth(other) == depth as u32 + 1;
@@ -202,7 +202,7 @@ impl<O: Adjacency, I: Adjacency> Forward<'_, O, I> {
         Ok(sums.into_iter().sum())
     }
 
-    /// Finds the next level with one thread, which goes through this one in order.
+    /// Finds the next level with one thread, which visits `level` in order.
     fn push(&self, level: &[VertexId]) -> Result<(Vec<VertexId>, u64), KernelError> {
         let (search, depth) = (&*self.search, self.depth + 1);
         let (mut rows, mut next, mut examined) = (SortedRows::new(self.edges.outgoing), Vec::new(), 0);
@@ -230,7 +230,7 @@ impl<O: Adjacency, I: Adjacency> Forward<'_, O, I> {
         Ok((next, examined))
     }
 
-    /// Finds the next level with many threads: first its vertices, from the neighbors of this one,
+    /// Finds the next level with many threads: first its vertices, from the neighbors of `level`,
     /// then their paths.
     fn claim(&self, level: &[VertexId]) -> Result<(Vec<VertexId>, u64), KernelError> {
         let (search, depth) = (&*self.search, self.depth + 1);
@@ -293,8 +293,8 @@ impl<O: Adjacency, I: Adjacency> Forward<'_, O, I> {
         Ok((found.into_iter().flat_map(|(found, _)| found).collect(), examined))
     }
 
-    /// The number of paths to a vertex with these in-neighbors: the sum over those of the last
-    /// level.
+    /// The number of paths to a vertex with these in-neighbors: the sum over the in-neighbors in
+    /// the last level.
     #[inline]
     fn paths_to(&self, row: &[VertexId]) -> Result<f64, KernelError> {
         let search = &*self.search;

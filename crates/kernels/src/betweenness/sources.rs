@@ -11,11 +11,11 @@ use rand::rngs::Xoshiro256PlusPlus;
 pub enum Sources<'a> {
     /// Every vertex: exact scores.
     All,
-    /// These; one that is listed twice counts twice.
+    /// These vertices; a vertex that is listed twice counts twice.
     Given(&'a [VertexId]),
     /// `count` distinct vertices, chosen at random.
     Sampled {
-        /// The number of sources; all vertices if there are no more.
+        /// The number of sources; all vertices if the view has no more.
         count: u32,
         /// The seed; equal seeds choose equal vertices.
         seed: u64,
@@ -47,7 +47,7 @@ impl Sources<'_> {
     }
 }
 
-/// The vertices at the given ascending positions among those that exist.
+/// The vertices at the given ascending positions among the existing vertices.
 fn at_ranks<V: GraphView>(view: &V, ranks: &[usize]) -> Result<Vec<VertexId>, V::Error> {
     let (mut rank, mut found) = (0, Vec::with_capacity(ranks.len()));
     view.each_vertex(0..view.vertex_bound(), |vertex| {

@@ -68,9 +68,9 @@ struct Counter<'a, W> {
     inner: CsrCursor<'a, W>,
     /// The lower neighbors of the vertex.
     marks: Marks,
-    /// The lower neighbors that are joined to it in both directions.
+    /// The lower neighbors that are joined to the vertex in both directions.
     mutual: Marks,
-    /// Positions in the row of the middle vertex of the vertices that close a triangle.
+    /// The positions, in the row of the middle vertex, of the vertices that close a triangle.
     positions: Vec<u32>,
     /// The thread's own counts of the first names.
     hubs: Vec<u64>,

@@ -9,7 +9,7 @@ use std::ops::Range;
 
 /// The directions of the edges between two neighbors: `u32`, or `()` if always both.
 pub(super) trait Ways: Column {
-    /// Whether some edges go one way only.
+    /// True if some edges go one way only.
     const VARY: bool;
 
     fn of(count: u32) -> Self;

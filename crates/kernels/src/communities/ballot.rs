@@ -3,24 +3,24 @@
 /// Initial slots; enough for most vertices, and for the few labels around a hub after some
 /// iterations.
 const SLOTS: usize = 64;
-/// Up to this number of votes, each is compared with each.
+/// Up to this number of votes, all pairs are compared.
 const FEW_VOTES: usize = 8;
 
 /// Counts labels in a small hash table with linear probing, which grows with the number of distinct
 /// labels.
 pub(super) struct Ballot {
-    /// A power of two; at least half of them are free.
+    /// The number of slots is a power of two; at least half of them are free.
     slots: Vec<LabelVotes>,
 }
 
-/// A label and its number of votes; free if that is 0.
+/// A label and its number of votes; a slot with 0 votes is free.
 #[derive(Clone, Copy, Default)]
 struct LabelVotes {
     label: u32,
     votes: u32,
 }
 
-/// The leading label: the one with the most votes, the smallest of several.
+/// The label with the most votes, the smallest of equally frequent ones.
 #[derive(Clone, Copy, Default)]
 struct Leader(LabelVotes);
 
@@ -38,8 +38,8 @@ impl Ballot {
         Ballot { slots: Vec::new() }
     }
 
-    /// The most frequent of the labels, the smallest of several; `None` if there are no labels.
-    /// O(labels).
+    /// Returns the most frequent label, the smallest of equally frequent ones; `None` if there are
+    /// no labels. O(labels).
     #[inline]
     pub(super) fn elect(&mut self, votes: impl Iterator<Item = u32>) -> Option<u32> {
         let mut votes = votes;

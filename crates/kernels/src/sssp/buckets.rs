@@ -7,8 +7,8 @@ use std::collections::BinaryHeap;
 /// The number of buckets, from the lowest on, that are lists; farther vertices wait in a heap.
 const NEAR: u64 = 1 << 12;
 
-/// One thread's vertices, in buckets numbered from 0. A vertex may be in several: only the lowest
-/// counts, and the caller that takes a vertex checks whether it is still current.
+/// One thread's vertices, in buckets numbered from 0. A vertex may be in several buckets: only the
+/// lowest counts, and the caller that takes a vertex checks that it is still current.
 #[derive(Default)]
 pub(super) struct Buckets {
     /// The number of the first of `near`.
@@ -18,7 +18,7 @@ pub(super) struct Buckets {
 }
 
 impl Buckets {
-    /// Adds `vertex` to a bucket, which is not below those taken so far.
+    /// Adds `vertex` to a bucket, which is not below the buckets taken so far.
     #[inline]
     pub(super) fn push(&mut self, bucket: u64, vertex: VertexId) {
         let position = bucket.wrapping_sub(self.base);

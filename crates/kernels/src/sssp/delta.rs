@@ -7,8 +7,9 @@ use std::ops::ControlFlow;
 
 /// Number of vertices whose weights are sampled.
 const SAMPLES: u32 = 1000;
-/// Average weights per bucket where rows lie in blocks. On a Kronecker graph of scale 20 on disk, a search
-/// then reads the files in 9 passes instead of 100, and examines 1.6 times as many neighbors.
+/// Bucket width, in average weights, where rows lie in blocks. On a Kronecker graph of scale 20 on
+/// disk, a search then reads the files in 9 passes instead of 100, and examines 1.6 times the
+/// neighbors.
 const WIDE: f64 = 4.0;
 
 /// Checks a delta given by the caller.
@@ -24,7 +25,7 @@ pub(super) fn checked<W: Weight>(delta: W) -> Result<W, KernelError> {
 /// about one edge of a vertex stays within its bucket. Measured on Kronecker graphs of scale 20 and
 /// 21 with weights from 1 to 255: a delta four times as large is slower by a third.
 ///
-/// Where rows lie in blocks, as wide as [`WIDE`] average weights.
+/// Where rows lie in blocks, the delta is [`WIDE`] average weights.
 pub(super) fn sampled<W: Weight, A: Adjacency<Value = W>>(
     view: &impl GraphView,
     outgoing: &A,

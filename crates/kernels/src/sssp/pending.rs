@@ -1,13 +1,13 @@
-//! The vertices that wait in the bucket that is taken.
+//! The vertices that wait in the current bucket.
 
 use hedgerow_model::VertexId;
 use hedgerow_sync::atomic::{AtomicU64, Ordering};
 
-/// One bit per vertex id: whether the vertex is still to be processed. A distance that is lowered while
-/// it is needs no second turn: that turn reads the lowered one.
+/// One bit per vertex id, set while the vertex waits. A distance that is lowered while its vertex
+/// waits needs no second turn: the pending turn reads the lowered distance.
 pub(super) struct Pending {
     words: Vec<AtomicU64>,
-    /// Whether several threads change it concurrently.
+    /// True if several threads change the set concurrently.
     shared: bool,
 }
 
@@ -18,13 +18,13 @@ impl Pending {
         Pending { words: (0..words).map(|_| AtomicU64::new(0)).collect(), shared }
     }
 
-    /// Adds a vertex whose distance was lowered before. Returns false if it was there: then the thread that
-    /// removes it sees that distance afterwards.
+    /// Adds a vertex after its distance was lowered. Returns false if the vertex was waiting
+    /// already: then the thread that removes it sees the lowered distance.
     #[inline]
     pub(super) fn insert(&self, vertex: VertexId) -> bool {
         let (word, bit) = (&self.words[vertex.index() / 64], 1 << (vertex.index() % 64));
         let before = if self.shared {
-            // Written even if the bit is set: this is what a later removal synchronizes with.
+            // Written even if the bit is set: a later removal synchronizes with this write.
             word.fetch_or(bit, Ordering::AcqRel)
         } else {
             let before = word.load(Ordering::Relaxed);
@@ -34,7 +34,7 @@ impl Pending {
         before & bit == 0
     }
 
-    /// Removes a vertex, whose distance is read next.
+    /// Removes a vertex before its distance is read.
     #[inline]
     pub(super) fn remove(&self, vertex: VertexId) {
         let (word, bit) = (&self.words[vertex.index() / 64], 1 << (vertex.index() % 64));

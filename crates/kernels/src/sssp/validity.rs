@@ -21,8 +21,8 @@ pub(super) fn check_weights<W: Weight>(
             if first.is_some_and(|(found, ..)| found != vertex) {
                 return ControlFlow::Break(());
             }
-            // Nearly always all are valid, which is checked fast; only then look for the invalid
-            // one.
+            // Nearly always all are valid, which is fast to check; only otherwise look for the
+            // invalid one.
             if !weights.iter().all(|weight| weight.is_valid()) {
                 let invalid = neighbors.iter().zip(weights).filter(|(_, weight)| !weight.is_valid());
                 let invalid = invalid.map(|(neighbor, weight)| (vertex, *neighbor, *weight));

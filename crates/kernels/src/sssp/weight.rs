@@ -8,7 +8,7 @@ mod sealed {
 
 /// A weight of an edge: `u32`, whose sums are `u64`, or `f64`.
 ///
-/// Distances are stored as 64 bits whose order is that of the distances, so that threads can lower
+/// Distances are stored as 64 bits that are ordered like the distances, so that threads can lower
 /// them with one atomic operation.
 pub trait Weight: Column + PartialOrd + std::fmt::Display + sealed::Sealed {
     /// The sum of weights.
@@ -17,13 +17,13 @@ pub trait Weight: Column + PartialOrd + std::fmt::Display + sealed::Sealed {
     /// Greater than every distance.
     const UNREACHED: Self::Distance;
 
-    /// The bits of [`Weight::UNREACHED`]. Those of distance 0 are 0.
+    /// The bits of [`Weight::UNREACHED`]. The bits of distance 0 are 0.
     const UNREACHED_BITS: u64;
 
-    /// Whether every value is a weight that a shortest path can contain.
+    /// True if a shortest path can contain edges of any weight of this type.
     const ALWAYS_VALID: bool;
 
-    /// Whether a shortest path can contain an edge of this weight.
+    /// Returns true if a shortest path can contain an edge of this weight.
     fn is_valid(self) -> bool;
 
     /// The weight as a float, rounded.

@@ -71,7 +71,7 @@ impl<A: Adjacency> Counter<'_, A> {
         Ok(count)
     }
 
-    /// The number of neighbors below the one at `position` that are also its neighbors.
+    /// Counts the lower neighbors before `position` that are neighbors of the vertex at `position`.
     #[inline]
     fn common(&mut self, position: usize) -> Result<u64, KernelError> {
         let middle = self.lower[position];
@@ -95,7 +95,7 @@ impl<A: Adjacency> Counter<'_, A> {
     }
 }
 
-/// Passes the part of an ascending run that is below `vertex` to `part`, and stops after the last.
+/// Passes the part of an ascending run that is below `vertex` to `part`; breaks if more follows.
 #[inline(always)]
 fn below(neighbors: &[VertexId], vertex: VertexId, part: impl FnOnce(&[VertexId])) -> ControlFlow<()> {
     if neighbors.last().is_none_or(|last| *last < vertex) {
@@ -106,8 +106,8 @@ fn below(neighbors: &[VertexId], vertex: VertexId, part: impl FnOnce(&[VertexId]
     ControlFlow::Break(())
 }
 
-/// The number of distinct vertices of an ascending run in the set. Skips parallel edges: those
-/// equal to the one before, which is `last` at the beginning.
+/// The number of distinct vertices of an ascending run in the set. Skips parallel edges: vertices
+/// equal to their predecessor, which is `last` for the first one.
 #[inline(always)]
 fn counted(marks: &Marks, run: &[VertexId], mut last: Option<VertexId>) -> u64 {
     let ones = run.iter().map(|vertex| {

@@ -15,8 +15,8 @@ const SAMPLES: u32 = 1000;
 /// Degrees are skewed when the ratio of their mean to their median is above this.
 const SKEWED: f64 = 1.3;
 
-/// Whether hubs are so frequent that ordering by degree pays: the test of "The GAP Benchmark
-/// Suite", section 3.6.
+/// Returns true if hubs are so frequent that ordering by degree pays: the test of "The GAP
+/// Benchmark Suite", section 3.6.
 pub(super) fn pays<A: Adjacency>(
     view: &impl GraphView,
     outgoing: &A,

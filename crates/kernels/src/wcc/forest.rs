@@ -10,8 +10,8 @@ use hedgerow_sync::atomic::{AtomicU32, Ordering};
 /// joined.
 pub(super) struct Forest {
     parents: Vec<AtomicU32>,
-    /// Whether several threads join concurrently. A single one needs no exchange, which would wait
-    /// for all loads before it.
+    /// True if several threads join concurrently. A single thread needs no exchange, which would
+    /// wait for all earlier loads.
     shared: bool,
 }
 
@@ -44,7 +44,7 @@ impl Forest {
     }
 
     /// For the parents of `vertex` and of each neighbor, hooks the larger parent below the smaller
-    /// if it is a root. Returns how many pairs differed.
+    /// if it is a root. Returns the number of pairs that differed.
     ///
     /// Two threads may hook one root, and one of the hooks is lost: the next pass finds it.
     #[inline]

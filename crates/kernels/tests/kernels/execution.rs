@@ -67,8 +67,8 @@ fn graph(topology: Topology) -> Graph {
     Graph { topology, bound: 10_000, vertices: (0..10_000).collect(), edges }
 }
 
-/// Cancels after a number of vertices and neighbors have been read, and counts how many are read
-/// after that.
+/// Cancels after a number of vertices and neighbors have been read, and counts the reads after
+/// that.
 fn stops_soon<R: Arrangement>(csr: &Csr, threads: usize) {
     let all = u64::from(csr.vertex_bound()) + csr.edge_count(LabelId::DEFAULT).at_most();
     let (pool, topology) = (pool(threads), csr.topology());

@@ -166,7 +166,7 @@ fn components_are_the_published_ones() {
     }
 }
 
-/// A graph and the published results.
+/// The files of a graph and of its published results.
 type Files = [&'static str; 2];
 
 /// The cases of a kernel whose result does not depend on in-neighbors being kept.

@@ -12,7 +12,7 @@ fn collected(run: impl FnOnce(&mut dyn FnMut(VertexId))) -> Vec<u32> {
     found
 }
 
-/// Intersects the neighbors of each of `vertices` with those of the others.
+/// Intersects the neighbors of each of `vertices` with the neighbors of the others.
 fn check(view: &impl GraphView, sets: &Sets, vertices: &[u32]) {
     let adjacency = view.adjacency::<()>(LabelId::DEFAULT, Direction::Out).expect("the one label");
     check_adjacency(&adjacency, sets, vertices);

@@ -76,7 +76,7 @@ proptest! {
         check(&paths(&csr, source, delta, execution(pool.as_ref())), &expected);
         check(&paths(&Unhelpful::new(csr), source, delta, execution(pool.as_ref())), &expected);
 
-        // Halves are exact, so the sums of floats are exactly half of those of integers.
+        // Halves are exact, so the sums of floats are exactly half of the sums of integers.
         let halves = graph.weighted_csr(|source, to| f64::from(weight(source, to)) / 2.0);
         let result = paths(&halves, source, delta.map(f64::from), execution(pool.as_ref()));
         for (half, whole) in result.distances.iter().zip(&expected) {

@@ -29,20 +29,20 @@ pub(crate) struct OperationIds {
     pub(crate) second: Option<VertexId>,
 }
 
-/// What a serializable transaction read.
+/// The reads of a serializable transaction.
 #[derive(Debug, Default)]
 pub struct ReadSet {
-    /// What must be unchanged.
+    /// The items that must be unchanged.
     pub touched: HashSet<Touched>,
-    /// The vertices to lock for that.
+    /// The vertices to lock while the items are checked.
     pub vertices: HashSet<VertexId>,
     /// Keys that had no vertex.
     pub absent: HashSet<Key>,
 }
 
 impl ReadSet {
-    /// Records that `key` was looked up in `state`, and what was read of its vertex, which it
-    /// returns.
+    /// Records a lookup of `key` in `state`, and the item that `what` returns for its vertex.
+    /// Returns the vertex.
     ///
     /// A key of the wrong kind is not recorded: the read itself returns the error.
     pub fn track(
@@ -79,11 +79,11 @@ pub struct Acquired<'s> {
     ids: SmallVec<[OperationIds; 1]>,
 }
 
-/// Number of times that a commit looks for more locks to take before it takes all.
+/// Maximum number of attempts to extend the locks of a commit before it takes all locks.
 const LOCK_ATTEMPTS: usize = 3;
 
 impl<'s> Acquired<'s> {
-    /// Resolves and locks what `operations` touch and `reads` depends on.
+    /// Resolves the keys of `operations`, and takes all locks for the operations and for `reads`.
     pub fn new(store: &'s Store, operations: &[Operation], reads: Option<&ReadSet>) -> Result<Self, Error> {
         if let Some(acquired) = Self::without_key_locks(store, operations, reads)? {
             return Ok(acquired);
@@ -102,7 +102,7 @@ impl<'s> Acquired<'s> {
 
     /// The common case: every key has a vertex and none is deleted, so locking the units suffices.
     ///
-    /// `None` if that turns out false.
+    /// `None` in all other cases.
     fn without_key_locks(
         store: &'s Store,
         operations: &[Operation],
@@ -123,8 +123,8 @@ impl<'s> Acquired<'s> {
         Ok((store.dictionary.is_dense() || acquired.all_exist(store)?).then_some(acquired))
     }
 
-    /// Whether every id is an existing vertex. If not, another commit has assigned the id, has not
-    /// created the vertex yet, and may still fail.
+    /// Returns true if every id is an existing vertex. If not, another commit has assigned the id,
+    /// has not created the vertex yet, and may still fail.
     fn all_exist(&self, store: &Store) -> Result<bool, Error> {
         let held = self.held();
         let latest = store.latest(&held)?;
@@ -146,7 +146,7 @@ impl<'s> Acquired<'s> {
         &self.ids
     }
 
-    /// Replaces the operations by others on the same keys, which all have ids and are locked.
+    /// Resolves other operations on the locked keys, which all have ids.
     pub fn look_up_again(&mut self, operations: &[Operation]) -> Result<(), Error> {
         self.ids.clear();
         for operation in operations {
@@ -161,8 +161,8 @@ impl<'s> Acquired<'s> {
     }
 }
 
-/// The ids of an operation's keys, all of which are locked; assigns ids to the keys that it
-/// creates.
+/// Returns the ids of an operation's keys, all of which are locked; assigns ids to the keys that
+/// the operation creates.
 fn resolve_keys(assigned: &mut AssignedIds<'_>, operation: &Operation) -> Result<OperationIds, Error> {
     let (first, second) = keys_of(operation);
     let creates = match operation {
@@ -180,7 +180,7 @@ fn resolve_keys(assigned: &mut AssignedIds<'_>, operation: &Operation) -> Result
     Ok(OperationIds { first: id_of(first)?, second: second.map(id_of).transpose()?.flatten() })
 }
 
-/// The ids of operations that neither create nor delete a key; `None` if one might.
+/// The ids of operations that neither create nor delete a key; `None` if an operation might.
 fn find_existing(
     store: &Store,
     operations: &[Operation],

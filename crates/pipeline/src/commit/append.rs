@@ -1,4 +1,4 @@
-//! Bulk writes to engines that put edges as they come: nothing is sorted or prepared but the vertices that are new.
+//! Bulk writes to engines that append edges: only new vertices are sorted and prepared.
 
 use crate::commit::Commit;
 use crate::commit::decided::{AppliedCommit, Decision, PreparedEffects};
@@ -16,29 +16,30 @@ use hedgerow_model::{
 };
 use hedgerow_sequencer::{CountChanges, Stamped, VertexCounts, Writer};
 
-/// What the engine calls for the stamp of what it appends.
+/// Callback with which the engine takes the stamp of the edges that it appends.
 pub(super) type TakeStamp<'t> = &'t mut dyn FnMut() -> Option<Stamp>;
 
-/// The edges of a bulk write, as they came.
+/// The edges of a bulk write, in the order in which they came.
 pub(super) struct AsTheyCame<'b> {
     by: &'b dyn AppendEdges,
     edges: Vec<u64>,
     values: Vec<u64>,
 }
 
-/// Edges that the engine will append, and the vertices that are new.
+/// Edges that the engine will append, and the new vertices.
 pub(crate) struct DecidedEdges<'d> {
     store: &'d Store,
     by: &'d dyn AppendEdges,
     edges: AppendedEdges<'d>,
-    /// All but the edges.
+    /// The effects except the edges.
     created: &'d Resolved,
     vertices: PreparedEffects<'d>,
     deferred: DeferredOutcome,
 }
 
 impl<'d> DecidedEdges<'d> {
-    /// Prepares the vertices of `created`, which change the counts in this way. Their locks are held; for the edges, see [`AppendEdges`].
+    /// Prepares the vertices of `created`, which change the counts by `counts`. Their locks are
+    /// held; for the locks of edges, see [`AppendEdges`].
     pub(crate) fn new(
         store: &'d Store,
         held: &'d HeldLocks<'_>,
@@ -95,7 +96,7 @@ impl Decision for DecidedEdges<'_> {
 }
 
 impl Store {
-    /// The edges as they came, if the engine puts them that way.
+    /// Returns the edges in the order in which they came, if the engine appends them.
     pub(super) fn as_they_came<'s>(&'s self, bulk: &Bulk<'_>, ends: &[Ends]) -> Option<AsTheyCame<'s>> {
         let Bulk { label, edges, records, .. } = *bulk;
         let by = self.append_edges(label)?;
@@ -111,7 +112,7 @@ impl Store {
         Some(AsTheyCame { by, edges: positions.collect(), values })
     }
 
-    /// Lets the engine append what belongs to the stamp that `take` takes, and returns it, with what else `take` returns.
+    /// Lets the engine append under the stamp that `take` takes. Returns the result of `take`.
     pub(super) fn stamp_in_engine<S, F>(
         &self,
         append: impl FnOnce(TakeStamp<'_>),
@@ -124,13 +125,13 @@ impl Store {
             taken = Some(result);
             stamp
         };
-        // A panic is after the stamp, but for one of the sequencer, which is broken then, too.
+        // A panic comes after the stamp, except in the sequencer, which is broken then, too.
         self.poisoning_on_panic(|| append(&mut take_stamp));
         taken.expect("an engine takes the stamp of what it appends")
     }
 
-    /// The shrinking phase of edges that are put as they came. `created` has the vertices that are new, whose locks are held; for the edges, see
-    /// [`AppendEdges`].
+    /// The shrinking phase of a bulk write whose edges are appended. `created` has the new
+    /// vertices, whose locks are held; for the locks of edges, see [`AppendEdges`].
     pub(super) fn finish_appended(
         &self,
         held: &HeldLocks<'_>,

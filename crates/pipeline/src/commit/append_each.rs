@@ -1,6 +1,6 @@
-//! A stream of edges, each its own commit, to an engine that puts edges as they come.
+//! A stream of edges with one commit per edge, to an engine that appends edges.
 //!
-//! Nothing is planned: the engine appends the edges of a few commits in one step, also if some of them are equal.
+//! Nothing is planned: the engine appends the edges of a few commits in one step, even equal edges.
 
 use crate::commit::each::{Commits, Group, Together};
 use crate::error::Error;
@@ -17,7 +17,7 @@ pub(super) struct Appending<'a> {
     pub(super) room: &'a mut AppendRoom,
 }
 
-/// Memory for the edges that are appended.
+/// Reusable memory for appended edges.
 #[derive(Default)]
 pub(super) struct AppendRoom {
     positions: Vec<u64>,
@@ -80,7 +80,7 @@ impl Together for Appending<'_> {
 }
 
 impl AppendRoom {
-    /// Holds these edges and no others.
+    /// Replaces the contents by these edges.
     fn filled_with(&mut self, edges: &[StoredEdge]) -> &Self {
         let position = |edge: &StoredEdge| {
             let (source, destination) = edge.ends();
@@ -99,7 +99,8 @@ fn deletes(edge: &StoredEdge) -> bool {
 }
 
 impl Store {
-    /// The capability to put edges of a label as they come. Memory must be unlimited, since nothing asks whether there is room.
+    /// Returns the engine's capability to append edges of a label. Memory must be unlimited, since
+    /// appending does not check for room.
     pub(crate) fn append_edges(&self, label: LabelId) -> Option<&dyn AppendEdges> {
         self.engine.append_edges().filter(|by| self.is_unlimited() && by.appends(label))
     }

@@ -1,16 +1,18 @@
-//! From what a commit decided under its locks to a visible state, in the same way for all commits.
+//! From the decision of a commit under its locks to a visible state: the path that all commits
+//! share.
 //!
 //! A commit goes through phases. Each is a value that only the phase before can make:
 //!
-//! | phase | value | what holds |
+//! | phase | value | invariant |
 //! |---|---|---|
-//! | locked | [`LockGuard`](hedgerow_sequencer::LockGuard), [`Acquired`](super::acquire::Acquired) | no other commit changes what it locked; or it [appends](hedgerow_sequencer::LockGuard::append), and no commit has locks |
+//! | locked | [`LockGuard`](hedgerow_sequencer::LockGuard), [`Acquired`](super::acquire::Acquired) | no other commit changes the locked units; or the commit [appends](hedgerow_sequencer::LockGuard::append), and no commit has locks |
 //! | decided | a [`Decision`] | its changes are known and prepared, but not visible; dropping it changes nothing |
 //! | stamped | [`Stamped`] | its place in the order of commits and in the log is fixed |
 //! | applied | [`AppliedCommit`] | writers that lock the same units see it; new snapshots do once it is published |
 //! | settled | [`Commit`] | its locks are released, and [`Store::settle`] returned: it is as durable as requested |
 //!
-//! Single edges, streams of them, bulk writes, transactions and recovery differ in how they decide.
+//! Single edges, streams of edges, bulk writes, transactions and recovery differ in their
+//! decisions.
 
 use crate::commit::Commit;
 use crate::commit::resolve::Resolved;
@@ -30,22 +32,23 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 /// The decided and prepared changes of a commit, while its locks are held.
 pub(crate) trait Decision {
-    /// How it changes the counts.
+    /// The changes of the counts.
     fn counts(&self) -> CountChanges<'_>;
 
-    /// Encodes it for the log, with the importer's position.
+    /// Encodes the changes for the log, with the importer's position.
     fn encode(&self, body: &mut Body, input: Option<&[u8]>);
 
-    /// Takes the stamp by calling `take`. What depends on the order of stamps, but on no lock, is decided in the same step.
+    /// Takes the stamp by calling `take`. Changes that depend on the order of stamps, but on no
+    /// lock, are decided in the same step.
     #[inline]
     fn stamp<F>(&self, take: impl FnOnce() -> Result<Stamped, F>) -> Result<Stamped, F> {
         take()
     }
 
-    /// Applies it to the graph. Cannot fail, and is short.
+    /// Applies the changes to the graph. Cannot fail, and is short.
     fn apply(&mut self, stamp: Stamp);
 
-    /// Records what it changed, for open interactive transactions.
+    /// Records the changed items, for open interactive transactions.
     fn record_conflicts(&self, stamp: Stamp);
 
     /// Removes the keys of deleted vertices, after conflicts are recorded.
@@ -82,7 +85,7 @@ pub(crate) struct PreparedEffects<'d> {
     resolved: &'d Resolved,
     /// `None` if nothing changes, and the commit only stores an importer's position.
     changes: Option<ErasedChanges<'d>>,
-    /// Whether anything changes, as far as known.
+    /// True if anything changes; `None` if that is unknown.
     changed: Option<bool>,
     outcome: Outcome,
     vertices: VertexCounts,
@@ -164,7 +167,7 @@ pub(super) struct PlannedEdge<'d, S: ShortWrites> {
     counts: PlannedCounts,
 }
 
-/// How planned changes of edges of one label change the counts.
+/// The changes of the counts by planned changes of edges of one label.
 pub(super) struct PlannedCounts {
     known: [EdgeOutcome; 1],
     deferred: Option<DeferredOutcome>,
@@ -277,15 +280,15 @@ impl Store {
     }
 
     /// Waits until a commit, whose locks are released, is as durable as the graph's option and
-    /// `asked` demand. For a commit that changed nothing, waits for what it saw.
+    /// `asked` demand. For a commit that changed nothing, waits for the state that it saw.
     #[inline]
     pub fn settle(&self, commit: Commit, asked: Durability) -> Result<Commit, Error> {
         self.settle_at(commit.at, commit.changed != Some(false), asked)?;
         Ok(commit)
     }
 
-    /// Waits until all commits up to `at` are durable enough; `committed` says whether one of them is
-    /// the caller's.
+    /// Waits until all commits up to `at` are durable enough; `committed` is true if the caller
+    /// made one of them.
     #[inline]
     pub(super) fn settle_at(
         &self,
@@ -303,18 +306,18 @@ impl Store {
         journal.settle_read(at, asked)
     }
 
-    /// Waits until everything stamped is as durable as the graph's option demands, so that what a
-    /// caller saw under locks may be reported.
+    /// Waits until everything stamped is as durable as the graph's option demands, so that a caller
+    /// may report what it saw under locks.
     pub fn settle_seen(&self) -> Result<(), Error> {
         self.settle_read(self.sequencer.newest().0, Durability::None)
     }
 
-    /// Waits until what was read at `at` is as durable as `asked` demands.
+    /// Waits until the state read at `at` is as durable as `asked` demands.
     pub fn settle_read(&self, at: CommitTimestamp, asked: Durability) -> Result<(), Error> {
         self.journal().map_or(Ok(()), |journal| journal.settle_read(at, asked))
     }
 
-    /// Encodes a commit for the log, with edges that are appended as they came, and an importer's position.
+    /// Encodes a commit for the log, with appended edges and an importer's position.
     pub(super) fn encode(
         &self,
         resolved: &Resolved,
@@ -347,7 +350,7 @@ impl Store {
         }
     }
 
-    /// Adds the keys of the vertices that are put, if the engine keeps them in files of its own.
+    /// Adds the keys of the vertices that are put, if the engine keeps keys in its own files.
     pub(crate) fn add_keys(&self, effects: &mut Effects) {
         if self.engine.durable().is_some() && !self.dictionary.is_dense() {
             let put = effects.vertices.iter().filter(|effect| effect.is_put());

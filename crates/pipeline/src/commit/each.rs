@@ -1,10 +1,10 @@
-//! A stream of edges, each its own commit.
+//! A stream of edges with one commit per edge.
 //!
 //! A single commit waits for memory several times, each time for an address that the previous
 //! access returned. The writer of a stream knows its next edges, so a few commits at a time take
-//! their locks together, if they need any, prefetch all that they will touch, and take their stamps in one step.
-//! Otherwise each is an ordinary commit with its own timestamp, which the engine has
-//! [planned](super::plan_each) or which it [appends](super::append_each).
+//! their locks together, if they need any, prefetch all memory that they will touch, and take their
+//! stamps in one step. Otherwise each is an ordinary commit with its own timestamp, which the
+//! engine has [planned](super::plan_each) or which it [appends](super::append_each).
 
 use crate::commit::append_each::{AppendRoom, Appending};
 use crate::commit::edge::EdgeWrite;
@@ -18,16 +18,16 @@ use hedgerow_model::token::HeldLocks;
 use hedgerow_model::{CommitTimestamp, Count, Engine, Operation, ShortWrites, StoredEdge};
 use hedgerow_sequencer::{CountChanges, LockGuard, ManyStamped, PendingReclaim, Stripes, Writer};
 
-/// What a stream of commits did.
+/// The result of a stream of commits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Commits {
     /// Number of edges committed, from the beginning of the stream.
     pub committed: usize,
-    /// Number of them that changed something. Exact, unless the engine counts later; the upper bound
-    /// is the number of timestamps that they took.
+    /// Number of commits that changed something. Exact, unless the engine counts later; the upper
+    /// bound is the number of timestamps that the commits took.
     pub changed: Count,
-    /// The newest timestamp among them; zero if they took none.
+    /// The newest timestamp of the commits; zero if they took none.
     pub at: CommitTimestamp,
     /// Edges that did not exist before.
     pub edges_added: Count,
@@ -51,7 +51,7 @@ impl Commits {
     }
 }
 
-/// Why a stream of commits ended early. Earlier commits stay.
+/// The error that ended a stream of commits early. Earlier commits stay.
 #[derive(Debug)]
 pub struct StreamError<F = Error> {
     /// The commits before the error. Empty if they could not be made durable: then they may or may
@@ -61,31 +61,33 @@ pub struct StreamError<F = Error> {
     pub error: F,
 }
 
-/// The next edges of a stream whose commits go together: all their locks are held at once, if they take any.
+/// The next edges of a stream whose commits are made together: all their locks, if they take any,
+/// are held at once.
 #[derive(Default)]
 pub(super) struct Group {
     pub(super) edges: Vec<StoredEdge>,
     pub(super) stripes: Stripes,
-    /// Memory for what is logged.
+    /// Reusable memory for log bodies.
     pub(super) bodies: Vec<Body>,
 }
 
-/// How the commits of a group are made.
+/// A way to make the commits of a group together.
 pub(super) trait Together {
-    /// The largest number of commits in a group. They also hold each other's locks meanwhile.
+    /// The maximum number of commits in a group. They also hold each other's locks.
     const LARGEST: usize;
 
-    /// Whether the keys of all are prefetched: groups rarely end early.
+    /// True if the keys of all edges are prefetched: groups rarely end early.
     const PREFETCHES_KEYS: bool;
 
-    /// Whether they [append](LockGuard::append) instead of taking locks, while no other commit has any.
+    /// True if the commits [append](LockGuard::append) instead of taking locks, while no other
+    /// commit has locks.
     const APPENDS: bool;
 
-    /// Whether another edge, which needs these locks, can go with those of a group.
+    /// Returns true if another edge, which needs these locks, can join the group.
     fn admits(&self, group: &Group, edge: &StoredEdge, stripes: &[u32]) -> bool;
 
-    /// The shrinking phase of the commits, or of the first ones. Their edges have both ends, and their locks are held if they
-    /// take any.
+    /// The shrinking phase of the commits, or of the first few. Both ends of their edges exist, and
+    /// their locks, if they take any, are held.
     fn commit(
         &mut self,
         store: &Store,
@@ -96,7 +98,7 @@ pub(super) trait Together {
 }
 
 impl<E: Engine> OnEngine<'_, E> {
-    /// Commits `count` edges of one label one by one; `write` returns each by its position.
+    /// Commits `count` edges of one label one by one; `write` returns an edge by its position.
     pub fn commit_each<'k>(
         self,
         count: usize,
@@ -144,7 +146,7 @@ impl<E: Engine> OnEngine<'_, E> {
         Ok(())
     }
 
-    /// Commits as many of the next edges as can go together; none if the next one needs the general
+    /// Commits the next edges that can be one group; none if the next edge needs the general
     /// commit.
     fn commit_together<'k, T: Together>(
         self,
@@ -163,7 +165,7 @@ impl<E: Engine> OnEngine<'_, E> {
         let guard = appending.unwrap_or_else(|| LockGuard::lock(&store.units, self.stripes_of_group(group)));
         let held = guard.held(&store.sequencer);
         group.edges.truncate(self.count_existing(&held, &group.edges)?);
-        // After that: a key may have lost its id to one whose vertex was found.
+        // Checked last: a key may have lost its id to another key, whose vertex was found instead.
         let pending = if store.dictionary.generation() == generation {
             together.commit(store, &held, group, done)?
         } else {
@@ -174,7 +176,8 @@ impl<E: Engine> OnEngine<'_, E> {
         Ok(())
     }
 
-    /// Collects the next edges whose ends have ids and that can go together, and their locks, unless they may take none.
+    /// Collects the next edges that can be one group and whose ends have ids, with their locks
+    /// unless they append.
     fn gather<'k, T: Together>(
         self,
         writes: impl Iterator<Item = EdgeWrite<'k>> + Clone,
@@ -203,7 +206,7 @@ impl<E: Engine> OnEngine<'_, E> {
         }
     }
 
-    /// The locks of a group in order. Leaves none in the group.
+    /// Takes the lock stripes of a group out of it, ascending, without duplicates.
     fn stripes_of_group(self, group: &mut Group) -> Stripes {
         let mut stripes = std::mem::take(&mut group.stripes);
         if stripes.is_empty() {
@@ -214,7 +217,7 @@ impl<E: Engine> OnEngine<'_, E> {
         stripes
     }
 
-    /// The number of edges up to the first that lacks an end.
+    /// The number of edges before the first that lacks an end.
     fn count_existing(self, held: &HeldLocks<'_>, edges: &[StoredEdge]) -> Result<usize, Error> {
         let mut existing = 0;
         while existing < edges.len() && self.both_exist(held, &edges[existing])? {
@@ -240,7 +243,7 @@ impl Store {
         self.end_stream(stream, done)
     }
 
-    /// Settles a stream, whether or not it ended early.
+    /// Settles a stream, even if it ended early.
     fn end_stream<F: From<Error>>(
         &self,
         stream: Result<(), F>,
@@ -280,7 +283,8 @@ impl Store {
         bodies
     }
 
-    /// Stamps the commits of `count` edges, which are [encoded](Store::encode_each), in one step, also in the log.
+    /// Stamps the commits of `count` [encoded](Store::encode_each) edges in one step, also in the
+    /// log.
     pub(super) fn stamp_each(
         &self,
         count: usize,

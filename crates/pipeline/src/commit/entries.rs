@@ -35,7 +35,7 @@ pub(crate) fn changed_entries(
     let mut positions = Vec::with_capacity(edges.len());
     for_each_position((topology, direction), edges, |position, edge| positions.push((position, edge)));
     sort_numbered(&mut positions, pool);
-    // Keep the last entry of each position, which is that of the last edge.
+    // Keep the last entry of each position: the entry of the last edge.
     positions.dedup_by(|later, kept| {
         let is_same = later.0 == kept.0;
         if is_same {

@@ -1,4 +1,4 @@
-//! What a running commit holds: the ids that it gave to new keys, and its locks.
+//! The holdings of a running commit: the ids that it assigned to new keys, and its locks.
 
 use crate::error::Error;
 use crate::store::Store;
@@ -7,7 +7,7 @@ use hedgerow_model::{CommitTimestamp, KeyRef, VertexId};
 use hedgerow_sequencer::{LockGuard, LockTable, Stripes};
 use smallvec::SmallVec;
 
-/// Ids given to new keys; taken back if the commit fails.
+/// Ids assigned to new keys; released if the commit fails.
 pub(crate) struct AssignedIds<'s> {
     store: &'s Store,
     ids: SmallVec<[VertexId; 2]>,
@@ -53,13 +53,13 @@ impl<'s> AssignedIds<'s> {
         Ok(self.store.check_keys(held, needed)?)
     }
 
-    /// Whether all of `ids`, which ascend, were assigned here. O(n log n).
+    /// Returns true if all of `ids`, which ascend, were assigned here. O(n log n).
     pub(crate) fn contains_all(&mut self, ids: &[VertexId]) -> bool {
         self.ids.sort_unstable();
         ids.iter().all(|id| self.ids.binary_search(id).is_ok())
     }
 
-    /// Takes back the ids whose vertices the commit does not create after all.
+    /// Releases the ids whose vertices the commit does not create after all.
     pub(crate) fn release_unless(&mut self, created: impl Fn(VertexId) -> bool) {
         let dictionary = &self.store.dictionary;
         self.ids.retain(|id| {
@@ -86,7 +86,7 @@ impl Drop for AssignedIds<'_> {
 /// Everything that a commit holds.
 ///
 /// Released in the order of the fields, whether the commit succeeds, fails or panics: ids first, so
-/// that a thread that waits for their units finds them gone; keys last, so that no thread sees a
+/// that a thread that waits for their units finds the ids gone; keys last, so that no thread sees a
 /// key in between.
 pub(crate) struct Holdings<'s> {
     pub(crate) assigned: AssignedIds<'s>,
@@ -100,12 +100,14 @@ impl<'s> Holdings<'s> {
         Holdings { assigned: AssignedIds::new(store), units: None, keys: None }
     }
 
-    /// Stores the locks of all units, or the right to append. That ends the growing phase, but for [`Holdings::lock_if_appending`].
+    /// Stores the locks of all units, or the right to append. This ends the growing phase, except
+    /// for [`Holdings::lock_if_appending`].
     pub(crate) fn hold_units(&mut self, guard: LockGuard<&'s LockTable>) {
         self.units = Some(guard);
     }
 
-    /// Locks `stripes` against other commits that append, if this one [does](LockGuard::append). Returns whether it does. At most once.
+    /// If this commit [appends](LockGuard::append), locks `stripes` against other commits that
+    /// append, and returns true. Call it at most once.
     pub(crate) fn lock_if_appending(&mut self, stripes: impl FnOnce() -> Stripes) -> bool {
         let appending = self.units.as_mut().filter(|units| units.appends());
         appending.map(|units| units.lock_more(stripes())).is_some()

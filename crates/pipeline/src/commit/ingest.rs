@@ -1,4 +1,5 @@
-//! Bulk ingest: many edges as one commit, sorted, deduplicated and applied in parallel, or [appended](super::append) as they came.
+//! Bulk ingest: many edges as one commit, sorted, deduplicated and applied in parallel, or
+//! [appended](super::append) in the order in which they came.
 
 use crate::commit::entries::{Ends, changed_entries, put_entries};
 use crate::commit::holdings::{AssignedIds, Holdings};
@@ -20,7 +21,7 @@ use smallvec::SmallVec;
 
 /// The edges of a bulk ingest, by position.
 ///
-/// Of many types, behind virtual calls: a bulk ingest is compiled once per engine.
+/// Used as a trait object, so that a bulk ingest is compiled once per engine, not per edge type.
 pub trait BulkEdges: Sync {
     /// The number of edges.
     fn count(&self) -> usize;
@@ -76,12 +77,12 @@ const OPTIMISTIC_ATTEMPTS: usize = 2;
 /// Number of edges whose keys one thread looks up at a time.
 const LOOK_UP_CHUNK: usize = 1 << 13;
 
-/// How many edges ahead of the one whose ends get ids the keys are prefetched.
+/// Keys are prefetched this many edges ahead of the edge whose ends get ids.
 const ASSIGN_AHEAD: usize = 8;
 
 impl Store {
-    /// Puts all `edges` as one commit; the last of several equal ones wins. `input` is the
-    /// importer's position to store with it.
+    /// Puts all `edges` as one commit; the last of several equal edges wins. `input` is the
+    /// importer's position to store with the commit.
     pub fn ingest(
         &self,
         label: LabelId,
@@ -132,10 +133,10 @@ impl Store {
         holdings.hold_units(appending.unwrap_or_else(lock));
         let mut created = self.missing_vertices(&ends, &holdings.held(), pool)?;
         if !created.is_empty() && holdings.lock_if_appending(|| self.stripes_of(created.iter().copied())) {
-            // Another commit that appends may have created some before they were locked.
+            // Another commit that appends may have created some vertices before they were locked.
             created = self.missing_of(&created, &holdings.held())?;
         }
-        // After that: a key may have lost its id to one whose vertex was found.
+        // Checked last: a key may have lost its id to another key, whose vertex was found instead.
         let keys_changed = self.dictionary.generation() != generation && !lock_all_keys;
         if keys_changed {
             let now = look_up(&self.dictionary, edges, pool)?;
@@ -160,8 +161,8 @@ impl Store {
         Ok(Some(applied.release(self, holdings)))
     }
 
-    /// Looks up the ends of the edges in `missing` again, whose keys are locked now, and assigns ids
-    /// to keys that have none.
+    /// Looks up the ends of the edges in `missing` again, whose keys are locked now, and assigns
+    /// ids to keys that have none.
     fn assign_missing(
         &self,
         edges: &dyn BulkEdges,
@@ -229,7 +230,7 @@ impl Store {
 
 /// The ids of the endpoints of edges.
 struct LookedUp {
-    /// By edge; meaningless for those in `missing`.
+    /// By edge; meaningless for the edges in `missing`.
     ends: Vec<Ends>,
     /// The positions of the edges that lack an endpoint, ascending.
     missing: Vec<usize>,

@@ -1,5 +1,5 @@
-//! Bulk ingest of edges with records: like that of other edges, plus a record for each entry that
-//! is left after sorting.
+//! Bulk ingest of edges with records: like other bulk ingests, plus a record for each entry that is
+//! left after sorting.
 
 use super::ingest::{Bulk, BulkEdges};
 use super::resolve::Resolved;
@@ -32,9 +32,9 @@ pub fn check_records(schema: &RecordSchema, records: &[Record]) -> Result<(), Er
 }
 
 impl Store {
-    /// Puts all `edges` with their records, by position, as one commit; the last of several equal ones
-    /// wins. The records fit the label's schema. `input` is the importer's position to store with the
-    /// commit.
+    /// Puts all `edges` with their records, by position, as one commit; the last of several equal
+    /// edges wins. The records fit the label's schema. `input` is the importer's position to store
+    /// with the commit.
     pub fn ingest_records(
         &self,
         label: LabelId,
@@ -47,7 +47,7 @@ impl Store {
     }
 
     /// Adds the records of the entries to put, whose values are the numbers of their edges. Drops
-    /// entries whose edge has this record already. The caller holds the locks of all.
+    /// entries whose edge has this record already. The caller holds all locks.
     pub(super) fn lay_records(
         &self,
         held: &HeldLocks<'_>,
@@ -85,7 +85,7 @@ struct Laying<'l, C> {
     /// Reads the records of existing edges.
     stored: C,
     schema: &'l RecordSchema,
-    /// Whether the label has no edges yet.
+    /// True if the label has no edges yet.
     is_first: bool,
     counts_versions: bool,
     /// By edge number: `None` if undecided, `Some(None)` if nothing changes, else the number of its
@@ -114,7 +114,7 @@ impl<C: RecordCursor> Laying<'_, C> {
         Ok(value)
     }
 
-    /// The encoded record of an edge, unless the edge has it already.
+    /// The encoded record of an edge; `None` if the edge has it already.
     fn decide(&mut self, change: &EdgeChange, record: &Record) -> Result<Option<Vec<u8>>, Error> {
         let found = match self.is_first {
             true => None,

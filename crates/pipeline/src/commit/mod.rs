@@ -33,18 +33,18 @@ use hedgerow_model::{
 use hedgerow_sequencer::Writer;
 use resolve::{DeferredCounts, Resolved};
 
-/// Estimated bytes of a changed edge or vertex, with which engines are asked to admit commits.
+/// Estimated bytes of a changed edge or vertex, for the admission of commits by engines.
 pub const BYTES_OF_CHANGE: usize = 64;
 
-/// What a commit did.
+/// The result of a commit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Commit {
     /// The timestamp of the changes; for a commit without changes, the newest one.
     pub at: CommitTimestamp,
-    /// Whether anything changed. If not, no timestamp was taken. `None` if it is not known, because the
-    /// engine looks up later whether the edges exist; always known for a commit that changes a vertex
-    /// or a record, or deletes a single edge.
+    /// True if anything changed; if not, no timestamp was taken. `None` if unknown, because the
+    /// engine looks up later which edges exist; always known for a commit that changes a vertex or
+    /// a record, or deletes a single edge.
     pub changed: Option<bool>,
     /// Edges that did not exist before. Exact, unless the engine counts later.
     pub edges_added: Count,
@@ -59,11 +59,11 @@ pub struct Commit {
     pub conditions_failed: u64,
 }
 
-/// What the commit of an interactive transaction is checked against.
+/// The interactive transaction of a commit, for the check of conflicts.
 pub struct Interactive<'t> {
-    /// When it began.
+    /// The timestamp at which the transaction began.
     pub began: CommitTimestamp,
-    /// What it read, if that must be unchanged.
+    /// The reads of the transaction, if they must be unchanged.
     pub reads: Option<&'t ReadSet>,
     /// The minimum durability of the commit.
     pub durability: Durability,
@@ -108,8 +108,8 @@ impl Store {
     }
 
     /// Frees every version that no snapshot sees. First settles all commits, because unpublished
-    /// ones keep what they replaced. An engine with its own files flushes its memory to them. No
-    /// locks are held.
+    /// ones keep the versions that they replaced. An engine with its own files flushes its memory
+    /// to them. No locks are held.
     pub fn reclaim_settled(&self) -> Result<Reclaimed, Error> {
         if self.engine.durable().is_some() {
             let before = self.engine.memory().total_bytes();
@@ -157,9 +157,9 @@ impl Store {
         Ok(applied.release(self, acquired))
     }
 
-    /// First committer wins: fails unless what the transaction wrote, and optionally what it read,
-    /// is unchanged since it began. Its locks are held, so that this stays true until the commit is
-    /// stamped.
+    /// First committer wins: fails unless all items that the transaction wrote, and optionally all
+    /// that it read, are unchanged since it began. Its locks are held, so that they stay unchanged
+    /// until the commit is stamped.
     fn check_conflicts(
         &self,
         operations: &[Operation],
@@ -176,7 +176,7 @@ impl Store {
         (written && read).then_some(()).ok_or(Error::Conflict)
     }
 
-    /// What an operation must find unchanged.
+    /// The items that must be unchanged for an operation.
     fn written_by(&self, operation: &Operation, ids: OperationIds) -> [Option<Touched>; 3] {
         let deleted = |key: &Key| Some(Touched::Deleted(self.dictionary.hash(key.as_ref())));
         match operation {
@@ -235,16 +235,16 @@ impl Store {
         self.stamp_and_apply(decided, writer, input)
     }
 
-    /// Whether effects include some that were compared with the newest state, and differ from it: those
-    /// of vertices and of edges with records.
+    /// Returns true if some effects were compared with the newest state, and differ from it:
+    /// effects on vertices, and on edges with records.
     fn has_compared(&self, resolved: &Resolved) -> bool {
         let Effects { vertices, adjacencies, .. } = &resolved.effects;
         let has_records = |label| self.catalog.record_schema(label).is_some();
         !vertices.is_empty() || adjacencies.iter().any(|of| !of.changes.is_empty() && has_records(of.label))
     }
 
-    /// Counts what the engine left for later, for a commit that must return exact counts, by
-    /// looking up which edges exist.
+    /// Counts the changes that the engine would count later, by looking up which edges exist, for a
+    /// commit that must return exact counts.
     fn count_deferred(
         &self,
         held: &HeldLocks<'_>,
@@ -268,19 +268,20 @@ impl Store {
         Ok(())
     }
 
-    /// Records what a commit touched with a number of changes, for open interactive transactions.
+    /// Records the items that a commit of `changes` changes touched, for open interactive
+    /// transactions.
     fn record_conflicts(&self, touched: impl Iterator<Item = Touched>, changes: usize, stamp: Stamp) {
         self.conflicts.record(touched, changes, stamp.at(), || self.sequencer.oldest_interactive());
     }
 
-    /// What a change of an edge touches.
+    /// The items that a change of an edge touches.
     fn touched_by_edge(&self, label: LabelId, (source, destination): (VertexId, VertexId)) -> [Touched; 3] {
         let (source, destination) = self.topology.canonical(source, destination);
         let edge = Touched::Edge(label, source, destination);
         [edge, Touched::Neighbors(source), Touched::Neighbors(destination)]
     }
 
-    /// What a commit touches.
+    /// The items that a commit touches.
     fn touched_by(&self, resolved: &Resolved) -> impl Iterator<Item = Touched> {
         let Resolved { effects, created, deleted, .. } = resolved;
         let edges = effects.adjacencies.iter().flat_map(|effects| {
@@ -298,7 +299,7 @@ impl Store {
     }
 }
 
-/// Counts the deletions that the engine left for later, all of edges that exist.
+/// Counts the deletions that the engine would count later; all their edges exist.
 fn count_deletions(outcome: &mut Outcome) {
     for DeferredOutcome { label, puts, deletions } in std::mem::take(&mut outcome.deferred) {
         debug_assert_eq!(puts, 0, "a deletion puts nothing");

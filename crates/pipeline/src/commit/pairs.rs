@@ -1,4 +1,4 @@
-//! What a commit does to parallel edges, per pair of vertices and edge key.
+//! The changes of parallel edges by a commit, per pair of vertices and edge key.
 
 use crate::error::{Error, read_failed};
 use crate::records::decoded;
@@ -21,7 +21,7 @@ pub(super) struct Pairs(BTreeMap<PairId, PairChange>);
 /// The changes of one pair.
 #[derive(Default)]
 struct PairChange {
-    /// Whether the edges that existed before are deleted.
+    /// True if the edges that existed before are deleted.
     is_cleared: bool,
     /// By key: the new record of an edge, or `None` if it is deleted.
     edges: BTreeMap<u64, Option<Record>>,
@@ -53,8 +53,8 @@ impl Pairs {
         incident.for_each(|(_, pair)| pair.clear());
     }
 
-    /// Decides a change on the record that an edge has after all earlier operations. Returns whether
-    /// its condition holds.
+    /// Decides a change of an edge, given its record after all earlier operations. Returns true if
+    /// the condition of the change holds.
     pub(super) fn change(
         &mut self,
         (store, latest): (&Store, &ErasedView<'_>),
@@ -82,7 +82,7 @@ impl Pairs {
         Ok(change.holds(current.as_ref()))
     }
 
-    /// The pairs whose edges change, ascending, and how many edges are added and removed.
+    /// Returns the pairs whose edges change, ascending, and the numbers of edges added and removed.
     pub(super) fn finish(
         self,
         latest: &ErasedView<'_>,

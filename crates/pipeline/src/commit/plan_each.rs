@@ -1,4 +1,4 @@
-//! A stream of edges, each its own commit, whose changes the engine plans.
+//! A stream of edges with one commit per edge, whose changes the engine plans.
 
 use crate::commit::decided::{PlannedCounts, PlannedEdge, apply};
 use crate::commit::each::{Commits, Group, Together};

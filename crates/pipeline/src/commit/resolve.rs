@@ -24,15 +24,15 @@ use std::ops::ControlFlow;
 #[derive(Debug, Default)]
 pub(crate) struct Resolved {
     pub(crate) effects: Effects,
-    /// Ascending.
+    /// The created vertices, ascending.
     pub(crate) created: SmallVec<[VertexId; 2]>,
-    /// Ascending.
+    /// The deleted vertices, ascending.
     pub(crate) deleted: SmallVec<[VertexId; 2]>,
-    /// Whether the commit puts nothing. Such a commit is exempt from the memory limit, so that a
+    /// True if the commit puts nothing. Such a commit is exempt from the memory limit, so that a
     /// full graph can be shrunk. It may take memory for rewritten blocks, but only in proportion to
-    /// what exists.
+    /// existing data.
     pub(crate) only_deletes: bool,
-    /// How its result counts the changes that the engine counts later.
+    /// The treatment of deferred counts in the result of the commit.
     pub(crate) deferred_counts: DeferredCounts,
     /// Parallel edges added and removed, where the engine only sees the pairs that they connect.
     pub(crate) parallel: Vec<EdgeOutcome>,
@@ -40,15 +40,16 @@ pub(crate) struct Resolved {
     pub(crate) conditions_failed: u64,
 }
 
-/// How the result of a commit counts what the engine counts later.
+/// The treatment, in the result of a commit, of changes that the engine counts later.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum DeferredCounts {
     /// Within bounds.
     #[default]
     Bounded,
-    /// Exactly, by looking up which edges exist: it deletes a single edge.
+    /// Exactly, by looking up which edges exist: the commit deletes a single edge.
     LookedUp,
-    /// Exactly: it deletes a single vertex, whose edges were read, so that all of them exist.
+    /// Exactly: the commit deletes a single vertex, whose edges were read, so that all of them
+    /// exist.
     AllExist,
 }
 
@@ -67,7 +68,7 @@ impl Resolved {
         resolved
     }
 
-    /// How the commit changes the vertex counts.
+    /// The changes of the vertex counts by the commit.
     pub(crate) fn vertex_counts(&self) -> VertexCounts {
         let bound = self.created.last().map_or(0, |id| id.get() + 1);
         VertexCounts { added: self.created.len() as u64, removed: self.deleted.len() as u64, bound }
@@ -97,22 +98,22 @@ struct VertexState {
     existed: bool,
     exists: bool,
     record: Option<Record>,
-    /// Changes of its edges before this position are void, because the vertex was deleted after
-    /// them.
+    /// Changes of the vertex's edges before this position are void, because the vertex was deleted
+    /// after them.
     words_from: usize,
 }
 
 /// The final state of an edge of a label with records.
 #[derive(Default)]
 struct EdgeRecord {
-    /// Its record, if the edge exists.
+    /// The record, if the edge exists.
     record: Option<Record>,
-    /// The encoded record, if it is known to differ from that in the newest state.
+    /// The encoded record, if it is known to differ from the record in the newest state.
     new_bytes: Option<Vec<u8>>,
 }
 
-/// The final states of edges of labels with records, by canonical edge. Most transactions change
-/// one, which needs no map.
+/// The final states of edges of labels with records, by canonical edge. Most transactions change a
+/// single edge, which needs no map.
 #[derive(Default)]
 struct EdgeRecords {
     first: Option<(EdgeId, EdgeRecord)>,
@@ -153,7 +154,7 @@ impl EdgeRecords {
 struct Resolver<'r> {
     store: &'r Store,
     latest: &'r ErasedView<'r>,
-    /// In the order of the operations; a later change of an edge overrides an earlier one.
+    /// Changes in the order of the operations; a later change of an edge overrides an earlier one.
     edges: SmallVec<[EdgeWord; 1]>,
     vertices: HashMap<VertexId, VertexState, FixedState>,
     /// The final states of edges of labels with records.
@@ -343,7 +344,7 @@ impl Resolver<'_> {
     fn edge(&mut self, label: LabelId, source: VertexId, destination: VertexId, value: Option<EdgeValue>) {
         let (source, destination) = self.store.topology.canonical(source, destination);
         if self.store.catalog.are_parallel(label) {
-            // They are deleted together, and never put this way.
+            // Parallel edges are deleted together, and never put this way.
             return self.pairs.clear((label, source, destination));
         }
         let word = EdgeWord { label, source, destination, value };
@@ -353,8 +354,8 @@ impl Resolver<'_> {
         self.edges.push(word);
     }
 
-    /// Decides a change of an edge with a record: the one between two vertices, or the parallel one
-    /// with a key.
+    /// Decides a change of an edge with a record: the single edge between two vertices, or the
+    /// parallel edge with a key.
     fn change_edge(
         &mut self,
         label: LabelId,
@@ -375,7 +376,7 @@ impl Resolver<'_> {
         }
     }
 
-    /// Decides a change on the record that the edge has after all earlier operations.
+    /// Decides a change of an edge, given its record after all earlier operations.
     fn change_record(
         &mut self,
         label: LabelId,
@@ -510,7 +511,7 @@ impl Resolver<'_> {
     }
 }
 
-/// Whether a vertex has this record. Records with a NaN are equal if their bytes are.
+/// Returns true if a vertex has this record. Records with a NaN are equal if their bytes are equal.
 fn has_record(view: &ErasedView<'_>, vertex: VertexId, record: &Record) -> Result<bool, Error> {
     let stored = view.vertex_record(vertex).map_err(read_failed)?;
     Ok(stored.is_some_and(|stored| encode_record(&stored) == encode_record(record)))

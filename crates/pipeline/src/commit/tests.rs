@@ -1,4 +1,4 @@
-//! What a fault inside an engine does to a graph.
+//! The state of a graph after a fault inside its engine.
 
 mod failures;
 
@@ -233,7 +233,8 @@ fn a_commit_frees_what_it_filed_for_a_snapshot_that_closed_meanwhile() {
 fn writers_reclaim_beside_one_that_lost_its_core() {
     let store = thousand_partitions();
     store.maintenance.reclaimers.store(1, Ordering::Relaxed);
-    // Large commits reclaim as much as they supersede, but nothing that is read.
+    // Large commits reclaim up to the amount that they supersede, but nothing that a snapshot
+    // reads.
     let read = (0..12).map(|round| {
         let registration = Sequencer::open(&*store.sequencer, Reader::Snapshot).unwrap();
         store.ingest(LabelId::DEFAULT, &one_of_each_partition(round), None).unwrap();

@@ -1,24 +1,25 @@
-//! What commits of many items changed: one list for each commit, which is sorted when a transaction first looks into it.
+//! The items that large commits changed: one list per commit, sorted when a transaction first
+//! searches it.
 
 use hedgerow_model::CommitTimestamp;
 use hedgerow_sync::atomic::{AtomicU64, Ordering};
 use hedgerow_sync::{Arc, Mutex, OnceLock};
 
-/// Items of all batches together, at most.
+/// Maximum number of items of all batches together.
 pub(super) const MOST_ITEMS: usize = if cfg!(hedgerow_shuttle) { 32 } else { 1 << 20 };
 
-/// The batches that an open transaction may ask about.
+/// The batches that may matter to an open transaction.
 #[derive(Default)]
 pub(super) struct Batches {
     kept: Mutex<Kept>,
-    /// The newest commit among all batches that ever were.
+    /// The newest commit among all batches ever added.
     newest: AtomicU64,
 }
 
 #[derive(Default)]
 struct Kept {
     batches: Vec<Arc<Batch>>,
-    /// Of all batches.
+    /// The number of items of all batches.
     items: usize,
 }
 
@@ -33,13 +34,13 @@ impl Kept {
 pub(super) struct Batch {
     at: CommitTimestamp,
     count: usize,
-    /// In any order, until they are sorted.
+    /// Unsorted hashes, until they move to `sorted`.
     hashes: Mutex<Vec<u64>>,
     sorted: OnceLock<Vec<u64>>,
 }
 
 impl Batch {
-    /// Whether an item has this hash. O(log items), the first time O(items · log items).
+    /// Returns true if an item has this hash. O(log items), the first time O(items · log items).
     pub(super) fn contains(&self, hash: u64) -> bool {
         let sorted = self.sorted.get_or_init(|| {
             let mut hashes = std::mem::take(&mut *self.hashes.lock());
@@ -51,8 +52,9 @@ impl Batch {
 }
 
 impl Batches {
-    /// Keeps the hashes of what the commit at `at` changed, and drops the batches at or before `oldest`. If they become too many, drops
-    /// all, and notes the newest of them in `large` first. O(batches).
+    /// Keeps the hashes of the items that the commit at `at` changed, and drops the batches at or
+    /// before `oldest`. If the batches have too many items, notes the newest batch in `large`, and
+    /// then drops all. O(batches).
     pub(super) fn add(
         &self,
         hashes: Vec<u64>,
@@ -67,7 +69,8 @@ impl Batches {
         kept.batches.push(batch);
         kept.items += count;
         if kept.items > MOST_ITEMS {
-            // Before they are dropped: who does not find them sees this.
+            // Noted before the batches are dropped: a transaction that does not find them sees the
+            // note.
             let newest = kept.batches.iter().map(|batch| batch.at.0).max();
             large.fetch_max(newest.unwrap_or_default(), Ordering::AcqRel);
             *kept = Kept::default();

@@ -1,4 +1,4 @@
-//! What recent commits changed, for the interactive transactions that began before them.
+//! The items that recent commits changed, for interactive transactions that began before them.
 
 mod batches;
 
@@ -10,7 +10,7 @@ use hedgerow_sync::atomic::{AtomicU64, Ordering};
 use hedgerow_sync::{Arc, Mutex};
 use std::hash::BuildHasher;
 
-/// What a transaction can read or write, at the granularity of conflicts.
+/// An item that a transaction can read or write, at the granularity of conflicts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Touched {
     /// An edge, by its canonical endpoints.
@@ -31,11 +31,11 @@ impl Touched {
     }
 }
 
-/// The newest commit that changed each item, for all commits that an open transaction may ask
-/// about.
+/// The newest commit that changed each item, for all commits that may matter to an open
+/// transaction.
 ///
-/// Commits record here only while interactive transactions are open, so that blind and bulk
-/// writers pay nothing otherwise.
+/// Commits record here only while interactive transactions are open, so that blind and bulk writers
+/// pay nothing otherwise.
 pub(crate) struct ConflictTable {
     shards: [Mutex<Shard>; SHARDS],
     /// Commits of many items, which are not in the shards.
@@ -47,7 +47,7 @@ pub(crate) struct ConflictTable {
 #[derive(Default)]
 struct Shard {
     newest: HashMap<Touched, CommitTimestamp, FixedState>,
-    /// Entries left after the last cleanup; the next one is due at twice as many.
+    /// Entries left after the last cleanup; the next cleanup is due at twice this number.
     kept: usize,
 }
 
@@ -56,17 +56,17 @@ const SHARDS: usize = 16;
 /// Commits of more changes than this conflict with every transaction that began before them.
 const LARGE_COMMIT: usize = 1 << 16;
 
-/// Commits of at least this many changes are kept as a list: most of them are never asked about.
+/// Commits of at least this many changes are kept as lists: most lists are never searched.
 const BATCH: usize = if cfg!(hedgerow_shuttle) { 4 } else { 1 << 12 };
 
-/// Items that a change touches, at most.
+/// Maximum number of items that a change touches.
 const MOST_TOUCHED: usize = 3;
 
-/// Maximum entries of a shard. Above that it is dropped, and every open transaction conflicts.
+/// Maximum entries of a shard. A larger shard is dropped, and every open transaction conflicts.
 const LARGEST_SHARD: usize = 1 << 16;
 
-/// A shard with fewer entries is not cleaned up. Small, so that entries no transaction needs take
-/// little cache.
+/// A shard with fewer entries is not cleaned up. Small, so that entries that no transaction needs
+/// take little cache.
 const SMALL_SHARD: usize = 64;
 
 impl ConflictTable {
@@ -75,8 +75,8 @@ impl ConflictTable {
         ConflictTable { shards, batches: Batches::default(), large: AtomicU64::new(0) }
     }
 
-    /// Records what the commit at `at` touched with a number of changes. The caller still holds its locks, or appends. Those who append
-    /// come in any order.
+    /// Records the items that the commit at `at` touched with a number of changes. The caller still
+    /// holds its locks, or appends. Commits that append come in any order.
     ///
     /// Entries at or before `oldest_interactive()` may be dropped, because no transaction needs
     /// them.
@@ -115,8 +115,8 @@ impl ConflictTable {
             shard.newest.shrink_to(room);
         }
         if shard.newest.len() > LARGEST_SHARD {
-            // A transaction has been open for very long: from now on it conflicts with everything. It sees that if it does not find
-            // what is dropped.
+            // A transaction has been open for very long: from now on it conflicts with everything.
+            // It sees this note if it does not find a dropped entry.
             shard.newest.values().for_each(|newest| self.record_large(*newest));
             *shard = Shard::default();
         }
@@ -127,7 +127,8 @@ impl ConflictTable {
         self.large.fetch_max(at.0, Ordering::AcqRel);
     }
 
-    /// What commits after `began` changed. The caller holds the locks that cover all that it will ask about.
+    /// The changes of commits after `began`. The caller holds locks that cover all items to look
+    /// up.
     pub(crate) fn since(&self, began: CommitTimestamp) -> ChangedSince<'_> {
         ChangedSince { table: self, began, batches: self.batches.later_than(began) }
     }
@@ -156,7 +157,7 @@ impl ConflictTable {
     }
 }
 
-/// What commits after a timestamp changed.
+/// The changes of commits after a timestamp.
 pub(crate) struct ChangedSince<'t> {
     table: &'t ConflictTable,
     began: CommitTimestamp,
@@ -164,7 +165,8 @@ pub(crate) struct ChangedSince<'t> {
 }
 
 impl ChangedSince<'_> {
-    /// Whether one of them changed `touched`. O(later commits of many changes · log changes).
+    /// Returns true if one of the commits changed `touched`. O(later commits of many changes · log
+    /// changes).
     pub(crate) fn contains(&self, touched: &Touched) -> bool {
         let ChangedSince { table, began, batches } = self;
         let hash = touched.hash();
@@ -172,7 +174,7 @@ impl ChangedSince<'_> {
         let is_newer = |newest: &CommitTimestamp| newest > began;
         is_listed
             || table.shard(hash).lock().newest.get(touched).is_some_and(is_newer)
-            // Last: what is dropped from the others is noted here before.
+            // Checked last: entries dropped from the others are noted here first.
             || table.large.load(Ordering::Acquire) > began.0
     }
 }

@@ -1,4 +1,5 @@
-//! Writing a checkpoint next to readers and writers, and removing what it makes obsolete.
+//! Writes a checkpoint concurrently with readers and writers, and removes the files that it makes
+//! obsolete.
 
 use crate::durable::own_files::Flushed;
 use crate::durable::{CheckpointOptions, CheckpointReport};
@@ -26,7 +27,7 @@ impl Store {
     /// is cancelled.
     pub fn checkpoint(&self, options: &CheckpointOptions) -> Result<CheckpointReport, Error> {
         let written = self.checkpoint_newest(options);
-        // Frees what was kept for the written state.
+        // Frees the versions that were kept for the written state.
         self.reclaim_after_close();
         written
     }
@@ -47,7 +48,8 @@ impl Store {
         let (at, counts) = (registration.token().at(), registration.token().counts());
         let state = self.engine.open_snapshot(registration.token())?;
         let view = self.engine.view(&state, registration.token());
-        // After the snapshot: its edges are of labels that the catalog has by now. The manifest has these, too.
+        // After the snapshot, so that the catalog has the labels of all its edges. The manifest has
+        // these labels, too.
         let catalog = self.catalog.to_catalog();
         let edges = self.count_edges(&view, &catalog)?;
         let mut report = CheckpointReport {
@@ -102,8 +104,8 @@ impl Store {
         })
     }
 
-    /// Number of edges of each label in a state, parallel ones counted as the pairs that they connect. O(labels), or O(edges) where the engine counts
-    /// later.
+    /// Number of edges of each label in a state; parallel edges count as the pairs that they
+    /// connect. O(labels), or O(edges) if the engine counts later.
     fn count_edges(&self, view: &impl GraphView, catalog: &Catalog) -> Result<SmallVec<[u64; 2]>, Error> {
         let count = |label: LabelId| match view.edge_count(label).exact() {
             Some(edges) => Ok(edges),
@@ -135,8 +137,8 @@ impl Store {
     }
 }
 
-/// Makes a checkpoint the one that the next opening loads, and removes the previous one. If that
-/// fails, the manifest may name either, so both stay until the next opening.
+/// Installs a checkpoint for the next opening, and removes the previous one. If that fails, the
+/// manifest may name either, so both stay until the next opening.
 fn install(log: &Log, entry: CheckpointEntry) -> Result<(), StoreError> {
     if let Some(former) = log.install_checkpoint(entry)? {
         log.files().remove(&checkpoint::name_of(former.number))?;

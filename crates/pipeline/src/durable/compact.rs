@@ -1,4 +1,4 @@
-//! Full compaction of an engine's own files, and what it reports of them.
+//! Full compaction of an engine's own files, and reports about them.
 
 use crate::error::Error;
 use crate::store::Store;
@@ -24,7 +24,7 @@ impl CompactOptions {
         Self::default()
     }
 
-    /// Stops when `token` is raised, with `ErrorKind::Cancelled`. What was compacted by then stays
+    /// Stops when `token` is raised, with `ErrorKind::Cancelled`. Files compacted by then stay
     /// compacted.
     #[must_use]
     pub fn cancelled_by(mut self, token: &CancelToken) -> Self {
@@ -54,13 +54,13 @@ impl fmt::Debug for CompactOptions {
     }
 }
 
-/// What a full compaction did.
+/// The result of a full compaction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct CompactReport {
     /// The engine's files after recent commits were flushed, before the compaction.
     pub before: FileTotals,
-    /// The engine's files afterwards, without those that an open snapshot keeps.
+    /// The engine's files afterwards, without files that an open snapshot keeps.
     pub after: FileTotals,
     /// Versions of edges and vertices in the files before, deletions and replaced ones included.
     pub versions_before: u64,
@@ -71,8 +71,8 @@ pub struct CompactReport {
 }
 
 impl Store {
-    /// What the engine has in its own files, and in memory for them; `None` if it has none, or cannot
-    /// tell.
+    /// Returns the engine's report on its own files and their memory; `None` if it has no files, or
+    /// cannot tell.
     ///
     /// # Errors
     /// If the directory cannot be read.
@@ -107,7 +107,7 @@ impl Store {
         })
     }
 
-    /// The error of a write, or that the graph was closed meanwhile.
+    /// The error of a write, or the error that the graph was closed meanwhile.
     fn closed_or(&self, error: EngineError) -> Error {
         match self.journal().map(|journal| journal.log().and_then(|log| Ok(log.check()?))) {
             Some(Err(closed)) => closed,

@@ -15,27 +15,28 @@ use std::collections::BTreeMap;
 /// The changes of consecutive commits.
 #[derive(Debug, Default)]
 pub(super) struct Gathered {
-    /// In the order of the commits, each with its key, where the engine keeps them.
+    /// Changed vertices in the order of the commits, each with its key if the engine keeps keys.
     vertices: Vec<(VertexEffect, Option<Key>)>,
     edges: BTreeMap<LabelId, GatheredEdges>,
     changes: usize,
-    /// The last of the commits.
+    /// The timestamp of the last commit.
     at: CommitTimestamp,
-    /// Greater than all vertex ids that were assigned, including those deleted again.
+    /// Greater than all vertex ids that the commits assigned, including ids of vertices deleted
+    /// again.
     vertex_bound: u32,
 }
 
 /// The changed edges of one label.
 #[derive(Debug, Default)]
 struct GatheredEdges {
-    /// Their canonical entries, in the order of the commits.
+    /// Canonical entries of the edges, in the order of the commits.
     ends: Vec<Ends>,
-    /// Their new values, unless all are put with value 0.
+    /// New values of the edges, unless all are put with value 0.
     values: Option<Vec<Option<EdgeValue>>>,
 }
 
 impl Gathered {
-    /// Whether nothing changes.
+    /// Returns true if nothing changes.
     pub(super) fn is_empty(&self) -> bool {
         self.changes == 0
     }
@@ -45,12 +46,13 @@ impl Gathered {
         self.changes
     }
 
-    /// The last of the commits.
+    /// The timestamp of the last commit.
     pub(super) fn at(&self) -> CommitTimestamp {
         self.at
     }
 
-    /// Greater than all vertex ids assigned so far, including those deleted again.
+    /// Greater than all vertex ids that the commits assigned, including ids of vertices deleted
+    /// again.
     pub(super) fn vertex_bound(&self) -> u32 {
         self.vertex_bound
     }

@@ -78,7 +78,7 @@ impl Store {
     }
 }
 
-/// The number of vertices, as far as their chunks have room for it at a bit per id: a crafted file
+/// The number of vertices, limited to the room in their chunks at a bit per id: a crafted file
 /// makes the dictionary reserve memory only in proportion to its size.
 fn keys_to_expect(checkpoint: &Checkpoint) -> usize {
     let bytes: u64 = checkpoint.vertex_chunks().iter().map(|chunk| u64::from(chunk.length)).sum();
@@ -130,7 +130,8 @@ impl Loading<'_> {
         Ok(all)
     }
 
-    /// If all vertices of the graph were deleted, their ids are free, but assigned once.
+    /// Restores the vertex bound of a graph whose vertices were all deleted: their ids are free,
+    /// but were assigned once.
     fn deleted_vertices(&self) -> Result<(), Error> {
         let bound = self.checkpoint.description().counts.vertex_bound;
         self.put(&Effects::default(), VertexCounts { bound, ..VertexCounts::default() })
@@ -201,7 +202,7 @@ impl Loading<'_> {
         self.put(&Effects { adjacencies, ..Effects::default() }, VertexCounts::default())
     }
 
-    /// The edges of a label with records; `check` says what is wrong with a record.
+    /// The edges of a label with records; `check` returns the fault of a record.
     fn record_edges(
         &self,
         label: LabelId,
@@ -250,7 +251,7 @@ impl Loading<'_> {
         Ok(())
     }
 
-    /// Edges as they are stored: with the entries of their other ends.
+    /// Effects of edges as they are stored: with the entries of their other ends.
     fn with_other_ends(
         &self,
         label: LabelId,

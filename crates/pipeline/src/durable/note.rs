@@ -1,11 +1,11 @@
-//! What an engine with files of its own keeps for the store with each flush.
+//! The store's note that an engine with its own files keeps with each flush.
 
 use hedgerow_encoding::wire::{DecodeError, Reader, put_bytes, put_varint};
 
-/// What the store knows of the commit that a flush reaches.
+/// The store's note about the commit that a flush reaches.
 ///
-/// Encoded as the id of the store; the wall-clock time, as a varint; whether there is a position, a byte
-/// of 0 or 1; the position, its length before it.
+/// Encoding: the id of the store; the wall-clock time, as a varint; a byte, 1 if a position
+/// follows, else 0; the position, after its length.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct FlushNote {
     /// The id of the store that the engine's files belong to.

@@ -1,8 +1,8 @@
 //! Graphs whose engine stores them in its own files.
 //!
-//! The engine's files contain everything up to a commit, with the keys of vertices, and the log contains
-//! all later ones; there is no checkpoint. So the order of writing is: the log, then the engine's files;
-//! only then is the log pruned.
+//! The engine's files contain all commits up to one of them, with the keys of vertices, and the log
+//! contains all later commits; there is no checkpoint. So the order of writing is: the log, then
+//! the engine's files; only then is the log pruned.
 
 use crate::durable::note::FlushNote;
 use crate::durable::restore::manifest_path;
@@ -18,16 +18,16 @@ use std::thread;
 /// keep deferring more.
 const MOST_WAITS: usize = 16;
 
-/// What an engine does in a maintenance step that a commit waits for.
+/// Budget, in bytes, of a maintenance step that a commit waits for.
 const STEP_BYTES: usize = 1 << 20;
 
-/// What a flush did.
+/// The result of a flush.
 pub(super) struct Flushed {
     /// The commit that the engine's files reach now.
     pub(super) through: CommitTimestamp,
     /// The size of the graph at the newest commit.
     pub(super) counts: Counts,
-    /// Whether they reached less before.
+    /// True if the engine's files reached less before.
     pub(super) is_new: bool,
     /// Number of log segments that were removed because they are obsolete.
     pub(super) pruned: usize,
@@ -44,9 +44,9 @@ impl Store {
         self.engine.durable().map_or(Ok(()), |durable| self.flush_to_files(durable).map(drop))
     }
 
-    /// Flushes the newest state to the engine's files, and removes the part of the log that they make
-    /// obsolete. First the log must be durable up to there: otherwise the files would contain commits
-    /// that are in no log. No locks are held.
+    /// Flushes the newest state to the engine's files, and removes the part of the log that they
+    /// make obsolete. First makes the log durable up to that state: otherwise the files would
+    /// contain commits that are in no log. No locks are held.
     pub(super) fn flush_to_files(&self, durable: &dyn Durable) -> Result<Flushed, Error> {
         let log = self.journal().ok_or(Error::InMemory)?.log()?;
         log.check()?;
@@ -69,8 +69,8 @@ impl Store {
         Ok(Flushed { through, counts: at.counts().clone(), is_new: through > before, pruned })
     }
 
-    /// Restores the counts and the keys of the state that the engine's files have, into a graph that is
-    /// still empty. Returns what the store noted with it.
+    /// Restores the counts and the keys of the state in the engine's files into a graph that is
+    /// still empty. Returns the store's note about that state.
     ///
     /// # Errors
     /// The files cannot be read, belong to another store, or end before the log begins.
@@ -145,8 +145,8 @@ impl Store {
         Ok(self.journal().ok_or(Error::InMemory)?.log()?.check()?)
     }
 
-    /// Whether the engine may do deferred work: not in its own files once the graph is closed, or
-    /// if it is read-only.
+    /// Returns true if the engine may do deferred work. An engine with its own files may not once
+    /// the graph is closed, or if it is read-only.
     pub(crate) fn may_maintain(&self) -> bool {
         self.engine.durable().is_none() || self.check_writable().is_ok()
     }

@@ -1,4 +1,4 @@
-//! Checks whether the commits of a store fit its graph, and cuts off those that do not.
+//! Checks that the commits of a store fit its graph, and cuts off commits that do not.
 
 use crate::durable::replay::Replay;
 use crate::durable::restored::Batches;
@@ -17,11 +17,11 @@ pub fn damage(error: Error) -> Result<StoreError, Error> {
 }
 
 impl Store {
-    /// Loads what a store has beside its log: the checkpoint, if there is one, or the engine's own files.
-    /// The graph is not shared.
+    /// Loads everything of a store except its log: the checkpoint, if there is one, or the engine's
+    /// own files. The graph is not shared.
     ///
     /// # Errors
-    /// If that is damaged or cannot be read.
+    /// If a file is damaged or cannot be read.
     pub fn load_all_but_log(&self, store: &hedgerow_log::StoreFiles, batches: Batches) -> Result<(), Error> {
         let guard = LockGuard::lock(&self.units, self.units.all());
         // The graph has no readers yet.
@@ -29,8 +29,8 @@ impl Store {
         self.load_state(&held, store, store.open_checkpoint()?.as_ref(), batches).map(drop)
     }
 
-    /// Repairs a store of which all but the log was loaded, or whose checkpoint is damaged. Commits that do not fit the
-    /// graph count as damage.
+    /// Repairs a store that is loaded except for its log, or whose checkpoint is damaged. Commits
+    /// that do not fit the graph count as damage.
     pub fn repair(
         &self,
         store: &mut hedgerow_log::StoreFiles,

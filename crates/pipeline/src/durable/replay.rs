@@ -13,10 +13,10 @@ use hedgerow_model::{
 };
 use hedgerow_sequencer::VertexCounts;
 
-/// Commits of fewer edges are gathered, even where they could be appended as they came.
+/// Commits of fewer edges are gathered, even if the engine could append them.
 const APPENDED_ALONE: usize = 1 << 10;
 
-/// Why a commit, whose bytes are intact, does not belong to this graph.
+/// The reason that an intact commit does not belong to this graph.
 struct Foreign(String);
 
 fn foreign<T>(what: impl Into<String>) -> Result<T, Foreign> {
@@ -31,7 +31,7 @@ pub(super) struct Replay<'r> {
     existing: VertexSet,
     /// Commits that are checked and have their keys restored, but are not applied yet.
     gathered: Gathered,
-    /// About how many changes are applied together.
+    /// Approximate number of changes to apply together.
     at_once: usize,
 }
 
@@ -80,7 +80,8 @@ impl<'r> Replay<'r> {
             .iter()
             .any(|edges| self.store.catalog.record_schema(edges.label).is_some());
         if changes_records || commit.effects.len() >= self.at_once {
-            // It is sorted, and large enough by itself, or needs the records that edges had before.
+            // The commit is sorted, and large enough by itself, or needs the earlier records of
+            // edges.
             self.finish()?;
             let bound = vertex_bound(&commit.effects);
             commit.add_other_ends(self.store.topology);
@@ -111,7 +112,7 @@ impl<'r> Replay<'r> {
         Ok(())
     }
 
-    /// Decodes and checks any other commit, which contains each edge once.
+    /// Decodes and checks a commit of any kind, which contains each edge once.
     fn read(&mut self, record: &LogRecord<'_>) -> Result<LoggedCommit, Foreign> {
         let mut commit = self.decode(record)?;
         self.check(&commit)?;
@@ -174,8 +175,8 @@ impl<'r> Replay<'r> {
         Ok(counts)
     }
 
-    /// Checks whether a commit can be the next. Restores the keys of its new vertices, and marks
-    /// them as existing.
+    /// Checks that a commit can be the next. Restores the keys of its new vertices, and marks them
+    /// as existing.
     fn check(&mut self, commit: &LoggedCommit) -> Result<(), Foreign> {
         let LoggedCommit { effects, keys, catalog, appended, .. } = commit;
         if catalog.as_ref().is_some_and(|catalog| *catalog != self.store.catalog.to_catalog()) {
@@ -280,7 +281,7 @@ impl<'r> Replay<'r> {
         Ok(())
     }
 
-    /// Restores the keys of new vertices, and removes those of deleted ones.
+    /// Restores the keys of new vertices, and removes the keys of deleted vertices.
     fn restore_keys(
         &self,
         keys: &[(VertexId, Key)],

@@ -51,31 +51,33 @@ impl fmt::Debug for CheckpointOptions {
     }
 }
 
-/// What a checkpoint did.
+/// The result of a checkpoint.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct CheckpointReport {
-    /// The number of the checkpoint, which is in its file name. 0 if there is none, because the engine has
-    /// the graph in its own files: these were brought up to the same commit.
+    /// The number of the checkpoint, which is in its file name. 0 if there is no checkpoint,
+    /// because the engine keeps the graph in its own files: these were brought up to `timestamp`
+    /// instead.
     pub number: u64,
-    /// The commit whose state it contains.
+    /// The commit whose state the checkpoint contains.
     pub timestamp: CommitTimestamp,
-    /// Whether files were written. If not, there was no commit since the existing checkpoint or flush.
+    /// True if files were written; false if there was no commit since the existing checkpoint or
+    /// flush.
     pub written: bool,
-    /// Bytes of its file; 0 without one.
+    /// Bytes of the checkpoint's file; 0 without a file.
     pub bytes: u64,
-    /// Vertices in it.
+    /// Vertices in the checkpoint.
     pub vertices: u64,
-    /// Edges in it, over all labels. Exact in a checkpoint's file; without one, as far as the engine
-    /// knows.
+    /// Edges in the checkpoint, over all labels. Exact in a checkpoint's file; without a file, as
+    /// far as the engine knows.
     pub edges: Count,
     /// Number of log segments that were removed because they are obsolete.
     pub pruned: usize,
 }
 
 impl CheckpointOptions {
-    /// Calls `write` with these options in the form that the writer takes, and with `share` if they
-    /// set none.
+    /// Calls `write` with these options in the form that the writer takes; `share` applies if they
+    /// set no share.
     pub(super) fn with<T>(
         &self,
         pool: Option<&rayon::ThreadPool>,

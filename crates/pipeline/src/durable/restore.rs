@@ -1,4 +1,5 @@
-//! Restores a graph from a store: its checkpoint or the engine's own files, then the commits of its log.
+//! Restores a graph from a store: its checkpoint or the engine's own files, then the commits of its
+//! log.
 
 use crate::durable::replay::Replay;
 use crate::durable::restored::Batches;
@@ -24,8 +25,8 @@ pub struct Until {
 }
 
 impl Until {
-    /// `None` means the newest state, which is also that of any time from the present on, because
-    /// no commit was made after `now`.
+    /// Returns `None` for the newest state. It is also the state at any time from the present on,
+    /// because no commit was made after `now`.
     pub fn new(as_of: AsOf, now: u64) -> Option<Self> {
         match as_of {
             AsOf::Time(time) if time >= now => None,
@@ -33,8 +34,8 @@ impl Until {
         }
     }
 
-    /// Whether a commit belongs to the state. Fails if it carries a time in the future, which does
-    /// not tell when it was made.
+    /// Returns true if a commit belongs to the state. Fails if the commit carries a time in the
+    /// future, which does not tell when it was made.
     pub fn includes(self, at: CommitTimestamp, wall_clock: u64) -> Result<bool, Error> {
         match self.as_of {
             AsOf::Time(_) if wall_clock > self.now => {
@@ -45,11 +46,11 @@ impl Until {
     }
 }
 
-/// The state from which the log goes on.
+/// The state after which the log continues.
 #[derive(Default)]
 pub(super) struct Loaded {
     pub(super) at: CommitTimestamp,
-    /// Of that commit, in microseconds since 1970-01-01 UTC.
+    /// The wall-clock time of that commit, in microseconds since 1970-01-01 UTC.
     pub(super) wall_clock: u64,
     /// The position of the last import in its input.
     pub(super) input: Option<Arc<[u8]>>,
@@ -64,8 +65,8 @@ impl Store {
         self.journal = Some(journal);
     }
 
-    /// Restores the graph from the checkpoint and log of its store, or from the engine's files and that
-    /// log, up to a past state if requested.
+    /// Restores the graph from the checkpoint or the engine's files of its store, and from the log,
+    /// up to a past state if requested.
     pub fn restore(
         &self,
         store: &hedgerow_log::StoreFiles,
@@ -131,8 +132,8 @@ impl Store {
         Ok((recovered, recovery))
     }
 
-    /// Loads the state from which the log goes on: that of the engine's files or, if it has none of its
-    /// own, of the checkpoint.
+    /// Loads the state after which the log continues: from the engine's own files or, if it has
+    /// none, from the checkpoint.
     pub(super) fn load_state(
         &self,
         held: &HeldLocks<'_>,
@@ -178,7 +179,8 @@ impl Store {
         })
     }
 
-    /// Restores the graph from the engine's own files only. `last` is zero if they have nothing yet.
+    /// Restores the graph from the engine's own files only. `last` is zero if the files have no
+    /// commit yet.
     pub fn restore_engine_files(
         &self,
         store: &hedgerow_log::StoreFiles,

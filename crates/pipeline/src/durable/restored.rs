@@ -30,14 +30,14 @@ const FEWEST_AT_ONCE: usize = 1 << 12;
 /// Approximate number of changes to apply together.
 #[derive(Clone, Copy, Debug)]
 pub struct Batches {
-    /// From a checkpoint.
+    /// Changes from a checkpoint.
     pub(super) loaded: usize,
-    /// From the log.
+    /// Changes from the log.
     pub(super) replayed: usize,
 }
 
 impl Batches {
-    /// Batch sizes with which a batch takes about as much memory as the graph may.
+    /// Batch sizes at which a batch takes about the memory that the graph may take.
     pub fn of(options: &Settings) -> Self {
         let limits = [options.memory_limit, options.scratch_limit];
         let loaded = match limits.into_iter().flatten().min() {
@@ -63,9 +63,9 @@ impl Store {
     /// Applies changes that were committed up to `at`. The opening thread holds all locks, and the
     /// graph is not shared.
     ///
-    /// At the memory limit it first frees what earlier batches replaced, and then lets the graph
-    /// take up to twice the limit: the memory layout may differ from that of the graph that was
-    /// closed.
+    /// At the memory limit it first frees versions that earlier batches replaced, and then lets the
+    /// graph take up to twice the limit: the memory layout may differ from that of the graph that
+    /// was closed.
     pub(super) fn restore_changes(
         &self,
         held: &HeldLocks<'_>,
@@ -89,7 +89,8 @@ impl Store {
         self.apply_again(PreparedEffects::new(self, &no_keys, prepared, vertices), at, effects.len())
     }
 
-    /// Applies a commit whose edges were appended as they came, and whose vertices are in `effects`. As [`Store::restore_changes`].
+    /// Like [`Store::restore_changes`], for a commit whose edges were appended in any order and
+    /// whose vertices are in `effects`.
     pub(super) fn restore_appended(
         &self,
         held: &HeldLocks<'_>,
@@ -104,7 +105,7 @@ impl Store {
         self.apply_again(decided, at, edges.1.edges.len())
     }
 
-    /// Applies what is decided, a number of changes, at the timestamp that it had.
+    /// Applies a decision, with a number of changes, at its original timestamp.
     fn apply_again(
         &self,
         mut decided: impl Decision,
@@ -120,7 +121,8 @@ impl Store {
         Ok(())
     }
 
-    /// Archives what has been restored, in an engine that does, if that is much or `everything` is to be archived.
+    /// Archives restored changes in an archiving engine, if they are many or `everything` is to be
+    /// archived.
     fn archive_restored(&self, pool: Option<&ThreadPool>, everything: bool) -> Result<(), Error> {
         let archived = self.engine.archiving().map(|archiving| archiving.archive_restored(everything, pool));
         Ok(archived.unwrap_or(Ok(()))?)

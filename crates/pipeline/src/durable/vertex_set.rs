@@ -14,7 +14,7 @@ pub(super) struct VertexSet {
 }
 
 impl VertexSet {
-    /// Whether the set contains `vertex`. O(1).
+    /// Returns true if the set contains `vertex`. O(1).
     #[inline]
     pub(super) fn contains(&self, vertex: VertexId) -> bool {
         let (piece, bit) = place(vertex);

@@ -6,7 +6,7 @@ use hedgerow_sync::atomic::{AtomicBool, Ordering};
 use hedgerow_sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 
-/// The running thread. Dropping this ends it.
+/// The running thread. Dropping this value ends the thread.
 #[derive(Debug, Default)]
 pub(crate) struct LogMaintainer {
     running: Mutex<Option<JoinHandle<()>>>,
@@ -16,8 +16,8 @@ pub(crate) struct LogMaintainer {
 }
 
 impl LogMaintainer {
-    /// Starts the thread for `log`. If none can be spawned, the commit that needs a segment creates
-    /// it.
+    /// Starts the thread for `log`. If no thread can be spawned, the commit that needs a segment
+    /// creates it.
     pub fn of(log: &Arc<Log>) -> Self {
         if cfg!(hedgerow_shuttle) {
             return LogMaintainer::default();

@@ -15,7 +15,7 @@ use log_maintainer::LogMaintainer;
 use std::cell::Cell;
 use std::path::PathBuf;
 
-/// A larger body is not kept for the next commit.
+/// Maximum bytes of a body that is kept for the next commit.
 const LARGEST_KEPT_BODY: usize = 256 << 10;
 
 thread_local! {
@@ -36,16 +36,16 @@ pub(crate) fn with_body<T>(encode: impl FnOnce(&mut Body) -> T) -> T {
 #[derive(Debug)]
 pub struct Journal {
     files: Arc<dyn FileSystem>,
-    /// The files of an engine that has its own.
+    /// The files of an engine that keeps its own.
     engine_files: Option<EngineFiles>,
     rights: Rights,
-    /// What opening the store found, unless it was just created.
+    /// The result of opening the store, unless it was just created.
     pub recovery: Option<Recovery>,
     /// Held while a checkpoint is made, and during close.
     pub(super) exclusive: Mutex<()>,
 }
 
-/// What this graph may do with the store.
+/// The access of this graph to the store.
 #[derive(Debug)]
 enum Rights {
     Write {
@@ -57,7 +57,7 @@ enum Rights {
 }
 
 impl Journal {
-    /// A store whose log takes commits, with the files of its engine, if it has its own.
+    /// A store whose log takes commits, with the files of an engine that keeps its own.
     pub fn new(
         log: Log,
         recovery: Option<Recovery>,
@@ -93,7 +93,7 @@ impl Journal {
         }
     }
 
-    /// The newest commit up to which all survive a loss of power.
+    /// The newest commit up to which all commits survive a loss of power.
     pub fn durable(&self) -> CommitTimestamp {
         match &self.rights {
             Rights::Write { log, .. } => log.durable(),
@@ -122,7 +122,7 @@ impl Journal {
         file.and_then(|file| file.length()).unwrap_or(0)
     }
 
-    /// Waits until what was read at `at` is as durable as required.
+    /// Waits until the state read at `at` is as durable as required.
     pub fn settle_read(&self, at: CommitTimestamp, asked: Durability) -> Result<(), Error> {
         match &self.rights {
             Rights::Write { log, .. } if asked.max(log.log().durability()) == Durability::Sync => {
@@ -132,8 +132,8 @@ impl Journal {
         }
     }
 
-    /// Writes what is buffered in memory if that is much, for callers that commit many times before
-    /// they wait.
+    /// Writes the buffer of the log if it is large, for callers that commit many times before they
+    /// wait.
     pub(crate) fn relieve(&self) -> Result<(), Error> {
         self.wake_log_maintainer();
         Ok(self.log()?.relieve()?)

@@ -1,8 +1,9 @@
 //! Point reads by key, compiled for the column that the caller names.
 //!
-//! Snapshots read edges without records through these: no virtual call, no match on the column, and
-//! one access to the dictionary for both ends of an edge. [`StateReads`](super::StateReads) has the
-//! same reads for callers that know the state only behind a reference.
+//! Snapshots read edges without records through these methods: no virtual call, no match on the
+//! column, and one access to the dictionary for both ends of an edge.
+//! [`StateReads`](super::StateReads) has equivalent reads for callers that know the state only
+//! behind a reference.
 
 use crate::error::{Error, read_failed};
 use crate::reads::ViewReads;
@@ -12,7 +13,8 @@ use hedgerow_model::{
 use std::ops::ControlFlow;
 
 impl<V: RecordView> ViewReads<'_, V> {
-    /// The value of an edge; `None` if it does not exist. The label's edges carry `W`, or `W` is `()`.
+    /// The value of an edge; `None` if it does not exist. The label's edges carry `W`, or `W` is
+    /// `()`.
     ///
     /// # Errors
     /// A key is of another kind than the graph's, or the view cannot be read.
@@ -27,7 +29,7 @@ impl<V: RecordView> ViewReads<'_, V> {
         let ends = self.store.dictionary.find_ends_among_several(source, destination, exists)?;
         let Some((from, to)) = ends else { return Ok(None) };
         if W::TYPE == ColumnType::Record {
-            // The engine keeps records where it likes; this only finds out whether there is one.
+            // The engine decides where records are; this lookup only finds out if there is one.
             return Ok(self.find::<()>(label, from, to)?.map(|()| W::default()));
         }
         self.find(label, from, to)
@@ -36,7 +38,8 @@ impl<V: RecordView> ViewReads<'_, V> {
     /// The number of neighbors of a vertex; zero if it does not exist.
     ///
     /// # Errors
-    /// The key is of another kind than the graph's, there is no such label or direction, or the view cannot be read.
+    /// The key is of another kind than the graph's, there is no such label or direction, or the
+    /// view cannot be read.
     #[inline]
     pub fn degree_of(&self, label: LabelId, direction: Direction, key: KeyRef<'_>) -> Result<usize, Error> {
         let Some(vertex) = self.owner_of(key)? else { return Ok(0) };
@@ -45,11 +48,12 @@ impl<V: RecordView> ViewReads<'_, V> {
         cursor.degree(vertex).map_err(read_failed)
     }
 
-    /// Visits the neighbors of a vertex with their values, ascending by id, until `visit` breaks; none
-    /// if it does not exist. The label's edges carry `W`, or `W` is `()`.
+    /// Visits the neighbors of a vertex with their values, ascending by id, until `visit` breaks;
+    /// none if the vertex does not exist. The label's edges carry `W`, or `W` is `()`.
     ///
     /// # Errors
-    /// The key is of another kind than the graph's, there is no such label or direction, or the view cannot be read.
+    /// The key is of another kind than the graph's, there is no such label or direction, or the
+    /// view cannot be read.
     pub fn visit_neighbors<W: Column, B>(
         &self,
         label: LabelId,
@@ -81,7 +85,7 @@ impl<V: RecordView> ViewReads<'_, V> {
     }
 
     /// Visits the neighbors of a vertex with their values, ascending by id, until `visit` breaks.
-    /// O(visited), O(degree log degree) on engines that keep them in another order.
+    /// O(visited), or O(degree log degree) on engines that keep neighbors in another order.
     pub(super) fn visit<W: Column, B>(
         &self,
         label: LabelId,

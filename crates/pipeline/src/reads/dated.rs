@@ -3,10 +3,10 @@
 use hedgerow_model::VertexId;
 use std::cmp::Reverse;
 
-/// An edge with its time. The greater of two is output first.
+/// An edge with its time. Of two edges, the greater is output first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Dated<'r> {
-    /// The [place](super::newest::place_of) of its time.
+    /// The [place](super::newest::place_of) of the edge's time.
     pub(super) time: i64,
     /// Reversed, so that the lower id is greater at equal times.
     pub neighbor: Reverse<VertexId>,
@@ -19,9 +19,9 @@ pub(super) struct Dated<'r> {
 /// The value or record of an edge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Beside<'r> {
-    /// The bits of its value.
+    /// The bits of the value.
     Value(u64),
-    /// Its record, encoded.
+    /// The encoded record.
     Record(&'r [u8]),
 }
 
@@ -48,8 +48,9 @@ fn sort(edges: &mut [Dated<'_>]) {
     edges.sort_unstable_by(|one, other| other.cmp(one));
 }
 
-/// The positions of the edges, newest first, in any order at equal times. Only if the time span and
-/// a position fit in one number: numbers are moved and compared faster than edges.
+/// The positions of the edges, newest first, in any order at equal times; `None` for few edges, or
+/// if the time span and a position do not fit in one number. Numbers are moved and compared faster
+/// than edges.
 fn positions_by_time(edges: &[Dated<'_>]) -> Option<Vec<usize>> {
     if edges.len() <= FEW {
         return None;

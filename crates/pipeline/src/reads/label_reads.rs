@@ -1,5 +1,5 @@
-//! Point reads of one label in one state that keep open what each call would open anew: the view,
-//! its cursor, and the index of keys.
+//! Point reads of one label in one state that keep the view, its cursor and the index of keys open
+//! between calls.
 
 use crate::error::{Error, read_failed};
 use crate::reads::by_key::visit_ascending;
@@ -13,9 +13,9 @@ use hedgerow_model::{
 };
 use std::ops::ControlFlow;
 
-/// Reads the edges of one label in one direction by key. `D` is what an edge carries.
+/// Reads the edges of one label in one direction by key. `D` is the type of an edge's content.
 pub trait LabelReads<D> {
-    /// What the edge from one vertex to another carries; `None` if it does not exist.
+    /// Returns the content of the edge from one vertex to another; `None` if it does not exist.
     ///
     /// # Errors
     /// A key is of another kind than the graph's, or the view cannot be read.
@@ -27,8 +27,8 @@ pub trait LabelReads<D> {
     /// The key is of another kind than the graph's, or the view cannot be read.
     fn degree(&mut self, vertex: KeyRef<'_>) -> Result<usize, Error>;
 
-    /// Visits the neighbors of a vertex with what the edges carry, ascending by id; none if it does
-    /// not exist.
+    /// Visits the neighbors of a vertex with the contents of the edges, ascending by id; none if
+    /// the vertex does not exist.
     ///
     /// # Errors
     /// The key is of another kind than the graph's, or the view cannot be read.
@@ -73,14 +73,14 @@ impl<V: RecordView> ViewReads<'_, V> {
     }
 }
 
-/// The vertices of keys.
+/// Looks up the vertices of keys.
 struct Vertices<'r, V> {
     reads: &'r ViewReads<'r, V>,
     keys: DictionaryReader<'r>,
 }
 
 impl<V: RecordView> Vertices<'_, V> {
-    /// A vertex of the key, which may not exist in the state if the key has no other.
+    /// Returns a vertex of the key. If the key has no other vertex, it may not exist in the state.
     #[inline]
     fn of(&self, key: KeyRef<'_>) -> Result<Option<VertexId>, Error> {
         self.keys.find_among_several(key, |vertex| self.reads.exists(vertex))

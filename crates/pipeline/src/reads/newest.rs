@@ -7,19 +7,20 @@ use hedgerow_model::{
 use std::cmp::Reverse;
 use std::ops::RangeInclusive;
 
-/// A query for the newest edges of a vertex: how many, by which time, and in which range.
+/// A query for the newest edges of a vertex: their number, their kind of time, and a range of
+/// times.
 ///
 /// By default, the time of an edge is its first property of type `timestamp`, or its value if its
 /// label has integers (`u32`, `u64`, `i64`), or the key of parallel edges without such a property.
 /// Edges whose time is null are left out. At equal times the lower vertex id comes first, then the
 /// lower key.
 ///
-/// That costs O(degree) time, and memory for the result. Engine `tel` keeps an upper bound on how
-/// far the edges of a vertex are out of order by their first property of type `timestamp`. So it
-/// reads from the end of the log, and only edges that are in the result, that are too late for the
-/// range, or that are earlier than the whole result by at most that bound (LiveGraph, section 4).
-/// The edges of one commit are logged in the order of that property. Edges that may be parallel,
-/// and values, are read as in other engines.
+/// A query costs O(degree) time, and memory for the result. Engine `tel` keeps an upper bound on
+/// how far the edges of a vertex are out of order by their first property of type `timestamp`. So
+/// it reads from the end of the log, and only edges that are in the result, that are too late for
+/// the range, or that are earlier than the whole result by at most that bound (LiveGraph, section
+/// 4). The edges of one commit are logged in the order of that property. Edges that may be
+/// parallel, and values, are read as in other engines.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Newest {
     pub(super) most: usize,
@@ -64,15 +65,15 @@ impl Newest {
     /// [`CommitTimestamp`](hedgerow_model::CommitTimestamp). Engine `tel` only.
     ///
     /// Reads only the result, from the end of the log (LiveGraph, section 4). The edges of one
-    /// commit have the same time. Opening a store puts the edges of its checkpoint, and of the log
-    /// after it, in few commits, unless `GraphOptions::keep_commit_order` keeps those of the log
-    /// apart. Not for labels whose edges may be parallel.
+    /// commit have equal times. Opening a store puts the edges of its checkpoint, and of the log
+    /// after it, in few commits, unless `GraphOptions::keep_commit_order` keeps the commits of the
+    /// log apart. Not for labels whose edges may be parallel.
     #[must_use]
     pub fn by_commit(self) -> Self {
         Newest { order: Order::Commit, ..self }
     }
 
-    /// Where the edges of a label store their time.
+    /// The storage of the time in edges of a label.
     pub fn clock(&self, label: &LabelSchema) -> Result<NewestBy, Error> {
         let no_time = || Error::NoTime { label: label.name.clone() };
         match (&self.order, &label.edges) {
@@ -105,21 +106,21 @@ impl Newest {
     }
 }
 
-/// Where an edge stores its time.
+/// The part of an edge that stores its time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NewestBy {
-    /// In its integer value.
+    /// Its integer value.
     Value,
-    /// In the property at this position of its record.
+    /// The property at this position of its record.
     Property(usize),
-    /// In its key among parallel edges.
+    /// Its key among parallel edges.
     Key,
-    /// In the commit that put or last changed it.
+    /// The commit that put or last changed it.
     Commit,
 }
 
 impl Newest {
-    /// The edges that the query selects, with their times.
+    /// Returns the edges that the query selects from edges with times, newest first.
     #[must_use]
     pub fn chosen<T>(&self, edges: impl Iterator<Item = (Option<i128>, T)>) -> Vec<T> {
         let is_wanted = |time: &i128| self.times.contains(time);
@@ -131,7 +132,8 @@ impl Newest {
         dated.into_iter().map(|(_, edge)| edge).collect()
     }
 
-    /// The wanted times as [places](place_of); an empty range if a label's times cannot be wanted.
+    /// The wanted times as [places](place_of); an empty range if no time of the label can be
+    /// wanted.
     pub(super) fn places(&self, by: NewestBy, edges: &EdgeSchema) -> RangeInclusive<i64> {
         let (first, last) = match by.is_unsigned(edges) {
             true => (0, u64::MAX.into()),
@@ -158,7 +160,7 @@ impl NewestBy {
         }
     }
 
-    /// Whether times are of type `u64`.
+    /// Returns true if times are of type `u64`.
     fn is_unsigned(self, edges: &EdgeSchema) -> bool {
         let is_unsigned =
             |schema: &RecordSchema, position: usize| schema.fields[position].value_type == ValueType::U64;
@@ -182,8 +184,8 @@ pub fn time_of(column: ColumnType, value: EdgeValue) -> i128 {
     }
 }
 
-/// The place of a time of type `u64` in the order of times, which readers keep as `i64`: 2^63 less, so
-/// that order and differences stay. A time of type `i64` is its place.
+/// The place of a time of type `u64` in the order of times, which readers keep as `i64`: 2^63 less,
+/// so that order and differences stay. A time of type `i64` is its own place.
 pub(crate) fn place_of(time: u64) -> i64 {
     (time ^ 1 << 63) as i64
 }

@@ -23,7 +23,7 @@ pub struct NewestEdge<'e> {
     pub key: u64,
     /// The value of the edge.
     pub value: EdgeValue,
-    /// Its encoded record, if the label has records.
+    /// The encoded record of the edge, if the label has records.
     pub record: &'e [u8],
 }
 
@@ -37,8 +37,8 @@ struct NewestReading<'p, 'h, 'r> {
 }
 
 impl<'r> NewestReading<'_, '_, 'r> {
-    /// Takes an edge when later calls bring none whose time exceeds its time by more than
-    /// `disorder`. Breaks when the rest is too old. Skips edges without a time.
+    /// Takes an edge in a sequence in which no later edge exceeds its time by more than `disorder`.
+    /// Breaks when all later edges are too old. Skips edges without a time.
     #[inline]
     fn see_in_order(
         &mut self,
@@ -168,8 +168,7 @@ impl<V: RecordView> ViewReads<'_, V> {
     }
 
     /// Visits the edges of a vertex newest first, by a property of their records or by their
-    /// commits; in the order of the engine, if it knows how far it is out of the order of this
-    /// time.
+    /// commits; in the order of the engine, if the engine has an out-of-order bound for this time.
     fn newest_records(
         &self,
         (label, direction, vertex): (LabelId, Direction, VertexId),

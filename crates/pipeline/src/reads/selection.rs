@@ -6,13 +6,13 @@ use hedgerow_model::VertexId;
 use std::cmp::Reverse;
 use std::ops::RangeInclusive;
 
-/// With this many edges more than wanted, those that are not among the newest are dropped.
+/// At twice the missing number plus this many candidates, all but the newest are dropped.
 const SPARE: usize = 16;
 
-/// This many edges are passed on together, if they come in the order of their times.
+/// Number of edges that are passed on together, if they come in the order of their times.
 const TOGETHER: usize = 64;
 
-/// Receives edges, newest first; all earlier ones were newer.
+/// Receives edges, newest first, in one or several calls.
 pub(super) type HandOver<'h> = dyn FnMut(&[Dated<'_>]) -> Result<(), Error> + 'h;
 
 /// The newest of the edges seen.
@@ -21,7 +21,7 @@ pub(super) struct Selection<'r> {
     times: RangeInclusive<i64>,
     /// Number of edges that are still to be passed on.
     missing: usize,
-    /// All candidates for these, unordered.
+    /// All candidates for the missing edges, unordered.
     found: Vec<Dated<'r>>,
     /// Edges up to this one are no candidates.
     oldest: Option<Dated<'r>>,
@@ -36,13 +36,13 @@ impl<'r> Selection<'r> {
         Selection { times, missing, found, oldest: None, until_ripe: missing.min(TOGETHER) }
     }
 
-    /// Whether the whole result was passed on.
+    /// Returns true if the whole result was passed on.
     #[inline]
     pub(super) fn is_complete(&self) -> bool {
         self.missing == 0
     }
 
-    /// Whether edges not later than `latest` can be in the result.
+    /// Returns true if edges not later than `latest` can be in the result.
     #[inline]
     pub(super) fn may_want(&self, latest: i64) -> bool {
         latest >= *self.times.start() && !self.is_complete()
@@ -64,8 +64,8 @@ impl<'r> Selection<'r> {
         }
     }
 
-    /// Called after each edge seen: passes on edges that are later than `latest`, an upper bound on
-    /// all that follow; not always all of them. Amortized O(1).
+    /// Passes on edges that are later than `latest`, an upper bound on all edges to come, but not
+    /// always all of them. To be called after each edge. Amortized O(1).
     #[inline]
     pub fn settle(&mut self, latest: i64, hand_over: &mut HandOver<'_>) -> Result<(), Error> {
         match self.until_ripe.checked_sub(1) {
@@ -77,8 +77,8 @@ impl<'r> Selection<'r> {
         }
     }
 
-    /// Like [`Selection::settle`], but checks now. O(found), or O(n log n) in what is passed on, if
-    /// it does not come in the order of time.
+    /// Like [`Selection::settle`], but checks now. O(found), or O(n log n) for n edges to pass on
+    /// that do not come in the order of time.
     fn settle_ripe(&mut self, latest: i64, hand_over: &mut HandOver<'_>) -> Result<(), Error> {
         let settled = self.found.iter().filter(|edge| edge.time > latest).count();
         if 2 * settled >= self.found.len() {
@@ -92,14 +92,14 @@ impl<'r> Selection<'r> {
         Ok(())
     }
 
-    /// Passes on what is missing, after all edges were seen.
+    /// Passes on the rest of the result, after all edges were seen.
     pub(super) fn finish(mut self, hand_over: &mut HandOver<'_>) -> Result<(), Error> {
         self.drop_older();
         sort_newest_first(&mut self.found);
         hand_over(&self.found)
     }
 
-    /// Keeps only the newest candidates, as many as are missing. O(found).
+    /// Keeps only the newest `missing` candidates. O(found).
     fn drop_older(&mut self) {
         let most = self.missing;
         if self.found.len() > most {
@@ -115,8 +115,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Passes edges in this order, none later than an earlier one by more than `lateness`. Returns
-    /// the output, and the number of edges seen until it was complete.
+    /// Selects from edges in this order, none later than an earlier one by more than `lateness`.
+    /// Returns the output, and the number of edges seen until it was complete.
     fn selected(
         edges: &[Dated<'_>],
         lateness: u64,
@@ -187,7 +187,7 @@ mod tests {
             expected.truncate(most);
             let expected: Vec<u64> = expected.iter().map(number).collect();
             prop_assert_eq!(&selected(&edges, lateness, most, from..=to).0, &expected);
-            // The result is the same if nothing is known about the order.
+            // The result does not change if nothing is known about the order.
             prop_assert_eq!(&selected(&edges, u64::MAX, most, from..=to).0, &expected);
         }
     }
@@ -198,7 +198,7 @@ mod tests {
         for most in [0, 1, 9, 63, 64, 65, 1000] {
             let (found, seen) = selected(&in_order, 0, most, i64::MIN..=i64::MAX);
             assert_eq!(found, in_order[..most].iter().map(number).collect::<Vec<_>>());
-            // One more shows that no other edge of the same time follows.
+            // One more edge shows that no other edge of an equal time follows.
             assert!(seen <= most + TOGETHER.min(most + 1), "{seen} seen of {most}");
         }
         let (found, seen) = selected(&in_order, 500, 10, i64::MIN..=i64::MAX);

@@ -44,7 +44,7 @@ pub trait StateReads {
     fn edge_record(&self, label: LabelId, from: VertexId, to: VertexId) -> Result<Option<Record>, Error>;
 
     /// Visits the neighbors of a vertex over a label with records, with the encoded records,
-    /// ascending by id; with parallel edges, once for each.
+    /// ascending by id; once for each of several parallel edges.
     fn neighbor_records(
         &self,
         label: LabelId,
@@ -101,16 +101,16 @@ pub struct ViewReads<'v, V> {
     pub store: &'v Store,
     /// The view.
     pub view: &'v V,
-    /// Which ids of a key may be read.
+    /// The ids of a key that may be read.
     pub keys: KeyReads,
 }
 
-/// Which of the present and former ids of a key may be read in a state.
+/// Selects the ids of a key, present and former, that may be read in a state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeyReads {
-    /// All: the one that exists in the state is the key's.
+    /// All ids: the id that exists in the state is the key's.
     AsOf,
-    /// Only the current one: the units of former ones are not locked.
+    /// Only the current id: the units of former ids are not locked.
     Current,
 }
 
@@ -123,8 +123,8 @@ impl<V: GraphView> ViewReads<'_, V> {
         self.view.contains_vertex(vertex).map_err(read_failed)
     }
 
-    /// The type of the values of a label's edges. Labels with records have none here: how an engine
-    /// finds records is its own business.
+    /// The type of the values of a label's edges. Labels with records have no values here: engines
+    /// decide how to find records.
     fn column(&self, label: LabelId) -> Result<ColumnType, ViewError> {
         Ok(match self.schema(label)?.edges.column() {
             ColumnType::Record => ColumnType::Unit,

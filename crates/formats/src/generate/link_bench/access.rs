@@ -1,4 +1,4 @@
-//! The node of a request.
+//! Chooses the node of a request.
 
 use crate::generate::random::spread;
 use crate::generate::shuffle::Shuffle;
@@ -33,9 +33,9 @@ impl PowerLaw {
         VertexId::new(self.node(rank.min(u64::from(self.nodes) - 1)))
     }
 
-    /// The node of a rank: a bijection of the numbers below a power of two, applied until it yields
-    /// a node. It does so eventually, and yields a different one for each rank, because its cycles
-    /// return to where they began.
+    /// Returns the node of a rank: applies a bijection of the numbers below a power of two until it
+    /// yields a node. The cycles of a bijection return to their start, so the loop ends, and
+    /// distinct ranks yield distinct nodes.
     fn node(&self, rank: u64) -> u32 {
         let mut node = self.shuffle.apply(rank);
         while node >= u64::from(self.nodes) {

@@ -8,11 +8,11 @@ use rand::{Rng, RngExt, SeedableRng};
 use rand_distr::LogNormal;
 use std::ops::Range;
 
-/// When the nodes and links of the base graph were created, in microseconds since 1970-01-01 UTC:
-/// any time in 2020.
+/// Creation times of the nodes and links of the base graph: all of 2020, in microseconds since
+/// 1970-01-01 UTC.
 pub const LOADED: Range<i64> = 1_577_836_800_000_000..1_609_459_200_000_000;
 
-/// The sizes of data: the median, the maximum, and the range of the bytes.
+/// Sizes of data: the median, the maximum, and the range of byte values.
 struct Size {
     median: f64,
     most: usize,
@@ -35,26 +35,26 @@ pub struct Node<'c> {
     pub kind: i64,
     /// 1 when it was added, 2 when it was updated.
     pub version: i64,
-    /// When it was added or updated, in microseconds since 1970-01-01 UTC.
+    /// The time of the addition or last update, in microseconds since 1970-01-01 UTC.
     pub time: i64,
-    /// A hundred bytes and more.
+    /// The content, a hundred bytes and more.
     pub data: &'c [u8],
 }
 
 /// A link for a store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Link<'c> {
-    /// The node whose list it is in.
+    /// The node whose list contains the link.
     pub source: VertexId,
-    /// The node that it points to.
+    /// The node that the link points to.
     pub destination: VertexId,
-    /// Whether it is shown.
+    /// True if the link is shown.
     pub is_visible: bool,
-    /// 0.
+    /// Always 0.
     pub version: i64,
-    /// When it was added or updated, in microseconds since 1970-01-01 UTC.
+    /// The time of the addition or last update, in microseconds since 1970-01-01 UTC.
     pub time: i64,
-    /// Some bytes.
+    /// The content, a few bytes.
     pub data: &'c [u8],
 }
 
@@ -75,7 +75,8 @@ struct Pieces {
 }
 
 impl Content {
-    /// Contents by seed: a seed gives the same data to the same nodes and links of the base graph.
+    /// Contents determined by a seed: equal seeds give equal data to the nodes and links of the
+    /// base graph.
     #[must_use]
     pub fn new(seed: u64) -> Self {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
@@ -104,7 +105,7 @@ impl Content {
     }
 
     pub(super) fn node(&self, version: i64, time: i64, random: &mut impl Rng) -> Node<'_> {
-        /// The only type.
+        /// The only type of nodes.
         const KIND: i64 = 2048;
         Node { kind: KIND, version, time, data: self.nodes.choose(random) }
     }

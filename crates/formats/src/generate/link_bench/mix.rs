@@ -2,7 +2,7 @@
 
 use super::LinkBenchError;
 
-/// The maximum number of links in a list, unless a mix has another.
+/// The default maximum number of links in a list.
 const LIST_LIMIT: usize = 10_000;
 
 /// An operation on a store.
@@ -45,7 +45,7 @@ impl Operation {
         Operation::ListLinks,
     ];
 
-    /// Its name in reports.
+    /// The name in reports.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -62,7 +62,7 @@ impl Operation {
         }
     }
 
-    /// Whether it changes the store.
+    /// Returns true if the operation changes the store.
     #[must_use]
     pub fn is_write(self) -> bool {
         !matches!(
@@ -75,13 +75,13 @@ impl Operation {
 /// The frequencies of the operations.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mix {
-    /// In the order of [`Operation::ALL`]; they add up to 1.
+    /// Shares in the order of [`Operation::ALL`]; their sum is 1.
     shares: [f64; Operation::ALL.len()],
     older: f64,
     list_limit: usize,
 }
 
-/// LinkBench's own: 69 % reads.
+/// The mix of LinkBench: 69 % reads.
 impl Default for Mix {
     fn default() -> Self {
         let percent = |operation| match operation {
@@ -101,13 +101,13 @@ impl Default for Mix {
 }
 
 impl Mix {
-    /// The mix of Facebook's caches in front of the same graph: 99.8 % reads ("TAO: Facebook's
-    /// Distributed Data Store for the Social Graph", USENIX ATC 2013, figure 3). A link that
-    /// changes its type counts as an update.
+    /// The mix of Facebook's caches in front of the graph of LinkBench: 99.8 % reads ("TAO:
+    /// Facebook's Distributed Data Store for the Social Graph", USENIX ATC 2013, figure 3). A link
+    /// that changes its type counts as an update.
     #[must_use]
     pub fn tao() -> Self {
         let (reads, writes) = (0.998, 0.002);
-        // Lists, some of them of a range of time.
+        // Lists, some of them limited to a range of time.
         let (range, time_range) = (40.9, 2.8);
         let weight = |operation| match operation {
             Operation::GetLinks => reads * 15.7,
@@ -177,7 +177,7 @@ impl Mix {
         writes.map(|operation| self.share(operation)).sum()
     }
 
-    /// The share of lists that begin before some time in the past, and not now.
+    /// The share of lists that begin at a time in the past instead of now.
     #[must_use]
     pub fn older(&self) -> f64 {
         self.older

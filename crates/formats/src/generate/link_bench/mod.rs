@@ -4,8 +4,8 @@
 //! stores **nodes** and **links** between them, each with a little data and a time, and requests
 //! them in the shares that were measured in production. This module contains its parts and is
 //! independent of any store: the operations and their shares ([`Mix`]), the nodes of requests
-//! ([`Requests`]), and the contents of nodes and links ([`Content`]). The figures are those of its
-//! file `FBWorkload.properties`.
+//! ([`Requests`]), and the contents of nodes and links ([`Content`]). The figures come from
+//! LinkBench's file `FBWorkload.properties`.
 //!
 //! | | here | in LinkBench |
 //! |---|---|---|
@@ -15,9 +15,9 @@
 //! | the other end of a link | a link of the base graph with the same probability (0.5 to get, 0.9 to update and delete, 0.05 to add), else a random node | else one of the next ids |
 //! | deletions | of any node, whose links stay; a link is removed | of any node; a link is hidden |
 //! | links read at once | geometric, 2.6 in the mean, 128 at most | as here |
-//! | a list of links | the newest 10,000; for few requests those before some time | as here |
+//! | a list of links | the newest 10,000; for few requests the newest before some time | as here |
 //! | sizes of data | log-normal with the medians 128 (nodes) and 8 bytes (links), and a sigma of 1 | as here |
-//! | bytes of data | random ones of the same ranges | some repeat, so that data can be compressed |
+//! | bytes of data | random, of equal ranges | some repeat, so that data can be compressed |
 //!
 //! ```
 //! use hedgerow_formats::link_bench::{BaseGraph, Content, Mix, Request, Requests};
@@ -53,7 +53,7 @@ pub enum LinkBenchError {
     /// The base graph has no nodes.
     #[error("a base graph without nodes")]
     NoNodes,
-    /// The offsets are not those of rows.
+    /// The offsets do not delimit rows.
     #[error(
         "offsets of a base graph must rise from 0 to the number of links, {links}, and those of node {node} do not"
     )]

@@ -22,8 +22,7 @@ const UPDATED_EXISTS: f64 = 0.9;
 const DELETED_EXISTS: f64 = 0.9;
 const GOT_EXISTS: f64 = 0.5;
 
-/// Links read at once: at least one; another one follows with the remaining probability, up to a
-/// maximum.
+/// Links read at once: each link is the last one with probability `LAST_GOT`, up to a maximum.
 const LAST_GOT: f64 = 0.382;
 const MOST_GOT: u64 = 128;
 
@@ -55,7 +54,7 @@ impl<'g> BaseGraph<'g> {
         }
     }
 
-    /// The bound of node numbers, which start at 0.
+    /// The number of nodes, which are numbered from 0.
     #[must_use]
     pub fn nodes(&self) -> u32 {
         (self.offsets.len() - 1) as u32
@@ -68,8 +67,8 @@ impl<'g> BaseGraph<'g> {
         &self.ends[start as usize..end as usize]
     }
 
-    /// The other end of a link of `source`: of one of the base graph with probability `exists`, if
-    /// it has any, else a random node.
+    /// Chooses the other end of a link of `source`: with probability `exists` an end of a link of
+    /// the base graph, if there is one, else a random node.
     fn destination(&self, source: VertexId, exists: f64, random: &mut impl Rng) -> VertexId {
         let links = self.links_of(source);
         if !links.is_empty() && random.random_bool(exists) {
@@ -95,9 +94,9 @@ pub enum Request<'r> {
     AddLink(Link<'r>),
     /// Delete a link.
     DeleteLink {
-        /// The node whose list it is in.
+        /// The node whose list contains the link.
         source: VertexId,
-        /// The node that it points to.
+        /// The node that the link points to.
         destination: VertexId,
     },
     /// Put a link that is likely to exist.
@@ -106,17 +105,17 @@ pub enum Request<'r> {
     CountLinks(VertexId),
     /// Read some links of a node.
     GetLinks {
-        /// The node whose list they are in.
+        /// The node whose list contains the links.
         source: VertexId,
-        /// The nodes that they point to; there is at least one.
+        /// The nodes that the links point to; there is at least one.
         destinations: &'r [VertexId],
     },
     /// Read the newest links of a node, newest first.
     ListLinks {
         /// The node.
         source: VertexId,
-        /// Only links that were made before this time, in microseconds since 1970-01-01 UTC; `None`
-        /// for all.
+        /// Restricts the list to links made before this time, in microseconds since 1970-01-01 UTC;
+        /// `None` for all links.
         before: Option<i64>,
         /// The maximum number of links.
         limit: usize,
@@ -160,11 +159,11 @@ pub struct Requests<'g> {
 }
 
 impl<'g> Requests<'g> {
-    /// The requests of client number `client`. The seed determines which nodes are requested often,
-    /// the same for all clients; with the client number it determines the sequence of requests.
+    /// The requests of client number `client`. The seed determines the frequently requested nodes,
+    /// equal for all clients; seed and client number determine the sequence of requests.
     ///
     /// # Panics
-    /// Never: the shares of a mix are those of a distribution.
+    /// Never: the shares of a mix form a distribution.
     #[must_use]
     pub fn new(base: BaseGraph<'g>, content: &'g Content, mix_of: &Mix, seed: u64, client: u64) -> Self {
         let law = |exponent, kind| PowerLaw::new(base.nodes(), exponent, mix(seed).wrapping_add(kind));
@@ -196,7 +195,7 @@ impl<'g> Requests<'g> {
                 let node = self.node_updates.choose(random);
                 Request::UpdateNode(node, content.node(2, now, random))
             }
-            // Not those that are read most often; and a node can be deleted once.
+            // Uniform, not mostly the frequently read nodes: a node can be deleted only once.
             Operation::DeleteNode => Request::DeleteNode(any(base.nodes(), random)),
             Operation::GetNode => Request::GetNode(self.node_reads.choose(random)),
             Operation::AddLink => {
@@ -244,7 +243,7 @@ mod tests {
         (offsets, (0..nodes).flat_map(next).collect())
     }
 
-    /// Whether `count` of `trials` matches `probability`, within five standard deviations.
+    /// Returns true if `count` of `trials` matches `probability` within five standard deviations.
     fn is_likely(count: usize, trials: usize, probability: f64) -> bool {
         let expected = trials as f64 * probability;
         (count as f64 - expected).abs() <= 5.0 * (expected * (1.0 - probability)).sqrt()

@@ -25,8 +25,8 @@ pub trait Arrangement: Send + Sync + 'static {
     const COPIES: usize;
     /// Neighbors per run.
     const RUN: usize;
-    /// Whether they ascend and degrees are known; else they descend, cuts leave out vertices without
-    /// neighbors, and rows lie in blocks.
+    /// True if neighbors ascend and degrees are known; otherwise neighbors descend, cuts leave out
+    /// vertices without neighbors, and rows lie in blocks.
     const HELPS: bool;
 }
 

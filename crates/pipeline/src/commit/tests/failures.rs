@@ -68,7 +68,7 @@ fn state<E: Engine>(store: &Tested<E>) -> (CommitTimestamp, u64, Vec<u32>) {
     (view.timestamp(), view.edge_count(LabelId::DEFAULT).at_most(), vertices)
 }
 
-/// Makes commits of every kind, in which call `number` of kind `call` fails; returns whether there
+/// Makes commits of every kind, in which call `number` of kind `call` fails; returns true if there
 /// was such a call.
 fn commit_with_failure<E: Engine>(engine: E, call: Fallible, number: usize) -> bool {
     let store = store(engine, &Settings::default());
@@ -87,7 +87,7 @@ fn commit_with_failure<E: Engine>(engine: E, call: Fallible, number: usize) -> b
     failed
 }
 
-/// Fails each such call of all commits once; returns how many there are.
+/// Fails each such call of all commits once; returns the number of calls.
 fn fail_each<E: Engine>(engine: fn() -> E, call: Fallible) -> usize {
     (1..).take_while(|number| commit_with_failure(engine(), call, *number)).count()
 }
@@ -104,7 +104,7 @@ fn a_commit_that_cannot_read_the_newest_state_changes_nothing() {
     assert!(fail_each(tel, Fallible::Latest) >= 4);
 }
 
-/// A store with blocks that a snapshot kept, which is closed.
+/// A store with garbage: blocks kept for a snapshot that is closed now.
 fn store_with_garbage() -> Tested<Failing<Rapid>> {
     let store = store(rapid(), &Settings::default());
     let edges: Vec<(u64, u64)> = (0..64_000).map(|edge| (edge % 6400, edge / 6400)).collect();
@@ -132,7 +132,7 @@ fn a_failed_step_after_a_commit_is_reported_once_and_caught_up() {
     assert!(!store.reclaim().unwrap().more);
 }
 
-/// The error is not kept for later.
+/// The error of a failed reclaim is not kept for later.
 #[test]
 fn a_failed_step_of_a_reclaim_is_reported_by_that_reclaim() {
     let store = store_with_garbage();
