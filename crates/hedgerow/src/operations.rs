@@ -82,7 +82,7 @@ impl Stores {
         Ok(())
     }
 
-    /// The schema of a label.
+    /// Returns the schema of a label.
     #[inline]
     pub(crate) fn label_schema(&self, label: LabelId) -> Result<&LabelSchema, Error> {
         Ok(self.catalog().label(label).ok_or(ViewError::UnknownLabel(label))?)

@@ -35,16 +35,16 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// Bytes that the allocator handed out or engines mapped, without free memory in the pool of
-/// `rapid`.
+/// Returns the bytes that the allocator handed out or engines mapped, without free memory in the
+/// pool of `rapid`.
 fn in_use() -> isize {
     let pool = hedgerow_rapid::pool_use();
     let all = ALLOCATED.load(Ordering::Relaxed) + hedgerow_reclamation::mapped_bytes() as isize;
     all - (pool.region_bytes - pool.used_bytes) as isize
 }
 
-/// The excess of allocated bytes over the bytes that the engine counts, in percent of the latter.
-/// `rest` are the bytes of the remainder of the graph.
+/// Returns the excess of allocated bytes over the bytes that the engine counts, in percent of the
+/// latter. `rest` are the bytes of the remainder of the graph.
 fn excess(graph: &Graph, rest: isize) -> f64 {
     let counted = graph.memory().total_bytes() as f64;
     ((in_use() - rest) as f64 - counted) / counted * 100.0

@@ -48,7 +48,7 @@ const FEW: [u32; 2] = [0, 3];
 
 const TOPOLOGY: Topology = Topology::Undirected;
 
-/// A directory for an engine.
+/// Creates a directory for an engine.
 fn directory() -> SimulatedFiles {
     let files = SimulatedFiles::new(7);
     files.create_directory().unwrap();
@@ -75,7 +75,7 @@ struct Store<T: TestedDurable> {
 }
 
 impl<T: TestedDurable> Store<T> {
-    /// An empty store.
+    /// Creates an empty store.
     fn new() -> Self {
         let files = directory();
         let engine = open::<T>(&files).unwrap();

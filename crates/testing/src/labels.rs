@@ -35,7 +35,7 @@ macro_rules! label_tests {
     };
 }
 
-/// A store with the first label of [`pipeline::catalog`] alone.
+/// Returns a store with the first label of [`pipeline::catalog`] alone.
 pub(crate) fn with_first_label<T: Tested>(topology: Topology) -> Pipeline<T> {
     let all = pipeline::catalog();
     let first = Catalog::new(vec![all.labels()[0].clone()], all.vertices().clone()).unwrap();

@@ -298,7 +298,7 @@ pub fn every_snapshot_keeps_its_parallel_edges<T: Tested>() {
     }
 }
 
-/// A change of a pair by its canonical ends.
+/// Returns a change of a pair by its canonical ends.
 fn random_change(random: &mut StdRng, topology: Topology) -> PairChange {
     let mut vertex = || VertexId::new(random.random_range(0..3));
     let (source, destination) = topology.canonical(vertex(), vertex());

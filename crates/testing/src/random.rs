@@ -25,7 +25,7 @@ fn vertex() -> impl Strategy<Value = u32> {
     prop::sample::select(&VERTICES[..])
 }
 
-/// A few of the vertices, or a range that grows and shrinks large sets.
+/// Generates a few of the vertices, or a range that grows and shrinks large sets.
 fn destinations() -> impl Strategy<Value = Vec<u32>> {
     let range = (0..80_u32, 1..40_u32, 1..3_u32);
     let range = range.prop_map(|(first, length, step)| (0..length).map(|i| first + i * step).collect());

@@ -156,7 +156,7 @@ impl Snapshot {
         &self.0.registration.by().0
     }
 
-    /// The stores, for reads. Fails in a forked child.
+    /// Returns the stores, for reads. Fails in a forked child.
     #[inline]
     pub(crate) fn stores(&self) -> Result<&Stores, Error> {
         self.shared().get()

@@ -73,8 +73,8 @@ fn a_clock_that_is_set_ahead_ends_nothing_early() {
     assert_eq!(state_at(&graph, BEGIN + 3 * SECOND), Some(3));
 }
 
-/// A store with two commits under a correct clock, one under a clock a year ahead, and one after
-/// the correction.
+/// Returns a store with two commits under a correct clock, one under a clock a year ahead, and one
+/// after the correction.
 fn store_ahead() -> (SimulatedFiles, GraphOptions, ManualClock) {
     let (files, clock) = (SimulatedFiles::new(3), clock());
     let options = GraphOptions::new().clock(&clock);

@@ -13,7 +13,7 @@ fn graph(compaction: Compaction) -> Graph {
     Graph::in_memory(options.archiving_threshold(10)).unwrap()
 }
 
-/// A hundred edges.
+/// Returns a hundred edges.
 fn edges() -> Vec<(u64, u64)> {
     (0..100).map(|number| (number % 7, number)).collect()
 }

@@ -20,7 +20,7 @@ fn rounds() -> u64 {
     std::env::var("HISTORY_ROUNDS").ok().and_then(|rounds| rounds.parse().ok()).unwrap_or(5)
 }
 
-/// A graph in memory, and a graph whose commits are synced before they are published.
+/// Returns a graph in memory, and a graph whose commits are synced before they are published.
 fn graphs(options: &GraphOptions) -> [Graph; 2] {
     let in_store = options.clone().segment_bytes(10_000).simulated();
     [

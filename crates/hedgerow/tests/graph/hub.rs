@@ -21,7 +21,8 @@ fn directory(degree: u64) -> u64 {
     degree / LEAST_PER_LEAF * DIRECTORY_ENTRY
 }
 
-/// A hub whose neighbors are every second id, up to twice its degree, and small rows around it.
+/// Returns a hub whose neighbors are every second id, up to twice its degree, and small rows around
+/// it.
 fn graph_with_hub(degree: u32) -> Graph {
     let graph = Graph::in_memory(GraphOptions::new().keys(KeyKind::Dense).threads(1)).unwrap();
     let spokes: Vec<_> = (0..degree).map(|spoke| (HUB, VertexId::new(100 + 2 * spoke))).collect();

@@ -32,7 +32,7 @@ fn record(amount: f64, note: &str) -> Record {
     Record::new(vec![Value::F64(amount), if note.is_empty() { Value::Null } else { note.into() }])
 }
 
-/// The visible edges of the vertices below `keys`.
+/// Returns the visible edges of the vertices below `keys`.
 fn seen(snapshot: &Snapshot, keys: u64) -> Vec<Vec<(Key, Record)>> {
     let directions = [Direction::Out, Direction::In];
     let stored = directions.into_iter().filter(|direction| snapshot.topology().stored(*direction).is_some());
@@ -91,7 +91,7 @@ proptest! {
     }
 }
 
-/// The last of each set of equal edges.
+/// Returns the last of each set of equal edges.
 fn last_of_each(topology: Topology, edges: &[(u64, u64, Record)]) -> Vec<(u64, u64, Record)> {
     let ends = |(source, destination, _): &(u64, u64, Record)| match topology.is_undirected() {
         true => (*source.min(destination), *source.max(destination)),

@@ -27,7 +27,7 @@ struct Call {
     amount: f64,
 }
 
-/// A graph with the label "knows" alone.
+/// Returns a graph with the label "knows" alone.
 fn graph(engine: EngineKind, topology: Topology) -> Graph {
     Graph::in_memory(GraphOptions::new().engine(engine).topology(topology).label::<()>("knows")).unwrap()
 }

@@ -11,7 +11,7 @@ use hedgerow_testing::simulated::SimulatedFiles;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// All topologies for `rapid` and `tel`, one for other engines.
+/// Returns all topologies for `rapid` and `tel`, one for other engines.
 fn topologies(engine: EngineKind) -> &'static [Topology] {
     match engine {
         EngineKind::Rapid | EngineKind::Tel => {
@@ -41,7 +41,7 @@ fn check_error(error: &Error, engine: EngineKind) {
     assert!(text.contains("raise the memory limit"), "{text}");
 }
 
-/// The complete state in a snapshot.
+/// Returns the complete state in a snapshot.
 fn state(graph: &Graph) -> (Option<u64>, BTreeSet<Key>, BTreeSet<(Key, Key)>) {
     fn read(snapshot: &Snapshot) -> (Option<u64>, BTreeSet<Key>, BTreeSet<(Key, Key)>) {
         let mut vertices = BTreeSet::new();

@@ -17,7 +17,7 @@ use std::thread;
 const TOPOLOGIES: [Topology; 3] = [Topology::Directed, Topology::DirectedWithReverse, Topology::Undirected];
 const KEY_KINDS: [KeyKind; 3] = [KeyKind::Number, KeyKind::String, KeyKind::Dense];
 
-/// A mostly short stream between few keys, so that edges repeat and vertices are missing.
+/// Returns a mostly short stream between few keys, so that edges repeat and vertices are missing.
 fn random_stream(keys: &[Key], random: &mut SmallRng) -> Stream {
     let mut key = || keys[random.random_range(0..keys.len())].clone();
     let ends: Vec<_> = (0..60).map(|_| (key(), key())).collect();
@@ -104,8 +104,8 @@ fn every_snapshot_shows_beginnings_of_the_streams() {
     }
 }
 
-/// The edges of a writer: from vertices in different partitions, shared by all writers, to vertices
-/// of its own.
+/// Returns the edges of a writer: from vertices in different partitions, shared by all writers, to
+/// vertices of its own.
 fn edges_of(writer: u64) -> Vec<(u64, u64)> {
     let source = |number: u64| number * 67 % 1000;
     (0..EDGES).map(|number| (source(number), 1000 + writer * EDGES + number)).collect()

@@ -180,7 +180,7 @@ fn a_number_that_does_not_fit_its_field_is_named() {
     assert_eq!(failed.to_string(), expected);
 }
 
-/// All edges, after a check that the iterators agree.
+/// Returns all edges, after a check that the iterators agree.
 fn all_edges<T: hedgerow::EdgeData + Clone + Send>(snapshot: &Snapshot, label: Label<T>) -> Vec<Edge<T>> {
     let sort = |mut edges: Vec<Edge<T>>| {
         edges.sort_by(|one, other| (&one.source, &one.destination).cmp(&(&other.source, &other.destination)));

@@ -45,7 +45,7 @@ fn vertices_that_do_not_exist_have_neither_edges_nor_properties() {
     }
 }
 
-/// A graph whose only label has records: an amount that each edge must have, and a note.
+/// Returns a graph whose only label has records: an amount that each edge must have, and a note.
 fn payments(options: GraphOptions) -> Graph {
     let field = |name: &str, value_type, nullable| Field { name: name.to_owned(), value_type, nullable };
     let fields = vec![field("amount", ValueType::I64, false), field("note", ValueType::String, true)];

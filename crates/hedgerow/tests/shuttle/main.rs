@@ -57,7 +57,7 @@ fn graph(topology: Topology, keys: KeyKind) -> Graph {
     Graph::in_memory(options(topology, keys)).unwrap()
 }
 
-/// A graph in a store that syncs each commit before it is published.
+/// Returns a graph in a store that syncs each commit before it is published.
 fn synced(topology: Topology, keys: KeyKind) -> Graph {
     let options = options(topology, keys).segment_bytes(1000).simulated();
     options.create_on(Arc::new(SimulatedFiles::new(1))).unwrap()

@@ -292,7 +292,7 @@ fn units(offset: u64, bytes: &[u8], unit: usize) -> impl Iterator<Item = (u64, &
     })
 }
 
-/// Number of bytes of a torn write that reached the disk: up to the end of a sector.
+/// Returns the number of bytes of a torn write that reached the disk: up to the end of a sector.
 fn torn_end(offset: u64, length: usize, random: &mut Random) -> usize {
     let sectors = (offset + length as u64) / SECTOR as u64 - offset / SECTOR as u64;
     let end = (offset / SECTOR as u64 + random.below(sectors + 1)) * SECTOR as u64;

@@ -13,7 +13,7 @@ fn small() -> GraphOptions {
     GraphOptions::new().segment_bytes(4096)
 }
 
-/// The names and the content of all files.
+/// Returns the names and the content of all files.
 fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let entries = std::fs::read_dir(folder).unwrap().map(Result::unwrap);
     entries

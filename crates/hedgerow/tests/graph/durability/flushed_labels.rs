@@ -12,7 +12,7 @@ use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use std::sync::Arc;
 
-/// The label of an operation.
+/// Returns the label of an operation.
 fn label_of(operation: &Operation) -> LabelId {
     match operation {
         Operation::PutEdge { label, .. }

@@ -43,7 +43,7 @@ fn key(number: u32, key: u64) -> (VertexId, Key) {
     (id(number), Key::Number(key))
 }
 
-/// A store of vertices 0 and 1 with keys 10 and 11, and one more commit.
+/// Returns a store of vertices 0 and 1 with keys 10 and 11, and one more commit.
 fn store_with(
     effects: &Effects,
     keys: &[(VertexId, Key)],

@@ -15,7 +15,8 @@ use std::sync::Arc;
 const STORES: u64 = 12;
 const CASES: usize = 150;
 
-/// A closed store with a checkpoint, the name of the checkpoint, and the options of the store.
+/// Returns a closed store with a checkpoint, the name of the checkpoint, and the options of the
+/// store.
 fn store_with_checkpoint(seed: u64) -> (SimulatedFiles, String, GraphOptions) {
     let files = SimulatedFiles::new(seed);
     let mut worker = Worker::new(&files, seed);

@@ -39,7 +39,7 @@ fn forked_here() -> libc::pid_t {
     id
 }
 
-/// The exit code of a child; -1 if a signal ended it.
+/// Returns the exit code of a child; -1 if a signal ended it.
 fn exit_code(child: libc::pid_t) -> i32 {
     let mut status = 0;
     // SAFETY: only writes to the variable.

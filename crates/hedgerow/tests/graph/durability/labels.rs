@@ -24,7 +24,7 @@ fn options(engine: EngineKind) -> GraphOptions {
     options.segment_bytes(1200).threads(1).simulated()
 }
 
-/// The labels in the order of their addition; the first is original.
+/// Returns the labels in the order of their addition; the first is original.
 fn labels() -> [LabelSchema; 5] {
     let payment = || RecordSchema::new().field("amount", ValueType::F64);
     [
@@ -187,7 +187,7 @@ struct Acknowledged {
     edges: Vec<u64>,
 }
 
-/// The labels of the edges to put once there are `count` labels, newest first.
+/// Returns the labels of the edges to put once there are `count` labels, newest first.
 fn of_labels(count: u16) -> impl Iterator<Item = LabelId> {
     (0..count).rev().map(LabelId)
 }

@@ -139,7 +139,7 @@ fn what_was_flushed_is_read_beside_the_writer() {
     }
 }
 
-/// The files of the engine.
+/// Returns the files of the engine.
 fn in_engine_files(files: &SimulatedFiles) -> Vec<(String, Vec<u8>)> {
     let mut names = files.list().unwrap();
     names.retain(|name| name.starts_with(PREFIX));

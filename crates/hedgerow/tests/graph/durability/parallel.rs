@@ -22,7 +22,8 @@ fn options(engine: EngineKind, topology: Topology) -> GraphOptions {
     GraphOptions::new().engine(engine).topology(topology).label_schema(pays).segment_bytes(1 << 16)
 }
 
-/// The changes of a commit: some edges are put, few are deleted, not in the order of their keys.
+/// Returns the changes of a commit: some edges are put, few are deleted, not in the order of their
+/// keys.
 fn changes(commit: u64) -> impl Iterator<Item = (u64, Option<i64>)> {
     (0..1 + commit % 5).map(move |number| {
         let key = (commit * 5 + number) * 7_919 % 6_007;

@@ -26,7 +26,7 @@ const WHOLE_LOG: u64 = 256 << 10;
 /// Bytes of a segment so small that flushes prune some segments.
 const PART_OF_LOG: u64 = 8 << 10;
 
-/// A graph whose edges are on several levels, half of them deleted.
+/// Returns a graph whose edges are on several levels, half of them deleted.
 fn graph_on(files: &SimulatedFiles, segment_bytes: u64) -> Graph {
     let graph = options().segment_bytes(segment_bytes).create_on(Arc::new(files.clone())).unwrap();
     for edge in 0..600 {

@@ -60,7 +60,7 @@ pub fn options(topology: Topology, keys: KeyKind) -> GraphOptions {
     labels().into_iter().fold(without_labels(topology, keys), GraphOptions::label_schema)
 }
 
-/// The schemas of [`LABELS`].
+/// Returns the schemas of [`LABELS`].
 pub fn labels() -> [LabelSchema; 5] {
     let label = |name: &str, edges| LabelSchema { name: name.to_owned(), edges };
     let version = Field { nullable: false, ..field(SENT[2], ValueType::Version) };
@@ -167,7 +167,7 @@ impl Oracle {
         }
     }
 
-    /// All edges; parallel edges one by one, with their keys.
+    /// Returns all edges; parallel edges one by one, with their keys.
     pub fn each_edge(&self) -> BTreeSet<(LabelId, Key, Key, u64)> {
         let edges = self.edges.keys().filter(|(label, ..)| *label != PARALLEL);
         let edges =
@@ -175,7 +175,7 @@ impl Oracle {
         edges.chain(self.records.keys().filter(|(label, ..)| *label == PARALLEL).cloned()).collect()
     }
 
-    /// The expected report of a commit from `before` to this state, with timestamp 0.
+    /// Returns the expected report of a commit from `before` to this state, with timestamp 0.
     pub fn commit_since(&self, before: &Oracle) -> Commit {
         let (old, new) = (before.each_edge(), self.each_edge());
         let missing = |from: &Oracle, of: &Oracle| {
@@ -251,13 +251,13 @@ impl Oracle {
         self.edges.get(&(label, source, destination)).copied()
     }
 
-    /// The record of an edge.
+    /// Returns the record of an edge.
     pub fn record(&self, source: &Key, destination: &Key) -> Option<Vec<Value>> {
         let (source, destination) = self.canonical(source, destination);
         self.records.get(&(RECORDS, source, destination, 0)).cloned()
     }
 
-    /// The parallel edges between two vertices, by key.
+    /// Returns the parallel edges between two vertices, by key.
     pub fn parallel(&self, source: &Key, destination: &Key) -> BTreeMap<u64, Vec<Value>> {
         let (source, destination) = self.canonical(source, destination);
         let edge = |key| (PARALLEL, source.clone(), destination.clone(), key);
@@ -265,7 +265,7 @@ impl Oracle {
         edges.map(|((.., key), record)| (*key, record.clone())).collect()
     }
 
-    /// The parallel edges of a vertex whose keys are in a range.
+    /// Returns the parallel edges of a vertex whose keys are in a range.
     pub fn parallel_neighbors(
         &self,
         direction: Direction,
@@ -284,7 +284,7 @@ impl Oracle {
         found
     }
 
-    /// The neighbors of a vertex over edges with records, with their records.
+    /// Returns the neighbors of a vertex over edges with records, with their records.
     pub fn neighbor_records(&self, direction: Direction, key: &Key) -> BTreeMap<Key, Vec<Value>> {
         let neighbors = self.neighbors(RECORDS, direction, key).into_keys();
         let record = |neighbor: &Key| match direction {
@@ -308,7 +308,7 @@ impl Oracle {
         neighbors
     }
 
-    /// The state of a snapshot, read through its public methods.
+    /// Returns the state of a snapshot, read through its public methods.
     pub fn of_snapshot(snapshot: &Snapshot) -> Self {
         let mut oracle = Oracle::new(snapshot.topology());
         snapshot
@@ -534,7 +534,7 @@ pub fn as_values(records: Vec<(Key, Record)>) -> BTreeMap<Key, Vec<Value>> {
     records.into_iter().map(|(neighbor, record)| (neighbor, record.values().to_vec())).collect()
 }
 
-/// The neighbors of a vertex, whatever the type of the label's values.
+/// Returns the neighbors of a vertex, whatever the type of the label's values.
 pub fn neighbors_as_bits(
     snapshot: &Snapshot,
     label: LabelId,
@@ -552,7 +552,7 @@ pub fn neighbors_as_bits(
     }
 }
 
-/// The value of an edge, whatever the type of the label's values.
+/// Returns the value of an edge, whatever the type of the label's values.
 pub fn edge_as_bits(
     snapshot: &Snapshot,
     label: LabelId,
@@ -567,7 +567,8 @@ pub fn edge_as_bits(
     }
 }
 
-/// The keys of a test, of the graph's kind: small keys, and keys at the boundaries of partitions.
+/// Returns the keys of a test, of the graph's kind: small keys, and keys at the boundaries of
+/// partitions.
 pub fn domain(kind: KeyKind, size: usize) -> Vec<Key> {
     let dense = [0, 1, 63, 64, 65, 127, 128, 4096 * 64, 4_294_967_294];
     let number = |index: usize| match kind {

@@ -7,7 +7,7 @@ use hedgerow::{
 };
 use hedgerow_model::{EdgeValue, Operation, RecordChange, RecordMode};
 
-/// The operation that random numbers determine.
+/// Returns the operation that random numbers determine.
 pub fn operation(keys: &[Key], (choice, first, second, value): (u8, u16, u16, u32)) -> Operation {
     let key = |number: u16| keys[usize::from(number) % keys.len()].clone();
     let label = LabelId(value as u16 % 5);
@@ -37,8 +37,8 @@ pub fn operation(keys: &[Key], (choice, first, second, value): (u8, u16, u16, u3
     }
 }
 
-/// The change of a record that a random number determines. There are few different amounts, so
-/// conditions hold now and then.
+/// Returns the change of a record that a random number determines. There are few different amounts,
+/// so conditions hold now and then.
 fn record_change(value: u32) -> RecordChange {
     let amount = |number: u32| (0, Value::I64(i64::from(number % 3)));
     // Some times are late.
@@ -64,7 +64,7 @@ fn record_change(value: u32) -> RecordChange {
     }
 }
 
-/// The request of an application for a change.
+/// Returns the request of an application for a change.
 fn update(change: &RecordChange) -> EdgeUpdate<'static> {
     let mut update = match change.mode {
         RecordMode::Put => EdgeUpdate::put(),
@@ -124,8 +124,8 @@ pub fn commit(graph: &Graph, operation: &Operation) -> Report {
     Report::Commit(commit.unwrap())
 }
 
-/// The record of an edge of a stream. There are few different records, so some edges have theirs
-/// already.
+/// Returns the record of an edge of a stream. There are few different records, so some edges have
+/// theirs already.
 fn record(number: u32) -> Record {
     let note = (number > 1).then(|| format!("note {number}"));
     let when = Value::Timestamp(i64::from(number) * 3);
@@ -167,7 +167,7 @@ impl Stream {
         }
     }
 
-    /// The operations of the stream, one by one.
+    /// Returns the operations of the stream, one by one.
     pub fn operations(&self) -> impl Iterator<Item = Operation> {
         self.edges.iter().map(|(source, destination, number)| {
             let (label, source, destination) = (self.label, source.clone(), destination.clone());
