@@ -68,7 +68,7 @@ impl Graph {
         Ok(Graph { stores: SharedStores::new(Stores::new(options, None)?, engine, retries) })
     }
 
-    /// Returns the directedness of edges and the availability of in-neighbors.
+    /// Returns the topology: directed or undirected, with reverse adjacency or without.
     #[must_use]
     pub fn topology(&self) -> Topology {
         with_store!(self.stores.even_in_child(), store => store.topology)

@@ -59,8 +59,8 @@ impl EngineKind {
         }
     }
 
-    /// True if the engine keeps edges in files of its own, so that no other engine opens its
-    /// stores.
+    /// Returns true if the engine keeps edges in files of its own, so that no other engine opens
+    /// its stores.
     pub(crate) fn owns_files(self) -> bool {
         match self {
             EngineKind::Rapid | EngineKind::Tel | EngineKind::Hybrid => false,
@@ -274,16 +274,17 @@ impl GraphOptions {
         self
     }
 
-    /// Fails on edges between vertices that don't exist, instead of creating them.
+    /// Rejects edges between vertices that don't exist, instead of creating these vertices.
     #[must_use]
     pub fn strict(mut self, strict: bool) -> Self {
         self.strict = Some(strict);
         self
     }
 
-    /// Commits that grow the newest state fail if the graph would use more than this many bytes, in
-    /// all that [`Graph::memory`](crate::Graph::memory) counts: edges, vertices with their keys and
-    /// properties, records, and versions that open snapshots and the history retain.
+    /// Limits the memory of the graph: a commit that grows the newest state fails if the graph
+    /// would use more than this many bytes. [`Graph::memory`](crate::Graph::memory) counts them:
+    /// edges, vertices with their keys and properties, records, and versions that open snapshots
+    /// and the history retain.
     ///
     /// A commit that only deletes is never refused, so a full graph can be shrunk. It may still
     /// take memory, because blocks are rewritten and snapshots may retain the replaced ones; since
@@ -308,8 +309,8 @@ impl GraphOptions {
     }
 
     /// Sets the memory budget, in bytes, of an engine with files of its own, such as
-    /// [`Lsm`](EngineKind::Lsm): half for edges that are in no file yet, half to read files. 128
-    /// MiB if not set, or half of the [limit](GraphOptions::memory_limit).
+    /// [`Lsm`](EngineKind::Lsm): half for edges that are in no file yet, half to read files. If not
+    /// set, half of the [limit](GraphOptions::memory_limit), or 128 MiB without a limit.
     ///
     /// Commits wait while the first half is full. The second half holds the indexes of files (about
     /// 1/300 of the files), a bit per vertex, and cached blocks, which always get a sixteenth of
@@ -498,8 +499,7 @@ impl GraphOptions {
     }
 
     /// Sets how long to wait for a store that is open elsewhere before failing with
-    /// [`ErrorKind::Locked`](crate::ErrorKind::Locked): not at all if not set. Tries again every 20
-    /// ms.
+    /// [`ErrorKind::Locked`](crate::ErrorKind::Locked): not at all if not set. Retries every 20 ms.
     #[must_use]
     pub fn wait(mut self, at_most: Duration) -> Self {
         self.wait = at_most;

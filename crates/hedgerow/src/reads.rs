@@ -61,8 +61,8 @@ pub trait Reads {
         keys: RangeInclusive<u64>,
     ) -> Result<Vec<EdgeOfVertex>, Error>;
 
-    /// Returns the newest edges of a vertex. By default reads and sorts all edges: O(degree log
-    /// degree).
+    /// Returns the newest edges of a vertex. By default reads and sorts all edges, which takes
+    /// O(degree log degree).
     fn newest_edges(&self, hop: Hop, key: KeyRef<'_>, newest: &Newest) -> Result<Vec<EdgeOfVertex>, Error> {
         let schema = self.stores()?.label_schema(hop.label)?;
         let clock = newest.clock(schema)?;

@@ -16,7 +16,7 @@ pub struct StreamError {
 }
 
 impl StreamError {
-    /// Returns an error before the first commit: no edge could be committed.
+    /// Creates an error before the first commit: no edge could be committed.
     pub(crate) fn at_once(error: Error) -> Self {
         StreamError { committed: Commits::default(), error: Box::new(error) }
     }

@@ -61,8 +61,9 @@ impl WriteTxn {
     /// afterwards sees it, and it is as durable as the graph's options demand.
     ///
     /// # Errors
-    /// [`ErrorKind::Conflict`](crate::ErrorKind::Conflict) if another commit came first, or a limit
-    /// would be exceeded; nothing has changed then. After
+    /// [`ErrorKind::Conflict`](crate::ErrorKind::Conflict) if another commit came first;
+    /// [`ErrorKind::Capacity`](crate::ErrorKind::Capacity) if a limit would be exceeded; nothing
+    /// has changed then. After
     /// [`ErrorKind::LogFailed`](crate::ErrorKind::LogFailed) only reopening the store tells whether
     /// the commit is durable.
     pub fn commit(self) -> Result<Commit, Error> {

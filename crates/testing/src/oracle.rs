@@ -53,7 +53,7 @@ pub enum Request {
 /// The graph as plain maps.
 #[derive(Clone, Debug)]
 pub struct Oracle {
-    /// The directedness of edges.
+    /// Directed or undirected.
     pub topology: Topology,
     /// The records of existing vertices.
     pub vertices: BTreeMap<u32, Record>,

@@ -118,8 +118,8 @@ pub(crate) fn recover(files: Arc<dyn FileSystem>) -> Result<Repair, Error> {
 }
 
 /// Repairs a store whose engine keeps edges in files of its own: cuts the log at its first damage,
-/// and keeps these files. If the files are damaged, sets them aside if the log has every commit
-/// from the first one.
+/// and keeps these files. Sets damaged files aside, which requires a log with every commit from the
+/// first one.
 fn recover_beside_files(store: &mut StoreFiles, options: GraphOptions) -> Result<Repair, Error> {
     let files = Arc::clone(store.files());
     let found = Stores::check_files(&options, &files)?.and_then(|found| found.problems.into_iter().next());

@@ -118,8 +118,8 @@ impl Snapshot {
     }
 
     /// Returns the edges of a label with their data, by source in the order of
-    /// [`Snapshot::vertices`]. An undirected edge is returned once; parallel edges once with `T =
-    /// ()`, and each with a record.
+    /// [`Snapshot::vertices`]. An undirected edge is returned once. Parallel edges are returned one
+    /// by one with a record, and only once with `T = ()`.
     ///
     /// Reads the edges of a few hundred vertices at a time. A [kernel](Snapshot::run) sees vertex
     /// ids instead of keys, and is several times as fast.

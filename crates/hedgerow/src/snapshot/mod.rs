@@ -31,9 +31,9 @@ use std::time::Duration;
 
 /// A state of the graph that does not change, whatever is committed meanwhile.
 ///
-/// [`Graph::snapshot`](crate::Graph::snapshot) opens one in O(1); clones take O(1). It can be sent
-/// to any thread and kept for any time, retains exactly the versions that it can see, and stays
-/// readable when the graph handle is dropped.
+/// [`Graph::snapshot`](crate::Graph::snapshot) opens a snapshot in O(1); cloning it takes O(1). It
+/// can be sent to any thread and kept for any time, retains exactly the versions that it can see,
+/// and stays readable when the graph handle is dropped.
 #[derive(Clone)]
 pub struct Snapshot(Arc<Open>);
 
@@ -95,8 +95,8 @@ impl std::fmt::Debug for Snapshot {
     }
 }
 
-/// Runs an expression with the snapshot's view. Returns an error in a forked child, unless `even in
-/// child`.
+/// Runs an expression with the snapshot's view. Returns an error in a forked child, except with
+/// `even in child`.
 macro_rules! with_view {
     ($snapshot:expr, $store:ident, $view:ident => $run:expr) => {
         with_view!(@ $snapshot.stores()?, $snapshot, $store, $view => $run)
@@ -193,7 +193,7 @@ impl Snapshot {
         self.shared().engine
     }
 
-    /// Returns the directedness of edges and the availability of in-neighbors.
+    /// Returns the topology: directed or undirected, with reverse adjacency or without.
     #[must_use]
     pub fn topology(&self) -> Topology {
         with_store!(self.shared().even_in_child(), store => store.topology)

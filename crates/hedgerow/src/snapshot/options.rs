@@ -1,4 +1,4 @@
-//! Selection of the state that a snapshot shows, and of the time at which its reads are paid for.
+//! The choice of the state that a snapshot shows, and of the costs of opening and reading it.
 
 use super::Snapshot;
 use crate::error::Error;

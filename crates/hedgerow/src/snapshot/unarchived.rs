@@ -27,8 +27,8 @@ impl Snapshot {
     ///
     /// For computations over edges rather than vertices (GraphOne, 6.1): applying these changes to
     /// the state of the commit [`Snapshot::archived_through`] gives this state. A
-    /// [stale](crate::SnapshotOptions::stale) view that was opened just before mostly shows that
-    /// state.
+    /// [stale](crate::SnapshotOptions::stale) view that was opened just before mostly shows the
+    /// archived state.
     ///
     /// # Errors
     /// There is no such label, or its edges carry another type than `W`; `()` fits all.

@@ -43,7 +43,7 @@ pub static DISK: CustomEngine = CustomEngine {
 /// The schema of the graph, and thresholds for deferred work.
 #[derive(Clone, Debug)]
 pub struct DiskOptions {
-    /// The directedness of edges, and the stored directions.
+    /// The topology, with the stored directions.
     pub topology: Topology,
     /// The labels with the data of their edges.
     pub catalog: Catalog,

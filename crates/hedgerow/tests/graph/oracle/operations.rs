@@ -85,7 +85,7 @@ fn update(change: &RecordChange) -> EdgeUpdate<'static> {
 pub enum Report {
     /// The whole report.
     Commit(Commit),
-    /// True if the commit changed anything.
+    /// True if the commit changed anything; `None` if the engine does not know yet.
     Changed(Option<bool>),
 }
 
