@@ -6,13 +6,14 @@ use crate::workspace::Package;
 /// Candidates for the base branch, the likeliest first.
 const UPSTREAM: [&str; 4] = ["@{upstream}", "origin/HEAD", "origin/main", "main"];
 
-/// Seconds of work that are checked again on the upstream branch itself, where nothing says what the
-/// last check has seen: half a day.
+/// The age of work that is checked again on the upstream branch itself, where the last check is
+/// unknown: half a day, in seconds.
 const CHECKED_AGAIN: u64 = 12 * 3600;
 
-/// Files that differ from the merge base with the upstream branch, committed or not. If none does,
-/// this is the upstream branch itself: then files that differ from its last commit that is half a day
-/// older than the newest. `None` if no such commit is known, as in a shallow clone.
+/// Returns the files that differ from the merge base with the upstream branch, committed or not. If
+/// there are none, this is the upstream branch itself: then returns the files that differ from its
+/// last commit at least half a day older than the newest. `None` if no such commit is known, as in
+/// a shallow clone.
 fn changed_files() -> Option<Vec<String>> {
     let base = UPSTREAM.iter().find_map(|branch| git(&format!("merge-base HEAD {branch}")));
     let files = changed_since(&base?)?;
@@ -25,14 +26,14 @@ fn changed_files() -> Option<Vec<String>> {
     if base.is_empty() { None } else { changed_since(&base) }
 }
 
-/// Files that differ from a commit, committed or not.
+/// Returns the files that differ from a commit, committed or not.
 fn changed_since(commit: &str) -> Option<Vec<String>> {
     let committed = git(&format!("diff --name-only {commit}"))?;
     let untracked = git("ls-files --others --exclude-standard")?;
     Some(committed.lines().chain(untracked.lines()).map(str::to_owned).collect())
 }
 
-/// The changed ones of `packages`; all of them if the changes are unknown.
+/// Returns the changed `packages`; all of them if the changes are unknown.
 pub fn changed(packages: Vec<Package>) -> Vec<Package> {
     match changed_files() {
         Some(files) => touched(packages, &files),
@@ -44,7 +45,7 @@ fn touched(packages: Vec<Package>, files: &[String]) -> Vec<Package> {
     packages.into_iter().filter(|package| files.iter().any(|file| package.contains(file))).collect()
 }
 
-/// What git prints, without the last line break; `None` if it fails.
+/// Returns the output of git, without the last line break; `None` if it fails.
 fn git(arguments: &str) -> Option<String> {
     let output = command("git", arguments).output().ok()?;
     output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim_end().to_owned())

@@ -12,14 +12,14 @@ use std::time::Instant;
 /// Schedules per model in an ordinary test run; `soak` runs many more.
 const SCHEDULES: u32 = 2_000;
 
-/// All tests but those of the crate below.
+/// All tests except those of [`ISOLATION`].
 const WORKSPACE: &str = "test --workspace --exclude hedgerow-isolation";
 
-/// The crate that is built as users build the library, without custom engines.
+/// The tests of a crate that is built as users build the library, without custom engines.
 const ISOLATION: &str = "test -p hedgerow-isolation";
 
-/// Formatting, lints, documentation, that the fuzz targets compile, all tests, the models, and
-/// unsafe code that changed under Miri and AddressSanitizer.
+/// Checks formatting, lints, documentation, and the compilation of fuzz targets; runs all tests,
+/// the models, and changed unsafe code under Miri and AddressSanitizer.
 pub fn test() -> Result<()> {
     let begin = Instant::now();
     install_components();
@@ -40,7 +40,7 @@ pub fn test() -> Result<()> {
     let mut isolation = cargo(&format!("{ISOLATION} --quiet --no-fail-fast"));
     tally = tally.plus(tests("isolation and kills", &mut isolation, "")?);
     for build in &mut builds {
-        // If it failed, so does the step that runs the tests, which shows why.
+        // A failed build also fails the step that runs the tests, which shows the cause.
         build.wait()?;
     }
     tally = tally.plus(shuttle(SCHEDULES)?);
@@ -49,8 +49,7 @@ pub fn test() -> Result<()> {
     report(&tally, begin)
 }
 
-/// Lints of the library alone, with few features: what the crates above it always enable is missing
-/// in these builds.
+/// Feature sets for lints of the library alone. Builds of other crates always enable more features.
 const FEATURES: [&str; 5] =
     ["rapid", "tel", "lsm,rapid", "hybrid,kernels,rapid,serde", "compression,derive,kernels,tel"];
 
@@ -62,13 +61,14 @@ fn features() -> Result<()> {
     Ok(())
 }
 
-/// Lets the test that compares the tables of options in docs/cli.md with the help write them instead.
+/// Lets the test that compares the tables of options in docs/cli.md with the help write these
+/// tables.
 pub fn write_tables_of_options() -> Result<()> {
     let mut test = cargo("test --quiet -p hedgerow-cli --lib the_tables_of_options_are_those_of_the_help");
     step("tables of options", test.env("HEDGEROW_WRITE_DOCUMENTS", "1"))
 }
 
-/// The models of the commit pipeline and of the engines under the model checker.
+/// Runs the models of the commit pipeline and of the engines under the model checker.
 pub fn shuttle(iterations: u32) -> Result<Tally> {
     tests(&format!("models, {iterations} schedules each"), &mut models(iterations)?, "")
 }
@@ -83,7 +83,8 @@ fn models(iterations: u32) -> Result<Command> {
     Ok(models)
 }
 
-/// Begins to compile what `tests` will run, by the processors that the tests before it leave idle.
+/// Starts to compile the tests that `tests` will run, on processors that the earlier tests leave
+/// idle.
 fn build_in_background(tests: &Command) -> Result<Child> {
     let mut build = command("nice", "");
     build.arg(tests.get_program()).args(tests.get_args()).arg("--no-run");
@@ -97,7 +98,8 @@ fn build_in_background(tests: &Command) -> Result<Child> {
     build.spawn().context("could not start nice")
 }
 
-/// Long searches, all unsafe code under Miri and AddressSanitizer, and what takes long to build.
+/// Runs long searches, all unsafe code under Miri and AddressSanitizer, and tests with a long
+/// build.
 pub fn soak(cases: u32, iterations: u32) -> Result<()> {
     let begin = Instant::now();
     tools::install_checker()?;
@@ -115,7 +117,7 @@ pub fn soak(cases: u32, iterations: u32) -> Result<()> {
         let mut searched = cargo(&format!("test --release --quiet -p {package} --tests"));
         searched.env("CRASH_SEEDS", (cases / 10).to_string());
         let searched = tests(search, &mut searched, &format!("--ignored {search}"))?;
-        // It was skipped above.
+        // The first run skipped this search.
         tally.skipped.retain(|skipped| !skipped.contains(search));
         tally = tally.plus(searched);
     }
@@ -138,12 +140,12 @@ fn install_components() {
     let installed =
         |tool: &str| cargo(&format!("{tool} --version")).output().is_ok_and(|o| o.status.success());
     if !(installed("fmt") && installed("clippy")) {
-        // If it fails, the next step reports what is missing.
+        // If the installation fails, the next step reports the missing tool.
         let _ = step("components", &mut command("rustup", "component add rustfmt clippy"));
     }
 }
 
-/// Prints the final report: what was skipped and why, then one line of counts. Fails if a test
+/// Prints the final report: skipped tests with reasons, then one line of counts. Fails if a test
 /// failed.
 pub fn report(tally: &Tally, begin: Instant) -> Result<()> {
     eprintln!("== done in {:.0} s", begin.elapsed().as_secs_f64());

@@ -1,4 +1,4 @@
-//! Hedgerow and other stores side by side.
+//! The comparison of Hedgerow with other stores.
 
 use crate::run::{Tally, cargo, command, step, tests};
 use anyhow::{Context, Result};
@@ -11,8 +11,8 @@ pub fn run(without_rocksdb: bool, arguments: &[String]) -> Result<()> {
     done.context("if it was RocksDB that could not be built: docs/bench.md says what it needs, --without-rocksdb omits it")
 }
 
-/// Lints and tests the comparison with the one store whose build takes too long for every run of
-/// the tests.
+/// Lints and tests the comparison with RocksDB, whose build takes too long for every run of the
+/// tests.
 pub fn test_with_rocksdb() -> Result<Tally> {
     if !has_libclang() {
         return Ok(Tally::skipped(
@@ -26,8 +26,8 @@ pub fn test_with_rocksdb() -> Result<Tally> {
     tests("comparison with RocksDB", &mut cargo(&format!("test {package} --quiet --no-fail-fast")), "")
 }
 
-/// Whether the generator of bindings finds its library, by its environment variable or in the usual
-/// folders.
+/// Returns true if the generator of bindings finds its library, by its environment variable or in
+/// the usual folders.
 fn has_libclang() -> bool {
     let listed = command("ldconfig", "-p").output().map_or(Vec::new(), |output| output.stdout);
     let is_libclang = |line: &str| {

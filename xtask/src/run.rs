@@ -18,13 +18,13 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// One skipped step.
+    /// Returns the tally of one skipped step.
     pub fn skipped(step: &str, why: &str) -> Tally {
         eprintln!("== {step}: skipped, {why}");
         Tally { skipped: vec![format!("{step}: {why}")], ..Tally::default() }
     }
 
-    /// The sum of both.
+    /// Returns the sum of both tallies.
     pub fn plus(mut self, other: Tally) -> Tally {
         self.passed += other.passed;
         self.failed += other.failed;
@@ -33,18 +33,18 @@ impl Tally {
     }
 }
 
-/// The root of the workspace.
+/// Returns the root of the workspace.
 pub fn root() -> &'static Path {
     // This crate is directly below the root.
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap_or(Path::new("."))
 }
 
-/// A cargo command in the root of the workspace, of this toolchain.
+/// Returns a cargo command in the root of the workspace, of this toolchain.
 pub fn cargo(arguments: &str) -> Command {
     command(&std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned()), arguments)
 }
 
-/// A cargo command of the nightly toolchain.
+/// Returns a cargo command of the nightly toolchain.
 pub fn nightly_cargo(arguments: &str) -> Command {
     let mut nightly = command("rustup", &format!("run nightly cargo {arguments}"));
     // The calling toolchain must not choose the compiler of another.
@@ -54,14 +54,14 @@ pub fn nightly_cargo(arguments: &str) -> Command {
     nightly
 }
 
-/// A command in the root of the workspace; arguments are separated by blanks.
+/// Returns a command in the root of the workspace; arguments are separated by blanks.
 pub fn command(program: &str, arguments: &str) -> Command {
     let mut command = Command::new(program);
     command.args(arguments.split_whitespace()).current_dir(root());
     command
 }
 
-/// Runs a step; an error if it fails.
+/// Runs a step. Fails if the step fails.
 pub fn step(name: &str, command: &mut Command) -> Result<()> {
     let begin = Instant::now();
     eprintln!("== {name}");
@@ -104,7 +104,7 @@ fn report_time(begin: Instant) {
     eprintln!("   {:.0} s", begin.elapsed().as_secs_f64());
 }
 
-/// Whether a line only reports that a test runs or passes.
+/// Returns true if a line only reports that a test runs or passes.
 fn is_usual(line: &str) -> bool {
     let is_test = line.starts_with("test ") && (line.ends_with(" ... ok") || line.contains(" ... ignored"));
     is_test || line.is_empty() || line.starts_with("running ") || line.starts_with("skipped: ")
@@ -114,7 +114,7 @@ fn is_usual(line: &str) -> bool {
 #[derive(Default)]
 struct Count {
     tally: Tally,
-    /// Tests that reported themselves as skipped, and passed for the harness.
+    /// Tests that reported themselves as skipped, and that the harness counted as passed.
     passed_unrun: u64,
 }
 
@@ -142,7 +142,7 @@ fn number_before(result: &str, word: &str) -> u64 {
     before.split_whitespace().last().and_then(|number| number.parse().ok()).unwrap_or(0)
 }
 
-/// The ignored test that a line reports, and why; `None` if another test runs it.
+/// Returns the ignored test that a line reports, and the reason; `None` if another test runs it.
 fn ignored(line: &str) -> Option<(&str, &str)> {
     let (test, why) = line.strip_prefix("test ")?.split_once(" ... ignored")?;
     let why = why.trim_start_matches(", ");

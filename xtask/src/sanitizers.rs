@@ -26,9 +26,9 @@ const INTERPRETED: &[(&str, &str, &str)] = &[
     ),
 ];
 
-/// Packages in which Miri accepts pointers made of addresses: crossbeam-epoch, by which threads of
-/// rayon steal work, makes some, and so do arc-swap and record handles. Everywhere else it insists on strict
-/// provenance.
+/// Packages in which Miri accepts pointers made of addresses. crossbeam-epoch, with which rayon
+/// steals work, makes some, and so do arc-swap and record handles. Everywhere else Miri insists on
+/// strict provenance.
 const PERMISSIVE: &[&str] = &[
     "hedgerow-hybrid",
     "hedgerow-lab",
@@ -39,20 +39,20 @@ const PERMISSIVE: &[&str] = &[
     "hedgerow-vertices",
 ];
 
-/// The packages whose unsafe blocks make only tokens, so that Miri has no memory access to check.
+/// Packages whose unsafe blocks only make tokens, without a memory access for Miri to check.
 const OF_TOKENS: &[&str] = &["hedgerow-edge-log", "hedgerow-testing"];
 
 /// The extent of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Extent {
-    /// As much as fits into the time of CI.
+    /// The tests that fit into the time of CI.
     Brief,
-    /// Everything useful.
+    /// All useful tests.
     Full,
 }
 
-/// Packages without unsafe code whose tests exercise that of others: graphs and kernels on every
-/// engine, readers of foreign files.
+/// Packages without unsafe code whose tests exercise the unsafe code of others: graphs and kernels
+/// on every engine, and readers of foreign files.
 const DRIVING: &str = "-p hedgerow -p hedgerow-engines -p hedgerow-kernels -p hedgerow-formats";
 
 /// Interprets the library tests of packages with unsafe code.
@@ -69,8 +69,8 @@ pub fn miri(packages: &[Package], extent: Extent) -> Result<Tally> {
             "its standard library could not be built, for which it may need a network",
         ));
     }
-    // crossbeam-epoch, of rayon's threads, keeps garbage until the process ends, and the stricter aliasing
-    // model rejects it.
+    // crossbeam-epoch, used by rayon's threads, keeps garbage until the process ends, and the
+    // stricter aliasing model rejects it.
     let flags = "-Zmiri-tree-borrows -Zmiri-ignore-leaks -Zmiri-disable-isolation";
     let mut tally = Tally::default();
     for package in packages.iter().filter(|package| !OF_TOKENS.contains(&&*package.name)) {
@@ -101,7 +101,7 @@ pub fn address(packages: &[Package]) -> Result<Tally> {
     }
 }
 
-/// What [`address`] compiles and runs, if it can.
+/// Returns the command of [`address`], if it can run.
 pub fn tests_of_address(packages: &[Package]) -> Option<Command> {
     (!packages.is_empty() && missing(&[]).is_none()).then(|| brief_address(packages))
 }
@@ -150,8 +150,8 @@ pub fn thread() -> Result<Tally> {
     tests("ThreadSanitizer", &mut run, "")
 }
 
-/// Installs a nightly toolchain with these components if possible; otherwise returns what is
-/// missing.
+/// Installs a nightly toolchain with these components if possible; otherwise returns the missing
+/// parts.
 fn missing(components: &[&str]) -> Option<String> {
     let is_complete = || {
         let list = command("rustup", "component list --toolchain nightly --installed").output();

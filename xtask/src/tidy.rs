@@ -90,8 +90,8 @@ const SYNC_CRATE: &str = "crates/sync/";
 /// Names that only the sync crate may use.
 const SYNC_NAMES: &[&str] = &["std::sync::atomic", "std::sync::Mutex", "std::sync::RwLock", "parking_lot::"];
 
-/// The crates whose every file access goes through the file system of `crates/log/src/files`, so
-/// that tests can make any access fail.
+/// Crates whose file accesses all go through the file system of `crates/log/src/files`, so that
+/// tests can make any access fail.
 const STORE_CRATES: &[&str] = &[
     "crates/levels/src/",
     "crates/log/src/",
@@ -104,7 +104,7 @@ const STORE_CRATES: &[&str] = &[
 /// The folder that names the operating system's files.
 const REAL_FILES: &str = "crates/log/src/files/real";
 
-/// Names that only that folder may use.
+/// Names that only the folder [`REAL_FILES`] may use.
 const FILE_NAMES: &[&str] = &["std::fs", "rustix::fs", "std::os::unix::fs", "tempfile::", "memmap2::"];
 
 /// The maximum number of lines of a file: a longer one has more than one purpose.

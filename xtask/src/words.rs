@@ -1,12 +1,12 @@
-//! Words that the project does not use, and what it writes instead.
+//! Words that the project does not use, and their replacements.
 //!
-//! The glossary of ARCHITECTURE.md has the words that it does use.
+//! The glossary of ARCHITECTURE.md has the preferred words.
 
 use crate::run::root;
 use anyhow::{Context, Result};
 use std::path::{Path, PathBuf};
 
-/// What is not written anywhere, with what to write.
+/// Banned words, each with its replacement.
 const BANNED: &[(&str, &str)] = &[
     ("whoever", ROLE),
     ("somebody", ROLE),
@@ -26,13 +26,13 @@ const BANNED: &[(&str, &str)] = &[
 
 const ROLE: &str = "the reader, writer, leader, caller, application or thread that does it";
 
-/// How no doc comment begins: rustdoc and editors show it alone.
+/// Beginnings that a doc comment must not have: rustdoc and editors show it alone.
 const DANGLING: &[&str] = &["/// The same", "//! The same", "/// As above", "/// Likewise"];
 
 /// Markdown files and folders of them.
 const DOCUMENTS: &[&str] = &["ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "README.md", "docs"];
 
-/// All Markdown files of the project.
+/// Returns all Markdown files of the project.
 pub fn documents() -> Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     for name in DOCUMENTS {
@@ -42,7 +42,7 @@ pub fn documents() -> Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// Adds a Markdown file, or those below a folder.
+/// Adds a Markdown file, or all Markdown files below a folder.
 fn collect_documents(name: &Path, files: &mut Vec<PathBuf>) -> Result<()> {
     let path = root().join(name);
     if path.is_dir() {
@@ -55,7 +55,7 @@ fn collect_documents(name: &Path, files: &mut Vec<PathBuf>) -> Result<()> {
     Ok(())
 }
 
-/// What a line of code or text has of words that are not written.
+/// Returns a complaint for each banned word or beginning in a line of code or text.
 pub fn complaints_about(line: &str) -> impl Iterator<Item = String> {
     let lowercase = line.to_lowercase();
     let banned = BANNED.iter().filter(move |(word, _)| contains_word(&lowercase, word));
@@ -66,7 +66,7 @@ pub fn complaints_about(line: &str) -> impl Iterator<Item = String> {
     banned.chain(is_dangling.then_some(dangling))
 }
 
-/// Whether a text contains a word that is not part of a longer one.
+/// Returns true if a text contains a word that is not part of a longer one.
 fn contains_word(text: &str, word: &str) -> bool {
     text.match_indices(word).any(|(start, _)| {
         let before = text[..start].chars().next_back();

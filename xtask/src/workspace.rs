@@ -1,25 +1,25 @@
-//! The packages of the workspace, as found in its folders: the checks derive their targets from
-//! here.
+//! The packages of the workspace, as found in its folders, from which the checks derive their
+//! targets.
 
 use crate::run::root;
 use crate::tidy::UNSAFE_FILES;
 use anyhow::{Context, Result};
 use std::fs;
 
-/// The crate that drives other stores: its unsafe code calls C, which neither Miri nor a sanitizer
+/// The crate that drives other stores. Its unsafe code calls C, which neither Miri nor a sanitizer
 /// sees.
 const FOREIGN: &str = "crates/compare";
 
 /// A package below `crates`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Package {
-    /// Its name in cargo.
+    /// The name in cargo.
     pub name: String,
-    /// Relative to the root, with slashes.
+    /// The path relative to the root, with slashes.
     pub folder: String,
 }
 
-/// All packages, by folder.
+/// Returns all packages, by folder.
 pub fn packages() -> Result<Vec<Package>> {
     let mut packages = Vec::new();
     for entry in fs::read_dir(root().join("crates"))? {
@@ -33,7 +33,7 @@ pub fn packages() -> Result<Vec<Package>> {
     Ok(packages)
 }
 
-/// The packages with models for the model checker: a test `shuttle`.
+/// Returns the packages with models for the model checker: a test `shuttle`.
 pub fn with_models() -> Result<Vec<Package>> {
     let has_models = |package: &Package| {
         let tests = root().join(&package.folder).join("tests");
@@ -42,7 +42,7 @@ pub fn with_models() -> Result<Vec<Package>> {
     Ok(packages()?.into_iter().filter(has_models).collect())
 }
 
-/// The packages with unsafe code of their own, by the list of files that may contain any.
+/// Returns the packages with unsafe code of their own, by the list of files that may contain any.
 pub fn with_unsafe_code() -> Result<Vec<Package>> {
     let has_unsafe_code = |package: &Package| {
         package.folder != FOREIGN && UNSAFE_FILES.iter().any(|file| package.contains(file))
@@ -51,18 +51,18 @@ pub fn with_unsafe_code() -> Result<Vec<Package>> {
 }
 
 impl Package {
-    /// Whether a file, relative to the root, belongs to it.
+    /// Returns true if a file, relative to the root, belongs to the package.
     pub fn contains(&self, file: &str) -> bool {
         file.strip_prefix(&self.folder).is_some_and(|rest| rest.starts_with('/'))
     }
 }
 
-/// The arguments `-p NAME` of all packages.
+/// Returns the arguments `-p NAME` of all packages.
 pub fn selected(packages: &[Package]) -> String {
     packages.iter().map(|package| format!("-p {} ", package.name)).collect()
 }
 
-/// The name of the package that a manifest describes: the first `name` in it.
+/// Returns the name of the package that a manifest describes: the first `name` in it.
 fn name_in(manifest: &str) -> Option<&str> {
     let value = manifest.lines().find_map(|line| line.strip_prefix("name = "))?;
     Some(value.trim().trim_matches('"'))

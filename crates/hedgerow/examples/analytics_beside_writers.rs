@@ -1,4 +1,4 @@
-//! PageRank on fresh snapshots while other threads commit.
+//! PageRank on fresh snapshots, concurrent with commits.
 //!
 //! `cargo run --release -p hedgerow --example analytics_beside_writers`
 
@@ -37,14 +37,14 @@ fn main() -> Result<(), Error> {
 fn write(graph: &Graph, follows: Label, seed: u64) -> Result<(), Error> {
     let mut number = seed;
     for _ in 0..EDGES_PER_WRITER {
-        // A multiplicative generator: any will do here.
+        // A multiplicative generator is good enough here.
         number = number.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         graph.put_edge(follows, (number >> 33) % VERTICES, (number >> 13) % VERTICES)?;
     }
     Ok(())
 }
 
-/// Ranks the newest state again and again. Neither waits for writers nor makes them wait.
+/// Ranks the newest state again and again. Neither waits for writers nor blocks them.
 fn analyze(graph: &Graph, follows: Label, is_over: &AtomicBool) -> Result<(), Error> {
     while !is_over.load(Ordering::Relaxed) {
         let snapshot = graph.snapshot()?;

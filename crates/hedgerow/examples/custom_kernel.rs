@@ -1,6 +1,7 @@
-//! A kernel of one's own: how many edges have a counterpart in the other direction.
+//! A custom kernel that counts the edges with a counterpart in the other direction.
 //!
-//! A kernel is generic over views, so that one compiled for each engine reads its rows directly, and the static copy, too.
+//! A kernel is generic over views: it is compiled for each engine and for the static copy, and
+//! reads their rows directly.
 //!
 //! `cargo run --release -p hedgerow --example custom_kernel`
 
@@ -19,7 +20,7 @@ impl Kernel for Mutual {
 
     fn run<V: GraphView>(self, view: &V) -> Result<u64, KernelError> {
         let adjacency = view.adjacency::<()>(self.label, Direction::Out)?;
-        // One cursor scans, the other looks up: each remembers where it read last.
+        // One cursor scans, the other looks up: each remembers the position of its last read.
         let (mut scan, mut look_up) = (adjacency.cursor(), adjacency.cursor());
         let mut mutual = 0;
         let flow = scan.scan(0..view.vertex_bound(), |vertex, neighbors, _| {

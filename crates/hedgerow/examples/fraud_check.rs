@@ -1,9 +1,9 @@
 //! Payments on edges, checked and committed in one transaction.
 //!
-//! An account may not pay one that it is paid by through a chain of at most two others within the
-//! same minute: money that comes back that fast is worth a look. The check and the payment are one
-//! serializable transaction, so that two payments which only together close a cycle cannot both
-//! pass.
+//! An account may not pay another account that has paid it, directly or through at most two others,
+//! within the same minute: money that comes back that fast is worth a look. The check and the
+//! payment are one serializable transaction, so two payments that only together close a cycle
+//! cannot both pass.
 //!
 //! `cargo run --release -p hedgerow --example fraud_check`
 
@@ -43,7 +43,7 @@ fn main() -> Result<(), Error> {
     Ok(())
 }
 
-/// Commits a payment unless it closes a cycle; returns whether it did.
+/// Commits a payment unless it closes a cycle. Returns true if it was committed.
 fn pay(graph: &Graph, pays: Label<Payment>, ends: (u64, u64), payment: &Payment) -> Result<bool, Error> {
     let (from, to) = ends;
     let Payment { amount, time } = *payment;
@@ -56,8 +56,8 @@ fn pay(graph: &Graph, pays: Label<Payment>, ends: (u64, u64), payment: &Payment)
     })
 }
 
-/// Whether a chain of at most `steps` payments within the last minute leads from one account to
-/// another.
+/// Returns true if a chain of at most `steps` payments within the last minute leads from one
+/// account to another.
 fn comes_back(
     graph: &impl ReadGraph,
     pays: Label<Payment>,

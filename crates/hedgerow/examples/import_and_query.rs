@@ -1,4 +1,4 @@
-//! An edge list into a store on disk, batch by batch, and questions about it.
+//! Imports an edge list into a store on disk, batch by batch, and queries it.
 //!
 //! `cargo run --release -p hedgerow --example import_and_query [FILE]`
 
@@ -25,7 +25,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let edges: Vec<_> = batch.edges.iter().map(|edge| (edge.source, edge.destination)).collect();
         graph.ingest(knows, &edges)?;
     }
-    // Opens faster from here on.
+    // The next opening is faster after a checkpoint.
     graph.checkpoint(&CheckpointOptions::new())?;
     graph.close()?;
     drop(graph);

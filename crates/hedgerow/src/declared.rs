@@ -1,4 +1,5 @@
-//! Transactions that declare their vertices at the start: locked, read newest, never in conflict.
+//! Transactions that declare their vertices at the start: they lock them, read the newest state,
+//! and never conflict.
 
 use crate::error::{Error, Reason};
 use crate::reads::{Reading, StagedReads};
@@ -16,9 +17,9 @@ use std::cell::RefCell;
 
 /// A transaction on vertices that were declared when it began.
 ///
-/// Their locks are held until it ends, so what it reads is the newest state and cannot change
-/// before its commit: it never fails with a conflict. It reads and writes edges between declared vertices, and the
-/// neighbors and properties of declared vertices. It cannot delete vertices.
+/// Their locks are held until it ends, so its reads see the newest state, which cannot change
+/// before its commit: it never fails with a conflict. It reads and writes edges between declared
+/// vertices, and the neighbors and properties of declared vertices. It cannot delete vertices.
 pub struct DeclaredTxn<'t> {
     stores: &'t SharedStores,
     state: &'t dyn StateReads,
@@ -93,7 +94,7 @@ impl Writes for DeclaredTxn<'_> {
     }
 }
 
-/// Locks `declared`, runs `run`, and commits what it staged; nothing if it fails.
+/// Locks `declared`, runs `run`, and commits the writes that it staged; nothing if it fails.
 pub(crate) fn transact_declared<T>(
     store: &Store,
     stores: &SharedStores,
@@ -123,7 +124,7 @@ pub(crate) fn transact_declared<T>(
         Ok(result) => result,
         Err(failed) => {
             drop(acquired);
-            // What it read may be told now.
+            // The error may reveal what `run` read, which must be durable first.
             store.settle_seen()?;
             return Err(failed);
         }

@@ -1,4 +1,4 @@
-//! Edges as tuples, which bulk writes and streams take.
+//! Edges as tuples, for bulk writes and streams.
 
 use crate::data::EdgeData;
 use crate::data::hidden::Stored;
@@ -8,23 +8,23 @@ use hedgerow_pipeline::BulkEdges;
 /// An edge to write, as a tuple: `(source, destination)`, or `(source, destination, data)`.
 ///
 /// [`Graph::ingest`](crate::Graph::ingest), [`put_each`](crate::Graph::put_each) and
-/// [`delete_each`](crate::Graph::delete_each) take slices of them.
+/// [`delete_each`](crate::Graph::delete_each) take slices of tuples.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an edge",
     label = "neither `(key, key)` nor `(key, key, data)`"
 )]
 pub trait EdgeTuple {
-    /// What the edge carries: nothing, a number, a type with [`Properties`](crate::Properties), or a
+    /// The data of the edge: nothing, a number, a type with [`Properties`](crate::Properties), or a
     /// [`Record`](crate::Record).
     type Data: EdgeData;
 
-    /// The source of the edge.
+    /// Returns the source of the edge.
     fn source(&self) -> KeyRef<'_>;
 
-    /// The destination of the edge.
+    /// Returns the destination of the edge.
     fn destination(&self) -> KeyRef<'_>;
 
-    /// What the edge carries.
+    /// Returns the data of the edge.
     fn data(&self) -> &Self::Data;
 }
 

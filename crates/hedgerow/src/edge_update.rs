@@ -1,8 +1,9 @@
-//! What applications ask to be done to an edge that has a record.
+//! Updates of edges with records, as applications request them.
 
 use hedgerow_model::{Field, RecordChange, RecordMode, RecordSchema, SchemaError, Value};
 
-/// A change of an edge that has a record: what happens to it, by the names of its properties, and on which condition.
+/// An update of an edge with a record: the operation, the properties to set, by name, and
+/// conditions.
 ///
 /// ```
 /// use hedgerow::Version;
@@ -36,7 +37,7 @@ impl<'n> EdgeUpdate<'n> {
         EdgeUpdate { mode, fields: Vec::new(), condition: None }
     }
 
-    /// Puts the edge, or replaces its record: with the properties that are set, and nulls in all others.
+    /// Puts the edge, or replaces its record: the properties that are set, and nulls in all others.
     #[must_use]
     pub fn put() -> Self {
         EdgeUpdate::new(RecordMode::Put)
@@ -48,8 +49,8 @@ impl<'n> EdgeUpdate<'n> {
         EdgeUpdate::new(RecordMode::Insert)
     }
 
-    /// Puts the edge if it does not exist; otherwise changes the properties that are set and keeps all others. With a condition,
-    /// an edge that does not exist is not put.
+    /// Puts the edge if it does not exist; otherwise changes the properties that are set and keeps
+    /// all others. With a condition, a missing edge is not put.
     #[must_use]
     pub fn upsert() -> Self {
         EdgeUpdate::new(RecordMode::Update)
@@ -68,15 +69,15 @@ impl<'n> EdgeUpdate<'n> {
         self
     }
 
-    /// Nothing changes unless the edge exists and the property has this value, in the newest state when the change is committed. Of several
-    /// conditions all have to hold.
+    /// Adds a condition: nothing changes unless the edge exists and the property has this value, in
+    /// the newest state when the change is committed. All conditions have to hold.
     #[must_use]
     pub fn only_if(mut self, name: &'n str, value: impl Into<Value>) -> Self {
         self.condition.get_or_insert_default().push((name, value.into()));
         self
     }
 
-    /// The change of a record of this schema.
+    /// Converts to a change of a record of this schema.
     pub(crate) fn to_change(&self, schema: &RecordSchema) -> Result<RecordChange, SchemaError> {
         let fields = |named: &[(&str, Value)], check: fn(&Field, &Value) -> Result<(), SchemaError>| {
             let field = |(name, value): &(&str, Value)| {

@@ -1,4 +1,5 @@
-//! Errors: a small public kind that says what the caller can do, around a reason that says what happened.
+//! Errors: a small public kind for the caller's next action, around a private reason for the
+//! message.
 
 use crate::data::PropertyMismatch;
 use hedgerow_dictionary::DictionaryError;
@@ -12,7 +13,7 @@ use hedgerow_sequencer::SequencerError;
 use std::fmt;
 use std::path::PathBuf;
 
-/// Why a call on a graph failed, by what the caller can do about it.
+/// The kind of an error, by what the caller can do about it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ErrorKind {
@@ -23,31 +24,35 @@ pub enum ErrorKind {
     NotFound,
     /// There is a store where one was to be made. Open it, or choose another directory.
     Exists,
-    /// The store is open elsewhere: in another process, or in another part of this one. Nothing has changed; try again when it
-    /// is closed.
+    /// The store is open elsewhere: in another process, or in another part of this one. Nothing has
+    /// changed; try again when it is closed.
     Locked,
     /// The call's input does not fit the graph: a key of the wrong kind, an unknown label, a
     /// value of another type. Nothing has changed; correct the call.
     InvalidInput,
     /// A limit would be exceeded. Nothing has changed; the graph stays usable.
     Capacity,
-    /// The options ask for something that is not built, or a graph in memory is asked for what only a store can do.
+    /// The options need a feature that is not compiled, or a graph in memory cannot do what only a
+    /// store can do.
     Unsupported,
-    /// The graph was opened to be read only.
+    /// The graph was opened for reading only.
     ReadOnly,
     /// The graph was closed. Reads go on; open it again to write.
     Closed,
-    /// Writing or syncing the log failed. Only reopening the store tells whether the commits under way are durable; further commits are refused.
-    /// What was acknowledged before is safe, and reads go on. Open the store again to write.
+    /// Writing or syncing the log failed. Only reopening the store tells whether commits in
+    /// progress are durable; further commits are refused. Acknowledged commits are safe, and reads
+    /// continue. Open the store again to write.
     LogFailed,
-    /// The process is a child that was forked while the graph was open. Nothing was read or written; the graph belongs to the
-    /// parent. Open the store after the fork, in the process that uses it.
+    /// The process is a child that was forked while the graph was open. Nothing was read or
+    /// written; the graph belongs to the parent. Open the store after the fork, in the process that
+    /// uses it.
     Forked,
     /// A commit failed half way through. Open snapshots stay readable; nothing else goes on.
     Poisoned,
     /// The store could not be read or written, or is damaged: see [`Error::store`].
     Storage,
-    /// A checkpoint or a compaction was cancelled. The checkpoint before is still there; what was compacted stays so.
+    /// A checkpoint or a compaction was cancelled. The previous checkpoint is still there; files
+    /// that were compacted stay so.
     Cancelled,
     /// A kernel was cancelled or could not run.
     Kernel,
@@ -55,12 +60,12 @@ pub enum ErrorKind {
     Other,
 }
 
-/// Why a call on a graph failed.
+/// The error of a failed call on a graph.
 #[derive(thiserror::Error)]
 #[error(transparent)]
 pub struct Error(#[from] pub(crate) Reason);
 
-/// Shows the message, because programs that return an error from `main` print this.
+/// Shows the message, because a program that returns an error from `main` prints this.
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Error").field("kind", &self.kind()).field("message", &self.to_string()).finish()
@@ -68,7 +73,7 @@ impl fmt::Debug for Error {
 }
 
 impl Error {
-    /// An error of the program's own, by which a transaction is given up: nothing that it staged is
+    /// Creates an error of the program's own, to give a transaction up: nothing that it staged is
     /// committed.
     ///
     /// ```
@@ -88,7 +93,7 @@ impl Error {
         Reason::Other(error.into()).into()
     }
 
-    /// The error that was given to [`Error::other`].
+    /// Returns the error that was passed to [`Error::other`].
     #[must_use]
     pub fn get_other(&self) -> Option<&(dyn std::error::Error + Send + Sync + 'static)> {
         match &self.0 {
@@ -97,7 +102,7 @@ impl Error {
         }
     }
 
-    /// The error of the pipeline that this is; itself if it is none.
+    /// Returns the error of the pipeline, or itself if it has none.
     pub(crate) fn into_pipeline(self) -> Result<Cause, Self> {
         match self.0 {
             Reason::Pipeline(cause) => Ok(cause),
@@ -105,7 +110,7 @@ impl Error {
         }
     }
 
-    /// What the caller can do about it.
+    /// Returns the kind of the error: what the caller can do about it.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         match &self.0 {
@@ -138,7 +143,7 @@ impl Error {
         }
     }
 
-    /// If the memory limit of the graph would be exceeded: which, what the graph holds, and what the commit needs.
+    /// Returns details if the memory limit of the graph would be exceeded.
     #[must_use]
     pub fn memory_limit(&self) -> Option<MemoryLimitExceeded> {
         match self.0 {
@@ -149,7 +154,7 @@ impl Error {
         }
     }
 
-    /// If a store could not be made, opened, read or written: why, in detail.
+    /// Returns details if a store could not be made, opened, read or written.
     #[must_use]
     pub fn store(&self) -> Option<&StoreError> {
         match &self.0 {
@@ -158,20 +163,20 @@ impl Error {
         }
     }
 
-    /// Whether the files of the engine were to be compacted, and it keeps none: [`Graph::compact`](crate::Graph::compact) is for
-    /// engines that do.
+    /// Returns true if a compaction failed because the engine keeps no files:
+    /// [`Graph::compact`](crate::Graph::compact) needs one that does.
     #[must_use]
     pub fn is_nothing_to_compact(&self) -> bool {
         matches!(self.0, Reason::Pipeline(Cause::NothingToCompact))
     }
 
-    /// Whether a checkpoint was to be read from a store that has none yet.
+    /// Returns true if a store to be opened from its checkpoint has none yet.
     #[must_use]
     pub fn is_no_checkpoint(&self) -> bool {
         matches!(self.0, Reason::NoCheckpoint(_))
     }
 
-    /// Whether running the same transaction again may succeed.
+    /// Returns true if running the same transaction again may succeed.
     #[must_use]
     pub fn is_conflict(&self) -> bool {
         self.kind() == ErrorKind::Conflict
@@ -236,18 +241,18 @@ fn kind_of_log(error: &LogError) -> ErrorKind {
     }
 }
 
-/// A commit needs more memory than the graph may hold. All in bytes.
+/// A commit needs more memory than the graph may use. All sizes in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MemoryLimitExceeded {
-    /// What the commit needs.
+    /// The memory that the commit needs.
     pub needed: usize,
-    /// What the graph holds.
+    /// The memory that the graph uses.
     pub held: usize,
-    /// What it may hold: [`GraphOptions::memory_limit`](crate::GraphOptions::memory_limit).
+    /// The limit: [`GraphOptions::memory_limit`](crate::GraphOptions::memory_limit).
     pub limit: usize,
 }
 
-/// What happened.
+/// The private cause of an error.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Reason {
     #[error(transparent)]
@@ -330,7 +335,7 @@ pub(crate) enum Reason {
     NoCheckpoint(PathBuf),
 }
 
-/// An option that cannot be changed differs from what the manifest at `path` says.
+/// An option that cannot be changed differs from the manifest at `path`.
 #[derive(Debug, thiserror::Error)]
 #[error("the {what} of this store, as {} says, is {stored}, not {asked}; open it with {stored}{hint}", path.display())]
 pub(crate) struct OtherOption {
@@ -338,7 +343,7 @@ pub(crate) struct OtherOption {
     pub(crate) what: &'static str,
     pub(crate) stored: String,
     pub(crate) asked: String,
-    /// What else can be done, after a comma.
+    /// A further remedy, after a comma; may be empty.
     pub(crate) hint: &'static str,
 }
 
@@ -351,7 +356,7 @@ pub(crate) struct OtherData {
     pub(crate) asked: String,
 }
 
-/// An edge without data is put on a label whose edges carry some.
+/// An edge is put without data on a label whose edges carry some.
 #[derive(Debug, thiserror::Error)]
 #[error("the edges of label {label:?} carry {carried}: put them together with it, as `put_edge_with` does")]
 pub(crate) struct NoData {
@@ -398,7 +403,7 @@ from_cause! {
     SchemaError => Pipeline;
     StoreError => Pipeline;
     VertexIdError => Pipeline;
-    // Errors inside.
+    // Internal errors.
     #[doc(hidden)] Cause => Pipeline;
     #[doc(hidden)] CapacityError => Pipeline;
     #[doc(hidden)] CheckpointError => Pipeline;

@@ -1,4 +1,4 @@
-//! The graph: what applications hold.
+//! The handle of a graph.
 
 use crate::data::EdgeData;
 use crate::declared::{DeclaredTxn, transact_declared};
@@ -21,12 +21,13 @@ use hedgerow_pipeline::{Commit, Commits, EdgeWrite, Newest};
 use hedgerow_sequencer::{AsOf, Reader};
 use std::ops::RangeInclusive;
 
-/// A graph that can be written and read by any number of threads at the same time.
+/// A graph that any number of threads read and write at the same time.
 ///
 /// A handle: cloning it is cheap and gives the same graph.
 ///
-/// Belongs to the process that made or opened it. In a child that was forked since, every call on it, its snapshots and
-/// its transactions fails with [`ErrorKind::Forked`](crate::ErrorKind::Forked), and to drop them does nothing.
+/// Belongs to the process that made or opened it. In a child forked since then, every call on the
+/// graph, its snapshots and its transactions fails with
+/// [`ErrorKind::Forked`](crate::ErrorKind::Forked), and dropping them does nothing.
 ///
 /// ```
 /// use hedgerow::prelude::*;
@@ -58,34 +59,34 @@ impl std::fmt::Debug for Graph {
 }
 
 impl Graph {
-    /// An empty graph that lives in memory and ends with its last handle.
+    /// Creates an empty graph in memory. Dropping its last handle frees it.
     ///
     /// # Errors
-    /// The schemas contradict themselves, or need something that the engine does not support.
+    /// The schemas contradict each other, or need something that the engine does not support.
     pub fn in_memory(options: GraphOptions) -> Result<Self, Error> {
         let (engine, retries) = (options.engine_or_default(), options.retries_or_default());
         Ok(Graph { stores: SharedStores::new(Stores::new(options, None)?, engine, retries) })
     }
 
-    /// Whether edges are directed, and whether in-neighbors can be read.
+    /// Returns the topology: directed or undirected, with reverse adjacency or without.
     #[must_use]
     pub fn topology(&self) -> Topology {
         self.stores.even_in_child().store.topology
     }
 
-    /// What application keys are.
+    /// Returns the kind of application keys.
     #[must_use]
     pub fn key_kind(&self) -> KeyKind {
         self.stores.even_in_child().store.dictionary.kind()
     }
 
-    /// The labels and schemas at this moment: a copy. O(labels).
+    /// Returns a copy of the current labels and schemas. O(labels).
     #[must_use]
     pub fn catalog(&self) -> Catalog {
         self.stores.even_in_child().catalog().to_catalog()
     }
 
-    /// The label called `name`, with edge data of type `T`: see [`Label`].
+    /// Returns the label called `name`, with edge data of type `T`: see [`Label`].
     ///
     /// # Errors
     /// There is no such label, or its edges carry data of another type.
@@ -115,22 +116,23 @@ impl Graph {
     }
 
     /// Runs `run` in a transaction and commits it. If another commit came first, waits and runs it
-    /// again, as often as [`GraphOptions::retries`] allows.
+    /// again, up to [`GraphOptions::retries`] times.
     ///
-    /// To give the transaction up, return an error, such as [`Error::other`]: nothing that was staged is
-    /// committed.
+    /// To give the transaction up, return an error, such as [`Error::other`]: nothing that was
+    /// staged is committed.
     ///
     /// The isolation is [`Isolation::Snapshot`]: conflicts are found among writes. Use
-    /// [`Graph::transact_with`] and [`Isolation::Serializable`] where a write depends on something that
-    /// the transaction only read.
+    /// [`Graph::transact_with`] and [`Isolation::Serializable`] where a write depends on something
+    /// that the transaction only read.
     ///
-    /// Write through the transaction only: a `run` that also commits to the same vertices by other means
-    /// is always in conflict with itself. Where many threads write the same few vertices,
+    /// Write through the transaction only: a `run` that also commits to the same vertices by other
+    /// means is always in conflict with itself. Where many threads write the same few vertices,
     /// [`Graph::transact_declared`] queues them instead.
     ///
     /// # Errors
-    /// What `run` returned; [`ErrorKind::Conflict`](crate::ErrorKind::Conflict) if another commit came
-    /// first every time; other errors of [`WriteTxn::commit`]. Nothing has changed then.
+    /// The error that `run` returned; [`ErrorKind::Conflict`](crate::ErrorKind::Conflict) if
+    /// another commit came first every time; other errors of [`WriteTxn::commit`]. Nothing has
+    /// changed then.
     pub fn transact<T>(&self, run: impl FnMut(&WriteTxn) -> Result<T, Error>) -> Result<T, Error> {
         self.transact_with(Isolation::Snapshot, run)
     }
@@ -159,15 +161,15 @@ impl Graph {
         }
     }
 
-    /// Locks `vertices`, runs `run` on their newest state, and commits what it staged.
+    /// Locks `vertices`, runs `run` on their newest state, and commits the writes that it staged.
     ///
-    /// Never fails with a conflict; keep it short, for other writers of these vertices, and of
-    /// some that share a lock with them, wait. `run` must not write to this graph by other means, nor wait for a thread that does, or
-    /// it waits for itself.
+    /// Never fails with a conflict. Keep `run` short: other writers of these vertices, and of some
+    /// that share a lock with them, wait. `run` must not write to this graph by other means, nor
+    /// wait for a thread that does; either would deadlock.
     ///
     /// # Errors
-    /// What `run` returned (nothing has changed then), a key of another kind than the graph's, or a limit
-    /// that would be exceeded.
+    /// The error that `run` returned (nothing has changed then), a key of another kind than the
+    /// graph's, or a limit that would be exceeded.
     pub fn transact_declared<K: AsKey, T>(
         &self,
         vertices: &[K],
@@ -178,10 +180,10 @@ impl Graph {
         transact_declared(&stores.store, &self.stores, declared, run)
     }
 
-    /// Puts edges as one commit: `(source, destination)` pairs, or `(source, destination, data)` triples,
-    /// whose data is a number, a struct with [`Properties`](crate::Properties) or a
-    /// [`Record`](crate::Record). Of several equal edges the last one counts. Not for labels whose edges may be
-    /// parallel.
+    /// Puts edges as one commit: `(source, destination)` pairs, or `(source, destination, data)`
+    /// triples, whose data is a number, a struct with [`Properties`](crate::Properties) or a
+    /// [`Record`](crate::Record). The last of several equal edges counts. Not for labels whose
+    /// edges may be parallel.
     ///
     /// Sorted and applied on several threads. Never in conflict.
     ///
@@ -202,7 +204,8 @@ impl Graph {
     /// ```
     ///
     /// # Errors
-    /// As [`WriteGraph::put_edge_with`](crate::WriteGraph::put_edge_with). Nothing has changed then.
+    /// As [`WriteGraph::put_edge_with`](crate::WriteGraph::put_edge_with). Nothing has changed
+    /// then.
     pub fn ingest<S: EdgeTuple + Sync>(
         &self,
         label: impl Into<Label<S::Data>>,
@@ -213,15 +216,16 @@ impl Graph {
 
     // --- streams: many commits of one operation ------------------------------------------------
 
-    /// Puts edges, each as a commit of its own, in their order: like a loop of
-    /// [`put_edge`](crate::WriteGraph::put_edge), but faster, because it prefetches what the next
-    /// commits touch.
+    /// Puts edges in order, one commit per edge. Faster than a loop of
+    /// [`put_edge`](crate::WriteGraph::put_edge), because it prefetches the memory of the next
+    /// commits.
     ///
-    /// `(source, destination)` pairs, or `(source, destination, data)` triples, whose data is a number,
-    /// a struct with [`Properties`](crate::Properties) or a [`Record`](crate::Record). Edges with
-    /// records are not prefetched. Not for labels whose edges may be parallel. In a store the call
-    /// waits for the disk once, at the end. A snapshot may show any prefix of the stream: use
-    /// [`Graph::ingest`] where readers must not see an intermediate state.
+    /// The edges are `(source, destination)` pairs, or `(source, destination, data)` triples, whose
+    /// data is a number, a struct with [`Properties`](crate::Properties) or a
+    /// [`Record`](crate::Record). Edges with records are not prefetched. Not for labels whose edges
+    /// may be parallel. In a store the call waits for the disk once, at the end. A snapshot may
+    /// show any prefix of the stream: use [`Graph::ingest`] where readers must not see an
+    /// intermediate state.
     ///
     /// ```
     /// use hedgerow::prelude::*;
@@ -241,7 +245,7 @@ impl Graph {
     ///
     /// # Errors
     /// As [`WriteGraph::put_edge_with`](crate::WriteGraph::put_edge_with), at the first edge that
-    /// cannot be put; those before it are committed.
+    /// cannot be put; the edges before it are committed.
     pub fn put_each<S: EdgeTuple>(
         &self,
         label: impl Into<Label<S::Data>>,
@@ -250,13 +254,13 @@ impl Graph {
         self.stores.get().map_err(StreamError::at_once)?.commit_put_each(label.into().id(), edges)
     }
 
-    /// Deletes edges, each as a commit of its own, in their order. Of edges that may be parallel,
-    /// all between two vertices. Engine `lsm` does not read whether they exist, so that it says how many were
-    /// removed at most; edges with records aside.
+    /// Deletes edges in order, one commit per edge; with parallel edges, all of them between the
+    /// two vertices. Engine `lsm` does not check that edges without records exist, so its count of
+    /// removed edges is an upper bound.
     ///
     /// # Errors
-    /// As [`WriteGraph::delete_edge`](crate::WriteGraph::delete_edge), at the first edge that cannot
-    /// be deleted; those before it are gone.
+    /// As [`WriteGraph::delete_edge`](crate::WriteGraph::delete_edge), at the first edge that
+    /// cannot be deleted; the edges before it are gone.
     pub fn delete_each<S: EdgeTuple<Data = ()>>(
         &self,
         label: impl Into<LabelId>,
@@ -275,7 +279,8 @@ impl Graph {
         Snapshot::open(&self.stores, Reader::Snapshot)
     }
 
-    /// Opens a snapshot of the newest state, or of the newest that is cheap to read: see [`SnapshotOptions`].
+    /// Opens a snapshot of the newest state, or of the newest state that is cheap to read: see
+    /// [`SnapshotOptions`].
     ///
     /// # Errors
     /// The graph is poisoned.
@@ -283,19 +288,22 @@ impl Graph {
         Snapshot::open_with(&self.stores, options)
     }
 
-    /// Opens a snapshot of a past state, which the graph [keeps](GraphOptions::history): after a commit, or at a time. O(log commits kept).
+    /// Opens a snapshot of a past state that the graph [keeps](GraphOptions::history): after a
+    /// commit, or at a time. O(log commits kept).
     ///
-    /// Reading it costs more the more was changed since: on `rapid` O(commits to its partition since then) for each partition.
+    /// Reads cost more the more has changed since then: on `rapid`, O(commits to a partition since
+    /// then) for each partition.
     ///
     /// # Errors
-    /// [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) if the state is not kept any more or not there yet,
-    /// [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported) if the graph keeps no history; the graph is poisoned.
+    /// [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) if the state is no longer kept or does
+    /// not exist yet, [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported) if the graph keeps
+    /// no history; the graph is poisoned.
     pub fn snapshot_at(&self, state: impl Into<AsOf>) -> Result<Snapshot, Error> {
         Snapshot::open_past(&self.stores, state.into())
     }
 
-    /// The oldest past state that the graph keeps, and the [time](AsOf::Time) that its commit carries, in microseconds since 1970-01-01 UTC; `None` if it
-    /// keeps no history. O(1).
+    /// Returns the oldest past state that the graph keeps, and the [time](AsOf::Time) of its
+    /// commit, in microseconds since 1970-01-01 UTC; `None` if it keeps no history. O(1).
     #[must_use]
     pub fn oldest_kept(&self) -> Option<(CommitTimestamp, u64)> {
         self.stores.get().ok()?.store.sequencer.oldest_kept()
@@ -303,8 +311,8 @@ impl Graph {
 
     // --- housekeeping ------------------------------------------------------------------------
 
-    /// The states that are being read, oldest first, and what each keeps in memory: by snapshots and transactions, and, while it
-    /// runs, by maintenance that writes or archives a state.
+    /// Returns the states that are being read, oldest first, with the memory that each retains.
+    /// Readers are snapshots, transactions, and maintenance while it writes or archives a state.
     #[must_use]
     pub fn snapshots(&self) -> Vec<SnapshotInfo> {
         let Ok(stores) = self.stores.get() else { return Vec::new() };
@@ -321,21 +329,25 @@ impl Graph {
         open.iter().map(info).collect()
     }
 
-    /// Frees every version that no open snapshot sees, and the keys of deleted vertices. Writers, or a thread, do this in passing, a little at a time: [`Compaction`](crate::Compaction).
+    /// Frees all versions that no open snapshot sees, and the keys of deleted vertices. Writers, or
+    /// a background thread, do the same in small steps: see [`Compaction`](crate::Compaction).
     ///
-    /// What `more` reports was being written at this moment; call again.
+    /// Skips garbage whose locks writers hold, and reports it as `more`: call again.
     ///
     /// # Errors
-    /// [`ErrorKind::Storage`](crate::ErrorKind::Storage) if the engine could not read or write one of its files, now or in passing since the last
-    /// call. No commit is affected, and what was to be freed is still there: call again.
+    /// [`ErrorKind::Storage`](crate::ErrorKind::Storage) if the engine could not read or write one
+    /// of its files, now or in background steps since the last call. No commit is affected, and the
+    /// garbage is still there: call again.
     pub fn reclaim(&self) -> Result<Reclaimed, Error> {
         Ok(self.stores.get()?.store.reclaim()?)
     }
 
-    /// What the graph holds in memory; the dictionary, the counts of parallel edges, the record of conflicts and the list of past states are part of
-    /// the index. [`GraphOptions::memory_limit`](crate::GraphOptions::memory_limit) limits the sum, and says what is not counted.
+    /// Returns the memory that the graph uses. The dictionary, the counts of parallel edges, the
+    /// record of conflicts and the list of past states count as index.
+    /// [`GraphOptions::memory_limit`](crate::GraphOptions::memory_limit) limits the sum, and names
+    /// the memory that is not counted.
     ///
-    /// [`MemoryUse::reserved_bytes`] is beside it, and of the whole process.
+    /// [`MemoryUse::reserved_bytes`] belongs to the whole process and is not part of the sum.
     #[must_use]
     pub fn memory(&self) -> MemoryUse {
         self.stores.get().map(Stores::memory).unwrap_or_default()
@@ -356,7 +368,7 @@ impl Writes for Graph {
 
     fn update(&self, update: RecordUpdate) -> Result<Updated<Commit>, Error> {
         let commit = self.write(update.into())?;
-        // An update compares the record, so that it is known whether it changes it.
+        // An update compares the record, so the commit knows if it changes.
         let changed = commit.changed != Some(false);
         Ok(Updated { held: commit.conditions_failed == 0, changed, written: commit })
     }

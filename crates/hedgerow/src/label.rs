@@ -1,4 +1,4 @@
-//! Typed handles of labels, and the directions in which their edges are followed.
+//! Typed handles of labels, and directions to follow their edges.
 
 use hedgerow_model::{Direction, LabelId};
 use std::fmt;
@@ -34,13 +34,13 @@ pub struct Label<T = ()> {
 
 /// The edges of a label in one direction: one hop of a traversal.
 ///
-/// A [`Label`] or a [`LabelId`] converts to the hop from source to destination; [`Label::incoming`] and a
-/// pair of a label id and a [`Direction`] to others.
+/// A [`Label`] or a [`LabelId`] converts to the hop from source to destination; [`Label::incoming`]
+/// or a pair of a label id and a [`Direction`] gives the others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Hop {
     /// The label.
     pub label: LabelId,
-    /// Whether to follow edges from source to destination or back.
+    /// The direction to follow: from source to destination, or back.
     pub direction: Direction,
 }
 
@@ -51,14 +51,14 @@ pub struct HopOf<T> {
 }
 
 impl<T> Label<T> {
-    /// The id of the label: its position in the [`Catalog`](crate::Catalog).
+    /// Returns the id of the label: its position in the [`Catalog`](crate::Catalog).
     #[must_use]
     pub fn id(&self) -> LabelId {
         self.id
     }
 
-    /// The edges of this label from destination to source, for graphs that store them: undirected
-    /// ones, and directed ones with reverse adjacency.
+    /// Returns the hop along the edges of this label from destination to source, for graphs that
+    /// store them: undirected graphs, and directed graphs with reverse adjacency.
     ///
     /// ```
     /// use hedgerow::prelude::*;
@@ -83,7 +83,7 @@ impl<T> HopOf<T> {
         HopOf { hop, data: PhantomData }
     }
 
-    /// The hop without the type.
+    /// Returns the hop without the type.
     pub(crate) fn untyped(&self) -> Hop {
         self.hop
     }
@@ -123,7 +123,7 @@ impl<T> fmt::Debug for HopOf<T> {
     }
 }
 
-/// The type is checked where the label is used.
+/// Converts without a check: the type is checked where the label is used.
 impl<T> From<LabelId> for Label<T> {
     fn from(id: LabelId) -> Self {
         Label { id, data: PhantomData }

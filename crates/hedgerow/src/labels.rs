@@ -1,4 +1,4 @@
-//! Labels that a graph gets while it is open.
+//! Labels added to an open graph.
 
 use crate::data::{EdgeType, Properties};
 use crate::error::Error;
@@ -9,15 +9,15 @@ use hedgerow_model::{LabelId, LabelSchema};
 impl Graph {
     // --- labels ------------------------------------------------------------------------------
 
-    /// Makes the graph have a label called `name` whose edges carry `T`, as
-    /// [`GraphOptions::label`](crate::GraphOptions::label) does when the graph is made. A label that
-    /// is there already is returned as it is.
+    /// Adds a label called `name` whose edges carry `T`, as
+    /// [`GraphOptions::label`](crate::GraphOptions::label) does when the graph is made. Returns the
+    /// label if it exists already.
     ///
-    /// Writers and readers continue meanwhile. Every snapshot knows the label from then on, those that
-    /// were opened before included: in their states it has no edges. An open transaction can put edges
-    /// of it. In a store, that the graph has the label is durable when this returns, and before any
-    /// edge of it can be; a crash before leaves the labels as they were or with this one. Opening the
-    /// store with the labels that it was made with takes those that were added.
+    /// Writers and readers continue meanwhile. Every snapshot knows the label from then on,
+    /// including snapshots opened before: in their states it has no edges. An open transaction can
+    /// put edges of it. In a store, the label is durable when this returns, and before any of its
+    /// edges can be; a crash before that adds the label or changes nothing. Opening the store with
+    /// the labels that it was made with includes the labels added later.
     ///
     /// ```
     /// use hedgerow::prelude::*;
@@ -34,26 +34,28 @@ impl Graph {
     /// # Ok::<(), hedgerow::Error>(())
     /// ```
     ///
-    /// O(labels), and some syncs of files in a store; calls take turns. A graph has at most 65,535
-    /// labels, none of which can be removed. Each takes about 2 KiB per stored direction on engine
-    /// `rapid`, and less on `tel` and `lsm`; every snapshot reads the number of edges of each.
+    /// O(labels), and some syncs of files in a store; concurrent calls take turns. A graph has at
+    /// most 65,535 labels, none of which can be removed. Each takes about 2 KiB per stored
+    /// direction on engine `rapid`, and less on `tel` and `lsm`; every snapshot reads the number of
+    /// edges of each.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidInput`](crate::ErrorKind::InvalidInput) if edges of the label of that name
-    /// carry something else, which names both, or there are too many labels;
-    /// [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported) if the engine is one of another crate
-    /// that takes no labels while it is open. For a label that is not there yet also
-    /// [`ErrorKind::ReadOnly`](crate::ErrorKind::ReadOnly), [`ErrorKind::Closed`](crate::ErrorKind::Closed),
-    /// and [`ErrorKind::Storage`](crate::ErrorKind::Storage) if the labels would take more than 63 MiB
+    /// [`ErrorKind::InvalidInput`](crate::ErrorKind::InvalidInput) if edges of the label of that
+    /// name carry something else (the error names both), or there are too many labels;
+    /// [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported) if the engine, from another crate,
+    /// takes no labels while it is open. For a new label also
+    /// [`ErrorKind::ReadOnly`](crate::ErrorKind::ReadOnly),
+    /// [`ErrorKind::Closed`](crate::ErrorKind::Closed), and
+    /// [`ErrorKind::Storage`](crate::ErrorKind::Storage) if the labels would take more than 63 MiB
     /// in the manifest. Nothing has changed then.
-    /// [`ErrorKind::LogFailed`](crate::ErrorKind::LogFailed) if the manifest could not be replaced: only
-    /// opening the store again tells whether the label is there.
+    /// [`ErrorKind::LogFailed`](crate::ErrorKind::LogFailed) if the manifest could not be replaced:
+    /// only opening the store again tells whether the label is there.
     pub fn add_label<T: EdgeType>(&self, name: impl Into<String>) -> Result<Label<T>, Error> {
         let label = LabelSchema { name: name.into(), edges: T::edge_schema() };
         self.add_one_label(label).map(Label::from)
     }
 
-    /// Makes the graph have a label that allows several edges between two vertices, as
+    /// Adds a label that allows several edges between two vertices, as
     /// [`GraphOptions::parallel_label`](crate::GraphOptions::parallel_label) does; otherwise like
     /// [`Graph::add_label`].
     ///
@@ -67,9 +69,8 @@ impl Graph {
         self.add_one_label(LabelSchema::with_parallel_edges(name, key, P::schema())).map(Label::from)
     }
 
-    /// Makes the graph have these labels, whose schemas are only known at run time; otherwise like
-    /// [`Graph::add_label`]. In a store all new ones become durable together. Returns their ids, in
-    /// their order.
+    /// Adds labels whose schemas are only known at run time; otherwise like [`Graph::add_label`].
+    /// In a store all new labels become durable together. Returns their ids, in their order.
     ///
     /// ```
     /// use hedgerow::prelude::*;
@@ -84,7 +85,7 @@ impl Graph {
     /// ```
     ///
     /// # Errors
-    /// As [`Graph::add_label`]; two of them have the same name.
+    /// As [`Graph::add_label`]; two of the labels have the same name.
     pub fn add_labels(&self, labels: &[LabelSchema]) -> Result<Vec<LabelId>, Error> {
         Ok(self.stores.get()?.store.add_labels(labels)?)
     }

@@ -1,4 +1,4 @@
-//! Checked operations: keys of the graph's kind, labels and values that its schemas know.
+//! Checked operations: keys of the graph's kind, and labels and values that its schemas allow.
 
 use crate::data::hidden::Stored;
 use crate::data::{EdgeData, no_data, other_data};
@@ -24,7 +24,7 @@ impl Stores {
         Arc::clone(&self.store.catalog)
     }
 
-    /// A key, if it is of the graph's kind.
+    /// Returns a copy of a key, if it is of the graph's kind.
     pub(crate) fn check_key(&self, key: &impl AsKey) -> Result<Key, Error> {
         self.store.dictionary.check(key.as_key())?;
         Ok(key.as_key().to_key())
@@ -82,7 +82,7 @@ impl Stores {
         Ok(self.store.dictionary.check(destination)?)
     }
 
-    /// The schema of a label.
+    /// Returns the schema of a label.
     #[inline]
     pub(crate) fn label_schema(&self, label: LabelId) -> Result<&LabelSchema, Error> {
         Ok(self.catalog().label(label).ok_or(ViewError::UnknownLabel(label))?)
@@ -131,7 +131,7 @@ impl Stores {
         Ok(RecordUpdate { label, source, destination, key: Some(key), change })
     }
 
-    /// The schema of the records that edges of a label have, of which there is one at most between two vertices.
+    /// Returns the record schema of a label that has no parallel edges.
     pub(crate) fn record_schema(&self, label: LabelId) -> Result<&RecordSchema, Error> {
         let schema = self.label_schema(label)?;
         match schema.edges.key() {
@@ -140,20 +140,20 @@ impl Stores {
         }
     }
 
-    /// The schema of the records that edges of a label have, which may be parallel.
+    /// Returns the record schema of a label that has parallel edges.
     pub(crate) fn parallel_schema(&self, label: LabelId) -> Result<&RecordSchema, Error> {
         let schema = self.label_schema(label)?;
         let record = schema.edges.record().filter(|_| schema.edges.key().is_some());
         record.ok_or_else(|| Reason::NotParallel(schema.name.clone()).into())
     }
 
-    /// The schema of the records that edges of a label have, parallel or not.
+    /// Returns the record schema of a label, with or without parallel edges.
     pub(crate) fn any_record_schema(&self, label: LabelId) -> Result<&RecordSchema, Error> {
         let schema = self.label_schema(label)?;
         Ok(schema.edges.record().ok_or(Cause::NoRecords(label))?)
     }
 
-    /// Whether edges of a label have records.
+    /// Returns true if edges of a label have records.
     pub(crate) fn has_records(&self, label: LabelId) -> Result<bool, Error> {
         let schema = self.label_schema(label)?;
         Ok(schema.edges.record().is_some())
@@ -178,7 +178,7 @@ impl Stores {
         self.ingest_bulk(label, &bulk, None, input)
     }
 
-    /// Not generic, so that it is compiled here, once.
+    /// Not generic, so that it is compiled only once, here.
     fn ingest_bulk(
         &self,
         label: LabelId,
@@ -192,7 +192,7 @@ impl Stores {
         }?)
     }
 
-    /// Commits edges that are put, each on its own.
+    /// Puts edges, one commit per edge.
     pub(crate) fn commit_put_each<S: EdgeTuple>(
         &self,
         label: LabelId,
@@ -207,7 +207,7 @@ impl Stores {
         self.commit_each(label, edges, |edge| Some(edge.data().to_value().to_bits()))
     }
 
-    /// Commits edges that are deleted, each on its own.
+    /// Deletes edges, one commit per edge.
     pub(crate) fn commit_delete_each<S: EdgeTuple<Data = ()>>(
         &self,
         label: LabelId,
@@ -243,7 +243,7 @@ impl Stores {
     /// Fails unless edges of a label are written with values of exactly the type `W`.
     pub(crate) fn check_written_column<W: Column>(&self, label: LabelId) -> Result<(), Error> {
         let schema = self.label_schema(label)?;
-        // Handles of records belong to the engine: no caller has one.
+        // Record handles are internal to the engine: no caller has one.
         if schema.edges.column() == W::TYPE && W::TYPE != ColumnType::Record {
             return Ok(());
         }

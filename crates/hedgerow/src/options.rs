@@ -1,4 +1,4 @@
-//! How a graph is made, and how its transactions behave.
+//! The options of a graph, and the isolation of its transactions.
 
 use crate::data::{EdgeType, Properties};
 use crate::retries::Retries;
@@ -11,22 +11,24 @@ use hedgerow_sequencer::{AsOf, Clock, History, ManualClock};
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Which engine stores the graph.
+/// The engine that stores a graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum EngineKind {
     /// In memory: versions per partition of 64 vertices, copy-on-write, lock-free readers
     /// (RapidStore, PVLDB 18(10), 2025). Needs the feature `rapid`.
     Rapid,
-    /// In memory, or in a file that is mapped into it: a log of versioned edges per vertex, lock-free readers, neighbors in the order of their insertion
-    /// (LiveGraph, PVLDB 13(7), 2020). Needs the feature `tel`.
+    /// In memory, or in a memory-mapped file: a log of versioned edges per vertex, lock-free
+    /// readers, neighbors in insertion order (LiveGraph, PVLDB 13(7), 2020). Needs the feature
+    /// `tel`.
     Tel,
     /// On disk, for graphs larger than memory: recent changes in memory over sorted levels of edge
     /// files, which are compacted in the background (LSMGraph, SIGMOD 2024). Needs the feature
     /// `lsm`, and a store: [`GraphOptions::create`].
     Lsm,
-    /// In memory, for streams of updates: commits are appended to an edge log, which is archived to rows of chained blocks, many edges at a
-    /// time (GraphOne, ACM Transactions on Storage 15(4), 2020). Needs the feature `hybrid`.
+    /// In memory, for streams of updates: commits are appended to an edge log, which is archived in
+    /// batches to rows of chained blocks (GraphOne, ACM Transactions on Storage 15(4), 2020). Needs
+    /// the feature `hybrid`.
     Hybrid,
     /// An engine behind virtual calls, for tests and for the laboratory.
     #[cfg(feature = "erased")]
@@ -45,7 +47,7 @@ impl Default for EngineKind {
 const RESEARCH_ENGINES: [&str; 6] = ["adjacency-list", "art-fine", "art", "cart", "cart-vec", "cart-ci"];
 
 impl EngineKind {
-    /// What the engine is called in stores and on the command line.
+    /// Returns the name of the engine in stores and on the command line.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -58,7 +60,8 @@ impl EngineKind {
         }
     }
 
-    /// Whether the engine keeps edges in files of its own, so that no other one opens its stores.
+    /// Returns true if the engine keeps edges in files of its own, so that no other engine opens
+    /// its stores.
     pub(crate) fn owns_files(self) -> bool {
         match self {
             EngineKind::Rapid | EngineKind::Tel | EngineKind::Hybrid => false,
@@ -68,13 +71,14 @@ impl EngineKind {
         }
     }
 
-    /// What the manifest of a store calls the engine that it was made with.
+    /// Returns the name of the engine in the manifest of a store.
     pub(crate) fn stored_name(self) -> String {
         let prefix = if self.owns_files() { OWN_FILES } else { "" };
         format!("{prefix}{}", self.name())
     }
 
-    /// The engine that opens a store whose manifest names `name`. A store holds the same whichever engine wrote it.
+    /// Returns the engine that opens a store whose manifest names `name`. The content of a store
+    /// does not depend on the engine, unless the engine has files of its own.
     pub(crate) fn of_manifest(name: &str) -> Option<Self> {
         if RESEARCH_ENGINES.contains(&name) {
             return Some(EngineKind::default());
@@ -107,32 +111,32 @@ impl std::str::FromStr for EngineKind {
     }
 }
 
-/// How a transaction is protected from commits that come between its start and its end.
+/// The protection of a transaction against commits between its start and its end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Isolation {
-    /// First committer wins: the commit fails with a conflict if something that the transaction
-    /// *wrote* was changed by another commit since it began.
+    /// First committer wins: the commit fails with a conflict if another commit has changed
+    /// something that the transaction *wrote* since it began.
     ///
-    /// Allows write skew: two transactions that each read what the other writes, and write
-    /// different things, both commit.
+    /// Allows write skew: two transactions that each read something that the other writes, and
+    /// write different things, both commit.
     #[default]
     Snapshot,
-    /// Also fails if something that the transaction *read* was changed. A history of which every
-    /// writer is serializable, declared or blind (reads nothing) is serializable.
+    /// Also fails if something that the transaction *read* was changed. A history is serializable
+    /// if every writer in it is serializable, declared, or blind (reads nothing).
     Serializable,
 }
 
 hedgerow_model::names!(Isolation, "isolation": Snapshot => "snapshot", Serializable => "serializable");
 
-/// How a graph is made and opened: a builder, as [`std::fs::OpenOptions`] is one of files.
+/// The options to make and open a graph: a builder, like [`std::fs::OpenOptions`] for files.
 ///
-/// Engine, topology, keys, labels, properties of vertices and strictness are what a graph is **made**
-/// with. Where they are not set, a new graph has their defaults, and one that is opened has what it
-/// was made with; where they are set, an opened graph must have been made with the same. Only the
-/// engine may be another, unless it keeps edges in files of its own.
+/// Engine, topology, keys, labels, properties of vertices and strictness are what a graph is
+/// **made** with. An option that is not set is the default for a new graph, and the stored one for
+/// a graph that is opened; an option that is set must match the opened graph. Only the engine may
+/// differ, unless it keeps edges in files of its own.
 ///
-/// All other options say how the process **works** with the graph, may differ each time, and are not
-/// kept in the store.
+/// All other options say how the process **works** with the graph, may differ each time, and are
+/// not kept in the store.
 ///
 /// | to | call |
 /// |---|---|
@@ -163,7 +167,7 @@ pub struct GraphOptions {
     pub(crate) engine: Option<EngineKind>,
     pub(crate) topology: Option<Topology>,
     pub(crate) keys: Option<KeyKind>,
-    /// Those of the store, or the one that every graph has, if there are none.
+    /// If empty, the labels of the store, or the one label that every graph has.
     pub(crate) labels: Vec<LabelSchema>,
     pub(crate) vertices: Option<RecordSchema>,
     pub(crate) strict: Option<bool>,
@@ -186,7 +190,7 @@ pub struct GraphOptions {
     pub(crate) scratch_limit: Option<usize>,
 }
 
-/// What a graph is opened for.
+/// The access for which a graph is opened.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) enum Access {
     /// To read and write the newest state.
@@ -199,36 +203,36 @@ pub(crate) enum Access {
 }
 
 impl GraphOptions {
-    /// Nothing is set: a new graph is on engine `rapid`, directed without reverse adjacency, and has
+    /// Sets nothing: a new graph is on engine `rapid`, directed without reverse adjacency, and has
     /// numbers as keys and one label, called `edge`, without data.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Which engine stores the graph.
+    /// Sets the engine that stores the graph.
     #[must_use]
     pub fn engine(mut self, engine: EngineKind) -> Self {
         self.engine = Some(engine);
         self
     }
 
-    /// Which engine stores the graph if none is [asked for](GraphOptions::engine): that of the store if it keeps edges in files
-    /// of its own, which no other engine opens, else this one.
+    /// Sets the engine for a graph whose [engine](GraphOptions::engine) is not set. A store whose
+    /// engine keeps edges in files of its own opens with that engine instead.
     #[must_use]
     pub fn prefer_engine(mut self, engine: EngineKind) -> Self {
         self.preferred_engine = Some(engine);
         self
     }
 
-    /// Directed or undirected, with reverse adjacency or without.
+    /// Makes the graph directed or undirected, with reverse adjacency or without.
     #[must_use]
     pub fn topology(mut self, topology: Topology) -> Self {
         self.topology = Some(topology);
         self
     }
 
-    /// The kind of keys by which the application names vertices: numbers if not set.
+    /// Sets the kind of keys by which the application names vertices: numbers if not set.
     #[must_use]
     pub fn keys(mut self, keys: KeyKind) -> Self {
         self.keys = Some(keys);
@@ -243,8 +247,8 @@ impl GraphOptions {
     }
 
     /// Adds a label that allows several edges between two vertices, each with the properties of `P`
-    /// and a number that no other edge between them has; files and the command line call that number
-    /// `key`.
+    /// and a number that is unique between the two vertices; files and the command line call that
+    /// number `key`.
     #[must_use]
     pub fn parallel_label<P: Properties>(self, name: impl Into<String>, key: impl Into<String>) -> Self {
         self.label_schema(LabelSchema::with_parallel_edges(name, key, P::schema()))
@@ -257,141 +261,162 @@ impl GraphOptions {
         self
     }
 
-    /// Gives vertices the properties of `P`. Each of its fields must be an `Option`, because edges create
-    /// vertices without properties.
+    /// Gives vertices the properties of `P`. Each of its fields must be an `Option`, because edges
+    /// create vertices without properties.
     #[must_use]
     pub fn vertices<P: Properties>(self) -> Self {
         self.vertex_properties(P::schema())
     }
 
-    /// The properties of vertices, known at run time.
+    /// Sets the properties of vertices, known at run time.
     #[must_use]
     pub fn vertex_properties(mut self, schema: RecordSchema) -> Self {
         self.vertices = Some(schema);
         self
     }
 
-    /// An edge between vertices that don't exist is an error, instead of creating them.
+    /// Rejects edges between vertices that don't exist, instead of creating these vertices.
     #[must_use]
     pub fn strict(mut self, strict: bool) -> Self {
         self.strict = Some(strict);
         self
     }
 
-    /// Commits that grow the newest state fail when the graph would hold more than this many bytes, in all that
-    /// [`Graph::memory`](crate::Graph::memory) counts: edges, vertices with their keys and properties, records, what open snapshots and the history keep.
+    /// Limits the memory of the graph: a commit that grows the newest state fails if the graph
+    /// would use more than this many bytes. [`Graph::memory`](crate::Graph::memory) counts them:
+    /// edges, vertices with their keys and properties, records, and versions that open snapshots
+    /// and the history retain.
     ///
-    /// A commit that only deletes is never refused, so that a full graph can be shrunk. It may still take memory, because blocks are
-    /// rewritten and snapshots may keep what they replace; since it can delete only what exists, the excess is bounded. A commit that
-    /// shrinks the newest state on balance is not refused either. Concurrent commits may each take the remaining room.
+    /// A commit that only deletes is never refused, so a full graph can be shrunk. It may still
+    /// take memory, because blocks are rewritten and snapshots may retain the replaced ones; since
+    /// it can delete only what exists, the excess is bounded. A commit that shrinks the newest
+    /// state on balance is not refused either. Concurrent commits may each take the remaining room.
     ///
-    /// Opening a store allows up to twice the limit, because the layout in memory may differ from that of the graph that was closed. A graph
-    /// above its limit does not grow until enough is deleted.
+    /// Opening a store allows up to twice the limit, because the layout in memory may differ from
+    /// that of the graph that was closed. A graph above its limit does not grow until enough is
+    /// deleted.
     ///
-    /// Not counted are: about 100 KiB of locks and reader slots per graph; the working memory of a commit, a checkpoint or an opening while
-    /// it runs (for a commit, in proportion to its operations); commits that wait for the log ([`GraphOptions::buffer_bytes`],
-    /// up to four times that); the stacks of worker threads; and what the allocators round up or hold free
-    /// ([`MemoryUse::reserved_bytes`](crate::MemoryUse::reserved_bytes)). Engine `rapid` reserves address space in regions of 32 MiB, of which only
-    /// used pages are resident. The size of the dictionary is an estimate, which may be a quarter off.
+    /// Not counted are: about 100 KiB of locks and reader slots per graph; the working memory of a
+    /// commit, a checkpoint or an opening while it runs (for a commit, in proportion to its
+    /// operations); commits that wait for the log ([`GraphOptions::buffer_bytes`], up to four times
+    /// that); the stacks of worker threads; and the memory that allocators round up or hold free
+    /// ([`MemoryUse::reserved_bytes`](crate::MemoryUse::reserved_bytes)). Engine `rapid` reserves
+    /// address space in regions of 32 MiB, of which only used pages are resident. The size of the
+    /// dictionary is an estimate, which may be a quarter off.
     #[must_use]
     pub fn memory_limit(mut self, bytes: usize) -> Self {
         self.memory_limit = Some(bytes);
         self
     }
 
-    /// Bytes of memory that an engine with files of its own, as [`Lsm`](EngineKind::Lsm), uses: half for edges that are in
-    /// no file yet, half for what is read of files, of which snapshots keep at most half in the order of scans, while that leaves room
-    /// for the files of any one label in one direction; 128 MiB, if not set, or half of the
-    /// [limit](GraphOptions::memory_limit). Commits wait while the first half is full. Not counted are keys, the indexes of
-    /// files (about 1/300 of them), and tables by vertex: 8 bytes per label and direction, twice while a flush runs. A graph of
-    /// another engine is refused as [`Unsupported`](crate::ErrorKind::Unsupported).
+    /// Sets the memory budget, in bytes, of an engine with files of its own, such as
+    /// [`Lsm`](EngineKind::Lsm): half for edges that are in no file yet, half to read files. If not
+    /// set, half of the [limit](GraphOptions::memory_limit), or 128 MiB without a limit.
+    ///
+    /// Commits wait while the first half is full. The second half holds the indexes of files (about
+    /// 1/300 of the files), a bit per vertex, and cached blocks, which always get a sixteenth of
+    /// the budget. Snapshots keep rows in scan order in at most half of the second half, if that
+    /// leaves room to cache the files of any one label in one direction. Keys are not counted.
+    ///
+    /// A graph of another engine is refused as [`Unsupported`](crate::ErrorKind::Unsupported).
     #[must_use]
     pub fn memory_budget(mut self, bytes: usize) -> Self {
         self.memory_budget = Some(bytes);
         self
     }
 
-    /// What an engine with files of its own may take of the machine to merge them in the background, while
-    /// commits do not have to wait for that: everything, if not set. With tighter limits more files wait to
-    /// be merged, and reads look into more of them. [`Graph::compact`](crate::Graph::compact) is not limited. Limits
-    /// that are out of range are refused as [`InvalidInput`](crate::ErrorKind::InvalidInput), a graph of another engine is refused as [`Unsupported`](crate::ErrorKind::Unsupported).
+    /// Limits the resources that an engine with files of its own may use to merge them in the
+    /// background, while no commit has to wait for a merge; unlimited if not set. With tighter
+    /// limits more files wait to be merged, and reads look into more of them.
+    /// [`Graph::compact`](crate::Graph::compact) is not limited. Limits out of range are refused as
+    /// [`InvalidInput`](crate::ErrorKind::InvalidInput), graphs of other engines as
+    /// [`Unsupported`](crate::ErrorKind::Unsupported).
     #[must_use]
     pub fn compaction_limits(mut self, limits: CompactionLimits) -> Self {
         self.compaction_limits = Some(limits);
         self
     }
 
-    /// Who frees what no open snapshot sees any more, and archives the edge log of [`Hybrid`](EngineKind::Hybrid): if not set, writers,
-    /// and on `Hybrid` a thread in the background. For an engine with files of its own, always a thread in the background, unless
-    /// compaction is off.
+    /// Sets the threads that free garbage and archive the edge log of
+    /// [`Hybrid`](EngineKind::Hybrid): if not set, writers, and on `Hybrid` a background thread. An
+    /// engine with files of its own always uses a background thread, unless compaction is off.
     #[must_use]
     pub fn compaction(mut self, compaction: Compaction) -> Self {
         self.compaction = Some(compaction);
         self
     }
 
-    /// From how many edges on the log of engine [`Hybrid`](EngineKind::Hybrid) is archived; 65,536, if not set. More take less time for each
-    /// edge, and a computation on a snapshot first sorts those that are not archived. A commit pauses when the log has half of 4 Mi edges, or as many as the threshold if
-    /// that is more. A graph of another engine is refused as [`Unsupported`](crate::ErrorKind::Unsupported).
+    /// Sets the number of edges in the log of engine [`Hybrid`](EngineKind::Hybrid) from which on
+    /// they are archived: 65,536 if not set. Larger batches take less time per edge, but a
+    /// computation on a snapshot first sorts the edges that are not archived. Commits pause while
+    /// the log holds more than 2 Mi edges, or more than the threshold if that is larger. A graph of
+    /// another engine is refused as [`Unsupported`](crate::ErrorKind::Unsupported).
     #[must_use]
     pub fn archiving_threshold(mut self, edges: usize) -> Self {
         self.archiving_threshold = Some(edges);
         self
     }
 
-    /// Keeps the edges in a file in this directory, of which the system keeps in memory what fits and what is used: for graphs
-    /// larger than memory. Engine [`Tel`](EngineKind::Tel) can, on Linux; a graph of another is refused as
+    /// Keeps the edges in a memory-mapped file in this directory, for graphs larger than memory:
+    /// the system keeps used pages in memory while they fit. Only engine [`Tel`](EngineKind::Tel)
+    /// supports this, on Linux; a graph of another engine is refused as
     /// [`Unsupported`](crate::ErrorKind::Unsupported).
     ///
-    /// The file is scratch: it has no name, nothing is left of it when the process ends, and a graph in a store is made
-    /// again from checkpoint and log. Keys, vertices with their properties, long records of edges, and eight bytes per vertex and stored
-    /// direction stay in memory; for labels whose edges may be parallel 16 more, and what lies on these edges. [`Graph::memory`](crate::Graph::memory) and [`GraphOptions::memory_limit`] count what is in the file, too.
-    /// A commit for which the disk has no room fails as [`Capacity`](crate::ErrorKind::Capacity), and has changed nothing.
+    /// The file is scratch: it has no name and ends with the process, and opening a store rebuilds
+    /// it from checkpoint and log. In memory stay keys, vertices with their properties, long
+    /// records of edges, and 8 bytes per vertex and stored direction; for labels whose edges may be
+    /// parallel 16 bytes more, and the data of these edges. [`Graph::memory`](crate::Graph::memory)
+    /// and [`GraphOptions::memory_limit`] count the file, too. A commit for which the disk has no
+    /// room fails as [`Capacity`](crate::ErrorKind::Capacity) without changing anything.
     #[must_use]
     pub fn scratch(mut self, directory: impl Into<PathBuf>) -> Self {
         self.scratch = Some(directory.into());
         self
     }
 
-    /// Bytes that the file of [`GraphOptions::scratch`] may take on the disk; as much as there is, if not set.
+    /// Limits the disk space of the file of [`GraphOptions::scratch`], in bytes; unlimited if not
+    /// set.
     #[must_use]
     pub fn scratch_limit(mut self, bytes: usize) -> Self {
         self.scratch_limit = Some(bytes);
         self
     }
 
-    /// Which past states can be read, by [`Graph::snapshot_at`](crate::Graph::snapshot_at). None if not set. What is kept lives in memory,
-    /// and begins when the graph is made or opened.
+    /// Sets the past states that [`Graph::snapshot_at`](crate::Graph::snapshot_at) can read: none
+    /// if not set. History is kept in memory, and begins when the graph is made or opened.
     #[must_use]
     pub fn history(mut self, history: History) -> Self {
         self.history = history;
         self
     }
 
-    /// Keeps the order of the commits of its log when a store is opened, for [`Newest::by_commit`](crate::Newest::by_commit): each is applied by
-    /// itself, which takes longer than many together. The commits before the newest checkpoint count as one all the same.
+    /// Opening a store keeps the order of the commits in its log, for
+    /// [`Newest::by_commit`](crate::Newest::by_commit): it applies them one by one, which takes
+    /// longer than in batches. All commits before the newest checkpoint still count as one.
     #[must_use]
     pub fn keep_commit_order(mut self) -> Self {
         self.keeps_commit_order = true;
         self
     }
 
-    /// Worker threads for large commits; as many as there are cores if not set.
+    /// Sets the number of worker threads for large commits: one per core if not set.
     #[must_use]
     pub fn threads(mut self, threads: usize) -> Self {
         self.threads = Some(threads);
         self
     }
 
-    /// How often [`Graph::transact`](crate::Graph::transact) tries a transaction again that another commit came before: 100 times if not set. It waits
-    /// for a random time, up to 50 µs before the first retry, twice as long before each further one, and at most 20 ms. With 0 a conflict is returned at once.
+    /// Sets how often [`Graph::transact`](crate::Graph::transact) retries a transaction after a
+    /// conflict: 100 times if not set. It waits for a random time before each retry: up to 50 µs
+    /// before the first, then up to twice as long each time, and at most 20 ms. With 0 a conflict
+    /// is returned at once.
     #[must_use]
     pub fn retries(mut self, retries: u32) -> Self {
         self.retries = Some(retries);
         self
     }
 
-    /// How the graph works, whatever its engine.
+    /// Returns the settings that do not depend on the engine.
     pub(crate) fn settings(&self) -> Settings {
         Settings {
             topology: self.topology.unwrap_or_default(),
@@ -408,7 +433,8 @@ impl GraphOptions {
         }
     }
 
-    /// Merging files takes longer than a commit may, and archiving longer than appending.
+    /// In the background if the engine merges files, which takes longer than a commit may, or
+    /// archives, which takes longer than appending.
     fn compaction_or_default(&self) -> Compaction {
         let engine = self.engine_or_default();
         match self.compaction {
@@ -426,12 +452,12 @@ impl GraphOptions {
         self.retries.unwrap_or(Retries::DEFAULT)
     }
 
-    /// Opens the graph to read its newest state, beside other readers. Nothing is changed, so that this
-    /// needs neither room on the disk nor a file system that can be written to. Writes fail with
+    /// Opens the graph to read its newest state, together with other readers. Changes nothing, so
+    /// it needs neither room on the disk nor a writable file system. Writes fail with
     /// [`ErrorKind::ReadOnly`](crate::ErrorKind::ReadOnly).
     ///
-    /// While the graph is loaded no process can open the store to write; afterwards it may be written
-    /// again. Of `read_only`, `as_of` and `from_checkpoint` the last call counts.
+    /// While the graph is loaded no process can open the store to write; afterwards one can. The
+    /// last call of `read_only`, `as_of` and `from_checkpoint` counts.
     ///
     /// ```
     /// use hedgerow::prelude::*;
@@ -454,64 +480,69 @@ impl GraphOptions {
         self
     }
 
-    /// Opens a past state of the graph as [`read_only`](GraphOptions::read_only) opens the newest: that
-    /// of its newest checkpoint, or any after it, from the log. What was before the checkpoint is gone.
+    /// Opens a past state of the graph as [`read_only`](GraphOptions::read_only) opens the newest:
+    /// the state of its newest checkpoint, or any later one in the log. Older states are gone.
     #[must_use]
     pub fn as_of(mut self, state: impl Into<AsOf>) -> Self {
         self.access = Access::Read(Some(state.into()));
         self
     }
 
-    /// Opens the newest checkpoint of the store, beside a process that goes on writing to it, if there
-    /// is one: of an engine that keeps the graph in files of its own, what these have.
+    /// Opens the newest checkpoint of the store, while another process may go on writing to it. For
+    /// an engine with files of its own, these files are the checkpoint.
     ///
-    /// Nothing is locked and nothing is changed. Commits after the checkpoint are not there, and none
-    /// will be. Writes fail with [`ErrorKind::ReadOnly`](crate::ErrorKind::ReadOnly).
+    /// Locks and changes nothing. The graph has no commits after the checkpoint, and never will.
+    /// Writes fail with [`ErrorKind::ReadOnly`](crate::ErrorKind::ReadOnly).
     #[must_use]
     pub fn from_checkpoint(mut self) -> Self {
         self.access = Access::Checkpoint;
         self
     }
 
-    /// How long to wait for a store that is open elsewhere before failing with
-    /// [`ErrorKind::Locked`](crate::ErrorKind::Locked): not at all if not set. Tries again every 20 ms.
+    /// Sets how long to wait for a store that is open elsewhere before failing with
+    /// [`ErrorKind::Locked`](crate::ErrorKind::Locked): not at all if not set. Retries every 20 ms.
     #[must_use]
     pub fn wait(mut self, at_most: Duration) -> Self {
         self.wait = at_most;
         self
     }
 
-    /// When a commit is done: by default when it survives a loss of power. Without meaning for a graph in memory.
+    /// Sets when a commit is done: by default when it survives a loss of power. Without meaning for
+    /// a graph in memory.
     #[must_use]
     pub fn durability(mut self, durability: Durability) -> Self {
         self.log.durability = durability;
         self
     }
 
-    /// Largest segment of the log, in bytes: 16 MiB if not set. The first one after an opening has 64 KiB, each
-    /// later one 16 times as much as the one before; one with a larger commit is as large as that. Closing
-    /// cuts segments after their last commits.
+    /// Sets the size of the largest segment of the log, in bytes: 16 MiB if not set. The first
+    /// segment after an opening has 64 KiB, each later one 16 times as much as the one before, up
+    /// to this size; a larger commit gets a segment of its size. Closing cuts segments after their
+    /// last commits.
     #[must_use]
     pub fn segment_bytes(mut self, bytes: u64) -> Self {
         self.log.segment_bytes = bytes;
         self
     }
 
-    /// Bytes of commits that are buffered in memory before they are written: 1 MiB if not set.
+    /// Sets how many bytes of commits are buffered in memory before they are written: 1 MiB if not
+    /// set.
     #[must_use]
     pub fn buffer_bytes(mut self, bytes: usize) -> Self {
         self.log.buffer_bytes = bytes;
         self
     }
 
-    /// Bytes that are written between syncs, under [`Durability::Buffered`]: 16 MiB if not set.
+    /// Sets how many bytes are written between syncs, under [`Durability::Buffered`]: 16 MiB if not
+    /// set.
     #[must_use]
     pub fn unsynced_bytes(mut self, bytes: u64) -> Self {
         self.log.unsynced_bytes = bytes;
         self
     }
 
-    /// No thread of the graph's own, no clock, no randomness: the same calls give the same operations on the files. For tests.
+    /// Uses no background thread, clock or randomness: equal calls give equal operations on the
+    /// files. For tests.
     #[doc(hidden)]
     #[must_use]
     pub fn simulated(mut self) -> Self {
@@ -520,7 +551,7 @@ impl GraphOptions {
         self
     }
 
-    /// The clock of the graph. For tests.
+    /// Sets the clock of the graph. For tests.
     #[doc(hidden)]
     #[must_use]
     pub fn clock(mut self, clock: &ManualClock) -> Self {

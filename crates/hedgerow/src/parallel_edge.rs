@@ -1,8 +1,8 @@
-//! One of several edges between two vertices.
+//! An edge of a label that allows several edges between two vertices.
 
 use hedgerow_model::Key;
 
-/// One of the edges of a vertex over a label whose edges may be parallel.
+/// An edge of a vertex over a label whose edges may be parallel.
 ///
 /// ```
 /// use hedgerow::prelude::*;
@@ -31,8 +31,8 @@ use hedgerow_model::Key;
 pub struct ParallelEdge<T = crate::Record> {
     /// The vertex at the other end.
     pub neighbor: Key,
-    /// The key, which no other edge between the two vertices has.
+    /// The key, unique among the edges between the two vertices.
     pub key: u64,
-    /// What the edge carries.
+    /// The data of the edge.
     pub data: T,
 }

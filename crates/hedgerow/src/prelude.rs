@@ -1,4 +1,4 @@
-//! What most programs use: `use hedgerow::prelude::*;`.
+//! The items that most programs use: `use hedgerow::prelude::*;`.
 
 pub use crate::{
     Direction, EdgeUpdate, EngineKind, Error, ErrorKind, Graph, GraphOptions, History, Isolation, Key,

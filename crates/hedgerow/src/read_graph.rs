@@ -1,4 +1,4 @@
-//! The operations of everything that reads a graph.
+//! Reads of a graph, a snapshot or a transaction.
 
 use crate::data::{EdgeData, Names, Owner, Properties, Record, properties};
 use crate::error::Error;
@@ -18,16 +18,16 @@ use std::ops::{Bound, RangeBounds, RangeInclusive};
 ///   error.
 /// - A graph opens a snapshot for each call: use a snapshot for reads that belong together.
 ///
-/// All reads of edges follow a [`Label`], or a [`LabelId`]; reads at one vertex follow a [`Hop`], for
-/// which a label stands with the direction from source to destination. Vertices that do not exist
-/// have no edges. Costs are those of a snapshot; a transaction adds O(what it staged) to its first
-/// read after a write, and copies what it returns.
+/// All reads of edges follow a [`Label`], or a [`LabelId`]; reads at one vertex follow a [`Hop`],
+/// and a label converts to the hop from source to destination. Vertices that do not exist have no
+/// edges. Costs are those of a snapshot. A transaction adds O(staged operations) to its first read
+/// after a write, and copies what it returns.
 ///
 /// # Errors
-/// Every method fails with [`ErrorKind::InvalidInput`](crate::ErrorKind::InvalidInput) if a key is of
-/// another kind than the graph's, there is no such label or direction, or the label's edges carry
-/// data of another type; with [`ErrorKind::Storage`](crate::ErrorKind::Storage) if the engine keeps
-/// edges in files and cannot read them.
+/// Every method fails with [`ErrorKind::InvalidInput`](crate::ErrorKind::InvalidInput) if a key is
+/// of another kind than the graph's, there is no such label or direction, or the label's edges
+/// carry data of another type; with [`ErrorKind::Storage`](crate::ErrorKind::Storage) if the engine
+/// keeps edges in files and cannot read them.
 ///
 /// ```
 /// use hedgerow::prelude::*;
@@ -46,7 +46,7 @@ use std::ops::{Bound, RangeBounds, RangeInclusive};
 /// # Ok::<(), Error>(())
 /// ```
 pub trait ReadGraph: Reads {
-    /// Whether a vertex exists. O(1).
+    /// Returns true if a vertex exists. O(1).
     ///
     /// # Errors
     /// See [`ReadGraph`].
@@ -54,7 +54,7 @@ pub trait ReadGraph: Reads {
         self.vertex_exists(key.as_key())
     }
 
-    /// The properties of a vertex by name; `None` if it does not exist. O(properties).
+    /// Returns the properties of a vertex by name; `None` if it does not exist. O(properties).
     ///
     /// # Errors
     /// See [`ReadGraph`].
@@ -64,7 +64,7 @@ pub trait ReadGraph: Reads {
         Ok(record.map(|record| Record::read(record, &Names { catalog: &catalog, owner: Owner::Vertex })))
     }
 
-    /// The properties of a vertex as a struct; `None` if it does not exist. O(properties).
+    /// Returns the properties of a vertex as a struct; `None` if it does not exist. O(properties).
     ///
     /// # Errors
     /// See [`ReadGraph`]; the stored properties do not fit the struct.
@@ -74,7 +74,7 @@ pub trait ReadGraph: Reads {
         properties::read(record.values(), &Names { catalog: &catalog, owner: Owner::Vertex }).map(Some)
     }
 
-    /// Whether there is an edge. O(log degree).
+    /// Returns true if there is an edge. O(log degree).
     ///
     /// # Errors
     /// See [`ReadGraph`].
@@ -88,7 +88,7 @@ pub trait ReadGraph: Reads {
         Ok(self.get_edge(Label::<()>::from(label.into()), source, destination)?.is_some())
     }
 
-    /// The data of an edge; `None` if it does not exist. O(log degree).
+    /// Returns the data of an edge; `None` if it does not exist. O(log degree).
     ///
     /// # Errors
     /// See [`ReadGraph`]; the label's edges may be parallel, and `T` is a record.
@@ -113,7 +113,7 @@ pub trait ReadGraph: Reads {
         record.map(|record| with_names(self, label, |names| T::from_record(record, names))).transpose()
     }
 
-    /// The number of neighbors of a vertex: parallel edges count once. O(1).
+    /// Returns the number of neighbors of a vertex: parallel edges count once. O(1).
     ///
     /// # Errors
     /// See [`ReadGraph`].
@@ -123,10 +123,10 @@ pub trait ReadGraph: Reads {
         self.degree_of(hop, key)
     }
 
-    /// The neighbors of a vertex, each once. O(degree).
+    /// Returns the neighbors of a vertex, each once. O(degree).
     ///
-    /// On a snapshot ascending by vertex id: in the order in which the vertices were made. In a
-    /// transaction those that only it connected come last, ascending by key.
+    /// On a snapshot ascending by vertex id, which is the order in which the vertices were made. In
+    /// a transaction, neighbors that only its own writes connect come last, ascending by key.
     ///
     /// # Errors
     /// See [`ReadGraph`].
@@ -138,9 +138,9 @@ pub trait ReadGraph: Reads {
         Ok(neighbors)
     }
 
-    /// The edges of a vertex: the vertex at the other end, and the data. O(degree).
+    /// Returns the edges of a vertex: the vertex at the other end, and the data. O(degree).
     ///
-    /// In the order of [`ReadGraph::neighbors`]. With records, parallel edges are each returned,
+    /// In the order of [`ReadGraph::neighbors`]. With records, each parallel edge is returned,
     /// ascending by key.
     ///
     /// # Errors
@@ -163,10 +163,11 @@ pub trait ReadGraph: Reads {
         failed.map_or(Ok(edges), Err)
     }
 
-    /// The newest edges of a vertex, newest first: see [`Newest`] for what that means and costs.
+    /// Returns the newest edges of a vertex, newest first: see [`Newest`] for the order and its
+    /// cost.
     ///
-    /// Of equal times, those that only a transaction put come last; a transaction cannot order by
-    /// commit.
+    /// At equal times, edges that the transaction itself put come last; a transaction cannot order
+    /// by commit.
     ///
     /// ```
     /// use hedgerow::prelude::*;
@@ -204,7 +205,7 @@ pub trait ReadGraph: Reads {
         })
     }
 
-    /// The data of one of several parallel edges, by its key; `None` if there is none.
+    /// Returns the data of one of several parallel edges, by its key; `None` if there is none.
     /// O(log degree + log parallel edges).
     ///
     /// # Errors
@@ -220,8 +221,8 @@ pub trait ReadGraph: Reads {
         Ok(found.pop().map(|(_, data)| data))
     }
 
-    /// The parallel edges from one vertex to another with keys in a range, ascending by key.
-    /// O(log degree + log parallel edges + found).
+    /// Returns the parallel edges from one vertex to another with keys in a range, ascending by
+    /// key. O(log degree + log parallel edges + found).
     ///
     /// # Errors
     /// See [`ReadGraph`]; the label's edges cannot be parallel.
@@ -241,8 +242,8 @@ pub trait ReadGraph: Reads {
         })
     }
 
-    /// The parallel edges of a vertex with keys in a range: in the order of [`ReadGraph::neighbors`],
-    /// then ascending by key. O(degree + found).
+    /// Returns the parallel edges of a vertex with keys in a range: in the order of
+    /// [`ReadGraph::neighbors`], then ascending by key. O(degree + found).
     ///
     /// # Errors
     /// See [`ReadGraph`]; the label's edges cannot be parallel.
@@ -259,8 +260,8 @@ pub trait ReadGraph: Reads {
         typed_parallel(self, hop.label, found)
     }
 
-    /// The newest of the parallel edges of a vertex, newest first: see [`ReadGraph::newest`].
-    /// O(edges of the vertex).
+    /// Returns the newest of the parallel edges of a vertex, newest first: see
+    /// [`ReadGraph::newest`]. O(edges of the vertex).
     ///
     /// # Errors
     /// See [`ReadGraph::newest`]; the label's edges cannot be parallel.
@@ -280,7 +281,7 @@ pub trait ReadGraph: Reads {
 
 impl<R: Reads> ReadGraph for R {}
 
-/// The schema of a label, if its edges can be read as `T`.
+/// Returns the schema of a label, if its edges can be read as `T`.
 #[inline]
 fn checked<T: EdgeData>(reads: &(impl Reads + ?Sized), label: LabelId) -> Result<&LabelSchema, Error> {
     let schema = reads.stores()?.label_schema(label)?;
@@ -306,7 +307,7 @@ fn with_names<T>(
     read(&Names { catalog: &catalog, owner: Owner::Edge(label) })
 }
 
-/// The data of an edge that has a record, which is left aside if `T` is `()`.
+/// Returns the data of an edge with a record; `()` ignores the record.
 fn read<T: EdgeData>(record: hedgerow_model::Record, names: &Names<'_>) -> Result<T, Error> {
     match T::IS_RECORD {
         true => T::from_record(record, names),
@@ -327,7 +328,7 @@ fn typed_parallel<T: EdgeData>(
     })
 }
 
-/// A range of keys with its ends; an empty one holds no key.
+/// Converts a range of keys to an inclusive one; an empty range stays empty.
 fn inclusive(keys: impl RangeBounds<u64>) -> RangeInclusive<u64> {
     let first = match keys.start_bound() {
         Bound::Included(first) => Some(*first),

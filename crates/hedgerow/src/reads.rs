@@ -1,4 +1,4 @@
-//! What [`ReadGraph`](crate::ReadGraph) needs of a state of the graph: reads that were checked.
+//! Checked reads of a state of the graph, on which [`ReadGraph`](crate::ReadGraph) is built.
 
 use crate::error::{Error, Reason};
 use crate::label::Hop;
@@ -9,17 +9,18 @@ use hedgerow_model::{Column, EdgeSchema, EdgeValue, Key, KeyRef, LabelId, Record
 use hedgerow_pipeline::{Error as Cause, Newest, NewestBy, StateReads, time_of};
 use std::ops::RangeInclusive;
 
-/// Point reads on a state of the graph. Labels exist and carry what is read, as [`Reads::stores`] said, so that this is no forked child.
+/// Point reads on a state of the graph. The caller has checked with [`Reads::stores`] that labels
+/// exist and carry the requested data, and that this is no forked child.
 pub trait Reads {
-    /// The store that has the state. Fails in a forked child.
+    /// Returns the stores of the graph. Fails in a forked child.
     fn stores(&self) -> Result<&Stores, Error>;
 
     fn vertex_exists(&self, key: KeyRef<'_>) -> Result<bool, Error>;
 
-    /// The record of a vertex, with a null for each property that was never set.
+    /// Returns the record of a vertex, with a null for each property that was never set.
     fn vertex_record(&self, key: KeyRef<'_>) -> Result<Option<Record>, Error>;
 
-    /// The value of an edge. `W = ()` reads every label.
+    /// Returns the value of an edge. `W = ()` reads every label.
     fn value<W: Column>(
         &self,
         label: LabelId,
@@ -27,7 +28,7 @@ pub trait Reads {
         destination: KeyRef<'_>,
     ) -> Result<Option<W>, Error>;
 
-    /// The record of an edge that cannot be parallel.
+    /// Returns the record of an edge that cannot be parallel.
     fn record(
         &self,
         label: LabelId,
@@ -37,13 +38,13 @@ pub trait Reads {
 
     fn degree_of(&self, hop: Hop, key: KeyRef<'_>) -> Result<usize, Error>;
 
-    /// Visits the neighbors of a vertex with the values beside them. `W = ()` reads every label.
+    /// Visits the neighbors of a vertex and the values of the edges. `W = ()` reads every label.
     fn values<W: Column>(&self, hop: Hop, key: KeyRef<'_>, visit: impl FnMut(Key, W)) -> Result<(), Error>;
 
-    /// The neighbors of a vertex with records, once for each parallel edge.
+    /// Returns the neighbors of a vertex with records, once for each parallel edge.
     fn records(&self, hop: Hop, key: KeyRef<'_>) -> Result<Vec<(Key, Record)>, Error>;
 
-    /// The parallel edges between two vertices.
+    /// Returns the parallel edges between two vertices with keys in a range.
     fn parallel(
         &self,
         label: LabelId,
@@ -52,7 +53,7 @@ pub trait Reads {
         keys: RangeInclusive<u64>,
     ) -> Result<Vec<(u64, Record)>, Error>;
 
-    /// The parallel edges of a vertex.
+    /// Returns the parallel edges of a vertex with keys in a range.
     fn parallel_of(
         &self,
         hop: Hop,
@@ -60,7 +61,8 @@ pub trait Reads {
         keys: RangeInclusive<u64>,
     ) -> Result<Vec<EdgeOfVertex>, Error>;
 
-    /// The newest edges of a vertex. By default all are read and sorted: O(degree log degree).
+    /// Returns the newest edges of a vertex. By default reads and sorts all edges, which takes
+    /// O(degree log degree).
     fn newest_edges(&self, hop: Hop, key: KeyRef<'_>, newest: &Newest) -> Result<Vec<EdgeOfVertex>, Error> {
         let schema = self.stores()?.label_schema(hop.label)?;
         let clock = newest.clock(schema)?;
@@ -92,7 +94,7 @@ pub trait Reads {
     }
 }
 
-/// An edge as it is seen from one of its ends.
+/// An edge, seen from one of its ends.
 pub struct EdgeOfVertex {
     /// The vertex at the other end.
     pub(crate) neighbor: Key,
@@ -114,14 +116,14 @@ impl EdgeOfVertex {
 pub(crate) trait StagedReads {
     fn stores(&self) -> Result<&Stores, Error>;
 
-    /// Runs a read of `touched`.
+    /// Runs a read that depends on `touched`.
     fn read<T>(
         &self,
         touched: Reading<'_>,
         run: impl FnOnce(&Staged, &dyn StateReads) -> Result<T, Cause>,
     ) -> Result<T, Error>;
 
-    /// Decides an update on the edge as the transaction sees it.
+    /// Decides an update against the edge as the transaction sees it.
     fn decide(&self, update: &RecordUpdate) -> Result<Decided, Error> {
         let edge = (update.label, update.source.as_ref(), update.destination.as_ref());
         self.read(Reading::Edge(edge.0, edge.1, edge.2), |staged, state| {
@@ -130,10 +132,10 @@ pub(crate) trait StagedReads {
     }
 }
 
-/// What a read of a transaction depends on.
+/// The data that a read of a transaction depends on.
 #[derive(Clone, Copy)]
 pub(crate) enum Reading<'k> {
-    /// Whether a vertex exists.
+    /// The existence of a vertex.
     Vertex(KeyRef<'k>),
     /// The record of a vertex.
     Record(KeyRef<'k>),

@@ -1,4 +1,4 @@
-//! Records of edges where they lie.
+//! Borrowed records of edges.
 
 use crate::data::Record;
 use crate::error::Error;
@@ -6,7 +6,7 @@ use hedgerow_encoding::RecordValues;
 use hedgerow_model::ValueRef;
 use hedgerow_pipeline::decoded;
 
-/// The record of an edge where it lies, which is read without copies: handed over by reads that visit many.
+/// The record of an edge in place, read without copies. Reads that visit many edges lend it.
 #[derive(Clone, Copy, Debug)]
 pub struct RecordRef<'r>(&'r [u8]);
 
@@ -15,18 +15,18 @@ impl<'r> RecordRef<'r> {
         RecordRef(bytes)
     }
 
-    /// The values, in the order of the label's schema.
+    /// Returns the values, in the order of the label's schema.
     #[inline]
     pub fn values(self) -> impl Iterator<Item = ValueRef<'r>> {
         let mut values = RecordValues::new(self.0).ok();
-        // What is in memory was written as a record: there is nothing that cannot be read.
+        // Bytes in memory were written as a record, so reading them cannot fail.
         std::iter::from_fn(
             #[inline(always)]
             move || values.as_mut()?.next()?.ok(),
         )
     }
 
-    /// A copy of the values as a record, without names.
+    /// Copies the values to a record without names.
     ///
     /// # Errors
     /// The memory was damaged.

@@ -1,31 +1,32 @@
-//! How a transaction that another commit came before is tried again: a bounded number of times, after longer and longer waits.
+//! Retries of a transaction after a conflict: a bounded number, after longer and longer waits.
 
 use std::hash::{BuildHasher, RandomState};
 use std::time::Duration;
 
-/// The first wait, at most. Each later one may be twice as long as the one before.
+/// Upper bound on the first wait. The bound doubles with each later wait.
 const FIRST_WAIT: Duration = Duration::from_micros(50);
 
-/// No wait is longer.
+/// Upper bound on every wait.
 const LONGEST_WAIT: Duration = Duration::from_millis(20);
 
-/// The tries that are left to a transaction.
+/// The remaining retries of a transaction.
 pub(crate) struct Retries {
     left: u32,
     longest: Duration,
 }
 
 impl Retries {
-    /// How often a transaction is tried again if the options of its graph do not say: with about a second of waits.
+    /// The number of retries if the options of the graph set none: about a second of waits.
     pub(crate) const DEFAULT: u32 = 100;
 
     pub(crate) fn new(retries: u32) -> Self {
         Retries { left: retries, longest: FIRST_WAIT }
     }
 
-    /// Waits before the next try; `false`, at once, if none is left.
+    /// Waits before the next try; returns `false`, at once, if none is left.
     ///
-    /// For a random part of a time that doubles, so that transactions that met do not meet again.
+    /// The wait is a random part of a bound that doubles, so that transactions that collided do not
+    /// collide again.
     pub(crate) fn wait(&mut self) -> bool {
         let Some(left) = self.left.checked_sub(1) else { return false };
         self.left = left;
@@ -69,7 +70,7 @@ mod tests {
             let mut runs = 0;
             let given_up = graph.transact(|transaction| {
                 runs += 1;
-                // Another commit to the same edge, each time.
+                // Another commit changes the same edge each time.
                 match runs % 2 {
                     1 => assert!(graph.put_edge(LabelId::DEFAULT, 1, 2)?.changed != Some(false)),
                     _ => assert!(graph.delete_edge(LabelId::DEFAULT, 1, 2)?.changed != Some(false)),

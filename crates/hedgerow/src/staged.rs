@@ -1,4 +1,4 @@
-//! What a transaction has staged so far, and how it reads on top of a state of the graph.
+//! The staged operations of a transaction, and its reads on top of a state of the graph.
 
 use crate::label::Hop;
 use crate::reads::EdgeOfVertex;
@@ -12,37 +12,40 @@ use hedgerow_sync::Arc;
 use std::collections::{BTreeMap, HashMap};
 use std::ops::RangeInclusive;
 
-/// Staged operations, in order, with an index of their outcome for the transaction's own reads: one that never reads never pays for it.
+/// Staged operations, in order, with an index of their outcome for the transaction's own reads. A
+/// transaction that never reads builds no index.
 #[derive(Debug)]
 pub(crate) struct Staged {
     operations: Vec<Operation>,
     /// The number of operations in the index.
     indexed: usize,
     topology: Topology,
-    /// The last word on each edge, by canonical keys.
+    /// The last put or deletion of each edge, by canonical keys.
     edges: HashMap<EdgeKey, Option<EdgeValue>>,
-    /// Changes of edges that have records, by canonical keys: after the last word, if there is one.
+    /// Changes of edges with records, by canonical keys. They follow the deletion in `edges`, if
+    /// there is one.
     records: HashMap<EdgeKey, StagedRecord>,
-    /// Changes of parallel edges, by canonical keys of the ends, and then by their own keys.
+    /// Changes of parallel edges, by the canonical keys of the ends, then by their own keys.
     parallel: HashMap<EdgeKey, BTreeMap<u64, StagedRecord>>,
     catalog: Arc<GrowingCatalog>,
     vertices: HashMap<Key, StagedVertex>,
 }
 
-/// An edge by the keys of its ends, canonical.
+/// The canonical keys of the ends of an edge.
 type EdgeKey = (LabelId, Key, Key);
 
-/// What becomes of an edge that has a record.
+/// The staged changes to an edge with a record.
 #[derive(Clone, Debug, Default)]
 struct StagedRecord {
-    /// Its record, or that it does not exist, after the changes that were decided when they were staged.
+    /// The record, or `None` if the edge does not exist, after the changes that were decided when
+    /// they were staged.
     decided: Option<Option<Record>>,
     /// Later changes, in order.
     changes: Vec<RecordChange>,
 }
 
 impl StagedRecord {
-    /// The record after all changes of one that was `stored`.
+    /// Applies all changes to the `stored` record.
     fn record(&self, stored: Option<Record>, schema: &RecordSchema) -> Option<Record> {
         let before = self.decided.clone().unwrap_or(stored);
         self.changes
@@ -51,21 +54,21 @@ impl StagedRecord {
     }
 }
 
-/// What an update does to the edge as the transaction sees it.
+/// The effect of an update on the edge as the transaction sees it.
 pub(crate) struct Decided {
-    /// Whether its condition holds.
+    /// True if the condition holds.
     pub(crate) held: bool,
-    /// Whether it changes the edge.
+    /// True if the update changes the edge.
     pub(crate) changed: bool,
-    /// The record from then on, if the edge exists.
+    /// The record after the update, if the edge exists.
     record: Option<Record>,
 }
 
-/// What becomes of a vertex.
+/// The staged changes to a vertex.
 #[derive(Clone, Debug, Default)]
 struct StagedVertex {
     exists: bool,
-    /// Its stored edges and record are gone, whether or not it exists again.
+    /// True if the stored edges and record are gone, even if the vertex exists again.
     cleared: bool,
     properties: Vec<(usize, Value)>,
 }
@@ -76,22 +79,23 @@ impl Staged {
         Staged { operations, indexed, topology, edges, records, parallel, catalog, vertices }
     }
 
-    /// The operations, in the order in which they were staged.
+    /// Returns the operations, in the order in which they were staged.
     pub(crate) fn operations(&self) -> &[Operation] {
         &self.operations
     }
 
-    /// The operations, for good.
+    /// Gives up the index and returns the operations.
     pub(crate) fn into_operations(self) -> Vec<Operation> {
         self.operations
     }
 
-    /// Stages an operation that was checked. It is seen by reads after the next [look](Staged::look).
+    /// Stages a checked operation. Reads see it after the next [look](Staged::look).
     pub(crate) fn push(&mut self, operation: Operation) {
         self.operations.push(operation);
     }
 
-    /// Stages an update that was [decided](Staged::decide), so that later reads do not decide it again.
+    /// Stages an update that was [decided](Staged::decide), so that later reads do not decide it
+    /// again.
     pub(crate) fn push_decided(&mut self, update: RecordUpdate, decided: Decided) {
         let edge = self.edge_key(update.label, update.source.as_ref(), update.destination.as_ref());
         let key = update.key;
@@ -104,7 +108,7 @@ impl Staged {
         }
     }
 
-    /// Prepares for reads: they see what is staged by now. O(staged since the last look).
+    /// Lets reads see all operations staged so far. O(operations staged since the last look).
     pub(crate) fn look(&mut self) {
         let operations = std::mem::take(&mut self.operations);
         operations[self.indexed..].iter().for_each(|operation| self.index(operation));
@@ -171,7 +175,7 @@ impl Staged {
         self.vertices.get(key).is_some_and(|vertex| vertex.cleared)
     }
 
-    /// Whether a vertex exists, after all that is staged.
+    /// Returns true if a vertex exists, with all staged operations.
     pub(crate) fn contains_vertex(&self, state: &dyn StateReads, key: KeyRef<'_>) -> Result<bool, Cause> {
         match self.vertices.get(&key.to_key()) {
             Some(vertex) => Ok(vertex.exists),
@@ -179,7 +183,7 @@ impl Staged {
         }
     }
 
-    /// The value of an edge, after all that is staged.
+    /// Returns the value of an edge, with all staged operations.
     pub(crate) fn edge(
         &self,
         state: &dyn StateReads,
@@ -213,7 +217,8 @@ impl Staged {
         self.catalog.label(label).is_some_and(|label| label.edges.record().is_some())
     }
 
-    /// The record of an edge, after all that is staged; `None` if the edge does not exist.
+    /// Returns the record of an edge, with all staged operations; `None` if the edge does not
+    /// exist.
     pub(crate) fn edge_record(
         &self,
         state: &dyn StateReads,
@@ -238,7 +243,8 @@ impl Staged {
         })
     }
 
-    /// What an update does to an edge, or to the parallel one with `key`, after all that is staged.
+    /// Decides an update of an edge, or of the parallel edge with `key`, with all staged
+    /// operations.
     pub(crate) fn decide(
         &self,
         state: &dyn StateReads,
@@ -265,7 +271,8 @@ impl Staged {
         })
     }
 
-    /// The neighbors of a vertex over a label that has records, with their records, in the order of [`Staged::neighbors`].
+    /// Returns the neighbors of a vertex over a label with records, with their records, in the
+    /// order of [`Staged::neighbors`].
     pub(crate) fn neighbor_records(
         &self,
         state: &dyn StateReads,
@@ -303,7 +310,8 @@ impl Staged {
         failed.map_or(Ok(neighbors), Err)
     }
 
-    /// Those parallel edges between two vertices whose keys are in a range, after all that is staged: ascending.
+    /// Returns the parallel edges between two vertices with keys in a range, with all staged
+    /// operations, ascending.
     pub(crate) fn parallel_edges(
         &self,
         state: &dyn StateReads,
@@ -332,7 +340,8 @@ impl Staged {
         Ok(edges.into_iter().collect())
     }
 
-    /// Those parallel edges of a vertex whose keys are in a range, in the order of [`Staged::neighbors`].
+    /// Returns the parallel edges of a vertex with keys in a range, in the order of
+    /// [`Staged::neighbors`].
     pub(crate) fn parallel_neighbors(
         &self,
         state: &dyn StateReads,
@@ -377,7 +386,8 @@ impl Staged {
         Ok(edges.collect())
     }
 
-    /// Those of `edges` that are of a label and seen from `owner` in a direction: the other end, and both ends.
+    /// Selects the edges of a label that are seen from `owner` in a direction: returns the other
+    /// end, and both ends.
     fn seen_from<'e>(
         &self,
         edges: impl Iterator<Item = &'e EdgeKey>,
@@ -394,7 +404,8 @@ impl Staged {
         })
     }
 
-    /// The neighbors of a vertex, after all that is staged: the stored ones first, then the new ones.
+    /// Returns the neighbors of a vertex, with all staged operations: the stored ones first, then
+    /// the new ones.
     pub(crate) fn neighbors(
         &self,
         state: &dyn StateReads,
@@ -431,7 +442,7 @@ impl Staged {
         Ok(neighbors)
     }
 
-    /// The staged last words on the edges of one vertex.
+    /// Returns the staged values and deletions of the edges of one vertex.
     fn staged_neighbors(&self, hop: Hop, owner: &Key) -> HashMap<Key, Option<EdgeValue>> {
         let neighbors = self.seen_from(self.edges.keys(), hop, owner);
         let neighbors = neighbors.map(|(neighbor, (source, destination))| {
@@ -441,7 +452,7 @@ impl Staged {
         neighbors.collect()
     }
 
-    /// The record of a vertex, after all that is staged; `None` if it does not exist.
+    /// Returns the record of a vertex, with all staged operations; `None` if it does not exist.
     pub(crate) fn record(
         &self,
         state: &dyn StateReads,
@@ -464,7 +475,7 @@ impl Staged {
     }
 }
 
-/// What is staged and was not stored, ascending by key.
+/// Returns the staged neighbors that are not stored, ascending by key.
 fn new_ones<V>(staged: HashMap<Key, Option<V>>) -> Vec<(Key, V)> {
     let mut new: Vec<_> =
         staged.into_iter().filter_map(|(neighbor, value)| Some((neighbor, value?))).collect();
@@ -472,7 +483,7 @@ fn new_ones<V>(staged: HashMap<Key, Option<V>>) -> Vec<(Key, V)> {
     new
 }
 
-/// The value of an edge between two keys.
+/// Returns the value of an edge between two keys.
 fn edge_by_key(
     state: &dyn StateReads,
     label: LabelId,

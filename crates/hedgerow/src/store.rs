@@ -1,4 +1,4 @@
-//! Stores on disk, without a graph: what is in one, whether it is intact, and how a damaged one is repaired.
+//! Inspection, checks and repair of stores on disk, without opening a graph.
 
 #[doc(inline)]
 pub use hedgerow_log::checkpoint::{Description, WriteProgress};
@@ -23,40 +23,45 @@ use hedgerow_model::LabelSchema;
 use hedgerow_sync::Arc;
 use std::path::Path;
 
-/// What belongs to the store in the directory `path`, as its manifest says. Changes nothing; O(1).
+/// Returns the manifest of the store in the directory `path`. Changes nothing; O(1).
 ///
 /// # Errors
-/// [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) if there is no store; what is wrong with its manifest.
+/// [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) if there is no store; its manifest is
+/// damaged.
 pub fn manifest(path: impl AsRef<Path>) -> Result<Manifest, Error> {
     let files = Arc::new(RealFiles::read_only(path.as_ref()));
     Ok(hedgerow_log::StoreFiles::open_read_only(files)?.manifest().clone())
 }
 
-/// What the newest checkpoint of the store in the directory `path` says of the graph as a whole, if there is a checkpoint: how large the
-/// graph was, when, and how far an importer was. Changes nothing, and may run beside a process that writes to the store; reads the
-/// index of the checkpoint only.
+/// Returns the description of the newest checkpoint of the store in the directory `path`, if there
+/// is one: size and time of the graph, and the position of an importer. Changes nothing, and may
+/// run concurrently with a process that writes to the store; reads only the index of the
+/// checkpoint.
 ///
 /// # Errors
-/// [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) if there is no store; what is wrong with its manifest or with the checkpoint.
+/// [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) if there is no store; its manifest or the
+/// checkpoint is damaged.
 pub fn checkpoint(path: impl AsRef<Path>) -> Result<Option<Description>, Error> {
     let files: Arc<dyn FileSystem> = Arc::new(RealFiles::read_only(path.as_ref()));
     let (_, checkpoint) = durable::newest_checkpoint(&files)?;
     Ok(checkpoint.map(|checkpoint| checkpoint.description().clone()))
 }
 
-/// Who has a store open to write.
+/// The process that has a store open to write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Holder {
-    /// The process, if it has said which it is.
+    /// The process id, if the process has recorded it.
     pub process: Option<u32>,
 }
 
-/// Who has the store in the directory `path` open to write, if anybody has. It may be out of date when this returns.
+/// Returns the process that has the store in the directory `path` open to write, if there is one.
+/// The answer may be out of date when this returns.
 ///
-/// Looks without keeping any writer away, and changes nothing.
+/// Keeps no writer away, and changes nothing.
 ///
 /// # Errors
-/// [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) if there is no store; what is wrong with its manifest; the file system's.
+/// [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) if there is no store; its manifest is
+/// damaged; the file system failed.
 pub fn holder(path: impl AsRef<Path>) -> Result<Option<Holder>, Error> {
     match hedgerow_log::StoreFiles::open_shared(Arc::new(RealFiles::read_only(path.as_ref()))) {
         Ok(_) => Ok(None),
@@ -65,8 +70,8 @@ pub fn holder(path: impl AsRef<Path>) -> Result<Option<Holder>, Error> {
     }
 }
 
-/// Gives the graph of the store in the directory `path` further labels, behind those that it has: their edges can be put when it is
-/// opened next. When this returns, that is durable. O(labels).
+/// Appends labels to the graph of the store in the directory `path`: their edges can be put when it
+/// is opened next. Durable when this returns. O(labels).
 ///
 /// ```
 /// use hedgerow::prelude::*;
@@ -81,33 +86,42 @@ pub fn holder(path: impl AsRef<Path>) -> Result<Option<Holder>, Error> {
 /// ```
 ///
 /// # Errors
-/// [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) if there is no store, [`ErrorKind::Locked`](crate::ErrorKind::Locked) if it is open;
-/// [`ErrorKind::InvalidInput`](crate::ErrorKind::InvalidInput) if a label has the name of another, or there are too many; the file system's.
+/// [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) if there is no store,
+/// [`ErrorKind::Locked`](crate::ErrorKind::Locked) if it is open;
+/// [`ErrorKind::InvalidInput`](crate::ErrorKind::InvalidInput) if two labels have the same name, or
+/// there are too many; the file system failed.
 pub fn add_labels(path: impl AsRef<Path>, labels: &[LabelSchema]) -> Result<(), Error> {
     Ok(hedgerow_log::StoreFiles::open(Arc::new(RealFiles::new(path.as_ref())))?.add_labels(labels)?)
 }
 
-/// Reads what opening the store in the directory `path` would read, into a graph that is thrown away, and tells all that is wrong: if there is
-/// nothing, the store can be opened. Of an engine that keeps edges in files of its own, reads these files to their end, too. Changes nothing, and may run beside a process that writes to the store; the end of the log may then look torn.
-/// Needs the time and the memory of opening it.
+/// Reads everything that opening the store in the directory `path` would read, into a graph that is
+/// thrown away, and reports all problems: if there are none, the store can be opened. If the engine
+/// keeps edges in files of its own, reads these files to their end, too. Changes nothing, and may
+/// run concurrently with a process that writes to the store; the end of the log may then look torn.
+/// Takes the time and the memory of opening the store.
 ///
 /// # Errors
-/// [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) if there is no store; the file system's. Damage is not an error, but a problem in the report.
+/// [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) if there is no store; the file system
+/// failed. Damage is not an error, but a problem in the report.
 pub fn check(path: impl AsRef<Path>) -> Result<CheckReport, Error> {
     let files: Arc<dyn FileSystem> = Arc::new(RealFiles::read_only(path.as_ref()));
     check_on(&files)
 }
 
-/// Cuts the log of the store in the directory `path` at its first damage, so that it can be opened again. **Every commit after that
-/// is given up**; what is cut is kept in files beside the log. A damaged checkpoint is set aside if the log still has every commit from the first one.
-/// A store that can be opened is not changed.
+/// Cuts the log of the store in the directory `path` at its first damage, so that it can be opened
+/// again. **Every commit after that is lost**; the removed part is kept in files next to the log. A
+/// damaged checkpoint is set aside if the log still has every commit from the first one. A store
+/// that can be opened is not changed.
 ///
-/// If an engine keeps edges in files of its own, the log is cut only behind what these have. If they are damaged, or a checkpoint beside them, or
-/// the log before that, they are set aside, and the next opening makes them anew from the log, if that has every commit from the first one.
+/// If the engine keeps edges in files of its own, the log is cut only behind the last commit in
+/// these files. If these files, a checkpoint, or an earlier part of the log are damaged, the files
+/// are set aside, and the next opening rebuilds them from the log, if it has every commit from the
+/// first one.
 ///
 /// # Errors
-/// [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) if there is no store, [`ErrorKind::Locked`](crate::ErrorKind::Locked) if it is open; the file
-/// system's; damage that this cannot repair: of the manifest, or of a checkpoint whose commits the log does not have any more.
+/// [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) if there is no store,
+/// [`ErrorKind::Locked`](crate::ErrorKind::Locked) if it is open; the file system failed;
+/// irreparable damage: of the manifest, or of a checkpoint whose commits are no longer in the log.
 pub fn recover_to_last_valid(path: impl AsRef<Path>) -> Result<Repair, Error> {
     recover_on(Arc::new(RealFiles::new(path.as_ref())))
 }

@@ -1,21 +1,22 @@
-//! What a stream of commits says when it ends early.
+//! The error of a stream of commits that ends early.
 
 use crate::error::Error;
 use hedgerow_pipeline::Commits;
 
-/// Why a stream of commits ended early. What was committed before stays.
+/// The error of a stream of commits that ended early. Earlier commits stay.
 #[derive(Debug, thiserror::Error)]
 #[error("edge {} of the stream was not committed, nor any after it: {error}", committed.committed)]
 pub struct StreamError {
-    /// What was committed before. Nothing if that could not be made durable: only reopening the store tells whether it is.
+    /// The commits before the error. Empty if they could not be made durable: only reopening the
+    /// store tells whether they are.
     pub committed: Commits,
-    /// What is wrong with the next edge of the stream, whose position is `committed.committed`.
+    /// The error of the next edge of the stream, at position `committed.committed`.
     #[source]
     pub error: Box<Error>,
 }
 
 impl StreamError {
-    /// Nothing was committed, for no edge could be.
+    /// Creates an error before the first commit: no edge could be committed.
     pub(crate) fn at_once(error: Error) -> Self {
         StreamError { committed: Commits::default(), error: Box::new(error) }
     }

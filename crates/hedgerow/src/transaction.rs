@@ -15,16 +15,17 @@ use std::cell::RefCell;
 
 /// A transaction that reads and writes.
 ///
-/// It reads the state of the graph as of its start, with its own writes on top. Nothing is visible to
-/// others until [`commit`](WriteTxn::commit) returns; dropping it drops what was staged.
+/// It reads the state of the graph as of its start, with its own writes on top. Nothing is visible
+/// to others until [`commit`](WriteTxn::commit) returns; dropping the transaction discards its
+/// staged writes.
 #[derive(Debug)]
 pub struct WriteTxn {
     snapshot: Snapshot,
-    // In cells, so that transactions are read and written as graphs and snapshots are: by shared reference.
+    // Cells allow reads and writes by shared reference, as on graphs and snapshots.
     staged: RefCell<Staged>,
-    /// What was read, in a serializable transaction.
+    /// The read set of a serializable transaction.
     reads: RefCell<Option<ReadSet>>,
-    /// What an importer notes with it.
+    /// The position of an importer, noted with the commit.
     input: RefCell<Option<Box<[u8]>>>,
 }
 
@@ -37,39 +38,44 @@ impl WriteTxn {
         Ok(WriteTxn { snapshot, staged, reads, input })
     }
 
-    /// The commit whose state this transaction reads.
+    /// Returns the commit whose state this transaction reads.
     #[must_use]
     pub fn began_at(&self) -> CommitTimestamp {
         self.snapshot.timestamp()
     }
 
-    /// Whether nothing was staged.
+    /// Returns true if nothing was staged.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.staged.borrow().operations().is_empty()
     }
 
-    /// Notes with the commit that it came from `input`: how far an importer got, as [`Graph::ingest_from`](crate::Graph::ingest_from)
-    /// does. There is a commit then even if nothing was staged.
+    /// Notes with the commit that it came from `input`, the position of an importer, as
+    /// [`Graph::ingest_from`](crate::Graph::ingest_from) does. The transaction then commits even if
+    /// nothing was staged.
     pub fn note_input(&self, input: &[u8]) {
         *self.input.borrow_mut() = Some(input.into());
     }
 
-    /// Commits what was staged, as one. When this returns, every snapshot opened afterwards sees it, and it is as durable as the graph's
-    /// option says.
+    /// Commits everything that was staged, as one commit. When this returns, every snapshot opened
+    /// afterwards sees it, and it is as durable as the graph's options demand.
     ///
     /// # Errors
-    /// [`ErrorKind::Conflict`](crate::ErrorKind::Conflict) if another commit came first, or a limit
-    /// would be exceeded; nothing has changed then. After [`ErrorKind::LogFailed`](crate::ErrorKind::LogFailed) only reopening the store tells whether the commit is durable.
+    /// [`ErrorKind::Conflict`](crate::ErrorKind::Conflict) if another commit came first;
+    /// [`ErrorKind::Capacity`](crate::ErrorKind::Capacity) if a limit would be exceeded; nothing
+    /// has changed then. After
+    /// [`ErrorKind::LogFailed`](crate::ErrorKind::LogFailed) only reopening the store tells whether
+    /// the commit is durable.
     pub fn commit(self) -> Result<Commit, Error> {
         self.commit_with(Durability::None)
     }
 
-    /// Commits, and waits until the commit is at least as durable as `durability` says.
+    /// Commits, and waits until the commit is at least as durable as `durability` demands.
     ///
     /// # Errors
-    /// As [`WriteTxn::commit`]; [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported) if the graph lives in memory and is asked for more than
-    /// [`Durability::None`], in which case nothing has changed.
+    /// As [`WriteTxn::commit`]; [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported) if the
+    /// graph lives in memory and is asked for more than [`Durability::None`], in which case nothing
+    /// has changed.
     pub fn commit_with(self, durability: Durability) -> Result<Commit, Error> {
         let stores = self.snapshot.shared().clone();
         Ok(self.commit_to(&stores.get()?.store, durability)?)
@@ -83,7 +89,7 @@ impl WriteTxn {
         let WriteTxn { snapshot: _open, staged, reads, input } = self;
         let (staged, reads, input) = (staged.into_inner(), reads.into_inner(), input.into_inner());
         if staged.operations().is_empty() && input.is_none() {
-            // What was read is a snapshot, so it is already in the order of commits.
+            // The reads are of a snapshot, so they already have a place in the order of commits.
             store.settle_read(began, durability)?;
             return Ok(Commit { at: began, changed: Some(false), ..Commit::default() });
         }
@@ -112,7 +118,7 @@ impl StagedReads for WriteTxn {
     }
 }
 
-/// Notes that a serializable transaction reads something.
+/// Adds a read to the read set of a serializable transaction.
 fn track(store: &Store, state: &dyn StateReads, reads: &mut ReadSet, reading: Reading<'_>) {
     match reading {
         Reading::Vertex(key) => {
@@ -149,7 +155,7 @@ impl Writes for WriteTxn {
     fn update(&self, update: RecordUpdate) -> Result<Updated<()>, Error> {
         let decided = self.decide(&update)?;
         let updated = Updated { held: decided.held, changed: decided.changed, written: () };
-        // Staged even if it does nothing, so that a commit that changes the edge meanwhile is a conflict.
+        // Staged even if it does nothing, so that a concurrent commit to the edge is a conflict.
         self.staged.borrow_mut().push_decided(update, decided);
         Ok(updated)
     }

@@ -1,4 +1,4 @@
-//! The operations of everything that writes to a graph.
+//! Writes to a graph or in a transaction.
 
 use crate::data::{EdgeData, Properties, properties};
 use crate::edge_update::EdgeUpdate;
@@ -8,23 +8,24 @@ use crate::stores::Stores;
 use hedgerow_model::{AsKey, Column, Key, LabelId, Operation, RecordChange, Value};
 use hedgerow_pipeline::EdgeWrite;
 
-/// Writes of one operation: to a [`Graph`](crate::Graph), each a commit of its own, or in a
+/// Writes of one operation: to a [`Graph`](crate::Graph), one commit each, or in a
 /// [`WriteTxn`](crate::WriteTxn) or a [`DeclaredTxn`](crate::DeclaredTxn), committed together.
 ///
-/// A write to a graph returns a [`Commit`](crate::Commit), which says whether anything changed; as
-/// durable as the graph's options say when it returns. In a transaction writes are staged: they
-/// return nothing, are seen by the transaction's own reads, and may still fail when it commits.
-/// [Updates](WriteGraph::update_edge) of edges with records say what they do in both.
+/// A write to a graph returns a [`Commit`](crate::Commit), which reports whether anything changed,
+/// and which is then as durable as the graph's options demand. In a transaction writes are staged:
+/// they return nothing, are seen by the transaction's own reads, and may still fail when it
+/// commits. In both, [updates](WriteGraph::update_edge) of edges with records report their effect
+/// at once.
 ///
 /// Edges create the vertices that they connect, unless the graph is
 /// [strict](crate::GraphOptions::strict). Costs are those of the engine: O(log degree) for an edge,
 /// on `tel` amortized O(1) for a new one.
 ///
 /// # Errors
-/// Every method fails with [`ErrorKind::InvalidInput`](crate::ErrorKind::InvalidInput) if a key is of
-/// another kind than the graph's, there is no such label or property, or a value has another type;
-/// in a [`DeclaredTxn`](crate::DeclaredTxn) also if a vertex was not declared. A commit fails with
-/// [`ErrorKind::Capacity`](crate::ErrorKind::Capacity) if a limit would be exceeded, and with
+/// Every method fails with [`ErrorKind::InvalidInput`](crate::ErrorKind::InvalidInput) if a key is
+/// of another kind than the graph's, there is no such label or property, or a value has another
+/// type; in a [`DeclaredTxn`](crate::DeclaredTxn) also if a vertex was not declared. A commit fails
+/// with [`ErrorKind::Capacity`](crate::ErrorKind::Capacity) if a limit would be exceeded, and with
 /// [`ErrorKind::LogFailed`](crate::ErrorKind::LogFailed) if its log cannot be written.
 ///
 /// ```
@@ -46,7 +47,7 @@ use hedgerow_pipeline::EdgeWrite;
 /// # Ok::<(), Error>(())
 /// ```
 pub trait WriteGraph: Writes {
-    /// Makes a vertex exist.
+    /// Creates a vertex if it does not exist.
     ///
     /// # Errors
     /// See [`WriteGraph`].
@@ -66,7 +67,8 @@ pub trait WriteGraph: Writes {
         self.write(self.stores()?.delete_vertex(&key)?)
     }
 
-    /// Sets properties of a vertex by name, and makes it exist. Other properties stay.
+    /// Sets properties of a vertex by name, and creates it if it does not exist. Other properties
+    /// stay.
     ///
     /// # Errors
     /// See [`WriteGraph`].
@@ -74,7 +76,7 @@ pub trait WriteGraph: Writes {
         self.write(self.stores()?.set_properties(&key, properties)?)
     }
 
-    /// Sets the properties of a vertex from a struct, and makes it exist.
+    /// Sets the properties of a vertex from a struct, and creates it if it does not exist.
     ///
     /// ```
     /// use hedgerow::prelude::*;
@@ -138,9 +140,10 @@ pub trait WriteGraph: Writes {
 
     /// Deletes an edge, or all parallel ones between two vertices. Does nothing if there is none.
     ///
-    /// A transaction does not look for the edge before it commits: ask
-    /// [`contains_edge`](crate::ReadGraph::contains_edge) first, or [update](WriteGraph::update_edge)
-    /// an edge with a record by [`EdgeUpdate::delete`], which says whether there was one.
+    /// A transaction does not look for the edge before it commits: call
+    /// [`contains_edge`](crate::ReadGraph::contains_edge) first, or
+    /// [update](WriteGraph::update_edge) an edge with a record by [`EdgeUpdate::delete`], which
+    /// reports if there was one.
     ///
     /// # Errors
     /// See [`WriteGraph`].
@@ -160,15 +163,15 @@ pub trait WriteGraph: Writes {
         self.write_edge(stores, EdgeWrite { label, source: from, destination: to, value: None })
     }
 
-    /// Puts, changes or deletes an edge that has a record, if a condition holds, and says at once
+    /// Puts, changes or deletes an edge that has a record, if a condition holds, and returns
     /// whether it held and whether the edge changed: see [`Updated`].
     ///
-    /// A graph decides on its newest state. A transaction decides on the state that it reads, with its
-    /// own writes, and reads the edge for that. If the condition does not hold, this update does
-    /// nothing, and the rest of the transaction is committed all the same; to give the whole
-    /// transaction up, return an [error](crate::Error::other). The answer stays true: if another commit
-    /// changes the edge before this transaction commits, the transaction is in conflict, also when the
-    /// update did nothing.
+    /// A graph decides on its newest state. A transaction reads the edge in its own state, with its
+    /// own writes, and decides on that. If the condition does not hold, this update does nothing,
+    /// and the rest of the transaction is committed all the same; to give the whole transaction up,
+    /// return an [error](crate::Error::other). The answer stays true: if another commit changes the
+    /// edge before this transaction commits, the transaction is in conflict, even if the update did
+    /// nothing.
     ///
     /// ```
     /// use hedgerow::prelude::*;
@@ -190,8 +193,8 @@ pub trait WriteGraph: Writes {
     /// ```
     ///
     /// # Errors
-    /// See [`WriteGraph`]; the label's edges have no records, or may be parallel, or the edge would lack
-    /// a property that it must have.
+    /// See [`WriteGraph`]; the label's edges have no records, or may be parallel, or the edge would
+    /// lack a property that it must have.
     fn update_edge(
         &self,
         label: impl Into<LabelId>,
@@ -202,15 +205,15 @@ pub trait WriteGraph: Writes {
         self.update(self.stores()?.update_edge(label.into(), &source, &destination, update)?)
     }
 
-    /// Puts, changes or deletes one of several parallel edges, by its key, if a condition holds: see
-    /// [`WriteGraph::update_edge`].
+    /// Puts, changes or deletes one of several parallel edges, by its key, if a condition holds:
+    /// see [`WriteGraph::update_edge`].
     ///
-    /// O(log degree + parallel edges / 100): about a hundred short records share a piece of memory. To
-    /// conflicts, all edges of a label between two vertices are one thing.
+    /// O(log degree + parallel edges / 100): about a hundred short records share a chunk. Conflicts
+    /// are detected per pair of vertices and label, not per parallel edge.
     ///
     /// # Errors
-    /// See [`WriteGraph`]; the label's edges cannot be parallel, or the edge would lack a property that
-    /// it must have.
+    /// See [`WriteGraph`]; the label's edges cannot be parallel, or the edge would lack a property
+    /// that it must have.
     fn update_parallel_edge(
         &self,
         label: impl Into<LabelId>,
@@ -225,21 +228,21 @@ pub trait WriteGraph: Writes {
 
 impl<W: Writes> WriteGraph for W {}
 
-/// What an [update](WriteGraph::update_edge) of an edge with a record did: the same on a graph and in a
+/// The effect of an [update](WriteGraph::update_edge) of an edge with a record, on a graph or in a
 /// transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Updated<W> {
-    /// Whether the condition held; `true` for an update without one.
+    /// True if the condition held, or there was none.
     pub held: bool,
-    /// Whether the edge changed. An update whose condition held does not change an edge that is as it
-    /// should be.
+    /// True if the edge changed. An update whose condition held does not change an edge that
+    /// already has the wanted record.
     pub changed: bool,
-    /// What other writes return: the [`Commit`](crate::Commit) on a graph, nothing in a transaction.
+    /// The result of any write: the [`Commit`](crate::Commit) on a graph, nothing in a transaction.
     pub written: W,
 }
 
-/// An update of an edge with a record that was checked.
+/// A checked update of an edge with a record.
 #[derive(Debug)]
 pub struct RecordUpdate {
     pub(crate) label: LabelId,
@@ -257,19 +260,19 @@ impl From<RecordUpdate> for Operation {
     }
 }
 
-/// What [`WriteGraph`] needs: takes operations that were checked.
+/// Execution of checked operations, on which [`WriteGraph`] is built.
 pub trait Writes {
-    /// What a write returns.
+    /// The result of a write.
     type Written;
 
-    /// The store to write to. Fails in a forked child.
+    /// Returns the store to write to. Fails in a forked child.
     fn stores(&self) -> Result<&Stores, Error>;
 
     fn write(&self, operation: Operation) -> Result<Self::Written, Error>;
 
     fn update(&self, update: RecordUpdate) -> Result<Updated<Self::Written>, Error>;
 
-    /// Puts or deletes an edge without a record, in what [`Writes::stores`] returns.
+    /// Puts or deletes an edge without a record. `stores` comes from [`Writes::stores`].
     fn write_edge(&self, stores: &Stores, edge: EdgeWrite<'_>) -> Result<Self::Written, Error> {
         stores.check_ends(edge.source, edge.destination)?;
         self.write(edge.to_operation())

@@ -1,4 +1,4 @@
-//! What a graph says that it holds, against what the allocator gave it.
+//! The memory that a graph reports, compared with the memory that the allocator handed out.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![cfg(not(hedgerow_shuttle))]
@@ -12,22 +12,22 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicIsize, Ordering};
 
-/// Bytes that are allocated now.
+/// The number of bytes that are allocated now.
 static ALLOCATED: AtomicIsize = AtomicIsize::new(0);
 
 struct Counting;
 
-// SAFETY: everything is left to the system's allocator.
+// SAFETY: every call is passed on to the system's allocator.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         ALLOCATED.fetch_add(layout.size() as isize, Ordering::Relaxed);
-        // SAFETY: as the caller promises.
+        // SAFETY: the caller meets the contract of `alloc`.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
         ALLOCATED.fetch_sub(layout.size() as isize, Ordering::Relaxed);
-        // SAFETY: as the caller promises.
+        // SAFETY: the caller meets the contract of `dealloc`.
         unsafe { System.dealloc(pointer, layout) }
     }
 }
@@ -35,15 +35,16 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// Bytes that the allocator gave or engines mapped, and that do not lie free in the pool of `rapid`.
+/// Returns the bytes that the allocator handed out or engines mapped, without free memory in the
+/// pool of `rapid`.
 fn in_use() -> isize {
     let pool = hedgerow_rapid::pool_use();
     let all = ALLOCATED.load(Ordering::Relaxed) + hedgerow_reclamation::mapped_bytes() as isize;
     all - (pool.region_bytes - pool.used_bytes) as isize
 }
 
-/// What the allocator gave beyond what the engine counts, in percent of that. `rest` is what the
-/// remainder of the graph takes.
+/// Returns the excess of allocated bytes over the bytes that the engine counts, in percent of the
+/// latter. `rest` are the bytes of the remainder of the graph.
 fn excess(graph: &Graph, rest: isize) -> f64 {
     let counted = graph.memory().total_bytes() as f64;
     ((in_use() - rest) as f64 - counted) / counted * 100.0
@@ -59,7 +60,7 @@ fn engines_count_what_they_allocate() {
     blocked_reader();
 }
 
-/// Keys are counted, whatever they are, and gone from the count when they are from the graph.
+/// Keys of every kind are counted, and no longer once the graph has deleted them.
 fn dictionary() {
     for (kind, bytes) in [(KeyKind::Number, 0), (KeyKind::String, 8), (KeyKind::String, 200)] {
         let graph = Graph::in_memory(GraphOptions::new().keys(kind).threads(1)).unwrap();
@@ -80,7 +81,8 @@ fn dictionary() {
         (0..next).for_each(|number| assert!(graph.delete_vertex(key(number)).unwrap().changed == Some(true)));
         graph.reclaim().unwrap();
         let left = graph.memory().index_bytes;
-        // What stays are the slots of ids, a key and a timestamp each, and the list of free ids.
+        // The remains are the slots of ids, each with a key and a timestamp, and the list of free
+        // ids.
         let slots = next as usize * 3 * size_of::<u64>();
         assert!(left < slots, "{left} bytes are counted of {next} keys that are gone");
     }
@@ -137,7 +139,8 @@ fn adjacency_lists() {
     for (source, destination) in edges(37) {
         graph.put_edge(LabelId::DEFAULT, source, destination).unwrap();
     }
-    // Each version is counted with the note that files it; the list of notes has room for as many again.
+    // Each version is counted with the note that files it; the list of notes has spare capacity for
+    // the same number again.
     let notes = graph.memory().retained_bytes as f64 / graph.memory().total_bytes() as f64 * 100.0;
     let pinned = excess(&graph, rest);
     assert!((-0.1..notes).contains(&pinned), "with a snapshot: {pinned} %");
@@ -146,19 +149,20 @@ fn adjacency_lists() {
     assert!(!graph.reclaim().unwrap().more);
     assert!(excess(&graph, rest).abs() < 0.1, "reclaimed: {} %", excess(&graph, rest));
     drop(graph);
-    // A little is kept by the thread, for the next graph.
+    // The thread keeps a little memory for the next graph.
     assert!(ALLOCATED.load(Ordering::Relaxed) - before < 1 << 12);
 }
 
-/// Reclaims all that no snapshot sees.
+/// Reclaims all garbage that no snapshot sees.
 fn reclaim_all(graph: &Graph) {
     assert!(!graph.reclaim().unwrap().more);
 }
 
-/// What may be allocated and is not counted: the slots of readers, the queues of epoch and sequencer, and the list of superseded versions.
+/// Bound on allocations that are not counted: reader slots, the queues of epoch and sequencer, and
+/// the list of superseded versions.
 const UNCOUNTED: isize = 16 << 10;
 
-/// Whether counted bytes, and what lies free in the pool, are what the allocator gave.
+/// Checks that counted bytes and free bytes in the pool match the allocated bytes.
 fn check(graph: &Graph, rest: isize, when: &str) {
     let (counted, allocated) = (graph.memory().total_bytes() as isize, in_use() - rest);
     assert!(
@@ -167,7 +171,7 @@ fn check(graph: &Graph, rest: isize, when: &str) {
     );
 }
 
-/// Where updates go: 64 partitions with small rows, and a large set in each fourth.
+/// The vertices that are updated: 64 partitions with small rows, and a large set in each fourth.
 const SOURCES: u64 = 4096;
 
 fn rapid() {
@@ -187,7 +191,7 @@ fn rapid() {
     check(&graph, rest, "loaded");
     let loaded = graph.memory().total_bytes();
 
-    // One snapshot, and ever more updates of the same rows: a copy of each partition, and no more.
+    // Many updates of the same rows under one snapshot copy each partition once.
     let snapshot = graph.snapshot().unwrap();
     let update = |round: u64| {
         for edge in (0..1_000_000u64).step_by(7) {
@@ -220,10 +224,10 @@ fn rapid() {
     let pool = hedgerow_rapid::pool_use();
     assert_eq!(graph.memory().reserved_bytes, pool.free_bytes());
     assert!(pool.used_bytes <= graph.memory().total_bytes());
-    // Checked builds do without the pool.
+    // Checked builds do not use the pool.
     assert!(pool.free_bytes() > 0 || pool.region_bytes == 0);
 
-    // A snapshot for every few updates, which come and go: nothing is left of them.
+    // A snapshot is opened and closed every few updates, and retains nothing afterwards.
     for edge in 0..20_000u64 {
         let snapshot = graph.snapshot().unwrap();
         let deleted = graph.delete_edge(LabelId::DEFAULT, edge * 7919 % SOURCES, edge * 31 % 4093).unwrap();
@@ -241,8 +245,8 @@ fn rapid() {
     assert_eq!(hedgerow_rapid::pool_use().used_bytes, 0);
 }
 
-/// Beside a reader that stays inside a callback of another graph, a hub that is rewritten again and again takes no more memory, and
-/// nothing is left of its graph.
+/// While a reader stays inside a callback of another graph, rewriting a hub again and again takes
+/// no more memory, and its graph frees everything.
 fn blocked_reader() {
     for engine in [EngineKind::Rapid, EngineKind::Tel, EngineKind::Hybrid] {
         let graph = || {

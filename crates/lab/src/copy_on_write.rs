@@ -10,7 +10,7 @@
 //! | C-ART + SC + CI | [`ClusteredArtGraph`] | a clustered index, and compressed trees above that degree |
 //!
 //! SC is subgraph-centric concurrency control: one version for all neighbors of a partition, in all
-//! rows but the first. The first row versions each edge and locks readers out: a different
+//! rows except the first. The first row versions each edge and locks readers out: a different
 //! concurrency control over the same trees.
 //!
 //! [`FineGrainedArt`]: crate::fine_grained::FineGrainedArt
@@ -43,7 +43,7 @@ pub type VectorArtGraph = Subgraphs<CopyOnWrite<VertexIndex<VectorOrTree>>>;
 /// CI", the complete RapidStore.
 pub type ClusteredArtGraph = Subgraphs<CopyOnWrite<Clustered>>;
 
-/// A partition of which every change makes a new one that shares the unchanged parts, as in
+/// A partition in which every change makes a new version that shares the unchanged parts, as in
 /// RapidStore (section 6.4). Nothing is edited in place, not even invisible versions.
 #[derive(Clone, Debug)]
 pub struct CopyOnWrite<P> {
@@ -52,7 +52,7 @@ pub struct CopyOnWrite<P> {
 }
 
 impl<P: Partition> CopyOnWrite<P> {
-    /// The container after changes; `None` if they change nothing.
+    /// Returns the container after changes; `None` if they change nothing.
     fn merged(
         old: Option<&Self>,
         column: ColumnType,
@@ -63,7 +63,7 @@ impl<P: Partition> CopyOnWrite<P> {
         Some(CopyOnWrite { partition, column })
     }
 
-    /// The container after changes that are counted elsewhere.
+    /// Returns the container after changes that are counted elsewhere.
     fn after(&self, changes: &[EdgeChange]) -> Option<Self> {
         let mut uncounted = Tally::new(Topology::Directed, Direction::Out);
         CopyOnWrite::merged(Some(self), self.column, changes, &mut uncounted)
@@ -116,7 +116,7 @@ impl<P: Partition> Container for CopyOnWrite<P> {
         }
     }
 
-    /// The difference in size to the container after the changes; no plan needs it.
+    /// Returns the difference in size to the container after the changes; no plan needs it.
     fn growth(&self, changes: &[EdgeChange]) -> usize {
         self.after(changes).map_or(0, |new| new.bytes().saturating_sub(self.bytes()))
     }

@@ -6,7 +6,7 @@ use std::ops::Deref;
 
 /// A value that knows its heap bytes.
 pub trait HeapBytes {
-    /// Heap bytes that this value owns alone.
+    /// Returns the heap bytes that this value owns alone.
     fn heap_bytes(&self) -> usize;
 }
 
@@ -18,14 +18,14 @@ impl<T: HeapBytes> Counted<T> {
     /// Bytes of any value, including its two reference counts, without heap bytes.
     pub const BYTES: usize = size_of::<Self>() + 2 * size_of::<usize>();
 
-    /// A value to share.
+    /// Creates a value to share.
     pub fn new(value: T) -> Arc<Self> {
         let counted = Counted(value);
         account::allocated(counted.bytes());
         Arc::new(counted)
     }
 
-    /// The bytes of this value, including heap bytes.
+    /// Returns the bytes of this value, including heap bytes.
     pub fn bytes(&self) -> usize {
         Self::BYTES + self.0.heap_bytes()
     }

@@ -1,12 +1,12 @@
-//! The engines by name, for making graphs.
+//! The research engines, for creating graphs by name.
 
 use crate::fine_grained::{ArtEntries, Entries, FineGrained, FineGrainedOptions, SortedEntries};
 use crate::{ArtGraph, ClusteredArtGraph, CompressedArtGraph, VectorArtGraph};
 use hedgerow_erased::{EngineOptions, ErasedEngine, Make, NamedEngine};
 use hedgerow_subgraphs::SubgraphOptions;
 
-/// A sorted adjacency list per vertex with a version per edge and short locks, the scheme to
-/// compare with ("Revisiting the Design of In-Memory Dynamic Graph Storage", 2025).
+/// A sorted adjacency list per vertex with a version per edge and short locks, the baseline scheme
+/// ("Revisiting the Design of In-Memory Dynamic Graph Storage", 2025).
 pub static ADJACENCY_LIST: NamedEngine =
     NamedEngine { name: "adjacency-list", make: Make::InMemory(fine_grained::<SortedEntries>) };
 

@@ -21,13 +21,13 @@ impl Rows {
         self.neighbors.len()
     }
 
-    /// The values; `W` is the type of the label's column, or `()`.
+    /// Returns the values; `W` is the type of the label's column, or `()`.
     #[inline]
     pub fn values<W: Column>(&self) -> &[W] {
         W::slice(&self.values, 0..self.len())
     }
 
-    /// The position of a neighbor in a sorted range.
+    /// Returns the position of a neighbor in a sorted range.
     #[inline]
     pub fn find(&self, stretch: Range<usize>, neighbor: VertexId) -> Option<usize> {
         let found = self.neighbors[stretch.clone()].binary_search(&neighbor);
@@ -44,7 +44,7 @@ impl Rows {
         self.values.extend_from(&other.values, stretch);
     }
 
-    /// Appends a range of these rows again.
+    /// Appends a copy of a range of these rows.
     pub fn extend_from_within(&mut self, stretch: Range<usize>) {
         self.neighbors.extend_from_within(stretch.clone());
         match &mut self.values {

@@ -1,5 +1,6 @@
-//! The concurrency contract of versions per edge under the model checker:
-//! `RUSTFLAGS="--cfg hedgerow_shuttle" CARGO_TARGET_DIR=target/shuttle cargo test -p hedgerow-lab --test shuttle`
+//! The concurrency contract of versions per edge under the model checker. Run
+//! `cargo test -p hedgerow-lab --test shuttle` with
+//! `RUSTFLAGS="--cfg hedgerow_shuttle" CARGO_TARGET_DIR=target/shuttle`.
 #![cfg(hedgerow_shuttle)]
 
 mod support;

@@ -25,7 +25,7 @@ macro_rules! accounting_tests {
     };
 }
 
-/// An engine takes these cases only if it can recount its memory.
+/// Checks that the engine can recount its memory, which these cases need.
 fn claims_to_account<T: Tested>() {
     const { assert!(T::RECOUNT.is_some()) };
 }
@@ -71,7 +71,7 @@ pub fn a_commit_beyond_the_limit_fails_and_changes_nothing<T: Tested>() {
     pipeline.check(&[0, 1, 10, 999]);
 }
 
-/// The snapshots before and after them keep their own versions.
+/// Versions between two snapshots are freed; the snapshots keep their own versions.
 pub fn versions_between_two_snapshots_are_freed<T: Tested>() {
     claims_to_account::<T>();
     let mut pipeline = Pipeline::<T>::new(Topology::Directed, None);
@@ -88,7 +88,7 @@ pub fn versions_between_two_snapshots_are_freed<T: Tested>() {
     pipeline.check(&[0, 1]);
 }
 
-/// A version is retained for the newest timestamp that sees it, and then for the next.
+/// A version is retained for the newest timestamp that sees it, and later for the next older one.
 pub fn garbage_moves_to_the_next_timestamp_that_sees_it<T: Tested>() {
     claims_to_account::<T>();
     let mut pipeline = Pipeline::<T>::new(Topology::Directed, None);
@@ -105,7 +105,7 @@ pub fn garbage_moves_to_the_next_timestamp_that_sees_it<T: Tested>() {
     pipeline.check(&[0, 1, 64]);
 }
 
-/// Nothing is lost.
+/// Locked units and spent budgets defer work, and lose nothing.
 pub fn locked_units_and_spent_budgets_leave_the_rest_for_later<T: Tested>() {
     claims_to_account::<T>();
     let mut pipeline = Pipeline::<T>::new(Topology::Directed, None);
@@ -123,7 +123,7 @@ pub fn locked_units_and_spent_budgets_leave_the_rest_for_later<T: Tested>() {
     assert_eq!(pipeline.engine.memory().retained_bytes, 0);
 }
 
-/// The live timestamps of a reclamation may be older than the versions it finds: a commit came in
+/// The live timestamps of a reclamation may be older than the versions it finds, if commits came in
 /// between.
 pub fn versions_superseded_after_the_timestamps_were_collected_stay<T: Tested>() {
     claims_to_account::<T>();
@@ -140,7 +140,8 @@ pub fn versions_superseded_after_the_timestamps_were_collected_stay<T: Tested>()
     assert_eq!(pipeline.reclaim(usize::MAX, 0).versions, 1);
 }
 
-/// A later step frees what a failed one left; commits and snapshots continue in between.
+/// The next step frees the garbage that a failed step left; commits and snapshots continue in
+/// between.
 pub fn maintenance_that_fails_is_made_up_for<T: Tested>() {
     claims_to_account::<T>();
     let mut pipeline = Pipeline::<TestedFailing<T>>::new(Topology::Directed, None);

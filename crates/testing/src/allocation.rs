@@ -60,7 +60,7 @@ fn count(bytes: isize) {
     MOST.set(MOST.get().max(held));
 }
 
-/// The result of `work`, and the peak number of bytes that this thread held for it.
+/// Returns the result of `work`, and the peak number of bytes that this thread held for it.
 pub fn most_held<T>(work: impl FnOnce() -> T) -> (T, usize) {
     let before = HELD.get();
     MOST.set(before);

@@ -2,8 +2,8 @@
 
 use proptest::prelude::ProptestConfig;
 
-/// The configuration of a property with slow cases: one in `divisor` of the usual number, by
-/// default or by `PROPTEST_CASES`.
+/// Returns the configuration of a property with slow cases: one in `divisor` of the usual number,
+/// by default or by `PROPTEST_CASES`.
 #[must_use]
 pub fn one_case_in(divisor: u32) -> ProptestConfig {
     let default = ProptestConfig::default();

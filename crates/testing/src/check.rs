@@ -31,7 +31,7 @@ pub fn check_view<V: RecordView>(view: &V, oracle: &Oracle, vertices: &[u32]) {
     check_errors(view);
 }
 
-/// The value that was read. Reads do not fail in these tests.
+/// Returns the value that was read. Reads do not fail in these tests.
 pub(crate) fn read<T>(result: Result<T, impl Into<ReadError>>) -> T {
     result.map_err(Into::into).unwrap()
 }
@@ -81,7 +81,7 @@ fn check_adjacency<V: GraphView, W: Column>(
     check_cuts(&adjacency, view.vertex_bound(), &expected);
 }
 
-/// Entries in the order of an adjacency: ascending, or sorted here if it is not sorted.
+/// Returns entries in the order of an adjacency, which are sorted here if the engine does not sort.
 fn in_order<A: Adjacency, T: Ord>(mut entries: Vec<T>) -> Vec<T> {
     if !A::SORTED {
         entries.sort_unstable();
@@ -126,7 +126,7 @@ fn check_vertex<'a, A: Adjacency + 'a>(
     }
 }
 
-/// Checks that all neighbors come, by descending commits, and no more than requested.
+/// Checks that all neighbors come, by descending commits, up to the requested number.
 fn check_newest_first<C: NewestFirst>(cursor: &mut C, id: VertexId, row: &[(u32, u64)]) {
     let (mut visited, mut commits) = (Vec::new(), Vec::new());
     let flow = cursor.newest_first(id, |neighbor, value, commit| {
@@ -144,7 +144,7 @@ fn check_newest_first<C: NewestFirst>(cursor: &mut C, id: VertexId, row: &[(u32,
     assert_eq!(flow.ok().unwrap().break_value(), newest);
 }
 
-/// Checks the edge records of the label that has some, by every method.
+/// Checks the edge records of the label with records, by every method.
 fn check_records<V: RecordView>(view: &V, oracle: &Oracle, direction: Direction, vertices: &[u32]) {
     let expected = oracle.adjacency(RECORDS, direction);
     let Ok(mut cursor) = view.edge_records(LabelId(RECORDS), direction) else {
@@ -181,12 +181,13 @@ fn check_records<V: RecordView>(view: &V, oracle: &Oracle, direction: Direction,
     assert_eq!(unknown, Some(ViewError::UnknownLabel(LabelId(LABELS))));
 }
 
-/// The record for a number.
+/// Returns the record for a number.
 fn record_of(number: &EdgeValue) -> Vec<u8> {
     records::content(number.0 as u32)
 }
 
-/// Checks the records of one vertex: in the order of the engine, and newest first if it keeps that.
+/// Checks the records of one vertex: in the order of the engine, and newest first if the engine
+/// keeps that order.
 fn check_row<C: RecordCursor>(cursor: &mut C, vertex: u32, row: &BTreeMap<u32, EdgeValue>) {
     let id = VertexId::new(vertex);
     let expected: Vec<(u32, Vec<u8>)> = row.iter().map(|(id, number)| (*id, record_of(number))).collect();
@@ -207,8 +208,8 @@ fn check_row<C: RecordCursor>(cursor: &mut C, vertex: u32, row: &BTreeMap<u32, E
     check_newest_records(cursor, id, &expected);
 }
 
-/// Checks that all records come, by descending commits; if an out-of-order bound is known, that no
-/// time exceeds an earlier one by more.
+/// Checks that all records come, by descending commits, and that no time exceeds an earlier one by
+/// more than the known bound on disorder.
 fn check_newest_records<C: RecordCursor>(cursor: &mut C, id: VertexId, expected: &[(u32, Vec<u8>)]) {
     let Some(mut ordered) = cursor.in_commit_order() else { return };
     let disorder = read(ordered.time_disorder(id));
@@ -236,7 +237,7 @@ fn check_break<C: Cursor>(cursor: &mut C, expected: &Expected) {
     let first = expected.iter().find(|(_, row)| !row.is_empty());
     assert_eq!(broke.map(|(owner, _)| owner), first.map(|(owner, _)| *owner));
     let (Some((owner, neighbor)), Some((_, row))) = (broke, first) else { return };
-    // The order of neighbors is checked with all of them.
+    // The order of neighbors is checked elsewhere, with all of them.
     assert!(row.contains_key(&neighbor));
     let flow = cursor.neighbors(VertexId::new(owner), |ids, _| ControlFlow::Break(ids[0].get()));
     assert_eq!(flow.ok().unwrap(), ControlFlow::Break(neighbor));
@@ -280,7 +281,7 @@ fn entries(expected: &Expected, range: Range<u32>) -> Vec<Entry> {
     rows.flat_map(|(owner, row)| row.iter().map(|(id, value)| (*owner, *id, value.0))).collect()
 }
 
-/// Everything, nothing, and ranges between some of the vertices.
+/// Returns everything, nothing, and ranges between some of the vertices.
 fn ranges(vertices: &[u32]) -> Vec<Range<u32>> {
     let between = vertices.windows(4).step_by(2).map(|ids| ids[0]..ids[3]);
     between.chain([0..u32::MAX, 0..0]).filter(|range| range.start <= range.end).collect()

@@ -62,17 +62,17 @@ macro_rules! contract_tests {
     };
 }
 
-/// Puts edges of the label without values.
+/// Returns a request for edges of the label without values.
 pub fn put(source: u32, destinations: impl IntoIterator<Item = u32>) -> Request {
     Request::PutEdges { label: 0, source, destinations: destinations.into_iter().collect(), value: 0 }
 }
 
-/// Deletes edges of the label without values.
+/// Returns a deletion of edges of the label without values.
 pub fn delete(source: u32, destinations: impl IntoIterator<Item = u32>) -> Request {
     Request::DeleteEdges { label: 0, source, destinations: destinations.into_iter().collect() }
 }
 
-/// Puts edges of the label with values of four bytes.
+/// Returns a request for edges of the label with values of four bytes.
 pub fn put_valued(source: u32, destinations: impl IntoIterator<Item = u32>, value: u32) -> Request {
     Request::PutEdges { label: 2, source, destinations: destinations.into_iter().collect(), value }
 }
@@ -110,7 +110,7 @@ pub fn partitions_are_emptied_and_filled_again_under_a_snapshot<T: Tested>() {
     pipeline.check(&[0, 63, 64]);
 }
 
-/// Both where snapshots see the old versions and where they don't.
+/// The snapshots may see the old versions or not.
 pub fn one_commit_inserts_changes_and_deletes_in_one_row<T: Tested>() {
     let mut pipeline = Pipeline::<T>::new(Topology::Directed, None);
     pipeline.commit(&[put_valued(0, (0..100).map(|id| id * 3), 1)], 0).unwrap();
@@ -200,7 +200,7 @@ pub fn a_pool_prepares_the_same<T: Tested>() {
 }
 
 /// If commits are held back, maintenance, and a flush if the engine owns files, lets them continue;
-/// and some commit is always admitted.
+/// some commit is always admitted.
 pub fn commits_that_are_held_back_are_granted_after_the_engine_did_its_work<T: Tested>() {
     let mut pipeline = Pipeline::<T>::new(Topology::Directed, None);
     for number in 0..20 {
@@ -215,7 +215,7 @@ pub fn commits_that_are_held_back_are_granted_after_the_engine_did_its_work<T: T
     pipeline.check(&[0, 1, 19, 199, 200]);
 }
 
-/// Each call in a commit fails once, at each commit: nothing has changed, and then the same commit
+/// Each call in a commit fails once, at each commit: nothing changes, and then the same commit
 /// succeeds.
 pub fn a_commit_that_fails_changes_nothing_and_succeeds_later<T: Tested>() {
     let commits = [
@@ -250,7 +250,7 @@ pub fn a_commit_that_fails_changes_nothing_and_succeeds_later<T: Tested>() {
     }
 }
 
-/// Every view shows what it showed before, and the next step does the work.
+/// After a failed step every view shows the same state as before, and the next step does the work.
 pub fn maintenance_that_fails_changes_nothing<T: Tested>() {
     let mut pipeline = Pipeline::<TestedFailing<T>>::new(Topology::Directed, None);
     for value in 0..6 {

@@ -4,7 +4,7 @@ use rand::RngExt;
 use rand::rngs::StdRng;
 use std::path::{Path, PathBuf};
 
-/// The seeds of a fuzz target, in the order of their names.
+/// Returns the seeds of a fuzz target, in the order of their names.
 #[must_use]
 pub fn seeds(target: &str) -> Vec<Vec<u8>> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/seeds").join(target);
@@ -15,7 +15,7 @@ pub fn seeds(target: &str) -> Vec<Vec<u8>> {
     files.iter().map(|file| std::fs::read(file).unwrap()).collect()
 }
 
-/// Makes one to three changes: flips a bit, cuts off a tail, inserts bytes, doubles or removes a
+/// Makes one to three changes: flips a bit, cuts off a tail, inserts bytes, or doubles or removes a
 /// piece.
 pub fn damage(bytes: &mut Vec<u8>, random: &mut StdRng) {
     for _ in 0..random.random_range(1..=3) {

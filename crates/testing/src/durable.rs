@@ -42,13 +42,13 @@ macro_rules! durable_tests {
 /// The vertices of the cases.
 const VERTICES: [u32; 6] = [0, 1, 3, 63, 64, 70];
 
-/// The vertices that are checked one by one where a case opens files a thousand times; scans cover
-/// all.
+/// The vertices that are checked one by one in cases that open files a thousand times; scans cover
+/// all vertices.
 const FEW: [u32; 2] = [0, 3];
 
 const TOPOLOGY: Topology = Topology::Undirected;
 
-/// A directory for an engine.
+/// Creates a directory for an engine.
 fn directory() -> SimulatedFiles {
     let files = SimulatedFiles::new(7);
     files.create_directory().unwrap();
@@ -70,13 +70,12 @@ struct Store<T: TestedDurable> {
     files: SimulatedFiles,
     /// Indexed by timestamp, from 0 on.
     states: Vec<Oracle>,
-    /// A number of file system operations, and the timestamp that was known to be durable after
-    /// them.
+    /// Numbers of file system operations, each with the timestamp known to be durable after them.
     acknowledged: Vec<(u64, CommitTimestamp)>,
 }
 
 impl<T: TestedDurable> Store<T> {
-    /// An empty store.
+    /// Creates an empty store.
     fn new() -> Self {
         let files = directory();
         let engine = open::<T>(&files).unwrap();
@@ -104,7 +103,7 @@ impl<T: TestedDurable> Store<T> {
         flushed
     }
 
-    /// Whether a flush made everything up to this commit durable.
+    /// Returns true if a flush made everything up to this commit durable.
     fn was_flushed(&self, at: CommitTimestamp) -> bool {
         self.acknowledged.iter().any(|(_, through)| *through == at)
     }
@@ -119,7 +118,7 @@ impl<T: TestedDurable> Store<T> {
     }
 }
 
-/// Checks that the opened files have the expected state, and what was to be kept with it.
+/// Checks that the opened files have the expected state, and its note.
 fn check_opened<E: Engine>(engine: &E, expected: &Oracle) {
     let through = durable(engine).durable_through();
     let note = if through == CommitTimestamp::ZERO { Vec::new() } else { note_of(through) };
@@ -134,7 +133,7 @@ fn check_opened<E: Engine>(engine: &E, expected: &Oracle) {
     for label in (0..LABELS).map(LabelId) {
         assert!(counts.edges_of(label).may_be(right.edges_of(label).at_least()), "{counts:?} {right:?}");
     }
-    // SAFETY: no other thread changes the engine, and all that it has is durable.
+    // SAFETY: no other thread changes the engine, and its whole state is durable.
     let token = unsafe { Registered::new(durable(engine).durable_through(), counts) };
     let snapshot = engine.open_snapshot(&token).unwrap();
     check_view(&engine.view(&snapshot, &token), expected, &FEW);
@@ -156,8 +155,8 @@ fn commits() -> Vec<Vec<Request>> {
     ]
 }
 
-/// Makes some commits, each followed by a flush, with maintenance and snapshots in between. Returns
-/// the number of failures.
+/// Makes commits, each followed by a flush, with maintenance and snapshots in between. Returns the
+/// number of failures.
 fn play<T: TestedDurable>(store: &mut Store<T>) -> usize {
     let mut failures = 0;
     for (number, requests) in commits().iter().enumerate() {
@@ -177,7 +176,7 @@ fn play<T: TestedDurable>(store: &mut Store<T>) -> usize {
     failures
 }
 
-/// Commits, each followed by a flush or not.
+/// The flushed commits are there after reopening the files, and later ones are not.
 pub fn what_is_flushed_is_there_when_the_files_are_opened_again<T: TestedDurable>() {
     let mut store = Store::<T>::new();
     for (number, requests) in commits().iter().enumerate() {
@@ -189,7 +188,7 @@ pub fn what_is_flushed_is_there_when_the_files_are_opened_again<T: TestedDurable
         let opened = store.check_after_crash(&store.files.copy(), at_least);
         assert_eq!(durable(&opened).durable_through(), at_least);
     }
-    // Then continues from there: the later commits come from the log.
+    // Continues from the flushed state: the later commits come from the log.
     let files = store.files.copy();
     let engine = open::<T>(&files).unwrap();
     let (through, counts) = (durable(&engine).durable_through(), durable(&engine).counts().unwrap());
@@ -204,7 +203,7 @@ pub fn what_is_flushed_is_there_when_the_files_are_opened_again<T: TestedDurable
     pipeline.check(&VERTICES);
 }
 
-/// Later commits are not in the files, but in the engine.
+/// Later commits are in the engine, but not in the files.
 pub fn a_flush_writes_nothing_behind_its_timestamp<T: TestedDurable>() {
     let mut store = Store::<T>::new();
     for requests in commits() {
@@ -224,7 +223,7 @@ pub fn a_flush_writes_nothing_behind_its_timestamp<T: TestedDurable>() {
     }
 }
 
-/// What is durable stays durable.
+/// A flush up to an earlier timestamp keeps the durable state.
 pub fn a_flush_of_less_than_is_durable_changes_nothing<T: TestedDurable>() {
     let mut store = Store::<T>::new();
     for requests in &commits()[..3] {
@@ -285,8 +284,8 @@ pub fn any_sequence_of_commits_flushes_and_openings_keeps_what_is_durable<T: Tes
     }
 }
 
-/// Whatever survives, the files have the state of one commit: of the last flush that succeeded, or
-/// of one in progress.
+/// Whatever survives, the files have the state of one commit: of the last successful flush, or of a
+/// flush in progress.
 pub fn power_may_go_at_every_operation<T: TestedDurable>() {
     let mut store = Store::<T>::new();
     store.files.keep_crash_images();
@@ -305,7 +304,7 @@ pub fn power_may_go_at_every_operation<T: TestedDurable>() {
     }
 }
 
-/// Opening changes files, too.
+/// Power is lost again while the files are opened, which changes them.
 pub fn power_may_go_again_while_what_is_left_is_opened<T: TestedDurable>() {
     let mut store = Store::<T>::new();
     store.files.keep_crash_images();
@@ -336,8 +335,7 @@ pub fn all_operations_may_fail_from_any_on<T: TestedDurable>() {
 
 fn operations_fail<T: TestedDurable>(sticky: bool) {
     for kind in FaultKind::ALL {
-        // A device fails at every operation; the other kinds, which not all operations meet, at
-        // some.
+        // A device may fail at every operation; the other kinds only apply to some operations.
         let step = if kind == FaultKind::Device { 1 } else { 5 };
         for number in (1..).step_by(step) {
             let mut store = Store::<T>::new();
@@ -364,8 +362,8 @@ fn operations_fail<T: TestedDurable>(sticky: bool) {
     }
 }
 
-/// Leftovers of a failed flush or a loss of power are gone when the files are opened; merged files,
-/// once they are no longer read.
+/// Opening the files removes leftovers of a failed flush or a loss of power; merged files are
+/// removed once they are no longer read.
 pub fn files_do_not_pile_up<T: TestedDurable>() {
     let mut store = Store::<T>::new();
     assert_eq!(play(&mut store), 0);
@@ -394,8 +392,8 @@ pub fn files_do_not_pile_up<T: TestedDurable>() {
     assert!(files.list().unwrap().len() < usual + 10);
 }
 
-/// Calls `ask` with the first read failing, then the second, and so on until none is left to fail:
-/// the answer is right, or an error that names a file.
+/// Calls `ask` with the first read failing, then the second, and so on until no read is left to
+/// fail: the answer is right, or an error that names a file.
 fn ask_while_reads_fail(files: &SimulatedFiles, name: &str, ask: &dyn Fn() -> Answer) {
     let right = ask().unwrap();
     let names = files.list().unwrap();
@@ -419,7 +417,7 @@ fn ask_while_reads_fail(files: &SimulatedFiles, name: &str, ask: &dyn Fn() -> An
     }
 }
 
-/// A store with some of its commits in several files, and some not.
+/// Returns a store with some of its commits in several files, and others in no file.
 fn half_flushed<T: TestedDurable>() -> Store<T> {
     let mut store = Store::<T>::new();
     for (number, requests) in commits().iter().enumerate() {
@@ -450,7 +448,7 @@ pub fn any_read_may_fail<T: TestedDurable>() {
     store.pipeline.check(&VERTICES);
 }
 
-/// Some parallel edges in files.
+/// Returns a graph with some parallel edges in files.
 fn parallel_edges<T: TestedDurable>() -> (ParallelGraph<T::Engine>, SimulatedFiles) {
     let files = directory();
     let engine = T::open(Arc::new(files.clone()), TOPOLOGY, parallel::catalog()).unwrap();
@@ -485,7 +483,7 @@ pub fn any_read_of_parallel_edges_may_fail<T: TestedDurable>() {
         }
         assert!(failed, "a read failed");
     }
-    // The numbers of parallel edges are found again.
+    // The counts of parallel edges are restored.
     graph.flush().unwrap();
     let opened = T::open(Arc::new(files.copy()), TOPOLOGY, parallel::catalog()).unwrap();
     assert_eq!(durable(&opened).counts().unwrap().parallel_of(label), graph.counts().parallel_of(label));
@@ -516,7 +514,7 @@ pub fn any_read_on_the_way_of_a_commit_may_fail<T: TestedDurable>() {
     }
 }
 
-/// The engine is not opened in that case, and nothing is lost.
+/// A failed read prevents the opening, and nothing is lost.
 pub fn any_read_while_the_files_are_opened_may_fail<T: TestedDurable>() {
     let store = half_flushed::<T>();
     let through = durable(&store.pipeline.engine).durable_through();
@@ -537,9 +535,9 @@ pub fn any_read_while_the_files_are_opened_may_fail<T: TestedDurable>() {
     }
 }
 
-/// Changed bytes make every read of them an error. Only the end of a log may be taken for one that a
-/// loss of power left: then the files are those of an earlier flush, whole, and the store knows from
-/// its checkpoint whether its own log has the rest.
+/// Reading changed bytes is always an error, except at the end of a log, which may look like a loss
+/// of power: then the files are those of an earlier flush, undamaged, and the store knows from its
+/// checkpoint if its own log has the later commits.
 pub fn damage_is_an_error_or_makes_no_difference<T: TestedDurable>() {
     let mut store = half_flushed::<T>();
     store.flush().unwrap();
@@ -580,11 +578,11 @@ pub fn damage_is_an_error_or_makes_no_difference<T: TestedDurable>() {
     store.pipeline.check(&VERTICES);
 }
 
-/// The answers of all methods about a state.
+/// Returns the answers of all methods about a state.
 fn answers<E: Engine>(engine: &E, at: CommitTimestamp) -> Vec<Answer> {
     let mut answers = Vec::new();
     let counts = Counts { vertex_bound: 71, ..Counts::default() };
-    // SAFETY: nothing else happens to the engine meanwhile.
+    // SAFETY: no other thread uses the engine meanwhile.
     let token = unsafe { Registered::new(at, counts) };
     match engine.open_snapshot(&token) {
         Ok(snapshot) => {

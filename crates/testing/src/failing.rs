@@ -23,7 +23,7 @@ pub enum Fallible {
     OpenSnapshot,
 }
 
-/// Passes every call on to an engine, except those that are to fail.
+/// Passes every call on to an engine, except calls that are to fail.
 pub struct Failing<E> {
     engine: E,
     /// For each [`Fallible`]: the number of calls up to the failing one; 0 if none fails.
@@ -31,7 +31,7 @@ pub struct Failing<E> {
 }
 
 impl<E> Failing<E> {
-    /// A wrapper without failures.
+    /// Wraps an engine, without failures.
     pub fn new(engine: E) -> Self {
         Failing { engine, countdowns: Default::default() }
     }
@@ -41,7 +41,7 @@ impl<E> Failing<E> {
         self.countdowns[call as usize].store(number, Ordering::Relaxed);
     }
 
-    /// Whether this call fails.
+    /// Returns true if this call fails.
     fn fails(&self, call: Fallible) -> bool {
         let counted =
             self.countdowns[call as usize]
@@ -50,12 +50,12 @@ impl<E> Failing<E> {
     }
 }
 
-/// The error of a failed call.
+/// Returns the error of a failed call.
 fn injected() -> std::io::Error {
     std::io::Error::other("injected failure")
 }
 
-/// Whether an error was injected.
+/// Returns true if an error was injected.
 #[must_use]
 pub fn is_injected(error: &EngineError) -> bool {
     !matches!(error, EngineError::Capacity(_)) && error.to_string().ends_with("injected failure")
@@ -73,7 +73,7 @@ impl<E: Engine> Engine for Failing<E> {
         self.engine.lock_unit(vertex)
     }
 
-    /// Fails late, when everything is built, which is dropped.
+    /// Fails late: builds the changes and drops them.
     fn prepare<'l>(
         &'l self,
         locks: &'l HeldLocks<'_>,

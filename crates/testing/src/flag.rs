@@ -2,8 +2,8 @@
 
 use hedgerow_sync::atomic::{AtomicBool, Ordering};
 
-/// Raises a flag when it is dropped, also by a panic: threads of the scope that run until the flag
-/// is up end, and the test fails instead of waiting for ever.
+/// Raises a flag when dropped, even by a panic: the threads of the scope that run until the flag is
+/// raised end, and the test fails instead of waiting forever.
 #[derive(Debug)]
 pub struct RaiseOnDrop<'flag>(pub &'flag AtomicBool);
 

@@ -1,4 +1,4 @@
-//! Named cases for engines whose graphs get labels while they are open ([`AddLabels`]).
+//! Named cases for engines that add labels to open graphs ([`AddLabels`]).
 
 use crate::Tested;
 use crate::check::{check_view, read};
@@ -35,7 +35,7 @@ macro_rules! label_tests {
     };
 }
 
-/// A store with the first label of [`pipeline::catalog`] alone.
+/// Returns a store with the first label of [`pipeline::catalog`] alone.
 pub(crate) fn with_first_label<T: Tested>(topology: Topology) -> Pipeline<T> {
     let all = pipeline::catalog();
     let first = Catalog::new(vec![all.labels()[0].clone()], all.vertices().clone()).unwrap();
@@ -43,12 +43,12 @@ pub(crate) fn with_first_label<T: Tested>(topology: Topology) -> Pipeline<T> {
     Pipeline::around(engine, Oracle::new(topology), Counts::default(), CommitTimestamp::ZERO)
 }
 
-/// The labels that are not in the store yet.
+/// Returns the labels that are not in the store yet.
 pub(crate) fn other_labels() -> Vec<LabelSchema> {
     pipeline::catalog().labels()[1..].to_vec()
 }
 
-/// The capability, which an engine takes these cases only with.
+/// Returns the capability that these cases need.
 pub(crate) fn capability<E: Engine>(engine: &E) -> &dyn AddLabels {
     engine.add_labels().expect("the engine has `AddLabels`")
 }
@@ -57,19 +57,20 @@ fn add_all<E: Engine>(engine: &E) {
     other_labels().iter().for_each(|label| capability(engine).add_label(label));
 }
 
-/// Puts edges of the label with records.
+/// Returns a request for edges of the label with records.
 fn put_record(source: u32, destinations: impl IntoIterator<Item = u32>, record: u32) -> Request {
     let destinations = destinations.into_iter().collect();
     Request::PutEdges { label: RECORDS, source, destinations, value: record }
 }
 
-/// Puts edges of the label with values of eight bytes.
+/// Returns a request for edges of the label with values of eight bytes.
 fn put_weight(source: u32, destinations: impl IntoIterator<Item = u32>, weight: u32) -> Request {
     let destinations = destinations.into_iter().collect();
     Request::PutEdges { label: 1, source, destinations, value: weight }
 }
 
-/// Every type of edge data, short rows and long ones, put, changed and deleted under snapshots.
+/// Every type of edge data, with short and long rows that are put, changed and deleted under
+/// snapshots.
 pub fn labels_that_were_added_are_like_those_from_the_beginning<T: Tested>() {
     let commits: [Vec<Request>; 6] = [
         vec![put(1, [2, 3]), put_valued(1, 0..300, 7)],
@@ -108,7 +109,7 @@ pub fn labels_that_were_added_are_like_those_from_the_beginning<T: Tested>() {
     }
 }
 
-/// Snapshots from before a label, of a graph that has edges and vertices of large ids already.
+/// Snapshots opened before a label, of a graph that already has edges and vertices with large ids.
 pub fn states_from_before_a_label_show_it_without_edges<T: Tested>() {
     for topology in TOPOLOGIES {
         let mut pipeline = with_first_label::<T>(topology);
@@ -131,7 +132,7 @@ pub fn states_from_before_a_label_show_it_without_edges<T: Tested>() {
     }
 }
 
-/// A view, not only its timestamp, is held while labels come.
+/// A view, not only its timestamp, is held while labels are added.
 pub fn a_view_that_is_open_shows_the_labels_that_come<T: Tested>() {
     for topology in TOPOLOGIES {
         let mut pipeline = with_first_label::<T>(topology);

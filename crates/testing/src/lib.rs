@@ -3,8 +3,8 @@
 //! Every engine that is [`Tested`] is checked against one contract. A macro for each part of it
 //! makes tests of named cases:
 //!
-//! - [`contract_tests!`]: what every engine does, in [`contract`], for [`parallel`] edges, and by
-//!   [`random`] commits under snapshots, all against the [`oracle::Oracle`] by way of the
+//! - [`contract_tests!`]: the contract of every engine, in [`contract`], for [`parallel`] edges,
+//!   and by [`random`] commits under snapshots, all against the [`oracle::Oracle`] by way of the
 //!   [`pipeline::Pipeline`]. An engine that defers counts of edges is checked against its bounds;
 //! - [`accounting_tests!`]: the guarantees of an engine that accounts for every byte, in
 //!   [`accounting`];
@@ -13,8 +13,8 @@
 //! - [`durable_tests!`]: the guarantees of an engine that owns files, in [`durable`]: flushed
 //!   commits survive everything, and a failed read ([`reads`]) is an error, never a wrong answer.
 //!
-//! [`disk`] is a small engine that passes all of it but the accounting, and the worked example of
-//! how to write an engine: `docs/writing-an-engine.md` walks through it.
+//! [`disk`] is a small engine that passes everything except the accounting, and the worked example
+//! for writing an engine: `docs/writing-an-engine.md` walks through it.
 //!
 //! Other modules:
 //!
@@ -70,10 +70,11 @@ pub trait Tested: 'static {
     /// [`accounting_tests!`].
     const RECOUNT: Option<Recount<Self::Engine>> = None;
 
-    /// Bytes that were unlinked and wait until no reader can reach them. They count as retained, but for no timestamp.
+    /// Unlinked bytes that wait until no reader can reach them. They count as retained, but for no
+    /// timestamp.
     const UNLINKED: fn(&Self::Engine) -> usize = |_| 0;
 
-    /// An empty store.
+    /// Creates an empty store.
     fn engine(topology: Topology, catalog: Catalog) -> Self::Engine;
 }
 

@@ -118,7 +118,7 @@ pub fn two_units_with_two_writers<T: Tested>() {
 }
 
 /// For an engine that owns files: writers of two units, readers, and a thread that flushes and does
-/// the work that this defers.
+/// the deferred maintenance.
 pub fn writers_and_readers_beside_flushes<T: Tested>() {
     let graph = Graph::<T>::new(2);
     let threads = vec![
@@ -135,7 +135,7 @@ pub fn writers_and_readers_beside_flushes<T: Tested>() {
     join(&graph, threads);
 }
 
-/// A deletion that one snapshot sees, between two states that others see.
+/// A deletion is visible in one snapshot, between two states that other snapshots show.
 pub fn a_deletion_between_two_snapshots<T: Tested>() {
     let graph = Graph::<T>::new(1);
     graph.write(0, [1]);
@@ -153,7 +153,8 @@ pub fn a_deletion_between_two_snapshots<T: Tested>() {
     join(&graph, threads);
 }
 
-/// A version is filed under the newer of two snapshots that see it, and has to outlive that one.
+/// A version is filed under the newer of two snapshots that see it, and has to outlive that
+/// snapshot.
 pub fn garbage_moves_to_an_older_snapshot<T: Tested>() {
     let graph = Graph::<T>::new(2);
     graph.write(0, [1]);
@@ -171,8 +172,8 @@ pub fn garbage_moves_to_an_older_snapshot<T: Tested>() {
     join(&graph, threads);
 }
 
-/// A snapshot opens, and a deletion supersedes what it sees, after a reclamation has collected the
-/// live timestamps.
+/// A snapshot opens, and a deletion supersedes a version that it sees, after a reclamation has
+/// collected the live timestamps.
 pub fn a_reclamation_may_know_less_than_there_is<T: Tested>() {
     for value in [2, 3] {
         let graph = Graph::<T>::new(1);

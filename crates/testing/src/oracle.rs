@@ -7,7 +7,7 @@ use hedgerow_model::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Topology, `f64`, `u32` and records: see [`crate::pipeline::catalog`].
+/// The number of labels: topology, `f64`, `u32` and records; see [`crate::pipeline::catalog`].
 pub const LABELS: u16 = 4;
 
 /// The label whose edges have records.
@@ -24,10 +24,10 @@ pub enum Request {
         source: u32,
         /// The destinations.
         destinations: Vec<u32>,
-        /// Their value, before [`Oracle::value`].
+        /// Their value, as the argument of [`Oracle::value`].
         value: u32,
     },
-    /// Deletes edges from one vertex, whether they exist or not.
+    /// Deletes edges from one vertex, existing or not.
     DeleteEdges {
         /// The number of the label.
         label: u16,
@@ -38,14 +38,14 @@ pub enum Request {
     },
     /// Puts a vertex and its one property.
     PutVertex {
-        /// Its number.
+        /// The number of the vertex.
         vertex: u32,
-        /// Its property.
+        /// The property.
         property: Option<i64>,
     },
     /// Deletes a vertex and its edges.
     DeleteVertex {
-        /// Its number.
+        /// The number of the vertex.
         vertex: u32,
     },
 }
@@ -53,32 +53,32 @@ pub enum Request {
 /// The graph as plain maps.
 #[derive(Clone, Debug)]
 pub struct Oracle {
-    /// Whether edges are directed.
+    /// Directed or undirected.
     pub topology: Topology,
     /// The records of existing vertices.
     pub vertices: BTreeMap<u32, Record>,
-    /// Per label: edges by their canonical ends.
+    /// Edges by their canonical ends, per label.
     pub edges: Vec<BTreeMap<(u32, u32), EdgeValue>>,
     /// The bound of all vertices that ever existed.
     pub bound: u32,
 }
 
 impl Oracle {
-    /// An empty graph.
+    /// Creates an empty graph.
     #[must_use]
     pub fn new(topology: Topology) -> Self {
         let edges = vec![BTreeMap::new(); usize::from(LABELS)];
         Oracle { topology, vertices: BTreeMap::new(), edges, bound: 0 }
     }
 
-    /// The counts that a view returns in O(1).
+    /// Returns the counts that a view returns in O(1).
     #[must_use]
     pub fn counts(&self) -> Counts {
         let edges = self.edges.iter().map(|edges| edges.len() as u64).collect();
         Counts { vertex_bound: self.bound, vertices: self.vertices.len() as u64, edges, beside: None }
     }
 
-    /// The key of a vertex, a number or a text.
+    /// Returns the key of a vertex, a number or a text.
     #[must_use]
     pub fn key(vertex: u32) -> Key {
         match vertex % 3 {
@@ -87,8 +87,8 @@ impl Oracle {
         }
     }
 
-    /// The value as the column of a label stores it; for a label with records the number of the
-    /// record.
+    /// Returns the value as the column of a label stores it; for a label with records, the number
+    /// of the record.
     #[must_use]
     pub fn value(label: u16, value: u32) -> EdgeValue {
         match label {
@@ -98,7 +98,7 @@ impl Oracle {
         }
     }
 
-    /// The neighbors of every vertex that has some.
+    /// Returns the neighbors of every vertex that has some.
     #[must_use]
     pub fn adjacency(&self, label: u16, direction: Direction) -> BTreeMap<u32, BTreeMap<u32, EdgeValue>> {
         let mut adjacency = BTreeMap::<u32, BTreeMap<u32, EdgeValue>>::new();
@@ -218,7 +218,7 @@ impl Oracle {
         }
     }
 
-    /// The outcome of the commit from `before` to this state.
+    /// Returns the outcome of the commit from `before` to this state.
     #[must_use]
     pub fn outcome_since(&self, before: &Oracle) -> Outcome {
         let mut outcome = Outcome::default();

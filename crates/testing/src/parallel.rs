@@ -35,7 +35,7 @@ pub fn catalog() -> Catalog {
     Catalog::new(labels.to_vec(), RecordSchema::default()).unwrap()
 }
 
-/// Changes of the edges of one pair by their keys; `None` instead of them deletes all.
+/// Changes of the edges of one pair by their keys; `None` instead of changes deletes all edges.
 pub type PairChange = ((u32, u32), Option<Vec<(u64, Option<u32>)>>);
 
 /// A store, and its expected contents.
@@ -60,7 +60,7 @@ impl<E: Engine> ParallelGraph<E> {
         }
     }
 
-    /// Commits changes of pairs of vertices, and checks what the engine counts.
+    /// Commits changes of pairs of vertices, and checks the engine's counts.
     ///
     /// # Errors
     /// The store could not be read or written; nothing has changed.
@@ -127,7 +127,7 @@ impl<E: Engine> ParallelGraph<E> {
         Ok(())
     }
 
-    /// The newest timestamp, registered.
+    /// Registers the newest timestamp.
     pub fn register(&self) -> Registered {
         // SAFETY: everything up to `last` is applied, and no stamp edits in place.
         unsafe { Registered::new(self.last, self.counts.clone()) }
@@ -145,7 +145,7 @@ impl<E: Engine> ParallelGraph<E> {
         durable.flush(&self.register(), &live, &[])
     }
 
-    /// The counts of the engine.
+    /// Returns the counts of the engine.
     pub fn counts(&self) -> &Counts {
         &self.counts
     }
@@ -228,7 +228,7 @@ fn read_all<'c>(edges: impl ParallelEdges<'c>) -> Edges {
     all.into_iter().map(|(key, record)| (key, numbers[record])).collect()
 }
 
-/// Reads ranges of them, and single ones.
+/// Reads ranges of edges, and single edges.
 fn check_edges<'c>(edges: impl ParallelEdges<'c>, expected: &Edges) {
     for key in expected.keys() {
         assert_eq!(
@@ -298,7 +298,7 @@ pub fn every_snapshot_keeps_its_parallel_edges<T: Tested>() {
     }
 }
 
-/// A change of a pair by its canonical ends.
+/// Returns a change of a pair by its canonical ends.
 fn random_change(random: &mut StdRng, topology: Topology) -> PairChange {
     let mut vertex = || VertexId::new(random.random_range(0..3));
     let (source, destination) = topology.canonical(vertex(), vertex());

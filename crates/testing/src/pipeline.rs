@@ -1,4 +1,4 @@
-//! A single-threaded commit pipeline: it makes the tokens, and so must keep their guarantees.
+//! A single-threaded commit pipeline. It makes the tokens, so it must keep their guarantees.
 
 use crate::Tested;
 use crate::check::{check_view, read};
@@ -28,13 +28,13 @@ pub struct Pipeline<T: Tested> {
 pub struct Snapshot<S> {
     /// Its timestamp.
     pub token: Registered,
-    /// The engine's side of it.
+    /// The engine's snapshot.
     pub state: S,
     /// Its expected state.
     pub oracle: Oracle,
 }
 
-/// What a flush up to a commit keeps with it.
+/// Returns the note that a flush up to a commit stores.
 #[must_use]
 pub fn note_of(at: CommitTimestamp) -> Vec<u8> {
     format!("the note of commit {at}").into_bytes()
@@ -66,7 +66,7 @@ impl<T: Tested> Pipeline<T> {
         Pipeline { memory_limit, ..empty }
     }
 
-    /// Wraps a store that has the state of its `last` commit already.
+    /// Wraps a store that already has the state of its `last` commit.
     #[must_use]
     pub fn around(engine: T::Engine, oracle: Oracle, counts: Counts, last: CommitTimestamp) -> Self {
         Pipeline { engine, oracle, snapshots: Vec::new(), counts, memory_limit: None, last }
@@ -81,11 +81,11 @@ impl<T: Tested> Pipeline<T> {
     pub fn commit(&mut self, requests: &[Request], margin: u64) -> Result<(), EngineError> {
         let mut after = self.oracle.clone();
         let effects = after.commit(requests);
-        // Correct, or wrong in either direction.
+        // Guesses of `editable_from`: correct, or wrong in either direction.
         let expected =
             [self.next_stamp(margin).editable_from(), CommitTimestamp::ZERO, CommitTimestamp(u64::MAX)];
         let locks = self.locks().with_editable_now(expected[self.last.0 as usize % expected.len()]);
-        // Like a writer whose effects depend on it.
+        // Reads the newest state, like a writer whose effects depend on it.
         drop(self.engine.latest(&locks).map_err(Into::<ReadError>::into)?);
         let mut room = Default::default();
         let prepared = self.engine.prepare(&locks, &effects, &mut room, self.allowance(), None)?;
@@ -99,8 +99,8 @@ impl<T: Tested> Pipeline<T> {
         Ok(())
     }
 
-    /// Commits the change of one edge between existing vertices by the fast path, if the engine has
-    /// one for it; returns whether it has. `None` instead of a value deletes the edge.
+    /// Commits the change of one edge between existing vertices by the fast path; returns true if
+    /// the engine has one for it. `None` instead of a value deletes the edge.
     pub fn commit_edge(
         &mut self,
         label: u16,
@@ -167,14 +167,15 @@ impl<T: Tested> Pipeline<T> {
         self.assert_holds_as_much_as(before);
     }
 
-    /// The live bytes, and those that are retained for a timestamp: not what waits for readers, which any call may free, nor the
-    /// index, which may grow.
+    /// Returns the live bytes, and the bytes that are retained for a timestamp. Excludes unlinked
+    /// bytes that wait for readers, which any call may free, and the index, which may grow.
     pub fn held(&self) -> (usize, usize) {
         let MemoryUse { live_bytes, retained_bytes, .. } = self.engine.memory();
         (live_bytes, retained_bytes - T::UNLINKED(&self.engine))
     }
 
-    /// Checks that an engine that accounts for every byte [holds](Pipeline::held) as many as before.
+    /// Checks that an engine that accounts for every byte [holds](Pipeline::held) the same number
+    /// as before.
     pub fn assert_holds_as_much_as(&self, before: (usize, usize)) {
         if T::RECOUNT.is_some() {
             assert_eq!(self.held(), before);
@@ -203,7 +204,7 @@ impl<T: Tested> Pipeline<T> {
         Ok(())
     }
 
-    /// The newest commit.
+    /// Returns the newest commit.
     #[must_use]
     pub fn last(&self) -> CommitTimestamp {
         self.last
@@ -224,7 +225,7 @@ impl<T: Tested> Pipeline<T> {
         at
     }
 
-    /// The newest commit, for a flush that was not announced.
+    /// Returns the newest commit, for a flush that was not announced.
     #[must_use]
     pub fn newest(&self) -> Registered {
         // SAFETY: everything up to `last` is applied, and a flush is the only use of it.
@@ -240,7 +241,7 @@ impl<T: Tested> Pipeline<T> {
         durable.flush(at, &self.live(), &note_of(at.at()))
     }
 
-    /// The timestamps of the open snapshots.
+    /// Returns the timestamps of the open snapshots.
     fn live(&self) -> LiveTimestamps {
         let mut live: Vec<CommitTimestamp> =
             self.snapshots.iter().map(|snapshot| snapshot.token.at()).collect();
@@ -249,21 +250,22 @@ impl<T: Tested> Pipeline<T> {
         unsafe { LiveTimestamps::as_of(live, self.last) }
     }
 
-    /// The counts of the engine, and the number of vertices.
+    /// Returns the counts of the engine, and the number of vertices.
     #[must_use]
     pub fn counts(&self) -> Counts {
         let Counts { vertex_bound, vertices, .. } = self.oracle.counts();
         Counts { vertex_bound, vertices, ..self.counts.clone() }
     }
 
-    /// Closes a snapshot, if there is any.
+    /// Closes a snapshot, if one is open.
     pub fn close(&mut self, choice: usize) {
         if !self.snapshots.is_empty() {
             self.snapshots.remove(choice % self.snapshots.len());
         }
     }
 
-    /// Reclaims up to a budget; units with `busy` set in their number are locked by another thread.
+    /// Reclaims up to a budget, while another thread holds the locks of units whose number has a
+    /// bit of `busy`.
     ///
     /// # Panics
     /// The store fails.
@@ -281,7 +283,8 @@ impl<T: Tested> Pipeline<T> {
         if let Some(archiving) = self.engine.archiving()
             && (budget_bytes == usize::MAX || archiving.is_due())
         {
-            // SAFETY: everything up to `last` is applied, and nothing is freed by it before the call returns.
+            // SAFETY: everything up to `last` is applied, and nothing is freed by it before the
+            // call returns.
             let newest = unsafe { Registered::new(self.last, self.counts()) };
             archiving.archive(&newest, &live, false)?;
         }
@@ -340,13 +343,13 @@ impl<T: Tested> Pipeline<T> {
         }
     }
 
-    /// The bytes retained by each timestamp.
+    /// Returns the bytes retained by each timestamp.
     #[must_use]
     pub fn retained(&self) -> Vec<(CommitTimestamp, usize)> {
         self.engine.retained(&Units { busy: 0, counts: self.counts() })
     }
 
-    /// Every lock.
+    /// Returns every lock.
     #[must_use]
     pub fn locks(&self) -> HeldLocks<'static> {
         // SAFETY: there is one thread, and it reads nothing newest across a commit.

@@ -25,7 +25,7 @@ fn vertex() -> impl Strategy<Value = u32> {
     prop::sample::select(&VERTICES[..])
 }
 
-/// A few of the vertices, or a range that grows and shrinks large sets.
+/// Generates a few of the vertices, or a range that grows and shrinks large sets.
 fn destinations() -> impl Strategy<Value = Vec<u32>> {
     let range = (0..80_u32, 1..40_u32, 1..3_u32);
     let range = range.prop_map(|(first, length, step)| (0..length).map(|i| first + i * step).collect());
@@ -115,7 +115,7 @@ pub fn every_snapshot_stays_what_it_was_while_labels_come<T: Tested>() {
     });
 }
 
-/// A step that touches only the first `known` labels.
+/// Restricts a step to the first `known` labels.
 fn of_labels_below(known: u16, step: &Step) -> Step {
     let mut step = step.clone();
     if let Step::Commit { requests, .. } | Step::Abandon(requests) = &mut step {
@@ -152,7 +152,7 @@ fn play_all<T: Tested>(pipeline: &mut Pipeline<T>, steps: &[Step]) {
     pipeline.check(&VERTICES);
 }
 
-/// Closes all snapshots, after which nothing is retained.
+/// Closes all snapshots, and checks that nothing is retained afterwards.
 fn finish<T: Tested>(mut pipeline: Pipeline<T>) {
     while !pipeline.snapshots.is_empty() {
         pipeline.close(0);

@@ -1,4 +1,4 @@
-//! Every reading method of a view, to be called while reads fail.
+//! Every reading method of a view, for calls while reads fail.
 
 use crate::oracle::{LABELS, RECORDS};
 use hedgerow_model::{

@@ -6,10 +6,11 @@ use hedgerow_records::memory;
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
-/// The records whose handles were returned, which stay: each as its length and its bytes, in words.
+/// Records whose handles were returned, kept alive forever: each as its length and its bytes, in
+/// words.
 static ORIGINALS: Mutex<BTreeMap<Vec<u8>, Box<[usize]>>> = Mutex::new(BTreeMap::new());
 
-/// The bytes of a record. Up to 290, so that there are some that no engine embeds.
+/// Returns the content of a record: up to 290 bytes, so some records are too long to be embedded.
 #[must_use]
 pub fn content(number: u32) -> Vec<u8> {
     let length = number.wrapping_mul(37) % 281;
@@ -21,7 +22,7 @@ pub fn content(number: u32) -> Vec<u8> {
     encode_record(&Record::new(vec![time, Value::Bytes(bytes.collect())]))
 }
 
-/// The time of a record: some have none; greater numbers have no earlier times.
+/// Returns the time of a record, if it has one; greater numbers have no earlier times.
 #[must_use]
 pub fn time(record: &[u8]) -> Option<i64> {
     match decode_record_value(record, 0) {
@@ -30,13 +31,14 @@ pub fn time(record: &[u8]) -> Option<i64> {
     }
 }
 
-/// The handle of a record in memory of its own, always the same: for tests of what engines store.
+/// Returns the handle of a record in memory of its own, always the same: for tests of stored
+/// values.
 #[must_use]
 pub fn handle(number: u32) -> EdgeValue {
     handle_of(&content(number))
 }
 
-/// The handle with which a record was made, from one that an engine returned.
+/// Maps the handle of an engine to the handle with which the record was made.
 ///
 /// # Safety
 /// The handle points to a record that stays valid meanwhile.

@@ -1,8 +1,7 @@
 //! Writers, readers and a reclamation on a few units, with a small sequencer between them.
 //!
 //! The code runs both on threads of the operating system and under the model checker. The sequencer
-//! keeps the guarantees of the tokens and nothing more, so that the store has to rely on exactly
-//! those.
+//! keeps exactly the guarantees of the tokens, so the store cannot rely on any other.
 
 use crate::Tested;
 use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered, Stamp};
@@ -46,13 +45,12 @@ impl<T: Tested> Graph<T> {
         })
     }
 
-    /// The vertex that has the edge of a unit.
+    /// Returns the vertex that has the edge of a unit.
     fn owner(&self, unit: u32) -> VertexId {
         VertexId::new(unit * T::UNIT_SIZE)
     }
 
-    /// Commits `values` one after the other to the one edge of a unit; every third value deletes
-    /// it.
+    /// Commits `values` in turn to the one edge of a unit; every third value deletes it.
     pub fn write(&self, unit: u32, values: impl IntoIterator<Item = u32>) {
         for value in values {
             self.locks[unit as usize].lock();
@@ -133,13 +131,13 @@ impl<T: Tested> Graph<T> {
         }
     }
 
-    /// Archives the newest state, in an engine that does, and frees all garbage.
+    /// Archives the newest state, in an engine that archives, and frees all garbage.
     pub fn reclaim(self: &Arc<Self>) {
         self.open().archive(false);
         self.engine.maintain(&self.live(), &**self, usize::MAX).expect("no file fails");
     }
 
-    /// The timestamps of the open snapshots.
+    /// Returns the timestamps of the open snapshots.
     fn live(&self) -> LiveTimestamps {
         let state = self.state.lock();
         let mut live: Vec<CommitTimestamp> = state.registered.iter().map(|(at, _)| *at).collect();
@@ -171,7 +169,7 @@ pub struct Snapshot<T: Tested> {
 }
 
 impl<T: Tested> Snapshot<T> {
-    /// Archives this state, in an engine that does; returns whether that is done.
+    /// Archives this state, in an engine that archives; returns true if it is archived.
     pub fn archive(&self, waits: bool) -> bool {
         let archive = |archiving: &dyn Archiving| archiving.archive(&self.token, &self.graph.live(), waits);
         self.graph.engine.archiving().is_some_and(|archiving| archive(archiving).expect("no file fails"))
@@ -187,7 +185,7 @@ impl<T: Tested> Snapshot<T> {
             for (unit, expected) in (0..).zip(&self.expected) {
                 let value = cursor.find(self.graph.owner(unit), VertexId::new(0));
                 assert_eq!(value.ok(), Some(*expected), "unit {unit} at {}", self.token.at());
-                // Engines may count in other ways than they read.
+                // Engines may count degrees without reading rows.
                 let degree = cursor.degree(self.graph.owner(unit));
                 let count = usize::from(expected.is_some());
                 assert_eq!(degree.ok(), Some(count), "degree of unit {unit} at {}", self.token.at());
@@ -217,7 +215,7 @@ impl<T: Tested> UnitLocks for Graph<T> {
     }
 }
 
-/// The last value written up to a timestamp.
+/// Returns the last value written up to a timestamp.
 fn value_at(history: &[(CommitTimestamp, Option<u32>)], at: CommitTimestamp) -> Option<u32> {
     history.iter().rev().find(|(stamp, _)| *stamp <= at).and_then(|(_, value)| *value)
 }

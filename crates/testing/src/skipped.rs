@@ -6,8 +6,8 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::thread;
 
-/// Reports that the calling test, or a part of it, is skipped. Of several reasons of one test the
-/// first counts.
+/// Reports that the calling test, or a part of it, is skipped. Only the first reason of a test is
+/// reported.
 ///
 /// Bypasses the test harness, which does not show the output of a passing test.
 pub fn skip(why: impl Display) {
@@ -24,12 +24,12 @@ pub fn skip(why: impl Display) {
     let _ = std::io::stdout().write_all(line.as_bytes());
 }
 
-/// The path of a file or folder of the public data sets, which are beside the repository, in
-/// `../shared/data`. `None` if it is missing: the calling test is reported as [skipped](skip), and
-/// ends.
+/// Returns the path of a file or folder of the public data sets, in `../shared/data` next to the
+/// repository. If it is missing, reports the calling test as [skipped](skip), and returns `None`.
 ///
 /// # Panics
-/// It is missing and the environment variable `CI` is set: there nothing is skipped silently.
+/// The path is missing and the environment variable `CI` is set, so that no test is skipped there
+/// unnoticed.
 #[must_use]
 pub fn public_data(name: &str) -> Option<PathBuf> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data").join(name);

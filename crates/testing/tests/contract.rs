@@ -1,4 +1,4 @@
-//! The small engine on files passes the contract, as it is and with its type erased.
+//! The small engine on files passes the contract, directly and with its type erased.
 #![cfg(not(hedgerow_shuttle))]
 
 use hedgerow_erased::{EngineOptions, ErasedEngine, Make};
@@ -9,10 +9,10 @@ use hedgerow_testing::simulated::SimulatedFiles;
 use hedgerow_testing::{Tested, TestedDurable};
 use std::sync::Arc;
 
-/// With limits so low that a few commits fill blocks, files and memory.
+/// An engine with limits so low that a few commits fill blocks, files and memory.
 struct TestedDisk;
 
-/// In a directory of its own.
+/// Creates an empty store in a directory of its own.
 fn empty<T: TestedDurable>(topology: Topology, catalog: Catalog) -> T::Engine {
     let files = SimulatedFiles::new(1);
     files.create_directory().expect("nothing fails yet");
@@ -40,7 +40,7 @@ impl TestedDurable for TestedDisk {
     }
 }
 
-/// Created by its name, like graphs do.
+/// An engine created by its name, as graphs do.
 struct NamedDisk;
 
 impl Tested for NamedDisk {
@@ -79,7 +79,7 @@ mod named {
     use super::*;
     hedgerow_testing::contract_tests!(NamedDisk);
 
-    /// The rest is up to the engine, not to its name.
+    /// The other cases do not depend on the name of the engine.
     #[test]
     fn the_files_are_found_again() {
         hedgerow_testing::durable::what_is_flushed_is_there_when_the_files_are_opened_again::<NamedDisk>();

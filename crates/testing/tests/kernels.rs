@@ -1,5 +1,5 @@
-//! Every kernel runs on a view of an engine on files, with the results of the static graph of the
-//! same edges.
+//! Every kernel runs on a view of an engine on files, with the same results as on the static graph
+//! of the same edges.
 #![cfg(not(hedgerow_shuttle))]
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -43,8 +43,8 @@ fn engine(topology: Topology, catalog: Catalog, files: &SimulatedFiles) -> DiskE
     DiskEngine::open(Arc::new(files.clone()), options).unwrap()
 }
 
-/// A random graph with a snapshot, in several files and in memory, and the static graph of its
-/// edges.
+/// Returns a random graph with a snapshot, in several files and in memory, and the static graph of
+/// its edges.
 fn graph(topology: Topology, files: &SimulatedFiles) -> (Pipeline<TestedDisk>, Csr) {
     let (mut random, engine) = (StdRng::seed_from_u64(5), engine(topology, catalog(), files));
     let mut pipeline =
@@ -109,7 +109,7 @@ fn every_kernel_computes_what_it_computes_on_the_static_graph() {
         agree(&view, &csr, clustering, |result| result.coefficients);
         let around = |label| Neighborhood { label, ..Neighborhood::new(&sources, 2) };
         agree(&view, &csr, around, |result| result.vertices);
-        // Sums may be taken in other chunks.
+        // Sums may be added in another order.
         let rounded = |numbers: Vec<f64>| -> Vec<i64> {
             numbers.iter().map(|number| (number * 1e9).round() as i64).collect()
         };

@@ -13,57 +13,57 @@ use hedgerow_model::{
     Column, ColumnType, EdgeSchema, LabelSchema, RecordHandle, RecordSchema, SchemaError, Value, ValueType,
 };
 
-/// A type that the data of an edge can be read as.
+/// A Rust type for the data of an edge.
 ///
 /// Implemented for `()`, `u32`, `u64`, `i64`, `f32`, `f64`, [`Record`], and every type with
 /// [`Properties`]; it cannot be implemented directly. See [`Label`](crate::Label).
 pub trait EdgeData: Sized + hidden::Stored {}
 
-/// Edge data whose schema the type itself states: `()`, numbers, and types with [`Properties`].
+/// Edge data with a schema of its own: `()`, numbers, and types with [`Properties`].
 ///
 /// [`GraphOptions::label`](crate::GraphOptions::label) takes such types.
 pub trait EdgeType: EdgeData {
-    /// What edges with this data carry.
+    /// Returns the schema of edges with this data.
     fn edge_schema() -> EdgeSchema;
 }
 
 impl<T: hidden::Stored> EdgeData for T {}
 
-/// How data is read and written: not part of the API.
+/// The conversion of data to and from its stored form: not part of the API.
 pub(crate) mod hidden {
     use super::*;
 
     pub trait Stored: Sized {
-        /// The type of the value beside each neighbor; `()` for records.
+        /// The type of the value stored with each neighbor; `()` for records.
         type Column: Column;
 
-        /// Whether the data is a record.
+        /// True if the data is a record.
         const IS_RECORD: bool = false;
 
         /// Fails if edges of this schema cannot be read as this type.
         fn check(label: &LabelSchema) -> Result<(), Error>;
 
-        /// The data of an edge with a value.
+        /// Converts the value of an edge to its data.
         fn from_value(_value: Self::Column) -> Result<Self, Error> {
             Err(Reason::ChangedType.into())
         }
 
-        /// The value of an edge.
+        /// Converts the data to the value of an edge.
         fn to_value(&self) -> Self::Column {
             Self::Column::default()
         }
 
-        /// The data of an edge with a record.
+        /// Converts the record of an edge to its data.
         fn from_record(_record: model::Record, _names: &Names<'_>) -> Result<Self, Error> {
             Err(Reason::ChangedType.into())
         }
 
-        /// The properties to set, by their positions in the schema.
+        /// Returns the properties to set, by their positions in the schema.
         fn to_properties(&self, _schema: &RecordSchema) -> Result<Vec<(usize, Value)>, Error> {
             Ok(Vec::new())
         }
 
-        /// The whole record, with nulls in properties that are not set.
+        /// Returns the whole record, with nulls in properties that are not set.
         fn to_record(&self, schema: &RecordSchema) -> Result<model::Record, Error> {
             let mut values = vec![Value::Null; schema.fields.len()];
             for (position, value) in self.to_properties(schema)? {
@@ -108,7 +108,7 @@ values! {
     i64 => |edges| edges.column() == ColumnType::I64;
     f32 => |edges| edges.column() == ColumnType::F32;
     f64 => |edges| edges.column() == ColumnType::F64;
-    // For callers that know the type of the data at run time: reads only whether there is an edge.
+    // For callers that know the type of the data only at run time: reads the existence of edges.
     RecordHandle => |edges| edges.column() == ColumnType::Record;
 }
 
@@ -149,7 +149,7 @@ impl Stored for Record {
         if expected != found {
             return Err(SchemaError::FieldCount { expected, found }.into());
         }
-        // The store counts versions, whatever the record has there.
+        // The store counts versions, so a version in the record is ignored.
         let is_set =
             |(position, _): &(usize, &Value)| schema.fields[*position].value_type != ValueType::Version;
         let values = self.values().iter().enumerate().filter(is_set);
@@ -187,7 +187,7 @@ impl<P: Properties> EdgeType for P {
     }
 }
 
-/// What edges of a label carry, in words.
+/// Describes the data of a label's edges, in words.
 fn carried(label: &LabelSchema) -> String {
     match &label.edges {
         EdgeSchema::Topology => "no data".to_owned(),
@@ -196,12 +196,12 @@ fn carried(label: &LabelSchema) -> String {
     }
 }
 
-/// Why edges of `label` cannot be put without data.
+/// Returns the error of putting edges of `label` without data.
 pub(crate) fn no_data(label: &LabelSchema) -> Error {
     Reason::NoData(Box::new(NoData { label: label.name.clone(), carried: carried(label) })).into()
 }
 
-/// Why edges of `label` cannot be read or written as `asked`.
+/// Returns the error of reading or writing edges of `label` as `asked`.
 pub(crate) fn other_data(label: &LabelSchema, asked: &str) -> Error {
     let (label, carried) = (label.name.clone(), carried(label));
     Reason::OtherData(Box::new(OtherData { label, carried, asked: asked.to_owned() })).into()

@@ -26,7 +26,7 @@ use std::time::{Duration, SystemTime};
 /// # Ok::<(), hedgerow::Error>(())
 /// ```
 pub trait Properties: Sized {
-    /// The names and types of the properties.
+    /// Returns the names and types of the properties.
     fn schema() -> RecordSchema;
 
     /// Reads the properties by name.
@@ -35,7 +35,7 @@ pub trait Properties: Sized {
     /// A property is missing, or its value does not fit the type of the field.
     fn read(properties: &ReadProperties<'_>) -> Result<Self, PropertyMismatch>;
 
-    /// The names and values to write; a [`Version`] is left out.
+    /// Returns the names and values to write, without a [`Version`].
     fn write(&self) -> Vec<(&'static str, Value)>;
 }
 
@@ -47,7 +47,7 @@ pub struct ReadProperties<'r> {
 }
 
 impl ReadProperties<'_> {
-    /// The value of a property. O(properties).
+    /// Returns the value of a property. O(properties).
     ///
     /// # Errors
     /// There is no such property, or its value does not fit `P`.
@@ -83,24 +83,25 @@ fn mismatch(property: &str, found: Option<&Value>, expected: ValueType) -> Strin
 
 /// A type that can be a field of a struct with [`Properties`].
 ///
-/// Implemented for `bool`, `i64`, `i32`, `u32`, `u64`, `f64`, `f32`, `String`, `Vec<u8>`, [`SystemTime`],
-/// [`Version`], and `Option`s of these. A [`SystemTime`] is rounded down to microseconds.
+/// Implemented for `bool`, `i64`, `i32`, `u32`, `u64`, `f64`, `f32`, `String`, `Vec<u8>`,
+/// [`SystemTime`], [`Version`], and `Option`s of these. A [`SystemTime`] is rounded down to
+/// microseconds.
 pub trait Property: Sized {
     /// The type of the property.
     const TYPE: ValueType;
 
-    /// Whether the property may be null.
+    /// True if the property may be null.
     const NULLABLE: bool = false;
 
-    /// The value of the field; `None` if it does not fit.
+    /// Converts a stored value to the field; `None` if it does not fit.
     fn from_value(value: &Value) -> Option<Self>;
 
-    /// The value to write; `None` if the store counts it.
+    /// Returns the value to write; `None` for a [`Version`], which the store counts.
     fn to_value(&self) -> Option<Value>;
 }
 
-/// How often a record was changed: 1 when it is put, one more with each change. The store counts
-/// it, so that what is written here has no effect.
+/// The number of puts and changes of a record: 1 when it is put, one more with each change. The
+/// store counts them, so a written value has no effect.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Version(pub i64);
@@ -140,7 +141,7 @@ properties! {
     SystemTime: Timestamp, microseconds => time(*microseconds), |time| Value::from(*time);
 }
 
-/// Microseconds since 1970 as a time, if the platform can represent it.
+/// Converts microseconds since 1970 to a time, if the platform can represent it.
 fn time(microseconds: i64) -> Option<SystemTime> {
     let distance = Duration::from_micros(microseconds.unsigned_abs());
     match microseconds {
@@ -203,7 +204,7 @@ pub(crate) fn read<P: Properties>(values: &[Value], names: &Names<'_>) -> Result
     Ok(P::read(&ReadProperties { schema, values })?)
 }
 
-/// The properties to set, by their positions in the schema, whose types they have.
+/// Returns the properties to set, by their positions in the schema.
 pub(crate) fn by_position<P: Properties>(
     properties: &P,
     schema: &RecordSchema,

@@ -7,8 +7,8 @@ use std::fmt;
 
 /// The properties of a vertex or an edge: values with names, in the order of their schema.
 ///
-/// Reads return records that know their schema, so that [`Record::get`] finds a property by its
-/// name. [`Record::new`] makes one without names, to be written.
+/// Records that reads return know their schema, so [`Record::get`] finds a property by name.
+/// [`Record::new`] makes one without names, to be written.
 ///
 /// ```
 /// use hedgerow::prelude::*;
@@ -30,14 +30,14 @@ pub struct Record {
     names: Option<(Arc<GrowingCatalog>, Owner)>,
 }
 
-/// What has a record.
+/// The owner of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Owner {
     Vertex,
     Edge(LabelId),
 }
 
-/// The schema of the records that are read, from which they take the names of their values.
+/// The schema of the records that are read, which names their values.
 pub struct Names<'s> {
     pub(crate) catalog: &'s Arc<GrowingCatalog>,
     pub(crate) owner: Owner,
@@ -57,7 +57,7 @@ fn schema(catalog: &GrowingCatalog, owner: Owner) -> Option<&RecordSchema> {
 }
 
 impl Record {
-    /// A record of these values, in the order of the schema, for writing.
+    /// Creates a record of values in the order of the schema, for writing.
     #[must_use]
     pub fn new(values: Vec<Value>) -> Self {
         model::Record::new(values).into()
@@ -67,26 +67,27 @@ impl Record {
         Record { values, names: Some((Arc::clone(names.catalog), names.owner)) }
     }
 
-    /// The values, in the order of the schema.
+    /// Returns the values, in the order of the schema.
     #[must_use]
     pub fn values(&self) -> &[Value] {
         self.values.values()
     }
 
-    /// The value of a property, [`Value::Null`] if it has none; `None` if there is no such property.
-    /// O(properties).
+    /// Returns the value of a property, [`Value::Null`] if it has none; `None` if there is no such
+    /// property. O(properties).
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&Value> {
         self.iter().find_map(|(property, value)| (property == name).then_some(value))
     }
 
-    /// The names and values, in the order of the schema; nothing for a record without names.
+    /// Returns the names and values, in the order of the schema; nothing for a record without
+    /// names.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &Value)> {
         let fields = self.schema().map_or(&[][..], |schema| &schema.fields);
         fields.iter().map(|field| field.name.as_str()).zip(self.values())
     }
 
-    /// The record without names, as the readers and writers of graph files use it.
+    /// Returns the record without names, for readers and writers of graph files.
     #[doc(hidden)]
     #[must_use]
     pub fn stored(&self) -> &model::Record {

@@ -1,5 +1,5 @@
-//! Whether a store can be opened, and how a damaged one is made so: both by reading what opening it would read, into a graph that is thrown
-//! away.
+//! Checks and repairs of stores. Both read the store as opening it does, into a graph that is
+//! thrown away.
 
 use crate::error::Error;
 use crate::options::{EngineKind, GraphOptions};
@@ -12,7 +12,7 @@ use hedgerow_sync::Arc;
 use std::path::Path;
 use std::time::Instant;
 
-/// How often a store that is written to meanwhile is looked at, at most.
+/// The maximum number of checks of a store that another process writes to meanwhile.
 const LOOKS: usize = 16;
 
 /// See [`check`](crate::store::check).
@@ -29,7 +29,7 @@ pub(crate) fn check(files: &Arc<dyn FileSystem>) -> Result<CheckReport, Error> {
         if report.problems.is_empty() || is_only_log || look == LOOKS {
             return Ok(report);
         }
-        // What is wrong beside a process that writes may be right a moment later.
+        // While another process writes, retry before reporting damage.
         let found = format!("{:?}", report.problems);
         if before.replace(found.clone()) == Some(found) {
             return Ok(report);
@@ -38,7 +38,8 @@ pub(crate) fn check(files: &Arc<dyn FileSystem>) -> Result<CheckReport, Error> {
     unreachable!("the last look returns")
 }
 
-/// The commit that the engine's own files reach; zero if they cannot be read, or there are none.
+/// Returns the last commit in the engine's own files; zero if there are none or they cannot be
+/// read.
 fn in_engine_files(files: &Arc<dyn FileSystem>) -> CommitTimestamp {
     let opened = || {
         let options = options_of(&StoreFiles::open_read_only(Arc::clone(files)).ok()?).ok()?;
@@ -47,7 +48,8 @@ fn in_engine_files(files: &Arc<dyn FileSystem>) -> CommitTimestamp {
     opened().map_or(CommitTimestamp::ZERO, |stores| stores.store.in_files_through())
 }
 
-/// Adds what the engine's own files have, and what is wrong with them, if there are any and the manifest can be read.
+/// Adds the report and the problems of the engine's own files, if there are any and the manifest
+/// can be read.
 fn check_engine_files(files: &Arc<dyn FileSystem>, report: &mut CheckReport) -> Result<(), Error> {
     let Ok(store) = StoreFiles::open_read_only(Arc::clone(files)) else { return Ok(()) };
     report.engine_files = Stores::check_files(&options_of(&store)?, files)?;
@@ -56,7 +58,7 @@ fn check_engine_files(files: &Arc<dyn FileSystem>, report: &mut CheckReport) -> 
     Ok(())
 }
 
-/// A problem of a file of the engine as one of the store.
+/// Converts a problem of a file of the engine to a store error.
 fn in_store(files: &dyn FileSystem, FileProblem { file, offset, what }: &FileProblem) -> StoreError {
     let path = files.location().join(file);
     match *offset {
@@ -65,10 +67,10 @@ fn in_store(files: &dyn FileSystem, FileProblem { file, offset, what }: &FilePro
     }
 }
 
-/// What is wrong with the files; other errors are handed on.
+/// Converts an error to the damage that it reports; passes on other errors.
 fn damage_of(files: &Arc<dyn FileSystem>, error: Error) -> Result<StoreError, Error> {
     match error.into_pipeline()? {
-        // The engine's, unless the file system failed.
+        // An error of the engine, unless the file system failed.
         Cause::Read(error) if error.cause().downcast_ref::<FileError>().is_none() => {
             let (place, offset) = error.file_and_offset();
             let path = files.location().join(Path::new(place).file_name().unwrap_or_default());
@@ -89,7 +91,7 @@ fn read(files: &Arc<dyn FileSystem>) -> Result<(), Error> {
     Ok(())
 }
 
-/// An empty graph, or what the engine has in its own files, which are only read.
+/// Creates an empty graph, or one on the engine's own files, which are only read.
 fn stores_of(options: GraphOptions, files: &Arc<dyn FileSystem>) -> Result<Stores, Error> {
     let owns_files = options.engine_or_default().owns_files();
     Stores::new(options, owns_files.then(|| EngineFiles::read_only(Arc::clone(files))))
@@ -115,8 +117,9 @@ pub(crate) fn recover(files: Arc<dyn FileSystem>) -> Result<Repair, Error> {
     Ok(stores.store.repair(&mut store, damaged, batches)?)
 }
 
-/// Repairs a store whose engine keeps the graph in files of its own: cuts the log at its first damage; what these files have stays. If these
-/// are damaged, only a log that has every commit from the first one replaces them.
+/// Repairs a store whose engine keeps edges in files of its own: cuts the log at its first damage,
+/// and keeps these files. Sets damaged files aside, which requires a log with every commit from the
+/// first one.
 fn recover_beside_files(store: &mut StoreFiles, options: GraphOptions) -> Result<Repair, Error> {
     let files = Arc::clone(store.files());
     let found = Stores::check_files(&options, &files)?.and_then(|found| found.problems.into_iter().next());
@@ -127,7 +130,8 @@ fn recover_beside_files(store: &mut StoreFiles, options: GraphOptions) -> Result
             Err(error) => damage_of(&files, error)?,
         },
     };
-    // The graph would not fit into memory, so that the next opening tells whether the commits fit each other.
+    // The graph might not fit into memory, so the next opening tells whether the commits fit each
+    // other.
     let mut repair =
         store.recover(Some(problem), CommitTimestamp::ZERO, |_, _| Ok::<bool, StoreError>(true))?;
     repair.set_aside = store.set_engine_files_aside()?;
@@ -146,7 +150,8 @@ fn cut_log(
     Ok(stores.store.repair(store, None, batches)?)
 }
 
-/// The options of the store's graph. Any engine that keeps edges in memory reads what another one has written, so it is one that is always there.
+/// Returns the options of the store's graph. All engines that keep edges in memory read the same
+/// stores, so these use the default engine, which is always compiled.
 fn options_of(store: &StoreFiles) -> Result<GraphOptions, Error> {
     let path = manifest_path(&**store.files());
     let options = GraphOptions::new().for_store(&store.manifest().options, &path)?;

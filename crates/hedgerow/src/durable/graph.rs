@@ -1,4 +1,4 @@
-//! The durable side of a graph, as applications see it.
+//! Methods of [`Graph`] for graphs in stores.
 
 use crate::durable::StoreInfo;
 use crate::edge_tuple::EdgeTuple;
@@ -18,8 +18,8 @@ use std::path::Path;
 impl Graph {
     // --- stores ------------------------------------------------------------------------------
 
-    /// Opens the store in the directory `path` with the options that it was made with, to read and write it:
-    /// [`GraphOptions::open`] without options.
+    /// Opens the store in the directory `path` with the options that it was made with, to read and
+    /// write it: [`GraphOptions::open`] without options.
     ///
     /// # Errors
     /// As [`GraphOptions::open`].
@@ -27,7 +27,7 @@ impl Graph {
         GraphOptions::new().open(path)
     }
 
-    /// Makes an empty graph in the directory `path`: [`GraphOptions::create`].
+    /// Creates an empty graph in the directory `path`: see [`GraphOptions::create`].
     ///
     /// # Errors
     /// As [`GraphOptions::create`].
@@ -35,7 +35,7 @@ impl Graph {
         options.borrow().create(path)
     }
 
-    /// Opens the graph in the directory `path`, or makes it if there is none:
+    /// Opens the graph in the directory `path`, or creates it if there is none: see
     /// [`GraphOptions::open_or_create`].
     ///
     /// # Errors
@@ -44,22 +44,25 @@ impl Graph {
         options.borrow().open_or_create(path)
     }
 
-    /// What opening the store found; `None` if the graph was made by this program or lives in memory.
+    /// Returns the report of opening the store; `None` if this program made the graph, or it lives
+    /// in memory.
     #[must_use]
     pub fn recovery(&self) -> Option<&Recovery> {
         self.journal()?.recovery.as_ref()
     }
 
-    /// When a commit is done; `None` if the graph lives in memory or cannot be written.
+    /// Returns the point at which a commit is done; `None` if the graph lives in memory or is read
+    /// only.
     #[must_use]
     pub fn durability(&self) -> Option<Durability> {
         self.journal()?.log().ok().map(Log::durability)
     }
 
-    /// Waits until everything that was committed before survives a loss of power.
+    /// Waits until every earlier commit survives a loss of power.
     ///
     /// # Errors
-    /// [`ErrorKind::LogFailed`](crate::ErrorKind::LogFailed); [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported) if the graph lives in memory,
+    /// [`ErrorKind::LogFailed`](crate::ErrorKind::LogFailed);
+    /// [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported) if the graph lives in memory,
     /// [`ErrorKind::ReadOnly`](crate::ErrorKind::ReadOnly).
     pub fn flush(&self) -> Result<(), Error> {
         self.stores.get()?;
@@ -67,61 +70,72 @@ impl Graph {
         Ok(log.flush()?)
     }
 
-    /// Writes the newest state as one file, from which the next opening starts, while writers and readers go on; then removes
-    /// the checkpoint before and the part of the log that is no longer needed.
+    /// Writes the newest state to one file, from which the next opening starts, while writers and
+    /// readers continue; then removes the previous checkpoint and the part of the log that is no
+    /// longer needed.
     ///
-    /// One at a time; another call waits. Writes nothing if nothing was committed since the last one. O(graph).
+    /// Concurrent calls take turns. Writes nothing if nothing was committed since the last
+    /// checkpoint. O(graph).
     ///
-    /// Where the engine has files of its own, these serve as the checkpoint: they are brought up to the newest commit, and no other file is
-    /// written. O(what is in no file yet).
+    /// If the engine has files of its own, these are the checkpoint: they are brought up to the
+    /// newest commit, and no other file is written. O(changes that are in no file yet).
     ///
     /// # Errors
-    /// The file system's: the checkpoint before is then still there, and the graph can be written, unless the error is
-    /// [`ErrorKind::LogFailed`](crate::ErrorKind::LogFailed). [`ErrorKind::Cancelled`](crate::ErrorKind::Cancelled). As [`Graph::flush`].
+    /// A file system error: the previous checkpoint is then still there, and the graph can be
+    /// written, unless the error is [`ErrorKind::LogFailed`](crate::ErrorKind::LogFailed).
+    /// [`ErrorKind::Cancelled`](crate::ErrorKind::Cancelled). As [`Graph::flush`].
     pub fn checkpoint(&self, options: &CheckpointOptions) -> Result<CheckpointReport, Error> {
         Ok(self.stores.get()?.store.checkpoint(options)?)
     }
 
-    /// Flushes recent commits to the files of an engine that keeps edges in files of its own, and merges all these files, so that they have
-    /// no deletions and no replaced values but those that open snapshots, or the [history](crate::GraphOptions::history), need. Reads get
-    /// faster, and the files smaller; the engine does the same in passing, but only as much as bounds the cost of reads.
+    /// Flushes recent commits to the files of an engine that keeps edges in files of its own, and
+    /// merges all these files. The merge removes deletions and replaced values, except those that
+    /// open snapshots, or the [history](crate::GraphOptions::history), need. Reads get faster, and
+    /// the files smaller; the engine does the same in the background, but only enough to bound the
+    /// cost of reads.
     ///
-    /// Writers and readers go on meanwhile; what is committed after the call began may stay as it is. Each step replaces a few files at
-    /// once: after an error, a cancellation or a crash the graph is as it was, and another call goes on. Needs room on disk for
-    /// a part of the files, and little memory. Of a graph that is compacted, the files are read and nothing is written. O(bytes of the files).
+    /// Writers and readers continue meanwhile; commits after the call began may stay unmerged. Each
+    /// step replaces a few files atomically: after an error, a cancellation or a crash the content
+    /// of the graph is unchanged, and another call goes on. Needs room on disk for a part of the
+    /// files, and little memory. For a graph that is compacted already, the files are read and
+    /// nothing is written. O(bytes of the files).
     ///
     /// # Errors
-    /// [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported) if the engine keeps no such files: a [checkpoint](Graph::checkpoint) is what
-    /// makes its store smaller. [`ErrorKind::Storage`](crate::ErrorKind::Storage) if a file could not be read or written,
+    /// [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported) if the engine keeps no such files:
+    /// a [checkpoint](Graph::checkpoint) makes its store smaller.
+    /// [`ErrorKind::Storage`](crate::ErrorKind::Storage) if a file could not be read or written,
     /// [`ErrorKind::Cancelled`](crate::ErrorKind::Cancelled). As [`Graph::flush`].
     pub fn compact(&self, options: &CompactOptions) -> Result<CompactReport, Error> {
         Ok(self.stores.get()?.store.compact(options)?)
     }
 
-    /// What an engine that keeps edges in files of its own has in these files, and in memory for them; `None` if the engine keeps
-    /// everything in memory. O(files).
+    /// Returns the storage report of an engine that keeps edges in files of its own: the files, and
+    /// the memory for them; `None` if the engine keeps everything in memory. O(files).
     ///
     /// # Errors
-    /// The file system's.
+    /// The file system failed.
     pub fn engine_report(&self) -> Result<Option<EngineReport>, Error> {
         Ok(self.stores.get()?.store.engine_report()?)
     }
 
-    /// Makes everything durable, refuses further commits, and releases the store. Reads of this graph go on.
+    /// Makes everything durable, refuses further commits, and releases the store. Reads of this
+    /// graph continue.
     ///
-    /// Every later write through any handle fails with [`ErrorKind::Closed`](crate::ErrorKind::Closed); to close again changes nothing.
-    /// Dropping the last handle and snapshot closes the store, too, but cannot report a failure. The next opening is faster after a
-    /// [checkpoint](Graph::checkpoint).
+    /// Every later write through any handle fails with
+    /// [`ErrorKind::Closed`](crate::ErrorKind::Closed); closing again changes nothing. Dropping the
+    /// last handle and snapshot closes the store, too, but cannot report a failure. The next
+    /// opening is faster after a [checkpoint](Graph::checkpoint).
     ///
     /// # Errors
-    /// As [`Graph::flush`]. With the graph closed, [`ErrorKind::Storage`](crate::ErrorKind::Storage) if the engine could not read or write one of its files
-    /// since [`Graph::reclaim`] was last called: no commit is affected.
+    /// As [`Graph::flush`]. With the graph closed,
+    /// [`ErrorKind::Storage`](crate::ErrorKind::Storage) if the engine could not read or write one
+    /// of its files since the last call of [`Graph::reclaim`]: no commit is affected.
     pub fn close(&self) -> Result<(), Error> {
         self.stores.get()?.store.close()?;
         Ok(self.stores.get()?.store.report_failed_maintenance()?)
     }
 
-    /// What belongs to the store; `None` if the graph lives in memory.
+    /// Returns a description of the store; `None` if the graph lives in memory.
     #[must_use]
     pub fn store_info(&self) -> Option<StoreInfo> {
         let journal = self.journal()?;
@@ -132,11 +146,11 @@ impl Graph {
 
     // --- imports -----------------------------------------------------------------------------
 
-    /// Puts edges as [`Graph::ingest`], and notes in the same commit that this came from `input`: how far an importer got, in
-    /// bytes of its own. There is a commit even if no edge is new.
+    /// Puts edges like [`Graph::ingest`], and notes in the same commit the position `input` of an
+    /// importer, in bytes of its choice. Commits even if no edge is new.
     ///
-    /// An importer that is stopped at any time asks [`Graph::input_position`] and goes on there: nothing is imported twice or
-    /// left out.
+    /// An importer that was stopped at any time resumes at [`Graph::input_position`]: nothing is
+    /// imported twice or left out.
     ///
     /// # Errors
     /// As [`Graph::ingest`].
@@ -149,7 +163,8 @@ impl Graph {
         self.stores.get()?.ingest(label.into().id(), edges, Some(input))
     }
 
-    /// What the last commit of [`Graph::ingest_from`], or of a transaction that [notes](crate::WriteTxn::note_input) its input, noted.
+    /// Returns the position in the last commit of [`Graph::ingest_from`], or of a transaction that
+    /// [notes](crate::WriteTxn::note_input) its input.
     #[must_use]
     pub fn input_position(&self) -> Option<Box<[u8]>> {
         let input = self.stores.get().ok()?.store.sequencer.input();

@@ -1,4 +1,4 @@
-//! What belongs to the store of a graph.
+//! The description of the store of a graph.
 
 use crate::options::EngineKind;
 use hedgerow_log::CheckpointEntry;
@@ -6,13 +6,13 @@ use hedgerow_model::CommitTimestamp;
 use hedgerow_pipeline::Journal;
 use std::path::PathBuf;
 
-/// What belongs to the store of a graph, at one moment.
+/// The description of the store of a graph, at one moment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct StoreInfo {
     /// The directory.
     pub path: PathBuf,
-    /// Different in every store.
+    /// The unique id of the store.
     pub id: [u8; 16],
     /// The engine that holds the graph now.
     pub engine: EngineKind,
@@ -24,14 +24,16 @@ pub struct StoreInfo {
     pub log_bytes: u64,
     /// The newest checkpoint.
     pub checkpoint: Option<CheckpointEntry>,
-    /// The oldest commit whose state can still be had from log, checkpoint and the engine's own files.
+    /// The oldest commit whose state can still be read from log, checkpoint and the engine's own
+    /// files.
     pub oldest_readable: CommitTimestamp,
     /// Every commit up to this survives a loss of power.
     pub durable: CommitTimestamp,
 }
 
 impl StoreInfo {
-    /// What there is to tell of the store of a graph that `engine` holds, with the commits up to `in_files` in files of its own.
+    /// Describes the store of a graph on `engine`, whose own files have the commits up to
+    /// `in_files`.
     pub(super) fn of(journal: &Journal, engine: EngineKind, in_files: CommitTimestamp) -> Self {
         let manifest = journal.manifest();
         StoreInfo {

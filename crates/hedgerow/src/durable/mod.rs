@@ -1,4 +1,4 @@
-//! Graphs in stores, as applications see them.
+//! Graphs in stores.
 
 pub(crate) mod examine;
 mod graph;

@@ -1,4 +1,4 @@
-//! Making a store, and opening one: checkpoint, log, then new commits.
+//! Making and opening stores: checkpoint, log, then new commits.
 
 use crate::error::{Error, ErrorKind, Reason};
 use crate::graph::Graph;
@@ -13,7 +13,7 @@ use hedgerow_sequencer::AsOf;
 use hedgerow_sync::Arc;
 use std::time::Instant;
 
-/// How often a reader looks for the checkpoint of a store whose writer replaces it meanwhile.
+/// The maximum number of attempts to open a checkpoint that a writer replaces meanwhile.
 const LOOKS: usize = 16;
 
 /// Makes a store of an empty graph.
@@ -28,7 +28,8 @@ pub(super) fn create(files: Arc<dyn FileSystem>, options: GraphOptions) -> Resul
         getrandom::fill(&mut id).map_err(Reason::Random)?;
     }
     let made_with = options.of_new_store()?;
-    // Nothing is made on disk if an option is wrong, or if the directory has files of an engine whose store has lost its manifest.
+    // Fails before anything is made on disk, if an option is wrong, or if the directory has files
+    // of an engine whose store has lost its manifest.
     let owns_files = engine.owns_files();
     let mut stores = Stores::new(options.clone(), owns_files.then(|| looked_at(&files)).transpose()?)?;
     if stores.store.in_files_through() > CommitTimestamp::ZERO {
@@ -43,7 +44,8 @@ pub(super) fn create(files: Arc<dyn FileSystem>, options: GraphOptions) -> Resul
     Ok(attach(stores, Journal::new(log, None, engine_files, is_simulated), engine, retries))
 }
 
-/// The files of a directory, which is created if missing, for reading only. Fails if it has a store, which another process may be writing.
+/// Opens the files of a directory for reading only. Creates the directory if it is missing. Fails
+/// if it has a store, which another process may be writing.
 fn looked_at(files: &Arc<dyn FileSystem>) -> Result<EngineFiles, StoreError> {
     files.create_directory()?;
     match hedgerow_log::StoreFiles::open_read_only(Arc::clone(files)) {
@@ -55,7 +57,7 @@ fn looked_at(files: &Arc<dyn FileSystem>) -> Result<EngineFiles, StoreError> {
     }
 }
 
-/// Opens a store for what the options say.
+/// Opens a store with the access that the options select.
 pub(super) fn open(files: Arc<dyn FileSystem>, options: GraphOptions) -> Result<Graph, Error> {
     match options.access {
         Access::Write => open_to_write(files, options),
@@ -82,8 +84,8 @@ fn open_to_write(files: Arc<dyn FileSystem>, options: GraphOptions) -> Result<Gr
     Ok(attach(stores, Journal::new(log, Some(recovery), engine_files, is_simulated), engine, retries))
 }
 
-/// Opens the newest checkpoint of a store, which another process may be writing. If the engine has files of its own, these
-/// are the checkpoint.
+/// Opens the newest checkpoint of a store, which another process may be writing. If the engine has
+/// files of its own, they are the checkpoint.
 fn open_checkpoint(files: Arc<dyn FileSystem>, options: GraphOptions) -> Result<Graph, Error> {
     let (store, checkpoint) = newest_checkpoint(&files)?;
     let manifest = store.manifest();
@@ -97,11 +99,12 @@ fn open_checkpoint(files: Arc<dyn FileSystem>, options: GraphOptions) -> Result<
     let (batches, engine) = (Batches::of(&options.settings()), options.engine_or_default());
     let stores = Stores::new(options, None)?;
     let recovery = stores.store.restore_checkpoint(&checkpoint, &manifest, &*files, batches)?;
-    // It is never written to, so that nothing is tried again.
+    // The graph is read only: no transaction is retried.
     Ok(attach(stores, Journal::read_only(files, manifest, recovery), engine, 0))
 }
 
-/// Opens a store to read its newest state, or a past one: that of its checkpoint, or a later one. Changes nothing.
+/// Opens a store to read its newest state, or a past one: the state of its checkpoint, or a later
+/// one. Changes nothing.
 fn open_to_read(
     files: Arc<dyn FileSystem>,
     options: GraphOptions,
@@ -123,7 +126,7 @@ fn open_to_read(
         }
     }
     let restored = stores.store.restore(&store, checkpoint.as_ref(), begin, batches, until);
-    // Where there is no lock file, nothing kept a writer away.
+    // Without a lock file, a writer may have been active.
     store.check_unchanged()?;
     let (recovered, recovery) = restored?;
     if let Some(AsOf::Commit(at)) = as_of
@@ -132,15 +135,15 @@ fn open_to_read(
         return Err(Cause::NotYet { at, newest: recovered.last }.into());
     }
     let manifest = store.manifest().clone();
-    // It is never written to, so that nothing is tried again.
+    // The graph is read only: no transaction is retried.
     Ok(attach(stores, Journal::read_only(files, manifest, recovery), engine, 0))
 }
 
-/// Opens what the engine's own files have of a store, which another process may be writing. The files are open then, and are
-/// read on when they are removed.
+/// Opens the state in the engine's own files of a store, which another process may be writing. Open
+/// files remain readable after they are removed.
 fn open_engine_files(files: &Arc<dyn FileSystem>, options: &GraphOptions) -> Result<Graph, Error> {
     let open = || -> Result<Graph, Error> {
-        // Before the engine's files: these reach at least as far as its log begins.
+        // Read before the engine's files, which then reach at least as far as its log begins.
         let store = hedgerow_log::StoreFiles::open_read_only(Arc::clone(files))?;
         let manifest = store.manifest().clone();
         let options = options.clone().for_store(&manifest.options, &manifest_path(&**files))?;
@@ -150,7 +153,7 @@ fn open_engine_files(files: &Arc<dyn FileSystem>, options: &GraphOptions) -> Res
         if recovery.last == CommitTimestamp::ZERO {
             return Err(Reason::NoCheckpoint(files.location()).into());
         }
-        // It is never written to, so that nothing is tried again.
+        // The graph is read only: no transaction is retried.
         Ok(attach(stores, Journal::read_only(Arc::clone(files), manifest, recovery), engine, 0))
     };
     let mut looks = 1;
@@ -163,7 +166,8 @@ fn open_engine_files(files: &Arc<dyn FileSystem>, options: &GraphOptions) -> Res
     }
 }
 
-/// The newest checkpoint of a store, if it has one. A checkpoint that is open is read on when its file is removed.
+/// Returns the newest checkpoint of a store, if it has one. An open checkpoint remains readable
+/// after its file is removed.
 pub(crate) fn newest_checkpoint(
     files: &Arc<dyn FileSystem>,
 ) -> Result<(hedgerow_log::StoreFiles, Option<Checkpoint>), Error> {
@@ -173,7 +177,7 @@ pub(crate) fn newest_checkpoint(
         looks += 1;
         match store.open_checkpoint() {
             Ok(checkpoint) => return Ok((store, checkpoint)),
-            // It was replaced between the two looks.
+            // The checkpoint was replaced after the manifest was read.
             Err(StoreError::Missing { .. }) if looks < LOOKS => {}
             Err(error) => return Err(error.into()),
         }
@@ -185,7 +189,8 @@ fn attach(mut stores: Stores, journal: Journal, engine: EngineKind, retries: u32
     Graph { stores: SharedStores::new(stores, engine, retries) }
 }
 
-/// Removes checkpoints that a crash left behind: unfinished ones, and complete ones that the manifest does not name.
+/// Removes checkpoints left by a crash: unfinished ones, and complete ones that the manifest does
+/// not name.
 fn remove_leftovers(log: &Log) -> Result<(), StoreError> {
     let listed = log.manifest().checkpoint.map(|checkpoint| name_of(checkpoint.number));
     for name in log.files().list()? {
@@ -197,7 +202,7 @@ fn remove_leftovers(log: &Log) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Whether a file has the name of a checkpoint, unfinished or not.
+/// Returns true if a file has the name of a checkpoint, unfinished or not.
 fn is_checkpoint(name: &str) -> bool {
     let complete = name.strip_suffix(UNFINISHED).unwrap_or(name);
     let number = complete.strip_prefix("checkpoint-").and_then(|number| number.parse().ok());

@@ -1,4 +1,4 @@
-//! Making and opening graphs in stores, as applications do it.
+//! Methods of [`GraphOptions`] that make and open graphs in stores.
 
 use crate::durable::open;
 use crate::error::{Error, ErrorKind};
@@ -10,11 +10,11 @@ use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How long to sleep between two attempts to open a store that is locked.
+/// The time between two attempts to open a locked store.
 const BETWEEN_ATTEMPTS: Duration = Duration::from_millis(20);
 
 impl GraphOptions {
-    /// Makes an empty graph that is kept in the directory `path`, which is made if there is none.
+    /// Creates an empty graph in the directory `path`, which is created if it is missing.
     ///
     /// ```
     /// use hedgerow::prelude::*;
@@ -33,31 +33,31 @@ impl GraphOptions {
     /// ```
     ///
     /// # Errors
-    /// [`ErrorKind::Exists`] if there is a store; what [`Graph::in_memory`] refuses;
-    /// [`ErrorKind::ReadOnly`] if the graph is to be read only; the file system's.
+    /// [`ErrorKind::Exists`] if there is a store; the errors of [`Graph::in_memory`];
+    /// [`ErrorKind::ReadOnly`] if the options open for reading only; a file system error.
     pub fn create(&self, path: impl AsRef<Path>) -> Result<Graph, Error> {
         self.create_on(Arc::new(RealFiles::new(path.as_ref())))
     }
 
     /// Opens the graph in the directory `path`.
     ///
-    /// Loads the newest checkpoint, or only the keys of vertices where the engine has files of its own, and
-    /// replays the log behind it: [`Graph::recovery`] says what was found. O(graph); O(vertices) with such an
-    /// engine.
+    /// Loads the newest checkpoint, or only the keys of vertices if the engine has files of its
+    /// own, and replays the log behind it: [`Graph::recovery`] returns a report. O(graph);
+    /// O(vertices) with such an engine.
     ///
     /// # Errors
-    /// - [`ErrorKind::NotFound`] if there is no store, or the state that is asked for is not there;
+    /// - [`ErrorKind::NotFound`] if there is no store, or it does not have the requested state;
     /// - [`ErrorKind::Locked`] if the store is open elsewhere;
-    /// - [`ErrorKind::Storage`] if it is damaged or the file system fails, in which case nothing was
-    ///   changed;
-    /// - [`ErrorKind::InvalidInput`] if an option differs from what the graph was made with, which names
-    ///   both;
-    /// - [`ErrorKind::Unsupported`] if its engine, or compression, is not compiled into the program, or
-    ///   the engine is none of the library's: ask for another;
+    /// - [`ErrorKind::Storage`] if it is damaged or the file system fails, in which case nothing
+    ///   was changed;
+    /// - [`ErrorKind::InvalidInput`] if an option differs from what the graph was made with; the
+    ///   error names both;
+    /// - [`ErrorKind::Unsupported`] if its engine, or compression, is not compiled into the
+    ///   program, or the engine is none of the library's: select another;
     /// - [`ErrorKind::Capacity`] if the graph needs more memory than its limit.
     ///
-    /// A past state is not there if it is older than the checkpoint or newer than the log, or if it is
-    /// unknown which state was the newest at that [time](crate::AsOf::Time).
+    /// A past state is missing if it is older than the checkpoint or newer than the log, or if it
+    /// is unknown which state was the newest at that [time](crate::AsOf::Time).
     pub fn open(&self, path: impl AsRef<Path>) -> Result<Graph, Error> {
         let path = path.as_ref();
         let files = || match self.access {
@@ -93,8 +93,9 @@ impl GraphOptions {
     /// ```
     ///
     /// # Errors
-    /// As [`open`](GraphOptions::open) and [`create`](GraphOptions::create). If another process creates the
-    /// graph at the same moment, this one opens it, or finds it [locked](ErrorKind::Locked).
+    /// As [`open`](GraphOptions::open) and [`create`](GraphOptions::create). If another process
+    /// creates the graph at the same moment, this one opens it, or finds it
+    /// [locked](ErrorKind::Locked).
     pub fn open_or_create(&self, path: impl AsRef<Path>) -> Result<Graph, Error> {
         let is =
             |result: &Result<Graph, Error>, kind| result.as_ref().is_err_and(|error| error.kind() == kind);

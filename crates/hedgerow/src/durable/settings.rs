@@ -1,4 +1,4 @@
-//! The options of a graph, and those that its store was made with.
+//! The options of a graph, and the options that its store was made with.
 
 use crate::error::{Error, OtherOption, Reason};
 use crate::options::{EngineKind, GraphOptions};
@@ -10,15 +10,16 @@ use std::path::Path;
 const LABELS: &str = "list of labels";
 
 impl GraphOptions {
-    /// What a store of this graph is made with.
+    /// Returns the options with which a store of this graph is made.
     pub(super) fn of_new_store(&self) -> Result<StoreOptions, Error> {
         let Settings { keys, topology, strict, .. } = self.settings();
         let catalog = Catalog::new(self.labels.clone(), self.vertices.clone().unwrap_or_default())?;
         Ok(StoreOptions { engine: self.engine_or_default().stored_name(), keys, topology, strict, catalog })
     }
 
-    /// The options with what the graph of the manifest at `path` was made with, where nothing else is asked for. Fails if what cannot be
-    /// changed differs from what is asked for. The engine can be changed, unless it owns files.
+    /// Fills in options that are not set from the manifest at `path`. Fails if an option that is
+    /// set differs from the stored one and cannot be changed. The engine can be changed, unless it
+    /// owns files.
     pub(super) fn for_store(mut self, stored: &StoreOptions, path: &Path) -> Result<Self, Error> {
         if self.engine.is_none() {
             let preferred = self.preferred_engine.filter(|_| !stored.engine.starts_with(OWN_FILES));
@@ -30,7 +31,7 @@ impl GraphOptions {
         self.keys.get_or_insert(stored.keys);
         self.strict.get_or_insert(stored.strict);
         self.vertices.get_or_insert_with(|| stored.catalog.vertices().clone());
-        // Labels that the graph got later follow those that it was made with.
+        // Labels that were added to the graph later follow the original ones.
         if stored.catalog.labels().starts_with(&self.labels) {
             self.labels = stored.catalog.labels().to_vec();
         }

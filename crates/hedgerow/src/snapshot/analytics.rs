@@ -6,16 +6,17 @@ use hedgerow_kernels::{BuildOptions, Csr, CsrError, Kernel, KernelError, MemoryE
 use hedgerow_model::{Column, LabelId};
 
 impl Snapshot {
-    /// Runs a kernel on this state. The engine is chosen once, here; the kernel is compiled for each.
+    /// Runs a kernel on this state. Dispatches to the engine once; the kernel is compiled for each
+    /// engine.
     ///
     /// # Errors
-    /// Whatever the kernel reports.
+    /// The error of the kernel.
     pub fn run<K: Kernel>(&self, kernel: K) -> Result<K::Output, Error> {
         Ok(with_view!(self, _store, view => kernel.run(&view))?)
     }
 
-    /// A static copy of one label, with its values if `W` is not `()`. Each of several parallel edges is a neighbor of its own there, so
-    /// that kernels compute the same on the copy. O(vertices + edges).
+    /// Returns a static copy of one label, with its values if `W` is not `()`. The copy has a
+    /// neighbor for each parallel edge, so kernels compute the same on it. O(vertices + edges).
     ///
     /// # Errors
     /// There is no such label, its edges carry another type, or the copy does not fit into memory.
@@ -30,7 +31,7 @@ impl Snapshot {
 }
 
 impl Error {
-    /// If the arrays of a computation over all vertex ids do not fit into memory: why.
+    /// Returns details if the arrays of a computation over all vertex ids do not fit into memory.
     #[must_use]
     pub fn memory(&self) -> Option<&MemoryError> {
         match self.kernel()? {
@@ -39,7 +40,7 @@ impl Error {
         }
     }
 
-    /// If a kernel was cancelled or could not run: why, in detail.
+    /// Returns details if a kernel was cancelled or could not run.
     #[must_use]
     pub fn kernel(&self) -> Option<&KernelError> {
         match &self.0 {

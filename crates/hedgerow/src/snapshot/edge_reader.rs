@@ -1,4 +1,4 @@
-//! Many look-ups of edges of one label.
+//! Repeated look-ups of edges of one label.
 
 use crate::data::hidden::Stored;
 use crate::data::{EdgeData, Names, Owner};
@@ -21,8 +21,8 @@ enum Reads<'r, W> {
 }
 
 impl<T: EdgeData> EdgeReader<'_, T> {
-    /// Whether there is an edge from one vertex to another; along an incoming hop, from `neighbor`
-    /// to `vertex`. O(log degree).
+    /// Returns true if there is an edge from one vertex to another; along an incoming hop, from
+    /// `neighbor` to `vertex`. O(log degree).
     ///
     /// # Errors
     /// A key is of another kind than the graph's, or the store could not be read.
@@ -35,8 +35,8 @@ impl<T: EdgeData> EdgeReader<'_, T> {
         })
     }
 
-    /// The data of the edge from one vertex to another; `None` if it does not exist. Along an
-    /// incoming hop, of the edge from `neighbor` to `vertex`. O(log degree).
+    /// Returns the data of the edge from one vertex to another; `None` if it does not exist. Along
+    /// an incoming hop, of the edge from `neighbor` to `vertex`. O(log degree).
     ///
     /// # Errors
     /// As [`EdgeReader::contains`]; or the stored properties do not fit `T`.
@@ -52,7 +52,7 @@ impl<T: EdgeData> EdgeReader<'_, T> {
         }
     }
 
-    /// The number of neighbors of a vertex; zero if it does not exist. O(1).
+    /// Returns the number of neighbors of a vertex; zero if it does not exist. O(1).
     ///
     /// # Errors
     /// As [`EdgeReader::contains`].
@@ -63,8 +63,8 @@ impl<T: EdgeData> EdgeReader<'_, T> {
         })
     }
 
-    /// Visits the neighbors of a vertex with the data of the edges, ascending by vertex id, up to
-    /// the first whose data does not fit. O(degree).
+    /// Visits the neighbors of a vertex with the data of the edges, ascending by vertex id, until
+    /// the data of an edge does not fit. O(degree).
     ///
     /// # Errors
     /// As [`EdgeReader::get`].
@@ -95,9 +95,9 @@ impl<T: EdgeData> std::fmt::Debug for EdgeReader<'_, T> {
 }
 
 impl Snapshot {
-    /// Runs `read` with a reader of a label's edges, for many look-ups in a row: it keeps open what
-    /// [`contains_edge`](crate::ReadGraph::contains_edge) and
-    /// [`get_edge`](crate::ReadGraph::get_edge) open for each call.
+    /// Runs `read` with a reader of a label's edges, for repeated look-ups: it is opened once,
+    /// where [`contains_edge`](crate::ReadGraph::contains_edge) and
+    /// [`get_edge`](crate::ReadGraph::get_edge) open one per call.
     ///
     /// ```
     /// use hedgerow::prelude::*;
@@ -118,7 +118,7 @@ impl Snapshot {
     /// ```
     ///
     /// # Errors
-    /// That of `read`; or there is no such label or direction, the label's edges carry data of
+    /// The error of `read`; or there is no such label or direction, the label's edges carry data of
     /// another type, or they may be parallel and `T` is a record.
     pub fn with_edges<T: EdgeData, R>(
         &self,

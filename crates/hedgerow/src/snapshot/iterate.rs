@@ -9,18 +9,18 @@ use rayon::iter::{IntoParallelIterator, ParallelIterator};
 use std::ops::{ControlFlow, Range};
 use std::vec;
 
-/// Vertex ids that are read at a time.
+/// The number of vertex ids that are read at a time.
 const STEP: u32 = 256;
 
 /// An edge with its ends and its data.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Edge<T = ()> {
-    /// The vertex that it leaves; of an undirected edge the one with the lower vertex id.
+    /// The source; of an undirected edge, the vertex with the lower vertex id.
     pub source: Key,
-    /// The vertex that it leads to.
+    /// The destination.
     pub destination: Key,
-    /// What it carries.
+    /// The data of the edge.
     pub data: T,
 }
 
@@ -39,7 +39,7 @@ pub struct Edges<T> {
     steps: Steps<Edge<T>>,
 }
 
-/// What was read of the ids up to `next`.
+/// The items that were read from ids below `next`.
 #[derive(Debug)]
 struct Steps<T> {
     read: vec::IntoIter<T>,
@@ -52,7 +52,7 @@ impl<T> Steps<T> {
         Steps { read: Vec::new().into_iter(), next: 0, end }
     }
 
-    /// The next item; reads ahead if there is none, and ends after an error.
+    /// Returns the next item; reads ahead if none is left, and ends after an error.
     fn next(&mut self, read: impl Fn(Range<u32>) -> Result<Vec<T>, Error>) -> Option<Result<T, Error>> {
         loop {
             if let Some(item) = self.read.next() {
@@ -100,7 +100,7 @@ impl<T: EdgeData> Iterator for Edges<T> {
 }
 
 impl Snapshot {
-    /// The vertices, in the order in which they were made: ascending by vertex id.
+    /// Returns the vertices in the order in which they were made: ascending by vertex id.
     ///
     /// ```
     /// use hedgerow::prelude::*;
@@ -117,11 +117,12 @@ impl Snapshot {
         Vertices { snapshot: self.clone(), steps: Steps::new(self.vertex_bound()) }
     }
 
-    /// The edges of a label with their data, by source in the order of [`Snapshot::vertices`]. An
-    /// undirected edge is returned once; parallel edges once with `T = ()`, and each with a record.
+    /// Returns the edges of a label with their data, by source in the order of
+    /// [`Snapshot::vertices`]. An undirected edge is returned once. Parallel edges are returned one
+    /// by one with a record, and only once with `T = ()`.
     ///
-    /// Reads the edges of some hundred vertices at a time. A [kernel](Snapshot::run) sees vertex ids
-    /// instead of keys, and is several times as fast.
+    /// Reads the edges of a few hundred vertices at a time. A [kernel](Snapshot::run) sees vertex
+    /// ids instead of keys, and is several times as fast.
     ///
     /// ```
     /// use hedgerow::prelude::*;
@@ -138,16 +139,16 @@ impl Snapshot {
     /// ```
     ///
     /// # Errors
-    /// There is no such label, or its edges carry data of another type. The iterator returns an error
-    /// and ends if the engine keeps edges in files and cannot read them.
+    /// There is no such label, or its edges carry data of another type. The iterator returns an
+    /// error and ends if the engine keeps edges in files and cannot read them.
     pub fn all_edges<T: EdgeData>(&self, label: impl Into<Label<T>>) -> Result<Edges<T>, Error> {
         let label = label.into().id();
         T::check(self.stores()?.label_schema(label)?)?;
         Ok(Edges { snapshot: self.clone(), label, steps: Steps::new(self.vertex_bound()) })
     }
 
-    /// The edges of a label with their data, read by all threads of the current thread pool, in any
-    /// order: [`Snapshot::all_edges`] in parallel.
+    /// Returns the edges of a label with their data, read by all threads of the current thread
+    /// pool, in any order: [`Snapshot::all_edges`] in parallel.
     ///
     /// ```
     /// use hedgerow::prelude::*;
@@ -180,8 +181,9 @@ impl Snapshot {
         }))
     }
 
-    /// Visits the neighbors of a vertex, in the order of [`ReadGraph::neighbors`](crate::ReadGraph::neighbors), until `visit`
-    /// breaks: O(visited), or O(degree) on engines that keep neighbors in another order.
+    /// Visits the neighbors of a vertex, in the order of
+    /// [`ReadGraph::neighbors`](crate::ReadGraph::neighbors), until `visit` breaks: O(visited), or
+    /// O(degree) on engines that keep neighbors in another order.
     ///
     /// # Errors
     /// As [`ReadGraph::neighbors`](crate::ReadGraph::neighbors).
@@ -198,7 +200,7 @@ impl Snapshot {
         self.visit_values::<(), B>(hop, key, |neighbor, ()| visit(neighbor))
     }
 
-    /// Values by vertex id, as kernels return them, with the keys of the vertices.
+    /// Pairs values by vertex id, as kernels return them, with the keys of the vertices.
     ///
     /// ```
     /// use hedgerow::kernels::PageRank;
@@ -226,7 +228,7 @@ impl Snapshot {
     }
 }
 
-/// The edges of a label that leave vertices of a range.
+/// Returns the edges of a label whose sources are in a range.
 fn edges_in<T: EdgeData>(
     snapshot: &Snapshot,
     label: LabelId,

@@ -31,14 +31,14 @@ use std::time::Duration;
 
 /// A state of the graph that does not change, whatever is committed meanwhile.
 ///
-/// Opened in O(1) by [`Graph::snapshot`](crate::Graph::snapshot), cloned in O(1), sent to any
-/// thread, kept as long as one likes: it keeps in memory exactly the versions that it can see. It
-/// stays readable when the graph handle is dropped.
+/// [`Graph::snapshot`](crate::Graph::snapshot) opens a snapshot in O(1); cloning it takes O(1). It
+/// can be sent to any thread and kept for any time, retains exactly the versions that it can see,
+/// and stays readable when the graph handle is dropped.
 #[derive(Clone)]
 pub struct Snapshot(Arc<Open>);
 
 impl Drop for Snapshot {
-    /// Keeps a snapshot open in a forked child: its parent's locks may never be released there.
+    /// In a forked child, leaks the snapshot: locks of the parent may never be released there.
     fn drop(&mut self) {
         if self.shared().get().is_err() {
             std::mem::forget(Arc::clone(&self.0));
@@ -46,14 +46,14 @@ impl Drop for Snapshot {
     }
 }
 
-/// An open snapshot. What the engine made of it is given up before the registration that keeps it.
+/// An open snapshot. The engine's state is dropped before the registration that retains it.
 struct Open {
     state: EngineSnapshot,
     registration: Registration<Ordered>,
 }
 
-/// A reference to the stores of a graph that dereferences to their sequencer. A snapshot shares nothing else: each shared object costs two contended
-/// accesses per snapshot.
+/// A reference to the stores of a graph that dereferences to their sequencer. It is the only shared
+/// object of a snapshot: each shared object costs two contended accesses per snapshot.
 struct Ordered(SharedStores);
 
 impl Deref for Ordered {
@@ -76,15 +76,16 @@ impl Registrar for Ordered {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct SnapshotInfo {
-    /// The commit whose state it is.
+    /// The commit whose state is read.
     pub timestamp: CommitTimestamp,
-    /// How many snapshots and transactions read this state; clones of a snapshot count once.
+    /// The number of snapshots and transactions that read this state; clones of a snapshot count
+    /// once.
     pub handles: usize,
-    /// Since when this state is read.
+    /// The time since the first of its readers opened the state.
     pub age: Duration,
-    /// How many commits it is behind the newest.
+    /// The number of later commits.
     pub behind: u64,
-    /// Bytes of versions that are kept for this state and for no newer one.
+    /// Bytes of versions that are retained for this state and for no newer one.
     pub retained_bytes: usize,
 }
 
@@ -94,7 +95,8 @@ impl std::fmt::Debug for Snapshot {
     }
 }
 
-/// Runs an expression with the snapshot's view. Returns an error in a forked child, unless `even in child`.
+/// Runs an expression with the snapshot's view. Returns an error in a forked child, except with
+/// `even in child`.
 macro_rules! with_view {
     ($snapshot:expr, $store:ident, $view:ident => $run:expr) => {
         with_view!(@ $snapshot.stores()?, $snapshot, $store, $view => $run)
@@ -115,8 +117,9 @@ macro_rules! with_view {
 }
 use with_view;
 
-/// Runs an expression with point reads on the snapshot, compiled for its engine. Who calls has looked for a forked child, when it
-/// asked whether the label is there: one more look would be a hundredth of a read.
+/// Runs an expression with point reads on the snapshot, compiled for its engine. The caller has
+/// excluded a forked child when it looked up the label: another check would cost a hundredth of a
+/// read.
 macro_rules! with_reads {
     ($snapshot:expr, $reads:ident => $run:expr) => {
         with_view!(even in child $snapshot, store, view => {
@@ -133,7 +136,7 @@ fn view_of<'s, E: GraphEngine>(engine: &'s E, snapshot: &'s Snapshot) -> E::View
     engine.view(E::part_of(&snapshot.0.state), snapshot.token())
 }
 
-/// The number of edges of a label; an engine sees parallel ones as one.
+/// Returns the number of edges of a label; an engine counts parallel edges as one.
 fn count_edges(view: &impl RecordView, label: LabelId) -> Count {
     match view.parallel_edge_count(label) {
         0 => view.edge_count(label),
@@ -163,7 +166,7 @@ impl Snapshot {
         &self.0.registration.by().0
     }
 
-    /// The stores, for reads. Fails in a forked child.
+    /// Returns the stores, for reads. Fails in a forked child.
     #[inline]
     pub(crate) fn stores(&self) -> Result<&Stores, Error> {
         self.shared().get()
@@ -181,67 +184,68 @@ impl Snapshot {
         Ok(with_view!(self, store, view => read(&ViewReads { store, view: &view, keys: KeyReads::AsOf }))?)
     }
 
-    /// The commit whose state this is.
+    /// Returns the commit whose state this is.
     #[must_use]
     pub fn timestamp(&self) -> CommitTimestamp {
         self.token().at()
     }
 
-    /// How long ago this snapshot was opened; of a [stale](SnapshotOptions::stale) view, how long ago its state was the newest.
+    /// Returns the time since this snapshot was opened; for a [stale](SnapshotOptions::stale) view,
+    /// the time since its state was the newest.
     #[must_use]
     pub fn age(&self) -> Duration {
         self.0.registration.opened().elapsed()
     }
 
-    /// The engine that holds the graph.
+    /// Returns the engine that holds the graph.
     #[must_use]
     pub fn engine(&self) -> EngineKind {
         self.shared().engine
     }
 
-    /// Whether edges are directed, and whether in-neighbors can be read.
+    /// Returns the topology: directed or undirected, with reverse adjacency or without.
     #[must_use]
     pub fn topology(&self) -> Topology {
         self.shared().even_in_child().store.topology
     }
 
-    /// The labels and schemas of the graph, as [`Graph::catalog`](crate::Graph::catalog) has them: labels that were added after
-    /// this state are among them, and have no edges in it. O(labels).
+    /// Returns the labels and schemas of the graph, as [`Graph::catalog`](crate::Graph::catalog)
+    /// does. Labels that were added after this state have no edges in it. O(labels).
     #[must_use]
     pub fn catalog(&self) -> Catalog {
         self.shared().even_in_child().catalog().to_catalog()
     }
 
-    /// How many vertices exist. O(1).
+    /// Returns the number of vertices. O(1).
     #[must_use]
     pub fn vertex_count(&self) -> u64 {
         self.counts().vertices
     }
 
-    /// How many edges exist, over all labels: each of several parallel ones, an undirected one once. Exact, unless the engine counts
-    /// later. O(labels).
+    /// Returns the number of edges over all labels: parallel edges one by one, an undirected edge
+    /// once. Exact, unless the engine counts later. O(labels).
     #[must_use]
     pub fn edge_count(&self) -> Count {
         with_view!(even in child self, store, view => store.labels().map(|label| count_edges(&view, label)).sum())
     }
 
-    /// How many edges of `label` exist: each of several parallel ones, an undirected one once. Exact, unless the engine counts later.
-    /// O(1).
+    /// Returns the number of edges of `label`: parallel edges one by one, an undirected edge once.
+    /// Exact, unless the engine counts later. O(1).
     #[must_use]
     pub fn edge_count_of(&self, label: impl Into<LabelId>) -> Count {
         let label = label.into();
         with_view!(even in child self, _store, view => count_edges(&view, label))
     }
 
-    /// How many pairs of vertices the edges of `label` connect: fewer than there are edges if some are parallel. Exact, unless the
-    /// engine counts later. O(1).
+    /// Returns the number of pairs of vertices that edges of `label` connect: fewer than edges if
+    /// some are parallel. Exact, unless the engine counts later. O(1).
     #[must_use]
     pub fn pair_count_of(&self, label: impl Into<LabelId>) -> Count {
         let label = label.into();
         with_view!(even in child self, _store, view => view.edge_count(label))
     }
 
-    /// Every vertex id is below this. O(1).
+    /// Returns a bound above all vertex ids. O(1).
     #[must_use]
     pub fn vertex_bound(&self) -> u32 {
         self.counts().vertex_bound
@@ -251,7 +255,7 @@ impl Snapshot {
         self.token().counts()
     }
 
-    /// The vertex that `key` has in this state. O(1).
+    /// Returns the vertex that `key` has in this state. O(1).
     ///
     /// # Errors
     /// The key is of another kind than the graph's.
@@ -259,7 +263,7 @@ impl Snapshot {
         self.read(|state| state.vertex(key.as_key()))
     }
 
-    /// The key of a vertex; `None` if it does not exist in this state. O(1).
+    /// Returns the key of a vertex; `None` if it does not exist in this state. O(1).
     ///
     /// # Errors
     /// The store could not be read.
@@ -281,10 +285,10 @@ impl Snapshot {
         })
     }
 
-    /// Visits the vertices, ascending by id, with their keys, up to the first for which `visit` fails.
+    /// Visits the vertices with their keys, ascending by id, until `visit` fails.
     ///
     /// # Errors
-    /// That of `visit`, or the store could not be read.
+    /// The error of `visit`, or the store could not be read.
     pub fn try_for_each_vertex<F: From<Error>>(
         &self,
         mut visit: impl FnMut(VertexId, Key) -> Result<(), F>,
@@ -308,7 +312,7 @@ impl Snapshot {
         })
     }
 
-    /// How many edges a vertex has over a label whose edges may be parallel, where
+    /// Returns the number of edges of a vertex over a label whose edges may be parallel, where
     /// [`degree`](crate::ReadGraph::degree) counts neighbors. O(degree).
     ///
     /// # Errors
@@ -323,9 +327,9 @@ impl Snapshot {
         })
     }
 
-    /// Visits the newest edges of a vertex, newest first, with their records where they are stored:
-    /// [`ReadGraph::newest`](crate::ReadGraph::newest) without copies. What writers replace in the
-    /// meantime is freed after the visit.
+    /// Visits the newest edges of a vertex, newest first, with their records in place:
+    /// [`ReadGraph::newest`](crate::ReadGraph::newest) without copies. Versions that writers
+    /// replace in the meantime are freed after the visit.
     ///
     /// # Errors
     /// As [`ReadGraph::newest`](crate::ReadGraph::newest), or the label's edges have no records.
@@ -352,7 +356,7 @@ impl Snapshot {
         newest: &Newest,
         visit: &mut dyn FnMut(&dyn StateReads, NewestEdge<'_>) -> Result<(), Cause>,
     ) -> Result<(), Error> {
-        // A vertex that does not exist has no edges, but the query is checked all the same.
+        // A vertex that does not exist has no edges, but an invalid query is an error all the same.
         newest.clock(self.stores()?.label_schema(hop.label)?)?;
         self.read(|state| match state.owner(key)? {
             Some(vertex) => {

@@ -1,25 +1,28 @@
-//! Which state a snapshot shows, and when its reads are paid for.
+//! The choice of the state that a snapshot shows, and of the costs of opening and reading it.
 
 use super::Snapshot;
 use crate::error::Error;
 use crate::stores::SharedStores;
 use hedgerow_sequencer::{Reader, Sequencer};
 
-/// How [`Graph::snapshot_with`](crate::Graph::snapshot_with) opens a snapshot (GraphOne, 6.1: static views).
+/// The options of [`Graph::snapshot_with`](crate::Graph::snapshot_with) (GraphOne, 6.1: static
+/// views).
 ///
 /// | | shows | opening costs | reading costs |
 /// |---|---|---|---|
 /// | [fresh](SnapshotOptions::fresh) | everything committed | O(1) | on `hybrid`, the first scan sorts the changes that are not archived |
-/// | [stale](SnapshotOptions::stale) | the newest state that is cheap to read | O(1) | nothing beside the edges |
+/// | [stale](SnapshotOptions::stale) | the newest state that is cheap to read | O(1) | the edges only |
 /// | [private](SnapshotOptions::private) | everything committed | on `hybrid` O(c log c) for c changes that are not archived | as fresh, but nothing for the first scan |
 ///
-/// Only [`Hybrid`](crate::EngineKind::Hybrid) writes edges to a log first: on other engines the newest state is as cheap to read as any, and the three
-/// are the same.
+/// Only [`Hybrid`](crate::EngineKind::Hybrid) writes edges to a log first: on other engines the
+/// newest state is as cheap to read as any, and the three views are the same.
 ///
-/// A stale view of `hybrid` shows the state that was archived last. Archiving begins when as many edges wait as
-/// [`GraphOptions::archiving_threshold`](crate::GraphOptions::archiving_threshold) says, and takes a moment; so the view lacks about as many edges, and
-/// more if writers are faster than archiving. [`Snapshot::behind`] and [`Snapshot::age`] say how old it is. Before anything is archived it
-/// shows the newest state; [`Graph::reclaim`](crate::Graph::reclaim) archives everything.
+/// A stale view of `hybrid` shows the state that was archived last. Archiving begins when
+/// [`GraphOptions::archiving_threshold`](crate::GraphOptions::archiving_threshold) edges wait, and
+/// takes a moment; so the view lacks about that many edges, and more if writers are faster than
+/// archiving. [`Snapshot::behind`] and [`Snapshot::age`] say how old it is. Before anything is
+/// archived it shows the newest state; [`Graph::reclaim`](crate::Graph::reclaim) archives
+/// everything.
 ///
 /// ```
 /// use hedgerow::prelude::*;
@@ -54,20 +57,20 @@ enum View {
 }
 
 impl SnapshotOptions {
-    /// The newest state: everything that was committed before.
+    /// Selects the newest state: everything that was committed before.
     #[must_use]
     pub const fn fresh() -> Self {
         SnapshotOptions(View::Fresh)
     }
 
-    /// The newest state that is cheap to read.
+    /// Selects the newest state that is cheap to read.
     #[must_use]
     pub const fn stale() -> Self {
         SnapshotOptions(View::Stale)
     }
 
-    /// The newest state, made ready for long runs: what reads would first have to do is done when this is opened. Reads do not
-    /// depend on the length of the log.
+    /// Selects the newest state, prepared for long runs: the preparation of reads is done when the
+    /// snapshot is opened. The time of reads does not depend on the length of the log.
     #[must_use]
     pub const fn private() -> Self {
         SnapshotOptions(View::Private)
@@ -90,7 +93,7 @@ impl Snapshot {
         Self::of(registration, is_private)
     }
 
-    /// How many commits the graph has by now that this state lacks. O(1).
+    /// Returns the number of commits to the graph after this state. O(1).
     #[must_use]
     pub fn behind(&self) -> u64 {
         let newest = self.shared().even_in_child().store.sequencer.newest().0;

@@ -145,7 +145,7 @@ impl Reads for Snapshot {
 }
 
 impl Snapshot {
-    /// Visits the neighbors of a vertex with the values beside them until `visit` breaks.
+    /// Visits the neighbors of a vertex and the values of the edges until `visit` breaks.
     pub(super) fn visit_values<W: Column, B>(
         &self,
         hop: Hop,
@@ -183,8 +183,8 @@ impl Snapshot {
         flow.break_value().map_or(Ok(()), Err)
     }
 
-    /// Visits the edges of one vertex, which has the key that is handed over first, with their records: parallel ones
-    /// one by one.
+    /// Visits the edges of one vertex with their records, parallel edges one by one. `visit` first
+    /// takes the key of that vertex.
     pub(super) fn scan_records(
         &self,
         label: LabelId,

@@ -1,31 +1,33 @@
-//! Edges that are not archived, as a list.
+//! Lists of edges that are not archived.
 
 use super::{Snapshot, with_view};
 use crate::error::Error;
 use hedgerow_model::{Column, CommitTimestamp, Direction, GraphView, LabelId, VertexId};
 use hedgerow_pipeline::Error as Cause;
 
-/// A change of an edge that is not archived: see [`Snapshot::unarchived_edges`].
+/// A change to an edge that is not archived: see [`Snapshot::unarchived_edges`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct UnarchivedEdge<W = ()> {
-    /// The commit that made it.
+    /// The commit that made the change.
     pub commit: CommitTimestamp,
-    /// The vertex that the edge leaves; of an undirected edge, that with the lower id.
+    /// The source of the edge; of an undirected edge, the vertex with the lower id.
     pub source: VertexId,
-    /// The vertex that it leads to.
+    /// The destination of the edge.
     pub destination: VertexId,
-    /// The value that it got; `None` if it was deleted.
+    /// The new value of the edge; `None` if it was deleted.
     pub put: Option<W>,
 }
 
 impl Snapshot {
-    /// The changes of edges of a label in this state that are not archived, those of one edge in the order of their commits; an edge
-    /// may be put that exists, and deleted if it does not. Empty on engines without a log of edges. O(changes).
+    /// Returns the unarchived changes to edges of a label in this state, the changes to one edge in
+    /// commit order; an existing edge may be put, and a missing one deleted. Empty on engines
+    /// without a log of edges. O(changes).
     ///
-    /// For computations over edges rather than vertices (GraphOne, 6.1): these changes, applied to the state of the commit
-    /// [`Snapshot::archived_through`], make this state. A [stale](crate::SnapshotOptions::stale) view that was opened just before mostly shows that
-    /// state.
+    /// For computations over edges rather than vertices (GraphOne, 6.1): applying these changes to
+    /// the state of the commit [`Snapshot::archived_through`] gives this state. A
+    /// [stale](crate::SnapshotOptions::stale) view that was opened just before mostly shows the
+    /// archived state.
     ///
     /// # Errors
     /// There is no such label, or its edges carry another type than `W`; `()` fits all.
@@ -45,7 +47,8 @@ impl Snapshot {
         })
     }
 
-    /// The commit up to which everything is archived that this snapshot reads: this state, or one before it. O(buffers of the log).
+    /// Returns the commit up to which this snapshot is fully archived: the commit of this state, or
+    /// an earlier one. O(buffers of the log).
     #[must_use]
     pub fn archived_through(&self) -> CommitTimestamp {
         with_view!(even in child self, _store, view => view.archived_through())

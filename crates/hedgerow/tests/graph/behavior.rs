@@ -1,4 +1,4 @@
-//! What users of a graph rely on, one behavior per test.
+//! Guarantees to users of a graph, one per test.
 
 use crate::oracle;
 use hedgerow::{
@@ -100,7 +100,7 @@ fn ten_thousand_snapshots_each_keep_their_state() {
         assert!(snapshot.contains_edge(EDGE, commit % 7, commit).unwrap());
         assert!(!snapshot.contains_edge(EDGE, (commit + 1) % 7, commit + 1).unwrap());
     }
-    // Every second one first, so that the rest have holes around them.
+    // Closes every second snapshot first, so that the others have gaps around them.
     let mut kept = Vec::new();
     for (position, snapshot) in snapshots.into_iter().enumerate() {
         if position % 2 == 0 {
@@ -221,7 +221,8 @@ fn a_transaction_conflicts_with_bulk_ingest_too_large_to_record() {
     assert_eq!(graph.snapshot().unwrap().edge_count(), 70_000);
 }
 
-/// Commits of thousands of edges are recorded as lists. Equal edges make this one the largest that is recorded.
+/// Commits of thousands of edges are recorded as lists. Equal edges make this commit the largest
+/// that is recorded.
 #[test]
 fn a_transaction_conflicts_with_what_a_bulk_write_changed_and_nothing_else() {
     let edges: Vec<_> = (0..1 << 15).map(|edge| 10 + edge % 5_000).map(|key| (key, key + 1)).collect();
@@ -361,7 +362,7 @@ fn many_vertices_come_and_go_in_one_transaction() {
         graph.transact(delete).unwrap();
         let snapshot = graph.snapshot().unwrap();
         assert_eq!(snapshot.vertex_count(), 10_001);
-        // The successor of an odd vertex is even, so that every edge lost an end.
+        // The successor of an odd vertex is even, so every edge lost an end.
         assert_eq!(snapshot.edge_count(), 1);
         assert!(snapshot.contains_edge(EDGE, 3, 4).unwrap());
     }
@@ -392,7 +393,7 @@ fn vertices_that_come_and_go_beside_an_old_snapshot_use_few_ids() {
         graph.put_edge(EDGE, 1, 2).unwrap();
     }
     let now = graph.snapshot().unwrap();
-    // The held vertex, the present one, and one more while both exist.
+    // The held vertex, the present one, and a third while both exist.
     assert!(now.vertex_bound() <= 4, "{}", now.vertex_bound());
     assert_ne!(now.vertex_id(1).unwrap(), held.vertex_id(1).unwrap());
     for snapshot in [&held, &now] {

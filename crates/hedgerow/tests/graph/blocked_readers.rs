@@ -1,5 +1,5 @@
-//! Memory beside a reader that does not come out of its callback: of other graphs it holds back nothing, and what it holds back of its
-//! own counts as used. On every engine.
+//! Memory while a reader stays inside its callback: it retains nothing of other graphs, and the
+//! memory that it retains of its own graph counts as used. On every engine.
 
 use crate::oracle::ENGINES;
 use hedgerow::{EngineKind, Error, ErrorKind, Graph, GraphOptions, LabelId, Topology};
@@ -74,7 +74,7 @@ fn what_a_blocked_reader_holds_back_counts_as_used() {
                     assert_eq!(error.memory_limit().expect("the limit is one of memory").limit, LIMIT);
                     refused += 1;
                 }
-                // Deletions may exceed the limit by what they rewrite.
+                // Deletions may exceed the limit by the blocks that they rewrite.
                 let used = graph.memory().total_bytes();
                 assert!(used < LIMIT + LIMIT / 8, "{engine:?}, round {round}: {used} bytes");
                 if refused > 4 {

@@ -1,4 +1,5 @@
-//! Clocks that are ahead and set right again: states by time, ageing of the history, and what opening a store reports.
+//! Clocks that are ahead and corrected later: states by time, aging of the history, and the report
+//! of opening a store.
 
 use hedgerow::{
     AsOf, CheckpointOptions, CommitTimestamp, EngineKind, ErrorKind, Graph, GraphOptions, History, LabelId,
@@ -11,7 +12,7 @@ use std::time::Duration;
 const SECOND: u64 = 1_000_000;
 const YEAR: u64 = 365 * 24 * 3600 * SECOND;
 
-/// When the tests begin.
+/// The time at which the tests begin.
 const BEGIN: u64 = 50 * YEAR;
 
 fn clock() -> ManualClock {
@@ -20,7 +21,7 @@ fn clock() -> ManualClock {
     clock
 }
 
-/// A commit per second.
+/// Commits one edge per second.
 fn commit_each_second(graph: &Graph, clock: &ManualClock, destinations: std::ops::Range<u64>) {
     for destination in destinations {
         clock.advance(Duration::from_secs(1));
@@ -28,7 +29,7 @@ fn commit_each_second(graph: &Graph, clock: &ManualClock, destinations: std::ops
     }
 }
 
-/// The newest state at a time.
+/// Returns the commit of the newest state at a time.
 fn state_at(graph: &Graph, time: u64) -> Option<u64> {
     graph.snapshot_at(AsOf::Time(time)).ok().map(|snapshot| snapshot.timestamp().0)
 }
@@ -49,7 +50,7 @@ fn a_clock_that_was_ahead_hides_nothing_and_keeps_nothing_for_longer() {
         let at = |second: u64| state_at(&graph, BEGIN + second * SECOND);
         assert_eq!([0, 1, 2, 3, 4, 5, 6].map(at), [0, 1, 2, 4, 5, 6, 6].map(Some));
         assert_eq!(state_at(&graph, BEGIN - 1), None);
-        // They grow as old as others.
+        // Commits dated in the future age like others.
         clock.advance(Duration::from_secs(8));
         commit_each_second(&graph, &clock, 7..8);
         assert!(!graph.reclaim().unwrap().more);
@@ -72,7 +73,8 @@ fn a_clock_that_is_set_ahead_ends_nothing_early() {
     assert_eq!(state_at(&graph, BEGIN + 3 * SECOND), Some(3));
 }
 
-/// Two commits, one under a clock that is a year ahead, and one after that was set right.
+/// Returns a store with two commits under a correct clock, one under a clock a year ahead, and one
+/// after the correction.
 fn store_ahead() -> (SimulatedFiles, GraphOptions, ManualClock) {
     let (files, clock) = (SimulatedFiles::new(3), clock());
     let options = GraphOptions::new().clock(&clock);
@@ -100,7 +102,7 @@ fn a_store_that_is_ahead_of_the_clock_says_so() {
         assert_eq!(error.kind(), ErrorKind::NotFound);
         assert!(error.to_string().contains("ahead of this machine's clock"), "{error}");
     };
-    // From now on there is nothing newer than the newest state.
+    // At the present time and later, the newest state is the answer.
     for time in [BEGIN + 5 * SECOND, BEGIN + YEAR - 1, BEGIN + YEAR, u64::MAX] {
         assert_eq!(open_at(&files, time, &options).unwrap(), 4);
     }

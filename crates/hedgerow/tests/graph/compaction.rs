@@ -31,7 +31,8 @@ fn change_all(graph: &Graph, value: u32) {
     }
 }
 
-/// Changes everything under snapshots that are closed at the end. The bytes before, and when the last one was just closed.
+/// Changes everything under snapshots that are closed at the end. Returns the bytes before, and
+/// just after the last snapshot was closed.
 fn churn(graph: &Graph) -> (usize, usize) {
     change_all(graph, 0);
     graph.reclaim().unwrap();
@@ -54,7 +55,7 @@ fn check(graph: &Graph, value: u32) {
     assert_eq!(last, Some(value));
 }
 
-/// No commits run: the thread is woken by the snapshots that close.
+/// No commits run: the closing snapshots wake the thread.
 #[test]
 fn in_the_background_memory_shrinks_without_a_commit() {
     for engine in ENGINES {
@@ -85,8 +86,8 @@ fn by_writers_memory_shrinks_with_commits() {
     }
 }
 
-/// Threads write beside their snapshots and end. No commit follows: the snapshot that closes last, and each that closes later, frees
-/// some of what they kept, up to what a commit frees.
+/// Threads write under their own snapshots and end. No commit follows: the snapshot that closes
+/// last, and each that closes later, frees garbage, up to the amount that a commit frees.
 #[test]
 fn by_writers_snapshots_that_close_last_free_what_all_kept() {
     for engine in ENGINES {
@@ -133,7 +134,7 @@ fn off_nothing_shrinks_until_it_is_asked_for() {
         let (_, held) = churn(&graph);
         (8..12).for_each(|value| change_all(&graph, value));
         let grown = graph.memory();
-        // What waits in a log is not counted by versions.
+        // Edges that wait in a log are not counted by versions.
         let is_retained = grown.retained_bytes > 0 || counts_later(engine);
         assert!(grown.total_bytes() >= held && is_retained, "{engine:?}: {grown:?} after {held}");
         while graph.reclaim().unwrap().more {}
@@ -142,7 +143,7 @@ fn off_nothing_shrinks_until_it_is_asked_for() {
     }
 }
 
-/// With the last handle the thread goes too, whatever it is doing, and the store is free for the next one.
+/// Dropping the last handle ends the thread, too, whatever it is doing, and releases the store.
 #[test]
 fn a_store_is_free_when_its_last_handle_is_gone() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,5 +1,5 @@
-//! Every engine against the oracle: random operations by the methods of the graph and in transactions, streams, bulk
-//! ingest, and snapshots held across changes.
+//! Every engine against the oracle: random operations by the methods of the graph and in
+//! transactions, streams, bulk ingest, and snapshots held across changes.
 
 use crate::oracle::{
     ENGINES, Oracle, PARALLEL, RECORDS, Report, Stream, are_commits, as_values, by_key, commit, counts_later,
@@ -24,14 +24,14 @@ const KEY_KINDS: [KeyKind; 3] = [KeyKind::Number, KeyKind::String, KeyKind::Dens
 const VIEWS: [SnapshotOptions; 3] =
     [SnapshotOptions::fresh(), SnapshotOptions::stale(), SnapshotOptions::private()];
 
-/// The numbers that an operation is made of.
+/// The random numbers that determine an operation.
 type Draw = (u8, u16, u16, u32);
 
 #[derive(Clone, Debug)]
 enum Step {
     /// One operation through the method of the graph that commits it.
     One(Draw),
-    /// A stream of edges of one label that are put, or deleted.
+    /// A stream of edges of one label, all put or all deleted.
     Stream(Vec<(u16, u16)>, u8, bool),
     /// A transaction, committed or dropped; its own reads are checked after each operation.
     Transaction(Vec<Draw>, bool),
@@ -60,7 +60,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec(step, 1..60)
 }
 
-/// A transaction says of an update what becomes of it, and nothing of other writes.
+/// A transaction reports the effect of an update, and no effect of other writes.
 fn check_update(updated: Option<Updated<()>>, operation: &Operation, before: &Oracle, after: &Oracle) {
     let is_update = matches!(operation, Operation::ChangeRecord { .. });
     let (held, changed) = (before.holds(operation), before != after);
@@ -74,7 +74,7 @@ struct Run {
     oracle: Oracle,
     keys: Vec<Key>,
     open: Vec<(Snapshot, Oracle)>,
-    /// The states between steps.
+    /// The states after each step.
     states: BTreeMap<CommitTimestamp, Oracle>,
 }
 
@@ -85,11 +85,11 @@ impl Run {
 
     fn with_history(history: History, engine: EngineKind, topology: Topology, kind: KeyKind) -> Self {
         let mut options = options(topology, kind).engine(engine).history(history);
-        // One engine can keep its blocks in a file, and does so for one kind of keys.
+        // Engine `tel` keeps its blocks in a file for one kind of keys.
         if cfg!(target_os = "linux") && engine == EngineKind::Tel && kind == KeyKind::String {
             options = options.scratch(std::env::temp_dir());
         }
-        // One is also compiled into the library, where a thread archives its log.
+        // Engine `hybrid` is also compiled into the library, where a thread archives its log.
         if engine.name() == EngineKind::Hybrid.name() && kind != KeyKind::Dense {
             options = options.engine(EngineKind::Hybrid).archiving_threshold(8);
         }
@@ -116,7 +116,7 @@ impl Run {
         }
     }
 
-    /// Opens a view. A stale one may show a state within a step, which it has to keep.
+    /// Opens a view. A stale view may show a state within a step, whose oracle must then be kept.
     fn open(&mut self, options: SnapshotOptions) {
         let newest = self.graph.snapshot().unwrap().timestamp();
         self.states.insert(newest, self.oracle.clone());
@@ -149,7 +149,7 @@ impl Run {
         assert!(is_count(self.engine, count, edges), "{count} edges instead of {edges} after {operation:?}");
     }
 
-    /// A commit reports what it did, and the timestamp from which on that is seen.
+    /// Checks that a commit reports its effects, and the timestamp from which on they are visible.
     fn check_commit(&self, commit: Commit, expected: Commit, what: &dyn Debug) {
         let at = self.graph.snapshot().unwrap().timestamp();
         let expected = Commit { at, ..expected };
@@ -266,7 +266,7 @@ impl Run {
         }
     }
 
-    /// Newest-first reads of a transaction: what is wanted, in descending order.
+    /// Checks newest-first reads of a transaction: the wanted edges, in descending order.
     fn check_own_newest(&self, transaction: &hedgerow::WriteTxn, mine: &Oracle, key: &Key) {
         let wanted = Newest::most(3).since(1).by_property("amount");
         let times = |records: Vec<(Key, Record)>| {
@@ -310,7 +310,7 @@ impl Run {
         let commit = match label {
             RECORDS => {
                 let record = |number: i64| {
-                    // Whatever is said of the version.
+                    // The version in the record is ignored.
                     let when = Value::Timestamp(number * 3 % 7);
                     Record::new(vec![Value::I64(number % 3), Value::Null, Value::I64(-number), when])
                 };
@@ -338,7 +338,8 @@ impl Run {
         self.check_commit(commit.unwrap(), expected, &edges);
     }
 
-    /// Waits until the thread that archives, if there is one, reads no state. Fails if a snapshot is left open.
+    /// Waits until the archiving thread, if there is one, reads no state. Fails if a snapshot is
+    /// left open.
     fn wait_for_archiving(&self) {
         let began = Instant::now();
         while !self.graph.snapshots().is_empty() {
@@ -375,7 +376,7 @@ proptest! {
 proptest! {
     #![proptest_config(one_case_in(10))]
 
-    /// Every state since the beginning can be read after all that came later, with snapshots open or not.
+    /// Every past state stays readable after all later changes, with or without open snapshots.
     #[test]
     fn past_states_are_what_they_were(steps in steps(), topology in 0..3usize, kind in 0..3usize) {
         for engine in ENGINES {
@@ -383,7 +384,7 @@ proptest! {
             let mut past = vec![(CommitTimestamp::ZERO, run.oracle.clone())];
             for step in &steps {
                 run.step(step);
-                // Between the commits of a stream nothing is compared: its last one is.
+                // Compares the last commit of a stream, but not the others.
                 let at = run.graph.snapshot().unwrap().timestamp();
                 if at > past[past.len() - 1].0 {
                     past.push((at, run.oracle.clone()));
@@ -448,7 +449,7 @@ fn a_history_that_is_over_leaves_nothing() {
     }
 }
 
-/// Degrees that cross every threshold of a layout, up and down, in large commits and small ones.
+/// Degrees cross every threshold of a layout, up and down, in large commits and small ones.
 #[test]
 fn large_neighbor_sets_grow_and_shrink() {
     for engine in ENGINES {

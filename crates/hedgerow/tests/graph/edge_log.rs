@@ -1,4 +1,5 @@
-//! Who archives the edge log of a graph in engine `hybrid`, and when: counts of edges are exact of what is archived.
+//! Archiving of the edge log of engine `hybrid`: its threads and times, and exact counts of
+//! archived edges.
 
 use hedgerow::prelude::*;
 use hedgerow::{
@@ -12,7 +13,7 @@ fn graph(compaction: Compaction) -> Graph {
     Graph::in_memory(options.archiving_threshold(10)).unwrap()
 }
 
-/// A hundred edges.
+/// Returns a hundred edges.
 fn edges() -> Vec<(u64, u64)> {
     (0..100).map(|number| (number % 7, number)).collect()
 }
@@ -26,7 +27,7 @@ fn commits_archive_from_the_threshold_on() {
     let graph = graph(Compaction::ByWriters);
     for (number, (source, destination)) in (1..).zip(edges()) {
         graph.put_edge(LabelId::DEFAULT, source, destination).unwrap();
-        // What is archived is counted, and fewer than a threshold are left.
+        // Archived edges are counted exactly, and fewer than a threshold are not archived.
         assert!(archived(&graph) + 10 >= number, "{} of {number} edges", archived(&graph));
     }
 }
@@ -135,7 +136,8 @@ fn what_is_not_archived_is_read_with_its_values() {
     assert_eq!(view.unarchived_edges::<()>(LabelId(9)).unwrap_err().kind(), ErrorKind::InvalidInput);
 }
 
-/// The archived state keeps one former version of each vertex, and is replaced when that is much.
+/// The archived state keeps one former version of each vertex, and is replaced when these take much
+/// memory.
 #[test]
 fn changes_of_vertices_alone_replace_the_archived_state() {
     let options = GraphOptions::new().engine(EngineKind::Hybrid).compaction(Compaction::ByWriters);

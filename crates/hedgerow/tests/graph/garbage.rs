@@ -1,5 +1,5 @@
-//! How much work it takes to free superseded versions, on every engine: n log n steps for n versions of one unit, and a bounded
-//! amount in each call. Counted, not timed.
+//! The work to free superseded versions, on every engine: n log n steps for n versions of one unit,
+//! and a bounded amount in each call. Counted, not timed.
 
 use crate::oracle::ENGINES;
 use hedgerow::EngineKind;
@@ -8,10 +8,10 @@ use hedgerow_reclamation::account::measure_compared;
 
 const VERSIONS: usize = 3000;
 
-/// Versions that the collector looks at for each that it frees: bisections, and walks that many share.
+/// Versions that the collector visits per freed version: bisections, and shared walks.
 const STEPS_PER_VERSION: u64 = 64;
 
-/// Bytes that a call frees at most, if its commit has one change.
+/// The most bytes that a call frees after a commit of one change.
 const MOST_BYTES: usize = 2 << 20;
 
 /// A unit that is changed again and again.
@@ -51,7 +51,7 @@ fn versions(graph: &Graph, label: Label<Says>, unit: Unit, text: &str) -> Vec<Sn
     (0..VERSIONS).map(version).collect()
 }
 
-/// Puts snapshots in the order in which they are dropped.
+/// Orders snapshots for dropping.
 type Order = fn(Vec<Snapshot>) -> Vec<Snapshot>;
 
 fn orders() -> [(&'static str, Order); 3] {

@@ -1,4 +1,4 @@
-//! Isolation, checked from recorded histories of concurrent writers and readers.
+//! Checks of isolation on recorded histories of concurrent writers and readers.
 //!
 //! The number of rounds grows with the environment variable `HISTORY_ROUNDS`.
 
@@ -20,7 +20,7 @@ fn rounds() -> u64 {
     std::env::var("HISTORY_ROUNDS").ok().and_then(|rounds| rounds.parse().ok()).unwrap_or(5)
 }
 
-/// A graph in memory, and one of which each commit is synced before it is published.
+/// Returns a graph in memory, and a graph whose commits are synced before they are published.
 fn graphs(options: &GraphOptions) -> [Graph; 2] {
     let in_store = options.clone().segment_bytes(10_000).simulated();
     [
@@ -41,15 +41,15 @@ fn random_operations(keys: &[Key], random: &mut SmallRng) -> Vec<Operation> {
     (0..count).map(|_| operation(keys, random.random())).collect()
 }
 
-/// Every snapshot that any thread opened equals the replay of exactly the commits up to its
-/// timestamp, and none misses a commit that had returned before it was opened.
+/// Every snapshot of any thread equals the replay of exactly the commits up to its timestamp, and
+/// includes each commit that returned before it was opened.
 #[test]
 fn snapshots_are_prefixes_of_the_commit_order() {
     for round in 0..rounds() {
         for (seed, topology) in
             (round * 3..).zip([Topology::Directed, Topology::DirectedWithReverse, Topology::Undirected])
         {
-            // Every kind of key meets every topology as the rounds go on.
+            // Over the rounds, every kind of key meets every topology.
             let kind = KEY_KINDS[(2 + seed + seed / 3) as usize % 3];
             for engine in ENGINES {
                 let graphs = graphs(&options(topology, kind).engine(engine));
@@ -129,7 +129,7 @@ fn replay(
     mut history: Vec<Committed>,
     mut seen: Vec<(CommitTimestamp, Oracle)>,
 ) {
-    // A commit without changes took no timestamp: it saw the one that it names, and comes after it.
+    // A commit without changes took no timestamp: it saw the commit that it names, and follows it.
     history.sort_by_key(|commit| (commit.at, !commit.changed));
     seen.sort_by_key(|(at, _)| *at);
     let mut oracle = Oracle::new(topology);
@@ -145,7 +145,7 @@ fn replay(
     }
 }
 
-/// Each committed serializable transaction read what it would have read at its place in the order of commits.
+/// Each committed serializable transaction read the state at its place in the order of commits.
 #[test]
 fn serializable_transactions_equal_their_serial_replay() {
     for seed in 0..3 * rounds() {
@@ -179,7 +179,7 @@ fn check_serial_replay(graph: &Graph, kind: KeyKind, seed: u64) {
     assert_eq!(oracle, Oracle::of_snapshot(&graph.snapshot().unwrap()));
 }
 
-/// Something that a transaction read.
+/// A read of a transaction.
 enum Read {
     Vertex(Key, bool),
     Edge(Key, Key, bool),
@@ -253,7 +253,7 @@ fn random_reads(transaction: &hedgerow::WriteTxn, keys: &[Key], random: &mut Sma
     reads
 }
 
-/// Concurrent increments by read, add, write: none is lost, at either isolation.
+/// Concurrent transactions read, add and write: no increment is lost, at either isolation.
 #[test]
 fn no_update_is_lost() {
     let isolations = [Isolation::Snapshot, Isolation::Serializable];
@@ -314,7 +314,8 @@ fn check_declared(graph: &Graph) {
     assert_eq!(snapshot.edge_count(), 1);
 }
 
-/// Two transactions that each read what the other writes: both commit at snapshot isolation, one at serializable.
+/// Two transactions each read something that the other writes: both commit at snapshot isolation,
+/// one at serializable.
 #[test]
 fn write_skew_needs_serializable() {
     for (isolation, both_commit) in [(Isolation::Snapshot, true), (Isolation::Serializable, false)] {
@@ -331,7 +332,7 @@ fn write_skew_needs_serializable() {
     }
 }
 
-/// A phantom: a key that was absent, or a set of neighbors that grew.
+/// Phantoms conflict: a key that was absent, and a set of neighbors that grew.
 #[test]
 fn serializable_sees_what_was_not_there() {
     let graph = Graph::in_memory(options(Topology::Directed, KeyKind::Number)).unwrap();

@@ -1,25 +1,28 @@
-//! How many bytes a single change of a vertex with very many edges writes: no more the more edges it has, but for the
-//! directory of its leaves. Counted, not timed.
+//! The number of bytes that a single change of a vertex with very many edges writes. It does not
+//! grow with the degree, except for the directory of leaves. Counted, not timed.
 
 use hedgerow::{Graph, GraphOptions, KeyKind, LabelId, ReadGraph, VertexId, WriteGraph};
 use hedgerow_reclamation::account::measure_moved;
 
 const HUB: VertexId = VertexId::new(3);
 
-/// What a change may write whatever the degree is: some leaves of up to 512 neighbors, and the small rows of the partition.
+/// Bytes that a change may write at any degree: some leaves of up to 512 neighbors, and the small
+/// rows of the partition.
 const LEAVES: u64 = 24 << 10;
 
-/// Bytes of a directory for each leaf: its first neighbor and its pointer, with the room that a growing array keeps.
+/// Bytes of the directory per leaf: its first neighbor and its pointer, with the spare capacity of
+/// a growing array.
 const DIRECTORY_ENTRY: u64 = 2 * 12;
 
-/// A leaf that is not joined with the next one has at least this many neighbors.
+/// The least number of neighbors of a leaf that is not joined with the next one.
 const LEAST_PER_LEAF: u64 = 128;
 
 fn directory(degree: u64) -> u64 {
     degree / LEAST_PER_LEAF * DIRECTORY_ENTRY
 }
 
-/// A hub with every second neighbor up to twice its degree, and small rows around it.
+/// Returns a hub whose neighbors are every second id, up to twice its degree, and small rows around
+/// it.
 fn graph_with_hub(degree: u32) -> Graph {
     let graph = Graph::in_memory(GraphOptions::new().keys(KeyKind::Dense).threads(1)).unwrap();
     let spokes: Vec<_> = (0..degree).map(|spoke| (HUB, VertexId::new(100 + 2 * spoke))).collect();
@@ -28,14 +31,15 @@ fn graph_with_hub(degree: u32) -> Graph {
         .for_each(|some| assert!(graph.ingest(LabelId::DEFAULT, some).unwrap().changed != Some(false)));
     let around: Vec<_> = (0..64).map(|other| (VertexId::new(other), VertexId::new(other + 1))).collect();
     graph.ingest(LabelId::DEFAULT, &around).unwrap();
-    // Every possible neighbor exists, so that a change is one of edges alone.
+    // Every possible neighbor exists, so a change only affects edges.
     let odd: Vec<_> = (0..degree).map(|spoke| (VertexId::new(101 + 2 * spoke), HUB)).collect();
     odd.chunks(1 << 16)
         .for_each(|some| assert!(graph.ingest(LabelId::DEFAULT, some).unwrap().changed != Some(false)));
     graph
 }
 
-/// The most bytes that one of many changes of each kind writes, spread over the neighbors of the hub.
+/// Maximum bytes written by one change of each kind, over many changes spread over the neighbors of
+/// the hub.
 struct Most {
     insert: u64,
     delete: u64,
@@ -89,7 +93,8 @@ fn a_change_of_a_hub_under_a_snapshot_copies_a_leaf_and_the_directory() {
         let graph = graph_with_hub(degree);
         let (mut held, mut changes) = (None, 0);
         let Most { insert, delete, search } = most(&graph, degree, || {
-            // A new one now and then: the first change after it copies, the others find their own copy.
+            // A new snapshot now and then: the first change after it copies, later ones reuse the
+            // copy.
             if changes % 10 == 0 {
                 held = Some(graph.snapshot().unwrap());
             }
@@ -107,7 +112,7 @@ fn a_change_of_a_hub_under_a_snapshot_copies_a_leaf_and_the_directory() {
     }
 }
 
-/// Most changes split and join nothing, and so do not even touch the directory.
+/// Most changes neither split nor join leaves, and do not touch the directory.
 #[test]
 fn the_mean_change_of_a_hub_writes_less_than_a_leaf() {
     for degree in [10_000, 1_000_000] {

@@ -1,4 +1,5 @@
-//! Edges with records: in bulk the same as one by one, on every engine, and after the store is opened again; and what is no change.
+//! Edges with records: bulk and single writes have equal effects, on every engine and after
+//! reopening the store; and writes that change nothing.
 
 use crate::oracle::ENGINES;
 use hedgerow::{
@@ -31,7 +32,7 @@ fn record(amount: f64, note: &str) -> Record {
     Record::new(vec![Value::F64(amount), if note.is_empty() { Value::Null } else { note.into() }])
 }
 
-/// What is to be seen of the vertices below `keys`.
+/// Returns the visible edges of the vertices below `keys`.
 fn seen(snapshot: &Snapshot, keys: u64) -> Vec<Vec<(Key, Record)>> {
     let directions = [Direction::Out, Direction::In];
     let stored = directions.into_iter().filter(|direction| snapshot.topology().stored(*direction).is_some());
@@ -74,7 +75,7 @@ proptest! {
                     let outcome = |commit: hedgerow::Commit| (commit.changed, commit.edges_added, commit.vertices_added);
                     prop_assert_eq!(outcome(commit), outcome(expected));
                     prop_assert_eq!(bulk.snapshot().unwrap().edge_count(), before + commit.edges_added);
-                    // Once more, which changes nothing.
+                    // The same batch again changes nothing.
                     prop_assert!(bulk.ingest(PAYS, &last_of_each(topology, &batch)).unwrap().changed == Some(false));
                     let snapshot = bulk.snapshot().unwrap();
                     prop_assert_eq!(seen(&snapshot, 12), seen(&single.snapshot().unwrap(), 12));
@@ -90,7 +91,7 @@ proptest! {
     }
 }
 
-/// The last of equal edges alone.
+/// Returns the last of each set of equal edges.
 fn last_of_each(topology: Topology, edges: &[(u64, u64, Record)]) -> Vec<(u64, u64, Record)> {
     let ends = |(source, destination, _): &(u64, u64, Record)| match topology.is_undirected() {
         true => (*source.min(destination), *source.max(destination)),
@@ -151,7 +152,7 @@ fn what_does_not_fit_is_refused_and_changes_nothing() {
     assert_eq!(graph.snapshot().unwrap().vertex_count(), 0);
 }
 
-/// A number that is not equal to itself, put again, is no change; nor is a record that a transaction changes and changes back.
+/// Putting NaN again is no change; nor is a record that a transaction changes and changes back.
 #[test]
 fn a_record_that_ends_as_it_was_is_no_change() {
     for engine in ENGINES {
@@ -159,7 +160,7 @@ fn a_record_that_ends_as_it_was_is_no_change() {
         let put = |amount: f64| EdgeUpdate::put().set("amount", amount);
         assert!(graph.update_edge(PAYS, 1, 2, &put(f64::NAN)).unwrap().changed);
         assert!(!graph.update_edge(PAYS, 1, 2, &put(f64::NAN)).unwrap().changed);
-        // The words on several edges, each changed more than once.
+        // Several updates of each of several edges in one transaction.
         for destination in [2, 3, 4] {
             graph.update_edge(PAYS, 1, destination, &put(0.5)).unwrap();
         }

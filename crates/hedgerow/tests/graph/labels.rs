@@ -1,5 +1,5 @@
-//! Labels that are added to an open graph, on every engine: they work as those do that it was made with, beside writers and
-//! readers.
+//! Labels added to an open graph, on every engine: they work like original labels, concurrent with
+//! writers and readers.
 
 use crate::oracle::{ENGINES, Oracle, commit, domain, is_count, labels, operation, stage, without_labels};
 use hedgerow::kernels::BuildOptions;
@@ -27,12 +27,12 @@ struct Call {
     amount: f64,
 }
 
-/// A graph with the label "knows" alone.
+/// Returns a graph with the label "knows" alone.
 fn graph(engine: EngineKind, topology: Topology) -> Graph {
     Graph::in_memory(GraphOptions::new().engine(engine).topology(topology).label::<()>("knows")).unwrap()
 }
 
-/// Random operations on all labels, of which the graph was made with the first.
+/// Random operations on all labels; the graph was made with the first label only.
 #[test]
 fn labels_that_are_added_work_as_those_that_a_graph_was_made_with() {
     let mut random = StdRng::seed_from_u64(1);
@@ -72,7 +72,7 @@ fn labels_that_are_added_work_as_those_that_a_graph_was_made_with() {
         }
         oracle.check(&graph.snapshot().unwrap(), &keys);
         assert_eq!(Oracle::of_snapshot(&graph.snapshot().unwrap()), oracle);
-        // Of the labels that were added, there is nothing in these states.
+        // These states have no edges of the labels added later.
         shown.check(&before, &keys);
         shown_at_first.check(&at_first, &keys);
         drop((before, at_first));
@@ -96,7 +96,7 @@ fn a_label_is_added_once_and_returned_from_then_on() {
             (graph.label::<Payment>("pays").unwrap(), graph.label::<Call>("calls").unwrap()),
             (pays, calls)
         );
-        // Some that are there, and some that are not.
+        // Some of the labels exist, others are new.
         let rates = LabelSchema::with_value::<f32>("rates");
         let asked = [catalog.labels()[1].clone(), rates.clone(), catalog.labels()[0].clone()];
         assert_eq!(graph.add_labels(&asked).unwrap(), [1, 3, 0].map(LabelId));
@@ -135,7 +135,7 @@ fn another_label_of_the_same_name_is_refused_and_both_are_named() {
             kind,
             &[&record[..], &[parallel]].concat(),
         );
-        // Of several, none is added if one is wrong.
+        // If one of several labels is invalid, none is added.
         let fine = || LabelSchema::new("fine");
         refused(graph.add_labels(&[fine(), LabelSchema::new("rates")]), kind, &["\"rates\""]);
         refused(graph.add_labels(&[fine(), fine()]), kind, &["\"fine\"", "twice"]);
@@ -146,7 +146,7 @@ fn another_label_of_the_same_name_is_refused_and_both_are_named() {
             &["\"size\"", "twice"],
         );
         assert_eq!(graph.catalog(), catalog);
-        // Two ways to say that edges carry nothing.
+        // Two ways to define edges without data.
         assert_eq!(graph.add_labels(&[LabelSchema::with_value::<()>("knows")]).unwrap(), [LabelId(0)]);
     }
 }
@@ -199,7 +199,7 @@ fn states_and_transactions_of_before_know_the_label_and_no_edge_of_it() {
                 &["\"pays\""],
             );
         }
-        // It began before, and does not see the edges either; its own it does.
+        // The transaction began before, so it does not see these edges, but it sees its own.
         assert_eq!(transaction.get_edge(pays, 1, 2).unwrap(), None);
         transaction.put_edge_with(sends, 3, 4, payment.clone()).unwrap();
         transaction.put_edge_with(pays, 3, 4, 3.5).unwrap();
@@ -211,8 +211,9 @@ fn states_and_transactions_of_before_know_the_label_and_no_edge_of_it() {
     }
 }
 
-/// In an undirected graph, each edge of every label is seen from both of its ends, which exist, and counted once. An engine with files of its
-/// own, which is one of a store here, may count it later.
+/// In an undirected graph, each edge of every label is visible from both of its ends, which exist,
+/// and is counted once. An engine with files of its own, used with a store here, may count it
+/// later.
 fn check_edges(graph: &Graph, keys: u64) {
     let snapshot = graph.snapshot().unwrap();
     for label in (0..graph.catalog().labels().len() as u16).map(LabelId) {
@@ -234,8 +235,8 @@ fn check_edges(graph: &Graph, keys: u64) {
     }
 }
 
-/// Two threads add the same labels to an undirected graph with the label "knows"; others put edges of whichever they find, delete vertices with
-/// edges of all labels, and read.
+/// Two threads add the same labels to an undirected graph with the label "knows"; others put edges
+/// of any label that they find, delete vertices with edges of all labels, and read.
 pub fn add_beside_writers_and_readers(graph: &Graph) {
     const KEYS: u64 = 64;
     let names: Vec<String> = (0..60).map(|number| format!("label {number}")).collect();
@@ -288,7 +289,8 @@ fn labels_are_added_beside_writers_and_readers() {
         .for_each(|engine| add_beside_writers_and_readers(&graph(engine, Topology::Undirected)));
 }
 
-/// Counted, not timed: a call looks at each label of the graph once, however many it adds or finds.
+/// A call visits each label of the graph once, however many labels it adds or finds. Counted, not
+/// timed.
 #[cfg(debug_assertions)]
 #[test]
 fn many_labels_are_found_in_one_pass_over_those_of_the_graph() {

@@ -1,4 +1,4 @@
-//! Graphs as users see them, on every engine: one binary, so that what all tests need is compiled once.
+//! Graphs as users see them, on every engine. One binary, so that shared code is compiled once.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![cfg(not(hedgerow_shuttle))]
@@ -21,7 +21,7 @@ mod labels;
 mod memory_limit;
 mod newest;
 mod oracle;
-// Checked builds have all blocks on the heap.
+// Checked builds keep all blocks on the heap.
 #[cfg(all(target_os = "linux", not(hedgerow_checked_memory)))]
 mod scratch;
 mod streams;

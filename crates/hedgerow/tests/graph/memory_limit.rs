@@ -1,4 +1,5 @@
-//! A graph at its memory limit refuses to grow, stays what it was, can be shrunk and grown again, and opened again. On every engine.
+//! A graph at its memory limit refuses to grow, keeps its state, can be shrunk, grown and reopened.
+//! On every engine.
 
 use crate::oracle::{ENGINES, counts_later};
 use hedgerow::{
@@ -10,7 +11,7 @@ use hedgerow_testing::simulated::SimulatedFiles;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// All for the engines that are there to be used, one for those to compare with.
+/// Returns all topologies for `rapid` and `tel`, one for other engines.
 fn topologies(engine: EngineKind) -> &'static [Topology] {
     match engine {
         EngineKind::Rapid | EngineKind::Tel => {
@@ -20,14 +21,14 @@ fn topologies(engine: EngineKind) -> &'static [Topology] {
     }
 }
 
-/// Directories of three labels take up to a half of it.
+/// The memory limit. Directories of three labels take up to half of it.
 const LIMIT: usize = 3 << 20;
 
 fn limited(engine: EngineKind, keys: KeyKind) -> Graph {
     Graph::in_memory(GraphOptions::new().engine(engine).keys(keys).memory_limit(LIMIT)).unwrap()
 }
 
-/// The error has a type, and says limit, held, needed and what to do.
+/// Checks that the error has a kind, and names the limit, the held and needed bytes, and a remedy.
 fn check_error(error: &Error, engine: EngineKind) {
     assert_eq!(error.kind(), ErrorKind::Capacity, "{engine:?}: {error}");
     let exceeded = error.memory_limit().expect("the limit is one of memory");
@@ -40,7 +41,7 @@ fn check_error(error: &Error, engine: EngineKind) {
     assert!(text.contains("raise the memory limit"), "{text}");
 }
 
-/// All that a snapshot shows.
+/// Returns the complete state in a snapshot.
 fn state(graph: &Graph) -> (Option<u64>, BTreeSet<Key>, BTreeSet<(Key, Key)>) {
     fn read(snapshot: &Snapshot) -> (Option<u64>, BTreeSet<Key>, BTreeSet<(Key, Key)>) {
         let mut vertices = BTreeSet::new();
@@ -54,14 +55,14 @@ fn state(graph: &Graph) -> (Option<u64>, BTreeSet<Key>, BTreeSet<(Key, Key)>) {
                 .collect::<Vec<_>>()
         };
         let edges = vertices.iter().flat_map(of).collect();
-        // Bounds change by themselves.
+        // Bounds change without commits.
         let count = snapshot.edge_count().exact().filter(|_| !counts_later(snapshot.engine()));
         (count, vertices, edges)
     }
     read(&graph.snapshot().unwrap())
 }
 
-/// Commits until one is refused; returns how many were made.
+/// Commits until a commit is refused; returns the number of commits made.
 fn fill(engine: EngineKind, mut commit: impl FnMut(u64) -> Result<(), Error>) -> u64 {
     for number in 0..1_000_000 {
         if let Err(error) = commit(number) {
@@ -72,7 +73,8 @@ fn fill(engine: EngineKind, mut commit: impl FnMut(u64) -> Result<(), Error>) ->
     panic!("{engine:?}: the limit was never exceeded");
 }
 
-/// What was refused has changed nothing, is refused again, and succeeds when something was deleted and reclaimed.
+/// Checks that a refused commit has changed nothing, is refused again, and succeeds after a
+/// deletion and a reclamation.
 fn check_refused(
     engine: EngineKind,
     graph: &Graph,
@@ -155,7 +157,8 @@ fn vertices_beyond_the_limit_are_refused() {
         let options = GraphOptions::new().engine(engine).keys(KeyKind::Dense).memory_limit(LIMIT);
         let options = options.vertex_properties(RecordSchema { fields: vec![name] });
         let graph = Graph::in_memory(options).unwrap();
-        // Bare ones take little more than the directory, which is kept for those to come.
+        // Vertices without properties take little more than the directory, which is kept for later
+        // vertices.
         let add = |number: u64| {
             graph.transact(|transaction| {
                 (number * 10..(number + 1) * 10).try_for_each(|vertex| {
@@ -192,14 +195,14 @@ fn what_closed_snapshots_kept_does_not_count_against_the_limit() {
         fill(engine, |number| {
             put(number)?;
             snapshots.push(graph.snapshot()?);
-            // Whatever an engine keeps versions of, the snapshots see these.
+            // The snapshots read the deleted versions in every engine.
             graph.delete_edge(LabelId::DEFAULT, edge(number).0, edge(number).1)?;
             put(number)
         });
         let retained = graph.memory().retained_bytes;
         assert!(retained > LIMIT / 8, "{engine:?}: {:?}", graph.memory());
         drop(snapshots);
-        // Each reclaims a little.
+        // Each commit reclaims a little.
         (1..64u64).for_each(|other| {
             assert!(graph.put_edge(LabelId::DEFAULT, 0, other).unwrap().changed != Some(false));
         });
@@ -266,7 +269,7 @@ fn key(kind: KeyKind, number: u64) -> Key {
     }
 }
 
-/// Edges of all labels from and to a hub, and among others, until nothing fits any more.
+/// Puts edges of all labels to and from a hub, and between others, until nothing fits any more.
 fn fill_around_hub(engine: EngineKind, graph: &Graph, keys: KeyKind) -> u64 {
     let note = EdgeUpdate::put().set("note", "a note");
     let put = |number: u64| {
@@ -279,7 +282,7 @@ fn fill_around_hub(engine: EngineKind, graph: &Graph, keys: KeyKind) -> u64 {
     };
     let made = fill(engine, put);
     assert!(made >= 100, "{engine:?}: {made}");
-    // The last bytes.
+    // Fills the last bytes.
     fill(engine, |number| {
         graph.put_edge(LabelId::DEFAULT, key(keys, 1 + number % 499), key(keys, 1 + number / 499)).map(drop)
     });
@@ -295,7 +298,7 @@ fn whatever_exists_can_be_deleted_at_the_limit() {
             let graph = Graph::in_memory(with_labels(engine, topology, keys)).unwrap();
             let made = fill_around_hub(engine, &graph, keys);
             let full = graph.memory().total_bytes();
-            // What is replaced stays, so that the graph holds more and more.
+            // The snapshot retains replaced versions, so the memory of the graph grows.
             let snapshot = graph.snapshot().unwrap();
             let of_hub = |number: u64| (key(keys, 0), key(keys, 1 + number));
             for number in 0..made / 4 {
@@ -383,7 +386,7 @@ fn keys_count_against_the_limit() {
     assert!(made < LIMIT as u64 / 1000, "{made} keys of 1,000 bytes");
     let kept = graph.memory();
     assert!(kept.total_bytes() > LIMIT / 2 && kept.total_bytes() <= LIMIT, "{kept:?}");
-    // What is refused has not grown the dictionary by much.
+    // Refused commits have not grown the dictionary by much.
     let many: Vec<_> = (0..100_000).map(|number| (long(1_000_000 + number), long(number % 2))).collect();
     check_error(&graph.ingest(LabelId::DEFAULT, &many).unwrap_err(), EngineKind::Rapid);
     let left = graph.memory().total_bytes();

@@ -1,4 +1,4 @@
-//! Newest-first reads over the whole range of the numbers that are times.
+//! Newest-first reads over the whole range of the numbers that serve as times.
 
 use crate::oracle;
 use hedgerow::{
@@ -15,7 +15,8 @@ const PARALLEL: LabelId = LabelId(3);
 /// The vertex with all edges.
 const HUB: u64 = 1_000;
 
-/// More than are sorted directly, on both sides of the middle of the range, and not in order.
+/// More numbers than are sorted directly, on both sides of the middle of the range, and not in
+/// order.
 fn numbers() -> Vec<u64> {
     let near = |middle: u64| (0..9).map(move |step| middle.wrapping_sub(4).wrapping_add(step * 4 % 9));
     [1 << 63, 0, 1 << 53].into_iter().flat_map(near).collect()
@@ -59,7 +60,7 @@ fn graph(engine: hedgerow::EngineKind) -> Graph {
     graph
 }
 
-/// Checks reads of numbers by the time that `by` chooses.
+/// Checks reads of numbers by the time that `by` selects.
 fn check(by: impl Fn(Newest) -> Newest, time: impl Fn(u64) -> i128, read: impl Fn(&Newest) -> Vec<u64>) {
     let mut expected = numbers();
     expected.sort_by_key(|number| Reverse(time(*number)));

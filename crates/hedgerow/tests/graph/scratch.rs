@@ -1,4 +1,4 @@
-//! Graphs with their edges in a file that is mapped into memory.
+//! Graphs with their edges in a memory-mapped file.
 
 use crate::oracle;
 use crate::oracle::{ENGINES, Oracle, domain, operation, options};
@@ -41,7 +41,8 @@ fn a_directory_that_is_missing_is_named() {
     assert!(is_empty(folder.path()), "no half store is left");
 }
 
-/// A store comes back from checkpoint and log, whatever engine wrote it, and nothing is ever left in the directory.
+/// A store is restored from checkpoint and log, whichever engine wrote it, and nothing is ever left
+/// in the directory.
 #[test]
 fn a_store_is_rebuilt_in_a_new_file() {
     let folder = tempfile::tempdir().unwrap();
@@ -78,7 +79,8 @@ fn a_store_is_rebuilt_in_a_new_file() {
     assert_eq!(neighbors(&Graph::open(&path).unwrap()), before);
 }
 
-/// At the end of the file a commit is refused as a whole, by every way into the graph, and the graph goes on.
+/// At the end of the file a commit is refused as a whole, by every method of the graph, and the
+/// graph stays usable.
 #[test]
 fn a_full_file_refuses_commits_and_the_graph_stays_usable() {
     let folder = tempfile::tempdir().unwrap();
@@ -98,7 +100,7 @@ fn a_full_file_refuses_commits_and_the_graph_stays_usable() {
     assert!(sources > 20, "{sources} rows fitted");
     let count = || graph.snapshot().unwrap().edge_count().at_most();
     assert_eq!(count(), sources * 2000);
-    // One by one, what is left of blocks is used, until that is refused, too.
+    // Single edges use the rest of the blocks, until they are refused, too.
     let mut singles = 0;
     let error = loop {
         match graph.put_edge(LabelId::DEFAULT, 50_000 + singles, 1u64) {
@@ -133,7 +135,8 @@ fn a_full_file_refuses_commits_and_the_graph_stays_usable() {
     assert_eq!(count(), before + 2000);
 }
 
-/// Where a graph fitted into its file, it does when it comes back, and what exists can be deleted though the file is full.
+/// A graph that fitted into its file fits again after reopening, and existing edges can be deleted
+/// even if the file is full.
 #[test]
 fn a_store_can_be_opened_with_the_room_that_it_had_before() {
     let (folder, scratch) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
@@ -141,7 +144,7 @@ fn a_store_can_be_opened_with_the_room_that_it_had_before() {
     let options = in_file(scratch.path()).topology(Topology::Undirected).durability(Durability::None);
     let options = options.scratch_limit(8 << 20);
     let graph = options.create(&path).unwrap();
-    // Rows that grow in turns, and are copied ever again.
+    // Rows that grow in turns, and are copied again and again.
     let put = |number: u64| graph.put_edge(LabelId::DEFAULT, number % 512, 1000 + number / 3);
     let made = (0..10_000_000).take_while(|number| put(*number).is_ok()).count() as u64;
     assert!(made > 10_000, "{made} edges fitted");
@@ -162,7 +165,7 @@ fn a_store_can_be_opened_with_the_room_that_it_had_before() {
 proptest! {
     #![proptest_config(one_case_in(8))]
 
-    /// In a file all is what it is in memory, now and in a snapshot.
+    /// A graph in a file shows the same states as one in memory, now and in a snapshot.
     #[test]
     fn a_graph_in_a_file_agrees_with_the_oracle(
         draws in prop::collection::vec(any::<(u8, u16, u16, u32)>(), 1..80),

@@ -1,4 +1,5 @@
-//! Streams of edges, each committed by itself: equal to one call after the other, beside readers and writers.
+//! Streams of edges, one commit per edge: equivalent to single calls, and concurrent with readers
+//! and writers.
 
 use crate::oracle::{
     ENGINES, LABELS, Oracle, PARALLEL, Stream, are_commits, counts_later, domain, is_count, options, stage,
@@ -16,7 +17,7 @@ use std::thread;
 const TOPOLOGIES: [Topology; 3] = [Topology::Directed, Topology::DirectedWithReverse, Topology::Undirected];
 const KEY_KINDS: [KeyKind; 3] = [KeyKind::Number, KeyKind::String, KeyKind::Dense];
 
-/// Mostly short ones, between few keys, so that edges repeat and vertices are missing.
+/// Returns a mostly short stream between few keys, so that edges repeat and vertices are missing.
 fn random_stream(keys: &[Key], random: &mut SmallRng) -> Stream {
     let mut key = || keys[random.random_range(0..keys.len())].clone();
     let ends: Vec<_> = (0..60).map(|_| (key(), key())).collect();
@@ -27,7 +28,7 @@ fn random_stream(keys: &[Key], random: &mut SmallRng) -> Stream {
     Stream { label, deletes: label == PARALLEL || random.random_range(0..3) == 0, edges }
 }
 
-/// Makes the changes of the stream by one commit after the other, and returns what they did.
+/// Makes the changes of the stream by single commits, and returns their effects.
 fn run_one_by_one(stream: &Stream, graph: &Graph) -> Commits {
     let mut done = Commits::default();
     for operation in stream.operations() {
@@ -46,7 +47,7 @@ fn run_one_by_one(stream: &Stream, graph: &Graph) -> Commits {
     done
 }
 
-/// The state and the timestamps are those of a graph that was given one edge after the other.
+/// A stream leaves the state and the timestamps that single commits leave.
 #[test]
 fn a_stream_is_one_commit_after_the_other() {
     for (number, engine) in (0..).zip(ENGINES) {
@@ -66,7 +67,7 @@ fn check_against_single_commits(engine: EngineKind, topology: Topology, kind: Ke
     for round in 0..40 {
         let stream = random_stream(&keys, &mut random);
         let (commits, single) = (stream.run(&graph).unwrap(), run_one_by_one(&stream, &twin));
-        // What changes nothing has a timestamp in a stream only.
+        // A commit without changes has a timestamp only in a stream.
         let at = if counts_later(engine) { commits.at } else { single.at };
         let expected = Commits { at, ..single };
         assert!(are_commits(engine, commits, expected), "{commits:?} instead of {expected:?}");
@@ -94,7 +95,8 @@ fn check_against_single_commits(engine: EngineKind, topology: Topology, kind: Ke
 const WRITERS: u64 = 3;
 const EDGES: u64 = 3000;
 
-/// Every snapshot shows a beginning of what each writer streams, and as many of all as its timestamp says.
+/// Every snapshot shows a prefix of each writer's stream, and the total number of edges that its
+/// timestamp implies.
 #[test]
 fn every_snapshot_shows_beginnings_of_the_streams() {
     for (engine, topology) in ENGINES.into_iter().zip(TOPOLOGIES.into_iter().cycle()) {
@@ -102,7 +104,8 @@ fn every_snapshot_shows_beginnings_of_the_streams() {
     }
 }
 
-/// The edges of a writer: from vertices that it shares with the others, in different partitions, to its own.
+/// Returns the edges of a writer: from vertices in different partitions, shared by all writers, to
+/// vertices of its own.
 fn edges_of(writer: u64) -> Vec<(u64, u64)> {
     let source = |number: u64| number * 67 % 1000;
     (0..EDGES).map(|number| (source(number), 1000 + writer * EDGES + number)).collect()
@@ -139,7 +142,7 @@ fn check_beginnings(engine: EngineKind, topology: Topology) {
     });
 }
 
-/// How many edges a snapshot of now shows.
+/// Returns the number of edges in a new snapshot, after checking that they are prefixes.
 fn check_beginning(graph: &Graph, base: u64) -> u64 {
     let snapshot = graph.snapshot().unwrap();
     let shown = |writer| {
@@ -158,7 +161,8 @@ fn check_beginning(graph: &Graph, base: u64) -> u64 {
     shown
 }
 
-/// What is before an edge that cannot be put is committed, what is behind it is not, and the error says where that is.
+/// The edges before an invalid edge are committed, the edges behind it are not, and the error has
+/// its position.
 #[test]
 fn a_stream_ends_at_the_first_error() {
     let number = |number: u64| Key::Number(number);
@@ -188,7 +192,8 @@ struct Payment {
     note: Option<String>,
 }
 
-/// Structs, and records whose properties are known at run time, in memory and in stores.
+/// Streams of structs, and of records whose properties are known only at run time, in memory and in
+/// stores.
 #[test]
 fn records_are_streamed_as_numbers_are() {
     for engine in [EngineKind::Rapid, EngineKind::Tel] {
@@ -250,7 +255,7 @@ fn a_stream_ends_at_the_memory_limit() {
     assert_eq!(graph.snapshot().unwrap().edge_count(), 0);
 }
 
-/// An open transaction finds what a stream changed since it began.
+/// A stream conflicts with an open transaction that began before it.
 #[test]
 fn streams_are_in_conflict_with_transactions() {
     for engine in ENGINES {

@@ -1,4 +1,4 @@
-//! What the types of the API promise beside their methods: threads, printing, serialization.
+//! Promises of the types of the API besides their methods: threads, printing, serialization.
 
 use hedgerow::kernels::{Bfs, BfsResult, Csr, Kernel, PageRank, Sssp, SsspResult};
 use hedgerow::prelude::*;
@@ -12,10 +12,10 @@ use serde_json::json;
 use std::fmt::{Debug, Display};
 use std::str::FromStr;
 
-/// Goes to other threads, and is used by several at once.
+/// Compiles for types that several threads may share.
 const fn is_shared<T: Send + Sync + Debug>() {}
 
-/// Goes to other threads; used by one at a time.
+/// Compiles for types that may be sent to another thread.
 const fn is_sent<T: Send + Debug>() {}
 
 const _: () = {
@@ -61,7 +61,7 @@ fn what_is_printed_is_parsed() {
     assert_eq!(error.to_string(), "there is no engine \"fast\": expected rapid, tel, lsm or hybrid");
 }
 
-/// Serializes as `expected`, and comes back.
+/// Checks that a value serializes as `expected`, and deserializes to itself.
 #[track_caller]
 fn comes_back<T: Serialize + DeserializeOwned + PartialEq + Debug>(value: &T, expected: serde_json::Value) {
     assert_eq!(serde_json::to_value(value).unwrap(), expected);

@@ -153,7 +153,7 @@ fn a_label_of_another_type_is_refused_by_name() {
         "property \"absent\" is i64, which may be null: a field of type i64 cannot hold it"
     );
     assert_eq!(refusal(graph.label::<Unknown>("has")), "there is no property \"color\" in this schema");
-    // The type of a label that is made from an id is checked when it is used.
+    // The type of a label made from an id is checked on use.
     assert!(refusal(graph.get_edge::<u64>(LabelId(1), 1, 2)).contains("carry f64, not u64"));
     assert_eq!(
         refusal(graph.put_edge(LabelId(0), 1, 2)),
@@ -161,7 +161,7 @@ fn a_label_of_another_type_is_refused_by_name() {
     );
     let values = [(1, 2, 3_u64)];
     assert!(refusal(graph.ingest(LabelId(1), &values)).contains("\"rates\" carry f64, not u64"));
-    // Data is left aside by readers of topology.
+    // Readers of topology ignore the data.
     assert!(graph.neighbors(graph.label::<()>("has").unwrap(), 1).unwrap().is_empty());
 }
 
@@ -180,7 +180,7 @@ fn a_number_that_does_not_fit_its_field_is_named() {
     assert_eq!(failed.to_string(), expected);
 }
 
-/// All edges by the iterators, which agree.
+/// Returns all edges, after a check that the iterators agree.
 fn all_edges<T: hedgerow::EdgeData + Clone + Send>(snapshot: &Snapshot, label: Label<T>) -> Vec<Edge<T>> {
     let sort = |mut edges: Vec<Edge<T>>| {
         edges.sort_by(|one, other| (&one.source, &one.destination).cmp(&(&other.source, &other.destination)));
@@ -208,7 +208,8 @@ fn iterators_return_every_vertex_and_every_edge_once() {
             let rates = graph.label::<u32>("rates").unwrap();
             let names = graph.label::<Person>("names").unwrap();
             let calls = graph.label::<Person>("calls").unwrap();
-            // More than one step of ids, a loop, a hub, both directions of a pair, and a deleted vertex.
+            // The edges span more than one step of ids, and include a loop, a hub, both directions
+            // of a pair, and a deleted vertex.
             let rated: Vec<(u64, u64, u32)> =
                 (0..1_000).map(|key| (key, key * 7 % 1_000, key as u32)).collect();
             graph.ingest(rates, &rated).unwrap();
@@ -273,7 +274,7 @@ struct Counted {
     most: Option<u64>,
 }
 
-/// Unsigned properties keep numbers that no signed one holds, in memory, in logs and in checkpoints.
+/// Unsigned properties keep numbers beyond the signed range, in memory, in logs and in checkpoints.
 #[test]
 fn unsigned_properties_are_kept_in_stores() {
     let large = [0, 1, i64::MAX as u64, 1 << 63, u64::MAX];

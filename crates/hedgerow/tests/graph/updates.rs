@@ -1,5 +1,5 @@
-//! Edges with records, single and parallel: what is checked, compared and changed, and when a transaction that updates them
-//! is in conflict.
+//! Edges with records, single and parallel: their checks, comparisons and changes, and the
+//! conflicts of transactions that update them.
 
 use crate::oracle;
 use hedgerow::{
@@ -20,7 +20,7 @@ fn kind<T: std::fmt::Debug>(result: Result<T, hedgerow::Error>) -> ErrorKind {
     result.unwrap_err().kind()
 }
 
-/// Reads of edges and records do not look first whether a vertex exists.
+/// Reads of edges and records do not check first that a vertex exists.
 #[test]
 fn vertices_that_do_not_exist_have_neither_edges_nor_properties() {
     for engine in oracle::ENGINES {
@@ -45,7 +45,7 @@ fn vertices_that_do_not_exist_have_neither_edges_nor_properties() {
     }
 }
 
-/// A graph whose only label has records: an amount that each edge must have, and a note.
+/// Returns a graph whose only label has records: an amount that each edge must have, and a note.
 fn payments(options: GraphOptions) -> Graph {
     let field = |name: &str, value_type, nullable| Field { name: name.to_owned(), value_type, nullable };
     let fields = vec![field("amount", ValueType::I64, false), field("note", ValueType::String, true)];
@@ -69,7 +69,7 @@ fn what_lies_on_an_edge_is_checked() {
             assert_eq!(kind(graph.update_edge(pays, 1, 2, &wrong)), ErrorKind::InvalidInput, "{wrong:?}");
         }
         assert_eq!(graph.snapshot().unwrap().vertex_count(), 0, "what is refused creates nothing");
-        // Neither a value nor a handle of one's own can be put instead.
+        // Neither a value nor a handle of the caller can be put instead.
         assert_eq!(kind(graph.put_edge(EDGE, 1, 2)), ErrorKind::InvalidInput);
         assert_eq!(kind(graph.put_edge_with(pays, 1, 2, 7u64)), ErrorKind::InvalidInput);
         let handle = RecordHandle::from_bits(EdgeValue(7));
@@ -133,7 +133,7 @@ fn a_lost_update_of_a_record_is_a_conflict() {
     }
     one.commit().unwrap();
     assert_eq!(kind(other.commit()), ErrorKind::Conflict);
-    // With transactions that declare, and that run again, none is lost.
+    // With declared and with retried transactions, no update is lost.
     thread::scope(|scope| {
         for _ in 0..2 {
             scope.spawn(|| {
@@ -159,7 +159,7 @@ fn a_lost_update_of_a_record_is_a_conflict() {
     assert_eq!(amount, Some(401));
 }
 
-/// Updates the edge with a record from 1 to a vertex, or the parallel one with key 7.
+/// Updates the edge with a record from vertex 1 to vertex `to`, or the parallel edge with key 7.
 fn update_record<W: WriteGraph>(
     graph: &W,
     label: LabelId,
@@ -180,8 +180,8 @@ fn conflicts_are_judged_by_net_changes() {
     }
 }
 
-/// A commit that leaves an edge as it was has not touched the edge, whatever it did in between. A transaction is in conflict
-/// with changes of all that it staged.
+/// A commit that leaves an edge unchanged has not touched it, whatever it did in between. A
+/// transaction conflicts with changes to every edge that it staged.
 pub fn check_net_changes(graph: &Graph) {
     let five = EdgeUpdate::put().set("amount", 5);
     let others = [EdgeUpdate::put().set("amount", 6), EdgeUpdate::delete()];
@@ -194,8 +194,8 @@ pub fn check_net_changes(graph: &Graph) {
             update_record(&transaction, label, to, update);
             transaction
         };
-        // One that deletes an end of the edge and puts the edge again as it was, and one that puts an edge and
-        // deletes its end again.
+        // The first transaction deletes an end of the edge and puts the edge again unchanged; the
+        // second puts an edge and deletes its end again.
         let puts_again = || {
             let transaction = graph.begin().unwrap();
             transaction.delete_vertex(2).unwrap();
@@ -211,7 +211,7 @@ pub fn check_net_changes(graph: &Graph) {
         let clear = || [2, 3].map(|to| update_record(graph, label, to, &EdgeUpdate::delete()));
         let reset = || {
             clear();
-            // A new record, so that its version is that of one which is put again.
+            // Creates a new record, whose version equals that of a record that is put again.
             update_record(graph, label, 2, &five);
             graph.add_vertex(3).unwrap();
         };
@@ -233,7 +233,7 @@ pub fn check_net_changes(graph: &Graph) {
         assert_eq!(kind(net.commit()), ErrorKind::Conflict);
         clear();
     }
-    // Without a record the edge is not compared, if the commit changes anything at all.
+    // An edge without a record is not compared, if the commit changes anything at all.
     graph.put_edge(EDGE, 1, 2).unwrap();
     let (concurrent, again) = (graph.begin().unwrap(), graph.begin().unwrap());
     concurrent.delete_edge(EDGE, 1, 2).unwrap();
@@ -243,7 +243,8 @@ pub fn check_net_changes(graph: &Graph) {
     assert_eq!(kind(concurrent.commit()), ErrorKind::Conflict);
 }
 
-/// What a transaction was told of a condition is true when it commits, or it does not commit.
+/// The answer of an update about its condition is still true when the transaction commits;
+/// otherwise it does not commit.
 #[test]
 fn an_update_is_not_committed_on_a_condition_that_changed() {
     for engine in oracle::ENGINES {
@@ -276,7 +277,7 @@ fn an_update_is_not_committed_on_a_condition_that_changed() {
                 assert!(!graph.contains_edge(EDGE, 3, amount).unwrap());
             }
         }
-        // One that runs again decides again.
+        // A retried transaction decides again.
         in_graph(oracle::RECORDS, &set(6));
         let mut told = Vec::new();
         let run_again = graph.transact(|transaction| {
@@ -288,7 +289,7 @@ fn an_update_is_not_committed_on_a_condition_that_changed() {
         });
         run_again.unwrap();
         assert_eq!(told, [false, true]);
-        // An edge whose end did not exist either when the transaction began.
+        // An end of this edge did not exist when the transaction began.
         let transaction = graph.begin().unwrap();
         let delete = EdgeUpdate::delete().only_if("amount", 5);
         assert!(!transaction.update_edge(oracle::RECORDS, 1, 77, &delete).unwrap().held);
@@ -370,6 +371,6 @@ fn a_strict_graph_makes_no_ends_for_records() {
     graph.add_vertex(1).unwrap();
     graph.add_vertex(2).unwrap();
     assert!(graph.update_edge(pays, 1, 2, &put).unwrap().changed);
-    // What needs an edge that is not there changes nothing, wherever its ends are.
+    // An update that needs a missing edge changes nothing, even if the ends do not exist.
     assert!(!graph.update_edge(pays, 5, 6, &EdgeUpdate::delete()).unwrap().changed);
 }

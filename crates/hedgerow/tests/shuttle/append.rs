@@ -1,4 +1,5 @@
-//! Streams and bulk writes that an engine appends as they come, beside each other and archiving.
+//! Streams and bulk writes that an engine appends in their order, concurrent with each other and
+//! with archiving.
 
 use crate::{EDGE, has, options};
 use hedgerow::{EngineKind, Graph, KeyKind, ReadGraph, Topology, WriteGraph};
@@ -13,8 +14,8 @@ fn graph(topology: Topology, keys: KeyKind) -> Graph {
     Graph::in_memory(options(topology, keys).engine(HYBRID)).unwrap()
 }
 
-/// The last commit of an edge wins, whichever way it came, in the log as in the rows. A snapshot shows a beginning of a stream, and a
-/// bulk write whole.
+/// The last commit of an edge wins, however it was written, both in the log and in the rows. A
+/// snapshot shows a prefix of a stream, and a bulk write as a whole.
 #[test]
 fn the_last_commit_of_an_edge_wins() {
     let model = || {
@@ -54,7 +55,7 @@ fn the_last_commit_of_an_edge_wins() {
     models::check(model, 500);
 }
 
-/// A commit that reads what it changes sees everything that is appended before it, and nothing after.
+/// A commit that reads the edges that it changes sees all earlier appends and no later ones.
 #[test]
 fn a_commit_that_reads_is_never_beside_one_that_appends() {
     let model = || {
@@ -93,7 +94,7 @@ fn a_commit_that_reads_is_never_beside_one_that_appends() {
     models::check(model, 500);
 }
 
-/// Commits that append create the same vertices once.
+/// Concurrent appending commits create a vertex only once.
 #[test]
 fn commits_that_append_create_a_vertex_once() {
     models::check(|| create_vertices(KeyKind::Dense), 500);

@@ -1,4 +1,4 @@
-//! Conflicts with bulk writes, which are recorded as lists, also when these become too many.
+//! Conflicts with bulk writes, which are recorded as lists, even if there are too many lists.
 
 use crate::{EDGE, options};
 use hedgerow::{EngineKind, Graph, KeyKind, Topology, WriteGraph};
@@ -11,7 +11,8 @@ fn edges_of(owners: [u64; 2]) -> [(u64, u64); 4] {
     [(one, 1), (one, 2), (other, 1), (other, 2)]
 }
 
-/// A transaction that commits had no other commit on its edge since it began, even if what was recorded of that commit has been dropped.
+/// No other commit to its edge came between the beginning and the commit of a committed
+/// transaction, even if the record of such a commit was dropped.
 #[test]
 fn no_conflict_with_a_bulk_write_is_missed() {
     let model = || {
@@ -29,7 +30,7 @@ fn no_conflict_with_a_bulk_write_is_missed() {
                 ingest()
             })
         };
-        // The second writer alone records more than is kept.
+        // The second writer alone records more than the limit.
         let (same, other) = (writing([0, 4], 1), writing([8, 9], 3));
         let committed = transaction.commit();
         let (at, _) = (same.join().unwrap(), other.join().unwrap());
@@ -40,14 +41,15 @@ fn no_conflict_with_a_bulk_write_is_missed() {
     models::check(model, 1000);
 }
 
-/// As [`no_conflict_with_a_bulk_write_is_missed`], with streams that append the same edge and record that in any order.
+/// Like [`no_conflict_with_a_bulk_write_is_missed`], with streams that append the same edge and
+/// record it in any order.
 #[test]
 fn no_conflict_with_a_stream_is_missed() {
     let model = || {
         let options = options(Topology::Directed, KeyKind::Dense);
         let graph = Graph::in_memory(options.engine(EngineKind::Erased(&hedgerow_engines::HYBRID))).unwrap();
         graph.ingest(EDGE, &[(0u64, 1u64)]).unwrap();
-        // While it is open, commits record what they change.
+        // While this transaction is open, commits record their changes.
         let open = graph.begin().unwrap();
         let streams = [(); 2].map(|()| {
             let graph = graph.clone();

@@ -1,4 +1,4 @@
-//! Labels that are added beside writers and readers.
+//! Labels added concurrently with writers and readers.
 
 use crate::{check, graph, options};
 use hedgerow::{CheckpointOptions, Graph, Key, KeyKind, LabelId, ReadGraph, Topology, WriteGraph};
@@ -6,7 +6,7 @@ use hedgerow_sync::Arc;
 use hedgerow_testing::simulated::{SimulatedFiles, Survival};
 use shuttle::thread;
 
-/// Puts an edge of the label that is added, once it is there.
+/// Puts an edge of the added label, once the label exists.
 fn put_when_there(graph: &Graph, source: u64, destination: u64) -> bool {
     for _ in 0..3 {
         if let Ok(added) = graph.label::<u32>("added") {
@@ -17,8 +17,8 @@ fn put_when_there(graph: &Graph, source: u64, destination: u64) -> bool {
     false
 }
 
-/// A thread that finds the label can write its edges and read them; a snapshot shows as many as it counts; two threads that add the same label
-/// add one.
+/// A thread that finds the label can write its edges and read them; a snapshot counts its visible
+/// edges; two threads that add the same label add one.
 #[test]
 fn a_label_that_is_found_can_be_written_and_read() {
     check(|| {
@@ -58,7 +58,7 @@ fn a_label_that_is_found_can_be_written_and_read() {
     });
 }
 
-/// Whenever the power goes, a store with an edge of the label has the label.
+/// Whenever the power is lost, a store with an edge of the label has the label.
 #[test]
 fn a_label_is_durable_before_its_edges_are() {
     check(|| {
@@ -84,7 +84,7 @@ fn a_label_is_durable_before_its_edges_are() {
     });
 }
 
-/// A checkpoint that shows an edge of the label has it.
+/// A checkpoint with an edge of the label has the label.
 #[test]
 fn a_checkpoint_has_the_edges_of_all_labels_that_it_shows() {
     check(|| {

@@ -30,7 +30,7 @@ use std::cell::Cell;
 const EDGE: LabelId = LabelId::DEFAULT;
 
 thread_local! {
-    /// The engine of the model that runs: all its tasks share one thread of the operating system.
+    /// The engine of the running model: all its tasks share one thread of the operating system.
     static ENGINE: Cell<EngineKind> = const { Cell::new(EngineKind::Rapid) };
 }
 
@@ -57,7 +57,7 @@ fn graph(topology: Topology, keys: KeyKind) -> Graph {
     Graph::in_memory(options(topology, keys)).unwrap()
 }
 
-/// A graph in a store, of which each commit is synced before it is published.
+/// Returns a graph in a store that syncs each commit before it is published.
 fn synced(topology: Topology, keys: KeyKind) -> Graph {
     let options = options(topology, keys).segment_bytes(1000).simulated();
     options.create_on(Arc::new(SimulatedFiles::new(1))).unwrap()
@@ -67,13 +67,15 @@ fn has(snapshot: &Snapshot, source: u64, destination: u64) -> bool {
     snapshot.contains_edge(EDGE, source, destination).unwrap()
 }
 
-/// A snapshot shows a beginning of what a stream commits, and counts it, while another writer changes what the stream locks.
+/// A snapshot shows a prefix of a stream, and counts it, while another writer changes vertices that
+/// the stream locks.
 #[test]
 fn snapshots_show_beginnings_of_a_stream() {
     check(|| check_beginnings_of_a_stream(&graph(Topology::Directed, KeyKind::Dense)));
 }
 
-/// In a store, where the commits of a stream take their places in the log together.
+/// Like [`snapshots_show_beginnings_of_a_stream`], in a store, where the commits of a stream are
+/// appended to the log together.
 #[test]
 fn snapshots_show_beginnings_of_a_stream_that_is_synced() {
     check(|| check_beginnings_of_a_stream(&synced(Topology::Directed, KeyKind::Dense)));
@@ -103,19 +105,19 @@ fn check_beginnings_of_a_stream(graph: &Graph) {
     assert_eq!(graph.snapshot().unwrap().edge_count(), 10);
 }
 
-/// Edges in units far apart that always change together.
+/// Moves two edges in units far apart in one transaction.
 fn swap(graph: &Graph, from: u64, to: u64) {
     let transaction = graph.begin().unwrap();
     transaction.delete_edge(EDGE, 0u64, from).unwrap();
     transaction.delete_edge(EDGE, 66u64, from).unwrap();
     transaction.put_edge(EDGE, 0u64, to).unwrap();
     transaction.put_edge(EDGE, 66u64, to).unwrap();
-    // A conflict with the other writer leaves both edges as they were.
+    // A conflict with the other writer leaves both edges unchanged.
     let _ = transaction.commit();
 }
 
-/// A snapshot shows a commit whole or not at all, and the same however often it is read, while
-/// writers replace versions and reclamation frees them.
+/// A snapshot shows a commit whole or not at all, and the same at each read, while writers replace
+/// versions and reclamation frees them.
 #[test]
 fn snapshots_are_atomic_and_stable() {
     check(|| {
@@ -148,7 +150,8 @@ fn snapshots_are_atomic_and_stable() {
     });
 }
 
-/// A snapshot reads the record that an edge had, from both its ends, while writers replace it and reclamation frees what was before.
+/// A snapshot reads the record that an edge had, from both its ends, while writers replace it and
+/// reclamation frees former records.
 #[test]
 fn records_stay_as_long_as_a_snapshot_reads_them() {
     check(|| {
@@ -216,7 +219,8 @@ fn returned_commits_are_seen() {
     });
 }
 
-/// An edge never outlives its endpoint, whether it is put or deleted first, and counts stay right.
+/// An edge never outlives its endpoint, whether the edge is put or the vertex deleted first, and
+/// counts stay right.
 #[test]
 fn edges_do_not_dangle() {
     for topology in [Topology::Directed, Topology::DirectedWithReverse, Topology::Undirected] {
@@ -230,7 +234,8 @@ fn edges_do_not_dangle() {
 }
 
 fn dangle(topology: Topology) {
-    // Three vertices under three locks, in each engine: only the lock of the far end keeps the two commits apart.
+    // Three vertices under three locks, in each engine: only the lock of the far end serializes the
+    // two commits.
     let graph = graph(topology, KeyKind::Dense);
     graph.ingest(EDGE, &[(0u64, 66u64), (129, 0)]).unwrap();
     let deleter = {
@@ -251,7 +256,7 @@ fn dangle(topology: Topology) {
     assert!(!has(&last, 0, 66));
 }
 
-/// Both ends of every edge exist, and the counts are what a walk finds.
+/// Checks that both ends of every edge exist, and that the counts match a walk.
 fn check_consistent(snapshot: &Snapshot) {
     let mut keys = Vec::new();
     snapshot.for_each_vertex(|_, key| keys.push(key)).unwrap();
@@ -267,7 +272,7 @@ fn check_consistent(snapshot: &Snapshot) {
     assert_eq!(snapshot.edge_count().at_most() * ends, entries);
 }
 
-/// Increments by interactive transactions: first committer wins, nothing is lost.
+/// No increment by interactive transactions is lost: the first committer wins.
 #[test]
 fn increments_are_not_lost() {
     check(|| {
@@ -297,7 +302,8 @@ fn increments_are_not_lost() {
     });
 }
 
-/// Threads that put edges at the same new key agree on its vertex, and an aborted one leaves no trace.
+/// Threads that put edges at the same new key agree on its vertex, and an aborted transaction
+/// leaves no trace.
 #[test]
 fn a_new_key_gets_one_vertex() {
     check(|| {
@@ -319,8 +325,8 @@ fn a_new_key_gets_one_vertex() {
     });
 }
 
-/// A transaction that gave a new key an id and then fails takes it back before anybody can use it,
-/// while others put edges at that key and at one that gets the id next.
+/// A transaction that gave a new key an id and then fails takes the id back before another thread
+/// can use it, while others put edges at that key and at the key that gets the id next.
 #[test]
 fn an_aborted_commit_leaves_no_trace() {
     check(|| {
@@ -347,7 +353,7 @@ fn an_aborted_commit_leaves_no_trace() {
     });
 }
 
-/// An edge put at a key goes to that key's vertex, though its id may go to another key meanwhile.
+/// An edge put at a key goes to that key's vertex, even if its id may go to another key meanwhile.
 #[test]
 fn edges_do_not_follow_a_reused_id() {
     check(|| {
@@ -436,7 +442,8 @@ fn reused_ids_do_not_show_in_old_snapshots() {
 
 // --- graphs in stores ------------------------------------------------------------------------
 
-/// Writers of one vertex, and of one edge, each of whose commits is synced, and a reader that compares the counts with the edges that it finds.
+/// Writers of one vertex, and of one edge, with synced commits, and a reader that compares the
+/// counts with the edges that it finds.
 fn synced_writers_and_a_reader() {
     let graph = synced(Topology::Directed, KeyKind::Dense);
     graph.ingest(EDGE, &[(0u64, 9u64), (1, 9), (2, 9)]).unwrap();
@@ -470,14 +477,14 @@ fn synced_writers_and_a_reader() {
     assert_eq!(graph.memory().retained_bytes, 0);
 }
 
-/// A snapshot shows exactly the commits up to its timestamp, though that lies behind what was stamped, and writers go on
-/// in the batch behind it.
+/// A snapshot shows exactly the commits up to its timestamp, even if later ones are stamped
+/// already, and writers fill the next batch.
 #[test]
 fn what_is_durable_is_what_is_seen() {
     check(synced_writers_and_a_reader);
 }
 
-/// The model finds what it is for.
+/// The model finds the planted bug.
 #[test]
 fn an_edit_of_what_is_not_published_is_found() {
     for engine in MODELLED {
@@ -492,7 +499,7 @@ fn an_edit_of_what_is_not_published_is_found() {
     }
 }
 
-/// Increments whose beginnings lie behind what was stamped: the first committer wins, nothing is lost.
+/// No increment is lost if transactions begin behind the last stamp: the first committer wins.
 #[test]
 fn synced_increments_are_not_lost() {
     check(|| {
@@ -520,7 +527,7 @@ fn synced_increments_are_not_lost() {
     });
 }
 
-/// Vertices come and go in batches that are not published yet: a snapshot finds the keys of its timestamp.
+/// Vertices come and go in unpublished batches: a snapshot finds the keys of its timestamp.
 #[test]
 fn ids_are_not_used_again_before_the_deletion_is_published() {
     check(|| {
@@ -555,7 +562,7 @@ fn ids_are_not_used_again_before_the_deletion_is_published() {
     });
 }
 
-/// A stream and a close: what was told is there, what was refused is not.
+/// A stream and a close run concurrently: acknowledged commits are there, refused ones are not.
 #[test]
 fn a_close_meets_commits() {
     check(|| {

@@ -1,4 +1,4 @@
-//! Counts of parallel edges beside writers.
+//! Counts of parallel edges, concurrent with writers.
 
 use crate::{check, options};
 use hedgerow::{
@@ -21,7 +21,7 @@ fn put(graph: &Graph, from: u64, to: u64, number: u64) {
     assert!(graph.update_parallel_edge(PAYS, from, to, number, &update).unwrap().changed);
 }
 
-/// A vertex has as many edges as are read of it, at any time.
+/// Checks that the degree of each vertex equals the number of its edges.
 fn check_counts(snapshot: &Snapshot) {
     for direction in [Direction::Out, Direction::In] {
         for vertex in [0u64, 66] {
@@ -32,7 +32,8 @@ fn check_counts(snapshot: &Snapshot) {
     }
 }
 
-/// The number of a vertex's edges is that of the snapshot, while commits change one end or both, or delete it.
+/// The number of a vertex's edges is that of the snapshot, while commits change or delete one end
+/// or both.
 #[test]
 fn counts_of_parallel_edges_are_those_of_the_snapshot() {
     check(|| {

@@ -4,8 +4,8 @@ use crate::{EDGE, check, has, options, swap};
 use hedgerow::{CommitTimestamp, Graph, History, KeyKind, Topology};
 use shuttle::thread;
 
-/// Every state of a graph that keeps its history shows its commits whole, and goes on doing so, while writers change what it shows,
-/// others open it, and reclamation runs.
+/// Past states show commits as a whole, and stay the same while writers change their vertices,
+/// readers open them, and reclamation runs.
 #[test]
 fn past_states_are_atomic_and_stay() {
     check(|| {

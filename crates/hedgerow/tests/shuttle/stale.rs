@@ -1,4 +1,4 @@
-//! Stale views of an engine with an edge log, beside writers and archiving.
+//! Stale views of an engine with an edge log, concurrent with writers and archiving.
 
 use crate::{EDGE, has, options};
 use hedgerow::{EngineKind, Graph, KeyKind, SnapshotOptions, Topology, WriteGraph};
@@ -8,7 +8,8 @@ use shuttle::thread;
 /// Vertices whose edges change together.
 const OWNERS: [u64; 2] = [0, 4];
 
-/// Moves the edges of both owners from one neighbor to another, unless another writer came first.
+/// Moves the edges of both owners from one neighbor to another, unless another writer commits
+/// first.
 fn swap(graph: &Graph, from: u64, to: u64) {
     let transaction = graph.begin().unwrap();
     for owner in OWNERS {
@@ -18,7 +19,8 @@ fn swap(graph: &Graph, from: u64, to: u64) {
     drop(transaction.commit());
 }
 
-/// A stale view shows commits whole, and goes on doing so, while writers change what it shows and another state is archived.
+/// A stale view shows commits as a whole, and stays the same while writers change its vertices and
+/// another state is archived.
 #[test]
 fn stale_views_are_atomic_and_stay() {
     let model = || {

@@ -1,10 +1,11 @@
-//! Commits that take many locks beside those that take few.
+//! Commits with many locks, concurrent with commits with few.
 
 use crate::{check, graph};
 use hedgerow::{KeyKind, LabelId, Topology, WriteGraph};
 use shuttle::thread;
 
-/// Deletions of vertices, which take every lock, and edges, which take one or two, wait for each other and all end.
+/// Deletions of vertices, which take every lock, and writes of edges, which take one or two, wait
+/// for each other and all end.
 #[test]
 fn commits_of_many_locks_and_of_few_all_end() {
     check(|| {
@@ -26,7 +27,7 @@ fn commits_of_many_locks_and_of_few_all_end() {
         }
         threads.into_iter().for_each(|thread| thread.join().unwrap());
         let snapshot = graph.snapshot().unwrap();
-        // 2 to 3, 10 and 11; 3 to 2, 3 and 4.
+        // Edges from 2 to 3, 10 and 11; from 3 to 2, 3 and 4.
         assert_eq!((snapshot.edge_count().at_most(), snapshot.vertex_count()), (6, 5));
     });
 }

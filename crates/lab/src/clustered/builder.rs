@@ -14,7 +14,7 @@ use std::ops::Range;
 /// A changed leaf with fewer entries merges with a sibling.
 const SPARSE: usize = LEAF_CAPACITY / 4;
 
-/// Siblings merge if together they have at most this many entries, so that they are not split again
+/// Siblings merge if together they have at most this many entries, so they are not split again
 /// soon.
 const MERGED: usize = LEAF_CAPACITY * 3 / 4;
 
@@ -80,8 +80,8 @@ impl<'o> Builder<'o> {
         Changed::Large(tree)
     }
 
-    /// A bit mask of the old leaves that cannot be shared. A new set joins the leaf of the set
-    /// before it, or else that of the set after it.
+    /// Returns a bit mask of the old leaves that cannot be shared. A new set joins the leaf of the
+    /// set before it, or else the leaf of the set after it.
     fn changed_leaves(&self) -> u64 {
         let small = self.old.occupied & !self.old.large_slots;
         let mut leaves = 0;
@@ -188,12 +188,12 @@ impl Leaves {
         self.place(slot, stretch);
     }
 
-    /// Whether the open sets are too few for a leaf.
+    /// Returns true if the open sets are too few for a leaf.
     fn is_sparse(&self) -> bool {
         (1..SPARSE).contains(&self.open.len())
     }
 
-    /// Records where in the last leaf a set lies.
+    /// Records the position of a set in the last leaf.
     fn place(&mut self, slot: usize, stretch: Range<usize>) {
         self.places[slot] = RowPlace {
             leaf: (self.leaves.len() - 1) as u16,

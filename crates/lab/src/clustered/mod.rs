@@ -2,9 +2,9 @@
 //! B+ tree, large sets in separate trees (RapidStore, section 6.3).
 //!
 //! The keys of the B+ tree are pairs of a slot and a neighbor. Its leaves are split only between
-//! slots, which is possible because a small set fits into a leaf: so each set is one run, and the
+//! slots, which is possible because a small set fits into a leaf. So each set is one run, and the
 //! vertex index contains its leaf and position, without a search. A partition of small sets never
-//! has more leaves than slots; so two levels are enough, and the root is an array of leaves.
+//! has more leaves than slots, so two levels are enough, and the root is an array of leaves.
 
 mod builder;
 #[cfg(test)]
@@ -35,9 +35,9 @@ pub struct Clustered {
     places: [RowPlace; PARTITION_SIZE],
     /// The leaves of the B+ tree, ascending.
     leaves: Vec<Arc<Counted<Rows>>>,
-    /// One bit per slot: whether it has neighbors.
+    /// One bit per slot, set if the slot has neighbors.
     occupied: u64,
-    /// One bit per slot: whether its neighbors are a tree.
+    /// One bit per slot, set if its neighbors are a tree.
     large_slots: u64,
     /// The trees, ascending by slot.
     large: Vec<CompressedArt>,
@@ -46,7 +46,7 @@ pub struct Clustered {
     shared_bytes: usize,
 }
 
-/// Where a small set lies.
+/// The position of a small set.
 #[derive(Clone, Copy, Debug, Default)]
 struct RowPlace {
     leaf: u16,

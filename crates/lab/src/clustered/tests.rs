@@ -65,7 +65,7 @@ fn leaves_are_cut_between_slots() {
     let partition =
         change(None, &[(0, 0..7, Some(0)), (1, 0..7, Some(0)), (9, 0..5, Some(0)), (63, 0..3, Some(0))]);
     assert_eq!(lengths(&partition), [14, 8]);
-    // A new slot between them joins the leaf before it, which then overflows.
+    // A new slot in between joins the leaf before it, which then overflows.
     let partition = change(Some(&partition), &[(5, 0..4, Some(0))]);
     assert_eq!(lengths(&partition), [14, 4, 8]);
     assert_eq!(partition.degree(5), 4);

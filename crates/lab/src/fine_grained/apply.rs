@@ -26,7 +26,7 @@ impl<E: Entries> FineGrained<E> {
     }
 }
 
-/// What applying a commit has done so far.
+/// The accumulated effects of applying a commit.
 struct Applied {
     stamp: Stamp,
     memory: MemoryChange,

@@ -12,8 +12,7 @@ use std::ops::{ControlFlow, Range};
 /// Reads neighbors: copies the visible ones under the shared lock of their row, and passes the copy
 /// on after releasing it.
 ///
-/// So no lock is held while the caller's code runs, which may read the same row again or write to
-/// it.
+/// No lock is held while the caller's code runs, which may read the same row again or write to it.
 pub struct FineGrainedCursor<'s, E, W> {
     adjacency: FineGrainedAdjacency<'s, E, W>,
     at: CommitTimestamp,

@@ -51,14 +51,14 @@ impl<C> Default for Directory<C> {
 }
 
 impl<C: Default> Directory<C> {
-    /// The cell of a vertex, if its leaf is allocated. O(1).
+    /// Returns the cell of a vertex, if its leaf is allocated. O(1).
     #[inline]
     pub(super) fn get(&self, vertex: VertexId) -> Option<&C> {
         let [root, branch, leaf] = place(vertex.get());
         self.0.slots().get(root)?.slots().get(branch)?.slots().get(leaf)
     }
 
-    /// The cell of a vertex; allocates the path to it on first use. O(1) otherwise.
+    /// Returns the cell of a vertex; allocates the path to it on first use. O(1) otherwise.
     pub(super) fn get_or_create(&self, vertex: VertexId, memory: &Memory) -> &C {
         let [root, branch, leaf] = place(vertex.get());
         let mut allocated = 0;
@@ -71,7 +71,8 @@ impl<C: Default> Directory<C> {
         cell
     }
 
-    /// The bytes that [`Directory::get_or_create`] would allocate for these vertices, which ascend.
+    /// Returns the bytes that [`Directory::get_or_create`] would allocate for these vertices, which
+    /// ascend.
     pub(super) fn missing_bytes(&self, vertices: impl Iterator<Item = VertexId>) -> usize {
         let (mut bytes, mut last) = (0, None);
         for [root, branch, _] in vertices.map(|vertex| place(vertex.get())) {
@@ -94,7 +95,7 @@ impl<C: Default> Directory<C> {
         bytes
     }
 
-    /// The cells of a range of vertices, ascending; skips leaves that were never used.
+    /// Returns the cells of a range of vertices, ascending; skips leaves that were never used.
     pub(super) fn populated(&self, vertices: Range<u32>) -> impl Iterator<Item = (VertexId, &C)> {
         let Range { start, end } = vertices;
         let within = move |first: u64, bits: u32, slots: usize| {
@@ -110,7 +111,7 @@ impl<C: Default> Directory<C> {
     }
 }
 
-/// The slots selected by `within`, each with the number of its first vertex.
+/// Returns the slots selected by `within`, each with the number of its first vertex.
 fn numbered<T>(
     slots: &[T],
     first: u64,
@@ -122,7 +123,7 @@ fn numbered<T>(
     range.zip(chosen).map(move |(slot, level)| (first + ((slot as u64) << bits), level))
 }
 
-/// The slots of a vertex in the root, in its branch, in its leaf.
+/// Returns the slots of a vertex in the root, in its branch, in its leaf.
 #[inline]
 const fn place(vertex: u32) -> [usize; 3] {
     let branch = (vertex >> LEAF_BITS) & ((1 << BRANCH_BITS) - 1);

@@ -42,7 +42,7 @@ pub(super) struct Table<E> {
 }
 
 impl<E: Entries> Table<E> {
-    /// The tables of a label, one per stored direction.
+    /// Returns the tables of a label, one per stored direction.
     fn of(label: LabelId, schema: &LabelSchema, topology: Topology) -> impl Iterator<Item = Self> + use<E> {
         let column = schema.edges.column();
         let table = move |direction: &Direction| Table {
@@ -56,7 +56,7 @@ impl<E: Entries> Table<E> {
 }
 
 impl<E: Entries> FineGrained<E> {
-    /// An empty graph.
+    /// Creates an empty graph.
     pub fn new(options: FineGrainedOptions) -> Self {
         let FineGrainedOptions { topology, catalog } = options;
         // The catalog checked that its labels can be numbered.
@@ -91,7 +91,7 @@ impl<E: Entries> FineGrained<E> {
         .plus(self.records.memory())
     }
 
-    /// The table that answers reads of `label` in `direction`.
+    /// Returns the table that answers reads of `label` in `direction`.
     pub(super) fn table(&self, label: LabelId, direction: Direction) -> Result<&Table<E>, ViewError> {
         let directions = self.topology.directions().len();
         let at = |stored| self.tables.get(label.index() * directions + usize::from(stored == Direction::In));
@@ -112,7 +112,7 @@ impl<E: Entries> AddLabels for FineGrained<E> {
     }
 }
 
-/// The lock that covers a vertex.
+/// Returns the lock that covers a vertex.
 pub(super) const fn unit_of(vertex: VertexId) -> LockUnit {
     LockUnit(vertex.get())
 }

@@ -1,25 +1,25 @@
-//! Where versions belong.
+//! The owners of versions.
 
 use hedgerow_model::{Direction, LabelId, VertexId};
 
-/// Where a version belongs.
+/// The vertex and the part of it to which a version belongs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Place {
     pub(super) owner: VertexId,
     pub(super) part: Part,
 }
 
-/// The part of a vertex that the version belongs to.
+/// A part of a vertex.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Part {
-    /// Its existence and its record.
+    /// The existence and the record of the vertex.
     Vertex,
     /// An entry among its neighbors, for a label in a stored direction.
     Neighbor { label: LabelId, direction: Direction, neighbor: VertexId },
 }
 
 impl Part {
-    /// The label and stored direction of the row, if the version belongs to one.
+    /// Returns the label and stored direction of the row, if the version belongs to one.
     pub(super) fn table(self) -> Option<(LabelId, Direction)> {
         match self {
             Part::Vertex => None,

@@ -1,7 +1,7 @@
 //! A version per edge and a lock per vertex: the scheme that `rapid` replaces.
 //!
 //! These are the fine-grained versions and the locks that "Revisiting the Design of In-Memory
-//! Dynamic Graph Storage" gives every container but one (section 4.1.2, Sortledton; section 4.2),
+//! Dynamic Graph Storage" gives all containers except one (section 4.1.2, Sortledton; section 4.2),
 //! over either of two containers:
 //!
 //! - [`AdjacencyList`]: one sorted array per vertex, label and direction, doubled when it is full.
@@ -43,8 +43,8 @@
 //! # Deviations from the study
 //!
 //! - The study's single lock per vertex is two here. The commit pipeline keeps its locks until the
-//!   commit is published; readers need not wait for that, since timestamps tell them what is
-//!   visible.
+//!   commit is published; readers need not wait for that, since timestamps tell them which versions
+//!   are visible.
 //! - A reader calls back without a lock. The study runs the reader's code under it, which is
 //!   impossible in a store whose readers may write, or read the same vertex twice. The price is the
 //!   copy.

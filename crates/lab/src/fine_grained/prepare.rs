@@ -48,7 +48,7 @@ impl<E: Entries> std::fmt::Debug for FineGrainedChanges<'_, E> {
     }
 }
 
-/// A vertex that will change, and by how many bytes its record grows.
+/// A vertex that will change, and the growth of its record in bytes.
 struct PlannedVertex<'l> {
     effect: &'l VertexEffect,
     growth: isize,
@@ -170,7 +170,7 @@ impl<E: Entries> FineGrained<E> {
     }
 }
 
-/// Maps `parts` in order, and keeps the results that are not `None`.
+/// Maps `parts` in order, and keeps results other than `None`.
 fn plan<C: Send, P: Send>(
     pool: Option<&ThreadPool>,
     parts: Vec<C>,

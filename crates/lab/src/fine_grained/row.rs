@@ -14,16 +14,16 @@ pub(super) const VERSION_BYTES: usize = size_of::<Version<EdgeValue>>() + size_o
 /// The neighbors of a vertex, including deleted ones that may still be visible.
 ///
 /// An absent entry, which is a deletion without older versions, is removed by the operation that
-/// makes it so.
+/// makes it absent.
 #[derive(Default)]
 pub(super) struct Row<E> {
     pub(super) entries: E,
 }
 
-/// What changes would do to a row.
+/// The effect of changes on a row.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Plan {
-    /// Whether any of the changes does anything.
+    /// True if any of the changes has an effect.
     pub(super) makes_a_difference: bool,
     /// The neighbors that get an entry.
     pub(super) new: SmallVec<[VertexId; 2]>,
@@ -32,7 +32,7 @@ pub(super) struct Plan {
 impl<E: Entries> Row<E> {
     // --- reading -------------------------------------------------------------------------------
 
-    /// The value of the edge to `neighbor` at `at`. O(search + versions newer than `at`).
+    /// Returns the value of the edge to `neighbor` at `at`. O(search + versions newer than `at`).
     #[inline]
     pub(super) fn find(&self, neighbor: VertexId, at: CommitTimestamp) -> Option<EdgeValue> {
         let place = self.entries.locate(neighbor).ok()?;
@@ -40,7 +40,7 @@ impl<E: Entries> Row<E> {
         if head.begin.shows_at(at) { Some(self.entries.value(place)) } else { head.earlier(at) }
     }
 
-    /// The number of neighbors at `at`. O(entries).
+    /// Returns the number of neighbors at `at`. O(entries).
     pub(super) fn degree(&self, at: CommitTimestamp) -> usize {
         self.entries.degree(at)
     }
@@ -116,8 +116,8 @@ impl<E: Entries> Row<E> {
         assert_eq!(removed.len(), count, "a filed version is linked");
     }
 
-    /// Recomputes by a walk what [`MemoryChange`] counts step by step, and checks the order of the
-    /// entries.
+    /// Recounts by a walk the bytes that [`MemoryChange`] counts step by step, and checks the order
+    /// of the entries.
     pub(super) fn count_bytes(&self) -> MemoryChange {
         let heads = self.entries.heads();
         debug_assert!(heads.windows(2).all(|pair| pair[0].0 < pair[1].0), "entries ascend, each once");
@@ -127,7 +127,7 @@ impl<E: Entries> Row<E> {
         MemoryChange { live: self.entries.heap_bytes() as isize, retained }
     }
 
-    /// The newest value of an entry; `None` if it is deleted.
+    /// Returns the newest value of an entry; `None` if it is deleted.
     fn newest(&self, place: usize) -> Option<EdgeValue> {
         self.entries.head(place).begin.exists().then(|| self.entries.value(place))
     }

@@ -9,39 +9,39 @@ use hedgerow_reclamation::account;
 /// The highest bit of a [`Begin`].
 const DELETION: u64 = 1 << 63;
 
-/// When a version began, and whether it is a deletion, which is the highest bit ("Revisiting the
-/// Design of In-Memory Dynamic Graph Storage", section 4.2, "Space").
+/// The beginning of a version; the highest bit marks a deletion ("Revisiting the Design of
+/// In-Memory Dynamic Graph Storage", section 4.2, "Space").
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Begin(u64);
 
 impl Begin {
-    /// The deletion before everything, of what never existed.
+    /// The deletion before everything, of an object that never existed.
     pub(super) const NEVER: Begin = Begin(DELETION);
 
     /// Later than every stamp: a reader at this timestamp sees the newest versions.
     pub(super) const END_OF_TIME: CommitTimestamp = CommitTimestamp(DELETION - 1);
 
-    /// A version that begins at `at`: a state, or a deletion.
+    /// Creates the beginning of a state or a deletion at `at`.
     #[inline]
     pub(super) fn new(at: CommitTimestamp, exists: bool) -> Self {
         debug_assert!(at <= Begin::END_OF_TIME);
         if exists { Begin(at.0) } else { Begin(at.0 | DELETION) }
     }
 
-    /// The timestamp.
+    /// Returns the timestamp.
     #[inline]
     pub(super) fn at(self) -> CommitTimestamp {
         CommitTimestamp(self.0 & !DELETION)
     }
 
-    /// Whether this is a state and not a deletion.
+    /// Returns true if this is a state and not a deletion.
     #[inline]
     pub(super) fn exists(self) -> bool {
         self.0 & DELETION == 0
     }
 
-    /// Whether this is a state that began at or before `at`. A scan makes only this one comparison
-    /// per neighbor, because a deletion is larger than every timestamp.
+    /// Returns true if this is a state that began at or before `at`. A scan makes only this one
+    /// comparison per neighbor, because a deletion is larger than every timestamp.
     #[inline]
     pub(super) fn shows_at(self, at: CommitTimestamp) -> bool {
         self.0 <= at.0
@@ -81,20 +81,20 @@ impl<S> History<S> {
         self.0 = Some(Box::new(Version { begin, state, older }));
     }
 
-    /// The state at `at`; `None` if it was deleted then or had not begun. O(versions newer than
-    /// `at`).
+    /// Returns the state at `at`; `None` if it was deleted then or had not begun. O(versions newer
+    /// than `at`).
     pub(super) fn at(&self, at: CommitTimestamp) -> Option<&S> {
         let version = self.iter().find(|version| version.begin.at() <= at)?;
         version.begin.exists().then_some(&version.state)
     }
 
-    /// The state of the version born at `born`.
+    /// Returns the state of the version born at `born`.
     pub(super) fn born_at(&self, born: CommitTimestamp) -> Option<&S> {
         self.iter().find(|version| version.begin.at() == born).map(|version| &version.state)
     }
 
-    /// Removes the versions with these births, which descend, and returns their states, newest first.
-    /// O(versions newer than the last), however many are removed.
+    /// Removes the versions with these births, which descend, and returns their states, newest
+    /// first. O(versions newer than the last), however many are removed.
     pub(super) fn remove(&mut self, births: impl Iterator<Item = CommitTimestamp>) -> Vec<S> {
         let (mut link, mut removed) = (self, Vec::new());
         for born in births {
@@ -111,7 +111,7 @@ impl<S> History<S> {
         removed
     }
 
-    /// The states of all versions, newest first.
+    /// Returns the states of all versions, newest first.
     pub(super) fn states(&self) -> impl Iterator<Item = &S> {
         self.iter().map(|version| &version.state)
     }
@@ -122,7 +122,7 @@ impl<S> History<S> {
 }
 
 impl<S> Drop for History<S> {
-    /// Iteratively: a chain may be longer than the stack allows recursion.
+    /// Drops iteratively: a chain may be longer than the stack allows recursion.
     fn drop(&mut self) {
         let mut next = self.0.take();
         while let Some(mut version) = next {
@@ -135,7 +135,7 @@ impl<S> Drop for History<S> {
 mod tests {
     use super::*;
 
-    /// Inserted at 2, deleted at 4, inserted at 6.
+    /// Returns a history of a state at 2, a deletion at 4 and a state at 6.
     fn history() -> History<char> {
         let mut history = History::default();
         for (at, exists, state) in [(2, true, 'a'), (4, false, 'b'), (6, true, 'c')] {

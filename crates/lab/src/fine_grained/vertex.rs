@@ -1,4 +1,4 @@
-//! A vertex: whether it exists, its record, and the versions of both.
+//! A vertex: its existence, its record, and the versions of both.
 
 use super::garbage::Superseded;
 use super::version::{Begin, History, Version};
@@ -21,7 +21,8 @@ impl Default for VertexCell {
 }
 
 impl VertexCell {
-    /// The record at `at`; `None` if the vertex does not exist then. O(versions newer than `at`).
+    /// Returns the record at `at`; `None` if the vertex does not exist then. O(versions newer than
+    /// `at`).
     pub(super) fn record(&self, at: CommitTimestamp) -> Option<&Record> {
         if self.begin.shows_at(at) {
             return Some(&self.record);
@@ -29,7 +30,7 @@ impl VertexCell {
         self.older.at(at).filter(|_| self.begin.at() > at)
     }
 
-    /// The number of bytes by which a change grows the newest state; `None` if it makes no
+    /// Returns the number of bytes by which a change grows the newest state; `None` if it makes no
     /// difference.
     pub(super) fn growth(&self, change: &VertexChange) -> Option<isize> {
         let (exists, record) = parts(change);
@@ -48,7 +49,7 @@ impl VertexCell {
         let live = self.record.heap_bytes() as isize - old.heap_bytes() as isize;
         let mut memory = MemoryChange { live, retained: 0 };
         let born = self.begin.at();
-        // What never existed needs no version, and an invisible version is overwritten.
+        // An object that never existed needs no version, and an invisible version is overwritten.
         let kept = (self.begin != Begin::NEVER && born < stamp.editable_from()).then_some(born);
         if kept.is_some() {
             memory.retained = version_bytes(&old) as isize;
@@ -59,8 +60,8 @@ impl VertexCell {
         (memory, kept)
     }
 
-    /// Frees superseded versions by their births, which descend. Returns their bytes. O(versions newer
-    /// than the last).
+    /// Frees superseded versions by their births, which descend. Returns their bytes. O(versions
+    /// newer than the last).
     pub(super) fn remove_versions(
         &mut self,
         births: impl ExactSizeIterator<Item = CommitTimestamp>,
@@ -72,12 +73,12 @@ impl VertexCell {
         removed.iter().map(version_bytes).sum()
     }
 
-    /// The bytes that the superseded version born at `born` retains; 0 if it is gone.
+    /// Returns the bytes that the superseded version born at `born` retains; 0 if it is gone.
     pub(super) fn retained_bytes(&self, born: CommitTimestamp) -> usize {
         self.older.born_at(born).map_or(0, version_bytes)
     }
 
-    /// Recomputes by a walk what [`MemoryChange`] counts step by step.
+    /// Recounts by a walk the bytes that [`MemoryChange`] counts step by step.
     pub(super) fn count_bytes(&self) -> MemoryChange {
         let retained: usize = self.older.states().map(version_bytes).sum();
         MemoryChange { live: self.record.heap_bytes() as isize, retained: retained as isize }
@@ -91,7 +92,7 @@ impl VertexCell {
     }
 }
 
-/// The bytes of a superseded version and of the note that files it.
+/// Returns the bytes of a superseded version and of the note that files it.
 fn version_bytes(record: &Record) -> usize {
     size_of::<Version<Record>>() + size_of::<Superseded>() + record.heap_bytes()
 }
@@ -103,7 +104,8 @@ fn parts(change: &VertexChange) -> (bool, &Record) {
     }
 }
 
-/// Whether two records are the same object. Comparing values would not do: 0.0 equals -0.0.
+/// Returns true if two records are the same object. Values are not compared, because 0.0 equals
+/// -0.0.
 fn is_same(one: &Record, other: &Record) -> bool {
     std::ptr::eq(one.values(), other.values()) || one.is_empty() && other.is_empty()
 }

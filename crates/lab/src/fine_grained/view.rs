@@ -46,7 +46,7 @@ impl<'s, E: Entries> FineGrainedView<'s, E> {
         FineGrainedView { engine, state: ViewState::Locked(locks) }
     }
 
-    /// The timestamp that versions are compared with.
+    /// Returns the timestamp that versions are compared with.
     fn at(&self) -> CommitTimestamp {
         match self.state {
             ViewState::Registered(at) => at.at(),
@@ -176,19 +176,19 @@ impl<'s, E: Entries, W> FineGrainedAdjacency<'s, E, W> {
         self.view.vertex_bound()
     }
 
-    /// The timestamp that versions are compared with.
+    /// Returns the timestamp that versions are compared with.
     pub(super) fn at(&self) -> CommitTimestamp {
         self.view.at()
     }
 
-    /// The row of a vertex below the bound.
+    /// Returns the row of a vertex below the bound.
     #[inline]
     pub(super) fn row(&self, vertex: VertexId) -> Option<&'s RwLock<Row<E>>> {
         self.view.check_lock(vertex);
         self.table.rows.get(vertex)
     }
 
-    /// The rows of a range of vertices, ascending.
+    /// Returns the rows of a range of vertices, ascending.
     pub(super) fn rows(&self, range: Range<u32>) -> impl Iterator<Item = (VertexId, &'s RwLock<Row<E>>)> {
         let view = self.view;
         let rows = self.table.rows.populated(range.start..range.end.min(view.vertex_bound()));

@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 /// Maps a slot and a neighbor to the value.
 type Model = BTreeMap<(u32, u32), u64>;
 
-/// What a batch puts or removes.
+/// The puts and removals of a batch.
 type Batch = BTreeMap<(u32, u32), Option<u64>>;
 
 const COLUMN: ColumnType = ColumnType::U64;
@@ -78,12 +78,12 @@ fn check<P: Partition>(partition: &P, model: &Model) {
     assert_eq!(partition.occupied(), occupied);
 }
 
-/// The reference-counted bytes of a partition.
+/// Returns the reference-counted bytes of a partition.
 fn counted_bytes<P: Partition>(partition: &P) -> isize {
     (partition.heap_bytes() - partition.own_heap_bytes()) as isize
 }
 
-/// Runs batches, keeps some versions, and reads all that were kept again at the end.
+/// Runs batches, keeps some versions, and reads all of these again at the end.
 fn run<P: Partition>(batches: &[(Batch, bool)]) {
     let ((), left) = measure(|| keep_and_read::<P>(batches));
     assert_eq!(left, 0, "everything allocated is freed");
@@ -103,7 +103,7 @@ fn keep_and_read<P: Partition>(batches: &[(Batch, bool)]) {
             versions.push((new, model.clone()));
             continue;
         }
-        // What the two do not share has no other owner.
+        // Bytes that the versions do not share have no other owner.
         let (old, _) = versions.remove(0);
         let beside = counted_bytes(&old) - shared;
         assert_eq!(measure(|| drop(old)).1, -beside);
@@ -112,7 +112,7 @@ fn keep_and_read<P: Partition>(batches: &[(Batch, bool)]) {
     versions.iter().for_each(|(partition, model)| check(partition, model));
 }
 
-/// Sets of all sizes: many entries for few slots, few entries for many.
+/// Generates sets of all sizes: many entries for few slots, few entries for many.
 fn batches() -> impl Strategy<Value = Vec<(Batch, bool)>> {
     let id = || prop_oneof![0..60_u32, 0..60_u32, Just(u32::MAX - 1), (0..40_u32).prop_map(|id| id << 10)];
     let slot = || prop_oneof![0..4_u32, 0..64_u32, Just(63)];

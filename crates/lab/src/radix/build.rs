@@ -7,7 +7,7 @@ use super::nodes::Layout;
 use crate::rows::Rows;
 use std::ops::Range;
 
-/// The subtree of a nonempty sorted range: a leaf, or a node at the first byte in which the
+/// Returns the subtree of a nonempty sorted range: a leaf, or a node at the first byte in which the
 /// neighbors differ. O(range).
 pub(super) fn build<L: Leaf>(rows: &Rows, stretch: Range<usize>) -> Child<L> {
     if stretch.len() <= L::CAPACITY {
@@ -53,7 +53,7 @@ fn push_leaf<L: Leaf>(rows: &Rows, stretch: Range<usize>, keys: &mut Vec<u8>, la
     }
 }
 
-/// Where the neighbors with the same byte as the first one end.
+/// Returns the end of the neighbors with the same byte as the first one.
 fn end_of_key(rows: &Rows, stretch: Range<usize>, depth: u8) -> usize {
     let neighbors = &rows.neighbors[stretch.clone()];
     let key = byte(neighbors[0], depth);

@@ -14,7 +14,7 @@ pub(super) enum Child<L: Leaf> {
 }
 
 impl<L: Leaf> Child<L> {
-    /// The number of ids. O(1).
+    /// Returns the number of ids. O(1).
     #[inline]
     pub(super) fn len(&self) -> usize {
         match self {
@@ -23,7 +23,7 @@ impl<L: Leaf> Child<L> {
         }
     }
 
-    /// Heap bytes. O(1).
+    /// Returns the heap bytes. O(1).
     pub(super) fn heap_bytes(&self) -> usize {
         match self {
             Child::Leaf(leaf) => leaf.heap_bytes(),
@@ -31,7 +31,7 @@ impl<L: Leaf> Child<L> {
         }
     }
 
-    /// Whether both are the same object in memory.
+    /// Returns true if both are the same object in memory.
     pub(super) fn is_same(&self, other: &Self) -> bool {
         match (self, other) {
             (Child::Leaf(one), Child::Leaf(other)) => one.is_same(other),
@@ -40,7 +40,7 @@ impl<L: Leaf> Child<L> {
         }
     }
 
-    /// The value of a neighbor. Bytes that the path skips are compared in the leaf.
+    /// Returns the value of a neighbor. Bytes that the path skips are compared in the leaf.
     #[inline]
     pub(super) fn find(&self, neighbor: VertexId) -> Option<EdgeValue> {
         let mut child = self;
@@ -64,7 +64,7 @@ impl<L: Leaf> Child<L> {
         }
     }
 
-    /// The leaves, ascending.
+    /// Returns the leaves, ascending.
     pub(super) fn leaves(&self) -> Leaves<'_, L> {
         Leaves { path: smallvec![(self, 0)] }
     }
@@ -72,7 +72,7 @@ impl<L: Leaf> Child<L> {
 
 /// The leaves of a subtree, ascending.
 pub(super) struct Leaves<'t, L: Leaf> {
-    /// The subtrees still to visit, each with the place of its next child.
+    /// The subtrees still to visit, each with the position of its next child.
     path: SmallVec<[(&'t Child<L>, usize); 5]>,
 }
 

@@ -1,10 +1,10 @@
 //! A change that keeps the shape of a tree: the same nodes and keys, and one leaf with a neighbor
-//! more, a neighbor less or another value. Most single changes are like that. In the plain tree,
+//! more, a neighbor less or another value. Most single changes keep the shape. In the plain tree,
 //! where each neighbor is a leaf, it is one more leaf.
 //!
-//! It copies the path to the leaf in its memory layout, without decoding a leaf or rebuilding a
-//! node. Changes that split or merge leaves, or make a node of another kind, are left to
-//! `merge.rs`, which handles everything.
+//! The change copies the path to the leaf in its memory layout, without decoding a leaf or
+//! rebuilding a node. Changes that split or merge leaves, or make a node of another kind, are left
+//! to `merge.rs`, which handles everything.
 
 use super::child::Child;
 use super::keys::{byte, common_bytes};
@@ -12,7 +12,7 @@ use super::leaf::Leaf;
 use super::nodes::{Layout, Node};
 use hedgerow_model::EdgeChange;
 
-/// A subtree after a change that makes a difference; `None` if the change alters the shape.
+/// Returns a subtree after a change that makes a difference; `None` if the change alters the shape.
 ///
 /// `parent` is the depth of the parent node, if there is one.
 pub(super) fn edited<L: Leaf>(child: &Child<L>, change: &EdgeChange, parent: Option<u8>) -> Option<Child<L>> {
@@ -36,7 +36,7 @@ fn edited_node<L: Leaf>(node: &Node<L>, change: &EdgeChange) -> Option<Node<L>> 
     }
 }
 
-/// A node of a leaf and a new one, if leaves hold one neighbor each.
+/// Returns a node of a leaf and a new one, if leaves hold one neighbor each.
 fn branch<L: Leaf>(leaf: &L, change: &EdgeChange) -> Option<Child<L>> {
     let new = L::single(change.neighbor, change.value?)?;
     let (low, high) = if leaf.bounds() < new.bounds() { (leaf.clone(), new) } else { (new, leaf.clone()) };
@@ -48,7 +48,7 @@ fn branch<L: Leaf>(leaf: &L, change: &EdgeChange) -> Option<Child<L>> {
     Some(layout.into_node(first, depth))
 }
 
-/// `items` with `item` inserted at `position`.
+/// Returns `items` with `item` inserted at `position`.
 pub(super) fn with_inserted<T: Copy>(items: &[T], position: usize, item: T) -> Vec<T> {
     let mut new = Vec::with_capacity(items.len() + 1);
     new.extend_from_slice(&items[..position]);
@@ -57,7 +57,7 @@ pub(super) fn with_inserted<T: Copy>(items: &[T], position: usize, item: T) -> V
     new
 }
 
-/// `items` without the one at `position`.
+/// Returns `items` without the item at `position`.
 pub(super) fn with_removed<T: Copy>(items: &[T], position: usize) -> Vec<T> {
     let mut new = Vec::with_capacity(items.len() - 1);
     new.extend_from_slice(&items[..position]);

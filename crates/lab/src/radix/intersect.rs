@@ -43,7 +43,7 @@ pub(super) fn merge<L: Leaf>(one: &Child<L>, other: &Child<L>, mut visit: impl F
 /// One of two trees read in step.
 struct Side<'t, L: Leaf> {
     leaves: Leaves<'t, L>,
-    /// The neighbors of the current leaf, and how many of them were passed.
+    /// The neighbors of the current leaf, and the number of them already passed.
     ids: Vec<VertexId>,
     passed: usize,
 }
@@ -53,7 +53,7 @@ impl<'t, L: Leaf> Side<'t, L> {
         Side { leaves: tree.leaves(), ids: Vec::with_capacity(L::CAPACITY), passed: 0 }
     }
 
-    /// The next neighbor that is at least `bound`.
+    /// Returns the next neighbor that is at least `bound`.
     #[inline]
     fn seek(&mut self, bound: u32) -> Option<VertexId> {
         loop {

@@ -2,31 +2,31 @@
 
 use hedgerow_model::VertexId;
 
-/// The byte of an id at `depth`; 0 is the most significant.
+/// Returns the byte of an id at `depth`; 0 is the most significant.
 #[inline]
 pub(super) const fn byte(id: VertexId, depth: u8) -> u8 {
     (id.get() >> (24 - 8 * depth)) as u8
 }
 
-/// The number of leading bytes that two ids have in common.
+/// Returns the number of leading bytes that two ids have in common.
 #[inline]
 pub(super) const fn common_bytes(one: VertexId, other: VertexId) -> u8 {
     ((one.get() ^ other.get()).leading_zeros() / 8) as u8
 }
 
-/// The leading `depth` bytes of an id, in place; the others are zero.
+/// Returns the leading `depth` bytes of an id, in place; the others are zero.
 #[inline]
 pub(super) const fn prefix(id: VertexId, depth: u8) -> u32 {
     id.get() & mask(depth)
 }
 
-/// The last id with the same leading `depth` bytes.
+/// Returns the last id with the same leading `depth` bytes.
 #[inline]
 pub(super) const fn last_below(id: VertexId, depth: u8) -> u32 {
     id.get() | !mask(depth)
 }
 
-/// A mask of the leading `depth` bytes.
+/// Returns a mask of the leading `depth` bytes.
 const fn mask(depth: u8) -> u32 {
     (u64::MAX << (32 - 8 * depth)) as u32
 }

@@ -13,28 +13,29 @@ pub trait Leaf: Clone + Send + Sync + 'static {
     /// (RapidStore, section 6.2, "Delete").
     const SPARSE: usize = Self::CAPACITY / 2;
 
-    /// A leaf of a sorted range of rows, which is not empty and at most as long as the capacity.
+    /// Creates a leaf of a sorted range of rows, which is not empty and at most as long as the
+    /// capacity.
     fn new(rows: &Rows, stretch: Range<usize>) -> Self;
 
-    /// A leaf of one neighbor, if leaves hold only one.
+    /// Returns a leaf of one neighbor, if leaves hold only one.
     fn single(_neighbor: VertexId, _value: EdgeValue) -> Option<Self> {
         None
     }
 
-    /// The number of neighbors. O(1).
+    /// Returns the number of neighbors. O(1).
     fn len(&self) -> usize;
 
-    /// The first and the last neighbor. O(1).
+    /// Returns the first and the last neighbor. O(1).
     fn bounds(&self) -> (VertexId, VertexId);
 
-    /// The value of a neighbor. O(log capacity).
+    /// Returns the value of a neighbor. O(log capacity).
     fn find(&self, neighbor: VertexId) -> Option<EdgeValue>;
 
-    /// The leaf with another value of a neighbor, with one neighbor more, or (if `value` is `None`)
-    /// without one that it has.
+    /// Returns the leaf with another value of a neighbor, with one neighbor more, or (if `value` is
+    /// `None`) without one of its neighbors.
     ///
-    /// `None` if the change affects more than this leaf: the leaf is full or its common bytes
-    /// change, or, below a node of depth `parent`, it becomes sparse or loses a key.
+    /// Returns `None` if the change affects more than this leaf: the leaf is full or its common
+    /// bytes change, or, below a node of depth `parent`, it becomes sparse or loses a key.
     fn edited(&self, neighbor: VertexId, value: Option<EdgeValue>, parent: Option<u8>) -> Option<Self>;
 
     /// Appends the neighbors and their values.
@@ -44,11 +45,11 @@ pub trait Leaf: Clone + Send + Sync + 'static {
     fn runs<W: Column, B>(&self, run: &mut impl FnMut(&[VertexId], &[W]) -> ControlFlow<B>)
     -> ControlFlow<B>;
 
-    /// Heap bytes.
+    /// Returns the heap bytes.
     fn heap_bytes(&self) -> usize;
 
-    /// Whether both are the same leaf in memory. A leaf without memory of its own is never the same
-    /// as another.
+    /// Returns true if both are the same leaf in memory. A leaf without memory of its own is never
+    /// the same as another.
     fn is_same(&self, other: &Self) -> bool;
 }
 

@@ -24,13 +24,13 @@ impl<'t> Merge<'t> {
         Merge { rows: Rows::with_capacity(column, 0), old: Rows::with_capacity(column, 0), tally }
     }
 
-    /// A new subtree of the neighbors that `changes` insert.
+    /// Builds a subtree of the neighbors that `changes` insert.
     pub(super) fn new_child<L: Leaf>(&mut self, changes: &[EdgeChange]) -> Option<Child<L>> {
         let stretch = self.insert(changes);
         (!stretch.is_empty()).then(|| build(&self.rows, stretch))
     }
 
-    /// A subtree after `changes`, which ascend by neighbor; `None` if it becomes empty.
+    /// Returns a subtree after `changes`, which ascend by neighbor; `None` if it becomes empty.
     ///
     /// Copies the path from the root to each changed leaf and shares everything else (section 6.4).
     pub(super) fn child<L: Leaf>(&mut self, old: &Child<L>, changes: &[EdgeChange]) -> Option<Child<L>> {
@@ -47,7 +47,8 @@ impl<'t> Merge<'t> {
         }
     }
 
-    /// A node after `changes`, some of which may lie outside the ids that its prefix allows.
+    /// Returns a node after `changes`, some of which may lie outside the ids that its prefix
+    /// allows.
     fn node<L: Leaf>(&mut self, old: &Node<L>, changes: &[EdgeChange]) -> Option<Child<L>> {
         let header = old.header();
         let first = prefix(header.example, header.depth);
@@ -78,7 +79,7 @@ impl<'t> Merge<'t> {
         }
     }
 
-    /// A node after `changes`, all of which lie below it.
+    /// Returns a node after `changes`, all of which lie below it.
     fn inner_node<L: Leaf>(&mut self, old: &Node<L>, changes: &[EdgeChange]) -> Option<Child<L>> {
         let header = old.header();
         let before = self.tally.changed();
@@ -94,8 +95,8 @@ impl<'t> Merge<'t> {
         }
     }
 
-    /// The new parts of a node. A key without a child joins the leaf before it, or else the leaf
-    /// after it.
+    /// Returns the new parts of a node. A key without a child joins the leaf before it, or else the
+    /// leaf after it.
     fn parts<L: Leaf>(&mut self, old: &Node<L>, depth: u8, mut changes: &[EdgeChange]) -> Parts<L> {
         let mut parts = Parts::new();
         let mut next = old.next_key(0);
@@ -139,7 +140,7 @@ impl<'t> Merge<'t> {
         parts.keep(&mut self.rows, child, keys);
     }
 
-    /// The rows of a leaf after changes.
+    /// Returns the rows of a leaf after changes.
     fn merge<L: Leaf>(&mut self, leaf: &L, changes: &[EdgeChange]) -> Range<usize> {
         self.old.truncate(0);
         leaf.append_to(&mut self.old);
@@ -148,7 +149,7 @@ impl<'t> Merge<'t> {
         start..self.rows.len()
     }
 
-    /// The rows that changes insert where there is nothing yet.
+    /// Returns the rows that changes insert into an empty part.
     fn insert(&mut self, changes: &[EdgeChange]) -> Range<usize> {
         let start = self.rows.len();
         self.old.truncate(0);
@@ -157,7 +158,7 @@ impl<'t> Merge<'t> {
     }
 }
 
-/// The keys of one child, from the first to the last, and the next key with its child.
+/// Returns the keys of one child, from the first to the last, and the next key with its child.
 fn keys_of_child<'n, L: Leaf>(
     node: &'n Node<L>,
     first: u8,
@@ -180,8 +181,8 @@ fn take_below<'c>(changes: &mut &'c [EdgeChange], depth: u8, bound: u16) -> &'c 
     taken
 }
 
-/// A node above `node` and rows before and after the ids that its prefix allows; the rows are not
-/// both empty.
+/// Returns a node above `node` and the rows before and after the ids that its prefix allows; at
+/// least one of the rows is not empty.
 fn join<L: Leaf>(rows: &Rows, before: Range<usize>, node: Node<L>, after: Range<usize>) -> Child<L> {
     let header = *node.header();
     let first = if before.is_empty() { header.example } else { rows.neighbors[before.start] };

@@ -6,22 +6,23 @@
 //! several keys of a node may share.
 //!
 //! A tree is immutable. A change makes a new root that shares memory with the old one where
-//! possible, by reference counts (section 6.4); a node is freed with the last version that has it.
+//! possible, by reference counts (section 6.4); a node is freed with the last version that contains
+//! it.
 //!
-//! | file | what |
+//! | file | content |
 //! |---|---|
 //! | `leaf.rs`, `segment.rs`, `suffixes.rs` | leaves, and the layout of their ids |
 //! | `nodes/` | the kinds of nodes |
-//! | `child.rs` | a subtree, and how it is read |
+//! | `child.rs` | a subtree, and its reads |
 //! | `build.rs` | building subtrees from sorted neighbors; splitting leaves |
 //! | `merge.rs`, `parts.rs` | any number of changes; merging sparse leaves |
 //! | `edit.rs`, `values.rs` | the fast path of one change |
 //! | `intersect.rs`, `shared.rs` | common neighbors; shared memory |
 //!
-//! There are three deviations from the paper, which immutable trees allow. A set that fits into one
-//! leaf has no root node. Where to split a leaf is found in the leaf itself instead of in offsets
-//! next to the pointers. A node with many keys but few leaves has one pointer per leaf and a table
-//! of 256 bytes, like a Node48, instead of one pointer per key.
+//! Immutable trees allow three deviations from the paper. A set that fits into one leaf has no root
+//! node. The position to split a leaf is found in the leaf itself instead of in offsets next to the
+//! pointers. A node with many keys but few leaves has one pointer per leaf and a table of 256
+//! bytes, like a Node48, instead of one pointer per key.
 
 mod build;
 mod child;
@@ -79,7 +80,7 @@ pub struct RadixTree<L: Leaf> {
 }
 
 impl<L: Leaf> RadixTree<L> {
-    /// A set of ids without values; `None` if there are none or they do not ascend. O(ids).
+    /// Returns a set of ids without values; `None` if there are none or they do not ascend. O(ids).
     #[must_use]
     pub fn from_sorted(neighbors: &[VertexId]) -> Option<Self> {
         if neighbors.is_empty() || !neighbors.is_sorted_by(|one, next| one < next) {
@@ -89,12 +90,12 @@ impl<L: Leaf> RadixTree<L> {
         Some(RadixTree::new(&rows, 0..rows.len()))
     }
 
-    /// A set of a nonempty sorted range of rows. O(range).
+    /// Creates a set of a nonempty sorted range of rows. O(range).
     pub(crate) fn new(rows: &Rows, stretch: Range<usize>) -> Self {
         RadixTree { root: build::build(rows, stretch) }
     }
 
-    /// The set after `changes`, which ascend by neighbor; `None` if it becomes empty.
+    /// Returns the set after `changes`, which ascend by neighbor; `None` if it becomes empty.
     ///
     /// O(bytes of an id · (256 + leaf capacity)) for one change.
     pub fn merged(
@@ -116,7 +117,7 @@ impl<L: Leaf> RadixTree<L> {
         root.map(|root| RadixTree { root })
     }
 
-    /// The set after one change that keeps the shape of the tree.
+    /// Returns the set after one change that keeps the shape of the tree.
     fn edited(&self, column: ColumnType, change: &EdgeChange, tally: &mut Tally) -> Option<Self> {
         let found = self.find(change.neighbor);
         let is_different = |value: EdgeValue| match column.width() {
@@ -131,7 +132,7 @@ impl<L: Leaf> RadixTree<L> {
         Some(new)
     }
 
-    /// The number of neighbors, at least one. O(1).
+    /// Returns the number of neighbors, at least one. O(1).
     #[must_use]
     #[expect(clippy::len_without_is_empty, reason = "a set is never empty")]
     #[inline]
@@ -139,7 +140,7 @@ impl<L: Leaf> RadixTree<L> {
         self.root.len()
     }
 
-    /// The value of a neighbor. O(bytes of an id + log leaf capacity).
+    /// Returns the value of a neighbor. O(bytes of an id + log leaf capacity).
     #[must_use]
     #[inline]
     pub fn find(&self, neighbor: VertexId) -> Option<EdgeValue> {
@@ -168,13 +169,14 @@ impl<L: Leaf> RadixTree<L> {
         intersect::intersect(&self.root, &other.root, visit);
     }
 
-    /// Heap bytes, including those shared with other versions. O(1).
+    /// Returns the heap bytes, including bytes shared with other versions. O(1).
     #[must_use]
     pub fn heap_bytes(&self) -> usize {
         self.root.heap_bytes()
     }
 
-    /// The part of the heap bytes that `newer` shares. O(keys of the nodes that are not shared).
+    /// Returns the part of the heap bytes that `newer` shares. O(keys of the nodes that are not
+    /// shared).
     #[must_use]
     pub fn shared_bytes(&self, newer: &Self) -> usize {
         shared::shared_bytes(&self.root, &newer.root)

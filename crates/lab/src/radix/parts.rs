@@ -102,7 +102,7 @@ impl<L: Leaf> Parts<L> {
     }
 }
 
-/// The keys of a node within a range.
+/// Returns the keys of a node within a range.
 fn keys_within<L: Leaf>(node: &Node<L>, keys: Keys) -> impl Iterator<Item = u8> {
     let mut from = usize::from(*keys.start());
     std::iter::from_fn(move || {

@@ -94,8 +94,8 @@ impl<const CAPACITY: usize> Leaf for SegmentLeaf<CAPACITY> {
 }
 
 impl<const CAPACITY: usize> SegmentLeaf<CAPACITY> {
-    /// Whether a removal keeps the common bytes and, below a node, the leaf's keys and enough
-    /// neighbors.
+    /// Returns true if a removal keeps the common bytes and, below a node, the leaf's keys and
+    /// enough neighbors.
     fn loses_only_a_neighbor(&self, position: usize, parent: Option<u8>) -> bool {
         let ids = &self.0.ids;
         let is_inside = position > 0 && position + 1 < ids.len();

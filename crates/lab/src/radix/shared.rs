@@ -5,7 +5,7 @@ use super::leaf::Leaf;
 use super::nodes::Node;
 use hedgerow_model::VertexId;
 
-/// Heap bytes of `old` that `new` shares. O(keys of the nodes that are not shared).
+/// Returns the heap bytes of `old` that `new` shares. O(keys of the nodes that are not shared).
 pub(super) fn shared_bytes<L: Leaf>(old: &Child<L>, new: &Child<L>) -> usize {
     match (old, new) {
         _ if old.is_same(new) => old.heap_bytes(),
@@ -20,7 +20,7 @@ pub(super) fn shared_bytes<L: Leaf>(old: &Child<L>, new: &Child<L>) -> usize {
     }
 }
 
-/// Heap bytes that two nodes share, one of which may have moved below a new node.
+/// Returns the heap bytes that two nodes share, one of which may have moved below a new node.
 fn shared_between<L: Leaf>(old: &Node<L>, new: &Node<L>) -> usize {
     let (old_header, new_header) = (old.header(), new.header());
     if old_header.depth == new_header.depth {
@@ -35,12 +35,13 @@ fn shared_between<L: Leaf>(old: &Node<L>, new: &Node<L>) -> usize {
     }
 }
 
-/// Heap bytes that a child shares with its counterpart in another node of the same depth.
+/// Returns the heap bytes that a child shares with its counterpart in another node of the same
+/// depth.
 fn child_shared_with<L: Leaf>(child: &Child<L>, other: &Node<L>) -> usize {
     other.child_of(example(child)).map_or(0, |counterpart| shared_bytes(child, counterpart))
 }
 
-/// An id within a child's range; the child need not contain it.
+/// Returns an id within a child's range; the child need not contain it.
 fn example<L: Leaf>(child: &Child<L>) -> VertexId {
     match child {
         Child::Leaf(leaf) => leaf.bounds().0,

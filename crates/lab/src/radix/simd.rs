@@ -1,6 +1,6 @@
 //! Search for a byte among sixteen.
 
-/// The position of the first key that equals `key`.
+/// Returns the position of the first key that equals `key`.
 #[inline]
 pub(super) fn position_of_16(keys: &[u8; 16], key: u8) -> Option<usize> {
     #[cfg(target_arch = "x86_64")]
@@ -11,7 +11,7 @@ pub(super) fn position_of_16(keys: &[u8; 16], key: u8) -> Option<usize> {
     (hits != 0).then(|| hits.trailing_zeros() as usize)
 }
 
-/// A bit mask of the equal keys, by one comparison of all sixteen.
+/// Returns a bit mask of the equal keys, by one comparison of all sixteen.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "sse2")]
 #[inline]
@@ -21,7 +21,7 @@ fn hits_sse2(keys: &[u8; 16], key: u8) -> u32 {
     _mm_movemask_epi8(_mm_cmpeq_epi8(keys, _mm_set1_epi8(key as i8))) as u32
 }
 
-/// A bit mask of the equal keys, compared one by one.
+/// Returns a bit mask of the equal keys, compared one by one.
 #[cfg(any(test, not(target_arch = "x86_64")))]
 fn hits_portable(keys: &[u8; 16], key: u8) -> u32 {
     (0..16).fold(0, |hits, position| hits | u32::from(keys[position] == key) << position)

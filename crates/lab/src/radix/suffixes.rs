@@ -5,10 +5,10 @@ use super::keys::{common_bytes, prefix};
 use hedgerow_model::VertexId;
 use std::ops::ControlFlow;
 
-/// Ids are decoded in runs of this many, on the stack.
+/// The number of ids that are decoded at a time, on the stack.
 const DECODED: usize = 64;
 
-/// The ids of a leaf without their common prefix, in as many bytes as differ.
+/// The ids of a leaf without their common prefix, in the bytes that differ.
 #[derive(Clone, Debug)]
 pub(super) enum Suffixes {
     /// No common byte: the ids themselves.
@@ -17,7 +17,7 @@ pub(super) enum Suffixes {
     Three(Box<[[u8; 3]]>),
     /// Two bytes.
     Two(Box<[u16]>),
-    /// Only the last byte differs: one bit per value that is present.
+    /// Only the last byte differs: one bit per value, set if present.
     Bitmap([u64; 4]),
 }
 
@@ -53,7 +53,8 @@ impl CompressedIds {
         (self.id_at(0), self.id_at(self.len() - 1))
     }
 
-    /// The position of an id, by binary search; in a bitmap, by counting the bits before it.
+    /// Returns the position of an id, by binary search; in a bitmap, by counting the bits before
+    /// it.
     #[inline]
     pub(super) fn position(&self, id: VertexId) -> Option<usize> {
         let suffix = id.get() ^ self.prefix;
@@ -68,7 +69,7 @@ impl CompressedIds {
         }
     }
 
-    /// Where to insert an id that is absent; `None` if it does not have the common bytes.
+    /// Returns the place to insert an absent id; `None` if it does not have the common bytes.
     pub(super) fn place_of(&self, id: VertexId) -> Option<usize> {
         let suffix = id.get() ^ self.prefix;
         match &self.suffixes {
@@ -84,7 +85,7 @@ impl CompressedIds {
         }
     }
 
-    /// A copy with an id inserted at the place that [`place_of`](Self::place_of) returned.
+    /// Returns a copy with an id inserted at the place that [`place_of`](Self::place_of) returned.
     pub(super) fn inserted(&self, place: usize, id: VertexId) -> Self {
         let suffixes = match &self.suffixes {
             Suffixes::Four(ids) => Suffixes::Four(with_inserted(ids, place, id).into()),
@@ -97,8 +98,8 @@ impl CompressedIds {
         CompressedIds { prefix: self.prefix, length: self.length + 1, suffixes }
     }
 
-    /// A copy without one id, which is neither the first nor the last, so that the common bytes do
-    /// not change.
+    /// Returns a copy without one id, which is neither the first nor the last, so the common bytes
+    /// do not change.
     pub(super) fn removed(&self, position: usize) -> Self {
         debug_assert!((1..self.len() - 1).contains(&position));
         let suffixes = match &self.suffixes {
@@ -110,7 +111,7 @@ impl CompressedIds {
         CompressedIds { prefix: self.prefix, length: self.length - 1, suffixes }
     }
 
-    /// The id at a position.
+    /// Returns the id at a position.
     pub(super) fn id_at(&self, position: usize) -> VertexId {
         let suffix = match &self.suffixes {
             Suffixes::Four(ids) => return ids[position],
@@ -136,7 +137,7 @@ impl CompressedIds {
         }
     }
 
-    /// Heap bytes.
+    /// Returns the heap bytes.
     pub(super) fn heap_bytes(&self) -> usize {
         match &self.suffixes {
             Suffixes::Four(ids) => size_of_val::<[VertexId]>(ids),
@@ -166,21 +167,21 @@ fn bitmap_of(ids: &[VertexId]) -> [u64; 4] {
     words
 }
 
-/// The bitmap with the bit of one id flipped.
+/// Returns the bitmap with the bit of one id flipped.
 fn with_flipped(words: &[u64; 4], id: VertexId) -> [u64; 4] {
     let (mut words, low) = (*words, id.get() as u8);
     words[usize::from(low / 64)] ^= 1 << (low % 64);
     words
 }
 
-/// The number of set bits before `bit`, if it is set itself.
+/// Returns the number of set bits before `bit`, if it is set itself.
 #[inline]
 fn rank(words: &[u64; 4], bit: u8) -> Option<usize> {
     let is_set = words[usize::from(bit / 64)] >> (bit % 64) & 1 == 1;
     is_set.then(|| bits_before(words, bit))
 }
 
-/// The number of set bits before `bit`.
+/// Returns the number of set bits before `bit`.
 #[inline]
 fn bits_before(words: &[u64; 4], bit: u8) -> usize {
     let (word, bit) = (usize::from(bit / 64), bit % 64);
@@ -188,7 +189,7 @@ fn bits_before(words: &[u64; 4], bit: u8) -> usize {
     (before + (words[word] & ((1 << bit) - 1)).count_ones()) as usize
 }
 
-/// The position of the set bit that has `before` set bits before it.
+/// Returns the position of the set bit that has `before` set bits before it.
 fn nth_bit(words: &[u64; 4], mut before: usize) -> u32 {
     for (word, mut bits) in (0..).zip(words.iter().copied()) {
         let here = bits.count_ones() as usize;
@@ -278,7 +279,7 @@ mod tests {
         }
     }
 
-    /// An id with the common bytes is inserted, and the result is as if it had always been there.
+    /// Checks that inserting an id with the common bytes gives the same result as building with it.
     fn check_insertion(compressed: &CompressedIds, ids: &BTreeSet<u32>, id: VertexId) {
         let with: Vec<VertexId> = ids
             .iter()

@@ -4,7 +4,7 @@ use super::edit::{with_inserted, with_removed};
 use hedgerow_model::{EdgeValue, ValueColumn};
 use std::ops::Range;
 
-/// The values in a range.
+/// Copies the values in a range.
 pub(super) fn copied(values: &ValueColumn, range: Range<usize>) -> ValueColumn {
     match values {
         ValueColumn::Unit => ValueColumn::Unit,

@@ -14,7 +14,7 @@ use std::ops::ControlFlow;
 
 /// The neighbors of one vertex, at least one. Immutable; cheap to clone.
 pub trait NeighborSet: Clone + Send + Sync + 'static {
-    /// The set after `changes`, which ascend by neighbor; `None` if it becomes empty.
+    /// Returns the set after `changes`, which ascend by neighbor; `None` if it becomes empty.
     fn merged(
         old: Option<&Self>,
         column: ColumnType,
@@ -22,22 +22,22 @@ pub trait NeighborSet: Clone + Send + Sync + 'static {
         tally: &mut Tally,
     ) -> Option<Self>;
 
-    /// The number of neighbors. O(1).
+    /// Returns the number of neighbors. O(1).
     fn len(&self) -> usize;
 
-    /// The value of a neighbor.
+    /// Returns the value of a neighbor.
     fn find(&self, neighbor: VertexId) -> Option<EdgeValue>;
 
-    /// The neighbors, if they are one contiguous run.
+    /// Returns the neighbors, if they are one contiguous run.
     fn run<W: Column>(&self) -> Option<Neighbors<'_, W>>;
 
     /// Visits the neighbors in runs, ascending.
     fn runs<W: Column, B>(&self, run: impl FnMut(&[VertexId], &[W]) -> ControlFlow<B>) -> ControlFlow<B>;
 
-    /// Heap bytes, including those shared with other versions. O(1).
+    /// Returns the heap bytes, including bytes shared with other versions. O(1).
     fn heap_bytes(&self) -> usize;
 
-    /// The part of the heap bytes that `newer` shares.
+    /// Returns the part of the heap bytes that `newer` shares.
     fn shared_bytes(&self, newer: &Self) -> usize;
 }
 

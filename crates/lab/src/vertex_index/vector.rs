@@ -10,7 +10,7 @@ use hedgerow_subgraphs::Tally;
 use hedgerow_sync::Arc;
 use std::ops::ControlFlow;
 
-/// A sorted vector, or a tree for sets large enough for one to pay off.
+/// A sorted vector, or a tree if the set is large enough to benefit from one.
 #[derive(Clone, Debug)]
 pub enum VectorOrTree {
     /// At most [`LARGE`] neighbors.

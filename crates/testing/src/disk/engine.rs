@@ -1,4 +1,4 @@
-//! The engine: commits go into the recent entries, a flush moves them to a file, maintenance merges
+//! The engine: commits add recent entries, a flush moves them to a file, and maintenance merges
 //! files.
 
 use super::entry::{Entry, Key, Table};
@@ -28,7 +28,7 @@ pub struct DiskEngine {
     /// The sources of views. A flush or a merge replaces them as a whole.
     sources: Mutex<Arc<Sources>>,
     durable_through: AtomicU64,
-    /// As of opening.
+    /// The counts as of opening.
     counts: Counts,
     /// Flushes and merges take turns.
     work: Mutex<Work>,
@@ -85,8 +85,8 @@ impl DiskEngine {
         Arc::clone(&self.sources.lock())
     }
 
-    /// Names these files durably, and makes them the sources of later views, with the recent
-    /// changes after what was flushed.
+    /// Lists these files durably in the manifest, and makes them the sources of later views, with
+    /// the recent changes after the flush.
     fn install(&self, files: Vec<Arc<SortedFile>>, flushed: &Flushed) -> Result<(), EngineError> {
         Manifest::replace(&*self.files, flushed, &files)?;
         let durable_through = flushed.durable_through;
@@ -109,7 +109,7 @@ impl DiskEngine {
     }
 }
 
-/// The size of the graph in these sources.
+/// Counts the graph in these sources.
 fn count(sources: &Sources, options: &DiskOptions, vertex_bound: u32) -> Result<Counts, ReadError> {
     let mut counts = Counts { vertex_bound, ..Counts::default() };
     for visible in sources.visible(Table::all(), CommitTimestamp(u64::MAX)) {
@@ -153,7 +153,7 @@ impl Engine for DiskEngine {
     }
 
     fn apply(&self, stamp: Stamp, changes: DiskChanges) {
-        // Held together with other commits, but not with a flush or merge, which would miss changes
+        // May overlap with other commits, but not with a flush or merge, which would miss changes
         // to the old sources.
         let sources = self.sources.lock();
         let mut recent = sources.recent.lock();
@@ -209,7 +209,7 @@ impl Engine for DiskEngine {
             self.install(vec![new], &work.flushed)?;
             work.merged.extend(old.files);
         }
-        // Only old snapshots can have these files, and nothing else gets them any more.
+        // Only old snapshots reference these files, and no new reference to them is made.
         let merged = work.merged.len();
         while let Some(unread) = work.merged.iter().position(|file| Arc::strong_count(file) == 1) {
             let name = name_of(work.merged[unread].number);
@@ -252,7 +252,7 @@ impl Durable for DiskEngine {
         Ok(())
     }
 
-    /// Writes all versions, needed or not: the next merge drops the others.
+    /// Writes all versions, needed or not: the next merge drops unneeded ones.
     fn flush(&self, at: &Registered, _live: &LiveTimestamps, note: &[u8]) -> Result<(), EngineError> {
         let mut work = self.work.lock();
         if at.at() <= self.durable_through() {

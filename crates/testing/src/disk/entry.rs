@@ -7,7 +7,7 @@ use hedgerow_sync::Arc;
 use std::cmp::Reverse;
 use std::ops::Range;
 
-/// The vertices, or one label in one stored direction.
+/// The number of the vertex table, or of the table of one label in one stored direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Table(u32);
 
@@ -26,13 +26,13 @@ impl Table {
         self.key(entries.start)..self.key(entries.end)
     }
 
-    /// All keys of all tables.
+    /// Returns all keys of all tables.
     pub(super) fn all() -> Range<Key> {
         Table(0).key(EntryKey { owner: 0, neighbor: 0 })
             ..Table(u32::MAX).key(EntryKey { owner: 0, neighbor: 0 })
     }
 
-    /// The label and the direction; `None` for the vertices.
+    /// Returns the label and the direction; `None` for the vertices.
     pub(super) fn adjacency(self) -> Option<(LabelId, Direction)> {
         let number = self.0.checked_sub(1)?;
         Some((LabelId((number / 2) as u16), [Direction::Out, Direction::In][number as usize % 2]))
@@ -64,7 +64,7 @@ pub(super) struct Version {
 }
 
 impl Version {
-    /// The range of all versions of these keys.
+    /// Returns the range of all versions of these keys.
     pub(super) fn all_of(keys: &Range<Key>) -> Range<Version> {
         let newest = |key| Version { key, at: Reverse(CommitTimestamp(u64::MAX)) };
         newest(keys.start)..newest(keys.end)

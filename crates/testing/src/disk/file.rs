@@ -20,13 +20,13 @@ pub(super) fn name_of(number: u64) -> String {
     format!("{PREFIX}{number:08}.sorted")
 }
 
-/// A block of these bytes.
+/// Encodes bytes as a block.
 pub(super) fn block_of(bytes: &[u8]) -> Vec<u8> {
     let length = (bytes.len() as u32).to_le_bytes();
     [&length, &crc32c::crc32c(bytes).to_le_bytes(), bytes].concat()
 }
 
-/// The bytes of a block, and the offset of the next one.
+/// Returns the bytes of a block, and the offset of the next one.
 pub(super) fn read_block(file: &dyn File, start: u64) -> Result<(Vec<u8>, u64), ReadError> {
     let mut header = [0; 8];
     file.read_exact_at(&mut header, start).map_err(|error| unreadable(file, start, error))?;
@@ -39,7 +39,7 @@ pub(super) fn read_block(file: &dyn File, start: u64) -> Result<(Vec<u8>, u64), 
     }
 }
 
-/// An error that names the file and the offset.
+/// Returns an error that names the file and the offset.
 pub(super) fn unreadable(
     file: &dyn File,
     offset: u64,
@@ -90,7 +90,7 @@ impl SortedFile {
         Ok(opened)
     }
 
-    /// The entries of these keys, read block by block.
+    /// Returns the entries of these keys, read block by block.
     pub(super) fn entries(&self, keys: Range<Key>) -> impl Iterator<Item = Result<Entry, ReadError>> {
         // Newer versions of the first key may be at the end of the previous block.
         let first = self.blocks.partition_point(|(key, _)| *key < keys.start);

@@ -8,13 +8,13 @@ use hedgerow_log::files::{FileSystem, OpenMode};
 use hedgerow_model::{CommitTimestamp, EngineError, ReadError};
 use hedgerow_sync::Arc;
 
-/// What the last flush reached.
+/// The state of the graph at the last flush.
 #[derive(Clone, Default)]
 pub(super) struct Flushed {
     pub(super) durable_through: CommitTimestamp,
-    /// As of that commit; the vertices that still exist do not determine it.
+    /// The bound as of that commit, which existing vertices do not determine.
     pub(super) vertex_bound: u32,
-    /// What the store knows beside the graph.
+    /// Data of the store other than the graph.
     pub(super) note: Vec<u8>,
 }
 
@@ -50,8 +50,8 @@ impl Manifest {
         Ok(Manifest { flushed, files: files.collect::<Result<_, _>>()? })
     }
 
-    /// Replaces the manifest durably. After an error it is unknown whether it or the previous one
-    /// is in place, so the files of both have to stay.
+    /// Replaces the manifest durably. After an error either the new or the previous manifest is in
+    /// place, so the files of both have to stay.
     pub(super) fn replace(
         files: &dyn FileSystem,
         flushed: &Flushed,

@@ -31,7 +31,7 @@ use hedgerow_model::{Catalog, EngineError, Topology, WriteError};
 /// The prefix of the engine's files. All other files of the directory belong to the store.
 pub const PREFIX: &str = "engine-";
 
-/// The engine by its name, for creating graphs.
+/// The engine, for creating graphs by its name.
 pub static DISK: NamedEngine = NamedEngine {
     name: "disk",
     make: Make::InFiles(|files, EngineOptions { topology, catalog, .. }| {
@@ -40,14 +40,14 @@ pub static DISK: NamedEngine = NamedEngine {
     }),
 };
 
-/// What the engine stores, and when it does deferred work.
+/// The schema of the graph, and thresholds for deferred work.
 #[derive(Clone, Debug)]
 pub struct DiskOptions {
-    /// Whether edges are directed, and which directions are stored.
+    /// The topology, with the stored directions.
     pub topology: Topology,
-    /// The labels and what their edges carry.
+    /// The labels with the data of their edges.
     pub catalog: Catalog,
-    /// Bytes of changes that are in no file yet at which commits are held back.
+    /// Bytes of changes that are in no file yet, from which on commits are held back.
     pub recent_bytes: usize,
     /// Approximate size of a block in bytes.
     pub block_bytes: usize,
@@ -62,7 +62,7 @@ impl Default for DiskOptions {
     }
 }
 
-/// The error for a file that could not be written.
+/// Returns the error for a file that could not be written.
 fn unwritten(name: String) -> impl Fn(FileError) -> EngineError {
     move |error| WriteError::new(&*name, error).into()
 }

@@ -1,4 +1,4 @@
-//! The changes that are in no file yet.
+//! The entries that are in no file yet.
 
 use super::entry::{Content, Entry, Key, Version};
 use hedgerow_model::CommitTimestamp;
@@ -7,7 +7,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// Approximate memory of an entry beside its content.
+/// Approximate memory of an entry without its content.
 const ENTRY_BYTES: usize = 64;
 
 #[derive(Default)]
@@ -26,8 +26,8 @@ impl Recent {
         self.bytes
     }
 
-    /// Adds a version. The stamp proves that no reader sees a version born at or after
-    /// `editable_from`: the new one replaces it.
+    /// Adds a version. It replaces a version born at or after `editable_from`, which no reader
+    /// sees, as the stamp proves.
     pub(super) fn put(&mut self, stamp: Stamp, key: Key, content: Content) {
         let newest = self.entries.range(Version::all_of(&key.alone())).next().map(|(version, _)| *version);
         if let Some(unseen) = newest.filter(|version| version.at.0 >= stamp.editable_from())
@@ -43,13 +43,13 @@ impl Recent {
         self.entries.insert(version, content);
     }
 
-    /// Copies the entries, so that no lock is held while a reader continues.
+    /// Copies the entries, so that a reader holds no lock while it continues.
     pub(super) fn entries(&self, keys: &Range<Key>) -> Vec<Entry> {
         let entries = self.entries.range(Version::all_of(keys));
         entries.map(|(version, content)| Entry { version: *version, content: content.clone() }).collect()
     }
 
-    /// The changes that stay here after a flush up to `at`.
+    /// Returns the changes that remain after a flush up to `at`.
     pub(super) fn after(&self, at: CommitTimestamp) -> Recent {
         let mut rest = Recent::default();
         let newer = self.entries.iter().filter(|(version, _)| version.at.0 > at);

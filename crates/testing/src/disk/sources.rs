@@ -27,7 +27,7 @@ fn boxed<'s>(entries: impl Iterator<Item = Result<Entry, ReadError>> + 's) -> En
 pub(super) type Visible = (Key, Arc<[u8]>);
 
 impl Sources {
-    /// All versions, in the order of their keys, the newest of each first. Stop reading after an
+    /// Returns all versions in key order, the newest of each key first. Stop reading after an
     /// error.
     pub(super) fn versions(
         &self,
@@ -46,7 +46,7 @@ impl Sources {
         })
     }
 
-    /// The objects with these keys that exist at a timestamp.
+    /// Returns the objects with these keys that exist at a timestamp.
     pub(super) fn visible(
         &self,
         keys: Range<Key>,
@@ -63,7 +63,7 @@ impl Sources {
         })
     }
 
-    /// All versions except those that no live timestamp sees, which are counted.
+    /// Returns all versions that a live timestamp may see, and counts the others.
     pub(super) fn needed(
         &self,
         live: &LiveTimestamps,
@@ -83,7 +83,7 @@ impl Sources {
                 });
                 let older =
                     |next: &Result<Entry, _>| next.as_ref().map_or(true, |next| next.version.key == key);
-                // A deletion is redundant where nothing is older.
+                // A deletion without an older version is redundant.
                 let says_nothing = entry.content.is_none() && !entries.peek().is_some_and(older);
                 if !unseen && !says_nothing {
                     return Some(Ok(entry));

@@ -1,4 +1,4 @@
-//! Tests beyond the contract: which files exist.
+//! Tests beyond the contract: the existence of files.
 
 use super::{DiskEngine, DiskOptions};
 use crate::Tested;

@@ -42,7 +42,7 @@ impl DiskView<'_> {
     ) -> Result<ControlFlow<B>, ReadError> {
         let (first, end) = (keys.start.entry.owner, keys.end.entry.owner);
         if end.saturating_sub(first) <= 1 {
-            // One vertex is read, whether it has entries or not.
+            // Reads one vertex, which must be locked even if it has no entries.
             self.check_lock(first);
         }
         for visible in self.sources.visible(keys, self.state.timestamp()) {
@@ -62,7 +62,7 @@ impl DiskView<'_> {
         Ok(visible.next().transpose()?.map(|(_, content)| content))
     }
 
-    /// The rows of a label in a direction, and the type of its values.
+    /// Returns the rows of a label in a direction, and the type of its values.
     fn rows(&self, label: LabelId, direction: Direction) -> Result<(DiskRows<'_>, ColumnType), ViewError> {
         let schema = self.options.catalog.label(label).ok_or(ViewError::UnknownLabel(label))?;
         let stored = self.options.topology.stored(direction).ok_or(ViewError::NoReverse)?;
@@ -151,7 +151,7 @@ impl ReadRows for DiskRows<'_> {
         self.view.visit(self.table.keys(keys), visit)
     }
 
-    /// Cuts by the blocks, which the indexes know without a read, and the recent entries.
+    /// Cuts by the blocks, whose index is in memory, and by the recent entries.
     fn cuts(&self, parts: usize) -> Result<Vec<Range<u32>>, ReadError> {
         let (sources, keys) = (&self.view.sources, self.table.keys(EntryKey::rows(0..u32::MAX)));
         let recent = sources.recent.lock().entries(&keys);

@@ -1,4 +1,4 @@
-//! The content of a file: pages that clones share until one of them is written.
+//! The content of a file: pages that clones share until they are written.
 
 use hedgerow_sync::Arc;
 

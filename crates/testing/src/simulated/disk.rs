@@ -19,7 +19,7 @@ type DirectoryEntries = BTreeMap<String, Node>;
 /// A directory with its files.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Disk {
-    /// Whether the directory exists.
+    /// True if the directory exists.
     pub(super) exists: bool,
     durable_entries: Arc<DirectoryEntries>,
     entries: Arc<DirectoryEntries>,
@@ -38,7 +38,7 @@ struct FileStates {
 #[derive(Clone, Debug)]
 struct Pending {
     change: DiskChange,
-    /// A sync of it failed: no later sync makes it durable.
+    /// True if a sync of the change failed: no later sync makes it durable.
     lost: bool,
 }
 
@@ -52,7 +52,7 @@ enum DiskChange {
 }
 
 impl DiskChange {
-    /// The changed file; `None` for a change of the directory.
+    /// Returns the changed file; `None` for a change of the directory.
     fn file(&self) -> Option<Node> {
         match self {
             DiskChange::Write { node, .. } | DiskChange::SetLength { node, .. } => Some(*node),
@@ -139,7 +139,7 @@ impl Disk {
         self.pending.push(Pending { change, lost: false });
     }
 
-    /// Makes a file or the directory durable, except what a failed sync has lost.
+    /// Makes a file or the directory durable, except changes that a failed sync has lost.
     pub(super) fn sync(&mut self, file: Option<Node>) {
         let (synced, pending) = std::mem::take(&mut self.pending)
             .into_iter()
@@ -156,14 +156,15 @@ impl Disk {
         }
     }
 
-    /// Fails a sync: what it should have made durable never will be.
+    /// Fails a sync: its changes never become durable.
     pub(super) fn fail_sync(&mut self, file: Option<Node>) {
         for pending in self.pending.iter_mut().filter(|pending| pending.change.file() == file) {
             pending.lost = true;
         }
     }
 
-    /// The disk after a power failure: everything durable, and of the rest what survives.
+    /// Returns the disk after a power failure: the durable state, and the surviving part of the
+    /// pending changes.
     pub(super) fn after_crash(&self, survival: Survival, random: &mut Random) -> Disk {
         let mut entries = DirectoryEntries::clone(&self.durable_entries);
         let mut contents: BTreeMap<Node, FileContent> =
@@ -215,8 +216,8 @@ impl Disk {
         }
     }
 
-    /// Each unit of each file is as it was at some time since its last sync; any changes of the
-    /// directory.
+    /// Restores each unit of each file to its content at some time since its last sync, and keeps
+    /// any changes of the directory.
     fn keep_some(
         &self,
         unit: usize,
@@ -241,7 +242,7 @@ impl Disk {
 
 /// Applies the changes of one file unit by unit, each up to a random change.
 fn keep_units(unit: usize, changes: &[&DiskChange], content: &mut FileContent, random: &mut Random) {
-    // The length after some change; in half of the cases after the last.
+    // The length after some change; half of the time after the last change.
     let whole = changes.len() as u64;
     let length_after = if random.below(2) == 0 { whole } else { random.below(whole + 1) };
     let mut survives: HashMap<u64, u64> = HashMap::new();
@@ -269,7 +270,8 @@ fn keep_units(unit: usize, changes: &[&DiskChange], content: &mut FileContent, r
     content.set_length(length);
 }
 
-/// The number of the `count` changes after which a unit was written: none, all, or in between.
+/// Returns the number of the change, of `count`, after which a unit was written: none, all, or in
+/// between.
 fn last_of(count: u64, random: &mut Random) -> u64 {
     match random.below(3) {
         0 => 0,
@@ -290,7 +292,7 @@ fn units(offset: u64, bytes: &[u8], unit: usize) -> impl Iterator<Item = (u64, &
     })
 }
 
-/// Number of bytes of a torn write that reached the disk: up to the end of a sector.
+/// Returns the number of bytes of a torn write that reached the disk: up to the end of a sector.
 fn torn_end(offset: u64, length: usize, random: &mut Random) -> usize {
     let sectors = (offset + length as u64) / SECTOR as u64 - offset / SECTOR as u64;
     let end = (offset / SECTOR as u64 + random.below(sectors + 1)) * SECTOR as u64;

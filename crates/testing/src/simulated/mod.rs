@@ -1,7 +1,6 @@
 //! A file system in memory that fails and loses power on demand.
 //!
-//! Everything is determined by seeds and the order of the operations, so that failures are
-//! reproducible.
+//! Seeds and the order of operations determine everything, so failures are reproducible.
 //!
 //! ```
 //! use hedgerow_testing::simulated::{SimulatedFiles, Survival};
@@ -31,20 +30,19 @@ use std::io;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-/// Which unsynced changes survive a power failure.
+/// The unsynced changes that survive a power failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Survival {
-    /// None of it.
+    /// No changes.
     Nothing,
-    /// All of it.
+    /// All changes.
     Everything,
     /// A prefix of the operations; if the last is a write, torn at a sector of 512 bytes.
     Prefix,
-    /// Any sectors of 512 bytes, as they were at any time since they were synced; any entries of
-    /// the directory.
-    Sectors,
-    /// Any pages of 4 KiB, as they were at any time since they were synced; any entries of the
+    /// Any sectors of 512 bytes, each as of any time since its last sync; any entries of the
     /// directory.
+    Sectors,
+    /// Any pages of 4 KiB, each as of any time since its last sync; any entries of the directory.
     Pages,
 }
 
@@ -57,24 +55,23 @@ impl Survival {
 /// A failure to inject.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fault {
-    /// The number of the operation to fail, or else the next one that can fail in this way. The
-    /// first operation is 1.
+    /// The number of the operation to fail, or else the next operation that can fail in this way.
+    /// The first operation is 1.
     pub at: u64,
-    /// How it fails.
+    /// The kind of failure.
     pub kind: FaultKind,
-    /// Whether every later one fails, too.
+    /// True if every later operation fails, too.
     pub sticky: bool,
 }
 
-/// How an operation fails.
+/// The kind of failure of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FaultKind {
-    /// The device fails (EIO): any operation. What a failed sync should have made durable never
-    /// will be.
+    /// The device fails (EIO): any operation. Changes whose sync fails never become durable.
     Device,
     /// The disk is full (ENOSPC): any operation that takes space.
     NoSpace,
-    /// Too many files are open (EMFILE): any operation that opens one.
+    /// Too many files are open (EMFILE): any operation that opens a file.
     TooManyFiles,
     /// No error: a write or a read transfers only a part.
     Short,
@@ -130,16 +127,16 @@ struct SimulatedState {
     prefetched_bytes: u64,
     crash_at: Option<u64>,
     crashed: bool,
-    /// The lock file that is locked for writing.
+    /// The lock file, if it is locked for writing.
     locked: Option<Node>,
-    /// Number of holders that locked it for reading.
+    /// Number of holders of the lock for reading.
     readers: usize,
     /// Number of processes that were killed.
     killed: u64,
     images: Option<Vec<CrashImage>>,
 }
 
-/// The disk in the middle of an operation that changes something or makes it durable.
+/// The disk in the middle of an operation that changes the disk or makes changes durable.
 #[derive(Clone, Debug)]
 pub struct CrashImage {
     operation: u64,
@@ -147,20 +144,20 @@ pub struct CrashImage {
 }
 
 impl CrashImage {
-    /// The number of the operation.
+    /// Returns the number of the operation.
     #[must_use]
     pub fn operation(&self) -> u64 {
         self.operation
     }
 
-    /// The disk that the next process finds if this one is killed: everything that was written is
-    /// there, and what was not synced can still be lost with the power.
+    /// Returns the disk that the next process finds if this process is killed: all written data is
+    /// there, but unsynced changes can still be lost with the power.
     #[must_use]
     pub fn after_kill(&self) -> SimulatedFiles {
         SimulatedFiles::with(self.disk.clone(), Random::new(self.operation))
     }
 
-    /// The disk that the next start finds.
+    /// Returns the disk that the next start finds.
     #[must_use]
     pub fn after_crash(&self, survival: Survival, seed: u64) -> SimulatedFiles {
         let mut random = Random::new(seed);
@@ -169,7 +166,7 @@ impl CrashImage {
     }
 }
 
-/// How an operation proceeds.
+/// The way in which an operation proceeds.
 enum Course {
     Whole,
     /// Transfers a part of the bytes.
@@ -177,7 +174,7 @@ enum Course {
 }
 
 impl SimulatedFiles {
-    /// A directory that does not exist yet.
+    /// Creates a directory that does not exist yet.
     #[must_use]
     pub fn new(seed: u64) -> Self {
         SimulatedFiles::with(Disk::default(), Random::new(seed))
@@ -201,7 +198,7 @@ impl SimulatedFiles {
         SimulatedFiles { shared: Arc::new(Shared { state: Mutex::new(state) }) }
     }
 
-    /// Number of operations so far.
+    /// Returns the number of operations so far.
     #[must_use]
     pub fn operations(&self) -> u64 {
         self.shared.state.lock().operations
@@ -217,37 +214,37 @@ impl SimulatedFiles {
         self.shared.state.lock().fault = None;
     }
 
-    /// Number of operations that failed or were cut short by a fault.
+    /// Returns the number of operations that failed or were cut short by a fault.
     #[must_use]
     pub fn faults_met(&self) -> u64 {
         self.shared.state.lock().faults_met
     }
 
-    /// The number of bytes that were prefetched.
+    /// Returns the number of bytes that were prefetched.
     #[must_use]
     pub fn prefetched_bytes(&self) -> u64 {
         self.shared.state.lock().prefetched_bytes
     }
 
-    /// Cuts the power in the middle of an operation. That and every later call fails.
+    /// Cuts the power in the middle of an operation. This and every later call fails.
     pub fn crash_at(&self, operation: u64) {
         self.shared.state.lock().crash_at = Some(operation);
     }
 
-    /// Whether the power was cut.
+    /// Returns true if the power was cut.
     #[must_use]
     pub fn is_crashed(&self) -> bool {
         self.shared.state.lock().crashed
     }
 
-    /// The disk that the next start finds if the power is cut now, or was before.
+    /// Returns the disk that the next start finds if the power is cut now, or was cut before.
     #[must_use]
     pub fn after_crash(&self, survival: Survival, seed: u64) -> SimulatedFiles {
         let disk = self.shared.state.lock().disk.clone();
         CrashImage { operation: 0, disk }.after_crash(survival, seed)
     }
 
-    /// Keeps an image of the disk at each later operation that changes something or makes it
+    /// Keeps an image of the disk at each later operation that changes the disk or makes changes
     /// durable. A clone of the disk shares its pages, so an image costs memory in proportion to the
     /// number of files and unsynced changes.
     pub fn keep_crash_images(&self) {
@@ -260,16 +257,16 @@ impl SimulatedFiles {
         self.shared.state.lock().images.take().unwrap_or_default()
     }
 
-    /// Kills the process that works with the files, without any loss of what it wrote: its lock is free, and
-    /// its open files cannot be changed any more.
+    /// Kills the process that works with the files, without losing its writes: its lock is
+    /// released, and its open files can no longer be changed.
     pub fn kill_process(&self) {
         let state = &mut *self.shared.state.lock();
         state.killed += 1;
         (state.locked, state.readers) = (None, 0);
     }
 
-    /// A copy of the files on a separate disk, to be damaged. Everything is durable, nothing is
-    /// locked.
+    /// Copies the files to a separate disk, to be damaged. In the copy everything is durable, and
+    /// nothing is locked.
     #[must_use]
     pub fn copy(&self) -> SimulatedFiles {
         self.after_crash(Survival::Everything, 0)
@@ -297,7 +294,7 @@ impl SimulatedState {
         }
     }
 
-    /// In the middle of an operation, where the power may be cut.
+    /// Marks the middle of an operation, where the power may be cut.
     fn half_done(&mut self, operation: FileOperation, path: &Path) -> Result<(), FileError> {
         if let Some(images) = &mut self.images {
             images.push(CrashImage { operation: self.operations, disk: self.disk.clone() });
@@ -309,7 +306,7 @@ impl SimulatedState {
         Ok(())
     }
 
-    /// A random part of `length` bytes, at least one.
+    /// Returns a random part of `length`, at least one byte.
     fn part_of(&mut self, length: usize) -> usize {
         1 + self.random.below(length.max(1) as u64) as usize
     }
@@ -457,7 +454,7 @@ struct SimulatedLock {
     name: String,
     path: PathBuf,
     node: Node,
-    /// Number of processes that were killed before it was locked.
+    /// Number of processes that were killed before the lock was taken.
     process: u64,
 }
 
@@ -508,7 +505,7 @@ struct SimulatedFile {
     path: PathBuf,
     node: Node,
     writable: bool,
-    /// Number of processes that were killed before it was opened.
+    /// Number of processes that were killed before the file was opened.
     process: u64,
 }
 

@@ -10,7 +10,7 @@ fn files() -> SimulatedFiles {
     files
 }
 
-/// A file of two sectors of `a`, durable.
+/// Creates a durable file of two sectors of `a`.
 fn with_file() -> SimulatedFiles {
     let files = files();
     let file = files.open("file", OpenMode::Create).unwrap();
@@ -28,7 +28,7 @@ fn content(files: &SimulatedFiles, name: &str) -> Option<Vec<u8>> {
     }
 }
 
-/// The contents of a file found with 200 seeds.
+/// Returns the contents of a file with 200 seeds.
 fn found(files: &SimulatedFiles, survival: Survival, name: &str) -> BTreeSet<Option<Vec<u8>>> {
     (0..200).map(|seed| content(&files.after_crash(survival, seed), name)).collect()
 }
@@ -125,7 +125,7 @@ fn a_crash_interrupts_the_operation_and_fails_all_later_ones() {
     assert!(files.is_crashed());
     assert!(file.read_from(0).is_err() && files.list().is_err() && files.sync_directory().is_err());
     assert!(file.write_at(b"c", 0).is_err());
-    // The sync was interrupted: what it should have made durable may or may not be.
+    // The sync was interrupted: its changes may or may not be durable.
     let first = |survival| content(&files.after_crash(survival, 0), "file").unwrap()[0];
     assert_eq!((first(Survival::Nothing), first(Survival::Everything)), (b'a', b'b'));
 }
@@ -216,7 +216,7 @@ fn a_lock_is_held_once_until_dropped() {
     let files = files();
     let held = files.lock("LOCK").unwrap();
     assert!(matches!(files.lock("LOCK"), Err(LockError::Held { holder: Some(_), .. })));
-    // A crash releases it.
+    // A crash releases the lock.
     files.after_crash(Survival::Everything, 0).lock("LOCK").unwrap();
     drop(held);
     files.lock("LOCK").unwrap();

@@ -1,4 +1,4 @@
-//! Processes that read a store while another one writes to it, or while it cannot be written.
+//! Processes that read a store while another process writes to it, or while it is read only.
 
 use crate::oracle::{Oracle, options};
 use hedgerow::{
@@ -13,7 +13,7 @@ fn small() -> GraphOptions {
     GraphOptions::new().segment_bytes(4096)
 }
 
-/// The names and the content of all files.
+/// Returns the names and the content of all files.
 fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let entries = std::fs::read_dir(folder).unwrap().map(Result::unwrap);
     entries
@@ -45,7 +45,7 @@ fn a_check_beside_a_writer_finds_nothing_wrong() {
     });
 }
 
-/// To ask who writes keeps no writer away.
+/// Looking up the writer keeps no writer away.
 #[test]
 fn to_ask_for_the_writer_is_noticed_by_none() {
     let folder = tempfile::tempdir().unwrap();
@@ -70,7 +70,8 @@ fn to_ask_for_the_writer_is_noticed_by_none() {
     assert_eq!(store::holder(folder.path()).unwrap(), None);
 }
 
-/// A store is read as a process left it that was killed, without a lock file, and stays as it was to the byte.
+/// A store is read as a killed process left it, without a lock file, and stays the same to the
+/// byte.
 #[test]
 fn reading_changes_nothing() {
     let folder = tempfile::tempdir().unwrap();
@@ -103,7 +104,7 @@ fn reading_changes_nothing() {
     assert_eq!(refused.kind(), ErrorKind::Locked, "{refused}");
 }
 
-/// A writer whose lock file was removed does no harm to the checkpoint of the next one.
+/// A writer whose lock file was removed does not damage the checkpoint of the next writer.
 #[test]
 fn a_writer_that_lost_its_lock_makes_no_checkpoint() {
     let folder = tempfile::tempdir().unwrap();
@@ -122,7 +123,8 @@ fn a_writer_that_lost_its_lock_makes_no_checkpoint() {
     assert_eq!(Graph::open(folder.path()).unwrap().snapshot().unwrap().edge_count(), 3);
 }
 
-/// A store from elsewhere cannot lead writes out of its directory, and nothing waits for its pipes.
+/// A store from elsewhere cannot redirect writes out of its directory, and its pipes block no
+/// reader.
 #[test]
 fn links_and_pipes_are_refused() {
     let folder = tempfile::tempdir().unwrap();

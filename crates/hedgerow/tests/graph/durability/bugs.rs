@@ -1,4 +1,4 @@
-//! The loss of power finds what it is for: planted bugs of the log and of checkpoints, within some seeds.
+//! Losses of power find planted bugs of the log and of checkpoints, within some seeds.
 
 use super::power::lose_power;
 use hedgerow_log::planted::{PlantedBug, plant};

@@ -1,4 +1,4 @@
-//! Operations on the files fail, once or from then on.
+//! Failures of operations on the files, once or permanently.
 
 use super::harness::{verify, verify_recovery};
 use super::workload::Worker;
@@ -7,7 +7,8 @@ use hedgerow::EngineKind;
 use hedgerow_testing::simulated::{Fault, FaultKind, SimulatedFiles, Survival};
 use rayon::prelude::*;
 
-/// Lets the operation number `at` of a workload fail. `None` if the workload has fewer.
+/// Lets operation number `at` of a workload fail. Returns `None` if the workload has fewer
+/// operations.
 fn fail_at(
     engines: &'static [EngineKind],
     seed: u64,
@@ -34,14 +35,14 @@ fn fail_at(
     files.heal();
     let (promises, after) = (worker.promises.clone(), u64::MAX);
     drop(worker);
-    // The power goes at once, or the process starts again first.
+    // Either the power is lost at once, or the process restarts first.
     let survival = Survival::ALL[fault.at as usize % Survival::ALL.len()];
     verify(&files.after_crash(survival, seed), &promises, after, fault.at)?;
     verify_recovery(&files, &promises, after, 0, seed)?;
     Ok(Some(()))
 }
 
-/// Lets every operation fail. Says how many did.
+/// Lets each operation fail in turn. Returns the number of failures.
 pub fn fail_everywhere(
     engines: &'static [EngineKind],
     seed: u64,

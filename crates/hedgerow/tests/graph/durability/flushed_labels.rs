@@ -1,5 +1,5 @@
-//! Labels that are added to a graph whose engine has files of its own, between its flushes and compactions: `lsm`, which makes them all the time
-//! here.
+//! Labels added between flushes and compactions to a graph on `lsm`, whose options here cause them
+//! all the time.
 
 use super::own_files::LSM;
 use crate::labels::add_beside_writers_and_readers;
@@ -12,7 +12,7 @@ use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use std::sync::Arc;
 
-/// The label that an operation needs.
+/// Returns the label of an operation.
 fn label_of(operation: &Operation) -> LabelId {
     match operation {
         Operation::PutEdge { label, .. }
@@ -22,7 +22,8 @@ fn label_of(operation: &Operation) -> LabelId {
     }
 }
 
-/// Random operations on the labels that there are by then; snapshots of each time stay open.
+/// Random operations on the labels that exist so far; snapshots from before each addition stay
+/// open.
 #[test]
 fn labels_come_between_flushes_and_compactions() {
     let topologies = [Topology::Directed, Topology::DirectedWithReverse, Topology::Undirected];
@@ -43,14 +44,14 @@ fn labels_come_between_flushes_and_compactions() {
                 commit(&graph, &operation);
             }
             if known == 2 {
-                // Some of it comes back from the log.
+                // Some of the edges come back from the log.
                 shown.clear();
                 drop(graph);
                 graph = made_with.open_on(Arc::new(files.clone())).unwrap();
             }
         }
         oracle.check(&graph.snapshot().unwrap(), &keys);
-        // Of the labels that came later, there is nothing in the states from before.
+        // The earlier states have no edges of later labels.
         shown.iter().for_each(|(before, oracle)| oracle.check(before, &keys));
         let report = graph.engine_report().unwrap().unwrap();
         assert!(report.parts.len() > labels.len(), "each label must have been flushed: {report:?}");

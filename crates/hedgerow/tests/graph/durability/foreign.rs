@@ -1,4 +1,5 @@
-//! Undamaged logs with content that no graph would write: refused with their position, never a panic.
+//! Undamaged logs with content that no graph would write: refused with its position, without a
+//! panic.
 
 use crate::oracle::options;
 use hedgerow::store::StoreError;
@@ -42,7 +43,7 @@ fn key(number: u32, key: u64) -> (VertexId, Key) {
     (id(number), Key::Number(key))
 }
 
-/// A store of vertices 0 and 1 with keys 10 and 11, and one more commit.
+/// Returns a store of vertices 0 and 1 with keys 10 and 11, and one more commit.
 fn store_with(
     effects: &Effects,
     keys: &[(VertexId, Key)],
@@ -55,7 +56,7 @@ fn store_with(
     )
 }
 
-/// As [`store_with`], with these options.
+/// Like [`store_with`], with these options.
 fn store_of(
     options: &GraphOptions,
     topology: Topology,
@@ -117,7 +118,8 @@ fn what_belongs_there_is_taken() {
     assert_eq!(snapshot.get_edge::<f64>(LabelId(1), 12, 10).unwrap(), Some(1.5));
 }
 
-/// Ids between those of vertices may have been given to commits that were never made, however many: they are free, and cost nothing.
+/// Ids between those of vertices may belong to commits that were never made, any number of them:
+/// they are free, and cost nothing.
 #[test]
 fn ids_far_apart_are_taken() {
     let far = 4_000_000_000;
@@ -150,7 +152,8 @@ fn edges_that_cannot_be_are_refused() {
     refused(&dangling, &[], None, "an edge of vertex 1, which does not exist");
 }
 
-/// One engine appends them again, unless its memory is limited; the other gets them sorted.
+/// Edges in log order: `hybrid` appends them, unless its memory is limited; other engines sort
+/// them.
 #[test]
 fn edges_as_they_came_are_taken_or_refused() {
     let hybrid = |options: GraphOptions| options.engine(EngineKind::Hybrid);

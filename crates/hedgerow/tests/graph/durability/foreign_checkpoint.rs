@@ -1,5 +1,5 @@
-//! Checkpoints whose checksums are right and whose bytes are not what a graph would have written: refused with the file's name, or opened
-//! as a graph that works; never a panic.
+//! Checkpoints with right checksums and bytes that no graph would write: refused with the name of
+//! the file, or opened as a graph that works; never a panic.
 
 use super::workload::Worker;
 use crate::oracle::{ENGINES, Oracle};
@@ -11,11 +11,12 @@ use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use std::sync::Arc;
 
-/// Workloads, and damaged checkpoints of each.
+/// The numbers of workloads, and of damaged checkpoints of each.
 const STORES: u64 = 12;
 const CASES: usize = 150;
 
-/// A closed store with a checkpoint, its name, and what the store was made with.
+/// Returns a closed store with a checkpoint, the name of the checkpoint, and the options of the
+/// store.
 fn store_with_checkpoint(seed: u64) -> (SimulatedFiles, String, GraphOptions) {
     let files = SimulatedFiles::new(seed);
     let mut worker = Worker::new(&files, seed);
@@ -35,7 +36,7 @@ fn bytes_of(files: &SimulatedFiles, name: &str) -> Vec<u8> {
     files.open(name, OpenMode::Read).unwrap().read_from(0).unwrap()
 }
 
-/// One to three bytes or short pieces are others, and the checksums are made right.
+/// Changes one to three bytes or short ranges, and corrects the checksums.
 fn damage(bytes: &mut [u8], random: &mut StdRng) {
     for _ in 0..random.random_range(1..=3) {
         let at = random.random_range(0..bytes.len());
@@ -50,7 +51,7 @@ fn damage(bytes: &mut [u8], random: &mut StdRng) {
     repair_checksums(bytes);
 }
 
-/// A graph that was opened can be read and written.
+/// Checks that an opened graph can be read and written.
 fn works(graph: &Graph) {
     let snapshot = graph.snapshot().unwrap();
     if snapshot.vertex_bound() < 1 << 24 {

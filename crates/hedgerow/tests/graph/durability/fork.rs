@@ -1,6 +1,7 @@
 //! Processes that fork while a graph is open.
 //!
-//! Each test runs one of the ignored tests below in a process of its own, whose other threads hold no lock while it forks.
+//! Each test runs one of the ignored tests below in a process of its own, in which no other thread
+//! holds a lock during the fork.
 
 use super::limits::{FOLDER, folder, in_own_process, succeeded};
 use hedgerow::kernels::{BuildOptions, PageRank};
@@ -20,35 +21,35 @@ const EDGES: LabelId = LabelId::DEFAULT;
 const ENGINES: [EngineKind; 5] =
     [EngineKind::Rapid, EngineKind::Tel, EngineKind::Lsm, EngineKind::Hybrid, ADJACENCY_LIST];
 
-/// The store of the test of its lock, and the file that has the process id of its owner's child.
+/// The store of the test of locks, and the file with the process id of the owner's child.
 const STORE: &str = "store";
 const CHILD: &str = "child";
 
-/// Seconds until a child is killed that waits for something.
+/// Seconds until a waiting child is killed.
 const PATIENCE: u32 = 60;
 
-/// Forks, and returns the child's process id to the parent, and 0 to the child.
+/// Forks. Returns the child's process id to the parent, and 0 to the child.
 fn forked_here() -> libc::pid_t {
     // SAFETY: no other thread holds a lock that the child waits for, or the timer kills it.
     let id = unsafe { libc::fork() };
     if id == 0 {
-        // SAFETY: sets a timer of the child.
+        // SAFETY: only sets a timer of the child.
         unsafe { libc::alarm(PATIENCE) };
     }
     id
 }
 
-/// The exit code of a child; -1 if a signal ended it.
+/// Returns the exit code of a child; -1 if a signal ended it.
 fn exit_code(child: libc::pid_t) -> i32 {
     let mut status = 0;
-    // SAFETY: writes to the variable only.
+    // SAFETY: only writes to the variable.
     unsafe { libc::waitpid(child, &raw mut status, 0) };
     if libc::WIFEXITED(status) { libc::WEXITSTATUS(status) } else { -1 }
 }
 
 /// Ends the child at once.
 fn exit_child(code: u8) -> ! {
-    // SAFETY: ends the process.
+    // SAFETY: only ends the process.
     unsafe { libc::_exit(i32::from(code)) }
 }
 
@@ -114,8 +115,8 @@ fn transactions_are_refused(transaction: WriteTxn) -> Vec<bool> {
     ]
 }
 
-/// Forks with a graph, a snapshot, an iterator and a transaction. Fails if a use of one of them is not refused in the child, if to
-/// drop them there is noticed by the parent, or if the parent cannot go on.
+/// Forks with a graph, a snapshot, an iterator and a transaction. Fails if the child can use one of
+/// them, if the parent notices that the child drops them, or if the parent cannot continue.
 fn child_is_refused(graph: &Graph) {
     graph.ingest(EDGES, &[(1, 2), (2, 3)]).unwrap();
     let (snapshot, transaction) = (graph.snapshot().unwrap(), graph.begin().unwrap());
@@ -202,7 +203,7 @@ fn refused_in_own_process() {
     }
 }
 
-/// A child that lives on has no part in the lock that its parent held when it was killed.
+/// A surviving child does not hold the lock that its killed parent held.
 #[test]
 fn the_lock_of_a_store_ends_with_its_owner() {
     let folder = tempfile::tempdir().unwrap();
@@ -232,7 +233,8 @@ fn the_lock_of_a_store_ends_with_its_owner() {
 fn owner_in_own_process() {
     let _graph = Graph::open(folder().join(STORE)).unwrap();
     if forked_here() == 0 {
-        // The child itself, because the lock is its parent's until `fork` has returned here.
+        // The child writes its own id, because the lock is its parent's until `fork` has returned
+        // here.
         announce(&folder().join(CHILD), std::process::id());
     }
     std::thread::sleep(Duration::from_secs(u64::from(PATIENCE)));

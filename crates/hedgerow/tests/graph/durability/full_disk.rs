@@ -1,5 +1,6 @@
-//! A disk that is full for the files of an engine, in a flush, a merge and the manifest: writes stop with an error that says so,
-//! reads go on, and once there is room writes go on, too.
+//! A disk that is full for the files of an engine, in a flush, a merge and the manifest: writes
+//! stop with an error that names the cause, reads continue, and once there is room writes continue,
+//! too.
 
 use super::own_files::{LSM, on_files};
 use hedgerow::store::check_on;
@@ -29,9 +30,9 @@ struct SmallDisk {
 struct Limits {
     /// Bytes of all files of the engine together.
     bytes: AtomicU64,
-    /// Whether nothing more can be written to manifests of the engine.
+    /// True if manifests of the engine cannot grow.
     is_manifest_full: AtomicBool,
-    /// Whether the next manifest of the store cannot be written.
+    /// True if the next manifest of the store cannot be written.
     is_store_manifest_full: AtomicBool,
     /// Operations that failed.
     refused: AtomicU64,
@@ -202,12 +203,12 @@ impl Subject {
         (0..count).try_for_each(|_| self.commit())
     }
 
-    /// The graph has what was acknowledged, and nothing else.
+    /// Checks that the graph has exactly the acknowledged edges.
     fn check(&self) {
         check(&self.graph, &self.edges);
     }
 
-    /// The graph is found again, and its files are whole.
+    /// Checks that the graph can be reopened, and that its files are undamaged.
     fn check_reopened(self) {
         self.graph.close().unwrap();
         drop(self.graph);
@@ -240,7 +241,7 @@ fn is_full(error: &Error) -> bool {
 #[test]
 fn writes_stop_at_a_full_disk_and_go_on_when_there_is_room() {
     let mut stopped = 0;
-    // The disk gets full at other places of flushes and merges.
+    // The disk gets full at different points of flushes and merges.
     for bytes in (1_000..30_000).step_by(700) {
         let mut subject = Subject::new(&options(), bytes);
         let before = subject.graph.snapshot().unwrap();
@@ -255,7 +256,7 @@ fn writes_stop_at_a_full_disk_and_go_on_when_there_is_room() {
         assert_eq!(before.edge_count(), 0);
         drop(before);
         subject.disk.set_bytes(u64::MAX);
-        // A merge that failed in passing is reported once.
+        // The failure of a background merge is reported once.
         let _ = subject.graph.reclaim();
         subject.commit_all(300).unwrap();
         subject.graph.reclaim().unwrap();
@@ -303,7 +304,7 @@ fn a_manifest_that_cannot_grow_stops_writes_until_it_can() {
         assert!(is_full(&error) && error.to_string().contains("engine-manifest-"), "{error}");
         subject.check();
         assert!(is_full(&subject.commit().unwrap_err()));
-        // What such a flush wrote is in no level, and does not pile up.
+        // The files of such a flush belong to no level, and do not accumulate.
         let unlisted = subject.graph.engine_report().unwrap().unwrap().unlisted;
         let refused = subject.disk.refused();
         assert!(is_full(&subject.commit().unwrap_err()) && subject.disk.refused() > refused);

@@ -1,4 +1,4 @@
-//! Files whose syncs wait until they are let through.
+//! Files whose syncs wait at a gate.
 
 use hedgerow_log::files::{File, FileError, FileSystem, HeldLock, LockError, OpenMode};
 use hedgerow_testing::simulated::SimulatedFiles;
@@ -24,12 +24,12 @@ impl GatedFiles {
         GatedFiles { inner: SimulatedFiles::new(1), gate: Arc::default() }
     }
 
-    /// Syncs wait from now on.
+    /// Makes syncs wait from now on.
     pub fn shut(&self) {
         *self.gate.is_shut.lock().unwrap() = true;
     }
 
-    /// Syncs go on.
+    /// Releases waiting syncs.
     pub fn open(&self) {
         *self.gate.is_shut.lock().unwrap() = false;
         self.gate.changed.notify_all();

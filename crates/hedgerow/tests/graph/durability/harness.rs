@@ -1,4 +1,4 @@
-//! What must hold of a graph that is found again, and whether it does.
+//! Invariants of a reopened graph, and their checks.
 
 use super::workload::Promises;
 use crate::oracle::Oracle;
@@ -9,11 +9,11 @@ use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use std::sync::Arc;
 
-/// What is wrong.
+/// The violated invariant.
 pub type Verdict = Result<(), String>;
 
-/// Opens what is found when the power went at `operation`: a state that there was, with all that was acknowledged. `None`: the store had not been
-/// made yet.
+/// Opens the store after the power was lost at `operation`, and checks that it has a state of the
+/// workload, with everything that was acknowledged. Returns `None` if the store did not exist yet.
 fn find(
     files: &SimulatedFiles,
     promises: &Promises,
@@ -51,7 +51,8 @@ pub fn verify(files: &SimulatedFiles, promises: &Promises, operation: u64, engin
     find(files, promises, operation, engine).map(drop)
 }
 
-/// The graph is found, goes on, and loses power while it comes back or goes on, `depth` times one in the other.
+/// Opens and uses the graph, and loses power while it does, `depth` times, each during the recovery
+/// from the one before.
 pub fn verify_recovery(
     files: &SimulatedFiles,
     promises: &Promises,
@@ -60,13 +61,13 @@ pub fn verify_recovery(
     seed: u64,
 ) -> Verdict {
     let mut random = StdRng::seed_from_u64(seed);
-    // What is there is found whether the power goes meanwhile or not.
+    // The state is the same whether the power is lost during the recovery or not.
     let found = files.copy();
     let Some(graph) = find(&found, promises, operation, random.random())? else { return Ok(()) };
     let last = graph.snapshot().map_err(|error| error.to_string())?.timestamp();
     drop(graph);
     let mut promises = promises.clone();
-    // Until it is open, only what was acknowledged before is promised.
+    // Until the graph is open, only earlier acknowledgments are promised.
     promises.renew(promises.before(operation), last);
     if depth > 0 {
         files.crash_at(files.operations() + random.random_range(1..60));
@@ -81,7 +82,7 @@ pub fn verify_recovery(
     verify_recovery(&found, &promises, u64::MAX, depth - 1, random.random())
 }
 
-/// Opens, commits some, makes a checkpoint, closes.
+/// Opens the graph, commits, writes a checkpoint, and closes.
 fn go_on(files: &SimulatedFiles, promises: &mut Promises) -> Result<(), Error> {
     let graph = promises.options.open_on(Arc::new(files.clone()))?;
     let found = graph.snapshot()?.timestamp();

@@ -1,4 +1,4 @@
-//! An importer that is stopped at any time goes on where it was.
+//! An importer that is stopped at any time resumes at its noted position.
 
 use hedgerow::{CheckpointOptions, Commit, Durability, Graph, GraphOptions, LabelId, WriteGraph};
 use hedgerow_testing::simulated::{SimulatedFiles, Survival};
@@ -7,7 +7,7 @@ use std::sync::Arc;
 const PIECES: u64 = 40;
 
 fn edges(piece: u64) -> Vec<(u64, u64)> {
-    // Every second piece brings nothing new.
+    // Every second piece has no new edges.
     (0..10).map(|number| (piece / 2, 100 + number)).collect()
 }
 
@@ -16,7 +16,7 @@ fn next(graph: &Graph) -> u64 {
     noted.map_or(0, |last| last + 1)
 }
 
-/// Imports a piece, by one or the other way.
+/// Imports a piece, by one of two methods.
 fn import(graph: &Graph, piece: u64) -> Commit {
     let (edges, position) = (edges(piece), piece.to_le_bytes());
     if piece % 3 < 2 {
@@ -58,7 +58,7 @@ fn every_piece_is_imported_once_whenever_the_power_goes() {
             }
         }
         assert_eq!(imported as u64, PIECES + lost);
-        // Each piece is one commit, whether it changed anything or not.
+        // Each piece is one commit, even if it changed nothing.
         let snapshot = graph.snapshot().unwrap();
         assert_eq!((snapshot.timestamp().0, snapshot.edge_count().at_most()), (PIECES, PIECES / 2 * 10));
     }

@@ -1,4 +1,5 @@
-//! Labels that are added to an open graph in a store: they come back, and are durable before any edge of them is.
+//! Labels added to an open graph in a store: they come back, and are durable before any of their
+//! edges.
 
 use super::gate::GatedFiles;
 use super::own_files;
@@ -9,7 +10,7 @@ use rayon::prelude::*;
 use std::sync::Arc;
 use std::thread;
 
-/// The last one flushes and merges all the time.
+/// Options of the last engine cause flushes and merges all the time.
 const ENGINES: [EngineKind; 3] = [EngineKind::Rapid, EngineKind::Tel, EngineKind::Erased(&own_files::LSM)];
 
 #[derive(Properties, Debug, PartialEq)]
@@ -23,7 +24,7 @@ fn options(engine: EngineKind) -> GraphOptions {
     options.segment_bytes(1200).threads(1).simulated()
 }
 
-/// The labels in the order in which they are added; the first is there from the beginning.
+/// Returns the labels in the order of their addition; the first is original.
 fn labels() -> [LabelSchema; 5] {
     let payment = || RecordSchema::new().field("amount", ValueType::F64);
     [
@@ -56,7 +57,7 @@ fn labels_and_their_edges_come_back() {
         let knows = graph.label::<()>("knows").unwrap();
         graph.put_edge(knows, 1, 2).unwrap();
         graph.checkpoint(&CheckpointOptions::new()).unwrap();
-        // One in the log alone, one in a checkpoint, one without edges.
+        // One label in the log alone, one in a checkpoint, one without edges.
         let rates = graph.add_label::<u32>("rates").unwrap();
         graph.put_edge_with(rates, 1, 2, 5).unwrap();
         let at = graph.checkpoint(&CheckpointOptions::new()).unwrap();
@@ -141,10 +142,11 @@ impl Drop for OpenAtLast<'_> {
     }
 }
 
-/// While the manifest is being replaced, no edge of the label can be put, and all else goes on.
+/// While the manifest is being replaced, no edge of the label can be put, and all other work
+/// continues.
 #[test]
 fn a_label_is_unknown_until_it_is_durable() {
-    // None of them waits for a flush.
+    // None of these engines waits for a flush.
     for engine in [EngineKind::Rapid, EngineKind::Tel, EngineKind::Lsm] {
         let files = GatedFiles::new();
         let options = options(engine).segment_bytes(1 << 20).durability(Durability::None);
@@ -163,7 +165,7 @@ fn a_label_is_unknown_until_it_is_durable() {
                 assert!(graph.put_edge(knows, vertex, 0).unwrap().changed != Some(false));
             }
             assert!(before.edge_count() == 0 && graph.snapshot().unwrap().edge_count().may_be(100));
-            // One that is there is returned at once by name, as ever.
+            // An existing label is returned at once by name, as before.
             assert_eq!(graph.label::<()>("knows").unwrap(), knows);
             assert!(adds.iter().all(|add| !add.is_finished()));
             drop(gate);
@@ -178,19 +180,19 @@ fn a_label_is_unknown_until_it_is_durable() {
     }
 }
 
-/// After how many operations on the files each label and each edge was acknowledged as durable.
+/// The number of file operations before each label and each edge was acknowledged as durable.
 #[derive(Default)]
 struct Acknowledged {
     labels: Vec<u64>,
     edges: Vec<u64>,
 }
 
-/// The labels of the edges that are put once there are `count` labels: the newest first.
+/// Returns the labels of the edges to put once there are `count` labels, newest first.
 fn of_labels(count: u16) -> impl Iterator<Item = LabelId> {
     (0..count).rev().map(LabelId)
 }
 
-/// Adds one label after the other, between edges of all that there are by then, and makes a checkpoint.
+/// Adds labels one by one. After each, puts edges of all labels so far; also writes a checkpoint.
 fn add_and_put(files: &SimulatedFiles, options: &GraphOptions, done: &mut Acknowledged) -> Result<(), Error> {
     let graph = options.create_on(Arc::new(files.clone()))?;
     let is_synced = graph.durability() == Some(Durability::Sync);
@@ -208,8 +210,8 @@ fn add_and_put(files: &SimulatedFiles, options: &GraphOptions, done: &mut Acknow
     graph.close()
 }
 
-/// Opens what is left when the power goes at `operation`: it has the first labels and the first edges, and all that was acknowledged.
-/// It goes on.
+/// Opens the store after the power was lost at `operation`: it has prefixes of the labels and of
+/// the edges, with everything that was acknowledged. Then adds labels and edges.
 fn check(files: &SimulatedFiles, options: &GraphOptions, done: &Acknowledged, operation: u64) {
     let graph = match options.open_on(Arc::new(files.clone())) {
         Err(error) if error.kind() == ErrorKind::NotFound => {

@@ -1,6 +1,7 @@
-//! A disk that is really full, and few files that may be open: by the operating system, not simulated.
+//! A full disk and a limit on open files, by the operating system instead of a simulation.
 //!
-//! Each test runs one of the ignored tests below in a process of its own, with a file system or a limit of its own.
+//! Each test runs one of the ignored tests below in a process of its own, with a file system or a
+//! limit of its own.
 
 use hedgerow::{
     CheckpointOptions, Durability, ErrorKind, Graph, GraphOptions, LabelId, ReadGraph, WriteGraph,
@@ -11,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::thread;
 
-/// Where the processes of their own work.
+/// The environment variable with the folder in which the child processes work.
 pub const FOLDER: &str = "HEDGEROW_TEST_FOLDER";
 
 /// Runs an ignored test of this folder by a shell script, which ends in `exec "$@"`.
@@ -37,12 +38,12 @@ fn options(durability: Durability) -> GraphOptions {
     GraphOptions::new().segment_bytes(32 << 10).durability(durability).threads(1)
 }
 
-/// A segment of the usual size does not fit on a small disk.
+/// Opens a store with small segments: a default segment does not fit on a small disk.
 fn open(store: &Path) -> Result<Graph, hedgerow::Error> {
     options(Durability::Sync).open(store)
 }
 
-/// Puts edges until one cannot be put. Says how many could, and why the next could not.
+/// Puts edges until one is refused. Returns the number of edges put, and the error of the next.
 fn put_until_refused(graph: &Graph) -> (u64, hedgerow::Error) {
     for number in 0.. {
         if let Err(error) = graph.put_edge(LabelId::DEFAULT, number, number + 1) {
@@ -84,7 +85,7 @@ fn on_a_small_disk() {
         let file = File::create(&ballast).unwrap();
         let most = 8 << 20;
         let zeros = vec![0; 4096];
-        // A file of a tmpfs takes memory only where it was written.
+        // A file of a tmpfs takes memory only for pages that were written.
         let pages = (0..(most - keep) / 4096)
             .take_while(|page| std::os::unix::fs::FileExt::write_all_at(&file, &zeros, page * 4096).is_ok());
         assert!(pages.count() > 0);
@@ -102,14 +103,14 @@ fn on_a_small_disk() {
         let kept = if durability == Durability::Sync { put } else { 1 };
         assert!(holds(&graph, kept), "readers go on");
         drop(graph);
-        // To open it there must be room for a segment.
+        // Opening needs room for a segment.
         let error = open(&store).unwrap_err();
         assert!(error.to_string().contains("No space left on device"), "{error}");
         fs::remove_file(&ballast).unwrap();
         let graph = open(&store).unwrap();
         assert!(holds(&graph, kept), "{durability:?}: {put} edges were acknowledged");
         graph.put_edge(LabelId::DEFAULT, 1_000_000, 1).unwrap();
-        // A checkpoint for which there is no room leaves everything as it was.
+        // A checkpoint that lacks room changes nothing.
         fill(0);
         assert!(graph.checkpoint(&CheckpointOptions::new()).is_err());
         fs::remove_file(&ballast).unwrap();
@@ -120,7 +121,7 @@ fn on_a_small_disk() {
         drop(graph);
         fs::remove_dir_all(&store).unwrap();
     }
-    // A store that cannot be made can be made later.
+    // After a store could not be created, it can be created later.
     fill(0);
     let error = options(Durability::Sync).create(&store).unwrap_err();
     assert!(error.to_string().contains("No space left on device"), "{error}");
@@ -156,7 +157,7 @@ fn with_few_open_files() {
         let beside = GraphOptions::new().from_checkpoint().open(&store).unwrap();
         assert!(holds(&beside, (round + 1) * 2400));
     }
-    // Now none is left.
+    // From here on, no descriptor is left.
     let graph = options(Durability::Sync).open(&store).unwrap();
     let others: Vec<File> = std::iter::from_fn(|| File::open("/dev/null").ok()).collect();
     let words = "Too many open files";

@@ -1,4 +1,4 @@
-//! Graphs that are kept in stores: what comes back, what a crash leaves, and what is refused.
+//! Graphs in stores: their recovery, their state after a crash, and refused stores.
 
 mod beside;
 mod bugs;

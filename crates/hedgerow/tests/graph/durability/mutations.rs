@@ -1,5 +1,6 @@
-//! Files of stores are changed at random, one at a time. Checking a store, opening it to write or to read, and repairing it agree on
-//! whether it is whole; and what can be opened is a state that there was, with all that was acknowledged.
+//! Random changes of files of stores, one at a time. Checks, repairs, and openings to write or to
+//! read agree about damage; and an opened graph has a state of the workload, with everything that
+//! was acknowledged.
 
 use super::workload::{Promises, Worker};
 use crate::oracle::{Oracle, options};
@@ -22,7 +23,7 @@ const STORES: u64 = 16;
 /// The id of every simulated store.
 const STORE: [u8; 16] = [1; 16];
 
-/// A store, as it was some time before, and what was promised about it.
+/// A store, its files at an earlier time, and the promises about it.
 struct Subject {
     files: SimulatedFiles,
     earlier: SimulatedFiles,
@@ -39,7 +40,7 @@ impl Subject {
         if close {
             worker.close().unwrap();
         }
-        // As a process leaves it that ends here.
+        // The files of a process that ends here.
         Subject { files: files.copy(), earlier, promises: worker.promises.clone() }
     }
 }
@@ -59,7 +60,7 @@ fn bytes_of(files: &SimulatedFiles, name: &str) -> Vec<u8> {
     files.open(name, OpenMode::Read).unwrap().read_from(0).unwrap()
 }
 
-/// Changes one file, and says how. With `remake` its checksums are right afterwards.
+/// Changes one file, and describes the change. With `remake`, corrects its checksums.
 fn mutate(files: &SimulatedFiles, subject: &Subject, random: &mut StdRng, remake: bool) -> String {
     let names = names(files);
     let name = &names[random.random_range(0..names.len())];
@@ -113,13 +114,13 @@ fn shared(files: &SimulatedFiles) -> Arc<dyn FileSystem> {
     Arc::new(files.copy())
 }
 
-/// What opening a store gives: its last commit, or why it cannot be opened.
+/// Opens a store: returns its last commit, or the error.
 fn open(files: &SimulatedFiles, subject: &Subject, is_plain: bool) -> Result<CommitTimestamp, String> {
     let options = || GraphOptions::new().threads(1).simulated();
     let state = |graph: Result<Graph, Error>| -> Result<(CommitTimestamp, Option<Oracle>), String> {
         let snapshot =
             graph.map_err(|error| error.to_string())?.snapshot().map_err(|error| error.to_string())?;
-        // Where checksums are right, ids may be too large to check all of them.
+        // With right checksums, ids may be too large to check all of them.
         let is_small = is_plain || snapshot.vertex_bound() < 1 << 20;
         Ok((snapshot.timestamp(), is_small.then(|| Oracle::of_snapshot(&snapshot))))
     };
@@ -134,7 +135,7 @@ fn open(files: &SimulatedFiles, subject: &Subject, is_plain: bool) -> Result<Com
     Ok(last)
 }
 
-/// Changes a file, and compares what is said of the store then. Says whether it was refused.
+/// Changes a file, and compares the reports about the store. Returns true if it was refused.
 fn mutate_one(subject: &Subject, seed: u64, remake: bool) -> bool {
     let files = subject.files.copy();
     let what = mutate(&files, subject, &mut StdRng::seed_from_u64(seed), remake);
@@ -161,7 +162,7 @@ fn mutate_one(subject: &Subject, seed: u64, remake: bool) -> bool {
             let problems = check_on(&shared(&repaired)).unwrap().problems;
             assert!(problems.is_empty(), "{named}: {repair:?} leaves {problems:?}");
         }
-        // What cannot be repaired stays as it is.
+        // An irreparable store is not changed.
         (Err(before), Err(_)) => {
             assert_eq!(open(&repaired, subject, !remake).as_ref(), Err(before), "{named}");
         }
@@ -183,7 +184,7 @@ fn check_open_and_recover_agree() {
     }
 }
 
-/// A checkpoint that is damaged is not needed as long as the log has every commit.
+/// A damaged checkpoint is not needed if the log has every commit.
 #[test]
 fn a_log_that_is_whole_replaces_a_damaged_checkpoint() {
     for (segment_bytes, is_pruned) in [(1 << 16, false), (600, true)] {

@@ -1,5 +1,5 @@
-//! Graphs on engines that keep edges in files of their own, which flush and merge all the time here: `lsm`, and the worked example of how to
-//! write one.
+//! Graphs on engines that keep edges in files of their own, with options that cause flushes and
+//! merges all the time: `lsm`, and the example engine.
 
 use super::failures::fail_everywhere;
 use super::power::lose_power_on;
@@ -42,7 +42,7 @@ pub static LSM: NamedEngine = NamedEngine {
     }),
 };
 
-/// None opens the stores of another engine.
+/// Engines that cannot open each other's stores.
 pub static ENGINES: [EngineKind; 2] = [EngineKind::Erased(&DISK), EngineKind::Erased(&LSM)];
 
 pub fn on_files(engine: EngineKind) -> GraphOptions {
@@ -59,7 +59,7 @@ fn a_graph_comes_back_from_the_engines_files_the_checkpoint_and_the_log() {
         let report = graph.checkpoint(&CheckpointOptions::new()).unwrap();
         assert_eq!((report.vertices, report.timestamp), (320, CommitTimestamp(1)));
         assert_eq!((report.edges.at_most(), report.edges.may_be(300)), (300, true), "as far as is known");
-        // These keys are in no checkpoint, and some of them in the engine's files.
+        // These keys are in no checkpoint, and only some of them in the engine's files.
         for edge in 0..100 {
             graph.put_edge(LabelId::DEFAULT, 500 + edge, edge % 20).unwrap();
         }
@@ -112,7 +112,7 @@ fn conflicts_are_judged_by_net_changes_also_beside_flushes() {
     }
 }
 
-/// A reader that takes no lock sees the last flush, and goes on doing so while files are replaced.
+/// A reader that takes no lock sees the last flush, and still sees it after files are replaced.
 #[test]
 fn what_was_flushed_is_read_beside_the_writer() {
     for options in ENGINES.map(on_files) {
@@ -139,7 +139,7 @@ fn what_was_flushed_is_read_beside_the_writer() {
     }
 }
 
-/// What is in the files of the engine.
+/// Returns the files of the engine.
 fn in_engine_files(files: &SimulatedFiles) -> Vec<(String, Vec<u8>)> {
     let mut names = files.list().unwrap();
     names.retain(|name| name.starts_with(PREFIX));
@@ -154,7 +154,7 @@ fn nothing_is_written_to_a_store_that_was_given_up() {
         let files = SimulatedFiles::new(1);
         let on = || Arc::new(files.clone());
         let first = options.clone().create_on(on()).unwrap();
-        // Enough to be flushed by the next commit, and to be merged.
+        // Enough edges for a flush by the next commit, and for a merge.
         for edge in 0..200 {
             first.put_edge(LabelId::DEFAULT, edge, edge + 1).unwrap();
         }
@@ -210,7 +210,7 @@ fn a_graph_on_files_goes_on_at_its_memory_limit() {
     }
 }
 
-/// It would have to read whether the edges exist; only the caller of a single deletion is told.
+/// A stream of deletions does not read if the edges exist; a single deletion does, and reports it.
 #[test]
 fn deletions_of_a_stream_are_counted_later() {
     let graph = on_files(EngineKind::Lsm).create_on(Arc::new(SimulatedFiles::new(1))).unwrap();
@@ -244,7 +244,7 @@ fn a_graph_goes_on_while_compactions_are_limited() {
     assert_eq!(in_memory.unwrap_err().kind(), ErrorKind::Unsupported);
 }
 
-/// Commits edges, so that the log has several segments and the engine flushes without being asked to.
+/// Commits edges, so that the log has several segments and the engine flushes on its own.
 fn fill_segments(options: &GraphOptions, files: &SimulatedFiles) -> Graph {
     let graph = options.clone().segment_bytes(2 << 10).create_on(Arc::new(files.clone())).unwrap();
     for round in 0..30 {
@@ -266,13 +266,13 @@ fn flushes_prune_the_log_and_the_files_have_the_keys() {
         let before = graph.store_info().unwrap();
         assert!(before.checkpoint.is_none() && before.segments < 10, "{before:?}");
         let shown = Oracle::of_snapshot(&graph.snapshot().unwrap());
-        // Not closed, so that the last commits are in the log only.
+        // The graph is not closed, so the last commits are only in the log.
         drop(graph);
         let graph = options.clone().open_on(Arc::new(files.clone())).unwrap();
         assert_eq!(Oracle::of_snapshot(&graph.snapshot().unwrap()), shown);
         let replayed = graph.recovery().unwrap().commits;
         assert!(replayed > 0 && replayed < 400, "{replayed} commits");
-        // What is put again has a key again, and a new vertex none of those that exist.
+        // A key that is put again gets an id again, and a new vertex no id of another one.
         for key in [2_000_005, 9] {
             graph.put_edge(LabelId::DEFAULT, key, 7_777).unwrap();
         }
@@ -376,7 +376,7 @@ fn past_states_are_there_from_the_last_flush_on() {
         };
         commit(0);
         graph.checkpoint(&CheckpointOptions::new()).unwrap();
-        // Some of these are flushed.
+        // Some of these commits are flushed.
         (1..100).for_each(commit);
         let kept = graph.store_info().unwrap().oldest_readable;
         assert!(kept > CommitTimestamp(20) && kept < CommitTimestamp(100), "{kept:?}");

@@ -1,4 +1,4 @@
-//! Very many parallel edges between two vertices: more than one piece of memory holds.
+//! Very many parallel edges between two vertices, in more than one chunk.
 
 use super::own_files;
 use hedgerow::kernels::{BuildOptions, Kernel, PageRank};
@@ -22,7 +22,8 @@ fn options(engine: EngineKind, topology: Topology) -> GraphOptions {
     GraphOptions::new().engine(engine).topology(topology).label_schema(pays).segment_bytes(1 << 16)
 }
 
-/// What a commit does: some edges are put, few are deleted, in an order that is not that of their keys.
+/// Returns the changes of a commit: some edges are put, few are deleted, not in the order of their
+/// keys.
 fn changes(commit: u64) -> impl Iterator<Item = (u64, Option<i64>)> {
     (0..1 + commit % 5).map(move |number| {
         let key = (commit * 5 + number) * 7_919 % 6_007;
@@ -144,7 +145,8 @@ fn labels_that_are_added_later_are_those_of_the_graph_from_then_on() {
     }
 }
 
-/// In one iteration from equal ranks, vertex 1 passes three quarters of its rank to vertex 2 and a quarter to vertex 3, by its edges.
+/// In one iteration from equal ranks, vertex 1 passes three quarters of its rank to vertex 2 and a
+/// quarter to vertex 3, in proportion to its edges.
 #[test]
 fn page_rank_and_counts_are_of_each_edge_in_files_too() {
     for engine in [EngineKind::Rapid, EngineKind::Tel].into_iter().chain(own_files::ENGINES) {

@@ -1,4 +1,4 @@
-//! The power goes at every operation on the files.
+//! Losses of power at every operation on the files.
 
 use super::harness::{Verdict, verify, verify_recovery};
 use super::workload::{Promises, Worker};
@@ -7,7 +7,8 @@ use hedgerow::EngineKind;
 use hedgerow_testing::simulated::{SimulatedFiles, Survival};
 use rayon::prelude::*;
 
-/// Loses power at every `stride`th operation of a workload, with every kind of survival. Says how many states were looked at.
+/// Loses power at every `stride`th operation of a workload, with every kind of survival. Returns
+/// the number of states checked.
 pub fn lose_power(seed: u64, steps: usize, stride: usize) -> Result<u64, String> {
     lose_power_on(&ENGINES, seed, steps, stride)
 }
@@ -38,7 +39,7 @@ pub fn lose_power_on(
     Ok(states)
 }
 
-/// Now and then the next start loses power, too, up to three times one in the other.
+/// Now and then the next recovery loses power, too, up to three times.
 fn check(found: &SimulatedFiles, promises: &Promises, operation: u64, case: u64) -> Verdict {
     match case % 8 {
         0 => verify_recovery(found, promises, operation, (case / 8 % 4) as u32, case),

@@ -1,4 +1,4 @@
-//! Where each commit is synced, no reader and no caller learns of one that a loss of power could undo.
+//! With synced commits, no reader and no caller learns of a commit that a loss of power could undo.
 
 use super::gate::GatedFiles;
 use hedgerow::{
@@ -28,7 +28,8 @@ fn a_commit_is_seen_when_it_is_durable_and_not_before() {
         assert_eq!((meanwhile.timestamp(), meanwhile.edge_count().at_most()), (before.timestamp(), 1));
         assert_eq!((meanwhile.vertex_count(), meanwhile.vertex_bound()), (2, 2));
         assert!(!graph.contains_edge(LabelId::DEFAULT, 2, 3).unwrap());
-        // A writer that finds the edge in place has to wait, too, and so has a transaction that declared it.
+        // A writer that finds the edge in place waits, too, and so does a transaction that declared
+        // it.
         let second = scope.spawn(|| graph.put_edge(LabelId::DEFAULT, 2, 3).unwrap());
         let failed = scope.spawn(|| {
             graph.transact_declared(&[2u64, 3], |transaction| {
@@ -71,7 +72,7 @@ fn a_transaction_that_begins_meanwhile_is_in_conflict() {
             assert_eq!(transaction.commit().unwrap_err().kind(), ErrorKind::Conflict);
             let read_only = graph.begin_with(isolation).unwrap();
             assert_eq!(read_only.commit().unwrap().at, graph.snapshot().unwrap().timestamp());
-            // One that tries again does so when the other is published.
+            // A retried transaction begins after the other commit is published.
             let again = scope.spawn(|| {
                 let mut tries = 0;
                 let tried = graph.transact(|transaction| {
@@ -99,7 +100,7 @@ fn without_a_sync_commits_are_seen_at_once() {
         graph.put_edge(LabelId::DEFAULT, 1, 2).unwrap();
         assert!(graph.contains_edge(LabelId::DEFAULT, 1, 2).unwrap());
         thread::scope(|scope| {
-            // A commit can ask for more.
+            // A commit can request more durability than the graph.
             let writer = scope.spawn(|| {
                 let transaction = graph.begin().unwrap();
                 transaction.put_edge(LabelId::DEFAULT, 2, 3).unwrap();
@@ -115,7 +116,7 @@ fn without_a_sync_commits_are_seen_at_once() {
     }
 }
 
-/// A stream waits once, for its end, and not for each of its commits.
+/// A stream waits once, for its end, instead of for each of its commits.
 #[test]
 fn a_stream_is_synced_as_a_whole() {
     let (files, graph) = graph(Durability::Sync);
@@ -139,7 +140,7 @@ fn a_stream_is_synced_as_a_whole() {
     assert!(files.inner.operations() - before < 20);
 }
 
-/// What was superseded is given back without anybody opening a snapshot, and ids are used again.
+/// Superseded versions are freed without a later snapshot, and ids are used again.
 #[test]
 fn synced_commits_leave_no_garbage() {
     let files = GatedFiles::new();

@@ -1,4 +1,4 @@
-//! What is refused, with which kind and which words.
+//! Refused calls, with the kinds and words of their errors.
 
 use crate::oracle::options;
 use hedgerow::kernels::CancelToken;
@@ -141,7 +141,7 @@ fn a_graph_has_the_labels_of_its_store_if_the_first_are_asked_for() {
         let graph = open(folder.path(), GraphOptions::new()).unwrap();
         assert_eq!(graph.catalog().label_id("likes").unwrap(), LabelId(1));
         graph.close().unwrap();
-        // Those that are listed are the first ones.
+        // The labels listed in the options are a prefix of the stored ones.
         let graph = open(folder.path(), GraphOptions::new().label_schema(label("edge"))).unwrap();
         assert_eq!(graph.catalog().label_id("likes").unwrap(), LabelId(1));
         graph.close().unwrap();
@@ -177,7 +177,7 @@ fn options_that_differ_are_named_with_both_sides() {
         kind,
         &["list of vertex properties", manifest, "\"age\": i64?", "not []"],
     );
-    // These may differ.
+    // These options may differ.
     let other = made().engine(EngineKind::Rapid).durability(Durability::None).threads(1);
     let graph = open(other.memory_limit(1 << 30)).unwrap();
     assert_eq!(graph.durability(), Some(Durability::None));
@@ -284,7 +284,7 @@ fn a_checkpoint_is_read_beside_a_writer() {
     assert_eq!(read.snapshot().unwrap().vertex_count(), 2);
     assert_eq!(read.durability(), None);
     assert_eq!(names(), before);
-    // The checkpoint may be replaced; what was opened stays.
+    // The checkpoint may be replaced; an opened graph does not change.
     graph.checkpoint(&CheckpointOptions::new()).unwrap();
     assert!(!read.contains_edge(LabelId::DEFAULT, 2, 3).unwrap());
     assert!(
@@ -308,7 +308,7 @@ fn a_failed_sync_ends_writing_and_nothing_else() {
     let graph = options.create_on(Arc::new(files.clone())).unwrap();
     graph.put_edge(LabelId::DEFAULT, 1, 2).unwrap();
     let before = graph.snapshot().unwrap();
-    // The write succeeds, the sync does not.
+    // The write succeeds, but the sync fails.
     files.inject(Fault { at: files.operations() + 2, kind: FaultKind::Device, sticky: false });
     let failed = |result: Result<_, Error>| refused(result, ErrorKind::LogFailed, &["takes no more commits"]);
     failed(graph.put_edge(LabelId::DEFAULT, 2, 3).map(drop));
@@ -320,7 +320,7 @@ fn a_failed_sync_ends_writing_and_nothing_else() {
     let transaction = graph.begin().unwrap();
     transaction.put_edge(LabelId::DEFAULT, 6, 7).unwrap();
     failed(transaction.commit().map(drop));
-    // What is not durable is never shown.
+    // A commit that is not durable is never visible.
     let after = graph.snapshot().unwrap();
     assert_eq!((after.timestamp(), after.edge_count().at_most()), (before.timestamp(), 1));
     assert!(!graph.contains_edge(LabelId::DEFAULT, 2, 3).unwrap());

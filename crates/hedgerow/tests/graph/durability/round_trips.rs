@@ -1,4 +1,4 @@
-//! What was committed comes back, on every engine, from log, checkpoint or both.
+//! Committed changes come back, on every engine, from log, checkpoint or both.
 
 use crate::oracle::{ENGINES, Oracle, RECORDS, Stream, domain, operation, options, stage};
 use hedgerow::{
@@ -16,22 +16,22 @@ const TOPOLOGIES: [Topology; 3] = [Topology::Directed, Topology::DirectedWithRev
 const KEY_KINDS: [KeyKind; 3] = [KeyKind::Number, KeyKind::String, KeyKind::Dense];
 const DURABILITIES: [Durability; 3] = [Durability::Sync, Durability::Buffered, Durability::None];
 
-/// The numbers that an operation is made of.
+/// The random numbers that determine an operation.
 type Draw = (u8, u16, u16, u32);
 
 #[derive(Clone, Debug)]
 enum Step {
     Transaction(Vec<Draw>, bool),
-    /// Edges of one label as one commit; with what an importer notes.
+    /// Edges of one label as one commit, with the position of an importer.
     Ingest(Vec<(u16, u16)>, Option<u8>),
-    /// Edges of the default label, each a commit of its own.
+    /// Edges of the default label, one commit per edge.
     Each(Vec<(u16, u16)>),
     Open,
     Close(usize),
     Reclaim,
     Flush,
     Checkpoint,
-    /// The graph ends: closed, dropped, or by a loss of power behind what was flushed. Another engine brings it back.
+    /// The graph is closed, dropped, or loses power behind the last flush. Another engine opens it.
     Reopen(End, usize),
 }
 
@@ -68,7 +68,8 @@ struct Run {
     input: Option<Box<[u8]>>,
     keys: Vec<Key>,
     open: Vec<(Snapshot, Oracle)>,
-    /// States since the newest checkpoint, the first of them that of the checkpoint or before all commits.
+    /// States since the newest checkpoint. The first is the state of the checkpoint, or before all
+    /// commits.
     past: Vec<(CommitTimestamp, Oracle)>,
 }
 
@@ -190,7 +191,8 @@ impl Run {
         self.past = vec![(report.timestamp, self.oracle.clone())];
     }
 
-    /// Some of the states since the checkpoint are read back, and none before it or to come. No process has the store open.
+    /// Checks that some of the states since the checkpoint can be read, but none before it or in
+    /// the future. No process has the store open.
     fn check_past(&self) {
         let at = |at: u64| {
             let files = Arc::new(self.files.clone());
@@ -244,7 +246,7 @@ impl Run {
         self.oracle.check(&self.graph().snapshot().unwrap(), &self.keys);
         let report = hedgerow::store::check_on(&(Arc::new(self.files.clone()) as _)).unwrap();
         assert!(report.problems.is_empty(), "{:?}", report.problems);
-        // New keys get the ids that are free, and no other.
+        // New keys get exactly the free ids.
         let snapshot = self.graph().snapshot().unwrap();
         let free = u64::from(snapshot.vertex_bound()) - snapshot.vertex_count();
         if self.graph().key_kind() == KeyKind::Number {
@@ -258,7 +260,7 @@ impl Run {
     }
 }
 
-/// What of a state is not in the oracle.
+/// The part of a state that is not in the oracle.
 #[derive(Debug, PartialEq)]
 struct Identity {
     timestamp: CommitTimestamp,
@@ -288,7 +290,8 @@ proptest! {
     }
 }
 
-/// Of commits that are replayed together only the last change of a thing counts, but ids that were given stay given.
+/// Commits that are replayed together keep only the last change of a thing, but ids once given stay
+/// taken.
 #[test]
 fn a_vertex_that_came_and_went_leaves_its_id_behind() {
     for engine in ENGINES {
@@ -313,7 +316,7 @@ fn a_vertex_that_came_and_went_leaves_its_id_behind() {
     }
 }
 
-/// A checkpoint without a vertex says nevertheless which ids were given.
+/// A checkpoint without vertices still has the ids that were given.
 #[test]
 fn a_checkpoint_of_a_graph_without_vertices_keeps_their_ids() {
     for engine in ENGINES {
@@ -331,7 +334,8 @@ fn a_checkpoint_of_a_graph_without_vertices_keeps_their_ids() {
     }
 }
 
-/// Every engine loads what every other one has written, large enough for several chunks and several threads.
+/// Every engine loads the stores of every other one, large enough for several chunks and several
+/// threads.
 #[test]
 fn a_large_checkpoint_is_loaded_by_every_engine() {
     for topology in TOPOLOGIES {
@@ -366,7 +370,7 @@ fn edges_of(snapshot: &Snapshot) -> Vec<(Key, Vec<(Key, f64)>)> {
     let direction = hedgerow::Direction::Out;
     snapshot
         .for_each_vertex(|_, key| {
-            // Some engines do not sort.
+            // Some engines do not sort neighbors.
             let mut neighbors = snapshot.edges::<f64>((LabelId(1), direction), &key).unwrap();
             neighbors.sort_by(|one, other| one.0.cmp(&other.0));
             edges.push((key, neighbors));

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 const SESSIONS: u64 = 20;
 
-/// How a graph is left.
+/// The end of a process with an open graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum End {
     Close,

@@ -1,4 +1,4 @@
-//! Full compaction of an engine's own files, what it reports of them, and what checks and repairs do about damage.
+//! Full compaction of an engine's own files, its reports, and checks and repairs of damage.
 
 use super::own_files::{LSM, on_files};
 use crate::oracle::Oracle;
@@ -23,10 +23,10 @@ fn options() -> GraphOptions {
 /// Bytes of a segment of the log that holds all commits, so that none is pruned.
 const WHOLE_LOG: u64 = 256 << 10;
 
-/// Bytes of a segment that is so small that flushes prune some.
+/// Bytes of a segment so small that flushes prune some segments.
 const PART_OF_LOG: u64 = 8 << 10;
 
-/// A graph whose edges are on several levels, half of them deleted.
+/// Returns a graph whose edges are on several levels, half of them deleted.
 fn graph_on(files: &SimulatedFiles, segment_bytes: u64) -> Graph {
     let graph = options().segment_bytes(segment_bytes).create_on(Arc::new(files.clone())).unwrap();
     for edge in 0..600 {
@@ -56,7 +56,7 @@ fn a_full_compaction_leaves_one_level_without_deletions() {
     let compacted = graph.compact(&options).unwrap();
     assert_eq!(reported.load(Ordering::Relaxed), compacted.before.bytes);
     assert!(compacted.after.bytes < compacted.before.bytes, "{compacted:?}");
-    // Each edge from both ends, and each vertex.
+    // Each edge counts at both ends, and each vertex once.
     assert_eq!(compacted.versions_after, 2 * 300 + 630);
     let report = graph.engine_report().unwrap().unwrap();
     assert_eq!((report.totals().files, report.unlisted.files), (compacted.after, 0));
@@ -67,7 +67,7 @@ fn a_full_compaction_leaves_one_level_without_deletions() {
     assert!(report.memory.index_bytes > 0 && report.memory.vertex_bytes > 0);
     assert!(report.memory.total_bytes() <= graph.memory().total_bytes());
     assert_eq!(Oracle::of_snapshot(&graph.snapshot().unwrap()), shown);
-    // Nothing is left to do.
+    // Nothing is left to compact.
     let again = graph.compact(&CompactOptions::new()).unwrap();
     assert_eq!((again.before, again.after), (compacted.after, compacted.after));
     graph.close().unwrap();
@@ -146,7 +146,7 @@ fn engines_without_files_have_nothing_to_compact() {
     }
 }
 
-/// Changes a byte of the first file of the engine whose name ends like this. Returns its name and the offset.
+/// Changes a byte of the engine's first file with this suffix. Returns its name and the offset.
 fn damage(files: &SimulatedFiles, suffix: &str) -> (String, u64) {
     let mut names = files.list().unwrap();
     names.retain(|name| name.starts_with(EngineFiles::PREFIX) && name.ends_with(suffix));
@@ -219,7 +219,8 @@ fn the_log_is_cut_behind_what_the_files_have() {
     assert!(graph.contains_edge(KNOWS, 5000, 1).unwrap() && !graph.contains_edge(KNOWS, 5007, 1).unwrap());
 }
 
-/// Changes a byte of a segment of the log; `at` says where, by the end of what the segment has.
+/// Changes a byte of a segment of the log. `at` maps the offset of the last nonzero byte to the
+/// offset of the change.
 fn damage_log(files: &SimulatedFiles, name: &str, at: impl FnOnce(usize) -> usize) {
     let file = files.open(name, OpenMode::Write).unwrap();
     let bytes = file.read_from(0).unwrap();
@@ -258,7 +259,7 @@ fn a_log_that_ends_before_the_files_is_cut_whole() {
     assert_eq!(open().snapshot().unwrap().timestamp(), in_files.next());
 }
 
-/// Changes one file of the engine at random, and says how.
+/// Changes one file of the engine at random, and describes the change.
 fn mutate(files: &SimulatedFiles, random: &mut StdRng) -> String {
     let mut names = files.list().unwrap();
     names.retain(|name| name.starts_with(EngineFiles::PREFIX));
@@ -281,7 +282,8 @@ fn mutate(files: &SimulatedFiles, random: &mut StdRng) -> String {
             return format!("{name} removed");
         }
         _ => {
-            // A whole file of the same type and length would look right: no file has its own number.
+            // The replacement has another length: a file of the same type and length would look
+            // right, because no file contains its own number.
             let length = bytes.len();
             let other = names.iter().cycle().skip(random.random_range(0..names.len()));
             let other = other.take(names.len()).find(|other| read(other).len() != length).unwrap();

@@ -1,4 +1,5 @@
-//! A workload on a graph in a store, the state after each of its commits, and what was promised about them.
+//! A workload on a graph in a store, the state after each of its commits, and the promises about
+//! them.
 
 use super::own_files;
 use crate::oracle::{ENGINES, Oracle, counts_later, domain, operation, options, stage};
@@ -15,14 +16,16 @@ use std::sync::Arc;
 const TOPOLOGIES: [Topology; 3] = [Topology::Directed, Topology::DirectedWithReverse, Topology::Undirected];
 const KEY_KINDS: [KeyKind; 3] = [KeyKind::Number, KeyKind::String, KeyKind::Dense];
 
-/// What was promised, and after how many operations on the files; and the states that there may be.
+/// The promises to the application, each with the number of file operations before it, and the
+/// possible states.
 #[derive(Clone, Debug)]
 pub struct Promises {
-    /// The store exists.
+    /// The number of file operations before the store was promised to exist.
     pub created: Option<u64>,
-    /// Commits up to this survive.
+    /// Commits that are promised to survive: numbers of file operations, each with the last such
+    /// commit.
     durable: Vec<(u64, CommitTimestamp)>,
-    /// The graph at each timestamp. Behind what was acknowledged: what was asked for.
+    /// The state after each timestamp. States after the acknowledged ones were only requested.
     pub states: Vec<Arc<Oracle>>,
     pub options: GraphOptions,
     /// The engines that open the store.
@@ -30,13 +33,14 @@ pub struct Promises {
 }
 
 impl Promises {
-    /// What had been acknowledged as durable before an operation.
+    /// Returns the last commit that was acknowledged as durable before an operation.
     pub fn before(&self, operation: u64) -> CommitTimestamp {
         let made = self.durable.iter().filter(|(at, _)| *at < operation).map(|(_, promised)| *promised);
         made.max().unwrap_or_default()
     }
 
-    /// What is promised from the beginning on: the store, and commits up to `durable`. There is nothing behind `last`.
+    /// Promises the store, and commits up to `durable`, from the first operation on. Removes the
+    /// states after `last`.
     pub fn renew(&mut self, durable: CommitTimestamp, last: CommitTimestamp) {
         (self.created, self.durable) = (Some(0), vec![(0, durable)]);
         self.states.truncate(last.0 as usize + 1);
@@ -46,18 +50,18 @@ impl Promises {
         self.durable.push((operation, durable));
     }
 
-    /// The newest state that was asked for.
+    /// Returns the newest requested state.
     pub fn newest(&self) -> Oracle {
         (**self.states.last().unwrap()).clone()
     }
 
-    /// A commit leads to this state.
+    /// Adds the state after a requested commit.
     pub fn ask(&mut self, state: Oracle) {
         self.states.push(Arc::new(state));
     }
 }
 
-/// A graph that is worked with.
+/// A graph under a workload.
 pub struct Worker<'f> {
     files: &'f SimulatedFiles,
     pub promises: Promises,
@@ -67,10 +71,10 @@ pub struct Worker<'f> {
     graph: Option<Graph>,
     /// The engine that the graph is open on.
     engine: EngineKind,
-    /// How many checkpoints were made, and how often the graph was opened again.
+    /// The numbers of checkpoints and of openings.
     pub checkpoints: usize,
     pub openings: usize,
-    /// An operation failed that no call reported.
+    /// True if an operation failed and no call reported it.
     pub untold: bool,
 }
 
@@ -79,7 +83,7 @@ impl<'f> Worker<'f> {
         Self::on(&ENGINES, files, seed)
     }
 
-    /// On one of these engines, and now and then on another of them.
+    /// Works on one of these engines, and now and then switches to another of them.
     pub fn on(engines: &'static [EngineKind], files: &'f SimulatedFiles, seed: u64) -> Self {
         let mut random = StdRng::seed_from_u64(seed);
         let durability = match random.random_range(0..4) {
@@ -114,7 +118,7 @@ impl<'f> Worker<'f> {
         }
     }
 
-    /// Makes a store and does `steps` things to it. Stops at the first failure.
+    /// Creates a store and takes `steps` steps. Stops at the first failure.
     pub fn run(&mut self, steps: usize) -> Result<(), Error> {
         let options = self.promises.options.clone();
         self.graph = Some(options.create_on(Arc::new(self.files.clone()))?);
@@ -122,12 +126,12 @@ impl<'f> Worker<'f> {
         self.go_on(steps)
     }
 
-    /// Does `steps` more things to the store.
+    /// Takes `steps` more steps.
     pub fn go_on(&mut self, steps: usize) -> Result<(), Error> {
         (0..steps).try_for_each(|_| self.step())
     }
 
-    /// Runs operations as [`Worker::run`], and closes the graph at the end.
+    /// Takes steps like [`Worker::run`], and closes the graph at the end.
     pub fn run_and_close(&mut self, steps: usize) -> Result<(), Error> {
         self.run(steps)?;
         self.close()
@@ -140,11 +144,12 @@ impl<'f> Worker<'f> {
         Ok(())
     }
 
-    /// After a failure: no write is taken any more, what is published is a state that there was, and reads go on.
+    /// Checks the graph after a failure: writes are refused, the visible state is one of the
+    /// workload, and reads continue.
     pub fn check_after_failure(&mut self) {
         let Some(graph) = self.graph.take() else { return };
         if own_files::ENGINES.contains(&self.promises.engines[0]) {
-            // Its reads go to the files that fail.
+            // Reads of these engines access the failing files.
             self.files.heal();
         }
         let snapshot = graph.snapshot().unwrap();
@@ -154,7 +159,7 @@ impl<'f> Worker<'f> {
             self.promises.states.get(at).is_some_and(|state| **state == shown),
             "it shows what never was"
         );
-        // A failure that left the log as it was does not end writing: what is committed then counts.
+        // A failure that did not affect the log does not stop writes, and later commits count.
         let mut state = self.promises.newest();
         if self.promises.states.len() != at + 1 {
             return;
@@ -228,7 +233,7 @@ impl<'f> Worker<'f> {
         }
         let asked = if self.random.random_range(0..8) == 0 { Durability::Sync } else { Durability::None };
         let before = self.last();
-        // If it fails, it may or may not be in the log.
+        // A failed commit may or may not be in the log.
         self.promises.ask(state);
         let commit = transaction.commit_with(asked)?;
         if commit.changed != Some(false) {
@@ -270,7 +275,7 @@ impl<'f> Worker<'f> {
         for (source, destination) in pairs.clone() {
             let before = state.clone();
             state.apply(&Operation::PutEdge { label: LabelId(0), source, destination, value: EdgeValue(0) });
-            // An engine that counts later does not look whether a put changes anything.
+            // An engine that counts later does not check if a put changes anything.
             if state != before || counts_later(self.engine) {
                 self.promises.ask(state.clone());
             }
@@ -288,7 +293,8 @@ impl<'f> Worker<'f> {
         }
         let failures = self.files.faults_met();
         self.graph = None;
-        // Who drops a graph is not told that what waited in memory could not be written; nothing was promised about it.
+        // Dropping a graph does not report that buffered commits could not be written; nothing was
+        // promised about them.
         let untold = self.files.faults_met() > failures;
         self.untold |= untold;
         let engines = self.promises.engines;

@@ -1,4 +1,4 @@
-//! Whether look-ups in a row show the oracle's state.
+//! Checks of repeated look-ups against the oracle.
 
 use super::{LABELS, Oracle, PARALLEL, RECORDS};
 use hedgerow::prelude::*;

@@ -1,4 +1,4 @@
-//! A graph as plain maps: slow, obvious, and what every engine is compared with.
+//! A graph as plain maps: slow, obvious, and the reference for every engine.
 
 use hedgerow::{
     ColumnType, Commit, CommitTimestamp, Commits, Count, Direction, EdgeSchema, EngineKind, Field,
@@ -25,13 +25,13 @@ pub const RECORDS: LabelId = LabelId(3);
 /// The label whose edges may be parallel, and have records.
 pub const PARALLEL: LabelId = LabelId(4);
 
-/// The properties of those edges.
+/// The properties of edges of [`RECORDS`] and [`PARALLEL`].
 const SENT: [&str; 4] = ["amount", "note", "version", "when"];
 
-/// Where those are that applications say: all but the version.
+/// The positions of the properties that applications set: all but the version.
 const SAID: [usize; 3] = [0, 1, 3];
 
-/// Whether a commit did what is expected, as far as the engine knows by then.
+/// Returns true if a commit has the expected effects, as far as the engine knows them yet.
 pub fn is_commit(engine: EngineKind, found: Commit, expected: Commit) -> bool {
     let Commit { changed, edges_added, edges_removed, .. } = found;
     let are_counts = is_count(engine, edges_added, expected.edges_added.at_most())
@@ -40,12 +40,13 @@ pub fn is_commit(engine: EngineKind, found: Commit, expected: Commit) -> bool {
     are_counts && is_change && found == Commit { changed, edges_added, edges_removed, ..expected }
 }
 
-/// Whether a commit says whether it changed anything, or may leave that open, if the engine counts later.
+/// Returns true if a commit reports the expected change, or leaves it open in an engine that counts
+/// later.
 fn is_changed(engine: EngineKind, found: Option<bool>, expected: bool) -> bool {
     found.map_or_else(|| counts_later(engine), |found| found == expected)
 }
 
-/// Whether a stream did what is expected, as far as the engine knows by then.
+/// Returns true if a stream has the expected effects, as far as the engine knows them yet.
 pub fn are_commits(engine: EngineKind, found: Commits, expected: Commits) -> bool {
     let Commits { changed, edges_added, edges_removed, .. } = found;
     let are_counts = is_count(engine, edges_added, expected.edges_added.at_most())
@@ -54,12 +55,12 @@ pub fn are_commits(engine: EngineKind, found: Commits, expected: Commits) -> boo
     are_counts && are_changes && found == Commits { changed, edges_added, edges_removed, ..expected }
 }
 
-/// Options of a graph with all that the oracle knows.
+/// Options of a graph with everything that the oracle supports.
 pub fn options(topology: Topology, keys: KeyKind) -> GraphOptions {
     labels().into_iter().fold(without_labels(topology, keys), GraphOptions::label_schema)
 }
 
-/// The schemas of [`LABELS`].
+/// Returns the schemas of [`LABELS`].
 pub fn labels() -> [LabelSchema; 5] {
     let label = |name: &str, edges| LabelSchema { name: name.to_owned(), edges };
     let version = Field { nullable: false, ..field(SENT[2], ValueType::Version) };
@@ -81,7 +82,7 @@ pub fn labels() -> [LabelSchema; 5] {
     ]
 }
 
-/// Options of a graph that has all but the labels.
+/// Options of a graph with everything except labels.
 pub fn without_labels(topology: Topology, keys: KeyKind) -> GraphOptions {
     let properties = vec![field("age", ValueType::I64), field("name", ValueType::String)];
     GraphOptions::new().topology(topology).keys(keys).vertex_properties(RecordSchema { fields: properties })
@@ -91,13 +92,14 @@ fn field(name: &str, value_type: ValueType) -> Field {
     Field { name: name.to_owned(), value_type, nullable: true }
 }
 
-/// The graph, naively.
+/// The reference graph.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Oracle {
     pub topology: Topology,
     pub vertices: BTreeMap<Key, Vec<Value>>,
     pub edges: BTreeMap<(LabelId, Key, Key), EdgeValue>,
-    /// Of edges that have some, each with its key, which is 0 where edges are not parallel. The value of edges that have records is 0.
+    /// Records, each with its key, which is 0 if edges are not parallel. The value of an edge with
+    /// a record is 0.
     pub records: BTreeMap<(LabelId, Key, Key, u64), Vec<Value>>,
 }
 
@@ -118,7 +120,7 @@ impl Oracle {
         self.vertices.entry(key.clone()).or_insert_with(|| vec![Value::Null; 2])
     }
 
-    /// Whether the condition of an operation holds, if it has one.
+    /// Returns true if the condition of an operation holds, or there is none.
     pub fn holds(&self, operation: &Operation) -> bool {
         let Operation::ChangeRecord { label, source, destination, key, change } = operation else {
             return true;
@@ -165,7 +167,7 @@ impl Oracle {
         }
     }
 
-    /// All edges, each of several parallel ones with its key.
+    /// Returns all edges; parallel edges one by one, with their keys.
     pub fn each_edge(&self) -> BTreeSet<(LabelId, Key, Key, u64)> {
         let edges = self.edges.keys().filter(|(label, ..)| *label != PARALLEL);
         let edges =
@@ -173,7 +175,7 @@ impl Oracle {
         edges.chain(self.records.keys().filter(|(label, ..)| *label == PARALLEL).cloned()).collect()
     }
 
-    /// What a commit reports that leads from `before` to this state, at timestamp 0.
+    /// Returns the expected report of a commit from `before` to this state, with timestamp 0.
     pub fn commit_since(&self, before: &Oracle) -> Commit {
         let (old, new) = (before.each_edge(), self.each_edge());
         let missing = |from: &Oracle, of: &Oracle| {
@@ -190,7 +192,7 @@ impl Oracle {
         }
     }
 
-    /// Edges with records in bulk: of several equal ones the last.
+    /// Ingests edges with records in bulk: the last of several equal edges counts.
     pub fn ingest_records(&mut self, edges: &[(Key, Key, Record)]) {
         let last =
             edges.iter().map(|(source, destination, record)| (self.canonical(source, destination), record));
@@ -249,13 +251,13 @@ impl Oracle {
         self.edges.get(&(label, source, destination)).copied()
     }
 
-    /// What lies on an edge that has a record.
+    /// Returns the record of an edge.
     pub fn record(&self, source: &Key, destination: &Key) -> Option<Vec<Value>> {
         let (source, destination) = self.canonical(source, destination);
         self.records.get(&(RECORDS, source, destination, 0)).cloned()
     }
 
-    /// The parallel edges between two vertices, by key.
+    /// Returns the parallel edges between two vertices, by key.
     pub fn parallel(&self, source: &Key, destination: &Key) -> BTreeMap<u64, Vec<Value>> {
         let (source, destination) = self.canonical(source, destination);
         let edge = |key| (PARALLEL, source.clone(), destination.clone(), key);
@@ -263,7 +265,7 @@ impl Oracle {
         edges.map(|((.., key), record)| (*key, record.clone())).collect()
     }
 
-    /// The parallel edges of a vertex whose keys are in a range.
+    /// Returns the parallel edges of a vertex whose keys are in a range.
     pub fn parallel_neighbors(
         &self,
         direction: Direction,
@@ -282,7 +284,7 @@ impl Oracle {
         found
     }
 
-    /// The neighbors of a vertex over edges that have records, with these.
+    /// Returns the neighbors of a vertex over edges with records, with their records.
     pub fn neighbor_records(&self, direction: Direction, key: &Key) -> BTreeMap<Key, Vec<Value>> {
         let neighbors = self.neighbors(RECORDS, direction, key).into_keys();
         let record = |neighbor: &Key| match direction {
@@ -306,7 +308,7 @@ impl Oracle {
         neighbors
     }
 
-    /// The state of a snapshot, read through its public methods.
+    /// Returns the state of a snapshot, read through its public methods.
     pub fn of_snapshot(snapshot: &Snapshot) -> Self {
         let mut oracle = Oracle::new(snapshot.topology());
         snapshot
@@ -335,7 +337,7 @@ impl Oracle {
         oracle
     }
 
-    /// Whether a snapshot shows exactly this state, by every way of reading it. Panics if not.
+    /// Panics unless a snapshot shows exactly this state, by every way of reading it.
     pub fn check(&self, snapshot: &Snapshot, domain: &[Key]) {
         assert_eq!(snapshot.vertex_count(), self.vertices.len() as u64, "vertex count");
         let mut seen = BTreeSet::new();
@@ -432,7 +434,7 @@ impl Oracle {
         }
     }
 
-    /// The parallel edges of a vertex.
+    /// Checks the parallel edges of a vertex.
     fn check_parallel(&self, snapshot: &Snapshot, direction: Direction, key: &Key) {
         let expected = |keys| self.parallel_neighbors(direction, key, &keys);
         for keys in [0..=u64::MAX, 2..=4, 5..=u64::MAX, 0..=0] {
@@ -450,7 +452,7 @@ impl Oracle {
         }));
     }
 
-    /// Newest-first reads, by amounts, by the time of the label, and by the integers of the label that has these.
+    /// Checks newest-first reads: by amount, by the time of the label, and by integer values.
     fn check_newest(&self, snapshot: &Snapshot, direction: Direction, key: &Key) {
         let id = |key: &Key| snapshot.vertex_id(key).unwrap();
         let newest = |mut dated: Vec<(i64, Key)>, most: usize, since: i64| {
@@ -519,7 +521,7 @@ impl Oracle {
     }
 }
 
-/// A key of parallel edges beyond the times that a signed number can say.
+/// A key of parallel edges beyond the range of signed times.
 const LARGE_KEY: u64 = u64::MAX - 1;
 
 /// Parallel edges by neighbor and key.
@@ -532,7 +534,7 @@ pub fn as_values(records: Vec<(Key, Record)>) -> BTreeMap<Key, Vec<Value>> {
     records.into_iter().map(|(neighbor, record)| (neighbor, record.values().to_vec())).collect()
 }
 
-/// The neighbors of a vertex, whatever the type of the label's values.
+/// Returns the neighbors of a vertex, whatever the type of the label's values.
 pub fn neighbors_as_bits(
     snapshot: &Snapshot,
     label: LabelId,
@@ -550,7 +552,7 @@ pub fn neighbors_as_bits(
     }
 }
 
-/// The value of an edge, whatever the type of the label's values.
+/// Returns the value of an edge, whatever the type of the label's values.
 pub fn edge_as_bits(
     snapshot: &Snapshot,
     label: LabelId,
@@ -565,7 +567,8 @@ pub fn edge_as_bits(
     }
 }
 
-/// The keys of a test, in the kind of the graph: small ones, and ones at the edges of partitions.
+/// Returns the keys of a test, of the graph's kind: small keys, and keys at the boundaries of
+/// partitions.
 pub fn domain(kind: KeyKind, size: usize) -> Vec<Key> {
     let dense = [0, 1, 63, 64, 65, 127, 128, 4096 * 64, 4_294_967_294];
     let number = |index: usize| match kind {

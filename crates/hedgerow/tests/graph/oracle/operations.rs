@@ -1,4 +1,4 @@
-//! Operations made from random numbers, and how an application asks for them.
+//! Operations made from random numbers, and their requests by an application.
 
 use super::{LARGE_KEY, PARALLEL, RECORDS, SAID, SENT};
 use hedgerow::{
@@ -7,7 +7,7 @@ use hedgerow::{
 };
 use hedgerow_model::{EdgeValue, Operation, RecordChange, RecordMode};
 
-/// The operation that some random numbers stand for.
+/// Returns the operation that random numbers determine.
 pub fn operation(keys: &[Key], (choice, first, second, value): (u8, u16, u16, u32)) -> Operation {
     let key = |number: u16| keys[usize::from(number) % keys.len()].clone();
     let label = LabelId(value as u16 % 5);
@@ -37,12 +37,13 @@ pub fn operation(keys: &[Key], (choice, first, second, value): (u8, u16, u16, u3
     }
 }
 
-/// The change of a record that a random number stands for. Amounts are few, so that conditions hold now and then.
+/// Returns the change of a record that a random number determines. There are few different amounts,
+/// so conditions hold now and then.
 fn record_change(value: u32) -> RecordChange {
     let amount = |number: u32| (0, Value::I64(i64::from(number % 3)));
-    // Some are late.
+    // Some times are late.
     let when = |number: u32| (3, Value::Timestamp(i64::from(number % 5) - i64::from(number % 2)));
-    // Most are short, some about as long as an engine embeds, some longer.
+    // Most notes are short, some about the longest that an engine embeds, some longer.
     let length = match value / 64 % 5 {
         0 => 235 + value % 20,
         1 => 300,
@@ -63,7 +64,7 @@ fn record_change(value: u32) -> RecordChange {
     }
 }
 
-/// What an application says to ask for a change.
+/// Returns the request of an application for a change.
 fn update(change: &RecordChange) -> EdgeUpdate<'static> {
     let mut update = match change.mode {
         RecordMode::Put => EdgeUpdate::put(),
@@ -80,20 +81,20 @@ fn update(change: &RecordChange) -> EdgeUpdate<'static> {
     update
 }
 
-/// What a method of the graph reports of its commit.
+/// The report of a commit by a method of the graph.
 pub enum Report {
-    /// All of it.
+    /// The whole report.
     Commit(Commit),
-    /// Only whether it changed anything.
+    /// True if the commit changed anything; `None` if the engine does not know yet.
     Changed(Option<bool>),
 }
 
-/// The names of the properties of vertices, with these values.
+/// Adds the names of vertex properties to their values.
 fn named(properties: &[(usize, Value)]) -> Vec<(&'static str, Value)> {
     properties.iter().map(|(at, value)| (["age", "name"][*at], value.clone())).collect()
 }
 
-/// Runs one operation as a commit of its own, through the method of the graph that is made for it.
+/// Commits one operation, by the method of the graph for this operation.
 pub fn commit(graph: &Graph, operation: &Operation) -> Report {
     let commit = match operation {
         Operation::AddVertex { key } => return Report::Changed(graph.add_vertex(key).unwrap().changed),
@@ -123,7 +124,8 @@ pub fn commit(graph: &Graph, operation: &Operation) -> Report {
     Report::Commit(commit.unwrap())
 }
 
-/// The record of an edge of a stream. Few, so that some edges have theirs already.
+/// Returns the record of an edge of a stream. There are few different records, so some edges have
+/// theirs already.
 fn record(number: u32) -> Record {
     let note = (number > 1).then(|| format!("note {number}"));
     let when = Value::Timestamp(i64::from(number) * 3);
@@ -131,7 +133,7 @@ fn record(number: u32) -> Record {
     Record::new(vec![Value::I64(number.into()), note.into(), Value::I64(-1), when])
 }
 
-/// A stream of edges of one label that are put, or deleted; of parallel ones only deleted.
+/// A stream of edges of one label, all put or all deleted; parallel edges can only be deleted.
 #[derive(Clone, Debug)]
 pub struct Stream {
     pub label: LabelId,
@@ -140,7 +142,7 @@ pub struct Stream {
 }
 
 impl Stream {
-    /// Through the methods of the graph that are made for streams.
+    /// Runs the stream by the methods of the graph for streams.
     pub fn run(&self, graph: &Graph) -> Result<Commits, StreamError> {
         let ends = || self.edges.iter().map(|(source, destination, _)| (source.clone(), destination.clone()));
         if self.deletes {
@@ -165,7 +167,7 @@ impl Stream {
         }
     }
 
-    /// The operations of the stream, one by one.
+    /// Returns the operations of the stream, one by one.
     pub fn operations(&self) -> impl Iterator<Item = Operation> {
         self.edges.iter().map(|(source, destination, number)| {
             let (label, source, destination) = (self.label, source.clone(), destination.clone());
@@ -187,7 +189,7 @@ impl Stream {
     }
 }
 
-/// Stages an operation in a transaction; returns what it says of an update.
+/// Stages an operation in a transaction; returns the report of an update.
 pub fn stage(
     transaction: &impl WriteGraph<Written = ()>,
     operation: &Operation,

@@ -25,25 +25,25 @@ pub trait Entries: Default + Send + Sync + 'static {
     /// The memory for new entries.
     type Room: Send;
 
-    /// The place of a neighbor, or where it would be inserted.
+    /// Returns the place of a neighbor, or the place to insert it.
     fn locate(&self, neighbor: VertexId) -> Result<usize, usize>;
 
-    /// The versions of the entry at a place.
+    /// Returns the versions of the entry at a place.
     fn head(&self, place: usize) -> &Head;
 
-    /// The versions of the entry at a place, mutably.
+    /// Returns the versions of the entry at a place, mutably.
     fn head_mut(&mut self, place: usize) -> &mut Head;
 
-    /// The newest value of the entry at a place; meaningless for a deletion.
+    /// Returns the newest value of the entry at a place; meaningless for a deletion.
     fn value(&self, place: usize) -> EdgeValue;
 
     /// Replaces the newest value of the entry at a place.
     fn set_value(&mut self, place: usize, value: EdgeValue);
 
-    /// The number of entries, visible or not. O(1).
+    /// Returns the number of entries, visible or not. O(1).
     fn count(&self) -> usize;
 
-    /// The number of entries visible at `at`. O(entries).
+    /// Returns the number of entries visible at `at`. O(entries).
     fn degree(&self, at: CommitTimestamp) -> usize;
 
     /// Appends the neighbors visible at `at`, ascending, and their values. O(entries).
@@ -54,10 +54,11 @@ pub trait Entries: Default + Send + Sync + 'static {
         values: &mut Vec<W>,
     );
 
-    /// The memory for inserting neighbors, which ascend and are absent; `None` if there is room.
+    /// Returns the memory for inserting neighbors, which ascend and are absent; `None` if there is
+    /// room.
     fn growth(&self, column: ColumnType, new: &[VertexId]) -> Option<Self::Growth>;
 
-    /// The bytes by which `growth` enlarges a row.
+    /// Returns the bytes by which `growth` enlarges a row.
     fn growth_bytes(growth: &Self::Growth, column: ColumnType) -> usize;
 
     /// Allocates the planned room, for values of type `column`.
@@ -69,16 +70,16 @@ pub trait Entries: Default + Send + Sync + 'static {
     /// and values of the row's entries have changed.
     fn insert(&mut self, new: &[NewEntry], begin: Begin, room: Option<Self::Room>);
 
-    /// Removes those of the entries of `neighbors`, which ascend, that are absent.
+    /// Removes the absent entries among `neighbors`, which ascend.
     fn drop_absent(&mut self, neighbors: impl Iterator<Item = VertexId>);
 
     /// Frees memory that is mostly unused. Amortized O(1) per removed entry.
     fn shrink_if_sparse(&mut self);
 
-    /// Heap bytes, without those of older versions.
+    /// Returns the heap bytes, excluding older versions.
     fn heap_bytes(&self) -> usize;
 
-    /// The neighbors and their heads, ascending. O(entries).
+    /// Returns the neighbors and their heads, ascending. O(entries).
     fn heads(&self) -> Vec<(VertexId, &Head)>;
 }
 
@@ -99,29 +100,29 @@ pub struct Head {
 }
 
 impl Head {
-    /// A version without older ones.
+    /// Creates a version without older ones.
     pub(super) const fn new(begin: Begin) -> Self {
         Head { begin, older: History::NONE }
     }
 
-    /// Whether this is a deletion without older versions, which is equivalent to no entry.
+    /// Returns true if this is a deletion without older versions, which is equivalent to no entry.
     pub(super) fn is_absent(&self) -> bool {
         !self.begin.exists() && self.older.is_empty()
     }
 
-    /// The value at a timestamp; `newest` is the value of the newest version.
+    /// Returns the value at a timestamp; `newest` is the value of the newest version.
     #[inline]
     pub(super) fn value_at<W: Column>(&self, at: CommitTimestamp, newest: W) -> Option<W> {
         if self.begin.shows_at(at) { Some(newest) } else { self.earlier(at).map(W::from_bits) }
     }
 
-    /// Whether there is a value at a timestamp.
+    /// Returns true if there is a value at a timestamp.
     #[inline]
     pub(super) fn shows_at(&self, at: CommitTimestamp) -> bool {
         self.begin.shows_at(at) || self.earlier(at).is_some()
     }
 
-    /// The value at a timestamp at which the newest version is not visible.
+    /// Returns the value at a timestamp at which the newest version is not visible.
     pub(super) fn earlier(&self, at: CommitTimestamp) -> Option<EdgeValue> {
         let is_newer = self.begin.at() > at;
         self.older.at(at).filter(|_| is_newer).copied()

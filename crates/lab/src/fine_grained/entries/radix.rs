@@ -15,7 +15,7 @@ use std::ops::ControlFlow;
 /// do not move.
 #[derive(Debug)]
 pub struct ArtEntries {
-    /// The slot of each neighbor; `None` if there are none.
+    /// The slot of each neighbor; `None` if there are no neighbors.
     tree: Option<Art>,
     slots: Slots,
 }
@@ -24,7 +24,7 @@ pub struct ArtEntries {
 struct Slots {
     heads: Vec<Head>,
     values: ValueColumn,
-    /// Unused slots. Has room for all slots, so that removing an entry allocates nothing.
+    /// Unused slots. Has capacity for all slots, so removing an entry allocates nothing.
     free: Vec<u32>,
 }
 
@@ -32,7 +32,7 @@ struct Slots {
 pub struct Grown {
     tree: Option<Art>,
     tree_bytes_before: usize,
-    /// The capacity of larger arrays, if needed, and that of the current ones.
+    /// The capacity of larger arrays, if needed, and of the current ones.
     capacity: Option<usize>,
     capacity_before: usize,
 }
@@ -44,7 +44,7 @@ pub struct Room {
 }
 
 impl Default for ArtEntries {
-    /// Without capacity. The column gets its type when there is some.
+    /// Creates a row without capacity. The column gets its type with its first capacity.
     fn default() -> Self {
         ArtEntries { tree: None, slots: Slots::with_capacity(ColumnType::Unit, 0) }
     }
@@ -55,12 +55,12 @@ impl Slots {
         Slots::around(ValueColumn::with_capacity(column, capacity), capacity)
     }
 
-    /// Empty arrays with room for `capacity` entries, with a column that has it.
+    /// Creates empty arrays with room for `capacity` entries around a column with that room.
     fn around(values: ValueColumn, capacity: usize) -> Self {
         Slots { heads: Vec::with_capacity(capacity), values, free: Vec::with_capacity(capacity) }
     }
 
-    /// Empty arrays for values of the same type.
+    /// Creates empty arrays for values of the same type.
     fn alike(&self, capacity: usize) -> Self {
         let values = match &self.values {
             ValueColumn::Unit => ValueColumn::Unit,
@@ -70,7 +70,7 @@ impl Slots {
         Slots::around(values, capacity)
     }
 
-    /// Bytes per slot with a value of this type.
+    /// Returns the bytes per slot with a value of this type.
     const fn slot_bytes(column: ColumnType) -> usize {
         size_of::<Head>() + column.width() + size_of::<u32>()
     }
@@ -79,7 +79,7 @@ impl Slots {
         self.heads.len() - self.free.len()
     }
 
-    /// The slots of the next entries, in this order.
+    /// Returns the slots of the next entries, in this order.
     fn next(&self) -> impl Iterator<Item = u32> {
         self.free.iter().rev().copied().chain(self.heads.len() as u32..)
     }
@@ -94,7 +94,7 @@ impl Slots {
         }
     }
 
-    /// Moves everything into empty arrays that are large enough.
+    /// Moves all entries into empty arrays that are large enough.
     fn move_into(&mut self, mut room: Slots) {
         if !self.heads.is_empty() {
             room.values.extend_from(&self.values, 0..self.heads.len());
@@ -110,7 +110,7 @@ impl Slots {
     }
 }
 
-/// A tree after neighbors were given slots, or (`None`) removed.
+/// Returns a tree after neighbors were given slots, or (`None`) removed.
 fn changed(tree: Option<&Art>, slots: impl Iterator<Item = (VertexId, Option<u32>)>) -> Option<Art> {
     let change = |(neighbor, slot): (VertexId, Option<u32>)| EdgeChange {
         owner: VertexId::default(),
@@ -191,7 +191,7 @@ impl Entries for ArtEntries {
         });
     }
 
-    /// Builds the tree already, because its size is not known otherwise.
+    /// Builds the new tree, because its size is not known before.
     fn growth(&self, _column: ColumnType, new: &[VertexId]) -> Option<Grown> {
         if new.is_empty() {
             return None;
@@ -208,7 +208,7 @@ impl Entries for ArtEntries {
 
     fn growth_bytes(growth: &Grown, column: ColumnType) -> usize {
         let slots = growth.capacity.map_or(0, |capacity| capacity - growth.capacity_before);
-        // An insertion may shrink a tree, if a node of another kind takes less memory.
+        // An insertion may shrink a tree, if the new kind of node takes less memory.
         tree_bytes(growth.tree.as_ref()).saturating_sub(growth.tree_bytes_before)
             + slots * Slots::slot_bytes(column)
     }

@@ -10,8 +10,8 @@ const STRETCH: usize = 32;
 
 /// Three parallel sorted dynamic arrays: ids, versions, values.
 ///
-/// The ids are separate, so that a search touches nothing else and a scan copies runs of them. An
-/// entry takes 20 bytes and its value.
+/// The ids are separate, so a search touches nothing else, and a scan copies runs of ids. An entry
+/// takes 20 bytes and its value.
 #[derive(Debug)]
 pub struct SortedEntries {
     /// Ascending, without duplicates.
@@ -21,14 +21,14 @@ pub struct SortedEntries {
 }
 
 impl Default for SortedEntries {
-    /// Without capacity. The column gets its type when there is some.
+    /// Creates arrays without capacity. The column gets its type with its first capacity.
     fn default() -> Self {
         SortedEntries::with_capacity(ColumnType::Unit, 0)
     }
 }
 
 impl SortedEntries {
-    /// Empty arrays with room for `capacity` entries.
+    /// Creates empty arrays with room for `capacity` entries.
     fn with_capacity(column: ColumnType, capacity: usize) -> Self {
         SortedEntries {
             neighbors: Vec::with_capacity(capacity),
@@ -37,12 +37,12 @@ impl SortedEntries {
         }
     }
 
-    /// Bytes per entry with a value of this type.
+    /// Returns the bytes per entry with a value of this type.
     const fn entry_bytes(column: ColumnType) -> usize {
         size_of::<VertexId>() + size_of::<Head>() + column.width()
     }
 
-    /// Moves everything into empty arrays that are large enough.
+    /// Moves all entries into empty arrays that are large enough.
     fn move_into(&mut self, mut room: SortedEntries) {
         if !self.neighbors.is_empty() {
             room.neighbors.extend_from_slice(&self.neighbors);
@@ -52,7 +52,7 @@ impl SortedEntries {
         *self = room;
     }
 
-    /// Inserts entries, which ascend, from the end, so that each entry moves once.
+    /// Inserts entries, which ascend, starting at the end, so each entry moves only once.
     fn insert_all(&mut self, new: &[NewEntry], begin: Begin) {
         let mut from = self.neighbors.len();
         let mut to = from + new.len();
@@ -151,7 +151,7 @@ impl Entries for SortedEntries {
         let column = W::slice(&self.values, 0..self.neighbors.len());
         let stretches = self.neighbors.chunks(STRETCH).zip(self.heads.chunks(STRETCH));
         for ((ids, heads), column) in stretches.zip(column.chunks(STRETCH)) {
-            // Without a branch per entry, so that several are compared at once.
+            // Without a branch per entry, so several are compared at once.
             if heads.iter().fold(true, |all, head| all & head.begin.shows_at(at)) {
                 neighbors.extend_from_slice(ids);
                 values.extend_from_slice(column);
@@ -194,7 +194,7 @@ impl Entries for SortedEntries {
         }
     }
 
-    /// O(entries after it) for one, O(entries) for several.
+    /// O(entries after it) for one absent entry, O(entries) for several.
     fn drop_absent(&mut self, neighbors: impl Iterator<Item = VertexId>) {
         let found = neighbors.filter_map(|neighbor| self.locate(neighbor).ok());
         let mut absent = found.filter(|position| self.heads[*position].is_absent());
@@ -227,7 +227,7 @@ impl Entries for SortedEntries {
     }
 }
 
-/// Larger arrays: their capacity, and that of the current ones.
+/// The capacities of larger and of the current arrays.
 #[derive(Debug)]
 pub struct Larger {
     capacity: usize,

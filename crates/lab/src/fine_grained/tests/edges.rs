@@ -9,7 +9,7 @@ use hedgerow_model::{
 use hedgerow_testing::contract::{delete, put};
 use std::ops::ControlFlow;
 
-/// The number of entries in the row of a vertex, visible or not.
+/// Returns the number of entries in the row of a vertex, visible or not.
 fn entries<E: Entries>(pipeline: &Pipeline<E>, vertex: u32) -> usize {
     let row = pipeline.engine.tables.get(0).unwrap().rows.get(VertexId::new(vertex));
     row.map_or(0, |row| row.read().entries.count())

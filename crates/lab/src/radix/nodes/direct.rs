@@ -7,10 +7,10 @@ use crate::radix::leaf::Leaf;
 /// Any number of keys and children.
 #[derive(Debug)]
 pub(in crate::radix) struct Direct<L: Leaf> {
-    /// One bit per key: whether it has a child, so that readers skip the others (section 6.2,
+    /// One bit per key, set if it has a child, so that readers skip the others (section 6.2,
     /// "Optimization").
     present: [u64; 4],
-    /// One bit per key: whether it has a child, and not that of the previous key.
+    /// One bit per key, set if it has a child of its own, not shared with the previous key.
     starts: [u64; 4],
     children: [Option<Child<L>>; 256],
 }
@@ -68,7 +68,7 @@ impl<L: Leaf> Children<L> for Direct<L> {
     }
 }
 
-/// The first set bit at or after `from`.
+/// Returns the first set bit at or after `from`.
 #[inline]
 fn next_bit(words: &[u64; 4], from: usize) -> Option<usize> {
     let mut word = from / 64;

@@ -27,7 +27,7 @@ impl<L: Leaf> Layout<L> {
         Layout { keys: Vec::with_capacity(keys), children: Vec::with_capacity(children) }
     }
 
-    /// Appends a child for `keys`, which are greater than those so far.
+    /// Appends a child for `keys`, which are greater than all keys so far.
     pub(in crate::radix) fn push(&mut self, keys: impl IntoIterator<Item = u8>, child: Child<L>) {
         let number = self.children.len() as u8;
         self.keys.extend(keys.into_iter().map(|key| Entry { key, child: number }));
@@ -66,7 +66,7 @@ impl<L: Leaf> Layout<L> {
         self.children.into_iter()
     }
 
-    /// Each key with its child.
+    /// Returns each key with its child.
     pub(super) fn into_pairs(self) -> impl Iterator<Item = (u8, Child<L>)> {
         let mut keys = self.keys.into_iter().peekable();
         let mut children = self.children.into_iter().peekable();

@@ -22,16 +22,16 @@ use hedgerow_sync::Arc;
 use indirect::Indirect;
 use sorted::Sorted;
 
-/// What all nodes store about the ids below them.
+/// The data of any node about the ids below it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Header {
-    /// An id with the bytes before `depth` that all ids below the node have in common.
+    /// An id with the bytes before `depth` that all ids below the node share.
     pub(super) example: VertexId,
     /// The position of the byte that selects a child.
     pub(super) depth: u8,
     /// The number of ids.
     pub(super) entries: usize,
-    /// Heap bytes, including those of the node.
+    /// Heap bytes, including the node itself.
     pub(super) bytes: usize,
 }
 
@@ -83,25 +83,25 @@ impl<T> Body<T> {
     }
 }
 
-/// How a kind of node finds its children.
+/// The mapping from keys to children of a kind of node.
 trait Children<L: Leaf>: Sized {
-    /// A node of a layout that fits into this kind.
+    /// Creates a node of a layout that fits into this kind.
     fn new(layout: Layout<L>) -> Self;
 
-    /// The child of a key.
+    /// Returns the child of a key.
     fn get(&self, key: u8) -> Option<&Child<L>>;
 
-    /// A copy with another child in place of that of `key`, for all its keys.
+    /// Returns a copy with another child in place of the child of `key`, for all its keys.
     fn replaced(&self, key: u8, child: &Child<L>) -> Self;
 
-    /// A copy with a child added for a key that has none, if there is room. No two keys share a
-    /// child.
+    /// Returns a copy with a child added for a key without one, if there is room. No two keys share
+    /// a child.
     fn inserted(&self, key: u8, child: Child<L>) -> Option<Self>;
 
-    /// The first child at or after a place, and the place after it. Places start at 0.
+    /// Returns the first child at or after a place, and the place after it. Places start at 0.
     fn next(&self, place: usize) -> Option<(&Child<L>, usize)>;
 
-    /// The first key at or after `key`, which may be 256, and its child.
+    /// Returns the first key at or after `key`, which may be 256, and its child.
     fn next_key(&self, key: usize) -> Option<(u8, &Child<L>)>;
 }
 
@@ -123,18 +123,18 @@ impl<L: Leaf> Node<L> {
         with_body!(self, body => &body.header)
     }
 
-    /// Whether both are the same object in memory.
+    /// Returns true if both are the same object in memory.
     pub(super) fn is_same(&self, other: &Self) -> bool {
         std::ptr::eq(self.header(), other.header())
     }
 
-    /// The child whose ids have the same byte as `id`.
+    /// Returns the child whose ids have the same byte as `id`.
     #[inline]
     pub(super) fn child_of(&self, id: VertexId) -> Option<&Child<L>> {
         with_body!(self, body => body.children.get(byte(id, body.header.depth)))
     }
 
-    /// A copy with another child in place of the child of `id`.
+    /// Returns a copy with another child in place of the child of `id`.
     pub(super) fn replaced(&self, id: VertexId, child: &Child<L>) -> Self {
         match self {
             Node::Node4(body) => Node::Node4(body.replaced(id, child)),
@@ -144,8 +144,8 @@ impl<L: Leaf> Node<L> {
         }
     }
 
-    /// A copy with a child added for `id`, which has none, if this kind has room. No two keys share
-    /// a child.
+    /// Returns a copy with a child added for `id`, which has none, if this kind has room. No two
+    /// keys share a child.
     pub(super) fn inserted(&self, id: VertexId, child: Child<L>) -> Option<Self> {
         Some(match self {
             Node::Node4(body) => Node::Node4(body.inserted(id, child)?),
@@ -155,18 +155,18 @@ impl<L: Leaf> Node<L> {
         })
     }
 
-    /// The first child at or after a place, and the place after it. Places start at 0.
+    /// Returns the first child at or after a place, and the place after it. Places start at 0.
     #[inline]
     pub(super) fn next(&self, place: usize) -> Option<(&Child<L>, usize)> {
         with_body!(self, body => body.children.next(place))
     }
 
-    /// The first key at or after `key`, which may be 256, and its child.
+    /// Returns the first key at or after `key`, which may be 256, and its child.
     pub(super) fn next_key(&self, key: usize) -> Option<(u8, &Child<L>)> {
         with_body!(self, body => body.children.next_key(key))
     }
 
-    /// The children, ascending, each once.
+    /// Returns the children, ascending, each once.
     #[inline]
     pub(super) fn children(&self) -> impl Iterator<Item = &Child<L>> {
         let mut place = 0;

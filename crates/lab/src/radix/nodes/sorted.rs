@@ -5,7 +5,7 @@ use crate::radix::child::Child;
 use crate::radix::leaf::Leaf;
 use crate::radix::simd::position_of_16;
 
-/// Up to `N` keys and as many pointers.
+/// Up to `N` keys and a pointer for each.
 #[derive(Debug)]
 pub(in crate::radix) struct Sorted<L: Leaf, const N: usize> {
     /// Unused keys are copies of the last one, so that a search never finds a place without a

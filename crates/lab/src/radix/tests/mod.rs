@@ -23,12 +23,12 @@ fn rows_of(model: &Model) -> Rows {
     rows
 }
 
-/// The tree of a model, built at once.
+/// Returns the tree of a model, built at once.
 fn tree_of<L: Leaf>(model: &Model) -> Option<RadixTree<L>> {
     (!model.is_empty()).then(|| RadixTree::new(&rows_of(model), 0..model.len()))
 }
 
-/// The tree of ids with the value 0, built at once.
+/// Returns the tree of ids with the value 0, built at once.
 fn tree_of_ids<L: Leaf>(ids: impl IntoIterator<Item = u32>) -> RadixTree<L> {
     tree_of(&ids.into_iter().map(|id| (id, 0)).collect()).unwrap()
 }
@@ -37,7 +37,7 @@ fn tally() -> Tally {
     Tally::new(Topology::Directed, Direction::Out)
 }
 
-/// The tree after changes, which are also made in the model; checks the tally.
+/// Returns the tree after changes, which are also made in the model; checks the tally.
 fn change<L: Leaf>(
     tree: Option<&RadixTree<L>>,
     model: &mut Model,
@@ -74,7 +74,7 @@ fn remove<L: Leaf>(tree: &RadixTree<L>, ids: impl IntoIterator<Item = u32>) -> O
     change(Some(tree), &mut contents(tree), &ids.into_iter().map(|id| (id, None)).collect())
 }
 
-/// The content of a tree, read run by run.
+/// Returns the content of a tree, read run by run.
 fn contents<L: Leaf>(tree: &RadixTree<L>) -> Model {
     let mut entries = Vec::new();
     let flow = tree.runs::<u64, ()>(|ids, values| {
@@ -157,7 +157,7 @@ fn keys_of<L: Leaf>(node: &Node<L>) -> Vec<(u8, &Child<L>)> {
     keys
 }
 
-/// The bytes of a node without its children, by its kind.
+/// Returns the bytes of a node without its children, by its kind.
 fn node_bytes<L: Leaf>(node: &Node<L>) -> usize {
     let counts = 2 * size_of::<usize>();
     counts
@@ -175,7 +175,7 @@ fn bounds<L: Leaf>(child: &Child<L>) -> (VertexId, VertexId) {
     (first.bounds().0, leaves.last().unwrap_or(first).bounds().1)
 }
 
-/// The subtrees of a tree that have memory of their own, and the bytes of each.
+/// Returns the subtrees of a tree that have memory of their own, and the bytes of each.
 fn allocations<L: Leaf>(child: &Child<L>) -> Vec<(Child<L>, usize)> {
     match child {
         Child::Leaf(leaf) => vec![(child.clone(), leaf.heap_bytes())],
@@ -186,7 +186,7 @@ fn allocations<L: Leaf>(child: &Child<L>) -> Vec<(Child<L>, usize)> {
     }
 }
 
-/// The bytes that two trees share, counted one by one.
+/// Returns the bytes that two trees share, counted one by one.
 fn count_shared<L: Leaf>(old: &RadixTree<L>, new: &RadixTree<L>) -> usize {
     let new = allocations(&new.root);
     let shared = |(child, _): &&(Child<L>, usize)| new.iter().any(|(other, _)| other.is_same(child));

@@ -7,7 +7,7 @@ use super::*;
 /// A tree small enough to think about.
 type Small = RadixTree<SegmentLeaf<4>>;
 
-/// The kind of a node by the maximum number of children in the original tree; a leaf is 1.
+/// Returns the kind of a node by the maximum number of children in the original tree; a leaf is 1.
 fn kind<L: Leaf>(child: &Child<L>) -> usize {
     match child {
         Child::Leaf(_) => 1,
@@ -18,7 +18,7 @@ fn kind<L: Leaf>(child: &Child<L>) -> usize {
     }
 }
 
-/// The node at the root.
+/// Returns the node at the root.
 fn root<L: Leaf>(tree: &RadixTree<L>) -> &Node<L> {
     match &tree.root {
         Child::Node(node) => node,
@@ -26,7 +26,7 @@ fn root<L: Leaf>(tree: &RadixTree<L>) -> &Node<L> {
     }
 }
 
-/// The lengths of all leaves.
+/// Returns the lengths of all leaves.
 fn leaf_lengths<L: Leaf>(tree: &RadixTree<L>) -> Vec<usize> {
     tree.root.leaves().map(Leaf::len).collect()
 }
@@ -99,7 +99,7 @@ fn keys_that_share_leaves_need_no_pointer_each() {
     let tree: CompressedArt = tree_of_ids((0..600).map(|id| id / 3 * 256 + id % 3));
     assert_eq!(kind(&tree.root), 48);
     assert_eq!(root(&tree).children().count(), 2);
-    // With leaves of four there are 150: a pointer each.
+    // A leaf of four holds one key: 200 leaves, with a pointer each.
     let tree: Small = tree_of_ids((0..600).map(|id| id / 3 * 256 + id % 3));
     assert_eq!(kind(&tree.root), 256);
     assert_eq!(root(&tree).children().count(), 200);
