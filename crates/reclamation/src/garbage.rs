@@ -114,8 +114,8 @@ impl<P: Copy> Garbage<P> {
         dead
     }
 
-    /// Returns true if versions are filed under a timestamp that is no longer live. O(buckets · log
-    /// live).
+    /// Returns true if versions are filed under a timestamp that is no longer live.
+    /// O(buckets · log live).
     pub fn has_expired(&self, live: &LiveTimestamps) -> bool {
         let end = CommitTimestamp(u64::MAX);
         self.shares.iter().any(|share| newest_expired(&share.lock(), live, end).is_some())
@@ -174,8 +174,8 @@ impl<P: Copy> Expired<'_, P> {
     }
 }
 
-/// Returns the newest timestamp before `end` that has a bucket and is no longer live. O(later live
-/// buckets · log live).
+/// Returns the newest timestamp before `end` that has a bucket and is no longer live.
+/// O(later live buckets · log live).
 fn newest_expired<P>(
     buckets: &Buckets<P>,
     live: &LiveTimestamps,
