@@ -8,9 +8,9 @@
 //! blocks come from the global allocator.
 //!
 //! A store may have its memory in a [file](self::scratch) instead, including the largest blocks.
-//! Then it can run out: callers that can fail use [`BlockStore::allocate`]; callers that cannot fail
-//! get memory outside the file, and from then on [`BlockStore::is_full`] makes callers take the
-//! path that can fail. So little memory lies outside the file.
+//! Then it can run out: callers that can fail use [`BlockStore::allocate`]; callers that cannot
+//! fail get memory outside the file, and from then on [`BlockStore::is_full`] makes callers take
+//! the path that can fail. So little memory lies outside the file.
 //!
 //! Checked builds (`--cfg hedgerow_checked_memory`, Miri, the model checker) use the global
 //! allocator for everything, so that their tools see every block.
