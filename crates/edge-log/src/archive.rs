@@ -1,7 +1,9 @@
-//! Archiving: moving the commits up to a timestamp from the log to the adjacency behind it (GraphOne, 5.1.2).
+//! Archiving: moves the commits up to a timestamp from the log to the adjacency behind it
+//! (GraphOne, 5.1.2).
 //!
-//! Changes are sharded by ranges of their owners. There are more shards than threads, so that threads which take one after the
-//! other finish at about the same time. All changes of a vertex are in one shard: threads need no atomic operation for a row.
+//! Changes are sharded by ranges of owners. There are more shards than threads, so that threads
+//! finish at about the same time. All changes of a vertex fall into one shard, so threads update
+//! rows without atomic operations.
 
 use crate::changes::ChangeList;
 use crate::ends::Ends;
@@ -12,39 +14,41 @@ use rayon::ThreadPool;
 use rayon::prelude::*;
 use std::collections::BTreeSet;
 
-/// The number of changes in a shard that is aimed at.
+/// Target number of changes in a shard.
 const SHARD_CHANGES: usize = 512;
 
-/// The largest number of shards.
+/// Maximum number of shards.
 const MOST_SHARDS: usize = 4096;
 
 /// An adjacency that a log feeds.
 pub trait Archive: Sync {
-    /// Where the edges of a table belong.
+    /// Returns the adjacencies that store the edges of a table.
     fn ends(&self, table: u16) -> Ends;
 
-    /// Greater than every vertex id in the log.
+    /// Returns an exclusive upper bound on the vertex ids in the log.
     fn vertex_bound(&self) -> u32;
 
-    /// Adds changes, which are [ordered](ChangeList::order), to the version of an adjacency that this round makes. It begins as the
-    /// version before it, and no reader has it yet. Concurrent calls have other owners.
+    /// Adds changes, which are [ordered](ChangeList::order), to the version of an adjacency that
+    /// this round makes. The version starts with the content of its predecessor, and no reader has
+    /// it yet. Concurrent calls have disjoint owners.
     fn add(&self, round: u32, adjacency: u32, changes: &ChangeList);
 }
 
-/// Moves changes from a log to an adjacency. Keeps its memory from one time to the next.
+/// Moves changes from a log to an adjacency. Keeps its memory between calls.
 #[derive(Debug, Default)]
 pub struct Archiver {
-    /// For each part of the buffers, the changes in each shard.
+    /// Per part of the buffers, the changes in each shard.
     parts: Vec<Vec<ChangeList>>,
-    /// The changes of all parts in each shard.
+    /// Per shard, the changes of all parts.
     shards: Vec<ChangeList>,
 }
 
 impl Archiver {
-    /// Archives the commits up to a cut, which are all applied, and publishes the version that has them and no others. `None` if there
-    /// are none after the newest version. O(changes · log changes per shard).
+    /// Archives the commits up to a cut, which are all applied, and publishes the version with
+    /// exactly these commits. Returns `None` if the newest version already has them all.
+    /// O(changes · log changes per shard).
     ///
-    /// Callers take turns. With a pool, its threads share the work.
+    /// Calls must not be concurrent. With a pool, its threads share the work.
     pub fn archive(
         &mut self,
         log: &EdgeLog,
@@ -55,7 +59,8 @@ impl Archiver {
         self.archive_with(log, adjacency, cut, pool, |_| ())
     }
 
-    /// As [`Archiver::archive`]; calls `before_publishing` when the version has all changes, before readers find it.
+    /// Like [`Archiver::archive`], but calls `before_publishing` when the version has all changes
+    /// and readers cannot find it yet.
     pub fn archive_with(
         &mut self,
         log: &EdgeLog,
@@ -90,7 +95,7 @@ impl Archiver {
         Some(archived)
     }
 
-    /// Shards the changes of an adjacency by their owners, each shard in the order of the log.
+    /// Shards the changes of an adjacency by owner, each shard in log order.
     fn shard(
         &mut self,
         Moved { tail, at, entries }: Moved<'_>,
@@ -126,30 +131,31 @@ impl Archiver {
         });
     }
 
-    /// Heap bytes of the memory that is kept.
+    /// Returns the heap bytes of the memory kept between calls.
     #[must_use]
     pub fn bytes(&self) -> usize {
         self.parts.iter().flatten().chain(&self.shards).map(ChangeList::bytes).sum()
     }
 }
 
-/// Up to where the log is archived.
+/// End of the archived part of the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cut {
-    /// At the state of a timestamp.
+    /// The state at a timestamp.
     At(CommitTimestamp),
-    /// Within the commit of a timestamp, whose other parts follow: of a state that is restored in parts.
+    /// Within the commit at a timestamp, whose other parts follow: for a state that is restored in
+    /// parts.
     Within(CommitTimestamp),
 }
 
 impl Cut {
-    /// The timestamp of the last runs that are archived.
+    /// Returns the timestamp of the last archived runs.
     pub(crate) fn last(self) -> CommitTimestamp {
         let (Cut::At(last) | Cut::Within(last)) = self;
         last
     }
 
-    /// The last commit that is archived as a whole.
+    /// Returns the last commit that is archived as a whole.
     fn through(self) -> CommitTimestamp {
         match self {
             Cut::At(at) => at,
@@ -158,7 +164,7 @@ impl Cut {
     }
 }
 
-/// What a round archives: the runs of a tail up to a timestamp, which have this many entries.
+/// The input of a round: the runs of a tail up to a timestamp, with their number of entries.
 #[derive(Clone, Copy)]
 struct Moved<'t> {
     tail: &'t LogTail,

@@ -1,4 +1,4 @@
-//! The buffers of the log: memory for runs, which is used again when no reader needs what it held.
+//! The buffers of the log: memory for runs, reused once no reader needs its content.
 
 use crate::ends::Ends;
 use crate::index::BufferIndex;
@@ -7,20 +7,20 @@ use hedgerow_model::{CommitTimestamp, MemoryUse};
 use hedgerow_sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use hedgerow_sync::{Arc, Mutex, OnceLock};
 
-/// A part of the log. Runs are appended, and never change.
+/// A part of the log. Runs are appended and never change.
 #[derive(Debug)]
 pub struct EdgeBuffer {
     words: Box<[AtomicU64]>,
-    /// Words that are reserved for runs, from the beginning.
+    /// Words reserved for runs, from the start.
     reserved: AtomicUsize,
-    /// Words of runs that are complete.
+    /// Words of complete runs.
     written: AtomicUsize,
-    /// The lowest and the highest timestamp of a run.
+    /// Lowest timestamp of a run and, in `latest`, the highest.
     oldest: AtomicU64,
     latest: AtomicU64,
-    /// Whether no more words are reserved.
+    /// True if no more words are reserved.
     is_sealed: AtomicBool,
-    /// For readers of single rows. Made when one comes.
+    /// Index for readers of single rows, built for the first of them.
     index: OnceLock<BufferIndex>,
     pool: Arc<BufferPool>,
 }
@@ -39,8 +39,8 @@ impl EdgeBuffer {
         }
     }
 
-    /// Reserves words for runs, one after the other; returns where they begin, or `None` if fewer are left. Callers hold
-    /// the lock of the log.
+    /// Reserves consecutive words for runs. Returns their start, or `None` if too few words are
+    /// left. The caller holds the lock of the log.
     pub(crate) fn reserve(&self, at: CommitTimestamp, runs: &[NewRun<'_>]) -> Option<usize> {
         let begin = self.reserved.load(Ordering::Relaxed);
         let length: usize = runs.iter().map(NewRun::words).sum();
@@ -52,16 +52,17 @@ impl EdgeBuffer {
         self.oldest.fetch_min(at.0, Ordering::Relaxed);
         let latest = runs.iter().map(|run| run.last(at).0).max().unwrap_or(at.0);
         self.latest.fetch_max(latest, Ordering::Relaxed);
-        // Pairs with the load in `runs`: a reader finds the headers of all words that are reserved.
+        // Pairs with the load in `runs`: a reader finds the headers of all reserved words.
         self.reserved.store(begin + length, Ordering::Release);
         if begin + length == self.words.len() {
-            // A buffer made for a large commit: it is indexed before there is another commit.
+            // Full, as after a large commit in a buffer of its own: the buffer can be indexed
+            // before the next commit.
             self.seal();
         }
         Some(begin)
     }
 
-    /// Writes runs into the words that were reserved for them.
+    /// Writes runs into the words reserved for them.
     pub(crate) fn write(&self, mut begin: usize, runs: &[NewRun<'_>]) {
         let mut written = 0;
         for run in runs {
@@ -73,8 +74,8 @@ impl EdgeBuffer {
         self.written.fetch_add(written, Ordering::Release);
     }
 
-    /// The complete runs, in the order in which their words were reserved. Those of a commit that is visible to the
-    /// caller are all complete.
+    /// Returns the complete runs, in the order of their reservations. All runs of a commit that is
+    /// visible to the caller are complete.
     pub fn runs(&self) -> impl Iterator<Item = Run<'_>> {
         let mut left = &self.words[..self.reserved.load(Ordering::Acquire)];
         std::iter::from_fn(move || {
@@ -89,29 +90,30 @@ impl EdgeBuffer {
         })
     }
 
-    /// Reserves no more words. The caller holds the lock of the log.
+    /// Ends reservations. The caller holds the lock of the log.
     pub(crate) fn seal(&self) {
         self.is_sealed.store(true, Ordering::Release);
     }
 
-    /// Whether the runs will never change: no more are reserved, and all are written.
+    /// Returns true if the runs never change again: no more are reserved, and all are written.
     pub(crate) fn is_complete(&self) -> bool {
         self.is_sealed.load(Ordering::Acquire)
             && self.written.load(Ordering::Acquire) == self.reserved.load(Ordering::Relaxed)
     }
 
-    /// The lowest timestamp of a run; the largest number if there is none. All runs of commits that are visible to the
-    /// caller count.
+    /// Returns the lowest timestamp of a run, or the largest number if there is none. Considers all
+    /// runs of commits that are visible to the caller.
     pub(crate) fn oldest(&self) -> CommitTimestamp {
         CommitTimestamp(self.oldest.load(Ordering::Relaxed))
     }
 
-    /// The highest timestamp of a run; 0 if there is none.
+    /// Returns the highest timestamp of a run, or 0 if there is none.
     pub(crate) fn latest(&self) -> CommitTimestamp {
         CommitTimestamp(self.latest.load(Ordering::Relaxed))
     }
 
-    /// The index of the runs, if a reader at a timestamp sees all of them and they will never change. O(n log n) once.
+    /// Returns the index of the runs, if they never change again and a reader at `at` sees all of
+    /// them. O(n log n) once.
     pub(crate) fn index(&self, at: CommitTimestamp, ends: &impl Fn(u16) -> Ends) -> Option<&BufferIndex> {
         let is_whole = self.is_complete() && self.latest() <= at;
         is_whole.then(|| {
@@ -123,12 +125,12 @@ impl EdgeBuffer {
         })
     }
 
-    /// Bytes of its words.
+    /// Returns the bytes of the buffer's words.
     pub(crate) fn bytes(&self) -> usize {
         self.words.len() * size_of::<AtomicU64>()
     }
 
-    /// Whether nothing is reserved.
+    /// Returns true if no words are reserved.
     pub(crate) fn is_empty(&self) -> bool {
         self.reserved.load(Ordering::Relaxed) == 0
     }
@@ -142,15 +144,15 @@ impl Drop for EdgeBuffer {
     }
 }
 
-/// Memory for buffers. Those of the usual size are kept when they are dropped, up to a number of them.
+/// Memory for buffers. Pools up to `most_free` buffers of the standard size.
 #[derive(Debug)]
 pub(crate) struct BufferPool {
-    /// The usual size of a buffer.
+    /// Words of a buffer of the standard size.
     buffer_words: usize,
-    /// How many free buffers are kept.
+    /// Maximum number of free buffers kept.
     most_free: usize,
     free: Mutex<Vec<Box<[AtomicU64]>>>,
-    /// Words of the buffers that are in use.
+    /// Words of the buffers in use.
     words: AtomicUsize,
     /// Bytes of the indexes of buffers.
     index_bytes: AtomicUsize,
@@ -162,7 +164,7 @@ impl BufferPool {
         Arc::new(BufferPool { buffer_words, most_free, free, words, index_bytes })
     }
 
-    /// A buffer of the usual size, or of one with `words` words if that is more.
+    /// Returns a buffer of the standard size, or of `words` words if that is more.
     pub(crate) fn buffer(self: &Arc<Self>, words: usize) -> Arc<EdgeBuffer> {
         Arc::new(EdgeBuffer::new(self, words.max(self.buffer_words)))
     }
@@ -181,12 +183,13 @@ impl BufferPool {
         }
     }
 
-    /// Frees the buffers that are kept for later.
+    /// Frees the pooled buffers.
     pub(crate) fn free_unused(&self) {
         self.free.lock().clear();
     }
 
-    /// Bytes of the buffers in use as live, of their indexes, and of the buffers that are kept as reserved. O(1).
+    /// Returns the bytes of the buffers in use as live, of their indexes as index, and of the
+    /// pooled buffers as reserved. O(1).
     pub(crate) fn memory(&self) -> MemoryUse {
         let bytes = |words| words * size_of::<AtomicU64>();
         MemoryUse {

@@ -1,19 +1,20 @@
-//! Changes of edges in the order of an adjacency: by owner, then neighbor, the last one of each edge.
+//! Changes of edges in adjacency order: by owner and neighbor, with the last change of each edge.
 
 use hedgerow_model::{EdgeChange, EdgeValue, VertexId};
 use std::ops::Range;
 
-/// Changes of one adjacency. They are [added](ChangeList::add) in the order of the log, and then
+/// Changes of one adjacency, [added](ChangeList::add) in log order and then
 /// [ordered](ChangeList::order).
 #[derive(Debug, Default)]
 pub struct ChangeList {
-    /// The owner and the neighbor of each, as a [position](EdgeChange::position_of).
+    /// Owner and neighbor of each change, as a [position](EdgeChange::position_of).
     positions: Vec<u64>,
-    /// The content of each: its value, or `None` if it is deleted. Empty if all are puts without values.
+    /// Content of each change: the value of the edge, or `None` if it is deleted. Empty if all
+    /// changes are puts without values.
     contents: Vec<Option<EdgeValue>>,
-    /// Memory for ordering.
+    /// Scratch memory for ordering.
     places: Vec<u32>,
-    /// The largest number of changes that were removed at a time, since memory was given back.
+    /// Largest number of changes removed at once since the last trim.
     most: usize,
 }
 
@@ -23,24 +24,26 @@ pub struct RowChanges<'c> {
     /// The owner.
     pub owner: VertexId,
     positions: &'c [u64],
-    /// Empty if all are puts without values.
+    /// Empty if all changes are puts without values.
     contents: &'c [Option<EdgeValue>],
 }
 
-/// A list that is trimmed keeps memory for at most this many times the changes that it had.
+/// Factor of the capacity that a trim keeps, relative to the largest number of changes since the
+/// last trim.
 const KEPT_TIMES: usize = 4;
 
-/// The content of a put without a value.
+/// Content of a put without a value.
 const NO_VALUE: Option<EdgeValue> = Some(EdgeValue(0));
 
-/// The owner in a position.
+/// Returns the owner in a position.
 #[inline]
 fn owner_of(position: u64) -> u32 {
     (position >> 32) as u32
 }
 
 impl ChangeList {
-    /// Adds a change: the value of the edge, 0 if it has none, or `None` if it is deleted. Amortized O(1).
+    /// Adds a change. `content` is the value of the edge, 0 if it has none, or `None` if it is
+    /// deleted. Amortized O(1).
     #[inline]
     pub fn add(&mut self, owner: VertexId, neighbor: VertexId, content: Option<EdgeValue>) {
         if content != NO_VALUE || !self.contents.is_empty() {
@@ -50,7 +53,7 @@ impl ChangeList {
         self.positions.push(EdgeChange::position_of(owner, neighbor));
     }
 
-    /// Adds the changes of another list after these. O(changes of the other one).
+    /// Appends the changes of another list. O(changes of `other`).
     pub fn append(&mut self, other: &ChangeList) {
         if !(self.contents.is_empty() && other.contents.is_empty()) {
             self.contents.resize(self.positions.len(), NO_VALUE);
@@ -68,7 +71,8 @@ impl ChangeList {
         self.places.clear();
     }
 
-    /// Removes all changes, and keeps memory for a few times as many as there were at most since the last call.
+    /// Removes all changes. Keeps memory for a small multiple of the largest number of changes
+    /// since the last call.
     pub(crate) fn clear_and_trim(&mut self) {
         self.clear();
         let most = KEPT_TIMES * std::mem::take(&mut self.most);
@@ -98,19 +102,20 @@ impl ChangeList {
         *contents = last.iter().map(|place| contents[*place]).collect();
     }
 
-    /// The number of changes. O(1).
+    /// Returns the number of changes. O(1).
     #[must_use]
     pub fn len(&self) -> usize {
         self.positions.len()
     }
 
-    /// Whether there are no changes. O(1).
+    /// Returns true if there are no changes. O(1).
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.positions.is_empty()
     }
 
-    /// The changes of each owner in a range that has any, ascending. The list must be ordered. O(log n) for the first.
+    /// Returns the changes of each owner within a range that has any, ascending. The list must be
+    /// ordered. O(log n) for the first.
     pub fn rows(&self, owners: Range<u32>) -> impl Iterator<Item = RowChanges<'_>> {
         let first = self.place_of(owners.start);
         let end = self.place_of(owners.end.max(owners.start));
@@ -122,17 +127,17 @@ impl ChangeList {
         })
     }
 
-    /// The changes of one owner, if there are any. The list must be ordered. O(log n).
+    /// Returns the changes of one owner, if there are any. The list must be ordered. O(log n).
     #[must_use]
     pub fn row(&self, owner: VertexId) -> Option<RowChanges<'_>> {
         let places = self.place_of(owner.get())..self.place_of(owner.get() + 1);
         (!places.is_empty()).then(|| self.row_at(places))
     }
 
-    /// The changes at these places in the order of the list, which are those of one owner. O(1).
+    /// Returns the changes at `places` of the ordered list, which all belong to one owner. O(1).
     ///
     /// # Panics
-    /// If there are no such places.
+    /// If `places` is empty or out of bounds.
     #[inline]
     #[must_use]
     pub fn row_at(&self, places: Range<usize>) -> RowChanges<'_> {
@@ -149,33 +154,34 @@ impl ChangeList {
             + self.places.capacity() * size_of::<u32>()
     }
 
-    /// The place of the first change of this owner, or one after it.
+    /// Returns the place of the first change whose owner is at least `owner`.
     fn place_of(&self, owner: u32) -> usize {
         self.positions.partition_point(|position| owner_of(*position) < owner)
     }
 }
 
 impl<'c> RowChanges<'c> {
-    /// The number of changes.
+    /// Returns the number of changes.
     #[must_use]
     pub fn len(&self) -> usize {
         self.positions.len()
     }
 
-    /// How many of the changes are puts. O(1) if no list of the log has deletions or values, else O(changes).
+    /// Returns the number of puts. O(1) if no change of the list is a deletion or has a value, else
+    /// O(changes).
     #[must_use]
     pub fn puts(&self) -> usize {
         self.positions.len() - self.contents.iter().filter(|content| content.is_none()).count()
     }
 
-    /// Whether there are no changes, which is never the case for one of a list.
+    /// Returns true if there are no changes, which is never the case for a row of a list.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.positions.is_empty()
     }
 
-    /// The neighbor and the content of each change, ascending by neighbor: the value of the edge, 0 if it has none,
-    /// or `None` if it is deleted.
+    /// Returns the neighbor and the content of each change, ascending by neighbor. The content is
+    /// the value of the edge, 0 if it has none, or `None` if it is deleted.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (VertexId, Option<EdgeValue>)> + use<'c> {
         let RowChanges { positions, contents, .. } = *self;
         positions.iter().enumerate().map(move |(place, position)| {
@@ -184,7 +190,7 @@ impl<'c> RowChanges<'c> {
         })
     }
 
-    /// The content of the change of one neighbor, if it changes. O(log n).
+    /// Returns the content of a neighbor's change, if it changes. O(log n).
     #[must_use]
     pub fn find(&self, neighbor: VertexId) -> Option<Option<EdgeValue>> {
         let place = self.positions.binary_search(&EdgeChange::position_of(self.owner, neighbor)).ok()?;

@@ -1,26 +1,26 @@
-//! From edges in the log to entries of adjacencies.
+//! Maps edges in the log to entries of adjacencies.
 
 use crate::run::{LogEntry, Run};
 use hedgerow_model::{EdgeValue, VertexId};
 
-/// The adjacencies that have the edges of a table, by number.
+/// The adjacencies, by number, that store the edges of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ends {
-    /// The one whose owners are the sources of the edges.
+    /// The adjacency that stores the edges by source.
     pub out: u32,
-    /// The one whose owners are their destinations, if there is one. If it is the same one, it has an edge from a vertex to
-    /// itself once.
+    /// The adjacency that stores the edges by destination, if any. If it equals `out`, an edge from
+    /// a vertex to itself is stored once.
     pub back: Option<u32>,
 }
 
 impl Ends {
-    /// The adjacencies, each once.
+    /// Returns the adjacencies, each once.
     pub fn adjacencies(self) -> impl Iterator<Item = u32> {
         std::iter::once(self.out).chain(self.back.filter(|back| *back != self.out))
     }
 
-    /// Visits the changes of an adjacency that the entries of a run are, in their order: the owner, the neighbor, and the value
-    /// or, where the edge is deleted, `None`.
+    /// Visits the changes that a run makes to an adjacency, in order: the owner, the neighbor, and
+    /// the value, or `None` if the edge is deleted.
     #[inline]
     pub fn for_each_change(
         self,

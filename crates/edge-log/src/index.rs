@@ -1,6 +1,6 @@
-//! The index of a buffer: its last change of each edge, for readers of single rows.
+//! The index of a buffer: the last change of each edge in it, for readers of single rows.
 //!
-//! A buffer is indexed once, for all views, where the index of a whole tail is that of one view.
+//! A buffer is indexed once for all views; the index of a whole tail belongs to one view.
 
 use crate::changes::ChangeList;
 use crate::ends::Ends;
@@ -9,12 +9,12 @@ use crate::run::Run;
 /// The last change of each edge in a buffer, by adjacency.
 #[derive(Debug)]
 pub(crate) struct BufferIndex {
-    /// Ascending by adjacency.
+    /// Sorted by adjacency.
     lists: Vec<(u32, ChangeList)>,
 }
 
 impl BufferIndex {
-    /// The index of these runs. `ends` says where the edges of a table belong. O(n log n).
+    /// Indexes runs. `ends` maps a table to the adjacencies of its edges. O(n log n).
     pub(crate) fn new<'b>(runs: impl Iterator<Item = Run<'b>>, ends: &impl Fn(u16) -> Ends) -> Self {
         let mut lists: Vec<(u32, ChangeList)> = Vec::new();
         for run in runs {
@@ -35,7 +35,7 @@ impl BufferIndex {
         BufferIndex { lists }
     }
 
-    /// The changes of an adjacency, if there are any. O(log adjacencies).
+    /// Returns the changes of an adjacency, if there are any. O(log adjacencies).
     pub(crate) fn changes(&self, adjacency: u32) -> Option<&ChangeList> {
         let place = self.lists.binary_search_by_key(&adjacency, |(number, _)| *number).ok()?;
         Some(&self.lists[place].1)

@@ -1,19 +1,21 @@
-//! An edge log in memory in front of an adjacency (GraphOne): commits are appended to the log, and archiving moves them to
-//! the adjacency, many at a time.
+//! An in-memory edge log in front of an adjacency (GraphOne): commits append to the log, and
+//! archiving moves them to the adjacency, many at a time.
 //!
-//! The log knows nothing of the adjacency but the trait [`Archive`], and the adjacency nothing of the log but the
-//! [`ChangeList`]s that it gets. A view reads both: a version of the adjacency, and the [tail](LogTail) of the log after it.
+//! The log and the adjacency know each other only by the trait [`Archive`] and the [`ChangeList`]s
+//! passed to it. A view reads both: a version of the adjacency, and the [tail](LogTail) of the log
+//! after it.
 //!
-//! - `run.rs`: changes of a commit as words, and reading them; `ends.rs`: as entries of adjacencies;
+//! - `run.rs`: the changes of a commit, encoded as words; `ends.rs`: their entries in adjacencies;
 //! - `buffer.rs`: the memory of the log;
-//! - `log.rs`: appending, and the list of tails; `tail.rs`: what a view reads;
-//! - `changes.rs`: changes in the order of an adjacency: what archiving passes on, and the index of a tail; `index.rs`: that
-//!   of a buffer;
-//! - `archive.rs`: from the log to the adjacency.
+//! - `log.rs`: appending, and the list of tails; `tail.rs`: the part of the log that a view reads;
+//! - `changes.rs`: changes in adjacency order, passed on by archiving and kept as the index of a
+//!   tail; `index.rs`: the index of a buffer;
+//! - `archive.rs`: archiving from the log to the adjacency.
 //!
-//! Archiving goes in rounds, which the paper calls epochs; each makes a version of the adjacency. Two things differ from the paper: the log is not one ring
-//! but buffers that are used again, so that a view that stays open holds up no writer; and an edge that changes several times in a round is archived
-//! once.
+//! Archiving proceeds in rounds (epochs in the paper), each of which makes a version of the
+//! adjacency. There are two differences from the paper: the log consists of reusable buffers
+//! instead of one ring, so that an open view holds up no writer; and an edge that changes several
+//! times in a round is archived once.
 
 mod archive;
 mod buffer;

@@ -11,33 +11,35 @@ use hedgerow_sync::{Arc, Mutex, RwLock};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ops::Range;
 
-/// How many free buffers are kept for later runs.
+/// Maximum number of free buffers kept for later runs.
 const FREE_BUFFERS: usize = 64;
 
-/// A log of changes of edges in memory, and which of them the adjacency behind it has.
+/// An in-memory log of edge changes in front of an adjacency.
 ///
-/// Changes of one edge are in the order of their commits. Commits that change different edges may have their runs in another order: they
-/// may overtake each other between their timestamps and their runs.
+/// Changes of one edge are in commit order. The runs of commits that change different edges may be
+/// in another order, because such commits may overtake each other between taking their timestamps
+/// and appending their runs.
 ///
-/// A commit reserves room for its runs, and writes them while other threads write theirs. [Archiving](crate::Archiver) moves the oldest buffers to the adjacency. Their memory is used again when no
-/// reader holds them, so that a view that stays open stops neither writers nor archiving.
+/// A commit reserves room for its runs, and writes them concurrently with other threads.
+/// [Archiving](crate::Archiver) moves the oldest buffers to the adjacency. Their memory is reused
+/// once no reader holds them, so an open view blocks neither writers nor archiving.
 #[derive(Debug)]
 pub struct EdgeLog {
     pool: Arc<BufferPool>,
-    /// The buffer that takes runs: the last one of the newest tail.
+    /// The buffer that takes runs: the last buffer of the newest tail.
     active: Mutex<Arc<EdgeBuffer>>,
     newest: RwLock<Arc<LogTail>>,
-    /// The tails of older versions that are read, or may be: each has the runs up to the version after it. Ascending (GraphOne, 4: the
-    /// global snapshot list).
+    /// Tails of older versions that are or may be read, ascending. Each has the runs up to the next
+    /// version (GraphOne, 4: the global snapshot list).
     past: Mutex<VecDeque<Arc<LogTail>>>,
-    /// Bytes of the buffers that only past tails have.
+    /// Bytes of the buffers held only by past tails.
     past_bytes: AtomicUsize,
-    /// Entries that were ever appended, and those of them that were archived.
+    /// Number of entries ever appended and, in `archived`, of entries archived.
     appended: AtomicUsize,
     archived: AtomicUsize,
 }
 
-/// Where a commit writes its runs.
+/// Room in a buffer for the runs of a commit.
 #[derive(Debug)]
 pub struct Reserved {
     buffer: Arc<EdgeBuffer>,
@@ -45,17 +47,19 @@ pub struct Reserved {
 }
 
 impl Reserved {
-    /// Writes the runs that the room was reserved for. Readers that see the commit find them from now on. O(changes).
+    /// Writes the runs that the room was reserved for. From then on, readers that see the commit
+    /// find them. O(changes).
     ///
     /// # Panics
-    /// If these are other runs.
+    /// If the runs differ from the reserved ones in size.
     pub fn write(self, runs: &[NewRun<'_>]) {
         self.buffer.write(self.begin, runs);
     }
 }
 
 impl EdgeLog {
-    /// An empty log in buffers of this many words, before an adjacency that has all commits up to `through`.
+    /// Creates an empty log with buffers of `buffer_words` words, in front of an adjacency that has
+    /// all commits up to `through`.
     #[must_use]
     pub fn new(buffer_words: usize, through: CommitTimestamp) -> Self {
         let pool = BufferPool::new(buffer_words, FREE_BUFFERS);
@@ -72,16 +76,17 @@ impl EdgeLog {
         }
     }
 
-    /// Reserves room for the changes of a commit, or of [several](crate::RunCommits::Each), all in one buffer. O(runs), and O(buffers in the tail) once per
-    /// buffer.
+    /// Reserves room in one buffer for the changes of a commit, or of
+    /// [several](crate::RunCommits::Each). O(runs), and O(buffers in the tail) once per buffer.
     ///
-    /// Callers that change the same edge come in the order of their timestamps.
+    /// Callers that change the same edge call in the order of their timestamps.
     pub fn reserve(&self, at: CommitTimestamp, runs: &[NewRun<'_>]) -> Reserved {
         self.reserve_in_active(&mut self.active.lock(), at, runs)
     }
 
-    /// Like [`EdgeLog::reserve`], at the timestamp that `take` returns, or not at all if it returns `None`: takes the timestamp and the
-    /// room in one step, so that callers may change the same edge without an order among themselves.
+    /// Like [`EdgeLog::reserve`], but takes the timestamp from `take` and the room in one step, so
+    /// that callers may change the same edge without an order among themselves. Reserves nothing if
+    /// `take` returns `None`.
     pub fn reserve_in_order(
         &self,
         runs: &[NewRun<'_>],
@@ -107,7 +112,8 @@ impl EdgeLog {
         Reserved { buffer: Arc::clone(active), begin }
     }
 
-    /// Lets readers find a new buffer with room for this many words. The caller makes it the active one.
+    /// Publishes a new buffer with room for `words` words to readers. The caller makes it the
+    /// active one.
     #[cold]
     fn add_buffer(&self, words: usize) -> Arc<EdgeBuffer> {
         let added = self.pool.buffer(words);
@@ -117,35 +123,37 @@ impl EdgeLog {
         added
     }
 
-    /// The tail of the newest version. O(1).
+    /// Returns the tail of the newest version. O(1).
     pub fn newest(&self) -> Arc<LogTail> {
         Arc::clone(&self.newest.read())
     }
 
-    /// The tail for reading the state at a registered timestamp. O(1), or O(log past versions) if a later commit has been archived.
+    /// Returns the tail for reading the state at a registered timestamp. O(1), or
+    /// O(log past versions) if a later commit is archived.
     ///
     /// # Panics
-    /// If the timestamp is not registered, perhaps.
+    /// May panic if the timestamp is not registered.
     pub fn tail_at(&self, at: CommitTimestamp) -> Arc<LogTail> {
         let newest = self.newest();
         if newest.archived().through <= at {
             return newest;
         }
-        // Its tail became a past one before the newest was published.
+        // The tail of `at` joined the past tails before the newest tail was published.
         let past = self.past.lock();
         let later = past.partition_point(|tail| tail.archived().through <= at);
         let own = later.checked_sub(1).expect("the tail of a registered timestamp is kept");
         Arc::clone(&past[own])
     }
 
-    /// The number of entries that wait to be archived. O(1).
+    /// Returns the number of entries not archived yet. O(1).
     pub fn waiting(&self) -> usize {
-        // Each entry is counted as appended first.
+        // An entry counts as appended before it counts as archived.
         let archived = self.archived.load(Ordering::Acquire);
         self.appended.load(Ordering::Relaxed) - archived
     }
 
-    /// Lets commits continue in another buffer, so that the memory of those up to now can be freed once they are archived.
+    /// Continues the log in a new buffer, so that the memory of the earlier commits can be freed
+    /// once they are archived.
     pub(crate) fn seal(&self) {
         let mut active = self.active.lock();
         if !active.is_empty() {
@@ -154,14 +162,15 @@ impl EdgeLog {
         }
     }
 
-    /// The highest timestamp of a run; 0 if there is none after the newest version. O(buffers).
+    /// Returns the highest timestamp of a run, or 0 if no run is after the newest version.
+    /// O(buffers).
     pub fn latest(&self) -> CommitTimestamp {
         let latest = self.newest().buffers().iter().map(|buffer| buffer.latest()).max();
         latest.unwrap_or_default()
     }
 
-    /// Makes the version that has the runs after the last one, up to a cut, the newest; these have `entries` entries. Callers take
-    /// turns.
+    /// Publishes the version `archived`, which has the runs up to a cut, as the newest one;
+    /// `entries` is the number of entries that its predecessor lacks. Calls must not be concurrent.
     pub(crate) fn publish(&self, archived: Archived, cut: Cut, entries: usize) {
         let mut past = self.past.lock();
         {
@@ -169,23 +178,25 @@ impl EdgeLog {
             past.push_back(newest.up_to(archived.through));
             *newest = newest.followed_by(archived, cut);
         }
-        // Without the lock that snapshots and new buffers wait for.
+        // Outside the lock of `newest`, which snapshots and new buffers wait for.
         self.past_bytes.store(bytes_of_past(&past, &self.newest()), Ordering::Relaxed);
         self.archived.fetch_add(entries, Ordering::Release);
     }
 
-    /// Forgets the past tails that no reader holds and no timestamp of `live` needs. Returns the versions of the
-    /// others, and the newest, ascending. O(past versions + their buffers).
+    /// Forgets the past tails that no reader holds and no timestamp of `live` needs. Returns the
+    /// remaining versions, including the newest, ascending. O(past versions + their buffers).
     pub fn forget(&self, live: &LiveTimestamps) -> Vec<Archived> {
         self.forget_if(|lifetime| live.decides(lifetime.end) && live.holder(lifetime).is_none())
     }
 
-    /// Like [`EdgeLog::forget`], for a log whose readers register no timestamps, but hold a tail for as long as they read it.
+    /// Like [`EdgeLog::forget`], for a log whose readers register no timestamps, but hold a tail
+    /// while they read it.
     pub fn forget_unread(&self) -> Vec<Archived> {
         self.forget_if(|_| true)
     }
 
-    /// Forgets the past tails that no reader holds, if `is_unregistered` says that no registered timestamp lies in their lifetime.
+    /// Forgets the past tails that no reader holds and whose lifetime, by `is_unregistered`,
+    /// contains no registered timestamp.
     fn forget_if(&self, is_unregistered: impl Fn(Range<CommitTimestamp>) -> bool) -> Vec<Archived> {
         let mut past = self.past.lock();
         let newest = self.newest();
@@ -200,19 +211,21 @@ impl EdgeLog {
         past.iter().chain([&newest]).map(|tail| tail.archived()).collect()
     }
 
-    /// The versions that are read, or may be, with those that nothing has [forgotten](EdgeLog::forget) yet, ascending.
+    /// Returns the versions that are or may be read, including those not
+    /// [forgotten](EdgeLog::forget) yet, ascending.
     pub fn versions(&self) -> Vec<Archived> {
         let past = self.past.lock();
         let newest = self.newest().archived();
         past.iter().map(|tail| tail.archived()).chain([newest]).collect()
     }
 
-    /// Frees the memory that is kept for later runs.
+    /// Frees the memory kept for later runs.
     pub fn free_unused(&self) {
         self.pool.free_unused();
     }
 
-    /// The memory of the log. Runs that only past versions are read with are retained. O(1).
+    /// Returns the memory use of the log. Buffers held only by past versions count as retained.
+    /// O(1).
     pub fn memory(&self) -> MemoryUse {
         let used = self.pool.memory();
         let retained_bytes = self.past_bytes.load(Ordering::Relaxed).min(used.live_bytes);
@@ -220,7 +233,7 @@ impl EdgeLog {
     }
 }
 
-/// Bytes of the buffers that past tails have, and the newest does not.
+/// Returns the bytes of the buffers that past tails hold and the newest tail does not.
 fn bytes_of_past(past: &VecDeque<Arc<LogTail>>, newest: &LogTail) -> usize {
     let buffers = |tail: &LogTail| tail.buffers().iter().map(Arc::as_ptr).collect::<BTreeSet<_>>();
     let in_newest = buffers(newest);

@@ -1,9 +1,9 @@
-//! Runs: changes of one commit to one table, one after the other, or of several commits of one edge each.
+//! Runs: consecutive changes of one commit to one table, or of several commits of one edge each.
 //!
 //! | word | content |
 //! |---|---|
 //! | 0 | the commit timestamp; of several commits, the first |
-//! | 1 | the number of entries, 32 bits; the table, 16 bits; [`DELETES`], [`HAS_VALUES`], [`EACH`], [`COMPLETE`] |
+//! | 1 | entry count (32 bits), table (16), [`DELETES`], [`HAS_VALUES`], [`EACH`], [`COMPLETE`] |
 //! | 1 per entry | the source in the upper half, the destination in the lower |
 //! | 1 per entry, with [`HAS_VALUES`] | the bits of the value |
 
@@ -25,42 +25,43 @@ const EACH: u64 = 1 << 50;
 /// The entries are written.
 const COMPLETE: u64 = 1 << 63;
 
-/// Changes to append: of one table, all of them puts or all of them deletions.
+/// Changes to append to one table, all puts or all deletions.
 #[derive(Clone, Copy, Debug)]
 pub struct NewRun<'r> {
-    /// The table that the edges belong to. What tables there are, the log does not know.
+    /// The table of the edges, opaque to the log.
     pub table: u16,
-    /// What becomes of the edges.
+    /// The change made to the edges.
     pub change: RunChange<'r>,
-    /// Whose changes these are.
+    /// The commits that the edges belong to.
     pub commits: RunCommits,
-    /// Source and destination of each edge, as a [position](EdgeChange::position_of). At most 2^32 - 1.
+    /// Source and destination of each edge, as a [position](EdgeChange::position_of). At most
+    /// 2^32 - 1.
     pub edges: &'r [u64],
 }
 
-/// Whose changes the edges of a run are.
+/// Assignment of a run's edges to commits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RunCommits {
-    /// Those of one commit.
+    /// One commit for all edges.
     One,
-    /// Each that of a commit of its own, at the timestamp after that of the edge before it. No timestamp between two of them is read:
+    /// One commit per edge, with consecutive timestamps. No timestamp between two of them is read:
     /// a reader sees all of them or none.
     Each,
 }
 
-/// What a run does to its edges.
+/// The change that a run makes to its edges.
 #[derive(Clone, Copy, Debug)]
 pub enum RunChange<'r> {
     /// Puts edges without values.
     Put,
-    /// Puts edges with these values, as many as edges.
+    /// Puts edges with these values, one per edge.
     PutValues(&'r [u64]),
     /// Deletes edges.
     Delete,
 }
 
 impl NewRun<'_> {
-    /// The number of words that the run takes.
+    /// Returns the number of words that the run takes.
     #[must_use]
     pub fn words(&self) -> usize {
         let per_edge = if matches!(self.change, RunChange::PutValues(_)) { 2 } else { 1 };
@@ -78,7 +79,7 @@ impl NewRun<'_> {
         flags | u64::from(self.table) << 32 | u64::from(count)
     }
 
-    /// The timestamp of the last commit, if that of the first is `at`.
+    /// Returns the timestamp of the last commit, given the first.
     pub(crate) fn last(&self, at: CommitTimestamp) -> CommitTimestamp {
         match self.commits {
             RunCommits::One => at,
@@ -86,13 +87,13 @@ impl NewRun<'_> {
         }
     }
 
-    /// Reserves these words, which no reader looks at yet: readers can pass over the run from now on.
+    /// Reserves words, which no reader looks at yet. From then on, readers can skip the run.
     pub(crate) fn reserve(&self, at: CommitTimestamp, words: &[AtomicU64]) {
         words[0].store(at.0, Ordering::Relaxed);
         words[1].store(self.header(), Ordering::Relaxed);
     }
 
-    /// Writes the entries into words that were reserved for them.
+    /// Writes the entries into the reserved words.
     pub(crate) fn write(&self, words: &[AtomicU64]) {
         let (edges, values) = words[HEADER_WORDS..].split_at(self.edges.len());
         store_all(edges, self.edges);
@@ -100,7 +101,8 @@ impl NewRun<'_> {
             assert_eq!(bits.len(), self.edges.len(), "each edge has a value");
             store_all(values, bits);
         }
-        // Pairs with the load in `Run::read`: a reader that finds the run complete finds its entries.
+        // Pairs with the load in `Run::read`: a reader that finds the run complete finds its
+        // entries.
         words[1].store(self.header() | COMPLETE, Ordering::Release);
     }
 }
@@ -109,17 +111,17 @@ fn store_all(words: &[AtomicU64], content: &[u64]) {
     words.iter().zip(content).for_each(|(word, bits)| word.store(*bits, Ordering::Relaxed));
 }
 
-/// Changes in the log: of one table, all of them puts or all of them deletions.
+/// Changes in the log to one table, all puts or all deletions.
 #[derive(Clone, Copy, Debug)]
 pub struct Run<'b> {
-    /// The commit; of [several](RunCommits::Each), the first.
+    /// Timestamp of the commit; of [several](RunCommits::Each), the first.
     pub at: CommitTimestamp,
     commits: RunCommits,
     /// The table that the edges belong to.
     pub table: u16,
     deletes: bool,
     edges: &'b [AtomicU64],
-    /// Empty if the edges have none.
+    /// Empty if the edges have no values.
     values: &'b [AtomicU64],
 }
 
@@ -128,15 +130,15 @@ pub struct Run<'b> {
 pub struct LogEntry {
     /// The source of the edge.
     pub source: VertexId,
-    /// Its destination.
+    /// The destination of the edge.
     pub destination: VertexId,
-    /// Its value, 0 if it has none; `None` if the edge is deleted.
+    /// The value of the edge, 0 if it has none; `None` if the edge is deleted.
     pub value: Option<EdgeValue>,
 }
 
 impl<'b> Run<'b> {
-    /// The run that was reserved at the beginning of `words`, and how many of them it takes. Without a run if its
-    /// entries are still being written.
+    /// Reads the run reserved at the start of `words`. Returns the run, or `None` while its entries
+    /// are being written, and the number of words that it takes.
     pub(crate) fn read(words: &'b [AtomicU64]) -> (Option<Self>, usize) {
         let header = words[1].load(Ordering::Acquire);
         let count = header as u32 as usize;
@@ -156,31 +158,31 @@ impl<'b> Run<'b> {
         ((header & COMPLETE != 0).then(run), length)
     }
 
-    /// The number of entries.
+    /// Returns the number of entries.
     #[must_use]
     pub fn len(&self) -> usize {
         self.edges.len()
     }
 
-    /// Whether there are no entries.
+    /// Returns true if there are no entries.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.edges.is_empty()
     }
 
-    /// Whether the edges are deleted; else they are put.
+    /// Returns true if the edges are deleted, false if they are put.
     #[must_use]
     pub fn deletes(&self) -> bool {
         self.deletes
     }
 
-    /// The commit of each entry.
+    /// Returns the commit timestamp of each entry.
     pub fn commits(&self) -> impl Iterator<Item = CommitTimestamp> + use<> {
         let (CommitTimestamp(first), step) = (self.at, u64::from(self.commits == RunCommits::Each));
         (0..self.len() as u64).map(move |place| CommitTimestamp(first + place * step))
     }
 
-    /// The entries, in the order in which they were appended.
+    /// Returns the entries in the order in which they were appended.
     pub fn entries(&self) -> impl ExactSizeIterator<Item = LogEntry> + use<'b> {
         let Run { deletes, edges, values, .. } = *self;
         edges.iter().enumerate().map(move |(place, edge)| {

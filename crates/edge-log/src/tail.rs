@@ -1,4 +1,4 @@
-//! What a view reads of the log: the runs that its version of the adjacency does not have.
+//! The part of the log that a view reads: the runs missing from its version of the adjacency.
 
 use crate::archive::Cut;
 use crate::buffer::EdgeBuffer;
@@ -8,22 +8,23 @@ use crate::run::Run;
 use hedgerow_model::{CommitTimestamp, EdgeValue, VertexId};
 use hedgerow_sync::Arc;
 
-/// A version of the adjacency that the log feeds: the state at a timestamp (GraphOne, 4: a coarse-grained version).
+/// A version of the adjacency that the log feeds: the state at a timestamp (GraphOne, 4: a
+/// coarse-grained version).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Archived {
-    /// The round of archiving that made it, counted from 1; 0 is what the log began with.
+    /// The round of archiving that made the version, counted from 1; 0 is the initial version.
     pub round: u32,
-    /// The version has the commits up to this one, and no others.
+    /// The version has exactly the commits up to this timestamp.
     pub through: CommitTimestamp,
 }
 
-/// A version of the adjacency, and the part of the log after it (GraphOne, 4: dual versioning). While it is held,
-/// the adjacency keeps the version.
+/// A version of the adjacency, and the part of the log after it (GraphOne, 4: dual versioning). The
+/// adjacency keeps the version while the tail is held.
 #[derive(Debug)]
 pub struct LogTail {
-    /// Shared by all tails of this version, so that its references tell whether the version is read.
+    /// Shared by all tails of this version: its reference count tells whether the version is read.
     archived: Arc<Archived>,
-    /// The oldest first. Those that hold the first runs after the version may have some of it, too.
+    /// Oldest first. May also have runs that the version already has.
     buffers: Vec<Arc<EdgeBuffer>>,
 }
 
@@ -32,13 +33,14 @@ impl LogTail {
         Arc::new(LogTail { archived, buffers })
     }
 
-    /// The part of this tail that readers of timestamps before `end` need.
+    /// Returns the part of this tail that readers of timestamps before `end` need.
     pub(crate) fn up_to(&self, end: CommitTimestamp) -> Arc<Self> {
         self.with_buffers(self.buffers.iter().filter(|buffer| buffer.oldest() < end).cloned().collect())
     }
 
-    /// The tail of the version after this one, which has the runs up to a cut. Keeps a buffer if one before it is kept: to read whole buffers one after the other is
-    /// right even if the version has some of their runs, as long as none is left out in between.
+    /// Returns the tail of the next version, which has the runs up to a cut. Keeps all buffers from
+    /// the first one that is needed: re-applying archived runs is idempotent only for a contiguous
+    /// suffix.
     pub(crate) fn followed_by(&self, archived: Archived, cut: Cut) -> Arc<Self> {
         let is_archived = |buffer: &Arc<EdgeBuffer>| buffer.is_complete() && buffer.latest() <= cut.last();
         let first = self.buffers.iter().position(|buffer| !is_archived(buffer));
@@ -46,32 +48,33 @@ impl LogTail {
         LogTail::new(Arc::new(archived), left.to_vec())
     }
 
-    /// Another tail of this version, with these buffers after it.
+    /// Returns another tail of this version, with these buffers.
     pub(crate) fn with_buffers(&self, buffers: Vec<Arc<EdgeBuffer>>) -> Arc<Self> {
         LogTail::new(Arc::clone(&self.archived), buffers)
     }
 
-    /// The version.
+    /// Returns the version.
     #[must_use]
     pub fn archived(&self) -> Archived {
         *self.archived
     }
 
-    /// The buffers, the oldest first.
+    /// Returns the buffers, oldest first.
     #[must_use]
     pub fn buffers(&self) -> &[Arc<EdgeBuffer>] {
         &self.buffers
     }
 
-    /// The runs after the version of commits up to `at`, for a reader who sees all of these commits. Those of one edge ascend by
-    /// timestamp.
+    /// Returns the runs after the version of commits up to `at`, for a reader that sees all of
+    /// these commits. The runs of an edge ascend by timestamp.
     ///
-    /// With the largest timestamp: those of all commits that have been applied, and perhaps some of others.
+    /// With the largest timestamp, returns the runs of all applied commits, and perhaps some of
+    /// other commits.
     pub fn runs(&self, at: CommitTimestamp) -> impl Iterator<Item = Run<'_>> {
         self.buffers.iter().flat_map(move |buffer| self.runs_in(buffer, at))
     }
 
-    /// As [`LogTail::runs`], those in one of the buffers.
+    /// Like [`LogTail::runs`], for one of the buffers.
     pub(crate) fn runs_in<'t>(
         &self,
         buffer: &'t EdgeBuffer,
@@ -83,8 +86,9 @@ impl LogTail {
         runs.filter(move |run| through < run.at && run.at <= at)
     }
 
-    /// The last change of each edge of an adjacency in the commits up to `at`, as [`LogTail::runs`] has them. `ends` says where
-    /// the edges of a table belong. An index for reading many rows: O(n log n) once.
+    /// Returns the last change of each edge of an adjacency in the [runs](LogTail::runs) of commits
+    /// up to `at`. `ends` maps a table to the adjacencies of its edges. An index for reading many
+    /// rows: O(n log n) once.
     #[must_use]
     pub fn changes(&self, at: CommitTimestamp, adjacency: u32, ends: impl Fn(u16) -> Ends) -> ChangeList {
         let mut changes = ChangeList::default();
@@ -97,8 +101,9 @@ impl LogTail {
         changes
     }
 
-    /// As [`LogTail::changes`], those of one owner, perhaps with some that the version has already. O(buffers · log n), and O(n) once per buffer: a buffer that takes no more
-    /// runs is indexed for all tails, which must have the same `ends`.
+    /// Like [`LogTail::changes`] for one owner, perhaps with changes that the version already has.
+    /// O(log n) per buffer, after O(n log n) once to index the buffer for all tails, which must
+    /// have the same `ends`; O(n) in a buffer that still takes runs or has runs after `at`.
     #[must_use]
     pub fn changes_of(
         &self,
@@ -116,8 +121,9 @@ impl LogTail {
         changes
     }
 
-    /// The last change of the edge from an owner to a neighbor in an adjacency, if there is one: its value, or `None` if it is
-    /// deleted. May find one that the version has already. Costs as [`LogTail::changes_of`].
+    /// Returns the last change of an edge in an adjacency up to `at`, if there is one: its value,
+    /// or `None` if it is deleted. May return a change that the version already has. Costs as much
+    /// as [`LogTail::changes_of`].
     #[must_use]
     pub fn find(
         &self,
@@ -139,13 +145,14 @@ impl LogTail {
         })
     }
 
-    /// Whether only the caller holds the tail, and no other tail has its version.
+    /// Returns true if only the caller holds the tail and no other tail has its version.
     pub(crate) fn is_unread(self: &Arc<Self>) -> bool {
         Arc::strong_count(self) == 1 && Arc::strong_count(&self.archived) == 1
     }
 }
 
-/// Visits the changes of a row in the commits up to `at` of a buffer, in their order; from its index, the last of each edge.
+/// Visits the changes of a row in a buffer's commits up to `at`, in order. If the buffer is
+/// indexed, visits only the last change of each edge.
 fn visit_row(
     buffer: &EdgeBuffer,
     at: CommitTimestamp,

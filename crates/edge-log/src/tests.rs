@@ -1,4 +1,4 @@
-//! Random histories of a log before a plain adjacency, against all states that they had.
+//! Random histories of a log in front of a plain adjacency, checked against all their states.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -11,10 +11,10 @@ use rayon::ThreadPoolBuilder;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// The table of undirected edges, whose ends are both in adjacency 0.
+/// Table of undirected edges, whose ends are both in adjacency 0.
 const UNDIRECTED: u16 = 0;
 
-/// The table of directed edges, in adjacency 1, and from their destinations in adjacency 2.
+/// Table of directed edges, by source in adjacency 1 and by destination in adjacency 2.
 const DIRECTED: u16 = 1;
 
 const ADJACENCIES: u32 = 3;
@@ -29,10 +29,10 @@ fn ends_of(table: u16) -> Ends {
     }
 }
 
-/// The contents that an entry has had, each with the round that made it.
+/// Contents of an entry over time, each with the round that made it.
 type History = Vec<(u32, Option<EdgeValue>)>;
 
-/// An adjacency with all changes of all versions.
+/// An adjacency that keeps all changes of all versions.
 #[derive(Default)]
 struct PlainAdjacency(Mutex<BTreeMap<(u32, u32, u32), History>>);
 
@@ -67,7 +67,7 @@ impl Archive for PlainAdjacency {
     }
 }
 
-/// The edges of a commit, of one table: put with this value, or deleted.
+/// The edges of a commit in one table, put with `value` or deleted.
 #[derive(Clone, Debug)]
 struct Commit {
     table: u16,
@@ -76,7 +76,7 @@ struct Commit {
 }
 
 impl Commit {
-    /// With edges among four vertices from this one on.
+    /// Moves the edges to the four vertices from `first` on.
     fn among(self, first: u32) -> Self {
         let edges =
             self.edges.iter().map(|(source, destination)| (first + source % 4, first + destination % 4));
@@ -87,15 +87,16 @@ impl Commit {
 #[derive(Clone, Debug)]
 enum Step {
     Commit(Vec<Commit>),
-    /// A commit is applied after the one with the next timestamp, which changes other edges. In between the commits before them may be
-    /// archived, and its own timestamp may have been registered before.
+    /// A commit that is applied after the commit with the next timestamp, which changes other
+    /// edges. In between, the earlier commits may be archived. The timestamp of the late commit may
+    /// have been registered before.
     Overtaken {
         late: Commit,
         early: Commit,
         archives: bool,
         opens: bool,
     },
-    /// Archives the state of this many commits before the newest.
+    /// Archives the state of `before` commits before the newest.
     Archive {
         before: u64,
     },
@@ -128,7 +129,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// A registered timestamp, what is expected there, and the tail if it is held from the beginning.
+/// A registered timestamp, the state expected there, and the tail if it is held from the beginning.
 struct Opened {
     at: CommitTimestamp,
     expected: State,
@@ -148,7 +149,7 @@ fn apply(state: &mut State, Commit { table, value, edges }: &Commit) {
     }
 }
 
-/// What a tail shows at a timestamp, over the version of the adjacency.
+/// Returns the state that a tail shows at a timestamp, over its version of the adjacency.
 fn state_in(tail: &LogTail, adjacency: &PlainAdjacency, at: CommitTimestamp) -> State {
     let mut state = adjacency.state(tail.archived().round);
     for number in 0..ADJACENCIES {
@@ -203,7 +204,7 @@ fn append_as(of: RunCommits, log: &EdgeLog, at: u64, commits: &[Commit]) {
 
 fn live(opened: &[Opened], newest: u64) -> LiveTimestamps {
     let registered = opened.iter().filter(|opened| opened.held.is_none()).map(|opened| opened.at).collect();
-    // SAFETY: all timestamps that are read without a held tail are in it; no memory depends on others.
+    // SAFETY: has all timestamps that are read without a held tail; no memory depends on others.
     unsafe { LiveTimestamps::as_of(registered, CommitTimestamp(newest)) }
 }
 
@@ -212,7 +213,7 @@ fn run(steps: &[Step], threads: usize) {
     let log = EdgeLog::new(24, CommitTimestamp::ZERO);
     let (adjacency, mut archiver) = (PlainAdjacency::default(), Archiver::default());
     let (mut state, mut newest, mut opened) = (State::new(), 0, Vec::<Opened>::new());
-    // Each from its first commit to its last, which a reader may have.
+    // Timestamps of each stream except its last, the only one that a reader may have.
     let mut streams = Vec::<Range<u64>>::new();
     for step in steps {
         match step {

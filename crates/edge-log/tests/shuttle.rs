@@ -10,10 +10,10 @@ use hedgerow_testing::models;
 use shuttle::thread;
 use std::collections::BTreeSet;
 
-/// Words of a buffer: three commits of an edge.
+/// Words of a buffer: room for three commits of one edge each.
 const BUFFER_WORDS: usize = 9;
 
-/// Commit n puts edge (0, n). An adjacency has all of them with the versions that added them.
+/// Commit n puts edge (0, n). The adjacency has all edges, with the versions that added them.
 #[derive(Default)]
 struct Graph {
     sequencer: Mutex<Sequencer>,
@@ -72,7 +72,7 @@ impl Graph {
         self.at_newest(|at| (0..times).for_each(|_| self.read_at(at)));
     }
 
-    /// Registers the newest timestamp that is applied, for as long as `work` takes.
+    /// Registers the newest applied timestamp while `work` runs.
     fn at_newest(&self, work: impl FnOnce(u64)) {
         let mut sequencer = self.sequencer.lock();
         let applied = sequencer.in_flight.first().map_or(sequencer.last, |first| first - 1);
@@ -98,7 +98,7 @@ impl Graph {
         assert_eq!(seen, (1..=at as u32).collect::<Vec<_>>());
     }
 
-    /// Registers the newest timestamp that is applied, and archives its state.
+    /// Archives the state at the newest applied timestamp, registered meanwhile.
     fn archive(&self, archiver: &mut Archiver) {
         self.at_newest(|at| {
             archiver.archive(self.log(), self, Cut::At(CommitTimestamp(at)), None);
@@ -113,7 +113,7 @@ impl Graph {
     }
 }
 
-/// Commits go through several buffers, which are archived, while snapshots open before and after.
+/// Commits fill several buffers, which are archived, while snapshots open before and after.
 #[test]
 fn readers_see_every_commit_once_beside_writers_and_archiving() {
     models::check(

@@ -1,4 +1,4 @@
-//! From the effects of a commit to runs of the log.
+//! Turns the effects of a commit into runs of the log.
 
 use crate::engine::{Hybrid, NOTE_BYTES, check_lock};
 use crate::view::HybridView;
@@ -13,7 +13,7 @@ use hedgerow_records::{RecordChanges, StagedEffects};
 use hedgerow_vertices::Vertex;
 use smallvec::SmallVec;
 
-/// The changes of a commit, which its timestamp goes to. Dropping it changes nothing.
+/// The prepared changes of a commit. Dropping it changes nothing.
 pub struct HybridChanges<'l> {
     engine: &'l Hybrid,
     vertices: Vec<VertexLink<'l>>,
@@ -27,13 +27,13 @@ struct VertexLink<'l> {
     effect: &'l VertexEffect,
 }
 
-/// Edges of one label that are put, and that are deleted.
+/// Edges of one label to put and to delete.
 #[derive(Debug)]
 struct EdgeChanges {
     label: LabelId,
     column: ColumnType,
     put: Vec<u64>,
-    /// As many as edges that are put, or none if they have no values.
+    /// One value per edge to put, or none if edges have no values.
     values: Vec<u64>,
     deleted: Vec<u64>,
 }
@@ -95,7 +95,7 @@ impl Hybrid {
         let mut edges = SmallVec::new();
         for effects in adjacencies {
             effects.changes.iter().for_each(|change| check_lock(locks, change.owner, "changed"));
-            // The log has each edge once; its entries follow from it.
+            // The log has each edge once; the entries at both ends follow from it.
             if effects.direction == Direction::Out {
                 let changes = match self.records.has_records(effects.label) {
                     true => self.changes_of_records(effects, &newest, &mut outcome),
@@ -127,7 +127,8 @@ impl Hybrid {
         Ok(Prepared { changes, outcome, changed })
     }
 
-    /// The changes of a label without records. Whether they make a difference is found out when they are archived.
+    /// Returns the changes of a label without records. Archiving finds out which of them make a
+    /// difference.
     fn changes_of_values(&self, effects: &AdjacencyEffects, outcome: &mut Outcome) -> EdgeChanges {
         let AdjacencyEffects { label, direction, changes } = effects;
         let mut edges = EdgeChanges::new(*label, self.column_of(*label), changes.len());
@@ -142,7 +143,8 @@ impl Hybrid {
         edges
     }
 
-    /// The changes of a label with records, without those that make no difference: their edges were looked up for the records.
+    /// Returns the changes of a label with records, without those that make no difference: their
+    /// edges were looked up for the records.
     fn changes_of_records(
         &self,
         effects: &AdjacencyEffects,
@@ -172,7 +174,7 @@ impl Hybrid {
         edges
     }
 
-    /// The vertices that change, and by how many bytes that grows the newest state.
+    /// Returns the vertices that change, and the growth of the newest state in bytes.
     fn changed_vertices<'l>(
         &self,
         locks: &HeldLocks<'_>,

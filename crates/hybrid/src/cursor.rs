@@ -41,8 +41,8 @@ impl<'v, W: Column> HybridAdjacency<'v, W> {
     }
 
     fn version(&self) -> RetainedVersion<'v> {
-        // SAFETY: the adjacencies of the engine are fed by its log, whose tail the snapshot holds, and the engine passes on as
-        // retained what the log lists.
+        // SAFETY: the log of the engine, whose tail the snapshot holds, feeds its adjacencies, and
+        // the engine passes on as retained the versions that the log lists.
         unsafe { RetainedVersion::new(self.snapshot.tail()) }
     }
 
@@ -67,7 +67,7 @@ impl<'v, W: Column> Adjacency for HybridAdjacency<'v, W> {
 
     /// Neighbors are in the order in which they were archived.
     const SORTED: bool = false;
-    /// Only of a row without changes in the log.
+    /// O(1) only for a row without changes in the log.
     const DEGREE_IS_O1: bool = false;
 
     fn cursor(&self) -> HybridCursor<'v, W> {
@@ -76,9 +76,10 @@ impl<'v, W: Column> Adjacency for HybridAdjacency<'v, W> {
         HybridCursor { table, version, changes, state, room, merged, replaced, deleted }
     }
 
-    /// The ranges cover all vertices below the bound, and each ends at a multiple of 64. O(vertices).
+    /// The ranges cover all vertices below the bound, and each ends at a multiple of 64.
+    /// O(vertices).
     ///
-    /// The work of a vertex are the entries of its row, without changes in the log.
+    /// The work of a vertex is the number of entries of its row, without changes in the log.
     fn cuts(&self, parts: usize) -> Result<Vec<Range<u32>>, Infallible> {
         let bound = self.state.vertex_bound();
         let mut blocks: Vec<(u32, u64)> = Vec::new();
@@ -94,13 +95,15 @@ impl<'v, W: Column> Adjacency for HybridAdjacency<'v, W> {
     }
 }
 
-/// Reads neighbors: in place, without the entries that changes in the log replace, and then those that they put.
+/// Reads neighbors: first in place, without the entries that changes in the log replace, then the
+/// edges that the changes put.
 pub struct HybridCursor<'v, W> {
     table: &'v AdjacencyTable,
     version: RetainedVersion<'v>,
     changes: TailRows<'v>,
     state: ViewState<'v>,
-    /// Memory for the changes of a row, for a copy of it, for the positions of its replaced and its deleted entries.
+    /// Scratch memory for the changes of a row, for a copy of it, and for the positions of its
+    /// replaced and its deleted entries.
     room: ChangeList,
     merged: MergedRow<W>,
     replaced: ReplacedInRow,
@@ -136,7 +139,8 @@ impl<W: Column> Cursor for HybridCursor<'_, W> {
     type Error = Infallible;
     type Ordered = NoCommitOrder<W, Infallible>;
 
-    /// O(1) of a row without changes in the log, and O(log deletions) if there are any; O(changes) after a scan of all rows.
+    /// O(1) for a row without changes in the log, and O(log deletions) if it has deletions;
+    /// otherwise O(entries + changes), or O(changes) after a scan of all rows.
     #[inline]
     fn degree(&mut self, vertex: VertexId) -> Result<usize, Infallible> {
         let row = self.row(vertex);
@@ -240,7 +244,7 @@ impl<W: Column> Cursor for HybridCursor<'_, W> {
     }
 }
 
-/// Passes on the neighbors of a row with changes after its version, in nonempty runs.
+/// Visits the neighbors of a row with changes after its version, in nonempty runs.
 #[inline]
 fn visit<W: Column, B>(
     row: Option<RowAt<'_>>,

@@ -1,4 +1,5 @@
-//! The fast paths: single edges and many at once are put, and those of streams put and deleted, without reading whether they exist.
+//! The fast paths: puts of single edges and of many at once, and puts and deletions of streams,
+//! without reading whether the edges exist.
 
 use crate::engine::{Hybrid, check_lock};
 use hedgerow_edge_log::{NewRun, RunChange, RunCommits};
@@ -39,7 +40,7 @@ impl ShortWrites for Hybrid {
         self.vertices.get(vertex.get()).is_some_and(Vertex::exists_now)
     }
 
-    /// Prefetches the vertices, which are asked whether they exist. Nothing else is read.
+    /// Prefetches the vertices, whose existence is checked. Nothing else is read.
     #[inline]
     fn prefetch(&self, edges: &[StoredEdge]) {
         for edge in edges {
@@ -49,8 +50,8 @@ impl ShortWrites for Hybrid {
         }
     }
 
-    /// `None` for a deletion, whose caller wants to know whether the edge existed, for an edge with a record, and if memory
-    /// is limited.
+    /// Returns `None` for a deletion, whose caller wants to know whether the edge existed, for an
+    /// edge with a record, and if memory is limited.
     #[inline]
     fn plan_edge(&self, locks: &HeldLocks<'_>, edge: &StoredEdge, may_grow: bool) -> Option<HybridPlan> {
         edge.entries().iter().for_each(|(_, change)| check_lock(locks, change.owner, "changed"));

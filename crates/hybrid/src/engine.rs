@@ -1,4 +1,5 @@
-//! The engine: commits are appended to the log, views read a version of the adjacencies and the log after it.
+//! The engine: commits append to the log; views read a version of the adjacencies and the log after
+//! it.
 
 use crate::adjacency::BlockSizes;
 use crate::changes::HybridChanges;
@@ -23,18 +24,20 @@ use std::convert::Infallible;
 /// Bytes of the note that files a superseded version of a vertex.
 pub(crate) const NOTE_BYTES: usize = size_of::<Superseded<VertexId>>();
 
-/// What the engine stores, and when it archives.
+/// Options of the engine: its content, and when it archives.
 #[derive(Clone, Debug)]
 pub struct HybridOptions {
-    /// Whether edges are directed, and which directions are stored.
+    /// Directed edges, with or without their reverse, or undirected edges.
     pub topology: Topology,
-    /// The labels and what their edges carry.
+    /// The labels and the schemas of their edges.
     pub catalog: Catalog,
-    /// How large the blocks of rows are.
+    /// Policy for the sizes of the blocks of rows.
     pub block_sizes: BlockSizes,
-    /// The number of edges in the log from which on maintenance archives them (GraphOne, 5.1.2: the archiving threshold).
+    /// Number of edges in the log at which maintenance archives them (GraphOne, 5.1.2: the
+    /// archiving threshold).
     pub archived_from: usize,
-    /// The number of edges in the log from which on commits wait for archiving. From half of it on they pause.
+    /// Number of edges in the log at which commits wait for archiving. From half of it on they
+    /// pause.
     pub most_waiting: usize,
 }
 
@@ -58,7 +61,7 @@ pub struct Hybrid {
     pub(crate) garbage: Garbage<VertexId>,
     /// Memory of vertices.
     pub(crate) memory: Memory,
-    /// Of readers of vertices.
+    /// Domain of the readers of vertices.
     pub(crate) domain: Domain,
     pub(crate) records: RecordHeap,
 }
@@ -76,7 +79,7 @@ pub(crate) const fn unit_of(vertex: VertexId) -> LockUnit {
 }
 
 impl Hybrid {
-    /// An empty graph.
+    /// Creates an empty graph.
     #[must_use]
     pub fn new(options: HybridOptions) -> Self {
         let HybridOptions { topology, catalog, block_sizes, archived_from, most_waiting } = options;
@@ -99,7 +102,7 @@ impl AddLabels for Hybrid {
     /// O(stored directions).
     fn add_label(&self, label: &LabelSchema) {
         self.records.add_label(label);
-        // Views find the label here.
+        // Views find the label from here on.
         self.tables.add_label(label);
     }
 }
@@ -117,8 +120,8 @@ impl Engine for Hybrid {
         unit_of(vertex)
     }
 
-    /// O(changes). Reads only edges of labels with records. Memory is the only error. Panics if the effects name a label
-    /// that does not exist: the caller resolved them against the catalog.
+    /// O(changes). Reads only edges of labels with records. Memory is the only error. Panics if the
+    /// effects name a label that does not exist: the caller resolved them against the catalog.
     fn prepare<'l>(
         &'l self,
         locks: &'l HeldLocks<'_>,
@@ -178,7 +181,7 @@ impl Engine for Hybrid {
         Archiving::is_due(self) || self.domain.is_due()
     }
 
-    /// Frees what no view reads.
+    /// Frees memory that no view reads.
     fn maintain(
         &self,
         live: &LiveTimestamps,

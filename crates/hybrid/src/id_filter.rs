@@ -1,11 +1,11 @@
-//! Tells of most vertices that they are not among some.
+//! A filter that rules out most vertices that are not in a set.
 
 use hedgerow_model::VertexId;
 
 /// Bits for each vertex.
 const BITS_PER_ID: usize = 16;
 
-/// The low bits of the ids of some vertices. Of dense ids it knows all, if there are at most 16 times as many.
+/// The low bits of the ids in a set. Exact for ids below 16 times the size of the set.
 #[derive(Debug, Default)]
 pub(crate) struct IdFilter {
     words: Vec<u64>,
@@ -13,7 +13,7 @@ pub(crate) struct IdFilter {
 }
 
 impl IdFilter {
-    /// Empties the filter, and makes room for this many ids. O(ids).
+    /// Empties the filter, and makes room for `ids` vertices. O(ids).
     pub(crate) fn clear_for(&mut self, ids: usize) {
         let bits = (ids * BITS_PER_ID).next_power_of_two().max(64);
         self.mask = bits - 1;
@@ -32,7 +32,7 @@ impl IdFilter {
         self.words[word] |= bit;
     }
 
-    /// Whether the vertex may be among them. O(1).
+    /// Returns true if the vertex may be in the set. O(1).
     #[inline]
     pub(crate) fn may_contain(&self, id: VertexId) -> bool {
         let (word, bit) = self.place(id);

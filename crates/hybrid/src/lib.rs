@@ -1,17 +1,20 @@
-//! An engine that takes updates at the speed of an append (GraphOne): commits go into an [edge log](hedgerow_edge_log) in memory, and
-//! archiving moves them to an adjacency of chained blocks, many at a time.
+//! An engine that takes updates at the speed of an append (GraphOne): commits go into an
+//! [edge log](hedgerow_edge_log) in memory, and archiving moves them to an adjacency of chained
+//! blocks, many at a time.
 //!
 //! - `adjacency/`: the adjacency store, in versions, one per round of archiving;
-//! - `tables.rs`: the adjacencies of all labels, and what archiving adds to them;
-//! - `changes.rs`: from the effects of a commit to runs of the log; `edge.rs`: the fast path of a single edge;
-//! - `engine.rs`, `upkeep.rs`: the engine; archiving, and freeing what no view reads;
-//! - `snapshot.rs`: what a view reads, a version of the adjacency and the tail of the log after it; `tail_index.rs`, `id_filter.rs`: how
-//!   many rows of a tail are found;
-//! - `view.rs`, `cursor.rs`: the state of a timestamp.
+//! - `tables.rs`: the adjacencies of all labels, and the counts that archiving keeps of their
+//!   edges;
+//! - `changes.rs`: turns the effects of a commit into runs of the log; `edge.rs`: the fast paths;
+//! - `engine.rs`, `upkeep.rs`: the engine; archiving, and freeing memory that no view reads;
+//! - `snapshot.rs`: a version of the adjacencies and the tail of the log after it; `tail_index.rs`,
+//!   `id_filter.rs`: finding many rows of a tail;
+//! - `view.rs`, `cursor.rs`: the state at a timestamp.
 //!
-//! A put or a deletion of an edge reads nothing, unless its label has records. So counts of edges are bounds until archiving has met the
-//! edges. Vertices are versioned by timestamp, as in engine `tel`, and do not go through the log: they are few beside edges, and
-//! their existence is asked for with each edge.
+//! A put or a deletion of an edge reads nothing, unless its label has records. So counts of edges
+//! are bounds until archiving has met the edges. Vertices are versioned by timestamp, as in engine
+//! `tel`, and do not go through the log: they are few compared with edges, and their existence is
+//! checked for each edge.
 
 mod adjacency;
 mod changes;

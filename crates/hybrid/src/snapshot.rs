@@ -1,4 +1,4 @@
-//! What a view reads: a version of the adjacencies, and the tail of the log after it.
+//! The snapshot that a view reads: a version of the adjacencies, and the tail of the log after it.
 
 use crate::adjacency::RetainedVersion;
 use crate::tables::AdjacencyTables;
@@ -9,15 +9,17 @@ use hedgerow_sync::atomic::{AtomicUsize, Ordering};
 use hedgerow_sync::{Arc, OnceLock};
 use std::ops::Range;
 
-/// Rows that a snapshot reads without an index of its tail: those of its buffers, which snapshots share, are enough for a few.
+/// Number of rows that a snapshot reads before it indexes its tail: for a few rows, the indexes of
+/// the buffers, which snapshots share, are enough.
 const ROWS_WITHOUT_INDEX: usize = 128;
 
-/// What a snapshot reads. Its tail is indexed when it has read some rows, or scans (GraphOne, 6.1: computations over a
-/// static view index the edges that are not archived once).
+/// A version of the adjacencies, and the tail of the log after it. The tail is indexed when some
+/// rows were read, or for a scan (GraphOne, 6.1: computations over a static view index the edges
+/// that are not archived once).
 #[derive(Debug)]
 pub struct HybridSnapshot {
     tail: Arc<LogTail>,
-    /// By adjacency.
+    /// Indexes of the tail, by adjacency.
     indexes: OnceLock<Box<[OnceLock<TailIndex>]>>,
     rows_read: AtomicUsize,
 }
@@ -32,7 +34,8 @@ impl HybridSnapshot {
         &self.tail
     }
 
-    /// How many edges of a label the commits up to `at` put and delete that the version does not have. O(runs of the tail).
+    /// Returns the numbers of edges of a label that commits up to `at`, missing from the version,
+    /// put and delete. O(runs of the tail).
     pub(crate) fn puts_and_deletions(&self, at: CommitTimestamp, label: LabelId) -> (u64, u64) {
         let (mut puts, mut deletions) = (0, 0);
         for run in self.tail.runs(at).filter(|run| run.table == label.0) {
@@ -41,7 +44,8 @@ impl HybridSnapshot {
         (puts, deletions)
     }
 
-    /// The index of an adjacency; `None` for one of a label that is newer than the first index.
+    /// Returns the place of an adjacency's index, or `None` if its label is newer than the first
+    /// index.
     fn index_place(&self, tables: &AdjacencyTables, adjacency: u32) -> Option<&OnceLock<TailIndex>> {
         let indexes = self.indexes.get_or_init(|| (0..tables.len()).map(|_| OnceLock::new()).collect());
         indexes.get(adjacency as usize)
@@ -59,10 +63,10 @@ pub(crate) struct TailRows<'v> {
     state: TailState<'v>,
 }
 
-/// How changes are found.
+/// Source of the changes.
 #[derive(Clone, Copy)]
 enum TailState<'v> {
-    /// There are none.
+    /// There are no changes.
     Empty,
     /// In the buffers of the log.
     InBuffers,
@@ -117,7 +121,8 @@ impl<'v> TailRows<'v> {
         }
     }
 
-    /// The last change of an edge, if there is one: its value, or `None` if it is deleted.
+    /// Returns the last change of an edge, if there is one: its value, or `None` if the edge is
+    /// deleted.
     #[inline]
     pub(crate) fn find(&mut self, owner: VertexId, neighbor: VertexId) -> Option<Option<EdgeValue>> {
         self.count_row();
@@ -131,7 +136,7 @@ impl<'v> TailRows<'v> {
         }
     }
 
-    /// The rows with changes of a range of vertices, ascending, for a scan.
+    /// Returns the rows with changes in a range of vertices, ascending, for a scan.
     pub(crate) fn rows(&mut self, vertices: Range<u32>) -> impl Iterator<Item = ChangedRow<'v>> + use<'v> {
         self.index();
         self.resolve();
@@ -148,7 +153,7 @@ impl<'v> TailRows<'v> {
         self.resolve();
     }
 
-    /// Indexes the tail, if that is in buffers.
+    /// Indexes the tail, if its changes are still found in buffers.
     fn index(&mut self) {
         if let TailState::InBuffers = self.state {
             let place = self.snapshot.index_place(self.tables, self.adjacency);

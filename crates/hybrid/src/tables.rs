@@ -1,4 +1,4 @@
-//! The adjacencies of all labels, and the edges that archiving has counted in them.
+//! The adjacencies of all labels, and the counts that archiving keeps of their edges.
 
 use crate::adjacency::{AddedAndRemoved, BlockSizes, RowTable};
 use hedgerow_edge_log::Ends;
@@ -10,7 +10,7 @@ use hedgerow_sync::atomic::{AtomicIsize, Ordering};
 pub(crate) struct AdjacencyTable {
     pub(crate) rows: RowTable,
     pub(crate) column: ColumnType,
-    /// Entries of the newest version, and those of them from a vertex to itself.
+    /// Entries of the newest version and, in `loops`, entries from a vertex to itself.
     entries: AtomicIsize,
     loops: AtomicIsize,
 }
@@ -22,8 +22,8 @@ impl AdjacencyTable {
     }
 }
 
-/// The adjacencies of all labels. Their numbers are those of the labels, times the number of stored directions, plus that of
-/// the direction.
+/// The adjacencies of all labels. The number of an adjacency is its label times the number of
+/// stored directions, plus its direction.
 pub(crate) struct AdjacencyTables {
     topology: Topology,
     block_sizes: BlockSizes,
@@ -37,7 +37,7 @@ impl AdjacencyTables {
         tables
     }
 
-    /// Adds the adjacencies of a further label. One call at a time.
+    /// Adds the adjacencies of a further label. Calls must not be concurrent.
     pub(crate) fn add_label(&self, label: &LabelSchema) {
         let column = label.edges.column();
         for _ in self.topology.directions() {
@@ -63,13 +63,13 @@ impl AdjacencyTables {
         self.tables.iter()
     }
 
-    /// An adjacency by its number, which a label or the log has.
+    /// Returns an adjacency by its number, which comes from a label or from the log.
     #[inline]
     pub(crate) fn at(&self, number: u32) -> &AdjacencyTable {
         self.tables.get(number as usize).expect("numbers of adjacencies are those of labels")
     }
 
-    /// The number of the adjacency of a label in a stored direction.
+    /// Returns the number of the adjacency of a label in a stored direction.
     #[inline]
     pub(crate) fn number_of(&self, LabelId(label): LabelId, stored: Direction) -> u32 {
         let directions = self.topology.directions().len() as u32;
@@ -88,7 +88,7 @@ impl AdjacencyTables {
         Ok(self.number_of(label, stored))
     }
 
-    /// The adjacencies that have the edges of a label.
+    /// Returns the adjacencies that have the edges of a label.
     #[inline]
     pub(crate) fn ends_of(&self, label: u16) -> Ends {
         let out = self.number_of(LabelId(label), Direction::Out);
@@ -100,7 +100,7 @@ impl AdjacencyTables {
         Ends { out, back }
     }
 
-    /// The number of edges of each label in the newest version. No round of archiving runs.
+    /// Returns the number of edges of each label in the newest version. No round of archiving runs.
     pub(crate) fn edge_counts(&self) -> Vec<u64> {
         let tables = self.tables.iter().step_by(self.topology.directions().len());
         let edges = tables.map(|table| {

@@ -1,4 +1,4 @@
-//! The index of a tail of the log: what a snapshot makes of it for computations over many rows.
+//! The index of a tail of the log, built by a snapshot for computations over many rows.
 
 use crate::adjacency::{ReplacedEntries, ReplacedInRow, RowAt};
 use crate::id_filter::IdFilter;
@@ -10,7 +10,8 @@ use hedgerow_sync::OnceLock;
 use hedgerow_sync::atomic::{AtomicUsize, Ordering};
 use std::ops::Range;
 
-/// As many rows as one in this many changes are looked through for entries to pass over, before that is done for all rows.
+/// Changes per search of a single row for replaced entries: after one search per this many changes,
+/// those of all rows are found.
 const CHANGES_PER_ROW: usize = 16;
 
 /// The changes of an adjacency in a tail.
@@ -19,9 +20,9 @@ pub(crate) struct TailIndex {
     /// The last change of each edge.
     changes: ChangeList,
     rows: ChangedRows,
-    /// How many times a row was looked through.
+    /// Number of searches of rows for replaced entries.
     rows_searched: AtomicUsize,
-    /// The entries that the changes replace.
+    /// Entries that the changes replace in all rows, once found.
     replaced: OnceLock<ReplacedEntries>,
 }
 
@@ -29,12 +30,13 @@ pub(crate) struct TailIndex {
 #[derive(Clone, Copy)]
 pub(crate) struct ChangedRow<'r> {
     pub(crate) changes: RowChanges<'r>,
-    /// The positions of the entries that they replace, if these were found for all rows.
+    /// Positions of the entries that the changes replace, if they were found for all rows.
     pub(crate) replaced: Option<&'r [u32]>,
 }
 
 impl<'r> ChangedRow<'r> {
-    /// The positions of the entries of the row that the changes replace. Uses `room` as scratch space. O(1) if they are known, else O(entries).
+    /// Returns the positions of the row's entries that the changes replace. Uses `room` as scratch
+    /// space. O(1) if they are known, else O(entries).
     #[inline]
     pub(crate) fn replaced<'s>(&self, row: RowAt<'_>, room: &'s mut ReplacedInRow) -> &'s [u32]
     where
@@ -45,7 +47,7 @@ impl<'r> ChangedRow<'r> {
 }
 
 impl TailIndex {
-    /// The index of changes that are ordered. O(changes).
+    /// Indexes changes, which are ordered. O(changes).
     pub(crate) fn new(changes: ChangeList) -> Self {
         let rows = ChangedRows::new(&changes);
         TailIndex { changes, rows, rows_searched: AtomicUsize::new(0), replaced: OnceLock::new() }
@@ -55,13 +57,13 @@ impl TailIndex {
         self.changes.is_empty()
     }
 
-    /// The changes of a row, if there are any. O(1).
+    /// Returns the changes of a row, if there are any. O(1).
     #[inline]
     pub(crate) fn row(&self, owner: VertexId) -> Option<ChangedRow<'_>> {
         Some(self.changed(self.rows.number_of(owner)?))
     }
 
-    /// The rows with changes of a range of vertices, ascending. O(log rows) for the first.
+    /// Returns the rows with changes in a range of vertices, ascending. O(log rows) for the first.
     pub(crate) fn rows(&self, vertices: Range<u32>) -> impl Iterator<Item = ChangedRow<'_>> {
         self.rows.numbers_in(vertices).map(|number| self.changed(number))
     }
@@ -72,26 +74,28 @@ impl TailIndex {
         ChangedRow { changes, replaced: self.replaced.get().map(|replaced| replaced.of(number)) }
     }
 
-    /// Finds the entries of all rows that the changes replace, unless that was done. O(entries of rows with changes).
+    /// Finds the entries that the changes replace in all rows, unless that was done.
+    /// O(entries of rows with changes).
     pub(crate) fn resolve<'a>(&self, row: impl Fn(VertexId) -> Option<RowAt<'a>>) {
         self.replaced.get_or_init(|| ReplacedEntries::new(&self.changes, row));
     }
 
-    /// Counts a row that is looked through. Returns whether the index should be resolved by now.
+    /// Counts a search of a row. Returns true if the index should be resolved by now.
     pub(crate) fn count_searched(&self) -> bool {
         let searched = self.rows_searched.fetch_add(1, Ordering::Relaxed) + 1;
         searched * CHANGES_PER_ROW >= self.changes.len()
     }
 }
 
-/// The rows that have changes, numbered by their owners. Most rows of a large graph have none, and are told so without a look into the table.
+/// The rows with changes, numbered in the order of their owners. A filter rules out most rows
+/// without changes before the lookup in the table.
 #[derive(Debug)]
 struct ChangedRows {
     filter: IdFilter,
     numbers: HashMap<VertexId, u32, FixedState>,
-    /// Ascending.
+    /// Owners of the rows, ascending.
     owners: Box<[VertexId]>,
-    /// Where the changes of each row begin, and where those of the last end.
+    /// Begin of the changes of each row, and end of the changes of the last.
     begins: Box<[usize]>,
 }
 

@@ -1,4 +1,4 @@
-//! Archiving, freeing what no view reads, and how much memory that leaves.
+//! Archiving, freeing memory that no view reads, and counting the memory in use.
 
 use crate::engine::{Hybrid, unit_of};
 use hedgerow_edge_log::{Archive, Archived, Archiver, ChangeList, Cut, Ends};
@@ -14,28 +14,29 @@ use rayon::ThreadPool;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// Words of a buffer of the log. A reader of single rows reads through the newest one.
+/// Words of a buffer of the log. A reader of single rows scans the newest buffer.
 const BUFFER_WORDS: usize = if cfg!(hedgerow_shuttle) { 9 } else { 1 << 13 };
 
-/// The log of a graph that is being restored is archived from this many times the usual number of edges on: large rounds take less
-/// time, and no reader waits.
+/// Factor of the archiving threshold while a graph is restored: large rounds take less time, and no
+/// reader waits.
 const RESTORED_TOGETHER: usize = 16;
 
-/// The longest pause of a commit while the log fills.
+/// Maximum pause of a commit while the log fills.
 const LONGEST_PAUSE: Duration = Duration::from_millis(1);
 
-/// When edges are archived, and what that knows.
+/// Thresholds and state of archiving.
 pub(crate) struct Upkeep {
     archived_from: usize,
     most_waiting: usize,
-    /// Versions of vertices that were superseded since archiving. The state that it keeps for stale views may read them.
+    /// Versions of vertices superseded since the last round. Stale views of the archived state may
+    /// read them.
     superseded: AtomicUsize,
     /// Held by the thread that archives.
     archiver: Mutex<Archiver>,
     archiver_bytes: AtomicUsize,
-    /// Greater than the ids of all vertices that ever were.
+    /// Exclusive upper bound on the ids of all vertices that ever existed.
     vertex_bound: AtomicU32,
-    /// The number of edges of each label in each version that is retained.
+    /// Number of edges of each label, by the rounds of the retained versions.
     edges: Mutex<BTreeMap<u32, Vec<u64>>>,
 }
 
@@ -85,7 +86,7 @@ impl Upkeep {
         }
     }
 
-    /// The number of edges of a label in a version that is retained.
+    /// Returns the number of edges of a label in a retained version.
     pub(crate) fn edges_in(&self, round: u32, label: LabelId) -> u64 {
         let edges = self.edges.lock();
         edges.get(&round).and_then(|edges| edges.get(label.index()).copied()).unwrap_or(0)
@@ -95,7 +96,7 @@ impl Upkeep {
 /// A round of archiving.
 struct Round<'e> {
     engine: &'e Hybrid,
-    /// The versions that are retained, ascending.
+    /// Rounds of the retained versions, ascending.
     retained: Vec<u32>,
 }
 
@@ -119,7 +120,7 @@ fn rounds(retained: &[Archived]) -> Vec<u32> {
 }
 
 impl Hybrid {
-    /// Frees what no view reads.
+    /// Frees memory that no view reads.
     pub(crate) fn take_step(
         &self,
         live: &LiveTimestamps,
@@ -140,7 +141,8 @@ impl Hybrid {
         MaintenanceProgress { reclaimed, advanced: bytes > 0 }
     }
 
-    /// The archiver, if no other thread has it, or once that has given it back.
+    /// Locks the archiver. If another thread has it, waits for that thread if `waits`, else returns
+    /// `None`.
     fn archiver(&self, waits: bool) -> Option<MutexGuard<'_, Archiver>> {
         match waits {
             true => Some(self.upkeep.archiver.lock()),
@@ -148,7 +150,8 @@ impl Hybrid {
         }
     }
 
-    /// Frees what only versions that are not read have. The caller has the archiver: no version is being made.
+    /// Frees the memory of versions that are no longer read. The caller has the archiver: no
+    /// version is being made.
     fn free_former(&self, live: &LiveTimestamps) {
         let retained = rounds(&self.log.forget(live));
         self.tables.iter().for_each(|table| {
@@ -171,14 +174,14 @@ impl Hybrid {
         self.upkeep.archiver_bytes.store(archiver.bytes(), Ordering::Relaxed);
     }
 
-    /// Frees the memory that is kept for later rounds. Many edges need much, and they may be the last.
+    /// Frees the memory kept for later rounds: a large round needs much of it, and may be the last.
     fn give_up_memory(&self, archiver: &mut Archiver) {
         *archiver = Archiver::default();
         self.log.free_unused();
         self.upkeep.archiver_bytes.store(0, Ordering::Relaxed);
     }
 
-    /// Bytes in memory. O(labels).
+    /// Returns the bytes in memory. O(labels).
     pub(crate) fn memory_use(&self) -> MemoryUse {
         let mut used = self.memory.used().plus(self.records.memory());
         used = self.tables.iter().fold(used, |used, table| used.plus(table.rows.memory()));

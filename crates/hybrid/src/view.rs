@@ -14,17 +14,17 @@ use hedgerow_vertices::Vertex;
 use std::convert::Infallible;
 use std::ops::{ControlFlow, Range};
 
-/// A state of the graph: at a registered timestamp, or the newest of the locked vertices.
+/// A state of the graph: at a registered timestamp, or the newest state of the locked vertices.
 pub struct HybridView<'s> {
     engine: &'s Hybrid,
     source: Source<'s>,
     state: ViewState<'s>,
 }
 
-/// What a view reads.
+/// The snapshot that a view reads.
 enum Source<'s> {
     Snapshot(&'s HybridSnapshot),
-    /// That of the newest state.
+    /// A snapshot of the newest state.
     Own(HybridSnapshot),
 }
 
@@ -45,7 +45,7 @@ impl<'s> HybridView<'s> {
         }
     }
 
-    /// Indexes the changes of all adjacencies that are not archived, so that no read has to.
+    /// Indexes the unarchived changes of all adjacencies, so that no read has to.
     pub(crate) fn index_tail(&self) {
         for number in 0..self.engine.tables.len() as u32 {
             HybridAdjacency::<()>::new(self.engine, self.snapshot(), self.state, number).index_changes();
@@ -92,7 +92,8 @@ impl GraphView for HybridView<'_> {
         self.state.vertex_count()
     }
 
-    /// What archiving has counted, and bounds for what is in the log after it. O(runs of the tail), unless the count is known.
+    /// Bounds the count by the edges that archiving has counted and the changes in the log after
+    /// them. O(runs of the tail), unless the count is known.
     fn edge_count(&self, label: LabelId) -> Count {
         let known = self.state.edge_count(label);
         if known.at_least() == known.at_most() {
@@ -181,7 +182,8 @@ impl RecordView for HybridView<'_> {
             return Err(ViewError::NoRecords(label));
         }
         let handles = self.adjacency::<RecordHandle>(label, direction)?.cursor();
-        // SAFETY: the handles are those of this engine, in a view that outlives the cursor; it embeds nothing.
+        // SAFETY: the handles belong to this engine, in a view that outlives the cursor; the engine
+        // embeds nothing.
         Ok(unsafe { HeapCursor::new(&self.engine.records, label, handles) })
     }
 }

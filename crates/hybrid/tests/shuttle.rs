@@ -1,4 +1,4 @@
-//! Readers of an adjacency beside archiving, run under many schedules.
+//! Readers of an adjacency concurrent with archiving, run under many schedules.
 #![cfg(hedgerow_shuttle)]
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -19,8 +19,8 @@ const OWNER: VertexId = VertexId::new(0);
 /// Neighbors that are put and deleted together, enough for a row to be rewritten.
 const NEIGHBORS: std::ops::Range<u32> = 0..20;
 
-/// An adjacency behind a log. An odd commit puts an edge to its own number, and half of the other neighbors; an even one
-/// deletes all of those.
+/// An adjacency behind a log. An odd commit puts an edge to a number of its own, and to half of the
+/// other neighbors; an even one deletes all of the latter.
 struct Graph {
     log: EdgeLog,
     table: RowTable,
@@ -68,7 +68,7 @@ impl Graph {
         Arc::new(Graph { log, table, retained: Mutex::new(vec![0]) })
     }
 
-    /// Commits and archives, one after the other.
+    /// Commits and archives alternately.
     fn write(&self, commits: RangeInclusive<u64>) {
         let mut archiver = Archiver::default();
         for at in commits {
@@ -132,7 +132,8 @@ fn readers_keep_their_version_beside_archiving() {
     );
 }
 
-/// A reader of an old version finds its chain through newer ones, which no retained version has once the row is rewritten again.
+/// A reader of an old version finds its chain through newer ones, which no retained version has
+/// once the row is rewritten again.
 #[test]
 fn a_reader_passes_through_newer_chains_while_they_are_freed() {
     models::check(

@@ -1,10 +1,10 @@
-//! Measures look-ups of rows by four indexes: the ranges of files and blocks alone; with a Bloom filter per
-//! file; with the exact set of the owners of each file, and a search in the block; and the index of
-//! [`EdgeFile::find`]. The counterpart to figures 16 and 17 of the paper on LSMGraph.
+//! Measures lookups of rows by four indexes: the ranges of files and blocks alone; with a Bloom
+//! filter per file; with the exact set of the owners of each file, and a search in the block; and
+//! the index of [`EdgeFile::find`]. The counterpart of figures 16 and 17 of the paper on LSMGraph.
 //!
-//! All blocks are in memory, and times are those of the processor, which Linux says; a block that is read
-//! counts as a read of the disk that a larger graph would need. The last line reads through the cache of
-//! blocks, as views do.
+//! All blocks are in memory. Times are processor times, reported by Linux; a block read counts as a
+//! read of the disk that a larger graph would need. The last line reads through the cache of
+//! blocks, like views.
 //!
 //! `cargo run --release -p hedgerow-levels --example lookups`
 
@@ -25,13 +25,13 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Ids have this many bits.
+/// Number of bits of an id.
 const SCALE: u32 = 20;
 
-/// Edges of one flush.
+/// Number of edges of a flush.
 const BATCH: usize = 1 << 20;
 
-/// Flushes: the last three stay on level 0.
+/// Number of flushes; the last three stay on level 0.
 const FLUSHES: u64 = 15;
 
 /// Repetitions, of which the median and the best are printed.
@@ -39,7 +39,7 @@ const REPETITIONS: usize = 15;
 
 const LOOKUPS: usize = 1 << 16;
 
-/// Of the owners, the frontier has each of this number.
+/// Step between the owners in the frontier.
 const FRONTIER: usize = 8;
 
 const BLOOM_BITS: f64 = 10.0;
@@ -54,7 +54,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(std::fs::remove_dir_all(folder)?)
 }
 
-/// Measures the look-ups of all methods, in turn, and prints the medians.
+/// Measures the lookups of all methods, in turn, and prints the medians.
 fn compare(all: &Files<'_>) -> Result<(), ReadError> {
     all.print();
     all.print_load_time()?;
@@ -81,7 +81,7 @@ fn compare(all: &Files<'_>) -> Result<(), ReadError> {
     Ok(())
 }
 
-/// How the blocks of a row are found.
+/// A method to find the blocks of a row.
 #[derive(Clone, Copy)]
 enum Method {
     Ranges,
@@ -89,7 +89,7 @@ enum Method {
     Owners,
     /// The index of rows.
     Rows,
-    /// As a view does, through the cache of blocks.
+    /// Like a view, through the cache of blocks.
     View,
 }
 
@@ -102,7 +102,7 @@ const METHODS: [(&str, Method); 5] = [
 ];
 
 impl Method {
-    /// Reads a row; returns the number of blocks that were read, which is not known of a view.
+    /// Reads a row. Returns the number of blocks read; 0 for a view, where it is unknown.
     fn read(self, files: &Files<'_>, owner: VertexId, row: &mut MergedRow) -> Result<usize, ReadError> {
         if let Method::View = self {
             files.set.read_row(0, owner, NEWEST, row)?;
@@ -146,7 +146,7 @@ impl Method {
         Ok(numbers.len())
     }
 
-    /// What the index takes.
+    /// Returns the bytes of the index.
     fn bytes(self, files: &Files<'_>) -> f64 {
         let each = files.levels.iter().flat_map(|level| &level.files);
         let bytes = each.map(|file| match self {
@@ -159,7 +159,7 @@ impl Method {
     }
 }
 
-/// Reads a row whose place the index knows.
+/// Reads a row by its place in the index.
 fn read_row(file: &FileBlocks<'_>, owner: VertexId, row: &mut MergedRow) -> Result<usize, ReadError> {
     let Some(place) = file.edges.find(owner)? else { return Ok(0) };
     for number in place.blocks.clone() {
@@ -170,7 +170,7 @@ fn read_row(file: &FileBlocks<'_>, owner: VertexId, row: &mut MergedRow) -> Resu
     Ok(place.blocks.len())
 }
 
-/// Nanoseconds and blocks per look-up.
+/// Returns nanoseconds and blocks per lookup.
 fn measure(
     owners: &[VertexId],
     mut read: impl FnMut(VertexId, &mut MergedRow) -> Result<usize, ReadError>,
@@ -186,14 +186,14 @@ fn measure(
     Ok((per_lookup((processor_time() - begin).as_nanos() as f64), per_lookup(blocks as f64)))
 }
 
-/// The time that this thread has run.
+/// Returns the time that this thread has run.
 fn processor_time() -> Duration {
     let times = std::fs::read_to_string("/proc/thread-self/schedstat").expect("Linux");
     let nanoseconds = times.split(' ').next().and_then(|time| time.parse().ok());
     Duration::from_nanos(nanoseconds.expect("a time"))
 }
 
-/// The median, and the best in brackets.
+/// Returns the median, and the best in brackets.
 fn median(mut figures: Vec<f64>) -> String {
     figures.sort_unstable_by(f64::total_cmp);
     format!("{:.0} ({:.0})", figures[figures.len() / 2], figures[0])
@@ -202,7 +202,7 @@ fn median(mut figures: Vec<f64>) -> String {
 /// All files, with their blocks and the other indexes.
 struct Files<'s> {
     set: &'s LevelSet,
-    /// The newest first.
+    /// Newest first.
     levels: Vec<Level<'s>>,
     owners: RoaringBitmap,
 }
@@ -219,7 +219,7 @@ struct FileBlocks<'s> {
     blocks: Vec<Arc<[u8]>>,
     bloom: BloomFilter,
     owners: RoaringBitmap,
-    /// What the index of blocks takes.
+    /// Bytes of the index of blocks.
     range_bytes: usize,
 }
 
@@ -232,7 +232,7 @@ impl<'s> Files<'s> {
         Ok(Files { set, levels, owners })
     }
 
-    /// Prints what there is.
+    /// Prints the sizes of the graph and of its levels.
     fn print(&self) {
         let versions: u64 =
             self.levels.iter().flat_map(|level| &level.files).map(|file| file.edges.versions()).sum();
@@ -253,7 +253,7 @@ impl<'s> Files<'s> {
         }
     }
 
-    /// Loads the indexes of rows, and prints how long that takes.
+    /// Loads the indexes of rows, and prints the time per row.
     fn print_load_time(&self) -> Result<(), ReadError> {
         let files = || self.levels.iter().flat_map(|level| &level.files);
         let begin = Instant::now();
@@ -274,7 +274,7 @@ impl<'s> Level<'s> {
         Ok(Level { is_sorted: level > 0, ends: ends.collect(), files })
     }
 
-    /// The files whose ranges have an owner.
+    /// Returns the files whose ranges include an owner.
     fn of_owner(&self, owner: VertexId) -> &[FileBlocks<'s>] {
         match self.is_sorted {
             false => &self.files,
@@ -307,7 +307,8 @@ impl<'s> FileBlocks<'s> {
     }
 }
 
-/// Writes a graph with few edges of most vertices and many of a few, and merges most of it into lower levels.
+/// Writes a graph in which most vertices have few edges and a few have many, and merges most of it
+/// into lower levels.
 fn written(files: Arc<dyn FileSystem>) -> Result<LevelTree, Box<dyn Error>> {
     let options = LevelOptions {
         level_1_bytes: 6 << 20,
@@ -352,7 +353,7 @@ impl VersionSource for Changes {
     }
 }
 
-/// An edge of a Kronecker graph, with the probabilities of Graph500 and the ids mixed.
+/// Returns an edge of a Kronecker graph, with the probabilities of Graph500 and the ids mixed.
 fn skewed_edge(random: &mut StdRng) -> (u32, u32) {
     let (mut from, mut to) = (0, 0);
     for _ in 0..SCALE {
@@ -367,7 +368,7 @@ fn skewed_edge(random: &mut StdRng) -> (u32, u32) {
     (mixed(from), mixed(to))
 }
 
-/// A permutation of the ids.
+/// Permutes the ids.
 fn mixed(id: u32) -> u32 {
     id.wrapping_mul(0x9e37_79b1) & ((1 << SCALE) - 1)
 }

@@ -1,6 +1,6 @@
-//! Measures what compressing records saves and costs: bytes, and the times of writing a file, of
-//! reading all of it, and of reading the records of one block. The file lies in the page cache, so
-//! these are times of the processor.
+//! Measures the savings and the cost of compressed records: bytes, and the times to write a file,
+//! to read all of it, and to read the records of one block. The file lies in the page cache, so the
+//! times are processor times.
 //!
 //! `cargo run --release -p hedgerow-levels --example records`
 
@@ -125,7 +125,7 @@ fn measure(files: &RealFiles, records: &[Vec<u8>], is_compressed: bool) -> Resul
     Ok(Measured { record_bytes, write, read, block })
 }
 
-/// Commits follow each other, in microseconds; neighbors of a vertex were added at any time.
+/// Returns a random time in microseconds: neighbors of a vertex are added at any time.
 fn time(edge: u64) -> Value {
     Value::Timestamp(1_764_000_000_000_000 + (random(edge) % 10_000_000_000) as i64)
 }

@@ -1,6 +1,6 @@
-//! Numbers of equal width, one after the other. Bits fill each byte from its lowest one.
+//! Numbers of equal width, one after the other. Bits fill each byte from its lowest bit.
 
-/// Appends numbers in `width` bits each, at most 56, which they fit into.
+/// Appends numbers in `width` bits each; `width` is at most 56, and each number must fit.
 pub(crate) fn put_bits(bytes: &mut Vec<u8>, numbers: impl Iterator<Item = u64>, width: u32) {
     let (mut pending, mut used) = (0, 0);
     for number in numbers {
@@ -16,7 +16,7 @@ pub(crate) fn put_bits(bytes: &mut Vec<u8>, numbers: impl Iterator<Item = u64>, 
     bytes.extend_from_slice(&u64::to_le_bytes(pending)[..used.div_ceil(u8::BITS) as usize]);
 }
 
-/// The first eight bytes, or all and zeros after them.
+/// Returns the first eight bytes; zeros follow if there are fewer.
 #[inline]
 pub(crate) fn word(bytes: &[u8]) -> u64 {
     match bytes.first_chunk() {

@@ -1,4 +1,4 @@
-//! A cache of what was read of edge files, bounded by bytes.
+//! A cache of parts of edge files, bounded by bytes.
 
 use arc_swap::ArcSwap;
 use hedgerow_model::{CacheUse, ReadError};
@@ -7,16 +7,16 @@ use hedgerow_sync::{Arc, Mutex};
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
 
-/// About the memory that an entry takes beside its bytes.
+/// Approximate memory of an entry in addition to its bytes.
 const ENTRY_BYTES: u64 = 64;
 
-/// About the bytes of an entry, from which the cache chooses the sizes of its tables.
+/// Approximate bytes of an entry, from which the cache chooses the sizes of its tables.
 const USUAL_BYTES: usize = 8 << 10;
 
-/// The bytes that a cache may take change in steps of this part of what they are at most.
+/// Number of steps in which the capacity changes, up to its maximum.
 const LIMIT_STEPS: usize = 16;
 
-/// What was read: a block, or the records of its edges.
+/// A part of an edge file: a block, or the records of its edges.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct CachedPart {
     /// The number of the edge file.
@@ -28,16 +28,16 @@ pub(crate) struct CachedPart {
 
 type Parts = Cache<CachedPart, Arc<[u8]>, ByBytes>;
 
-/// Parts of edge files in memory, those that are read often. Files have numbers that are never used
-/// twice and never change, so that nothing in the cache is out of date.
+/// Parts of edge files in memory that are read often. Numbers of files are never used twice, and
+/// files never change, so nothing in the cache is out of date.
 #[derive(Debug)]
 pub(crate) struct BlockCache {
-    /// `None` if it may take no memory.
+    /// `None` if the cache may take no memory.
     parts: Option<ArcSwap<Parts>>,
     most_bytes: usize,
-    /// What it may take now.
+    /// Bytes that the cache may take now.
     capacity: AtomicUsize,
-    /// How often a part was found in those that these took the place of, and how often one was read.
+    /// Hits in the caches that preceded `parts`.
     hits_before: Mutex<u64>,
     misses: AtomicU64,
 }
@@ -52,7 +52,7 @@ impl Weighter<CachedPart, Arc<[u8]>> for ByBytes {
 }
 
 impl BlockCache {
-    /// A cache of up to about `bytes` bytes.
+    /// Creates a cache of up to about `bytes` bytes.
     pub(crate) fn new(bytes: usize) -> Self {
         let parts = (bytes > 0).then(|| ArcSwap::from_pointee(parts_of(bytes)));
         BlockCache {
@@ -64,11 +64,11 @@ impl BlockCache {
         }
     }
 
-    /// A part of a file, which `read` reads if it is not in the cache. Threads that ask for the same
-    /// part at the same time read it once. O(1) if it is there.
+    /// Returns a part of a file, which `read` reads if it is not in the cache. Threads that ask for
+    /// a part at the same time read it once. O(1) if the part is in the cache.
     ///
     /// # Errors
-    /// What `read` returns. Then the part is not in the cache.
+    /// `read` failed. The part is not in the cache then.
     pub(crate) fn get_or_read(
         &self,
         part: CachedPart,
@@ -84,21 +84,22 @@ impl BlockCache {
         }
     }
 
-    /// Whether a part is in the cache. O(1).
+    /// Returns true if a part is in the cache. O(1).
     pub(crate) fn contains(&self, part: CachedPart) -> bool {
         self.parts.as_ref().is_some_and(|parts| parts.load().contains_key(&part))
     }
 
-    /// The bytes that it may take. O(1).
+    /// Returns the bytes that the cache may take. O(1).
     pub(crate) fn capacity(&self) -> u64 {
         self.capacity.load(Ordering::Relaxed) as u64
     }
 
-    /// Changes the bytes that it may take, within the ones that it was made with, unless that is none. O(1) while they are about the same,
-    /// else O(parts).
+    /// Changes the bytes that the cache may take, up to the maximum of [`BlockCache::new`]. Without
+    /// effect if that is 0. O(1) if the bytes stay about the same, else O(parts).
     ///
-    /// The library can change them in place, but forgets by that, with each change more, which parts were used before. At last
-    /// no part that is read often takes the place of one that was.
+    /// Makes a new cache: the library can resize in place, but each time forgets more about the
+    /// earlier use of parts, until frequently read parts no longer replace parts that were read
+    /// often before.
     pub(crate) fn limit(&self, bytes: usize) {
         let Some(parts) = &self.parts else { return };
         let step = self.most_bytes.div_ceil(LIMIT_STEPS);
@@ -113,7 +114,7 @@ impl BlockCache {
         *hits_before += before.hits();
     }
 
-    /// How often a part was in the cache, and how often it was read. O(1).
+    /// Returns the numbers of hits and of reads of parts. O(1).
     pub(crate) fn usage(&self) -> CacheUse {
         // The library counts misses twice.
         let (before, misses) = (self.hits_before.lock(), self.misses.load(Ordering::Relaxed));
@@ -121,13 +122,13 @@ impl BlockCache {
         CacheUse { hits: *before + hits, misses }
     }
 
-    /// Bytes in the cache. O(1).
+    /// Returns the bytes in the cache. O(1).
     pub(crate) fn bytes(&self) -> usize {
         self.parts.as_ref().map_or(0, |parts| parts.load().weight() as usize)
     }
 }
 
-/// No parts, with room for about `bytes` bytes.
+/// Creates an empty cache with room for about `bytes` bytes.
 fn parts_of(bytes: usize) -> Parts {
     Cache::with_weighter(bytes / USUAL_BYTES + 1, bytes as u64, ByBytes)
 }
@@ -161,7 +162,7 @@ mod tests {
         assert!(used.hits + used.misses == 1450 && used.misses == 1000, "{used:?}");
     }
 
-    /// Whatever was read often before, and however often the limit changed.
+    /// Independent of the parts read often before, and of the number of changes of the limit.
     #[test]
     fn it_learns_what_is_read_often_after_many_changes_of_its_limit() {
         let cache = BlockCache::new(100 * USUAL_BYTES);

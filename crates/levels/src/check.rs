@@ -1,4 +1,4 @@
-//! Reads all files of the levels, to find all damage.
+//! Reading all files of the levels to find all damage.
 
 use crate::block::Version;
 use crate::edge_file::{EdgeFile, EntryCounts};
@@ -13,13 +13,14 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 /// Reads every block of every file, and compares it with its checksum, with the order of edges, and
-/// with what the manifest says; finds files that belong to nothing. `columns` has the type of the
-/// values of each adjacency. Changes nothing, and takes memory for a block. O(bytes of the files).
+/// with the manifest; finds files that belong to nothing. `columns` has the type of the values of
+/// each adjacency. Changes nothing, and takes memory for a block. O(bytes of the files).
 ///
-/// If the manifest is damaged no other file is read: which of them belong to the levels is unknown then.
+/// If the manifest is damaged, no other file is read: the files that belong to the levels are
+/// unknown then.
 ///
 /// # Errors
-/// The file system's. Damage is not an error, but a problem in the result.
+/// The file system failed. Damage is not an error, but a problem in the result.
 pub fn check_files(files: &Arc<dyn FileSystem>, columns: &[ColumnType]) -> Result<FilesCheck, EngineError> {
     let mut check = Check { files, columns, found: FilesCheck::default() };
     match Manifest::open(Arc::clone(files)) {
@@ -65,7 +66,7 @@ impl Check<'_> {
         Ok(())
     }
 
-    /// Checks an edge file and its records; returns which owners it has.
+    /// Checks an edge file and its records. Returns the range of its owners.
     fn check_file(&mut self, entry: FileEntry, state: &LevelState) -> Result<Option<Owners>, EngineError> {
         let name = FileEntry::name_of(entry.number);
         let Some(column) = self.columns.get(entry.adjacency as usize).copied() else {
@@ -96,7 +97,8 @@ impl Check<'_> {
         Ok(opened.owners().map(|(first, last)| Owners { first, last, file: name }))
     }
 
-    /// Reads all blocks with their records, and checks their order and whether the indexes say where rows are.
+    /// Reads all blocks with their records, and checks their order and the places of rows in the
+    /// indexes.
     fn check_blocks(
         &mut self,
         name: &str,
@@ -149,7 +151,7 @@ impl Check<'_> {
         self.found.problems.push(problem);
     }
 
-    /// The length of a file; `None` if it is gone.
+    /// Returns the length of a file; `None` if it is gone.
     fn length(&self, name: &str) -> Result<Option<u64>, EngineError> {
         match self.files.open(name, OpenMode::Read).and_then(|file| file.length()) {
             Ok(length) => Ok(Some(length)),
@@ -169,7 +171,7 @@ struct Owners {
 /// The order of the versions of a file.
 #[derive(Default)]
 struct Order {
-    /// The last commit that a version may be of.
+    /// The last commit that a version may belong to.
     through: CommitTimestamp,
     last: Option<(VertexId, VertexId, CommitTimestamp)>,
     counts: EntryCounts,
@@ -178,7 +180,7 @@ struct Order {
 }
 
 impl Order {
-    /// Checks a version, or says what is wrong with it.
+    /// Checks a version. Returns a description of the fault if it is wrong.
     fn check(&mut self, edge: (VertexId, VertexId), Version { at, value }: Version) -> Result<(), String> {
         let (owner, neighbor) = edge;
         if at > self.through {
@@ -204,7 +206,7 @@ impl Order {
     }
 }
 
-/// What is wrong with a file that could not be read.
+/// Returns the problem of a file that could not be read.
 ///
 /// # Errors
 /// The file is not damaged: the file system failed.

@@ -1,4 +1,4 @@
-//! What a snapshot sees of a vertex whose edges lie in several places.
+//! Merging the edges of a vertex from several places, as a snapshot sees them.
 
 use crate::block::BlockRow;
 use crate::records::{DisjointRecords, put_record, record_at};
@@ -8,50 +8,50 @@ use hedgerow_encoding::DecodeError;
 use hedgerow_model::{CommitTimestamp, EdgeValue, VertexId};
 use std::convert::Infallible;
 
-/// The edges of one vertex as a snapshot sees them, merged from rows of several levels. Keeps its
+/// The edges of one vertex as a snapshot sees them, merged from rows of several levels. Reuses its
 /// memory for the next vertex.
 ///
-/// Levels grow by a factor from the newest to the oldest, and rows with them. So merging one level
+/// Levels grow by a factor from the newest to the oldest, and so do rows. So merging one level
 /// after the other costs little more than reading the largest row.
 #[derive(Clone, Debug, Default)]
 pub struct MergedRow {
-    /// What was added so far; deletions hide what is added later.
+    /// The edges added so far; deletions hide edges that are added later.
     seen: SeenEdges,
     added: SeenEdges,
     merged: SeenEdges,
-    /// Allocated for the first row of a file: look-ups in memory make a new row each.
+    /// Allocated for the first row of a file, since each lookup in memory creates a `MergedRow`.
     unpacked: Option<Box<Unpacked>>,
     content: RowContent,
-    /// The records of the edges, hidden ones included; see [`put_record`].
+    /// The records of the edges, including hidden ones; see [`put_record`].
     records: Vec<u8>,
 }
 
 impl MergedRow {
-    /// A row with this content of its edges. If it is their records, the value of an edge is what
-    /// [`SeenRow::record`] takes.
+    /// Creates a row with this content of its edges. With records, the value of an edge is the
+    /// argument of [`SeenRow::record`].
     #[must_use]
     pub fn new(content: RowContent) -> Self {
         MergedRow { content, ..MergedRow::default() }
     }
 
-    /// What the row has of its edges beside the neighbors. O(1).
+    /// Returns the content that the row has of its edges. O(1).
     #[must_use]
     pub fn content(&self) -> RowContent {
         self.content
     }
 
-    /// Forgets what was added, for the next vertex. O(1).
+    /// Removes all edges, for the next vertex. O(1).
     pub fn clear(&mut self) {
         self.seen.clear();
         self.added.clear();
         self.records.clear();
     }
 
-    /// Reads what a snapshot at `at` sees of a row, whose block has these records. Parts of a long
-    /// row are read one after the other, ascending, before [`MergedRow::add_read`]. O(entries).
+    /// Reads the edges that a snapshot at `at` sees in a row, whose block has these records. The
+    /// parts of a long row are read in ascending order, before [`MergedRow::add_read`]. O(entries).
     ///
     /// # Errors
-    /// The row is damaged. Then nothing is left of what was read.
+    /// The row is damaged. Everything read since the last [`MergedRow::add_read`] is dropped.
     pub fn read(
         &mut self,
         row: &BlockRow<'_>,
@@ -71,8 +71,8 @@ impl MergedRow {
         read
     }
 
-    /// Reads edges, whose values are offsets in these records if the row has records, as
-    /// [`MergedRow::read`] does. O(edges).
+    /// Reads edges, whose values are offsets in these records if the row has records, like
+    /// [`MergedRow::read`]. O(edges).
     pub(crate) fn read_edges(&mut self, edges: SeenSlice<'_>, records: &[u8]) {
         let from = self.added.len();
         self.added.extend(edges);
@@ -86,8 +86,8 @@ impl MergedRow {
         }
     }
 
-    /// Adds all edges of a row at once: as `read_edges` and [`MergedRow::add_read`], but copies
-    /// them only once. O(edges added so far + edges).
+    /// Adds all edges of a row: like `read_edges` and [`MergedRow::add_read`], but copies the edges
+    /// only once, unless the row has records. O(edges added so far + edges).
     pub fn add_row(&mut self, edges: SeenSlice<'_>, records: &[u8]) {
         if self.content == RowContent::Records {
             self.read_edges(edges, records);
@@ -103,7 +103,7 @@ impl MergedRow {
     /// Adds one edge, whose value is an offset in these records if the row has records.
     ///
     /// # Errors
-    /// There is no such record.
+    /// There is no record at this offset.
     pub(crate) fn add_edge(
         &mut self,
         neighbor: VertexId,
@@ -120,13 +120,14 @@ impl MergedRow {
         Ok(())
     }
 
-    /// Keeps a record for an edge that is [added](MergedRow::add_edges). Returns its value. O(record).
+    /// Stores a record for an edge that is [added](MergedRow::add_edges) later. Returns the value
+    /// for the edge. O(record).
     pub fn put_record(&mut self, record: &[u8]) -> EdgeValue {
         put_record(&mut self.records, record)
     }
 
-    /// Adds what was read, which is older than all that was added before. O(edges added so far +
-    /// edges read).
+    /// Adds the edges that were read, which are older than all edges added before.
+    /// O(edges added so far + edges read).
     pub fn add_read(&mut self) {
         if self.added.len() == 0 {
             return;
@@ -140,7 +141,7 @@ impl MergedRow {
         self.added.clear();
     }
 
-    /// Adds edges that ascend, without duplicates, and are older than all that was added before.
+    /// Adds edges that ascend, without duplicates, and are older than all edges added before.
     /// O(edges added so far + edges).
     pub fn add_edges(&mut self, older: &[SeenEdge]) {
         debug_assert!(older.is_sorted_by(|one, other| one.0 < other.0));
@@ -169,8 +170,8 @@ mod tests {
 
     type Changes = BTreeMap<u32, (u64, Option<u64>)>;
 
-    /// The newest change of each edge in each level, the newest level first. Some change many edges, and
-    /// some are settled and delete nothing, as levels mostly do.
+    /// The newest change of each edge in each level, newest level first. Some levels have many
+    /// edges; some are settled and without deletions, like most levels in practice.
     fn levels() -> impl Strategy<Value = Vec<Changes>> {
         let level = |at, value: BoxedStrategy<_>| {
             let change = (at, value);
@@ -183,7 +184,7 @@ mod tests {
     proptest! {
         #[test]
         fn the_newest_version_that_a_snapshot_sees_hides_the_others(levels in levels(), at in 0..60u64) {
-            // Changes of level n happen before those of level n - 1. Some are settled.
+            // Changes of level n happen before changes of level n - 1. Some are settled.
             let count = levels.len() as u64;
             let timestamp = |level: usize, at: u64| if at == 0 { 0 } else { (count - level as u64) * 10 + at };
             let mut expected = BTreeMap::new();

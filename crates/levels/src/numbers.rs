@@ -1,22 +1,22 @@
-//! Numbers in as few bits as the largest one needs, read by position.
+//! Numbers in the width of the largest one, read by position.
 //!
 //! | part | bytes |
 //! |---|---|
 //! | base | 8 |
-//! | width in bits, at most 56 | 1 |
-//! | the numbers: 0, or one above the difference to the base; the lowest bits first | numbers · width / 8, rounded up |
+//! | width in bits: at most 56, or 64 | 1 |
+//! | numbers: 0, or difference to the base + 1; lowest bits first | ⌈numbers · width / 8⌉ |
 //!
-//! So 0 takes no more bits than numbers that are near each other. Numbers whose differences need more
-//! than 56 bits are stored unchanged, in 64 bits.
+//! So 0 takes no more bits than numbers that are near each other. Numbers whose differences need
+//! more than 56 bits are stored unchanged, in 64 bits.
 
 use crate::bits::{put_bits, word};
 use hedgerow_encoding::DecodeError;
 use hedgerow_encoding::wire::Reader;
 
-/// The widest difference.
+/// Maximum width of a difference.
 const MAX_WIDTH: u32 = 56;
 
-/// The width of numbers that are stored unchanged.
+/// Width of numbers that are stored unchanged.
 const PLAIN: u32 = 64;
 
 /// Appends numbers.
@@ -38,7 +38,7 @@ pub(crate) fn put_numbers(bytes: &mut Vec<u8>, numbers: &[u64]) {
     put_bits(bytes, differences, width);
 }
 
-/// Numbers as [`put_numbers`] appended them.
+/// Numbers that [`put_numbers`] appended.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Numbers<'b> {
     base: u64,
@@ -50,7 +50,7 @@ impl<'b> Numbers<'b> {
     /// Reads `count` numbers.
     ///
     /// # Errors
-    /// The bytes are no such numbers.
+    /// The bytes are not [`Numbers`].
     pub(crate) fn read(bytes: &mut Reader<'b>, count: usize) -> Result<Self, DecodeError> {
         let base = u64::from_le_bytes(bytes.array()?);
         let width = u32::from(bytes.byte()?);
@@ -61,7 +61,7 @@ impl<'b> Numbers<'b> {
         Ok(Numbers { base, width, packed: bytes.take(bits.div_ceil(8))? })
     }
 
-    /// A number by its position, which is below their count. O(1).
+    /// Returns a number by its position, which must be below the count. O(1).
     #[inline]
     pub(crate) fn get(&self, position: usize) -> u64 {
         let bit = position * self.width as usize;

@@ -1,16 +1,16 @@
 //! Record files: the records of the edges in an edge file (LSMGraph, 4.2.1: property files).
 //!
-//! The records of each block are one **chunk**: its records one after the other, each a
-//! variable-length number of bytes and the bytes. Where a chunk lies, and its checksum, are in the
-//! block, so a scan of the neighbors alone does not read it.
+//! The records of each block form one **chunk**: one record after the other, each as a
+//! variable-length number of bytes and the bytes. The block has the place of its chunk, and a
+//! checksum, so a scan of only the neighbors does not read the chunk.
 //!
 //! | part | bytes |
 //! |---|---|
 //! | the first bytes: [`MAGIC`] | 8 |
 //! | version of the format | 4 |
-//! | chunks, one after the other, each a [stretch](hedgerow_log::stretch): compressed if that saves space | |
+//! | chunks, one after the other: [stretches](hedgerow_log::stretch), compressed if smaller | |
 //!
-//! Offsets of records are those in the chunk before it is compressed.
+//! Offsets of records are offsets in the uncompressed chunk.
 
 use hedgerow_encoding::DecodeError;
 use hedgerow_encoding::wire::{Reader, put_bytes};
@@ -21,13 +21,13 @@ use std::borrow::Cow;
 
 const MAGIC: [u8; 8] = *b"HEDGEREC";
 
-/// The version of the format that is written, and the only one that is read.
+/// Version of the format, the only one that is written and read.
 const FORMAT_VERSION: u32 = 1;
 
 const HEADER_BYTES: u64 = 8 + 4;
 
-/// Appends a record to a chunk, or to records in memory. Returns its offset, which stands for it in
-/// a version.
+/// Appends a record to a chunk, or to records in memory. Returns its offset, which stands for the
+/// record in a version.
 #[doc(hidden)]
 pub fn put_record(records: &mut Vec<u8>, record: &[u8]) -> EdgeValue {
     let offset = records.len() as u64;
@@ -35,10 +35,10 @@ pub fn put_record(records: &mut Vec<u8>, record: &[u8]) -> EdgeValue {
     EdgeValue(offset)
 }
 
-/// The record with an offset.
+/// Returns the record at an offset.
 ///
 /// # Errors
-/// There is no record.
+/// There is no record at the offset.
 pub(crate) fn record_at(records: &[u8], offset: EdgeValue) -> Result<&[u8], DecodeError> {
     let begin = usize::try_from(offset.0).ok().and_then(|offset| records.get(offset..));
     match begin {
@@ -47,12 +47,12 @@ pub(crate) fn record_at(records: &[u8], offset: EdgeValue) -> Result<&[u8], Deco
     }
 }
 
-/// The records of a chunk, each of which belongs to one version. So all that are read together take no
-/// more memory than the chunk, whatever the offsets are.
+/// The records of a chunk, each of one version. So all records that are read together take no more
+/// memory than the chunk, whatever the offsets are.
 #[derive(Debug)]
 pub(crate) struct DisjointRecords<'r> {
     records: &'r [u8],
-    /// The bytes of the records that can still be read.
+    /// Bytes of the records that can still be read.
     left: usize,
 }
 
@@ -61,10 +61,10 @@ impl<'r> DisjointRecords<'r> {
         DisjointRecords { records, left: records.len() }
     }
 
-    /// The record with an offset, which was not read yet.
+    /// Returns the record at an offset that was not read before.
     ///
     /// # Errors
-    /// There is no record, or records overlap.
+    /// There is no record at the offset, or records overlap.
     #[inline]
     pub(crate) fn at(&mut self, offset: EdgeValue) -> Result<&'r [u8], DecodeError> {
         let record = record_at(self.records, offset)?;
@@ -76,7 +76,7 @@ impl<'r> DisjointRecords<'r> {
     }
 }
 
-/// Where a chunk lies in a record file, and the checksum of its bytes there.
+/// The place of a chunk in a record file, and the checksum of its bytes there.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ChunkPlace {
     offset: u64,
@@ -122,8 +122,8 @@ impl RecordFile {
         }
     }
 
-    /// Reads the records in a chunk, after comparing it with its checksum. One read of the disk. Takes
-    /// 1 MiB of memory at most, or eight times the bytes of the chunk in the file.
+    /// Reads the records in a chunk, after comparing it with its checksum. One read of the disk.
+    /// Takes at most 1 MiB of memory, or eight times the bytes of the chunk in the file.
     ///
     /// # Errors
     /// The chunk could not be read, is damaged, or is compressed and the feature `compression` of
@@ -145,7 +145,7 @@ impl RecordFile {
         })
     }
 
-    /// An error that names the file and the offset.
+    /// Returns an error that names the file and the offset.
     #[cold]
     fn unreadable(
         &self,
@@ -169,7 +169,7 @@ pub(crate) struct RecordFileWriter {
     is_compressed: bool,
     /// The records of the chunk that is not written yet.
     pub(crate) chunk: Vec<u8>,
-    /// Memory for the chunk as it lies in the file.
+    /// Memory for the form of the chunk in the file.
     stored: Vec<u8>,
 }
 
@@ -187,7 +187,7 @@ impl RecordFileWriter {
         Ok(writer)
     }
 
-    /// Whether later chunks are compressed if they become smaller.
+    /// Compresses later chunks if they become smaller, or never.
     pub(crate) fn set_compressed(&mut self, is_compressed: bool) {
         self.is_compressed = is_compressed;
     }
@@ -199,7 +199,7 @@ impl RecordFileWriter {
     pub(crate) fn end_chunk(&mut self) -> Result<ChunkPlace, WriteError> {
         let put = if self.is_compressed { put_stretch } else { put_plain_stretch };
         put(&mut self.stored, &self.chunk);
-        // The offsets of the records have 32 bits, too.
+        // Offsets of records have 32 bits, too.
         let length = u32::try_from(self.chunk.len()).and_then(|_| u32::try_from(self.stored.len()));
         let length =
             length.map_err(|_| self.failed("the versions of the record of one edge have more than 4 GiB"))?;
@@ -220,7 +220,7 @@ impl RecordFileWriter {
         WriteError::new(format!("{} at byte {}", self.name, self.written), source)
     }
 
-    /// The number of bytes so far, without the chunk that is not written yet. O(1).
+    /// Returns the number of bytes so far, without the chunk that is not written yet. O(1).
     pub(crate) fn bytes(&self) -> u64 {
         self.written
     }
@@ -248,7 +248,7 @@ mod tests {
         files
     }
 
-    /// A file with one chunk of these records.
+    /// Returns a file with one chunk of these records.
     fn written(files: &SimulatedFiles, records: &[Vec<u8>], is_compressed: bool) -> (RecordFile, ChunkPlace) {
         let mut writer = RecordFileWriter::create(files, NAME).unwrap();
         writer.set_compressed(is_compressed);
@@ -258,7 +258,7 @@ mod tests {
         (RecordFile::open(files, NAME).unwrap(), place)
     }
 
-    /// A file that has these bytes as a chunk, with the right checksum.
+    /// Returns a file that has these bytes as a chunk, with the right checksum.
     fn with_chunk(stored: &[u8]) -> (RecordFile, ChunkPlace) {
         let files = directory();
         let file = files.open(NAME, OpenMode::Create).unwrap();
@@ -287,7 +287,7 @@ mod tests {
         let alike = vec![vec![7; 1000]; 20];
         let (file, place) = written(&directory(), &alike, true);
         let stored = file.file.read_range(place.offset..file.length).unwrap();
-        // After the form comes the length of the records, in three bytes.
+        // The form is followed by the length of the records, in three bytes.
         let promises = |length: u64| {
             let mut changed = vec![stored[0]];
             hedgerow_encoding::wire::put_varint(&mut changed, length);

@@ -1,9 +1,9 @@
 //! The neighbors of one vertex as bytes.
 //!
 //! A row begins with a byte: the width of the gaps in its first frame in the six lower bits, and
-//! its degree in the two upper ones. If these are 0, the degree minus 4 follows as a
-//! variable-length number. Then come [frames](crate::frame) of [`FRAME`] ids, the last one
-//! shorter; each but the first is preceded by a byte with its width.
+//! its degree in the two upper ones. If the upper bits are 0, the degree minus 4 follows as a
+//! variable-length number. Then come [frames](crate::frame) of [`FRAME`] ids, the last one shorter;
+//! each frame except the first is preceded by a byte with its width.
 
 use crate::frame::{FRAME, Frame, MAX_WIDTH, Next, frame_bytes, put_frame, unpack, width_of};
 use hedgerow_encoding::DecodeError;
@@ -11,15 +11,15 @@ use hedgerow_encoding::wire::{Reader, put_varint};
 use hedgerow_model::VertexId;
 use std::ops::ControlFlow;
 
-/// Bits of the first byte that hold a width.
+/// Number of bits of the first byte that hold a width.
 const WIDTH_BITS: u32 = 6;
 
-/// The smallest degree that is not in the first byte.
+/// Minimum degree that does not fit in the first byte.
 const FIRST_LONG: usize = 4;
 
 /// Appends a row. O(degree).
 ///
-/// `neighbors` ascend, without duplicates, and are not empty.
+/// `neighbors` must ascend, without duplicates, and not be empty.
 pub fn put_row(bytes: &mut Vec<u8>, neighbors: &[VertexId]) {
     debug_assert!(!neighbors.is_empty() && neighbors.is_sorted_by(|one, other| one < other));
     let mut next = 0;
@@ -38,8 +38,8 @@ pub fn put_row(bytes: &mut Vec<u8>, neighbors: &[VertexId]) {
     }
 }
 
-/// Memory for the neighbors that [`PackedRow::visit`] lends, which the caller reuses: clearing it for each
-/// row takes time.
+/// Memory for the neighbors that [`PackedRow::visit`] lends. The caller reuses it, since clearing
+/// it for each row takes time.
 #[derive(Clone, Debug)]
 pub struct Unpacked(Frame);
 
@@ -55,16 +55,16 @@ pub struct PackedRow<'b> {
     degree: usize,
     /// The width of the gaps in the first frame.
     width: u32,
-    /// What follows the degree: the frames, and whatever comes after the row.
+    /// The bytes after the degree: the frames, and anything after the row.
     frames: &'b [u8],
 }
 
 impl<'b> PackedRow<'b> {
-    /// The row that begins where `bytes` stand, which are advanced to its end.
+    /// Reads the row at the position of `bytes`, and advances them to its end.
     /// O(degree / [`FRAME`]).
     ///
     /// # Errors
-    /// These are no row, or only its beginning.
+    /// The bytes are no row, or only its beginning.
     pub fn read(bytes: &mut Reader<'b>) -> Result<Self, DecodeError> {
         let first = bytes.byte()?;
         let width = width(first & ((1 << WIDTH_BITS) - 1), bytes)?;
@@ -88,17 +88,17 @@ impl<'b> PackedRow<'b> {
         Ok(PackedRow { degree, width, frames })
     }
 
-    /// The number of neighbors, at least 1. O(1).
+    /// Returns the number of neighbors, at least 1. O(1).
     #[must_use]
     pub fn degree(&self) -> usize {
         self.degree
     }
 
-    /// Runs `visit` on the neighbors, at most [`FRAME`] at a time, until it breaks. `unpacked` is memory for
-    /// them. O(degree).
+    /// Runs `visit` on the neighbors, at most [`FRAME`] at a time, until it breaks. `unpacked` is
+    /// memory for the neighbors. O(degree).
     ///
     /// # Errors
-    /// These are no ids. Those before have been visited.
+    /// An id is invalid. The ids of the frames before have been visited.
     #[inline]
     pub fn visit<B>(
         &self,
@@ -108,7 +108,7 @@ impl<'b> PackedRow<'b> {
         let (mut frames, mut left, mut width, mut next) = (self.frames, self.degree, self.width, 0);
         loop {
             let count = left.min(FRAME);
-            // `read` has checked that all frames are there.
+            // `read` has checked that all frames exist.
             next = unpack(frames, count, width, next, &mut unpacked.0)?;
             let flow = visit(bytemuck::cast_slice(&unpacked.0[..count]));
             left -= count;
@@ -123,7 +123,7 @@ impl<'b> PackedRow<'b> {
     /// Appends the neighbors to `ids`. O(degree).
     ///
     /// # Errors
-    /// As [`PackedRow::visit`].
+    /// As for [`PackedRow::visit`].
     pub fn unpack(&self, ids: &mut Vec<VertexId>) -> Result<(), DecodeError> {
         let all = self.visit(&mut Unpacked::default(), |run| {
             ids.extend_from_slice(run);
@@ -132,10 +132,10 @@ impl<'b> PackedRow<'b> {
         all.map(|_| ())
     }
 
-    /// The position of a neighbor among all; `None` if it is not one. O(position).
+    /// Returns the position of a neighbor in the row; `None` if it is not there. O(position).
     ///
     /// # Errors
-    /// As [`PackedRow::visit`].
+    /// As for [`PackedRow::visit`].
     pub fn find(&self, neighbor: VertexId) -> Result<Option<usize>, DecodeError> {
         let mut before = 0;
         let found = self.visit(&mut Unpacked::default(), |run| {
@@ -148,21 +148,21 @@ impl<'b> PackedRow<'b> {
         Ok(found.break_value().flatten())
     }
 
-    /// As [`PackedRow::find`], in the first frame only. O(1).
+    /// Like [`PackedRow::find`], in the first frame only. O(1).
     ///
     /// # Errors
-    /// As [`PackedRow::visit`].
+    /// As for [`PackedRow::visit`].
     pub(crate) fn find_in_first_frame(&self, neighbor: VertexId) -> Result<Option<usize>, DecodeError> {
         let found = self
             .visit(&mut Unpacked::default(), |run| ControlFlow::Break(run.binary_search(&neighbor).ok()))?;
         Ok(found.break_value().flatten())
     }
 
-    /// As [`PackedRow::find`], in a frame that the row has, whose first neighbor is known. Unpacks only
-    /// that. O(frame).
+    /// Like [`PackedRow::find`], in a frame that the row has, whose first neighbor is known.
+    /// Unpacks only this frame. O(frame).
     ///
     /// # Errors
-    /// As [`PackedRow::visit`].
+    /// As for [`PackedRow::visit`].
     pub(crate) fn find_in_frame(
         &self,
         frame: usize,
@@ -176,7 +176,7 @@ impl<'b> PackedRow<'b> {
         }
         let (before, Unpacked(mut ids)) = (frame * FRAME, Unpacked::default());
         let count = (self.degree - before).min(FRAME);
-        // As if nothing came before: all ids are too small by the same number.
+        // Without the frames before, all ids are too small by the same number.
         unpack(frames, count, width, 0, &mut ids)?;
         let Some(sought) = neighbor.get().checked_sub(first) else { return Ok(None) };
         let sought = sought.checked_add(ids[0]);
@@ -184,7 +184,7 @@ impl<'b> PackedRow<'b> {
     }
 }
 
-/// A width as it was read.
+/// Checks a width that was read.
 fn width(byte: u8, bytes: &Reader<'_>) -> Result<u32, DecodeError> {
     match u32::from(byte) {
         width @ ..=MAX_WIDTH => Ok(width),

@@ -1,4 +1,4 @@
-//! Edges as a snapshot sees them, in columns: reading and merging them touches no more bytes than the
+//! Edges as a snapshot sees them, in columns: reading and merging touch only the columns that the
 //! reader asks for.
 
 use crate::block::BlockRow;
@@ -8,36 +8,37 @@ use hedgerow_encoding::DecodeError;
 use hedgerow_model::{CommitTimestamp, EdgeValue, VertexId};
 use std::ops::{ControlFlow, Range};
 
-/// An edge as a snapshot sees it in one place: its value, or `None` if it is deleted there.
+/// An edge as a snapshot sees it in one place: its value, or `None` if the edge is deleted there.
 pub type SeenEdge = (VertexId, Option<EdgeValue>);
 
-/// What is read of edges beside their neighbors.
+/// The content that is read of edges, in addition to their neighbors.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RowContent {
-    /// Nothing. All values are 0.
+    /// No content. All values are 0.
     #[default]
     Neighbors,
-    /// Their values.
+    /// The values of the edges.
     Values,
-    /// Their records.
+    /// The records of the edges.
     Records,
 }
 
-/// How many times as long as the other one of two rows must be to be copied in pieces.
+/// Factor between the lengths of an older and a newer row above which the older row is copied in
+/// pieces.
 const MUCH_LONGER: usize = 16;
 
-/// Edges of one or several vertices, deletions included, since they hide what is older. Those of one
-/// vertex ascend.
+/// Edges of one or several vertices, ascending per vertex, including deletions, since they hide
+/// older edges.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SeenEdges {
     neighbors: Vec<VertexId>,
-    /// One for each edge, or nothing if they are not read.
+    /// One value per edge, or none if values are not read.
     values: Vec<EdgeValue>,
-    /// Whether each edge is deleted, or nothing if none is.
+    /// For each edge, true if it is deleted; empty if no edge is deleted.
     deleted: Vec<bool>,
 }
 
-/// Edges of one vertex in one place, ascending, deletions included.
+/// Edges of one vertex in one place, ascending, including deletions.
 #[derive(Clone, Copy, Debug)]
 pub struct SeenSlice<'e> {
     neighbors: &'e [VertexId],
@@ -48,39 +49,39 @@ pub struct SeenSlice<'e> {
 /// Rows of several vertices as a snapshot sees them in one place, ascending by owner.
 #[derive(Clone, Debug, Default)]
 pub struct SeenRows {
-    /// Each owner, and where its edges end.
+    /// Each owner, with the end of its edges.
     rows: Vec<(VertexId, u32)>,
     edges: SeenEdges,
 }
 
 impl SeenRows {
-    /// Removes all rows, and keeps their memory. O(1).
+    /// Removes all rows, and keeps the memory. O(1).
     pub fn clear(&mut self) {
         self.rows.clear();
         self.edges.clear();
     }
 
-    /// The number of rows. O(1).
+    /// Returns the number of rows. O(1).
     #[inline]
     #[must_use]
     pub fn len(&self) -> usize {
         self.rows.len()
     }
 
-    /// Whether there are no rows. O(1).
+    /// Returns true if there are no rows. O(1).
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
 
-    /// The owner of a row; `None` behind the last one. O(1).
+    /// Returns the owner of a row; `None` behind the last row. O(1).
     #[inline]
     #[must_use]
     pub fn owner(&self, number: usize) -> Option<VertexId> {
         self.rows.get(number).map(|(owner, _)| *owner)
     }
 
-    /// The edges of a row, which exists. O(1).
+    /// Returns the edges of a row, which must exist. O(1).
     #[inline]
     #[must_use]
     pub fn row(&self, number: usize) -> SeenSlice<'_> {
@@ -88,26 +89,27 @@ impl SeenRows {
         self.edges.slice(begin as usize..self.rows[number].1 as usize)
     }
 
-    /// The edges of an owner. O(log rows).
+    /// Returns the edges of an owner, if it has a row. O(log rows).
     #[must_use]
     pub fn find(&self, owner: VertexId) -> Option<SeenSlice<'_>> {
         let number = self.first_from(owner.get());
         (self.owner(number) == Some(owner)).then(|| self.row(number))
     }
 
-    /// The number of the first row whose owner is not less than this one. O(log rows).
+    /// Returns the number of the first row whose owner is not less than `owner`. O(log rows).
     #[must_use]
     pub fn first_from(&self, owner: u32) -> usize {
         self.rows.partition_point(|(other, _)| other.get() < owner)
     }
 
-    /// Adds the row of an owner behind all others. Its edges ascend, without duplicates. O(edges).
+    /// Adds a row behind all others. Its edges must ascend, without duplicates. O(edges).
     pub fn push(&mut self, owner: VertexId, edges: &[SeenEdge], content: RowContent) {
         edges.iter().for_each(|edge| self.edges.push(*edge, content));
         self.end_row(owner);
     }
 
-    /// Adds a merged row behind all others, unless it has no edges. All rows have values, or none. O(edges).
+    /// Adds a merged row behind all others, unless it has no edges. Either all rows have values, or
+    /// none. O(edges).
     pub fn push_row(&mut self, owner: VertexId, SeenRow { neighbors, values, .. }: SeenRow<'_>) {
         if !neighbors.is_empty() {
             self.edges.extend(SeenSlice { neighbors, values, deleted: &[] });
@@ -115,7 +117,7 @@ impl SeenRows {
         }
     }
 
-    /// Adds a row behind all others, with edges that `append` appends. O(edges).
+    /// Adds a row behind all others, with the edges that `append` appends. O(edges).
     pub(crate) fn push_with<R>(&mut self, owner: VertexId, append: impl FnOnce(&mut SeenEdges) -> R) -> R {
         let appended = append(&mut self.edges);
         self.end_row(owner);
@@ -124,12 +126,13 @@ impl SeenRows {
 
     fn end_row(&mut self, owner: VertexId) {
         debug_assert!(self.rows.last().is_none_or(|(last, _)| *last < owner));
-        // Each edge takes a word of memory in its place, of which there are 2^32 at most.
+        // Each edge takes a word of memory in the place that it is read from, which has at most
+        // 2^32 words.
         self.rows.push((owner, self.edges.len() as u32));
     }
 
-    /// Adds older rows of the same owners or others: an edge that both have is the newer one. Both have values,
-    /// or neither. O(rows + edges).
+    /// Returns these rows merged with older rows, whose owners may be others; an edge in both is
+    /// taken from these rows. Either both have values, or neither. O(rows + edges).
     #[must_use]
     pub fn over(&self, older: &SeenRows) -> SeenRows {
         let (mut both, mut merged) = (SeenRows::default(), SeenEdges::default());
@@ -151,7 +154,7 @@ impl SeenRows {
         }
     }
 
-    /// Gives back memory that is not needed, unless rows are added. O(rows + edges).
+    /// Frees memory that only further rows would need. O(rows + edges).
     pub fn shrink(&mut self) {
         let SeenRows { rows, edges: SeenEdges { neighbors, values, deleted } } = self;
         rows.shrink_to_fit();
@@ -160,7 +163,7 @@ impl SeenRows {
         deleted.shrink_to_fit();
     }
 
-    /// Heap bytes. O(1).
+    /// Returns the heap bytes. O(1).
     #[must_use]
     pub fn bytes(&self) -> usize {
         let SeenRows { rows, edges: SeenEdges { neighbors, values, deleted } } = self;
@@ -180,27 +183,28 @@ pub struct SeenRow<'r> {
 }
 
 impl<'r> SeenRow<'r> {
-    /// The neighbors. O(1).
+    /// Returns the neighbors. O(1).
     #[inline]
     #[must_use]
     pub fn neighbors(self) -> &'r [VertexId] {
         self.neighbors
     }
 
-    /// The values of the edges to the [neighbors](SeenRow::neighbors); empty if they are not read. O(1).
+    /// Returns the values of the edges to the [neighbors](SeenRow::neighbors); empty if values are
+    /// not read. O(1).
     #[inline]
     #[must_use]
     pub fn values(self) -> &'r [EdgeValue] {
         self.values
     }
 
-    /// The edges. Their values are 0 if they are not read.
+    /// Returns the edges, with value 0 if values are not read.
     pub fn edges(self) -> impl Iterator<Item = (VertexId, EdgeValue)> + 'r {
         let values = self.values.iter().copied().chain(std::iter::repeat(EdgeValue::default()));
         self.neighbors.iter().copied().zip(values)
     }
 
-    /// The record of an edge by its value; empty if records are not read. O(1).
+    /// Returns the record of an edge by its value; empty if records are not read. O(1).
     #[must_use]
     pub fn record(self, value: EdgeValue) -> &'r [u8] {
         record_at(self.records, value).unwrap_or_default()
@@ -230,12 +234,12 @@ impl SeenEdges {
         &self.neighbors
     }
 
-    /// The values, if they are read; else nothing.
+    /// Returns the values; empty if values are not read.
     pub(crate) fn values(&self) -> &[EdgeValue] {
         &self.values
     }
 
-    /// Changes the values of edges from a position on, if they exist, until that fails.
+    /// Maps the values of edges from a position on, except deletions, until `map` fails.
     pub(crate) fn try_map_values<E>(
         &mut self,
         from: usize,
@@ -263,8 +267,8 @@ impl SeenEdges {
         }
     }
 
-    /// Appends what a snapshot at `at` sees of a row, with the values that it has there or without.
-    /// O(entries).
+    /// Appends the edges that a snapshot at `at` sees in a row, with the values in the row or
+    /// without values. O(entries).
     ///
     /// # Errors
     /// The row is damaged. Some of its edges are appended.
@@ -295,7 +299,7 @@ impl SeenEdges {
         visited.map(|_| ())
     }
 
-    /// Appends edges. All lists have values, or none.
+    /// Appends edges. Either all lists have values, or none.
     pub(crate) fn extend(&mut self, edges: SeenSlice<'_>) {
         if self.deleted.is_empty() && !edges.deleted.is_empty() {
             self.deleted.resize(self.len(), false);
@@ -309,9 +313,9 @@ impl SeenEdges {
         }
     }
 
-    /// Makes this all edges of two lists, each of one vertex; of an edge that is in both, the newer one.
-    /// Both lists have values, or neither. O(newer · log older), and copying, if there are many more older
-    /// ones; else O(edges).
+    /// Replaces these edges by all edges of two lists, each of one vertex; an edge in both is taken
+    /// from `newer`. Either both lists have values, or neither. O(newer · log older), and copying,
+    /// if there are many more older edges; else O(edges).
     pub(crate) fn merge(&mut self, newer: SeenSlice<'_>, older: SeenSlice<'_>) {
         self.clear();
         if older.neighbors.len() / MUCH_LONGER > newer.neighbors.len() {
@@ -326,7 +330,7 @@ impl SeenEdges {
         }
     }
 
-    /// Copies the older edges between two newer ones at once.
+    /// Copies the older edges between two newer edges at once.
     fn merge_in_pieces(&mut self, newer: SeenSlice<'_>, mut older: SeenSlice<'_>) {
         for (position, neighbor) in newer.neighbors.iter().enumerate() {
             let before = older.neighbors.partition_point(|older| older < neighbor);
@@ -338,8 +342,8 @@ impl SeenEdges {
         self.extend(older);
     }
 
-    /// Takes one edge after the other, without branches that depend on which list it comes from: those
-    /// would be mispredicted half of the time.
+    /// Takes one edge at a time, without branches on the list that it comes from: they would be
+    /// mispredicted half of the time.
     fn merge_in_step<const VALUES: bool, const DELETED: bool>(
         &mut self,
         newer: SeenSlice<'_>,
@@ -385,7 +389,8 @@ impl SeenEdges {
 }
 
 impl<'e> SeenSlice<'e> {
-    /// The edges, if none of them is a deletion. O(edges) if another row nearby has one, else O(1).
+    /// Returns the edges, if none of them is a deletion. O(edges) if another row nearby has a
+    /// deletion, else O(1).
     #[inline]
     #[must_use]
     pub fn existing<'r>(self, records: &'r [u8]) -> Option<SeenRow<'r>>
@@ -429,7 +434,7 @@ mod tests {
         rows
     }
 
-    /// The edges that exist, by owner.
+    /// Returns the edges that exist, by owner.
     fn existing(rows: &SeenRows) -> Vec<(u32, Vec<(u32, u64)>)> {
         let mut row = crate::MergedRow::new(RowContent::Values);
         let owners = (0..rows.len()).map(|number| {

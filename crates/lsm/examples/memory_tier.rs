@@ -1,10 +1,10 @@
-//! Measures the MemGraph of `lsm` beside the blocks of `rapid` as the structure that holds the newest edges in
-//! memory until they are flushed. The counterpart to figure 15 of the paper on LSMGraph.
+//! Compares the MemGraph of `lsm` with the blocks of `rapid` as the structure that holds the newest
+//! edges in memory until they are flushed. The counterpart to figure 15 of the paper on LSMGraph.
 //!
-//! One thread inserts the edges of a part of a Kronecker graph, one by one and each with its own timestamp, then
-//! scans, looks up rows and flushes. Both engines are driven through the traits that the commit pipeline uses,
-//! without its log, locks and keys, and write the same edge files; a MemGraph is also measured alone. Times are
-//! those of the processor, which Linux says.
+//! One thread inserts the edges of a part of a Kronecker graph, one by one and each with its own
+//! timestamp, then scans, looks up rows and flushes. Both engines are driven through the traits
+//! that the commit pipeline uses, without its log, locks and keys, and write the same edge files; a
+//! MemGraph is also measured alone. Times are processor times, reported by Linux.
 //!
 //! `cargo run --release -p hedgerow-lsm --example memory_tier`
 
@@ -28,27 +28,28 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Of graphs with 2^scale vertices, this many edges.
+/// Scale and number of edges of each workload, from a graph with 2^scale vertices.
 const GRAPHS: [(u32, u64); 3] = [(20, 1 << 19), (20, 1 << 22), (24, 1 << 22)];
 
 /// Edges per vertex of the whole graph.
 const EDGE_FACTOR: u64 = 16;
 
-/// Repetitions, of which the median is printed.
+/// Number of repetitions, of which the median is printed.
 const REPETITIONS: usize = 5;
 
 const LOOKUPS: usize = 1 << 16;
 
-/// Commits from one snapshot to the next, where there are any.
+/// Number of commits between snapshots, in runs with snapshots.
 const SNAPSHOT_INTERVALS: [u64; 2] = [1000, 100_000];
 
-/// What an entry takes in a MemGraph, about, so that its table of rows has the usual size.
+/// Approximate bytes of an entry in a MemGraph, so that its table of rows has the usual size.
 const BYTES_PER_ENTRY: usize = 40;
 
-/// A shorter pass is repeated: Linux counts in ticks of some milliseconds.
+/// Minimum time of a measurement; a shorter pass is repeated, because Linux counts in ticks of some
+/// milliseconds.
 const LEAST_TIME: Duration = Duration::from_millis(200);
 
-/// What is measured, and how.
+/// The measured structures.
 const STRUCTURES: [(&str, Measure); 3] = [
     ("MemGraph", measure_mem_graph),
     ("MemGraph in `lsm`", measure_engine::<LsmEngine>),
@@ -77,7 +78,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The edges in the order in which they are inserted, and the vertices that are looked up.
+/// The edges in the order of their insertion, and the vertices to look up.
 struct Workload {
     vertex_bound: u32,
     edges: Vec<StoredEdge>,
@@ -85,7 +86,7 @@ struct Workload {
 }
 
 impl Workload {
-    /// The first edges of a graph, without self loops.
+    /// Returns the first edges of a graph, without self loops.
     fn of(graph: &Kronecker, count: u64) -> Self {
         let ends =
             (0..count).map(|index| graph.edge(index)).filter(|(source, destination)| source != destination);
@@ -105,7 +106,7 @@ impl Workload {
 
 /// An engine whose structure in memory is measured.
 trait MemoryTier: Engine {
-    /// Without edges, and with room for this many entries.
+    /// Creates an engine without edges, with room for this many entries.
     fn empty(files: &Arc<dyn FileSystem>, entries: usize) -> Result<Self, EngineError>
     where
         Self: Sized;
@@ -121,7 +122,7 @@ trait MemoryTier: Engine {
 
 impl MemoryTier for LsmEngine {
     fn empty(files: &Arc<dyn FileSystem>, entries: usize) -> Result<Self, EngineError> {
-        // A MemGraph has half of it.
+        // A MemGraph has half of the bytes.
         let mem_graph_bytes = 2 * BYTES_PER_ENTRY * entries;
         LsmEngine::open(
             Arc::clone(files),
@@ -157,7 +158,7 @@ impl MemoryTier for Rapid {
     }
 }
 
-/// The edges of a snapshot, all with its timestamp: blocks do not tell those of their edges.
+/// The edges of a snapshot, all with its timestamp: blocks have no timestamps of edges.
 struct Scanned<C> {
     cursor: C,
     /// The first owner that is not read yet.
@@ -191,7 +192,7 @@ fn catalog() -> Catalog {
     Catalog::new(labels, RecordSchema::default()).expect("one label")
 }
 
-/// Commits on one thread, which makes the proofs that engines ask for.
+/// Commits on one thread, which makes the proofs that engines require.
 struct Writer<E> {
     engine: E,
     counts: Counts,
@@ -209,8 +210,8 @@ impl<E: Engine> Writer<E> {
     /// Commits one edge, by the fast path if the engine has one for it.
     fn insert(&mut self, edge: &StoredEdge) -> Result<(), EngineError> {
         let at = self.last.next();
-        // SAFETY: counted up on one thread, under the lock of everything; `editable_from` is above every
-        // timestamp that is registered.
+        // SAFETY: counted up on one thread, under the lock of everything; `editable_from` is above
+        // every timestamp that is registered.
         let stamp = unsafe { Stamp::new(at, self.editable_from) };
         let locks = self.locks();
         let short = self.engine.short_writes().expect("both engines have a fast path");
@@ -229,7 +230,8 @@ impl<E: Engine> Writer<E> {
         Ok(())
     }
 
-    /// Commits edges beside one snapshot, which is often replaced by one of the newest state.
+    /// Commits edges while one snapshot is open, which is often replaced by one of the newest
+    /// state.
     fn insert_beside_snapshots(&mut self, edges: &[StoredEdge], interval: u64) -> Result<(), EngineError> {
         for (number, edge) in (0..).zip(edges) {
             if number % interval == 0 {
@@ -246,10 +248,11 @@ impl<E: Engine> Writer<E> {
         unsafe { HeldLocks::all(Counts::default()) }.with_editable_now(self.editable_from)
     }
 
-    /// Opens a snapshot of the newest state. The one before, if any, is closed.
+    /// Opens a snapshot of the newest state. Closes the previous one, if any.
     fn register(&mut self) -> Registered {
         self.editable_from = self.last.next();
-        // SAFETY: every commit is applied; stamps and live timestamps are made from `editable_from`.
+        // SAFETY: every commit is applied; stamps and live timestamps are made from
+        // `editable_from`.
         unsafe { Registered::new(self.last, self.counts.clone()) }
     }
 
@@ -274,7 +277,7 @@ fn effects_of(edge: &StoredEdge) -> Effects {
     Effects { adjacencies: [adjacency].into_iter().collect(), ..Effects::default() }
 }
 
-/// What one run has measured.
+/// Measurements of one run.
 struct Figures {
     insert: Duration,
     insert_beside_snapshots: [Duration; SNAPSHOT_INTERVALS.len()],
@@ -337,7 +340,8 @@ fn measure_mem_graph(workload: &Workload) -> Result<Figures, Box<dyn Error>> {
     })
 }
 
-/// A MemGraph with all edges, where a snapshot is opened after each `snapshot_interval` commits.
+/// Returns a MemGraph with all edges, where a snapshot is opened after each `snapshot_interval`
+/// commits.
 fn filled(workload: &Workload, snapshot_interval: u64) -> MemGraph {
     let entries = 2 * workload.edges.len();
     let mem_graph =
@@ -378,7 +382,7 @@ fn in_temporary_files<R>(
     result
 }
 
-/// Reads neighbors; returns how many there are.
+/// Reads neighbors. Returns their number.
 fn read(neighbors: impl Iterator<Item = VertexId>) -> usize {
     let (count, sum) =
         neighbors.fold((0, 0_u32), |(count, sum), neighbor| (count + 1, sum.wrapping_add(neighbor.get())));
@@ -386,7 +390,7 @@ fn read(neighbors: impl Iterator<Item = VertexId>) -> usize {
     count
 }
 
-/// Scans everything in order; returns the number of neighbors.
+/// Scans everything in order. Returns the number of neighbors.
 fn count_all(view: &impl GraphView) -> Result<usize, Box<dyn Error>> {
     let adjacency = view.adjacency::<()>(LABEL, Direction::Out)?;
     let mut count = 0;
@@ -398,7 +402,7 @@ fn count_all(view: &impl GraphView) -> Result<usize, Box<dyn Error>> {
     Ok(count)
 }
 
-/// Looks up rows; returns the number of neighbors.
+/// Looks up rows. Returns the number of neighbors.
 fn count_of(view: &impl GraphView, vertices: &[VertexId]) -> Result<usize, Box<dyn Error>> {
     let adjacency = view.adjacency::<()>(LABEL, Direction::Out)?;
     let mut cursor = adjacency.cursor();
@@ -416,7 +420,8 @@ fn timed<R>(work: impl FnOnce() -> R) -> (R, Duration) {
     (result, processor_time() - begin)
 }
 
-/// The time of one pass, of as many as it takes to measure it, and the result of the last one.
+/// Runs enough passes to measure the time of one. Returns the result of the last pass, and the time
+/// per pass.
 fn timed_passes<R>(mut pass: impl FnMut() -> R) -> (R, Duration) {
     let begin = processor_time();
     for passes in 1.. {
@@ -429,7 +434,7 @@ fn timed_passes<R>(mut pass: impl FnMut() -> R) -> (R, Duration) {
     unreachable!("time goes by")
 }
 
-/// The time that this thread has run.
+/// Returns the processor time of this thread.
 fn processor_time() -> Duration {
     let times = std::fs::read_to_string("/proc/thread-self/schedstat").expect("Linux");
     let nanoseconds = times.split(' ').next().and_then(|time| time.parse().ok());

@@ -1,12 +1,11 @@
 //! The numbers of adjacencies in files and in memory.
 //!
-//! Vertices are an adjacency, too: a vertex that exists has an edge to vertex 0, whose record
-//! is its key and its properties. So
-//! flushes, compactions and readers know adjacencies only.
+//! Vertices are an adjacency, too: a vertex that exists has an edge to vertex 0, whose record is
+//! its key and its properties. So flushes, compactions and readers handle only adjacencies.
 
 use hedgerow_model::{Catalog, ColumnType, Direction, LabelId, LabelSchema, StoredPart, VertexId};
 
-/// The adjacency of the vertices.
+/// Number of the adjacency of the vertices.
 pub(crate) const VERTICES: u32 = 0;
 
 /// The neighbor in the adjacency of the vertices.
@@ -17,7 +16,7 @@ pub(crate) fn number_of(label: LabelId, stored: Direction) -> u32 {
     1 + 2 * u32::from(label.0) + u32::from(stored == Direction::In)
 }
 
-/// What an adjacency has.
+/// Returns the part of the graph that an adjacency stores.
 pub(crate) fn part_of(adjacency: u32) -> StoredPart {
     match adjacency.checked_sub(1) {
         None => StoredPart::Vertices,

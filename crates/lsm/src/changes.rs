@@ -1,4 +1,4 @@
-//! From the effects of a commit to versions for the MemGraph.
+//! Turns the effects of a commit into versions for the MemGraph.
 
 use crate::adjacency::{ITSELF, VERTICES, number_of};
 use crate::engine::{LsmEngine, check_lock};
@@ -25,17 +25,17 @@ pub(crate) struct NewVersion {
     pub(crate) content: NewContent,
 }
 
-/// What becomes of an edge.
+/// The new content of an edge.
 #[derive(Debug)]
 pub(crate) enum NewContent {
     Deleted,
     Value(EdgeValue),
-    /// Where its record lies.
+    /// The record, a range of [`LsmChanges::records`].
     Record(Range<usize>),
 }
 
 impl LsmChanges {
-    /// The versions for these effects, and how they change the counts.
+    /// Returns the versions for the effects, and the change of the counts.
     ///
     /// # Errors
     /// The effects are damaged, or a list of parallel edges could not be read.
@@ -84,13 +84,13 @@ impl LsmChanges {
         NewContent::Record(begin..self.records.len())
     }
 
-    /// About the bytes that the versions take in memory.
+    /// Returns the approximate bytes that the versions take in memory.
     pub(crate) fn bytes(&self) -> usize {
         self.versions.len() * 24 + self.records.len()
     }
 }
 
-/// The value in at most eight bytes, the lowest first.
+/// Returns the value in at most eight little-endian bytes.
 fn value_of(bytes: &[u8]) -> EdgeValue {
     EdgeValue(bytes.iter().rev().fold(0, |bits, byte| bits << 8 | u64::from(*byte)))
 }

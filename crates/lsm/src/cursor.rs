@@ -54,9 +54,9 @@ impl<'v, W: Column> Adjacency for LsmAdjacency<'v, W> {
 pub struct LsmCursor<'v, W> {
     rows: LsmRows<'v>,
     reader: RowReader<'v>,
-    /// Whether rows may have to be read from the disk.
+    /// True if rows may have to be read from the disk.
     prefetches: bool,
-    /// Those of the row that was read last.
+    /// Values of the row that was read last.
     values: Vec<W>,
 }
 

@@ -1,5 +1,5 @@
-//! The fast path: a single edge is put, and the edges of a stream are put and deleted, without reading whether
-//! they exist.
+//! The fast path: puts of a single edge, and puts and deletions of the edges of a stream, without
+//! reading whether they exist.
 
 use crate::adjacency::number_of;
 use crate::engine::{LsmEngine, check_lock};
@@ -38,7 +38,7 @@ impl ShortWrites for LsmEngine {
         self.vertices.contains(vertex)
     }
 
-    /// Prefetches the buckets of all ends, then the nodes that these point to, then the ends of their rows.
+    /// Prefetches the buckets of all ends, then the nodes behind them, then the ends of their rows.
     fn prefetch(&self, edges: &[StoredEdge]) {
         let sources = self.sources.read();
         let active = sources.active();
@@ -53,14 +53,14 @@ impl ShortWrites for LsmEngine {
         rows().for_each(|(adjacency, owner)| active.prefetch_end(adjacency, owner));
     }
 
-    /// `None` for a deletion, whose caller wants to know whether the edge existed, for an edge with a
-    /// record, and if memory is limited.
+    /// Returns `None` for a deletion, whose caller wants to know whether the edge existed, for an
+    /// edge with a record, and if memory is limited.
     #[inline]
     fn plan_edge(&self, locks: &HeldLocks<'_>, edge: &StoredEdge, may_grow: bool) -> Option<LsmPlan> {
         self.plan(locks, edge, may_grow).filter(|plan| plan.0.removed == 0)
     }
 
-    /// Deletions, too: their caller gets the counts of a stream, which may have bounds.
+    /// Plans deletions, too: their caller gets the counts of a stream, which may have bounds.
     fn plan_edges(
         &self,
         locks: &HeldLocks<'_>,
@@ -88,7 +88,7 @@ impl LsmEngine {
     #[inline]
     fn plan(&self, locks: &HeldLocks<'_>, edge: &StoredEdge, may_grow: bool) -> Option<LsmPlan> {
         edge.entries().iter().for_each(|(_, change)| check_lock(locks, change.owner, "changed"));
-        // It is the same in both directions.
+        // The column is the same in both directions.
         let column = self.columns.get(number_of(edge.label, Direction::Out) as usize)?;
         let puts = edge.entries().iter().all(|(_, change)| change.value.is_some());
         let outcome = EdgeOutcome { label: edge.label, added: puts.into(), removed: (!puts).into() };

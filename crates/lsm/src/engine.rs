@@ -31,22 +31,22 @@ pub struct LsmEngine {
     pub(crate) topology: Topology,
     pub(crate) catalog: GrowingCatalog,
     pub(crate) limits: MemoryLimits,
-    /// The types of the values of the adjacencies, which the tree shares.
+    /// The types of the values of the adjacencies, shared with the tree.
     pub(crate) columns: Arc<GrowingList<ColumnType>>,
     pub(crate) tree: LevelTree,
-    /// Shared while a commit is applied, so that a flush, which replaces the sources, waits until no
-    /// commit goes into the old ones.
+    /// Locked for reading while a commit is applied, so that a flush, which replaces the sources,
+    /// waits until no commit goes into the old ones.
     pub(crate) sources: RwLock<Arc<Sources>>,
     /// The vertices of the newest state, so that a commit that puts edges reads no file.
     pub(crate) vertices: VertexSet,
-    /// As of opening.
+    /// Counts as of opening.
     pub(crate) counts: Counts,
     pub(crate) flushed: FlushedMemGraphs,
-    /// The bytes of rows that snapshots keep.
+    /// Memory of the rows that snapshots keep.
     pub(crate) kept: Arc<KeptBytes>,
-    /// Held while the memory is shared.
+    /// Held while the memory is divided among its users.
     pub(crate) sharing: Mutex<()>,
-    /// The flush that was announced. Flushes take turns.
+    /// The announced flush. Held by a running flush, so that flushes take turns.
     pub(crate) flushing: Mutex<Option<BegunFlush>>,
     pub(crate) pace: Pace,
 }
@@ -58,8 +58,8 @@ pub struct LsmSnapshot {
     kept: KeptRows,
 }
 
-/// How many changes before its turn the node of a row is prefetched, and twice that for its bucket:
-/// enough for an access to memory, few enough to stay in the cache.
+/// Prefetch distance, in changes, for the node of a row; twice the distance for its bucket. Enough
+/// for an access to memory, few enough to stay in the cache.
 const PREFETCH_DISTANCE: usize = 8;
 
 /// Checks that a vertex, which is a lock unit, is locked.
@@ -67,7 +67,8 @@ pub(crate) fn check_lock(locks: &HeldLocks<'_>, vertex: VertexId, done: &str) {
     assert!(locks.covers(LockUnit(vertex.get())), "vertex {vertex} is {done} without its lock");
 }
 
-/// The size of the graph in these levels: what the last flush knew, and what the files tell of the edges.
+/// Returns the counts of the graph in these levels: those of the last flush, narrowed by the edges
+/// in the files.
 fn counts_in(levels: &LevelSet, topology: Topology, catalog: &Catalog) -> Counts {
     let mut counts = levels.counts().clone();
     // The catalog checked that its labels fit in 16 bits.
@@ -79,12 +80,12 @@ fn counts_in(levels: &LevelSet, topology: Topology, catalog: &Catalog) -> Counts
 }
 
 impl LsmEngine {
-    /// Opens the engine's files, or starts empty if there are none. Reads the indexes of the files and
-    /// the vertices, not the edges.
+    /// Opens the engine's files, or starts empty if there are none. Reads the indexes of the files
+    /// and the vertices, not the edges.
     ///
     /// # Errors
-    /// A file could not be read or is damaged, or one that an earlier process left unfinished could
-    /// not be removed.
+    /// A file could not be read or is damaged, or a file that an earlier process left unfinished
+    /// could not be removed.
     pub fn open(files: Arc<dyn FileSystem>, options: LsmOptions) -> Result<Self, EngineError> {
         let LsmOptions {
             topology,
@@ -150,7 +151,8 @@ impl LsmEngine {
         Arc::clone(&self.sources.read())
     }
 
-    /// Runs `apply` on the MemGraph that takes commits, which takes this one.
+    /// Runs `apply` on the active MemGraph, or on a new one if the active one does not take the
+    /// commit.
     #[inline]
     pub(crate) fn with_active(&self, at: CommitTimestamp, apply: impl FnOnce(&MemGraph)) {
         let sources = self.sources.read();
@@ -161,8 +163,8 @@ impl LsmEngine {
         self.apply_beyond(at, apply);
     }
 
-    /// As [`LsmEngine::with_active`], for a commit that needs another MemGraph, because the active one does not
-    /// take its timestamp. That may be before a flush is due.
+    /// Like [`LsmEngine::with_active`], for a commit whose timestamp the active MemGraph does not
+    /// take, which may happen before a flush is due.
     #[cold]
     fn apply_beyond(&self, at: CommitTimestamp, apply: impl FnOnce(&MemGraph)) {
         let mut sources = self.sources.write();
@@ -174,7 +176,7 @@ impl LsmEngine {
         apply(sources.active());
     }
 
-    /// These sources, and an empty MemGraph for commits after `begin`.
+    /// Returns these sources with an empty active MemGraph for commits after `begin`.
     pub(crate) fn with_new_mem_graph(&self, sources: &Sources, begin: CommitTimestamp) -> Sources {
         let active = Arc::new(self.limits.new_mem_graph(&self.columns, begin));
         let mem_graphs = std::iter::once(active).chain(sources.mem_graphs.iter().cloned()).collect();
@@ -219,7 +221,7 @@ impl LsmEngine {
         }
     }
 
-    /// Lets later views read the levels that the tree has by now.
+    /// Makes later views read the current levels of the tree.
     pub(crate) fn renew_levels(&self) {
         let mut sources = self.sources.write();
         let mem_graphs = sources.mem_graphs.clone();
@@ -230,16 +232,16 @@ impl LsmEngine {
 }
 
 impl AddLabels for LsmEngine {
-    /// O(1) amortized. Waits for a flush or a compaction that replaces the sources, which is short.
+    /// O(1) amortized. Waits briefly for a flush or a compaction that replaces the sources.
     fn add_label(&self, label: &LabelSchema) {
-        // While this is held no MemGraph takes the place of the active one: those that do later are made
-        // with the label.
+        // While this is held, no MemGraph replaces the active one: later ones are made with the
+        // label.
         let sources = self.sources.read();
         for column in columns_of(label) {
             self.columns.push(column);
             sources.active().add_adjacency(column);
         }
-        // Views find the label here, and its adjacencies by then.
+        // From here on, views find the label, whose adjacencies exist by now.
         self.catalog.push(label.clone());
     }
 }

@@ -15,7 +15,7 @@ use hedgerow_sync::Arc;
 use std::ops::ControlFlow;
 use std::time::Instant;
 
-/// A flush for which commits continue in a MemGraph of their own.
+/// A flush that has begun: later commits go into another MemGraph.
 #[derive(Debug)]
 pub(crate) struct BegunFlush {
     at: CommitTimestamp,
@@ -50,7 +50,7 @@ impl Durable for LsmEngine {
         Ok(())
     }
 
-    /// Commits fill the other half of the memory while the flush goes on.
+    /// True from half of the memory on: commits fill the other half during the flush.
     fn is_flush_due(&self) -> bool {
         self.sources.read().active().used_bytes() > self.limits.mem_graph_bytes / 2
     }
@@ -62,8 +62,8 @@ impl Durable for LsmEngine {
         }
     }
 
-    /// Commits continue in a new MemGraph since the flush was announced. Those after `at` that are in an
-    /// old one are copied to a small one, which stays until the next flush.
+    /// Commits go into a new MemGraph since the flush was announced. Commits after `at` in an old
+    /// MemGraph are copied to a small one, which stays until the next flush.
     fn flush(&self, at: &Registered, live: &LiveTimestamps, note: &[u8]) -> Result<(), EngineError> {
         let mut announced = self.flushing.lock();
         let (from, through) = (self.durable_through(), at.at());
@@ -72,7 +72,7 @@ impl Durable for LsmEngine {
         }
         let begun = announced.take().filter(|begun| begun.at == through);
         let BegunFlush { since, running, .. } = begun.unwrap_or_else(|| self.begin_mem_graph(through));
-        // The active one has only commits after `at`.
+        // The active MemGraph has only commits after `at`.
         let sources = self.sources();
         let flushed = &sources.mem_graphs[1..];
         let versions_of = |adjacency| -> Vec<_> {
@@ -102,8 +102,8 @@ impl Durable for LsmEngine {
 }
 
 impl LsmEngine {
-    /// Begins another MemGraph for the commits after `at`, unless the active one is empty. No commit
-    /// goes into the others any more.
+    /// Begins another MemGraph for the commits after `at`, unless the active one is empty. From
+    /// then on, no commit goes into the others.
     fn begin_mem_graph(&self, at: CommitTimestamp) -> BegunFlush {
         let mut sources = self.sources.write();
         if sources.active().used_bytes() > 0 {
@@ -114,7 +114,8 @@ impl LsmEngine {
         BegunFlush { at, since: Instant::now(), running: self.pace.begin_flush() }
     }
 
-    /// Ends MemGraphs that were flushed, which are the oldest, except for what is not in the levels yet.
+    /// Ends the flushed MemGraphs, which are the oldest, and replaces them by residues, which are
+    /// not in the levels yet.
     fn end_mem_graphs(&self, flushed: &[Arc<MemGraph>], residues: Vec<Arc<MemGraph>>) {
         let mut sources = self.sources.write();
         let newer = sources.mem_graphs.len() - flushed.len();

@@ -1,9 +1,9 @@
 //! The rows that a snapshot keeps in the order of a scan.
 //!
-//! A MemGraph is laid out for writers: a row is a chain of segments behind a hash map, in the order of its
-//! commits. Files are laid out for space, and a row may lie in several of them. A kernel scans the same state once
-//! per iteration. So the first scan of a snapshot keeps what it reads, merged, while there is room; later scans, and
-//! look-ups of rows in what was scanned, read that.
+//! A MemGraph is laid out for writers: a row is a chain of segments behind a hash map, in the order
+//! of its commits. Files are laid out for space, and a row may lie in several of them. A kernel
+//! scans the same state once per iteration. So the first scan of a snapshot keeps the merged rows
+//! while there is room; later scans, and lookups of scanned rows, read the kept rows.
 
 use hedgerow_levels::{RowContent, SeenRow, SeenRows};
 use hedgerow_model::VertexId;
@@ -12,47 +12,48 @@ use hedgerow_sync::atomic::{AtomicUsize, Ordering};
 use hedgerow_sync::{Arc, OnceLock};
 use std::ops::Range;
 
-/// Consecutive owners whose rows are kept together.
+/// Number of consecutive owners whose rows are kept together.
 const PIECE: u32 = if cfg!(any(test, hedgerow_shuttle)) { 4 } else { 1024 };
 
-/// Pieces by number: enough for every vertex id. Ids may be far apart.
+/// Table of pieces by number, for every vertex id. Ids may be far apart.
 type Pieces = Directory<OnceLock<Box<Piece>>, LISTS, LIST, SEGMENT>;
 const LISTS: usize = 1 << 10;
 const LIST: usize = 1 << 9;
 const SEGMENT: usize = (u32::MAX / PIECE + 1) as usize / (LISTS * LIST);
 
-/// Bytes of a piece next to its rows: itself, and those of its segment of the table, which it may not share.
+/// Bytes of a piece in addition to its rows: the piece itself, and its segment of the table, which
+/// it may not share.
 const PIECE_BYTES: usize = size_of::<Piece>() + SEGMENT * size_of::<OnceLock<Box<Piece>>>();
 
-/// Memory is claimed in steps of this part of the most.
+/// Number of steps in which the maximum is claimed.
 const CLAIMS: usize = 8;
 
-/// The bytes that all snapshots of a graph keep.
+/// Memory of the rows that all snapshots of a graph keep.
 #[derive(Debug)]
 pub(crate) struct KeptBytes {
     now: AtomicUsize,
     at_most: usize,
     /// The bytes for which there is room.
     room: AtomicUsize,
-    /// The bytes that the cache of blocks leaves to them.
+    /// The bytes that the cache of blocks leaves to kept rows.
     claimed: AtomicUsize,
 }
 
-/// The rows that one snapshot keeps: nothing before the first scan.
+/// The rows that one snapshot keeps: none before the first scan.
 #[derive(Debug, Default)]
 pub(crate) struct KeptRows(OnceLock<Tables>);
 
 struct Tables {
-    /// Of each adjacency the rows without values, then those with values.
+    /// Two tables per adjacency: rows without values, then rows with values.
     pieces: Box<[OnceLock<Pieces>]>,
     bytes: AtomicUsize,
     of_all: Arc<KeptBytes>,
 }
 
-/// The rows of a piece that have edges, and what is known of the owners behind it.
+/// The rows of a piece that have edges, and the gap without rows behind the piece.
 pub(crate) struct Piece {
     rows: SeenRows,
-    /// From the end of the piece up to this owner there are no rows.
+    /// End of the gap: no owner between the piece and this one has a row.
     empty_until: u32,
 }
 
@@ -67,24 +68,25 @@ pub(crate) struct KeptTable<'s> {
 }
 
 impl KeptBytes {
-    /// Nothing is kept yet; once there are `at_most` bytes, or less if there is less [room](KeptBytes::claim), nothing more is.
+    /// Starts without rows. None is kept once they take `at_most` bytes, or less if there is less
+    /// [room](KeptBytes::claim).
     pub(crate) fn new(at_most: usize) -> Self {
         let (now, claimed) = (AtomicUsize::new(0), AtomicUsize::new(0));
         KeptBytes { now, at_most, room: AtomicUsize::new(at_most), claimed }
     }
 
-    /// The number of bytes. O(1).
+    /// Returns the bytes of the kept rows. O(1).
     pub(crate) fn now(&self) -> usize {
         self.now.load(Ordering::Relaxed)
     }
 
-    /// Divides these bytes between kept rows and the cache of blocks. The cache has room for `blocks` bytes, those
-    /// of the largest adjacency: blocks are read at random, too, and a search that finds fewer of them loses more
-    /// than a scan gains that finds some of its rows. Returns the bytes that are claimed for kept rows. One call
-    /// at a time.
+    /// Divides `bytes` between kept rows and the cache of blocks. The cache gets room for `blocks`
+    /// bytes, the size of the largest adjacency: blocks are read at random, too, and a search loses
+    /// more by a missing block than a scan gains by a kept row. Returns the bytes claimed for kept
+    /// rows. Calls must not be concurrent.
     pub(crate) fn claim(&self, bytes: usize, blocks: usize) -> usize {
         let step = self.claim_bytes();
-        // A step less, because the last piece may go beyond the room.
+        // A step less, because the last piece may exceed the room.
         let room = (bytes / step).saturating_sub(blocks.div_ceil(step)).saturating_sub(1) * step;
         self.room.store(room.min(self.at_most), Ordering::Relaxed);
         let claimed = self.needed();
@@ -92,7 +94,7 @@ impl KeptBytes {
         claimed
     }
 
-    /// Whether more is kept than was claimed. O(1).
+    /// Returns true if more is kept than was claimed. O(1).
     pub(crate) fn is_claim_due(&self) -> bool {
         self.needed() > self.claimed.load(Ordering::Relaxed)
     }
@@ -123,8 +125,8 @@ impl Drop for Tables {
 }
 
 impl KeptRows {
-    /// The rows of one of this many adjacencies of a snapshot of ids below `vertex_bound`. `None` for those with
-    /// records, which are not kept.
+    /// Returns the kept rows of an adjacency in a snapshot with this many adjacencies and with ids
+    /// below `vertex_bound`. Returns `None` for rows with records, which are not kept.
     pub(crate) fn table<'s>(
         &'s self,
         (adjacency, adjacencies): (u32, u32),
@@ -142,15 +144,15 @@ impl KeptRows {
 }
 
 impl<'s> KeptTable<'s> {
-    /// What is kept of the piece of an owner.
+    /// Returns the kept piece of an owner, if there is one.
     #[inline]
     pub(crate) fn piece(self, owner: VertexId) -> Option<&'s Piece> {
         let pieces = self.rows.0.get()?.pieces.get(self.number as usize)?.get()?;
         pieces.get(owner.get() / PIECE)?.get().map(Box::as_ref)
     }
 
-    /// These owners, with the rest of the pieces of which they are at least half, so that those can be kept,
-    /// if there is room.
+    /// Widens a range of owners at each end to a whole piece, if it covers at least half of the
+    /// piece, so that the piece can be kept. Does nothing without room.
     pub(crate) fn widened(self, owners: &Range<u32>) -> Range<u32> {
         if !self.of_all.has_room() {
             return owners.clone();
@@ -168,7 +170,7 @@ impl<'s> KeptTable<'s> {
         widened
     }
 
-    /// Whether these owners are a whole piece, and there is room to keep it.
+    /// Returns true if these owners are a whole piece, and there is room to keep it.
     pub(crate) fn takes(self, owners: &Range<u32>) -> bool {
         let is_whole = !owners.is_empty() && *owners == self.whole_piece(VertexId::new(owners.start));
         // An adjacency that is newer than the first scan is newer than the snapshot.
@@ -176,8 +178,8 @@ impl<'s> KeptTable<'s> {
         is_whole && is_known && self.of_all.has_room()
     }
 
-    /// Keeps the rows of a piece, which [`KeptTable::takes`] takes, unless another thread did. From its end up to
-    /// `empty_until`, which is not in the piece, there are no rows.
+    /// Keeps the rows of a piece that [`KeptTable::takes`] accepts, unless another thread did.
+    /// There are no rows from the end of the piece up to `empty_until`, which is not in it.
     pub(crate) fn keep(self, owners: &Range<u32>, mut rows: SeenRows, empty_until: u32) {
         let KeptTable { of_all, adjacencies, number, .. } = self;
         let tables = self.rows.0.get_or_init(|| Tables {
@@ -196,7 +198,7 @@ impl<'s> KeptTable<'s> {
         });
     }
 
-    /// The piece of an owner, up to the vertices that the snapshot has.
+    /// Returns the piece of an owner, up to the vertices that the snapshot has.
     fn whole_piece(self, owner: VertexId) -> Range<u32> {
         let piece = piece_of(owner);
         piece.start..piece.end.min(self.vertex_bound.max(piece.start))
@@ -204,13 +206,13 @@ impl<'s> KeptTable<'s> {
 }
 
 impl Piece {
-    /// The edges of an owner; `None` if it has none. O(log rows).
+    /// Returns the edges of an owner, or `None` if it has none. O(log rows).
     pub(crate) fn find(&self, owner: VertexId) -> Option<SeenRow<'_>> {
         // Merged rows have no deletions.
         self.rows.find(owner).and_then(|row| row.existing(&[]))
     }
 
-    /// The rows of these owners, ascending.
+    /// Returns the rows of a range of owners, ascending.
     pub(crate) fn rows(&self, owners: Range<u32>) -> impl Iterator<Item = (VertexId, SeenRow<'_>)> {
         let numbers = self.rows.first_from(owners.start)..self.rows.len();
         let rows = numbers.filter_map(|number| Some((self.rows.owner(number)?, self.rows.row(number))));
@@ -218,13 +220,14 @@ impl Piece {
             .filter_map(|(owner, row)| Some((owner, row.existing(&[])?)))
     }
 
-    /// The first owner behind the piece that may have a row: the first one of a piece, or the end of a scan.
+    /// Returns the first owner behind the piece that may have a row: the first one of a piece, or
+    /// the end of a scan.
     pub(crate) fn empty_until(&self) -> u32 {
         self.empty_until
     }
 }
 
-/// The owners whose rows are kept together with those of this one.
+/// Returns the owners of the piece of an owner.
 pub(crate) fn piece_of(owner: VertexId) -> Range<u32> {
     let begin = owner.get() / PIECE * PIECE;
     begin..begin.saturating_add(PIECE)
@@ -288,7 +291,7 @@ mod tests {
         let table = kept.table((1, 2), RowContent::Neighbors, 10, &bytes).unwrap();
         assert!(table.takes(&(4..8)) && table.piece(VertexId::new(5)).is_none());
         table.keep(&(4..8), rows(5..7), 9);
-        // Another thread has read it, too.
+        // Another thread has read the piece, too.
         table.keep(&(4..8), rows(5..7), 9);
         let once = bytes.now();
         assert!(once >= PIECE_BYTES + 2 * size_of::<VertexId>() && !table.takes(&(0..4)));
@@ -310,7 +313,7 @@ mod tests {
         let step = 4 * PIECE_BYTES;
         let kept = KeptRows::default();
         let table = kept.table((0, 1), RowContent::Neighbors, 100, &bytes).unwrap();
-        // Two steps and a half beside the blocks: one for what goes beyond the room, so one of room.
+        // The blocks leave two steps and a half: one for what exceeds the room, so one of room.
         let (all, blocks) = (11 * step, 8 * step + step / 2);
         assert_eq!(bytes.claim(all, blocks), 0);
         let pieces = (0..25).map(|piece| 4 * piece..4 * piece + 4);
@@ -322,7 +325,7 @@ mod tests {
         assert!(claimed >= bytes.now() && all - claimed >= blocks, "{claimed} bytes are claimed");
         assert!(!bytes.is_claim_due());
         drop(kept);
-        // It is given back when the memory is shared anew.
+        // The claim is given back when the memory is divided anew.
         assert!(!bytes.is_claim_due());
         assert_eq!(bytes.claim(all, all), 0);
         let kept = KeptRows::default();

@@ -1,4 +1,4 @@
-//! What the parts of the engine take of its memory, and may take.
+//! Memory use of the engine's parts, and its limits.
 
 use crate::engine::LsmEngine;
 use crate::mem_graph::MemGraph;
@@ -6,21 +6,22 @@ use hedgerow_model::{ColumnType, CommitTimestamp, EngineMemory, MemoryUse};
 use hedgerow_sync::{Arc, GrowingList, Mutex, MutexGuard};
 use std::sync::Weak;
 
-/// The cache of blocks gets at least this part of the memory, whatever the other parts take.
+/// Divisor of the memory budget for the minimum size of the cache of blocks, whatever the other
+/// parts take.
 const LEAST_CACHE_PART: usize = 16;
 
-/// How much memory the parts may take.
+/// Limits on the memory of the parts.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct MemoryLimits {
     /// Bytes of changes at which commits wait for a flush.
     pub(crate) mem_graph_bytes: usize,
-    /// Bytes of blocks of files.
+    /// Bytes for blocks of files, their indexes, the set of vertices and kept rows.
     pub(crate) cache_bytes: usize,
 }
 
 impl MemoryLimits {
-    /// An empty MemGraph for half of the changes, in commits after `begin`: memory comes in small parts of
-    /// that, and most rows need no more than 64 bytes.
+    /// Creates an empty MemGraph for half of the changes, in commits after `begin`. Its blocks are
+    /// small parts of that, and most rows need at most 64 bytes.
     pub(crate) fn new_mem_graph(self, columns: &GrowingList<ColumnType>, begin: CommitTimestamp) -> MemGraph {
         let columns: Vec<_> = columns.iter().copied().collect();
         let bytes = self.mem_graph_bytes / 2;
@@ -29,19 +30,19 @@ impl MemoryLimits {
     }
 }
 
-/// MemGraphs that were flushed. Snapshots may still read them.
+/// Flushed MemGraphs, which snapshots may still read.
 #[derive(Debug, Default)]
 pub(crate) struct FlushedMemGraphs(Mutex<Vec<Weak<MemGraph>>>);
 
 impl FlushedMemGraphs {
-    /// Adds some, and forgets those that are gone. O(MemGraphs).
+    /// Adds MemGraphs, and forgets MemGraphs that are gone. O(MemGraphs).
     pub(crate) fn add<'m>(&self, mem_graphs: impl Iterator<Item = &'m Arc<MemGraph>>) {
         let mut flushed = self.0.lock();
         flushed.retain(|mem_graph| mem_graph.strong_count() > 0);
         flushed.extend(mem_graphs.map(Arc::downgrade));
     }
 
-    /// Bytes of those that snapshots read. O(MemGraphs).
+    /// Returns the bytes of the MemGraphs that snapshots read. O(MemGraphs).
     fn bytes(&self) -> usize {
         let flushed = self.0.lock();
         flushed.iter().filter_map(Weak::upgrade).map(|mem_graph| mem_graph.bytes()).sum()
@@ -49,7 +50,7 @@ impl FlushedMemGraphs {
 }
 
 impl LsmEngine {
-    /// Bytes of the parts. O(MemGraphs · adjacencies).
+    /// Returns the bytes of the parts. O(MemGraphs · adjacencies).
     pub(crate) fn memory_by_part(&self) -> EngineMemory {
         let sources = self.sources();
         EngineMemory {
@@ -61,19 +62,19 @@ impl LsmEngine {
         }
     }
 
-    /// Bytes in memory, in the terms of all engines. O(MemGraphs · adjacencies).
+    /// Returns the bytes in memory, in the terms of all engines. O(MemGraphs · adjacencies).
     pub(crate) fn memory_use(&self) -> MemoryUse {
         let (sources, kept_bytes) = (self.sources(), self.kept.now());
         MemoryUse {
             live_bytes: sources.mem_graph_bytes(),
-            // What only snapshots read.
+            // Memory that only snapshots read.
             retained_bytes: self.flushed.bytes() + kept_bytes,
             index_bytes: sources.levels.index_bytes() + self.vertices.bytes() + self.tree.cache_bytes(),
             ..MemoryUse::default()
         }
     }
 
-    /// Shares the memory anew if snapshots keep more than was claimed, unless another thread does.
+    /// Divides the memory anew if snapshots keep more than was claimed, unless another thread does.
     pub(crate) fn share_memory_if_due(&self) {
         if self.kept.is_claim_due()
             && let Some(sharing) = self.sharing.try_lock()
@@ -82,8 +83,9 @@ impl LsmEngine {
         }
     }
 
-    /// Gives the cache of blocks what MemGraphs, kept rows, the indexes of files and the set of vertices
-    /// leave of the memory. O(MemGraphs · adjacencies + files), and O(blocks) if that is not about the same.
+    /// Gives the cache of blocks the memory left by MemGraphs, kept rows, the indexes of files and
+    /// the set of vertices. O(MemGraphs · adjacencies + files), and O(blocks) if the size changes
+    /// much.
     pub(crate) fn share_memory(&self) {
         self.share(self.sharing.lock());
     }

@@ -1,42 +1,43 @@
-//! How fast commits may come, so that they slow down before they would have to wait.
+//! Pacing of commits, which slow down before they would have to wait.
 //!
-//! A MemGraph should fill no sooner than the flush beside it takes. While level 0 is crowded, it should
-//! fill no sooner than compactions take for what one flush makes, nor so soon that level 0 is full before
-//! the compaction that runs has ended. A commit that is early waits for a part of that time: each piece of
-//! the MemGraph has one pause, so that many small commits together wait no longer than a large one.
+//! Filling a MemGraph should take at least as long as the concurrent flush. While level 0 is
+//! crowded, it should take at least as long as compactions of the output of one flush, and long
+//! enough that level 0 is not full before the running compaction has ended. A commit that is early
+//! waits for a part of that time: each piece of the MemGraph has one pause, so that many small
+//! commits together wait no longer than a large one.
 
 use hedgerow_sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use hedgerow_sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-/// A shorter pause is left to a later commit: the next ones need it, too.
+/// Minimum pause; a shorter one is left to a later commit, since the next ones need it, too.
 const SHORTEST: Duration = Duration::from_millis(1);
 
-/// No commit waits for longer.
+/// Maximum pause of a commit.
 const LONGEST: Duration = Duration::from_millis(40);
 
 /// Estimated total time of work that takes longer than usual, as a multiple of its time so far.
 const LONGER: f64 = 1.25;
 
-/// Bytes of a piece of a MemGraph, or a part of one that is small.
+/// Maximum bytes of a piece of a MemGraph; a small MemGraph has [`PIECES`] pieces.
 const PIECE: usize = 64 << 10;
 const PIECES: usize = 64;
 
-/// Flushes after which what came before counts for half.
+/// Number of flushes after which earlier ones count for half.
 const REMEMBERED: u32 = 8;
 
-/// How long deferred work takes per byte that commits add to MemGraphs.
+/// Time that deferred work takes per byte that commits add to MemGraphs.
 #[derive(Debug)]
 pub(crate) struct Pace {
-    /// When the active MemGraph began.
+    /// Start of the active MemGraph.
     filling_since: Mutex<Instant>,
     /// Bytes of the active MemGraph up to which commits need not pause again.
     paused_until: AtomicUsize,
-    /// Flushes that run.
+    /// Number of flushes that run.
     flushes: Arc<AtomicUsize>,
-    /// Compactions that run, or wait for one.
+    /// Number of compactions that run, or wait for a running one.
     compactions: Arc<AtomicUsize>,
-    /// When the first of these began.
+    /// Start of the first of the current compactions.
     compacting_since: Mutex<Instant>,
     costs: Mutex<Costs>,
     /// Nanoseconds of flushes per MiB of MemGraphs.
@@ -47,17 +48,17 @@ pub(crate) struct Pace {
     one_compaction_nanos: AtomicU64,
 }
 
-/// How full the active MemGraph is.
+/// Fill level of the active MemGraph.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Filling {
     pub(crate) bytes: usize,
-    /// Bytes at which it is flushed.
+    /// Bytes at which the MemGraph is flushed.
     pub(crate) most: usize,
-    /// How many more flushes level 0 has room for once it is crowded.
+    /// Number of further flushes that level 0 has room for once it is crowded.
     pub(crate) flushes_left: usize,
 }
 
-/// Of the last flushes, and of the compactions beside them.
+/// Costs of the last flushes, and of the concurrent compactions.
 #[derive(Debug, Default)]
 struct Costs {
     flushes: u32,
@@ -91,7 +92,7 @@ impl Pace {
         }
     }
 
-    /// Notes that a MemGraph begins to take commits.
+    /// Notes that a MemGraph starts to take commits.
     pub(crate) fn begin_filling(&self) {
         *self.filling_since.lock() = Instant::now();
         self.paused_until.store(0, Ordering::Relaxed);
@@ -111,7 +112,7 @@ impl Pace {
         Running(Arc::clone(&self.compactions))
     }
 
-    /// Learns from a flush of MemGraphs of this many bytes.
+    /// Learns from a flush of MemGraphs of `bytes`.
     pub(crate) fn flushed(&self, bytes: usize, taken: Duration) {
         self.learn(|costs| {
             if costs.flushes == REMEMBERED {
@@ -144,13 +145,14 @@ impl Pace {
         }
     }
 
-    /// How long a commit should wait while the active MemGraph is this full. O(1).
+    /// Returns the time that a commit should wait, given the fill level of the active MemGraph.
+    /// O(1).
     #[inline]
     pub(crate) fn pause(&self, active: Filling, is_crowded: bool) -> Option<Duration> {
         let is_flushing = self.flushes.load(Ordering::Relaxed) > 0;
         let is_behind = is_crowded && self.compactions.load(Ordering::Relaxed) > 0;
         let paused_until = self.paused_until.load(Ordering::Relaxed);
-        // A commit that paused in the MemGraph before may have noted a place far beyond.
+        // A commit that paused in the previous MemGraph may have stored a much larger number.
         let is_new = active.bytes >= paused_until || paused_until - active.bytes > PIECE;
         match is_new && (is_flushing || is_behind) {
             true => self.pause_beside(active, is_flushing, is_behind),
@@ -212,7 +214,7 @@ mod tests {
         (0..100).for_each(|_| pace.compacted(Duration::ZERO));
         let with_room = Filling { flushes_left: usize::MAX, ..filled(MIB) };
         assert_eq!(pace.pause(with_room, true), None, "however long this compaction has taken");
-        // Four MemGraphs should take as long as this one.
+        // Four MemGraphs should take as long as this compaction.
         pace.compacted(Duration::from_secs(40));
         (0..100).for_each(|_| pace.flushed(1 << 40, Duration::ZERO));
         assert_eq!(pace.pause(filled(4 * MIB), true), Some(LONGEST));

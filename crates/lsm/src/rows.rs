@@ -21,7 +21,7 @@ pub struct LsmRows<'v> {
 }
 
 impl<'v> LsmRows<'v> {
-    /// A reader of rows with this content of their edges.
+    /// Creates a reader of rows with this content of their edges.
     pub(crate) fn reader(&self, content: RowContent) -> RowReader<'v> {
         let reader = RowReader::new(self.sources, self.adjacency, self.state.timestamp(), content);
         let (engine, adjacencies) = (self.engine, self.engine.adjacencies());
@@ -31,14 +31,14 @@ impl<'v> LsmRows<'v> {
         reader.keeping(table.map(|table| Keeper { table, engine }))
     }
 
-    /// Panics if the view is that of locked vertices, and this is none of them.
+    /// Panics if the view reads only locked vertices, and the owner is not locked.
     pub(crate) fn check_lock(&self, owner: VertexId) {
         if let ViewState::Locked(locks) = self.state {
             check_lock(locks, owner, "read");
         }
     }
 
-    /// Ranges of about equal work, by the sizes of blocks.
+    /// Returns ranges of about equal work, by the sizes of blocks.
     pub(crate) fn cut(&self, parts: usize) -> Vec<Range<u32>> {
         let mut work = BTreeMap::<u32, u64>::new();
         for file in self.sources.levels.levels(self.adjacency).iter().flatten() {
@@ -48,7 +48,7 @@ impl<'v> LsmRows<'v> {
         }
         let bound = self.state.vertex_bound();
         if work.is_empty() {
-            // Nothing is known of the MemGraphs but the owners.
+            // Of the MemGraphs, only the owners are known.
             let pieces = parts.clamp(1, 256) as u64;
             let ends = (1..=pieces).map(|piece| (u64::from(bound) * piece / pieces) as u32);
             ends.filter(|end| *end > 0).for_each(|end| *work.entry(end).or_default() += 1);
@@ -56,7 +56,7 @@ impl<'v> LsmRows<'v> {
         cuts_by_work(bound, parts, &work.into_iter().collect::<Vec<_>>())
     }
 
-    /// Visits the edges of a row with these neighbors, each with its content.
+    /// Visits the edges of a row to a range of neighbors, each with its content.
     fn visit_row<B>(
         &self,
         owner: VertexId,

@@ -1,4 +1,4 @@
-//! What a view reads: the MemGraphs and the levels.
+//! The sources of a view: the MemGraphs and the levels.
 
 use crate::engine::LsmEngine;
 use crate::kept_rows::{KeptTable, piece_of};
@@ -8,14 +8,14 @@ use hedgerow_model::{CommitTimestamp, ReadError, VertexId};
 use hedgerow_sync::Arc;
 use std::ops::{ControlFlow, Range};
 
-/// The MemGraphs and the levels that views read. A flush or a compaction makes new ones; those who
-/// read the old ones continue.
+/// The MemGraphs and the levels that views read. A flush or a compaction makes new ones; readers of
+/// the old ones continue.
 ///
-/// Of each edge, what is in a MemGraph is newer than what is in those after it and in the levels,
-/// or the same.
+/// Sources are ordered newest first: a version of an edge in a MemGraph is at least as new as the
+/// versions of the edge in the MemGraphs after it and in the levels.
 #[derive(Debug)]
 pub(crate) struct Sources {
-    /// The newest first. Only the first one takes commits.
+    /// Newest first. Only the first one takes commits.
     pub(crate) mem_graphs: Vec<Arc<MemGraph>>,
     pub(crate) levels: Arc<LevelSet>,
 }
@@ -26,18 +26,18 @@ impl Sources {
         &self.mem_graphs[0]
     }
 
-    /// The first of these owners that has a row in a MemGraph, or is about to get one.
+    /// Returns the first owner of a range that has a row in a MemGraph, or is about to get one.
     fn next_owner(&self, adjacency: u32, owners: &Range<u32>) -> Option<VertexId> {
         let next = |mem_graph: &Arc<MemGraph>| mem_graph.owners(adjacency, owners.clone()).next();
         self.mem_graphs.iter().filter_map(next).min()
     }
 
-    /// Bytes of the versions in memory. O(MemGraphs).
+    /// Returns the bytes of the versions in memory. O(MemGraphs).
     pub(crate) fn used_bytes(&self) -> usize {
         self.mem_graphs.iter().map(|mem_graph| mem_graph.used_bytes()).sum()
     }
 
-    /// Bytes of all MemGraphs, with what is free in them. O(MemGraphs).
+    /// Returns the bytes of all MemGraphs, including their free room. O(MemGraphs).
     pub(crate) fn mem_graph_bytes(&self) -> usize {
         self.mem_graphs.iter().map(|mem_graph| mem_graph.bytes()).sum()
     }
@@ -60,7 +60,7 @@ pub(crate) struct Keeper<'s> {
     pub(crate) engine: &'s LsmEngine,
 }
 
-/// Where the rows of one adjacency lie, and what is read of them.
+/// Location of the rows of one adjacency, and the content to read.
 #[derive(Clone, Copy)]
 struct RowPlaces<'s> {
     sources: &'s Sources,
@@ -70,7 +70,7 @@ struct RowPlaces<'s> {
 }
 
 impl<'s> RowReader<'s> {
-    /// A reader of rows with this content of their edges.
+    /// Creates a reader of rows with this content of their edges.
     pub(crate) fn new(
         sources: &'s Sources,
         adjacency: u32,
@@ -86,12 +86,12 @@ impl<'s> RowReader<'s> {
         }
     }
 
-    /// Reads what a snapshot keeps, and lets it keep what is scanned.
+    /// Reads the rows that a snapshot keeps, and makes it keep the rows that are scanned.
     pub(crate) fn keeping(self, kept: Option<Keeper<'s>>) -> Self {
         RowReader { kept, ..self }
     }
 
-    /// The edges of a vertex.
+    /// Reads the edges of a vertex.
     ///
     /// # Errors
     /// A file could not be read.
@@ -110,7 +110,7 @@ impl<'s> RowReader<'s> {
         Ok(self.row.finish())
     }
 
-    /// One edge of a vertex, if it has that.
+    /// Reads one edge of a vertex, if it exists.
     ///
     /// # Errors
     /// A file could not be read.
@@ -133,8 +133,8 @@ impl<'s> RowReader<'s> {
         Ok(self.row.finish())
     }
 
-    /// Visits the rows of these owners that have edges, and perhaps some that had, ascending, until `visit`
-    /// breaks or fails.
+    /// Visits the rows of a range of owners that have edges, ascending, until `visit` breaks or
+    /// fails. May visit rows that had edges.
     ///
     /// # Errors
     /// A file could not be read, or `visit` failed.
@@ -175,7 +175,7 @@ impl<'s> RowReader<'s> {
                         Ok(ControlFlow::Continue(()))
                     })?;
                     let behind = scan.next_owner(&(part.end..left.end))?;
-                    // The piece may go on behind the vertices of the snapshot.
+                    // The piece may extend beyond the vertices of the snapshot.
                     let empty_until = behind.map_or(left.end, |next| piece_of(next).start).max(piece.end);
                     kept.table.keep(&part, rows, empty_until);
                     kept.engine.share_memory_if_due();
@@ -211,23 +211,23 @@ impl<'s> RowReader<'s> {
     }
 }
 
-/// A scan of rows that are not kept. It goes forward.
+/// A forward scan of rows that are not kept.
 struct Scan<'r, 's> {
     place: RowPlaces<'s>,
     row: &'r mut MergedRow,
-    /// What the MemGraphs have of a part of the owners, and its records.
+    /// Rows of a part of the owners in the MemGraphs and, in `records`, their records.
     recent: SeenRows,
     records: Vec<u8>,
     levels: Option<LevelRows>,
 }
 
 impl Scan<'_, '_> {
-    /// The first of these owners that has a row, or is about to get one.
+    /// Returns the first owner of a range that has a row, or is about to get one.
     fn next_owner(&mut self, owners: &Range<u32>) -> Result<Option<VertexId>, ReadError> {
         let RowPlaces { sources, adjacency, at, content } = self.place;
         let is_before =
             |levels: &LevelRows| levels.next_owner().is_some_and(|next| next.get() < owners.start);
-        // What lies between was kept, and not read here.
+        // The rows in between were kept, and not read here.
         let levels = match self.levels.take().filter(|levels| !is_before(levels)) {
             Some(levels) => levels,
             None => sources.levels.rows(adjacency, owners.clone(), at, content)?,
@@ -237,7 +237,8 @@ impl Scan<'_, '_> {
         Ok(next)
     }
 
-    /// Visits the rows of these owners, which begin at or before the [next](Scan::next_owner) one.
+    /// Visits the rows of a range of owners, which begins at or before the [next](Scan::next_owner)
+    /// one.
     fn visit<B>(
         &mut self,
         owners: Range<u32>,
@@ -281,7 +282,7 @@ impl Scan<'_, '_> {
 }
 
 impl RowPlaces<'_> {
-    /// Reads what the MemGraphs have of the rows of these owners. Appends their records.
+    /// Reads the rows of a range of owners in the MemGraphs. Appends their records.
     fn read_recent(&self, owners: Range<u32>, rows: &mut SeenRows, records: &mut Vec<u8>) {
         let RowPlaces { sources, adjacency, at, content } = *self;
         let (mut record, mut older) = (Vec::new(), SeenRows::default());

@@ -1,4 +1,5 @@
-//! The engine passes the contract of engines where snapshots keep all that they scan, in pieces of few owners.
+//! The engine passes the contract of engines while snapshots keep everything that they scan, in
+//! pieces of few owners.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 

@@ -1,4 +1,4 @@
-//! What is in files and in memory, full compaction, and checking the files of a store.
+//! Reports on files and memory, full compaction, and checks of the files of a store.
 
 use crate::LsmOptions;
 use crate::adjacency::{columns, part_of};
@@ -35,7 +35,7 @@ impl FileUpkeep for LsmEngine {
         let ended = loop {
             match full.step(observe)? {
                 FullStep::Merged => {
-                    // Room for the next step.
+                    // Make room for the next step.
                     self.renew_levels();
                     self.tree.remove_unread()?;
                 }
@@ -48,11 +48,11 @@ impl FileUpkeep for LsmEngine {
 }
 
 impl LsmEngine {
-    /// Reads all files of an engine with these options, without opening them, and finds all damage: see
-    /// [`check_files`].
+    /// Reads all files of an engine with these options, without opening them, and finds all damage:
+    /// see [`check_files`].
     ///
     /// # Errors
-    /// The file system's. Damage is a problem in the result.
+    /// Errors of the file system. Damage is a problem in the result.
     pub fn check(files: &Arc<dyn FileSystem>, options: &LsmOptions) -> Result<FilesCheck, EngineError> {
         check_files(files, &columns(&options.catalog))
     }

@@ -15,11 +15,11 @@ use hedgerow_model::{
 use hedgerow_sync::Arc;
 use std::ops::{ControlFlow, Range};
 
-/// A state of the graph: at a registered timestamp, or the newest of the locked vertices.
+/// A state of the graph: at a registered timestamp, or the newest state of the locked vertices.
 pub struct LsmView<'s> {
     pub(crate) engine: &'s LsmEngine,
     pub(crate) sources: Arc<Sources>,
-    /// The rows that the snapshot keeps, if it is one.
+    /// The rows that the snapshot keeps, if the view is of a snapshot.
     pub(crate) kept: Option<&'s KeptRows>,
     pub(crate) state: ViewState<'s>,
 }
@@ -40,7 +40,7 @@ impl LsmView<'_> {
         Ok(self.rows(number_of(label, stored), schema.edges.column()))
     }
 
-    /// The content of an entry as bytes, if it exists.
+    /// Returns the content of an entry as bytes, if it exists.
     pub(crate) fn content(
         &self,
         label: LabelId,

@@ -1,4 +1,4 @@
-//! Which MemGraphs there are after a flush.
+//! The MemGraphs that exist after a flush.
 #![cfg(not(hedgerow_shuttle))]
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -11,8 +11,8 @@ use hedgerow_testing::pipeline::Pipeline;
 use hedgerow_testing::{Tested, pipeline};
 use support::TestedLsm;
 
-/// Bytes in memory after a commit, what `between` does, another commit, and what `after` does with the
-/// result of `between`.
+/// Returns the bytes in memory after a commit, a call of `between`, another commit, and a call of
+/// `after` with the result of `between`.
 fn bytes_after<T>(
     between: impl Fn(&Pipeline<TestedLsm>) -> T,
     after: impl Fn(&Pipeline<TestedLsm>, T),

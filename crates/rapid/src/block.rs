@@ -17,37 +17,37 @@ use std::ops::{Range, RangeInclusive};
 /// Takes the place of RapidStore's vertex index and clustered index (sections 6.1 and 6.3).
 pub type Block = Extent<BlockRows>;
 
-/// Where the rows of a block lie, all within its capacity. Fields that every reader needs come
-/// first, then the places, then fields that only writers need.
+/// Locations of a block's rows, all within its capacity. Fields for every reader come first, then
+/// the places, then fields for writers only.
 #[repr(C)]
 pub struct BlockRows {
     /// Entries of all rows, without large sets.
     pub(crate) small_entries: u32,
     /// An upper bound on all neighbors ever put, for interpolation search.
     highest: VertexId,
-    /// One bit per slot: whether it has neighbors.
+    /// One bit per slot, set if the slot has neighbors.
     pub(crate) occupied: u64,
-    /// One bit per slot: whether its neighbors are a large set.
+    /// One bit per slot, set if its neighbors are a large set.
     pub(crate) large_slots: u64,
     /// The large sets, ascending by slot.
     pub(crate) large: SmallVec<[LargeSet; 2]>,
     /// The place of each row. Starts ascend; the gap between the end of a row and the next start is
     /// free.
     places: [RowPlace; PARTITION_SIZE],
-    /// Entries of large sets, and their bytes.
+    /// Entries of large sets and, in `large_bytes`, their bytes.
     pub(crate) large_entries: usize,
     pub(crate) large_bytes: usize,
 }
 
-/// The place of a row. One cache line holds those of sixteen rows, and whether they are small.
+/// The place of a row, small or large. A cache line holds sixteen.
 #[derive(Clone, Copy, Debug, Default)]
 struct RowPlace {
     start: u16,
-    /// [`IS_LARGE`] if a large set takes the place of the row.
+    /// [`IS_LARGE`] if the row is a large set.
     length: u16,
 }
 
-/// Marks a slot whose neighbors are a large set: longer than any row.
+/// Length that marks a large set, longer than any row.
 const IS_LARGE: u16 = u16::MAX;
 const _: () = assert!(LARGE < IS_LARGE as usize);
 
@@ -59,18 +59,17 @@ pub(crate) enum Row<'b> {
     Large(&'b LargeSet),
 }
 
-/// The first part of a row that is prefetched before a change, in bytes; the hardware prefetcher
-/// does the rest.
+/// Maximum bytes of a row prefetched before a change; the hardware prefetcher does the rest.
 const PREFETCHED_CHANGE: usize = 1024;
 
 /// Ids per cache line.
 pub(crate) const IDS_PER_LINE: usize = 64 / size_of::<VertexId>();
 
 impl Block {
-    /// The most small entries: positions have 16 bits.
+    /// Maximum number of small entries: positions have 16 bits.
     pub(crate) const MOST: usize = u16::MAX as usize;
 
-    /// An empty block with room for at least `capacity` small entries.
+    /// Creates an empty block with room for at least `capacity` small entries.
     pub(crate) fn with_capacity(column: ColumnType, capacity: usize) -> Owned<Block> {
         Block::with_rows(BlockRows::default(), column, capacity)
     }
@@ -104,7 +103,7 @@ impl Block {
         Row::Small(usize::from(start)..usize::from(start) + usize::from(length))
     }
 
-    /// The entries of a row of this block. Without values, it accesses only the ids.
+    /// Returns the entries of a row of this block. Accesses only the ids if `W` has no values.
     #[inline]
     pub(crate) fn entries_of<W: Column>(&self, row: Range<usize>) -> Neighbors<'_, W> {
         debug_assert!(row.end <= self.capacity(), "a row lies within its block");
@@ -113,7 +112,7 @@ impl Block {
         unsafe { self.neighbors_unchecked(row) }
     }
 
-    /// The value of a neighbor of a slot, for writers.
+    /// Returns the value of a neighbor of a slot, for writers.
     #[inline]
     fn value_of(&self, slot: usize, neighbor: VertexId) -> Option<EdgeValue> {
         match self.row(slot) {
@@ -141,8 +140,8 @@ impl BlockRows {
         rows
     }
 
-    /// What `count` reads of the large sets' totals, which lie apart from the rest of the header; 0
-    /// without large sets.
+    /// Returns `count` of this header, or 0 without large sets: their totals lie apart from the
+    /// rest of the header.
     #[inline]
     pub(crate) fn in_large_sets(&self, count: impl Fn(&BlockRows) -> usize) -> usize {
         if self.large_slots == 0 { 0 } else { count(self) }
@@ -169,7 +168,7 @@ impl BlockRows {
         std::array::from_fn(|slot| self.length(slot))
     }
 
-    /// Where the free room after a row ends.
+    /// Returns the end of the free room after a row.
     #[inline]
     pub(crate) fn room_end(&self, slot: usize, capacity: usize) -> usize {
         self.places.get(slot + 1).map_or(capacity, |next| usize::from(next.start))
@@ -180,7 +179,7 @@ impl BlockRows {
         self.places[slots].iter_mut().for_each(|place| place.start = place.start.wrapping_add_signed(by));
     }
 
-    /// Makes a row one entry longer or shorter.
+    /// Makes a row longer or shorter by `by` entries.
     pub(crate) fn resize_row(&mut self, slot: usize, by: i16) {
         let length = &mut self.places[slot].length;
         *length = length.wrapping_add_signed(by);
@@ -188,8 +187,8 @@ impl BlockRows {
         self.occupied = self.occupied & !(1 << slot) | u64::from(*length > 0) << slot;
     }
 
-    /// Places rows of these lengths, 0 for large sets. Distributes the free room in proportion to
-    /// their lengths.
+    /// Places rows of the given lengths, 0 for large sets, and distributes the free room in
+    /// proportion.
     pub(crate) fn lay_out(&mut self, lengths: &[usize; PARTITION_SIZE], capacity: usize) {
         let entries: usize = lengths.iter().sum();
         let room = capacity - entries;
@@ -209,7 +208,7 @@ impl BlockRows {
         self.occupied = small.fold(self.large_slots, |occupied, (slot, _)| occupied | 1 << slot);
     }
 
-    /// The index of a slot's large set, or where it would be inserted.
+    /// Returns the index of a slot's large set, or its insertion point.
     #[inline]
     pub(crate) fn large_index(&self, slot: usize) -> usize {
         (self.large_slots & ((1 << slot) - 1)).count_ones() as usize
@@ -280,7 +279,7 @@ impl Drop for BlockRows {
     }
 }
 
-/// Prefetches what putting an id into a row touches: from its guessed position to the end.
+/// Prefetches the part of a row that putting an id touches, from the guessed position to the end.
 #[inline]
 pub(crate) fn prefetch_behind_guess(row: &[VertexId], spread: Spread, id: VertexId) {
     let guess = spread.guess(row.len(), id).saturating_sub(IDS_PER_LINE);
@@ -289,14 +288,14 @@ pub(crate) fn prefetch_behind_guess(row: &[VertexId], spread: Spread, id: Vertex
 }
 
 impl Block {
-    /// Counts what a change would do.
+    /// Counts the effect of a change.
     #[inline]
     pub(crate) fn tally(&self, change: &EdgeChange, tally: &mut Tally) {
         let found = self.value_of(slot_of(change.owner), change.neighbor);
         tally.count(change, found.is_some(), |value| self.column().width() > 0 && found != Some(value));
     }
 
-    /// Whether changes, of which there are at least as many as entries, remove them all.
+    /// Returns true if the changes, at least one per entry, remove all entries.
     pub(crate) fn is_emptied_by(&self, changes: &[EdgeChange]) -> bool {
         let removed = |change: &&EdgeChange| self.value_of(slot_of(change.owner), change.neighbor).is_some();
         changes.iter().all(|change| change.value.is_none())

@@ -17,11 +17,11 @@ use std::ptr::NonNull;
 /// KiB page.
 const IDS_BEHIND: usize = 512;
 
-/// A block with less free room is enlarged when it is copied; otherwise the next change would do
-/// that.
+/// Minimum free room of a copied block, which is enlarged otherwise: the next change would enlarge
+/// it.
 const ROOM_OF_COPIES: usize = 2;
 
-/// This many changes are always made in place; more only in blocks with [`ENTRIES_PER_EDIT`]
+/// Maximum number of changes always made in place; more only in blocks with [`ENTRIES_PER_EDIT`]
 /// entries per change.
 const EDITED_ALWAYS: usize = 4;
 const ENTRIES_PER_EDIT: usize = 64;
@@ -150,8 +150,8 @@ impl Container for Block {
         }
     }
 
-    /// Also prefetches as many bytes as each row has, some distance after it.
-    // Without that, PageRank takes 1.09 to 1.12 times as long.
+    /// Also prefetches, for each row, a range of the same length some distance after it.
+    // Without the prefetch, PageRank takes 1.09 to 1.12 times as long.
     #[inline]
     fn scan<W: Column, B>(
         &self,
@@ -161,7 +161,7 @@ impl Container for Block {
         self.header.large.iter().filter_map(|set| set.leaves().first()).for_each(LeafEntry::prefetch::<()>);
         for slot in slots_of(slots) {
             let stretch = self.header.stretch(slot);
-            // Not worth its cost for short rows.
+            // Prefetching does not pay for short rows.
             if stretch.len() >= IDS_PER_LINE {
                 let ids = self.ids().as_ptr().wrapping_add(IDS_BEHIND);
                 stretch.step_by(IDS_PER_LINE).for_each(|position| prefetch(ids.wrapping_add(position), 1));

@@ -32,7 +32,7 @@ pub(crate) struct LeafDirectory {
     leaves: u32,
     /// The first neighbor of the last leaf.
     last: VertexId,
-    /// Total neighbors in all leaves; fewer than there can be vertices.
+    /// Total neighbors in all leaves; less than the maximum number of vertices.
     length: u32,
 }
 
@@ -48,13 +48,13 @@ struct LeafTable {
 #[derive(Clone)]
 #[repr(C, align(16))]
 pub(crate) struct LeafEntry {
-    /// Its first neighbor.
+    /// The leaf's first neighbor.
     first: VertexId,
     length: u32,
     leaf: Leaf,
 }
 
-/// How much of a leaf is prefetched ahead of a scan.
+/// Maximum bytes of a leaf's ids, and of its values, prefetched ahead of a scan.
 const PREFETCHED_BYTES: usize = 1024;
 
 const START: usize = size_of::<LeafTable>();
@@ -128,7 +128,7 @@ impl LeafEntry {
 }
 
 impl LeafDirectory {
-    /// A directory of leaves, which ascend.
+    /// Creates a directory of ascending leaves.
     pub(crate) fn of(leaves: Vec<Leaf>) -> Self {
         let mut directory = LeafDirectory::with_capacity(leaves.len());
         directory.insert(0, leaves);
@@ -179,7 +179,7 @@ impl LeafDirectory {
         bytes_for(roomy(leaves + 1)) - bytes_for(leaves)
     }
 
-    /// Whether both share one table.
+    /// Returns true if both share one table.
     pub(crate) fn is(&self, other: &Self) -> bool {
         self.table.is(&other.table)
     }
@@ -246,7 +246,7 @@ impl LeafDirectory {
     }
 
     /// Changes a leaf without reallocating, if this is the only owner of the directory and of the
-    /// leaf; otherwise does nothing. `change` returns by how many neighbors the leaf grew, or
+    /// leaf; otherwise does nothing. `change` returns the growth of the leaf in neighbors, or
     /// `None` if it did nothing.
     #[inline]
     pub(crate) fn change_in_place(
@@ -262,7 +262,7 @@ impl LeafDirectory {
             None => entry.length = length,
             Some(_) => entry.update(),
         }
-        // By one at most.
+        // A leaf grows by one at most.
         self.length = self.length.wrapping_add_signed(grown.unwrap_or(0) as i32);
         self.follow();
         grown
@@ -288,7 +288,7 @@ impl LeafDirectory {
         account::moved((leaves - place) * size_of::<LeafEntry>());
         // SAFETY: by invariant 1 these are initialized, and there is room for one more after them.
         unsafe { at.copy_to(at.wrapping_add(1), leaves - place) };
-        // SAFETY: within the capacity; what was there was moved.
+        // SAFETY: within the capacity; the previous entry was moved.
         unsafe { at.write(entry) };
         self.follow();
     }

@@ -9,13 +9,13 @@ use hedgerow_subgraphs::partition::{PARTITION_SIZE, slot_of};
 use smallvec::SmallVec;
 use std::ops::Range;
 
-/// The capacity of a block with this many small entries that is expected to grow.
+/// Returns the capacity of a growing block with `entries` small entries.
 pub(crate) fn roomy(entries: usize) -> usize {
     entries + entries / 8 + 4
 }
 
-/// Makes changes, which ascend. O(row + changes) amortized per row that changes, and O(block) if it
-/// outgrows its memory.
+/// Makes changes, which ascend. O(row + changes) amortized per changed row, and O(block) if the
+/// block outgrows its memory.
 pub(crate) fn changes(block: &mut Owned<Block>, changes: &[EdgeChange]) {
     block.header.expect(changes);
     for row in changes.chunk_by(|one, next| one.owner == next.owner) {
@@ -35,8 +35,8 @@ pub(crate) fn changes(block: &mut Owned<Block>, changes: &[EdgeChange]) {
     }
 }
 
-/// Puts several entries into a row in one pass from its end, if all are puts and the room after the
-/// row suffices; otherwise does nothing. Returns whether the changes were made.
+/// Puts several entries into a row in one pass from its end, if all changes are puts and the room
+/// after the row suffices; otherwise does nothing. Returns true if the changes were made.
 fn put_into_row(block: &mut Block, stretch: Range<usize>, changes: &[EdgeChange]) -> bool {
     let slot = slot_of(changes[0].owner);
     let row = &block.ids()[stretch.clone()];
@@ -71,7 +71,7 @@ fn put_into_row(block: &mut Block, stretch: Range<usize>, changes: &[EdgeChange]
     true
 }
 
-/// Where an entry that is put is or belongs.
+/// Place of an entry to put: its position, or its insertion point.
 struct EntryPlace {
     position: usize,
     is_there: bool,
@@ -79,7 +79,7 @@ struct EntryPlace {
     value: EdgeValue,
 }
 
-/// Makes one change. O(row) amortized, and O(block) if it outgrows its memory.
+/// Makes one change. O(row) amortized, and O(block) if the block outgrows its memory.
 pub(crate) fn change(block: &mut Owned<Block>, change: &EdgeChange) {
     let slot = slot_of(change.owner);
     match block.row(slot) {
@@ -162,7 +162,7 @@ fn remove(block: &mut Owned<Block>, slot: usize, position: usize) {
     }
 }
 
-/// Whether a block is too large for this many entries.
+/// Returns true if a block is too large for `entries` entries.
 pub(crate) fn shrinks(block: &Block, entries: usize) -> bool {
     roomy(2 * entries) < block.capacity()
         && Block::bytes_for(block.column(), roomy(entries)) < block.memory_bytes()
@@ -202,7 +202,7 @@ fn demote(block: &mut Owned<Block>, slot: usize) {
     set.copy_to(block, at);
 }
 
-/// The slot of the longest small row.
+/// Returns the slot of the longest small row.
 fn longest(rows: &BlockRows) -> usize {
     (0..PARTITION_SIZE).max_by_key(|slot| rows.length(*slot)).expect("a partition has slots")
 }
@@ -214,13 +214,14 @@ fn resize(block: &mut Owned<Block>, capacity: usize) {
     *block = resized(block, rows, capacity);
 }
 
-/// A block with the entries of `old` at the ranges that `rows` contains.
+/// Creates a block with the entries of `old` at the ranges in `rows`.
 pub(crate) fn resized<H>(old: &Extent<H>, rows: BlockRows, capacity: usize) -> Owned<Block> {
     let lengths = rows.lengths();
     laid_out(old, rows, &lengths, capacity)
 }
 
-/// A block whose rows have new lengths and begin with the entries that `rows` locates in `old`.
+/// Creates a block whose rows have new lengths and begin with the entries that `rows` locates in
+/// `old`.
 fn laid_out<H>(
     old: &Extent<H>,
     rows: BlockRows,

@@ -31,7 +31,7 @@ impl<H> Extent<H> {
         pool::rounded(Self::values_at(capacity) + capacity * column.width())
     }
 
-    /// The capacity that fits into this many bytes.
+    /// Returns the capacity that fits into `bytes`.
     fn capacity_of(column: ColumnType, bytes: usize) -> usize {
         // Alignment may cost up to two ids.
         let per_entry = size_of::<VertexId>() + column.width();
@@ -52,7 +52,7 @@ impl<H> Extent<H> {
         self.bytes
     }
 
-    /// The number of neighbors that there is room for.
+    /// Returns the capacity in neighbors.
     #[inline]
     pub(crate) fn capacity(&self) -> usize {
         self.capacity as usize
@@ -64,7 +64,7 @@ impl<H> Extent<H> {
         self.column
     }
 
-    /// All ids, whether in use or not.
+    /// Returns all ids, in use or not.
     #[inline]
     pub(crate) fn ids(&self) -> &[VertexId] {
         // SAFETY: the length is the capacity.
@@ -223,7 +223,7 @@ pub(crate) fn duplicate<H>(original: &Extent<H>, header: H) -> NonNull<Extent<H>
     let start = Extent::<H>::START;
     let (from, to) = (original.first_byte().wrapping_add(start), memory.as_ptr().wrapping_add(start));
     // SAFETY: by invariant 1 of the original, its bytes after the extent are initialized; the pool
-    // hands out as many, aligned to 16, for exclusive use.
+    // hands out `bytes` bytes, aligned to 16, for exclusive use.
     unsafe { std::ptr::copy_nonoverlapping(from, to, bytes - start) };
     // SAFETY: as above; the extent fits into them.
     unsafe { place.write(Extent { bytes, capacity, column, header }) };

@@ -21,7 +21,7 @@ pub(crate) const SMALL_AGAIN: usize = LARGE / 2;
 /// A leaf with fewer entries is merged with the next.
 const LEAF_MINIMUM: usize = LEAF_CAPACITY / 4;
 
-/// Where a neighbor is or belongs.
+/// Position of a neighbor: its entry, or its insertion point.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct SetPosition {
     leaf: usize,
@@ -64,7 +64,7 @@ impl LargeSet {
         self.0.entries()
     }
 
-    /// Whether both share the same entries.
+    /// Returns true if both share the same entries.
     pub(crate) fn is(&self, other: &Self) -> bool {
         self.0.is(&other.0)
     }
@@ -101,7 +101,7 @@ impl LargeSet {
         Some(if column.width() == 0 { EdgeValue(0) } else { entry.leaf().value(position) })
     }
 
-    /// Where `id` is or belongs. O(log length).
+    /// Returns the position of `id`, or its insertion point. O(log length).
     #[inline]
     pub(crate) fn locate(&self, id: VertexId) -> SetPosition {
         let place = self.0.place_of(id);
@@ -110,14 +110,14 @@ impl LargeSet {
         SetPosition { leaf: place, position, is_there: entry.ids().get(position) == Some(&id) }
     }
 
-    /// The value of the entry at a site that `is_there`.
+    /// Returns the value of the entry at a position that `is_there`.
     pub(crate) fn value_at(&self, site: SetPosition) -> EdgeValue {
         self.leaves()[site.leaf].leaf().value(site.position)
     }
 
-    /// Makes a change at the [site](Site::to_number) where it belongs, if what it touches is not
-    /// shared, and needs neither to grow nor to be merged; otherwise does nothing. Returns by how
-    /// many entries the set grew.
+    /// Makes a change at its [position](SetPosition::to_number), if the directory and the leaf are
+    /// not shared and the leaf needs neither to grow nor to be merged; otherwise does nothing.
+    /// Returns the growth of the set in entries.
     #[inline]
     pub(crate) fn edit_at(&mut self, site: u64, change: &EdgeChange) -> Option<isize> {
         let SetPosition { leaf, position, .. } = SetPosition::from_number(site);
@@ -173,7 +173,7 @@ impl LargeSet {
         self.0.own_bytes() + self.0.leaf_bytes()
     }
 
-    /// The part of the bytes that `newer` does not share. O(leaves).
+    /// Returns the bytes that `newer` does not share. O(leaves).
     pub(crate) fn bytes_beside(&self, newer: &LargeSet) -> usize {
         if self.is(newer) {
             return 0;
@@ -189,7 +189,7 @@ impl LargeSet {
         self.bytes() - shared
     }
 
-    /// Upper bound on the bytes by which a change grows this.
+    /// Returns an upper bound on the bytes by which a change grows the set.
     pub(crate) fn growth(&self) -> usize {
         let leaf = self.leaves().first().map_or(0, |entry| Leaf::full_bytes(entry.leaf().column()));
         leaf + LeafDirectory::growth(self.leaves().len())

@@ -10,11 +10,11 @@ use smallvec::SmallVec;
 use std::ops::Range;
 use std::ptr::NonNull;
 
-/// The most entries of a leaf (RapidStore, section 6.5, "Hyperparameters"). Small in unit tests.
+/// Maximum entries of a leaf (RapidStore, section 6.5, "Hyperparameters"). Small in unit tests.
 pub(crate) const LEAF_CAPACITY: usize = if cfg!(test) { 8 } else { 512 };
 
-/// The most entries of a leaf under construction, before it is split: the most neighbors that there
-/// can be.
+/// Maximum entries of a leaf under construction, before it is split: the maximum number of
+/// neighbors.
 const MOST: usize = u32::MAX as usize;
 
 /// Sorted entries. Versions share them; they change only while there is one owner.
@@ -40,14 +40,14 @@ unsafe impl Counted for Extent<LeafHeader> {
     }
 }
 
-/// Where a change belongs.
+/// Position of a change in a leaf.
 #[derive(Clone, Copy)]
 struct LeafPosition {
     position: usize,
     is_there: bool,
 }
 
-/// Where changes, which ascend, belong in a leaf, and the number of entries afterwards.
+/// Positions of ascending changes in a leaf, and the number of entries after the changes.
 struct LeafPositions {
     each: SmallVec<[LeafPosition; 4]>,
     length: usize,
@@ -104,7 +104,7 @@ impl Leaf {
         self.0.memory_bytes()
     }
 
-    /// Whether both are the same leaf.
+    /// Returns true if both are the same leaf.
     pub(crate) fn is(&self, other: &Leaf) -> bool {
         self.0.is(&other.0)
     }
@@ -168,9 +168,8 @@ impl Leaf {
         pieces
     }
 
-    /// Makes a change at the position where it belongs, if this is the only owner, has room, and
-    /// keeps at least `least` entries; otherwise does nothing. Returns by how many entries the leaf
-    /// grew.
+    /// Makes a change at its position, if this is the only owner, has room, and keeps at least
+    /// `least` entries; otherwise does nothing. Returns the growth of the leaf in entries.
     #[inline]
     pub(crate) fn edit_at(&mut self, position: usize, change: &EdgeChange, least: usize) -> Option<isize> {
         let extent = self.0.get_mut()?;

@@ -5,11 +5,11 @@
 //! large neighbor sets as sorted leaves. A change shifts the entries between its position and the
 //! next free room, mostly within a row.
 //!
-//! | file | what |
+//! | file | content |
 //! |---|---|
-//! | `block` | the block, and how it is read |
+//! | `block` | the block, and reading it |
 //! | `container` | the block as a [`hedgerow_subgraphs`] container |
-//! | `one` | one change, located once and made there, without allocating or freeing memory |
+//! | `one` | a single change, located once, then made without allocating or freeing memory |
 //! | `edit` | in-place changes, row by row |
 //! | `merge` | many changes at once, as a new block |
 //! | `large_set`, `directory`, `leaf` | neighbor sets beyond a thousand entries |

@@ -8,7 +8,7 @@ use hedgerow_subgraphs::partition::{PARTITION_SIZE, slot_of, slots_of};
 use hedgerow_subgraphs::{ChangePlan, Container, Owned, Tally};
 use std::ops::Range;
 
-/// One free entry per this many entries in a merged block.
+/// Entries per free entry in a merged block.
 const SLACK: usize = 16;
 
 /// Plans the block after `changes`, which ascend. O(block + changes · log row).
@@ -48,7 +48,7 @@ enum NewRow<'c> {
 }
 
 impl NewRow<'_> {
-    /// The number of the block's entries that it takes.
+    /// Returns the number of entries that the row takes in the block.
     fn length(&self) -> usize {
         match self {
             NewRow::Old(stretch) => stretch.len(),
@@ -59,7 +59,7 @@ impl NewRow<'_> {
     }
 }
 
-/// Plans each row, and counts what the changes do.
+/// Plans each row, and counts the effects of the changes.
 fn rows_of<'c>(old: &Block, changes: &'c [EdgeChange], tally: &mut Tally) -> Vec<NewRow<'c>> {
     let mut groups = changes.chunk_by(|one, next| one.owner == next.owner).peekable();
     let row = |slot| {
@@ -76,7 +76,7 @@ fn rows_of<'c>(old: &Block, changes: &'c [EdgeChange], tally: &mut Tally) -> Vec
     (0..PARTITION_SIZE).map(row).collect()
 }
 
-/// The length of a range after changes, which are counted.
+/// Returns the length of a range after changes, and counts their effects.
 fn merged_length(old: &Block, stretch: Range<usize>, changes: &[EdgeChange], tally: &mut Tally) -> usize {
     let row = &old.ids()[stretch.clone()];
     let mut length = row.len();
@@ -106,7 +106,7 @@ fn large_row<'c>(old: &Block, set: &LargeSet, changes: &[EdgeChange], tally: &mu
     }
 }
 
-/// Writes the rows into a new block, turning those that are too long into large sets.
+/// Writes the rows into a new block. Rows that are too long become large sets.
 fn assemble(old: &Block, rows: Vec<NewRow<'_>>) -> Owned<Block> {
     let mut total: usize = rows.iter().map(NewRow::length).sum();
     let mut lengths = [0_usize; PARTITION_SIZE];

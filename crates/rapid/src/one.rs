@@ -1,4 +1,4 @@
-//! The most frequent write: one change of a block, located once, then made there.
+//! The most frequent write: a single change of a block, located once, then made at that place.
 //!
 //! A change that would allocate or free memory is left to [`edit`](crate::edit).
 
@@ -9,8 +9,8 @@ use hedgerow_model::{EdgeChange, search};
 use hedgerow_subgraphs::partition::slot_of;
 use hedgerow_subgraphs::{Container, Tally};
 
-/// Counts what a change would do, and returns where it belongs: its position in a row, or a large
-/// set's site number. `None` if the block may become empty.
+/// Counts the effect of a change, and returns its place: a position in a row, or the number of a
+/// position in a large set. Returns `None` if the block may become empty.
 #[inline]
 pub(crate) fn locate(block: &Block, change: &EdgeChange, tally: &mut Tally) -> Option<u64> {
     let has_values = block.column().width() > 0;
@@ -31,8 +31,8 @@ pub(crate) fn locate(block: &Block, change: &EdgeChange, tally: &mut Tally) -> O
     (block.header.small_entries > 1 || block.entries() > 1).then_some(place)
 }
 
-/// Makes a change at the place where it was located, if that neither allocates nor frees memory.
-/// Returns whether it was made.
+/// Makes a change at its located place, if that neither allocates nor frees memory. Returns true if
+/// the change was made.
 #[inline]
 pub(crate) fn edit_at(block: &mut Block, place: u64, change: &EdgeChange) -> bool {
     let slot = slot_of(change.owner);
@@ -40,7 +40,7 @@ pub(crate) fn edit_at(block: &mut Block, place: u64, change: &EdgeChange) -> boo
         Row::Small(stretch) => stretch,
         Row::Large(_) => return edit_large_at(block, slot, place, change),
     };
-    // A position in a row, so it fits.
+    // A position in a row, so the number fits.
     let position = place as usize;
     let is_there = block.ids()[stretch.clone()].get(position) == Some(&change.neighbor);
     let entries = block.header.small_entries as usize;

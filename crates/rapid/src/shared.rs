@@ -1,8 +1,8 @@
 //! Pointers with the reference count next to the value, so that a reader follows one pointer.
 //!
-//! They are to pool memory what [`std::sync::Arc`] is to memory of the global allocator. The one
-//! invariant: a [`SharedPointer`] is one of `owners` pointers to a value that lives while there is
-//! one, and that changes only while there is exactly one.
+//! The counterpart of [`std::sync::Arc`] for pool memory. Its only invariant: a [`SharedPointer`]
+//! is one of `owners` pointers to a value that lives while there is at least one, and that changes
+//! only while there is exactly one.
 
 use hedgerow_sync::atomic::{AtomicU32, Ordering, fence};
 use std::ops::Deref;
@@ -45,7 +45,7 @@ impl<T: Counted> SharedPointer<T> {
     /// The value, if this is its only owner.
     #[inline]
     pub(crate) fn get_mut(&mut self) -> Option<&mut T> {
-        // Acquire: what other owners did happens before this one's changes.
+        // Acquire: accesses by other owners happen before this owner's changes.
         if self.owners().load(Ordering::Acquire) != 1 {
             return None;
         }
@@ -53,7 +53,7 @@ impl<T: Counted> SharedPointer<T> {
         Some(unsafe { self.0.as_mut() })
     }
 
-    /// Whether both own the same value.
+    /// Returns true if both own the same value.
     #[inline]
     pub(crate) fn is(&self, other: &Self) -> bool {
         self.0 == other.0
@@ -85,7 +85,7 @@ impl<T: Counted> Drop for SharedPointer<T> {
     #[inline]
     fn drop(&mut self) {
         if self.owners().fetch_sub(1, Ordering::Release) == 1 {
-            // What the other owners did happens before the memory is reused.
+            // Accesses by the other owners happen before the memory is reused.
             fence(Ordering::Acquire);
             // SAFETY: this was the last owner.
             unsafe { T::free(self.0) }

@@ -64,8 +64,8 @@ fn a_partition_of_rows_just_below_the_threshold() {
     let all: Vec<Request> = owners.clone().map(|owner| put(owner, row.clone().collect())).collect();
     pipeline.commit(&all, 0).unwrap();
     pipeline.open();
-    // One by one, in place: every row reaches its threshold, and some have to become large before
-    // that.
+    // Single changes in place: every row reaches its threshold, and some rows must become large
+    // before it.
     for destination in [1100, 1023] {
         for owner in owners.clone() {
             pipeline.commit(&[put(owner, vec![destination])], 0).unwrap();

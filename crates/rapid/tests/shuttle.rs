@@ -1,5 +1,9 @@
 //! The concurrency contract under the model checker:
-//! `RUSTFLAGS="--cfg hedgerow_shuttle" CARGO_TARGET_DIR=target/shuttle cargo test -p hedgerow-rapid --test shuttle`
+//!
+//! ```sh
+//! RUSTFLAGS="--cfg hedgerow_shuttle" CARGO_TARGET_DIR=target/shuttle \
+//!     cargo test -p hedgerow-rapid --test shuttle
+//! ```
 #![cfg(hedgerow_shuttle)]
 
 mod support;

@@ -1,8 +1,8 @@
-//! Accounts for the bytes that containers allocate, free and move, as they report them.
+//! Accounting of the bytes that containers report as allocated, freed or moved.
 //!
-//! Versions share memory, so what a change allocates or a reclamation frees is not the size of a
-//! version. Containers report allocations and frees where they happen; their callers measure the
-//! sum.
+//! Versions share memory, so the bytes that a change allocates or a reclamation frees differ from
+//! the size of a version. Containers report allocations and frees where they happen; their callers
+//! measure the sum.
 
 use std::cell::Cell;
 
@@ -24,7 +24,7 @@ pub fn freed(bytes: usize) {
     NET.with(|net| net.set(net.get().wrapping_sub_unsigned(bytes)));
 }
 
-/// Runs `work`, and returns its result and how many more bytes it allocated than it freed.
+/// Runs `work`. Returns its result and the bytes that it allocated minus the bytes that it freed.
 #[inline]
 pub fn measure<R>(work: impl FnOnce() -> R) -> (R, isize) {
     let before = NET.with(Cell::get);
@@ -32,8 +32,8 @@ pub fn measure<R>(work: impl FnOnce() -> R) -> (R, isize) {
     (result, NET.with(Cell::get).wrapping_sub(before))
 }
 
-/// Reports that this thread wrote or moved `bytes` bytes of a container besides the changed entry
-/// itself: the cost of a change where it should be small. Counted only with debug assertions.
+/// Reports that this thread wrote or moved `bytes` bytes of a container, not counting the changed
+/// entry itself: tests bound this overhead of a change. Counted only with debug assertions.
 #[inline]
 pub fn moved(bytes: usize) {
     if cfg!(debug_assertions) {
@@ -41,7 +41,7 @@ pub fn moved(bytes: usize) {
     }
 }
 
-/// Runs `work`, and returns its result and the bytes that this thread moved for it; 0 without debug
+/// Runs `work`. Returns its result and the bytes that this thread moved for it; 0 without debug
 /// assertions.
 pub fn measure_moved<R>(work: impl FnOnce() -> R) -> (R, u64) {
     let before = MOVED.with(Cell::get);
@@ -49,8 +49,8 @@ pub fn measure_moved<R>(work: impl FnOnce() -> R) -> (R, u64) {
     (result, MOVED.with(Cell::get) - before)
 }
 
-/// Reports that this thread compared the birth of a superseded version: the length of a partition's
-/// history should hardly matter. Counted only with debug assertions.
+/// Reports that this thread compared the birth of a superseded version. Tests check that the count
+/// hardly depends on the length of a history. Counted only with debug assertions.
 #[inline]
 pub fn compared() {
     if cfg!(debug_assertions) {
@@ -58,8 +58,8 @@ pub fn compared() {
     }
 }
 
-/// Runs `work`, and returns its result and the number of superseded versions that this thread
-/// compared for it; 0 without debug assertions.
+/// Runs `work`. Returns its result and the number of superseded versions that this thread compared
+/// for it; 0 without debug assertions.
 pub fn measure_compared<R>(work: impl FnOnce() -> R) -> (R, u64) {
     let before = COMPARED.with(Cell::get);
     let result = work();

@@ -1,4 +1,4 @@
-//! A table with an entry for every number that grows without moving its entries.
+//! A table indexed by number that grows without moving its entries.
 
 use crate::Memory;
 use hedgerow_sync::OnceLock;
@@ -37,13 +37,14 @@ impl<T: Default, const LISTS: usize, const LIST: usize, const SEGMENT: usize>
         self.lists.get(segment / LIST)?.get()?[segment % LIST].get().map(|segment| &**segment)
     }
 
-    /// The entry of a number, if it is in range and its segment is allocated. O(1).
+    /// Returns the entry of a number, if it is in range and its segment is allocated. O(1).
     #[inline]
     pub fn get(&self, number: u32) -> Option<&T> {
         Some(&self.segment(number as usize / SEGMENT)?[number as usize % SEGMENT])
     }
 
-    /// The entry of a number; allocates its list and segment on first use. O(1) otherwise.
+    /// Returns the entry of a number, and allocates its list and segment on first use. O(1)
+    /// otherwise.
     #[inline]
     pub fn get_or_create(&self, number: u32, memory: &Memory) -> &T {
         let segment = number as usize / SEGMENT;
@@ -69,7 +70,8 @@ impl<T: Default, const LISTS: usize, const LIST: usize, const SEGMENT: usize>
         segment
     }
 
-    /// The bytes that [`Directory::get_or_create`] would allocate for these numbers, which ascend.
+    /// Returns the bytes that [`Directory::get_or_create`] would allocate for `numbers`, which
+    /// ascend.
     pub fn missing_bytes(&self, numbers: impl Iterator<Item = u32>) -> usize {
         let mut segments: Vec<usize> = numbers.map(|number| number as usize / SEGMENT).collect();
         segments.dedup();
@@ -80,8 +82,8 @@ impl<T: Default, const LISTS: usize, const LIST: usize, const SEGMENT: usize>
         absent * Self::SEGMENT_BYTES + absent_lists * Self::LIST_BYTES
     }
 
-    /// Runs of consecutive entries in a range of numbers, ascending, each with its first number.
-    /// Skips segments that were never used.
+    /// Returns the runs of consecutive entries in a range of numbers, ascending, each with its
+    /// first number. Skips segments that were never used.
     pub fn stretches(&self, numbers: Range<u32>) -> impl Iterator<Item = (u32, &[T])> {
         let (start, end) = (numbers.start as usize, numbers.end as usize);
         let per_list = SEGMENT * LIST;
@@ -101,8 +103,7 @@ impl<T: Default, const LISTS: usize, const LIST: usize, const SEGMENT: usize>
         })
     }
 
-    /// The entries of a range of numbers, ascending, without those of segments that were never
-    /// used.
+    /// Returns the entries of a range of numbers, ascending. Skips segments that were never used.
     pub fn entries(&self, numbers: Range<u32>) -> impl Iterator<Item = (u32, &T)> {
         self.stretches(numbers)
             .flat_map(|(first, entries)| entries.iter().zip(first..).map(|(entry, number)| (number, entry)))

@@ -7,24 +7,24 @@ use hedgerow_sync::{Mutex, MutexGuard};
 use smallvec::SmallVec;
 use std::collections::BTreeMap;
 
-/// A version whose lifetime is from `born` to before `superseded`.
+/// A superseded version, with the lifetime `born..superseded`.
 #[derive(Clone, Copy, Debug)]
 pub struct Superseded<P> {
-    /// Where it belongs.
+    /// Location of the version in its engine.
     pub place: P,
-    /// The commit that created it.
+    /// Timestamp of the commit that created the version.
     pub born: CommitTimestamp,
-    /// The commit that superseded it.
+    /// Timestamp of the commit that superseded the version.
     pub superseded: CommitTimestamp,
 }
 
-/// What to do with a superseded version.
+/// Decision about a superseded version.
 enum Fate {
-    /// This live timestamp sees it.
+    /// Visible at this live timestamp.
     KeptFor(CommitTimestamp),
-    /// It is invisible for good.
+    /// Invisible for good.
     Dead,
-    /// It was superseded after the live timestamps were collected, so that is not known yet.
+    /// Superseded after the live timestamps were collected: not decidable yet.
     Undecided,
 }
 
@@ -38,21 +38,20 @@ impl<P> Superseded<P> {
     }
 }
 
-/// Superseded versions by the timestamp that retains them, or recently did.
+/// Superseded versions, by the timestamp that retains or recently retained them.
 type Buckets<P> = BTreeMap<CommitTimestamp, Vec<Superseded<P>>>;
 
-/// The number of shares that the buckets are distributed over.
+/// Number of shares of the buckets.
 const SHARES: usize = if cfg!(hedgerow_shuttle) { 2 } else { 16 };
 
-/// Buckets of superseded versions.
+/// Buckets of superseded versions, distributed over several shares.
 ///
-/// Opening a snapshot waits for commits that have their stamps, and these file the versions that
-/// they supersede. If all waited for one thread that holds a lock but is not running, all would
-/// stall when there are many threads and few cores. So there are several shares, and a commit uses
-/// one that is free.
+/// Opening a snapshot waits for stamped commits, which file the versions that they supersede. With
+/// one lock, and more threads than cores, a holder that is not running would stall all of them. So
+/// a commit files into any share that is free.
 ///
-/// These locks are taken last and briefly: a commit takes one while it holds the locks of units,
-/// and no thread takes the lock of a unit, or of a second share, while it holds one.
+/// The locks of shares are taken last and briefly: a commit takes one while it holds the locks of
+/// units, and no thread takes the lock of a unit, or of a second share, while it holds one.
 pub struct Garbage<P> {
     shares: [CachePadded<Mutex<Buckets<P>>>; SHARES],
 }
@@ -71,14 +70,14 @@ impl<P: Copy> Garbage<P> {
         }
     }
 
-    /// Locks the preferred share of `holder`, or the next one that is free.
+    /// Locks the preferred share of `holder`, or the next free one.
     fn share_for(&self, holder: CommitTimestamp) -> MutexGuard<'_, Buckets<P>> {
         let (before, from_first) = self.shares.split_at(holder.0 as usize % SHARES);
         let free = from_first.iter().chain(before).find_map(|share| share.try_lock());
         free.unwrap_or_else(|| from_first[0].lock())
     }
 
-    /// Files each version under the timestamp next to it.
+    /// Files each version under the timestamp paired with it.
     pub(crate) fn file_each(&self, versions: Vec<(CommitTimestamp, Superseded<P>)>) {
         if versions.is_empty() {
             return;
@@ -89,14 +88,13 @@ impl<P: Copy> Garbage<P> {
         }
     }
 
-    /// Begins a walk over the versions filed under timestamps that are no longer live.
+    /// Starts a walk over the versions filed under timestamps that are no longer live.
     pub(crate) fn expired<'g>(&'g self, live: &'g LiveTimestamps) -> Expired<'g, P> {
         Expired { garbage: self, live, passed: [CommitTimestamp(u64::MAX); SHARES] }
     }
 
-    /// Refiles the versions of a batch that another live timestamp sees, and returns those that are
-    /// garbage. Versions whose fate is not known yet are appended to `left`, with the timestamp that
-    /// they were filed under.
+    /// Refiles the versions of a batch that another live timestamp sees. Returns the garbage.
+    /// Appends undecided versions to `left`, with the timestamps that they were filed under.
     pub(crate) fn sort_out(
         &self,
         live: &LiveTimestamps,
@@ -116,13 +114,14 @@ impl<P: Copy> Garbage<P> {
         dead
     }
 
-    /// Whether versions are filed under a timestamp that is no longer live. O(buckets · log live).
+    /// Returns true if versions are filed under a timestamp that is no longer live.
+    /// O(buckets · log live).
     pub fn has_expired(&self, live: &LiveTimestamps) -> bool {
         let end = CommitTimestamp(u64::MAX);
         self.shares.iter().any(|share| newest_expired(&share.lock(), live, end).is_some())
     }
 
-    /// A copy of all buckets.
+    /// Returns a copy of all buckets.
     pub fn buckets(&self) -> BTreeMap<CommitTimestamp, Vec<Superseded<P>>> {
         let mut all = Buckets::new();
         for share in &self.shares {
@@ -134,20 +133,20 @@ impl<P: Copy> Garbage<P> {
     }
 }
 
-/// A walk over the versions filed under timestamps that are no longer live, from the newest timestamp
-/// to the oldest: engines find the newest versions of a unit first.
+/// A walk over the versions filed under timestamps that are no longer live, from the newest
+/// timestamp to the oldest: engines find the newest versions of a unit first.
 ///
-/// It looks at every timestamp once. Versions filed meanwhile under timestamps that it has passed stay.
+/// It visits each timestamp once: versions filed later under a timestamp already passed remain.
 pub(crate) struct Expired<'g, P> {
     garbage: &'g Garbage<P>,
     live: &'g LiveTimestamps,
-    /// In each share, the end of the timestamps that were not looked at or still have versions.
+    /// Per share, the exclusive end of the timestamps left to visit.
     passed: [CommitTimestamp; SHARES],
 }
 
 impl<P: Copy> Expired<'_, P> {
-    /// Takes the next versions with their timestamps: about `most`, or less at the end. The shares
-    /// take turns, because the versions of a unit are distributed over all of them.
+    /// Takes the next versions with their timestamps: about `most`, or fewer at the end. Takes from
+    /// the shares in turn, because the versions of a unit are distributed over all of them.
     pub(crate) fn take(&mut self, most: usize) -> Vec<(CommitTimestamp, Superseded<P>)> {
         let mut taken = Vec::new();
         loop {
@@ -175,8 +174,8 @@ impl<P: Copy> Expired<'_, P> {
     }
 }
 
-/// The newest timestamp before `end` with a bucket that is no longer live. O(later live buckets · log
-/// live).
+/// Returns the newest timestamp before `end` that has a bucket and is no longer live.
+/// O(later live buckets · log live).
 fn newest_expired<P>(
     buckets: &Buckets<P>,
     live: &LiveTimestamps,

@@ -1,14 +1,14 @@
-//! Frees garbage: superseded versions that no live timestamp sees, whatever they are versions of.
+//! Reclamation of garbage: superseded versions of any kind that no live timestamp sees.
 //!
 //! A superseded version that may be visible is filed as [`Garbage`] under the newest registered
-//! timestamp. When that is no longer live, [`reclaim`] inspects the version: it is refiled under
-//! another live timestamp within its lifetime, or freed under the lock of its unit. So the cost of
-//! reclamation is proportional to what was retained, and a budget bounds that of a call: inspecting
-//! a version takes a part of the budget, too. Versions are freed in batches of many timestamps, so
-//! that an engine can free those of one unit together.
+//! timestamp. When that timestamp is no longer live, [`reclaim`] inspects the version: it refiles
+//! it under another live timestamp within the version's lifetime, or frees it under the lock of its
+//! unit. So the cost of reclamation is proportional to the number of retained versions, and a
+//! budget bounds the cost of a call, including inspections. Versions of many timestamps are freed
+//! in batches, so that an engine can free the versions of a unit together.
 //!
-//! Engines in memory also share the counters of their [`Memory`], [`Directory`], the table of
-//! all their vertices or partitions, and the large pieces of memory that they [`map`].
+//! In-memory engines also share [`Memory`], their memory counters; [`Directory`], the table of all
+//! their vertices or partitions; and [`map`], which allocates large pieces of memory.
 
 pub mod account;
 mod directory;
@@ -28,15 +28,15 @@ use std::cmp::Reverse;
 /// Versions taken out of the garbage at a time.
 const BATCH: usize = if cfg!(hedgerow_shuttle) { 2 } else { 1 << 13 };
 
-/// Versions of a unit that are freed to know how large versions are.
+/// Versions freed first, to estimate the size of a version.
 const FIRST: usize = 64;
 
-/// Bytes of the budget that inspecting a version takes at least, whether it is freed or not.
+/// Minimum charge to the budget for inspecting a version, in bytes, whether it is freed or not.
 const INSPECTION_BYTES: usize = 128;
 
 /// An engine that files the versions that it supersedes.
 pub trait Versioned {
-    /// Where a version belongs.
+    /// Location of a version.
     type Place: Copy;
 
     /// The filed versions.
@@ -45,11 +45,11 @@ pub trait Versioned {
     /// The memory counters.
     fn counters(&self) -> &Memory;
 
-    /// The lock that covers a place.
+    /// Returns the lock that covers a place.
     fn unit_of(place: &Self::Place) -> LockUnit;
 
-    /// Frees filed versions that are garbage. They all belong to `unit`, which is locked; the newest
-    /// come first.
+    /// Frees filed versions that are garbage. All belong to `unit`, which is locked, and descend by
+    /// birth.
     fn free(
         &self,
         locks: &HeldLocks<'_>,
@@ -57,12 +57,12 @@ pub trait Versioned {
         versions: &mut [Superseded<Self::Place>],
     ) -> MemoryChange;
 
-    /// The bytes that a filed version retains; 0 if it is gone, or cannot be read now.
+    /// Returns the bytes that a filed version retains, or 0 if it is gone or cannot be read now.
     fn retained_by(&self, version: &Superseded<Self::Place>, units: &dyn UnitLocks) -> usize;
 }
 
-/// Processes the garbage of timestamps that are no longer live: refiles what another live timestamp
-/// sees, and frees the rest until the budget is used up.
+/// Processes the versions filed under timestamps that are no longer live: refiles the versions that
+/// another live timestamp sees, and frees the rest until the budget is used up.
 pub fn reclaim<V: Versioned>(
     engine: &V,
     live: &LiveTimestamps,
@@ -79,8 +79,7 @@ pub fn reclaim<V: Versioned>(
     pass.done
 }
 
-/// Reclaims versions that need no lock to be freed: `free` frees one and returns how many bytes
-/// that was.
+/// Reclaims versions that are freed without a lock: `free` frees one and returns its bytes.
 pub fn reclaim_unlocked<P: Copy>(
     garbage: &Garbage<P>,
     live: &LiveTimestamps,
@@ -105,9 +104,9 @@ pub fn reclaim_unlocked<P: Copy>(
     done
 }
 
-/// Passes the versions filed under timestamps that are no longer live to `process`, in batches, until
-/// the budget is used up or the bytes that `process` has freed, which it returns. Returns whether there
-/// are more.
+/// Passes the versions filed under timestamps that are no longer live to `process`, in batches,
+/// until inspections or frees use up the budget. `process` returns the bytes freed so far. Returns
+/// true if versions are left.
 fn in_batches<P: Copy>(
     garbage: &Garbage<P>,
     live: &LiveTimestamps,
@@ -127,8 +126,8 @@ fn in_batches<P: Copy>(
     garbage.has_expired(live)
 }
 
-/// Bytes that superseded versions retain, by the timestamp that they are filed under. O(filed
-/// versions).
+/// Returns the bytes that superseded versions retain, by the timestamp that the versions are filed
+/// under. O(filed versions).
 pub fn retained<V: Versioned>(engine: &V, units: &dyn UnitLocks) -> Vec<(CommitTimestamp, usize)> {
     let bytes = |bucket: &[Superseded<V::Place>]| -> usize {
         bucket.iter().map(|version| engine.retained_by(version, units)).sum()
@@ -148,11 +147,11 @@ struct Pass<'p, V: Versioned> {
 }
 
 impl<V: Versioned> Pass<'_, V> {
-    /// Sorts out a batch of versions. Those that are garbage and cannot be freed now are filed under
-    /// their birth, which is not live either.
+    /// Sorts out a batch of versions. Files garbage that cannot be freed now under its birth, which
+    /// is not live either.
     fn sort_out(&mut self, batch: Vec<(CommitTimestamp, Superseded<V::Place>)>) {
         let mut dead = self.engine.garbage().sort_out(self.live, batch, &mut self.left);
-        // The newest first, which engines find first.
+        // Newest first, the order in which engines find versions.
         dead.sort_unstable_by_key(|version| (V::unit_of(&version.place), Reverse(version.born)));
         for mut versions in dead.chunk_by_mut(|one, next| V::unit_of(&one.place) == V::unit_of(&next.place)) {
             while !versions.is_empty() {
@@ -168,7 +167,8 @@ impl<V: Versioned> Pass<'_, V> {
         }
     }
 
-    /// How many of some versions to free together, as far as the others tell how large they are.
+    /// Returns the number of versions to free together within the budget, given the average size of
+    /// those freed so far.
     fn within_budget(&self, versions: usize) -> usize {
         let Reclaimed { versions: freed, bytes, .. } = self.done;
         match self.budget_bytes.saturating_sub(bytes) {

@@ -1,13 +1,14 @@
-//! Large pieces of memory, which go back to the operating system when they are freed, whatever lies around them.
+//! Large pieces of memory that return to the operating system as soon as they are freed.
 //!
-//! An allocator may keep such a piece: one that a thread took from its arena, below pieces that are still in use, or any that is smaller
-//! than the largest freed so far.
+//! An allocator may keep a freed piece: one in a thread's arena below pieces that are still in use,
+//! or one smaller than the largest piece freed so far.
 
 use hedgerow_sync::atomic::{Ordering, ProcessUsize};
 use std::alloc::Layout;
 use std::ptr::NonNull;
 
-/// Smaller pieces come from the allocator. Checked builds take all from there, so that their tools see every piece.
+/// Minimum size of a mapped piece; smaller ones come from the allocator. Checked builds map none,
+/// so that their tools see every piece.
 const MAPPED_FROM: usize = match cfg!(all(target_os = "linux", not(hedgerow_checked_memory), not(miri))) {
     true => 1 << 20,
     false => usize::MAX,
@@ -15,23 +16,24 @@ const MAPPED_FROM: usize = match cfg!(all(target_os = "linux", not(hedgerow_chec
 
 static MAPPED: ProcessUsize = ProcessUsize::new(0);
 
-/// Bytes of all pieces of the process that do not come from the allocator. O(1).
+/// Returns the total bytes of mapped pieces in the process. O(1).
 #[must_use]
 pub fn mapped_bytes() -> usize {
     MAPPED.load(Ordering::Relaxed)
 }
 
-/// Allocates a piece with undefined content. Aborts the process, as the allocator would, if there is no memory.
+/// Allocates a piece with undefined content. Aborts the process if memory is exhausted, like the
+/// allocator.
 ///
 /// # Panics
-/// If the layout has no size.
+/// If the layout has size zero.
 #[must_use]
 pub fn map(layout: Layout) -> NonNull<u8> {
     assert!(layout.size() > 0, "a piece has a size");
     let is_mapped = layout.size() >= MAPPED_FROM;
     let memory = match is_mapped {
         true => system::map(layout),
-        // SAFETY: it has a size.
+        // SAFETY: the layout's size is not zero.
         false => NonNull::new(unsafe { std::alloc::alloc(layout) }),
     };
     if is_mapped {
@@ -64,7 +66,7 @@ mod system {
 
     pub(super) fn map(layout: Layout) -> Option<NonNull<u8>> {
         let bytes = layout.size();
-        // The kernel aligns to pages: cut the aligned part out of more.
+        // The kernel aligns only to pages: map more, and cut out the aligned part.
         let slack = if layout.align() > PAGE { layout.align() } else { 0 };
         let (access, flags) = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::PRIVATE);
         // SAFETY: new memory of the kernel's choice.
@@ -84,7 +86,8 @@ mod system {
     /// # Safety
     /// As for [`super::unmap`].
     pub(super) unsafe fn unmap(memory: NonNull<u8>, bytes: usize) {
-        // SAFETY: the caller's promise. It fails only if the process may have no more mappings: then the memory stays.
+        // SAFETY: the caller's promise. Fails only at the process's limit of mappings: then the
+        // memory stays mapped.
         let _ = unsafe { munmap(memory.as_ptr().cast(), bytes) };
     }
 }

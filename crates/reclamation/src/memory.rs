@@ -46,7 +46,7 @@ impl Memory {
         self.index.fetch_add(bytes, Ordering::Relaxed);
     }
 
-    /// The current memory use. Counters are read one by one.
+    /// Returns the current memory use. Reads the counters one by one.
     pub fn used(&self) -> MemoryUse {
         MemoryUse {
             live_bytes: self.live.load(Ordering::Relaxed),

@@ -15,7 +15,7 @@ const AHEAD: usize = 8;
 
 /// An engine's cursor over the handles of a label that has records.
 pub trait HandleCursor: Cursor<Value = RecordHandle, Error: Into<ReadError> + Send> {
-    /// Whether neighbors ascend.
+    /// True if neighbors ascend.
     const SORTED: bool;
 }
 
@@ -30,8 +30,8 @@ impl<C: HandleCursor> HeapCursor<C> {
     ///
     /// # Safety
     /// The cursor reads edges of an engine that stages its effects in `heap`, in a view that
-    /// outlives this value. Records that the engine embeds stay from when the cursor reads their
-    /// handle until the cursor's next call.
+    /// outlives this value. A record that the engine embeds stays valid from the cursor's read of
+    /// its handle until the cursor's next call.
     #[must_use]
     pub unsafe fn new(heap: &RecordHeap, label: LabelId, handles: C) -> Self {
         let form = heap.form(label).expect("the caller has asked whether the label has records");
@@ -56,7 +56,7 @@ impl<C: HandleCursor> HeapCursor<C> {
     }
 }
 
-/// The record behind a handle that a cursor has read.
+/// Returns the record behind a handle that a cursor has read.
 ///
 /// # Safety
 /// The cursor's view stays alive for `'c`, and the cursor is not called within `'c`: so the record

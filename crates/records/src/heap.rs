@@ -8,15 +8,16 @@ use hedgerow_sync::{Mutex, epoch};
 use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
 use std::ptr::NonNull;
 
-/// Precedes the bytes. A handle points to the length, as [`memory`] says.
+/// Header of a record's allocation. The bytes follow. A handle points to the length (see
+/// [`memory`]).
 #[repr(C)]
 struct PieceHeader {
-    /// The timestamp of the commit that put the record; 0 before that is known.
+    /// Timestamp of the commit that put the record; 0 while unknown.
     born: AtomicU64,
-    /// The previous and the next piece of the list that this one is in. Guarded by the list's lock.
+    /// Links to the previous and the next piece in the list, guarded by the list's lock.
     before: Option<NonNull<PieceHeader>>,
     behind: Option<NonNull<PieceHeader>>,
-    /// How many bytes follow.
+    /// Number of bytes that follow.
     length: usize,
 }
 
@@ -31,8 +32,8 @@ const _: () =
 
 /// An owned record, freed on drop.
 ///
-/// The bytes never change. The record's value represents it in the edge from when the heap
-/// [keeps](Pieces::keep) it until it is [taken](Pieces::take) back.
+/// The bytes never change. The record's value represents it in the edge from
+/// [`keep`](RecordPieces::keep) until [`take`](RecordPieces::take).
 #[derive(Debug)]
 pub(crate) struct OwnedRecord(NonNull<PieceHeader>);
 
@@ -43,7 +44,7 @@ unsafe impl Send for OwnedRecord {}
 unsafe impl Sync for OwnedRecord {}
 
 impl OwnedRecord {
-    /// A copy of `bytes`.
+    /// Copies `bytes`.
     pub(crate) fn new(bytes: &[u8]) -> Self {
         let layout = layout(bytes.len());
         // SAFETY: the layout has room for a header, so that it is not of size zero.
@@ -60,18 +61,18 @@ impl OwnedRecord {
         OwnedRecord(header)
     }
 
-    /// The value that represents the record in its edge.
+    /// Returns the value that represents the record in its edge.
     pub(crate) fn value(&self) -> EdgeValue {
         EdgeValue((self.0.as_ptr().expose_provenance() + TO_LENGTH) as u64)
     }
 
-    /// Sets when the record was put.
+    /// Sets the timestamp of the commit that put the record.
     pub(crate) fn set_born(&self, at: CommitTimestamp) {
         // SAFETY: owned, so the header is valid.
         unsafe { self.0.as_ref() }.born.store(at.0, Ordering::Relaxed);
     }
 
-    /// When the record was put.
+    /// Returns the timestamp of the commit that put the record.
     pub(crate) fn born(&self) -> CommitTimestamp {
         // SAFETY: owned, so the header is valid.
         CommitTimestamp(unsafe { self.0.as_ref() }.born.load(Ordering::Relaxed))
@@ -99,10 +100,10 @@ impl Drop for OwnedRecord {
     }
 }
 
-/// The number of lists that pieces are distributed over, to avoid lock contention.
+/// Number of lists of pieces; several avoid lock contention.
 const LISTS: usize = if cfg!(hedgerow_shuttle) { 1 } else { 16 };
 
-/// All records that edges have or had and that are not freed. Dropping this frees them.
+/// All current and superseded records that are not freed yet. Dropping this frees them.
 #[derive(Default)]
 pub(crate) struct RecordPieces {
     lists: [CachePadded<Mutex<PieceList>>; LISTS],

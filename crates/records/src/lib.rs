@@ -1,14 +1,15 @@
-//! Where in-memory engines keep the records of edges.
+//! Storage for the edge records of in-memory engines.
 //!
 //! A record has memory of its own; the engine stores a handle with the edge, like any other value,
 //! in one or both entries of the edge. Alternatively, an engine may *embed* copies of short records
-//! in its own memory ([`memory`]): those are versions of its entries, and their readers are pinned.
+//! in its own memory ([`memory`]): the copies are versioned with its entries, and their readers are
+//! pinned.
 //!
 //! A record never changes. A commit that changes an edge's record allocates a new one, and files
-//! the old one with its lifetime, from the commit that put it to the commit that replaced it. It is
-//! freed once no timestamp within that lifetime is live, by the same reasoning as a version of an
-//! engine, and through the same garbage lists ([`Garbage`]). This needs no lock: only the versions
-//! that had the record point to it, and those are not read any more either.
+//! the old one with its lifetime, from the commit that put it to the commit that replaced it. The
+//! old record is freed once no timestamp within its lifetime is live, through the same garbage
+//! lists as an engine's versions ([`Garbage`]). Freeing needs no lock: only versions that had the
+//! record point to it, and those are not read any more either.
 //!
 //! An engine has a [`RecordHeap`]: it [stages](RecordHeap::stage) effects, whose records are bytes,
 //! into changes of handles, and [applies](RecordHeap::apply) the changes of records. [`HeapCursor`]
@@ -38,11 +39,11 @@ use std::collections::BTreeMap;
 
 /// The records of the edges of one graph.
 ///
-/// Safe functions of this crate rely on this: in an engine that stages its effects here, the value
-/// of an edge of a label with records is a handle. It is either the handle of a record that
-/// [`RecordHeap::apply`] kept at the edge's commit, freed once no timestamp that sees the edge is
-/// read any more; or that of a copy which the engine embedded, and keeps while any thread that was
-/// pinned when it read the handle stays pinned.
+/// Safe functions of this crate rely on the following: in an engine that stages its effects here,
+/// the value of an edge is a handle if the edge's label has records. The handle points to a record
+/// that [`RecordHeap::apply`] kept at the edge's commit, which is freed once no timestamp that sees
+/// the edge is read any more; or to a copy that the engine embedded, which stays while any thread
+/// that was pinned when it read the handle stays pinned.
 pub struct RecordHeap {
     /// The form of each label's records, by label number.
     labels: GrowingList<Option<Form>>,
@@ -52,7 +53,7 @@ pub struct RecordHeap {
     memory: Memory,
 }
 
-/// What the edges of a label with records carry.
+/// Form of a label's records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Form {
     /// One record per edge.
@@ -62,7 +63,7 @@ enum Form {
 }
 
 impl Form {
-    /// The form of the records of edges, if they have any.
+    /// Returns the form of the records of edges, if they have any.
     fn of(edges: &EdgeSchema) -> Option<Self> {
         match edges {
             EdgeSchema::Record(_) => Some(Form::One),
@@ -72,7 +73,7 @@ impl Form {
     }
 }
 
-/// A record that its edge no longer has, kept for snapshots.
+/// A superseded record, kept for snapshots.
 #[derive(Clone, Copy, Debug)]
 struct KeptRecord {
     value: EdgeValue,
@@ -82,16 +83,16 @@ struct KeptRecord {
 /// The changes of records in a commit. Dropping it changes nothing.
 #[derive(Debug, Default)]
 pub struct RecordChanges {
-    /// Records that are put. Most commits put one.
+    /// Records put by the commit: usually one.
     new: SmallVec<[OwnedRecord; 2]>,
-    /// Records that are replaced or deleted.
+    /// Records replaced or deleted by the commit.
     superseded: SmallVec<[EdgeValue; 2]>,
     /// Bytes that the newest state loses.
     superseded_bytes: usize,
 }
 
 impl RecordChanges {
-    /// The number of bytes by which the records of the newest state grow.
+    /// Returns the number of bytes by which the records of the newest state grow.
     #[must_use]
     pub fn growth(&self) -> isize {
         let new: usize = self.new.iter().map(OwnedRecord::memory_bytes).sum();
@@ -125,7 +126,7 @@ impl RecordHeap {
         RecordHeap { labels, topology, pieces, garbage, memory }
     }
 
-    /// Adds a label. One call at a time.
+    /// Adds a label. Calls must not be concurrent.
     pub fn add_label(&self, label: &LabelSchema) {
         self.labels.push(Form::of(&label.edges));
     }
@@ -134,15 +135,15 @@ impl RecordHeap {
         self.labels.get(label.index()).copied().flatten()
     }
 
-    /// Whether the edges of a label have records.
+    /// Returns true if the edges of a label have records.
     #[inline]
     #[must_use]
     pub fn has_records(&self, label: LabelId) -> bool {
         self.form(label).is_some()
     }
 
-    /// Keeps the new records, put at the stamp, and files the replaced ones. The engine has applied
-    /// the changes: it no longer needs the originals of records that it embeds.
+    /// Keeps the new records, with the stamp as their birth, and files the replaced ones. The
+    /// engine has applied the changes, and no longer needs the originals of records that it embeds.
     pub fn apply(&self, stamp: Stamp, changes: RecordChanges) {
         if changes.new.is_empty() && changes.superseded.is_empty() {
             return;
@@ -165,7 +166,8 @@ impl RecordHeap {
                 let place = KeptRecord { value: self.pieces.keep(record), bytes };
                 kept.push(Superseded { place, born, superseded: stamp.at() });
             }
-            // Otherwise it is invisible, now and later, by the contract of `Stamp`: it is freed.
+            // Otherwise no reader sees the record, now or later, by the contract of `Stamp`: it is
+            // freed.
         }
         self.memory.add(memory);
         self.garbage.file(stamp.newest_registered(), kept);
@@ -175,8 +177,9 @@ impl RecordHeap {
     pub fn reclaim(&self, live: &LiveTimestamps, budget_bytes: usize) -> Reclaimed {
         reclaim_unlocked(&self.garbage, live, budget_bytes, |KeptRecord { value, bytes }| {
             self.memory.add(MemoryChange { live: 0, retained: -(bytes as isize) });
-            // SAFETY: it was kept when it was filed, with the lifetime within which an edge had it.
-            // No timestamp within is read or will be, and it left the garbage once.
+            // SAFETY: the record was kept when it was filed, with the lifetime within which an edge
+            // had it. No timestamp within that lifetime is read or will be, and the record left the
+            // garbage once.
             drop(unsafe { self.pieces.take(value) });
             bytes
         })
@@ -194,7 +197,7 @@ impl RecordHeap {
         }
     }
 
-    /// Adds the bytes of records that each timestamp retains to those of the engine.
+    /// Adds the bytes of records that each timestamp retains to the bytes that the engine reports.
     pub fn add_retained(&self, retained: &mut Vec<(CommitTimestamp, usize)>) {
         let buckets = self.garbage.buckets();
         if buckets.is_empty() {

@@ -13,11 +13,10 @@
 use hedgerow_model::EdgeValue;
 use std::ptr::NonNull;
 
-/// Longer records are never embedded.
+/// Maximum length of an embedded record in bytes.
 pub const LONGEST_EMBEDDED: usize = 256;
 
-/// The latest offset of the second cache line that is prefetched before a record is used: short
-/// records end before it, and most have it in their first line anyway.
+/// Offset of the second prefetch of a record. Records that end before it are prefetched whole.
 const FETCHED_AHEAD: usize = 48;
 
 /// The bit of a handle whose record is embedded.
@@ -26,15 +25,15 @@ const EMBEDDED: usize = 1;
 /// The length of an embedded record.
 type EmbeddedLength = u16;
 
-/// Whether a handle points into an engine's memory.
+/// Returns true if a handle points into an engine's memory.
 #[inline]
 #[must_use]
 pub const fn is_embedded(handle: EdgeValue) -> bool {
     handle.0 & EMBEDDED as u64 != 0
 }
 
-/// The memory that an embedded record of `length` bytes takes: a multiple of two, or 0 if it is too
-/// long to embed.
+/// Returns the memory that an embedded record of `length` bytes takes: a multiple of two, or 0 if
+/// the record is too long to embed.
 #[inline]
 #[must_use]
 pub const fn embedded_size(length: usize) -> usize {
@@ -60,7 +59,7 @@ pub unsafe fn embed(place: NonNull<u8>, record: &[u8]) -> EdgeValue {
     EdgeValue((place.as_ptr().expose_provenance() | EMBEDDED) as u64)
 }
 
-/// Prefetches a record that is about to be read. Only a hint: any value will do.
+/// Prefetches a record that is about to be read. Only a hint: any value is safe.
 #[inline]
 pub fn prefetch(handle: EdgeValue) {
     let first = std::ptr::with_exposed_provenance::<u8>(handle.0 as usize);
@@ -68,11 +67,11 @@ pub fn prefetch(handle: EdgeValue) {
     hedgerow_sync::prefetch(first.wrapping_add(FETCHED_AHEAD), 1);
 }
 
-/// The bytes of a record.
+/// Returns the bytes of a record.
 ///
 /// # Safety
-/// The handle points to a record, as the [module](self) says, that is neither changed nor freed for
-/// `'r`. The provenance of its address was exposed.
+/// The handle points to a record in the layout of the [module](self) that is neither changed nor
+/// freed for `'r`. The provenance of its address was exposed.
 #[inline]
 #[must_use]
 pub unsafe fn bytes<'r>(handle: EdgeValue) -> &'r [u8] {

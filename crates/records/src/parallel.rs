@@ -1,10 +1,10 @@
-//! Parallel edges: the data behind the value of a neighbor to which there may be any number of
-//! edges.
+//! Parallel edges: any number of edges between two vertices, behind one value.
 //!
 //! A short list of edges is one piece of memory. A longer one is split into chunks with an index of
 //! their addresses: a change rewrites the chunks that it touches, and the index. All pieces are
-//! kept and freed like records, each with its own lifetime; that of a chunk contains those of all
-//! indexes that point to it, since the commit that replaces a chunk also replaces the index.
+//! kept and freed like records, each with its own lifetime. The lifetime of a chunk contains the
+//! lifetimes of all indexes that point to it, because the commit that replaces a chunk also
+//! replaces the index.
 
 mod change;
 
@@ -29,26 +29,27 @@ pub struct HeapParallel<'v> {
     bytes: &'v [u8],
 }
 
-/// A range of the edges, ascending.
+/// A range of the edges, in ascending key order.
 #[derive(Clone, Copy, Debug)]
 struct Chunk<'v> {
-    /// No key is smaller, and no key of an earlier chunk is larger.
+    /// Lower bound of the chunk's keys, and upper bound of the keys of earlier chunks.
     first: u64,
     count: u64,
     list: &'v [u8],
-    /// Its handle in the index; `None` if there is no index.
+    /// The chunk's handle in the index; `None` if there is no index.
     value: Option<EdgeValue>,
 }
 
 impl<'v> HeapParallel<'v> {
     /// # Safety
-    /// `value` is that of an edge of a label with parallel edges, in a view that is alive for `'v`.
+    /// `value` is the value of an edge whose label has parallel edges, in a view that is alive for
+    /// `'v`.
     pub(crate) unsafe fn behind(value: EdgeValue) -> Self {
         // SAFETY: the caller's promise.
         HeapParallel { value, bytes: unsafe { heap::bytes(value) } }
     }
 
-    /// The entries of the index, or none.
+    /// Returns the entries of the index; empty if there is no index.
     fn index(self) -> &'v [[u8; INDEX_ENTRY]] {
         match self.bytes {
             [INDEX, entries @ ..] => entries.as_chunks().0,
@@ -61,7 +62,7 @@ impl<'v> HeapParallel<'v> {
         let [first, count, value] = [0, 1, 2].map(|field| index_field(entry, field));
         let value = EdgeValue(value);
         // SAFETY: the entry belongs to an index that is readable for `'v`, by the contract of
-        // `behind`; its chunks live as long: see the module.
+        // `behind`; its chunks live at least as long (see the module).
         let list = unsafe { heap::bytes(value) };
         Chunk { first, count, list, value: Some(value) }
     }
@@ -98,7 +99,7 @@ impl<'v> HeapParallel<'v> {
 }
 
 impl<'v> ParallelEdges<'v> for HeapParallel<'v> {
-    /// O(chunks), or O(edges) if there is only one.
+    /// O(chunks), or O(edges) without an index.
     fn count(self) -> Result<u64, ReadError> {
         Ok(self.length())
     }
@@ -140,7 +141,7 @@ fn listed(list: &[u8]) -> impl Iterator<Item = Result<(u64, &[u8]), ReadError>> 
 
 #[cfg(test)]
 impl<'v> HeapParallel<'v> {
-    /// The parallel edges whose pieces belong to these changes, which free them on drop.
+    /// Returns the parallel edges whose pieces these changes own, and free on drop.
     fn kept_by(value: EdgeValue, _changes: &'v [crate::RecordChanges]) -> Self {
         // SAFETY: the changes own the pieces for `'v`.
         unsafe { HeapParallel::behind(value) }

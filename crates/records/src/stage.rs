@@ -11,7 +11,7 @@ use hedgerow_model::{
 use smallvec::{SmallVec, smallvec};
 use std::ptr::NonNull;
 
-/// Buffers that the changes of a commit borrow from [`RecordHeap::stage`]. Inline room for the
+/// Buffers that the changes of a commit borrow from [`RecordHeap::stage`]. Have inline room for a
 /// commit of one edge with a short record.
 #[derive(Debug, Default)]
 pub struct StagedEffects {
@@ -49,8 +49,8 @@ impl<'l> Iterator for StagedAdjacencies<'l> {
 }
 
 impl RecordHeap {
-    /// Allocates the records that effects put, and looks up those that they replace. Returns the
-    /// adjacency changes for the engine to make, and the changes of records. Adds its counts of
+    /// Allocates the records that effects put, and looks up the records that they replace. Returns
+    /// the adjacency changes for the engine to make, and the changes of records. Adds its counts of
     /// parallel edges to `outcome`.
     ///
     /// `newest` is the newest state, in which the owners of all changes are locked. In labels that
@@ -60,7 +60,8 @@ impl RecordHeap {
     /// each).
     ///
     /// # Errors
-    /// The edges' current records could not be read, or the record of parallel edges is not a list.
+    /// The current records of the edges cannot be read, or a record of parallel edges is not a
+    /// list.
     ///
     /// # Panics
     /// A label with records has no adjacency of handles.
@@ -84,8 +85,8 @@ impl RecordHeap {
         originals.clear();
         originals.resize(original_bytes / size_of::<u16>(), 0);
         let mut free = &mut originals[..];
-        // What the engine stores, by record number: a handle, or `None` if no edge is left; outer
-        // `None` while unknown.
+        // Stored values, by record number: a handle, or `None` if no edge is left; the outer `None`
+        // means unknown.
         let mut kept: SmallVec<[Option<Option<EdgeValue>>; 2]> = smallvec![None; effects.records.len()];
         for AdjacencyEffects { label, direction, changes: entries } in with_records() {
             let Some(form) = self.form(*label) else { continue };
@@ -129,14 +130,14 @@ struct Staging<'s, 'l, C> {
     form: Form,
     /// The newest handles of the out-neighbors.
     handles: C,
-    /// Where to write the next record for the engine to embed, if it embeds this label's records.
+    /// Buffer for the next record to embed, if the engine embeds this label's records.
     free: Option<&'s mut &'l mut [u16]>,
     changes: &'s mut RecordChanges,
     outcome: &'s mut Outcome,
 }
 
 impl<C: Cursor<Value = RecordHandle, Error: Into<ReadError>>> Staging<'_, '_, C> {
-    /// The value to store for a changed edge, given its canonical entry.
+    /// Returns the value to store for a changed edge, given its canonical entry.
     fn stage(&mut self, entry: &EdgeChange) -> Result<Option<EdgeValue>, ReadError> {
         let found = self.handles.find(entry.owner, entry.neighbor).map_err(Into::into)?;
         let found = found.map(Column::to_bits);
@@ -149,8 +150,8 @@ impl<C: Cursor<Value = RecordHandle, Error: Into<ReadError>>> Staging<'_, '_, C>
 
     fn stage_one(&mut self, found: Option<EdgeValue>, record: Option<&[u8]>) -> Option<EdgeValue> {
         if let Some(handle) = found {
-            // SAFETY: the value of an edge whose owner is locked: it stays until the changes are
-            // applied.
+            // SAFETY: the value of an edge whose owner is locked: the record stays until the
+            // changes are applied.
             let bytes = unsafe { heap::bytes(handle) };
             // An embedded copy belongs to one entry only: copies at both ends are rewritten.
             if record == Some(bytes) && !is_embedded(handle) {

@@ -39,7 +39,7 @@ impl<C: Container> Subgraphs<C> {
     }
 }
 
-/// What applying a commit has done so far.
+/// Results of applying a commit so far.
 struct Applied<'e, C: Container> {
     engine: &'e Subgraphs<C>,
     stamp: Stamp,

@@ -4,7 +4,7 @@
 //! sorted by birth, holds the superseded ones. Invariants:
 //!
 //! 1. `data` and the content pointer of a superseded version are null (empty) or own a content. The
-//!    birth of the chain is greater than those in its past, which ascend.
+//!    birth of the chain is greater than the births in its past, which ascend.
 //! 2. Only a thread that holds the exclusive lock of the chain's partition changes anything
 //!    ([`HeldLocks`], checked when the change is prepared), so there is one writer at a time.
 //! 3. A version that is superseded and kept is pushed to the past first; then the writer stores the
@@ -17,8 +17,8 @@
 //! 5. A superseded version is unlinked once no live timestamp lies in its lifetime, from its birth
 //!    to its superseding ([`LiveTimestamps`](hedgerow_model::token::LiveTimestamps), which
 //!    reclamation checks before it calls [`Chain::unlink`]). No thread reads its content, which is
-//!    freed at once; readers may still compare its birth, in an array that is freed after it
-//!    is replaced, once they cannot.
+//!    freed at once; readers may still compare its birth, in an array that is replaced, and then
+//!    freed once no reader can be searching it.
 //! 6. So the version that a registered timestamp sees stays linked and unedited while the timestamp
 //!    is registered, and a search finds it.
 //!
@@ -65,11 +65,11 @@ pub(crate) struct Successor<'l, T: Content> {
     /// The birth of the newest version when the change was prepared, under the lock.
     pub(crate) base: CommitTimestamp,
     pub(crate) change: VersionChange<'l, T>,
-    /// Bytes that its preparation allocated.
+    /// Bytes allocated by the preparation.
     pub(crate) allocated: isize,
 }
 
-/// How a change makes the next version.
+/// Construction of the next version.
 pub(crate) enum VersionChange<'l, T: Content> {
     /// A new content, or none, supersedes the newest.
     Replace(Option<Owned<T>>),
@@ -122,7 +122,7 @@ impl<T: Content> Chain<T> {
         }
     }
 
-    /// What `read` loads of the newest version, or `None` if `at` does not see that version.
+    /// Loads from the newest version with `read`. Returns `None` if `at` does not see that version.
     #[inline]
     fn newest_at<R>(&self, at: &Registered, read: impl FnOnce() -> R) -> Option<R> {
         let born = self.born.load(Ordering::Acquire);
@@ -208,9 +208,9 @@ impl<T: Content> Chain<T> {
         Linked { memory, kept: is_kept.then_some(born) }
     }
 
-    /// Makes one change at the place where it was located when it was prepared, if the version born
-    /// at `base` is invisible and the change fits without reallocating; otherwise does nothing.
-    /// Returns whether the change was made.
+    /// Makes one change at the place that its preparation located, if the version born at `base` is
+    /// invisible and the change fits without reallocating; otherwise does nothing. Returns true if
+    /// the change was made.
     ///
     /// By the contract of [`Stamp`], the chain's lock has been held since the change was prepared.
     #[inline]
@@ -262,8 +262,8 @@ impl<T: Content> Chain<T> {
         MemoryChange { live: 0, retained: net }
     }
 
-    /// Bytes that the version born at `born` keeps and no newer one shares; 0 if it is gone. The
-    /// newest superseded version also accounts for the array of versions.
+    /// Returns the bytes of the version born at `born` that no newer version shares, or 0 if it is
+    /// gone. The newest superseded version also accounts for the array of versions.
     pub(crate) fn retained_bytes(
         &self,
         locks: &HeldLocks<'_>,
@@ -282,7 +282,8 @@ impl<T: Content> Chain<T> {
         array + bytes_beside(content, newer)
     }
 
-    /// Recomputes by a walk, under the lock, what [`MemoryChange`] counts step by step. For tests.
+    /// Recounts by a walk, under the lock, the bytes that [`MemoryChange`] counts step by step. For
+    /// tests.
     pub(crate) fn count_bytes(&self, locks: &HeldLocks<'_>, unit: LockUnit) -> MemoryChange {
         let newest = self.newest(locks, unit);
         let live = newest.map_or(0, T::bytes) as isize;
@@ -297,7 +298,7 @@ impl<T: Content> Chain<T> {
     }
 }
 
-/// Bytes of a superseded version that the next newer one does not share.
+/// Returns the bytes of a superseded version that the next newer one does not share.
 fn bytes_beside<T: Content>(content: Option<&T>, newer: Option<&T>) -> usize {
     match (content, newer) {
         (None, _) => 0,
@@ -306,9 +307,9 @@ fn bytes_beside<T: Content>(content: Option<&T>, newer: Option<&T>) -> usize {
     }
 }
 
-/// What a writer does in [`Chain::link`], under the chain's lock.
+/// Steps of [`Chain::link`], under the chain's lock.
 impl<T: Content> Chain<T> {
-    /// Whether the chain has no content and no superseded versions.
+    /// Returns true if the chain has no content and no superseded versions.
     fn is_new(&self) -> bool {
         self.data.load(Ordering::Acquire).is_null() && self.past.is_empty()
     }
@@ -341,7 +342,7 @@ impl<T: Content> Chain<T> {
             self.born.store(at.0, Ordering::Release);
         }
         // Null during the edit: a panic there leaks the content instead of leaving a pointer to
-        // what may be freed.
+        // memory that may be freed.
         let head = NonNull::new(self.data.load(Ordering::Acquire));
         self.data.store(ptr::null_mut(), Ordering::Release);
         // SAFETY: taken out of the chain above, whose lock is held, and by invariant 4 no thread

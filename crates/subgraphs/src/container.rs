@@ -1,4 +1,4 @@
-//! How the neighbors of one partition are stored.
+//! Storage of the neighbors of one partition.
 
 use crate::owned::{Content, Owned};
 use crate::partition::slots_of;
@@ -12,13 +12,13 @@ use std::ops::ControlFlow;
 ///
 /// A slot is the place of a vertex in its partition.
 pub trait Container: Content<Change = EdgeChange> {
-    /// Bytes to prefetch from its start before a scan.
+    /// Bytes prefetched from the container's start before a scan.
     const FETCHED_AHEAD: usize = size_of::<Self>();
 
-    /// Whether [`Container::locate`] finds the place of a change.
+    /// True if [`Container::locate`] finds the places of changes.
     const LOCATES: bool = false;
 
-    /// Plans `changes`, which ascend and lie in one partition, of `old`, and counts what they do in
+    /// Plans changes of `old`, which ascend and lie in one partition, and counts their effects in
     /// `tally`.
     ///
     /// The values next to the neighbors have type `column`, which is the same for all versions of a
@@ -30,22 +30,22 @@ pub trait Container: Content<Change = EdgeChange> {
         tally: &mut Tally,
     ) -> ChangePlan<Self>;
 
-    /// Counts what one change would do, and returns where it belongs, numbered as the container
-    /// likes. `None` if [`Content::edit`] cannot make it.
+    /// Counts the effect of one change, and returns its place, a number that only the container
+    /// interprets. Returns `None` if [`Content::edit`] cannot make the change.
     #[inline]
     fn locate(&self, _change: &EdgeChange, _tally: &mut Tally) -> Option<u64> {
         None
     }
 
     /// Makes a change at the place that [`Container::locate`] returned, if that neither allocates
-    /// nor frees memory and does not empty the container; otherwise changes nothing. Returns
-    /// whether the change was made.
+    /// nor frees memory and does not empty the container; otherwise changes nothing. Returns true
+    /// if the change was made.
     #[inline]
     fn edit_at(&mut self, _place: u64, _change: &EdgeChange) -> bool {
         false
     }
 
-    /// Upper bound on the bytes by which [`Content::edit`] would grow this.
+    /// Returns an upper bound on the bytes by which [`Content::edit`] would grow the container.
     fn growth(&self, changes: &[EdgeChange]) -> usize;
 
     /// The total number of neighbors. O(1).
@@ -95,22 +95,22 @@ pub trait Container: Content<Change = EdgeChange> {
         }
     }
 
-    /// Prefetches what changing this neighbor of a slot touches. Only a hint.
+    /// Prefetches the memory that a change of this neighbor of a slot touches. Only a hint.
     #[inline]
     fn prefetch_change(&self, _slot: usize, _neighbor: VertexId) {}
 }
 
-/// How to apply changes to a container.
+/// Plan for changes of a container.
 pub enum ChangePlan<T: Content> {
     /// Nothing changes.
     Nothing,
-    /// A new container supersedes it; `None` if that would be empty.
+    /// A new container supersedes the old one; `None` if the new one would be empty.
     Replace(Option<Owned<T>>),
     /// [`Content::edit`] makes the changes, in place if the version is invisible.
     Edit,
 }
 
-/// What changes did.
+/// Counted effects of changes.
 #[derive(Clone, Debug)]
 pub struct Tally {
     topology: Topology,
@@ -130,7 +130,7 @@ impl Tally {
         Tally { topology, stored, changed: 0, added: 0, removed: 0 }
     }
 
-    /// Counts a change of an entry that was `found` or not. Returns whether anything changes.
+    /// Counts a change of an entry that was `found` or not. Returns true if the entry changes.
     ///
     /// Writing a value to an existing entry changes it if the value is `different`.
     #[inline]
@@ -164,8 +164,7 @@ impl Tally {
         self.changed
     }
 
-    /// The number of edges added and the number removed. An edge counts at its canonical entry
-    /// only.
+    /// Returns the numbers of edges added and removed. An edge counts only at its canonical entry.
     #[must_use]
     pub fn edges(&self) -> (u64, u64) {
         (self.added, self.removed)

@@ -9,7 +9,7 @@ use hedgerow_records::HandleCursor;
 use std::convert::Infallible;
 use std::ops::{ControlFlow, Range};
 
-/// Stands for no partition.
+/// Sentinel for no partition.
 const NONE: u32 = u32::MAX;
 
 /// Reads neighbors. Caches the partitions that it read and prefetched last, so that their versions
@@ -21,7 +21,7 @@ pub struct SubgraphCursor<'s, C: Container, W> {
     read: ResolvedPartition<'s, C>,
     /// The partition prefetched last.
     ahead: ResolvedPartition<'s, C>,
-    /// Where [`Cursor::gather`] copies to.
+    /// Buffer of [`Cursor::gather`].
     gathered: (Vec<VertexId>, Vec<W>),
 }
 
@@ -29,7 +29,7 @@ pub struct SubgraphCursor<'s, C: Container, W> {
 struct ResolvedPartition<'s, C> {
     partition: u32,
     container: Option<&'s C>,
-    /// Its slots that have neighbors.
+    /// Slots of the partition that have neighbors.
     occupied: u64,
 }
 

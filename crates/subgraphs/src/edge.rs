@@ -60,7 +60,7 @@ impl<C: Container> ShortWrites for Subgraphs<C> {
         chains.for_each(|(chain, change)| C::prefetch_place(chain.hint(), slot_of(change.owner)));
     }
 
-    /// `None` if a container is missing, would become empty, or would be changed twice.
+    /// Returns `None` if a container is missing, would become empty, or would be changed twice.
     #[inline]
     fn plan_edge(&self, locks: &HeldLocks<'_>, edge: &StoredEdge, may_grow: bool) -> Option<SubgraphPlan> {
         let mut entries = EdgeEntries::new();
@@ -71,7 +71,7 @@ impl<C: Container> ShortWrites for Subgraphs<C> {
         self.plan_entries(edge, &entries)
     }
 
-    /// Takes each step for all edges before the next step.
+    /// Runs each step for all edges before the next step.
     fn plan_edges(
         &self,
         locks: &HeldLocks<'_>,
@@ -117,8 +117,8 @@ impl<C: Container> ShortWrites for Subgraphs<C> {
 }
 
 impl<C: Container> Subgraphs<C> {
-    /// Appends where the entries of an edge are stored. Returns false if the edge cannot take the
-    /// fast path.
+    /// Appends the locations of an edge's entries. Returns false if the edge cannot take the fast
+    /// path.
     #[inline]
     fn find_entries<'l>(
         &'l self,
@@ -175,7 +175,7 @@ impl<C: Container> Subgraphs<C> {
     }
 }
 
-/// One entry of an edge, and where it is stored.
+/// An entry of an edge, and its location.
 struct EdgeEntry<'l, C: Container> {
     direction: Direction,
     change: &'l EdgeChange,
@@ -183,7 +183,7 @@ struct EdgeEntry<'l, C: Container> {
     container: &'l C,
 }
 
-/// The entries of all edges that are planned together.
+/// The entries of all edges planned together.
 type EdgeEntries<'l, C> = SmallVec<[EdgeEntry<'l, C>; 16]>;
 
 impl<C: Container> EdgeEntry<'_, C> {
@@ -193,7 +193,7 @@ impl<C: Container> EdgeEntry<'_, C> {
     }
 }
 
-/// Whether one container stores both entries of an edge.
+/// Returns true if one container stores both entries of an edge.
 #[inline]
 fn is_within_partition(edge: &StoredEdge) -> bool {
     match edge.entries() {

@@ -47,7 +47,7 @@ impl<C: Container> Engine for Subgraphs<C> {
         self.apply_changes(stamp, changes);
     }
 
-    /// `None` if containers cannot locate changes.
+    /// Returns `None` if containers cannot locate changes.
     #[inline]
     fn short_writes(&self) -> Option<&Self> {
         C::LOCATES.then_some(self)

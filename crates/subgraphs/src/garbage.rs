@@ -1,4 +1,4 @@
-//! Where a version belongs.
+//! The place of a version in the graph.
 
 /// Identifies the chain of a version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

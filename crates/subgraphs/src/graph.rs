@@ -24,7 +24,7 @@ pub struct Subgraphs<C: Container> {
     pub(crate) adjacencies: GrowingList<AdjacencyTable<C>>,
     pub(crate) garbage: Garbage<ChainPlace>,
     pub(crate) memory: Memory,
-    /// Of readers that search superseded versions.
+    /// Domain of readers that search superseded versions.
     pub(crate) domain: Domain,
     pub(crate) records: RecordHeap,
 }
@@ -50,7 +50,7 @@ impl<C: Container> AdjacencyTable<C> {
 }
 
 impl<C: Container> Subgraphs<C> {
-    /// An empty graph.
+    /// Creates an empty graph.
     pub fn new(options: SubgraphOptions) -> Self {
         let SubgraphOptions { topology, catalog } = options;
         let adjacencies = catalog.labels().iter().flat_map(|label| AdjacencyTable::of(label, topology));
@@ -94,7 +94,8 @@ impl<C: Container> Subgraphs<C> {
     /// The table of a label in a stored direction.
     ///
     /// # Panics
-    /// If there is none: effects name labels of the catalog and directions that the topology stores.
+    /// If there is none: effects name labels of the catalog and directions that the topology
+    /// stores.
     pub(crate) fn table_of(&self, label: LabelId, stored: Direction) -> (ChainTable, &AdjacencyTable<C>) {
         // Labels have 16 bits.
         let position = self.position(label, stored) as u32;
@@ -113,7 +114,7 @@ impl<C: Container> Subgraphs<C> {
         table.expect("effects name labels of the catalog")
     }
 
-    /// The table that answers reads of `label` in `direction`.
+    /// Returns the table that answers reads of `label` in `direction`.
     #[inline]
     pub(crate) fn table(
         &self,

@@ -5,8 +5,8 @@
 //! divided into partitions of [`PARTITION_SIZE`] consecutive ids. A partition has one block of
 //! vertices and one [`Container`] of neighbors per label and direction. Each of these has a version
 //! chain: the newest version, and an array of superseded ones sorted by birth. Edges carry no
-//! version: a reader resolves a partition once and then walks arrays. How neighbors are laid out is
-//! up to the container.
+//! version: a reader resolves a partition once and then walks arrays. The container chooses the
+//! layout of neighbors.
 //!
 //! # The concurrency contract
 //!
@@ -14,9 +14,9 @@
 //!   partitions that it changes from before [`prepare`] until after [`apply`]; [`HeldLocks`] proves
 //!   it.
 //! - *Readers never lock.* A [`Registered`] timestamp T is handed out once every stamp up to T is
-//!   applied, and these commits happen-before whatever its holder does. A reader loads the newest
-//!   version of a chain; if that is newer than T, it searches the superseded ones for the last that
-//!   was born at or before T. What it finds stays valid while T is registered, because a version
+//!   applied, and these commits happen before any access by its holder. A reader loads the newest
+//!   version of a chain; if that is newer than T, it searches the superseded ones for the last one
+//!   born at or before T. The version found stays valid while T is registered, because a version
 //!   with a live timestamp between its birth and its superseding is never freed or changed.
 //! - *At most one copy per snapshot.* No timestamp in `editable_from..at` of a [`Stamp`] is
 //!   registered, nor will one be before the stamp is applied. So a version born at or after
@@ -26,15 +26,15 @@
 //!   once the timestamp that it is filed under is no longer live. It then moves to another live
 //!   timestamp within its lifetime, or is unlinked under its partition's lock and freed.
 //!
-//! `tests/shuttle.rs` of crate `rapid` checks exactly this under the model checker.
+//! `tests/shuttle.rs` of crate `rapid` checks this contract under the model checker.
 //!
 //! # Deviations from the paper
 //!
 //! - A snapshot does not copy a pointer per partition (section 5.3): a partition's version is
 //!   resolved on first access, so that opening a snapshot costs the same at any graph size.
 //! - Invisible versions are edited in place instead of copied.
-//! - Versions are reclaimed by interval, so that one old snapshot does not keep everything newer
-//!   than it; in the paper each writer walks the version lists instead (section 5.3).
+//! - Versions are reclaimed by interval, so that one old snapshot does not keep every newer
+//!   version; in the paper each writer walks the version lists instead (section 5.3).
 //!
 //! [`prepare`]: hedgerow_model::Engine::prepare
 //! [`apply`]: hedgerow_model::Engine::apply

@@ -5,8 +5,8 @@ use hedgerow_model::{Catalog, Topology};
 /// The options of a [`Subgraphs`](crate::Subgraphs) or another in-memory engine.
 #[derive(Clone, Debug, Default)]
 pub struct SubgraphOptions {
-    /// Whether edges have a direction, and whether the reverse is stored too.
+    /// Directed edges, with or without their reverse, or undirected edges.
     pub topology: Topology,
-    /// The labels, and what their edges carry.
+    /// The labels and the schemas of their edges.
     pub catalog: Catalog,
 }

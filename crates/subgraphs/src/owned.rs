@@ -1,4 +1,4 @@
-//! What a chain keeps versions of, and the thin pointer that owns one.
+//! The content whose versions a chain keeps, and the thin pointer that owns one.
 
 use hedgerow_reclamation::account;
 use std::mem::ManuallyDrop;
@@ -16,7 +16,7 @@ pub trait Content: Sized + Send + Sync + 'static {
     /// Makes changes, which ascend, in place or after moving the content to larger memory.
     fn edit(this: &mut Owned<Self>, changes: &[Self::Change]);
 
-    /// One bit per slot: whether the vertex exists, or has neighbors.
+    /// Returns one bit per slot, set if the vertex exists or has neighbors.
     fn occupied(&self) -> u64;
 
     /// All bytes reachable from here, including those shared with other versions. O(1).

@@ -6,11 +6,11 @@
 //!    at a time.
 //! 3. An entry is filled before `len` covers it, and an array is complete before it is published
 //!    (Release, Acquire).
-//! 4. An entry owns the content of its version until that is unlinked. Its birth stays, so that
-//!    bisection needs no extra check.
+//! 4. An entry owns the content of its version until the version is unlinked. Its birth stays, so
+//!    that bisection needs no extra check.
 //! 5. When an array is full, or more than half of its versions are unlinked, a new array with the
-//!    remaining versions replaces it; none replaces it when the last version goes. The old
-//!    array is freed once no reader can be searching it: readers are pinned while they do.
+//!    remaining versions replaces it; when no version remains, null replaces it. The old array is
+//!    freed once no reader can be searching it: readers are pinned while they search.
 
 use hedgerow_model::CommitTimestamp;
 use hedgerow_reclamation::account;
@@ -28,7 +28,7 @@ pub(crate) struct Past<T: 'static>(AtomicPtr<Versions<T>>);
 #[repr(C)]
 struct Versions<T> {
     len: AtomicU32,
-    /// How many filled entries are unlinked. Used only under the lock.
+    /// Number of filled entries that are unlinked. Used only under the lock.
     unlinked: AtomicU32,
     capacity: u32,
     entries: [PastVersion<T>; 0],
@@ -36,7 +36,7 @@ struct Versions<T> {
 
 struct PastVersion<T> {
     born: CommitTimestamp,
-    /// The content, possibly null; [`unlinked`] afterwards.
+    /// The content, possibly null; [`unlinked`] once the version is unlinked.
     content: AtomicPtr<T>,
 }
 
@@ -52,7 +52,7 @@ impl<T: 'static> Default for Past<T> {
 }
 
 impl<T: 'static> Past<T> {
-    /// Whether there is no superseded version.
+    /// Returns true if there is no superseded version.
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
         self.0.load(Ordering::Acquire).is_null()
@@ -78,7 +78,7 @@ impl<T: 'static> Past<T> {
         content
     }
 
-    /// Prefetches the array, enough of it for a short one.
+    /// Prefetches the start of the array, the whole of a short one.
     #[inline]
     pub(crate) fn prefetch(&self) {
         prefetch(self.0.load(Ordering::Relaxed), size_of::<Versions<T>>() + 2 * size_of::<PastVersion<T>>());
@@ -95,7 +95,7 @@ impl<T: 'static> Past<T> {
             _ => {
                 let larger = self.compacted(1);
                 self.replace(larger.as_ptr(), &domain.pin());
-                // There may be no maintenance.
+                // Maintenance, which also frees, may never run.
                 domain.free_if_due();
                 larger
             }
@@ -128,11 +128,11 @@ impl<T: 'static> Past<T> {
         content
     }
 
-    /// The content of the version born at `born`, and that of the next newer one if that is
-    /// superseded, too. `None` if the version is gone.
+    /// Returns the content of the version born at `born`, and the content of the next newer version
+    /// if that is superseded, too. Returns `None` if the version is gone.
     ///
     /// The caller holds the lock of the chain's partition. O(log number of newer versions), unless
-    /// many of those were unlinked.
+    /// many newer versions were unlinked.
     pub(crate) fn with_newer(&self, born: CommitTimestamp) -> Option<(*mut T, Option<*mut T>)> {
         let entries = self.entries();
         let position = position_of(entries, born).filter(|position| entries[*position].born == born)?;
@@ -176,7 +176,8 @@ impl<T: 'static> Past<T> {
         new
     }
 
-    /// Replaces the array by another or none, and frees the old one once no reader can be searching it.
+    /// Replaces the array by another or none, and frees the old one once no reader can be searching
+    /// it.
     fn replace(&self, new: *mut Versions<T>, guard: &Guard<'_>) {
         if let Some(old) = NonNull::new(self.0.swap(new, Ordering::AcqRel)) {
             // SAFETY: just unlinked by this thread, which holds the lock.
@@ -186,7 +187,7 @@ impl<T: 'static> Past<T> {
 }
 
 impl<T: 'static> Drop for Past<T> {
-    /// The owner has taken the contents.
+    /// Frees the array. The owner has taken the contents.
     fn drop(&mut self) {
         if let Some(versions) = NonNull::new(self.0.load(Ordering::Acquire)) {
             epoch::check_live(versions.as_ptr());
@@ -196,8 +197,8 @@ impl<T: 'static> Drop for Past<T> {
     }
 }
 
-/// The position of the newest entry born at or before `at`. Gallops from the newest, which most
-/// readers are near: O(log number of newer entries).
+/// Returns the position of the newest entry born at or before `at`. Gallops from the newest entry,
+/// since most readers look for recent ones: O(log number of newer entries).
 #[inline]
 fn position_of<T>(entries: &[PastVersion<T>], at: CommitTimestamp) -> Option<usize> {
     let is_seen = |entry: &PastVersion<T>| {
@@ -288,7 +289,8 @@ impl<T: 'static> Versions<T> {
     unsafe fn retire(this: NonNull<Self>, guard: &Guard<'_>) {
         unsafe fn free<T: 'static>(array: *mut u8) {
             let array = NonNull::new(array.cast::<Versions<T>>()).expect("it was not null");
-            // SAFETY: no reader can be searching it any more. This touches no content, so any thread may free it.
+            // SAFETY: no reader can be searching it any more. This touches no content, so any
+            // thread may free it.
             unsafe { Versions::free(array) }
         }
         // SAFETY: it is not freed before the call below.

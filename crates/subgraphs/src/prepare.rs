@@ -22,7 +22,7 @@ use rayon::ThreadPool;
 use rayon::prelude::*;
 use smallvec::SmallVec;
 
-/// Effects with fewer changes are prepared by one thread even if there is a pool.
+/// Minimum number of changes that a pool prepares in parallel; one thread prepares fewer.
 const PARALLEL_FROM: usize = 4096;
 
 /// The prepared, invisible changes of a commit. Dropping it changes nothing.
@@ -41,7 +41,7 @@ pub(crate) struct Planned<'l, T: Content> {
 }
 
 impl<'l, T: Content> Planned<'l, T> {
-    /// The changes, if they are made by an edit.
+    /// Returns the changes if the plan is an edit, else none.
     pub(crate) fn edits(&self) -> &'l [T::Change] {
         match self.successor.change {
             VersionChange::Edit(changes) => changes,
@@ -111,8 +111,7 @@ impl<C: Container> Subgraphs<C> {
         growth.count_missing(&self.vertices, planned)
     }
 
-    /// Plans the changes of one adjacency. Returns the number of edges that they add and the number
-    /// that they remove.
+    /// Plans the changes of one adjacency. Returns the numbers of edges that they add and remove.
     fn plan_adjacency<'l>(
         &self,
         locks: &'l HeldLocks<'_>,
@@ -156,8 +155,8 @@ fn count(counter: &AtomicU64, more: u64) {
     }
 }
 
-/// Plans every group of changes, each of one partition. Calls `fetch` with the number of each group
-/// first.
+/// Plans every group of changes, each of one partition. Calls `fetch` with the number of a group
+/// before planning it.
 fn plan_all<'l, C: Sync + 'l, P: Send>(
     pool: Option<&ThreadPool>,
     groups: &[&'l [C]],
@@ -198,7 +197,8 @@ fn plan_partition<'l, T: Content>(
     let old = chain.and_then(|chain| chain.newest(locks, unit));
     let base = chain.map_or(CommitTimestamp::ZERO, Chain::born);
     let (plan, allocated) = account::measure(|| match (plan(old), old) {
-        // Opening a snapshot waits for commits that have a stamp, so the copy is made before that.
+        // Opening a snapshot waits for commits that have a stamp, so the copy is made before the
+        // stamp.
         (ChangePlan::Edit, Some(old)) if base < locks.editable_now() => {
             ChangePlan::Replace(Some(edited_copy(old, changes)))
         }
@@ -213,7 +213,7 @@ fn plan_partition<'l, T: Content>(
     Ok(Some(Planned { place, successor: Successor { base, change, allocated } }))
 }
 
-/// Tracks how much the newest state grows, if memory is limited.
+/// Tracks the growth of the newest state, if memory is limited.
 struct Growth {
     allowance: Allowance,
     held: usize,

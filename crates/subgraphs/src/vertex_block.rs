@@ -1,4 +1,4 @@
-//! Which vertices of a partition exist, and their records.
+//! Existence and records of the vertices of a partition.
 
 use crate::container::ChangePlan;
 use crate::owned::{Content, Owned};
@@ -9,7 +9,7 @@ use hedgerow_sync::Arc;
 
 type Records = [Option<Arc<SharedRecord>>; PARTITION_SIZE];
 
-/// Which vertices of one partition exist, and their records.
+/// Existence and records of the vertices of one partition.
 #[derive(Clone, Default)]
 pub(crate) struct VertexBlock {
     /// One bit per vertex that exists.
@@ -43,7 +43,7 @@ impl Drop for SharedRecord {
 }
 
 impl VertexBlock {
-    /// Plans `changes`, which lie in one partition, of `old`.
+    /// Plans changes of `old`, which lie in one partition.
     pub(crate) fn plan(old: Option<&VertexBlock>, changes: &[VertexEffect]) -> ChangePlan<VertexBlock> {
         let empty = VertexBlock::default();
         let block = old.unwrap_or(&empty);
@@ -58,7 +58,7 @@ impl VertexBlock {
         ChangePlan::Replace(Some(new))
     }
 
-    /// Upper bound on the bytes by which an edit grows this.
+    /// Returns an upper bound on the bytes by which an edit grows the block.
     pub(crate) fn growth(&self, changes: &[VertexEffect]) -> usize {
         let bytes = |effect: &VertexEffect| match &effect.change {
             VertexChange::Put(record) if !record.is_empty() => {
@@ -96,13 +96,13 @@ impl VertexBlock {
         self.record_bytes += place.as_ref().map_or(0, |stored| stored.bytes());
     }
 
-    /// Whether the vertex at `slot` exists.
+    /// Returns true if the vertex at `slot` exists.
     #[inline]
     pub(crate) fn exists(&self, slot: usize) -> bool {
         self.present >> slot & 1 == 1
     }
 
-    /// The record of the vertex at `slot`; empty if it has none or does not exist.
+    /// Returns the record of the vertex at `slot`; empty if the vertex has none or does not exist.
     pub(crate) fn record(&self, slot: usize) -> &Record {
         self.stored(slot).map_or(&Record::EMPTY, |stored| &stored.0)
     }
@@ -151,7 +151,8 @@ fn no_records() -> Box<Records> {
     Box::new([const { None }; PARTITION_SIZE])
 }
 
-/// Whether two records are the same object. Comparing values would not do: 0.0 equals -0.0.
+/// Returns true if both records are the same object, or both are empty. Comparing values would not
+/// do: 0.0 equals -0.0.
 fn is_same(one: &Record, other: &Record) -> bool {
     std::ptr::eq(one.values(), other.values()) || one.is_empty() && other.is_empty()
 }

@@ -162,8 +162,8 @@ impl<'s, C: Container> RecordView for SubgraphView<'s, C> {
             return Err(ViewError::NoRecords(label));
         }
         let handles = self.adjacency::<RecordHandle>(label, direction)?.cursor();
-        // SAFETY: the handles are those of this engine, in a view that lives for `'s`; it embeds
-        // nothing.
+        // SAFETY: the handles belong to this engine, in a view that lives for `'s`; the engine
+        // embeds nothing.
         Ok(unsafe { HeapCursor::new(&self.engine.records, label, handles) })
     }
 }

@@ -14,8 +14,8 @@ use hedgerow_sync::epoch::Guard;
 use smallvec::SmallVec;
 
 impl Tel {
-    /// Publishes the entries that were written ahead, ends those that were superseded, and links
-    /// blocks that were copied. O(changes).
+    /// Publishes the entries written ahead, ends the superseded entries, and links the copied
+    /// blocks. O(changes).
     ///
     /// Superseded entries that a snapshot may see are filed under the newest registered timestamp,
     /// after the memory counters include them, so that their reclamation subtracts bytes that were
@@ -31,7 +31,7 @@ impl Tel {
     }
 }
 
-/// What applying a commit has done so far.
+/// Results of applying a commit so far.
 pub(crate) struct Applied<'e> {
     engine: &'e Tel,
     stamp: Stamp,
@@ -89,7 +89,8 @@ impl<'e> Applied<'e> {
         self.memory.live += lists;
     }
 
-    /// Whether an entry born at `born` that ends with these changes is invisible, now and later.
+    /// Returns true if an entry born at `born` that ends with these changes is invisible, now and
+    /// later.
     #[inline]
     pub(crate) fn is_unseen_since(&self, born: CommitTimestamp) -> bool {
         born >= self.stamp.editable_from()
@@ -107,7 +108,7 @@ impl<'e> Applied<'e> {
         self.engine
     }
 
-    /// The time in the record of an edge that is put, for a table by number.
+    /// Returns the time in the record of an edge to put, for a table by number.
     pub(crate) fn time_put(&self, table: u32, value: EdgeValue) -> Option<i64> {
         self.engine.time_put(self.engine.table_at(table as usize), value)
     }
@@ -129,8 +130,9 @@ impl<'e> Applied<'e> {
         self.list_if_sparse(writer, owner, table, dead);
     }
 
-    /// Ends the entry of a change, and appends its successor, if any, for which there is room, so
-    /// that the log stays in the order in which edges were put. An invisible entry is dead at once.
+    /// Ends the entry of a change, and appends its successor, if any, so that the log stays in the
+    /// order in which edges were put. There is room for the successor. An invisible entry is dead
+    /// at once.
     #[inline]
     pub(crate) fn end_one(
         &mut self,

@@ -6,19 +6,20 @@
 //! else of a visible entry ever changes, so readers borrow it.
 //!
 //! Blocks whose shape [has records](Shape::has_records) store short records of edges at the other
-//! end: each is copied from the handle of the new entry, and the handle of the copy replaces that
-//! handle.
+//! end: a record is copied from behind the handle of its new entry, and the handle of the copy
+//! replaces that handle.
 //!
-//! Invariants of memory that [`OwnedBlock`] handed over and the store has not got back:
+//! Invariants of a block's memory from its handover by [`OwnedBlock`] to its return to the store:
 //!
 //! 1. It is laid out by the [`BlockLayout`] of its class and shape, and initialized: the header,
 //!    the record notes and the filter completely, the columns below `length`.
-//! 2. One thread at a time writes it, and reads the notes: the one that holds the lock of the
-//!    owner, or has the [`OwnedBlock`].
+//! 2. One thread at a time writes it, and reads the notes: the holder of the owner's lock, or of
+//!    the [`OwnedBlock`].
 //! 3. Below `length`, ids, creations and values never change, nor do the records that values point
 //!    to; invalidations are atomic.
 //! 4. Values in a block that has records are handles: of records in the block, or of longer ones
-//!    elsewhere. Those are not accessed here, because they may be freed before their entry is.
+//!    elsewhere. The longer ones are not accessed here, because they may be freed before their
+//!    entry is.
 
 mod owned;
 mod times;
@@ -42,11 +43,11 @@ pub(crate) const VALID: u64 = u64::MAX;
 /// The invalidation of an entry that is invisible for good, as if it had ended before it began.
 pub(crate) const DEAD: u64 = 0;
 
-/// Later than every commit timestamp and earlier than [`VALID`]: the timestamp at which the newest
-/// state is read.
+/// Timestamp for reading the newest state: later than every commit timestamp and earlier than
+/// [`VALID`].
 pub(crate) const END_OF_TIME: CommitTimestamp = CommitTimestamp(u64::MAX - 1);
 
-/// The entries of a block, up to the length when it was loaded.
+/// The entries of a block, up to the length loaded when this was created.
 #[derive(Clone, Copy)]
 pub(crate) struct Log<'a> {
     memory: NonNull<u8>,
@@ -56,17 +57,17 @@ pub(crate) struct Log<'a> {
     lives: PhantomData<&'a BlockHeader>,
 }
 
-// SAFETY: many threads read the memory, and one at a time writes it, in atomics or beyond what
-// others read.
+// SAFETY: many threads read the memory, and one at a time writes it, in atomics or beyond the part
+// that others read.
 unsafe impl Send for Log<'_> {}
 // SAFETY: as above.
 unsafe impl Sync for Log<'_> {}
 
 impl<'a> Log<'a> {
-    /// The block at an address.
+    /// Returns the block at an address.
     ///
     /// # Safety
-    /// It was linked with this class, and is not returned to its store during `'a`.
+    /// The block was linked with this class, and is not returned to its store during `'a`.
     #[inline]
     pub(crate) unsafe fn new(memory: NonNull<u8>, class: u8) -> Self {
         epoch::check_live(memory.as_ptr());
@@ -197,8 +198,8 @@ impl<'a> Log<'a> {
         Filter(unsafe { std::slice::from_raw_parts(self.at(layout.filter), layout.filter_words) })
     }
 
-    /// The number of leading entries created by a timestamp. O(1) if all were and no entry ended
-    /// later, otherwise O(log entries).
+    /// Returns the number of leading entries created by a timestamp. O(1) if all were and no entry
+    /// ended later, otherwise O(log entries).
     #[inline]
     pub(crate) fn created_by(&self, at: CommitTimestamp) -> usize {
         // Loaded after the length: no entry below the length is newer.
@@ -208,33 +209,34 @@ impl<'a> Log<'a> {
         self.creations().partition_point(|creation| *creation <= at)
     }
 
-    /// The number of entries valid at a timestamp, if nothing changed after it. O(1).
+    /// Returns the number of entries valid at a timestamp, if nothing changed after it. O(1).
     ///
     /// Writers store `changed` first and readers load it last: a reader that sees any effect of a
     /// later stamp in the length or in the number of ended entries sees a later `changed`, too. If
-    /// it does not, both values are those at its timestamp, because everything up to that was
-    /// applied before the reader began. Invisible entries may die meanwhile, which changes neither.
+    /// `changed` is not later, both values are those at the reader's timestamp, because every
+    /// commit up to it was applied before the reader began. Invisible entries may die meanwhile,
+    /// which changes neither.
     #[inline]
     pub(crate) fn valid_if_unchanged_since(&self, at: CommitTimestamp) -> Option<usize> {
-        // Acquire: with `ended` comes the `changed` that was stored before it.
+        // Acquire: makes the `changed` that was stored before `ended` visible.
         let ended = self.header().ended.load(Ordering::Acquire) as usize;
         (self.header().changed.load(Ordering::Acquire) <= at.0).then(|| self.length - ended)
     }
 
-    /// Whether all entries created by a timestamp are still valid then. O(1).
+    /// Returns true if all entries created by a timestamp are still valid then. O(1).
     #[inline]
     pub(crate) fn is_whole(&self, at: CommitTimestamp) -> bool {
         at.0 < self.header().oldest_invalidation.load(Ordering::Acquire)
     }
 
-    /// False if there never was an entry of the neighbor. O(1).
+    /// Returns false if there never was an entry of the neighbor. O(1).
     #[inline]
     pub(crate) fn may_have(&self, neighbor: VertexId) -> bool {
         self.filter().may_contain(neighbor)
     }
 
-    /// The newest entry of a neighbor among the first `prefix`, valid or not. O(1) if the filter
-    /// rules it out, otherwise O(entries after it).
+    /// Returns the position of the newest entry of a neighbor among the first `prefix`, valid or
+    /// not. O(1) if the filter rules the neighbor out, otherwise O(entries after it).
     #[inline]
     pub(crate) fn newest_of(&self, neighbor: VertexId, prefix: usize) -> Option<usize> {
         match self.filter().may_contain(neighbor) {
@@ -243,9 +245,9 @@ impl<'a> Log<'a> {
         }
     }
 
-    /// The position of a neighbor's entry that is valid at a timestamp.
+    /// Returns the position of a neighbor's entry that is valid at a timestamp.
     ///
-    /// The newest one created by then decides: the lifetimes of a neighbor's entries do not
+    /// The newest entry created by then decides: the lifetimes of a neighbor's entries do not
     /// overlap.
     #[inline]
     pub(crate) fn find(&self, neighbor: VertexId, at: CommitTimestamp) -> Option<usize> {
@@ -253,7 +255,7 @@ impl<'a> Log<'a> {
         (at.0 < self.invalidations()[position].load(Ordering::Relaxed)).then_some(position)
     }
 
-    /// Whether there is room for `more`. The owner is locked.
+    /// Returns true if there is room for `more`. The owner is locked.
     #[inline]
     pub(crate) fn has_room(&self, more: Need) -> bool {
         let layout = self.layout();
@@ -263,13 +265,13 @@ impl<'a> Log<'a> {
         layout.fits(more + Need { entries: self.length, record_bytes: self.record_bytes().published })
     }
 
-    /// What all entries but the dead ones need. The owner is locked.
+    /// Returns the need of all entries except the dead ones. The owner is locked.
     pub(crate) fn need_of_kept(&self) -> Need {
         let RecordBytes { published, dead } = self.record_bytes();
         Need { entries: self.length - self.dead(), record_bytes: published - dead }
     }
 
-    /// Bytes of records. The owner is locked.
+    /// Returns the bytes of records. The owner is locked.
     #[inline]
     fn record_bytes(&self) -> RecordBytes {
         if !self.shape.has_records() {
@@ -284,7 +286,7 @@ impl<'a> Log<'a> {
         self.at(self.layout().notes())
     }
 
-    /// Prefetches what looking up a neighbor and appending an entry touch.
+    /// Prefetches the memory that looking up a neighbor and appending an entry touch.
     #[inline]
     pub(crate) fn prefetch_change(&self, neighbor: VertexId) {
         self.filter().prefetch(neighbor);
@@ -298,22 +300,22 @@ impl<'a> Log<'a> {
     }
 }
 
-/// The record of an edge that is put, if it is short enough to be copied into a block.
+/// Returns the record of an edge to put, if it is short enough to be copied into a block.
 #[inline]
 fn record_of<'r>(handle: EdgeValue) -> Option<&'r [u8]> {
     Some(record_put(handle)).filter(|record| record.len() <= LONGEST_EMBEDDED)
 }
 
-/// The record of an edge that is put, for a label whose blocks have records.
+/// Returns the record of an edge to put, for a label whose blocks have records.
 #[inline]
 pub(crate) fn record_put<'r>(handle: EdgeValue) -> &'r [u8] {
     // SAFETY: the handles of changes come from `RecordHeap::stage`; the memory behind them, their
     // own or part of the commit's `StagedEffects`, stays until these changes are applied or
-    // dropped, and all callers use them before that.
+    // dropped, and all callers use the record before that.
     unsafe { memory::bytes(handle) }
 }
 
-/// The bytes that the record of an edge that is put takes in a block.
+/// Returns the bytes that the record of an edge to put takes in a block.
 #[inline]
 pub(crate) fn record_bytes(handle: EdgeValue) -> usize {
     record_of(handle).map_or(0, |record| embedded_size(record.len()))
@@ -327,7 +329,7 @@ pub(crate) struct Writer<'a> {
     log: Log<'a>,
     /// The number of entries written beyond the length.
     ahead: usize,
-    /// The bytes of their records.
+    /// Bytes of the records of the entries written beyond the length.
     record_bytes_ahead: usize,
 }
 
@@ -342,14 +344,14 @@ impl<'a> Writer<'a> {
         Writer { log, ahead: 0, record_bytes_ahead: 0 }
     }
 
-    /// The readable part, up to the last publication.
+    /// Returns the readable part, up to the last publication.
     #[inline]
     pub(crate) fn log(&self) -> Log<'a> {
         self.log
     }
 
-    /// Writes an entry beyond the last one, where no reader looks. In a block with records the
-    /// value is the handle of a record; `time` returns its time, and is called only there.
+    /// Writes an entry beyond the last one, where no reader looks. In a block with records, the
+    /// value is the handle of a record, and `time`, called only there, returns its time.
     #[inline]
     pub(crate) fn write_ahead(
         &mut self,
@@ -361,7 +363,7 @@ impl<'a> Writer<'a> {
         self.write_entry(neighbor, value);
     }
 
-    /// The value to store for an edge that is put with this handle, in a block with records.
+    /// Returns the value to store for an edge put with this handle, in a block with records.
     #[inline(never)]
     fn embedding(&mut self, handle: EdgeValue, time: impl FnOnce() -> Option<i64>) -> EdgeValue {
         if let Some(time) = time() {
@@ -384,7 +386,7 @@ impl<'a> Writer<'a> {
         self.ahead += 1;
     }
 
-    /// Copies a record to below the others. Returns the copy's handle.
+    /// Copies a record to below the other records. Returns the copy's handle.
     #[inline(never)]
     fn embed(&mut self, record: &[u8]) -> EdgeValue {
         let layout = self.log.layout();
@@ -430,7 +432,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Publishes the entries that were written ahead, with this creation. O(entries written ahead).
+    /// Publishes the entries written ahead, with this creation. O(entries written ahead).
     #[inline]
     pub(crate) fn publish(&mut self, creation: CommitTimestamp) {
         if self.ahead == 0 {
@@ -450,7 +452,7 @@ impl<'a> Writer<'a> {
         }
         let header = self.log.header();
         let length = self.log.length + self.ahead;
-        // Stored first: a reader that sees this length sees this or a later change.
+        // Stored first: a reader that sees this length sees this `changed` or a later one.
         header.changed.store(changed.0, Ordering::Release);
         header.length.store(length as u32, Ordering::Release);
         self.log.length = length;
@@ -461,8 +463,8 @@ impl<'a> Writer<'a> {
     #[inline]
     pub(crate) fn invalidate(&self, position: usize, at: CommitTimestamp) {
         let header = self.log.header();
-        // Stored first, as in `publish_written`: a reader that sees the ended entry counted sees
-        // when it ended.
+        // Stored first, as in `publish_written`: a reader that sees the entry counted as ended sees
+        // the timestamp of its end.
         header.changed.store(at.0, Ordering::Release);
         header.ended.store(header.ended.load(Ordering::Relaxed) + 1, Ordering::Release);
         let oldest = header.oldest_invalidation.load(Ordering::Relaxed).min(at.0);

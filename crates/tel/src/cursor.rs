@@ -17,23 +17,23 @@ use std::ops::{ControlFlow, Range};
 /// Prefetch distance: in vertices for the blocks of a scan, in edges for records.
 const AHEAD: usize = 8;
 
-/// How many bytes of a block are prefetched.
+/// Bytes at the start of a block that are prefetched.
 const AHEAD_BYTES: usize = 256;
 
-/// A scan repins after this many vertices, so that retired memory can be freed.
+/// Number of vertices after which a scan repins, so that retired memory can be freed.
 const PINNED: usize = 64;
 
 /// Reads neighbors, lending ranges of the logs themselves (LiveGraph, section 5, "sequential
 /// scans").
 ///
-/// A cursor keeps its thread pinned while it lives, and repins on every call: so blocks that are
-/// replaced during a cursor's life are freed once every such cursor was used again or dropped.
+/// A cursor keeps its thread pinned while it lives, and repins on every call: so a block replaced
+/// during a cursor's life is freed once every such cursor was used again or dropped.
 pub struct TelCursor<'s, W> {
     adjacency: TelAdjacency<'s, W>,
     guard: Guard<'s>,
     at: CommitTimestamp,
     bound: u32,
-    /// Where [`Cursor::gather`] copies to.
+    /// Buffer of [`Cursor::gather`].
     gathered: (Vec<VertexId>, Vec<W>),
 }
 
@@ -234,7 +234,7 @@ impl<W: Column> NewestFirst for TelCursor<'_, W> {
         }
     }
 
-    /// `None` if the edges' records have no time.
+    /// Returns `None` if the edges' records have no time.
     #[inline]
     fn time_disorder(&mut self, vertex: VertexId) -> Result<Option<u64>, Infallible> {
         let has_times = self.adjacency.table().time.is_some();

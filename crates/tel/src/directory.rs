@@ -3,7 +3,7 @@
 use hedgerow_reclamation::Directory;
 use hedgerow_sync::atomic::AtomicPtr;
 
-/// A tagged pointer of eight bytes: the lowest bits say what it points to.
+/// A tagged pointer of eight bytes: the lowest bits give the kind of its target.
 pub(crate) type Slot = AtomicPtr<u8>;
 
 /// Slots per segment. The model checker's atomics are large and its graphs small.

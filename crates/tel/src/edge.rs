@@ -13,11 +13,10 @@ use hedgerow_model::{Direction, EdgeChange, EdgeOutcome, ShortPlan, ShortWrites,
 use hedgerow_sync::prefetch;
 use smallvec::SmallVec;
 
-/// Logs of up to this many bytes are copied to a larger block on the fast path: that takes little
-/// time.
+/// Maximum size of a log that the fast path copies to a larger block, which takes little time.
 const COPIED_BYTES: usize = 1 << 15;
 
-/// How many bytes of a block are prefetched before it is known what will be accessed.
+/// Bytes at the start of a block prefetched before the accessed part is known.
 const FIRST_LINES: usize = 128;
 
 /// A planned change of one edge, located in its logs.
@@ -49,7 +48,7 @@ struct EdgeEntry<'l> {
     log: Option<Log<'l>>,
 }
 
-/// The entries of all edges that are planned together.
+/// The entries of all edges planned together.
 type EdgeEntries<'l> = SmallVec<[EdgeEntry<'l>; 16]>;
 
 impl ShortWrites for Tel {
@@ -80,8 +79,8 @@ impl ShortWrites for Tel {
         edges.iter().flat_map(slots).for_each(|slot| BlockIndex::prefetch_block(slot, FIRST_LINES));
     }
 
-    /// `None` if a large log would have to be copied, or if one would grow although `may_grow` is
-    /// false or the file is full.
+    /// Returns `None` if a large log would have to be copied, or if a log would grow although
+    /// `may_grow` is false or the file is full.
     #[inline]
     fn plan_edge(&self, locks: &HeldLocks<'_>, edge: &StoredEdge, may_grow: bool) -> Option<TelPlan> {
         let mut entries = EdgeEntries::new();
@@ -89,7 +88,7 @@ impl ShortWrites for Tel {
         self.plan_entries(edge, &entries, may_grow)
     }
 
-    /// Takes each step for all edges before the next step.
+    /// Runs each step for all edges before the next step.
     fn plan_edges(
         &self,
         locks: &HeldLocks<'_>,

@@ -82,7 +82,7 @@ impl Engine for Tel {
         self.records.reclaim_after(&mut reclaimed, live, budget_bytes);
         self.compact_sparse(units, budget_bytes, &mut reclaimed);
         self.retired.free_passed(&self.store);
-        // A log that was rewritten counts until no reader can be reading it.
+        // A replaced log counts until no reader can be reading it.
         reclaimed.bytes = before.saturating_sub(self.memory().total_bytes());
         Ok(reclaimed.into())
     }

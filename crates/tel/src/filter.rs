@@ -1,4 +1,4 @@
-//! Whether a neighbor may be in a block: a Bloom filter that keeps a neighbor's bits in one word.
+//! A Bloom filter of the neighbors in a block, with the bits of a neighbor in one word.
 //!
 //! LiveGraph, section 4: a filter per log saves most insertions the scan for an older entry of the
 //! same neighbor. With the bits in one word, a lookup costs one cache line ("Cache-, Hash- and
@@ -24,7 +24,7 @@ impl<'a> Filter<'a> {
         Some((&self.0[hash as usize & mask], bits))
     }
 
-    /// Adds a neighbor. Only the holder of its lock writes. O(1).
+    /// Adds a neighbor. Only the holder of the owner's lock writes. O(1).
     #[inline]
     pub(crate) fn insert(self, id: VertexId) {
         if let Some((word, bits)) = self.place(id) {
@@ -32,7 +32,7 @@ impl<'a> Filter<'a> {
         }
     }
 
-    /// False if the neighbor was never added. O(1).
+    /// Returns false if the neighbor was never added. O(1).
     #[inline]
     pub(crate) fn may_contain(self, id: VertexId) -> bool {
         self.place(id).is_none_or(|(word, bits)| word.load(Ordering::Relaxed) & bits == bits)

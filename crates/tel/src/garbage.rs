@@ -1,4 +1,4 @@
-//! Where a superseded version lies.
+//! The location of a superseded version.
 
 use hedgerow_model::VertexId;
 
@@ -14,7 +14,7 @@ pub struct VersionPlace {
 }
 
 impl VersionPlace {
-    /// Used instead of a table's number.
+    /// Table number of a vertex's own version.
     const VERTEX: u32 = u32::MAX;
 
     /// The place of a vertex's own version.
@@ -31,7 +31,7 @@ impl VersionPlace {
 /// A superseded or deleted version.
 pub(crate) type Superseded = hedgerow_reclamation::Superseded<VersionPlace>;
 
-/// The memory that an old version takes besides its own: the note that files it.
+/// Bytes of the note that files an old version.
 ///
 /// For an old entry, only the note is counted: the block that contains the entry is counted as a
 /// whole.

@@ -47,7 +47,7 @@ pub(crate) struct AdjacencyTable {
     pub(crate) column: ColumnType,
     /// Bytes of each value.
     width: u32,
-    /// Whether blocks contain the records that values point to.
+    /// True if blocks contain the records that values point to.
     pub(crate) has_records: bool,
     /// The property of a record that is the time of the edge.
     pub(crate) time: Option<u32>,
@@ -84,7 +84,7 @@ impl AdjacencyTable {
         }
     }
 
-    /// What a new entry with this value needs.
+    /// Returns the need of a new entry with this value.
     #[inline]
     pub(crate) fn need_of(self, value: EdgeValue) -> Need {
         let record_bytes = if self.has_records { record_bytes(value) } else { 0 };
@@ -93,17 +93,17 @@ impl AdjacencyTable {
 }
 
 impl Tel {
-    /// An empty graph.
+    /// Creates an empty graph.
     pub fn new(options: TelOptions) -> Self {
         Self::with_blocks_in(BlockStore::default(), options)
     }
 
-    /// An empty graph with its blocks in a memory-mapped file, for graphs larger than memory. The
-    /// file is scratch space: it has no name, is deleted with the graph, and takes up to `limit`
-    /// bytes, if given.
+    /// Creates an empty graph with its blocks in a memory-mapped file, for graphs larger than
+    /// memory. The file is scratch space: it has no name, is deleted with the graph, and takes up
+    /// to `limit` bytes, if given.
     ///
     /// The tables of pointers to blocks, and the vertices, stay in memory. In builds that check
-    /// memory, everything does.
+    /// memory, blocks stay there, too.
     ///
     /// # Errors
     /// The file cannot be created in the directory, or its file system cannot reserve room for it.
@@ -161,7 +161,7 @@ impl Tel {
         self.store.free_bytes()
     }
 
-    /// Bytes that were unlinked and wait until no reader can be reading them. Part of
+    /// Returns the unlinked bytes that wait until no reader can be reading them. Part of
     /// [`MemoryUse::retained_bytes`]. O(1).
     pub fn unlinked_bytes(&self) -> usize {
         self.retired.bytes()
@@ -203,7 +203,7 @@ impl Tel {
         &self.indexes[usize::from(stored == Direction::In)]
     }
 
-    /// The time in the record of an edge that is put. O(1) if the label has no time.
+    /// Returns the time in the record of an edge to put. O(1) if the label has no time.
     #[inline]
     pub(crate) fn time_put(&self, table: AdjacencyTable, value: EdgeValue) -> Option<i64> {
         table.time.and_then(|property| time_in_record(record_put(value), property as usize))

@@ -18,7 +18,7 @@ pub(crate) struct BlockHeader {
     pub(crate) lateness: AtomicU8,
     /// The newest timestamp at which an entry was created or ended.
     pub(crate) changed: AtomicU64,
-    /// At timestamps before this, every entry below `length` that was created is valid.
+    /// The oldest invalidation: at earlier timestamps, every entry created by then is valid.
     pub(crate) oldest_invalidation: AtomicU64,
 }
 
@@ -33,8 +33,8 @@ pub(crate) struct RecordNotes {
 /// Total bytes of records.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct RecordBytes {
-    /// Of all published records.
+    /// Bytes of all published records.
     pub(crate) published: usize,
-    /// Of records whose entries are [`DEAD`](crate::block).
+    /// Bytes of records whose entries are [`DEAD`](crate::block).
     pub(crate) dead: usize,
 }

@@ -1,9 +1,9 @@
 //! Maps a vertex and a label to a block, in one stored direction (LiveGraph, section 4, "label
 //! index blocks").
 //!
-//! A slot is empty, or points to the block of the only label that the vertex has edges of, or to a
-//! list of labels. A block's address is a multiple of 64; its low bits contain its class, so that a
-//! scan knows the size of a block before it accesses it.
+//! A slot is empty, points to a block if the vertex has edges of one label, or points to a list of
+//! labels. A block's address is a multiple of 64; its low bits contain its class, so that a scan
+//! knows the size of a block before it accesses it.
 
 use crate::block::{Log, OwnedBlock};
 use crate::directory::{Slot, VertexDirectory};
@@ -44,7 +44,7 @@ impl LabelBlocks {
     }
 }
 
-/// What a slot points to.
+/// The target of a slot.
 pub(crate) enum SlotTarget<'a> {
     Nothing,
     Block(BlockAt),
@@ -58,7 +58,7 @@ pub(crate) struct BlockAt {
     class: u8,
 }
 
-// SAFETY: it is an address, which is used as `Log` and `BlockStore` promise.
+// SAFETY: an address, used as the contracts of `Log` and `BlockStore` allow.
 unsafe impl Send for BlockAt {}
 
 impl BlockAt {
@@ -95,7 +95,7 @@ fn labels_at(linked: *mut u8) -> *mut LabelBlocks {
     linked.map_addr(|address| address & !LIST).cast()
 }
 
-/// Decodes what a slot points to.
+/// Decodes the target of a slot.
 #[inline]
 fn target<'a>(slot: &Slot, _keeps: &'a impl Keeps) -> SlotTarget<'a> {
     let pointer = slot.load(Ordering::Acquire);
@@ -133,9 +133,9 @@ impl BlockIndex {
         Self::log_at(self.directory.get(owner.get())?, label, keeps)
     }
 
-    /// The class of the block of a label behind a slot: approximates how much there is to read.
+    /// Returns the class of a label's block behind a slot, which approximates the amount to read.
     ///
-    /// If a vertex has a single label, does not check which one that is.
+    /// Does not check the label if the vertex has a single one.
     #[inline]
     pub(crate) fn class_at(slot: &Slot, label: LabelId, keeps: &impl Keeps) -> Option<u8> {
         match target(slot, keeps) {
@@ -147,7 +147,7 @@ impl BlockIndex {
         }
     }
 
-    /// Prefetches the start of the block that a slot points to, if it is one.
+    /// Prefetches the start of the block that a slot points to, unless its target is a list.
     #[inline]
     pub(crate) fn prefetch_block(slot: &Slot, most: usize) {
         let pointer = slot.load(Ordering::Relaxed);
@@ -158,11 +158,11 @@ impl BlockIndex {
         }
     }
 
-    /// Links a block, or none, in place of the vertex's block for the label. Returns by how many
-    /// bytes the lists of labels grew.
+    /// Links a block, or none, in place of the vertex's block for the label. Returns the growth of
+    /// the lists of labels in bytes.
     ///
     /// # Safety
-    /// The owner is locked. This thread no longer uses the block that was linked.
+    /// The owner is locked. This thread no longer uses the former block.
     pub(crate) unsafe fn link(
         &self,
         owner: VertexId,
@@ -232,15 +232,15 @@ impl BlockIndex {
     /// The slot pointed to a list, which is unlinked, and is retired once.
     unsafe fn retire_labels(linked: *mut u8, retired: &RetiredBlocks) -> isize {
         let labels = labels_at(linked);
-        // SAFETY: it is there until it is dropped.
+        // SAFETY: the list is valid until it is dropped.
         let bytes = unsafe { &*labels }.bytes();
         // SAFETY: from `Box::into_raw` in `link_labels`, and unlinked.
         unsafe { retired.domain.pin().defer_drop(labels, bytes) };
         -(bytes as isize)
     }
 
-    /// Visits the bytes of all blocks, each with its log, and those of all lists. All vertices are
-    /// locked. O(entries).
+    /// Passes each block and its bytes to `count`, and the bytes of all lists, without a log. All
+    /// vertices are locked. O(entries).
     pub(crate) fn count_bytes(&self, keeps: &impl Keeps, mut count: impl FnMut(Option<Log<'_>>, usize)) {
         let mut block = |BlockAt { memory, class }: BlockAt| {
             // SAFETY: linked with this class.

@@ -1,14 +1,15 @@
-//! The proof by held locks that what a slot points to is not freed while it is used.
+//! The proof, by held locks, that a slot's target is not freed during use.
 
 use hedgerow_model::token::HeldLocks;
 use hedgerow_vertices::Keeps;
 
-/// The locks of the vertices in question: only their holder unlinks anything.
+/// The locks of the vertices looked up: only their holder unlinks anything.
 #[derive(Clone, Copy)]
 pub(crate) struct Locked<'l>(std::marker::PhantomData<&'l ()>);
 
 impl<'l> Locked<'l> {
-    /// From held locks. The caller has checked that they cover the vertices that it looks up.
+    /// Creates the proof from held locks. The caller has checked that they cover the vertices that
+    /// it looks up.
     #[inline]
     pub(crate) fn by(_locks: &'l HeldLocks<'_>) -> Self {
         Locked(std::marker::PhantomData)
@@ -20,7 +21,7 @@ impl<'l> Locked<'l> {
         &Locked(std::marker::PhantomData)
     }
 
-    /// Without the locks at hand.
+    /// Creates the proof without the locks at hand.
     ///
     /// # Safety
     /// The locks of all vertices that are looked up are held during `'l`.
@@ -30,6 +31,6 @@ impl<'l> Locked<'l> {
     }
 }
 
-// SAFETY: what is looked up under a lock stays until the holder unlinks it, which no longer uses it
-// then.
+// SAFETY: a target found under a lock stays until the holder unlinks it, and the holder does not
+// use it afterwards.
 unsafe impl Keeps for Locked<'_> {}

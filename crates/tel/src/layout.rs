@@ -10,7 +10,7 @@ pub(crate) const CLASSES: usize = 32;
 /// Bytes of the smallest block. The model checker's atomics are large.
 pub(crate) const SMALLEST: usize = if cfg!(hedgerow_shuttle) { 1 << 11 } else { 64 };
 
-/// Blocks larger than this have a filter of a sixteenth of their size (LiveGraph, section 4).
+/// Size above which a sixteenth of a block is a filter (LiveGraph, section 4).
 const FILTERED_FROM: usize = if cfg!(hedgerow_shuttle) { usize::MAX } else { 256 };
 
 /// Bytes of the header of a block.
@@ -28,8 +28,8 @@ const DENSITIES: [usize; 12] = [8, 12, 16, 24, 32, 40, 48, 64, 96, 128, 192, emb
 /// Shapes without records: one per width of values.
 const PLAIN_SHAPES: usize = 3;
 
-/// What a block contains besides ids and timestamps, and how its room is divided. Fixed when the
-/// block is made.
+/// The content of a block in addition to ids and timestamps, and the division of its room. Fixed
+/// when the block is created.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Shape(u8);
 
@@ -45,14 +45,14 @@ impl Shape {
         (PLAIN_SHAPES..PLAIN_SHAPES + DENSITIES.len()).map(|number| Shape(number as u8))
     }
 
-    /// Whether handles point to records in the block.
+    /// Returns true if handles point to records in the block.
     #[inline]
     pub(crate) const fn has_records(self) -> bool {
         self.0 as usize >= PLAIN_SHAPES
     }
 }
 
-/// The room that a block has to have.
+/// The room that a block must have.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Need {
     pub(crate) entries: usize,
@@ -61,7 +61,7 @@ pub(crate) struct Need {
 }
 
 impl Need {
-    /// A quarter of each.
+    /// Returns a quarter of each quantity.
     pub(crate) fn quarter(self) -> Need {
         Need { entries: self.entries / 4, record_bytes: self.record_bytes / 4 }
     }
@@ -83,7 +83,7 @@ pub(crate) struct Fit {
 }
 
 impl Fit {
-    /// The smallest block without records that has room for this many entries. O(log entries).
+    /// Returns the smallest block without records that has room for `entries`. O(log entries).
     ///
     /// Panics beyond 2^32 - 3 entries: a vertex has fewer neighbors, and old entries count.
     pub(crate) fn plain(width: usize, entries: usize) -> Fit {
@@ -92,8 +92,8 @@ impl Fit {
         Fit { class: fits.expect("a log has fewer than 2^32 - 3 entries"), shape }
     }
 
-    /// The smallest block with room for entries and their records; among several shapes, the one in
-    /// which both can grow most. O(log bytes).
+    /// Returns the smallest block with room for entries and their records; among several shapes,
+    /// the one in which both can grow most. O(log bytes).
     ///
     /// Panics if the largest block, for which no machine has enough memory, is too small.
     pub(crate) fn with_records(need: Need) -> Fit {
@@ -137,7 +137,7 @@ const fn max(one: usize, other: usize) -> usize {
 }
 
 impl BlockLayout {
-    /// `per_entry` is the bytes of records per entry; `None` without records.
+    /// `per_entry` is the number of record bytes per entry; `None` without records.
     const fn compute(class: usize, width: usize, per_entry: Option<usize>) -> BlockLayout {
         let bytes = SMALLEST << class;
         let filter_bytes = if bytes > FILTERED_FROM { bytes / 16 } else { 0 };
@@ -169,12 +169,12 @@ impl BlockLayout {
                     filter_words: filter_bytes / 8,
                 };
             }
-            // Alignment took more than is left.
+            // Alignment took more than the rest.
             capacity -= 1;
         }
     }
 
-    /// Positions have 32 bits, and two values have another meaning.
+    /// Maximum number of entries: positions have 32 bits, and two values are reserved.
     const MOST: usize = u32::MAX as usize - 2;
 
     const fn of_shape(shape: usize) -> [BlockLayout; CLASSES] {
@@ -215,13 +215,13 @@ impl BlockLayout {
         self.invalidations + self.capacity * ATOMIC
     }
 
-    /// Whether there is room for `need`.
+    /// Returns true if there is room for `need`.
     #[inline]
     pub(crate) fn fits(&self, need: Need) -> bool {
         need.entries <= self.capacity && need.record_bytes <= self.record_room
     }
 
-    /// The factor, in 1/256, by which both entries and records can grow.
+    /// Returns the factor, in 1/256, by which both entries and records can grow.
     fn growth(&self, need: Need) -> usize {
         let times = |room: usize, needed: usize| room * 256 / needed.max(1);
         times(self.capacity, need.entries).min(times(self.record_room, need.record_bytes))
@@ -234,7 +234,7 @@ pub(crate) const fn bytes_of(class: u8) -> usize {
     SMALLEST << class
 }
 
-/// The size class of the blocks of a size, which is one of theirs.
+/// Returns the size class of blocks of `bytes`, the size of a class.
 #[inline]
 pub(crate) const fn class_of(bytes: usize) -> u8 {
     (bytes / SMALLEST).trailing_zeros() as u8
@@ -285,7 +285,7 @@ mod tests {
         }
     }
 
-    /// Every need fits, and into no smaller block than the one chosen.
+    /// Every need fits into the chosen block, and into no smaller one.
     #[test]
     fn the_smallest_block_is_taken() {
         for entries in [1, 2, 3, 7, 40, 1000, 123_456] {

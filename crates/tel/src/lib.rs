@@ -7,12 +7,12 @@
 //! 6). An insertion is an append, a reader scans contiguous memory without a lock, and garbage is
 //! left out when a log is rewritten.
 //!
-//! | file | what |
+//! | file | content |
 //! |---|---|
 //! | `layout`, `block`, `scan`, `filter` | a block: its layout, its entries, searching them |
 //! | `store/` | the allocator of blocks |
 //! | `directory`, `index` | maps a vertex to its slot, to its blocks |
-//! | `keeps` | proofs that what a slot points to is not freed while it is used |
+//! | `keeps` | proofs that a slot's target is not freed during use |
 //! | `prepare`, `apply`, `edge` | commits; the fast path of one edge |
 //! | `garbage`, `reclaim`, `sparse` | old entries, and rewriting the logs that have many |
 //! | `view`, `cursor` | reading |
@@ -23,8 +23,9 @@
 //!   vertices whose logs it changes from before `prepare` until after `apply`.
 //! - *Readers take no lock.* A reader loads the slot of a vertex and reads the block that it points
 //!   to. The newest block of a log has every entry that any live timestamp sees, so readers never
-//!   walk older blocks; and while one block replaces another, a reader reads the same from either.
-//! - *A prefix and its invalidations.* Publishing entries means storing their number (Release),
+//!   walk older blocks; and while one block replaces another, a reader reads the same entries from
+//!   either.
+//! - *A prefix and its invalidations.* Entries are published by storing their number (Release),
 //!   after everything else of them is written. Creations ascend: the entries created by a timestamp
 //!   are a prefix. An invalidation after the reader's timestamp, stored while it reads, leaves the
 //!   entry valid for that reader.
@@ -51,7 +52,7 @@
 //!   beyond the length while a commit is prepared, and get their timestamp with their stamp.
 //! - Blocks are in anonymous memory, or in a mapped file if asked for ([`Tel::with_scratch`]),
 //!   which is scratch space and not used for recovery; checkpoints and the write-ahead log are
-//!   those of all engines. Pointers to blocks, and records of vertices, stay in anonymous memory.
+//!   common to all engines. Pointers to blocks, and records of vertices, stay in anonymous memory.
 //! - Compaction follows the garbage that snapshots leave, instead of a scan over dirty vertices
 //!   every 65,536 transactions. It is run by writers, or by a thread of the graph, the layer above
 //!   engines.

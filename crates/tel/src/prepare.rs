@@ -18,16 +18,17 @@ use rayon::ThreadPool;
 use rayon::prelude::*;
 use smallvec::SmallVec;
 
-/// Effects with fewer changes are prepared by one thread even if there is a pool.
+/// Minimum number of changes that a pool prepares in parallel; one thread prepares fewer.
 const PARALLEL_FROM: usize = 4096;
 
-/// More changes of one log than this are looked up together, in one pass over it.
+/// Maximum number of changes of one log that are looked up one by one; more are looked up together,
+/// in one pass over the log.
 const TOGETHER_FROM: usize = 8;
 
-/// Used instead of a position: there is no valid entry, and one is appended.
+/// Position of a change without a valid entry: one is appended.
 pub(crate) const NEW: u32 = u32::MAX;
 
-/// Used instead of a position: the change makes no difference.
+/// Position of a change that makes no difference.
 pub(crate) const NOTHING: u32 = u32::MAX - 1;
 
 /// The planned changes of a commit, and the memory for them. Dropping it changes nothing.
@@ -59,7 +60,7 @@ pub(crate) struct RowLink<'l> {
 /// The positions of the entries of changes, or [`NEW`] or [`NOTHING`].
 pub(crate) type Positions = SmallVec<[u32; 4]>;
 
-/// Where the changes are written.
+/// The block that the changes are written to.
 pub(crate) enum WriteTarget<'l> {
     InPlace(Writer<'l>),
     New(OwnedBlock<'l>),
@@ -82,7 +83,7 @@ impl std::fmt::Debug for TelChanges<'_> {
     }
 }
 
-/// A vertex that will change, and by how many bytes its record grows.
+/// A vertex that will change, and the growth of its record in bytes.
 struct PlannedVertex<'l> {
     effect: &'l VertexEffect,
     growth: isize,
@@ -97,7 +98,7 @@ struct PlannedRow<'l> {
     positions: Positions,
     /// The block that will replace the log's, if necessary.
     fit: Option<Fit>,
-    /// Edges that are added and edges that are removed.
+    /// Number of edges added and, in `removed`, of edges removed.
     added: u64,
     removed: u64,
 }
@@ -169,7 +170,7 @@ impl Tel {
         (number, table)
     }
 
-    /// `None` if the effect makes no difference.
+    /// Returns `None` if the effect makes no difference.
     fn plan_vertex<'l>(&self, locks: &HeldLocks<'_>, effect: &'l VertexEffect) -> Option<PlannedVertex<'l>> {
         check_lock(locks, effect.vertex);
         let never = Vertex::default();
@@ -178,8 +179,8 @@ impl Tel {
         Some(PlannedVertex { effect, growth })
     }
 
-    /// `None` if the changes, all of one log, make no difference. O(changes), and a pass over the
-    /// log if many of them may be in it.
+    /// Returns `None` if the changes, all of one log, make no difference. O(changes), and a pass
+    /// over the log if many of them may be in it.
     fn plan_row<'l>(
         &self,
         locks: &'l HeldLocks<'_>,
@@ -231,7 +232,7 @@ impl Tel {
         VertexLink { vertex, effect: planned.effect }
     }
 
-    /// Copies the log if it has to move, and writes new entries beyond what readers see.
+    /// Copies the log if it has to move, and writes new entries beyond the part that readers see.
     /// O(changes), and O(log) if it is copied.
     fn build_row<'l>(&'l self, planned: PlannedRow<'l>) -> Result<RowLink<'l>, CapacityError> {
         let PlannedRow { owner, table: number, log, changes, mut positions, fit, .. } = planned;
@@ -281,8 +282,8 @@ impl Tel {
         timed.into_iter().for_each(|(time, neighbor, value)| writer.write_ahead(neighbor, value, || time));
     }
 
-    /// A new block with the entries of a log, without dead ones, whose positions are returned.
-    /// O(log).
+    /// Copies the entries of a log, except the dead ones, into `block`. Returns the block and the
+    /// positions of the dead ones. O(log).
     pub(crate) fn copied<'s>(
         &self,
         table: AdjacencyTable,
@@ -297,7 +298,8 @@ impl Tel {
     }
 }
 
-/// The block that a log needs to have room for more; `None` if it has enough. The owner is locked.
+/// Returns the block that a log needs to have room for `more`, or `None` if it has enough room. The
+/// owner is locked.
 ///
 /// A copied log gets spare room of a quarter of its contents, so that copies cost O(1) per change.
 #[inline]
@@ -310,7 +312,7 @@ pub(crate) fn fit_for_more(table: AdjacencyTable, log: Option<Log<'_>>, more: Ne
     Some(table.fit(kept + more + kept.quarter()))
 }
 
-/// Whether a column of this width stores two values identically.
+/// Returns true if a column of this width stores both values identically.
 #[inline]
 pub(crate) fn is_same_value(width: usize, one: EdgeValue, other: EdgeValue) -> bool {
     match width {
@@ -320,7 +322,7 @@ pub(crate) fn is_same_value(width: usize, one: EdgeValue, other: EdgeValue) -> b
     }
 }
 
-/// Decides what to do about a change, given the valid entry, if any.
+/// Returns the position of a change's entry, given the valid entry, if any.
 #[inline]
 pub(crate) fn position_of(log: Log<'_>, found: Option<usize>, value: Option<EdgeValue>) -> u32 {
     match (found, value) {
@@ -333,7 +335,7 @@ pub(crate) fn position_of(log: Log<'_>, found: Option<usize>, value: Option<Edge
     }
 }
 
-/// The positions of the entries of changes in a log. The changes ascend by neighbor.
+/// Returns the positions of the entries of changes in a log. The changes ascend by neighbor.
 fn positions_of(log: Log<'_>, changes: &[EdgeChange]) -> Positions {
     if changes.len() <= TOGETHER_FROM || log.length() <= TOGETHER_FROM {
         let found = changes

@@ -25,7 +25,7 @@ impl Versioned for Tel {
         unit_of(place.owner)
     }
 
-    /// Marks entries dead, and rewrites logs that become sparse by that.
+    /// Marks entries dead, and rewrites logs that thereby become sparse.
     fn free(&self, locks: &HeldLocks<'_>, _unit: LockUnit, versions: &mut [Superseded]) -> MemoryChange {
         versions.sort_by_key(|version| version.place.table);
         let keeps = Locked::by(locks);
@@ -64,8 +64,8 @@ impl Versioned for Tel {
 
 /// Marks entries of one log dead. The owner is locked.
 ///
-/// O(entries that are freed · log entries), and a pass over the entries of each commit that has one
-/// which is not found by bisection.
+/// O(freed entries · log entries), plus a pass over the entries of each commit that has an entry
+/// not found by bisection.
 fn bury(log: Log<'_>, versions: &[Superseded]) {
     // SAFETY: the owner is locked, and the log was just looked up.
     let writer = unsafe { Writer::new(log) };
@@ -93,8 +93,9 @@ fn bury(log: Log<'_>, versions: &[Superseded]) {
     }
 }
 
-/// Finds a filed entry where it was when it was filed or, if it moved since, by its creation. Most
-/// commits write entries that ascend by neighbor; misses some of those that do not. O(log entries).
+/// Finds a filed entry at the position where it was filed or, if it moved since, by its creation
+/// and neighbor. Misses some entries of commits that did not write theirs in ascending order of
+/// neighbors, which few do. O(log entries).
 fn find(log: Log<'_>, version: &Superseded) -> Option<usize> {
     let is_there = |position: &usize| *position < log.length() && is(log, *position, version);
     let filed_at = version.place.position as usize;
@@ -117,7 +118,7 @@ fn created_at(log: Log<'_>, commit: CommitTimestamp) -> Range<usize> {
     first(&|creation| creation < commit)..first(&|creation| creation <= commit)
 }
 
-/// Whether the entry at a position is the one that was filed.
+/// Returns true if the entry at a position is the filed one.
 fn is(log: Log<'_>, position: usize, version: &Superseded) -> bool {
     log.ids()[position] == version.place.neighbor
         && log.creations()[position] == version.born

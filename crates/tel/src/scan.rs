@@ -8,8 +8,8 @@ use std::ops::{ControlFlow, Range};
 /// Number of ids compared at a time.
 const TOGETHER: usize = 32;
 
-/// The last position of an id. Compares several cache lines at a time from the end. O(ids after
-/// it).
+/// Returns the last position of an id. Compares several cache lines at a time from the end.
+/// O(ids after it).
 #[inline]
 pub(crate) fn last_position(ids: &[VertexId], id: VertexId) -> Option<usize> {
     let mut rest = ids;
@@ -22,7 +22,7 @@ pub(crate) fn last_position(ids: &[VertexId], id: VertexId) -> Option<usize> {
     rest.iter().rposition(|other| *other == id)
 }
 
-/// The maximal runs of a prefix that are valid at a timestamp. O(prefix).
+/// Visits the maximal runs of a prefix that are valid at a timestamp. O(prefix).
 #[inline]
 pub(crate) fn valid_stretches<B>(
     invalidations: &[AtomicU64],
@@ -41,8 +41,8 @@ pub(crate) fn valid_stretches<B>(
     ControlFlow::Continue(())
 }
 
-/// The positions in a prefix that are valid at a timestamp, last one first. O(visited, and invalid
-/// ones between them).
+/// Visits the positions in a prefix that are valid at a timestamp, last first.
+/// O(visited positions and the invalid ones between them).
 pub(crate) fn valid_from_the_end<B>(
     invalidations: &[AtomicU64],
     at: CommitTimestamp,
@@ -52,8 +52,8 @@ pub(crate) fn valid_from_the_end<B>(
     (0..invalidations.len()).rev().filter(is_valid).try_for_each(visit)
 }
 
-/// The number of entries valid at a timestamp. O(1) if nothing changed after it or all created by
-/// then are valid, otherwise O(entries created by then).
+/// Returns the number of entries valid at a timestamp. O(1) if nothing changed after it or if all
+/// entries created by then are valid, otherwise O(entries created by then).
 #[inline]
 pub(crate) fn count_valid(log: Log<'_>, at: CommitTimestamp) -> usize {
     if let Some(valid) = log.valid_if_unchanged_since(at) {

@@ -15,7 +15,7 @@ use hedgerow_reclamation::MemoryChange;
 use hedgerow_sync::Mutex;
 use hedgerow_sync::atomic::{AtomicUsize, Ordering};
 
-/// Writers should help once listed blocks have this many bytes.
+/// Bytes of listed blocks from which on writers should help.
 const WORTHWHILE_BYTES: usize = 1 << 16;
 
 /// The logs that became sparse without a snapshot's closing.
@@ -25,7 +25,7 @@ pub(crate) struct SparseLogs {
     bytes: AtomicUsize,
 }
 
-/// A log about half of which was dead when it was listed.
+/// A log that was about half dead when it was listed.
 #[derive(Clone, Copy)]
 struct SparseLog {
     owner: VertexId,
@@ -40,7 +40,7 @@ impl SparseLogs {
         self.bytes.fetch_add(bytes, Ordering::Relaxed);
     }
 
-    /// Whether enough logs are listed for writers to help. O(1).
+    /// Returns true if enough logs are listed for writers to help. O(1).
     #[inline]
     pub(crate) fn is_worthwhile(&self) -> bool {
         self.bytes.load(Ordering::Relaxed) >= WORTHWHILE_BYTES
@@ -53,7 +53,7 @@ impl SparseLogs {
     }
 }
 
-/// Whether a log with this many dead entries is worth rewriting.
+/// Returns true if a log with `dead` dead entries is worth rewriting.
 #[inline]
 pub(crate) fn is_sparse(length: usize, dead: usize) -> bool {
     dead > 0 && dead * 2 >= length
@@ -66,7 +66,7 @@ pub(crate) fn note_bytes(log: Log<'_>) -> usize {
 }
 
 impl Tel {
-    /// Rewrites listed logs until the budget is used up: by bytes that were freed, or rewritten.
+    /// Rewrites listed logs until freed or rewritten bytes use up the budget.
     pub(crate) fn compact_sparse(&self, units: &dyn UnitLocks, budget_bytes: usize, done: &mut Reclaimed) {
         let (mut left, mut rewritten_bytes) = (Vec::new(), 0);
         while done.bytes.max(rewritten_bytes) < budget_bytes {
@@ -86,8 +86,8 @@ impl Tel {
         done.more |= !self.sparse.logs.lock().is_empty();
     }
 
-    /// Rewrites a log without its dead entries, if enough of it is dead; removes a log without any
-    /// other entry. The owner is locked. O(entries).
+    /// Rewrites a log without its dead entries, if enough of it is dead; removes a log that has
+    /// only dead entries. The owner is locked. O(entries).
     pub(crate) fn compact(&self, owner: VertexId, table: usize, keeps: Locked<'_>) -> MemoryChange {
         let of_table = self.table_at(table);
         let Some(log) = self.log(of_table, owner, &keeps) else { return MemoryChange::default() };

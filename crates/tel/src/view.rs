@@ -148,7 +148,7 @@ impl<'s> RecordView for TelView<'s> {
             return Err(ViewError::NoRecords(label));
         }
         let handles = self.adjacency::<RecordHandle>(label, direction)?.cursor();
-        // SAFETY: the handles are those of this engine, in a view that lives for `'s`. The cursor
+        // SAFETY: the handles belong to this engine, in a view that lives for `'s`. The cursor
         // keeps its thread pinned while it lives, and repins when it is called: so blocks, and the
         // records in them, stay until its next call.
         Ok(unsafe { HeapCursor::new(&self.engine.records, label, handles) })
@@ -190,7 +190,7 @@ impl<'s, W> TelAdjacency<'s, W> {
         self.table
     }
 
-    /// The readers of the graph.
+    /// Returns the domain of the graph's readers.
     pub(crate) fn domain(&self) -> &'s Domain {
         &self.view.engine.retired.domain
     }
@@ -227,7 +227,7 @@ impl<'s, W: Column> Adjacency for TelAdjacency<'s, W> {
 
     /// Neighbors are in order of creation.
     const SORTED: bool = false;
-    /// Only if nothing was ever deleted.
+    /// O(1) only if nothing was ever deleted.
     const DEGREE_IS_O1: bool = false;
 
     fn cursor(&self) -> TelCursor<'s, W> {

@@ -1,8 +1,8 @@
-//! The vertices of an engine in memory: whether they exist, their records, and the versions of both.
+//! Vertices of in-memory engines: existence, records, and the versions of both.
 //!
-//! - `vertex.rs`: a vertex, in a word that points to its newest version, if it needs one;
-//! - `keeps.rs`: proofs that what such a word points to is not freed while it is used;
-//! - `set.rs`: a set of vertices, a bit for each.
+//! - `vertex.rs`: a vertex as one word, which holds a timestamp or a pointer to its newest version;
+//! - `keeps.rs`: proofs that a version is not freed while it is read;
+//! - `set.rs`: a set of vertices, with one bit each.
 
 mod keeps;
 mod set;

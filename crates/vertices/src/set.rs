@@ -1,5 +1,4 @@
-//! A set of vertices: a bit for each, so that members come in order and a look-up is one access to
-//! memory.
+//! A set of vertices with one bit each: members are ordered, and a lookup reads one word.
 
 use hedgerow_model::VertexId;
 use hedgerow_reclamation::{Directory, Memory};
@@ -15,9 +14,9 @@ const LIST: usize = if cfg!(hedgerow_shuttle) { 4 } else { 256 };
 /// Lists in a full table.
 const LISTS: usize = if cfg!(hedgerow_shuttle) { 4 } else { (1 << 32) / (64 * PAGE * LIST) };
 
-/// A set of vertices that threads change and read at once. Takes a bit per vertex, in pages.
+/// A set of vertices that threads change and read concurrently. Takes one bit per vertex, in pages.
 ///
-/// Says nothing about the order of changes: the caller has a lock or a publication for that.
+/// Does not order changes: the caller orders them with a lock or a publication.
 #[derive(Default)]
 pub struct VertexSet {
     words: Directory<AtomicU64, LISTS, LIST, PAGE>,
@@ -25,7 +24,7 @@ pub struct VertexSet {
 }
 
 impl VertexSet {
-    /// Whether a vertex is in the set. O(1).
+    /// Returns true if the set contains the vertex. O(1).
     #[inline]
     #[must_use]
     pub fn contains(&self, vertex: VertexId) -> bool {
@@ -46,8 +45,8 @@ impl VertexSet {
         }
     }
 
-    /// The members among these vertices, ascending. O(vertices / 64 + members), without the vertices of
-    /// pages that were never used.
+    /// Returns the members within a range, ascending. O(vertices / 64 + members), without the
+    /// vertices of pages that were never used.
     pub fn members(&self, vertices: Range<u32>) -> impl Iterator<Item = VertexId> {
         let words = vertices.start / 64..vertices.end.div_ceil(64);
         let members = self.words.entries(words).flat_map(|(number, word)| {

@@ -1,9 +1,8 @@
-//! Vertices: whether they exist, their records, and the versions of both (LiveGraph, section 4,
-//! "vertex blocks").
+//! Vertices: existence, records, and the versions of both (LiveGraph, section 4, "vertex blocks").
 //!
-//! The slot of a vertex is empty if it never existed, contains the timestamp since which it exists
-//! if its record is empty, or points to the newest version; versions are copied on write and linked
-//! newest first.
+//! The slot of a vertex is empty if the vertex has no versions, holds a timestamp if its only
+//! version has an empty record, and otherwise points to the newest version. Versions are copied on
+//! write and linked newest first.
 
 use crate::keeps::Keeps;
 use hedgerow_model::token::Stamp;
@@ -21,16 +20,16 @@ const LIST: usize = if cfg!(hedgerow_shuttle) { 4 } else { 1024 };
 /// Lists in a full table.
 const LISTS: usize = if cfg!(hedgerow_shuttle) { 16 } else { (1 << 32) / (SEGMENT * LIST) };
 
-/// A table with a place for every vertex.
+/// A table with a slot for every vertex.
 pub type VertexTable<const NOTE_BYTES: usize> = Directory<Vertex<NOTE_BYTES>, LISTS, LIST, SEGMENT>;
 
-/// A tagged pointer of eight bytes: the lowest bits say what it points to.
+/// A tagged pointer of eight bytes: the two lowest bits give the kind of its content.
 type Slot = AtomicPtr<u8>;
 
-/// Tags a slot with a timestamp: the vertex exists since then, with an empty record.
+/// Tag of a slot that holds a timestamp: the vertex exists since then, with an empty record.
 const INLINE: usize = 1;
 
-/// Tags a slot that points to a deletion.
+/// Tag of a slot that points to a deletion.
 const DELETED: usize = 2;
 
 const TAGS: usize = INLINE | DELETED;
@@ -38,7 +37,7 @@ const TAGS: usize = INLINE | DELETED;
 /// The state of a vertex from one timestamp on.
 struct VertexVersion {
     since: CommitTimestamp,
-    /// `None` while it does not exist.
+    /// `None` if the vertex does not exist.
     record: Option<Record>,
     older: Slot,
 }
@@ -113,15 +112,15 @@ impl VertexState<'_> {
     }
 }
 
-/// A vertex: whether it exists, its record, and the versions of both, in a slot of eight bytes.
+/// A vertex in a slot of eight bytes: its existence, its record, and the versions of both.
 ///
-/// An engine files the versions that it supersedes ([`Garbage`](hedgerow_reclamation::Garbage)) in notes of `NOTE_BYTES` bytes,
-/// which are counted with them.
+/// An engine files each superseded version ([`Garbage`](hedgerow_reclamation::Garbage)) in a note
+/// of `NOTE_BYTES` bytes, which is counted with the version.
 #[derive(Debug, Default)]
 pub struct Vertex<const NOTE_BYTES: usize>(Slot);
 
 impl<const NOTE_BYTES: usize> Vertex<NOTE_BYTES> {
-    /// Whether it exists in the newest state. O(1), without following a pointer.
+    /// Returns true if the vertex exists in the newest state. O(1), without following a pointer.
     #[inline]
     #[must_use]
     pub fn exists_now(&self) -> bool {
@@ -129,14 +128,16 @@ impl<const NOTE_BYTES: usize> Vertex<NOTE_BYTES> {
         !pointer.is_null() && pointer.addr() & DELETED == 0
     }
 
-    /// Its record at a timestamp; `None` if it does not exist then. O(newer versions).
+    /// Returns the vertex's record at a timestamp, or `None` if the vertex does not exist then.
+    /// O(newer versions).
     #[inline]
     #[must_use]
     pub fn record(&self, at: CommitTimestamp, keeps: &impl Keeps) -> Option<Record> {
         self.with_record(at, keeps, Record::clone)
     }
 
-    /// Whether it exists at a timestamp. Pins the domain of the graph only to follow a pointer. O(newer versions).
+    /// Returns true if the vertex exists at a timestamp. Pins the graph's domain only to follow a
+    /// pointer. O(newer versions).
     #[inline]
     #[must_use]
     pub fn exists(&self, at: CommitTimestamp, domain: &Domain) -> bool {
@@ -164,8 +165,8 @@ impl<const NOTE_BYTES: usize> Vertex<NOTE_BYTES> {
         }
     }
 
-    /// The number of bytes by which a change grows the newest state; `None` if it makes no
-    /// difference. The vertex is locked.
+    /// Returns the bytes by which a change grows the newest state, or `None` if the change has no
+    /// effect. The vertex must be locked.
     #[must_use]
     pub fn growth(&self, change: &VertexChange, keeps: &impl Keeps) -> Option<isize> {
         let state = state(self.0.load(Ordering::Acquire), keeps);
@@ -183,7 +184,8 @@ impl<const NOTE_BYTES: usize> Vertex<NOTE_BYTES> {
         (!is_same).then(|| bytes as isize - state.bytes() as isize)
     }
 
-    /// Makes a change at a stamp. Returns the birth of the superseded version, if it is kept: then the caller files it.
+    /// Applies a change at a stamp. Returns the change in memory and, if the superseded version is
+    /// kept, its birth: then the caller files it.
     ///
     /// # Safety
     /// The vertex is locked: no other thread changes it.
@@ -217,7 +219,7 @@ impl<const NOTE_BYTES: usize> Vertex<NOTE_BYTES> {
         (memory, kept)
     }
 
-    /// Frees superseded versions, which no live timestamp sees, by their births, which descend.
+    /// Frees the superseded versions born at `births`, which descend. No live timestamp sees them.
     ///
     /// O(versions newer than the last), however many are freed: free many together.
     ///
@@ -255,7 +257,8 @@ impl<const NOTE_BYTES: usize> Vertex<NOTE_BYTES> {
         memory
     }
 
-    /// Stores the state in the slot itself if that is possible, once there are no older versions.
+    /// Moves the newest state into the slot itself if it fits and there are no older versions.
+    /// Returns the change in live bytes.
     fn shorten(&self, keeps: &impl Keeps, guard: &Guard<'_>) -> isize {
         let linked = self.0.load(Ordering::Acquire);
         let newest = state(linked, keeps);
@@ -275,7 +278,7 @@ impl<const NOTE_BYTES: usize> Vertex<NOTE_BYTES> {
         -freed
     }
 
-    /// The bytes that the superseded version born at `born` retains; 0 if it is gone.
+    /// Returns the bytes that the superseded version born at `born` retains, or 0 if it is gone.
     #[must_use]
     pub fn retained_bytes(&self, born: CommitTimestamp, keeps: &impl Keeps) -> usize {
         let mut older = state(state(self.0.load(Ordering::Acquire), keeps).older(), keeps);
@@ -285,7 +288,8 @@ impl<const NOTE_BYTES: usize> Vertex<NOTE_BYTES> {
         older.since().map_or(0, |_| older.bytes() + NOTE_BYTES)
     }
 
-    /// Recomputes by a walk what [`MemoryChange`] counts step by step. The vertex is locked.
+    /// Recounts by a walk the bytes that [`MemoryChange`] counts step by step. The vertex must be
+    /// locked.
     #[must_use]
     pub fn count_bytes(&self, keeps: &impl Keeps) -> MemoryChange {
         let newest = state(self.0.load(Ordering::Acquire), keeps);
@@ -312,26 +316,27 @@ impl<const NOTE_BYTES: usize> Drop for Vertex<NOTE_BYTES> {
     }
 }
 
-/// A slot that points to a new version.
+/// Allocates a version. Returns the tagged pointer to it.
 fn link(since: CommitTimestamp, record: Option<Record>, older: *mut u8) -> *mut u8 {
     let tag = if record.is_none() { DELETED } else { 0 };
     let version = Box::new(VertexVersion { since, record, older: Slot::new(older) });
     Box::into_raw(version).cast::<u8>().map_addr(|address| address | tag)
 }
 
-/// Drops the version behind the content of a slot once no thread can be reading it any more.
+/// Drops the version that a slot pointed to, once no thread can be reading it.
 ///
 /// # Safety
-/// The slot pointed to a version, which is unlinked, and is retired once.
+/// `linked` points to a version that is unlinked, and is retired only once.
 unsafe fn retire(linked: *mut u8, guard: &Guard<'_>) {
     let version = version_at(linked);
-    // SAFETY: it is there until it is dropped.
+    // SAFETY: the version is valid until it is dropped.
     let bytes = unsafe { &*version }.bytes();
     // SAFETY: from `Box::into_raw` in `link`, and unlinked.
     unsafe { guard.defer_drop(version, bytes) }
 }
 
-/// Whether two records are the same object. Comparing values would not do: 0.0 equals -0.0.
+/// Returns true if both records are the same object, or both are empty. Comparing values would not
+/// do: 0.0 equals -0.0.
 fn is_same(one: &Record, other: &Record) -> bool {
     std::ptr::eq(one.values(), other.values()) || one.is_empty() && other.is_empty()
 }
@@ -342,7 +347,8 @@ mod tests {
     use hedgerow_model::Value;
 
     fn stamp(at: u64, editable_from: u64) -> Stamp {
-        // SAFETY: the only thread makes each stamp once, ascending, and knows what it reads.
+        // SAFETY: the only thread makes each stamp once, in ascending order, and knows what it
+        // reads.
         unsafe { Stamp::new(CommitTimestamp(at), CommitTimestamp(editable_from)) }
     }
 
@@ -350,7 +356,7 @@ mod tests {
         VertexChange::Put(Record::new(vec![Value::I64(number)]))
     }
 
-    /// The numbers in the records at these timestamps; 0 for an empty record.
+    /// Returns the number in the record at each timestamp; 0 for an empty record.
     fn shown<const N: usize>(vertex: &Vertex<32>, at: [u64; N]) -> [Option<i64>; N] {
         let domain = Domain::default();
         let pinned = domain.pin();

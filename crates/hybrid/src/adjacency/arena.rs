@@ -1,4 +1,4 @@
-//! Memory for blocks: regions that are filled from the beginning, and blocks that were freed.
+//! Memory for blocks: regions that are filled from the front, and freed blocks.
 
 use crate::adjacency::block::LINE_BYTES;
 use hedgerow_reclamation::{map, unmap};
@@ -11,8 +11,9 @@ use std::ptr::NonNull;
 /// Bytes of a region, unless a block is larger.
 const REGION_BYTES: usize = if cfg!(any(test, miri)) { 4096 } else { 1 << 20 };
 
-/// From these bytes on a block may take the place of one that was freed and is larger, by up to a [`SPARE_PART`] of its bytes. So the
-/// memory of rows that shrink and grow does not become that of ever other sizes.
+/// Minimum bytes of a block that may reuse a larger freed block, up to a quarter larger
+/// ([`SPARE_PART`]). Otherwise the memory of rows that shrink and grow would fragment into ever
+/// other sizes.
 const LARGE_BYTES: usize = 4096;
 
 const SPARE_PART: usize = 4;
@@ -23,7 +24,7 @@ struct Region {
     layout: Layout,
 }
 
-// SAFETY: it owns its memory.
+// SAFETY: the region owns its memory.
 unsafe impl Send for Region {}
 
 impl Region {
@@ -44,26 +45,26 @@ impl Drop for Region {
 /// Memory for the blocks that one thread makes at a time.
 #[derive(Default)]
 pub(super) struct BlockArena {
-    /// The rest of a region.
+    /// The unused rest of a region.
     next: Option<NonNull<u8>>,
     left: usize,
-    /// Freed blocks by their bytes.
+    /// Freed blocks, by their bytes.
     free: BTreeMap<usize, Vec<NonNull<u8>>>,
 }
 
-// SAFETY: it owns what it has of the regions, and those live as long as the arenas, which have it.
+// SAFETY: it owns its parts of the regions, which live as long as the arenas that own it.
 unsafe impl Send for BlockArena {}
 
 impl BlockArena {
     /// Takes back memory for later blocks of these bytes.
     ///
     /// # Safety
-    /// The arenas of the same adjacency allocated it with as many bytes, and nothing uses it.
+    /// The arenas of the same adjacency allocated the memory with this size, and nothing uses it.
     pub(super) unsafe fn take_back(&mut self, memory: NonNull<u8>, bytes: usize) {
         self.free.entry(bytes).or_default().push(memory);
     }
 
-    /// Takes memory of at least these bytes out of what was taken back, with its bytes. O(log sizes).
+    /// Reuses a freed block of at least `bytes`. Returns it with its bytes. O(log sizes).
     fn reuse(&mut self, bytes: usize) -> Option<(NonNull<u8>, usize)> {
         if bytes < LARGE_BYTES {
             return Some((self.free.get_mut(&bytes)?.pop()?, bytes));
@@ -83,7 +84,7 @@ impl BlockArena {
 pub(super) struct BlockArenas {
     idle: Mutex<Vec<BlockArena>>,
     regions: Mutex<Vec<Region>>,
-    /// Bytes of all regions, and of the blocks that are in use.
+    /// Bytes of all regions and, in `block_bytes`, of the blocks in use.
     region_bytes: AtomicUsize,
     block_bytes: AtomicUsize,
 }
@@ -97,8 +98,8 @@ impl BlockArenas {
         result
     }
 
-    /// Memory of at least this many bytes, a multiple of 8, and how many it has. It is aligned to 8, and to 64 if that and all others are
-    /// multiples of 64. Its content is undefined.
+    /// Allocates at least `bytes`, a multiple of 8. Returns the memory and its bytes. It is aligned
+    /// to 8, or to 64 if these and all other sizes are multiples of 64. Its content is undefined.
     pub(super) fn allocate(&self, arena: &mut BlockArena, bytes: usize) -> (NonNull<u8>, usize) {
         let (memory, bytes) = arena.reuse(bytes).unwrap_or_else(|| (self.allocate_new(arena, bytes), bytes));
         self.block_bytes.fetch_add(bytes, Ordering::Relaxed);
@@ -116,10 +117,10 @@ impl BlockArenas {
         self.take(arena, padding, bytes)
     }
 
-    /// Takes bytes of the rest of the arena's region, which has as many.
+    /// Takes bytes from the rest of the arena's region, which is large enough.
     fn take(&self, arena: &mut BlockArena, padding: usize, bytes: usize) -> NonNull<u8> {
         let next = arena.next.expect("an arena has what is left of a region");
-        // SAFETY: the region has as many bytes left.
+        // SAFETY: at least `padding + bytes` bytes of the region are left.
         let taken = unsafe { next.add(padding) };
         // SAFETY: as above.
         let rest = unsafe { taken.add(bytes) };
@@ -127,7 +128,7 @@ impl BlockArenas {
         taken
     }
 
-    /// The memory of a new region, and its bytes.
+    /// Adds a region. Returns its memory and its bytes.
     fn add_region(&self, bytes: usize) -> (NonNull<u8>, usize) {
         let region = Region::new(bytes);
         let (memory, bytes) = (region.memory, region.layout.size());
@@ -136,12 +137,12 @@ impl BlockArenas {
         (memory, bytes)
     }
 
-    /// Notes that blocks of these bytes are no longer in use: their memory was [taken back](BlockArena::take_back).
+    /// Counts blocks as no longer in use: their memory was [taken back](BlockArena::take_back).
     pub(super) fn count_freed(&self, bytes: usize) {
         self.block_bytes.fetch_sub(bytes, Ordering::Relaxed);
     }
 
-    /// Bytes of the blocks that are in use, and of what is left for others. O(1).
+    /// Returns the bytes of the blocks in use, and the bytes left for others. O(1).
     pub(super) fn used_and_free_bytes(&self) -> (usize, usize) {
         let used = self.block_bytes.load(Ordering::Relaxed);
         (used, self.region_bytes.load(Ordering::Relaxed).saturating_sub(used))

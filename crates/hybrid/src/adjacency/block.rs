@@ -10,13 +10,15 @@
 //!
 //! Invariants of blocks that are linked to a row:
 //!
-//! 1. They lie in memory of the arenas, laid out by the shape of their adjacency, with an initialized header.
-//! 2. One thread at a time writes a row: the one that archives its changes.
-//! 3. An entry below the number of entries of a version that a reader has chosen is written, and does not change. The
-//!    thread that wrote it did so before it stored that version.
-//! 4. Readers have versions that are retained. A chain that was replaced is retired when no retained version has it.
-//!    A reader of an older version may have loaded its first block, as the newest of the row, to find the way to its own chain:
-//!    such a reader pins the domain of the table, and the blocks are freed when every thread that had pinned it has unpinned.
+//! 1. They lie in memory of the arenas, laid out by the shape of their adjacency, with an
+//!    initialized header.
+//! 2. One thread at a time writes a row: the thread that archives its changes.
+//! 3. An entry below the entry count of a version that a reader has chosen is written, and does not
+//!    change. Its writer wrote it before it stored that version.
+//! 4. Readers have retained versions. A replaced chain is retired when no retained version has it.
+//!    A reader of an older version may have loaded the first block of such a chain, while it was
+//!    the row's newest, to find the way to its own chain. Such a reader pins the domain of the
+//!    table, and the blocks are freed when every thread that had pinned it has unpinned.
 
 use crate::adjacency::extra::RowExtra;
 use crate::adjacency::former::{Former, FormerChain, FormerChains};
@@ -29,7 +31,7 @@ use std::ptr::NonNull;
 /// Bytes of a cache line.
 pub(crate) const LINE_BYTES: usize = 64;
 
-/// How many bytes of a block are prefetched for a reader; the processor foresees what follows.
+/// Bytes at the start of a block prefetched for a reader; the hardware prefetcher does the rest.
 const AHEAD_BYTES: usize = 256;
 
 const HEADER_BYTES: usize = size_of::<BlockHeader>();
@@ -45,22 +47,22 @@ pub(super) struct BlockHeader {
     before: u32,
 }
 
-/// Tags the pointer to a former chain.
+/// Tag of a pointer to one former chain.
 const ONE: usize = 1;
 
-/// Tags the pointer to several former chains.
+/// Tag of a pointer to several former chains.
 const MORE: usize = 2;
 
-/// What the first block of a row says of it.
+/// The note of a row, in its first block.
 #[derive(Clone, Copy)]
 pub(super) enum BlockNote<'a> {
-    /// The chains that it had before: all that there is to say of a short row, if that.
+    /// The former chains of the row, if any: all that a short row notes.
     Former(Former<'a>),
     Extra(&'a RowExtra),
 }
 
 impl<'a> BlockNote<'a> {
-    /// The round from which on the row has this chain.
+    /// Returns the round since which the row has this chain.
     #[inline]
     pub(super) fn since(self) -> u32 {
         match self {
@@ -69,7 +71,7 @@ impl<'a> BlockNote<'a> {
         }
     }
 
-    /// What few rows have.
+    /// Returns the state that only few rows have.
     #[inline]
     pub(super) fn extra(self) -> Option<&'a RowExtra> {
         match self {
@@ -78,7 +80,7 @@ impl<'a> BlockNote<'a> {
         }
     }
 
-    /// The chains that the row had before this one, the newest first.
+    /// Returns the former chains of the row, newest first.
     pub(super) fn former(self) -> impl Iterator<Item = &'a FormerChain> {
         let former = match self {
             BlockNote::Former(former) => former,
@@ -96,7 +98,7 @@ impl<'a> BlockNote<'a> {
     }
 }
 
-/// What the entries of an adjacency have beside the neighbor.
+/// Value layout of the entries of an adjacency.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct BlockShape {
     value_bytes: usize,
@@ -111,12 +113,12 @@ impl BlockShape {
         self.value_bytes > 0
     }
 
-    /// Bytes of a block with room for this many entries.
+    /// Returns the bytes of a block with room for `entries`.
     pub(crate) const fn bytes_for(self, entries: usize) -> usize {
         HEADER_BYTES + entries * (NEIGHBOR_BYTES + self.value_bytes)
     }
 
-    /// The entries that a block of this many bytes has room for.
+    /// Returns the number of entries that fit in a block of `bytes`.
     pub(crate) const fn entries_in(self, bytes: usize) -> usize {
         (bytes - HEADER_BYTES) / (NEIGHBOR_BYTES + self.value_bytes)
     }
@@ -130,11 +132,11 @@ pub(crate) struct Block<'a> {
 }
 
 impl<'a> Block<'a> {
-    /// Makes an empty block of memory.
+    /// Makes an empty block from memory.
     ///
     /// # Safety
-    /// The memory has the bytes of a block of this shape with this capacity, aligned to 8, lives for `'a`, and belongs to the
-    /// caller.
+    /// The memory has the bytes of a block of this shape with this capacity, aligned to 8, lives
+    /// for `'a`, and belongs to the caller.
     pub(super) unsafe fn new(memory: NonNull<u8>, capacity: u32, before: u32) -> Self {
         let header = memory.cast::<BlockHeader>();
         let (next, note) = (BlockLink::default(), AtomicPtr::default());
@@ -143,10 +145,10 @@ impl<'a> Block<'a> {
         Block { header, lives: PhantomData }
     }
 
-    /// The block at an address that a link had, if it had one.
+    /// Returns the block at an address loaded from a link, if there is one.
     ///
     /// # Safety
-    /// It stays linked for `'a`.
+    /// The block stays linked for `'a`.
     #[inline]
     unsafe fn at(address: *mut BlockHeader) -> Option<Self> {
         NonNull::new(address).map(|header| Block { header, lives: PhantomData })
@@ -167,13 +169,13 @@ impl<'a> Block<'a> {
         self.header().capacity
     }
 
-    /// Entries in the blocks before this one.
+    /// Returns the number of entries in the blocks before this one.
     #[inline]
     pub(super) fn before(self) -> u32 {
         self.header().before
     }
 
-    /// The next block of the row, which lives as long.
+    /// Returns the next block of the row, which lives as long as this one.
     #[inline]
     pub(super) fn next(self) -> Option<Block<'a>> {
         self.header().next.get()
@@ -196,23 +198,23 @@ impl<'a> Block<'a> {
         self.header().next.set(next);
     }
 
-    /// The note of the row whose first block this is.
+    /// Returns the note of the row that begins with this block.
     #[inline]
     pub(super) fn note(self) -> BlockNote<'a> {
         let note = self.header().note.load(Ordering::Acquire);
-        // After the load, before which the model checker runs other tasks.
+        // Checked after the load, before which the model checker runs other tasks.
         epoch::check_live(self.header.as_ptr());
         if note.is_null() || note.addr() & (ONE | MORE) != 0 {
-            // SAFETY: set by `set_former`, if it is not null; they stay until the first block is freed, even if another note takes
-            // their place.
+            // SAFETY: null or set by `set_former`; the former chains stay until the first block is
+            // freed, even if another note takes their place.
             return BlockNote::Former(unsafe { former_in(note) });
         }
         // SAFETY: set by `extra_or_new`, and freed with the first block of its row.
         BlockNote::Extra(unsafe { &*note.cast::<RowExtra>() })
     }
 
-    /// Notes the chains that the row had before this block, the newest first. The caller writes the row, which no reader has with this
-    /// block yet.
+    /// Notes the former chains of the row, newest first: `newest`, then `before`. The caller writes
+    /// the row, and no reader has this block yet.
     pub(super) fn set_former(self, newest: FormerChain, before: impl Iterator<Item = FormerChain>) {
         let before: Box<[FormerChain]> = before.collect();
         let (note, tag) = match before.is_empty() {
@@ -222,7 +224,8 @@ impl<'a> Block<'a> {
         self.header().note.store(note.map_addr(|address| address | tag), Ordering::Release);
     }
 
-    /// What few rows have, of the row whose first block this is, which from now on is among them. The caller writes the row.
+    /// Returns the extra state of the row that begins with this block, and creates it if there is
+    /// none. The caller writes the row.
     pub(super) fn extra_or_new(self) -> &'a RowExtra {
         let note = self.note();
         if let Some(extra) = note.extra() {
@@ -245,7 +248,8 @@ impl<'a> Block<'a> {
         }
         let untagged = note.map_addr(|address| address & !(ONE | MORE));
         match note.addr() & (ONE | MORE) {
-            // SAFETY: from `Box::into_raw` in `set_former`, and taken once, out of this note or the one that took its place.
+            // SAFETY: from `Box::into_raw` in `set_former`, and taken once, out of this note or the
+            // note that took its place.
             ONE => drop(unsafe { Box::from_raw(untagged.cast::<FormerChain>()) }),
             // SAFETY: as above.
             MORE => drop(unsafe { Box::from_raw(untagged.cast::<FormerChains>()) }),
@@ -266,17 +270,18 @@ impl<'a> Block<'a> {
         unsafe { values.cast::<VertexId>().add(place) }
     }
 
-    /// The first neighbors of the block.
+    /// Returns the first neighbors of the block.
     ///
     /// # Safety
-    /// As many are written, and are below the number of entries of a version that is retained for `'a`.
+    /// At least `entries` entries are written, and are below the entry count of a version that is
+    /// retained for `'a`.
     #[inline]
     pub(super) unsafe fn neighbors(self, shape: BlockShape, entries: usize) -> &'a [VertexId] {
         // SAFETY: written, and not changed during `'a` (invariants 3 and 4).
         unsafe { std::slice::from_raw_parts(self.neighbor_at(shape, 0).as_ptr(), entries) }
     }
 
-    /// The values of the first entries of the block.
+    /// Returns the values of the first entries of the block.
     ///
     /// # Safety
     /// As for [`Block::neighbors`].
@@ -286,11 +291,11 @@ impl<'a> Block<'a> {
             return bytemuck::cast_slice(unit_slice(entries));
         }
         assert_eq!(size_of::<W>(), shape.value_bytes, "values are read as what they are");
-        // SAFETY: as for the neighbors; values of this width, from an address that is aligned to 8 on.
+        // SAFETY: as for the neighbors; values of this width, at an address aligned to 8.
         unsafe { std::slice::from_raw_parts(self.value_at(shape, 0).cast().as_ptr(), entries) }
     }
 
-    /// The bits of the value of an entry; 0 if there are no values.
+    /// Returns the bits of the value of an entry, or 0 if there are no values.
     ///
     /// # Safety
     /// As for [`Block::neighbors`], with more entries than `place`.
@@ -308,7 +313,8 @@ impl<'a> Block<'a> {
     /// Writes an entry that no version has yet.
     ///
     /// # Safety
-    /// The caller is the one thread that writes the row, and no reader has a version with this entry.
+    /// The caller is the only thread that writes the row, and no reader has a version with this
+    /// entry.
     pub(super) unsafe fn write(self, shape: BlockShape, place: usize, neighbor: VertexId, value: EdgeValue) {
         assert!(place < self.capacity() as usize, "an entry is within its block");
         // SAFETY: within the block, and not read meanwhile.
@@ -323,10 +329,10 @@ impl<'a> Block<'a> {
     }
 }
 
-/// The former chains that a tagged pointer points to; none if it is null.
+/// Returns the former chains behind a tagged pointer; none if it is null.
 ///
 /// # Safety
-/// It is null or from [`Block::set_former`], and they live for `'a`.
+/// The pointer is null or from [`Block::set_former`], and the chains live for `'a`.
 #[inline]
 unsafe fn former_in<'a>(note: *mut u8) -> Former<'a> {
     let untagged = note.map_addr(|address| address & !(ONE | MORE));
@@ -339,7 +345,8 @@ unsafe fn former_in<'a>(note: *mut u8) -> Former<'a> {
     }
 }
 
-/// A tagged pointer to former chains, or null. They live until the block is freed whose note has the link.
+/// A tagged pointer to former chains, or null. The chains live until the block whose note has the
+/// link is freed.
 #[derive(Default)]
 pub(super) struct FormerLink(AtomicPtr<u8>);
 
@@ -355,10 +362,11 @@ impl FormerLink {
 pub(super) struct BlockLink(AtomicPtr<BlockHeader>);
 
 impl BlockLink {
-    /// The block, with what was written before it was linked.
+    /// Returns the block, with everything written before it was linked.
     #[inline]
     pub(super) fn get<'a>(&'a self) -> Option<Block<'a>> {
-        // SAFETY: the caller has a version with it, is pinned (invariant 4), writes the row, or takes no more than its address.
+        // SAFETY: the caller has a version with the block, is pinned (invariant 4), writes the row,
+        // or uses only its address.
         unsafe { Block::at(self.0.load(Ordering::Acquire)) }
     }
 
@@ -367,7 +375,7 @@ impl BlockLink {
     }
 }
 
-/// The first and the last block of a row. Only the thread that writes the row uses the last.
+/// The first and the last block of a row. Only the thread that writes the row uses the last one.
 #[derive(Default)]
 pub(super) struct Chain {
     pub(super) first: BlockLink,

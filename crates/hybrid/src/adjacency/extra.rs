@@ -1,4 +1,5 @@
-//! What few rows have: deletions, versions for snapshots that stay open, which neighbors a long row has.
+//! State that only few rows have: deletions, versions for long-lived snapshots, the set of
+//! neighbors of a long row.
 
 use crate::adjacency::block::FormerLink;
 use crate::adjacency::members::Members;
@@ -6,31 +7,31 @@ use crate::adjacency::versions::RowVersion;
 use arc_swap::ArcSwapOption;
 use hedgerow_sync::{Arc, Mutex, MutexGuard};
 
-/// The deletion of an entry of a row. It names the entry by its position (GraphOne, 4).
+/// The deletion of an entry of a row, identified by its position (GraphOne, 4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Deletion {
-    /// The round from which on the entry is deleted.
+    /// The round since which the entry is deleted.
     round: u32,
     position: u32,
 }
 
-/// What few rows have beside blocks. Belongs to the first block of a chain.
+/// State that only few rows have, owned by the first block of a chain.
 pub(super) struct RowExtra {
-    /// The round from which on the row has this chain.
+    /// The round since which the row has this chain.
     pub(super) since: u32,
     /// The chains before this one.
     pub(super) former: FormerLink,
-    /// In the order in which they were made. Each round that deletes entries replaces the list by a longer one; the row is rewritten before
-    /// there are many.
+    /// Deletions in the order in which they were made. Each round that deletes entries replaces the
+    /// list by a longer one; the row is rewritten before there are many.
     deletions: ArcSwapOption<Vec<Deletion>>,
-    /// Versions before the newest two that are retained, ascending.
+    /// Retained versions older than the newest two, ascending.
     older: ArcSwapOption<Vec<RowVersion>>,
-    /// Only the thread that writes the row uses it.
+    /// Used only by the thread that writes the row.
     members: Mutex<Option<Box<Members>>>,
 }
 
 impl RowExtra {
-    /// The extra of a chain that a row has from a round on, after these chains.
+    /// Creates the state of a chain that a row has since a round, after the former chains.
     pub(super) fn after(since: u32, former: FormerLink) -> Box<Self> {
         Box::new(RowExtra {
             since,
@@ -41,7 +42,7 @@ impl RowExtra {
         })
     }
 
-    /// The newest of the older versions that is not after a round.
+    /// Returns the newest of the older versions that is not after a round.
     pub(super) fn older_at(&self, round: u32) -> Option<RowVersion> {
         let older = self.older.load();
         let older = older.as_deref()?;
@@ -49,7 +50,8 @@ impl RowExtra {
         after.checked_sub(1).map(|place| older[place])
     }
 
-    /// Keeps a version that `successor` follows, and forgets those that are no longer retained. O(older versions).
+    /// Keeps a version, which the version of round `successor` follows, and forgets versions that
+    /// are no longer retained. O(older versions).
     pub(super) fn keep(&self, version: RowVersion, successor: u32, retained: &[u32]) {
         let older = self.older.load();
         let mut versions: Vec<RowVersion> = older.iter().flat_map(|older| older.iter()).copied().collect();
@@ -59,7 +61,7 @@ impl RowExtra {
         self.older.store(Some(Arc::new(kept.map(|(version, _)| *version).collect())));
     }
 
-    /// The number of deletions that a reader at a round sees. O(log deletions).
+    /// Returns the number of deletions that a reader at a round sees. O(log deletions).
     pub(super) fn deleted_at(&self, round: u32) -> usize {
         let deletions = self.deletions.load();
         deletions
@@ -67,20 +69,21 @@ impl RowExtra {
             .map_or(0, |deletions| deletions.partition_point(|deletion| deletion.round <= round))
     }
 
-    /// Whether nothing was deleted. O(1).
+    /// Returns true if nothing was deleted. O(1).
     #[inline]
     pub(super) fn has_no_deletions(&self) -> bool {
         self.deletions.load().is_none()
     }
 
-    /// The positions of the entries that are deleted for a reader at a round, in the order of the deletions.
+    /// Returns the positions of the entries deleted for a reader at a round, in the order of the
+    /// deletions.
     pub(super) fn deletions_at(&self, round: u32) -> impl Iterator<Item = u32> + use<> {
         let deletions = self.deletions.load_full();
         let all = (0..).map_while(move |place| deletions.as_ref()?.get(place).copied());
         all.take_while(move |deletion| deletion.round <= round).map(|deletion| deletion.position)
     }
 
-    /// Deletes the entries at these positions, from a round on. O(deletions).
+    /// Deletes the entries at these positions, since a round. O(deletions).
     pub(super) fn delete(&self, round: u32, positions: &[u32]) {
         let before = self.deletions.load();
         let before = before.iter().flat_map(|before| before.iter()).copied();
@@ -88,7 +91,7 @@ impl RowExtra {
         self.deletions.store(Some(Arc::new(before.chain(new).collect())));
     }
 
-    /// What is known of the neighbors of a long row, for the thread that writes it.
+    /// Locks the set of neighbors of a long row, for the thread that writes the row.
     pub(super) fn members(&self) -> MutexGuard<'_, Option<Box<Members>>> {
         self.members.lock()
     }

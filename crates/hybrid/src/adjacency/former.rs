@@ -1,14 +1,16 @@
-//! The chains of blocks that a row had before it was rewritten or outgrew one, for readers of older versions.
+//! Former chains of blocks, from before a row was rewritten or outgrew its block, for readers of
+//! older versions.
 
 use crate::adjacency::block::{Block, BlockLink};
 use crate::adjacency::versions::RowVersion;
 
-/// A chain of blocks that a row had in the versions from one round up to before another.
+/// A chain of blocks that a row had in the versions `since..until`.
 pub(super) struct FormerChain {
     first: BlockLink,
     since: u32,
     until: u32,
-    /// The last version of the row with this chain. Those before it that are retained are kept with the chain itself.
+    /// The last version of the row with this chain. Earlier ones that are retained are kept with
+    /// the chain itself.
     last: RowVersion,
 }
 
@@ -27,17 +29,17 @@ impl FormerChain {
         std::iter::successors(self.first(), |block| block.next())
     }
 
-    /// Whether a version that is retained has it. `retained` ascends.
+    /// Returns true if a retained version has the chain. `retained` ascends.
     pub(super) fn is_retained(&self, retained: &[u32]) -> bool {
         RowVersion { round: self.since, entries: 0 }.is_retained(self.until, retained)
     }
 
-    /// Whether the row had it in a round.
+    /// Returns true if the row had the chain in a round.
     pub(super) fn has(&self, round: u32) -> bool {
         (self.since..self.until).contains(&round)
     }
 
-    /// The last version with it, if that is not after a round.
+    /// Returns the last version with the chain, if that is not after a round.
     pub(super) fn last_up_to(&self, round: u32) -> Option<RowVersion> {
         Some(self.last).filter(|last| last.round <= round)
     }
@@ -47,7 +49,7 @@ impl FormerChain {
     }
 }
 
-/// Several chains before one, the newest first.
+/// Several former chains, newest first.
 pub(super) struct FormerChains {
     newest: FormerChain,
     before: Box<[FormerChain]>,
@@ -59,18 +61,18 @@ impl FormerChains {
     }
 }
 
-/// The chains before one: the newest, and those before it that were retained when this was made. Only chains that still are
-/// may be read.
+/// The former chains of a row: the newest, and the earlier ones that were retained when this was
+/// made. Only chains that are still retained may be read.
 #[derive(Clone, Copy)]
 pub(super) enum Former<'a> {
     None,
-    /// Most rows that have any have one.
+    /// One chain, like most rows that have any.
     One(&'a FormerChain),
     More(&'a FormerChains),
 }
 
 impl<'a> Former<'a> {
-    /// The newest first.
+    /// Returns the chains, newest first.
     pub(super) fn iter(self) -> impl Iterator<Item = &'a FormerChain> {
         let (newest, before): (_, &[FormerChain]) = match self {
             Former::None => (None, &[]),
@@ -80,7 +82,7 @@ impl<'a> Former<'a> {
         newest.into_iter().chain(before)
     }
 
-    /// The round from which on the row has another chain than these.
+    /// Returns the round since which the row has a later chain than these.
     #[inline]
     pub(super) fn until(self) -> u32 {
         match self {

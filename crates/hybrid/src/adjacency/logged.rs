@@ -8,10 +8,10 @@ use hedgerow_model::{ColumnType, CommitTimestamp, MemoryUse, VertexId};
 use rayon::ThreadPool;
 use std::ops::ControlFlow;
 
-/// An adjacency of directed edges without values and the edge log that feeds it, to be measured by themselves: without vertices,
-/// commits and snapshots.
+/// An adjacency of directed edges without values, and the edge log that feeds it, for measurements
+/// without vertices, commits and snapshots.
 ///
-/// It is borrowed to log, to archive or to read, so that only the newest version is ever read.
+/// Logging and archiving borrow it exclusively, so only the newest version is ever read.
 pub struct LoggedTable {
     log: EdgeLog,
     rows: ArchivedRows,
@@ -23,7 +23,7 @@ pub struct LoggedTable {
 struct ArchivedRows {
     vertex_bound: u32,
     table: RowTable,
-    /// The rounds of the versions that the log lists.
+    /// Rounds of the versions that the log lists.
     retained: Vec<u32>,
 }
 
@@ -42,7 +42,8 @@ impl Archive for ArchivedRows {
 }
 
 impl LoggedTable {
-    /// An empty table of vertices below `vertex_bound`, behind a log in buffers of `buffer_words` words.
+    /// Creates an empty table of vertices below `vertex_bound`, behind a log with buffers of
+    /// `buffer_words` words.
     #[must_use]
     pub fn new(vertex_bound: u32, sizes: BlockSizes, buffer_words: usize) -> Self {
         let table = RowTable::new(ColumnType::Unit, sizes);
@@ -54,13 +55,14 @@ impl LoggedTable {
         }
     }
 
-    /// Appends edges to the log, as one commit that puts them. Each is a [position](hedgerow_model::EdgeChange::position_of) of a
-    /// source below `vertex_bound`.
+    /// Appends edges to the log, as one commit that puts them. Each edge is a
+    /// [position](hedgerow_model::EdgeChange::position_of) with a source below `vertex_bound`.
     pub fn put(&mut self, edges: &[u64]) {
         self.append(RunChange::Put, edges);
     }
 
-    /// Appends deletions of edges to the log, as [`LoggedTable::put`]. Archiving them compacts the rows that lose many.
+    /// Appends deletions of edges to the log, like [`LoggedTable::put`]. Archiving them compacts
+    /// the rows that lose many edges.
     pub fn delete(&mut self, edges: &[u64]) {
         self.append(RunChange::Delete, edges);
     }
@@ -72,7 +74,8 @@ impl LoggedTable {
         self.log.reserve(self.last, &runs).write(&runs);
     }
 
-    /// Archives all edges in the log, and frees what the version before had. With a pool, its threads share the work.
+    /// Archives all edges in the log, and frees the chains that only the previous version had. With
+    /// a pool, its threads share the work.
     pub fn archive(&mut self, pool: Option<&ThreadPool>) {
         self.archiver.archive(&self.log, &self.rows, Cut::At(self.last), pool);
         let listed = self.log.forget_unread();
@@ -80,11 +83,12 @@ impl LoggedTable {
         self.rows.table.free_former(&self.rows.retained);
     }
 
-    /// Passes on the archived neighbors of all vertices in nonempty runs, by ascending vertex.
+    /// Visits the archived neighbors of all vertices in nonempty runs, by ascending vertex.
     #[inline]
     pub fn scan(&self, mut visit: impl FnMut(VertexId, &[VertexId])) {
         let (tail, mut deleted) = (self.log.newest(), Vec::new());
-        // SAFETY: this log alone feeds the table, and `archive` passes on what it lists.
+        // SAFETY: only this log feeds the table, and `archive` passes on the versions that it
+        // lists.
         let version = unsafe { RetainedVersion::new(&tail) };
         for (vertex, row) in self.rows.table.rows(0..self.rows.vertex_bound, version) {
             let _: ControlFlow<()> = row.neighbors(&mut deleted, |neighbors, _: &[()]| {
@@ -98,12 +102,13 @@ impl LoggedTable {
     #[must_use]
     pub fn chains(&self) -> ChainReport {
         let tail = self.log.newest();
-        // SAFETY: this log alone feeds the table, and `archive` passes on what it lists.
+        // SAFETY: only this log feeds the table, and `archive` passes on the versions that it
+        // lists.
         let version = unsafe { RetainedVersion::new(&tail) };
         self.rows.table.chains(0..self.rows.vertex_bound, version)
     }
 
-    /// The memory of the rows, without the log. O(1).
+    /// Returns the memory use of the rows, without the log. O(1).
     #[must_use]
     pub fn memory(&self) -> MemoryUse {
         self.rows.table.memory()
@@ -126,7 +131,7 @@ mod tests {
                 round.chunks(30).for_each(|commit| table.put(commit));
                 table.archive(None);
             }
-            // What is in the log only is not in the rows.
+            // An edge that is only in the log is not in the rows.
             table.put(&[EdgeChange::position_of(VertexId::new(0), VertexId::new(5000))]);
             let found = |table: &LoggedTable| {
                 let mut found = Vec::new();

@@ -1,44 +1,44 @@
-//! Which neighbors a long row has, so that a put needs no scan of it.
+//! The set of neighbors of a long row, so that a put needs no scan of the row.
 
 use hedgerow_model::VertexId;
 use roaring::RoaringBitmap;
 
-/// From this many entries on a row is long.
+/// Minimum entries of a long row.
 pub(super) const LONG_ROW: usize = 128;
 
-/// From this many entries on they are exact.
+/// Minimum entries of a row whose set is exact.
 const EXACT_ROW: usize = 2048;
 
 /// Bits per neighbor of a filter.
 const FILTER_BITS: usize = 10;
 
-/// Which neighbors a long row has.
+/// The set of neighbors of a long row.
 pub(super) enum Members {
-    /// An answer that may be wrong if it is yes: a scan decides.
+    /// A filter: a scan decides about a positive answer.
     Filtered(NeighborFilter),
-    /// About two bytes for each.
+    /// An exact set, about two bytes per neighbor.
     Exact(RoaringBitmap),
 }
 
-/// Whether a row has a neighbor.
+/// Membership of a neighbor in a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Membership {
     Absent,
     Present,
-    /// A scan decides.
+    /// To be decided by a scan.
     Unknown,
 }
 
-/// Whether a row with this many entries has [`Members`].
+/// Returns true if a row with this many entries has [`Members`].
 pub(super) fn is_long(entries: usize) -> bool {
     entries >= LONG_ROW
 }
 
 impl Members {
-    /// Adds neighbors that the row gets, which makes `entries` of them.
+    /// Adds the new neighbors of a row, which then has `entries` entries.
     ///
-    /// If there were none to add to, or not enough room, `all` returns the neighbors of all entries but those that are
-    /// deleted.
+    /// Builds a new set from `all`, the neighbors of all entries that are not deleted, if there is
+    /// none yet, if the filter has too little room, or if the set becomes exact.
     pub(super) fn add<A: Iterator<Item = VertexId>>(
         members: &mut Option<Box<Members>>,
         entries: usize,
@@ -61,14 +61,14 @@ impl Members {
         }
     }
 
-    /// Removes a neighbor that the row had.
+    /// Removes a neighbor of the row. A filter keeps it.
     pub(super) fn remove(&mut self, neighbor: VertexId) {
         if let Members::Exact(exact) = self {
             exact.remove(neighbor.get());
         }
     }
 
-    /// Whether the row has a neighbor.
+    /// Returns the membership of a neighbor.
     #[inline]
     pub(super) fn find(&self, neighbor: VertexId) -> Membership {
         match self {
@@ -86,34 +86,35 @@ impl Members {
     }
 }
 
-/// Tells of most neighbors that a row does not have that it does not, so that a new edge costs no scan of a long row.
+/// A Bloom filter of a row's neighbors. It rules out most other vertices, so that a new edge costs
+/// no scan of a long row.
 ///
-/// A Bloom filter that keeps the eight bits of a neighbor in half a cache line, one in each lane of a block.
+/// The eight bits of a neighbor lie in half a cache line, one in each lane of a block.
 pub(super) struct NeighborFilter {
     blocks: Box<[FilterBlock]>,
-    /// How many neighbors it takes before it answers worse.
+    /// Maximum number of neighbors at the intended error rate.
     most: usize,
 }
 
 type FilterBlock = [u32; 8];
 
-/// Odd numbers without a pattern, one for each lane.
+/// Odd multipliers without a pattern, one for each lane.
 const LANES: FilterBlock =
     [0x47b6_137b, 0x4497_4d91, 0x8824_ad5b, 0xa2b7_289d, 0x7054_95c7, 0x2df1_424b, 0x9efc_4947, 0x5c6b_fb31];
 
 impl NeighborFilter {
-    /// An empty filter for this many neighbors.
+    /// Creates an empty filter for `most` neighbors.
     fn new(most: usize) -> Self {
         let blocks = (most * FILTER_BITS).div_ceil(8 * size_of::<FilterBlock>());
         NeighborFilter { blocks: vec![[0; 8]; blocks.max(1)].into(), most }
     }
 
-    /// Whether it takes `entries` neighbors.
+    /// Returns true if the filter has room for `entries` neighbors.
     fn has_room_for(&self, entries: usize) -> bool {
         entries <= self.most
     }
 
-    /// The block of a neighbor, and its bit in each lane.
+    /// Returns the block of a neighbor, and its bit in each lane.
     #[inline]
     fn place(&self, neighbor: VertexId) -> (usize, FilterBlock) {
         // Multiplying by the golden ratio mixes the bits upwards.
@@ -128,7 +129,7 @@ impl NeighborFilter {
         self.blocks[block].iter_mut().zip(bits).for_each(|(lane, bit)| *lane |= bit);
     }
 
-    /// False if the neighbor was never inserted.
+    /// Returns false if the neighbor was never inserted.
     #[inline]
     fn may_contain(&self, neighbor: VertexId) -> bool {
         let (block, bits) = self.place(neighbor);

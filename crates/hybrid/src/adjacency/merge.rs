@@ -1,4 +1,4 @@
-//! A row with changes that are not archived: what a fresh view reads.
+//! Rows merged with changes that are not archived, for fresh views.
 
 use crate::adjacency::row::RowAt;
 use crate::id_filter::IdFilter;
@@ -7,7 +7,7 @@ use hedgerow_model::{Column, EdgeValue, VertexId};
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
-/// A row that was copied, with the changes after its version. Keeps its memory from row to row.
+/// A copied row with the changes after its version. Keeps its memory from row to row.
 #[derive(Debug, Default)]
 pub struct MergedRow<W> {
     neighbors: Vec<VertexId>,
@@ -16,13 +16,14 @@ pub struct MergedRow<W> {
 }
 
 impl<W: Column> MergedRow<W> {
-    /// Copies a row, without the entries at the positions `replaced`, and then the edges that are put. O(entries).
+    /// Copies a row, except the entries at the positions `replaced`, and then the edges that
+    /// changes put. O(entries).
     pub fn merge(&mut self, row: RowAt<'_>, replaced: &[u32], changes: RowChanges<'_>) {
         self.copy_without(row, replaced);
         self.append_puts(changes);
     }
 
-    /// Copies the edges that are put. O(changes).
+    /// Copies the edges that changes put. O(changes).
     pub fn copy_puts(&mut self, changes: RowChanges<'_>) {
         self.neighbors.clear();
         self.values.clear();
@@ -54,15 +55,15 @@ impl<W: Column> MergedRow<W> {
         });
     }
 
-    /// The neighbors and their values.
+    /// Returns the neighbors and their values.
     #[must_use]
     pub fn edges(&self) -> (&[VertexId], &[W]) {
         (&self.neighbors, &self.values)
     }
 }
 
-/// The positions of the entries of one row whose edges change after its version: a reader that passes over them copies nothing. Keeps its
-/// memory from row to row.
+/// Positions of the entries of one row whose edges change after its version. A reader that skips
+/// them copies nothing. Keeps its memory from row to row.
 #[derive(Debug, Default)]
 pub struct ReplacedInRow {
     filter: IdFilter,
@@ -70,7 +71,7 @@ pub struct ReplacedInRow {
 }
 
 impl ReplacedInRow {
-    /// Finds them, ascending. O(entries).
+    /// Finds the positions of the entries whose edges change, ascending. O(entries).
     pub fn find(&mut self, row: RowAt<'_>, changes: RowChanges<'_>) -> &[u32] {
         self.positions.clear();
         add_replaced(row, changes, &mut self.filter, &mut self.positions);
@@ -78,17 +79,17 @@ impl ReplacedInRow {
     }
 }
 
-/// The positions of such entries in all rows that change.
+/// Positions of the entries whose edges change after their version, in all rows that change.
 #[derive(Debug, Default)]
 pub struct ReplacedEntries {
-    /// Where the positions of each row that changes end.
+    /// End of the positions of each row that changes.
     ends: Vec<usize>,
-    /// Ascending in each row.
+    /// Positions by row, ascending in each.
     positions: Vec<u32>,
 }
 
 impl ReplacedEntries {
-    /// Finds them. O(entries of these rows).
+    /// Finds the positions of the entries whose edges change. O(entries of rows that change).
     pub fn new<'a>(changes: &ChangeList, row: impl Fn(VertexId) -> Option<RowAt<'a>>) -> Self {
         let (mut replaced, mut filter) = (ReplacedEntries::default(), IdFilter::default());
         for changes in changes.rows(0..u32::MAX) {
@@ -101,7 +102,7 @@ impl ReplacedEntries {
         replaced
     }
 
-    /// The positions in a row, which is given by its number among those that change. O(1).
+    /// Returns the positions in a row, given its number among the rows that change. O(1).
     #[inline]
     #[must_use]
     pub fn of(&self, row: usize) -> &[u32] {
@@ -110,7 +111,8 @@ impl ReplacedEntries {
     }
 }
 
-/// Adds the positions of the entries of a row that change and are not deleted. Uses `filter` as scratch space.
+/// Appends the positions of the entries of a row that change and are not deleted. Uses `filter` as
+/// scratch space.
 fn add_replaced(row: RowAt<'_>, changes: RowChanges<'_>, filter: &mut IdFilter, positions: &mut Vec<u32>) {
     filter.clear_for(changes.len());
     changes.iter().for_each(|(neighbor, _)| filter.insert(neighbor));
@@ -125,7 +127,8 @@ fn add_replaced(row: RowAt<'_>, changes: RowChanges<'_>, filter: &mut IdFilter, 
     }
 }
 
-/// The value of the edge to a neighbor, if there is one: as it is in a row, with changes after its version.
+/// Returns the value of the edge to a neighbor, if there is one, in a row with changes after its
+/// version.
 #[must_use]
 pub fn find_merged(
     row: Option<RowAt<'_>>,

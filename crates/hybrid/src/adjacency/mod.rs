@@ -1,11 +1,13 @@
 //! The adjacency store: rows of chained blocks, in versions (GraphOne, 4, 5.2, 5.3).
 //!
-//! - `block.rs`, `arena.rs`, `sizes.rs`: the blocks of a row, their memory, and how large they are;
-//! - `versions.rs`: how many entries the versions of a row have; `former.rs`: the blocks that it had before it was rewritten;
-//!   `extra.rs`: what few rows have beside that, such as `members.rs`: which neighbors a long row has;
-//! - `row.rs`: reading a row; `merge.rs`: with changes that are still in the log; `writer.rs`: adding the changes of a round;
-//! - `table.rs`: the rows of all vertices; `report.rs`: how they lie in memory; `logged.rs`: rows and the log that feeds them, without
-//!   an engine around them.
+//! - `block.rs`, `arena.rs`, `sizes.rs`: the blocks of a row, their memory, and their sizes;
+//! - `versions.rs`: entry counts of the versions of a row; `former.rs`: chains of blocks from
+//!   before a row was rewritten; `extra.rs`: state that only few rows have, such as `members.rs`:
+//!   the set of neighbors of a long row;
+//! - `row.rs`: reading a row; `merge.rs`: reading it with changes that are still in the log;
+//!   `writer.rs`: adding the changes of a round;
+//! - `table.rs`: the rows of all vertices; `report.rs`: statistics of their blocks; `logged.rs`:
+//!   rows and the log that feeds them, without an engine around them.
 
 mod arena;
 mod block;

@@ -1,18 +1,18 @@
-//! How the rows of a version lie in memory.
+//! Statistics of the blocks of rows.
 
 use crate::adjacency::table::{RetainedVersion, RowTable};
 use std::ops::Range;
 
-/// The chains of blocks of an adjacency.
+/// Statistics of the chains of blocks of an adjacency.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ChainReport {
     /// Rows with entries.
     pub rows: u64,
-    /// Entries, those that are deleted included.
+    /// Entries, including deleted ones.
     pub entries: u64,
     /// Blocks of all rows.
     pub blocks: u64,
-    /// Blocks of the row that has most of them.
+    /// Blocks of the row with most blocks.
     pub most_blocks: u64,
 }
 

@@ -8,14 +8,15 @@ use hedgerow_model::{Column, EdgeValue, VertexId};
 use hedgerow_sync::epoch::Domain;
 use std::ops::ControlFlow;
 
-/// The neighbors of a vertex in one adjacency: entries that are appended to a chain of blocks, and deletions of some.
+/// The neighbors of a vertex in one adjacency: entries that are appended to a chain of blocks, and
+/// deletions of some.
 #[derive(Default)]
 pub(super) struct Row {
     pub(super) versions: NewestVersions,
     pub(super) chain: Chain,
 }
 
-/// The entries of a chain of blocks up to a number.
+/// The first entries of a chain of blocks.
 #[derive(Clone, Copy)]
 pub(super) struct Entries<'a> {
     pub(super) first: Option<Block<'a>>,
@@ -24,7 +25,7 @@ pub(super) struct Entries<'a> {
 }
 
 impl<'a> Entries<'a> {
-    /// The blocks, and how many of these entries are in each. Each prefetches the one after it.
+    /// Returns the blocks, each with its number of these entries. Prefetches the block after each.
     #[inline]
     fn blocks(self) -> impl Iterator<Item = (Block<'a>, usize)> {
         std::iter::successors(self.first, |block| block.next()).map_while(move |block| {
@@ -34,16 +35,17 @@ impl<'a> Entries<'a> {
         })
     }
 
-    /// The neighbors in each block, with the position of the first.
+    /// Returns the neighbors in each block, with the position of the first one.
     #[inline]
     pub(super) fn neighbors(self) -> impl Iterator<Item = (u32, &'a [VertexId])> {
         self.blocks().map(move |(block, count)| {
-            // SAFETY: made of a version with as many entries, by a thread that retains it or writes the row.
+            // SAFETY: the count is from a version, and the thread retains the version or writes the
+            // row.
             (block.before(), unsafe { block.neighbors(self.shape, count) })
         })
     }
 
-    /// The neighbors and the values in each block, with the position of the first.
+    /// Returns the neighbors and the values in each block, with the position of the first one.
     #[inline]
     fn runs<W: Column>(self) -> impl Iterator<Item = (u32, &'a [VertexId], &'a [W])> {
         self.blocks().map(move |(block, count)| {
@@ -68,7 +70,7 @@ impl<'a> Entries<'a> {
         }
     }
 
-    /// The bits of the value of an entry.
+    /// Returns the bits of the value of an entry.
     pub(super) fn value_bits(self, position: u32) -> EdgeValue {
         let block = self.blocks().find(|(block, count)| ((position - block.before()) as usize) < *count);
         let (block, _) = block.expect("the chain has as many entries");
@@ -76,7 +78,7 @@ impl<'a> Entries<'a> {
         unsafe { block.value_bits(self.shape, (position - block.before()) as usize) }
     }
 
-    /// The positions of the entries of a neighbor, ascending. O(entries).
+    /// Returns the positions of the entries of a neighbor, ascending. O(entries).
     pub(super) fn positions_of(self, neighbor: VertexId) -> impl Iterator<Item = u32> {
         let chunks = self.neighbors().flat_map(|(before, neighbors)| {
             neighbors.chunks(SEARCHED_CHUNK).zip((before..).step_by(SEARCHED_CHUNK))
@@ -89,21 +91,21 @@ impl<'a> Entries<'a> {
     }
 }
 
-/// Neighbors that are compared without a branch in between.
+/// Number of neighbors compared without a branch in between.
 const SEARCHED_CHUNK: usize = 32;
 
-/// Whether a chunk has a neighbor. Compares all, so that the compiler uses vectors.
+/// Returns true if a chunk has a neighbor. Compares all, so that the compiler vectorizes.
 #[inline]
 fn has(chunk: &[VertexId], neighbor: VertexId) -> bool {
     chunk.iter().fold(false, |found, other| found | (*other == neighbor))
 }
 
 impl Row {
-    /// What a version of the adjacency has of the row, for a reader.
+    /// Returns the row in a version of the adjacency, for a reader.
     ///
-    /// A row that was not written since needs no pin: its chain is that of the version, which retains it. The writer stores a version
-    /// before the chain that the row has with it. So if the versions are loaded after the chain, and none is after `round`, neither is
-    /// the chain.
+    /// A row that was not written since then needs no pin: its chain belongs to the version, which
+    /// retains it. The writer stores a version before the chain that comes with it. So if the
+    /// versions are loaded after the chain, and none is after `round`, neither is the chain.
     ///
     /// # Safety
     /// The version is retained for `'a`, and chains of the row are retired in this domain.
@@ -120,10 +122,10 @@ impl Row {
         unsafe { self.at(round, shape) }
     }
 
-    /// What a version of the adjacency has of the row.
+    /// Returns the row in a version of the adjacency.
     ///
     /// # Safety
-    /// The version is retained for `'a`, and the thread is pinned, or the one that writes the row.
+    /// The version is retained for `'a`, and the thread is pinned or writes the row.
     #[inline]
     pub(super) unsafe fn at<'a>(&'a self, round: u32, shape: BlockShape) -> RowAt<'a> {
         let newest = self.versions.at(round);
@@ -142,16 +144,17 @@ impl Row {
     }
 }
 
-/// The chain that a row had in a round before that which begins with this block.
+/// Returns the former chain that a row had in a round, given the first block of its newest chain.
 ///
-/// That one may be retired meanwhile, if no retained version has it: the pin of the caller keeps its memory.
+/// The newest chain may be retired meanwhile, if no retained version has it: the pin of the caller
+/// keeps its memory.
 fn former_of(first: Block<'_>, round: u32) -> &FormerChain {
     let former = first.note().former().find(|former| former.has(round));
-    // A row without it would be read as empty.
+    // Without the chain, the row would be read as empty.
     former.expect("a chain keeps those before it that retained versions have")
 }
 
-/// What a version of an adjacency has of a row.
+/// A row in a version of an adjacency.
 #[derive(Clone, Copy)]
 pub struct RowAt<'a> {
     pub(super) entries: Entries<'a>,
@@ -160,7 +163,7 @@ pub struct RowAt<'a> {
 }
 
 impl<'a> RowAt<'a> {
-    /// The number of neighbors. O(1), and O(log deletions) if there are any.
+    /// Returns the number of neighbors. O(1), and O(log deletions) if there are any.
     #[inline]
     #[must_use]
     pub fn degree(&self) -> usize {
@@ -168,7 +171,7 @@ impl<'a> RowAt<'a> {
         self.entries.count as usize - deleted
     }
 
-    /// Passes on the neighbors in nonempty runs. Uses `deleted` as scratch space. O(entries).
+    /// Visits the neighbors in nonempty runs. Uses `deleted` as scratch space. O(entries).
     #[inline]
     pub fn neighbors<W: Column, B>(
         &self,
@@ -178,7 +181,7 @@ impl<'a> RowAt<'a> {
         self.neighbors_without(&[], deleted, run)
     }
 
-    /// As [`RowAt::neighbors`], without the entries at some positions.
+    /// Like [`RowAt::neighbors`], without the entries at some positions.
     #[inline]
     pub fn neighbors_without<W: Column, B>(
         &self,
@@ -200,7 +203,7 @@ impl<'a> RowAt<'a> {
         ControlFlow::Continue(())
     }
 
-    /// Passes on the entries between those at the positions `deleted`, which ascend.
+    /// Visits the entries between the positions `deleted`, which ascend.
     fn runs_between<W: Column, B>(
         &self,
         deleted: &[u32],
@@ -225,7 +228,7 @@ impl<'a> RowAt<'a> {
         ControlFlow::Continue(())
     }
 
-    /// The neighbors and their values as they lie in memory, if that is one block without deletions.
+    /// Returns the neighbors and their values in place, if they are one block without deletions.
     #[inline]
     #[must_use]
     pub fn whole<W: Column>(&self) -> Option<(&'a [VertexId], &'a [W])> {
@@ -237,19 +240,19 @@ impl<'a> RowAt<'a> {
         (neighbors.len() == self.degree() && runs.next().is_none()).then_some((neighbors, values))
     }
 
-    /// The positions of the deleted entries, in the order of the deletions.
+    /// Returns the positions of the deleted entries, in the order of the deletions.
     pub(super) fn deletions(&self) -> impl Iterator<Item = u32> {
         let round = self.round;
         self.extra.into_iter().flat_map(move |extra| extra.deletions_at(round))
     }
 
-    /// The position of a neighbor, if the row has it. O(entries).
+    /// Returns the position of a neighbor, if the row has it. O(entries).
     pub(super) fn position_of(&self, neighbor: VertexId) -> Option<u32> {
         let mut positions = self.entries.positions_of(neighbor);
         positions.find(|position| !self.deletions().any(|deleted| deleted == *position))
     }
 
-    /// The bits of the value of the edge to a neighbor, if there is one. O(entries).
+    /// Returns the bits of the value of the edge to a neighbor, if there is one. O(entries).
     #[must_use]
     pub fn find(&self, neighbor: VertexId) -> Option<EdgeValue> {
         Some(self.entries.value_bits(self.position_of(neighbor)?))

@@ -1,4 +1,4 @@
-//! How large the next block of a row is (GraphOne, 5.2).
+//! Sizes of the blocks of rows (GraphOne, 5.2).
 
 use crate::adjacency::block::{BlockShape, LINE_BYTES};
 use crate::adjacency::members::LONG_ROW;
@@ -6,30 +6,34 @@ use crate::adjacency::members::LONG_ROW;
 /// Bytes of a page.
 const PAGE_BYTES: usize = 4096;
 
-/// From this many entries on a row is a hub, or if it gets [`HUB_ENTRIES_AT_ONCE`] in one round.
+/// Minimum entries of a hub. A row that gets more than [`HUB_ENTRIES_AT_ONCE`] in one round is a
+/// hub, too.
 const HUB_ENTRIES: usize = 8192;
 const HUB_ENTRIES_AT_ONCE: usize = 256;
 
-/// A block has at least this part of the entries that its row has by then.
+/// Divisor of a row's entries for the minimum capacity of its next block.
 const GROWTH_PART: usize = 8;
 
-/// How large the blocks of rows are. A block of a page or more may take the place of one that was freed and is up to a quarter larger.
+/// Policy for the sizes of blocks. A block of a page or more may reuse a freed block that is up to
+/// a quarter larger.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum BlockSizes {
-    /// As many entries as a row gets in one round: the paper's baseline.
+    /// Exactly the entries that a row gets in one round: the paper's baseline.
     Exact,
     /// Multiples of cache lines: the paper's first optimization.
     Lines,
-    /// Multiples of cache lines, and of pages for rows with many entries: both of the paper's optimizations.
+    /// Multiples of cache lines, and of pages for rows with many entries: both of the paper's
+    /// optimizations.
     LinesAndPages,
-    /// Multiples of cache lines. A short row is copied to a larger block when it outgrows one. A further block of a long row has
-    /// room for at least an eighth of its entries, so that the number of blocks grows with the logarithm of these.
+    /// Multiples of cache lines. A short row that outgrows its block is copied to a larger one. A
+    /// further block of a long row has room for at least an eighth of the row's entries, so that
+    /// the number of blocks grows with the logarithm of the number of entries.
     #[default]
     Growing,
 }
 
 impl BlockSizes {
-    /// Bytes of the next block of a row with `entries` entries that gets `added` more.
+    /// Returns the bytes of the next block of a row with `entries` entries that gets `added` more.
     pub(super) fn bytes(self, shape: BlockShape, entries: usize, added: usize) -> usize {
         let needed = shape.bytes_for(added);
         match self {
@@ -44,12 +48,13 @@ impl BlockSizes {
         }
     }
 
-    /// Whether a row with this many entries is kept in one block, copied whenever it needs another cache line.
+    /// Returns true if a row with this many entries is kept in one block, copied whenever it needs
+    /// another cache line.
     pub(super) fn is_one_block(self, entries: usize) -> bool {
         self == BlockSizes::Growing && entries < LONG_ROW
     }
 
-    /// Bytes of a block that was made with [`BlockSizes::bytes`] and has this capacity.
+    /// Returns the bytes of a block sized by [`BlockSizes::bytes`], given its capacity.
     pub(super) fn allocated_bytes(self, shape: BlockShape, capacity: usize) -> usize {
         let alignment = if self == BlockSizes::Exact { 8 } else { LINE_BYTES };
         shape.bytes_for(capacity).next_multiple_of(alignment)

@@ -23,30 +23,31 @@ const LIST: usize = if cfg!(hedgerow_shuttle) { 4 } else { 2048 };
 /// Lists in a full table.
 const LISTS: usize = if cfg!(hedgerow_shuttle) { 4 } else { (1 << 32) / (PAGE * LIST) };
 
-/// How many rows before its turn the second block of a row is prefetched; twice that for the first and the last, and
-/// four times for the row itself.
+/// Prefetch distance, in rows, for the second block of a row; twice the distance for its first and
+/// last block, and four times for the row itself.
 const PREFETCH_DISTANCE: usize = 4;
 
-/// How many rows before its turn the first block of a row is prefetched in a scan.
+/// Prefetch distance of a scan, in rows, for the first block of a row.
 const SCAN_DISTANCE: usize = 8;
 
-/// Bytes of a chain in the lists of former and retired ones.
+/// Bytes of a chain in the lists of former and retired chains.
 const FORMER_BYTES: usize = size_of::<FormerChain>();
 
 /// One adjacency in versions, one for each round (GraphOne, 4: the adjacency store).
 ///
-/// A version is retained while a reader may have it: the newest one always, others as long as the log [lists
-/// them](hedgerow_edge_log::EdgeLog::forget).
+/// A version is retained while a reader may have it: the newest one always, others as long as the
+/// log [lists them](hedgerow_edge_log::EdgeLog::forget).
 pub struct RowTable {
     shape: BlockShape,
     sizes: BlockSizes,
     rows: Directory<Row, LISTS, LIST, PAGE>,
     arenas: BlockArenas,
     former: Mutex<Vec<FormerChain>>,
-    /// Bytes of their blocks, and of those of retired chains.
+    /// Bytes of the blocks of former and retired chains.
     former_bytes: AtomicUsize,
-    /// Chains that no retained version has. A reader of an old version may have loaded the first block of one as the newest of its row,
-    /// to find the way to its own chain; it pins the domain until it has.
+    /// Chains that no retained version has. A reader of an old version may have loaded the first
+    /// block of one, while it was the row's newest, to find the way to its own chain; the reader
+    /// pins the domain until it has found it.
     retired: Waiting<Vec<FormerChain>>,
     pub(super) domain: Domain,
     /// Memory of the table of rows.
@@ -62,11 +63,12 @@ pub struct RetainedVersion<'t> {
 }
 
 impl<'t> RetainedVersion<'t> {
-    /// The version of a tail.
+    /// Returns the version of a tail.
     ///
     /// # Safety
-    /// The adjacency is fed by the log of this tail: its versions are those of the log, and what is passed as retained to
-    /// [`RowTable::add`] and [`RowTable::free_former`] is what the log lists.
+    /// The log of this tail feeds the adjacency: their versions are the same, and the retained
+    /// rounds passed to [`RowTable::add`] and [`RowTable::free_former`] are those that the log
+    /// lists.
     #[must_use]
     pub unsafe fn new(tail: &'t LogTail) -> Self {
         RetainedVersion { tail }
@@ -79,7 +81,7 @@ impl<'t> RetainedVersion<'t> {
 }
 
 impl RowTable {
-    /// An empty adjacency whose edges carry values of this type.
+    /// Creates an empty adjacency whose edges carry values of this type.
     #[must_use]
     pub fn new(column: ColumnType, sizes: BlockSizes) -> Self {
         RowTable {
@@ -96,10 +98,11 @@ impl RowTable {
         }
     }
 
-    /// Adds changes to the version `round`, which is newer than all others. Returns how many edges that adds and removes.
+    /// Adds changes to the version `round`, which is newer than all others. Returns the numbers of
+    /// edges added and removed.
     ///
-    /// Concurrent calls are for the same version and have other owners. `retained` has the rounds of all versions that are
-    /// retained, ascending.
+    /// Concurrent calls are for the same version and have disjoint owners. `retained` has the
+    /// rounds of all retained versions, ascending.
     pub fn add(&self, round: u32, retained: &[u32], changes: &ChangeList) -> AddedAndRemoved {
         self.arenas.with_arena(|arena| {
             let mut writer = RowWriter::new((self.shape, self.sizes), &self.arenas, arena, round, retained);
@@ -128,16 +131,19 @@ impl RowTable {
         })
     }
 
-    /// The row of a vertex in a version. O(1), and O(log versions) if it has changed twice since and the version is old.
+    /// Returns the row of a vertex in a version. O(1), and O(log versions) if the row has changed
+    /// twice since and the version is old.
     #[inline]
     #[must_use]
     pub fn row<'t>(&'t self, vertex: VertexId, round: RetainedVersion<'t>) -> Option<RowAt<'t>> {
         let row = self.rows.get(vertex.get())?;
-        // SAFETY: the version is retained for `'t`, and the domain is the one in which chains of this table are retired.
+        // SAFETY: the version is retained for `'t`, and chains of this table are retired in its
+        // domain.
         Some(unsafe { row.read(round.number(), self.shape, &self.domain) })
     }
 
-    /// The rows of a range of vertices in a version, ascending, without those of pages that were never used.
+    /// Returns the rows of a range of vertices in a version, ascending. Skips pages that were never
+    /// used.
     pub fn rows<'t>(
         &'t self,
         vertices: Range<u32>,
@@ -168,7 +174,8 @@ impl RowTable {
         first.into_iter().for_each(Block::prefetch_entries);
     }
 
-    /// About how many entries each row of a range of vertices has in the newest version, ascending. Reads no blocks.
+    /// Returns the approximate number of entries of each row in a range of vertices, in the newest
+    /// version, ascending by vertex. Reads no blocks.
     pub fn sizes(&self, vertices: Range<u32>) -> impl Iterator<Item = (VertexId, usize)> {
         self.rows.entries(vertices).map(|(vertex, row)| {
             let entries = row.versions.newest().entries;
@@ -176,11 +183,11 @@ impl RowTable {
         })
     }
 
-    /// Retires the chains that rows had before they were rewritten and that no retained version has; returns how many.
+    /// Retires the former chains that no retained version has. Returns their number.
     ///
-    /// They count as retained until no reader can be passing by them. That is found out by this call or a later one, which makes their
-    /// memory free for new blocks. `retained` has the rounds of all versions that are retained, ascending. No call of
-    /// [`RowTable::add`] runs meanwhile.
+    /// Retired chains count as retained until no reader can be passing through them. This call or a
+    /// later one finds that out, and makes their memory free for new blocks. `retained` has the
+    /// rounds of all retained versions, ascending. No call of [`RowTable::add`] runs meanwhile.
     pub fn free_former(&self, retained: &[u32]) -> usize {
         let dead: Vec<_> =
             self.former.lock().extract_if(.., |former| !former.is_retained(retained)).collect();
@@ -195,7 +202,7 @@ impl RowTable {
         if chains.is_empty() {
             return;
         }
-        // Large, and not for readers.
+        // The sets of neighbors are large, and not for readers: free them at once.
         let extras = chains.iter().filter_map(|former| former.first()?.note().extra());
         let members = extras.filter_map(|extra| extra.members().take());
         let member_bytes: usize = members.map(|members| members.bytes()).sum();
@@ -207,7 +214,7 @@ impl RowTable {
         });
     }
 
-    /// Takes back the memory of retired chains that no reader can be passing by.
+    /// Takes back the memory of retired chains that no reader can be passing through.
     fn take_back_passed(&self) {
         let (bytes, passed) = self.retired.take_passed(&self.domain);
         self.arenas.with_arena(|arena| {
@@ -217,7 +224,8 @@ impl RowTable {
                 former.first().into_iter().for_each(Block::free_note);
                 for block in former.blocks() {
                     let bytes = self.sizes.allocated_bytes(self.shape, block.capacity() as usize);
-                    // SAFETY: allocated with these bytes; nothing uses it, and it is taken out of the lists once.
+                    // SAFETY: allocated with these bytes; nothing uses it, and it is taken out of
+                    // the lists once.
                     unsafe { arena.take_back(block.address(), bytes) };
                 }
             }
@@ -226,7 +234,8 @@ impl RowTable {
         self.arenas.count_freed(bytes);
     }
 
-    /// The memory of the rows. Blocks that were replaced are retained; the notes of rows count as live. O(1).
+    /// Returns the memory use of the rows. Replaced blocks count as retained, the notes of rows as
+    /// live. O(1).
     #[must_use]
     pub fn memory(&self) -> MemoryUse {
         let notes = usize::try_from(self.note_bytes.load(Ordering::Relaxed)).unwrap_or(0);
@@ -236,7 +245,7 @@ impl RowTable {
         MemoryUse { live_bytes, retained_bytes, reserved_bytes, index_bytes: self.memory.used().index_bytes }
     }
 
-    /// The bytes of all notes, as counted and by a walk. Nothing is retired.
+    /// Returns the bytes of all notes, as counted and by a walk. Nothing is retired.
     #[cfg(test)]
     pub(super) fn counted_and_walked_note_bytes(&self) -> (isize, isize) {
         let notes = |first: Option<Block<'_>>| first.map_or(0, |first| first.note().bytes());
@@ -247,7 +256,7 @@ impl RowTable {
         (self.note_bytes.load(Ordering::Relaxed), walked as isize)
     }
 
-    /// Bytes of the blocks of chains.
+    /// Returns the bytes of the blocks of chains.
     fn bytes_of(&self, chains: &[FormerChain]) -> usize {
         let blocks = chains.iter().flat_map(FormerChain::blocks);
         blocks.map(|block| self.sizes.allocated_bytes(self.shape, block.capacity() as usize)).sum()

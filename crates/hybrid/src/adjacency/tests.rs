@@ -1,4 +1,5 @@
-//! Random histories of an adjacency behind a log, against the states that its retained versions had.
+//! Random histories of an adjacency behind a log, compared with the states of its retained
+//! versions.
 
 use super::*;
 use hedgerow_edge_log::{
@@ -21,7 +22,7 @@ const ENDS: Ends = Ends { out: 0, back: None };
 /// Values by owner and neighbor.
 type State = BTreeMap<(u32, u32), u64>;
 
-/// Puts or deletions of edges of one owner, whose neighbors are a multiple of a step apart.
+/// Puts or deletions of edges of one owner, whose neighbors are `step` apart.
 #[derive(Clone, Debug)]
 struct Changes {
     owner: u32,
@@ -61,7 +62,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// A tail that is read later, with what its version shows, and what it shows at a timestamp.
+/// A tail to be read later, with the expected states of its version and of its timestamp.
 struct Held {
     tail: Arc<LogTail>,
     archived: State,
@@ -125,7 +126,7 @@ impl Store {
         let mut archiver = std::mem::take(&mut self.archiver);
         archiver.archive(&self.log, self, Cut::At(self.log.latest()), None);
         self.archiver = archiver;
-        // SAFETY: nothing reads a timestamp but through a tail that it holds.
+        // SAFETY: a reader of a timestamp holds the tail that it reads through.
         let live = unsafe { LiveTimestamps::as_of(Vec::new(), CommitTimestamp(u64::MAX)) };
         let retained: Vec<u32> = self.log.forget(&live).iter().map(|archived| archived.round).collect();
         self.table.free_former(&retained);
@@ -133,7 +134,7 @@ impl Store {
     }
 }
 
-/// Compares a version with what is expected of it, by every method.
+/// Compares a version with its expected state, by every method.
 fn check<W: Column>(table: &RowTable, tail: &LogTail, expected: &State) {
     // SAFETY: the table is fed by the log of the tail.
     let round = unsafe { RetainedVersion::new(tail) };
@@ -163,7 +164,7 @@ fn check<W: Column>(table: &RowTable, tail: &LogTail, expected: &State) {
     }
 }
 
-/// Compares a version and the changes after it with what is expected of both.
+/// Compares a version and the changes after it with the expected state of both.
 fn check_fresh<W: Column>(table: &RowTable, tail: &LogTail, at: CommitTimestamp, expected: &State) {
     // SAFETY: the table is fed by the log of the tail.
     let round = unsafe { RetainedVersion::new(tail) };
@@ -215,7 +216,7 @@ fn check_fresh<W: Column>(table: &RowTable, tail: &LogTail, at: CommitTimestamp,
     }
 }
 
-/// The value of an edge at a timestamp.
+/// Returns the value of an edge at a timestamp.
 fn find_fresh(
     table: &RowTable,
     tail: &LogTail,
@@ -306,7 +307,8 @@ fn memory_of_rewritten_rows_is_used_again() {
     assert!(live < 6_000 && all < 22_000, "{used:?}");
 }
 
-/// A chain that no retained version has counts as retained while a reader may be passing by it, and its memory is not used again.
+/// A chain that no retained version has counts as retained while a reader may be passing through
+/// it, and its memory is not reused.
 #[test]
 fn memory_of_retired_chains_counts_as_used_until_no_reader_is_pinned() {
     let mut store = Store::new(ColumnType::Unit, BlockSizes::Growing);
@@ -350,7 +352,7 @@ fn bytes_of_the_notes_of_a_hub_are_exact_while_it_shrinks() {
     }
 }
 
-/// Rows of ever other sizes use what others gave back, as far as it is not much larger.
+/// Rows of ever other sizes reuse freed blocks that are not much larger.
 #[test]
 fn a_large_block_takes_the_place_of_one_that_was_larger() {
     let mut store = Store::new(ColumnType::Unit, BlockSizes::Growing);
@@ -361,7 +363,7 @@ fn a_large_block_takes_the_place_of_one_that_was_larger() {
     put(&mut store, 1, 0, 20_000);
     store.commit(2, &Changes { owner: 0, value: None, first: 0, step: 1, count: 20_000 }, false);
     store.archive();
-    // In time the memory of the old block can be used again.
+    // After some rounds, the memory of the old block can be reused.
     (3..6).for_each(|at| put(&mut store, at, 1, 1));
     let free = store.table.memory().reserved_bytes;
     put(&mut store, 6, 2, 17_000);

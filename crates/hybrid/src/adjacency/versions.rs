@@ -1,12 +1,12 @@
-//! How many entries of a row its versions have: the degree array of the paper, in two words per row (GraphOne, 4: the
-//! multi-versioned degree array).
+//! Entry counts of the versions of a row: the degree array of the paper, in two words per row
+//! (GraphOne, 4: the multi-versioned degree array).
 
 use hedgerow_sync::atomic::{AtomicU64, Ordering};
 
-/// A version of a row: how many entries it has, counting those that it has deleted.
+/// A version of a row: its number of entries, including deleted ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct RowVersion {
-    /// The round in which it was made.
+    /// The round that made the version.
     pub(super) round: u32,
     pub(super) entries: u32,
 }
@@ -20,24 +20,24 @@ impl RowVersion {
         RowVersion { round: (bits >> 32) as u32, entries: bits as u32 }
     }
 
-    /// Whether a retained version of the adjacency has this version of the row, which the one of round `successor`
-    /// follows. `retained` ascends.
+    /// Returns true if a retained version of the adjacency has this version of the row, which the
+    /// version of round `successor` follows. `retained` ascends.
     pub(super) fn is_retained(self, successor: u32, retained: &[u32]) -> bool {
         let at_or_after = retained.partition_point(|round| *round < self.round);
         retained.get(at_or_after).is_some_and(|round| *round < successor)
     }
 }
 
-/// The newest two versions of a row. All zero, it is a row that never had entries.
+/// The newest two versions of a row; all zero if the row never had entries.
 ///
-/// One thread at a time stores versions, with ascending rounds. A reader finds the newest that is not after its
-/// round without a lock, since a store replaces the older one of the two, and only when no reader needs that, or it is
-/// kept elsewhere.
+/// One thread at a time stores versions, with ascending rounds. A reader finds the newest version
+/// up to its round without a lock, since a store replaces the older of the two, and only when no
+/// reader needs it, or it is kept elsewhere.
 #[derive(Default)]
 pub(super) struct NewestVersions([AtomicU64; 2]);
 
 impl NewestVersions {
-    /// The newest version up to a round; `None` if both are newer.
+    /// Returns the newest version up to a round, or `None` if both are newer.
     #[inline]
     pub(super) fn at(&self, round: u32) -> Option<RowVersion> {
         let [one, other] = self.load();
@@ -50,32 +50,34 @@ impl NewestVersions {
         }
     }
 
-    /// The newest version.
+    /// Returns the newest version.
     #[inline]
     pub(super) fn newest(&self) -> RowVersion {
         let [one, other] = self.load();
         one.max(other)
     }
 
-    /// The version that the next store replaces, and the round of the one after it.
+    /// Returns the version that the next store replaces, and the round of its successor.
     pub(super) fn replaced(&self) -> (RowVersion, u32) {
         let [one, other] = self.load();
         (one.min(other), one.max(other).round)
     }
 
-    /// Stores a version that is newer than both. What the caller wrote before happened before a reader finds it.
+    /// Stores a version that is newer than both. The caller's earlier writes happen before a reader
+    /// finds the version.
     pub(super) fn store(&self, version: RowVersion) {
         let [one, other] = self.load();
         debug_assert!(version.round > one.max(other).round, "rounds ascend");
         self.0[usize::from(other < one)].store(version.to_bits(), Ordering::Release);
     }
 
-    /// Both versions as they were at one time.
+    /// Loads both versions as they were at one time.
     #[inline]
     fn load(&self) -> [RowVersion; 2] {
         let [one, other] = &self.0;
         loop {
-            // No version is stored twice. So while the second one was loaded, this was the first.
+            // No version is stored twice. So if the first one is unchanged, it was current when the
+            // second one was loaded.
             let first = one.load(Ordering::Acquire);
             let second = other.load(Ordering::Acquire);
             if one.load(Ordering::Relaxed) == first {

@@ -11,36 +11,37 @@ use crate::adjacency::versions::RowVersion;
 use hedgerow_edge_log::RowChanges;
 use hedgerow_model::{EdgeValue, VertexId};
 
-/// A long row is rewritten when more than an eighth of its entries are deleted, and more than these; a short one whenever one is.
+/// Number of deletions that a long row always keeps: it is rewritten when more than these, and more
+/// than an eighth of its entries, are deleted. A short row is rewritten at every deletion.
 const FEW_DELETIONS: usize = 16;
 
-/// Edges of an adjacency that were added and removed.
+/// Numbers of edges added to and removed from an adjacency.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AddedAndRemoved {
-    /// Edges that were not there before.
+    /// Number of edges that did not exist before.
     pub added: u64,
-    /// Edges that were there before.
+    /// Number of edges that existed before.
     pub removed: u64,
-    /// By how many the edges from a vertex to itself grew, which are among both.
+    /// Growth of the number of edges from a vertex to itself, which `added` and `removed` include.
     pub loops: isize,
 }
 
-/// Writes rows of one adjacency in one round, as the one thread that does.
+/// Writes rows of one adjacency in one round. No other thread writes these rows.
 pub(super) struct RowWriter<'w> {
     pub(super) shape: BlockShape,
     pub(super) sizes: BlockSizes,
     pub(super) arenas: &'w BlockArenas,
     pub(super) arena: &'w mut BlockArena,
     pub(super) round: u32,
-    /// The versions that are retained, ascending.
+    /// Rounds of the retained versions, ascending.
     pub(super) retained: &'w [u32],
-    /// Entries to append to the row, and positions of entries to delete.
+    /// Entries to append to the row and, in `deleted`, positions of entries to delete.
     new: Vec<(VertexId, EdgeValue)>,
     deleted: Vec<u32>,
-    /// Chains that were replaced.
+    /// Replaced chains.
     pub(super) former: Vec<FormerChain>,
     pub(super) counts: AddedAndRemoved,
-    /// By how many bytes the notes of rows grew.
+    /// Growth of the notes of rows in bytes.
     pub(super) note_bytes: isize,
 }
 
@@ -69,10 +70,11 @@ impl<'w> RowWriter<'w> {
         }
     }
 
-    /// Adds the changes of a row. O(changes) while the row is short; else most puts of new edges are O(1), and each
-    /// other change is O(entries).
+    /// Adds the changes of a row. O(changes) while the row is short; else most puts of new edges
+    /// are O(1), and every other change is O(entries).
     pub(super) fn add(&mut self, row: &Row, changes: RowChanges<'_>) {
-        // SAFETY: the newest version is retained until the next one is published, and only this thread writes the row.
+        // SAFETY: the newest version is retained until the next one is published, and only this
+        // thread writes the row.
         let now = unsafe { row.at(u32::MAX, self.shape) };
         self.sort_out(&now, changes);
         if self.new.is_empty() && self.deleted.is_empty() {
@@ -89,7 +91,7 @@ impl<'w> RowWriter<'w> {
         }
     }
 
-    /// Sorts out what the changes come to: entries to append and entries to delete.
+    /// Splits the changes into entries to append and entries to delete.
     fn sort_out(&mut self, now: &RowAt<'_>, changes: RowChanges<'_>) {
         self.new.clear();
         self.deleted.clear();
@@ -103,7 +105,7 @@ impl<'w> RowWriter<'w> {
             let found = members.as_deref().map_or(Membership::Unknown, |members| members.find(neighbor));
             let position = match (found, content) {
                 (Membership::Absent, _) => None,
-                // Nothing else could change.
+                // Without values, putting a neighbor that is present changes nothing.
                 (Membership::Present, Some(_)) if !self.shape.has_values() => continue,
                 _ => now.position_of(neighbor),
             };
@@ -120,8 +122,8 @@ impl<'w> RowWriter<'w> {
                     self.counts.loops -= is_loop;
                     members.as_deref_mut().into_iter().for_each(|members| members.remove(neighbor));
                 }
-                // Equal handles may be those of two records, of which the first was freed: no reader can tell (`docs/concurrency.md`, handles
-                // that are used again).
+                // Equal handles may belong to two records, of which the first was freed: no reader
+                // can tell (`docs/concurrency.md`, handles that are used again).
                 Some(value) if self.shape.has_values() && now.entries.value_bits(position) != value => {
                     self.deleted.push(position);
                     self.new.push((neighbor, value));
@@ -132,14 +134,15 @@ impl<'w> RowWriter<'w> {
         self.note_bytes += member_bytes(members.as_deref()) - bytes_before;
     }
 
-    /// Keeps the version of the row that the next one takes the place of, if a retained version has it.
+    /// Keeps the version of the row that the next store replaces, if a retained version has it.
     fn keep_replaced(&mut self, row: &Row) {
         let (replaced, successor) = row.versions.replaced();
         if replaced.entries == 0 || !replaced.is_retained(successor, self.retained) {
             return;
         }
         let first = row.chain.first.get().expect("a row with versions has a block");
-        // One before this chain is the last one of the chain before, which was noted with that.
+        // A version before this chain is the last one of the previous chain, and was noted with
+        // that chain.
         if replaced.round >= first.note().since() {
             let retained = self.retained;
             self.change_note(first, |extra| extra.keep(replaced, successor, retained));
@@ -183,7 +186,8 @@ impl<'w> RowWriter<'w> {
         }
     }
 
-    /// Copies a short row to a larger block, and appends the new entries there. Readers of any version may read either block.
+    /// Copies a short row to a larger block, and appends the new entries there. Readers of any
+    /// version may read either block.
     fn outgrow(&mut self, row: &Row, entries: usize) {
         let bytes = self.sizes.bytes(self.shape, entries, entries + self.new.len());
         let block = allocate(self.arenas, self.arena, self.shape, bytes, 0);
@@ -202,7 +206,7 @@ impl<'w> RowWriter<'w> {
         }
     }
 
-    /// Adds the new entries to what is known of the neighbors of a row that had `entries` before them.
+    /// Adds the new entries to the set of neighbors of a row that had `entries` before them.
     fn add_members(&mut self, first: Block<'_>, entries: usize) {
         let count = entries + self.new.len();
         if !is_long(count) {
@@ -224,14 +228,14 @@ impl<'w> RowWriter<'w> {
         self.new = new;
     }
 
-    /// Changes what few rows have, of the chain that begins with this block.
+    /// Changes the extra state of the chain that begins with this block.
     fn change_note(&mut self, first: Block<'_>, change: impl FnOnce(&RowExtra)) {
         let before = first.note().bytes();
         change(first.extra_or_new());
         self.note_bytes += first.note().bytes() as isize - before as isize;
     }
 
-    /// Gives the row a new block with what is left of it, and the new entries.
+    /// Gives the row a new block with its remaining entries and the new ones.
     fn rewrite(&mut self, row: &Row, now: &RowAt<'_>) {
         self.deleted.extend(now.deletions());
         self.deleted.sort_unstable();
@@ -255,13 +259,14 @@ impl<'w> RowWriter<'w> {
         self.note_bytes += block.note().bytes() as isize;
         self.former.push(replaced);
         self.add_members(block, left);
-        // In this order, as `Row::read` says.
+        // In this order: see `Row::read`.
         self.store_version(row, count);
         row.chain.first.set(block);
         row.chain.last.set(block);
     }
 
-    /// Copies of the chains before the one that begins with this block, as far as a retained version has them.
+    /// Returns copies of the chains before the one that begins with this block, if a retained
+    /// version has them.
     fn retained_before<'a>(
         &self,
         first: Option<Block<'a>>,
@@ -290,11 +295,12 @@ fn allocate<'a>(
     let (memory, bytes) = arenas.allocate(arena, bytes);
     let capacity = u32::try_from(shape.entries_in(bytes)).expect("a block has fewer than 2^32 entries");
     let before = u32::try_from(before).expect("a row has fewer than 2^32 entries");
-    // SAFETY: memory of these bytes, which only the caller has, and which lives as long as the arenas.
+    // SAFETY: memory of these bytes, which only the caller has, and which lives as long as the
+    // arenas.
     unsafe { Block::new(memory, capacity, before) }
 }
 
-/// Writes entries that no version has yet into a block, the first of them at this position of the row.
+/// Writes entries that no version has yet into a block, the first one at this position of the row.
 fn write(block: Block<'_>, shape: BlockShape, position: usize, entries: &[(VertexId, EdgeValue)]) {
     let first = position - block.before() as usize;
     for ((neighbor, value), place) in entries.iter().zip(first..) {

@@ -15,24 +15,24 @@ use hedgerow_model::{ColumnType, CommitTimestamp, EdgeValue, VertexId};
 pub struct BlockBuilder {
     column: ColumnType,
     owners: Vec<VertexId>,
-    /// Where each row ends among the entries.
+    /// End of each row among the entries.
     ends: Vec<usize>,
     neighbors: Vec<VertexId>,
     newest: Vec<Version>,
-    /// Older versions, with the number of their entry.
+    /// Older versions, with the numbers of their entries.
     older: Vec<(usize, Version)>,
 }
 
 impl BlockBuilder {
-    /// A builder of blocks whose edges carry a value of type `column`.
+    /// Creates a builder of blocks whose edges carry a value of type `column`.
     #[must_use]
     pub fn new(column: ColumnType) -> Self {
         let (owners, ends, neighbors, newest, older) = Default::default();
         BlockBuilder { column, owners, ends, neighbors, newest, older }
     }
 
-    /// Adds a version of an edge. They come ascending by owner and neighbor, the newest version of
-    /// an edge first. Amortized O(1).
+    /// Adds a version of an edge. Versions ascend by owner and neighbor, the newest version of an
+    /// edge first. Amortized O(1).
     ///
     /// A block has at most 2^16 edges, with any number of versions of each.
     pub fn push(&mut self, owner: VertexId, neighbor: VertexId, version: Version) {
@@ -49,7 +49,7 @@ impl BlockBuilder {
         *self.ends.last_mut().expect("a row was begun") += 1;
     }
 
-    /// Adds edges of one owner, each in one version. They come after those before. O(edges).
+    /// Adds edges of one owner, each in one version, behind all edges before. O(edges).
     #[inline]
     pub(crate) fn push_row(&mut self, owner: VertexId, edges: &[EdgeKey], versions: &[Version]) {
         if self.owners.last() != Some(&owner) {
@@ -62,13 +62,13 @@ impl BlockBuilder {
         *self.ends.last_mut().expect("a row was begun") = self.neighbors.len();
     }
 
-    /// The number of versions. O(1).
+    /// Returns the number of versions. O(1).
     #[must_use]
     pub fn versions(&self) -> usize {
         self.newest.len() + self.older.len()
     }
 
-    /// Appends the block, which has at least one version, and begins the next one.
+    /// Appends the block, which must have at least one version, and begins the next one.
     /// O(versions).
     ///
     /// # Panics
@@ -78,8 +78,8 @@ impl BlockBuilder {
         self.finish_beside(ChunkPlace::default(), bytes);
     }
 
-    /// As [`BlockBuilder::finish`], for a block whose records lie in this chunk, if its edges carry
-    /// records.
+    /// Like [`BlockBuilder::finish`], for a block whose records lie in this chunk, if its edges
+    /// carry records.
     pub(crate) fn finish_beside(&mut self, chunk: ChunkPlace, bytes: &mut Vec<u8>) {
         debug_assert!(!self.owners.is_empty() && self.neighbors.len() <= MAX_ENTRIES);
         let is_dated = self.newest.iter().any(|version| version.at > CommitTimestamp::ZERO);
@@ -154,7 +154,7 @@ impl BlockBuilder {
     }
 }
 
-/// Appends a value; zeros for a deletion.
+/// Appends a value, or zeros for a deletion.
 fn put_value(bytes: &mut Vec<u8>, width: usize, value: Option<EdgeValue>) {
     let bits = value.unwrap_or(EdgeValue(0)).0.to_le_bytes();
     bytes.extend_from_slice(&bits[..width]);

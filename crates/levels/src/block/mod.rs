@@ -3,24 +3,25 @@
 //! | part | bytes |
 //! |---|---|
 //! | flags | 1: [`DATED`], [`DELETED`], [`OLDER`] |
-//! | number of rows; of entries; of bytes of the owners; of bytes of the rows | a variable-length number each |
-//! | [places](places): where the 5th, 9th, … row begins | packed |
+//! | numbers of rows and entries; bytes of the owners and of the rows | variable-length numbers |
+//! | [places](places): the beginning of the 5th, 9th, … row | packed |
 //! | owners of the rows | one [packed row](crate::row) |
-//! | for the 129th, 257th, … row, its owner, so that a search by owner unpacks one frame of owners | 4 |
+//! | owner of the 129th, 257th, … row: a search by owner unpacks one frame of owners | 4 each |
 //! | rows: the neighbors of each owner | packed rows |
 //! | timestamps of the entries, if dated | [`numbers`](crate::numbers) |
-//! | one bit per entry, the lowest first: whether it is deleted, if any is | entries / 8, rounded up |
-//! | values of the entries, as the column has them | width of the column each |
-//! | older versions, if there are any: their number; of each its entry, its timestamp, whether it is deleted, its value | a variable-length number; 4 + 8 + 1 + width of the column |
+//! | deletions, if any: a bit per entry, set if deleted; lowest first | ⌈entries / 8⌉ |
+//! | values of the entries, in the form of the column | width of the column each |
+//! | older versions, if any: their number | variable-length number |
+//! | each one: entry, timestamp, 1 if deleted, value | 4 + 8 + 1 + width of the column |
 //!
-//! In a column of records, the value of an edge is the offset of its record in the [chunk](crate::records)
-//! of the block. Then the values are packed [`numbers`](crate::numbers), 0 for a deletion and otherwise one
-//! above the offset, and before them comes where the chunk lies: its offset, its length, its checksum
-//! (8 + 4 + 4 bytes). The values of older versions have 4 bytes.
+//! In a column of records, the value of an edge is the offset of its record in the
+//! [chunk](crate::records) of the block. The values are then packed [`numbers`](crate::numbers): 0
+//! for a deletion, else the offset + 1. They follow the place of the chunk: its offset, its length,
+//! its checksum (8 + 4 + 4 bytes). The values of older versions have 4 bytes.
 //!
-//! Numbers of fixed width are little endian. A block has [`MAX_ENTRIES`] at most. An entry is an edge in its newest version. Its
-//! timestamp is 0 once every snapshot sees it: it is **settled**. Older versions ascend by entry,
-//! newest first.
+//! Numbers of fixed width are little endian. A block has at most [`MAX_ENTRIES`] entries. An entry
+//! is an edge in its newest version. Its timestamp is 0 once every snapshot sees it: it is
+//! **settled**. Older versions ascend by entry, newest first.
 
 mod builder;
 mod content;
@@ -43,13 +44,13 @@ use std::ops::{ControlFlow, Range};
 
 /// The block has timestamps: not every entry is settled.
 const DATED: u8 = 1;
-/// Some of the entries are deleted.
+/// Some entries are deleted.
 const DELETED: u8 = 2;
-/// Some of the entries have older versions.
+/// Some entries have older versions.
 const OLDER: u8 = 4;
 
-/// Maximum number of entries: consecutive neighbors take no bytes, so the bytes of a block do not bound
-/// the memory that its reader takes.
+/// Maximum number of entries. Consecutive neighbors take no bytes, so the bytes of a block do not
+/// bound the memory that its reader takes.
 pub(crate) const MAX_ENTRIES: usize = 1 << 16;
 
 /// Bytes of an owner.
@@ -61,22 +62,22 @@ const OFFSET_BYTES: usize = 4;
 /// One version of an edge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Version {
-    /// The commit that made it; 0 if every snapshot sees that commit.
+    /// The commit of the version; 0 if every snapshot sees it.
     pub at: CommitTimestamp,
-    /// The value of the edge, or the offset of its record in the records that come with the version;
-    /// `None` if this version is its deletion.
+    /// The value of the edge, or the offset of its record in the records that come with the
+    /// version; `None` for a deletion.
     pub value: Option<EdgeValue>,
 }
 
-/// The rows of consecutive vertices, as they lie on disk.
+/// The rows of consecutive vertices, in their form on disk.
 #[derive(Clone, Copy, Debug)]
 pub struct Block<'b> {
     rows: usize,
     entries: usize,
     places: Places<'b>,
-    /// A packed row.
+    /// The owners, as a packed row.
     owners: &'b [u8],
-    /// The first owner of each frame of owners but the first.
+    /// The first owner of each frame of owners except the first frame.
     frame_owners: &'b [u8],
     packed: &'b [u8],
     timestamps: Option<Numbers<'b>>,
@@ -88,9 +89,9 @@ pub struct Block<'b> {
 /// The values of the entries.
 #[derive(Clone, Copy, Debug)]
 enum Values<'b> {
-    /// As the column has them.
+    /// In the form of the column.
     Plain { width: usize, values: &'b [u8] },
-    /// One above the offsets of records.
+    /// Offsets of records, plus 1.
     Offsets { chunk: ChunkPlace, offsets: Numbers<'b> },
 }
 
@@ -114,13 +115,13 @@ impl<'b> Values<'b> {
         }
     }
 
-    /// Whether no entry has a value.
+    /// Returns true if no entry has a value.
     #[inline]
     fn are_empty(&self) -> bool {
         matches!(self, Values::Plain { width: 0, .. })
     }
 
-    /// Bytes of the value of an older version.
+    /// Returns the bytes of the value of an older version.
     #[inline]
     fn older_width(&self) -> usize {
         match self {
@@ -134,17 +135,18 @@ impl<'b> Values<'b> {
 #[derive(Clone, Copy, Debug)]
 pub struct BlockRow<'b> {
     block: Block<'b>,
-    /// The neighbors, deleted ones included.
+    /// The neighbors, including deleted ones.
     neighbors: PackedRow<'b>,
-    /// The number of its first entry in the block.
+    /// Number of the first entry of the row in the block.
     first: usize,
 }
 
 impl<'b> Block<'b> {
-    /// The block in these bytes, whose edges carry a value of type `column`. O(1).
+    /// Returns the block in these bytes, whose edges carry a value of type `column`. O(1).
     ///
     /// # Errors
-    /// These are no block. Only reading rows checks what the owners and the rows contain.
+    /// The bytes are no block. The contents of the owners and the rows are only checked when rows
+    /// are read.
     pub fn parse(bytes: &'b [u8], column: ColumnType) -> Result<Self, DecodeError> {
         let mut reader = Reader::new(bytes);
         let flags = reader.byte()?;
@@ -177,7 +179,7 @@ impl<'b> Block<'b> {
         Ok(Block { rows, entries, places, owners, frame_owners, packed, timestamps, deleted, values, older })
     }
 
-    /// Where the records of the edges lie; `None` in a column of another type. O(1).
+    /// Returns the place of the records of the edges; `None` in a column of another type. O(1).
     pub(crate) fn chunk(&self) -> Option<ChunkPlace> {
         match self.values {
             Values::Plain { .. } => None,
@@ -185,14 +187,14 @@ impl<'b> Block<'b> {
         }
     }
 
-    /// The number of rows. O(1).
+    /// Returns the number of rows. O(1).
     #[must_use]
     pub fn rows(&self) -> usize {
         self.rows
     }
 
-    /// The row of a vertex, which is searched; `None` if the block has none. O(log rows).
-    /// [`EdgeFile::row`](crate::EdgeFile::row) knows the number of a row, and searches nothing.
+    /// Searches the row of a vertex; `None` if the block has none. O(log rows).
+    /// [`EdgeFile::row`](crate::EdgeFile::row) knows the number of a row, and does not search.
     ///
     /// # Errors
     /// The owners or the rows are damaged.
@@ -200,7 +202,7 @@ impl<'b> Block<'b> {
         self.number_of(owner)?.map(|number| self.row_at(number)).transpose()
     }
 
-    /// The row with a number. O(1).
+    /// Returns the row with a number. O(1).
     ///
     /// # Errors
     /// There is no such row, or the rows are damaged.
@@ -216,7 +218,7 @@ impl<'b> Block<'b> {
     /// Runs `visit` on all rows, ascending by owner, until it breaks.
     ///
     /// # Errors
-    /// The rows are damaged. Those before have been visited.
+    /// The rows are damaged. The rows before have been visited.
     pub fn scan<B>(
         &self,
         mut visit: impl FnMut(VertexId, BlockRow<'b>) -> ControlFlow<B>,
@@ -242,10 +244,11 @@ impl<'b> Block<'b> {
         }
     }
 
-    /// Runs `visit` on the owners of the rows, ascending, some at a time, until it breaks. O(rows).
+    /// Runs `visit` on the owners of the rows, ascending, several at a time, until it breaks.
+    /// O(rows).
     ///
     /// # Errors
-    /// The owners are damaged. Those before have been visited.
+    /// The owners are damaged. The owners before have been visited.
     pub(crate) fn visit_owners<B>(
         &self,
         visit: impl FnMut(&[VertexId]) -> ControlFlow<B>,
@@ -253,7 +256,7 @@ impl<'b> Block<'b> {
         self.owners()?.visit(&mut Unpacked::default(), visit)
     }
 
-    /// The owners of the rows. O(rows / 128).
+    /// Returns the owners of the rows. O(rows / 128).
     fn owners(&self) -> Result<PackedRow<'b>, DecodeError> {
         let mut reader = Reader::new(self.owners);
         let owners = PackedRow::read(&mut reader)?;
@@ -264,8 +267,7 @@ impl<'b> Block<'b> {
         }
     }
 
-    /// Checks that the rows are as many as they should be, with as many entries, and begin where their places
-    /// say. O(rows).
+    /// Checks the numbers of rows and entries, and that rows begin at their places. O(rows).
     ///
     /// # Errors
     /// The rows are damaged.
@@ -285,7 +287,7 @@ impl<'b> Block<'b> {
         }
     }
 
-    /// The number of the row of an owner.
+    /// Returns the number of the row of an owner.
     fn number_of(&self, owner: VertexId) -> Result<Option<usize>, DecodeError> {
         let first_of = |frame: usize| number_at(self.frame_owners, (frame - 1) * OWNER_BYTES) as u32;
         let frames = 1..self.frame_owners.len() / OWNER_BYTES + 1;
@@ -296,7 +298,7 @@ impl<'b> Block<'b> {
         }
     }
 
-    /// The rows from `place` · [`STEP`] on.
+    /// Returns the rows from `place` · [`STEP`] on.
     #[inline]
     fn rows_from(&self, place: usize) -> Result<Rows<'b>, DecodeError> {
         let mut reader = Reader::new(self.packed);
@@ -308,7 +310,7 @@ impl<'b> Block<'b> {
         Ok(Rows { block: *self, reader, first })
     }
 
-    /// The newest version of an entry.
+    /// Returns the newest version of an entry.
     #[inline]
     fn newest(&self, entry: usize) -> Version {
         let at = CommitTimestamp(self.timestamps.map_or(0, |timestamps| timestamps.get(entry)));
@@ -316,7 +318,7 @@ impl<'b> Block<'b> {
         Version { at, value: (!is_deleted).then(|| self.values.get(entry)) }
     }
 
-    /// The older versions of an entry, newest first. O(log versions) to begin.
+    /// Returns the older versions of an entry, newest first. O(log versions) to begin.
     fn older(&self, entry: usize) -> impl Iterator<Item = Version> {
         let (bytes, width) = (self.older, self.values.older_width());
         let size = older_bytes(width);
@@ -334,28 +336,29 @@ impl<'b> Block<'b> {
 }
 
 impl<'b> BlockRow<'b> {
-    /// The number of entries, deleted ones included, at least 1. O(1).
+    /// Returns the number of entries, including deleted ones, at least 1. O(1).
     #[must_use]
     pub fn entries(&self) -> usize {
         self.neighbors.degree()
     }
 
-    /// The neighbors, if each of them is seen by every snapshot: nothing is dated or deleted. O(1).
+    /// Returns the neighbors if every snapshot sees each of them: nothing is dated or deleted.
+    /// O(1).
     #[must_use]
     pub fn settled(&self) -> Option<PackedRow<'b>> {
         let Block { timestamps, deleted, .. } = self.block;
         (timestamps.is_none() && deleted.is_none()).then_some(self.neighbors)
     }
 
-    /// The newest value of each entry, that of a deletion included. O(1) each.
+    /// Returns the newest value of each entry, even of deleted ones. O(1) each.
     pub(crate) fn values(&self) -> impl Iterator<Item = EdgeValue> {
         let Block { values, .. } = self.block;
         (self.first..self.first + self.entries()).map(move |entry| values.get(entry))
     }
 
     /// Runs `visit` on each entry with the version that a snapshot at `at` sees, ascending by
-    /// neighbor, until it breaks. Entries without such a version are left out; deletions are not,
-    /// because they hide what is below.
+    /// neighbor, until it breaks. Skips entries without such a version, but not deletions, because
+    /// they hide the levels below.
     ///
     /// # Errors
     /// The row is damaged. The entries before have been visited.
@@ -377,8 +380,8 @@ impl<'b> BlockRow<'b> {
         })
     }
 
-    /// The version of the edge to `neighbor` that a snapshot at `at` sees; `None` if the row has
-    /// none.
+    /// Returns the version of the edge to `neighbor` that a snapshot at `at` sees; `None` if the
+    /// row has none.
     ///
     /// # Errors
     /// The row is damaged.
@@ -417,7 +420,7 @@ impl<'b> BlockRow<'b> {
 struct Rows<'b> {
     block: Block<'b>,
     reader: Reader<'b>,
-    /// The number of the first entry of the next row.
+    /// Number of the first entry of the next row.
     first: usize,
 }
 
@@ -433,18 +436,18 @@ impl<'b> Rows<'b> {
     }
 }
 
-/// Bytes of an older version whose value has `width` bytes.
+/// Returns the bytes of an older version whose value has `width` bytes.
 const fn older_bytes(width: usize) -> usize {
     4 + 8 + 1 + width
 }
 
-/// Four bytes as a number.
+/// Returns four bytes as a number.
 #[inline]
 fn number_at(bytes: &[u8], offset: usize) -> usize {
     value_at(bytes, offset, 4).0 as usize
 }
 
-/// `width` bytes, at most eight, as the bits of a value.
+/// Returns `width` bytes, at most eight, as the bits of a value.
 #[inline]
 fn value_at(bytes: &[u8], offset: usize, width: usize) -> EdgeValue {
     let mut value = [0; 8];
@@ -452,7 +455,7 @@ fn value_at(bytes: &[u8], offset: usize, width: usize) -> EdgeValue {
     EdgeValue(u64::from_le_bytes(value))
 }
 
-/// The first number of a range for which `is_before` is false.
+/// Returns the first number of a range for which `is_before` is false.
 fn partition_point(mut range: Range<usize>, is_before: impl Fn(usize) -> bool) -> usize {
     while !range.is_empty() {
         let middle = range.start.midpoint(range.end);

@@ -1,28 +1,29 @@
-//! Where every fourth row of a block begins, so that a row is found by its number in constant time.
+//! The beginnings of every fourth row of a block, to find a row by its number in constant time.
 //!
-//! A place is an offset among the rows, in as many bits as the length of the rows has, and the number of
-//! entries before the row, in as many as the number of all entries has; the lowest bits first.
+//! A place has the offset of a row among the rows, in the bit width of the length of the rows, and
+//! the number of entries before the row, in the bit width of the number of all entries; lowest bits
+//! first.
 
 use crate::bits::{put_bits, word};
 use hedgerow_encoding::DecodeError;
 use hedgerow_encoding::wire::Reader;
 
-/// Rows between two places: a look-up skips fewer.
+/// Number of rows between two places: a lookup skips fewer.
 pub(super) const STEP: usize = 4;
 
-/// The most bits that both numbers of a place may have.
+/// Maximum bits of both numbers of a place together.
 const MAX_WIDTH: u32 = 56;
 
 /// The beginning of a row.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Place {
-    /// Its offset among the rows.
+    /// Offset of the row among the rows.
     pub(super) offset: usize,
-    /// The number of its first entry in the block.
+    /// Number of the first entry of the row in the block.
     pub(super) first: usize,
 }
 
-/// The places of rows [`STEP`], 2 · [`STEP`], …; that of row 0 is known.
+/// The places of rows [`STEP`], 2 · [`STEP`], …; the place of row 0 is known.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Places<'b> {
     packed: &'b [u8],
@@ -31,10 +32,11 @@ pub(super) struct Places<'b> {
 }
 
 impl<'b> Places<'b> {
-    /// Reads the places of a block with these numbers of rows, of entries, and of bytes of the rows.
+    /// Reads the places of a block with these numbers of rows, of entries, and of bytes of the
+    /// rows.
     ///
     /// # Errors
-    /// The bytes end before.
+    /// The bytes are too few, or the numbers are too large.
     pub(super) fn read(
         bytes: &mut Reader<'b>,
         rows: usize,
@@ -50,7 +52,7 @@ impl<'b> Places<'b> {
         Ok(Places { packed, offset_width, first_width })
     }
 
-    /// The place of row `number` · [`STEP`], which there is. O(1).
+    /// Returns the place of row `number` · [`STEP`], which must exist. O(1).
     #[inline]
     pub(super) fn get(&self, number: usize) -> Place {
         let Some(before) = number.checked_sub(1) else { return Place::default() };
@@ -71,7 +73,7 @@ pub(super) fn put_places(bytes: &mut Vec<u8>, places: &[Place], entries: usize, 
     put_bits(bytes, places.iter().map(place), offset_width + first_width);
 }
 
-/// The number of bits of a number.
+/// Returns the number of bits of a number.
 fn width_of(number: usize) -> u32 {
     usize::BITS - number.leading_zeros()
 }

@@ -44,7 +44,7 @@ fn built(column: ColumnType, edges: &Edges) -> Vec<u8> {
     bytes
 }
 
-/// What a snapshot sees of a row.
+/// Returns the entries of a row that a snapshot sees.
 fn seen(row: &BlockRow<'_>, at: CommitTimestamp) -> Vec<(u32, Option<EdgeValue>)> {
     let mut seen = Vec::new();
     let flow = row.visit_at(at, &mut Unpacked::default(), |neighbor, value| {
@@ -149,7 +149,7 @@ proptest! {
         });
         prop_assert_eq!(flow, Ok(ControlFlow::Continue(())));
         prop_assert!(block.row_at(number).is_err());
-        // A place that is wrong is found.
+        // A wrong place is found.
         let width = [block.packed.len(), block.entries].map(|number| number.ilog2() as usize + 1);
         let bits = (block.rows - 1) / STEP * (width[0] + width[1]);
         if bits > 0 {

@@ -9,7 +9,8 @@ use hedgerow_model::VertexId;
 use std::ops::{ControlFlow, Range};
 
 impl Block<'_> {
-    /// Appends all versions of the edges of these owners, which carry no records. O(rows + versions).
+    /// Appends all versions of the edges of these owners, which carry no records.
+    /// O(rows + versions).
     ///
     /// # Errors
     /// The rows are damaged.

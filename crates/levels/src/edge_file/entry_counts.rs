@@ -1,4 +1,4 @@
-//! How many entries an edge file has: edges in the newest version that the file has of them.
+//! The numbers of entries of an edge file: edges in their newest version in the file.
 
 use crate::block::Version;
 use crate::merge::EdgeKey;
@@ -6,8 +6,8 @@ use hedgerow_encoding::DecodeError;
 use hedgerow_encoding::wire::Reader;
 use hedgerow_model::VertexId;
 
-/// The entries of an edge file. Of an undirected edge, which has an entry at either end, only one
-/// *ascends*: its neighbor is not less than its owner.
+/// The numbers of entries of an edge file. An undirected edge has an entry at either end, only one
+/// of which *ascends*: its neighbor is not less than its owner.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct EntryCounts {
     /// Entries that are not deletions.

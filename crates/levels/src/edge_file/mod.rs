@@ -2,9 +2,9 @@
 //! changed.
 //!
 //! The design follows the edge file of a segment (LSMGraph, 4.2.1), with the offsets of rows moved
-//! into the blocks, so that the index has an entry per block instead of one per vertex. The
-//! [rank of an owner](row_index) says which row of which block is its own. Records lie in a
-//! [file beside it](crate::records).
+//! into the blocks, so the index has an entry per block instead of per vertex. The
+//! [rank of an owner](row_index) leads to its row in its block. Records are in a
+//! [record file](crate::records).
 //!
 //! | part | bytes |
 //! |---|---|
@@ -15,7 +15,7 @@
 //! | [blocks](crate::block), one after the other | |
 //! | index: an [entry](BlockEntry) per block | 28 each |
 //! | [the owners](row_index), as a Roaring bitmap | |
-//! | footer: offset of the index, number of blocks, number of versions, bytes of the owners | 8 each |
+//! | footer: offset of the index, numbers of blocks and of versions, bytes of the owners | 8 each |
 //! | checksum of the index; of the owners | 4 each |
 //! | [entries](EntryCounts): puts, deletions, puts that ascend, deletions that ascend | 8 each |
 //! | checksum of the footer | 4 |
@@ -43,18 +43,18 @@ use hedgerow_model::{ColumnType, VertexId};
 const MAGIC: [u8; 8] = *b"HEDGEEDG";
 const END: [u8; 4] = *b"HGED";
 
-/// The version of the format that is written, and the only one that is read.
+/// Version of the format, the only one that is written and read.
 const FORMAT_VERSION: u32 = 2;
 
 const HEADER_BYTES: usize = 8 + 4 + 4 + 4;
 const ENTRY_BYTES: usize = 4 + 4 + 4 + 4 + 8 + 4;
 const FOOTER_BYTES: usize = 8 + 8 + 8 + 8 + 4 + 4 + EntryCounts::BYTES + 4 + 4;
 
-/// Where a block lies, and which edges it has.
+/// The place of a block, and the range of its edges.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct BlockEntry {
     first_owner: VertexId,
-    /// Of the first owner: its row may begin in an earlier block.
+    /// First neighbor of the first owner, whose row may begin in an earlier block.
     first_neighbor: VertexId,
     last_owner: VertexId,
     length: u32,
@@ -97,7 +97,7 @@ fn with_checksum(mut bytes: Vec<u8>) -> Vec<u8> {
     bytes
 }
 
-/// The number that stands for a type of values in files.
+/// Returns the number that stands for a type of values in files.
 fn code_of(column: ColumnType) -> u32 {
     match column {
         ColumnType::Unit => 0,

@@ -1,32 +1,32 @@
-//! The owners of an edge file in memory, so that the rank of one takes constant time: how many owners are
-//! before it.
+//! The owners of an edge file in memory. The rank of an owner, the number of owners before it,
+//! takes constant time.
 //!
-//! [`Bits`] take 64 bytes for each 448 ids from the first owner to the last. Where owners are so few that an
-//! [`OwnerList`] takes less, at most 5 bytes per owner, that is what a file gets.
+//! [`Bits`] take 64 bytes per 448 ids from the first owner to the last. A file with sparse owners
+//! gets an [`OwnerList`], which takes less: at most 5 bytes per owner.
 
 use roaring::RoaringBitmap;
 use std::iter::repeat_n;
 
-/// Ids of a line.
+/// Number of ids of a line.
 const LINE_IDS: usize = 64 * LINE_WORDS;
 const LINE_WORDS: usize = 7;
 
-/// Ids per owner from which on a list takes less memory than bits.
+/// Ids per owner above which a list takes less memory than bits.
 const SPARSE: u64 = 32;
 
-/// Owners of a bucket at most, on average; at least half as many.
+/// Maximum average number of owners of a bucket; the minimum is half of it.
 const BUCKET_OWNERS: u64 = 16;
 
-/// Where a part of the owners begins.
+/// The beginning of a part of the owners.
 #[derive(Clone, Copy, Debug, Default)]
 struct Start {
-    /// The number of owners before it.
+    /// Number of owners before the part.
     rank: u32,
     /// The block with the row of the first owner from there on.
     block: u32,
 }
 
-/// The rank of an owner, and a block that its row is not before.
+/// The rank of an owner, and a block that is not after its row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Rank {
     pub(super) rank: u32,
@@ -41,7 +41,7 @@ pub(super) enum RankedOwners {
 }
 
 impl RankedOwners {
-    /// Takes these owners. O(owners).
+    /// Creates the set of these owners. O(owners).
     pub(super) fn new(owners: &RoaringBitmap) -> Self {
         let (first, last) = owners.min().zip(owners.max()).unwrap_or_default();
         let ids = u64::from(last - first) + 1;
@@ -51,8 +51,8 @@ impl RankedOwners {
         }
     }
 
-    /// Notes where blocks are: `lasts` are the ranks of the last owners of all blocks, ascending, and the last
-    /// of them is that of the last owner. O(owners + blocks).
+    /// Notes the blocks of the owners: `lasts` are the ranks of the last owners of all blocks,
+    /// ascending, up to the rank of the last owner. O(owners + blocks).
     pub(super) fn set_blocks(&mut self, lasts: impl Iterator<Item = u32>) {
         let mut lasts = lasts.enumerate().peekable();
         let set = |start: &mut Start| {
@@ -65,8 +65,9 @@ impl RankedOwners {
         }
     }
 
-    /// The rank of an owner; `None` if it is not one. O(1): one access to memory for [`Bits`], two for an
-    /// [`OwnerList`] whose owners are spread evenly; O(log owners) for one whose owners are not.
+    /// Returns the rank of an owner; `None` if it is not in the set. O(1): one access to memory for
+    /// [`Bits`], two for an [`OwnerList`] whose owners are spread evenly; O(log owners) for an
+    /// uneven list.
     #[inline]
     pub(super) fn rank(&self, owner: u32) -> Option<Rank> {
         match self {
@@ -75,7 +76,7 @@ impl RankedOwners {
         }
     }
 
-    /// Bytes in memory. O(1).
+    /// Returns the bytes in memory. O(1).
     pub(super) fn bytes(&self) -> usize {
         match self {
             RankedOwners::Bits(bits) => size_of_val(&*bits.lines),
@@ -84,14 +85,14 @@ impl RankedOwners {
     }
 }
 
-/// A bit for each id from the first owner to the last.
+/// A bit per id from the first owner to the last.
 #[derive(Debug)]
 pub(super) struct Bits {
     first: u32,
     lines: Box<[Line]>,
 }
 
-/// The bits of 448 ids, in one cache line with what is counted of those before.
+/// The bits of 448 ids, in one cache line with their start.
 #[derive(Clone, Debug, Default)]
 #[repr(align(64))]
 struct Line {
@@ -127,13 +128,13 @@ impl Bits {
     }
 }
 
-/// All owners, in buckets of as many ids as have about 16 owners.
+/// All owners, in buckets of ids that have at most 16 owners on average.
 #[derive(Debug)]
 pub(super) struct OwnerList {
     first: u32,
-    /// A bucket has 2 to the power of this ids.
+    /// Binary logarithm of the number of ids of a bucket.
     bucket_bits: u32,
-    /// One more than there are buckets.
+    /// One more start than buckets.
     buckets: Box<[Start]>,
     owners: Box<[u32]>,
 }
@@ -171,7 +172,7 @@ mod tests {
     use proptest::collection::btree_set;
     use proptest::prelude::*;
 
-    /// Dense, sparse, or both.
+    /// Dense owners, with or without sparse ones.
     fn owners() -> impl Strategy<Value = Vec<u32>> {
         let dense = btree_set(7000..9000u32, 0..1500);
         let sparse = btree_set(0..u32::MAX, 0..300);
@@ -185,7 +186,7 @@ mod tests {
         #[test]
         fn ranks_are_places_among_all(owners in owners(), others in btree_set(0..u32::MAX, 50), blocks in 1..9usize) {
             let mut ranked = RankedOwners::new(&owners.iter().collect());
-            // The blocks have as many owners each, the last one fewer.
+            // Each block has the same number of owners, except that the last has fewer.
             let size = owners.len().div_ceil(blocks).max(1);
             let lasts = owners.chunks(size).scan(0, |end, block| {
                 *end += block.len() as u32;

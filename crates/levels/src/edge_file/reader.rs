@@ -15,11 +15,11 @@ use hedgerow_model::{ColumnType, ReadError, VertexId};
 use hedgerow_sync::Arc;
 use std::ops::{ControlFlow, Range};
 
-/// An edge file whose index is in memory. Blocks are read as they are asked for.
+/// An edge file whose index is in memory. Blocks are read on demand.
 #[derive(Debug)]
 pub struct EdgeFile {
     file: Box<dyn File>,
-    /// If the edges carry records.
+    /// Present if the edges carry records.
     records: Option<RecordFile>,
     column: ColumnType,
     /// Ascending.
@@ -30,14 +30,15 @@ pub struct EdgeFile {
 }
 
 impl EdgeFile {
-    /// The name of the file with the records of the edges in the file `name`.
+    /// Returns the name of the file with the records of the edges in the file `name`.
     #[must_use]
     pub fn records_name(name: &str) -> String {
         format!("{}.records", name.strip_suffix(".edges").unwrap_or(name))
     }
 
-    /// Opens the file `name`, whose edges carry a value of type `column`, and the one with its
-    /// records. Reads its index, about 1/300 of it, and leaves the set of owners to the first look-up.
+    /// Opens the file `name`, whose edges carry a value of type `column`, and the file with its
+    /// records. Reads the index, about 1/300 of the file, and leaves the set of owners to the first
+    /// lookup.
     ///
     /// # Errors
     /// A file could not be read, has another content, or is damaged.
@@ -79,56 +80,56 @@ impl EdgeFile {
         Ok(EdgeFile { records, column, index, rows, versions, counts, file })
     }
 
-    /// The type of the values of the edges. O(1).
+    /// Returns the type of the values of the edges. O(1).
     #[must_use]
     pub fn column(&self) -> ColumnType {
         self.column
     }
 
-    /// The number of versions of edges. O(1).
+    /// Returns the number of versions of edges. O(1).
     #[must_use]
     pub fn versions(&self) -> u64 {
         self.versions
     }
 
-    /// The numbers of entries: edges in the newest version that the file has of them. O(1).
+    /// Returns the numbers of entries: edges in their newest version in the file. O(1).
     #[must_use]
     pub fn counts(&self) -> EntryCounts {
         self.counts
     }
 
-    /// The number of blocks. O(1).
+    /// Returns the number of blocks. O(1).
     #[must_use]
     pub fn blocks(&self) -> usize {
         self.index.len()
     }
 
-    /// The last owner of each block, ascending, and its number of bytes.
+    /// Returns the last owner of each block, ascending, with the number of bytes of the block.
     pub fn block_sizes(&self) -> impl Iterator<Item = (VertexId, u64)> {
         self.index.iter().map(|entry| (entry.last_owner, u64::from(entry.length)))
     }
 
-    /// Bytes of the index of blocks and, once it is loaded, that of rows. O(1).
+    /// Returns the bytes of the index of blocks and, once it is loaded, of the index of rows. O(1).
     #[must_use]
     pub fn index_bytes(&self) -> usize {
         self.index.capacity() * size_of::<BlockEntry>() + self.rows.bytes()
     }
 
-    /// Where the row of a vertex is; `None` if the file has no edges of it. O(1); the first call reads the set
-    /// of owners from the disk.
+    /// Returns the place of the row of a vertex; `None` if the file has no edges of it. O(1); the
+    /// first call reads the set of owners from the disk.
     ///
     /// # Errors
-    /// The set of owners could not be read, is damaged, or is not that of the blocks.
+    /// The set of owners could not be read, is damaged, or does not fit the blocks.
     #[inline]
     pub fn find(&self, owner: VertexId) -> Result<Option<RowPlace>, ReadError> {
         Ok(self.rows.get(&*self.file, &self.index)?.find(owner))
     }
 
-    /// As [`EdgeFile::find`], only in the block that has the edge to `neighbor` if there is one. O(1), and
-    /// O(log blocks) for a row in several blocks.
+    /// Like [`EdgeFile::find`], but only in the block that has the edge to `neighbor` if there is
+    /// one. O(1), and O(log blocks) for a row in several blocks.
     ///
     /// # Errors
-    /// As [`EdgeFile::find`].
+    /// As for [`EdgeFile::find`].
     pub fn find_edge(&self, owner: VertexId, neighbor: VertexId) -> Result<Option<RowPlace>, ReadError> {
         let Some(RowPlace { blocks, row }) = self.find(owner)? else { return Ok(None) };
         let further = &self.index[blocks.start + 1..blocks.end];
@@ -138,8 +139,8 @@ impl EdgeFile {
         }))
     }
 
-    /// The row that [`EdgeFile::find`] found, or the part of it in the block with this number. O(1); the first
-    /// call for a block compares all its owners with those that the file says it has.
+    /// Returns the row that [`EdgeFile::find`] found, or its part in the block with this number.
+    /// O(1); the first call for a block compares all owners of the block with the set of owners.
     ///
     /// # Errors
     /// The block is damaged, or has other owners.
@@ -156,11 +157,11 @@ impl EdgeFile {
         found.map_err(|error| self.damaged(number, error))
     }
 
-    /// Reads a block, and compares the places of its rows with the rows, and its owners with the set of all
-    /// unless that is damaged. O(rows).
+    /// Reads a block, and compares the places of its rows with the rows, and its owners with the
+    /// set of owners unless the set is damaged. O(rows).
     ///
     /// # Errors
-    /// They differ, or the block is damaged.
+    /// They differ, or the block could not be read or is damaged.
     pub(crate) fn check_rows(&self, number: usize) -> Result<(), ReadError> {
         let bytes = self.read_block(number)?;
         let block = self.parse(number, &bytes)?;
@@ -169,21 +170,22 @@ impl EdgeFile {
         owners.and_then(|()| block.check_places()).map_err(|error| self.damaged(number, error))
     }
 
-    /// The number of vertices that the file has edges of. O(1); the first call reads the set of owners.
+    /// Returns the number of vertices that have edges in the file. O(1); the first call reads the
+    /// set of owners.
     ///
     /// # Errors
-    /// As [`EdgeFile::find`].
+    /// As for [`EdgeFile::find`].
     pub fn owner_count(&self) -> Result<u64, ReadError> {
         Ok(self.rows.get(&*self.file, &self.index)?.owner_count())
     }
 
-    /// The smallest and the largest owner; `None` if there are no edges. O(1).
+    /// Returns the smallest and the largest owner; `None` if there are no edges. O(1).
     #[must_use]
     pub fn owners(&self) -> Option<(VertexId, VertexId)> {
         Some((self.index.first()?.first_owner, self.index.last()?.last_owner))
     }
 
-    /// The blocks that may have edges of these owners. O(log blocks).
+    /// Returns the blocks that may have edges of these owners. O(log blocks).
     #[must_use]
     pub fn blocks_of(&self, owners: Range<u32>) -> Range<usize> {
         let begin = self.index.partition_point(|entry| entry.last_owner.get() < owners.start);
@@ -191,7 +193,7 @@ impl EdgeFile {
         begin..end.max(begin)
     }
 
-    /// Begins to read blocks, without waiting for them.
+    /// Starts to read blocks, without waiting for them.
     pub fn prefetch(&self, blocks: Range<usize>) {
         let blocks = self.index.get(blocks).unwrap_or_default();
         if let (Some(first), Some(last)) = (blocks.first(), blocks.last()) {
@@ -199,7 +201,8 @@ impl EdgeFile {
         }
     }
 
-    /// The end of the blocks from `first` on, below `end`, that take about `bytes` bytes together.
+    /// Returns the end of the blocks from `first` on, below `end`, that take about `bytes` bytes
+    /// together.
     pub(super) fn blocks_within(&self, first: usize, end: usize, bytes: u64) -> usize {
         let begin = self.index.get(first).map_or(0, |entry| entry.offset);
         let fits = |entry: &&BlockEntry| entry.offset < begin.saturating_add(bytes);
@@ -224,19 +227,19 @@ impl EdgeFile {
         }
     }
 
-    /// The block in these bytes, which [`EdgeFile::read_block`] returned.
+    /// Returns the block in these bytes, which [`EdgeFile::read_block`] returned.
     ///
     /// # Errors
-    /// It was damaged before it was written.
+    /// The block was damaged before it was written.
     pub fn parse<'b>(&self, number: usize, bytes: &'b [u8]) -> Result<Block<'b>, ReadError> {
         Block::parse(bytes, self.column).map_err(|error| self.damaged(number, error))
     }
 
-    /// Reads the records of the edges in a block; nothing if the edges carry none. At most one read
-    /// of the disk.
+    /// Reads the records of the edges in a block; returns none if the edges carry no records. At
+    /// most one read of the disk.
     ///
     /// # Errors
-    /// They could not be read, or are damaged.
+    /// The records could not be read, or are damaged.
     pub fn read_records(&self, block: &Block<'_>) -> Result<Vec<u8>, ReadError> {
         match (&self.records, block.chunk()) {
             (Some(records), Some(chunk)) => records.read(chunk),
@@ -244,25 +247,25 @@ impl EdgeFile {
         }
     }
 
-    /// All versions of edges of these owners. Reads one block at a time.
+    /// Returns all versions of edges of these owners. Reads one block at a time.
     #[must_use]
     pub fn versions_of(&self, owners: Range<u32>) -> EdgeFileVersions<'_> {
         let blocks = self.blocks_of(owners.clone());
         EdgeFileVersions { file: self, blocks, ahead: ReadAhead::default(), owners, last: None }
     }
 
-    /// The error of a block whose content is wrong.
+    /// Returns the error of a block with wrong content.
     pub fn damaged(&self, number: usize, error: DecodeError) -> ReadError {
         self.damaged_block(number, error.what)
     }
 
-    /// The error of a block about which this is wrong.
+    /// Returns the error of a block about which `what` is wrong.
     pub(crate) fn damaged_block(&self, number: usize, what: impl std::fmt::Display) -> ReadError {
         unreadable(&*self.file, self.index[number].offset, format!("in the block there: {what}"))
     }
 }
 
-/// The versions of edges in a file, of a range of owners.
+/// The versions of edges of a range of owners in a file.
 #[derive(Debug)]
 pub struct EdgeFileVersions<'f> {
     file: &'f EdgeFile,
@@ -274,8 +277,9 @@ pub struct EdgeFileVersions<'f> {
 }
 
 impl VersionSource for EdgeFileVersions<'_> {
-    /// Every block has edges of these owners but perhaps the last, so that only the end is empty. Within
-    /// a block edges ascend whatever its bytes are; here those of different blocks are compared.
+    /// Every block has edges of these owners, except perhaps the last block, so only the end is
+    /// empty. Edges ascend within a block whatever its bytes are; edges of different blocks are
+    /// compared here.
     fn read(&mut self, batch: &mut VersionBatch) -> Result<(), ReadError> {
         self.ahead.merge(self.file, &self.blocks);
         let Some(number) = self.blocks.next() else { return Ok(()) };
@@ -386,7 +390,7 @@ impl Footer {
     }
 }
 
-/// The entries of an index that ends the part of the file with the blocks.
+/// Returns the entries of an index, which begins where the blocks end.
 fn entries(index: &[u8], index_offset: u64) -> Result<Vec<BlockEntry>, DecodeError> {
     let mut reader = Reader::new(index);
     let mut entries: Vec<BlockEntry> = Vec::with_capacity(index.len() / ENTRY_BYTES);
@@ -412,7 +416,7 @@ fn entries(index: &[u8], index_offset: u64) -> Result<Vec<BlockEntry>, DecodeErr
     }
 }
 
-/// An error that names the file and the offset.
+/// Returns an error that names the file and the offset.
 #[cold]
 pub(super) fn unreadable(
     file: &dyn File,

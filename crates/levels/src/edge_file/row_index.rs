@@ -1,10 +1,11 @@
-//! The index of the rows of an edge file: which vertices have a row, in which block it is, and which row of the
-//! block it is. A look-up reads no file without edges of the vertex, and searches nothing in one with them
-//! (LSMGraph, 4.2.2).
+//! The index of the rows of an edge file: the vertices with a row, the block of each row, and the
+//! number of the row in the block. A lookup reads no file without edges of the vertex, and searches
+//! nothing in a file with edges of it (LSMGraph, 4.2.2).
 //!
-//! On disk it is the set of owners, as a [Roaring bitmap](https://github.com/RoaringBitmap/RoaringFormatSpec)
-//! without runs. Each owner has one row, so that the rank of an owner, less that of the first owner of the
-//! block, is the number of its row there.
+//! On disk, it is the set of owners, as a
+//! [Roaring bitmap](https://github.com/RoaringBitmap/RoaringFormatSpec) without runs. Each owner
+//! has one row, so the rank of an owner, minus the rank of the first owner of the block, is the
+//! number of its row in the block.
 
 use super::BlockEntry;
 use super::ranks::{Rank, RankedOwners};
@@ -18,23 +19,23 @@ use hedgerow_sync::atomic::{AtomicBool, Ordering};
 use roaring::RoaringBitmap;
 use std::ops::{ControlFlow, Range};
 
-/// The first bytes of a Roaring bitmap without runs. With runs a few bytes could stand for owners that take
-/// gigabytes in memory.
+/// The first bytes of a Roaring bitmap without runs. With runs, a few bytes could stand for owners
+/// that take gigabytes in memory.
 const WITHOUT_RUNS: [u8; 4] = 12346_u32.to_le_bytes();
 
-/// Where the row of a vertex is in an edge file.
+/// The place of the row of a vertex in an edge file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RowPlace {
     /// The blocks with a part of the row, at least one.
     pub blocks: Range<usize>,
-    /// The number of the row in the first of these blocks; in each further one it is the first row.
+    /// Number of the row in the first of these blocks; in each further block, it is the first row.
     pub row: usize,
 }
 
-/// The rows of an edge file, in memory from the first look-up on.
+/// The rows of an edge file, in memory from the first lookup on.
 #[derive(Debug)]
 pub(super) struct RowIndex {
-    /// Where the set of owners lies in the file.
+    /// The place of the set of owners in the file.
     place: Range<u64>,
     checksum: u32,
     loaded: OnceLock<LoadedRows>,
@@ -45,11 +46,11 @@ impl RowIndex {
         RowIndex { place, checksum, loaded: OnceLock::new() }
     }
 
-    /// The rows of the file with these blocks. O(1), and O(owners + blocks) with a read of the disk at the first
-    /// call.
+    /// Returns the rows of the file with these blocks. O(1); the first call takes
+    /// O(owners + blocks), with a read of the disk.
     ///
     /// # Errors
-    /// The set of owners could not be read, is damaged, or is not that of the blocks.
+    /// The set of owners could not be read, is damaged, or does not fit the blocks.
     #[inline]
     pub(super) fn get(&self, file: &dyn File, blocks: &[BlockEntry]) -> Result<&LoadedRows, ReadError> {
         match self.loaded.get() {
@@ -70,13 +71,13 @@ impl RowIndex {
         Ok(self.loaded.get_or_init(|| rows))
     }
 
-    /// Bytes in memory. O(1).
+    /// Returns the bytes in memory. O(1).
     pub(super) fn bytes(&self) -> usize {
         self.loaded.get().map_or(0, |rows| rows.owners.bytes() + size_of_val(&*rows.blocks))
     }
 }
 
-/// Which rows there are.
+/// The rows of an edge file.
 #[derive(Debug)]
 pub(super) struct LoadedRows {
     owners: RankedOwners,
@@ -87,15 +88,15 @@ pub(super) struct LoadedRows {
 /// The rows of a block.
 #[derive(Debug)]
 struct BlockRows {
-    /// The ranks of its first and its last owner.
+    /// Ranks of the first and of the last owner of the block.
     first: u32,
     last: u32,
-    /// Whether its owners have been compared with the set.
+    /// True if the owners have been compared with the set.
     is_checked: AtomicBool,
 }
 
 impl LoadedRows {
-    /// The rows of blocks with these owners.
+    /// Creates the rows of blocks with these owners.
     fn new(owners: &RoaringBitmap, blocks: &[BlockEntry]) -> Result<Self, String> {
         let others = || "the owners are others than those of the blocks".to_owned();
         let mut ranked = RankedOwners::new(owners);
@@ -117,13 +118,14 @@ impl LoadedRows {
         Ok(LoadedRows { owners: ranked, owner_count: owners.len(), blocks: rows.into() })
     }
 
-    /// The number of owners. O(1).
+    /// Returns the number of owners. O(1).
     pub(super) fn owner_count(&self) -> u64 {
         self.owner_count
     }
 
-    /// Where the row of an owner is; `None` if it is not one. O(1): two accesses to memory, or three if owners are
-    /// sparse, and O(log blocks of 448 ids) for a row near others that take many blocks.
+    /// Returns the place of the row of an owner; `None` if it has none. O(1): two accesses to
+    /// memory, or three if owners are sparse; O(log blocks of 448 ids) for a row near rows that
+    /// take many blocks.
     #[inline]
     pub(super) fn find(&self, owner: VertexId) -> Option<RowPlace> {
         let Rank { rank, block: begin } = self.owners.rank(owner.get())?;
@@ -136,7 +138,8 @@ impl LoadedRows {
         Some(RowPlace { blocks: number..number + 1 + further, row: (rank - block.first) as usize })
     }
 
-    /// The first block with the row of an owner, which is not before `begin`. O(log distance).
+    /// Returns the first block with the row of an owner, which is not before `begin`.
+    /// O(log distance).
     #[inline]
     fn first_block_of(&self, rank: u32, mut begin: usize) -> usize {
         let mut step = 1;
@@ -149,10 +152,11 @@ impl LoadedRows {
         }
     }
 
-    /// Compares the owners of a block with the set, unless that was done before. O(1), the first time O(rows).
+    /// Compares the owners of a block with the set, unless an earlier call did. O(1); the first
+    /// call takes O(rows).
     ///
     /// # Errors
-    /// The owners are others, or damaged.
+    /// The owners differ, or are damaged.
     #[inline]
     pub(super) fn check_once(&self, number: usize, block: &Block<'_>) -> Result<(), DecodeError> {
         let is_checked = &self.blocks[number].is_checked;
@@ -166,7 +170,7 @@ impl LoadedRows {
     /// Compares the owners of a block with the set. O(rows).
     ///
     /// # Errors
-    /// The owners are others, or damaged.
+    /// The owners differ, or are damaged.
     #[cold]
     pub(super) fn check(&self, number: usize, block: &Block<'_>) -> Result<(), DecodeError> {
         let BlockRows { first, last, .. } = self.blocks[number];
@@ -187,7 +191,7 @@ impl LoadedRows {
     }
 }
 
-/// The owners in these bytes.
+/// Returns the owners in these bytes.
 fn read_owners(mut bytes: &[u8]) -> Result<RoaringBitmap, String> {
     if !bytes.starts_with(&WITHOUT_RUNS) {
         return Err("this is no set of owners".to_owned());
@@ -203,7 +207,7 @@ fn read_owners(mut bytes: &[u8]) -> Result<RoaringBitmap, String> {
 /// Appends a set of owners. Returns its number of bytes.
 pub(super) fn put_owners(owners: &RoaringBitmap, bytes: &mut Vec<u8>) -> u64 {
     let begin = bytes.len();
-    // A `Vec` takes all that is written to it.
+    // A `Vec` takes everything that is written to it.
     owners.serialize_into(&mut *bytes).expect("writing to memory does not fail");
     (bytes.len() - begin) as u64
 }

@@ -129,7 +129,7 @@ proptest! {
     }
 }
 
-/// 12 rows of 50 edges, and one of 500.
+/// Returns 12 rows of 50 edges, and one row of 500.
 fn rows() -> Edges {
     let short =
         (0..12).flat_map(|owner| (0..50).map(move |neighbor| ((owner, neighbor * 3), Some(neighbor))));
@@ -155,7 +155,7 @@ fn only_long_rows_are_cut() {
     }
 }
 
-/// A file whose fourth block is the third again, with the right checksums.
+/// The fourth block is a copy of the third one, with the right checksums.
 #[test]
 fn blocks_whose_edges_do_not_ascend_are_damage() {
     let files = written(&rows());
@@ -254,7 +254,7 @@ fn the_versions_of_an_edge_stay_together() {
 
 type NeighborRecord = (u32, Option<Vec<u8>>);
 
-/// What a merge reads of a file with records.
+/// Returns the versions of a file with records, as a merge reads them.
 fn merged_records(files: &dyn FileSystem) -> Result<Vec<NeighborRecord>, ReadError> {
     let file = EdgeFile::open(files, NAME, ColumnType::Record)?;
     let mut found = Vec::new();
@@ -274,13 +274,13 @@ fn records_come_back_or_are_damaged() {
     assert!(lengths[1] < lengths[0], "compressed records take less: {lengths:?}");
 }
 
-/// The bytes of the records.
+/// Returns the bytes of the records.
 fn records_come_back_or_are_damaged_as(is_compressed: bool) -> u64 {
     let files = SimulatedFiles::new(1);
     files.create_directory().unwrap();
     let writer = EdgeFileWriter::create(&files, NAME, ColumnType::Record).unwrap();
     let mut writer = writer.compress_records(is_compressed);
-    // The first record is longer than what ends a block.
+    // The first record takes more bytes than end a block.
     let record = |neighbor: u32| {
         (!neighbor.is_multiple_of(7)).then(|| vec![neighbor as u8; 500 / (neighbor as usize + 1)])
     };

@@ -9,45 +9,46 @@ use hedgerow_log::files::{File, FileSystem, OpenMode};
 use hedgerow_model::{ColumnType, CommitTimestamp, VertexId, WriteError};
 use roaring::RoaringBitmap;
 
-/// Versions in a block from which on the next row begins another one; a row that is longer than
-/// that is cut after twice as many.
+/// Number of versions in a block from which on a new row begins another block; within a row,
+/// another block begins after twice the number.
 const TARGET: usize = if cfg!(test) { 40 } else { 4096 };
 const _: () = assert!(2 * TARGET <= MAX_ENTRIES, "a block has room for the versions");
 
-/// Bytes of records from which on the next edge begins another block. Less than what a stretch of any
-/// size may be compressed from, so that records which compress very well are compressed, too.
+/// Bytes of records from which on the next edge begins another block. Fewer than a compressed
+/// stretch of any size may stand for, so that records that compress very well are compressed, too.
 const TARGET_RECORD_BYTES: usize = if cfg!(test) { 400 } else { 512 << 10 };
 
-/// Bytes that are written at once. The buffer becomes twice as large, for a flush and for a compaction.
+/// Bytes written at once. The buffer grows to twice the size; a flush and a compaction have one
+/// each.
 const WRITE_BYTES: usize = 256 << 10;
 
-/// Writes sorted versions of edges to a new file, and their records to one beside it.
+/// Writes sorted versions of edges to a new file, and their records to a record file.
 #[derive(Debug)]
 pub struct EdgeFileWriter {
     name: String,
     file: Box<dyn File>,
-    /// If the edges carry records.
+    /// Present if the edges carry records.
     records: Option<RecordFileWriter>,
-    /// Bytes that the file has.
+    /// Bytes that are in the file.
     written: u64,
-    /// What comes after them.
+    /// The bytes after `written`.
     pending: Vec<u8>,
     block: BlockBuilder,
     first: EdgeKey,
     last: Option<EdgeKey>,
-    /// The timestamp of the last version.
+    /// Timestamp of the last version.
     last_at: CommitTimestamp,
     entries: Vec<BlockEntry>,
     owners: RoaringBitmap,
-    /// Owners that are not in there yet: adding them one by one takes longer.
+    /// Owners to add to `owners` together: adding them one by one takes longer.
     new_owners: Vec<u32>,
     versions: u64,
     counts: EntryCounts,
 }
 
 impl EdgeFileWriter {
-    /// Creates the file `name`, or replaces it; its edges carry a value of type `column`. For
-    /// records, the same goes for the file that [`EdgeFile::records_name`] names.
+    /// Creates or replaces the file `name`, whose edges carry a value of type `column`. For
+    /// records, also creates or replaces the file [`EdgeFile::records_name`].
     ///
     /// # Errors
     /// A file could not be created.
@@ -75,7 +76,7 @@ impl EdgeFileWriter {
         })
     }
 
-    /// Whether records are compressed where that saves space, as they are unless this is called. Has no
+    /// Compresses records where that saves space, or never; the default is to compress. Has no
     /// effect without the feature `compression` of `hedgerow-log`.
     #[must_use]
     pub fn compress_records(mut self, is_on: bool) -> Self {
@@ -83,13 +84,13 @@ impl EdgeFileWriter {
         self
     }
 
-    /// Adds a version of an edge. They come ascending by owner and neighbor, the newest version of
-    /// an edge first. In a column of records, the value of the version is the offset of its record
-    /// in `records`, see [`VersionBatch::push_record`](crate::VersionBatch::push_record). Amortized
+    /// Adds a version of an edge. Versions ascend by owner and neighbor, the newest version of an
+    /// edge first. In a column of records, the value of the version is the offset of its record in
+    /// `records`, see [`VersionBatch::push_record`](crate::VersionBatch::push_record). Amortized
     /// O(1).
     ///
     /// # Errors
-    /// A file could not be written, the version is out of order, or there is no such record.
+    /// A file could not be written, the version is out of order, or its record does not exist.
     pub fn push(
         &mut self,
         owner: VertexId,
@@ -119,11 +120,11 @@ impl EdgeFileWriter {
         Ok(())
     }
 
-    /// Adds versions from the beginning of a run, all of one owner, to one block; returns how many.
-    /// Amortized O(versions).
+    /// Adds versions from the beginning of a run, all of one owner, to one block. Returns their
+    /// number. Amortized O(versions).
     ///
     /// # Errors
-    /// As [`EdgeFileWriter::push`].
+    /// As for [`EdgeFileWriter::push`].
     pub(crate) fn push_some(&mut self, run: VersionRun<'_>) -> Result<usize, WriteError> {
         let (edges, versions) = (run.edges(), run.versions());
         if self.records.is_some() || self.last.is_some_and(|last| last >= edges[0]) {
@@ -142,7 +143,8 @@ impl EdgeFileWriter {
         Ok(row)
     }
 
-    /// Ends the block before an edge, if it has enough; notes an owner and the beginning of a block.
+    /// Ends the block before an edge if it is full. Notes a new owner, and the first edge of a
+    /// block.
     fn begin_edge(&mut self, edge: EdgeKey) -> Result<(), WriteError> {
         let is_new_owner = self.last.is_none_or(|last| last.owner() != edge.owner());
         let enough = match self.last {
@@ -164,18 +166,18 @@ impl EdgeFileWriter {
         Ok(())
     }
 
-    /// The number of bytes so far, of both files, without the block that is not full. O(1).
+    /// Returns the number of bytes so far, of both files, without the block that is not full. O(1).
     #[must_use]
     pub fn bytes(&self) -> u64 {
         self.offset() + self.records.as_ref().map_or(0, RecordFileWriter::bytes)
     }
 
-    /// Where the next block begins.
+    /// Returns the offset of the next block.
     fn offset(&self) -> u64 {
         self.written + self.pending.len() as u64
     }
 
-    /// Writes what is left, and makes the files durable, but not their names. Returns the number of
+    /// Writes the rest, and makes the files durable, but not their names. Returns the number of
     /// bytes.
     ///
     /// # Errors

@@ -1,4 +1,4 @@
-//! Unpacking with vector instructions: 8 ids at a time.
+//! Unpacking with vector instructions, 8 ids at a time.
 
 use super::{Frame, GROUP, Next};
 use bytemuck::cast;
@@ -8,28 +8,28 @@ use std::arch::x86_64::{
     _mm256_srlv_epi32,
 };
 
-/// The widest gap that lies within four bytes wherever it begins.
+/// Maximum width of a gap that lies within four bytes from any bit of the first byte on.
 pub(super) const MAX_WIDTH: u32 = 25;
 
-/// Bytes from the first of a group to the last that is loaded for it.
+/// Bytes from the beginning of a group that are loaded for it.
 const LOADED: usize = 32;
 
-/// How the gaps of a group are brought into place.
+/// The shuffle of bytes and the shifts that align the gaps of a group.
 struct Places {
-    /// For each byte of the result, the byte that it comes from, within the half that was loaded.
+    /// For each byte of the result, the source byte within the loaded half.
     bytes: [u8; 32],
-    /// By how many bits each gap is shifted down then.
+    /// Right shift of each gap after the shuffle, in bits.
     shifts: [u32; GROUP],
 }
 
-/// By width.
+/// The places by width.
 static PLACES: [Places; MAX_WIDTH as usize + 1] = {
     let mut all = [const { Places { bytes: [0; 32], shifts: [0; GROUP] } }; MAX_WIDTH as usize + 1];
     let mut width = 0;
     while width < all.len() {
         let mut gap = 0;
         while gap < GROUP {
-            // The upper half is loaded from the byte where its first gap begins.
+            // The upper half is loaded from the byte where the fifth gap begins.
             let bit = if gap < 4 { gap * width } else { gap * width - upper_half(width) * 8 };
             all[width].shifts[gap] = (bit % 8) as u32;
             let mut byte = 0;
@@ -44,7 +44,7 @@ static PLACES: [Places; MAX_WIDTH as usize + 1] = {
     all
 };
 
-/// The byte where the fifth gap of a group begins.
+/// Returns the byte where the fifth gap of a group begins.
 const fn upper_half(width: usize) -> usize {
     4 * width / 8
 }
@@ -73,7 +73,7 @@ pub(super) fn unpack(bytes: &[u8], count: usize, width: u32, next: Next, ids: &m
     }
 }
 
-/// The first sixteen bytes, and sixteen from `upper` on, which is at most 12.
+/// Loads the first sixteen bytes, and sixteen bytes from `upper` on, which is at most 12.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn load(bytes: &[u8; LOADED], upper: usize) -> __m256i {
@@ -85,7 +85,7 @@ fn load(bytes: &[u8; LOADED], upper: usize) -> __m256i {
     _mm256_set_m128i(half(upper), half(0))
 }
 
-/// The last bytes, and zeros after them.
+/// Returns the last bytes, followed by zeros.
 #[cold]
 fn padded(bytes: &[u8]) -> [u8; LOADED] {
     let mut padded = [0; LOADED];
@@ -93,13 +93,13 @@ fn padded(bytes: &[u8]) -> [u8; LOADED] {
     padded
 }
 
-/// The sum of each number and all before it.
+/// Returns the sum of each number and all numbers before it.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn sums(numbers: __m256i) -> __m256i {
     let pairs = _mm256_add_epi32(numbers, _mm256_slli_si256::<4>(numbers));
     let halves = _mm256_add_epi32(pairs, _mm256_slli_si256::<8>(pairs));
-    // Shifts stay within the halves: the last sum of the lower one is added to the upper one.
+    // Shifts stay within the halves: the last sum of the lower half is added to the upper half.
     let lower = _mm256_permutevar8x32_epi32(halves, _mm256_set1_epi32(3));
     _mm256_add_epi32(halves, _mm256_blend_epi32::<0b1111_0000>(_mm256_setzero_si256(), lower))
 }

@@ -1,6 +1,6 @@
-//! Up to 128 ascending ids, packed: the gaps between them in as few bits as the largest one needs.
+//! Up to 128 ascending ids, packed: the gaps between them, in the width of the largest gap.
 //!
-//! 8 gaps of `width` bits take `width` bytes, so that vector code reads 8 at a time.
+//! 8 gaps of `width` bits take `width` bytes, so vector code reads 8 at a time.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
@@ -15,19 +15,19 @@ use hedgerow_model::VertexId;
 /// Maximum number of ids in a frame.
 pub const FRAME: usize = 128;
 
-/// The widest gap, in bits.
+/// Maximum width of a gap, in bits.
 pub(crate) const MAX_WIDTH: u32 = 32;
 
-/// Ids that are unpacked at a time.
+/// Number of ids that are unpacked at a time.
 const GROUP: usize = 8;
 
-/// The ids of a frame; its last ones are meaningless if it is not full.
+/// The ids of a frame; the last ones are meaningless if the frame is not full.
 pub(crate) type Frame = [u32; FRAME];
 
-/// Where an id may begin: 0, or one above the id before it.
+/// Minimum of the next id: 0, or one above the id before it.
 pub(crate) type Next = u64;
 
-/// The number of bits of the largest gap between `ids`, which ascend from `next`.
+/// Returns the number of bits of the largest gap between `ids`, which ascend from `next`.
 pub(crate) fn width_of(ids: &[VertexId], next: Next) -> u32 {
     u64::BITS - gaps(ids, next).fold(0, |all, gap| all | gap).leading_zeros()
 }
@@ -37,23 +37,23 @@ pub(crate) fn put_frame(bytes: &mut Vec<u8>, ids: &[VertexId], next: Next, width
     put_bits(bytes, gaps(ids, next), width);
 }
 
-/// How far each id is from the smallest that it could be.
+/// Returns the distance of each id from its minimum.
 fn gaps(ids: &[VertexId], next: Next) -> impl Iterator<Item = u64> {
     let smallest = std::iter::once(next).chain(ids.iter().map(|id| u64::from(id.get()) + 1));
     ids.iter().zip(smallest).map(|(id, smallest)| u64::from(id.get()) - smallest)
 }
 
-/// The number of bytes of a frame.
+/// Returns the number of bytes of a frame.
 #[inline]
 pub(crate) fn frame_bytes(count: usize, width: u32) -> usize {
     (count * width as usize).div_ceil(8)
 }
 
-/// Unpacks a frame of `count` ids, at least one, from the beginning of `bytes`, and returns where
-/// the next one may begin. What lies in `ids` after them is meaningless.
+/// Unpacks a frame of `count` ids, at least one, from the beginning of `bytes`. Returns the minimum
+/// of an id that follows. `ids` are meaningless after the first `count`.
 ///
-/// `bytes` have at least the number that [`frame_bytes`] says. More of them make it faster: vector
-/// code loads whole groups.
+/// `bytes` must be at least [`frame_bytes`] long. Longer ones are faster: vector code loads whole
+/// groups.
 ///
 /// # Errors
 /// An id would be larger than [`VertexId::MAX`].
@@ -68,9 +68,9 @@ pub(crate) fn unpack(
     debug_assert!((1..=FRAME).contains(&count) && bytes.len() >= frame_bytes(count, width));
     #[cfg(target_arch = "x86_64")]
     if width <= avx2::MAX_WIDTH && std::arch::is_x86_feature_detected!("avx2") {
-        // SAFETY: the processor has the instructions.
+        // SAFETY: the processor supports AVX2.
         unsafe { avx2::unpack(bytes, count, width, next, ids) };
-        // Ids of such gaps are less than 2^32 above `next`, so one that is too large has wrapped
+        // Such gaps make ids less than 2^32 above `next`, so an id that is too large has wrapped
         // around once, and is below `next`.
         let last = u64::from(ids[count - 1]);
         let is_valid = last >= next && last <= u64::from(VertexId::MAX.get());

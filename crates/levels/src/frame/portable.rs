@@ -3,7 +3,7 @@
 use super::{Frame, Next};
 use crate::bits::word;
 
-/// Unpacks `count` ids, and returns one above the last, which may be no id.
+/// Unpacks `count` ids. Returns one above the last id, which may exceed the maximum id.
 pub(super) fn unpack(bytes: &[u8], count: usize, width: u32, mut next: Next, ids: &mut Frame) -> Next {
     let mask = (1 << width) - 1;
     let mut position = 0;

@@ -1,12 +1,12 @@
 use super::*;
 use proptest::prelude::*;
 
-/// Ascending ids that begin at `next`, with gaps of at most `width` bits.
+/// Returns ascending ids from `next` on, with gaps of at most `width` bits.
 fn ids(next: Next, gaps: &[u64], width: u32) -> Vec<VertexId> {
     let mut next = next;
     let mut ids = Vec::new();
     for gap in gaps {
-        // The last id may be closer than its gap says.
+        // The last id may be closer than its gap.
         let id = (next + (gap & ((1 << width) - 1))).min(u64::from(VertexId::MAX.get()));
         if id < next {
             break;
@@ -17,7 +17,7 @@ fn ids(next: Next, gaps: &[u64], width: u32) -> Vec<VertexId> {
     ids
 }
 
-/// What each way of unpacking makes of a frame.
+/// Returns the result of each way of unpacking a frame.
 fn unpacked(bytes: &[u8], count: usize, width: u32, next: Next) -> Vec<Result<Vec<u32>, DecodeError>> {
     let mut found: Frame = [0; FRAME];
     let any = unpack(bytes, count, width, next, &mut found).map(|_| found[..count].to_vec());

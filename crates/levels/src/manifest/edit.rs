@@ -9,38 +9,38 @@ use hedgerow_model::{ColumnType, CommitTimestamp, Counts, CountsBeside, EngineEr
 use hedgerow_sync::Arc;
 use std::collections::BTreeMap;
 
-/// The lowest level that there can be.
+/// The lowest possible level.
 const MAX_LEVEL: u32 = 63;
 
 /// An edge file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FileEntry {
-    /// Its number. Of files on level 0, a newer one has a greater number.
+    /// Number of the file. On level 0, newer files have greater numbers.
     pub number: u64,
-    /// Which adjacency it belongs to; the engine numbers them.
+    /// Number of the adjacency, assigned by the engine.
     pub adjacency: u32,
-    /// The level that it lies on; 0 is the newest.
+    /// The level of the file; 0 is the newest.
     pub level: u32,
-    /// Its length in bytes, with the records of its edges.
+    /// Length in bytes, including the records of the edges.
     pub bytes: u64,
 }
 
 impl FileEntry {
-    /// The name of the edge file with a number.
+    /// Returns the name of the edge file with this number.
     #[must_use]
     pub fn name_of(number: u64) -> String {
         format!("{PREFIX}{number:08}.edges")
     }
 
-    /// The number of an edge file by its name, or by that of its records; `None` if it has another
-    /// name.
+    /// Returns the number of an edge file by its name, or by the name of the file with its records;
+    /// `None` for other names.
     pub(super) fn number_of(name: &str) -> Option<u64> {
         let number = name.strip_prefix(PREFIX)?.split_once('.')?.0.parse().ok()?;
         let edges = FileEntry::name_of(number);
         (name == edges || name == EdgeFile::records_name(&edges)).then_some(number)
     }
 
-    /// Removes the file, if it is there, and that with its records.
+    /// Removes the file and the file with its records, if they exist.
     ///
     /// # Errors
     /// A file could not be removed.
@@ -57,23 +57,23 @@ impl FileEntry {
     }
 }
 
-/// The commit that the last flush reached, and what is kept with it.
+/// The commit that the last flush reached, and the data kept with it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FlushPoint {
-    /// The files have everything up to this commit, and nothing after it.
+    /// The files have all changes up to this commit, and none after it.
     pub durable_through: CommitTimestamp,
-    /// The size of the graph at that commit.
+    /// The size of the graph at [`FlushPoint::durable_through`].
     pub counts: Counts,
-    /// What the store knows beside the graph, in its own encoding.
+    /// Data of the store other than the graph, in an encoding of the store.
     pub note: Vec<u8>,
 }
 
-/// The edge files, and what they have.
+/// The edge files, and the point of the last flush.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LevelState {
-    /// By number.
+    /// The edge files, by number.
     pub files: BTreeMap<u64, FileEntry>,
-    /// What the last flush reached.
+    /// The point that the last flush reached.
     pub flushed: FlushPoint,
 }
 
@@ -86,7 +86,7 @@ impl LevelState {
         self.flushed = edit.flushed.clone();
     }
 
-    /// The edit that leads from the empty state to this one.
+    /// Returns the edit that leads from the empty state to this one.
     pub(super) fn as_edit(&self) -> Edit {
         Edit {
             added: self.files.values().copied().collect(),
@@ -98,17 +98,17 @@ impl LevelState {
 
 /// A change of the state: a flush adds files and advances the commit, a compaction replaces files.
 ///
-/// Encoded as variable-length numbers: the commit; the vertex bound, the number of vertices, the number
-/// of labels, of each its edges, how many of them are uncertain, and its parallel edges; the length of the note,
-/// the note; the number of added files, of each its number, adjacency, level and bytes; the number of removed files, the
-/// number of each.
+/// Encoded as variable-length numbers: the commit; the vertex bound, the number of vertices, the
+/// number of labels; per label, the numbers of its edges, of uncertain ones among them, and of its
+/// parallel edges; the length of the note, the note; the number of added files; per added file, its
+/// number, adjacency, level and bytes; the number of removed files, and their numbers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Edit {
-    /// Files that are new.
+    /// New files.
     pub added: Vec<FileEntry>,
-    /// The numbers of files that are no longer read.
+    /// Numbers of files that are no longer read.
     pub removed: Vec<u64>,
-    /// What the last flush has reached from now on.
+    /// The point of the last flush after the edit.
     pub flushed: FlushPoint,
 }
 
@@ -128,7 +128,7 @@ impl Edit {
         bytes
     }
 
-    /// The edit in these bytes, and their number.
+    /// Returns the edit that these bytes consist of, and the number of the bytes.
     pub(super) fn decode(bytes: &mut Reader<'_>) -> Result<(Self, usize), DecodeError> {
         let flushed = FlushPoint {
             durable_through: CommitTimestamp(bytes.varint()?),
@@ -174,13 +174,13 @@ fn read_counts(bytes: &mut Reader<'_>) -> Result<Counts, DecodeError> {
     Ok(counts)
 }
 
-/// A number of things, which can grow without an overflow.
+/// Reads a count, which can grow without an overflow.
 fn count(bytes: &mut Reader<'_>) -> Result<u64, DecodeError> {
     let number = bytes.varint()?;
     if number < 1 << 56 { Ok(number) } else { Err(bytes.error("a count that is too large")) }
 }
 
-/// A number below 2^32.
+/// Reads a number below 2^32.
 fn small(bytes: &mut Reader<'_>) -> Result<u32, DecodeError> {
     let number = bytes.varint()?;
     u32::try_from(number).map_err(|_| bytes.error("a number that is too large"))

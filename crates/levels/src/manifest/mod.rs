@@ -1,9 +1,9 @@
-//! The manifest: which edge files there are, on which level each lies, and the commit through which
-//! they are complete. A log of edits (LSMGraph, 4.3).
+//! The manifest: the edge files, the level of each, and the commit through which they are complete.
+//! A log of edits (LSMGraph, 4.3).
 //!
-//! The log is a file `engine-manifest-N`: a header, and records. The first record has the whole state, each
-//! further one an edit. When the log is long, or an edit could not be written, the next edit begins file
-//! N + 1, which replaces file N once it is durable.
+//! The log is a file `engine-manifest-N`: a header, and records. The first record has the whole
+//! state, each further record an edit. When the log is long, or an edit could not be written, the
+//! next edit begins file N + 1, which replaces file N once it is durable.
 //!
 //! | part of the header | bytes |
 //! |---|---|
@@ -18,7 +18,7 @@
 //! | checksum of all else | 4 |
 //! | the [edit](Edit) | |
 //!
-//! Each record is durable before the next one is written, so only the last one can be torn: it
+//! Each record is durable before the next one is written, so only the last record can be torn: it
 //! counts as never written. A damaged record that others follow is an error.
 
 mod edit;
@@ -34,31 +34,31 @@ use hedgerow_log::files::{EngineFiles, File, FileError, FileSystem, OpenMode};
 use hedgerow_model::{EngineError, ReadError, WriteError};
 use hedgerow_sync::Arc;
 
-/// The beginning of the names of all files of an engine.
+/// Prefix of the names of all files of an engine.
 pub const PREFIX: &str = EngineFiles::PREFIX;
 
 const MAGIC: [u8; 8] = *b"HEDGELEV";
 
-/// The version of the format that is written, and the only one that is read.
+/// Version of the format, the only one that is written and read.
 const FORMAT_VERSION: u32 = 2;
 
 const HEADER_BYTES: usize = 8 + 4 + 4;
 
-/// Bytes of a record before its edit.
+/// Bytes of a record before the edit.
 const RECORD_HEADER_BYTES: usize = 8 + 4 + 4;
 
-/// Bytes of edits after the first record from which on the log begins anew, if they are also more
-/// than the state itself.
+/// Minimum bytes of edits after the first record at which the log begins anew, if they also exceed
+/// the state itself.
 const LONG: u64 = if cfg!(test) { 200 } else { 64 << 10 };
 
-/// The log of edits, and the state that it leads to.
+/// The log of edits, and the resulting state.
 #[derive(Debug)]
 pub struct Manifest {
     files: Arc<dyn FileSystem>,
     state: LevelState,
-    /// `None` before edits begin, if there is no manifest.
+    /// `None` until edits begin, if there is no manifest.
     log: Option<OpenLog>,
-    /// No number is used twice: a file that failed may be there or not.
+    /// No number is used twice, since a failed file may exist or not.
     next_number: u64,
 }
 
@@ -68,15 +68,15 @@ struct OpenLog {
     number: u64,
     file: Box<dyn File>,
     records: u64,
-    /// Where the first record ends.
+    /// End of the first record.
     base: u64,
     end: u64,
-    /// Whether an edit failed, so that it is unknown what comes after `end`.
+    /// True if an edit failed, so that the bytes after `end` are unknown.
     is_broken: bool,
 }
 
 impl Manifest {
-    /// Reads the manifest; without one the state is empty. Changes nothing.
+    /// Reads the manifest; the state is empty without one. Changes nothing.
     ///
     /// # Errors
     /// The manifest could not be read, or is damaged.
@@ -102,11 +102,11 @@ impl Manifest {
         Ok(manifest)
     }
 
-    /// Prepares for edits: makes the state durable, and then removes files that are not in it.
+    /// Prepares for edits: makes the state durable, then removes files that are not in it.
     ///
-    /// Until then the last edit may be one whose sync never ended, so that a loss of power takes it back.
-    /// If the log has a torn end nothing is removed: a damaged edit looks like a torn one, and its files may be
-    /// all that is left.
+    /// Before, the last edit may be one whose sync never ended, so that a loss of power takes it
+    /// back. Does nothing if the log has a torn end: a damaged edit looks like a torn one, and its
+    /// files may be all that is left.
     ///
     /// # Errors
     /// A file could not be written or removed.
@@ -129,7 +129,7 @@ impl Manifest {
         Ok(())
     }
 
-    /// A number above those of all edge files, in the state or not.
+    /// Returns a number above the numbers of all edge files, in the state or not.
     ///
     /// # Errors
     /// The directory could not be read, or the numbers are used up.
@@ -139,17 +139,17 @@ impl Manifest {
         after(there.chain(self.state.files.keys().copied()).max())
     }
 
-    /// The state after all edits.
+    /// Returns the state after all edits.
     #[must_use]
     pub fn state(&self) -> &LevelState {
         &self.state
     }
 
-    /// Makes an edit durable. The files that it adds must be durable, their names need not be.
+    /// Makes an edit durable. The files that it adds must be durable, but not their names.
     ///
     /// # Errors
-    /// It could not be written. The state is as before, but a later opening may find that after the edit:
-    /// the files of both have to stay until another edit was made.
+    /// The edit could not be written. The state is unchanged, but a later opening may find the
+    /// edit: the files of both states must stay until another edit succeeds.
     pub fn apply(&mut self, edit: &Edit) -> Result<(), EngineError> {
         let appended = match &mut self.log {
             Some(log) if !log.is_broken && log.end - log.base < LONG.max(log.base) => {
@@ -169,28 +169,30 @@ impl Manifest {
         Ok(())
     }
 
-    /// Begins a new log with this state, and removes the previous one.
+    /// Begins a new log with this state, and removes the previous log.
     fn begin(&mut self, state: &LevelState) -> Result<(), FileError> {
         let number = self.next_number;
         self.next_number += 1;
         let file = self.files.open(&name_of(number), OpenMode::Create)?;
         let mut log = OpenLog { number, file, records: 0, base: 0, end: 0, is_broken: false };
         if let Err(error) = log.append(&*self.files, &state.as_edit()) {
-            // On a full disk such files would pile up. One that stays is skipped by the next opening.
+            // Such files would pile up on a full disk. One that stays is skipped by the next
+            // opening.
             drop(log);
             let _ = self.files.remove(&name_of(number));
             return Err(error);
         }
         log.base = log.end;
-        // The new log is durable, and so is its name, before the old one goes.
+        // The new log and its name are durable before the old log is removed.
         if let Some(old) = self.log.replace(log) {
-            // If this fails the old one is removed when edits begin after the next opening.
+            // If this fails, the old log is removed when edits begin after the next opening.
             let _ = self.files.remove(&name_of(old.number));
         }
         Ok(())
     }
 
-    /// Reads a log; false if its first record is not whole, so that it was never in use.
+    /// Reads a log. Returns false if its first record is not whole, so that the log was never in
+    /// use.
     fn load(&mut self, number: u64) -> Result<bool, EngineError> {
         let name = name_of(number);
         let mode = if self.files.is_read_only() { OpenMode::Read } else { OpenMode::Write };
@@ -202,7 +204,7 @@ impl Manifest {
         if has_header(&bytes).map_err(|error| damaged(&name, 0, error))? {
             end = HEADER_BYTES;
         }
-        // Without a header nothing is a record of this file.
+        // Without a header, the file has no records.
         while let Some(edit) = record(&bytes[end..], records).filter(|_| end > 0) {
             let edit = Edit::decode(&mut Reader::new(edit));
             let edit = edit.map_err(|error| damaged(&name, end + RECORD_HEADER_BYTES, error))?;
@@ -224,7 +226,7 @@ impl Manifest {
             return Ok(false);
         }
         let (base, end) = (base as u64, end as u64);
-        // What follows the end was torn: the next edit must not stand before it.
+        // The bytes after `end` are torn: no edit may be written before them.
         let is_broken = bytes.len() as u64 > end;
         self.state = state;
         self.log = Some(OpenLog { number, file, records, base, end, is_broken });
@@ -240,7 +242,7 @@ impl OpenLog {
         bytes.extend_from_slice(&(edit.len() as u32).to_le_bytes());
         bytes.extend_from_slice(&checksum(self.records, &edit).to_le_bytes());
         bytes.extend_from_slice(&edit);
-        // The names of the files that the edit adds, and of this one.
+        // Makes the names of this file, and of the files that the edit adds, durable.
         files.sync_directory()?;
         self.file.write_all_at(&bytes, self.end)?;
         self.file.sync()?;
@@ -257,10 +259,10 @@ fn header(version: u32) -> Vec<u8> {
     header
 }
 
-/// Whether a file begins with a whole header.
+/// Returns true if a file begins with a whole header.
 ///
 /// # Errors
-/// It does, and has another version.
+/// The header has another version.
 fn has_header(bytes: &[u8]) -> Result<bool, DecodeError> {
     let mut reader = Reader::new(bytes.get(MAGIC.len()..).unwrap_or_default());
     let version = reader.array().map(u32::from_le_bytes).unwrap_or_default();
@@ -273,7 +275,7 @@ fn has_header(bytes: &[u8]) -> Result<bool, DecodeError> {
     }
 }
 
-/// The edit in the record with this number, if it is at the beginning of these bytes.
+/// Returns the edit of the record with this number, if these bytes begin with the record.
 fn record(bytes: &[u8], number: u64) -> Option<&[u8]> {
     let (header, rest) = bytes.split_at_checked(RECORD_HEADER_BYTES)?;
     let mut header = Reader::new(header);
@@ -294,18 +296,18 @@ fn name_of(number: u64) -> String {
     format!("{PREFIX}manifest-{number:08}")
 }
 
-/// The number in a name; `None` if no manifest has that name.
+/// Returns the number in the name of a manifest; `None` for other names.
 fn number_of(name: &str) -> Option<u64> {
     let number = name.strip_prefix(PREFIX)?.strip_prefix("manifest-")?.parse().ok();
     number.filter(|number| name_of(*number) == name)
 }
 
-/// The names of all files.
+/// Returns the names of all files.
 fn list(files: &dyn FileSystem) -> Result<Vec<String>, ReadError> {
     files.list().map_err(|error| ReadError::new(files.location().display().to_string(), error))
 }
 
-/// The number after the largest one; 1 if there is none.
+/// Returns the number after the largest one; 1 if there is none.
 fn after(largest: Option<u64>) -> Result<u64, EngineError> {
     let next = largest.unwrap_or(0).checked_add(1);
     next.ok_or_else(|| ReadError::new(PREFIX, "a file with the largest number that there is").into())

@@ -15,8 +15,8 @@ fn open(files: &SimulatedFiles) -> Result<Manifest, EngineError> {
     Ok(manifest)
 }
 
-/// Writes an edge file and the edit number `step` that adds it; each third one replaces the file
-/// before.
+/// Writes an edge file, and applies edit number `step`, which adds the file; every third edit also
+/// removes the file before.
 fn step(files: &SimulatedFiles, manifest: &mut Manifest, step: u64) -> Result<(), EngineError> {
     let name = FileEntry::name_of(step);
     let unwritten = |error| WriteError::new(FileEntry::name_of(step), error);
@@ -145,7 +145,7 @@ fn what_a_damaged_manifest_may_name_stays() {
     assert_eq!(*open(&files).unwrap().state(), with_edit);
 }
 
-/// Files with other names are none of the engine's: they count for nothing, and stay.
+/// Files with other names are not the engine's: they are ignored, and stay.
 #[test]
 fn only_names_that_the_engine_gives_are_its_own() {
     let files = directory();

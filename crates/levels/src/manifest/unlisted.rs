@@ -4,14 +4,14 @@ use super::{FileEntry, Manifest, list, name_of, number_of};
 use hedgerow_model::ReadError;
 
 impl Manifest {
-    /// The name of the file that has the state; `None` if there is none yet. O(1).
+    /// Returns the name of the file that has the state; `None` if there is none yet. O(1).
     #[must_use]
     pub fn file_name(&self) -> Option<String> {
         self.log.as_ref().map(|log| name_of(log.number))
     }
 
-    /// The names of files of the engine, manifests included, that are not in the state, ascending.
-    /// O(files).
+    /// Returns the names of the engine's files, including manifests, that are not in the state,
+    /// ascending. O(files).
     ///
     /// # Errors
     /// The directory could not be read.
@@ -22,7 +22,7 @@ impl Manifest {
         Ok(names)
     }
 
-    /// Whether a file is one of the engine's, and not in the state. O(log files).
+    /// Returns true if a file is the engine's, but not in the state. O(log files).
     pub(super) fn is_unlisted(&self, name: &str) -> bool {
         let current = self.log.as_ref().map(|log| log.number);
         match (number_of(name), FileEntry::number_of(name)) {

@@ -4,8 +4,8 @@ use super::{VersionBatch, VersionSource};
 use hedgerow_model::ReadError;
 use std::collections::VecDeque;
 
-/// Sources one after the other: the edges of each lie behind those of the one before. A merge holds a
-/// batch of the first of them only.
+/// Sources one after the other: the edges of each source lie behind the edges of the source before.
+/// A merge holds a batch of only the first source.
 pub(crate) struct Chained<S>(VecDeque<S>);
 
 impl<S> FromIterator<S> for Chained<S> {

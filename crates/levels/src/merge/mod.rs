@@ -1,4 +1,4 @@
-//! Merging sorted versions of edges, and dropping those that no snapshot sees (LSMGraph, 4.2.1:
+//! Merging sorted versions of edges, and dropping versions that no snapshot sees (LSMGraph, 4.2.1:
 //! vertex-aware compaction).
 
 mod chained;
@@ -13,9 +13,10 @@ use hedgerow_model::token::LiveTimestamps;
 use hedgerow_model::{CommitTimestamp, EdgeValue, ReadError, VertexId};
 use std::ops::Range;
 
-/// Versions of edges in batches: ascending by owner and neighbor, the newest of an edge first.
+/// Versions of edges in batches, ascending by owner and neighbor, the newest version of an edge
+/// first.
 pub trait VersionSource {
-    /// Appends the next versions to an empty batch; none only at the end.
+    /// Appends the next versions to an empty batch; appends none only at the end.
     ///
     /// # Errors
     /// The versions could not be read.
@@ -66,24 +67,24 @@ impl VersionBatch {
         self.push(owner, neighbor, Version { at, value });
     }
 
-    /// The first and the last edge. O(1).
+    /// Returns the first and the last edge. O(1).
     pub(crate) fn ends(&self) -> Option<((VertexId, VertexId), (VertexId, VertexId))> {
         Some((self.edges.first()?.ends(), self.edges.last()?.ends()))
     }
 
-    /// The number of versions. O(1).
+    /// Returns the number of versions. O(1).
     #[must_use]
     pub fn len(&self) -> usize {
         self.edges.len()
     }
 
-    /// Whether there are no versions. O(1).
+    /// Returns true if there are no versions. O(1).
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.edges.is_empty()
     }
 
-    /// The versions, each with the owner and the neighbor of its edge.
+    /// Returns the versions, each with the owner and the neighbor of its edge.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (VertexId, VertexId, Version)> {
         self.edges.iter().zip(&self.versions).map(|(edge, version)| {
             let (owner, neighbor) = edge.ends();
@@ -98,7 +99,7 @@ impl VersionBatch {
     }
 }
 
-/// An owner in the upper half, a neighbor in the lower one.
+/// An edge as a number: the owner in the upper half, the neighbor in the lower half.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct EdgeKey(u64);
 
@@ -131,14 +132,14 @@ pub struct VersionRun<'b> {
 }
 
 impl<'b> VersionRun<'b> {
-    /// As many versions as edges.
+    /// Takes one version per edge.
     #[inline]
     pub(crate) fn new(edges: &'b [EdgeKey], versions: &'b [Version], records: &'b [u8]) -> Self {
         debug_assert_eq!(edges.len(), versions.len());
         VersionRun { edges, versions, records }
     }
 
-    /// The edge of each version.
+    /// Returns the edge of each version.
     #[inline]
     pub(crate) fn edges(self) -> &'b [EdgeKey] {
         self.edges
@@ -149,14 +150,14 @@ impl<'b> VersionRun<'b> {
         self.versions
     }
 
-    /// The records that the values of the versions may be offsets in.
+    /// Returns the records; the values of the versions may be offsets in them.
     #[inline]
     #[must_use]
     pub fn records(self) -> &'b [u8] {
         self.records
     }
 
-    /// The versions, each with the owner and the neighbor of its edge.
+    /// Returns the versions, each with the owner and the neighbor of its edge.
     pub fn iter(self) -> impl Iterator<Item = (VertexId, VertexId, Version)> + 'b {
         self.edges.iter().zip(self.versions).map(|(edge, version)| {
             let (owner, neighbor) = edge.ends();
@@ -164,25 +165,25 @@ impl<'b> VersionRun<'b> {
         })
     }
 
-    /// The versions in a range.
+    /// Returns the versions in a range.
     #[inline]
     pub(crate) fn part(self, range: Range<usize>) -> Self {
         VersionRun { edges: &self.edges[range.clone()], versions: &self.versions[range], ..self }
     }
 }
 
-/// Which versions are kept.
+/// The choice of the versions to keep.
 #[derive(Clone, Copy, Debug)]
 pub struct Retention<'l> {
     /// The timestamps that can be read.
     pub live: &'l LiveTimestamps,
-    /// Whether there is nothing below what is written, so that a deletion hides nothing.
+    /// True if there is nothing below the merged versions, so that a deletion hides nothing.
     pub is_lowest: bool,
 }
 
 impl Retention<'_> {
-    /// Keeps what some snapshot sees, of all versions of one edge, newest first, and settles the
-    /// one that is visible to every snapshot.
+    /// Keeps only the versions of one edge, newest first, that some snapshot sees, and settles the
+    /// newest one whose commit every snapshot sees.
     fn apply(&self, versions: &mut Vec<Version>) {
         let mut superseded = None;
         versions.retain(|version| {
@@ -201,13 +202,13 @@ impl Retention<'_> {
     }
 }
 
-/// Merges sources, the newest first: each version of an edge in a source is newer than those in the
-/// sources after it. Runs `take` on the versions that are kept, in the order of a source, until it
-/// fails. O(versions + runs · sources), where a run has edges of one source that lie before those of
-/// the others.
+/// Merges sources, newest first: each version of an edge in a source is newer than the versions of
+/// the edge in the sources after it. Runs `take` on the versions to keep, in the order of a source,
+/// until it fails. O(versions + runs · sources), where a run has edges of one source that lie
+/// before the edges of all others.
 ///
 /// # Errors
-/// What a source or `take` returned.
+/// A source or `take` failed.
 pub fn merge<E: From<ReadError>>(
     sources: Vec<impl VersionSource>,
     retention: Retention<'_>,
@@ -215,7 +216,7 @@ pub fn merge<E: From<ReadError>>(
 ) -> Result<(), E> {
     let mut heads = sources.into_iter().map(Head::new).collect::<Result<Vec<_>, _>>()?;
     let mut next: Vec<EdgeKey> = heads.iter().map(Head::edge).collect();
-    // Of one edge.
+    // The merged versions of one edge.
     let (mut edges, mut versions, mut records) = (Vec::new(), Vec::new(), Vec::new());
     loop {
         let (first, edge, bound) = least_two(&next);
@@ -245,7 +246,7 @@ pub fn merge<E: From<ReadError>>(
     }
 }
 
-/// The position of the smallest edge, that edge, and the smallest of the others.
+/// Returns the position of the smallest edge, this edge, and the smallest of the other edges.
 #[inline]
 fn least_two(edges: &[EdgeKey]) -> (usize, EdgeKey, EdgeKey) {
     let (mut first, mut least, mut second) = (0, EdgeKey::END, EdgeKey::END);
@@ -260,12 +261,12 @@ fn least_two(edges: &[EdgeKey]) -> (usize, EdgeKey, EdgeKey) {
     (first, least, second)
 }
 
-/// What comes next in a source.
+/// A source, and its next versions.
 struct Head<S> {
     source: S,
     batch: VersionBatch,
     position: usize,
-    /// Where the run ends that was found last.
+    /// End of the last run.
     run_end: usize,
 }
 
@@ -276,14 +277,15 @@ impl<S: VersionSource> Head<S> {
         Ok(head)
     }
 
-    /// The edge at the position.
+    /// Returns the edge at the position.
     #[inline]
     fn edge(&self) -> EdgeKey {
         self.batch.edges.get(self.position).copied().unwrap_or(EdgeKey::END)
     }
 
-    /// The next edges below a bound as they are kept, if each has one version, and all are. The next
-    /// batch may have more versions of the last edge of this one, so that edge is in no run.
+    /// Returns the next edges below a bound, in their kept form, if each has one version, and all
+    /// are kept. The next batch may have more versions of the last edge of this batch, so that edge
+    /// is in no run.
     #[inline]
     fn run_before(&mut self, bound: EdgeKey, retention: Retention<'_>) -> Option<VersionRun<'_>> {
         let VersionBatch { edges, versions, records } = &mut self.batch;
@@ -307,13 +309,13 @@ impl<S: VersionSource> Head<S> {
         (!run.is_empty()).then(|| VersionRun::new(&edges[run.clone()], &versions[run], records))
     }
 
-    /// Continues after the run that was found last, which is not at the end of the batch.
+    /// Continues after the last run, which is not at the end of the batch.
     #[inline]
     fn skip_run(&mut self) {
         self.position = self.run_end;
     }
 
-    /// The version at the position; its record, if it has one, is copied to `records`.
+    /// Returns the version at the position. Copies its record, if it has one, to `records`.
     #[inline]
     fn version(&self, records: &mut Vec<u8>) -> Result<Version, ReadError> {
         let mut version = self.batch.versions[self.position];

@@ -4,15 +4,15 @@ use proptest::collection::{btree_map, btree_set, vec};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
-/// What each source has of each edge, newest first.
+/// The versions of each edge in each source, newest first.
 type Sources = Vec<BTreeMap<(u32, u32), Vec<Version>>>;
-/// What a merge returns.
+/// A version that a merge returns.
 type Kept = (VertexId, VertexId, Version);
 
-/// The first timestamp that has not been registered.
+/// The first timestamp that is not registered.
 const NEXT: u64 = 60;
 
-/// Sources of changes at timestamps from 1 to 59, the newest source first.
+/// Returns sources of changes at timestamps from 1 to 59, newest source first.
 fn sources() -> impl Strategy<Value = Sources> {
     let changes = btree_map(1..NEXT, ((0..4u32, 0..6u32), any::<Option<u32>>()), 0..50);
     (changes, vec(1..NEXT, 0..4)).prop_map(|(changes, mut bounds)| {
@@ -54,7 +54,7 @@ fn batches(source: &BTreeMap<(u32, u32), Vec<Version>>) -> Batches {
     Batches(source.iter().flat_map(of_edge).collect())
 }
 
-/// A source for each owner, one after the other.
+/// Returns a source per owner, one after the other.
 fn chained(source: &BTreeMap<(u32, u32), Vec<Version>>) -> Chained<Batches> {
     let of_owner = |owner| source.range((owner, 0)..(owner + 1, 0)).map(|(ends, of)| (*ends, of.clone()));
     (0..4).map(|owner| batches(&of_owner(owner).collect())).collect()
@@ -78,7 +78,7 @@ fn edge(kept: &Kept) -> (u32, u32) {
     (kept.0.get(), kept.1.get())
 }
 
-/// What a snapshot sees of an edge; `None` if it has no version for it.
+/// Returns the value of an edge that a snapshot sees; `None` if there is no version for it.
 fn seen<'v>(versions: impl IntoIterator<Item = &'v Version>, at: u64) -> Option<Option<EdgeValue>> {
     versions.into_iter().find(|version| version.at.0 <= at).map(|version| version.value)
 }

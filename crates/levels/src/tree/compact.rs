@@ -1,4 +1,4 @@
-//! Which files are merged, and into which level.
+//! The choice of the files to merge, and of the level to merge them into.
 
 use super::set::at;
 use super::throttle::Throttle;
@@ -11,19 +11,19 @@ use hedgerow_sync::{Arc, MutexGuard};
 use std::ops::Range;
 use std::time::Duration;
 
-/// Files that are merged into the next level.
+/// Files to merge into the next level.
 struct ChosenFiles {
     adjacency: u32,
     /// The level that the files go to.
     level: u32,
-    /// The newest first.
+    /// Newest first.
     sources: Vec<Arc<OpenFile>>,
 }
 
-/// What comes next.
+/// The turns of adjacencies and segments.
 #[derive(Debug, Default)]
 pub(super) struct Rounds {
-    /// The adjacency that is looked at first.
+    /// The adjacency to look at first.
     adjacency: u32,
     /// For each adjacency and level, the owner up to which it was compacted last.
     done: Vec<Vec<u32>>,
@@ -35,24 +35,26 @@ impl Rounds {
     }
 }
 
-/// How many times as many files as it should have make level 0 crowded, so that commits slow down.
+/// Multiple of its file limit from which level 0 is crowded, so that commits slow down.
 const CROWDED: usize = 2;
 
-/// How many times as many files as it should have make level 0 overfull, so that commits wait.
+/// Multiple of its file limit from which level 0 is overfull, so that commits wait.
 const OVERFULL: usize = 3;
 
 impl LevelOptions {
-    /// Whether a level has more than it should. O(files).
+    /// Returns true if a level is full. O(files).
     pub(super) fn is_compaction_due(&self, set: &LevelSet) -> bool {
         set.adjacencies().any(|adjacency| self.fullest(set, adjacency).is_some())
     }
 
-    /// The number of files that level 0 of an adjacency has, at most: all readers look into each of them.
+    /// Returns the maximum number of files on level 0 of an adjacency: all readers look into each
+    /// of them.
     pub(super) fn fullest_level_0(&self, set: &LevelSet) -> usize {
         set.adjacencies().map(|adjacency| level_0_files(set, adjacency)).max().unwrap_or(0)
     }
 
-    /// The uppermost level of an adjacency that has more than it should.
+    /// Returns the uppermost full level of an adjacency: level 0 at its file limit, or another
+    /// level above its capacity.
     fn fullest(&self, set: &LevelSet, adjacency: u32) -> Option<u32> {
         let levels = (0..).zip(set.levels(adjacency));
         let mut full = levels.filter(|(level, files)| match level {
@@ -64,37 +66,41 @@ impl LevelOptions {
 }
 
 impl LevelTree {
-    /// Whether a level has more than it should. O(1).
+    /// Returns true if a level is full: level 0 at its file limit, or another level above its
+    /// capacity. O(1).
     #[must_use]
     pub fn needs_compaction(&self) -> bool {
         self.is_compaction_due.load(Ordering::Relaxed)
     }
 
-    /// Whether level 0 has several times as many files as it should: flushes wait for a compaction then. O(1).
+    /// Returns true if level 0 has several times the files of its limit; flushes then wait for a
+    /// compaction. O(1).
     #[must_use]
     pub fn is_overfull(&self) -> bool {
         self.flushes_left() == 0
     }
 
-    /// How many more files a flush may add to level 0 until it is [overfull](LevelTree::is_overfull). O(1).
+    /// Returns the number of files that a flush may add to level 0 until it is
+    /// [overfull](LevelTree::is_overfull). O(1).
     #[must_use]
     pub fn flushes_left(&self) -> usize {
         (self.options.level_0_files.max(1) * OVERFULL)
             .saturating_sub(self.level_0_files.load(Ordering::Relaxed))
     }
 
-    /// Whether level 0 is about to be [overfull](LevelTree::is_overfull). O(1).
+    /// Returns true if level 0 is about to be [overfull](LevelTree::is_overfull). O(1).
     #[must_use]
     pub fn is_crowded(&self) -> bool {
         self.level_0_files.load(Ordering::Relaxed) >= self.options.level_0_files.max(1) * CROWDED
     }
 
-    /// Merges the files of one level that has more than it should into the next one. Returns how long that
-    /// took, without pauses; `None` if there is no such level, or another thread compacts. If level 0 is
-    /// [overfull](LevelTree::is_overfull), waits for that thread. Views read the files before it or after it, which have the same content.
+    /// Merges files of one full level into the next level. Returns the time that this took, without
+    /// pauses; `None` if no level is full, or another thread compacts. Waits for that thread if
+    /// level 0 is [overfull](LevelTree::is_overfull). Views read the files before the merge or
+    /// after it, which have the same content.
     ///
     /// # Errors
-    /// A file could not be read or written. Views read what they read before.
+    /// A file could not be read or written. Views still read the files before the merge.
     pub fn compact(&self, live: &LiveTimestamps) -> Result<Option<Duration>, EngineError> {
         let Some(mut rounds) = self.compacting.try_lock() else {
             if self.is_overfull() {
@@ -117,7 +123,7 @@ impl LevelTree {
         Ok(None)
     }
 
-    /// Waits until no other thread compacts, which then makes no pauses.
+    /// Waits until no other thread compacts. A compaction that is waited for makes no pauses.
     pub(super) fn wait_for_compaction(&self) -> MutexGuard<'_, Rounds> {
         self.waiting.fetch_add(1, Ordering::Relaxed);
         let rounds = self.compacting.lock();
@@ -125,7 +131,8 @@ impl LevelTree {
         rounds
     }
 
-    /// Whether commits or another thread wait for compactions, or the store is being closed.
+    /// Returns true if commits or another thread wait for compactions, or the store is being
+    /// closed.
     pub(super) fn is_compaction_urgent(&self) -> bool {
         self.is_crowded() || self.waiting.load(Ordering::Relaxed) > 0 || self.files.is_read_only()
     }
@@ -148,19 +155,20 @@ impl LevelTree {
     }
 }
 
-/// The number of files on level 0 of an adjacency. O(1).
+/// Returns the number of files on level 0 of an adjacency. O(1).
 fn level_0_files(set: &LevelSet, adjacency: u32) -> usize {
     set.levels(adjacency).first().map_or(0, Vec::len)
 }
 
-/// All files of level 0, or the next segment of another level, and what they overlap below.
+/// Chooses all files of level 0, or the next segment of another level, and the files that they
+/// overlap below.
 fn choose(rounds: &mut Rounds, set: &LevelSet, adjacency: u32, from: u32) -> ChosenFiles {
     let files = &set.levels(adjacency)[from as usize];
     let mut sources = match from {
         0 => files.clone(),
         _ => {
             let done = rounds.done(adjacency, from);
-            // Segments take turns, so that each range of owners is merged once per round.
+            // Segments take turns, so each range of owners is merged once per round.
             let next = files.partition_point(|file| file.owners().start < *done) % files.len();
             *done = files[next].owners().end;
             vec![Arc::clone(&files[next])]
@@ -170,8 +178,8 @@ fn choose(rounds: &mut Rounds, set: &LevelSet, adjacency: u32, from: u32) -> Cho
     ChosenFiles { adjacency, level: from + 1, sources }
 }
 
-/// The sources of a merge of these files: a file of level 0 is one, and so are all files of another level,
-/// which ascend.
+/// Returns the sources of a merge of these files: one per file of level 0, and one per other level,
+/// whose files ascend.
 pub(super) fn sources_of<'f, S: VersionSource>(
     files: &'f [Arc<OpenFile>],
     versions_of: impl Fn(&'f OpenFile) -> S,
@@ -183,13 +191,13 @@ pub(super) fn sources_of<'f, S: VersionSource>(
     runs.map(|run| run.iter().map(|file| versions_of(file)).collect()).collect()
 }
 
-/// Whether no level below has files that may have edges of these owners.
+/// Returns true if no level below has files that may have edges of these owners.
 pub(super) fn is_lowest(set: &LevelSet, adjacency: u32, level: u32, owners: &Range<u32>) -> bool {
     let mut below = level + 1..set.levels(adjacency).len() as u32;
     below.all(|level| set.overlapping(adjacency, level, owners).is_empty())
 }
 
-/// The owners between the first and the last of these files.
+/// Returns the owners from the first to the last of these files.
 pub(super) fn owners_of(files: &[Arc<OpenFile>]) -> Range<u32> {
     let owners = files.iter().map(|file| file.owners()).filter(|owners| !owners.is_empty());
     owners.reduce(|one, other| one.start.min(other.start)..one.end.max(other.end)).unwrap_or(0..0)

@@ -1,11 +1,11 @@
-//! Full compaction: everything that is in files goes to one level, without deletions and replaced
+//! Full compaction: moves everything in files to one level, and drops deletions and replaced
 //! versions.
 //!
 //! Each level is merged into the next one segment by segment, from the top. With a fan-out of 10, a
-//! level has a tenth of the bytes of the next one, so that most bytes are written once; and no step
-//! needs more room than a segment and what it overlaps below. Of the lowest level, small segments are then
-//! merged with their neighbors; others that were not merged on the way are read, and rewritten only if
-//! that would drop something.
+//! level has a tenth of the bytes of the next one, so most bytes are written once; no step needs
+//! more room than a segment and the files that it overlaps below. On the lowest level, small
+//! segments are then merged with their neighbors; other segments that were not merged on the way
+//! are read, and rewritten only if that drops something.
 
 use super::compact::{is_lowest, owners_of, sources_of};
 use super::throttle::Throttle;
@@ -18,49 +18,50 @@ use hedgerow_sync::Arc;
 use std::cell::RefCell;
 use std::ops::ControlFlow;
 
-/// What [`FullCompaction::step`] did.
+/// The result of [`FullCompaction::step`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FullStep {
-    /// It replaced files.
+    /// Files were replaced.
     Merged,
-    /// Nothing is left.
+    /// Nothing is left to compact.
     Done,
-    /// The observer stopped it. Nothing has changed.
+    /// The observer stopped the step. Nothing has changed.
     Stopped,
 }
 
-/// A full compaction under way. It may end after any step.
+/// A full compaction in progress. It may end after any step.
 ///
-/// Between two steps other threads compact as usual, so that flushes do not wait for the end. What
-/// they flush after the beginning may stay on upper levels.
+/// Between two steps, other threads compact as usual, so flushes do not wait for the end. Changes
+/// flushed after the beginning may stay on upper levels.
 #[derive(Debug)]
 pub struct FullCompaction<'t> {
     tree: &'t LevelTree,
     live: &'t LiveTimestamps,
-    /// Files with lower numbers were there at the beginning.
+    /// Files with lower numbers existed at the beginning.
     first_new: u64,
     progress: CompactProgress,
     adjacency: u32,
     /// The level that is merged into the next one.
     level: u32,
-    /// Where everything goes.
+    /// The level that everything goes to.
     lowest: u32,
     /// The owner up to which the level is done.
     done: u32,
 }
 
-/// What one step does.
+/// The work of one step.
 enum Choice {
-    /// Merges files, the newest first, into a level.
+    /// Merges files, newest first, into a level.
     Merge(u32, Vec<Arc<OpenFile>>),
-    /// Looks whether a file of the lowest level has anything to drop.
+    /// Checks a file of the lowest level for versions to drop.
     Check(Arc<OpenFile>),
     /// The adjacency is done.
     End,
 }
 
 impl LevelOptions {
-    /// The level on which all files of an adjacency fit: not above one that has files. O(files).
+    /// Returns the level that can hold all files of an adjacency: not above any level that has
+    /// files. O(files).
     fn lowest_level(&self, set: &LevelSet, adjacency: u32) -> u32 {
         let levels = set.levels(adjacency);
         let bytes = levels.iter().flatten().map(|file| file.entry.bytes).sum();
@@ -88,11 +89,11 @@ impl LevelTree {
 }
 
 impl FullCompaction<'_> {
-    /// Merges the next files. Calls `observe` after each block that was read, and changes nothing if
-    /// that breaks. Waits for a compaction of another thread.
+    /// Merges the next files. Calls `observe` after each block read, and changes nothing if
+    /// `observe` breaks. Waits for a compaction of another thread.
     ///
     /// # Errors
-    /// A file could not be read or written. Views read what they read before, and another step may
+    /// A file could not be read or written. Views still read the same files, and another step may
     /// succeed.
     pub fn step(
         &mut self,
@@ -133,13 +134,13 @@ impl FullCompaction<'_> {
                 }
             }
         }
-        // Other compactions may have replaced files that this one was to count.
+        // Other compactions may have replaced files that this compaction expected to count.
         self.progress.bytes = self.progress.of;
         let _ = observe(self.progress);
         Ok(FullStep::Done)
     }
 
-    /// What comes next in the adjacency.
+    /// Returns the next work in the adjacency.
     fn choose(&mut self, set: &LevelSet) -> Choice {
         while self.level <= self.lowest {
             let files = set.levels(self.adjacency).get(self.level as usize).map_or(&[][..], Vec::as_slice);
@@ -154,7 +155,7 @@ impl FullCompaction<'_> {
                         return Choice::Merge(self.level + 1, self.with_overlapped(set, vec![file]));
                     }
                     Some(file) => match self.small_files(&files[begin..]) {
-                        // One that came with this compaction has nothing to drop.
+                        // A file written since the beginning has nothing to drop.
                         [_] if file.entry.number >= self.first_new => {
                             self.done = file.owners().end;
                             continue;
@@ -170,7 +171,8 @@ impl FullCompaction<'_> {
         Choice::End
     }
 
-    /// The first of these files, with those behind it that fit into a segment together.
+    /// Returns the first of these files, with the files behind it that fit into one segment with
+    /// it.
     fn small_files<'f>(&self, files: &'f [Arc<OpenFile>]) -> &'f [Arc<OpenFile>] {
         let mut bytes = 0;
         let fits = |file: &&Arc<OpenFile>| {
@@ -180,7 +182,7 @@ impl FullCompaction<'_> {
         &files[..files.iter().take_while(fits).count().max(1)]
     }
 
-    /// Files of the current level, and what they overlap on the next one.
+    /// Returns files of the current level, and the files that they overlap on the next one.
     fn with_overlapped(&self, set: &LevelSet, mut files: Vec<Arc<OpenFile>>) -> Vec<Arc<OpenFile>> {
         files.extend(set.overlapping(self.adjacency, self.level + 1, &owners_of(&files)));
         files
@@ -199,7 +201,7 @@ impl FullCompaction<'_> {
         self.count(sources);
     }
 
-    /// Counts files that are done, those that were there at the beginning.
+    /// Counts finished files that existed at the beginning.
     fn count(&mut self, files: &[Arc<OpenFile>]) {
         for file in files.iter().filter(|file| file.entry.number < self.first_new) {
             self.progress.files += 1;
@@ -230,7 +232,7 @@ impl FullCompaction<'_> {
         }
     }
 
-    /// Whether a file has nothing to drop.
+    /// Returns true if a file has nothing to drop.
     fn is_plain(
         &self,
         file: &OpenFile,
@@ -242,7 +244,7 @@ impl FullCompaction<'_> {
             if !file.edges.parse(number, &file.edges.read_block(number)?)?.is_plain() {
                 return Ok(ControlFlow::Continue(false));
             }
-            // It counts once it is known to stay.
+            // The file counts once it is known to stay.
             if watch.has_read(0).is_break() {
                 return Ok(ControlFlow::Break(()));
             }
@@ -250,7 +252,7 @@ impl FullCompaction<'_> {
         Ok(ControlFlow::Continue(true))
     }
 
-    /// About the bytes of a block, if its file counts.
+    /// Returns the approximate bytes of a block, or 0 if its file does not count.
     fn block_bytes(&self, file: &OpenFile) -> u64 {
         if file.entry.number < self.first_new {
             file.entry.bytes / file.edges.blocks().max(1) as u64
@@ -260,7 +262,7 @@ impl FullCompaction<'_> {
     }
 }
 
-/// How far a step is, and who is told.
+/// The progress of a step, and its observer.
 struct Watch<'o> {
     progress: CompactProgress,
     is_stopped: bool,

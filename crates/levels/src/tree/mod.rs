@@ -1,9 +1,9 @@
-//! Levels of edge files: flushes put files on level 0, compactions move edges down (LSMGraph,
-//! 4.2.1 and 4.3).
+//! Levels of edge files: flushes put files on level 0, compactions move edges down (LSMGraph, 4.2.1
+//! and 4.3).
 //!
-//! Files of level 0 overlap, the newer ones have greater numbers. Every other level of an adjacency
-//! is one sorted run, cut into segments between vertices; it may be [`LevelOptions::fan_out`] times
-//! as large as the level above it.
+//! Files of level 0 overlap; newer files have greater numbers. Every other level of an adjacency is
+//! one sorted run, cut into segments between vertices; it may be [`LevelOptions::fan_out`] times as
+//! large as the level above it.
 
 mod compact;
 mod full;
@@ -30,33 +30,34 @@ use hedgerow_model::{ColumnType, CompactionLimits, EngineError, ReadError};
 use hedgerow_sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use hedgerow_sync::{Arc, GrowingList, Mutex};
 
-/// Sizes of levels and files, and how they are written.
+/// Sizes of levels and files, and options for writing them.
 #[derive(Clone, Debug)]
 pub struct LevelOptions {
-    /// The type of the values of each adjacency, by its number. May grow while the levels are open: an
-    /// adjacency is there before its first change is flushed.
+    /// The type of the values of each adjacency, by its number. May grow while the levels are open:
+    /// an adjacency is added before its first change is flushed.
     pub columns: Arc<GrowingList<ColumnType>>,
-    /// The number of files of an adjacency on level 0 at which they are merged into level 1; at least 1.
+    /// The number of files of an adjacency on level 0 at which they are merged into level 1; at
+    /// least 1.
     pub level_0_files: usize,
-    /// Bytes of an adjacency on level 1.
+    /// Maximum bytes of an adjacency on level 1.
     pub level_1_bytes: u64,
-    /// How many times as large each further level may be; at least 2.
+    /// Factor between the maximum sizes of consecutive levels; at least 2.
     pub fan_out: u64,
     /// Bytes of a segment, unless the edges of a single vertex take more.
     pub segment_bytes: u64,
-    /// Bytes of blocks that are kept in memory.
+    /// Maximum bytes of blocks that are kept in memory.
     pub cache_bytes: usize,
-    /// Whether records are compressed where that saves space, if the feature `compression` of
-    /// `hedgerow-log` is enabled. Files are read either way.
+    /// True if records are compressed where that saves space, given the feature `compression` of
+    /// `hedgerow-log`. Files are read either way.
     pub compress_records: bool,
-    /// What compactions may take of the machine while level 0 is not crowded.
+    /// Limits of compactions while level 0 is not crowded.
     pub compaction_limits: CompactionLimits,
 }
 
 impl LevelOptions {
-    /// Usual sizes for adjacencies with values of these types: 4 files on level 0, 256 MiB on level
-    /// 1, a fan-out of 10, segments of 32 MiB, 64 MiB of blocks in memory. Records are compressed, compactions
-    /// not limited.
+    /// Returns usual sizes for adjacencies with values of these types: 4 files on level 0, 256 MiB
+    /// on level 1, a fan-out of 10, segments of 32 MiB, 64 MiB of blocks in memory. Records are
+    /// compressed, compactions are not limited.
     #[must_use]
     pub fn new(columns: Vec<ColumnType>) -> Self {
         LevelOptions {
@@ -71,7 +72,7 @@ impl LevelOptions {
         }
     }
 
-    /// Bytes of an adjacency on a level from 1 on.
+    /// Returns the maximum bytes of an adjacency on a level other than 0.
     fn capacity(&self, level: u32) -> u64 {
         self.level_1_bytes.saturating_mul(self.fan_out.max(2).saturating_pow(level - 1))
     }
@@ -79,7 +80,7 @@ impl LevelOptions {
 
 /// All levels of a store.
 ///
-/// Flushes run one at a time, and so do compactions; a flush and a compaction run side by side.
+/// Only one flush and one compaction run at a time; the flush and the compaction may be concurrent.
 #[derive(Debug)]
 pub struct LevelTree {
     files: Arc<dyn FileSystem>,
@@ -92,7 +93,7 @@ pub struct LevelTree {
     /// Held while a number is taken, and while an edit is made durable.
     edits: Mutex<Edits>,
     current: Mutex<Arc<LevelSet>>,
-    /// Whether a level of the current set has more than it should.
+    /// True if a level of the current set is full.
     is_compaction_due: AtomicBool,
     /// The number of files on level 0 of the current set, of the adjacency with the most.
     level_0_files: AtomicUsize,
@@ -101,26 +102,26 @@ pub struct LevelTree {
 #[derive(Debug)]
 struct Edits {
     manifest: Manifest,
-    /// No number is used twice: a file of an edit that failed may be there or not.
+    /// No number is used twice, since the file of a failed edit may exist or not.
     next_file: u64,
-    /// Files of edits that failed, which may be in the manifest or not. They stay until the next
-    /// edit succeeds.
+    /// Files of failed edits, which may be in the manifest or not. They stay until the next edit
+    /// succeeds.
     doubtful: Vec<Arc<OpenFile>>,
-    /// Files that are in the manifest no longer. They stay until no view reads them.
+    /// Files that are no longer in the manifest. They stay until no view reads them.
     replaced: Vec<Arc<OpenFile>>,
 }
 
 /// The changes of one adjacency for a flush.
 pub struct FlushPart<S> {
-    /// The number of the adjacency, another one in each part.
+    /// The number of the adjacency, distinct in each part.
     pub adjacency: u32,
-    /// All changes since the last flush, the newest source first, as [`merge`] takes them.
+    /// All changes since the last flush, newest source first, as [`merge`] takes them.
     pub sources: Vec<S>,
 }
 
 impl LevelTree {
-    /// Opens the levels in these files; without a manifest there are none. Unless the files are read
-    /// only, removes those that are not in the levels.
+    /// Opens the levels in these files; without a manifest there are none. Removes files that are
+    /// not in the levels, unless the files are read-only.
     ///
     /// # Errors
     /// A file could not be read or written, or is damaged.
@@ -151,33 +152,33 @@ impl LevelTree {
         })
     }
 
-    /// Bytes of blocks in memory. O(1).
+    /// Returns the bytes of blocks in memory. O(1).
     #[must_use]
     pub fn cache_bytes(&self) -> usize {
         self.cache.bytes()
     }
 
-    /// Limits the bytes of blocks in memory from now on. Nothing is kept if the options said so.
+    /// Limits the bytes of blocks in memory from now on. Without effect if the options allow none.
     pub fn limit_cache(&self, bytes: usize) {
         self.cache.limit(bytes);
     }
 
-    /// What a view reads. Its files stay until the last view that has it is gone. O(1).
+    /// Returns the current levels, for a view. Their files stay until the last view that has them
+    /// is dropped. O(1).
     #[must_use]
     pub fn current(&self) -> Arc<LevelSet> {
         Arc::clone(&self.current.lock())
     }
 
-    /// Removes the files that were replaced and that no view reads any more. Returns their number.
-    /// O(replaced files).
+    /// Removes replaced files that no view reads any more. Returns their number. O(replaced files).
     ///
     /// # Errors
-    /// A file could not be removed. All others are, and this one is tried again later.
+    /// A file could not be removed. All others are removed; a later call tries this file again.
     pub fn remove_unread(&self) -> Result<usize, EngineError> {
         let mut edits = self.edits.lock();
         let (mut removed, mut failed) = (0, None);
         edits.replaced.retain(|file| {
-            // Only sets that were current before can have these files, and nothing else gets them.
+            // Only sets that were current before can have these files; no other set gets them.
             if Arc::strong_count(file) > 1 {
                 return true;
             }
@@ -193,12 +194,12 @@ impl LevelTree {
         failed.map_or(Ok(removed), Err)
     }
 
-    /// Writes the changes up to a commit to level 0, durably, with what is kept beside them. `live` says
-    /// which of their versions are needed. The commit is not before that of the last flush.
+    /// Writes the changes up to a commit to level 0, durably, with the flush point `reached`.
+    /// `live` determines the versions that are needed. The commit must not precede the last flush.
     ///
     /// # Errors
-    /// A file could not be written, or a source not be read. Views read what they read before; but if
-    /// the manifest could not be written a later opening may find the changes.
+    /// A file could not be written, or a source could not be read. Views still read the same files;
+    /// but if the manifest could not be written, a later opening may find the changes.
     pub fn flush<S: VersionSource>(
         &self,
         parts: Vec<FlushPart<S>>,
@@ -221,7 +222,7 @@ impl LevelTree {
         self.install(added, &[], Some(reached))
     }
 
-    /// Merges sources into new files. Leaves none behind if that fails.
+    /// Merges sources into new files. Leaves no file behind on failure.
     fn write(
         &self,
         target: Target,
@@ -260,14 +261,15 @@ impl LevelTree {
                 Ok(written)
             }
             Err(error) => {
-                // What cannot be removed now is removed when the store is opened for writing.
+                // A file that cannot be removed now is removed when the store is opened for
+                // writing.
                 created.iter().for_each(|file| drop(file.remove(&*self.files, column)));
                 Err(error)
             }
         }
     }
 
-    /// Creates the next file, and notes it in `created`.
+    /// Creates the next file, and adds it to `created`.
     fn create(
         &self,
         target: Target,
@@ -290,7 +292,7 @@ impl LevelTree {
         Ok(OpenFile::open(&self.files, &self.cache, entry, self.column(entry.adjacency)?).map(Arc::new)?)
     }
 
-    /// Replaces files durably, and for later views. A flush also says what it has reached.
+    /// Replaces files durably, and for later views. A flush also passes the point that it reached.
     fn install(
         &self,
         added: Vec<Arc<OpenFile>>,
@@ -325,7 +327,7 @@ impl LevelTree {
     }
 }
 
-/// Where new files belong.
+/// The place of new files.
 #[derive(Clone, Copy, Debug)]
 struct Target {
     adjacency: u32,

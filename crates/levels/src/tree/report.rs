@@ -1,4 +1,4 @@
-//! What lies on the levels, and which files belong to none.
+//! Reports of the levels, and of files on no level.
 
 use super::{LevelSet, LevelTree, OpenFile};
 use hedgerow_log::files::OpenMode;
@@ -6,7 +6,7 @@ use hedgerow_model::{CacheUse, Count, EngineError, FileTotals, LevelReport, Read
 use hedgerow_sync::Arc;
 
 impl LevelSet {
-    /// The levels of an adjacency that have files, the newest first. O(files).
+    /// Returns the levels of an adjacency that have files, newest first. O(files).
     #[must_use]
     pub fn reports(&self, adjacency: u32) -> Vec<LevelReport> {
         let levels = (0..).zip(self.levels(adjacency)).filter(|(_, files)| !files.is_empty());
@@ -23,9 +23,9 @@ impl LevelSet {
 }
 
 impl LevelSet {
-    /// The number of edges of an adjacency, or of those only whose entry ascends. Exact if all files lie on
-    /// one level below 0; else each entry above the lowest level widens the bounds, because it may be of an edge
-    /// that is below, too. O(files).
+    /// Returns the number of edges of an adjacency, or only of edges whose entry ascends. Exact if
+    /// all files are on one level other than 0; else each entry above the lowest level widens the
+    /// bounds, because its edge may also be below. O(files).
     #[must_use]
     pub fn count(&self, adjacency: u32, only_ascending: bool) -> Count {
         let levels = self.levels(adjacency);
@@ -38,7 +38,7 @@ impl LevelSet {
                     true => (counts.ascending_puts, counts.ascending_deletions),
                     false => (counts.puts, counts.deletions),
                 };
-                // Files of level 0 overlap: only the oldest, the last one, has nothing below.
+                // Files of level 0 overlap: only the oldest one, the last, has nothing below.
                 let is_lowest = Some(level) == lowest && (level > 0 || number + 1 == files.len());
                 match is_lowest {
                     true => below = below.saturating_add(put),
@@ -54,14 +54,15 @@ impl LevelSet {
 }
 
 impl LevelTree {
-    /// How often blocks were in memory. O(1).
+    /// Returns the hits and misses of the cache of blocks. O(1).
     #[must_use]
     pub fn cache_use(&self) -> CacheUse {
         self.cache.usage()
     }
 
-    /// The files of the engine that the current levels do not have: those that were replaced and are
-    /// still read, and those that a flush or a compaction is writing. O(files of the directory).
+    /// Returns the totals of the engine's files that are not in the current levels: replaced files
+    /// that are still read, and files that a flush or a compaction is writing.
+    /// O(files of the directory).
     ///
     /// # Errors
     /// The directory could not be read.
@@ -72,7 +73,7 @@ impl LevelTree {
             let length = self.files.open(&name, OpenMode::Read).and_then(|file| file.length());
             match length {
                 Ok(bytes) => totals += FileTotals { files: 1, bytes },
-                // It was removed since.
+                // The file was removed in the meantime.
                 Err(error) if error.is_not_found() => {}
                 Err(error) => return Err(ReadError::new(name, error).into()),
             }

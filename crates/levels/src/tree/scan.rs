@@ -13,19 +13,19 @@ use std::ops::{ControlFlow, Range};
 
 /// The rows of an adjacency in all levels as a snapshot sees them, ascending by owner.
 ///
-/// Reads each block once, and has one block per file of level 0 and per other level in memory.
+/// Reads each block once. Keeps one block in memory per file of level 0 and per other level.
 #[derive(Debug)]
 pub struct LevelRows {
-    /// The newest first.
+    /// Newest first.
     runs: Vec<Run>,
     /// The owner of the next row of each run, or [`END`].
     next: Vec<u32>,
 }
 
-/// Above all owners.
+/// Greater than all owners.
 const END: u32 = u32::MAX;
 
-/// What is read of a row.
+/// The owners, snapshot and content to read.
 #[derive(Clone, Debug)]
 struct Wanted {
     owners: Range<u32>,
@@ -34,8 +34,8 @@ struct Wanted {
 }
 
 impl LevelSet {
-    /// The rows of these owners as a snapshot at `at` sees them, with this content of their edges.
-    /// O(files), and a read of the disk for each file of level 0 and each other level.
+    /// Returns the rows of these owners as a snapshot at `at` sees them, with this content of their
+    /// edges. O(files), and a read of the disk per file of level 0 and per other level.
     ///
     /// # Errors
     /// A block could not be read, or is damaged.
@@ -63,15 +63,15 @@ impl LevelSet {
 }
 
 impl LevelRows {
-    /// The owner of the next row; `None` at the end. O(runs).
+    /// Returns the owner of the next row; `None` at the end. O(runs).
     #[must_use]
     pub fn next_owner(&self) -> Option<VertexId> {
         let next = self.next.iter().min().filter(|owner| **owner != END);
         next.map(|owner| VertexId::new(*owner))
     }
 
-    /// Takes the row of an owner if it is in one run alone and cannot go on in the next block, and records are
-    /// not read: most rows need no copy. O(runs).
+    /// Takes the row of an owner without a copy, if the row is in only one run, cannot continue in
+    /// the next block, and is read without records. Most rows meet this. O(runs).
     #[inline]
     pub fn row_alone(&mut self, owner: VertexId) -> Option<SeenSlice<'_>> {
         let mut runs = self.next.iter().enumerate().filter(|(_, next)| **next == owner.get());
@@ -85,9 +85,9 @@ impl LevelRows {
         Some(run.row().0)
     }
 
-    /// Adds the edges of an owner to `row`, from the newest to the oldest. The owner is not greater
-    /// than the [next one](LevelRows::next_owner). O(runs + edges), and a read of the disk at the end of
-    /// a block.
+    /// Adds the edges of an owner to `row`, from the newest to the oldest. The owner must not be
+    /// greater than the [next one](LevelRows::next_owner). O(runs + edges), and a read of the disk
+    /// at the end of a block.
     ///
     /// # Errors
     /// A block could not be read, or is damaged.
@@ -117,9 +117,9 @@ impl LevelRows {
 struct Run {
     files: VecDeque<Arc<OpenFile>>,
     wanted: Wanted,
-    /// The blocks of the first file that are not read yet; `None` before it is looked at.
+    /// Unread blocks of the first file; `None` before its first read.
     blocks: Option<Range<usize>>,
-    /// The block that was read last.
+    /// The block read last.
     block: VisibleBlock,
     /// The number of the next row of the block.
     next: usize,
@@ -130,7 +130,7 @@ impl Run {
         Run { files, wanted, blocks: None, block: VisibleBlock::default(), next: 0 }
     }
 
-    /// The owner of the next row, or of its next part; [`END`] at the end.
+    /// Returns the owner of the next row, or of the next part of a row; [`END`] at the end.
     #[inline]
     fn owner(&mut self) -> Result<u32, ReadError> {
         loop {
@@ -143,21 +143,22 @@ impl Run {
         }
     }
 
-    /// Takes the next row of the block, which there is, or a part of it, and the records that come with it.
+    /// Takes the next row of the block, or a part of it, with the records of the block. There must
+    /// be one.
     fn row(&mut self) -> (SeenSlice<'_>, &[u8]) {
         let edges = self.block.rows.row(self.next);
         self.next += 1;
         (edges, &self.block.records)
     }
 
-    /// As [`Run::row`], if the row cannot go on in the next block.
+    /// Like [`Run::row`], if the row cannot continue in the next block.
     #[inline]
     fn whole_row(&mut self) -> Option<(SeenSlice<'_>, &[u8])> {
         let is_last = self.next + 1 == self.block.rows.len();
         (!is_last).then(|| self.row())
     }
 
-    /// Reads the next block; false at the end.
+    /// Reads the next block. Returns false at the end.
     #[cold]
     fn read_block(&mut self) -> Result<bool, ReadError> {
         self.next = 0;
@@ -176,10 +177,10 @@ impl Run {
     }
 }
 
-/// What a snapshot sees of a block.
+/// The edges of a block that a snapshot sees.
 #[derive(Debug, Default)]
 struct VisibleBlock {
-    /// If the block has records, a value is the offset of one.
+    /// With records, a value is the offset of a record.
     rows: SeenRows,
     records: Arc<[u8]>,
     unpacked: Unpacked,
@@ -191,7 +192,7 @@ impl VisibleBlock {
         self.records = Arc::default();
     }
 
-    /// Reads a block. If that fails, it is empty.
+    /// Reads a block. Leaves it empty on failure.
     fn read(&mut self, file: &OpenFile, number: usize, wanted: &Wanted) -> Result<(), ReadError> {
         let bytes = file.block(number)?;
         let block = file.edges().parse(number, &bytes)?;

@@ -11,7 +11,7 @@ use hedgerow_model::{ColumnType, CommitTimestamp, Counts, ReadError, VertexId};
 use hedgerow_sync::{Arc, GrowingList};
 use std::ops::Range;
 
-/// Blocks of one row that are prefetched: a reader of a longer one reads ahead.
+/// Number of blocks of a row to prefetch; a reader of a longer row reads ahead.
 const PREFETCHED_BLOCKS: usize = 4;
 
 /// An edge file of a level.
@@ -34,19 +34,19 @@ impl OpenFile {
         Ok(OpenFile { entry, edges, cache: Arc::clone(cache), forward: ForwardReads::default() })
     }
 
-    /// The file, as the manifest lists it.
+    /// Returns the entry of the file in the manifest.
     #[must_use]
     pub fn entry(&self) -> FileEntry {
         self.entry
     }
 
-    /// The edges in the file.
+    /// Returns the edges in the file.
     #[must_use]
     pub fn edges(&self) -> &EdgeFile {
         &self.edges
     }
 
-    /// The bytes of a block, from the cache or the disk.
+    /// Returns the bytes of a block, from the cache or the disk.
     ///
     /// # Errors
     /// The block could not be read, or is damaged.
@@ -58,16 +58,16 @@ impl OpenFile {
         })
     }
 
-    /// Whether a block is in the cache. O(1).
+    /// Returns true if a block is in the cache. O(1).
     pub(super) fn is_cached(&self, number: usize) -> bool {
         self.cache.contains(CachedPart { file: self.entry.number, block: number, is_records: false })
     }
 
-    /// The records of the edges in a block, from the cache or the disk; nothing if the edges carry
-    /// none.
+    /// Returns the records of the edges in a block, from the cache or the disk; none if the edges
+    /// carry no records.
     ///
     /// # Errors
-    /// They could not be read, or are damaged.
+    /// The records could not be read, or are damaged.
     pub(super) fn records(&self, number: usize, block: &Block<'_>) -> Result<Arc<[u8]>, ReadError> {
         if self.edges.column() != ColumnType::Record {
             return Ok(Arc::default());
@@ -76,7 +76,7 @@ impl OpenFile {
         self.cache.get_or_read(part, || self.edges.read_records(block).map(Arc::from))
     }
 
-    /// The owners that the file has edges of, or may have.
+    /// Returns the owners from the first to the last one in the file.
     pub(super) fn owners(&self) -> Range<u32> {
         self.edges.owners().map_or(0..0, |(first, last)| first.get()..last.get() + 1)
     }
@@ -85,7 +85,7 @@ impl OpenFile {
 /// The files of all levels at one time. Never changes.
 #[derive(Debug, Default)]
 pub struct LevelSet {
-    /// By adjacency, level and owner; on level 0 by number, the newest first.
+    /// By adjacency, level and owner; on level 0 by number, newest first.
     files: Vec<Vec<Vec<Arc<OpenFile>>>>,
     flushed: FlushPoint,
 }
@@ -104,7 +104,7 @@ impl LevelSet {
         Ok(LevelSet::default().after(&files, &[], state))
     }
 
-    /// The set without the files in `removed`, and with those in `added`, which leads to `state`.
+    /// Returns the set for `state`: without the files in `removed`, and with the files in `added`.
     pub(super) fn after(
         &self,
         added: &[Arc<OpenFile>],
@@ -130,32 +130,33 @@ impl LevelSet {
         set
     }
 
-    /// The files have everything up to this commit, and nothing after it. O(1).
+    /// Returns the commit of the last flush: the files have all changes up to it, and none after
+    /// it. O(1).
     #[must_use]
     pub fn durable_through(&self) -> CommitTimestamp {
         self.flushed.durable_through
     }
 
-    /// The size of the graph at that commit. O(1).
+    /// Returns the size of the graph at [`LevelSet::durable_through`]. O(1).
     #[must_use]
     pub fn counts(&self) -> &Counts {
         &self.flushed.counts
     }
 
-    /// What the last flush was given to be kept with it. O(1).
+    /// Returns the note of the last flush. O(1).
     #[must_use]
     pub fn note(&self) -> &[u8] {
         &self.flushed.note
     }
 
-    /// Bytes of the indexes of all files in memory: of blocks, and of the rows of files in which a row was
-    /// looked up. O(files).
+    /// Returns the bytes of the indexes of all files in memory: of blocks, and of rows, for files
+    /// in which a row was looked up. O(files).
     #[must_use]
     pub fn index_bytes(&self) -> usize {
         self.files.iter().flatten().flatten().map(|file| file.edges.index_bytes()).sum()
     }
 
-    /// Bytes of the files of the adjacency that has most. O(files).
+    /// Returns the bytes of the files of the largest adjacency. O(files).
     #[must_use]
     pub fn most_bytes(&self) -> u64 {
         let bytes_of =
@@ -163,25 +164,25 @@ impl LevelSet {
         self.files.iter().map(bytes_of).max().unwrap_or(0)
     }
 
-    /// The numbers of the adjacencies that may have files. O(1).
+    /// Returns the numbers of the adjacencies that may have files. O(1).
     pub(super) fn adjacencies(&self) -> Range<u32> {
         // Numbers of adjacencies have 32 bits.
         0..self.files.len() as u32
     }
 
-    /// The files of an adjacency on each level: on level 0 the newest first, else by owner. O(1).
+    /// Returns the files of an adjacency per level: on level 0 newest first, else by owner. O(1).
     #[must_use]
     pub fn levels(&self, adjacency: u32) -> &[Vec<Arc<OpenFile>>] {
         self.files.get(adjacency as usize).map_or(&[], Vec::as_slice)
     }
 
-    /// Whether an adjacency has no files. O(levels).
+    /// Returns true if an adjacency has no files. O(levels).
     #[must_use]
     pub fn is_empty(&self, adjacency: u32) -> bool {
         self.levels(adjacency).iter().all(Vec::is_empty)
     }
 
-    /// The files of a level that may have edges of these owners. O(files).
+    /// Returns the files of a level that may have edges of these owners. O(files).
     pub(super) fn overlapping(&self, adjacency: u32, level: u32, owners: &Range<u32>) -> Vec<Arc<OpenFile>> {
         let files = self.levels(adjacency).get(level as usize).map_or(&[][..], Vec::as_slice);
         let overlaps = |file: &&Arc<OpenFile>| {
@@ -191,8 +192,8 @@ impl LevelSet {
         files.iter().filter(overlaps).cloned().collect()
     }
 
-    /// Whether the blocks of an adjacency take more memory than the cache has, so that they may have to be
-    /// read from the disk. O(files).
+    /// Returns true if the files of an adjacency take more bytes than the cache has, so that blocks
+    /// may have to be read from the disk. O(files).
     #[must_use]
     pub fn exceeds_cache(&self, adjacency: u32) -> bool {
         let files = || self.levels(adjacency).iter().flatten();
@@ -200,11 +201,11 @@ impl LevelSet {
         files().map(|file| file.entry.bytes).sum::<u64>() > capacity
     }
 
-    /// Begins to read the first blocks that have edges of a vertex and are not in the cache, without waiting
-    /// for them; waits for the indexes of rows that are not loaded. O(files).
+    /// Starts to read the first blocks that may have edges of a vertex and are not in the cache,
+    /// without waiting for the blocks; waits for indexes of rows that are not loaded. O(files).
     pub fn prefetch_row(&self, adjacency: u32, owner: VertexId) {
         for file in self.files_of(adjacency, owner) {
-            // An error comes again when the row is read.
+            // The error comes again when the row is read.
             if let Ok(Some(place)) = file.edges.find(owner) {
                 let unread = place.blocks.take(PREFETCHED_BLOCKS).filter(|number| !file.is_cached(*number));
                 unread.for_each(|number| file.edges.prefetch(number..number + 1));
@@ -212,8 +213,8 @@ impl LevelSet {
         }
     }
 
-    /// Adds to `row` what a snapshot at `at` sees of the edges of a vertex, from the newest file to
-    /// the oldest. Reads the blocks that have edges of the vertex, or may have.
+    /// Adds the edges of a vertex that a snapshot at `at` sees to `row`, from the newest file to
+    /// the oldest. Reads the blocks that may have edges of the vertex.
     ///
     /// # Errors
     /// A block could not be read, or is damaged.
@@ -238,8 +239,8 @@ impl LevelSet {
         Ok(())
     }
 
-    /// Adds to `row` what a snapshot at `at` sees of one edge, a deletion included. Reads a block of
-    /// each file that may have the edge, from the newest to the oldest, until it is found.
+    /// Adds one edge as a snapshot at `at` sees it to `row`, even if deleted. Reads a block of each
+    /// file that may have the edge, from the newest to the oldest, until the edge is found.
     ///
     /// # Errors
     /// A block could not be read, or is damaged.
@@ -265,7 +266,7 @@ impl LevelSet {
         Ok(())
     }
 
-    /// The files that may have edges of an owner, from the newest to the oldest.
+    /// Returns the files that may have edges of an owner, from the newest to the oldest.
     fn files_of(&self, adjacency: u32, owner: VertexId) -> impl Iterator<Item = &Arc<OpenFile>> {
         (0..).zip(self.levels(adjacency)).flat_map(move |(level, files): (u32, _)| {
             let of_owner = match level {
@@ -280,7 +281,7 @@ impl LevelSet {
     }
 }
 
-/// The records of a block, if the row has records.
+/// Returns the records of a block, or none if the row has no records.
 fn records_for(
     row: &MergedRow,
     file: &OpenFile,
@@ -293,7 +294,7 @@ fn records_for(
     }
 }
 
-/// The type of the values of an adjacency.
+/// Returns the type of the values of an adjacency.
 pub(super) fn column_of(columns: &GrowingList<ColumnType>, adjacency: u32) -> Result<ColumnType, ReadError> {
     columns
         .get(adjacency as usize)
@@ -301,7 +302,7 @@ pub(super) fn column_of(columns: &GrowingList<ColumnType>, adjacency: u32) -> Re
         .ok_or_else(|| ReadError::new(format!("adjacency {adjacency}"), "the graph has no such adjacency"))
 }
 
-/// The item at a position, which is added if need be.
+/// Returns the item at a position, which is added if needed.
 pub(super) fn at<T: Default>(items: &mut Vec<T>, position: u32) -> &mut T {
     let position = position as usize;
     if items.len() <= position {

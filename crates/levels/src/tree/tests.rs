@@ -19,11 +19,11 @@ const COLUMNS: [ColumnType; 3] = [ColumnType::Unit, ColumnType::U32, ColumnType:
 /// All changes of each edge, by timestamp.
 type History = BTreeMap<(u32, u32, u32), BTreeMap<u64, Option<EdgeValue>>>;
 
-/// Levels that are crossed after a few dozen edges, and what they should have.
+/// Levels that are full after a few dozen edges, with their expected content.
 struct Graph {
     tree: LevelTree,
     history: History,
-    /// The newest commit, and the newest that was flushed.
+    /// The newest commit, and the newest flushed commit.
     now: u64,
     flushed: u64,
     /// Views, by the timestamp that they read.
@@ -52,7 +52,7 @@ impl VersionSource for Recent {
     }
 }
 
-/// The record that stands for a value, of its number of bytes.
+/// Returns the record that stands for a value, which is its number of bytes.
 fn record_of(value: EdgeValue) -> Vec<u8> {
     vec![7; value.0 as usize]
 }
@@ -93,7 +93,7 @@ impl Graph {
         self.history.entry((adjacency, owner, neighbor)).or_default().insert(self.now, value);
     }
 
-    /// The timestamps of open views, and the next one.
+    /// Returns the timestamps of open views, and the next one.
     fn live(&self) -> LiveTimestamps {
         let mut timestamps: Vec<_> = self.views.iter().map(|(at, _)| CommitTimestamp(*at)).collect();
         timestamps.sort_unstable();
@@ -123,7 +123,7 @@ impl Graph {
         Ok(())
     }
 
-    /// Everything that a snapshot sees in files.
+    /// Returns everything that a snapshot at `at` should see.
     fn seen(&self, at: u64) -> Vec<((u32, u32, u32), EdgeValue)> {
         let newest = |changes: &BTreeMap<u64, Option<EdgeValue>>| {
             changes.range(..=at).next_back().and_then(|(_, value)| *value)
@@ -141,13 +141,13 @@ impl Graph {
         self.check_levels(&current);
     }
 
-    /// The number of files that new views read.
+    /// Returns the number of files that new views read.
     fn listed(&self) -> usize {
         let current = self.tree.current();
         (0..COLUMNS.len() as u32).flat_map(|adjacency| current.levels(adjacency)).map(Vec::len).sum()
     }
 
-    /// Below level 0 no owner is in two files of a level.
+    /// Checks that no owner is in two files of a level below level 0.
     fn check_levels(&self, set: &LevelSet) {
         for adjacency in 0..COLUMNS.len() as u32 {
             for files in set.levels(adjacency).iter().skip(1) {
@@ -157,7 +157,7 @@ impl Graph {
     }
 }
 
-/// All that edges of a column have.
+/// Returns the whole content of edges of a column.
 fn content_of(column: ColumnType) -> RowContent {
     if column == ColumnType::Record { RowContent::Records } else { RowContent::Values }
 }
@@ -188,7 +188,7 @@ fn read(set: &LevelSet, at: u64) -> Vec<((u32, u32, u32), EdgeValue)> {
     found
 }
 
-/// The edges of these owners, in their order.
+/// Returns the edges of these owners, in their order.
 fn scan(
     set: &LevelSet,
     adjacency: u32,
@@ -209,7 +209,7 @@ fn scan(
     found
 }
 
-/// The edges of a row that is finished, with the values that their records stand for.
+/// Finishes a row. Returns its edges, with the values that their records stand for.
 fn edges(row: &mut MergedRow) -> impl Iterator<Item = (VertexId, EdgeValue)> {
     let content = row.content();
     let row = row.finish();
@@ -245,7 +245,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     vec(step, 1..40)
 }
 
-/// Runs a step; `Err` if a file operation failed, after which the graph is as before.
+/// Runs a step. Fails if a file operation failed; the graph is unchanged then.
 fn run(graph: &mut Graph, files: &SimulatedFiles, step: &Step) -> Result<(), EngineError> {
     match step {
         Step::Changes(changes) => changes.iter().for_each(|(edge, value)| graph.change(*edge, *value)),
@@ -271,7 +271,7 @@ fn run(graph: &mut Graph, files: &SimulatedFiles, step: &Step) -> Result<(), Eng
     Ok(())
 }
 
-/// The number of edge files that there are.
+/// Returns the number of edge files.
 fn edge_files(files: &SimulatedFiles) -> usize {
     let names = files.list().unwrap();
     let with_records = names.iter().filter_map(|name| name.strip_suffix(".records"));
@@ -325,12 +325,12 @@ proptest! {
         files.heal();
         graph.check();
         graph.views.clear();
-        // Files of an edit that failed stay until another one was made.
+        // Files of a failed edit stay until another edit succeeds.
         graph.change((0, 0, 0), None);
         graph.flush().unwrap();
         graph.tree.remove_unread().unwrap();
         if kind != FaultKind::Device {
-            // Nothing but a failing device keeps a file from being removed.
+            // Only a failing device keeps a file from being removed.
             prop_assert_eq!(edge_files(&files), graph.listed());
         }
         graph.tree = open(&files).unwrap();
@@ -368,7 +368,8 @@ fn adjacencies_are_added_while_the_levels_are_open() {
     graph.check();
 }
 
-/// Kills the process at each operation, which loses nothing, opens the levels, and then loses power.
+/// Kills the process at each operation, which loses nothing, opens the levels, and then loses
+/// power.
 #[test]
 fn what_an_opening_found_survives_a_loss_of_power() {
     let files = directory();

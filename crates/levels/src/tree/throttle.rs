@@ -1,4 +1,4 @@
-//! Pauses in a compaction, so that it takes no more of the machine than it may.
+//! Pauses in a compaction, which keep it within its limits.
 
 use hedgerow_model::CompactionLimits;
 use std::time::{Duration, Instant};
@@ -6,13 +6,13 @@ use std::time::{Duration, Instant};
 /// Bytes between two looks at the clock.
 const STEP: u64 = 64 << 10;
 
-/// A shorter pause is left to a later step.
+/// Minimum pause; a shorter one is left to a later step.
 const SHORTEST: Duration = Duration::from_millis(1);
 
-/// A compaction sleeps no longer before it looks whether commits wait for it.
+/// Maximum pause before the compaction checks whether it is urgent.
 const LONGEST: Duration = Duration::from_millis(20);
 
-/// The smallest share of the time, so that a compaction ends.
+/// Minimum share of the time, so that a compaction ends.
 const LEAST_SHARE: f64 = 0.01;
 
 /// The progress of one compaction.
@@ -21,13 +21,13 @@ pub(super) struct Throttle {
     limits: CompactionLimits,
     begin: Instant,
     written: u64,
-    /// Bytes that were written at the last look at the clock.
+    /// Bytes written at the last look at the clock.
     looked_at: u64,
     paused: Duration,
 }
 
 impl Throttle {
-    /// Begins to count time. Limits that make no sense are taken to be the nearest ones that do.
+    /// Begins to count time. Replaces invalid limits by the nearest valid ones.
     pub(super) fn new(mut limits: CompactionLimits) -> Self {
         if limits.time_share.is_nan() {
             limits.time_share = 1.0;
@@ -35,8 +35,8 @@ impl Throttle {
         Throttle { limits, begin: Instant::now(), written: 0, looked_at: 0, paused: Duration::ZERO }
     }
 
-    /// Notes that `written` bytes are written in all, and sleeps while this exceeds the limits and the
-    /// compaction is not urgent. O(1).
+    /// Notes that `written` bytes are written in total. Sleeps while this exceeds the limits and
+    /// the compaction is not urgent. O(1).
     #[inline]
     pub(super) fn wrote(&mut self, written: u64, is_urgent: impl Fn() -> bool) {
         self.written = written;
@@ -46,7 +46,7 @@ impl Throttle {
         }
     }
 
-    /// The time since the beginning, without pauses.
+    /// Returns the time since the beginning, without pauses.
     pub(super) fn worked(&self) -> Duration {
         self.begin.elapsed().saturating_sub(self.paused)
     }
@@ -60,7 +60,7 @@ impl Throttle {
         }
     }
 
-    /// How long to sleep, so long after the beginning.
+    /// Returns the next pause at `elapsed` after the beginning; `None` within the limits.
     fn pause(&self, elapsed: Duration) -> Option<Duration> {
         let CompactionLimits { bytes_per_second, time_share } = self.limits;
         let worked = elapsed.saturating_sub(self.paused);

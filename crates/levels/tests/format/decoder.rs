@@ -1,6 +1,7 @@
-//! A reader of the engine's files, written from docs/format.md alone: it shares no code with the crate.
+//! A reader of the engine's files, written from docs/format.md alone: it shares no code with the
+//! crate.
 //!
-//! It expects whole files, and panics if something is not as the document says.
+//! It expects whole files, and panics if something deviates from the document.
 
 use roaring::RoaringBitmap;
 use std::collections::BTreeMap;
@@ -21,24 +22,24 @@ pub enum Content {
     Record(Vec<u8>),
 }
 
-/// What an edge file and its record file have.
+/// The content of an edge file and its record file.
 #[derive(Debug)]
 pub struct EdgeFile {
-    /// The code of the type of the values.
+    /// Code of the type of the values.
     pub column: u32,
     /// The versions of each block.
     pub blocks: Vec<Vec<Version>>,
-    /// Of each block, whether its records are compressed.
+    /// For each block, true if its records are compressed.
     pub compressed: Vec<bool>,
 }
 
-/// What a manifest says.
+/// The content of a manifest.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Manifest {
     pub durable: u64,
     pub vertex_bound: u64,
     pub vertices: u64,
-    /// By label: edges, by how much that may be too large, parallel edges.
+    /// By label: edges, the possible excess of that number, parallel edges.
     pub labels: Vec<[u64; 3]>,
     pub note: Vec<u8>,
     /// By number: adjacency, level, bytes.
@@ -55,7 +56,7 @@ impl<'b> Bytes<'b> {
         taken
     }
 
-    /// A number of `count` bytes, little endian.
+    /// Reads a number of `count` bytes, little endian.
     fn number(&mut self, count: usize) -> u64 {
         self.take(count).iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte))
     }
@@ -77,7 +78,7 @@ impl<'b> Bytes<'b> {
         Bytes(self.take(length))
     }
 
-    /// `count` numbers of `width` bits each, in whole bytes.
+    /// Reads `count` numbers of `width` bits each, in whole bytes.
     fn packed(&mut self, count: usize, width: usize) -> Vec<u64> {
         let bytes = self.take((count * width).div_ceil(8));
         let bit = |place: usize| u64::from(bytes[place / 8] >> (place % 8) & 1);
@@ -85,7 +86,7 @@ impl<'b> Bytes<'b> {
         (0..count).map(number).collect()
     }
 
-    /// `count` pairs of numbers of these widths, in whole bytes.
+    /// Reads `count` pairs of numbers of these widths, in whole bytes.
     fn packed_pairs(&mut self, count: usize, [one, other]: [usize; 2]) -> Vec<[u64; 2]> {
         assert!(one + other <= 56, "a width of places");
         let pairs = self.packed(count, one + other);
@@ -118,7 +119,7 @@ impl<'b> Bytes<'b> {
         if width == 64 { numbers } else { numbers.into_iter().map(add_base).collect() }
     }
 
-    /// The content of a stretch, and whether it is compressed.
+    /// Reads the content of a stretch; true if it is compressed.
     fn stretch(&mut self) -> (Vec<u8>, bool) {
         let form = self.number(1);
         match form {
@@ -145,7 +146,7 @@ fn checked(bytes: &[u8], checksum: u64) -> Bytes<'_> {
     Bytes(bytes)
 }
 
-/// Bytes of a value in a column with this code.
+/// Returns the bytes of a value in a column with this code.
 fn width_of(column: u32) -> usize {
     match column {
         0 => 0,
@@ -204,7 +205,7 @@ pub fn edge_file(file: &[u8], record_file: Option<&[u8]>) -> EdgeFile {
     assert_eq!(end, index, "the index follows the last block");
     assert_eq!(found.blocks.iter().map(Vec::len).sum::<usize>() as u64, versions);
     let of_blocks = found.blocks.iter().map(|versions| {
-        // The newest version of an entry is its first.
+        // The newest version of an entry is the first.
         let entries =
             versions.chunk_by(|one, other| (one.owner, one.neighbor) == (other.owner, other.neighbor));
         let of = |is_deleted: bool, all: bool| {
@@ -221,7 +222,7 @@ pub fn edge_file(file: &[u8], record_file: Option<&[u8]>) -> EdgeFile {
     found
 }
 
-/// The versions in a block, and whether its records are compressed.
+/// Reads the versions in a block; true if its records are compressed.
 fn read_block(block: &mut Bytes<'_>, column: u32, records: Option<&[u8]>) -> (Vec<Version>, Option<bool>) {
     let flags = block.number(1);
     let [rows, entries, owner_bytes, row_bytes] = [(); 4].map(|()| block.varint() as usize);

@@ -1,4 +1,5 @@
-//! Files written by the first formats that were kept: of manifests and edge files version 2, of record files version 1.
+//! Files in the first formats that are still read: version 2 of manifests and edge files, version 1
+//! of record files.
 
 use crate::decoder::{self, Content, Version};
 use hedgerow_encoding::wire::{Reader, put_bytes};
@@ -13,7 +14,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// A kind of edge file, by its name in the folder.
+/// A kind of edge file, with its name in the folder.
 struct Kind {
     name: &'static str,
     column: ColumnType,
@@ -38,7 +39,7 @@ const KINDS: [Kind; 8] = {
 
 const MANIFEST: &str = "engine-manifest-00000001";
 
-/// The folder of the frozen files.
+/// Returns the folder of the frozen files.
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/frozen")
 }
@@ -57,7 +58,7 @@ fn content_of(files: &SimulatedFiles, name: &str) -> Vec<u8> {
     files.open(name, OpenMode::Read).unwrap().read_from(0).unwrap()
 }
 
-/// The next of a sequence that looks random (SplitMix64).
+/// Returns the next number of a sequence that looks random (SplitMix64).
 fn random(seed: u64) -> u64 {
     let bits = seed.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     let bits = (bits ^ bits >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -65,8 +66,8 @@ fn random(seed: u64) -> u64 {
     bits ^ bits >> 31
 }
 
-/// What a file contains: a row across blocks, a row of two frames, more than 256 rows in a block, the
-/// largest ids, settled and dated versions, several of one entry, deletions.
+/// Returns the content of a file: a row across blocks, a row of two frames, more than 256 rows in a
+/// block, the largest ids, settled and dated versions, several versions of one entry, deletions.
 fn versions(column: ColumnType) -> Vec<Version> {
     let mut versions = Vec::new();
     if column == ColumnType::Unit {
@@ -143,7 +144,7 @@ fn written(Kind { name, column, is_compressed }: &Kind) -> SimulatedFiles {
     files
 }
 
-/// What the crate reads of a block.
+/// Returns the versions that the crate reads in a block.
 fn read(block: &Block<'_>, column: ColumnType, records: &[u8]) -> Vec<Version> {
     let mut found = Vec::new();
     let flow = block.scan(|owner, row| {
@@ -198,7 +199,7 @@ fn edge_files_of_version_2_are_read() {
     }
 }
 
-/// The document says enough to read the files.
+/// The document suffices to read the files.
 #[test]
 fn a_reader_that_was_written_from_the_document_reads_edge_files() {
     for (code, kind) in [0, 1, 2, 3, 4, 5, 6, 6].into_iter().zip(&KINDS) {
@@ -217,8 +218,8 @@ fn a_reader_that_was_written_from_the_document_reads_edge_files() {
     }
 }
 
-/// A change of the bytes is a change of the format. Compressed bytes are those of the library, so of
-/// them only the content stays.
+/// A change of the bytes is a change of the format. Compressed bytes depend on the library, so only
+/// their content is compared.
 #[test]
 fn edge_files_are_written_as_in_version_2() {
     for kind in &KINDS {
@@ -312,7 +313,7 @@ fn a_reader_that_was_written_from_the_document_reads_a_manifest() {
         labels: labels.collect(),
         note,
         files: files.collect(),
-        // The first has the state before the edits.
+        // The first record has the state before the edits.
         records: 1 + edits().len() as u64,
     };
     assert_eq!(found, expected);
@@ -350,8 +351,8 @@ fn other_versions_are_named() {
     }
 }
 
-/// Writes the fixtures and the seeds of the fuzz targets. Only for a new version of the format: existing
-/// files stay.
+/// Writes the fixtures and the seeds of the fuzz targets. Only for a new version of the format:
+/// existing files stay.
 #[test]
 #[ignore = "writes files of the project"]
 fn write_fixtures_and_seeds() {
@@ -375,7 +376,7 @@ fn write_fixtures_and_seeds() {
             both.extend_from_slice(&records);
         }
         if [ColumnType::I64, ColumnType::F64].contains(&kind.column) {
-            // These differ from others in a single byte.
+            // These files differ from others in a single byte.
             continue;
         }
         let name = kind.name.strip_suffix(".edges").unwrap();

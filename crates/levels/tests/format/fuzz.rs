@@ -1,7 +1,7 @@
 //! A short run of the fuzz targets: bytes damaged at random, from a fixed seed.
 //!
-//! No decoder panics, and none takes more memory than some buffers: the entries of a block, and the
-//! content of a compressed chunk.
+//! No decoder panics, and none takes more memory than a few buffers: for the entries of a block,
+//! and the content of a compressed chunk.
 
 use crate::targets::{read_edge_block, read_edge_file, read_level_manifest, read_record_chunk};
 use hedgerow_testing::allocation::most_held;
@@ -12,7 +12,8 @@ use rand::rngs::StdRng;
 /// Number of damaged inputs per seed.
 const CASES: usize = 200;
 
-/// 2^16 entries with their versions in some copies, or a chunk of 1 MiB in some copies.
+/// Maximum memory: 2^16 entries with their versions in a few copies, or a chunk of 1 MiB in a few
+/// copies.
 const MOST_HELD: usize = 32 << 20;
 
 fn run(target: &str, read: fn(&[u8]) -> bool) {

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 const AT: CommitTimestamp = CommitTimestamp(1);
 
-/// Edges from vertex 1 with records that are alike.
+/// Edges from vertex 1 with similar records.
 struct Alike(u32);
 
 fn record(neighbor: u32) -> Vec<u8> {
@@ -28,7 +28,7 @@ impl VersionSource for Alike {
     }
 }
 
-/// The bytes of the files after a flush, which are read with the other option.
+/// Returns the bytes of the files after a flush. Reads the files with the other option.
 fn flushed_bytes(compress_records: bool) -> u64 {
     let files = SimulatedFiles::new(1);
     files.create_directory().unwrap();

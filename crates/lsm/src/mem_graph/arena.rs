@@ -4,14 +4,14 @@
 use hedgerow_sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use hedgerow_sync::{GrowingList, Mutex};
 
-/// The largest block, in words.
+/// Maximum size of a block, in words.
 const LARGEST_BLOCK: usize = 1 << 24;
 
-/// Allocations of more than this part of a block get a block of their own, so that the end of a
-/// block that they do not fit in is not lost.
+/// Divisor of the size of a block: a larger allocation gets a block of its own, so that the end of
+/// a block that it does not fit in is not lost.
 const DEDICATED_PART: usize = 4;
 
-/// The first word of an allocation.
+/// Offset of the first word of an allocation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ArenaOffset(pub(super) u32);
 
@@ -19,8 +19,8 @@ pub(super) struct ArenaOffset(pub(super) u32);
 /// allocate.
 ///
 /// An offset is the number of a block times the usual size of a block, plus the position in the
-/// block. An allocation lies within one block. A block that was made for a large one is as long as
-/// that is: it takes several numbers if it is longer than usual.
+/// block. An allocation lies within one block. A block for a large allocation has the length of the
+/// allocation, and takes several numbers if that is longer than usual.
 #[derive(Debug)]
 pub(super) struct WordArena {
     /// The usual size of a block, a power of two.
@@ -35,8 +35,8 @@ pub(super) struct WordArena {
     bytes: AtomicUsize,
 }
 
-/// The block that allocations come from, and the number of words that are taken in it: the upper and
-/// the lower half of a word.
+/// The block that allocations come from, and the number of words taken in it: the upper and the
+/// lower half of a word.
 #[derive(Clone, Copy)]
 struct ArenaCursor {
     block: usize,
@@ -57,7 +57,7 @@ impl WordArena {
         }
     }
 
-    /// The usual size of a block in words.
+    /// Returns the usual size of a block in words.
     pub(super) fn block_words(&self) -> usize {
         self.block_words
     }
@@ -65,7 +65,7 @@ impl WordArena {
     /// Reserves words, all zero. O(1), and O(block) once per block.
     ///
     /// # Panics
-    /// If there are no more offsets.
+    /// If the offsets are exhausted.
     #[inline]
     pub(super) fn allocate(&self, words: usize) -> ArenaOffset {
         match words > self.block_words / DEDICATED_PART {
@@ -74,8 +74,8 @@ impl WordArena {
         }
     }
 
-    /// The words from an offset to the end of its block, which are more than were allocated there.
-    /// O(1).
+    /// Returns the words from an offset to the end of its block, which are more than were allocated
+    /// there. O(1).
     ///
     /// # Panics
     /// If the offset is not of this arena.
@@ -99,7 +99,7 @@ impl WordArena {
         offset
     }
 
-    /// Appends the bytes that were stored at an offset. O(bytes).
+    /// Appends the bytes stored at an offset. O(bytes).
     pub(super) fn read_bytes(&self, offset: ArenaOffset, bytes: &mut Vec<u8>) {
         let [length, packed @ ..] = self.words(offset) else { unreachable!("a word was allocated") };
         let length = length.load(Ordering::Relaxed) as usize;
@@ -111,13 +111,13 @@ impl WordArena {
         bytes.truncate(end);
     }
 
-    /// Heap bytes of all blocks and of the list of blocks. O(1).
+    /// Returns the heap bytes of all blocks and of the list of blocks. O(1).
     pub(super) fn bytes(&self) -> usize {
         self.bytes.load(Ordering::Relaxed)
     }
 
-    /// Bytes that no later allocation can get: all but the rest of the last block. Exact unless
-    /// another thread allocates. O(1).
+    /// Returns the bytes that no later allocation can get: all except the rest of the last block.
+    /// Exact unless another thread allocates. O(1).
     pub(super) fn used_bytes(&self) -> usize {
         let cursor = ArenaCursor::from_bits(self.cursor.load(Ordering::Acquire));
         // A block is counted before the cursor reaches it.
@@ -125,11 +125,12 @@ impl WordArena {
         (words - (self.block_words - cursor.taken)) * size_of::<u64>()
     }
 
-    /// Takes words of the current block; `None` if it has fewer.
+    /// Takes words of the current block, or returns `None` if it has fewer.
     #[inline]
     fn advance(&self, words: usize) -> Option<ArenaOffset> {
-        // An offset is useless to other threads until a word that leads to it is published with
-        // `Release`. `Acquire` pairs with the store in `allocate_in_next`: the block is in the list.
+        // An offset is useless to other threads until a word that refers to it is published with
+        // `Release`. `Acquire` pairs with the store in `allocate_in_next`: the block is in the
+        // list.
         let advanced = self.cursor.fetch_update(Ordering::Acquire, Ordering::Acquire, |bits| {
             let cursor = ArenaCursor::from_bits(bits);
             (cursor.taken + words <= self.block_words).then_some(bits + words as u64)

@@ -2,7 +2,7 @@
 //!
 //! | word | content |
 //! |---|---|
-//! | 0 | the neighbor in the upper half; how many commits after the beginning of the MemGraph, in 31 bits; [`DELETED`] |
+//! | 0 | neighbor (upper half); commits since the MemGraph's beginning (31 bits); [`DELETED`] |
 //! | 1, if the column has values | the bits of the value, or the offset of the record |
 
 use hedgerow_levels::{SeenEdge, Version};
@@ -13,7 +13,7 @@ use smallvec::SmallVec;
 /// A bit of the first word: the version is a deletion.
 const DELETED: u64 = 1;
 
-/// How many commits after its beginning a MemGraph takes.
+/// Maximum number of commits after its beginning that a MemGraph takes.
 pub(super) const MOST_COMMITS: u64 = (1 << 31) - 1;
 
 /// A version of an edge of a known owner.
@@ -23,7 +23,7 @@ pub(super) struct MemEntry {
     pub(super) version: Version,
 }
 
-/// What the words of the entries of an adjacency mean.
+/// Word layout of the entries of an adjacency.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct EntryLayout {
     has_value: bool,
@@ -42,8 +42,7 @@ impl EntryLayout {
         1 + usize::from(self.has_value)
     }
 
-    /// Writes an entry into words that no reader looks at yet, or that hold a version which no reader
-    /// sees.
+    /// Writes an entry into words that no reader looks at yet, or whose version no reader sees.
     #[inline]
     pub(super) fn write(self, words: &[AtomicU64], entry: &MemEntry) {
         let MemEntry { neighbor, version } = entry;
@@ -80,8 +79,8 @@ impl EntryLayout {
     }
 }
 
-/// Appends what a snapshot at `at` sees of entries that come newest first, ascending by neighbor.
-/// O(entries · log entries).
+/// Appends the edges that a snapshot at `at` sees, ascending by neighbor, given entries newest
+/// first. O(entries · log entries).
 #[inline]
 pub(super) fn append_seen(
     newest_first: impl Iterator<Item = MemEntry>,
@@ -98,17 +97,19 @@ pub(super) fn append_seen(
     keep_first_of_equal(edges, begin, |(neighbor, _)| *neighbor);
 }
 
-/// Orders entries from `begin` on, which come newest first: ascending by neighbor, newest first, and
-/// only the newest of those of one edge and timestamp. O(entries · log entries).
+/// Orders the entries from `begin` on, given newest first, by neighbor, newest first within a
+/// neighbor. Keeps only the newest entry of each edge and timestamp. O(entries · log entries).
 #[inline]
 pub(super) fn order_versions(versions: &mut Vec<MemEntry>, begin: usize) {
     sort_by_neighbor(versions, begin, |entry| entry.neighbor);
     keep_first_of_equal(versions, begin, |entry| (entry.neighbor, entry.version.at));
 }
 
-/// Sorts a list from `begin` on by neighbor; versions of an edge stay newest first. O(items · log items).
+/// Sorts a list from `begin` on by neighbor; versions of an edge stay newest first.
+/// O(items · log items).
 ///
-/// Sorts words, and moves each item once: rows are read much faster than with a stable sort of items.
+/// Sorts words, and moves each item once: rows are read much faster than with a stable sort of
+/// items.
 #[inline]
 fn sort_by_neighbor<T: Copy>(list: &mut Vec<T>, begin: usize, neighbor: impl Fn(&T) -> VertexId) {
     // A row has fewer than 2^32 entries.
@@ -126,7 +127,7 @@ fn sort_by_neighbor<T: Copy>(list: &mut Vec<T>, begin: usize, neighbor: impl Fn(
     list.drain(begin..begin + order.len());
 }
 
-/// Of adjacent items of a list with equal keys, from `begin` on, keeps the first.
+/// Keeps the first of adjacent items with equal keys, from `begin` on.
 fn keep_first_of_equal<T: Copy, K: PartialEq>(list: &mut Vec<T>, begin: usize, key: impl Fn(&T) -> K) {
     let are_equal = |pair: &[T]| key(&pair[0]) == key(&pair[1]);
     let Some(first) = list[begin..].windows(2).position(are_equal) else { return };

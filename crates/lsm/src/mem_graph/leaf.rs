@@ -1,18 +1,18 @@
 //! Leaves of long rows: entries in the order of their commits, as in short rows.
 //!
-//! A leaf has space for [`LEAF`] entries. It has more only where one edge has many versions, which share
-//! a leaf: then it has space for the next power of two.
+//! A leaf has space for [`LEAF`] entries. It has space for more, a power of two, only if one edge
+//! has many versions, which share a leaf.
 
 use super::arena::{ArenaOffset, WordArena};
 use super::entry::{EntryLayout, MemEntry};
 use hedgerow_model::{CommitTimestamp, EdgeValue, VertexId};
 use hedgerow_sync::atomic::{AtomicU64, Ordering};
 
-/// Entries of a full leaf, a power of two. A search scans one leaf; an insertion copies one in about
-/// half as many.
+/// Number of entries of a full leaf, a power of two. A search scans one leaf; one in about
+/// `LEAF / 2` insertions copies one.
 const LEAF: usize = if cfg!(any(test, hedgerow_shuttle)) { 4 } else { 64 };
 
-/// Some entries of a long row, as they were when its word was loaded.
+/// A part of the entries of a long row, as they were when the leaf's word was loaded.
 #[derive(Clone, Copy)]
 pub(super) struct Leaf<'m> {
     arena: &'m WordArena,
@@ -22,7 +22,7 @@ pub(super) struct Leaf<'m> {
 }
 
 impl<'m> Leaf<'m> {
-    /// A leaf with these entries.
+    /// Creates a leaf with these entries.
     pub(super) fn new(arena: &'m WordArena, layout: EntryLayout, entries: &[MemEntry]) -> Self {
         let capacity = entries.len().next_power_of_two().max(LEAF);
         let offset = arena.allocate(capacity * layout.words());
@@ -33,46 +33,46 @@ impl<'m> Leaf<'m> {
         Leaf { arena, layout, offset, entries: entries.len() }
     }
 
-    /// The leaf that a word describes: its offset in the upper half, its number of entries in the
-    /// lower one.
+    /// Loads the leaf that a word describes: its offset in the upper half, its number of entries in
+    /// the lower one.
     #[inline]
     pub(super) fn load(arena: &'m WordArena, layout: EntryLayout, word: &AtomicU64) -> Self {
         let word = word.load(Ordering::Acquire);
         Leaf { arena, layout, offset: ArenaOffset((word >> 32) as u32), entries: word as u32 as usize }
     }
 
-    /// Lets readers find the leaf.
+    /// Publishes the leaf to readers.
     #[inline]
     pub(super) fn publish(self, word: &AtomicU64) {
         word.store(u64::from(self.offset.0) << 32 | self.entries as u64, Ordering::Release);
     }
 
-    /// Whether there is no space for another entry.
+    /// Returns true if there is no space for another entry.
     #[inline]
     pub(super) fn is_full(self) -> bool {
         self.entries >= LEAF && self.entries.is_power_of_two()
     }
 
-    /// Appends an entry to a leaf that is not full, after those that readers can see. O(1).
+    /// Appends an entry to a leaf that is not full, after the entries that readers can see. O(1).
     #[inline]
     pub(super) fn append(self, entry: &MemEntry) -> Self {
         self.layout.write(&self.words()[self.entries * self.layout.words()..], entry);
         Leaf { entries: self.entries + 1, ..self }
     }
 
-    /// All entries. O(entries).
+    /// Returns all entries, newest first. O(entries).
     #[inline]
     pub(super) fn newest_first(self) -> impl Iterator<Item = MemEntry> + use<'m> {
         self.words_newest_first().map(move |words| self.layout.read(words))
     }
 
-    /// The words of the newest entry of a neighbor. O(entries).
+    /// Returns the words of the newest entry of a neighbor. O(entries).
     #[inline]
     pub(super) fn newest_of(self, neighbor: VertexId) -> Option<&'m [AtomicU64]> {
         self.words_newest_first().find(|words| EntryLayout::neighbor(words) == neighbor)
     }
 
-    /// The value that a snapshot at `at` sees of an edge, or its deletion. O(entries).
+    /// Returns the value of an edge that a snapshot at `at` sees, or its deletion. O(entries).
     pub(super) fn find_at(self, neighbor: VertexId, at: CommitTimestamp) -> Option<Option<EdgeValue>> {
         let mut versions = self.words_newest_first().filter(|words| EntryLayout::neighbor(words) == neighbor);
         let seen = versions.find(|words| self.layout.timestamp(words) <= at)?;

@@ -1,13 +1,15 @@
 //! The newest versions of edges, in memory until a flush writes them to the levels (LSMGraph, 4.1).
 //!
 //! - `arena.rs`: nearly all memory of a MemGraph, which is freed at once;
-//! - `row_map.rs`: from an owner to the word that describes its row;
-//! - `row.rs`: a row in either form: `segments.rs`, a short one as it was appended, and `ordered.rs`,
-//!   a long one as a skip list of leaves (`leaf.rs`); `entry.rs` lays out the entries of both;
-//! - `versions.rs`: everything in order, for a flush.
+//! - `row_map.rs`: maps an owner to the word that describes its row;
+//! - `row.rs`: a row in either form: `segments.rs`, a short one as it was appended, and
+//!   `ordered.rs`, a long one as a skip list of leaves (`leaf.rs`); `entry.rs` lays out the entries
+//!   of both;
+//! - `versions.rs`: all versions in order, for a flush.
 //!
-//! Two things differ from the paper. An array grows by segments that double, and a row that becomes long leaves its segments to the readers that found
-//! them: nothing moves under a reader. A node of a skip list has many entries.
+//! There are two differences from the paper. An array grows by segments that double, and a row that
+//! becomes long leaves its segments to the readers that found them: nothing moves under a reader. A
+//! node of a skip list has many entries.
 
 mod arena;
 mod entry;
@@ -31,7 +33,7 @@ use row::{MemRow, RowState};
 use row_map::RowMap;
 use std::ops::Range;
 
-/// What a version of an edge carries.
+/// Content of a version of an edge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MemContent<'b> {
     /// A value of the adjacency's column; ignored where that is [`ColumnType::Unit`].
@@ -42,10 +44,11 @@ pub enum MemContent<'b> {
 
 /// Versions of edges in memory, by adjacency, owner and neighbor.
 ///
-/// Writers append under a lock of the caller: one writer per owner at a time, any number at different
-/// owners. Readers take no locks. Memory is freed when the MemGraph is dropped, all at once.
+/// Writers append under a lock of the caller: one writer per owner at a time, any number at
+/// different owners. Readers take no locks. Memory is freed when the MemGraph is dropped, all at
+/// once.
 ///
-/// Its entries and records take at most 2^32 words, and at most 262,136 blocks. It has commits of a
+/// Entries and records take at most 2^32 words, and at most 262,136 blocks. The commits are of a
 /// [limited range](MemGraph::takes).
 pub struct MemGraph {
     /// The column of each adjacency.
@@ -53,16 +56,16 @@ pub struct MemGraph {
     /// All commits come after this one.
     begin: CommitTimestamp,
     rows: RowMap,
-    /// Has entries and records.
+    /// Arena of entries and records.
     arena: WordArena,
-    /// Has the nodes of long rows, and those of the map.
+    /// Arena of the nodes of long rows and of the map.
     index: WordArena,
 }
 
 impl MemGraph {
-    /// An empty MemGraph for commits after `begin`, whose first adjacencies carry these columns. Allocates memory in blocks of
-    /// `block_words` words, a power of two up to 2^24; finds rows fastest if there are not many more
-    /// of them than `buckets`, which take four bytes each.
+    /// Creates an empty MemGraph for commits after `begin`, whose first adjacencies carry these
+    /// columns. Allocates memory in blocks of `block_words` words, a power of two up to 2^24. Finds
+    /// rows fastest if there are not many more rows than `buckets`, which take four bytes each.
     #[must_use]
     pub fn new(columns: &[ColumnType], begin: CommitTimestamp, block_words: usize, buckets: usize) -> Self {
         MemGraph {
@@ -74,36 +77,40 @@ impl MemGraph {
         }
     }
 
-    /// How many commits after its beginning it can have versions of: entries count from there.
+    /// Maximum number of commits after its beginning whose versions a MemGraph can have: entries
+    /// count from there.
     pub const MOST_COMMITS: u64 = MOST_COMMITS;
 
-    /// Whether it can have versions of this commit. O(1).
+    /// Returns true if the MemGraph can have versions of this commit. O(1).
     #[inline]
     #[must_use]
     pub fn takes(&self, at: CommitTimestamp) -> bool {
         at.0.wrapping_sub(self.begin.0).wrapping_sub(1) < MOST_COMMITS
     }
 
-    /// Adds an adjacency that carries this column, with the next number, beside writers and readers of
-    /// the others. Amortized O(1).
+    /// Adds an adjacency that carries this column, with the next number, concurrently with writers
+    /// and readers of the others. Amortized O(1).
     ///
     /// # Panics
-    /// If another thread adds one at the same time, or there are [too many](GrowingList::LIMIT).
+    /// If another thread adds an adjacency at the same time, or there are
+    /// [too many](GrowingList::LIMIT).
     pub fn add_adjacency(&self, column: ColumnType) {
         self.rows.add_adjacency();
         self.columns.push(column);
     }
 
-    /// Appends a version of an edge; without content, its deletion. O(1) for a short row, O(log
-    /// entries + versions of the edge) expected for a long one.
+    /// Appends a version of an edge, or without content its deletion. O(1) for a short row,
+    /// O(log entries + versions of the edge) expected for a long one.
     ///
     /// The caller holds the lock of `owner`. Versions of one edge come in the order of their
-    /// timestamps; the later of two with equal timestamps hides the other. No
-    /// reader has a timestamp in `editable_from..at`, and none will: in a long row the new version
-    /// overwrites a version of the edge from then. Its record, if it has one, keeps its memory.
+    /// timestamps; the later of two with equal timestamps hides the other. No reader has a
+    /// timestamp in `editable_from..at`, and none will: in a long row the new version overwrites a
+    /// version of the edge from this range. The record of an overwritten version, if it has one,
+    /// keeps its memory.
     ///
     /// # Panics
-    /// If the MemGraph is full, does not have the adjacency, or does not [take](MemGraph::takes) the commit.
+    /// If the MemGraph is full, does not have the adjacency, or does not [take](MemGraph::takes)
+    /// the commit.
     pub fn push(
         &self,
         adjacency: u32,
@@ -116,11 +123,11 @@ impl MemGraph {
         self.push_row(adjacency, owner, at, editable_from, std::iter::once((neighbor, content)));
     }
 
-    /// Appends versions of several edges of one owner, all of one commit, as [`MemGraph::push`] does
+    /// Appends versions of several edges of one owner, all of one commit, like [`MemGraph::push`]
     /// for one.
     ///
     /// # Panics
-    /// As [`MemGraph::push`].
+    /// As for [`MemGraph::push`].
     pub fn push_row<'b>(
         &self,
         adjacency: u32,
@@ -140,37 +147,37 @@ impl MemGraph {
         slot.publish(state);
     }
 
-    /// Begins to load what leads to a row, before [`MemGraph::prefetch_node`]. O(1).
+    /// Prefetches the bucket of a row, before [`MemGraph::prefetch_node`]. O(1).
     #[inline]
     pub fn prefetch_bucket(&self, adjacency: u32, owner: VertexId) {
         self.rows.prefetch_bucket(adjacency, owner);
     }
 
-    /// Begins to load a row, most probably, before it is changed or read. O(1).
+    /// Prefetches the node of a row, most probably, before the row is changed or read. O(1).
     #[inline]
     pub fn prefetch_node(&self, adjacency: u32, owner: VertexId) {
         self.rows.prefetch_node(adjacency, owner, &self.index);
     }
 
-    /// Begins to load where the next version of a row goes, if the row is short, after
+    /// Prefetches the place of the next version of a row, if the row is short, after
     /// [`MemGraph::prefetch_node`]. O(1) expected.
     #[inline]
     pub fn prefetch_end(&self, adjacency: u32, owner: VertexId) {
         self.row(adjacency, owner).iter().for_each(|row| row.prefetch_end());
     }
 
-    /// Appends what a snapshot at `at` sees of a row: of each neighbor the newest version up to then,
-    /// ascending by neighbor, deletions included. O(entries · log entries) for a short row,
-    /// O(entries) expected for a long one.
+    /// Appends the edges of a row that a snapshot at `at` sees: of each neighbor the newest version
+    /// up to then, ascending by neighbor, deletions included. O(entries · log entries) for a short
+    /// row, O(entries) expected for a long one.
     pub fn read_row(&self, adjacency: u32, owner: VertexId, at: CommitTimestamp, edges: &mut Vec<SeenEdge>) {
         if let Some(row) = self.row(adjacency, owner) {
             row.read_at(at, edges);
         }
     }
 
-    /// What a snapshot at `at` sees of an edge: its value, or that it is deleted. `None` if there is
-    /// no version up to then. O(entries) for a short row, O(log entries + versions of the edge)
-    /// expected for a long one.
+    /// Returns the value of an edge that a snapshot at `at` sees, or its deletion, or `None` if
+    /// there is no version up to then. O(entries) for a short row,
+    /// O(log entries + versions of the edge) expected for a long one.
     #[must_use]
     pub fn find(
         &self,
@@ -187,20 +194,20 @@ impl MemGraph {
         self.arena.read_bytes(ArenaOffset(value.0 as u32), bytes);
     }
 
-    /// The owners in this range that have a row, ascending. O(owners / 64 + rows), without the owners
-    /// of pages of bits that were never used.
+    /// Returns the owners of a range that have a row, ascending. O(owners / 64 + rows), without the
+    /// owners of pages of bits that were never used.
     pub fn owners(&self, adjacency: u32, owners: Range<u32>) -> impl Iterator<Item = VertexId> {
         self.rows.owners(adjacency, owners)
     }
 
-    /// Heap bytes, including what is still free in the last block. O(adjacencies).
+    /// Returns the heap bytes, including the free room in the last block. O(adjacencies).
     #[must_use]
     pub fn bytes(&self) -> usize {
         self.columns.bytes() + self.arena.bytes() + self.index.bytes() + self.rows.bytes()
     }
 
-    /// Bytes that rows and records take, without tables: 0 if and only if there are none. Exact
-    /// unless a writer is at work. O(1).
+    /// Returns the bytes that rows and records take, without tables: 0 if and only if there are
+    /// none. Exact unless a writer is at work. O(1).
     #[must_use]
     pub fn used_bytes(&self) -> usize {
         self.arena.used_bytes() + self.index.used_bytes()
@@ -221,7 +228,7 @@ impl MemGraph {
         MemRow { arena: &self.arena, index: &self.index, layout, state }
     }
 
-    /// The value of an edge with this content; stores its record.
+    /// Returns the value of an edge with this content; stores its record.
     fn store(&self, column: ColumnType, content: MemContent<'_>) -> EdgeValue {
         debug_assert_eq!(column == ColumnType::Record, matches!(content, MemContent::Record(_)));
         match content {

@@ -10,11 +10,12 @@ use hedgerow_model::{CommitTimestamp, EdgeValue, VertexId};
 /// A bit of a row's state: the row is a skip list.
 const ORDERED: u64 = 1 << 31;
 
-/// Where a row begins and how long it is, in one word, so that one store publishes an append.
+/// Start and length of a row, in one word, so that one store publishes an append.
 ///
 /// The upper half is the offset of the newest segment or of the head of the skip list; below it lie
-/// [`ORDERED`] and 31 bits for the number of entries or of nodes, which are enough: a row in segments is
-/// short, and a node takes more than two of the 2^32 words of an arena. All bits are zero if there is no row.
+/// [`ORDERED`] and 31 bits for the number of entries or of nodes, which are enough: a row in
+/// segments is short, and a node takes more than two of the 2^32 words of an arena. All bits are
+/// zero if there is no row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct RowState(pub(super) u64);
 
@@ -42,7 +43,7 @@ impl RowState {
         RowState(u64::from(head.0) << 32 | ORDERED | u64::from(nodes))
     }
 
-    /// Whether there is a row.
+    /// Returns true if there is a row.
     #[inline]
     pub(super) fn has_entries(self) -> bool {
         self.0 != 0
@@ -50,8 +51,8 @@ impl RowState {
 }
 
 impl<'m> MemRow<'m> {
-    /// Appends an entry. Returns the state to publish. O(1) expected for a short row, O(log entries)
-    /// for a long one.
+    /// Appends an entry. Returns the state to publish. O(1) expected for a short row,
+    /// O(log entries) for a long one.
     pub(super) fn append(self, entry: MemEntry, editable_from: CommitTimestamp) -> RowState {
         match self.form() {
             RowForm::Segmented(row) if row.entries < LONGEST => {
@@ -63,8 +64,8 @@ impl<'m> MemRow<'m> {
         }
     }
 
-    /// Appends to `edges` what a snapshot at `at` sees, ascending by neighbor. O(entries · log entries)
-    /// for a short row, O(entries) for a long one.
+    /// Appends to `edges` the edges that a snapshot at `at` sees, ascending by neighbor.
+    /// O(entries · log entries) for a short row, O(entries) for a long one.
     pub(super) fn read_at(self, at: CommitTimestamp, edges: &mut Vec<SeenEdge>) {
         match self.form() {
             RowForm::Segmented(row) => {
@@ -75,8 +76,8 @@ impl<'m> MemRow<'m> {
         }
     }
 
-    /// The value that a snapshot at `at` sees of an edge, or its deletion. O(entries) for a short row,
-    /// O(log entries + versions of the edge) expected for a long one.
+    /// Returns the value of an edge that a snapshot at `at` sees, or its deletion. O(entries) for a
+    /// short row, O(log entries + versions of the edge) expected for a long one.
     pub(super) fn find_at(self, neighbor: VertexId, at: CommitTimestamp) -> Option<Option<EdgeValue>> {
         match self.form() {
             RowForm::Segmented(row) => row.find_at(neighbor, at),
@@ -85,8 +86,8 @@ impl<'m> MemRow<'m> {
     }
 
     /// Appends entries, ascending by neighbor, newest first, without those that another of the same
-    /// timestamp hides. Of a long row these are the entries of one node, the first one or `from`;
-    /// returns where to go on. O(entries · log entries) for a short row, O(1) expected for a node.
+    /// timestamp hides. Of a long row, reads the entries of one node, the first one or `from`, and
+    /// returns the next node. O(entries · log entries) for a short row, O(1) expected for a node.
     pub(super) fn read_versions(
         self,
         from: Option<NodeLink>,
@@ -109,7 +110,7 @@ impl<'m> MemRow<'m> {
         }
     }
 
-    /// Begins to load what [`MemRow::read_versions`] reads first. O(1).
+    /// Prefetches the memory that [`MemRow::read_versions`] reads first. O(1).
     #[inline]
     pub(super) fn prefetch(self) {
         if let RowForm::Segmented(row) = self.form() {
@@ -117,7 +118,7 @@ impl<'m> MemRow<'m> {
         }
     }
 
-    /// Begins to load where [`MemRow::append`] writes to a short row. O(1).
+    /// Prefetches the place where [`MemRow::append`] writes to a short row. O(1).
     #[inline]
     pub(super) fn prefetch_end(self) {
         if let RowForm::Segmented(row) = self.form() {
@@ -135,8 +136,8 @@ impl<'m> MemRow<'m> {
         }
     }
 
-    /// Makes a skip list of the entries of a segmented row and one more. Readers that loaded the state
-    /// before keep to the segments, which stay as they are.
+    /// Makes a skip list of the entries of a segmented row and one more. Readers that loaded the
+    /// former state keep to the segments, which stay as they are.
     #[cold]
     fn order(self, row: SegmentedRow<'m>, entry: MemEntry, editable_from: CommitTimestamp) -> RowState {
         let mut ordered = OrderedRow::new(self.arena, self.index, self.layout);

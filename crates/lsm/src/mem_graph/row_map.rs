@@ -1,7 +1,7 @@
-//! From an owner to its row (LSMGraph, 4.1: the map from vertices to their first edges).
+//! Maps an owner to its row (LSMGraph, 4.1: the map from vertices to their first edges).
 //!
-//! A hash map of a fixed number of buckets whose chains only grow, so that readers take no locks; and a
-//! bit per vertex, which gives the owners in order.
+//! A hash map of a fixed number of buckets whose chains only grow, so that readers take no locks;
+//! and a bit per vertex, which gives the owners in order.
 
 use super::arena::{ArenaOffset, WordArena};
 use super::row::RowState;
@@ -14,26 +14,26 @@ use std::ops::Range;
 /// Words of a node of a chain: its key, the [link](Link) to the next one, the state of its row.
 const NODE_WORDS: usize = 3;
 
-/// Consecutive owners whose buckets lie in a cache line.
+/// Number of consecutive owners whose buckets lie in one cache line.
 const GROUP: u64 = 16;
 
 /// The rows of all adjacencies.
 pub(super) struct RowMap {
-    /// A power of two of links to the newest node of each chain.
+    /// Links to the newest node of each chain; a power of two of them.
     buckets: Box<[AtomicU32]>,
     /// The owners of each adjacency. Takes no memory before the first one.
     owners: GrowingList<OnceLock<VertexSet>>,
 }
 
-/// The place of a node in the arena and one; 0 at the end of a chain.
+/// The offset of a node in the arena plus one; 0 at the end of a chain.
 type Link = u32;
 
-/// Where the state of one row is stored.
+/// The stored state of one row.
 #[derive(Clone, Copy)]
 pub(super) struct RowSlot<'m>(&'m AtomicU64);
 
 impl RowMap {
-    /// An empty map with about this many buckets.
+    /// Creates an empty map with about this many buckets.
     pub(super) fn new(adjacencies: usize, buckets: usize) -> Self {
         RowMap {
             buckets: (0..buckets.next_power_of_two()).map(|_| AtomicU32::new(0)).collect(),
@@ -41,13 +41,13 @@ impl RowMap {
         }
     }
 
-    /// Adds an adjacency, with the next number. One thread at a time.
+    /// Adds an adjacency, with the next number. Calls must not be concurrent.
     pub(super) fn add_adjacency(&self) {
         self.owners.push(OnceLock::new());
     }
 
-    /// The slot of a row, if there is one. `nodes` is the arena of all calls. O(1) expected while there
-    /// are not many more rows than buckets.
+    /// Returns the slot of a row, if there is one. `nodes` is the arena of all calls. O(1) expected
+    /// while there are not many more rows than buckets.
     #[inline]
     pub(super) fn get<'m>(
         &self,
@@ -71,8 +71,8 @@ impl RowMap {
         None
     }
 
-    /// The slot of a row. The caller holds the lock of the owner, so that no other thread makes it.
-    /// O(1) expected.
+    /// Returns the slot of a row, and creates it if there is none. The caller holds the lock of the
+    /// owner, so that no other thread creates it. O(1) expected.
     #[inline]
     pub(super) fn get_or_create<'m>(
         &self,
@@ -95,19 +95,20 @@ impl RowMap {
             // An allocation of three words does not begin at the last offset.
             Some(node.0 + 1)
         };
-        // `Acquire`, so that a reader of this node also finds those that other threads linked before.
+        // `Acquire`, so that a reader of this node also finds those that other threads linked
+        // before.
         let linked = self.bucket(key).fetch_update(Ordering::AcqRel, Ordering::Acquire, link);
         debug_assert!(linked.is_ok(), "a node is always linked");
         RowSlot(state)
     }
 
-    /// Begins to load the bucket of a row.
+    /// Prefetches the bucket of a row.
     #[inline]
     pub(super) fn prefetch_bucket(&self, adjacency: u32, owner: VertexId) {
         prefetch(self.bucket(key_of(adjacency, owner)), size_of::<Link>());
     }
 
-    /// Begins to load the newest node of a row's bucket.
+    /// Prefetches the newest node of a row's bucket.
     #[inline]
     pub(super) fn prefetch_node(&self, adjacency: u32, owner: VertexId, nodes: &WordArena) {
         let link = self.bucket(key_of(adjacency, owner)).load(Ordering::Acquire);
@@ -116,20 +117,20 @@ impl RowMap {
         }
     }
 
-    /// The owners in this range that have a row, or are about to get one, ascending. O(owners / 64 +
-    /// rows), without the owners of pages of bits that were never used.
+    /// Returns the owners of a range that have a row, or are about to get one, ascending.
+    /// O(owners / 64 + rows), without the owners of pages of bits that were never used.
     pub(super) fn owners(&self, adjacency: u32, owners: Range<u32>) -> impl Iterator<Item = VertexId> {
         let set = self.owners.get(adjacency as usize).and_then(OnceLock::get);
         set.into_iter().flat_map(move |set| set.members(owners.clone()))
     }
 
-    /// Heap bytes, without those of the arena. O(adjacencies).
+    /// Returns the heap bytes, without those of the arena. O(adjacencies).
     pub(super) fn bytes(&self) -> usize {
         let sets = self.owners.iter().filter_map(|set| set.get()).map(VertexSet::bytes);
         size_of_val(&*self.buckets) + self.owners.bytes() + sets.sum::<usize>()
     }
 
-    /// The number of buckets.
+    /// Returns the number of buckets.
     pub(super) fn buckets(&self) -> usize {
         self.buckets.len()
     }
@@ -149,20 +150,20 @@ fn key_of(adjacency: u32, owner: VertexId) -> u64 {
 }
 
 impl RowSlot<'_> {
-    /// The row as its last writer published it, with all that it leads to.
+    /// Loads the row as its last writer published it, with everything that it points to.
     #[inline]
     pub(super) fn load(self) -> RowState {
         RowState(self.0.load(Ordering::Acquire))
     }
 
-    /// The row, for the thread that holds the owner's lock: that lock orders it after the writer
-    /// before.
+    /// Loads the row for the holder of the owner's lock: the lock orders it after the previous
+    /// writer.
     #[inline]
     pub(super) fn load_as_writer(self) -> RowState {
         RowState(self.0.load(Ordering::Relaxed))
     }
 
-    /// Lets readers find the row in this state.
+    /// Publishes the row in this state to readers.
     #[inline]
     pub(super) fn publish(self, state: RowState) {
         self.0.store(state.0, Ordering::Release);

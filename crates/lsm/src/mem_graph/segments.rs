@@ -1,8 +1,8 @@
 //! Short rows: entries in the order of their commits, in segments that double (LSMGraph, 4.1: the
 //! edge array).
 //!
-//! A segment is a word with the offset of the segment before, then entries. The capacities, 2, 4, 8
-//! and so on, and the number of entries of a row tell where each entry lies.
+//! A segment is a word with the offset of the previous segment, then entries. The place of an entry
+//! follows from the capacities, 2, 4, 8 and so on, and from the number of entries of the row.
 
 use super::arena::{ArenaOffset, WordArena};
 use super::entry::{EntryLayout, MemEntry};
@@ -11,11 +11,12 @@ use hedgerow_sync::atomic::Ordering;
 use hedgerow_sync::prefetch;
 use std::iter;
 
-/// Segments of the longest row.
+/// Number of segments of the longest row.
 const SEGMENTS: u32 = if cfg!(any(test, hedgerow_shuttle)) { 2 } else { 9 };
 
-/// Entries of the longest row, which fill its segments: 1,022, and few in tests. A longer row takes more time to read, a
-/// shorter one makes more rows ordered, whose insertions take twice as long and leave the memory of divided leaves.
+/// Maximum entries of a row in segments, which fill these: 1,022, and few in tests. A longer row
+/// takes more time to read, a shorter one makes more rows ordered, whose insertions take twice as
+/// long and leave the memory of divided leaves.
 pub(super) const LONGEST: u32 = (2 << SEGMENTS) - 2;
 
 /// A row in segments.
@@ -28,14 +29,14 @@ pub(super) struct SegmentedRow<'m> {
     pub(super) entries: u32,
 }
 
-/// Where an entry lies: in the segment of this capacity, after this many others.
+/// Position of an entry in the segment of a capacity.
 struct SegmentPosition {
     capacity: u32,
     position: u32,
 }
 
 impl SegmentPosition {
-    /// The segments before that of capacity c hold c - 2 entries.
+    /// The segments before the one of capacity c hold c - 2 entries.
     #[inline]
     fn of(entry: u32) -> Self {
         let capacity = 1 << (entry + 2).ilog2();
@@ -44,7 +45,7 @@ impl SegmentPosition {
 }
 
 impl SegmentedRow<'_> {
-    /// Appends an entry after those that readers can see. O(1).
+    /// Appends an entry after the entries that readers can see. O(1).
     #[inline]
     pub(super) fn append(self, entry: MemEntry) -> Self {
         let SegmentPosition { capacity, position } = SegmentPosition::of(self.entries);
@@ -57,7 +58,7 @@ impl SegmentedRow<'_> {
         SegmentedRow { newest, entries: self.entries + 1, ..self }
     }
 
-    /// All entries. O(entries).
+    /// Returns all entries, newest first. O(entries).
     #[inline]
     pub(super) fn newest_first(self) -> impl Iterator<Item = MemEntry> {
         let width = self.layout.words();
@@ -73,7 +74,8 @@ impl SegmentedRow<'_> {
         })
     }
 
-    /// Appends all entries, as [`SegmentedRow::newest_first`] has them: a flush reads every row. O(entries).
+    /// Appends all entries in the order of [`SegmentedRow::newest_first`], for a flush, which reads
+    /// every row. O(entries).
     #[inline]
     pub(super) fn append_newest_first(self, entries: &mut Vec<MemEntry>) {
         let width = self.layout.words();
@@ -88,7 +90,7 @@ impl SegmentedRow<'_> {
         }
     }
 
-    /// Begins to load the newest entries. O(1).
+    /// Prefetches the newest entries. O(1).
     #[inline]
     pub(super) fn prefetch(self) {
         if self.entries > 0 {
@@ -98,7 +100,7 @@ impl SegmentedRow<'_> {
         }
     }
 
-    /// Begins to load where the next entry goes, unless that is a new segment. O(1).
+    /// Prefetches the place of the next entry, unless that is in a new segment. O(1).
     #[inline]
     pub(super) fn prefetch_end(self) {
         let SegmentPosition { position, .. } = SegmentPosition::of(self.entries);
@@ -109,7 +111,7 @@ impl SegmentedRow<'_> {
         }
     }
 
-    /// The value that a snapshot at `at` sees of an edge, or its deletion. O(entries).
+    /// Returns the value of an edge that a snapshot at `at` sees, or its deletion. O(entries).
     pub(super) fn find_at(self, neighbor: VertexId, at: CommitTimestamp) -> Option<Option<EdgeValue>> {
         let is_seen = |entry: &MemEntry| entry.neighbor == neighbor && entry.version.at <= at;
         self.newest_first().find(is_seen).map(|entry| entry.version.value)

@@ -22,17 +22,18 @@ struct Push {
     owner: u32,
     neighbor: u32,
     content: Option<u32>,
-    /// Whether the commit before made this change as well.
+    /// True if the previous commit made this change as well.
     joins: bool,
-    /// Whether a reader opens a snapshot of this change and keeps it open.
+    /// True if a reader opens a snapshot of this change and keeps it open.
     is_read: bool,
 }
 
-/// The number that an edge carries in each version, by adjacency, owner and neighbor, then timestamp.
+/// The number that an edge carries in each version, by adjacency, owner and neighbor, then
+/// timestamp.
 type Oracle = BTreeMap<(u32, u32, u32), BTreeMap<u64, Option<u32>>>;
 
 fn pushes() -> impl Strategy<Value = Vec<Push>> {
-    // Most go to few rows, so that these become long.
+    // Most changes go to few rows, so that these become long.
     let owner = prop_oneof![3 => Just(256), 1 => select(&OWNERS[..])];
     let push = (0..3u32, owner, NEIGHBORS, any::<Option<u32>>(), 0..4u8, 0..4u8);
     vec(push, 0..120).prop_map(|pushes| {
@@ -63,15 +64,15 @@ fn push(mem_graph: &MemGraph, push: &Push, at: u64, editable_from: u64) {
     mem_graph.push(push.adjacency, owner, neighbor, at, editable_from, content);
 }
 
-/// A MemGraph that is made with the first adjacencies and gets the others.
+/// Creates a MemGraph with the first adjacencies, and adds the others.
 fn with_added(first: usize, block_words: usize, buckets: usize) -> MemGraph {
     let mem_graph = MemGraph::new(&COLUMNS[..first], CommitTimestamp(0), block_words, buckets);
     COLUMNS[first..].iter().for_each(|column| mem_graph.add_adjacency(*column));
     mem_graph
 }
 
-/// Applies changes. Only the last and those that are read are read later, unless `all_read`. Returns
-/// the timestamps that are read.
+/// Applies changes. Only the timestamps of the last one and of those with `is_read` are read later,
+/// unless `all_read`. Returns the timestamps that are read.
 fn apply(pushes: &[Push], all_read: bool) -> (MemGraph, Oracle, BTreeSet<u64>) {
     let (mem_graph, mut oracle, mut read) =
         (with_added(pushes.len() % 4, 64, 2), Oracle::new(), BTreeSet::from([0]));
@@ -92,7 +93,7 @@ fn apply(pushes: &[Push], all_read: bool) -> (MemGraph, Oracle, BTreeSet<u64>) {
     }
 }
 
-/// What the oracle has for an edge that carries a number.
+/// Returns the oracle's content of an edge that carries a number.
 fn expected_content(adjacency: u32, number: u32) -> Vec<u8> {
     match COLUMNS[adjacency as usize] {
         ColumnType::Unit => Vec::new(),
@@ -125,7 +126,7 @@ fn expected_row(oracle: &Oracle, adjacency: u32, owner: u32, at: u64) -> Seen {
 }
 
 fn row_of(mem_graph: &MemGraph, adjacency: u32, owner: u32, at: u64) -> Seen {
-    // What is in the list before the row stays, even if it looks like a part of the row.
+    // The items in the list before the row stay, even if they look like a part of the row.
     let mut edges = vec![(VertexId::new(0), None)];
     mem_graph.read_row(adjacency, VertexId::new(owner), CommitTimestamp(at), &mut edges);
     let content = |value: EdgeValue| content_of(mem_graph, adjacency, value);

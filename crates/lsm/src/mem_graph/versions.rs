@@ -1,4 +1,4 @@
-//! Everything in a MemGraph in order, for a flush.
+//! All versions of a MemGraph in order, for a flush.
 
 use super::ordered::NodeLink;
 use super::row::MemRow;
@@ -8,10 +8,10 @@ use hedgerow_model::{ColumnType, CommitTimestamp, ReadError, VertexId};
 use smallvec::SmallVec;
 use std::ops::Range;
 
-/// Versions per batch, roughly.
+/// Approximate number of versions per batch.
 const BATCH: usize = if cfg!(any(test, hedgerow_shuttle)) { 5 } else { 4096 };
 
-/// Rows whose memory is waited for together.
+/// Number of rows whose cache misses overlap.
 const TOGETHER: usize = 16;
 
 /// An `editable_from` under which no version is overwritten.
@@ -23,24 +23,24 @@ pub struct MemVersions<'m> {
     adjacency: u32,
     after: CommitTimestamp,
     through: CommitTimestamp,
-    /// An owner up to the first one whose row is not read to its end.
+    /// Lower bound of the owners whose rows are not read to the end.
     next_owner: u32,
-    /// Where to go on in the row of that owner; `None` at its beginning.
+    /// The next node in the row of `next_owner`; `None` at its beginning.
     next_node: Option<NodeLink>,
-    /// What was read last.
+    /// The versions read last.
     pub(super) batch: Vec<(VertexId, MemEntry)>,
-    /// The owners of versions after the range, ascending.
+    /// Owners of versions after the range, ascending.
     later: Vec<VertexId>,
     row: Vec<MemEntry>,
     record: Vec<u8>,
 }
 
 impl MemGraph {
-    /// The versions of an adjacency with timestamps in `after + 1..=through`. O(owners + entries · log
-    /// entries) to read them all.
+    /// Returns the versions of an adjacency with timestamps in `after + 1..=through`.
+    /// O(owners + entries · log entries) to read them all.
     ///
-    /// Commits may go on meanwhile, if none overwrites versions up to `through`: that must be below
-    /// the `editable_from` of all of them.
+    /// Commits may go on meanwhile, if none overwrites versions up to `through`, which must be
+    /// below the `editable_from` of all of them.
     #[must_use]
     pub fn versions(
         &self,
@@ -62,12 +62,12 @@ impl MemGraph {
         }
     }
 
-    /// A MemGraph with the versions that these sources of this one, each read to its end, left out
-    /// because they are after their range; `None` if there are none. No writer may have been at work since
-    /// the reading began. O(versions).
+    /// Returns a MemGraph with the versions after the ranges of these sources of this MemGraph,
+    /// each read to its end, or `None` if there are none. No writer may have been at work since the
+    /// reading began. O(versions).
     #[must_use]
     pub fn residue<'v>(&self, read: impl Iterator<Item = &'v MemVersions<'v>>) -> Option<MemGraph> {
-        // It has few rows, as a rule.
+        // The residue usually has few rows.
         let buckets = self.rows.buckets().div_ceil(16);
         let columns: Vec<_> = self.columns.iter().copied().collect();
         let residue = MemGraph::new(&columns, self.begin, self.arena.block_words(), buckets);
@@ -139,7 +139,7 @@ impl VersionSource for MemVersions<'_> {
 }
 
 impl<'m> MemVersions<'m> {
-    /// Replaces the batch by the next versions; returns whether there are any.
+    /// Replaces the batch by the next versions. Returns true if there are any.
     pub(super) fn read_batch(&mut self) -> bool {
         self.batch.clear();
         let (mem_graph, adjacency) = (self.mem_graph, self.adjacency);
@@ -184,9 +184,9 @@ impl<'m> MemVersions<'m> {
 }
 
 impl MemGraph {
-    /// Visits what a snapshot at `at` sees of the rows of these owners, ascending, as [`MemGraph::read_row`] reads
-    /// them, those without edges left out. Waits for the memory of several rows at once. O(owners / 64 + entries
-    /// · log entries).
+    /// Visits the rows of a range of owners that a snapshot at `at` sees, ascending, as
+    /// [`MemGraph::read_row`] reads them, except rows without edges. Overlaps the cache misses of
+    /// several rows. O(owners / 64 + entries · log entries).
     pub fn read_rows(
         &self,
         adjacency: u32,
@@ -210,7 +210,7 @@ impl MemGraph {
         }
     }
 
-    /// The rows of these owners, whose memory is being loaded.
+    /// Returns the rows of these owners, and prefetches their memory.
     fn rows_together(
         &self,
         adjacency: u32,

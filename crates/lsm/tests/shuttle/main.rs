@@ -1,4 +1,4 @@
-//! Models of readers beside writers, run under many schedules.
+//! Models of readers concurrent with writers, run under many schedules.
 //!
 //! Built only with `--cfg hedgerow_shuttle`; see `cargo xtask shuttle`.
 

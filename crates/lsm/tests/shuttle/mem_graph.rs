@@ -1,5 +1,5 @@
-//! Readers of a MemGraph beside its writers. There, a row has segments of two and of four entries, and
-//! becomes ordered with its seventh, in leaves of four.
+//! Readers of a MemGraph concurrent with its writers. Under the model checker, a row has segments
+//! of two and of four entries, and becomes ordered with its seventh entry, in leaves of four.
 
 use hedgerow_lsm::{MemContent, MemGraph};
 use hedgerow_model::{ColumnType, CommitTimestamp, EdgeValue, VertexId};
@@ -37,7 +37,7 @@ impl Published {
         }
     }
 
-    /// Compares what a snapshot sees with what was committed.
+    /// Compares the edges that a snapshot sees with the committed ones.
     fn read(&self, owner: usize, at: u64) {
         let (owner, timestamp) = (VertexId::new(owner as u32), CommitTimestamp(at));
         let expected: BTreeMap<_, _> = (1..=at).map(change_at).collect();
@@ -130,7 +130,7 @@ fn two_owners_are_written_at_once() {
     });
 }
 
-/// An adjacency is added, gets a row and is read, beside a writer of another one.
+/// An adjacency is added, gets a row and is read, concurrently with a writer of another one.
 #[test]
 fn an_adjacency_is_added_beside_a_writer_and_a_reader() {
     const ADDED: u32 = 1;

@@ -18,10 +18,10 @@ use std::alloc::Layout;
 use std::collections::BTreeMap;
 use std::ptr::NonNull;
 
-/// Larger pieces come from the global allocator.
+/// Maximum size of a piece in a region; larger pieces come from the global allocator.
 const LARGEST: usize = region::BYTES / 8;
 
-/// Whether all pieces come from the global allocator.
+/// True if all pieces come from the global allocator.
 const IS_BYPASSED: bool = cfg!(any(hedgerow_checked_memory, hedgerow_shuttle, miri));
 
 /// Memory use of the pool.
@@ -125,7 +125,7 @@ impl Pool {
     unsafe fn free(&mut self, memory: NonNull<u8>, bytes: usize) {
         let at_most = self.regions.range_mut(..=memory.addr().get()).next_back();
         let (address, region) = at_most.expect("a piece lies in a region");
-        // SAFETY: regions do not overlap, so this is the one that handed it out.
+        // SAFETY: regions do not overlap, so this region handed out the piece.
         unsafe { region.free(memory, bytes) };
         let (address, is_empty) = (*address, region.used_bytes() == 0);
         if is_empty && self.regions.len() > 1 {
@@ -150,7 +150,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Pieces keep what was written to them, and all memory is returned.
+        /// Pieces keep their content, and all memory is returned.
         #[test]
         fn pieces_do_not_overlap(steps in prop::collection::vec((0..40_usize, 1..60_000_usize), 1..200)) {
             let mut pool = Pool::default();

@@ -10,7 +10,7 @@ pub(crate) const BYTES: usize = 32 << 20;
 /// Regions are aligned to huge pages.
 const ALIGNMENT: usize = 2 << 20;
 
-/// A piece and its header together are a multiple of this.
+/// Alignment of the size of a piece with its header.
 pub(crate) const GRANULE: usize = rlsf::GRANULARITY;
 
 /// The allocator's header of each piece.
@@ -27,7 +27,7 @@ pub(crate) struct Region {
     used: usize,
     /// The end of the furthest piece ever handed out: memory after it costs nothing yet.
     touched: usize,
-    /// No piece of at least this size is free, unless one was returned since.
+    /// Smallest size that found no room since a piece was last freed: larger ones find none either.
     too_large: usize,
 }
 

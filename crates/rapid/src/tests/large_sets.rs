@@ -1,4 +1,4 @@
-//! Large sets against a sorted map: many changes at once have the same result as one by one.
+//! Large sets compared with a sorted map: a batch of changes has the same result as single changes.
 
 use crate::directory::LeafEntry;
 use crate::extent::ScratchExtent;
@@ -9,7 +9,7 @@ use hedgerow_reclamation::account;
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Ids are below this: a few dozen leaves of the size used in unit tests.
+/// Exclusive bound on ids: a few dozen leaves of the size used in unit tests.
 const BOUND: u32 = 200;
 
 type Model = BTreeMap<u32, u64>;

@@ -23,7 +23,8 @@ fn a_snapshot_is_charged_with_what_only_it_keeps() {
         pipeline.assert_counters_are_exact();
     }
     let all = pipeline.engine.memory().retained_bytes;
-    // By then it alone keeps all leaves but the first: an id and a value of four bytes per entry.
+    // Only the snapshot keeps all leaves except the first: an id and a value of four bytes each per
+    // entry.
     assert!(all - one_leaf >= (4 * LARGE - LEAF_CAPACITY) * 8);
     assert_eq!(pipeline.retained(), [(at, all)]);
     pipeline.close(0);

@@ -18,7 +18,7 @@ enum ListPart<'e> {
 }
 
 impl ListPart<'_> {
-    /// The number of its edges.
+    /// Returns the number of the part's edges.
     fn count(&self) -> u64 {
         match self {
             ListPart::Kept(chunk) => chunk.count,
@@ -28,7 +28,7 @@ impl ListPart<'_> {
 }
 
 impl RecordChanges {
-    /// Changes the parallel edges between two vertices; `found` is `None` if there was none.
+    /// Changes the parallel edges between two vertices; `found` is `None` if there are none.
     /// `differences` ascend by key. Returns the new value, or `None` if no edge is left, and the
     /// change in the number of edges.
     ///
@@ -46,7 +46,7 @@ impl RecordChanges {
         Ok((self.write_parts(parts)?, after as i64 - before as i64))
     }
 
-    /// Removes all parallel edges between two vertices. Returns how many there were.
+    /// Removes all parallel edges between two vertices. Returns their number.
     pub(crate) fn remove_parallel(&mut self, found: HeapParallel<'_>) -> u64 {
         found.chunks().into_iter().for_each(|chunk| self.supersede_chunk(&chunk));
         self.supersede_piece(found.value, found.bytes);
@@ -61,7 +61,7 @@ impl RecordChanges {
         chunk.value.into_iter().for_each(|value| self.supersede_piece(value, chunk.list));
     }
 
-    /// The chunks with the differences merged in; untouched chunks are kept.
+    /// Merges the differences into the chunks. Keeps untouched chunks.
     fn changed_parts<'e>(
         &mut self,
         chunks: &[Chunk<'e>],
@@ -116,8 +116,8 @@ impl RecordChanges {
     }
 }
 
-/// Appends edges as parts of about equal size; merges a few edges into the previous part if that is
-/// small.
+/// Appends edges as parts of about equal size. Merges a small list of edges into the previous part
+/// if that part is small.
 fn push_written<'e>(
     changes: &mut RecordChanges,
     parts: &mut Vec<ListPart<'e>>,
@@ -177,7 +177,7 @@ mod tests {
     use std::collections::{BTreeMap, BTreeSet};
     use std::ops::RangeInclusive;
 
-    /// Parallel edges through many changes, against a map; frees nothing before the end.
+    /// Parallel edges compared with a map over many changes. Frees nothing before the end.
     #[derive(Default)]
     struct Edges {
         value: Option<EdgeValue>,

@@ -7,7 +7,7 @@ use hedgerow_sync::{Arc, OnceLock};
 
 const UNIT: LockUnit = LockUnit(0);
 
-/// A number whose edits add to it, and which counts drops.
+/// A number to which edits add, and whose drops are counted.
 pub(crate) struct Counted(u64, Arc<AtomicU64>);
 
 impl Drop for Counted {
@@ -272,7 +272,7 @@ fn readers_search_beside_a_writer() {
             scope.spawn(move || (0..200).for_each(|_| assert_eq!(read(chain, at), Some(at))));
         }
         for value in 3..100 {
-            // Timestamps 1 and 2 are registered; the version before is linked, then becomes
+            // Timestamps 1 and 2 are registered; the previous version is linked, then becomes
             // invisible.
             let kept = link(&chain, value, &dropped, value.max(4) - 1).kept;
             if let Some(born) = kept.filter(|born| *born > CommitTimestamp(2)) {

@@ -38,7 +38,7 @@ impl<'s> OwnedBlock<'s> {
             changed: AtomicU64::new(0),
             oldest_invalidation: AtomicU64::new(VALID),
         };
-        // SAFETY: as long as the class says, aligned, and not shared.
+        // SAFETY: the memory has the size of its class, is aligned, and is not shared.
         unsafe { memory.cast::<BlockHeader>().write(header) };
         let log = Log { memory, length: 0, shape, class, lives: PhantomData };
         let layout = log.layout();
@@ -62,8 +62,8 @@ impl<'s> OwnedBlock<'s> {
         &mut self.writer
     }
 
-    /// Copies all entries but the dead ones into this empty block, for which there is room, and
-    /// passes the positions of the dead ones, ascending, to `left_out`. `time` reads the time in a
+    /// Copies all entries except the dead ones into this empty block, which has room for them.
+    /// Passes the positions of the dead ones, ascending, to `left_out`. `time` reads the time in a
     /// record: without long records it may tighten the out-of-order bound of the copy. O(entries).
     pub(crate) fn copy_from(
         &mut self,
@@ -97,7 +97,7 @@ impl<'s> OwnedBlock<'s> {
             let header = writer.log.header();
             header.oldest_invalidation.store(oldest, Ordering::Relaxed);
             header.ended.store(ended, Ordering::Relaxed);
-            // A dead entry may have been the last change: keeping that timestamp prevents readers
+            // A dead entry may have been the last change: keeping its timestamp prevents readers
             // from mistaking one state for another.
             writer.publish_written(CommitTimestamp(from.header().changed.load(Ordering::Relaxed)));
         }

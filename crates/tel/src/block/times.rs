@@ -1,17 +1,18 @@
-//! How far the entries of a block are out of the order of the times in their records.
+//! Upper bound on how far the entries of a block are out of time order, by the times in their
+//! records.
 
 use super::{DEAD, Log, Writer};
 use hedgerow_sync::atomic::{AtomicU64, Ordering};
 
-/// The order of times in which entries were written. Entries without a time are ignored.
+/// The order of times in which entries were written. Ignores entries without a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct TimeOrder {
     latest: i64,
     lateness: Lateness,
 }
 
-/// An out-of-order bound: how far, at most, the time of an entry is before the latest time of older
-/// entries, as a number of bits.
+/// An out-of-order bound, as a number of bits: the maximum by which the time of an entry is before
+/// the latest time of older entries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Lateness(u8);
 
@@ -57,8 +58,9 @@ impl Log<'_> {
         Some(TimeOrder { latest, lateness: self.noted_lateness() })
     }
 
-    /// The time order of all but the dead entries, recomputed from their records if all lie in the
-    /// block, else that of all entries. O(1) if all are in order, otherwise O(entries).
+    /// Returns the time order of the entries that are not dead, recomputed from their records if
+    /// all lie in the block, else the time order of all entries. O(1) if all are in order,
+    /// otherwise O(entries).
     pub(super) fn time_order_of_kept(&self, time: impl Fn(&[u8]) -> Option<i64>) -> Option<TimeOrder> {
         let order = self.time_order()?;
         if order.lateness == TimeOrder::OF_NONE.lateness {
@@ -78,8 +80,8 @@ impl Log<'_> {
 }
 
 impl Writer<'_> {
-    /// Accounts for the time of an entry that is written ahead. The bound stays too large if that
-    /// is never published.
+    /// Accounts for the time of an entry that is written ahead. The bound stays too large if the
+    /// entry is never published.
     pub(super) fn note_time(&mut self, time: i64) {
         if let Some(order) = self.log.time_order() {
             self.note_time_order(order.followed_by(time));

@@ -41,7 +41,7 @@ impl Buddies {
         Some(memory)
     }
 
-    /// Adds a block of a region, and joins it with its buddy as often as that is free, too.
+    /// Adds a block of a region, and joins it with its buddy as long as the buddy is free, too.
     /// O(classes · log blocks).
     pub(super) fn add(&mut self, mut memory: NonNull<u8>, mut class: u8, region: Region) {
         while class < region.largest {

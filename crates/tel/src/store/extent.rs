@@ -18,7 +18,7 @@ const FIRST: usize = 1 << 20;
 /// Bytes of the largest extent.
 const MOST: usize = 64 << 20;
 
-/// A range of memory, of which a front was used.
+/// A range of memory, used from its front.
 pub(super) struct MemoryExtent {
     memory: NonNull<u8>,
     /// A power of two.
@@ -31,14 +31,14 @@ pub(super) struct MemoryExtent {
 unsafe impl Send for MemoryExtent {}
 
 impl MemoryExtent {
-    /// The extent after `number` others, of at least `least` bytes: twice as large as the one
-    /// before.
+    /// Allocates the extent after `number` others, of at least `least` bytes: twice as large as its
+    /// predecessor, up to [`MOST`].
     pub(super) fn new(number: usize, least: usize) -> Self {
         let bytes = length(number, least);
         MemoryExtent { memory: allocate_globally(bytes), bytes, used: 0 }
     }
 
-    /// The region of its blocks.
+    /// Returns the region of the extent's blocks.
     pub(super) fn region(&self) -> Region {
         Region { first: self.memory, largest: class_of(self.bytes) }
     }

@@ -3,13 +3,13 @@
 //!
 //! Small blocks have free lists in shards, of which each thread uses one; a shard takes chunks,
 //! which are large blocks themselves, from the shared state. Large blocks are split in halves if
-//! none of their size is free, joined again when both halves are free, so that extents do not break
-//! up over time, and return their pages to the kernel while they are free. The largest come from the
-//! global allocator.
+//! none of their size is free. Two free halves are joined again, so that extents do not break up
+//! over time. The larger ones return their pages to the kernel while they are free. The largest
+//! blocks come from the global allocator.
 //!
 //! A store may have its memory in a [file](self::scratch) instead, including the largest blocks.
-//! Then there may be none left: callers that can fail use [`BlockStore::allocate`]; those that
-//! cannot get memory outside the file, and from then on [`BlockStore::is_full`] makes callers take
+//! Then it can run out: callers that can fail use [`BlockStore::allocate`]; callers that cannot
+//! fail get memory outside the file, and from then on [`BlockStore::is_full`] makes callers take
 //! the path that can fail. So little memory lies outside the file.
 //!
 //! Checked builds (`--cfg hedgerow_checked_memory`, Miri, the model checker) use the global
@@ -33,7 +33,7 @@ use std::io;
 use std::path::Path;
 use std::ptr::NonNull;
 
-/// Whether all blocks come from the global allocator.
+/// True if all blocks come from the global allocator.
 pub(crate) const IS_BYPASSED: bool = cfg!(any(hedgerow_checked_memory, hedgerow_shuttle, miri));
 
 /// Number of free lists that threads share.
@@ -92,8 +92,8 @@ fn shard_number() -> usize {
 }
 
 impl BlockStore {
-    /// A store with its memory in a file in this directory, which may grow to `limit` bytes.
-    /// Checked builds use no file.
+    /// Creates a store with its memory in a file in this directory, which may grow to `limit`
+    /// bytes. Checked builds use no file.
     ///
     /// # Errors
     /// The file cannot be created.
@@ -138,8 +138,8 @@ impl BlockStore {
         shard.refill(class, &self.shared, allocate)
     }
 
-    /// Whether the file recently could not grow, so that callers must take the path that can fail.
-    /// O(1).
+    /// Returns true if the last attempt to grow the file failed, so that callers must take the path
+    /// that can fail. O(1).
     #[inline]
     pub(crate) fn is_full(&self) -> bool {
         self.scratch.as_ref().is_some_and(|scratch| scratch.is_full())
@@ -185,8 +185,8 @@ impl BlockStore {
 }
 
 impl FreeShard {
-    /// Allocates memory of a small class: from blocks that others returned, or from a chunk whose
-    /// rest is kept.
+    /// Allocates memory of a small class: from blocks that other shards returned, or from a chunk
+    /// whose rest is kept.
     fn refill(
         &mut self,
         class: u8,

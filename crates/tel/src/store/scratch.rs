@@ -1,9 +1,9 @@
-//! A memory-mapped file, for graphs larger than memory: the kernel caches as much of it as fits.
+//! A memory-mapped file, for graphs larger than memory: the kernel caches the part that fits.
 //!
 //! The file has no name, so that nothing is left of it however the process ends, and no other
 //! process can change it. Addresses are reserved once, for the maximum size of the file; those
-//! beyond its end are not accessible. Memory that is handed out has its room on the disk reserved
-//! first, so that a full disk is an error here, and not a signal at a later access.
+//! beyond its end are not accessible. The disk space of memory is reserved before the memory is
+//! handed out, so that a full disk is an error here, and not a signal at a later access.
 
 use super::shared::GIVEN_BACK_FROM;
 use crate::layout::bytes_of;
@@ -17,10 +17,10 @@ use std::ptr::NonNull;
 /// Address space to reserve: 4 TiB. A process has 128 TiB.
 const MOST_BYTES: usize = 1 << 42;
 
-/// Less address space is useless: 1 GiB.
+/// Minimum address space to reserve: 1 GiB.
 const LEAST_BYTES: usize = 1 << 30;
 
-/// Room on the disk is reserved in units of the smallest blocks that give it back.
+/// Unit in which disk space is reserved: the smallest block that gives it back.
 const RESERVED_UNIT: usize = bytes_of(GIVEN_BACK_FROM);
 
 /// The memory of blocks, in a file.
@@ -32,11 +32,11 @@ pub(super) struct ScratchFile {
 
 #[derive(Default)]
 struct State {
-    /// The part of the addresses that is in use, or was.
+    /// Length of the address range that is or was in use.
     length: usize,
-    /// Which units of it have their room on the disk reserved.
+    /// Per unit of the addresses in use, true if its disk space is reserved.
     reserved: Vec<bool>,
-    /// The number of these units.
+    /// The number of units with reserved disk space.
     reserved_units: usize,
 }
 
@@ -46,7 +46,7 @@ impl State {
         self.reserved.resize(length.div_ceil(RESERVED_UNIT), false);
     }
 
-    /// Which units of a piece have their room reserved.
+    /// Returns, per unit of a piece, true if its disk space is reserved.
     fn reserved(&self, offset: usize, bytes: usize) -> &[bool] {
         &self.reserved[units(offset, bytes)]
     }
@@ -68,17 +68,17 @@ fn units(offset: usize, bytes: usize) -> Range<usize> {
 /// The file cannot grow.
 #[derive(Debug)]
 pub(crate) struct Full {
-    /// By how many bytes it should have grown.
+    /// Bytes by which the file should have grown.
     pub(crate) needed: usize,
     pub(crate) reason: io::ErrorKind,
 }
 
 impl ScratchFile {
-    /// An empty file in a directory, which may grow up to a limit.
+    /// Creates an empty file in a directory, which may grow up to a limit.
     ///
     /// # Errors
-    /// The directory is missing or not writable, the process may not reserve that much address
-    /// space, or the file system cannot reserve room.
+    /// The directory is missing or not writable, the process may not reserve enough address space,
+    /// or the file system cannot reserve disk space.
     pub(super) fn new(directory: &Path, limit: Option<usize>) -> io::Result<Self> {
         let map = match limit {
             Some(limit) => system::Map::new(directory, limit.max(1))?,
@@ -95,14 +95,14 @@ impl ScratchFile {
                 }
             }
         };
-        // Reject a file system that cannot reserve room now. This byte becomes part of the first
-        // extent.
+        // Reject now a file system that cannot reserve disk space. This byte becomes part of the
+        // first extent.
         map.reserve(0, map.bytes().min(1))?;
         Ok(ScratchFile { map, state: Mutex::default(), is_full: AtomicBool::new(false) })
     }
 
-    /// Grows the file, with room on the disk: by `wanted` bytes, or a half, a quarter, ... of that, but
-    /// at least by `least`. Whole units if these are.
+    /// Grows the file, and reserves the disk space: by `wanted` bytes, or a half, a quarter, ... of
+    /// that, but at least by `least`. Grows by whole units if both are whole units.
     pub(super) fn extend(&self, wanted: usize, least: usize) -> Result<(NonNull<u8>, usize), Full> {
         let mut state = self.state.lock();
         let offset = state.length;
@@ -131,7 +131,7 @@ impl ScratchFile {
         }
     }
 
-    /// Grows the file to the next multiple of `bytes`, without room on the disk.
+    /// Grows the file to the next multiple of `bytes`, without reserving disk space.
     pub(super) fn align(&self, bytes: usize) -> Result<(NonNull<u8>, usize), Full> {
         let mut state = self.state.lock();
         let (offset, length) = (state.length, (state.length + 1).next_multiple_of(bytes));
@@ -142,7 +142,7 @@ impl ScratchFile {
         Ok((self.map.at(offset), length - offset))
     }
 
-    /// Reserves room on the disk for a piece, in whole units, unless it has it.
+    /// Reserves the disk space of a piece, in whole units, unless it is reserved.
     pub(super) fn reserve(&self, memory: NonNull<u8>, bytes: usize) -> Result<(), Full> {
         let mut state = self.state.lock();
         let offset = self.offset(memory);
@@ -157,7 +157,7 @@ impl ScratchFile {
         Ok(())
     }
 
-    /// Frees the memory and disk room that an unused piece has, which consists of whole units. Its
+    /// Frees the memory and disk space of an unused piece, which consists of whole units. Its
     /// contents are lost.
     pub(super) fn give_back(&self, memory: NonNull<u8>, bytes: usize) {
         let offset = self.offset(memory);
@@ -168,7 +168,7 @@ impl ScratchFile {
         }
     }
 
-    /// Bytes of room on the disk. O(1).
+    /// Returns the bytes of reserved disk space. O(1).
     pub(super) fn reserved_bytes(&self) -> usize {
         self.state.lock().reserved_units * RESERVED_UNIT
     }
@@ -178,25 +178,25 @@ impl ScratchFile {
         self.map.at(0)
     }
 
-    /// The part of the addresses that is in use, or was.
+    /// Returns the length of the address range that is or was in use.
     #[cfg(test)]
     pub(super) fn length(&self) -> usize {
         self.state.lock().length
     }
 
-    /// Whether a piece lies in this file.
+    /// Returns true if a piece lies in this file.
     pub(super) fn has(&self, memory: NonNull<u8>) -> bool {
         let first = self.map.at(0).addr().get();
         (first..first + self.map.bytes()).contains(&memory.addr().get())
     }
 
-    /// Whether the file could not grow at the last attempt. O(1).
+    /// Returns true if the last attempt to grow the file failed. O(1).
     #[inline]
     pub(super) fn is_full(&self) -> bool {
         self.is_full.load(Ordering::Relaxed)
     }
 
-    /// The room that the file takes on the disk.
+    /// Returns the disk space that the file takes, in bytes.
     #[cfg(test)]
     pub(super) fn disk_bytes(&self) -> usize {
         self.map.disk_bytes()
@@ -249,7 +249,7 @@ mod system {
 
         pub(super) fn give_back(&self, offset: usize, bytes: usize) {
             let flags = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
-            // If that fails, the room stays taken.
+            // If that fails, the disk space stays taken.
             let _ = fallocate(&self.file, flags, offset as u64, bytes as u64);
         }
 

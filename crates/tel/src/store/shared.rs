@@ -75,8 +75,8 @@ impl SharedMemory {
         free.split_off(free.len().saturating_sub(count))
     }
 
-    /// Free bytes in memory that was used before, and in the part of the file that has room on the
-    /// disk.
+    /// Returns the free bytes in memory that was used before, and in the part of the file whose
+    /// disk space is reserved.
     pub(super) fn free_bytes(&self) -> usize {
         let bytes = |(class, free): (u8, &Vec<Free>)| free.len() * bytes_of(class);
         let small: usize = (0..).zip(&self.small).map(bytes).sum();
@@ -98,7 +98,7 @@ impl SharedMemory {
         self.extents.buddies.blocks(class).count() + in_file
     }
 
-    /// Gives back the room on the disk that free blocks keep.
+    /// Gives back the disk space that free blocks keep.
     #[cfg(test)]
     pub(super) fn give_back_free(&self) {
         self.file.iter().for_each(BlockFile::give_back_free);
@@ -115,7 +115,7 @@ struct Extents {
 }
 
 impl Extents {
-    /// Of a class up to [`LARGEST`].
+    /// Allocates a block of a class up to [`LARGEST`].
     fn allocate(&mut self, class: u8) -> NonNull<u8> {
         let memory = self.buddies.take(class).unwrap_or_else(|| {
             let extent = MemoryExtent::new(self.extents.len(), bytes_of(LARGEST));
@@ -178,15 +178,16 @@ impl BlockFile {
         Ok(memory)
     }
 
-    /// Grows the file so that it has room for a block of a class, alone or at the second call. For
-    /// blocks up to [`LARGEST`], reserves the room of many on the disk.
+    /// Grows the file so that it has room for a block of a class, after this call or the next. For
+    /// blocks up to [`LARGEST`], reserves the disk space of many.
     fn grow(&mut self, class: u8) -> Result<(), Full> {
         let (memory, bytes) = if class <= LARGEST {
             let grown = self.scratch.extend(length(self.extents, bytes_of(LARGEST)), bytes_of(LARGEST))?;
             self.extents += 1;
             grown
         } else {
-            // What precedes the next multiple of its size may be joined to a block of this class.
+            // The memory up to the next multiple of its size may be joined with free memory before
+            // it to a block of this class.
             self.scratch.align(bytes_of(class))?
         };
         let (mut rest, end) = (memory, memory.addr().get() + bytes);
@@ -211,7 +212,7 @@ impl BlockFile {
         self.buddies.add(memory, class, self.region());
     }
 
-    /// Gives back the room of free blocks that were joined of smaller ones, which kept it.
+    /// Gives back the disk space of free blocks joined from smaller ones, which kept it.
     fn give_back_free(&self) {
         for class in GIVEN_BACK_FROM..CLASSES as u8 {
             self.buddies.blocks(class).for_each(|memory| self.scratch.give_back(memory, bytes_of(class)));

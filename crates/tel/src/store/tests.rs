@@ -30,7 +30,7 @@ fn blocks_do_not_overlap(store: &BlockStore, steps: Vec<(usize, u8)>) {
         unsafe { memory.write_bytes(mark, bytes_of(class)) };
         blocks.push((memory, class, mark));
     }
-    // Large free blocks have no room in a file.
+    // Large free blocks take no room in a file.
     let from = if store.scratch.is_some() { GIVEN_BACK_FROM } else { LARGEST + 1 };
     let small = |class: u8| if class >= from { 0 } else { bytes_of(class) };
     let free = store.free_bytes();
@@ -57,7 +57,8 @@ proptest! {
     }
 }
 
-/// Allocates and frees large blocks as `steps` say, and then frees all. Returns the number of free blocks of each class.
+/// Allocates and frees large blocks as `steps` say, and then frees all. Returns the number of free
+/// blocks of each class.
 fn free_blocks_after(store: &BlockStore, steps: Vec<(usize, u8)>) -> Vec<usize> {
     let mut blocks: Vec<(NonNull<u8>, u8)> = Vec::new();
     for (choice, class) in steps {
@@ -96,7 +97,7 @@ proptest! {
     ) {
         let store = in_file(None);
         let free = free_blocks_after(&store, steps);
-        // The largest that fit, from the front.
+        // The largest blocks that fit, from the front.
         let fits = |class: u8| usize::from(store.bytes() & bytes_of(class) != 0);
         let whole: Vec<usize> = (0..CLASSES as u8).map(fits).collect();
         prop_assert_eq!(free, whole);
@@ -172,7 +173,7 @@ fn allocations_fail_while_the_file_is_full() {
         };
         assert_eq!(full.reason, io::ErrorKind::StorageFull);
         assert!(full.needed >= bytes_of(class) && store.is_full());
-        // Only the end of the last extent is lost, which is not split.
+        // At most the end of the last extent is lost.
         assert!(
             blocks.len() * bytes_of(class) > limit - bytes_of(LARGEST + 1),
             "class {class}: {}",
@@ -194,7 +195,7 @@ fn allocations_fail_while_the_file_is_full() {
     }
 }
 
-/// Pages of large free blocks are not on the disk either.
+/// Large free blocks take no room on the disk.
 #[test]
 #[cfg(target_os = "linux")]
 fn the_file_shrinks_when_large_blocks_go() {
@@ -206,7 +207,7 @@ fn the_file_shrinks_when_large_blocks_go() {
     // SAFETY: from the store, each once.
     blocks.into_iter().for_each(|memory| unsafe { store.free(memory, class) });
     assert!(allocated() < bytes_of(class), "{}", allocated());
-    // Only the part of a large block that is used takes room again.
+    // Only the used part of a large block takes room again.
     let small = store.allocate(LARGE).expect("room");
     assert!(allocated() < bytes_of(class), "{}", allocated());
     // SAFETY: `bytes_of(LARGE)` bytes were just handed out.
@@ -215,7 +216,7 @@ fn the_file_shrinks_when_large_blocks_go() {
     unsafe { store.free(small, LARGE) };
 }
 
-/// Blocks that are too small to give their room back do so when they are joined, if the disk is full.
+/// Blocks too small to give back their room do so once they are joined, if the disk is full.
 #[test]
 #[cfg(target_os = "linux")]
 fn joined_blocks_give_back_their_room() {

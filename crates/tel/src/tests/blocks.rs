@@ -1,4 +1,4 @@
-//! Logs against simple maps with one version per commit.
+//! Logs compared with simple maps that have one version per commit.
 
 use super::TestedTel;
 use crate::block::{END_OF_TIME, VALID};

@@ -39,7 +39,7 @@ fn a_hub_grows_and_shrinks_in_a_file() {
     pipeline.check(&[0, 1, 2, 47_999]);
 }
 
-/// Many hubs of one size after the other: the memory of those that are deleted is that of larger ones.
+/// Hubs of one size after another: each size reuses the memory of deleted hubs of other sizes.
 fn hubs_grow_and_shrink<T: Tested<Engine = Tel>>() {
     const EDGES: u32 = 64_000;
     let mut pipeline = Pipeline::<T>::new(Topology::Directed, None);

@@ -16,7 +16,7 @@ use hedgerow_testing::oracle::{LABELS, Oracle};
 use proptest::prelude::*;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// The class of 1 MiB blocks; under Miri, that of blocks with a filter.
+/// The class of 1 MiB blocks; under Miri, a class of blocks with a filter.
 const LAST: u8 = if cfg!(miri) { 4 } else { 14 };
 
 /// Reads the log of vertex 1.
@@ -30,7 +30,7 @@ pub(super) fn class(pipeline: &Tested, label: u16) -> Option<u8> {
     with_log(pipeline, label, |log| log.class())
 }
 
-/// How many more entries fit in the log.
+/// Returns the number of entries that still fit in the log.
 fn room(pipeline: &Tested, label: u16) -> u32 {
     with_log(pipeline, label, |log| (log.layout().capacity - log.length()) as u32).unwrap_or(0)
 }
@@ -77,8 +77,8 @@ fn look_up_some(pipeline: &Tested, label: u16, last: u32) {
     }
 }
 
-/// Blocks of each size and width with one entry fewer than fit, with exactly as many, and with one
-/// more.
+/// Blocks of each size and width, filled to one entry below their capacity, to their capacity, and
+/// beyond it.
 #[test]
 fn a_block_is_full_when_its_columns_meet_the_filter() {
     const { assert!(bytes_of(14) == 1 << 20) };
@@ -369,7 +369,7 @@ fn writers_that_a_limit_refuses_leave_nothing() {
                     );
                     assert!(pipeline.engine.reserved_bytes() >= free);
                     give_up(&pipeline, label, next, 150);
-                    // Others replace what is there.
+                    // New neighbors replace the deleted ones.
                     pipeline.commit(&[delete(label, next - 300..next - 100)], 0).unwrap();
                     next -= 100;
                     pipeline.reclaim(usize::MAX, 0);

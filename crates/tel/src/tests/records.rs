@@ -15,7 +15,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 /// The label of [`hedgerow_testing::pipeline::catalog`] that has records.
 const LABEL: u16 = 3;
 
-/// The class of 64 KiB blocks; under Miri, that of blocks with a filter.
+/// The class of 64 KiB blocks; under Miri, a class of blocks with a filter.
 const LAST: u8 = if cfg!(miri) { 4 } else { 10 };
 
 /// The first number, starting at `first`, whose record has `length` bytes.
@@ -111,7 +111,7 @@ fn records_move_with_their_entries() {
     pipeline.assert_counters_are_exact();
 }
 
-/// A pinned reader still reads the records of a block that was replaced and returned to the store.
+/// A pinned reader still reads the records of a block that was replaced.
 #[test]
 fn what_a_pinned_reader_found_stays_while_the_block_is_replaced() {
     let mut pipeline = Tested::new(Topology::Directed, None);
@@ -173,7 +173,7 @@ fn long_records_are_not_accessed_when_their_log_moves() {
     block.writer().write_ahead(VertexId::new(1), value, || None);
     block.writer().publish(CommitTimestamp(1));
     block.writer().invalidate(0, CommitTimestamp(2));
-    // It is freed, and its memory now looks like a short record.
+    // The record is freed, and its memory now looks like a short record.
     // SAFETY: the first word of the record.
     unsafe { place.write(4) };
     let mut copy = OwnedBlock::new(&store, fit, LabelId(LABEL));

@@ -28,7 +28,7 @@ fn lateness(pipeline: &Tested) -> u64 {
     with_log(pipeline, LABEL, |log| log.lateness()).expect("there is a log")
 }
 
-/// The neighbors of vertex 1 in the newest state, the last put first.
+/// Returns the neighbors of vertex 1 in the newest state, the last put first.
 fn newest_first(pipeline: &Tested) -> Vec<u32> {
     let locks = pipeline.locks();
     let view = pipeline.engine.latest(&locks).unwrap();
@@ -65,7 +65,7 @@ fn a_log_put_in_time_order_stays_in_order() {
     pipeline.check(&[0, 1, 2, id]);
 }
 
-/// Whatever their ids, and wherever the log grows: the puts of one commit have no other order.
+/// The puts of one commit are in time order, whatever their ids and wherever the log grows.
 #[test]
 fn one_commit_puts_edges_in_time_order() {
     let mut pipeline = Tested::new(Topology::Directed, None);
@@ -93,7 +93,7 @@ fn one_commit_puts_edges_in_time_order() {
 }
 
 /// An out-of-order record keeps the bound up while the log moves, until its edge is gone and the
-/// log is rewritten; with long records, which are not accessed then, it stays.
+/// log is rewritten. With long records, which the rewrite does not access, the bound stays.
 #[test]
 fn the_bound_forgets_late_entries_that_are_gone() {
     for has_long in [false, true] {
@@ -120,7 +120,7 @@ fn the_bound_forgets_late_entries_that_are_gone() {
         for (id, number) in (200..299).zip(&late[201..]) {
             pipeline.commit(&[put(LABEL, [id], *number)], 0).unwrap();
         }
-        // It is dead, and the log has moved since.
+        // The late entry is dead, and the log has moved since.
         pipeline.commit(&(300..900).map(|id| put(LABEL, [id], late[299])).collect::<Vec<_>>(), 0).unwrap();
         assert_eq!(lateness(&pipeline), if has_long { noted } else { 0 });
         pipeline.check(&[0, 1, 2, 901, 902]);

@@ -1,4 +1,4 @@
-//! Values that are handles of records, in a heap that uses a freed address again at once.
+//! Values that are handles of records, in a heap that reuses a freed address at once.
 
 use super::*;
 
@@ -21,7 +21,7 @@ struct ReusingHeap {
 }
 
 impl ReusingHeap {
-    /// The lowest free address gets a new record.
+    /// Allocates a new record at the lowest free address.
     fn allocate(&mut self) -> u64 {
         let address = (1..).find(|address| !self.records.contains_key(address)).expect("there is a next one");
         self.numbers += 1;
@@ -61,14 +61,14 @@ fn record_step() -> impl Strategy<Value = RecordStep> {
     ]
 }
 
-/// A registered timestamp: the numbers of the records that its edges have.
+/// A registered timestamp, with the numbers of its edges' records.
 struct Reader {
     tail: Arc<LogTail>,
     at: u64,
     records: BTreeMap<u32, u64>,
 }
 
-/// What every edge has now: its address, and when it got it.
+/// The newest address of each edge, and the commit that put it.
 type Newest = BTreeMap<u32, (u64, u64)>;
 
 fn reader(store: &Store, heap: &ReusingHeap, newest: &Newest, at: u64) -> Reader {
@@ -85,7 +85,8 @@ fn check_records(store: &Store, heap: &ReusingHeap, reader: &Reader) {
 }
 
 proptest! {
-    /// Archiving takes a record for the one before it if it has the same address, and no reader can tell.
+    /// Archiving takes a record for its predecessor if both have the same address, and no reader
+    /// can tell.
     #[test]
     fn every_reader_finds_its_own_records_though_addresses_are_reused(
         steps in prop::collection::vec(record_step(), 0..80),

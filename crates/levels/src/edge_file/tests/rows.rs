@@ -6,18 +6,18 @@ use crate::manifest::{Edit, FileEntry, Manifest};
 use hedgerow_sync::Arc;
 use roaring::RoaringBitmap;
 
-/// 100 rows of 5 edges, of every second vertex.
+/// Returns 100 rows of 5 edges, of every second vertex.
 fn short_rows() -> Edges {
     (0..500).map(|edge| ((edge / 5 * 2, edge % 5), Some(edge))).collect()
 }
 
-/// The number in the eight bytes at an offset of the footer.
+/// Returns the number in the eight bytes at an offset of the footer.
 fn in_footer(bytes: &[u8], offset: usize) -> usize {
     let bytes = &bytes[bytes.len() - FOOTER_BYTES + offset..];
     Reader::new(bytes).array().map(u64::from_le_bytes).unwrap() as usize
 }
 
-/// Files with [`short_rows`] and another set of owners, with the right checksums.
+/// Returns files with [`short_rows`] and another set of owners, with the right checksums.
 fn with_owners(set: &[u8]) -> SimulatedFiles {
     let files = written(&short_rows());
     let file = files.open(NAME, OpenMode::Write).unwrap();
@@ -37,7 +37,7 @@ fn set_of(owners: impl IntoIterator<Item = u32>) -> Vec<u8> {
     bytes
 }
 
-/// The problems that a check of everything finds in the file.
+/// Returns the problems that a check of everything finds in the file.
 fn problems(files: &SimulatedFiles) -> Vec<String> {
     let bytes = files.open(NAME, OpenMode::Read).unwrap().read_from(0).unwrap();
     let files = SimulatedFiles::new(1);
@@ -53,7 +53,7 @@ fn problems(files: &SimulatedFiles) -> Vec<String> {
     found.problems.into_iter().map(|problem| problem.what).collect()
 }
 
-/// Reads the row of an owner, or says why that fails; `None` if it has none.
+/// Returns the number of entries in the row of an owner, or the error; `None` if it has no row.
 fn row_entries(file: &EdgeFile, owner: u32) -> Result<Option<usize>, String> {
     let Some(place) = file.find(VertexId::new(owner)).map_err(|error| error.to_string())? else {
         return Ok(None);
@@ -77,8 +77,8 @@ fn the_index_of_rows_is_loaded_by_the_first_look_up() {
     assert!(problems(&files).is_empty());
 }
 
-/// Another vertex among the owners than has the row, one too many, and one too few: of the blocks with the
-/// difference look-ups find it, and a check of everything, too.
+/// Sets with another owner than a block has, with one too many, and with one too few: a lookup in
+/// the block with the difference finds it, and so does a check of everything.
 #[test]
 fn owners_that_a_block_does_not_have_are_damage() {
     let owners = || (0..200).step_by(2);
@@ -126,7 +126,8 @@ fn sets_of_owners_that_the_index_of_blocks_excludes_are_damage() {
     }
 }
 
-/// Rows that take many blocks each lie between rows that share one, whether owners are dense or sparse.
+/// Rows that take many blocks each, between rows that share a block, with dense and with sparse
+/// owners.
 #[test]
 fn rows_are_found_beside_rows_of_many_blocks() {
     let long = |owner: u32| (0..900).map(move |neighbor| ((owner, neighbor), Some(1)));

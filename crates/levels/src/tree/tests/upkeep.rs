@@ -6,7 +6,7 @@ use hedgerow_log::files::OpenMode;
 use hedgerow_model::{CompactProgress, FileTotals};
 use std::ops::ControlFlow;
 
-/// Moves everything to one level. Without older views nothing is left there that no view sees.
+/// Moves everything to one level. Without older views, no version stays there that no view sees.
 pub(super) fn compact_all(graph: &mut Graph) -> Result<(), EngineError> {
     let (live, mut progress) = (graph.live(), CompactProgress::default());
     let mut full = graph.tree.compact_all(&live);
@@ -31,7 +31,7 @@ pub(super) fn compact_all(graph: &mut Graph) -> Result<(), EngineError> {
     Ok(())
 }
 
-/// A graph whose files are on several levels.
+/// Returns a graph whose files are on several levels.
 fn on_several_levels(files: &SimulatedFiles) -> Graph {
     let mut graph = Graph::new(files);
     for round in 0..8 {
@@ -52,7 +52,7 @@ fn a_full_compaction_can_be_stopped_anywhere_and_goes_on() {
     let graph = on_several_levels(&files);
     assert!(graph.tree.current().reports(2).len() > 2);
     let (live, mut stops) = (graph.live(), 0);
-    // Each attempt gets a block further than the one before.
+    // Each attempt reads one block more than the attempt before.
     for attempt in 1.. {
         let (mut full, mut blocks) = (graph.tree.compact_all(&live), 0);
         let mut observe = |_| {
@@ -98,11 +98,12 @@ fn each_damaged_file_is_found_with_its_place() {
             let byte = file.read_range(at..at + 1).unwrap()[0];
             file.write_all_at(&[byte ^ 0x11], at).unwrap();
             let found = check_files(&shared(&damaged), &COLUMNS).unwrap();
-            // The last record of the manifest looks torn; the file of an older one belongs to nothing.
+            // Not for manifests: a damaged last record looks torn, and an older manifest belongs to
+            // nothing.
             if name.contains("manifest") {
                 continue;
             }
-            // The error of a header or a footer has the place of its checksum.
+            // The error of a header or a footer has the offset of its checksum.
             let places: Vec<_> =
                 found.problems.iter().map(|problem| (&problem.file, problem.offset)).collect();
             assert!(
