@@ -19,13 +19,6 @@ pub fn map_chunks<C: Send, R: Send, E: Send>(
 ) -> Result<Vec<R>, E> {
     // Loops, because this is compiled for every kind of work: iterator adapters that collect
     // results would generate several times the code.
-    let mut results = Vec::with_capacity(chunks.len());
-    let Some(pool) = pool.filter(|_| chunks.len() > 1) else {
-        for chunk in chunks {
-            results.push(work(chunk)?);
-        }
-        return Ok(results);
-    };
     let failed = AtomicBool::new(false);
     let mut slots = Vec::with_capacity(chunks.len());
     for chunk in chunks {
@@ -41,6 +34,7 @@ pub fn map_chunks<C: Send, R: Send, E: Send>(
         failed.fetch_or(result.is_err(), Ordering::Relaxed);
         *slots[index].lock() = ChunkState::Done(result);
     });
+    let mut results = Vec::with_capacity(slots.len());
     for slot in slots {
         // A chunk without a result was skipped after an error, which is among the results.
         if let ChunkState::Done(result) = slot.into_inner() {
@@ -57,13 +51,18 @@ enum ChunkState<C, R> {
     Done(R),
 }
 
-/// Calls `work` with every index below `count` on the threads of `pool`.
+/// Calls `work` with every index below `count`, on the threads of `pool` if there is one.
 ///
-/// Not generic, so that the machinery of parallel iteration is compiled once, and not for every
-/// kernel on every engine.
-fn on_each(pool: &ThreadPool, count: usize, work: &(dyn Fn(usize) + Sync)) {
-    // Chunks may differ in cost, so each can be stolen by itself.
-    pool.install(|| (0..count).into_par_iter().with_max_len(1).for_each(work));
+/// Not generic, so that the machinery of parallel iteration is compiled once, and the work once for
+/// both ways, and not for every kernel on every engine.
+fn on_each(pool: Option<&ThreadPool>, count: usize, work: &(dyn Fn(usize) + Sync)) {
+    match pool {
+        // Chunks may differ in cost, so each can be stolen by itself.
+        Some(pool) if count > 1 => {
+            pool.install(|| (0..count).into_par_iter().with_max_len(1).for_each(work));
+        }
+        _ => (0..count).for_each(work),
+    }
 }
 
 #[cfg(test)]

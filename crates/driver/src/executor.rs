@@ -6,10 +6,10 @@ use crate::monitor::{Latencies, resident_bytes};
 use crate::report::Report;
 use crate::samples::{Figure, Samples};
 use crate::stores::{StoreFolder, TemporaryStore};
-use crate::subject::Subject;
 use crate::{BenchError, DataSet, Engine, Failure, Settings, Step, Watch, Workload, load};
 use hedgerow::kernels::{BuildOptions, Csr, MemoryBudget};
 use hedgerow::{EngineKind, Graph, Topology};
+use hedgerow_analytics::Target;
 use hedgerow_sync::Arc;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::time::{Duration, Instant};
@@ -318,10 +318,10 @@ impl<'a> Bench<'a> {
     }
 
     /// The target of readers of an engine.
-    pub(crate) fn subject(&mut self, engine: Engine) -> Result<Subject, Failure> {
+    pub(crate) fn subject(&mut self, engine: Engine) -> Result<Target, Failure> {
         match engine.kind {
-            None => Ok(Subject::Csr(self.csr()?)),
-            Some(kind) => Ok(Subject::Snapshot(self.loaded(engine, kind)?.graph.snapshot()?)),
+            None => Ok(Target::Csr(self.csr()?)),
+            Some(kind) => Ok(Target::from(self.loaded(engine, kind)?.graph.snapshot()?)),
         }
     }
 }

@@ -14,7 +14,7 @@
 //! | `expected` | how long a run will roughly take |
 //! | `executor` | runs the workloads in order, and holds their shared state |
 //! | `workload/` | one file per workload, a folder for LinkBench |
-//! | `subject`, `undirected`, `load`, `weighted` | what is read; how kernels read it; how it is filled, without and with weights |
+//! | `load`, `weighted` | filling an engine, without and with weights |
 //! | `monitor` | latencies and resident memory |
 //! | `stores`, `disk` | the folders of workloads on stores; the speed of the disk alone |
 //! | `samples`, `statistics`, `answers` | measured figures, their medians; results that must agree |
@@ -48,8 +48,6 @@ mod samples;
 mod settings;
 mod statistics;
 mod stores;
-mod subject;
-mod undirected;
 mod watch;
 mod weighted;
 mod workload;

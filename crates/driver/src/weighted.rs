@@ -2,10 +2,10 @@
 
 use crate::executor::Bench;
 use crate::load::{LOAD_BATCH, check_edges, reclaim_all, with_vertices};
-use crate::subject::Subject;
 use crate::{Engine, Failure};
 use hedgerow::kernels::{BuildOptions, Csr};
 use hedgerow::{ColumnType, EdgeSchema, GraphOptions, LabelId, LabelSchema, Topology, VertexId};
+use hedgerow_analytics::Target;
 use hedgerow_sync::Arc;
 
 /// An adjacency entry with its weight.
@@ -15,14 +15,14 @@ type WeightedEntry = (VertexId, VertexId, u32);
 const HEAVIEST: u64 = 255;
 
 /// Loads the data set with weights into an engine, in batches.
-pub(crate) fn subject(bench: &Bench<'_>, engine: Engine) -> Result<Subject, Failure> {
+pub(crate) fn subject(bench: &Bench<'_>, engine: Engine) -> Result<Target, Failure> {
     let (data, seed) = (bench.data, bench.settings.seed);
     let weigh = |(source, destination)| (source, destination, weight(source, destination, seed));
     let Some(kind) = engine.kind else {
         let entries: Vec<WeightedEntry> = data.stream().iter().copied().map(weigh).collect();
         let options = BuildOptions::default();
         let built = Csr::from_valued_edges(data.vertices(), Topology::Directed, &entries, options);
-        return Ok(Subject::Csr(Arc::new(built.map_err(hedgerow::Error::from)?)));
+        return Ok(Target::Csr(Arc::new(built.map_err(hedgerow::Error::from)?)));
     };
     let label = LabelSchema { name: "edge".to_owned(), edges: EdgeSchema::Value(ColumnType::U32) };
     let graph = with_vertices(GraphOptions::new().engine(kind).label_schema(label), data.vertices())?;
@@ -33,7 +33,7 @@ pub(crate) fn subject(bench: &Bench<'_>, engine: Engine) -> Result<Subject, Fail
     }
     check_edges(&graph, data)?;
     reclaim_all(&graph)?;
-    Ok(Subject::Snapshot(graph.snapshot()?))
+    Ok(Target::from(graph.snapshot()?))
 }
 
 /// The weight of an edge, equal from both ends: uniform in 1 to 255, by a hash.

@@ -419,6 +419,10 @@ impl Reads for Graph {
         self.snapshot()?.values(hop, key, visit)
     }
 
+    fn neighbor_keys(&self, hop: Hop, key: KeyRef<'_>) -> Result<Vec<Key>, Error> {
+        self.snapshot()?.neighbor_keys(hop, key)
+    }
+
     fn records(&self, hop: Hop, key: KeyRef<'_>) -> Result<Vec<(Key, Record)>, Error> {
         self.snapshot()?.records(hop, key)
     }

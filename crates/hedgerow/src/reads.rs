@@ -38,6 +38,9 @@ pub trait Reads {
 
     fn degree_of(&self, hop: Hop, key: KeyRef<'_>) -> Result<usize, Error>;
 
+    /// Returns the neighbors of a vertex, each once.
+    fn neighbor_keys(&self, hop: Hop, key: KeyRef<'_>) -> Result<Vec<Key>, Error>;
+
     /// Visits the neighbors of a vertex and the values of the edges. `W = ()` reads every label.
     fn values<W: Column>(&self, hop: Hop, key: KeyRef<'_>, visit: impl FnMut(Key, W)) -> Result<(), Error>;
 
@@ -198,6 +201,12 @@ impl<S: StagedReads> Reads for S {
             self.read(Reading::Neighbors(key), |staged, state| staged.neighbors(state, hop, key))?;
         neighbors.into_iter().for_each(|(neighbor, value)| visit(neighbor, W::from_bits(value)));
         Ok(())
+    }
+
+    fn neighbor_keys(&self, hop: Hop, key: KeyRef<'_>) -> Result<Vec<Key>, Error> {
+        let neighbors =
+            self.read(Reading::Neighbors(key), |staged, state| staged.neighbors(state, hop, key))?;
+        Ok(neighbors.into_iter().map(|(neighbor, _)| neighbor).collect())
     }
 
     fn records(&self, hop: Hop, key: KeyRef<'_>) -> Result<Vec<(Key, Record)>, Error> {

@@ -5,10 +5,11 @@ use crate::console::Console;
 use crate::error::CliError;
 use crate::interrupt::Interrupt;
 use crate::progress;
-use crate::run::{LargestDegree, Target};
+use crate::run::LargestDegree;
 use crate::threads::Threads;
 use hedgerow::kernels::{Bfs, BfsResult, BuildOptions, PageRank, PageRankResult};
 use hedgerow::{LabelId, Snapshot};
+use hedgerow_analytics::Target;
 use std::time::{Duration, Instant};
 
 /// Runs of each kernel on each graph; the medians are compared.
@@ -66,11 +67,11 @@ impl Comparison {
             BuildOptions { pool: threads.pool(), cancel: Some(interrupt.token()), ..BuildOptions::default() };
         let csr = interrupt.or_interrupted(snapshot.to_csr::<()>(LabelId::DEFAULT, options))?;
         let (copying, csr_bytes) = (started.elapsed(), csr.memory_bytes());
-        let targets = [Target::Snapshot(snapshot), Target::Csr(csr)];
+        let targets = [Target::from(snapshot.clone()), Target::from(csr)];
 
         let execution = threads.execution(interrupt);
         let pagerank = PageRank { iterations: ITERATIONS, execution, ..PageRank::default() };
-        let run = |target: &Target<'_>| interrupt.or_interrupted(target.run(pagerank));
+        let run = |target: &Target| interrupt.or_interrupted(target.compute(pagerank));
         let (pagerank, ranks) = in_turns(&targets, run, |result: &PageRankResult| result.elapsed)?;
         let hub =
             interrupt.or_interrupted(snapshot.run(LargestDegree { label: LabelId::DEFAULT, execution }))?;
@@ -78,7 +79,7 @@ impl Comparison {
             None => (None, 0),
             Some(source) => {
                 let bfs = Bfs { execution, ..Bfs::new(source) };
-                let run = |target: &Target<'_>| interrupt.or_interrupted(target.run(bfs));
+                let run = |target: &Target| interrupt.or_interrupted(target.compute(bfs));
                 let (times, results) = in_turns(&targets, run, |result: &BfsResult| result.elapsed)?;
                 (Some(times), count_different(&results[0].depths, &results[1].depths))
             }
@@ -109,8 +110,8 @@ impl Comparison {
 
 /// Runs a function on both targets in turns; returns the medians and the last results.
 fn in_turns<R>(
-    targets: &[Target<'_>; 2],
-    run: impl Fn(&Target<'_>) -> Result<R, CliError>,
+    targets: &[Target; 2],
+    run: impl Fn(&Target) -> Result<R, CliError>,
     elapsed: impl Fn(&R) -> Duration,
 ) -> Result<(Times, [R; 2]), CliError> {
     let (mut on_snapshot, mut on_csr) = (Vec::new(), Vec::new());

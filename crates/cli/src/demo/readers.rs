@@ -5,6 +5,7 @@ use crate::error::CliError;
 use crate::interrupt::Interrupt;
 use hedgerow::kernels::{Bfs, Execution, PageRank};
 use hedgerow::{AsKey, Graph, Snapshot, VertexId};
+use hedgerow_analytics::Target;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -77,9 +78,10 @@ fn run_kernels(
 ) -> Result<(Duration, Duration), CliError> {
     // On the calling thread: the readers are the parallelism here.
     let execution = Execution::default().cancelled_by(interrupt.token());
-    let pagerank = snapshot.run(PageRank { iterations: ITERATIONS, execution, ..PageRank::default() });
+    let target = Target::from(snapshot.clone());
+    let pagerank = target.compute(PageRank { iterations: ITERATIONS, execution, ..PageRank::default() });
     let pagerank = interrupt.or_interrupted(pagerank)?.elapsed;
-    let bfs = interrupt.or_interrupted(snapshot.run(Bfs { execution, ..Bfs::new(source) }))?.elapsed;
+    let bfs = interrupt.or_interrupted(target.compute(Bfs { execution, ..Bfs::new(source) }))?.elapsed;
     Ok((pagerank, bfs))
 }
 

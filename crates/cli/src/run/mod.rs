@@ -17,7 +17,6 @@ mod ranking;
 mod session;
 mod sources;
 mod sssp;
-mod target;
 mod triangles;
 mod value;
 mod wcc;
@@ -33,7 +32,6 @@ use std::path::Path;
 pub use args::{EngineName, KernelCommand, RunArgs, RunnerArgs};
 pub use hub::LargestDegree;
 pub use session::{OpenGraph, compute, execute, keys_of, label_of};
-pub use target::Target;
 
 /// A kernel on the command line.
 pub trait RunCommand {

@@ -4,7 +4,7 @@ use super::args::{EngineName, KernelCommand, RunPlace, ViewName};
 use super::facts::Facts;
 use super::sources;
 use super::value::Value;
-use super::{LargestDegree, Output, RunCommand, RunOptions, Target};
+use super::{LargestDegree, Output, RunCommand, RunOptions};
 use crate::console::Console;
 use crate::error::{CliError, StoredError};
 use crate::input::{Input, Loaded, Weights};
@@ -14,8 +14,9 @@ use crate::options::Place;
 use crate::stored::{self, StoredState, number};
 use crate::threads::Threads;
 use crate::{progress, results, text};
-use hedgerow::kernels::{BuildOptions, Execution, Kernel, Progress};
+use hedgerow::kernels::{BuildOptions, Execution, Progress};
 use hedgerow::{Catalog, Column, Key, KeyKind, LabelId, Topology, VertexId};
+use hedgerow_analytics::{Compiled, Target};
 use hedgerow_formats::{STANDARD_OUTPUT, SkippedLines};
 use indicatif::ProgressBar;
 use serde::Serialize;
@@ -44,7 +45,7 @@ pub struct Session<'a> {
     pub label: LabelId,
     /// The file for the result of every vertex.
     pub output: Option<&'a Path>,
-    target: Target<'a>,
+    target: Target,
     sources: Vec<Key>,
     console: &'a Console,
     interrupt: &'a Interrupt,
@@ -205,15 +206,15 @@ fn load(
 }
 
 /// The target that the kernel runs on, and the time of making a static copy.
-fn target<'a>(
-    graph: &OpenGraph<'a>,
+fn target(
+    graph: &OpenGraph<'_>,
     weights: Weights,
     console: &Console,
     interrupt: &Interrupt,
-) -> Result<(Target<'a>, Option<Duration>), CliError> {
+) -> Result<(Target, Option<Duration>), CliError> {
     let snapshot = &graph.loaded.snapshot;
     if graph.engine != EngineName::Csr {
-        return Ok((Target::Snapshot(snapshot), None));
+        return Ok((snapshot.clone().into(), None));
     }
     let started = Instant::now();
     let bar = progress::spinner(console, "copying");
@@ -225,7 +226,7 @@ fn target<'a>(
     };
     let csr = interrupt.or_interrupted(csr)?;
     bar.finish_and_clear();
-    Ok((Target::Csr(csr), Some(started.elapsed())))
+    Ok((csr.into(), Some(started.elapsed())))
 }
 
 impl Session<'_> {
@@ -290,8 +291,8 @@ impl<'a> Watch<'a> {
     }
 
     /// Runs a kernel with this execution.
-    pub fn run<K: Kernel>(&self, kernel: K) -> Result<K::Output, CliError> {
-        let result = self.session.target.run(kernel);
+    pub fn run<K: Compiled>(&self, kernel: K) -> Result<K::Output, CliError> {
+        let result = self.session.target.compute(kernel);
         self.bar.finish_and_clear();
         self.session.interrupt.or_interrupted(result)
     }

@@ -3,6 +3,7 @@
 use hedgerow::kernels::{Adjacency, Cursor, GraphView};
 use hedgerow::kernels::{Execution, Kernel, KernelError, Wcc};
 use hedgerow::{Direction, Error, LabelId, Snapshot, VertexId};
+use hedgerow_analytics::Target;
 use serde::Serialize;
 use std::ops::ControlFlow;
 
@@ -19,7 +20,7 @@ pub struct Components {
 
 /// Counts the components, even where arrays over all ids do not fit into memory.
 pub fn count(snapshot: &Snapshot, label: LabelId, execution: Execution<'_>) -> Result<Components, Error> {
-    match snapshot.run(Wcc { label, execution, ..Wcc::default() }) {
+    match Target::from(snapshot.clone()).compute(Wcc { label, execution, ..Wcc::default() }) {
         Ok(result) => Ok(Components::named(&result.components)),
         Err(error) if error.memory().is_some() => snapshot.run(Sparse { label, execution }),
         Err(error) => Err(error),

@@ -4,10 +4,10 @@
 use super::kernels::{self, KernelName};
 use crate::executor::{Bench, Turn, pool};
 use crate::monitor::mean_time;
-use crate::subject::Subject;
 use crate::{Engine, Extent, Failure, Workload, load};
 use hedgerow::kernels::Execution;
 use hedgerow::{Compaction, Graph, GraphOptions, SnapshotOptions};
+use hedgerow_analytics::Target;
 use std::time::Instant;
 
 /// Thresholds from which on edges are archived (GraphOne, figure 12).
@@ -72,7 +72,7 @@ pub(super) fn measure_readers(bench: &mut Bench<'_>) -> Result<(), Failure> {
             let graph = with_edges_in_log(bench, load::options(kind, turn.threads), waiting)?;
             for ((kernel, name), archived) in kernels.into_iter().zip(&mut archived) {
                 let run = || {
-                    let subject = Subject::Snapshot(graph.snapshot()?);
+                    let subject = Target::from(graph.snapshot()?);
                     kernels::run(kernel, &subject, &sources, execution)
                 };
                 run()?;
@@ -87,7 +87,7 @@ pub(super) fn measure_readers(bench: &mut Bench<'_>) -> Result<(), Failure> {
                 }
             }
             if waiting > 0 {
-                let rank = |subject: &Subject| {
+                let rank = |subject: &Target| {
                     kernels::run(KernelName::PageRank, subject, &sources, execution).map(drop)
                 };
                 measure_views(bench, turn, (&graph, waiting), archived[0], rank)?;
@@ -104,7 +104,7 @@ fn measure_views(
     turn: Turn,
     (graph, waiting): (&Graph, usize),
     archived: f64,
-    rank: impl Fn(&Subject) -> Result<(), Failure>,
+    rank: impl Fn(&Target) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
     let least = bench.settings.least_time();
     let others = [("stale", SnapshotOptions::stale()), ("private", SnapshotOptions::private())];
@@ -114,7 +114,7 @@ fn measure_views(
         bench.record(turn, format!("open-{name}-{waiting}"), "s", opening.as_secs_f64());
     }
     for (name, view) in others {
-        let subject = Subject::Snapshot(graph.snapshot_with(view)?);
+        let subject = Target::from(graph.snapshot_with(view)?);
         rank(&subject)?;
         let ((), time) = mean_time(least, || rank(&subject))?;
         let (metric, seconds) = (format!("time-{name}-{waiting}"), time.as_secs_f64());

@@ -5,11 +5,11 @@ use super::{archiving, scan};
 use crate::answers::Answer;
 use crate::executor::{Bench, Turn, pool};
 use crate::monitor::mean_time;
-use crate::subject::Subject;
 use crate::watch::check;
 use crate::{Engine, Extent, Failure};
 use hedgerow::CommitTimestamp;
 use hedgerow::kernels::{CancelToken, Execution};
+use hedgerow_analytics::Target;
 use hedgerow_edge_log::{Archive, Archiver, ChangeList, Cut, EdgeLog, Ends, NewRun, RunChange, RunCommits};
 use hedgerow_hybrid::{BlockSizes, ChainReport, LoggedTable};
 use hedgerow_model::EdgeChange;
@@ -255,7 +255,7 @@ fn scan_static(bench: &mut Bench<'_>) -> Result<Duration, Failure> {
     let csr = bench.csr()?;
     bench.check_answer("the number of entries in rows", Answer::Exact(csr.neighbors().len() as u64))?;
     let (sum, time) =
-        scan::time_of(&Subject::Csr(csr), None, Execution::default(), bench.settings.least_time())?;
+        scan::time_of(&Target::Csr(csr), None, Execution::default(), bench.settings.least_time())?;
     bench.check_answer(scan::SUM, Answer::Exact(sum))?;
     Ok(time)
 }

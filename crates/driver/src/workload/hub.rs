@@ -4,12 +4,12 @@ use crate::answers::Answer;
 use crate::data_set::Entry;
 use crate::executor::{Bench, Turn};
 use crate::monitor::{Latencies, mean_time};
-use crate::subject::Subject;
 use crate::watch::check;
 use crate::{Failure, load};
 use hedgerow::kernels::{Adjacency, Cursor, GraphView};
 use hedgerow::kernels::{BuildOptions, CancelToken, Csr, Kernel, KernelError};
 use hedgerow::{Direction, EngineKind, Graph, LabelId, Topology, VertexId, WriteGraph};
+use hedgerow_analytics::Target;
 use hedgerow_sync::Arc;
 use rand::SeedableRng;
 use rand::rngs::Xoshiro256PlusPlus;
@@ -35,8 +35,8 @@ pub(crate) fn measure(bench: &mut Bench<'_>) -> Result<(), Failure> {
         let turn = Turn { threads: 1, repetition: 0, engine };
         bench.begin(turn, "")?;
         let subject = match engine.kind {
-            None => Subject::Csr(Arc::new(build(&edges)?)),
-            Some(kind) => Subject::Snapshot(write(bench, turn, kind, &edges)?.snapshot()?),
+            None => Target::Csr(Arc::new(build(&edges)?)),
+            Some(kind) => Target::from(write(bench, turn, kind, &edges)?.snapshot()?),
         };
         let (scanned, time) = mean_time(bench.settings.least_time(), || Ok(subject.run(ScanHub)?))?;
         bench.record(turn, "scan-throughput", "edges/s", scanned.edges as f64 / time.as_secs_f64());

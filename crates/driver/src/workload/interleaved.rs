@@ -4,10 +4,9 @@
 use crate::answers::Answer;
 use crate::data_set::Entry;
 use crate::executor::{Bench, Turn, pool};
-use crate::subject::Subject;
-use crate::undirected::OnUndirected;
 use crate::{Failure, Workload, load};
 use hedgerow::kernels::{Bfs, Execution};
+use hedgerow_analytics::Target;
 use hedgerow_sync::Arc;
 use std::ops::Range;
 use std::time::{Duration, Instant};
@@ -59,11 +58,11 @@ fn take_turns(
 ) -> Result<TakenTurns, Failure> {
     let Some(kind) = turn.engine.kind else {
         let build = |part: Range<usize>| bench.build_csr(&entries[..part.end]);
-        return write_and_search(entries, execution, build, |csr| Ok(Subject::Csr(Arc::new(csr))));
+        return write_and_search(entries, execution, build, |csr| Ok(Target::Csr(Arc::new(csr))));
     };
     let graph = load::empty_graph(kind, turn.threads, bench.data.vertices())?;
     let ingest = |part| load::ingest(&graph, &entries[part], Workload::CONTRACT_BATCH, &bench.watch.cancel);
-    let taken = write_and_search(entries, execution, ingest, |()| Ok(Subject::Snapshot(graph.snapshot()?)))?;
+    let taken = write_and_search(entries, execution, ingest, |()| Ok(Target::from(graph.snapshot()?)))?;
     load::check_edges(&graph, bench.data)?;
     Ok(taken)
 }
@@ -75,7 +74,7 @@ fn write_and_search<W>(
     entries: &[Entry],
     execution: Execution<'_>,
     write: impl Fn(Range<usize>) -> Result<W, Failure>,
-    open: impl Fn(W) -> Result<Subject, Failure>,
+    open: impl Fn(W) -> Result<Target, Failure>,
 ) -> Result<TakenTurns, Failure> {
     let mut taken = TakenTurns::default();
     // Both entries of an edge are in one part.
@@ -88,7 +87,7 @@ fn write_and_search<W>(
         let began = Instant::now();
         let subject = open(written)?;
         let search = Bfs { execution, ..Bfs::new(entries[0].0) };
-        let depths = subject.run(OnUndirected(search))?.depths;
+        let depths = subject.compute_symmetric(search)?.depths;
         // Closing a snapshot, or freeing a static graph, is part of reading it.
         drop(subject);
         taken.reading += began.elapsed();
@@ -148,7 +147,7 @@ mod tests {
         let open = |end| {
             let csr =
                 Csr::from_edges(41, Topology::Directed, &entries[..end], BuildOptions::default()).unwrap();
-            Ok(Subject::Csr(Arc::new(csr)))
+            Ok(Target::Csr(Arc::new(csr)))
         };
         let taken = write_and_search(&entries, Execution::default(), write, open).unwrap();
         let parts = parts.into_inner();

@@ -3,14 +3,13 @@
 use crate::answers::Answer;
 use crate::executor::{Bench, Turn, pool};
 use crate::monitor::mean_time;
-use crate::subject::Subject;
-use crate::undirected::OnUndirected;
 use crate::{Engine, Extent, Failure, weighted};
 use hedgerow::VertexId;
 use hedgerow::kernels::{
     Betweenness, Bfs, Execution, PageRank, Precision, Sources, Sssp, TriangleCount, TriangleOrder, Wcc,
     WccMethod,
 };
+use hedgerow_analytics::Target;
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::{RngExt, SeedableRng};
 
@@ -104,11 +103,11 @@ pub(crate) fn measure_triangles(bench: &mut Bench<'_>) -> Result<(), Failure> {
     measure(bench, &kernels[..count])
 }
 
-type Subjects = Vec<(Engine, Subject)>;
+type Subjects = Vec<(Engine, Target)>;
 
 fn subjects<'a>(
     bench: &mut Bench<'a>,
-    subject: impl Fn(&mut Bench<'a>, Engine) -> Result<Subject, Failure>,
+    subject: impl Fn(&mut Bench<'a>, Engine) -> Result<Target, Failure>,
 ) -> Result<Subjects, Failure> {
     let engines = bench.engines().into_iter();
     engines.map(|engine| Ok((engine, subject(bench, engine)?))).collect()
@@ -187,26 +186,26 @@ impl From<Found> for Answer {
 /// Runs a kernel once, or a search once from each of its sources.
 pub(super) fn run(
     kernel: KernelName,
-    subject: &Subject,
+    subject: &Target,
     sources: &[VertexId],
     execution: Execution<'_>,
 ) -> Result<Found, Failure> {
     let ranks = |precision| {
         let kernel = PageRank { iterations: ITERATIONS, precision, execution, ..PageRank::default() };
-        Ok(Found::Ranks(subject.run(OnUndirected(kernel))?.ranks))
+        Ok(Found::Ranks(subject.compute_symmetric(kernel)?.ranks))
     };
     let search = |search: fn(VertexId) -> Bfs<'static>| {
         let depths =
-            |source: &VertexId| Ok(subject.run(OnUndirected(Bfs { execution, ..search(*source) }))?.depths);
+            |source: &VertexId| Ok(subject.compute_symmetric(Bfs { execution, ..search(*source) })?.depths);
         Ok(Found::Depths(sources.iter().map(depths).collect::<Result<_, Failure>>()?))
     };
     let components = |method| {
         let kernel = Wcc { method, execution, ..Wcc::default() };
-        Ok(Found::Components(subject.run(OnUndirected(kernel))?.components))
+        Ok(Found::Components(subject.compute_symmetric(kernel)?.components))
     };
     let triangles = |order| {
         let kernel = TriangleCount { order, execution, ..TriangleCount::default() };
-        Ok(Found::Triangles(subject.run(OnUndirected(kernel))?.triangles))
+        Ok(Found::Triangles(subject.compute_symmetric(kernel)?.triangles))
     };
     let sources = &sources[..kernel.runs()];
     match kernel {
@@ -224,22 +223,22 @@ pub(super) fn run(
 }
 
 fn shortest_paths(
-    subject: &Subject,
+    subject: &Target,
     sources: &[VertexId],
     execution: Execution<'_>,
 ) -> Result<Found, Failure> {
     let distances = |source: &VertexId| {
         let kernel = Sssp::<u32> { execution, ..Sssp::new(*source) };
-        Ok(subject.run(OnUndirected(kernel))?.distances)
+        Ok(subject.compute_symmetric(kernel)?.distances)
     };
     Ok(Found::Distances(sources.iter().map(distances).collect::<Result<_, Failure>>()?))
 }
 
 /// Runs each source by itself, so that all threads share one search.
-fn betweenness(subject: &Subject, sources: &[VertexId], execution: Execution<'_>) -> Result<Found, Failure> {
+fn betweenness(subject: &Target, sources: &[VertexId], execution: Execution<'_>) -> Result<Found, Failure> {
     let scores = |source: &VertexId| {
         let sources = Sources::Given(std::slice::from_ref(source));
-        Ok(subject.run(OnUndirected(Betweenness { execution, ..Betweenness::new(sources) }))?.scores)
+        Ok(subject.compute_symmetric(Betweenness { execution, ..Betweenness::new(sources) })?.scores)
     };
     Ok(Found::Scores(sources.iter().map(scores).collect::<Result<_, Failure>>()?))
 }

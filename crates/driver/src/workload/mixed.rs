@@ -9,11 +9,11 @@ use crate::data_set::Entry;
 use crate::executor::{Bench, Turn};
 use crate::monitor::{Latencies, operate_on_each, peak_memory};
 use crate::statistics::Summary;
-use crate::undirected::OnUndirected;
 use crate::watch::check;
 use crate::{Engine, Failure, Workload, load};
 use hedgerow::kernels::{CancelToken, Execution, PageRank};
 use hedgerow::{Graph, LabelId, WriteGraph};
+use hedgerow_analytics::Target;
 use hedgerow_sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -189,7 +189,8 @@ fn read_for(
         let began = Instant::now();
         let snapshot = graph.snapshot()?;
         let execution = Execution::default().cancelled_by(cancel);
-        snapshot.run(OnUndirected(PageRank { iterations: ITERATIONS, execution, ..PageRank::default() }))?;
+        let kernel = PageRank { iterations: ITERATIONS, execution, ..PageRank::default() };
+        Target::from(snapshot.clone()).compute_symmetric(kernel)?;
         seconds.push(began.elapsed().as_secs_f64());
         let found = snapshot.edge_count();
         if found.at_most() < *edges.start() || found.at_least() > *edges.end() {

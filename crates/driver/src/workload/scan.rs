@@ -4,10 +4,10 @@ use crate::Failure;
 use crate::answers::Answer;
 use crate::executor::{Bench, pool};
 use crate::monitor::mean_time;
-use crate::subject::Subject;
 use hedgerow::kernels::{Adjacency, Cursor, GraphView};
 use hedgerow::kernels::{Execution, Kernel, KernelError};
 use hedgerow::{Direction, LabelId, VertexId};
+use hedgerow_analytics::Target;
 use rand::SeedableRng;
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::seq::SliceRandom;
@@ -45,7 +45,7 @@ fn measure(bench: &mut Bench<'_>, order: Option<&[VertexId]>) -> Result<(), Fail
 
 /// The sum and the mean time of a scan, repeated until it has taken `least` altogether.
 pub(super) fn time_of(
-    subject: &Subject,
+    subject: &Target,
     order: Option<&[VertexId]>,
     execution: Execution<'_>,
     least: Duration,

@@ -18,6 +18,7 @@ use crate::label::Hop;
 use crate::options::EngineKind;
 use crate::record_ref::RecordRef;
 use crate::stores::{EngineSnapshot, GraphEngine, SharedStores, Stores};
+use hedgerow_erased::ErasedView;
 use hedgerow_model::token::Registered;
 use hedgerow_model::{
     AsKey, Catalog, CommitTimestamp, Count, Counts, GraphView, Key, KeyRef, LabelId, RecordView, Topology,
@@ -181,7 +182,34 @@ impl Snapshot {
     where
         Error: From<F>,
     {
-        Ok(with_view!(self, store, view => read(&ViewReads { store, view: &view, keys: KeyReads::AsOf }))?)
+        let (mut read, mut result) = (Some(read), None);
+        self.read_once(&mut |state| result = read.take().map(|read| read(state)))?;
+        Ok(result.expect("the state was read once")?)
+    }
+
+    /// Calls `read` once, with point reads on this state.
+    ///
+    /// Not generic, so that these reads are compiled for every engine here, and not in each crate
+    /// that calls them.
+    #[inline(never)]
+    fn read_once(&self, read: &mut dyn FnMut(&dyn StateReads)) -> Result<(), Error> {
+        with_view!(self, store, view => read(&ViewReads { store, view: &view, keys: KeyReads::AsOf }));
+        Ok(())
+    }
+
+    /// Returns the view behind virtual calls, for whatever is compiled in the crates that call it and
+    /// costs more than these.
+    ///
+    /// # Errors
+    /// This is a forked child.
+    #[inline(never)]
+    fn erased_view(&self) -> Result<ErasedView<'_>, Error> {
+        Ok(with_view!(self, _store, view => ErasedView::new(view)))
+    }
+
+    /// Returns the key of a vertex that exists in this state.
+    fn key_of(&self, vertex: VertexId) -> Key {
+        self.shared().even_in_child().store.dictionary.key(vertex)
     }
 
     /// Returns the commit whose state this is.
@@ -233,7 +261,10 @@ impl Snapshot {
     /// Exact, unless the engine counts later. O(1).
     #[must_use]
     pub fn edge_count_of(&self, label: impl Into<LabelId>) -> Count {
-        let label = label.into();
+        self.edges_of(label.into())
+    }
+
+    fn edges_of(&self, label: LabelId) -> Count {
         with_view!(even in child self, _store, view => count_edges(&view, label))
     }
 
@@ -241,7 +272,10 @@ impl Snapshot {
     /// some are parallel. Exact, unless the engine counts later. O(1).
     #[must_use]
     pub fn pair_count_of(&self, label: impl Into<LabelId>) -> Count {
-        let label = label.into();
+        self.pairs_of(label.into())
+    }
+
+    fn pairs_of(&self, label: LabelId) -> Count {
         with_view!(even in child self, _store, view => view.edge_count(label))
     }
 
@@ -268,10 +302,8 @@ impl Snapshot {
     /// # Errors
     /// The store could not be read.
     pub fn key(&self, vertex: VertexId) -> Result<Option<Key>, Error> {
-        with_view!(self, store, view => {
-            let exists = view.contains_vertex(vertex).map_err(read_failed)?;
-            Ok(exists.then(|| store.dictionary.key(vertex)))
-        })
+        let exists = self.erased_view()?.contains_vertex(vertex).map_err(read_failed)?;
+        Ok(exists.then(|| self.key_of(vertex)))
     }
 
     /// Visits every vertex, ascending by id, with its key.
@@ -306,10 +338,9 @@ impl Snapshot {
         range: Range<u32>,
         mut visit: impl FnMut(VertexId, Key) -> ControlFlow<B>,
     ) -> Result<ControlFlow<B>, Error> {
-        with_view!(self, store, view => {
-            let flow = view.scan_vertices(range, |vertex| visit(vertex, store.dictionary.key(vertex)));
-            Ok(flow.map_err(read_failed)?)
-        })
+        let view = self.erased_view()?;
+        let flow = view.scan_vertices(range, |vertex| visit(vertex, self.key_of(vertex)));
+        Ok(flow.map_err(read_failed)?)
     }
 
     /// Returns the number of edges of a vertex over a label whose edges may be parallel, where

@@ -70,6 +70,12 @@ impl Reads for Snapshot {
         visited.map(drop)
     }
 
+    fn neighbor_keys(&self, hop: Hop, key: KeyRef<'_>) -> Result<Vec<Key>, Error> {
+        let mut neighbors = Vec::new();
+        self.values::<()>(hop, key, |neighbor, ()| neighbors.push(neighbor))?;
+        Ok(neighbors)
+    }
+
     fn records(&self, hop: Hop, key: KeyRef<'_>) -> Result<Vec<(Key, Record)>, Error> {
         let (mut neighbors, mut failed) = (Vec::new(), None);
         self.read(|state| match state.owner(key)? {
@@ -166,21 +172,19 @@ impl Snapshot {
         range: Range<u32>,
         mut visit: impl FnMut((VertexId, &Key), (VertexId, Key), W) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        let flow = with_view!(self, store, view => {
-            let adjacency = view.adjacency::<W>(label, Direction::Out)?;
-            let scanned = adjacency.cursor().scan(range, |vertex, neighbors, values| {
-                let key = store.dictionary.key(vertex);
-                for (neighbor, value) in neighbors.iter().zip(values) {
-                    let other = store.dictionary.key(*neighbor);
-                    if let Err(error) = visit((vertex, &key), (*neighbor, other), *value) {
-                        return ControlFlow::Break(error);
-                    }
+        let view = self.erased_view()?;
+        let adjacency = view.adjacency::<W>(label, Direction::Out)?;
+        let scanned = adjacency.cursor().scan(range, |vertex, neighbors, values| {
+            let key = self.key_of(vertex);
+            for (neighbor, value) in neighbors.iter().zip(values) {
+                let other = self.key_of(*neighbor);
+                if let Err(error) = visit((vertex, &key), (*neighbor, other), *value) {
+                    return ControlFlow::Break(error);
                 }
-                ControlFlow::Continue(())
-            });
-            scanned.map_err(read_failed)?
+            }
+            ControlFlow::Continue(())
         });
-        flow.break_value().map_or(Ok(()), Err)
+        scanned.map_err(read_failed)?.break_value().map_or(Ok(()), Err)
     }
 
     /// Visits the edges of one vertex with their records, parallel edges one by one. `visit` first

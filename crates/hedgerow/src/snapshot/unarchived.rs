@@ -36,15 +36,14 @@ impl Snapshot {
         label: impl Into<LabelId>,
     ) -> Result<Vec<UnarchivedEdge<W>>, Error> {
         let label = label.into();
-        with_view!(self, _store, view => {
-            view.adjacency::<W>(label, Direction::Out).map(drop).map_err(Cause::from)?;
-            let mut edges = Vec::new();
-            view.for_each_unarchived(label, &mut |commit, change| {
-                let put = change.value.map(W::from_bits);
-                edges.push(UnarchivedEdge { commit, source: change.owner, destination: change.neighbor, put });
-            });
-            Ok(edges)
-        })
+        let view = self.erased_view()?;
+        view.adjacency::<W>(label, Direction::Out).map(drop).map_err(Cause::from)?;
+        let mut edges = Vec::new();
+        view.for_each_unarchived(label, &mut |commit, change| {
+            let put = change.value.map(W::from_bits);
+            edges.push(UnarchivedEdge { commit, source: change.owner, destination: change.neighbor, put });
+        });
+        Ok(edges)
     }
 
     /// Returns the commit up to which this snapshot is fully archived: the commit of this state, or
