@@ -1,7 +1,8 @@
 //! The changes since the upstream branch, or on it.
 
 use crate::run::command;
-use crate::workspace::Package;
+use crate::workspace::{Package, with_dependents};
+use std::collections::BTreeSet;
 
 /// Candidates for the base branch, the likeliest first.
 const UPSTREAM: [&str; 4] = ["@{upstream}", "origin/HEAD", "origin/main", "main"];
@@ -33,33 +34,19 @@ fn changed_since(commit: &str) -> Option<Vec<String>> {
     Some(committed.lines().chain(untracked.lines()).map(str::to_owned).collect())
 }
 
-/// Returns the changed `packages`; all of them if the changes are unknown.
-pub fn changed(packages: Vec<Package>) -> Vec<Package> {
-    match changed_files() {
-        Some(files) => touched(packages, &files),
-        None => packages,
-    }
-}
-
-fn touched(packages: Vec<Package>, files: &[String]) -> Vec<Package> {
-    packages.into_iter().filter(|package| files.iter().any(|file| package.contains(file))).collect()
+/// Returns the names of the packages of `all` that changed, or are built from one that changed; of
+/// all if the changes are unknown.
+pub fn changed(all: &[Package]) -> BTreeSet<String> {
+    let files = changed_files();
+    let is_changed = |package: &&Package| {
+        files.as_ref().is_none_or(|files| files.iter().any(|file| package.contains(file)))
+    };
+    let names = all.iter().filter(is_changed).map(|package| package.name.clone());
+    with_dependents(all, names.collect())
 }
 
 /// Returns the output of git, without the last line break; `None` if it fails.
 fn git(arguments: &str) -> Option<String> {
     let output = command("git", arguments).output().ok()?;
     output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim_end().to_owned())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_package_is_touched_by_its_files() {
-        let package =
-            |name: &str| Package { name: format!("hedgerow-{name}"), folder: format!("crates/{name}") };
-        let files = ["crates/rapid/src/pool/mod.rs", "docs/bench.md"].map(str::to_owned);
-        assert_eq!(touched(vec![package("rapid"), package("tel")], &files), [package("rapid")]);
-    }
 }

@@ -1,22 +1,17 @@
 //! The checks that must pass before a change lands.
 
 use crate::changes::changed;
+use crate::laboratory;
 use crate::run::{Tally, cargo, command, step, tests};
 use crate::sanitizers::Extent;
-use crate::workspace::{selected, with_models, with_unsafe_code};
-use crate::{compare, sanitizers, tidy, tools};
+use crate::workspace::{Package, packages, selected, with_models, with_unsafe_code};
+use crate::{sanitizers, tidy, tools};
 use anyhow::{Context, Result, bail};
 use std::process::{Child, Command, Stdio};
 use std::time::Instant;
 
 /// Schedules per model in an ordinary test run; `soak` runs many more.
 const SCHEDULES: u32 = 2_000;
-
-/// All tests except those of [`ISOLATION`].
-const WORKSPACE: &str = "test --workspace --exclude hedgerow-isolation";
-
-/// The tests of a crate that is built as users build the library, without custom engines.
-const ISOLATION: &str = "test -p hedgerow-isolation";
 
 /// Checks formatting, lints, documentation, and the compilation of fuzz targets; runs all tests,
 /// the models, and changed unsafe code under Miri and AddressSanitizer.
@@ -29,29 +24,37 @@ pub fn test() -> Result<()> {
     features()?;
     let mut documentation = cargo("doc --workspace --no-deps --quiet");
     step("documentation", documentation.env("RUSTDOCFLAGS", "-D warnings"))?;
-    let mut targets = cargo("check --quiet --bins --manifest-path fuzz/Cargo.toml");
-    // A separate directory, so that both can reuse their outputs.
-    step("fuzz targets", targets.env("CARGO_TARGET_DIR", "target/fuzz").env("RUSTFLAGS", "-D warnings"))?;
+    let lints = "clippy --quiet --bins --manifest-path fuzz/Cargo.toml --target-dir target -- -D warnings";
+    step("fuzz targets", &mut cargo(lints))?;
     tools::install_checker()?;
-    let unsafe_code = changed(with_unsafe_code()?);
-    let later = [Some(models(SCHEDULES)?), sanitizers::tests_of_address(&unsafe_code)];
-    let mut builds = later.iter().flatten().map(build_in_background).collect::<Result<Vec<_>>>()?;
-    let mut tally = tests("tests", &mut cargo(&format!("{WORKSPACE} --quiet --no-fail-fast")), "")?;
-    let mut isolation = cargo(&format!("{ISOLATION} --quiet --no-fail-fast"));
-    tally = tally.plus(tests("isolation and kills", &mut isolation, "")?);
+    let changed_unsafe_code = changed_unsafe_code()?;
+    // Under AddressSanitizer instead of as usual, not in addition.
+    let is_checked = sanitizers::can_check_addresses();
+    let addressed = if is_checked { &*changed_unsafe_code } else { &[] };
+    let later = [models(SCHEDULES)?, sanitizers::address_command(addressed)];
+    let later = if addressed.is_empty() { &later[..1] } else { &later };
+    let mut builds = later.iter().map(build_in_background).collect::<Result<Vec<_>>>()?;
+    let excluded: String = addressed.iter().map(|package| format!("--exclude {} ", package.name)).collect();
+    let ordinary = format!("test --workspace {excluded} --quiet --no-fail-fast");
+    let mut tally = tests("tests", &mut cargo(&ordinary), "")?;
     for build in &mut builds {
         // A failed build also fails the step that runs the tests, which shows the cause.
         build.wait()?;
     }
     tally = tally.plus(shuttle(SCHEDULES)?);
-    tally =
-        tally.plus(sanitizers::miri(&unsafe_code, Extent::Brief)?).plus(sanitizers::address(&unsafe_code)?);
-    report(&tally, begin)
+    tally = tally.plus(sanitizers::address(addressed)?);
+    tally = tally.plus(sanitizers::miri(&changed_unsafe_code, Extent::Brief)?);
+    report(&tally.plus(laboratory::test_if_changed()?), begin)
+}
+
+/// Returns the packages with unsafe code that changed, or are built from a package that changed.
+fn changed_unsafe_code() -> Result<Vec<Package>> {
+    let changed = changed(&packages()?);
+    Ok(with_unsafe_code()?.into_iter().filter(|package| changed.contains(&package.name)).collect())
 }
 
 /// Feature sets for lints of the library alone. Builds of other crates always enable more features.
-const FEATURES: [&str; 5] =
-    ["rapid", "tel", "lsm,rapid", "hybrid,kernels,rapid,serde", "compression,derive,kernels,tel"];
+const FEATURES: [&str; 2] = ["rapid", "hybrid,kernels,lsm,serde,tel"];
 
 fn features() -> Result<()> {
     for features in FEATURES {
@@ -103,7 +106,7 @@ fn build_in_background(tests: &Command) -> Result<Child> {
 pub fn soak(cases: u32, iterations: u32) -> Result<()> {
     let begin = Instant::now();
     tools::install_checker()?;
-    let mut properties = cargo(&format!("{WORKSPACE} --quiet --no-fail-fast --release"));
+    let mut properties = cargo("test --workspace --quiet --no-fail-fast --release");
     let rounds = (cases / 40).max(1);
     properties
         .env("PROPTEST_CASES", cases.to_string())
@@ -111,7 +114,10 @@ pub fn soak(cases: u32, iterations: u32) -> Result<()> {
         .env("CRASH_SEEDS", (cases / 10).to_string())
         .env("FAULT_SEEDS", (cases / 50).to_string())
         .env("DAMAGE_SAMPLES", (cases * 50).to_string())
-        .env("MUTATIONS", cases.to_string());
+        .env("MUTATIONS", cases.to_string())
+        .env("CHECKED_HISTORIES", (cases / 4).to_string())
+        .env("KILL_ROUNDS", (cases / 2).to_string())
+        .env("OVERSUBSCRIBED_SECONDS", (cases / 20).to_string());
     let mut tally = tests(&format!("properties, {cases} cases each"), &mut properties, "")?;
     for (package, search) in SEARCHES {
         let mut searched = cargo(&format!("test --release --quiet -p {package} --tests"));
@@ -121,12 +127,10 @@ pub fn soak(cases: u32, iterations: u32) -> Result<()> {
         tally.skipped.retain(|skipped| !skipped.contains(search));
         tally = tally.plus(searched);
     }
-    let mut judged = cargo(&format!("{ISOLATION} --quiet --no-fail-fast --release"));
-    judged.env("CHECKED_HISTORIES", (cases / 4).to_string()).env("KILL_ROUNDS", (cases / 2).to_string());
-    tally = tally.plus(tests("isolation and kills", &mut judged, "")?).plus(shuttle(iterations)?);
+    tally = tally.plus(shuttle(iterations)?);
     tally =
         tally.plus(sanitizers::miri(&with_unsafe_code()?, Extent::Full)?).plus(sanitizers::address_of_all()?);
-    report(&tally.plus(compare::test_with_rocksdb()?), begin)
+    report(&tally.plus(laboratory::test(iterations)?), begin)
 }
 
 /// Tests that are ignored because they take long, with their packages.

@@ -2,7 +2,7 @@
 
 mod changes;
 mod checks;
-mod compare;
+mod laboratory;
 mod run;
 mod sanitizers;
 mod tidy;
@@ -48,6 +48,12 @@ enum Task {
     Asan,
     /// The concurrent tests under `ThreadSanitizer` (needs a nightly toolchain with rust-src).
     Tsan,
+    /// The laboratory's lints, tests and models.
+    Lab {
+        /// Random schedules per model.
+        #[arg(long, default_value_t = 2_000)]
+        iterations: u32,
+    },
     /// Hedgerow, RocksDB, LMDB and SQLite doing the same work side by side (builds them: many
     /// minutes the first time).
     Compare {
@@ -81,7 +87,8 @@ fn main() -> Result<()> {
         Task::Miri => checks::report(&sanitizers::miri(&with_unsafe_code()?, Extent::Full)?, begin),
         Task::Asan => checks::report(&sanitizers::address_of_all()?, begin),
         Task::Tsan => checks::report(&sanitizers::thread()?, begin),
-        Task::Compare { without_rocksdb, arguments } => compare::run(without_rocksdb, &arguments),
+        Task::Lab { iterations } => checks::report(&laboratory::test(iterations)?, begin),
+        Task::Compare { without_rocksdb, arguments } => laboratory::compare(without_rocksdb, &arguments),
         Task::Soak { cases, iterations } => checks::soak(cases, iterations),
     }
 }

@@ -91,10 +91,15 @@ pub fn tests(name: &str, command: &mut Command, harness: &str) -> Result<Tally> 
         }
         count.line(&line);
     }
+    let missing: Vec<&str> =
+        harness.split_whitespace().filter(|word| !word.starts_with("--") && !count.has_run(word)).collect();
     let tally = count.tally();
     let status = child.wait()?;
     if !status.success() && tally.failed == 0 {
         bail!("{name} failed ({status})");
+    }
+    if !missing.is_empty() {
+        bail!("{name}: no test is called {}", missing.join(", or "));
     }
     report_time(begin);
     Ok(tally)
@@ -116,6 +121,8 @@ struct Count {
     tally: Tally,
     /// Tests that reported themselves as skipped, and that the harness counted as passed.
     passed_unrun: u64,
+    /// The names of all tests that were run.
+    run: Vec<String>,
 }
 
 impl Count {
@@ -129,7 +136,14 @@ impl Count {
             tally.skipped.push(skipped.to_owned());
         } else if let Some((test, why)) = ignored(line) {
             tally.skipped.push(format!("{test}: {why}"));
+        } else if let Some((test, _)) = line.strip_prefix("test ").and_then(|test| test.split_once(" ... ")) {
+            self.run.push(test.to_owned());
         }
+    }
+
+    /// Returns true if a test was run whose name contains `part`.
+    fn has_run(&self, part: &str) -> bool {
+        self.run.iter().any(|name| name.contains(part))
     }
 
     fn tally(self) -> Tally {
@@ -187,6 +201,24 @@ mod tests {
             "test odd ... ignored",
         ]);
         assert_eq!(tally.skipped, ["search: a search of minutes", "odd: no reason is given"]);
+    }
+
+    #[test]
+    fn only_tests_that_were_run_have_names() {
+        let mut count = Count::default();
+        ["test a::b ... ok", "test c ... FAILED", "test d ... ignored", "running 3 tests"]
+            .iter()
+            .for_each(|line| count.line(line));
+        assert!(count.has_run("a::") && count.has_run("c"));
+        assert!(!count.has_run("d") && !count.has_run("running"));
+    }
+
+    #[test]
+    fn a_filter_that_matches_nothing_fails() {
+        let echo = |text: &str| tests("echo", command("echo", "").arg(text), "b");
+        assert!(echo("test a::b ... ok").is_ok());
+        let error = echo("test a::c ... ok").unwrap_err().to_string();
+        assert!(error.contains("no test is called b"), "{error}");
     }
 
     #[test]

@@ -12,7 +12,6 @@ const TARGET: &str = "x86_64-unknown-linux-gnu";
 /// packages it interprets all library tests.
 const INTERPRETED: &[(&str, &str, &str)] = &[
     ("hedgerow-hybrid", "versions::tests", "members memory_of_rewritten retained"),
-    ("hedgerow-lab", "radix::simd", "fine_grained::tests::edges"),
     ("hedgerow-levels", "largest_gaps", "frame a_row_that_is_visited"),
     ("hedgerow-model", "token", "intersect search"),
     ("hedgerow-rapid", "empty_effects garbage_moves", "edges::a_set_becomes large_sets"),
@@ -31,7 +30,6 @@ const INTERPRETED: &[(&str, &str, &str)] = &[
 /// strict provenance.
 const PERMISSIVE: &[&str] = &[
     "hedgerow-hybrid",
-    "hedgerow-lab",
     "hedgerow-rapid",
     "hedgerow-records",
     "hedgerow-subgraphs",
@@ -93,34 +91,33 @@ pub fn miri(packages: &[Package], extent: Extent) -> Result<Tally> {
     Ok(tally)
 }
 
-/// Runs the library tests of packages with unsafe code, with checked memory accesses and leaks.
+/// Returns true if AddressSanitizer can run here.
+pub fn can_check_addresses() -> bool {
+    missing(&[]).is_none()
+}
+
+/// Runs the tests of packages, with checked memory accesses and leaks.
 pub fn address(packages: &[Package]) -> Result<Tally> {
     match packages.is_empty() {
         true => Ok(Tally::default()),
-        false => address_of(&mut brief_address(packages), &selected(packages)),
+        false => address_of(&mut address_command(packages), &selected(packages)),
     }
 }
 
-/// Returns the command of [`address`], if it can run.
-pub fn tests_of_address(packages: &[Package]) -> Option<Command> {
-    (!packages.is_empty() && missing(&[]).is_none()).then(|| brief_address(packages))
-}
-
-fn brief_address(packages: &[Package]) -> Command {
-    let mut brief = address_command("--lib", &selected(packages));
-    brief.env("PROPTEST_CASES", "16");
-    brief
+/// Returns the command of [`address`].
+pub fn address_command(packages: &[Package]) -> Command {
+    address_command_for(&selected(packages))
 }
 
 /// Runs all tests of everything that stores, reads or computes on a graph, with checked memory
 /// accesses and leaks.
 pub fn address_of_all() -> Result<Tally> {
     let packages = selected(&with_unsafe_code()?) + DRIVING;
-    address_of(&mut address_command("--lib --tests", &packages), &packages)
+    address_of(&mut address_command_for(&packages), &packages)
 }
 
-fn address_command(targets: &str, packages: &str) -> Command {
-    let arguments = format!("test --quiet --no-fail-fast {targets} --target {TARGET} {packages}");
+fn address_command_for(packages: &str) -> Command {
+    let arguments = format!("test --quiet --no-fail-fast --lib --tests --target {TARGET} {packages}");
     let mut command = nightly_cargo(&arguments);
     command
         .env("RUSTFLAGS", "-Zsanitizer=address --cfg hedgerow_checked_memory")

@@ -1,33 +1,50 @@
-//! The packages of the workspace, as found in its folders, from which the checks derive their
-//! targets.
+//! The packages of the product and of the laboratory, as found in their folders, from which the
+//! checks derive their targets.
 
 use crate::run::root;
 use crate::tidy::UNSAFE_FILES;
 use anyhow::{Context, Result};
+use std::collections::BTreeSet;
 use std::fs;
 
-/// The crate that drives other stores. Its unsafe code calls C, which neither Miri nor a sanitizer
-/// sees.
-const FOREIGN: &str = "crates/compare";
-
-/// A package below `crates`.
+/// A package.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Package {
     /// The name in cargo.
     pub name: String,
     /// The path relative to the root, with slashes.
     pub folder: String,
+    /// The names of the packages of ours that it is built from, tests apart.
+    pub dependencies: BTreeSet<String>,
 }
 
-/// Returns all packages, by folder.
+/// Returns all packages of the product, by folder.
 pub fn packages() -> Result<Vec<Package>> {
+    packages_in("crates")
+}
+
+/// Returns all packages of the laboratory, by folder.
+pub fn laboratory() -> Result<Vec<Package>> {
+    packages_in("lab")
+}
+
+fn packages_in(folder: &str) -> Result<Vec<Package>> {
     let mut packages = Vec::new();
-    for entry in fs::read_dir(root().join("crates"))? {
-        let folder = format!("crates/{}", entry?.file_name().to_string_lossy());
-        let manifest = root().join(&folder).join("Cargo.toml");
-        let text = fs::read_to_string(&manifest).with_context(|| manifest.display().to_string())?;
-        let name = name_in(&text).with_context(|| format!("no name in {}", manifest.display()))?;
-        packages.push(Package { name: name.to_owned(), folder });
+    let mut folders = vec![folder.to_owned()];
+    while let Some(folder) = folders.pop() {
+        let path = root().join(&folder);
+        let manifest = fs::read_to_string(path.join("Cargo.toml")).unwrap_or_default();
+        if let Some(name) = name_in(&manifest) {
+            let dependencies = dependencies_in(&manifest);
+            packages.push(Package { name: name.to_owned(), folder, dependencies });
+            continue;
+        }
+        for entry in fs::read_dir(&path).with_context(|| path.display().to_string())? {
+            let entry = entry?;
+            if entry.file_type()?.is_dir() && entry.file_name() != "target" {
+                folders.push(format!("{folder}/{}", entry.file_name().to_string_lossy()));
+            }
+        }
     }
     packages.sort_by(|one, other| one.folder.cmp(&other.folder));
     Ok(packages)
@@ -44,9 +61,7 @@ pub fn with_models() -> Result<Vec<Package>> {
 
 /// Returns the packages with unsafe code of their own, by the list of files that may contain any.
 pub fn with_unsafe_code() -> Result<Vec<Package>> {
-    let has_unsafe_code = |package: &Package| {
-        package.folder != FOREIGN && UNSAFE_FILES.iter().any(|file| package.contains(file))
-    };
+    let has_unsafe_code = |package: &Package| UNSAFE_FILES.iter().any(|file| package.contains(file));
     Ok(packages()?.into_iter().filter(has_unsafe_code).collect())
 }
 
@@ -57,15 +72,49 @@ impl Package {
     }
 }
 
+/// Returns the names of the packages of `all` that one of `changed` is, or is built from.
+pub fn with_dependents(all: &[Package], changed: BTreeSet<String>) -> BTreeSet<String> {
+    let mut touched = changed;
+    loop {
+        let before = touched.len();
+        for package in all {
+            if !touched.is_disjoint(&package.dependencies) {
+                touched.insert(package.name.clone());
+            }
+        }
+        if touched.len() == before {
+            return touched;
+        }
+    }
+}
+
 /// Returns the arguments `-p NAME` of all packages.
 pub fn selected(packages: &[Package]) -> String {
     packages.iter().map(|package| format!("-p {} ", package.name)).collect()
 }
 
-/// Returns the name of the package that a manifest describes: the first `name` in it.
+/// Returns the name of the package that a manifest describes; `None` if it describes none.
 fn name_in(manifest: &str) -> Option<&str> {
-    let value = manifest.lines().find_map(|line| line.strip_prefix("name = "))?;
+    let package = manifest.split_once("[package]")?.1;
+    let value = package.lines().find_map(|line| line.strip_prefix("name = "))?;
     Some(value.trim().trim_matches('"'))
+}
+
+/// Returns the names of the packages of ours among the dependencies of a manifest, those of its
+/// tests apart.
+fn dependencies_in(manifest: &str) -> BTreeSet<String> {
+    let mut names = BTreeSet::new();
+    let mut is_listed = false;
+    for line in manifest.lines() {
+        if line.starts_with('[') {
+            is_listed = line == "[dependencies]";
+        }
+        let name: String = line.chars().take_while(|c| c.is_alphanumeric() || *c == '-').collect();
+        if is_listed && name.starts_with("hedgerow") {
+            names.insert(name);
+        }
+    }
+    names
 }
 
 #[cfg(test)]
@@ -81,20 +130,46 @@ mod tests {
         let (models, unsafe_code) = (with_models().unwrap(), with_unsafe_code().unwrap());
         assert!(names(&models).contains(&"hedgerow") && names(&models).contains(&"hedgerow-log"));
         assert!(names(&unsafe_code).contains(&"hedgerow-rapid"));
-        assert!(!names(&unsafe_code).contains(&"hedgerow-compare"));
         assert!(selected(&models).contains("-p hedgerow-log "));
+        assert!(names(&laboratory().unwrap()).contains(&"hedgerow-lab"));
+    }
+
+    #[test]
+    fn every_listed_file_with_unsafe_code_exists() {
+        for file in UNSAFE_FILES {
+            assert!(root().join(file).exists(), "{file}");
+        }
     }
 
     #[test]
     fn a_file_belongs_to_the_package_of_its_folder() {
-        let package = Package { name: "hedgerow-tel".to_owned(), folder: "crates/tel".to_owned() };
+        let package = Package {
+            name: "hedgerow-tel".to_owned(),
+            folder: "crates/tel".to_owned(),
+            dependencies: BTreeSet::new(),
+        };
         assert!(package.contains("crates/tel/src/view.rs"));
         assert!(!package.contains("crates/telling/src/view.rs") && !package.contains("crates/tel"));
     }
 
     #[test]
-    fn the_first_name_is_that_of_the_package() {
-        assert_eq!(name_in("[package]\nname = \"one\"\n[[bin]]\nname = \"two\"\n"), Some("one"));
+    fn a_change_touches_all_that_is_built_from_it() {
+        let all = packages().unwrap();
+        let touched = with_dependents(&all, BTreeSet::from(["hedgerow-sync".to_owned()]));
+        for name in ["hedgerow-sync", "hedgerow-tel", "hedgerow-rapid", "hedgerow-cli"] {
+            assert!(touched.contains(name), "{name}");
+        }
+        assert!(!touched.contains("hedgerow-derive"));
+        let touched = with_dependents(&all, BTreeSet::from(["hedgerow-cli".to_owned()]));
+        assert_eq!(touched.len(), 1);
+    }
+
+    #[test]
+    fn manifests_say_names_and_dependencies() {
+        let manifest = "[package]\nname = \"one\"\n[[bin]]\nname = \"two\"\n[dependencies]\n\
+                        hedgerow-log.workspace = true\nrand = \"1\"\n[dev-dependencies]\nhedgerow-tel.workspace = true\n";
+        assert_eq!(name_in(manifest), Some("one"));
+        assert_eq!(dependencies_in(manifest), BTreeSet::from(["hedgerow-log".to_owned()]));
         assert_eq!(name_in("[workspace]\n"), None);
     }
 }

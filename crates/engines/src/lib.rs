@@ -9,8 +9,8 @@ use hedgerow::{Count, EngineKind};
 use hedgerow_erased::{EngineOptions, ErasedEngine, Make, NamedEngine};
 use hedgerow_hybrid::{Hybrid, HybridOptions};
 
-/// The engine with a version per edge, where one beside those of the library is enough.
-pub const ADJACENCY_LIST: EngineKind = EngineKind::Erased(&hedgerow_lab::ADJACENCY_LIST);
+/// The reference engine: in memory, without a fast path.
+pub const REFERENCE: EngineKind = EngineKind::Erased(&hedgerow_testing::reference::REFERENCE);
 
 /// Engine `hybrid` with a log that is archived every few commits.
 pub static HYBRID: NamedEngine = NamedEngine {
@@ -21,30 +21,21 @@ pub static HYBRID: NamedEngine = NamedEngine {
     }),
 };
 
-/// Every engine: those of the library that need no files, and those of research behind virtual calls.
-pub const ENGINES: [EngineKind; 9] = [
-    EngineKind::Rapid,
-    EngineKind::Tel,
-    EngineKind::Erased(&HYBRID),
-    ADJACENCY_LIST,
-    EngineKind::Erased(&hedgerow_lab::FINE_GRAINED_ART),
-    EngineKind::Erased(&hedgerow_lab::ART),
-    EngineKind::Erased(&hedgerow_lab::COMPRESSED_ART),
-    EngineKind::Erased(&hedgerow_lab::VECTOR_ART),
-    EngineKind::Erased(&hedgerow_lab::CLUSTERED_ART),
-];
+/// The engines of the library that need no files, and the reference.
+pub const ENGINES: [EngineKind; 4] =
+    [EngineKind::Rapid, EngineKind::Tel, EngineKind::Erased(&HYBRID), REFERENCE];
 
-/// One engine for each way of keeping versions: the models of whole graphs run on these.
-pub const MODELLED: [EngineKind; 3] = [EngineKind::Rapid, EngineKind::Tel, ADJACENCY_LIST];
+/// The engines on which the models of whole graphs run.
+pub const MODELLED: [EngineKind; 3] = [EngineKind::Rapid, EngineKind::Tel, REFERENCE];
 
-/// Whether an engine does not look whether an edge exists that is put, or is deleted in a stream: then it counts edges later, and
-/// such a commit counts as a change.
+/// Returns true if an engine counts edges later: it does not look up the edges that are put, or
+/// deleted in a stream, and such a commit counts as a change.
 #[must_use]
 pub fn counts_later(engine: EngineKind) -> bool {
-    ["disk", "lsm", "hybrid"].contains(&engine.name())
+    ["reference-files", "lsm", "hybrid"].contains(&engine.name())
 }
 
-/// Whether a count is this number, or may be, if the engine counts later.
+/// Returns true if a count is this number, or may be if the engine counts later.
 #[must_use]
 pub fn is_count(engine: EngineKind, count: Count, number: u64) -> bool {
     if counts_later(engine) { count.may_be(number) } else { count == number }

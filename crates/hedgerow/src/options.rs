@@ -43,8 +43,10 @@ impl Default for EngineKind {
     }
 }
 
-/// Engines for research that stores may have been made with. The default engine opens these stores.
-const RESEARCH_ENGINES: [&str; 6] = ["adjacency-list", "art-fine", "art", "cart", "cart-vec", "cart-ci"];
+/// Engines of tests and of research that stores may have been made with. The default engine opens
+/// these stores.
+const OTHER_ENGINES: [&str; 7] =
+    ["adjacency-list", "art-fine", "art", "cart", "cart-vec", "cart-ci", "reference"];
 
 impl EngineKind {
     /// Returns the name of the engine in stores and on the command line.
@@ -80,7 +82,7 @@ impl EngineKind {
     /// Returns the engine that opens a store whose manifest names `name`. The content of a store
     /// does not depend on the engine, unless the engine has files of its own.
     pub(crate) fn of_manifest(name: &str) -> Option<Self> {
-        if RESEARCH_ENGINES.contains(&name) {
+        if OTHER_ENGINES.contains(&name) {
             return Some(EngineKind::default());
         }
         let engine: EngineKind = name.trim_start_matches(OWN_FILES).parse().ok()?;

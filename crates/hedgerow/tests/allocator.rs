@@ -7,7 +7,6 @@ use hedgerow::{
     EdgeSchema, EdgeUpdate, EngineKind, Field, Graph, GraphOptions, Key, KeyKind, LabelId, LabelSchema,
     ReadGraph, RecordSchema, Topology, ValueType, WriteGraph,
 };
-use hedgerow_engines::ADJACENCY_LIST;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicIsize, Ordering};
@@ -54,7 +53,6 @@ fn excess(graph: &Graph, rest: isize) -> f64 {
 #[test]
 fn engines_count_what_they_allocate() {
     records();
-    adjacency_lists();
     rapid();
     dictionary();
     blocked_reader();
@@ -119,38 +117,6 @@ fn records() {
     drop(graph);
     let left = in_use() - before;
     assert!(left < UNCOUNTED, "{left} bytes are left of a graph that is gone");
-}
-
-fn adjacency_lists() {
-    let before = ALLOCATED.load(Ordering::Relaxed);
-    let options = GraphOptions::new().engine(ADJACENCY_LIST).keys(KeyKind::Dense).threads(1);
-    let graph = Graph::in_memory(options).unwrap();
-    let rest = in_use() - graph.memory().total_bytes() as isize;
-    let edges = |step: u64| (0..200_000u64).map(move |edge| (edge * 7919 % 4096, edge * step % 4093));
-    for (source, destination) in edges(31) {
-        graph.put_edge(LabelId::DEFAULT, source, destination).unwrap();
-    }
-    assert!(excess(&graph, rest).abs() < 0.1, "loaded: {} %", excess(&graph, rest));
-
-    let snapshot = graph.snapshot().unwrap();
-    for (source, destination) in edges(31).step_by(3) {
-        graph.delete_edge(LabelId::DEFAULT, source, destination).unwrap();
-    }
-    for (source, destination) in edges(37) {
-        graph.put_edge(LabelId::DEFAULT, source, destination).unwrap();
-    }
-    // Each version is counted with the note that files it; the list of notes has spare capacity for
-    // the same number again.
-    let notes = graph.memory().retained_bytes as f64 / graph.memory().total_bytes() as f64 * 100.0;
-    let pinned = excess(&graph, rest);
-    assert!((-0.1..notes).contains(&pinned), "with a snapshot: {pinned} %");
-
-    drop(snapshot);
-    assert!(!graph.reclaim().unwrap().more);
-    assert!(excess(&graph, rest).abs() < 0.1, "reclaimed: {} %", excess(&graph, rest));
-    drop(graph);
-    // The thread keeps a little memory for the next graph.
-    assert!(ALLOCATED.load(Ordering::Relaxed) - before < 1 << 12);
 }
 
 /// Reclaims all garbage that no snapshot sees.

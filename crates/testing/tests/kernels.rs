@@ -11,9 +11,9 @@ use hedgerow_kernels::{
 use hedgerow_log::files::FileSystem;
 use hedgerow_model::{Catalog, CommitTimestamp, Counts, Engine, LabelId, Topology, VertexId};
 use hedgerow_testing::Tested;
-use hedgerow_testing::disk::{DiskEngine, DiskOptions, DiskView};
 use hedgerow_testing::oracle::{Oracle, Request};
 use hedgerow_testing::pipeline::{Pipeline, catalog};
+use hedgerow_testing::reference::{ReferenceEngine, ReferenceOptions, ReferenceView};
 use hedgerow_testing::simulated::{Fault, FaultKind, SimulatedFiles};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
@@ -25,27 +25,28 @@ const VERTICES: u32 = 60;
 /// The label with values of four bytes.
 const LABEL: LabelId = LabelId(2);
 
-struct TestedDisk;
+struct TestedReference;
 
-impl Tested for TestedDisk {
-    type Engine = DiskEngine;
+impl Tested for TestedReference {
+    type Engine = ReferenceEngine;
 
     const UNIT_SIZE: u32 = 1;
 
-    fn engine(topology: Topology, catalog: Catalog) -> DiskEngine {
+    fn engine(topology: Topology, catalog: Catalog) -> ReferenceEngine {
         engine(topology, catalog, &SimulatedFiles::new(1))
     }
 }
 
-fn engine(topology: Topology, catalog: Catalog, files: &SimulatedFiles) -> DiskEngine {
+fn engine(topology: Topology, catalog: Catalog, files: &SimulatedFiles) -> ReferenceEngine {
     files.create_directory().unwrap();
-    let options = DiskOptions { topology, catalog, block_bytes: 300, files: 3, ..DiskOptions::default() };
-    DiskEngine::open(Arc::new(files.clone()), options).unwrap()
+    let options =
+        ReferenceOptions { topology, catalog, block_bytes: 300, files: 3, ..ReferenceOptions::default() };
+    ReferenceEngine::open(Arc::new(files.clone()), options).unwrap()
 }
 
 /// Returns a random graph with a snapshot, in several files and in memory, and the static graph of
 /// its edges.
-fn graph(topology: Topology, files: &SimulatedFiles) -> (Pipeline<TestedDisk>, Csr) {
+fn graph(topology: Topology, files: &SimulatedFiles) -> (Pipeline<TestedReference>, Csr) {
     let (mut random, engine) = (StdRng::seed_from_u64(5), engine(topology, catalog(), files));
     let mut pipeline =
         Pipeline::around(engine, Oracle::new(topology), Counts::default(), CommitTimestamp::ZERO);
@@ -79,7 +80,7 @@ fn graph(topology: Topology, files: &SimulatedFiles) -> (Pipeline<TestedDisk>, C
 
 /// Runs a kernel on the view, with its label, and on the static graph.
 fn agree<'k, K: Kernel + 'k, T: PartialEq + Debug>(
-    view: &DiskView<'_>,
+    view: &ReferenceView<'_>,
     csr: &Csr,
     kernel: impl Fn(LabelId) -> K,
     part: impl Fn(K::Output) -> T,

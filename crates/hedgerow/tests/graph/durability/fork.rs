@@ -9,7 +9,7 @@ use hedgerow::{
     AsOf, CheckpointOptions, CommitTimestamp, CompactOptions, Durability, EngineKind, Error, ErrorKind,
     Graph, GraphOptions, Label, LabelId, ReadGraph, Snapshot, SnapshotOptions, WriteGraph, WriteTxn,
 };
-use hedgerow_engines::ADJACENCY_LIST;
+use hedgerow_engines::REFERENCE;
 use std::fs;
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 const EDGES: LabelId = LabelId::DEFAULT;
 
 const ENGINES: [EngineKind; 5] =
-    [EngineKind::Rapid, EngineKind::Tel, EngineKind::Lsm, EngineKind::Hybrid, ADJACENCY_LIST];
+    [EngineKind::Rapid, EngineKind::Tel, EngineKind::Lsm, EngineKind::Hybrid, REFERENCE];
 
 /// The store of the test of locks, and the file with the process id of the owner's child.
 const STORE: &str = "store";

@@ -13,17 +13,17 @@ use hedgerow_erased::{EngineOptions, ErasedEngine, Make, NamedEngine};
 use hedgerow_log::files::{FileSystem, OpenMode};
 use hedgerow_lsm::{LsmEngine, LsmOptions};
 use hedgerow_model::Count;
-use hedgerow_testing::disk::{DiskEngine, DiskOptions, PREFIX};
+use hedgerow_testing::reference::{PREFIX, ReferenceEngine, ReferenceOptions};
 use hedgerow_testing::simulated::{FaultKind, SimulatedFiles};
 use rayon::prelude::*;
 use std::sync::Arc;
 use std::time::Duration;
 
-static DISK: NamedEngine = NamedEngine {
-    name: "disk",
+static IN_FILES: NamedEngine = NamedEngine {
+    name: "reference-files",
     make: Make::InFiles(|files, EngineOptions { topology, catalog, .. }| {
-        let options = DiskOptions { topology, catalog, recent_bytes: 1500, block_bytes: 200, files: 3 };
-        Ok(ErasedEngine::new(DiskEngine::open(files, options)?))
+        let options = ReferenceOptions { topology, catalog, recent_bytes: 1500, block_bytes: 200, files: 3 };
+        Ok(ErasedEngine::new(ReferenceEngine::open(files, options)?))
     }),
 };
 
@@ -43,7 +43,7 @@ pub static LSM: NamedEngine = NamedEngine {
 };
 
 /// Engines that cannot open each other's stores.
-pub static ENGINES: [EngineKind; 2] = [EngineKind::Erased(&DISK), EngineKind::Erased(&LSM)];
+pub static ENGINES: [EngineKind; 2] = [EngineKind::Erased(&IN_FILES), EngineKind::Erased(&LSM)];
 
 pub fn on_files(engine: EngineKind) -> GraphOptions {
     options(Topology::Undirected, KeyKind::Number).engine(engine).threads(1).simulated()
@@ -192,10 +192,10 @@ fn nothing_is_written_to_a_store_that_was_given_up() {
 #[test]
 fn a_graph_on_files_goes_on_at_its_memory_limit() {
     static ROOMY: NamedEngine = NamedEngine {
-        name: "disk",
+        name: "reference-files",
         make: Make::InFiles(|files, EngineOptions { topology, catalog, .. }| {
-            let options = DiskOptions { topology, catalog, ..DiskOptions::default() };
-            Ok(ErasedEngine::new(DiskEngine::open(files, options)?))
+            let options = ReferenceOptions { topology, catalog, ..ReferenceOptions::default() };
+            Ok(ErasedEngine::new(ReferenceEngine::open(files, options)?))
         }),
     };
     for engine in [EngineKind::Erased(&ROOMY), EngineKind::Lsm] {

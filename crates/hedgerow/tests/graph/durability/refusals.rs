@@ -7,14 +7,18 @@ use hedgerow::{
     CheckpointOptions, ColumnType, CommitTimestamp, Durability, EdgeSchema, EngineKind, Error, ErrorKind,
     Graph, GraphOptions, KeyKind, LabelId, LabelSchema, ReadGraph, RecordSchema, Topology, WriteGraph, store,
 };
-use hedgerow_engines::ADJACENCY_LIST;
 use hedgerow_erased::NamedEngine;
 use hedgerow_log::files::{FileSystem, OpenMode};
+use hedgerow_testing::reference::REFERENCE;
 use hedgerow_testing::simulated::{Fault, FaultKind, SimulatedFiles};
 use std::fmt::Debug;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
+
+/// An engine by the name of one of the laboratory.
+const RESEARCH: EngineKind =
+    EngineKind::Erased(&NamedEngine { name: "adjacency-list", make: REFERENCE.make });
 
 fn small() -> GraphOptions {
     GraphOptions::new().segment_bytes(4096)
@@ -69,9 +73,9 @@ fn a_store_is_looked_at_without_opening_it() {
     let entry = store::manifest(path).unwrap().checkpoint.unwrap();
     assert!(path.join(entry.file_name()).exists());
 
-    let options = small().engine(ADJACENCY_LIST);
+    let options = small().engine(RESEARCH);
     let read = options.from_checkpoint().open(path).unwrap();
-    assert_eq!(read.store_info().unwrap().engine, ADJACENCY_LIST);
+    assert_eq!(read.store_info().unwrap().engine, RESEARCH);
     assert_eq!(read.snapshot().unwrap().edge_count(), 1);
     let undirected = small().topology(Topology::Undirected);
     let parts = ["topology", "MANIFEST", "is directed, not undirected"];
@@ -153,7 +157,7 @@ fn a_graph_has_the_labels_of_its_store_if_the_first_are_asked_for() {
 #[test]
 fn options_that_differ_are_named_with_both_sides() {
     let folder = tempfile::tempdir().unwrap();
-    let made = || options(Topology::Undirected, KeyKind::Number).segment_bytes(4096).engine(ADJACENCY_LIST);
+    let made = || options(Topology::Undirected, KeyKind::Number).segment_bytes(4096).engine(RESEARCH);
     drop(made().create(folder.path()).unwrap());
     let open = |options: GraphOptions| options.open(folder.path());
     let manifest = folder.path().join("MANIFEST");
@@ -196,7 +200,7 @@ fn options_that_differ_are_named_with_both_sides() {
 
 #[test]
 fn a_store_of_an_unknown_engine_opens_with_another_that_is_named() {
-    static UNKNOWN: NamedEngine = NamedEngine { name: "of-tests", make: hedgerow_lab::ART.make };
+    static UNKNOWN: NamedEngine = NamedEngine { name: "of-tests", make: REFERENCE.make };
     let folder = tempfile::tempdir().unwrap();
     let graph = small().engine(EngineKind::Erased(&UNKNOWN)).create(folder.path()).unwrap();
     graph.put_edge(LabelId::DEFAULT, 1, 2).unwrap();

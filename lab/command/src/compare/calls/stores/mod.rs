@@ -1,0 +1,129 @@
+//! The stores, each answering single calls as a program would make them.
+//!
+//! | file | store |
+//! |---|---|
+//! | `hedgerow` | both engines, in memory |
+//! | `bytes` | edges and what they carry as keys and values of bytes |
+//! | `rocksdb`, `lmdb`, `sqlite` | other stores, in files that are not synced |
+//! | `petgraph`, `map` | structures in memory, without transactions |
+
+#[cfg(any(feature = "lmdb", feature = "rocksdb"))]
+mod bytes;
+mod hedgerow;
+#[cfg(feature = "lmdb")]
+mod lmdb;
+mod map;
+mod petgraph;
+#[cfg(feature = "rocksdb")]
+mod rocksdb;
+#[cfg(feature = "sqlite")]
+mod sqlite;
+
+use super::measure::Calls;
+use super::work::{Ends, Payment, Work};
+use crate::compare::kinds::named;
+use anyhow::Result;
+use std::path::Path;
+use std::time::Duration;
+
+/// A state of the graph that is read: a snapshot, or a transaction.
+pub trait Reads {
+    /// Whether there is an edge that carries nothing.
+    fn contains_edge(&mut self, source: u64, destination: u64) -> Result<bool>;
+
+    /// The neighbors of a vertex, collected to a vector.
+    fn neighbors(&mut self, source: u64) -> Result<impl Iterator<Item = u64>>;
+
+    /// Visits the neighbors of a vertex.
+    fn visit_neighbors(&mut self, source: u64, visit: impl FnMut(u64)) -> Result<()>;
+
+    /// The number of neighbors of a vertex.
+    fn degree(&mut self, source: u64) -> Result<usize>;
+
+    /// The number on an edge.
+    fn number(&mut self, source: u64, destination: u64) -> Result<Option<f64>>;
+
+    /// The record of an edge.
+    fn payment(&mut self, source: u64, destination: u64) -> Result<Option<Payment>>;
+
+    /// How many of these edges exist, looked up through a reader that is opened for all of them;
+    /// `None` if the store has no such reader.
+    fn find_in_a_row(&mut self, _: &[Ends]) -> Result<Option<u64>> {
+        Ok(None)
+    }
+
+    /// How many of these edges exist, found by the ids of their ends over a cursor, and how long
+    /// that took, keys not counted; `None` if the store has no such path.
+    fn find_by_cursor(&mut self, _: &[Ends]) -> Result<Option<(u64, Duration)>> {
+        Ok(None)
+    }
+}
+
+/// A store that holds the graph of a [`Work`] three times: with edges that carry nothing, a number,
+/// and a record.
+pub trait Store {
+    /// A state that is read.
+    type Reader<'s>: Reads
+    where
+        Self: 's;
+
+    /// Opens the newest state for many reads.
+    fn reader(&self) -> Result<Self::Reader<'_>>;
+
+    /// Opens and closes a snapshot; false if the store has none.
+    fn open_snapshot(&self) -> Result<bool> {
+        Ok(false)
+    }
+
+    /// Puts an edge that carries nothing, as a commit of its own where there are commits.
+    fn put_edge(&mut self, source: u64, destination: u64) -> Result<()>;
+
+    /// Deletes such an edge in the same way.
+    fn delete_edge(&mut self, source: u64, destination: u64) -> Result<()>;
+
+    /// Puts such edges, each as a commit of its own, in one call; false if there is no such call.
+    fn put_each(&mut self, _: &[Ends]) -> Result<bool> {
+        Ok(false)
+    }
+}
+
+/// Makes a store with the edges of the work; files go into the folder, which is empty.
+type Make = fn(&Path, &Work) -> Result<Box<dyn Calls>>;
+
+/// A kind of store.
+#[derive(Debug)]
+pub struct Kind {
+    /// Its name.
+    pub name: &'static str,
+    /// Its setup.
+    pub setup: &'static str,
+    /// Makes one.
+    pub make: Make,
+}
+
+/// All kinds that were built.
+pub const KINDS: &[Kind] = &[
+    hedgerow::RAPID,
+    hedgerow::TEL,
+    #[cfg(feature = "rocksdb")]
+    rocksdb::KIND,
+    #[cfg(feature = "lmdb")]
+    lmdb::KIND,
+    #[cfg(feature = "sqlite")]
+    sqlite::KIND,
+    petgraph::KIND,
+    map::KIND,
+];
+
+/// The reference of all others.
+pub const REFERENCE: &str = hedgerow::RAPID.name;
+
+/// Edges per transaction while a store is filled.
+const AT_ONCE: usize = 1 << 16;
+
+impl Kind {
+    /// The kind called `name`.
+    pub fn named(name: &str) -> Result<&'static Kind, String> {
+        named(KINDS, |kind| kind.name, name)
+    }
+}

@@ -1,0 +1,161 @@
+//! Compares Hedgerow with other embeddable stores: the same work, side by side in one run.
+//!
+//! | file | what it does |
+//! |---|---|
+//! | `stores/` | one file per store, behind one trait, each with its setup |
+//! | `kinds` | finds a store by its name |
+//! | `graph` | the edges that all stores get |
+//! | `measure` | the work, in turns over the stores |
+//! | `calls/` | single calls, with a file per store |
+//! | `link_bench/` | LinkBench's requests, with a file per store |
+//! | `out_of_core/` | graphs larger than memory, each store in a process of its own |
+//! | `seek_scan/` | finding the first neighbor, and each further one, in several structures |
+//! | `disk` | the speed of the disk alone |
+//! | `figures` | medians and ratios, as a table and as JSON |
+//!
+//! `docs/bench.md` describes the measurements and their fairness.
+
+mod calls;
+mod disk;
+mod figures;
+mod graph;
+mod kinds;
+mod link_bench;
+mod measure;
+mod out_of_core;
+mod seek_scan;
+mod stores;
+
+use anyhow::{Context, Result, ensure};
+use clap::{Args, Subcommand};
+use figures::Report;
+use graph::Graph;
+use measure::Plan;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use stores::Kind;
+use tempfile::TempDir;
+
+/// The arguments of a comparison.
+#[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub struct Arguments {
+    #[command(subcommand)]
+    other: Option<OtherWork>,
+    /// The graph has 2^SCALE vertices (14 to 24) and about 30 times as many edges, counted in both
+    /// directions
+    #[arg(long, default_value_t = 18, value_parser = clap::value_parser!(u32).range(14..=24))]
+    scale: u32,
+    /// The seed that generates and shuffles the graph
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// The stores, separated by commas [default: all that were built]
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = Kind::named)]
+    stores: Vec<&'static Kind>,
+    /// The directory for the stores, on the disk to be measured [default: for temporary files]
+    #[arg(long, value_name = "DIRECTORY")]
+    store: Option<PathBuf>,
+    /// Repetitions of each measurement
+    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    repetitions: u32,
+    /// How long each number of clients commits in each repetition, and how long buffered commits
+    /// take at most
+    #[arg(long, default_value_t = 4.0, value_name = "S", value_parser = seconds)]
+    seconds: f64,
+    /// Write the figures to this file, too
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+}
+
+/// Separate comparisons.
+#[derive(Debug, Subcommand)]
+enum OtherWork {
+    Calls(calls::Arguments),
+    LinkBench(link_bench::Arguments),
+    OutOfCore(out_of_core::Arguments),
+    #[command(hide = true)]
+    OutOfCoreStore(out_of_core::StoreArguments),
+    SeekScan(seek_scan::Arguments),
+}
+
+fn seconds(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(seconds) if (0.001..=3600.0).contains(&seconds) => Ok(seconds),
+        _ => Err("expected a number of seconds from 0.001 to 3600".to_owned()),
+    }
+}
+
+/// Runs a comparison.
+pub fn run(arguments: Arguments) -> Result<()> {
+    match arguments.other {
+        Some(OtherWork::Calls(arguments)) => return calls::run(arguments),
+        Some(OtherWork::LinkBench(arguments)) => return link_bench::run(arguments),
+        Some(OtherWork::OutOfCore(arguments)) => return out_of_core::run(arguments),
+        Some(OtherWork::OutOfCoreStore(arguments)) => return out_of_core::run_store(&arguments),
+        Some(OtherWork::SeekScan(arguments)) => return seek_scan::run(arguments),
+        None => {}
+    }
+    let kinds = match arguments.stores.is_empty() {
+        true => stores::KINDS.iter().collect(),
+        false => arguments.stores,
+    };
+    ensure!(kinds.iter().any(|kind| kind.name == stores::REFERENCE), "hedgerow is missing among the stores");
+    let directory = arguments.store.unwrap_or_else(std::env::temp_dir);
+    let folder = folder_in(&directory)?;
+    let graph = Graph::kronecker(arguments.scale, arguments.seed)?;
+    let plan = Plan {
+        graph: &graph,
+        kinds: &kinds,
+        folder: folder.path(),
+        repetitions: arguments.repetitions,
+        time: Duration::from_secs_f64(arguments.seconds),
+    };
+    let report = Report::new(&plan, &directory, measure::run(&plan)?);
+    print!("{}", report.to_table());
+    if let Some(path) = &arguments.json {
+        std::fs::write(path, report.to_json()?).with_context(|| path.display().to_string())?;
+    }
+    folder.close().with_context(|| format!("the stores in {} could not be removed", directory.display()))
+}
+
+/// A folder for stores, which is removed with them.
+fn folder_in(directory: &Path) -> Result<TempDir> {
+    let folder = tempfile::Builder::new().prefix("hedgerow-compare-").tempdir_in(directory);
+    folder.with_context(|| format!("no stores can be made in {}", directory.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use super::*;
+    use clap::Parser;
+
+    /// The lines of a document that run this program by `cargo xtask`, with its arguments.
+    fn commands_in(text: &str) -> Vec<Vec<String>> {
+        let commands = text.lines().filter_map(|line| line.trim().strip_prefix("cargo xtask compare"));
+        let commands = commands.filter_map(|line| line.split_once("-- "));
+        commands.map(|(_, words)| words.split(' ').map(str::to_owned).collect()).collect()
+    }
+
+    #[test]
+    fn every_comparison_in_the_documents_is_one() {
+        let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
+        let notes = std::fs::read_dir(docs.join("notes")).unwrap().map(|note| note.unwrap().path());
+        let (mut checked, mut documents) = (0, vec![docs.join("bench.md"), docs.join("performance.md")]);
+        documents.extend(notes);
+        for document in documents {
+            for words in commands_in(&std::fs::read_to_string(&document).unwrap()) {
+                // A store that was not built has no name.
+                if cfg!(feature = "rocksdb") || !words.iter().any(|word| word.contains("rocksdb")) {
+                    let program = ["hedgerow-lab", "compare"].map(str::to_owned);
+                    let parsed = crate::Lab::try_parse_from(program.iter().chain(&words));
+                    let complaint = parsed.err().map(|error| error.to_string());
+                    assert_eq!(complaint, None, "{}: {}", document.display(), words.join(" "));
+                    checked += 1;
+                }
+            }
+        }
+        assert!(checked >= 6, "only {checked} commands were found");
+    }
+}

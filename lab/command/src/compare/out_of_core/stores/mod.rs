@@ -1,0 +1,115 @@
+//! The stores, behind one trait.
+
+mod hedgerow;
+#[cfg(feature = "lmdb")]
+mod lmdb;
+#[cfg(feature = "rocksdb")]
+mod rocksdb;
+mod weighed;
+
+use super::algorithms::Reader;
+use crate::compare::graph::Edge;
+use crate::compare::kinds::named;
+use ::hedgerow::VertexId;
+use anyhow::Result;
+use std::path::Path;
+
+/// The store to which the others are compared.
+pub const REFERENCE: &str = "rocksdb";
+
+/// What a store is made or opened with.
+#[derive(Clone, Copy, Debug)]
+pub struct Setup<'s> {
+    /// Where its files are.
+    pub folder: &'s Path,
+    /// The vertex bound.
+    pub vertices: u32,
+    /// Bytes for changes and blocks of files in memory.
+    pub budget: u64,
+}
+
+/// A store of undirected edges, read in both directions.
+pub trait Store: Sync {
+    /// Puts edges and then deletes others, in the store's way of committing a stream, without waiting
+    /// for the disk.
+    fn write(&self, puts: &[Edge], deletions: &[Edge]) -> Result<()>;
+
+    /// Puts edges that come ascending, in both directions, after all that were put before, in
+    /// whatever way takes the least time.
+    fn load_in_order(&self, edges: &[Edge]) -> Result<()>;
+
+    /// Brings everything into files and does all work that was left for later.
+    fn settle(&self) -> Result<()>;
+
+    /// Reads one state.
+    fn read(&self, work: &mut dyn FnMut(&mut dyn Reader) -> Result<()>) -> Result<()>;
+}
+
+/// A kind of store.
+#[derive(Debug)]
+pub struct Kind {
+    /// Its name.
+    pub name: &'static str,
+    /// Its setup.
+    pub setup: &'static str,
+    /// Undirected edges per write.
+    pub batch: usize,
+    /// Whether it is loaded in order, because it would take hours otherwise.
+    pub is_loaded_in_order: bool,
+    /// Whether it has analytics of its own.
+    pub has_analytics: bool,
+    /// Makes a store in an empty folder, or opens the one that is there.
+    pub open: fn(Setup<'_>) -> Result<Box<dyn Store>>,
+}
+
+/// All kinds that were built.
+pub const KINDS: &[Kind] = &[
+    hedgerow::LSM,
+    #[cfg(feature = "rocksdb")]
+    rocksdb::KIND,
+    #[cfg(feature = "lmdb")]
+    lmdb::KIND,
+    hedgerow::TEL,
+];
+
+impl Kind {
+    /// The kind called `name`.
+    pub fn named(name: &str) -> Result<&'static Kind, String> {
+        named(KINDS, |kind| kind.name, name)
+    }
+}
+
+/// The neighbors of one vertex, gathered edge by edge.
+#[cfg(any(feature = "lmdb", feature = "rocksdb"))]
+#[derive(Debug, Default)]
+struct RowOf {
+    source: VertexId,
+    neighbors: Vec<VertexId>,
+}
+
+#[cfg(any(feature = "lmdb", feature = "rocksdb"))]
+impl RowOf {
+    /// Adds an edge; passes the row before on if this one is of another vertex.
+    fn push(
+        &mut self,
+        source: VertexId,
+        neighbor: VertexId,
+        visit: &mut dyn FnMut(VertexId, &[VertexId]) -> Result<()>,
+    ) -> Result<()> {
+        if source != self.source {
+            self.end(visit)?;
+            self.source = source;
+        }
+        self.neighbors.push(neighbor);
+        Ok(())
+    }
+
+    /// Passes the row on.
+    fn end(&mut self, visit: &mut dyn FnMut(VertexId, &[VertexId]) -> Result<()>) -> Result<()> {
+        if !self.neighbors.is_empty() {
+            visit(self.source, &self.neighbors)?;
+            self.neighbors.clear();
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,31 @@
+//! Names the engines for the shared tests.
+
+use hedgerow_lab_engines::fine_grained::{Entries, FineGrained, FineGrainedOptions};
+use hedgerow_model::{Catalog, Topology};
+use hedgerow_subgraphs::{Container, PARTITION_SIZE, SubgraphOptions, Subgraphs};
+use hedgerow_testing::{Recount, Tested};
+use std::marker::PhantomData;
+
+pub struct TestedEngine<E>(PhantomData<E>);
+
+impl<C: Container> Tested for TestedEngine<Subgraphs<C>> {
+    type Engine = Subgraphs<C>;
+
+    const UNIT_SIZE: u32 = PARTITION_SIZE as u32;
+    const RECOUNT: Option<Recount<Self::Engine>> = Some(Subgraphs::recount_memory);
+
+    fn engine(topology: Topology, catalog: Catalog) -> Subgraphs<C> {
+        Subgraphs::new(SubgraphOptions { topology, catalog })
+    }
+}
+
+impl<E: Entries> Tested for TestedEngine<FineGrained<E>> {
+    type Engine = FineGrained<E>;
+
+    const UNIT_SIZE: u32 = 1;
+    const RECOUNT: Option<Recount<Self::Engine>> = Some(|engine, _| engine.recount_memory());
+
+    fn engine(topology: Topology, catalog: Catalog) -> FineGrained<E> {
+        FineGrained::new(FineGrainedOptions { topology, catalog })
+    }
+}
