@@ -17,38 +17,67 @@ pub fn map_chunks<C: Send, R: Send, E: Send>(
     chunks: Vec<C>,
     work: impl Fn(C) -> Result<R, E> + Sync,
 ) -> Result<Vec<R>, E> {
-    // Loops, because this is compiled for every kind of work: iterator adapters that collect
-    // results would generate several times the code.
-    let failed = AtomicBool::new(false);
-    let mut slots = Vec::with_capacity(chunks.len());
-    for chunk in chunks {
-        slots.push(Mutex::new(ChunkState::Waiting(chunk)));
-    }
-    on_each(pool, slots.len(), &|index| {
-        let slot = std::mem::replace(&mut *slots[index].lock(), ChunkState::Running);
-        let ChunkState::Waiting(chunk) = slot else { return };
-        if failed.load(Ordering::Relaxed) {
-            return;
+    // Whatever does not depend on the work is in the functions below, because this is compiled for
+    // every kind of work.
+    let slots = Slots::new(chunks);
+    on_each(pool, slots.chunks.len(), &|index| {
+        if let Some(chunk) = slots.take(index) {
+            slots.put(index, work(chunk));
         }
-        let result = work(chunk);
-        failed.fetch_or(result.is_err(), Ordering::Relaxed);
-        *slots[index].lock() = ChunkState::Done(result);
     });
-    let mut results = Vec::with_capacity(slots.len());
-    for slot in slots {
-        // A chunk without a result was skipped after an error, which is among the results.
-        if let ChunkState::Done(result) = slot.into_inner() {
-            results.push(result?);
-        }
-    }
-    Ok(results)
+    slots.into_results()
 }
 
-/// A chunk, then its result.
-enum ChunkState<C, R> {
-    Waiting(C),
-    Running,
-    Done(R),
+/// The chunks that wait, and the results of those that are done.
+struct Slots<C, R, E> {
+    chunks: Vec<Mutex<Option<C>>>,
+    results: Vec<Mutex<Option<Result<R, E>>>>,
+    has_failed: AtomicBool,
+}
+
+impl<C, R, E> Slots<C, R, E> {
+    #[inline(never)]
+    fn new(chunks: Vec<C>) -> Self {
+        let mut slots = Slots {
+            chunks: Vec::with_capacity(chunks.len()),
+            results: Vec::with_capacity(chunks.len()),
+            has_failed: AtomicBool::new(false),
+        };
+        for chunk in chunks {
+            slots.chunks.push(Mutex::new(Some(chunk)));
+            slots.results.push(Mutex::new(None));
+        }
+        slots
+    }
+
+    /// Returns a chunk to work on; `None` once another one failed.
+    #[inline(never)]
+    fn take(&self, index: usize) -> Option<C> {
+        if self.has_failed.load(Ordering::Relaxed) {
+            return None;
+        }
+        self.chunks[index].lock().take()
+    }
+
+    #[inline(never)]
+    fn put(&self, index: usize, result: Result<R, E>) {
+        if result.is_err() {
+            self.has_failed.store(true, Ordering::Relaxed);
+        }
+        *self.results[index].lock() = Some(result);
+    }
+
+    #[inline(never)]
+    fn into_results(self) -> Result<Vec<R>, E> {
+        let mut results = Vec::with_capacity(self.results.len());
+        for result in self.results {
+            // A chunk without a result was skipped after an error, which is among the results.
+            if let Some(result) = result.into_inner() {
+                results.push(result?);
+            }
+        }
+        Ok(results)
+    }
 }
 
 /// Calls `work` with every index below `count`, on the threads of `pool` if there is one.

@@ -203,7 +203,7 @@ impl GraphView for Csr {
         if label != LabelId::DEFAULT {
             return Err(ViewError::UnknownLabel(label));
         }
-        ViewError::check_column(label, self.column, W::TYPE)?;
+        ViewError::check_column::<W>(label, self.column)?;
         let rows = match self.topology.stored(direction) {
             Some(Direction::Out) => Some(&self.out),
             Some(Direction::In) => self.reverse.as_ref(),

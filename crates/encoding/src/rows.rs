@@ -100,7 +100,7 @@ impl<R: ReadRows, W: Column> RowAdjacency<R, W> {
     /// If `W` is neither the label's type nor topology, or requests handles of records, which rows
     /// do not have.
     pub fn new(rows: R, label: LabelId, declared: ColumnType) -> Result<Self, ViewError> {
-        ViewError::check_column(label, declared, W::TYPE)?;
+        ViewError::check_column::<W>(label, declared)?;
         if W::TYPE == ColumnType::Record {
             return Err(ViewError::NoHandles(label));
         }

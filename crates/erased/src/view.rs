@@ -5,7 +5,7 @@ use crate::cursor::{AnyCursor, BatchingCursor, ErasedCursor};
 use crate::records::{AnyRecords, ErasedRecords};
 use hedgerow_model::{
     Adjacency, Column, ColumnType, CommitTimestamp, Count, Direction, EdgeChange, GraphView, LabelId,
-    ReadError, Record, RecordView, Topology, VertexId, ViewError, with_column,
+    ReadError, Record, RecordView, Topology, VertexId, ViewError, with_column, with_width,
 };
 use smallbox::smallbox;
 use std::marker::PhantomData;
@@ -22,6 +22,14 @@ impl<'s> ErasedView<'s> {
     pub fn new(view: impl RecordView + 's) -> Self {
         ErasedView(smallbox!(view))
     }
+}
+
+/// The type of the values to read.
+#[derive(Clone, Copy)]
+pub(crate) struct Asked {
+    column: ColumnType,
+    /// True if any type of this width will do.
+    is_raw: bool,
 }
 
 /// [`GraphView`] and [`RecordView`] with their generic parts erased.
@@ -52,7 +60,7 @@ pub(crate) trait AnyView: Sync {
         &self,
         label: LabelId,
         direction: Direction,
-        column: ColumnType,
+        asked: Asked,
     ) -> Result<Inline<dyn AnyAdjacency + '_>, ViewError>;
 
     fn vertex_record(&self, vertex: VertexId) -> Result<Option<Record>, ReadError>;
@@ -124,9 +132,13 @@ impl<V: RecordView> AnyView for V {
         &self,
         label: LabelId,
         direction: Direction,
-        column: ColumnType,
+        Asked { column, is_raw }: Asked,
     ) -> Result<Inline<dyn AnyAdjacency + '_>, ViewError> {
-        with_column!(column, W => Ok(smallbox!(GraphView::adjacency::<W>(self, label, direction)?)))
+        if !is_raw {
+            // The label must have values of this type, and not only of this width.
+            with_column!(column, W => GraphView::adjacency::<W>(self, label, direction).map(drop))?;
+        }
+        with_width!(column, W => Ok(smallbox!(GraphView::adjacency::<W>(self, label, direction)?)))
     }
 
     fn vertex_record(&self, vertex: VertexId) -> Result<Option<Record>, ReadError> {
@@ -203,7 +215,7 @@ impl GraphView for ErasedView<'_> {
         label: LabelId,
         direction: Direction,
     ) -> Result<ErasedAdjacency<'_, W>, ViewError> {
-        let adjacency = self.0.adjacency(label, direction, W::TYPE)?;
+        let adjacency = self.0.adjacency(label, direction, Asked { column: W::TYPE, is_raw: W::IS_RAW })?;
         Ok(ErasedAdjacency { adjacency, values: PhantomData })
     }
 }

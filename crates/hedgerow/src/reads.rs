@@ -5,7 +5,7 @@ use crate::label::Hop;
 use crate::staged::{Decided, Staged};
 use crate::stores::Stores;
 use crate::write_graph::RecordUpdate;
-use hedgerow_model::{Column, EdgeSchema, EdgeValue, Key, KeyRef, LabelId, Record, with_column};
+use hedgerow_model::{Column, EdgeSchema, EdgeValue, Key, KeyRef, LabelId, Record, with_width};
 use hedgerow_pipeline::{Error as Cause, Newest, NewestBy, StateReads, time_of};
 use std::ops::RangeInclusive;
 
@@ -80,7 +80,7 @@ pub trait Reads {
             }
             (EdgeSchema::Topology | EdgeSchema::Value(_), _) => {
                 let mut edges = Vec::new();
-                with_column!(schema.edges.column(), W => {
+                with_width!(schema.edges.column(), W => {
                     self.values::<W>(hop, key, |neighbor, value| {
                         edges.push(EdgeOfVertex { value: Column::to_bits(value), ..EdgeOfVertex::to(neighbor) });
                     })?;

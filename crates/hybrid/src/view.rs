@@ -156,7 +156,7 @@ impl GraphView for HybridView<'_> {
         direction: Direction,
     ) -> Result<HybridAdjacency<'_, W>, ViewError> {
         let number = self.engine.tables.number_for(label, direction)?;
-        ViewError::check_column(label, self.engine.tables.at(number).column, W::TYPE)?;
+        ViewError::check_column::<W>(label, self.engine.tables.at(number).column)?;
         Ok(HybridAdjacency::new(self.engine, self.snapshot(), self.state, number))
     }
 }

@@ -115,7 +115,7 @@ impl GraphView for LsmView<'_> {
         direction: Direction,
     ) -> Result<LsmAdjacency<'_, W>, ViewError> {
         let rows = self.rows_of(label, direction)?;
-        ViewError::check_column(label, rows.column, W::TYPE)?;
+        ViewError::check_column::<W>(label, rows.column)?;
         match W::TYPE {
             ColumnType::Record => Err(ViewError::NoHandles(label)),
             _ => Ok(LsmAdjacency::new(rows)),

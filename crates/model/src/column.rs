@@ -61,6 +61,34 @@ macro_rules! with_column {
     };
 }
 
+/// Evaluates an expression with a type alias for the values of a [`ColumnType`] known at run time, by
+/// their width: [`Raw32`] or [`Raw64`] whatever the type, `()`, or [`RecordHandle`].
+///
+/// What is generic over it is compiled for four types instead of seven.
+#[macro_export]
+macro_rules! with_width {
+    ($column:expr, $W:ident => $run:expr) => {
+        match $column {
+            $crate::ColumnType::Unit => {
+                type $W = ();
+                $run
+            }
+            $crate::ColumnType::U32 | $crate::ColumnType::F32 => {
+                type $W = $crate::Raw32;
+                $run
+            }
+            $crate::ColumnType::U64 | $crate::ColumnType::I64 | $crate::ColumnType::F64 => {
+                type $W = $crate::Raw64;
+                $run
+            }
+            $crate::ColumnType::Record => {
+                type $W = $crate::RecordHandle;
+                $run
+            }
+        }
+    };
+}
+
 /// The value of one edge, as the bits of its label's [`ColumnType`].
 ///
 /// Four-byte types use the low half. Made by [`Column::to_bits`], read by [`Column::from_bits`].
@@ -71,7 +99,8 @@ mod sealed {
     pub trait Sealed {}
 }
 
-/// A type of edge values: `()`, `u32`, `u64`, `i64`, `f32`, `f64`, [`RecordHandle`].
+/// A type of edge values: `()`, `u32`, `u64`, `i64`, `f32`, `f64`, [`RecordHandle`], [`Raw32`],
+/// [`Raw64`].
 ///
 /// `()` is topology: it can read every label, whatever that label's column.
 pub trait Column:
@@ -79,6 +108,9 @@ pub trait Column:
 {
     /// The column's type at run time.
     const TYPE: ColumnType;
+
+    /// True if this reads the bits of any column of the same width.
+    const IS_RAW: bool = false;
 
     /// Encodes the value as stored bits.
     fn to_bits(self) -> EdgeValue;
@@ -120,10 +152,14 @@ impl Column for () {
 
 macro_rules! column {
     ($type:ty, $name:ident, $variant:ident, $to:expr, $from:expr) => {
+        column!($type, $name, $variant, $to, $from, false);
+    };
+    ($type:ty, $name:ident, $variant:ident, $to:expr, $from:expr, $is_raw:literal) => {
         impl sealed::Sealed for $type {}
 
         impl Column for $type {
             const TYPE: ColumnType = ColumnType::$name;
+            const IS_RAW: bool = $is_raw;
 
             #[inline]
             fn to_bits(self) -> EdgeValue {
@@ -152,6 +188,18 @@ column!(i64, I64, Eight, |value: i64| value as u64, |bits: u64| bits as i64);
 column!(f32, F32, Four, |value: f32| u64::from(value.to_bits()), |bits: u64| f32::from_bits(bits as u32));
 column!(f64, F64, Eight, f64::to_bits, f64::from_bits);
 column!(RecordHandle, Record, Eight, |handle: RecordHandle| handle.0, RecordHandle);
+column!(Raw32, U32, Four, |raw: Raw32| u64::from(raw.0), |bits: u64| Raw32(bits as u32), true);
+column!(Raw64, U64, Eight, |raw: Raw64| raw.0, Raw64, true);
+
+/// The bits of an edge value of four bytes: reads the columns of `u32` and `f32`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(transparent)]
+pub struct Raw32(u32);
+
+/// The bits of an edge value of eight bytes: reads the columns of `u64`, `i64` and `f64`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(transparent)]
+pub struct Raw64(u64);
 
 /// The handle of an edge's record in an engine that uses `hedgerow-records`: an edge value that
 /// only the engine can read.

@@ -67,7 +67,7 @@ pub use add_labels::AddLabels;
 pub use allowance::Allowance;
 pub use append_edges::{AppendEdges, AppendedEdges};
 pub use archiving::Archiving;
-pub use column::{Column, ColumnType, EdgeValue, RecordHandle, ValueColumn, unit_slice};
+pub use column::{Column, ColumnType, EdgeValue, Raw32, Raw64, RecordHandle, ValueColumn, unit_slice};
 pub use commit_order::{NewestFirst, NewestRecords, NoCommitOrder};
 pub use count::Count;
 pub use cuts::cuts_by_work;

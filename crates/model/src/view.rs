@@ -265,15 +265,16 @@ pub enum ViewError {
 }
 
 impl ViewError {
-    /// Checks that edges of a label whose column is `declared` can be read as `asked`: with the
-    /// declared type, or without values.
+    /// Checks that edges of a label whose column is `declared` can be read as `W`: with the declared
+    /// type, as bits of its width, or without values.
     ///
     /// # Errors
     /// [`ViewError::WrongColumn`].
-    pub fn check_column(label: LabelId, declared: ColumnType, asked: ColumnType) -> Result<(), ViewError> {
-        match asked == ColumnType::Unit || asked == declared {
+    pub fn check_column<W: Column>(label: LabelId, declared: ColumnType) -> Result<(), ViewError> {
+        let is_raw = W::IS_RAW && declared != ColumnType::Record && declared.width() == W::TYPE.width();
+        match W::TYPE == ColumnType::Unit || W::TYPE == declared || is_raw {
             true => Ok(()),
-            false => Err(ViewError::WrongColumn { label, declared, asked }),
+            false => Err(ViewError::WrongColumn { label, declared, asked: W::TYPE }),
         }
     }
 }

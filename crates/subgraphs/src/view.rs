@@ -136,7 +136,7 @@ impl<'s, C: Container> GraphView for SubgraphView<'s, C> {
         direction: Direction,
     ) -> Result<SubgraphAdjacency<'s, C, W>, ViewError> {
         let table = self.engine.table(label, direction)?;
-        ViewError::check_column(label, table.column, W::TYPE)?;
+        ViewError::check_column::<W>(label, table.column)?;
         Ok(SubgraphAdjacency { view: *self, table, values: PhantomData })
     }
 }

@@ -122,7 +122,7 @@ impl<'s> GraphView for TelView<'s> {
         direction: Direction,
     ) -> Result<TelAdjacency<'s, W>, ViewError> {
         let table = self.engine.table(label, direction)?;
-        ViewError::check_column(label, table.column, W::TYPE)?;
+        ViewError::check_column::<W>(label, table.column)?;
         Ok(TelAdjacency { view: *self, table, values: PhantomData })
     }
 }

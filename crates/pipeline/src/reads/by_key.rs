@@ -99,6 +99,11 @@ impl<V: RecordView> ViewReads<'_, V> {
     }
 }
 
+/// Sorts a row by its neighbors. Compiled once for all engines.
+pub(super) fn sort_by_neighbor<T>(row: &mut [(VertexId, T)]) {
+    row.sort_unstable_by_key(|(neighbor, _)| *neighbor);
+}
+
 /// Visits the neighbors of a vertex with their values, ascending by id, until `visit` breaks.
 #[inline]
 pub(super) fn visit_ascending<C: Cursor<Error: Into<ReadError>>, B>(
@@ -110,7 +115,7 @@ pub(super) fn visit_ascending<C: Cursor<Error: Into<ReadError>>, B>(
     if !is_sorted {
         let (neighbors, values) = cursor.gather(vertex).map_err(read_failed)?;
         let mut row: Vec<_> = neighbors.iter().copied().zip(values.iter().copied()).collect();
-        row.sort_unstable_by_key(|(neighbor, _)| *neighbor);
+        sort_by_neighbor(&mut row);
         return Ok(row.into_iter().try_for_each(|(neighbor, value)| visit(neighbor, value)));
     }
     let visited = cursor.neighbors(vertex, |neighbors, values| {

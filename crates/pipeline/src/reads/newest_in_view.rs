@@ -8,8 +8,8 @@ use crate::error::{Error, read_failed};
 use crate::reads::ViewReads;
 use crate::records::time_in;
 use hedgerow_model::{
-    Adjacency, Column, Cursor, Direction, EdgeSchema, EdgeValue, LabelId, NewestFirst, NewestRecords,
-    ParallelEdges, ReadError, RecordCursor, RecordView, VertexId, with_column,
+    Adjacency, Column, ColumnType, Cursor, Direction, EdgeSchema, EdgeValue, LabelId, NewestFirst,
+    NewestRecords, ParallelEdges, ReadError, RecordCursor, RecordView, VertexId, with_width,
 };
 use std::cmp::Reverse;
 use std::ops::ControlFlow;
@@ -123,7 +123,8 @@ impl<V: RecordView> ViewReads<'_, V> {
             }
             EdgeSchema::Parallel(_) => self.newest_parallel(of, clock, selection, &mut hand_over),
             EdgeSchema::Topology | EdgeSchema::Value(_) => {
-                with_column!(schema.edges.column(), W => self.newest_values::<W>(of, clock, selection, &mut hand_over))
+                let column = schema.edges.column();
+                with_width!(column, W => self.newest_values::<W>(of, column, clock, selection, &mut hand_over))
             }
         }
     }
@@ -132,6 +133,7 @@ impl<V: RecordView> ViewReads<'_, V> {
     fn newest_values<W: Column>(
         &self,
         (label, direction, vertex): (LabelId, Direction, VertexId),
+        column: ColumnType,
         clock: NewestBy,
         selection: Selection<'_>,
         hand_over: &mut HandOver<'_>,
@@ -155,7 +157,7 @@ impl<V: RecordView> ViewReads<'_, V> {
                     neighbors.iter().zip(values).try_for_each(|(neighbor, value)| {
                         let bits = value.to_bits();
                         reading.see(
-                            Ok(Some(place_of_value(W::TYPE, bits))),
+                            Ok(Some(place_of_value(column, bits))),
                             *neighbor,
                             0,
                             Beside::Value(bits.0),

@@ -1,12 +1,13 @@
 //! Point reads by key on one state of the graph: a snapshot, or the units that a commit has locked.
 
 use crate::error::{Error, read_failed};
+use crate::reads::by_key::sort_by_neighbor;
 use crate::reads::{Newest, VisitEdge};
 use crate::records::decoded;
 use crate::store::Store;
 use hedgerow_model::{
     Adjacency, Column, ColumnType, Cursor, Direction, EdgeValue, GraphView, Key, KeyRef, LabelId,
-    LabelSchema, ParallelEdges, Record, RecordCursor, RecordView, VertexId, ViewError, with_column,
+    LabelSchema, ParallelEdges, Record, RecordCursor, RecordView, VertexId, ViewError, with_width,
 };
 use std::ops::{ControlFlow, RangeInclusive};
 
@@ -148,7 +149,7 @@ pub(super) fn visit_records<C: RecordCursor>(
         ControlFlow::<()>::Continue(())
     });
     flow?.is_continue();
-    row.sort_unstable_by_key(|(neighbor, _)| *neighbor);
+    sort_by_neighbor(&mut row);
     row.into_iter().for_each(|(neighbor, record)| visit(neighbor, record));
     Ok(())
 }
@@ -166,7 +167,7 @@ fn visit_parallel<'c, C: RecordCursor>(
     });
     flow.map_err(read_failed)?.is_continue();
     if !C::SORTED {
-        row.sort_unstable_by_key(|(neighbor, _)| *neighbor);
+        sort_by_neighbor(&mut row);
     }
     row.into_iter().try_for_each(|(neighbor, edges)| visit(neighbor, edges))
 }
@@ -194,7 +195,7 @@ impl<V: RecordView> StateReads for ViewReads<'_, V> {
     }
 
     fn edge(&self, label: LabelId, from: VertexId, to: VertexId) -> Result<Option<EdgeValue>, Error> {
-        with_column!(self.column(label)?, W => Ok(self.find::<W>(label, from, to)?.map(Column::to_bits)))
+        with_width!(self.column(label)?, W => Ok(self.find::<W>(label, from, to)?.map(Column::to_bits)))
     }
 
     fn neighbors(
@@ -204,7 +205,7 @@ impl<V: RecordView> StateReads for ViewReads<'_, V> {
         vertex: VertexId,
         visit: &mut dyn FnMut(VertexId, EdgeValue),
     ) -> Result<(), Error> {
-        with_column!(self.column(label)?, W => {
+        with_width!(self.column(label)?, W => {
             self.visit::<W, ()>(label, direction, vertex, |neighbor, value: W| {
                 visit(neighbor, Column::to_bits(value));
                 ControlFlow::Continue(())

@@ -125,7 +125,7 @@ impl<'s, E: Entries> GraphView for FineGrainedView<'s, E> {
         direction: Direction,
     ) -> Result<FineGrainedAdjacency<'s, E, W>, ViewError> {
         let table = self.engine.table(label, direction)?;
-        ViewError::check_column(label, table.column, W::TYPE)?;
+        ViewError::check_column::<W>(label, table.column)?;
         Ok(FineGrainedAdjacency { view: *self, table, values: PhantomData })
     }
 }
