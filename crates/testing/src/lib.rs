@@ -13,8 +13,9 @@
 //! - [`durable_tests!`]: the guarantees of an engine that owns files, in [`durable`]: flushed
 //!   commits survive everything, and a failed read ([`reads`]) is an error, never a wrong answer.
 //!
-//! [`disk`] is a small engine that passes everything except the accounting, and the worked example
-//! for writing an engine: `docs/writing-an-engine.md` walks through it.
+//! [`mod@reference`] is a small engine, in memory or in files, that passes everything except the
+//! accounting, and the worked example for writing an engine: `docs/writing-an-engine.md` walks
+//! through it.
 //!
 //! Other modules:
 //!
