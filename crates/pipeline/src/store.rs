@@ -157,7 +157,7 @@ impl Store {
         OnEngine { store: self, engine }
     }
 
-    /// Bytes that each timestamp keeps; see [`Engine::retained`].
+    /// Bytes that each timestamp keeps; see [`Engine::retained`](hedgerow_model::Engine::retained).
     pub fn retained(&self) -> BTreeMap<CommitTimestamp, usize> {
         let locks = ReclaimLocks { table: &self.units, sequencer: &self.sequencer };
         self.engine.retained(&locks).into_iter().collect()
