@@ -185,6 +185,7 @@ fn complaints_about(file: &Path, text: &str) -> Vec<String> {
         }
         words::complaints_about(line).for_each(|complaint| complain(number, &complaint));
     }
+    words::complaints_about_comments(text).into_iter().for_each(|(number, what)| complain(number, &what));
     let length = text.lines().count();
     if length > LONGEST_FILE {
         complain(length, "a file this long has more than one purpose");

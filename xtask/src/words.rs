@@ -29,6 +29,14 @@ const ROLE: &str = "the reader, writer, leader, caller, application or thread th
 /// Beginnings that a doc comment must not have: rustdoc and editors show it alone.
 const DANGLING: &[&str] = &["/// The same", "//! The same", "/// As above", "/// Likewise"];
 
+/// Openings of a definition that is built as a relative clause or an indirect question. Write a noun
+/// with attributes, or a subject with a verb.
+const CLAUSES: &[&str] =
+    &["What ", "That of ", "Those ", "Whether ", "As many ", "The one ", "Each that ", "How ", "Where "];
+
+/// The longest line of a comment, in columns.
+const LONGEST_COMMENT: usize = 100;
+
 /// Markdown files and folders of them.
 const DOCUMENTS: &[&str] = &["ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "README.md", "docs"];
 
@@ -66,6 +74,38 @@ pub fn complaints_about(line: &str) -> impl Iterator<Item = String> {
     banned.chain(is_dangling.then_some(dangling))
 }
 
+/// Returns a complaint for each comment of a Rust file that opens with a clause, and for each of its
+/// lines that is too long, with the number of the line.
+pub fn complaints_about_comments(text: &str) -> Vec<(usize, String)> {
+    let mut complaints = Vec::new();
+    let (mut is_opening, mut is_code) = (true, false);
+    for (number, line) in (1..).zip(text.lines()) {
+        let Some(comment) = comment_in(line) else {
+            (is_opening, is_code) = (true, false);
+            continue;
+        };
+        if comment.starts_with("```") {
+            is_code = !is_code;
+        }
+        // A line of code, of a table, or of a link cannot be broken.
+        let is_whole = is_code || comment.starts_with('|') || !comment.contains(' ');
+        if line.chars().count() > LONGEST_COMMENT && !is_whole {
+            complaints.push((number, format!("a line of a comment has at most {LONGEST_COMMENT} columns")));
+        }
+        if is_opening && CLAUSES.iter().any(|clause| comment.starts_with(clause)) {
+            complaints.push((number, "open with a noun or a verb, not with a clause".to_owned()));
+        }
+        is_opening = comment.is_empty();
+    }
+    complaints
+}
+
+/// Returns the text of a line that is a comment.
+fn comment_in(line: &str) -> Option<&str> {
+    let comment = line.trim_start().strip_prefix("//")?;
+    Some(comment.trim_start_matches(['/', '!']).trim())
+}
+
 /// Returns true if a text contains a word that is not part of a longer one.
 fn contains_word(text: &str, word: &str) -> bool {
     text.match_indices(word).any(|(start, _)| {
@@ -88,6 +128,30 @@ mod tests {
         assert_eq!(count("/// The header, where the thread adheres to this."), 0);
         assert_eq!(count("    /// The same for all labels."), 1);
         assert_eq!(count("let text = \"the same\"; // The same bytes."), 0);
+    }
+
+    #[test]
+    fn clauses_and_long_lines_are_found_in_comments() {
+        let numbers = |text: &str| -> Vec<usize> {
+            complaints_about_comments(text).into_iter().map(|(number, _)| number).collect()
+        };
+        assert_eq!(numbers("/// What it is.
+fn one() {}
+/// A set.
+///
+/// Whether it is full.
+"), [1, 5]);
+        assert_eq!(numbers("/// Reads rows, which is
+/// What a scan does.
+"), []);
+        let long = "word ".repeat(30);
+        assert_eq!(numbers(&format!("/// {long}
+/// | {long} |
+/// ```
+/// {long}
+/// ```
+")), [1]);
+        assert_eq!(numbers(&format!("let long = \"{long}\";\n")), []);
     }
 
     #[test]
