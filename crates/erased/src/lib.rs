@@ -2,7 +2,7 @@
 //! any other.
 //!
 //! The commit pipeline and every kernel are compiled once per engine. That is worth the compile
-//! time for an engine that applications use; the others share the copy that is compiled for
+//! time for an engine that applications use; the other engines share the copy compiled for
 //! `ErasedEngine`. Generics in the traits of the model become virtual calls here:
 //!
 //! - a commit costs two or three more allocations, and a view, an adjacency and a cursor one each;
@@ -46,5 +46,5 @@ pub use named::{EngineOptions, Make, NamedEngine};
 pub use records::ErasedRecords;
 pub use view::{ErasedAdjacency, ErasedView};
 
-/// A value of an engine's own type, behind virtual calls: without an allocation, unless it is large.
+/// A value of an engine's own type, behind virtual calls: without an allocation if it is small.
 type Inline<T> = smallbox::SmallBox<T, smallbox::space::S16>;
