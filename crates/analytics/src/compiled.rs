@@ -32,7 +32,8 @@ impl<K: Kernel> Kernel for WithTopology<K> {
     }
 }
 
-/// Implements [`Compiled`] for kernels. The methods are not generic, so that they are compiled here.
+/// Implements [`Compiled`] for kernels. The methods are not generic, so that they are compiled
+/// here.
 macro_rules! compiled {
     ($($kernel:ty),* $(,)?) => {
         $(impl Compiled for $kernel {

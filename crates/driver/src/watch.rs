@@ -15,7 +15,7 @@ pub struct Watch<'a> {
 /// A step of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Step {
-    /// The number of finished workloads, and of all; `None` while the data set is made.
+    /// The number of finished workloads and of all workloads; `None` while the data set is made.
     pub position: Option<(usize, usize)>,
     /// A description of the step.
     pub what: String,

@@ -3,8 +3,8 @@
 //!
 //! The graph is in memory, or in a store whose commits are waited for or not. `linkbench` also has
 //! other shares of writes, a held snapshot, graphs whose garbage is freed by a thread or not at
-//! all, and a checkpoint beside the clients. `linkbench-tao` is another mix, in which almost all
-//! requests are reads.
+//! all, and a checkpoint concurrent with the clients. `linkbench-tao` is another mix, in which
+//! almost all requests are reads.
 
 mod clients;
 mod compaction;
@@ -27,7 +27,7 @@ pub use store::{LinkStore, Served, options};
 /// Numbers of concurrent clients.
 const CLIENTS: [usize; 4] = [1, 2, 8, 64];
 
-/// Number of clients where only one is measured.
+/// Number of clients of measurements with one number only.
 const FEW: usize = 2;
 
 /// Number of links of a short list.
@@ -44,7 +44,7 @@ struct Setup<'s> {
     content: &'s Content,
     mix: Mix,
     seed: u64,
-    /// How long clients run.
+    /// The time that clients run.
     time: Duration,
     cancel: &'s CancelToken,
 }
@@ -79,7 +79,7 @@ pub(crate) fn measure(bench: &mut Bench<'_>, workload: Workload) -> Result<(), F
 }
 
 impl Setup<'_> {
-    /// Whether more than the mix is measured.
+    /// Returns true if more than the mix is measured.
     fn is_whole(&self) -> bool {
         self.workload == Workload::LinkBench
     }
@@ -95,7 +95,7 @@ impl Setup<'_> {
         Ok(in_memory::bytes(&afresh))
     }
 
-    /// Runs clients with `mix`, for as long as `beside` takes.
+    /// Runs clients with `mix` until the closure `beside` returns.
     fn ask_beside<T>(
         &self,
         store: &mut LinkStore,
