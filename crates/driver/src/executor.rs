@@ -150,7 +150,7 @@ impl<'a> Bench<'a> {
     /// Reports the beginning of a turn.
     ///
     /// # Errors
-    /// The run is to stop.
+    /// The run was canceled.
     pub(crate) fn begin(&mut self, turn: Turn, detail: &str) -> Result<(), Failure> {
         self.engine = turn.engine.name;
         let total = self.settings.workloads.len();

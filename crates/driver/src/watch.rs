@@ -29,13 +29,13 @@ impl Watch<'_> {
         }
     }
 
-    /// Fails once the run is to stop.
+    /// Fails if the run was canceled.
     pub(crate) fn check(&self) -> Result<(), Failure> {
         check(&self.cancel)
     }
 }
 
-/// Fails once `cancel` is raised.
+/// Fails if `cancel` is raised.
 pub(crate) fn check(cancel: &CancelToken) -> Result<(), Failure> {
     if cancel.is_cancelled() { Err(Failure::Cancelled) } else { Ok(()) }
 }

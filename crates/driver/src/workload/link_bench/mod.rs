@@ -115,7 +115,7 @@ impl Setup<'_> {
         Ok(self.ask_beside(store, mix, clients, |_| self.wait())?.0)
     }
 
-    /// Requests per second that clients make and time if they are not served.
+    /// The rate at which clients make and time requests without serving them.
     fn unserved_rate(&self, clients: usize) -> Result<f64, Failure> {
         let requests = self.requests(&self.mix, 0..clients as u64);
         let serve = |request: &Request<'_>| {
@@ -125,7 +125,7 @@ impl Setup<'_> {
         Ok(clients::run(requests, serve, self.cancel, || self.wait())?.0.rate())
     }
 
-    /// Runs the mix with short lists: long ones take most of the time where few nodes have most
+    /// Runs the mix with short lists: long lists take most of the time if few nodes have most
     /// links.
     fn ask_for_short_lists(
         &self,
@@ -143,8 +143,8 @@ impl Setup<'_> {
         Ok(())
     }
 
-    /// Runs short lists in memory on an engine that keeps the order of commits: the links that were
-    /// put last.
+    /// Runs short lists in memory on an engine that keeps commit order: they contain the links put
+    /// last.
     fn ask_for_lists_by_commit(
         &self,
         bench: &mut Bench<'_>,

@@ -290,7 +290,7 @@ impl LinkStore {
         Ok(destinations.iter().filter_map(link).collect::<Result<_, Error>>()?)
     }
 
-    /// The newest links of a node, newest first; of all, or of those before some time.
+    /// The newest links of a node, newest first: of all its links, or of those before a time.
     ///
     /// # Errors
     /// Errors of the graph.
