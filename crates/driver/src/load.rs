@@ -102,7 +102,7 @@ pub(crate) fn put_streams(
     Ok(started.elapsed())
 }
 
-/// Streams entries through `operate` until it is to stop; returns how many were processed.
+/// Streams entries through `operate` until the deadline; returns the number processed.
 pub(crate) fn stream(
     entries: &[Entry],
     cancel: &CancelToken,

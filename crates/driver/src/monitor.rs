@@ -83,7 +83,7 @@ impl Latencies {
     }
 }
 
-/// Runs `operate` on every item until it is to stop; one in a hundred is timed. Every operation of
+/// Runs `operate` on every item until the deadline, and times one in a hundred. Every operation of
 /// every engine uses this loop.
 ///
 /// Returns the number of operations.

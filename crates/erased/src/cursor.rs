@@ -12,7 +12,7 @@ const LONG_RUN: usize = 64;
 /// Neighbors, and their values as bytes.
 type RawNeighbors<'c> = (&'c [VertexId], &'c [u8]);
 
-/// Receives a run, and returns whether to continue.
+/// Receives a run, and continues or stops.
 type TakeRun<'f> = &'f mut dyn FnMut(&[VertexId], &[u8]) -> ControlFlow<()>;
 
 /// [`Cursor`] with its types erased. Neighbors ascend.

@@ -8,8 +8,8 @@
 //! - a commit costs two or three more allocations, and a view, an adjacency and a cursor one each;
 //! - [`Cursor::scan`](hedgerow_model::Cursor::scan) copies short rows into batches: one virtual
 //!   call passes the rows of many vertices. A long row is a batch by itself and is not copied;
-//! - all other methods of a cursor cost one virtual call, and those that visit runs one more per
-//!   run;
+//! - all other methods of a cursor cost one virtual call, and methods that visit runs cost one more
+//!   per run;
 //! - neighbors ascend, whatever the engine's own order: the rows of an unsorted engine are copied
 //!   and sorted;
 //! - a degree counts as expensive, so that kernels count all degrees once;

@@ -165,11 +165,11 @@
 //! | all vertices and edges of a snapshot | [`Snapshot::vertices`], [`Snapshot::all_edges`], [`Snapshot::par_edges`] |
 //! | BFS, shortest paths, PageRank, components and other kernels, and writing one | [`kernels`] |
 //! | data on edges and vertices | [`Label`], [`Properties`], [`Record`], [`EdgeUpdate`] |
-//! | what a write did | [`Commit`], [`Updated`] |
+//! | results of writes | [`Commit`], [`Updated`] |
 //! | several edges between two vertices | [`GraphOptions::parallel_label`], [`ReadGraph::parallel_edges`] |
 //! | fresh, stale and private views; edges that are not archived | [`SnapshotOptions`]; [`Snapshot::unarchived_edges`] |
 //! | the newest edges of a vertex; past states | [`ReadGraph::newest`]; [`Graph::snapshot_at`] |
-//! | checkpoints, checks, repair; reading what another process writes | [`Graph::checkpoint`], [`store`]; [`GraphOptions::from_checkpoint`] |
+//! | checkpoints, checks, repair; reading a store that another process writes | [`Graph::checkpoint`], [`store`]; [`GraphOptions::from_checkpoint`] |
 //!
 //! Every method that fails returns an [`Error`], whose [`ErrorKind`] says what to do about it.
 //!
