@@ -25,7 +25,7 @@ impl Deadline {
         Deadline { started: Instant::now(), allowed: Duration::from_secs_f64(seconds), checks: 0 }
     }
 
-    /// Fails with [`Cut`] if the time is over. Reads the clock at every [`CHECKS`]th call only.
+    /// Fails with [`Cut`] if the time is over. Reads the clock at every `CHECKS`th call only.
     pub fn check(&mut self) -> Result<()> {
         self.checks += 1;
         if self.checks.is_multiple_of(CHECKS) && self.is_over() {
