@@ -10,14 +10,15 @@ use hedgerow::kernels::{
 
 /// A kernel of the library, compiled here for every engine and for static graphs.
 pub trait Compiled: Kernel + Sized {
-    /// Runs the kernel; with `symmetric` as [`Target::compute_symmetric`] does.
+    /// Runs the kernel; if `symmetric`, like [`Target::compute_symmetric`].
     ///
     /// # Errors
     /// The error of the kernel.
     fn compute(self, target: &Target, symmetric: bool) -> Result<Self::Output, Error>;
 }
 
-/// A kernel on a graph whose topology is known when it runs: both are compiled as one.
+/// A kernel on a graph whose topology is known at run time, so that both topologies share one
+/// compiled copy.
 struct WithTopology<K> {
     kernel: K,
     symmetric: bool,
@@ -31,7 +32,8 @@ impl<K: Kernel> Kernel for WithTopology<K> {
     }
 }
 
-/// Implements [`Compiled`] for kernels. The methods are not generic, so that they are compiled here.
+/// Implements [`Compiled`] for kernels. The methods are not generic, so that they are compiled
+/// here.
 macro_rules! compiled {
     ($($kernel:ty),* $(,)?) => {
         $(impl Compiled for $kernel {

@@ -1,9 +1,10 @@
 //! The kernels of the library, compiled once for every engine.
 //!
 //! A kernel is generic over the view that it reads, so a crate that calls
-//! [`Snapshot::run`](hedgerow::Snapshot::run) compiles it for each engine: with ten kernels, most of
-//! a minute. The command, the test driver and bindings of other languages call [`Target::compute`]
-//! instead, whose kernels are compiled in this crate, while theirs is.
+//! [`Snapshot::run`](hedgerow::Snapshot::run) compiles it for each engine: with ten kernels, most
+//! of a minute. The command, the test driver and bindings of other languages call
+//! [`Target::compute`] instead, whose kernels are compiled in this crate, at the same time as the
+//! caller.
 //!
 //! ```
 //! use hedgerow::kernels::Bfs;

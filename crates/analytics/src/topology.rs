@@ -5,7 +5,7 @@ use hedgerow::{Column, CommitTimestamp, Count, Direction, LabelId, Topology, Ver
 use hedgerow_model::{EdgeChange, Record};
 use std::ops::{ControlFlow, Range};
 
-/// A view that is read as undirected if that is on: the view of a directed graph that holds every
+/// A view that is read as undirected if requested. The graph must then be directed and hold every
 /// edge in both directions.
 pub(crate) struct Symmetric<'v, V> {
     pub(crate) view: &'v V,

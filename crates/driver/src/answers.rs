@@ -1,4 +1,4 @@
-//! Results of readers: equal on every engine, or the run is an error.
+//! Results of readers, which must be equal on every engine, or the run fails.
 
 use crate::Failure;
 use std::collections::HashMap;
@@ -14,7 +14,7 @@ pub(crate) enum Answer {
     Ranks(Vec<f64>),
 }
 
-/// Tolerance for the sum of all differences of ranks, which sum to 1.
+/// Tolerance for the sum of all differences of ranks, whose sum is 1.
 const RANKS_TOLERANCE: f64 = 1e-9;
 
 impl Answer {
@@ -44,7 +44,7 @@ impl Answer {
     }
 }
 
-/// The first answer to each question; all later ones must agree with it.
+/// The first answer to each question, with which all later answers must agree.
 #[derive(Debug, Default)]
 pub(crate) struct Answers(HashMap<String, Answer>);
 

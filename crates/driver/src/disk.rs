@@ -24,7 +24,7 @@ const PIECE: usize = 1 << 20;
 /// because Linux keeps such a write as one folio in its cache, and checks all of it again.
 const PAGE: usize = 4 << 10;
 
-/// Operations that were waited for one by one.
+/// Latencies of operations, and the elapsed time.
 #[derive(Debug)]
 pub(crate) struct Waits {
     pub(crate) latencies: Latencies,

@@ -14,7 +14,7 @@ pub struct Engine {
     pub kind: Option<EngineKind>,
 }
 
-/// The static graph that all others are compared with, and the engines of the library.
+/// The static graph, which is the reference, and the engines of the library.
 pub const ENGINES: &[Engine] = &[
     Engine::CSR,
     Engine {
@@ -39,10 +39,10 @@ impl Engine {
     pub const CSR: Engine =
         Engine { name: "csr", description: "static compressed sparse rows, the reference", kind: None };
 
-    /// The disk alone, which is measured beside stores. It cannot be selected as an engine.
+    /// The disk alone, measured next to stores. It cannot be selected as an engine.
     pub(crate) const DISK: Engine = Engine { name: "disk", description: "the disk by itself", kind: None };
 
-    /// Whether the engine has an edge log before its rows.
+    /// Returns true if the engine has an edge log before its rows.
     pub(crate) fn has_edge_log(&self) -> bool {
         self.kind == Some(EngineKind::Hybrid)
     }

@@ -14,8 +14,8 @@ use hedgerow_sync::Arc;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::time::{Duration, Instant};
 
-/// Measures every workload on every engine. A run that is stopped after its first figure reports
-/// those that it has, as not [complete](Report::complete).
+/// Measures every workload on every engine. A run that is stopped after its first figure returns a
+/// report with the figures so far, which is not [complete](Report::complete).
 ///
 /// # Errors
 /// A workload failed on an engine, two engines disagree, or the run was stopped before it had a
@@ -75,7 +75,7 @@ struct StaticGraph {
     resident_growth: Option<u64>,
 }
 
-/// A graph that holds the data set, put edge by edge.
+/// A graph filled with the data set, edge by edge.
 #[derive(Clone, Debug)]
 pub(crate) struct Loaded {
     pub(crate) graph: Graph,
@@ -118,7 +118,7 @@ impl<'a> Bench<'a> {
         [Engine::CSR].iter().chain(others).copied().collect()
     }
 
-    /// Every measurement of a workload: per thread count, repetitions that take turns over the
+    /// All measurements of a workload: per thread count, repetitions that take turns over the
     /// engines.
     pub(crate) fn turns(&self) -> Vec<Turn> {
         self.settings.threads.iter().flat_map(|threads| self.turns_of(*threads)).collect()
@@ -137,7 +137,7 @@ impl<'a> Bench<'a> {
         turns.filter_map(|turn| Some((turn, turn.engine.kind?))).collect()
     }
 
-    /// Every measurement of writable engines.
+    /// All measurements of writable engines.
     pub(crate) fn turns_written(&self) -> Vec<(Turn, EngineKind)> {
         self.settings.threads.iter().flat_map(|threads| self.turns_of_written(*threads)).collect()
     }
@@ -150,7 +150,7 @@ impl<'a> Bench<'a> {
     /// Reports the beginning of a turn.
     ///
     /// # Errors
-    /// The run is to stop.
+    /// The run was canceled.
     pub(crate) fn begin(&mut self, turn: Turn, detail: &str) -> Result<(), Failure> {
         self.engine = turn.engine.name;
         let total = self.settings.workloads.len();
@@ -215,7 +215,7 @@ impl<'a> Bench<'a> {
         }
     }
 
-    /// A new temporary store, on the disk that stores are measured on.
+    /// Creates a temporary store on the measured disk.
     pub(crate) fn new_store(&self) -> Result<TemporaryStore, Failure> {
         let stores = self.stores.as_ref();
         stores.expect("a run with workloads on stores has a folder for them").new_store()
@@ -237,13 +237,13 @@ impl<'a> Bench<'a> {
         *value.expect("a baseline is measured before the figures compared with it")
     }
 
-    /// Compares a result with those of the other engines.
+    /// Compares a result with the results of the other engines.
     pub(crate) fn check_answer(&mut self, what: &str, answer: Answer) -> Result<(), Failure> {
         self.answers.check(what, answer)
     }
 
-    /// Records the rate at which the static graph is built, as the baseline of writers. One thread
-    /// builds it, so only once per repetition.
+    /// Records the rate at which the static graph is built, as the baseline of writers. Records it
+    /// once per repetition, as only one thread builds the graph.
     pub(crate) fn record_build_rate(&mut self, turn: Turn, metric: &str) -> Result<(), Failure> {
         if turn.threads == self.first_threads() {
             let rate = self.build_rate(turn.repetition)?;
@@ -252,9 +252,10 @@ impl<'a> Bench<'a> {
         Ok(())
     }
 
-    /// The rate at which one thread builds the static graph from the stream: counts, places and
-    /// sorts its entries. Measured on first use in a repetition: the better of two builds in a row,
-    /// because the first may have to wait for memory that the operating system still has to clear.
+    /// The rate at which one thread builds the static graph from the stream: it counts, places and
+    /// sorts the entries. Measured on first use in a repetition: the better of two consecutive
+    /// builds, because the first may have to wait for memory that the operating system still has to
+    /// clear.
     fn build_rate(&mut self, repetition: usize) -> Result<f64, Failure> {
         while self.csr.rates.len() <= repetition {
             let first = self.time_build()?;
@@ -317,7 +318,7 @@ impl<'a> Bench<'a> {
         Ok(loaded)
     }
 
-    /// The target of readers of an engine.
+    /// The target for readers of an engine.
     pub(crate) fn subject(&mut self, engine: Engine) -> Result<Target, Failure> {
         match engine.kind {
             None => Ok(Target::Csr(self.csr()?)),
@@ -331,7 +332,7 @@ fn growth(before: Option<u64>) -> Option<u64> {
     Some(resident_bytes()?.saturating_sub(before?))
 }
 
-/// The threads for a reader; none for one thread, which is the calling one.
+/// The thread pool of a reader; `None` for one thread, which is the calling thread.
 pub(crate) fn pool(threads: usize) -> Result<Option<ThreadPool>, Failure> {
     let build = || ThreadPoolBuilder::new().num_threads(threads).build();
     Ok((threads > 1).then(build).transpose()?)

@@ -1,11 +1,11 @@
-//! How long a run will roughly take.
+//! The expected duration of a run.
 
 use crate::{Settings, Workload};
 use std::time::Duration;
 
 impl Settings {
-    /// How long a run will roughly take on a graph with this number of adjacency entries: within a
-    /// factor of two or three, on a server of today, in an optimized build.
+    /// Returns the rough duration of a run on a graph with this number of adjacency entries: within
+    /// a factor of two or three, on a current server, in an optimized build.
     #[must_use]
     pub fn expected_time(&self, entries: usize) -> Duration {
         let workloads = self.workloads.iter().map(|workload| self.seconds_of_turn(*workload, entries));
@@ -35,15 +35,15 @@ impl Settings {
             Workload::Bfs | Workload::Wcc => at_least(40.0),
             Workload::Triangles | Workload::Betweenness => at_least(5.0),
             Workload::Update => limited(1.0, self.update_limit()),
-            // Measured along with the other of the pair.
+            // Measured together with `MixedWriter`.
             Workload::MixedReader if self.workloads.contains(&Workload::MixedWriter) => 0.0,
-            // On one copy and on two.
+            // On one copy, and on two.
             Workload::MixedWriter | Workload::MixedReader => {
                 2.0 * self.mix.as_secs_f64() + seconds(entries, 1.5)
             }
-            // A static graph is built 16 times, of half of all edges in the mean.
+            // The static graph is built 16 times, on average with half of the edges.
             Workload::Interleaved => seconds(entries, 1.5),
-            // On engines with a log only.
+            // Only on engines with an edge log.
             Workload::Archiving => 12.0 * seconds(entries, 2.0),
             Workload::Unarchived => 5.0 * seconds(entries, 2.0) + 20.0 * at_least(10.0),
             Workload::EdgeLog => 12.0 * seconds(entries, 3.0),
@@ -61,7 +61,7 @@ impl Settings {
     }
 }
 
-/// Work on this many entries, at a rate of millions per second.
+/// The time to process this number of entries, at a rate of millions per second.
 fn seconds(entries: usize, millions_per_second: f64) -> f64 {
     entries as f64 / (millions_per_second * 1e6)
 }

@@ -10,8 +10,8 @@
 //! |---|---|
 //! | `engines` | the engines and their names |
 //! | `data_set/` | graphs by name or from a file, as shuffled streams of adjacency entries |
-//! | `settings` | what is measured, and for how long |
-//! | `expected` | how long a run will roughly take |
+//! | `settings` | the settings of a run: engines, workloads, extent |
+//! | `expected` | the expected duration of a run |
 //! | `executor` | runs the workloads in order, and holds their shared state |
 //! | `workload/` | one file per workload, a folder for LinkBench |
 //! | `load`, `weighted` | filling an engine, without and with weights |

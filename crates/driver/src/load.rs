@@ -9,13 +9,13 @@ use hedgerow::{AsKey, EngineKind, Error, Graph, GraphOptions, KeyKind, LabelId, 
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Entries per commit where filling is not measured.
+/// Entries per commit of unmeasured loads.
 pub(crate) const LOAD_BATCH: usize = 1 << 19;
 
 /// Entries of a stream between two checks for cancellation.
 const STREAMED: usize = 1 << 14;
 
-/// Segments of the stream where the writing time is limited.
+/// Number of segments of the stream if the writing time is limited.
 const SEGMENTS: usize = 64;
 
 /// A directed graph with all vertices of the data set and no edge; its commits use at most
@@ -29,7 +29,7 @@ pub(crate) fn options(kind: EngineKind, threads: usize) -> GraphOptions {
     GraphOptions::new().engine(kind).threads(threads).keys(KeyKind::Dense)
 }
 
-/// Like [`empty_graph`], in a new store.
+/// Like [`empty_graph`], but in a new store.
 pub(crate) fn stored_graph(
     store: &TemporaryStore,
     options: &GraphOptions,
@@ -47,7 +47,7 @@ fn add_vertices(graph: Graph, vertices: u32) -> Result<Graph, Failure> {
     add_keys(graph, (0..vertices).map(VertexId::new))
 }
 
-/// A graph with vertices of these keys.
+/// Makes a graph with vertices of these keys.
 pub(crate) fn with_keys(
     options: GraphOptions,
     keys: impl Iterator<Item = impl AsKey>,
@@ -102,7 +102,7 @@ pub(crate) fn put_streams(
     Ok(started.elapsed())
 }
 
-/// Streams entries through `operate` until it is to stop; returns how many were processed.
+/// Streams entries through `operate` until the deadline; returns the number processed.
 pub(crate) fn stream(
     entries: &[Entry],
     cancel: &CancelToken,
@@ -144,8 +144,8 @@ pub(crate) fn put_one_by_one(
     Ok(elapsed)
 }
 
-/// Runs `work` on as many disjoint parts of `items` as there are threads; one thread is the calling
-/// one.
+/// Runs `work` on up to `threads` disjoint parts of `items`, each on its own thread; with one
+/// thread, on the calling thread.
 pub(crate) fn on_threads<T: Sync, R: Send>(
     threads: usize,
     items: &[T],
@@ -169,9 +169,9 @@ pub(crate) fn on_threads<T: Sync, R: Send>(
 /// The rate, in entries per second, at which `write` writes the whole data set into `graph`.
 ///
 /// With a limit, the stream is cut into segments. A segment is measured if the time spent so far is
-/// within its share of the limit, else it is put in large batches and counts as if it had taken as
-/// long as the last measured one. So the measured segments are spread evenly over the filling of
-/// the graph, which is complete at the end.
+/// within its share of the limit. Otherwise it is put in large batches and counts with the time of
+/// the last measured segment. So the measured segments are spread evenly over the filling of the
+/// graph, which is complete at the end.
 pub(crate) fn rate_of_writing(
     graph: &Graph,
     data: &DataSet,
@@ -182,7 +182,7 @@ pub(crate) fn rate_of_writing(
     let stream = data.stream();
     let segment = match limit {
         None => stream.len(),
-        // Whole batches, so that none is cut short.
+        // A multiple of the batch size, so that no batch is cut short.
         Some(_) => stream.len().div_ceil(SEGMENTS).next_multiple_of(Workload::CONTRACT_BATCH),
     };
     let (mut measured, mut estimated, mut written, mut seconds_per_entry) = (0.0, 0.0, 0, 0.0);
@@ -202,12 +202,12 @@ pub(crate) fn rate_of_writing(
     Ok(stream.len() as f64 / estimated)
 }
 
-/// Checks that the graph holds as many edges as the data set.
+/// Checks that the number of edges of the graph equals that of the data set.
 pub(crate) fn check_edges(graph: &Graph, data: &DataSet) -> Result<(), Failure> {
     check_edge_count(graph, data.stream().len())
 }
 
-/// Checks the number of edges of the graph. An engine that counts later counts now.
+/// Checks the number of edges of the graph. Makes an engine that defers counting count now.
 pub(crate) fn check_edge_count(graph: &Graph, expected: usize) -> Result<(), Failure> {
     if graph.snapshot()?.edge_count().exact().is_none() {
         reclaim_all(graph)?;

@@ -9,10 +9,10 @@ use hedgerow_sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// One operation in `SAMPLED` is timed by itself.
+/// One operation in `SAMPLED` is timed individually.
 const SAMPLED: usize = 100;
 
-/// A minute: longer latencies are recorded as this.
+/// A minute: longer latencies are recorded as a minute.
 const LONGEST_NANOSECONDS: u64 = 60_000_000_000;
 
 /// The interval at which peak memory is sampled.
@@ -46,7 +46,7 @@ impl Latencies {
         self.slowest_group = self.slowest_group.max(other.slowest_group);
     }
 
-    /// The number of operations that were timed by themselves.
+    /// The number of individually timed operations.
     #[must_use]
     pub fn count(&self) -> u64 {
         self.timed.len()
@@ -83,7 +83,7 @@ impl Latencies {
     }
 }
 
-/// Runs `operate` on every item until it is to stop; one in a hundred is timed. Every operation of
+/// Runs `operate` on every item until the deadline, and times one in a hundred. Every operation of
 /// every engine uses this loop.
 ///
 /// Returns the number of operations.

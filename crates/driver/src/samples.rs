@@ -1,4 +1,4 @@
-//! Figures as measured.
+//! Measured figures.
 
 use crate::Workload;
 
@@ -17,11 +17,11 @@ pub(crate) struct Figure {
 pub(crate) struct Series {
     pub(crate) figure: Figure,
     pub(crate) values: Vec<f64>,
-    /// The baseline of the figure, where the static graph has no such operation.
+    /// The baseline of the figure, if the static graph has no such operation.
     pub(crate) baseline: Option<Baseline>,
 }
 
-/// The baseline of a figure, measured as often.
+/// The baseline of a figure, with the same number of repetitions.
 #[derive(Clone, Debug)]
 pub(crate) struct Baseline {
     pub(crate) what: &'static str,

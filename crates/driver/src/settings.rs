@@ -1,34 +1,34 @@
-//! What is measured, and for how long.
+//! The settings of a run.
 
 use crate::stores::StoreFolder;
 use crate::{BenchError, Engine, Workload};
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// What is measured, and for how long.
+/// The engines, workloads and extent of a run.
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// The engines; the static CSR is measured in every run, listed or not.
     pub engines: Vec<Engine>,
     /// The workloads; they run in the order of [`Workload::ALL`].
     pub workloads: Vec<Workload>,
-    /// Thread counts; every workload that can use several is measured with each of them.
+    /// Thread counts; every workload that can use several threads is measured with each count.
     pub threads: Vec<usize>,
     /// Repetitions of each measurement.
     pub repetitions: usize,
     /// The seed for shuffling and sampling.
     pub seed: u64,
-    /// How long one mix of readers and writers runs; each number of clients of LinkBench runs for a
-    /// fortieth of it.
+    /// Time of one mix of readers and writers; LinkBench runs for a fortieth of it with each number
+    /// of clients.
     pub mix: Duration,
-    /// How much is measured.
+    /// The extent of the run.
     pub extent: Extent,
-    /// The directory of the stores, which are removed after they were measured; `None`: the
+    /// The directory of the stores, which are removed after they were measured. `None`: the
     /// system's directory for temporary files.
     pub store: Option<PathBuf>,
 }
 
-/// How much is measured.
+/// The extent of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Extent {
     /// Everything once and briefly, to check that it works. The figures are noise.
@@ -40,8 +40,8 @@ pub enum Extent {
 }
 
 impl Settings {
-    /// The default run: all workloads but `interleaved`, the hub, those of an edge log and those on
-    /// stores, on one thread, three repetitions, mixes of ten seconds.
+    /// The default run: all workloads except `interleaved`, the hub, the workloads of an edge log
+    /// and the workloads on stores; one thread, three repetitions, mixes of ten seconds.
     #[must_use]
     pub fn new() -> Self {
         Settings {
@@ -72,7 +72,7 @@ impl Settings {
     /// Checks that stores can be created in their directory, if the run has any.
     ///
     /// # Errors
-    /// The reason why they cannot.
+    /// The stores cannot be created.
     pub fn check_store(&self) -> Result<(), BenchError> {
         self.store_folder().map(drop)
     }
@@ -102,7 +102,7 @@ impl Settings {
         (self.extent != Extent::Full).then_some(limit)
     }
 
-    /// Shorter work is repeated until it has taken this time, and the mean counts.
+    /// Minimum time of a measurement: shorter work is repeated, and its mean is recorded.
     pub(crate) fn least_time(&self) -> Duration {
         match self.extent {
             Extent::Quick => Duration::from_millis(1),
@@ -134,7 +134,7 @@ impl Settings {
         }
     }
 
-    /// Number of them whose neighbors' neighbors are visited: each may have many.
+    /// Number of vertices whose neighbors' neighbors are visited: a vertex may have many.
     pub(crate) fn two_hops(&self) -> usize {
         self.one_hops() >> 10
     }
@@ -147,7 +147,7 @@ impl Settings {
         }
     }
 
-    /// How long a repetition commits with each number of clients, and how long the disk alone is
+    /// Time that a repetition commits with each number of clients, and that the disk alone is
     /// synced.
     pub(crate) fn sync_time(&self) -> Duration {
         match self.extent {
@@ -157,8 +157,8 @@ impl Settings {
         }
     }
 
-    /// The batch sizes for ingest into a store: smaller ones would mostly measure the wait for the
-    /// disk.
+    /// The batch sizes for ingest into a store: smaller batches would mostly measure the wait for
+    /// the disk.
     pub(crate) fn durable_batch_sizes(&self) -> Vec<usize> {
         self.batch_sizes().into_iter().filter(|batch| *batch >= 1 << 10).collect()
     }
@@ -180,7 +180,7 @@ impl Settings {
         }
     }
 
-    /// How long a writer is measured before a checkpoint begins beside it.
+    /// Time that a writer is measured before a concurrent checkpoint begins.
     pub(crate) fn writer_window(&self) -> Duration {
         match self.extent {
             Extent::Quick => Duration::from_millis(20),
@@ -189,7 +189,7 @@ impl Settings {
         }
     }
 
-    /// How long clients of LinkBench run: there are many such parts.
+    /// Time that clients of LinkBench run in each of its many parts.
     pub(crate) fn client_time(&self) -> Duration {
         self.mix / 40
     }

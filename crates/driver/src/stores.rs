@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
-/// The prefix of our folders.
+/// The prefix of the driver's folders.
 const PREFIX: &str = "hedgerow-bench-";
 
 /// A folder for stores. Dropping it removes it with all its contents.
@@ -59,7 +59,7 @@ impl TemporaryStore {
 }
 
 impl StoreFacts {
-    /// Whether the file system keeps files in memory, so that a sync costs nothing.
+    /// Returns true if the file system keeps files in memory, so that a sync costs nothing.
     #[must_use]
     pub fn is_in_memory(&self) -> bool {
         matches!(self.file_system.as_deref(), Some("tmpfs" | "ramfs"))
@@ -72,8 +72,8 @@ fn file_system(path: &Path) -> Option<String> {
     innermost(&mounts, &path.canonicalize().ok()?)
 }
 
-/// The type of the innermost mount around `path`, from lines `device directory type …`; the last of
-/// several mounts in one place.
+/// The type of the innermost mount around `path`, from lines `device directory type …`; if there
+/// are several mounts on one directory, the type of the last.
 fn innermost(mounts: &str, path: &Path) -> Option<String> {
     let mounted = mounts.lines().filter_map(|line| {
         let mut fields = line.split(' ').skip(1);

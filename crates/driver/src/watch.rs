@@ -15,7 +15,7 @@ pub struct Watch<'a> {
 /// A step of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Step {
-    /// The number of finished workloads, and of all; `None` while the data set is made.
+    /// The number of finished workloads and of all workloads; `None` while the data set is made.
     pub position: Option<(usize, usize)>,
     /// A description of the step.
     pub what: String,
@@ -29,13 +29,13 @@ impl Watch<'_> {
         }
     }
 
-    /// Fails once the run is to stop.
+    /// Fails if the run was canceled.
     pub(crate) fn check(&self) -> Result<(), Failure> {
         check(&self.cancel)
     }
 }
 
-/// Fails once `cancel` is raised.
+/// Fails if `cancel` is raised.
 pub(crate) fn check(cancel: &CancelToken) -> Result<(), Failure> {
     if cancel.is_cancelled() { Err(Failure::Cancelled) } else { Ok(()) }
 }

@@ -1,5 +1,5 @@
-//! The workloads on stores, on tiny graphs: which figures there are, and that nothing is left
-//! behind.
+//! The workloads on stores, on tiny graphs: their figures, and that their folder is empty
+//! afterwards.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 

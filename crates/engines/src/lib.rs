@@ -1,9 +1,9 @@
-//! The engines that graphs are tested with. Not published.
+//! The engines that graph tests run on. Not published.
 //!
-//! The tests of this crate run kernels, their own and the library's, on every engine. A kernel is
-//! compiled for each engine where it is used, which takes minutes with any optimization, so these
-//! tests are compiled without. The tests of other operations are in `crates/hedgerow`, which has
-//! them compiled already.
+//! The tests of this crate run the library's kernels, and kernels of their own, on every engine. A
+//! kernel is compiled for each engine where it is used, which takes minutes with any optimization,
+//! so these tests are compiled without optimization. The tests of other operations are in
+//! `crates/hedgerow`, which compiles these operations anyway.
 
 use hedgerow::{Count, EngineKind};
 use hedgerow_erased::{EngineOptions, ErasedEngine, Make, NamedEngine};
@@ -25,17 +25,17 @@ pub static HYBRID: NamedEngine = NamedEngine {
 pub const ENGINES: [EngineKind; 4] =
     [EngineKind::Rapid, EngineKind::Tel, EngineKind::Erased(&HYBRID), REFERENCE];
 
-/// The engines on which the models of whole graphs run.
+/// The engines for model tests of whole graphs.
 pub const MODELLED: [EngineKind; 3] = [EngineKind::Rapid, EngineKind::Tel, REFERENCE];
 
-/// Returns true if an engine counts edges later: it does not look up the edges that are put, or
-/// deleted in a stream, and such a commit counts as a change.
+/// Returns true if an engine defers counting: it does not look up edges that are put, or deleted in
+/// a stream, and counts such a commit as a change.
 #[must_use]
 pub fn counts_later(engine: EngineKind) -> bool {
     ["reference-files", "lsm", "hybrid"].contains(&engine.name())
 }
 
-/// Returns true if a count is this number, or may be if the engine counts later.
+/// Returns true if a count is this number, or may be if the engine defers counting.
 #[must_use]
 pub fn is_count(engine: EngineKind, count: Count, number: u64) -> bool {
     if counts_later(engine) { count.may_be(number) } else { count == number }

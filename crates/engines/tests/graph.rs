@@ -23,7 +23,7 @@ fn kernels_run_on_an_empty_graph_and_can_be_cancelled() {
     assert_eq!(snapshot.run(Bfs::new(VertexId::new(0))).unwrap().reached, 1001);
 }
 
-/// Two vertices are no reason to allocate tens of gigabytes.
+/// Two vertices with large ids are no reason to allocate tens of gigabytes.
 #[test]
 fn memory_by_ids_that_hardly_exist_is_refused() {
     let graph = Graph::in_memory(GraphOptions::new().keys(KeyKind::Dense)).unwrap();

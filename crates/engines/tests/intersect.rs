@@ -17,8 +17,8 @@ struct Pairs<'a> {
     vertices: &'a [VertexId],
 }
 
-/// The common neighbors of two vertices, found by two cursors, and by a slice of the neighbors of
-/// the second.
+/// The common neighbors of two vertices: found by two cursors, and by a cursor and a slice of the
+/// second vertex's neighbors.
 type Common = (Vec<VertexId>, Vec<VertexId>);
 
 impl Kernel for Pairs<'_> {
@@ -93,7 +93,7 @@ fn common_neighbors_are_those_of_sets() {
         let (before, snapshot) = (sets.clone(), graph.snapshot().unwrap());
         check(&snapshot, &before, engine);
 
-        // Other versions: entries deleted and added beside those that the first snapshot sees.
+        // Entries deleted and added since the first snapshot.
         for (owner, set) in (0u64..).zip(&mut sets) {
             for member in set.iter().copied().step_by(4).take(60).collect::<Vec<_>>() {
                 assert!(graph.delete_edge(LabelId::DEFAULT, owner, member).unwrap().changed == Some(true));

@@ -33,7 +33,7 @@ struct Pair<'a> {
 }
 
 impl Pair<'_> {
-    /// The results of a kernel on both.
+    /// The results of a kernel on the snapshot and on its copy.
     fn run<K: Kernel + Copy, T>(&self, kernel: K, part: impl Fn(K::Output) -> T) -> [T; 2] {
         [part(self.snapshot.run(kernel).unwrap()), part(kernel.run(&self.csr).unwrap())]
     }
@@ -65,7 +65,7 @@ fn kernels_agree(snapshot: &Snapshot, execution: Execution<'_>, what: String) {
     for precision in [Precision::Double, Precision::Single] {
         let kernel = PageRank { precision, execution, ..PageRank::default() };
         let ranks = pair.run(kernel, |result| result.ranks);
-        // Sums may be taken in other chunks.
+        // Sums may be computed in different chunks.
         let most = if precision == Precision::Double { 1e-9 } else { 1e-5 };
         assert!(ranks[0].iter().zip(&ranks[1]).all(|(live, copy)| (live - copy).abs() <= most * copy));
     }

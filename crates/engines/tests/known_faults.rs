@@ -230,7 +230,7 @@ fn check_deleted_vertex(engine: EngineKind, kind: KeyKind, topology: Topology) {
     assert!(without.neighbors(LabelId::DEFAULT, key(5)).unwrap().is_empty());
     assert_eq!(scanned_edges(&without), 0);
 
-    // Again, with other edges, while the old snapshot reads the former vertex. Dense keys are ids,
+    // Puts other edges again, while the old snapshot reads the former vertex. Dense keys are ids,
     // so the id is the same; other keys reuse the id when it is no longer read.
     graph.put_edge(LabelId::DEFAULT, key(0), key(7)).unwrap();
     let again = graph.snapshot().unwrap();
@@ -267,8 +267,7 @@ fn any_number_of_snapshots_are_read_at_once_each_at_its_own_timestamp() {
     }
 }
 
-/// Every commit puts an edge and deletes another one; one thread reads each state, all
-/// concurrently.
+/// Every commit puts an edge and deletes another one; concurrent threads read one state each.
 fn check_snapshots_at_once(engine: EngineKind, count: u64) {
     let graph = graph(engine, KeyKind::Dense);
     let first: Vec<(u64, u64)> = (0..count).map(|edge| (edge % 70, 100 + edge)).collect();
@@ -318,7 +317,7 @@ fn check_snapshots_at_once(engine: EngineKind, count: u64) {
         assert_eq!(open.len() as u64, count);
         assert!(open.is_sorted_by(|one, next| one.timestamp < next.timestamp));
         all_open.wait();
-        // Beside the readers.
+        // Concurrently with the readers.
         for number in 0..100 {
             graph.put_edge(LabelId::DEFAULT, number % 70, 5_000 + number).unwrap();
         }

@@ -1,5 +1,5 @@
-//! Kernels over parallel edges, on every engine and on static copies: PageRank counts each edge, all
-//! others see a pair of vertices once.
+//! Kernels over parallel edges, on every engine and on static copies: PageRank counts each edge,
+//! all other kernels see a pair of vertices once.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![cfg(not(hedgerow_shuttle))]
@@ -49,7 +49,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec(step, 0..25)
 }
 
-/// The graph as the test knows it: the vertices, and the keys of the edges of each pair.
+/// The test's model of the graph: the vertices, and the edge keys of each pair.
 #[derive(Clone, Default)]
 struct Multigraph {
     undirected: bool,
@@ -90,7 +90,7 @@ impl Multigraph {
         self.edges.retain(|_, keys| !keys.is_empty());
     }
 
-    /// The destinations of each vertex: once for each edge.
+    /// The destinations of each vertex, once per edge.
     fn destinations(&self) -> BTreeMap<u64, Vec<u64>> {
         let mut all: BTreeMap<_, _> = self.vertices.iter().map(|vertex| (*vertex, Vec::new())).collect();
         for ((from, to), keys) in &self.edges {
@@ -106,7 +106,7 @@ impl Multigraph {
         all
     }
 
-    /// PageRank by its definition, every edge carrying the same share of the rank of its source.
+    /// PageRank by its definition: every edge carries an equal share of the rank of its source.
     fn ranks(&self, iterations: u32) -> BTreeMap<u64, f64> {
         let (destinations, count) = (self.destinations(), self.vertices.len() as f64);
         let mut ranks: BTreeMap<_, _> = self.vertices.iter().map(|vertex| (*vertex, 1.0 / count)).collect();
@@ -157,7 +157,8 @@ impl Multigraph {
         assert!(others.iter().all(|rank| *rank == 0.0), "{what}: ids without a vertex");
     }
 
-    /// All other kernels compute on the snapshot and on the copy what they do on the pairs.
+    /// Checks that all other kernels compute the same on the snapshot and on its copy as on the
+    /// pairs.
     fn check_pairs(&self, snapshot: &Snapshot, copy: &Csr, execution: Execution<'_>, what: &str) {
         let id = |vertex: &u64| snapshot.vertex_id(*vertex).unwrap().unwrap();
         let pairs: Vec<_> = self.edges.keys().map(|(from, to)| (id(from), id(to))).collect();
@@ -208,7 +209,7 @@ impl Kernel for EachEdge {
         scan_each_edge(view, PAYS, Direction::Out, 0..u32::MAX, |owner, neighbors| {
             rows.entry(owner).or_default().extend_from_slice(neighbors);
         })?;
-        // Without parallel edges, rows are those of the engine, which may be in any order.
+        // Without parallel edges, the engine provides the rows, in any order.
         rows.values_mut().for_each(|row| row.sort_unstable());
         Ok(rows)
     }

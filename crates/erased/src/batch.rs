@@ -56,7 +56,7 @@ impl<W> Default for RowBatch<W> {
 }
 
 impl<W: Column> RowBatch<W> {
-    /// Whether the batch should be passed on before another row begins.
+    /// Returns true if the batch should be passed on before another row begins.
     #[inline]
     pub(crate) fn is_full(&self) -> bool {
         self.owners.len() >= ROWS || self.neighbors.len() >= NEIGHBORS

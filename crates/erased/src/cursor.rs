@@ -6,14 +6,13 @@ use hedgerow_model::{Adjacency, Column, Cursor, EdgeValue, Neighbors, NoCommitOr
 use std::marker::PhantomData;
 use std::ops::{ControlFlow, Range};
 
-/// A run of at least this many neighbors is passed without a copy; shorter ones are copied into a
-/// batch.
+/// Minimum length of a run that is passed without a copy; shorter runs are copied into a batch.
 const LONG_RUN: usize = 64;
 
 /// Neighbors, and their values as bytes.
 type RawNeighbors<'c> = (&'c [VertexId], &'c [u8]);
 
-/// Receives a run, and returns whether to continue.
+/// Receives a run, and continues or stops.
 type TakeRun<'f> = &'f mut dyn FnMut(&[VertexId], &[u8]) -> ControlFlow<()>;
 
 /// [`Cursor`] with its types erased. Neighbors ascend.
@@ -42,7 +41,7 @@ pub(crate) trait AnyCursor {
 /// The engine's side: the cursor whose type is erased, and its batch.
 pub(crate) struct BatchingCursor<'a, A: Adjacency + 'a> {
     cursor: A::Cursor<'a>,
-    /// Made by the first call that needs it.
+    /// Allocated by the first call that needs it.
     batch: Option<Box<RowBatch<A::Value>>>,
 }
 

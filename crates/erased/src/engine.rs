@@ -24,13 +24,13 @@ impl ErasedEngine {
         ErasedEngine(Arc::new(engine))
     }
 
-    /// Erases the type of an engine that the caller goes on using at its own type.
+    /// Erases the type of an engine that the caller still uses at its own type.
     pub fn shared<E: Engine>(engine: &Arc<E>) -> Self {
         ErasedEngine(Arc::<E>::clone(engine))
     }
 
-    /// Appends those of `vertices` that do not exist, in the same order. The locks of all are held, unless the engine
-    /// has [short writes](ShortWrites::exists). One virtual call.
+    /// Appends the missing ones of `vertices`, in the same order. The locks of all `vertices` are
+    /// held, unless the engine has [short writes](ShortWrites::exists). One virtual call.
     ///
     /// # Errors
     /// A file of the engine could not be read.
@@ -50,14 +50,14 @@ impl fmt::Debug for ErasedEngine {
     }
 }
 
-/// The room in which an engine prepares changes.
+/// Space in which an engine prepares changes.
 #[derive(Debug, Default)]
 pub struct ErasedRoom(Option<SmallBox<dyn Any + Send, S64>>);
 
-/// An engine's data of a snapshot.
+/// An engine's part of a snapshot.
 pub struct ErasedSnapshot(Box<dyn Any + Send + Sync>);
 
-/// Changes that [`ErasedEngine`] has prepared: the call that applies them.
+/// Changes prepared by an [`ErasedEngine`], as a closure that applies them.
 pub struct ErasedChanges<'l>(Box<dyn FnOnce(Stamp) + Send + 'l>);
 
 /// [`Engine`] with its associated types erased.
@@ -133,7 +133,7 @@ trait AnyShortWrites {
     fn apply_edge(&self, stamp: Stamp, edge: &StoredEdge, plan: &ErasedPlan);
 }
 
-/// Any engine's plan for one edge.
+/// The plan of any engine for one edge.
 pub struct ErasedPlan {
     is_change: bool,
     outcome: EdgeOutcome,

@@ -2,14 +2,14 @@
 //! any other.
 //!
 //! The commit pipeline and every kernel are compiled once per engine. That is worth the compile
-//! time for an engine that applications use; the others share the copy that is compiled for
+//! time for an engine that applications use; the other engines share the copy compiled for
 //! `ErasedEngine`. Generics in the traits of the model become virtual calls here:
 //!
 //! - a commit costs two or three more allocations, and a view, an adjacency and a cursor one each;
 //! - [`Cursor::scan`](hedgerow_model::Cursor::scan) copies short rows into batches: one virtual
 //!   call passes the rows of many vertices. A long row is a batch by itself and is not copied;
-//! - all other methods of a cursor cost one virtual call, and those that visit runs one more per
-//!   run;
+//! - all other methods of a cursor cost one virtual call, and methods that visit runs cost one more
+//!   per run;
 //! - neighbors ascend, whatever the engine's own order: the rows of an unsorted engine are copied
 //!   and sorted;
 //! - a degree counts as expensive, so that kernels count all degrees once;
@@ -46,5 +46,5 @@ pub use named::{EngineOptions, Make, NamedEngine};
 pub use records::ErasedRecords;
 pub use view::{ErasedAdjacency, ErasedView};
 
-/// A value of an engine's own type, behind virtual calls: without an allocation, unless it is large.
+/// A value of an engine's own type, behind virtual calls: without an allocation if it is small.
 type Inline<T> = smallbox::SmallBox<T, smallbox::space::S16>;

@@ -6,7 +6,7 @@ use hedgerow_model::{Catalog, EngineError, Topology};
 use hedgerow_sync::Arc;
 use std::fmt;
 
-/// An engine for graphs. Two are equal if their names are.
+/// An engine for graphs. Engines with equal names are equal.
 pub struct NamedEngine {
     /// Its name in stores and reports.
     pub name: &'static str,
@@ -26,7 +26,7 @@ pub enum Make {
 }
 
 impl Make {
-    /// Whether the engine keeps the graph in files of its own.
+    /// Returns true if the engine keeps the graph in files of its own.
     #[must_use]
     pub fn owns_files(&self) -> bool {
         !matches!(self, Make::InMemory(_))
@@ -36,9 +36,9 @@ impl Make {
 /// Options of an engine.
 #[derive(Clone, Debug)]
 pub struct EngineOptions {
-    /// Whether edges are directed, and which directions are stored.
+    /// The direction of edges, and the directions in which they are stored.
     pub topology: Topology,
-    /// The labels, and what their edges carry.
+    /// The labels with the data on their edges.
     pub catalog: Catalog,
 }
 

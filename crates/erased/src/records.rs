@@ -85,7 +85,7 @@ impl<C: RecordCursor> AnyRecords for C {
 /// Reads the records of one label's edges.
 pub struct ErasedRecords<'v> {
     records: Inline<dyn AnyRecords + 'v>,
-    /// Copies of the parallel edges that are lent.
+    /// Copies of parallel edges, lent to the caller.
     lists: Vec<(VertexId, Vec<u8>)>,
 }
 

@@ -135,7 +135,7 @@ impl<V: RecordView> AnyView for V {
         Asked { column, is_raw }: Asked,
     ) -> Result<Inline<dyn AnyAdjacency + '_>, ViewError> {
         if !is_raw {
-            // The label must have values of this type, and not only of this width.
+            // The label must have values of this type, not only of this width.
             with_column!(column, W => GraphView::adjacency::<W>(self, label, direction).map(drop))?;
         }
         with_width!(column, W => Ok(smallbox!(GraphView::adjacency::<W>(self, label, direction)?)))

@@ -21,8 +21,8 @@ impl Tested for ErasedRapid {
     }
 }
 
-/// Without a recount: an erased engine does not tell how much waits for readers, which no timestamp retains. The tests of `tel`
-/// itself recount.
+/// `tel` without a recount: an erased engine does not report the amount of garbage that waits for
+/// readers, which no timestamp retains. The tests of `tel` recount.
 struct ErasedTel;
 
 impl Tested for ErasedTel {

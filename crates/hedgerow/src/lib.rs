@@ -6,8 +6,8 @@
 //!
 //! # A graph in five minutes
 //!
-//! Say what the graph is made of: its labels with the data on their edges, what its keys are, and
-//! whether edges have a direction. Open it, and get a handle to each label.
+//! Declare the labels with the data on their edges, the type of the keys, and whether edges are
+//! directed. Open the graph, and get a handle to each label.
 //!
 //! ```
 //! use hedgerow::kernels::{Bfs, PageRank};
@@ -50,9 +50,10 @@
 //! graph.put_each(rates, &[("cid", "dan", 3.0), ("dan", "ann", 5.0)])?;
 //! graph.put_each(pays, &[("cid", "dan", Payment { amount: 2.0, note: None })])?;
 //!
-//! // A transaction reads its own writes, is rolled back by an error, is retried if another commit came
-//! // first, and returns what its closure returns. It reads one snapshot, and conflicts with commits
-//! // that write what it writes; `transact_with(Isolation::Serializable, …)` adds what it reads.
+//! // A transaction reads its own writes, is rolled back by an error, is retried if another commit
+//! // came first, and returns what its closure returns. It reads one snapshot, and conflicts with
+//! // commits that write what it writes; `transact_with(Isolation::Serializable, …)` adds what it
+//! // reads.
 //! let corrected = graph.transact(|transaction| {
 //!     let Some(paid) = transaction.get_edge(pays, "ann", "bob")? else {
 //!         return Err(Error::other("nothing was paid"));
@@ -83,13 +84,17 @@
 //!     Ok(sum)
 //! })?;
 //! assert_eq!(paid, 10.5);
-//! println!("{} people, {} know each other", snapshot.vertex_count(), snapshot.edge_count_of(knows));
+//! println!(
+//!     "{} people, {} know each other",
+//!     snapshot.vertex_count(),
+//!     snapshot.edge_count_of(knows)
+//! );
 //! for edge in snapshot.all_edges(rates)? {
 //!     let edge = edge?;
 //!     println!("{} gives {} {} points", edge.source, edge.destination, edge.data);
 //! }
 //!
-//! // Analytics run on snapshots, while writers go on.
+//! // Analytics run on snapshots, concurrently with writers.
 //! let ranks = snapshot.run(PageRank::default().label(knows))?.ranks;
 //! let mut ranked = snapshot.with_keys(&ranks)?; // A vector of keys and ranks.
 //! ranked.sort_by(|one, other| other.1.total_cmp(&one.1));
@@ -98,13 +103,15 @@
 //! }
 //! if let Some(ann) = snapshot.vertex_id("ann")? { // Kernels start from ids, not from keys.
 //!     let depths = snapshot.run(Bfs::new(ann).label(knows))?.depths;
-//!     let reached = snapshot.with_keys(&depths)?.into_iter().filter(|(_, depth)| *depth != Bfs::UNREACHED);
+//!     let depths = snapshot.with_keys(&depths)?.into_iter();
+//!     let reached = depths.filter(|(_, depth)| *depth != Bfs::UNREACHED);
 //!     println!("{:?}", reached.collect::<Vec<_>>());
 //! }
 //!
 //! // Past states.
 //! let past = graph.snapshot_at(loaded)?;
-//! assert!(past.contains_edge(knows, "cid", "ann")? && !snapshot.contains_edge(knows, "cid", "ann")?);
+//! assert!(past.contains_edge(knows, "cid", "ann")?);
+//! assert!(!snapshot.contains_edge(knows, "cid", "ann")?);
 //!
 //! // Errors say what to do about them.
 //! match graph.put_edge(knows, 1, 2) {
@@ -113,7 +120,7 @@
 //! }
 //! graph.close()?;
 //!
-//! // A store keeps what it is made of: labels, keys, topology, engine.
+//! // A store records its labels, keys, topology and engine.
 //! # drop(snapshot);
 //! let graph = Graph::open(&path)?;
 //! assert!(graph.contains_edge(graph.label::<()>("knows")?, "ann", "bob")?);
@@ -121,20 +128,23 @@
 //! ```
 //!
 //! The examples in the folder `examples` are whole programs: a fraud check in a transaction,
-//! analytics beside writers, past states, import and query, a custom kernel.
+//! analytics with concurrent writers, past states, import and query, a custom kernel.
 //!
 //! Keys are integers ([`KeyKind::Number`], the default), text ([`KeyKind::String`]), or ids from 0
-//! that the application assigns ([`KeyKind::Dense`]). What [`GraphOptions`] do not name is taken
-//! from the store that is opened; what they name must match it. Labels are added to a graph by
-//! [`Graph::add_label`]. A [`Commit`] counts edges as a [`Count`], which is exact on both engines and
-//! compares with numbers. Reading a vertex that does not exist is no error: it has no neighbors.
+//! that the application assigns ([`KeyKind::Dense`]). Labels, keys, topology and engine are taken
+//! from the opened store where [`GraphOptions`] leave them unset, and must match the store where
+//! they are set. [`Graph::add_label`] adds labels to a graph. A [`Commit`] counts edges as a
+//! [`Count`], which compares with numbers: the engines `rapid` and `tel` count exactly, while `lsm`
+//! and `hybrid` may defer counting, and give bounds until then. Reading a vertex that does not
+//! exist is no error: it has no neighbors.
 //!
-//! [`EdgeUpdate`] has four modes: `put` replaces the record, `insert` keeps one that exists, `upsert`
-//! changes the properties that are set, and `delete`; each under the conditions of `only_if`.
+//! [`EdgeUpdate`] has four modes: `put` replaces the record, `insert` keeps an existing one,
+//! `upsert` changes the properties that are set, and `delete` deletes the edge. Each can have
+//! conditions, set by `only_if`.
 //!
-//! Past states are kept in memory, as long as [`GraphOptions::history`] says, from the moment when the
-//! graph is opened. Older states of a store, back to its last checkpoint, are opened by
-//! [`GraphOptions::as_of`].
+//! Past states are kept in memory for the time set by [`GraphOptions::history`], from the opening
+//! of the graph on. [`GraphOptions::as_of`] opens older states of a store, back to its last
+//! checkpoint.
 //!
 //! A property is a `bool`, `i64`, `i32`, `u32`, `u64`, `f64`, `f32`, `String`, `Vec<u8>`, a
 //! [`SystemTime`](std::time::SystemTime), which is **rounded down to microseconds**, a [`Version`],
@@ -155,39 +165,40 @@
 //! | all vertices and edges of a snapshot | [`Snapshot::vertices`], [`Snapshot::all_edges`], [`Snapshot::par_edges`] |
 //! | BFS, shortest paths, PageRank, components and other kernels, and writing one | [`kernels`] |
 //! | data on edges and vertices | [`Label`], [`Properties`], [`Record`], [`EdgeUpdate`] |
-//! | what a write did | [`Commit`], [`Updated`] |
+//! | results of writes | [`Commit`], [`Updated`] |
 //! | several edges between two vertices | [`GraphOptions::parallel_label`], [`ReadGraph::parallel_edges`] |
 //! | fresh, stale and private views; edges that are not archived | [`SnapshotOptions`]; [`Snapshot::unarchived_edges`] |
 //! | the newest edges of a vertex; past states | [`ReadGraph::newest`]; [`Graph::snapshot_at`] |
-//! | checkpoints, checks, repair, and reading beside a writer | [`Graph::checkpoint`], [`store`], [`GraphOptions::from_checkpoint`] |
+//! | checkpoints, checks, repair; reading a store that another process writes | [`Graph::checkpoint`], [`store`]; [`GraphOptions::from_checkpoint`] |
 //!
 //! Every method that fails returns an [`Error`], whose [`ErrorKind`] says what to do about it.
 //!
 //! # Engines
 //!
-//! [`EngineKind::Rapid`], the default, is for analytics beside writers and takes the least memory.
-//! [`EngineKind::Tel`] is for requests for the newest edges and for records on edges, and can keep
-//! edges in a mapped file. Both have the same operations and the same costs as documented, but for:
+//! [`EngineKind::Rapid`], the default, is for analytics concurrent with writers and takes the least
+//! memory. [`EngineKind::Tel`] is for requests for the newest edges and for records on edges, and
+//! can keep edges in a mapped file. Both have the same operations and the documented costs, except
+//! for:
 //!
 //! | | `rapid` | `tel` |
 //! |---|---|---|
 //! | put an edge | O(log degree) | O(1) amortized if it is new, else O(degree) |
 //! | look up an edge | O(log degree) | O(degree), mostly cut short by a Bloom filter |
 //! | neighbors ascending by id | O(degree) | O(degree log degree) |
-//! | the newest `n` edges | O(degree) | O(n), if they were put in the order of their times |
+//! | the newest `n` edges | O(degree) | O(n), if they were put in time order |
 //!
 //! # Features
 //!
-//! All but `serde`, `lsm` and `hybrid` are on by default. At least `rapid` or `tel` is needed; a program
-//! that asks for an engine that is not compiled gets [`ErrorKind::Unsupported`].
+//! All but `serde`, `lsm` and `hybrid` are on by default. At least `rapid` or `tel` is needed; a
+//! program that asks for an engine that is not compiled gets [`ErrorKind::Unsupported`].
 //!
 //! - `rapid`, `tel`, `lsm`, `hybrid`: the engines.
 //! - `kernels`: [analytics](kernels), and static copies of snapshots.
-//! - `compression`: checkpoints are compressed. Without it they are larger, and compressed ones
-//!   cannot be read; it needs a C compiler.
+//! - `compression`: compressed checkpoints. Without it, checkpoints are larger, and compressed ones
+//!   cannot be read. Needs a C compiler.
 //! - `derive`: `#[derive(Properties)]`.
-//! - `serde`: what is read, results of kernels, reports and schemas can be serialized, and all but
-//!   properties deserialized.
+//! - `serde`: serializes data that was read, kernel results, reports and schemas, and deserializes
+//!   all but properties.
 
 #[cfg(not(any(feature = "rapid", feature = "tel")))]
 compile_error!(

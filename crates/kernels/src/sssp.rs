@@ -6,9 +6,9 @@
 //! and 4. A thread continues with its own vertices of the same bucket without waiting for the
 //! others, as in "Optimizing Ordered Graph Algorithms with GraphIt" (CGO 2020), section 3.3.
 //!
-//! Where rows lie in blocks, each pass over the vertices of a bucket reads through the files.
-//! Buckets are therefore wide there, and their vertices are processed in file order, each with the
-//! distance that earlier vertices of the pass left.
+//! If rows lie in blocks, each pass over the vertices of a bucket reads through the files. Buckets
+//! are then wide, and their vertices are processed in file order, each with the distance that
+//! earlier vertices of the pass left.
 
 mod buckets;
 mod delta;

@@ -61,10 +61,10 @@ macro_rules! with_column {
     };
 }
 
-/// Evaluates an expression with a type alias for the values of a [`ColumnType`] known at run time, by
-/// their width: [`Raw32`] or [`Raw64`] whatever the type, `()`, or [`RecordHandle`].
+/// Evaluates an expression with a type alias for the values of a [`ColumnType`] known at run time,
+/// by their width: [`Raw32`] or [`Raw64`] whatever the type, `()`, or [`RecordHandle`].
 ///
-/// What is generic over it is compiled for four types instead of seven.
+/// Generic code in the expression is compiled for four types instead of seven.
 #[macro_export]
 macro_rules! with_width {
     ($column:expr, $W:ident => $run:expr) => {

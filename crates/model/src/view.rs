@@ -265,8 +265,8 @@ pub enum ViewError {
 }
 
 impl ViewError {
-    /// Checks that edges of a label whose column is `declared` can be read as `W`: with the declared
-    /// type, as bits of its width, or without values.
+    /// Checks that edges of a label whose column is `declared` can be read as `W`: with the
+    /// declared type, as bits of its width, or without values.
     ///
     /// # Errors
     /// [`ViewError::WrongColumn`].

@@ -7,7 +7,7 @@ use hedgerow_rapid::Rapid;
 use hedgerow_subgraphs::SubgraphOptions;
 use hedgerow_tel::Tel;
 
-/// `rapid` behind virtual calls, as research engines run, to measure their cost.
+/// `rapid` behind virtual calls, like research engines, to measure the cost of the calls.
 static ERASED_RAPID: NamedEngine = NamedEngine {
     name: "rapid-erased",
     make: Make::InMemory(|options| ErasedEngine::new(Rapid::new(of(options)))),

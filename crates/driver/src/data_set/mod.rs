@@ -18,7 +18,7 @@ pub(crate) use name::Name;
 pub(crate) type Entry = (VertexId, VertexId);
 
 /// An undirected graph without self loops and repeated edges, as a shuffled stream of directed
-/// adjacency entries: every edge is in the stream in both directions.
+/// adjacency entries with both directions of every edge.
 #[derive(Clone, Debug)]
 pub struct DataSet {
     name: String,

@@ -8,7 +8,7 @@ use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 use std::collections::BTreeSet;
 
-/// The number of vertices, and edges that each represent both directions.
+/// The number of vertices, and the undirected edges.
 pub(super) fn edges(name: Name, seed: u64) -> Result<(u32, Vec<(u32, u32)>), BenchError> {
     let kronecker = match name {
         Name::Kronecker { scale } => Kronecker::new(scale, 16, seed),
@@ -27,19 +27,19 @@ pub(super) fn edges(name: Name, seed: u64) -> Result<(u32, Vec<(u32, u32)>), Ben
 }
 
 /// A graph in which every vertex has exactly `degree` neighbors: vertices on a ring, each joined to
-/// those at some random distances on both sides, and then renamed at random.
+/// the vertices at some random distances on both sides, and then renumbered at random.
 ///
 /// One of the two numbers is even; the degree is below the number of vertices.
 fn uniform(vertices: u32, degree: u32, seed: u64) -> Vec<(u32, u32)> {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
     let mut names: Vec<u32> = (0..vertices).collect();
     names.shuffle(&mut random);
-    // A distance below half the ring gives two neighbors, half the ring one.
+    // Each distance below half the ring gives two neighbors; half the ring gives one.
     let most = (vertices - 1) / 2;
     let wanted = (degree / 2) as usize;
     let mut distances = BTreeSet::new();
     if 2 * wanted > most as usize {
-        // More than half of all distances: choose those to omit.
+        // More than half of all distances are wanted: choose the distances to omit.
         distances.extend(1..=most);
         while distances.len() > wanted {
             distances.remove(&random.random_range(1..=most));

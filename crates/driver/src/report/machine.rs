@@ -8,7 +8,7 @@ use sysinfo::{CpuRefreshKind, MemoryRefreshKind, RefreshKind, System};
 pub struct Machine {
     /// The model of its processor; empty where the operating system does not report it.
     pub cpu: String,
-    /// Threads that can run at the same time.
+    /// The maximum number of concurrently running threads.
     pub cores: usize,
     /// Its memory; 0 where the operating system does not report it.
     pub memory_bytes: u64,
@@ -50,7 +50,7 @@ impl Build {
         rustc: env!("HEDGEROW_RUSTC"),
     };
 
-    /// Whether the figures of this build are meaningful.
+    /// Returns true if the build is optimized: otherwise its figures are meaningless.
     #[must_use]
     pub fn is_optimized(&self) -> bool {
         !cfg!(debug_assertions)

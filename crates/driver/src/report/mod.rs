@@ -17,7 +17,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 pub struct Report {
     /// The command line.
     pub command: Vec<String>,
-    /// When the run ended, in seconds since 1970.
+    /// The end of the run, in seconds since 1970.
     pub finished_at: u64,
     /// Total time.
     pub seconds: f64,
@@ -25,16 +25,16 @@ pub struct Report {
     pub machine: Machine,
     /// The build that was measured.
     pub build: Build,
-    /// The seed that shuffled and sampled.
+    /// The seed for shuffling and sampling.
     pub seed: u64,
     /// Repetitions of each measurement.
     pub repetitions: usize,
-    /// Whether everything was measured. If not, the run was stopped: figures are missing, and some
-    /// have fewer repetitions.
+    /// True if everything was measured. If false, the run was stopped: figures are missing, and
+    /// some have fewer repetitions.
     pub complete: bool,
     /// The graph.
     pub dataset: DataSetFacts,
-    /// Where stores were measured, if any were.
+    /// The location of stores, if any were measured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub store: Option<StoreFacts>,
     /// The figures.

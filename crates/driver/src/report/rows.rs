@@ -35,7 +35,7 @@ pub struct Row {
     /// The name of the baseline of `ratio`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub baseline: Option<&'static str>,
-    /// Whether this is the figure that represents the workload.
+    /// True if this figure represents the workload.
     pub contract: bool,
 }
 
@@ -75,7 +75,7 @@ fn row(dataset: &str, samples: &Samples, series: &Series) -> Option<Row> {
     })
 }
 
-/// The static graph's median with this number of threads; with one thread if it is only measured
+/// The static graph's median with this number of threads, or with one thread if it is only measured
 /// with one.
 fn csr_median(samples: &Samples, series: &Series) -> Option<f64> {
     let figure = &series.figure;

@@ -1,5 +1,5 @@
-//! An edge log before rows: what its archiving costs writers, by threshold, and readers, by edges that are not archived yet.
-//! Measured on engines that have one.
+//! An edge log before rows: the cost of archiving for writers, by threshold, and for readers, by
+//! the number of edges not archived yet. Measured on engines with an edge log.
 
 use super::kernels::{self, KernelName};
 use crate::executor::{Bench, Turn, pool};
@@ -10,16 +10,16 @@ use hedgerow::{Compaction, Graph, GraphOptions, SnapshotOptions};
 use hedgerow_analytics::Target;
 use std::time::Instant;
 
-/// Thresholds from which on edges are archived (GraphOne, figure 12).
+/// Numbers of edges in the log that trigger archiving (GraphOne, figure 12).
 pub(super) const THRESHOLDS: [usize; 6] = [1 << 10, 1 << 12, 1 << 14, 1 << 16, 1 << 18, 1 << 20];
 
-/// Edges that are not archived while a kernel runs (GraphOne, figure 13).
+/// Numbers of edges not archived while a kernel runs (GraphOne, figure 13).
 const NOT_ARCHIVED: [usize; 4] = [1 << 12, 1 << 16, 1 << 18, 1 << 20];
 
-/// What kernels beside edges in the log are compared with.
+/// The baseline of kernels on graphs with edges in the log.
 const ALL_ARCHIVED: &str = "with all edges archived";
 
-/// The numbers of the contract metrics, which a brief run measures alone.
+/// The numbers for the contract metrics, the only ones measured in a brief run.
 const CONTRACT: [usize; 1] = [Workload::CONTRACT_BATCH];
 
 /// Edges put one by one as a stream, archived by the writer or by a thread.
@@ -46,7 +46,7 @@ pub(super) fn measure_writers(bench: &mut Bench<'_>) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Puts all edges, and archives what is left of them; returns the rate.
+/// Puts all edges and archives the remaining ones; returns the rate.
 fn put_and_archive(bench: &Bench<'_>, turn: Turn, options: GraphOptions) -> Result<f64, Failure> {
     let (graph, stream) = (load::with_vertices(options, bench.data.vertices())?, bench.data.stream());
     let started = Instant::now();
@@ -57,7 +57,8 @@ fn put_and_archive(bench: &Bench<'_>, turn: Turn, options: GraphOptions) -> Resu
     Ok(rate)
 }
 
-/// Kernels on fresh snapshots of a graph whose last edges are not archived, and PageRank on other views of it.
+/// Kernels on fresh snapshots of a graph whose last edges are not archived, and PageRank on other
+/// views of it.
 pub(super) fn measure_readers(bench: &mut Bench<'_>) -> Result<(), Failure> {
     let sources = kernels::sources(bench)?;
     let cancel = bench.watch.cancel.clone();
@@ -97,8 +98,8 @@ pub(super) fn measure_readers(bench: &mut Bench<'_>) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Opening and closing views of a graph with edges in the log, and PageRank on those that are not fresh, which takes `archived` seconds when all
-/// are archived.
+/// Opens and closes views of a graph with edges in the log, and runs PageRank on the views that are
+/// not fresh. `archived` is its time in seconds with all edges archived.
 fn measure_views(
     bench: &mut Bench<'_>,
     turn: Turn,
@@ -123,7 +124,8 @@ fn measure_views(
     Ok(())
 }
 
-/// The graph of the data set with its last `waiting` edges in the log, at most half of all; the others are archived.
+/// The graph of the data set with its last `waiting` edges in the log, at most half of all edges;
+/// the other edges are archived.
 fn with_edges_in_log(bench: &Bench<'_>, options: GraphOptions, waiting: usize) -> Result<Graph, Failure> {
     let (stream, cancel) = (bench.data.stream(), &bench.watch.cancel);
     let (before, after) = stream.split_at(stream.len() - waiting.min(stream.len() / 2));
@@ -140,7 +142,7 @@ pub(super) fn turns(bench: &Bench<'_>) -> Vec<Turn> {
     bench.turns().into_iter().filter(is_measured).collect()
 }
 
-/// All numbers to measure, or in a brief run that of the contract metric.
+/// The numbers to measure: all, or only that of the contract metric in a brief run.
 pub(super) fn numbers(bench: &Bench<'_>, all: &[usize]) -> Vec<usize> {
     if bench.settings.extent == Extent::Quick { CONTRACT.to_vec() } else { all.to_vec() }
 }

@@ -1,4 +1,5 @@
-//! Edges put in batches of several sizes, by dense ids and by number keys: one writer, whose commits may use several threads.
+//! Edges put in batches of several sizes, by dense ids and by number keys: one writer, whose
+//! commits may use several threads.
 
 use super::insert;
 use crate::executor::{Bench, Turn};
@@ -27,7 +28,8 @@ pub(crate) fn measure(bench: &mut Bench<'_>) -> Result<(), Failure> {
     measure_number_keys(bench)
 }
 
-/// Batches of the contract metric's size, of edges whose vertices have numbers as keys, as they would come from an application.
+/// Batches of the contract metric's size, of edges between vertices with number keys, as an
+/// application would put them.
 fn measure_number_keys(bench: &mut Bench<'_>) -> Result<(), Failure> {
     let metric = format!("throughput-numbers-{}", Workload::CONTRACT_BATCH);
     let edges: Vec<(u64, u64)> =
@@ -45,7 +47,7 @@ fn measure_number_keys(bench: &mut Bench<'_>) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The key of a vertex: a number of its own, far from those of its neighbors.
+/// The key of a vertex: a unique number, far from the keys of adjacent ids.
 fn key(vertex: VertexId) -> u64 {
     u64::from(vertex.get()).wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }

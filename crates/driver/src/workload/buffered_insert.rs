@@ -9,7 +9,7 @@ use std::time::Instant;
 
 const IN_MEMORY: &str = "the same in memory";
 
-/// How edges are passed.
+/// The call by which edges are put.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Way {
     Stream,
@@ -45,20 +45,20 @@ fn insert(bench: &mut Bench<'_>, turn: Turn, kind: EngineKind, way: Way) -> Resu
 fn rate(bench: &Bench<'_>, turn: Turn, graph: &Graph, way: Way) -> Result<f64, Failure> {
     let (cancel, limit) = (&bench.watch.cancel, bench.settings.insert_limit());
     load::rate_of_writing(graph, bench.data, limit, cancel, |entries| {
-        // Do not wait for unmeasured edges.
+        // Flush unmeasured edges first, so that their wait is not measured.
         flush(graph)?;
         let started = Instant::now();
         match way {
             Way::Stream => load::put_streams(graph, entries, turn.threads, cancel)?,
             Way::ByCall => load::put_one_by_one(graph, entries, turn.threads, &mut Latencies::new(), cancel)?,
         };
-        // Wait for the measured ones; else the disk would not have to keep up.
+        // Flush the measured edges, too; else the disk would not have to keep up.
         flush(graph)?;
         Ok(started.elapsed())
     })
 }
 
-/// Waits until everything is on the disk, if there is one.
+/// Waits until all commits are on the disk, if the graph is in a store.
 fn flush(graph: &Graph) -> Result<(), Failure> {
     match graph.durability() {
         Some(_) => Ok(graph.flush()?),

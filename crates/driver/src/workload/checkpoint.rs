@@ -1,5 +1,5 @@
-//! Checkpoints: the time and size of one, and the rate of a writer beside one, at several shares of
-//! a core.
+//! Checkpoints: their time and size, and the rate of a concurrent writer, at several shares of a
+//! core.
 
 use crate::data_set::Entry;
 use crate::executor::{Bench, Turn};
@@ -14,8 +14,8 @@ use std::time::{Duration, Instant};
 const WITHOUT: &str = "the writer without a checkpoint";
 const ALONE: &str = "a checkpoint without a writer";
 
-/// The share of its time that each thread of a checkpoint works, `None` for the default, and the
-/// suffix of the metrics.
+/// The share of time that each thread of a checkpoint works, `None` for the default, and the suffix
+/// of the metrics.
 const SHARES: [(Option<f64>, &str); 3] = [(None, ""), (Some(1.0), "-1"), (Some(0.25), "-0.25")];
 
 pub(crate) fn measure(bench: &mut Bench<'_>) -> Result<(), Failure> {
@@ -54,7 +54,8 @@ fn checkpoints(bench: &mut Bench<'_>, turn: Turn, graph: &Graph) -> Result<(), F
     Ok(())
 }
 
-/// A checkpoint beside a writer: the writer's rate before and meanwhile, and the checkpoint's time.
+/// A checkpoint with a concurrent writer: the writer's rate before and during the checkpoint, and
+/// the checkpoint's time.
 struct Beside {
     before: f64,
     during: f64,
@@ -72,11 +73,11 @@ fn beside_writer(
     thread::scope(|scope| {
         let writer = thread::Builder::new()
             .spawn_scoped(scope, || write_until(stop, graph, entries, written, cancel))?;
-        // The writer may have to reclaim what the snapshot of an earlier checkpoint retained.
+        // The writer may have to free garbage that the snapshot of an earlier checkpoint retained.
         thread::sleep(window / 2);
         let (_, before, _) = watch(written, || thread::sleep(window));
         let (report, during, seconds) = watch(written, || graph.checkpoint(options));
-        // Whether the checkpoint succeeded or not, the writer must end.
+        // Stop the writer even if the checkpoint failed.
         stop.store(true, Ordering::Release);
         writer.join().unwrap_or_else(|panicked| std::panic::resume_unwind(panicked))?;
         report?;
@@ -84,7 +85,7 @@ fn beside_writer(
     })
 }
 
-/// Runs `work`; returns the operations per second counted meanwhile, and the seconds it took.
+/// Runs `work`; returns its result, the operations per second counted during it, and its seconds.
 fn watch<T>(counted: &AtomicU64, work: impl FnOnce() -> T) -> (T, f64, f64) {
     let (started, before) = (Instant::now(), counted.load(Ordering::Relaxed));
     let result = work();

@@ -69,7 +69,7 @@ fn synced_graph(
     load::stored_graph(store, &options, bench.data.vertices())
 }
 
-/// The rate at which the whole data set is put into an empty graph as one commit.
+/// The rate of putting the whole data set into an empty graph as one commit.
 pub(super) fn bulk_rate(bench: &Bench<'_>, graph: &Graph) -> Result<f64, Failure> {
     let stream = bench.data.stream();
     let started = Instant::now();

@@ -1,5 +1,5 @@
-//! The parts of an engine with an edge log by themselves, without the commits of a graph: the log, archiving by threshold, and rows by the
-//! sizes of their blocks (GraphOne, tables 1 and 3 and figure 12).
+//! The parts of an engine with an edge log in isolation, without the commits of a graph: the log,
+//! archiving by threshold, and rows by block size (GraphOne, tables 1 and 3 and figure 12).
 
 use super::{archiving, scan};
 use crate::answers::Answer;
@@ -18,22 +18,23 @@ use rayon::ThreadPool;
 use rayon::prelude::*;
 use std::time::{Duration, Instant};
 
-/// Edges of a commit.
+/// Edges per commit.
 const BATCH: usize = 1 << 12;
 
-/// Words of a buffer of the log: those of 16 commits.
+/// Words of a buffer of the log: enough for 16 commits.
 const BUFFER_WORDS: usize = 16 * (BATCH + 2);
 
-/// Edges that are appended before they are dropped, where only appending is measured: fewer than the log keeps free buffers for.
+/// Edges appended between two drops if only appending is measured: fewer than the log keeps free
+/// buffers for.
 const APPENDED: usize = 3 << 20;
 
-/// Edges that are archived at a time before rows are read, or compacted.
+/// Edges archived at a time before rows are read or compacted.
 const ARCHIVED: usize = 1 << 16;
 
-/// Where compaction is measured, one edge in this many is deleted.
+/// To measure compaction, one edge in `DELETED` is deleted.
 const DELETED: usize = 5;
 
-/// How large the blocks of rows are, with names for metrics.
+/// The block sizes of rows, with their names in metrics.
 const SIZES: [(BlockSizes, &str); 4] = [
     (BlockSizes::Exact, "exact"),
     (BlockSizes::Lines, "lines"),
@@ -41,7 +42,7 @@ const SIZES: [(BlockSizes, &str); 4] = [
     (BlockSizes::Growing, "growing"),
 ];
 
-/// The sizes that engines use, which a brief run measures alone.
+/// The block sizes that engines use, the only ones measured in a brief run.
 const USED_SIZES: [(BlockSizes, &str); 1] = [(BlockSizes::Growing, "growing")];
 
 pub(super) fn measure(bench: &mut Bench<'_>) -> Result<(), Failure> {
@@ -50,7 +51,7 @@ pub(super) fn measure(bench: &mut Bench<'_>) -> Result<(), Failure> {
     }
     let position = |(source, destination): &_| EdgeChange::position_of(*source, *destination);
     let edges: Vec<u64> = bench.data.stream().iter().map(position).collect();
-    // The first answers are those of the static graph.
+    // The answers of the static graph come first.
     scan_static(bench)?;
     measure_log(bench, &edges)?;
     measure_archiving(bench, &edges)?;
@@ -58,7 +59,7 @@ pub(super) fn measure(bench: &mut Bench<'_>) -> Result<(), Failure> {
     measure_rows(bench, &edges)
 }
 
-/// Appending to the log, by as many writers as there are threads.
+/// Appends to the log, with one writer per thread.
 fn measure_log(bench: &mut Bench<'_>, edges: &[u64]) -> Result<(), Failure> {
     for turn in archiving::turns(bench) {
         bench.begin(turn, ", appending")?;
@@ -72,7 +73,7 @@ fn measure_log(bench: &mut Bench<'_>, edges: &[u64]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Archiving some edges at a time, or all of them at once, by as many threads as a turn has.
+/// Archives some edges at a time, or all at once, with the threads of each turn.
 fn measure_archiving(bench: &mut Bench<'_>, edges: &[u64]) -> Result<(), Failure> {
     let thresholds = archiving::numbers(bench, &archiving::THRESHOLDS).into_iter();
     let mut measured: Vec<_> = thresholds.map(|threshold| (threshold, threshold.to_string())).collect();
@@ -98,7 +99,7 @@ fn measure_archiving(bench: &mut Bench<'_>, edges: &[u64]) -> Result<(), Failure
     Ok(())
 }
 
-/// Archiving deletions, which compacts the rows that lose many edges.
+/// Archives deletions, which compacts the rows that lose many edges.
 fn measure_compaction(bench: &mut Bench<'_>, edges: &[u64]) -> Result<(), Failure> {
     let deleted: Vec<u64> = edges.iter().copied().step_by(DELETED).collect();
     let left = edges.iter().enumerate().filter(|(number, _)| number % DELETED > 0);
@@ -126,7 +127,7 @@ fn measure_compaction(bench: &mut Bench<'_>, edges: &[u64]) -> Result<(), Failur
     Ok(())
 }
 
-/// The memory of rows, and a scan of them by one thread, by the sizes of their blocks.
+/// The memory of rows and the time of their scan by one thread, by block size.
 fn measure_rows(bench: &mut Bench<'_>, edges: &[u64]) -> Result<(), Failure> {
     let measured = if bench.settings.extent == Extent::Quick { &USED_SIZES[..] } else { &SIZES };
     let first_threads = bench.first_threads();
@@ -154,10 +155,10 @@ fn measure_rows(bench: &mut Bench<'_>, edges: &[u64]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Appends all edges in commits, by as many writers as the pool has threads. Returns the time.
+/// Appends all edges in commits, with one writer per thread of the pool. Returns the time.
 ///
-/// What is appended is dropped from time to time, outside of that time. The buffers are used before, so that the time has no page faults: a log
-/// uses its buffers again.
+/// Appended edges are dropped from time to time, outside of the measured time. A first unmeasured
+/// round touches the buffers, which the log reuses, so that the time includes no page faults.
 fn append_all(edges: &[u64], pool: Option<&ThreadPool>, cancel: &CancelToken) -> Result<Duration, Failure> {
     let log = EdgeLog::new(BUFFER_WORDS, CommitTimestamp::ZERO);
     // Hands out timestamps, as the sequencer of a graph does.
@@ -195,7 +196,7 @@ fn append(log: &EdgeLog, last: &Mutex<CommitTimestamp>, edges: &[u64]) {
     }
 }
 
-/// An adjacency that keeps nothing.
+/// An adjacency that stores nothing.
 struct Dropped;
 
 impl Archive for Dropped {
@@ -214,7 +215,8 @@ fn new_table(bench: &Bench<'_>, sizes: BlockSizes) -> LoggedTable {
     LoggedTable::new(bench.data.vertices(), sizes, BUFFER_WORDS)
 }
 
-/// Logs all edges, put or deleted, and archives them `threshold` at a time. Returns the time of archiving.
+/// Logs all edges, as puts or deletions, and archives them `threshold` at a time. Returns the time
+/// of archiving.
 fn archive_all(
     (table, log): (&mut LoggedTable, fn(&mut LoggedTable, &[u64])),
     edges: &[u64],
@@ -279,7 +281,8 @@ mod tests {
             let rows = report.results.iter();
             rows.filter(move |row| (row.engine, row.threads) == (engine, threads))
         };
-        // A rate of the log, 7 of archiving and one of compaction; 4 figures for each of 4 sizes, of which CSR has 2.
+        // One rate of the log, 7 of archiving, one of compaction; 4 figures per size for 4 sizes, 2
+        // of them also for CSR.
         assert_eq!((rows("csr", 1).count(), rows("hybrid", 1).count()), (9 + 8, 9 + 16));
         assert_eq!((rows("csr", 2).count(), rows("hybrid", 2).count()), (0, 9 + 1), "rates and a speed-up");
         assert!(

@@ -1,4 +1,4 @@
-//! Neighbors of random vertices, and the neighbors of these (GraphOne, 7.2: one-hop and two-hop queries).
+//! Neighbors of random vertices, and their neighbors (GraphOne, 7.2: one-hop and two-hop queries).
 
 use crate::Failure;
 use crate::answers::Answer;
@@ -35,7 +35,7 @@ pub(crate) fn measure(bench: &mut Bench<'_>) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Sources of random edges, so that none is without neighbors.
+/// Sources of random edges, so that each has neighbors.
 fn sources(bench: &Bench<'_>) -> Vec<VertexId> {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(bench.settings.seed ^ 0x40b5);
     let stream = bench.data.stream();
@@ -51,7 +51,7 @@ struct Hops<'a> {
     execution: Execution<'a>,
 }
 
-/// What was visited: how many edges, and the sum of the ids at their ends.
+/// The number of visited edges, and the sum of the ids at their ends.
 #[derive(Clone, Copy, Debug, Default)]
 struct Visited {
     edges: u64,

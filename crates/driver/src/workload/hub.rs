@@ -1,4 +1,4 @@
-//! One vertex of many edges: no operation on it may slow down with its degree.
+//! One vertex with many edges: no operation on it may slow down with its degree.
 
 use crate::answers::Answer;
 use crate::data_set::Entry;
@@ -17,10 +17,10 @@ use rand::seq::SliceRandom;
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
-/// The vertex of many edges.
+/// The vertex with many edges.
 const HUB: VertexId = VertexId::new(0);
 
-/// One edge in `SHARE` is put and deleted by itself.
+/// One edge in `SHARE` is put and deleted individually.
 const SHARE: usize = 20;
 
 /// Time limit for operations of one kind.
@@ -31,7 +31,7 @@ pub(crate) fn measure(bench: &mut Bench<'_>) -> Result<(), Failure> {
         (1..=bench.settings.hub_degree()).map(|other| (HUB, VertexId::new(other))).collect();
     edges.shuffle(&mut Xoshiro256PlusPlus::seed_from_u64(bench.settings.seed ^ 0x48b));
     for engine in bench.engines() {
-        // Every operation is timed by itself, so once is enough.
+        // Every operation is timed individually, so one repetition is enough.
         let turn = Turn { threads: 1, repetition: 0, engine };
         bench.begin(turn, "")?;
         let subject = match engine.kind {
@@ -51,7 +51,8 @@ fn build(edges: &[Entry]) -> Result<Csr, Failure> {
     Ok(built.map_err(hedgerow::Error::from)?)
 }
 
-/// Fills the hub; the last edges are put one by one, then as many deleted one by one and put back.
+/// Fills the hub. The last edges are put one by one; the same number of other edges are deleted one
+/// by one and put back.
 fn write(bench: &mut Bench<'_>, turn: Turn, kind: EngineKind, edges: &[Entry]) -> Result<Graph, Failure> {
     let cancel = bench.watch.cancel.clone();
     let graph = load::empty_graph(kind, 1, edges.len() as u32 + 1)?;

@@ -1,5 +1,5 @@
-//! Ingestion and searches by turns. A static graph is built again from all edges so far before each search, as a program without a changing
-//! graph would do.
+//! Ingestion and searches by turns. Before each search, a static graph is rebuilt from all edges so
+//! far, as in a program without a dynamic graph.
 
 use crate::answers::Answer;
 use crate::data_set::Entry;
@@ -35,14 +35,14 @@ pub(super) fn measure(bench: &mut Bench<'_>) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Both entries of each edge, one after the other: then all edges so far are a graph without directions, which searches read. The edges
-/// are in the order of their entries with the smaller source.
+/// Both entries of each edge, one after the other, so that any prefix of whole edges is an
+/// undirected graph for searches. Edges are in the order of their entries with the smaller source.
 fn by_edge(stream: &[Entry]) -> Vec<Entry> {
     let edges = stream.iter().filter(|(source, destination)| source < destination);
     edges.flat_map(|&(source, destination)| [(source, destination), (destination, source)]).collect()
 }
 
-/// The times of all parts, and what was found after each.
+/// The total times of writing and reading, and the answer after each part.
 #[derive(Default)]
 struct TakenTurns {
     writing: Duration,
@@ -67,9 +67,9 @@ fn take_turns(
     Ok(taken)
 }
 
-/// Writes one part after the other, and searches what is written then.
+/// Writes one part after the other, and searches the graph after each.
 ///
-/// All searches begin at the source of the first edge, so that none is without neighbors.
+/// All searches begin at the source of the first edge, so that it has neighbors.
 fn write_and_search<W>(
     entries: &[Entry],
     execution: Execution<'_>,

@@ -1,4 +1,4 @@
-//! The kernels: the same code on every engine, in the fastest form and in a plain one.
+//! The kernels: the same code on every engine, in its fastest form and in a plain form.
 
 use crate::answers::Answer;
 use crate::executor::{Bench, Turn, pool};
@@ -13,13 +13,13 @@ use hedgerow_analytics::Target;
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::{RngExt, SeedableRng};
 
-/// Number of sources of breadth-first searches; the mean counts.
+/// Number of sources of breadth-first searches; the mean is recorded.
 const SOURCES: usize = 8;
 
 /// Number of sources of shortest paths.
 const WEIGHTED_SOURCES: usize = 4;
 
-/// Number of sources of betweenness, each in a run of its own.
+/// Number of sources of betweenness, each in its own run.
 const CENTRAL_SOURCES: usize = 2;
 
 /// Iterations of PageRank.
@@ -62,12 +62,12 @@ impl KernelName {
         }
     }
 
-    /// Whether a run is so long that an unmeasured warm-up gains nothing.
+    /// Returns true if a run is so long that an unmeasured warm-up gains nothing.
     fn warms_itself(self) -> bool {
         matches!(self, KernelName::Triangles | KernelName::TrianglesById)
     }
 
-    /// A description of its answer: forms of one kernel must agree, too.
+    /// A description of its answer: all forms of a kernel must agree.
     pub(super) fn answer(self) -> &'static str {
         match self {
             KernelName::PageRank => "the ranks",
@@ -87,7 +87,7 @@ pub(crate) fn measure(bench: &mut Bench<'_>, kernels: &[KernelName]) -> Result<(
     measure_on(bench, &subjects, kernels)
 }
 
-/// Measures kernels on graphs with weights, which are loaded only for them.
+/// Measures kernels on graphs with weights, loaded for these kernels only.
 pub(crate) fn measure_weighted(bench: &mut Bench<'_>, kernels: &[KernelName]) -> Result<(), Failure> {
     let subjects = subjects(bench, |bench, engine| {
         bench.begin(Turn { threads: 1, repetition: 0, engine }, ", loading weights")?;
@@ -139,7 +139,7 @@ fn measure_on(bench: &mut Bench<'_>, subjects: &Subjects, kernels: &[KernelName]
     Ok(())
 }
 
-/// Vertices with neighbors, at random.
+/// Random vertices with neighbors.
 pub(super) fn sources(bench: &mut Bench<'_>) -> Result<Vec<VertexId>, Failure> {
     let csr = bench.csr()?;
     let offsets = csr.offsets();
@@ -154,7 +154,7 @@ pub(super) fn sources(bench: &mut Bench<'_>) -> Result<Vec<VertexId>, Failure> {
     Ok((0..SOURCES).map(source).collect())
 }
 
-/// The result of a kernel. It is converted to an answer after the time has been taken.
+/// The result of a kernel, converted to an answer outside of the measured time.
 pub(super) enum Found {
     Ranks(Vec<f64>),
     Depths(Vec<Vec<u32>>),
@@ -172,7 +172,7 @@ impl From<Found> for Answer {
             Found::Distances(distances) => Answer::hashed(&distances),
             Found::Components(components) => Answer::hashed(&components),
             Found::Triangles(count) => Answer::Exact(count),
-            // As fractions of their sum, like ranks.
+            // Normalized to a sum of 1, like ranks.
             Found::Scores(scores) => {
                 let mut scores = scores.concat();
                 let sum: f64 = scores.iter().sum();
@@ -234,7 +234,7 @@ fn shortest_paths(
     Ok(Found::Distances(sources.iter().map(distances).collect::<Result<_, Failure>>()?))
 }
 
-/// Runs each source by itself, so that all threads share one search.
+/// Runs betweenness once per source, so that all threads share one search.
 fn betweenness(subject: &Target, sources: &[VertexId], execution: Execution<'_>) -> Result<Found, Failure> {
     let scores = |source: &VertexId| {
         let sources = Sources::Given(std::slice::from_ref(source));

@@ -7,7 +7,7 @@ pub(crate) fn measure(bench: &mut Bench<'_>) -> Result<(), Failure> {
     // The static graph comes last: the arrays from which it is built would leave free memory to the
     // others.
     for engine in bench.engines().into_iter().rev() {
-        // Nothing here depends on threads or chance: once is enough.
+        // The result depends neither on threads nor on chance, so one repetition is enough.
         let turn = Turn { threads: 1, repetition: 0, engine };
         bench.begin(turn, "")?;
         let (bytes, reserved, resident_growth) = match engine.kind {

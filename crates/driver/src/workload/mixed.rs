@@ -1,8 +1,8 @@
-//! Writers beside readers: how much of its speed each keeps.
+//! Concurrent writers and readers: the share of its speed that each keeps.
 //!
-//! Writers delete and put again edges of a graph while readers run PageRank on fresh snapshots of
-//! it. The baseline is the same threads at the same time on two separate copies of the graph, so
-//! that the difference is due to the store and not to the memory bus.
+//! Writers delete edges of a graph and put them again while readers run PageRank on its fresh
+//! snapshots. The baseline is the same number of threads at the same time on two separate copies of
+//! the graph, so that the difference is due to the store and not to the memory bus.
 
 use super::kernels::ITERATIONS;
 use crate::data_set::Entry;
@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 
 const BASELINE: &str = "the same threads on two separate copies of the graph";
 
-/// Edges between two checks whether a writer is to stop.
+/// Edges between two checks of a writer for the stop flag.
 const WRITER_STEP: usize = 100;
 
 /// Two equal graphs of an engine.
@@ -40,7 +40,7 @@ struct Mix {
     operations_per_second: f64,
     /// The median of all runs of PageRank.
     seconds_per_run: f64,
-    /// Of a deletion and an insertion together.
+    /// Latencies of pairs of a deletion and an insertion.
     latencies: Latencies,
 }
 
@@ -119,7 +119,8 @@ fn measure_once(bench: &mut Bench<'_>, turn: Turn, copies: &Copies) -> Result<()
     Ok(())
 }
 
-/// Runs writers on `written` beside as many readers on `read`, until the readers' time is over.
+/// Runs writers on `written` and the same number of readers on `read`, concurrently, until the
+/// readers' time is over.
 fn mix(
     written: &Graph,
     read: &Graph,
@@ -139,7 +140,7 @@ fn mix(
         let readings = load::on_threads(threads, &vec![(); threads], |_| {
             read_for(duration, read, least_edges..=entries.len() as u64, cancel)
         });
-        // Whether the readers succeeded or not, the writers must end.
+        // Stop the writers even if the readers failed.
         stop.store(true, Ordering::Release);
         let seconds: Vec<f64> = readings?.concat();
         let (mut operations_per_second, mut latencies) = (0.0, Latencies::new());
@@ -176,8 +177,8 @@ fn write_until(
     Ok((operations as f64 / started.elapsed().as_secs_f64(), latencies))
 }
 
-/// Runs PageRank on one fresh snapshot after the other; begins none after `duration`. Returns the
-/// seconds of each, the opening of the snapshot included.
+/// Runs PageRank on consecutive fresh snapshots; begins no run after `duration`. Returns the
+/// seconds of each run, with the opening of its snapshot.
 fn read_for(
     duration: Duration,
     graph: &Graph,

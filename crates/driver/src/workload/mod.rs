@@ -36,7 +36,7 @@ pub enum Workload {
     BatchInsert,
     /// Edges that exist and edges that do not, looked up at random.
     Search,
-    /// Neighbors of random vertices, and the neighbors of these.
+    /// Neighbors of random vertices, and their neighbors.
     Hops,
     /// All neighbors of all vertices, in the order of the vertices.
     ScanOrdered,
@@ -58,17 +58,17 @@ pub enum Workload {
     Betweenness,
     /// A fifth of the edges deleted and put again.
     Update,
-    /// A writer beside a reader: the rate of the writer.
+    /// A writer with a concurrent reader: the rate of the writer.
     MixedWriter,
-    /// A writer beside a reader: the time of the reader.
+    /// A writer with a concurrent reader: the time of the reader.
     MixedReader,
     /// Edges put in parts, with a search after each.
     Interleaved,
-    /// One vertex of many edges.
+    /// One vertex with many edges.
     Hub,
-    /// Edges put into an edge log that is archived from several thresholds on.
+    /// Edges put into an edge log, archived from several thresholds on.
     Archiving,
-    /// Kernels while the last edges are in the edge log only.
+    /// Kernels while the last edges are only in the edge log.
     Unarchived,
     /// The edge log, archiving and rows without a graph's commits.
     EdgeLog,
@@ -80,7 +80,7 @@ pub enum Workload {
     DurableIngest,
     /// Stores opened: a checkpoint loaded, a log replayed.
     Recovery,
-    /// Checkpoints beside a writer.
+    /// Checkpoints with a concurrent writer.
     Checkpoint,
     /// Clients of a social graph: LinkBench with its own mix of requests.
     LinkBench,
@@ -137,19 +137,19 @@ impl Workload {
         Workload::ALL.iter().copied().filter(is_default).collect()
     }
 
-    /// Whether it only measures engines with an edge log.
+    /// Returns true if the workload only measures engines with an edge log.
     pub(crate) fn needs_edge_log(self) -> bool {
         matches!(self, Workload::Archiving | Workload::Unarchived | Workload::EdgeLog)
     }
 
-    /// Whether it creates stores.
+    /// Returns true if the workload creates stores.
     pub(crate) fn is_on_store(self) -> bool {
         use Workload::{BufferedInsert, Checkpoint, DurableIngest, Recovery, SyncedCommits};
         matches!(self, SyncedCommits | BufferedInsert | DurableIngest | Recovery | Checkpoint)
             || matches!(self, Workload::LinkBench | Workload::LinkBenchTao)
     }
 
-    /// Whether its contract metric has a speed-up of several threads.
+    /// Returns true if the workload's contract metric has a speed-up of several threads.
     pub(crate) fn scales(self) -> bool {
         !matches!(self, Workload::Memory | Workload::Checkpoint)
     }
@@ -226,7 +226,7 @@ impl Workload {
         }
     }
 
-    /// Whether larger values of the contract metric are better.
+    /// Returns true if larger values of the contract metric are better.
     #[must_use]
     pub fn more_is_better(self) -> bool {
         self.contract_metric().starts_with("throughput")

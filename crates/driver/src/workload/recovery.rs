@@ -1,5 +1,5 @@
-//! Stores opened: the rates at which a checkpoint is loaded and logs are replayed, compared with
-//! bulk ingest in memory.
+//! Opening of stores: the rates of loading a checkpoint and of replaying logs, compared with bulk
+//! ingest in memory.
 
 use super::durable_ingest::bulk_rate;
 use crate::executor::{Bench, Turn};
@@ -30,7 +30,7 @@ struct Prepared {
 pub(crate) fn measure(bench: &mut Bench<'_>) -> Result<(), Failure> {
     for engine in bench.engines() {
         let Some(kind) = engine.kind else { continue };
-        // Any number of threads opens the same stores.
+        // The same stores are opened with every number of threads.
         let turn = Turn { threads: bench.first_threads(), repetition: 0, engine };
         let mut stores = Vec::new();
         for kept in [Kept::Checkpoint, Kept::Batches, Kept::Single] {
@@ -100,7 +100,7 @@ fn recover(bench: &mut Bench<'_>, turn: Turn, kind: EngineKind, stores: &[Prepar
     Ok(())
 }
 
-/// The time to restore the graph, and the time of the whole opening, with a new segment of the log.
+/// The time to restore the graph, and the total time of opening, with a new segment of the log.
 fn open(turn: Turn, kind: EngineKind, prepared: &Prepared) -> Result<(Duration, Duration), Failure> {
     let options = load::options(kind, turn.threads).durability(Durability::None);
     let started = Instant::now();

@@ -57,7 +57,7 @@ pub(super) fn time_of(
 
 /// Sums the neighbors of all vertices.
 struct Scan<'a> {
-    /// The order of the vertices; `None` is that of their ids.
+    /// The order of the vertices; `None` for the order of ids.
     order: Option<&'a [VertexId]>,
     execution: Execution<'a>,
 }

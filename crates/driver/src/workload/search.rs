@@ -1,4 +1,4 @@
-//! Edges that exist and edges that do not, looked up at random.
+//! Random look-ups of edges, of which some exist.
 
 use crate::Failure;
 use crate::answers::Answer;
@@ -13,8 +13,8 @@ use hedgerow_model::search::{self, Spread};
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::{RngExt, SeedableRng};
 
-/// The rate compared with that of CSR when its rows are searched by guesses. Other engines search
-/// in their own way.
+/// Metric of the throughput compared with that of CSR when its rows are searched by guesses. Other
+/// engines search in their own way.
 const GUESSING: &str = "throughput-guessing";
 
 pub(crate) fn measure(bench: &mut Bench<'_>) -> Result<(), Failure> {
@@ -49,7 +49,8 @@ pub(crate) fn measure(bench: &mut Bench<'_>) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Half of them entries of the stream; the other half sources of entries with random vertices.
+/// Edges to look up: half are entries of the stream, half go from sources of entries to random
+/// vertices.
 fn probes(bench: &Bench<'_>) -> Vec<Entry> {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(bench.settings.seed ^ 0x5ea7c4);
     let (stream, vertices) = (bench.data.stream(), bench.data.vertices());
@@ -69,8 +70,7 @@ struct Search<'a> {
     cancel: &'a CancelToken,
 }
 
-/// Looks up every probe in the rows of a static array, like an engine that guesses the position of
-/// an id.
+/// Looks up every probe in the rows of a static graph, guessing the position of each id.
 #[derive(Clone, Copy)]
 struct GuessingSearch<'a> {
     probes: &'a [Entry],

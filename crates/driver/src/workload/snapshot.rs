@@ -6,7 +6,7 @@ use hedgerow::Graph;
 use std::time::Instant;
 
 pub(crate) fn measure(bench: &mut Bench<'_>) -> Result<(), Failure> {
-    // One thread opens; others would only interfere.
+    // One thread opens snapshots; other threads would only interfere.
     for turn in bench.turns_of(1) {
         let Some(kind) = turn.engine.kind else { continue };
         bench.begin(turn, "")?;

@@ -1,5 +1,5 @@
-//! Commits of one edge into a store, each of which survives a loss of power before it returns, by
-//! several concurrent clients; and the sync rate of the disk alone.
+//! Commits of one edge into a store by several concurrent clients, each durable before it returns;
+//! and the sync rate of the disk alone.
 
 use crate::data_set::Entry;
 use crate::disk::{APPENDED, Disk, Waits};
@@ -12,13 +12,13 @@ use hedgerow::{Durability, EngineKind, Graph, LabelId, WriteGraph};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Numbers of concurrent clients, each waiting for its commit.
+/// Numbers of concurrent clients, each of which waits for its commit.
 const CLIENTS: [usize; 4] = [1, 2, 16, 64];
 
 /// The maximum number of clients.
 const LANES: usize = 64;
 
-/// Turns of disk and clients within a repetition, so that changes over time affect all.
+/// Turns of disk and clients within a repetition, so that changes over time affect both.
 const SLICES: u32 = 10;
 
 const LIMIT: &str = "how often the disk can be synced";
@@ -61,15 +61,15 @@ fn in_turns(bench: &Bench<'_>, kind: EngineKind) -> Result<(Waits, [Waits; CLIEN
     Ok((synced, committed))
 }
 
-/// Edges that one client at a time puts one by one; once all exist it deletes them one by one, and
-/// so on.
+/// Edges for one client at a time, which puts them one by one and, once all exist, deletes them one
+/// by one, repeatedly.
 struct Lane<'d> {
     entries: &'d [Entry],
     position: usize,
     deletes: bool,
 }
 
-/// The stream in as many parts.
+/// Splits the stream into [`LANES`] parts.
 fn lanes(stream: &[Entry]) -> Vec<Lane<'_>> {
     let cut = |lane| lane * stream.len() / LANES;
     let entries = |lane| &stream[cut(lane)..cut(lane + 1)];
@@ -91,7 +91,7 @@ impl Lane<'_> {
         Ok(())
     }
 
-    /// The number of its edges that must exist.
+    /// The number of edges of the lane that must exist.
     fn edges(&self) -> usize {
         if self.deletes { self.entries.len() - self.position } else { self.position }
     }
@@ -123,7 +123,7 @@ fn commit_for(
     Ok(())
 }
 
-/// Commits from one lane after the other, at least once; returns how long each commit took.
+/// Commits from one lane after the other, at least once; returns the time of each commit.
 fn client(
     until: Instant,
     graph: &Graph,

@@ -35,7 +35,7 @@ fn update(bench: &mut Bench<'_>, turn: Turn, kind: EngineKind) -> Result<(), Fai
     Ok(())
 }
 
-/// The edges to update: the stream is shuffled, so its beginning is as good a sample as any.
+/// The edges to update: the beginning of the stream, which is shuffled.
 fn chosen<'b>(bench: &'b Bench<'_>) -> &'b [Entry] {
     let stream = bench.data.stream();
     &stream[..(stream.len() / SHARE).max(1)]

@@ -197,8 +197,8 @@ impl Snapshot {
         Ok(())
     }
 
-    /// Returns the view behind virtual calls, for whatever is compiled in the crates that call it and
-    /// costs more than these.
+    /// Returns the view behind virtual calls, for code compiled in the caller's crate whose compile
+    /// time costs more than the virtual calls.
     ///
     /// # Errors
     /// This is a forked child.

@@ -8,7 +8,7 @@ use hedgerow_log::files::EngineFiles;
 use hedgerow_model::Catalog;
 use hedgerow_sync::Arc;
 
-/// The engine, empty or with the edges in its files.
+/// Makes the engine, empty or with the edges in its files.
 pub(super) fn new(
     engine: &NamedEngine,
     options: &GraphOptions,

@@ -15,7 +15,7 @@ pub(super) fn open(
     files: Option<EngineFiles>,
 ) -> Result<LsmEngine, Error> {
     let files = files.ok_or(Reason::NeedsStore(EngineKind::Lsm.name()))?;
-    // What an engine keeps of its files must leave room for commits.
+    // By default half of the memory limit, which leaves room for commits.
     let memory_budget = options.memory_budget.or(options.memory_limit.map(|limit| limit / 2));
     let sized = memory_budget.into_iter().fold(engine_options(options, catalog), LsmOptions::within);
     let compaction_limits = options.compaction_limits.unwrap_or_default();

@@ -1,7 +1,7 @@
 //! The closed set of engines: one match per call, never per edge.
 //!
-//! An engine that is compiled on demand has its `cfg` attributes here: at its module, its variant of
-//! [`Stores`], its arm of the macro, and where it is made.
+//! An engine that is compiled on demand has its `cfg` attributes here: at its module, its variant
+//! of `TypedEngine`, its arm of the macro, and where it is made.
 
 #[cfg(feature = "erased")]
 mod erased;
@@ -32,7 +32,7 @@ pub struct Stores {
     pub(crate) engine: TypedEngine,
 }
 
-/// The engine of a graph: the one in [`Store::engine`], for what is compiled for each.
+/// The engine of [`Stores::store`] at its own type, for code that is compiled for each engine.
 pub(crate) enum TypedEngine {
     #[cfg(feature = "rapid")]
     Rapid(Arc<hedgerow_rapid::Rapid>),
@@ -48,7 +48,7 @@ pub(crate) enum TypedEngine {
 
 /// An engine's part of a snapshot.
 pub(crate) enum EngineSnapshot {
-    /// `rapid` and `tel` need none: they read by timestamp.
+    /// No part: `rapid` and `tel` read by timestamp.
     None,
     #[cfg(feature = "hybrid")]
     Hybrid(hedgerow_hybrid::HybridSnapshot),
@@ -60,10 +60,11 @@ pub(crate) enum EngineSnapshot {
 
 /// An engine of the closed set.
 pub(crate) trait GraphEngine: Engine {
-    /// The engine's part of a snapshot. Panics if the snapshot is of a graph on another engine.
+    /// Returns the engine's part of a snapshot. Panics if the snapshot belongs to a graph on
+    /// another engine.
     fn part_of(snapshot: &EngineSnapshot) -> &Self::Snapshot;
 
-    /// A snapshot with this part.
+    /// Wraps the engine's part of a snapshot.
     fn snapshot_with(part: Self::Snapshot) -> EngineSnapshot;
 
     /// Bytes that the engine's allocator has reserved; see [`MemoryUse::reserved_bytes`].
@@ -94,7 +95,7 @@ macro_rules! engine_with_snapshots {
 #[cfg(any(feature = "hybrid", feature = "lsm", feature = "erased"))]
 use engine_with_snapshots;
 
-/// The match on the engine: runs an expression that is compiled for each.
+/// Matches on the engine to run an expression, which is compiled for each engine.
 macro_rules! with_engine {
     ($stores:expr, $engine:ident => $run:expr) => {
         match &$stores.engine {
@@ -113,19 +114,19 @@ macro_rules! with_engine {
 }
 pub(crate) use with_engine;
 
-/// A handle to the store of a graph: of its graphs, snapshots and transactions.
+/// A handle to the store of a graph, shared by graph handles, snapshots and transactions.
 #[derive(Clone)]
 pub(crate) struct SharedStores(Arc<OpenStores>);
 
-/// The store of a graph that may be used, kept by its handles.
+/// An open store, kept alive by its handles.
 pub(crate) struct OpenStores {
-    // Before the store: the threads have ended when that is dropped.
+    // Declared before the stores, so that the threads end before the stores are dropped.
     _threads: [Option<BackgroundThread>; 2],
     stores: Arc<Stores>,
     /// The process that opened the graph.
     process: Process,
     pub(crate) engine: EngineKind,
-    /// How often a transaction in conflict is tried again.
+    /// Retries of a transaction in conflict.
     pub(crate) retries: u32,
 }
 
@@ -144,7 +145,7 @@ impl SharedStores {
         SharedStores(Arc::new(OpenStores { _threads: threads, stores, process, engine, retries }))
     }
 
-    /// The stores, for every use that can fail.
+    /// Returns the stores, for every use that can fail.
     ///
     /// # Errors
     /// This is a child that was forked while the graph was open.
@@ -156,8 +157,8 @@ impl SharedStores {
         }
     }
 
-    /// The stores, in a forked child too: for what is read from memory alone, and without a lock; and for the rest of a call that asked
-    /// [`SharedStores::get`].
+    /// Returns the stores, even in a forked child: for lock-free reads of memory only, and for the
+    /// rest of a call that already checked [`SharedStores::get`].
     #[inline]
     pub(crate) fn even_in_child(&self) -> &Stores {
         &self.stores
@@ -174,7 +175,8 @@ impl Deref for SharedStores {
 }
 
 impl Drop for SharedStores {
-    /// Keeps the stores in a forked child: their threads and locks are the parent's, and to end them would wait for these, or write.
+    /// Leaks the stores in a forked child: their threads and locks are the parent's, so that
+    /// dropping the stores would wait for them, or write.
     fn drop(&mut self) {
         if !self.process.is_current() {
             std::mem::forget(Arc::clone(&self.0));
@@ -183,7 +185,7 @@ impl Drop for SharedStores {
 }
 
 impl Stores {
-    /// An empty graph, or what the engine has of it in `files` of its own.
+    /// Makes an empty graph, or opens the graph that the engine has in `_files`.
     pub(crate) fn new(mut options: GraphOptions, _files: Option<EngineFiles>) -> Result<Self, Error> {
         let labels = std::mem::take(&mut options.labels);
         let catalog = Catalog::new(labels, options.vertices.take().unwrap_or_default())?;
@@ -234,7 +236,8 @@ impl Stores {
         Ok(Stores { store: Store::new(shared, &options.settings(), &catalog), engine })
     }
 
-    /// Reads all files of the engine's own, and says what is wrong with them; `None` if the engine has none, or cannot tell.
+    /// Reads all files of the engine and reports damage; `None` if the engine has no files of its
+    /// own, or cannot check them.
     pub(crate) fn check_files(
         options: &GraphOptions,
         _files: &Arc<dyn FileSystem>,
@@ -257,7 +260,8 @@ impl Stores {
         with_engine!(self, engine => opened(&**engine, at, is_private))
     }
 
-    /// What the graph holds in memory, and what the allocator of its engine has reserved; see [`Graph::memory`](crate::Graph::memory).
+    /// Memory that the graph uses and that its engine's allocator has reserved; see
+    /// [`Graph::memory`](crate::Graph::memory).
     pub(crate) fn memory(&self) -> MemoryUse {
         let reserved_bytes = with_engine!(self, engine => engine.reserved());
         MemoryUse { reserved_bytes, ..self.store.memory() }

@@ -25,7 +25,7 @@ pub(super) fn checked<W: Weight>(delta: W) -> Result<W, KernelError> {
 /// about one edge of a vertex stays within its bucket. Measured on Kronecker graphs of scale 20 and
 /// 21 with weights from 1 to 255: a delta four times as large is slower by a third.
 ///
-/// Where rows lie in blocks, the delta is [`WIDE`] average weights.
+/// If rows lie in blocks, the delta is [`WIDE`] average weights.
 pub(super) fn sampled<W: Weight, A: Adjacency<Value = W>>(
     view: &impl GraphView,
     outgoing: &A,

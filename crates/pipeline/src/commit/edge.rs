@@ -112,7 +112,8 @@ impl<E: Engine> OnEngine<'_, E> {
         }
     }
 
-    /// Whether both ends of an edge exist. The locks of [`OnEngine::stripes_of_edge`] are held, or the caller appends.
+    /// Returns true if both ends of an edge exist. The locks of [`OnEngine::stripes_of_edge`] are
+    /// held, or the caller appends.
     #[inline]
     pub(super) fn both_exist(self, held: &HeldLocks<'_>, edge: &StoredEdge) -> Result<bool, Error> {
         let (source, destination) = edge.ends();

@@ -1,4 +1,4 @@
-//! Figures, their medians and ratios to those of Hedgerow, as a table and as JSON.
+//! Figures, their medians and ratios to Hedgerow's, as a table and as JSON.
 
 use crate::compare::measure::Plan;
 use crate::compare::stores::REFERENCE;
@@ -36,8 +36,8 @@ impl Figures {
         }
     }
 
-    /// Workload by workload, in the order of first measurement, with figures that differ only in
-    /// the store side by side.
+    /// Sorts by workload, in the order of first measurement; figures that differ only in the store
+    /// are adjacent.
     fn in_order(mut self) -> Vec<(Figure, Vec<f64>)> {
         let figures: Vec<Figure> = self.0.iter().map(|(figure, _)| *figure).collect();
         self.0.sort_by_key(|(figure, _)| {
@@ -49,7 +49,7 @@ impl Figures {
         self.0
     }
 
-    /// Records how often an operation was done, and how long it took each time.
+    /// Records the rate of an operation, and percentiles of its latencies.
     pub fn push_waits(&mut self, figure: Figure, mut latencies: Vec<Duration>, elapsed: Duration) {
         self.push(figure, latencies.len() as f64 / elapsed.as_secs_f64());
         latencies.sort_unstable();
@@ -76,7 +76,7 @@ pub struct Row {
     pub min: f64,
     /// The maximum of the repetitions.
     pub max: f64,
-    /// The median over that of Hedgerow with the same number of threads.
+    /// The median over Hedgerow's with the same number of threads.
     pub ratio_to_hedgerow: Option<f64>,
 }
 

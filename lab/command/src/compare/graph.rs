@@ -24,14 +24,14 @@ pub struct Graph {
     pub vertices: u32,
     /// The edges in the order in which they are put.
     pub stream: Vec<Edge>,
-    /// Edges to look up: half of them exist, the other half go from the source of one to a random
-    /// vertex.
+    /// Edges to look up: half of them exist, the other half go from the source of an edge to a
+    /// random vertex.
     pub probes: Vec<Edge>,
 }
 
 impl Graph {
-    /// The Kronecker graph of the Graph 500 benchmark with 2^`scale` vertices and 16 times as many
-    /// edges.
+    /// The Kronecker graph of the Graph 500 benchmark with 2^`scale` vertices and 16 edges per
+    /// vertex.
     pub fn kronecker(scale: u32, seed: u64) -> Result<Self> {
         let kronecker = Kronecker::new(scale, 16, seed)?;
         let pack = |(source, destination): (u64, u64)| source << 32 | destination;
@@ -55,7 +55,7 @@ impl Graph {
     }
 }
 
-/// Random edges between the vertices below a number: hardly ever the same one twice.
+/// Random edges between the vertices below a bound, with hardly any repetitions.
 #[derive(Debug)]
 pub struct FreshEdges {
     random: Xoshiro256PlusPlus,

@@ -1,6 +1,6 @@
 //! Kinds of stores, chosen by their names.
 
-/// The kind among `kinds` that `name_of` calls `name`; else a message with the names that there are.
+/// Finds the kind among `kinds` that `name_of` calls `name`; the error lists all names.
 pub fn named<K>(
     kinds: &'static [K],
     name_of: impl Fn(&K) -> &'static str,

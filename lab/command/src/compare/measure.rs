@@ -1,4 +1,4 @@
-//! The work, repetition by repetition, in turns over the stores.
+//! The measurements, repetition by repetition, in turns over the stores.
 
 use crate::compare::disk::Disk;
 use crate::compare::figures::{Figure, Figures};
@@ -11,16 +11,16 @@ use std::thread;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-/// Numbers of concurrent clients, each waiting for its commit.
+/// Numbers of concurrent clients, each of which waits for its commit.
 const CLIENTS: [usize; 4] = [1, 2, 16, 64];
 
 /// Turns of disk, clients and stores within a repetition, so that changes over time affect all.
 const SLICES: u32 = 5;
 
-/// Edges per transaction of a bulk.
+/// Edges per transaction of a bulk load.
 const BATCH: usize = 1 << 16;
 
-/// What to measure.
+/// The plan of a comparison.
 #[derive(Debug)]
 pub struct Plan<'p> {
     /// The edges.
@@ -31,11 +31,11 @@ pub struct Plan<'p> {
     pub folder: &'p Path,
     /// Repetitions of each measurement.
     pub repetitions: u32,
-    /// How long each number of clients commits, and how long buffered commits take at most.
+    /// Time that each number of clients commits, and maximum time of buffered commits.
     pub time: Duration,
 }
 
-/// An open store in its own folder, which is removed after it.
+/// An open store in its own folder, which is removed after the store.
 struct Opened {
     kind: &'static Kind,
     store: Box<dyn EdgeStore>,
@@ -107,13 +107,13 @@ fn synced_commits(plan: &Plan<'_>, repetition: u64, figures: &mut Figures) -> Re
     Ok(())
 }
 
-/// A different seed for every client of every slice, so that hardly any edge is put twice: putting
-/// an existing edge is no work.
+/// A different seed for every client of every slice, so that hardly any edge is put twice, which
+/// would be no work.
 fn seed(repetition: u64, slice: u32, clients: usize, number: usize) -> u64 {
     repetition << 32 | u64::from(slice) << 16 | (clients as u64) << 8 | number as u64
 }
 
-/// Operations that were waited for one by one.
+/// Latencies of operations, and the elapsed time.
 #[derive(Debug, Default)]
 struct Waits {
     latencies: Vec<Duration>,
@@ -130,7 +130,7 @@ impl Waits {
     }
 }
 
-/// Puts edges one by one for the given time; returns the time of each.
+/// Puts edges one by one for the given time; returns the time of each put.
 fn commit_for(time: Duration, store: &dyn EdgeStore, seed: u64, vertices: u32) -> Result<Vec<Duration>> {
     let (mut edges, mut latencies) = (FreshEdges::new(seed, vertices), Vec::new());
     let begin = Instant::now();
@@ -177,8 +177,8 @@ fn single(workload: &'static str, kind: &'static Kind, metric: &'static str, uni
     Figure { workload, store: kind.name, threads: 1, metric, unit }
 }
 
-/// Ingests the whole graph in synced batches, opens it again, and reads it; returns the results of
-/// the reads.
+/// Ingests the whole graph in synced batches, reopens the store, and reads it; returns the results
+/// of the reads.
 fn bulk_and_reads(plan: &Plan<'_>, kind: &'static Kind, figures: &mut Figures) -> Result<(u64, usize)> {
     let Graph { stream, probes, vertices, .. } = plan.graph;
     let edges = stream.len() as f64;
@@ -194,7 +194,7 @@ fn bulk_and_reads(plan: &Plan<'_>, kind: &'static Kind, figures: &mut Figures) -
     let (store, seconds) = timed(|| open_and_ask(kind, folder.path(), *vertices, &stream[0]))?;
     figures.push(single("open", kind, "time", "s"), seconds);
 
-    // Once unmeasured: a file that was just opened has not been read.
+    // An unmeasured first scan, because a newly opened file has not been read.
     let all: Vec<VertexId> = (0..*vertices).map(VertexId::new).collect();
     store.sum_neighbors(&all, usize::MAX)?;
     let (sum, seconds) = timed(|| store.sum_neighbors(&all, usize::MAX))?;
@@ -205,8 +205,8 @@ fn bulk_and_reads(plan: &Plan<'_>, kind: &'static Kind, figures: &mut Figures) -
     Ok((sum, found))
 }
 
-/// Opens a store and reads an existing edge: some stores read at this point what others have read
-/// before.
+/// Opens a store and reads an existing edge: some stores defer reads from their opening to the
+/// first request.
 fn open_and_ask(
     kind: &'static Kind,
     folder: &Path,
@@ -218,7 +218,7 @@ fn open_and_ask(
     Ok(store)
 }
 
-/// A result, and the seconds it took.
+/// Runs `work`; returns its result and its seconds.
 fn timed<T>(work: impl FnOnce() -> Result<T>) -> Result<(T, f64)> {
     let started = Instant::now();
     let result = work()?;

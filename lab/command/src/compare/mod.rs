@@ -118,7 +118,7 @@ pub fn run(arguments: Arguments) -> Result<()> {
     folder.close().with_context(|| format!("the stores in {} could not be removed", directory.display()))
 }
 
-/// A folder for stores, which is removed with them.
+/// A folder for stores, removed with its contents when dropped.
 fn folder_in(directory: &Path) -> Result<TempDir> {
     let folder = tempfile::Builder::new().prefix("hedgerow-compare-").tempdir_in(directory);
     folder.with_context(|| format!("no stores can be made in {}", directory.display()))
@@ -131,7 +131,7 @@ mod tests {
     use super::*;
     use clap::Parser;
 
-    /// The lines of a document that run this program by `cargo xtask`, with its arguments.
+    /// The commands in a document that run this program by `cargo xtask`, with their arguments.
     fn commands_in(text: &str) -> Vec<Vec<String>> {
         let commands = text.lines().filter_map(|line| line.trim().strip_prefix("cargo xtask compare"));
         let commands = commands.filter_map(|line| line.split_once("-- "));
@@ -146,7 +146,7 @@ mod tests {
         documents.extend(notes);
         for document in documents {
             for words in commands_in(&std::fs::read_to_string(&document).unwrap()) {
-                // A store that was not built has no name.
+                // A store that was not built cannot be named.
                 if cfg!(feature = "rocksdb") || !words.iter().any(|word| word.contains("rocksdb")) {
                     let program = ["hedgerow-lab", "compare"].map(str::to_owned);
                     let parsed = crate::Lab::try_parse_from(program.iter().chain(&words));

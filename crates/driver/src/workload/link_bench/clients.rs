@@ -1,4 +1,4 @@
-//! Clients that send requests to a store, each on its own thread, one request after the other.
+//! Clients of a store, each on its own thread, sending one request after the other.
 
 use super::store::Served;
 use crate::Failure;
@@ -10,8 +10,8 @@ use hedgerow_sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-/// Minimum number of requests of all clients together, however short their time is, so that there
-/// are reads and writes.
+/// Minimum number of requests of all clients together, even in a short time, so that there are
+/// reads and writes.
 const LEAST_REQUESTS: usize = 64;
 
 /// The measurements of clients.
@@ -62,7 +62,8 @@ impl Measured {
     }
 }
 
-/// Runs one client per element of `requests` for as long as `beside` takes, or a little longer.
+/// Runs one client per element of `requests` until the closure `beside` returns, or a little
+/// longer.
 ///
 /// # Errors
 /// The errors of `serve` and `beside`, a thread that cannot be started, and cancellation.
@@ -74,7 +75,7 @@ pub fn run<T, E: From<Failure> + Send>(
 ) -> Result<(Measured, T), E> {
     let (stop, serve) = (&AtomicBool::new(false), &serve);
     let least = LEAST_REQUESTS.div_ceil(requests.len().max(1)) as u64;
-    // Histograms are large: they are allocated before anything is measured.
+    // Histograms are large: allocate them before the measurement.
     let clients: Vec<_> = requests.into_iter().map(|requests| (requests, Measured::nothing())).collect();
     let (mut measured, begin) = (Measured::nothing(), Instant::now());
     let (seen, result) = thread::scope(|scope| {
@@ -84,7 +85,7 @@ pub fn run<T, E: From<Failure> + Send>(
         };
         let started: Result<Vec<_>, _> = clients.into_iter().map(start).collect();
         let result = beside();
-        // Whether it succeeded or not, the clients must end.
+        // Stop the clients even if `beside` failed.
         stop.store(true, Ordering::Release);
         let join = |client: thread::ScopedJoinHandle<'_, _>| {
             client.join().unwrap_or_else(|panicked| std::panic::resume_unwind(panicked))
@@ -98,8 +99,8 @@ pub fn run<T, E: From<Failure> + Send>(
     Ok((measured, result))
 }
 
-/// Sends requests until it is to stop, but at least a minimum number. Making a request takes time,
-/// too, but is not part of its latency.
+/// Sends requests until it is stopped, but at least a minimum number. Latencies exclude the time of
+/// making requests.
 fn client<E: From<Failure>>(
     mut requests: Requests<'_>,
     mut seen: Measured,

@@ -16,7 +16,7 @@ const WAYS: [(Compaction, &str); 3] = [
 
 const BY_WRITERS: &str = "compaction by writers";
 
-/// Runs the mix on a new graph for each mode, one after the other, so that none has garbage of
+/// Runs the mix on a new graph for each mode, one after the other, so that no graph has garbage of
 /// earlier requests.
 pub(super) fn measure(
     bench: &mut Bench<'_>,

@@ -7,7 +7,7 @@ use crate::load::reclaim_all;
 use crate::{Engine, Failure};
 use hedgerow::{EngineKind, Graph};
 
-/// Percentages of writes measured besides that of the mix.
+/// Percentages of writes that are measured in addition to the mix.
 const WRITES: [u32; 4] = [25, 50, 75, 100];
 
 const UNSERVED: &str = "the same requests, not served";
@@ -108,8 +108,8 @@ fn other_shares_of_writes(
     Ok(())
 }
 
-/// Runs the mix while a snapshot is held from before the first request to after the last one: what
-/// was replaced meanwhile cannot be freed.
+/// Runs the mix while a snapshot is held from before the first request to after the last one, so
+/// that replaced data cannot be freed.
 fn beside_snapshot(
     bench: &mut Bench<'_>,
     setup: &Setup<'_>,
@@ -132,7 +132,7 @@ fn beside_snapshot(
         ("before the snapshot", before),
     );
     let found = snapshot.edge_count();
-    // Bounds may have become narrower.
+    // The bounds may have narrowed.
     if found.at_least() <= links.at_most() && links.at_least() <= found.at_most() {
         return Ok(());
     }

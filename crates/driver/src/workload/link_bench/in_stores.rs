@@ -82,7 +82,7 @@ fn clients(
     setup.ask_for_short_lists(bench, turn, store, &format!("-{durability}"))
 }
 
-/// Runs the mix for as long as a checkpoint takes.
+/// Runs the mix during a checkpoint.
 fn beside_checkpoint(
     bench: &mut Bench<'_>,
     setup: &Setup<'_>,

@@ -3,8 +3,8 @@
 //!
 //! The graph is in memory, or in a store whose commits are waited for or not. `linkbench` also has
 //! other shares of writes, a held snapshot, graphs whose garbage is freed by a thread or not at
-//! all, and a checkpoint beside the clients. `linkbench-tao` is another mix, in which almost all
-//! requests are reads.
+//! all, and a checkpoint concurrent with the clients. `linkbench-tao` is another mix, in which
+//! almost all requests are reads.
 
 mod clients;
 mod compaction;
@@ -27,7 +27,7 @@ pub use store::{LinkStore, Served, options};
 /// Numbers of concurrent clients.
 const CLIENTS: [usize; 4] = [1, 2, 8, 64];
 
-/// Number of clients where only one is measured.
+/// Number of clients of measurements with one number only.
 const FEW: usize = 2;
 
 /// Number of links of a short list.
@@ -44,7 +44,7 @@ struct Setup<'s> {
     content: &'s Content,
     mix: Mix,
     seed: u64,
-    /// How long clients run.
+    /// The time that clients run.
     time: Duration,
     cancel: &'s CancelToken,
 }
@@ -79,7 +79,7 @@ pub(crate) fn measure(bench: &mut Bench<'_>, workload: Workload) -> Result<(), F
 }
 
 impl Setup<'_> {
-    /// Whether more than the mix is measured.
+    /// Returns true if more than the mix is measured.
     fn is_whole(&self) -> bool {
         self.workload == Workload::LinkBench
     }
@@ -95,7 +95,7 @@ impl Setup<'_> {
         Ok(in_memory::bytes(&afresh))
     }
 
-    /// Runs clients with `mix`, for as long as `beside` takes.
+    /// Runs clients with `mix` until the closure `beside` returns.
     fn ask_beside<T>(
         &self,
         store: &mut LinkStore,
@@ -115,7 +115,7 @@ impl Setup<'_> {
         Ok(self.ask_beside(store, mix, clients, |_| self.wait())?.0)
     }
 
-    /// Requests per second that clients make and time if they are not served.
+    /// The rate at which clients make and time requests without serving them.
     fn unserved_rate(&self, clients: usize) -> Result<f64, Failure> {
         let requests = self.requests(&self.mix, 0..clients as u64);
         let serve = |request: &Request<'_>| {
@@ -125,7 +125,7 @@ impl Setup<'_> {
         Ok(clients::run(requests, serve, self.cancel, || self.wait())?.0.rate())
     }
 
-    /// Runs the mix with short lists: long ones take most of the time where few nodes have most
+    /// Runs the mix with short lists: long lists take most of the time if few nodes have most
     /// links.
     fn ask_for_short_lists(
         &self,
@@ -143,8 +143,8 @@ impl Setup<'_> {
         Ok(())
     }
 
-    /// Runs short lists in memory on an engine that keeps the order of commits: the links that were
-    /// put last.
+    /// Runs short lists in memory on an engine that keeps commit order: they contain the links put
+    /// last.
     fn ask_for_lists_by_commit(
         &self,
         bench: &mut Bench<'_>,

@@ -37,8 +37,8 @@ pub struct LinkStore {
     edges: u64,
     /// Number of clients so far.
     clients: u64,
-    /// Whether the newest links are those that were put last, instead of those with the latest
-    /// time.
+    /// True if lists of newest links are in commit order; false if they are in the order of the
+    /// links' times.
     lists_by_commit: bool,
 }
 
@@ -61,7 +61,7 @@ impl AddAssign for Served {
     }
 }
 
-/// Reads every value of a link, and the last byte of its data, as an application would.
+/// Reads every value of a link and the last byte of its data, as an application would.
 fn look(end: VertexId, link: RecordRef<'_>) {
     std::hint::black_box(end);
     for value in link.values() {
@@ -93,9 +93,9 @@ pub fn options(kind: EngineKind) -> GraphOptions {
 }
 
 impl LinkStore {
-    /// Puts the nodes below `nodes` and the links of `entries` into an empty graph, each in a
-    /// transaction of its own, by one thread per core: the links of a node in the order of their
-    /// times, as in a live system.
+    /// Puts the nodes below `nodes` and the links of `entries` into an empty graph, each in its own
+    /// transaction, with one thread per core. Links of a node are put in the order of their times,
+    /// as in a live system.
     ///
     /// # Errors
     /// Errors of the graph, cancellation, and missing links afterwards.
@@ -123,8 +123,8 @@ impl LinkStore {
         Ok(store)
     }
 
-    /// Puts all nodes and links of this graph into an empty one, like [`LinkStore::load`]: the
-    /// memory that they take without any garbage.
+    /// Puts all nodes and links of this graph into an empty one, like [`LinkStore::load`], to
+    /// measure their memory without any garbage.
     pub(super) fn afresh(&self, graph: Graph, cancel: &CancelToken) -> Result<Self, Failure> {
         let (snapshot, links) = (self.graph.snapshot()?, graph.label::<Record>(LABEL)?.id());
         let next_node = AtomicU64::new(self.next_node.load(Ordering::Relaxed));
@@ -171,7 +171,8 @@ impl LinkStore {
         Ok(store)
     }
 
-    /// New client numbers: each client sends different requests, and the same ones on every engine.
+    /// New client numbers: each client sends different requests, but the same requests on every
+    /// engine.
     pub(super) fn new_clients(&mut self, clients: usize) -> Range<u64> {
         let first = self.clients;
         self.clients += clients as u64;
@@ -184,8 +185,7 @@ impl LinkStore {
         self.check()
     }
 
-    /// Sets whether the newest links are those that were put last; for engines that keep that
-    /// order.
+    /// Sets if the newest links are the last ones put; for engines that keep commit order.
     pub(super) fn list_by_commit(&mut self, by_commit: bool) {
         self.lists_by_commit = by_commit;
     }
@@ -235,7 +235,7 @@ impl LinkStore {
         Ok(())
     }
 
-    /// Replaces the properties of a node that was not deleted; returns whether it was not.
+    /// Replaces the properties of a node; returns false if the node is deleted.
     fn update_node(&self, id: VertexId, node: &Node<'_>) -> Result<bool, Failure> {
         let (exists, _) = self.graph.transact_declared(&[id], |transaction| {
             let exists = transaction.properties(id)?.is_some_and(|record| is_node(&record));
@@ -247,8 +247,8 @@ impl LinkStore {
         Ok(exists)
     }
 
-    /// Deletes a node and leaves its links, as LinkBench does: only the vertex stays, as an end of
-    /// the links.
+    /// Deletes a node and leaves its links, as LinkBench does: the vertex remains as an end of the
+    /// links.
     fn delete_node(&self, id: VertexId) -> Result<(), Failure> {
         self.graph.set_properties(id, &[KIND, VERSION, TIME, DATA].map(|name| (name, Value::Null)))?;
         Ok(())
@@ -273,7 +273,7 @@ impl LinkStore {
         Ok(put.written.edges_added.at_most())
     }
 
-    /// The existing links to some nodes: the node, and the visibility, version, time and data.
+    /// The existing links to some nodes: for each the node, the visibility, version, time and data.
     ///
     /// # Errors
     /// Errors of the graph.
@@ -290,7 +290,7 @@ impl LinkStore {
         Ok(destinations.iter().filter_map(link).collect::<Result<_, Error>>()?)
     }
 
-    /// The newest links of a node, newest first; of all, or of those before some time.
+    /// The newest links of a node, newest first: of all its links, or of those before a time.
     ///
     /// # Errors
     /// Errors of the graph.
@@ -338,7 +338,7 @@ impl LinkStore {
     }
 }
 
-/// Whether a vertex with these properties is a node that was not deleted.
+/// Returns true if a vertex with these properties is a node that was not deleted.
 fn is_node(properties: &Record) -> bool {
     properties.values().first().is_some_and(|kind| *kind != Value::Null)
 }
@@ -473,7 +473,7 @@ mod tests {
         let content = Content::new(1);
         let limit = 100;
         for store in stores(&content) {
-            // Times are all different, and in another order than ids.
+            // All times differ, and are ordered differently from ids.
             let time = |end: u32| i64::from(end) * 7919 % 107;
             for end in 0..limit as u32 + 5 {
                 let link = Link { time: time(end), ..content.base_link(id(1), id(end)) };
@@ -509,7 +509,7 @@ mod tests {
         let keys = |ends: &[u64]| ends.iter().map(|end| Key::from(*end)).collect::<Vec<_>>();
         assert_eq!(listed(None, 2), keys(&[5, 7]));
         assert_eq!(listed(None, 9), keys(&[5, 7, 6]));
-        // Links before a time are listed by time, whatever the order.
+        // Links before a time are listed by time, even if `lists_by_commit` is set.
         assert_eq!(listed(Some(20), 9), keys(&[6, 5]));
     }
 

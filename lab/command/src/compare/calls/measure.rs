@@ -1,4 +1,4 @@
-//! The loops over calls, compiled for each store, and the times that they take.
+//! The loops over calls, compiled for each store, and their times.
 
 use super::stores::{Reads, Store};
 use super::work::{Edges, Ends, Sources, Work};
@@ -7,15 +7,15 @@ use clap::ValueEnum;
 use serde::Serialize;
 use std::time::{Duration, Instant};
 
-/// What is called, in the order in which it is measured: reads before writes.
+/// A measured call, in the order of measurement: reads before writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub enum Operation {
-    /// Whether there is an edge, of which half exist.
+    /// The existence of edges, of which half exist.
     ContainsEdge,
-    /// The edges of `ContainsEdge`, many in a row through one of Hedgerow's readers.
+    /// The look-ups of `ContainsEdge`, many in a row through one of Hedgerow's readers.
     ContainsInARow,
-    /// The edges of `ContainsEdge` by ids over Hedgerow's cursor: what the look-up alone takes.
+    /// The look-ups of `ContainsEdge` by ids over Hedgerow's cursor, without the look-ups of keys.
     FindByCursor,
     /// The neighbors of a vertex as a vector.
     Neighbors,
@@ -43,7 +43,7 @@ impl Operation {
         self.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
     }
 
-    /// What a store lacks that does not have the operation.
+    /// The feature that a store without the operation lacks.
     pub fn lacking(self) -> &'static str {
         match self {
             Operation::ContainsInARow => "no reader",
@@ -57,9 +57,9 @@ impl Operation {
 
 /// A store whose calls can be timed.
 pub trait Calls {
-    /// Makes calls of one kind for about that long, beginning with a batch of that number; returns
-    /// nanoseconds per call, or `None` if the store has no such operation. Every answer counts: an
-    /// error if they are wrong. What is written is undone.
+    /// Makes calls of one kind for about `time`, beginning with batch number `from`. Returns
+    /// nanoseconds per call, or `None` if the store has no such operation. Wrong answers are an
+    /// error. Writes are undone.
     fn measure(
         &mut self,
         operation: Operation,
@@ -89,7 +89,7 @@ impl<S: Store> Calls for S {
     }
 }
 
-/// The time that calls took so far.
+/// The time of calls so far.
 struct Clock {
     /// The first batch.
     from: usize,
@@ -99,7 +99,8 @@ struct Clock {
 }
 
 impl Clock {
-    /// Batches, over and over from a different one in each repetition, until the time has passed.
+    /// Passes batches to `calls`, cyclically and from a different one in each repetition, until the
+    /// time is over.
     fn over<B>(&mut self, batches: &[B], mut calls: impl FnMut(&mut Self, &B) -> Result<()>) -> Result<()> {
         let from = self.from % batches.len();
         for batch in batches.iter().cycle().skip(from) {
@@ -237,7 +238,7 @@ fn snapshots(store: &impl Store, clock: &mut Clock) -> Result<bool> {
     Ok(true)
 }
 
-/// Puts edges and deletes them again; only one of both is timed.
+/// Puts edges and deletes them again; times only puts or only deletions.
 fn writes(store: &mut impl Store, operation: Operation, work: &Work, clock: &mut Clock) -> Result<bool> {
     if operation == Operation::PutEach && !store.put_each(&[])? {
         return Ok(false);
@@ -264,7 +265,7 @@ fn writes(store: &mut impl Store, operation: Operation, work: &Work, clock: &mut
     Ok(true)
 }
 
-/// How many of some edges exist.
+/// The number of edges in `edges` that exist.
 fn found(store: &impl Store, edges: &[Ends]) -> Result<u64> {
     let mut reader = store.reader()?;
     sum(edges, |(source, destination)| Ok(u64::from(reader.contains_edge(source, destination)?)))

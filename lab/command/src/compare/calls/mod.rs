@@ -74,7 +74,7 @@ pub fn run(mut arguments: Arguments) -> Result<()> {
     folder.close().with_context(|| format!("the stores in {} could not be removed", directory.display()))
 }
 
-/// A store in its own folder, which is removed after it.
+/// A store in its own folder, which is removed after the store.
 struct Made {
     kind: &'static Kind,
     store: Box<dyn Calls>,

@@ -1,4 +1,4 @@
-//! The figures: medians of nanoseconds per call, and their ratios to those of `rapid`.
+//! The figures: medians of nanoseconds per call, and their ratios to the medians of `rapid`.
 
 use super::Arguments;
 use super::measure::Operation;
@@ -13,15 +13,15 @@ use std::fmt::Write;
 /// Identifies figures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Cell {
-    /// What vertices are called.
+    /// The kind of keys.
     pub keys: Keys,
-    /// What is called.
+    /// The call.
     pub operation: Operation,
     /// The store.
     pub store: &'static str,
 }
 
-/// Nanoseconds per call in each repetition, in the order of the first measurement; none where the
+/// Nanoseconds per call in each repetition, in the order of the first measurement; `None` if the
 /// store has no such operation.
 #[derive(Debug)]
 pub struct Figures {
@@ -51,7 +51,7 @@ struct Row {
     cell: Cell,
     #[serde(flatten)]
     figures: Option<Measured>,
-    /// What the store lacks, if it has no such operation.
+    /// The feature that the store lacks, if it has no such operation.
     lacking: Option<&'static str>,
 }
 
@@ -62,7 +62,7 @@ struct Measured {
     min: f64,
     max: f64,
     calls_per_second: f64,
-    /// The time over that of `rapid`.
+    /// The time over the time of `rapid`.
     over_rapid: Option<f64>,
 }
 

@@ -1,4 +1,4 @@
-//! All stores answer as a plain model does, and are measured.
+//! All stores answer like a plain model, and are measured.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -18,7 +18,7 @@ fn all_stores_give_the_answers_of_the_model() {
         for kind in KINDS {
             let folder = tempfile::tempdir().unwrap();
             let mut store = (kind.make)(folder.path(), &work).unwrap();
-            // Twice, so that reads see what writes left.
+            // Twice, so that reads see the results of writes.
             for operation in Operation::value_variants().repeat(2) {
                 let taken = store.measure(operation, &work, 1, Duration::from_millis(2));
                 let taken = taken.unwrap_or_else(|error| panic!("{} ({keys:?}): {error}", kind.name));

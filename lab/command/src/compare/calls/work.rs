@@ -1,7 +1,7 @@
 //! The graph that all stores hold, and the calls that they answer.
 //!
 //! Calls come in batches, each with its correct answer as a sum. A plain map of the graph computes
-//! the sums before anything is measured.
+//! the sums before the measurement.
 
 use crate::compare::graph::Graph;
 use clap::ValueEnum;
@@ -17,14 +17,15 @@ pub type Ends = (u64, u64);
 /// Calls per batch.
 const BATCH: usize = 1 << 12;
 
-/// The maximum number of batches per kind of call: with more, a cache would hold none of what they touch.
+/// Maximum number of batches per kind of call: with more batches, caches would hold none of their
+/// data.
 const BATCHES: usize = 1 << 6;
 
-/// What vertices are called.
+/// The kind of vertex keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub enum Keys {
-    /// Numbers of 64 bits, as of users or accounts, in no order.
+    /// Numbers of 64 bits, like those of users or accounts, in no order.
     Numbers,
     /// The numbers from 0.
     Dense,
@@ -50,9 +51,9 @@ fn scattered(number: u64) -> u64 {
 /// The record of an edge.
 #[derive(Clone, Copy, Debug, PartialEq, Properties)]
 pub struct Payment {
-    /// How much was paid.
+    /// The amount paid.
     pub amount: f64,
-    /// When.
+    /// The time of the payment.
     pub time: i64,
 }
 
@@ -63,7 +64,7 @@ impl Payment {
     }
 }
 
-/// The number on an edge: a whole one, so that sums are exact.
+/// The number on an edge: an integer, so that sums are exact.
 pub fn number_of((source, destination): Ends) -> f64 {
     f64::from(scattered(source.rotate_left(32) ^ destination) as u16)
 }
@@ -79,11 +80,11 @@ pub fn payment_of(ends: Ends) -> Payment {
 pub struct Edges {
     /// The ends of the edges.
     pub ends: Vec<Ends>,
-    /// How many exist.
+    /// The number of `ends` whose edge exists.
     pub found: u64,
-    /// The sum of the numbers on those that exist.
+    /// The sum of the numbers on the existing edges.
     pub numbers: u64,
-    /// The sum of the records of those that exist.
+    /// The sum of the records of the existing edges.
     pub payments: u64,
 }
 
@@ -94,14 +95,14 @@ pub struct Sources {
     pub keys: Vec<u64>,
     /// The sum of the keys of all neighbors.
     pub neighbors: u64,
-    /// The sum of the numbers of neighbors.
+    /// The sum of the degrees.
     pub degrees: u64,
 }
 
 /// The graph and the calls.
 #[derive(Debug)]
 pub struct Work {
-    /// What vertices are called.
+    /// The kind of keys.
     pub keys: Keys,
     /// The edges in the order in which they are put.
     pub edges: Vec<Ends>,
@@ -109,7 +110,7 @@ pub struct Work {
     pub some: Vec<Edges>,
     /// Edges that exist.
     pub existing: Vec<Edges>,
-    /// Edges that do not exist, between vertices that do; each is there once.
+    /// Missing edges between existing vertices, each once.
     pub absent: Vec<Vec<Ends>>,
     /// Vertices that have neighbors.
     pub sources: Vec<Sources>,
@@ -127,14 +128,15 @@ impl Work {
         let mut any = || edges[random.random_range(0..edges.len())];
         let calls = (BATCH * BATCHES).min(4 * edges.len());
         let existing: Vec<Ends> = (0..calls).map(|_| any()).collect();
-        // Sources of random edges would be hubs, most of them.
+        // Vertices are chosen uniformly: most sources of random edges would be hubs.
         let vertices: Vec<u64> = {
             let mut seen = HashSet::new();
             edges.iter().map(|(source, _)| *source).filter(|source| seen.insert(*source)).collect()
         };
         let mut vertex = || vertices[random.random_range(0..vertices.len())];
         let sources: Vec<u64> = (0..calls).map(|_| vertex()).collect();
-        // A missing edge leaves a vertex that is found as often as those of existing ones.
+        // Missing edges have the sources of existing ones, so that both are equally frequent at a
+        // vertex.
         let missing = |ends: &Ends| (ends.0, vertex());
         let missing: Vec<Ends> = existing.iter().map(missing).collect();
         let pairs = existing.iter().zip(&missing).enumerate();
@@ -160,7 +162,7 @@ impl Work {
     }
 }
 
-/// The graph, to compute correct answers.
+/// The graph as a plain map, which computes correct answers.
 struct Model {
     edges: HashSet<Ends>,
     /// The degree of each vertex, and the sum of the keys of its neighbors.

@@ -1,7 +1,7 @@
-//! LinkBench: clients of a social graph, identical for every store, in turns.
+//! LinkBench: clients of a social graph, identical for every store, in turns over the stores.
 //!
-//! The requests are those of `hedgerow_formats::link_bench`, and the clients those of Hedgerow's
-//! own benchmark.
+//! The requests come from `hedgerow_formats::link_bench`, and the clients from Hedgerow's own
+//! benchmark.
 
 mod report;
 mod stores;
@@ -21,7 +21,7 @@ use std::time::Duration;
 use stores::{Answer, Base, Kind, Level, LinkStore};
 use tempfile::TempDir;
 
-/// The name of the row whose requests are only made and timed.
+/// The name of the row for requests that are made and timed, but not served.
 const UNSERVED: &str = "unserved";
 
 /// LinkBench's requests: adds, updates, deletes and reads of nodes and links, counts of links and
@@ -89,7 +89,7 @@ pub fn run(mut arguments: Arguments) -> Result<()> {
     folder.close().with_context(|| format!("the stores in {} could not be removed", directory.display()))
 }
 
-/// A store in its own folder, which is removed after it.
+/// A store in its own folder, which is removed after the store.
 struct Opened {
     kind: &'static Kind,
     store: Box<dyn LinkStore>,

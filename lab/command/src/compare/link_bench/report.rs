@@ -1,4 +1,4 @@
-//! The figures: medians, and the ratios of Hedgerow to each store.
+//! The figures: medians, and the ratios of Hedgerow's rates to each store's.
 
 use super::stores::Level;
 use super::{Arguments, MixName};
@@ -22,7 +22,7 @@ pub struct Cell {
     pub store: &'static str,
 }
 
-/// Values of all repetitions. Among few requests there may be no write.
+/// The values of all repetitions. With few requests, there may be no write.
 #[derive(Clone, Debug, Default)]
 struct Values {
     requests_per_second: Vec<f64>,
@@ -91,9 +91,9 @@ struct Row {
     #[serde(flatten)]
     cell: Cell,
     requests_per_second: Option<Summary>,
-    /// The rate of the engine `rapid` over that of this store.
+    /// The rate of the engine `rapid` over the rate of this store.
     rapid_over_this: Option<f64>,
-    /// The rate of the engine `tel` over that of this store.
+    /// The rate of the engine `tel` over the rate of this store.
     tel_over_this: Option<f64>,
     read_p50_ns: Option<Summary>,
     read_p99_ns: Option<Summary>,

@@ -22,7 +22,7 @@ fn of_link(link: &Link<'_>) -> Fields {
     (link.version, link.time, link.data.to_vec(), i64::from(link.is_visible))
 }
 
-/// All results of a client; links with their ends.
+/// All results of a client, with the ends of links.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Got {
     nodes: Vec<Fields>,
@@ -122,7 +122,8 @@ fn all_stores_answer_as_a_model_does() {
             let stores: Vec<_> = KINDS.iter().zip(&folders).map(load).collect();
             let (mut model, mut operations, mut time) =
                 (Model::new(base), HashSet::new(), 1_700_000_000_000_000);
-            // Half of the requests are writes, and lists are short, so that wrong ends show.
+            // Half of the requests are writes, and lists are short, so that tests cover the ends of
+            // lists.
             for (mix, requests) in [(Mix::default(), 2000), (Mix::tao().with_writes(0.5).unwrap(), 2000)] {
                 let mix = mix.with_list_limit(7);
                 let mut client = Requests::new(base.graph, base.content, &mix, 3, 0);
@@ -180,7 +181,7 @@ fn every_store_is_measured_and_set_against_hedgerow() {
     let report = Report::new(&arguments, measure(&arguments, folder.path()).unwrap());
     let json: serde_json::Value = serde_json::from_str(&report.to_json().unwrap()).unwrap();
     let rows = json["results"].as_array().unwrap();
-    // Two mixes, three levels, two numbers of clients; and the unserved requests.
+    // Two mixes, three levels, two numbers of clients; and unserved requests.
     assert_eq!(rows.len(), 2 * 3 * 2 * (KINDS.len() + 1));
     for row in rows.iter().filter(|row| row["store"] == "rapid") {
         assert_eq!(row["rapid_over_this"].as_f64(), Some(1.0));

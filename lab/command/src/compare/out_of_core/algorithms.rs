@@ -1,5 +1,5 @@
-//! The plain algorithms, the same for all stores: each reads a vertex's neighbors once, in ascending
-//! order of vertices as far as it can.
+//! The plain algorithms, the same for all stores. Each reads a vertex's neighbors once, in
+//! ascending order of vertices as far as possible.
 
 use super::deadline::Deadline;
 use anyhow::Result;
@@ -8,36 +8,36 @@ use hedgerow::kernels::Bfs;
 
 /// Reads one state of a store.
 pub trait Reader {
-    /// Passes on the neighbors of a vertex, in one or several runs.
+    /// Passes on the neighbors of a vertex, in one or more runs.
     fn neighbors(&mut self, vertex: VertexId, visit: &mut dyn FnMut(&[VertexId])) -> Result<()>;
 
     /// Passes on all neighbors of all vertices, ascending by vertex, until `visit` fails.
     fn scan(&mut self, visit: &mut dyn FnMut(VertexId, &[VertexId]) -> Result<()>) -> Result<()>;
 
-    /// Computes something by the store's own code, if it has any.
+    /// Computes analytics by the store's own code, if it has any.
     fn analyze(&mut self, analytics: Analytics) -> Result<Option<(u64, u64)>> {
         let _ = analytics;
         Ok(None)
     }
 }
 
-/// Analytics that a store may have itself.
+/// Analytics that a store may implement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Analytics {
     /// Breadth-first search: vertices reached, sum of depths.
     Bfs(VertexId),
-    /// Connected components: their number, 0.
+    /// Connected components: their number, and 0.
     Components,
-    /// Shortest paths over the same weights as those of [`shortest_paths`]: vertices reached, sum of lengths.
+    /// Shortest paths with the weights of [`shortest_paths`]: vertices reached, sum of lengths.
     ShortestPaths(VertexId),
     /// Ten iterations of PageRank: no numbers.
     PageRank,
 }
 
-/// The weights of edges are 1 to this.
+/// The maximum weight of an edge; the minimum is 1.
 const MAX_WEIGHT: u32 = 255;
 
-/// The number of all neighbors and the sum of their ids.
+/// The total number of neighbors and the sum of their ids.
 pub fn scan(reader: &mut dyn Reader, deadline: &mut Deadline) -> Result<(u64, u64)> {
     let (mut count, mut sum) = (0, 0);
     reader.scan(&mut |_, neighbors| {
@@ -62,8 +62,8 @@ fn total(neighbors: &[VertexId]) -> u64 {
     neighbors.iter().map(|neighbor| u64::from(neighbor.get())).sum()
 }
 
-/// The number of vertices that a search in breadth reaches, and the sum of their depths: level by
-/// level, each in the order of ids.
+/// The number of vertices that a breadth-first search reaches, and the sum of their depths. Each
+/// level is read in the order of ids.
 pub fn bfs(
     reader: &mut dyn Reader,
     vertices: u32,
@@ -95,7 +95,7 @@ pub fn bfs(
     Ok(reached(&depths))
 }
 
-/// The number of vertices with a depth, and the sum of depths.
+/// The number of reached vertices, and the sum of their depths.
 pub fn reached(depths: &[u32]) -> (u64, u64) {
     let reached = depths.iter().filter(|depth| **depth != Bfs::UNREACHED);
     reached.fold((0, 0), |(count, sum), depth| (count + 1, sum + u64::from(*depth)))
@@ -118,7 +118,7 @@ pub fn components(reader: &mut dyn Reader, vertices: u32, deadline: &mut Deadlin
     Ok(count)
 }
 
-/// The root of a vertex; halves the path there.
+/// The root of a vertex; halves the path to it.
 fn root(parents: &mut [u32], mut vertex: u32) -> u32 {
     while parents[vertex as usize] != vertex {
         let above = parents[parents[vertex as usize] as usize];
@@ -136,8 +136,8 @@ pub fn weight(one: VertexId, other: VertexId) -> u32 {
     (bits >> 32) as u32 % MAX_WEIGHT + 1
 }
 
-/// The number of vertices that paths from a source reach, and the sum of the lengths of the shortest
-/// ones, by Dijkstra's algorithm over a ring of buckets, one per distance (Dial, CACM 12(11), 1969).
+/// The number of vertices reached from a source, and the sum of their distances, by Dijkstra's
+/// algorithm over a ring of buckets, one per distance (Dial, CACM 12(11), 1969).
 pub fn shortest_paths(
     reader: &mut dyn Reader,
     vertices: u32,
@@ -156,7 +156,7 @@ pub fn shortest_paths(
         bucket.sort_unstable();
         for vertex in &bucket {
             if u64::from(distances[vertex.index()]) != distance {
-                // A shorter path was found since.
+                // A shorter path was found after this entry was queued.
                 continue;
             }
             reader.neighbors(*vertex, &mut |neighbors| {

@@ -1,17 +1,17 @@
-//! Phases that end early.
+//! Deadlines of phases.
 
 use anyhow::{Result, bail};
 use std::time::{Duration, Instant};
 
-/// Checks between two looks at the clock.
+/// Checks between two reads of the clock.
 const CHECKS: u32 = 256;
 
-/// A phase took longer than it may.
+/// A phase exceeded its time.
 #[derive(Clone, Copy, Debug, thiserror::Error)]
 #[error("cut after {0:?}")]
 pub struct Cut(Duration);
 
-/// When a phase has to end.
+/// The deadline of a phase.
 #[derive(Clone, Copy, Debug)]
 pub struct Deadline {
     started: Instant,
@@ -20,12 +20,12 @@ pub struct Deadline {
 }
 
 impl Deadline {
-    /// The phase begins now.
+    /// A deadline `seconds` from now.
     pub fn after(seconds: f64) -> Self {
         Deadline { started: Instant::now(), allowed: Duration::from_secs_f64(seconds), checks: 0 }
     }
 
-    /// Fails with [`Cut`] if the time is over. Looks at the clock now and then only.
+    /// Fails with [`Cut`] if the time is over. Reads the clock at every `CHECKS`th call only.
     pub fn check(&mut self) -> Result<()> {
         self.checks += 1;
         if self.checks.is_multiple_of(CHECKS) && self.is_over() {
@@ -34,7 +34,7 @@ impl Deadline {
         Ok(())
     }
 
-    /// Whether the time is over.
+    /// Returns true if the time is over.
     pub fn is_over(&self) -> bool {
         self.started.elapsed() > self.allowed
     }

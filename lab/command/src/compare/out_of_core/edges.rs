@@ -1,4 +1,4 @@
-//! The edges in files, made before any store is measured: what is put, in its order.
+//! The edges in files, in the order in which stores put them, made before the measurement.
 
 use super::algorithms::{self, Reader};
 use super::deadline::Deadline;
@@ -18,8 +18,8 @@ use std::path::{Path, PathBuf};
 /// Bytes of an edge in a file: two numbers of 32 bits, little-endian.
 pub const EDGE_BYTES: u64 = 8;
 
-/// Parts of the edges, in percent, that are loaded before anything is measured, and that are then
-/// put alone; the rest is put among deletions.
+/// Percentages of the edges that are loaded first, and then put alone; the rest is put among
+/// deletions.
 const LOADED: usize = 80;
 const ALONE: usize = 15;
 
@@ -35,9 +35,9 @@ pub struct Prepared {
     pub vertices: u32,
     /// The numbers of edges of each part.
     pub counts: Counts,
-    /// The vertex with most neighbors, where searches start.
+    /// The vertex with most neighbors, the source of searches.
     pub source: VertexId,
-    /// Where the files are.
+    /// The folder of the files.
     pub folder: PathBuf,
     /// The correct answers.
     pub expected: Answers,
@@ -46,17 +46,18 @@ pub struct Prepared {
 /// The file of all edges, each once, in random order.
 pub const SHUFFLED: &str = "edges";
 
-/// The file of edges between ends that are as frequent as in the graph; some exist.
+/// The file of edges with ends of the same frequency as in the graph; some of the edges exist.
 pub const EXTRA: &str = "extra-edges";
 
-/// The file of the loaded edges in both directions, ascending.
+/// The file of the loaded edges, in both directions, ascending.
 pub const LOADED_IN_ORDER: &str = "loaded-in-order";
 
-/// The file of the edges after all deletions in both directions, ascending.
+/// The file of the edges that remain after all deletions, in both directions, ascending.
 pub const FINAL_IN_ORDER: &str = "final-in-order";
 
 impl Prepared {
-    /// Makes the edges of a graph by its name, `kron-20` or `sparse-21`, or takes those of a file.
+    /// Makes the edges of a graph by its name, such as `kron-20` or `sparse-21`, or reads them from
+    /// a file.
     pub fn new(graph: &str, seed: u64, folder: &Path, queries: &[u64]) -> Result<Self> {
         let (name, mut edges) = named(graph, seed)?;
         edges.par_sort_unstable();
@@ -89,7 +90,7 @@ impl Prepared {
         write(&folder.join(EXTRA), &extra)?;
         drop(extra);
         write(&folder.join(LOADED_IN_ORDER), &in_order(&edges[..loaded]))?;
-        // The edges are in random order, so the first ones are random.
+        // The first edges, which are random because all are shuffled, are deleted.
         let last = in_order(&edges[deleted..]);
         drop(edges);
         write(&folder.join(FINAL_IN_ORDER), &last)?;
@@ -100,7 +101,7 @@ impl Prepared {
     }
 }
 
-/// The vertices that are asked for their neighbors.
+/// The vertices of the neighbor queries.
 pub fn queried(queries: &[u64], vertices: u32) -> Vec<VertexId> {
     queries.iter().map(|random| VertexId::new((random % u64::from(vertices)) as u32)).collect()
 }
@@ -116,7 +117,7 @@ fn expected(oracle: &mut Sorted, vertices: u32, source: VertexId, queries: &[u64
     })
 }
 
-/// The edges of a graph, smaller end first, without loops, perhaps repeated.
+/// The edges of a graph, smaller end first, without loops, possibly repeated.
 fn named(graph: &str, seed: u64) -> Result<(String, Vec<Edge>)> {
     let ordered = |one: u32, other: u32| (VertexId::new(one.min(other)), VertexId::new(one.max(other)));
     let generated = match graph.split_once('-') {
@@ -157,13 +158,13 @@ fn write(path: &Path, edges: &[Edge]) -> Result<()> {
             file.write_all(&one.get().to_le_bytes())?;
             file.write_all(&other.get().to_le_bytes())?;
         }
-        // Otherwise the disk would still be writing them while stores are measured.
+        // Without the sync, the disk would still be writing the edges during the measurement.
         file.into_inner().map_err(std::io::IntoInnerError::into_error)?.sync_all()
     };
     write().with_context(|| path.display().to_string())
 }
 
-/// Reads edges of a file in their order.
+/// Reads edges of a file in order.
 #[derive(Debug)]
 pub struct EdgeReader {
     file: BufReader<File>,
@@ -182,7 +183,7 @@ impl EdgeReader {
         })
     }
 
-    /// Replaces `batch` by the next edges, `most` at most; returns whether there were any.
+    /// Replaces `batch` by the next edges, at most `most`; returns false if there are none.
     pub fn next(&mut self, most: usize, batch: &mut Vec<Edge>) -> Result<bool> {
         batch.clear();
         for _ in 0..self.left.min(most as u64) {
@@ -196,7 +197,7 @@ impl EdgeReader {
     }
 }
 
-/// Both directions of edges in memory, ascending: what all stores must agree with.
+/// Both directions of edges in memory, ascending: the reference for the answers of all stores.
 struct Sorted {
     starts: Vec<usize>,
     edges: Vec<VertexId>,

@@ -1,4 +1,4 @@
-//! The files of a store: their space on the disk, and reading them without the page cache.
+//! The files of a store: their space on the disk, and reads of them without the page cache.
 
 use anyhow::{Context, Result};
 use rustix::fs::{Advice, fadvise};
@@ -14,7 +14,7 @@ const CHUNK: usize = 1 << 20;
 /// Bytes of a block in the metadata of a file.
 const BLOCK: u64 = 512;
 
-/// The files in a folder and the folders below. Those that disappear meanwhile are left out.
+/// The files in a folder and its subfolders, without those that disappear meanwhile.
 fn files_in(folder: &Path) -> Vec<PathBuf> {
     let (mut files, mut folders) = (Vec::new(), vec![folder.to_owned()]);
     while let Some(folder) = folders.pop() {
@@ -29,8 +29,8 @@ fn files_in(folder: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// The bytes that the files in a folder take on the disk, with those that this process has deleted
-/// or made without a name, and still holds open.
+/// The bytes that the files in a folder take on the disk, including unlinked and unnamed files that
+/// this process holds open.
 pub fn space(folder: &Path) -> u64 {
     let mut files: BTreeMap<u64, u64> = BTreeMap::new();
     let mut count = |path: &Path| {
@@ -48,7 +48,7 @@ pub fn space(folder: &Path) -> u64 {
     files.values().sum()
 }
 
-/// The part of the [space] that segments of Hedgerow's log take. The other stores write none.
+/// The part of the [space] that segments of Hedgerow's log take; 0 for other stores.
 pub fn log_space(folder: &Path) -> u64 {
     let is_log =
         |path: &PathBuf| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("log-"));

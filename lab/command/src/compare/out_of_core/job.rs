@@ -1,4 +1,4 @@
-//! What the process of a store is told, and what it answers.
+//! The jobs of a store's process, and its answers.
 
 use super::edges::{EXTRA, FINAL_IN_ORDER, LOADED_IN_ORDER, SHUFFLED};
 use hedgerow::VertexId;
@@ -8,58 +8,58 @@ use std::path::PathBuf;
 /// The numbers of undirected edges of each part.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Counts {
-    /// Put before anything is measured.
+    /// Edges put before the measurement.
     pub loaded: u64,
-    /// Put alone.
+    /// Edges put alone.
     pub alone: u64,
-    /// All; those that are neither loaded nor put alone are put among deletions.
+    /// All edges; those neither loaded nor put alone are put among deletions.
     pub all: u64,
-    /// Deleted: the first ones.
+    /// Deleted edges: the first ones.
     pub deleted: u64,
-    /// Put while shortest paths are searched.
+    /// Edges put during the search for shortest paths.
     pub extra: u64,
 }
 
 impl Counts {
-    /// Edges at the end, before the extra ones.
+    /// Edges at the end, without the extra ones.
     pub fn left(&self) -> u64 {
         self.all - self.deleted
     }
 }
 
-/// What a process does.
+/// The task of a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Task {
     /// Makes the store and puts the edges in their random order.
     Write,
-    /// Makes the store with all edges, in whatever way takes the least time.
+    /// Makes the store with all edges, in the fastest way.
     Rebuild,
     /// Opens the store and reads it.
     Read,
 }
 
-/// A task for one process.
+/// A task with its parameters, for one process.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Job {
-    /// What to do.
+    /// The task.
     pub task: Task,
     /// The store.
     pub store: String,
-    /// Where its files are.
+    /// The folder of the store.
     pub folder: PathBuf,
-    /// Where the edges are.
+    /// The folder of the edges.
     pub edges: PathBuf,
     /// The vertex bound.
     pub vertices: u32,
     /// The numbers of edges.
     pub counts: Counts,
-    /// Where searches start.
+    /// The source of searches.
     pub source: u32,
-    /// Random numbers that choose the vertices to ask for.
+    /// Random numbers that choose the queried vertices.
     pub queries: Vec<u64>,
     /// Bytes that the store may use for changes and blocks of files.
     pub budget: u64,
-    /// Bytes that every process may use besides.
+    /// Bytes that every process may use in addition to the budget.
     pub process_bytes: u64,
     /// Seconds after which a phase is cut.
     pub most_seconds: f64,
@@ -73,7 +73,7 @@ impl Job {
         self.edges.join(SHUFFLED)
     }
 
-    /// Further edges.
+    /// The extra edges.
     pub fn extra(&self) -> PathBuf {
         self.edges.join(EXTRA)
     }
@@ -88,7 +88,7 @@ impl Job {
         self.edges.join(FINAL_IN_ORDER)
     }
 
-    /// Where searches start.
+    /// The source of searches.
     pub fn source(&self) -> VertexId {
         VertexId::new(self.source)
     }
@@ -97,7 +97,7 @@ impl Job {
 /// Sums that identify answers; `None` where there is no answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Answers {
-    /// All neighbors and the sum of their ids.
+    /// The number of all neighbors, and the sum of their ids.
     pub neighbors: Option<(u64, u64)>,
     /// Vertices reached, and the sum of their depths.
     pub bfs: Option<(u64, u64)>,
@@ -105,12 +105,12 @@ pub struct Answers {
     pub components: Option<u64>,
     /// Vertices reached, and the sum of their distances.
     pub shortest_paths: Option<(u64, u64)>,
-    /// The sum of the neighbors of the vertices asked for.
+    /// The sum of the neighbors of the queried vertices.
     pub one_hop: Option<u64>,
 }
 
 impl Answers {
-    /// Whether all answers that there are agree with the right ones.
+    /// Returns true if all present answers equal the right ones.
     pub fn agree_with(&self, right: &Answers) -> bool {
         fn agrees<T: PartialEq>(answer: Option<&T>, right: Option<&T>) -> bool {
             answer.is_none() || answer == right
@@ -123,14 +123,14 @@ impl Answers {
     }
 }
 
-/// A line of a process's answer.
+/// A line of a process's output.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum Line {
     /// A figure.
     Figure {
         /// The phase.
         workload: String,
-        /// What is measured.
+        /// The metric.
         metric: String,
         /// Its unit.
         unit: String,

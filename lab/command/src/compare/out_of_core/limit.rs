@@ -6,16 +6,16 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
 
-/// Where the memory controller of version 1 is mounted.
+/// The mount point of the memory controller of version 1.
 const VERSION_1: &str = "/sys/fs/cgroup/memory";
 
-/// Where version 2 is mounted, alone or beside version 1.
+/// The mount points of version 2: alone, and next to version 1.
 const VERSION_2: [&str; 2] = ["/sys/fs/cgroup", "/sys/fs/cgroup/unified"];
 
 /// Attempts to remove a group: the kernel may still be ending its processes.
 const ATTEMPTS: u32 = 50;
 
-/// Why memory cannot be limited.
+/// The reason why memory cannot be limited.
 #[derive(Debug, thiserror::Error)]
 pub enum LimitError {
     /// There is no memory controller.
@@ -26,7 +26,7 @@ pub enum LimitError {
     File {
         /// The file.
         path: PathBuf,
-        /// Why not.
+        /// The cause.
         source: io::Error,
     },
 }
@@ -50,7 +50,8 @@ impl Group {
             controllers.is_ok_and(|names| names.split_whitespace().any(|name| name == "memory"))
         };
         let root = Path::new(VERSION_2.iter().find(has_memory).ok_or(LimitError::NoController)?);
-        // Fails if the controller cannot be passed on: then the group has no limit, which is noticed below.
+        // Fails if the controller cannot be enabled for subgroups; `create_in` then finds no limit
+        // file and fails.
         let _ = fs::write(root.join("cgroup.subtree_control"), "+memory");
         Self::create_in(root, name)
     }
@@ -58,7 +59,7 @@ impl Group {
     fn create_in(root: &Path, name: &str) -> Result<Self, LimitError> {
         let folder = root.join(name);
         match fs::create_dir(&folder) {
-            // The group of the process before, which the kernel has not let go of yet.
+            // The kernel has not removed the group of the previous process yet.
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             made => made.map_err(|source| LimitError::File { path: folder.clone(), source })?,
         }
@@ -84,22 +85,23 @@ impl Group {
         &self.folder
     }
 
-    /// Moves this process into the group. What it has allocated before stays with its former group.
+    /// Moves this process into the group. Memory allocated before stays with its former group.
     pub fn enter(&self) -> Result<(), LimitError> {
         self.write("cgroup.procs", u64::from(std::process::id()))
     }
 
-    /// Limits the memory of the group, its page cache included. Frees cache if there is too much.
+    /// Limits the memory of the group, page cache included. The kernel frees cache above the limit.
     pub fn set_limit(&self, bytes: u64) -> Result<(), LimitError> {
         self.write(self.name("memory.limit_in_bytes", "memory.max"), bytes)
     }
 
-    /// Starts a new maximum. Not supported by every kernel: then the maximum is that since the group was made.
+    /// Restarts the maximum. Not every kernel supports this; otherwise the maximum counts from the
+    /// creation of the group.
     pub fn reset_peak(&self) {
         let _ = self.write(self.name("memory.max_usage_in_bytes", "memory.peak"), 0);
     }
 
-    /// The maximum of its memory, page cache included.
+    /// The maximum memory of the group, page cache included.
     pub fn peak(&self) -> Result<u64, LimitError> {
         let name = self.name("memory.max_usage_in_bytes", "memory.peak");
         Ok(self.read(name)?.trim().parse().unwrap_or(0))

@@ -1,4 +1,4 @@
-//! What a phase takes: time, bytes read and written, memory.
+//! The cost of a phase: time, bytes read and written, memory.
 
 use super::limit::Group;
 use anyhow::{Context, Result};
@@ -8,9 +8,9 @@ use std::time::Instant;
 /// Bytes that this process has read from and written to the disk.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Transferred {
-    /// Read from the disk, not from the page cache.
+    /// Bytes read from the disk, not from the page cache.
     pub read: u64,
-    /// Written, or dirtied in the page cache.
+    /// Bytes written, or dirtied in the page cache.
     pub written: u64,
 }
 
@@ -21,14 +21,14 @@ impl Transferred {
     }
 }
 
-/// The number behind a name at the beginning of a line.
+/// The number after a name at the beginning of a line.
 fn field(text: &str, name: &str) -> u64 {
     let line = text.lines().find_map(|line| line.strip_prefix(name));
     let number = line.and_then(|line| line.split_whitespace().next());
     number.and_then(|number| number.parse().ok()).unwrap_or(0)
 }
 
-/// The maximum of the resident memory of this process: without the page cache, except for mapped pages.
+/// The maximum resident memory of this process, without the page cache except for mapped pages.
 pub fn peak_resident() -> u64 {
     field(&fs::read_to_string("/proc/self/status").unwrap_or_default(), "VmHWM:") * 1024
 }
@@ -41,14 +41,14 @@ pub struct Meter<'g> {
     started: Instant,
 }
 
-/// What a phase took.
+/// The cost of a phase.
 #[derive(Clone, Copy, Debug)]
 pub struct Taken {
     /// Its time.
     pub seconds: f64,
     /// Its bytes.
     pub transferred: Transferred,
-    /// The maximum of memory with the page cache, if a group counts it.
+    /// The maximum memory, page cache included, if a group counts it.
     pub peak: Option<u64>,
 }
 
@@ -59,7 +59,7 @@ impl<'g> Meter<'g> {
         Ok(Meter { group, before: Transferred::now()?, started: Instant::now() })
     }
 
-    /// Ends it.
+    /// Ends the phase.
     pub fn stop(self) -> Result<Taken> {
         let seconds = self.started.elapsed().as_secs_f64();
         let Transferred { read, written } = Transferred::now()?;

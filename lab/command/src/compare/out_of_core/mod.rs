@@ -1,15 +1,15 @@
-//! Stores for graphs larger than memory, each in a process of its own, whose memory is limited
-//! together with its page cache.
+//! Stores for graphs larger than memory, each in its own process, whose memory is limited together
+//! with its page cache.
 //!
 //! | file | what it does |
 //! |---|---|
 //! | `edges` | the graph, in files, and the correct answers |
 //! | `limit` | cgroups |
-//! | `job`, `process` | what the process of a store is told, what it answers, and what its phases share |
+//! | `job`, `process` | the jobs and answers of a store's process, and the state of its phases |
 //! | `writes`, `reads` | the phases |
 //! | `algorithms` | analytics over any store, the same code for all |
 //! | `stores/` | a file per store |
-//! | `meter`, `files`, `deadline` | time, bytes and memory; space on the disk; phases that take too long |
+//! | `meter`, `files`, `deadline` | time, bytes and memory; space on the disk; deadlines |
 //! | `report` | medians and ratios, as a table and as JSON |
 
 mod algorithms;
@@ -38,11 +38,12 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use stores::Kind;
 
-/// Graphs larger than memory: ingest, analytics and queries under a limit that counts the page cache
+/// Graphs larger than memory: ingest, analytics and queries under a limit that counts the page
+/// cache
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
-    /// kron-SCALE (16 edges per vertex), sparse-SCALE (6 edges per vertex, less skewed), or a file of
-    /// edges: pairs of numbers of 32 bits, little-endian
+    /// kron-SCALE (16 edges per vertex), sparse-SCALE (6 edges per vertex, less skewed), or a file
+    /// of edges: pairs of numbers of 32 bits, little-endian
     #[arg(long, default_value = "kron-20")]
     graph: String,
     /// The seed that generates and shuffles the graph and chooses the queries
@@ -108,7 +109,7 @@ pub fn run(mut arguments: Arguments) -> Result<()> {
     Ok(())
 }
 
-/// How a job is done: its answers, and why the process ended early, if it did.
+/// Does a job; returns its answers, and the reason if the process ended early.
 type Start<'s> = &'s dyn Fn(&Job) -> Result<(Vec<Line>, Option<String>)>;
 
 fn measure(arguments: &Arguments, folder: &Path, start: Start<'_>) -> Result<Report> {
@@ -148,7 +149,7 @@ fn budget(arguments: &Arguments, graph: &Prepared) -> u64 {
     (arguments.share * 2.0 * 4.0 * graph.counts.left() as f64) as u64
 }
 
-/// Writes and reads one store; a process that fails ends that store's work only.
+/// Writes and reads one store. A process that fails ends the work on its store only.
 fn do_tasks(
     job: &Job,
     kind: &'static Kind,
@@ -178,7 +179,7 @@ fn do_tasks(
     Ok(())
 }
 
-/// Does a job in another process of this program, in a cgroup if there can be one.
+/// Does a job in another process of this program, in a cgroup if one can be made.
 fn in_process_of_its_own(job: &Job) -> Result<(Vec<Line>, Option<String>)> {
     let group = Group::create(&format!("hedgerow-compare-{}", std::process::id()));
     let mut lines = Vec::new();
@@ -189,7 +190,8 @@ fn in_process_of_its_own(job: &Job) -> Result<(Vec<Line>, Option<String>)> {
     let path = job.edges.join("job");
     std::fs::write(&path, serde_json::to_vec(&Job { group: folder, ..job.clone() })?)?;
     let mut command = Command::new(std::env::current_exe()?);
-    // With an arena per thread, memory that one thread freed would count twice when another one needs it.
+    // With one arena per thread, memory freed by one thread would count twice when another needs
+    // it.
     let command = command.env("MALLOC_ARENA_MAX", "1").args(["compare", "out-of-core-store"]).arg(&path);
     let mut process = command.stdout(Stdio::piped()).spawn()?;
     let output = process.stdout.take().context("a process without output")?;
@@ -204,7 +206,7 @@ fn in_process_of_its_own(job: &Job) -> Result<(Vec<Line>, Option<String>)> {
     Ok((lines, failure))
 }
 
-/// The process of a store.
+/// Runs the process of a store.
 pub fn run_store(arguments: &StoreArguments) -> Result<()> {
     let job: Job = serde_json::from_slice(&std::fs::read(&arguments.job)?)?;
     let mut output = std::io::stdout();

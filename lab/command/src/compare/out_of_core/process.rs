@@ -1,4 +1,4 @@
-//! What the process of a store shares over its phases: its limit, its meter, where its answers go.
+//! The state of a store's process that its phases share: its limit, its meter, and its output.
 
 use super::deadline::{Cut, Deadline};
 use super::job::{Job, Line};
@@ -7,10 +7,10 @@ use super::meter::{Meter, Taken};
 use super::stores::{Kind, Setup, Store};
 use anyhow::{Error, Result};
 
-/// Bytes per vertex that every phase may use: tables of the store by vertex.
+/// Bytes per vertex that every phase may use, for the store's tables by vertex.
 pub const TABLE_BYTES: u64 = 16;
 
-/// A process at work.
+/// A running process.
 pub struct Process<'j> {
     /// Its task.
     pub job: &'j Job,
@@ -21,7 +21,7 @@ pub struct Process<'j> {
 }
 
 impl<'j> Process<'j> {
-    /// Enters the group of the job, if there is one.
+    /// Starts a job: enters its group, if there is one.
     pub fn start(job: &'j Job, tell: &'j mut dyn FnMut(Line) -> Result<()>) -> Result<Self> {
         let kind = Kind::named(&job.store).map_err(Error::msg)?;
         let group = job.group.clone().map(Group::at);
@@ -32,7 +32,8 @@ impl<'j> Process<'j> {
         Ok(Process { job, kind, group, tell })
     }
 
-    /// Runs a phase whose arrays take some bytes per vertex, and reports what it took; `None` if it was cut.
+    /// Runs a phase whose arrays take `array_bytes` per vertex, and reports its cost; `None` if it
+    /// was cut.
     pub fn measure<T>(
         &mut self,
         workload: &str,
@@ -68,7 +69,7 @@ impl<'j> Process<'j> {
         self.tell(Line::Figure { workload, metric, unit, value })
     }
 
-    /// Reports anything.
+    /// Reports a line.
     pub fn tell(&mut self, line: Line) -> Result<()> {
         (self.tell)(line)
     }
@@ -80,7 +81,7 @@ pub fn open(kind: &Kind, job: &Job) -> Result<Box<dyn Store>> {
     (kind.open)(Setup { folder, vertices: *vertices, budget: *budget })
 }
 
-/// Bytes that the process may use in a phase, page cache included.
+/// Maximum bytes of the process in a phase, page cache included.
 pub fn limit(job: &Job, array_bytes: u64) -> u64 {
     job.budget + job.process_bytes + u64::from(job.vertices) * (TABLE_BYTES + array_bytes)
 }

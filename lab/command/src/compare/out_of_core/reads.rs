@@ -1,4 +1,5 @@
-//! The phases of reads, in a process that begins with nothing in memory, and writes beside one.
+//! The phases of reads, in a process that begins with nothing in memory, the last one with
+//! concurrent writes.
 
 use super::algorithms::{self, Analytics, Reader};
 use super::deadline::Deadline;
@@ -14,7 +15,7 @@ use hedgerow_sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Instant;
 
-/// Bytes per vertex of the arrays of each algorithm, with some room for what it lists besides.
+/// Bytes per vertex of the arrays of each algorithm, with some room for its lists.
 const SEARCH_BYTES: u64 = 12;
 const PATHS_BYTES: u64 = 24;
 const PAGERANK_BYTES: u64 = 32;
@@ -80,7 +81,7 @@ fn components(process: &mut Process<'_>, store: &dyn Store) -> Result<()> {
     Ok(())
 }
 
-/// Returns what the search took: by the store's own code if it has any.
+/// Searches for shortest paths; returns the cost, by the store's own code if it has any.
 fn shortest_paths(process: &mut Process<'_>, store: &dyn Store) -> Result<Option<Taken>> {
     let (vertices, source) = (process.job.vertices, process.job.source());
     let plain = on(process, store, "sssp-plain", PATHS_BYTES, |reader, deadline| {
@@ -98,7 +99,7 @@ fn answer(process: &mut Process<'_>, answers: Answers) -> Result<()> {
     process.tell(Line::Answers(answers))
 }
 
-/// Runs an algorithm on the present state; `None` if it was cut.
+/// Runs an algorithm on the current state; `None` if it was cut.
 fn on<T>(
     process: &mut Process<'_>,
     store: &dyn Store,
@@ -118,7 +119,8 @@ fn read_once<T>(store: &dyn Store, mut work: impl FnMut(&mut dyn Reader) -> Resu
     found.context("the store was not read")
 }
 
-/// Runs the store's own code. For a store without, `plain`, the time of the plain algorithm, stands in its place.
+/// Runs the store's own code. For a store without such code, reports `plain`, the time of the plain
+/// algorithm.
 fn own(
     process: &mut Process<'_>,
     store: &dyn Store,
@@ -137,8 +139,8 @@ fn own(
     Ok(found.and_then(|(found, taken)| Some((found?, taken))))
 }
 
-/// Searches shortest paths in one state, by the store's own code if it has any, while another thread puts edges as
-/// fast as it can.
+/// Searches for shortest paths in one state, by the store's own code if it has any, while another
+/// thread puts edges as fast as possible.
 fn beside(process: &mut Process<'_>, store: &dyn Store, alone: Taken) -> Result<()> {
     let (job, batch) = (process.job, process.kind.batch);
     let is_over = AtomicBool::new(false);
@@ -174,6 +176,6 @@ fn beside(process: &mut Process<'_>, store: &dyn Store, alone: Taken) -> Result<
         let note = format!("beside: the writer had no more edges after {wrote:.1} s of {searched:.1} s");
         process.tell(Line::Note(note))?;
     }
-    // The snapshot does not have the edges that were put meanwhile.
+    // The snapshot does not contain the edges put meanwhile.
     answer(process, Answers { shortest_paths: Some(shortest_paths), ..Answers::default() })
 }

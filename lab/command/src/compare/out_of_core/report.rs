@@ -1,4 +1,4 @@
-//! The figures: medians, and their ratios to those of RocksDB.
+//! The figures: medians, and their ratios to RocksDB's.
 
 use super::Arguments;
 use super::edges::Prepared;
@@ -18,7 +18,7 @@ struct Name {
     unit: String,
 }
 
-/// What was measured, in the order of the first measurement.
+/// The measured values, in the order of the first measurement.
 #[derive(Debug, Default)]
 pub struct Figures {
     values: Vec<(Name, &'static str, Vec<f64>)>,
@@ -27,7 +27,7 @@ pub struct Figures {
 }
 
 impl Figures {
-    /// Records what a process has answered, and why it ended early.
+    /// Records the answers of a process, and the reason if it ended early.
     pub fn push(&mut self, store: &'static str, lines: Vec<Line>, failure: Option<String>, right: &Answers) {
         for line in lines {
             match line {
@@ -57,7 +57,7 @@ impl Figures {
         found.map(|(_, _, values)| summary(values).1)
     }
 
-    /// Adds the part of its rate that a writer keeps beside a search.
+    /// Adds the share of its rate that a writer keeps during a search.
     fn add_kept(&mut self, stores: &[&'static str]) {
         let name = |workload: &str, metric: &str, unit: &str| Name {
             workload: workload.to_owned(),
@@ -82,7 +82,7 @@ struct Row {
     median: f64,
     min: f64,
     max: f64,
-    /// The median over that of RocksDB.
+    /// The median over RocksDB's.
     over_rocksdb: Option<f64>,
 }
 
@@ -97,9 +97,9 @@ pub struct Report {
     edges: u64,
     /// Bytes that a store may use for changes and blocks.
     budget_bytes: u64,
-    /// Bytes that a process may use besides.
+    /// Bytes that a process may use in addition.
     process_bytes: u64,
-    /// Bytes per vertex besides, without the arrays of algorithms.
+    /// Additional bytes per vertex, without the arrays of algorithms.
     table_bytes_per_vertex: u64,
     repetitions: u32,
     /// Each store and its setup.

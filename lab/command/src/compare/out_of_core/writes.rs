@@ -12,32 +12,32 @@ use anyhow::Result;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// Time between two looks at the files.
+/// Time between two measurements of the files' space.
 const LOOKS: Duration = Duration::from_millis(250);
 
 /// Directions in which an edge is stored.
 const DIRECTIONS: f64 = 2.0;
 
-/// A stream of writes that is under way.
+/// A running stream of writes.
 pub struct Writes {
     /// The time of every call.
     pub calls: Vec<Duration>,
     /// Undirected edges put.
     pub put: u64,
-    /// The most that the files took.
+    /// The maximum space of the files.
     space: u64,
     looked: Instant,
-    /// Whether the deadline came first.
+    /// True if the deadline came before the end of the stream.
     is_cut: bool,
 }
 
 impl Writes {
-    /// Nothing is written.
+    /// No writes yet.
     pub fn new() -> Self {
         Writes { calls: Vec::new(), put: 0, space: 0, looked: Instant::now(), is_cut: false }
     }
 
-    /// One call.
+    /// Makes one call and records its time.
     pub fn write(&mut self, store: &dyn Store, puts: &[Edge], deletions: &[Edge]) -> Result<()> {
         let started = Instant::now();
         store.write(puts, deletions)?;
@@ -65,7 +65,7 @@ impl Writes {
     }
 }
 
-/// Puts all edges as a stream: first without, then with a look at every call, then among deletions.
+/// Puts all edges in three phases: loads most of them, then puts edges alone, then among deletions.
 pub fn write(process: &mut Process<'_>) -> Result<()> {
     let (job, batch) = (process.job, process.kind.batch);
     let store = open(process.kind, process.job)?;
@@ -117,7 +117,7 @@ fn settle(process: &mut Process<'_>, store: &dyn Store) -> Result<()> {
     process.figure("settle", "space-of-log", "B/edge", per_edge(log))
 }
 
-/// Returns whether all edges were put before the deadline.
+/// Loads edges in order. Returns true if all were put before the deadline.
 fn in_order(process: &mut Process<'_>, store: &dyn Store, workload: &str, path: &Path) -> Result<bool> {
     /// Directed edges per call.
     const BATCH: usize = 1 << 14;
@@ -135,16 +135,16 @@ fn in_order(process: &mut Process<'_>, store: &dyn Store, workload: &str, path: 
     Ok(done.is_some_and(|(is_complete, _)| is_complete))
 }
 
-/// Edges to put, and perhaps to delete among them.
+/// Edges to put, and optionally edges to delete meanwhile.
 struct Stream {
     edges: EdgeReader,
     deletions: Option<EdgeReader>,
     batch: usize,
-    /// Undirected edges that are in the store.
+    /// Undirected edges already in the store.
     before: u64,
 }
 
-/// Returns whether all edges were put before the deadline.
+/// Puts a stream of edges. Returns true if all were put before the deadline.
 fn stream(process: &mut Process<'_>, store: &dyn Store, workload: &str, stream: Stream) -> Result<bool> {
     let Stream { mut edges, mut deletions, batch, before } = stream;
     let folder = &process.job.folder;
@@ -161,7 +161,7 @@ fn stream(process: &mut Process<'_>, store: &dyn Store, workload: &str, stream: 
                 return Ok(writes);
             }
         }
-        // The rest of the deletions, of batches whose sizes cannot be divided.
+        // Remaining deletions, left by the rounding in each batch.
         if let Some(deletions) = &mut deletions {
             while deletions.next(batch, &mut deleted)? {
                 writes.write(store, &[], &deleted)?;

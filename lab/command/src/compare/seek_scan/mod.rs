@@ -49,7 +49,7 @@ pub struct Arguments {
     picture: Option<PathBuf>,
 }
 
-/// The median costs of a structure with one graph.
+/// The median costs of a structure for one graph.
 #[derive(Debug, Serialize)]
 struct Costs {
     scale: u32,
@@ -57,7 +57,7 @@ struct Costs {
     structure: &'static str,
     /// Nanoseconds to find the first neighbor.
     seek: f64,
-    /// Nanoseconds for each further one.
+    /// Nanoseconds for each further neighbor.
     scan: f64,
 }
 

@@ -1,4 +1,4 @@
-//! The costs as a picture: both over the number of edges, on logarithmic axes.
+//! The costs as a picture: two diagrams over the number of edges, on logarithmic axes.
 
 use super::Costs;
 use anyhow::{Result, anyhow};
@@ -31,7 +31,7 @@ fn diagram(
     cost: fn(&Costs) -> f64,
 ) -> Result<()> {
     let Range { start, end } = around(costs.iter().map(|costs| costs.edges as f64));
-    // The legend needs space beside the lines.
+    // The legend needs space next to the lines.
     let edges = start..end * 4.0;
     let heights = around(costs.iter().map(cost));
     let mut chart = ChartBuilder::on(area)

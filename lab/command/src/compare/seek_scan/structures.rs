@@ -8,7 +8,7 @@ use hedgerow::kernels::{BuildOptions, Csr, Kernel};
 use hedgerow::{Durability, EngineKind, GraphOptions, KeyKind, LabelId, Topology, VertexId};
 use std::path::Path;
 
-/// The reference of all others.
+/// The structure that all others are compared with.
 pub const REFERENCE: &str = "csr";
 
 /// Edges per transaction.
@@ -25,7 +25,7 @@ pub trait Rows {
 pub struct Kind {
     /// Its name.
     pub name: &'static str,
-    /// Puts the edges of a graph into an empty structure, in their order; files go into the folder.
+    /// Puts the edges of a graph into an empty structure, in order; files go into the folder.
     pub make: fn(&Path, &Graph) -> Result<Box<dyn Rows>>,
 }
 
@@ -75,7 +75,7 @@ impl Rows for hedgerow::Snapshot {
     }
 }
 
-/// Another store, whose files are in the caches of the operating system.
+/// A store with files, which are in the caches of the operating system.
 fn store(folder: &Path, graph: &Graph, name: &str) -> Result<Box<dyn Rows>> {
     let kind = stores::Kind::named(name).map_err(anyhow::Error::msg)?;
     let store = (kind.open)(folder, Durability::Buffered, graph.vertices)?;
@@ -90,7 +90,7 @@ impl Rows for Box<dyn EdgeStore> {
     }
 }
 
-/// A linked list per vertex, whose members are stored in the order in which edges were put.
+/// A linked list per vertex, whose members are stored in the order of insertion.
 struct LinkedLists {
     /// The last member of each vertex's list.
     last: Vec<u32>,

@@ -23,14 +23,14 @@ struct Lmdb {
     edges: Database<Bytes, Unit>,
 }
 
-/// Opens an environment for `databases` named databases, whose commits are synced or not.
+/// Opens an environment for `databases` named databases, with synced or unsynced commits.
 pub(crate) fn environment(folder: &Path, durability: Durability, databases: u32) -> Result<Env> {
     let unsynced = if durability == Durability::Sync { EnvFlags::empty() } else { EnvFlags::NO_SYNC };
     with_flags(folder, unsynced, databases)
 }
 
-/// Opens an environment for a file larger than memory, which the system does not read ahead, and whose
-/// commits are not synced.
+/// Opens an environment for a file larger than memory, without the system's read-ahead and with
+/// unsynced commits.
 pub(crate) fn larger_than_memory(folder: &Path) -> Result<Env> {
     with_flags(folder, EnvFlags::NO_SYNC | EnvFlags::NO_READ_AHEAD, 0)
 }
@@ -41,7 +41,7 @@ fn with_flags(folder: &Path, flags: EnvFlags, databases: u32) -> Result<Env> {
     // SAFETY: without syncs a loss of power can damage the file, which is a temporary one that
     // is not opened after that. Otherwise these flags only affect speed.
     unsafe { options.flags(flags) };
-    // SAFETY: the file is in a folder of our own, so nothing changes it but this environment.
+    // SAFETY: the file is in our own folder, so only this environment changes it.
     Ok(unsafe { options.open(folder)? })
 }
 

@@ -17,12 +17,12 @@ use ::hedgerow::{Durability, VertexId};
 use anyhow::Result;
 use std::path::Path;
 
-/// The reference of all others.
+/// The store that all others are compared with.
 pub const REFERENCE: &str = hedgerow::KIND.name;
 
 /// A store of directed edges between numbered vertices, open for any number of threads.
 pub trait EdgeStore: Send + Sync {
-    /// Puts an edge as a transaction of its own, with the durability of the store.
+    /// Puts an edge as its own transaction, with the durability of the store.
     fn put(&self, edge: Edge) -> Result<()>;
 
     /// Puts edges as one transaction.
@@ -31,7 +31,7 @@ pub trait EdgeStore: Send + Sync {
     /// Sums the first `most` neighbors of each of some vertices, one vertex after the other.
     fn sum_neighbors(&self, sources: &[VertexId], most: usize) -> Result<u64>;
 
-    /// The number of these edges that exist, each looked up by itself.
+    /// The number of these edges that exist, each looked up individually.
     fn count(&self, edges: &[Edge]) -> Result<usize>;
 
     /// Waits until everything survives a loss of power.
@@ -41,7 +41,7 @@ pub trait EdgeStore: Send + Sync {
     fn settle(&self) -> Result<()>;
 }
 
-/// Opens or creates a store in the directory, with this durability, for vertices below a number.
+/// Opens or creates a store in the directory, with this durability, for vertices below a bound.
 type Open = fn(&Path, Durability, u32) -> Result<Box<dyn EdgeStore>>;
 
 /// A kind of store.
@@ -51,7 +51,7 @@ pub struct Kind {
     pub name: &'static str,
     /// Its setup.
     pub setup: &'static str,
-    /// Opens one.
+    /// Opens a store.
     pub open: Open,
 }
 

@@ -29,7 +29,7 @@ struct RocksDb {
     write: Durability,
 }
 
-/// Options of a database whose keys begin with the source of an edge, of this many bytes.
+/// Options of a database whose keys begin with the source of an edge, `source` bytes long.
 pub(crate) fn options(compression: DBCompressionType, source: usize) -> Options {
     let mut blocks = BlockBasedOptions::default();
     blocks.set_block_cache(&Cache::new_lru_cache(CACHE));

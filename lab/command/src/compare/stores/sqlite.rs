@@ -80,7 +80,7 @@ impl EdgeStore for Sqlite {
     }
 
     fn flush(&self) -> Result<()> {
-        // The log of pages is synced in no other way.
+        // Unless every commit is synced, only a checkpoint syncs the write-ahead log.
         self.0.lock().query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()))?;
         Ok(())
     }

@@ -1,7 +1,7 @@
-//! Edges and what they carry as keys and values of bytes, for key-value stores.
+//! Edges and their data as keys and values of bytes, for key-value stores.
 //!
-//! A key is the source before the destination, each big-endian, so that the neighbors of a vertex are
-//! adjacent: 8 bytes each for numbers, 4 for dense ids.
+//! A key is the source before the destination, each big-endian, so that the neighbors of a vertex
+//! are adjacent. Each end takes 8 bytes for numbers, 4 for dense ids.
 
 use crate::compare::calls::work::{Ends, Keys, Payment};
 use anyhow::{Context, Result};
@@ -38,7 +38,7 @@ impl Encoding {
         key
     }
 
-    /// What the keys of all edges of a vertex begin with.
+    /// The prefix of the keys of all edges of a vertex.
     pub fn source(self, source: u64) -> Bytes {
         let mut bytes = [0; 16];
         bytes[..self.width].copy_from_slice(&source.to_be_bytes()[8 - self.width..]);

@@ -40,7 +40,7 @@ fn make(work: &Work, engine: EngineKind) -> Result<Box<dyn Calls>> {
     let graph = Graph::in_memory(options)?;
     let labels =
         Labels { knows: graph.label("knows")?, rates: graph.label("rates")?, pays: graph.label("pays")? };
-    // Edge by edge, in random order, as a graph that changes is filled.
+    // Edge by edge, in random order, as a dynamic graph is filled.
     graph.put_each(labels.knows, &work.edges)?;
     let with_number = |ends: &Ends| (ends.0, ends.1, number_of(*ends));
     graph.put_each(labels.rates, &work.edges.iter().map(with_number).collect::<Vec<_>>())?;
@@ -85,7 +85,7 @@ struct Reader {
     labels: Labels,
 }
 
-/// The number that a key is: the graph has no others.
+/// The number in a key; the graph has no other keys.
 fn number(key: &Key) -> u64 {
     key.as_u64().unwrap_or_default()
 }
@@ -138,7 +138,7 @@ impl Reads for Reader {
     }
 }
 
-/// Counts the edges that exist, and takes the time without that of starting a kernel.
+/// Counts the edges that exist, and measures its time without the start of the kernel.
 struct Find<'e> {
     label: LabelId,
     edges: &'e [(VertexId, VertexId)],

@@ -1,4 +1,5 @@
-//! What programs write themselves: a hash map from a vertex to its sorted neighbors.
+//! The structure of programs without a graph library: a hash map from a vertex to its sorted
+//! neighbors.
 
 use super::{Kind, Reads, Store};
 use crate::compare::calls::work::{Ends, Payment, number_of, payment_of};

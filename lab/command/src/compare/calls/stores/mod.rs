@@ -2,8 +2,8 @@
 //!
 //! | file | store |
 //! |---|---|
-//! | `hedgerow` | both engines, in memory |
-//! | `bytes` | edges and what they carry as keys and values of bytes |
+//! | `hedgerow` | Hedgerow's engines `rapid` and `tel`, in memory |
+//! | `bytes` | edges and their data as keys and values of bytes |
 //! | `rocksdb`, `lmdb`, `sqlite` | other stores, in files that are not synced |
 //! | `petgraph`, `map` | structures in memory, without transactions |
 
@@ -26,12 +26,12 @@ use anyhow::Result;
 use std::path::Path;
 use std::time::Duration;
 
-/// A state of the graph that is read: a snapshot, or a transaction.
+/// A readable state of the graph: a snapshot, or a transaction.
 pub trait Reads {
-    /// Whether there is an edge that carries nothing.
+    /// Returns true if there is an edge without data.
     fn contains_edge(&mut self, source: u64, destination: u64) -> Result<bool>;
 
-    /// The neighbors of a vertex, collected to a vector.
+    /// The neighbors of a vertex, collected into a vector.
     fn neighbors(&mut self, source: u64) -> Result<impl Iterator<Item = u64>>;
 
     /// Visits the neighbors of a vertex.
@@ -46,23 +46,23 @@ pub trait Reads {
     /// The record of an edge.
     fn payment(&mut self, source: u64, destination: u64) -> Result<Option<Payment>>;
 
-    /// How many of these edges exist, looked up through a reader that is opened for all of them;
-    /// `None` if the store has no such reader.
+    /// The number of these edges that exist, looked up through one reader for all of them; `None`
+    /// if the store has no such reader.
     fn find_in_a_row(&mut self, _: &[Ends]) -> Result<Option<u64>> {
         Ok(None)
     }
 
-    /// How many of these edges exist, found by the ids of their ends over a cursor, and how long
-    /// that took, keys not counted; `None` if the store has no such path.
+    /// The number of these edges that exist, found by the ids of their ends over a cursor, and the
+    /// time without look-ups of keys; `None` if the store has no such path.
     fn find_by_cursor(&mut self, _: &[Ends]) -> Result<Option<(u64, Duration)>> {
         Ok(None)
     }
 }
 
-/// A store that holds the graph of a [`Work`] three times: with edges that carry nothing, a number,
-/// and a record.
+/// A store that holds the graph of a [`Work`] three times: with edges without data, with a number,
+/// and with a record.
 pub trait Store {
-    /// A state that is read.
+    /// A readable state.
     type Reader<'s>: Reads
     where
         Self: 's;
@@ -75,19 +75,19 @@ pub trait Store {
         Ok(false)
     }
 
-    /// Puts an edge that carries nothing, as a commit of its own where there are commits.
+    /// Puts an edge without data, as its own commit if the store has commits.
     fn put_edge(&mut self, source: u64, destination: u64) -> Result<()>;
 
-    /// Deletes such an edge in the same way.
+    /// Deletes an edge without data, as its own commit if the store has commits.
     fn delete_edge(&mut self, source: u64, destination: u64) -> Result<()>;
 
-    /// Puts such edges, each as a commit of its own, in one call; false if there is no such call.
+    /// Puts edges without data in one call, each as its own commit; false if there is no such call.
     fn put_each(&mut self, _: &[Ends]) -> Result<bool> {
         Ok(false)
     }
 }
 
-/// Makes a store with the edges of the work; files go into the folder, which is empty.
+/// Makes a store with the edges of the work; its files go into the folder, which is empty.
 type Make = fn(&Path, &Work) -> Result<Box<dyn Calls>>;
 
 /// A kind of store.
@@ -97,7 +97,7 @@ pub struct Kind {
     pub name: &'static str,
     /// Its setup.
     pub setup: &'static str,
-    /// Makes one.
+    /// Makes a store.
     pub make: Make,
 }
 
@@ -115,7 +115,7 @@ pub const KINDS: &[Kind] = &[
     map::KIND,
 ];
 
-/// The reference of all others.
+/// The store that all others are compared with.
 pub const REFERENCE: &str = hedgerow::RAPID.name;
 
 /// Edges per transaction while a store is filled.

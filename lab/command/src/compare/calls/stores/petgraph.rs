@@ -1,6 +1,6 @@
-//! petgraph's `GraphMap`: of its graphs, the one that vertices are found in by key and edges by both
-//! ends, each in one look-up. (`StableGraph` walks the edges of a vertex to find one, so that a hub
-//! takes milliseconds, and needs a map from keys to its ids beside it.)
+//! petgraph's `GraphMap`: its only graph type that finds vertices by key and edges by both ends,
+//! each in one look-up. (`StableGraph` walks the edges of a vertex to find one, which takes
+//! milliseconds at a hub, and needs an additional map from keys to ids.)
 
 use super::{Kind, Reads, Store};
 use crate::compare::calls::measure::Calls;

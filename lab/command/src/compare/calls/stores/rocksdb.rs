@@ -76,7 +76,8 @@ impl Store for RocksDb {
         let tables = self.tables()?;
         let mut options = ReadOptions::default();
         options.set_prefix_same_as_start(true);
-        // An iterator reads the state in which it was made: the snapshot's, as only this thread writes.
+        // An iterator reads the state at its creation, which equals the snapshot's, as only this
+        // thread writes.
         let edges = self.db.raw_iterator_cf_opt(tables.knows, options);
         Ok(Reader { snapshot: self.db.snapshot(), edges, tables, encoding: self.encoding })
     }

@@ -26,7 +26,7 @@ const DELETE: &str = "DELETE FROM knows WHERE source = ? AND destination = ?";
 
 struct Sqlite(Connection);
 
-/// SQLite's integers are signed: a number above their range is stored as a negative one.
+/// SQLite's integers are signed: a number above their range is stored as a negative number.
 fn integer(key: u64) -> i64 {
     key.cast_signed()
 }

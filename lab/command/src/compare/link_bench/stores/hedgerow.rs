@@ -1,5 +1,4 @@
-//! Hedgerow, as its own benchmark uses it: vertices with properties, edges of one label with
-//! records.
+//! Hedgerow, as in its own benchmark: vertices with properties, edges of one label with records.
 
 use super::{Answer, Base, Kind, Level, LinkStore, found};
 use anyhow::{Context, Result};

@@ -40,7 +40,7 @@ pub(super) fn link_key(source: VertexId, destination: VertexId) -> [u8; SOURCE +
     key
 }
 
-/// Where the links of a source begin that were made at or before a time.
+/// The key prefix from which on the links of a source made at or before a time are listed.
 pub(super) fn list_start(source: VertexId, time: i64) -> [u8; SOURCE + 8] {
     let mut key = [0; SOURCE + 8];
     key[..SOURCE].copy_from_slice(&count_key(source));
@@ -80,7 +80,7 @@ pub(super) fn node(value: &[u8]) -> Result<Node<'_>> {
     Ok(Node { kind, version, time, data })
 }
 
-/// The value of a link; that of its list entry is the part after the time.
+/// The value of a link; its part after the time is the value of the list entry.
 pub(super) fn link_value(link: &Link<'_>) -> Vec<u8> {
     [&link.time.to_le_bytes()[..], &[u8::from(link.is_visible)], &link.version.to_le_bytes(), link.data]
         .concat()

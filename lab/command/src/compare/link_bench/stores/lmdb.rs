@@ -74,7 +74,7 @@ fn open(folder: &Path, durability: Durability) -> Result<(Env, Tables)> {
 }
 
 impl Tables {
-    /// Puts a link; returns whether it is new.
+    /// Puts a link; returns true if it is new.
     fn put_link(&self, transaction: &mut RwTxn<'_>, link: &Link<'_>) -> Result<bool> {
         let (source, destination) = (link.source, link.destination);
         let key = link_key(source, destination);
@@ -92,7 +92,7 @@ impl Tables {
         Ok(before.is_none())
     }
 
-    /// Deletes a link; returns whether it existed.
+    /// Deletes a link; returns true if it existed.
     fn delete_link(
         &self,
         transaction: &mut RwTxn<'_>,

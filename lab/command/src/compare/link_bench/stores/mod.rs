@@ -1,4 +1,4 @@
-//! How each store keeps nodes and links, and serves LinkBench's requests.
+//! The stores of nodes and links, which serve LinkBench's requests.
 //!
 //! All implement one trait, and return every field of every requested node and link.
 
@@ -25,7 +25,7 @@ use std::path::Path;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub enum Level {
-    /// Nothing is logged, if the store allows that.
+    /// Not logged, if the store allows that.
     None,
     /// Logged, not synced.
     Buffered,
@@ -37,7 +37,7 @@ pub enum Level {
 pub trait Answer {
     /// A node.
     fn node(&mut self, node: Node<'_>);
-    /// A link; links of a list come in its order.
+    /// A link; the links of a list come in its order.
     fn link(&mut self, link: Link<'_>);
 }
 
@@ -46,7 +46,7 @@ pub trait LinkStore: Send + Sync {
     /// Serves a request as one transaction.
     fn serve(&self, request: &Request<'_>, answer: &mut dyn Answer) -> Result<Served>;
 
-    /// The number of links; an error if rows, lists and counters differ.
+    /// The number of links; an error if rows, lists and counters disagree.
     fn links(&self) -> Result<u64>;
 }
 
@@ -55,7 +55,7 @@ pub trait LinkStore: Send + Sync {
 pub struct Base<'b> {
     /// The links.
     pub graph: BaseGraph<'b>,
-    /// The links in the order in which they are put into stores that are filled link by link.
+    /// The links in the order of insertion for stores that are filled link by link.
     pub stream: &'b [(VertexId, VertexId)],
     /// The contents of nodes and links.
     pub content: &'b Content,
@@ -92,7 +92,7 @@ pub struct Kind {
     pub name: &'static str,
     /// Its setup.
     pub setup: &'static str,
-    /// Creates one.
+    /// Creates a store.
     pub load: Load,
 }
 

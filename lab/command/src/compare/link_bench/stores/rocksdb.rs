@@ -35,8 +35,7 @@ const LOCKS: usize = 4096;
 struct RocksDb {
     db: DB,
     level: Level,
-    /// Each holds the lock of a node while its links and their number are read, changed and
-    /// written.
+    /// Each mutex protects nodes while their links and link counts are read, changed and written.
     locks: Vec<Mutex<()>>,
     next_node: AtomicU32,
 }
@@ -154,7 +153,7 @@ impl RocksDb {
         Ok(Served { links_removed: 1, ..Served::default() })
     }
 
-    /// Puts the contents of a node, if it exists or need not.
+    /// Puts the contents of a node; returns false if it must exist and does not.
     fn put_node(&self, tables: &Tables<'_>, id: VertexId, value: &[u8], must_exist: bool) -> Result<bool> {
         let _held = self.lock(id).lock();
         if must_exist && self.db.get_pinned_cf(tables.nodes, node_key(id))?.is_none() {

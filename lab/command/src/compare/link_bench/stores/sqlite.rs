@@ -87,7 +87,7 @@ fn put_node(connection: &Connection, id: VertexId, node: &Node<'_>) -> Result<()
     Ok(())
 }
 
-/// Puts a link; returns whether it is new.
+/// Puts a link; returns true if it is new.
 fn put_link(connection: &Connection, link: &Link<'_>) -> Result<bool> {
     let Link { source, destination, is_visible, version, time, data } = *link;
     let fields = params![source.get(), destination.get(), is_visible, version, time, data];

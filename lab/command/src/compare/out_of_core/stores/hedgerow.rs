@@ -37,8 +37,8 @@ pub(super) const TEL: Kind = Kind {
 /// Vertices per transaction.
 const VERTICES: usize = 1 << 14;
 
-/// Bytes of a segment of the log: small beside the budget, since those that are made ahead of use are
-/// written twice.
+/// Bytes of a segment of the log: small compared with the budget, since segments made ahead of use
+/// are written twice.
 const SEGMENT: u64 = 16 << 20;
 
 const PAGERANK_ITERATIONS: u32 = 10;
@@ -89,7 +89,7 @@ impl Store for Graph {
     }
 }
 
-/// Lends a cursor.
+/// Passes a reader over a cursor to a closure.
 struct Read<'w>(&'w mut dyn FnMut(&mut dyn Reader) -> Result<()>);
 
 impl Kernel for Read<'_> {
@@ -128,7 +128,7 @@ impl<V: RecordView, C: Cursor<Error: Into<ReadError>>> Reader for Rows<'_, V, C>
 
     fn analyze(&mut self, analytics: Analytics) -> Result<Option<(u64, u64)>> {
         let view = self.view;
-        // By default kernels allocate at most half of what the limit leaves.
+        // By default, kernels allocate at most half of the memory that the limit leaves.
         let execution = Execution::default().within(MemoryBudget::bytes(u64::MAX));
         Ok(Some(match analytics {
             Analytics::Bfs(source) => reached(&Bfs { execution, ..Bfs::new(source) }.run(view)?.depths),

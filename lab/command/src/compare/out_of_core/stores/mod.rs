@@ -14,13 +14,13 @@ use ::hedgerow::VertexId;
 use anyhow::Result;
 use std::path::Path;
 
-/// The store to which the others are compared.
+/// The store that the others are compared with.
 pub const REFERENCE: &str = "rocksdb";
 
-/// What a store is made or opened with.
+/// The parameters of making or opening a store.
 #[derive(Clone, Copy, Debug)]
 pub struct Setup<'s> {
-    /// Where its files are.
+    /// The folder of its files.
     pub folder: &'s Path,
     /// The vertex bound.
     pub vertices: u32,
@@ -30,15 +30,14 @@ pub struct Setup<'s> {
 
 /// A store of undirected edges, read in both directions.
 pub trait Store: Sync {
-    /// Puts edges and then deletes others, in the store's way of committing a stream, without waiting
-    /// for the disk.
+    /// Puts edges and then deletes others, in the store's way of committing a stream, without
+    /// waiting for the disk.
     fn write(&self, puts: &[Edge], deletions: &[Edge]) -> Result<()>;
 
-    /// Puts edges that come ascending, in both directions, after all that were put before, in
-    /// whatever way takes the least time.
+    /// Puts ascending edges, in both directions, after all edges put before, in the fastest way.
     fn load_in_order(&self, edges: &[Edge]) -> Result<()>;
 
-    /// Brings everything into files and does all work that was left for later.
+    /// Brings everything into files and does all deferred work.
     fn settle(&self) -> Result<()>;
 
     /// Reads one state.
@@ -54,11 +53,11 @@ pub struct Kind {
     pub setup: &'static str,
     /// Undirected edges per write.
     pub batch: usize,
-    /// Whether it is loaded in order, because it would take hours otherwise.
+    /// True if the store is loaded in order, because it would take hours otherwise.
     pub is_loaded_in_order: bool,
-    /// Whether it has analytics of its own.
+    /// True if the store has its own analytics.
     pub has_analytics: bool,
-    /// Makes a store in an empty folder, or opens the one that is there.
+    /// Makes a store in an empty folder, or opens the existing one.
     pub open: fn(Setup<'_>) -> Result<Box<dyn Store>>,
 }
 
@@ -89,7 +88,7 @@ struct RowOf {
 
 #[cfg(any(feature = "lmdb", feature = "rocksdb"))]
 impl RowOf {
-    /// Adds an edge; passes the row before on if this one is of another vertex.
+    /// Adds an edge; passes the previous row on if the edge has another source.
     fn push(
         &mut self,
         source: VertexId,

@@ -35,7 +35,7 @@ fn open(setup: Setup<'_>) -> Result<Box<dyn Store>> {
     let half = setup.budget as usize / 2;
     let mut blocks = BlockBasedOptions::default();
     blocks.set_block_cache(&Cache::new_lru_cache(half));
-    // Filters of whole edges would be larger than the budget, and no edge is looked up.
+    // Filters of whole keys would be larger than the budget, and no edge is looked up.
     blocks.set_bloom_filter(10.0, false);
     blocks.set_whole_key_filtering(false);
     let mut options = Options::default();

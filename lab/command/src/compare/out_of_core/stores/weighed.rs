@@ -1,4 +1,4 @@
-//! A graph without weights, seen with weights that are computed from the ends of its edges.
+//! A graph without weights, read with weights computed from the ends of its edges.
 
 use hedgerow::kernels::{Adjacency, Cursor, GraphView, Neighbors, RecordView, ViewError};
 use hedgerow::{Column, CommitTimestamp, Count, Direction, LabelId, Topology, VertexId};
@@ -8,7 +8,7 @@ use std::ops::{ControlFlow, Range};
 /// The weight of the edge between two vertices.
 type Weigh = fn(VertexId, VertexId) -> u32;
 
-/// A view whose edges have weights, whatever the label says.
+/// A view whose edges have weights, whatever its label declares.
 pub(super) struct Weighed<'v, V> {
     view: &'v V,
     weigh: Weigh,
@@ -128,7 +128,7 @@ pub(super) struct WeighedCursor<C, W> {
 #[derive(Clone)]
 struct Weights<W> {
     weigh: Weigh,
-    /// Those of the row that was read last.
+    /// The weights of the last row read.
     of_row: Vec<W>,
 }
 
