@@ -1,6 +1,6 @@
 //! Words that the project does not use, and their replacements.
 //!
-//! The glossary of ARCHITECTURE.md has the preferred words.
+//! docs/glossary.md has the preferred words.
 
 use crate::run::root;
 use anyhow::{Context, Result};
