@@ -29,8 +29,8 @@ const ROLE: &str = "the reader, writer, leader, caller, application or thread th
 /// Beginnings that a doc comment must not have: rustdoc and editors show it alone.
 const DANGLING: &[&str] = &["/// The same", "//! The same", "/// As above", "/// Likewise"];
 
-/// Openings of a definition that is built as a relative clause or an indirect question. Write a noun
-/// with attributes, or a subject with a verb.
+/// Openings of a definition that is built as a relative clause or an indirect question. A noun with
+/// attributes, or a subject with a verb, takes its place.
 const CLAUSES: &[&str] =
     &["What ", "That of ", "Those ", "Whether ", "As many ", "The one ", "Each that ", "How ", "Where "];
 
@@ -74,8 +74,8 @@ pub fn complaints_about(line: &str) -> impl Iterator<Item = String> {
     banned.chain(is_dangling.then_some(dangling))
 }
 
-/// Returns a complaint for each comment of a Rust file that opens with a clause, and for each of its
-/// lines that is too long, with the number of the line.
+/// Returns a complaint for each comment of a Rust file that opens with a clause, and for each line
+/// of a comment that is too long, with the number of the line.
 pub fn complaints_about_comments(text: &str) -> Vec<(usize, String)> {
     let mut complaints = Vec::new();
     let (mut is_opening, mut is_code) = (true, false);

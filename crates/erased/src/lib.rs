@@ -1,11 +1,13 @@
 //! Engines behind one type: [`ErasedEngine`] is an [`Engine`](hedgerow_model::Engine) that wraps
 //! any other.
 //!
-//! The commit pipeline and every kernel are compiled once per engine. That is worth the compile
-//! time for an engine that applications use; the other engines share the copy compiled for
-//! `ErasedEngine`. Generics in the traits of the model become virtual calls here:
+//! The commit pipeline holds its engine this way: what runs once per commit or less is compiled
+//! once, for all engines. Engines of tests and of research are read this way, too; the engines of
+//! the library are read at their own types. Generics in the traits of the model become virtual
+//! calls:
 //!
-//! - a commit costs two or three more allocations, and a view, an adjacency and a cursor one each;
+//! - a commit costs one or two more allocations; a view, an adjacency or a cursor none, unless it
+//!   is large;
 //! - [`Cursor::scan`](hedgerow_model::Cursor::scan) copies short rows into batches: one virtual
 //!   call passes the rows of many vertices. A long row is a batch by itself and is not copied;
 //! - all other methods of a cursor cost one virtual call, and methods that visit runs cost one more

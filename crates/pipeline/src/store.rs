@@ -25,8 +25,9 @@ const PARALLEL_CHANGES: usize = 1 << 13;
 
 /// A graph without its public interface.
 ///
-/// Whatever runs once per commit or less is compiled once, and calls the engine through virtual functions. What runs
-/// per edge is compiled for each engine, and takes the store [with it](OnEngine).
+/// Code that runs once per commit or less is compiled once, and calls the engine through virtual
+/// functions. Code that runs per edge is compiled for each engine, and takes the store [with
+/// it](OnEngine).
 pub struct Store {
     /// The engine, which stores vertices and edges.
     pub engine: ErasedEngine,
@@ -151,7 +152,8 @@ impl Store {
         self.engine.latest(held).map_err(read_failed)
     }
 
-    /// The store with its engine at its own type. `engine` is the engine that the store was made with.
+    /// The store with its engine at the engine's own type. `engine` is the engine that the store
+    /// was made with.
     #[inline]
     pub fn on<'s, E>(&'s self, engine: &'s E) -> OnEngine<'s, E> {
         OnEngine { store: self, engine }

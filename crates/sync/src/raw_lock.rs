@@ -49,7 +49,7 @@ mod production {
 mod modelled {
     use crate::{Condvar, Mutex};
 
-    /// The one-byte lock under the model checker: a flag with a queue of waiters.
+    /// The lock of one byte under the model checker: a flag with a queue of waiters.
     #[derive(Default)]
     pub struct RawLock {
         held: Mutex<bool>,

@@ -41,11 +41,11 @@ pub struct BenchArgs {
     /// Write machine, build and all figures to this file; a run that Ctrl-C ends writes what it has
     #[arg(long, value_name = "FILE", value_parser = file_to_write())]
     pub json: Option<PathBuf>,
-    /// How often everything is measured [default: 3, with --quick 2]
+    /// The number of times that everything is measured [default: 3, with --quick 2]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub repetitions: Option<u32>,
-    /// How long one mix of readers and writers runs; each number of clients of LinkBench runs for a
-    /// fortieth of it [default: 10, with --full 60]
+    /// The duration of one mix of readers and writers; each number of clients of LinkBench runs for
+    /// a fortieth of it [default: 10, with --full 60]
     #[arg(long, value_name = "S", value_parser = clap::value_parser!(u64).range(1..=86_400))]
     pub mix_seconds: Option<u64>,
     /// The seed that generates, shuffles and samples the graph

@@ -92,7 +92,7 @@ pub struct ImportArgs {
     /// another program
     #[arg(long)]
     pub anew: bool,
-    /// Whether to write a checkpoint at the end
+    /// Write a checkpoint at the end, or leave the log as it is
     #[arg(long, value_enum, default_value_t = When::Auto)]
     pub checkpoint: When,
     /// Threads for reading and for commits; by default one per core

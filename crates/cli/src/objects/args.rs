@@ -82,7 +82,7 @@ pub struct NeighborhoodArgs {
     /// Use the edges of every label, and print the label before the neighbor
     #[arg(long, conflicts_with = "label")]
     pub all_labels: bool,
-    /// Whether edges start or end at the vertex
+    /// Use the edges that start at the vertex, or those that end there
     #[arg(long, value_enum, default_value_t = DirectionName::Out)]
     pub direction: DirectionName,
     /// Print at most N neighbors

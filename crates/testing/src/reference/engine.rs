@@ -225,8 +225,8 @@ impl Engine for ReferenceEngine {
         !self.is_in_memory() && self.sources.lock().files.len() >= self.options.files
     }
 
-    /// In memory, drops the versions that no live timestamp sees. In files, merges all files into one if there are many, and drops versions that no live timestamp sees.
-    /// One step does everything, whatever the budget.
+    /// Drops the versions that no live timestamp sees: in memory at once, in files by a merge of
+    /// all files into one if there are many. One step does everything, whatever the budget.
     fn maintain(
         &self,
         live: &LiveTimestamps,

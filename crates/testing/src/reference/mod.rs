@@ -1,7 +1,7 @@
 //! The reference engine: a small one, in memory or in files, that the tests of graphs compare with
 //! the engines of the library. Also the worked example of `docs/writing-an-engine.md`.
 //!
-//! It is written to be read, not to be fast: every read of a file goes to the file, without a cache.
+//! It is written to be read, not to be fast: it has no cache, so that every read goes to the files.
 //! In memory it has no fast path, so that each of its commits takes the general one, and counts
 //! exactly; in files it counts edges later.
 //!

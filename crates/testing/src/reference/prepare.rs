@@ -57,8 +57,7 @@ impl ReferenceEngine {
         Ok(Prepared { changes: ReferenceChanges(entries), outcome, changed })
     }
 
-    /// Counts the edge of an entry, if it is the one by which its edge is counted. Parallel edges are
-    /// counted when they are merged.
+    /// Counts the edge of a canonical entry. Parallel edges are counted when they are merged.
     fn count(&self, key: Key, before: &Content, after: &Content, outcome: &mut Outcome) {
         let Key { table, entry } = key;
         let Some((label, direction)) = table.adjacency() else { return };

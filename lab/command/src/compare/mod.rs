@@ -58,8 +58,8 @@ pub struct Arguments {
     /// Repetitions of each measurement
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=1000))]
     repetitions: u32,
-    /// How long each number of clients commits in each repetition, and how long buffered commits
-    /// take at most
+    /// The time for which each number of clients commits in each repetition, and the most that
+    /// buffered commits take
     #[arg(long, default_value_t = 4.0, value_name = "S", value_parser = seconds)]
     seconds: f64,
     /// Write the figures to this file, too

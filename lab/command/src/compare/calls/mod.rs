@@ -36,7 +36,7 @@ pub struct Arguments {
     /// The stores, separated by commas [default: all that were built]
     #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = Kind::named)]
     stores: Vec<&'static Kind>,
-    /// What vertices are called
+    /// The keys of vertices
     #[arg(long, value_name = "KINDS", value_delimiter = ',', value_enum, default_values_t = [Keys::Numbers, Keys::Dense])]
     keys: Vec<Keys>,
     /// The calls, separated by commas [default: all]
@@ -48,7 +48,7 @@ pub struct Arguments {
     /// Repetitions of each measurement
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=1000))]
     repetitions: u32,
-    /// How long each call is repeated each time
+    /// The time for which each call is repeated
     #[arg(long, default_value_t = 0.25, value_name = "S", value_parser = crate::compare::seconds)]
     seconds: f64,
     /// Write the figures to this file, too

@@ -55,7 +55,7 @@ pub struct Arguments {
     /// Repetitions of each measurement
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=1000))]
     repetitions: u32,
-    /// How long clients run each time
+    /// The time for which clients run
     #[arg(long, default_value_t = 4.0, value_name = "S", value_parser = crate::compare::seconds)]
     seconds: f64,
     /// Write the figures to this file, too

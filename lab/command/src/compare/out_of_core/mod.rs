@@ -80,7 +80,7 @@ pub struct Arguments {
 /// The process of one store, which `out-of-core` starts
 #[derive(Debug, clap::Args)]
 pub struct StoreArguments {
-    /// What to do, as JSON
+    /// The job, as JSON
     job: PathBuf,
 }
 
