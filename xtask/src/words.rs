@@ -135,22 +135,12 @@ mod tests {
         let numbers = |text: &str| -> Vec<usize> {
             complaints_about_comments(text).into_iter().map(|(number, _)| number).collect()
         };
-        assert_eq!(numbers("/// What it is.
-fn one() {}
-/// A set.
-///
-/// Whether it is full.
-"), [1, 5]);
-        assert_eq!(numbers("/// Reads rows, which is
-/// What a scan does.
-"), []);
+        let text = "/// What it is.\nfn one() {}\n/// A set.\n///\n/// Whether it is full.\n";
+        assert_eq!(numbers(text), [1, 5]);
+        assert_eq!(numbers("/// Reads rows, which is\n/// What a scan does.\n"), []);
         let long = "word ".repeat(30);
-        assert_eq!(numbers(&format!("/// {long}
-/// | {long} |
-/// ```
-/// {long}
-/// ```
-")), [1]);
+        let text = format!("/// {long}\n/// | {long} |\n/// ```\n/// {long}\n/// ```\n");
+        assert_eq!(numbers(&text), [1]);
         assert_eq!(numbers(&format!("let long = \"{long}\";\n")), []);
     }
 
