@@ -15,8 +15,8 @@ const INTERPRETED: &[(&str, &str, &str)] = &[
     ("hedgerow-levels", "largest_gaps", "frame a_row_that_is_visited"),
     ("hedgerow-model", "token", "intersect search"),
     ("hedgerow-rapid", "empty_effects garbage_moves", "edges::a_set_becomes large_sets"),
-    ("hedgerow-records", "heap memory all_go_at_once", "parallel"),
-    ("hedgerow-sequencer", "locks slots announced registration", ""),
+    ("hedgerow-records", "heap memory all_are_removed", "parallel"),
+    ("hedgerow-sequencer", "locks slots published_head registration", ""),
     ("hedgerow-subgraphs", "chain", ""),
     (
         "hedgerow-tel",
@@ -37,8 +37,8 @@ const PERMISSIVE: &[&str] = &[
     "hedgerow-vertices",
 ];
 
-/// Packages whose unsafe blocks only make tokens, without a memory access for Miri to check.
-const OF_TOKENS: &[&str] = &["hedgerow-edge-log", "hedgerow-testing"];
+/// Packages whose unsafe blocks only make tokens, without a memory access to check.
+pub const OF_TOKENS: &[&str] = &["hedgerow-edge-log", "hedgerow-testing"];
 
 /// The extent of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

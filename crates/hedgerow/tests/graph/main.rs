@@ -21,6 +21,7 @@ mod labels;
 mod memory_limit;
 mod newest;
 mod oracle;
+mod oversubscribed;
 // Checked builds keep all blocks on the heap.
 #[cfg(all(target_os = "linux", not(hedgerow_checked_memory)))]
 mod scratch;
