@@ -129,8 +129,8 @@ impl<'s, C: Container> GraphView for SubgraphView<'s, C> {
         Ok(ControlFlow::Continue(()))
     }
 
-    // Returned by a call, it would be copied before its stores are visible to wider loads: a look-up
-    // of a degree took 1.4 times as long.
+    // Returned by a call, it would be copied before its stores are visible to wider loads: a
+    // look-up of a degree took 1.4 times as long.
     #[inline(always)]
     fn adjacency<W: Column>(
         &self,
