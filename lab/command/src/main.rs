@@ -22,7 +22,7 @@ struct Lab {
 
 #[derive(Debug, Subcommand)]
 enum Work {
-    /// Measure engines of research next to those of Hedgerow, as `hedgerow bench` does
+    /// Measure engines of research next to those of Hedgerow, against a static graph
     Bench(Box<Bench>),
     /// Measure Hedgerow and other stores side by side, doing the same work on the same disk
     Compare(Box<compare::Arguments>),
