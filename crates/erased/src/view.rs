@@ -134,7 +134,7 @@ impl<V: RecordView> AnyView for V {
         direction: Direction,
         Asked { column, is_raw }: Asked,
     ) -> Result<Inline<dyn AnyAdjacency + '_>, ViewError> {
-        if !is_raw {
+        if !(is_raw || matches!(column, ColumnType::Unit | ColumnType::Record)) {
             // The label must have values of this type, not only of this width.
             with_column!(column, W => GraphView::adjacency::<W>(self, label, direction).map(drop))?;
         }

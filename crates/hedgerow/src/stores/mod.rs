@@ -205,33 +205,22 @@ impl Stores {
         if options.archiving_threshold.is_some() && engine != EngineKind::Hybrid {
             return Err(Reason::NoEdgeLog(engine.name()).into());
         }
-        let engine = match engine {
+        let (shared, engine) = match engine {
             #[cfg(feature = "rapid")]
-            EngineKind::Rapid => TypedEngine::Rapid(Arc::new(rapid::new(&options, &catalog)?)),
+            EngineKind::Rapid => shared(rapid::new(&options, &catalog)?, TypedEngine::Rapid),
             #[cfg(feature = "tel")]
-            EngineKind::Tel => TypedEngine::Tel(Arc::new(tel::new(&options, &catalog)?)),
+            EngineKind::Tel => shared(tel::new(&options, &catalog)?, TypedEngine::Tel),
             #[cfg(feature = "lsm")]
-            EngineKind::Lsm => TypedEngine::Lsm(Arc::new(lsm::open(&options, &catalog, _files)?)),
+            EngineKind::Lsm => shared(lsm::open(&options, &catalog, _files)?, TypedEngine::Lsm),
             #[cfg(feature = "hybrid")]
-            EngineKind::Hybrid => TypedEngine::Hybrid(Arc::new(hybrid::new(&options, &catalog))),
+            EngineKind::Hybrid => shared(hybrid::new(&options, &catalog), TypedEngine::Hybrid),
             #[cfg(feature = "erased")]
             EngineKind::Erased(engine) => {
-                TypedEngine::Erased(Arc::new(erased::new(engine, &options, &catalog, _files)?))
+                let engine = erased::new(engine, &options, &catalog, _files)?;
+                (engine.clone(), TypedEngine::Erased(Arc::new(engine)))
             }
             #[allow(unreachable_patterns, reason = "unless an engine is not compiled")]
             missing => return Err(Reason::NotCompiled(missing.name()).into()),
-        };
-        let shared = match &engine {
-            #[cfg(feature = "erased")]
-            TypedEngine::Erased(engine) => ErasedEngine::clone(engine),
-            #[cfg(feature = "rapid")]
-            TypedEngine::Rapid(engine) => ErasedEngine::shared(engine),
-            #[cfg(feature = "tel")]
-            TypedEngine::Tel(engine) => ErasedEngine::shared(engine),
-            #[cfg(feature = "lsm")]
-            TypedEngine::Lsm(engine) => ErasedEngine::shared(engine),
-            #[cfg(feature = "hybrid")]
-            TypedEngine::Hybrid(engine) => ErasedEngine::shared(engine),
         };
         Ok(Stores { store: Store::new(shared, &options.settings(), &catalog), engine })
     }
@@ -266,6 +255,12 @@ impl Stores {
         let reserved_bytes = with_engine!(self, engine => engine.reserved());
         MemoryUse { reserved_bytes, ..self.store.memory() }
     }
+}
+
+/// Returns an engine for the store, behind virtual calls, and at its own type.
+fn shared<E: Engine>(engine: E, typed: fn(Arc<E>) -> TypedEngine) -> (ErasedEngine, TypedEngine) {
+    let engine = Arc::new(engine);
+    (ErasedEngine::shared(&engine), typed(engine))
 }
 
 /// Opens an engine's part of a snapshot.
