@@ -2,6 +2,7 @@
 
 use crate::changes::changed;
 use crate::run::{Tally, cargo, command, step, tests};
+use crate::sanitizers::{self, Extent};
 use crate::workspace::{laboratory, packages};
 use anyhow::{Context, Result};
 use std::process::Command;
@@ -33,7 +34,8 @@ pub fn test_if_changed() -> Result<Tally> {
     tests("laboratory", &mut lab(&format!("test -p {ENGINES} --quiet --no-fail-fast")), "")
 }
 
-/// Lints and tests the laboratory, RocksDB included if it can be built, and runs its models.
+/// Lints and tests the laboratory, RocksDB included if it can be built; runs its models, and its
+/// engines under Miri and AddressSanitizer.
 pub fn test(iterations: u32) -> Result<Tally> {
     let (features, skipped) = match has_libclang() {
         true => ("--features hedgerow-lab/rocksdb", Tally::default()),
@@ -47,7 +49,10 @@ pub fn test(iterations: u32) -> Result<Tally> {
         .env("RUSTFLAGS", "--cfg hedgerow_shuttle")
         .env("CARGO_TARGET_DIR", "target/shuttle")
         .env("SHUTTLE_ITERATIONS", iterations.to_string());
-    Ok(tally.plus(tests("models of the laboratory", &mut models, "")?))
+    let tally = tally.plus(tests("models of the laboratory", &mut models, "")?);
+    let engines: Vec<_> = laboratory()?.into_iter().filter(|package| package.name == ENGINES).collect();
+    let tally = tally.plus(sanitizers::miri(&engines, Extent::Full)?);
+    Ok(tally.plus(sanitizers::address(&engines)?))
 }
 
 fn lint(features: &str) -> Result<()> {

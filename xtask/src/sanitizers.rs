@@ -12,6 +12,7 @@ const TARGET: &str = "x86_64-unknown-linux-gnu";
 /// packages it interprets all library tests.
 const INTERPRETED: &[(&str, &str, &str)] = &[
     ("hedgerow-hybrid", "versions::tests", "members memory_of_rewritten retained"),
+    ("hedgerow-lab-engines", "radix::simd", "fine_grained::tests::edges"),
     ("hedgerow-levels", "largest_gaps", "frame a_row_that_is_visited"),
     ("hedgerow-model", "token", "intersect search"),
     ("hedgerow-rapid", "empty_effects garbage_moves", "edges::a_set_becomes large_sets"),
@@ -30,6 +31,7 @@ const INTERPRETED: &[(&str, &str, &str)] = &[
 /// strict provenance.
 const PERMISSIVE: &[&str] = &[
     "hedgerow-hybrid",
+    "hedgerow-lab-engines",
     "hedgerow-rapid",
     "hedgerow-records",
     "hedgerow-subgraphs",
@@ -78,7 +80,7 @@ pub fn miri(packages: &[Package], extent: Extent) -> Result<Tally> {
             (Some((_, names, _)), Extent::Brief) => (*names).to_owned(),
             (Some((_, names, further)), Extent::Full) => format!("{names} {further}"),
         };
-        let mut miri = nightly_cargo(&format!("miri test --quiet -p {} --lib", package.name));
+        let mut miri = nightly_cargo(&format!("miri test --quiet {} --lib", package.selection()));
         let provenance = match PERMISSIVE.contains(&&*package.name) {
             true => "permissive",
             false => "strict",
@@ -91,9 +93,9 @@ pub fn miri(packages: &[Package], extent: Extent) -> Result<Tally> {
     Ok(tally)
 }
 
-/// Returns true if AddressSanitizer can run here.
-pub fn can_check_addresses() -> bool {
-    missing(&[]).is_none()
+/// Returns the reason why AddressSanitizer cannot run here.
+pub fn no_address() -> Option<String> {
+    missing(&[])
 }
 
 /// Runs the tests of packages, with checked memory accesses and leaks.

@@ -66,6 +66,12 @@ pub fn with_unsafe_code() -> Result<Vec<Package>> {
 }
 
 impl Package {
+    /// Returns the arguments by which cargo finds the package.
+    pub fn selection(&self) -> String {
+        let manifest = if self.folder.starts_with("lab/") { "--manifest-path lab/Cargo.toml " } else { "" };
+        format!("{manifest}-p {}", self.name)
+    }
+
     /// Returns true if a file, relative to the root, belongs to the package.
     pub fn contains(&self, file: &str) -> bool {
         file.strip_prefix(&self.folder).is_some_and(|rest| rest.starts_with('/'))
@@ -88,9 +94,9 @@ pub fn with_dependents(all: &[Package], changed: BTreeSet<String>) -> BTreeSet<S
     }
 }
 
-/// Returns the arguments `-p NAME` of all packages.
+/// Returns the arguments by which cargo finds all packages.
 pub fn selected(packages: &[Package]) -> String {
-    packages.iter().map(|package| format!("-p {} ", package.name)).collect()
+    packages.iter().map(|package| package.selection() + " ").collect()
 }
 
 /// Returns the name of the package that a manifest describes; `None` if it describes none.

@@ -43,7 +43,7 @@ impl<V: GraphView> GraphView for Symmetric<'_, V> {
 
     fn edge_count(&self, label: LabelId) -> Count {
         let count = self.view.edge_count(label);
-        if self.is_on { Count::exactly(count.at_most() / 2) } else { count }
+        if self.is_on { Count::between(count.at_least() / 2, count.at_most() / 2) } else { count }
     }
 
     fn archived_through(&self) -> CommitTimestamp {
