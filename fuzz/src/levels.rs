@@ -1,12 +1,12 @@
 //! Targets of the engine on disk: arbitrary bytes as a block of edges, as an edge file with its
 //! records, as a chunk of records, as a manifest.
 
-use hedgerow_levels::{
+use hedgerow_log::files::{FileSystem, OpenMode};
+use hedgerow_log::stretch::{put_stretch, read_stretch};
+use hedgerow_lsm::levels::{
     Block, BlockBuilder, EdgeFile, EdgeFileWriter, Edit, FileEntry, FlushPoint, LevelOptions, LevelTree,
     Manifest, MergedRow, Retention, RowContent, Version, VersionBatch, VersionSource, merge,
 };
-use hedgerow_log::files::{FileSystem, OpenMode};
-use hedgerow_log::stretch::{put_stretch, read_stretch};
 use hedgerow_model::token::LiveTimestamps;
 use hedgerow_model::{ColumnType, CommitTimestamp, EdgeValue, EngineError, ReadError, VertexId};
 use hedgerow_testing::simulated::SimulatedFiles;

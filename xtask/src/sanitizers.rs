@@ -12,13 +12,12 @@ const TARGET: &str = "x86_64-unknown-linux-gnu";
 /// packages it interprets all library tests.
 const INTERPRETED: &[(&str, &str, &str)] = &[
     ("hedgerow-hybrid", "versions::tests", "members memory_of_rewritten retained"),
+    ("hedgerow-in-memory", "reclamation vertices heap records::memory all_are_removed", "records::parallel"),
     ("hedgerow-lab-engines", "radix::simd", "fine_grained::tests::edges"),
-    ("hedgerow-levels", "largest_gaps", "frame a_row_that_is_visited"),
+    ("hedgerow-lsm", "largest_gaps", "frame a_row_that_is_visited"),
     ("hedgerow-model", "token", "intersect search"),
-    ("hedgerow-rapid", "empty_effects garbage_moves", "edges::a_set_becomes large_sets"),
-    ("hedgerow-records", "heap memory all_are_removed", "parallel"),
+    ("hedgerow-rapid", "empty_effects garbage_moves subgraphs::chain", "edges::a_set_becomes large_sets"),
     ("hedgerow-sequencer", "locks slots published_head registration", ""),
-    ("hedgerow-subgraphs", "chain", ""),
     (
         "hedgerow-tel",
         "empty_effects",
@@ -29,18 +28,11 @@ const INTERPRETED: &[(&str, &str, &str)] = &[
 /// Packages in which Miri accepts pointers made of addresses. crossbeam-epoch, with which rayon
 /// steals work, makes some, and so do arc-swap and record handles. Everywhere else Miri insists on
 /// strict provenance.
-const PERMISSIVE: &[&str] = &[
-    "hedgerow-hybrid",
-    "hedgerow-lab-engines",
-    "hedgerow-rapid",
-    "hedgerow-records",
-    "hedgerow-subgraphs",
-    "hedgerow-tel",
-    "hedgerow-vertices",
-];
+const PERMISSIVE: &[&str] =
+    &["hedgerow-hybrid", "hedgerow-in-memory", "hedgerow-lab-engines", "hedgerow-rapid", "hedgerow-tel"];
 
 /// Packages whose unsafe blocks only make tokens, without a memory access to check.
-pub const OF_TOKENS: &[&str] = &["hedgerow-edge-log", "hedgerow-testing"];
+pub const OF_TOKENS: &[&str] = &["hedgerow-testing"];
 
 /// The extent of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,7 +45,7 @@ pub enum Extent {
 
 /// Packages without unsafe code whose tests exercise the unsafe code of others: graphs and kernels
 /// on every engine, and readers of foreign files.
-const DRIVING: &str = "-p hedgerow -p hedgerow-engines -p hedgerow-kernels -p hedgerow-formats";
+const DRIVING: &str = "-p hedgerow -p hedgerow-compiled-kernels -p hedgerow-kernels -p hedgerow-formats";
 
 /// Interprets the library tests of packages with unsafe code.
 pub fn miri(packages: &[Package], extent: Extent) -> Result<Tally> {

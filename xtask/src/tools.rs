@@ -4,7 +4,7 @@ use crate::run::{cargo, command, root, step};
 use anyhow::{Context, Result};
 use std::fs;
 
-/// The checker that judges histories of transactions (`crates/isolation`).
+/// The checker that judges histories of transactions (`crates/checks/isolation`).
 const CHECKER: &str = "adya";
 const CHECKER_VERSION: &str = "0.1.0";
 
@@ -25,7 +25,7 @@ pub fn install_checker() -> Result<()> {
     );
     step(&format!("installing {wanted}"), &mut cargo(&install)).with_context(|| {
         format!(
-            "crates/isolation needs {wanted} of crates.io; without a network, put it at {}",
+            "crates/checks/isolation needs {wanted} of crates.io; without a network, put it at {}",
             program.display()
         )
     })?;

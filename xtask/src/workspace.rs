@@ -151,11 +151,11 @@ mod tests {
     fn a_file_belongs_to_the_package_of_its_folder() {
         let package = Package {
             name: "hedgerow-tel".to_owned(),
-            folder: "crates/tel".to_owned(),
+            folder: "crates/engines/tel".to_owned(),
             dependencies: BTreeSet::new(),
         };
-        assert!(package.contains("crates/tel/src/view.rs"));
-        assert!(!package.contains("crates/telling/src/view.rs") && !package.contains("crates/tel"));
+        assert!(package.contains("crates/engines/tel/src/view.rs"));
+        assert!(!package.contains("crates/telling/src/view.rs") && !package.contains("crates/engines/tel"));
     }
 
     #[test]

@@ -9,7 +9,7 @@ use crate::stores::{StoreFolder, TemporaryStore};
 use crate::{BenchError, DataSet, Engine, Failure, Settings, Step, Watch, Workload, load};
 use hedgerow::kernels::{BuildOptions, Csr, MemoryBudget};
 use hedgerow::{EngineKind, Graph, Topology};
-use hedgerow_analytics::Target;
+use hedgerow_compiled_kernels::Target;
 use hedgerow_sync::Arc;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::time::{Duration, Instant};

@@ -5,7 +5,7 @@ use crate::load::{LOAD_BATCH, check_edges, reclaim_all, with_vertices};
 use crate::{Engine, Failure};
 use hedgerow::kernels::{BuildOptions, Csr};
 use hedgerow::{ColumnType, EdgeSchema, GraphOptions, LabelId, LabelSchema, Topology, VertexId};
-use hedgerow_analytics::Target;
+use hedgerow_compiled_kernels::Target;
 use hedgerow_sync::Arc;
 
 /// An adjacency entry with its weight.

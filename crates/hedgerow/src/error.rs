@@ -2,13 +2,13 @@
 //! message.
 
 use crate::data::PropertyMismatch;
-use hedgerow_dictionary::DictionaryError;
 use hedgerow_log::checkpoint::CheckpointError;
 use hedgerow_log::{LogError, StoreError};
 use hedgerow_model::{
     CapacityError, CompactionLimits, EngineError, Key, SchemaError, VertexIdError, ViewError,
 };
 use hedgerow_pipeline::Error as Cause;
+use hedgerow_pipeline::dictionary::DictionaryError;
 use hedgerow_sequencer::SequencerError;
 use std::fmt;
 use std::path::PathBuf;

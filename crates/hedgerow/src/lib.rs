@@ -241,8 +241,6 @@ pub use edge_tuple::EdgeTuple;
 pub use edge_update::EdgeUpdate;
 pub use error::{Error, ErrorKind, MemoryLimitExceeded};
 pub use graph::Graph;
-#[doc(inline)]
-pub use hedgerow_compute::CancelToken;
 #[cfg(feature = "derive")]
 pub use hedgerow_derive::Properties;
 #[cfg(feature = "kernels")]
@@ -265,6 +263,8 @@ pub use hedgerow_pipeline::{
 pub use hedgerow_sequencer::ManualClock;
 #[doc(inline)]
 pub use hedgerow_sequencer::{AsOf, History};
+#[doc(inline)]
+pub use hedgerow_sync::CancelToken;
 pub use label::{Hop, HopOf, Label};
 pub use options::{EngineKind, GraphOptions, Isolation};
 pub use parallel_edge::ParallelEdge;

@@ -38,7 +38,7 @@ static ALLOCATOR: Counting = Counting;
 /// pool of `rapid`.
 fn in_use() -> isize {
     let pool = hedgerow_rapid::pool_use();
-    let all = ALLOCATED.load(Ordering::Relaxed) + hedgerow_reclamation::mapped_bytes() as isize;
+    let all = ALLOCATED.load(Ordering::Relaxed) + hedgerow_in_memory::reclamation::mapped_bytes() as isize;
     all - (pool.region_bytes - pool.used_bytes) as isize
 }
 

@@ -2,26 +2,19 @@
 
 use hedgerow::EngineKind;
 use hedgerow_driver::{ENGINES, Engine};
-use hedgerow_erased::{EngineOptions, ErasedEngine, Make, NamedEngine};
+use hedgerow_erased::{ErasedEngine, Make, NamedEngine};
 use hedgerow_rapid::Rapid;
-use hedgerow_subgraphs::SubgraphOptions;
 use hedgerow_tel::Tel;
 
 /// `rapid` behind virtual calls, like research engines, to measure the cost of the calls.
 static ERASED_RAPID: NamedEngine = NamedEngine {
     name: "rapid-erased",
-    make: Make::InMemory(|options| ErasedEngine::new(Rapid::new(of(options)))),
+    make: Make::InMemory(|options| ErasedEngine::new(Rapid::new(options))),
 };
 
 /// `tel` behind virtual calls.
-static ERASED_TEL: NamedEngine = NamedEngine {
-    name: "tel-erased",
-    make: Make::InMemory(|options| ErasedEngine::new(Tel::new(of(options)))),
-};
-
-fn of(EngineOptions { topology, catalog, .. }: EngineOptions) -> SubgraphOptions {
-    SubgraphOptions { topology, catalog }
-}
+static ERASED_TEL: NamedEngine =
+    NamedEngine { name: "tel-erased", make: Make::InMemory(|options| ErasedEngine::new(Tel::new(options))) };
 
 /// The engines of `hedgerow bench`, and the research engines.
 pub fn all() -> Vec<Engine> {

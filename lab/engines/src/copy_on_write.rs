@@ -25,7 +25,7 @@ use crate::radix::{Art, CompressedArt};
 use crate::vertex_index::{VectorOrTree, VertexIndex};
 use hedgerow_model::search::Spread;
 use hedgerow_model::{Column, ColumnType, Direction, EdgeChange, Neighbors, Topology, VertexId};
-use hedgerow_subgraphs::{ChangePlan, Container, Content, Owned, Subgraphs, Tally};
+use hedgerow_rapid::subgraphs::{ChangePlan, Container, Content, Owned, Subgraphs, Tally};
 use std::ops::ControlFlow;
 
 /// Versioned subgraphs over plain adaptive radix trees, one per vertex: "ART + SC" in RapidStore's

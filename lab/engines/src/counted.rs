@@ -1,6 +1,6 @@
 //! Memory that versions share, with allocations and frees reported to the account.
 
-use hedgerow_reclamation::account;
+use hedgerow_in_memory::reclamation::account;
 use hedgerow_sync::Arc;
 use std::ops::Deref;
 

@@ -1,9 +1,9 @@
 //! The research engines, for creating graphs by name.
 
-use crate::fine_grained::{ArtEntries, Entries, FineGrained, FineGrainedOptions, SortedEntries};
+use crate::fine_grained::{ArtEntries, Entries, FineGrained, SortedEntries};
 use crate::{ArtGraph, ClusteredArtGraph, CompressedArtGraph, VectorArtGraph};
-use hedgerow_erased::{EngineOptions, ErasedEngine, Make, NamedEngine};
-use hedgerow_subgraphs::SubgraphOptions;
+use hedgerow_erased::{ErasedEngine, Make, NamedEngine};
+use hedgerow_model::EngineOptions;
 
 /// A sorted adjacency list per vertex with a version per edge and short locks, the baseline scheme
 /// ("Revisiting the Design of In-Memory Dynamic Graph Storage", 2025).
@@ -17,23 +17,21 @@ pub static FINE_GRAINED_ART: NamedEngine =
 
 /// Versioned subgraphs as in engine `rapid`, but always copied, over a plain adaptive radix tree
 /// per vertex. "ART + SC" in the ablation.
-pub static ART: NamedEngine = NamedEngine {
-    name: "art",
-    make: Make::InMemory(|options| ErasedEngine::new(ArtGraph::new(subgraphs(options)))),
-};
+pub static ART: NamedEngine =
+    NamedEngine { name: "art", make: Make::InMemory(|options| ErasedEngine::new(ArtGraph::new(options))) };
 
 /// Versioned subgraphs, always copied, over a compressed adaptive radix tree per vertex (section
 /// 6.2). "C-ART + SC" in the ablation.
 pub static COMPRESSED_ART: NamedEngine = NamedEngine {
     name: "cart",
-    make: Make::InMemory(|options| ErasedEngine::new(CompressedArtGraph::new(subgraphs(options)))),
+    make: Make::InMemory(|options| ErasedEngine::new(CompressedArtGraph::new(options))),
 };
 
 /// Versioned subgraphs, always copied, over compressed trees, with vectors for small neighbor sets.
 /// "C-ART + SC + VEC" in the ablation.
 pub static VECTOR_ART: NamedEngine = NamedEngine {
     name: "cart-vec",
-    make: Make::InMemory(|options| ErasedEngine::new(VectorArtGraph::new(subgraphs(options)))),
+    make: Make::InMemory(|options| ErasedEngine::new(VectorArtGraph::new(options))),
 };
 
 /// Versioned subgraphs, always copied, over compressed trees, with the small neighbor sets of a
@@ -41,13 +39,9 @@ pub static VECTOR_ART: NamedEngine = NamedEngine {
 /// "C-ART + SC + CI" in the ablation.
 pub static CLUSTERED_ART: NamedEngine = NamedEngine {
     name: "cart-ci",
-    make: Make::InMemory(|options| ErasedEngine::new(ClusteredArtGraph::new(subgraphs(options)))),
+    make: Make::InMemory(|options| ErasedEngine::new(ClusteredArtGraph::new(options))),
 };
 
-fn fine_grained<E: Entries>(EngineOptions { topology, catalog, .. }: EngineOptions) -> ErasedEngine {
-    ErasedEngine::new(FineGrained::<E>::new(FineGrainedOptions { topology, catalog }))
-}
-
-fn subgraphs(EngineOptions { topology, catalog, .. }: EngineOptions) -> SubgraphOptions {
-    SubgraphOptions { topology, catalog }
+fn fine_grained<E: Entries>(options: EngineOptions) -> ErasedEngine {
+    ErasedEngine::new(FineGrained::<E>::new(options))
 }

@@ -1,7 +1,7 @@
 //! The trait of partitions: the neighbors of consecutive vertices, which are versioned together.
 
 use hedgerow_model::{Column, ColumnType, EdgeChange, EdgeValue, Neighbors, VertexId};
-use hedgerow_subgraphs::Tally;
+use hedgerow_rapid::subgraphs::Tally;
 use std::ops::ControlFlow;
 
 /// The neighbors of one partition, as one sorted set per slot. Immutable: a change makes a new

@@ -2,7 +2,7 @@
 
 use crate::counted::HeapBytes;
 use hedgerow_model::{Column, ColumnType, EdgeChange, EdgeValue, ValueColumn, VertexId};
-use hedgerow_subgraphs::Tally;
+use hedgerow_rapid::subgraphs::Tally;
 use std::ops::Range;
 
 /// Neighbors, and a value for each.

@@ -9,7 +9,7 @@ use crate::run::LargestDegree;
 use crate::threads::Threads;
 use hedgerow::kernels::{Bfs, BfsResult, BuildOptions, PageRank, PageRankResult};
 use hedgerow::{LabelId, Snapshot};
-use hedgerow_analytics::Target;
+use hedgerow_compiled_kernels::Target;
 use std::time::{Duration, Instant};
 
 /// Runs of each kernel on each graph; the medians are compared.

@@ -5,7 +5,7 @@ use crate::error::CliError;
 use crate::interrupt::Interrupt;
 use hedgerow::kernels::{Bfs, Execution, PageRank};
 use hedgerow::{AsKey, Graph, Snapshot, VertexId};
-use hedgerow_analytics::Target;
+use hedgerow_compiled_kernels::Target;
 use std::thread;
 use std::time::{Duration, Instant};
 

@@ -16,7 +16,7 @@ use crate::threads::Threads;
 use crate::{progress, results, text};
 use hedgerow::kernels::{BuildOptions, Execution, Progress};
 use hedgerow::{Catalog, Column, Key, KeyKind, LabelId, Topology, VertexId};
-use hedgerow_analytics::{Compiled, Target};
+use hedgerow_compiled_kernels::{Compiled, Target};
 use hedgerow_formats::{STANDARD_OUTPUT, SkippedLines};
 use indicatif::ProgressBar;
 use serde::Serialize;

@@ -3,7 +3,7 @@
 use hedgerow::kernels::{Adjacency, Cursor, GraphView};
 use hedgerow::kernels::{Execution, Kernel, KernelError, Wcc};
 use hedgerow::{Direction, Error, LabelId, Snapshot, VertexId};
-use hedgerow_analytics::Target;
+use hedgerow_compiled_kernels::Target;
 use serde::Serialize;
 use std::ops::ControlFlow;
 

@@ -7,7 +7,7 @@ use crate::monitor::mean_time;
 use crate::{Engine, Extent, Failure, Workload, load};
 use hedgerow::kernels::Execution;
 use hedgerow::{Compaction, Graph, GraphOptions, SnapshotOptions};
-use hedgerow_analytics::Target;
+use hedgerow_compiled_kernels::Target;
 use std::time::Instant;
 
 /// Numbers of edges in the log that trigger archiving (GraphOne, figure 12).

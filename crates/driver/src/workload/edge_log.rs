@@ -9,8 +9,10 @@ use crate::watch::check;
 use crate::{Engine, Extent, Failure};
 use hedgerow::CommitTimestamp;
 use hedgerow::kernels::{CancelToken, Execution};
-use hedgerow_analytics::Target;
-use hedgerow_edge_log::{Archive, Archiver, ChangeList, Cut, EdgeLog, Ends, NewRun, RunChange, RunCommits};
+use hedgerow_compiled_kernels::Target;
+use hedgerow_hybrid::edge_log::{
+    Archive, Archiver, ChangeList, Cut, EdgeLog, Ends, NewRun, RunChange, RunCommits,
+};
 use hedgerow_hybrid::{BlockSizes, ChainReport, LoggedTable};
 use hedgerow_model::EdgeChange;
 use hedgerow_sync::Mutex;

@@ -9,7 +9,7 @@ use crate::{Failure, load};
 use hedgerow::kernels::{Adjacency, Cursor, GraphView};
 use hedgerow::kernels::{BuildOptions, CancelToken, Csr, Kernel, KernelError};
 use hedgerow::{Direction, EngineKind, Graph, LabelId, Topology, VertexId, WriteGraph};
-use hedgerow_analytics::Target;
+use hedgerow_compiled_kernels::Target;
 use hedgerow_sync::Arc;
 use rand::SeedableRng;
 use rand::rngs::Xoshiro256PlusPlus;

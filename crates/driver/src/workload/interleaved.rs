@@ -6,7 +6,7 @@ use crate::data_set::Entry;
 use crate::executor::{Bench, Turn, pool};
 use crate::{Failure, Workload, load};
 use hedgerow::kernels::{Bfs, Execution};
-use hedgerow_analytics::Target;
+use hedgerow_compiled_kernels::Target;
 use hedgerow_sync::Arc;
 use std::ops::Range;
 use std::time::{Duration, Instant};

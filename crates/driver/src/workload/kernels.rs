@@ -9,7 +9,7 @@ use hedgerow::kernels::{
     Betweenness, Bfs, Execution, PageRank, Precision, Sources, Sssp, TriangleCount, TriangleOrder, Wcc,
     WccMethod,
 };
-use hedgerow_analytics::Target;
+use hedgerow_compiled_kernels::Target;
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::{RngExt, SeedableRng};
 

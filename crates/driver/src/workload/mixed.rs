@@ -13,7 +13,7 @@ use crate::watch::check;
 use crate::{Engine, Failure, Workload, load};
 use hedgerow::kernels::{CancelToken, Execution, PageRank};
 use hedgerow::{Graph, LabelId, WriteGraph};
-use hedgerow_analytics::Target;
+use hedgerow_compiled_kernels::Target;
 use hedgerow_sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};

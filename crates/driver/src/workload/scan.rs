@@ -7,7 +7,7 @@ use crate::monitor::mean_time;
 use hedgerow::kernels::{Adjacency, Cursor, GraphView};
 use hedgerow::kernels::{Execution, Kernel, KernelError};
 use hedgerow::{Direction, LabelId, VertexId};
-use hedgerow_analytics::Target;
+use hedgerow_compiled_kernels::Target;
 use rand::SeedableRng;
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::seq::SliceRandom;

@@ -3,9 +3,10 @@
 use super::engine_with_snapshots;
 use crate::error::{Error, Reason};
 use crate::options::GraphOptions;
-use hedgerow_erased::{EngineOptions, ErasedEngine, Make, NamedEngine};
+use hedgerow_erased::{ErasedEngine, Make, NamedEngine};
 use hedgerow_log::files::EngineFiles;
 use hedgerow_model::Catalog;
+use hedgerow_model::EngineOptions;
 use hedgerow_sync::Arc;
 
 /// Makes the engine, empty or with the edges in its files.

@@ -18,10 +18,10 @@ use crate::error::{Error, Reason};
 use crate::options::{EngineKind, GraphOptions};
 use hedgerow_erased::ErasedEngine;
 use hedgerow_log::files::{EngineFiles, FileSystem};
+use hedgerow_model::EngineOptions;
 use hedgerow_model::token::Registered;
 use hedgerow_model::{Catalog, Engine, FilesCheck, MemoryUse};
 use hedgerow_pipeline::{BackgroundThread, Store};
-use hedgerow_subgraphs::SubgraphOptions;
 use hedgerow_sync::Arc;
 use hedgerow_sync::fork::Process;
 use std::ops::Deref;
@@ -270,6 +270,6 @@ fn opened<E: GraphEngine>(engine: &E, at: &Registered, is_private: bool) -> Resu
     Ok(E::snapshot_with(part?))
 }
 
-fn engine_options(options: &GraphOptions, catalog: &Catalog) -> SubgraphOptions {
-    SubgraphOptions { topology: options.settings().topology, catalog: catalog.clone() }
+fn engine_options(options: &GraphOptions, catalog: &Catalog) -> EngineOptions {
+    EngineOptions { topology: options.settings().topology, catalog: catalog.clone() }
 }

@@ -4,7 +4,7 @@
 use crate::oracle::{ENGINES, REFERENCE};
 use hedgerow::EngineKind;
 use hedgerow::prelude::*;
-use hedgerow_reclamation::account::measure_compared;
+use hedgerow_in_memory::reclamation::account::measure_compared;
 
 const VERSIONS: usize = 3000;
 

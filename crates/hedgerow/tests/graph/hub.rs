@@ -2,7 +2,7 @@
 //! grow with the degree, except for the directory of leaves. Counted, not timed.
 
 use hedgerow::{Graph, GraphOptions, KeyKind, LabelId, ReadGraph, VertexId, WriteGraph};
-use hedgerow_reclamation::account::measure_moved;
+use hedgerow_in_memory::reclamation::account::measure_moved;
 
 const HUB: VertexId = VertexId::new(3);
 

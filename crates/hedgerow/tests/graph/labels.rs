@@ -1,12 +1,12 @@
 //! Labels added to an open graph, on every engine: they work like original labels, concurrent with
 //! writers and readers.
 
+use crate::engines::MODELLED;
 use crate::oracle::{ENGINES, Oracle, commit, domain, is_count, labels, operation, stage, without_labels};
 use hedgerow::kernels::BuildOptions;
 use hedgerow::kernels::PageRank;
 use hedgerow::prelude::*;
 use hedgerow::{History, LabelId};
-use hedgerow_engines::MODELLED;
 use hedgerow_testing::flag::RaiseOnDrop;
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};

@@ -10,6 +10,8 @@ mod compaction;
 mod conformance;
 mod durability;
 mod edge_log;
+#[path = "../support/engines.rs"]
+mod engines;
 #[cfg(debug_assertions)]
 mod garbage;
 mod histories;

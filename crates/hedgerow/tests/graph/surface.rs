@@ -139,3 +139,18 @@ fn schemas_and_stores_are_serialized() {
     let ids = serde_json::from_value::<VertexId>(json!(u32::MAX));
     assert!(ids.unwrap_err().to_string().contains("limit"));
 }
+
+#[test]
+fn the_library_knows_the_names_of_its_engines() {
+    let known = ["rapid", "tel", "hybrid", "lsm", "cart"].map(|name| name.parse().ok());
+    assert_eq!(
+        known,
+        [
+            Some(EngineKind::Rapid),
+            Some(EngineKind::Tel),
+            Some(EngineKind::Hybrid),
+            Some(EngineKind::Lsm),
+            None
+        ]
+    );
+}

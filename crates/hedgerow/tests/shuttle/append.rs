@@ -6,7 +6,7 @@ use hedgerow::{EngineKind, Graph, KeyKind, ReadGraph, Topology, WriteGraph};
 use hedgerow_testing::models;
 use shuttle::thread;
 
-const HYBRID: EngineKind = EngineKind::Erased(&hedgerow_engines::HYBRID);
+const HYBRID: EngineKind = EngineKind::Erased(&crate::engines::HYBRID);
 
 const OWNERS: [u64; 2] = [0, 4];
 

@@ -8,17 +8,19 @@
 
 mod append;
 mod conflicts;
+#[path = "../support/engines.rs"]
+mod engines;
 mod labels;
 mod parallel;
 mod past;
 mod stale;
 mod turns;
 
+use crate::engines::MODELLED;
 use hedgerow::{
     Direction, EdgeSchema, EdgeUpdate, EngineKind, Field, Graph, GraphOptions, Isolation, KeyKind, LabelId,
     LabelSchema, ReadGraph, Record, RecordSchema, Snapshot, Topology, Value, ValueType, WriteGraph,
 };
-use hedgerow_engines::MODELLED;
 use hedgerow_log::planted::{PlantedBug, plant};
 use hedgerow_sync::Arc;
 use hedgerow_testing::models;

@@ -25,7 +25,7 @@ fn swap(graph: &Graph, from: u64, to: u64) {
 fn stale_views_are_atomic_and_stay() {
     let model = || {
         let options = options(Topology::Directed, KeyKind::Dense);
-        let graph = Graph::in_memory(options.engine(EngineKind::Erased(&hedgerow_engines::HYBRID))).unwrap();
+        let graph = Graph::in_memory(options.engine(EngineKind::Erased(&crate::engines::HYBRID))).unwrap();
         graph.ingest(EDGE, &OWNERS.map(|owner| (owner, 1u64))).unwrap();
         graph.reclaim().unwrap();
         let writers: Vec<_> = [(1, 2), (1, 3)]

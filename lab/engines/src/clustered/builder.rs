@@ -6,8 +6,8 @@ use crate::partition::{LARGE, Partition, SMALL_AGAIN};
 use crate::radix::CompressedArt;
 use crate::rows::Rows;
 use hedgerow_model::{ColumnType, EdgeChange};
-use hedgerow_subgraphs::Tally;
-use hedgerow_subgraphs::partition::{PARTITION_SIZE, slots_of};
+use hedgerow_rapid::subgraphs::Tally;
+use hedgerow_rapid::subgraphs::partition::{PARTITION_SIZE, slots_of};
 use hedgerow_sync::Arc;
 use std::ops::Range;
 

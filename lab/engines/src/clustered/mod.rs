@@ -16,8 +16,8 @@ use crate::radix::CompressedArt;
 use crate::rows::Rows;
 use builder::Builder;
 use hedgerow_model::{Column, ColumnType, EdgeChange, EdgeValue, Neighbors, VertexId};
-use hedgerow_subgraphs::Tally;
-use hedgerow_subgraphs::partition::{PARTITION_SIZE, slot_of, slots_of};
+use hedgerow_rapid::subgraphs::Tally;
+use hedgerow_rapid::subgraphs::partition::{PARTITION_SIZE, slot_of, slots_of};
 use hedgerow_sync::Arc;
 use std::ops::{ControlFlow, Range};
 

@@ -5,8 +5,8 @@ use super::entries::Entries;
 use super::garbage::{Part, Place, Superseded};
 use super::prepare::{FineGrainedChanges, RowLink, VertexLink};
 use super::row::VERSION_BYTES;
+use hedgerow_in_memory::reclamation::MemoryChange;
 use hedgerow_model::token::Stamp;
-use hedgerow_reclamation::MemoryChange;
 use smallvec::SmallVec;
 
 impl<E: Entries> FineGrained<E> {

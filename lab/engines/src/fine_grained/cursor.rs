@@ -3,8 +3,8 @@
 use super::entries::Entries;
 use super::row::Row;
 use super::view::FineGrainedAdjacency;
+use hedgerow_in_memory::records::HandleCursor;
 use hedgerow_model::{Column, CommitTimestamp, Cursor, Neighbors, NoCommitOrder, RecordHandle, VertexId};
-use hedgerow_records::HandleCursor;
 use hedgerow_sync::RwLock;
 use std::convert::Infallible;
 use std::ops::{ControlFlow, Range};

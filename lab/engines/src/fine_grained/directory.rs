@@ -1,7 +1,7 @@
 //! Maps a vertex to its cell: a table that grows without moving its entries.
 
+use hedgerow_in_memory::reclamation::Memory;
 use hedgerow_model::VertexId;
-use hedgerow_reclamation::Memory;
 use hedgerow_sync::OnceLock;
 use std::ops::Range;
 

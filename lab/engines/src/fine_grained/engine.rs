@@ -1,6 +1,5 @@
 //! The graph and its implementation of [`Engine`].
 
-use super::FineGrainedOptions;
 use super::directory::Directory;
 use super::entries::Entries;
 use super::garbage::Place;
@@ -8,14 +7,15 @@ use super::prepare::FineGrainedChanges;
 use super::row::Row;
 use super::vertex::VertexCell;
 use super::view::FineGrainedView;
+use hedgerow_in_memory::reclamation::{Garbage, Memory, MemoryChange};
+use hedgerow_in_memory::records::{RecordHeap, StagedEffects};
+use hedgerow_model::EngineOptions;
 use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered, Stamp};
 use hedgerow_model::{
     AddLabels, Allowance, ColumnType, CommitTimestamp, Direction, Effects, Engine, EngineError, LabelId,
     LabelSchema, LockUnit, MaintenanceProgress, MemoryUse, NoShortWrites, Prepared, Topology, UnitLocks,
     VertexId, ViewError,
 };
-use hedgerow_reclamation::{Garbage, Memory, MemoryChange};
-use hedgerow_records::{RecordHeap, StagedEffects};
 use hedgerow_sync::{GrowingList, RwLock};
 use rayon::ThreadPool;
 use std::convert::Infallible;
@@ -57,8 +57,8 @@ impl<E: Entries> Table<E> {
 
 impl<E: Entries> FineGrained<E> {
     /// Creates an empty graph.
-    pub fn new(options: FineGrainedOptions) -> Self {
-        let FineGrainedOptions { topology, catalog } = options;
+    pub fn new(options: EngineOptions) -> Self {
+        let EngineOptions { topology, catalog } = options;
         // The catalog checked that its labels can be numbered.
         let labels = catalog.labels().iter().zip((0..).map(LabelId));
         let tables = labels.flat_map(|(schema, label)| Table::of(label, schema, topology));
@@ -173,13 +173,13 @@ impl<E: Entries> Engine for FineGrained<E> {
         units: &dyn UnitLocks,
         budget_bytes: usize,
     ) -> Result<MaintenanceProgress, EngineError> {
-        let mut reclaimed = hedgerow_reclamation::reclaim(self, live, units, budget_bytes);
+        let mut reclaimed = hedgerow_in_memory::reclamation::reclaim(self, live, units, budget_bytes);
         self.records.reclaim_after(&mut reclaimed, live, budget_bytes);
         Ok(reclaimed.into())
     }
 
     fn retained(&self, units: &dyn UnitLocks) -> Vec<(CommitTimestamp, usize)> {
-        let mut retained = hedgerow_reclamation::retained(self, units);
+        let mut retained = hedgerow_in_memory::reclamation::retained(self, units);
         self.records.add_retained(&mut retained);
         retained
     }

@@ -29,4 +29,4 @@ impl Part {
 }
 
 /// A superseded version.
-pub(super) type Superseded = hedgerow_reclamation::Superseded<Place>;
+pub(super) type Superseded = hedgerow_in_memory::reclamation::Superseded<Place>;

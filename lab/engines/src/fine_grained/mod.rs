@@ -76,7 +76,6 @@ mod tests;
 pub use cursor::FineGrainedCursor;
 pub use engine::FineGrained;
 pub use entries::{ArtEntries, Entries, SortedEntries};
-pub use hedgerow_subgraphs::SubgraphOptions as FineGrainedOptions;
 pub use prepare::FineGrainedChanges;
 pub use view::{FineGrainedAdjacency, FineGrainedView};
 

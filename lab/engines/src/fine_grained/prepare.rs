@@ -6,11 +6,11 @@ use super::entries::Entries;
 use super::row::Row;
 use super::vertex::VertexCell;
 use super::view::FineGrainedView;
+use hedgerow_in_memory::records::{RecordChanges, StagedEffects};
 use hedgerow_model::token::HeldLocks;
 use hedgerow_model::{
     AdjacencyEffects, Allowance, EdgeChange, Effects, EngineError, Outcome, Prepared, VertexEffect, VertexId,
 };
-use hedgerow_records::{RecordChanges, StagedEffects};
 use hedgerow_sync::RwLock;
 use rayon::ThreadPool;
 use rayon::prelude::*;

@@ -4,9 +4,9 @@ use super::engine::{FineGrained, Table, unit_of};
 use super::entries::Entries;
 use super::garbage::{Part, Place, Superseded};
 use super::row::VERSION_BYTES;
+use hedgerow_in_memory::reclamation::{Garbage, Memory, MemoryChange, Versioned};
 use hedgerow_model::token::HeldLocks;
 use hedgerow_model::{LockUnit, UnitLocks};
-use hedgerow_reclamation::{Garbage, Memory, MemoryChange, Versioned};
 
 impl<E: Entries> Versioned for FineGrained<E> {
     type Place = Place;

@@ -3,9 +3,9 @@
 use super::entries::{Entries, NewEntry};
 use super::garbage::Superseded;
 use super::version::{Begin, Version};
+use hedgerow_in_memory::reclamation::MemoryChange;
 use hedgerow_model::token::Stamp;
 use hedgerow_model::{Column, CommitTimestamp, EdgeChange, EdgeValue, VertexId};
-use hedgerow_reclamation::MemoryChange;
 use smallvec::SmallVec;
 
 /// The bytes of a superseded version and of the note that files it.

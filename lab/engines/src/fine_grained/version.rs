@@ -3,8 +3,8 @@
 //! The newest version lies in the edge's entry or the vertex itself, followed by a chain of the
 //! older ones, newest first. Births strictly descend along a chain.
 
+use hedgerow_in_memory::reclamation::account;
 use hedgerow_model::CommitTimestamp;
-use hedgerow_reclamation::account;
 
 /// The highest bit of a [`Begin`].
 const DELETION: u64 = 1 << 63;

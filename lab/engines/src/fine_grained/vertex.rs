@@ -2,9 +2,9 @@
 
 use super::garbage::Superseded;
 use super::version::{Begin, History, Version};
+use hedgerow_in_memory::reclamation::MemoryChange;
 use hedgerow_model::token::Stamp;
 use hedgerow_model::{CommitTimestamp, Record, VertexChange};
-use hedgerow_reclamation::MemoryChange;
 
 /// A vertex with all versions that may be visible.
 pub(super) struct VertexCell {

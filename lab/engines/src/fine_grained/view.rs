@@ -6,12 +6,12 @@ use super::entries::Entries;
 use super::row::Row;
 use super::version::Begin;
 use super::vertex::VertexCell;
+use hedgerow_in_memory::records::HeapCursor;
 use hedgerow_model::token::{HeldLocks, Registered};
 use hedgerow_model::{
     Adjacency, Column, CommitTimestamp, Count, Direction, GraphView, LabelId, Record, RecordHandle,
     RecordView, Topology, VertexId, ViewError, ViewState, cuts_by_work,
 };
-use hedgerow_records::HeapCursor;
 use hedgerow_sync::RwLock;
 use std::convert::Infallible;
 use std::marker::PhantomData;

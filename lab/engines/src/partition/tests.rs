@@ -4,9 +4,9 @@ use super::*;
 use crate::clustered::Clustered;
 use crate::radix::{Art, CompressedArt};
 use crate::vertex_index::{VectorOrTree, VertexIndex};
+use hedgerow_in_memory::reclamation::account::measure;
 use hedgerow_model::{Direction, Topology};
-use hedgerow_reclamation::account::measure;
-use hedgerow_subgraphs::partition::PARTITION_SIZE;
+use hedgerow_rapid::subgraphs::partition::PARTITION_SIZE;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 

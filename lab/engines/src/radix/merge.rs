@@ -8,7 +8,7 @@ use super::nodes::{Layout, Node};
 use super::parts::{Keys, Part, Parts};
 use crate::rows::Rows;
 use hedgerow_model::{ColumnType, EdgeChange};
-use hedgerow_subgraphs::Tally;
+use hedgerow_rapid::subgraphs::Tally;
 use std::ops::Range;
 
 /// A merge in progress: the rows of new leaves, and the count of changes.

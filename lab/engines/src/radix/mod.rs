@@ -44,7 +44,7 @@ mod values;
 use crate::rows::Rows;
 use child::Child;
 use hedgerow_model::{Column, ColumnType, EdgeChange, EdgeValue, ValueColumn, VertexId};
-use hedgerow_subgraphs::Tally;
+use hedgerow_rapid::subgraphs::Tally;
 pub(crate) use leaf::Leaf;
 use leaf::SingleLeaf;
 use merge::Merge;

@@ -8,8 +8,8 @@ pub(crate) use vector::VectorOrTree;
 use crate::partition::Partition;
 use crate::radix::{Leaf, RadixTree};
 use hedgerow_model::{Column, ColumnType, EdgeChange, EdgeValue, Neighbors, VertexId};
-use hedgerow_subgraphs::Tally;
-use hedgerow_subgraphs::partition::{PARTITION_SIZE, slot_of, slots_of};
+use hedgerow_rapid::subgraphs::Tally;
+use hedgerow_rapid::subgraphs::partition::{PARTITION_SIZE, slot_of, slots_of};
 use std::ops::ControlFlow;
 
 /// The neighbors of one vertex, at least one. Immutable; cheap to clone.

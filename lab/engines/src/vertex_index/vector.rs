@@ -6,7 +6,7 @@ use crate::partition::{LARGE, SMALL_AGAIN};
 use crate::radix::CompressedArt;
 use crate::rows::Rows;
 use hedgerow_model::{Column, ColumnType, EdgeChange, EdgeValue, Neighbors, VertexId};
-use hedgerow_subgraphs::Tally;
+use hedgerow_rapid::subgraphs::Tally;
 use hedgerow_sync::Arc;
 use std::ops::ControlFlow;
 

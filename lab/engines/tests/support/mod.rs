@@ -1,8 +1,9 @@
 //! Names the engines for the shared tests.
 
-use hedgerow_lab_engines::fine_grained::{Entries, FineGrained, FineGrainedOptions};
+use hedgerow_lab_engines::fine_grained::{Entries, FineGrained};
+use hedgerow_model::EngineOptions;
 use hedgerow_model::{Catalog, Topology};
-use hedgerow_subgraphs::{Container, PARTITION_SIZE, SubgraphOptions, Subgraphs};
+use hedgerow_rapid::subgraphs::{Container, PARTITION_SIZE, Subgraphs};
 use hedgerow_testing::{Recount, Tested};
 use std::marker::PhantomData;
 
@@ -15,7 +16,7 @@ impl<C: Container> Tested for TestedEngine<Subgraphs<C>> {
     const RECOUNT: Option<Recount<Self::Engine>> = Some(Subgraphs::recount_memory);
 
     fn engine(topology: Topology, catalog: Catalog) -> Subgraphs<C> {
-        Subgraphs::new(SubgraphOptions { topology, catalog })
+        Subgraphs::new(EngineOptions { topology, catalog })
     }
 }
 
@@ -26,6 +27,6 @@ impl<E: Entries> Tested for TestedEngine<FineGrained<E>> {
     const RECOUNT: Option<Recount<Self::Engine>> = Some(|engine, _| engine.recount_memory());
 
     fn engine(topology: Topology, catalog: Catalog) -> FineGrained<E> {
-        FineGrained::new(FineGrainedOptions { topology, catalog })
+        FineGrained::new(EngineOptions { topology, catalog })
     }
 }

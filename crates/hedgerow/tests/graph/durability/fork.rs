@@ -4,12 +4,12 @@
 //! holds a lock during the fork.
 
 use super::limits::{FOLDER, folder, in_own_process, succeeded};
+use crate::engines::REFERENCE;
 use hedgerow::kernels::{BuildOptions, PageRank};
 use hedgerow::{
     AsOf, CheckpointOptions, CommitTimestamp, CompactOptions, Durability, EngineKind, Error, ErrorKind,
     Graph, GraphOptions, Label, LabelId, ReadGraph, Snapshot, SnapshotOptions, WriteGraph, WriteTxn,
 };
-use hedgerow_engines::REFERENCE;
 use std::fs;
 use std::ops::ControlFlow;
 use std::path::Path;

@@ -9,10 +9,11 @@ use hedgerow::{
     AsOf, CheckpointOptions, CommitTimestamp, CompactionLimits, EngineKind, ErrorKind, Graph, GraphOptions,
     KeyKind, LabelId, ManualClock, ReadGraph, Topology, WriteGraph,
 };
-use hedgerow_erased::{EngineOptions, ErasedEngine, Make, NamedEngine};
+use hedgerow_erased::{ErasedEngine, Make, NamedEngine};
 use hedgerow_log::files::{FileSystem, OpenMode};
 use hedgerow_lsm::{LsmEngine, LsmOptions};
 use hedgerow_model::Count;
+use hedgerow_model::EngineOptions;
 use hedgerow_testing::reference::{PREFIX, ReferenceEngine, ReferenceOptions};
 use hedgerow_testing::simulated::{FaultKind, SimulatedFiles};
 use rayon::prelude::*;
@@ -21,7 +22,7 @@ use std::time::Duration;
 
 static IN_FILES: NamedEngine = NamedEngine {
     name: "reference-files",
-    make: Make::InFiles(|files, EngineOptions { topology, catalog, .. }| {
+    make: Make::InFiles(|files, EngineOptions { topology, catalog }| {
         let options = ReferenceOptions { topology, catalog, recent_bytes: 1500, block_bytes: 200, files: 3 };
         Ok(ErasedEngine::new(ReferenceEngine::open(files, options)?))
     }),
@@ -29,7 +30,7 @@ static IN_FILES: NamedEngine = NamedEngine {
 
 pub static LSM: NamedEngine = NamedEngine {
     name: "lsm",
-    make: Make::InFiles(|files, EngineOptions { topology, catalog, .. }| {
+    make: Make::InFiles(|files, EngineOptions { topology, catalog }| {
         let options = LsmOptions {
             mem_graph_bytes: 5000,
             level_0_files: 2,
@@ -193,7 +194,7 @@ fn nothing_is_written_to_a_store_that_was_given_up() {
 fn a_graph_on_files_goes_on_at_its_memory_limit() {
     static ROOMY: NamedEngine = NamedEngine {
         name: "reference-files",
-        make: Make::InFiles(|files, EngineOptions { topology, catalog, .. }| {
+        make: Make::InFiles(|files, EngineOptions { topology, catalog }| {
             let options = ReferenceOptions { topology, catalog, ..ReferenceOptions::default() };
             Ok(ErasedEngine::new(ReferenceEngine::open(files, options)?))
         }),

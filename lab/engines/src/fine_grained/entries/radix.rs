@@ -6,7 +6,7 @@ use crate::radix::Art;
 use hedgerow_model::{
     Column, ColumnType, CommitTimestamp, Direction, EdgeChange, EdgeValue, Topology, ValueColumn, VertexId,
 };
-use hedgerow_subgraphs::Tally;
+use hedgerow_rapid::subgraphs::Tally;
 use std::ops::ControlFlow;
 
 /// A plain adaptive radix tree from neighbors to slots, which contain versions and values.

@@ -1,0 +1,99 @@
+//! The data model of Hedgerow, and the traits that connect its crates.
+//!
+//! - [`ids`](VertexId): vertices, labels, timestamps and application keys;
+//! - [`Record`], [`EdgeValue`] and the schemas of vertices and edges;
+//! - [`Operation`]: a requested change, by keys; [`Effects`]: the resolved changes of a commit, by
+//!   ids;
+//! - [`Engine`]: applying effects and freeing garbage;
+//! - capabilities of engines: [`ShortWrites`] commits single edges in place, [`AddLabels`] adds
+//!   labels to an open graph, [`Durable`] stores the graph in the engine's own files,
+//!   [`FileUpkeep`] reports on these files and compacts them;
+//! - [`GraphView`], [`Adjacency`], [`Cursor`]: reading a state of the graph;
+//! - [`token`]: the proofs (a registered timestamp, held locks, a stamp) that connect readers,
+//!   writers and engines.
+//!
+//! # The operations of the literature
+//!
+//! The common abstraction of dynamic graph storage ("Revisiting the Design of In-Memory Dynamic
+//! Graph Storage", section 3.2) names six operations. They map onto this crate one to one:
+//!
+//! | operation | here |
+//! |---|---|
+//! | InsVtx(u) | [`Operation::AddVertex`], as an effect [`VertexChange::Put`] |
+//! | update of a vertex | [`Operation::SetProperties`], as an effect [`VertexChange::Put`] |
+//! | delete of u | [`Operation::DeleteVertex`], as [`VertexChange::Delete`] and [`EdgeChange`]s |
+//! | InsEdge(u, v), its update | [`Operation::PutEdge`], as an [`EdgeChange`] with a value |
+//! | delete of an edge | [`Operation::DeleteEdge`], as an [`EdgeChange`] without a value |
+//! | change of a record or of a parallel edge | [`Operation::ChangeRecord`], as either of these |
+//! | SearchVtx(u) | [`GraphView::contains_vertex`] |
+//! | SearchEdge(u, v) | [`Cursor::find`] |
+//! | ScanVtx(G) | [`GraphView::scan_vertices`] |
+//! | ScanNbr(u) | [`Cursor::neighbors`]; over all of G, [`Cursor::scan`] |
+//!
+//! Set intersection, which the study builds from scans and searches, is [`Adjacency::intersect`].
+
+mod add_labels;
+mod allowance;
+mod append_edges;
+mod archiving;
+mod column;
+mod commit_order;
+mod count;
+mod cuts;
+mod durable;
+mod effects;
+mod engine;
+mod engine_error;
+mod engine_options;
+mod growing_catalog;
+mod ids;
+pub mod intersect;
+mod key;
+mod names;
+mod operation;
+mod record_change;
+mod records;
+mod schema;
+mod schema_builders;
+pub mod search;
+mod short_writes;
+pub mod token;
+mod topology;
+mod upkeep;
+mod value;
+mod view;
+mod view_state;
+
+pub use add_labels::AddLabels;
+pub use allowance::Allowance;
+pub use append_edges::{AppendEdges, AppendedEdges};
+pub use archiving::Archiving;
+pub use column::{Column, ColumnType, EdgeValue, Raw32, Raw64, RecordHandle, ValueColumn, unit_slice};
+pub use commit_order::{NewestFirst, NewestRecords, NoCommitOrder};
+pub use count::Count;
+pub use cuts::cuts_by_work;
+pub use durable::Durable;
+pub use effects::{
+    AdjacencyEffects, Counts, CountsBeside, DeferredOutcome, EdgeChange, EdgeOutcome, Effects, Outcome,
+    ParallelOutcome, StoredEdge, VertexChange, VertexEffect,
+};
+pub use engine::{Admission, Engine, MaintenanceProgress, MemoryUse, Prepared, Reclaimed, UnitLocks};
+pub use engine_error::{CapacityError, EngineError, WriteError};
+pub use engine_options::EngineOptions;
+pub use growing_catalog::{GrowingCatalog, measure_searched_labels};
+pub use ids::{CommitTimestamp, LabelId, LockUnit, VertexId, VertexIdError};
+pub use key::{AsKey, Key, KeyKind, KeyRef};
+pub use names::UnknownName;
+pub use operation::Operation;
+pub use record_change::{RecordChange, RecordMode};
+pub use records::{EffectRecords, NoParallelEdges, NoRecords, ParallelEdges, RecordCursor, RecordView};
+pub use schema::{Catalog, EdgeSchema, Field, LabelSchema, ParallelSchema, RecordSchema, SchemaError};
+pub use short_writes::{NoShortWrites, ShortPlan, ShortWrites};
+pub use topology::{Direction, Topology};
+pub use upkeep::{
+    CacheUse, CompactProgress, CompactionLimits, EngineMemory, EngineReport, FileProblem, FileTotals,
+    FileUpkeep, FilesCheck, LevelReport, PartReport, StoredPart,
+};
+pub use value::{Record, Value, ValueRef, ValueType};
+pub use view::{Adjacency, Cursor, GraphView, Neighbors, ReadError, ViewError};
+pub use view_state::ViewState;

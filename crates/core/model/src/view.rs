@@ -1,0 +1,363 @@
+//! Reading a state of the graph: views, adjacencies, cursors.
+//!
+//! Kernels are generic over [`GraphView`] and compiled once per engine; the engine is chosen once
+//! per run, never per edge.
+
+use crate::{
+    Column, ColumnType, CommitTimestamp, Count, Direction, EdgeChange, LabelId, NewestFirst, Topology,
+    VertexId, intersect,
+};
+use std::fmt;
+use std::ops::{ControlFlow, Range};
+use std::sync::Arc;
+
+/// An immutable state of the graph.
+///
+/// Every method that may have to read a disk can fail. In memory the error is
+/// [`Infallible`](std::convert::Infallible), and checks compile to nothing.
+pub trait GraphView: Sync {
+    /// The error of a failed read; `Infallible` in memory.
+    type Error: Into<ReadError> + Send;
+
+    /// The adjacency of one label in one direction, with values of type `W`.
+    type Adjacency<'v, W: Column>: Adjacency<Value = W, Error = Self::Error>
+    where
+        Self: 'v;
+
+    /// The commit of this state.
+    fn timestamp(&self) -> CommitTimestamp;
+
+    /// The direction of edges, and the ends from which they can be read.
+    fn topology(&self) -> Topology;
+
+    /// Greater than every vertex id. O(1).
+    fn vertex_bound(&self) -> u32;
+
+    /// Number of vertices. O(1).
+    fn vertex_count(&self) -> u64;
+
+    /// Number of edges of `label`, as far as the engine has counted them. An undirected edge counts
+    /// once. All [parallel](crate::RecordView::parallel_edge_count) edges between two vertices
+    /// count once: they are one edge to an engine. O(1).
+    fn edge_count(&self, label: LabelId) -> Count;
+
+    /// The commit up to which this state is archived: the commit of the state in an engine without
+    /// an edge log ([`Archiving`](crate::Archiving)).
+    fn archived_through(&self) -> CommitTimestamp {
+        self.timestamp()
+    }
+
+    /// Visits the changes of a label's edges in this state after [`GraphView::archived_through`],
+    /// each change once with the edge's source as the owner. The changes of one edge ascend by
+    /// commit. O(changes).
+    fn for_each_unarchived(&self, _label: LabelId, _visit: &mut dyn FnMut(CommitTimestamp, EdgeChange)) {}
+
+    /// Returns true if `vertex` exists. O(1).
+    fn contains_vertex(&self, vertex: VertexId) -> Result<bool, Self::Error>;
+
+    /// Visits the vertices in `range` that exist, ascending, until `visit` breaks.
+    fn scan_vertices<B>(
+        &self,
+        range: Range<u32>,
+        visit: impl FnMut(VertexId) -> ControlFlow<B>,
+    ) -> Result<ControlFlow<B>, Self::Error>;
+
+    /// Visits every vertex in `range` that exists, ascending.
+    #[inline]
+    fn each_vertex(&self, range: Range<u32>, mut visit: impl FnMut(VertexId)) -> Result<(), Self::Error> {
+        let scanned = self.scan_vertices(range, |vertex| {
+            visit(vertex);
+            ControlFlow::<()>::Continue(())
+        });
+        scanned.map(|_| ())
+    }
+
+    /// The adjacency of `label` in `direction`. `W = ()` is topology, whatever the label's column.
+    ///
+    /// [`RecordHandle`](crate::RecordHandle) is a column of engines that keep records behind
+    /// handles (`hedgerow-in-memory`), which only these engines can read. A view without handles
+    /// returns [`ViewError::NoHandles`] for a label with records; every view lends records by
+    /// [`edge_records`](crate::RecordView::edge_records).
+    ///
+    /// # Errors
+    /// If the label or direction does not exist, the column has another type, or the view has no
+    /// handles of records.
+    fn adjacency<W: Column>(
+        &self,
+        label: LabelId,
+        direction: Direction,
+    ) -> Result<Self::Adjacency<'_, W>, ViewError>;
+}
+
+/// The neighbors of all vertices, for one label and direction.
+///
+/// Every id returned, of an owner or of a neighbor, is below the view's
+/// [`vertex_bound`](GraphView::vertex_bound).
+pub trait Adjacency: Sync {
+    /// The type of edge values.
+    type Value: Column;
+    /// The error of a failed read; `Infallible` in memory.
+    type Error: Into<ReadError> + Send;
+    /// The type of cursors.
+    type Cursor<'a>: Cursor<Value = Self::Value, Error = Self::Error>
+    where
+        Self: 'a;
+
+    /// True if neighbors ascend within and across runs.
+    const SORTED: bool;
+    /// True if a degree costs O(1); otherwise kernels count once and keep the array.
+    const DEGREE_IS_O1: bool;
+
+    /// A new cursor. Each thread needs its own, an intersection needs two.
+    fn cursor(&self) -> Self::Cursor<'_>;
+
+    /// Returns true if rows lie in blocks that are read as a whole, as on disk. Then vertices
+    /// should be read in ascending order, and a range with many wanted vertices should be scanned.
+    /// O(1).
+    #[inline]
+    fn reads_blocks(&self) -> bool {
+        false
+    }
+
+    /// Partitions the vertices below the bound into at most `parts` ranges of about equal work.
+    ///
+    /// The ranges ascend, do not overlap, and cover every vertex that has neighbors.
+    fn cuts(&self, parts: usize) -> Result<Vec<Range<u32>>, Self::Error>;
+
+    /// Visits the members of `ids`, which ascend, that are neighbors of `vertex`: ascending,
+    /// without duplicates.
+    ///
+    /// O(neighbors + ids), or O(smaller · log larger) if one set is much larger ([`intersect`]);
+    /// unsorted neighbors are sorted first.
+    #[inline]
+    fn intersect<'a>(
+        cursor: &mut Self::Cursor<'a>,
+        vertex: VertexId,
+        ids: &[VertexId],
+        visit: impl FnMut(VertexId),
+    ) -> Result<(), Self::Error>
+    where
+        Self: Sized + 'a,
+    {
+        intersect::with_ids::<Self>(cursor, vertex, ids, visit)
+    }
+
+    /// Visits the common neighbors of two vertices: ascending, without duplicates. Costs as much as
+    /// [`intersect`](Self::intersect), plus a copy of the smaller set if it does not lie in one
+    /// run.
+    #[inline]
+    fn common_neighbors<'a>(
+        cursors: [&mut Self::Cursor<'a>; 2],
+        vertices: [VertexId; 2],
+        visit: impl FnMut(VertexId),
+    ) -> Result<(), Self::Error>
+    where
+        Self: Sized + 'a,
+    {
+        intersect::of_vertices::<Self>(cursors, vertices, visit)
+    }
+}
+
+/// Neighbors and their values: two slices of equal length.
+pub type Neighbors<'a, W> = (&'a [VertexId], &'a [W]);
+
+/// Reads neighbors. Owns its scratch space; not shared between threads.
+///
+/// A vertex that does not exist has no neighbors, nor does an id at or above the view's bound.
+pub trait Cursor {
+    /// The type of edge values.
+    type Value: Column;
+    /// The error of a failed read.
+    type Error;
+    /// The capability to read edges newest first; [`NoCommitOrder`](crate::NoCommitOrder) without
+    /// it.
+    type Ordered: NewestFirst<Value = Self::Value, Error = Self::Error>;
+
+    /// The number of neighbors of `vertex`. Gathers them by default; faster cursors override it.
+    #[inline]
+    fn degree(&mut self, vertex: VertexId) -> Result<usize, Self::Error> {
+        Ok(self.gather(vertex)?.0.len())
+    }
+
+    /// The value of the edge from `vertex` to `neighbor`, if there is one.
+    fn find(&mut self, vertex: VertexId, neighbor: VertexId) -> Result<Option<Self::Value>, Self::Error>;
+
+    /// Passes on the neighbors of `vertex` in nonempty runs that are valid during the call. By
+    /// default gathers them into one run; a cursor whose rows lie in several runs overrides it and
+    /// copies nothing.
+    #[inline]
+    fn neighbors<B>(
+        &mut self,
+        vertex: VertexId,
+        mut run: impl FnMut(&[VertexId], &[Self::Value]) -> ControlFlow<B>,
+    ) -> Result<ControlFlow<B>, Self::Error> {
+        Ok(match self.gather(vertex)? {
+            ([], _) => ControlFlow::Continue(()),
+            (neighbors, values) => run(neighbors, values),
+        })
+    }
+
+    /// Passes on the neighbors of every vertex in `range` that has neighbors, ascending by vertex,
+    /// in runs that are valid during the call. A vertex may have several runs.
+    fn scan<B>(
+        &mut self,
+        range: Range<u32>,
+        run: impl FnMut(VertexId, &[VertexId], &[Self::Value]) -> ControlFlow<B>,
+    ) -> Result<ControlFlow<B>, Self::Error>;
+
+    /// Reads edges newest first, if the engine keeps the order of commits.
+    #[inline]
+    fn in_commit_order(&mut self) -> Option<&mut Self::Ordered> {
+        None
+    }
+
+    /// Prefetches the place of `vertex`'s neighbors, for a later [`Cursor::prefetch`]. Changes no
+    /// result; does nothing by default.
+    #[inline]
+    fn prefetch_place(&self, vertex: VertexId) {
+        let _ = vertex;
+    }
+
+    /// Prefetches the neighbors of `vertex`, which will be read soon. Changes no result; does
+    /// nothing by default.
+    #[inline]
+    fn prefetch(&mut self, vertex: VertexId) {
+        let _ = vertex;
+    }
+
+    /// All neighbors of `vertex` as one slice, if they lie in one run; by default `None`.
+    #[inline]
+    fn contiguous(&mut self, vertex: VertexId) -> Result<Option<Neighbors<'_, Self::Value>>, Self::Error> {
+        let _ = vertex;
+        Ok(None)
+    }
+
+    /// All neighbors of `vertex` as one slice: borrowed if they lie in one run, else copied into
+    /// the cursor's buffer.
+    fn gather(&mut self, vertex: VertexId) -> Result<Neighbors<'_, Self::Value>, Self::Error>;
+}
+
+/// The requested adjacency does not exist.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ViewError {
+    /// The label does not exist.
+    #[error("there is no label number {}", .0.0)]
+    UnknownLabel(LabelId),
+    /// The label's column has another type.
+    #[error("the edges of label number {} carry {declared}, not {asked}", label.0)]
+    WrongColumn {
+        /// The label.
+        label: LabelId,
+        /// The declared type.
+        declared: ColumnType,
+        /// The requested type.
+        asked: ColumnType,
+    },
+    /// The label's edges have records, but the view has no handles of them.
+    #[error("the records of label number {} have no handles here: they are read as bytes", .0.0)]
+    NoHandles(LabelId),
+    /// The label's edges have no records.
+    #[error("the edges of label number {} have no records", .0.0)]
+    NoRecords(LabelId),
+    /// A directed graph stores in-neighbors only if requested.
+    #[error("this directed graph keeps no reverse adjacency: create it with one, or transpose a snapshot")]
+    NoReverse,
+}
+
+impl ViewError {
+    /// Checks that edges of a label whose column is `declared` can be read as `W`: with the
+    /// declared type, as bits of its width, or without values.
+    ///
+    /// # Errors
+    /// [`ViewError::WrongColumn`].
+    pub fn check_column<W: Column>(label: LabelId, declared: ColumnType) -> Result<(), ViewError> {
+        let is_raw = W::IS_RAW && declared != ColumnType::Record && declared.width() == W::TYPE.width();
+        match W::TYPE == ColumnType::Unit || W::TYPE == declared || is_raw {
+            true => Ok(()),
+            false => Err(ViewError::WrongColumn { label, declared, asked: W::TYPE }),
+        }
+    }
+}
+
+/// Marks an error without an offset: no file has this offset.
+const NO_OFFSET: u64 = u64::MAX;
+
+/// A failed read of a store: the place and the cause.
+#[derive(Clone, Debug)]
+pub struct ReadError {
+    place: Box<str>,
+    /// The offset in a file, with which `place` then ends; else [`NO_OFFSET`]. Not an `Option`, so
+    /// that errors, which are returned by value, stay small.
+    offset: u64,
+    source: Arc<dyn std::error::Error + Send + Sync>,
+}
+
+impl ReadError {
+    /// Creates an error. `place` describes the place of the read: a file and an offset, a block, a
+    /// vertex.
+    pub fn new(
+        place: impl Into<String>,
+        source: impl Into<Box<dyn std::error::Error + Send + Sync>>,
+    ) -> Self {
+        ReadError { place: place.into().into(), offset: NO_OFFSET, source: Arc::from(source.into()) }
+    }
+
+    /// Creates an error at an offset in a file.
+    pub fn at(
+        file: impl std::fmt::Display,
+        offset: u64,
+        source: impl Into<Box<dyn std::error::Error + Send + Sync>>,
+    ) -> Self {
+        ReadError { offset, ..ReadError::new(format!("{file} at byte {offset}"), source) }
+    }
+
+    /// The file and the offset in it, if the error was made by [`ReadError::at`]; else the
+    /// description of the place.
+    #[must_use]
+    pub fn file_and_offset(&self) -> (&str, Option<u64>) {
+        let offset = (self.offset != NO_OFFSET).then_some(self.offset);
+        let suffix = offset.map(|offset| format!(" at byte {offset}")).unwrap_or_default();
+        (self.place.strip_suffix(&*suffix).unwrap_or(&self.place), offset)
+    }
+
+    /// The cause of the failure.
+    #[must_use]
+    pub fn cause(&self) -> &(dyn std::error::Error + Send + Sync + 'static) {
+        &*self.source
+    }
+
+    /// A description of the place of the read.
+    #[must_use]
+    pub fn place(&self) -> &str {
+        &self.place
+    }
+}
+
+impl fmt::Display for ReadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} could not be read: {}", self.place, self.source)
+    }
+}
+
+impl std::error::Error for ReadError {
+    /// Returns the error in the `Arc`, so that callers can downcast it. A derived method would
+    /// return the `Arc`.
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        Some(&*self.source)
+    }
+}
+
+impl Eq for ReadError {}
+
+impl PartialEq for ReadError {
+    /// Returns true if both have the same place and the same error text.
+    fn eq(&self, other: &Self) -> bool {
+        self.place == other.place && self.source.to_string() == other.source.to_string()
+    }
+}
+
+impl From<std::convert::Infallible> for ReadError {
+    fn from(never: std::convert::Infallible) -> Self {
+        match never {}
+    }
+}

@@ -1,0 +1,278 @@
+//! Bulk ingest: many edges as one commit, sorted, deduplicated and applied in parallel, or
+//! [appended](super::append) in the order in which they came.
+
+use crate::commit::entries::{Ends, changed_entries, put_entries};
+use crate::commit::holdings::{AssignedIds, Holdings};
+use crate::commit::resolve::Resolved;
+use crate::commit::{BYTES_OF_CHANGE, Commit};
+use crate::dictionary::{Dictionary, DictionaryError};
+use crate::error::{Error, read_failed};
+use crate::store::Store;
+use hedgerow_log::Durability;
+use hedgerow_model::token::HeldLocks;
+use hedgerow_model::{
+    AdjacencyEffects, Column, ColumnType, EdgeValue, Effects, Engine, KeyRef, LabelId, Record, Topology,
+    VertexChange, VertexEffect, VertexId,
+};
+use hedgerow_sequencer::{LockGuard, Stripes, Writer};
+use hedgerow_sync::map_chunks;
+use rayon::ThreadPool;
+use smallvec::SmallVec;
+
+/// The edges of a bulk ingest, by position.
+///
+/// Used as a trait object, so that a bulk ingest is compiled once per engine, not per edge type.
+pub trait BulkEdges: Sync {
+    /// The number of edges.
+    fn count(&self) -> usize;
+
+    /// Source and destination of an edge.
+    fn keys(&self, edge: usize) -> [KeyRef<'_>; 2];
+
+    /// The type of the edges' values; [`ColumnType::Unit`] if they have records.
+    fn value_type(&self) -> ColumnType;
+
+    /// The value of an edge.
+    fn value(&self, edge: usize) -> EdgeValue;
+
+    /// Looks up the ends of the edges from `first` on, and returns the positions of the edges that
+    /// lack an endpoint, ascending.
+    ///
+    /// Provided, so that the loop over the keys has no virtual call.
+    ///
+    /// # Errors
+    /// A key of the wrong kind.
+    fn look_up(
+        &self,
+        dictionary: &Dictionary,
+        first: usize,
+        ends: &mut [(VertexId, VertexId)],
+    ) -> Result<Vec<usize>, DictionaryError> {
+        let mut missing = Vec::new();
+        let key_at = |end: usize| self.keys(first + end / 2)[end % 2];
+        dictionary.current_of_each(2 * ends.len(), key_at, |end, id| match (id, end % 2) {
+            (Some(id), 0) => ends[end / 2].0 = id,
+            (Some(id), _) => ends[end / 2].1 = id,
+            (None, _) => missing.push(first + end / 2),
+        })?;
+        missing.dedup();
+        Ok(missing)
+    }
+}
+
+/// The input of a bulk ingest.
+pub(super) struct Bulk<'b> {
+    pub(super) label: LabelId,
+    pub(super) edges: &'b dyn BulkEdges,
+    /// The records of the edges by position, where the label has records.
+    pub(super) records: Option<&'b [Record]>,
+    /// The importer's position to store with the commit.
+    pub(super) input: Option<&'b [u8]>,
+}
+
+/// Attempts without key locks, which fail if keys are deleted in the meantime, before all keys are
+/// locked.
+const OPTIMISTIC_ATTEMPTS: usize = 2;
+
+/// Number of edges whose keys one thread looks up at a time.
+const LOOK_UP_CHUNK: usize = 1 << 13;
+
+/// Keys are prefetched this many edges ahead of the edge whose ends get ids.
+const ASSIGN_AHEAD: usize = 8;
+
+impl Store {
+    /// Puts all `edges` as one commit; the last of several equal edges wins. `input` is the
+    /// importer's position to store with the commit.
+    pub fn ingest(
+        &self,
+        label: LabelId,
+        edges: &dyn BulkEdges,
+        input: Option<&[u8]>,
+    ) -> Result<Commit, Error> {
+        self.ingest_bulk(&Bulk { label, edges, records: None, input })
+    }
+
+    pub(super) fn ingest_bulk(&self, bulk: &Bulk<'_>) -> Result<Commit, Error> {
+        self.admit(bulk.edges.count() * BYTES_OF_CHANGE)?;
+        let commit = self.reclaiming_at_limit(|| self.ingest_once(bulk))?;
+        self.settle(commit, Durability::None)
+    }
+
+    fn ingest_once(&self, bulk: &Bulk<'_>) -> Result<Commit, Error> {
+        for _ in 0..OPTIMISTIC_ATTEMPTS {
+            if let Some(commit) = self.try_ingest(bulk, false)? {
+                return Ok(commit);
+            }
+        }
+        // With all keys locked none changes in the meantime, unless a commit failed after its
+        // stamp.
+        self.try_ingest(bulk, true)?.ok_or(Error::Poisoned)
+    }
+
+    /// Like [`Store::ingest`]; `None` if a key lost its vertex between lookup and lock.
+    fn try_ingest(&self, bulk: &Bulk<'_>, lock_all_keys: bool) -> Result<Option<Commit>, Error> {
+        let Bulk { label, edges, records, input } = *bulk;
+        let pool = self.pool_for(edges.count());
+        let mut holdings = Holdings::new(self);
+        if lock_all_keys {
+            holdings.keys = Some(self.dictionary.lock((0..edges.count()).flat_map(|edge| edges.keys(edge))));
+        }
+        let generation = self.dictionary.generation();
+        let LookedUp { mut ends, missing } = look_up(&self.dictionary, edges, pool)?;
+        if !(missing.is_empty() || lock_all_keys) {
+            holdings.keys = Some(self.dictionary.lock(missing.iter().flat_map(|edge| edges.keys(*edge))));
+        }
+        self.assign_missing(edges, &missing, &mut ends, &mut holdings.assigned)?;
+        let as_they_came = self.as_they_came(bulk, &ends);
+        let adjacencies = match as_they_came {
+            Some(_) => SmallVec::new(),
+            None => entries(self.topology, bulk, &ends, pool),
+        };
+        let appending = as_they_came.as_ref().and_then(|_| LockGuard::append(&self.units));
+        let lock = || LockGuard::lock(&self.units, self.stripes_of(ends_of(&ends)));
+        holdings.hold_units(appending.unwrap_or_else(lock));
+        let mut created = self.missing_vertices(&ends, &holdings.held(), pool)?;
+        if !created.is_empty() && holdings.lock_if_appending(|| self.stripes_of(created.iter().copied())) {
+            // Another commit that appends may have created some vertices before they were locked.
+            created = self.missing_of(&created, &holdings.held())?;
+        }
+        // Checked last: a key may have lost its id to another key, whose vertex was found instead.
+        let keys_changed = self.dictionary.generation() != generation && !lock_all_keys;
+        if keys_changed {
+            let now = look_up(&self.dictionary, edges, pool)?;
+            if !(now.missing.is_empty() && now.ends == ends) {
+                return Ok(None);
+            }
+        }
+        let mut resolved = self.with_vertices(created, adjacencies)?;
+        if !(self.dictionary.is_dense() || holdings.assigned.contains_all(&resolved.created)) {
+            // Another commit has assigned a key's id and not created its vertex yet; it may still
+            // fail.
+            return Ok(None);
+        }
+        if let Some(records) = records {
+            self.lay_records(&holdings.held(), label, records, &mut resolved)?;
+        }
+        let applied = match &as_they_came {
+            Some(edges) => self.finish_appended(&holdings.held(), bulk, edges, &resolved)?,
+            None => self.finish(&holdings.held(), &resolved, Writer::Blind, input)?,
+        };
+        holdings.assigned.keep();
+        Ok(Some(applied.release(self, holdings)))
+    }
+
+    /// Looks up the ends of the edges in `missing` again, whose keys are locked now, and assigns
+    /// ids to keys that have none.
+    fn assign_missing(
+        &self,
+        edges: &dyn BulkEdges,
+        missing: &[usize],
+        ends: &mut [Ends],
+        assigned: &mut AssignedIds<'_>,
+    ) -> Result<(), Error> {
+        let mut id_of = |key: KeyRef<'_>| match self.strict {
+            true => self.dictionary.current(key)?.ok_or_else(|| Error::NoSuchVertex(key.to_key())),
+            false => assigned.current_or_assign(key),
+        };
+        for (number, position) in missing.iter().enumerate() {
+            if let Some(ahead) = missing.get(number + ASSIGN_AHEAD) {
+                edges.keys(*ahead).into_iter().for_each(|key| self.dictionary.prefetch(key));
+            }
+            let [source, destination] = edges.keys(*position);
+            ends[*position] = (id_of(source)?, id_of(destination)?);
+        }
+        Ok(())
+    }
+
+    /// The endpoints that do not exist yet, ascending.
+    fn missing_vertices(
+        &self,
+        ends: &[Ends],
+        held: &HeldLocks<'_>,
+        pool: Option<&ThreadPool>,
+    ) -> Result<Vec<VertexId>, Error> {
+        let missing_of = |ends: &[Ends]| self.missing_of(&ends_of(ends).collect::<Vec<_>>(), held);
+        let mut missing = map_chunks(pool, ends.chunks(LOOK_UP_CHUNK).collect(), missing_of)?.concat();
+        missing.sort_unstable();
+        missing.dedup();
+        Ok(missing)
+    }
+
+    /// The vertices that do not exist yet, in the same order.
+    fn missing_of(&self, vertices: &[VertexId], held: &HeldLocks<'_>) -> Result<Vec<VertexId>, Error> {
+        let mut missing = Vec::new();
+        self.engine.add_missing(held, vertices, &mut missing).map_err(read_failed)?;
+        Ok(missing)
+    }
+
+    /// The stripes of the locks of vertices.
+    fn stripes_of(&self, vertices: impl Iterator<Item = VertexId>) -> Stripes {
+        self.units.stripes(vertices.map(|vertex| self.engine.lock_unit(vertex)))
+    }
+
+    /// The effects: the entries, and the vertices that do not exist yet.
+    fn with_vertices(
+        &self,
+        created: Vec<VertexId>,
+        adjacencies: SmallVec<[AdjacencyEffects; 2]>,
+    ) -> Result<Resolved, Error> {
+        if let (true, Some(vertex)) = (self.strict, created.first()) {
+            return Err(Error::NoSuchVertex(self.dictionary.key(*vertex)));
+        }
+        let put =
+            |vertex: &VertexId| VertexEffect { vertex: *vertex, change: VertexChange::Put(Record::EMPTY) };
+        let mut effects =
+            Effects { vertices: created.iter().map(put).collect(), adjacencies, ..Effects::default() };
+        self.add_keys(&mut effects);
+        Ok(Resolved { effects, created: created.into(), ..Resolved::default() })
+    }
+}
+
+/// The ids of the endpoints of edges.
+struct LookedUp {
+    /// By edge; meaningless for the edges in `missing`.
+    ends: Vec<Ends>,
+    /// The positions of the edges that lack an endpoint, ascending.
+    missing: Vec<usize>,
+}
+
+fn look_up(
+    dictionary: &Dictionary,
+    edges: &dyn BulkEdges,
+    pool: Option<&ThreadPool>,
+) -> Result<LookedUp, DictionaryError> {
+    let mut ends = vec![Ends::default(); edges.count()];
+    let chunks = ends.chunks_mut(LOOK_UP_CHUNK).enumerate().collect();
+    let look_up_chunk =
+        |(chunk, ends): (usize, &mut [Ends])| edges.look_up(dictionary, chunk * LOOK_UP_CHUNK, ends);
+    let missing = map_chunks(pool, chunks, look_up_chunk)?.concat();
+    Ok(LookedUp { ends, missing })
+}
+
+/// The adjacency entries of all edges: sorted, deduplicated, the last value of an edge wins. With
+/// records, the value is the edge's number.
+fn entries(
+    topology: Topology,
+    bulk: &Bulk<'_>,
+    ends: &[Ends],
+    pool: Option<&ThreadPool>,
+) -> SmallVec<[AdjacencyEffects; 2]> {
+    let Bulk { label, edges, records, .. } = *bulk;
+    let effects = topology.directions().iter().map(|direction| {
+        let (stored, ends) = ((topology, *direction), ends.iter().copied());
+        let value_of = |edge: usize| Some(edges.value(edge));
+        let number_of = |edge: usize| Some(EdgeValue(edge as u64));
+        let changes = match edges.value_type() {
+            _ if records.is_some() => changed_entries(stored, ends, number_of, pool),
+            ColumnType::Unit => put_entries(stored, ends, ().to_bits(), pool),
+            _ => changed_entries(stored, ends, value_of, pool),
+        };
+        AdjacencyEffects { label, direction: *direction, changes }
+    });
+    effects.collect()
+}
+
+/// All endpoints.
+fn ends_of(ends: &[Ends]) -> impl Iterator<Item = VertexId> {
+    ends.iter().flat_map(|ends| <[VertexId; 2]>::from(*ends))
+}

@@ -1,0 +1,286 @@
+//! Loads a checkpoint into an empty graph: vertices first, then the edges of each label, some
+//! million at a time.
+
+use crate::dictionary::Restoring;
+use crate::error::{Error, read_failed};
+use crate::records::{check_encoded, check_parallel};
+use crate::store::Store;
+use hedgerow_log::StoreError;
+use hedgerow_log::checkpoint::{Checkpoint, CheckpointChunk};
+use hedgerow_model::token::HeldLocks;
+use hedgerow_model::{
+    AdjacencyEffects, Column, CommitTimestamp, Direction, EdgeChange, EffectRecords, Effects, GraphView,
+    KeyRef, LabelId, Record, VertexChange, VertexEffect, VertexId, with_column,
+};
+use hedgerow_sequencer::VertexCounts;
+use rayon::prelude::*;
+use smallvec::SmallVec;
+use std::path::Path;
+
+impl Store {
+    /// Loads the checkpoint at `path`, about `at_once` vertices or edges at a time. All locks are
+    /// held, and the graph is not shared.
+    pub(super) fn load(
+        &self,
+        held: &HeldLocks<'_>,
+        checkpoint: &Checkpoint,
+        path: &Path,
+        at_once: usize,
+    ) -> Result<(), Error> {
+        let loading = self.loading(held, checkpoint, path)?;
+        let described = checkpoint.description();
+        if loading.at == CommitTimestamp::ZERO && described.counts.vertex_bound > 0 {
+            return Err(loading.damaged(0, "vertices before the first commit"));
+        }
+        for chunks in groups(checkpoint.vertex_chunks(), at_once) {
+            loading.vertices(chunks)?;
+        }
+        if described.counts.vertices == 0 && described.counts.vertex_bound > 0 {
+            loading.deleted_vertices()?;
+        }
+        for (label, schema) in described.labels() {
+            for chunks in groups(checkpoint.edge_chunks(label), at_once) {
+                match schema.edges.record() {
+                    Some(schema) if self.catalog.are_parallel(label) => {
+                        let check = |record: &[u8]| match check_parallel(schema, record)? {
+                            0 => Err("there are no parallel edges in it".to_owned()),
+                            _ => Ok(()),
+                        };
+                        loading.record_edges(label, check, chunks)?;
+                    }
+                    Some(schema) => {
+                        loading.record_edges(label, |record| check_encoded(schema, record), chunks)?;
+                    }
+                    None => with_column!(schema.edges.column(), W => loading.edges::<W>(label, chunks))?,
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn loading<'l>(
+        &'l self,
+        held: &'l HeldLocks<'l>,
+        checkpoint: &'l Checkpoint,
+        path: &'l Path,
+    ) -> Result<Loading<'l>, Error> {
+        let described = checkpoint.description();
+        let is_ours = described.topology == self.topology
+            && described.keys == self.dictionary.kind()
+            && self.catalog.to_catalog().extends(&described.catalog);
+        if !is_ours {
+            let what =
+                "it is the checkpoint of a graph of another topology, with other keys, labels or properties";
+            return Err(StoreError::Foreign { path: path.to_owned(), what }.into());
+        }
+        self.dictionary.reserve(keys_to_expect(checkpoint));
+        Ok(Loading { store: self, held, checkpoint, path, at: described.timestamp })
+    }
+}
+
+/// The number of vertices, limited to the room in their chunks at a bit per id: a crafted file
+/// makes the dictionary reserve memory only in proportion to its size.
+fn keys_to_expect(checkpoint: &Checkpoint) -> usize {
+    let bytes: u64 = checkpoint.vertex_chunks().iter().map(|chunk| u64::from(chunk.length)).sum();
+    checkpoint.description().counts.vertices.min(8 * bytes) as usize
+}
+
+/// Groups consecutive chunks into about `at_once` entries each.
+fn groups(chunks: &[CheckpointChunk], at_once: usize) -> impl Iterator<Item = &[CheckpointChunk]> {
+    let mut rest = chunks;
+    std::iter::from_fn(move || {
+        let mut entries = 0;
+        let fits = |chunk: &&CheckpointChunk| {
+            let is_room = entries < at_once;
+            entries += chunk.entries as usize;
+            is_room
+        };
+        let (group, others) = rest.split_at(rest.iter().take_while(fits).count());
+        rest = others;
+        (!group.is_empty()).then_some(group)
+    })
+}
+
+/// A checkpoint that is being loaded.
+struct Loading<'l> {
+    store: &'l Store,
+    held: &'l HeldLocks<'l>,
+    checkpoint: &'l Checkpoint,
+    path: &'l Path,
+    at: CommitTimestamp,
+}
+
+impl Loading<'_> {
+    fn damaged(&self, offset: u64, what: impl Into<String>) -> Error {
+        StoreError::Damaged { path: self.path.to_owned(), offset, what: what.into() }.into()
+    }
+
+    /// Reads chunks, on the worker threads if there are any.
+    fn read<T: Send>(
+        &self,
+        chunks: &[CheckpointChunk],
+        read: impl Fn(&CheckpointChunk) -> Result<Vec<T>, Error> + Send + Sync,
+    ) -> Result<Vec<T>, Error> {
+        let mut parts: Vec<Vec<T>> = match self.store.pool_for(usize::MAX) {
+            Some(pool) => pool.install(|| chunks.par_iter().map(read).collect::<Result<_, _>>())?,
+            None => chunks.iter().map(read).collect::<Result<_, _>>()?,
+        };
+        let mut all = Vec::with_capacity(parts.iter().map(Vec::len).sum());
+        parts.iter_mut().for_each(|part| all.append(&mut std::mem::take(part)));
+        Ok(all)
+    }
+
+    /// Restores the vertex bound of a graph whose vertices were all deleted: their ids are free,
+    /// but were assigned once.
+    fn deleted_vertices(&self) -> Result<(), Error> {
+        let bound = self.checkpoint.description().counts.vertex_bound;
+        self.put(&Effects::default(), VertexCounts { bound, ..VertexCounts::default() })
+    }
+
+    /// The vertices of chunks. Restores their keys.
+    fn read_vertices(&self, chunks: &[CheckpointChunk]) -> Result<Vec<VertexEffect>, Error> {
+        self.read(chunks, |chunk| {
+            let mut vertices = Vec::with_capacity(chunk.entries as usize);
+            let (mut keys, mut wrong) = (self.store.dictionary.restoring(), None);
+            self.checkpoint.read_vertices(chunk, |vertex, key, record| {
+                if wrong.is_none() {
+                    wrong = self.check_vertex(&mut keys, vertex, key, &record).err();
+                }
+                vertices.push(VertexEffect { vertex, change: VertexChange::Put(record) });
+            })?;
+            // The keys not yet in the index precede a wrong record.
+            let wrong = keys.finish().err().map(|error| error.to_string()).or(wrong);
+            wrong.map_or(Ok(vertices), |what| Err(self.damaged(chunk.offset, what)))
+        })
+    }
+
+    fn vertices(&self, chunks: &[CheckpointChunk]) -> Result<(), Error> {
+        let vertices = self.read_vertices(chunks)?;
+        let counts = VertexCounts {
+            added: vertices.len() as u64,
+            removed: 0,
+            bound: self.checkpoint.description().counts.vertex_bound,
+        };
+        self.put(&Effects { vertices, ..Effects::default() }, counts)
+    }
+
+    /// Checks a vertex and restores its key.
+    fn check_vertex(
+        &self,
+        keys: &mut Restoring<'_>,
+        vertex: VertexId,
+        key: KeyRef<'_>,
+        record: &Record,
+    ) -> Result<(), String> {
+        self.store.check_record(record).map_err(|error| format!("the record of vertex {vertex}: {error}"))?;
+        keys.add(key, vertex).map_err(|error| error.to_string())
+    }
+
+    fn edges<W: Column>(&self, label: LabelId, chunks: &[CheckpointChunk]) -> Result<(), Error> {
+        let changes = {
+            let latest = self.store.latest(self.held)?;
+            self.read(chunks, |chunk| {
+                let mut changes = Vec::with_capacity(chunk.entries as usize);
+                let mut wrong: Option<Error> = None;
+                self.checkpoint.read_edges::<W>(chunk, |owner, neighbors, values| {
+                    if wrong.is_none() {
+                        let ends = std::iter::once(owner).chain(neighbors.iter().copied());
+                        wrong = self.check_ends(&latest, chunk, ends).err();
+                    }
+                    // Without a column there are no values.
+                    let value = |position: usize| values.get(position).copied().unwrap_or_default().to_bits();
+                    changes.extend((0..).zip(neighbors).map(|(position, neighbor)| EdgeChange {
+                        owner,
+                        neighbor: *neighbor,
+                        value: Some(value(position)),
+                    }));
+                })?;
+                wrong.map_or(Ok(changes), Err)
+            })?
+        };
+        let adjacencies = self.with_other_ends(label, changes);
+        self.put(&Effects { adjacencies, ..Effects::default() }, VertexCounts::default())
+    }
+
+    /// The edges of a label with records; `check` returns the fault of a record.
+    fn record_edges(
+        &self,
+        label: LabelId,
+        check: impl Fn(&[u8]) -> Result<(), String>,
+        chunks: &[CheckpointChunk],
+    ) -> Result<(), Error> {
+        let mut records = EffectRecords::default();
+        let mut changes = Vec::new();
+        for chunk in chunks {
+            let latest = self.store.latest(self.held)?;
+            let mut wrong = None;
+            self.checkpoint.read_record_edges(chunk, |owner, neighbor, record| {
+                if wrong.is_some() {
+                    return;
+                }
+                let checked = self.check_ends(&latest, chunk, [owner, neighbor].into_iter());
+                let checked = checked.and_then(|()| {
+                    check(record).map_err(|error| {
+                        let what = format!("the record of an edge of vertex {owner}: {error}");
+                        self.damaged(chunk.offset, what)
+                    })
+                });
+                wrong = checked.err();
+                changes.push(EdgeChange { owner, neighbor, value: Some(records.push(record)) });
+            })?;
+            wrong.map_or(Ok(()), Err)?;
+        }
+        let adjacencies = self.with_other_ends(label, changes);
+        let effects = Effects { adjacencies, records, ..Effects::default() };
+        self.put(&effects, VertexCounts::default())
+    }
+
+    /// Fails if an endpoint of an edge does not exist.
+    fn check_ends(
+        &self,
+        latest: &impl GraphView,
+        chunk: &CheckpointChunk,
+        ends: impl Iterator<Item = VertexId>,
+    ) -> Result<(), Error> {
+        for end in ends {
+            if !latest.contains_vertex(end).map_err(read_failed)? {
+                let what = format!("an edge of vertex {end}, which does not exist");
+                return Err(self.damaged(chunk.offset, what));
+            }
+        }
+        Ok(())
+    }
+
+    /// Effects of edges as they are stored: with the entries of their other ends.
+    fn with_other_ends(
+        &self,
+        label: LabelId,
+        mut changes: Vec<EdgeChange>,
+    ) -> SmallVec<[AdjacencyEffects; 2]> {
+        let topology = self.store.topology;
+        let second = |change: &EdgeChange| {
+            let (_, owner, neighbor) = topology.second_entry(change.owner, change.neighbor)?;
+            Some(EdgeChange { owner, neighbor, value: change.value })
+        };
+        let mut others: Vec<EdgeChange> = changes.iter().filter_map(second).collect();
+        let sort = |changes: &mut Vec<EdgeChange>| match self.store.pool_for(changes.len()) {
+            Some(pool) => pool.install(|| changes.par_sort_unstable_by_key(EdgeChange::position)),
+            None => changes.sort_unstable_by_key(EdgeChange::position),
+        };
+        if topology.is_undirected() {
+            changes.append(&mut others);
+            sort(&mut changes);
+        } else {
+            sort(&mut others);
+        }
+        let both = [(Direction::Out, changes), (Direction::In, others)];
+        let stored = both.into_iter().filter(|(_, changes)| !changes.is_empty());
+        stored
+            .map(|(direction, changes)| AdjacencyEffects { label, direction, changes: changes.into() })
+            .collect()
+    }
+
+    fn put(&self, effects: &Effects, counts: VertexCounts) -> Result<(), Error> {
+        self.store.restore_changes(self.held, self.at, effects, counts)
+    }
+}

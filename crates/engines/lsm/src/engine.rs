@@ -1,0 +1,351 @@
+//! The engine: commits go into the active MemGraph, a flush moves them to level 0, maintenance
+//! compacts levels.
+
+use crate::LsmOptions;
+use crate::adjacency::{VERTICES, columns, columns_of, number_of};
+use crate::changes::{LsmChanges, NewContent, NewVersion};
+use crate::flush::BegunFlush;
+use crate::kept_rows::{KeptBytes, KeptRows};
+use crate::levels::{LevelOptions, LevelSet, LevelTree, RowContent};
+use crate::mem_graph::{MemContent, MemGraph};
+use crate::memory::{FlushedMemGraphs, MemoryLimits};
+use crate::pace::{Filling, Pace};
+use crate::sources::{RowReader, Sources};
+use crate::view::LsmView;
+use hedgerow_in_memory::vertices::VertexSet;
+use hedgerow_log::files::FileSystem;
+use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered, Stamp};
+use hedgerow_model::{
+    AddLabels, Admission, Allowance, Catalog, ColumnType, CommitTimestamp, Counts, Direction, Durable,
+    Effects, Engine, EngineError, GrowingCatalog, LabelId, LabelSchema, LockUnit, MaintenanceProgress,
+    MemoryUse, Prepared, Reclaimed, Topology, UnitLocks, VertexId, ViewState,
+};
+use hedgerow_sync::{Arc, GrowingList, Mutex, RwLock};
+use rayon::ThreadPool;
+use std::convert::Infallible;
+use std::ops::ControlFlow;
+
+/// A graph larger than memory. See the [crate](crate).
+#[derive(Debug)]
+pub struct LsmEngine {
+    pub(crate) topology: Topology,
+    pub(crate) catalog: GrowingCatalog,
+    pub(crate) limits: MemoryLimits,
+    /// The types of the values of the adjacencies, shared with the tree.
+    pub(crate) columns: Arc<GrowingList<ColumnType>>,
+    pub(crate) tree: LevelTree,
+    /// Locked for reading while a commit is applied, so that a flush, which replaces the sources,
+    /// waits until no commit goes into the old ones.
+    pub(crate) sources: RwLock<Arc<Sources>>,
+    /// The vertices of the newest state, so that a commit that puts edges reads no file.
+    pub(crate) vertices: VertexSet,
+    /// Counts as of opening.
+    pub(crate) counts: Counts,
+    pub(crate) flushed: FlushedMemGraphs,
+    /// Memory of the rows that snapshots keep.
+    pub(crate) kept: Arc<KeptBytes>,
+    /// Held while the memory is divided among its users.
+    pub(crate) sharing: Mutex<()>,
+    /// The announced flush. Held by a running flush, so that flushes take turns.
+    pub(crate) flushing: Mutex<Option<BegunFlush>>,
+    pub(crate) pace: Pace,
+}
+
+/// The MemGraphs and the files that a snapshot reads, and the rows that it keeps.
+#[derive(Debug)]
+pub struct LsmSnapshot {
+    sources: Arc<Sources>,
+    kept: KeptRows,
+}
+
+/// Prefetch distance, in changes, for the node of a row; twice the distance for its bucket. Enough
+/// for an access to memory, few enough to stay in the cache.
+const PREFETCH_DISTANCE: usize = 8;
+
+/// Checks that a vertex, which is a lock unit, is locked.
+pub(crate) fn check_lock(locks: &HeldLocks<'_>, vertex: VertexId, done: &str) {
+    assert!(locks.covers(LockUnit(vertex.get())), "vertex {vertex} is {done} without its lock");
+}
+
+/// Returns the counts of the graph in these levels: those of the last flush, narrowed by the edges
+/// in the files.
+fn counts_in(levels: &LevelSet, topology: Topology, catalog: &Catalog) -> Counts {
+    let mut counts = levels.counts().clone();
+    // The catalog checked that its labels fit in 16 bits.
+    for label in (0..catalog.labels().len() as u16).map(LabelId) {
+        let stored = number_of(label, Direction::Out);
+        counts.narrow(label, levels.count(stored, topology.is_undirected()));
+    }
+    counts
+}
+
+impl LsmEngine {
+    /// Opens the engine's files, or starts empty if there are none. Reads the indexes of the files
+    /// and the vertices, not the edges.
+    ///
+    /// # Errors
+    /// A file could not be read or is damaged, or a file that an earlier process left unfinished
+    /// could not be removed.
+    pub fn open(files: Arc<dyn FileSystem>, options: LsmOptions) -> Result<Self, EngineError> {
+        let LsmOptions {
+            topology,
+            catalog,
+            mem_graph_bytes,
+            level_0_files,
+            level_1_bytes,
+            fan_out,
+            segment_bytes,
+            cache_bytes,
+            compress_records,
+            compaction_limits,
+        } = options;
+        let limits = MemoryLimits { mem_graph_bytes, cache_bytes };
+        let columns = columns(&catalog);
+        let level_options = LevelOptions {
+            level_0_files,
+            level_1_bytes,
+            fan_out,
+            segment_bytes,
+            cache_bytes,
+            compress_records,
+            compaction_limits,
+            ..LevelOptions::new(columns)
+        };
+        let columns = Arc::clone(&level_options.columns);
+        let tree = LevelTree::open(files, level_options)?;
+        let levels = tree.current();
+        let counts = counts_in(&levels, topology, &catalog);
+        let active = Arc::new(limits.new_mem_graph(&columns, levels.durable_through()));
+        let sources = Arc::new(Sources { mem_graphs: vec![active], levels });
+        let vertices = VertexSet::default();
+        let newest = CommitTimestamp(u64::MAX);
+        let _: ControlFlow<()> = RowReader::new(&sources, VERTICES, newest, RowContent::Neighbors).scan(
+            0..u32::MAX,
+            |vertex, row| {
+                if !row.neighbors().is_empty() {
+                    vertices.insert(vertex);
+                }
+                Ok(ControlFlow::Continue(()))
+            },
+        )?;
+        let engine = LsmEngine {
+            topology,
+            catalog: GrowingCatalog::from(&catalog),
+            limits,
+            columns,
+            tree,
+            sources: RwLock::new(sources),
+            vertices,
+            counts,
+            flushed: FlushedMemGraphs::default(),
+            kept: Arc::new(KeptBytes::new(limits.cache_bytes / 2)),
+            sharing: Mutex::default(),
+            flushing: Mutex::default(),
+            pace: Pace::new(),
+        };
+        engine.share_memory();
+        Ok(engine)
+    }
+
+    pub(crate) fn sources(&self) -> Arc<Sources> {
+        Arc::clone(&self.sources.read())
+    }
+
+    /// Runs `apply` on the active MemGraph, or on a new one if the active one does not take the
+    /// commit.
+    #[inline]
+    pub(crate) fn with_active(&self, at: CommitTimestamp, apply: impl FnOnce(&MemGraph)) {
+        let sources = self.sources.read();
+        if sources.active().takes(at) {
+            return apply(sources.active());
+        }
+        drop(sources);
+        self.apply_beyond(at, apply);
+    }
+
+    /// Like [`LsmEngine::with_active`], for a commit whose timestamp the active MemGraph does not
+    /// take, which may happen before a flush is due.
+    #[cold]
+    fn apply_beyond(&self, at: CommitTimestamp, apply: impl FnOnce(&MemGraph)) {
+        let mut sources = self.sources.write();
+        if !sources.active().takes(at) {
+            // Commits before this one may be applied after it.
+            let begin = CommitTimestamp(at.0.saturating_sub(MemGraph::MOST_COMMITS / 2));
+            *sources = Arc::new(self.with_new_mem_graph(&sources, begin));
+        }
+        apply(sources.active());
+    }
+
+    /// Returns these sources with an empty active MemGraph for commits after `begin`.
+    pub(crate) fn with_new_mem_graph(&self, sources: &Sources, begin: CommitTimestamp) -> Sources {
+        let active = Arc::new(self.limits.new_mem_graph(&self.columns, begin));
+        let mem_graphs = std::iter::once(active).chain(sources.mem_graphs.iter().cloned()).collect();
+        Sources { mem_graphs, levels: Arc::clone(&sources.levels) }
+    }
+
+    /// The number of adjacencies.
+    pub(crate) fn adjacencies(&self) -> u32 {
+        self.columns.len() as u32
+    }
+
+    /// Applies a commit, to the MemGraph that takes it.
+    fn apply_to(&self, active: &MemGraph, stamp: &Stamp, LsmChanges { versions, records }: &LsmChanges) {
+        let row_of = |version: &NewVersion| (version.adjacency, version.owner);
+        let mut place = 0;
+        // Effects are in the order of their owners.
+        for row in versions.chunk_by(|one, other| row_of(one) == row_of(other)) {
+            let (adjacency, owner) = row_of(&row[0]);
+            let at_distance = |distance| versions.get(place + distance).map(row_of);
+            if let Some((adjacency, owner)) = at_distance(2 * PREFETCH_DISTANCE) {
+                active.prefetch_bucket(adjacency, owner);
+            }
+            if let Some((adjacency, owner)) = at_distance(PREFETCH_DISTANCE) {
+                active.prefetch_node(adjacency, owner);
+            }
+            place += row.len();
+            if adjacency == VERTICES {
+                match row[row.len() - 1].content {
+                    NewContent::Deleted => self.vertices.remove(owner),
+                    _ => self.vertices.insert(owner),
+                }
+            }
+            let edges = row.iter().map(|NewVersion { neighbor, content, .. }| {
+                let content = match content {
+                    NewContent::Deleted => None,
+                    NewContent::Value(value) => Some(MemContent::Value(*value)),
+                    NewContent::Record(place) => Some(MemContent::Record(&records[place.clone()])),
+                };
+                (*neighbor, content)
+            });
+            active.push_row(adjacency, owner, stamp.at(), stamp.editable_from(), edges);
+        }
+    }
+
+    /// Makes later views read the current levels of the tree.
+    pub(crate) fn renew_levels(&self) {
+        let mut sources = self.sources.write();
+        let mem_graphs = sources.mem_graphs.clone();
+        *sources = Arc::new(Sources { mem_graphs, levels: self.tree.current() });
+        drop(sources);
+        self.share_memory();
+    }
+}
+
+impl AddLabels for LsmEngine {
+    /// O(1) amortized. Waits briefly for a flush or a compaction that replaces the sources.
+    fn add_label(&self, label: &LabelSchema) {
+        // While this is held, no MemGraph replaces the active one: later ones are made with the
+        // label.
+        let sources = self.sources.read();
+        for column in columns_of(label) {
+            self.columns.push(column);
+            sources.active().add_adjacency(column);
+        }
+        // From here on, views find the label, whose adjacencies exist by now.
+        self.catalog.push(label.clone());
+    }
+}
+
+impl Engine for LsmEngine {
+    type Snapshot = LsmSnapshot;
+    type View<'s> = LsmView<'s>;
+    type Room = ();
+    type Changes<'l> = LsmChanges;
+    type LatestError = Infallible;
+    type ShortWrites = Self;
+
+    fn lock_unit(&self, vertex: VertexId) -> LockUnit {
+        LockUnit(vertex.get())
+    }
+
+    fn prepare<'l>(
+        &'l self,
+        locks: &'l HeldLocks<'_>,
+        effects: &'l Effects,
+        (): &'l mut (),
+        allowance: Allowance,
+        _pool: Option<&ThreadPool>,
+    ) -> Result<Prepared<LsmChanges>, EngineError> {
+        let Ok(newest) = self.latest(locks);
+        let (changes, outcome) = LsmChanges::of(effects, locks, &newest)?;
+        if allowance.is_limited() {
+            allowance.check(self.memory().total_bytes(), changes.bytes() as isize)?;
+        }
+        // Comparing with the existing state would require reading it.
+        let changed = if changes.versions.is_empty() { Some(false) } else { None };
+        Ok(Prepared { changes, outcome, changed })
+    }
+
+    fn apply(&self, stamp: Stamp, changes: LsmChanges) {
+        self.with_active(stamp.at(), |active| self.apply_to(active, &stamp, &changes));
+    }
+
+    fn short_writes(&self) -> Option<&Self> {
+        Some(self)
+    }
+
+    fn add_labels(&self) -> Option<&dyn AddLabels> {
+        Some(self)
+    }
+
+    fn durable(&self) -> Option<&dyn Durable> {
+        Some(self)
+    }
+
+    fn admit(&self, bytes: usize) -> Admission {
+        let sources = self.sources.read();
+        let (held, active) = (sources.used_bytes(), sources.active().used_bytes());
+        drop(sources);
+        let limit = self.limits.mem_graph_bytes;
+        // A commit larger than the limit goes beyond it in any case.
+        if held.saturating_add(bytes.min(limit / 2)) > limit {
+            return Admission::AfterFlush;
+        }
+        if self.tree.is_overfull() {
+            return Admission::AfterMaintenance;
+        }
+        let (most, flushes_left) = (limit / 2, self.tree.flushes_left());
+        let pause = self.pace.pause(Filling { bytes: active, most, flushes_left }, self.tree.is_crowded());
+        pause.map_or(Admission::Granted, Admission::AfterPause)
+    }
+
+    fn open_snapshot(&self, _: &Registered) -> Result<LsmSnapshot, EngineError> {
+        Ok(LsmSnapshot { sources: self.sources(), kept: KeptRows::default() })
+    }
+
+    fn view<'s>(&'s self, snapshot: &'s LsmSnapshot, at: &'s Registered) -> LsmView<'s> {
+        let sources = Arc::clone(&snapshot.sources);
+        LsmView { engine: self, sources, kept: Some(&snapshot.kept), state: ViewState::Registered(at) }
+    }
+
+    fn latest<'l>(&'l self, locks: &'l HeldLocks<'_>) -> Result<LsmView<'l>, Infallible> {
+        Ok(LsmView { engine: self, sources: self.sources(), kept: None, state: ViewState::Locked(locks) })
+    }
+
+    fn is_maintenance_due(&self) -> bool {
+        self.tree.needs_compaction() || self.is_flush_due()
+    }
+
+    /// Compacts one level, whatever the budget, and removes files that no view reads any more.
+    fn maintain(
+        &self,
+        live: &LiveTimestamps,
+        _units: &dyn UnitLocks,
+        _budget_bytes: usize,
+    ) -> Result<MaintenanceProgress, EngineError> {
+        let running = self.pace.begin_compaction();
+        let worked = self.tree.compact(live)?;
+        drop(running);
+        if let Some(worked) = worked {
+            self.pace.compacted(worked);
+            self.renew_levels();
+        }
+        let removed = self.tree.remove_unread()?;
+        let reclaimed = Reclaimed { more: self.tree.needs_compaction(), ..Reclaimed::default() };
+        Ok(MaintenanceProgress { reclaimed, advanced: worked.is_some() || removed > 0 })
+    }
+
+    fn memory(&self) -> MemoryUse {
+        self.memory_use()
+    }
+}

@@ -1,0 +1,59 @@
+//! Reports on files and memory, full compaction, and checks of the files of a store.
+
+use crate::LsmOptions;
+use crate::adjacency::{columns, part_of};
+use crate::engine::LsmEngine;
+use crate::levels::{FullStep, check_files};
+use hedgerow_log::files::FileSystem;
+use hedgerow_model::token::LiveTimestamps;
+use hedgerow_model::{CompactProgress, EngineError, EngineReport, FileUpkeep, FilesCheck, PartReport};
+use hedgerow_sync::Arc;
+use std::ops::ControlFlow;
+
+impl FileUpkeep for LsmEngine {
+    fn report(&self) -> Result<EngineReport, EngineError> {
+        let unlisted = self.tree.unlisted()?;
+        let sources = self.sources();
+        let parts = (0..self.adjacencies()).map(|adjacency| PartReport {
+            part: part_of(adjacency),
+            levels: sources.levels.reports(adjacency),
+        });
+        Ok(EngineReport {
+            parts: parts.filter(|part| !part.levels.is_empty()).collect(),
+            unlisted,
+            memory: self.memory_by_part(),
+            cache: self.tree.cache_use(),
+        })
+    }
+
+    fn compact_all(
+        &self,
+        live: &LiveTimestamps,
+        observe: &mut dyn FnMut(CompactProgress) -> ControlFlow<()>,
+    ) -> Result<ControlFlow<()>, EngineError> {
+        let mut full = self.tree.compact_all(live);
+        let ended = loop {
+            match full.step(observe)? {
+                FullStep::Merged => {
+                    // Make room for the next step.
+                    self.renew_levels();
+                    self.tree.remove_unread()?;
+                }
+                FullStep::Done => break ControlFlow::Continue(()),
+                FullStep::Stopped => break ControlFlow::Break(()),
+            }
+        };
+        Ok(ended)
+    }
+}
+
+impl LsmEngine {
+    /// Reads all files of an engine with these options, without opening them, and finds all damage:
+    /// see [`check_files`].
+    ///
+    /// # Errors
+    /// Errors of the file system. Damage is a problem in the result.
+    pub fn check(files: &Arc<dyn FileSystem>, options: &LsmOptions) -> Result<FilesCheck, EngineError> {
+        check_files(files, &columns(&options.catalog))
+    }
+}

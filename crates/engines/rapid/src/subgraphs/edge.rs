@@ -1,0 +1,205 @@
+//! The fast path: a single edge is located in its containers and edited in place.
+
+use crate::subgraphs::chain::{Chain, Successor, VersionChange};
+use crate::subgraphs::container::{Container, Tally};
+use crate::subgraphs::garbage::{ChainPlace, ChainTable, Superseded};
+use crate::subgraphs::graph::{AdjacencyTable, Subgraphs};
+use crate::subgraphs::partition::{partition_of, slot_of, unit_of};
+use hedgerow_model::token::{HeldLocks, Stamp};
+use hedgerow_model::{
+    CommitTimestamp, Direction, EdgeChange, EdgeOutcome, LabelId, ShortPlan, ShortWrites, StoredEdge,
+    VertexId,
+};
+use hedgerow_sync::prefetch;
+use smallvec::SmallVec;
+
+/// A planned change of one edge, located in its containers.
+#[derive(Clone, Copy, Debug)]
+pub struct SubgraphPlan {
+    changed: bool,
+    outcome: EdgeOutcome,
+    /// The births of the versions in which the entries were located.
+    bases: [CommitTimestamp; 2],
+    /// The place of each entry, as [`Container::locate`] numbers places.
+    places: [u64; 2],
+}
+
+impl ShortPlan for SubgraphPlan {
+    #[inline]
+    fn is_change(&self) -> bool {
+        self.changed
+    }
+
+    #[inline]
+    fn outcome(&self) -> EdgeOutcome {
+        self.outcome
+    }
+}
+
+impl<C: Container> ShortWrites for Subgraphs<C> {
+    type Plan = SubgraphPlan;
+
+    #[inline]
+    fn exists(&self, vertex: VertexId) -> bool {
+        let chain = self.vertices.get(partition_of(vertex));
+        chain.is_some_and(|chain| chain.newest_occupied() >> slot_of(vertex) & 1 == 1)
+    }
+
+    /// Prefetches the chains of all edges, then the locations of the rows that the chains point to.
+    #[inline]
+    fn prefetch(&self, edges: &[StoredEdge]) {
+        if let [_, _, ..] = edges {
+            for edge in edges {
+                self.chains_of(edge).for_each(|(chain, _)| prefetch(chain, 1));
+                let (source, destination) = edge.ends();
+                let existence = [source, destination].map(|end| self.vertices.get(partition_of(end)));
+                existence.into_iter().flatten().for_each(|chain| prefetch(chain, 1));
+            }
+        }
+        let chains = edges.iter().flat_map(|edge| self.chains_of(edge));
+        chains.for_each(|(chain, change)| C::prefetch_place(chain.hint(), slot_of(change.owner)));
+    }
+
+    /// Returns `None` if a container is missing, would become empty, or would be changed twice.
+    #[inline]
+    fn plan_edge(&self, locks: &HeldLocks<'_>, edge: &StoredEdge, may_grow: bool) -> Option<SubgraphPlan> {
+        let mut entries = EdgeEntries::new();
+        if !may_grow || !self.find_entries(locks, edge, &mut entries) {
+            return None;
+        }
+        entries.iter().for_each(EdgeEntry::prefetch);
+        self.plan_entries(edge, &entries)
+    }
+
+    /// Runs each step for all edges before the next step.
+    fn plan_edges(
+        &self,
+        locks: &HeldLocks<'_>,
+        edges: &[StoredEdge],
+        may_grow: bool,
+        plans: &mut Vec<SubgraphPlan>,
+    ) {
+        if !may_grow {
+            return;
+        }
+        let mut entries = EdgeEntries::new();
+        let found = edges.iter().take_while(|edge| self.find_entries(locks, edge, &mut entries)).count();
+        entries.iter().for_each(EdgeEntry::prefetch);
+        let mut entries = entries.as_slice();
+        for edge in &edges[..found] {
+            let (own, others) = entries.split_at(edge.entries().len());
+            let Some(plan) = self.plan_entries(edge, own) else { return };
+            plans.push(plan);
+            entries = others;
+        }
+    }
+
+    #[inline]
+    fn apply_edge(&self, stamp: Stamp, edge: &StoredEdge, plan: &SubgraphPlan) {
+        for (number, (direction, change)) in edge.entries().iter().enumerate() {
+            let partition = partition_of(change.owner);
+            let chain = self.chain_of(edge.label, *direction, partition).expect("planned with its chain");
+            let base = plan.bases[number];
+            if chain.edit_unseen_at(base, plan.places[number], change, stamp) {
+                continue;
+            }
+            let edits = VersionChange::Edit(std::slice::from_ref(change));
+            let linked = chain.link(Successor { base, change: edits, allocated: 0 }, stamp, &self.domain);
+            self.memory.add(linked.memory);
+            if let Some(born) = linked.kept {
+                let table = ChainTable::Adjacency(self.position(edge.label, *direction) as u32);
+                let place = ChainPlace { table, partition };
+                let superseded = Superseded { place, born, superseded: stamp.at() };
+                self.garbage.file(stamp.newest_registered(), SmallVec::from_iter([superseded]));
+            }
+        }
+    }
+}
+
+impl<C: Container> Subgraphs<C> {
+    /// Appends the locations of an edge's entries. Returns false if the edge cannot take the fast
+    /// path.
+    #[inline]
+    fn find_entries<'l>(
+        &'l self,
+        locks: &'l HeldLocks<'_>,
+        edge: &'l StoredEdge,
+        entries: &mut EdgeEntries<'l, C>,
+    ) -> bool {
+        if is_within_partition(edge) || self.records.has_records(edge.label) {
+            return false;
+        }
+        edge.entries().iter().all(|(direction, change)| {
+            let partition = partition_of(change.owner);
+            let chain = self.chain_of(edge.label, *direction, partition);
+            let found = chain.and_then(|chain| Some((chain, chain.newest(locks, unit_of(partition))?)));
+            found.inspect(|(chain, container)| {
+                entries.push(EdgeEntry { direction: *direction, change, chain, container });
+            });
+            found.is_some()
+        })
+    }
+
+    #[inline]
+    fn plan_entries(&self, edge: &StoredEdge, entries: &[EdgeEntry<'_, C>]) -> Option<SubgraphPlan> {
+        let (mut added, mut removed, mut changed) = (0, 0, false);
+        let (mut bases, mut places) = ([CommitTimestamp::ZERO; 2], [0; 2]);
+        for (number, EdgeEntry { direction, change, chain, container }) in entries.iter().enumerate() {
+            let mut tally = Tally::new(self.topology, *direction);
+            (bases[number], places[number]) = (chain.born(), container.locate(change, &mut tally)?);
+            changed |= tally.changed() > 0;
+            let (more_added, more_removed) = tally.edges();
+            added += more_added;
+            removed += more_removed;
+        }
+        let outcome = EdgeOutcome { label: edge.label, added, removed };
+        Some(SubgraphPlan { changed, outcome, bases, places })
+    }
+
+    /// The chains that store an edge, if they were ever used, each with its change.
+    #[inline]
+    pub(crate) fn chains_of<'e>(
+        &'e self,
+        edge: &'e StoredEdge,
+    ) -> impl Iterator<Item = (&'e Chain<C>, &'e EdgeChange)> {
+        edge.entries().iter().filter_map(|(direction, change)| {
+            Some((self.chain_of(edge.label, *direction, partition_of(change.owner))?, change))
+        })
+    }
+
+    /// The chain of a partition in a stored direction, if it was ever used.
+    #[inline]
+    pub(crate) fn chain_of(&self, label: LabelId, stored: Direction, partition: u32) -> Option<&Chain<C>> {
+        let AdjacencyTable { chains, .. } = self.adjacencies.get(self.position(label, stored))?;
+        chains.get(partition)
+    }
+}
+
+/// An entry of an edge, and its location.
+struct EdgeEntry<'l, C: Container> {
+    direction: Direction,
+    change: &'l EdgeChange,
+    chain: &'l Chain<C>,
+    container: &'l C,
+}
+
+/// The entries of all edges planned together.
+type EdgeEntries<'l, C> = SmallVec<[EdgeEntry<'l, C>; 16]>;
+
+impl<C: Container> EdgeEntry<'_, C> {
+    #[inline]
+    fn prefetch(&self) {
+        self.container.prefetch_change(slot_of(self.change.owner), self.change.neighbor);
+    }
+}
+
+/// Returns true if one container stores both entries of an edge.
+#[inline]
+fn is_within_partition(edge: &StoredEdge) -> bool {
+    match edge.entries() {
+        [(one_direction, one), (other_direction, other)] => {
+            one_direction == other_direction && partition_of(one.owner) == partition_of(other.owner)
+        }
+        _ => false,
+    }
+}

@@ -1,0 +1,99 @@
+//! The implementation of [`Engine`].
+
+use crate::graph::{Tel, unit_of};
+use crate::prepare::TelChanges;
+use crate::view::TelView;
+use hedgerow_in_memory::records::StagedEffects;
+use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered, Stamp};
+use hedgerow_model::{
+    AddLabels, Allowance, CommitTimestamp, Effects, Engine, EngineError, LockUnit, MaintenanceProgress,
+    MemoryUse, Prepared, UnitLocks, VertexId,
+};
+use rayon::ThreadPool;
+use std::convert::Infallible;
+
+impl Engine for Tel {
+    type Snapshot = ();
+    type View<'s> = TelView<'s>;
+    type Room = StagedEffects;
+    type Changes<'l> = TelChanges<'l>;
+    type LatestError = Infallible;
+    type ShortWrites = Self;
+
+    #[inline]
+    fn lock_unit(&self, vertex: VertexId) -> LockUnit {
+        unit_of(vertex)
+    }
+
+    /// Copies the blocks that have no room, and writes new entries where no reader looks yet.
+    ///
+    /// [`Capacity`](EngineError::Capacity) is the only kind of error: memory or, with the blocks in
+    /// a file, the disk ran out. Panics if the effects name a label or a direction that is not
+    /// stored: the caller resolved them against the catalog.
+    fn prepare<'l>(
+        &'l self,
+        locks: &'l HeldLocks<'_>,
+        effects: &'l Effects,
+        room: &'l mut StagedEffects,
+        allowance: Allowance,
+        pool: Option<&ThreadPool>,
+    ) -> Result<Prepared<TelChanges<'l>>, EngineError> {
+        self.prepare_changes(locks, effects, room, allowance, pool)
+    }
+
+    fn apply(&self, stamp: Stamp, changes: TelChanges<'_>) {
+        self.apply_changes(stamp, changes);
+    }
+
+    #[inline]
+    fn short_writes(&self) -> Option<&Self> {
+        Some(self)
+    }
+
+    fn add_labels(&self) -> Option<&dyn AddLabels> {
+        Some(self)
+    }
+
+    fn open_snapshot(&self, _: &Registered) -> Result<(), EngineError> {
+        Ok(())
+    }
+
+    fn view<'s>(&'s self, (): &'s (), at: &'s Registered) -> TelView<'s> {
+        TelView::registered(self, at)
+    }
+
+    fn latest<'l>(&'l self, locks: &'l HeldLocks<'_>) -> Result<TelView<'l>, Infallible> {
+        Ok(TelView::locked(self, locks))
+    }
+
+    #[inline]
+    fn is_maintenance_due(&self) -> bool {
+        self.sparse.is_worthwhile() || self.retired.is_due()
+    }
+
+    fn maintain(
+        &self,
+        live: &LiveTimestamps,
+        units: &dyn UnitLocks,
+        budget_bytes: usize,
+    ) -> Result<MaintenanceProgress, EngineError> {
+        let before = self.memory().total_bytes();
+        let mut reclaimed = hedgerow_in_memory::reclamation::reclaim(self, live, units, budget_bytes);
+        self.records.reclaim_after(&mut reclaimed, live, budget_bytes);
+        self.compact_sparse(units, budget_bytes, &mut reclaimed);
+        self.retired.free_passed(&self.store);
+        // A replaced log counts until no reader can be reading it.
+        reclaimed.bytes = before.saturating_sub(self.memory().total_bytes());
+        Ok(reclaimed.into())
+    }
+
+    fn retained(&self, units: &dyn UnitLocks) -> Vec<(CommitTimestamp, usize)> {
+        let mut retained = hedgerow_in_memory::reclamation::retained(self, units);
+        self.records.add_retained(&mut retained);
+        retained
+    }
+
+    fn memory(&self) -> MemoryUse {
+        self.memory_use().plus(self.records.memory())
+    }
+}
