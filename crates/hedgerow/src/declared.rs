@@ -11,7 +11,7 @@ use hedgerow_model::{Key, KeyRef, Operation};
 use hedgerow_pipeline::{
     Acquired, BYTES_OF_CHANGE, Commit, Error as Cause, KeyReads, StateReads, Store, ViewReads,
 };
-use hedgerow_sequencer::Writer;
+use hedgerow_sequencer::WriterKind;
 use hedgerow_sync::Arc;
 use std::cell::RefCell;
 
@@ -130,7 +130,7 @@ pub(crate) fn transact_declared<T>(
         }
     };
     acquired.look_up_again(&operations)?;
-    let commit = match store.commit_acquired(acquired, &operations, Writer::Blind, None) {
+    let commit = match store.commit_acquired(acquired, &operations, WriterKind::Blind, None) {
         Err(full) if full.is_full() => {
             // `run` cannot run twice, but the caller's next attempt finds room.
             store.reclaim_settled()?;

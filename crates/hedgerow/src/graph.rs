@@ -18,7 +18,7 @@ use hedgerow_model::{
     Record, Topology,
 };
 use hedgerow_pipeline::{Commit, Commits, EdgeWrite, Newest};
-use hedgerow_sequencer::{AsOf, Reader};
+use hedgerow_sequencer::{AsOf, ReaderKind};
 use std::ops::RangeInclusive;
 
 /// A graph that any number of threads read and write at the same time.
@@ -276,7 +276,7 @@ impl Graph {
     /// # Errors
     /// The graph is poisoned.
     pub fn snapshot(&self) -> Result<Snapshot, Error> {
-        Snapshot::open(&self.stores, Reader::Snapshot)
+        Snapshot::open(&self.stores, ReaderKind::Snapshot)
     }
 
     /// Opens a snapshot of the newest state, or of the newest state that is cheap to read: see

@@ -22,8 +22,8 @@ impl StreamError {
     }
 }
 
-impl<F: Into<Error>> From<hedgerow_pipeline::StreamError<F>> for StreamError {
-    fn from(failed: hedgerow_pipeline::StreamError<F>) -> Self {
+impl<F: Into<Error>> From<hedgerow_pipeline::EndedStream<F>> for StreamError {
+    fn from(failed: hedgerow_pipeline::EndedStream<F>) -> Self {
         StreamError { committed: failed.committed, error: Box::new(failed.error.into()) }
     }
 }

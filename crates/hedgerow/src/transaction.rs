@@ -10,7 +10,7 @@ use crate::write_graph::{RecordUpdate, Updated, Writes};
 use hedgerow_log::Durability;
 use hedgerow_model::{CommitTimestamp, Operation};
 use hedgerow_pipeline::{Commit, Error as Cause, Interactive, ReadSet, StateReads, Store, Touched};
-use hedgerow_sequencer::Reader;
+use hedgerow_sequencer::ReaderKind;
 use std::cell::RefCell;
 
 /// A transaction that reads and writes.
@@ -31,7 +31,7 @@ pub struct WriteTxn {
 
 impl WriteTxn {
     pub(crate) fn begin(stores: &SharedStores, isolation: Isolation) -> Result<Self, Error> {
-        let snapshot = Snapshot::open(stores, Reader::Interactive)?;
+        let snapshot = Snapshot::open(stores, ReaderKind::Interactive)?;
         let staged = Staged::new(snapshot.topology(), stores.get()?.shared_catalog());
         let reads = (isolation == Isolation::Serializable).then(ReadSet::default);
         let (staged, reads, input) = (staged.into(), reads.into(), RefCell::default());

@@ -8,7 +8,7 @@ pub use sources::Sources;
 use crate::incoming::with_incoming;
 use crate::{Execution, Kernel, KernelError, Progress};
 use hedgerow_model::{Adjacency, Direction, GraphView, LabelId, VertexId};
-use search::{Search, SearchedGraph};
+use search::{PathSearch, SearchedGraph};
 use std::time::{Duration, Instant};
 
 /// Computes the betweenness centrality of every vertex: its share of the shortest paths.
@@ -85,7 +85,7 @@ impl Kernel for Betweenness<'_> {
         let entries = view.edge_count(self.label).at_most() * ends;
         let ((scores, edges_examined), transposed) = with_incoming!(view, self.label, self.execution, incoming => {
             let edges = SearchedGraph { outgoing: &outgoing, incoming: &incoming, entries, vertex_count: count };
-            let searches = (0..searches).map(|_| Search::new(bound)).collect();
+            let searches = (0..searches).map(|_| PathSearch::new(bound)).collect();
             self.accumulate(&edges, &sources, searches)?
         });
         let (iterations, elapsed) = (sources.len() as u32, started.elapsed());
@@ -99,7 +99,7 @@ impl Betweenness<'_> {
         &self,
         edges: &SearchedGraph<'_, O, I>,
         sources: &[VertexId],
-        mut searches: Vec<Search>,
+        mut searches: Vec<PathSearch>,
     ) -> Result<(Vec<f64>, u64), KernelError> {
         let mut scores = vec![0.0; searches[0].vertex_bound() as usize];
         let (mut done, mut examined) = (0, 0);
@@ -109,7 +109,7 @@ impl Betweenness<'_> {
         };
         for together in sources.chunks(searches.len()) {
             let chunks = searches.iter_mut().zip(together).collect();
-            let looked = self.execution.map_chunks(chunks, |(search, source): (&mut Search, _)| {
+            let looked = self.execution.map_chunks(chunks, |(search, source): (&mut PathSearch, _)| {
                 search.run(*source, edges, within)
             })?;
             // In the order of the sources, whichever search finished first.

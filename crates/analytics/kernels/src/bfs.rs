@@ -95,7 +95,7 @@ impl Kernel for Bfs<'_> {
         let incoming = has_incoming.then(|| view.adjacency::<()>(self.label, Direction::In)).transpose()?;
         let ends = if view.topology().is_undirected() { 2 } else { 1 };
         let entries = view.edge_count(self.label).at_most() * ends;
-        let mut search = Search {
+        let mut search = BfsSearch {
             parameters: self,
             outgoing: &outgoing,
             incoming: incoming.as_ref(),
@@ -127,7 +127,7 @@ fn aligned(ranges: Vec<Range<u32>>, vertex_bound: u32) -> Vec<Range<u32>> {
 }
 
 /// A search in progress.
-struct Search<'s, A> {
+struct BfsSearch<'s, A> {
     parameters: Bfs<'s>,
     outgoing: &'s A,
     incoming: Option<&'s A>,
@@ -152,7 +152,7 @@ struct Frontier {
     neighbors: u64,
 }
 
-impl<A: Adjacency> Search<'_, A> {
+impl<A: Adjacency> BfsSearch<'_, A> {
     fn run(&mut self, entries: u64) -> Result<(), KernelError> {
         let source = self.parameters.source;
         self.depths[source.index()].store(0, Ordering::Relaxed);
@@ -330,8 +330,8 @@ impl<A: Adjacency> Search<'_, A> {
         Ok(found)
     }
 
-    /// Like [`Search::bottom_up`], but scans one range. Returns the number of vertices found, and
-    /// of neighbors examined.
+    /// Like [`BfsSearch::bottom_up`], but scans one range. Returns the number of vertices found,
+    /// and of neighbors examined.
     fn scan_bottom_up(
         &self,
         incoming: &A,

@@ -43,7 +43,7 @@ mod store;
 
 pub use background::{BackgroundStep, BackgroundThread};
 pub use commit::acquire::{Acquired, ReadSet};
-pub use commit::each::{Commits, StreamError};
+pub use commit::each::{Commits, EndedStream};
 pub use commit::edge::EdgeWrite;
 pub use commit::ingest::BulkEdges;
 pub use commit::ingest_records::check_records;

@@ -6,7 +6,7 @@ use crate::error::Error;
 use crate::settings::Compaction;
 use crate::store::Store;
 use hedgerow_model::{Durable, Engine, MaintenanceProgress, Reclaimed, UnitLocks};
-use hedgerow_sequencer::{PendingReclaim, Reader, ReclaimLocks, Sequencer};
+use hedgerow_sequencer::{PendingReclaim, ReaderKind, ReclaimLocks, Sequencer};
 use hedgerow_sync::atomic::Ordering;
 
 /// Maximum bytes that a thread reclaims per step, or the last snapshot when it closes.
@@ -60,7 +60,7 @@ impl Store {
             return Ok(MaintenanceProgress::default());
         };
         let before = self.engine.memory().total_bytes();
-        let newest = Sequencer::open(&*self.sequencer, Reader::Snapshot)?;
+        let newest = Sequencer::open(&*self.sequencer, ReaderKind::Snapshot)?;
         let (live, _) = self.sequencer.live();
         let is_archived = archiving.archive(newest.token(), &live, everything)?;
         if is_archived {

@@ -23,7 +23,7 @@ pub(crate) struct Appenders {
 
 /// An appending commit that is inside.
 #[derive(Debug)]
-pub(crate) struct Entered {
+pub(crate) struct OngoingAppend {
     core: usize,
 }
 
@@ -42,11 +42,11 @@ impl Appenders {
 
     /// Admits an appending commit, or rejects it.
     #[inline]
-    pub(crate) fn enter(&self) -> Option<Entered> {
+    pub(crate) fn enter(&self) -> Option<OngoingAppend> {
         if self.locking.load(Ordering::Relaxed) > 0 {
             return None;
         }
-        let entered = Entered { core: self.appending.number() };
+        let entered = OngoingAppend { core: self.appending.number() };
         self.appending[entered.core].fetch_add(1, Ordering::SeqCst);
         if self.locking.load(Ordering::SeqCst) == 0 {
             return Some(entered);
@@ -57,7 +57,7 @@ impl Appenders {
 
     /// Lets an appending commit out. Called once per admitted commit.
     #[inline]
-    pub(crate) fn leave(&self, entered: &Entered) {
+    pub(crate) fn leave(&self, entered: &OngoingAppend) {
         self.appending[entered.core].fetch_sub(1, Ordering::SeqCst);
         if self.locking.load(Ordering::SeqCst) > 0 {
             self.wake();

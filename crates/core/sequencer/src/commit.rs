@@ -49,8 +49,9 @@ pub struct PendingReclaim {
 
 /// The kind of a committing writer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Writer {
-    /// A writer that is not registered as [`Reader::Interactive`](crate::Reader::Interactive).
+pub enum WriterKind {
+    /// A writer that is not registered as
+    /// [`ReaderKind::Interactive`](crate::ReaderKind::Interactive).
     Blind,
     /// An interactive transaction, which is itself among the open ones.
     Interactive,

@@ -72,12 +72,12 @@ mod stale;
 mod wakeup;
 
 pub use clock::{Clock, ManualClock, Now};
-pub use commit::{CountChanges, PendingReclaim, VertexCounts, Writer};
+pub use commit::{CountChanges, PendingReclaim, VertexCounts, WriterKind};
 pub use commit_log::CommitLog;
 pub use error::SequencerError;
 pub use heads::Head;
 pub use history::{AsOf, History};
 pub use locks::{LockGuard, LockTable, ReclaimLocks, Stripes};
-pub use registration::{Reader, Registrar, Registration};
+pub use registration::{ReaderKind, Registrar, Registration};
 pub use sequencer::{ManyStamped, OpenTimestamp, Sequencer, Stamped};
 pub use wakeup::Wakeup;

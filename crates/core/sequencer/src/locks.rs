@@ -10,7 +10,7 @@
 //! concurrently with each other, but never with a commit that locks units, to which they look like
 //! a commit that holds all locks.
 
-use crate::appenders::{Appenders, Entered};
+use crate::appenders::{Appenders, OngoingAppend};
 use crate::gate::Gate;
 use crate::sequencer::Sequencer;
 use hedgerow_model::token::HeldLocks;
@@ -122,15 +122,15 @@ impl LockTable {
 pub struct LockGuard<T: Borrow<LockTable>> {
     table: T,
     stripes: Stripes,
-    beside: Beside,
+    beside: ConcurrentWith,
 }
 
 /// The commits with which a guard is held concurrently.
-enum Beside {
+enum ConcurrentWith {
     /// Locking commits; no commit appends.
     Locking,
     /// Appending commits; no commit locks units.
-    Appending(Entered),
+    Appending(OngoingAppend),
     /// All commits.
     All,
 }
@@ -143,9 +143,9 @@ impl<T: Borrow<LockTable>> LockGuard<T> {
         let beside = match &locks.appenders {
             Some(appenders) => {
                 appenders.keep_out();
-                Beside::Locking
+                ConcurrentWith::Locking
             }
-            None => Beside::All,
+            None => ConcurrentWith::All,
         };
         locks.lock(&stripes);
         LockGuard { table, stripes, beside }
@@ -158,12 +158,12 @@ impl<T: Borrow<LockTable>> LockGuard<T> {
     #[inline]
     pub fn append(table: T) -> Option<Self> {
         let entered = table.borrow().appenders.as_ref()?.enter()?;
-        Some(LockGuard { table, stripes: Stripes::new(), beside: Beside::Appending(entered) })
+        Some(LockGuard { table, stripes: Stripes::new(), beside: ConcurrentWith::Appending(entered) })
     }
 
     /// Returns true if this is the right to [append](LockGuard::append).
     pub fn appends(&self) -> bool {
-        matches!(self.beside, Beside::Appending(_))
+        matches!(self.beside, ConcurrentWith::Appending(_))
     }
 
     /// Locks `stripes`, which ascend, against other appending commits and against reclamation. The
@@ -197,12 +197,12 @@ impl<T: Borrow<LockTable>> LockGuard<T> {
             // guard's list is empty now.
             unsafe { self.table.borrow().stripes[*stripe as usize].unlock() }
         }
-        let beside = std::mem::replace(&mut self.beside, Beside::All);
+        let beside = std::mem::replace(&mut self.beside, ConcurrentWith::All);
         if let Some(appenders) = &self.table.borrow().appenders {
             match beside {
-                Beside::Locking => appenders.stop_keeping_out(),
-                Beside::Appending(entered) => appenders.leave(&entered),
-                Beside::All => {}
+                ConcurrentWith::Locking => appenders.stop_keeping_out(),
+                ConcurrentWith::Appending(entered) => appenders.leave(&entered),
+                ConcurrentWith::All => {}
             }
         }
         stripes
@@ -242,8 +242,11 @@ impl UnitLocks for ReclaimLocks<'_> {
         if !self.table.stripes[stripe as usize].try_lock() {
             return false;
         }
-        let guard =
-            LockGuard { table: self.table, stripes: SmallVec::from_slice(&[stripe]), beside: Beside::All };
+        let guard = LockGuard {
+            table: self.table,
+            stripes: SmallVec::from_slice(&[stripe]),
+            beside: ConcurrentWith::All,
+        };
         work(&guard.held(self.sequencer));
         true
     }

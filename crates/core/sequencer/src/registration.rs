@@ -14,7 +14,7 @@ use std::time::Instant;
 
 /// The kind of a reader.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reader {
+pub enum ReaderKind {
     /// A snapshot.
     Snapshot,
     /// A transaction whose commit checks for conflicts since its timestamp.
@@ -46,7 +46,7 @@ pub struct Registration<P: Registrar> {
 enum RegisteredIn {
     ReaderSlot(ReaderSlot),
     /// In the registries, under the mutex.
-    Registry(Reader),
+    Registry(ReaderKind),
 }
 
 impl<P: Registrar> Registration<P> {
@@ -81,9 +81,9 @@ impl Sequencer {
     /// A snapshot takes no lock unless a commit is taking a stamp, the newest stamp is not durable
     /// yet in a synced graph, or the thread finds no free slot. O(1), plus the wait for commits
     /// that have their stamp and are not applied yet.
-    pub fn open<P: Registrar>(by: P, reader: Reader) -> Result<Registration<P>, SequencerError> {
+    pub fn open<P: Registrar>(by: P, reader: ReaderKind) -> Result<Registration<P>, SequencerError> {
         let now = Instant::now();
-        if reader == Reader::Snapshot
+        if reader == ReaderKind::Snapshot
             && let Some((slot, at, counts)) = by.take_slot(now)
         {
             return Self::registered(by, (at, now), counts, RegisteredIn::ReaderSlot(slot));
@@ -95,7 +95,7 @@ impl Sequencer {
     /// mutex.
     pub fn open_and_see<P: Registrar, T>(
         by: P,
-        reader: Reader,
+        reader: ReaderKind,
         see: impl FnOnce(&Head) -> T,
     ) -> Result<(Registration<P>, T), SequencerError> {
         let now = Instant::now();
@@ -103,7 +103,7 @@ impl Sequencer {
         let head = by.openable_head(&mut state);
         let (at, counts, seen) = (head.at, head.counts.clone(), see(head));
         state.registry.register(at, now);
-        if reader == Reader::Interactive {
+        if reader == ReaderKind::Interactive {
             state.interactive.register(at, now);
         }
         by.note_open(&state);
@@ -122,7 +122,7 @@ impl Sequencer {
         state.registry.register_past(at, now);
         by.note_open(&state);
         drop(state);
-        Self::registered(by, (at, now), counts, RegisteredIn::Registry(Reader::Snapshot))
+        Self::registered(by, (at, now), counts, RegisteredIn::Registry(ReaderKind::Snapshot))
     }
 
     /// Completes the registration of a past timestamp, which the caller has put into the registry
@@ -132,7 +132,7 @@ impl Sequencer {
         (at, since): (CommitTimestamp, Instant),
         counts: Counts,
     ) -> Result<Registration<P>, SequencerError> {
-        Self::registered(by, (at, since), counts, RegisteredIn::Registry(Reader::Snapshot))
+        Self::registered(by, (at, since), counts, RegisteredIn::Registry(ReaderKind::Snapshot))
     }
 
     /// Tries to register the newest stamp without a lock. Returns the slot, the stamp and the
@@ -197,13 +197,13 @@ impl Sequencer {
     }
 
     /// Removes a reader of `at` from the registry. Returns true if it was the last one there.
-    fn deregister(&self, at: CommitTimestamp, reader: Reader) -> bool {
+    fn deregister(&self, at: CommitTimestamp, reader: ReaderKind) -> bool {
         let mut state = self.state.lock();
         let is_last = state.registry.release(at);
         if is_last {
             self.released.fetch_add(1, Ordering::Relaxed);
         }
-        if reader == Reader::Interactive {
+        if reader == ReaderKind::Interactive {
             state.interactive.release(at);
         }
         self.note_open(&state);
@@ -215,7 +215,7 @@ impl Sequencer {
 mod tests {
     use super::*;
     use crate::clock::Clock;
-    use crate::commit::{CountChanges, Writer};
+    use crate::commit::{CountChanges, WriterKind};
     use crate::history::History;
     use hedgerow_model::token::{LiveTimestamps, NewestState, Stamp};
     use hedgerow_model::{EdgeOutcome, LabelId};
@@ -223,12 +223,12 @@ mod tests {
     use std::collections::VecDeque;
 
     fn commit(sequencer: &Sequencer) -> CommitTimestamp {
-        let stamp = sequencer.stamp(CountChanges::default(), Writer::Blind).unwrap().stamp;
+        let stamp = sequencer.stamp(CountChanges::default(), WriterKind::Blind).unwrap().stamp;
         sequencer.applied(stamp, 0);
         stamp.at()
     }
 
-    fn open(sequencer: &Sequencer, reader: Reader) -> Registration<&Sequencer> {
+    fn open(sequencer: &Sequencer, reader: ReaderKind) -> Registration<&Sequencer> {
         Sequencer::open(sequencer, reader).unwrap()
     }
 
@@ -240,10 +240,10 @@ mod tests {
             open.iter().map(|open| (open.at.0, open.handles)).collect::<Vec<_>>()
         };
         commit(&sequencer);
-        let many: Vec<_> = (0..100).map(|_| open(&sequencer, Reader::Snapshot)).collect();
-        let transaction = open(&sequencer, Reader::Interactive);
+        let many: Vec<_> = (0..100).map(|_| open(&sequencer, ReaderKind::Snapshot)).collect();
+        let transaction = open(&sequencer, ReaderKind::Interactive);
         commit(&sequencer);
-        let newest = open(&sequencer, Reader::Interactive);
+        let newest = open(&sequencer, ReaderKind::Interactive);
         assert_eq!(listed(), [(1, 101), (2, 1)]);
         drop(many);
         assert_eq!(listed(), [(1, 1), (2, 1)]);
@@ -256,9 +256,9 @@ mod tests {
         let sequencer = Sequencer::default();
         commit(&sequencer);
         assert_eq!(sequencer.editable_now(), CommitTimestamp::ZERO);
-        let snapshot = open(&sequencer, Reader::Snapshot);
+        let snapshot = open(&sequencer, ReaderKind::Snapshot);
         assert!(matches!(snapshot.place, RegisteredIn::ReaderSlot(_)));
-        let stamp = sequencer.stamp(CountChanges::default(), Writer::Blind).unwrap().stamp;
+        let stamp = sequencer.stamp(CountChanges::default(), WriterKind::Blind).unwrap().stamp;
         assert_eq!([stamp.editable_from(), sequencer.editable_now()], [CommitTimestamp(2); 2]);
         let (live, _) = sequencer.live();
         assert!(live.contains(CommitTimestamp(1)) && !live.contains(CommitTimestamp(2)));
@@ -270,10 +270,10 @@ mod tests {
         let edges = [EdgeOutcome { label: LabelId(1), added: 1, removed: 0 }];
         for commits in 1..200 {
             let changes = CountChanges { edges: &edges, ..CountChanges::default() };
-            let stamp = sequencer.stamp(changes, Writer::Blind).unwrap().stamp;
+            let stamp = sequencer.stamp(changes, WriterKind::Blind).unwrap().stamp;
             sequencer.applied(stamp, 0);
             if commits % 70 == 0 {
-                let snapshot = open(&sequencer, Reader::Snapshot);
+                let snapshot = open(&sequencer, ReaderKind::Snapshot);
                 assert!(matches!(snapshot.place, RegisteredIn::ReaderSlot(_)));
                 assert_eq!(snapshot.token().counts().edges_of(LabelId(1)), commits);
             }
@@ -286,7 +286,7 @@ mod tests {
         let (sequencer, stamps) = (Sequencer::default(), Mutex::new(Vec::new()));
         let read = || {
             while stamps.lock().len() < COMMITS {
-                let snapshot = open(&sequencer, Reader::Snapshot);
+                let snapshot = open(&sequencer, ReaderKind::Snapshot);
                 let at = snapshot.token().at();
                 std::thread::yield_now();
                 // Stamps above `at` were taken since the snapshot was opened, and it is still open.
@@ -298,7 +298,7 @@ mod tests {
         std::thread::scope(|scope| {
             (0..2).for_each(|_| drop(scope.spawn(read)));
             for _ in 0..COMMITS {
-                let stamp = sequencer.stamp(CountChanges::default(), Writer::Blind).unwrap().stamp;
+                let stamp = sequencer.stamp(CountChanges::default(), WriterKind::Blind).unwrap().stamp;
                 sequencer.applied(stamp, 0);
                 stamps.lock().push(stamp);
             }
@@ -312,7 +312,7 @@ mod tests {
         let (sequencer, looks) = (Sequencer::default(), Mutex::new(VecDeque::new()));
         let read = || {
             for _ in 0..ROUNDS {
-                let snapshot = open(&sequencer, Reader::Snapshot);
+                let snapshot = open(&sequencer, ReaderKind::Snapshot);
                 let at = snapshot.token().at();
                 commit(&sequencer);
                 drop(snapshot);
@@ -338,9 +338,9 @@ mod tests {
         let sequencer = Sequencer::default();
         let releases = || sequencer.pending_reclaim().releases;
         commit(&sequencer);
-        drop(open(&sequencer, Reader::Snapshot));
+        drop(open(&sequencer, ReaderKind::Snapshot));
         assert_eq!(releases(), 0);
-        let snapshot = open(&sequencer, Reader::Snapshot);
+        let snapshot = open(&sequencer, ReaderKind::Snapshot);
         commit(&sequencer);
         drop(snapshot);
         assert_eq!(releases(), 1);

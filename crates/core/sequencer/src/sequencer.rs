@@ -22,7 +22,7 @@
 
 use crate::applied::AppliedStamps;
 use crate::clock::{Clock, Now};
-use crate::commit::{CountChanges, PendingReclaim, Writer};
+use crate::commit::{CountChanges, PendingReclaim, WriterKind};
 use crate::commit_log::CommitLog;
 use crate::error::SequencerError;
 use crate::heads::{FormerHeads, Head};
@@ -113,8 +113,8 @@ impl SequencerState {
     }
 
     #[inline]
-    fn records_conflicts(&self, writer: Writer) -> bool {
-        let own = usize::from(writer == Writer::Interactive);
+    fn records_conflicts(&self, writer: WriterKind) -> bool {
+        let own = usize::from(writer == WriterKind::Interactive);
         self.interactive.handles() > own
     }
 }
@@ -184,7 +184,7 @@ impl Sequencer {
     /// The caller holds the locks of everything that it changes, or appends. It calls
     /// [`Sequencer::applied`] when it has applied the stamp, or [`Sequencer::poison`] when that
     /// fails.
-    pub fn stamp(&self, counts: CountChanges<'_>, writer: Writer) -> Result<Stamped, SequencerError> {
+    pub fn stamp(&self, counts: CountChanges<'_>, writer: WriterKind) -> Result<Stamped, SequencerError> {
         let mut stamped = self.stamp_many(1, counts, writer)?;
         let stamp = stamped.next().expect("one stamp was taken");
         Ok(Stamped { stamp, record_conflicts: stamped.record_conflicts, released: stamped.released })
@@ -201,7 +201,7 @@ impl Sequencer {
         &self,
         commits: usize,
         counts: CountChanges<'_>,
-        writer: Writer,
+        writer: WriterKind,
     ) -> Result<ManyStamped, SequencerError> {
         let now = self.keeps_history().then(|| self.clock.now());
         let mut state = self.state.lock();
@@ -234,7 +234,7 @@ impl Sequencer {
         body: &mut Body,
         input: Option<&[u8]>,
         counts: CountChanges<'_>,
-        writer: Writer,
+        writer: WriterKind,
     ) -> Result<Stamped, SequencerError> {
         let bodies = std::slice::from_mut(body);
         let mut stamped = self.stamp_many_logged(commit_log, bodies, input, counts, writer)?;
@@ -250,7 +250,7 @@ impl Sequencer {
         bodies: &mut [Body],
         input: Option<&[u8]>,
         counts: CountChanges<'_>,
-        writer: Writer,
+        writer: WriterKind,
     ) -> Result<ManyStamped, SequencerError> {
         let log = commit_log.log();
         let now = self.keeps_history().then(|| self.clock.now());

@@ -1,7 +1,7 @@
 //! The stale state, kept because it is cheap to read, until a newer state replaces it.
 
 use crate::error::SequencerError;
-use crate::registration::{Reader, Registrar, Registration};
+use crate::registration::{ReaderKind, Registrar, Registration};
 use crate::sequencer::Sequencer;
 use hedgerow_model::{CommitTimestamp, Counts};
 use hedgerow_sync::atomic::Ordering;
@@ -41,7 +41,7 @@ impl Sequencer {
         let mut state = by.state.lock();
         let Some(StaleState { at, counts, since }) = &state.stale else {
             drop(state);
-            return Sequencer::open(by, Reader::Snapshot);
+            return Sequencer::open(by, ReaderKind::Snapshot);
         };
         let (at, counts, since) = (*at, counts.clone(), *since);
         // So far the timestamp was live because its state is kept.
@@ -55,10 +55,10 @@ impl Sequencer {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::commit::{CountChanges, Writer};
+    use crate::commit::{CountChanges, WriterKind};
 
     fn commit(sequencer: &Sequencer) -> CommitTimestamp {
-        let stamp = sequencer.stamp(CountChanges::default(), Writer::Blind).unwrap().stamp;
+        let stamp = sequencer.stamp(CountChanges::default(), WriterKind::Blind).unwrap().stamp;
         sequencer.applied(stamp, 0);
         assert!(
             stamp.editable_from() > sequencer.state.lock().stale.as_ref().map_or(stamp.at(), |kept| kept.at)
@@ -67,13 +67,13 @@ mod tests {
     }
 
     fn keep_newest(sequencer: &Sequencer) {
-        sequencer.keep_stale(&Sequencer::open(sequencer, Reader::Snapshot).unwrap());
+        sequencer.keep_stale(&Sequencer::open(sequencer, ReaderKind::Snapshot).unwrap());
     }
 
     #[test]
     fn without_one_the_newest_is_opened() {
         let sequencer = Sequencer::default();
-        let at = { sequencer.stamp(CountChanges::default(), Writer::Blind).unwrap().stamp };
+        let at = { sequencer.stamp(CountChanges::default(), WriterKind::Blind).unwrap().stamp };
         sequencer.applied(at, 0);
         assert_eq!(Sequencer::open_stale(&sequencer).unwrap().token().at(), at.at());
     }
@@ -102,8 +102,8 @@ mod tests {
     #[test]
     fn an_older_one_does_not_replace_it() {
         let sequencer = Sequencer::default();
-        let older = Sequencer::open(&sequencer, Reader::Snapshot).unwrap();
-        let at = { sequencer.stamp(CountChanges::default(), Writer::Blind).unwrap().stamp };
+        let older = Sequencer::open(&sequencer, ReaderKind::Snapshot).unwrap();
+        let at = { sequencer.stamp(CountChanges::default(), WriterKind::Blind).unwrap().stamp };
         sequencer.applied(at, 0);
         keep_newest(&sequencer);
         sequencer.keep_stale(&older);

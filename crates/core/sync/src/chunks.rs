@@ -19,7 +19,7 @@ pub fn map_chunks<C: Send, R: Send, E: Send>(
 ) -> Result<Vec<R>, E> {
     // Whatever does not depend on the work is in the functions below, because this is compiled for
     // every kind of work.
-    let slots = Slots::new(chunks);
+    let slots = ChunkSlots::new(chunks);
     on_each(pool, slots.chunks.len(), &|index| {
         if let Some(chunk) = slots.take(index) {
             slots.put(index, work(chunk));
@@ -29,16 +29,16 @@ pub fn map_chunks<C: Send, R: Send, E: Send>(
 }
 
 /// The chunks that wait, and the results of those that are done.
-struct Slots<C, R, E> {
+struct ChunkSlots<C, R, E> {
     chunks: Vec<Mutex<Option<C>>>,
     results: Vec<Mutex<Option<Result<R, E>>>>,
     has_failed: AtomicBool,
 }
 
-impl<C, R, E> Slots<C, R, E> {
+impl<C, R, E> ChunkSlots<C, R, E> {
     #[inline(never)]
     fn new(chunks: Vec<C>) -> Self {
-        let mut slots = Slots {
+        let mut slots = ChunkSlots {
             chunks: Vec::with_capacity(chunks.len()),
             results: Vec::with_capacity(chunks.len()),
             has_failed: AtomicBool::new(false),

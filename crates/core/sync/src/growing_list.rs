@@ -31,12 +31,12 @@ const CHUNKS: usize = 15;
 #[derive(Debug)]
 pub struct GrowingList<T, F = Box<[T]>> {
     first: F,
-    appended: OnceLock<Box<Appended<T>>>,
+    appended: OnceLock<Box<AppendedEntries<T>>>,
 }
 
 /// The appended entries.
 #[derive(Debug)]
-struct Appended<T> {
+struct AppendedEntries<T> {
     length: AtomicUsize,
     chunks: [OnceLock<Box<[OnceLock<T>]>>; CHUNKS],
 }
@@ -79,7 +79,8 @@ impl<T, F: Deref<Target = [T]>> GrowingList<T, F> {
     /// If another thread appends at the same time: callers must hold a lock. If the list is
     /// [full](Self::LIMIT).
     pub fn push(&self, entry: T) -> usize {
-        let new = || Appended { length: AtomicUsize::new(0), chunks: [const { OnceLock::new() }; CHUNKS] };
+        let new =
+            || AppendedEntries { length: AtomicUsize::new(0), chunks: [const { OnceLock::new() }; CHUNKS] };
         self.first.len() + self.appended.get_or_init(|| Box::new(new())).push(entry)
     }
 
@@ -109,7 +110,7 @@ impl<T, F: Deref<Target = [T]>> GrowingList<T, F> {
     }
 }
 
-impl<T> Appended<T> {
+impl<T> AppendedEntries<T> {
     /// Returns the chunk of an appended entry, and its position there.
     #[inline]
     fn place(number: usize) -> (usize, usize) {
@@ -169,7 +170,7 @@ mod tests {
     fn chunks_follow_each_other_without_a_gap() {
         let mut next = (0, 0);
         for number in 0..GrowingList::<u8>::LIMIT {
-            assert_eq!(Appended::<u8>::place(number), next, "entry {number}");
+            assert_eq!(AppendedEntries::<u8>::place(number), next, "entry {number}");
             next.1 += 1;
             if next.1 == FIRST_CHUNK << next.0 {
                 next = (next.0 + 1, 0);

@@ -6,7 +6,7 @@ use hedgerow_model::{NoCommitOrder, ParallelEdges, ReadError, RecordCursor, Vert
 use std::ops::{ControlFlow, Range};
 
 /// Receives the source, destination and record of an edge.
-type VisitEdge<'f> = dyn FnMut(VertexId, VertexId, &[u8]) -> ControlFlow<()> + 'f;
+type VisitRecord<'f> = dyn FnMut(VertexId, VertexId, &[u8]) -> ControlFlow<()> + 'f;
 
 /// [`RecordCursor`] with its types erased. Parallel edges are copied into lists.
 pub(crate) trait AnyRecords {
@@ -18,7 +18,7 @@ pub(crate) trait AnyRecords {
         visit: &mut dyn FnMut(VertexId, &'c [u8]) -> ControlFlow<()>,
     ) -> Result<(), ReadError>;
 
-    fn scan(&mut self, range: Range<u32>, visit: &mut VisitEdge<'_>) -> Result<(), ReadError>;
+    fn scan(&mut self, range: Range<u32>, visit: &mut VisitRecord<'_>) -> Result<(), ReadError>;
 
     /// Passes on the list of the parallel edges from `vertex` to `neighbor`, or the lists for all
     /// neighbors.
@@ -54,7 +54,7 @@ impl<C: RecordCursor> AnyRecords for C {
         Ok(())
     }
 
-    fn scan(&mut self, range: Range<u32>, visit: &mut VisitEdge<'_>) -> Result<(), ReadError> {
+    fn scan(&mut self, range: Range<u32>, visit: &mut VisitRecord<'_>) -> Result<(), ReadError> {
         let _flow: ControlFlow<()> = RecordCursor::scan(self, range, visit).map_err(Into::into)?;
         Ok(())
     }

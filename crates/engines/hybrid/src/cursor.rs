@@ -1,6 +1,6 @@
 //! The neighbors of vertices in a view.
 
-use crate::adjacency::{MergedRow, ReplacedInRow, RetainedVersion, RowAt};
+use crate::adjacency::{ReplacedInRow, RetainedVersion, RowAt, RowCopy};
 use crate::edge_log::ChangeList;
 use crate::engine::{Hybrid, check_lock};
 use crate::snapshot::{HybridSnapshot, TailRows};
@@ -105,7 +105,7 @@ pub struct HybridCursor<'v, W> {
     /// Scratch memory for the changes of a row, for a copy of it, and for the positions of its
     /// replaced and its deleted entries.
     room: ChangeList,
-    merged: MergedRow<W>,
+    merged: RowCopy<W>,
     replaced: ReplacedInRow,
     deleted: Vec<u32>,
 }
@@ -249,7 +249,7 @@ impl<W: Column> Cursor for HybridCursor<'_, W> {
 fn visit<W: Column, B>(
     row: Option<RowAt<'_>>,
     changed: Option<ChangedRow<'_>>,
-    (merged, replaced, deleted): (&mut MergedRow<W>, &mut ReplacedInRow, &mut Vec<u32>),
+    (merged, replaced, deleted): (&mut RowCopy<W>, &mut ReplacedInRow, &mut Vec<u32>),
     run: &mut impl FnMut(&[VertexId], &[W]) -> ControlFlow<B>,
 ) -> ControlFlow<B> {
     match (row, changed) {

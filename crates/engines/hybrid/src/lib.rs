@@ -31,8 +31,8 @@ mod upkeep;
 mod view;
 
 pub use adjacency::{
-    AddedAndRemoved, BlockSizes, ChainReport, LoggedTable, MergedRow, ReplacedEntries, ReplacedInRow,
-    RetainedVersion, RowAt, RowTable, find_merged,
+    AddedAndRemoved, BlockSizes, ChainReport, LoggedTable, ReplacedEntries, ReplacedInRow, RetainedVersion,
+    RowAt, RowCopy, RowTable, find_merged,
 };
 pub use changes::HybridChanges;
 pub use cursor::{HybridAdjacency, HybridCursor};

@@ -10,7 +10,7 @@ use crate::levels::{LevelOptions, LevelSet, LevelTree, RowContent};
 use crate::mem_graph::{MemContent, MemGraph};
 use crate::memory::{FlushedMemGraphs, MemoryLimits};
 use crate::pace::{Filling, Pace};
-use crate::sources::{RowReader, Sources};
+use crate::sources::{RowReader, RowSources};
 use crate::view::LsmView;
 use hedgerow_in_memory::vertices::VertexSet;
 use hedgerow_log::files::FileSystem;
@@ -36,7 +36,7 @@ pub struct LsmEngine {
     pub(crate) tree: LevelTree,
     /// Locked for reading while a commit is applied, so that a flush, which replaces the sources,
     /// waits until no commit goes into the old ones.
-    pub(crate) sources: RwLock<Arc<Sources>>,
+    pub(crate) sources: RwLock<Arc<RowSources>>,
     /// The vertices of the newest state, so that a commit that puts edges reads no file.
     pub(crate) vertices: VertexSet,
     /// Counts as of opening.
@@ -54,7 +54,7 @@ pub struct LsmEngine {
 /// The MemGraphs and the files that a snapshot reads, and the rows that it keeps.
 #[derive(Debug)]
 pub struct LsmSnapshot {
-    sources: Arc<Sources>,
+    sources: Arc<RowSources>,
     kept: KeptRows,
 }
 
@@ -116,7 +116,7 @@ impl LsmEngine {
         let levels = tree.current();
         let counts = counts_in(&levels, topology, &catalog);
         let active = Arc::new(limits.new_mem_graph(&columns, levels.durable_through()));
-        let sources = Arc::new(Sources { mem_graphs: vec![active], levels });
+        let sources = Arc::new(RowSources { mem_graphs: vec![active], levels });
         let vertices = VertexSet::default();
         let newest = CommitTimestamp(u64::MAX);
         let _: ControlFlow<()> = RowReader::new(&sources, VERTICES, newest, RowContent::Neighbors).scan(
@@ -147,7 +147,7 @@ impl LsmEngine {
         Ok(engine)
     }
 
-    pub(crate) fn sources(&self) -> Arc<Sources> {
+    pub(crate) fn sources(&self) -> Arc<RowSources> {
         Arc::clone(&self.sources.read())
     }
 
@@ -177,10 +177,10 @@ impl LsmEngine {
     }
 
     /// Returns these sources with an empty active MemGraph for commits after `begin`.
-    pub(crate) fn with_new_mem_graph(&self, sources: &Sources, begin: CommitTimestamp) -> Sources {
+    pub(crate) fn with_new_mem_graph(&self, sources: &RowSources, begin: CommitTimestamp) -> RowSources {
         let active = Arc::new(self.limits.new_mem_graph(&self.columns, begin));
         let mem_graphs = std::iter::once(active).chain(sources.mem_graphs.iter().cloned()).collect();
-        Sources { mem_graphs, levels: Arc::clone(&sources.levels) }
+        RowSources { mem_graphs, levels: Arc::clone(&sources.levels) }
     }
 
     /// The number of adjacencies.
@@ -225,7 +225,7 @@ impl LsmEngine {
     pub(crate) fn renew_levels(&self) {
         let mut sources = self.sources.write();
         let mem_graphs = sources.mem_graphs.clone();
-        *sources = Arc::new(Sources { mem_graphs, levels: self.tree.current() });
+        *sources = Arc::new(RowSources { mem_graphs, levels: self.tree.current() });
         drop(sources);
         self.share_memory();
     }

@@ -5,7 +5,7 @@ use crate::engine::LsmEngine;
 use crate::levels::{FlushPart, FlushPoint, RowContent};
 use crate::mem_graph::MemGraph;
 use crate::pace::Running;
-use crate::sources::{RowReader, Sources};
+use crate::sources::{RowReader, RowSources};
 use hedgerow_encoding::decode_vertex;
 use hedgerow_model::token::{LiveTimestamps, Registered};
 use hedgerow_model::{
@@ -120,7 +120,7 @@ impl LsmEngine {
         let mut sources = self.sources.write();
         let newer = sources.mem_graphs.len() - flushed.len();
         let mem_graphs = sources.mem_graphs[..newer].iter().cloned().chain(residues).collect();
-        *sources = Arc::new(Sources { mem_graphs, levels: self.tree.current() });
+        *sources = Arc::new(RowSources { mem_graphs, levels: self.tree.current() });
         drop(sources);
         self.flushed.add(flushed.iter());
         self.share_memory();

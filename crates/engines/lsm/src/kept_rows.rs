@@ -16,7 +16,7 @@ use std::ops::Range;
 const PIECE: u32 = if cfg!(any(test, hedgerow_shuttle)) { 4 } else { 1024 };
 
 /// Table of pieces by number, for every vertex id. Ids may be far apart.
-type Pieces = Directory<OnceLock<Box<Piece>>, LISTS, LIST, SEGMENT>;
+type KeptPieces = Directory<OnceLock<Box<Piece>>, LISTS, LIST, SEGMENT>;
 const LISTS: usize = 1 << 10;
 const LIST: usize = 1 << 9;
 const SEGMENT: usize = (u32::MAX / PIECE + 1) as usize / (LISTS * LIST);
@@ -45,7 +45,7 @@ pub(crate) struct KeptRows(OnceLock<Tables>);
 
 struct Tables {
     /// Two tables per adjacency: rows without values, then rows with values.
-    pieces: Box<[OnceLock<Pieces>]>,
+    pieces: Box<[OnceLock<KeptPieces>]>,
     bytes: AtomicUsize,
     of_all: Arc<KeptBytes>,
 }
@@ -188,7 +188,7 @@ impl<'s> KeptTable<'s> {
             of_all: Arc::clone(of_all),
         });
         let Some(pieces) = tables.pieces.get(number as usize) else { return };
-        let pieces = pieces.get_or_init(Pieces::default);
+        let pieces = pieces.get_or_init(KeptPieces::default);
         pieces.get_or_create(owners.start / PIECE, &Memory::default()).get_or_init(|| {
             rows.shrink();
             let bytes = rows.bytes() + PIECE_BYTES;

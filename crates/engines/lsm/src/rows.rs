@@ -3,7 +3,7 @@
 use crate::engine::{LsmEngine, check_lock};
 use crate::kept_rows::KeptRows;
 use crate::levels::{RowContent, SeenRow};
-use crate::sources::{Keeper, RowReader, Sources};
+use crate::sources::{Keeper, RowReader, RowSources};
 use hedgerow_encoding::{EntryKey, ReadRows};
 use hedgerow_model::{ColumnType, EdgeValue, ReadError, VertexId, ViewState, cuts_by_work};
 use std::collections::BTreeMap;
@@ -13,7 +13,7 @@ use std::ops::{ControlFlow, Range};
 #[derive(Clone, Copy)]
 pub struct LsmRows<'v> {
     pub(crate) engine: &'v LsmEngine,
-    pub(crate) sources: &'v Sources,
+    pub(crate) sources: &'v RowSources,
     pub(crate) kept: Option<&'v KeptRows>,
     pub(crate) state: ViewState<'v>,
     pub(crate) adjacency: u32,

@@ -14,13 +14,13 @@ use std::ops::{ControlFlow, Range};
 /// Sources are ordered newest first: a version of an edge in a MemGraph is at least as new as the
 /// versions of the edge in the MemGraphs after it and in the levels.
 #[derive(Debug)]
-pub(crate) struct Sources {
+pub(crate) struct RowSources {
     /// Newest first. Only the first one takes commits.
     pub(crate) mem_graphs: Vec<Arc<MemGraph>>,
     pub(crate) levels: Arc<LevelSet>,
 }
 
-impl Sources {
+impl RowSources {
     /// The MemGraph that takes commits.
     pub(crate) fn active(&self) -> &MemGraph {
         &self.mem_graphs[0]
@@ -63,7 +63,7 @@ pub(crate) struct Keeper<'s> {
 /// Location of the rows of one adjacency, and the content to read.
 #[derive(Clone, Copy)]
 struct RowPlaces<'s> {
-    sources: &'s Sources,
+    sources: &'s RowSources,
     adjacency: u32,
     at: CommitTimestamp,
     content: RowContent,
@@ -72,7 +72,7 @@ struct RowPlaces<'s> {
 impl<'s> RowReader<'s> {
     /// Creates a reader of rows with this content of their edges.
     pub(crate) fn new(
-        sources: &'s Sources,
+        sources: &'s RowSources,
         adjacency: u32,
         at: CommitTimestamp,
         content: RowContent,

@@ -6,7 +6,7 @@ use crate::engine::LsmEngine;
 use crate::kept_rows::KeptRows;
 use crate::levels::RowContent;
 use crate::rows::LsmRows;
-use crate::sources::Sources;
+use crate::sources::RowSources;
 use hedgerow_encoding::{EntryKey, ReadRows as _, RowRecords, decode_record, decode_vertex};
 use hedgerow_model::{
     Column, ColumnType, CommitTimestamp, Count, Direction, GraphView, LabelId, ReadError, Record, RecordView,
@@ -18,7 +18,7 @@ use std::ops::{ControlFlow, Range};
 /// A state of the graph: at a registered timestamp, or the newest state of the locked vertices.
 pub struct LsmView<'s> {
     pub(crate) engine: &'s LsmEngine,
-    pub(crate) sources: Arc<Sources>,
+    pub(crate) sources: Arc<RowSources>,
     /// The rows that the snapshot keeps, if the view is of a snapshot.
     pub(crate) kept: Option<&'s KeptRows>,
     pub(crate) state: ViewState<'s>,

@@ -33,7 +33,7 @@ pub struct BlockRows {
     pub(crate) large: SmallVec<[LargeSet; 2]>,
     /// The place of each row. Starts ascend; the gap between the end of a row and the next start is
     /// free.
-    places: [RowPlace; PARTITION_SIZE],
+    places: [RowSpan; PARTITION_SIZE],
     /// Entries of large sets and, in `large_bytes`, their bytes.
     pub(crate) large_entries: usize,
     pub(crate) large_bytes: usize,
@@ -41,7 +41,7 @@ pub struct BlockRows {
 
 /// The place of a row, small or large. A cache line holds sixteen.
 #[derive(Clone, Copy, Debug, Default)]
-struct RowPlace {
+struct RowSpan {
     start: u16,
     /// [`IS_LARGE`] if the row is a large set.
     length: u16,
@@ -90,13 +90,13 @@ impl Block {
     pub(crate) const fn place_offset(slot: usize) -> usize {
         std::mem::offset_of!(Block, header)
             + std::mem::offset_of!(BlockRows, places)
-            + slot * size_of::<RowPlace>()
+            + slot * size_of::<RowSpan>()
     }
 
     /// The neighbors of a slot. O(1).
     #[inline]
     pub(crate) fn row(&self, slot: usize) -> Row<'_> {
-        let RowPlace { start, length } = self.header.places[slot];
+        let RowSpan { start, length } = self.header.places[slot];
         if length == IS_LARGE {
             return Row::Large(&self.header.large[self.header.large_index(slot)]);
         }
@@ -197,7 +197,7 @@ impl BlockRows {
             let is_large = self.large_slots >> slot & 1 == 1;
             // Rows are shorter than IS_LARGE, and positions at most `Block::MOST`.
             self.places[slot] =
-                RowPlace { start: at as u16, length: if is_large { IS_LARGE } else { *length as u16 } };
+                RowSpan { start: at as u16, length: if is_large { IS_LARGE } else { *length as u16 } };
             passed += length;
             let due = (room * passed).checked_div(entries).unwrap_or(0);
             at += length + due - given;
@@ -258,7 +258,7 @@ impl Default for BlockRows {
             small_entries: 0,
             highest: VertexId::default(),
             large: SmallVec::new(),
-            places: [RowPlace::default(); PARTITION_SIZE],
+            places: [RowSpan::default(); PARTITION_SIZE],
             large_entries: 0,
             large_bytes: 0,
         }

@@ -1,6 +1,6 @@
 //! Applying prepared changes.
 
-use crate::block::{OwnedBlock, Writer};
+use crate::block::{BlockWriter, OwnedBlock};
 use crate::garbage::{NOTE_BYTES, Superseded, VersionPlace};
 use crate::graph::{AdjacencyTable, Tel};
 use crate::keeps::Locked;
@@ -115,7 +115,7 @@ impl<'e> Applied<'e> {
 
     fn end_old(
         &mut self,
-        writer: &mut Writer<'_>,
+        writer: &mut BlockWriter<'_>,
         owner: VertexId,
         table: u32,
         changes: &[EdgeChange],
@@ -136,7 +136,7 @@ impl<'e> Applied<'e> {
     #[inline]
     pub(crate) fn end_one(
         &mut self,
-        writer: &mut Writer<'_>,
+        writer: &mut BlockWriter<'_>,
         table: u32,
         change: &EdgeChange,
         position: u32,
@@ -158,7 +158,7 @@ impl<'e> Applied<'e> {
 
     /// Lists a log if it has become sparse; `dead` is its number of dead entries before.
     #[inline]
-    pub(crate) fn list_if_sparse(&self, writer: &Writer<'_>, owner: VertexId, table: u32, dead: usize) {
+    pub(crate) fn list_if_sparse(&self, writer: &BlockWriter<'_>, owner: VertexId, table: u32, dead: usize) {
         let log = writer.log();
         if log.dead() > dead && is_sparse(log.length(), log.dead()) && !is_sparse(log.length(), dead) {
             self.engine.sparse.push(owner, table, log.bytes());

@@ -27,7 +27,7 @@ mod times;
 pub(crate) use owned::OwnedBlock;
 
 use crate::filter::Filter;
-use crate::header::{BlockHeader, RecordBytes, RecordNotes};
+use crate::header::{LogHeader, RecordBytes, RecordNotes};
 use crate::layout::{BlockLayout, HEADER_BYTES, Need, Shape, bytes_of};
 use crate::scan::last_position;
 use hedgerow_in_memory::records::memory::{self, LONGEST_EMBEDDED, embedded_size, is_embedded};
@@ -49,21 +49,21 @@ pub(crate) const END_OF_TIME: CommitTimestamp = CommitTimestamp(u64::MAX - 1);
 
 /// The entries of a block, up to the length loaded when this was created.
 #[derive(Clone, Copy)]
-pub(crate) struct Log<'a> {
+pub(crate) struct EntryLog<'a> {
     memory: NonNull<u8>,
     length: usize,
     shape: Shape,
     class: u8,
-    lives: PhantomData<&'a BlockHeader>,
+    lives: PhantomData<&'a LogHeader>,
 }
 
 // SAFETY: many threads read the memory, and one at a time writes it, in atomics or beyond the part
 // that others read.
-unsafe impl Send for Log<'_> {}
+unsafe impl Send for EntryLog<'_> {}
 // SAFETY: as above.
-unsafe impl Sync for Log<'_> {}
+unsafe impl Sync for EntryLog<'_> {}
 
-impl<'a> Log<'a> {
+impl<'a> EntryLog<'a> {
     /// Returns the block at an address.
     ///
     /// # Safety
@@ -72,16 +72,16 @@ impl<'a> Log<'a> {
     pub(crate) unsafe fn new(memory: NonNull<u8>, class: u8) -> Self {
         epoch::check_live(memory.as_ptr());
         // SAFETY: invariant 1.
-        let header: &'a BlockHeader = unsafe { memory.cast().as_ref() };
+        let header: &'a LogHeader = unsafe { memory.cast().as_ref() };
         // Acquire: pairs with the store that publishes the entries below the length.
         let length = header.length.load(Ordering::Acquire) as usize;
-        Log { memory, length, shape: header.shape, class, lives: PhantomData }
+        EntryLog { memory, length, shape: header.shape, class, lives: PhantomData }
     }
 
     #[inline]
-    fn header(&self) -> &'a BlockHeader {
+    fn header(&self) -> &'a LogHeader {
         // SAFETY: invariant 1.
-        unsafe { self.memory.cast::<BlockHeader>().as_ref() }
+        unsafe { self.memory.cast::<LogHeader>().as_ref() }
     }
 
     #[inline]
@@ -325,28 +325,28 @@ pub(crate) fn record_bytes(handle: EdgeValue) -> usize {
 ///
 /// Its functions are safe: they write entries beyond the length, and change those below it only as
 /// invariant 3 allows.
-pub(crate) struct Writer<'a> {
-    log: Log<'a>,
+pub(crate) struct BlockWriter<'a> {
+    log: EntryLog<'a>,
     /// The number of entries written beyond the length.
     ahead: usize,
     /// Bytes of the records of the entries written beyond the length.
     record_bytes_ahead: usize,
 }
 
-impl<'a> Writer<'a> {
+impl<'a> BlockWriter<'a> {
     /// Takes write access.
     ///
     /// # Safety
     /// No other thread writes to the block during `'a`: its owner is locked, or the block is not
     /// shared yet. `log` has its current length.
     #[inline]
-    pub(crate) unsafe fn new(log: Log<'a>) -> Self {
-        Writer { log, ahead: 0, record_bytes_ahead: 0 }
+    pub(crate) unsafe fn new(log: EntryLog<'a>) -> Self {
+        BlockWriter { log, ahead: 0, record_bytes_ahead: 0 }
     }
 
     /// Returns the readable part, up to the last publication.
     #[inline]
-    pub(crate) fn log(&self) -> Log<'a> {
+    pub(crate) fn log(&self) -> EntryLog<'a> {
         self.log
     }
 

@@ -1,6 +1,6 @@
 //! Reading neighbors.
 
-use crate::block::Log;
+use crate::block::EntryLog;
 use crate::directory::Slot;
 use crate::index::BlockIndex;
 use crate::scan::{count_valid, valid_from_the_end, valid_stretches};
@@ -48,7 +48,7 @@ fn prefetch_record<W: Column>(value: W) {
 /// Visits the valid entries of a log in runs.
 #[inline]
 fn runs<W: Column, B>(
-    log: Log<'_>,
+    log: EntryLog<'_>,
     at: CommitTimestamp,
     mut run: impl FnMut(&[VertexId], &[W]) -> ControlFlow<B>,
 ) -> ControlFlow<B> {
@@ -84,7 +84,7 @@ impl<'s, W: Column> TelCursor<'s, W> {
 
     /// The current log of a vertex.
     #[inline]
-    fn log(&mut self, vertex: VertexId) -> Option<Log<'_>> {
+    fn log(&mut self, vertex: VertexId) -> Option<EntryLog<'_>> {
         let slot = self.slot(vertex)?;
         self.adjacency.check_lock(vertex);
         self.guard.repin();
@@ -92,7 +92,7 @@ impl<'s, W: Column> TelCursor<'s, W> {
     }
 
     #[inline]
-    fn log_at(&self, slot: &Slot) -> Option<Log<'_>> {
+    fn log_at(&self, slot: &Slot) -> Option<EntryLog<'_>> {
         BlockIndex::log_at(slot, self.adjacency.table().label, &self.guard)
     }
 }

@@ -1,7 +1,7 @@
 //! The fast path: a single edge is looked up in its logs, and appended or ended there.
 
 use crate::apply::Applied;
-use crate::block::{END_OF_TIME, Log, OwnedBlock, Writer};
+use crate::block::{BlockWriter, END_OF_TIME, EntryLog, OwnedBlock};
 use crate::garbage::Vertex;
 use crate::graph::{AdjacencyTable, Tel, check_lock};
 use crate::index::BlockIndex;
@@ -45,7 +45,7 @@ struct EdgeEntry<'l> {
     change: &'l EdgeChange,
     direction: Direction,
     table: AdjacencyTable,
-    log: Option<Log<'l>>,
+    log: Option<EntryLog<'l>>,
 }
 
 /// The entries of all edges planned together.
@@ -122,11 +122,12 @@ impl ShortWrites for Tel {
             let keeps = unsafe { Locked::assume() };
             let table = self.table_at(number);
             let log = self.log(table, change.owner, &keeps);
-            let has_room = |log: Log<'_>| change.value.is_none_or(|value| log.has_room(table.need_of(value)));
+            let has_room =
+                |log: EntryLog<'_>| change.value.is_none_or(|value| log.has_room(table.need_of(value)));
             match log {
                 Some(log) if has_room(log) => {
                     // SAFETY: the owner is locked, and the log was just looked up.
-                    let mut writer = unsafe { Writer::new(log) };
+                    let mut writer = unsafe { BlockWriter::new(log) };
                     applied.write_one(&mut writer, number as u32, change, position);
                 }
                 log => applied.grow(log, number, change, position),
@@ -172,7 +173,7 @@ impl Tel {
                 continue;
             }
             changed = true;
-            let has_room = |log: &Log<'_>, value| log.has_room(table.need_of(value));
+            let has_room = |log: &EntryLog<'_>, value| log.has_room(table.need_of(value));
             let grows =
                 change.value.is_some_and(|value| log.as_ref().is_none_or(|log| !has_room(log, value)));
             let is_large = log.is_some_and(|log| log.bytes() > COPIED_BYTES);
@@ -192,7 +193,7 @@ impl Tel {
 impl Applied<'_> {
     /// Makes one change in a log that has room for it.
     #[inline]
-    fn write_one(&mut self, writer: &mut Writer<'_>, table: u32, change: &EdgeChange, position: u32) {
+    fn write_one(&mut self, writer: &mut BlockWriter<'_>, table: u32, change: &EdgeChange, position: u32) {
         if let (NEW, Some(value)) = (position, change.value) {
             writer.write_ahead(change.neighbor, value, || self.time_put(table, value));
             writer.publish(self.at());
@@ -205,7 +206,7 @@ impl Applied<'_> {
 
     /// Makes one change in a larger copy of a log, or in a log's first block.
     #[cold]
-    fn grow(&mut self, log: Option<Log<'_>>, number: usize, change: &EdgeChange, position: u32) {
+    fn grow(&mut self, log: Option<EntryLog<'_>>, number: usize, change: &EdgeChange, position: u32) {
         let engine = self.engine();
         engine.retired.free_if_due(&engine.store);
         let table = engine.table_at(number);

@@ -1,6 +1,6 @@
 //! The graph: logs of edges by vertex, and their shared state.
 
-use crate::block::{Log, record_bytes, record_put};
+use crate::block::{EntryLog, record_bytes, record_put};
 use crate::garbage::{NOTE_BYTES, VersionPlace};
 use crate::index::BlockIndex;
 use crate::keeps::Locked;
@@ -221,7 +221,7 @@ impl Tel {
         table: AdjacencyTable,
         owner: VertexId,
         keeps: &'a impl Keeps,
-    ) -> Option<Log<'a>> {
+    ) -> Option<EntryLog<'a>> {
         self.index(table.direction).log(owner, table.label, keeps)
     }
 }

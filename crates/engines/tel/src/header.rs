@@ -6,7 +6,7 @@ use hedgerow_sync::atomic::{AtomicU8, AtomicU32, AtomicU64};
 
 /// The header of a block, followed by the ids.
 #[repr(C, align(8))]
-pub(crate) struct BlockHeader {
+pub(crate) struct LogHeader {
     pub(crate) length: AtomicU32,
     /// Entries whose invalidation is [`DEAD`](crate::block).
     pub(crate) dead: AtomicU32,
@@ -14,7 +14,7 @@ pub(crate) struct BlockHeader {
     pub(crate) ended: AtomicU32,
     pub(crate) label: LabelId,
     pub(crate) shape: Shape,
-    /// The out-of-order bound of the entries; see [`Log::lateness`](crate::block::Log::lateness).
+    /// The out-of-order bound of the entries; see [`EntryLog::lateness`](crate::block::EntryLog::lateness).
     pub(crate) lateness: AtomicU8,
     /// The newest timestamp at which an entry was created or ended.
     pub(crate) changed: AtomicU64,

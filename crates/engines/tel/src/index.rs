@@ -5,7 +5,7 @@
 //! labels. A block's address is a multiple of 64; its low bits contain its class, so that a scan
 //! knows the size of a block before it accesses it.
 
-use crate::block::{Log, OwnedBlock};
+use crate::block::{EntryLog, OwnedBlock};
 use crate::directory::{Slot, VertexDirectory};
 use crate::retired::RetiredBlocks;
 use crate::store::BlockStore;
@@ -58,7 +58,7 @@ pub(crate) struct BlockAt {
     class: u8,
 }
 
-// SAFETY: an address, used as the contracts of `Log` and `BlockStore` allow.
+// SAFETY: an address, used as the contracts of `EntryLog` and `BlockStore` allow.
 unsafe impl Send for BlockAt {}
 
 impl BlockAt {
@@ -111,25 +111,30 @@ fn target<'a>(slot: &Slot, _keeps: &'a impl Keeps) -> SlotTarget<'a> {
 impl BlockIndex {
     /// The block of a label behind a slot, if any. O(log labels of the vertex).
     #[inline]
-    pub(crate) fn log_at<'a>(slot: &Slot, label: LabelId, keeps: &'a impl Keeps) -> Option<Log<'a>> {
+    pub(crate) fn log_at<'a>(slot: &Slot, label: LabelId, keeps: &'a impl Keeps) -> Option<EntryLog<'a>> {
         match target(slot, keeps) {
             SlotTarget::Nothing => None,
             SlotTarget::Block(BlockAt { memory, class }) => {
                 // SAFETY: linked with this class, and kept.
-                let log = unsafe { Log::new(memory, class) };
+                let log = unsafe { EntryLog::new(memory, class) };
                 (log.label() == label).then_some(log)
             }
             SlotTarget::Labels(labels) => {
                 let BlockAt { memory, class } = BlockAt::of(labels.slot(label)?.load(Ordering::Acquire))?;
                 // SAFETY: as above.
-                Some(unsafe { Log::new(memory, class) })
+                Some(unsafe { EntryLog::new(memory, class) })
             }
         }
     }
 
     /// The block of a vertex and a label, if there is one.
     #[inline]
-    pub(crate) fn log<'a>(&self, owner: VertexId, label: LabelId, keeps: &'a impl Keeps) -> Option<Log<'a>> {
+    pub(crate) fn log<'a>(
+        &self,
+        owner: VertexId,
+        label: LabelId,
+        keeps: &'a impl Keeps,
+    ) -> Option<EntryLog<'a>> {
         Self::log_at(self.directory.get(owner.get())?, label, keeps)
     }
 
@@ -178,7 +183,7 @@ impl BlockIndex {
             SlotTarget::Nothing => slot.store(linked, Ordering::Release),
             SlotTarget::Block(old) => {
                 // SAFETY: linked, and the owner is locked.
-                let old_label = unsafe { Log::new(old.memory, old.class) }.label();
+                let old_label = unsafe { EntryLog::new(old.memory, old.class) }.label();
                 if old_label == label {
                     slot.store(linked, Ordering::Release);
                     // SAFETY: just unlinked.
@@ -241,10 +246,10 @@ impl BlockIndex {
 
     /// Passes each block and its bytes to `count`, and the bytes of all lists, without a log. All
     /// vertices are locked. O(entries).
-    pub(crate) fn count_bytes(&self, keeps: &impl Keeps, mut count: impl FnMut(Option<Log<'_>>, usize)) {
+    pub(crate) fn count_bytes(&self, keeps: &impl Keeps, mut count: impl FnMut(Option<EntryLog<'_>>, usize)) {
         let mut block = |BlockAt { memory, class }: BlockAt| {
             // SAFETY: linked with this class.
-            let log = unsafe { Log::new(memory, class) };
+            let log = unsafe { EntryLog::new(memory, class) };
             count(Some(log), log.bytes());
         };
         let mut lists = 0;

@@ -1,6 +1,6 @@
 //! The memory layout of a block, for each size and shape.
 
-use crate::header::{BlockHeader, RecordNotes};
+use crate::header::{LogHeader, RecordNotes};
 use hedgerow_in_memory::records::memory::{LONGEST_EMBEDDED, embedded_size};
 use std::ops::Add;
 
@@ -14,7 +14,7 @@ pub(crate) const SMALLEST: usize = if cfg!(hedgerow_shuttle) { 1 << 11 } else { 
 const FILTERED_FROM: usize = if cfg!(hedgerow_shuttle) { usize::MAX } else { 256 };
 
 /// Bytes of the header of a block.
-pub(crate) const HEADER_BYTES: usize = size_of::<BlockHeader>();
+pub(crate) const HEADER_BYTES: usize = size_of::<LogHeader>();
 
 /// Bytes of an atomic timestamp.
 const ATOMIC: usize = size_of::<hedgerow_sync::atomic::AtomicU64>();

@@ -1,6 +1,6 @@
 //! Planning the changes of a commit and making room for them, before they become visible.
 
-use crate::block::{END_OF_TIME, Log, OwnedBlock, VALID, Writer};
+use crate::block::{BlockWriter, END_OF_TIME, EntryLog, OwnedBlock, VALID};
 use crate::garbage::Vertex;
 use crate::graph::{AdjacencyTable, Tel, check_lock};
 use crate::keeps::Locked;
@@ -62,13 +62,13 @@ pub(crate) type Positions = SmallVec<[u32; 4]>;
 
 /// The block that the changes are written to.
 pub(crate) enum WriteTarget<'l> {
-    InPlace(Writer<'l>),
+    InPlace(BlockWriter<'l>),
     New(OwnedBlock<'l>),
 }
 
 impl<'l> WriteTarget<'l> {
     #[inline]
-    fn writer(&mut self) -> &mut Writer<'l> {
+    fn writer(&mut self) -> &mut BlockWriter<'l> {
         match self {
             WriteTarget::InPlace(writer) => writer,
             WriteTarget::New(block) => block.writer(),
@@ -93,7 +93,7 @@ struct PlannedVertex<'l> {
 struct PlannedRow<'l> {
     owner: VertexId,
     table: usize,
-    log: Option<Log<'l>>,
+    log: Option<EntryLog<'l>>,
     changes: &'l [EdgeChange],
     positions: Positions,
     /// The block that will replace the log's, if necessary.
@@ -221,7 +221,7 @@ impl Tel {
         table: AdjacencyTable,
         owner: VertexId,
         locks: &'l HeldLocks<'_>,
-    ) -> Option<Log<'l>> {
+    ) -> Option<EntryLog<'l>> {
         let slot = self.index(table.direction).directory.get(owner.get())?;
         // The borrowed locks are the proof.
         crate::index::BlockIndex::log_at(slot, table.label, Locked::of(locks))
@@ -242,7 +242,7 @@ impl Tel {
             (None, Some(log)) => {
                 // SAFETY: the owner is locked, and nothing was published since the log was looked
                 // up.
-                WriteTarget::InPlace(unsafe { Writer::new(log) })
+                WriteTarget::InPlace(unsafe { BlockWriter::new(log) })
             }
             (fit, log) => {
                 let fit = fit.unwrap_or_else(|| table.fit(Need::default()));
@@ -265,7 +265,7 @@ impl Tel {
     /// other order.
     fn write_new(
         &self,
-        writer: &mut Writer<'_>,
+        writer: &mut BlockWriter<'_>,
         table: AdjacencyTable,
         changes: &[EdgeChange],
         positions: &[u32],
@@ -288,7 +288,7 @@ impl Tel {
         &self,
         table: AdjacencyTable,
         mut block: OwnedBlock<'s>,
-        log: Option<Log<'_>>,
+        log: Option<EntryLog<'_>>,
     ) -> (OwnedBlock<'s>, Vec<u32>) {
         let mut left_out = Vec::new();
         if let Some(log) = log {
@@ -303,7 +303,7 @@ impl Tel {
 ///
 /// A copied log gets spare room of a quarter of its contents, so that copies cost O(1) per change.
 #[inline]
-pub(crate) fn fit_for_more(table: AdjacencyTable, log: Option<Log<'_>>, more: Need) -> Option<Fit> {
+pub(crate) fn fit_for_more(table: AdjacencyTable, log: Option<EntryLog<'_>>, more: Need) -> Option<Fit> {
     let Some(log) = log else { return Some(table.fit(more)) };
     if log.has_room(more) {
         return None;
@@ -324,7 +324,7 @@ pub(crate) fn is_same_value(width: usize, one: EdgeValue, other: EdgeValue) -> b
 
 /// Returns the position of a change's entry, given the valid entry, if any.
 #[inline]
-pub(crate) fn position_of(log: Log<'_>, found: Option<usize>, value: Option<EdgeValue>) -> u32 {
+pub(crate) fn position_of(log: EntryLog<'_>, found: Option<usize>, value: Option<EdgeValue>) -> u32 {
     match (found, value) {
         (None, Some(_)) => NEW,
         (None, None) => NOTHING,
@@ -336,7 +336,7 @@ pub(crate) fn position_of(log: Log<'_>, found: Option<usize>, value: Option<Edge
 }
 
 /// Returns the positions of the entries of changes in a log. The changes ascend by neighbor.
-fn positions_of(log: Log<'_>, changes: &[EdgeChange]) -> Positions {
+fn positions_of(log: EntryLog<'_>, changes: &[EdgeChange]) -> Positions {
     if changes.len() <= TOGETHER_FROM || log.length() <= TOGETHER_FROM {
         let found = changes
             .iter()

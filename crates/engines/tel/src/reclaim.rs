@@ -1,6 +1,6 @@
 //! Freeing old entries, and old versions of vertices, that are garbage.
 
-use crate::block::{Log, Writer};
+use crate::block::{BlockWriter, EntryLog};
 use crate::garbage::{NOTE_BYTES, Superseded, VersionPlace};
 use crate::graph::{Tel, unit_of};
 use crate::keeps::Locked;
@@ -66,9 +66,9 @@ impl Versioned for Tel {
 ///
 /// O(freed entries · log entries), plus a pass over the entries of each commit that has an entry
 /// not found by bisection.
-fn bury(log: Log<'_>, versions: &[Superseded]) {
+fn bury(log: EntryLog<'_>, versions: &[Superseded]) {
     // SAFETY: the owner is locked, and the log was just looked up.
-    let writer = unsafe { Writer::new(log) };
+    let writer = unsafe { BlockWriter::new(log) };
     let mut not_found: Vec<&Superseded> = Vec::new();
     for version in versions {
         match find(log, version) {
@@ -96,7 +96,7 @@ fn bury(log: Log<'_>, versions: &[Superseded]) {
 /// Finds a filed entry at the position where it was filed or, if it moved since, by its creation
 /// and neighbor. Misses some entries of commits that did not write theirs in ascending order of
 /// neighbors, which few do. O(log entries).
-fn find(log: Log<'_>, version: &Superseded) -> Option<usize> {
+fn find(log: EntryLog<'_>, version: &Superseded) -> Option<usize> {
     let is_there = |position: &usize| *position < log.length() && is(log, *position, version);
     let filed_at = version.place.position as usize;
     if is_there(&filed_at) {
@@ -108,7 +108,7 @@ fn find(log: Log<'_>, version: &Superseded) -> Option<usize> {
 }
 
 /// The positions of the entries that a commit created. O(log entries).
-fn created_at(log: Log<'_>, commit: CommitTimestamp) -> Range<usize> {
+fn created_at(log: EntryLog<'_>, commit: CommitTimestamp) -> Range<usize> {
     let first = |is_before: &dyn Fn(CommitTimestamp) -> bool| {
         log.creations().partition_point(|creation| {
             account::compared();
@@ -119,7 +119,7 @@ fn created_at(log: Log<'_>, commit: CommitTimestamp) -> Range<usize> {
 }
 
 /// Returns true if the entry at a position is the filed one.
-fn is(log: Log<'_>, position: usize, version: &Superseded) -> bool {
+fn is(log: EntryLog<'_>, position: usize, version: &Superseded) -> bool {
     log.ids()[position] == version.place.neighbor
         && log.creations()[position] == version.born
         && log.invalidations()[position].load(Ordering::Relaxed) == version.superseded.0

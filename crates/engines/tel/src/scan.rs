@@ -1,6 +1,6 @@
 //! Searching columns.
 
-use crate::block::Log;
+use crate::block::EntryLog;
 use hedgerow_model::{CommitTimestamp, VertexId};
 use hedgerow_sync::atomic::{AtomicU64, Ordering};
 use std::ops::{ControlFlow, Range};
@@ -55,7 +55,7 @@ pub(crate) fn valid_from_the_end<B>(
 /// Returns the number of entries valid at a timestamp. O(1) if nothing changed after it or if all
 /// entries created by then are valid, otherwise O(entries created by then).
 #[inline]
-pub(crate) fn count_valid(log: Log<'_>, at: CommitTimestamp) -> usize {
+pub(crate) fn count_valid(log: EntryLog<'_>, at: CommitTimestamp) -> usize {
     if let Some(valid) = log.valid_if_unchanged_since(at) {
         return valid;
     }

@@ -5,7 +5,7 @@
 //! that was invisible when it was superseded is dead at once, and no closing snapshot will trigger
 //! the rewrite: such logs are listed here.
 
-use crate::block::{DEAD, Log, OwnedBlock, VALID};
+use crate::block::{DEAD, EntryLog, OwnedBlock, VALID};
 use crate::garbage::NOTE_BYTES;
 use crate::graph::{Tel, unit_of};
 use crate::keeps::Locked;
@@ -60,7 +60,7 @@ pub(crate) fn is_sparse(length: usize, dead: usize) -> bool {
 }
 
 /// The bytes of the notes that file old entries of a log. O(entries).
-pub(crate) fn note_bytes(log: Log<'_>) -> usize {
+pub(crate) fn note_bytes(log: EntryLog<'_>) -> usize {
     let ends = log.invalidations().iter().map(|end| end.load(Ordering::Relaxed));
     ends.filter(|end| *end != VALID && *end != DEAD).count() * NOTE_BYTES
 }

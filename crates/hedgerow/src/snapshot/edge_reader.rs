@@ -10,12 +10,12 @@ use hedgerow_pipeline::{KeyReads, LabelReads, ViewReads};
 
 /// Looks up edges of one label in a snapshot: see [`Snapshot::with_edges`].
 pub struct EdgeReader<'r, T: EdgeData> {
-    reads: Reads<'r, <T as Stored>::Column>,
+    reads: EdgeReads<'r, <T as Stored>::Column>,
     names: &'r Names<'r>,
 }
 
 /// Reads of edges with a value, or with a record.
-enum Reads<'r, W> {
+enum EdgeReads<'r, W> {
     Values(&'r mut dyn LabelReads<W>),
     Records(&'r mut dyn LabelReads<Record>),
 }
@@ -30,8 +30,8 @@ impl<T: EdgeData> EdgeReader<'_, T> {
     pub fn contains(&mut self, vertex: impl AsKey, neighbor: impl AsKey) -> Result<bool, Error> {
         let (vertex, neighbor) = (vertex.as_key(), neighbor.as_key());
         Ok(match &mut self.reads {
-            Reads::Values(reads) => reads.find(vertex, neighbor)?.is_some(),
-            Reads::Records(reads) => reads.find(vertex, neighbor)?.is_some(),
+            EdgeReads::Values(reads) => reads.find(vertex, neighbor)?.is_some(),
+            EdgeReads::Records(reads) => reads.find(vertex, neighbor)?.is_some(),
         })
     }
 
@@ -44,8 +44,8 @@ impl<T: EdgeData> EdgeReader<'_, T> {
     pub fn get(&mut self, vertex: impl AsKey, neighbor: impl AsKey) -> Result<Option<T>, Error> {
         let (vertex, neighbor) = (vertex.as_key(), neighbor.as_key());
         match &mut self.reads {
-            Reads::Values(reads) => reads.find(vertex, neighbor)?.map(T::from_value).transpose(),
-            Reads::Records(reads) => {
+            EdgeReads::Values(reads) => reads.find(vertex, neighbor)?.map(T::from_value).transpose(),
+            EdgeReads::Records(reads) => {
                 let record = reads.find(vertex, neighbor)?;
                 record.map(|record| T::from_record(record, self.names)).transpose()
             }
@@ -58,8 +58,8 @@ impl<T: EdgeData> EdgeReader<'_, T> {
     /// As [`EdgeReader::contains`].
     pub fn degree(&mut self, vertex: impl AsKey) -> Result<usize, Error> {
         Ok(match &mut self.reads {
-            Reads::Values(reads) => reads.degree(vertex.as_key())?,
-            Reads::Records(reads) => reads.degree(vertex.as_key())?,
+            EdgeReads::Values(reads) => reads.degree(vertex.as_key())?,
+            EdgeReads::Records(reads) => reads.degree(vertex.as_key())?,
         })
     }
 
@@ -76,10 +76,10 @@ impl<T: EdgeData> EdgeReader<'_, T> {
             Err(error) => failed = failed.take().or(Some(error)),
         };
         match &mut self.reads {
-            Reads::Values(reads) => {
+            EdgeReads::Values(reads) => {
                 reads.visit(vertex.as_key(), &mut |neighbor, value| pass(neighbor, T::from_value(value)))?;
             }
-            Reads::Records(reads) => {
+            EdgeReads::Records(reads) => {
                 let visit = &mut |neighbor, record| pass(neighbor, T::from_record(record, self.names));
                 reads.visit(vertex.as_key(), visit)?;
             }
@@ -136,10 +136,10 @@ impl Snapshot {
         let names = &Names { catalog: &catalog, owner: Owner::Edge(hop.label) };
         with_reads!(self, reads => match T::IS_RECORD {
             true => reads.with_records(hop.label, hop.direction, |reads| {
-                read(&mut EdgeReader { reads: Reads::Records(reads), names })
+                read(&mut EdgeReader { reads: EdgeReads::Records(reads), names })
             })?,
             false => reads.with_values(hop.label, hop.direction, |reads| {
-                read(&mut EdgeReader { reads: Reads::Values(reads), names })
+                read(&mut EdgeReader { reads: EdgeReads::Values(reads), names })
             })?,
         })
     }

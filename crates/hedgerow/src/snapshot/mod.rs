@@ -25,7 +25,7 @@ use hedgerow_model::{
     VertexId,
 };
 use hedgerow_pipeline::{Error as Cause, KeyReads, Newest, NewestEdge, StateReads, ViewReads, read_failed};
-use hedgerow_sequencer::{AsOf, Reader, Registrar, Registration, Sequencer};
+use hedgerow_sequencer::{AsOf, ReaderKind, Registrar, Registration, Sequencer};
 use hedgerow_sync::Arc;
 use std::ops::{ControlFlow, Deref, Range};
 use std::time::Duration;
@@ -147,7 +147,7 @@ fn count_edges(view: &impl RecordView, label: LabelId) -> Count {
 
 impl Snapshot {
     /// Registers the newest state.
-    pub(crate) fn open(stores: &SharedStores, reader: Reader) -> Result<Self, Error> {
+    pub(crate) fn open(stores: &SharedStores, reader: ReaderKind) -> Result<Self, Error> {
         stores.get()?;
         Self::of(Sequencer::open(Ordered(stores.clone()), reader)?, false)
     }

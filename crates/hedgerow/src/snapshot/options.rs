@@ -3,7 +3,7 @@
 use super::Snapshot;
 use crate::error::Error;
 use crate::stores::SharedStores;
-use hedgerow_sequencer::{Reader, Sequencer};
+use hedgerow_sequencer::{ReaderKind, Sequencer};
 
 /// The options of [`Graph::snapshot_with`](crate::Graph::snapshot_with) (GraphOne, 6.1: static
 /// views).
@@ -87,7 +87,7 @@ impl Snapshot {
         let is_private = view == View::Private;
         let ordered = super::Ordered(stores.clone());
         let registration = match view {
-            View::Fresh | View::Private => Sequencer::open(ordered, Reader::Snapshot)?,
+            View::Fresh | View::Private => Sequencer::open(ordered, ReaderKind::Snapshot)?,
             View::Stale => Sequencer::open_stale(ordered)?,
         };
         Self::of(registration, is_private)

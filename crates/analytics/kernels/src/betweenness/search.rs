@@ -27,7 +27,7 @@ pub(super) struct SearchedGraph<'a, O, I> {
 
 /// Arrays for consecutive searches. Atomic accesses are relaxed: threads that work on one level
 /// write entries of disjoint vertices of that level, and read entries of the previous level.
-pub(super) struct Search {
+pub(super) struct PathSearch {
     depths: Vec<AtomicU32>,
     /// The number of shortest paths to a vertex, as the bits of a float.
     paths: Vec<AtomicU64>,
@@ -53,10 +53,10 @@ fn store(array: &[AtomicU64], vertex: VertexId, value: f64) {
     array[vertex.index()].store(value.to_bits(), Ordering::Relaxed);
 }
 
-impl Search {
+impl PathSearch {
     pub(super) fn new(vertex_bound: u32) -> Self {
         let zeros = || (0..vertex_bound).map(|_| AtomicU64::new(0)).collect();
-        Search {
+        PathSearch {
             depths: (0..vertex_bound).map(|_| AtomicU32::new(UNREACHED)).collect(),
             paths: zeros(),
             returns: zeros(),
@@ -149,7 +149,7 @@ fn chunk_size(vertices: usize, execution: Execution<'_>) -> usize {
 
 /// The forward phase of a search.
 struct Forward<'s, O, I> {
-    search: &'s mut Search,
+    search: &'s mut PathSearch,
     edges: &'s SearchedGraph<'s, O, I>,
     execution: Execution<'s>,
     source: VertexId,

@@ -29,7 +29,7 @@ pub(super) fn edges_among_neighbors<W: Ways>(
     let counts: Vec<_> = (0..bound).map(|_| AtomicU64::new(0)).collect();
     let hubs = if execution.threads() == 1 { bound as usize } else { HUBS.min(bound as usize) };
     let workers = Workers::new();
-    let make = || Counter {
+    let make = || ClusteringCounter {
         outer: adjacency.cursor(),
         inner: adjacency.cursor(),
         marks: Marks::new(bound),
@@ -63,7 +63,7 @@ fn add(count: &AtomicU64, edges: u64) {
 }
 
 /// Counts triangles, with one thread's working memory.
-struct Counter<'a, W> {
+struct ClusteringCounter<'a, W> {
     outer: CsrCursor<'a, W>,
     inner: CsrCursor<'a, W>,
     /// The lower neighbors of the vertex.
@@ -78,7 +78,7 @@ struct Counter<'a, W> {
     triangles: u64,
 }
 
-impl<W: Ways> Counter<'_, W> {
+impl<W: Ways> ClusteringCounter<'_, W> {
     /// Counts the triangles whose largest name is `vertex`.
     fn at(&mut self, vertex: VertexId) -> Result<(), KernelError> {
         let (lower, ways) = self.outer.gather(vertex).map_err(KernelError::read)?;

@@ -46,7 +46,7 @@ pub(super) struct CheckpointHeader {
 
 /// The defect of an invalid header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum NoHeader {
+pub(super) enum NoCheckpointHeader {
     /// The file is not a checkpoint.
     Foreign,
     /// A later version wrote the file.
@@ -54,9 +54,9 @@ pub(super) enum NoHeader {
     Damaged(DecodeError),
 }
 
-impl From<DecodeError> for NoHeader {
+impl From<DecodeError> for NoCheckpointHeader {
     fn from(error: DecodeError) -> Self {
-        NoHeader::Damaged(error)
+        NoCheckpointHeader::Damaged(error)
     }
 }
 
@@ -76,15 +76,15 @@ impl CheckpointHeader {
         header
     }
 
-    pub(super) fn decode(bytes: &[u8]) -> Result<Self, NoHeader> {
+    pub(super) fn decode(bytes: &[u8]) -> Result<Self, NoCheckpointHeader> {
         let reader = &mut Reader::new(bytes);
         if !bytes.starts_with(&MAGIC) {
-            return Err(NoHeader::Foreign);
+            return Err(NoCheckpointHeader::Foreign);
         }
         reader.take(MAGIC.len())?;
         let version = u32(reader)?;
         if version != FORMAT_VERSION {
-            return Err(NoHeader::Version(version));
+            return Err(NoCheckpointHeader::Version(version));
         }
         let reserved = u32(reader)?;
         let header = CheckpointHeader {

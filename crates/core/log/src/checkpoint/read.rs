@@ -3,7 +3,7 @@
 use super::codec::rows::{RowsShape, read_record_rows, read_rows};
 use super::codec::vertices::{VerticesShape, read_vertices};
 use super::layout::{
-    CHUNK_HEADER_BYTES, CheckpointHeader, ChunkIndex, HEADER_BYTES, INDEX_ENTRY_BYTES, NoHeader,
+    CHUNK_HEADER_BYTES, CheckpointHeader, ChunkIndex, HEADER_BYTES, INDEX_ENTRY_BYTES, NoCheckpointHeader,
     TRAILER_BYTES, Trailer,
 };
 use super::{CheckpointChunk, ChunkContent, Description};
@@ -207,9 +207,9 @@ fn read_header(file: &dyn File) -> Result<CheckpointHeader, StoreError> {
     file.read_exact_at(&mut bytes, 0)?;
     let path = file.path().to_owned();
     CheckpointHeader::decode(&bytes).map_err(|error| match error {
-        NoHeader::Foreign => StoreError::Foreign { path, what: "it is no checkpoint" },
-        NoHeader::Version(version) => StoreError::NewerFormat { path, version },
-        NoHeader::Damaged(error) => damaged_at(file, 0, error),
+        NoCheckpointHeader::Foreign => StoreError::Foreign { path, what: "it is no checkpoint" },
+        NoCheckpointHeader::Version(version) => StoreError::NewerFormat { path, version },
+        NoCheckpointHeader::Damaged(error) => damaged_at(file, 0, error),
     })
 }
 

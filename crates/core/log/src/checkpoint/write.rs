@@ -160,7 +160,7 @@ fn write_unfinished<S: CheckpointSource>(
 ) -> Result<WrittenCheckpoint, CheckpointError> {
     let file = files.open(name, OpenMode::Create)?;
     let parts = parts(description, source)?;
-    let mut writer = Writer::begin(&*file, description)?;
+    let mut writer = ChunkWriter::begin(&*file, description)?;
     // Encoded in parallel, written in order: the same state gives the same file on any number of
     // threads.
     for batch in parts.chunks(2 * options.threads()) {
@@ -209,7 +209,7 @@ fn parts<S: CheckpointSource>(
 }
 
 /// Appends chunks to the file.
-struct Writer<'f> {
+struct ChunkWriter<'f> {
     file: &'f dyn File,
     identity: u32,
     offset: u64,
@@ -220,13 +220,13 @@ struct Writer<'f> {
     edges: Vec<u64>,
 }
 
-impl<'f> Writer<'f> {
+impl<'f> ChunkWriter<'f> {
     fn begin(file: &'f dyn File, description: &Description) -> Result<Self, CheckpointError> {
         let Description { store, timestamp, wall_clock, .. } = *description;
         let header = CheckpointHeader { store, timestamp, wall_clock };
         file.write_all_at(&header.encode(), 0)?;
         let labels = description.catalog.labels().len();
-        Ok(Writer {
+        Ok(ChunkWriter {
             file,
             identity: header.identity(),
             offset: HEADER_BYTES as u64,

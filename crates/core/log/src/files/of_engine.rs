@@ -19,12 +19,12 @@ pub struct EngineFiles(Arc<OwnedFiles>);
 #[derive(Debug)]
 struct OwnedFiles {
     files: Arc<dyn FileSystem>,
-    rights: RwLock<Rights>,
+    rights: RwLock<FileRights>,
 }
 
 /// The owner of the right to change files.
 #[derive(Debug, Default)]
-enum Rights {
+enum FileRights {
     #[default]
     ReadOnly,
     /// The store is being created or opened, and is locked.
@@ -46,16 +46,16 @@ impl EngineFiles {
     /// The files of a store that is being created or opened, and is locked.
     #[must_use]
     pub fn new(files: Arc<dyn FileSystem>) -> Self {
-        EngineFiles::with(files, Rights::Opener)
+        EngineFiles::with(files, FileRights::Opener)
     }
 
     /// The files of a store that is only read.
     #[must_use]
     pub fn read_only(files: Arc<dyn FileSystem>) -> Self {
-        EngineFiles::with(files, Rights::ReadOnly)
+        EngineFiles::with(files, FileRights::ReadOnly)
     }
 
-    fn with(files: Arc<dyn FileSystem>, rights: Rights) -> Self {
+    fn with(files: Arc<dyn FileSystem>, rights: FileRights) -> Self {
         let shared = OwnedFiles { files, rights: RwLock::default() };
         *shared.rights.write() = rights;
         EngineFiles(Arc::new(shared))
@@ -63,32 +63,32 @@ impl EngineFiles {
 
     /// Permits changes of the files while `writer` holds the store's lock.
     pub(crate) fn hand_over(&self, writer: Arc<dyn LockHolder>) {
-        *self.0.rights.write() = Rights::Writer(writer);
+        *self.0.rights.write() = FileRights::Writer(writer);
     }
 
     /// Forbids further changes of the files. Waits for running changes.
     pub fn close(&self) {
-        *self.0.rights.write() = Rights::ReadOnly;
+        *self.0.rights.write() = FileRights::ReadOnly;
     }
 
     /// Permits a change of a file until the result is dropped.
-    fn change(&self, path: &Path) -> Result<RwLockReadGuard<'_, Rights>, FileError> {
+    fn change(&self, path: &Path) -> Result<RwLockReadGuard<'_, FileRights>, FileError> {
         let rights = self.0.rights.read();
         match &*rights {
-            Rights::ReadOnly => {
+            FileRights::ReadOnly => {
                 let source = io::ErrorKind::ReadOnlyFilesystem.into();
                 Err(FileError::new(FileOperation::Write, path, source))
             }
-            Rights::Opener | Rights::Writer(_) => Ok(rights),
+            FileRights::Opener | FileRights::Writer(_) => Ok(rights),
         }
     }
 
     /// Permits a change of the directory until the result is dropped, after checking that the
     /// writer still holds the store's lock.
-    fn change_entry(&self, name: &str) -> Result<RwLockReadGuard<'_, Rights>, FileError> {
+    fn change_entry(&self, name: &str) -> Result<RwLockReadGuard<'_, FileRights>, FileError> {
         let path = self.location().join(name);
         let rights = self.change(&path)?;
-        if let Rights::Writer(writer) = &*rights {
+        if let FileRights::Writer(writer) = &*rights {
             let lost = |error| FileError::new(FileOperation::Write, path, error);
             writer.confirm_lock().map_err(lost)?;
         }
@@ -102,7 +102,7 @@ impl FileSystem for EngineFiles {
     }
 
     fn is_read_only(&self) -> bool {
-        matches!(*self.0.rights.read(), Rights::ReadOnly)
+        matches!(*self.0.rights.read(), FileRights::ReadOnly)
     }
 
     fn create_directory(&self) -> Result<(), FileError> {

@@ -32,7 +32,7 @@ use hedgerow_sync::{Arc, Mutex};
 use segments::SegmentSizes;
 use shelf::Shelf;
 use tail::Tail;
-use writer::Writer;
+use writer::SegmentWriter;
 
 /// The log of a store, while it takes commits.
 ///
@@ -53,7 +53,7 @@ pub struct Log {
     is_half_full: AtomicBool,
     group: GroupCommit,
     /// Locked by the leader of a round.
-    writer: Mutex<Writer>,
+    writer: Mutex<SegmentWriter>,
     shelf: Shelf,
     manifest: Mutex<Manifest>,
     /// Released when the log is closed or dropped.

@@ -4,7 +4,7 @@ use super::group::GroupCommit;
 use super::segments::SegmentSizes;
 use super::shelf::Shelf;
 use super::tail::Tail;
-use super::writer::Writer;
+use super::writer::SegmentWriter;
 use super::{Log, LogOptions, segments};
 use crate::error::StoreError;
 use crate::planted::{self, PlantedBug};
@@ -51,7 +51,7 @@ impl Log {
             is_half_full: AtomicBool::new(false),
             tail: Mutex::new(Tail::new(manifest.store, sizes, number, last)),
             group: GroupCommit::new(recovered.last),
-            writer: Mutex::new(Writer::new(number, file, mark)),
+            writer: Mutex::new(SegmentWriter::new(number, file, mark)),
             shelf: Shelf::default(),
             manifest: Mutex::new(manifest),
             files,

@@ -13,7 +13,7 @@ const EVICTED_AT_ONCE: u64 = 1 << 20;
 
 /// Writes the current segment.
 #[derive(Debug)]
-pub(super) struct Writer {
+pub(super) struct SegmentWriter {
     segment: u64,
     file: Box<dyn File>,
     /// Number of durable bytes of the segment.
@@ -27,9 +27,9 @@ pub(super) struct Writer {
     spare: Vec<u8>,
 }
 
-impl Writer {
+impl SegmentWriter {
     pub(super) fn new(segment: u64, file: Box<dyn File>, mark: Mark) -> Self {
-        Writer { segment, file, synced: 0, written: 0, evicted: 0, mark, spare: Vec::new() }
+        SegmentWriter { segment, file, synced: 0, written: 0, evicted: 0, mark, spare: Vec::new() }
     }
 
     pub(super) fn spare(&mut self) -> Vec<u8> {

@@ -2,7 +2,7 @@
 
 use crate::commit::Commit;
 use crate::commit::decided::{AppliedCommit, Decision, PreparedEffects};
-use crate::commit::entries::Ends;
+use crate::commit::entries::EndIds;
 use crate::commit::ingest::Bulk;
 use crate::commit::resolve::Resolved;
 use crate::error::Error;
@@ -14,7 +14,7 @@ use hedgerow_model::{
     Allowance, AppendEdges, AppendedEdges, ColumnType, CommitTimestamp, Count, DeferredOutcome, EdgeChange,
     EdgeValue, Engine,
 };
-use hedgerow_sequencer::{CountChanges, Stamped, VertexCounts, Writer};
+use hedgerow_sequencer::{CountChanges, Stamped, VertexCounts, WriterKind};
 
 /// Callback with which the engine takes the stamp of the edges that it appends.
 pub(super) type TakeStamp<'t> = &'t mut dyn FnMut() -> Option<Stamp>;
@@ -97,7 +97,7 @@ impl Decision for DecidedEdges<'_> {
 
 impl Store {
     /// Returns the edges in the order in which they came, if the engine appends them.
-    pub(super) fn as_they_came<'s>(&'s self, bulk: &Bulk<'_>, ends: &[Ends]) -> Option<AsTheyCame<'s>> {
+    pub(super) fn as_they_came<'s>(&'s self, bulk: &Bulk<'_>, ends: &[EndIds]) -> Option<AsTheyCame<'s>> {
         let Bulk { label, edges, records, .. } = *bulk;
         let by = self.append_edges(label)?;
         if ends.is_empty() || records.is_some() {
@@ -142,6 +142,6 @@ impl Store {
         let edges = AppendedEdges { label: bulk.label, deletes: false, edges, values };
         let (mut room, counts) = (ErasedRoom::default(), created.vertex_counts());
         let decided = DecidedEdges::new(self, held, (*by, edges), (created, counts), &mut room)?;
-        self.stamp_and_apply(decided, Writer::Blind, bulk.input)
+        self.stamp_and_apply(decided, WriterKind::Blind, bulk.input)
     }
 }

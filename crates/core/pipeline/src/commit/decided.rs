@@ -26,7 +26,7 @@ use hedgerow_model::{
     AppendedEdges, CommitTimestamp, Count, DeferredOutcome, EdgeOutcome, Effects, Engine as _, Key, LabelId,
     Outcome, Prepared, ShortPlan, ShortWrites, StoredEdge, VertexId,
 };
-use hedgerow_sequencer::{CountChanges, PendingReclaim, Stamped, VertexCounts, Writer};
+use hedgerow_sequencer::{CountChanges, PendingReclaim, Stamped, VertexCounts, WriterKind};
 use smallvec::SmallVec;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
@@ -256,7 +256,7 @@ impl Store {
     pub(super) fn stamp_and_apply(
         &self,
         mut decided: impl Decision,
-        writer: Writer,
+        writer: WriterKind,
         input: Option<&[u8]>,
     ) -> Result<AppliedCommit, Error> {
         let counts = decided.counts();

@@ -16,7 +16,7 @@ use crate::store::{OnEngine, Store};
 use hedgerow_log::{Body, Durability};
 use hedgerow_model::token::HeldLocks;
 use hedgerow_model::{CommitTimestamp, Count, Engine, Operation, ShortWrites, StoredEdge};
-use hedgerow_sequencer::{CountChanges, LockGuard, ManyStamped, PendingReclaim, Stripes, Writer};
+use hedgerow_sequencer::{CountChanges, LockGuard, ManyStamped, PendingReclaim, Stripes, WriterKind};
 
 /// The result of a stream of commits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -53,7 +53,7 @@ impl Commits {
 
 /// The error that ended a stream of commits early. Earlier commits stay.
 #[derive(Debug)]
-pub struct StreamError<F = Error> {
+pub struct EndedStream<F = Error> {
     /// The commits before the error. Empty if they could not be made durable: then they may or may
     /// not be durable.
     pub committed: Commits,
@@ -103,7 +103,7 @@ impl<E: Engine> OnEngine<'_, E> {
         self,
         count: usize,
         write: impl Fn(usize) -> EdgeWrite<'k>,
-    ) -> Result<Commits, StreamError> {
+    ) -> Result<Commits, EndedStream> {
         let mut done = Commits::default();
         let stream = self.commit_each_unsettled(count, write, &mut done);
         self.store.end_stream(stream, done)
@@ -233,7 +233,7 @@ impl Store {
     pub fn commit_each_operation<F: From<Error>>(
         &self,
         operations: impl Iterator<Item = Result<Operation, F>>,
-    ) -> Result<Commits, StreamError<F>> {
+    ) -> Result<Commits, EndedStream<F>> {
         let mut done = Commits::default();
         let mut commit = |operation: Result<Operation, F>| {
             done.count(self.commit_unsettled(&[operation?], None)?);
@@ -248,13 +248,13 @@ impl Store {
         &self,
         stream: Result<(), F>,
         done: Commits,
-    ) -> Result<Commits, StreamError<F>> {
+    ) -> Result<Commits, EndedStream<F>> {
         // If settling fails, the commits may or may not be durable.
         self.settle_stream(&done)
-            .map_err(|error| StreamError { committed: Commits::default(), error: error.into() })?;
+            .map_err(|error| EndedStream { committed: Commits::default(), error: error.into() })?;
         match stream {
             Ok(()) => Ok(done),
-            Err(error) => Err(StreamError { committed: done, error }),
+            Err(error) => Err(EndedStream { committed: done, error }),
         }
     }
 
@@ -292,9 +292,9 @@ impl Store {
         counts: CountChanges<'_>,
     ) -> Result<ManyStamped, Error> {
         let Some(journal) = self.journal() else {
-            return Ok(self.sequencer.stamp_many(count, counts, Writer::Blind)?);
+            return Ok(self.sequencer.stamp_many(count, counts, WriterKind::Blind)?);
         };
         let log = journal.commit_log()?;
-        Ok(self.sequencer.stamp_many_logged(log, bodies, None, counts, Writer::Blind)?)
+        Ok(self.sequencer.stamp_many_logged(log, bodies, None, counts, WriterKind::Blind)?)
     }
 }

@@ -14,7 +14,7 @@ use hedgerow_model::{
     Admission, EdgeValue, Engine, GraphView, KeyRef, LabelId, Operation, ShortPlan, ShortWrites, StoredEdge,
     Topology, VertexId,
 };
-use hedgerow_sequencer::{LockGuard, Stripes, Writer};
+use hedgerow_sequencer::{LockGuard, Stripes, WriterKind};
 
 /// An edge to put, or to delete without a value, by the keys of its endpoints.
 #[derive(Clone, Copy, Debug)]
@@ -90,7 +90,7 @@ impl<E: Engine> OnEngine<'_, E> {
             let plan = short.and_then(|short| short.plan_edge(&held, &edge, store.is_unlimited()));
             match short.zip(plan.as_ref()) {
                 Some((short, plan)) => store.finish_edge(short, &edge, plan)?,
-                None => match store.finish(&held, &Resolved::edge(&edge), Writer::Blind, None) {
+                None => match store.finish(&held, &Resolved::edge(&edge), WriterKind::Blind, None) {
                     // The general commit reclaims and tries again.
                     Err(Error::Capacity(_)) => return Ok(None),
                     finished => finished?,
@@ -149,6 +149,6 @@ impl Store {
         if !plan.is_change() {
             return Ok(self.unchanged());
         }
-        self.stamp_and_apply(PlannedEdge::new(self, short, edge, plan), Writer::Blind, None)
+        self.stamp_and_apply(PlannedEdge::new(self, short, edge, plan), WriterKind::Blind, None)
     }
 }

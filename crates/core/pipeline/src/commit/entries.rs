@@ -7,13 +7,13 @@ use rayon::slice::ParallelSliceMut;
 use smallvec::SmallVec;
 
 /// The ends of an edge as ids.
-pub(crate) type Ends = (VertexId, VertexId);
+pub(crate) type EndIds = (VertexId, VertexId);
 
 /// The entries of edges that are put, all with the same value. O(n log n), on the threads of `pool`
 /// if given.
 pub(crate) fn put_entries(
     (topology, direction): (Topology, Direction),
-    edges: impl ExactSizeIterator<Item = Ends>,
+    edges: impl ExactSizeIterator<Item = EndIds>,
     value: EdgeValue,
     pool: Option<&ThreadPool>,
 ) -> SmallVec<[EdgeChange; 2]> {
@@ -28,7 +28,7 @@ pub(crate) fn put_entries(
 /// number, or `None` to delete. O(n log n), on the threads of `pool` if given.
 pub(crate) fn changed_entries(
     (topology, direction): (Topology, Direction),
-    edges: impl ExactSizeIterator<Item = Ends>,
+    edges: impl ExactSizeIterator<Item = EndIds>,
     value_of: impl Fn(usize) -> Option<EdgeValue>,
     pool: Option<&ThreadPool>,
 ) -> SmallVec<[EdgeChange; 2]> {
@@ -59,7 +59,7 @@ fn collect(entries: impl Iterator<Item = EdgeChange>) -> SmallVec<[EdgeChange; 2
 /// number of its edge.
 fn for_each_position(
     (topology, direction): (Topology, Direction),
-    edges: impl Iterator<Item = Ends>,
+    edges: impl Iterator<Item = EndIds>,
     mut visit: impl FnMut(u64, usize),
 ) {
     for (edge, (source, destination)) in edges.enumerate() {

@@ -1,7 +1,7 @@
 //! Bulk ingest: many edges as one commit, sorted, deduplicated and applied in parallel, or
 //! [appended](super::append) in the order in which they came.
 
-use crate::commit::entries::{Ends, changed_entries, put_entries};
+use crate::commit::entries::{EndIds, changed_entries, put_entries};
 use crate::commit::holdings::{AssignedIds, Holdings};
 use crate::commit::resolve::Resolved;
 use crate::commit::{BYTES_OF_CHANGE, Commit};
@@ -14,7 +14,7 @@ use hedgerow_model::{
     AdjacencyEffects, Column, ColumnType, EdgeValue, Effects, Engine, KeyRef, LabelId, Record, Topology,
     VertexChange, VertexEffect, VertexId,
 };
-use hedgerow_sequencer::{LockGuard, Stripes, Writer};
+use hedgerow_sequencer::{LockGuard, Stripes, WriterKind};
 use hedgerow_sync::map_chunks;
 use rayon::ThreadPool;
 use smallvec::SmallVec;
@@ -155,7 +155,7 @@ impl Store {
         }
         let applied = match &as_they_came {
             Some(edges) => self.finish_appended(&holdings.held(), bulk, edges, &resolved)?,
-            None => self.finish(&holdings.held(), &resolved, Writer::Blind, input)?,
+            None => self.finish(&holdings.held(), &resolved, WriterKind::Blind, input)?,
         };
         holdings.assigned.keep();
         Ok(Some(applied.release(self, holdings)))
@@ -167,7 +167,7 @@ impl Store {
         &self,
         edges: &dyn BulkEdges,
         missing: &[usize],
-        ends: &mut [Ends],
+        ends: &mut [EndIds],
         assigned: &mut AssignedIds<'_>,
     ) -> Result<(), Error> {
         let mut id_of = |key: KeyRef<'_>| match self.strict {
@@ -187,11 +187,11 @@ impl Store {
     /// The endpoints that do not exist yet, ascending.
     fn missing_vertices(
         &self,
-        ends: &[Ends],
+        ends: &[EndIds],
         held: &HeldLocks<'_>,
         pool: Option<&ThreadPool>,
     ) -> Result<Vec<VertexId>, Error> {
-        let missing_of = |ends: &[Ends]| self.missing_of(&ends_of(ends).collect::<Vec<_>>(), held);
+        let missing_of = |ends: &[EndIds]| self.missing_of(&ends_of(ends).collect::<Vec<_>>(), held);
         let mut missing = map_chunks(pool, ends.chunks(LOOK_UP_CHUNK).collect(), missing_of)?.concat();
         missing.sort_unstable();
         missing.dedup();
@@ -231,7 +231,7 @@ impl Store {
 /// The ids of the endpoints of edges.
 struct LookedUp {
     /// By edge; meaningless for the edges in `missing`.
-    ends: Vec<Ends>,
+    ends: Vec<EndIds>,
     /// The positions of the edges that lack an endpoint, ascending.
     missing: Vec<usize>,
 }
@@ -241,10 +241,10 @@ fn look_up(
     edges: &dyn BulkEdges,
     pool: Option<&ThreadPool>,
 ) -> Result<LookedUp, DictionaryError> {
-    let mut ends = vec![Ends::default(); edges.count()];
+    let mut ends = vec![EndIds::default(); edges.count()];
     let chunks = ends.chunks_mut(LOOK_UP_CHUNK).enumerate().collect();
     let look_up_chunk =
-        |(chunk, ends): (usize, &mut [Ends])| edges.look_up(dictionary, chunk * LOOK_UP_CHUNK, ends);
+        |(chunk, ends): (usize, &mut [EndIds])| edges.look_up(dictionary, chunk * LOOK_UP_CHUNK, ends);
     let missing = map_chunks(pool, chunks, look_up_chunk)?.concat();
     Ok(LookedUp { ends, missing })
 }
@@ -254,7 +254,7 @@ fn look_up(
 fn entries(
     topology: Topology,
     bulk: &Bulk<'_>,
-    ends: &[Ends],
+    ends: &[EndIds],
     pool: Option<&ThreadPool>,
 ) -> SmallVec<[AdjacencyEffects; 2]> {
     let Bulk { label, edges, records, .. } = *bulk;
@@ -273,6 +273,6 @@ fn entries(
 }
 
 /// All endpoints.
-fn ends_of(ends: &[Ends]) -> impl Iterator<Item = VertexId> {
+fn ends_of(ends: &[EndIds]) -> impl Iterator<Item = VertexId> {
     ends.iter().flat_map(|ends| <[VertexId; 2]>::from(*ends))
 }

@@ -30,7 +30,7 @@ use hedgerow_model::{
     Adjacency, Allowance, CommitTimestamp, Count, Cursor, DeferredOutcome, EdgeChange, Effects, Engine,
     GraphView, Key, LabelId, Operation, Outcome, Reclaimed, VertexId,
 };
-use hedgerow_sequencer::Writer;
+use hedgerow_sequencer::WriterKind;
 use resolve::{DeferredCounts, Resolved};
 
 /// Estimated bytes of a changed edge or vertex, for the admission of commits by engines.
@@ -131,7 +131,7 @@ impl Store {
         if let Some(interactive) = interactive {
             self.check_conflicts(operations, acquired.ids(), interactive)?;
         }
-        let writer = if interactive.is_some() { Writer::Interactive } else { Writer::Blind };
+        let writer = if interactive.is_some() { WriterKind::Interactive } else { WriterKind::Blind };
         let input = interactive.and_then(|interactive| interactive.input);
         self.commit_acquired(acquired, operations, writer, input)
     }
@@ -142,7 +142,7 @@ impl Store {
         &self,
         mut acquired: Acquired<'_>,
         operations: &[Operation],
-        writer: Writer,
+        writer: WriterKind,
         input: Option<&[u8]>,
     ) -> Result<Commit, Error> {
         let resolved = {
@@ -203,7 +203,7 @@ impl Store {
         &self,
         held: &HeldLocks<'_>,
         resolved: &Resolved,
-        writer: Writer,
+        writer: WriterKind,
         input: Option<&[u8]>,
     ) -> Result<AppliedCommit, Error> {
         let pool = self.pool_for(resolved.effects.len());

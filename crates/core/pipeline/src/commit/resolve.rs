@@ -94,7 +94,7 @@ impl EdgeWord {
 }
 
 /// The final state of a vertex that the transaction creates, deletes or gives properties.
-struct VertexState {
+struct FinalVertex {
     existed: bool,
     exists: bool,
     record: Option<Record>,
@@ -156,7 +156,7 @@ struct Resolver<'r> {
     latest: &'r ErasedView<'r>,
     /// Changes in the order of the operations; a later change of an edge overrides an earlier one.
     edges: SmallVec<[EdgeWord; 1]>,
-    vertices: HashMap<VertexId, VertexState, FixedState>,
+    vertices: HashMap<VertexId, FinalVertex, FixedState>,
     /// The final states of edges of labels with records.
     records: EdgeRecords,
     /// The changes of parallel edges.
@@ -261,12 +261,12 @@ impl Resolver<'_> {
         Ok(())
     }
 
-    fn state(&mut self, vertex: VertexId) -> Result<&mut VertexState, Error> {
+    fn state(&mut self, vertex: VertexId) -> Result<&mut FinalVertex, Error> {
         Ok(match self.vertices.entry(vertex) {
             Entry::Occupied(state) => state.into_mut(),
             Entry::Vacant(vacant) => {
                 let existed = self.latest.contains_vertex(vertex).map_err(read_failed)?;
-                vacant.insert(VertexState { existed, exists: existed, record: None, words_from: 0 })
+                vacant.insert(FinalVertex { existed, exists: existed, record: None, words_from: 0 })
             }
         })
     }

@@ -16,7 +16,7 @@ use hedgerow_model::{
     Prepared, Topology, UnitLocks, VertexId,
 };
 use hedgerow_rapid::Rapid;
-use hedgerow_sequencer::{CountChanges, Reader, Sequencer, SequencerError, Writer};
+use hedgerow_sequencer::{CountChanges, ReaderKind, Sequencer, SequencerError, WriterKind};
 use hedgerow_sync::atomic::{AtomicBool, Ordering};
 use hedgerow_sync::{Arc, Mutex};
 use rayon::ThreadPool;
@@ -150,7 +150,7 @@ fn put(store: &Store, source: u64, destination: u64) -> Result<Commit, Error> {
 }
 
 fn vertices(store: &Tested<Faulty>) -> u64 {
-    let registration = Sequencer::open(&*store.sequencer, Reader::Snapshot).unwrap();
+    let registration = Sequencer::open(&*store.sequencer, ReaderKind::Snapshot).unwrap();
     store.engine.view(&(), registration.token()).vertex_count()
 }
 
@@ -170,13 +170,16 @@ fn a_panic_in_prepare_changes_nothing_and_releases_everything() {
 fn a_panic_in_apply_poisons_the_graph_and_spares_open_snapshots() {
     let store = store();
     put(&store, 1, 2).unwrap();
-    let open = Sequencer::open(&*store.sequencer, Reader::Snapshot).unwrap();
+    let open = Sequencer::open(&*store.sequencer, ReaderKind::Snapshot).unwrap();
     store.engine.panic_in_apply.store(true, Ordering::Relaxed);
     catch_unwind(AssertUnwindSafe(|| put(&store, 2, 3))).unwrap_err();
     store.engine.panic_in_apply.store(false, Ordering::Relaxed);
     assert!(matches!(put(&store, 1, 3), Err(Error::Poisoned)));
     assert!(matches!(put(&store, 7, 8), Err(Error::Poisoned)));
-    assert!(matches!(Sequencer::open(&*store.sequencer, Reader::Snapshot), Err(SequencerError::Poisoned)));
+    assert!(matches!(
+        Sequencer::open(&*store.sequencer, ReaderKind::Snapshot),
+        Err(SequencerError::Poisoned)
+    ));
     let view = store.engine.view(&(), open.token());
     assert_eq!((view.vertex_count(), view.edge_count(LabelId::DEFAULT).at_most()), (2, 1));
     assert!(view.contains_vertex(VertexId::new(1)).unwrap());
@@ -186,9 +189,9 @@ fn a_panic_in_apply_poisons_the_graph_and_spares_open_snapshots() {
 fn a_snapshot_that_waits_for_a_failed_commit_gets_an_error() {
     let store = store();
     put(&store, 1, 2).unwrap();
-    let stamped = store.sequencer.stamp(CountChanges::default(), Writer::Blind).unwrap();
+    let stamped = store.sequencer.stamp(CountChanges::default(), WriterKind::Blind).unwrap();
     std::thread::scope(|scope| {
-        let waiting = scope.spawn(|| Sequencer::open(&*store.sequencer, Reader::Snapshot).map(drop));
+        let waiting = scope.spawn(|| Sequencer::open(&*store.sequencer, ReaderKind::Snapshot).map(drop));
         while store.sequencer.open_timestamps().is_empty() {
             std::thread::yield_now();
         }
@@ -217,7 +220,7 @@ fn thousand_partitions() -> Arc<Tested<Faulty>> {
 #[test]
 fn a_commit_frees_what_it_filed_for_a_snapshot_that_closed_meanwhile() {
     let store = thousand_partitions();
-    let registration = Sequencer::open(Arc::clone(&store.sequencer), Reader::Snapshot).unwrap();
+    let registration = Sequencer::open(Arc::clone(&store.sequencer), ReaderKind::Snapshot).unwrap();
     let reclaiming = Arc::clone(&store);
     *store.engine.before_apply.lock() = Some(Box::new(move || {
         drop(registration);
@@ -237,7 +240,7 @@ fn writers_reclaim_beside_one_that_lost_its_core() {
     // Large commits reclaim up to the amount that they supersede, but nothing that a snapshot
     // reads.
     let read = (0..12).map(|round| {
-        let registration = Sequencer::open(&*store.sequencer, Reader::Snapshot).unwrap();
+        let registration = Sequencer::open(&*store.sequencer, ReaderKind::Snapshot).unwrap();
         store.ingest(LabelId::DEFAULT, &one_of_each_partition(round), None).unwrap();
         registration
     });

@@ -10,7 +10,7 @@ pub(super) const MOST_ITEMS: usize = if cfg!(hedgerow_shuttle) { 32 } else { 1 <
 
 /// The batches that may matter to an open transaction.
 #[derive(Default)]
-pub(super) struct Batches {
+pub(super) struct ConflictBatches {
     kept: Mutex<Kept>,
     /// The newest commit among all batches ever added.
     newest: AtomicU64,
@@ -51,7 +51,7 @@ impl Batch {
     }
 }
 
-impl Batches {
+impl ConflictBatches {
     /// Keeps the hashes of the items that the commit at `at` changed, and drops the batches at or
     /// before `oldest`. If the batches have too many items, notes the newest batch in `large`, and
     /// then drops all. O(batches).

@@ -2,7 +2,7 @@
 
 mod batches;
 
-use batches::{Batch, Batches};
+use batches::{Batch, ConflictBatches};
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 use hedgerow_model::{CommitTimestamp, LabelId, VertexId};
@@ -39,7 +39,7 @@ impl Touched {
 pub(crate) struct ConflictTable {
     shards: [Mutex<Shard>; SHARDS],
     /// Commits of many items, which are not in the shards.
-    batches: Batches,
+    batches: ConflictBatches,
     /// The newest commit that was too large to record its items.
     large: AtomicU64,
 }
@@ -72,7 +72,7 @@ const SMALL_SHARD: usize = 64;
 impl ConflictTable {
     pub fn new() -> Self {
         let shards = std::array::from_fn(|_| Mutex::default());
-        ConflictTable { shards, batches: Batches::default(), large: AtomicU64::new(0) }
+        ConflictTable { shards, batches: ConflictBatches::default(), large: AtomicU64::new(0) }
     }
 
     /// Records the items that the commit at `at` touched with a number of changes. The caller still

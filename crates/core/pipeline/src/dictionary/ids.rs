@@ -14,11 +14,11 @@ const LOOKED_AT: usize = 1 << 10;
 /// Assigns vertex ids: in order, or reused once no reader can see the deleted vertex.
 #[derive(Default)]
 pub(crate) struct IdAllocator {
-    state: Mutex<State>,
+    state: Mutex<IdState>,
 }
 
 #[derive(Default)]
-struct State {
+struct IdState {
     /// The smallest id that was never assigned; all larger ids were never assigned either.
     next: u32,
     /// Freed ids, smallest first.
@@ -81,7 +81,7 @@ impl IdAllocator {
 
     /// Heap bytes. O(1).
     pub(crate) fn bytes(&self) -> usize {
-        let State { free, gaps, deleted, kept_ids, .. } = &*self.state.lock();
+        let IdState { free, gaps, deleted, kept_ids, .. } = &*self.state.lock();
         let deleted = deleted.capacity() + kept_ids;
         free.capacity() * size_of::<VertexId>()
             + gaps.capacity() * size_of::<Range<u32>>()
@@ -120,7 +120,7 @@ impl IdAllocator {
     }
 }
 
-impl State {
+impl IdState {
     /// Takes the smallest freed id or, if there is none, the smallest id of the gaps.
     fn reassign(&mut self) -> Option<VertexId> {
         if let Some(Reverse(id)) = self.free.pop() {
@@ -180,11 +180,11 @@ fn split_last<T>(list: &mut Vec<T>, most: usize) -> Vec<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hedgerow_sequencer::{Reader, Writer};
+    use hedgerow_sequencer::{ReaderKind, WriterKind};
     use hedgerow_sync::Arc;
 
     fn commit(sequencer: &Sequencer) -> CommitTimestamp {
-        let stamp = sequencer.stamp(Default::default(), Writer::Blind).unwrap().stamp;
+        let stamp = sequencer.stamp(Default::default(), WriterKind::Blind).unwrap().stamp;
         sequencer.applied(stamp, 0);
         stamp.at()
     }
@@ -193,7 +193,7 @@ mod tests {
     fn a_look_at_deleted_ids_is_bounded() {
         let (ids, sequencer) = (IdAllocator::default(), Arc::<Sequencer>::default());
         let created = commit(&sequencer);
-        let open = Sequencer::open(&*sequencer, Reader::Snapshot).unwrap();
+        let open = Sequencer::open(&*sequencer, ReaderKind::Snapshot).unwrap();
         let deleted = commit(&sequencer);
         (0..25).for_each(|id| ids.delete(VertexId::new(id), created..deleted));
         let dead = |most| {
@@ -237,13 +237,13 @@ mod tests {
     fn a_deleted_id_waits_only_for_readers_of_its_vertex() {
         let (ids, sequencer) = (IdAllocator::default(), Arc::<Sequencer>::default());
         let created = commit(&sequencer);
-        let sees_first = Sequencer::open(&*sequencer, Reader::Snapshot).unwrap();
+        let sees_first = Sequencer::open(&*sequencer, ReaderKind::Snapshot).unwrap();
         let deleted = commit(&sequencer);
         ids.delete(VertexId::new(0), created..deleted);
         let (born, died) = (commit(&sequencer), commit(&sequencer));
         ids.delete(VertexId::new(1), born..died);
         assert_eq!(unreadable(&ids, &sequencer), [1], "though an older snapshot is open");
-        let later = Sequencer::open(&*sequencer, Reader::Snapshot).unwrap();
+        let later = Sequencer::open(&*sequencer, ReaderKind::Snapshot).unwrap();
         drop(sees_first);
         assert_eq!(unreadable(&ids, &sequencer), [0]);
         drop(later);

@@ -5,7 +5,7 @@ use crate::dictionary::ids::IdAllocator;
 use crate::dictionary::map::{DictionaryKey, KeyMap, TOGETHER};
 use crate::dictionary::reader::{DictionaryReader, OpenKeys};
 use crate::dictionary::restoring::Restoring;
-use crate::dictionary::slot::{NumberSlot, Slot};
+use crate::dictionary::slot::{KeySlot, NumberSlot};
 use crate::dictionary::slots::Slots;
 use hedgerow_model::token::LiveTimestamps;
 use hedgerow_model::{CommitTimestamp, Key, KeyKind, KeyRef, LockUnit, VertexId};

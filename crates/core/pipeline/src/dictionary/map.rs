@@ -1,7 +1,7 @@
 //! Keys to vertex ids and back, for one type of key.
 
 use crate::dictionary::index::{Candidate, HashedId, Index, OpenIndex};
-use crate::dictionary::slot::{NumberSlot, Slot, TextSlot};
+use crate::dictionary::slot::{KeySlot, NumberSlot, TextSlot};
 use crate::dictionary::slots::Slots;
 use foldhash::fast::FixedState;
 use hedgerow_model::{Key, VertexId};
@@ -17,7 +17,7 @@ pub(crate) trait DictionaryKey:
     /// The borrowed form for lookups.
     type Borrowed: Hash + Eq + ?Sized;
     /// The slot of one key.
-    type Slot: Slot<Key = Self>;
+    type Slot: KeySlot<Key = Self>;
 
     /// Heap bytes.
     fn heap_bytes(key: &Self::Borrowed) -> usize;

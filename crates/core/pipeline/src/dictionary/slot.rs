@@ -7,7 +7,7 @@ use hedgerow_sync::atomic::{AtomicU64, Ordering};
 
 /// A slot for the key of one vertex id. Empty until the id is first assigned; overwritten when the
 /// id is reused.
-pub(crate) trait Slot: Default + Send + Sync {
+pub(crate) trait KeySlot: Default + Send + Sync {
     /// The type of the key.
     type Key: DictionaryKey;
 
@@ -31,7 +31,7 @@ pub(crate) trait Slot: Default + Send + Sync {
 #[derive(Default)]
 pub(crate) struct NumberSlot(AtomicU64);
 
-impl Slot for NumberSlot {
+impl KeySlot for NumberSlot {
     type Key = u64;
 
     #[inline]
@@ -60,7 +60,7 @@ impl Slot for NumberSlot {
 #[derive(Default)]
 pub(crate) struct TextSlot(ArcSwapOption<Box<str>>);
 
-impl Slot for TextSlot {
+impl KeySlot for TextSlot {
     type Key = Box<str>;
 
     fn store(&self, key: Box<str>) {

@@ -7,11 +7,11 @@ use hedgerow_sync::{OnceLock, prefetch};
 /// no lock, and unused ids take almost no memory. Chunks are in groups, and groups in segments of
 /// doubling size.
 pub(crate) struct Slots<S> {
-    segments: [OnceLock<Box<[Group<S>]>>; SEGMENTS],
+    segments: [OnceLock<Box<[ChunkGroup<S>]>>; SEGMENTS],
     bytes: AtomicUsize,
 }
 
-type Group<S> = OnceLock<Box<[Chunk<S>]>>;
+type ChunkGroup<S> = OnceLock<Box<[Chunk<S>]>>;
 type Chunk<S> = OnceLock<Box<[S]>>;
 
 const CHUNK_BITS: u32 = 10;

@@ -11,7 +11,7 @@ use hedgerow_model::{
     Adjacency, Catalog, CommitTimestamp, Count, Counts, Cursor, Direction, Durable, Engine, GraphView,
     LabelId, VertexId,
 };
-use hedgerow_sequencer::{Reader, Sequencer};
+use hedgerow_sequencer::{ReaderKind, Sequencer};
 use hedgerow_sync::atomic::{AtomicU64, Ordering};
 use smallvec::SmallVec;
 use std::ops::ControlFlow;
@@ -42,7 +42,7 @@ impl Store {
         log.check()?;
         let former = log.manifest().checkpoint;
         let (registration, (wall_clock, input)) =
-            Sequencer::open_and_see(&*self.sequencer, Reader::Snapshot, |head| {
+            Sequencer::open_and_see(&*self.sequencer, ReaderKind::Snapshot, |head| {
                 (head.wall_clock, head.input.clone())
             })?;
         let (at, counts) = (registration.token().at(), registration.token().counts());

@@ -2,7 +2,7 @@
 //! several changes of an item suffices, and the engine gets few large commits instead of many small
 //! ones.
 
-use crate::commit::entries::{Ends, changed_entries, put_entries};
+use crate::commit::entries::{EndIds, changed_entries, put_entries};
 use crate::error::Error;
 use hedgerow_model::{
     AdjacencyEffects, CommitTimestamp, Direction, EdgeChange, EdgeValue, Effects, Key, LabelId, Topology,
@@ -30,7 +30,7 @@ pub(super) struct Gathered {
 #[derive(Debug, Default)]
 struct GatheredEdges {
     /// Canonical entries of the edges, in the order of the commits.
-    ends: Vec<Ends>,
+    ends: Vec<EndIds>,
     /// New values of the edges, unless all are put with value 0.
     values: Option<Vec<Option<EdgeValue>>>,
 }

@@ -10,7 +10,7 @@ use crate::error::Error;
 use crate::store::Store;
 use hedgerow_log::{Durability, StoreError, StoreFiles};
 use hedgerow_model::{Admission, CommitTimestamp, Counts, Durable, Engine, EngineError, ReadError};
-use hedgerow_sequencer::{Reader, Sequencer};
+use hedgerow_sequencer::{ReaderKind, Sequencer};
 use hedgerow_sync::atomic::Ordering;
 use std::thread;
 
@@ -52,7 +52,7 @@ impl Store {
         log.check()?;
         self.settle_seen()?;
         let (registration, (wall_clock, input)) =
-            Sequencer::open_and_see(&*self.sequencer, Reader::Snapshot, |head| {
+            Sequencer::open_and_see(&*self.sequencer, ReaderKind::Snapshot, |head| {
                 (head.wall_clock, head.input.clone())
             })?;
         let at = registration.token();

@@ -1,7 +1,7 @@
 //! Replays the commits of a log into a graph.
 
 use crate::durable::gathered::{Gathered, vertex_bound};
-use crate::durable::vertex_set::VertexSet;
+use crate::durable::vertex_set::VertexBits;
 use crate::error::{Error, read_failed};
 use crate::records::{check_encoded, check_parallel};
 use crate::store::Store;
@@ -28,7 +28,7 @@ pub(super) struct Replay<'r> {
     store: &'r Store,
     held: &'r HeldLocks<'r>,
     /// The vertices that exist after the commits so far.
-    existing: VertexSet,
+    existing: VertexBits,
     /// Commits that are checked and have their keys restored, but are not applied yet.
     gathered: Gathered,
     /// Approximate number of changes to apply together.
@@ -37,7 +37,7 @@ pub(super) struct Replay<'r> {
 
 impl<'r> Replay<'r> {
     pub fn new(store: &'r Store, held: &'r HeldLocks<'r>, at_once: usize) -> Result<Self, Error> {
-        let (bound, mut existing) = (held.counts().vertex_bound, VertexSet::default());
+        let (bound, mut existing) = (held.counts().vertex_bound, VertexBits::default());
         let latest = store.latest(held)?;
         latest.each_vertex(0..bound, |vertex| existing.insert(vertex)).map_err(read_failed)?;
         Ok(Replay { store, held, existing, gathered: Gathered::default(), at_once })

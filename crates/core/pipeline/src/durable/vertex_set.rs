@@ -9,11 +9,11 @@ const PIECE: u32 = 1 << 16;
 /// One bit per vertex id, in pieces that end with their last vertex, so that few vertices with
 /// large ids take little memory.
 #[derive(Debug, Default)]
-pub(super) struct VertexSet {
+pub(super) struct VertexBits {
     pieces: Vec<FixedBitSet>,
 }
 
-impl VertexSet {
+impl VertexBits {
     /// Returns true if the set contains `vertex`. O(1).
     #[inline]
     pub(super) fn contains(&self, vertex: VertexId) -> bool {
@@ -60,7 +60,7 @@ mod tests {
     proptest! {
         #[test]
         fn it_is_a_set(steps in prop::collection::vec((any::<bool>(), vertices()), 0..100), asked in vertices()) {
-            let (mut set, mut expected) = (VertexSet::default(), BTreeSet::new());
+            let (mut set, mut expected) = (VertexBits::default(), BTreeSet::new());
             for (inserts, vertex) in steps {
                 if inserts {
                     set.insert(vertex);

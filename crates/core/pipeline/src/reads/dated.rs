@@ -13,12 +13,12 @@ pub(super) struct Dated<'r> {
     /// Reversed, so that the lower key is greater for parallel edges.
     pub key: Reverse<u64>,
     /// The value or record of the edge.
-    pub(super) beside: Beside<'r>,
+    pub(super) beside: EdgeContent<'r>,
 }
 
 /// The value or record of an edge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Beside<'r> {
+pub(super) enum EdgeContent<'r> {
     /// The bits of the value.
     Value(u64),
     /// The encoded record.
@@ -76,7 +76,7 @@ mod tests {
 
     fn dated(time: i64, neighbor: u32, key: u64) -> Dated<'static> {
         let (neighbor, key) = (Reverse(VertexId::new(neighbor)), Reverse(key));
-        Dated { time, neighbor, key, beside: Beside::Value(7) }
+        Dated { time, neighbor, key, beside: EdgeContent::Value(7) }
     }
 
     fn time() -> impl Strategy<Value = i64> {

@@ -64,22 +64,22 @@ impl<V: RecordView> ViewReads<'_, V> {
     ) -> Result<R, Error> {
         let adjacency = self.view.adjacency::<()>(label, direction)?;
         let records = self.view.edge_records(label, direction)?;
-        Ok(read(&mut Records { vertices: self.open_vertices(), degrees: adjacency.cursor(), records }))
+        Ok(read(&mut RecordReads { vertices: self.open_vertices(), degrees: adjacency.cursor(), records }))
     }
 
-    fn open_vertices(&self) -> Vertices<'_, V> {
+    fn open_vertices(&self) -> KeyedVertices<'_, V> {
         debug_assert_eq!(self.keys, KeyReads::AsOf);
-        Vertices { reads: self, keys: self.store.dictionary.reader() }
+        KeyedVertices { reads: self, keys: self.store.dictionary.reader() }
     }
 }
 
 /// Looks up the vertices of keys.
-struct Vertices<'r, V> {
+struct KeyedVertices<'r, V> {
     reads: &'r ViewReads<'r, V>,
     keys: DictionaryReader<'r>,
 }
 
-impl<V: RecordView> Vertices<'_, V> {
+impl<V: RecordView> KeyedVertices<'_, V> {
     /// Returns a vertex of the key. If the key has no other vertex, it may not exist in the state.
     #[inline]
     fn of(&self, key: KeyRef<'_>) -> Result<Option<VertexId>, Error> {
@@ -98,7 +98,7 @@ impl<V: RecordView> Vertices<'_, V> {
 
 /// Reads of edges that carry a value, or nothing.
 struct Values<'r, V, C> {
-    vertices: Vertices<'r, V>,
+    vertices: KeyedVertices<'r, V>,
     cursor: C,
     is_sorted: bool,
 }
@@ -126,14 +126,14 @@ impl<V: RecordView, C: Cursor<Error: Into<ReadError>>> LabelReads<C::Value> for 
 }
 
 /// Reads of edges with a record.
-struct Records<'r, V, C, D> {
-    vertices: Vertices<'r, V>,
+struct RecordReads<'r, V, C, D> {
+    vertices: KeyedVertices<'r, V>,
     records: C,
     degrees: D,
 }
 
 impl<V: RecordView, C: RecordCursor, D: Cursor<Error: Into<ReadError>>> LabelReads<Record>
-    for Records<'_, V, C, D>
+    for RecordReads<'_, V, C, D>
 {
     fn find(&mut self, vertex: KeyRef<'_>, neighbor: KeyRef<'_>) -> Result<Option<Record>, Error> {
         let Some((vertex, neighbor)) = self.vertices.ends(vertex, neighbor)? else { return Ok(None) };

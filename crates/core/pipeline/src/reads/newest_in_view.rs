@@ -1,6 +1,6 @@
 //! The newest edges of a vertex in a view.
 
-use super::dated::{Beside, Dated};
+use super::dated::{Dated, EdgeContent};
 use super::newest::{place_of, place_of_value};
 use super::selection::{HandOver, Selection};
 use super::{Newest, NewestBy};
@@ -45,7 +45,7 @@ impl<'r> NewestReading<'_, '_, 'r> {
         time: Result<Option<i64>, Error>,
         disorder: u64,
         neighbor: VertexId,
-        beside: Beside<'r>,
+        beside: EdgeContent<'r>,
     ) -> ControlFlow<Result<(), Error>> {
         let time = match time {
             Ok(Some(time)) => time,
@@ -70,7 +70,7 @@ impl<'r> NewestReading<'_, '_, 'r> {
         time: Result<Option<i64>, Error>,
         neighbor: VertexId,
         key: u64,
-        beside: Beside<'r>,
+        beside: EdgeContent<'r>,
     ) -> ControlFlow<Result<(), Error>> {
         match time {
             Ok(time) => {
@@ -107,8 +107,8 @@ impl<V: RecordView> ViewReads<'_, V> {
             newest.iter().try_for_each(|dated| {
                 let Dated { neighbor: Reverse(neighbor), key: Reverse(key), beside, .. } = *dated;
                 let (value, record) = match beside {
-                    Beside::Value(value) => (EdgeValue(value), &[][..]),
-                    Beside::Record(record) => (EdgeValue::default(), record),
+                    EdgeContent::Value(value) => (EdgeValue(value), &[][..]),
+                    EdgeContent::Record(record) => (EdgeValue::default(), record),
                 };
                 visit(NewestEdge { neighbor, key, value, record })
             })
@@ -147,7 +147,7 @@ impl<V: RecordView> ViewReads<'_, V> {
                 if !reading.selection.is_complete() {
                     passed(ordered.newest_first(vertex, |neighbor, value, commit| {
                         let time = Ok(Some(place_of(commit.0)));
-                        reading.see_in_order(time, 0, neighbor, Beside::Value(value.to_bits().0))
+                        reading.see_in_order(time, 0, neighbor, EdgeContent::Value(value.to_bits().0))
                     }))?;
                 }
             }
@@ -160,7 +160,7 @@ impl<V: RecordView> ViewReads<'_, V> {
                             Ok(Some(place_of_value(column, bits))),
                             *neighbor,
                             0,
-                            Beside::Value(bits.0),
+                            EdgeContent::Value(bits.0),
                         )
                     })
                 }))?;
@@ -205,14 +205,14 @@ impl<V: RecordView> ViewReads<'_, V> {
                 passed(ordered.newest_first(vertex, |neighbor, record, commit| {
                     let time =
                         if clock == NewestBy::Commit { Ok(Some(place_of(commit.0))) } else { time(record) };
-                    reading.see_in_order(time, disorder, neighbor, Beside::Record(record))
+                    reading.see_in_order(time, disorder, neighbor, EdgeContent::Record(record))
                 }))?;
                 reading.finish()
             }
             None => {
                 let mut reading = NewestReading { selection, hand_over };
                 passed(records.neighbors(vertex, |neighbor, record| {
-                    reading.see(time(record), neighbor, 0, Beside::Record(record))
+                    reading.see(time(record), neighbor, 0, EdgeContent::Record(record))
                 }))?;
                 reading.finish()
             }
@@ -241,7 +241,7 @@ impl<V: RecordView> ViewReads<'_, V> {
                         NewestBy::Property(position) => time_in(record, position),
                         NewestBy::Key | NewestBy::Value | NewestBy::Commit => Ok(Some(place_of(key))),
                     };
-                    reading.see(time, neighbor, key, Beside::Record(record))
+                    reading.see(time, neighbor, key, EdgeContent::Record(record))
                 })
             }))?;
         }

@@ -1,6 +1,6 @@
 //! Selects the newest edges of a sequence.
 
-use super::dated::{Beside, Dated, sort_newest_first};
+use super::dated::{Dated, EdgeContent, sort_newest_first};
 use crate::error::Error;
 use hedgerow_model::VertexId;
 use std::cmp::Reverse;
@@ -50,7 +50,7 @@ impl<'r> Selection<'r> {
 
     /// Adds an edge. Amortized O(1), or O(seen / wanted) if few are wanted.
     #[inline]
-    pub(super) fn see(&mut self, time: i64, neighbor: VertexId, key: u64, beside: Beside<'r>) {
+    pub(super) fn see(&mut self, time: i64, neighbor: VertexId, key: u64, beside: EdgeContent<'r>) {
         if !self.times.contains(&time) {
             return;
         }
@@ -143,15 +143,15 @@ mod tests {
     /// The value of an edge.
     fn number(edge: &Dated<'_>) -> u64 {
         match edge.beside {
-            Beside::Value(number) => number,
-            Beside::Record(_) => unreachable!("the edges of these tests have values"),
+            EdgeContent::Value(number) => number,
+            EdgeContent::Record(_) => unreachable!("the edges of these tests have values"),
         }
     }
 
     fn edges(times: impl IntoIterator<Item = i64>) -> Vec<Dated<'static>> {
         let dated = |(id, time): (u32, i64)| {
             let neighbor = Reverse(VertexId::new(id * 389 % 1009));
-            Dated { time, neighbor, key: Reverse(0), beside: Beside::Value(id.into()) }
+            Dated { time, neighbor, key: Reverse(0), beside: EdgeContent::Value(id.into()) }
         };
         (0..).zip(times).map(dated).collect()
     }

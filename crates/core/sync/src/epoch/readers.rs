@@ -35,20 +35,20 @@ const CHUNKS: usize = 24;
 /// A slot, in its own cache line.
 #[derive(Debug, Default)]
 #[repr(align(64))]
-struct Slot(AtomicU64);
+struct ReaderSlot(AtomicU64);
 
 /// The readers of a domain. Its slots are allocated when the first reader enters.
 #[derive(Debug)]
 pub struct Readers {
     epoch: AtomicU64,
-    chunks: [OnceLock<Box<[Slot]>>; CHUNKS],
+    chunks: [OnceLock<Box<[ReaderSlot]>>; CHUNKS],
 }
 
 /// A reader that has entered. It leaves when this is dropped, on any thread.
 #[derive(Debug)]
 pub struct Entered<'r> {
     readers: &'r Readers,
-    slot: &'r Slot,
+    slot: &'r ReaderSlot,
     epoch: u64,
 }
 
@@ -71,7 +71,7 @@ fn first_slot() -> usize {
     })
 }
 
-impl Slot {
+impl ReaderSlot {
     /// Takes the slot for a reader of this epoch, if it is free.
     #[inline]
     fn take(&self, epoch: u64) -> bool {
@@ -102,8 +102,9 @@ impl Default for Readers {
 
 impl Readers {
     #[inline]
-    fn chunk(&self, number: usize) -> &[Slot] {
-        self.chunks[number].get_or_init(|| (0..FIRST_CHUNK << number).map(|_| Slot::default()).collect())
+    fn chunk(&self, number: usize) -> &[ReaderSlot] {
+        self.chunks[number]
+            .get_or_init(|| (0..FIRST_CHUNK << number).map(|_| ReaderSlot::default()).collect())
     }
 
     /// Enters a reader. O(1), unless hundreds of readers have entered.

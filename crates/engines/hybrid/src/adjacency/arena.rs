@@ -19,23 +19,23 @@ const LARGE_BYTES: usize = 4096;
 const SPARE_PART: usize = 4;
 
 /// Memory that is freed with the arenas.
-struct Region {
+struct ArenaRegion {
     memory: NonNull<u8>,
     layout: Layout,
 }
 
 // SAFETY: the region owns its memory.
-unsafe impl Send for Region {}
+unsafe impl Send for ArenaRegion {}
 
-impl Region {
+impl ArenaRegion {
     fn new(bytes: usize) -> Self {
         let layout = Layout::from_size_align(bytes.next_multiple_of(LINE_BYTES), LINE_BYTES);
         let layout = layout.expect("a block fits into the address space");
-        Region { memory: map(layout), layout }
+        ArenaRegion { memory: map(layout), layout }
     }
 }
 
-impl Drop for Region {
+impl Drop for ArenaRegion {
     fn drop(&mut self) {
         // SAFETY: from `new`, and owned by this.
         unsafe { unmap(self.memory, self.layout) }
@@ -83,7 +83,7 @@ impl BlockArena {
 #[derive(Default)]
 pub(super) struct BlockArenas {
     idle: Mutex<Vec<BlockArena>>,
-    regions: Mutex<Vec<Region>>,
+    regions: Mutex<Vec<ArenaRegion>>,
     /// Bytes of all regions and, in `block_bytes`, of the blocks in use.
     region_bytes: AtomicUsize,
     block_bytes: AtomicUsize,
@@ -130,7 +130,7 @@ impl BlockArenas {
 
     /// Adds a region. Returns its memory and its bytes.
     fn add_region(&self, bytes: usize) -> (NonNull<u8>, usize) {
-        let region = Region::new(bytes);
+        let region = ArenaRegion::new(bytes);
         let (memory, bytes) = (region.memory, region.layout.size());
         self.region_bytes.fetch_add(bytes, Ordering::Relaxed);
         self.regions.lock().push(region);

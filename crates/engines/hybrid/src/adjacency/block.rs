@@ -126,12 +126,12 @@ impl BlockShape {
 
 /// A block that lives for `'a`.
 #[derive(Clone, Copy)]
-pub(crate) struct Block<'a> {
+pub(crate) struct ChainedBlock<'a> {
     header: NonNull<BlockHeader>,
     lives: PhantomData<&'a BlockHeader>,
 }
 
-impl<'a> Block<'a> {
+impl<'a> ChainedBlock<'a> {
     /// Makes an empty block from memory.
     ///
     /// # Safety
@@ -142,7 +142,7 @@ impl<'a> Block<'a> {
         let (next, note) = (BlockLink::default(), AtomicPtr::default());
         // SAFETY: room for a header, by the promise of the caller.
         unsafe { header.write(BlockHeader { next, note, capacity, before }) };
-        Block { header, lives: PhantomData }
+        ChainedBlock { header, lives: PhantomData }
     }
 
     /// Returns the block at an address loaded from a link, if there is one.
@@ -151,7 +151,7 @@ impl<'a> Block<'a> {
     /// The block stays linked for `'a`.
     #[inline]
     unsafe fn at(address: *mut BlockHeader) -> Option<Self> {
-        NonNull::new(address).map(|header| Block { header, lives: PhantomData })
+        NonNull::new(address).map(|header| ChainedBlock { header, lives: PhantomData })
     }
 
     #[inline]
@@ -177,7 +177,7 @@ impl<'a> Block<'a> {
 
     /// Returns the next block of the row, which lives as long as this one.
     #[inline]
-    pub(super) fn next(self) -> Option<Block<'a>> {
+    pub(super) fn next(self) -> Option<ChainedBlock<'a>> {
         self.header().next.get()
     }
 
@@ -194,7 +194,7 @@ impl<'a> Block<'a> {
     }
 
     /// Links a block after this one, which is the last of its row.
-    pub(super) fn link(self, next: Block<'_>) {
+    pub(super) fn link(self, next: ChainedBlock<'_>) {
         self.header().next.set(next);
     }
 
@@ -284,7 +284,7 @@ impl<'a> Block<'a> {
     /// Returns the values of the first entries of the block.
     ///
     /// # Safety
-    /// As for [`Block::neighbors`].
+    /// As for [`ChainedBlock::neighbors`].
     #[inline]
     pub(super) unsafe fn values<W: Column>(self, shape: BlockShape, entries: usize) -> &'a [W] {
         if size_of::<W>() == 0 {
@@ -298,7 +298,7 @@ impl<'a> Block<'a> {
     /// Returns the bits of the value of an entry, or 0 if there are no values.
     ///
     /// # Safety
-    /// As for [`Block::neighbors`], with more entries than `place`.
+    /// As for [`ChainedBlock::neighbors`], with more entries than `place`.
     pub(super) unsafe fn value_bits(self, shape: BlockShape, place: usize) -> EdgeValue {
         let value = self.value_at(shape, place);
         EdgeValue(match shape.value_bytes {
@@ -332,7 +332,7 @@ impl<'a> Block<'a> {
 /// Returns the former chains behind a tagged pointer; none if it is null.
 ///
 /// # Safety
-/// The pointer is null or from [`Block::set_former`], and the chains live for `'a`.
+/// The pointer is null or from [`ChainedBlock::set_former`], and the chains live for `'a`.
 #[inline]
 unsafe fn former_in<'a>(note: *mut u8) -> Former<'a> {
     let untagged = note.map_addr(|address| address & !(ONE | MORE));
@@ -364,20 +364,20 @@ pub(super) struct BlockLink(AtomicPtr<BlockHeader>);
 impl BlockLink {
     /// Returns the block, with everything written before it was linked.
     #[inline]
-    pub(super) fn get<'a>(&'a self) -> Option<Block<'a>> {
+    pub(super) fn get<'a>(&'a self) -> Option<ChainedBlock<'a>> {
         // SAFETY: the caller has a version with the block, is pinned (invariant 4), writes the row,
         // or uses only its address.
-        unsafe { Block::at(self.0.load(Ordering::Acquire)) }
+        unsafe { ChainedBlock::at(self.0.load(Ordering::Acquire)) }
     }
 
-    pub(super) fn set(&self, block: Block<'_>) {
+    pub(super) fn set(&self, block: ChainedBlock<'_>) {
         self.0.store(block.header.as_ptr(), Ordering::Release);
     }
 }
 
 /// The first and the last block of a row. Only the thread that writes the row uses the last one.
 #[derive(Default)]
-pub(super) struct Chain {
+pub(super) struct ChainEnds {
     pub(super) first: BlockLink,
     pub(super) last: BlockLink,
 }

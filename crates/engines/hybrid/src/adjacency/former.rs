@@ -1,7 +1,7 @@
 //! Former chains of blocks, from before a row was rewritten or outgrew its block, for readers of
 //! older versions.
 
-use crate::adjacency::block::{Block, BlockLink};
+use crate::adjacency::block::{BlockLink, ChainedBlock};
 use crate::adjacency::versions::RowVersion;
 
 /// A chain of blocks that a row had in the versions `since..until`.
@@ -15,17 +15,17 @@ pub(super) struct FormerChain {
 }
 
 impl FormerChain {
-    pub(super) fn new(first: Option<Block<'_>>, since: u32, until: u32, last: RowVersion) -> Self {
+    pub(super) fn new(first: Option<ChainedBlock<'_>>, since: u32, until: u32, last: RowVersion) -> Self {
         let link = BlockLink::default();
         first.into_iter().for_each(|first| link.set(first));
         FormerChain { first: link, since, until, last }
     }
 
-    pub(super) fn first(&self) -> Option<Block<'_>> {
+    pub(super) fn first(&self) -> Option<ChainedBlock<'_>> {
         self.first.get()
     }
 
-    pub(super) fn blocks(&self) -> impl Iterator<Item = Block<'_>> {
+    pub(super) fn blocks(&self) -> impl Iterator<Item = ChainedBlock<'_>> {
         std::iter::successors(self.first(), |block| block.next())
     }
 

@@ -9,13 +9,13 @@ use std::ops::ControlFlow;
 
 /// A copied row with the changes after its version. Keeps its memory from row to row.
 #[derive(Debug, Default)]
-pub struct MergedRow<W> {
+pub struct RowCopy<W> {
     neighbors: Vec<VertexId>,
     values: Vec<W>,
     deleted: Vec<u32>,
 }
 
-impl<W: Column> MergedRow<W> {
+impl<W: Column> RowCopy<W> {
     /// Copies a row, except the entries at the positions `replaced`, and then the edges that
     /// changes put. O(entries).
     pub fn merge(&mut self, row: RowAt<'_>, replaced: &[u32], changes: RowChanges<'_>) {
@@ -45,7 +45,7 @@ impl<W: Column> MergedRow<W> {
     }
 
     fn copy_without(&mut self, row: RowAt<'_>, positions: &[u32]) {
-        let MergedRow { neighbors, values, deleted } = self;
+        let RowCopy { neighbors, values, deleted } = self;
         neighbors.clear();
         values.clear();
         let _: ControlFlow<()> = row.neighbors_without(positions, deleted, |run, run_values| {

@@ -26,7 +26,7 @@ mod versions;
 mod writer;
 
 pub use logged::LoggedTable;
-pub use merge::{MergedRow, ReplacedEntries, ReplacedInRow, find_merged};
+pub use merge::{ReplacedEntries, ReplacedInRow, RowCopy, find_merged};
 pub use report::ChainReport;
 pub use row::RowAt;
 pub use sizes::BlockSizes;

@@ -1,6 +1,6 @@
 //! Reading a row: the entries of a version, in the order in which they were added.
 
-use crate::adjacency::block::{Block, BlockNote, BlockShape, Chain};
+use crate::adjacency::block::{BlockNote, BlockShape, ChainEnds, ChainedBlock};
 use crate::adjacency::extra::RowExtra;
 use crate::adjacency::former::{Former, FormerChain};
 use crate::adjacency::versions::NewestVersions;
@@ -11,15 +11,15 @@ use std::ops::ControlFlow;
 /// The neighbors of a vertex in one adjacency: entries that are appended to a chain of blocks, and
 /// deletions of some.
 #[derive(Default)]
-pub(super) struct Row {
+pub(super) struct ChainedRow {
     pub(super) versions: NewestVersions,
-    pub(super) chain: Chain,
+    pub(super) chain: ChainEnds,
 }
 
 /// The first entries of a chain of blocks.
 #[derive(Clone, Copy)]
 pub(super) struct Entries<'a> {
-    pub(super) first: Option<Block<'a>>,
+    pub(super) first: Option<ChainedBlock<'a>>,
     pub(super) count: u32,
     pub(super) shape: BlockShape,
 }
@@ -27,9 +27,9 @@ pub(super) struct Entries<'a> {
 impl<'a> Entries<'a> {
     /// Returns the blocks, each with its number of these entries. Prefetches the block after each.
     #[inline]
-    fn blocks(self) -> impl Iterator<Item = (Block<'a>, usize)> {
+    fn blocks(self) -> impl Iterator<Item = (ChainedBlock<'a>, usize)> {
         std::iter::successors(self.first, |block| block.next()).map_while(move |block| {
-            block.next().into_iter().for_each(Block::prefetch_entries);
+            block.next().into_iter().for_each(ChainedBlock::prefetch_entries);
             let left = self.count.checked_sub(block.before()).filter(|left| *left > 0)?;
             Some((block, left.min(block.capacity()) as usize))
         })
@@ -100,7 +100,7 @@ fn has(chunk: &[VertexId], neighbor: VertexId) -> bool {
     chunk.iter().fold(false, |found, other| found | (*other == neighbor))
 }
 
-impl Row {
+impl ChainedRow {
     /// Returns the row in a version of the adjacency, for a reader.
     ///
     /// A row that was not written since then needs no pin: its chain belongs to the version, which
@@ -135,7 +135,7 @@ impl Row {
         let since = newest_chain.note().since();
         let former = (since > round).then(|| former_of(newest_chain, round));
         let first = former.map_or(Some(newest_chain), FormerChain::first);
-        let note = first.map_or(BlockNote::Former(Former::None), Block::note);
+        let note = first.map_or(BlockNote::Former(Former::None), ChainedBlock::note);
         // A version before the newest two is kept with its chain, if it has entries.
         let version = newest.filter(|version| note.since() <= version.round);
         let version = version.or_else(|| former?.last_up_to(round)).or_else(|| note.extra()?.older_at(round));
@@ -148,7 +148,7 @@ impl Row {
 ///
 /// The newest chain may be retired meanwhile, if no retained version has it: the pin of the caller
 /// keeps its memory.
-fn former_of(first: Block<'_>, round: u32) -> &FormerChain {
+fn former_of(first: ChainedBlock<'_>, round: u32) -> &FormerChain {
     let former = first.note().former().find(|former| former.has(round));
     // Without the chain, the row would be read as empty.
     former.expect("a chain keeps those before it that retained versions have")

@@ -1,9 +1,9 @@
 //! The rows of all vertices in one adjacency.
 
 use crate::adjacency::arena::BlockArenas;
-use crate::adjacency::block::{Block, BlockShape};
+use crate::adjacency::block::{BlockShape, ChainedBlock};
 use crate::adjacency::former::FormerChain;
-use crate::adjacency::row::{Row, RowAt};
+use crate::adjacency::row::{ChainedRow, RowAt};
 use crate::adjacency::sizes::BlockSizes;
 use crate::adjacency::writer::{AddedAndRemoved, RowWriter};
 use crate::edge_log::{ChangeList, LogTail};
@@ -40,7 +40,7 @@ const FORMER_BYTES: usize = size_of::<FormerChain>();
 pub struct RowTable {
     shape: BlockShape,
     sizes: BlockSizes,
-    rows: Directory<Row, LISTS, LIST, PAGE>,
+    rows: Directory<ChainedRow, LISTS, LIST, PAGE>,
     arenas: BlockArenas,
     former: Mutex<Vec<FormerChain>>,
     /// Bytes of the blocks of former and retired chains.
@@ -111,13 +111,18 @@ impl RowTable {
             for changes in rows() {
                 if let Some(row) = far.next() {
                     let row = self.rows.get_or_create(row.owner.get(), &self.memory);
-                    prefetch(std::ptr::from_ref(row), size_of::<Row>());
+                    prefetch(std::ptr::from_ref(row), size_of::<ChainedRow>());
                 }
                 if let Some(row) = near.next().and_then(|row| self.rows.get(row.owner.get())) {
-                    row.chain.first.get().into_iter().chain(row.chain.last.get()).for_each(Block::prefetch);
+                    row.chain
+                        .first
+                        .get()
+                        .into_iter()
+                        .chain(row.chain.last.get())
+                        .for_each(ChainedBlock::prefetch);
                 }
                 let first = next.next().and_then(|row| self.rows.get(row.owner.get())?.chain.first.get());
-                first.and_then(Block::next).into_iter().for_each(Block::prefetch);
+                first.and_then(ChainedBlock::next).into_iter().for_each(ChainedBlock::prefetch);
                 writer.add(self.rows.get_or_create(changes.owner.get(), &self.memory), changes);
             }
             let RowWriter { former, counts, note_bytes, .. } = writer;
@@ -153,7 +158,7 @@ impl RowTable {
         let mut ahead = self.rows.entries(vertices.clone()).skip(SCAN_DISTANCE);
         self.rows.entries(vertices).map(move |(vertex, row)| {
             let next = ahead.next().and_then(|(_, row)| row.chain.first.get());
-            next.into_iter().for_each(Block::prefetch_entries);
+            next.into_iter().for_each(ChainedBlock::prefetch_entries);
             // SAFETY: as in `row`.
             (VertexId::new(vertex), unsafe { row.read(number, self.shape, &self.domain) })
         })
@@ -163,7 +168,7 @@ impl RowTable {
     #[inline]
     pub fn prefetch_row(&self, vertex: VertexId) {
         if let Some(row) = self.rows.get(vertex.get()) {
-            prefetch(std::ptr::from_ref(row), size_of::<Row>());
+            prefetch(std::ptr::from_ref(row), size_of::<ChainedRow>());
         }
     }
 
@@ -171,7 +176,7 @@ impl RowTable {
     #[inline]
     pub fn prefetch_block(&self, vertex: VertexId) {
         let first = self.rows.get(vertex.get()).and_then(|row| row.chain.first.get());
-        first.into_iter().for_each(Block::prefetch_entries);
+        first.into_iter().for_each(ChainedBlock::prefetch_entries);
     }
 
     /// Returns the approximate number of entries of each row in a range of vertices, in the newest
@@ -221,7 +226,7 @@ impl RowTable {
             for former in passed.iter().flatten() {
                 let note = former.first().map_or(0, |first| first.note().bytes());
                 self.note_bytes.fetch_sub((note + FORMER_BYTES) as isize, Ordering::Relaxed);
-                former.first().into_iter().for_each(Block::free_note);
+                former.first().into_iter().for_each(ChainedBlock::free_note);
                 for block in former.blocks() {
                     let bytes = self.sizes.allocated_bytes(self.shape, block.capacity() as usize);
                     // SAFETY: allocated with these bytes; nothing uses it, and it is taken out of
@@ -248,7 +253,7 @@ impl RowTable {
     /// Returns the bytes of all notes, as counted and by a walk. Nothing is retired.
     #[cfg(test)]
     pub(super) fn counted_and_walked_note_bytes(&self) -> (isize, isize) {
-        let notes = |first: Option<Block<'_>>| first.map_or(0, |first| first.note().bytes());
+        let notes = |first: Option<ChainedBlock<'_>>| first.map_or(0, |first| first.note().bytes());
         let rows = self.rows.entries(0..u32::MAX).map(|(_, row)| notes(row.chain.first.get()));
         let former = self.former.lock();
         let former = former.iter().map(|former| FORMER_BYTES + notes(former.first()));
@@ -266,8 +271,8 @@ impl RowTable {
 impl Drop for RowTable {
     fn drop(&mut self) {
         let former = self.former.get_mut().drain(..).chain(self.retired.take_all().flatten());
-        former.for_each(|former| former.first().into_iter().for_each(Block::free_note));
+        former.for_each(|former| former.first().into_iter().for_each(ChainedBlock::free_note));
         let rows = self.rows.entries(0..u32::MAX).filter_map(|(_, row)| row.chain.first.get());
-        rows.for_each(Block::free_note);
+        rows.for_each(ChainedBlock::free_note);
     }
 }

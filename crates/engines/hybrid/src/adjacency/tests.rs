@@ -170,7 +170,7 @@ fn check_fresh<W: Column>(table: &RowTable, tail: &LogTail, at: CommitTimestamp,
     let round = unsafe { RetainedVersion::new(tail) };
     let changes = tail.changes(at, 0, |_| ENDS);
     let replaced = ReplacedEntries::new(&changes, |owner| table.row(owner, round));
-    let (mut merged, mut rows_with_changes) = (MergedRow::<W>::default(), 0..);
+    let (mut merged, mut rows_with_changes) = (RowCopy::<W>::default(), 0..);
     for owner in 0..VERTICES {
         let (vertex, expected) = (VertexId::new(owner), expected.range((owner, 0)..(owner + 1, 0)));
         let row = table.row(vertex, round);

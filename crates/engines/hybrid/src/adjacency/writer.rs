@@ -1,11 +1,11 @@
 //! Adding the changes of a round to rows.
 
 use crate::adjacency::arena::{BlockArena, BlockArenas};
-use crate::adjacency::block::{Block, BlockNote, BlockShape};
+use crate::adjacency::block::{BlockNote, BlockShape, ChainedBlock};
 use crate::adjacency::extra::RowExtra;
 use crate::adjacency::former::{Former, FormerChain};
 use crate::adjacency::members::{Members, Membership, is_long};
-use crate::adjacency::row::{Entries, Row, RowAt};
+use crate::adjacency::row::{ChainedRow, Entries, RowAt};
 use crate::adjacency::sizes::BlockSizes;
 use crate::adjacency::versions::RowVersion;
 use crate::edge_log::RowChanges;
@@ -72,7 +72,7 @@ impl<'w> RowWriter<'w> {
 
     /// Adds the changes of a row. O(changes) while the row is short; else most puts of new edges
     /// are O(1), and every other change is O(entries).
-    pub(super) fn add(&mut self, row: &Row, changes: RowChanges<'_>) {
+    pub(super) fn add(&mut self, row: &ChainedRow, changes: RowChanges<'_>) {
         // SAFETY: the newest version is retained until the next one is published, and only this
         // thread writes the row.
         let now = unsafe { row.at(u32::MAX, self.shape) };
@@ -135,7 +135,7 @@ impl<'w> RowWriter<'w> {
     }
 
     /// Keeps the version of the row that the next store replaces, if a retained version has it.
-    fn keep_replaced(&mut self, row: &Row) {
+    fn keep_replaced(&mut self, row: &ChainedRow) {
         let (replaced, successor) = row.versions.replaced();
         if replaced.entries == 0 || !replaced.is_retained(successor, self.retained) {
             return;
@@ -150,7 +150,7 @@ impl<'w> RowWriter<'w> {
     }
 
     /// Appends and deletes entries of a row that has `entries`.
-    fn append(&mut self, row: &Row, entries: usize) {
+    fn append(&mut self, row: &ChainedRow, entries: usize) {
         let last = row.chain.last.get();
         let free = last.map_or(0, |last| (last.before() + last.capacity()) as usize - entries);
         let (fitting, others) = self.new.split_at(free.min(self.new.len()));
@@ -188,7 +188,7 @@ impl<'w> RowWriter<'w> {
 
     /// Copies a short row to a larger block, and appends the new entries there. Readers of any
     /// version may read either block.
-    fn outgrow(&mut self, row: &Row, entries: usize) {
+    fn outgrow(&mut self, row: &ChainedRow, entries: usize) {
         let bytes = self.sizes.bytes(self.shape, entries, entries + self.new.len());
         let block = allocate(self.arenas, self.arena, self.shape, bytes, 0);
         let first = row.chain.first.get();
@@ -207,7 +207,7 @@ impl<'w> RowWriter<'w> {
     }
 
     /// Adds the new entries to the set of neighbors of a row that had `entries` before them.
-    fn add_members(&mut self, first: Block<'_>, entries: usize) {
+    fn add_members(&mut self, first: ChainedBlock<'_>, entries: usize) {
         let count = entries + self.new.len();
         if !is_long(count) {
             return;
@@ -229,14 +229,14 @@ impl<'w> RowWriter<'w> {
     }
 
     /// Changes the extra state of the chain that begins with this block.
-    fn change_note(&mut self, first: Block<'_>, change: impl FnOnce(&RowExtra)) {
+    fn change_note(&mut self, first: ChainedBlock<'_>, change: impl FnOnce(&RowExtra)) {
         let before = first.note().bytes();
         change(first.extra_or_new());
         self.note_bytes += first.note().bytes() as isize - before as isize;
     }
 
     /// Gives the row a new block with its remaining entries and the new ones.
-    fn rewrite(&mut self, row: &Row, now: &RowAt<'_>) {
+    fn rewrite(&mut self, row: &ChainedRow, now: &RowAt<'_>) {
         self.deleted.extend(now.deletions());
         self.deleted.sort_unstable();
         let left = now.entries.count as usize - self.deleted.len();
@@ -269,20 +269,20 @@ impl<'w> RowWriter<'w> {
     /// version has them.
     fn retained_before<'a>(
         &self,
-        first: Option<Block<'a>>,
+        first: Option<ChainedBlock<'a>>,
     ) -> impl Iterator<Item = FormerChain> + use<'a, 'w> {
         let retained = self.retained;
         note_of(first).former().filter(move |former| former.is_retained(retained)).map(FormerChain::copy)
     }
 
-    fn store_version(&self, row: &Row, entries: usize) {
+    fn store_version(&self, row: &ChainedRow, entries: usize) {
         let entries = u32::try_from(entries).expect("a row has fewer than 2^32 entries");
         row.versions.store(RowVersion { round: self.round, entries });
     }
 }
 
-fn note_of(first: Option<Block<'_>>) -> BlockNote<'_> {
-    first.map_or(BlockNote::Former(Former::None), Block::note)
+fn note_of(first: Option<ChainedBlock<'_>>) -> BlockNote<'_> {
+    first.map_or(BlockNote::Former(Former::None), ChainedBlock::note)
 }
 
 fn allocate<'a>(
@@ -291,17 +291,17 @@ fn allocate<'a>(
     shape: BlockShape,
     bytes: usize,
     before: usize,
-) -> Block<'a> {
+) -> ChainedBlock<'a> {
     let (memory, bytes) = arenas.allocate(arena, bytes);
     let capacity = u32::try_from(shape.entries_in(bytes)).expect("a block has fewer than 2^32 entries");
     let before = u32::try_from(before).expect("a row has fewer than 2^32 entries");
     // SAFETY: memory of these bytes, which only the caller has, and which lives as long as the
     // arenas.
-    unsafe { Block::new(memory, capacity, before) }
+    unsafe { ChainedBlock::new(memory, capacity, before) }
 }
 
 /// Writes entries that no version has yet into a block, the first one at this position of the row.
-fn write(block: Block<'_>, shape: BlockShape, position: usize, entries: &[(VertexId, EdgeValue)]) {
+fn write(block: ChainedBlock<'_>, shape: BlockShape, position: usize, entries: &[(VertexId, EdgeValue)]) {
     let first = position - block.before() as usize;
     for ((neighbor, value), place) in entries.iter().zip(first..) {
         // SAFETY: this thread writes the row, and no version has these entries yet.

@@ -39,7 +39,7 @@ impl<P> Superseded<P> {
 }
 
 /// Superseded versions, by the timestamp that retains or recently retained them.
-type Buckets<P> = BTreeMap<CommitTimestamp, Vec<Superseded<P>>>;
+type FiledVersions<P> = BTreeMap<CommitTimestamp, Vec<Superseded<P>>>;
 
 /// Number of shares of the buckets.
 const SHARES: usize = if cfg!(hedgerow_shuttle) { 2 } else { 16 };
@@ -53,7 +53,7 @@ const SHARES: usize = if cfg!(hedgerow_shuttle) { 2 } else { 16 };
 /// The locks of shares are taken last and briefly: a commit takes one while it holds the locks of
 /// units, and no thread takes the lock of a unit, or of a second share, while it holds one.
 pub struct Garbage<P> {
-    shares: [CachePadded<Mutex<Buckets<P>>>; SHARES],
+    shares: [CachePadded<Mutex<FiledVersions<P>>>; SHARES],
 }
 
 impl<P> Default for Garbage<P> {
@@ -71,7 +71,7 @@ impl<P: Copy> Garbage<P> {
     }
 
     /// Locks the preferred share of `holder`, or the next free one.
-    fn share_for(&self, holder: CommitTimestamp) -> MutexGuard<'_, Buckets<P>> {
+    fn share_for(&self, holder: CommitTimestamp) -> MutexGuard<'_, FiledVersions<P>> {
         let (before, from_first) = self.shares.split_at(holder.0 as usize % SHARES);
         let free = from_first.iter().chain(before).find_map(|share| share.try_lock());
         free.unwrap_or_else(|| from_first[0].lock())
@@ -123,7 +123,7 @@ impl<P: Copy> Garbage<P> {
 
     /// Returns a copy of all buckets.
     pub fn buckets(&self) -> BTreeMap<CommitTimestamp, Vec<Superseded<P>>> {
-        let mut all = Buckets::new();
+        let mut all = FiledVersions::new();
         for share in &self.shares {
             for (holder, bucket) in &*share.lock() {
                 all.entry(*holder).or_default().extend(bucket);
@@ -177,7 +177,7 @@ impl<P: Copy> Expired<'_, P> {
 /// Returns the newest timestamp before `end` that has a bucket and is no longer live.
 /// O(later live buckets · log live).
 fn newest_expired<P>(
-    buckets: &Buckets<P>,
+    buckets: &FiledVersions<P>,
     live: &LiveTimestamps,
     end: CommitTimestamp,
 ) -> Option<CommitTimestamp> {

@@ -31,7 +31,7 @@ pub struct HeapParallel<'v> {
 
 /// A range of the edges, in ascending key order.
 #[derive(Clone, Copy, Debug)]
-struct Chunk<'v> {
+struct EdgeRange<'v> {
     /// Lower bound of the chunk's keys, and upper bound of the keys of earlier chunks.
     first: u64,
     count: u64,
@@ -58,21 +58,21 @@ impl<'v> HeapParallel<'v> {
     }
 
     /// The chunk of an index entry.
-    fn chunk(entry: &'v [u8; INDEX_ENTRY]) -> Chunk<'v> {
+    fn chunk(entry: &'v [u8; INDEX_ENTRY]) -> EdgeRange<'v> {
         let [first, count, value] = [0, 1, 2].map(|field| index_field(entry, field));
         let value = EdgeValue(value);
         // SAFETY: the entry belongs to an index that is readable for `'v`, by the contract of
         // `behind`; its chunks live at least as long (see the module).
         let list = unsafe { heap::bytes(value) };
-        Chunk { first, count, list, value: Some(value) }
+        EdgeRange { first, count, list, value: Some(value) }
     }
 
     /// All chunks, ascending.
-    fn chunks(self) -> Vec<Chunk<'v>> {
+    fn chunks(self) -> Vec<EdgeRange<'v>> {
         match self.bytes {
             [LIST, list @ ..] => {
                 let count = EdgeList::new(list).count() as u64;
-                vec![Chunk { first: 0, count, list, value: None }]
+                vec![EdgeRange { first: 0, count, list, value: None }]
             }
             _ => self.index().iter().map(Self::chunk).collect(),
         }

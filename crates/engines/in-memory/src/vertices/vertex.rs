@@ -24,7 +24,7 @@ const LISTS: usize = if cfg!(hedgerow_shuttle) { 16 } else { (1 << 32) / (SEGMEN
 pub type VertexTable<const NOTE_BYTES: usize> = Directory<Vertex<NOTE_BYTES>, LISTS, LIST, SEGMENT>;
 
 /// A tagged pointer of eight bytes: the two lowest bits give the kind of its content.
-type Slot = AtomicPtr<u8>;
+type VertexWord = AtomicPtr<u8>;
 
 /// Tag of a slot that holds a timestamp: the vertex exists since then, with an empty record.
 const INLINE: usize = 1;
@@ -39,7 +39,7 @@ struct VertexVersion {
     since: CommitTimestamp,
     /// `None` if the vertex does not exist.
     record: Option<Record>,
-    older: Slot,
+    older: VertexWord,
 }
 
 impl VertexVersion {
@@ -117,7 +117,7 @@ impl VertexState<'_> {
 /// An engine files each superseded version ([`Garbage`](crate::reclamation::Garbage)) in a note
 /// of `NOTE_BYTES` bytes, which is counted with the version.
 #[derive(Debug, Default)]
-pub struct Vertex<const NOTE_BYTES: usize>(Slot);
+pub struct Vertex<const NOTE_BYTES: usize>(VertexWord);
 
 impl<const NOTE_BYTES: usize> Vertex<NOTE_BYTES> {
     /// Returns true if the vertex exists in the newest state. O(1), without following a pointer.
@@ -319,7 +319,7 @@ impl<const NOTE_BYTES: usize> Drop for Vertex<NOTE_BYTES> {
 /// Allocates a version. Returns the tagged pointer to it.
 fn link(since: CommitTimestamp, record: Option<Record>, older: *mut u8) -> *mut u8 {
     let tag = if record.is_none() { DELETED } else { 0 };
-    let version = Box::new(VertexVersion { since, record, older: Slot::new(older) });
+    let version = Box::new(VertexVersion { since, record, older: VertexWord::new(older) });
     Box::into_raw(version).cast::<u8>().map_addr(|address| address | tag)
 }
 

@@ -109,7 +109,7 @@ impl Check<'_> {
             self.add(problem_of(error)?);
         }
         let mut source = opened.versions_of(0..u32::MAX);
-        let mut order = Order { through, ..Order::default() };
+        let mut order = VersionOrder { through, ..VersionOrder::default() };
         let (mut batch, mut versions, mut damaged) = (VersionBatch::default(), 0, 0);
         for number in 0..opened.blocks() {
             batch.clear();
@@ -170,7 +170,7 @@ struct Owners {
 
 /// The order of the versions of a file.
 #[derive(Default)]
-struct Order {
+struct VersionOrder {
     /// The last commit that a version may belong to.
     through: CommitTimestamp,
     last: Option<(VertexId, VertexId, CommitTimestamp)>,
@@ -179,7 +179,7 @@ struct Order {
     replaced: u64,
 }
 
-impl Order {
+impl VersionOrder {
     /// Checks a version. Returns a description of the fault if it is wrong.
     fn check(&mut self, edge: (VertexId, VertexId), Version { at, value }: Version) -> Result<(), String> {
         let (owner, neighbor) = edge;

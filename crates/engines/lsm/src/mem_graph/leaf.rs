@@ -14,14 +14,14 @@ const LEAF: usize = if cfg!(any(test, hedgerow_shuttle)) { 4 } else { 64 };
 
 /// A part of the entries of a long row, as they were when the leaf's word was loaded.
 #[derive(Clone, Copy)]
-pub(super) struct Leaf<'m> {
+pub(super) struct RowLeaf<'m> {
     arena: &'m WordArena,
     layout: EntryLayout,
     offset: ArenaOffset,
     entries: usize,
 }
 
-impl<'m> Leaf<'m> {
+impl<'m> RowLeaf<'m> {
     /// Creates a leaf with these entries.
     pub(super) fn new(arena: &'m WordArena, layout: EntryLayout, entries: &[MemEntry]) -> Self {
         let capacity = entries.len().next_power_of_two().max(LEAF);
@@ -30,7 +30,7 @@ impl<'m> Leaf<'m> {
         for (words, entry) in words.zip(entries) {
             layout.write(words, entry);
         }
-        Leaf { arena, layout, offset, entries: entries.len() }
+        RowLeaf { arena, layout, offset, entries: entries.len() }
     }
 
     /// Loads the leaf that a word describes: its offset in the upper half, its number of entries in
@@ -38,7 +38,7 @@ impl<'m> Leaf<'m> {
     #[inline]
     pub(super) fn load(arena: &'m WordArena, layout: EntryLayout, word: &AtomicU64) -> Self {
         let word = word.load(Ordering::Acquire);
-        Leaf { arena, layout, offset: ArenaOffset((word >> 32) as u32), entries: word as u32 as usize }
+        RowLeaf { arena, layout, offset: ArenaOffset((word >> 32) as u32), entries: word as u32 as usize }
     }
 
     /// Publishes the leaf to readers.
@@ -57,7 +57,7 @@ impl<'m> Leaf<'m> {
     #[inline]
     pub(super) fn append(self, entry: &MemEntry) -> Self {
         self.layout.write(&self.words()[self.entries * self.layout.words()..], entry);
-        Leaf { entries: self.entries + 1, ..self }
+        RowLeaf { entries: self.entries + 1, ..self }
     }
 
     /// Returns all entries, newest first. O(entries).

@@ -4,9 +4,9 @@
 //! below the next node's. So most steps of a search stay in the cache, and a scan reads memory in
 //! order. All versions of one edge are in one node.
 //!
-//! A node is a word that describes its [`Leaf`], then a link for each of its levels. A link names
-//! the neighbor of its target, so that a search loads only nodes that it passes. The head is a node
-//! that begins at neighbor 0.
+//! A node is a word that describes its [`RowLeaf`], then a link for each of its levels. A link
+//! names the neighbor of its target, so that a search loads only nodes that it passes. The head is
+//! a node that begins at neighbor 0.
 //!
 //! One writer inserts while others read. When a leaf is full, the writer copies it to two leaves,
 //! links a node with the upper one, and only then replaces the full leaf by the lower one. So a
@@ -16,7 +16,7 @@
 
 use super::arena::{ArenaOffset, WordArena};
 use super::entry::{EntryLayout, MemEntry, append_seen};
-use super::leaf::Leaf;
+use super::leaf::RowLeaf;
 use crate::levels::SeenEdge;
 use hedgerow_model::{CommitTimestamp, EdgeValue, VertexId};
 use hedgerow_sync::atomic::{AtomicU64, Ordering};
@@ -83,7 +83,7 @@ impl<'m> OrderedRow<'m> {
         let head = index.allocate(1 + LEVELS);
         let node = Node(index.words(head));
         (0..LEVELS).for_each(|level| node.link(level).store(NodeLink::END.0, Ordering::Relaxed));
-        Leaf::new(arena, layout, &[]).publish(node.leaf());
+        RowLeaf::new(arena, layout, &[]).publish(node.leaf());
         OrderedRow { arena, index, layout, head, nodes: 1 }
     }
 
@@ -172,7 +172,7 @@ impl<'m> OrderedRow<'m> {
     /// No reader sees the replaced or the new version: present readers have timestamps below both,
     /// and ignore the entry whichever first word they load. A later reader that sees the new
     /// version got its timestamp after the commit was published, hence after these stores.
-    fn overwrite(self, leaf: Leaf<'_>, entry: &MemEntry, editable_from: CommitTimestamp) -> bool {
+    fn overwrite(self, leaf: RowLeaf<'_>, entry: &MemEntry, editable_from: CommitTimestamp) -> bool {
         let Some(words) = leaf.newest_of(entry.neighbor) else { return false };
         let newest = self.layout.timestamp(words);
         debug_assert!(newest <= entry.version.at, "versions of an edge must ascend");
@@ -188,22 +188,22 @@ impl<'m> OrderedRow<'m> {
     /// Replaces a full leaf by two that share its entries and a new one, or by a larger leaf if all
     /// are versions of one edge. O(entries of the leaf).
     #[cold]
-    fn divide(self, before: &[Node<'m>; LEVELS], leaf: Leaf<'m>, entry: MemEntry) -> Self {
+    fn divide(self, before: &[Node<'m>; LEVELS], leaf: RowLeaf<'m>, entry: MemEntry) -> Self {
         let mut entries: Vec<_> = iter::once(entry).chain(leaf.newest_first()).collect();
         entries.reverse();
         // Stable: versions of an edge stay in order.
         entries.sort_by_key(|entry| entry.neighbor);
         let (lower, upper) = entries.split_at(boundary(&entries));
         if let [first, ..] = upper {
-            let upper = Leaf::new(self.arena, self.layout, upper);
+            let upper = RowLeaf::new(self.arena, self.layout, upper);
             self.link(&before[..self.height()], first.neighbor, upper);
         }
-        Leaf::new(self.arena, self.layout, lower).publish(before[0].leaf());
+        RowLeaf::new(self.arena, self.layout, lower).publish(before[0].leaf());
         OrderedRow { nodes: self.nodes + u32::from(!upper.is_empty()), ..self }
     }
 
     /// Adds a node after the nodes `before`, one for each of its levels, from the lowest up.
-    fn link(self, before: &[Node<'_>], neighbor: VertexId, leaf: Leaf<'_>) {
+    fn link(self, before: &[Node<'_>], neighbor: VertexId, leaf: RowLeaf<'_>) {
         let offset = self.index.allocate(1 + before.len());
         let node = Node(self.index.words(offset));
         leaf.publish(node.leaf());
@@ -227,8 +227,8 @@ impl<'m> OrderedRow<'m> {
     }
 
     #[inline]
-    fn leaf(self, node: Node<'m>) -> Leaf<'m> {
-        Leaf::load(self.arena, self.layout, node.leaf())
+    fn leaf(self, node: Node<'m>) -> RowLeaf<'m> {
+        RowLeaf::load(self.arena, self.layout, node.leaf())
     }
 }
 

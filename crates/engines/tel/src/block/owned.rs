@@ -1,6 +1,6 @@
 //! Blocks before they are linked: allocated, filled, and copied.
 
-use super::{BlockHeader, DEAD, Log, RecordBytes, RecordNotes, VALID, Writer};
+use super::{BlockWriter, DEAD, EntryLog, LogHeader, RecordBytes, RecordNotes, VALID};
 use crate::layout::Fit;
 use crate::store::{BlockStore, Full};
 use hedgerow_model::{CommitTimestamp, LabelId};
@@ -11,7 +11,7 @@ use std::ptr::NonNull;
 /// A block that is not shared yet. Dropping it frees it.
 pub(crate) struct OwnedBlock<'s> {
     store: &'s BlockStore,
-    writer: Writer<'s>,
+    writer: BlockWriter<'s>,
 }
 
 impl<'s> OwnedBlock<'s> {
@@ -28,7 +28,7 @@ impl<'s> OwnedBlock<'s> {
     /// Initializes an empty block in memory that was just allocated for this class.
     fn at(memory: NonNull<u8>, store: &'s BlockStore, fit: Fit, label: LabelId) -> Self {
         let Fit { class, shape } = fit;
-        let header = BlockHeader {
+        let header = LogHeader {
             length: AtomicU32::new(0),
             dead: AtomicU32::new(0),
             ended: AtomicU32::new(0),
@@ -39,8 +39,8 @@ impl<'s> OwnedBlock<'s> {
             oldest_invalidation: AtomicU64::new(VALID),
         };
         // SAFETY: the memory has the size of its class, is aligned, and is not shared.
-        unsafe { memory.cast::<BlockHeader>().write(header) };
-        let log = Log { memory, length: 0, shape, class, lives: PhantomData };
+        unsafe { memory.cast::<LogHeader>().write(header) };
+        let log = EntryLog { memory, length: 0, shape, class, lives: PhantomData };
         let layout = log.layout();
         for word in 0..layout.filter_words {
             let place = log.at::<AtomicU64>(layout.filter + size_of::<AtomicU64>() * word);
@@ -53,12 +53,12 @@ impl<'s> OwnedBlock<'s> {
             unsafe { log.notes().write(none) };
         }
         // SAFETY: the block is not shared.
-        OwnedBlock { store, writer: unsafe { Writer::new(log) } }
+        OwnedBlock { store, writer: unsafe { BlockWriter::new(log) } }
     }
 
     /// Write access.
     #[inline]
-    pub(crate) fn writer(&mut self) -> &mut Writer<'s> {
+    pub(crate) fn writer(&mut self) -> &mut BlockWriter<'s> {
         &mut self.writer
     }
 
@@ -67,7 +67,7 @@ impl<'s> OwnedBlock<'s> {
     /// record: without long records it may tighten the out-of-order bound of the copy. O(entries).
     pub(crate) fn copy_from(
         &mut self,
-        from: Log<'_>,
+        from: EntryLog<'_>,
         time: impl Fn(&[u8]) -> Option<i64>,
         mut left_out: impl FnMut(usize),
     ) {

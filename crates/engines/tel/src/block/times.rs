@@ -1,7 +1,7 @@
 //! Upper bound on how far the entries of a block are out of time order, by the times in their
 //! records.
 
-use super::{DEAD, Log, Writer};
+use super::{BlockWriter, DEAD, EntryLog};
 use hedgerow_sync::atomic::{AtomicU64, Ordering};
 
 /// The order of times in which entries were written. Ignores entries without a time.
@@ -36,7 +36,7 @@ impl TimeOrder {
     }
 }
 
-impl Log<'_> {
+impl EntryLog<'_> {
     /// Upper bound on how far the time of an entry is before the latest time of older entries: 0 if
     /// all are in order, otherwise less than twice the exact value. For blocks with records;
     /// entries without a time are ignored.
@@ -79,7 +79,7 @@ impl Log<'_> {
     }
 }
 
-impl Writer<'_> {
+impl BlockWriter<'_> {
     /// Accounts for the time of an entry that is written ahead. The bound stays too large if the
     /// entry is never published.
     pub(super) fn note_time(&mut self, time: i64) {

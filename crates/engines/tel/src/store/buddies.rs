@@ -5,7 +5,7 @@ use crate::layout::{CLASSES, bytes_of};
 use std::collections::BTreeSet;
 use std::ptr::NonNull;
 
-/// Free blocks by class and address. Each lies in a [`Region`], at a multiple of its size.
+/// Free blocks by class and address. Each lies in a [`BuddyRegion`], at a multiple of its size.
 #[derive(Default)]
 pub(super) struct Buddies {
     free: [BTreeSet<Free>; CLASSES],
@@ -13,13 +13,13 @@ pub(super) struct Buddies {
 
 /// A range of memory within which blocks are joined.
 #[derive(Clone, Copy)]
-pub(super) struct Region {
+pub(super) struct BuddyRegion {
     pub(super) first: NonNull<u8>,
     /// The class of the largest block that fits in it.
     pub(super) largest: u8,
 }
 
-impl Region {
+impl BuddyRegion {
     /// The block whose union with this one is a block of the next class.
     fn buddy(self, memory: NonNull<u8>, class: u8) -> NonNull<u8> {
         let offset = memory.addr().get() - self.first.addr().get();
@@ -43,7 +43,7 @@ impl Buddies {
 
     /// Adds a block of a region, and joins it with its buddy as long as the buddy is free, too.
     /// O(classes · log blocks).
-    pub(super) fn add(&mut self, mut memory: NonNull<u8>, mut class: u8, region: Region) {
+    pub(super) fn add(&mut self, mut memory: NonNull<u8>, mut class: u8, region: BuddyRegion) {
         while class < region.largest {
             let buddy = region.buddy(memory, class);
             if !self.free[usize::from(class)].remove(&Free(buddy)) {

@@ -1,6 +1,6 @@
 //! Large ranges of memory.
 
-use super::buddies::Region;
+use super::buddies::BuddyRegion;
 use crate::layout::class_of;
 use hedgerow_in_memory::reclamation::{map, unmap};
 use std::alloc::Layout;
@@ -39,8 +39,8 @@ impl MemoryExtent {
     }
 
     /// Returns the region of the extent's blocks.
-    pub(super) fn region(&self) -> Region {
-        Region { first: self.memory, largest: class_of(self.bytes) }
+    pub(super) fn region(&self) -> BuddyRegion {
+        BuddyRegion { first: self.memory, largest: class_of(self.bytes) }
     }
 
     /// Notes that a block is used.

@@ -26,12 +26,12 @@ const RESERVED_UNIT: usize = bytes_of(GIVEN_BACK_FROM);
 /// The memory of blocks, in a file.
 pub(super) struct ScratchFile {
     map: system::Map,
-    state: Mutex<State>,
+    state: Mutex<ScratchState>,
     is_full: AtomicBool,
 }
 
 #[derive(Default)]
-struct State {
+struct ScratchState {
     /// Length of the address range that is or was in use.
     length: usize,
     /// Per unit of the addresses in use, true if its disk space is reserved.
@@ -40,7 +40,7 @@ struct State {
     reserved_units: usize,
 }
 
-impl State {
+impl ScratchState {
     fn set_length(&mut self, length: usize) {
         self.length = length;
         self.reserved.resize(length.div_ceil(RESERVED_UNIT), false);

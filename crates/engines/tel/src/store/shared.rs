@@ -1,7 +1,7 @@
 //! Large blocks, and the state that shards share.
 
 use super::Free;
-use super::buddies::{Buddies, Region};
+use super::buddies::{Buddies, BuddyRegion};
 use super::extent::{MemoryExtent, allocate_globally, give_back_pages, length};
 use super::scratch::{Full, ScratchFile};
 use crate::layout::{CLASSES, bytes_of, class_of};
@@ -119,7 +119,7 @@ impl Extents {
     fn allocate(&mut self, class: u8) -> NonNull<u8> {
         let memory = self.buddies.take(class).unwrap_or_else(|| {
             let extent = MemoryExtent::new(self.extents.len(), bytes_of(LARGEST));
-            let Region { first, largest } = extent.region();
+            let BuddyRegion { first, largest } = extent.region();
             self.buddies.add(first, largest, extent.region());
             self.extents.insert(Free(first), extent);
             self.buddies.take(class).expect("an extent has room for the largest block")
@@ -219,8 +219,8 @@ impl BlockFile {
         }
     }
 
-    fn region(&self) -> Region {
-        Region { first: self.scratch.first(), largest: CLASSES as u8 - 1 }
+    fn region(&self) -> BuddyRegion {
+        BuddyRegion { first: self.scratch.first(), largest: CLASSES as u8 - 1 }
     }
 
     fn free_bytes(&self) -> usize {

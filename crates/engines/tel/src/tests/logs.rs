@@ -2,7 +2,7 @@
 //! abandoned writes, and compaction after every step.
 
 use super::blocks::{Tested, WIDTHS, delete, put};
-use crate::block::{DEAD, END_OF_TIME, Log, OwnedBlock};
+use crate::block::{DEAD, END_OF_TIME, EntryLog, OwnedBlock};
 use crate::filter::Filter;
 use crate::layout::{BlockLayout, Fit, HEADER_BYTES, Need, Shape, bytes_of};
 use crate::store::BlockStore;
@@ -20,7 +20,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 const LAST: u8 = if cfg!(miri) { 4 } else { 14 };
 
 /// Reads the log of vertex 1.
-pub(super) fn with_log<R>(pipeline: &Tested, label: u16, read: impl FnOnce(Log<'_>) -> R) -> Option<R> {
+pub(super) fn with_log<R>(pipeline: &Tested, label: u16, read: impl FnOnce(EntryLog<'_>) -> R) -> Option<R> {
     let guard = pipeline.engine.retired.domain.pin();
     let table = pipeline.engine.table_at(usize::from(label));
     pipeline.engine.log(table, VertexId::new(1), &guard).map(read)
@@ -46,7 +46,7 @@ pub(super) fn assert_log_is_consistent(pipeline: &Tested, label: u16) {
     });
 }
 
-fn assert_records_are_consistent(log: Log<'_>) {
+fn assert_records_are_consistent(log: EntryLog<'_>) {
     let mut kept = Need { entries: log.length() - log.dead(), record_bytes: 0 };
     let has_records = log.layout().record_room > 0;
     let mut lowest = None;

@@ -131,7 +131,7 @@ impl RowBuffer {
 
     /// Encodes the entries.
     pub(crate) fn encode(&self, is_undirected: bool, column: ColumnType) -> Vec<u8> {
-        let mut counts = Counts::default();
+        let mut counts = KindCounts::default();
         self.walk(is_undirected, |kind, gap| counts.of(kind).add(gap));
         let shifts = counts.best_shifts();
         let mut bits = BitWriter::with_capacity(self.len() * 2);
@@ -200,17 +200,17 @@ struct PerKind<T> {
     next: [T; CLASSES],
 }
 
-type Counts = PerKind<GapCounts>;
+type KindCounts = PerKind<GapCounts>;
 type Shifts = PerKind<u8>;
 
-impl Default for Counts {
+impl Default for KindCounts {
     fn default() -> Self {
         let none = || std::array::from_fn(|_| GapCounts::NONE);
         PerKind { owner: GapCounts::NONE, degree: GapCounts::NONE, first: none(), next: none() }
     }
 }
 
-impl Counts {
+impl KindCounts {
     #[inline]
     fn of(&mut self, kind: GapKind) -> &mut GapCounts {
         match kind {
@@ -301,20 +301,20 @@ fn read_rows_beside<W: Column>(
     let gaps = BitReader::new(gaps, bytes.position() - gaps.len());
     let values = ColumnReader::begin(&mut bytes, shape.column, shape.entries)?;
     bytes.end()?;
-    let mut reader = RowReader { shape, shifts, gaps, values, owner: None, left: shape.entries };
-    let mut run = Run { neighbors: [VertexId::new(0); RUN], values: [W::default(); RUN] };
+    let mut reader = RowDecoder { shape, shifts, gaps, values, owner: None, left: shape.entries };
+    let mut run = EdgeRun { neighbors: [VertexId::new(0); RUN], values: [W::default(); RUN] };
     for _ in 0..rows {
         reader.read_row(&mut run, visit)?;
     }
     reader.finish()
 }
 
-struct Run<W> {
+struct EdgeRun<W> {
     neighbors: [VertexId; RUN],
     values: [W; RUN],
 }
 
-struct RowReader<'a> {
+struct RowDecoder<'a> {
     shape: &'a RowsShape,
     shifts: Shifts,
     gaps: BitReader<'a>,
@@ -325,10 +325,10 @@ struct RowReader<'a> {
     left: usize,
 }
 
-impl RowReader<'_> {
+impl RowDecoder<'_> {
     fn read_row<W: Column>(
         &mut self,
-        run: &mut Run<W>,
+        run: &mut EdgeRun<W>,
         visit: &mut impl FnMut(VertexId, &[VertexId], &[W], &[u8]),
     ) -> Result<(), DecodeError> {
         let expected = self.owner.map_or(0, |(owner, _)| u64::from(owner.get()) + 1);
@@ -381,7 +381,7 @@ impl RowReader<'_> {
     fn hand_over<W: Column>(
         &mut self,
         owner: VertexId,
-        run: &mut Run<W>,
+        run: &mut EdgeRun<W>,
         filled: usize,
         visit: &mut impl FnMut(VertexId, &[VertexId], &[W], &[u8]),
     ) -> Result<(), DecodeError> {

@@ -9,7 +9,7 @@ use hedgerow_model::{
     Catalog, CommitTimestamp, EdgeValue, Engine, GraphView, Key, KeyRef, LabelId, Operation, Topology,
 };
 use hedgerow_rapid::Rapid;
-use hedgerow_sequencer::{Reader, Sequencer};
+use hedgerow_sequencer::{ReaderKind, Sequencer};
 use hedgerow_tel::Tel;
 use hedgerow_testing::failing::{Failing, Fallible};
 use std::ops::ControlFlow;
@@ -57,7 +57,7 @@ fn commits<E: Engine>() -> [Attempt<E>; 6] {
 
 /// The newest timestamp, the number of edges, and the vertices that exist.
 fn state<E: Engine>(store: &Tested<E>) -> (CommitTimestamp, u64, Vec<u32>) {
-    let registration = Sequencer::open(&*store.sequencer, Reader::Snapshot).unwrap();
+    let registration = Sequencer::open(&*store.sequencer, ReaderKind::Snapshot).unwrap();
     let snapshot = store.engine.open_snapshot(registration.token()).unwrap();
     let view = store.engine.view(&snapshot, registration.token());
     let mut vertices = Vec::new();
@@ -110,7 +110,7 @@ fn store_with_garbage() -> Tested<Failing<Rapid>> {
     let store = store(rapid(), &Settings::default());
     let edges: Vec<(u64, u64)> = (0..64_000).map(|edge| (edge % 6400, edge / 6400)).collect();
     store.ingest(LabelId::DEFAULT, &edges, None).unwrap();
-    let open = Sequencer::open(&*store.sequencer, Reader::Snapshot).unwrap();
+    let open = Sequencer::open(&*store.sequencer, ReaderKind::Snapshot).unwrap();
     let one_of_each: Vec<(u64, u64)> = (0..100).map(|partition| (partition * 64, 6300)).collect();
     store.ingest(LabelId::DEFAULT, &one_of_each, None).unwrap();
     drop(open);

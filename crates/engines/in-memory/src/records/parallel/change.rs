@@ -1,6 +1,6 @@
 //! Changes of parallel edges: rewrites the touched chunks and the index.
 
-use super::{Chunk, HeapParallel, INDEX, LIST};
+use super::{EdgeRange, HeapParallel, INDEX, LIST};
 use crate::records::RecordChanges;
 use hedgerow_encoding::{EdgeDifference, ListedEdge, MergedEdges, list_of_edges};
 use hedgerow_model::{EdgeValue, ReadError};
@@ -13,7 +13,7 @@ const BESIDE_RECORD: usize = 12;
 
 /// A part of the edges after the change.
 enum ListPart<'e> {
-    Kept(Chunk<'e>),
+    Kept(EdgeRange<'e>),
     Written(Vec<ListedEdge<'e>>),
 }
 
@@ -57,14 +57,14 @@ impl RecordChanges {
         self.supersede(value, bytes);
     }
 
-    fn supersede_chunk(&mut self, chunk: &Chunk<'_>) {
+    fn supersede_chunk(&mut self, chunk: &EdgeRange<'_>) {
         chunk.value.into_iter().for_each(|value| self.supersede_piece(value, chunk.list));
     }
 
     /// Merges the differences into the chunks. Keeps untouched chunks.
     fn changed_parts<'e>(
         &mut self,
-        chunks: &[Chunk<'e>],
+        chunks: &[EdgeRange<'e>],
         differences: &'e [EdgeDifference<'e>],
     ) -> Result<Vec<ListPart<'e>>, ReadError> {
         let mut parts = Vec::with_capacity(chunks.len() + 1);
@@ -101,7 +101,7 @@ impl RecordChanges {
                 let mut index = vec![INDEX];
                 for part in parts {
                     let (first, count, EdgeValue(value)) = match part {
-                        ListPart::Kept(Chunk { first, count, value, .. }) => {
+                        ListPart::Kept(EdgeRange { first, count, value, .. }) => {
                             (*first, *count, value.unwrap_or_default())
                         }
                         ListPart::Written(edges) => {

@@ -43,10 +43,10 @@ impl ReadAhead {
 
 /// Detects reads of blocks that go forward through a file, and reads ahead of them.
 #[derive(Debug, Default)]
-pub(crate) struct ForwardReads(Mutex<Forward>);
+pub(crate) struct ForwardReads(Mutex<LastReads>);
 
 #[derive(Debug, Default)]
-struct Forward {
+struct LastReads {
     last: usize,
     /// Number of sequential reads.
     reads: u32,

@@ -82,12 +82,12 @@ impl RowIndex {
 pub(super) struct LoadedRows {
     owners: RankedOwners,
     owner_count: u64,
-    blocks: Box<[BlockRows]>,
+    blocks: Box<[BlockIndex]>,
 }
 
 /// The rows of a block.
 #[derive(Debug)]
-struct BlockRows {
+struct BlockIndex {
     /// Ranks of the first and of the last owner of the block.
     first: u32,
     last: u32,
@@ -101,7 +101,7 @@ impl LoadedRows {
         let others = || "the owners are others than those of the blocks".to_owned();
         let mut ranked = RankedOwners::new(owners);
         let rank = |owner: VertexId| ranked.rank(owner.get()).map(|rank| rank.rank).ok_or_else(others);
-        let mut rows: Vec<BlockRows> = Vec::with_capacity(blocks.len());
+        let mut rows: Vec<BlockIndex> = Vec::with_capacity(blocks.len());
         for (number, entry) in blocks.iter().enumerate() {
             let (first, last) = (rank(entry.first_owner)?, rank(entry.last_owner)?);
             let before = number.checked_sub(1).map(|before| (blocks[before].last_owner, rows[before].last));
@@ -109,7 +109,7 @@ impl LoadedRows {
             if first != expected {
                 return Err(others());
             }
-            rows.push(BlockRows { first, last, is_checked: AtomicBool::new(false) });
+            rows.push(BlockIndex { first, last, is_checked: AtomicBool::new(false) });
         }
         if rows.last().map_or(0, |block| u64::from(block.last) + 1) != owners.len() {
             return Err(others());
@@ -173,7 +173,7 @@ impl LoadedRows {
     /// The owners differ, or are damaged.
     #[cold]
     pub(super) fn check(&self, number: usize, block: &Block<'_>) -> Result<(), DecodeError> {
-        let BlockRows { first, last, .. } = self.blocks[number];
+        let BlockIndex { first, last, .. } = self.blocks[number];
         let mut next = first;
         let flow = block.visit_owners(|owners| {
             for owner in owners {

@@ -15,7 +15,7 @@ pub(super) const MAX_WIDTH: u32 = 25;
 const LOADED: usize = 32;
 
 /// The shuffle of bytes and the shifts that align the gaps of a group.
-struct Places {
+struct GroupShuffle {
     /// For each byte of the result, the source byte within the loaded half.
     bytes: [u8; 32],
     /// Right shift of each gap after the shuffle, in bits.
@@ -23,8 +23,8 @@ struct Places {
 }
 
 /// The places by width.
-static PLACES: [Places; MAX_WIDTH as usize + 1] = {
-    let mut all = [const { Places { bytes: [0; 32], shifts: [0; GROUP] } }; MAX_WIDTH as usize + 1];
+static PLACES: [GroupShuffle; MAX_WIDTH as usize + 1] = {
+    let mut all = [const { GroupShuffle { bytes: [0; 32], shifts: [0; GROUP] } }; MAX_WIDTH as usize + 1];
     let mut width = 0;
     while width < all.len() {
         let mut gap = 0;

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use std::collections::BTreeMap;
 
 /// The versions of each edge in each source, newest first.
-type Sources = Vec<BTreeMap<(u32, u32), Vec<Version>>>;
+type RowSources = Vec<BTreeMap<(u32, u32), Vec<Version>>>;
 /// A version that a merge returns.
 type Kept = (VertexId, VertexId, Version);
 
@@ -13,7 +13,7 @@ type Kept = (VertexId, VertexId, Version);
 const NEXT: u64 = 60;
 
 /// Returns sources of changes at timestamps from 1 to 59, newest source first.
-fn sources() -> impl Strategy<Value = Sources> {
+fn sources() -> impl Strategy<Value = RowSources> {
     let changes = btree_map(1..NEXT, ((0..4u32, 0..6u32), any::<Option<u32>>()), 0..50);
     (changes, vec(1..NEXT, 0..4)).prop_map(|(changes, mut bounds)| {
         bounds.sort_unstable();
@@ -60,7 +60,7 @@ fn chained(source: &BTreeMap<(u32, u32), Vec<Version>>) -> Chained<Batches> {
     (0..4).map(|owner| batches(&of_owner(owner).collect())).collect()
 }
 
-fn merged(sources: &Sources, live: &LiveTimestamps, is_lowest: bool) -> Vec<Kept> {
+fn merged(sources: &RowSources, live: &LiveTimestamps, is_lowest: bool) -> Vec<Kept> {
     merged_of(sources.iter().map(batches).collect(), live, is_lowest)
 }
 

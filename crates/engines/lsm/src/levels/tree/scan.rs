@@ -17,7 +17,7 @@ use std::ops::{ControlFlow, Range};
 #[derive(Debug)]
 pub struct LevelRows {
     /// Newest first.
-    runs: Vec<Run>,
+    runs: Vec<FileRun>,
     /// The owner of the next row of each run, or [`END`].
     next: Vec<u32>,
 }
@@ -47,7 +47,7 @@ impl LevelSet {
         content: RowContent,
     ) -> Result<LevelRows, ReadError> {
         let wanted = Wanted { owners: owners.clone(), at, content };
-        let run = |files: Vec<Arc<OpenFile>>| Run::new(files.into(), wanted.clone());
+        let run = |files: Vec<Arc<OpenFile>>| FileRun::new(files.into(), wanted.clone());
         let levels = 0..self.levels(adjacency).len() as u32;
         let runs = levels.flat_map(|level| {
             let files = self.overlapping(adjacency, level, &owners);
@@ -56,8 +56,8 @@ impl LevelSet {
                 _ => vec![run(files)],
             }
         });
-        let mut runs: Vec<Run> = runs.collect();
-        let next = runs.iter_mut().map(Run::owner).collect::<Result<_, _>>()?;
+        let mut runs: Vec<FileRun> = runs.collect();
+        let next = runs.iter_mut().map(FileRun::owner).collect::<Result<_, _>>()?;
         Ok(LevelRows { runs, next })
     }
 }
@@ -114,7 +114,7 @@ impl LevelRows {
 
 /// Files that do not overlap, ascending by owner.
 #[derive(Debug)]
-struct Run {
+struct FileRun {
     files: VecDeque<Arc<OpenFile>>,
     wanted: Wanted,
     /// Unread blocks of the first file; `None` before its first read.
@@ -125,9 +125,9 @@ struct Run {
     next: usize,
 }
 
-impl Run {
+impl FileRun {
     fn new(files: VecDeque<Arc<OpenFile>>, wanted: Wanted) -> Self {
-        Run { files, wanted, blocks: None, block: VisibleBlock::default(), next: 0 }
+        FileRun { files, wanted, blocks: None, block: VisibleBlock::default(), next: 0 }
     }
 
     /// Returns the owner of the next row, or of the next part of a row; [`END`] at the end.
@@ -151,7 +151,7 @@ impl Run {
         (edges, &self.block.records)
     }
 
-    /// Like [`Run::row`], if the row cannot continue in the next block.
+    /// Like [`FileRun::row`], if the row cannot continue in the next block.
     #[inline]
     fn whole_row(&mut self) -> Option<(SeenSlice<'_>, &[u8])> {
         let is_last = self.next + 1 == self.block.rows.len();
