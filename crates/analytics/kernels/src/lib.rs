@@ -107,6 +107,7 @@
 //! # Ok::<(), KernelError>(())
 //! ```
 
+mod available_memory;
 mod betweenness;
 mod bfs;
 mod bitmap;

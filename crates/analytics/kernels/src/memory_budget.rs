@@ -1,6 +1,6 @@
 //! Checks whether the arrays of a whole-graph computation fit into memory.
 
-use sysinfo::{ProcessRefreshKind, ProcessesToUpdate, System};
+use crate::available_memory::available_bytes;
 
 /// The memory that one computation may use.
 ///
@@ -65,8 +65,8 @@ impl MemoryBudget {
         MemoryBudget { bytes }
     }
 
-    /// Half of the memory that is available now, to the system and to the control group of the
-    /// process. No limit if the operating system does not report it. Some tens of microseconds.
+    /// Half of the memory that is available now, to the system and to the control groups of
+    /// the process. No limit if the operating system does not report it. Some tens of microseconds.
     #[must_use]
     pub fn detect() -> Self {
         MemoryBudget::bytes(available_bytes().map_or(u64::MAX, |bytes| bytes / 2))
@@ -102,26 +102,6 @@ impl Default for MemoryBudget {
     fn default() -> Self {
         MemoryBudget::detect()
     }
-}
-
-/// The memory that is available now; `None` if the operating system does not report it.
-fn available_bytes() -> Option<u64> {
-    let mut system = System::new().ok()?;
-    system.refresh_memory();
-    let of_system = Some(system.available_memory()).filter(|bytes| *bytes > 0);
-    let of_group = control_group_bytes(&mut system);
-    of_system.into_iter().chain(of_group).min()
-}
-
-/// The memory that the control group of this process has left. Cached file pages count as free,
-/// because the kernel reclaims them on demand.
-fn control_group_bytes(system: &mut System) -> Option<u64> {
-    let process = sysinfo::get_current_pid().ok()?;
-    let only_this = ProcessesToUpdate::Some(&[process]);
-    system.refresh_processes_specifics(only_this, false, ProcessRefreshKind::nothing());
-    let limits = system.process(process).and_then(sysinfo::Process::cgroup_limits);
-    let limits = limits.or_else(|| system.cgroup_limits())?;
-    Some(limits.total_memory.saturating_sub(limits.rss))
 }
 
 #[cfg(test)]
