@@ -21,12 +21,12 @@
 //! | `report/` | rows with ratios, as JSON and as a table |
 //!
 //! ```
-//! use hedgerow_driver::{DataSet, ENGINES, Engine, Settings, Watch, Workload};
+//! use hedgerow_driver::{DataSet, ENGINES, Engine, Settings, WORKLOADS, Watch, Workload};
 //!
 //! let data = DataSet::named("kron-6", 1, &Watch::default())?;
 //! let settings = Settings {
 //!     engines: vec![Engine::named("rapid", ENGINES)?],
-//!     workloads: vec![Workload::ScanOrdered],
+//!     workloads: vec![Workload::named("scan-ordered", WORKLOADS)?],
 //!     ..Settings::quick()
 //! };
 //! let report = hedgerow_driver::run(&data, &settings, &Watch::default())?;
@@ -52,12 +52,13 @@ mod watch;
 mod weighted;
 mod workload;
 
-pub use data_set::DataSet;
+pub use answers::Answer;
+pub use data_set::{DataSet, Entry};
 pub use engines::{ENGINES, Engine};
 pub use error::{BenchError, Failure};
-pub use executor::run;
+pub use executor::{Bench, Turn, pool, run};
 pub use report::{Build, DataSetFacts, Machine, Report, Row};
 pub use settings::{Extent, Settings};
-pub use stores::StoreFacts;
+pub use stores::{StoreFacts, TemporaryStore};
 pub use watch::{Step, Watch};
-pub use workload::{Workload, link_bench};
+pub use workload::{WORKLOADS, Workload, link_bench};

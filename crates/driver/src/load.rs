@@ -3,11 +3,14 @@
 use crate::data_set::Entry;
 use crate::monitor::{Latencies, operate_on_each};
 use crate::stores::TemporaryStore;
-use crate::{DataSet, Failure, Workload};
+use crate::{DataSet, Failure};
 use hedgerow::kernels::CancelToken;
 use hedgerow::{AsKey, EngineKind, Error, Graph, GraphOptions, KeyKind, LabelId, VertexId, WriteGraph};
 use std::thread;
 use std::time::{Duration, Instant};
+
+/// The batch size of contract metrics.
+pub const CONTRACT_BATCH: usize = 1 << 16;
 
 /// Entries per commit of unmeasured loads.
 pub(crate) const LOAD_BATCH: usize = 1 << 19;
@@ -183,7 +186,7 @@ pub(crate) fn rate_of_writing(
     let segment = match limit {
         None => stream.len(),
         // A multiple of the batch size, so that no batch is cut short.
-        Some(_) => stream.len().div_ceil(SEGMENTS).next_multiple_of(Workload::CONTRACT_BATCH),
+        Some(_) => stream.len().div_ceil(SEGMENTS).next_multiple_of(CONTRACT_BATCH),
     };
     let (mut measured, mut estimated, mut written, mut seconds_per_entry) = (0.0, 0.0, 0, 0.0);
     for entries in stream.chunks(segment) {

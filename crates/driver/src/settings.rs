@@ -1,7 +1,8 @@
 //! The settings of a run.
 
+use crate::load::CONTRACT_BATCH;
 use crate::stores::StoreFolder;
-use crate::{BenchError, Engine, Workload};
+use crate::{BenchError, Engine, WORKLOADS, Workload};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -10,8 +11,8 @@ use std::time::Duration;
 pub struct Settings {
     /// The engines; the static CSR is measured in every run, listed or not.
     pub engines: Vec<Engine>,
-    /// The workloads; they run in the order of [`Workload::ALL`].
-    pub workloads: Vec<Workload>,
+    /// The workloads, in the order in which they run: that of [`WORKLOADS`] or of another list.
+    pub workloads: Vec<&'static Workload>,
     /// Thread counts; every workload that can use several threads is measured with each count.
     pub threads: Vec<usize>,
     /// Repetitions of each measurement.
@@ -40,13 +41,12 @@ pub enum Extent {
 }
 
 impl Settings {
-    /// The default run: all workloads except `interleaved`, the hub, the workloads of an edge log
-    /// and the workloads on stores; one thread, three repetitions, mixes of ten seconds.
+    /// The default run: the default workloads, one thread, three repetitions, mixes of ten seconds.
     #[must_use]
     pub fn new() -> Self {
         Settings {
             engines: vec![Engine::CSR],
-            workloads: Workload::defaults(),
+            workloads: WORKLOADS.iter().copied().filter(|workload| workload.is_default).collect(),
             threads: vec![1],
             repetitions: 3,
             seed: 1,
@@ -59,7 +59,7 @@ impl Settings {
     /// Everything in full: mixes of a minute.
     #[must_use]
     pub fn full() -> Self {
-        let workloads = Workload::ALL.to_vec();
+        let workloads = WORKLOADS.to_vec();
         Settings { workloads, mix: Duration::from_secs(60), extent: Extent::Full, ..Settings::new() }
     }
 
@@ -79,7 +79,7 @@ impl Settings {
 
     /// A folder for the stores, if the run has any.
     pub(crate) fn store_folder(&self) -> Result<Option<StoreFolder>, BenchError> {
-        let is_used = self.store.is_some() || self.workloads.iter().any(|workload| workload.is_on_store());
+        let is_used = self.store.is_some() || self.workloads.iter().any(|workload| workload.is_on_store);
         is_used.then(|| StoreFolder::new(self.store.as_deref())).transpose()
     }
 
@@ -113,7 +113,7 @@ impl Settings {
     /// The sizes of batches.
     pub(crate) fn batch_sizes(&self) -> Vec<usize> {
         match self.extent {
-            Extent::Quick | Extent::Default => vec![1, 1 << 10, Workload::CONTRACT_BATCH],
+            Extent::Quick | Extent::Default => vec![1, 1 << 10, CONTRACT_BATCH],
             Extent::Full => (0..=16).map(|power| 1 << power).collect(),
         }
     }

@@ -3,16 +3,22 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use hedgerow_driver::{BenchError, DataSet, ENGINES, Engine, Report, Row, Settings, Watch, Workload};
+use hedgerow_driver::{
+    BenchError, DataSet, ENGINES, Engine, Report, Row, Settings, WORKLOADS, Watch, Workload,
+};
 use std::collections::HashSet;
 use std::fs;
+
+fn named(name: &str) -> &'static Workload {
+    Workload::named(name, WORKLOADS).unwrap()
+}
 
 /// A brief run of workloads in a folder that is empty afterwards.
 fn run(data_set: &str, workloads: &[&str], change: impl FnOnce(&mut Settings)) -> Report {
     let folder = tempfile::tempdir().unwrap();
     let mut settings = Settings {
         engines: vec![Engine::named("csr", ENGINES).unwrap(), Engine::named("rapid", ENGINES).unwrap()],
-        workloads: workloads.iter().map(|name| Workload::named(name).unwrap()).collect(),
+        workloads: workloads.iter().map(|name| named(name)).collect(),
         store: Some(folder.path().to_owned()),
         ..Settings::quick()
     };
@@ -158,10 +164,10 @@ fn a_checkpoint_reports_its_size_and_the_rate_of_the_writer() {
 #[test]
 fn stores_are_only_made_where_that_is_asked_for() {
     let data = DataSet::named("kron-5", 1, &Watch::default()).unwrap();
-    let settings = Settings { workloads: vec![Workload::ScanOrdered], ..Settings::quick() };
+    let settings = Settings { workloads: vec![named("scan-ordered")], ..Settings::quick() };
     assert_eq!(hedgerow_driver::run(&data, &settings, &Watch::default()).unwrap().store, None);
-    assert!(Workload::defaults().iter().all(|workload| !workload.name().contains("commits")));
-    assert!(Settings::full().workloads.contains(&Workload::SyncedCommits));
+    assert!(Settings::new().workloads.iter().all(|workload| !workload.is_on_store));
+    assert!(Settings::full().workloads.contains(&named("synced-commits")));
 
     let nowhere = Settings { store: Some("/nowhere/at/all".into()), ..settings };
     assert!(matches!(nowhere.check_store(), Err(BenchError::StoreFolder { .. })));
@@ -174,7 +180,7 @@ fn a_run_that_is_stopped_keeps_its_figures_and_leaves_no_store_behind() {
     let folder = tempfile::tempdir().unwrap();
     let settings = Settings {
         engines: vec![Engine::named("rapid", ENGINES).unwrap()],
-        workloads: vec![Workload::SyncedCommits, Workload::Checkpoint],
+        workloads: vec![named("synced-commits"), named("checkpoint")],
         store: Some(folder.path().to_owned()),
         ..Settings::quick()
     };
@@ -190,6 +196,14 @@ fn a_run_that_is_stopped_keeps_its_figures_and_leaves_no_store_behind() {
     assert!(!stopped.complete);
     assert!(stopped.results.iter().any(|row| row.workload == "synced-commits"), "{stopped:?}");
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn a_run_without_figures_says_so() {
+    let data = DataSet::named("kron-5", 1, &Watch::default()).unwrap();
+    let settings = Settings { workloads: vec![named("snapshot")], ..Settings::quick() };
+    let error = hedgerow_driver::run(&data, &settings, &Watch::default()).unwrap_err().to_string();
+    assert!(error.contains("snapshot measure other engines than csr"), "{error}");
 }
 
 #[test]
@@ -266,7 +280,7 @@ fn linkbench_asks_both_engines_in_memory_and_in_stores() {
 #[test]
 fn both_workloads_of_linkbench_are_measured_together_and_reported_apart() {
     let folder = tempfile::tempdir().unwrap();
-    let workloads = [Workload::LinkBench, Workload::LinkBenchTao];
+    let workloads = ["linkbench", "linkbench-tao"].map(named);
     let settings = Settings {
         engines: vec![Engine::named("rapid", ENGINES).unwrap()],
         workloads: workloads.to_vec(),
@@ -278,9 +292,9 @@ fn both_workloads_of_linkbench_are_measured_together_and_reported_apart() {
     let report = hedgerow_driver::run(&data, &settings, &Watch::default()).unwrap();
     check_all(&report);
     for workload in workloads {
-        let rows = report.results.iter().filter(|row| row.workload == workload.name());
+        let rows = report.results.iter().filter(|row| row.workload == workload.name);
         let contract: Vec<_> = rows.filter(|row| row.contract).map(|row| row.threads).collect();
-        assert_eq!(contract, [1, 2, 8, 64], "{}", workload.name());
+        assert_eq!(contract, [1, 2, 8, 64], "{}", workload.name);
     }
 }
 
@@ -294,6 +308,4 @@ fn the_mix_of_caches_has_the_same_clients_and_nothing_else() {
         assert!(row(&report, "rapid", "read-latency-p50", clients).median > 0.0);
     }
     assert!(report.results.iter().all(|row| !row.metric.contains("throughput-writes")));
-    assert!(!Workload::defaults().contains(&Workload::LinkBench));
-    assert!(Settings::full().workloads.contains(&Workload::LinkBenchTao));
 }

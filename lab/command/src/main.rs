@@ -6,7 +6,7 @@ mod engines;
 
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use hedgerow_cli::BenchArgs;
-use hedgerow_driver::Engine;
+use hedgerow_driver::{Engine, WORKLOADS};
 use std::process::ExitCode;
 
 #[global_allocator]
@@ -45,7 +45,7 @@ fn main() -> ExitCode {
     let help = format!("{}\n{EXAMPLES}", described(&engines));
     let command = Lab::command().mut_subcommand("bench", |bench| bench.after_help(help));
     match Lab::from_arg_matches(&command.get_matches()) {
-        Ok(Lab { work: Work::Bench(bench) }) => hedgerow_cli::bench(&bench.args, &engines),
+        Ok(Lab { work: Work::Bench(bench) }) => hedgerow_cli::bench(&bench.args, &engines, WORKLOADS),
         Ok(Lab { work: Work::Compare(arguments) }) => match compare::run(*arguments) {
             Ok(()) => ExitCode::SUCCESS,
             Err(error) => {

@@ -2,7 +2,6 @@
 
 use crate::options::{file_to_write, threads};
 use clap::Args;
-use hedgerow_driver::Workload;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
@@ -29,8 +28,8 @@ pub struct BenchArgs {
     /// The workloads, separated by commas [default: all but interleaved, hub, those for hybrid
     /// (archiving, unarchived, edge-log), and those on stores (synced-commits, buffered-insert,
     /// durable-ingest, recovery, checkpoint, linkbench, linkbench-tao); with --full all]
-    #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = Workload::named)]
-    pub workloads: Vec<Workload>,
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    pub workloads: Vec<String>,
     /// Thread counts, separated by commas: each workload that can use several is measured with each
     #[arg(long, value_name = "COUNTS", value_delimiter = ',', default_value = "1", value_parser = threads)]
     pub threads: Vec<NonZeroUsize>,

@@ -177,7 +177,10 @@ fn an_edge_log_is_measured_on_the_engine_that_has_one() {
 
     let refused = folder.hedgerow(&format!("bench --quick {workloads} --engines rapid")).code(2).stdout("");
     let error = String::from_utf8(refused.get_output().stderr.clone()).unwrap();
-    assert!(error.contains("error: ") && error.contains("add hybrid to --engines"), "{error}");
+    assert!(
+        error.contains("error: ") && error.contains("edge-log measure other engines than rapid"),
+        "{error}"
+    );
 }
 
 #[test]

@@ -4,9 +4,10 @@
 use super::{archiving, scan};
 use crate::answers::Answer;
 use crate::executor::{Bench, Turn, pool};
+use crate::expected::seconds;
 use crate::monitor::mean_time;
 use crate::watch::check;
-use crate::{Engine, Extent, Failure};
+use crate::{Engine, Extent, Failure, Workload};
 use hedgerow::CommitTimestamp;
 use hedgerow::kernels::{CancelToken, Execution};
 use hedgerow_analytics::Target;
@@ -17,6 +18,17 @@ use hedgerow_sync::Mutex;
 use rayon::ThreadPool;
 use rayon::prelude::*;
 use std::time::{Duration, Instant};
+
+pub(super) static WORKLOAD: Workload = Workload {
+    name: "edge-log",
+    description: "the edge log, archiving and rows without the commits of a graph",
+    contract_metric: "throughput-archive-65536",
+    is_default: false,
+    is_on_store: false,
+    scales: true,
+    seconds: |_, entries| 12.0 * seconds(entries, 3.0),
+    measure,
+};
 
 /// Edges per commit.
 const BATCH: usize = 1 << 12;
@@ -45,8 +57,8 @@ const SIZES: [(BlockSizes, &str); 4] = [
 /// The block sizes that engines use, the only ones measured in a brief run.
 const USED_SIZES: [(BlockSizes, &str); 1] = [(BlockSizes::Growing, "growing")];
 
-pub(super) fn measure(bench: &mut Bench<'_>) -> Result<(), Failure> {
-    if !bench.engines().iter().any(Engine::has_edge_log) {
+fn measure(bench: &mut Bench<'_>) -> Result<(), Failure> {
+    if !bench.engines().iter().any(archiving::has_edge_log) {
         return Ok(());
     }
     let position = |(source, destination): &_| EdgeChange::position_of(*source, *destination);
@@ -264,14 +276,15 @@ fn scan_static(bench: &mut Bench<'_>) -> Result<Duration, Failure> {
 
 #[cfg(test)]
 mod tests {
-    use crate::{DataSet, ENGINES, Extent, Settings, Watch, Workload};
+    use super::*;
+    use crate::{DataSet, ENGINES, Settings, Watch};
 
     #[test]
     fn the_log_all_thresholds_and_all_sizes_of_blocks_are_measured() {
         let data = DataSet::named("kron-6", 1, &Watch::default()).unwrap();
         let settings = Settings {
             engines: ENGINES.to_vec(),
-            workloads: vec![Workload::EdgeLog],
+            workloads: vec![&WORKLOAD],
             threads: vec![1, 2],
             extent: Extent::Default,
             ..Settings::quick()

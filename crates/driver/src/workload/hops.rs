@@ -1,9 +1,9 @@
 //! Neighbors of random vertices, and their neighbors (GraphOne, 7.2: one-hop and two-hop queries).
 
-use crate::Failure;
 use crate::answers::Answer;
 use crate::executor::{Bench, pool};
 use crate::monitor::mean_time;
+use crate::{Failure, Workload};
 use hedgerow::kernels::{Adjacency, Cursor, GraphView};
 use hedgerow::kernels::{Execution, Kernel, KernelError};
 use hedgerow::{Direction, LabelId, VertexId};
@@ -12,7 +12,18 @@ use rand::rngs::Xoshiro256PlusPlus;
 use rand::{RngExt, SeedableRng};
 use std::ops::ControlFlow;
 
-pub(crate) fn measure(bench: &mut Bench<'_>) -> Result<(), Failure> {
+pub(super) static WORKLOAD: Workload = Workload {
+    name: "hops",
+    description: "neighbors of random vertices, and their neighbors",
+    contract_metric: "throughput",
+    is_default: true,
+    is_on_store: false,
+    scales: true,
+    seconds: |settings, entries| 2.0 * settings.at_least(entries, 20.0),
+    measure,
+};
+
+fn measure(bench: &mut Bench<'_>) -> Result<(), Failure> {
     let sources = sources(bench);
     for threads in bench.settings.threads.clone() {
         let pool = pool(threads)?;

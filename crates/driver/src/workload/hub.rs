@@ -3,9 +3,10 @@
 use crate::answers::Answer;
 use crate::data_set::Entry;
 use crate::executor::{Bench, Turn};
+use crate::expected::seconds;
 use crate::monitor::{Latencies, mean_time};
 use crate::watch::check;
-use crate::{Failure, load};
+use crate::{Failure, Workload, load};
 use hedgerow::kernels::{Adjacency, Cursor, GraphView};
 use hedgerow::kernels::{BuildOptions, CancelToken, Csr, Kernel, KernelError};
 use hedgerow::{Direction, EngineKind, Graph, LabelId, Topology, VertexId, WriteGraph};
@@ -17,6 +18,17 @@ use rand::seq::SliceRandom;
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
+pub(super) static WORKLOAD: Workload = Workload {
+    name: "hub",
+    description: "one vertex with many edges",
+    contract_metric: "insert-latency-max",
+    is_default: false,
+    is_on_store: false,
+    scales: true,
+    seconds: |settings, _| 2.0 * seconds(settings.hub_degree() as usize, 1.5),
+    measure,
+};
+
 /// The vertex with many edges.
 const HUB: VertexId = VertexId::new(0);
 
@@ -26,7 +38,7 @@ const SHARE: usize = 20;
 /// Time limit for operations of one kind.
 const LIMIT: Duration = Duration::from_secs(30);
 
-pub(crate) fn measure(bench: &mut Bench<'_>) -> Result<(), Failure> {
+fn measure(bench: &mut Bench<'_>) -> Result<(), Failure> {
     let mut edges: Vec<Entry> =
         (1..=bench.settings.hub_degree()).map(|other| (HUB, VertexId::new(other))).collect();
     edges.shuffle(&mut Xoshiro256PlusPlus::seed_from_u64(bench.settings.seed ^ 0x48b));

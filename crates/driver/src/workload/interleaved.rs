@@ -4,6 +4,7 @@
 use crate::answers::Answer;
 use crate::data_set::Entry;
 use crate::executor::{Bench, Turn, pool};
+use crate::expected::seconds;
 use crate::{Failure, Workload, load};
 use hedgerow::kernels::{Bfs, Execution};
 use hedgerow_analytics::Target;
@@ -11,10 +12,21 @@ use hedgerow_sync::Arc;
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
+pub(super) static WORKLOAD: Workload = Workload {
+    name: "interleaved",
+    description: "edges put in parts, with a search after each",
+    contract_metric: "throughput",
+    is_default: false,
+    is_on_store: false,
+    scales: true,
+    seconds: |_, entries| seconds(entries, 1.5),
+    measure,
+};
+
 /// Parts of the graph; a search follows each.
 const PARTS: usize = 16;
 
-pub(super) fn measure(bench: &mut Bench<'_>) -> Result<(), Failure> {
+fn measure(bench: &mut Bench<'_>) -> Result<(), Failure> {
     let (entries, cancel) = (by_edge(bench.data.stream()), bench.watch.cancel.clone());
     for threads in bench.settings.threads.clone() {
         let pool = pool(threads)?;
@@ -61,7 +73,7 @@ fn take_turns(
         return write_and_search(entries, execution, build, |csr| Ok(Target::Csr(Arc::new(csr))));
     };
     let graph = load::empty_graph(kind, turn.threads, bench.data.vertices())?;
-    let ingest = |part| load::ingest(&graph, &entries[part], Workload::CONTRACT_BATCH, &bench.watch.cancel);
+    let ingest = |part| load::ingest(&graph, &entries[part], load::CONTRACT_BATCH, &bench.watch.cancel);
     let taken = write_and_search(entries, execution, ingest, |()| Ok(Target::from(graph.snapshot()?)))?;
     load::check_edges(&graph, bench.data)?;
     Ok(taken)
@@ -122,7 +134,7 @@ mod tests {
         let data = DataSet::named("kron-8", 1, &Watch::default()).unwrap();
         let settings = Settings {
             engines: ENGINES.to_vec(),
-            workloads: vec![Workload::Interleaved],
+            workloads: vec![&WORKLOAD],
             threads: vec![1, 2],
             ..Settings::quick()
         };

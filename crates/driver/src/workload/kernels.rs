@@ -3,7 +3,7 @@
 use crate::answers::Answer;
 use crate::executor::{Bench, Turn, pool};
 use crate::monitor::mean_time;
-use crate::{Engine, Extent, Failure, weighted};
+use crate::{Engine, Extent, Failure, Settings, Workload, weighted};
 use hedgerow::VertexId;
 use hedgerow::kernels::{
     Betweenness, Bfs, Execution, PageRank, Precision, Sources, Sssp, TriangleCount, TriangleOrder, Wcc,
@@ -12,6 +12,67 @@ use hedgerow::kernels::{
 use hedgerow_analytics::Target;
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::{RngExt, SeedableRng};
+
+/// A workload of a kernel.
+const fn workload(
+    name: &'static str,
+    description: &'static str,
+    seconds: fn(&Settings, usize) -> f64,
+    measure: fn(&mut Bench<'_>) -> Result<(), Failure>,
+) -> Workload {
+    Workload {
+        name,
+        description,
+        contract_metric: "time",
+        is_default: true,
+        is_on_store: false,
+        scales: true,
+        seconds,
+        measure,
+    }
+}
+
+pub(super) static PAGERANK: Workload = workload(
+    "pagerank",
+    "ten iterations of PageRank",
+    |settings, entries| settings.at_least(entries, 12.0),
+    |bench| measure(bench, &[KernelName::PageRank, KernelName::PageRankSingle]),
+);
+
+pub(super) static BFS: Workload = workload(
+    "bfs",
+    "breadth-first searches",
+    |settings, entries| settings.at_least(entries, 40.0),
+    |bench| measure(bench, &[KernelName::Bfs, KernelName::BfsTopDown]),
+);
+
+pub(super) static SSSP: Workload = workload(
+    "sssp",
+    "shortest paths by weights",
+    |settings, entries| settings.at_least(entries, 12.0),
+    |bench| measure_weighted(bench, &[KernelName::Sssp]),
+);
+
+pub(super) static WCC: Workload = workload(
+    "wcc",
+    "weakly connected components",
+    |settings, entries| settings.at_least(entries, 40.0),
+    |bench| measure(bench, &[KernelName::Wcc, KernelName::WccPlain]),
+);
+
+pub(super) static TRIANGLES: Workload = workload(
+    "triangles",
+    "the number of triangles",
+    |settings, entries| settings.at_least(entries, 5.0),
+    measure_triangles,
+);
+
+pub(super) static BETWEENNESS: Workload = workload(
+    "betweenness",
+    "betweenness centrality from single sources",
+    |settings, entries| settings.at_least(entries, 5.0),
+    |bench| measure(bench, &[KernelName::Betweenness]),
+);
 
 /// Number of sources of breadth-first searches; the mean is recorded.
 const SOURCES: usize = 8;
@@ -82,13 +143,13 @@ impl KernelName {
 }
 
 /// Measures kernels on the loaded graphs.
-pub(crate) fn measure(bench: &mut Bench<'_>, kernels: &[KernelName]) -> Result<(), Failure> {
+fn measure(bench: &mut Bench<'_>, kernels: &[KernelName]) -> Result<(), Failure> {
     let subjects = subjects(bench, Bench::subject)?;
     measure_on(bench, &subjects, kernels)
 }
 
 /// Measures kernels on graphs with weights, loaded for these kernels only.
-pub(crate) fn measure_weighted(bench: &mut Bench<'_>, kernels: &[KernelName]) -> Result<(), Failure> {
+fn measure_weighted(bench: &mut Bench<'_>, kernels: &[KernelName]) -> Result<(), Failure> {
     let subjects = subjects(bench, |bench, engine| {
         bench.begin(Turn { threads: 1, repetition: 0, engine }, ", loading weights")?;
         weighted::subject(bench, engine)
@@ -97,7 +158,7 @@ pub(crate) fn measure_weighted(bench: &mut Bench<'_>, kernels: &[KernelName]) ->
 }
 
 /// Plain triangle counting takes minutes on large graphs, so it is measured in full runs only.
-pub(crate) fn measure_triangles(bench: &mut Bench<'_>) -> Result<(), Failure> {
+fn measure_triangles(bench: &mut Bench<'_>) -> Result<(), Failure> {
     let kernels = [KernelName::Triangles, KernelName::TrianglesById];
     let count = if bench.settings.extent == Extent::Default { 1 } else { kernels.len() };
     measure(bench, &kernels[..count])

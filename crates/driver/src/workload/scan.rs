@@ -1,9 +1,9 @@
 //! Sums the ids of all neighbors of all vertices, in the order of the vertices or in random order.
 
-use crate::Failure;
 use crate::answers::Answer;
 use crate::executor::{Bench, pool};
 use crate::monitor::mean_time;
+use crate::{Failure, Workload};
 use hedgerow::kernels::{Adjacency, Cursor, GraphView};
 use hedgerow::kernels::{Execution, Kernel, KernelError};
 use hedgerow::{Direction, LabelId, VertexId};
@@ -17,11 +17,33 @@ use std::time::Duration;
 /// A description of the answer of a scan.
 pub(super) const SUM: &str = "the sum of all neighbors";
 
-pub(crate) fn measure_ordered(bench: &mut Bench<'_>) -> Result<(), Failure> {
+pub(super) static ORDERED: Workload = Workload {
+    name: "scan-ordered",
+    description: "all neighbors of all vertices, in the order of the vertices",
+    contract_metric: "throughput",
+    is_default: true,
+    is_on_store: false,
+    scales: true,
+    seconds: |settings, entries| settings.at_least(entries, 50.0),
+    measure: measure_ordered,
+};
+
+pub(super) static RANDOM: Workload = Workload {
+    name: "scan-random",
+    description: "all neighbors of all vertices, in random order",
+    contract_metric: "throughput",
+    is_default: true,
+    is_on_store: false,
+    scales: true,
+    seconds: |settings, entries| settings.at_least(entries, 50.0),
+    measure: measure_random,
+};
+
+fn measure_ordered(bench: &mut Bench<'_>) -> Result<(), Failure> {
     measure(bench, None)
 }
 
-pub(crate) fn measure_random(bench: &mut Bench<'_>) -> Result<(), Failure> {
+fn measure_random(bench: &mut Bench<'_>) -> Result<(), Failure> {
     let mut order: Vec<VertexId> = (0..bench.data.vertices()).map(VertexId::new).collect();
     order.shuffle(&mut Xoshiro256PlusPlus::seed_from_u64(bench.settings.seed ^ 0x000b_de50));
     measure(bench, Some(&order))

@@ -14,8 +14,9 @@ mod store;
 
 use crate::data_set::Entry;
 use crate::executor::{Bench, Turn};
+use crate::expected::seconds;
 pub use crate::monitor::Latencies;
-use crate::{Failure, Workload};
+use crate::{Failure, Settings, Workload};
 pub use clients::{Measured, run};
 use hedgerow::kernels::{BuildOptions, CancelToken, Csr};
 use hedgerow::{EngineKind, Graph, Topology};
@@ -23,6 +24,28 @@ use hedgerow_formats::link_bench::{BaseGraph, Content, Mix, Request, Requests};
 use std::thread;
 use std::time::Duration;
 pub use store::{LinkStore, Served, options};
+
+pub(super) static LINK_BENCH: Workload = Workload {
+    name: "linkbench",
+    description: "clients of a social graph: LinkBench with its own mix of requests",
+    contract_metric: "throughput",
+    is_default: false,
+    is_on_store: true,
+    scales: true,
+    seconds: seconds_of_turn,
+    measure,
+};
+
+pub(super) static LINK_BENCH_TAO: Workload = Workload {
+    name: "linkbench-tao",
+    description: "LinkBench with the mix of caches: almost all requests are reads",
+    contract_metric: "throughput",
+    is_default: false,
+    is_on_store: true,
+    scales: true,
+    seconds: seconds_of_turn,
+    measure: measure_tao,
+};
 
 /// Numbers of concurrent clients.
 const CLIENTS: [usize; 4] = [1, 2, 8, 64];
@@ -38,7 +61,7 @@ const BY_TIME: &str = "the newest by time";
 
 /// The requests that all engines get.
 struct Setup<'s> {
-    workload: Workload,
+    workload: &'static Workload,
     entries: &'s [Entry],
     base: BaseGraph<'s>,
     content: &'s Content,
@@ -49,19 +72,25 @@ struct Setup<'s> {
     cancel: &'s CancelToken,
 }
 
+fn seconds_of_turn(settings: &Settings, entries: usize) -> f64 {
+    20.0 * settings.client_time().as_secs_f64() + 2.0 * seconds(entries.min(settings.most_links()), 0.5)
+}
+
+/// Measured together with `linkbench`, if that was requested.
+fn measure_tao(bench: &mut Bench<'_>) -> Result<(), Failure> {
+    if bench.settings.workloads.contains(&&LINK_BENCH) { Ok(()) } else { measure(bench) }
+}
+
 /// Measures both workloads together, because loading takes long: `linkbench` in full,
 /// `linkbench-tao` only with its mix.
-pub(crate) fn measure(bench: &mut Bench<'_>, workload: Workload) -> Result<(), Failure> {
+fn measure(bench: &mut Bench<'_>) -> Result<(), Failure> {
     let (data, settings, cancel) = (bench.data, bench.settings, bench.watch.cancel.clone());
-    if workload == Workload::LinkBenchTao && settings.workloads.contains(&Workload::LinkBench) {
-        return Ok(());
-    }
     let entries = &data.stream()[..data.stream().len().min(settings.most_links())];
     let csr = Csr::from_edges(data.vertices(), Topology::Directed, entries, BuildOptions::default());
     let csr = csr.map_err(hedgerow::Error::from)?;
     let base = BaseGraph::new(csr.offsets(), csr.neighbors()).expect("a static graph has rows");
     let content = Content::new(settings.seed);
-    let setup = |(workload, mix)| Setup {
+    let setup = |(workload, mix): (&'static Workload, Mix)| Setup {
         workload,
         entries,
         base,
@@ -71,7 +100,7 @@ pub(crate) fn measure(bench: &mut Bench<'_>, workload: Workload) -> Result<(), F
         time: settings.client_time(),
         cancel: &cancel,
     };
-    let mixes = [(Workload::LinkBench, Mix::default()), (Workload::LinkBenchTao, Mix::tao())];
+    let mixes = [(&LINK_BENCH, Mix::default()), (&LINK_BENCH_TAO, Mix::tao())];
     let asked = mixes.into_iter().filter(|(workload, _)| settings.workloads.contains(workload));
     let setups: Vec<Setup<'_>> = asked.map(setup).collect();
     in_memory::measure(bench, &setups)?;
@@ -81,7 +110,7 @@ pub(crate) fn measure(bench: &mut Bench<'_>, workload: Workload) -> Result<(), F
 impl Setup<'_> {
     /// Returns true if more than the mix is measured.
     fn is_whole(&self) -> bool {
-        self.workload == Workload::LinkBench
+        *self.workload == LINK_BENCH
     }
 
     /// Fills an empty graph.
