@@ -3,11 +3,14 @@
 
 mod compare;
 mod engines;
+mod link_bench;
+mod workloads;
 
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use hedgerow_cli::BenchArgs;
-use hedgerow_driver::{Engine, WORKLOADS};
+use hedgerow_driver::{Engine, Workload};
 use std::process::ExitCode;
+use std::time::Duration;
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
@@ -32,6 +35,10 @@ enum Work {
 struct Bench {
     #[command(flatten)]
     args: BenchArgs,
+    /// The duration of one mix of readers and writers; each number of clients of LinkBench runs for
+    /// a fortieth of it [default: 10, with --full 60]
+    #[arg(long, value_name = "S", value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    mix_seconds: Option<u64>,
 }
 
 const EXAMPLES: &str = "\
@@ -41,11 +48,16 @@ Examples:
   hedgerow-lab bench --dataset kron-18 --engines csr,rapid,rapid-erased --workloads pagerank,bfs,sssp --repetitions 5";
 
 fn main() -> ExitCode {
-    let engines = engines::all();
-    let help = format!("{}\n{EXAMPLES}", described(&engines));
+    let (engines, workloads) = (engines::all(), workloads::all());
+    let help = format!("{}\n{EXAMPLES}", described(&engines, &workloads));
     let command = Lab::command().mut_subcommand("bench", |bench| bench.after_help(help));
     match Lab::from_arg_matches(&command.get_matches()) {
-        Ok(Lab { work: Work::Bench(bench) }) => hedgerow_cli::bench(&bench.args, &engines, WORKLOADS),
+        Ok(Lab { work: Work::Bench(bench) }) => {
+            if let Some(seconds) = bench.mix_seconds {
+                workloads::set_mix(Duration::from_secs(seconds));
+            }
+            hedgerow_cli::bench(&bench.args, &engines, &workloads)
+        }
         Ok(Lab { work: Work::Compare(arguments) }) => match compare::run(*arguments) {
             Ok(()) => ExitCode::SUCCESS,
             Err(error) => {
@@ -57,10 +69,16 @@ fn main() -> ExitCode {
     }
 }
 
-/// Returns one line per engine.
-fn described(engines: &[Engine]) -> String {
-    let line = |engine: &Engine| format!("  {:<15} {}\n", engine.name, engine.description);
-    format!("Engines:\n{}", engines.iter().map(line).collect::<String>())
+/// Returns one line per engine and per workload.
+fn described(engines: &[Engine], workloads: &[&Workload]) -> String {
+    let line = |name: &str, description: &str| format!("  {name:<15} {description}\n");
+    let engines: String = engines.iter().map(|engine| line(engine.name, engine.description)).collect();
+    let (default, named): (Vec<_>, Vec<_>) = workloads.iter().partition(|workload| workload.is_default);
+    let lines = |workloads: Vec<&&Workload>| -> String {
+        workloads.into_iter().map(|workload| line(workload.name, workload.description)).collect()
+    };
+    let (default, named) = (lines(default), lines(named));
+    format!("Engines:\n{engines}\nWorkloads:\n{default}\nWorkloads by name, and with --full:\n{named}")
 }
 
 #[cfg(test)]

@@ -86,7 +86,6 @@ fn settings(
         threads: distinct(&args.threads).into_iter().map(NonZeroUsize::get).collect(),
         repetitions: args.repetitions.map_or(base.repetitions, |repetitions| repetitions as usize),
         seed: args.seed,
-        mix: args.mix_seconds.map_or(base.mix, Duration::from_secs),
         extent: base.extent,
         store: args.store.clone(),
     })

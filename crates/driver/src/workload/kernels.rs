@@ -84,20 +84,30 @@ const WEIGHTED_SOURCES: usize = 4;
 const CENTRAL_SOURCES: usize = 2;
 
 /// Iterations of PageRank.
-pub(super) const ITERATIONS: u32 = 10;
+pub const ITERATIONS: u32 = 10;
 
 /// A kernel in one of its forms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum KernelName {
+pub enum KernelName {
+    /// Ten iterations of PageRank.
     PageRank,
+    /// PageRank with ranks passed in single precision.
     PageRankSingle,
+    /// Direction-optimizing breadth-first search.
     Bfs,
+    /// Breadth-first search that never changes its direction.
     BfsTopDown,
+    /// Shortest paths by weights.
     Sssp,
+    /// Weakly connected components, by sampling.
     Wcc,
+    /// Weakly connected components, over all edges.
     WccPlain,
+    /// Triangles, counted in the order of degrees where that pays.
     Triangles,
+    /// Triangles, counted in the order of ids.
     TrianglesById,
+    /// Betweenness centrality from single sources.
     Betweenness,
 }
 
@@ -114,7 +124,8 @@ impl KernelName {
     }
 
     /// The number of runs per measurement.
-    pub(super) fn runs(self) -> usize {
+    #[must_use]
+    pub fn runs(self) -> usize {
         match self {
             KernelName::Bfs | KernelName::BfsTopDown => SOURCES,
             KernelName::Sssp => WEIGHTED_SOURCES,
@@ -129,7 +140,8 @@ impl KernelName {
     }
 
     /// A description of its answer: all forms of a kernel must agree.
-    pub(super) fn answer(self) -> &'static str {
+    #[must_use]
+    pub fn answer(self) -> &'static str {
         match self {
             KernelName::PageRank => "the ranks",
             KernelName::PageRankSingle => "the ranks in single precision",
@@ -201,7 +213,7 @@ fn measure_on(bench: &mut Bench<'_>, subjects: &Subjects, kernels: &[KernelName]
 }
 
 /// Random vertices with neighbors.
-pub(super) fn sources(bench: &mut Bench<'_>) -> Result<Vec<VertexId>, Failure> {
+pub fn sources(bench: &mut Bench<'_>) -> Result<Vec<VertexId>, Failure> {
     let csr = bench.csr()?;
     let offsets = csr.offsets();
     let mut random = Xoshiro256PlusPlus::seed_from_u64(bench.settings.seed ^ 0x50c3);
@@ -216,12 +228,18 @@ pub(super) fn sources(bench: &mut Bench<'_>) -> Result<Vec<VertexId>, Failure> {
 }
 
 /// The result of a kernel, converted to an answer outside of the measured time.
-pub(super) enum Found {
+pub enum Found {
+    /// Ranks of PageRank.
     Ranks(Vec<f64>),
+    /// The depths of each search.
     Depths(Vec<Vec<u32>>),
+    /// The distances from each source.
     Distances(Vec<Vec<u64>>),
+    /// The component of each vertex.
     Components(Vec<u32>),
+    /// The number of triangles.
     Triangles(u64),
+    /// The betweenness from each source.
     Scores(Vec<Vec<f64>>),
 }
 
@@ -245,7 +263,7 @@ impl From<Found> for Answer {
 }
 
 /// Runs a kernel once, or a search once from each of its sources.
-pub(super) fn run(
+pub fn run(
     kernel: KernelName,
     subject: &Target,
     sources: &[VertexId],

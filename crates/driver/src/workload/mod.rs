@@ -1,19 +1,12 @@
 //! The workloads.
 
-mod archiving;
 mod batch_insert;
 mod buffered_insert;
 mod checkpoint;
 mod durable_ingest;
-mod edge_log;
-mod hops;
-mod hub;
 mod insert;
-mod interleaved;
 pub mod kernels;
-pub mod link_bench;
 mod memory;
-mod mixed;
 mod recovery;
 pub mod scan;
 mod search;
@@ -54,7 +47,6 @@ pub const WORKLOADS: &[&Workload] = &[
     &insert::WORKLOAD,
     &batch_insert::WORKLOAD,
     &search::WORKLOAD,
-    &hops::WORKLOAD,
     &scan::ORDERED,
     &scan::RANDOM,
     &snapshot::WORKLOAD,
@@ -65,20 +57,11 @@ pub const WORKLOADS: &[&Workload] = &[
     &kernels::TRIANGLES,
     &kernels::BETWEENNESS,
     &update::WORKLOAD,
-    &mixed::WRITER,
-    &mixed::READER,
-    &interleaved::WORKLOAD,
-    &hub::WORKLOAD,
-    &archiving::ARCHIVING,
-    &archiving::UNARCHIVED,
-    &edge_log::WORKLOAD,
     &synced_commits::WORKLOAD,
     &buffered_insert::WORKLOAD,
     &durable_ingest::WORKLOAD,
     &recovery::WORKLOAD,
     &checkpoint::WORKLOAD,
-    &link_bench::LINK_BENCH,
-    &link_bench::LINK_BENCH_TAO,
 ];
 
 impl Workload {

@@ -15,7 +15,7 @@ use std::ops::{ControlFlow, Range};
 use std::time::Duration;
 
 /// A description of the answer of a scan.
-pub(super) const SUM: &str = "the sum of all neighbors";
+pub const SUM: &str = "the sum of all neighbors";
 
 pub(super) static ORDERED: Workload = Workload {
     name: "scan-ordered",
@@ -66,7 +66,7 @@ fn measure(bench: &mut Bench<'_>, order: Option<&[VertexId]>) -> Result<(), Fail
 }
 
 /// The sum and the mean time of a scan, repeated until it has taken `least` altogether.
-pub(super) fn time_of(
+pub fn time_of(
     subject: &Target,
     order: Option<&[VertexId]>,
     execution: Execution<'_>,
@@ -129,6 +129,6 @@ fn sum_each(adjacency: &impl Adjacency, vertices: &[VertexId]) -> Result<u64, Ke
 
 /// The sum of some ids.
 #[inline]
-pub(super) fn sum(neighbors: &[VertexId]) -> u64 {
+pub fn sum(neighbors: &[VertexId]) -> u64 {
     neighbors.iter().map(|neighbor| u64::from(neighbor.get())).sum()
 }

@@ -1,13 +1,10 @@
 //! Ingestion and searches by turns. Before each search, a static graph is rebuilt from all edges so
 //! far, as in a program without a dynamic graph.
 
-use crate::answers::Answer;
-use crate::data_set::Entry;
-use crate::executor::{Bench, Turn, pool};
-use crate::expected::seconds;
-use crate::{Failure, Workload, load};
 use hedgerow::kernels::{Bfs, Execution};
 use hedgerow_analytics::Target;
+use hedgerow_driver::expected::seconds;
+use hedgerow_driver::{Answer, Bench, Entry, Failure, Turn, Workload, load, pool};
 use hedgerow_sync::Arc;
 use std::ops::Range;
 use std::time::{Duration, Instant};
@@ -111,9 +108,9 @@ fn write_and_search<W>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{DataSet, ENGINES, Settings, Watch};
     use hedgerow::kernels::{BuildOptions, Csr};
     use hedgerow::{Topology, VertexId};
+    use hedgerow_driver::{DataSet, ENGINES, Settings, Watch};
     use std::cell::RefCell;
 
     #[test]
@@ -138,7 +135,7 @@ mod tests {
             threads: vec![1, 2],
             ..Settings::quick()
         };
-        let report = crate::run(&data, &settings, &Watch::default()).unwrap();
+        let report = hedgerow_driver::run(&data, &settings, &Watch::default()).unwrap();
         for engine in ENGINES {
             for metric in ["throughput", "time-writing", "time-reading"] {
                 let row = report.results.iter().find(|row| row.engine == engine.name && row.metric == metric);

@@ -1,16 +1,14 @@
 //! The parts of an engine with an edge log in isolation, without the commits of a graph: the log,
 //! archiving by threshold, and rows by block size (GraphOne, tables 1 and 3 and figure 12).
 
-use super::{archiving, scan};
-use crate::answers::Answer;
-use crate::executor::{Bench, Turn, pool};
-use crate::expected::seconds;
-use crate::monitor::mean_time;
-use crate::watch::check;
-use crate::{Engine, Extent, Failure, Workload};
+use super::archiving;
 use hedgerow::CommitTimestamp;
 use hedgerow::kernels::{CancelToken, Execution};
 use hedgerow_analytics::Target;
+use hedgerow_driver::expected::seconds;
+use hedgerow_driver::monitor::mean_time;
+use hedgerow_driver::watch::check;
+use hedgerow_driver::{Answer, Bench, Engine, Extent, Failure, Turn, Workload, pool, scan};
 use hedgerow_edge_log::{Archive, Archiver, ChangeList, Cut, EdgeLog, Ends, NewRun, RunChange, RunCommits};
 use hedgerow_hybrid::{BlockSizes, ChainReport, LoggedTable};
 use hedgerow_model::EdgeChange;
@@ -277,7 +275,7 @@ fn scan_static(bench: &mut Bench<'_>) -> Result<Duration, Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{DataSet, ENGINES, Settings, Watch};
+    use hedgerow_driver::{DataSet, ENGINES, Settings, Watch};
 
     #[test]
     fn the_log_all_thresholds_and_all_sizes_of_blocks_are_measured() {
@@ -289,7 +287,7 @@ mod tests {
             extent: Extent::Default,
             ..Settings::quick()
         };
-        let report = crate::run(&data, &settings, &Watch::default()).unwrap();
+        let report = hedgerow_driver::run(&data, &settings, &Watch::default()).unwrap();
         let rows = |engine, threads| {
             let rows = report.results.iter();
             rows.filter(move |row| (row.engine, row.threads) == (engine, threads))

@@ -4,17 +4,15 @@
 //! snapshots. The baseline is the same number of threads at the same time on two separate copies of
 //! the graph, so that the difference is due to the store and not to the memory bus.
 
-use super::kernels::ITERATIONS;
-use crate::data_set::Entry;
-use crate::executor::{Bench, Turn};
-use crate::expected::seconds;
-use crate::monitor::{Latencies, operate_on_each, peak_memory};
-use crate::statistics::Summary;
-use crate::watch::check;
-use crate::{Engine, Failure, Settings, Workload, load};
+use crate::compare::figures::summary;
 use hedgerow::kernels::{CancelToken, Execution, PageRank};
 use hedgerow::{Graph, LabelId, WriteGraph};
 use hedgerow_analytics::Target;
+use hedgerow_driver::expected::seconds;
+use hedgerow_driver::kernels::ITERATIONS;
+use hedgerow_driver::monitor::{Latencies, operate_on_each};
+use hedgerow_driver::watch::check;
+use hedgerow_driver::{Bench, Engine, Entry, Failure, Settings, Turn, Workload, load};
 use hedgerow_sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -48,6 +46,9 @@ const BASELINE: &str = "the same threads on two separate copies of the graph";
 /// Edges between two checks of a writer for the stop flag.
 const WRITER_STEP: usize = 100;
 
+/// The interval at which peak memory is sampled.
+const PEAK_INTERVAL: Duration = Duration::from_millis(50);
+
 /// Two equal graphs of an engine.
 struct Copies {
     engine: Engine,
@@ -71,7 +72,7 @@ struct Mix {
 
 /// On one copy, and on two.
 fn seconds_of_mix(settings: &Settings, entries: usize) -> f64 {
-    2.0 * settings.mix.as_secs_f64() + seconds(entries, 1.5)
+    2.0 * super::mix(settings).as_secs_f64() + seconds(entries, 1.5)
 }
 
 /// Measured together with the writer, if that was requested.
@@ -115,7 +116,7 @@ fn copies(bench: &mut Bench<'_>) -> Result<Vec<Copies>, Failure> {
 }
 
 fn measure_once(bench: &mut Bench<'_>, turn: Turn, copies: &Copies) -> Result<(), Failure> {
-    let (data, duration, cancel) = (bench.data, bench.settings.mix, bench.watch.cancel.clone());
+    let (data, duration, cancel) = (bench.data, super::mix(bench.settings), bench.watch.cancel.clone());
     let mix = |written| mix(written, &copies.shared, data.stream(), turn.threads, duration, &cancel);
     bench.begin(turn, " on separate copies")?;
     let apart = mix(&copies.apart)?;
@@ -152,6 +153,26 @@ fn measure_once(bench: &mut Bench<'_>, turn: Turn, copies: &Copies) -> Result<()
     Ok(())
 }
 
+/// Runs `work` and returns its result and the peak memory of `graph` meanwhile.
+fn peak_memory<T>(graph: &Graph, work: impl FnOnce() -> Result<T, Failure>) -> Result<(T, usize), Failure> {
+    let finished = AtomicBool::new(false);
+    thread::scope(|scope| {
+        let watcher = thread::Builder::new().spawn_scoped(scope, || {
+            let mut peak = graph.memory().total_bytes();
+            while !finished.load(Ordering::Acquire) {
+                thread::park_timeout(PEAK_INTERVAL);
+                peak = peak.max(graph.memory().total_bytes());
+            }
+            peak
+        })?;
+        let result = work();
+        finished.store(true, Ordering::Release);
+        watcher.thread().unpark();
+        let peak = watcher.join().unwrap_or_else(|panicked| std::panic::resume_unwind(panicked));
+        Ok((result?, peak))
+    })
+}
+
 /// Runs writers on `written` and the same number of readers on `read`, concurrently, until the
 /// readers' time is over.
 fn mix(
@@ -183,7 +204,7 @@ fn mix(
             operations_per_second += rate;
             latencies.merge(&sampled);
         }
-        let seconds_per_run = Summary::of(&seconds).map_or(f64::NAN, |summary| summary.median);
+        let seconds_per_run = summary(&seconds).1;
         Ok(Mix { operations_per_second, seconds_per_run, latencies })
     })
 }

@@ -1,16 +1,13 @@
 //! One vertex with many edges: no operation on it may slow down with its degree.
 
-use crate::answers::Answer;
-use crate::data_set::Entry;
-use crate::executor::{Bench, Turn};
-use crate::expected::seconds;
-use crate::monitor::{Latencies, mean_time};
-use crate::watch::check;
-use crate::{Failure, Workload, load};
 use hedgerow::kernels::{Adjacency, Cursor, GraphView};
 use hedgerow::kernels::{BuildOptions, CancelToken, Csr, Kernel, KernelError};
 use hedgerow::{Direction, EngineKind, Graph, LabelId, Topology, VertexId, WriteGraph};
 use hedgerow_analytics::Target;
+use hedgerow_driver::expected::seconds;
+use hedgerow_driver::monitor::{Latencies, mean_time};
+use hedgerow_driver::watch::check;
+use hedgerow_driver::{Answer, Bench, Entry, Extent, Failure, Settings, Turn, Workload, load};
 use hedgerow_sync::Arc;
 use rand::SeedableRng;
 use rand::rngs::Xoshiro256PlusPlus;
@@ -25,7 +22,7 @@ pub(super) static WORKLOAD: Workload = Workload {
     is_default: false,
     is_on_store: false,
     scales: true,
-    seconds: |settings, _| 2.0 * seconds(settings.hub_degree() as usize, 1.5),
+    seconds: |settings, _| 2.0 * seconds(degree(settings) as usize, 1.5),
     measure,
 };
 
@@ -38,9 +35,17 @@ const SHARE: usize = 20;
 /// Time limit for operations of one kind.
 const LIMIT: Duration = Duration::from_secs(30);
 
+/// The degree of the hub.
+fn degree(settings: &Settings) -> u32 {
+    match settings.extent {
+        Extent::Quick => 1 << 14,
+        Extent::Default | Extent::Full => 20_000_000,
+    }
+}
+
 fn measure(bench: &mut Bench<'_>) -> Result<(), Failure> {
     let mut edges: Vec<Entry> =
-        (1..=bench.settings.hub_degree()).map(|other| (HUB, VertexId::new(other))).collect();
+        (1..=degree(bench.settings)).map(|other| (HUB, VertexId::new(other))).collect();
     edges.shuffle(&mut Xoshiro256PlusPlus::seed_from_u64(bench.settings.seed ^ 0x48b));
     for engine in bench.engines() {
         // Every operation is timed individually, so one repetition is enough.

@@ -1,14 +1,13 @@
 //! An edge log before rows: the cost of archiving for writers, by threshold, and for readers, by
 //! the number of edges not archived yet. Measured on engines with an edge log.
 
-use super::kernels::{self, KernelName};
-use crate::executor::{Bench, Turn, pool};
-use crate::expected::seconds;
-use crate::monitor::mean_time;
-use crate::{Engine, Extent, Failure, Workload, load};
 use hedgerow::kernels::Execution;
 use hedgerow::{Compaction, EngineKind, Graph, GraphOptions, SnapshotOptions};
 use hedgerow_analytics::Target;
+use hedgerow_driver::expected::seconds;
+use hedgerow_driver::kernels::{self, KernelName};
+use hedgerow_driver::monitor::mean_time;
+use hedgerow_driver::{Bench, Engine, Extent, Failure, Turn, Workload, load, pool};
 use std::time::Instant;
 
 pub(super) static ARCHIVING: Workload = Workload {
