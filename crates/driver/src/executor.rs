@@ -116,6 +116,7 @@ impl<'a> Bench<'a> {
     }
 
     /// The engines: the static graph first, whether it was requested or not.
+    #[must_use]
     pub fn engines(&self) -> Vec<Engine> {
         let others = self.settings.engines.iter().filter(|engine| engine.kind.is_some());
         [Engine::CSR].iter().chain(others).copied().collect()
@@ -123,11 +124,13 @@ impl<'a> Bench<'a> {
 
     /// All measurements of a workload: per thread count, repetitions that take turns over the
     /// engines.
+    #[must_use]
     pub fn turns(&self) -> Vec<Turn> {
         self.settings.threads.iter().flat_map(|threads| self.turns_of(*threads)).collect()
     }
 
     /// The measurements with this number of threads.
+    #[must_use]
     pub fn turns_of(&self, threads: usize) -> Vec<Turn> {
         let engines = self.engines();
         let of = |repetition| engines.iter().map(move |engine| Turn { threads, repetition, engine: *engine });
@@ -135,17 +138,20 @@ impl<'a> Bench<'a> {
     }
 
     /// The measurements with this number of threads, of writable engines.
+    #[must_use]
     pub fn turns_of_written(&self, threads: usize) -> Vec<(Turn, EngineKind)> {
         let turns = self.turns_of(threads).into_iter();
         turns.filter_map(|turn| Some((turn, turn.engine.kind?))).collect()
     }
 
     /// All measurements of writable engines.
+    #[must_use]
     pub fn turns_written(&self) -> Vec<(Turn, EngineKind)> {
         self.settings.threads.iter().flat_map(|threads| self.turns_of_written(*threads)).collect()
     }
 
     /// The first requested thread count.
+    #[must_use]
     pub fn first_threads(&self) -> usize {
         self.settings.threads.first().copied().unwrap_or(1)
     }
@@ -203,6 +209,12 @@ impl<'a> Bench<'a> {
     }
 
     /// Creates a temporary store on the measured disk.
+    ///
+    /// # Errors
+    /// Its folder cannot be created.
+    ///
+    /// # Panics
+    /// No workload of the run [is on a store](Workload::is_on_store).
     pub fn new_store(&self) -> Result<TemporaryStore, Failure> {
         let stores = self.stores.as_ref();
         stores.expect("a run with workloads on stores has a folder for them").new_store()
@@ -218,6 +230,7 @@ impl<'a> Bench<'a> {
     ///
     /// # Panics
     /// It was not recorded.
+    #[must_use]
     pub fn recorded_now(&self, turn: Turn, metric: &str) -> f64 {
         let values = self.recorded(self.workload, turn, metric);
         let value = values.and_then(|values| values.get(turn.repetition));
@@ -225,12 +238,18 @@ impl<'a> Bench<'a> {
     }
 
     /// Compares a result with the results of the other engines.
+    ///
+    /// # Errors
+    /// They differ.
     pub fn check_answer(&mut self, what: &str, answer: Answer) -> Result<(), Failure> {
         self.answers.check(what, answer)
     }
 
     /// Records the rate at which the static graph is built, as the baseline of writers. Records it
     /// once per repetition, as only one thread builds the graph.
+    ///
+    /// # Errors
+    /// The graph cannot be built.
     pub fn record_build_rate(&mut self, turn: Turn, metric: &str) -> Result<(), Failure> {
         if turn.threads == self.first_threads() {
             let rate = self.build_rate(turn.repetition)?;
@@ -265,6 +284,9 @@ impl<'a> Bench<'a> {
     }
 
     /// A static graph of some entries of the data set.
+    ///
+    /// # Errors
+    /// The graph cannot be built.
     pub fn build_csr(&self, entries: &[Entry]) -> Result<Csr, Failure> {
         let options = BuildOptions { memory: MemoryBudget::detect(), ..BuildOptions::default() };
         let graph = Csr::from_edges(self.data.vertices(), Topology::Directed, entries, options);
@@ -272,6 +294,9 @@ impl<'a> Bench<'a> {
     }
 
     /// The static graph.
+    ///
+    /// # Errors
+    /// The graph cannot be built.
     pub fn csr(&mut self) -> Result<Arc<Csr>, Failure> {
         if self.csr.graph.is_none() {
             self.build_rate(0)?;
@@ -306,6 +331,9 @@ impl<'a> Bench<'a> {
     }
 
     /// The target for readers of an engine.
+    ///
+    /// # Errors
+    /// The graph cannot be filled or read.
     pub fn subject(&mut self, engine: Engine) -> Result<Target, Failure> {
         match engine.kind {
             None => Ok(Target::Csr(self.csr()?)),
@@ -320,6 +348,9 @@ fn growth(before: Option<u64>) -> Option<u64> {
 }
 
 /// The thread pool of a reader; `None` for one thread, which is the calling thread.
+///
+/// # Errors
+/// The threads cannot be started.
 pub fn pool(threads: usize) -> Result<Option<ThreadPool>, Failure> {
     let build = || ThreadPoolBuilder::new().num_threads(threads).build();
     Ok((threads > 1).then(build).transpose()?)

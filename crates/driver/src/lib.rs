@@ -1,4 +1,5 @@
-//! The test driver: one set of workloads for every engine, measured side by side.
+//! The test driver: one set of workloads for every engine, measured side by side. Other programs
+//! add their own engines and workloads to its lists.
 //!
 //! Modeled on the test driver of "Revisiting the Design of In-Memory Dynamic Graph Storage"
 //! (section 5.2): a generator of workloads, an executor that runs the same loops on every engine,
@@ -13,9 +14,9 @@
 //! | `settings` | the settings of a run: engines, workloads, extent |
 //! | `expected` | the expected duration of a run |
 //! | `executor` | runs the workloads in order, and holds their shared state |
-//! | `workload/` | one file per workload, a folder for LinkBench |
+//! | `workload/` | one file per workload, and the list of all |
 //! | `load`, `weighted` | filling an engine, without and with weights |
-//! | `monitor` | latencies and resident memory |
+//! | `monitor` | times, latencies and resident memory |
 //! | `stores`, `disk` | the folders of workloads on stores; the speed of the disk alone |
 //! | `samples`, `statistics`, `answers` | measured figures, their medians; results that must agree |
 //! | `report/` | rows with ratios, as JSON and as a table |

@@ -55,8 +55,7 @@ impl Settings {
     /// Everything in full.
     #[must_use]
     pub fn full() -> Self {
-        let workloads = WORKLOADS.to_vec();
-        Settings { workloads, extent: Extent::Full, ..Settings::new() }
+        Settings { workloads: WORKLOADS.to_vec(), extent: Extent::Full, ..Settings::new() }
     }
 
     /// Everything briefly.

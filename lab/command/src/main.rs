@@ -1,5 +1,12 @@
-//! The `hedgerow-lab` command: measures research engines next to those of Hedgerow, and Hedgerow
-//! next to other stores. See `docs/bench.md`.
+//! The `hedgerow-lab` command: measures mechanisms, research engines next to those of Hedgerow, and
+//! Hedgerow next to other stores. See `docs/bench.md`.
+//!
+//! | file | what it does |
+//! |---|---|
+//! | `engines` | the engines that `bench` measures |
+//! | `workloads/` | the workloads that `bench` adds to those of the driver, one file each |
+//! | `link_bench/` | the requests of LinkBench, the clients that send them, a graph that serves them |
+//! | `compare/` | comparisons with other stores |
 
 mod compare;
 mod engines;
@@ -25,7 +32,7 @@ struct Lab {
 
 #[derive(Debug, Subcommand)]
 enum Work {
-    /// Measure engines of research next to those of Hedgerow, against a static graph
+    /// Measure engines of research next to those of Hedgerow, and mechanisms of engines
     Bench(Box<Bench>),
     /// Measure Hedgerow and other stores side by side, doing the same work on the same disk
     Compare(Box<compare::Arguments>),
@@ -44,13 +51,17 @@ struct Bench {
 const EXAMPLES: &str = "\
 Examples:
   hedgerow-lab bench --quick --engines csr,rapid,cart-ci
+  hedgerow-lab bench --dataset kron-18 --engines csr,hybrid --workloads archiving,unarchived,edge-log
+  hedgerow-lab bench --dataset kron-20 --engines rapid,tel --workloads linkbench --store /data
   hedgerow-lab bench --dataset kron-16 --engines csr,rapid,art-fine,art,cart,cart-vec,cart-ci --workloads insert,scan-ordered
   hedgerow-lab bench --dataset kron-18 --engines csr,rapid,rapid-erased --workloads pagerank,bfs,sssp --repetitions 5";
 
 fn main() -> ExitCode {
     let (engines, workloads) = (engines::all(), workloads::all());
     let help = format!("{}\n{EXAMPLES}", described(&engines, &workloads));
-    let command = Lab::command().mut_subcommand("bench", |bench| bench.after_help(help));
+    let workloads_help = "The workloads, separated by commas [default: see below]";
+    let describe = |bench: clap::Command| bench.mut_arg("workloads", |arg| arg.help(workloads_help));
+    let command = Lab::command().mut_subcommand("bench", |bench| describe(bench).after_help(help));
     match Lab::from_arg_matches(&command.get_matches()) {
         Ok(Lab { work: Work::Bench(bench) }) => {
             if let Some(seconds) = bench.mix_seconds {

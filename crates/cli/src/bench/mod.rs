@@ -17,7 +17,8 @@ use std::num::NonZeroUsize;
 use std::path::Path;
 use std::time::Duration;
 
-/// Measures the requested engines and workloads among those given, prints the table, writes the file.
+/// Measures the requested engines and workloads of the given ones, prints the table, writes the
+/// file.
 pub fn execute(
     args: &BenchArgs,
     engines: &[Engine],
@@ -63,7 +64,8 @@ fn announcement(data: &DataSet, settings: &Settings) -> String {
     )
 }
 
-fn settings(
+/// The settings of a run of what `args` selects.
+pub fn settings(
     args: &BenchArgs,
     engines: &[Engine],
     workloads: &[&'static Workload],

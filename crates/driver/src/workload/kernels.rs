@@ -213,6 +213,9 @@ fn measure_on(bench: &mut Bench<'_>, subjects: &Subjects, kernels: &[KernelName]
 }
 
 /// Random vertices with neighbors.
+///
+/// # Errors
+/// The static graph cannot be built.
 pub fn sources(bench: &mut Bench<'_>) -> Result<Vec<VertexId>, Failure> {
     let csr = bench.csr()?;
     let offsets = csr.offsets();
@@ -263,6 +266,9 @@ impl From<Found> for Answer {
 }
 
 /// Runs a kernel once, or a search once from each of its sources.
+///
+/// # Errors
+/// Errors of the kernel.
 pub fn run(
     kernel: KernelName,
     subject: &Target,

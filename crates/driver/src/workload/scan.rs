@@ -66,6 +66,9 @@ fn measure(bench: &mut Bench<'_>, order: Option<&[VertexId]>) -> Result<(), Fail
 }
 
 /// The sum and the mean time of a scan, repeated until it has taken `least` altogether.
+///
+/// # Errors
+/// Errors of the scan.
 pub fn time_of(
     subject: &Target,
     order: Option<&[VertexId]>,
@@ -128,6 +131,7 @@ fn sum_each(adjacency: &impl Adjacency, vertices: &[VertexId]) -> Result<u64, Ke
 }
 
 /// The sum of some ids.
+#[must_use]
 #[inline]
 pub fn sum(neighbors: &[VertexId]) -> u64 {
     neighbors.iter().map(|neighbor| u64::from(neighbor.get())).sum()

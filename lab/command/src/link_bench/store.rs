@@ -289,8 +289,8 @@ impl LinkStore {
         Ok(destinations.iter().filter_map(link).collect::<Result<_, Error>>()?)
     }
 
-    /// Visits the newest links of a node in place, newest first: of all its links, or of those before
-    /// a time. Returns their number.
+    /// Visits the newest links of a node in place, newest first: of all its links, or of those
+    /// before a time. Returns their number.
     ///
     /// # Errors
     /// Errors of the graph.
