@@ -41,11 +41,7 @@ pub enum BenchError {
     #[error(transparent)]
     Kronecker(#[from] KroneckerError),
     /// The workloads have nothing to measure on these engines.
-    #[error(
-        "there is nothing to measure: {} measure other engines than {}",
-        names(workloads),
-        names(engines)
-    )]
+    #[error("there is nothing to measure for {} on {}: name other engines", names(workloads), names(engines))]
     NothingToMeasure {
         /// The workloads of the run.
         workloads: Vec<&'static str>,

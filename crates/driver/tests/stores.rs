@@ -203,7 +203,7 @@ fn a_run_without_figures_says_so() {
     let data = DataSet::named("kron-5", 1, &Watch::default()).unwrap();
     let settings = Settings { workloads: vec![named("snapshot")], ..Settings::quick() };
     let error = hedgerow_driver::run(&data, &settings, &Watch::default()).unwrap_err().to_string();
-    assert!(error.contains("snapshot measure other engines than csr"), "{error}");
+    assert!(error.contains("for snapshot on csr"), "{error}");
 }
 
 #[test]
