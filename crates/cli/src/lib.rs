@@ -59,7 +59,7 @@ use args::{Cli, Command};
 use clap::{CommandFactory, FromArgMatches};
 use console::{Console, ConsoleArgs, Format};
 use error::{CliError, told};
-use hedgerow_driver::{ENGINES, Engine};
+use hedgerow_driver::{ENGINES, Engine, WORKLOADS, Workload};
 use interrupt::Interrupt;
 use maintenance::{Compacted, rewrite};
 use std::env;
@@ -95,13 +95,14 @@ fn invalid(error: &clap::Error, arguments: &[OsString]) -> ExitCode {
     ExitCode::from(error.exit_code() as u8)
 }
 
-/// Measures the engines that `args` selects from `engines`, as `hedgerow bench` does, for a program
-/// with other engines.
+/// Measures the engines and workloads that `args` selects from those given, as `hedgerow bench`
+/// does, for a program with others.
 #[must_use]
-pub fn bench(args: &BenchArgs, engines: &[Engine]) -> ExitCode {
+pub fn bench(args: &BenchArgs, engines: &[Engine], workloads: &[&'static Workload]) -> ExitCode {
     let console = Console::new(Format::Text, ConsoleArgs::default());
     let listening = Interrupt::listen();
-    exit(listening.and_then(|interrupt| bench::execute(args, engines, &console, &interrupt)), &console)
+    let measure = |interrupt| bench::execute(args, engines, workloads, &console, &interrupt);
+    exit(listening.and_then(measure), &console)
 }
 
 /// Reports an error, and returns the exit code.
@@ -150,7 +151,7 @@ fn execute(command: &Command, console: &Console) -> Result<(), CliError> {
         Command::Compact(args) => rewrite::execute::<Compacted>(args, console, &listen()?),
         Command::Check(args) => maintenance::check::execute(args, console),
         Command::Recover(args) => maintenance::recover::execute(args, console),
-        Command::Bench(args) => bench::execute(args, ENGINES, console, &listen()?),
+        Command::Bench(args) => bench::execute(args, ENGINES, WORKLOADS, console, &listen()?),
         Command::Man(args) => man::execute(args, Cli::command()),
         Command::Completions(args) => completions::execute(args, Cli::command(), console),
     }

@@ -6,8 +6,10 @@
 //! selects the options below it instead of the options without a heading. An option that only some
 //! of several commands have is listed with these commands.
 
-use crate::args::Cli;
+use crate::args::{self, Cli};
+use crate::bench;
 use clap::{Arg, Command, CommandFactory, Parser};
+use hedgerow_driver::{ENGINES, WORKLOADS};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
@@ -195,6 +197,10 @@ fn every_command_in_the_documents_is_one() {
         for command in text.replace("\\\n", "").lines().flat_map(commands_in) {
             let parsed = Cli::try_parse_from(&command);
             assert!(parsed.is_ok(), "{}: {}\n{}", document.display(), command.join(" "), parsed.unwrap_err());
+            if let Ok(Cli { command: args::Command::Bench(args), .. }) = parsed {
+                let settings = bench::settings(&args, ENGINES, WORKLOADS);
+                assert!(settings.is_ok(), "{}: {}", document.display(), command.join(" "));
+            }
             checked += 1;
         }
     }

@@ -7,7 +7,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// The comparable part of a reader's result.
 #[derive(Clone, Debug)]
-pub(crate) enum Answer {
+pub enum Answer {
     /// A number that must be equal.
     Exact(u64),
     /// Numbers that may differ by rounding: sums of the same terms in another order.
@@ -19,7 +19,8 @@ const RANKS_TOLERANCE: f64 = 1e-9;
 
 impl Answer {
     /// A list, represented by its hash.
-    pub(crate) fn hashed(list: &impl Hash) -> Self {
+    #[must_use]
+    pub fn hashed(list: &impl Hash) -> Self {
         let mut hasher = DefaultHasher::new();
         list.hash(&mut hasher);
         Answer::Exact(hasher.finish())

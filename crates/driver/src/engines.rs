@@ -42,11 +42,6 @@ impl Engine {
     /// The disk alone, measured next to stores. It cannot be selected as an engine.
     pub(crate) const DISK: Engine = Engine { name: "disk", description: "the disk by itself", kind: None };
 
-    /// Returns true if the engine has an edge log before its rows.
-    pub(crate) fn has_edge_log(&self) -> bool {
-        self.kind == Some(EngineKind::Hybrid)
-    }
-
     /// Finds the engine called `name` in `engines`.
     ///
     /// # Errors

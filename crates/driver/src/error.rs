@@ -1,6 +1,5 @@
 //! Errors of a run.
 
-use crate::Workload;
 use hedgerow_formats::{FormatError, KroneckerError};
 use std::io;
 use std::path::PathBuf;
@@ -9,7 +8,7 @@ use std::path::PathBuf;
 #[derive(Debug, thiserror::Error)]
 pub enum BenchError {
     /// No engine has that name.
-    #[error("there is no engine {name:?}; there are: {}", names(known.iter().copied()))]
+    #[error("there is no engine {name:?}; there are: {}", names(known))]
     UnknownEngine {
         /// The requested name.
         name: String,
@@ -17,8 +16,13 @@ pub enum BenchError {
         known: Vec<&'static str>,
     },
     /// No workload has that name.
-    #[error("there is no workload {0:?}; there are: {known}", known = names(Workload::ALL.iter().map(|workload| workload.name())))]
-    UnknownWorkload(String),
+    #[error("there is no workload {name:?}; there are: {}", names(known))]
+    UnknownWorkload {
+        /// The requested name.
+        name: String,
+        /// The known names.
+        known: Vec<&'static str>,
+    },
     /// Neither a data set nor a file has that name.
     #[error(
         "there is no data set and no file {0:?}; data sets are kron-N, sparse-N (N from 4 to 26) and \
@@ -37,10 +41,13 @@ pub enum BenchError {
     #[error(transparent)]
     Kronecker(#[from] KroneckerError),
     /// The workloads have nothing to measure on these engines.
-    #[error(
-        "no engine of this run has an edge log, which the workloads archiving, unarchived and edge-log are about: add hybrid to --engines"
-    )]
-    NoEdgeLog,
+    #[error("there is nothing to measure for {} on {}: name other engines", names(workloads), names(engines))]
+    NothingToMeasure {
+        /// The workloads of the run.
+        workloads: Vec<&'static str>,
+        /// The engines of the run.
+        engines: Vec<&'static str>,
+    },
     /// A graph without edges cannot be measured.
     #[error("the graph {0:?} has no edge between two vertices")]
     NoEdges(String),
@@ -108,6 +115,6 @@ pub enum Failure {
     Cancelled,
 }
 
-fn names(names: impl Iterator<Item = &'static str>) -> String {
-    names.collect::<Vec<_>>().join(", ")
+fn names(names: &[&str]) -> String {
+    names.join(", ")
 }

@@ -6,7 +6,7 @@ use crate::monitor::{Latencies, resident_bytes};
 use crate::report::Report;
 use crate::samples::{Figure, Samples};
 use crate::stores::{StoreFolder, TemporaryStore};
-use crate::{BenchError, DataSet, Engine, Failure, Settings, Step, Watch, Workload, load};
+use crate::{BenchError, DataSet, Engine, Failure, Settings, Step, WORKLOADS, Watch, Workload, load};
 use hedgerow::kernels::{BuildOptions, Csr, MemoryBudget};
 use hedgerow::{EngineKind, Graph, Topology};
 use hedgerow_compiled_kernels::Target;
@@ -18,20 +18,15 @@ use std::time::{Duration, Instant};
 /// report with the figures so far, which is not [complete](Report::complete).
 ///
 /// # Errors
-/// A workload failed on an engine, two engines disagree, or the run was stopped before it had a
-/// figure.
+/// A workload failed on an engine, two engines disagree, the workloads measure none of the engines,
+/// or the run was stopped before it had a figure.
 pub fn run(data: &DataSet, settings: &Settings, watch: &Watch<'_>) -> Result<Report, BenchError> {
     let started = Instant::now();
-    let needs_log =
-        !settings.workloads.is_empty() && settings.workloads.iter().all(|workload| workload.needs_edge_log());
-    if needs_log && !settings.engines.iter().any(Engine::has_edge_log) {
-        return Err(BenchError::NoEdgeLog);
-    }
     let mut bench = Bench::new(data, settings, watch)?;
     let mut complete = true;
-    for workload in bench.workloads() {
+    for workload in &settings.workloads {
         bench.workload = workload;
-        if let Err(failure) = workload.measure(&mut bench) {
+        if let Err(failure) = (workload.measure)(&mut bench) {
             complete = false;
             if watch.cancel.is_cancelled() && !bench.samples.all().is_empty() {
                 break;
@@ -40,26 +35,39 @@ pub fn run(data: &DataSet, settings: &Settings, watch: &Watch<'_>) -> Result<Rep
         }
         bench.done += 1;
     }
+    if bench.samples.all().is_empty() {
+        return Err(BenchError::NothingToMeasure {
+            workloads: settings.workloads.iter().map(|workload| workload.name).collect(),
+            engines: settings.engines.iter().map(|engine| engine.name).collect(),
+        });
+    }
     let store = bench.stores.as_ref().map(StoreFolder::facts);
     Ok(Report { complete, ..Report::new(data, settings, store, &bench.samples, started.elapsed()) })
 }
 
 /// One measurement of one engine in a workload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Turn {
-    pub(crate) threads: usize,
-    pub(crate) repetition: usize,
-    pub(crate) engine: Engine,
+pub struct Turn {
+    /// Number of threads, or of clients.
+    pub threads: usize,
+    /// The repetition, from 0.
+    pub repetition: usize,
+    /// The engine.
+    pub engine: Engine,
 }
 
-/// State shared by the workloads of a run.
-pub(crate) struct Bench<'a> {
-    pub(crate) data: &'a DataSet,
-    pub(crate) settings: &'a Settings,
-    pub(crate) watch: &'a Watch<'a>,
+/// State shared by the workloads of a run: the graphs, the figures, the answers.
+#[derive(Debug)]
+pub struct Bench<'a> {
+    /// The graph.
+    pub data: &'a DataSet,
+    /// The settings of the run.
+    pub settings: &'a Settings,
+    /// Progress and cancellation.
+    pub watch: &'a Watch<'a>,
     samples: Samples,
     answers: Answers,
-    workload: Workload,
+    workload: &'static Workload,
     done: usize,
     engine: &'static str,
     csr: StaticGraph,
@@ -68,7 +76,7 @@ pub(crate) struct Bench<'a> {
 }
 
 /// The static graph and the rates at which it was built, one per repetition.
-#[derive(Default)]
+#[derive(Debug, Default)]
 struct StaticGraph {
     graph: Option<Arc<Csr>>,
     rates: Vec<f64>,
@@ -91,7 +99,7 @@ impl<'a> Bench<'a> {
             watch,
             samples: Samples::default(),
             answers: Answers::default(),
-            workload: Workload::Insert,
+            workload: WORKLOADS[0],
             done: 0,
             engine: Engine::CSR.name,
             csr: StaticGraph::default(),
@@ -100,50 +108,51 @@ impl<'a> Bench<'a> {
         })
     }
 
-    fn workloads(&self) -> Vec<Workload> {
-        let chosen = Workload::ALL.iter().filter(|workload| self.settings.workloads.contains(workload));
-        chosen.copied().collect()
-    }
-
     fn failed(&self, failure: Failure) -> BenchError {
         if self.watch.cancel.is_cancelled() {
             return BenchError::Cancelled;
         }
-        BenchError::Workload { workload: self.workload.name(), engine: self.engine, failure }
+        BenchError::Workload { workload: self.workload.name, engine: self.engine, failure }
     }
 
     /// The engines: the static graph first, whether it was requested or not.
-    pub(crate) fn engines(&self) -> Vec<Engine> {
+    #[must_use]
+    pub fn engines(&self) -> Vec<Engine> {
         let others = self.settings.engines.iter().filter(|engine| engine.kind.is_some());
         [Engine::CSR].iter().chain(others).copied().collect()
     }
 
     /// All measurements of a workload: per thread count, repetitions that take turns over the
     /// engines.
-    pub(crate) fn turns(&self) -> Vec<Turn> {
+    #[must_use]
+    pub fn turns(&self) -> Vec<Turn> {
         self.settings.threads.iter().flat_map(|threads| self.turns_of(*threads)).collect()
     }
 
     /// The measurements with this number of threads.
-    pub(crate) fn turns_of(&self, threads: usize) -> Vec<Turn> {
+    #[must_use]
+    pub fn turns_of(&self, threads: usize) -> Vec<Turn> {
         let engines = self.engines();
         let of = |repetition| engines.iter().map(move |engine| Turn { threads, repetition, engine: *engine });
         (0..self.settings.repetitions).flat_map(of).collect()
     }
 
     /// The measurements with this number of threads, of writable engines.
-    pub(crate) fn turns_of_written(&self, threads: usize) -> Vec<(Turn, EngineKind)> {
+    #[must_use]
+    pub fn turns_of_written(&self, threads: usize) -> Vec<(Turn, EngineKind)> {
         let turns = self.turns_of(threads).into_iter();
         turns.filter_map(|turn| Some((turn, turn.engine.kind?))).collect()
     }
 
     /// All measurements of writable engines.
-    pub(crate) fn turns_written(&self) -> Vec<(Turn, EngineKind)> {
+    #[must_use]
+    pub fn turns_written(&self) -> Vec<(Turn, EngineKind)> {
         self.settings.threads.iter().flat_map(|threads| self.turns_of_written(*threads)).collect()
     }
 
     /// The first requested thread count.
-    pub(crate) fn first_threads(&self) -> usize {
+    #[must_use]
+    pub fn first_threads(&self) -> usize {
         self.settings.threads.first().copied().unwrap_or(1)
     }
 
@@ -151,10 +160,10 @@ impl<'a> Bench<'a> {
     ///
     /// # Errors
     /// The run was canceled.
-    pub(crate) fn begin(&mut self, turn: Turn, detail: &str) -> Result<(), Failure> {
+    pub fn begin(&mut self, turn: Turn, detail: &str) -> Result<(), Failure> {
         self.engine = turn.engine.name;
         let total = self.settings.workloads.len();
-        let (workload, engine, threads) = (self.workload.name(), turn.engine.name, turn.threads);
+        let (workload, engine, threads) = (self.workload.name, turn.engine.name, turn.threads);
         let (repetition, repetitions) = (turn.repetition + 1, self.settings.repetitions);
         let threads = if threads == 1 { "1 thread".to_owned() } else { format!("{threads} threads") };
         let what =
@@ -169,18 +178,18 @@ impl<'a> Bench<'a> {
     }
 
     /// Switches to another workload, which is measured together with the current one.
-    pub(crate) fn go_on_with(&mut self, workload: Workload) {
+    pub fn go_on_with(&mut self, workload: &'static Workload) {
         self.workload = workload;
     }
 
     /// Records a figure of the current workload.
-    pub(crate) fn record(&mut self, turn: Turn, metric: impl Into<String>, unit: &'static str, value: f64) {
+    pub fn record(&mut self, turn: Turn, metric: impl Into<String>, unit: &'static str, value: f64) {
         let figure = self.figure(turn, metric, unit);
         self.samples.push(figure, value);
     }
 
     /// Records a figure together with its baseline.
-    pub(crate) fn record_against(
+    pub fn record_against(
         &mut self,
         turn: Turn,
         metric: &str,
@@ -192,22 +201,6 @@ impl<'a> Bench<'a> {
         self.samples.push_against(figure, value, baseline.0, baseline.1);
     }
 
-    /// Records a figure of a workload that is measured together with the current one, if it was
-    /// requested.
-    pub(crate) fn record_of(
-        &mut self,
-        workload: Workload,
-        turn: Turn,
-        metric: (&str, &'static str),
-        value: f64,
-        baseline: (&'static str, f64),
-    ) {
-        if self.settings.workloads.contains(&workload) {
-            let figure = Figure { workload, ..self.figure(turn, metric.0, metric.1) };
-            self.samples.push_against(figure, value, baseline.0, baseline.1);
-        }
-    }
-
     /// Records percentiles of latencies.
     pub(crate) fn record_latencies(&mut self, turn: Turn, latencies: &Latencies) {
         for (metric, value) in latencies.percentiles() {
@@ -216,13 +209,19 @@ impl<'a> Bench<'a> {
     }
 
     /// Creates a temporary store on the measured disk.
-    pub(crate) fn new_store(&self) -> Result<TemporaryStore, Failure> {
+    ///
+    /// # Errors
+    /// Its folder cannot be created.
+    ///
+    /// # Panics
+    /// No workload of the run [is on a store](Workload::is_on_store).
+    pub fn new_store(&self) -> Result<TemporaryStore, Failure> {
         let stores = self.stores.as_ref();
         stores.expect("a run with workloads on stores has a folder for them").new_store()
     }
 
     /// A recorded figure of another workload.
-    pub(crate) fn recorded(&self, workload: Workload, turn: Turn, metric: &str) -> Option<&[f64]> {
+    pub(crate) fn recorded(&self, workload: &Workload, turn: Turn, metric: &str) -> Option<&[f64]> {
         let series = self.samples.find(workload, turn.engine.name, turn.threads, metric);
         series.map(|series| series.values.as_slice())
     }
@@ -231,20 +230,27 @@ impl<'a> Bench<'a> {
     ///
     /// # Panics
     /// It was not recorded.
-    pub(crate) fn recorded_now(&self, turn: Turn, metric: &str) -> f64 {
+    #[must_use]
+    pub fn recorded_now(&self, turn: Turn, metric: &str) -> f64 {
         let values = self.recorded(self.workload, turn, metric);
         let value = values.and_then(|values| values.get(turn.repetition));
         *value.expect("a baseline is measured before the figures compared with it")
     }
 
     /// Compares a result with the results of the other engines.
-    pub(crate) fn check_answer(&mut self, what: &str, answer: Answer) -> Result<(), Failure> {
+    ///
+    /// # Errors
+    /// They differ.
+    pub fn check_answer(&mut self, what: &str, answer: Answer) -> Result<(), Failure> {
         self.answers.check(what, answer)
     }
 
     /// Records the rate at which the static graph is built, as the baseline of writers. Records it
     /// once per repetition, as only one thread builds the graph.
-    pub(crate) fn record_build_rate(&mut self, turn: Turn, metric: &str) -> Result<(), Failure> {
+    ///
+    /// # Errors
+    /// The graph cannot be built.
+    pub fn record_build_rate(&mut self, turn: Turn, metric: &str) -> Result<(), Failure> {
         if turn.threads == self.first_threads() {
             let rate = self.build_rate(turn.repetition)?;
             self.record(Turn { threads: 1, ..turn }, metric, "edges/s", rate);
@@ -278,14 +284,20 @@ impl<'a> Bench<'a> {
     }
 
     /// A static graph of some entries of the data set.
-    pub(crate) fn build_csr(&self, entries: &[Entry]) -> Result<Csr, Failure> {
+    ///
+    /// # Errors
+    /// The graph cannot be built.
+    pub fn build_csr(&self, entries: &[Entry]) -> Result<Csr, Failure> {
         let options = BuildOptions { memory: MemoryBudget::detect(), ..BuildOptions::default() };
         let graph = Csr::from_edges(self.data.vertices(), Topology::Directed, entries, options);
         Ok(graph.map_err(hedgerow::Error::from)?)
     }
 
     /// The static graph.
-    pub(crate) fn csr(&mut self) -> Result<Arc<Csr>, Failure> {
+    ///
+    /// # Errors
+    /// The graph cannot be built.
+    pub fn csr(&mut self) -> Result<Arc<Csr>, Failure> {
         if self.csr.graph.is_none() {
             self.build_rate(0)?;
         }
@@ -303,7 +315,7 @@ impl<'a> Bench<'a> {
         if let Some((_, loaded)) = self.loaded.iter().find(|(other, _)| *other == engine) {
             return Ok(loaded.clone());
         }
-        let what = format!("{}: loading {}", self.workload.name(), engine.name);
+        let what = format!("{}: loading {}", self.workload.name, engine.name);
         let position = Some((self.done + 1, self.settings.workloads.len()));
         self.watch.begin(&Step { position, what });
         let writers = std::thread::available_parallelism().map_or(1, usize::from);
@@ -319,7 +331,10 @@ impl<'a> Bench<'a> {
     }
 
     /// The target for readers of an engine.
-    pub(crate) fn subject(&mut self, engine: Engine) -> Result<Target, Failure> {
+    ///
+    /// # Errors
+    /// The graph cannot be filled or read.
+    pub fn subject(&mut self, engine: Engine) -> Result<Target, Failure> {
         match engine.kind {
             None => Ok(Target::Csr(self.csr()?)),
             Some(kind) => Ok(Target::from(self.loaded(engine, kind)?.graph.snapshot()?)),
@@ -333,7 +348,10 @@ fn growth(before: Option<u64>) -> Option<u64> {
 }
 
 /// The thread pool of a reader; `None` for one thread, which is the calling thread.
-pub(crate) fn pool(threads: usize) -> Result<Option<ThreadPool>, Failure> {
+///
+/// # Errors
+/// The threads cannot be started.
+pub fn pool(threads: usize) -> Result<Option<ThreadPool>, Failure> {
     let build = || ThreadPoolBuilder::new().num_threads(threads).build();
     Ok((threads > 1).then(build).transpose()?)
 }

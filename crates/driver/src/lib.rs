@@ -1,4 +1,5 @@
-//! The test driver: one set of workloads for every engine, measured side by side.
+//! The test driver: one set of workloads for every engine, measured side by side. Other programs
+//! add their own engines and workloads to its lists.
 //!
 //! Modeled on the test driver of "Revisiting the Design of In-Memory Dynamic Graph Storage"
 //! (section 5.2): a generator of workloads, an executor that runs the same loops on every engine,
@@ -13,20 +14,20 @@
 //! | `settings` | the settings of a run: engines, workloads, extent |
 //! | `expected` | the expected duration of a run |
 //! | `executor` | runs the workloads in order, and holds their shared state |
-//! | `workload/` | one file per workload, a folder for LinkBench |
+//! | `workload/` | one file per workload, and the list of all |
 //! | `load`, `weighted` | filling an engine, without and with weights |
-//! | `monitor` | latencies and resident memory |
+//! | `monitor` | times, latencies and resident memory |
 //! | `stores`, `disk` | the folders of workloads on stores; the speed of the disk alone |
 //! | `samples`, `statistics`, `answers` | measured figures, their medians; results that must agree |
 //! | `report/` | rows with ratios, as JSON and as a table |
 //!
 //! ```
-//! use hedgerow_driver::{DataSet, ENGINES, Engine, Settings, Watch, Workload};
+//! use hedgerow_driver::{DataSet, ENGINES, Engine, Settings, WORKLOADS, Watch, Workload};
 //!
 //! let data = DataSet::named("kron-6", 1, &Watch::default())?;
 //! let settings = Settings {
 //!     engines: vec![Engine::named("rapid", ENGINES)?],
-//!     workloads: vec![Workload::ScanOrdered],
+//!     workloads: vec![Workload::named("scan-ordered", WORKLOADS)?],
 //!     ..Settings::quick()
 //! };
 //! let report = hedgerow_driver::run(&data, &settings, &Watch::default())?;
@@ -40,24 +41,25 @@ mod disk;
 mod engines;
 mod error;
 mod executor;
-mod expected;
-mod load;
-mod monitor;
+pub mod expected;
+pub mod load;
+pub mod monitor;
 mod report;
 mod samples;
 mod settings;
 mod statistics;
 mod stores;
-mod watch;
+pub mod watch;
 mod weighted;
 mod workload;
 
-pub use data_set::DataSet;
+pub use answers::Answer;
+pub use data_set::{DataSet, Entry};
 pub use engines::{ENGINES, Engine};
 pub use error::{BenchError, Failure};
-pub use executor::run;
+pub use executor::{Bench, Turn, pool, run};
 pub use report::{Build, DataSetFacts, Machine, Report, Row};
 pub use settings::{Extent, Settings};
-pub use stores::StoreFacts;
+pub use stores::{StoreFacts, TemporaryStore};
 pub use watch::{Step, Watch};
-pub use workload::{Workload, link_bench};
+pub use workload::{WORKLOADS, Workload, kernels, scan};

@@ -3,14 +3,17 @@
 use crate::data_set::Entry;
 use crate::monitor::{Latencies, operate_on_each};
 use crate::stores::TemporaryStore;
-use crate::{DataSet, Failure, Workload};
+use crate::{DataSet, Failure};
 use hedgerow::kernels::CancelToken;
 use hedgerow::{AsKey, EngineKind, Error, Graph, GraphOptions, KeyKind, LabelId, VertexId, WriteGraph};
 use std::thread;
 use std::time::{Duration, Instant};
 
+/// The batch size of contract metrics.
+pub const CONTRACT_BATCH: usize = 1 << 16;
+
 /// Entries per commit of unmeasured loads.
-pub(crate) const LOAD_BATCH: usize = 1 << 19;
+pub const LOAD_BATCH: usize = 1 << 19;
 
 /// Entries of a stream between two checks for cancellation.
 const STREAMED: usize = 1 << 14;
@@ -20,12 +23,16 @@ const SEGMENTS: usize = 64;
 
 /// A directed graph with all vertices of the data set and no edge; its commits use at most
 /// `threads` threads.
-pub(crate) fn empty_graph(kind: EngineKind, threads: usize, vertices: u32) -> Result<Graph, Failure> {
+///
+/// # Errors
+/// The graph cannot be made.
+pub fn empty_graph(kind: EngineKind, threads: usize, vertices: u32) -> Result<Graph, Failure> {
     with_vertices(options(kind, threads), vertices)
 }
 
 /// A directed graph of dense ids, whose commits use at most `threads` threads.
-pub(crate) fn options(kind: EngineKind, threads: usize) -> GraphOptions {
+#[must_use]
+pub fn options(kind: EngineKind, threads: usize) -> GraphOptions {
     GraphOptions::new().engine(kind).threads(threads).keys(KeyKind::Dense)
 }
 
@@ -39,7 +46,10 @@ pub(crate) fn stored_graph(
 }
 
 /// A graph of dense ids with the vertices below `vertices`.
-pub(crate) fn with_vertices(options: GraphOptions, vertices: u32) -> Result<Graph, Failure> {
+///
+/// # Errors
+/// The graph cannot be made.
+pub fn with_vertices(options: GraphOptions, vertices: u32) -> Result<Graph, Failure> {
     add_vertices(Graph::in_memory(options.keys(KeyKind::Dense))?, vertices)
 }
 
@@ -66,18 +76,19 @@ fn add_keys(graph: Graph, keys: impl Iterator<Item = impl AsKey>) -> Result<Grap
 }
 
 /// Ingests the whole data set in batches, unmeasured.
-pub(crate) fn in_batches(graph: &Graph, data: &DataSet, cancel: &CancelToken) -> Result<(), Failure> {
+///
+/// # Errors
+/// Errors of the graph, missing edges, and cancellation.
+pub fn in_batches(graph: &Graph, data: &DataSet, cancel: &CancelToken) -> Result<(), Failure> {
     ingest(graph, data.stream(), LOAD_BATCH, cancel)?;
     check_edges(graph, data)
 }
 
 /// Ingests `entries` in commits of `batch` entries.
-pub(crate) fn ingest(
-    graph: &Graph,
-    entries: &[Entry],
-    batch: usize,
-    cancel: &CancelToken,
-) -> Result<(), Failure> {
+///
+/// # Errors
+/// Errors of the graph, and cancellation.
+pub fn ingest(graph: &Graph, entries: &[Entry], batch: usize, cancel: &CancelToken) -> Result<(), Failure> {
     for batch in entries.chunks(batch) {
         graph.ingest(LabelId::DEFAULT, batch)?;
         crate::watch::check(cancel)?;
@@ -87,7 +98,10 @@ pub(crate) fn ingest(
 
 /// Puts every entry in a transaction of its own, by one stream per thread over disjoint parts.
 /// Returns the time.
-pub(crate) fn put_streams(
+///
+/// # Errors
+/// Errors of the graph, and cancellation.
+pub fn put_streams(
     graph: &Graph,
     entries: &[Entry],
     threads: usize,
@@ -146,7 +160,10 @@ pub(crate) fn put_one_by_one(
 
 /// Runs `work` on up to `threads` disjoint parts of `items`, each on its own thread; with one
 /// thread, on the calling thread.
-pub(crate) fn on_threads<T: Sync, R: Send>(
+///
+/// # Errors
+/// Those of `work`, and a thread that cannot be started.
+pub fn on_threads<T: Sync, R: Send>(
     threads: usize,
     items: &[T],
     work: impl Fn(&[T]) -> Result<R, Failure> + Sync,
@@ -183,7 +200,7 @@ pub(crate) fn rate_of_writing(
     let segment = match limit {
         None => stream.len(),
         // A multiple of the batch size, so that no batch is cut short.
-        Some(_) => stream.len().div_ceil(SEGMENTS).next_multiple_of(Workload::CONTRACT_BATCH),
+        Some(_) => stream.len().div_ceil(SEGMENTS).next_multiple_of(CONTRACT_BATCH),
     };
     let (mut measured, mut estimated, mut written, mut seconds_per_entry) = (0.0, 0.0, 0, 0.0);
     for entries in stream.chunks(segment) {
@@ -203,12 +220,18 @@ pub(crate) fn rate_of_writing(
 }
 
 /// Checks that the number of edges of the graph equals that of the data set.
-pub(crate) fn check_edges(graph: &Graph, data: &DataSet) -> Result<(), Failure> {
+///
+/// # Errors
+/// The numbers differ.
+pub fn check_edges(graph: &Graph, data: &DataSet) -> Result<(), Failure> {
     check_edge_count(graph, data.stream().len())
 }
 
 /// Checks the number of edges of the graph. Makes an engine that defers counting count now.
-pub(crate) fn check_edge_count(graph: &Graph, expected: usize) -> Result<(), Failure> {
+///
+/// # Errors
+/// The numbers differ.
+pub fn check_edge_count(graph: &Graph, expected: usize) -> Result<(), Failure> {
     if graph.snapshot()?.edge_count().exact().is_none() {
         reclaim_all(graph)?;
     }
@@ -221,7 +244,10 @@ pub(crate) fn check_edge_count(graph: &Graph, expected: usize) -> Result<(), Fai
 }
 
 /// Frees all garbage.
-pub(crate) fn reclaim_all(graph: &Graph) -> Result<(), Error> {
+///
+/// # Errors
+/// Errors of the graph.
+pub fn reclaim_all(graph: &Graph) -> Result<(), Error> {
     while graph.reclaim()?.more {}
     Ok(())
 }

@@ -3,10 +3,7 @@
 use crate::Failure;
 use crate::watch::check;
 use hdrhistogram::Histogram;
-use hedgerow::Graph;
 use hedgerow::kernels::CancelToken;
-use hedgerow_sync::atomic::{AtomicBool, Ordering};
-use std::thread;
 use std::time::{Duration, Instant};
 
 /// One operation in `SAMPLED` is timed individually.
@@ -14,9 +11,6 @@ const SAMPLED: usize = 100;
 
 /// A minute: longer latencies are recorded as a minute.
 const LONGEST_NANOSECONDS: u64 = 60_000_000_000;
-
-/// The interval at which peak memory is sampled.
-const PEAK_INTERVAL: Duration = Duration::from_millis(50);
 
 /// Latencies of single operations, in nanoseconds, to three digits.
 #[derive(Clone, Debug)]
@@ -27,13 +21,16 @@ pub struct Latencies {
 }
 
 impl Latencies {
-    pub(crate) fn new() -> Self {
+    /// No latencies.
+    #[must_use]
+    pub fn new() -> Self {
         let histogram = Histogram::new_with_bounds(1, LONGEST_NANOSECONDS, 3);
         let timed = histogram.expect("the bounds are constants that a histogram accepts");
         Latencies { timed, slowest_group: None }
     }
 
-    pub(crate) fn record(&mut self, latency: Duration) {
+    /// Records the latency of an operation.
+    pub fn record(&mut self, latency: Duration) {
         self.timed.saturating_record(latency.as_nanos() as u64);
     }
 
@@ -41,7 +38,11 @@ impl Latencies {
         self.slowest_group = self.slowest_group.max(Some(elapsed));
     }
 
-    pub(crate) fn merge(&mut self, other: &Latencies) {
+    /// Adds other latencies.
+    ///
+    /// # Panics
+    /// Never: all histograms have the same bounds.
+    pub fn merge(&mut self, other: &Latencies) {
         self.timed.add(&other.timed).expect("all histograms have the same bounds");
         self.slowest_group = self.slowest_group.max(other.slowest_group);
     }
@@ -53,7 +54,8 @@ impl Latencies {
     }
 
     /// The mean, in nanoseconds.
-    pub(crate) fn mean(&self) -> f64 {
+    #[must_use]
+    pub fn mean(&self) -> f64 {
         self.timed.mean()
     }
 
@@ -69,7 +71,8 @@ impl Latencies {
     }
 
     /// Metrics and their values in nanoseconds.
-    pub(crate) fn percentiles(&self) -> Vec<(&'static str, f64)> {
+    #[must_use]
+    pub fn percentiles(&self) -> Vec<(&'static str, f64)> {
         let at = |quantile| self.at_quantile(quantile);
         let mut percentiles = vec![
             ("latency-p50", at(0.5)),
@@ -83,11 +86,20 @@ impl Latencies {
     }
 }
 
+impl Default for Latencies {
+    fn default() -> Self {
+        Latencies::new()
+    }
+}
+
 /// Runs `operate` on every item until the deadline, and times one in a hundred. Every operation of
 /// every engine uses this loop.
 ///
 /// Returns the number of operations.
-pub(crate) fn operate_on_each<T: Copy>(
+///
+/// # Errors
+/// Those of `operate`, and cancellation.
+pub fn operate_on_each<T: Copy>(
     items: &[T],
     latencies: &mut Latencies,
     cancel: &CancelToken,
@@ -121,32 +133,12 @@ pub(crate) fn resident_bytes() -> Option<u64> {
     Some(kibibytes * 1024)
 }
 
-/// Runs `work` and returns its result and the peak memory of `graph` meanwhile.
-pub(crate) fn peak_memory<T>(
-    graph: &Graph,
-    work: impl FnOnce() -> Result<T, Failure>,
-) -> Result<(T, usize), Failure> {
-    let finished = AtomicBool::new(false);
-    thread::scope(|scope| {
-        let watcher = thread::Builder::new().spawn_scoped(scope, || {
-            let mut peak = graph.memory().total_bytes();
-            while !finished.load(Ordering::Acquire) {
-                thread::park_timeout(PEAK_INTERVAL);
-                peak = peak.max(graph.memory().total_bytes());
-            }
-            peak
-        })?;
-        let result = work();
-        finished.store(true, Ordering::Release);
-        watcher.thread().unpark();
-        let peak = watcher.join().unwrap_or_else(|panicked| std::panic::resume_unwind(panicked));
-        Ok((result?, peak))
-    })
-}
-
 /// Repeats `work` until it has taken `least` altogether; returns its last result and the mean time
 /// of a run.
-pub(crate) fn mean_time<T>(
+///
+/// # Errors
+/// Those of `work`.
+pub fn mean_time<T>(
     least: Duration,
     mut work: impl FnMut() -> Result<T, Failure>,
 ) -> Result<(T, Duration), Failure> {
@@ -199,7 +191,7 @@ mod tests {
         let run = |slow: u32, latencies: &mut Latencies| {
             operate_on_each(&items, latencies, &CancelToken::new(), None, |item| {
                 if item == slow {
-                    thread::sleep(pause);
+                    std::thread::sleep(pause);
                 }
                 Ok(())
             })

@@ -5,7 +5,7 @@ use crate::Workload;
 /// Identifies a figure.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Figure {
-    pub(crate) workload: Workload,
+    pub(crate) workload: &'static Workload,
     pub(crate) engine: &'static str,
     pub(crate) threads: usize,
     pub(crate) metric: String,
@@ -63,7 +63,7 @@ impl Samples {
     /// The series of an engine's figure with exactly this number of threads.
     pub(crate) fn find(
         &self,
-        workload: Workload,
+        workload: &Workload,
         engine: &str,
         threads: usize,
         metric: &str,

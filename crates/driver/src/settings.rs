@@ -1,7 +1,8 @@
 //! The settings of a run.
 
+use crate::load::CONTRACT_BATCH;
 use crate::stores::StoreFolder;
-use crate::{BenchError, Engine, Workload};
+use crate::{BenchError, Engine, WORKLOADS, Workload};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -10,17 +11,14 @@ use std::time::Duration;
 pub struct Settings {
     /// The engines; the static CSR is measured in every run, listed or not.
     pub engines: Vec<Engine>,
-    /// The workloads; they run in the order of [`Workload::ALL`].
-    pub workloads: Vec<Workload>,
+    /// The workloads, in the order in which they run: that of [`WORKLOADS`] or of another list.
+    pub workloads: Vec<&'static Workload>,
     /// Thread counts; every workload that can use several threads is measured with each count.
     pub threads: Vec<usize>,
     /// Repetitions of each measurement.
     pub repetitions: usize,
     /// The seed for shuffling and sampling.
     pub seed: u64,
-    /// Time of one mix of readers and writers; LinkBench runs for a fortieth of it with each number
-    /// of clients.
-    pub mix: Duration,
     /// The extent of the run.
     pub extent: Extent,
     /// The directory of the stores, which are removed after they were measured. `None`: the
@@ -35,38 +33,35 @@ pub enum Extent {
     Quick,
     /// A run that ends within ten minutes for two engines on a graph of thirty million entries.
     Default,
-    /// Every insertion of every repetition, all batch sizes, long mixes, the hub.
+    /// Every insertion of every repetition, all batch sizes.
     Full,
 }
 
 impl Settings {
-    /// The default run: all workloads except `interleaved`, the hub, the workloads of an edge log
-    /// and the workloads on stores; one thread, three repetitions, mixes of ten seconds.
+    /// The default run: the default workloads, one thread, three repetitions.
     #[must_use]
     pub fn new() -> Self {
         Settings {
             engines: vec![Engine::CSR],
-            workloads: Workload::defaults(),
+            workloads: WORKLOADS.iter().copied().filter(|workload| workload.is_default).collect(),
             threads: vec![1],
             repetitions: 3,
             seed: 1,
-            mix: Duration::from_secs(10),
             extent: Extent::Default,
             store: None,
         }
     }
 
-    /// Everything in full: mixes of a minute.
+    /// Everything in full.
     #[must_use]
     pub fn full() -> Self {
-        let workloads = Workload::ALL.to_vec();
-        Settings { workloads, mix: Duration::from_secs(60), extent: Extent::Full, ..Settings::new() }
+        Settings { workloads: WORKLOADS.to_vec(), extent: Extent::Full, ..Settings::new() }
     }
 
     /// Everything briefly.
     #[must_use]
     pub fn quick() -> Self {
-        Settings { repetitions: 2, mix: Duration::from_millis(50), extent: Extent::Quick, ..Settings::new() }
+        Settings { repetitions: 2, extent: Extent::Quick, ..Settings::new() }
     }
 
     /// Checks that stores can be created in their directory, if the run has any.
@@ -79,7 +74,7 @@ impl Settings {
 
     /// A folder for the stores, if the run has any.
     pub(crate) fn store_folder(&self) -> Result<Option<StoreFolder>, BenchError> {
-        let is_used = self.store.is_some() || self.workloads.iter().any(|workload| workload.is_on_store());
+        let is_used = self.store.is_some() || self.workloads.iter().any(|workload| workload.is_on_store);
         is_used.then(|| StoreFolder::new(self.store.as_deref())).transpose()
     }
 
@@ -103,7 +98,8 @@ impl Settings {
     }
 
     /// Minimum time of a measurement: shorter work is repeated, and its mean is recorded.
-    pub(crate) fn least_time(&self) -> Duration {
+    #[must_use]
+    pub fn least_time(&self) -> Duration {
         match self.extent {
             Extent::Quick => Duration::from_millis(1),
             Extent::Default | Extent::Full => Duration::from_millis(250),
@@ -113,7 +109,7 @@ impl Settings {
     /// The sizes of batches.
     pub(crate) fn batch_sizes(&self) -> Vec<usize> {
         match self.extent {
-            Extent::Quick | Extent::Default => vec![1, 1 << 10, Workload::CONTRACT_BATCH],
+            Extent::Quick | Extent::Default => vec![1, 1 << 10, CONTRACT_BATCH],
             Extent::Full => (0..=16).map(|power| 1 << power).collect(),
         }
     }
@@ -124,19 +120,6 @@ impl Settings {
             Extent::Quick => 1 << 10,
             Extent::Default | Extent::Full => 1 << 20,
         }
-    }
-
-    /// Number of vertices whose neighbors are visited.
-    pub(crate) fn one_hops(&self) -> usize {
-        match self.extent {
-            Extent::Quick => 1 << 8,
-            Extent::Default | Extent::Full => 1 << 16,
-        }
-    }
-
-    /// Number of vertices whose neighbors' neighbors are visited: a vertex may have many.
-    pub(crate) fn two_hops(&self) -> usize {
-        self.one_hops() >> 10
     }
 
     /// Number of snapshots to open and close.
@@ -186,27 +169,6 @@ impl Settings {
             Extent::Quick => Duration::from_millis(20),
             Extent::Default => Duration::from_secs(2),
             Extent::Full => Duration::from_secs(10),
-        }
-    }
-
-    /// Time that clients of LinkBench run in each of its many parts.
-    pub(crate) fn client_time(&self) -> Duration {
-        self.mix / 40
-    }
-
-    /// Maximum number of links in the graph of LinkBench.
-    pub(crate) fn most_links(&self) -> usize {
-        match self.extent {
-            Extent::Quick | Extent::Default => 1 << 22,
-            Extent::Full => usize::MAX,
-        }
-    }
-
-    /// The degree of the hub.
-    pub(crate) fn hub_degree(&self) -> u32 {
-        match self.extent {
-            Extent::Quick => 1 << 14,
-            Extent::Default | Extent::Full => 20_000_000,
         }
     }
 }

@@ -18,7 +18,7 @@ pub(crate) struct StoreFolder {
 
 /// A temporary store, removed when dropped. Drop the graph in it first.
 #[derive(Debug)]
-pub(crate) struct TemporaryStore(TempDir);
+pub struct TemporaryStore(TempDir);
 
 /// The location of measured stores.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -53,7 +53,9 @@ impl StoreFolder {
 }
 
 impl TemporaryStore {
-    pub(crate) fn path(&self) -> &Path {
+    /// Its directory.
+    #[must_use]
+    pub fn path(&self) -> &Path {
         self.0.path()
     }
 }

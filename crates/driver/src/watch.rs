@@ -30,13 +30,19 @@ impl Watch<'_> {
     }
 
     /// Fails if the run was canceled.
-    pub(crate) fn check(&self) -> Result<(), Failure> {
+    ///
+    /// # Errors
+    /// It was.
+    pub fn check(&self) -> Result<(), Failure> {
         check(&self.cancel)
     }
 }
 
 /// Fails if `cancel` is raised.
-pub(crate) fn check(cancel: &CancelToken) -> Result<(), Failure> {
+///
+/// # Errors
+/// It is.
+pub fn check(cancel: &CancelToken) -> Result<(), Failure> {
     if cancel.is_cancelled() { Err(Failure::Cancelled) } else { Ok(()) }
 }
 

@@ -3,16 +3,22 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use hedgerow_driver::{BenchError, DataSet, ENGINES, Engine, Report, Row, Settings, Watch, Workload};
+use hedgerow_driver::{
+    BenchError, DataSet, ENGINES, Engine, Report, Row, Settings, WORKLOADS, Watch, Workload,
+};
 use std::collections::HashSet;
 use std::fs;
+
+fn named(name: &str) -> &'static Workload {
+    Workload::named(name, WORKLOADS).unwrap()
+}
 
 /// A brief run of workloads in a folder that is empty afterwards.
 fn run(data_set: &str, workloads: &[&str], change: impl FnOnce(&mut Settings)) -> Report {
     let folder = tempfile::tempdir().unwrap();
     let mut settings = Settings {
         engines: vec![Engine::named("csr", ENGINES).unwrap(), Engine::named("rapid", ENGINES).unwrap()],
-        workloads: workloads.iter().map(|name| Workload::named(name).unwrap()).collect(),
+        workloads: workloads.iter().map(|name| named(name)).collect(),
         store: Some(folder.path().to_owned()),
         ..Settings::quick()
     };
@@ -158,10 +164,10 @@ fn a_checkpoint_reports_its_size_and_the_rate_of_the_writer() {
 #[test]
 fn stores_are_only_made_where_that_is_asked_for() {
     let data = DataSet::named("kron-5", 1, &Watch::default()).unwrap();
-    let settings = Settings { workloads: vec![Workload::ScanOrdered], ..Settings::quick() };
+    let settings = Settings { workloads: vec![named("scan-ordered")], ..Settings::quick() };
     assert_eq!(hedgerow_driver::run(&data, &settings, &Watch::default()).unwrap().store, None);
-    assert!(Workload::defaults().iter().all(|workload| !workload.name().contains("commits")));
-    assert!(Settings::full().workloads.contains(&Workload::SyncedCommits));
+    assert!(Settings::new().workloads.iter().all(|workload| !workload.is_on_store));
+    assert!(Settings::full().workloads.contains(&named("synced-commits")));
 
     let nowhere = Settings { store: Some("/nowhere/at/all".into()), ..settings };
     assert!(matches!(nowhere.check_store(), Err(BenchError::StoreFolder { .. })));
@@ -174,7 +180,7 @@ fn a_run_that_is_stopped_keeps_its_figures_and_leaves_no_store_behind() {
     let folder = tempfile::tempdir().unwrap();
     let settings = Settings {
         engines: vec![Engine::named("rapid", ENGINES).unwrap()],
-        workloads: vec![Workload::SyncedCommits, Workload::Checkpoint],
+        workloads: vec![named("synced-commits"), named("checkpoint")],
         store: Some(folder.path().to_owned()),
         ..Settings::quick()
     };
@@ -193,107 +199,18 @@ fn a_run_that_is_stopped_keeps_its_figures_and_leaves_no_store_behind() {
 }
 
 #[test]
+fn a_run_without_figures_says_so() {
+    let data = DataSet::named("kron-5", 1, &Watch::default()).unwrap();
+    let settings = Settings { workloads: vec![named("snapshot")], ..Settings::quick() };
+    let error = hedgerow_driver::run(&data, &settings, &Watch::default()).unwrap_err().to_string();
+    assert!(error.contains("for snapshot on csr"), "{error}");
+}
+
+#[test]
 fn a_run_that_is_stopped_at_once_has_no_figures() {
     let data = DataSet::named("kron-6", 1, &Watch::default()).unwrap();
     let watch = Watch::default();
     watch.cancel.cancel();
     let stopped = hedgerow_driver::run(&data, &Settings::quick(), &watch);
     assert!(matches!(stopped, Err(BenchError::Cancelled)), "{stopped:?}");
-}
-
-#[test]
-fn linkbench_asks_both_engines_in_memory_and_in_stores() {
-    let report = run("kron-8", &["linkbench"], |settings| {
-        settings.engines.push(Engine::named("tel", ENGINES).unwrap());
-        settings.repetitions = 2;
-    });
-    for engine in ["rapid", "tel"] {
-        for clients in [1, 2, 8, 64] {
-            let rate = row(&report, engine, "throughput", clients);
-            assert!(rate.contract && rate.median > 0.0 && rate.unit == "requests/s", "{rate:?}");
-            assert_eq!(rate.baseline, Some("the same requests, not served"));
-            for durability in ["-buffered", "-sync"] {
-                let stored = row(&report, engine, &format!("throughput{durability}"), clients);
-                assert!(close_to(stored.ratio.unwrap(), stored.median / rate.median), "{stored:?}");
-                assert!(!stored.contract);
-            }
-            for ending in ["", "-buffered", "-sync"] {
-                for side in ["", "read-", "write-"] {
-                    let at =
-                        |part| row(&report, engine, &format!("{side}latency-{part}{ending}"), clients).median;
-                    assert!(0.0 < at("p50") && at("p50") <= at("p99"), "{engine} {side}{ending}");
-                    assert!(at("p99") <= at("p99.9") && at("p99.9") <= at("max"));
-                    assert!(at("mean") <= at("max"));
-                }
-            }
-        }
-        let few = row(&report, engine, "throughput", 2).median;
-        for part in ["writes-25", "writes-50", "writes-75", "writes-100", "snapshot-held"] {
-            let other = row(&report, engine, &format!("throughput-{part}"), 2);
-            assert!(other.median > 0.0 && close_to(other.ratio.unwrap(), other.median / few), "{other:?}");
-        }
-        for ending in ["", "-buffered", "-sync"] {
-            let long = row(&report, engine, &format!("throughput{ending}"), 2).median;
-            let short = row(&report, engine, &format!("throughput-newest-10{ending}"), 2);
-            assert!(close_to(short.ratio.unwrap(), short.median / long), "{short:?}");
-            assert!(row(&report, engine, &format!("read-latency-p99-newest-10{ending}"), 2).median > 0.0);
-        }
-        if engine == "tel" {
-            let by_time = row(&report, engine, "throughput-newest-10", 2).median;
-            let by_commit = row(&report, engine, "throughput-newest-10-by-commit", 2);
-            assert!(close_to(by_commit.ratio.unwrap(), by_commit.median / by_time), "{by_commit:?}");
-        }
-        let by_writers = row(&report, engine, "throughput-compaction-by-writers", 2).median;
-        for way in ["by-writers", "in-background", "off"] {
-            let rate = row(&report, engine, &format!("throughput-compaction-{way}"), 2);
-            assert!(close_to(rate.ratio.unwrap(), rate.median / by_writers), "{rate:?}");
-            assert!(row(&report, engine, &format!("memory-after-compaction-{way}"), 2).ratio.unwrap() > 0.0);
-        }
-        let buffered = row(&report, engine, "throughput-buffered", 2).median;
-        let beside = row(&report, engine, "throughput-checkpoint", 2);
-        assert!(close_to(beside.ratio.unwrap(), beside.median / buffered), "{beside:?}");
-
-        let memory = row(&report, engine, "memory", 1);
-        assert!(memory.median > 0.0 && memory.min == memory.max, "{memory:?}");
-        let (after, afresh) =
-            (row(&report, engine, "memory-after", 1), row(&report, engine, "memory-afresh", 1));
-        assert!(close_to(after.ratio.unwrap(), after.median / afresh.median), "{after:?}");
-        // All writes were kept for the snapshot, or are there themselves.
-        assert!(row(&report, engine, "memory-snapshot-held", 2).ratio.unwrap() >= 1.0);
-    }
-}
-
-#[test]
-fn both_workloads_of_linkbench_are_measured_together_and_reported_apart() {
-    let folder = tempfile::tempdir().unwrap();
-    let workloads = [Workload::LinkBench, Workload::LinkBenchTao];
-    let settings = Settings {
-        engines: vec![Engine::named("rapid", ENGINES).unwrap()],
-        workloads: workloads.to_vec(),
-        store: Some(folder.path().to_owned()),
-        repetitions: 1,
-        ..Settings::quick()
-    };
-    let data = DataSet::named("kron-6", 1, &Watch::default()).unwrap();
-    let report = hedgerow_driver::run(&data, &settings, &Watch::default()).unwrap();
-    check_all(&report);
-    for workload in workloads {
-        let rows = report.results.iter().filter(|row| row.workload == workload.name());
-        let contract: Vec<_> = rows.filter(|row| row.contract).map(|row| row.threads).collect();
-        assert_eq!(contract, [1, 2, 8, 64], "{}", workload.name());
-    }
-}
-
-#[test]
-fn the_mix_of_caches_has_the_same_clients_and_nothing_else() {
-    let report = run("kron-8", &["linkbench-tao"], |settings| settings.repetitions = 1);
-    for clients in [1, 2, 8, 64] {
-        for metric in ["throughput", "throughput-buffered", "throughput-sync"] {
-            assert!(row(&report, "rapid", metric, clients).median > 0.0);
-        }
-        assert!(row(&report, "rapid", "read-latency-p50", clients).median > 0.0);
-    }
-    assert!(report.results.iter().all(|row| !row.metric.contains("throughput-writes")));
-    assert!(!Workload::defaults().contains(&Workload::LinkBench));
-    assert!(Settings::full().workloads.contains(&Workload::LinkBenchTao));
 }

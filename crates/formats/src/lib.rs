@@ -2,8 +2,7 @@
 //!
 //! [`GraphReader`] reads files of any size in batches, text on several threads; [`GraphWriter`]
 //! writes them; [`NewFile`] is a file that appears only when it is complete. [`Kronecker`],
-//! [`Uniform`] and [`ChangeStream`] generate graphs, identical on every machine; [`link_bench`]
-//! generates requests to a store of a social graph.
+//! [`Uniform`] and [`ChangeStream`] generate graphs, identical on every machine.
 //!
 //! # Formats
 //!
@@ -95,7 +94,7 @@
 //! | `serialized.rs` | reads the binary format of the GAP suite |
 //! | `properties/` | CSV with a header and JSON lines, which carry properties: read (`reader.rs`, `csv.rs`, `json.rs`), the meaning of columns (`layout.rs`), values (`value.rs`), written (`writer.rs`) |
 //! | `write/mod.rs`, `edge_list.rs`, `whole.rs`, `rows.rs` | writes edge by edge, or the whole graph in the order of its keys, in a file for each format; `new_file.rs`: all or nothing |
-//! | `generate/` | graphs that depend only on a seed; `link_bench/`: requests to a store of a social graph |
+//! | `generate/` | graphs that depend only on a seed |
 
 mod batch;
 mod characters;
@@ -116,7 +115,6 @@ mod write;
 pub use batch::{Batch, Edge};
 pub use error::{BadLine, BadProperty, ErrorKind, FormatError, Problem, Remedy};
 pub use format::GraphFormat;
-pub use generate::link_bench;
 pub use generate::{
     Change, ChangeStream, ChangeStreamError, Kronecker, KroneckerError, Uniform, UniformError, Weights,
 };

@@ -1,13 +1,23 @@
-//! The `hedgerow-lab` command: measures research engines next to those of Hedgerow, and Hedgerow
-//! next to other stores. See `docs/bench.md`.
+//! The `hedgerow-lab` command: measures mechanisms, research engines next to those of Hedgerow, and
+//! Hedgerow next to other stores. See `docs/bench.md`.
+//!
+//! | file | what it does |
+//! |---|---|
+//! | `engines` | the engines that `bench` measures |
+//! | `workloads/` | the workloads that `bench` adds to those of the driver, one file each |
+//! | `link_bench/` | the requests of LinkBench, the clients that send them, a graph that serves them |
+//! | `compare/` | comparisons with other stores |
 
 mod compare;
 mod engines;
+mod link_bench;
+mod workloads;
 
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use hedgerow_cli::BenchArgs;
-use hedgerow_driver::Engine;
+use hedgerow_driver::{Engine, Workload};
 use std::process::ExitCode;
+use std::time::Duration;
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
@@ -22,7 +32,7 @@ struct Lab {
 
 #[derive(Debug, Subcommand)]
 enum Work {
-    /// Measure engines of research next to those of Hedgerow, against a static graph
+    /// Measure engines of research next to those of Hedgerow, and mechanisms of engines
     Bench(Box<Bench>),
     /// Measure Hedgerow and other stores side by side, doing the same work on the same disk
     Compare(Box<compare::Arguments>),
@@ -32,20 +42,33 @@ enum Work {
 struct Bench {
     #[command(flatten)]
     args: BenchArgs,
+    /// The duration of one mix of readers and writers; each number of clients of LinkBench runs for
+    /// a fortieth of it [default: 10, with --full 60]
+    #[arg(long, value_name = "S", value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    mix_seconds: Option<u64>,
 }
 
 const EXAMPLES: &str = "\
 Examples:
   hedgerow-lab bench --quick --engines csr,rapid,cart-ci
+  hedgerow-lab bench --dataset kron-18 --engines csr,hybrid --workloads archiving,unarchived,edge-log
+  hedgerow-lab bench --dataset kron-20 --engines rapid,tel --workloads linkbench --store /data
   hedgerow-lab bench --dataset kron-16 --engines csr,rapid,art-fine,art,cart,cart-vec,cart-ci --workloads insert,scan-ordered
   hedgerow-lab bench --dataset kron-18 --engines csr,rapid,rapid-erased --workloads pagerank,bfs,sssp --repetitions 5";
 
 fn main() -> ExitCode {
-    let engines = engines::all();
-    let help = format!("{}\n{EXAMPLES}", described(&engines));
-    let command = Lab::command().mut_subcommand("bench", |bench| bench.after_help(help));
+    let (engines, workloads) = (engines::all(), workloads::all());
+    let help = format!("{}\n{EXAMPLES}", described(&engines, &workloads));
+    let workloads_help = "The workloads, separated by commas [default: see below]";
+    let describe = |bench: clap::Command| bench.mut_arg("workloads", |arg| arg.help(workloads_help));
+    let command = Lab::command().mut_subcommand("bench", |bench| describe(bench).after_help(help));
     match Lab::from_arg_matches(&command.get_matches()) {
-        Ok(Lab { work: Work::Bench(bench) }) => hedgerow_cli::bench(&bench.args, &engines),
+        Ok(Lab { work: Work::Bench(bench) }) => {
+            if let Some(seconds) = bench.mix_seconds {
+                workloads::set_mix(Duration::from_secs(seconds));
+            }
+            hedgerow_cli::bench(&bench.args, &engines, &workloads)
+        }
         Ok(Lab { work: Work::Compare(arguments) }) => match compare::run(*arguments) {
             Ok(()) => ExitCode::SUCCESS,
             Err(error) => {
@@ -57,10 +80,16 @@ fn main() -> ExitCode {
     }
 }
 
-/// Returns one line per engine.
-fn described(engines: &[Engine]) -> String {
-    let line = |engine: &Engine| format!("  {:<15} {}\n", engine.name, engine.description);
-    format!("Engines:\n{}", engines.iter().map(line).collect::<String>())
+/// Returns one line per engine and per workload.
+fn described(engines: &[Engine], workloads: &[&Workload]) -> String {
+    let line = |name: &str, description: &str| format!("  {name:<15} {description}\n");
+    let engines: String = engines.iter().map(|engine| line(engine.name, engine.description)).collect();
+    let (default, named): (Vec<_>, Vec<_>) = workloads.iter().partition(|workload| workload.is_default);
+    let lines = |workloads: Vec<&&Workload>| -> String {
+        workloads.into_iter().map(|workload| line(workload.name, workload.description)).collect()
+    };
+    let (default, named) = (lines(default), lines(named));
+    format!("Engines:\n{engines}\nWorkloads:\n{default}\nWorkloads by name, and with --full:\n{named}")
 }
 
 #[cfg(test)]

@@ -57,13 +57,38 @@ fn every_engine_is_measured() {
 }
 
 #[test]
+fn workloads_of_the_laboratory_are_measured() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("figures.json");
+    let workloads = "hops,mixed-writer,linkbench-tao";
+    let arguments = format!(
+        "--quick --dataset kron-6 --repetitions 1 --mix-seconds 1 --workloads {workloads} --json {}",
+        file.display()
+    );
+    lab(&arguments).success();
+    let report: Value = serde_json::from_slice(&std::fs::read(file).unwrap()).unwrap();
+    let rows = report["results"].as_array().unwrap();
+    for workload in workloads.split(',') {
+        let is_contract = |row: &&Value| row["workload"] == workload && row["contract"] == true;
+        assert!(rows.iter().filter(is_contract).any(|row| row["engine"] == "rapid"), "{workload}");
+    }
+    // Two mixes, and four numbers of clients in memory and in two kinds of stores.
+    assert!(report["seconds"].as_f64().unwrap() > 2.0);
+}
+
+#[test]
 fn the_help_names_every_engine_and_an_unknown_one_is_refused() {
     let output = lab("--help").success().get_output().clone();
     let help = String::from_utf8(output.stdout).unwrap();
     assert!(help.starts_with("Measure engines of research"), "{help}");
     assert!(ENGINES.iter().all(|engine| help.contains(&format!("\n  {engine} "))), "{help}");
+    assert!(["insert", "hops", "linkbench-tao"].iter().all(|name| help.contains(&format!("\n  {name} "))));
     assert!(!help.contains("hedgerow bench"), "{help}");
-    let output = lab("--engines btree").code(2).get_output().clone();
-    let error = String::from_utf8(output.stderr).unwrap();
-    assert!(error.contains("btree") && error.contains("cart-ci"), "{error}");
+    for (arguments, known) in
+        [("--engines btree", "cart-ci"), ("--workloads btree", "linkbench-tao"), ("--mix-seconds 0", "1..=")]
+    {
+        let output = lab(arguments).code(2).get_output().clone();
+        let error = String::from_utf8(output.stderr).unwrap();
+        assert!(error.contains(known), "{error}");
+    }
 }

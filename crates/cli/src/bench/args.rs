@@ -2,7 +2,6 @@
 
 use crate::options::{file_to_write, threads};
 use clap::Args;
-use hedgerow_driver::Workload;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
@@ -26,11 +25,10 @@ pub struct BenchArgs {
     /// measured in any case
     #[arg(long, value_name = "NAMES", value_delimiter = ',', default_value = "csr,rapid")]
     pub engines: Vec<String>,
-    /// The workloads, separated by commas [default: all but interleaved, hub, those for hybrid
-    /// (archiving, unarchived, edge-log), and those on stores (synced-commits, buffered-insert,
-    /// durable-ingest, recovery, checkpoint, linkbench, linkbench-tao); with --full all]
-    #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = Workload::named)]
-    pub workloads: Vec<Workload>,
+    /// The workloads, separated by commas [default: all but those on stores (synced-commits,
+    /// buffered-insert, durable-ingest, recovery, checkpoint); with --full all]
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    pub workloads: Vec<String>,
     /// Thread counts, separated by commas: each workload that can use several is measured with each
     #[arg(long, value_name = "COUNTS", value_delimiter = ',', default_value = "1", value_parser = threads)]
     pub threads: Vec<NonZeroUsize>,
@@ -44,15 +42,10 @@ pub struct BenchArgs {
     /// The number of times that everything is measured [default: 3, with --quick 2]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub repetitions: Option<u32>,
-    /// The duration of one mix of readers and writers; each number of clients of LinkBench runs for
-    /// a fortieth of it [default: 10, with --full 60]
-    #[arg(long, value_name = "S", value_parser = clap::value_parser!(u64).range(1..=86_400))]
-    pub mix_seconds: Option<u64>,
     /// The seed that generates, shuffles and samples the graph
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
-    /// Measure every insertion of every repetition, all batch sizes, mixes of a minute, the hub,
-    /// stores, and all links in LinkBench
+    /// Measure every insertion of every repetition, all batch sizes, and all workloads
     #[arg(long)]
     pub full: bool,
     /// Measure everything briefly, to check that it works; the figures are meaningless

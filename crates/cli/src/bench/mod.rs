@@ -9,7 +9,7 @@ use crate::error::CliError;
 use crate::interrupt::Interrupt;
 use crate::outputs::FilesInUse;
 use crate::{progress, text};
-use hedgerow_driver::{BenchError, DataSet, Engine, Report, Settings, Step, StoreFacts, Watch};
+use hedgerow_driver::{BenchError, DataSet, Engine, Report, Settings, Step, StoreFacts, Watch, Workload};
 use hedgerow_formats::{FormatError, NewFile};
 use std::cell::Cell;
 use std::io::Write;
@@ -17,17 +17,19 @@ use std::num::NonZeroUsize;
 use std::path::Path;
 use std::time::Duration;
 
-/// Measures the requested engines among `engines`, prints the table, writes the file.
+/// Measures the requested engines and workloads of the given ones, prints the table, writes the
+/// file.
 pub fn execute(
     args: &BenchArgs,
     engines: &[Engine],
+    workloads: &[&'static Workload],
     console: &Console,
     interrupt: &Interrupt,
 ) -> Result<(), CliError> {
     if let Some(path) = &args.json {
         FilesInUse::read(&args.dataset).check_output("--json", path)?;
     }
-    let settings = settings(args, engines)?;
+    let settings = settings(args, engines, workloads)?;
     settings.check_store()?;
     let shown = Shown::new(console);
     let show = |step: &Step| shown.show(step);
@@ -62,21 +64,30 @@ fn announcement(data: &DataSet, settings: &Settings) -> String {
     )
 }
 
-fn settings(args: &BenchArgs, engines: &[Engine]) -> Result<Settings, BenchError> {
+/// The settings of a run of what `args` selects.
+pub fn settings(
+    args: &BenchArgs,
+    engines: &[Engine],
+    workloads: &[&'static Workload],
+) -> Result<Settings, BenchError> {
     let base = match (args.quick, args.full) {
         (true, _) => Settings::quick(),
         (_, true) => Settings::full(),
         _ => Settings::new(),
     };
-    let workloads = if args.workloads.is_empty() { base.workloads } else { args.workloads.clone() };
     let engines: Result<Vec<_>, _> = args.engines.iter().map(|name| Engine::named(name, engines)).collect();
+    let named = args.workloads.iter().map(|name| Workload::named(name, workloads));
+    let named = named.collect::<Result<Vec<_>, _>>()?;
+    let is_chosen = |workload: &&Workload| match named.is_empty() {
+        true => args.full || workload.is_default,
+        false => named.contains(workload),
+    };
     Ok(Settings {
         engines: distinct(&engines?),
-        workloads: distinct(&workloads),
+        workloads: workloads.iter().copied().filter(is_chosen).collect(),
         threads: distinct(&args.threads).into_iter().map(NonZeroUsize::get).collect(),
         repetitions: args.repetitions.map_or(base.repetitions, |repetitions| repetitions as usize),
         seed: args.seed,
-        mix: args.mix_seconds.map_or(base.mix, Duration::from_secs),
         extent: base.extent,
         store: args.store.clone(),
     })

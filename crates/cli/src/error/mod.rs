@@ -374,8 +374,8 @@ fn graph_exit_code(error: &hedgerow::Error) -> u8 {
 fn bench_exit_code(error: &BenchError) -> u8 {
     match error {
         BenchError::UnknownEngine { .. }
-        | BenchError::UnknownWorkload(_)
-        | BenchError::NoEdgeLog
+        | BenchError::UnknownWorkload { .. }
+        | BenchError::NothingToMeasure { .. }
         | BenchError::ImpossibleDataSet { .. }
         | BenchError::Kronecker(_) => 2,
         BenchError::UnknownDataSet(_)

@@ -5,7 +5,7 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 
 /// Each workload with its contract metric.
-const CONTRACT: [(&str, &str); 17] = [
+const CONTRACT: [(&str, &str); 14] = [
     ("insert", "throughput"),
     ("batch-insert", "throughput-65536"),
     ("update", "throughput"),
@@ -14,9 +14,6 @@ const CONTRACT: [(&str, &str); 17] = [
     ("scan-random", "throughput"),
     ("snapshot", "time"),
     ("memory", "bytes-per-edge"),
-    ("mixed-writer", "throughput"),
-    ("mixed-reader", "time"),
-    ("interleaved", "throughput"),
     ("pagerank", "time"),
     ("bfs", "time"),
     ("sssp", "time"),
@@ -26,7 +23,7 @@ const CONTRACT: [(&str, &str); 17] = [
 ];
 
 /// Metrics that the static graph does not have.
-const WITHOUT_CSR: [&str; 3] = ["snapshot", "mixed-writer", "mixed-reader"];
+const WITHOUT_CSR: [&str; 1] = ["snapshot"];
 
 /// Runs the benchmark in `folder`, and returns its report.
 fn report(folder: &Folder, arguments: &str) -> Value {
@@ -52,8 +49,7 @@ fn every_workload_gives_its_contract_row_for_every_engine() {
     let report = report(
         &Folder::new(),
         "--dataset kron-6 --engines csr,rapid --workloads \
-        insert,batch-insert,update,search,scan-ordered,scan-random,snapshot,memory,mixed-writer,mixed-reader,\
-        interleaved,pagerank,bfs,sssp,wcc,triangles,betweenness",
+        insert,batch-insert,update,search,scan-ordered,scan-random,snapshot,memory,pagerank,bfs,sssp,wcc,triangles,betweenness",
     );
     for (workload, metric) in CONTRACT {
         for engine in ["csr", "rapid"] {
@@ -147,40 +143,6 @@ fn a_file_is_a_data_set_whatever_its_keys_are() {
 }
 
 #[test]
-fn the_hub_is_measured_when_it_is_asked_for() {
-    let report = report(&Folder::new(), "--dataset kron-6 --workloads hub");
-    let metrics: Vec<_> = rows(&report).iter().map(|row| (&row["engine"], &row["metric"])).collect();
-    for metric in ["insert-throughput", "insert-latency-max", "delete-throughput", "delete-latency-p99"] {
-        assert!(metrics.iter().any(|(engine, name)| *engine == "rapid" && *name == metric), "{metric}");
-    }
-    assert!(metrics.iter().any(|(engine, name)| *engine == "csr" && *name == "scan-throughput"));
-}
-
-#[test]
-fn an_edge_log_is_measured_on_the_engine_that_has_one() {
-    let folder = Folder::new();
-    let workloads = "--dataset kron-6 --workloads archiving,unarchived,edge-log";
-    let report = report(&folder, &format!("{workloads} --engines rapid,hybrid --threads 1,2"));
-    let with_ratios = [("archiving", "ratio_to_csr"), ("unarchived", "ratio"), ("edge-log", "ratio_to_csr")];
-    for (workload, ratio) in with_ratios {
-        let is_contract = |row: &&Value| row["workload"] == workload && row["contract"] == true;
-        let contract: Vec<&Value> = rows(&report).iter().filter(is_contract).collect();
-        assert!(contract.iter().any(|row| row["engine"] == "hybrid" && row[ratio].is_number()), "{workload}");
-        assert!(contract.iter().all(|row| row["engine"] != "rapid"), "{workload}");
-    }
-    for metric in ["throughput-log", "bytes-growing", "time-scan-growing"] {
-        let is_compared = |row: &Value| {
-            row["workload"] == "edge-log" && row["metric"] == metric && row["ratio_to_csr"].is_number()
-        };
-        assert!(rows(&report).iter().any(|row| row["engine"] == "hybrid" && is_compared(row)), "{metric}");
-    }
-
-    let refused = folder.hedgerow(&format!("bench --quick {workloads} --engines rapid")).code(2).stdout("");
-    let error = String::from_utf8(refused.get_output().stderr.clone()).unwrap();
-    assert!(error.contains("error: ") && error.contains("add hybrid to --engines"), "{error}");
-}
-
-#[test]
 fn stores_are_measured_in_the_directory_that_was_named_and_removed() {
     let folder = Folder::new();
     std::fs::create_dir(folder.path("disk")).unwrap();
@@ -213,6 +175,14 @@ fn the_table_goes_to_standard_output() {
 }
 
 #[test]
+fn workloads_that_measure_none_of_the_engines_are_refused() {
+    let arguments = "bench --quick --dataset kron-5 --workloads snapshot --engines csr";
+    let refused = Folder::new().hedgerow(arguments).code(2).stdout("");
+    let error = String::from_utf8(refused.get_output().stderr.clone()).unwrap();
+    assert!(error.contains("error: there is nothing to measure for snapshot on csr"), "{error}");
+}
+
+#[test]
 fn invalid_requests_are_refused_before_anything_is_measured() {
     let folder = Folder::with("empty.txt", "# nothing\n");
     folder.write("loop.txt", "5 5\n");
@@ -222,7 +192,6 @@ fn invalid_requests_are_refused_before_anything_is_measured() {
         ("--workloads insert,delete", 2, "batch-insert"),
         ("--threads 0", 2, "expected a number from 1 to 1024"),
         ("--repetitions 0", 2, "0 is not in 1..=1000"),
-        ("--mix-seconds 0", 2, "0 is not in 1..="),
         ("--quick --full", 2, "cannot be used with"),
         ("--dataset kron-27", 2, "the scale must be a number from 4 to 26"),
         ("--dataset uniform-5x5", 2, "below the number of vertices"),

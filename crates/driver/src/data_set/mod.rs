@@ -15,7 +15,7 @@ use std::path::Path;
 pub(crate) use name::Name;
 
 /// A directed adjacency entry: a vertex and one of its neighbors.
-pub(crate) type Entry = (VertexId, VertexId);
+pub type Entry = (VertexId, VertexId);
 
 /// An undirected graph without self loops and repeated edges, as a shuffled stream of directed
 /// adjacency entries with both directions of every edge.

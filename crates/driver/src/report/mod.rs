@@ -76,7 +76,7 @@ impl Report {
                 edges: data.stream().len(),
             },
             store,
-            results: rows::of(data.name(), samples),
+            results: rows::of(data.name(), &settings.workloads, samples),
         }
     }
 

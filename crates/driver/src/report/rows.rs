@@ -40,9 +40,9 @@ pub struct Row {
 }
 
 /// The rows of all figures, workload by workload.
-pub(super) fn of(dataset: &str, samples: &Samples) -> Vec<Row> {
+pub(super) fn of(dataset: &str, workloads: &[&'static Workload], samples: &Samples) -> Vec<Row> {
     let mut rows = Vec::new();
-    for workload in Workload::ALL {
+    for workload in workloads {
         let series = samples.all().iter().filter(|series| series.figure.workload == *workload);
         for series in series {
             rows.extend(row(dataset, samples, series));
@@ -60,7 +60,7 @@ fn row(dataset: &str, samples: &Samples, series: &Series) -> Option<Row> {
     let against = baseline.and_then(|baseline| Summary::of(&baseline.values));
     Some(Row {
         dataset: dataset.to_owned(),
-        workload: figure.workload.name(),
+        workload: figure.workload.name,
         engine: figure.engine,
         threads: figure.threads,
         metric: figure.metric.clone(),
@@ -71,7 +71,7 @@ fn row(dataset: &str, samples: &Samples, series: &Series) -> Option<Row> {
         ratio_to_csr: reference.and_then(|reference| ratio(summary.median, reference)),
         ratio: against.and_then(|against| ratio(summary.median, against.median)),
         baseline: baseline.map(|baseline| baseline.what),
-        contract: figure.metric == figure.workload.contract_metric(),
+        contract: figure.metric == figure.workload.contract_metric,
     })
 }
 
@@ -88,7 +88,7 @@ fn csr_median(samples: &Samples, series: &Series) -> Option<f64> {
 fn speed_up(dataset: &str, samples: &Samples, series: &Series) -> Option<Row> {
     let figure = &series.figure;
     let workload = figure.workload;
-    let scales = workload.scales() && figure.metric == workload.contract_metric();
+    let scales = workload.scales && figure.metric == workload.contract_metric;
     if figure.threads == 1 || !scales {
         return None;
     }
@@ -112,10 +112,12 @@ fn speed_up(dataset: &str, samples: &Samples, series: &Series) -> Option<Row> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::WORKLOADS;
     use crate::samples::Figure;
 
     fn figure(engine: &'static str, threads: usize, metric: &str) -> Figure {
-        Figure { workload: Workload::Insert, engine, threads, metric: metric.to_owned(), unit: "edges/s" }
+        let workload = Workload::named("insert", WORKLOADS).unwrap();
+        Figure { workload, engine, threads, metric: metric.to_owned(), unit: "edges/s" }
     }
 
     fn push(samples: &mut Samples, figure: &Figure, values: &[f64]) {
@@ -128,7 +130,7 @@ mod tests {
         push(&mut samples, &figure("csr", 1, "throughput"), &[10.0, 30.0, 20.0]);
         push(&mut samples, &figure("rapid", 1, "throughput"), &[1.0, 9.0, 5.0]);
         push(&mut samples, &figure("rapid", 1, "latency-p50"), &[7.0]);
-        let rows = of("graph", &samples);
+        let rows = of("graph", WORKLOADS, &samples);
         assert_eq!(rows.len(), 3);
         assert_eq!((rows[0].ratio_to_csr, rows[1].ratio_to_csr), (Some(1.0), Some(0.25)));
         assert_eq!((rows[1].median, rows[1].min, rows[1].max), (5.0, 1.0, 9.0));
@@ -142,7 +144,7 @@ mod tests {
         push(&mut samples, &figure("csr", 1, "throughput"), &[20.0]);
         push(&mut samples, &figure("rapid", 1, "throughput"), &[5.0]);
         push(&mut samples, &figure("rapid", 2, "throughput"), &[8.0]);
-        let rows = of("graph", &samples);
+        let rows = of("graph", WORKLOADS, &samples);
         assert_eq!(rows[2].ratio_to_csr, Some(0.4));
         let speed_up = &rows[3];
         assert_eq!((&*speed_up.metric, speed_up.median, speed_up.ratio), ("speed-up", 1.6, Some(1.6)));
@@ -152,10 +154,11 @@ mod tests {
     #[test]
     fn a_baseline_gives_a_ratio_where_csr_gives_none() {
         let mut samples = Samples::default();
-        let mixed = Figure { workload: Workload::MixedReader, unit: "s", ..figure("rapid", 1, "time") };
-        samples.push_against(mixed.clone(), 3.0, "apart", 2.0);
-        samples.push_against(mixed, 3.0, "apart", 2.0);
-        let rows = of("graph", &samples);
+        let workload = Workload::named("snapshot", WORKLOADS).unwrap();
+        let time = Figure { workload, unit: "ns", ..figure("rapid", 1, "time") };
+        samples.push_against(time.clone(), 3.0, "apart", 2.0);
+        samples.push_against(time, 3.0, "apart", 2.0);
+        let rows = of("graph", WORKLOADS, &samples);
         assert_eq!((rows[0].ratio, rows[0].baseline, rows[0].ratio_to_csr), (Some(1.5), Some("apart"), None));
         assert!(rows[0].contract);
     }

@@ -3,11 +3,25 @@
 
 use super::insert;
 use crate::executor::{Bench, Turn};
+use crate::expected::limited;
 use crate::{Failure, Workload, load};
 use hedgerow::{EngineKind, KeyKind, LabelId, VertexId};
 use std::time::{Duration, Instant};
 
-pub(crate) fn measure(bench: &mut Bench<'_>) -> Result<(), Failure> {
+pub(super) static WORKLOAD: Workload = Workload {
+    name: "batch-insert",
+    description: "edges put in batches of several sizes",
+    contract_metric: "throughput-65536",
+    is_default: true,
+    is_on_store: false,
+    scales: true,
+    seconds: |settings, entries| {
+        (settings.batch_sizes().len() + 1) as f64 * limited(entries, 2.0, settings.batch_limit())
+    },
+    measure,
+};
+
+fn measure(bench: &mut Bench<'_>) -> Result<(), Failure> {
     for batch in bench.settings.batch_sizes() {
         let metric = format!("throughput-{batch}");
         for turn in bench.turns() {
@@ -31,7 +45,7 @@ pub(crate) fn measure(bench: &mut Bench<'_>) -> Result<(), Failure> {
 /// Batches of the contract metric's size, of edges between vertices with number keys, as an
 /// application would put them.
 fn measure_number_keys(bench: &mut Bench<'_>) -> Result<(), Failure> {
-    let metric = format!("throughput-numbers-{}", Workload::CONTRACT_BATCH);
+    let metric = format!("throughput-numbers-{}", load::CONTRACT_BATCH);
     let edges: Vec<(u64, u64)> =
         bench.data.stream().iter().map(|(source, destination)| (key(*source), key(*destination))).collect();
     for turn in bench.turns() {
@@ -62,7 +76,7 @@ fn ingest_numbers(
     let graph = load::with_keys(options, (0..bench.data.vertices()).map(VertexId::new).map(key))?;
     let limit = bench.settings.batch_limit().unwrap_or(Duration::MAX);
     let (started, mut written) = (Instant::now(), 0);
-    for batch in edges.chunks(Workload::CONTRACT_BATCH) {
+    for batch in edges.chunks(load::CONTRACT_BATCH) {
         graph.ingest(LabelId::DEFAULT, batch)?;
         written += batch.len();
         crate::watch::check(&bench.watch.cancel)?;
@@ -79,7 +93,7 @@ fn ingest_numbers(
 
 /// The rate of batches of one edge: the result of the insertion workload, if it ran.
 fn one_by_one(bench: &Bench<'_>, turn: Turn, kind: EngineKind) -> Result<f64, Failure> {
-    let measured = bench.recorded(Workload::Insert, turn, "throughput-by-call");
+    let measured = bench.recorded(&insert::WORKLOAD, turn, "throughput-by-call");
     if let Some(rate) = measured.and_then(|rates| rates.get(turn.repetition)) {
         return Ok(*rate);
     }

@@ -2,10 +2,22 @@
 //! compared with memory.
 
 use crate::executor::{Bench, Turn};
+use crate::expected::limited;
 use crate::monitor::Latencies;
-use crate::{Failure, load};
+use crate::{Failure, Workload, load};
 use hedgerow::{Durability, EngineKind, Graph};
 use std::time::Instant;
+
+pub(super) static WORKLOAD: Workload = Workload {
+    name: "buffered-insert",
+    description: "commits of one edge into a store, without waiting for the disk",
+    contract_metric: "throughput",
+    is_default: false,
+    is_on_store: true,
+    scales: true,
+    seconds: |settings, entries| limited(entries, 1.0, settings.insert_limit()),
+    measure,
+};
 
 const IN_MEMORY: &str = "the same in memory";
 
@@ -16,7 +28,7 @@ enum Way {
     ByCall,
 }
 
-pub(crate) fn measure(bench: &mut Bench<'_>) -> Result<(), Failure> {
+fn measure(bench: &mut Bench<'_>) -> Result<(), Failure> {
     for way in [Way::Stream, Way::ByCall] {
         for (turn, kind) in bench.turns_written() {
             bench.begin(turn, if way == Way::Stream { " as a stream" } else { " by call" })?;

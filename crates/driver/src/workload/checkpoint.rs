@@ -3,13 +3,25 @@
 
 use crate::data_set::Entry;
 use crate::executor::{Bench, Turn};
+use crate::expected::seconds;
 use crate::watch::check;
-use crate::{Failure, load};
+use crate::{Failure, Workload, load};
 use hedgerow::kernels::CancelToken;
 use hedgerow::{CheckpointOptions, Durability, Graph, LabelId, WriteGraph};
 use hedgerow_sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
+
+pub(super) static WORKLOAD: Workload = Workload {
+    name: "checkpoint",
+    description: "checkpoints with a concurrent writer",
+    contract_metric: "writer-throughput",
+    is_default: false,
+    is_on_store: true,
+    scales: false,
+    seconds: |settings, entries| 4.0 * settings.writer_window().as_secs_f64() + 2.0 * seconds(entries, 5.0),
+    measure,
+};
 
 const WITHOUT: &str = "the writer without a checkpoint";
 const ALONE: &str = "a checkpoint without a writer";
@@ -18,7 +30,7 @@ const ALONE: &str = "a checkpoint without a writer";
 /// of the metrics.
 const SHARES: [(Option<f64>, &str); 3] = [(None, ""), (Some(1.0), "-1"), (Some(0.25), "-0.25")];
 
-pub(crate) fn measure(bench: &mut Bench<'_>) -> Result<(), Failure> {
+fn measure(bench: &mut Bench<'_>) -> Result<(), Failure> {
     for (turn, kind) in bench.turns_written() {
         bench.begin(turn, "")?;
         let store = bench.new_store()?;

@@ -4,15 +4,29 @@
 use crate::disk::Disk;
 use crate::engines::Engine;
 use crate::executor::{Bench, Turn};
+use crate::expected::limited;
 use crate::stores::TemporaryStore;
-use crate::{Failure, load};
+use crate::{Failure, Workload, load};
 use hedgerow::{Durability, EngineKind, Graph, LabelId};
 use std::time::Instant;
+
+pub(super) static WORKLOAD: Workload = Workload {
+    name: "durable-ingest",
+    description: "edges put into a store in batches and as one bulk",
+    contract_metric: "throughput-bulk",
+    is_default: false,
+    is_on_store: true,
+    scales: true,
+    seconds: |settings, entries| {
+        settings.durable_batch_sizes().len() as f64 * limited(entries, 2.0, settings.batch_limit())
+    },
+    measure,
+};
 
 const IN_MEMORY: &str = "the same in memory";
 const BANDWIDTH: &str = "the disk's own bandwidth";
 
-pub(crate) fn measure(bench: &mut Bench<'_>) -> Result<(), Failure> {
+fn measure(bench: &mut Bench<'_>) -> Result<(), Failure> {
     for batch in bench.settings.durable_batch_sizes() {
         for (turn, kind) in bench.turns_written() {
             bench.begin(turn, &format!(" in batches of {batch}"))?;

@@ -1,11 +1,23 @@
 //! Edges put one by one, each in a transaction of its own: as a stream, and by single calls.
 
 use crate::executor::{Bench, Turn};
+use crate::expected::limited;
 use crate::monitor::Latencies;
-use crate::{Failure, load};
+use crate::{Failure, Workload, load};
 use hedgerow::{EngineKind, Graph};
 
-pub(crate) fn measure(bench: &mut Bench<'_>) -> Result<(), Failure> {
+pub(super) static WORKLOAD: Workload = Workload {
+    name: "insert",
+    description: "edges put one by one, each in a transaction of its own",
+    contract_metric: "throughput",
+    is_default: true,
+    is_on_store: false,
+    scales: true,
+    seconds: |settings, entries| limited(entries, 1.0, settings.insert_limit()),
+    measure,
+};
+
+fn measure(bench: &mut Bench<'_>) -> Result<(), Failure> {
     for turn in bench.turns() {
         bench.begin(turn, "")?;
         match turn.engine.kind {

@@ -3,7 +3,7 @@
 use crate::answers::Answer;
 use crate::executor::{Bench, Turn, pool};
 use crate::monitor::mean_time;
-use crate::{Engine, Extent, Failure, weighted};
+use crate::{Engine, Extent, Failure, Settings, Workload, weighted};
 use hedgerow::VertexId;
 use hedgerow::kernels::{
     Betweenness, Bfs, Execution, PageRank, Precision, Sources, Sssp, TriangleCount, TriangleOrder, Wcc,
@@ -12,6 +12,67 @@ use hedgerow::kernels::{
 use hedgerow_compiled_kernels::Target;
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::{RngExt, SeedableRng};
+
+/// A workload of a kernel.
+const fn workload(
+    name: &'static str,
+    description: &'static str,
+    seconds: fn(&Settings, usize) -> f64,
+    measure: fn(&mut Bench<'_>) -> Result<(), Failure>,
+) -> Workload {
+    Workload {
+        name,
+        description,
+        contract_metric: "time",
+        is_default: true,
+        is_on_store: false,
+        scales: true,
+        seconds,
+        measure,
+    }
+}
+
+pub(super) static PAGERANK: Workload = workload(
+    "pagerank",
+    "ten iterations of PageRank",
+    |settings, entries| settings.at_least(entries, 12.0),
+    |bench| measure(bench, &[KernelName::PageRank, KernelName::PageRankSingle]),
+);
+
+pub(super) static BFS: Workload = workload(
+    "bfs",
+    "breadth-first searches",
+    |settings, entries| settings.at_least(entries, 40.0),
+    |bench| measure(bench, &[KernelName::Bfs, KernelName::BfsTopDown]),
+);
+
+pub(super) static SSSP: Workload = workload(
+    "sssp",
+    "shortest paths by weights",
+    |settings, entries| settings.at_least(entries, 12.0),
+    |bench| measure_weighted(bench, &[KernelName::Sssp]),
+);
+
+pub(super) static WCC: Workload = workload(
+    "wcc",
+    "weakly connected components",
+    |settings, entries| settings.at_least(entries, 40.0),
+    |bench| measure(bench, &[KernelName::Wcc, KernelName::WccPlain]),
+);
+
+pub(super) static TRIANGLES: Workload = workload(
+    "triangles",
+    "the number of triangles",
+    |settings, entries| settings.at_least(entries, 5.0),
+    measure_triangles,
+);
+
+pub(super) static BETWEENNESS: Workload = workload(
+    "betweenness",
+    "betweenness centrality from single sources",
+    |settings, entries| settings.at_least(entries, 5.0),
+    |bench| measure(bench, &[KernelName::Betweenness]),
+);
 
 /// Number of sources of breadth-first searches; the mean is recorded.
 const SOURCES: usize = 8;
@@ -23,20 +84,30 @@ const WEIGHTED_SOURCES: usize = 4;
 const CENTRAL_SOURCES: usize = 2;
 
 /// Iterations of PageRank.
-pub(super) const ITERATIONS: u32 = 10;
+pub const ITERATIONS: u32 = 10;
 
 /// A kernel in one of its forms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum KernelName {
+pub enum KernelName {
+    /// Ten iterations of PageRank.
     PageRank,
+    /// PageRank with ranks passed in single precision.
     PageRankSingle,
+    /// Direction-optimizing breadth-first search.
     Bfs,
+    /// Breadth-first search that never changes its direction.
     BfsTopDown,
+    /// Shortest paths by weights.
     Sssp,
+    /// Weakly connected components, by sampling.
     Wcc,
+    /// Weakly connected components, over all edges.
     WccPlain,
+    /// Triangles, counted in the order of degrees where that pays.
     Triangles,
+    /// Triangles, counted in the order of ids.
     TrianglesById,
+    /// Betweenness centrality from single sources.
     Betweenness,
 }
 
@@ -53,7 +124,8 @@ impl KernelName {
     }
 
     /// The number of runs per measurement.
-    pub(super) fn runs(self) -> usize {
+    #[must_use]
+    pub fn runs(self) -> usize {
         match self {
             KernelName::Bfs | KernelName::BfsTopDown => SOURCES,
             KernelName::Sssp => WEIGHTED_SOURCES,
@@ -68,7 +140,8 @@ impl KernelName {
     }
 
     /// A description of its answer: all forms of a kernel must agree.
-    pub(super) fn answer(self) -> &'static str {
+    #[must_use]
+    pub fn answer(self) -> &'static str {
         match self {
             KernelName::PageRank => "the ranks",
             KernelName::PageRankSingle => "the ranks in single precision",
@@ -82,13 +155,13 @@ impl KernelName {
 }
 
 /// Measures kernels on the loaded graphs.
-pub(crate) fn measure(bench: &mut Bench<'_>, kernels: &[KernelName]) -> Result<(), Failure> {
+fn measure(bench: &mut Bench<'_>, kernels: &[KernelName]) -> Result<(), Failure> {
     let subjects = subjects(bench, Bench::subject)?;
     measure_on(bench, &subjects, kernels)
 }
 
 /// Measures kernels on graphs with weights, loaded for these kernels only.
-pub(crate) fn measure_weighted(bench: &mut Bench<'_>, kernels: &[KernelName]) -> Result<(), Failure> {
+fn measure_weighted(bench: &mut Bench<'_>, kernels: &[KernelName]) -> Result<(), Failure> {
     let subjects = subjects(bench, |bench, engine| {
         bench.begin(Turn { threads: 1, repetition: 0, engine }, ", loading weights")?;
         weighted::subject(bench, engine)
@@ -97,7 +170,7 @@ pub(crate) fn measure_weighted(bench: &mut Bench<'_>, kernels: &[KernelName]) ->
 }
 
 /// Plain triangle counting takes minutes on large graphs, so it is measured in full runs only.
-pub(crate) fn measure_triangles(bench: &mut Bench<'_>) -> Result<(), Failure> {
+fn measure_triangles(bench: &mut Bench<'_>) -> Result<(), Failure> {
     let kernels = [KernelName::Triangles, KernelName::TrianglesById];
     let count = if bench.settings.extent == Extent::Default { 1 } else { kernels.len() };
     measure(bench, &kernels[..count])
@@ -140,7 +213,10 @@ fn measure_on(bench: &mut Bench<'_>, subjects: &Subjects, kernels: &[KernelName]
 }
 
 /// Random vertices with neighbors.
-pub(super) fn sources(bench: &mut Bench<'_>) -> Result<Vec<VertexId>, Failure> {
+///
+/// # Errors
+/// The static graph cannot be built.
+pub fn sources(bench: &mut Bench<'_>) -> Result<Vec<VertexId>, Failure> {
     let csr = bench.csr()?;
     let offsets = csr.offsets();
     let mut random = Xoshiro256PlusPlus::seed_from_u64(bench.settings.seed ^ 0x50c3);
@@ -155,12 +231,18 @@ pub(super) fn sources(bench: &mut Bench<'_>) -> Result<Vec<VertexId>, Failure> {
 }
 
 /// The result of a kernel, converted to an answer outside of the measured time.
-pub(super) enum Found {
+pub enum Found {
+    /// Ranks of PageRank.
     Ranks(Vec<f64>),
+    /// The depths of each search.
     Depths(Vec<Vec<u32>>),
+    /// The distances from each source.
     Distances(Vec<Vec<u64>>),
+    /// The component of each vertex.
     Components(Vec<u32>),
+    /// The number of triangles.
     Triangles(u64),
+    /// The betweenness from each source.
     Scores(Vec<Vec<f64>>),
 }
 
@@ -184,7 +266,10 @@ impl From<Found> for Answer {
 }
 
 /// Runs a kernel once, or a search once from each of its sources.
-pub(super) fn run(
+///
+/// # Errors
+/// Errors of the kernel.
+pub fn run(
     kernel: KernelName,
     subject: &Target,
     sources: &[VertexId],

@@ -1,9 +1,20 @@
 //! Bytes per edge after the load.
 
-use crate::Failure;
 use crate::executor::{Bench, Turn};
+use crate::{Failure, Workload};
 
-pub(crate) fn measure(bench: &mut Bench<'_>) -> Result<(), Failure> {
+pub(super) static WORKLOAD: Workload = Workload {
+    name: "memory",
+    description: "bytes per edge after the load",
+    contract_metric: "bytes-per-edge",
+    is_default: true,
+    is_on_store: false,
+    scales: false,
+    seconds: |_, _| 0.1,
+    measure,
+};
+
+fn measure(bench: &mut Bench<'_>) -> Result<(), Failure> {
     // The static graph comes last: the arrays from which it is built would leave free memory to the
     // others.
     for engine in bench.engines().into_iter().rev() {

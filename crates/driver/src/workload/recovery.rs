@@ -3,10 +3,22 @@
 
 use super::durable_ingest::bulk_rate;
 use crate::executor::{Bench, Turn};
+use crate::expected::seconds;
 use crate::stores::TemporaryStore;
 use crate::{Failure, Workload, load};
 use hedgerow::{CheckpointOptions, Durability, EngineKind, Error, LabelId};
 use std::time::{Duration, Instant};
+
+pub(super) static WORKLOAD: Workload = Workload {
+    name: "recovery",
+    description: "stores opened: a checkpoint loaded, a log replayed",
+    contract_metric: "throughput",
+    is_default: false,
+    is_on_store: true,
+    scales: true,
+    seconds: |settings, entries| seconds(entries, 1.0) + seconds(entries.min(settings.replayed_edges()), 0.5),
+    measure,
+};
 
 const BULK: &str = "bulk ingest in memory";
 
@@ -27,7 +39,7 @@ struct Prepared {
     edges: usize,
 }
 
-pub(crate) fn measure(bench: &mut Bench<'_>) -> Result<(), Failure> {
+fn measure(bench: &mut Bench<'_>) -> Result<(), Failure> {
     for engine in bench.engines() {
         let Some(kind) = engine.kind else { continue };
         // The same stores are opened with every number of threads.
@@ -73,7 +85,7 @@ fn prepare(bench: &Bench<'_>, kind: EngineKind, kept: Kept) -> Result<Prepared, 
             load::ingest(&graph, entries, load::LOAD_BATCH, cancel)?;
             graph.checkpoint(&CheckpointOptions::new().cancelled_by(cancel))?;
         }
-        Kept::Batches => load::ingest(&graph, entries, Workload::CONTRACT_BATCH, cancel)?,
+        Kept::Batches => load::ingest(&graph, entries, load::CONTRACT_BATCH, cancel)?,
         Kept::Single => {
             entries = &entries[..entries.len().min(bench.settings.replayed_edges())];
             let put =

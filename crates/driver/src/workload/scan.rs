@@ -1,9 +1,9 @@
 //! Sums the ids of all neighbors of all vertices, in the order of the vertices or in random order.
 
-use crate::Failure;
 use crate::answers::Answer;
 use crate::executor::{Bench, pool};
 use crate::monitor::mean_time;
+use crate::{Failure, Workload};
 use hedgerow::kernels::{Adjacency, Cursor, GraphView};
 use hedgerow::kernels::{Execution, Kernel, KernelError};
 use hedgerow::{Direction, LabelId, VertexId};
@@ -15,13 +15,35 @@ use std::ops::{ControlFlow, Range};
 use std::time::Duration;
 
 /// A description of the answer of a scan.
-pub(super) const SUM: &str = "the sum of all neighbors";
+pub const SUM: &str = "the sum of all neighbors";
 
-pub(crate) fn measure_ordered(bench: &mut Bench<'_>) -> Result<(), Failure> {
+pub(super) static ORDERED: Workload = Workload {
+    name: "scan-ordered",
+    description: "all neighbors of all vertices, in the order of the vertices",
+    contract_metric: "throughput",
+    is_default: true,
+    is_on_store: false,
+    scales: true,
+    seconds: |settings, entries| settings.at_least(entries, 50.0),
+    measure: measure_ordered,
+};
+
+pub(super) static RANDOM: Workload = Workload {
+    name: "scan-random",
+    description: "all neighbors of all vertices, in random order",
+    contract_metric: "throughput",
+    is_default: true,
+    is_on_store: false,
+    scales: true,
+    seconds: |settings, entries| settings.at_least(entries, 50.0),
+    measure: measure_random,
+};
+
+fn measure_ordered(bench: &mut Bench<'_>) -> Result<(), Failure> {
     measure(bench, None)
 }
 
-pub(crate) fn measure_random(bench: &mut Bench<'_>) -> Result<(), Failure> {
+fn measure_random(bench: &mut Bench<'_>) -> Result<(), Failure> {
     let mut order: Vec<VertexId> = (0..bench.data.vertices()).map(VertexId::new).collect();
     order.shuffle(&mut Xoshiro256PlusPlus::seed_from_u64(bench.settings.seed ^ 0x000b_de50));
     measure(bench, Some(&order))
@@ -44,7 +66,10 @@ fn measure(bench: &mut Bench<'_>, order: Option<&[VertexId]>) -> Result<(), Fail
 }
 
 /// The sum and the mean time of a scan, repeated until it has taken `least` altogether.
-pub(super) fn time_of(
+///
+/// # Errors
+/// Errors of the scan.
+pub fn time_of(
     subject: &Target,
     order: Option<&[VertexId]>,
     execution: Execution<'_>,
@@ -106,7 +131,8 @@ fn sum_each(adjacency: &impl Adjacency, vertices: &[VertexId]) -> Result<u64, Ke
 }
 
 /// The sum of some ids.
+#[must_use]
 #[inline]
-pub(super) fn sum(neighbors: &[VertexId]) -> u64 {
+pub fn sum(neighbors: &[VertexId]) -> u64 {
     neighbors.iter().map(|neighbor| u64::from(neighbor.get())).sum()
 }

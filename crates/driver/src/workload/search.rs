@@ -1,11 +1,12 @@
 //! Random look-ups of edges, of which some exist.
 
-use crate::Failure;
 use crate::answers::Answer;
 use crate::data_set::Entry;
 use crate::engines::Engine;
 use crate::executor::{Bench, pool};
+use crate::expected::seconds;
 use crate::monitor::{Latencies, mean_time, operate_on_each};
+use crate::{Failure, Workload};
 use hedgerow::kernels::{Adjacency, Cursor, GraphView};
 use hedgerow::kernels::{CancelToken, Execution, Kernel, KernelError};
 use hedgerow::{Direction, LabelId, VertexId};
@@ -13,11 +14,22 @@ use hedgerow_model::search::{self, Spread};
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::{RngExt, SeedableRng};
 
+pub(super) static WORKLOAD: Workload = Workload {
+    name: "search",
+    description: "edges that exist and edges that do not, looked up at random",
+    contract_metric: "throughput",
+    is_default: true,
+    is_on_store: false,
+    scales: true,
+    seconds: |settings, _| 2.0 * seconds(settings.probes(), 1.0),
+    measure,
+};
+
 /// Metric of the throughput compared with that of CSR when its rows are searched by guesses. Other
 /// engines search in their own way.
 const GUESSING: &str = "throughput-guessing";
 
-pub(crate) fn measure(bench: &mut Bench<'_>) -> Result<(), Failure> {
+fn measure(bench: &mut Bench<'_>) -> Result<(), Failure> {
     let probes = probes(bench);
     let cancel = bench.watch.cancel.clone();
     for threads in bench.settings.threads.clone() {

@@ -1,11 +1,22 @@
 //! Snapshots opened and closed, on the loaded graph and on an empty one.
 
 use crate::executor::Bench;
-use crate::{Failure, load};
+use crate::{Failure, Workload, load};
 use hedgerow::Graph;
 use std::time::Instant;
 
-pub(crate) fn measure(bench: &mut Bench<'_>) -> Result<(), Failure> {
+pub(super) static WORKLOAD: Workload = Workload {
+    name: "snapshot",
+    description: "snapshots opened and closed",
+    contract_metric: "time",
+    is_default: true,
+    is_on_store: false,
+    scales: true,
+    seconds: |_, _| 0.1,
+    measure,
+};
+
+fn measure(bench: &mut Bench<'_>) -> Result<(), Failure> {
     // One thread opens snapshots; other threads would only interfere.
     for turn in bench.turns_of(1) {
         let Some(kind) = turn.engine.kind else { continue };

@@ -6,11 +6,22 @@ use crate::disk::{APPENDED, Disk, Waits};
 use crate::engines::Engine;
 use crate::executor::{Bench, Turn};
 use crate::watch::check;
-use crate::{Failure, load};
+use crate::{Failure, Workload, load};
 use hedgerow::kernels::CancelToken;
 use hedgerow::{Durability, EngineKind, Graph, LabelId, WriteGraph};
 use std::thread;
 use std::time::{Duration, Instant};
+
+pub(super) static WORKLOAD: Workload = Workload {
+    name: "synced-commits",
+    description: "commits of one edge into a store, each synced, by several clients at a time",
+    contract_metric: "throughput",
+    is_default: false,
+    is_on_store: true,
+    scales: true,
+    seconds: |settings, _| 5.0 * settings.sync_time().as_secs_f64(),
+    measure,
+};
 
 /// Numbers of concurrent clients, each of which waits for its commit.
 const CLIENTS: [usize; 4] = [1, 2, 16, 64];
@@ -24,7 +35,7 @@ const SLICES: u32 = 10;
 const LIMIT: &str = "how often the disk can be synced";
 const PLAIN: &str = "the p50 of a sync of the disk";
 
-pub(crate) fn measure(bench: &mut Bench<'_>) -> Result<(), Failure> {
+fn measure(bench: &mut Bench<'_>) -> Result<(), Failure> {
     for (turn, kind) in bench.turns_of_written(1) {
         bench.begin(turn, "")?;
         let (disk, clients) = in_turns(bench, kind)?;

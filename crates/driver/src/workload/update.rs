@@ -2,15 +2,27 @@
 
 use crate::data_set::Entry;
 use crate::executor::{Bench, Turn};
+use crate::expected::limited;
 use crate::monitor::{Latencies, operate_on_each};
-use crate::{Failure, load};
+use crate::{Failure, Workload, load};
 use hedgerow::{EngineKind, Error, Graph, LabelId, WriteGraph};
 use std::time::Instant;
+
+pub(super) static WORKLOAD: Workload = Workload {
+    name: "update",
+    description: "a fifth of the edges deleted and put again",
+    contract_metric: "throughput",
+    is_default: true,
+    is_on_store: false,
+    scales: true,
+    seconds: |settings, entries| limited(entries, 1.0, settings.update_limit()),
+    measure,
+};
 
 /// One edge in `SHARE` is deleted and put again.
 const SHARE: usize = 5;
 
-pub(crate) fn measure(bench: &mut Bench<'_>) -> Result<(), Failure> {
+fn measure(bench: &mut Bench<'_>) -> Result<(), Failure> {
     for turn in bench.turns() {
         bench.begin(turn, "")?;
         match turn.engine.kind {

@@ -1,7 +1,6 @@
-//! Generates graphs, identical on every machine for a seed, and requests to stores of graphs.
+//! Generates graphs, identical on every machine for a seed.
 
 mod kronecker;
-pub mod link_bench;
 mod random;
 mod shuffle;
 mod stream;

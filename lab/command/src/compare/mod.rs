@@ -17,7 +17,7 @@
 
 mod calls;
 mod disk;
-mod figures;
+pub mod figures;
 mod graph;
 mod kinds;
 mod link_bench;

@@ -7,12 +7,11 @@ mod report;
 mod stores;
 
 use crate::compare::graph::Graph;
+use crate::link_bench::{self, BaseGraph, Content, Link, Measured, Mix, Node, Request, Requests, Served};
 use anyhow::{Context, Result, ensure};
 use clap::ValueEnum;
 use hedgerow::Topology;
 use hedgerow::kernels::{BuildOptions, CancelToken, Csr};
-use hedgerow_driver::link_bench::{self, Measured, Served};
-use hedgerow_formats::link_bench::{BaseGraph, Content, Link, Mix, Node, Request, Requests};
 use report::{Cell, Figures, Report};
 use serde::Serialize;
 use std::path::{Path, PathBuf};

@@ -4,8 +4,9 @@ use super::stores::Level;
 use super::{Arguments, MixName};
 use crate::compare::figures::summary;
 use crate::compare::graph::Graph;
+use crate::link_bench::Measured;
 use anyhow::Result;
-use hedgerow_driver::link_bench::{Latencies, Measured};
+use hedgerow_driver::monitor::Latencies;
 use serde::Serialize;
 use std::fmt::Write;
 

@@ -1,13 +1,12 @@
 //! Hedgerow, as in its own benchmark: vertices with properties, edges of one label with records.
 
 use super::{Answer, Base, Kind, Level, LinkStore, found};
+use crate::link_bench::{Link, LinkStore as Graphs, Node, Request, Served, options};
 use anyhow::{Context, Result};
 use hedgerow::kernels::CancelToken;
 use hedgerow::{
     CheckpointOptions, Durability, EngineKind, Graph, Record, RecordRef, Value, ValueRef, VertexId,
 };
-use hedgerow_driver::link_bench::{LinkStore as Graphs, Served, options};
-use hedgerow_formats::link_bench::{Link, Node, Request};
 use std::path::Path;
 
 const SETUP: &str = "a vertex with properties per node, an edge with a record per link; lists by time. None: in memory; buffered: Durability::Buffered; \

@@ -10,9 +10,9 @@
 //! The list duplicates the contents of links, like LinkBench's own index for MySQL: listing needs
 //! no further lookups.
 
+use crate::link_bench::{Link, Node};
 use anyhow::{Context, Result};
 use hedgerow::VertexId;
-use hedgerow_formats::link_bench::{Link, Node};
 
 /// The only type of links.
 const TYPE: u8 = 1;

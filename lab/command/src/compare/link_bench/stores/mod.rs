@@ -13,11 +13,10 @@ mod rocksdb;
 mod sqlite;
 
 use crate::compare::kinds::named;
+use crate::link_bench::{BaseGraph, Content, Link, Node, Request, Served};
 use ::hedgerow::VertexId;
 use anyhow::Result;
 use clap::ValueEnum;
-use hedgerow_driver::link_bench::Served;
-use hedgerow_formats::link_bench::{BaseGraph, Content, Link, Node, Request};
 use serde::Serialize;
 use std::path::Path;
 

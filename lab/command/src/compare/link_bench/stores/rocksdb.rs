@@ -5,10 +5,9 @@ use super::keys::{
     node_key, node_value, time,
 };
 use super::{Answer, Base, Kind, Level, LinkStore, found};
+use crate::link_bench::{Link, Request, Served};
 use anyhow::{Context, Result, ensure};
 use hedgerow::VertexId;
-use hedgerow_driver::link_bench::Served;
-use hedgerow_formats::link_bench::{Link, Request};
 use hedgerow_sync::Mutex;
 use hedgerow_sync::atomic::{AtomicU32, Ordering};
 use rocksdb::{ColumnFamily, DB, DBCompressionType, IteratorMode, ReadOptions, WriteBatch, WriteOptions};

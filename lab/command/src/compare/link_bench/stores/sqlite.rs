@@ -1,10 +1,9 @@
 //! SQLite, by the crate rusqlite.
 
 use super::{Answer, Base, Kind, Level, LinkStore, found};
+use crate::link_bench::{Link, Node, Request, Served};
 use anyhow::{Result, ensure};
 use hedgerow::VertexId;
-use hedgerow_driver::link_bench::Served;
-use hedgerow_formats::link_bench::{Link, Node, Request};
 use hedgerow_sync::Mutex;
 use hedgerow_sync::atomic::{AtomicU32, Ordering};
 use rusqlite::{Connection, OptionalExtension, Row, Transaction, TransactionBehavior, params};

@@ -6,23 +6,41 @@
 //! all, and a checkpoint concurrent with the clients. `linkbench-tao` is another mix, in which
 //! almost all requests are reads.
 
-mod clients;
 mod compaction;
 mod in_memory;
 mod in_stores;
-mod store;
 
-use crate::data_set::Entry;
-use crate::executor::{Bench, Turn};
-pub use crate::monitor::Latencies;
-use crate::{Failure, Workload};
-pub use clients::{Measured, run};
+use crate::link_bench::{
+    self, BaseGraph, Content, LinkStore, Measured, Mix, Request, Requests, Served, options,
+};
 use hedgerow::kernels::{BuildOptions, CancelToken, Csr};
 use hedgerow::{EngineKind, Graph, Topology};
-use hedgerow_formats::link_bench::{BaseGraph, Content, Mix, Request, Requests};
+use hedgerow_driver::expected::seconds;
+use hedgerow_driver::{Bench, Entry, Extent, Failure, Settings, Turn, Workload};
 use std::thread;
 use std::time::Duration;
-pub use store::{LinkStore, Served, options};
+
+pub(super) static LINK_BENCH: Workload = Workload {
+    name: "linkbench",
+    description: "clients of a social graph: LinkBench with its own mix of requests",
+    contract_metric: "throughput",
+    is_default: false,
+    is_on_store: true,
+    scales: true,
+    seconds: seconds_of_turn,
+    measure,
+};
+
+pub(super) static LINK_BENCH_TAO: Workload = Workload {
+    name: "linkbench-tao",
+    description: "LinkBench with the mix of caches: almost all requests are reads",
+    contract_metric: "throughput",
+    is_default: false,
+    is_on_store: true,
+    scales: true,
+    seconds: seconds_of_turn,
+    measure: measure_tao,
+};
 
 /// Numbers of concurrent clients.
 const CLIENTS: [usize; 4] = [1, 2, 8, 64];
@@ -38,7 +56,7 @@ const BY_TIME: &str = "the newest by time";
 
 /// The requests that all engines get.
 struct Setup<'s> {
-    workload: Workload,
+    workload: &'static Workload,
     entries: &'s [Entry],
     base: BaseGraph<'s>,
     content: &'s Content,
@@ -49,29 +67,48 @@ struct Setup<'s> {
     cancel: &'s CancelToken,
 }
 
+/// Time that clients run in each of the many parts.
+fn client_time(settings: &Settings) -> Duration {
+    super::mix(settings) / 40
+}
+
+/// Maximum number of links in the graph.
+fn most_links(settings: &Settings) -> usize {
+    match settings.extent {
+        Extent::Quick | Extent::Default => 1 << 22,
+        Extent::Full => usize::MAX,
+    }
+}
+
+fn seconds_of_turn(settings: &Settings, entries: usize) -> f64 {
+    20.0 * client_time(settings).as_secs_f64() + 2.0 * seconds(entries.min(most_links(settings)), 0.5)
+}
+
+/// Measured together with `linkbench`, if that was requested.
+fn measure_tao(bench: &mut Bench<'_>) -> Result<(), Failure> {
+    if bench.settings.workloads.contains(&&LINK_BENCH) { Ok(()) } else { measure(bench) }
+}
+
 /// Measures both workloads together, because loading takes long: `linkbench` in full,
 /// `linkbench-tao` only with its mix.
-pub(crate) fn measure(bench: &mut Bench<'_>, workload: Workload) -> Result<(), Failure> {
+fn measure(bench: &mut Bench<'_>) -> Result<(), Failure> {
     let (data, settings, cancel) = (bench.data, bench.settings, bench.watch.cancel.clone());
-    if workload == Workload::LinkBenchTao && settings.workloads.contains(&Workload::LinkBench) {
-        return Ok(());
-    }
-    let entries = &data.stream()[..data.stream().len().min(settings.most_links())];
+    let entries = &data.stream()[..data.stream().len().min(most_links(settings))];
     let csr = Csr::from_edges(data.vertices(), Topology::Directed, entries, BuildOptions::default());
     let csr = csr.map_err(hedgerow::Error::from)?;
     let base = BaseGraph::new(csr.offsets(), csr.neighbors()).expect("a static graph has rows");
     let content = Content::new(settings.seed);
-    let setup = |(workload, mix)| Setup {
+    let setup = |(workload, mix): (&'static Workload, Mix)| Setup {
         workload,
         entries,
         base,
         content: &content,
         mix,
         seed: settings.seed,
-        time: settings.client_time(),
+        time: client_time(settings),
         cancel: &cancel,
     };
-    let mixes = [(Workload::LinkBench, Mix::default()), (Workload::LinkBenchTao, Mix::tao())];
+    let mixes = [(&LINK_BENCH, Mix::default()), (&LINK_BENCH_TAO, Mix::tao())];
     let asked = mixes.into_iter().filter(|(workload, _)| settings.workloads.contains(workload));
     let setups: Vec<Setup<'_>> = asked.map(setup).collect();
     in_memory::measure(bench, &setups)?;
@@ -81,7 +118,7 @@ pub(crate) fn measure(bench: &mut Bench<'_>, workload: Workload) -> Result<(), F
 impl Setup<'_> {
     /// Returns true if more than the mix is measured.
     fn is_whole(&self) -> bool {
-        self.workload == Workload::LinkBench
+        *self.workload == LINK_BENCH
     }
 
     /// Fills an empty graph.
@@ -105,7 +142,7 @@ impl Setup<'_> {
     ) -> Result<(Measured, T), Failure> {
         let requests = self.requests(mix, store.new_clients(clients));
         let serve = |request: &Request<'_>| store.serve(request);
-        let (measured, result) = clients::run(requests, serve, self.cancel, || beside(store.graph()))?;
+        let (measured, result) = link_bench::run(requests, serve, self.cancel, || beside(store.graph()))?;
         store.count(measured.served)?;
         Ok((measured, result))
     }
@@ -122,7 +159,7 @@ impl Setup<'_> {
             std::hint::black_box(request);
             Ok(Served::default())
         };
-        Ok(clients::run(requests, serve, self.cancel, || self.wait())?.0.rate())
+        Ok(link_bench::run(requests, serve, self.cancel, || self.wait())?.0.rate())
     }
 
     /// Runs the mix with short lists: long lists take most of the time if few nodes have most

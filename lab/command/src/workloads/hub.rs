@@ -1,21 +1,30 @@
 //! One vertex with many edges: no operation on it may slow down with its degree.
 
-use crate::answers::Answer;
-use crate::data_set::Entry;
-use crate::executor::{Bench, Turn};
-use crate::monitor::{Latencies, mean_time};
-use crate::watch::check;
-use crate::{Failure, load};
 use hedgerow::kernels::{Adjacency, Cursor, GraphView};
 use hedgerow::kernels::{BuildOptions, CancelToken, Csr, Kernel, KernelError};
 use hedgerow::{Direction, EngineKind, Graph, LabelId, Topology, VertexId, WriteGraph};
 use hedgerow_compiled_kernels::Target;
+use hedgerow_driver::expected::seconds;
+use hedgerow_driver::monitor::{Latencies, mean_time};
+use hedgerow_driver::watch::check;
+use hedgerow_driver::{Answer, Bench, Entry, Extent, Failure, Settings, Turn, Workload, load};
 use hedgerow_sync::Arc;
 use rand::SeedableRng;
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::seq::SliceRandom;
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
+
+pub(super) static WORKLOAD: Workload = Workload {
+    name: "hub",
+    description: "one vertex with many edges",
+    contract_metric: "insert-latency-max",
+    is_default: false,
+    is_on_store: false,
+    scales: true,
+    seconds: |settings, _| 2.0 * seconds(degree(settings) as usize, 1.5),
+    measure,
+};
 
 /// The vertex with many edges.
 const HUB: VertexId = VertexId::new(0);
@@ -26,9 +35,17 @@ const SHARE: usize = 20;
 /// Time limit for operations of one kind.
 const LIMIT: Duration = Duration::from_secs(30);
 
-pub(crate) fn measure(bench: &mut Bench<'_>) -> Result<(), Failure> {
+/// The degree of the hub.
+fn degree(settings: &Settings) -> u32 {
+    match settings.extent {
+        Extent::Quick => 1 << 14,
+        Extent::Default | Extent::Full => 20_000_000,
+    }
+}
+
+fn measure(bench: &mut Bench<'_>) -> Result<(), Failure> {
     let mut edges: Vec<Entry> =
-        (1..=bench.settings.hub_degree()).map(|other| (HUB, VertexId::new(other))).collect();
+        (1..=degree(bench.settings)).map(|other| (HUB, VertexId::new(other))).collect();
     edges.shuffle(&mut Xoshiro256PlusPlus::seed_from_u64(bench.settings.seed ^ 0x48b));
     for engine in bench.engines() {
         // Every operation is timed individually, so one repetition is enough.

@@ -1,19 +1,30 @@
 //! Neighbors of random vertices, and their neighbors (GraphOne, 7.2: one-hop and two-hop queries).
 
-use crate::Failure;
-use crate::answers::Answer;
-use crate::executor::{Bench, pool};
-use crate::monitor::mean_time;
 use hedgerow::kernels::{Adjacency, Cursor, GraphView};
 use hedgerow::kernels::{Execution, Kernel, KernelError};
 use hedgerow::{Direction, LabelId, VertexId};
+use hedgerow_driver::monitor::mean_time;
+use hedgerow_driver::{Answer, Bench, Extent, Failure, Settings, Workload, pool};
 use hedgerow_model::ReadError;
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::{RngExt, SeedableRng};
 use std::ops::ControlFlow;
 
-pub(crate) fn measure(bench: &mut Bench<'_>) -> Result<(), Failure> {
+pub(super) static WORKLOAD: Workload = Workload {
+    name: "hops",
+    description: "neighbors of random vertices, and their neighbors",
+    contract_metric: "throughput",
+    is_default: true,
+    is_on_store: false,
+    scales: true,
+    seconds: |settings, entries| 2.0 * settings.at_least(entries, 20.0),
+    measure,
+};
+
+fn measure(bench: &mut Bench<'_>) -> Result<(), Failure> {
     let sources = sources(bench);
+    // A vertex may have many neighbors, and each of these as many.
+    let two_hops = sources.len() >> 10;
     for threads in bench.settings.threads.clone() {
         let pool = pool(threads)?;
         let execution = Execution { pool: pool.as_ref(), ..Execution::default() };
@@ -21,7 +32,7 @@ pub(crate) fn measure(bench: &mut Bench<'_>) -> Result<(), Failure> {
             bench.begin(turn, "")?;
             let subject = bench.subject(turn.engine)?;
             for (hops, metric) in [(1, "throughput"), (2, "throughput-two")] {
-                let sources = if hops == 1 { &sources[..] } else { &sources[..bench.settings.two_hops()] };
+                let sources = if hops == 1 { &sources[..] } else { &sources[..two_hops] };
                 let run = || Ok(subject.run(Hops { sources, hops, execution })?);
                 run()?;
                 let (visited, time) = mean_time(bench.settings.least_time(), run)?;
@@ -35,11 +46,19 @@ pub(crate) fn measure(bench: &mut Bench<'_>) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Number of vertices whose neighbors are visited.
+fn count(settings: &Settings) -> usize {
+    match settings.extent {
+        Extent::Quick => 1 << 8,
+        Extent::Default | Extent::Full => 1 << 16,
+    }
+}
+
 /// Sources of random edges, so that each has neighbors.
 fn sources(bench: &Bench<'_>) -> Vec<VertexId> {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(bench.settings.seed ^ 0x40b5);
     let stream = bench.data.stream();
-    (0..bench.settings.one_hops()).map(|_| stream[random.random_range(0..stream.len())].0).collect()
+    (0..count(bench.settings)).map(|_| stream[random.random_range(0..stream.len())].0).collect()
 }
 
 /// Visits the neighbors of each source, or the neighbors of its neighbors.

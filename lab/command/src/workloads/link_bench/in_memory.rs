@@ -1,11 +1,10 @@
 //! Clients of a graph in memory.
 
-use super::store::{LinkStore, options};
 use super::{CLIENTS, FEW, ITS_MIX, Setup, compaction, record_latencies};
-use crate::executor::{Bench, Turn};
-use crate::load::reclaim_all;
-use crate::{Engine, Failure};
+use crate::link_bench::{LinkStore, options};
 use hedgerow::{EngineKind, Graph};
+use hedgerow_driver::load::reclaim_all;
+use hedgerow_driver::{Bench, Engine, Failure, Turn};
 
 /// Percentages of writes that are measured in addition to the mix.
 const WRITES: [u32; 4] = [25, 50, 75, 100];

@@ -19,33 +19,25 @@
 //! | sizes of data | log-normal with the medians 128 (nodes) and 8 bytes (links), and a sigma of 1 | as here |
 //! | bytes of data | random, of equal ranges | some repeat, so that data can be compressed |
 //!
-//! ```
-//! use hedgerow_formats::link_bench::{BaseGraph, Content, Mix, Request, Requests};
-//! use hedgerow_model::VertexId;
-//!
-//! // Three nodes; the first one has links to the others.
-//! let (offsets, ends) = ([0, 2, 2, 2], [1, 2].map(VertexId::new));
-//! let (base, content) = (BaseGraph::new(&offsets, &ends)?, Content::new(7));
-//! let mut requests = Requests::new(base, &content, &Mix::tao(), 7, 0);
-//! match requests.next_request(1_700_000_000_000_000) {
-//!     Request::ListLinks { source, .. } => println!("the newest links of {source:?}"),
-//!     other => println!("{:?}", other.operation()),
-//! }
-//! # Ok::<(), hedgerow_formats::link_bench::LinkBenchError>(())
-//! ```
+//! Clients ([`run`]) send the requests to any store; [`LinkStore`] is a graph that serves them.
 
 mod access;
+mod clients;
 mod content;
 mod mix;
 mod requests;
+mod shuffle;
+mod store;
 
-pub use content::{Content, LOADED, Link, Node};
+pub use clients::{Measured, run};
+use content::LOADED;
+pub use content::{Content, Link, Node};
 pub use mix::{Mix, Operation};
 pub use requests::{BaseGraph, Request, Requests};
+pub use store::{LinkStore, Served, options};
 
 /// The parameters of requests are invalid.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
-#[non_exhaustive]
 pub enum LinkBenchError {
     /// Not a share.
     #[error("a share of {0} writes, expected 0 to 1")]

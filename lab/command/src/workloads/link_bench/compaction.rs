@@ -1,11 +1,10 @@
 //! The cost and the benefit of freeing garbage.
 
 use super::in_memory::{AFRESH, bytes};
-use super::store::options;
 use super::{FEW, Setup};
-use crate::Failure;
-use crate::executor::{Bench, Turn};
+use crate::link_bench::options;
 use hedgerow::{Compaction, EngineKind, Graph};
+use hedgerow_driver::{Bench, Failure, Turn};
 
 /// Each mode of compaction, with the suffix of its metrics; the baseline comes first.
 const WAYS: [(Compaction, &str); 3] = [

@@ -1,11 +1,9 @@
 //! Clients of a graph in a store.
 
-use super::store::{LinkStore, options};
 use super::{CLIENTS, FEW, Setup, record_latencies};
-use crate::executor::{Bench, Turn};
-use crate::stores::TemporaryStore;
-use crate::{Engine, Failure};
+use crate::link_bench::{LinkStore, options};
 use hedgerow::{CheckpointOptions, Durability, Graph};
+use hedgerow_driver::{Bench, Engine, Failure, TemporaryStore, Turn};
 
 const IN_MEMORY: &str = "the same in memory";
 const UNWRITTEN: &str = "without a checkpoint";

@@ -1,20 +1,29 @@
 //! Ingestion and searches by turns. Before each search, a static graph is rebuilt from all edges so
 //! far, as in a program without a dynamic graph.
 
-use crate::answers::Answer;
-use crate::data_set::Entry;
-use crate::executor::{Bench, Turn, pool};
-use crate::{Failure, Workload, load};
 use hedgerow::kernels::{Bfs, Execution};
 use hedgerow_compiled_kernels::Target;
+use hedgerow_driver::expected::seconds;
+use hedgerow_driver::{Answer, Bench, Entry, Failure, Turn, Workload, load, pool};
 use hedgerow_sync::Arc;
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
+pub(super) static WORKLOAD: Workload = Workload {
+    name: "interleaved",
+    description: "edges put in parts, with a search after each",
+    contract_metric: "throughput",
+    is_default: false,
+    is_on_store: false,
+    scales: true,
+    seconds: |_, entries| seconds(entries, 1.5),
+    measure,
+};
+
 /// Parts of the graph; a search follows each.
 const PARTS: usize = 16;
 
-pub(super) fn measure(bench: &mut Bench<'_>) -> Result<(), Failure> {
+fn measure(bench: &mut Bench<'_>) -> Result<(), Failure> {
     let (entries, cancel) = (by_edge(bench.data.stream()), bench.watch.cancel.clone());
     for threads in bench.settings.threads.clone() {
         let pool = pool(threads)?;
@@ -61,7 +70,7 @@ fn take_turns(
         return write_and_search(entries, execution, build, |csr| Ok(Target::Csr(Arc::new(csr))));
     };
     let graph = load::empty_graph(kind, turn.threads, bench.data.vertices())?;
-    let ingest = |part| load::ingest(&graph, &entries[part], Workload::CONTRACT_BATCH, &bench.watch.cancel);
+    let ingest = |part| load::ingest(&graph, &entries[part], load::CONTRACT_BATCH, &bench.watch.cancel);
     let taken = write_and_search(entries, execution, ingest, |()| Ok(Target::from(graph.snapshot()?)))?;
     load::check_edges(&graph, bench.data)?;
     Ok(taken)
@@ -99,9 +108,9 @@ fn write_and_search<W>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{DataSet, ENGINES, Settings, Watch};
     use hedgerow::kernels::{BuildOptions, Csr};
     use hedgerow::{Topology, VertexId};
+    use hedgerow_driver::{DataSet, ENGINES, Settings, Watch};
     use std::cell::RefCell;
 
     #[test]
@@ -122,11 +131,11 @@ mod tests {
         let data = DataSet::named("kron-8", 1, &Watch::default()).unwrap();
         let settings = Settings {
             engines: ENGINES.to_vec(),
-            workloads: vec![Workload::Interleaved],
+            workloads: vec![&WORKLOAD],
             threads: vec![1, 2],
             ..Settings::quick()
         };
-        let report = crate::run(&data, &settings, &Watch::default()).unwrap();
+        let report = hedgerow_driver::run(&data, &settings, &Watch::default()).unwrap();
         for engine in ENGINES {
             for metric in ["throughput", "time-writing", "time-reading"] {
                 let row = report.results.iter().find(|row| row.engine == engine.name && row.metric == metric);

@@ -1,8 +1,7 @@
 //! Chooses the node of a request.
 
-use crate::generate::random::spread;
-use crate::generate::shuffle::Shuffle;
-use hedgerow_model::VertexId;
+use super::shuffle::{Shuffle, spread};
+use hedgerow::VertexId;
 use rand::distr::Distribution;
 use rand::{Rng, RngExt};
 use rand_distr::Zipf;

@@ -1,7 +1,7 @@
 //! The contents of nodes and links.
 
-use crate::generate::random::{mix, spread};
-use hedgerow_model::VertexId;
+use super::shuffle::{mix, spread};
+use hedgerow::VertexId;
 use rand::distr::Distribution;
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::{Rng, RngExt, SeedableRng};

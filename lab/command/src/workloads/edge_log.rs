@@ -1,15 +1,14 @@
 //! The parts of an engine with an edge log in isolation, without the commits of a graph: the log,
 //! archiving by threshold, and rows by block size (GraphOne, tables 1 and 3 and figure 12).
 
-use super::{archiving, scan};
-use crate::answers::Answer;
-use crate::executor::{Bench, Turn, pool};
-use crate::monitor::mean_time;
-use crate::watch::check;
-use crate::{Engine, Extent, Failure};
+use super::archiving;
 use hedgerow::CommitTimestamp;
 use hedgerow::kernels::{CancelToken, Execution};
 use hedgerow_compiled_kernels::Target;
+use hedgerow_driver::expected::seconds;
+use hedgerow_driver::monitor::mean_time;
+use hedgerow_driver::watch::check;
+use hedgerow_driver::{Answer, Bench, Engine, Extent, Failure, Turn, Workload, pool, scan};
 use hedgerow_hybrid::edge_log::{
     Archive, Archiver, ChangeList, Cut, EdgeLog, Ends, NewRun, RunChange, RunCommits,
 };
@@ -19,6 +18,17 @@ use hedgerow_sync::Mutex;
 use rayon::ThreadPool;
 use rayon::prelude::*;
 use std::time::{Duration, Instant};
+
+pub(super) static WORKLOAD: Workload = Workload {
+    name: "edge-log",
+    description: "the edge log, archiving and rows without the commits of a graph",
+    contract_metric: "throughput-archive-65536",
+    is_default: false,
+    is_on_store: false,
+    scales: true,
+    seconds: |_, entries| 12.0 * seconds(entries, 3.0),
+    measure,
+};
 
 /// Edges per commit.
 const BATCH: usize = 1 << 12;
@@ -47,8 +57,8 @@ const SIZES: [(BlockSizes, &str); 4] = [
 /// The block sizes that engines use, the only ones measured in a brief run.
 const USED_SIZES: [(BlockSizes, &str); 1] = [(BlockSizes::Growing, "growing")];
 
-pub(super) fn measure(bench: &mut Bench<'_>) -> Result<(), Failure> {
-    if !bench.engines().iter().any(Engine::has_edge_log) {
+fn measure(bench: &mut Bench<'_>) -> Result<(), Failure> {
+    if !bench.engines().iter().any(archiving::has_edge_log) {
         return Ok(());
     }
     let position = |(source, destination): &_| EdgeChange::position_of(*source, *destination);
@@ -266,19 +276,20 @@ fn scan_static(bench: &mut Bench<'_>) -> Result<Duration, Failure> {
 
 #[cfg(test)]
 mod tests {
-    use crate::{DataSet, ENGINES, Extent, Settings, Watch, Workload};
+    use super::*;
+    use hedgerow_driver::{DataSet, ENGINES, Settings, Watch};
 
     #[test]
     fn the_log_all_thresholds_and_all_sizes_of_blocks_are_measured() {
         let data = DataSet::named("kron-6", 1, &Watch::default()).unwrap();
         let settings = Settings {
             engines: ENGINES.to_vec(),
-            workloads: vec![Workload::EdgeLog],
+            workloads: vec![&WORKLOAD],
             threads: vec![1, 2],
             extent: Extent::Default,
             ..Settings::quick()
         };
-        let report = crate::run(&data, &settings, &Watch::default()).unwrap();
+        let report = hedgerow_driver::run(&data, &settings, &Watch::default()).unwrap();
         let rows = |engine, threads| {
             let rows = report.results.iter();
             rows.filter(move |row| (row.engine, row.threads) == (engine, threads))

@@ -1,17 +1,16 @@
 //! LinkBench's nodes and links in a graph: vertices with properties, and edges of one label with
 //! records.
 
-use crate::Failure;
-use crate::data_set::Entry;
-use crate::load::{check_edge_count, on_threads, options as graph_options, reclaim_all};
-use crate::watch::check;
+use super::{Content, Link, Node, Request};
 use hedgerow::kernels::CancelToken;
 use hedgerow::{
-    AsKey, Direction, EdgeSchema, EdgeUpdate, EngineKind, Error, Field, Graph, GraphOptions, Key, LabelId,
+    AsKey, Direction, EdgeSchema, EdgeUpdate, EngineKind, Error, Field, Graph, GraphOptions, LabelId,
     LabelSchema, Newest, ReadGraph, Record, RecordRef, RecordSchema, Value, ValueRef, ValueType, VertexId,
     WriteGraph,
 };
-use hedgerow_formats::link_bench::{Content, Link, Node, Request};
+use hedgerow_driver::load::{check_edge_count, on_threads, options as graph_options, reclaim_all};
+use hedgerow_driver::watch::check;
+use hedgerow_driver::{Entry, Failure};
 use hedgerow_sync::atomic::{AtomicU64, Ordering};
 use std::ops::{AddAssign, Range};
 use std::path::Path;
@@ -125,7 +124,7 @@ impl LinkStore {
 
     /// Puts all nodes and links of this graph into an empty one, like [`LinkStore::load`], to
     /// measure their memory without any garbage.
-    pub(super) fn afresh(&self, graph: Graph, cancel: &CancelToken) -> Result<Self, Failure> {
+    pub fn afresh(&self, graph: Graph, cancel: &CancelToken) -> Result<Self, Failure> {
         let (snapshot, links) = (self.graph.snapshot()?, graph.label::<Record>(LABEL)?.id());
         let next_node = AtomicU64::new(self.next_node.load(Ordering::Relaxed));
         let store = LinkStore { graph, links, next_node, ..*self };
@@ -173,20 +172,20 @@ impl LinkStore {
 
     /// New client numbers: each client sends different requests, but the same requests on every
     /// engine.
-    pub(super) fn new_clients(&mut self, clients: usize) -> Range<u64> {
+    pub fn new_clients(&mut self, clients: usize) -> Range<u64> {
         let first = self.clients;
         self.clients += clients as u64;
         first..self.clients
     }
 
     /// Updates the expected number of links, and checks that the graph agrees.
-    pub(super) fn count(&mut self, served: Served) -> Result<(), Failure> {
+    pub fn count(&mut self, served: Served) -> Result<(), Failure> {
         self.edges = self.edges + served.links_added - served.links_removed;
         self.check()
     }
 
     /// Sets if the newest links are the last ones put; for engines that keep commit order.
-    pub(super) fn list_by_commit(&mut self, by_commit: bool) {
+    pub fn list_by_commit(&mut self, by_commit: bool) {
         self.lists_by_commit = by_commit;
     }
 
@@ -290,21 +289,8 @@ impl LinkStore {
         Ok(destinations.iter().filter_map(link).collect::<Result<_, Error>>()?)
     }
 
-    /// The newest links of a node, newest first: of all its links, or of those before a time.
-    ///
-    /// # Errors
-    /// Errors of the graph.
-    pub fn newest(
-        &self,
-        source: VertexId,
-        before: Option<i64>,
-        limit: usize,
-    ) -> Result<Vec<(Key, Record)>, Failure> {
-        let newest = self.wanted(before, limit);
-        Ok(self.graph.snapshot()?.newest::<Record>((self.links, Direction::Out), source, &newest)?)
-    }
-
-    /// Visits the newest links of a node in place; returns their number.
+    /// Visits the newest links of a node in place, newest first: of all its links, or of those
+    /// before a time. Returns their number.
     ///
     /// # Errors
     /// Errors of the graph.
@@ -401,6 +387,21 @@ mod tests {
         VertexId::new(number)
     }
 
+    /// The ends of the newest links of a node, and the fields of these links as text.
+    fn newest(store: &LinkStore, source: VertexId, before: Option<i64>, limit: usize) -> Vec<(u32, String)> {
+        let mut links = Vec::new();
+        let visit = |end: VertexId, link: RecordRef<'_>| {
+            links.push((end.get(), format!("{:?}", link.values().collect::<Vec<_>>())));
+        };
+        assert_eq!(store.visit_newest(source, before, limit, visit).unwrap(), links.len() as u64);
+        links
+    }
+
+    /// The ends of the newest links of node 1.
+    fn ends(store: &LinkStore, before: Option<i64>, limit: usize) -> Vec<u32> {
+        newest(store, id(1), before, limit).into_iter().map(|(end, _)| end).collect()
+    }
+
     /// Four nodes, the first with links to the others, on each engine.
     fn stores(content: &Content) -> impl Iterator<Item = LinkStore> + '_ {
         ENGINES.into_iter().map(|kind| {
@@ -479,18 +480,13 @@ mod tests {
                 let link = Link { time: time(end), ..content.base_link(id(1), id(end)) };
                 store.serve(&Request::AddLink(link)).unwrap();
             }
-            let newest = store.newest(id(1), None, limit).unwrap();
             let mut expected: Vec<u32> = (0..limit as u32 + 5).collect();
             expected.sort_unstable_by_key(|end| Reverse(time(*end)));
-            let keys = |ends: &[u32]| ends.iter().map(|end| Key::from(u64::from(*end))).collect::<Vec<_>>();
-            let listed: Vec<Key> = newest.iter().map(|(end, _)| end.clone()).collect();
-            assert_eq!(listed, keys(&expected[..limit]));
+            assert_eq!(ends(&store, None, limit), expected[..limit]);
 
-            let older = store.newest(id(1), Some(3), limit).unwrap();
-            let listed: Vec<Key> = older.iter().map(|(end, _)| end.clone()).collect();
             expected.retain(|end| time(*end) < 3);
-            assert_eq!(listed, keys(&expected));
-            assert!(store.newest(id(9), None, limit).unwrap().is_empty());
+            assert_eq!(ends(&store, Some(3), limit), expected);
+            assert!(newest(&store, id(9), None, limit).is_empty());
         }
     }
 
@@ -503,14 +499,10 @@ mod tests {
             let link = Link { time, ..content.base_link(id(1), id(end)) };
             store.serve(&Request::AddLink(link)).unwrap();
         }
-        let listed = |before, most| -> Vec<Key> {
-            store.newest(id(1), before, most).unwrap().into_iter().map(|(end, _)| end).collect()
-        };
-        let keys = |ends: &[u64]| ends.iter().map(|end| Key::from(*end)).collect::<Vec<_>>();
-        assert_eq!(listed(None, 2), keys(&[5, 7]));
-        assert_eq!(listed(None, 9), keys(&[5, 7, 6]));
+        assert_eq!(ends(&store, None, 2), [5, 7]);
+        assert_eq!(ends(&store, None, 9), [5, 7, 6]);
         // Links before a time are listed by time, even if `lists_by_commit` is set.
-        assert_eq!(listed(Some(20), 9), keys(&[6, 5]));
+        assert_eq!(ends(&store, Some(20), 9), [6, 5]);
     }
 
     #[test]
@@ -522,7 +514,7 @@ mod tests {
             let copy = store.afresh(Graph::in_memory(options(kind)).unwrap(), &CancelToken::new()).unwrap();
             for node in (0..6).map(id) {
                 assert_eq!(copy.node(node).unwrap(), store.node(node).unwrap());
-                assert_eq!(copy.newest(node, None, 9).unwrap(), store.newest(node, None, 9).unwrap());
+                assert_eq!(newest(&copy, node, None, 9), newest(&store, node, None, 9));
             }
             copy.serve(&Request::AddNode(content.base_node(id(9)))).unwrap();
             assert_eq!(

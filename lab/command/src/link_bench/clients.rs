@@ -1,11 +1,10 @@
 //! Clients of a store, each on its own thread, sending one request after the other.
 
-use super::store::Served;
-use crate::Failure;
-use crate::monitor::Latencies;
-use crate::watch::check;
+use super::{Request, Requests, Served};
 use hedgerow::kernels::CancelToken;
-use hedgerow_formats::link_bench::{Request, Requests};
+use hedgerow_driver::Failure;
+use hedgerow_driver::monitor::Latencies;
+use hedgerow_driver::watch::check;
 use hedgerow_sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -33,7 +32,7 @@ impl Measured {
     }
 
     /// Latencies of reads and writes together.
-    pub(super) fn latencies(&self) -> Latencies {
+    pub fn latencies(&self) -> Latencies {
         let mut latencies = self.reads.clone();
         latencies.merge(&self.writes);
         latencies
@@ -132,8 +131,8 @@ fn now() -> i64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::link_bench::{BaseGraph, Content, Mix, Operation};
     use hedgerow::VertexId;
-    use hedgerow_formats::link_bench::{BaseGraph, Content, Mix, Operation};
     use hedgerow_sync::Mutex;
 
     /// Four clients of a graph of ten nodes and one link.

@@ -4,24 +4,50 @@
 //! snapshots. The baseline is the same number of threads at the same time on two separate copies of
 //! the graph, so that the difference is due to the store and not to the memory bus.
 
-use super::kernels::ITERATIONS;
-use crate::data_set::Entry;
-use crate::executor::{Bench, Turn};
-use crate::monitor::{Latencies, operate_on_each, peak_memory};
-use crate::statistics::Summary;
-use crate::watch::check;
-use crate::{Engine, Failure, Workload, load};
+use crate::compare::figures::summary;
 use hedgerow::kernels::{CancelToken, Execution, PageRank};
 use hedgerow::{Graph, LabelId, WriteGraph};
 use hedgerow_compiled_kernels::Target;
+use hedgerow_driver::expected::seconds;
+use hedgerow_driver::kernels::ITERATIONS;
+use hedgerow_driver::monitor::{Latencies, operate_on_each};
+use hedgerow_driver::watch::check;
+use hedgerow_driver::{Bench, Engine, Entry, Failure, Settings, Turn, Workload, load};
 use hedgerow_sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
+
+pub(super) static WRITER: Workload = Workload {
+    name: "mixed-writer",
+    description: "a writer with a concurrent reader: the rate of the writer",
+    contract_metric: "throughput",
+    is_default: true,
+    is_on_store: false,
+    scales: true,
+    seconds: seconds_of_mix,
+    measure: measure_writer,
+};
+
+pub(super) static READER: Workload = Workload {
+    name: "mixed-reader",
+    description: "a writer with a concurrent reader: the time of the reader",
+    contract_metric: "time",
+    is_default: true,
+    is_on_store: false,
+    scales: true,
+    seconds: |settings, entries| {
+        if settings.workloads.contains(&&WRITER) { 0.0 } else { seconds_of_mix(settings, entries) }
+    },
+    measure: measure_reader,
+};
 
 const BASELINE: &str = "the same threads on two separate copies of the graph";
 
 /// Edges between two checks of a writer for the stop flag.
 const WRITER_STEP: usize = 100;
+
+/// The interval at which peak memory is sampled.
+const PEAK_INTERVAL: Duration = Duration::from_millis(50);
 
 /// Two equal graphs of an engine.
 struct Copies {
@@ -44,12 +70,18 @@ struct Mix {
     latencies: Latencies,
 }
 
+/// On one copy, and on two.
+fn seconds_of_mix(settings: &Settings, entries: usize) -> f64 {
+    2.0 * super::mix(settings).as_secs_f64() + seconds(entries, 1.5)
+}
+
+/// Measured together with the writer, if that was requested.
+fn measure_reader(bench: &mut Bench<'_>) -> Result<(), Failure> {
+    if bench.settings.workloads.contains(&&WRITER) { Ok(()) } else { measure_writer(bench) }
+}
+
 /// Measures both workloads of a mix together.
-pub(crate) fn measure(bench: &mut Bench<'_>, workload: Workload) -> Result<(), Failure> {
-    let both_asked = bench.settings.workloads.contains(&Workload::MixedWriter);
-    if workload == Workload::MixedReader && both_asked {
-        return Ok(());
-    }
+fn measure_writer(bench: &mut Bench<'_>) -> Result<(), Failure> {
     let copies = copies(bench)?;
     for turn in bench.turns() {
         let Some(copies) = copies.iter().find(|copies| copies.engine == turn.engine) else { continue };
@@ -84,7 +116,7 @@ fn copies(bench: &mut Bench<'_>) -> Result<Vec<Copies>, Failure> {
 }
 
 fn measure_once(bench: &mut Bench<'_>, turn: Turn, copies: &Copies) -> Result<(), Failure> {
-    let (data, duration, cancel) = (bench.data, bench.settings.mix, bench.watch.cancel.clone());
+    let (data, duration, cancel) = (bench.data, super::mix(bench.settings), bench.watch.cancel.clone());
     let mix = |written| mix(written, &copies.shared, data.stream(), turn.threads, duration, &cancel);
     bench.begin(turn, " on separate copies")?;
     let apart = mix(&copies.apart)?;
@@ -96,27 +128,49 @@ fn measure_once(bench: &mut Bench<'_>, turn: Turn, copies: &Copies) -> Result<()
     }
     let held = copies.shared.memory();
 
-    let rates = (together.operations_per_second, apart.operations_per_second);
-    bench.record_of(Workload::MixedWriter, turn, ("throughput", "edges/s"), rates.0, (BASELINE, rates.1));
+    if bench.settings.workloads.contains(&&READER) {
+        bench.go_on_with(&READER);
+        let baseline = (BASELINE, apart.seconds_per_run);
+        bench.record_against(turn, "time", "s", together.seconds_per_run, baseline);
+    }
+    if !bench.settings.workloads.contains(&&WRITER) {
+        return Ok(());
+    }
+    bench.go_on_with(&WRITER);
+    let (rate, baseline) = (together.operations_per_second, (BASELINE, apart.operations_per_second));
+    bench.record_against(turn, "throughput", "edges/s", rate, baseline);
     let before = ("before the first mix", copies.bytes_before as f64);
     let after = held.total_bytes() as f64;
-    bench.record_of(Workload::MixedWriter, turn, ("memory-after", "bytes"), after, before);
-    bench.record_of(
-        Workload::MixedWriter,
-        turn,
-        ("reserved-after", "bytes"),
-        held.reserved_bytes as f64,
-        ("the memory after the mix", after),
-    );
-    bench.record_of(Workload::MixedWriter, turn, ("memory-peak", "bytes"), peak as f64, before);
+    bench.record_against(turn, "memory-after", "bytes", after, before);
+    let (reserved, baseline) = (held.reserved_bytes as f64, ("the memory after the mix", after));
+    bench.record_against(turn, "reserved-after", "bytes", reserved, baseline);
+    bench.record_against(turn, "memory-peak", "bytes", peak as f64, before);
     for ((metric, value), (_, alone)) in
         together.latencies.percentiles().into_iter().zip(apart.latencies.percentiles())
     {
-        bench.record_of(Workload::MixedWriter, turn, (metric, "ns"), value, (BASELINE, alone));
+        bench.record_against(turn, metric, "ns", value, (BASELINE, alone));
     }
-    let times = (together.seconds_per_run, apart.seconds_per_run);
-    bench.record_of(Workload::MixedReader, turn, ("time", "s"), times.0, (BASELINE, times.1));
     Ok(())
+}
+
+/// Runs `work` and returns its result and the peak memory of `graph` meanwhile.
+fn peak_memory<T>(graph: &Graph, work: impl FnOnce() -> Result<T, Failure>) -> Result<(T, usize), Failure> {
+    let finished = AtomicBool::new(false);
+    thread::scope(|scope| {
+        let watcher = thread::Builder::new().spawn_scoped(scope, || {
+            let mut peak = graph.memory().total_bytes();
+            while !finished.load(Ordering::Acquire) {
+                thread::park_timeout(PEAK_INTERVAL);
+                peak = peak.max(graph.memory().total_bytes());
+            }
+            peak
+        })?;
+        let result = work();
+        finished.store(true, Ordering::Release);
+        watcher.thread().unpark();
+        let peak = watcher.join().unwrap_or_else(|panicked| std::panic::resume_unwind(panicked));
+        Ok((result?, peak))
+    })
 }
 
 /// Runs writers on `written` and the same number of readers on `read`, concurrently, until the
@@ -150,7 +204,7 @@ fn mix(
             operations_per_second += rate;
             latencies.merge(&sampled);
         }
-        let seconds_per_run = Summary::of(&seconds).map_or(f64::NAN, |summary| summary.median);
+        let seconds_per_run = summary(&seconds).1;
         Ok(Mix { operations_per_second, seconds_per_run, latencies })
     })
 }

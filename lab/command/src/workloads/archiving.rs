@@ -1,14 +1,36 @@
 //! An edge log before rows: the cost of archiving for writers, by threshold, and for readers, by
 //! the number of edges not archived yet. Measured on engines with an edge log.
 
-use super::kernels::{self, KernelName};
-use crate::executor::{Bench, Turn, pool};
-use crate::monitor::mean_time;
-use crate::{Engine, Extent, Failure, Workload, load};
 use hedgerow::kernels::Execution;
-use hedgerow::{Compaction, Graph, GraphOptions, SnapshotOptions};
+use hedgerow::{Compaction, EngineKind, Graph, GraphOptions, SnapshotOptions};
 use hedgerow_compiled_kernels::Target;
+use hedgerow_driver::expected::seconds;
+use hedgerow_driver::kernels::{self, KernelName};
+use hedgerow_driver::monitor::mean_time;
+use hedgerow_driver::{Bench, Engine, Extent, Failure, Turn, Workload, load, pool};
 use std::time::Instant;
+
+pub(super) static ARCHIVING: Workload = Workload {
+    name: "archiving",
+    description: "edges put into an edge log, archived from several thresholds on",
+    contract_metric: "throughput-thread-65536",
+    is_default: false,
+    is_on_store: false,
+    scales: true,
+    seconds: |_, entries| 12.0 * seconds(entries, 2.0),
+    measure: measure_writers,
+};
+
+pub(super) static UNARCHIVED: Workload = Workload {
+    name: "unarchived",
+    description: "kernels while the last edges are only in the edge log",
+    contract_metric: "time-65536",
+    is_default: false,
+    is_on_store: false,
+    scales: true,
+    seconds: |settings, entries| 5.0 * seconds(entries, 2.0) + 20.0 * settings.at_least(entries, 10.0),
+    measure: measure_readers,
+};
 
 /// Numbers of edges in the log that trigger archiving (GraphOne, figure 12).
 pub(super) const THRESHOLDS: [usize; 6] = [1 << 10, 1 << 12, 1 << 14, 1 << 16, 1 << 18, 1 << 20];
@@ -20,11 +42,11 @@ const NOT_ARCHIVED: [usize; 4] = [1 << 12, 1 << 16, 1 << 18, 1 << 20];
 const ALL_ARCHIVED: &str = "with all edges archived";
 
 /// The numbers for the contract metrics, the only ones measured in a brief run.
-const CONTRACT: [usize; 1] = [Workload::CONTRACT_BATCH];
+const CONTRACT: [usize; 1] = [load::CONTRACT_BATCH];
 
 /// Edges put one by one as a stream, archived by the writer or by a thread.
-pub(super) fn measure_writers(bench: &mut Bench<'_>) -> Result<(), Failure> {
-    if !bench.engines().iter().any(Engine::has_edge_log) {
+fn measure_writers(bench: &mut Bench<'_>) -> Result<(), Failure> {
+    if !bench.engines().iter().any(has_edge_log) {
         return Ok(());
     }
     for (by, name) in [(Compaction::ByWriters, "writer"), (Compaction::InBackground, "thread")] {
@@ -59,10 +81,10 @@ fn put_and_archive(bench: &Bench<'_>, turn: Turn, options: GraphOptions) -> Resu
 
 /// Kernels on fresh snapshots of a graph whose last edges are not archived, and PageRank on other
 /// views of it.
-pub(super) fn measure_readers(bench: &mut Bench<'_>) -> Result<(), Failure> {
+fn measure_readers(bench: &mut Bench<'_>) -> Result<(), Failure> {
     let sources = kernels::sources(bench)?;
     let cancel = bench.watch.cancel.clone();
-    let turns = bench.turns_written().into_iter().filter(|(turn, _)| turn.engine.has_edge_log());
+    let turns = bench.turns_written().into_iter().filter(|(turn, _)| has_edge_log(&turn.engine));
     for (turn, kind) in turns.collect::<Vec<_>>() {
         let pool = pool(turn.threads)?;
         let execution = Execution { pool: pool.as_ref(), ..Execution::default() }.cancelled_by(&cancel);
@@ -136,9 +158,14 @@ fn with_edges_in_log(bench: &Bench<'_>, options: GraphOptions, waiting: usize) -
     Ok(graph)
 }
 
+/// Returns true if the engine has an edge log before its rows.
+pub(super) fn has_edge_log(engine: &Engine) -> bool {
+    engine.kind == Some(EngineKind::Hybrid)
+}
+
 /// The measurements of the static graph and of engines with an edge log.
 pub(super) fn turns(bench: &Bench<'_>) -> Vec<Turn> {
-    let is_measured = |turn: &Turn| turn.engine == Engine::CSR || turn.engine.has_edge_log();
+    let is_measured = |turn: &Turn| turn.engine == Engine::CSR || has_edge_log(&turn.engine);
     bench.turns().into_iter().filter(is_measured).collect()
 }
 
