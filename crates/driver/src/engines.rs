@@ -27,6 +27,7 @@ pub const ENGINES: &[Engine] = &[
         description: "a log of versioned edges per vertex, lock-free readers (LiveGraph)",
         kind: Some(EngineKind::Tel),
     },
+    #[cfg(feature = "hybrid")]
     Engine {
         name: "hybrid",
         description: "an edge log before rows of chained blocks (GraphOne)",

@@ -13,7 +13,7 @@
 //! | `data_set/` | graphs by name or from a file, as shuffled streams of adjacency entries |
 //! | `settings` | the settings of a run: engines, workloads, extent |
 //! | `expected` | the expected duration of a run |
-//! | `executor` | runs the workloads in order, and holds their shared state |
+//! | `bench`, `run` | workloads and the state that they share; running them in order |
 //! | `workload/` | one file per workload, and the list of all |
 //! | `load`, `weighted` | filling an engine, without and with weights |
 //! | `monitor` | times, latencies and resident memory |
@@ -36,15 +36,16 @@
 //! ```
 
 mod answers;
+mod bench;
 mod data_set;
 mod disk;
 mod engines;
 mod error;
-mod executor;
 pub mod expected;
 pub mod load;
 pub mod monitor;
 mod report;
+mod run;
 mod samples;
 mod settings;
 mod statistics;
@@ -54,12 +55,13 @@ mod weighted;
 mod workload;
 
 pub use answers::Answer;
+pub use bench::{Bench, Turn, Workload, pool};
 pub use data_set::{DataSet, Entry};
 pub use engines::{ENGINES, Engine};
 pub use error::{BenchError, Failure};
-pub use executor::{Bench, Turn, pool, run};
 pub use report::{Build, DataSetFacts, Machine, Report, Row};
+pub use run::run;
 pub use settings::{Extent, Settings};
 pub use stores::{StoreFacts, TemporaryStore};
 pub use watch::{Step, Watch};
-pub use workload::{WORKLOADS, Workload, kernels, scan};
+pub use workload::{WORKLOADS, kernels, scan};

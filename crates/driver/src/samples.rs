@@ -1,11 +1,9 @@
 //! Measured figures.
 
-use crate::Workload;
-
 /// Identifies a figure.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Figure {
-    pub(crate) workload: &'static Workload,
+    pub(crate) workload: &'static str,
     pub(crate) engine: &'static str,
     pub(crate) threads: usize,
     pub(crate) metric: String,
@@ -61,13 +59,7 @@ impl Samples {
     }
 
     /// The series of an engine's figure with exactly this number of threads.
-    pub(crate) fn find(
-        &self,
-        workload: &Workload,
-        engine: &str,
-        threads: usize,
-        metric: &str,
-    ) -> Option<&Series> {
+    pub(crate) fn find(&self, workload: &str, engine: &str, threads: usize, metric: &str) -> Option<&Series> {
         self.series.iter().find(|series| {
             let figure = &series.figure;
             (figure.workload, figure.engine, figure.threads) == (workload, engine, threads)

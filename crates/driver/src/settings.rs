@@ -2,7 +2,7 @@
 
 use crate::load::CONTRACT_BATCH;
 use crate::stores::StoreFolder;
-use crate::{BenchError, Engine, WORKLOADS, Workload};
+use crate::{BenchError, Engine, Workload};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use std::time::Duration;
 pub struct Settings {
     /// The engines; the static CSR is measured in every run, listed or not.
     pub engines: Vec<Engine>,
-    /// The workloads, in the order in which they run: that of [`WORKLOADS`] or of another list.
+    /// The workloads, in the order in which they run: that of [`WORKLOADS`](crate::WORKLOADS) or of another list.
     pub workloads: Vec<&'static Workload>,
     /// Thread counts; every workload that can use several threads is measured with each count.
     pub threads: Vec<usize>,
@@ -38,38 +38,20 @@ pub enum Extent {
 }
 
 impl Settings {
-    /// The default run: the default workloads, one thread, three repetitions.
-    #[must_use]
-    pub fn new() -> Self {
-        Settings {
-            engines: vec![Engine::CSR],
-            workloads: WORKLOADS.iter().copied().filter(|workload| workload.is_default).collect(),
-            threads: vec![1],
-            repetitions: 3,
-            seed: 1,
-            extent: Extent::Default,
-            store: None,
-        }
-    }
-
-    /// Everything in full.
-    #[must_use]
-    pub fn full() -> Self {
-        Settings { workloads: WORKLOADS.to_vec(), extent: Extent::Full, ..Settings::new() }
-    }
-
-    /// Everything briefly.
-    #[must_use]
-    pub fn quick() -> Self {
-        Settings { repetitions: 2, extent: Extent::Quick, ..Settings::new() }
-    }
-
     /// Checks that stores can be created in their directory, if the run has any.
     ///
     /// # Errors
     /// The stores cannot be created.
     pub fn check_store(&self) -> Result<(), BenchError> {
         self.store_folder().map(drop)
+    }
+
+    /// The failure of a run without any figure.
+    pub(crate) fn nothing_to_measure(&self) -> BenchError {
+        BenchError::NothingToMeasure {
+            workloads: self.workloads.iter().map(|workload| workload.name).collect(),
+            engines: self.engines.iter().map(|engine| engine.name).collect(),
+        }
     }
 
     /// A folder for the stores, if the run has any.
@@ -170,11 +152,5 @@ impl Settings {
             Extent::Default => Duration::from_secs(2),
             Extent::Full => Duration::from_secs(10),
         }
-    }
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        Settings::new()
     }
 }

@@ -1,6 +1,6 @@
 //! The data set with a weight on every edge.
 
-use crate::executor::Bench;
+use crate::bench::Bench;
 use crate::load::{LOAD_BATCH, check_edges, reclaim_all, with_vertices};
 use crate::{Engine, Failure};
 use hedgerow::kernels::{BuildOptions, Csr};

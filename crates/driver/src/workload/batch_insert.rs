@@ -2,7 +2,7 @@
 //! commits may use several threads.
 
 use super::insert;
-use crate::executor::{Bench, Turn};
+use crate::bench::{Bench, Turn};
 use crate::expected::limited;
 use crate::{Failure, Workload, load};
 use hedgerow::{EngineKind, KeyKind, LabelId, VertexId};

@@ -1,7 +1,7 @@
 //! Commits of one edge into a store without waiting for the disk, as a stream and by single calls,
 //! compared with memory.
 
-use crate::executor::{Bench, Turn};
+use crate::bench::{Bench, Turn};
 use crate::expected::limited;
 use crate::monitor::Latencies;
 use crate::{Failure, Workload, load};

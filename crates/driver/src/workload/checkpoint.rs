@@ -1,8 +1,8 @@
 //! Checkpoints: their time and size, and the rate of a concurrent writer, at several shares of a
 //! core.
 
+use crate::bench::{Bench, Turn};
 use crate::data_set::Entry;
-use crate::executor::{Bench, Turn};
 use crate::expected::seconds;
 use crate::watch::check;
 use crate::{Failure, Workload, load};

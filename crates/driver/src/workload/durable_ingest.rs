@@ -1,9 +1,9 @@
 //! Edges put into a store in batches and as one bulk, each commit synced, compared with memory; and
 //! the bandwidth of the disk.
 
+use crate::bench::{Bench, Turn};
 use crate::disk::Disk;
 use crate::engines::Engine;
-use crate::executor::{Bench, Turn};
 use crate::expected::limited;
 use crate::stores::TemporaryStore;
 use crate::{Failure, Workload, load};

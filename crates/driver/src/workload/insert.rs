@@ -1,6 +1,6 @@
 //! Edges put one by one, each in a transaction of its own: as a stream, and by single calls.
 
-use crate::executor::{Bench, Turn};
+use crate::bench::{Bench, Turn};
 use crate::expected::limited;
 use crate::monitor::Latencies;
 use crate::{Failure, Workload, load};

@@ -1,7 +1,7 @@
 //! The kernels: the same code on every engine, in its fastest form and in a plain form.
 
 use crate::answers::Answer;
-use crate::executor::{Bench, Turn, pool};
+use crate::bench::{Bench, Turn, pool};
 use crate::monitor::mean_time;
 use crate::{Engine, Extent, Failure, Settings, Workload, weighted};
 use hedgerow::VertexId;

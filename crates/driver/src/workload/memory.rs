@@ -1,6 +1,6 @@
 //! Bytes per edge after the load.
 
-use crate::executor::{Bench, Turn};
+use crate::bench::{Bench, Turn};
 use crate::{Failure, Workload};
 
 pub(super) static WORKLOAD: Workload = Workload {

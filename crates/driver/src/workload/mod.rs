@@ -14,31 +14,7 @@ mod snapshot;
 mod synced_commits;
 mod update;
 
-use crate::executor::Bench;
-use crate::{BenchError, Failure, Settings};
-
-/// A workload. `docs/bench.md` describes each.
-#[derive(Debug)]
-pub struct Workload {
-    /// Its name on the command line and in reports.
-    pub name: &'static str,
-    /// A description.
-    pub description: &'static str,
-    /// The metric that represents the workload; more is better if its name begins with
-    /// `throughput`.
-    pub contract_metric: &'static str,
-    /// True if the workload is measured by default, not only by name or in a full run.
-    pub is_default: bool,
-    /// True if the workload creates stores.
-    pub is_on_store: bool,
-    /// True if the report has the speed-up of several threads.
-    pub scales: bool,
-    /// The rough duration of one measurement of an engine, with its preparation, in seconds, on a
-    /// graph of this number of adjacency entries.
-    pub seconds: fn(&Settings, usize) -> f64,
-    /// Measures all engines of a run.
-    pub measure: fn(&mut Bench<'_>) -> Result<(), Failure>,
-}
+use crate::{Engine, Extent, Settings, Workload};
 
 /// The workloads of the library, in the order in which they run: resident memory is measured while
 /// the process is fresh, and workloads that change the loaded graph come last.
@@ -64,34 +40,39 @@ pub const WORKLOADS: &[&Workload] = &[
     &checkpoint::WORKLOAD,
 ];
 
-impl Workload {
-    /// Finds the workload called `name` in `workloads`.
-    ///
-    /// # Errors
-    /// There is no such workload; the error lists all.
-    pub fn named(name: &str, workloads: &[&'static Workload]) -> Result<&'static Workload, BenchError> {
-        workloads.iter().find(|workload| workload.name == name).copied().ok_or_else(|| {
-            BenchError::UnknownWorkload {
-                name: name.to_owned(),
-                known: workloads.iter().map(|workload| workload.name).collect(),
-            }
-        })
+impl Settings {
+    /// The default run: the default workloads, one thread, three repetitions.
+    #[must_use]
+    pub fn new() -> Self {
+        Settings {
+            engines: vec![Engine::CSR],
+            workloads: WORKLOADS.iter().copied().filter(|workload| workload.is_default).collect(),
+            threads: vec![1],
+            repetitions: 3,
+            seed: 1,
+            extent: Extent::Default,
+            store: None,
+        }
     }
 
-    /// Returns true if larger values of the contract metric are better.
-    pub(crate) fn more_is_better(&self) -> bool {
-        self.contract_metric.starts_with("throughput")
+    /// Everything in full.
+    #[must_use]
+    pub fn full() -> Self {
+        Settings { workloads: WORKLOADS.to_vec(), extent: Extent::Full, ..Settings::new() }
+    }
+
+    /// Everything briefly.
+    #[must_use]
+    pub fn quick() -> Self {
+        Settings { repetitions: 2, extent: Extent::Quick, ..Settings::new() }
     }
 }
 
-/// Workloads are equal if their names are.
-impl PartialEq for Workload {
-    fn eq(&self, other: &Self) -> bool {
-        self.name == other.name
+impl Default for Settings {
+    fn default() -> Self {
+        Settings::new()
     }
 }
-
-impl Eq for Workload {}
 
 #[cfg(test)]
 mod tests {

@@ -2,7 +2,7 @@
 //! ingest in memory.
 
 use super::durable_ingest::bulk_rate;
-use crate::executor::{Bench, Turn};
+use crate::bench::{Bench, Turn};
 use crate::expected::seconds;
 use crate::stores::TemporaryStore;
 use crate::{Failure, Workload, load};

@@ -1,7 +1,7 @@
 //! Sums the ids of all neighbors of all vertices, in the order of the vertices or in random order.
 
 use crate::answers::Answer;
-use crate::executor::{Bench, pool};
+use crate::bench::{Bench, pool};
 use crate::monitor::mean_time;
 use crate::{Failure, Workload};
 use hedgerow::kernels::{Adjacency, Cursor, GraphView};

@@ -1,9 +1,9 @@
 //! Random look-ups of edges, of which some exist.
 
 use crate::answers::Answer;
+use crate::bench::{Bench, pool};
 use crate::data_set::Entry;
 use crate::engines::Engine;
-use crate::executor::{Bench, pool};
 use crate::expected::seconds;
 use crate::monitor::{Latencies, mean_time, operate_on_each};
 use crate::{Failure, Workload};

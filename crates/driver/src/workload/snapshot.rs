@@ -1,6 +1,6 @@
 //! Snapshots opened and closed, on the loaded graph and on an empty one.
 
-use crate::executor::Bench;
+use crate::bench::Bench;
 use crate::{Failure, Workload, load};
 use hedgerow::Graph;
 use std::time::Instant;

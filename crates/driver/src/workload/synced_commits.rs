@@ -1,10 +1,10 @@
 //! Commits of one edge into a store by several concurrent clients, each durable before it returns;
 //! and the sync rate of the disk alone.
 
+use crate::bench::{Bench, Turn};
 use crate::data_set::Entry;
 use crate::disk::{APPENDED, Disk, Waits};
 use crate::engines::Engine;
-use crate::executor::{Bench, Turn};
 use crate::watch::check;
 use crate::{Failure, Workload, load};
 use hedgerow::kernels::CancelToken;

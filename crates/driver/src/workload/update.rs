@@ -1,7 +1,7 @@
 //! A fifth of the edges deleted and put again: as streams, and by single calls.
 
+use crate::bench::{Bench, Turn};
 use crate::data_set::Entry;
-use crate::executor::{Bench, Turn};
 use crate::expected::limited;
 use crate::monitor::{Latencies, operate_on_each};
 use crate::{Failure, Workload, load};

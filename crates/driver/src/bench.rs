@@ -1,12 +1,11 @@
-//! Runs the workloads in order, and holds the state that they share.
+//! Workloads, and the state that they share in a run.
 
 use crate::answers::{Answer, Answers};
 use crate::data_set::Entry;
 use crate::monitor::{Latencies, resident_bytes};
-use crate::report::Report;
 use crate::samples::{Figure, Samples};
 use crate::stores::{StoreFolder, TemporaryStore};
-use crate::{BenchError, DataSet, Engine, Failure, Settings, Step, WORKLOADS, Watch, Workload, load};
+use crate::{BenchError, DataSet, Engine, Failure, Settings, Step, Watch, load};
 use hedgerow::kernels::{BuildOptions, Csr, MemoryBudget};
 use hedgerow::{EngineKind, Graph, Topology};
 use hedgerow_compiled_kernels::Target;
@@ -14,36 +13,57 @@ use hedgerow_sync::Arc;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::time::{Duration, Instant};
 
-/// Measures every workload on every engine. A run that is stopped after its first figure returns a
-/// report with the figures so far, which is not [complete](Report::complete).
-///
-/// # Errors
-/// A workload failed on an engine, two engines disagree, the workloads measure none of the engines,
-/// or the run was stopped before it had a figure.
-pub fn run(data: &DataSet, settings: &Settings, watch: &Watch<'_>) -> Result<Report, BenchError> {
-    let started = Instant::now();
-    let mut bench = Bench::new(data, settings, watch)?;
-    let mut complete = true;
-    for workload in &settings.workloads {
-        bench.workload = workload;
-        if let Err(failure) = (workload.measure)(&mut bench) {
-            complete = false;
-            if watch.cancel.is_cancelled() && !bench.samples.all().is_empty() {
-                break;
-            }
-            return Err(bench.failed(failure));
-        }
-        bench.done += 1;
-    }
-    if bench.samples.all().is_empty() {
-        return Err(BenchError::NothingToMeasure {
-            workloads: settings.workloads.iter().map(|workload| workload.name).collect(),
-            engines: settings.engines.iter().map(|engine| engine.name).collect(),
-        });
-    }
-    let store = bench.stores.as_ref().map(StoreFolder::facts);
-    Ok(Report { complete, ..Report::new(data, settings, store, &bench.samples, started.elapsed()) })
+/// A workload. `docs/bench.md` describes each.
+#[derive(Debug)]
+pub struct Workload {
+    /// Its name on the command line and in reports.
+    pub name: &'static str,
+    /// A description.
+    pub description: &'static str,
+    /// The metric that represents the workload; more is better if its name begins with
+    /// `throughput`.
+    pub contract_metric: &'static str,
+    /// True if the workload is measured by default, not only by name or in a full run.
+    pub is_default: bool,
+    /// True if the workload creates stores.
+    pub is_on_store: bool,
+    /// True if the report has the speed-up of several threads.
+    pub scales: bool,
+    /// The rough duration of one measurement of an engine, with its preparation, in seconds, on a
+    /// graph of this number of adjacency entries.
+    pub seconds: fn(&Settings, usize) -> f64,
+    /// Measures all engines of a run.
+    pub measure: fn(&mut Bench<'_>) -> Result<(), Failure>,
 }
+
+impl Workload {
+    /// Finds the workload called `name` in `workloads`.
+    ///
+    /// # Errors
+    /// There is no such workload; the error lists all.
+    pub fn named(name: &str, workloads: &[&'static Workload]) -> Result<&'static Workload, BenchError> {
+        workloads.iter().find(|workload| workload.name == name).copied().ok_or_else(|| {
+            BenchError::UnknownWorkload {
+                name: name.to_owned(),
+                known: workloads.iter().map(|workload| workload.name).collect(),
+            }
+        })
+    }
+
+    /// Returns true if larger values of the contract metric are better.
+    pub(crate) fn more_is_better(&self) -> bool {
+        self.contract_metric.starts_with("throughput")
+    }
+}
+
+/// Workloads are equal if their names are.
+impl PartialEq for Workload {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+    }
+}
+
+impl Eq for Workload {}
 
 /// One measurement of one engine in a workload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,14 +85,14 @@ pub struct Bench<'a> {
     pub settings: &'a Settings,
     /// Progress and cancellation.
     pub watch: &'a Watch<'a>,
-    samples: Samples,
+    pub(crate) samples: Samples,
     answers: Answers,
-    workload: &'static Workload,
-    done: usize,
+    pub(crate) workload: &'static Workload,
+    pub(crate) done: usize,
     engine: &'static str,
     csr: StaticGraph,
     loaded: Vec<(Engine, Loaded)>,
-    stores: Option<StoreFolder>,
+    pub(crate) stores: Option<StoreFolder>,
 }
 
 /// The static graph and the rates at which it was built, one per repetition.
@@ -92,14 +112,18 @@ pub(crate) struct Loaded {
 }
 
 impl<'a> Bench<'a> {
-    fn new(data: &'a DataSet, settings: &'a Settings, watch: &'a Watch<'a>) -> Result<Self, BenchError> {
+    pub(crate) fn new(
+        data: &'a DataSet,
+        settings: &'a Settings,
+        watch: &'a Watch<'a>,
+    ) -> Result<Self, BenchError> {
         Ok(Bench {
             data,
             settings,
             watch,
             samples: Samples::default(),
             answers: Answers::default(),
-            workload: WORKLOADS[0],
+            workload: settings.workloads.first().copied().ok_or_else(|| settings.nothing_to_measure())?,
             done: 0,
             engine: Engine::CSR.name,
             csr: StaticGraph::default(),
@@ -108,7 +132,7 @@ impl<'a> Bench<'a> {
         })
     }
 
-    fn failed(&self, failure: Failure) -> BenchError {
+    pub(crate) fn failed(&self, failure: Failure) -> BenchError {
         if self.watch.cancel.is_cancelled() {
             return BenchError::Cancelled;
         }
@@ -174,7 +198,7 @@ impl<'a> Bench<'a> {
 
     fn figure(&self, turn: Turn, metric: impl Into<String>, unit: &'static str) -> Figure {
         let (engine, threads) = (turn.engine.name, turn.threads);
-        Figure { workload: self.workload, engine, threads, metric: metric.into(), unit }
+        Figure { workload: self.workload.name, engine, threads, metric: metric.into(), unit }
     }
 
     /// Switches to another workload, which is measured together with the current one.
@@ -222,7 +246,7 @@ impl<'a> Bench<'a> {
 
     /// A recorded figure of another workload.
     pub(crate) fn recorded(&self, workload: &Workload, turn: Turn, metric: &str) -> Option<&[f64]> {
-        let series = self.samples.find(workload, turn.engine.name, turn.threads, metric);
+        let series = self.samples.find(workload.name, turn.engine.name, turn.threads, metric);
         series.map(|series| series.values.as_slice())
     }
 
