@@ -14,7 +14,8 @@ pub(crate) struct LogHeader {
     pub(crate) ended: AtomicU32,
     pub(crate) label: LabelId,
     pub(crate) shape: Shape,
-    /// The out-of-order bound of the entries; see [`EntryLog::lateness`](crate::block::EntryLog::lateness).
+    /// The out-of-order bound of the entries; see
+    /// [`EntryLog::lateness`](crate::block::EntryLog::lateness).
     pub(crate) lateness: AtomicU8,
     /// The newest timestamp at which an entry was created or ended.
     pub(crate) changed: AtomicU64,
