@@ -1,20 +1,21 @@
-//! Named cases for engines that add labels to open graphs ([`AddLabels`]).
+//! Named cases for engines that add labels to open graphs
+//! ([`AddLabels`](hedgerow_model::AddLabels)).
 
 use crate::Tested;
 use crate::check::{check_view, read};
 use crate::contract::{delete, put, put_valued};
-use crate::oracle::{Oracle, RECORDS, Request};
+use crate::oracle::{RECORDS, Request};
 use crate::parallel::{self, ParallelGraph};
-use crate::pipeline::{self, Pipeline};
+use crate::pipeline::{Pipeline, capability, other_labels, with_first_label};
 use hedgerow_model::{
-    AddLabels, Adjacency, Catalog, CommitTimestamp, Counts, Cursor, Direction, Engine, GraphView, LabelId,
-    LabelSchema, RecordSchema, Topology, VertexId,
+    Adjacency, Catalog, Cursor, Direction, Engine, GraphView, LabelId, RecordSchema, Topology, VertexId,
 };
 use std::thread;
 
 const TOPOLOGIES: [Topology; 3] = [Topology::Directed, Topology::DirectedWithReverse, Topology::Undirected];
 
-/// Makes a test of each case for an engine that is [`Tested`](crate::Tested) and has [`AddLabels`].
+/// Makes a test of each case for an engine that is [`Tested`](crate::Tested) and has
+/// [`AddLabels`](hedgerow_model::AddLabels).
 #[macro_export]
 macro_rules! label_tests {
     ($tested:ty) => {
@@ -33,24 +34,6 @@ macro_rules! label_tests {
             $crate::random::every_snapshot_stays_what_it_was_while_labels_come::<$tested>();
         }
     };
-}
-
-/// Returns a store with the first label of [`pipeline::catalog`] alone.
-pub(crate) fn with_first_label<T: Tested>(topology: Topology) -> Pipeline<T> {
-    let all = pipeline::catalog();
-    let first = Catalog::new(vec![all.labels()[0].clone()], all.vertices().clone()).unwrap();
-    let engine = T::engine(topology, first);
-    Pipeline::around(engine, Oracle::new(topology), Counts::default(), CommitTimestamp::ZERO)
-}
-
-/// Returns the labels that are not in the store yet.
-pub(crate) fn other_labels() -> Vec<LabelSchema> {
-    pipeline::catalog().labels()[1..].to_vec()
-}
-
-/// Returns the capability that these cases need.
-pub(crate) fn capability<E: Engine>(engine: &E) -> &dyn AddLabels {
-    engine.add_labels().expect("the engine has `AddLabels`")
 }
 
 fn add_all<E: Engine>(engine: &E) {

@@ -5,9 +5,10 @@ use crate::check::{check_view, read};
 use crate::oracle::{LABELS, Oracle, Request};
 use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered, Stamp};
 use hedgerow_model::{
-    Allowance, Catalog, ColumnType, CommitTimestamp, Count, Counts, EdgeOutcome, EdgeSchema, Engine,
-    EngineError, Field, LabelId, LabelSchema, LockUnit, MaintenanceProgress, MemoryUse, Outcome, ReadError,
-    Reclaimed, RecordSchema, ShortPlan, ShortWrites, StoredEdge, Topology, UnitLocks, ValueType, VertexId,
+    AddLabels, Allowance, Catalog, ColumnType, CommitTimestamp, Count, Counts, EdgeOutcome, EdgeSchema,
+    Engine, EngineError, Field, LabelId, LabelSchema, LockUnit, MaintenanceProgress, MemoryUse, Outcome,
+    ReadError, Reclaimed, RecordSchema, ShortPlan, ShortWrites, StoredEdge, Topology, UnitLocks, ValueType,
+    VertexId,
 };
 
 /// A store, the oracle of its newest state, and the open snapshots.
@@ -55,6 +56,24 @@ pub fn catalog() -> Catalog {
     ];
     let property = Field { name: "property".to_owned(), value_type: ValueType::I64, nullable: true };
     Catalog::new(labels, RecordSchema { fields: vec![property] }).unwrap()
+}
+
+/// Returns a store with the first label of [`catalog`] alone.
+pub(crate) fn with_first_label<T: Tested>(topology: Topology) -> Pipeline<T> {
+    let all = catalog();
+    let first = Catalog::new(vec![all.labels()[0].clone()], all.vertices().clone()).unwrap();
+    let engine = T::engine(topology, first);
+    Pipeline::around(engine, Oracle::new(topology), Counts::default(), CommitTimestamp::ZERO)
+}
+
+/// Returns the labels that are not in the store yet.
+pub(crate) fn other_labels() -> Vec<LabelSchema> {
+    catalog().labels()[1..].to_vec()
+}
+
+/// Returns the capability to add labels.
+pub(crate) fn capability<E: Engine>(engine: &E) -> &dyn AddLabels {
+    engine.add_labels().expect("the engine has `AddLabels`")
 }
 
 impl<T: Tested> Pipeline<T> {

@@ -1,9 +1,8 @@
 //! Random sequences of commits, snapshots and reclamations.
 
 use crate::Tested;
-use crate::labels::{capability, other_labels, with_first_label};
 use crate::oracle::{LABELS, Request};
-use crate::pipeline::Pipeline;
+use crate::pipeline::{Pipeline, capability, other_labels, with_first_label};
 use hedgerow_model::Topology;
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;

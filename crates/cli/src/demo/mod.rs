@@ -3,6 +3,7 @@
 mod args;
 mod compare;
 mod live;
+mod outcome;
 mod plot;
 mod readers;
 mod shared;
@@ -22,7 +23,8 @@ use crate::threads::Threads;
 use compare::Comparison;
 use hedgerow::{AsKey, Graph, GraphOptions, KeyKind, Topology};
 use hedgerow_formats::VertexKey;
-use live::{Live, Sample};
+use live::Live;
+use outcome::Outcome;
 use readers::Reading;
 use shared::Shared;
 use std::io;
@@ -32,16 +34,6 @@ use std::time::{Duration, Instant};
 use stream::Stream;
 use summary::Summary;
 use writers::{Style, Writing};
-
-/// The results of all threads.
-pub struct Outcome {
-    writing: Writing,
-    reading: Reading,
-    /// The time from the start to the last commit.
-    elapsed: Duration,
-    /// The progress of the writers over time.
-    samples: Vec<Sample>,
-}
 
 /// Runs the demo.
 pub fn execute(args: &DemoArgs, console: &Console, interrupt: &Interrupt) -> Result<(), CliError> {

@@ -1,8 +1,8 @@
 //! The course of the demo as a picture: the rate of the writers, and below it, over an equal time
 //! axis, the times of the readers' kernels.
 
-use super::Outcome;
 use super::live::Sample;
+use super::outcome::Outcome;
 use super::readers::Held;
 use crate::error::CliError;
 use crate::picture;

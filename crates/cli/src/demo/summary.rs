@@ -1,10 +1,11 @@
 //! The summary of the demo, as a table or as JSON.
 
+use super::args::DemoArgs;
 use super::compare::{Comparison, Times};
+use super::outcome::Outcome;
 use super::readers::{ITERATIONS, median};
 use super::stream::Stream;
 use super::writers::Commits;
-use super::{DemoArgs, Outcome};
 use crate::float;
 use crate::text::{self, Bytes, Count, counted};
 use hedgerow::{Graph, Snapshot};

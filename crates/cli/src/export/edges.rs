@@ -1,6 +1,6 @@
 //! Writes the vertices and edges of a snapshot to a file.
 
-use super::{FileKey, graph_output};
+use super::graph_file::{FileKey, graph_output};
 use crate::console::Console;
 use crate::error::{CliError, StoredError};
 use crate::interrupt::Interrupt;

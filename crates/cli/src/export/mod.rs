@@ -2,6 +2,7 @@
 
 mod args;
 mod edges;
+mod graph_file;
 mod lines;
 mod vertices;
 
@@ -15,10 +16,9 @@ use crate::outputs::FilesInUse;
 use crate::stored::{self, StoredState, number};
 use crate::text;
 use edges::Edges;
-use hedgerow::{AsKey, Count, Key, KeyKind, LabelId, LabelSchema, Snapshot};
-use hedgerow_formats::{
-    FormatError, GraphWriter, Lost, NewFile, PropertyFormat, VertexKey, WriteOptions, Written,
-};
+use graph_file::{FileKey, graph_output};
+use hedgerow::{Count, KeyKind, LabelId, LabelSchema, Snapshot};
+use hedgerow_formats::{GraphWriter, Lost, NewFile, PropertyFormat, WriteOptions, Written};
 use lines::WrittenEdges;
 use serde::Serialize;
 use std::time::Instant;
@@ -192,39 +192,4 @@ fn lines_format(args: &ExportArgs, label: &LabelSchema) -> Result<Option<Propert
         return Err(StoredError::Export(message));
     }
     Ok(format)
-}
-
-/// Adds to an error the formats that can represent the key or weight.
-fn graph_output(error: FormatError) -> CliError {
-    match error {
-        FormatError::NoPlace { .. } => CliError::NoPlace {
-            cause: error,
-            formats: "let the name end in .jsonl, or give --to properties-csv: these formats have a place for it",
-        },
-        error => CliError::Output(error),
-    }
-}
-
-/// A key type of files.
-trait FileKey: VertexKey + AsKey {
-    /// Converts the key, if it is of this kind: all keys of a graph are of one kind.
-    fn of(key: &Key) -> Option<Self>;
-}
-
-impl FileKey for u64 {
-    fn of(key: &Key) -> Option<Self> {
-        match key {
-            Key::Number(number) => Some(*number),
-            Key::Text(_) => None,
-        }
-    }
-}
-
-impl FileKey for Box<str> {
-    fn of(key: &Key) -> Option<Self> {
-        match key {
-            Key::Number(_) => None,
-            Key::Text(text) => Some(text.clone()),
-        }
-    }
 }

@@ -1,7 +1,8 @@
 //! Writes the vertices of a snapshot with their properties to a file.
 
+use super::args::ExportArgs;
+use super::graph_file::graph_output;
 use super::lines::VERTICES_BETWEEN_CHECKS;
-use super::{ExportArgs, graph_output};
 use crate::console::Console;
 use crate::error::{CliError, StoredError};
 use crate::interrupt::Interrupt;

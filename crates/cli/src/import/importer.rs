@@ -1,9 +1,10 @@
 //! Imports files into the store, chunk by chunk.
 
 use super::bar::ImportBar;
+use super::context::Context;
+use super::lines;
 use super::position::{Position, Tallies};
 use super::sources::Source;
-use super::{Context, lines};
 use crate::error::{CliError, StoredError};
 use crate::input::{add_skipped, add_vertices, cause_of};
 use crate::lint::Lint;

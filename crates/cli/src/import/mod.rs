@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `sources` | the files, in their order |
 //! | `target` | the store, existing or new |
+//! | `context` | the options, the files and the store of an import |
 //! | `position` | the progress of an import |
 //! | `lines` | puts lines with properties into the graph |
 //! | `importer` | imports the files chunk by chunk, from where the last import stopped |
@@ -13,6 +14,7 @@
 
 mod args;
 mod bar;
+mod context;
 mod importer;
 mod lines;
 mod noted;
@@ -29,70 +31,16 @@ use crate::console::Console;
 use crate::error::{CliError, StoredError};
 use crate::interrupt::Interrupt;
 use crate::stored::checkpoint::{self, Checkpointed};
-use crate::stored::declared;
 use crate::threads::Threads;
 use args::When;
-use hedgerow::{AsKey, EdgeSchema, Field, Graph, KeyKind, LabelSchema, RecordSchema, ValueType};
-use hedgerow_formats::{FormatError, PropertyOptions, VertexKey};
+use context::Context;
+use hedgerow::{AsKey, Graph, KeyKind};
+use hedgerow_formats::VertexKey;
 use importer::Importer;
 use report::Imported;
-use sources::{Source, Sources};
+use sources::Sources;
 use std::time::Instant;
 use target::Target;
-
-/// The context of an import.
-#[derive(Clone, Copy)]
-struct Context<'a> {
-    args: &'a ImportArgs,
-    sources: Sources<'a>,
-    target: &'a Target<'a>,
-    threads: &'a Threads,
-    console: &'a Console,
-    interrupt: &'a Interrupt,
-}
-
-impl Context<'_> {
-    /// Opens the graph, or creates it.
-    fn open(&self) -> Result<Graph, CliError> {
-        self.interrupt.or_interrupted(self.target.open(self.args.wait, self.interrupt))
-    }
-
-    /// The options for reading this file, if its lines carry properties.
-    fn properties(&self, source: Source<'_>) -> Option<PropertyOptions> {
-        let Context { sources, target, .. } = self;
-        sources.properties(source, &target.schema.edges, &target.vertices, target.chunk)
-    }
-
-    /// Adds to an error about undeclared columns their declaration for a new store.
-    fn undeclared(&self, error: CliError) -> CliError {
-        let CliError::Input(FormatError::BadProperty(bad)) = &error else { return error };
-        let is_vertices = self.args.format.vertices.as_deref() == Some(&*bad.path);
-        let is_declared = !self.args.labels.is_empty() && !is_vertices
-            || !self.args.vertex_properties.is_empty() && is_vertices;
-        if self.target.exists() || is_declared || bad.undeclared.is_empty() {
-            return error;
-        }
-        let text =
-            |name: &String| Field { name: name.clone(), value_type: ValueType::String, nullable: true };
-        let fields: Vec<_> = bad.undeclared.iter().map(text).collect();
-        let (option, text) = if is_vertices {
-            ("--vertex-properties", declared::properties_text(&fields))
-        } else {
-            let edges = EdgeSchema::Record(RecordSchema { fields });
-            (
-                "--labels",
-                declared::labels_text(&[LabelSchema { name: self.target.schema.name.clone(), edges }]),
-            )
-        };
-        match text {
-            Some(text) => {
-                StoredError::Undeclared { cause: Box::new(error), option, text: declared::quoted(&text) }
-                    .into()
-            }
-            None => error,
-        }
-    }
-}
 
 /// Imports and prints a summary.
 pub fn execute(args: &ImportArgs, console: &Console, interrupt: &Interrupt) -> Result<(), CliError> {

@@ -1,6 +1,6 @@
 //! The summary of an import.
 
-use super::Context;
+use super::context::Context;
 use super::importer::Importer;
 use crate::error::{CliError, StoredError};
 use crate::input::describe_skipped;

@@ -1,6 +1,6 @@
 //! Reads everything before anything is imported.
 
-use super::Context;
+use super::context::Context;
 use super::importer::no_weight;
 use super::sources::Source;
 use crate::error::CliError;

@@ -1,11 +1,13 @@
 //! `hedgerow run`: loads a graph file, or opens a store, and runs a kernel on the graph.
 //!
-//! Each kernel has a file with its specifics ([`RunCommand`]); `session` does the rest.
+//! Each kernel has a file with its specifics ([`RunCommand`]) and reads the graph through a
+//! `session`; `execute` does the rest.
 
 mod args;
 mod betweenness;
 mod bfs;
 mod cdlp;
+mod execute;
 mod facts;
 mod hub;
 mod kcore;
@@ -30,8 +32,9 @@ use session::{Finished, Session};
 use std::path::Path;
 
 pub use args::{EngineName, KernelCommand, RunArgs, RunnerArgs};
+pub use execute::{compute, execute, keys_of, label_of};
 pub use hub::LargestDegree;
-pub use session::{OpenGraph, compute, execute, keys_of, label_of};
+pub use session::OpenGraph;
 
 /// A kernel on the command line.
 pub trait RunCommand {

@@ -1,27 +1,23 @@
-//! The steps common to all kernels: loading, running, writing, summarizing.
+//! A loaded graph, a session of a kernel on it, and the result of the kernel.
 
-use super::args::{EngineName, KernelCommand, RunPlace, ViewName};
-use super::facts::Facts;
+use super::args::{EngineName, ViewName};
+use super::hub::LargestDegree;
 use super::sources;
 use super::value::Value;
-use super::{LargestDegree, Output, RunCommand, RunOptions};
 use crate::console::Console;
-use crate::error::{CliError, StoredError};
-use crate::input::{Input, Loaded, Weights};
+use crate::error::CliError;
+use crate::input::Loaded;
 use crate::interrupt::Interrupt;
-use crate::keys::{self, JsonKey};
+use crate::keys::JsonKey;
 use crate::options::Place;
-use crate::stored::{self, StoredState, number};
+use crate::progress;
 use crate::threads::Threads;
-use crate::{progress, results, text};
-use hedgerow::kernels::{BuildOptions, Execution, Progress};
-use hedgerow::{Catalog, Column, Key, KeyKind, LabelId, Topology, VertexId};
+use hedgerow::kernels::{Execution, Progress};
+use hedgerow::{Key, LabelId, VertexId};
 use hedgerow_compiled_kernels::{Compiled, Target};
-use hedgerow_formats::{STANDARD_OUTPUT, SkippedLines};
 use indicatif::ProgressBar;
-use serde::Serialize;
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// A loaded graph, and the options for kernels on it.
 #[derive(Clone, Copy, Debug)]
@@ -45,10 +41,10 @@ pub struct Session<'a> {
     pub label: LabelId,
     /// The file for the result of every vertex.
     pub output: Option<&'a Path>,
-    target: Target,
-    sources: Vec<Key>,
-    console: &'a Console,
-    interrupt: &'a Interrupt,
+    pub(super) target: Target,
+    pub(super) sources: Vec<Key>,
+    pub(super) console: &'a Console,
+    pub(super) interrupt: &'a Interrupt,
 }
 
 /// The result of a kernel.
@@ -63,170 +59,6 @@ pub struct Finished {
     pub appendix: String,
     /// Returns the result of a vertex; `None` if it has none.
     pub value: Box<dyn Fn(VertexId) -> Option<Value>>,
-}
-
-#[derive(Serialize)]
-struct Summary<'a> {
-    kernel: &'static str,
-    #[serde(flatten)]
-    facts: &'a Facts,
-    #[serde(flatten)]
-    details: &'a serde_json::Value,
-}
-
-/// Checks that the result can be written, loads the graph and runs the kernel.
-pub fn execute(
-    kernel: &KernelCommand<RunPlace>,
-    console: &Console,
-    interrupt: &Interrupt,
-) -> Result<(), CliError> {
-    let (command, run) = (kernel.command(), kernel.place());
-    let (options, graph) = (command.options(), &run.graph);
-    let place = graph.place()?;
-    let (kind, label) = match place {
-        Place::File(_) => (graph.format.keys().kind(), LabelId::DEFAULT),
-        Place::Store(store) => look_into(store, graph.label.as_deref(), &options)?,
-    };
-    let sources = keys_of(&options, kind)?;
-    let output = match options.output {
-        Output::File(path) => Some(path),
-        Output::Default if !console.is_json() => Some(Path::new(STANDARD_OUTPUT)),
-        Output::Default | Output::None => None,
-    };
-    if let Some(path) = output {
-        graph.in_use(place).check_output("--output", path)?;
-    }
-    let threads = Threads::new(run.runner.threads)?;
-    let mut loaded = match place {
-        Place::File(file) => load(file, run, &options, &threads, console, interrupt)?,
-        Place::Store(store) => {
-            let args = graph.read(run.memory());
-            let state = stored::read(store, &args, Some(threads.count()), console)?;
-            let StoredState { graph, snapshot, elapsed, .. } = state;
-            Loaded { graph, snapshot, rows: 0, skipped: SkippedLines::default(), elapsed }
-        }
-    };
-    interrupt.check()?;
-    let view = run.runner.view;
-    loaded.snapshot = view.open(&loaded.graph, loaded.snapshot)?;
-    let graph = OpenGraph {
-        place,
-        from_checkpoint: graph.from_checkpoint,
-        loaded: &loaded,
-        label,
-        engine: run.engine(loaded.snapshot.engine()),
-        view,
-        threads: &threads,
-    };
-    compute(command, &graph, sources, output, console, interrupt)
-}
-
-/// Runs the kernel on a loaded graph, writes the result and prints the summary: to standard error
-/// if the result goes to standard output.
-pub fn compute(
-    command: &dyn RunCommand,
-    graph: &OpenGraph<'_>,
-    sources: Vec<Key>,
-    output: Option<&Path>,
-    console: &Console,
-    interrupt: &Interrupt,
-) -> Result<(), CliError> {
-    let (target, copied) = target(graph, command.options().weights, console, interrupt)?;
-    // A static copy has the edges of one label, under another number.
-    let label = if copied.is_some() { LabelId::DEFAULT } else { graph.label };
-    let session = Session { graph, label, output, target, sources, console, interrupt };
-    let finished = command.run(&session)?;
-    if let Some(path) = output {
-        results::write(path, &graph.loaded.snapshot, interrupt, &finished.value)?;
-    }
-    let facts = Facts::new(&session, copied, finished.elapsed);
-    let summary = Summary { kernel: command.name(), facts: &facts, details: &finished.details };
-    let describe = |summary: &Summary<'_>| {
-        let rows = summary.facts.rows(graph.loaded).into_iter().chain(finished.rows);
-        let rows: Vec<_> = rows.chain(summary.facts.output_row()).collect();
-        text::table(&rows) + &finished.appendix
-    };
-    match output {
-        Some(output) => console.summarize(Some(output), &summary, describe),
-        // There is no other result.
-        None => console.print(&summary, describe),
-    }
-}
-
-/// The keys that the kernel starts from.
-pub fn keys_of(options: &RunOptions<'_>, kind: KeyKind) -> Result<Vec<Key>, CliError> {
-    options.sources.iter().map(|text| keys::parse("--source", text, kind)).collect()
-}
-
-/// The kind of keys in a store, and the label, without opening the graph. Fails if the kernel could
-/// not run on it.
-fn look_into(
-    store: &Path,
-    label: Option<&str>,
-    options: &RunOptions<'_>,
-) -> Result<(KeyKind, LabelId), CliError> {
-    let made_with = hedgerow::store::manifest(store).map_err(StoredError::from)?.options;
-    Ok((made_with.keys, label_of(&made_with.catalog, label, options, store)?))
-}
-
-/// The label that the kernel reads in a store. Fails if the kernel could not run on it.
-pub fn label_of(
-    catalog: &Catalog,
-    label: Option<&str>,
-    options: &RunOptions<'_>,
-    store: &Path,
-) -> Result<LabelId, CliError> {
-    let (label, schema) = stored::label(catalog, label, store)?;
-    let column = schema.edges.column();
-    match options.weights {
-        Weights::Unit => Err(CliError::OnlyForFiles { option: "--unit-weights", path: store.into() }),
-        Weights::FromFile if column != f64::TYPE => {
-            let (label, declared) = (schema.name.clone(), number::describe(column));
-            Err(StoredError::NoWeights { label, declared, store: store.into() }.into())
-        }
-        Weights::FromFile | Weights::Ignored => Ok(label),
-    }
-}
-
-fn load(
-    file: &Path,
-    run: &RunPlace,
-    options: &RunOptions<'_>,
-    threads: &Threads,
-    console: &Console,
-    interrupt: &Interrupt,
-) -> Result<Loaded, CliError> {
-    let topology = match (run.graph.undirected, options.reads_in_neighbors) {
-        (true, _) => Topology::Undirected,
-        (false, true) => Topology::DirectedWithReverse,
-        (false, false) => Topology::Directed,
-    };
-    let input = Input { graph: file, format: &run.graph.format };
-    input.load_weighted(options.weights, topology, &run.memory(), threads, console, interrupt)
-}
-
-/// The target that the kernel runs on, and the time of making a static copy.
-fn target(
-    graph: &OpenGraph<'_>,
-    weights: Weights,
-    console: &Console,
-    interrupt: &Interrupt,
-) -> Result<(Target, Option<Duration>), CliError> {
-    let snapshot = &graph.loaded.snapshot;
-    if graph.engine != EngineName::Csr {
-        return Ok((snapshot.clone().into(), None));
-    }
-    let started = Instant::now();
-    let bar = progress::spinner(console, "copying");
-    let (pool, cancel) = (graph.threads.pool(), Some(interrupt.token()));
-    let build = BuildOptions { pool, cancel, ..BuildOptions::default() };
-    let csr = match weights {
-        Weights::Ignored => snapshot.to_csr::<()>(graph.label, build),
-        Weights::Unit | Weights::FromFile => snapshot.to_csr::<f64>(graph.label, build),
-    };
-    let csr = interrupt.or_interrupted(csr)?;
-    bar.finish_and_clear();
-    Ok((csr.into(), Some(started.elapsed())))
 }
 
 impl Session<'_> {

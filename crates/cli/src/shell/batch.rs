@@ -1,7 +1,6 @@
 //! Lines from a pipe or a file.
 
 use super::line::Parser;
-use super::run_line;
 use super::session::{Next, Session};
 use crate::console::Console;
 use crate::error::CliError;
@@ -47,7 +46,7 @@ fn run_bytes(
     listener: &Listener,
 ) -> Result<Next, CliError> {
     let line = str::from_utf8(line).map_err(|error| CliError::Usage(format!("not UTF-8: {error}")))?;
-    run_line(session, line, parser, console, listener)
+    session.run_line(line, parser, console, listener)
 }
 
 /// Lines that failed.

@@ -2,7 +2,6 @@
 
 use super::completion::Completion;
 use super::line::Parser;
-use super::run_line;
 use super::session::{Next, Session};
 use crate::console::Console;
 use crate::error::CliError;
@@ -36,7 +35,7 @@ pub fn run(session: &mut Session, console: &Console, listener: &Listener) -> Res
         let prompt = prompt(session);
         listener.prompt(if is_plain { &prompt } else { "" });
         match editor.readline(&prompt) {
-            Ok(line) => match run_line(session, &line, &mut parser, console, listener) {
+            Ok(line) => match session.run_line(&line, &mut parser, console, listener) {
                 Ok(Next::Line) => {
                     // The line may have added labels.
                     editor.helper_mut().into_iter().for_each(|helper| helper.set_labels(session.labels()));

@@ -21,8 +21,7 @@ pub use args::ShellArgs;
 use crate::console::Console;
 use crate::error::{CliError, told};
 use crate::interrupt::Listener;
-use line::{Parsed, Parser};
-use session::{Next, Session};
+use session::Session;
 use std::io::{self, IsTerminal};
 
 /// Opens the store, and runs lines until there are no more.
@@ -47,22 +46,4 @@ pub fn execute(args: &ShellArgs, console: &Console) -> Result<(), CliError> {
     }
     // Commits that were not yet durable become so even if a line failed.
     session.close().and(ended)
-}
-
-fn run_line(
-    session: &mut Session,
-    line: &str,
-    parser: &mut Parser,
-    console: &Console,
-    listener: &Listener,
-) -> Result<Next, CliError> {
-    match parser.parse(line)? {
-        Parsed::Nothing => Ok(Next::Line),
-        Parsed::Help(text) => console.print_bytes(text.as_bytes()).map(|()| Next::Line),
-        Parsed::Command(command) => {
-            let ran = session.run(&command, console, &listener.begin());
-            listener.end();
-            ran
-        }
-    }
 }

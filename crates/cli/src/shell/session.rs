@@ -1,11 +1,12 @@
 //! The store that a shell has open, and the commands on it.
 
 use super::args::{Here, KernelHere, LabelHere, LineCommand, ShellArgs};
+use super::line::{Parsed, Parser};
 use super::transaction::OpenTransaction;
 use crate::console::{Console, Format};
 use crate::error::{CliError, StoredError};
 use crate::input::Loaded;
-use crate::interrupt::Interrupt;
+use crate::interrupt::{Interrupt, Listener};
 use crate::maintenance::{Compacted, info, label, rewrite};
 use crate::objects::{GetObject, NeighborhoodArgs, Reading, Writing, delete, get, neighbors, put};
 use crate::options::Place;
@@ -111,8 +112,27 @@ impl Session {
         }
     }
 
+    /// Runs a line, until Ctrl-C.
+    pub fn run_line(
+        &mut self,
+        line: &str,
+        parser: &mut Parser,
+        console: &Console,
+        listener: &Listener,
+    ) -> Result<Next, CliError> {
+        match parser.parse(line)? {
+            Parsed::Nothing => Ok(Next::Line),
+            Parsed::Help(text) => console.print_bytes(text.as_bytes()).map(|()| Next::Line),
+            Parsed::Command(command) => {
+                let ran = self.run(&command, console, &listener.begin());
+                listener.end();
+                ran
+            }
+        }
+    }
+
     /// Runs a command.
-    pub fn run(
+    fn run(
         &mut self,
         command: &LineCommand,
         console: &Console,

@@ -18,7 +18,7 @@
 //! | `store/check.rs`, `repair.rs` | finding all damage; cutting at the first damage |
 //! | `store/join.rs` | joining small segments |
 //! | `log/tail.rs`, `group.rs`, `writer.rs` | places of commits; group commit; writing, syncing |
-//! | `log/segments.rs`, `shelf.rs` | creating segments ahead of use |
+//! | `log/sizes.rs`, `segments.rs`, `shelf.rs` | sizes of segments; creating them ahead of use |
 //! | `log/retention.rs`, `start.rs` | pruning and closing; starting a log after recovery |
 //! | `planted.rs`, `remade.rs` | bugs that tests switch on; recomputing checksums after damage |
 //! | `checkpoint/mod.rs`, `error.rs` | the interface of checkpoints |

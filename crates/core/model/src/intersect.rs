@@ -1,12 +1,11 @@
 //! Intersection of neighbor sets (RapidStore, section 6.5).
 //!
 //! Sets of similar size are merged. If one is much larger, it is searched for each member of the
-//! other. [`Adjacency::intersect`] and [`Adjacency::common_neighbors`] do so on any view.
+//! other. [`Adjacency::intersect`](crate::Adjacency::intersect) and
+//! [`Adjacency::common_neighbors`](crate::Adjacency::common_neighbors) do so on any view.
 
+use crate::VertexId;
 use crate::search::{Spread, lower_bound};
-use crate::{Adjacency, Cursor, VertexId};
-use std::borrow::Cow;
-use std::ops::ControlFlow;
 
 /// The size ratio from which on the larger set is searched for each member of the smaller set.
 pub const PROBE_FROM: usize = 10;
@@ -36,7 +35,7 @@ pub fn slices(one: &[VertexId], other: &[VertexId], visit: impl FnMut(VertexId))
 
 /// Drops consecutive duplicates.
 #[inline]
-fn once(mut visit: impl FnMut(VertexId)) -> impl FnMut(VertexId) {
+pub(crate) fn once(mut visit: impl FnMut(VertexId)) -> impl FnMut(VertexId) {
     let mut last = None;
     move |id| {
         if last.replace(id) != Some(id) {
@@ -50,7 +49,7 @@ fn once(mut visit: impl FnMut(VertexId)) -> impl FnMut(VertexId) {
 ///
 /// Returns the part of the large set that is not below the last member.
 #[inline]
-fn probe<'l>(
+pub(crate) fn probe<'l>(
     small: &[VertexId],
     mut large: &'l [VertexId],
     visit: &mut impl FnMut(VertexId),
@@ -69,7 +68,11 @@ fn probe<'l>(
 /// Merges both sets without a branch on which one advances. Returns the part of `other` that was
 /// not passed.
 #[inline]
-fn merge<'o>(one: &[VertexId], other: &'o [VertexId], visit: &mut impl FnMut(VertexId)) -> &'o [VertexId] {
+pub(crate) fn merge<'o>(
+    one: &[VertexId],
+    other: &'o [VertexId],
+    visit: &mut impl FnMut(VertexId),
+) -> &'o [VertexId] {
     let (mut left, mut right) = (0, 0);
     while let (Some(first), Some(second)) = (one.get(left), other.get(right)) {
         if first == second {
@@ -79,72 +82,6 @@ fn merge<'o>(one: &[VertexId], other: &'o [VertexId], visit: &mut impl FnMut(Ver
         right += usize::from(second <= first);
     }
     &other[right..]
-}
-
-/// The default implementation of [`Adjacency::intersect`].
-#[inline]
-pub(crate) fn with_ids<'a, A: Adjacency + 'a>(
-    cursor: &mut A::Cursor<'a>,
-    vertex: VertexId,
-    mut ids: &[VertexId],
-    visit: impl FnMut(VertexId),
-) -> Result<(), A::Error> {
-    if !A::SORTED {
-        slices(&gathered::<A>(cursor, vertex)?, ids, visit);
-        return Ok(());
-    }
-    if let Some((neighbors, _)) = cursor.contiguous(vertex)? {
-        slices(neighbors, ids, visit);
-        return Ok(());
-    }
-    let mut visit = once(visit);
-    // Counting a degree would cost as much as merging.
-    let degree = if A::DEGREE_IS_O1 { cursor.degree(vertex)? } else { ids.len() };
-    if is_much_larger(degree, ids.len()) {
-        for id in ids {
-            if cursor.find(vertex, *id)?.is_some() {
-                visit(*id);
-            }
-        }
-        return Ok(());
-    }
-    let probes = is_much_larger(ids.len(), degree);
-    let walked = cursor.neighbors(vertex, |run, _| {
-        ids = if probes { probe(run, ids, &mut visit) } else { merge(run, ids, &mut visit) };
-        if ids.is_empty() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-    });
-    walked.map(drop)
-}
-
-/// The implementation of [`Adjacency::common_neighbors`]: intersects the larger set with a slice of
-/// the smaller set.
-#[inline]
-pub(crate) fn of_vertices<'a, A: Adjacency + 'a>(
-    cursors: [&mut A::Cursor<'a>; 2],
-    [mut small, mut large]: [VertexId; 2],
-    visit: impl FnMut(VertexId),
-) -> Result<(), A::Error> {
-    let [one, other] = cursors;
-    if A::DEGREE_IS_O1 && one.degree(small)? > other.degree(large)? {
-        (small, large) = (large, small);
-    }
-    let ids = gathered::<A>(one, small)?;
-    if ids.is_empty() { Ok(()) } else { A::intersect(other, large, &ids, visit) }
-}
-
-/// The neighbors of a vertex, ascending.
-#[inline]
-fn gathered<'c, 'a, A: Adjacency + 'a>(
-    cursor: &'c mut A::Cursor<'a>,
-    vertex: VertexId,
-) -> Result<Cow<'c, [VertexId]>, A::Error> {
-    let (neighbors, _) = cursor.gather(vertex)?;
-    if A::SORTED {
-        return Ok(Cow::Borrowed(neighbors));
-    }
-    let mut sorted = neighbors.to_vec();
-    sorted.sort_unstable();
-    Ok(Cow::Owned(sorted))
 }
 
 #[cfg(test)]

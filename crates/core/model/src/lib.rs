@@ -41,6 +41,7 @@ mod commit_order;
 mod count;
 mod cuts;
 mod durable;
+mod effect_records;
 mod effects;
 mod engine;
 mod engine_error;
@@ -51,6 +52,7 @@ pub mod intersect;
 mod key;
 mod names;
 mod operation;
+mod read_error;
 mod record_change;
 mod records;
 mod schema;
@@ -73,6 +75,7 @@ pub use commit_order::{NewestFirst, NewestRecords, NoCommitOrder};
 pub use count::Count;
 pub use cuts::cuts_by_work;
 pub use durable::Durable;
+pub use effect_records::EffectRecords;
 pub use effects::{
     AdjacencyEffects, Counts, CountsBeside, DeferredOutcome, EdgeChange, EdgeOutcome, Effects, Outcome,
     ParallelOutcome, StoredEdge, VertexChange, VertexEffect,
@@ -85,8 +88,9 @@ pub use ids::{CommitTimestamp, LabelId, LockUnit, VertexId, VertexIdError};
 pub use key::{AsKey, Key, KeyKind, KeyRef};
 pub use names::UnknownName;
 pub use operation::Operation;
+pub use read_error::ReadError;
 pub use record_change::{RecordChange, RecordMode};
-pub use records::{EffectRecords, NoParallelEdges, NoRecords, ParallelEdges, RecordCursor, RecordView};
+pub use records::{NoParallelEdges, NoRecords, ParallelEdges, RecordCursor, RecordView};
 pub use schema::{Catalog, EdgeSchema, Field, LabelSchema, ParallelSchema, RecordSchema, SchemaError};
 pub use short_writes::{NoShortWrites, ShortPlan, ShortWrites};
 pub use topology::{Direction, Topology};
@@ -95,5 +99,5 @@ pub use upkeep::{
     FileUpkeep, FilesCheck, LevelReport, PartReport, StoredPart,
 };
 pub use value::{Record, Value, ValueRef, ValueType};
-pub use view::{Adjacency, Cursor, GraphView, Neighbors, ReadError, ViewError};
+pub use view::{Adjacency, Cursor, GraphView, Neighbors, ViewError};
 pub use view_state::ViewState;

@@ -4,12 +4,11 @@
 //! per run, never per edge.
 
 use crate::{
-    Column, ColumnType, CommitTimestamp, Count, Direction, EdgeChange, LabelId, NewestFirst, Topology,
-    VertexId, intersect,
+    Column, ColumnType, CommitTimestamp, Count, Direction, EdgeChange, LabelId, NewestFirst, ReadError,
+    Topology, VertexId, intersect,
 };
-use std::fmt;
+use std::borrow::Cow;
 use std::ops::{ControlFlow, Range};
-use std::sync::Arc;
 
 /// An immutable state of the graph.
 ///
@@ -139,7 +138,7 @@ pub trait Adjacency: Sync {
     where
         Self: Sized + 'a,
     {
-        intersect::with_ids::<Self>(cursor, vertex, ids, visit)
+        intersect_row::<Self>(cursor, vertex, ids, visit)
     }
 
     /// Visits the common neighbors of two vertices: ascending, without duplicates. Costs as much as
@@ -154,8 +153,78 @@ pub trait Adjacency: Sync {
     where
         Self: Sized + 'a,
     {
-        intersect::of_vertices::<Self>(cursors, vertices, visit)
+        intersect_rows::<Self>(cursors, vertices, visit)
     }
+}
+
+/// The default implementation of [`Adjacency::intersect`].
+#[inline]
+fn intersect_row<'a, A: Adjacency + 'a>(
+    cursor: &mut A::Cursor<'a>,
+    vertex: VertexId,
+    mut ids: &[VertexId],
+    visit: impl FnMut(VertexId),
+) -> Result<(), A::Error> {
+    if !A::SORTED {
+        intersect::slices(&gathered::<A>(cursor, vertex)?, ids, visit);
+        return Ok(());
+    }
+    if let Some((neighbors, _)) = cursor.contiguous(vertex)? {
+        intersect::slices(neighbors, ids, visit);
+        return Ok(());
+    }
+    let mut visit = intersect::once(visit);
+    // Counting a degree would cost as much as merging.
+    let degree = if A::DEGREE_IS_O1 { cursor.degree(vertex)? } else { ids.len() };
+    if intersect::is_much_larger(degree, ids.len()) {
+        for id in ids {
+            if cursor.find(vertex, *id)?.is_some() {
+                visit(*id);
+            }
+        }
+        return Ok(());
+    }
+    let probes = intersect::is_much_larger(ids.len(), degree);
+    let walked = cursor.neighbors(vertex, |run, _| {
+        ids = if probes {
+            intersect::probe(run, ids, &mut visit)
+        } else {
+            intersect::merge(run, ids, &mut visit)
+        };
+        if ids.is_empty() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    });
+    walked.map(drop)
+}
+
+/// The implementation of [`Adjacency::common_neighbors`]: intersects the larger set with a slice of
+/// the smaller set.
+#[inline]
+fn intersect_rows<'a, A: Adjacency + 'a>(
+    cursors: [&mut A::Cursor<'a>; 2],
+    [mut small, mut large]: [VertexId; 2],
+    visit: impl FnMut(VertexId),
+) -> Result<(), A::Error> {
+    let [one, other] = cursors;
+    if A::DEGREE_IS_O1 && one.degree(small)? > other.degree(large)? {
+        (small, large) = (large, small);
+    }
+    let ids = gathered::<A>(one, small)?;
+    if ids.is_empty() { Ok(()) } else { A::intersect(other, large, &ids, visit) }
+}
+
+/// The neighbors of a vertex, ascending.
+#[inline]
+fn gathered<'c, 'a, A: Adjacency + 'a>(
+    cursor: &'c mut A::Cursor<'a>,
+    vertex: VertexId,
+) -> Result<Cow<'c, [VertexId]>, A::Error> {
+    let (neighbors, _) = cursor.gather(vertex)?;
+    if A::SORTED {
+        return Ok(Cow::Borrowed(neighbors));
+    }
+    let mut sorted = neighbors.to_vec();
+    sorted.sort_unstable();
+    Ok(Cow::Owned(sorted))
 }
 
 /// Neighbors and their values: two slices of equal length.
@@ -276,88 +345,5 @@ impl ViewError {
             true => Ok(()),
             false => Err(ViewError::WrongColumn { label, declared, asked: W::TYPE }),
         }
-    }
-}
-
-/// Marks an error without an offset: no file has this offset.
-const NO_OFFSET: u64 = u64::MAX;
-
-/// A failed read of a store: the place and the cause.
-#[derive(Clone, Debug)]
-pub struct ReadError {
-    place: Box<str>,
-    /// The offset in a file, with which `place` then ends; else [`NO_OFFSET`]. Not an `Option`, so
-    /// that errors, which are returned by value, stay small.
-    offset: u64,
-    source: Arc<dyn std::error::Error + Send + Sync>,
-}
-
-impl ReadError {
-    /// Creates an error. `place` describes the place of the read: a file and an offset, a block, a
-    /// vertex.
-    pub fn new(
-        place: impl Into<String>,
-        source: impl Into<Box<dyn std::error::Error + Send + Sync>>,
-    ) -> Self {
-        ReadError { place: place.into().into(), offset: NO_OFFSET, source: Arc::from(source.into()) }
-    }
-
-    /// Creates an error at an offset in a file.
-    pub fn at(
-        file: impl std::fmt::Display,
-        offset: u64,
-        source: impl Into<Box<dyn std::error::Error + Send + Sync>>,
-    ) -> Self {
-        ReadError { offset, ..ReadError::new(format!("{file} at byte {offset}"), source) }
-    }
-
-    /// The file and the offset in it, if the error was made by [`ReadError::at`]; else the
-    /// description of the place.
-    #[must_use]
-    pub fn file_and_offset(&self) -> (&str, Option<u64>) {
-        let offset = (self.offset != NO_OFFSET).then_some(self.offset);
-        let suffix = offset.map(|offset| format!(" at byte {offset}")).unwrap_or_default();
-        (self.place.strip_suffix(&*suffix).unwrap_or(&self.place), offset)
-    }
-
-    /// The cause of the failure.
-    #[must_use]
-    pub fn cause(&self) -> &(dyn std::error::Error + Send + Sync + 'static) {
-        &*self.source
-    }
-
-    /// A description of the place of the read.
-    #[must_use]
-    pub fn place(&self) -> &str {
-        &self.place
-    }
-}
-
-impl fmt::Display for ReadError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} could not be read: {}", self.place, self.source)
-    }
-}
-
-impl std::error::Error for ReadError {
-    /// Returns the error in the `Arc`, so that callers can downcast it. A derived method would
-    /// return the `Arc`.
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        Some(&*self.source)
-    }
-}
-
-impl Eq for ReadError {}
-
-impl PartialEq for ReadError {
-    /// Returns true if both have the same place and the same error text.
-    fn eq(&self, other: &Self) -> bool {
-        self.place == other.place && self.source.to_string() == other.source.to_string()
-    }
-}
-
-impl From<std::convert::Infallible> for ReadError {
-    fn from(never: std::convert::Infallible) -> Self {
-        match never {}
     }
 }

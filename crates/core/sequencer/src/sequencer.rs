@@ -30,7 +30,6 @@ use crate::history::{History, KeptStates};
 use crate::published_head::PublishedHead;
 use crate::reader_slots::ReaderSlots;
 use crate::registry::Registry;
-use crate::stale::StaleState;
 use crate::wakeup::Wakeup;
 use crossbeam_utils::CachePadded;
 use hedgerow_log::Body;
@@ -95,6 +94,15 @@ pub(crate) struct SequencerState {
     pub(crate) kept: Option<KeptStates>,
     /// The state that is kept because it is cheap to read. Live as if it were registered.
     pub(crate) stale: Option<StaleState>,
+}
+
+/// A kept state and its counts.
+#[derive(Debug)]
+pub(crate) struct StaleState {
+    pub(crate) at: CommitTimestamp,
+    pub(crate) counts: Counts,
+    /// A time at which the state was the newest.
+    pub(crate) since: Instant,
 }
 
 impl SequencerState {

@@ -2,19 +2,8 @@
 
 use crate::error::SequencerError;
 use crate::registration::{ReaderKind, Registrar, Registration};
-use crate::sequencer::Sequencer;
-use hedgerow_model::{CommitTimestamp, Counts};
+use crate::sequencer::{Sequencer, StaleState};
 use hedgerow_sync::atomic::Ordering;
-use std::time::Instant;
-
-/// A kept state and its counts.
-#[derive(Debug)]
-pub(crate) struct StaleState {
-    pub(crate) at: CommitTimestamp,
-    pub(crate) counts: Counts,
-    /// A time at which the state was the newest.
-    pub(crate) since: Instant,
-}
 
 impl Sequencer {
     /// Keeps a registered state as the [stale](Sequencer::open_stale) one, unless the kept state is
@@ -56,6 +45,7 @@ impl Sequencer {
 mod tests {
     use super::*;
     use crate::commit::{CountChanges, WriterKind};
+    use hedgerow_model::CommitTimestamp;
 
     fn commit(sequencer: &Sequencer) -> CommitTimestamp {
         let stamp = sequencer.stamp(CountChanges::default(), WriterKind::Blind).unwrap().stamp;

@@ -1,7 +1,7 @@
 //! Turns the effects of a commit into runs of the log.
 
 use crate::edge_log::{NewRun, RunChange, RunCommits};
-use crate::engine::{Hybrid, NOTE_BYTES, check_lock};
+use crate::graph::{Hybrid, NOTE_BYTES, check_lock};
 use crate::view::HybridView;
 use hedgerow_in_memory::reclamation::{MemoryChange, Superseded};
 use hedgerow_in_memory::records::{RecordChanges, StagedEffects};

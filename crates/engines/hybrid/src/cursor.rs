@@ -2,7 +2,7 @@
 
 use crate::adjacency::{ReplacedInRow, RetainedVersion, RowAt, RowCopy};
 use crate::edge_log::ChangeList;
-use crate::engine::{Hybrid, check_lock};
+use crate::graph::{Hybrid, check_lock};
 use crate::snapshot::{HybridSnapshot, TailRows};
 use crate::tables::AdjacencyTable;
 use crate::tail_index::ChangedRow;

@@ -2,7 +2,7 @@
 //! without reading whether the edges exist.
 
 use crate::edge_log::{NewRun, RunChange, RunCommits};
-use crate::engine::{Hybrid, check_lock};
+use crate::graph::{Hybrid, check_lock};
 use hedgerow_in_memory::vertices::Vertex;
 use hedgerow_model::token::{HeldLocks, Stamp};
 use hedgerow_model::{

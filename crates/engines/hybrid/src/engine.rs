@@ -1,102 +1,18 @@
-//! The engine: commits append to the log; views read a version of the adjacencies and the log after
-//! it.
+//! The trait of the engine: commits append to the log; views read a version of the adjacencies and
+//! the log after it.
 
-use crate::adjacency::BlockSizes;
 use crate::changes::HybridChanges;
-use crate::edge_log::EdgeLog;
+use crate::graph::{Hybrid, unit_of};
 use crate::snapshot::HybridSnapshot;
-use crate::tables::AdjacencyTables;
-use crate::upkeep::Upkeep;
 use crate::view::HybridView;
-use hedgerow_in_memory::reclamation::{Garbage, Memory, Superseded};
-use hedgerow_in_memory::records::{RecordHeap, StagedEffects};
-use hedgerow_in_memory::vertices::VertexTable;
+use hedgerow_in_memory::records::StagedEffects;
 use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered, Stamp};
 use hedgerow_model::{
-    AddLabels, Admission, Allowance, AppendEdges, Archiving, Catalog, CommitTimestamp, Effects, Engine,
-    EngineError, LabelSchema, LockUnit, MaintenanceProgress, MemoryUse, Prepared, Topology, UnitLocks,
-    VertexId,
+    AddLabels, Admission, Allowance, AppendEdges, Archiving, CommitTimestamp, Effects, Engine, EngineError,
+    LabelSchema, LockUnit, MaintenanceProgress, MemoryUse, Prepared, UnitLocks, VertexId,
 };
-use hedgerow_sync::epoch::Domain;
 use rayon::ThreadPool;
 use std::convert::Infallible;
-
-/// Bytes of the note that files a superseded version of a vertex.
-pub(crate) const NOTE_BYTES: usize = size_of::<Superseded<VertexId>>();
-
-/// Options of the engine: its content, and when it archives.
-#[derive(Clone, Debug)]
-pub struct HybridOptions {
-    /// Directed edges, with or without their reverse, or undirected edges.
-    pub topology: Topology,
-    /// The labels and the schemas of their edges.
-    pub catalog: Catalog,
-    /// Policy for the sizes of the blocks of rows.
-    pub block_sizes: BlockSizes,
-    /// Number of edges in the log at which maintenance archives them (GraphOne, 5.1.2: the
-    /// archiving threshold).
-    pub archived_from: usize,
-    /// Number of edges in the log at which commits wait for archiving. From half of it on they
-    /// pause.
-    pub most_waiting: usize,
-}
-
-impl HybridOptions {
-    /// Usual sizes: edges are archived from 64 Ki on, and commits wait at 4 Mi.
-    #[must_use]
-    pub fn new(topology: Topology, catalog: Catalog) -> Self {
-        let block_sizes = BlockSizes::default();
-        HybridOptions { topology, catalog, block_sizes, archived_from: 1 << 16, most_waiting: 1 << 22 }
-    }
-}
-
-/// A graph in memory with an edge log. See the [crate](crate).
-pub struct Hybrid {
-    pub(crate) topology: Topology,
-    pub(crate) vertices: VertexTable<NOTE_BYTES>,
-    pub(crate) tables: AdjacencyTables,
-    pub(crate) log: EdgeLog,
-    pub(crate) upkeep: Upkeep,
-    /// Superseded versions of vertices.
-    pub(crate) garbage: Garbage<VertexId>,
-    /// Memory of vertices.
-    pub(crate) memory: Memory,
-    /// Domain of the readers of vertices.
-    pub(crate) domain: Domain,
-    pub(crate) records: RecordHeap,
-}
-
-/// Checks that a vertex, which is a lock unit, is locked.
-#[inline]
-pub(crate) fn check_lock(locks: &HeldLocks<'_>, vertex: VertexId, done: &str) {
-    assert!(locks.covers(unit_of(vertex)), "vertex {vertex} is {done} without its lock");
-}
-
-/// The lock that covers a vertex.
-#[inline]
-pub(crate) const fn unit_of(vertex: VertexId) -> LockUnit {
-    LockUnit(vertex.get())
-}
-
-impl Hybrid {
-    /// Creates an empty graph.
-    #[must_use]
-    pub fn new(options: HybridOptions) -> Self {
-        let HybridOptions { topology, catalog, block_sizes, archived_from, most_waiting } = options;
-        let upkeep = Upkeep::new(archived_from, most_waiting);
-        Hybrid {
-            topology,
-            vertices: VertexTable::default(),
-            tables: AdjacencyTables::new(topology, block_sizes, &catalog),
-            log: EdgeLog::new(upkeep.buffer_words(), CommitTimestamp::ZERO),
-            upkeep,
-            garbage: Garbage::default(),
-            memory: Memory::default(),
-            domain: Domain::default(),
-            records: RecordHeap::new(&catalog, topology),
-        }
-    }
-}
 
 impl AddLabels for Hybrid {
     /// O(stored directions).

@@ -7,7 +7,9 @@
 //! - `tables.rs`: the adjacencies of all labels, and the counts that archiving keeps of their
 //!   edges;
 //! - `changes.rs`: turns the effects of a commit into runs of the log; `edge.rs`: the fast paths;
-//! - `engine.rs`, `upkeep.rs`: the engine; archiving, and freeing memory that no view reads;
+//! - `graph.rs`, `engine.rs`: the graph, and its trait;
+//! - `upkeep.rs`, `archiving.rs`: thresholds and state of archiving; archiving, and freeing memory
+//!   that no view reads;
 //! - `snapshot.rs`: a version of the adjacencies and the tail of the log after it; `tail_index.rs`,
 //!   `id_filter.rs`: finding many rows of a tail;
 //! - `view.rs`, `cursor.rs`: the state at a timestamp.
@@ -18,11 +20,13 @@
 //! checked for each edge.
 
 mod adjacency;
+mod archiving;
 mod changes;
 mod cursor;
 mod edge;
 pub mod edge_log;
 mod engine;
+mod graph;
 mod id_filter;
 mod snapshot;
 mod tables;
@@ -37,6 +41,6 @@ pub use adjacency::{
 pub use changes::HybridChanges;
 pub use cursor::{HybridAdjacency, HybridCursor};
 pub use edge::HybridPlan;
-pub use engine::{Hybrid, HybridOptions};
+pub use graph::{Hybrid, HybridOptions};
 pub use snapshot::HybridSnapshot;
 pub use view::HybridView;

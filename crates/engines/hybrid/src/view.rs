@@ -2,7 +2,7 @@
 
 use crate::cursor::{HybridAdjacency, HybridCursor};
 use crate::edge_log::LogEntry;
-use crate::engine::{Hybrid, NOTE_BYTES, check_lock};
+use crate::graph::{Hybrid, NOTE_BYTES, check_lock};
 use crate::snapshot::HybridSnapshot;
 use hedgerow_in_memory::records::HeapCursor;
 use hedgerow_in_memory::vertices::Vertex;

@@ -1,7 +1,7 @@
 //! Turns the effects of a commit into versions for the MemGraph.
 
 use crate::adjacency::{ITSELF, VERTICES, number_of};
-use crate::engine::{LsmEngine, check_lock};
+use crate::graph::{LsmEngine, check_lock};
 use crate::view::LsmView;
 use hedgerow_encoding::{changed_entries, encode_vertex};
 use hedgerow_model::token::HeldLocks;

@@ -1,8 +1,8 @@
 //! The neighbors of vertices in a view.
 
 use crate::levels::{RowContent, SeenRow};
+use crate::reader::RowReader;
 use crate::rows::LsmRows;
-use crate::sources::RowReader;
 use hedgerow_model::{
     Adjacency, Column, ColumnType, Cursor, EdgeValue, Neighbors, NoCommitOrder, ReadError, VertexId,
 };

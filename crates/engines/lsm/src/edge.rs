@@ -2,7 +2,7 @@
 //! reading whether they exist.
 
 use crate::adjacency::number_of;
-use crate::engine::{LsmEngine, check_lock};
+use crate::graph::{LsmEngine, check_lock};
 use crate::mem_graph::MemContent;
 use hedgerow_model::token::{HeldLocks, Stamp};
 use hedgerow_model::{

@@ -1,55 +1,29 @@
-//! The engine: commits go into the active MemGraph, a flush moves them to level 0, maintenance
-//! compacts levels.
+//! Opening the engine, and its trait: commits go into the active MemGraph, a flush moves them to
+//! level 0, maintenance compacts levels.
 
 use crate::LsmOptions;
 use crate::adjacency::{VERTICES, columns, columns_of, number_of};
 use crate::changes::{LsmChanges, NewContent, NewVersion};
-use crate::flush::BegunFlush;
+use crate::graph::{LsmEngine, MemoryLimits};
 use crate::kept_rows::{KeptBytes, KeptRows};
 use crate::levels::{LevelOptions, LevelSet, LevelTree, RowContent};
-use crate::mem_graph::{MemContent, MemGraph};
-use crate::memory::{FlushedMemGraphs, MemoryLimits};
+use crate::mem_graph::{FlushedMemGraphs, MemContent, MemGraph};
 use crate::pace::{Filling, Pace};
-use crate::sources::{RowReader, RowSources};
+use crate::reader::RowReader;
+use crate::sources::RowSources;
 use crate::view::LsmView;
 use hedgerow_in_memory::vertices::VertexSet;
 use hedgerow_log::files::FileSystem;
 use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered, Stamp};
 use hedgerow_model::{
-    AddLabels, Admission, Allowance, Catalog, ColumnType, CommitTimestamp, Counts, Direction, Durable,
-    Effects, Engine, EngineError, GrowingCatalog, LabelId, LabelSchema, LockUnit, MaintenanceProgress,
-    MemoryUse, Prepared, Reclaimed, Topology, UnitLocks, VertexId, ViewState,
+    AddLabels, Admission, Allowance, Catalog, CommitTimestamp, Counts, Direction, Durable, Effects, Engine,
+    EngineError, GrowingCatalog, LabelId, LabelSchema, LockUnit, MaintenanceProgress, MemoryUse, Prepared,
+    Reclaimed, Topology, UnitLocks, VertexId, ViewState,
 };
-use hedgerow_sync::{Arc, GrowingList, Mutex, RwLock};
+use hedgerow_sync::{Arc, Mutex, RwLock};
 use rayon::ThreadPool;
 use std::convert::Infallible;
 use std::ops::ControlFlow;
-
-/// A graph larger than memory. See the [crate](crate).
-#[derive(Debug)]
-pub struct LsmEngine {
-    pub(crate) topology: Topology,
-    pub(crate) catalog: GrowingCatalog,
-    pub(crate) limits: MemoryLimits,
-    /// The types of the values of the adjacencies, shared with the tree.
-    pub(crate) columns: Arc<GrowingList<ColumnType>>,
-    pub(crate) tree: LevelTree,
-    /// Locked for reading while a commit is applied, so that a flush, which replaces the sources,
-    /// waits until no commit goes into the old ones.
-    pub(crate) sources: RwLock<Arc<RowSources>>,
-    /// The vertices of the newest state, so that a commit that puts edges reads no file.
-    pub(crate) vertices: VertexSet,
-    /// Counts as of opening.
-    pub(crate) counts: Counts,
-    pub(crate) flushed: FlushedMemGraphs,
-    /// Memory of the rows that snapshots keep.
-    pub(crate) kept: Arc<KeptBytes>,
-    /// Held while the memory is divided among its users.
-    pub(crate) sharing: Mutex<()>,
-    /// The announced flush. Held by a running flush, so that flushes take turns.
-    pub(crate) flushing: Mutex<Option<BegunFlush>>,
-    pub(crate) pace: Pace,
-}
 
 /// The MemGraphs and the files that a snapshot reads, and the rows that it keeps.
 #[derive(Debug)]
@@ -61,11 +35,6 @@ pub struct LsmSnapshot {
 /// Prefetch distance, in changes, for the node of a row; twice the distance for its bucket. Enough
 /// for an access to memory, few enough to stay in the cache.
 const PREFETCH_DISTANCE: usize = 8;
-
-/// Checks that a vertex, which is a lock unit, is locked.
-pub(crate) fn check_lock(locks: &HeldLocks<'_>, vertex: VertexId, done: &str) {
-    assert!(locks.covers(LockUnit(vertex.get())), "vertex {vertex} is {done} without its lock");
-}
 
 /// Returns the counts of the graph in these levels: those of the last flush, narrowed by the edges
 /// in the files.
@@ -147,47 +116,6 @@ impl LsmEngine {
         Ok(engine)
     }
 
-    pub(crate) fn sources(&self) -> Arc<RowSources> {
-        Arc::clone(&self.sources.read())
-    }
-
-    /// Runs `apply` on the active MemGraph, or on a new one if the active one does not take the
-    /// commit.
-    #[inline]
-    pub(crate) fn with_active(&self, at: CommitTimestamp, apply: impl FnOnce(&MemGraph)) {
-        let sources = self.sources.read();
-        if sources.active().takes(at) {
-            return apply(sources.active());
-        }
-        drop(sources);
-        self.apply_beyond(at, apply);
-    }
-
-    /// Like [`LsmEngine::with_active`], for a commit whose timestamp the active MemGraph does not
-    /// take, which may happen before a flush is due.
-    #[cold]
-    fn apply_beyond(&self, at: CommitTimestamp, apply: impl FnOnce(&MemGraph)) {
-        let mut sources = self.sources.write();
-        if !sources.active().takes(at) {
-            // Commits before this one may be applied after it.
-            let begin = CommitTimestamp(at.0.saturating_sub(MemGraph::MOST_COMMITS / 2));
-            *sources = Arc::new(self.with_new_mem_graph(&sources, begin));
-        }
-        apply(sources.active());
-    }
-
-    /// Returns these sources with an empty active MemGraph for commits after `begin`.
-    pub(crate) fn with_new_mem_graph(&self, sources: &RowSources, begin: CommitTimestamp) -> RowSources {
-        let active = Arc::new(self.limits.new_mem_graph(&self.columns, begin));
-        let mem_graphs = std::iter::once(active).chain(sources.mem_graphs.iter().cloned()).collect();
-        RowSources { mem_graphs, levels: Arc::clone(&sources.levels) }
-    }
-
-    /// The number of adjacencies.
-    pub(crate) fn adjacencies(&self) -> u32 {
-        self.columns.len() as u32
-    }
-
     /// Applies a commit, to the MemGraph that takes it.
     fn apply_to(&self, active: &MemGraph, stamp: &Stamp, LsmChanges { versions, records }: &LsmChanges) {
         let row_of = |version: &NewVersion| (version.adjacency, version.owner);
@@ -219,15 +147,6 @@ impl LsmEngine {
             });
             active.push_row(adjacency, owner, stamp.at(), stamp.editable_from(), edges);
         }
-    }
-
-    /// Makes later views read the current levels of the tree.
-    pub(crate) fn renew_levels(&self) {
-        let mut sources = self.sources.write();
-        let mem_graphs = sources.mem_graphs.clone();
-        *sources = Arc::new(RowSources { mem_graphs, levels: self.tree.current() });
-        drop(sources);
-        self.share_memory();
     }
 }
 

@@ -1,11 +1,11 @@
 //! Flushing the MemGraphs to level 0 (LSMGraph, 4.1: MemGraphs take turns).
 
 use crate::adjacency::VERTICES;
-use crate::engine::LsmEngine;
+use crate::graph::{BegunFlush, LsmEngine};
 use crate::levels::{FlushPart, FlushPoint, RowContent};
 use crate::mem_graph::MemGraph;
-use crate::pace::Running;
-use crate::sources::{RowReader, RowSources};
+use crate::reader::RowReader;
+use crate::sources::RowSources;
 use hedgerow_encoding::decode_vertex;
 use hedgerow_model::token::{LiveTimestamps, Registered};
 use hedgerow_model::{
@@ -14,14 +14,6 @@ use hedgerow_model::{
 use hedgerow_sync::Arc;
 use std::ops::ControlFlow;
 use std::time::Instant;
-
-/// A flush that has begun: later commits go into another MemGraph.
-#[derive(Debug)]
-pub(crate) struct BegunFlush {
-    at: CommitTimestamp,
-    since: Instant,
-    running: Running,
-}
 
 impl Durable for LsmEngine {
     fn durable_through(&self) -> CommitTimestamp {
@@ -123,6 +115,14 @@ impl LsmEngine {
         *sources = Arc::new(RowSources { mem_graphs, levels: self.tree.current() });
         drop(sources);
         self.flushed.add(flushed.iter());
+        self.share_memory();
+    }
+    /// Makes later views read the current levels of the tree.
+    pub(crate) fn renew_levels(&self) {
+        let mut sources = self.sources.write();
+        let mem_graphs = sources.mem_graphs.clone();
+        *sources = Arc::new(RowSources { mem_graphs, levels: self.tree.current() });
+        drop(sources);
         self.share_memory();
     }
 }

@@ -8,10 +8,12 @@
 //!   files;
 //! - `changes.rs`: turns the effects of a commit into versions; `edge.rs`: the fast path of a
 //!   single edge;
-//! - `engine.rs`, `flush.rs`: the engine, and moving MemGraphs to level 0;
-//! - `memory.rs`: memory use of the engine's parts, and its limits;
+//! - `graph.rs`: the state of the engine; `engine.rs`, `flush.rs`: its trait, and moving MemGraphs
+//!   to level 0;
+//! - `memory.rs`: memory use of the engine's parts, and its division among them;
 //! - `pace.rs`: slows commits down while flushes and compactions are behind;
-//! - `sources.rs`: the MemGraphs and the levels that a view reads, merged row by row;
+//! - `sources.rs`, `reader.rs`: the MemGraphs and the levels that a view reads; merging them row by
+//!   row;
 //! - `kept_rows.rs`: the rows that a snapshot keeps in the order of a scan;
 //! - `view.rs`, `rows.rs`, `cursor.rs`: the state at a timestamp;
 //! - `upkeep.rs`: reports, full compaction, checks.
@@ -26,11 +28,13 @@ mod cursor;
 mod edge;
 mod engine;
 mod flush;
+mod graph;
 mod kept_rows;
 pub mod levels;
 mod mem_graph;
 mod memory;
 mod pace;
+mod reader;
 mod rows;
 mod sources;
 #[cfg(all(test, not(hedgerow_shuttle)))]
@@ -44,7 +48,8 @@ mod view;
 pub use changes::LsmChanges;
 pub use cursor::{LsmAdjacency, LsmCursor};
 pub use edge::LsmPlan;
-pub use engine::{LsmEngine, LsmSnapshot};
+pub use engine::LsmSnapshot;
+pub use graph::LsmEngine;
 pub use mem_graph::{MemContent, MemGraph, MemVersions};
 pub use rows::LsmRows;
 pub use view::LsmView;

@@ -1,53 +1,12 @@
-//! Memory use of the engine's parts, and its limits.
+//! Memory use of the engine's parts, and its division among them.
 
-use crate::engine::LsmEngine;
-use crate::mem_graph::MemGraph;
-use hedgerow_model::{ColumnType, CommitTimestamp, EngineMemory, MemoryUse};
-use hedgerow_sync::{Arc, GrowingList, Mutex, MutexGuard};
-use std::sync::Weak;
+use crate::graph::LsmEngine;
+use hedgerow_model::{EngineMemory, MemoryUse};
+use hedgerow_sync::MutexGuard;
 
 /// Divisor of the memory budget for the minimum size of the cache of blocks, whatever the other
 /// parts take.
 const LEAST_CACHE_PART: usize = 16;
-
-/// Limits on the memory of the parts.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct MemoryLimits {
-    /// Bytes of changes at which commits wait for a flush.
-    pub(crate) mem_graph_bytes: usize,
-    /// Bytes for blocks of files, their indexes, the set of vertices and kept rows.
-    pub(crate) cache_bytes: usize,
-}
-
-impl MemoryLimits {
-    /// Creates an empty MemGraph for half of the changes, in commits after `begin`. Its blocks are
-    /// small parts of that, and most rows need at most 64 bytes.
-    pub(crate) fn new_mem_graph(self, columns: &GrowingList<ColumnType>, begin: CommitTimestamp) -> MemGraph {
-        let columns: Vec<_> = columns.iter().copied().collect();
-        let bytes = self.mem_graph_bytes / 2;
-        let block_words = (bytes / 32 / size_of::<u64>()).next_power_of_two().clamp(1024, 8192);
-        MemGraph::new(&columns, begin, block_words, bytes / 64)
-    }
-}
-
-/// Flushed MemGraphs, which snapshots may still read.
-#[derive(Debug, Default)]
-pub(crate) struct FlushedMemGraphs(Mutex<Vec<Weak<MemGraph>>>);
-
-impl FlushedMemGraphs {
-    /// Adds MemGraphs, and forgets MemGraphs that are gone. O(MemGraphs).
-    pub(crate) fn add<'m>(&self, mem_graphs: impl Iterator<Item = &'m Arc<MemGraph>>) {
-        let mut flushed = self.0.lock();
-        flushed.retain(|mem_graph| mem_graph.strong_count() > 0);
-        flushed.extend(mem_graphs.map(Arc::downgrade));
-    }
-
-    /// Returns the bytes of the MemGraphs that snapshots read. O(MemGraphs).
-    fn bytes(&self) -> usize {
-        let flushed = self.0.lock();
-        flushed.iter().filter_map(Weak::upgrade).map(|mem_graph| mem_graph.bytes()).sum()
-    }
-}
 
 impl LsmEngine {
     /// Returns the bytes of the parts. O(MemGraphs · adjacencies).
@@ -98,26 +57,5 @@ impl LsmEngine {
         let blocks = usize::try_from(self.sources().levels.most_bytes()).unwrap_or(usize::MAX);
         let kept = self.kept.claim(left, blocks);
         self.tree.limit_cache(left.saturating_sub(kept).max(budget_bytes / LEAST_CACHE_PART));
-    }
-}
-
-#[cfg(all(test, not(hedgerow_shuttle)))]
-mod tests {
-    use super::*;
-    use hedgerow_model::CommitTimestamp;
-
-    #[test]
-    fn flushed_mem_graphs_count_while_they_are_read() {
-        let flushed = FlushedMemGraphs::default();
-        let mem_graphs =
-            [1, 2].map(|_| Arc::new(MemGraph::new(&[ColumnType::Unit], CommitTimestamp(0), 64, 16)));
-        flushed.add(mem_graphs.iter());
-        assert_eq!(flushed.bytes(), mem_graphs.iter().map(|mem_graph| mem_graph.bytes()).sum());
-        let [one, other] = mem_graphs;
-        drop(other);
-        assert_eq!(flushed.bytes(), one.bytes());
-        drop(one);
-        flushed.add([].iter());
-        assert_eq!(flushed.0.lock().len(), 0);
     }
 }

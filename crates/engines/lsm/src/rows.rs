@@ -1,9 +1,10 @@
 //! The rows of one adjacency in a view, each edge with its content as bytes.
 
-use crate::engine::{LsmEngine, check_lock};
+use crate::graph::{LsmEngine, check_lock};
 use crate::kept_rows::KeptRows;
 use crate::levels::{RowContent, SeenRow};
-use crate::sources::{Keeper, RowReader, RowSources};
+use crate::reader::{Keeper, RowReader};
+use crate::sources::RowSources;
 use hedgerow_encoding::{EntryKey, ReadRows};
 use hedgerow_model::{ColumnType, EdgeValue, ReadError, VertexId, ViewState, cuts_by_work};
 use std::collections::BTreeMap;

@@ -2,7 +2,7 @@
 
 use crate::LsmOptions;
 use crate::adjacency::{columns, part_of};
-use crate::engine::LsmEngine;
+use crate::graph::LsmEngine;
 use crate::levels::{FullStep, check_files};
 use hedgerow_log::files::FileSystem;
 use hedgerow_model::token::LiveTimestamps;

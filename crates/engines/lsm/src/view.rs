@@ -2,7 +2,7 @@
 
 use crate::adjacency::{ITSELF, VERTICES, number_of};
 use crate::cursor::LsmAdjacency;
-use crate::engine::LsmEngine;
+use crate::graph::LsmEngine;
 use crate::kept_rows::KeptRows;
 use crate::levels::RowContent;
 use crate::rows::LsmRows;

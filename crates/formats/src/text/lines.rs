@@ -2,7 +2,8 @@
 
 use super::chunk::{Chunk, Lines};
 use super::fields::is_blank_or_comment;
-use super::{Layout, parse};
+use super::layout::Layout;
+use super::parse;
 use crate::error::{BadLine, Fault, Problem, excerpt};
 use crate::piece::{LongLine, Piece};
 use crate::{Columns, Edge, VertexKey};

@@ -6,12 +6,14 @@
 
 mod chunk;
 pub(crate) mod fields;
+mod layout;
 mod lines;
 mod matrix;
 mod parse;
 mod preamble;
 
 pub(crate) use chunk::{Cutter, Lines};
+pub(crate) use layout::Layout;
 pub(crate) use lines::EXAMPLES;
 pub(crate) use matrix::most_rows;
 
@@ -50,16 +52,6 @@ const CHUNKS_PER_THREAD: usize = 4;
 
 /// Vertices of a matrix returned at a time.
 const VERTICES: u64 = 1 << 14;
-
-/// The layout of the lines of a file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Layout {
-    Vertices,
-    Edges,
-    Adjacency,
-    /// The entries of a matrix.
-    Entries(Matrix),
-}
 
 /// A text file, read piece by piece.
 pub(crate) struct TextReader<K> {

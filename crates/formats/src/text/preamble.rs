@@ -1,8 +1,8 @@
 //! The lines before the data: the names of columns, or the kind of a matrix and its sizes.
 
-use super::Layout;
 use super::chunk::{Chunk, Lines};
 use super::fields::{Fields, is_blank_or_comment};
+use super::layout::Layout;
 use super::lines::describe;
 use super::matrix::{BANNER, Matrix};
 use crate::error::{Fault, FormatError, Problem};

@@ -1,6 +1,6 @@
 //! Stores on engines behind virtual calls.
 
-use super::engine_with_snapshots;
+use super::graph_engine::engine_with_snapshots;
 use crate::error::{Error, Reason};
 use crate::options::GraphOptions;
 use hedgerow_erased::{ErasedEngine, Make, NamedEngine};

@@ -1,6 +1,6 @@
 //! Stores on the engine `hybrid`.
 
-use super::engine_with_snapshots;
+use super::graph_engine::engine_with_snapshots;
 use crate::options::GraphOptions;
 use hedgerow_hybrid::{Hybrid, HybridOptions};
 use hedgerow_model::Catalog;

@@ -1,6 +1,6 @@
 //! Stores on the engine `lsm`.
 
-use super::engine_with_snapshots;
+use super::graph_engine::engine_with_snapshots;
 use crate::error::{Error, Reason};
 use crate::options::{EngineKind, GraphOptions};
 use hedgerow_log::files::{EngineFiles, FileSystem};

@@ -5,6 +5,7 @@
 
 #[cfg(feature = "erased")]
 mod erased;
+mod graph_engine;
 #[cfg(feature = "hybrid")]
 mod hybrid;
 #[cfg(feature = "lsm")]
@@ -14,11 +15,12 @@ mod rapid;
 #[cfg(feature = "tel")]
 mod tel;
 
+pub(crate) use graph_engine::{EngineSnapshot, GraphEngine};
+
 use crate::error::{Error, Reason};
 use crate::options::{EngineKind, GraphOptions};
 use hedgerow_erased::ErasedEngine;
 use hedgerow_log::files::{EngineFiles, FileSystem};
-use hedgerow_model::EngineOptions;
 use hedgerow_model::token::Registered;
 use hedgerow_model::{Catalog, Engine, FilesCheck, MemoryUse};
 use hedgerow_pipeline::{BackgroundThread, Store};
@@ -45,55 +47,6 @@ pub(crate) enum TypedEngine {
     #[cfg(feature = "erased")]
     Erased(Arc<hedgerow_erased::ErasedEngine>),
 }
-
-/// An engine's part of a snapshot.
-pub(crate) enum EngineSnapshot {
-    /// No part: `rapid` and `tel` read by timestamp.
-    None,
-    #[cfg(feature = "hybrid")]
-    Hybrid(hedgerow_hybrid::HybridSnapshot),
-    #[cfg(feature = "lsm")]
-    Lsm(hedgerow_lsm::LsmSnapshot),
-    #[cfg(feature = "erased")]
-    Erased(hedgerow_erased::ErasedSnapshot),
-}
-
-/// An engine of the closed set.
-pub(crate) trait GraphEngine: Engine {
-    /// Returns the engine's part of a snapshot. Panics if the snapshot belongs to a graph on
-    /// another engine.
-    fn part_of(snapshot: &EngineSnapshot) -> &Self::Snapshot;
-
-    /// Wraps the engine's part of a snapshot.
-    fn snapshot_with(part: Self::Snapshot) -> EngineSnapshot;
-
-    /// Bytes that the engine's allocator has reserved; see [`MemoryUse::reserved_bytes`].
-    fn reserved(&self) -> usize {
-        self.memory().reserved_bytes
-    }
-}
-
-/// Implements [`GraphEngine`] for an engine with a part of its own in each snapshot.
-#[cfg(any(feature = "hybrid", feature = "lsm", feature = "erased"))]
-macro_rules! engine_with_snapshots {
-    ($engine:ty, $variant:ident) => {
-        impl $crate::stores::GraphEngine for $engine {
-            #[inline]
-            fn part_of(snapshot: &$crate::stores::EngineSnapshot) -> &Self::Snapshot {
-                match snapshot {
-                    $crate::stores::EngineSnapshot::$variant(part) => part,
-                    _ => unreachable!("a snapshot is read in the graph that opened it"),
-                }
-            }
-
-            fn snapshot_with(part: Self::Snapshot) -> $crate::stores::EngineSnapshot {
-                $crate::stores::EngineSnapshot::$variant(part)
-            }
-        }
-    };
-}
-#[cfg(any(feature = "hybrid", feature = "lsm", feature = "erased"))]
-use engine_with_snapshots;
 
 /// Matches on the engine to run an expression, which is compiled for each engine.
 macro_rules! with_engine {
@@ -268,8 +221,4 @@ fn shared<E: Engine>(engine: E, typed: fn(Arc<E>) -> TypedEngine) -> (ErasedEngi
 fn opened<E: GraphEngine>(engine: &E, at: &Registered, is_private: bool) -> Result<EngineSnapshot, Error> {
     let part = if is_private { engine.open_private(at) } else { engine.open_snapshot(at) };
     Ok(E::snapshot_with(part?))
-}
-
-fn engine_options(options: &GraphOptions, catalog: &Catalog) -> EngineOptions {
-    EngineOptions { topology: options.settings().topology, catalog: catalog.clone() }
 }

@@ -1,6 +1,6 @@
 //! Stores on the engine `rapid`.
 
-use super::{EngineSnapshot, GraphEngine, engine_options};
+use super::graph_engine::{EngineSnapshot, GraphEngine, engine_options};
 use crate::error::Error;
 use crate::options::GraphOptions;
 use hedgerow_model::Catalog;

@@ -1,6 +1,6 @@
 //! Stores on the engine `tel`, in memory or in a file.
 
-use super::{EngineSnapshot, GraphEngine, engine_options};
+use super::graph_engine::{EngineSnapshot, GraphEngine, engine_options};
 use crate::error::{Error, NoScratchFile, Reason};
 use crate::options::GraphOptions;
 use hedgerow_model::Catalog;

@@ -2,11 +2,13 @@
 //! never changed.
 
 use super::entry::{Entry, Key};
-use super::{PREFIX, unwritten};
 use hedgerow_encoding::wire::Reader;
-use hedgerow_log::files::{File, FileSystem, OpenMode};
-use hedgerow_model::{EngineError, ReadError};
+use hedgerow_log::files::{File, FileError, FileSystem, OpenMode};
+use hedgerow_model::{EngineError, ReadError, WriteError};
 use std::ops::Range;
+
+/// The prefix of the engine's files. All other files of the directory belong to the store.
+pub const PREFIX: &str = "engine-";
 
 pub(super) struct SortedFile {
     pub(super) number: u64,
@@ -113,4 +115,9 @@ impl SortedFile {
         }
         Ok((entries, end))
     }
+}
+
+/// Returns the error for a file that could not be written.
+pub(super) fn unwritten(name: String) -> impl Fn(FileError) -> EngineError {
+    move |error| WriteError::new(&*name, error).into()
 }

@@ -1,8 +1,7 @@
 //! The manifest: the files, and the commit up to which they are complete. A small file that is
 //! replaced as a whole.
 
-use super::file::{SortedFile, block_of, read_block, unreadable};
-use super::{PREFIX, unwritten};
+use super::file::{PREFIX, SortedFile, block_of, read_block, unreadable, unwritten};
 use hedgerow_encoding::wire::{DecodeError, Reader, put_bytes, put_varint};
 use hedgerow_log::files::{FileSystem, OpenMode};
 use hedgerow_model::{CommitTimestamp, EngineError, ReadError};

@@ -9,12 +9,15 @@
 //! - `recent.rs`: the entries that are in no file, sorted, in memory.
 //! - `file.rs`: a sorted file, written by each flush. `manifest.rs` lists the files.
 //! - `sources.rs`: files and recent entries merged, at a timestamp; drops garbage.
-//! - `prepare.rs`, `view.rs`, `engine.rs`: the traits, implemented with the parts above.
+//! - `graph.rs`: the state of the engine, made of the parts above; `options.rs`: its options.
+//! - `prepare.rs`, `view.rs`, `engine.rs`: the traits, implemented with it.
 
 mod engine;
 mod entry;
 mod file;
+mod graph;
 mod manifest;
+mod options;
 mod prepare;
 mod recent;
 mod sources;
@@ -22,17 +25,15 @@ mod sources;
 mod tests;
 mod view;
 
-pub use engine::{ReferenceEngine, ReferenceSnapshot};
+pub use engine::ReferenceSnapshot;
+pub use file::PREFIX;
+pub use graph::ReferenceEngine;
+pub use options::ReferenceOptions;
 pub use prepare::ReferenceChanges;
 pub use view::{ReferenceRows, ReferenceView};
 
 use hedgerow_erased::{ErasedEngine, Make, NamedEngine};
-use hedgerow_log::files::FileError;
 use hedgerow_model::EngineOptions;
-use hedgerow_model::{Catalog, EngineError, Topology, WriteError};
-
-/// The prefix of the engine's files. All other files of the directory belong to the store.
-pub const PREFIX: &str = "engine-";
 
 /// The engine in memory, for creating graphs by its name.
 pub static REFERENCE: NamedEngine = NamedEngine {
@@ -50,30 +51,3 @@ pub static REFERENCE_IN_FILES: NamedEngine = NamedEngine {
         Ok(ErasedEngine::new(ReferenceEngine::open(files, options)?))
     }),
 };
-
-/// The schema of the graph, and thresholds for deferred work.
-#[derive(Clone, Debug)]
-pub struct ReferenceOptions {
-    /// The topology, with the stored directions.
-    pub topology: Topology,
-    /// The labels with the data of their edges.
-    pub catalog: Catalog,
-    /// Bytes of changes that are in no file yet, from which on commits are held back.
-    pub recent_bytes: usize,
-    /// Approximate size of a block in bytes.
-    pub block_bytes: usize,
-    /// The number of files that are merged into one.
-    pub files: usize,
-}
-
-impl Default for ReferenceOptions {
-    fn default() -> Self {
-        let (topology, catalog) = Default::default();
-        ReferenceOptions { topology, catalog, recent_bytes: 16 << 20, block_bytes: 4096, files: 4 }
-    }
-}
-
-/// Returns the error for a file that could not be written.
-fn unwritten(name: String) -> impl Fn(FileError) -> EngineError {
-    move |error| WriteError::new(&*name, error).into()
-}

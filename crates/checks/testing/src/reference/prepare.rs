@@ -1,7 +1,7 @@
 //! Converts the effects of a commit to entries.
 
-use super::engine::{ReferenceEngine, check_lock};
 use super::entry::{Content, Key, Table};
+use super::graph::{ReferenceEngine, check_lock};
 use super::recent::bytes_of;
 use hedgerow_encoding::{changed_entries, encode_vertex};
 use hedgerow_model::token::HeldLocks;

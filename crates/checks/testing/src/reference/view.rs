@@ -1,7 +1,7 @@
 //! A state of the graph: the contents of its sources at its timestamp.
 
-use super::engine::{ReferenceEngine, check_lock};
 use super::entry::{Content, Key, Table};
+use super::graph::{ReferenceEngine, check_lock};
 use super::sources::Sources;
 use hedgerow_encoding::{EntryKey, ReadRows, RowAdjacency, RowRecords, decode_record, decode_vertex};
 use hedgerow_model::{

@@ -3,7 +3,8 @@
 //! Each edge appears once, as its canonical entry: as seen from the source, or in an undirected
 //! graph from the smaller id. The entry of the other end is derived on reading.
 
-use super::{Gaps, LoggedCommit};
+use super::LoggedCommit;
+use super::gaps::Gaps;
 use hedgerow_encoding::decode_record;
 use hedgerow_encoding::wire::{DecodeError, Reader, put_bytes, put_varint};
 use hedgerow_model::{

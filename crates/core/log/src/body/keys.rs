@@ -1,6 +1,6 @@
 //! The section of keys: the key of each new vertex.
 
-use super::Gaps;
+use super::gaps::Gaps;
 use hedgerow_encoding::wire::{DecodeError, Reader, put_bytes, put_varint};
 use hedgerow_model::{Key, VertexId};
 

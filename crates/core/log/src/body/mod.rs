@@ -7,6 +7,7 @@
 mod appended;
 mod catalog;
 mod edges;
+mod gaps;
 mod keys;
 #[cfg(test)]
 mod tests;
@@ -209,27 +210,5 @@ impl LoggedCommit {
         }
         reader.end()?;
         Ok(commit)
-    }
-}
-
-/// Encodes ascending ids as the first id and the gaps between ids, less one.
-#[derive(Default)]
-struct Gaps(Option<u32>);
-
-impl Gaps {
-    /// The number to write for `id`.
-    fn encode(&mut self, id: VertexId) -> u64 {
-        let gap = self.0.map_or(id.get(), |before| id.get() - before - 1);
-        self.0 = Some(id.get());
-        u64::from(gap)
-    }
-
-    fn decode(&mut self, reader: &mut Reader<'_>) -> Result<VertexId, DecodeError> {
-        let gap = reader.varint()?;
-        let id = self.0.map_or(Some(gap), |before| gap.checked_add(u64::from(before) + 1));
-        let id = id.and_then(|id| VertexId::try_from(id).ok());
-        let id = id.ok_or_else(|| reader.error("beyond the vertex ids"))?;
-        self.0 = Some(id.get());
-        Ok(id)
     }
 }

@@ -1,6 +1,6 @@
 //! The section of vertices: put vertices with their records, and deleted vertices.
 
-use super::Gaps;
+use super::gaps::Gaps;
 use hedgerow_encoding::wire::{DecodeError, Reader, put_varint};
 use hedgerow_encoding::{decode_values, encode_value};
 use hedgerow_model::{VertexChange, VertexEffect};

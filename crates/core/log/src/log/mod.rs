@@ -15,6 +15,7 @@ mod options;
 mod retention;
 mod segments;
 mod shelf;
+mod sizes;
 mod start;
 mod tail;
 mod writer;
@@ -29,8 +30,8 @@ use group::{Goal, GroupCommit, Lead};
 use hedgerow_model::CommitTimestamp;
 use hedgerow_sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use hedgerow_sync::{Arc, Mutex};
-use segments::SegmentSizes;
 use shelf::Shelf;
+use sizes::SegmentSizes;
 use tail::Tail;
 use writer::SegmentWriter;
 

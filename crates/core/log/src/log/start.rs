@@ -1,8 +1,8 @@
 //! From recovery to a log that takes commits.
 
 use super::group::GroupCommit;
-use super::segments::SegmentSizes;
 use super::shelf::Shelf;
+use super::sizes::SegmentSizes;
 use super::tail::Tail;
 use super::writer::SegmentWriter;
 use super::{Log, LogOptions, segments};

@@ -1,6 +1,6 @@
 //! The end of the log in memory, where commits are appended and buffered.
 
-use super::segments::SegmentSizes;
+use super::sizes::SegmentSizes;
 use crate::body::Body;
 use crate::error::LogError;
 use crate::segment::{

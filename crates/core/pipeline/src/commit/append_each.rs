@@ -2,7 +2,7 @@
 //!
 //! Nothing is planned: the engine appends the edges of a few commits in one step, even equal edges.
 
-use crate::commit::each::{Commits, Group, Together};
+use crate::commit::group::{Commits, Group, Together};
 use crate::error::Error;
 use crate::store::Store;
 use hedgerow_model::token::HeldLocks;

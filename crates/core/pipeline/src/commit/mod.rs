@@ -9,6 +9,7 @@ pub(crate) mod decided;
 pub(crate) mod each;
 pub(crate) mod edge;
 pub(crate) mod entries;
+pub(crate) mod group;
 mod holdings;
 pub(crate) mod ingest;
 pub(crate) mod ingest_records;

@@ -1,7 +1,7 @@
 //! A stream of edges with one commit per edge, whose changes the engine plans.
 
 use crate::commit::decided::{PlannedCounts, PlannedEdge, apply};
-use crate::commit::each::{Commits, Group, Together};
+use crate::commit::group::{Commits, Group, Together};
 use crate::error::Error;
 use crate::store::Store;
 use hedgerow_model::token::HeldLocks;

@@ -3,8 +3,6 @@
 use crate::dictionary::error::DictionaryError;
 use crate::dictionary::ids::IdAllocator;
 use crate::dictionary::map::{DictionaryKey, KeyMap, TOGETHER};
-use crate::dictionary::reader::{DictionaryReader, OpenKeys};
-use crate::dictionary::restoring::Restoring;
 use crate::dictionary::slot::{KeySlot, NumberSlot};
 use crate::dictionary::slots::Slots;
 use hedgerow_model::token::LiveTimestamps;
@@ -141,51 +139,6 @@ impl Dictionary {
         }
     }
 
-    /// Opens the dictionary for a batch of lookups. O(1).
-    #[inline]
-    pub fn reader(&self) -> DictionaryReader<'_> {
-        let keys = match &self.keys {
-            Keys::Dense => OpenKeys::Dense,
-            Keys::Numbers(map) => OpenKeys::Numbers(map, map.open()),
-            Keys::Text(map) => OpenKeys::Text(map, map.open()),
-        };
-        DictionaryReader { dictionary: self, keys }
-    }
-
-    /// Like [`DictionaryReader::find_among_several`], for one key.
-    #[inline]
-    pub fn find_among_several<E: From<DictionaryError>>(
-        &self,
-        key: KeyRef<'_>,
-        visible: impl FnMut(VertexId) -> Result<bool, E>,
-    ) -> Result<Option<VertexId>, E> {
-        self.reader().find_among_several(key, visible)
-    }
-
-    /// Like [`DictionaryReader::find_ends_among_several`], for one edge.
-    #[inline]
-    pub fn find_ends_among_several<E: From<DictionaryError>>(
-        &self,
-        source: KeyRef<'_>,
-        destination: KeyRef<'_>,
-        visible: impl Fn(VertexId) -> Result<bool, E>,
-    ) -> Result<Option<(VertexId, VertexId)>, E> {
-        if let Some(ends) = self.dense_id(source).zip(self.dense_id(destination)) {
-            return Ok(Some(ends));
-        }
-        self.reader().find_ends_among_several(source, destination, visible)
-    }
-
-    /// Returns a key of a dense graph as an id. `None` in other graphs, and if the key is no valid
-    /// id.
-    #[inline]
-    fn dense_id(&self, key: KeyRef<'_>) -> Option<VertexId> {
-        match (&self.keys, key) {
-            (Keys::Dense, KeyRef::Number(number)) => VertexId::try_from(number).ok(),
-            _ => None,
-        }
-    }
-
     /// Returns the key of a vertex that exists in some readable state.
     ///
     /// # Panics
@@ -300,11 +253,6 @@ impl Dictionary {
             // Keys of dense graphs are ids; other kinds do not pass the check.
             _ => key == KeyRef::Number(u64::from(id.get())),
         })
-    }
-
-    /// Begins to restore the keys of many vertices. O(1).
-    pub fn restoring(&self) -> Restoring<'_> {
-        Restoring::new(self)
     }
 
     /// Makes room for `count` more keys, so that the index does not grow step by step while they

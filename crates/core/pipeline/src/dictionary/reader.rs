@@ -2,7 +2,7 @@
 
 use crate::dictionary::error::DictionaryError;
 use crate::dictionary::index::OpenIndex;
-use crate::dictionary::keys::Dictionary;
+use crate::dictionary::keys::{Dictionary, Keys};
 use crate::dictionary::map::KeyMap;
 use hedgerow_model::{KeyRef, VertexId};
 
@@ -10,14 +10,61 @@ use hedgerow_model::{KeyRef, VertexId};
 /// cache misses overlap. Finds every key that had an id when this was opened, and some keys that
 /// got their id later.
 pub struct DictionaryReader<'d> {
-    pub(crate) dictionary: &'d Dictionary,
-    pub(crate) keys: OpenKeys<'d>,
+    dictionary: &'d Dictionary,
+    keys: OpenKeys<'d>,
 }
 
-pub(crate) enum OpenKeys<'d> {
+enum OpenKeys<'d> {
     Dense,
     Numbers(&'d KeyMap<u64>, OpenIndex),
     Text(&'d KeyMap<Box<str>>, OpenIndex),
+}
+
+impl Dictionary {
+    /// Opens the dictionary for a batch of lookups. O(1).
+    #[inline]
+    pub fn reader(&self) -> DictionaryReader<'_> {
+        let keys = match &self.keys {
+            Keys::Dense => OpenKeys::Dense,
+            Keys::Numbers(map) => OpenKeys::Numbers(map, map.open()),
+            Keys::Text(map) => OpenKeys::Text(map, map.open()),
+        };
+        DictionaryReader { dictionary: self, keys }
+    }
+
+    /// Like [`DictionaryReader::find_among_several`], for one key.
+    #[inline]
+    pub fn find_among_several<E: From<DictionaryError>>(
+        &self,
+        key: KeyRef<'_>,
+        visible: impl FnMut(VertexId) -> Result<bool, E>,
+    ) -> Result<Option<VertexId>, E> {
+        self.reader().find_among_several(key, visible)
+    }
+
+    /// Like [`DictionaryReader::find_ends_among_several`], for one edge.
+    #[inline]
+    pub fn find_ends_among_several<E: From<DictionaryError>>(
+        &self,
+        source: KeyRef<'_>,
+        destination: KeyRef<'_>,
+        visible: impl Fn(VertexId) -> Result<bool, E>,
+    ) -> Result<Option<(VertexId, VertexId)>, E> {
+        if let Some(ends) = self.dense_id(source).zip(self.dense_id(destination)) {
+            return Ok(Some(ends));
+        }
+        self.reader().find_ends_among_several(source, destination, visible)
+    }
+
+    /// Returns a key of a dense graph as an id. `None` in other graphs, and if the key is no valid
+    /// id.
+    #[inline]
+    fn dense_id(&self, key: KeyRef<'_>) -> Option<VertexId> {
+        match (&self.keys, key) {
+            (Keys::Dense, KeyRef::Number(number)) => VertexId::try_from(number).ok(),
+            _ => None,
+        }
+    }
 }
 
 impl DictionaryReader<'_> {

@@ -21,11 +21,14 @@ pub struct Restoring<'d> {
     kept: Vec<HashedId>,
 }
 
-impl<'d> Restoring<'d> {
-    pub(crate) fn new(dictionary: &'d Dictionary) -> Self {
-        Restoring { dictionary, kept: Vec::with_capacity(BATCH) }
+impl Dictionary {
+    /// Begins to restore the keys of many vertices. O(1).
+    pub fn restoring(&self) -> Restoring<'_> {
+        Restoring { dictionary: self, kept: Vec::with_capacity(BATCH) }
     }
+}
 
+impl Restoring<'_> {
     /// Adds the id that a key had when the graph was stored. O(1) amortized.
     ///
     /// # Errors

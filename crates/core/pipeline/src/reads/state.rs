@@ -2,12 +2,11 @@
 
 use crate::error::{Error, read_failed};
 use crate::reads::by_key::sort_by_neighbor;
-use crate::reads::{Newest, VisitEdge};
+use crate::reads::{KeyReads, Newest, ViewReads, VisitEdge};
 use crate::records::decoded;
-use crate::store::Store;
 use hedgerow_model::{
-    Adjacency, Column, ColumnType, Cursor, Direction, EdgeValue, GraphView, Key, KeyRef, LabelId,
-    LabelSchema, ParallelEdges, Record, RecordCursor, RecordView, VertexId, ViewError, with_width,
+    Adjacency, Column, Cursor, Direction, EdgeValue, Key, KeyRef, LabelId, ParallelEdges, Record,
+    RecordCursor, RecordView, VertexId, with_width,
 };
 use std::ops::{ControlFlow, RangeInclusive};
 
@@ -94,44 +93,6 @@ pub trait StateReads {
 
     /// The record of a vertex, if it exists.
     fn record(&self, vertex: VertexId) -> Result<Option<Record>, Error>;
-}
-
-/// A view of an engine, with the store that knows its keys.
-pub struct ViewReads<'v, V> {
-    /// The store.
-    pub store: &'v Store,
-    /// The view.
-    pub view: &'v V,
-    /// The ids of a key that may be read.
-    pub keys: KeyReads,
-}
-
-/// Selects the ids of a key, present and former, that may be read in a state.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum KeyReads {
-    /// All ids: the id that exists in the state is the key's.
-    AsOf,
-    /// Only the current id: the units of former ids are not locked.
-    Current,
-}
-
-impl<V: GraphView> ViewReads<'_, V> {
-    pub(crate) fn schema(&self, label: LabelId) -> Result<&LabelSchema, ViewError> {
-        self.store.catalog.label(label).ok_or(ViewError::UnknownLabel(label))
-    }
-
-    pub(super) fn exists(&self, vertex: VertexId) -> Result<bool, Error> {
-        self.view.contains_vertex(vertex).map_err(read_failed)
-    }
-
-    /// The type of the values of a label's edges. Labels with records have no values here: engines
-    /// decide how to find records.
-    fn column(&self, label: LabelId) -> Result<ColumnType, ViewError> {
-        Ok(match self.schema(label)?.edges.column() {
-            ColumnType::Record => ColumnType::Unit,
-            column => column,
-        })
-    }
 }
 
 /// Visits neighbors with their records, ascending by id.

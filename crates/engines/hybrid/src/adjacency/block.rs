@@ -3,7 +3,7 @@
 //! | offset | content |
 //! |---|---|
 //! | 0 | the next block of the row |
-//! | 8 | in the first block of a row: its [note](BlockNote) |
+//! | 8 | in the first block of a row: its [note](super::note) |
 //! | 16 | capacity, 32 bits; number of entries in the blocks before, 32 bits |
 //! | 24 | a value per entry of the capacity, of 0, 4 or 8 bytes |
 //! | then | a neighbor per entry |
@@ -20,11 +20,9 @@
 //!    the row's newest, to find the way to its own chain. Such a reader pins the domain of the
 //!    table, and the blocks are freed when every thread that had pinned it has unpinned.
 
-use crate::adjacency::extra::RowExtra;
-use crate::adjacency::former::{Former, FormerChain, FormerChains};
 use hedgerow_model::{Column, ColumnType, EdgeValue, VertexId, unit_slice};
 use hedgerow_sync::atomic::{AtomicPtr, Ordering};
-use hedgerow_sync::{epoch, prefetch};
+use hedgerow_sync::prefetch;
 use std::marker::PhantomData;
 use std::ptr::NonNull;
 
@@ -41,61 +39,10 @@ const NEIGHBOR_BYTES: usize = size_of::<VertexId>();
 #[repr(C)]
 pub(super) struct BlockHeader {
     next: BlockLink,
-    /// Points to a [`RowExtra`], or is a [`FormerLink`].
+    /// See [`ChainedBlock::note_word`].
     note: AtomicPtr<u8>,
     capacity: u32,
     before: u32,
-}
-
-/// Tag of a pointer to one former chain.
-const ONE: usize = 1;
-
-/// Tag of a pointer to several former chains.
-const MORE: usize = 2;
-
-/// The note of a row, in its first block.
-#[derive(Clone, Copy)]
-pub(super) enum BlockNote<'a> {
-    /// The former chains of the row, if any: all that a short row notes.
-    Former(Former<'a>),
-    Extra(&'a RowExtra),
-}
-
-impl<'a> BlockNote<'a> {
-    /// Returns the round since which the row has this chain.
-    #[inline]
-    pub(super) fn since(self) -> u32 {
-        match self {
-            BlockNote::Former(former) => former.until(),
-            BlockNote::Extra(extra) => extra.since,
-        }
-    }
-
-    /// Returns the state that only few rows have.
-    #[inline]
-    pub(super) fn extra(self) -> Option<&'a RowExtra> {
-        match self {
-            BlockNote::Extra(extra) => Some(extra),
-            BlockNote::Former(_) => None,
-        }
-    }
-
-    /// Returns the former chains of the row, newest first.
-    pub(super) fn former(self) -> impl Iterator<Item = &'a FormerChain> {
-        let former = match self {
-            BlockNote::Former(former) => former,
-            BlockNote::Extra(extra) => extra.former.get(),
-        };
-        former.iter()
-    }
-
-    /// Heap bytes.
-    pub(super) fn bytes(self) -> usize {
-        match self {
-            BlockNote::Former(former) => former.bytes(),
-            BlockNote::Extra(extra) => extra.bytes(),
-        }
-    }
 }
 
 /// Value layout of the entries of an adjacency.
@@ -198,63 +145,11 @@ impl<'a> ChainedBlock<'a> {
         self.header().next.set(next);
     }
 
-    /// Returns the note of the row that begins with this block.
+    /// Returns the note of the row that begins with this block: a pointer to a
+    /// [`RowExtra`](super::extra::RowExtra), or a [`FormerLink`](super::former::FormerLink).
     #[inline]
-    pub(super) fn note(self) -> BlockNote<'a> {
-        let note = self.header().note.load(Ordering::Acquire);
-        // Checked after the load, before which the model checker runs other tasks.
-        epoch::check_live(self.header.as_ptr());
-        if note.is_null() || note.addr() & (ONE | MORE) != 0 {
-            // SAFETY: null or set by `set_former`; the former chains stay until the first block is
-            // freed, even if another note takes their place.
-            return BlockNote::Former(unsafe { former_in(note) });
-        }
-        // SAFETY: set by `extra_or_new`, and freed with the first block of its row.
-        BlockNote::Extra(unsafe { &*note.cast::<RowExtra>() })
-    }
-
-    /// Notes the former chains of the row, newest first: `newest`, then `before`. The caller writes
-    /// the row, and no reader has this block yet.
-    pub(super) fn set_former(self, newest: FormerChain, before: impl Iterator<Item = FormerChain>) {
-        let before: Box<[FormerChain]> = before.collect();
-        let (note, tag) = match before.is_empty() {
-            true => (Box::into_raw(Box::new(newest)).cast::<u8>(), ONE),
-            false => (Box::into_raw(Box::new(FormerChains::new(newest, before))).cast(), MORE),
-        };
-        self.header().note.store(note.map_addr(|address| address | tag), Ordering::Release);
-    }
-
-    /// Returns the extra state of the row that begins with this block, and creates it if there is
-    /// none. The caller writes the row.
-    pub(super) fn extra_or_new(self) -> &'a RowExtra {
-        let note = self.note();
-        if let Some(extra) = note.extra() {
-            return extra;
-        }
-        let former = FormerLink(AtomicPtr::new(self.header().note.load(Ordering::Relaxed)));
-        let extra = Box::into_raw(RowExtra::after(note.since(), former));
-        self.header().note.store(extra.cast(), Ordering::Release);
-        // SAFETY: it is freed with the first block of its row.
-        unsafe { &*extra }
-    }
-
-    /// Frees the note of a block that no reader has.
-    pub(super) fn free_note(self) {
-        let mut note = self.header().note.swap(std::ptr::null_mut(), Ordering::Relaxed);
-        if !note.is_null() && note.addr() & (ONE | MORE) == 0 {
-            // SAFETY: from `Box::into_raw` in `extra_or_new`, and taken once.
-            let extra = unsafe { Box::from_raw(note.cast::<RowExtra>()) };
-            note = extra.former.0.load(Ordering::Relaxed);
-        }
-        let untagged = note.map_addr(|address| address & !(ONE | MORE));
-        match note.addr() & (ONE | MORE) {
-            // SAFETY: from `Box::into_raw` in `set_former`, and taken once, out of this note or the
-            // note that took its place.
-            ONE => drop(unsafe { Box::from_raw(untagged.cast::<FormerChain>()) }),
-            // SAFETY: as above.
-            MORE => drop(unsafe { Box::from_raw(untagged.cast::<FormerChains>()) }),
-            _ => {}
-        }
+    pub(super) fn note_word(self) -> &'a AtomicPtr<u8> {
+        &self.header().note
     }
 
     #[inline]
@@ -326,34 +221,6 @@ impl<'a> ChainedBlock<'a> {
             // SAFETY: as above.
             _ => unsafe { self.value_at(shape, place).cast::<u64>().write(value.0) },
         }
-    }
-}
-
-/// Returns the former chains behind a tagged pointer; none if it is null.
-///
-/// # Safety
-/// The pointer is null or from [`ChainedBlock::set_former`], and the chains live for `'a`.
-#[inline]
-unsafe fn former_in<'a>(note: *mut u8) -> Former<'a> {
-    let untagged = note.map_addr(|address| address & !(ONE | MORE));
-    match note.addr() & (ONE | MORE) {
-        // SAFETY: tagged by `set_former`, and valid by the promise of the caller.
-        ONE => Former::One(unsafe { &*untagged.cast::<FormerChain>() }),
-        // SAFETY: as above.
-        MORE => Former::More(unsafe { &*untagged.cast::<FormerChains>() }),
-        _ => Former::None,
-    }
-}
-
-/// A tagged pointer to former chains, or null. The chains live until the block whose note has the
-/// link is freed.
-#[derive(Default)]
-pub(super) struct FormerLink(AtomicPtr<u8>);
-
-impl FormerLink {
-    pub(super) fn get(&self) -> Former<'_> {
-        // SAFETY: null or from `set_former`, and freed with the note that has this link.
-        unsafe { former_in(self.0.load(Ordering::Relaxed)) }
     }
 }
 

@@ -1,7 +1,7 @@
 //! State that only few rows have: deletions, versions for long-lived snapshots, the set of
 //! neighbors of a long row.
 
-use crate::adjacency::block::FormerLink;
+use crate::adjacency::former::FormerLink;
 use crate::adjacency::members::Members;
 use crate::adjacency::versions::RowVersion;
 use arc_swap::ArcSwapOption;

@@ -3,6 +3,13 @@
 
 use crate::adjacency::block::{BlockLink, ChainedBlock};
 use crate::adjacency::versions::RowVersion;
+use hedgerow_sync::atomic::{AtomicPtr, Ordering};
+
+/// Tag of a pointer to one former chain.
+pub(super) const ONE: usize = 1;
+
+/// Tag of a pointer to several former chains.
+pub(super) const MORE: usize = 2;
 
 /// A chain of blocks that a row had in the versions `since..until`.
 pub(super) struct FormerChain {
@@ -99,5 +106,33 @@ impl<'a> Former<'a> {
             Former::One(one) => size_of_val(one),
             Former::More(more) => size_of_val(more) + size_of_val(&*more.before),
         }
+    }
+}
+
+/// A tagged pointer to former chains, or null. The chains live until the block whose note has the
+/// link is freed.
+#[derive(Default)]
+pub(super) struct FormerLink(pub(super) AtomicPtr<u8>);
+
+impl FormerLink {
+    pub(super) fn get(&self) -> Former<'_> {
+        // SAFETY: null or from `set_former`, and freed with the note that has this link.
+        unsafe { former_in(self.0.load(Ordering::Relaxed)) }
+    }
+}
+
+/// Returns the former chains behind a tagged pointer; none if it is null.
+///
+/// # Safety
+/// The pointer is null or from `ChainedBlock::set_former`, and the chains live for `'a`.
+#[inline]
+pub(super) unsafe fn former_in<'a>(note: *mut u8) -> Former<'a> {
+    let untagged = note.map_addr(|address| address & !(ONE | MORE));
+    match note.addr() & (ONE | MORE) {
+        // SAFETY: tagged by `set_former`, and valid by the promise of the caller.
+        ONE => Former::One(unsafe { &*untagged.cast::<FormerChain>() }),
+        // SAFETY: as above.
+        MORE => Former::More(unsafe { &*untagged.cast::<FormerChains>() }),
+        _ => Former::None,
     }
 }

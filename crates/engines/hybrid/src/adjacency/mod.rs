@@ -3,7 +3,7 @@
 //! - `block.rs`, `arena.rs`, `sizes.rs`: the blocks of a row, their memory, and their sizes;
 //! - `versions.rs`: entry counts of the versions of a row; `former.rs`: chains of blocks from
 //!   before a row was rewritten; `extra.rs`: state that only few rows have, such as `members.rs`:
-//!   the set of neighbors of a long row;
+//!   the set of neighbors of a long row; `note.rs`: the pointer to either in the first block;
 //! - `row.rs`: reading a row; `merge.rs`: reading it with changes that are still in the log;
 //!   `writer.rs`: adding the changes of a round;
 //! - `table.rs`: the rows of all vertices; `report.rs`: statistics of their blocks; `logged.rs`:
@@ -16,6 +16,7 @@ mod former;
 mod logged;
 mod members;
 mod merge;
+mod note;
 mod report;
 mod row;
 mod sizes;

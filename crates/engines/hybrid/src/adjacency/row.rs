@@ -1,8 +1,9 @@
 //! Reading a row: the entries of a version, in the order in which they were added.
 
-use crate::adjacency::block::{BlockNote, BlockShape, ChainEnds, ChainedBlock};
+use crate::adjacency::block::{BlockShape, ChainEnds, ChainedBlock};
 use crate::adjacency::extra::RowExtra;
 use crate::adjacency::former::{Former, FormerChain};
+use crate::adjacency::note::BlockNote;
 use crate::adjacency::versions::NewestVersions;
 use hedgerow_model::{Column, EdgeValue, VertexId};
 use hedgerow_sync::epoch::Domain;

@@ -1,10 +1,11 @@
 //! Adding the changes of a round to rows.
 
 use crate::adjacency::arena::{BlockArena, BlockArenas};
-use crate::adjacency::block::{BlockNote, BlockShape, ChainedBlock};
+use crate::adjacency::block::{BlockShape, ChainedBlock};
 use crate::adjacency::extra::RowExtra;
 use crate::adjacency::former::{Former, FormerChain};
 use crate::adjacency::members::{Members, Membership, is_long};
+use crate::adjacency::note::BlockNote;
 use crate::adjacency::row::{ChainedRow, Entries, RowAt};
 use crate::adjacency::sizes::BlockSizes;
 use crate::adjacency::versions::RowVersion;

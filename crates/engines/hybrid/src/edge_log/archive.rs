@@ -8,7 +8,7 @@
 use crate::edge_log::changes::ChangeList;
 use crate::edge_log::ends::Ends;
 use crate::edge_log::log::EdgeLog;
-use crate::edge_log::tail::{Archived, LogTail};
+use crate::edge_log::tail::{Archived, Cut, LogTail};
 use hedgerow_model::CommitTimestamp;
 use rayon::ThreadPool;
 use rayon::prelude::*;
@@ -135,32 +135,6 @@ impl Archiver {
     #[must_use]
     pub fn bytes(&self) -> usize {
         self.parts.iter().flatten().chain(&self.shards).map(ChangeList::bytes).sum()
-    }
-}
-
-/// End of the archived part of the log.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Cut {
-    /// The state at a timestamp.
-    At(CommitTimestamp),
-    /// Within the commit at a timestamp, whose other parts follow: for a state that is restored in
-    /// parts.
-    Within(CommitTimestamp),
-}
-
-impl Cut {
-    /// Returns the timestamp of the last archived runs.
-    pub(crate) fn last(self) -> CommitTimestamp {
-        let (Cut::At(last) | Cut::Within(last)) = self;
-        last
-    }
-
-    /// Returns the last commit that is archived as a whole.
-    fn through(self) -> CommitTimestamp {
-        match self {
-            Cut::At(at) => at,
-            Cut::Within(CommitTimestamp(at)) => CommitTimestamp(at.saturating_sub(1)),
-        }
     }
 }
 

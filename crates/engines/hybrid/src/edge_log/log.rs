@@ -1,9 +1,8 @@
 //! The log: appending, and the list of its tails.
 
-use crate::edge_log::archive::Cut;
 use crate::edge_log::buffer::{BufferPool, EdgeBuffer};
 use crate::edge_log::run::NewRun;
-use crate::edge_log::tail::{Archived, LogTail};
+use crate::edge_log::tail::{Archived, Cut, LogTail};
 use hedgerow_model::token::LiveTimestamps;
 use hedgerow_model::{CommitTimestamp, MemoryUse};
 use hedgerow_sync::atomic::{AtomicUsize, Ordering};

@@ -28,10 +28,10 @@ mod tail;
 #[cfg(all(test, not(hedgerow_shuttle)))]
 mod tests;
 
-pub use archive::{Archive, Archiver, Cut};
+pub use archive::{Archive, Archiver};
 pub use buffer::EdgeBuffer;
 pub use changes::{ChangeList, RowChanges};
 pub use ends::Ends;
 pub use log::{EdgeLog, Reserved};
 pub use run::{LogEntry, NewRun, Run, RunChange, RunCommits};
-pub use tail::{Archived, LogTail};
+pub use tail::{Archived, Cut, LogTail};

@@ -1,6 +1,5 @@
 //! The part of the log that a view reads: the runs missing from its version of the adjacency.
 
-use crate::edge_log::archive::Cut;
 use crate::edge_log::buffer::EdgeBuffer;
 use crate::edge_log::changes::ChangeList;
 use crate::edge_log::ends::Ends;
@@ -16,6 +15,32 @@ pub struct Archived {
     pub round: u32,
     /// The version has exactly the commits up to this timestamp.
     pub through: CommitTimestamp,
+}
+
+/// End of the archived part of the log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cut {
+    /// The state at a timestamp.
+    At(CommitTimestamp),
+    /// Within the commit at a timestamp, whose other parts follow: for a state that is restored in
+    /// parts.
+    Within(CommitTimestamp),
+}
+
+impl Cut {
+    /// Returns the timestamp of the last archived runs.
+    pub(crate) fn last(self) -> CommitTimestamp {
+        let (Cut::At(last) | Cut::Within(last)) = self;
+        last
+    }
+
+    /// Returns the last commit that is archived as a whole.
+    pub(crate) fn through(self) -> CommitTimestamp {
+        match self {
+            Cut::At(at) => at,
+            Cut::Within(CommitTimestamp(at)) => CommitTimestamp(at.saturating_sub(1)),
+        }
+    }
 }
 
 /// A version of the adjacency, and the part of the log after it (GraphOne, 4: dual versioning). The

@@ -5,7 +5,8 @@
 //! - `row.rs`: a row in either form: `segments.rs`, a short one as it was appended, and
 //!   `ordered.rs`, a long one as a skip list of leaves (`leaf.rs`); `entry.rs` lays out the entries
 //!   of both;
-//! - `versions.rs`: all versions in order, for a flush.
+//! - `versions.rs`: all versions in order, for a flush; `flushed.rs`: the MemGraphs that were
+//!   flushed while snapshots read them.
 //!
 //! There are two differences from the paper. An array grows by segments that double, and a row that
 //! becomes long leaves its segments to the readers that found them: nothing moves under a reader. A
@@ -13,6 +14,7 @@
 
 mod arena;
 mod entry;
+mod flushed;
 mod leaf;
 mod ordered;
 mod row;
@@ -22,6 +24,7 @@ mod segments;
 mod tests;
 mod versions;
 
+pub(crate) use flushed::FlushedMemGraphs;
 pub use versions::MemVersions;
 
 use crate::levels::{SeenEdge, Version};

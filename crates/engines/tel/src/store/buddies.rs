@@ -1,6 +1,6 @@
 //! Free large blocks, which are split in halves and joined with their other halves again.
 
-use super::Free;
+use super::free_block::Free;
 use crate::layout::{CLASSES, bytes_of};
 use std::collections::BTreeSet;
 use std::ptr::NonNull;

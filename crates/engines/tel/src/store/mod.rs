@@ -16,18 +16,22 @@
 //! allocator for everything, so that their tools see every block.
 
 mod buddies;
+mod classes;
 mod extent;
+mod free_block;
 mod scratch;
 mod shared;
 
 pub(crate) use scratch::Full;
 
-use crate::layout::{CLASSES, bytes_of};
+use crate::layout::bytes_of;
+use classes::{CHUNK, KEPT_BYTES, LARGE, LARGEST};
 use extent::{allocate_globally, free_globally};
+use free_block::Free;
 use hedgerow_sync::atomic::{AtomicUsize, Ordering};
 use hedgerow_sync::{Arc, Mutex};
 use scratch::ScratchFile;
-use shared::{LARGE, LARGEST, SharedMemory};
+use shared::SharedMemory;
 use std::cell::Cell;
 use std::io;
 use std::path::Path;
@@ -38,12 +42,6 @@ pub(crate) const IS_BYPASSED: bool = cfg!(any(hedgerow_checked_memory, hedgerow_
 
 /// Number of free lists that threads share.
 const SHARDS: usize = if IS_BYPASSED { 1 } else { 16 };
-
-/// The class of the chunks that shards divide.
-const CHUNK: u8 = 10;
-
-/// Free bytes of one class that a shard keeps for itself; it shares the rest.
-const KEPT_BYTES: usize = 1 << 18;
 
 /// The allocator of blocks.
 pub(crate) struct BlockStore {
@@ -57,13 +55,6 @@ pub(crate) struct BlockStore {
 struct FreeShard {
     free: [Vec<Free>; LARGE as usize],
 }
-
-/// A free block. Blocks are ordered by address.
-#[derive(PartialEq, Eq, PartialOrd, Ord)]
-struct Free(NonNull<u8>);
-
-// SAFETY: the block is not in use.
-unsafe impl Send for Free {}
 
 impl Default for BlockStore {
     fn default() -> Self {
@@ -214,8 +205,6 @@ impl FreeShard {
         Ok(memory)
     }
 }
-
-const _: () = assert!(LARGE <= CHUNK && CHUNK <= LARGEST && (LARGEST as usize) < CLASSES);
 
 #[cfg(all(test, not(any(hedgerow_checked_memory, hedgerow_shuttle, miri))))]
 mod tests;

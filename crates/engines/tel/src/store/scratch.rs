@@ -5,7 +5,7 @@
 //! beyond its end are not accessible. The disk space of memory is reserved before the memory is
 //! handed out, so that a full disk is an error here, and not a signal at a later access.
 
-use super::shared::GIVEN_BACK_FROM;
+use super::classes::GIVEN_BACK_FROM;
 use crate::layout::bytes_of;
 use hedgerow_sync::Mutex;
 use hedgerow_sync::atomic::{AtomicBool, Ordering};

@@ -1,22 +1,14 @@
 //! Large blocks, and the state that shards share.
 
-use super::Free;
 use super::buddies::{Buddies, BuddyRegion};
+use super::classes::{GIVEN_BACK_FROM, KEPT_BYTES, LARGE, LARGEST};
 use super::extent::{MemoryExtent, allocate_globally, give_back_pages, length};
+use super::free_block::Free;
 use super::scratch::{Full, ScratchFile};
-use crate::layout::{CLASSES, bytes_of, class_of};
+use crate::layout::{CLASSES, bytes_of};
 use hedgerow_sync::Arc;
 use std::collections::BTreeMap;
 use std::ptr::NonNull;
-
-/// The smallest class that is not divided from chunks: 8 KiB.
-pub(super) const LARGE: u8 = 7;
-
-/// The largest class that is taken from extents: 512 KiB.
-pub(super) const LARGEST: u8 = 13;
-
-/// The smallest class whose free blocks return their pages: 128 KiB.
-pub(super) const GIVEN_BACK_FROM: u8 = 11;
 
 /// State that all threads share, behind a lock.
 #[derive(Default)]
@@ -71,7 +63,7 @@ impl SharedMemory {
     /// Gives some blocks of a small class to a shard that has none.
     pub(super) fn give_small(&mut self, class: u8) -> Vec<Free> {
         let free = &mut self.small[usize::from(class)];
-        let count = (super::KEPT_BYTES / 2 / bytes_of(class)).max(1);
+        let count = (KEPT_BYTES / 2 / bytes_of(class)).max(1);
         free.split_off(free.len().saturating_sub(count))
     }
 
@@ -227,5 +219,3 @@ impl BlockFile {
         self.scratch.reserved_bytes() - self.used_bytes
     }
 }
-
-const _: () = assert!(class_of(bytes_of(LARGEST)) == LARGEST);

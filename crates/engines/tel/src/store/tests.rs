@@ -1,7 +1,8 @@
 //! Blocks of every size, in memory and in a file.
 
-use super::shared::GIVEN_BACK_FROM;
+use super::classes::GIVEN_BACK_FROM;
 use super::*;
+use crate::layout::CLASSES;
 use hedgerow_testing::cases::one_case_in;
 use proptest::prelude::*;
 

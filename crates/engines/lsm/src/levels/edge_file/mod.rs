@@ -28,17 +28,20 @@ mod reader;
 mod row_index;
 #[cfg(test)]
 mod tests;
+mod versions;
 mod writer;
 
 pub use entry_counts::EntryCounts;
 pub(crate) use read_ahead::ForwardReads;
-pub use reader::{EdgeFile, EdgeFileVersions};
+pub use reader::EdgeFile;
 pub use row_index::RowPlace;
+pub use versions::EdgeFileVersions;
 pub use writer::EdgeFileWriter;
 
 use hedgerow_encoding::DecodeError;
 use hedgerow_encoding::wire::Reader;
-use hedgerow_model::{ColumnType, VertexId};
+use hedgerow_log::files::File;
+use hedgerow_model::{ColumnType, ReadError, VertexId};
 
 const MAGIC: [u8; 8] = *b"HEDGEEDG";
 const END: [u8; 4] = *b"HGED";
@@ -108,4 +111,14 @@ fn code_of(column: ColumnType) -> u32 {
         ColumnType::F64 => 5,
         ColumnType::Record => 6,
     }
+}
+
+/// Returns an error that names the file and the offset.
+#[cold]
+fn unreadable(
+    file: &dyn File,
+    offset: u64,
+    source: impl Into<Box<dyn std::error::Error + Send + Sync>>,
+) -> ReadError {
+    ReadError::at(file.path().display(), offset, source)
 }

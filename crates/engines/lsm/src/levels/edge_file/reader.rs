@@ -1,19 +1,18 @@
 //! Reading an edge file.
 
-use super::read_ahead::ReadAhead;
 use super::row_index::{RowIndex, RowPlace};
 use super::{
     BlockEntry, END, ENTRY_BYTES, EntryCounts, FOOTER_BYTES, FORMAT_VERSION, HEADER_BYTES, MAGIC, code_of,
+    unreadable,
 };
-use crate::levels::block::{Block, BlockRow, Version};
-use crate::levels::merge::{VersionBatch, VersionSource};
-use crate::levels::records::{DisjointRecords, RecordFile};
+use crate::levels::block::{Block, BlockRow};
+use crate::levels::records::RecordFile;
 use hedgerow_encoding::DecodeError;
 use hedgerow_encoding::wire::Reader;
 use hedgerow_log::files::{File, FileSystem, OpenMode};
 use hedgerow_model::{ColumnType, ReadError, VertexId};
 use hedgerow_sync::Arc;
-use std::ops::{ControlFlow, Range};
+use std::ops::Range;
 
 /// An edge file whose index is in memory. Blocks are read on demand.
 #[derive(Debug)]
@@ -247,13 +246,6 @@ impl EdgeFile {
         }
     }
 
-    /// Returns all versions of edges of these owners. Reads one block at a time.
-    #[must_use]
-    pub fn versions_of(&self, owners: Range<u32>) -> EdgeFileVersions<'_> {
-        let blocks = self.blocks_of(owners.clone());
-        EdgeFileVersions { file: self, blocks, ahead: ReadAhead::default(), owners, last: None }
-    }
-
     /// Returns the error of a block with wrong content.
     pub fn damaged(&self, number: usize, error: DecodeError) -> ReadError {
         self.damaged_block(number, error.what)
@@ -263,78 +255,6 @@ impl EdgeFile {
     pub(crate) fn damaged_block(&self, number: usize, what: impl std::fmt::Display) -> ReadError {
         unreadable(&*self.file, self.index[number].offset, format!("in the block there: {what}"))
     }
-}
-
-/// The versions of edges of a range of owners in a file.
-#[derive(Debug)]
-pub struct EdgeFileVersions<'f> {
-    file: &'f EdgeFile,
-    blocks: Range<usize>,
-    ahead: ReadAhead,
-    owners: Range<u32>,
-    /// The last edge of the blocks before.
-    last: Option<(VertexId, VertexId)>,
-}
-
-impl VersionSource for EdgeFileVersions<'_> {
-    /// Every block has edges of these owners, except perhaps the last block, so only the end is
-    /// empty. Edges ascend within a block whatever its bytes are; edges of different blocks are
-    /// compared here.
-    fn read(&mut self, batch: &mut VersionBatch) -> Result<(), ReadError> {
-        self.ahead.merge(self.file, &self.blocks);
-        let Some(number) = self.blocks.next() else { return Ok(()) };
-        let bytes = self.file.read_block(number)?;
-        let block = self.file.parse(number, &bytes)?;
-        let records = self.file.read_records(&block)?;
-        let read = match self.file.column {
-            ColumnType::Record => push_records(&block, &records, &self.owners, batch),
-            _ => block.push_versions(&self.owners, batch),
-        };
-        let ends = batch.ends();
-        let ascends = ends.is_none_or(|(first, _)| self.last.is_none_or(|last| last < first));
-        self.last = ends.map(|(_, last)| last).or(self.last);
-        let read =
-            if ascends { read } else { Err(DecodeError { offset: 0, what: "edges that do not ascend" }) };
-        read.map_err(|error| self.file.damaged(number, error))
-    }
-}
-
-fn push_records(
-    block: &Block<'_>,
-    records: &[u8],
-    owners: &Range<u32>,
-    batch: &mut VersionBatch,
-) -> Result<(), DecodeError> {
-    let mut records = DisjointRecords::new(records);
-    each_version(block, owners, |owner, neighbor, Version { at, value }| {
-        let record = value.map(|offset| records.at(offset)).transpose()?;
-        batch.push_record(owner, neighbor, at, record);
-        Ok(())
-    })
-}
-
-/// Visits the versions of the edges of these owners, in the order of a [`VersionSource`].
-fn each_version(
-    block: &Block<'_>,
-    owners: &Range<u32>,
-    mut visit: impl FnMut(VertexId, VertexId, Version) -> Result<(), DecodeError>,
-) -> Result<(), DecodeError> {
-    let flow = block.scan(|owner, row| {
-        if !owners.contains(&owner.get()) {
-            return ControlFlow::Continue(());
-        }
-        let mut visited = Ok(());
-        let read = row.for_each_version(|neighbor, version| {
-            if visited.is_ok() {
-                visited = visit(owner, neighbor, version);
-            }
-        });
-        match read.and(visited) {
-            Ok(()) => ControlFlow::Continue(()),
-            Err(error) => ControlFlow::Break(error),
-        }
-    })?;
-    flow.break_value().map_or(Ok(()), Err)
 }
 
 fn check_header(bytes: &[u8], column: ColumnType) -> Result<(), DecodeError> {
@@ -414,14 +334,4 @@ fn entries(index: &[u8], index_offset: u64) -> Result<Vec<BlockEntry>, DecodeErr
         true => Ok(entries),
         false => Err(reader.error("blocks that do not end where the index begins")),
     }
-}
-
-/// Returns an error that names the file and the offset.
-#[cold]
-pub(super) fn unreadable(
-    file: &dyn File,
-    offset: u64,
-    source: impl Into<Box<dyn std::error::Error + Send + Sync>>,
-) -> ReadError {
-    ReadError::at(file.path().display(), offset, source)
 }

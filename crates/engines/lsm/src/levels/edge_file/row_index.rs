@@ -7,9 +7,8 @@
 //! has one row, so the rank of an owner, minus the rank of the first owner of the block, is the
 //! number of its row in the block.
 
-use super::BlockEntry;
 use super::ranks::{Rank, RankedOwners};
-use super::reader::unreadable;
+use super::{BlockEntry, unreadable};
 use crate::levels::block::Block;
 use hedgerow_encoding::DecodeError;
 use hedgerow_log::files::File;

@@ -1,6 +1,6 @@
 //! Unpacking with vector instructions, 8 ids at a time.
 
-use super::{Frame, GROUP, Next};
+use super::layout::{Frame, GROUP, Next};
 use bytemuck::cast;
 use std::arch::x86_64::{
     __m128i, __m256i, _mm256_add_epi32, _mm256_and_si256, _mm256_blend_epi32, _mm256_permutevar8x32_epi32,

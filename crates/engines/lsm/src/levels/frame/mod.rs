@@ -4,28 +4,17 @@
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
+mod layout;
 mod portable;
 #[cfg(test)]
 mod tests;
 
+pub use layout::FRAME;
+pub(crate) use layout::{Frame, MAX_WIDTH, Next, frame_bytes};
+
 use crate::levels::bits::put_bits;
 use hedgerow_encoding::DecodeError;
 use hedgerow_model::VertexId;
-
-/// Maximum number of ids in a frame.
-pub const FRAME: usize = 128;
-
-/// Maximum width of a gap, in bits.
-pub(crate) const MAX_WIDTH: u32 = 32;
-
-/// Number of ids that are unpacked at a time.
-const GROUP: usize = 8;
-
-/// The ids of a frame; the last ones are meaningless if the frame is not full.
-pub(crate) type Frame = [u32; FRAME];
-
-/// Minimum of the next id: 0, or one above the id before it.
-pub(crate) type Next = u64;
 
 /// Returns the number of bits of the largest gap between `ids`, which ascend from `next`.
 pub(crate) fn width_of(ids: &[VertexId], next: Next) -> u32 {
@@ -41,12 +30,6 @@ pub(crate) fn put_frame(bytes: &mut Vec<u8>, ids: &[VertexId], next: Next, width
 fn gaps(ids: &[VertexId], next: Next) -> impl Iterator<Item = u64> {
     let smallest = std::iter::once(next).chain(ids.iter().map(|id| u64::from(id.get()) + 1));
     ids.iter().zip(smallest).map(|(id, smallest)| u64::from(id.get()) - smallest)
-}
-
-/// Returns the number of bytes of a frame.
-#[inline]
-pub(crate) fn frame_bytes(count: usize, width: u32) -> usize {
-    (count * width as usize).div_ceil(8)
 }
 
 /// Unpacks a frame of `count` ids, at least one, from the beginning of `bytes`. Returns the minimum

@@ -1,6 +1,6 @@
 //! Unpacking on any processor.
 
-use super::{Frame, Next};
+use super::layout::{Frame, Next};
 use crate::levels::bits::word;
 
 /// Unpacks `count` ids. Returns one above the last id, which may exceed the maximum id.
