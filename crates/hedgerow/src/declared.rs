@@ -1,10 +1,10 @@
 //! Transactions that declare their vertices at the start: they lock them, read the newest state,
 //! and never conflict.
 
+use crate::engines::{SharedStore, TypedStore};
 use crate::error::{Error, Reason};
 use crate::reads::{Reading, StagedReads};
 use crate::staged::Staged;
-use crate::stores::{SharedStores, Stores};
 use crate::write_graph::{RecordUpdate, Updated, Writes};
 use hedgerow_log::Durability;
 use hedgerow_model::{Key, KeyRef, Operation};
@@ -21,7 +21,7 @@ use std::cell::RefCell;
 /// before its commit: it never fails with a conflict. It reads and writes edges between declared
 /// vertices, and the neighbors and properties of declared vertices. It cannot delete vertices.
 pub struct DeclaredTxn<'t> {
-    stores: &'t SharedStores,
+    typed: &'t SharedStore,
     state: &'t dyn StateReads,
     declared: &'t [Key],
     staged: RefCell<Staged>,
@@ -45,8 +45,8 @@ impl DeclaredTxn<'_> {
 }
 
 impl StagedReads for DeclaredTxn<'_> {
-    fn stores(&self) -> Result<&Stores, Error> {
-        self.stores.get()
+    fn typed(&self) -> Result<&TypedStore, Error> {
+        self.typed.get()
     }
 
     fn read<T>(
@@ -66,8 +66,8 @@ impl StagedReads for DeclaredTxn<'_> {
 impl Writes for DeclaredTxn<'_> {
     type Written = ();
 
-    fn stores(&self) -> Result<&Stores, Error> {
-        self.stores.get()
+    fn typed(&self) -> Result<&TypedStore, Error> {
+        self.typed.get()
     }
 
     fn write(&self, operation: Operation) -> Result<(), Error> {
@@ -97,7 +97,7 @@ impl Writes for DeclaredTxn<'_> {
 /// Locks `declared`, runs `run`, and commits the writes that it staged; nothing if it fails.
 pub(crate) fn transact_declared<T>(
     store: &Store,
-    stores: &SharedStores,
+    typed: &SharedStore,
     mut declared: Vec<Key>,
     run: impl FnOnce(&DeclaredTxn<'_>) -> Result<T, Error>,
 ) -> Result<(T, Commit), Error> {
@@ -112,10 +112,10 @@ pub(crate) fn transact_declared<T>(
         let view = store.latest(&held)?;
         let state = ViewReads { store, view: &view, keys: KeyReads::Current };
         let staged = Staged::new(store.topology, Arc::clone(&store.catalog));
-        let transaction = DeclaredTxn { stores, state: &state, declared: &declared, staged: staged.into() };
+        let transaction = DeclaredTxn { typed, state: &state, declared: &declared, staged: staged.into() };
         (run(&transaction), transaction.staged.into_inner().into_operations())
     };
-    if let Err(forked) = stores.get() {
+    if let Err(forked) = typed.get() {
         // `run` forked, and this is the child: its parent releases the locks.
         std::mem::forget(acquired);
         return Err(forked);

@@ -310,7 +310,7 @@ pub(crate) enum Reason {
     #[error(transparent)]
     NoScratchFile(Box<NoScratchFile>),
     #[allow(dead_code, reason = "only the engine `lsm` has files of its own")]
-    #[error("engine `{0}` keeps edges in files of its own, so its graphs are in stores only")]
+    #[error("engine `{0}` keeps edges in files of its own, so its graphs are in typed only")]
     NeedsStore(&'static str),
     #[error("the worker threads could not be started: {0}")]
     Threads(#[from] rayon::ThreadPoolBuildError),

@@ -3,13 +3,13 @@
 use crate::data::EdgeData;
 use crate::declared::{DeclaredTxn, transact_declared};
 use crate::edge_tuple::EdgeTuple;
+use crate::engines::{SharedStore, TypedStore, with_engine};
 use crate::error::Error;
 use crate::label::{Hop, Label};
 use crate::options::{GraphOptions, Isolation};
 use crate::reads::{EdgeOfVertex, Reads};
 use crate::retries::Retries;
 use crate::snapshot::{Snapshot, SnapshotInfo, SnapshotOptions};
-use crate::stores::{SharedStores, Stores, with_engine};
 use crate::stream::StreamError;
 use crate::transaction::WriteTxn;
 use crate::write_graph::{RecordUpdate, Updated, Writes};
@@ -49,7 +49,7 @@ use std::ops::RangeInclusive;
 /// ```
 #[derive(Clone)]
 pub struct Graph {
-    pub(crate) stores: SharedStores,
+    pub(crate) typed: SharedStore,
 }
 
 impl std::fmt::Debug for Graph {
@@ -65,25 +65,25 @@ impl Graph {
     /// The schemas contradict each other, or need something that the engine does not support.
     pub fn in_memory(options: GraphOptions) -> Result<Self, Error> {
         let (engine, retries) = (options.engine_or_default(), options.retries_or_default());
-        Ok(Graph { stores: SharedStores::new(Stores::new(options, None)?, engine, retries) })
+        Ok(Graph { typed: SharedStore::new(TypedStore::new(options, None)?, engine, retries) })
     }
 
     /// Returns the topology: directed or undirected, with reverse adjacency or without.
     #[must_use]
     pub fn topology(&self) -> Topology {
-        self.stores.even_in_child().store.topology
+        self.typed.even_in_child().store.topology
     }
 
     /// Returns the kind of application keys.
     #[must_use]
     pub fn key_kind(&self) -> KeyKind {
-        self.stores.even_in_child().store.dictionary.kind()
+        self.typed.even_in_child().store.dictionary.kind()
     }
 
     /// Returns a copy of the current labels and schemas. O(labels).
     #[must_use]
     pub fn catalog(&self) -> Catalog {
-        self.stores.even_in_child().catalog().to_catalog()
+        self.typed.even_in_child().catalog().to_catalog()
     }
 
     /// Returns the label called `name`, with edge data of type `T`: see [`Label`].
@@ -91,9 +91,9 @@ impl Graph {
     /// # Errors
     /// There is no such label, or its edges carry data of another type.
     pub fn label<T: EdgeData>(&self, name: &str) -> Result<Label<T>, Error> {
-        let stores = self.stores.get()?;
-        let id = stores.catalog().label_id(name)?;
-        T::check(stores.label_schema(id)?)?;
+        let typed = self.typed.get()?;
+        let id = typed.catalog().label_id(name)?;
+        T::check(typed.label_schema(id)?)?;
         Ok(id.into())
     }
 
@@ -112,7 +112,7 @@ impl Graph {
     /// # Errors
     /// The graph is poisoned.
     pub fn begin_with(&self, isolation: Isolation) -> Result<WriteTxn, Error> {
-        WriteTxn::begin(&self.stores, isolation)
+        WriteTxn::begin(&self.typed, isolation)
     }
 
     /// Runs `run` in a transaction and commits it. If another commit came first, waits and runs it
@@ -146,14 +146,14 @@ impl Graph {
         isolation: Isolation,
         mut run: impl FnMut(&WriteTxn) -> Result<T, Error>,
     ) -> Result<T, Error> {
-        let mut retries = Retries::new(self.stores.retries);
+        let mut retries = Retries::new(self.typed.retries);
         loop {
             let transaction = self.begin_with(isolation)?;
             let result = run(&transaction)?;
             match transaction.commit() {
                 Err(error) if error.is_conflict() && retries.wait() => {
                     // The commit that came first may not be published yet.
-                    self.stores.get()?.store.settle_seen()?;
+                    self.typed.get()?.store.settle_seen()?;
                 }
                 Err(error) => return Err(error),
                 Ok(_) => return Ok(result),
@@ -175,9 +175,9 @@ impl Graph {
         vertices: &[K],
         run: impl FnOnce(&DeclaredTxn<'_>) -> Result<T, Error>,
     ) -> Result<(T, Commit), Error> {
-        let stores = self.stores.get()?;
-        let declared = vertices.iter().map(|key| stores.check_key(key)).collect::<Result<Vec<Key>, _>>()?;
-        transact_declared(&stores.store, &self.stores, declared, run)
+        let typed = self.typed.get()?;
+        let declared = vertices.iter().map(|key| typed.check_key(key)).collect::<Result<Vec<Key>, _>>()?;
+        transact_declared(&typed.store, &self.typed, declared, run)
     }
 
     /// Puts edges as one commit: `(source, destination)` pairs, or `(source, destination, data)`
@@ -211,7 +211,7 @@ impl Graph {
         label: impl Into<Label<S::Data>>,
         edges: &[S],
     ) -> Result<Commit, Error> {
-        self.stores.get()?.ingest(label.into().id(), edges, None)
+        self.typed.get()?.ingest(label.into().id(), edges, None)
     }
 
     // --- streams: many commits of one operation ------------------------------------------------
@@ -251,7 +251,7 @@ impl Graph {
         label: impl Into<Label<S::Data>>,
         edges: &[S],
     ) -> Result<Commits, StreamError> {
-        self.stores.get().map_err(StreamError::at_once)?.commit_put_each(label.into().id(), edges)
+        self.typed.get().map_err(StreamError::at_once)?.commit_put_each(label.into().id(), edges)
     }
 
     /// Deletes edges in order, one commit per edge; with parallel edges, all of them between the
@@ -266,7 +266,7 @@ impl Graph {
         label: impl Into<LabelId>,
         edges: &[S],
     ) -> Result<Commits, StreamError> {
-        self.stores.get().map_err(StreamError::at_once)?.commit_delete_each(label.into(), edges)
+        self.typed.get().map_err(StreamError::at_once)?.commit_delete_each(label.into(), edges)
     }
 
     // --- snapshots ---------------------------------------------------------------------------
@@ -276,7 +276,7 @@ impl Graph {
     /// # Errors
     /// The graph is poisoned.
     pub fn snapshot(&self) -> Result<Snapshot, Error> {
-        Snapshot::open(&self.stores, ReaderKind::Snapshot)
+        Snapshot::open(&self.typed, ReaderKind::Snapshot)
     }
 
     /// Opens a snapshot of the newest state, or of the newest state that is cheap to read: see
@@ -285,7 +285,7 @@ impl Graph {
     /// # Errors
     /// The graph is poisoned.
     pub fn snapshot_with(&self, options: SnapshotOptions) -> Result<Snapshot, Error> {
-        Snapshot::open_with(&self.stores, options)
+        Snapshot::open_with(&self.typed, options)
     }
 
     /// Opens a snapshot of a past state that the graph [keeps](GraphOptions::history): after a
@@ -299,14 +299,14 @@ impl Graph {
     /// not exist yet, [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported) if the graph keeps
     /// no history; the graph is poisoned.
     pub fn snapshot_at(&self, state: impl Into<AsOf>) -> Result<Snapshot, Error> {
-        Snapshot::open_past(&self.stores, state.into())
+        Snapshot::open_past(&self.typed, state.into())
     }
 
     /// Returns the oldest past state that the graph keeps, and the [time](AsOf::Time) of its
     /// commit, in microseconds since 1970-01-01 UTC; `None` if it keeps no history. O(1).
     #[must_use]
     pub fn oldest_kept(&self) -> Option<(CommitTimestamp, u64)> {
-        self.stores.get().ok()?.store.sequencer.oldest_kept()
+        self.typed.get().ok()?.store.sequencer.oldest_kept()
     }
 
     // --- housekeeping ------------------------------------------------------------------------
@@ -315,10 +315,10 @@ impl Graph {
     /// Readers are snapshots, transactions, and maintenance while it writes or archives a state.
     #[must_use]
     pub fn snapshots(&self) -> Vec<SnapshotInfo> {
-        let Ok(stores) = self.stores.get() else { return Vec::new() };
-        let open = stores.store.sequencer.open_timestamps();
-        let newest = stores.store.sequencer.newest().0;
-        let retained = stores.store.retained();
+        let Ok(typed) = self.typed.get() else { return Vec::new() };
+        let open = typed.store.sequencer.open_timestamps();
+        let newest = typed.store.sequencer.newest().0;
+        let retained = typed.store.retained();
         let info = |open: &hedgerow_sequencer::OpenTimestamp| SnapshotInfo {
             timestamp: open.at,
             handles: open.handles,
@@ -339,7 +339,7 @@ impl Graph {
     /// of its files, now or in background steps since the last call. No commit is affected, and the
     /// garbage is still there: call again.
     pub fn reclaim(&self) -> Result<Reclaimed, Error> {
-        Ok(self.stores.get()?.store.reclaim()?)
+        Ok(self.typed.get()?.store.reclaim()?)
     }
 
     /// Returns the memory that the graph uses. The dictionary, the counts of parallel edges, the
@@ -350,7 +350,7 @@ impl Graph {
     /// [`MemoryUse::reserved_bytes`] belongs to the whole process and is not part of the sum.
     #[must_use]
     pub fn memory(&self) -> MemoryUse {
-        self.stores.get().map(Stores::memory).unwrap_or_default()
+        self.typed.get().map(TypedStore::memory).unwrap_or_default()
     }
 }
 
@@ -358,12 +358,12 @@ impl Writes for Graph {
     type Written = Commit;
 
     #[inline]
-    fn stores(&self) -> Result<&Stores, Error> {
-        self.stores.get()
+    fn typed(&self) -> Result<&TypedStore, Error> {
+        self.typed.get()
     }
 
     fn write(&self, operation: Operation) -> Result<Commit, Error> {
-        Ok(self.stores.get()?.store.commit(&[operation], None)?)
+        Ok(self.typed.get()?.store.commit(&[operation], None)?)
     }
 
     fn update(&self, update: RecordUpdate) -> Result<Updated<Commit>, Error> {
@@ -374,15 +374,15 @@ impl Writes for Graph {
     }
 
     #[inline]
-    fn write_edge(&self, stores: &Stores, edge: EdgeWrite<'_>) -> Result<Commit, Error> {
-        Ok(with_engine!(stores, engine => stores.store.on(&**engine).commit_edge(edge))?)
+    fn write_edge(&self, typed: &TypedStore, edge: EdgeWrite<'_>) -> Result<Commit, Error> {
+        Ok(with_engine!(typed, engine => typed.store.on(&**engine).commit_edge(edge))?)
     }
 }
 
 /// Each read opens a snapshot.
 impl Reads for Graph {
-    fn stores(&self) -> Result<&Stores, Error> {
-        self.stores.get()
+    fn typed(&self) -> Result<&TypedStore, Error> {
+        self.typed.get()
     }
 
     fn vertex_exists(&self, key: KeyRef<'_>) -> Result<bool, Error> {

@@ -87,7 +87,7 @@ impl Graph {
     /// # Errors
     /// As [`Graph::add_label`]; two of the labels have the same name.
     pub fn add_labels(&self, labels: &[LabelSchema]) -> Result<Vec<LabelId>, Error> {
-        Ok(self.stores.get()?.store.add_labels(labels)?)
+        Ok(self.typed.get()?.store.add_labels(labels)?)
     }
 
     fn add_one_label(&self, label: LabelSchema) -> Result<LabelId, Error> {

@@ -4,8 +4,8 @@ use crate::data::hidden::Stored;
 use crate::data::{EdgeData, no_data, other_data};
 use crate::edge_tuple::{EdgeTuple, Tuples};
 use crate::edge_update::EdgeUpdate;
+use crate::engines::{TypedStore, with_engine};
 use crate::error::{Error, Reason};
-use crate::stores::{Stores, with_engine};
 use crate::stream::StreamError;
 use crate::write_graph::RecordUpdate;
 use hedgerow_model::{
@@ -15,7 +15,7 @@ use hedgerow_model::{
 use hedgerow_pipeline::{BulkEdges, Commit, Commits, EdgeWrite, Error as Cause, check_records};
 use hedgerow_sync::Arc;
 
-impl Stores {
+impl TypedStore {
     pub(crate) fn catalog(&self) -> &GrowingCatalog {
         &self.store.catalog
     }

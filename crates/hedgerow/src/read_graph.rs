@@ -60,7 +60,7 @@ pub trait ReadGraph: Reads {
     /// See [`ReadGraph`].
     fn properties(&self, key: impl AsKey) -> Result<Option<Record>, Error> {
         let record = self.vertex_record(key.as_key())?;
-        let catalog = self.stores()?.shared_catalog();
+        let catalog = self.typed()?.shared_catalog();
         Ok(record.map(|record| Record::read(record, &Names { catalog: &catalog, owner: Owner::Vertex })))
     }
 
@@ -70,7 +70,7 @@ pub trait ReadGraph: Reads {
     /// See [`ReadGraph`]; the stored properties do not fit the struct.
     fn vertex<P: Properties>(&self, key: impl AsKey) -> Result<Option<P>, Error> {
         let Some(record) = self.vertex_record(key.as_key())? else { return Ok(None) };
-        let catalog = self.stores()?.shared_catalog();
+        let catalog = self.typed()?.shared_catalog();
         properties::read(record.values(), &Names { catalog: &catalog, owner: Owner::Vertex }).map(Some)
     }
 
@@ -233,7 +233,7 @@ pub trait ReadGraph: Reads {
     ) -> Result<Vec<(u64, T)>, Error> {
         let label = label.into().id();
         checked::<T>(self, label)?;
-        self.stores()?.parallel_schema(label)?;
+        self.typed()?.parallel_schema(label)?;
         let found = self.parallel(label, source.as_key(), destination.as_key(), inclusive(keys))?;
         with_names(self, label, |names| {
             found.into_iter().map(|(key, record)| Ok((key, read::<T>(record, names)?))).collect()
@@ -253,7 +253,7 @@ pub trait ReadGraph: Reads {
     ) -> Result<Vec<ParallelEdge<T>>, Error> {
         let hop = hop.into().untyped();
         checked_hop::<T, _>(self, hop)?;
-        self.stores()?.parallel_schema(hop.label)?;
+        self.typed()?.parallel_schema(hop.label)?;
         let found = self.parallel_of(hop, key.as_key(), inclusive(keys))?;
         typed_parallel(self, hop.label, found)
     }
@@ -271,7 +271,7 @@ pub trait ReadGraph: Reads {
     ) -> Result<Vec<ParallelEdge<T>>, Error> {
         let hop = hop.into().untyped();
         checked_hop::<T, _>(self, hop)?;
-        self.stores()?.parallel_schema(hop.label)?;
+        self.typed()?.parallel_schema(hop.label)?;
         let found = self.newest_edges(hop, key.as_key(), newest)?;
         typed_parallel(self, hop.label, found)
     }
@@ -282,7 +282,7 @@ impl<R: Reads> ReadGraph for R {}
 /// Returns the schema of a label, if its edges can be read as `T`.
 #[inline]
 fn checked<T: EdgeData>(reads: &(impl Reads + ?Sized), label: LabelId) -> Result<&LabelSchema, Error> {
-    let schema = reads.stores()?.label_schema(label)?;
+    let schema = reads.typed()?.label_schema(label)?;
     T::check(schema)?;
     Ok(schema)
 }
@@ -290,9 +290,9 @@ fn checked<T: EdgeData>(reads: &(impl Reads + ?Sized), label: LabelId) -> Result
 /// Fails if the edges of a label cannot be read as `T` in a direction.
 #[inline]
 fn checked_hop<T: EdgeData, R: Reads + ?Sized>(reads: &R, hop: Hop) -> Result<(), Error> {
-    let stores = reads.stores()?;
-    T::check(stores.label_schema(hop.label)?)?;
-    stores.check_direction(hop.direction)
+    let typed = reads.typed()?;
+    T::check(typed.label_schema(hop.label)?)?;
+    typed.check_direction(hop.direction)
 }
 
 /// Runs `read` with the names of the properties of a label's edges.
@@ -301,7 +301,7 @@ fn with_names<T>(
     label: LabelId,
     read: impl FnOnce(&Names<'_>) -> Result<T, Error>,
 ) -> Result<T, Error> {
-    let catalog = reads.stores()?.shared_catalog();
+    let catalog = reads.typed()?.shared_catalog();
     read(&Names { catalog: &catalog, owner: Owner::Edge(label) })
 }
 

@@ -1,19 +1,19 @@
 //! Checked reads of a state of the graph, on which [`ReadGraph`](crate::ReadGraph) is built.
 
+use crate::engines::TypedStore;
 use crate::error::{Error, Reason};
 use crate::label::Hop;
 use crate::staged::{Decided, Staged};
-use crate::stores::Stores;
 use crate::write_graph::RecordUpdate;
 use hedgerow_model::{Column, EdgeSchema, EdgeValue, Key, KeyRef, LabelId, Record, with_width};
 use hedgerow_pipeline::{Error as Cause, Newest, NewestBy, StateReads, time_of};
 use std::ops::RangeInclusive;
 
-/// Point reads on a state of the graph. The caller has checked with [`Reads::stores`] that labels
+/// Point reads on a state of the graph. The caller has checked with [`Reads::typed`] that labels
 /// exist and carry the requested data, and that this is no forked child.
 pub trait Reads {
-    /// Returns the stores of the graph. Fails in a forked child.
-    fn stores(&self) -> Result<&Stores, Error>;
+    /// Returns the store of the graph. Fails in a forked child.
+    fn typed(&self) -> Result<&TypedStore, Error>;
 
     fn vertex_exists(&self, key: KeyRef<'_>) -> Result<bool, Error>;
 
@@ -67,7 +67,7 @@ pub trait Reads {
     /// Returns the newest edges of a vertex. By default reads and sorts all edges, which takes
     /// O(degree log degree).
     fn newest_edges(&self, hop: Hop, key: KeyRef<'_>, newest: &Newest) -> Result<Vec<EdgeOfVertex>, Error> {
-        let schema = self.stores()?.label_schema(hop.label)?;
+        let schema = self.typed()?.label_schema(hop.label)?;
         let clock = newest.clock(schema)?;
         let edges = match (&schema.edges, clock) {
             (_, NewestBy::Commit) => return Err(Reason::NoCommitOrderOfStaged.into()),
@@ -117,7 +117,7 @@ impl EdgeOfVertex {
 
 /// A transaction: reads of a state with staged writes on top.
 pub(crate) trait StagedReads {
-    fn stores(&self) -> Result<&Stores, Error>;
+    fn typed(&self) -> Result<&TypedStore, Error>;
 
     /// Runs a read that depends on `touched`.
     fn read<T>(
@@ -149,8 +149,8 @@ pub(crate) enum Reading<'k> {
 }
 
 impl<S: StagedReads> Reads for S {
-    fn stores(&self) -> Result<&Stores, Error> {
-        StagedReads::stores(self)
+    fn typed(&self) -> Result<&TypedStore, Error> {
+        StagedReads::typed(self)
     }
 
     fn vertex_exists(&self, key: KeyRef<'_>) -> Result<bool, Error> {
@@ -158,7 +158,7 @@ impl<S: StagedReads> Reads for S {
     }
 
     fn vertex_record(&self, key: KeyRef<'_>) -> Result<Option<Record>, Error> {
-        let schema = StagedReads::stores(self)?.catalog().vertices();
+        let schema = StagedReads::typed(self)?.catalog().vertices();
         self.read(Reading::Record(key), |staged, state| staged.record(state, schema, key))
     }
 

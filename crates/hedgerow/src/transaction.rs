@@ -1,11 +1,11 @@
 //! Interactive write transactions.
 
+use crate::engines::{SharedStore, TypedStore};
 use crate::error::Error;
 use crate::options::Isolation;
 use crate::reads::{Reading, StagedReads};
 use crate::snapshot::Snapshot;
 use crate::staged::Staged;
-use crate::stores::{SharedStores, Stores};
 use crate::write_graph::{RecordUpdate, Updated, Writes};
 use hedgerow_log::Durability;
 use hedgerow_model::{CommitTimestamp, Operation};
@@ -30,9 +30,9 @@ pub struct WriteTxn {
 }
 
 impl WriteTxn {
-    pub(crate) fn begin(stores: &SharedStores, isolation: Isolation) -> Result<Self, Error> {
-        let snapshot = Snapshot::open(stores, ReaderKind::Interactive)?;
-        let staged = Staged::new(snapshot.topology(), stores.get()?.shared_catalog());
+    pub(crate) fn begin(typed: &SharedStore, isolation: Isolation) -> Result<Self, Error> {
+        let snapshot = Snapshot::open(typed, ReaderKind::Interactive)?;
+        let staged = Staged::new(snapshot.topology(), typed.get()?.shared_catalog());
         let reads = (isolation == Isolation::Serializable).then(ReadSet::default);
         let (staged, reads, input) = (staged.into(), reads.into(), RefCell::default());
         Ok(WriteTxn { snapshot, staged, reads, input })
@@ -77,8 +77,8 @@ impl WriteTxn {
     /// graph lives in memory and is asked for more than [`Durability::None`], in which case nothing
     /// has changed.
     pub fn commit_with(self, durability: Durability) -> Result<Commit, Error> {
-        let stores = self.snapshot.shared().clone();
-        Ok(self.commit_to(&stores.get()?.store, durability)?)
+        let typed = self.snapshot.shared().clone();
+        Ok(self.commit_to(&typed.get()?.store, durability)?)
     }
 
     fn commit_to(self, store: &Store, durability: Durability) -> Result<Commit, Cause> {
@@ -99,8 +99,8 @@ impl WriteTxn {
 }
 
 impl StagedReads for WriteTxn {
-    fn stores(&self) -> Result<&Stores, Error> {
-        self.snapshot.stores()
+    fn typed(&self) -> Result<&TypedStore, Error> {
+        self.snapshot.typed()
     }
 
     fn read<T>(
@@ -111,7 +111,7 @@ impl StagedReads for WriteTxn {
         self.staged.borrow_mut().look();
         self.snapshot.read(|state| {
             if let Some(reads) = &mut *self.reads.borrow_mut() {
-                track(&self.snapshot.stores()?.store, state, reads, reading);
+                track(&self.snapshot.typed()?.store, state, reads, reading);
             }
             Ok::<_, Error>(run(&self.staged.borrow(), state)?)
         })
@@ -143,8 +143,8 @@ fn track(store: &Store, state: &dyn StateReads, reads: &mut ReadSet, reading: Re
 impl Writes for WriteTxn {
     type Written = ();
 
-    fn stores(&self) -> Result<&Stores, Error> {
-        self.snapshot.stores()
+    fn typed(&self) -> Result<&TypedStore, Error> {
+        self.snapshot.typed()
     }
 
     fn write(&self, operation: Operation) -> Result<(), Error> {

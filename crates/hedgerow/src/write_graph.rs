@@ -2,9 +2,9 @@
 
 use crate::data::{EdgeData, Properties, properties};
 use crate::edge_update::EdgeUpdate;
+use crate::engines::TypedStore;
 use crate::error::Error;
 use crate::label::Label;
-use crate::stores::Stores;
 use hedgerow_model::{AsKey, Column, Key, LabelId, Operation, RecordChange, Value};
 use hedgerow_pipeline::EdgeWrite;
 
@@ -52,7 +52,7 @@ pub trait WriteGraph: Writes {
     /// # Errors
     /// See [`WriteGraph`].
     fn add_vertex(&self, key: impl AsKey) -> Result<Self::Written, Error> {
-        self.write(self.stores()?.add_vertex(&key)?)
+        self.write(self.typed()?.add_vertex(&key)?)
     }
 
     /// Deletes a vertex and all its edges, of every label.
@@ -64,7 +64,7 @@ pub trait WriteGraph: Writes {
     /// See [`WriteGraph`]; [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported) in a
     /// [`DeclaredTxn`](crate::DeclaredTxn), which has not locked the neighbors.
     fn delete_vertex(&self, key: impl AsKey) -> Result<Self::Written, Error> {
-        self.write(self.stores()?.delete_vertex(&key)?)
+        self.write(self.typed()?.delete_vertex(&key)?)
     }
 
     /// Sets properties of a vertex by name, and creates it if it does not exist. Other properties
@@ -73,7 +73,7 @@ pub trait WriteGraph: Writes {
     /// # Errors
     /// See [`WriteGraph`].
     fn set_properties(&self, key: impl AsKey, properties: &[(&str, Value)]) -> Result<Self::Written, Error> {
-        self.write(self.stores()?.set_properties(&key, properties)?)
+        self.write(self.typed()?.set_properties(&key, properties)?)
     }
 
     /// Sets the properties of a vertex from a struct, and creates it if it does not exist.
@@ -97,8 +97,8 @@ pub trait WriteGraph: Writes {
     /// # Errors
     /// See [`WriteGraph`].
     fn put_vertex<P: Properties>(&self, key: impl AsKey, properties: &P) -> Result<Self::Written, Error> {
-        let properties = properties::by_position(properties, self.stores()?.catalog().vertices())?;
-        self.write(self.stores()?.set_positions(&key, properties)?)
+        let properties = properties::by_position(properties, self.typed()?.catalog().vertices())?;
+        self.write(self.typed()?.set_positions(&key, properties)?)
     }
 
     /// Puts an edge of a label without data. Does nothing if it exists.
@@ -129,13 +129,13 @@ pub trait WriteGraph: Writes {
     ) -> Result<Self::Written, Error> {
         let label = label.into().id();
         if T::IS_RECORD {
-            return self.write(self.stores()?.put_record(label, &source, &destination, &data)?);
+            return self.write(self.typed()?.put_record(label, &source, &destination, &data)?);
         }
         let (source, destination) = (source.as_key(), destination.as_key());
-        let stores = self.stores()?;
-        stores.check_written_column::<T::Column>(label)?;
+        let typed = self.typed()?;
+        typed.check_written_column::<T::Column>(label)?;
         let value = Some(Column::to_bits(data.to_value()));
-        self.write_edge(stores, EdgeWrite { label, source, destination, value })
+        self.write_edge(typed, EdgeWrite { label, source, destination, value })
     }
 
     /// Deletes an edge, or all parallel ones between two vertices. Does nothing if there is none.
@@ -156,11 +156,11 @@ pub trait WriteGraph: Writes {
     ) -> Result<Self::Written, Error> {
         let label = label.into();
         let (from, to) = (source.as_key(), destination.as_key());
-        let stores = self.stores()?;
-        if stores.has_records(label)? {
-            return self.write(stores.delete_edge(label, &source, &destination)?);
+        let typed = self.typed()?;
+        if typed.has_records(label)? {
+            return self.write(typed.delete_edge(label, &source, &destination)?);
         }
-        self.write_edge(stores, EdgeWrite { label, source: from, destination: to, value: None })
+        self.write_edge(typed, EdgeWrite { label, source: from, destination: to, value: None })
     }
 
     /// Puts, changes or deletes an edge that has a record, if a condition holds, and returns
@@ -202,7 +202,7 @@ pub trait WriteGraph: Writes {
         destination: impl AsKey,
         update: &EdgeUpdate<'_>,
     ) -> Result<Updated<Self::Written>, Error> {
-        self.update(self.stores()?.update_edge(label.into(), &source, &destination, update)?)
+        self.update(self.typed()?.update_edge(label.into(), &source, &destination, update)?)
     }
 
     /// Puts, changes or deletes one of several parallel edges, by its key, if a condition holds:
@@ -222,7 +222,7 @@ pub trait WriteGraph: Writes {
         key: u64,
         update: &EdgeUpdate<'_>,
     ) -> Result<Updated<Self::Written>, Error> {
-        self.update(self.stores()?.update_parallel_edge(label.into(), &source, &destination, key, update)?)
+        self.update(self.typed()?.update_parallel_edge(label.into(), &source, &destination, key, update)?)
     }
 }
 
@@ -266,15 +266,15 @@ pub trait Writes {
     type Written;
 
     /// Returns the store to write to. Fails in a forked child.
-    fn stores(&self) -> Result<&Stores, Error>;
+    fn typed(&self) -> Result<&TypedStore, Error>;
 
     fn write(&self, operation: Operation) -> Result<Self::Written, Error>;
 
     fn update(&self, update: RecordUpdate) -> Result<Updated<Self::Written>, Error>;
 
-    /// Puts or deletes an edge without a record. `stores` comes from [`Writes::stores`].
-    fn write_edge(&self, stores: &Stores, edge: EdgeWrite<'_>) -> Result<Self::Written, Error> {
-        stores.check_ends(edge.source, edge.destination)?;
+    /// Puts or deletes an edge without a record. `typed` comes from [`Writes::typed`].
+    fn write_edge(&self, typed: &TypedStore, edge: EdgeWrite<'_>) -> Result<Self::Written, Error> {
+        typed.check_ends(edge.source, edge.destination)?;
         self.write(edge.to_operation())
     }
 }

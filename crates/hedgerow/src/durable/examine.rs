@@ -1,9 +1,9 @@
 //! Checks and repairs of stores. Both read the store as opening it does, into a graph that is
 //! thrown away.
 
+use crate::engines::TypedStore;
 use crate::error::Error;
 use crate::options::{EngineKind, GraphOptions};
-use crate::stores::Stores;
 use hedgerow_log::files::{EngineFiles, FileError, FileSystem};
 use hedgerow_log::{CheckReport, Repair, StoreError, StoreFiles};
 use hedgerow_model::{CommitTimestamp, FileProblem};
@@ -43,16 +43,16 @@ pub(crate) fn check(files: &Arc<dyn FileSystem>) -> Result<CheckReport, Error> {
 fn in_engine_files(files: &Arc<dyn FileSystem>) -> CommitTimestamp {
     let opened = || {
         let options = options_of(&StoreFiles::open_read_only(Arc::clone(files)).ok()?).ok()?;
-        options.engine_or_default().owns_files().then(|| stores_of(options, files).ok())?
+        options.engine_or_default().owns_files().then(|| typed_store_of(options, files).ok())?
     };
-    opened().map_or(CommitTimestamp::ZERO, |stores| stores.store.in_files_through())
+    opened().map_or(CommitTimestamp::ZERO, |typed| typed.store.in_files_through())
 }
 
 /// Adds the report and the problems of the engine's own files, if there are any and the manifest
 /// can be read.
 fn check_engine_files(files: &Arc<dyn FileSystem>, report: &mut CheckReport) -> Result<(), Error> {
     let Ok(store) = StoreFiles::open_read_only(Arc::clone(files)) else { return Ok(()) };
-    report.engine_files = Stores::check_files(&options_of(&store)?, files)?;
+    report.engine_files = TypedStore::check_files(&options_of(&store)?, files)?;
     let problems = report.engine_files.iter().flat_map(|found| &found.problems);
     report.problems.extend(problems.map(|problem| in_store(&**files, problem)));
     Ok(())
@@ -85,16 +85,16 @@ fn read(files: &Arc<dyn FileSystem>) -> Result<(), Error> {
     let store = StoreFiles::open_read_only(Arc::clone(files))?;
     let options = options_of(&store)?;
     let batches = Batches::of(&options.settings());
-    let stores = stores_of(options, files)?;
+    let typed = typed_store_of(options, files)?;
     let (checkpoint, begin) = (store.open_checkpoint()?, Instant::now());
-    stores.store.restore(&store, checkpoint.as_ref(), begin, batches, None)?;
+    typed.store.restore(&store, checkpoint.as_ref(), begin, batches, None)?;
     Ok(())
 }
 
 /// Creates an empty graph, or one on the engine's own files, which are only read.
-fn stores_of(options: GraphOptions, files: &Arc<dyn FileSystem>) -> Result<Stores, Error> {
+fn typed_store_of(options: GraphOptions, files: &Arc<dyn FileSystem>) -> Result<TypedStore, Error> {
     let owns_files = options.engine_or_default().owns_files();
-    Stores::new(options, owns_files.then(|| EngineFiles::read_only(Arc::clone(files))))
+    TypedStore::new(options, owns_files.then(|| EngineFiles::read_only(Arc::clone(files))))
 }
 
 /// See [`recover_to_last_valid`](crate::store::recover_to_last_valid).
@@ -105,16 +105,16 @@ pub(crate) fn recover(files: Arc<dyn FileSystem>) -> Result<Repair, Error> {
         return recover_beside_files(&mut store, options);
     }
     let batches = Batches::of(&options.settings());
-    let mut stores = Stores::new(options, None)?;
-    let loaded = stores.store.load_all_but_log(&store, batches);
+    let mut typed = TypedStore::new(options, None)?;
+    let loaded = typed.store.load_all_but_log(&store, batches);
     let damaged = match loaded {
         Ok(()) => None,
         Err(error) => {
-            stores = Stores::new(options_of(&store)?, None)?;
+            typed = TypedStore::new(options_of(&store)?, None)?;
             Some(damage(error)?)
         }
     };
-    Ok(stores.store.repair(&mut store, damaged, batches)?)
+    Ok(typed.store.repair(&mut store, damaged, batches)?)
 }
 
 /// Repairs a store whose engine keeps edges in files of its own: cuts the log at its first damage,
@@ -122,7 +122,8 @@ pub(crate) fn recover(files: Arc<dyn FileSystem>) -> Result<Repair, Error> {
 /// first one.
 fn recover_beside_files(store: &mut StoreFiles, options: GraphOptions) -> Result<Repair, Error> {
     let files = Arc::clone(store.files());
-    let found = Stores::check_files(&options, &files)?.and_then(|found| found.problems.into_iter().next());
+    let found =
+        TypedStore::check_files(&options, &files)?.and_then(|found| found.problems.into_iter().next());
     let problem = match found {
         Some(problem) => in_store(&*files, &problem),
         None => match cut_log(store, options, &files) {
@@ -145,9 +146,9 @@ fn cut_log(
     files: &Arc<dyn FileSystem>,
 ) -> Result<Repair, Error> {
     let batches = Batches::of(&options.settings());
-    let stores = stores_of(options, files)?;
-    stores.store.load_all_but_log(store, batches)?;
-    Ok(stores.store.repair(store, None, batches)?)
+    let typed = typed_store_of(options, files)?;
+    typed.store.load_all_but_log(store, batches)?;
+    Ok(typed.store.repair(store, None, batches)?)
 }
 
 /// Returns the options of the store's graph. All engines that keep edges in memory read the same

@@ -65,7 +65,7 @@ impl Graph {
     /// [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported) if the graph lives in memory,
     /// [`ErrorKind::ReadOnly`](crate::ErrorKind::ReadOnly).
     pub fn flush(&self) -> Result<(), Error> {
-        self.stores.get()?;
+        self.typed.get()?;
         let log = self.journal().ok_or(Cause::InMemory)?.log()?;
         Ok(log.flush()?)
     }
@@ -85,7 +85,7 @@ impl Graph {
     /// written, unless the error is [`ErrorKind::LogFailed`](crate::ErrorKind::LogFailed).
     /// [`ErrorKind::Cancelled`](crate::ErrorKind::Cancelled). As [`Graph::flush`].
     pub fn checkpoint(&self, options: &CheckpointOptions) -> Result<CheckpointReport, Error> {
-        Ok(self.stores.get()?.store.checkpoint(options)?)
+        Ok(self.typed.get()?.store.checkpoint(options)?)
     }
 
     /// Flushes recent commits to the files of an engine that keeps edges in files of its own, and
@@ -106,7 +106,7 @@ impl Graph {
     /// [`ErrorKind::Storage`](crate::ErrorKind::Storage) if a file could not be read or written,
     /// [`ErrorKind::Cancelled`](crate::ErrorKind::Cancelled). As [`Graph::flush`].
     pub fn compact(&self, options: &CompactOptions) -> Result<CompactReport, Error> {
-        Ok(self.stores.get()?.store.compact(options)?)
+        Ok(self.typed.get()?.store.compact(options)?)
     }
 
     /// Returns the storage report of an engine that keeps edges in files of its own: the files, and
@@ -115,7 +115,7 @@ impl Graph {
     /// # Errors
     /// The file system failed.
     pub fn engine_report(&self) -> Result<Option<EngineReport>, Error> {
-        Ok(self.stores.get()?.store.engine_report()?)
+        Ok(self.typed.get()?.store.engine_report()?)
     }
 
     /// Makes everything durable, refuses further commits, and releases the store. Reads of this
@@ -131,16 +131,16 @@ impl Graph {
     /// [`ErrorKind::Storage`](crate::ErrorKind::Storage) if the engine could not read or write one
     /// of its files since the last call of [`Graph::reclaim`]: no commit is affected.
     pub fn close(&self) -> Result<(), Error> {
-        self.stores.get()?.store.close()?;
-        Ok(self.stores.get()?.store.report_failed_maintenance()?)
+        self.typed.get()?.store.close()?;
+        Ok(self.typed.get()?.store.report_failed_maintenance()?)
     }
 
     /// Returns a description of the store; `None` if the graph lives in memory.
     #[must_use]
     pub fn store_info(&self) -> Option<StoreInfo> {
         let journal = self.journal()?;
-        let engine = self.stores.engine;
-        let in_files = self.stores.get().ok()?.store.in_files_through();
+        let engine = self.typed.engine;
+        let in_files = self.typed.get().ok()?.store.in_files_through();
         Some(StoreInfo::of(journal, engine, in_files))
     }
 
@@ -160,18 +160,18 @@ impl Graph {
         edges: &[S],
         input: &[u8],
     ) -> Result<Commit, Error> {
-        self.stores.get()?.ingest(label.into().id(), edges, Some(input))
+        self.typed.get()?.ingest(label.into().id(), edges, Some(input))
     }
 
     /// Returns the position in the last commit of [`Graph::ingest_from`], or of a transaction that
     /// [notes](crate::WriteTxn::note_input) its input.
     #[must_use]
     pub fn input_position(&self) -> Option<Box<[u8]>> {
-        let input = self.stores.get().ok()?.store.sequencer.input();
+        let input = self.typed.get().ok()?.store.sequencer.input();
         input.as_deref().map(Box::from)
     }
 
     fn journal(&self) -> Option<&Journal> {
-        self.stores.even_in_child().store.journal()
+        self.typed.even_in_child().store.journal()
     }
 }

@@ -1,9 +1,9 @@
 //! Making and opening stores: checkpoint, log, then new commits.
 
+use crate::engines::{SharedStore, TypedStore};
 use crate::error::{Error, ErrorKind, Reason};
 use crate::graph::Graph;
 use crate::options::{Access, EngineKind, GraphOptions};
-use crate::stores::{SharedStores, Stores};
 use hedgerow_log::checkpoint::{Checkpoint, UNFINISHED, name_of};
 use hedgerow_log::files::{EngineFiles, FileSystem};
 use hedgerow_log::{Log, Recovered, StoreError};
@@ -31,17 +31,17 @@ pub(super) fn create(files: Arc<dyn FileSystem>, options: GraphOptions) -> Resul
     // Fails before anything is made on disk, if an option is wrong, or if the directory has files
     // of an engine whose store has lost its manifest.
     let owns_files = engine.owns_files();
-    let mut stores = Stores::new(options.clone(), owns_files.then(|| looked_at(&files)).transpose()?)?;
-    if stores.store.in_files_through() > CommitTimestamp::ZERO {
+    let mut typed = TypedStore::new(options.clone(), owns_files.then(|| looked_at(&files)).transpose()?)?;
+    if typed.store.in_files_through() > CommitTimestamp::ZERO {
         return Err(StoreError::Missing { path: manifest_path(&*files) }.into());
     }
     let store = hedgerow_log::StoreFiles::create(Arc::clone(&files), made_with, id)?;
     let engine_files = owns_files.then(|| EngineFiles::new(files));
     if owns_files {
-        stores = Stores::new(options, engine_files.clone())?;
+        typed = TypedStore::new(options, engine_files.clone())?;
     }
     let log = Log::start(store, &Recovered::default(), log)?;
-    Ok(attach(stores, Journal::new(log, None, engine_files, is_simulated), engine, retries))
+    Ok(attach(typed, Journal::new(log, None, engine_files, is_simulated), engine, retries))
 }
 
 /// Opens the files of a directory for reading only. Creates the directory if it is missing. Fails
@@ -74,14 +74,14 @@ fn open_to_write(files: Arc<dyn FileSystem>, options: GraphOptions) -> Result<Gr
     let options = options.for_store(&store.manifest().options, &manifest_path(&**store.files()))?;
     let (batches, engine) = (Batches::of(&options.settings()), options.engine_or_default());
     let engine_files = engine.owns_files().then(|| EngineFiles::new(Arc::clone(store.files())));
-    let stores = Stores::new(options, engine_files.clone())?;
+    let typed = TypedStore::new(options, engine_files.clone())?;
     let begin = Instant::now();
     let checkpoint = store.open_checkpoint()?;
-    let restored = stores.store.restore(&store, checkpoint.as_ref(), begin, batches, None);
+    let restored = typed.store.restore(&store, checkpoint.as_ref(), begin, batches, None);
     let (recovered, recovery) = restored?;
     let log = Log::start(store, &recovered, log)?;
     remove_leftovers(&log)?;
-    Ok(attach(stores, Journal::new(log, Some(recovery), engine_files, is_simulated), engine, retries))
+    Ok(attach(typed, Journal::new(log, Some(recovery), engine_files, is_simulated), engine, retries))
 }
 
 /// Opens the newest checkpoint of a store, which another process may be writing. If the engine has
@@ -97,10 +97,10 @@ fn open_checkpoint(files: Arc<dyn FileSystem>, options: GraphOptions) -> Result<
     let (manifest, path) = (store.manifest().clone(), manifest_path(&*files));
     let options = options.for_store(&manifest.options, &path)?;
     let (batches, engine) = (Batches::of(&options.settings()), options.engine_or_default());
-    let stores = Stores::new(options, None)?;
-    let recovery = stores.store.restore_checkpoint(&checkpoint, &manifest, &*files, batches)?;
+    let typed = TypedStore::new(options, None)?;
+    let recovery = typed.store.restore_checkpoint(&checkpoint, &manifest, &*files, batches)?;
     // The graph is read only: no transaction is retried.
-    Ok(attach(stores, Journal::read_only(files, manifest, recovery), engine, 0))
+    Ok(attach(typed, Journal::read_only(files, manifest, recovery), engine, 0))
 }
 
 /// Opens a store to read its newest state, or a past one: the state of its checkpoint, or a later
@@ -115,7 +115,7 @@ fn open_to_read(
     let options = options.for_store(&store.manifest().options, &path)?;
     let (batches, engine) = (Batches::of(&options.settings()), options.engine_or_default());
     let until = as_of.and_then(|as_of| Until::new(as_of, options.clock.wall()));
-    let stores = Stores::new(options, Some(EngineFiles::read_only(Arc::clone(&files))))?;
+    let typed = TypedStore::new(options, Some(EngineFiles::read_only(Arc::clone(&files))))?;
     let begin = Instant::now();
     let checkpoint = store.open_checkpoint()?;
     if let (Some(until), Some(checkpoint)) = (until, &checkpoint) {
@@ -125,7 +125,7 @@ fn open_to_read(
             return Err(Cause::NotKept { oldest, wall_clock }.into());
         }
     }
-    let restored = stores.store.restore(&store, checkpoint.as_ref(), begin, batches, until);
+    let restored = typed.store.restore(&store, checkpoint.as_ref(), begin, batches, until);
     // Without a lock file, a writer may have been active.
     store.check_unchanged()?;
     let (recovered, recovery) = restored?;
@@ -136,7 +136,7 @@ fn open_to_read(
     }
     let manifest = store.manifest().clone();
     // The graph is read only: no transaction is retried.
-    Ok(attach(stores, Journal::read_only(files, manifest, recovery), engine, 0))
+    Ok(attach(typed, Journal::read_only(files, manifest, recovery), engine, 0))
 }
 
 /// Opens the state in the engine's own files of a store, which another process may be writing. Open
@@ -148,13 +148,13 @@ fn open_engine_files(files: &Arc<dyn FileSystem>, options: &GraphOptions) -> Res
         let manifest = store.manifest().clone();
         let options = options.clone().for_store(&manifest.options, &manifest_path(&**files))?;
         let (batches, engine) = (Batches::of(&options.settings()), options.engine_or_default());
-        let stores = Stores::new(options, Some(EngineFiles::read_only(Arc::clone(files))))?;
-        let recovery = stores.store.restore_engine_files(&store, batches)?;
+        let typed = TypedStore::new(options, Some(EngineFiles::read_only(Arc::clone(files))))?;
+        let recovery = typed.store.restore_engine_files(&store, batches)?;
         if recovery.last == CommitTimestamp::ZERO {
             return Err(Reason::NoCheckpoint(files.location()).into());
         }
         // The graph is read only: no transaction is retried.
-        Ok(attach(stores, Journal::read_only(Arc::clone(files), manifest, recovery), engine, 0))
+        Ok(attach(typed, Journal::read_only(Arc::clone(files), manifest, recovery), engine, 0))
     };
     let mut looks = 1;
     loop {
@@ -184,9 +184,9 @@ pub(crate) fn newest_checkpoint(
     }
 }
 
-fn attach(mut stores: Stores, journal: Journal, engine: EngineKind, retries: u32) -> Graph {
-    stores.store.attach(journal);
-    Graph { stores: SharedStores::new(stores, engine, retries) }
+fn attach(mut typed: TypedStore, journal: Journal, engine: EngineKind, retries: u32) -> Graph {
+    typed.store.attach(journal);
+    Graph { typed: SharedStore::new(typed, engine, retries) }
 }
 
 /// Removes checkpoints left by a crash: unfinished ones, and complete ones that the manifest does

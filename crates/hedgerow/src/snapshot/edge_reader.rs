@@ -126,13 +126,13 @@ impl Snapshot {
         read: impl FnOnce(&mut EdgeReader<'_, T>) -> Result<R, Error>,
     ) -> Result<R, Error> {
         let hop = hop.into().untyped();
-        let schema = self.stores()?.label_schema(hop.label)?;
+        let schema = self.typed()?.label_schema(hop.label)?;
         T::check(schema)?;
-        self.stores()?.check_direction(hop.direction)?;
+        self.typed()?.check_direction(hop.direction)?;
         if T::IS_RECORD && schema.edges.key().is_some() {
             return Err(Reason::NeedsKey(schema.name.clone()).into());
         }
-        let catalog = self.stores()?.shared_catalog();
+        let catalog = self.typed()?.shared_catalog();
         let names = &Names { catalog: &catalog, owner: Owner::Edge(hop.label) };
         with_reads!(self, reads => match T::IS_RECORD {
             true => reads.with_records(hop.label, hop.direction, |reads| {

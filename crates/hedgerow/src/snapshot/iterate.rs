@@ -143,7 +143,7 @@ impl Snapshot {
     /// error and ends if the engine keeps edges in files and cannot read them.
     pub fn all_edges<T: EdgeData>(&self, label: impl Into<Label<T>>) -> Result<Edges<T>, Error> {
         let label = label.into().id();
-        T::check(self.stores()?.label_schema(label)?)?;
+        T::check(self.typed()?.label_schema(label)?)?;
         Ok(Edges { snapshot: self.clone(), label, steps: Steps::new(self.vertex_bound()) })
     }
 
@@ -169,7 +169,7 @@ impl Snapshot {
         label: L,
     ) -> Result<impl ParallelIterator<Item = Result<Edge<T>, Error>> + use<T, L>, Error> {
         let label = label.into().id();
-        T::check(self.stores()?.label_schema(label)?)?;
+        T::check(self.typed()?.label_schema(label)?)?;
         let (snapshot, end) = (self.clone(), self.vertex_bound());
         let steps = (0..end.div_ceil(STEP)).into_par_iter();
         Ok(steps.flat_map_iter(move |step| {
@@ -194,9 +194,9 @@ impl Snapshot {
         mut visit: impl FnMut(Key) -> ControlFlow<B>,
     ) -> Result<ControlFlow<B>, Error> {
         let (hop, key) = (hop.into(), key.as_key());
-        let stores = self.stores()?;
-        stores.label_schema(hop.label)?;
-        stores.check_direction(hop.direction)?;
+        let typed = self.typed()?;
+        typed.label_schema(hop.label)?;
+        typed.check_direction(hop.direction)?;
         self.visit_values::<(), B>(hop, key, |neighbor, ()| visit(neighbor))
     }
 
@@ -238,7 +238,7 @@ fn edges_in<T: EdgeData>(
     let belongs_here = |vertex: VertexId, neighbor: VertexId| !is_undirected || vertex <= neighbor;
     let mut edges = Vec::new();
     if T::IS_RECORD {
-        let catalog = snapshot.stores()?.shared_catalog();
+        let catalog = snapshot.typed()?.shared_catalog();
         let names = Names { catalog: &catalog, owner: Owner::Edge(label) };
         for vertex in range.map(VertexId::new) {
             snapshot.scan_records(label, vertex, |source, (neighbor, destination), record| {

@@ -13,11 +13,11 @@ pub use iterate::{Edge, Edges, Vertices};
 pub use options::SnapshotOptions;
 pub use unarchived::UnarchivedEdge;
 
+use crate::engines::{EngineSnapshot, GraphEngine, SharedStore, TypedStore};
 use crate::error::Error;
 use crate::label::Hop;
 use crate::options::EngineKind;
 use crate::record_ref::RecordRef;
-use crate::stores::{EngineSnapshot, GraphEngine, SharedStores, Stores};
 use hedgerow_erased::ErasedView;
 use hedgerow_model::token::Registered;
 use hedgerow_model::{
@@ -53,9 +53,9 @@ struct Open {
     registration: Registration<Ordered>,
 }
 
-/// A reference to the stores of a graph that dereferences to their sequencer. It is the only shared
+/// A reference to the store of a graph that dereferences to its sequencer. It is the only shared
 /// object of a snapshot: each shared object costs two contended accesses per snapshot.
-struct Ordered(SharedStores);
+struct Ordered(SharedStore);
 
 impl Deref for Ordered {
     type Target = Sequencer;
@@ -100,16 +100,16 @@ impl std::fmt::Debug for Snapshot {
 /// `even in child`.
 macro_rules! with_view {
     ($snapshot:expr, $store:ident, $view:ident => $run:expr) => {
-        with_view!(@ $snapshot.stores()?, $snapshot, $store, $view => $run)
+        with_view!(@ $snapshot.typed()?, $snapshot, $store, $view => $run)
     };
     (even in child $snapshot:expr, $store:ident, $view:ident => $run:expr) => {
         with_view!(@ $snapshot.shared().even_in_child(), $snapshot, $store, $view => $run)
     };
-    (@ $stores:expr, $snapshot:expr, $store:ident, $view:ident => $run:expr) => {
+    (@ $typed:expr, $snapshot:expr, $store:ident, $view:ident => $run:expr) => {
         {
-            let stores: &$crate::stores::Stores = $stores;
-            let $store = &stores.store;
-            $crate::stores::with_engine!(stores, engine => {
+            let typed: &$crate::engines::TypedStore = $typed;
+            let $store = &typed.store;
+            $crate::engines::with_engine!(typed, engine => {
                 let $view = $crate::snapshot::view_of(&**engine, $snapshot);
                 $run
             })
@@ -147,15 +147,15 @@ fn count_edges(view: &impl RecordView, label: LabelId) -> Count {
 
 impl Snapshot {
     /// Registers the newest state.
-    pub(crate) fn open(stores: &SharedStores, reader: ReaderKind) -> Result<Self, Error> {
-        stores.get()?;
-        Self::of(Sequencer::open(Ordered(stores.clone()), reader)?, false)
+    pub(crate) fn open(typed: &SharedStore, reader: ReaderKind) -> Result<Self, Error> {
+        typed.get()?;
+        Self::of(Sequencer::open(Ordered(typed.clone()), reader)?, false)
     }
 
     /// Registers a past state.
-    pub(crate) fn open_past(stores: &SharedStores, as_of: AsOf) -> Result<Self, Error> {
-        stores.get()?;
-        Self::of(Sequencer::open_past(Ordered(stores.clone()), as_of)?, false)
+    pub(crate) fn open_past(typed: &SharedStore, as_of: AsOf) -> Result<Self, Error> {
+        typed.get()?;
+        Self::of(Sequencer::open_past(Ordered(typed.clone()), as_of)?, false)
     }
 
     fn of(registration: Registration<Ordered>, is_private: bool) -> Result<Self, Error> {
@@ -163,13 +163,13 @@ impl Snapshot {
         Ok(Snapshot(Arc::new(Open { state, registration })))
     }
 
-    pub(crate) fn shared(&self) -> &SharedStores {
+    pub(crate) fn shared(&self) -> &SharedStore {
         &self.0.registration.by().0
     }
 
-    /// Returns the stores, for reads. Fails in a forked child.
+    /// Returns the store, for reads. Fails in a forked child.
     #[inline]
-    pub(crate) fn stores(&self) -> Result<&Stores, Error> {
+    pub(crate) fn typed(&self) -> Result<&TypedStore, Error> {
         self.shared().get()
     }
 
@@ -350,8 +350,8 @@ impl Snapshot {
     /// As [`ReadGraph::parallel_neighbors`](crate::ReadGraph::parallel_neighbors).
     pub fn parallel_degree(&self, hop: impl Into<Hop>, key: impl AsKey) -> Result<u64, Error> {
         let Hop { label, direction } = hop.into();
-        self.stores()?.parallel_schema(label)?;
-        self.stores()?.check_direction(direction)?;
+        self.typed()?.parallel_schema(label)?;
+        self.typed()?.check_direction(direction)?;
         self.read(|state| match state.owner(key.as_key())? {
             Some(vertex) => state.parallel_degree(label, direction, vertex),
             None => Ok(0),
@@ -372,8 +372,8 @@ impl Snapshot {
         mut visit: impl FnMut(VertexId, RecordRef<'_>),
     ) -> Result<(), Error> {
         let hop = hop.into();
-        self.stores()?.any_record_schema(hop.label)?;
-        self.stores()?.check_direction(hop.direction)?;
+        self.typed()?.any_record_schema(hop.label)?;
+        self.typed()?.check_direction(hop.direction)?;
         self.visit_newest(hop, key.as_key(), newest, &mut |_, edge| {
             visit(edge.neighbor, RecordRef::new(edge.record));
             Ok(())
@@ -388,7 +388,7 @@ impl Snapshot {
         visit: &mut dyn FnMut(&dyn StateReads, NewestEdge<'_>) -> Result<(), Cause>,
     ) -> Result<(), Error> {
         // A vertex that does not exist has no edges, but an invalid query is an error all the same.
-        newest.clock(self.stores()?.label_schema(hop.label)?)?;
+        newest.clock(self.typed()?.label_schema(hop.label)?)?;
         self.read(|state| match state.owner(key)? {
             Some(vertex) => {
                 state.newest(hop.label, hop.direction, vertex, newest, &mut |edge| visit(state, edge))

@@ -1,8 +1,8 @@
 //! The choice of the state that a snapshot shows, and of the costs of opening and reading it.
 
 use super::Snapshot;
+use crate::engines::SharedStore;
 use crate::error::Error;
-use crate::stores::SharedStores;
 use hedgerow_sequencer::{ReaderKind, Sequencer};
 
 /// The options of [`Graph::snapshot_with`](crate::Graph::snapshot_with) (GraphOne, 6.1: static
@@ -80,12 +80,12 @@ impl SnapshotOptions {
 impl Snapshot {
     /// Opens the state that the options select.
     pub(crate) fn open_with(
-        stores: &SharedStores,
+        typed: &SharedStore,
         SnapshotOptions(view): SnapshotOptions,
     ) -> Result<Self, Error> {
-        stores.get()?;
+        typed.get()?;
         let is_private = view == View::Private;
-        let ordered = super::Ordered(stores.clone());
+        let ordered = super::Ordered(typed.clone());
         let registration = match view {
             View::Fresh | View::Private => Sequencer::open(ordered, ReaderKind::Snapshot)?,
             View::Stale => Sequencer::open_stale(ordered)?,

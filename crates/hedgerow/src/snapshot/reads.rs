@@ -1,10 +1,10 @@
 //! Point reads of a snapshot.
 
 use super::{Snapshot, with_reads, with_view};
+use crate::engines::TypedStore;
 use crate::error::Error;
 use crate::label::Hop;
 use crate::reads::{EdgeOfVertex, Reads};
-use crate::stores::Stores;
 use hedgerow_model::{
     Adjacency, Column, Cursor, Direction, GraphView, Key, KeyRef, LabelId, Record, VertexId,
 };
@@ -13,8 +13,8 @@ use std::ops::{ControlFlow, Range, RangeInclusive};
 
 impl Reads for Snapshot {
     #[inline]
-    fn stores(&self) -> Result<&Stores, Error> {
-        Snapshot::stores(self)
+    fn typed(&self) -> Result<&TypedStore, Error> {
+        Snapshot::typed(self)
     }
 
     fn vertex_exists(&self, key: KeyRef<'_>) -> Result<bool, Error> {
@@ -138,7 +138,7 @@ impl Reads for Snapshot {
     }
 
     fn newest_edges(&self, hop: Hop, key: KeyRef<'_>, newest: &Newest) -> Result<Vec<EdgeOfVertex>, Error> {
-        let has_records = self.stores()?.has_records(hop.label)?;
+        let has_records = self.typed()?.has_records(hop.label)?;
         let mut edges = Vec::new();
         self.visit_newest(hop, key, newest, &mut |state, edge| {
             let record = if has_records { decoded(edge.record)? } else { Record::EMPTY };

@@ -29,12 +29,12 @@ use hedgerow_sync::fork::Process;
 use std::ops::Deref;
 
 /// The store of a graph, and its engine at its own type.
-pub struct Stores {
+pub struct TypedStore {
     pub(crate) store: Store,
     pub(crate) engine: TypedEngine,
 }
 
-/// The engine of [`Stores::store`] at its own type, for code that is compiled for each engine.
+/// The engine of [`TypedStore::store`] at its own type, for code that is compiled for each engine.
 pub(crate) enum TypedEngine {
     #[cfg(feature = "rapid")]
     Rapid(Arc<hedgerow_rapid::Rapid>),
@@ -50,18 +50,18 @@ pub(crate) enum TypedEngine {
 
 /// Matches on the engine to run an expression, which is compiled for each engine.
 macro_rules! with_engine {
-    ($stores:expr, $engine:ident => $run:expr) => {
-        match &$stores.engine {
+    ($typed:expr, $engine:ident => $run:expr) => {
+        match &$typed.engine {
             #[cfg(feature = "rapid")]
-            $crate::stores::TypedEngine::Rapid($engine) => $run,
+            $crate::engines::TypedEngine::Rapid($engine) => $run,
             #[cfg(feature = "tel")]
-            $crate::stores::TypedEngine::Tel($engine) => $run,
+            $crate::engines::TypedEngine::Tel($engine) => $run,
             #[cfg(feature = "hybrid")]
-            $crate::stores::TypedEngine::Hybrid($engine) => $run,
+            $crate::engines::TypedEngine::Hybrid($engine) => $run,
             #[cfg(feature = "lsm")]
-            $crate::stores::TypedEngine::Lsm($engine) => $run,
+            $crate::engines::TypedEngine::Lsm($engine) => $run,
             #[cfg(feature = "erased")]
-            $crate::stores::TypedEngine::Erased($engine) => $run,
+            $crate::engines::TypedEngine::Erased($engine) => $run,
         }
     };
 }
@@ -69,13 +69,13 @@ pub(crate) use with_engine;
 
 /// A handle to the store of a graph, shared by graph handles, snapshots and transactions.
 #[derive(Clone)]
-pub(crate) struct SharedStores(Arc<OpenStores>);
+pub(crate) struct SharedStore(Arc<OpenStore>);
 
 /// An open store, kept alive by its handles.
-pub(crate) struct OpenStores {
-    // Declared before the stores, so that the threads end before the stores are dropped.
+pub(crate) struct OpenStore {
+    // Declared before the store, so that the threads end before it is dropped.
     _threads: [Option<BackgroundThread>; 2],
-    stores: Arc<Stores>,
+    typed: Arc<TypedStore>,
     /// The process that opened the graph.
     process: Process,
     pub(crate) engine: EngineKind,
@@ -83,53 +83,53 @@ pub(crate) struct OpenStores {
     pub(crate) retries: u32,
 }
 
-impl SharedStores {
-    pub(crate) fn new(stores: Stores, engine: EngineKind, retries: u32) -> Self {
-        let stores = Arc::new(stores);
-        let compact = stores.store.wakeup().cloned().and_then(|wakeup| {
-            let stores = Arc::clone(&stores);
-            BackgroundThread::start("hedgerow-compact", wakeup, move || stores.store.reclaim_step())
+impl SharedStore {
+    pub(crate) fn new(typed: TypedStore, engine: EngineKind, retries: u32) -> Self {
+        let typed = Arc::new(typed);
+        let compact = typed.store.wakeup().cloned().and_then(|wakeup| {
+            let typed = Arc::clone(&typed);
+            BackgroundThread::start("hedgerow-compact", wakeup, move || typed.store.reclaim_step())
         });
-        let flush = stores.store.flush_wakeup().cloned().and_then(|wakeup| {
-            let stores = Arc::clone(&stores);
-            BackgroundThread::start("hedgerow-flush", wakeup, move || stores.store.flush_step())
+        let flush = typed.store.flush_wakeup().cloned().and_then(|wakeup| {
+            let typed = Arc::clone(&typed);
+            BackgroundThread::start("hedgerow-flush", wakeup, move || typed.store.flush_step())
         });
         let (threads, process) = ([compact, flush], Process::current());
-        SharedStores(Arc::new(OpenStores { _threads: threads, stores, process, engine, retries }))
+        SharedStore(Arc::new(OpenStore { _threads: threads, typed, process, engine, retries }))
     }
 
-    /// Returns the stores, for every use that can fail.
+    /// Returns the store, for every use that can fail.
     ///
     /// # Errors
     /// This is a child that was forked while the graph was open.
     #[inline]
-    pub(crate) fn get(&self) -> Result<&Stores, Error> {
+    pub(crate) fn get(&self) -> Result<&TypedStore, Error> {
         match self.process.is_current() {
-            true => Ok(&self.stores),
+            true => Ok(&self.typed),
             false => Err(Reason::Forked.into()),
         }
     }
 
-    /// Returns the stores, even in a forked child: for lock-free reads of memory only, and for the
-    /// rest of a call that already checked [`SharedStores::get`].
+    /// Returns the store, even in a forked child: for lock-free reads of memory only, and for the
+    /// rest of a call that already checked [`SharedStore::get`].
     #[inline]
-    pub(crate) fn even_in_child(&self) -> &Stores {
-        &self.stores
+    pub(crate) fn even_in_child(&self) -> &TypedStore {
+        &self.typed
     }
 }
 
-impl Deref for SharedStores {
-    type Target = OpenStores;
+impl Deref for SharedStore {
+    type Target = OpenStore;
 
     #[inline]
-    fn deref(&self) -> &OpenStores {
+    fn deref(&self) -> &OpenStore {
         &self.0
     }
 }
 
-impl Drop for SharedStores {
-    /// Leaks the stores in a forked child: their threads and locks are the parent's, so that
-    /// dropping the stores would wait for them, or write.
+impl Drop for SharedStore {
+    /// Leaks the store in a forked child: its threads and locks are the parent's, so that
+    /// dropping the store would wait for them, or write.
     fn drop(&mut self) {
         if !self.process.is_current() {
             std::mem::forget(Arc::clone(&self.0));
@@ -137,7 +137,7 @@ impl Drop for SharedStores {
     }
 }
 
-impl Stores {
+impl TypedStore {
     /// Makes an empty graph, or opens the graph that the engine has in `_files`.
     pub(crate) fn new(mut options: GraphOptions, _files: Option<EngineFiles>) -> Result<Self, Error> {
         let labels = std::mem::take(&mut options.labels);
@@ -175,7 +175,7 @@ impl Stores {
             #[allow(unreachable_patterns, reason = "unless an engine is not compiled")]
             missing => return Err(Reason::NotCompiled(missing.name()).into()),
         };
-        Ok(Stores { store: Store::new(shared, &options.settings(), &catalog), engine })
+        Ok(TypedStore { store: Store::new(shared, &options.settings(), &catalog), engine })
     }
 
     /// Reads all files of the engine and reports damage; `None` if the engine has no files of its

@@ -35,17 +35,17 @@ pub(crate) trait GraphEngine: Engine {
 #[cfg(any(feature = "hybrid", feature = "lsm", feature = "erased"))]
 macro_rules! engine_with_snapshots {
     ($engine:ty, $variant:ident) => {
-        impl $crate::stores::graph_engine::GraphEngine for $engine {
+        impl $crate::engines::graph_engine::GraphEngine for $engine {
             #[inline]
-            fn part_of(snapshot: &$crate::stores::graph_engine::EngineSnapshot) -> &Self::Snapshot {
+            fn part_of(snapshot: &$crate::engines::graph_engine::EngineSnapshot) -> &Self::Snapshot {
                 match snapshot {
-                    $crate::stores::graph_engine::EngineSnapshot::$variant(part) => part,
+                    $crate::engines::graph_engine::EngineSnapshot::$variant(part) => part,
                     _ => unreachable!("a snapshot is read in the graph that opened it"),
                 }
             }
 
-            fn snapshot_with(part: Self::Snapshot) -> $crate::stores::graph_engine::EngineSnapshot {
-                $crate::stores::graph_engine::EngineSnapshot::$variant(part)
+            fn snapshot_with(part: Self::Snapshot) -> $crate::engines::graph_engine::EngineSnapshot {
+                $crate::engines::graph_engine::EngineSnapshot::$variant(part)
             }
         }
     };
