@@ -1,4 +1,4 @@
-//! The context of an import.
+//! Context of an import: its options, its files and the store.
 
 use super::args::ImportArgs;
 use super::sources::{Source, Sources};
