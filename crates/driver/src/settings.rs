@@ -11,7 +11,8 @@ use std::time::Duration;
 pub struct Settings {
     /// The engines; the static CSR is measured in every run, listed or not.
     pub engines: Vec<Engine>,
-    /// The workloads, in the order in which they run: that of [`WORKLOADS`](crate::WORKLOADS) or of another list.
+    /// The workloads, in the order in which they run: that of [`WORKLOADS`](crate::WORKLOADS) or of
+    /// another list.
     pub workloads: Vec<&'static Workload>,
     /// Thread counts; every workload that can use several threads is measured with each count.
     pub threads: Vec<usize>,
