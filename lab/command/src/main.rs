@@ -65,7 +65,7 @@ fn main() -> ExitCode {
     match Lab::from_arg_matches(&command.get_matches()) {
         Ok(Lab { work: Work::Bench(bench) }) => {
             if let Some(seconds) = bench.mix_seconds {
-                workloads::set_mix(Duration::from_secs(seconds));
+                workloads::mix_time::set(Duration::from_secs(seconds));
             }
             hedgerow_cli::bench(&bench.args, &engines, &workloads)
         }

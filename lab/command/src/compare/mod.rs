@@ -2,6 +2,7 @@
 //!
 //! | file | what it does |
 //! |---|---|
+//! | `args`, `options` | the arguments, and options that all comparisons have |
 //! | `stores/` | one file per store, behind one trait, each with its setup |
 //! | `kinds` | finds a store by its name |
 //! | `graph` | the edges that all stores get |
@@ -15,6 +16,7 @@
 //!
 //! `docs/bench.md` describes the measurements and their fairness.
 
+mod args;
 mod calls;
 mod disk;
 pub mod figures;
@@ -22,68 +24,20 @@ mod graph;
 mod kinds;
 mod link_bench;
 mod measure;
+mod options;
 mod out_of_core;
 mod seek_scan;
 mod stores;
 
+pub use args::Arguments;
+
 use anyhow::{Context, Result, ensure};
-use clap::{Args, Subcommand};
+use args::OtherWork;
 use figures::Report;
 use graph::Graph;
 use measure::Plan;
-use std::path::{Path, PathBuf};
+use options::folder_in;
 use std::time::Duration;
-use stores::Kind;
-use tempfile::TempDir;
-
-/// The arguments of a comparison.
-#[derive(Debug, Args)]
-#[command(args_conflicts_with_subcommands = true)]
-pub struct Arguments {
-    #[command(subcommand)]
-    other: Option<OtherWork>,
-    /// The graph has 2^SCALE vertices (14 to 24) and about 30 times as many edges, counted in both
-    /// directions
-    #[arg(long, default_value_t = 18, value_parser = clap::value_parser!(u32).range(14..=24))]
-    scale: u32,
-    /// The seed that generates and shuffles the graph
-    #[arg(long, default_value_t = 1)]
-    seed: u64,
-    /// The stores, separated by commas [default: all that were built]
-    #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = Kind::named)]
-    stores: Vec<&'static Kind>,
-    /// The directory for the stores, on the disk to be measured [default: for temporary files]
-    #[arg(long, value_name = "DIRECTORY")]
-    store: Option<PathBuf>,
-    /// Repetitions of each measurement
-    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=1000))]
-    repetitions: u32,
-    /// The time for which each number of clients commits in each repetition, and the most that
-    /// buffered commits take
-    #[arg(long, default_value_t = 4.0, value_name = "S", value_parser = seconds)]
-    seconds: f64,
-    /// Write the figures to this file, too
-    #[arg(long, value_name = "FILE")]
-    json: Option<PathBuf>,
-}
-
-/// Separate comparisons.
-#[derive(Debug, Subcommand)]
-enum OtherWork {
-    Calls(calls::Arguments),
-    LinkBench(link_bench::Arguments),
-    OutOfCore(out_of_core::Arguments),
-    #[command(hide = true)]
-    OutOfCoreStore(out_of_core::StoreArguments),
-    SeekScan(seek_scan::Arguments),
-}
-
-fn seconds(text: &str) -> Result<f64, String> {
-    match text.parse::<f64>() {
-        Ok(seconds) if (0.001..=3600.0).contains(&seconds) => Ok(seconds),
-        _ => Err("expected a number of seconds from 0.001 to 3600".to_owned()),
-    }
-}
 
 /// Runs a comparison.
 pub fn run(arguments: Arguments) -> Result<()> {
@@ -118,18 +72,12 @@ pub fn run(arguments: Arguments) -> Result<()> {
     folder.close().with_context(|| format!("the stores in {} could not be removed", directory.display()))
 }
 
-/// A folder for stores, removed with its contents when dropped.
-fn folder_in(directory: &Path) -> Result<TempDir> {
-    let folder = tempfile::Builder::new().prefix("hedgerow-compare-").tempdir_in(directory);
-    folder.with_context(|| format!("no stores can be made in {}", directory.display()))
-}
-
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-    use super::*;
     use clap::Parser;
+    use std::path::Path;
 
     /// The commands in a document that run this program by `cargo xtask`, with their arguments.
     fn commands_in(text: &str) -> Vec<Vec<String>> {

@@ -4,6 +4,7 @@
 //! snapshots. The baseline is the same number of threads at the same time on two separate copies of
 //! the graph, so that the difference is due to the store and not to the memory bus.
 
+use super::mix_time;
 use crate::compare::figures::summary;
 use hedgerow::kernels::{CancelToken, Execution, PageRank};
 use hedgerow::{Graph, LabelId, WriteGraph};
@@ -72,7 +73,7 @@ struct Mix {
 
 /// On one copy, and on two.
 fn seconds_of_mix(settings: &Settings, entries: usize) -> f64 {
-    2.0 * super::mix(settings).as_secs_f64() + seconds(entries, 1.5)
+    2.0 * mix_time::of(settings).as_secs_f64() + seconds(entries, 1.5)
 }
 
 /// Measured together with the writer, if that was requested.
@@ -116,7 +117,7 @@ fn copies(bench: &mut Bench<'_>) -> Result<Vec<Copies>, Failure> {
 }
 
 fn measure_once(bench: &mut Bench<'_>, turn: Turn, copies: &Copies) -> Result<(), Failure> {
-    let (data, duration, cancel) = (bench.data, super::mix(bench.settings), bench.watch.cancel.clone());
+    let (data, duration, cancel) = (bench.data, mix_time::of(bench.settings), bench.watch.cancel.clone());
     let mix = |written| mix(written, &copies.shared, data.stream(), turn.threads, duration, &cancel);
     bench.begin(turn, " on separate copies")?;
     let apart = mix(&copies.apart)?;

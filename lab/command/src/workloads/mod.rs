@@ -6,14 +6,10 @@ mod hops;
 mod hub;
 mod interleaved;
 mod link_bench;
+pub mod mix_time;
 mod mixed;
 
-use hedgerow_driver::{Extent, Settings, WORKLOADS, Workload};
-use std::sync::OnceLock;
-use std::time::Duration;
-
-/// The requested time of a mix of readers and writers.
-static MIX: OnceLock<Duration> = OnceLock::new();
+use hedgerow_driver::{WORKLOADS, Workload};
 
 /// The workloads of `hedgerow bench` and those of the laboratory, in the order in which they run.
 pub fn all() -> Vec<&'static Workload> {
@@ -32,21 +28,6 @@ pub fn all() -> Vec<&'static Workload> {
         &link_bench::LINK_BENCH_TAO,
     ];
     [readers, &[&hops::WORKLOAD], others, own].concat()
-}
-
-/// Sets the time of mixes, instead of a time by the extent of the run. Later calls have no effect.
-pub fn set_mix(time: Duration) {
-    MIX.get_or_init(|| time);
-}
-
-/// Time of one mix of readers and writers; LinkBench runs for a fortieth of it with each number of
-/// clients.
-fn mix(settings: &Settings) -> Duration {
-    MIX.get().copied().unwrap_or(match settings.extent {
-        Extent::Quick => Duration::from_millis(50),
-        Extent::Default => Duration::from_secs(10),
-        Extent::Full => Duration::from_secs(60),
-    })
 }
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
 //! Applying prepared changes.
 
-use super::engine::FineGrained;
 use super::entries::Entries;
 use super::garbage::{Part, Place, Superseded};
+use super::graph::FineGrained;
 use super::prepare::{FineGrainedChanges, RowLink, VertexLink};
 use super::row::VERSION_BYTES;
 use hedgerow_in_memory::reclamation::MemoryChange;

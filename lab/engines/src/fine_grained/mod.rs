@@ -63,6 +63,7 @@ mod directory;
 mod engine;
 mod entries;
 mod garbage;
+mod graph;
 mod prepare;
 mod reclaim;
 mod row;
@@ -74,8 +75,8 @@ mod view;
 mod tests;
 
 pub use cursor::FineGrainedCursor;
-pub use engine::FineGrained;
 pub use entries::{ArtEntries, Entries, SortedEntries};
+pub use graph::FineGrained;
 pub use prepare::FineGrainedChanges;
 pub use view::{FineGrainedAdjacency, FineGrainedView};
 

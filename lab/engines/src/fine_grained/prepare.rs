@@ -1,8 +1,8 @@
 //! Planning the changes of a commit, before they become visible.
 
 use super::directory::Directory;
-use super::engine::{FineGrained, Table, unit_of};
 use super::entries::Entries;
+use super::graph::{FineGrained, Table, unit_of};
 use super::row::Row;
 use super::vertex::VertexCell;
 use super::view::FineGrainedView;

@@ -1,8 +1,8 @@
 //! Freeing superseded versions of vertices and edges.
 
-use super::engine::{FineGrained, Table, unit_of};
 use super::entries::Entries;
 use super::garbage::{Part, Place, Superseded};
+use super::graph::{FineGrained, Table, unit_of};
 use super::row::VERSION_BYTES;
 use hedgerow_in_memory::reclamation::{Garbage, Memory, MemoryChange, Versioned};
 use hedgerow_model::token::HeldLocks;

@@ -1,8 +1,8 @@
 //! Views of the graph, and the adjacencies in them.
 
 use super::cursor::FineGrainedCursor;
-use super::engine::{FineGrained, Table, unit_of};
 use super::entries::Entries;
+use super::graph::{FineGrained, Table, unit_of};
 use super::row::Row;
 use super::version::Begin;
 use super::vertex::VertexCell;

@@ -1,9 +1,8 @@
 //! Building subtrees from sorted neighbors, and splitting leaves.
 
-use super::child::Child;
 use super::keys::{byte, common_bytes};
 use super::leaf::Leaf;
-use super::nodes::Layout;
+use super::subtree::{Child, Layout};
 use crate::rows::Rows;
 use std::ops::Range;
 

@@ -6,10 +6,9 @@
 //! rebuilding a node. Changes that split or merge leaves, or make a node of another kind, are left
 //! to `merge.rs`, which handles everything.
 
-use super::child::Child;
 use super::keys::{byte, common_bytes};
 use super::leaf::Leaf;
-use super::nodes::{Layout, Node};
+use super::subtree::{Child, Layout, Node};
 use hedgerow_model::EdgeChange;
 
 /// Returns a subtree after a change that makes a difference; `None` if the change alters the shape.

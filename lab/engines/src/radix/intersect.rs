@@ -1,7 +1,7 @@
 //! Common neighbors of two trees (RapidStore, section 6.5).
 
-use super::child::{Child, Leaves};
 use super::leaf::Leaf;
+use super::subtree::{Child, Leaves};
 use hedgerow_model::VertexId;
 use hedgerow_model::intersect::is_much_larger;
 use std::ops::ControlFlow;

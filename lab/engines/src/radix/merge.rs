@@ -1,11 +1,10 @@
 //! Merging changes into a subtree: makes a new version that shares the unchanged parts.
 
 use super::build::{build, cut};
-use super::child::Child;
 use super::keys::{byte, common_bytes, last_below, prefix};
 use super::leaf::Leaf;
-use super::nodes::{Layout, Node};
 use super::parts::{Keys, Part, Parts};
+use super::subtree::{Child, Layout, Node};
 use crate::rows::Rows;
 use hedgerow_model::{ColumnType, EdgeChange};
 use hedgerow_rapid::subgraphs::Tally;

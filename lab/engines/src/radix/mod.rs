@@ -12,8 +12,8 @@
 //! | file | content |
 //! |---|---|
 //! | `leaf.rs`, `segment.rs`, `suffixes.rs` | leaves, and the layout of their ids |
-//! | `nodes/` | the kinds of nodes |
-//! | `child.rs` | a subtree, and its reads |
+//! | `subtree.rs` | a subtree, which is a leaf or a node, and its reads |
+//! | `children.rs` | the kinds of nodes: the children by key |
 //! | `build.rs` | building subtrees from sorted neighbors; splitting leaves |
 //! | `merge.rs`, `parts.rs` | any number of changes; merging sparse leaves |
 //! | `edit.rs`, `values.rs` | the fast path of one change |
@@ -25,24 +25,23 @@
 //! bytes, like a Node48, instead of one pointer per key.
 
 mod build;
-mod child;
+mod children;
 mod edit;
 mod intersect;
 mod keys;
 mod leaf;
 mod merge;
-mod nodes;
 mod parts;
 mod segment;
 mod shared;
 mod simd;
+mod subtree;
 mod suffixes;
 #[cfg(test)]
 mod tests;
 mod values;
 
 use crate::rows::Rows;
-use child::Child;
 use hedgerow_model::{Column, ColumnType, EdgeChange, EdgeValue, ValueColumn, VertexId};
 use hedgerow_rapid::subgraphs::Tally;
 pub(crate) use leaf::Leaf;
@@ -50,6 +49,7 @@ use leaf::SingleLeaf;
 use merge::Merge;
 use segment::SegmentLeaf;
 use std::ops::{ControlFlow, Range};
+use subtree::Child;
 
 /// The most neighbors of a leaf (section 6.5, "Hyperparameters").
 pub(crate) const LEAF_CAPACITY: usize = 512;

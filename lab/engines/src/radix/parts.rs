@@ -1,9 +1,8 @@
 //! The new parts of a node: kept children, or rows for new leaves.
 
 use super::build::cut;
-use super::child::Child;
 use super::leaf::Leaf;
-use super::nodes::{Layout, Node};
+use super::subtree::{Child, Layout, Node};
 use crate::rows::Rows;
 use std::ops::{Range, RangeInclusive};
 

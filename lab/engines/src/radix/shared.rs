@@ -1,8 +1,7 @@
 //! Counts the memory that two versions of a tree share.
 
-use super::child::Child;
 use super::leaf::Leaf;
-use super::nodes::Node;
+use super::subtree::{Child, Node};
 use hedgerow_model::VertexId;
 
 /// Returns the heap bytes of `old` that `new` shares. O(keys of the nodes that are not shared).

@@ -3,58 +3,31 @@
 //!
 //! | file | what it does |
 //! |---|---|
+//! | `args` | the arguments |
 //! | `work` | the graph, the calls and their correct answers |
 //! | `stores/` | a file per store, which answers single calls |
 //! | `measure` | the loops, compiled for each store, and their times |
 //! | `report` | medians, as a table and as JSON |
 
+mod args;
 mod measure;
 mod report;
 mod stores;
 mod work;
 
+pub use args::Arguments;
+
 use crate::compare::graph::Graph;
+use crate::compare::options::folder_in;
 use anyhow::{Context, Result};
 use clap::ValueEnum;
 use measure::{Calls, Operation};
 use report::{Cell, Figures, Report};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 use stores::Kind;
 use tempfile::TempDir;
-use work::{Keys, Work};
-
-/// Single calls by key: look-ups, neighbors, data of edges, puts and deletions
-#[derive(Debug, clap::Args)]
-pub struct Arguments {
-    /// The graph has 2^SCALE vertices (6 to 22) and about 30 times as many edges
-    #[arg(long, default_value_t = 16, value_parser = clap::value_parser!(u32).range(6..=22))]
-    scale: u32,
-    /// The seed of the graph and the calls
-    #[arg(long, default_value_t = 1)]
-    seed: u64,
-    /// The stores, separated by commas [default: all that were built]
-    #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = Kind::named)]
-    stores: Vec<&'static Kind>,
-    /// The keys of vertices
-    #[arg(long, value_name = "KINDS", value_delimiter = ',', value_enum, default_values_t = [Keys::Numbers, Keys::Dense])]
-    keys: Vec<Keys>,
-    /// The calls, separated by commas [default: all]
-    #[arg(long, value_name = "NAMES", value_delimiter = ',', value_enum)]
-    calls: Vec<Operation>,
-    /// The directory for the stores that need files [default: for temporary files]
-    #[arg(long, value_name = "DIRECTORY")]
-    store: Option<PathBuf>,
-    /// Repetitions of each measurement
-    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=1000))]
-    repetitions: u32,
-    /// The time for which each call is repeated
-    #[arg(long, default_value_t = 0.25, value_name = "S", value_parser = crate::compare::seconds)]
-    seconds: f64,
-    /// Write the figures to this file, too
-    #[arg(long, value_name = "FILE")]
-    json: Option<PathBuf>,
-}
+use work::Work;
 
 /// Measures and prints.
 pub fn run(mut arguments: Arguments) -> Result<()> {
@@ -65,7 +38,7 @@ pub fn run(mut arguments: Arguments) -> Result<()> {
         arguments.calls = Operation::value_variants().to_vec();
     }
     let directory = arguments.store.clone().unwrap_or_else(std::env::temp_dir);
-    let folder = crate::compare::folder_in(&directory)?;
+    let folder = folder_in(&directory)?;
     let report = Report::new(&arguments, measure(&arguments, folder.path())?);
     print!("{}", report.to_table());
     if let Some(path) = &arguments.json {

@@ -1,6 +1,6 @@
 //! The figures: medians of nanoseconds per call, and their ratios to the medians of `rapid`.
 
-use super::Arguments;
+use super::args::Arguments;
 use super::measure::Operation;
 use super::stores::REFERENCE;
 use super::work::Keys;

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use super::stores::KINDS;
+use super::work::Keys;
 use super::*;
 use clap::Parser;
 

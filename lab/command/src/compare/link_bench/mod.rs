@@ -3,18 +3,21 @@
 //! The requests come from `hedgerow_formats::link_bench`, and the clients from Hedgerow's own
 //! benchmark.
 
+mod args;
 mod report;
 mod stores;
 
+pub use args::Arguments;
+
 use crate::compare::graph::Graph;
+use crate::compare::options::folder_in;
 use crate::link_bench::{self, BaseGraph, Content, Link, Measured, Mix, Node, Request, Requests, Served};
 use anyhow::{Context, Result, ensure};
-use clap::ValueEnum;
+use args::MixName;
 use hedgerow::Topology;
 use hedgerow::kernels::{BuildOptions, CancelToken, Csr};
 use report::{Cell, Figures, Report};
-use serde::Serialize;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::thread;
 use std::time::Duration;
 use stores::{Answer, Base, Kind, Level, LinkStore};
@@ -23,55 +26,6 @@ use tempfile::TempDir;
 /// The name of the row for requests that are made and timed, but not served.
 const UNSERVED: &str = "unserved";
 
-/// LinkBench's requests: adds, updates, deletes and reads of nodes and links, counts of links and
-/// lists of the newest
-#[derive(Debug, clap::Args)]
-pub struct Arguments {
-    /// The graph has 2^SCALE nodes (6 to 24) and about 30 times as many links
-    #[arg(long, default_value_t = 16, value_parser = clap::value_parser!(u32).range(6..=24))]
-    scale: u32,
-    /// The seed of the graph and the requests
-    #[arg(long, default_value_t = 1)]
-    seed: u64,
-    /// The stores, separated by commas [default: all that were built]
-    #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = Kind::named)]
-    stores: Vec<&'static Kind>,
-    /// The mixes of requests
-    #[arg(long, value_name = "NAMES", value_delimiter = ',', value_enum, default_values_t = [MixName::Dflt, MixName::Tao])]
-    mixes: Vec<MixName>,
-    /// The durability of commits
-    #[arg(long, value_name = "NAMES", value_delimiter = ',', value_enum, default_values_t = [Level::None, Level::Buffered, Level::Sync])]
-    durability: Vec<Level>,
-    /// Numbers of concurrent clients
-    #[arg(long, value_name = "NUMBERS", value_delimiter = ',', default_values_t = [1, 2, 64])]
-    clients: Vec<usize>,
-    /// Maximum number of links in a list
-    #[arg(long, default_value_t = 10_000)]
-    list_limit: usize,
-    /// The directory for the stores, on the disk to be measured [default: for temporary files]
-    #[arg(long, value_name = "DIRECTORY")]
-    store: Option<PathBuf>,
-    /// Repetitions of each measurement
-    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=1000))]
-    repetitions: u32,
-    /// The time for which clients run
-    #[arg(long, default_value_t = 4.0, value_name = "S", value_parser = crate::compare::seconds)]
-    seconds: f64,
-    /// Write the figures to this file, too
-    #[arg(long, value_name = "FILE")]
-    json: Option<PathBuf>,
-}
-
-/// A mix of requests.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ValueEnum)]
-#[serde(rename_all = "kebab-case")]
-pub enum MixName {
-    /// LinkBench's own, 69 % reads.
-    Dflt,
-    /// 99.8 % reads.
-    Tao,
-}
-
 /// Measures and prints.
 pub fn run(mut arguments: Arguments) -> Result<()> {
     if arguments.stores.is_empty() {
@@ -79,7 +33,7 @@ pub fn run(mut arguments: Arguments) -> Result<()> {
     }
     ensure!(arguments.clients.iter().all(|clients| *clients > 0), "there must be a client at least");
     let directory = arguments.store.clone().unwrap_or_else(std::env::temp_dir);
-    let folder = crate::compare::folder_in(&directory)?;
+    let folder = folder_in(&directory)?;
     let report = Report::new(&arguments, measure(&arguments, folder.path())?);
     print!("{}", report.to_table());
     if let Some(path) = &arguments.json {

@@ -1,7 +1,7 @@
 //! The figures: medians, and the ratios of Hedgerow's rates to each store's.
 
+use super::args::{Arguments, MixName};
 use super::stores::Level;
-use super::{Arguments, MixName};
 use crate::compare::figures::summary;
 use crate::compare::graph::Graph;
 use crate::link_bench::Measured;

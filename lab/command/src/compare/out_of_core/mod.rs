@@ -3,6 +3,7 @@
 //!
 //! | file | what it does |
 //! |---|---|
+//! | `args` | the arguments |
 //! | `edges` | the graph, in files, and the correct answers |
 //! | `limit` | cgroups |
 //! | `job`, `process` | the jobs and answers of a store's process, and the state of its phases |
@@ -13,6 +14,7 @@
 //! | `report` | medians and ratios, as a table and as JSON |
 
 mod algorithms;
+mod args;
 mod deadline;
 mod edges;
 mod files;
@@ -25,6 +27,9 @@ mod report;
 mod stores;
 mod writes;
 
+pub use args::{Arguments, StoreArguments};
+
+use crate::compare::options::folder_in;
 use anyhow::{Context, Result, bail, ensure};
 use edges::Prepared;
 use job::{Job, Line, Task};
@@ -34,62 +39,9 @@ use rand::rngs::Xoshiro256PlusPlus;
 use rand::{RngExt, SeedableRng};
 use report::{Figures, Report};
 use std::io::{BufRead, BufReader, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 use stores::Kind;
-
-/// Graphs larger than memory: ingest, analytics and queries under a limit that counts the page
-/// cache
-#[derive(Debug, clap::Args)]
-pub struct Arguments {
-    /// kron-SCALE (16 edges per vertex), sparse-SCALE (6 edges per vertex, less skewed), or a file
-    /// of edges: pairs of numbers of 32 bits, little-endian
-    #[arg(long, default_value = "kron-20")]
-    graph: String,
-    /// The seed that generates and shuffles the graph and chooses the queries
-    #[arg(long, default_value_t = 1)]
-    seed: u64,
-    /// The memory of a store, as a part of the graph at 4 bytes per edge and direction
-    #[arg(long, default_value_t = 0.25, value_parser = share)]
-    share: f64,
-    /// MiB that each process may use besides; further bytes per vertex are added: 16, and what the
-    /// arrays of an algorithm take
-    #[arg(long, default_value_t = 32, value_name = "MIB")]
-    process: u64,
-    /// The stores, separated by commas [default: all that were built]
-    #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = Kind::named)]
-    stores: Vec<&'static Kind>,
-    /// The directory for the stores, on the disk to be measured [default: for temporary files]
-    #[arg(long, value_name = "DIRECTORY")]
-    store: Option<PathBuf>,
-    /// Repetitions of everything
-    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1000))]
-    repetitions: u32,
-    /// A phase is cut after this time. A store whose writes were cut is made anew with all edges in
-    /// order, before it is read
-    #[arg(long, default_value_t = 300.0, value_name = "S", value_parser = crate::compare::seconds)]
-    seconds: f64,
-    /// Vertices that are asked for their neighbors, at random
-    #[arg(long, default_value_t = 20_000, value_name = "NUMBER")]
-    queries: usize,
-    /// Write the figures to this file, too
-    #[arg(long, value_name = "FILE")]
-    json: Option<PathBuf>,
-}
-
-/// The process of one store, which `out-of-core` starts
-#[derive(Debug, clap::Args)]
-pub struct StoreArguments {
-    /// The job, as JSON
-    job: PathBuf,
-}
-
-fn share(text: &str) -> Result<f64, String> {
-    match text.parse::<f64>() {
-        Ok(share) if share > 0.0 && share <= 100.0 => Ok(share),
-        _ => Err("expected a number above 0, up to 100".to_owned()),
-    }
-}
 
 /// Measures and prints.
 pub fn run(mut arguments: Arguments) -> Result<()> {
@@ -97,7 +49,7 @@ pub fn run(mut arguments: Arguments) -> Result<()> {
         arguments.stores = stores::KINDS.iter().collect();
     }
     let directory = arguments.store.clone().unwrap_or_else(std::env::temp_dir);
-    let folder = crate::compare::folder_in(&directory)?;
+    let folder = folder_in(&directory)?;
     let report = measure(&arguments, folder.path(), &in_process_of_its_own)?;
     print!("{}", report.to_table());
     if let Some(path) = &arguments.json {

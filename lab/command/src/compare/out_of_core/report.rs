@@ -1,6 +1,6 @@
 //! The figures: medians, and their ratios to RocksDB's.
 
-use super::Arguments;
+use super::args::Arguments;
 use super::edges::Prepared;
 use super::job::{Answers, Line};
 use super::process::TABLE_BYTES;

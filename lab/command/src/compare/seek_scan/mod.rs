@@ -4,62 +4,28 @@
 //! All structures hold the same graph, put in the same random order, and read the same vertices in
 //! the same random order, in turns.
 
+mod args;
+mod costs;
 mod picture;
 mod structures;
 
+pub use args::Arguments;
+
 use crate::compare::graph::Graph;
+use crate::compare::options::folder_in;
 use anyhow::{Context, Result, ensure};
+use costs::{Costs, table};
 use hedgerow::VertexId;
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
-use serde::Serialize;
 use std::collections::HashSet;
-use std::fmt::Write;
 use std::path::PathBuf;
 use std::time::Instant;
 use structures::{Kind, Rows};
 
 /// Maximum number of vertices to read.
 const SAMPLES: usize = 1 << 18;
-
-/// The cost of finding a vertex's first neighbor, and each further one, in several structures
-#[derive(Debug, clap::Args)]
-pub struct Arguments {
-    /// Graphs of 2^SCALE vertices (10 to 22) and about 30 times as many edges, one after the other
-    #[arg(long, value_name = "SCALES", value_delimiter = ',', default_values_t = [14, 16, 18], value_parser = clap::value_parser!(u32).range(10..=22))]
-    scales: Vec<u32>,
-    /// The seed that generates and shuffles the graphs
-    #[arg(long, default_value_t = 1)]
-    seed: u64,
-    /// The structures, separated by commas [default: all that were built]
-    #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = Kind::named)]
-    structures: Vec<&'static Kind>,
-    /// The directory for files [default: for temporary files]
-    #[arg(long, value_name = "DIRECTORY")]
-    store: Option<PathBuf>,
-    /// Repetitions of each measurement
-    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=1000))]
-    repetitions: u32,
-    /// Write the figures to this file, too
-    #[arg(long, value_name = "FILE")]
-    json: Option<PathBuf>,
-    /// Draw the figures into this file, as SVG
-    #[arg(long, value_name = "FILE")]
-    picture: Option<PathBuf>,
-}
-
-/// The median costs of a structure for one graph.
-#[derive(Debug, Serialize)]
-struct Costs {
-    scale: u32,
-    edges: usize,
-    structure: &'static str,
-    /// Nanoseconds to find the first neighbor.
-    seek: f64,
-    /// Nanoseconds for each further neighbor.
-    scan: f64,
-}
 
 /// Measures and prints.
 pub fn run(mut arguments: Arguments) -> Result<()> {
@@ -86,7 +52,7 @@ fn measure(arguments: &Arguments, scale: u32, costs: &mut Vec<Costs>) -> Result<
     let graph = Graph::kronecker(scale, arguments.seed)?;
     let samples = samples(&graph, arguments.seed);
     let directory = arguments.store.clone().unwrap_or_else(std::env::temp_dir);
-    let folder = crate::compare::folder_in(&directory)?;
+    let folder = folder_in(&directory)?;
     let make = |kind: &&'static Kind| {
         eprintln!("{}: making {}", graph.name, kind.name);
         let folder = folder.path().join(kind.name);
@@ -142,24 +108,4 @@ fn nanoseconds(rows: &dyn Rows, samples: &[VertexId], most: usize) -> Result<f64
 fn median(mut values: Vec<f64>) -> f64 {
     values.sort_unstable_by(f64::total_cmp);
     values[values.len() / 2]
-}
-
-fn table(costs: &[Costs]) -> Result<String> {
-    let mut text = String::new();
-    writeln!(
-        text,
-        "{:<8} {:>11} {:<12} {:>12} {:>16} {:>10} {:>10}",
-        "graph", "edges", "structure", "seek ns", "per edge ns", "over csr", "over csr"
-    )?;
-    for Costs { scale, edges, structure, seek, scan } in costs {
-        let csr =
-            costs.iter().find(|other| other.scale == *scale && other.structure == structures::REFERENCE);
-        let over = |one: f64, of: fn(&Costs) -> f64| csr.map_or(f64::NAN, |csr| one / of(csr));
-        let (seeks, scans) = (over(*seek, |csr| csr.seek), over(*scan, |csr| csr.scan));
-        writeln!(
-            text,
-            "kron-{scale:<3} {edges:>11} {structure:<12} {seek:>12.1} {scan:>16.3} {seeks:>10.2} {scans:>10.2}"
-        )?;
-    }
-    Ok(text)
 }

@@ -1,6 +1,6 @@
 //! The costs as a picture: two diagrams over the number of edges, on logarithmic axes.
 
-use super::Costs;
+use super::costs::Costs;
 use anyhow::{Result, anyhow};
 use plotters::coord::Shift;
 use plotters::prelude::*;

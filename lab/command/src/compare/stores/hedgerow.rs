@@ -1,6 +1,6 @@
 //! Hedgerow.
 
-use super::{EdgeStore, Kind};
+use super::store::{EdgeStore, Kind};
 use crate::compare::graph::Edge;
 use anyhow::Result;
 use hedgerow::kernels::{Adjacency, Cursor, GraphView};

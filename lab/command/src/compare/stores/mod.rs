@@ -4,56 +4,22 @@
 //! big-endian, without a value: so the neighbors of a vertex are adjacent and in order.
 
 pub(crate) mod hedgerow;
+#[cfg(any(feature = "lmdb", feature = "rocksdb"))]
+pub mod keys;
 #[cfg(feature = "lmdb")]
 pub mod lmdb;
 #[cfg(feature = "rocksdb")]
 pub mod rocksdb;
 #[cfg(feature = "sqlite")]
 mod sqlite;
+mod store;
 
-use crate::compare::graph::Edge;
+pub use store::{EdgeStore, Kind};
+
 use crate::compare::kinds::named;
-use ::hedgerow::{Durability, VertexId};
-use anyhow::Result;
-use std::path::Path;
 
 /// The store that all others are compared with.
 pub const REFERENCE: &str = hedgerow::KIND.name;
-
-/// A store of directed edges between numbered vertices, open for any number of threads.
-pub trait EdgeStore: Send + Sync {
-    /// Puts an edge as its own transaction, with the durability of the store.
-    fn put(&self, edge: Edge) -> Result<()>;
-
-    /// Puts edges as one transaction.
-    fn put_all(&self, edges: &[Edge]) -> Result<()>;
-
-    /// Sums the first `most` neighbors of each of some vertices, one vertex after the other.
-    fn sum_neighbors(&self, sources: &[VertexId], most: usize) -> Result<u64>;
-
-    /// The number of these edges that exist, each looked up individually.
-    fn count(&self, edges: &[Edge]) -> Result<usize>;
-
-    /// Waits until everything survives a loss of power.
-    fn flush(&self) -> Result<()>;
-
-    /// Brings the files into the form that opens fastest, as before a planned shutdown.
-    fn settle(&self) -> Result<()>;
-}
-
-/// Opens or creates a store in the directory, with this durability, for vertices below a bound.
-type Open = fn(&Path, Durability, u32) -> Result<Box<dyn EdgeStore>>;
-
-/// A kind of store.
-#[derive(Debug)]
-pub struct Kind {
-    /// Its name.
-    pub name: &'static str,
-    /// Its setup.
-    pub setup: &'static str,
-    /// Opens a store.
-    pub open: Open,
-}
 
 /// All kinds that were built.
 pub const KINDS: &[Kind] = &[
@@ -73,25 +39,13 @@ impl Kind {
     }
 }
 
-/// An edge as a key.
-#[cfg(any(feature = "lmdb", feature = "rocksdb"))]
-pub(crate) fn key((source, destination): Edge) -> [u8; 8] {
-    (u64::from(source.get()) << 32 | u64::from(destination.get())).to_be_bytes()
-}
-
-/// The destination of the edge in a key.
-#[cfg(any(feature = "lmdb", feature = "rocksdb"))]
-fn destination(key: &[u8]) -> Result<u64> {
-    use anyhow::Context;
-    let bytes: [u8; 8] = key.try_into().context("a key that is no edge")?;
-    Ok(u64::from_be_bytes(bytes) & u64::from(u32::MAX))
-}
-
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
     use super::*;
+    use crate::compare::graph::Edge;
+    use ::hedgerow::{Durability, VertexId};
     use std::collections::BTreeSet;
 
     #[test]

@@ -1,6 +1,7 @@
 //! RocksDB, by the crate of that name.
 
-use super::{EdgeStore, Kind, destination, key};
+use super::keys::{destination, key};
+use super::store::{EdgeStore, Kind};
 use crate::compare::graph::Edge;
 use anyhow::Result;
 use hedgerow::{Durability, VertexId};

@@ -1,6 +1,6 @@
 //! SQLite, by the crate rusqlite.
 
-use super::{EdgeStore, Kind};
+use super::store::{EdgeStore, Kind};
 use crate::compare::graph::Edge;
 use anyhow::Result;
 use hedgerow::{Durability, VertexId};

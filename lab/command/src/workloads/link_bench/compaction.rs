@@ -1,7 +1,6 @@
 //! The cost and the benefit of freeing garbage.
 
-use super::in_memory::{AFRESH, bytes};
-use super::{FEW, Setup};
+use super::setup::{AFRESH, FEW, Setup, bytes};
 use crate::link_bench::options;
 use hedgerow::{Compaction, EngineKind, Graph};
 use hedgerow_driver::{Bench, Failure, Turn};

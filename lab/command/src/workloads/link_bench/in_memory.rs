@@ -1,6 +1,7 @@
 //! Clients of a graph in memory.
 
-use super::{CLIENTS, FEW, ITS_MIX, Setup, compaction, record_latencies};
+use super::compaction;
+use super::setup::{AFRESH, CLIENTS, FEW, ITS_MIX, Setup, bytes, record_latencies};
 use crate::link_bench::{LinkStore, options};
 use hedgerow::{EngineKind, Graph};
 use hedgerow_driver::load::reclaim_all;
@@ -11,9 +12,6 @@ const WRITES: [u32; 4] = [25, 50, 75, 100];
 
 const UNSERVED: &str = "the same requests, not served";
 const UNHELD: &str = "without a snapshot";
-
-/// The baseline of memory.
-pub(super) const AFRESH: &str = "a new graph with the same in it";
 
 /// A graph, and its memory before the first request.
 struct Loaded {
@@ -53,7 +51,7 @@ fn measure_once(
     if loaded.engine.kind == Some(EngineKind::Tel) {
         setup.ask_for_lists_by_commit(bench, by_few, &mut loaded.store)?;
     }
-    if setup.is_whole() {
+    if setup.is_whole {
         let rate = bench.recorded_now(by_few, "throughput");
         other_shares_of_writes(bench, setup, by_few, &mut loaded.store, rate)?;
         beside_snapshot(bench, setup, by_few, &mut loaded.store, rate)?;
@@ -64,12 +62,7 @@ fn measure_once(
     let afresh = setup.bytes_afresh(&loaded.store, kind)?;
     bench.record(turn, "memory-afresh", "bytes", afresh);
     bench.record_against(turn, "memory-after", "bytes", bytes(&loaded.store), (AFRESH, afresh));
-    if setup.is_whole() { compaction::measure(bench, setup, turn, kind) } else { Ok(()) }
-}
-
-/// Bytes of a graph, garbage included.
-pub(super) fn bytes(store: &LinkStore) -> f64 {
-    store.graph().memory().total_bytes() as f64
+    if setup.is_whole { compaction::measure(bench, setup, turn, kind) } else { Ok(()) }
 }
 
 /// Runs the mix with each number of clients.

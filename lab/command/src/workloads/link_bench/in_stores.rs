@@ -1,6 +1,6 @@
 //! Clients of a graph in a store.
 
-use super::{CLIENTS, FEW, Setup, record_latencies};
+use super::setup::{CLIENTS, FEW, Setup, record_latencies};
 use crate::link_bench::{LinkStore, options};
 use hedgerow::{CheckpointOptions, Durability, Graph};
 use hedgerow_driver::{Bench, Engine, Failure, TemporaryStore, Turn};
@@ -43,7 +43,7 @@ fn in_turns(
         for setup in setups {
             bench.go_on_with(setup.workload);
             clients(bench, setup, turn, &mut stored.store, durability)?;
-            if setup.is_whole() && durability == "buffered" {
+            if setup.is_whole && durability == "buffered" {
                 beside_checkpoint(bench, setup, Turn { threads: FEW, ..turn }, &mut stored.store)?;
             }
         }

@@ -4,10 +4,9 @@ mod intersect;
 mod random;
 mod shapes;
 
-use super::child::Child;
 use super::keys::{byte, last_below, prefix};
 use super::leaf::Leaf;
-use super::nodes::Node;
+use super::subtree::{Child, Node};
 use super::*;
 use hedgerow_model::{Direction, Topology};
 use std::collections::BTreeMap;

@@ -1,6 +1,7 @@
 //! Hedgerow, in memory.
 
-use super::{AT_ONCE, Kind, Reads, Store};
+use super::kind::{AT_ONCE, Kind};
+use super::store::{Reads, Store};
 use crate::compare::calls::measure::Calls;
 use crate::compare::calls::work::{Ends, Keys, Payment, Work, number_of, payment_of};
 use anyhow::{Context, Result};

@@ -1,7 +1,8 @@
 //! LMDB, by the crate heed.
 
 use super::bytes::{Encoding, number, number_value, payment, payment_value};
-use super::{AT_ONCE, Kind, Reads, Store};
+use super::kind::{AT_ONCE, Kind};
+use super::store::{Reads, Store};
 use crate::compare::calls::measure::Calls;
 use crate::compare::calls::work::{Payment, Work, number_of, payment_of};
 use anyhow::Result;

@@ -1,7 +1,8 @@
 //! The structure of programs without a graph library: a hash map from a vertex to its sorted
 //! neighbors.
 
-use super::{Kind, Reads, Store};
+use super::kind::Kind;
+use super::store::{Reads, Store};
 use crate::compare::calls::work::{Ends, Payment, number_of, payment_of};
 use anyhow::Result;
 use std::collections::HashMap;

@@ -1,7 +1,8 @@
 //! The stores, each answering single calls as a program would make them.
 //!
-//! | file | store |
+//! | file | content |
 //! |---|---|
+//! | `store`, `kind` | the traits of all stores, and their description |
 //! | `hedgerow` | Hedgerow's engines `rapid` and `tel`, in memory |
 //! | `bytes` | edges and their data as keys and values of bytes |
 //! | `rocksdb`, `lmdb`, `sqlite` | other stores, in files that are not synced |
@@ -10,6 +11,7 @@
 #[cfg(any(feature = "lmdb", feature = "rocksdb"))]
 mod bytes;
 mod hedgerow;
+mod kind;
 #[cfg(feature = "lmdb")]
 mod lmdb;
 mod map;
@@ -18,88 +20,12 @@ mod petgraph;
 mod rocksdb;
 #[cfg(feature = "sqlite")]
 mod sqlite;
+mod store;
 
-use super::measure::Calls;
-use super::work::{Ends, Payment, Work};
+pub use kind::Kind;
+pub use store::{Reads, Store};
+
 use crate::compare::kinds::named;
-use anyhow::Result;
-use std::path::Path;
-use std::time::Duration;
-
-/// A readable state of the graph: a snapshot, or a transaction.
-pub trait Reads {
-    /// Returns true if there is an edge without data.
-    fn contains_edge(&mut self, source: u64, destination: u64) -> Result<bool>;
-
-    /// The neighbors of a vertex, collected into a vector.
-    fn neighbors(&mut self, source: u64) -> Result<impl Iterator<Item = u64>>;
-
-    /// Visits the neighbors of a vertex.
-    fn visit_neighbors(&mut self, source: u64, visit: impl FnMut(u64)) -> Result<()>;
-
-    /// The number of neighbors of a vertex.
-    fn degree(&mut self, source: u64) -> Result<usize>;
-
-    /// The number on an edge.
-    fn number(&mut self, source: u64, destination: u64) -> Result<Option<f64>>;
-
-    /// The record of an edge.
-    fn payment(&mut self, source: u64, destination: u64) -> Result<Option<Payment>>;
-
-    /// The number of these edges that exist, looked up through one reader for all of them; `None`
-    /// if the store has no such reader.
-    fn find_in_a_row(&mut self, _: &[Ends]) -> Result<Option<u64>> {
-        Ok(None)
-    }
-
-    /// The number of these edges that exist, found by the ids of their ends over a cursor, and the
-    /// time without look-ups of keys; `None` if the store has no such path.
-    fn find_by_cursor(&mut self, _: &[Ends]) -> Result<Option<(u64, Duration)>> {
-        Ok(None)
-    }
-}
-
-/// A store that holds the graph of a [`Work`] three times: with edges without data, with a number,
-/// and with a record.
-pub trait Store {
-    /// A readable state.
-    type Reader<'s>: Reads
-    where
-        Self: 's;
-
-    /// Opens the newest state for many reads.
-    fn reader(&self) -> Result<Self::Reader<'_>>;
-
-    /// Opens and closes a snapshot; false if the store has none.
-    fn open_snapshot(&self) -> Result<bool> {
-        Ok(false)
-    }
-
-    /// Puts an edge without data, as its own commit if the store has commits.
-    fn put_edge(&mut self, source: u64, destination: u64) -> Result<()>;
-
-    /// Deletes an edge without data, as its own commit if the store has commits.
-    fn delete_edge(&mut self, source: u64, destination: u64) -> Result<()>;
-
-    /// Puts edges without data in one call, each as its own commit; false if there is no such call.
-    fn put_each(&mut self, _: &[Ends]) -> Result<bool> {
-        Ok(false)
-    }
-}
-
-/// Makes a store with the edges of the work; its files go into the folder, which is empty.
-type Make = fn(&Path, &Work) -> Result<Box<dyn Calls>>;
-
-/// A kind of store.
-#[derive(Debug)]
-pub struct Kind {
-    /// Its name.
-    pub name: &'static str,
-    /// Its setup.
-    pub setup: &'static str,
-    /// Makes a store.
-    pub make: Make,
-}
 
 /// All kinds that were built.
 pub const KINDS: &[Kind] = &[
@@ -117,9 +43,6 @@ pub const KINDS: &[Kind] = &[
 
 /// The store that all others are compared with.
 pub const REFERENCE: &str = hedgerow::RAPID.name;
-
-/// Edges per transaction while a store is filled.
-const AT_ONCE: usize = 1 << 16;
 
 impl Kind {
     /// The kind called `name`.

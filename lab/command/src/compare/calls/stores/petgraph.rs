@@ -2,7 +2,8 @@
 //! each in one look-up. (`StableGraph` walks the edges of a vertex to find one, which takes
 //! milliseconds at a hub, and needs an additional map from keys to ids.)
 
-use super::{Kind, Reads, Store};
+use super::kind::Kind;
+use super::store::{Reads, Store};
 use crate::compare::calls::measure::Calls;
 use crate::compare::calls::work::{Keys, Payment, Work, number_of, payment_of};
 use anyhow::Result;

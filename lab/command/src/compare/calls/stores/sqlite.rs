@@ -1,6 +1,7 @@
 //! SQLite, by the crate rusqlite.
 
-use super::{AT_ONCE, Kind, Reads, Store};
+use super::kind::{AT_ONCE, Kind};
+use super::store::{Reads, Store};
 use crate::compare::calls::measure::Calls;
 use crate::compare::calls::work::{Payment, Work, number_of, payment_of};
 use anyhow::Result;

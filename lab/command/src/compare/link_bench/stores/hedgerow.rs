@@ -1,6 +1,6 @@
 //! Hedgerow, as in its own benchmark: vertices with properties, edges of one label with records.
 
-use super::{Answer, Base, Kind, Level, LinkStore, found};
+use super::store::{Answer, Base, Kind, Level, LinkStore, found};
 use crate::link_bench::{Link, LinkStore as Graphs, Node, Request, Served, options};
 use anyhow::{Context, Result};
 use hedgerow::kernels::CancelToken;

@@ -4,7 +4,7 @@ use super::keys::{
     count_key, count_value, link, link_key, link_value, list_key, list_start, listed, listed_value, node,
     node_key, node_value, time,
 };
-use super::{Answer, Base, Kind, Level, LinkStore, found};
+use super::store::{Answer, Base, Kind, Level, LinkStore, found};
 use crate::link_bench::{Link, Request, Served};
 use anyhow::{Context, Result, ensure};
 use hedgerow::VertexId;

@@ -1,6 +1,6 @@
 //! SQLite, by the crate rusqlite.
 
-use super::{Answer, Base, Kind, Level, LinkStore, found};
+use super::store::{Answer, Base, Kind, Level, LinkStore, found};
 use crate::link_bench::{Link, Node, Request, Served};
 use anyhow::{Result, ensure};
 use hedgerow::VertexId;

@@ -1,7 +1,7 @@
 //! Hedgerow: `lsm` on its files, and `tel` in a mapped file.
 
+use super::store::{Kind, Setup, Store};
 use super::weighed::Weighed;
-use super::{Kind, Setup, Store};
 use crate::compare::graph::Edge;
 use crate::compare::out_of_core::algorithms::{Analytics, Reader, reached, weight};
 use anyhow::Result;

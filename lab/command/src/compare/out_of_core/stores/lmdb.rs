@@ -1,6 +1,7 @@
 //! LMDB: sources as keys, their neighbors as sorted duplicates of fixed size.
 
-use super::{Kind, RowOf, Setup, Store};
+use super::row::RowOf;
+use super::store::{Kind, Setup, Store};
 use crate::compare::graph::Edge;
 use crate::compare::out_of_core::algorithms::Reader;
 use anyhow::{Context, Result};

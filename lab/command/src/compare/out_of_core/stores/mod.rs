@@ -5,61 +5,17 @@ mod hedgerow;
 mod lmdb;
 #[cfg(feature = "rocksdb")]
 mod rocksdb;
+#[cfg(any(feature = "lmdb", feature = "rocksdb"))]
+mod row;
+mod store;
 mod weighed;
 
-use super::algorithms::Reader;
-use crate::compare::graph::Edge;
+pub use store::{Kind, Setup, Store};
+
 use crate::compare::kinds::named;
-use ::hedgerow::VertexId;
-use anyhow::Result;
-use std::path::Path;
 
 /// The store that the others are compared with.
 pub const REFERENCE: &str = "rocksdb";
-
-/// The parameters of making or opening a store.
-#[derive(Clone, Copy, Debug)]
-pub struct Setup<'s> {
-    /// The folder of its files.
-    pub folder: &'s Path,
-    /// The vertex bound.
-    pub vertices: u32,
-    /// Bytes for changes and blocks of files in memory.
-    pub budget: u64,
-}
-
-/// A store of undirected edges, read in both directions.
-pub trait Store: Sync {
-    /// Puts edges and then deletes others, in the store's way of committing a stream, without
-    /// waiting for the disk.
-    fn write(&self, puts: &[Edge], deletions: &[Edge]) -> Result<()>;
-
-    /// Puts ascending edges, in both directions, after all edges put before, in the fastest way.
-    fn load_in_order(&self, edges: &[Edge]) -> Result<()>;
-
-    /// Brings everything into files and does all deferred work.
-    fn settle(&self) -> Result<()>;
-
-    /// Reads one state.
-    fn read(&self, work: &mut dyn FnMut(&mut dyn Reader) -> Result<()>) -> Result<()>;
-}
-
-/// A kind of store.
-#[derive(Debug)]
-pub struct Kind {
-    /// Its name.
-    pub name: &'static str,
-    /// Its setup.
-    pub setup: &'static str,
-    /// Undirected edges per write.
-    pub batch: usize,
-    /// True if the store is loaded in order, because it would take hours otherwise.
-    pub is_loaded_in_order: bool,
-    /// True if the store has its own analytics.
-    pub has_analytics: bool,
-    /// Makes a store in an empty folder, or opens the existing one.
-    pub open: fn(Setup<'_>) -> Result<Box<dyn Store>>,
-}
 
 /// All kinds that were built.
 pub const KINDS: &[Kind] = &[
@@ -75,40 +31,5 @@ impl Kind {
     /// The kind called `name`.
     pub fn named(name: &str) -> Result<&'static Kind, String> {
         named(KINDS, |kind| kind.name, name)
-    }
-}
-
-/// The neighbors of one vertex, gathered edge by edge.
-#[cfg(any(feature = "lmdb", feature = "rocksdb"))]
-#[derive(Debug, Default)]
-struct RowOf {
-    source: VertexId,
-    neighbors: Vec<VertexId>,
-}
-
-#[cfg(any(feature = "lmdb", feature = "rocksdb"))]
-impl RowOf {
-    /// Adds an edge; passes the previous row on if the edge has another source.
-    fn push(
-        &mut self,
-        source: VertexId,
-        neighbor: VertexId,
-        visit: &mut dyn FnMut(VertexId, &[VertexId]) -> Result<()>,
-    ) -> Result<()> {
-        if source != self.source {
-            self.end(visit)?;
-            self.source = source;
-        }
-        self.neighbors.push(neighbor);
-        Ok(())
-    }
-
-    /// Passes the row on.
-    fn end(&mut self, visit: &mut dyn FnMut(VertexId, &[VertexId]) -> Result<()>) -> Result<()> {
-        if !self.neighbors.is_empty() {
-            visit(self.source, &self.neighbors)?;
-            self.neighbors.clear();
-        }
-        Ok(())
     }
 }

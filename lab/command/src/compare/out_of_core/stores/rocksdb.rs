@@ -1,9 +1,10 @@
 //! RocksDB: a key of eight bytes per direction of an edge, the source first, without a value.
 
-use super::{Kind, RowOf, Setup, Store};
+use super::row::RowOf;
+use super::store::{Kind, Setup, Store};
 use crate::compare::graph::Edge;
 use crate::compare::out_of_core::algorithms::Reader;
-use crate::compare::stores::key;
+use crate::compare::stores::keys::key;
 use crate::compare::stores::rocksdb::SOURCE;
 use anyhow::{Context, Result};
 use hedgerow::VertexId;
