@@ -41,6 +41,7 @@ pub const UNSAFE_FILES: &[&str] = &[
     "crates/reclamation/src/mapping.rs",
     "crates/records/src/cursor.rs",
     "crates/records/src/heap.rs",
+    "crates/records/src/heap/reused.rs",
     "crates/records/src/lib.rs",
     "crates/records/src/memory.rs",
     "crates/records/src/parallel.rs",

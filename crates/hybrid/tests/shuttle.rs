@@ -1,6 +1,9 @@
-//! Readers of an adjacency concurrent with archiving, run under many schedules.
+//! Models of the engine, and of readers of an adjacency concurrent with archiving, run under many
+//! schedules.
 #![cfg(hedgerow_shuttle)]
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod support;
 
 use hedgerow_edge_log::{
     Archive, Archiver, ChangeList, Cut, EdgeLog, Ends, LogTail, NewRun, RunChange, RunCommits,
@@ -13,6 +16,8 @@ use hedgerow_testing::models;
 use shuttle::thread;
 use std::collections::BTreeSet;
 use std::ops::{ControlFlow, RangeInclusive};
+
+hedgerow_testing::model_tests!(support::TestedHybrid);
 
 const OWNER: VertexId = VertexId::new(0);
 
