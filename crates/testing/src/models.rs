@@ -37,8 +37,13 @@ macro_rules! model_tests {
 /// Runs a model under random schedules, and under schedules with few, well-placed preemptions:
 /// `schedules` of each, or the number in `SHUTTLE_ITERATIONS`.
 pub fn check(model: fn(), schedules: usize) {
+    check_one_in(1, model, schedules);
+}
+
+/// Like [`check`], for a model whose executions take long: with one in `divisor` of the schedules.
+pub fn check_one_in(divisor: usize, model: fn(), schedules: usize) {
     let asked = std::env::var("SHUTTLE_ITERATIONS").ok().and_then(|count| count.parse().ok());
-    let schedules = asked.unwrap_or(schedules);
+    let schedules = (asked.unwrap_or(schedules) / divisor).max(1);
     check_random(model, schedules);
     check_few_preemptions(model, schedules);
 }
