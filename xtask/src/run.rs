@@ -1,9 +1,11 @@
 //! Runs cargo and counts the results of its tests.
 
 use anyhow::{Context, Result, bail};
+use std::hash::{BuildHasher, RandomState};
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::sync::OnceLock;
 use std::time::Instant;
 
 /// The results of tests.
@@ -61,6 +63,19 @@ pub fn command(program: &str, arguments: &str) -> Command {
     command
 }
 
+/// Tells tests which points of their long searches to check; see `testing/src/sample.rs`.
+pub const SAMPLE_SEED: &str = "SAMPLE_SEED";
+
+/// Returns the seed of this run's samples: from the environment, or else another one each time.
+pub fn sample_seed() -> &'static str {
+    static SEED: OnceLock<String> = OnceLock::new();
+    SEED.get_or_init(|| {
+        // Small enough to type.
+        let random = || RandomState::new().hash_one(0) % 1_000_000;
+        std::env::var(SAMPLE_SEED).unwrap_or_else(|_| random().to_string())
+    })
+}
+
 /// Runs a step. Fails if the step fails.
 pub fn step(name: &str, command: &mut Command) -> Result<()> {
     let begin = Instant::now();
@@ -80,6 +95,9 @@ pub fn tests(name: &str, command: &mut Command, harness: &str) -> Result<Tally> 
     eprintln!("== {name}");
     // A line per test, with the reason if it is ignored.
     command.args(["--", "--format", "pretty"]).args(harness.split_whitespace());
+    if command.get_envs().all(|(variable, _)| variable != SAMPLE_SEED) {
+        command.env(SAMPLE_SEED, sample_seed());
+    }
     let mut child =
         command.stdout(Stdio::piped()).spawn().with_context(|| format!("{name}: could not start"))?;
     let output = child.stdout.take().context("the output was piped")?;

@@ -53,6 +53,7 @@ pub const UNSAFE_FILES: &[&str] = &[
     "crates/engines/in-memory/src/reclamation/mapping.rs",
     "crates/engines/in-memory/src/records/cursor.rs",
     "crates/engines/in-memory/src/records/heap.rs",
+    "crates/engines/in-memory/src/records/heap/reused.rs",
     "crates/engines/in-memory/src/records/memory.rs",
     "crates/engines/in-memory/src/records/mod.rs",
     "crates/engines/in-memory/src/records/parallel.rs",

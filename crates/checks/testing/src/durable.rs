@@ -6,6 +6,7 @@ use crate::oracle::{LABELS, Oracle, Request};
 use crate::parallel::{self, ParallelGraph};
 use crate::pipeline::{Pipeline, catalog, note_of};
 use crate::reads::{Answer, each_read, each_read_of_parallel_edges};
+use crate::sample::Sample;
 use crate::simulated::{Fault, FaultKind, SimulatedFiles, Survival};
 use crate::{TestedDurable, damage};
 use hedgerow_log::files::{FileSystem, OpenMode};
@@ -292,7 +293,7 @@ pub fn power_may_go_at_every_operation<T: TestedDurable>() {
     assert_eq!(play(&mut store), 0);
     let images = store.files.take_crash_images();
     assert!(images.len() > commits().len());
-    for image in images {
+    for image in Sample::of_run().take(images, 0) {
         let mut acknowledged =
             store.acknowledged.iter().filter(|(operations, _)| *operations < image.operation());
         let at_least = acknowledged.next_back().map_or(CommitTimestamp::ZERO, |(_, through)| *through);
@@ -309,7 +310,7 @@ pub fn power_may_go_again_while_what_is_left_is_opened<T: TestedDurable>() {
     let mut store = Store::<T>::new();
     store.files.keep_crash_images();
     play(&mut store);
-    for image in store.files.take_crash_images().iter().step_by(3) {
+    for image in Sample::of_run().take(store.files.take_crash_images(), 1) {
         let files = image.after_crash(Survival::Everything, 0);
         let through =
             durable(&store.check_after_crash(&files.copy(), CommitTimestamp::ZERO)).durable_through();
@@ -334,10 +335,12 @@ pub fn all_operations_may_fail_from_any_on<T: TestedDurable>() {
 }
 
 fn operations_fail<T: TestedDurable>(sticky: bool) {
-    for kind in FaultKind::ALL {
-        // A device may fail at every operation; the other kinds only apply to some operations.
-        let step = if kind == FaultKind::Device { 1 } else { 5 };
-        for number in (1..).step_by(step) {
+    let mut whole = Store::<T>::new();
+    let before = whole.files.operations();
+    assert_eq!(play(&mut whole), 0);
+    let (operations, sample) = (whole.files.operations() - before, Sample::of_run());
+    for (search, kind) in (2..).zip(FaultKind::ALL) {
+        for number in sample.take(1..=operations, search) {
             let mut store = Store::<T>::new();
             let at = store.files.operations() + number;
             store.files.inject(Fault { at, kind, sticky });

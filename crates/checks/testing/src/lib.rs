@@ -21,7 +21,8 @@
 //!
 //! - [`failing`] injects failures into calls of an engine, for the cases about their aftermath;
 //! - [`allocation`] counts the bytes that a thread holds;
-//! - [`cases`] lowers the number of cases of slow properties;
+//! - [`cases`] lowers the number of cases of slow properties, and [`sample`] chooses the points of
+//!   exhaustive searches that a run checks;
 //! - [`skipped`] finds the public data sets, and reports tests that cannot run;
 //! - [`flag`] ends threads, also when a test panics;
 //! - [`simulated`] is a file system in memory that fails and loses power on demand;
@@ -49,6 +50,7 @@ pub mod random;
 pub mod reads;
 pub mod records;
 pub mod reference;
+pub mod sample;
 pub mod scenario;
 pub mod simulated;
 pub mod skipped;

@@ -20,6 +20,8 @@ macro_rules! model_tests {
             a_reclamation_may_know_less_than_there_is
             a_walk_over_what_is_replaced
             a_search_while_versions_come_and_go
+            records_of_an_edge_that_readers_hold
+            a_record_in_the_memory_of_another
         );
     };
     (@models $tested:ty: $($model:ident)*) => {
@@ -35,8 +37,13 @@ macro_rules! model_tests {
 /// Runs a model under random schedules, and under schedules with few, well-placed preemptions:
 /// `schedules` of each, or the number in `SHUTTLE_ITERATIONS`.
 pub fn check(model: fn(), schedules: usize) {
+    check_one_in(1, model, schedules);
+}
+
+/// Like [`check`], for a model whose executions take long: with one in `divisor` of the schedules.
+pub fn check_one_in(divisor: usize, model: fn(), schedules: usize) {
     let asked = std::env::var("SHUTTLE_ITERATIONS").ok().and_then(|count| count.parse().ok());
-    let schedules = asked.unwrap_or(schedules);
+    let schedules = (asked.unwrap_or(schedules) / divisor).max(1);
     check_random(model, schedules);
     check_few_preemptions(model, schedules);
 }
@@ -221,6 +228,41 @@ pub fn a_search_while_versions_come_and_go<T: Tested>() {
             drop(middle);
             graph.reclaim();
         }),
+    ];
+    join(&graph, threads);
+}
+
+/// Records are replaced and deleted while snapshots read them and a reclamation frees former ones.
+/// The allocator hands out freed addresses again at once.
+pub fn records_of_an_edge_that_readers_hold<T: Tested>() {
+    let graph = Graph::<T>::with_records(1);
+    graph.write(0, [1]);
+    let threads = vec![
+        spawn(&graph, |graph| graph.write(0, [2, 4, 6])),
+        spawn(&graph, |graph| (0..2).for_each(|_| graph.open().read(2))),
+        spawn(&graph, |graph| graph.open().read(2)),
+        spawn(&graph, |graph| (0..2).for_each(|_| graph.reclaim())),
+    ];
+    join(&graph, threads);
+}
+
+/// Of the records of an edge that two snapshots read, one is freed, and the next record of the edge
+/// gets its address, which the other snapshot must not take for its own.
+pub fn a_record_in_the_memory_of_another<T: Tested>() {
+    let graph = Graph::<T>::with_records(1);
+    graph.write(0, [1]);
+    let older = graph.open();
+    graph.write(0, [3, 4]);
+    let newer = graph.open();
+    graph.write(0, [5]);
+    let threads = vec![
+        spawn(&graph, |graph| {
+            drop(older);
+            graph.reclaim();
+            graph.write(0, [7, 8]);
+        }),
+        spawn(&graph, move |_| newer.read(3)),
+        spawn(&graph, |graph| graph.open().read(2)),
     ];
     join(&graph, threads);
 }

@@ -4,11 +4,13 @@
 //! keeps exactly the guarantees of the tokens, so the store cannot rely on any other.
 
 use crate::Tested;
+use hedgerow_encoding::encode_record;
 use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered, Stamp};
 use hedgerow_model::{
     Adjacency, AdjacencyEffects, Allowance, Archiving, Catalog, Column, ColumnType, CommitTimestamp, Counts,
-    Cursor, Direction, EdgeChange, EdgeSchema, Effects, Engine, GraphView, LabelId, LabelSchema, LockUnit,
-    Prepared, RecordSchema, Topology, UnitLocks, VertexId,
+    Cursor, Direction, EdgeChange, EdgeSchema, Effects, Engine, Field, GraphView, LabelId, LabelSchema,
+    LockUnit, Prepared, Record, RecordCursor, RecordSchema, RecordView, Topology, UnitLocks, Value,
+    ValueType, VertexId,
 };
 use hedgerow_sync::thread::{self, JoinHandle};
 use hedgerow_sync::{Arc, Condvar, Mutex, RawLock};
@@ -17,6 +19,8 @@ use std::collections::BTreeSet;
 /// A store, and the locks of some of its units, each with one vertex that has one edge.
 pub struct Graph<T: Tested> {
     engine: T::Engine,
+    /// True if the edges have records instead of values.
+    has_records: bool,
     locks: Vec<RawLock>,
     state: Mutex<State>,
     applied: Condvar,
@@ -34,11 +38,24 @@ struct State {
 }
 
 impl<T: Tested> Graph<T> {
-    /// Wraps an empty store.
+    /// Wraps an empty store, with a number on each edge.
     #[must_use]
     pub fn new(units: u32) -> Arc<Self> {
+        Self::of(EdgeSchema::Value(ColumnType::U32), units)
+    }
+
+    /// Wraps an empty store, with a record on each edge. All records are of the same length, so one
+    /// may get the memory of another.
+    #[must_use]
+    pub fn with_records(units: u32) -> Arc<Self> {
+        let field = Field { name: "content".to_owned(), value_type: ValueType::Bytes, nullable: false };
+        Self::of(EdgeSchema::Record(RecordSchema { fields: vec![field] }), units)
+    }
+
+    fn of(edges: EdgeSchema, units: u32) -> Arc<Self> {
         Arc::new(Graph {
-            engine: T::engine(Topology::Directed, catalog()),
+            has_records: matches!(edges, EdgeSchema::Record(_)),
+            engine: T::engine(Topology::Directed, catalog(edges)),
             locks: (0..units).map(|_| RawLock::default()).collect(),
             state: Mutex::new(State { history: vec![Vec::new(); units as usize], ..State::default() }),
             applied: Condvar::new(),
@@ -67,12 +84,15 @@ impl<T: Tested> Graph<T> {
         let is_likely_seen = value.is_multiple_of(2);
         let locks = locks.with_editable_now(CommitTimestamp(if is_likely_seen { u64::MAX } else { 0 }));
         let value = (!value.is_multiple_of(3)).then_some(value);
-        let bits = value.map(Column::to_bits);
+        let mut effects = Effects::default();
+        let bits = value.map(|value| match self.has_records {
+            true => effects.records.push(&record_of(value)),
+            false => value.to_bits(),
+        });
         let change = EdgeChange { owner: self.owner(unit), neighbor: VertexId::new(0), value: bits };
         let changes = std::iter::once(change).collect();
         let adjacency = AdjacencyEffects { label: LabelId::DEFAULT, direction: Direction::Out, changes };
-        let adjacencies = std::iter::once(adjacency).collect();
-        let effects = Effects { adjacencies, ..Effects::default() };
+        effects.adjacencies.push(adjacency);
         let mut room = Default::default();
         let prepared = self
             .engine
@@ -180,6 +200,10 @@ impl<T: Tested> Snapshot<T> {
         for _ in 0..times {
             let state = self.graph.engine.open_snapshot(&self.token).unwrap();
             let view = self.graph.engine.view(&state, &self.token);
+            if self.graph.has_records {
+                self.check_records(&view);
+                continue;
+            }
             let adjacency = view.adjacency::<u32>(LabelId::DEFAULT, Direction::Out).expect("the one label");
             let mut cursor = adjacency.cursor();
             for (unit, expected) in (0..).zip(&self.expected) {
@@ -190,6 +214,20 @@ impl<T: Tested> Snapshot<T> {
                 let count = usize::from(expected.is_some());
                 assert_eq!(degree.ok(), Some(count), "degree of unit {unit} at {}", self.token.at());
             }
+        }
+    }
+}
+
+impl<T: Tested> Snapshot<T> {
+    /// Reads the records of every unit. Each must stay as it is until the cursor is called again.
+    fn check_records(&self, view: &impl RecordView) {
+        let mut cursor = view.edge_records(LabelId::DEFAULT, Direction::Out).expect("the one label");
+        for (unit, expected) in (0..).zip(&self.expected) {
+            let found = cursor.find(self.graph.owner(unit), VertexId::new(0)).ok().expect("no file fails");
+            let expected = expected.map(record_of);
+            assert!(found == expected.as_deref(), "unit {unit} at {}: {found:?}", self.token.at());
+            thread::yield_now();
+            assert!(found == expected.as_deref(), "unit {unit} at {}, later: {found:?}", self.token.at());
         }
     }
 }
@@ -220,9 +258,13 @@ fn value_at(history: &[(CommitTimestamp, Option<u32>)], at: CommitTimestamp) -> 
     history.iter().rev().find(|(stamp, _)| *stamp <= at).and_then(|(_, value)| *value)
 }
 
-/// One label with a number on each edge.
-fn catalog() -> Catalog {
-    let edges = EdgeSchema::Value(ColumnType::U32);
+/// Returns the record for a value: too long for an engine to keep a copy with the edge.
+fn record_of(value: u32) -> Vec<u8> {
+    encode_record(&Record::new(vec![Value::Bytes(vec![value as u8; 300].into())]))
+}
+
+/// One label.
+fn catalog(edges: EdgeSchema) -> Catalog {
     let label = LabelSchema { name: "value".to_owned(), edges };
     Catalog::new(vec![label], RecordSchema::default()).expect("one label")
 }

@@ -1,7 +1,7 @@
 //! Conflicts with bulk writes, which are recorded as lists, even if there are too many lists.
 
-use crate::{EDGE, options};
-use hedgerow::{EngineKind, Graph, KeyKind, Topology, WriteGraph};
+use crate::{EDGE, HYBRID, options};
+use hedgerow::{Graph, KeyKind, Topology, WriteGraph};
 use hedgerow_testing::models;
 use shuttle::thread;
 
@@ -17,7 +17,7 @@ fn edges_of(owners: [u64; 2]) -> [(u64, u64); 4] {
 fn no_conflict_with_a_bulk_write_is_missed() {
     let model = || {
         let options = options(Topology::Directed, KeyKind::Dense);
-        let graph = Graph::in_memory(options.engine(EngineKind::Erased(&crate::engines::HYBRID))).unwrap();
+        let graph = Graph::in_memory(options.engine(HYBRID)).unwrap();
         graph.ingest(EDGE, &[(0u64, 3u64), (4, 3), (8, 3), (9, 2)]).unwrap();
         let transaction = graph.begin().unwrap();
         transaction.put_edge(EDGE, 0, 1).unwrap();
@@ -47,7 +47,7 @@ fn no_conflict_with_a_bulk_write_is_missed() {
 fn no_conflict_with_a_stream_is_missed() {
     let model = || {
         let options = options(Topology::Directed, KeyKind::Dense);
-        let graph = Graph::in_memory(options.engine(EngineKind::Erased(&crate::engines::HYBRID))).unwrap();
+        let graph = Graph::in_memory(options.engine(HYBRID)).unwrap();
         graph.ingest(EDGE, &[(0u64, 1u64)]).unwrap();
         // While this transaction is open, commits record their changes.
         let open = graph.begin().unwrap();

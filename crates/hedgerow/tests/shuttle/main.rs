@@ -11,15 +11,17 @@ mod conflicts;
 #[path = "../support/engines.rs"]
 mod engines;
 mod labels;
+mod lsm;
 mod parallel;
 mod past;
+mod records;
 mod stale;
 mod turns;
 
 use crate::engines::MODELLED;
 use hedgerow::{
-    Direction, EdgeSchema, EdgeUpdate, EngineKind, Field, Graph, GraphOptions, Isolation, KeyKind, LabelId,
-    LabelSchema, ReadGraph, Record, RecordSchema, Snapshot, Topology, Value, ValueType, WriteGraph,
+    CheckpointOptions, EngineKind, Field, Graph, GraphOptions, Isolation, KeyKind, LabelId, ReadGraph,
+    RecordSchema, Snapshot, Topology, Value, ValueType, WriteGraph,
 };
 use hedgerow_log::planted::{PlantedBug, plant};
 use hedgerow_sync::Arc;
@@ -36,11 +38,20 @@ thread_local! {
     static ENGINE: Cell<EngineKind> = const { Cell::new(EngineKind::Rapid) };
 }
 
-/// Runs a model with each engine.
+/// Engine `hybrid`.
+const HYBRID: EngineKind = EngineKind::Erased(&crate::engines::HYBRID);
+
+/// Runs a model with each engine in memory that reads what a commit changes.
 fn check(model: fn()) {
-    for engine in MODELLED {
-        ENGINE.set(engine);
-        models::check(model, 500);
+    check_on(&MODELLED, model);
+}
+
+/// Runs a model with each of these engines.
+fn check_on(engines: &[EngineKind], model: fn()) {
+    for engine in engines {
+        ENGINE.set(*engine);
+        // An execution with files takes about four times as long.
+        models::check_one_in(if *engine == lsm::LSM { 4 } else { 1 }, model, 500);
     }
 }
 
@@ -56,13 +67,38 @@ fn options(topology: Topology, keys: KeyKind) -> GraphOptions {
 }
 
 fn graph(topology: Topology, keys: KeyKind) -> Graph {
-    Graph::in_memory(options(topology, keys)).unwrap()
+    make(options(topology, keys))
+}
+
+/// Makes a graph: in a store if its engine keeps files, otherwise in memory.
+fn make(options: GraphOptions) -> Graph {
+    match ENGINE.get() == lsm::LSM {
+        true => make_synced(options),
+        false => Graph::in_memory(options).unwrap(),
+    }
 }
 
 /// Returns a graph in a store that syncs each commit before it is published.
 fn synced(topology: Topology, keys: KeyKind) -> Graph {
-    let options = options(topology, keys).segment_bytes(1000).simulated();
-    options.create_on(Arc::new(SimulatedFiles::new(1))).unwrap()
+    make_synced(options(topology, keys))
+}
+
+fn make_synced(options: GraphOptions) -> Graph {
+    options.segment_bytes(1000).simulated().create_on(Arc::new(SimulatedFiles::new(1))).unwrap()
+}
+
+/// Does all deferred work: flushes and compacts files, archives, and frees what no snapshot sees.
+fn catch_up(graph: &Graph) {
+    if ENGINE.get() == lsm::LSM {
+        graph.checkpoint(&CheckpointOptions::new()).unwrap();
+    }
+    graph.reclaim().unwrap();
+}
+
+/// A vertex that shares no lock unit with vertex 0. The tables of `hybrid` are small under the
+/// model checker.
+fn far() -> u64 {
+    if ENGINE.get() == HYBRID { 33 } else { 66 }
 }
 
 fn has(snapshot: &Snapshot, source: u64, destination: u64) -> bool {
@@ -74,6 +110,7 @@ fn has(snapshot: &Snapshot, source: u64, destination: u64) -> bool {
 #[test]
 fn snapshots_show_beginnings_of_a_stream() {
     check(|| check_beginnings_of_a_stream(&graph(Topology::Directed, KeyKind::Dense)));
+    check_on(&[HYBRID], || check_beginnings_of_a_stream(&graph(Topology::Directed, KeyKind::Dense)));
 }
 
 /// Like [`snapshots_show_beginnings_of_a_stream`], in a store, where the commits of a stream are
@@ -81,41 +118,45 @@ fn snapshots_show_beginnings_of_a_stream() {
 #[test]
 fn snapshots_show_beginnings_of_a_stream_that_is_synced() {
     check(|| check_beginnings_of_a_stream(&synced(Topology::Directed, KeyKind::Dense)));
+    check_on(&[HYBRID, lsm::LSM], || {
+        check_beginnings_of_a_stream(&synced(Topology::Directed, KeyKind::Dense));
+    });
 }
 
 fn check_beginnings_of_a_stream(graph: &Graph) {
-    graph.ingest(EDGE, &[(0u64, 7u64), (66, 7), (132, 7), (1, 7), (2, 7), (3, 7)]).unwrap();
-    let streamed = [(0u64, 1u64), (66, 1), (132, 1)];
+    let far = far();
+    graph.ingest(EDGE, &[(0u64, 7u64), (far, 7), (2 * far - 4, 7), (1, 7), (2, 7), (3, 7)]).unwrap();
+    let streamed = [(0u64, 1u64), (far, 1), (2 * far - 4, 1)];
     let stream = {
         let graph = graph.clone();
-        thread::spawn(move || assert_eq!(graph.put_each(EDGE, &streamed).unwrap().changed, 3))
+        thread::spawn(move || assert!(graph.put_each(EDGE, &streamed).unwrap().changed.may_be(3)))
     };
     let other = {
         let graph = graph.clone();
-        thread::spawn(move || assert!(graph.put_edge(EDGE, 66u64, 2u64).unwrap().changed != Some(false)))
+        thread::spawn(move || assert!(graph.put_edge(EDGE, far, 2u64).unwrap().changed != Some(false)))
     };
     for _ in 0..2 {
         let snapshot = graph.snapshot().unwrap();
         let shown = streamed.map(|(source, destination)| has(&snapshot, source, destination));
         assert!(shown.is_sorted_by(|one, next| one >= next), "not a beginning: {shown:?}");
-        let others = usize::from(has(&snapshot, 66, 2));
+        let others = usize::from(has(&snapshot, far, 2));
         let edges = 6 + shown.iter().filter(|shown| **shown).count() + others;
-        assert_eq!(snapshot.edge_count(), edges as u64);
+        assert!(snapshot.edge_count().may_be(edges as u64));
     }
     stream.join().unwrap();
     other.join().unwrap();
-    assert_eq!(graph.snapshot().unwrap().edge_count(), 10);
+    assert!(graph.snapshot().unwrap().edge_count().may_be(10));
 }
 
-/// Moves two edges in units far apart in one transaction.
-fn swap(graph: &Graph, from: u64, to: u64) {
+/// Moves two edges in units far apart in one transaction. Returns true if it committed.
+fn swap(graph: &Graph, from: u64, to: u64) -> bool {
     let transaction = graph.begin().unwrap();
     transaction.delete_edge(EDGE, 0u64, from).unwrap();
-    transaction.delete_edge(EDGE, 66u64, from).unwrap();
+    transaction.delete_edge(EDGE, far(), from).unwrap();
     transaction.put_edge(EDGE, 0u64, to).unwrap();
-    transaction.put_edge(EDGE, 66u64, to).unwrap();
+    transaction.put_edge(EDGE, far(), to).unwrap();
     // A conflict with the other writer leaves both edges unchanged.
-    let _ = transaction.commit();
+    transaction.commit().is_ok()
 }
 
 /// A snapshot shows a commit whole or not at all, and the same at each read, while writers replace
@@ -145,54 +186,7 @@ fn snapshots_are_atomic_and_stable() {
                 }
             })
         };
-        writers.into_iter().for_each(|writer| writer.join().unwrap());
-        reader.join().unwrap();
-        assert!(!graph.reclaim().unwrap().more);
-        assert_eq!(graph.memory().retained_bytes, 0);
-    });
-}
-
-/// A snapshot reads the record that an edge had, from both its ends, while writers replace it and
-/// reclamation frees former records.
-#[test]
-fn records_stay_as_long_as_a_snapshot_reads_them() {
-    check(|| {
-        let amount = Field { name: "amount".to_owned(), value_type: ValueType::I64, nullable: true };
-        let edges = EdgeSchema::Record(RecordSchema { fields: vec![amount] });
-        let label = LabelSchema { name: "pays".to_owned(), edges };
-        let options = options(Topology::Undirected, KeyKind::Dense).label_schema(label);
-        let (graph, pays) = (Graph::in_memory(options).unwrap(), EDGE);
-        let put = move |graph: &Graph, amount: i64| {
-            graph.update_edge(pays, 0u64, 66u64, &EdgeUpdate::put().set("amount", amount)).unwrap();
-        };
-        put(&graph, 0);
-        let writer = {
-            let graph = graph.clone();
-            thread::spawn(move || {
-                put(&graph, 1);
-                assert!(graph.delete_edge(pays, 66u64, 0u64).unwrap().changed == Some(true));
-                put(&graph, 2);
-            })
-        };
-        let reader = {
-            let graph = graph.clone();
-            thread::spawn(move || {
-                for _ in 0..2 {
-                    let snapshot = graph.snapshot().unwrap();
-                    let amount = |record: Record| record.values()[0].as_i64().unwrap();
-                    let read = || {
-                        let one = snapshot.get_edge::<Record>(pays, 0u64, 66u64).unwrap().map(amount);
-                        let other = snapshot.edges::<Record>((pays, Direction::Out), 66u64).unwrap();
-                        assert_eq!(one, other.into_iter().next().map(|(_, record)| amount(record)));
-                        one
-                    };
-                    let first = read();
-                    graph.reclaim().unwrap();
-                    assert_eq!(read(), first, "the snapshot changed");
-                }
-            })
-        };
-        writer.join().unwrap();
+        writers.into_iter().for_each(|writer| _ = writer.join().unwrap());
         reader.join().unwrap();
         assert!(!graph.reclaim().unwrap().more);
         assert_eq!(graph.memory().retained_bytes, 0);

@@ -1,7 +1,7 @@
 //! Stale views of an engine with an edge log, concurrent with writers and archiving.
 
-use crate::{EDGE, has, options};
-use hedgerow::{EngineKind, Graph, KeyKind, SnapshotOptions, Topology, WriteGraph};
+use crate::{EDGE, HYBRID, has, options};
+use hedgerow::{Graph, KeyKind, SnapshotOptions, Topology, WriteGraph};
 use hedgerow_testing::models;
 use shuttle::thread;
 
@@ -25,7 +25,7 @@ fn swap(graph: &Graph, from: u64, to: u64) {
 fn stale_views_are_atomic_and_stay() {
     let model = || {
         let options = options(Topology::Directed, KeyKind::Dense);
-        let graph = Graph::in_memory(options.engine(EngineKind::Erased(&crate::engines::HYBRID))).unwrap();
+        let graph = Graph::in_memory(options.engine(HYBRID)).unwrap();
         graph.ingest(EDGE, &OWNERS.map(|owner| (owner, 1u64))).unwrap();
         graph.reclaim().unwrap();
         let writers: Vec<_> = [(1, 2), (1, 3)]

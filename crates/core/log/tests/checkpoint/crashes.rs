@@ -5,7 +5,8 @@ use crate::model::Graph;
 use hedgerow_log::checkpoint::{CheckpointError, UNFINISHED};
 use hedgerow_log::files::{FileSystem, OpenMode};
 use hedgerow_model::Topology;
-use hedgerow_testing::simulated::{Fault, FaultKind, Survival};
+use hedgerow_testing::sample::Sample;
+use hedgerow_testing::simulated::{Fault, FaultKind, SimulatedFiles, Survival};
 
 const SEEDS: u64 = 20;
 
@@ -102,41 +103,40 @@ fn a_new_checkpoint_beside_another_is_complete_or_absent() {
     assert!(absent > 500 && complete > 20, "{absent} absent, {complete} complete");
 }
 
-/// Writes with a fault at each operation in turn, until no fault is hit. Returns the number of
-/// faults.
-fn with_faults(old: &Graph, new: &Graph, kind: FaultKind, sticky: bool) -> u64 {
-    let (whole, old_bytes, new_bytes) = (old.written(), bytes_of(old), bytes_of(new));
-    for at in 1.. {
-        let files = whole.copy();
-        files.inject(Fault { at, kind, sticky });
-        let result = new.write_to(&files, "checkpoint");
-        let is_met = files.faults_met() > 0;
-        files.heal();
-        let found = file_of(&files, "checkpoint");
-        match &result {
-            Ok(_) => assert!(found == new_bytes && (!is_met || kind == FaultKind::Short), "{kind:?} at {at}"),
-            Err(CheckpointError::File(_)) => assert!(found == old_bytes || found == new_bytes),
-            Err(error) => panic!("{error}"),
-        }
-        // After the failure, writing can be repeated.
-        new.write_to(&files, "checkpoint").unwrap();
-        assert!(file_of(&files.after_crash(Survival::Nothing, 1), "checkpoint") == new_bytes);
-        if !is_met {
-            return at - 1;
-        }
+/// Writes with a fault. Returns true if it was hit.
+fn with_fault(whole: &SimulatedFiles, new: &Graph, [old_bytes, new_bytes]: [&[u8]; 2], fault: Fault) -> bool {
+    let files = whole.copy();
+    files.inject(fault);
+    let result = new.write_to(&files, "checkpoint");
+    let is_met = files.faults_met() > 0;
+    files.heal();
+    let found = file_of(&files, "checkpoint");
+    match &result {
+        Ok(_) => assert!(found == new_bytes && (!is_met || fault.kind == FaultKind::Short), "{fault:?}"),
+        Err(CheckpointError::File(_)) => assert!(found == old_bytes || found == new_bytes),
+        Err(error) => panic!("{error}"),
     }
-    unreachable!()
+    // After the failure, writing can be repeated.
+    new.write_to(&files, "checkpoint").unwrap();
+    assert!(file_of(&files.after_crash(Survival::Nothing, 1), "checkpoint") == new_bytes);
+    is_met
 }
 
 #[test]
 fn an_operation_that_fails_is_reported_and_costs_nothing() {
-    let mut faults = 0;
+    let (mut faults, sample) = (0, Sample::of_run());
     for (old, new) in pairs() {
-        for kind in FaultKind::ALL {
-            for sticky in [false, true] {
-                faults += with_faults(&old, &new, kind, sticky);
+        let (whole, old_bytes, new_bytes) = (old.written(), bytes_of(&old), bytes_of(&new));
+        let intact = whole.copy();
+        new.write_to(&intact, "checkpoint").unwrap();
+        for (search, kind) in (0..).zip(FaultKind::ALL) {
+            for at in sample.take(1..=intact.operations(), search) {
+                for sticky in [false, true] {
+                    let fault = Fault { at, kind, sticky };
+                    faults += u64::from(with_fault(&whole, &new, [&old_bytes, &new_bytes], fault));
+                }
             }
         }
     }
-    assert!(faults > 500, "{faults}");
+    assert!(faults > sample.part_of(500), "{faults}");
 }

@@ -2,10 +2,11 @@
 
 use crate::cuts::store_of;
 use crate::damage::{Kind, damage_one, leave_remains};
-use crate::failures::fail_everywhere;
-use crate::power::lose_power_everywhere;
+use crate::failures::fail_operations;
+use crate::power::lose_power;
 use crate::workload::Sessions;
 use hedgerow_log::planted::{PlantedBug, plant};
+use hedgerow_testing::sample::Sample;
 use hedgerow_testing::simulated::FaultKind;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -47,9 +48,11 @@ const FOUND: [(PlantedBug, Search, u64); 21] = [
 /// Returns true if a search finds a problem.
 fn finds(search: Search, seed: u64) -> bool {
     let run = || match search {
-        Search::Power => lose_power_everywhere(seed, Sessions::Long, 60, 2).map(drop),
-        Search::PowerInShortSessions => lose_power_everywhere(seed, Sessions::Short, 60, 2).map(drop),
-        Search::Failures(kind) => fail_everywhere(seed, Sessions::Long, 40, kind, false).map(drop),
+        Search::Power => lose_power(seed, Sessions::Long, 60, 2, &Sample::ALL).map(drop),
+        Search::PowerInShortSessions => lose_power(seed, Sessions::Short, 60, 2, &Sample::ALL).map(drop),
+        Search::Failures(kind) => {
+            fail_operations(seed, Sessions::Long, 40, kind, false, &Sample::ALL).map(drop)
+        }
         Search::Damage(kind) => {
             let intact = kind.store();
             (0..500).try_for_each(|case| damage_one(&intact, seed * 500 + case, kind).map(drop))

@@ -6,6 +6,7 @@ use crate::workload::is_right;
 use hedgerow_log::files::{FileSystem, OpenMode};
 use hedgerow_log::{Manifest, StoreError, StoreFiles, check, recover_to_last_valid};
 use hedgerow_model::CommitTimestamp;
+use hedgerow_testing::sample::Sample;
 use hedgerow_testing::simulated::SimulatedFiles;
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
@@ -190,9 +191,10 @@ fn repair(files: &SimulatedFiles, valid: u64) -> Result<(), String> {
 #[test]
 fn damage_is_reported_or_without_effect() {
     let samples = std::env::var("DAMAGE_SAMPLES").ok().and_then(|count| count.parse().ok()).unwrap_or(10_000);
+    let sample = Sample::of_run();
     for kind in [Kind::Closed, Kind::NotClosed, Kind::WithoutMark] {
         let intact = kind.store();
-        let reported = (0..samples).filter(|seed| damage_one(&intact, *seed, kind).unwrap()).count();
+        let reported = sample.cases(samples).filter(|seed| damage_one(&intact, *seed, kind).unwrap()).count();
         eprintln!("{reported} of {samples} samples of damage refused, {kind:?}");
         assert!(reported as u64 > samples / 4 && (reported as u64) < samples, "{reported} of {samples}");
     }
@@ -223,7 +225,8 @@ pub fn leave_remains(intact: &SimulatedFiles, seed: u64) -> Result<(), String> {
 #[test]
 fn remains_of_other_segments_are_not_valid() {
     let intact = store_of(COMMITS, false);
-    (0..2000).for_each(|seed| leave_remains(&intact, seed).unwrap());
+    let sample = Sample::of_run();
+    sample.cases(2000).for_each(|seed| leave_remains(&intact, seed).unwrap());
 }
 
 /// A segment of another store is refused, and so is a segment that is too new for the manifest.

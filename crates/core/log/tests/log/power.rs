@@ -2,23 +2,25 @@
 
 use crate::harness::{Verdict, verify, verify_recovery};
 use crate::workload::{Sessions, Worker};
+use hedgerow_testing::sample::Sample;
 use hedgerow_testing::simulated::{SimulatedFiles, Survival};
 use rayon::prelude::*;
 
-/// Loses power at every operation of a workload, with every kind of survival. Returns the number of
-/// states checked.
-pub fn lose_power_everywhere(
+/// Loses power at the sampled operations of a workload, with every kind of survival. Returns the
+/// number of states checked.
+pub fn lose_power(
     seed: u64,
     sessions: Sessions,
     steps: usize,
     rounds: u64,
+    sample: &Sample,
 ) -> Result<u64, String> {
     let files = SimulatedFiles::new(seed);
     files.keep_crash_images();
     let mut worker = Worker::new(&files, seed, sessions);
     worker.run(steps).map_err(|error| format!("without a fault: {error}"))?;
     let mut states = 0;
-    for image in files.take_crash_images() {
+    for image in sample.take(files.take_crash_images(), seed) {
         for survival in Survival::ALL {
             // Exactly one state keeps nothing, and exactly one keeps everything.
             let is_one = matches!(survival, Survival::Nothing | Survival::Everything);
@@ -58,10 +60,11 @@ fn short_sessions_join_segments() {
 #[test]
 fn what_is_acknowledged_survives_and_nothing_else_appears() {
     let seeds = std::env::var("CRASH_SEEDS").ok().and_then(|seeds| seeds.parse().ok()).unwrap_or(20);
+    let sample = Sample::of_run();
     for (sessions, steps, rounds) in [(Sessions::Long, 120, 3), (Sessions::Short, 40, 1)] {
-        let lose_power = |seed| lose_power_everywhere(seed, sessions, steps, rounds).unwrap();
+        let lose_power = |seed| lose_power(seed, sessions, steps, rounds, &sample).unwrap();
         let states: u64 = (0..seeds).into_par_iter().map(lose_power).sum();
         eprintln!("{states} states after a loss of power, {sessions:?} sessions");
-        assert!(states > 1000 * seeds, "{states} states only");
+        assert!(states > sample.part_of(1000 * seeds), "{states} states only");
     }
 }

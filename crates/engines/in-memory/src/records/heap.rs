@@ -3,10 +3,23 @@
 use crate::records::memory::{self, is_embedded};
 use crossbeam_utils::CachePadded;
 use hedgerow_model::{CommitTimestamp, EdgeValue};
+use hedgerow_sync::Mutex;
 use hedgerow_sync::atomic::{AtomicU64, Ordering};
-use hedgerow_sync::{Mutex, epoch};
-use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
+use std::alloc::{Layout, handle_alloc_error};
 use std::ptr::NonNull;
+
+#[cfg(hedgerow_shuttle)]
+mod reused;
+
+#[cfg(hedgerow_shuttle)]
+use reused::{alloc, check_used, dealloc};
+#[cfg(not(hedgerow_shuttle))]
+use std::alloc::{alloc, dealloc};
+
+/// Panics under the model checker if the memory is free. Otherwise does nothing.
+#[cfg(not(hedgerow_shuttle))]
+#[inline]
+fn check_used(_memory: *const u8) {}
 
 /// Header of a record's allocation. The bytes follow. A handle points to the length (see
 /// [`memory`]).
@@ -87,12 +100,6 @@ impl OwnedRecord {
 
 impl Drop for OwnedRecord {
     fn drop(&mut self) {
-        if cfg!(hedgerow_shuttle) {
-            // The model checker tracks that it is freed, and keeps the memory.
-            // SAFETY: the model checker's epoch frees nothing; the record is not read any more.
-            unsafe { epoch::Domain::default().pin().defer_drop(self.0.as_ptr(), 0) };
-            return;
-        }
         // SAFETY: owned until now, so the header is valid.
         let layout = layout(unsafe { self.0.as_ref() }.length);
         // SAFETY: `new` allocated it with the layout of this length, and it was owned until now.
@@ -147,6 +154,7 @@ impl RecordPieces {
     /// `value` came from [`RecordPieces::keep`] of this instance, and is taken once.
     pub(crate) unsafe fn take(&self, value: EdgeValue) -> OwnedRecord {
         let header = NonNull::new(header_of(value)).expect("a kept record has an address");
+        check_used(header.as_ptr().cast());
         let mut list = self.list_of(header).lock();
         // SAFETY: the record is in this list, which is locked and owns its links.
         let PieceHeader { before, behind, .. } = *unsafe { header.as_ref() };
@@ -189,7 +197,7 @@ fn header_of(value: EdgeValue) -> *mut PieceHeader {
 /// of a copy in an engine's memory that stays for `'r`.
 pub(crate) unsafe fn bytes<'r>(value: EdgeValue) -> &'r [u8] {
     if !is_embedded(value) {
-        epoch::check_live(header_of(value).cast_const());
+        check_used(header_of(value).cast());
     }
     // SAFETY: the caller's promise; the bytes behind a handle never change.
     unsafe { memory::bytes(value) }

@@ -2,6 +2,7 @@
 
 use super::power::lose_power;
 use hedgerow_log::planted::{PlantedBug, plant};
+use hedgerow_testing::sample::Sample;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 const BUGS: [PlantedBug; 5] = [
@@ -13,7 +14,7 @@ const BUGS: [PlantedBug; 5] = [
 ];
 
 fn is_wrong(seed: u64) -> bool {
-    !matches!(catch_unwind(AssertUnwindSafe(|| lose_power(seed, 80, 2))), Ok(Ok(_)))
+    !matches!(catch_unwind(AssertUnwindSafe(|| lose_power(seed, 80, &Sample::FIXED))), Ok(Ok(_)))
 }
 
 #[test]

@@ -11,6 +11,7 @@ use hedgerow::{
 };
 use hedgerow_log::files::{FileSystem, OpenMode};
 use hedgerow_log::repair_checksums;
+use hedgerow_testing::sample::Sample;
 use hedgerow_testing::simulated::SimulatedFiles;
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
@@ -173,11 +174,12 @@ fn mutate_one(subject: &Subject, seed: u64, remake: bool) -> bool {
 #[test]
 fn check_open_and_recover_agree() {
     let samples = std::env::var("MUTATIONS").ok().and_then(|count| count.parse().ok()).unwrap_or(150_u64);
+    let sample = Sample::of_run();
     for close in [true, false] {
         let subjects: Vec<Subject> = (0..STORES).map(|seed| Subject::new(seed, close)).collect();
         for remake in [false, true] {
             let refused = |seed: &u64| mutate_one(&subjects[(seed % STORES) as usize], *seed, remake);
-            let refused = (0..samples).into_par_iter().filter(refused).count() as u64;
+            let refused = sample.cases(samples).into_par_iter().filter(refused).count() as u64;
             eprintln!("{refused} of {samples} changes refused; closed {close}, checksums right {remake}");
             assert!(refused > samples / 10 && refused < samples, "changes of one kind only: {refused}");
         }

@@ -1,7 +1,7 @@
 //! Graphs on engines that keep edges in files of their own, with options that cause flushes and
 //! merges all the time: `lsm`, and the example engine.
 
-use super::failures::fail_everywhere;
+use super::failures::fail_operations;
 use super::power::lose_power_on;
 use crate::oracle::{Oracle, options};
 use crate::updates::check_net_changes;
@@ -15,6 +15,7 @@ use hedgerow_lsm::{LsmEngine, LsmOptions};
 use hedgerow_model::Count;
 use hedgerow_model::EngineOptions;
 use hedgerow_testing::reference::{PREFIX, ReferenceEngine, ReferenceOptions};
+use hedgerow_testing::sample::Sample;
 use hedgerow_testing::simulated::{FaultKind, SimulatedFiles};
 use rayon::prelude::*;
 use std::sync::Arc;
@@ -401,21 +402,23 @@ fn past_states_are_there_from_the_last_flush_on() {
 
 #[test]
 fn what_is_acknowledged_survives_a_loss_of_power() {
+    let sample = Sample::of_run();
     for engine in ENGINES.chunks(1) {
-        let lose = |seed| lose_power_on(engine, seed, 200, 3).unwrap();
+        let lose = |seed| lose_power_on(engine, seed, 200, &sample).unwrap();
         let states: u64 = (0..3).into_par_iter().map(lose).sum();
         eprintln!("{engine:?}: {states} states after a loss of power");
-        assert!(states > 2000, "{engine:?}: {states} states only");
+        assert!(states > sample.part_of(6000), "{engine:?}: {states} states only");
     }
 }
 
 #[test]
 fn failures_are_told_and_lose_nothing() {
     let cases: Vec<_> = FaultKind::ALL.into_iter().flat_map(|kind| [(kind, false), (kind, true)]).collect();
+    let sample = Sample::of_run();
     for engine in ENGINES.chunks(1) {
-        let fail = |(kind, sticky)| fail_everywhere(engine, 5, 20, kind, sticky).unwrap();
+        let fail = |(kind, sticky)| fail_operations(engine, 5, 20, kind, sticky, &sample).unwrap();
         let failures: u64 = cases.par_iter().copied().map(fail).sum();
         eprintln!("{engine:?}: {failures} failures");
-        assert!(failures > 300, "{engine:?}: {failures} failures only");
+        assert!(failures > sample.part_of(300), "{engine:?}: {failures} failures only");
     }
 }

@@ -1,16 +1,17 @@
-//! Losses of power at every operation on the files.
+//! Losses of power at operations on the files.
 
 use super::harness::{Verdict, verify, verify_recovery};
 use super::workload::{Promises, Worker};
 use crate::oracle::ENGINES;
 use hedgerow::EngineKind;
+use hedgerow_testing::sample::Sample;
 use hedgerow_testing::simulated::{SimulatedFiles, Survival};
 use rayon::prelude::*;
 
-/// Loses power at every `stride`th operation of a workload, with every kind of survival. Returns
-/// the number of states checked.
-pub fn lose_power(seed: u64, steps: usize, stride: usize) -> Result<u64, String> {
-    lose_power_on(&ENGINES, seed, steps, stride)
+/// Loses power at the sampled operations of a workload, with every kind of survival. Returns the
+/// number of states checked.
+pub fn lose_power(seed: u64, steps: usize, sample: &Sample) -> Result<u64, String> {
+    lose_power_on(&ENGINES, seed, steps, sample)
 }
 
 /// Runs the workload on these engines.
@@ -18,14 +19,14 @@ pub fn lose_power_on(
     engines: &'static [EngineKind],
     seed: u64,
     steps: usize,
-    stride: usize,
+    sample: &Sample,
 ) -> Result<u64, String> {
     let files = SimulatedFiles::new(seed);
     files.keep_crash_images();
     let mut worker = Worker::on(engines, &files, seed);
     worker.run(steps).map_err(|error| format!("seed {seed}, without a fault: {error}"))?;
     let mut states = 0;
-    for image in files.take_crash_images().iter().skip(seed as usize % stride).step_by(stride) {
+    for image in sample.take(files.take_crash_images(), seed) {
         for survival in Survival::ALL {
             let case = seed * 1_000_003 + image.operation() * 101 + states;
             let found = image.after_crash(survival, case);
@@ -47,27 +48,13 @@ fn check(found: &SimulatedFiles, promises: &Promises, operation: u64, case: u64)
     }
 }
 
-fn lose_power_with_seeds(seeds: u64, steps: usize, stride: usize) -> u64 {
-    (0..seeds).into_par_iter().map(|seed| lose_power(seed, steps, stride).unwrap()).sum()
-}
-
-fn seeds(default: u64) -> u64 {
-    std::env::var("CRASH_SEEDS").ok().and_then(|seeds| seeds.parse().ok()).unwrap_or(default)
-}
-
 #[test]
 fn what_is_acknowledged_survives_and_nothing_else_appears() {
-    let seeds = seeds(8);
-    let states = lose_power_with_seeds(seeds, 500, 3);
+    let seeds = std::env::var("CRASH_SEEDS").ok().and_then(|seeds| seeds.parse().ok()).unwrap_or(8);
+    let sample = Sample::of_run();
+    let states: u64 = (0..seeds).into_par_iter().map(|seed| lose_power(seed, 500, &sample).unwrap()).sum();
     eprintln!("{states} states after a loss of power");
-    assert!(states > 1000 * seeds, "{states} states only");
-}
-
-#[test]
-#[ignore = "a search of many minutes"]
-fn what_is_acknowledged_survives_at_every_operation() {
-    let states = lose_power_with_seeds(seeds(200), 500, 1);
-    eprintln!("{states} states after a loss of power");
+    assert!(states > sample.part_of(3000 * seeds), "{states} states only");
 }
 
 #[test]

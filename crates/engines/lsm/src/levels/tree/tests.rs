@@ -8,6 +8,7 @@ use crate::levels::merged_row::MergedRow;
 use crate::levels::seen_edges::RowContent;
 use hedgerow_model::token::LiveTimestamps;
 use hedgerow_model::{CommitTimestamp, EdgeValue, FileTotals, VertexId};
+use hedgerow_testing::sample::Sample;
 use hedgerow_testing::simulated::{Fault, FaultKind, SimulatedFiles, Survival};
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -407,7 +408,7 @@ fn a_loss_of_power_keeps_what_was_flushed() {
         while graph.tree.compact(&graph.live()).unwrap().is_some() {}
     }
     assert!(graph.tree.current().levels(1).len() > 2, "the workload must cross several levels");
-    for image in files.take_crash_images() {
+    for image in Sample::of_run().take(files.take_crash_images(), 0) {
         let made = flushes.partition_point(|(end, _)| *end < image.operation()) - 1;
         for (seed, survival) in (0..2).flat_map(|seed| Survival::ALL.map(|survival| (seed, survival))) {
             let tree = open(&image.after_crash(survival, seed)).unwrap();
