@@ -3,8 +3,7 @@
 
 use hedgerow_erased::{ErasedEngine, Make};
 use hedgerow_log::files::FileSystem;
-use hedgerow_model::EngineOptions;
-use hedgerow_model::{Catalog, EngineError, Topology};
+use hedgerow_model::{Catalog, EngineError, EngineOptions, Topology};
 use hedgerow_testing::reference::{REFERENCE_IN_FILES, ReferenceEngine, ReferenceOptions};
 use hedgerow_testing::simulated::SimulatedFiles;
 use hedgerow_testing::{Tested, TestedDurable};

@@ -3,8 +3,7 @@
 #![cfg(not(hedgerow_shuttle))]
 
 use hedgerow_erased::ErasedEngine;
-use hedgerow_model::EngineOptions;
-use hedgerow_model::{Catalog, Engine, Topology};
+use hedgerow_model::{Catalog, Engine, EngineOptions, Topology};
 use hedgerow_rapid::{PARTITION_SIZE, Rapid};
 use hedgerow_tel::Tel;
 use hedgerow_testing::{Recount, Tested};

@@ -14,13 +14,12 @@ use hedgerow_lsm::levels::{
     FlushPart, FlushPoint, LevelOptions, LevelTree, Version, VersionBatch, VersionSource,
 };
 use hedgerow_lsm::{LsmEngine, LsmOptions, MemContent, MemGraph};
-use hedgerow_model::EngineOptions;
 use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered, Stamp};
 use hedgerow_model::{
     Adjacency, AdjacencyEffects, Allowance, Catalog, ColumnType, CommitTimestamp, Counts, Cursor, Direction,
-    Durable, EdgeChange, EdgeSchema, EdgeValue, Effects, Engine, EngineError, GraphView, LabelId,
-    LabelSchema, LockUnit, ReadError, RecordSchema, ShortPlan, ShortWrites, StoredEdge, Topology, UnitLocks,
-    VertexId,
+    Durable, EdgeChange, EdgeSchema, EdgeValue, Effects, Engine, EngineError, EngineOptions, GraphView,
+    LabelId, LabelSchema, LockUnit, ReadError, RecordSchema, ShortPlan, ShortWrites, StoredEdge, Topology,
+    UnitLocks, VertexId,
 };
 use hedgerow_rapid::{PARTITION_SIZE, Rapid};
 use rand::SeedableRng;

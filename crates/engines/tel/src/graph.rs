@@ -12,11 +12,10 @@ use hedgerow_encoding::decode_record_value;
 use hedgerow_in_memory::reclamation::{Garbage, Memory, MemoryChange};
 use hedgerow_in_memory::records::RecordHeap;
 use hedgerow_in_memory::vertices::{Keeps, VertexTable};
-use hedgerow_model::EngineOptions;
 use hedgerow_model::token::HeldLocks;
 use hedgerow_model::{
-    AddLabels, ColumnType, Direction, EdgeSchema, EdgeValue, LabelId, LabelSchema, LockUnit, MemoryUse,
-    Topology, ValueRef, VertexId, ViewError,
+    AddLabels, ColumnType, Direction, EdgeSchema, EdgeValue, EngineOptions, LabelId, LabelSchema, LockUnit,
+    MemoryUse, Topology, ValueRef, VertexId, ViewError,
 };
 use hedgerow_sync::GrowingList;
 use std::io;

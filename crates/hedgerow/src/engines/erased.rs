@@ -5,8 +5,7 @@ use crate::error::{Error, Reason};
 use crate::options::GraphOptions;
 use hedgerow_erased::{ErasedEngine, Make, NamedEngine};
 use hedgerow_log::files::EngineFiles;
-use hedgerow_model::Catalog;
-use hedgerow_model::EngineOptions;
+use hedgerow_model::{Catalog, EngineOptions};
 use hedgerow_sync::Arc;
 
 /// Makes the engine, empty or with the edges in its files.

@@ -6,8 +6,7 @@ use hedgerow::{CheckpointOptions, EngineKind, Graph, KeyKind, ReadGraph, Topolog
 use hedgerow_erased::{ErasedEngine, Make, NamedEngine};
 use hedgerow_log::files::FileSystem;
 use hedgerow_lsm::{LsmEngine, LsmOptions};
-use hedgerow_model::EngineError;
-use hedgerow_model::EngineOptions;
+use hedgerow_model::{EngineError, EngineOptions};
 use hedgerow_sync::Arc;
 use hedgerow_testing::simulated::{SimulatedFiles, Survival};
 use shuttle::thread;

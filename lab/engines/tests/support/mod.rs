@@ -1,8 +1,7 @@
 //! Names the engines for the shared tests.
 
 use hedgerow_lab_engines::fine_grained::{Entries, FineGrained};
-use hedgerow_model::EngineOptions;
-use hedgerow_model::{Catalog, Topology};
+use hedgerow_model::{Catalog, EngineOptions, Topology};
 use hedgerow_rapid::subgraphs::{Container, PARTITION_SIZE, Subgraphs};
 use hedgerow_testing::{Recount, Tested};
 use std::marker::PhantomData;

@@ -4,7 +4,7 @@
 //! often, and the in-neighbors that a kernel builds if a store keeps none.
 //!
 //! ```
-//! use crate::csr::{BuildOptions, Csr};
+//! use hedgerow_kernels::{BuildOptions, Csr};
 //! use hedgerow_model::{Adjacency, Count, Cursor, Direction, GraphView, LabelId, Topology, VertexId};
 //!
 //! let id = VertexId::new;
@@ -13,7 +13,7 @@
 //!
 //! let adjacency = graph.adjacency::<()>(LabelId::DEFAULT, Direction::Out)?;
 //! assert_eq!(adjacency.cursor().gather(id(0)).unwrap().0, [id(1), id(2)]);
-//! # Ok::<(), crate::csr::CsrError>(())
+//! # Ok::<(), hedgerow_kernels::CsrError>(())
 //! ```
 
 mod build;

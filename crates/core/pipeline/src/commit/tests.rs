@@ -8,12 +8,11 @@ use crate::error::Error;
 use crate::settings::Settings;
 use crate::store::Store;
 use hedgerow_erased::ErasedEngine;
-use hedgerow_model::EngineOptions;
 use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered, Stamp};
 use hedgerow_model::{
     Allowance, AsKey, Catalog, ColumnType, CommitTimestamp, EdgeValue, Effects, Engine, EngineError,
-    GraphView, Key, KeyRef, LabelId, LockUnit, MaintenanceProgress, MemoryUse, NoShortWrites, Operation,
-    Prepared, Topology, UnitLocks, VertexId,
+    EngineOptions, GraphView, Key, KeyRef, LabelId, LockUnit, MaintenanceProgress, MemoryUse, NoShortWrites,
+    Operation, Prepared, Topology, UnitLocks, VertexId,
 };
 use hedgerow_rapid::Rapid;
 use hedgerow_sequencer::{CountChanges, ReaderKind, Sequencer, SequencerError, WriterKind};

@@ -8,10 +8,9 @@ use crate::subgraphs::partition::{PARTITIONS, unit_of};
 use crate::subgraphs::vertex_block::VertexBlock;
 use hedgerow_in_memory::reclamation::{Garbage, Memory, MemoryChange};
 use hedgerow_in_memory::records::RecordHeap;
-use hedgerow_model::EngineOptions;
 use hedgerow_model::token::HeldLocks;
 use hedgerow_model::{
-    AddLabels, ColumnType, Direction, LabelId, LabelSchema, MemoryUse, Topology, ViewError,
+    AddLabels, ColumnType, Direction, EngineOptions, LabelId, LabelSchema, MemoryUse, Topology, ViewError,
 };
 use hedgerow_sync::GrowingList;
 use hedgerow_sync::epoch::Domain;

@@ -1,7 +1,6 @@
 //! Names this engine for the shared tests.
 
-use hedgerow_model::EngineOptions;
-use hedgerow_model::{Catalog, Topology};
+use hedgerow_model::{Catalog, EngineOptions, Topology};
 use hedgerow_rapid::{PARTITION_SIZE, Rapid};
 use hedgerow_testing::{Recount, Tested};
 

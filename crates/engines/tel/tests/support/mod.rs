@@ -1,8 +1,7 @@
 //! Names this engine for the shared tests, with its blocks in memory and in a file.
 #![allow(dead_code, reason = "not every test needs both")]
 
-use hedgerow_model::EngineOptions;
-use hedgerow_model::{Catalog, Topology};
+use hedgerow_model::{Catalog, EngineOptions, Topology};
 use hedgerow_tel::Tel;
 use hedgerow_testing::{Recount, Tested};
 

@@ -12,8 +12,7 @@ use hedgerow::{
 use hedgerow_erased::{ErasedEngine, Make, NamedEngine};
 use hedgerow_log::files::{FileSystem, OpenMode};
 use hedgerow_lsm::{LsmEngine, LsmOptions};
-use hedgerow_model::Count;
-use hedgerow_model::EngineOptions;
+use hedgerow_model::{Count, EngineOptions};
 use hedgerow_testing::reference::{PREFIX, ReferenceEngine, ReferenceOptions};
 use hedgerow_testing::sample::Sample;
 use hedgerow_testing::simulated::{FaultKind, SimulatedFiles};

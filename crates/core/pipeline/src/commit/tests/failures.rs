@@ -4,9 +4,9 @@ use super::Tested;
 use crate::commit::edge::EdgeWrite;
 use crate::error::Error;
 use crate::settings::Settings;
-use hedgerow_model::EngineOptions;
 use hedgerow_model::{
-    Catalog, CommitTimestamp, EdgeValue, Engine, GraphView, Key, KeyRef, LabelId, Operation, Topology,
+    Catalog, CommitTimestamp, EdgeValue, Engine, EngineOptions, GraphView, Key, KeyRef, LabelId, Operation,
+    Topology,
 };
 use hedgerow_rapid::Rapid;
 use hedgerow_sequencer::{ReaderKind, Sequencer};
