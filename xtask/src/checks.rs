@@ -36,8 +36,12 @@ pub fn test() -> Result<()> {
     let later = if addressed.is_empty() { &later[..1] } else { &later };
     let mut builds = later.iter().map(build_in_background).collect::<Result<Vec<_>>>()?;
     let excluded: String = addressed.iter().map(|package| format!("--exclude {} ", package.name)).collect();
-    let ordinary = format!("test --workspace {excluded} --quiet --no-fail-fast");
+    // Lints compile the examples.
+    let kinds = "--lib --bins --tests";
+    let ordinary = format!("test --workspace {excluded} {kinds} --quiet --no-fail-fast");
     let mut tally = tests("tests", &mut cargo(&ordinary), "")?;
+    let examples = "test --workspace --doc --quiet --no-fail-fast";
+    tally = tally.plus(tests("examples of the documentation", &mut cargo(examples), "")?);
     for build in &mut builds {
         // A failed build also fails the step that runs the tests, which shows the cause.
         build.wait()?;

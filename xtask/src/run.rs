@@ -84,7 +84,7 @@ pub fn step(name: &str, command: &mut Command) -> Result<()> {
     if !status.success() {
         bail!("{name} failed ({status})");
     }
-    report_time(begin);
+    report_time(name, begin);
     Ok(())
 }
 
@@ -119,12 +119,13 @@ pub fn tests(name: &str, command: &mut Command, harness: &str) -> Result<Tally> 
     if !missing.is_empty() {
         bail!("{name}: no test is called {}", missing.join(", or "));
     }
-    report_time(begin);
+    report_time(name, begin);
     Ok(tally)
 }
 
-fn report_time(begin: Instant) {
-    eprintln!("   {:.0} s", begin.elapsed().as_secs_f64());
+/// Names the step, because some run at the same time.
+fn report_time(name: &str, begin: Instant) {
+    eprintln!("   {name}: {:.0} s", begin.elapsed().as_secs_f64());
 }
 
 /// Returns true if a line only reports that a test runs or passes.

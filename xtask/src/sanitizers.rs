@@ -3,7 +3,10 @@
 use crate::run::{Tally, command, nightly_cargo, root, step, tests};
 use crate::workspace::{Package, selected, with_models, with_unsafe_code};
 use anyhow::Result;
+use std::panic::resume_unwind;
 use std::process::Command;
+use std::sync::Mutex;
+use std::thread;
 
 const TARGET: &str = "x86_64-unknown-linux-gnu";
 
@@ -61,28 +64,44 @@ pub fn miri(packages: &[Package], extent: Extent) -> Result<Tally> {
             "its standard library could not be built, for which it may need a network",
         ));
     }
+    // An interpreter uses one core: two at a time.
+    let waiting = Mutex::new(packages.iter().filter(|package| !OF_TOKENS.contains(&&*package.name)));
+    let work = || -> Result<Tally> {
+        let mut tally = Tally::default();
+        loop {
+            let next = waiting.lock().map_or(None, |mut waiting| waiting.next());
+            let Some(package) = next else { return Ok(tally) };
+            tally = tally.plus(interpret(package, extent)?);
+        }
+    };
+    thread::scope(|scope| {
+        let other = scope.spawn(work);
+        let tally = work()?;
+        let other = other.join().unwrap_or_else(|panicked| resume_unwind(panicked))?;
+        Ok(tally.plus(other))
+    })
+}
+
+/// Interprets library tests of a package.
+fn interpret(package: &Package, extent: Extent) -> Result<Tally> {
     // crossbeam-epoch, used by rayon's threads, keeps garbage until the process ends, and the
     // stricter aliasing model rejects it.
     let flags = "-Zmiri-tree-borrows -Zmiri-ignore-leaks -Zmiri-disable-isolation";
-    let mut tally = Tally::default();
-    for package in packages.iter().filter(|package| !OF_TOKENS.contains(&&*package.name)) {
-        let chosen = INTERPRETED.iter().find(|(name, ..)| *name == package.name);
-        let names = match (chosen, extent) {
-            (None, _) => String::new(),
-            (Some((_, names, _)), Extent::Brief) => (*names).to_owned(),
-            (Some((_, names, further)), Extent::Full) => format!("{names} {further}"),
-        };
-        let mut miri = nightly_cargo(&format!("miri test --quiet {} --lib", package.selection()));
-        let provenance = match PERMISSIVE.contains(&&*package.name) {
-            true => "permissive",
-            false => "strict",
-        };
-        let flags = format!("{flags} -Zmiri-{provenance}-provenance");
-        // An interpreted case takes about a thousand times as long.
-        miri.env("MIRIFLAGS", flags).env("CARGO_TARGET_DIR", "target/miri").env("PROPTEST_CASES", "4");
-        tally = tally.plus(tests(&format!("Miri: {}", package.name), &mut miri, &names)?);
-    }
-    Ok(tally)
+    let chosen = INTERPRETED.iter().find(|(name, ..)| *name == package.name);
+    let names = match (chosen, extent) {
+        (None, _) => String::new(),
+        (Some((_, names, _)), Extent::Brief) => (*names).to_owned(),
+        (Some((_, names, further)), Extent::Full) => format!("{names} {further}"),
+    };
+    let mut miri = nightly_cargo(&format!("miri test --quiet {} --lib", package.selection()));
+    let provenance = match PERMISSIVE.contains(&&*package.name) {
+        true => "permissive",
+        false => "strict",
+    };
+    let flags = format!("{flags} -Zmiri-{provenance}-provenance");
+    // An interpreted case takes about a thousand times as long.
+    miri.env("MIRIFLAGS", flags).env("CARGO_TARGET_DIR", "target/miri").env("PROPTEST_CASES", "4");
+    tests(&format!("Miri: {}", package.name), &mut miri, &names)
 }
 
 /// Returns the reason why AddressSanitizer cannot run here.

@@ -1,7 +1,7 @@
 //! Isolation judged from outside: histories of lists under load, with checkpoints and `kill -9`.
 //!
 //! The environment variable `CHECKED_HISTORIES` sets the number of histories,
-//! `HISTORY_TRANSACTIONS` their length.
+//! `HISTORY_TRANSACTIONS` their length. Each run records other histories ([`Sample::cases`]).
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -14,14 +14,14 @@ use checker::judge;
 use hedgerow::Durability;
 use hedgerow_isolation::Mistake;
 use hedgerow_isolation::lists::Transactions;
+use hedgerow_testing::sample::Sample;
 use history::{Scenario, record, transactions};
 
 /// Number of kinds of transactions, each with the same number of histories.
 const KINDS: u64 = 4;
 
 fn histories() -> u64 {
-    let all: u64 =
-        std::env::var("CHECKED_HISTORIES").ok().and_then(|count| count.parse().ok()).unwrap_or(100);
+    let all: u64 = std::env::var("CHECKED_HISTORIES").ok().and_then(|count| count.parse().ok()).unwrap_or(60);
     all.div_ceil(KINDS)
 }
 
@@ -29,7 +29,8 @@ fn histories() -> u64 {
 /// serializable.
 fn check(kind: Transactions, model: &str) -> u64 {
     let (mut committed, mut failed, mut unknown, mut skewed) = (0, 0, 0, 0);
-    for number in 0..histories() {
+    let sample = Sample::of_run();
+    for number in sample.cases(histories()) {
         let scenario = Scenario::new(kind, number);
         let mut history = record(&scenario, model);
         assert!(history.valid, "{scenario:?} is not {model}:\n{}", history.keep());
