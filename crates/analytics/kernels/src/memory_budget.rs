@@ -65,8 +65,9 @@ impl MemoryBudget {
         MemoryBudget { bytes }
     }
 
-    /// Half of the memory that is available now, to the system and to the control groups of
-    /// the process. No limit if the operating system does not report it. Some tens of microseconds.
+    /// Half of the memory that is available now, to the system and to the control groups of the
+    /// process. No limit if the operating system does not report it. A sixth of a millisecond on
+    /// Linux.
     #[must_use]
     pub fn detect() -> Self {
         MemoryBudget::bytes(available_bytes().map_or(u64::MAX, |bytes| bytes / 2))

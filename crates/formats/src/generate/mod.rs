@@ -2,7 +2,7 @@
 
 mod kronecker;
 mod random;
-mod shuffle;
+pub mod shuffle;
 mod stream;
 mod uniform;
 

@@ -36,14 +36,16 @@ impl Random {
 }
 
 /// Converts a seed to a state, so that consecutive seeds are far apart.
-pub(super) fn spread(seed: u64) -> u64 {
+#[must_use]
+pub fn spread(seed: u64) -> u64 {
     mix(seed.wrapping_add(GOLDEN))
 }
 
 /// The mixing function of SplitMix64 ("Fast Splittable Pseudorandom Number Generators"): a
 /// bijection where each bit of the input flips about half the bits of the output.
 #[inline]
-pub(super) fn mix(mut word: u64) -> u64 {
+#[must_use]
+pub fn mix(mut word: u64) -> u64 {
     word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     word = (word ^ (word >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     word ^ (word >> 31)

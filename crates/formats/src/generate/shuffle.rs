@@ -1,13 +1,15 @@
-//! Shuffled numbers.
+//! Shuffled numbers, identical on every machine, for generators of this crate and of others.
 
-use super::random::{Random, mix};
+pub use super::random::{mix, spread};
+
+use super::random::Random;
 
 /// A bijection of the numbers below 2^scale, chosen by a seed.
 ///
 /// Rounds of invertible steps: adding a constant, multiplying by an odd one, and folding the upper
 /// half onto the lower. It takes no memory, unlike a table of the permutation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Shuffle {
+pub struct Shuffle {
     mask: u64,
     fold: u32,
     rounds: [Round; 4],
@@ -20,13 +22,17 @@ struct Round {
 }
 
 impl Shuffle {
+    /// Chooses a bijection. `scale` is at most 63.
+    #[must_use]
     pub fn new(scale: u32, seed: u64) -> Self {
         let mut random = Random::new(mix(!seed));
         let rounds = std::array::from_fn(|_| Round { add: random.next(), multiply: random.next() | 1 });
         Shuffle { mask: (1 << scale) - 1, fold: scale.div_ceil(2), rounds }
     }
 
+    /// The number in the place of `number`, of which only the lower bits count. O(1).
     #[inline]
+    #[must_use]
     pub fn apply(self, mut number: u64) -> u64 {
         for round in self.rounds {
             number = number.wrapping_add(round.add).wrapping_mul(round.multiply) & self.mask;

@@ -1,7 +1,7 @@
 //! Chooses the node of a request.
 
-use super::shuffle::{Shuffle, spread};
 use hedgerow::VertexId;
+use hedgerow_formats::shuffle::{Shuffle, spread};
 use rand::distr::Distribution;
 use rand::{Rng, RngExt};
 use rand_distr::Zipf;

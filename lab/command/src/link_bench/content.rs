@@ -1,7 +1,7 @@
 //! The contents of nodes and links.
 
-use super::shuffle::{mix, spread};
 use hedgerow::VertexId;
+use hedgerow_formats::shuffle::{mix, spread};
 use rand::distr::Distribution;
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::{Rng, RngExt, SeedableRng};

@@ -26,7 +26,6 @@ mod clients;
 mod content;
 mod mix;
 mod requests;
-mod shuffle;
 mod store;
 
 pub use clients::{Measured, run};

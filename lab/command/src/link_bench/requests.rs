@@ -1,9 +1,9 @@
 //! The sequence of requests of a client.
 
 use super::access::{PowerLaw, any};
-use super::shuffle::mix;
 use super::{Content, LOADED, Link, LinkBenchError, Mix, Node, Operation};
 use hedgerow::VertexId;
+use hedgerow_formats::shuffle::mix;
 use rand::distr::Distribution;
 use rand::distr::weighted::WeightedIndex;
 use rand::rngs::Xoshiro256PlusPlus;
