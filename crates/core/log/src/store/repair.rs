@@ -88,8 +88,9 @@ type End = (usize, Option<SealedSegment>, u64);
 /// log has every commit from the first one.
 ///
 /// # Errors
-/// The file system's error; an unreadable manifest or one older than the log, and a damaged
-/// checkpoint whose commits are no longer in the log, cannot be repaired.
+/// The file system's error; an unreadable manifest, one older than the log, or one whose log begins
+/// after its checkpoint, and a damaged checkpoint whose commits are no longer in the log, cannot be
+/// repaired.
 pub fn recover_to_last_valid(files: Arc<dyn FileSystem>) -> Result<Repair, StoreError> {
     let mut store = StoreFiles::open(files)?;
     let problem = store.problems_of_checkpoint()?.into_iter().next();
@@ -165,6 +166,8 @@ impl StoreFiles {
             replaced = Some(ReplacedCheckpoint { at, problem: problem.to_string(), kept_in: None });
         }
         let after = stored(checkpoint.filter(|_| replaced.is_none()));
+        // Cutting the log cannot close a gap before it.
+        self.check_retention(after)?;
         let Valid { recovered, damaged, torn } = self.valid_log(after, apply)?;
         let last = recovered.last.max(after);
         let is_complete = self.check_end(&recovered, durable).is_ok();

@@ -90,10 +90,7 @@ impl StoreFiles {
         after: CommitTimestamp,
         mut apply: impl FnMut(LogRecord<'_>, LogPosition<'_>) -> Result<(), E>,
     ) -> Result<Recovered, E> {
-        let oldest = self.manifest.oldest_readable;
-        if after < oldest {
-            return Err(StoreError::OutOfRetention { asked: after, oldest }.into());
-        }
+        self.check_retention(after)?;
         self.check_unlisted()?;
         // Before the log is read, because a process that writes to it advances the mark.
         let durable = self.durable()?;
@@ -117,6 +114,15 @@ impl StoreFiles {
         recovered.commits = commits;
         self.check_end(&recovered, durable)?;
         Ok(recovered)
+    }
+
+    /// Fails if commits after `after` are no longer in the log.
+    pub(super) fn check_retention(&self, after: CommitTimestamp) -> Result<(), StoreError> {
+        let oldest = self.manifest.oldest_readable;
+        match after < oldest {
+            true => Err(StoreError::OutOfRetention { asked: after, oldest }),
+            false => Ok(()),
+        }
     }
 
     /// The newest commit known to have been durable.

@@ -1,7 +1,7 @@
 //! Ordinary use: stores are created, opened, closed, pruned and read.
 
 use crate::workload::{STORE, body, is_right, log_options, store_options, wall_clock};
-use hedgerow_log::files::{FileSystem, RealFiles};
+use hedgerow_log::files::{FileSystem, OpenMode, RealFiles};
 use hedgerow_log::{
     CheckpointEntry, Durability, Log, LogError, LogOptions, Recovered, StoreError, StoreFiles, check,
 };
@@ -99,6 +99,28 @@ fn a_pruned_log_says_what_is_out_of_retention() {
     let recovered = store.replay(CommitTimestamp(150), |_, _| Ok::<(), StoreError>(())).unwrap();
     assert_eq!((recovered.commits, recovered.last), (50, CommitTimestamp(200)));
     assert_eq!(store.manifest().oldest_wall_clock, wall_clock(oldest));
+}
+
+#[test]
+fn a_gap_before_the_log_cannot_be_repaired() {
+    let files = Arc::new(SimulatedFiles::new(1));
+    let log = new_log(Arc::clone(&files) as _, log_options(Durability::Sync));
+    commit(&log, 200);
+    log.install_checkpoint(CheckpointEntry { number: 1, at: CommitTimestamp(150), length: 0 }).unwrap();
+    assert!(log.prune(CommitTimestamp::ZERO).unwrap() > 0);
+    log.close().unwrap();
+    let mut manifest = log.manifest();
+    drop(log);
+    let oldest = manifest.oldest_readable;
+    let at = CommitTimestamp(oldest.0 - 1);
+    manifest.checkpoint = Some(CheckpointEntry { number: 1, at, length: 0 });
+    files.open("MANIFEST", OpenMode::Create).unwrap().write_all_at(&manifest.encode(), 0).unwrap();
+    let before = files.copy();
+    let mut store = StoreFiles::open(Arc::clone(&files) as _).unwrap();
+    let repaired = store.recover(None, CommitTimestamp::ZERO, |_, _| Ok::<bool, StoreError>(true));
+    let is_refused = matches!(&repaired, Err(StoreError::OutOfRetention { asked, .. }) if *asked == at);
+    assert!(is_refused, "{repaired:?}");
+    assert_eq!(files.list().unwrap(), before.list().unwrap());
 }
 
 #[test]
