@@ -16,7 +16,7 @@ const TARGET: &str = "x86_64-unknown-linux-gnu";
 const INTERPRETED: &[(&str, &str, &str)] = &[
     ("hedgerow-hybrid", "versions::tests", "members memory_of_rewritten retained"),
     ("hedgerow-in-memory", "reclamation vertices heap records::memory all_are_removed", "records::parallel"),
-    ("hedgerow-lab-engines", "radix::simd", "fine_grained::tests::edges"),
+    ("hedgerow-lab-engines", "radix::simd", "fine_grained::tests::edges::a_"),
     ("hedgerow-lsm", "largest_gaps", "frame a_row_that_is_visited"),
     ("hedgerow-model", "token", "intersect search"),
     ("hedgerow-rapid", "empty_effects garbage_moves subgraphs::chain", "edges::a_set_becomes large_sets"),
