@@ -75,6 +75,22 @@ pub fn duration(duration: Duration) -> String {
     format!("{value:.digits$} {unit}")
 }
 
+/// A duration that prints like [`duration`], and is a number of seconds in JSON.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Seconds(pub Duration);
+
+impl std::fmt::Display for Seconds {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.pad(&duration(self.0))
+    }
+}
+
+impl serde::Serialize for Seconds {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_f64(self.0.as_secs_f64())
+    }
+}
+
 /// A duration that is only known roughly, in a unit without a fraction: `5 minutes`.
 pub fn roughly(duration: Duration) -> String {
     let seconds = duration.as_secs_f64();

@@ -4,12 +4,15 @@ use super::readers::{ITERATIONS, median};
 use crate::console::Console;
 use crate::error::CliError;
 use crate::interrupt::Interrupt;
-use crate::progress;
 use crate::run::LargestDegree;
+use crate::text::{Seconds, counted};
 use crate::threads::Threads;
+use crate::{float, progress};
 use hedgerow::kernels::{Bfs, BfsResult, BuildOptions, PageRank, PageRankResult};
 use hedgerow::{LabelId, Snapshot};
 use hedgerow_compiled_kernels::Target;
+use serde::Serialize;
+use std::fmt;
 use std::time::{Duration, Instant};
 
 /// Runs of each kernel on each graph; the medians are compared.
@@ -19,37 +22,42 @@ const ROUNDS: usize = 5;
 const RANK_TOLERANCE: f64 = 1e-9;
 
 /// The result of the comparison.
-#[derive(Debug)]
+#[derive(Debug, Serialize)]
 pub struct Comparison {
-    /// PageRank.
-    pub pagerank: Times,
-    /// BFS from the vertex with the largest out-degree; `None` for an empty graph.
-    pub bfs: Option<Times>,
-    /// The largest difference between a vertex's two ranks.
-    pub rank_difference: f64,
-    /// Vertices whose two depths differ.
-    pub different_depths: u64,
-    /// The time to make the static copy.
-    pub copying: Duration,
-    /// The size of the static copy.
-    pub csr_bytes: usize,
     /// The number of threads of the kernels.
-    pub threads: usize,
+    threads: usize,
+    /// The time to make the static copy.
+    copy_seconds: Seconds,
+    pagerank_iterations: u32,
+    pagerank: Times,
+    /// BFS from the vertex with the largest out-degree; `None` for an empty graph.
+    bfs: Option<Times>,
+    /// The largest difference between a vertex's two ranks.
+    #[serde(serialize_with = "float::serialize")]
+    largest_rank_difference: f64,
+    /// Vertices whose two depths differ.
+    different_depths: u64,
+    equal: bool,
+    /// The size of the static copy.
+    #[serde(skip)]
+    pub csr_bytes: usize,
 }
 
-/// The times of a kernel.
-#[derive(Clone, Copy, Debug)]
-pub struct Times {
-    /// The median on the snapshot.
-    pub snapshot: Duration,
-    /// The median on the static copy.
-    pub csr: Duration,
+/// The median times of a kernel.
+#[derive(Clone, Copy, Debug, Serialize)]
+struct Times {
+    snapshot_seconds: Seconds,
+    csr_seconds: Seconds,
+    /// Time on the snapshot over time on the static copy.
+    #[serde(serialize_with = "float::serialize")]
+    ratio: f64,
 }
 
 impl Times {
-    /// The time on the snapshot divided by the time on the static copy.
-    pub fn ratio(&self) -> f64 {
-        self.snapshot.as_secs_f64() / self.csr.as_secs_f64().max(f64::MIN_POSITIVE)
+    fn new(on_snapshot: &[Duration], on_csr: &[Duration]) -> Self {
+        let [snapshot, csr] = [on_snapshot, on_csr].map(|times| median(times).unwrap_or_default());
+        let ratio = snapshot.as_secs_f64() / csr.as_secs_f64().max(f64::MIN_POSITIVE);
+        Times { snapshot_seconds: Seconds(snapshot), csr_seconds: Seconds(csr), ratio }
     }
 }
 
@@ -85,26 +93,51 @@ impl Comparison {
             }
         };
         bar.finish_and_clear();
-        let rank_difference = largest_difference(&ranks[0].ranks, &ranks[1].ranks);
-        let threads = threads.count();
-        Ok(Comparison { pagerank, bfs, rank_difference, different_depths, copying, csr_bytes, threads })
-    }
-
-    /// Returns true if the results are equal.
-    pub fn is_equal(&self) -> bool {
-        self.rank_difference <= RANK_TOLERANCE && self.different_depths == 0
+        let largest_rank_difference = largest_difference(&ranks[0].ranks, &ranks[1].ranks);
+        Ok(Comparison {
+            threads: threads.count(),
+            copy_seconds: Seconds(copying),
+            pagerank_iterations: ITERATIONS,
+            pagerank,
+            bfs,
+            largest_rank_difference,
+            different_depths,
+            equal: largest_rank_difference <= RANK_TOLERANCE && different_depths == 0,
+            csr_bytes,
+        })
     }
 
     /// Fails if the results differ.
     pub fn check(&self) -> Result<(), CliError> {
-        if self.is_equal() {
+        if self.equal {
             return Ok(());
         }
-        let Comparison { rank_difference, different_depths, .. } = self;
         Err(CliError::Wrong(format!(
-            "the snapshot and the static graph disagree: ranks by up to {rank_difference:e}, \
-             the depths of {different_depths} vertices"
+            "the snapshot and the static graph disagree: ranks by up to {:e}, the depths of {} vertices",
+            self.largest_rank_difference, self.different_depths
         )))
+    }
+}
+
+/// A line per kernel, and whether the results are equal.
+impl fmt::Display for Comparison {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{:<24}{:>12}{:>12}{:>10}", "final state", "snapshot", "static", "ratio")?;
+        let pagerank = format!("PageRank, {} iterations", self.pagerank_iterations);
+        for (kernel, times) in [(&*pagerank, Some(self.pagerank)), ("BFS", self.bfs)] {
+            if let Some(Times { snapshot_seconds, csr_seconds, ratio }) = times {
+                writeln!(f, "{kernel:<24}{snapshot_seconds:>12}{csr_seconds:>12}{ratio:>10.2}")?;
+            }
+        }
+        let threads = counted(self.threads as u64, "thread", "threads");
+        writeln!(f, "{threads}; the static copy took {}", self.copy_seconds)?;
+        let equal = if self.equal { "equal" } else { "NOT EQUAL" };
+        let depths = counted(self.different_depths, "depth", "depths");
+        writeln!(
+            f,
+            "results {equal}: ranks differ by at most {:.1e}, {depths} differ",
+            self.largest_rank_difference
+        )
     }
 }
 
@@ -120,8 +153,7 @@ fn in_turns<R>(
         on_snapshot.push(elapsed(&results[0]));
         on_csr.push(elapsed(&results[1]));
         if on_csr.len() == ROUNDS {
-            let median = |durations: &[Duration]| median(durations).expect("there were rounds");
-            return Ok((Times { snapshot: median(&on_snapshot), csr: median(&on_csr) }, results));
+            return Ok((Times::new(&on_snapshot, &on_csr), results));
         }
     }
 }

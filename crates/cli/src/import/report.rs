@@ -43,7 +43,7 @@ pub struct Imported {
     edges_added: Option<u64>,
     commits: u64,
     checkpoint: Option<Checkpointed>,
-    seconds: f64,
+    seconds: text::Seconds,
     edges_per_second: f64,
 }
 
@@ -80,7 +80,7 @@ impl Imported {
             edges_added: edges.0.exact().zip(before.edges.exact()).map(|(edges, before)| edges - before),
             commits: importer.commits(),
             checkpoint,
-            seconds: elapsed.as_secs_f64(),
+            seconds: text::Seconds(elapsed),
             edges_per_second: text::rate(importer.rows(), elapsed),
         })
     }
@@ -113,9 +113,8 @@ impl Imported {
             table.push(("skipped lines", describe_skipped(skipped)));
         }
         table.extend(self.checkpoint.as_ref().map(|checkpoint| ("checkpoint", checkpoint.to_string())));
-        let elapsed = Duration::from_secs_f64(self.seconds);
-        let rate = text::edges_per_second(self.rows, elapsed);
-        table.push(("time", format!("{}, {rate}", text::duration(elapsed))));
+        let rate = text::edges_per_second(self.rows, self.seconds.0);
+        table.push(("time", format!("{}, {rate}", self.seconds)));
         if self.weights_left_out > 0 {
             let weights = text::counted(self.weights_left_out, "weight", "weights");
             table.push(("note", format!("{weights} left out: a new store keeps them with --weights")));

@@ -7,7 +7,7 @@ use crate::interrupt::Interrupt;
 use crate::{progress, text};
 use hedgerow::{CompactOptions, CompactReport, Graph};
 use serde::Serialize;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// The result of a compaction.
 #[derive(Debug, Serialize)]
@@ -20,7 +20,7 @@ pub struct Compacted {
     /// Versions of edges and vertices in the files, deletions and replaced ones included.
     versions_before: u64,
     versions: u64,
-    seconds: f64,
+    seconds: text::Seconds,
 }
 
 impl Rewrite for Compacted {
@@ -54,7 +54,7 @@ impl Rewrite for Compacted {
             bytes: after.bytes,
             versions_before,
             versions: versions_after,
-            seconds: started.elapsed().as_secs_f64(),
+            seconds: text::Seconds(started.elapsed()),
         })
     }
 
@@ -63,7 +63,7 @@ impl Rewrite for Compacted {
         vec![
             ("before", size(files_before, bytes_before, versions_before)),
             ("after", size(files, bytes, versions)),
-            ("compact", text::duration(Duration::from_secs_f64(self.seconds))),
+            ("compact", self.seconds.to_string()),
         ]
     }
 }

@@ -14,7 +14,6 @@ use hedgerow::store::{self, Manifest, StoreError};
 use hedgerow::{Count, LabelId, LabelSchema, Recovery};
 use serde::Serialize;
 use std::path::Path;
-use std::time::Duration;
 
 #[derive(Debug, Serialize)]
 struct Info {
@@ -128,8 +127,8 @@ struct Recovered {
     /// Commits that were replayed on top of the checkpoint, or of an empty graph.
     commits: u64,
     torn: Option<Torn>,
-    loading_seconds: f64,
-    replaying_seconds: f64,
+    loading_seconds: text::Seconds,
+    replaying_seconds: text::Seconds,
 }
 
 /// Prints the information.
@@ -288,8 +287,8 @@ impl From<&Recovery> for Recovered {
         Recovered {
             commits: recovery.commits,
             torn: recovery.torn.as_ref().map(Torn::from),
-            loading_seconds: recovery.loading.as_secs_f64(),
-            replaying_seconds: recovery.replaying.as_secs_f64(),
+            loading_seconds: text::Seconds(recovery.loading),
+            replaying_seconds: text::Seconds(recovery.replaying),
         }
     }
 }
@@ -346,10 +345,9 @@ fn describe(info: &Info) -> String {
     rows.extend(info.engine_files.iter().flat_map(EngineFiles::rows));
     rows.extend(info.import.as_ref().map(|noted| ("import", noted.to_string())));
     if let Some(Recovered { commits, torn, loading_seconds, replaying_seconds }) = &info.recovery {
-        let duration = |seconds: f64| text::duration(Duration::from_secs_f64(seconds));
         let replayed = text::counted(*commits, "commit", "commits");
-        let (loading, replaying) = (duration(*loading_seconds), duration(*replaying_seconds));
-        rows.push(("opening", format!("{loaded} in {loading}, {replayed} of the log in {replaying}")));
+        let opening = format!("{loaded} in {loading_seconds}, {replayed} of the log in {replaying_seconds}");
+        rows.push(("opening", opening));
         rows.extend(torn.as_ref().map(|torn| ("torn", format!("{torn}, which was cut"))));
     }
     text::table(&rows)

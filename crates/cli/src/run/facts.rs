@@ -28,10 +28,10 @@ pub struct Facts {
     edges_at_least: Option<u64>,
     #[serde(flatten)]
     rows: Option<Rows>,
-    load_seconds: f64,
+    load_seconds: text::Seconds,
     #[serde(skip_serializing_if = "Option::is_none")]
-    csr_build_seconds: Option<f64>,
-    kernel_seconds: f64,
+    csr_build_seconds: Option<text::Seconds>,
+    kernel_seconds: text::Seconds,
     #[serde(skip_serializing_if = "Option::is_none")]
     output: Option<String>,
 }
@@ -95,9 +95,9 @@ impl Facts {
             edges,
             edges_at_least: edges.at_least(),
             rows,
-            load_seconds: loaded.elapsed.as_secs_f64(),
-            csr_build_seconds: csr_build.map(|elapsed| elapsed.as_secs_f64()),
-            kernel_seconds: kernel.as_secs_f64(),
+            load_seconds: text::Seconds(loaded.elapsed),
+            csr_build_seconds: csr_build.map(text::Seconds),
+            kernel_seconds: text::Seconds(kernel),
             output: session.output.map(|path| path.display().to_string()),
         }
     }
@@ -130,16 +130,15 @@ impl Facts {
             rows.push(("load", load));
         }
         if let Some(seconds) = self.csr_build_seconds {
-            rows.push(("static copy", text::duration(Duration::from_secs_f64(seconds))));
+            rows.push(("static copy", seconds.to_string()));
         }
         if let Some(View { view, commits_behind }) = &self.view {
             let behind = text::counted(*commits_behind, "commit", "commits");
             rows.push(("view", format!("{}, {behind} behind the newest", view.name())));
         }
         let engine = self.engine.name();
-        let kernel = text::duration(Duration::from_secs_f64(self.kernel_seconds));
         let threads = text::counted(self.threads as u64, "thread", "threads");
-        rows.push(("kernel", format!("{kernel}, engine {engine}, {threads}")));
+        rows.push(("kernel", format!("{}, engine {engine}, {threads}", self.kernel_seconds)));
         rows
     }
 

@@ -6,7 +6,7 @@ use crate::interrupt::Interrupt;
 use crate::{progress, text};
 use hedgerow::{CheckpointOptions, CheckpointReport, Graph};
 use serde::Serialize;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// The result of a checkpoint.
 #[derive(Debug, Serialize)]
@@ -24,7 +24,7 @@ pub struct Checkpointed {
     pub edges_at_least: Option<u64>,
     /// Segments of the log that were removed.
     pub pruned_segments: usize,
-    pub seconds: f64,
+    pub seconds: text::Seconds,
 }
 
 /// Writes the state of a graph, with a progress bar. Ctrl-C leaves the previous checkpoint.
@@ -56,7 +56,7 @@ pub fn write(graph: &Graph, console: &Console, interrupt: &Interrupt) -> Result<
         edges,
         edges_at_least: edges.at_least(),
         pruned_segments: pruned,
-        seconds: started.elapsed().as_secs_f64(),
+        seconds: text::Seconds(started.elapsed()),
     })
 }
 
@@ -75,7 +75,7 @@ impl std::fmt::Display for Checkpointed {
             false => write!(f, "{}", text::Bytes(self.bytes))?,
         }
         match self.written {
-            true => write!(f, ", {}", text::duration(Duration::from_secs_f64(self.seconds))),
+            true => write!(f, ", {}", self.seconds),
             false => write!(f, ": nothing was committed since"),
         }
     }
