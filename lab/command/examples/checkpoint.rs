@@ -1,7 +1,7 @@
 //! Measures the size of a checkpoint of a Kronecker graph, and the speed of writing and reading it
 //! on one core.
 //!
-//! `cargo run --release -p hedgerow-log --example checkpoint -- 20`
+//! `cargo run --release --manifest-path lab/Cargo.toml --example checkpoint -- 20`
 
 use hedgerow_formats::Kronecker;
 use hedgerow_kernels::csr::{BuildOptions, Csr};

@@ -2,7 +2,7 @@
 //! to read all of it, and to read the records of one block. The file lies in the page cache, so the
 //! times are processor times.
 //!
-//! `cargo run --release -p hedgerow-lsm --example records`
+//! `cargo run --release --manifest-path lab/Cargo.toml --example records`
 
 use hedgerow_encoding::encode_record;
 use hedgerow_encoding::wire::put_bytes;

@@ -1,6 +1,6 @@
 //! Reads a graph file and prints the rate: edges per second, on one thread or several.
 //!
-//!     cargo run --release -p hedgerow-formats --example read_rate -- graph.el 2
+//!     cargo run --release --manifest-path lab/Cargo.toml --example read_rate -- graph.el 2
 
 use hedgerow_formats::{Batch, GraphReader};
 use std::error::Error;

@@ -6,7 +6,7 @@
 //! read of the disk that a larger graph would need. The last line reads through the cache of
 //! blocks, like views.
 //!
-//! `cargo run --release -p hedgerow-lsm --example lookups`
+//! `cargo run --release --manifest-path lab/Cargo.toml --example lookups`
 
 use fastbloom::BloomFilter;
 use hedgerow_log::files::{FileSystem, RealFiles};

@@ -6,7 +6,7 @@
 //! that the commit pipeline uses, without its log, locks and keys, and write the same edge files; a
 //! MemGraph is also measured alone. Times are processor times, reported by Linux.
 //!
-//! `cargo run --release -p hedgerow-lsm --example memory_tier`
+//! `cargo run --release --manifest-path lab/Cargo.toml --example memory_tier`
 
 use hedgerow_formats::Kronecker;
 use hedgerow_log::files::{FileSystem, RealFiles};
