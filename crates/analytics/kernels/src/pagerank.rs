@@ -69,11 +69,11 @@ pub struct PageRankResult {
 }
 
 impl Default for PageRank<'_> {
-    /// Damping 0.85, 20 iterations, no tolerance, double precision, the default label.
+    /// Damping 0.85, 10 iterations, no tolerance, double precision, the default label.
     fn default() -> Self {
         PageRank {
             damping: 0.85,
-            iterations: 20,
+            iterations: 10,
             tolerance: None,
             precision: Precision::Double,
             label: LabelId::DEFAULT,

@@ -91,11 +91,12 @@ impl std::iter::Sum for Count {
     }
 }
 
+/// The number, or `at most` the upper bound.
 impl fmt::Display for Count {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.exact() {
             Some(number) => number.fmt(f),
-            None => write!(f, "{} to {}", self.low, self.high),
+            None => write!(f, "at most {}", self.high),
         }
     }
 }
@@ -108,7 +109,7 @@ mod tests {
     fn counts_add_up_bound_by_bound() {
         let sum: Count = [Count::exactly(2), Count::between(1, 4), Count::between(3, 3)].into_iter().sum();
         assert_eq!((sum.at_least(), sum.at_most(), sum.exact()), (6, 9, None));
-        assert_eq!(sum.to_string(), "6 to 9");
+        assert_eq!(sum.to_string(), "at most 9");
         assert!(Count::between(3, 3) == 3 && Count::between(3, 4) != 3);
     }
 }

@@ -208,7 +208,7 @@ impl Snapshot {
     ///
     /// let graph = Graph::in_memory(GraphOptions::new().label::<()>("follows"))?;
     /// let follows = graph.label::<()>("follows")?;
-    /// graph.ingest(follows, &[(1, 3), (2, 3), (3, 1)])?;
+    /// graph.ingest(follows, &[(1, 3), (2, 3)])?;
     /// let snapshot = graph.snapshot()?;
     /// let ranks = snapshot.run(PageRank::default().label(follows))?.ranks;
     /// let ranked = snapshot.with_keys(&ranks)?;
