@@ -65,10 +65,10 @@ pub enum ErrorKind {
 #[error(transparent)]
 pub struct Error(#[from] pub(crate) Reason);
 
-/// Shows the message, because a program that returns an error from `main` prints this.
+/// The message, because a program that returns an error from `main` prints this.
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Error").field("kind", &self.kind()).field("message", &self.to_string()).finish()
+        fmt::Display::fmt(self, f)
     }
 }
 
@@ -110,6 +110,30 @@ impl Error {
         }
     }
 
+    /// Names what lacks a property, if that is the error, and adds a remedy.
+    pub(crate) fn about_property(self, owner: impl FnOnce() -> String, hint: &'static str) -> Self {
+        match self.0 {
+            Reason::Pipeline(Cause::Schema(SchemaError::UnknownField(property))) => {
+                Reason::NoProperty { owner: owner(), property, hint }.into()
+            }
+            reason => Error(reason),
+        }
+    }
+
+    /// [`Error::about_property`] of vertices.
+    pub(crate) fn about_vertices(self) -> Self {
+        let hint = ": declare it with `GraphOptions::vertices::<V>()`";
+        self.about_property(|| "the vertices of this graph".to_owned(), hint)
+    }
+
+    /// Adds the position of the edge to ingest whose record does not fit, if that is the error.
+    pub(crate) fn of_bulk_edge(self, edge: usize) -> Self {
+        match self.0 {
+            Reason::Pipeline(Cause::Schema(error)) => Cause::BulkRecord { edge, error }.into(),
+            reason => Error(reason),
+        }
+    }
+
     /// Returns the kind of the error: what the caller can do about it.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
@@ -120,6 +144,7 @@ impl Error {
             Reason::NotDeclared(_)
             | Reason::NeedsKey(_)
             | Reason::NotParallel(_)
+            | Reason::NoProperty { .. }
             | Reason::OtherData(_)
             | Reason::NoData(_)
             | Reason::OtherProperty(_)
@@ -270,12 +295,18 @@ pub(crate) enum Reason {
     #[error("an edge was read as another type than its label has")]
     ChangedType,
     #[error(
-        "between two vertices there may be several edges of label {0:?}, each with a key: use \
-         `update_parallel_edge` and `parallel_edge`"
+        "between two vertices there may be several edges of label {0:?}, each with a number: write them \
+         with `put_parallel_edge`, `update_parallel_edge` or tuples `(source, destination, number, data)`, \
+         and read them with `parallel_edge`"
     )]
     NeedsKey(String),
-    #[error("the edges of label {0:?} have no keys: there is at most one between two vertices")]
+    #[error(
+        "the edges of label {0:?} have no numbers: there is at most one between two vertices, unless the \
+         label is declared with `GraphOptions::parallel_label`"
+    )]
     NotParallel(String),
+    #[error("{owner} have no property {property:?}{hint}")]
+    NoProperty { owner: String, property: String, hint: &'static str },
     #[error(
         "a transaction on declared vertices cannot delete one: its edges lead to vertices that are not locked"
     )]
@@ -310,7 +341,7 @@ pub(crate) enum Reason {
     #[error(transparent)]
     NoScratchFile(Box<NoScratchFile>),
     #[allow(dead_code, reason = "only the engine `lsm` has files of its own")]
-    #[error("engine `{0}` keeps edges in files of its own, so its graphs are in typed only")]
+    #[error("engine `{0}` keeps edges in files of its own, so its graphs are in stores only")]
     NeedsStore(&'static str),
     #[error("the worker threads could not be started: {0}")]
     Threads(#[from] rayon::ThreadPoolBuildError),
@@ -366,8 +397,9 @@ pub(crate) struct NoData {
 
 /// A stored property cannot be read as a field of a struct.
 #[derive(Debug, thiserror::Error)]
-#[error("property {property:?} is {stored}: a field of type {asked} cannot hold it")]
+#[error("property {property:?} of label {label:?} is {stored}: a field of type {asked} cannot hold it")]
 pub(crate) struct OtherProperty {
+    pub(crate) label: String,
     pub(crate) property: String,
     pub(crate) stored: String,
     pub(crate) asked: String,

@@ -2,6 +2,7 @@
 
 use crate::data::EdgeData;
 use crate::declared::{DeclaredTxn, transact_declared};
+use crate::edge_numbers;
 use crate::edge_tuple::EdgeTuple;
 use crate::engines::{SharedStore, TypedStore, with_engine};
 use crate::error::Error;
@@ -93,7 +94,7 @@ impl Graph {
     pub fn label<T: EdgeData>(&self, name: &str) -> Result<Label<T>, Error> {
         let typed = self.typed.get()?;
         let id = typed.catalog().label_id(name)?;
-        T::check(typed.label_schema(id)?)?;
+        T::check(typed.label_schema(id)?).map_err(|error| typed.of_label(id, error))?;
         Ok(id.into())
     }
 
@@ -180,12 +181,21 @@ impl Graph {
         transact_declared(&typed.store, &self.typed, declared, run)
     }
 
+    /// Draws a number for a [parallel edge](crate::WriteGraph::put_parallel_edge): the time in
+    /// microseconds, times 4096, or one more than the last. Larger than every number that this
+    /// process has drawn, and than those of earlier processes unless the clock was set back. O(1).
+    #[must_use]
+    pub fn draw_number(&self) -> u64 {
+        edge_numbers::draw()
+    }
+
     /// Puts edges as one commit: `(source, destination)` pairs, or `(source, destination, data)`
     /// triples, whose data is a number, a struct with [`Properties`](crate::Properties) or a
-    /// [`Record`](crate::Record). The last of several equal edges counts. Not for labels whose
-    /// edges may be parallel.
+    /// [`Record`](crate::Record). On a label whose edges may be parallel, `(source, destination,
+    /// number, data)`. The last of several equal edges counts.
     ///
-    /// Sorted and applied on several threads. Never in conflict.
+    /// Sorted and applied on several threads; parallel edges are prepared one by one. Never in
+    /// conflict.
     ///
     /// ```
     /// use hedgerow::prelude::*;
@@ -222,8 +232,8 @@ impl Graph {
     ///
     /// The edges are `(source, destination)` pairs, or `(source, destination, data)` triples, whose
     /// data is a number, a struct with [`Properties`](crate::Properties) or a
-    /// [`Record`](crate::Record). Edges with records are not prefetched. Not for labels whose edges
-    /// may be parallel. In a store the call waits for the disk once, at the end. A snapshot may
+    /// [`Record`](crate::Record); on a label whose edges may be parallel, `(source, destination,
+    /// number, data)`. Edges with records are not prefetched. In a store the call waits for the disk once, at the end. A snapshot may
     /// show any prefix of the stream: use [`Graph::ingest`] where readers must not see an
     /// intermediate state.
     ///
@@ -255,7 +265,7 @@ impl Graph {
     }
 
     /// Deletes edges in order, one commit per edge; with parallel edges, all of them between the
-    /// two vertices. Engine `lsm` does not check that edges without records exist, so its count of
+    /// two vertices, or the one of the tuple `(source, destination, number, ())`. Engine `lsm` does not check that edges without records exist, so its count of
     /// removed edges is an upper bound.
     ///
     /// # Errors

@@ -166,7 +166,7 @@
 //! | BFS, shortest paths, PageRank, components and other kernels, and writing one | [`kernels`] |
 //! | data on edges and vertices | [`Label`], [`Properties`], [`Record`], [`EdgeUpdate`] |
 //! | results of writes | [`Commit`], [`Updated`] |
-//! | several edges between two vertices | [`GraphOptions::parallel_label`], [`ReadGraph::parallel_edges`] |
+//! | several edges between two vertices | [`GraphOptions::parallel_label`], [`WriteGraph::put_parallel_edge`], [`ReadGraph::parallel_edges`] |
 //! | fresh, stale and private views; edges that are not archived | [`SnapshotOptions`]; [`Snapshot::unarchived_edges`] |
 //! | the newest edges of a vertex; past states | [`ReadGraph::newest`]; [`Graph::snapshot_at`] |
 //! | checkpoints, checks, repair; reading a store that another process writes | [`Graph::checkpoint`], [`store`]; [`GraphOptions::from_checkpoint`] |
@@ -212,6 +212,7 @@ extern crate self as hedgerow;
 mod data;
 mod declared;
 mod durable;
+mod edge_numbers;
 mod edge_tuple;
 mod edge_update;
 mod engines;

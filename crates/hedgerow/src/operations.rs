@@ -45,7 +45,8 @@ impl TypedStore {
     ) -> Result<Operation, Error> {
         let schema = self.catalog().vertices();
         let position = |(name, value): &(&str, Value)| Ok((schema.position(name)?, value.clone()));
-        self.set_positions(key, properties.iter().map(position).collect::<Result<_, Error>>()?)
+        let positions = properties.iter().map(position).collect::<Result<_, Error>>();
+        self.set_positions(key, positions.map_err(Error::about_vertices)?)
     }
 
     /// Sets properties of a vertex by their positions in the schema.
@@ -59,20 +60,30 @@ impl TypedStore {
         Ok(Operation::SetProperties { key: self.check_key(key)?, properties })
     }
 
-    /// Puts an edge with a record.
+    /// Puts an edge with a record: one of several parallel ones if it has a number.
     pub(crate) fn put_record<T: EdgeData>(
         &self,
         label: LabelId,
         source: &impl AsKey,
         destination: &impl AsKey,
+        number: Option<u64>,
         data: &T,
     ) -> Result<Operation, Error> {
-        let schema = self.record_schema(label)?;
-        let fields = data.to_properties(schema)?;
+        let schema = match number {
+            Some(_) => self.parallel_schema(label)?,
+            None => self.record_schema(label)?,
+        };
+        let fields = data.to_properties(schema).map_err(|error| self.of_label(label, error))?;
         fields.iter().try_for_each(|(position, value)| schema.fields[*position].check_set(value))?;
         let (source, destination) = (self.check_key(source)?, self.check_key(destination)?);
         let change = RecordChange { mode: RecordMode::Put, fields, condition: None };
-        Ok(Operation::ChangeRecord { label, source, destination, key: None, change })
+        Ok(Operation::ChangeRecord { label, source, destination, key: number, change })
+    }
+
+    /// Names the label in the error about a property that its edges do not have.
+    pub(crate) fn of_label(&self, label: LabelId, error: impl Into<Error>) -> Error {
+        let name = self.catalog().label(label).map_or("", |schema| &schema.name);
+        error.into().about_property(|| format!("the edges of label {name:?}"), "")
     }
 
     /// Fails if a key is of another kind than the graph's.
@@ -113,7 +124,8 @@ impl TypedStore {
         destination: &impl AsKey,
         update: &EdgeUpdate<'_>,
     ) -> Result<RecordUpdate, Error> {
-        let change = update.to_change(self.record_schema(label)?)?;
+        let change = update.to_change(self.record_schema(label)?);
+        let change = change.map_err(|error| self.of_label(label, error))?;
         let (source, destination) = (self.check_key(source)?, self.check_key(destination)?);
         Ok(RecordUpdate { label, source, destination, key: None, change })
     }
@@ -126,7 +138,8 @@ impl TypedStore {
         key: u64,
         update: &EdgeUpdate<'_>,
     ) -> Result<RecordUpdate, Error> {
-        let change = update.to_change(self.parallel_schema(label)?)?;
+        let change = update.to_change(self.parallel_schema(label)?);
+        let change = change.map_err(|error| self.of_label(label, error))?;
         let (source, destination) = (self.check_key(source)?, self.check_key(destination)?);
         Ok(RecordUpdate { label, source, destination, key: Some(key), change })
     }
@@ -166,11 +179,19 @@ impl TypedStore {
         edges: &[S],
         input: Option<&[u8]>,
     ) -> Result<Commit, Error> {
+        if self.label_schema(label)?.edges.key().is_some() {
+            let put =
+                |(number, edge)| self.put_record_of(label, edge).map_err(|error| error.of_bulk_edge(number));
+            let operations = edges.iter().enumerate().map(put).collect::<Result<Vec<_>, _>>()?;
+            return Ok(self.store.commit_blind(&operations, input)?);
+        }
+        self.check_numbers(label, edges)?;
         let bulk = Tuples(edges);
         if <S::Data as Stored>::IS_RECORD {
             let schema = self.record_schema(label)?;
             let records = edges.iter().map(|edge| edge.data().to_record(schema));
-            let records = records.collect::<Result<Vec<_>, _>>()?;
+            let records = records.collect::<Result<Vec<_>, _>>();
+            let records = records.map_err(|error| self.of_label(label, error))?;
             check_records(schema, &records)?;
             return self.ingest_bulk(label, &bulk, Some(&records), input);
         }
@@ -199,11 +220,11 @@ impl TypedStore {
         edges: &[S],
     ) -> Result<Commits, StreamError> {
         if <S::Data as Stored>::IS_RECORD {
-            self.record_schema(label).map_err(StreamError::at_once)?;
-            let put = |edge: &S| self.put_record(label, &edge.source(), &edge.destination(), edge.data());
-            return self.commit_each_operation(edges.iter().map(put));
+            self.any_record_schema(label).map_err(StreamError::at_once)?;
+            return self.commit_each_operation(edges.iter().map(|edge| self.put_record_of(label, edge)));
         }
-        self.check_written_column::<<S::Data as Stored>::Column>(label).map_err(StreamError::at_once)?;
+        let checked = self.check_written_column::<<S::Data as Stored>::Column>(label);
+        checked.and_then(|()| self.check_numbers(label, edges)).map_err(StreamError::at_once)?;
         self.commit_each(label, edges, |edge| Some(edge.data().to_value().to_bits()))
     }
 
@@ -214,10 +235,29 @@ impl TypedStore {
         edges: &[S],
     ) -> Result<Commits, StreamError> {
         if self.has_records(label).map_err(StreamError::at_once)? {
-            let delete = |edge: &S| self.delete_edge(label, &edge.source(), &edge.destination());
+            let delete = |edge: &S| match edge.number() {
+                None => self.delete_edge(label, &edge.source(), &edge.destination()),
+                Some(number) => {
+                    let (from, to) = (edge.source(), edge.destination());
+                    Ok(self.update_parallel_edge(label, &from, &to, number, &EdgeUpdate::delete())?.into())
+                }
+            };
             return self.commit_each_operation(edges.iter().map(delete));
         }
+        self.check_numbers(label, edges).map_err(StreamError::at_once)?;
         self.commit_each(label, edges, |_| None)
+    }
+
+    /// Fails if an edge has a number, which the edges of the label do not have.
+    fn check_numbers<S: EdgeTuple>(&self, label: LabelId, edges: &[S]) -> Result<(), Error> {
+        match edges.iter().any(|edge| edge.number().is_some()) {
+            true => self.parallel_schema(label).map(drop),
+            false => Ok(()),
+        }
+    }
+
+    fn put_record_of<S: EdgeTuple>(&self, label: LabelId, edge: &S) -> Result<Operation, Error> {
+        self.put_record(label, &edge.source(), &edge.destination(), edge.number(), edge.data())
     }
 
     fn commit_each_operation(

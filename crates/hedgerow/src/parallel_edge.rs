@@ -15,7 +15,7 @@ use hedgerow_model::Key;
 /// let graph = Graph::in_memory(GraphOptions::new().parallel_label::<Payment>("pays", "number"))?;
 /// let pays = graph.label::<Payment>("pays")?;
 /// for (number, to, amount) in [(1001, 2, 9.5), (1002, 2, 20.0), (1003, 3, 4.0)] {
-///     graph.update_parallel_edge(pays, 1, to, number, &EdgeUpdate::put().set("amount", amount))?;
+///     graph.put_parallel_edge(pays, 1, to, number, Payment { amount })?;
 /// }
 /// let snapshot = graph.snapshot()?;
 /// let to_two = snapshot.parallel_edges(pays, 1, 2, ..)?;
@@ -31,7 +31,7 @@ use hedgerow_model::Key;
 pub struct ParallelEdge<T = crate::Record> {
     /// The vertex at the other end.
     pub neighbor: Key,
-    /// The key, unique among the edges between the two vertices.
+    /// The number, unique among the edges between the two vertices.
     pub key: u64,
     /// The data of the edge.
     pub data: T,

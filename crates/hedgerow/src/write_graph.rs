@@ -97,8 +97,8 @@ pub trait WriteGraph: Writes {
     /// # Errors
     /// See [`WriteGraph`].
     fn put_vertex<P: Properties>(&self, key: impl AsKey, properties: &P) -> Result<Self::Written, Error> {
-        let properties = properties::by_position(properties, self.typed()?.catalog().vertices())?;
-        self.write(self.typed()?.set_positions(&key, properties)?)
+        let properties = properties::by_position(properties, self.typed()?.catalog().vertices());
+        self.write(self.typed()?.set_positions(&key, properties.map_err(Error::about_vertices)?)?)
     }
 
     /// Puts an edge of a label without data. Does nothing if it exists.
@@ -129,13 +129,50 @@ pub trait WriteGraph: Writes {
     ) -> Result<Self::Written, Error> {
         let label = label.into().id();
         if T::IS_RECORD {
-            return self.write(self.typed()?.put_record(label, &source, &destination, &data)?);
+            return self.write(self.typed()?.put_record(label, &source, &destination, None, &data)?);
         }
         let (source, destination) = (source.as_key(), destination.as_key());
         let typed = self.typed()?;
         typed.check_written_column::<T::Column>(label)?;
         let value = Some(Column::to_bits(data.to_value()));
         self.write_edge(typed, EdgeWrite { label, source, destination, value })
+    }
+
+    /// Puts one of several parallel edges, or replaces the data of the one with this number between
+    /// the two vertices.
+    ///
+    /// The number may be one that the edge has anyway, such as that of an order, or be
+    /// [drawn](crate::Graph::draw_number) by the graph. Costs and conflicts are those of
+    /// [`WriteGraph::update_parallel_edge`].
+    ///
+    /// ```
+    /// use hedgerow::prelude::*;
+    ///
+    /// #[derive(Properties, Debug, PartialEq)]
+    /// struct Payment {
+    ///     amount: f64,
+    /// }
+    ///
+    /// let graph = Graph::in_memory(GraphOptions::new().parallel_label::<Payment>("pays", "number"))?;
+    /// let pays = graph.label::<Payment>("pays")?;
+    /// graph.put_parallel_edge(pays, 1, 2, 1001, Payment { amount: 9.5 })?;
+    /// graph.put_parallel_edge(pays, 1, 2, graph.draw_number(), Payment { amount: 20.0 })?;
+    /// assert_eq!(graph.snapshot()?.parallel_edges(pays, 1, 2, ..)?.len(), 2);
+    /// # Ok::<(), hedgerow::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// See [`WriteGraph`]; the label's edges cannot be parallel.
+    fn put_parallel_edge<T: EdgeData>(
+        &self,
+        label: impl Into<Label<T>>,
+        source: impl AsKey,
+        destination: impl AsKey,
+        number: u64,
+        data: T,
+    ) -> Result<Self::Written, Error> {
+        let label = label.into().id();
+        self.write(self.typed()?.put_record(label, &source, &destination, Some(number), &data)?)
     }
 
     /// Deletes an edge, or all parallel ones between two vertices. Does nothing if there is none.
@@ -205,7 +242,7 @@ pub trait WriteGraph: Writes {
         self.update(self.typed()?.update_edge(label.into(), &source, &destination, update)?)
     }
 
-    /// Puts, changes or deletes one of several parallel edges, by its key, if a condition holds:
+    /// Puts, changes or deletes one of several parallel edges, by its number, if a condition holds:
     /// see [`WriteGraph::update_edge`].
     ///
     /// O(log degree + parallel edges / 100): about a hundred short records share a chunk. Conflicts

@@ -1,9 +1,7 @@
 //! Puts lines with properties into the graph.
 
 use super::target::Target;
-use hedgerow::{
-    AsKey, Column, EdgeUpdate, Error, Graph, Record, RecordSchema, Value, ValueType, WriteGraph, WriteTxn,
-};
+use hedgerow::{AsKey, Column, Error, Graph, Record, RecordSchema, Value, WriteGraph, WriteTxn};
 use hedgerow_formats::{PropertyBatch, PropertyEdge};
 use hedgerow_model::with_column;
 
@@ -16,11 +14,16 @@ pub fn put<K: AsKey + Sync>(
     position: &[u8],
 ) -> Result<(), Error> {
     let (label, edges) = (target.label, &target.schema.edges);
-    if !batch.vertices.is_empty() || edges.key().is_some() {
+    if !batch.vertices.is_empty() {
         let transaction = graph.begin()?;
-        stage(&transaction, target, batch)?;
+        stage(&transaction, &batch.vertices, &target.vertices)?;
         transaction.note_input(position);
         transaction.commit()?;
+    } else if edges.key().is_some() {
+        let numbered =
+            |edge: PropertyEdge<K>| (edge.source, edge.destination, edge.value.0, edge.record.into());
+        let edges: Vec<(K, K, u64, Record)> = batch.edges.drain(..).map(numbered).collect();
+        graph.ingest_from(label, &edges, position)?;
     } else if edges.record().is_some() {
         let with_record = |edge: PropertyEdge<K>| (edge.source, edge.destination, edge.record.into());
         let edges: Vec<(K, K, Record)> = batch.edges.drain(..).map(with_record).collect();
@@ -36,31 +39,20 @@ pub fn put<K: AsKey + Sync>(
     Ok(())
 }
 
-/// Stages vertices with their properties, and edges that may be parallel.
+/// Stages vertices with their properties.
 fn stage<K: AsKey>(
     transaction: &WriteTxn,
-    target: &Target<'_>,
-    batch: &PropertyBatch<K>,
+    vertices: &[(K, hedgerow_model::Record)],
+    schema: &RecordSchema,
 ) -> Result<(), Error> {
-    for (key, record) in &batch.vertices {
+    vertices.iter().try_for_each(|(key, record)| {
         let key = key.as_key();
         transaction.add_vertex(key)?;
-        let properties: Vec<_> = named(&target.vertices, record.values()).collect();
-        if !properties.is_empty() {
-            transaction.set_properties(key, &properties)?;
+        let properties: Vec<_> = named(schema, record.values()).collect();
+        match properties.is_empty() {
+            true => Ok(()),
+            false => transaction.set_properties(key, &properties),
         }
-    }
-    let fields = target.schema.edges.record().map_or(&[][..], |schema| &schema.fields);
-    batch.edges.iter().try_for_each(|edge| {
-        let PropertyEdge { source, destination, value: key, record } = edge;
-        let put = fields
-            .iter()
-            .zip(record.values())
-            .filter(|(field, value)| **value != Value::Null && field.value_type != ValueType::Version)
-            .fold(EdgeUpdate::put(), |update, (field, value)| update.set(&field.name, value.clone()));
-        transaction
-            .update_parallel_edge(target.label, source.as_key(), destination.as_key(), key.0, &put)
-            .map(drop)
     })
 }
 

@@ -169,7 +169,7 @@ impl<P: Properties> Stored for P {
     fn check(label: &LabelSchema) -> Result<(), Error> {
         let name = std::any::type_name::<P>();
         let stored = label.edges.record().ok_or_else(|| other_data(label, name))?;
-        properties::check::<P>(stored)
+        properties::check::<P>(stored, &label.name)
     }
 
     fn from_record(record: model::Record, names: &Names<'_>) -> Result<Self, Error> {

@@ -178,8 +178,8 @@ impl<P: Property> Property for Option<P> {
     }
 }
 
-/// Fails if records of the schema cannot be read as `P`.
-pub(super) fn check<P: Properties>(stored: &RecordSchema) -> Result<(), Error> {
+/// Fails if records of the schema, on edges of a label, cannot be read as `P`.
+pub(super) fn check<P: Properties>(stored: &RecordSchema, label: &str) -> Result<(), Error> {
     for Field { name, value_type, nullable } in P::schema().fields {
         let field = &stored.fields[stored.position(&name)?];
         if field.value_type != value_type || (field.nullable && !nullable) {
@@ -187,6 +187,7 @@ pub(super) fn check<P: Properties>(stored: &RecordSchema) -> Result<(), Error> {
                 format!("{value_type}{}", if nullable { ", which may be null" } else { "" })
             };
             let other = OtherProperty {
+                label: label.to_owned(),
                 stored: described(field.value_type, field.nullable),
                 asked: described(value_type, nullable),
                 property: name,

@@ -1,7 +1,8 @@
 //! The work to free superseded versions, on every engine: n log n steps for n versions of one unit,
 //! and a bounded amount in each call. Counted, not timed.
 
-use crate::oracle::{ENGINES, REFERENCE};
+use crate::engines::REFERENCE;
+use crate::oracle::ENGINES;
 use hedgerow::EngineKind;
 use hedgerow::prelude::*;
 use hedgerow_in_memory::reclamation::account::measure_compared;

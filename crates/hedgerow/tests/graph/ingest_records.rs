@@ -143,7 +143,7 @@ fn what_does_not_fit_is_refused_and_changes_nothing() {
         assert_eq!(error.kind(), ErrorKind::InvalidInput);
         assert!(error.to_string().starts_with("number 1 of the edges to ingest"), "{error}");
     }
-    for (label, part) in [(1, "each with a key"), (2, "have no records"), (3, "label")] {
+    for (label, part) in [(1, "each with a number"), (2, "have no records"), (3, "label")] {
         let error = refused(label, record(1.0, ""));
         assert!(error.to_string().contains(part), "{error}");
     }

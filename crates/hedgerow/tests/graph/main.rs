@@ -24,6 +24,7 @@ mod memory_limit;
 mod newest;
 mod oracle;
 mod oversubscribed;
+mod parallel;
 // Checked builds keep all blocks on the heap.
 #[cfg(all(target_os = "linux", not(hedgerow_checked_memory)))]
 mod scratch;

@@ -146,13 +146,16 @@ fn a_label_of_another_type_is_refused_by_name() {
     );
     assert_eq!(
         refusal(graph.label::<Other>("has")),
-        "property \"big\" is i64: a field of type f64 cannot hold it"
+        "property \"big\" of label \"has\" is i64: a field of type f64 cannot hold it"
     );
     assert_eq!(
         refusal(graph.label::<NotNull>("has")),
-        "property \"absent\" is i64, which may be null: a field of type i64 cannot hold it"
+        "property \"absent\" of label \"has\" is i64, which may be null: a field of type i64 cannot hold it"
     );
-    assert_eq!(refusal(graph.label::<Unknown>("has")), "there is no property \"color\" in this schema");
+    assert_eq!(
+        refusal(graph.label::<Unknown>("has")),
+        "the edges of label \"has\" have no property \"color\""
+    );
     // The type of a label made from an id is checked on use.
     assert!(refusal(graph.get_edge::<u64>(LabelId(1), 1, 2)).contains("carry f64, not u64"));
     assert_eq!(

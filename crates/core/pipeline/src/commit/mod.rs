@@ -84,6 +84,17 @@ impl Store {
         self.settle(commit, interactive.map_or(Durability::None, |interactive| interactive.durability))
     }
 
+    /// Commits `operations` as one, never in conflict. `input` is the importer's position to store
+    /// with the commit.
+    pub fn commit_blind(&self, operations: &[Operation], input: Option<&[u8]>) -> Result<Commit, Error> {
+        self.admit(operations.len() * BYTES_OF_CHANGE)?;
+        let commit = self.reclaiming_at_limit(|| {
+            let acquired = Acquired::new(self, operations, None)?;
+            self.commit_acquired(acquired, operations, WriterKind::Blind, input)
+        });
+        self.settle(commit?, Durability::None)
+    }
+
     /// Like [`Store::commit`], but does not settle the commit.
     fn commit_unsettled(
         &self,

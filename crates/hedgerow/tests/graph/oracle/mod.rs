@@ -13,7 +13,7 @@ use std::ops::RangeInclusive;
 mod edge_readers;
 mod operations;
 
-pub use crate::engines::{ENGINES, REFERENCE, counts_later, is_count};
+pub use crate::engines::{ENGINES, counts_later, is_count};
 pub use operations::{Report, Stream, commit, operation, stage};
 
 /// The labels of every graph under test: topology, a float, an integer, records, parallel edges.
