@@ -44,6 +44,17 @@ pub fn text(key: &impl AsKey) -> String {
     }
 }
 
+/// A key as one word of a line: a JSON string if it is empty, has blanks or control characters, or
+/// begins with a quotation mark, else the key itself.
+pub fn word(key: &impl AsKey) -> String {
+    match key.as_key() {
+        KeyRef::Text(text) if text.contains(char::is_whitespace) || text.starts_with('"') => {
+            serde_json::Value::from(text).to_string()
+        }
+        _ => self::text(key),
+    }
+}
+
 fn text_of(text: &str) -> Cow<'_, str> {
     // Unicode's line and paragraph separators are not control characters.
     let ends_lines = |character: char| character.is_control() || matches!(character, '\u{2028}' | '\u{2029}');
@@ -60,7 +71,11 @@ pub fn parse(option: &'static str, text: &str, kind: KeyKind) -> Result<Key, Cli
         KeyKind::String => Ok(Key::Text(text.into())),
         KeyKind::Number | KeyKind::Dense => {
             let number = u64::parse(text.as_bytes()).map(Key::Number);
-            let wrong = |_| CliError::WrongKey { option, key: text.into(), expected: "numbers below 2^64" };
+            let expected = match text.contains(',') {
+                true => "numbers below 2^64; repeat the option for several",
+                false => "numbers below 2^64",
+            };
+            let wrong = |_| CliError::WrongKey { option, key: text.into(), expected };
             number.map_err(wrong)
         }
     }
@@ -84,5 +99,20 @@ mod tests {
             assert_eq!(JsonKey::Text(key.into()).to_string(), expected);
         }
         assert_eq!(text(&7), "7");
+    }
+
+    #[test]
+    fn words_have_no_blanks_outside_quotation_marks() {
+        for (key, expected) in [
+            ("anna", "anna"),
+            ("anna b", "\"anna b\""),
+            ("\"x\"", "\"\\\"x\\\"\""),
+            ("5\"", "5\""),
+            ("", "\"\""),
+            ("a\u{a0}b", "\"a\u{a0}b\""),
+        ] {
+            assert_eq!(word(&key), expected);
+        }
+        assert_eq!(word(&7), "7");
     }
 }

@@ -43,7 +43,6 @@ mod picture;
 mod progress;
 #[cfg(test)]
 mod reference;
-mod results;
 mod run;
 mod shell;
 mod signal;

@@ -151,7 +151,8 @@ fn an_option_is_listed_with_the_commands_that_have_it() {
         "{table}"
     );
     assert!(
-        table.contains("\n| bfs: `--source KEY` |") && table.contains("\n| khop: `--source KEYS` |"),
+        table.contains("\n| bfs: `--source KEY` | The vertex")
+            && table.contains("\n| khop: `--source KEY` | A vertex"),
         "{table}"
     );
     assert!(table.contains("\n| `--threads N` |") && !table.contains("`--json`"), "{table}");

@@ -109,8 +109,9 @@ impl Compression {
     }
 }
 
-/// The path without its `.gz` or `.zst`.
-pub(crate) fn without_compression(path: &Path) -> PathBuf {
+/// Returns the path without its `.gz` or `.zst`.
+#[must_use]
+pub fn without_compression(path: &Path) -> PathBuf {
     match Compression::of_name(path) {
         Some(_) => path.with_extension(""),
         None => path.into(),

@@ -114,7 +114,7 @@ mod write;
 
 pub use batch::{Batch, Edge};
 pub use error::{BadLine, BadProperty, ErrorKind, FormatError, Problem, Remedy};
-pub use format::GraphFormat;
+pub use format::{GraphFormat, without_compression};
 pub use generate::shuffle;
 pub use generate::{
     Change, ChangeStream, ChangeStreamError, Kronecker, KroneckerError, Uniform, UniformError, Weights,

@@ -1,6 +1,6 @@
 //! Numbers for parallel edges, drawn from the clock.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use hedgerow_sync::atomic::{AtomicU64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Numbers per microsecond. The largest time that fits is in the year 2112.
@@ -17,7 +17,7 @@ pub(crate) fn draw() -> u64 {
     next(LAST.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |last| Some(next(last))).unwrap_or_default())
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(hedgerow_shuttle)))]
 mod tests {
     use super::*;
     use std::collections::HashSet;

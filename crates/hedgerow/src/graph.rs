@@ -233,9 +233,9 @@ impl Graph {
     /// The edges are `(source, destination)` pairs, or `(source, destination, data)` triples, whose
     /// data is a number, a struct with [`Properties`](crate::Properties) or a
     /// [`Record`](crate::Record); on a label whose edges may be parallel, `(source, destination,
-    /// number, data)`. Edges with records are not prefetched. In a store the call waits for the disk once, at the end. A snapshot may
-    /// show any prefix of the stream: use [`Graph::ingest`] where readers must not see an
-    /// intermediate state.
+    /// number, data)`. Edges with records are not prefetched. In a store the call waits for the disk
+    /// once, at the end. A snapshot may show any prefix of the stream: use [`Graph::ingest`] where
+    /// readers must not see an intermediate state.
     ///
     /// ```
     /// use hedgerow::prelude::*;
@@ -265,8 +265,8 @@ impl Graph {
     }
 
     /// Deletes edges in order, one commit per edge; with parallel edges, all of them between the
-    /// two vertices, or the one of the tuple `(source, destination, number, ())`. Engine `lsm` does not check that edges without records exist, so its count of
-    /// removed edges is an upper bound.
+    /// two vertices, or the one of the tuple `(source, destination, number, ())`. Engine `lsm` does
+    /// not check that edges without records exist, so its count of removed edges is an upper bound.
     ///
     /// # Errors
     /// As [`WriteGraph::delete_edge`](crate::WriteGraph::delete_edge), at the first edge that

@@ -42,7 +42,7 @@ const BETWEENNESS_EXAMPLES: &str = "\
 Examples:
   hedgerow run betweenness wiki-Vote.txt --samples 100 --output scores.txt
   hedgerow run betweenness email-Eu-core.txt --all-sources --json
-  hedgerow run betweenness wiki-Vote.txt --source 30,3,25 --json";
+  hedgerow run betweenness wiki-Vote.txt --source 30 --source 3 --source 25 --json";
 
 const LCC_EXAMPLES: &str = "\
 Examples:
@@ -62,7 +62,7 @@ Examples:
 const KHOP_EXAMPLES: &str = "\
 Examples:
   hedgerow run khop wiki-Vote.txt --source 30 --hops 1
-  hedgerow run khop wiki-Vote.txt --source 30,3 --hops 2 --limit 1000 --output around.txt";
+  hedgerow run khop wiki-Vote.txt --source 30 --source 3 --hops 2 --limit 1000 --output around.txt";
 
 /// `hedgerow run`
 #[derive(Debug, Args)]
@@ -162,8 +162,8 @@ pub struct TrianglesArgs {}
 #[derive(Debug, Args)]
 #[command(group(ArgGroup::new("sources").required(true).args(["source", "samples", "all_sources"])))]
 pub struct BetweennessArgs {
-    /// Count the paths that start at these vertices, separated by commas
-    #[arg(long, value_name = "KEYS", value_delimiter = ',', allow_negative_numbers = true)]
+    /// Count the paths that start at this vertex; can be repeated
+    #[arg(long, value_name = "KEY", allow_negative_numbers = true)]
     pub source: Vec<String>,
     /// Count the paths that start at N vertices, chosen at random
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
@@ -205,9 +205,8 @@ pub struct KcoreArgs {
 /// The parameters of `run khop`.
 #[derive(Debug, Args)]
 pub struct KhopArgs {
-    /// The vertices to start from, separated by commas; by default the one with the most
-    /// out-neighbors
-    #[arg(long, value_name = "KEYS", value_delimiter = ',', allow_negative_numbers = true)]
+    /// A vertex to start from; can be repeated; by default the one with the most out-neighbors
+    #[arg(long, value_name = "KEY", allow_negative_numbers = true)]
     pub source: Vec<String>,
     /// Maximum number of edges to follow
     #[arg(long, default_value_t = 2, value_name = "N", allow_negative_numbers = true)]
@@ -231,7 +230,8 @@ pub struct SourceArgs {
 /// The output for the result of every vertex.
 #[derive(Debug, Args)]
 pub struct ResultArgs {
-    /// Write one line `key value` per vertex to this file, or to standard output: - [default: -;
+    /// Write the value of every vertex to this file, as CSV if its name ends in .csv, as JSON if in
+    /// .json, .jsonl or .ndjson, else as a line `key value`; or to standard output: - [default: -;
     /// with --json nowhere]
     #[arg(long, value_name = "FILE", value_parser = result_file())]
     pub output: Option<PathBuf>,

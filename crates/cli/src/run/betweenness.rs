@@ -44,6 +44,6 @@ impl RunCommand for BetweennessArgs {
         });
         let scores = result.scores;
         let value = Box::new(move |vertex: VertexId| Some(Value::Float(scores[vertex.index()])));
-        Ok(Finished { elapsed: result.elapsed, details, rows, appendix, value })
+        Ok(Finished { elapsed: result.elapsed, details, rows, appendix, column: "score", value })
     }
 }

@@ -11,9 +11,6 @@ use hedgerow::kernels::Bfs;
 use serde_json::json;
 use std::slice;
 
-/// The value in LDBC Graphalytics outputs of a vertex that cannot be reached.
-const UNREACHED: u64 = i64::MAX as u64;
-
 impl RunCommand for BfsArgs {
     fn name(&self) -> &'static str {
         "bfs"
@@ -44,9 +41,16 @@ impl RunCommand for BfsArgs {
         });
         let depths = result.depths;
         let value = Box::new(move |vertex: VertexId| match depths[vertex.index()] {
-            Bfs::UNREACHED => Some(Value::Whole(UNREACHED)),
+            Bfs::UNREACHED => Some(Value::Unreached),
             depth => Some(Value::Whole(depth.into())),
         });
-        Ok(Finished { elapsed: result.elapsed, details, rows, appendix: String::new(), value })
+        Ok(Finished {
+            elapsed: result.elapsed,
+            details,
+            rows,
+            appendix: String::new(),
+            column: "distance",
+            value,
+        })
     }
 }

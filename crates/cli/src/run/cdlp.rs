@@ -46,6 +46,13 @@ impl RunCommand for CdlpArgs {
             "changed": result.changed,
         });
         let value = Box::new(move |vertex: VertexId| order.value(labels[vertex.index()]));
-        Ok(Finished { elapsed: result.elapsed, details, rows, appendix: String::new(), value })
+        Ok(Finished {
+            elapsed: result.elapsed,
+            details,
+            rows,
+            appendix: String::new(),
+            column: "community",
+            value,
+        })
     }
 }

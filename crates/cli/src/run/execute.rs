@@ -2,6 +2,7 @@
 
 use super::args::{EngineName, KernelCommand, RunPlace};
 use super::facts::Facts;
+use super::results::Results;
 use super::session::{OpenGraph, Session};
 use super::{Output, RunCommand, RunOptions};
 use crate::console::Console;
@@ -12,7 +13,7 @@ use crate::keys;
 use crate::options::Place;
 use crate::stored::{self, StoredState, number};
 use crate::threads::Threads;
-use crate::{progress, results, text};
+use crate::{progress, text};
 use hedgerow::kernels::BuildOptions;
 use hedgerow::{Catalog, Column, Key, KeyKind, LabelId, Topology};
 use hedgerow_compiled_kernels::Target;
@@ -93,7 +94,8 @@ pub fn compute(
     let session = Session { graph, label, output, target, sources, console, interrupt };
     let finished = command.run(&session)?;
     if let Some(path) = output {
-        results::write(path, &graph.loaded.snapshot, interrupt, &finished.value)?;
+        let (snapshot, column) = (&graph.loaded.snapshot, finished.column);
+        Results { snapshot, column, value: &finished.value }.write(path, interrupt)?;
     }
     let facts = Facts::new(&session, copied, finished.elapsed);
     let summary = Summary { kernel: command.name(), facts: &facts, details: &finished.details };

@@ -32,7 +32,7 @@ pub struct Facts {
     #[serde(skip_serializing_if = "Option::is_none")]
     csr_build_seconds: Option<text::Seconds>,
     kernel_seconds: text::Seconds,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// The file of the results of vertices; null if they are nowhere.
     output: Option<String>,
 }
 

@@ -28,6 +28,13 @@ impl RunCommand for KcoreArgs {
         let rows = vec![("largest core", format!("{largest}, of {members}"))];
         let details = json!({ "largest": largest, "innermost": innermost, "iterations": result.iterations });
         let value = Box::new(move |vertex: VertexId| Some(Value::Whole(cores[vertex.index()].into())));
-        Ok(Finished { elapsed: result.elapsed, details, rows, appendix: String::new(), value })
+        Ok(Finished {
+            elapsed: result.elapsed,
+            details,
+            rows,
+            appendix: String::new(),
+            column: "core",
+            value,
+        })
     }
 }

@@ -53,6 +53,13 @@ impl RunCommand for KhopArgs {
         let hops: HashMap<_, _> = result.hops().collect();
         let value =
             Box::new(move |vertex: VertexId| hops.get(&vertex).map(|hops| Value::Whole((*hops).into())));
-        Ok(Finished { elapsed: result.elapsed, details, rows, appendix: String::new(), value })
+        Ok(Finished {
+            elapsed: result.elapsed,
+            details,
+            rows,
+            appendix: String::new(),
+            column: "hops",
+            value,
+        })
     }
 }

@@ -27,6 +27,13 @@ impl RunCommand for LccArgs {
         let rows = vec![("mean", format!("{:.6}", result.mean))];
         let coefficients = result.coefficients;
         let value = Box::new(move |vertex: VertexId| Some(Value::Float(coefficients[vertex.index()])));
-        Ok(Finished { elapsed: result.elapsed, details, rows, appendix: String::new(), value })
+        Ok(Finished {
+            elapsed: result.elapsed,
+            details,
+            rows,
+            appendix: String::new(),
+            column: "coefficient",
+            value,
+        })
     }
 }

@@ -16,6 +16,7 @@ mod khop;
 mod lcc;
 mod pagerank;
 mod ranking;
+mod results;
 mod session;
 mod sources;
 mod sssp;

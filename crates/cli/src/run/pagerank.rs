@@ -39,6 +39,6 @@ impl RunCommand for PageRankArgs {
         let ranks = result.ranks;
         let value = Box::new(move |vertex: VertexId| Some(Value::Float(ranks[vertex.index()])));
         let rows = vec![("iterations", done)];
-        Ok(Finished { elapsed: result.elapsed, details, rows, appendix, value })
+        Ok(Finished { elapsed: result.elapsed, details, rows, appendix, column: "rank", value })
     }
 }

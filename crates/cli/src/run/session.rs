@@ -57,6 +57,8 @@ pub struct Finished {
     pub rows: Vec<(&'static str, String)>,
     /// Text after the table.
     pub appendix: String,
+    /// The name of the results of vertices, in files that name columns.
+    pub column: &'static str,
     /// Returns the result of a vertex; `None` if it has none.
     pub value: Box<dyn Fn(VertexId) -> Option<Value>>,
 }

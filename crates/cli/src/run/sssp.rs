@@ -49,7 +49,14 @@ impl RunCommand for SsspArgs {
             "edges_examined": result.edges_examined,
         });
         let value = Box::new(move |vertex: VertexId| Some(Value::Float(distances[vertex.index()])));
-        Ok(Finished { elapsed: result.elapsed, details, rows, appendix: String::new(), value })
+        Ok(Finished {
+            elapsed: result.elapsed,
+            details,
+            rows,
+            appendix: String::new(),
+            column: "distance",
+            value,
+        })
     }
 }
 

@@ -39,6 +39,13 @@ impl RunCommand for WccArgs {
             *name = order.rank(vertex).min(*name);
         })?;
         let value = Box::new(move |vertex: VertexId| order.value(names[components[vertex.index()] as usize]));
-        Ok(Finished { elapsed: result.elapsed, details, rows, appendix: String::new(), value })
+        Ok(Finished {
+            elapsed: result.elapsed,
+            details,
+            rows,
+            appendix: String::new(),
+            column: "component",
+            value,
+        })
     }
 }

@@ -108,7 +108,11 @@ fn every_kernel_refuses_a_source_that_is_not_in_the_graph() {
         folder.fails(&command, 3, &["no vertex 3", "--source"]);
     }
     for kernel in ["khop", "betweenness"] {
-        folder.fails(&format!("run {kernel} --graph graph --source 1,2,7"), 3, &["no vertex 7"]);
+        folder.fails(
+            &format!("run {kernel} --graph graph --source 1 --source 2 --source 7"),
+            3,
+            &["no vertex 7"],
+        );
     }
     assert_eq!(folder.names(), ["graph"]);
 }

@@ -51,16 +51,21 @@ impl Folder {
         self.0.path()
     }
 
+    /// Returns `hedgerow` with these arguments, separated by blanks, ready to run.
+    pub fn command(&self, arguments: &str) -> assert_cmd::Command {
+        let mut command = assert_cmd::Command::new(PROGRAM);
+        command.current_dir(self.root()).args(arguments.split_whitespace());
+        command
+    }
+
     /// Runs `hedgerow` with these arguments, separated by blanks.
     pub fn hedgerow(&self, arguments: &str) -> Assert {
-        let mut command = assert_cmd::Command::new(PROGRAM);
-        command.current_dir(self.root()).args(arguments.split_whitespace()).assert()
+        self.command(arguments).assert()
     }
 
     /// Runs `hedgerow` with these arguments, separated by blanks, and this standard input.
     pub fn pipe(&self, arguments: &str, input: impl Into<Vec<u8>>) -> Assert {
-        let mut command = assert_cmd::Command::new(PROGRAM);
-        command.current_dir(self.root()).args(arguments.split_whitespace()).write_stdin(input).assert()
+        self.command(arguments).write_stdin(input).assert()
     }
 
     /// Like `pipe`; the command must fail, print nothing, and name all of `parts` in its error.

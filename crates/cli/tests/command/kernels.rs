@@ -117,7 +117,7 @@ fn betweenness_counts_the_paths_from_its_sources() {
         |first, second, third, last| lines(&[("1", first), ("2", second), ("3", third), ("4", last)]);
     assert_eq!(result(path, "betweenness --all-sources"), scores("0.0", "2.0", "2.0", "0.0"));
     assert_eq!(result(path, "betweenness --all-sources --undirected"), scores("0.0", "4.0", "4.0", "0.0"));
-    assert_eq!(result(path, "betweenness --source 1,3"), scores("0.0", "2.0", "1.0", "0.0"));
+    assert_eq!(result(path, "betweenness --source 1 --source 3"), scores("0.0", "2.0", "1.0", "0.0"));
     assert_eq!(result(path, "betweenness --samples 9"), scores("0.0", "2.0", "2.0", "0.0"));
     let sampled = summary(path, "betweenness --samples 2 --seed 3");
     assert_eq!(sampled["sources"], 2);
@@ -162,7 +162,7 @@ fn cores_ignore_direction_repetition_and_self_loops() {
 fn neighborhoods_list_what_is_near_and_nothing_else() {
     assert_eq!(result(SQUARE, "khop --source 40 --hops 2"), lines(&[("40", "0"), ("30", "1"), ("20", "2")]));
     let several = lines(&[("50", "1"), ("20", "0"), ("60", "1"), ("1", "0"), ("2", "1")]);
-    assert_eq!(result(SQUARE, "khop --source 20,1 --hops 1"), several);
+    assert_eq!(result(SQUARE, "khop --source 20 --source 1 --hops 1"), several);
     assert_eq!(result(SQUARE, "khop --source 20 --hops 1 --limit 2"), lines(&[("50", "1"), ("20", "0")]));
     let summary = summary(SQUARE, "khop --hops 1 --limit 2");
     assert_eq!((&summary["sources"], &summary["source_chosen"]), (&serde_json::json!([20]), &true.into()));

@@ -8,9 +8,9 @@ fn keys_with_line_ends_are_quoted_in_text() {
         Folder::with("e.jsonl", "{\"from\":\"a\\nb\",\"to\":\"\"}\n{\"from\":\"a\\nb\",\"to\":\"c d\"}\n");
     folder.json("import e.jsonl --store store --keys text");
     folder.hedgerow("run bfs --store store --output depths").success();
-    assert_eq!(folder.read("depths"), "\"a\\nb\" 0\n\"\" 1\nc d 1\n");
+    assert_eq!(folder.read("depths"), "\"a\\nb\" 0\n\"\" 1\n\"c d\" 1\n");
     folder.hedgerow("run wcc --store store --output components").success();
-    assert_eq!(folder.read("components"), "\"a\\nb\" \"\"\n\"\" \"\"\nc d \"\"\n");
+    assert_eq!(folder.read("components"), "\"a\\nb\" \"\"\n\"\" \"\"\n\"c d\" \"\"\n");
     folder.hedgerow("export store --output e.sg --mapping keys").success();
     assert_eq!(folder.read("keys"), "0 \"\"\n1 \"a\\nb\"\n2 c d\n");
 

@@ -26,6 +26,7 @@ mod outputs;
 mod parallel;
 mod properties;
 mod readme;
+mod result_files;
 mod resumed_import;
 mod round_trip;
 mod run;

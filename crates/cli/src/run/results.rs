@@ -1,0 +1,90 @@
+//! Result files: the value of every vertex that has one, in the format that the name of the file
+//! says.
+
+use super::value::Value;
+use crate::error::CliError;
+use crate::interrupt::Interrupt;
+use crate::keys::{self, JsonKey};
+use hedgerow::{Key, RecordSchema, Snapshot, ValueType, VertexId};
+use hedgerow_formats::{
+    FormatError, LineSchema, NewFile, Output, PropertyFormat, PropertyWriter, without_compression,
+};
+use hedgerow_model::Record;
+use serde_json::json;
+use std::io::{self, Write};
+use std::path::Path;
+
+/// The results of vertices.
+pub struct Results<'a> {
+    pub snapshot: &'a Snapshot,
+    /// The name of the values.
+    pub column: &'static str,
+    /// Returns the value of a vertex; `None` if it has none.
+    pub value: &'a dyn Fn(VertexId) -> Option<Value>,
+}
+
+impl Results<'_> {
+    /// Writes the value of every vertex that has one, ascending by vertex id: as CSV, as JSON lines
+    /// or as a JSON array if the name ends in `.csv`, `.jsonl`, `.ndjson` or `.json`, else as lines
+    /// `key value`; compressed if the name says so. On failure the previous file stays.
+    pub fn write(&self, path: &Path, interrupt: &Interrupt) -> Result<(), CliError> {
+        let is_json = without_compression(path).extension().is_some_and(|extension| extension == "json");
+        match PropertyFormat::of_name(path) {
+            Some(format) => self.write_properties(path, format, interrupt),
+            None if is_json => self.write_array(path, interrupt),
+            None => self.write_text(path, interrupt),
+        }
+    }
+
+    fn write_text(&self, path: &Path, interrupt: &Interrupt) -> Result<(), CliError> {
+        let mut file = Output::create(path).map_err(CliError::Output)?;
+        self.for_each(|key, value| {
+            writeln!(file, "{} {value}", keys::word(&key)).map_err(|source| failed(path, source))
+        })?;
+        interrupt.check()?;
+        file.finish().map_err(CliError::Output)
+    }
+
+    fn write_properties(
+        &self,
+        path: &Path,
+        format: PropertyFormat,
+        interrupt: &Interrupt,
+    ) -> Result<(), CliError> {
+        // The type of a property is in no file.
+        let schema = RecordSchema::new().nullable(self.column, ValueType::F64);
+        let created = PropertyWriter::create(path, format, &LineSchema::Vertices(schema));
+        let mut file = created.map_err(CliError::Output)?;
+        self.for_each(|key, value| {
+            file.write_vertex(&key, &Record::new(vec![value.into()])).map_err(CliError::Output)
+        })?;
+        interrupt.check()?;
+        file.complete().and_then(NewFile::finish).map_err(CliError::Output)
+    }
+
+    fn write_array(&self, path: &Path, interrupt: &Interrupt) -> Result<(), CliError> {
+        let mut file = Output::create(path).map_err(CliError::Output)?;
+        let mut separator = "[\n";
+        self.for_each(|key, value| {
+            let line = json!({ "key": JsonKey::from(key), (self.column): value });
+            write!(file, "{separator}{line}").map_err(|source| failed(path, source))?;
+            separator = ",\n";
+            Ok(())
+        })?;
+        let end = if separator == ",\n" { "\n]" } else { "[]" };
+        writeln!(file, "{end}").map_err(|source| failed(path, source))?;
+        interrupt.check()?;
+        file.finish().map_err(CliError::Output)
+    }
+
+    fn for_each(&self, mut write: impl FnMut(Key, Value) -> Result<(), CliError>) -> Result<(), CliError> {
+        self.snapshot.try_for_each_vertex(|vertex, key| match (self.value)(vertex) {
+            Some(value) => write(key, value),
+            None => Ok(()),
+        })
+    }
+}
+
+fn failed(path: &Path, source: io::Error) -> CliError {
+    CliError::Output(FormatError::Io { path: path.into(), action: "write", source })
+}
