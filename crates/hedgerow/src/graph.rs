@@ -233,9 +233,9 @@ impl Graph {
     /// The edges are `(source, destination)` pairs, or `(source, destination, data)` triples, whose
     /// data is a number, a struct with [`Properties`](crate::Properties) or a
     /// [`Record`](crate::Record); on a label whose edges may be parallel, `(source, destination,
-    /// number, data)`. Edges with records are not prefetched. In a store the call waits for the disk
-    /// once, at the end. A snapshot may show any prefix of the stream: use [`Graph::ingest`] where
-    /// readers must not see an intermediate state.
+    /// number, data)`. Edges with records are not prefetched. In a store the call waits for the
+    /// disk once, at the end. A snapshot may show any prefix of the stream: use [`Graph::ingest`]
+    /// where readers must not see an intermediate state.
     ///
     /// ```
     /// use hedgerow::prelude::*;
