@@ -14,7 +14,7 @@ use crate::maintenance::{
     SchemaArgs,
 };
 use crate::man::ManArgs;
-use crate::objects::{DeleteArgs, GetArgs, NeighborsArgs, PutArgs};
+use crate::objects::{DeleteArgs, GetArgs, NeighborsArgs, PathArgs, PutArgs};
 use crate::run::RunArgs;
 use crate::shell::ShellArgs;
 use crate::stats::StatsArgs;
@@ -86,6 +86,8 @@ pub enum Command {
     Label(LabelArgs),
     /// Print the neighbors of a vertex in a store, in the order in which the vertices were made
     Neighbors(NeighborsArgs),
+    /// Print the shortest paths from one vertex to another in a store
+    Path(PathArgs),
     /// Print a vertex or an edge in a store
     Get(GetArgs),
     /// Put a vertex or an edge into a store
@@ -137,6 +139,7 @@ impl Command {
             Command::Schema(args) => args.json,
             Command::Label(args) => args.action.json(),
             Command::Neighbors(args) => args.neighbors.place.json,
+            Command::Path(args) => args.path.place.json,
             Command::Get(args) => args.object.place().json,
             Command::Put(args) => args.object.place().json,
             Command::Delete(args) => args.object.place().json,

@@ -145,6 +145,8 @@ impl Error {
             | Reason::NeedsKey(_)
             | Reason::NotParallel(_)
             | Reason::NoProperty { .. }
+            | Reason::NoWeight { .. }
+            | Reason::BadWeight { .. }
             | Reason::OtherData(_)
             | Reason::NoData(_)
             | Reason::OtherProperty(_)
@@ -305,6 +307,10 @@ pub(crate) enum Reason {
          label is declared with `GraphOptions::parallel_label`"
     )]
     NotParallel(String),
+    #[error("the edges of label {label:?} have {what}: the length of a path needs numbers")]
+    NoWeight { label: String, what: String },
+    #[error("the edge between {from} and {to} has the weight {weight}: paths need weights from 0 on")]
+    BadWeight { from: Key, to: Key, weight: f64 },
     #[error("{owner} have no property {property:?}{hint}")]
     NoProperty { owner: String, property: String, hint: &'static str },
     #[error(

@@ -223,6 +223,7 @@ mod labels;
 mod operations;
 mod options;
 mod parallel_edge;
+mod paths;
 pub mod prelude;
 mod read_graph;
 mod reads;
@@ -269,6 +270,7 @@ pub use hedgerow_sync::CancelToken;
 pub use label::{Hop, HopOf, Label};
 pub use options::{EngineKind, GraphOptions, Isolation};
 pub use parallel_edge::ParallelEdge;
+pub use paths::{Path, PathOptions};
 pub use read_graph::ReadGraph;
 pub use record_ref::RecordRef;
 pub use snapshot::{

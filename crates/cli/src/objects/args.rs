@@ -19,6 +19,12 @@ Examples:
   hedgerow neighbors 30 wiki --newest 10 --by commit
   hedgerow neighbors anna bank --label pays --min-key 1000 --max-key 1999";
 
+const PATH_EXAMPLES: &str = "\
+Examples:
+  hedgerow path 30 3 wiki
+  hedgerow path anna ben friends --label knows --max 4 --count 3
+  hedgerow path anna ben bank --label pays --weight amount --json";
+
 const GET_EXAMPLES: &str = "\
 Examples:
   hedgerow get vertex 30 wiki
@@ -173,6 +179,44 @@ impl DirectionName {
             DirectionName::In => Direction::In,
         }
     }
+}
+
+/// `hedgerow path`
+#[derive(Debug, Args)]
+#[command(after_help = PATH_EXAMPLES)]
+pub struct PathArgs {
+    #[command(flatten)]
+    pub path: At<PathBetweenArgs, ReadPlace>,
+}
+
+/// The paths between two vertices.
+#[derive(Debug, Args)]
+pub struct PathBetweenArgs {
+    /// The vertex where the paths start
+    #[arg(value_name = "FROM", allow_negative_numbers = true)]
+    pub from: String,
+    /// The vertex where the paths end
+    #[arg(value_name = "TO", allow_negative_numbers = true)]
+    pub to: String,
+    /// The label of the edges; by default the first
+    #[arg(long, value_name = "NAME")]
+    pub label: Option<String>,
+    /// The shortest path has the least sum of this property, or of value if edges have values
+    /// instead of properties; edges without it are not followed [default: the fewest edges]
+    #[arg(long, value_name = "PROPERTY")]
+    pub weight: Option<String>,
+    /// No path is longer than this: in edges, or in the sum of --weight
+    #[arg(long, value_name = "LENGTH", value_parser = length, allow_negative_numbers = true)]
+    pub max: Option<f64>,
+    /// Print up to N paths, the shortest first; none visits a vertex twice
+    #[arg(long, value_name = "N", value_parser = at_least_one)]
+    pub count: Option<NonZeroUsize>,
+}
+
+/// Parses the length of a path.
+fn length(text: &str) -> Result<f64, &'static str> {
+    let length = text.parse().ok().filter(|length: &f64| *length >= 0.0);
+    length.ok_or("expected a number from 0 on")
 }
 
 /// `hedgerow get`

@@ -1,14 +1,16 @@
-//! `hedgerow neighbors`, `get`, `put` and `delete`: single vertices and edges in stores.
+//! `hedgerow neighbors`, `path`, `get`, `put` and `delete`: single vertices and edges in stores.
 
 mod args;
 pub mod delete;
 pub mod get;
 pub mod neighbors;
 mod newest;
+pub mod path;
 pub mod put;
 
 pub use args::{
-    DeleteArgs, DeleteObject, GetArgs, GetObject, NeighborhoodArgs, NeighborsArgs, PutArgs, PutObject,
+    DeleteArgs, DeleteObject, GetArgs, GetObject, NeighborhoodArgs, NeighborsArgs, PathArgs, PathBetweenArgs,
+    PutArgs, PutObject,
 };
 
 use crate::console::Console;

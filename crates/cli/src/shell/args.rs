@@ -1,14 +1,14 @@
 //! Options of `hedgerow shell`, and the commands of its lines.
 
 use crate::maintenance::NewLabels;
-use crate::objects::{DeleteObject, GetObject, NeighborhoodArgs, PutObject};
+use crate::objects::{DeleteObject, GetObject, NeighborhoodArgs, PathBetweenArgs, PutObject};
 use crate::run::{KernelCommand, RunnerArgs};
 use crate::stored::args::{ReadArgs, StorePlace, WriteArgs};
 use clap::{Args, Parser, Subcommand};
 
 const EXAMPLES: &str = "\
 Commands, one per line, with the arguments of the commands of these names, but without the store:
-  put, delete, get, neighbors, begin, commit, rollback, run, label, checkpoint, compact, info, help, quit
+  put, delete, get, neighbors, path, begin, commit, rollback, run, label, checkpoint, compact, info, help, quit
 
 Examples:
   hedgerow shell wiki
@@ -78,6 +78,8 @@ pub enum LineCommand {
     },
     /// Print the neighbors of a vertex, in the order in which they were made; by time with --newest
     Neighbors(NeighborhoodArgs),
+    /// Print the shortest paths from one vertex to another
+    Path(PathBetweenArgs),
     /// Run a kernel, and print its summary; --output writes the result of every vertex
     Run {
         /// The kernel.

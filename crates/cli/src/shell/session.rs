@@ -8,7 +8,7 @@ use crate::error::{CliError, StoredError};
 use crate::input::Loaded;
 use crate::interrupt::{Interrupt, Listener};
 use crate::maintenance::{Compacted, info, label, rewrite};
-use crate::objects::{GetObject, NeighborhoodArgs, Reading, Writing, delete, get, neighbors, put};
+use crate::objects::{GetObject, NeighborhoodArgs, Reading, Writing, delete, get, neighbors, path, put};
 use crate::options::Place;
 use crate::outputs::FilesInUse;
 use crate::run::{EngineName, KernelCommand, OpenGraph, Output, compute, keys_of, label_of};
@@ -145,6 +145,7 @@ impl Session {
             LineCommand::Delete { object } => delete::delete(object, &self.writing()?, console)?,
             LineCommand::Get { object } => self.get(object, console)?,
             LineCommand::Neighbors(args) => self.neighbors(args, console)?,
+            LineCommand::Path(args) => path::path(args, &Reading::of(&self.state()?, &self.store), console)?,
             LineCommand::Run { kernel } => self.run_kernel(kernel, console, interrupt)?,
             LineCommand::Label { action: LabelHere::List } => {
                 label::list(&self.catalog(), &self.store, console)?;
@@ -177,6 +178,7 @@ impl Session {
         let name = match command {
             LineCommand::Begin => "begin",
             LineCommand::Run { .. } => "run",
+            LineCommand::Path(_) => "path",
             LineCommand::Label { action: LabelHere::Add(_) } => "label add",
             LineCommand::Checkpoint => "checkpoint",
             LineCommand::Compact => "compact",

@@ -24,6 +24,7 @@ mod newest;
 mod objects;
 mod outputs;
 mod parallel;
+mod paths;
 mod properties;
 mod readme;
 mod result_files;

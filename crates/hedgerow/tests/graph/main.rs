@@ -25,6 +25,7 @@ mod newest;
 mod oracle;
 mod oversubscribed;
 mod parallel;
+mod paths;
 // Checked builds keep all blocks on the heap.
 #[cfg(all(target_os = "linux", not(hedgerow_checked_memory)))]
 mod scratch;

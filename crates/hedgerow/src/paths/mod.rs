@@ -1,0 +1,183 @@
+//! Shortest paths between two vertices of a snapshot.
+//!
+//! | file | purpose |
+//! |---|---|
+//! | `edges` | the edges that a search follows, and their weights |
+//! | `search` | one shortest path, by number of edges or by weight |
+//! | `several` | several, the shortest first |
+
+mod edges;
+mod search;
+mod several;
+
+use crate::error::{Error, Reason};
+use crate::snapshot::Snapshot;
+use edges::{EdgeWeight, FollowedEdges};
+use hedgerow_model::{AsKey, Direction, EdgeSchema, Key, LabelId, LabelSchema, ValueType};
+
+/// A path: see [`Snapshot::path`].
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Path {
+    /// The vertices from one end to the other, both included.
+    pub vertices: Vec<Key>,
+    /// The number of edges, or the sum of their weights.
+    pub length: f64,
+}
+
+/// The paths to search for: see [`Snapshot::paths`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct PathOptions<'n> {
+    weight: Weight<'n>,
+    longest: f64,
+    count: usize,
+}
+
+/// The requested weight of an edge.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Weight<'n> {
+    One,
+    Value,
+    Property(&'n str),
+}
+
+impl Default for PathOptions<'_> {
+    fn default() -> Self {
+        PathOptions { weight: Weight::One, longest: f64::INFINITY, count: 1 }
+    }
+}
+
+impl<'n> PathOptions<'n> {
+    /// One path with the fewest edges.
+    #[must_use]
+    pub fn new() -> Self {
+        PathOptions::default()
+    }
+
+    /// The length of a path is the sum of the values of its edges.
+    #[must_use]
+    pub fn by_value(self) -> Self {
+        PathOptions { weight: Weight::Value, ..self }
+    }
+
+    /// The length of a path is the sum of this property of its edges, a number. Edges without it
+    /// are not followed; of several parallel edges, the lightest is.
+    #[must_use]
+    pub fn by_property(self, name: &'n str) -> Self {
+        PathOptions { weight: Weight::Property(name), ..self }
+    }
+
+    /// No path is longer than this.
+    #[must_use]
+    pub fn at_most(self, length: f64) -> Self {
+        PathOptions { longest: length, ..self }
+    }
+
+    /// Up to this number of paths, the shortest first.
+    #[must_use]
+    pub fn count(self, count: usize) -> Self {
+        PathOptions { count, ..self }
+    }
+
+    fn weight_in(&self, schema: &LabelSchema) -> Result<EdgeWeight, Error> {
+        let no_number = |what: String| Error::from(Reason::NoWeight { label: schema.name.clone(), what });
+        match (self.weight, &schema.edges) {
+            (Weight::One, _) => Ok(EdgeWeight::One),
+            (Weight::Value, EdgeSchema::Value(column)) => Ok(EdgeWeight::Value(*column)),
+            (Weight::Value, _) => Err(no_number("no values".to_owned())),
+            (Weight::Property(name), edges) => {
+                let record = edges.record().ok_or_else(|| no_number("no properties".to_owned()))?;
+                let position = record.position(name).map_err(|error| {
+                    Error::from(error).about_property(|| format!("the edges of label {:?}", schema.name), "")
+                })?;
+                match record.fields[position].value_type {
+                    ValueType::I64 | ValueType::U64 | ValueType::F64 => Ok(EdgeWeight::Property(position)),
+                    other => Err(no_number(format!("a property {name:?} of type {other}, not a number"))),
+                }
+            }
+        }
+    }
+}
+
+impl Snapshot {
+    /// Returns a path with the fewest edges of a label from one vertex to another; `None` if there
+    /// is none, or if a vertex does not exist.
+    ///
+    /// Searches from both ends if edges can be followed backwards, which visits far fewer vertices
+    /// of a large graph: undirected, or [with reverse
+    /// adjacency](hedgerow_model::Topology::DirectedWithReverse). O(vertices + edges) of the part
+    /// that is visited, in time and memory.
+    ///
+    /// ```
+    /// use hedgerow::prelude::*;
+    ///
+    /// let graph = Graph::in_memory(GraphOptions::new().label::<()>("knows"))?;
+    /// let knows = graph.label::<()>("knows")?;
+    /// graph.ingest(knows, &[(1, 2), (2, 3), (3, 4), (1, 5), (5, 4)])?;
+    /// let path = graph.snapshot()?.path(knows, 1, 4)?.expect("they are connected");
+    /// assert_eq!((path.vertices, path.length), (vec![1.into(), 5.into(), 4.into()], 2.0));
+    /// # Ok::<(), Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// There is no such label, a key is of another kind than the graph's, or the store could not be
+    /// read.
+    pub fn path(
+        &self,
+        label: impl Into<LabelId>,
+        from: impl AsKey,
+        to: impl AsKey,
+    ) -> Result<Option<Path>, Error> {
+        Ok(self.paths(label, from, to, &PathOptions::new())?.pop())
+    }
+
+    /// Returns the shortest paths from one vertex to another, the shortest first: by number of
+    /// edges, by their values or by a property. No path visits a vertex twice.
+    ///
+    /// By number of edges as [`Snapshot::path`]; by weight by Dijkstra's algorithm, O(edges log
+    /// edges) of the part that is visited. Each further path takes as many searches as the last one
+    /// has edges (Yen's algorithm).
+    ///
+    /// ```
+    /// use hedgerow::PathOptions;
+    /// use hedgerow::prelude::*;
+    ///
+    /// let graph = Graph::in_memory(GraphOptions::new().label::<f64>("roads"))?;
+    /// let roads = graph.label::<f64>("roads")?;
+    /// graph.ingest(roads, &[(1, 2, 1.0), (2, 3, 1.0), (1, 3, 5.0)])?;
+    /// let options = PathOptions::new().by_value().count(2);
+    /// let paths = graph.snapshot()?.paths(roads, 1, 3, &options)?;
+    /// assert_eq!(paths.iter().map(|path| path.length).collect::<Vec<_>>(), [2.0, 5.0]);
+    /// # Ok::<(), Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Snapshot::path`]; or the edges have no such weight, or the weight of a visited edge is
+    /// negative or not a number.
+    pub fn paths(
+        &self,
+        label: impl Into<LabelId>,
+        from: impl AsKey,
+        to: impl AsKey,
+        options: &PathOptions<'_>,
+    ) -> Result<Vec<Path>, Error> {
+        let (label, from, to) = (label.into(), from.as_key(), to.as_key());
+        let typed = self.typed()?;
+        typed.check_ends(from, to)?;
+        let weight = options.weight_in(typed.label_schema(label)?)?;
+        let is_reversible = self.topology().stored(Direction::In).is_some();
+        let PathOptions { longest, count, .. } = *options;
+        self.read(|state| {
+            let (Some(from), Some(to)) = (state.vertex(from)?, state.vertex(to)?) else {
+                return Ok(Vec::new());
+            };
+            let edges = FollowedEdges { state, label, weight, is_reversible };
+            let routes = several::shortest_routes(&edges, (from, to), count, longest)?;
+            let path = |route: search::Route| Path {
+                length: route.length(),
+                vertices: route.vertices.into_iter().map(|vertex| state.key(vertex)).collect(),
+            };
+            Ok::<_, Error>(routes.into_iter().map(path).collect())
+        })
+    }
+}

@@ -1,0 +1,200 @@
+//! Searches for one shortest path between two vertices.
+
+use super::edges::FollowedEdges;
+use crate::error::Error;
+use hedgerow_model::{Direction, VertexId};
+use std::cmp::Ordering;
+use std::collections::{BinaryHeap, HashMap, HashSet};
+
+/// A path by vertex ids.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Route {
+    pub(super) vertices: Vec<VertexId>,
+    /// The length from the first vertex to each.
+    pub(super) lengths: Vec<f64>,
+}
+
+impl Route {
+    pub(super) fn length(&self) -> f64 {
+        self.lengths.last().copied().unwrap_or(0.0)
+    }
+}
+
+/// The parts of the graph that a path must not use.
+#[derive(Debug, Default)]
+pub(super) struct Avoided {
+    pub(super) vertices: HashSet<VertexId>,
+    /// The second vertices of the path.
+    pub(super) seconds: HashSet<VertexId>,
+}
+
+impl Avoided {
+    fn allows(&self, source: VertexId, from: VertexId, to: VertexId) -> bool {
+        let is_avoided = |vertex| !self.vertices.is_empty() && self.vertices.contains(&vertex);
+        !(is_avoided(from) || is_avoided(to) || from == source && self.seconds.contains(&to))
+    }
+}
+
+/// Returns a shortest path of at most `longest`, if there is one.
+pub(super) fn shortest(
+    edges: &FollowedEdges<'_>,
+    ends: (VertexId, VertexId),
+    avoided: &Avoided,
+    longest: f64,
+) -> Result<Option<Route>, Error> {
+    match edges.are_weighted() {
+        true => lightest(edges, ends, avoided, longest),
+        false => fewest_edges(edges, ends, avoided, longest),
+    }
+}
+
+/// The vertices that a breadth-first search has reached from one end.
+struct Side {
+    direction: Direction,
+    /// The vertex from which each vertex was reached; the end from itself.
+    reached_from: HashMap<VertexId, VertexId>,
+    frontier: Vec<VertexId>,
+}
+
+impl Side {
+    fn new(end: VertexId, direction: Direction) -> Self {
+        Side { direction, reached_from: HashMap::from([(end, end)]), frontier: vec![end] }
+    }
+
+    /// Reaches one level more. Returns a vertex that the other side has reached, too.
+    fn expand(
+        &mut self,
+        edges: &FollowedEdges<'_>,
+        allows: impl Fn(VertexId, VertexId) -> bool,
+        other: &Side,
+    ) -> Result<Option<VertexId>, Error> {
+        let mut met = None;
+        for vertex in std::mem::take(&mut self.frontier) {
+            edges.for_each(vertex, self.direction, &mut |neighbor, _| {
+                let (from, to) = match self.direction {
+                    Direction::Out => (vertex, neighbor),
+                    Direction::In => (neighbor, vertex),
+                };
+                if !self.reached_from.contains_key(&neighbor) && allows(from, to) {
+                    self.reached_from.insert(neighbor, vertex);
+                    self.frontier.push(neighbor);
+                    met = met.or(other.reached_from.contains_key(&neighbor).then_some(neighbor));
+                }
+            })?;
+            if met.is_some() {
+                break;
+            }
+        }
+        Ok(met)
+    }
+
+    /// The vertices from `vertex` to the end, both included.
+    fn way_back(&self, mut vertex: VertexId) -> Vec<VertexId> {
+        let mut way = vec![vertex];
+        while let Some(before) = self.reached_from.get(&vertex).filter(|before| **before != vertex) {
+            vertex = *before;
+            way.push(vertex);
+        }
+        way
+    }
+}
+
+/// Searches breadth-first from both ends, always from the one with fewer vertices to expand; from
+/// the source alone if edges cannot be followed backwards.
+///
+/// Before a level is expanded, the sides have not met, so no path is as short as their two depths.
+/// The first vertex that both have reached is therefore on a shortest path.
+fn fewest_edges(
+    edges: &FollowedEdges<'_>,
+    (source, destination): (VertexId, VertexId),
+    avoided: &Avoided,
+    longest: f64,
+) -> Result<Option<Route>, Error> {
+    let allows = |from, to| avoided.allows(source, from, to);
+    let mut forward = Side::new(source, Direction::Out);
+    let mut backward = Side::new(destination, Direction::In);
+    let mut met = (source == destination).then_some(source);
+    let mut depth = 0.0;
+    while met.is_none() && depth < longest && !forward.frontier.is_empty() && !backward.frontier.is_empty() {
+        let is_backward = edges.is_reversible && backward.frontier.len() < forward.frontier.len();
+        met = match is_backward {
+            true => backward.expand(edges, allows, &forward)?,
+            false => forward.expand(edges, allows, &backward)?,
+        };
+        depth += 1.0;
+    }
+    Ok(met.map(|middle| {
+        let mut vertices = forward.way_back(middle);
+        vertices.reverse();
+        vertices.extend(backward.way_back(middle).into_iter().skip(1));
+        let lengths = (0..vertices.len()).map(|hops| hops as f64).collect();
+        Route { vertices, lengths }
+    }))
+}
+
+/// A vertex to visit, the nearest first.
+#[derive(PartialEq)]
+struct Visit {
+    length: f64,
+    vertex: VertexId,
+}
+
+impl Eq for Visit {}
+
+impl Ord for Visit {
+    fn cmp(&self, other: &Self) -> Ordering {
+        // The heap returns the largest.
+        other.length.total_cmp(&self.length).then_with(|| other.vertex.cmp(&self.vertex))
+    }
+}
+
+impl PartialOrd for Visit {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+/// Dijkstra's algorithm, until it reaches the destination.
+fn lightest(
+    edges: &FollowedEdges<'_>,
+    (source, destination): (VertexId, VertexId),
+    avoided: &Avoided,
+    longest: f64,
+) -> Result<Option<Route>, Error> {
+    let mut nearest = HashMap::from([(source, (0.0, source))]);
+    let mut waiting = BinaryHeap::from([Visit { length: 0.0, vertex: source }]);
+    while let Some(Visit { length, vertex }) = waiting.pop() {
+        if vertex == destination {
+            return Ok(Some(route_of(&nearest, destination)));
+        }
+        if length > nearest[&vertex].0 {
+            continue;
+        }
+        edges.for_each(vertex, Direction::Out, &mut |neighbor, weight| {
+            let length = length + weight;
+            let is_nearer = nearest.get(&neighbor).is_none_or(|(known, _)| length < *known);
+            if is_nearer && length <= longest && avoided.allows(source, vertex, neighbor) {
+                nearest.insert(neighbor, (length, vertex));
+                waiting.push(Visit { length, vertex: neighbor });
+            }
+        })?;
+    }
+    Ok(None)
+}
+
+/// Follows the vertices before each vertex from the destination to the source.
+fn route_of(nearest: &HashMap<VertexId, (f64, VertexId)>, destination: VertexId) -> Route {
+    let (mut vertices, mut lengths, mut vertex) = (Vec::new(), Vec::new(), destination);
+    loop {
+        let (length, before) = nearest[&vertex];
+        vertices.push(vertex);
+        lengths.push(length);
+        if before == vertex {
+            break;
+        }
+        vertex = before;
+    }
+    vertices.reverse();
+    lengths.reverse();
+    Route { vertices, lengths }
+}
