@@ -72,7 +72,7 @@ pub enum Command {
     Run(RunArgs),
     /// Write a graph file in another format
     Convert(ConvertArgs),
-    /// Count vertices, edges and degrees of a graph file
+    /// Count vertices, edges and degrees of a graph file, or of the graph in a store
     Stats(StatsArgs),
     /// Put the edges of graph files into a store, which is created if it does not exist
     Import(ImportArgs),

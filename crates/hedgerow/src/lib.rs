@@ -51,9 +51,9 @@
 //! graph.put_each(pays, &[("cid", "dan", Payment { amount: 2.0, note: None })])?;
 //!
 //! // A transaction reads its own writes, is rolled back by an error, is retried if another commit
-//! // came first, and returns what its closure returns. It reads one snapshot, and conflicts with
-//! // commits that write what it writes; `transact_with(Isolation::Serializable, …)` adds what it
-//! // reads.
+//! // came first, and returns what its closure returns. It conflicts if another commit wrote the
+//! // same things. To conflict also on things that it only read, use
+//! // `transact_with(Isolation::Serializable, …)`.
 //! let corrected = graph.transact(|transaction| {
 //!     let Some(paid) = transaction.get_edge(pays, "ann", "bob")? else {
 //!         return Err(Error::other("nothing was paid"));
@@ -280,7 +280,7 @@ pub use stream::StreamError;
 pub use transaction::WriteTxn;
 pub use write_graph::{Updated, WriteGraph};
 
-/// The program in the README compiles and runs.
+/// The program in the README compiles.
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]
 struct Readme;

@@ -123,8 +123,9 @@ pub enum Isolation {
     /// write different things, both commit.
     #[default]
     Snapshot,
-    /// Also fails if something that the transaction *read* was changed. A history is serializable
-    /// if every writer in it is serializable, declared, or blind (reads nothing).
+    /// Also fails if something that the transaction *read* was changed. If every writing
+    /// transaction is `Serializable` or declared, or reads nothing, the whole history is
+    /// serializable.
     Serializable,
 }
 
@@ -291,8 +292,8 @@ impl GraphOptions {
     ///
     /// A commit that only deletes is never refused, so a full graph can be shrunk. It may still
     /// take memory, because blocks are rewritten and snapshots may retain the replaced ones; since
-    /// it can delete only what exists, the excess is bounded. A commit that shrinks the newest
-    /// state on balance is not refused either. Concurrent commits may each take the remaining room.
+    /// it can delete only what exists, the excess is bounded. A commit that frees more than it
+    /// adds is accepted. Commits at the same time can together exceed the limit.
     ///
     /// Opening a store allows up to twice the limit, because the layout in memory may differ from
     /// that of the graph that was closed. A graph above its limit does not grow until enough is

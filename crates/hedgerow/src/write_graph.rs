@@ -206,9 +206,8 @@ pub trait WriteGraph: Writes {
     /// A graph decides on its newest state. A transaction reads the edge in its own state, with its
     /// own writes, and decides on that. If the condition does not hold, this update does nothing,
     /// and the rest of the transaction is committed all the same; to give the whole transaction up,
-    /// return an [error](crate::Error::other). The answer stays true: if another commit changes the
-    /// edge before this transaction commits, the transaction is in conflict, even if the update did
-    /// nothing.
+    /// return an [error](crate::Error::other). If another commit changes this edge first, the
+    /// transaction is in conflict, even if the update changed nothing.
     ///
     /// ```
     /// use hedgerow::prelude::*;

@@ -12,8 +12,8 @@ pub struct MemoryArgs {
     /// is an error
     #[arg(long, value_name = "SIZE", value_parser = size)]
     pub memory_limit: Option<ByteSize>,
-    /// The memory that the engine lsm uses for edges that are in no file yet and for what it reads
-    /// of files, for example 256MiB [default: 128MiB]
+    /// The memory of the engine lsm: for edges that are not in files yet, and for cached blocks of
+    /// files; for example 256MiB [default: 128MiB]
     #[arg(long, value_name = "SIZE", value_parser = size)]
     pub memory: Option<ByteSize>,
     /// Keep the edges of the graph in a file in this directory, for graphs larger than memory, with

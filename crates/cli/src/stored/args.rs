@@ -74,7 +74,7 @@ pub enum DurabilityName {
     Sync,
     /// At once; a crash may lose the last commits
     Buffered,
-    /// At once; a crash may lose what was written since the last segment of the log was full
+    /// At once; a loss of power can lose the commits of up to a segment of the log (16 MiB)
     None,
 }
 
