@@ -36,8 +36,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     println!("components: {}", snapshot.run(Wcc::default().label(knows))?.count);
 
     let mut most = (0, None);
-    for key in snapshot.vertices() {
-        let key = key?;
+    for vertex in snapshot.vertices() {
+        let (_, key) = vertex?;
         let degree = snapshot.degree(knows, &key)?;
         if degree > most.0 {
             most = (degree, Some(key));

@@ -28,7 +28,7 @@ pub struct Edge<T = ()> {
 #[derive(Debug)]
 pub struct Vertices {
     snapshot: Snapshot,
-    steps: Steps<Key>,
+    steps: Steps<(VertexId, Key)>,
 }
 
 /// The edges of a snapshot: see [`Snapshot::all_edges`].
@@ -75,17 +75,17 @@ impl<T> Steps<T> {
 }
 
 impl Iterator for Vertices {
-    type Item = Result<Key, Error>;
+    type Item = Result<(VertexId, Key), Error>;
 
     fn next(&mut self) -> Option<Self::Item> {
         let snapshot = &self.snapshot;
         self.steps.next(|range| {
-            let mut keys = Vec::new();
-            let scanned = snapshot.scan_vertices(range, |_, key| {
-                keys.push(key);
+            let mut vertices = Vec::new();
+            let scanned = snapshot.scan_vertices(range, |vertex, key| {
+                vertices.push((vertex, key));
                 ControlFlow::<()>::Continue(())
             });
-            scanned.map(|_| keys)
+            scanned.map(|_| vertices)
         })
     }
 }
@@ -100,14 +100,21 @@ impl<T: EdgeData> Iterator for Edges<T> {
 }
 
 impl Snapshot {
-    /// Returns the vertices in the order in which they were made: ascending by vertex id.
+    /// Returns the vertices with their ids, by which kernels know them, and their keys, in the order
+    /// in which they were made: ascending by id. [`Snapshot::for_each_vertex`] visits the same.
     ///
     /// ```
     /// use hedgerow::prelude::*;
     ///
     /// let graph = Graph::in_memory(GraphOptions::new().label::<()>("knows"))?;
     /// graph.ingest(graph.label::<()>("knows")?, &[(3, 1), (1, 2)])?;
-    /// let mut keys = graph.snapshot()?.vertices().collect::<Result<Vec<_>, Error>>()?;
+    /// let snapshot = graph.snapshot()?;
+    /// let mut keys = Vec::new();
+    /// for vertex in snapshot.vertices() {
+    ///     let (id, key) = vertex?;
+    ///     assert_eq!(snapshot.vertex_id(&key)?, Some(id));
+    ///     keys.push(key);
+    /// }
     /// keys.sort();
     /// assert_eq!(keys, [1, 2, 3]);
     /// # Ok::<(), Error>(())

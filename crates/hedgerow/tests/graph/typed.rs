@@ -228,7 +228,8 @@ fn iterators_return_every_vertex_and_every_edge_once() {
             graph.delete_vertex(6).unwrap();
 
             let snapshot = graph.snapshot().unwrap();
-            let vertices: Vec<Key> = snapshot.vertices().collect::<Result<_, Error>>().unwrap();
+            let vertices = snapshot.vertices().map(|vertex| vertex.map(|(_, key)| key));
+            let vertices: Vec<Key> = vertices.collect::<Result<_, Error>>().unwrap();
             assert_eq!(vertices.len() as u64, snapshot.vertex_count());
             assert_eq!(vertices.iter().collect::<BTreeSet<_>>().len(), vertices.len());
             assert!(!vertices.contains(&Key::from(6)));
