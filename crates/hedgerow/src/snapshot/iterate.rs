@@ -100,8 +100,9 @@ impl<T: EdgeData> Iterator for Edges<T> {
 }
 
 impl Snapshot {
-    /// Returns the vertices with their ids, by which kernels know them, and their keys, in the order
-    /// in which they were made: ascending by id. [`Snapshot::for_each_vertex`] visits the same.
+    /// Returns the vertices with their ids, by which kernels know them, and their keys, in the
+    /// order in which they were made: ascending by id. [`Snapshot::for_each_vertex`] visits the
+    /// same.
     ///
     /// ```
     /// use hedgerow::prelude::*;
