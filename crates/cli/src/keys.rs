@@ -71,11 +71,7 @@ pub fn parse(option: &'static str, text: &str, kind: KeyKind) -> Result<Key, Cli
         KeyKind::String => Ok(Key::Text(text.into())),
         KeyKind::Number | KeyKind::Dense => {
             let number = u64::parse(text.as_bytes()).map(Key::Number);
-            let expected = match text.contains(',') {
-                true => "numbers below 2^64; repeat the option for several",
-                false => "numbers below 2^64",
-            };
-            let wrong = |_| CliError::WrongKey { option, key: text.into(), expected };
+            let wrong = |_| CliError::WrongKey { option, key: text.into(), expected: "numbers below 2^64" };
             number.map_err(wrong)
         }
     }

@@ -142,7 +142,7 @@ fn execute(command: &Command, console: &Console) -> Result<(), CliError> {
         Command::Schema(args) => maintenance::schema::execute(args, console),
         Command::Label(args) => maintenance::label::execute(args, console),
         Command::Neighbors(args) => objects::neighbors::execute(args, console),
-        Command::Path(args) => objects::path::execute(args, console),
+        Command::Path(args) => objects::path::execute(args, console, &listen()?),
         Command::Get(args) => objects::get::execute(args, console),
         Command::Put(args) => objects::put::execute(args, console),
         Command::Delete(args) => objects::delete::execute(args, console),

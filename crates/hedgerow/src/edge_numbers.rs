@@ -6,8 +6,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 /// Numbers per microsecond. The largest time that fits is in the year 2112.
 const PER_MICROSECOND: u64 = 1 << 12;
 
-/// Returns a number larger than all that were drawn before in this process: the time, unless it is
-/// that of the last number or before it.
+/// Returns a number larger than all that were drawn before in this process: the time, or the last
+/// number plus 1 if that is larger.
 pub(crate) fn draw() -> u64 {
     static LAST: AtomicU64 = AtomicU64::new(0);
     let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();

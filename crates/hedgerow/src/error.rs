@@ -51,8 +51,8 @@ pub enum ErrorKind {
     Poisoned,
     /// The store could not be read or written, or is damaged: see [`Error::store`].
     Storage,
-    /// A checkpoint or a compaction was cancelled. The previous checkpoint is still there; files
-    /// that were compacted stay so.
+    /// A checkpoint, a compaction or a search for paths was cancelled. The previous checkpoint is
+    /// still there; files that were compacted stay so.
     Cancelled,
     /// A kernel was cancelled or could not run.
     Kernel,
@@ -126,14 +126,6 @@ impl Error {
         self.about_property(|| "the vertices of this graph".to_owned(), hint)
     }
 
-    /// Adds the position of the edge to ingest whose record does not fit, if that is the error.
-    pub(crate) fn of_bulk_edge(self, edge: usize) -> Self {
-        match self.0 {
-            Reason::Pipeline(Cause::Schema(error)) => Cause::BulkRecord { edge, error }.into(),
-            reason => Error(reason),
-        }
-    }
-
     /// Returns the kind of the error: what the caller can do about it.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
@@ -163,6 +155,7 @@ impl Error {
             | Reason::NeedsStore(_)
             | Reason::Threads(_)
             | Reason::DeletesDeclared => ErrorKind::Unsupported,
+            Reason::PathCancelled => ErrorKind::Cancelled,
             Reason::Random(_) | Reason::NoScratchFile(_) => ErrorKind::Storage,
             #[cfg(feature = "kernels")]
             Reason::Kernel(_) => ErrorKind::Kernel,
@@ -309,8 +302,12 @@ pub(crate) enum Reason {
     NotParallel(String),
     #[error("the edges of label {label:?} have {what}: the length of a path needs numbers")]
     NoWeight { label: String, what: String },
-    #[error("the edge between {from} and {to} has the weight {weight}: paths need weights from 0 on")]
+    #[error(
+        "the edge between {from} and {to} has the weight {weight}: the weights of paths are finite and not negative"
+    )]
     BadWeight { from: Key, to: Key, weight: f64 },
+    #[error("the search for paths was cancelled")]
+    PathCancelled,
     #[error("{owner} have no property {property:?}{hint}")]
     NoProperty { owner: String, property: String, hint: &'static str },
     #[error(

@@ -166,6 +166,7 @@
 //! | BFS, shortest paths, PageRank, components and other kernels, and writing one | [`kernels`] |
 //! | data on edges and vertices | [`Label`], [`Properties`], [`Record`], [`EdgeUpdate`] |
 //! | results of writes | [`Commit`], [`Updated`] |
+//! | shortest paths between two vertices | [`Snapshot::path`], [`Snapshot::paths`], [`PathOptions`] |
 //! | several edges between two vertices | [`GraphOptions::parallel_label`], [`WriteGraph::put_parallel_edge`], [`ReadGraph::parallel_edges`] |
 //! | fresh, stale and private views; edges that are not archived | [`SnapshotOptions`]; [`Snapshot::unarchived_edges`] |
 //! | the newest edges of a vertex; past states | [`ReadGraph::newest`]; [`Graph::snapshot_at`] |

@@ -73,6 +73,9 @@ impl TypedStore {
             Some(_) => self.parallel_schema(label)?,
             None => self.record_schema(label)?,
         };
+        if !T::IS_RECORD {
+            self.check_written_column::<T::Column>(label)?;
+        }
         let fields = data.to_properties(schema).map_err(|error| self.of_label(label, error))?;
         fields.iter().try_for_each(|(position, value)| schema.fields[*position].check_set(value))?;
         let (source, destination) = (self.check_key(source)?, self.check_key(destination)?);
@@ -179,20 +182,19 @@ impl TypedStore {
         edges: &[S],
         input: Option<&[u8]>,
     ) -> Result<Commit, Error> {
-        if self.label_schema(label)?.edges.key().is_some() {
-            let put =
-                |(number, edge)| self.put_record_of(label, edge).map_err(|error| error.of_bulk_edge(number));
-            let operations = edges.iter().enumerate().map(put).collect::<Result<Vec<_>, _>>()?;
-            return Ok(self.store.commit_blind(&operations, input)?);
-        }
         self.check_numbers(label, edges)?;
         let bulk = Tuples(edges);
         if <S::Data as Stored>::IS_RECORD {
-            let schema = self.record_schema(label)?;
+            let schema = self.any_record_schema(label)?;
             let records = edges.iter().map(|edge| edge.data().to_record(schema));
             let records = records.collect::<Result<Vec<_>, _>>();
             let records = records.map_err(|error| self.of_label(label, error))?;
             check_records(schema, &records)?;
+            if self.label_schema(label)?.edges.key().is_some() {
+                let operations = edges.iter().map(|edge| self.put_record_of(label, edge));
+                let operations = operations.collect::<Result<Vec<_>, _>>()?;
+                return Ok(self.store.commit_blind(&operations, input)?);
+            }
             return self.ingest_bulk(label, &bulk, Some(&records), input);
         }
         self.check_written_column::<<S::Data as Stored>::Column>(label)?;

@@ -31,7 +31,7 @@ use hedgerow_model::Key;
 pub struct ParallelEdge<T = crate::Record> {
     /// The vertex at the other end.
     pub neighbor: Key,
-    /// The number, unique among the edges between the two vertices.
+    /// The number, the key of the edge: unique among the edges between the two vertices.
     pub key: u64,
     /// The data of the edge.
     pub data: T,

@@ -2,8 +2,8 @@
 //! change a file, each run takes about an eighth, and another part than other runs.
 //!
 //! The environment variable `SAMPLE_SEED` chooses the part: a number, or `all` for every point.
-//! `cargo xtask test` takes a number from the last commit and prints it, `cargo xtask soak` takes
-//! all. Without the variable the part is always the same one.
+//! `cargo xtask test` derives a number from the files of the last commit and prints it, `cargo
+//! xtask soak` takes all. Without the variable the part is always the same one.
 
 use std::thread;
 

@@ -15,6 +15,7 @@ pub fn put<K: AsKey + Sync>(
 ) -> Result<(), Error> {
     let (label, edges) = (target.label, &target.schema.edges);
     if !batch.vertices.is_empty() {
+        debug_assert!(batch.edges.is_empty(), "a batch has vertices or edges");
         let transaction = graph.begin()?;
         stage(&transaction, &batch.vertices, &target.vertices)?;
         transaction.note_input(position);

@@ -201,8 +201,8 @@ pub struct PathBetweenArgs {
     /// The label of the edges; by default the first
     #[arg(long, value_name = "NAME")]
     pub label: Option<String>,
-    /// The shortest path has the least sum of this property, or of value if edges have values
-    /// instead of properties; edges without it are not followed [default: the fewest edges]
+    /// The shortest path has the least sum of this property, or, with value, of the values of the
+    /// edges; edges without it are not followed [default: the fewest edges]
     #[arg(long, value_name = "PROPERTY")]
     pub weight: Option<String>,
     /// No path is longer than this: in edges, or in the sum of --weight
@@ -216,7 +216,7 @@ pub struct PathBetweenArgs {
 /// Parses the length of a path.
 fn length(text: &str) -> Result<f64, &'static str> {
     let length = text.parse().ok().filter(|length: &f64| *length >= 0.0);
-    length.ok_or("expected a number from 0 on")
+    length.ok_or("expected a number that is not negative")
 }
 
 /// `hedgerow get`

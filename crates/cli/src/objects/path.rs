@@ -6,6 +6,7 @@ use super::{Reading, no_vertex};
 use crate::console::Console;
 use crate::error::{CliError, StoredError};
 use crate::float::Float;
+use crate::interrupt::Interrupt;
 use crate::keys::{self, JsonKey};
 use crate::options::At;
 use crate::stored;
@@ -36,10 +37,10 @@ struct Found {
 }
 
 /// Opens a store and prints the shortest paths between two vertices.
-pub fn execute(args: &PathArgs, console: &Console) -> Result<(), CliError> {
+pub fn execute(args: &PathArgs, console: &Console, interrupt: &Interrupt) -> Result<(), CliError> {
     let At { what, place: ReadPlace { store, read, .. } } = &args.path;
     let state = stored::read(store.path(), read, None, console)?;
-    path(what, &Reading::of(&state, store.path()), console)
+    path(what, &Reading::of(&state, store.path()), console, interrupt)
 }
 
 /// Prints the shortest paths in a state of a store.
@@ -47,6 +48,7 @@ pub fn path(
     args: &PathBetweenArgs,
     reading: &Reading<'_, Snapshot>,
     console: &Console,
+    interrupt: &Interrupt,
 ) -> Result<(), CliError> {
     let (label, schema) = stored::label(&reading.catalog, args.label.as_deref(), reading.store)?;
     let from = keys::parse("FROM", &args.from, reading.keys)?;
@@ -64,7 +66,8 @@ pub fn path(
     };
     let options =
         options.at_most(args.max.unwrap_or(f64::INFINITY)).count(args.count.map_or(1, NonZeroUsize::get));
-    let paths = reading.graph.paths(label, &from, &to, &options).map_err(StoredError::from)?;
+    let paths = reading.graph.paths(label, &from, &to, &options.cancelled_by(interrupt.token()));
+    let paths = interrupt.or_interrupted(paths.map_err(StoredError::from))?;
     let found = |path: hedgerow::Path| Found {
         length: Float(path.length),
         vertices: path.vertices.into_iter().map(JsonKey::from).collect(),
@@ -85,7 +88,7 @@ impl Paths<'_> {
     fn describe(&self) -> String {
         if self.paths.is_empty() {
             let (from, to) = (&self.from, &self.to);
-            return format!("no such path from {from} to {to} over edges of the label {:?}\n", self.label);
+            return format!("no such path from {from} to {to} along edges of the label {:?}\n", self.label);
         }
         let line = |Found { length, vertices }: &Found| {
             let vertices: Vec<String> = vertices.iter().map(JsonKey::to_string).collect();

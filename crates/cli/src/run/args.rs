@@ -230,9 +230,9 @@ pub struct SourceArgs {
 /// The output for the result of every vertex.
 #[derive(Debug, Args)]
 pub struct ResultArgs {
-    /// Write the value of every vertex to this file, as CSV if its name ends in .csv, as JSON if in
-    /// .json, .jsonl or .ndjson, else as a line `key value`; or to standard output: - [default: -;
-    /// with --json nowhere]
+    /// Write the value of every vertex to this file: as CSV (.csv), a JSON array (.json) or JSON
+    /// lines (.jsonl, .ndjson) by its name, else one line `key value` per vertex; - is standard
+    /// output [default: -; with --json nowhere]
     #[arg(long, value_name = "FILE", value_parser = result_file())]
     pub output: Option<PathBuf>,
 }

@@ -66,8 +66,9 @@ impl Results<'_> {
         let mut file = Output::create(path).map_err(CliError::Output)?;
         let mut separator = "[\n";
         self.for_each(|key, value| {
-            let line = json!({ "key": JsonKey::from(key), (self.column): value });
-            write!(file, "{separator}{line}").map_err(|source| failed(path, source))?;
+            let (key, value) = (json!(JsonKey::from(key)), json!(value));
+            write!(file, "{separator}{{\"key\":{key},\"{}\":{value}}}", self.column)
+                .map_err(|source| failed(path, source))?;
             separator = ",\n";
             Ok(())
         })?;

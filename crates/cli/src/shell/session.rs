@@ -145,7 +145,9 @@ impl Session {
             LineCommand::Delete { object } => delete::delete(object, &self.writing()?, console)?,
             LineCommand::Get { object } => self.get(object, console)?,
             LineCommand::Neighbors(args) => self.neighbors(args, console)?,
-            LineCommand::Path(args) => path::path(args, &Reading::of(&self.state()?, &self.store), console)?,
+            LineCommand::Path(args) => {
+                path::path(args, &Reading::of(&self.state()?, &self.store), console, interrupt)?;
+            }
             LineCommand::Run { kernel } => self.run_kernel(kernel, console, interrupt)?,
             LineCommand::Label { action: LabelHere::List } => {
                 label::list(&self.catalog(), &self.store, console)?;

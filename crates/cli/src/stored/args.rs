@@ -74,7 +74,8 @@ pub enum DurabilityName {
     Sync,
     /// At once; a crash may lose the last commits
     Buffered,
-    /// At once; a loss of power can lose the commits of up to a segment of the log (16 MiB)
+    /// At once; a crash may lose the last commits, a loss of power those of up to a segment of the
+    /// log (16 MiB)
     None,
 }
 

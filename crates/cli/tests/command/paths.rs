@@ -34,6 +34,7 @@ fn paths_have_the_fewest_edges_or_the_least_weight() {
         let lengths: Vec<_> =
             several["paths"].as_array().unwrap().iter().map(|path| &path["length"]).collect();
         assert_eq!(lengths, [&json!(7.0), &json!(50.0)], "{options}");
+        assert_eq!(paths(&folder, "--count 5 --max 1.5")["paths"].as_array().unwrap().len(), 1, "{options}");
         let within = paths(&folder, "--count 5 --max 2");
         assert_eq!(within["paths"].as_array().unwrap().len(), 2, "{options}");
         assert_eq!(paths(&folder, "--weight amount --max 6.9")["paths"], json!([]), "{options}");
@@ -52,12 +53,16 @@ fn a_path_is_a_line() {
     assert_eq!(text(&["ben", "ben", "bank"]), "ben  (0 edges)\n");
     assert_eq!(
         text(&["eve", "ben", "bank"]),
-        "no such path from eve to ben over edges of the label \"pays\"\n"
+        "no such path from eve to ben along edges of the label \"pays\"\n"
     );
+    folder.hedgerow("put edge ben eve bank --label knows --value 2.5").success();
+    let known = text(&["ben", "eve", "bank", "--label", "knows", "--weight", "value"]);
+    assert_eq!(known, "ben -> eve  (1 edge, value 2.5)\n");
     let shell = folder.pipe("shell bank", "path 'anna b' eve\nbegin\npath ben eve\n");
     let output = shell.get_output();
     assert!(String::from_utf8_lossy(&output.stdout).starts_with("anna b -> dora -> eve  (2 edges)\n"));
-    assert!(String::from_utf8_lossy(&output.stderr).contains("path"), "it does not see staged changes");
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert!(error.contains("path: a transaction is open"), "it does not see staged changes: {error}");
 }
 
 #[test]
@@ -66,7 +71,7 @@ fn what_is_wrong_is_named() {
     folder.fails("path ben zoe bank", 3, &["zoe"]);
     folder.fails("path ben eve bank --weight price", 2, &["\"pays\"", "\"price\""]);
     folder.fails("path ben eve bank --label knows --weight amount", 2, &["\"knows\"", "no properties"]);
-    folder.fails("path ben eve bank --max -1", 2, &["expected a number from 0 on"]);
+    folder.fails("path ben eve bank --max -1", 2, &["expected a number that is not negative"]);
     folder.fails("path ben eve bank --count 0", 2, &["--count"]);
     folder.fails("path ben eve bank --label likes", 2, &["likes"]);
 }

@@ -36,8 +36,14 @@ fn names_choose_the_format() {
         let lines: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
         assert_eq!(lines, expected, "{name}");
     }
-    let array: Value = serde_json::from_str(&distances(&folder, "x.json")).unwrap();
-    assert_eq!(array, json!(expected));
+    let array = distances(&folder, "x.json");
+    assert_eq!(serde_json::from_str::<Value>(&array).unwrap(), json!(expected));
+    assert!(array.starts_with("[\n{\"key\":\"anna b\",\"distance\":0},\n"), "as in lines: {array}");
+    folder.command("run bfs store --output x.json.gz --source").arg("anna b").assert().success();
+    folder.command("run bfs store --output x.csv.zst --source").arg("anna b").assert().success();
+    let compressed = |name: &str| std::fs::read(folder.path(name)).unwrap();
+    assert_eq!(compressed("x.json.gz")[..2], [0x1f, 0x8b]);
+    assert_eq!(compressed("x.csv.zst")[..4], [0x28, 0xb5, 0x2f, 0xfd]);
     let text = "\"anna b\" 0\n\"x, y\" 1\n\"5\\\" pipe\" 2\nalone 9223372036854775807\n";
     assert_eq!(distances(&folder, "x.txt"), text);
 }

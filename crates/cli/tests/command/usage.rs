@@ -47,7 +47,11 @@ fn an_invalid_value_is_named_with_what_was_expected() {
         ("run pagerank --graph graph --tolerance -1", "expected a number that is not negative"),
         ("run cdlp --graph graph --iterations -1", "-1 is not in 0..="),
         ("run khop --graph graph --hops -1", "-1 is not in 0..="),
-        ("run khop --graph graph --source 1,-1", "repeat the option for several"),
+        (
+            "run khop --graph graph --source 1 --source -1",
+            "--source \"-1\": the keys of this graph are numbers",
+        ),
+        ("run khop --graph graph --source 1,2", "--source \"1,2\": the keys of this graph are numbers"),
         ("run betweenness --graph graph", "--samples <N>"),
         ("stats graph --plot /dev/stdout", "standard output is taken"),
         ("run bfs --graph graph --memory-limit much", "expected a size above 0, such as 2GiB"),

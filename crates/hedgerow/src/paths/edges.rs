@@ -3,6 +3,7 @@
 use crate::error::{Error, Reason};
 use hedgerow_model::{Column, ColumnType, Direction, EdgeValue, LabelId, Value, VertexId};
 use hedgerow_pipeline::{Error as Cause, StateReads, decoded};
+use hedgerow_sync::CancelToken;
 
 /// The weight of an edge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,6 +23,7 @@ pub(super) struct FollowedEdges<'s> {
     pub(super) weight: EdgeWeight,
     /// True if edges can be followed backwards.
     pub(super) is_reversible: bool,
+    pub(super) cancel: Option<&'s CancelToken>,
 }
 
 impl FollowedEdges<'_> {
@@ -31,14 +33,19 @@ impl FollowedEdges<'_> {
 
     /// Visits the neighbors of a vertex with the weights of the edges, ascending by id; once for
     /// each of several parallel edges, if they have weights.
+    ///
+    /// Fails if the search was cancelled, which it thus notices at each vertex.
     pub(super) fn for_each(
         &self,
         vertex: VertexId,
         direction: Direction,
         visit: &mut dyn FnMut(VertexId, f64),
     ) -> Result<(), Error> {
+        if self.cancel.is_some_and(CancelToken::is_cancelled) {
+            return Err(Reason::PathCancelled.into());
+        }
         let mut wrong: Option<(VertexId, f64)> = None;
-        let mut pass = |neighbor, weight: f64| match weight >= 0.0 {
+        let mut pass = |neighbor, weight: f64| match weight >= 0.0 && weight.is_finite() {
             true => visit(neighbor, weight),
             false => wrong = wrong.or(Some((neighbor, weight))),
         };

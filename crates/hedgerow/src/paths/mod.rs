@@ -14,6 +14,7 @@ use crate::error::{Error, Reason};
 use crate::snapshot::Snapshot;
 use edges::{EdgeWeight, FollowedEdges};
 use hedgerow_model::{AsKey, Direction, EdgeSchema, Key, LabelId, LabelSchema, ValueType};
+use hedgerow_sync::CancelToken;
 
 /// A path: see [`Snapshot::path`].
 #[derive(Clone, Debug, PartialEq)]
@@ -26,11 +27,12 @@ pub struct Path {
 }
 
 /// The paths to search for: see [`Snapshot::paths`].
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug)]
 pub struct PathOptions<'n> {
     weight: Weight<'n>,
     longest: f64,
     count: usize,
+    cancel: Option<&'n CancelToken>,
 }
 
 /// The requested weight of an edge.
@@ -43,7 +45,7 @@ enum Weight<'n> {
 
 impl Default for PathOptions<'_> {
     fn default() -> Self {
-        PathOptions { weight: Weight::One, longest: f64::INFINITY, count: 1 }
+        PathOptions { weight: Weight::One, longest: f64::INFINITY, count: 1, cancel: None }
     }
 }
 
@@ -61,7 +63,7 @@ impl<'n> PathOptions<'n> {
     }
 
     /// The length of a path is the sum of this property of its edges, a number. Edges without it
-    /// are not followed; of several parallel edges, the lightest is.
+    /// are not followed; of several parallel edges, the lightest counts.
     #[must_use]
     pub fn by_property(self, name: &'n str) -> Self {
         PathOptions { weight: Weight::Property(name), ..self }
@@ -77,6 +79,12 @@ impl<'n> PathOptions<'n> {
     #[must_use]
     pub fn count(self, count: usize) -> Self {
         PathOptions { count, ..self }
+    }
+
+    /// Stops when `token` is raised, with [`ErrorKind::Cancelled`](crate::ErrorKind::Cancelled).
+    #[must_use]
+    pub fn cancelled_by(self, token: &'n CancelToken) -> Self {
+        PathOptions { cancel: Some(token), ..self }
     }
 
     fn weight_in(&self, schema: &LabelSchema) -> Result<EdgeWeight, Error> {
@@ -105,7 +113,7 @@ impl Snapshot {
     ///
     /// Searches from both ends if edges can be followed backwards, which visits far fewer vertices
     /// of a large graph: undirected, or [with reverse
-    /// adjacency](hedgerow_model::Topology::DirectedWithReverse). O(vertices + edges) of the part
+    /// adjacency](crate::Topology::DirectedWithReverse). O(vertices + edges) of the part
     /// that is visited, in time and memory.
     ///
     /// ```
@@ -153,7 +161,7 @@ impl Snapshot {
     ///
     /// # Errors
     /// As [`Snapshot::path`]; or the edges have no such weight, or the weight of a visited edge is
-    /// negative or not a number.
+    /// negative, infinite or not a number.
     pub fn paths(
         &self,
         label: impl Into<LabelId>,
@@ -166,12 +174,12 @@ impl Snapshot {
         typed.check_ends(from, to)?;
         let weight = options.weight_in(typed.label_schema(label)?)?;
         let is_reversible = self.topology().stored(Direction::In).is_some();
-        let PathOptions { longest, count, .. } = *options;
+        let PathOptions { longest, count, cancel, .. } = *options;
         self.read(|state| {
             let (Some(from), Some(to)) = (state.vertex(from)?, state.vertex(to)?) else {
                 return Ok(Vec::new());
             };
-            let edges = FollowedEdges { state, label, weight, is_reversible };
+            let edges = FollowedEdges { state, label, weight, is_reversible, cancel };
             let routes = several::shortest_routes(&edges, (from, to), count, longest)?;
             let path = |route: search::Route| Path {
                 length: route.length(),

@@ -35,16 +35,21 @@ impl Avoided {
     }
 }
 
-/// Returns a shortest path of at most `longest`, if there is one.
+/// Returns a shortest path from a vertex, to which `start.1` was the way, to another, if there is
+/// one of at most `longest` with this way.
 pub(super) fn shortest(
     edges: &FollowedEdges<'_>,
-    ends: (VertexId, VertexId),
+    start: (VertexId, f64),
+    destination: VertexId,
     avoided: &Avoided,
     longest: f64,
 ) -> Result<Option<Route>, Error> {
+    if start.1 > longest {
+        return Ok(None);
+    }
     match edges.are_weighted() {
-        true => lightest(edges, ends, avoided, longest),
-        false => fewest_edges(edges, ends, avoided, longest),
+        true => lightest(edges, start, destination, avoided, longest),
+        false => fewest_edges(edges, start, destination, avoided, longest),
     }
 }
 
@@ -106,7 +111,8 @@ impl Side {
 /// The first vertex that both have reached is therefore on a shortest path.
 fn fewest_edges(
     edges: &FollowedEdges<'_>,
-    (source, destination): (VertexId, VertexId),
+    (source, so_far): (VertexId, f64),
+    destination: VertexId,
     avoided: &Avoided,
     longest: f64,
 ) -> Result<Option<Route>, Error> {
@@ -114,20 +120,24 @@ fn fewest_edges(
     let mut forward = Side::new(source, Direction::Out);
     let mut backward = Side::new(destination, Direction::In);
     let mut met = (source == destination).then_some(source);
-    let mut depth = 0.0;
-    while met.is_none() && depth < longest && !forward.frontier.is_empty() && !backward.frontier.is_empty() {
+    let mut length = so_far;
+    while met.is_none()
+        && length + 1.0 <= longest
+        && !forward.frontier.is_empty()
+        && !backward.frontier.is_empty()
+    {
         let is_backward = edges.is_reversible && backward.frontier.len() < forward.frontier.len();
         met = match is_backward {
             true => backward.expand(edges, allows, &forward)?,
             false => forward.expand(edges, allows, &backward)?,
         };
-        depth += 1.0;
+        length += 1.0;
     }
     Ok(met.map(|middle| {
         let mut vertices = forward.way_back(middle);
         vertices.reverse();
         vertices.extend(backward.way_back(middle).into_iter().skip(1));
-        let lengths = (0..vertices.len()).map(|hops| hops as f64).collect();
+        let lengths = (0..vertices.len()).map(|hops| so_far + hops as f64).collect();
         Route { vertices, lengths }
     }))
 }
@@ -157,12 +167,13 @@ impl PartialOrd for Visit {
 /// Dijkstra's algorithm, until it reaches the destination.
 fn lightest(
     edges: &FollowedEdges<'_>,
-    (source, destination): (VertexId, VertexId),
+    (source, so_far): (VertexId, f64),
+    destination: VertexId,
     avoided: &Avoided,
     longest: f64,
 ) -> Result<Option<Route>, Error> {
-    let mut nearest = HashMap::from([(source, (0.0, source))]);
-    let mut waiting = BinaryHeap::from([Visit { length: 0.0, vertex: source }]);
+    let mut nearest = HashMap::from([(source, (so_far, source))]);
+    let mut waiting = BinaryHeap::from([Visit { length: so_far, vertex: source }]);
     while let Some(Visit { length, vertex }) = waiting.pop() {
         if vertex == destination {
             return Ok(Some(route_of(&nearest, destination)));

@@ -6,36 +6,37 @@ use super::search::{Avoided, Route, shortest};
 use crate::error::Error;
 use hedgerow_model::VertexId;
 
-/// Returns up to `count` shortest paths of at most `longest`, the shortest first. No path visits a
-/// vertex twice.
+/// Returns up to `count` shortest paths of at most `longest`, the shortest first; of equally long
+/// ones, the ones with the lowest vertices. No path visits a vertex twice.
 pub(super) fn shortest_routes(
     edges: &FollowedEdges<'_>,
-    ends: (VertexId, VertexId),
+    (source, destination): (VertexId, VertexId),
     count: usize,
     longest: f64,
 ) -> Result<Vec<Route>, Error> {
     let mut found: Vec<Route> = Vec::new();
+    // The best deviations from the paths found, the shortest first.
     let mut candidates: Vec<Route> = Vec::new();
-    if count > 0 {
-        candidates.extend(shortest(edges, ends, &Avoided::default(), longest)?);
-    }
-    while let Some(next) = take_shortest(&mut candidates) {
-        found.push(next);
-        if found.len() == count {
+    let mut next = match count {
+        0 => None,
+        _ => shortest(edges, (source, 0.0), destination, &Avoided::default(), longest)?,
+    };
+    while let Some(route) = next {
+        found.push(route);
+        let wanted = count - found.len();
+        if wanted == 0 {
             break;
         }
-        add_deviations(edges, &found, ends.1, longest, &mut candidates)?;
+        add_deviations(edges, &found, destination, longest, &mut candidates)?;
+        let order = |one: &Route, other: &Route| {
+            one.length().total_cmp(&other.length()).then_with(|| one.vertices.cmp(&other.vertices))
+        };
+        candidates.sort_by(order);
+        candidates.dedup_by(|one, other| one.vertices == other.vertices);
+        candidates.truncate(wanted);
+        next = (!candidates.is_empty()).then(|| candidates.remove(0));
     }
     Ok(found)
-}
-
-/// Removes the shortest; of equally long ones, the one with the lowest vertices.
-fn take_shortest(candidates: &mut Vec<Route>) -> Option<Route> {
-    let order = |one: &(usize, &Route), other: &(usize, &Route)| {
-        one.1.length().total_cmp(&other.1.length()).then_with(|| one.1.vertices.cmp(&other.1.vertices))
-    };
-    let (position, _) = candidates.iter().enumerate().min_by(order)?;
-    Some(candidates.swap_remove(position))
 }
 
 /// Adds the shortest paths that leave the path found last at each of its vertices, and go on as no
@@ -49,21 +50,17 @@ fn add_deviations(
 ) -> Result<(), Error> {
     let Some(last) = found.last() else { return Ok(()) };
     for leave in 0..last.vertices.len().saturating_sub(1) {
-        let (root, so_far) = (&last.vertices[..leave], last.lengths[leave]);
         let same_root =
             found.iter().filter(|route| route.vertices.get(..=leave) == last.vertices.get(..=leave));
         let avoided = Avoided {
-            vertices: root.iter().copied().collect(),
+            vertices: last.vertices[..leave].iter().copied().collect(),
             seconds: same_root.filter_map(|route| route.vertices.get(leave + 1).copied()).collect(),
         };
-        let ends = (last.vertices[leave], destination);
-        let Some(rest) = shortest(edges, ends, &avoided, longest - so_far)? else { continue };
-        let vertices: Vec<_> = root.iter().copied().chain(rest.vertices).collect();
-        if candidates.iter().all(|candidate| candidate.vertices != vertices) {
-            let lengths = last.lengths[..leave].iter().copied();
-            let lengths = lengths.chain(rest.lengths.into_iter().map(|length| so_far + length)).collect();
-            candidates.push(Route { vertices, lengths });
-        }
+        let start = (last.vertices[leave], last.lengths[leave]);
+        let Some(rest) = shortest(edges, start, destination, &avoided, longest)? else { continue };
+        let vertices = last.vertices[..leave].iter().copied().chain(rest.vertices).collect();
+        let lengths = last.lengths[..leave].iter().copied().chain(rest.lengths).collect();
+        candidates.push(Route { vertices, lengths });
     }
     Ok(())
 }

@@ -188,10 +188,25 @@ fn refusals_name_the_label_and_the_method() {
             }
         }
     }
-    let no_property = ["\"age\"", ".vertices", "GraphOptions::vertices::<V>()"];
-    refused(graph.set_properties(1, &[("age", 3_i64.into())]).unwrap_err(), &no_property[..1]);
+    let no_property = ["the vertices of this graph", "GraphOptions::vertices::<V>()"];
     let error = graph.set_properties(1, &[("age", 3_i64.into())]).unwrap_err();
-    refused(error, &no_property[2..]);
+    refused(error, &[no_property[0], no_property[1], "\"age\""]);
+    let error = graph.put_vertex(1, &Extra { extra: 1.0 }).unwrap_err();
+    refused(error, &[no_property[0], no_property[1], "\"extra\""]);
+    // Data that is no record is not dropped.
+    let carries = ["\"pays\" carry a record"];
+    let (untyped, number) = (hedgerow::LabelId::from(pays), 5.0_f64);
+    refused(graph.put_parallel_edge::<()>(untyped, 1, 2, 7, ()).unwrap_err(), &carries);
+    refused(graph.put_parallel_edge(untyped, 1, 2, 7, number).unwrap_err(), &carries);
+    refused(graph.ingest(untyped, &[(1, 2, 7, ())]).unwrap_err(), &carries);
+    refused(graph.ingest(untyped, &[(1, 2, 7, number)]).unwrap_err(), &carries);
+    refused(graph.put_each(untyped, &[(1, 2, 7, ())]).unwrap_err().into(), &carries);
+    let staged = graph.transact(|transaction| transaction.put_parallel_edge(untyped, 1, 2, 7, number));
+    refused(staged.unwrap_err(), &carries);
+    // The position of the edge whose record lacks a property.
+    let incomplete = Record::new(vec![Value::Null, Value::Null]);
+    let edges = [(1, 2, 7, Record::new(vec![Value::F64(1.0), Value::Null])), (1, 2, 8, incomplete)];
+    refused(graph.ingest(untyped, &edges).unwrap_err(), &["number 1 of the edges to ingest", "\"amount\""]);
     assert_eq!(graph.snapshot().unwrap().vertex_count(), 0, "nothing was written");
 }
 

@@ -74,10 +74,11 @@ proptest! {
     #![proptest_config(one_case_in(5))]
 
     #[test]
-    fn paths_are_the_shortest_of_all(edges in edges(), ends in (0..VERTICES, 0..VERTICES), count in 1..5_usize, longest in 0..8_u8) {
+    fn paths_are_the_shortest_of_all(edges in edges(), ends in (0..VERTICES, 0..VERTICES), count in 1..5_usize, longest in 0..16_u8) {
         for topology in TOPOLOGIES {
             let mut hops: Weights = Default::default();
             let mut roads: Weights = Default::default();
+            let mut lanes: Weights = Default::default();
             for (from, to, length) in &edges {
                 let pairs = [(*from as usize, *to as usize), (*to as usize, *from as usize)];
                 for (from, to) in pairs.into_iter().take(if topology.is_undirected() { 2 } else { 1 }) {
@@ -85,6 +86,8 @@ proptest! {
                     let known = roads[from][to];
                     let lighter = length.map(f64::from).filter(|length| known.is_none_or(|known| *length < known));
                     roads[from][to] = lighter.or(known);
+                    let fewer = (from + to) as f64;
+                    lanes[from][to] = Some(lanes[from][to].map_or(fewer, |known: f64| known.min(fewer)));
                 }
             }
             let expected = |weights: &Weights, longest: f64| {
@@ -103,7 +106,7 @@ proptest! {
                 }
                 let knows: Vec<_> = edges.iter().map(|(from, to, _)| (*from, *to)).collect();
                 graph.ingest(LabelId(0), &knows).unwrap();
-                let numbered: Vec<_> = edges.iter().zip(0..).map(|((from, to, length), number)| (*from, *to, number, Road { length: length.map(f64::from), lanes: 1 })).collect();
+                let numbered: Vec<_> = edges.iter().zip(0..).map(|((from, to, length), number)| (*from, *to, number, Road { length: length.map(f64::from), lanes: (from + to) as i64 })).collect();
                 graph.ingest(graph.label::<Road>("roads").unwrap(), &numbered).unwrap();
                 // Of equal edges the last counts, so put the lightest last.
                 let mut rated: Vec<_> = edges.iter().filter_map(|(from, to, length)| Some((*from, *to, f64::from((*length)?)))).collect();
@@ -111,12 +114,13 @@ proptest! {
                 graph.ingest(graph.label::<f64>("rates").unwrap(), &rated).unwrap();
                 let snapshot = graph.snapshot().unwrap();
                 let paths = |label, options: PathOptions<'_>| snapshot.paths(LabelId(label), ends.0, ends.1, &options.count(count)).unwrap();
-                let most = f64::from(longest);
-                for longest in [f64::INFINITY, most] {
+                let most = f64::from(longest) / 2.0 - 0.5;
+                for longest in [f64::INFINITY, most, -1.0] {
                     let new = || PathOptions::new().at_most(longest);
                     check(&paths(0, new()), &hops, ends, &expected(&hops, longest))?;
                     check(&paths(2, new()), &hops, ends, &expected(&hops, longest))?;
                     check(&paths(2, new().by_property("length")), &roads, ends, &expected(&roads, longest))?;
+                    check(&paths(2, new().by_property("lanes")), &lanes, ends, &expected(&lanes, longest))?;
                     check(&paths(1, new().by_value()), &roads, ends, &expected(&roads, longest))?;
                 }
                 let one = snapshot.path(LabelId(0), ends.0, ends.1).unwrap();

@@ -88,9 +88,9 @@ type End = (usize, Option<SealedSegment>, u64);
 /// log has every commit from the first one.
 ///
 /// # Errors
-/// The file system's error; an unreadable manifest, one older than the log, or one whose log begins
-/// after its checkpoint, and a damaged checkpoint whose commits are no longer in the log, cannot be
-/// repaired.
+/// The file system's error. Not repairable: an unreadable manifest; one older than the log; a log
+/// that begins after the checkpoint or the engine's files; a damaged checkpoint whose commits are
+/// no longer in the log.
 pub fn recover_to_last_valid(files: Arc<dyn FileSystem>) -> Result<Repair, StoreError> {
     let mut store = StoreFiles::open(files)?;
     let problem = store.problems_of_checkpoint()?.into_iter().next();
