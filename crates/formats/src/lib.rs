@@ -123,8 +123,9 @@ pub use key::VertexKey;
 pub use options::{Columns, Header, ReadOptions};
 pub use progress::{Position, Progress, SkippedLines};
 pub use properties::{
-    LineSchema, MAX_PROPERTY_LINE, PropertyBatch, PropertyEdge, PropertyFormat, PropertyOptions,
-    PropertyReader, PropertyWriter, is_name_of_ends, is_name_of_key, property_of_text, timestamp_of_text,
+    HasHeader, LineSchema, MAX_PROPERTY_LINE, PropertyBatch, PropertyEdge, PropertyFormat, PropertyOptions,
+    PropertyReader, PropertyWriter, Row, Survey, SurveyColumn, Zone, is_name_of_ends, is_name_of_key,
+    property_of_text, timestamp_of_text,
 };
 pub use reader::GraphReader;
 pub use text::{MAX_ADJACENCY_LINE, MAX_EDGE_LINE};

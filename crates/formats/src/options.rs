@@ -18,9 +18,9 @@ pub enum Columns {
 /// The header of an edge list: a line with the names of its columns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Header {
-    /// With number keys, the first line that is not a comment is a header if it has commas and its
-    /// first two fields do not start like numbers. With text keys there is no header: it could not
-    /// be distinguished from an edge.
+    /// The first line that is not a comment is a header if its first two fields are usual names of
+    /// columns where edges start and end, such as `source` and `target`; with number keys also if
+    /// it has commas or tabs and these fields do not start like numbers.
     #[default]
     Auto,
     /// The first line that is not a comment is a header.

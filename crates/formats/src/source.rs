@@ -20,6 +20,20 @@ pub(crate) struct Source {
     path: PathBuf,
     size: Option<u64>,
     decoder: Decoder,
+    line_ends: LineEnds,
+    /// A byte that was read ahead.
+    ahead: Option<u8>,
+}
+
+/// The ends of the lines of a text.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum LineEnds {
+    /// The source is not text, or its lines end in line feeds.
+    Usual,
+    /// Text without an end of a line so far.
+    Unknown,
+    /// Lines end in carriage returns alone, which are read as line feeds.
+    CarriageReturns,
 }
 
 enum Decoder {
@@ -70,7 +84,13 @@ impl Source {
                 Decoder::Zstd(Box::new(decoder))
             }
         };
-        Ok(Source { path: path.into(), size, decoder })
+        Ok(Source { path: path.into(), size, decoder, line_ends: LineEnds::Usual, ahead: None })
+    }
+
+    /// Reads lines that end in carriage returns alone, if the first one does, as lines that end in
+    /// line feeds.
+    pub fn of_text(self) -> Self {
+        Source { line_ends: LineEnds::Unknown, ..self }
     }
 
     pub fn path(&self) -> &Path {
@@ -99,6 +119,39 @@ impl Source {
 
     /// Reads plain bytes into `buffer`, which is not empty; 0 at the end.
     pub fn read(&mut self, buffer: &mut [u8]) -> Result<usize, FormatError> {
+        let length = match self.ahead.take() {
+            Some(byte) => {
+                buffer[0] = byte;
+                1
+            }
+            None => self.read_bytes(buffer)?,
+        };
+        let bytes = &mut buffer[..length];
+        if self.line_ends == LineEnds::Unknown
+            && let Some(end) = memchr::memchr2(b'\r', b'\n', bytes)
+        {
+            let follower = match bytes.get(end + 1) {
+                _ if bytes[end] == b'\n' => Some(b'\n'),
+                Some(follower) => Some(*follower),
+                None => self.look_ahead()?,
+            };
+            let is_usual = follower.is_none_or(|follower| follower == b'\n');
+            self.line_ends = if is_usual { LineEnds::Usual } else { LineEnds::CarriageReturns };
+        }
+        if self.line_ends == LineEnds::CarriageReturns {
+            bytes.iter_mut().filter(|byte| **byte == b'\r').for_each(|byte| *byte = b'\n');
+        }
+        Ok(length)
+    }
+
+    /// Reads the next byte, which [`Self::read`] then returns.
+    fn look_ahead(&mut self) -> Result<Option<u8>, FormatError> {
+        let mut byte = [0];
+        self.ahead = (self.read_bytes(&mut byte)? == 1).then_some(byte[0]);
+        Ok(self.ahead)
+    }
+
+    fn read_bytes(&mut self, buffer: &mut [u8]) -> Result<usize, FormatError> {
         let read = match &mut self.decoder {
             Decoder::Plain(input) => input.read(buffer),
             Decoder::Gzip(decoder) => decoder.read(buffer),
@@ -207,6 +260,27 @@ mod tests {
 
         let source = Source::new(Path::new("x"), Box::new(Cursor::new(half)), None).unwrap();
         assert!(matches!(drain(source), Err(FormatError::Corrupt { offset: 20, compression: "zstd", .. })));
+    }
+
+    #[test]
+    fn carriage_returns_alone_end_lines() {
+        for (text, read) in [
+            ("1,2\r3,4\r", "1,2\n3,4\n"),
+            ("1,2\r\n3\r4", "1,2\r\n3\r4"),
+            ("1,2\n3\r4", "1,2\n3\r4"),
+            ("1,2\r", "1,2\r"),
+            ("\r\r1", "\n\n1"),
+        ] {
+            for size in 1..8 {
+                let bytes = Box::new(Cursor::new(text.as_bytes().to_vec()));
+                let mut source = Source::new(Path::new("x"), bytes, None).unwrap().of_text();
+                let (mut found, mut piece) = (Vec::new(), vec![0; size]);
+                while let length @ 1.. = source.read(&mut piece).unwrap() {
+                    found.extend_from_slice(&piece[..length]);
+                }
+                assert_eq!(String::from_utf8(found).unwrap(), read, "{text:?} {size}");
+            }
+        }
     }
 
     #[test]

@@ -5,17 +5,22 @@ use super::value::Cell;
 use crate::FormatError;
 use crate::error::{BadProperty, excerpt};
 use crate::source::Source;
-use csv_core::{ReadFieldResult, Reader};
-use memchr::memchr_iter;
+use csv_core::{ReadFieldResult, Reader, ReaderBuilder};
+use memchr::{memchr_iter, memchr2_iter};
 
 /// Bytes are read in pieces of this size.
 const BUFFER: usize = 64 << 10;
 
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
+/// The bytes that separate fields in files whose delimiter is not given.
+const DELIMITERS: [u8; 4] = *b",\t;|";
+
 /// A CSV file, read record by record.
 pub(super) struct CsvLines {
     source: Source,
+    /// The byte between fields; `None` until the first line tells.
+    delimiter: Option<u8>,
     core: Reader,
     /// The bytes that were read from the file, and the position of the next byte.
     input: Vec<u8>,
@@ -27,6 +32,8 @@ pub(super) struct CsvLines {
     text: Vec<u8>,
     length: usize,
     fields: Vec<Field>,
+    /// The last byte that was passed.
+    last: u8,
 }
 
 /// A field of the record.
@@ -47,9 +54,12 @@ struct Raw {
 }
 
 impl CsvLines {
-    pub fn new(source: Source) -> Self {
+    /// Reads a file whose fields this byte separates; by default, the one of the usual delimiters
+    /// that the first line has most of.
+    pub fn new(source: Source, delimiter: Option<u8>) -> Self {
         CsvLines {
             source,
+            delimiter,
             core: Reader::new(),
             input: Vec::new(),
             next: 0,
@@ -58,11 +68,17 @@ impl CsvLines {
             text: vec![0; 1 << 10],
             length: 0,
             fields: Vec::new(),
+            last: b' ',
         }
     }
 
     pub fn source(&self) -> &Source {
         &self.source
+    }
+
+    /// The byte between fields, once a record was read.
+    pub fn delimiter(&self) -> u8 {
+        self.delimiter.unwrap_or(DELIMITERS[0])
     }
 
     /// The cause of a fault in a record: see [`Source::cause_of`].
@@ -106,12 +122,10 @@ impl CsvLines {
             if self.next == self.input.len() && !self.fill()? {
                 return Ok(false);
             }
-            match self.input[self.next] {
-                b'\n' => self.line += 1,
-                b'\r' => {}
-                _ => return Ok(true),
+            if !b"\r\n".contains(&self.input[self.next]) {
+                return Ok(true);
             }
-            self.next += 1;
+            self.pass(1);
         }
     }
 
@@ -127,8 +141,7 @@ impl CsvLines {
             let (result, read, written) = self.core.read_field(input, &mut self.text[self.length..]);
             let (consumed, is_end) = (&input[..read], matches!(result, ReadFieldResult::Field { .. }));
             raw.pass(if is_end { &consumed[..read.saturating_sub(1)] } else { consumed });
-            self.line += memchr_iter(b'\n', consumed).count() as u64;
-            self.next += read;
+            self.pass(read);
             self.length += written;
             if self.length > MAX_PROPERTY_LINE {
                 let expected =
@@ -141,7 +154,7 @@ impl CsvLines {
                 ReadFieldResult::End => return Ok(true),
                 ReadFieldResult::Field { record_end } => {
                     if !raw.is_well_quoted(self.length - start) {
-                        let expected = "a closing quotation mark before the comma or the end of the line, and marks within doubled";
+                        let expected = "a closing quotation mark before the next field or the end of the line, and marks within doubled";
                         return Err(self.bad(line, &self.text[start..self.length], expected));
                     }
                     self.fields.push(Field { end: self.length, is_quoted: raw.is_quoted(), line });
@@ -151,18 +164,32 @@ impl CsvLines {
         }
     }
 
+    /// Advances, and counts the lines, which end in a line feed, a carriage return, or both.
+    fn pass(&mut self, length: usize) {
+        let passed = &self.input[self.next..self.next + length];
+        let ends = memchr2_iter(b'\r', b'\n', passed);
+        let before = |end: usize| end.checked_sub(1).map_or(self.last, |before| passed[before]);
+        self.line += ends.filter(|end| passed[*end] == b'\r' || before(*end) != b'\r').count() as u64;
+        self.last = passed.last().copied().unwrap_or(self.last);
+        self.next += length;
+    }
+
     /// Replaces the used input by more of the file; false at its end.
     fn fill(&mut self) -> Result<bool, FormatError> {
         self.input.resize(BUFFER, 0);
         let mut length = 0;
-        // Enough to detect a byte order mark.
-        while length < BYTE_ORDER_MARK.len() {
+        // At first enough to detect a byte order mark and the delimiter.
+        while length == 0 || self.is_first && length < BUFFER && !has_line(&self.input[..length]) {
             match self.source.read(&mut self.input[length..])? {
                 0 => break,
                 read => length += read,
             }
         }
         self.input.truncate(length);
+        if self.is_first {
+            let delimiter = *self.delimiter.get_or_insert_with(|| most_frequent(&self.input));
+            self.core = ReaderBuilder::new().delimiter(delimiter).build();
+        }
         let has_mark = self.is_first && self.input.starts_with(BYTE_ORDER_MARK);
         self.next = if has_mark { BYTE_ORDER_MARK.len() } else { 0 };
         self.is_first = false;
@@ -173,6 +200,31 @@ impl CsvLines {
         let path = self.source.path().to_owned();
         BadProperty { line, found: excerpt(found), ..BadProperty::new(path, expected) }.into()
     }
+}
+
+/// Returns true if the bytes have the end of a line that is not empty.
+fn has_line(bytes: &[u8]) -> bool {
+    let start = bytes.iter().position(|byte| !b"\r\n".contains(byte));
+    start.is_some_and(|start| memchr::memchr2(b'\r', b'\n', &bytes[start..]).is_some())
+}
+
+/// The delimiter that the first line has most of, outside of quotation marks.
+fn most_frequent(bytes: &[u8]) -> u8 {
+    let (mut counts, mut is_quoted, mut is_empty) = ([0; DELIMITERS.len()], false, true);
+    for byte in bytes {
+        match byte {
+            b'"' => is_quoted = !is_quoted,
+            b'\r' | b'\n' if !is_quoted && !is_empty => break,
+            _ => {}
+        }
+        is_empty &= b"\r\n".contains(byte);
+        if let (false, Some(position)) = (is_quoted, DELIMITERS.iter().position(|usual| usual == byte)) {
+            counts[position] += 1;
+        }
+    }
+    // Of equals the first.
+    let position = (0..counts.len()).rev().max_by_key(|position| counts[*position]);
+    DELIMITERS[position.unwrap_or(0)]
 }
 
 impl Raw {
@@ -216,7 +268,7 @@ mod tests {
 
     fn read(text: &[u8], trickle: usize) -> Result<Vec<Record>, FormatError> {
         let reader = Trickle(Cursor::new(text.to_vec()), trickle);
-        let mut lines = CsvLines::new(Source::new(Path::new("x"), Box::new(reader), None).unwrap());
+        let mut lines = CsvLines::new(Source::new(Path::new("x"), Box::new(reader), None).unwrap(), None);
         let mut records = Vec::new();
         while lines.read()? {
             let cell = |field| {
@@ -244,10 +296,27 @@ mod tests {
         assert_eq!(records("a,b\nc,d\n"), [record(1, &["a", "b"]), record(2, &["c", "d"])]);
         assert_eq!(records("\u{feff}a,b\r\n\r\nc,d"), [record(1, &["a", "b"]), record(3, &["c", "d"])]);
         assert_eq!(records("\"a,\"\"\nb\",c\nd"), [record(1, &["a,\"\nb", "c"]), record(3, &["d"])]);
+        assert_eq!(records("a,b\rc,d\r\re,f"), [record(1, &["a", "b"]), record(2, &["c", "d"]), record(4, &["e", "f"])]);
         assert_eq!(records("5\",b\"c\n"), [record(1, &["5\"", "b\"c"])]);
         let empty = [Some(String::new()), None, Some("\"".into()), None];
         assert_eq!(records("\"\",,\"\"\"\",\n"), [(1, empty.to_vec())]);
         assert_eq!(records("\n\r\n\n"), []);
+    }
+
+    #[test]
+    fn the_first_line_tells_the_delimiter() {
+        for (text, fields) in [
+            ("a;b\n1,5;2\n", ["1,5", "2"]),
+            ("\"a,b,c\"|d\n1|2\n", ["1", "2"]),
+            ("\na\tb\r1\t2", ["1", "2"]),
+            ("a,b\n1,\"2;3;4\"", ["1", "2;3;4"]),
+        ] {
+            for trickle in [1, 3, 100] {
+                let rows = read(text.as_bytes(), trickle).unwrap();
+                let values: Vec<_> = rows[1].1.iter().flatten().collect();
+                assert_eq!(values, fields, "{text:?}");
+            }
+        }
     }
 
     #[test]

@@ -1,39 +1,17 @@
 //! Maps the cells of a line to the ends of an edge or to properties, by the names of columns.
 
-use super::LineSchema;
+use super::names::{DESTINATION, KEY, PAIRS, SOURCE, is_named};
 use super::value::{Cell, Kind};
+use super::{LineSchema, PropertyOptions};
 use crate::error::{Remedy, excerpt};
 use hedgerow_model::{ColumnType, EdgeSchema, Field, ParallelSchema, ValueType};
 use std::collections::HashMap;
 
-/// Names of the column of a vertex's key.
-const KEY: &[&str] = &["key", "id"];
-
-/// Names of the column where an edge starts.
-const SOURCE: &[&str] = &["source", "src", "from"];
-
-/// Names of the column where an edge ends.
-const DESTINATION: &[&str] = &["destination", "dst", "target", "to"];
-
 /// The column name of a value in a file to write; in a file to read it may be any name.
 const VALUE: &str = "value";
 
-/// Returns true if `name` is a usual name of the column of a vertex's key, ignoring case.
-#[must_use]
-pub fn is_name_of_key(name: &str) -> bool {
-    is_among(name, KEY)
-}
-
-/// Returns true if these are usual names of the columns where an edge starts and ends, ignoring
-/// case.
-#[must_use]
-pub fn is_name_of_ends(source: &str, destination: &str) -> bool {
-    is_among(source, SOURCE) && is_among(destination, DESTINATION)
-}
-
-fn is_among(name: &str, names: &[&str]) -> bool {
-    names.iter().any(|usual| name.eq_ignore_ascii_case(usual))
-}
+/// The place of a column that is left out.
+pub(super) const LEFT_OUT: usize = usize::MAX;
 
 /// The order of a line's cells: its keys first, one of a vertex or two of an edge, then its
 /// properties or its value. Cells are rearranged into this order.
@@ -42,6 +20,8 @@ pub(super) struct Layout {
     pub fields: Vec<FieldColumn>,
     /// True if the label carries a single value, whose column may have any name.
     has_value: bool,
+    /// The names of columns that are left out.
+    ignored: Vec<String>,
 }
 
 /// The column of a key.
@@ -71,10 +51,11 @@ pub(super) struct BadColumns {
 }
 
 impl Layout {
-    pub fn new(lines: &LineSchema, source: Option<&str>, destination: Option<&str>) -> Self {
-        let key = |names, chosen: Option<&str>| KeyColumn { names, chosen: chosen.map(str::to_owned) };
+    pub fn new(options: &PropertyOptions) -> Self {
+        let PropertyOptions { lines, source_column: source, destination_column: destination, .. } = options;
+        let key = |names, chosen: &Option<String>| KeyColumn { names, chosen: chosen.clone() };
         let keys = match lines {
-            LineSchema::Vertices(_) => vec![key(KEY, None)],
+            LineSchema::Vertices(_) => vec![key(KEY, &None)],
             LineSchema::Edges(_) => vec![key(SOURCE, source), key(DESTINATION, destination)],
         };
         let property = |field: &Field| FieldColumn {
@@ -92,13 +73,14 @@ impl Layout {
             }
             LineSchema::Edges(EdgeSchema::Topology | EdgeSchema::Value(_)) => Vec::new(),
             LineSchema::Edges(EdgeSchema::Parallel(ParallelSchema { key, record })) => {
-                let kind = Kind::Value(ColumnType::U64);
-                let key = FieldColumn { name: key.clone(), kind, nullable: false };
-                std::iter::once(key).chain(record.fields.iter().map(property)).collect()
+                let name = options.number_column.as_ref().unwrap_or(key).clone();
+                let number = FieldColumn { name, kind: Kind::Number, nullable: false };
+                let number = Some(number).filter(|_| !options.without_numbers);
+                number.into_iter().chain(record.fields.iter().map(property)).collect()
             }
         };
         let has_value = matches!(lines, LineSchema::Edges(EdgeSchema::Value(column)) if column.width() > 0);
-        Layout { keys, fields, has_value }
+        Layout { keys, fields, has_value, ignored: options.ignored.clone() }
     }
 
     /// The maximum number of cells.
@@ -114,8 +96,14 @@ impl Layout {
             let expected = format!("each name once: columns {first} and {second} have this one");
             return Err(bad(Some(name), name, &expected));
         }
+        if let Some(missing) = self.ignored.iter().find(|ignored| !names.contains(ignored)).filter(|_| positional) {
+            return Err(bad(None, &names.join(", "), &format!("a column {missing:?}, to leave it out")));
+        }
         let keys = self.key_columns(names, positional)?;
         let place = |(column, name): (usize, &String)| {
+            if self.leaves_out(name) {
+                return Ok(LEFT_OUT);
+            }
             let key = keys.iter().position(|key| *key == column);
             key.or_else(|| self.field(name)).ok_or_else(|| self.unknown(name, names, &keys))
         };
@@ -142,23 +130,49 @@ impl Layout {
             Some(FieldColumn { kind: Kind::Value(column), .. }) => {
                 Cell::Text(name).edge_value(*column).is_some()
             }
+            Some(FieldColumn { kind: Kind::Number, .. }) => Cell::Text(name).edge_value(ColumnType::U64).is_some(),
             _ => true,
         };
         names.len() <= self.len()
             && self.keys.iter().all(|key| key.chosen.is_none() && self.find_key(key, names).is_none())
+            && self.pair(names).is_none()
             && !names.iter().any(is_known)
             && names.iter().skip(self.keys.len()).all(is_value)
     }
 
     /// The columns of the keys, in their order.
-    fn key_columns(&self, names: &[String], positional: bool) -> Result<Vec<usize>, BadColumns> {
+    pub fn key_columns(&self, names: &[String], positional: bool) -> Result<Vec<usize>, BadColumns> {
+        if let Some(found) = self.usual_columns(names) {
+            return Ok(found);
+        }
         let found: Vec<_> = self.keys.iter().map(|key| self.find_key(key, names)).collect();
         let is_default = self.keys.iter().all(|key| key.chosen.is_none());
-        if positional && is_default && found.iter().all(Option::is_none) && names.len() >= found.len() {
-            return Ok((0..found.len()).collect());
+        let first = (0..names.len()).filter(|column| !self.ignored.contains(&names[*column]));
+        let first: Vec<_> = first.take(found.len()).collect();
+        if positional && is_default && found.iter().all(Option::is_none) && first.len() == found.len() {
+            return Ok(first);
         }
         let place = |(key, column): (&KeyColumn, Option<usize>)| column.ok_or_else(|| key.missing(names));
         self.keys.iter().zip(found).map(place).collect()
+    }
+
+    /// The columns of the keys, if all have a name that was chosen or a usual name.
+    pub fn usual_columns(&self, names: &[String]) -> Option<Vec<usize>> {
+        let found = self.keys.iter().map(|key| self.find_key(key, names)).collect::<Option<Vec<_>>>();
+        let is_default = self.keys.iter().all(|key| key.chosen.is_none());
+        found.or_else(|| self.pair(names).filter(|_| is_default))
+    }
+
+    /// The columns of the first pair of further usual names.
+    fn pair(&self, names: &[String]) -> Option<Vec<usize>> {
+        let column = |usual: &str| {
+            let is_usual = |name: &String| is_named(name, usual) && self.may_be_key(name);
+            names.iter().position(is_usual)
+        };
+        match self.keys[..] {
+            [_] => Some(vec![column(":ID")?]),
+            _ => PAIRS.iter().find_map(|(start, end)| Some(vec![column(start)?, column(end)?])),
+        }
     }
 
     fn find_key(&self, key: &KeyColumn, names: &[String]) -> Option<usize> {
@@ -166,21 +180,29 @@ impl Layout {
             Some(chosen) => names.iter().position(|name| name == chosen),
             None => self
                 .names_of(key)
-                .find_map(|usual| names.iter().position(|name| name.eq_ignore_ascii_case(usual))),
+                .find_map(|usual| names.iter().position(|name| is_named(name, usual))),
         }
     }
 
-    /// The usual names of a key, except names of properties.
+    /// The usual names of a key, except names of properties and of columns that are left out.
     fn names_of(&self, key: &KeyColumn) -> impl Iterator<Item = &'static str> {
-        let is_property = |name: &str| {
-            !self.has_value && self.fields.iter().any(|field| field.name.eq_ignore_ascii_case(name))
-        };
-        key.names.iter().copied().filter(move |name| !is_property(name))
+        key.names.iter().copied().filter(move |name| self.may_be_key(name))
+    }
+
+    fn may_be_key(&self, name: &str) -> bool {
+        let is = |other: &String| other.eq_ignore_ascii_case(name);
+        let is_property = !self.has_value && self.fields.iter().any(|field| is(&field.name));
+        !is_property && !self.ignored.iter().any(is)
     }
 
     fn field(&self, name: &str) -> Option<usize> {
-        let named = |field: &FieldColumn| self.has_value || field.name == name;
-        self.fields.iter().position(named).map(|position| self.keys.len() + position)
+        let named = |name: &str| self.fields.iter().position(|field| self.has_value || field.name == name);
+        named(name).or_else(|| named(name.trim())).map(|position| self.keys.len() + position)
+    }
+
+    /// Returns true if columns of this name are left out.
+    pub fn leaves_out(&self, name: &str) -> bool {
+        self.ignored.iter().any(|ignored| ignored == name)
     }
 
     /// The name of a property at a place, to report its missing column.
@@ -213,7 +235,8 @@ impl Layout {
                 format!("one of the properties {}", known.join(", "))
             }
         };
-        let is_further = |(column, _): &(usize, &String)| !keys.contains(column);
+        let is_further =
+            |(column, name): &(usize, &String)| !keys.contains(column) && !self.ignored.contains(name);
         let further = names.iter().enumerate().filter(is_further).map(|(_, name)| name.clone()).collect();
         BadColumns { further, ..bad(None, name, &expected) }
     }
@@ -276,7 +299,7 @@ fn bad(column: Option<&str>, found: &str, expected: &str) -> BadColumns {
 }
 
 /// The positions of the first repeated name.
-fn first_repeated(names: &[String]) -> Option<(usize, usize)> {
+pub(super) fn first_repeated(names: &[String]) -> Option<(usize, usize)> {
     let mut seen = HashMap::new();
     names.iter().enumerate().find_map(|(second, name)| Some((seen.insert(name, second)?, second)))
 }
@@ -284,6 +307,7 @@ fn first_repeated(names: &[String]) -> Option<(usize, usize)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::PropertyFormat;
     use hedgerow_model::RecordSchema;
 
     fn layout(properties: &[(&str, bool)]) -> Layout {
@@ -293,7 +317,15 @@ mod tests {
             nullable: *nullable,
         };
         let fields = properties.iter().map(field).collect();
-        Layout::new(&LineSchema::Edges(EdgeSchema::Record(RecordSchema { fields })), None, None)
+        of(EdgeSchema::Record(RecordSchema { fields }))
+    }
+
+    fn of(edges: EdgeSchema) -> Layout {
+        Layout::new(&options(edges))
+    }
+
+    fn options(edges: EdgeSchema) -> PropertyOptions {
+        PropertyOptions::new(PropertyFormat::Csv, LineSchema::Edges(edges))
     }
 
     fn places(layout: &Layout, names: &str) -> Result<Vec<usize>, String> {
@@ -332,15 +364,24 @@ mod tests {
 
     #[test]
     fn names_that_were_chosen_are_the_only_ones() {
-        let none = LineSchema::Edges(EdgeSchema::Topology);
-        let chosen = Layout::new(&none, Some("payer"), None);
+        let source_column = Some("payer".to_owned());
+        let chosen = Layout::new(&PropertyOptions { source_column, ..options(EdgeSchema::Topology) });
         assert_eq!(places(&chosen, "to,payer"), Ok(vec![1, 0]));
         assert!(places(&chosen, "source,to").unwrap_err().contains("a column \"payer\""));
     }
 
     #[test]
+    fn columns_are_left_out() {
+        let ignored = vec!["id".to_owned(), "from".to_owned()];
+        let left_out = Layout::new(&PropertyOptions { ignored, ..options(EdgeSchema::Topology) });
+        assert_eq!(places(&left_out, "id,a,from,b"), Ok(vec![LEFT_OUT, 0, LEFT_OUT, 1]));
+        assert_eq!(places(&left_out, "from,to,id,src"), Ok(vec![LEFT_OUT, 1, LEFT_OUT, 0]));
+        assert!(places(&left_out, "id,a,b").unwrap_err().contains("a column \"from\", to leave it out"));
+    }
+
+    #[test]
     fn a_value_is_the_only_other_column() {
-        let road = Layout::new(&LineSchema::Edges(EdgeSchema::Value(ColumnType::U32)), None, None);
+        let road = of(EdgeSchema::Value(ColumnType::U32));
         assert_eq!(places(&road, "metres,source,to"), Ok(vec![2, 0, 1]));
         assert!(places(&road, "source,to").unwrap_err().contains("which must be there"));
         let two = road.places(&["source", "to", "metres", "lanes"].map(str::to_owned), true).unwrap_err();

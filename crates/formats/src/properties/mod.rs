@@ -4,21 +4,32 @@
 //! |---|---|
 //! | `reader` | reads lines into batches of vertices and edges |
 //! | `csv`, `json` | from bytes to the cells of a line |
+//! | `lines` | the lines of either format, and the names of their columns |
+//! | `survey` | finds the columns of a file and their types |
+//! | `guess` | the type of a column, from its cells |
+//! | `names` | the usual names of the columns of keys |
 //! | `layout` | maps cells to ends or properties, by the names of columns |
-//! | `value` | from a cell to a value |
+//! | `value`, `zone` | from a cell to a value; times, and their time zones |
 //! | `writer` | writes these files |
 
 mod csv;
+mod guess;
 mod json;
 mod layout;
+mod lines;
+mod names;
 mod reader;
+mod survey;
 mod value;
 mod writer;
+mod zone;
 
-pub use layout::{is_name_of_ends, is_name_of_key};
+pub use names::{is_name_of_ends, is_name_of_key};
 pub use reader::PropertyReader;
+pub use survey::{HasHeader, Row, Survey, SurveyColumn};
 pub use value::{property_of_text, timestamp_of_text};
 pub use writer::PropertyWriter;
+pub use zone::Zone;
 
 use crate::format::without_compression;
 use hedgerow_model::{EdgeSchema, EdgeValue, Record, RecordSchema};
@@ -31,8 +42,8 @@ pub const MAX_PROPERTY_LINE: usize = 16 << 20;
 /// The format of a file whose lines carry properties.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum PropertyFormat {
-    /// Comma-separated values as in RFC 4180, with a first line of column names. An empty field
-    /// without quotation marks is null.
+    /// Values separated by commas, as in RFC 4180, or by another delimiter, with a first line of
+    /// column names. An empty field without quotation marks is null.
     Csv,
     /// A JSON object per line, whose members are the properties. A missing member is null.
     JsonLines,
@@ -83,16 +94,42 @@ pub struct PropertyOptions {
     /// The name of the column where an edge ends; by default `destination`, `dst`, `target` or
     /// `to`, or else the second column.
     pub destination_column: Option<String>,
+    /// The name of the column with the numbers of parallel edges; by default their name in the
+    /// schema. It may hold times after 1970, whose microseconds are the numbers.
+    pub number_column: Option<String>,
+    /// True if parallel edges have no column for their numbers: all are read as 0.
+    pub without_numbers: bool,
+    /// The byte between the fields of a CSV file; by default the one of comma, tab, semicolon and
+    /// vertical bar that the first line has most of.
+    pub delimiter: Option<u8>,
+    /// The names of the columns of a CSV file without a first line of names. A first line with just
+    /// these names is skipped.
+    pub columns: Option<Vec<String>>,
+    /// The names of columns to leave out.
+    pub ignored: Vec<String>,
+    /// The time zone of times without an offset.
+    pub zone: Zone,
     /// Number of vertices or edges per batch; 0 is taken as 1.
     pub batch_size: usize,
 }
 
 impl PropertyOptions {
-    /// Options with the usual names of columns and batches of 65,536.
+    /// Options with the usual names of columns, times in UTC, and batches of 65,536.
     #[must_use]
     pub fn new(format: PropertyFormat, lines: LineSchema) -> Self {
-        let (source_column, destination_column) = (None, None);
-        PropertyOptions { format, lines, source_column, destination_column, batch_size: 1 << 16 }
+        PropertyOptions {
+            format,
+            lines,
+            source_column: None,
+            destination_column: None,
+            number_column: None,
+            without_numbers: false,
+            delimiter: None,
+            columns: None,
+            ignored: Vec::new(),
+            zone: Zone::default(),
+            batch_size: 1 << 16,
+        }
     }
 }
 

@@ -1,10 +1,9 @@
 //! Reads files whose lines carry properties.
 
-use super::csv::CsvLines;
-use super::json::{JsonLines, Members};
-use super::layout::{BadColumns, Layout};
+use super::layout::{LEFT_OUT, Layout};
+use super::lines::Lines;
 use super::value::{Cell, Kind};
-use super::{PropertyBatch, PropertyEdge, PropertyFormat, PropertyOptions};
+use super::{PropertyBatch, PropertyEdge, PropertyOptions, Zone};
 use crate::error::{BadProperty, Remedy, excerpt};
 use crate::source::Source;
 use crate::{FormatError, Progress, VertexKey};
@@ -25,11 +24,6 @@ pub struct PropertyReader<K> {
     keys: PhantomData<K>,
 }
 
-enum Lines {
-    Csv(Box<CsvLines>),
-    Json(Box<JsonLines>),
-}
-
 /// The columns of a file.
 struct Columns {
     layout: Layout,
@@ -37,6 +31,7 @@ struct Columns {
     names: Vec<String>,
     /// The position of each name in the layout.
     places: Vec<usize>,
+    zone: Zone,
 }
 
 /// A cell of the wrong type.
@@ -68,15 +63,11 @@ impl<K: VertexKey> PropertyReader<K> {
     }
 
     fn of(source: Source, options: &PropertyOptions) -> Self {
-        let PropertyOptions { format, lines, source_column, destination_column, batch_size } = options;
-        let layout = Layout::new(lines, source_column.as_deref(), destination_column.as_deref());
+        let (layout, zone) = (Layout::new(options), options.zone.clone());
         PropertyReader {
-            lines: match format {
-                PropertyFormat::Csv => Lines::Csv(Box::new(CsvLines::new(source))),
-                PropertyFormat::JsonLines => Lines::Json(Box::new(JsonLines::new(source))),
-            },
-            columns: Columns { layout, names: Vec::new(), places: Vec::new() },
-            batch_size: (*batch_size).max(1),
+            lines: Lines::new(source, options),
+            columns: Columns { layout, names: Vec::new(), places: Vec::new(), zone },
+            batch_size: options.batch_size.max(1),
             has_started: false,
             has_ended: false,
             keys: PhantomData,
@@ -111,12 +102,12 @@ impl<K: VertexKey> PropertyReader<K> {
         let Self { lines, columns, .. } = self;
         if !self.has_started {
             self.has_started = true;
-            lines.read_header(columns, K::KIND)?;
+            columns.read_header(lines, K::KIND)?;
         }
         if !lines.read()? {
             return Ok(false);
         }
-        let cells = lines.cells(columns)?;
+        let cells = columns.cells(lines)?;
         columns.add(&cells, batch).map_err(|misfit| {
             let Misfit { place, expected, remedy } = misfit;
             let column = columns.column_of(place);
@@ -132,105 +123,38 @@ impl<K: VertexKey> PropertyReader<K> {
     }
 }
 
-impl Lines {
-    fn source(&self) -> &Source {
-        match self {
-            Lines::Csv(lines) => lines.source(),
-            Lines::Json(lines) => lines.source(),
-        }
-    }
-
-    fn cause_of(&mut self, fault: FormatError) -> FormatError {
-        match self {
-            Lines::Csv(lines) => lines.cause_of(fault),
-            Lines::Json(lines) => lines.cause_of(fault),
-        }
-    }
-
-    /// Reads the next line; false if there is none.
-    fn read(&mut self) -> Result<bool, FormatError> {
-        match self {
-            Lines::Csv(lines) => lines.read(),
-            Lines::Json(lines) => lines.read(),
-        }
-    }
-
-    /// The line in which a field starts.
-    fn line_of(&self, field: usize) -> u64 {
-        match self {
-            Lines::Csv(lines) => lines.line_of(field),
-            Lines::Json(lines) => lines.line(),
-        }
-    }
-
-    fn bad(&self, found: String, expected: &str) -> FormatError {
-        let bad = BadProperty::new(self.source().path().into(), expected);
-        BadProperty { line: self.line_of(0), found, ..bad }.into()
-    }
-
-    fn bad_columns(&self, bad: BadColumns) -> FormatError {
-        let BadColumns { column, found, expected, further, remedy } = bad;
-        let bad = BadProperty::new(self.source().path().into(), &expected);
-        BadProperty { line: self.line_of(0), column, found, undeclared: further, remedy, ..bad }.into()
-    }
-
+impl Columns {
     /// Reads the names of the columns of a CSV file.
-    fn read_header(&mut self, columns: &mut Columns, keys: KeyKind) -> Result<(), FormatError> {
-        let Lines::Csv(lines) = self else { return Ok(()) };
-        if !lines.read()? {
-            return Err(self.bad(String::new(), "a first line of column names"));
-        }
-        let names = (0..lines.len()).map(|field| lines.cell(field).map(|cell| cell.shown().to_owned()));
-        let names = names.collect::<Result<Vec<_>, _>>()?;
+    fn read_header(&mut self, lines: &mut Lines, keys: KeyKind) -> Result<(), FormatError> {
+        let is_given = lines.has_given_names();
+        let Some(names) = lines.header()? else { return Ok(()) };
         let is_number = |name: &String| u64::parse(name.as_bytes()).is_ok();
         let may_be_values = match keys {
-            KeyKind::String => columns.layout.may_be_values(&names),
-            KeyKind::Number | KeyKind::Dense => names.iter().take(columns.layout.keys.len()).all(is_number),
+            KeyKind::String => self.layout.may_be_values(&names),
+            KeyKind::Number | KeyKind::Dense => names.iter().take(self.layout.keys.len()).all(is_number),
         };
-        if may_be_values {
+        if may_be_values && !is_given {
             let expected =
-                format!("a first line of column names, not of values: {}", columns.layout.usual_names());
-            return Err(self.bad(excerpt(names.join(",").as_bytes()), &expected));
+                format!("a first line of column names, not of values: {}", self.layout.usual_names());
+            return Err(lines.bad(excerpt(names.join(",").as_bytes()), &expected));
         }
-        columns.arrange(names, true).map_err(|bad| self.bad_columns(bad))
+        self.places = self.layout.places(&names, true).map_err(|bad| lines.bad_columns(bad))?;
+        self.names = names;
+        Ok(())
     }
 
     /// The cells of the line, in the order of the layout.
-    fn cells(&self, columns: &mut Columns) -> Result<Vec<Cell<'_>>, FormatError> {
-        let mut cells = vec![Cell::Null; columns.layout.len()];
-        match self {
-            Lines::Csv(lines) => {
-                let (expected, found) = (columns.names.len(), lines.len());
-                if found != expected {
-                    let expected = format!("{expected}, as in the header");
-                    return Err(self.bad(format!("{found} fields"), &expected));
-                }
-                for (field, place) in columns.places.iter().enumerate() {
-                    cells[*place] = lines.cell(field)?;
-                }
-            }
-            Lines::Json(lines) => {
-                let Members(members) = lines.members()?;
-                let is_as_before = members.iter().map(|(name, _)| name).eq(&columns.names);
-                if !is_as_before || members.is_empty() {
-                    let names = members.iter().map(|(name, _)| name.clone()).collect();
-                    columns.arrange(names, false).map_err(|bad| self.bad_columns(bad))?;
-                }
-                for ((_, value), place) in members.iter().zip(&columns.places) {
-                    let value = value.get();
-                    cells[*place] = if value == "null" { Cell::Null } else { Cell::Json(value) };
-                }
-            }
+    fn cells<'a>(&mut self, lines: &'a Lines) -> Result<Vec<Cell<'a>>, FormatError> {
+        let (found, others) = lines.cells(&self.names)?;
+        if let Some(names) = others {
+            self.places = self.layout.places(&names, false).map_err(|bad| lines.bad_columns(bad))?;
+            self.names = names;
+        }
+        let mut cells = vec![Cell::Null; self.layout.len()];
+        for (cell, place) in found.into_iter().zip(&self.places).filter(|(_, place)| **place != LEFT_OUT) {
+            cells[*place] = cell;
         }
         Ok(cells)
-    }
-}
-
-impl Columns {
-    fn arrange(&mut self, names: Vec<String>, positional: bool) -> Result<(), BadColumns> {
-        self.places = self.layout.places(&names, positional)?;
-        self.names = names;
-        Ok(())
     }
 
     fn column_of(&self, place: usize) -> Option<usize> {
@@ -266,7 +190,10 @@ impl Columns {
                 (_, Cell::Null) if !field.nullable => return Err(misfit(", which must be there")),
                 (Kind::Property(_), Cell::Null) => record.push(Value::Null),
                 (Kind::Property(value_type), cell) => {
-                    record.push(cell.property(value_type).ok_or_else(|| misfit(""))?);
+                    record.push(cell.property(value_type, &self.zone).ok_or_else(|| misfit(""))?);
+                }
+                (Kind::Number, cell) => {
+                    value = cell.number(&self.zone).ok_or_else(|| misfit(""))?;
                 }
                 (Kind::Value(column), cell) => {
                     value = cell.edge_value(column).ok_or_else(|| misfit(""))?;

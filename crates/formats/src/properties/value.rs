@@ -2,8 +2,7 @@
 
 use crate::VertexKey;
 use hedgerow_model::{Column, ColumnType, EdgeValue, KeyKind, KeyRef, Value, ValueType};
-use jiff::civil::DateTime;
-use jiff::fmt::temporal::Pieces;
+use super::zone::Zone;
 use std::borrow::Cow;
 use std::fmt;
 use std::io::Write;
@@ -25,6 +24,8 @@ pub(super) enum Kind {
     Property(ValueType),
     /// The value of an edge.
     Value(ColumnType),
+    /// The number of a parallel edge.
+    Number,
 }
 
 /// Text with its JSON type; text of a CSV file may be of any type.
@@ -41,6 +42,14 @@ impl Cell<'_> {
         match self {
             Cell::Null => "",
             Cell::Text(text) | Cell::Json(text) => text,
+        }
+    }
+
+    /// The text, without the quotation marks of JSON.
+    pub fn text(&self) -> Cow<'_, str> {
+        match self.scalar() {
+            Some(Scalar::String(text)) => text,
+            _ => self.shown().into(),
         }
     }
 
@@ -76,8 +85,9 @@ impl Cell<'_> {
         }
     }
 
-    /// Parses the value of a property of this type; `None` if it is invalid.
-    pub fn property(&self, value_type: ValueType) -> Option<Value> {
+    /// Parses the value of a property of this type, a time without an offset as one of `zone`;
+    /// `None` if it is invalid.
+    pub fn property(&self, value_type: ValueType, zone: &Zone) -> Option<Value> {
         let (scalar, is_csv) = (self.scalar()?, matches!(self, Cell::Text(_)));
         let string = match &scalar {
             Scalar::Any(text) => Some(*text),
@@ -89,7 +99,7 @@ impl Cell<'_> {
             Scalar::String(_) => None,
         };
         match value_type {
-            ValueType::Bool => bare?.parse().ok().map(Value::Bool),
+            ValueType::Bool => truth(bare?, is_csv).map(Value::Bool),
             ValueType::I64 | ValueType::Version => bare?.parse().ok().map(Value::I64),
             ValueType::U64 => bare?.parse().ok().map(Value::U64),
             ValueType::F64 => match bare {
@@ -102,9 +112,20 @@ impl Cell<'_> {
             ValueType::Timestamp => {
                 let number = bare.and_then(|text| text.parse().ok());
                 let is_time = is_csv || bare.is_none();
-                number.or_else(|| string.filter(|_| is_time).and_then(time)).map(Value::Timestamp)
+                let time = || string.filter(|_| is_time).and_then(|text| zone.microseconds(text));
+                number.or_else(time).map(Value::Timestamp)
             }
         }
+    }
+
+    /// Parses the number of a parallel edge, or a time after 1970 as its microseconds; `None` if it
+    /// is neither.
+    pub fn number(&self, zone: &Zone) -> Option<EdgeValue> {
+        let number = self.edge_value(ColumnType::U64);
+        number.or_else(|| {
+            let time = self.property(ValueType::Timestamp, zone)?.as_timestamp()?;
+            u64::try_from(time).ok().map(Column::to_bits)
+        })
     }
 
     /// Parses the value of an edge; `None` if it is not of this type.
@@ -134,14 +155,15 @@ impl Cell<'_> {
 /// Parses a property of this type from text in the form of a CSV field; the error says what is
 /// expected.
 pub fn property_of_text(text: &str, value_type: ValueType) -> Result<Value, String> {
-    Cell::Text(text).property(value_type).ok_or_else(|| Kind::Property(value_type).expected())
+    let value = Cell::Text(text).property(value_type, &Zone::default());
+    value.ok_or_else(|| Kind::Property(value_type).expected())
 }
 
-/// Parses microseconds since 1970, in UTC, from a number or from an RFC 3339 time, rounded down to
+/// Parses microseconds since 1970, in UTC, from a number, a date or a time, rounded down to
 /// microseconds; the error says what is expected.
 pub fn timestamp_of_text(text: &str) -> Result<i64, String> {
     let kind = ValueType::Timestamp;
-    let value = Cell::Text(text).property(kind);
+    let value = Cell::Text(text).property(kind, &Zone::default());
     value.and_then(|value| value.as_timestamp()).ok_or_else(|| Kind::Property(kind).expected())
 }
 
@@ -175,18 +197,14 @@ fn bytes(text: &str) -> Option<Vec<u8>> {
     text.len().is_multiple_of(2).then(|| text.as_bytes().chunks(2).map(pair).collect())?
 }
 
-/// Microseconds since 1970 from an RFC 3339 time, rounded down. The date and time are taken as they
-/// are written, and the offset is subtracted: `jiff::Timestamp` ends on 9999-12-30.
-fn time(text: &str) -> Option<i64> {
-    let pieces = Pieces::parse(text).ok()?;
-    let written = pieces.date().to_datetime(pieces.time()?);
-    let offset = pieces.to_numeric_offset()?;
-    let since = written.duration_since(UNIX_EPOCH).as_nanos() - i128::from(offset.seconds()) * 1_000_000_000;
-    i64::try_from(since.div_euclid(1000)).ok()
+/// Parses true or false; in CSV also as most programs write it.
+fn truth(text: &str, is_csv: bool) -> Option<bool> {
+    match text {
+        "True" | "TRUE" if is_csv => Some(true),
+        "False" | "FALSE" if is_csv => Some(false),
+        _ => text.parse().ok(),
+    }
 }
-
-/// The beginning of 1970, in UTC.
-const UNIX_EPOCH: DateTime = DateTime::constant(1970, 1, 1, 0, 0, 0, 0);
 
 impl Kind {
     /// The expectation for messages.
@@ -206,6 +224,7 @@ impl Kind {
                 },
                 value_type.name(),
             ),
+            Kind::Number => ("a whole number or a time after 1970 that distinguishes parallel edges", "key"),
             Kind::Value(column) => match column {
                 ColumnType::Unit | ColumnType::Record => ("nothing", "()"),
                 ColumnType::U32 => return whole(0, u32::MAX, self),
@@ -228,6 +247,7 @@ impl fmt::Display for Kind {
         match self {
             Kind::Property(value_type) => value_type.fmt(f),
             Kind::Value(column) => column.fmt(f),
+            Kind::Number => f.write_str("key"),
         }
     }
 }
@@ -309,11 +329,11 @@ mod tests {
     use super::*;
 
     fn csv(text: &str, value_type: ValueType) -> Option<Value> {
-        Cell::Text(text).property(value_type)
+        Cell::Text(text).property(value_type, &Zone::default())
     }
 
     fn json(text: &str, value_type: ValueType) -> Option<Value> {
-        Cell::Json(text).property(value_type)
+        Cell::Json(text).property(value_type, &Zone::default())
     }
 
     #[test]

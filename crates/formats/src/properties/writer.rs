@@ -2,10 +2,10 @@
 
 use super::layout::Layout;
 use super::value::{Kind, Style};
-use super::{LineSchema, MAX_PROPERTY_LINE, PropertyFormat};
+use super::{LineSchema, MAX_PROPERTY_LINE, PropertyFormat, PropertyOptions};
 use crate::write::{negative, unwritable};
 use crate::{FormatError, NewFile, Output};
-use hedgerow_model::{AsKey, EdgeValue, KeyRef, Record, Value};
+use hedgerow_model::{AsKey, ColumnType, EdgeValue, KeyRef, Record, Value};
 use std::path::Path;
 
 /// Writes a file of vertices or edges with properties that a
@@ -40,7 +40,7 @@ impl PropertyWriter {
         lines: &LineSchema,
     ) -> Result<Self, FormatError> {
         let path = path.as_ref();
-        let layout = Layout::new(lines, None, None);
+        let layout = Layout::new(&PropertyOptions::new(format, lines.clone()));
         let Some(names) = layout.written_names() else {
             let reason = "properties have all the names that the columns of keys may have";
             return Err(unwritable(path, "the header", reason));
@@ -147,6 +147,7 @@ impl PropertyWriter {
         for field in &layout.fields {
             begin(false, buffer);
             match field.kind {
+                Kind::Number => style.push_value(content.value, ColumnType::U64, buffer),
                 Kind::Value(column) => style.push_value(content.value, column, buffer),
                 Kind::Property(_) => style.push_property(properties.next().unwrap_or(&Value::Null), buffer),
             }

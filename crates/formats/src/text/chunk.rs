@@ -40,7 +40,7 @@ impl Cutter {
     /// counted.
     pub fn new(source: Source, size: usize, limit: usize) -> Self {
         assert!((1..=limit).contains(&size), "a chunk of {size} bytes, a line of at most {limit}");
-        Cutter { source, rest: Vec::new(), size, limit, bytes_cut: 0 }
+        Cutter { source: source.of_text(), rest: Vec::new(), size, limit, bytes_cut: 0 }
     }
 
     pub fn source(&self) -> &Source {
@@ -204,6 +204,12 @@ mod tests {
 
     /// The expected lines, cut from the whole text at once; `None` is a line that is too long.
     fn expected(text: &[u8], limit: usize) -> Vec<Option<Vec<u8>>> {
+        let first_end = text.iter().position(|byte| b"\r\n".contains(byte));
+        let ends_lines = |end: usize| text[end] == b'\r' && text.get(end + 1).is_some_and(|next| *next != b'\n');
+        let mut text = text.to_vec();
+        if first_end.is_some_and(ends_lines) {
+            text.iter_mut().filter(|byte| **byte == b'\r').for_each(|byte| *byte = b'\n');
+        }
         let mut lines: Vec<&[u8]> = text.split(|byte| *byte == b'\n').collect();
         if lines.last().is_some_and(|last| last.is_empty()) {
             lines.pop();

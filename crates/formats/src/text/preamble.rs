@@ -7,6 +7,7 @@ use super::lines::describe;
 use super::matrix::{BANNER, Matrix};
 use crate::error::{Fault, FormatError, Problem};
 use crate::options::Header;
+use crate::properties::is_name_of_ends;
 use hedgerow_model::KeyKind;
 use std::path::Path;
 
@@ -110,13 +111,25 @@ impl Preamble {
             Some(first) => !first.is_ascii_digit() && !matches!(first, b'-' | b'+' | b'.') && *first >= b' ',
             None => false,
         };
+        let has_delimiter = || Fields::has_comma(line) || memchr::memchr(b'\t', line).is_some();
         match self.header {
             Header::Present => true,
+            Header::Auto if names_ends(line) => true,
             Header::Auto => {
                 self.keys != KeyKind::String
-                    && Fields::has_comma(line)
+                    && has_delimiter()
                     && Fields::new(line).take(2).filter(|field| is_name(field.bytes)).count() == 2
             }
         }
     }
+}
+
+/// Returns true if a line begins with the usual names of columns where an edge starts and ends.
+fn names_ends(line: &[u8]) -> bool {
+    let mut fields = Fields::new(line).filter_map(|field| {
+        let text = std::str::from_utf8(field.bytes).ok()?;
+        Some(text.strip_prefix('"').and_then(|text| text.strip_suffix('"')).unwrap_or(text))
+    });
+    let ends = fields.next().zip(fields.next());
+    ends.is_some_and(|(source, destination)| is_name_of_ends(source, destination))
 }

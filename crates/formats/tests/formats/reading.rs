@@ -67,10 +67,12 @@ fn a_header_is_passed_over_only_where_it_can_be_one() {
     let data = [edge(6, 2, Some(4.0), Some(9))];
     assert_eq!(edges(b"Source,Target,Weight,CommitTimestamp\n6,2,4,9\n", &text()), data);
     assert_eq!(edges(b"\xef\xbb\xbf# c\n\n\"a\" , \"b\"\n6,2,4,9\n", &text()), data);
-    // A header needs commas, must be the first line, and has no field that may be meant as a
-    // number.
+    assert_eq!(edges(b"Source Target Weight Time\n6 2 4 9\n", &text()), data);
+    assert_eq!(edges(b"a\tb\n6\t2\t4\t9\n", &text()), data);
+    // A header has usual names, commas or tabs, must be the first line, and has no field that may
+    // be meant as a number.
     for file in [
-        "Source Target\n1 2\n",
+        "anna ben\n1 2\n",
         "1,2\nSource,Target\n",
         "Source,2\n",
         "1x,2x\n",
@@ -82,9 +84,11 @@ fn a_header_is_passed_over_only_where_it_can_be_one() {
     }
     let present = ReadOptions { header: Header::Present, ..text() };
     assert_eq!(edges(b"# c\nFrom To\n6 2 4 9\n", &present), data);
-    // A header cannot be distinguished from an edge between text keys.
-    let whole = read::<Box<str>>(b"Source,Target\na,b\n", &text());
+    // Other names cannot be distinguished from an edge between text keys.
+    let whole = read::<Box<str>>(b"Anna,Ben\na,b\n", &text());
     assert_eq!(whole.read.edges.len(), 2);
+    let whole = read::<Box<str>>(b"payer payee\na b\n", &text());
+    assert_eq!(whole.read.edges, [Edge::new("a".into(), "b".into())]);
     let whole = read::<Box<str>>(b"Source,Target\na,b\n", &present);
     assert_eq!(whole.read.edges, [Edge::new("a".into(), "b".into())]);
 }

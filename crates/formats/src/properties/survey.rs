@@ -1,0 +1,259 @@
+//! Finds out what the columns of a file hold, before anything is declared.
+
+use super::guess::Guess;
+use super::layout::{Layout, first_repeated};
+use super::lines::Lines;
+use super::value::Cell;
+use super::{PropertyFormat, PropertyOptions};
+use crate::source::Source;
+use crate::{FormatError, Progress};
+use foldhash::fast::FixedState;
+use hedgerow_model::ValueType;
+use std::hash::BuildHasher;
+use std::path::Path;
+
+/// Reads a file with properties without a schema, row by row: the names of its columns, the types
+/// that fit all their cells, and digests of its rows.
+///
+/// Of [`PropertyOptions::lines`] only the kind counts, not the schema.
+pub struct Survey {
+    lines: Lines,
+    layout: Layout,
+    is_csv: bool,
+    /// True if the names of the columns are no part of the file.
+    is_given: bool,
+    number_column: Option<String>,
+    /// The names in the header, or in the last line of JSON.
+    names: Vec<String>,
+    /// The position in `columns` of each of these names.
+    positions: Vec<usize>,
+    /// The columns of the last line with the keys.
+    keys: Vec<usize>,
+    columns: Vec<SurveyColumn>,
+    has_started: bool,
+}
+
+/// A column of a [`Survey`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SurveyColumn {
+    name: String,
+    guess: Guess,
+    has_nulls: bool,
+    is_key: bool,
+}
+
+/// A row of a [`Survey`]: digests, which are equal for equal cells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Row {
+    /// The line where the row starts, from 1.
+    pub line: u64,
+    /// The digests of the keys: where an edge starts and where it ends; a vertex has one key.
+    pub keys: [u64; 2],
+    /// The digest of the number of a parallel edge; 0 without
+    /// [`PropertyOptions::number_column`].
+    pub number: u64,
+    /// The digest of all other cells with the names of their columns.
+    pub content: u64,
+}
+
+/// Does a file begin with the names of its columns?
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HasHeader {
+    /// It does, or they were given, or each line has its own.
+    Yes,
+    /// It begins with values.
+    No,
+    /// Names or values, as in a file of text alone.
+    Unclear,
+}
+
+impl Survey {
+    /// Opens a file, plain or compressed.
+    ///
+    /// # Errors
+    /// It cannot be opened, or is a directory.
+    pub fn open(path: impl AsRef<Path>, options: &PropertyOptions) -> Result<Self, FormatError> {
+        Ok(Survey {
+            lines: Lines::new(Source::open(path.as_ref())?, options),
+            layout: Layout::new(options),
+            is_csv: options.format == PropertyFormat::Csv,
+            is_given: options.columns.is_some(),
+            number_column: options.number_column.clone(),
+            names: Vec::new(),
+            positions: Vec::new(),
+            keys: Vec::new(),
+            columns: Vec::new(),
+            has_started: false,
+        })
+    }
+
+    /// The progress of reading. O(1).
+    #[must_use]
+    pub fn progress(&self) -> Progress {
+        let source = self.lines.source();
+        Progress { done: source.bytes_used(), total: source.size() }
+    }
+
+    /// Reads the next row; `None` at the end. O(length).
+    ///
+    /// # Errors
+    /// The line is no row, or its columns name no keys, or two have one name; or the file cannot be
+    /// read.
+    pub fn read(&mut self) -> Result<Option<Row>, FormatError> {
+        self.read_row().map_err(|error| self.lines.cause_of(error))
+    }
+
+    /// The cells of the row that was read last, as they are written.
+    ///
+    /// # Errors
+    /// None after a row that [`Survey::read`] returned.
+    pub fn cells(&self) -> Result<Vec<String>, FormatError> {
+        let (cells, _) = self.lines.cells(&self.names)?;
+        Ok(cells.iter().map(|cell| cell.shown().to_owned()).collect())
+    }
+
+    /// The keys of the row that was read last, as they are written.
+    ///
+    /// # Errors
+    /// None after a row that [`Survey::read`] returned.
+    pub fn keys(&self) -> Result<Vec<String>, FormatError> {
+        let (cells, _) = self.lines.cells(&self.names)?;
+        Ok(self.keys.iter().map(|column| cells[*column].text().into_owned()).collect())
+    }
+
+    /// The columns so far, in the order of the file, except those that are left out.
+    pub fn columns(&self) -> impl Iterator<Item = &SurveyColumn> {
+        self.columns.iter().filter(|column| !self.layout.leaves_out(&column.name))
+    }
+
+    /// The byte between fields of a CSV file, once a row was read.
+    #[must_use]
+    pub fn delimiter(&self) -> Option<u8> {
+        self.lines.delimiter()
+    }
+
+    /// Judges the first line, by the usual names of columns and by the rows so far.
+    #[must_use]
+    pub fn has_header(&self) -> HasHeader {
+        if !self.is_csv || self.is_given || self.layout.usual_columns(&self.names).is_some() {
+            return HasHeader::Yes;
+        }
+        let is_text = |guess: Guess| matches!(guess, Guess::Text | Guess::Unknown);
+        if self.names.iter().any(|name| !is_text(Guess::of_text(name))) {
+            HasHeader::No
+        } else if self.columns.iter().any(|column| !is_text(column.guess)) {
+            HasHeader::Yes
+        } else {
+            HasHeader::Unclear
+        }
+    }
+
+    fn read_row(&mut self) -> Result<Option<Row>, FormatError> {
+        if !self.has_started {
+            self.has_started = true;
+            if let Some(names) = self.lines.header()? {
+                self.arrange(names)?;
+            }
+        }
+        if !self.lines.read()? {
+            return Ok(None);
+        }
+        if let (_, Some(names)) = self.lines.cells(&self.names)? {
+            self.arrange(names)?;
+        }
+        let line = self.lines.line_of(0);
+        let (cells, _) = self.lines.cells(&self.names)?;
+        let mut row = Row { line, keys: [0; 2], number: 0, content: 0 };
+        for (column, (cell, position)) in cells.iter().zip(&self.positions).enumerate() {
+            let seen = &mut self.columns[*position];
+            seen.guess.see(*cell);
+            seen.has_nulls |= *cell == Cell::Null;
+            if let Some(key) = self.keys.iter().position(|key| *key == column) {
+                row.keys[key] = digest(cell.text());
+            } else if self.number_column.as_ref() == Some(&seen.name) {
+                row.number = digest(cell.text());
+            } else if *cell != Cell::Null && !self.layout.leaves_out(&seen.name) {
+                // A sum, because the members of JSON come in any order.
+                row.content = row.content.wrapping_add(digest((*position, cell.shown())));
+            }
+        }
+        Ok(Some(row))
+    }
+
+    /// Takes over the names of the columns of the lines that follow.
+    fn arrange(&mut self, names: Vec<String>) -> Result<(), FormatError> {
+        if let Some((first, second)) = first_repeated(&names) {
+            let expected = format!("each name once: columns {} and {} have this one", first + 1, second + 1);
+            return Err(self.lines.bad(names[first].clone(), &expected));
+        }
+        let keys = self.layout.key_columns(&names, self.is_csv);
+        self.keys = keys.map_err(|bad| self.lines.bad_columns(bad))?;
+        let place = |name: &String| {
+            let name = name.trim();
+            let known = self.columns.iter().position(|column| column.name == name);
+            known.unwrap_or_else(|| {
+                self.columns.push(SurveyColumn {
+                    name: name.to_owned(),
+                    guess: Guess::default(),
+                    has_nulls: false,
+                    is_key: false,
+                });
+                self.columns.len() - 1
+            })
+        };
+        self.positions = names.iter().map(place).collect();
+        for key in &self.keys {
+            self.columns[self.positions[*key]].is_key = true;
+        }
+        self.names = names;
+        Ok(())
+    }
+}
+
+impl SurveyColumn {
+    /// The name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Returns true if the column has the key of a vertex or of an end of an edge.
+    #[must_use]
+    pub fn is_key(&self) -> bool {
+        self.is_key
+    }
+
+    /// Returns true if a cell is null.
+    #[must_use]
+    pub fn has_nulls(&self) -> bool {
+        self.has_nulls
+    }
+
+    /// The narrowest type of properties that holds all cells without loss.
+    #[must_use]
+    pub fn value_type(&self) -> ValueType {
+        self.guess.value_type()
+    }
+
+    /// Returns true if all cells can be keys that are numbers.
+    #[must_use]
+    pub fn holds_number_keys(&self) -> bool {
+        self.guess.is_number_key()
+    }
+
+    /// Returns true if all cells are times, some without an offset.
+    #[must_use]
+    pub fn needs_zone(&self) -> bool {
+        self.guess == Guess::Time { needs_zone: true }
+    }
+
+    /// Takes the cells of the same column of another file into account.
+    pub fn join(&mut self, other: &SurveyColumn) {
+        self.guess = self.guess.join(other.guess);
+        self.has_nulls |= other.has_nulls;
+    }
+}
+
+fn digest(value: impl std::hash::Hash) -> u64 {
+    FixedState::default().hash_one(value)
+}

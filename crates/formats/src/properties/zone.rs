@@ -1,0 +1,103 @@
+//! Times in files.
+
+use jiff::civil::{DateTime, Time};
+use jiff::fmt::temporal::Pieces;
+use jiff::tz::{AmbiguousOffset, TimeZone};
+use std::fmt;
+
+/// The time zone of times that are written without an offset.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Zone(TimeZone);
+
+/// The beginning of 1970, in UTC.
+const UNIX_EPOCH: DateTime = DateTime::constant(1970, 1, 1, 0, 0, 0, 0);
+
+impl Zone {
+    /// Finds a time zone by its name in the database of the operating system, such as
+    /// `Europe/Zurich`.
+    ///
+    /// # Errors
+    /// There is no such time zone; the text says why.
+    pub fn named(name: &str) -> Result<Self, String> {
+        TimeZone::get(name).map(Zone).map_err(|error| error.to_string())
+    }
+
+    /// Microseconds since 1970, in UTC, of a date or a time, rounded down; `None` if it is neither,
+    /// or does not exist in 64 bits.
+    ///
+    /// The date and time are taken as they are written, and the offset is subtracted:
+    /// `jiff::Timestamp` ends on 9999-12-30.
+    pub(super) fn microseconds(&self, text: &str) -> Option<i64> {
+        let pieces = Pieces::parse(text).ok()?;
+        let written = pieces.date().to_datetime(pieces.time().unwrap_or(Time::midnight()));
+        let offset = match pieces.to_numeric_offset() {
+            Some(offset) => offset,
+            None if pieces.time_zone_annotation().is_some() => return None,
+            None => match self.0.to_ambiguous_timestamp(written).offset() {
+                AmbiguousOffset::Unambiguous { offset } => offset,
+                AmbiguousOffset::Gap { before, .. } | AmbiguousOffset::Fold { before, .. } => before,
+            },
+        };
+        let since =
+            written.duration_since(UNIX_EPOCH).as_nanos() - i128::from(offset.seconds()) * 1_000_000_000;
+        i64::try_from(since.div_euclid(1000)).ok()
+    }
+
+    /// Returns true if the text is a date or a time without an offset.
+    pub(super) fn is_needed(text: &str) -> bool {
+        Pieces::parse(text).is_ok_and(|pieces| pieces.to_numeric_offset().is_none())
+    }
+}
+
+impl Default for Zone {
+    fn default() -> Self {
+        Zone(TimeZone::UTC)
+    }
+}
+
+impl fmt::Display for Zone {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0.iana_name().unwrap_or("UTC"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dates_and_times_are_microseconds_of_their_zone() {
+        let utc = Zone::default();
+        for (text, microseconds) in [
+            ("1970-01-02", Some(86_400_000_000)),
+            ("1970-01-01 00:00:01", Some(1_000_000)),
+            ("1970-01-01T00:00:01.5Z", Some(1_500_000)),
+            ("1970-01-01 02:00:00+02:00", Some(0)),
+            ("1969-12-31T23:59:59.9999999Z", Some(-1)),
+            ("9999-12-31 23:59:59", Some(253_402_300_799_000_000)),
+            ("1970-01-01T00:00:00[Europe/Zurich]", None),
+            ("1970-13-01", None),
+            ("12:00", None),
+            ("soon", None),
+        ] {
+            assert_eq!(utc.microseconds(text), microseconds, "{text}");
+        }
+        assert!(Zone::is_needed("1970-01-01 00:00:01") && !Zone::is_needed("1970-01-01T00:00:01Z"));
+    }
+
+    #[test]
+    fn a_zone_counts_only_where_no_offset_is_written() {
+        let Ok(zurich) = Zone::named("Europe/Zurich") else {
+            return; // The operating system has no time zones.
+        };
+        let hours = |text| zurich.microseconds(text).map(|time| time / 3_600_000_000);
+        assert_eq!(hours("1990-01-01 01:00"), zurich_hours("1990-01-01T00:00Z"));
+        assert_eq!(hours("1990-07-01 02:00"), zurich_hours("1990-07-01T00:00Z"));
+        assert_eq!(zurich.to_string(), "Europe/Zurich");
+        assert!(Zone::named("Europe/Nowhere").is_err());
+    }
+
+    fn zurich_hours(text: &str) -> Option<i64> {
+        Zone::default().microseconds(text).map(|time| time / 3_600_000_000)
+    }
+}
