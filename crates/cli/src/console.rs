@@ -78,6 +78,25 @@ impl Console {
         }
     }
 
+    /// Returns true if a person can be asked.
+    pub fn can_ask(&self) -> bool {
+        self.terminal && io::stdin().is_terminal() && !self.is_json()
+    }
+
+    /// Asks a question, with this answer by default.
+    pub fn asks(&self, question: &str, default: bool) -> bool {
+        let choices = if default { "Y/n" } else { "y/N" };
+        drop(write!(io::stderr().lock(), "{question} [{choices}] "));
+        let mut answer = String::new();
+        if io::stdin().read_line(&mut answer).map_or(true, |length| length == 0) {
+            return false;
+        }
+        match &*answer.trim().to_lowercase() {
+            "" => default,
+            answer => matches!(answer, "y" | "yes"),
+        }
+    }
+
     /// Prints a result.
     pub fn print<T: Serialize>(&self, result: &T, text: impl FnOnce(&T) -> String) -> Result<(), CliError> {
         self.print_bytes(self.render(result, text)?.as_bytes())

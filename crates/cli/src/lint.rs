@@ -4,7 +4,7 @@
 use crate::console::Console;
 use crate::options::{FormatArgs, STANDARD_INPUT};
 use hedgerow::KeyRef;
-use hedgerow_formats::{Batch, Edge, GraphFormat, VertexKey, is_name_of_ends, is_name_of_key};
+use hedgerow_formats::{Batch, Edge, GraphFormat, VertexKey, is_name_of_key};
 use std::path::Path;
 
 /// Times from 1990 to 2100, in seconds since 1970.
@@ -19,7 +19,7 @@ pub struct Lint {
     uses_weights: bool,
     edges: u64,
     sizes: Option<Sizes>,
-    names: Option<String>,
+    name_of_column: Option<String>,
     /// The number of weights so far, if all of them could be Unix times.
     times: Option<u64>,
     has_begun: bool,
@@ -43,8 +43,8 @@ impl Lint {
         } else {
             path.display().to_string()
         };
-        let (sizes, names, times) = (None, None, Some(0));
-        Lint { name, is_edge_list, uses_weights, edges: 0, sizes, names, times, has_begun: false }
+        let (sizes, name_of_column, times) = (None, None, Some(0));
+        Lint { name, is_edge_list, uses_weights, edges: 0, sizes, name_of_column, times, has_begun: false }
     }
 
     /// Checks the next batch.
@@ -55,7 +55,7 @@ impl Lint {
         let mut edges = &batch.edges[..];
         if !self.has_begun && !batch.is_empty() {
             self.has_begun = true;
-            self.names = names_of_columns(batch);
+            self.name_of_column = name_of_column(batch);
             if let ([first, rest @ ..], []) = (edges, &batch.vertices[..]) {
                 self.sizes = Sizes::of(first);
                 // The counts are about the lines after the first.
@@ -92,15 +92,13 @@ impl Lint {
                  or let it begin with #"
             )
         });
-        let names = self.names.as_ref().map(|names| {
-            format!(
-                "the first line, {names}, was read as keys: if it names columns, take it away, or import the file with --format properties-csv"
-            )
+        let name = self.name_of_column.as_ref().map(|name| {
+            format!("the first line, {name:?}, was read as a key: if it names the column, take it away")
         });
         let times = self.times.filter(|count| self.uses_weights && *count > 0).map(|_| {
             "the weights seem to be Unix times: --columns timestamp reads the third column as such".to_owned()
         });
-        [sizes, names, times].into_iter().flatten().collect()
+        [sizes, name, times].into_iter().flatten().collect()
     }
 }
 
@@ -129,19 +127,10 @@ impl Sizes {
     }
 }
 
-/// The keys of the first line, if they are usual column names.
-fn names_of_columns<K: VertexKey>(batch: &Batch<K>) -> Option<String> {
-    match (&batch.vertices[..], &batch.edges[..]) {
-        ([first, ..], _) => match first.as_key() {
-            KeyRef::Text(key) if is_name_of_key(key) => Some(format!("{key:?}")),
-            _ => None,
-        },
-        ([], [first, ..]) => match (first.source.as_key(), first.destination.as_key()) {
-            (KeyRef::Text(source), KeyRef::Text(destination)) if is_name_of_ends(source, destination) => {
-                Some(format!("{source:?} and {destination:?}"))
-            }
-            _ => None,
-        },
+/// The key of the first line of a file of vertices, if it is the usual name of its column.
+fn name_of_column<K: VertexKey>(batch: &Batch<K>) -> Option<String> {
+    match batch.vertices.first()?.as_key() {
+        KeyRef::Text(key) if is_name_of_key(key) => Some(key.to_owned()),
         _ => None,
     }
 }
@@ -158,14 +147,14 @@ mod tests {
 
     fn notes<K: VertexKey>(batches: &[&[(K, K, Option<f64>)]]) -> Vec<String> {
         let (name, times) = ("x".to_owned(), Some(0));
-        let (sizes, names) = (None, None);
+        let (sizes, name_of_column) = (None, None);
         let mut lint = Lint {
             name,
             is_edge_list: true,
             uses_weights: true,
             edges: 0,
             sizes,
-            names,
+            name_of_column,
             times,
             has_begun: false,
         };
@@ -219,14 +208,5 @@ mod tests {
         ] {
             assert_eq!(!notes(&[&weighted(weights)]).is_empty(), is_suspicious, "{weights:?}");
         }
-    }
-
-    #[test]
-    fn names_of_columns_are_told_from_keys() {
-        let named =
-            |source: &str, destination: &str| vec![(Box::from(source), Box::<str>::from(destination), None)];
-        assert_eq!(notes(&[&named("Source", "target")]).len(), 1);
-        assert_eq!(notes(&[&named("source", "anna")]).len(), 0);
-        assert_eq!(notes(&[&named("to", "from")]).len(), 0);
     }
 }

@@ -65,8 +65,7 @@ fn of_line(path: &Path, problem: Problem) -> Option<&'static str> {
             if is_csv =>
         {
             Some(
-                "a file with a header of properties is imported with --format properties-csv, and --labels and --vertex-properties declare \
-                 them",
+                "a file with properties begins with the names of its columns, or --columns of `hedgerow import` names them",
             )
         }
         Problem::NotAWeight

@@ -119,6 +119,35 @@ pub enum StoredError {
         /// The value of the option.
         text: String,
     },
+    /// Rows would replace others.
+    #[error(
+        "{replaced} of {rows} rows repeat an edge with other values, so nothing was imported; for example\n  {first}\n  {second}\n\
+         --on-repeat parallel keeps each row as an edge of its own, last the last one, first the first one"
+    )]
+    Repeats {
+        /// Rows that would replace others.
+        replaced: u64,
+        /// All rows.
+        rows: u64,
+        /// A row with its place.
+        first: String,
+        /// A row of the same edge, with its place.
+        second: String,
+    },
+    /// Rows of a pipe repeat an edge.
+    #[error(
+        "{}: an edge from {from} to {to} comes again with other values; --on-repeat parallel keeps each as an edge of its own, last the last \
+         one, first the first one",
+        input.display()
+    )]
+    RepeatsInPipe {
+        /// The file.
+        input: PathBuf,
+        /// The key where the edge starts.
+        from: String,
+        /// The key where the edge ends.
+        to: String,
+    },
     /// An import was requested that is impossible.
     #[error("{0}")]
     Import(String),
@@ -224,7 +253,9 @@ impl StoredError {
             StoredError::NoVertex { .. }
             | StoredError::NoEdge { .. }
             | StoredError::NoWeights { .. }
-            | StoredError::NoWeight { .. } => 3,
+            | StoredError::NoWeight { .. }
+            | StoredError::Repeats { .. }
+            | StoredError::RepeatsInPipe { .. } => 3,
             StoredError::Stopped { cause, .. } | StoredError::Undeclared { cause, .. } => cause.exit_code(),
             StoredError::InexactWeight { .. } | StoredError::Damaged { .. } => 1,
             StoredError::Interrupted { signal, .. } => signal.exit_code(),

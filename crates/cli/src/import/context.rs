@@ -1,6 +1,7 @@
 //! Context of an import: its options, its files and the store.
 
 use super::args::ImportArgs;
+use super::plan::Plan;
 use super::sources::{Source, Sources};
 use super::target::Target;
 use crate::console::Console;
@@ -15,6 +16,7 @@ use hedgerow_formats::{FormatError, PropertyOptions};
 #[derive(Clone, Copy)]
 pub struct Context<'a> {
     pub args: &'a ImportArgs,
+    pub plan: &'a Plan,
     pub sources: Sources<'a>,
     pub target: &'a Target<'a>,
     pub threads: &'a Threads,

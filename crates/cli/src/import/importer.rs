@@ -1,8 +1,11 @@
 //! Imports files into the store, chunk by chunk.
 
+use super::args::OnRepeat;
 use super::bar::ImportBar;
 use super::context::Context;
+use super::in_order::{PipedRows, Row, keep_first};
 use super::lines;
+use super::plan::must_compare;
 use super::position::{Position, Tallies};
 use super::sources::Source;
 use crate::error::{CliError, StoredError};
@@ -23,7 +26,11 @@ pub struct Importer<'a> {
     /// True if this resumes an interrupted import.
     resumed: bool,
     before: Before,
+    /// The rows of pipes, where they must not repeat an edge with other values.
+    piped: PipedRows,
     rows: u64,
+    /// Rows after the first of an edge.
+    rows_left_out: u64,
     commits: u64,
     weights_left_out: u64,
     skipped: SkippedLines,
@@ -41,13 +48,17 @@ impl<'a> Importer<'a> {
     pub fn begin(context: Context<'a>) -> Result<Self, CliError> {
         let input = context.sources.list(&context.target.schema.name);
         let start = Position::start(input);
+        let target = context.target;
+        let piped = PipedRows::new(target.is_undirected(), target.is_parallel());
         let mut importer = Importer {
             context,
             graph: None,
             position: start,
             resumed: false,
             before: Before::default(),
+            piped,
             rows: 0,
+            rows_left_out: 0,
             commits: 0,
             weights_left_out: 0,
             skipped: SkippedLines::default(),
@@ -114,7 +125,7 @@ impl<'a> Importer<'a> {
 
     /// Imports a file of plain edges: the next batch is read while one is committed.
     fn import_graph<K: VertexKey + AsKey>(&mut self, source: Source<'_>) -> Result<(), CliError> {
-        let Context { sources, threads, console, interrupt, args, target } = self.context;
+        let Context { sources, threads, console, interrupt, args, target, .. } = self.context;
         let mut reader = sources.open::<K>(source, target.chunk)?;
         let imported = self.position.read;
         let mut bar = ImportBar::new(console, reader.progress().total, imported);
@@ -133,6 +144,7 @@ impl<'a> Importer<'a> {
         let mut passed = Tallies::default();
         while let Some(tallies) = is_read {
             interrupt.check()?;
+            self.see_piped(source, false, &batch.edges)?;
             passed = tallies;
             let position = self.position.after(passed);
             let commit = || self.commit(&mut batch, &mut ends, position);
@@ -165,6 +177,7 @@ impl<'a> Importer<'a> {
             return Ok(());
         }
         let rows = batch.edges.len() as u64;
+        self.keep_first(&mut batch.edges)?;
         if self.context.target.is_weighted() {
             let edges =
                 batch.edges.drain(..).map(|edge| self.weighted(edge)).collect::<Result<Vec<_>, _>>()?;
@@ -210,6 +223,7 @@ impl<'a> Importer<'a> {
         let mut is_read = reader.read_batch(&mut batch)?;
         while is_read {
             interrupt.check()?;
+            self.see_piped(source, true, &batch.edges)?;
             seen.pass_lines(&imported, &mut batch).map_err(|_| changed(source))?;
             let position = self.position.after(seen);
             let commit = || self.commit_lines(&mut batch, position);
@@ -234,10 +248,35 @@ impl<'a> Importer<'a> {
             return Ok(());
         }
         let (rows, target) = (batch.edges.len() as u64, self.context.target);
+        self.keep_first(&mut batch.edges)?;
         lines::put(self.opened()?, target, batch, &position.encode())?;
         self.position = position;
         self.commits += 1;
         self.rows += rows;
+        Ok(())
+    }
+
+    /// Fails if rows of a pipe repeat an edge with other values, and must not; those of files were
+    /// compared before.
+    fn see_piped<K: VertexKey + AsKey, R: Row<K>>(
+        &mut self,
+        source: Source<'_>,
+        has_names: bool,
+        rows: &[R],
+    ) -> Result<(), StoredError> {
+        let edges = &self.context.target.schema.edges;
+        match source.can_be_read_again() || !must_compare(self.context.args, edges, has_names) {
+            true => Ok(()),
+            false => self.piped.see(source.path(), rows),
+        }
+    }
+
+    /// Removes rows of edges that came before or exist, if the first one counts.
+    fn keep_first<K: VertexKey + AsKey, R: Row<K>>(&mut self, rows: &mut Vec<R>) -> Result<(), CliError> {
+        if self.context.args.on_repeat == Some(OnRepeat::First) {
+            let target = self.context.target;
+            self.rows_left_out += keep_first(self.opened()?, target.label, target.is_parallel(), rows)?;
+        }
         Ok(())
     }
 
@@ -306,6 +345,11 @@ impl<'a> Importer<'a> {
     /// Edges that were read and committed.
     pub fn rows(&self) -> u64 {
         self.rows
+    }
+
+    /// Rows of edges that came before or existed.
+    pub fn rows_left_out(&self) -> u64 {
+        self.rows_left_out
     }
 
     /// Commits of edges, and the final one, which records the end.

@@ -21,8 +21,10 @@ pub fn put<K: AsKey + Sync>(
         transaction.note_input(position);
         transaction.commit()?;
     } else if edges.key().is_some() {
-        let numbered =
-            |edge: PropertyEdge<K>| (edge.source, edge.destination, edge.value.0, edge.record.into());
+        let numbered = |edge: PropertyEdge<K>| {
+            let number = edge.value.map_or_else(|| graph.draw_number(), |number| number.0);
+            (edge.source, edge.destination, number, edge.record.into())
+        };
         let edges: Vec<(K, K, u64, Record)> = batch.edges.drain(..).map(numbered).collect();
         graph.ingest_from(label, &edges, position)?;
     } else if edges.record().is_some() {
@@ -31,8 +33,10 @@ pub fn put<K: AsKey + Sync>(
         graph.ingest_from(label, &edges, position)?;
     } else {
         with_column!(edges.column(), W => {
-            let with_value =
-                |edge: PropertyEdge<K>| (edge.source, edge.destination, <W as Column>::from_bits(edge.value));
+            let with_value = |edge: PropertyEdge<K>| {
+                let value = <W as Column>::from_bits(edge.value.unwrap_or_default());
+                (edge.source, edge.destination, value)
+            };
             let edges: Vec<(K, K, W)> = batch.edges.drain(..).map(with_value).collect();
             graph.ingest_from(label, &edges, position)?;
         });

@@ -2,6 +2,12 @@
 //!
 //! | file | purpose |
 //! |---|---|
+//! | `plan` | looks at the files first: what they tell of a new store, and rows that would be lost |
+//! | `tables` | files with named columns, read to find these and their types |
+//! | `infer` | the schema of a new store, from these columns |
+//! | `repeats`, `conflict` | rows that repeat an edge, counted, and found as an example |
+//! | `in_order` | the first row of an edge; rows of a pipe, which can be read only once |
+//! | `preview`, `command` | shows the plan; the command that says the same |
 //! | `sources` | the files, in their order |
 //! | `target` | the store, existing or new |
 //! | `context` | the options, the files and the store of an import |
@@ -14,13 +20,21 @@
 
 mod args;
 mod bar;
+mod command;
+mod conflict;
 mod context;
 mod importer;
+mod in_order;
+mod infer;
 mod lines;
 mod noted;
+mod plan;
 mod position;
+mod preview;
+mod repeats;
 mod report;
 mod sources;
+mod tables;
 mod target;
 mod validate;
 
@@ -32,11 +46,12 @@ use crate::error::{CliError, StoredError};
 use crate::interrupt::Interrupt;
 use crate::stored::checkpoint::{self, Checkpointed};
 use crate::threads::Threads;
-use args::When;
+use args::{OnRepeat, When};
 use context::Context;
 use hedgerow::{AsKey, Graph, KeyKind};
 use hedgerow_formats::VertexKey;
 use importer::Importer;
+use plan::Plan;
 use report::Imported;
 use sources::Sources;
 use std::time::Instant;
@@ -44,13 +59,45 @@ use target::Target;
 
 /// Imports and prints a summary.
 pub fn execute(args: &ImportArgs, console: &Console, interrupt: &Interrupt) -> Result<(), CliError> {
-    let sources = Sources::of(args)?;
     let threads = &Threads::new(args.threads)?;
+    Sources::of(args, args, false)?;
+    let plan = &plan(args, threads, console, interrupt)?;
+    let args = &plan.args;
+    let sources = Sources::of(args, &plan.given, plan.vertices.is_some())?;
     let target = &Target::look(args, &sources, threads.count())?;
-    let context = Context { args, sources, target, threads, console, interrupt };
+    if args.dry_run {
+        return preview::print(plan, target, console);
+    }
+    if plan.is_inferred && !preview::confirm(plan, target, console) {
+        return interrupt.check();
+    }
+    let context = Context { args, plan, sources, target, threads, console, interrupt };
     match target.keys {
         KeyKind::Number | KeyKind::Dense => import::<u64>(context),
         KeyKind::String => import::<Box<str>>(context),
+    }
+}
+
+/// Looks at the files; at a terminal, asks what happens to rows that would be lost.
+fn plan(
+    args: &ImportArgs,
+    threads: &Threads,
+    console: &Console,
+    interrupt: &Interrupt,
+) -> Result<Plan, CliError> {
+    match Plan::of(args, threads, console, interrupt) {
+        Err(CliError::Stored(repeats @ StoredError::Repeats { .. }))
+            if args.on_repeat.is_none() && args.labels.is_empty() && console.can_ask() =>
+        {
+            console.note(&repeats.to_string());
+            interrupt.check()?;
+            if !console.asks("Keep each row as an edge of its own?", false) {
+                return Err(repeats.into());
+            }
+            let args = ImportArgs { on_repeat: Some(OnRepeat::Parallel), ..args.clone() };
+            Plan::of(&args, threads, console, interrupt)
+        }
+        plan => plan,
     }
 }
 

@@ -5,6 +5,7 @@
 //! file and the numbers of vertices and edges imported of it, whatever the size of the chunks;
 //! checksums detect changed files.
 
+use super::repeats::digest;
 use hedgerow::{AsKey, KeyRef, Value};
 use hedgerow_formats::{Batch, Edge, PropertyBatch};
 use hedgerow_model::Record;
@@ -112,7 +113,7 @@ impl Tallies {
         self.edges.pass(&imported.edges, &mut batch.edges, |edge, bytes| {
             put_key(edge.source.as_key(), bytes);
             put_key(edge.destination.as_key(), bytes);
-            bytes.extend(edge.value.0.to_le_bytes());
+            bytes.extend(edge.value.unwrap_or_default().0.to_le_bytes());
             put_record(&edge.record, bytes);
         })
     }
@@ -177,6 +178,13 @@ fn put_record(record: &Record, bytes: &mut Vec<u8>) {
             Value::Bytes(value) => put(5, value, bytes),
         }
     }
+}
+
+/// The digest of a record, equal for equal values.
+pub fn record_digest(record: &Record) -> u64 {
+    let mut bytes = Vec::new();
+    put_record(record, &mut bytes);
+    digest(bytes)
 }
 
 /// Writes a self-delimiting value.

@@ -1,5 +1,6 @@
 //! The summary of an import.
 
+use super::command;
 use super::context::Context;
 use super::importer::Importer;
 use crate::error::{CliError, StoredError};
@@ -30,6 +31,15 @@ pub struct Imported {
     resumed: bool,
     /// Edges in the files, without the edges that an interrupted import had read.
     rows: u64,
+    /// Pairs of vertices in the files; unknown if the rows were not compared.
+    pairs: Option<u64>,
+    /// Rows that repeat an edge of an earlier row or of the store, which now has their values;
+    /// unknown if the engine counts later.
+    rows_replaced: Option<u64>,
+    /// Rows that repeat an edge, and were left out for the first one.
+    rows_left_out: u64,
+    /// Rows between the vertices of an earlier row, kept as edges of their own.
+    rows_kept_apart: Option<u64>,
     skipped_lines: u64,
     weights_left_out: u64,
     /// Vertices in the graph.
@@ -42,7 +52,11 @@ pub struct Imported {
     /// Edges added by this import; unknown if the engine counts later.
     edges_added: Option<u64>,
     commits: u64,
+    /// The time zone of times without an offset, if there were some in files that were read before.
+    time_zone: Option<String>,
     checkpoint: Option<Checkpointed>,
+    /// The command that says what was inferred; `None` if nothing was, or options cannot express it.
+    command: Option<String>,
     seconds: text::Seconds,
     edges_per_second: f64,
 }
@@ -59,6 +73,9 @@ impl Imported {
         let (before, target) = (importer.before(), context.target);
         let info = graph.store_info();
         let edges = text::Edges(snapshot.edge_count());
+        let edges_added = edges.0.exact().zip(before.edges.exact()).map(|(edges, before)| edges - before);
+        let imported = importer.rows() - importer.rows_left_out();
+        let repeats = context.plan.repeats.as_ref();
         Ok(Imported {
             store: context.args.store.display().to_string(),
             created: !target.exists(),
@@ -71,18 +88,34 @@ impl Imported {
             durability: context.args.durability.name(),
             resumed: importer.resumed(),
             rows: importer.rows(),
+            pairs: repeats.map(|repeats| repeats.pairs),
+            rows_replaced: edges_added.map(|added| imported.saturating_sub(added)),
+            rows_left_out: importer.rows_left_out(),
+            rows_kept_apart: repeats
+                .filter(|_| target.is_parallel())
+                .map(|repeats| repeats.edges - repeats.pairs),
             skipped_lines: importer.skipped().count,
             weights_left_out: importer.weights_left_out(),
             vertices: snapshot.vertex_count(),
             edges,
             edges_at_least: edges.at_least(),
             vertices_added: snapshot.vertex_count() - before.vertices,
-            edges_added: edges.0.exact().zip(before.edges.exact()).map(|(edges, before)| edges - before),
+            edges_added,
             commits: importer.commits(),
+            time_zone: context.plan.time_zone(),
             checkpoint,
+            command: context.plan.is_inferred.then(|| command::text(context.args)).flatten(),
             seconds: text::Seconds(elapsed),
             edges_per_second: text::rate(importer.rows(), elapsed),
         })
+    }
+
+    /// The effect of rows that repeat an edge.
+    fn replaced(&self) -> &'static str {
+        match self.values {
+            None => "repeat an edge",
+            Some(_) => "replaced an edge, or repeat it with the same values",
+        }
     }
 
     /// The summary as text.
@@ -92,10 +125,13 @@ impl Imported {
         let values =
             self.values.as_ref().map_or("without values".into(), |column| format!("values of type {column}"));
         let rows = text::counted(self.rows, "row", "rows");
-        let repeated = match self.edges_added.map_or(0, |added| self.rows.saturating_sub(added)) {
-            0 => String::new(),
-            repeated => format!("; {}", text::counted(repeated, "repeats an edge", "repeat an edge")),
-        };
+        let repeated = [
+            (self.rows_left_out, "left out, after the first of the edge"),
+            (self.rows_replaced.unwrap_or(0), self.replaced()),
+            (self.rows_kept_apart.unwrap_or(0), "kept apart from an edge between the same vertices"),
+        ];
+        let repeated = repeated.iter().filter(|(count, _)| *count > 0);
+        let repeated: String = repeated.map(|(rows, what)| format!("; {} {what}", count(*rows))).collect();
         let resumed = if self.resumed { ", from where the last import stopped" } else { "" };
         let edges_added =
             self.edges_added.map_or(String::new(), |added| format!(", {} of them new", count(added)));
@@ -109,12 +145,16 @@ impl Imported {
                 format!("{rows} in {}{resumed}{repeated}", text::counted(self.commits, "commit", "commits")),
             ),
         ];
+        table.extend(
+            self.time_zone.as_ref().map(|zone| ("times", format!("without an offset were taken as {zone}"))),
+        );
         if skipped.count > 0 {
             table.push(("skipped lines", describe_skipped(skipped)));
         }
         table.extend(self.checkpoint.as_ref().map(|checkpoint| ("checkpoint", checkpoint.to_string())));
         let rate = text::edges_per_second(self.rows, self.seconds.0);
         table.push(("time", format!("{}, {rate}", self.seconds)));
+        table.extend(self.command.clone().map(|command| ("command", command)));
         if self.weights_left_out > 0 {
             let weights = text::counted(self.weights_left_out, "weight", "weights");
             table.push(("note", format!("{weights} left out: a new store keeps them with --weights")));

@@ -1,10 +1,11 @@
 //! The files of an import, in their order.
 
-use super::ImportArgs;
+use super::args::{ImportArgs, OnRepeat};
 use super::position::InputList;
+use super::tables;
 use crate::error::{CliError, StoredError};
 use crate::input;
-use crate::options::{FormatArgs, STANDARD_INPUT};
+use crate::options::{ColumnsName, STANDARD_INPUT};
 use clap::ValueEnum;
 use hedgerow::{EdgeSchema, RecordSchema};
 use hedgerow_formats::{FormatError, GraphReader, LineSchema, PropertyOptions, PropertyReader, VertexKey};
@@ -15,10 +16,12 @@ use std::{fs, io};
 /// The files, and the options for reading them.
 #[derive(Clone, Copy, Debug)]
 pub struct Sources<'a> {
-    files: &'a [std::path::PathBuf],
-    format: &'a FormatArgs,
-    /// The names of the columns where edges start and end, if given.
-    ends: [Option<&'a str>; 2],
+    /// The options, with what was inferred.
+    args: &'a ImportArgs,
+    /// The options as given, which identify an import.
+    given: &'a ImportArgs,
+    /// True if the file of vertices begins with the names of its columns.
+    has_vertex_header: bool,
 }
 
 /// Edges and vertices per commit; the other constant is for files with properties, which are put
@@ -36,9 +39,12 @@ pub enum Source<'a> {
 
 impl<'a> Sources<'a> {
     /// The files of this import. All must exist.
-    pub fn of(args: &'a ImportArgs) -> Result<Self, CliError> {
-        let ends = [args.source_column.as_deref(), args.destination_column.as_deref()];
-        let sources = Sources { files: &args.files, format: &args.format, ends };
+    pub fn of(
+        args: &'a ImportArgs,
+        given: &'a ImportArgs,
+        has_vertex_header: bool,
+    ) -> Result<Self, CliError> {
+        let sources = Sources { args, given, has_vertex_header };
         let named = sources.iter().filter(|source| !source.is_standard_input());
         named.map(|source| source.path()).try_for_each(check)?;
         if sources.iter().filter(Source::is_standard_input).count() > 1 {
@@ -57,8 +63,8 @@ impl<'a> Sources<'a> {
 
     /// The files in the order in which they are read.
     pub fn iter(&self) -> impl Iterator<Item = Source<'a>> + use<'a> {
-        let vertices = self.format.vertices.as_deref().map(Source::Vertices);
-        vertices.into_iter().chain(self.files.iter().map(|path| Source::Graph(path)))
+        let vertices = self.args.format.vertices.as_deref().map(Source::Vertices);
+        vertices.into_iter().chain(self.args.files.iter().map(|path| Source::Graph(path)))
     }
 
     /// Opens one of the files.
@@ -67,7 +73,7 @@ impl<'a> Sources<'a> {
         source: Source<'_>,
         chunk: Option<NonZeroUsize>,
     ) -> Result<GraphReader<K>, FormatError> {
-        let options = self.format.read_options(chunk.map_or(CHUNK, NonZeroUsize::get));
+        let options = self.args.format.read_options(chunk.map_or(CHUNK, NonZeroUsize::get));
         match source {
             Source::Vertices(path) => GraphReader::open_vertices(path, options),
             Source::Graph(path) => input::open(path, options),
@@ -83,21 +89,20 @@ impl<'a> Sources<'a> {
         vertices: &RecordSchema,
         chunk: Option<NonZeroUsize>,
     ) -> Option<PropertyOptions> {
-        let named = self.format.format;
+        let named = self.args.format.format;
         let (format, lines) = match source {
             Source::Vertices(path) => {
-                let format = named.of_vertices(path, !vertices.fields.is_empty())?;
+                let has_names = self.has_vertex_header || !vertices.fields.is_empty();
+                let format = named.of_vertices(path, has_names)?;
                 (format, LineSchema::Vertices(vertices.clone()))
             }
             Source::Graph(path) => (named.of_edges(path, edges)?, LineSchema::Edges(edges.clone())),
         };
-        let [source_column, destination_column] = self.ends.map(|name| name.map(str::to_owned));
-        let batch_size = chunk.map_or(CHUNK_WITH_PROPERTIES, NonZeroUsize::get);
+        let are_numbered = self.args.on_repeat.is_none_or(|what| what == OnRepeat::Parallel);
         Some(PropertyOptions {
-            source_column,
-            destination_column,
-            batch_size,
-            ..PropertyOptions::new(format, lines)
+            numbers_are_optional: are_numbered && edges.key().is_some(),
+            batch_size: chunk.map_or(CHUNK_WITH_PROPERTIES, NonZeroUsize::get),
+            ..tables::options(self.args, format, lines)
         })
     }
 
@@ -107,14 +112,15 @@ impl<'a> Sources<'a> {
         let has_properties = |source: &Source<'_>| self.properties(*source, edges, vertices, None).is_some();
         let of_graph = |source: &Source<'_>| matches!(source, Source::Graph(_)) && has_properties(source);
         let refused = |message: String| Err(StoredError::Import(message));
-        if self.ends != [None, None] && !self.iter().any(|source| of_graph(&source)) {
+        let ends = [&self.args.source_column, &self.args.destination_column];
+        if ends != [&None, &None] && !self.iter().any(|source| of_graph(&source)) {
             return refused(
                 "--source-column and --destination-column name columns of files with properties, and none of these files is one: \
                  --format properties-csv or jsonl says that they are"
                     .into(),
             );
         }
-        match self.iter().find(has_properties).filter(|_| self.format.skip_bad_lines) {
+        match self.iter().find(has_properties).filter(|_| self.args.format.skip_bad_lines) {
             Some(source) => refused(format!(
                 "--skip-bad-lines passes over lines of graphs without properties: those of {} must all be right",
                 source.path().display()
@@ -125,8 +131,8 @@ impl<'a> Sources<'a> {
 
     /// A file of edges without properties, which have at most a weight.
     pub fn without_properties(&self, edges: &EdgeSchema) -> Option<&'a Path> {
-        let plain = |path: &&Path| self.format.format.of_edges(path, edges).is_none();
-        self.files.iter().map(|path| &**path).find(plain)
+        let plain = |path: &&Path| self.args.format.format.of_edges(path, edges).is_none();
+        self.args.files.iter().map(|path| &**path).find(plain)
     }
 
     /// Identifies this import among others.
@@ -134,15 +140,20 @@ impl<'a> Sources<'a> {
         let name = |value: Option<clap::builder::PossibleValue>| {
             value.map_or(String::new(), |value| value.get_name().to_owned())
         };
-        let ends = match self.ends {
+        let given = self.given;
+        let ends = match [&given.source_column, &given.destination_column] {
             [None, None] => String::new(),
-            ends => ends.map(|name| format!(" {:?}", name.unwrap_or("auto"))).concat(),
+            ends => ends.map(|name| format!(" {:?}", name.as_deref().unwrap_or("auto"))).concat(),
+        };
+        let columns = match &given.format.columns {
+            ColumnsName::Names(names) => names.join(","),
+            columns => name(columns.to_possible_value()),
         };
         InputList {
             files: self.iter().map(|source| source.name()).collect(),
             label: label.into(),
-            format: name(self.format.format.to_possible_value()),
-            columns: name(self.format.columns.to_possible_value()) + &ends,
+            format: name(given.format.format.to_possible_value()),
+            columns: columns + &ends + &further_options(given),
         }
     }
 }
@@ -179,9 +190,31 @@ impl<'a> Source<'a> {
         matches!(self, Source::Graph(path) if *path == Path::new(STANDARD_INPUT))
     }
 
-    fn can_be_read_again(&self) -> bool {
-        !self.is_standard_input() && fs::metadata(self.path()).is_ok_and(|metadata| metadata.is_file())
+    pub fn can_be_read_again(&self) -> bool {
+        can_be_read_again(self.path())
     }
+}
+
+/// Returns true for a file; false for standard input and other pipes.
+pub fn can_be_read_again(path: &Path) -> bool {
+    path != Path::new(STANDARD_INPUT) && fs::metadata(path).is_ok_and(|metadata| metadata.is_file())
+}
+
+/// The options, besides names of ends, by which the same files are other edges.
+fn further_options(given: &ImportArgs) -> String {
+    let ImportArgs { number_column, ignore, delimiter, time_zone, on_repeat, .. } = given;
+    let ignored = (!ignore.is_empty()).then(|| ignore.join(","));
+    let is_first = *on_repeat == Some(OnRepeat::First);
+    [
+        ("number", number_column.clone()),
+        ("ignoring", ignored),
+        ("delimiter", delimiter.map(|byte| char::from(byte).to_string())),
+        ("time zone", time_zone.as_ref().map(ToString::to_string)),
+        ("on repeat", is_first.then(|| "first".to_owned())),
+    ]
+    .into_iter()
+    .filter_map(|(option, value)| Some(format!(" {option} {:?}", value?)))
+    .collect()
 }
 
 /// Checks that a file exists, before anything is done. It does not open the file, because a pipe

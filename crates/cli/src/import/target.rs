@@ -28,6 +28,7 @@ pub struct Target<'a> {
     /// The properties of vertices.
     pub vertices: RecordSchema,
     pub keys: KeyKind,
+    topology: Topology,
     /// Edges and vertices per commit, unless it is the usual number.
     pub chunk: Option<NonZeroUsize>,
 }
@@ -74,12 +75,33 @@ impl<'a> Target<'a> {
         // error.
         let options = args.engine.into_iter().fold(options, GraphOptions::engine);
         let (schema, vertices) = (schema.clone(), catalog.vertices().clone());
-        Ok(Target { args, store: &args.store, exists, options, label, schema, vertices, keys, chunk })
+        Ok(Target {
+            args,
+            store: &args.store,
+            exists,
+            options,
+            label,
+            schema,
+            vertices,
+            keys,
+            topology,
+            chunk,
+        })
     }
 
     /// Returns true if the edges keep their weights.
     pub fn is_weighted(&self) -> bool {
         self.schema.edges.column() == f64::TYPE
+    }
+
+    /// Returns true if edges may be parallel.
+    pub fn is_parallel(&self) -> bool {
+        self.schema.edges.key().is_some()
+    }
+
+    /// Returns true if edges have no direction.
+    pub fn is_undirected(&self) -> bool {
+        self.topology == Topology::Undirected
     }
 
     /// Returns true if the store exists.

@@ -3,7 +3,7 @@
 use clap::ValueEnum;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use hedgerow::{ColumnType, EdgeSchema};
-use hedgerow_formats::{GraphFormat, PropertyFormat};
+use hedgerow_formats::{GraphFormat, PropertyFormat, without_compression};
 use std::path::Path;
 
 /// The format of a graph file.
@@ -59,10 +59,10 @@ impl FormatName {
         }
     }
 
-    /// The format of a file of edges with properties; `None` for a file without. A `.csv` file is
-    /// an edge list if an edge list can hold the data of the edges.
+    /// The format of a file of edges with properties; `None` for a file without. A `.csv`, `.tsv`
+    /// or `.psv` file is an edge list if an edge list can hold the data of the edges.
     pub fn of_edges(self, path: &Path, edges: &EdgeSchema) -> Option<PropertyFormat> {
-        let named = (self == FormatName::Auto).then(|| PropertyFormat::of_name(path)).flatten();
+        let named = (self == FormatName::Auto).then(|| table_format(path)).flatten();
         match named {
             None => self.properties(),
             Some(PropertyFormat::Csv) => {
@@ -75,7 +75,7 @@ impl FormatName {
 
     /// The format of a file of vertices with properties; `None` if each of its lines is a key.
     pub fn of_vertices(self, path: &Path, has_properties: bool) -> Option<PropertyFormat> {
-        match PropertyFormat::of_name(path) {
+        match table_format(path) {
             None => self.properties(),
             Some(PropertyFormat::Csv) => {
                 (has_properties || self.properties().is_some()).then_some(PropertyFormat::Csv)
@@ -83,6 +83,14 @@ impl FormatName {
             named => named,
         }
     }
+}
+
+/// The format that the name of a file with properties has.
+pub fn table_format(path: &Path) -> Option<PropertyFormat> {
+    PropertyFormat::of_name(path).or_else(|| {
+        let end = without_compression(path).extension()?.to_str()?.to_ascii_lowercase();
+        matches!(&*end, "tsv" | "psv").then_some(PropertyFormat::Csv)
+    })
 }
 
 /// Parses one of the formats without properties.

@@ -1,6 +1,7 @@
 //! Options for reading graph files.
 
 use super::{FormatName, graph_format};
+use clap::builder::EnumValueParser;
 use clap::{Args, ValueEnum};
 use hedgerow::KeyKind;
 use hedgerow_formats::{Columns, ReadOptions};
@@ -10,7 +11,7 @@ use std::path::{Path, PathBuf};
 pub const STANDARD_INPUT: &str = "-";
 
 /// Options for reading a graph file.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub struct FormatArgs {
     /// The format of the file
     #[arg(long, help_heading = "Input", value_parser = graph_format(), default_value = "auto")]
@@ -22,7 +23,7 @@ pub struct FormatArgs {
     #[arg(long, help_heading = "Input", value_enum)]
     pub keys: Option<KeysName>,
     /// The meaning of the third and fourth column of an edge list
-    #[arg(long, help_heading = "Input", value_enum, default_value_t = ColumnsName::Auto)]
+    #[arg(long, help_heading = "Input", value_parser = EnumValueParser::<ColumnsName>::new(), default_value = "auto")]
     pub columns: ColumnsName,
     /// Count and skip invalid lines, instead of stopping
     #[arg(long, help_heading = "Input")]
@@ -71,8 +72,8 @@ impl KeysName {
     }
 }
 
-/// The meaning of the third and fourth column of an edge list.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+/// The meaning of the columns of an edge list.
+#[derive(Clone, Debug, PartialEq, Eq, ValueEnum)]
 pub enum ColumnsName {
     /// A weight, then a timestamp
     Auto,
@@ -80,15 +81,31 @@ pub enum ColumnsName {
     Timestamp,
     /// Ignored
     Topology,
+    /// The names of all columns
+    #[value(skip)]
+    Names(Vec<String>),
 }
 
 impl ColumnsName {
     /// The columns.
-    pub fn columns(self) -> Columns {
+    pub fn columns(&self) -> Columns {
         match self {
-            ColumnsName::Auto => Columns::Auto,
+            ColumnsName::Auto | ColumnsName::Names(_) => Columns::Auto,
             ColumnsName::Timestamp => Columns::Timestamp,
             ColumnsName::Topology => Columns::Topology,
+        }
+    }
+
+    /// Parses a meaning, or names separated by commas, of files with properties.
+    pub fn with_names(text: &str) -> Result<Self, String> {
+        let names: Vec<_> = text.split(',').map(|name| name.trim().to_owned()).collect();
+        match &*names {
+            [_] => ColumnsName::from_str(text, false).map_err(|_| {
+                "expected auto, timestamp or topology, or the names of all columns, separated by commas"
+                    .into()
+            }),
+            names if names.iter().any(String::is_empty) => Err("expected a name for each column".into()),
+            _ => Ok(ColumnsName::Names(names)),
         }
     }
 }

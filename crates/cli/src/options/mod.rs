@@ -17,7 +17,7 @@ mod memory;
 mod value;
 
 pub use at::At;
-pub use format::{FormatName, graph_format};
+pub use format::{FormatName, graph_format, table_format};
 pub use graph::{GraphArgs, Place};
 pub use input::{ColumnsName, FormatArgs, KeysName, STANDARD_INPUT};
 pub use memory::MemoryArgs;

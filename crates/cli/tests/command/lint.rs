@@ -45,15 +45,14 @@ fn times_as_weights_get_a_note_where_weights_are_used() {
 }
 
 #[test]
-fn column_names_as_text_keys_get_a_note() {
+fn names_of_columns_are_no_vertices() {
     let folder = Folder::with("edges.csv", "Source,Target\nanna,ben\n");
-    folder.write("keys.csv", "key\nanna\n");
-    let notes = notes(&folder, "import edges.csv --vertices keys.csv --store store --keys text");
-    let lines: Vec<_> = notes.lines().collect();
-    assert!(lines[0].starts_with("note: keys.csv: the first line, \"key\", was read as keys"), "{notes}");
-    assert!(
-        lines[1].starts_with("note: edges.csv: the first line, \"Source\" and \"Target\", was read"),
-        "{notes}"
-    );
-    folder.json("import edges.csv --vertices keys.csv --store other --keys text --format properties-csv");
+    folder.write("edges.txt", "Source Target\nanna ben\n");
+    folder.write("keys.csv", "key\nanna\nzoe\n");
+    folder.json("import edges.csv --vertices keys.csv --store store --keys text");
+    assert_eq!(folder.json("info store")["vertices"], 3);
+    folder.json("import edges.txt --store other --keys text");
+    assert_eq!(folder.json("info other")["vertices"], 2);
+    let note = "note: keys.csv: the first line, \"key\", was read as a key";
+    assert!(notes(&folder, "stats edges.txt --vertices keys.csv --keys text").starts_with(note));
 }

@@ -13,6 +13,7 @@ mod floats;
 mod generate;
 mod hybrid;
 mod import;
+mod inference;
 mod kernels;
 mod keys;
 mod labels;

@@ -19,7 +19,7 @@ fn options_are_named_as_the_command_has_them() {
     for (command, code, part) in [
         ("import text.txt --store new", 3, "--keys text"),
         ("import text.csv --store new --labels pays:amount=f64", 3, "--keys text"),
-        ("import text.jsonl --store new", 3, "--keys text"),
+        ("import text.jsonl --store new --keys number", 3, "--keys text"),
         ("import ends.csv --store new --labels pays:amount=f64", 3, "--source-column"),
         ("import graph --store store --undirected", 2, "leave --undirected out"),
         ("import graph --store store --reverse --keys dense", 2, "leave --reverse and --keys out"),

@@ -168,7 +168,7 @@ fn invalid_options_are_refused_with_advice() {
     folder.fails("neighbors 1 --store bank --min-key 1 --newest 1", 2, &["by time, not by key"]);
     folder.fails("import pays.csv --store other --labels pays:a=i64+n=key", 2, &["key for the first"]);
     folder.write("without.csv", "source,destination,amount\n1,2,3\n");
-    folder.fails("import without.csv --store bank", 3, &["\"number\""]);
+    folder.fails("import without.csv --store bank --on-repeat last", 3, &["\"number\""]);
     folder.write("negative.csv", "source,destination,number,amount\n1,2,-3,3\n");
     folder.fails("import negative.csv --store bank", 3, &["-3"]);
     folder.fails("export bank --output edges.txt", 2, &[".csv and .jsonl hold records"]);

@@ -296,7 +296,10 @@ mod tests {
         assert_eq!(records("a,b\nc,d\n"), [record(1, &["a", "b"]), record(2, &["c", "d"])]);
         assert_eq!(records("\u{feff}a,b\r\n\r\nc,d"), [record(1, &["a", "b"]), record(3, &["c", "d"])]);
         assert_eq!(records("\"a,\"\"\nb\",c\nd"), [record(1, &["a,\"\nb", "c"]), record(3, &["d"])]);
-        assert_eq!(records("a,b\rc,d\r\re,f"), [record(1, &["a", "b"]), record(2, &["c", "d"]), record(4, &["e", "f"])]);
+        assert_eq!(
+            records("a,b\rc,d\r\re,f"),
+            [record(1, &["a", "b"]), record(2, &["c", "d"]), record(4, &["e", "f"])]
+        );
         assert_eq!(records("5\",b\"c\n"), [record(1, &["5\"", "b\"c"])]);
         let empty = [Some(String::new()), None, Some("\"".into()), None];
         assert_eq!(records("\"\",,\"\"\"\",\n"), [(1, empty.to_vec())]);

@@ -12,10 +12,15 @@ pub(super) enum Guess {
     Unknown,
     Bool,
     /// Whole numbers: some of them negative, or above the largest `i64`.
-    Whole { negative: bool, large: bool },
+    Whole {
+        negative: bool,
+        large: bool,
+    },
     Fraction,
     /// Times, some of them without an offset.
-    Time { needs_zone: bool },
+    Time {
+        needs_zone: bool,
+    },
     Text,
 }
 
@@ -37,7 +42,9 @@ impl Guess {
             (Guess::Time { needs_zone }, Guess::Time { needs_zone: also }) => {
                 Guess::Time { needs_zone: needs_zone || also }
             }
-            (Guess::Whole { .. }, Guess::Fraction) | (Guess::Fraction, Guess::Whole { .. }) => Guess::Fraction,
+            (Guess::Whole { .. }, Guess::Fraction) | (Guess::Fraction, Guess::Whole { .. }) => {
+                Guess::Fraction
+            }
             (guess, other) if guess == other => guess,
             _ => Guess::Text,
         }

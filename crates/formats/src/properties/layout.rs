@@ -74,9 +74,9 @@ impl Layout {
             LineSchema::Edges(EdgeSchema::Topology | EdgeSchema::Value(_)) => Vec::new(),
             LineSchema::Edges(EdgeSchema::Parallel(ParallelSchema { key, record })) => {
                 let name = options.number_column.as_ref().unwrap_or(key).clone();
-                let number = FieldColumn { name, kind: Kind::Number, nullable: false };
-                let number = Some(number).filter(|_| !options.without_numbers);
-                number.into_iter().chain(record.fields.iter().map(property)).collect()
+                let nullable = options.numbers_are_optional;
+                let number = FieldColumn { name, kind: Kind::Number, nullable };
+                std::iter::once(number).chain(record.fields.iter().map(property)).collect()
             }
         };
         let has_value = matches!(lines, LineSchema::Edges(EdgeSchema::Value(column)) if column.width() > 0);
@@ -91,12 +91,10 @@ impl Layout {
     /// The positions of columns with these names in this layout. If no column is named like a key
     /// and `positional` is set, the first columns are the keys.
     pub fn places(&self, names: &[String], positional: bool) -> Result<Vec<usize>, BadColumns> {
-        if let Some((first, second)) = first_repeated(names) {
-            let (name, [first, second]) = (&names[first], [first, second].map(|column| column + 1));
-            let expected = format!("each name once: columns {first} and {second} have this one");
-            return Err(bad(Some(name), name, &expected));
-        }
-        if let Some(missing) = self.ignored.iter().find(|ignored| !names.contains(ignored)).filter(|_| positional) {
+        check_names(names)?;
+        if let Some(missing) =
+            self.ignored.iter().find(|ignored| !names.contains(ignored)).filter(|_| positional)
+        {
             return Err(bad(None, &names.join(", "), &format!("a column {missing:?}, to leave it out")));
         }
         let keys = self.key_columns(names, positional)?;
@@ -130,7 +128,9 @@ impl Layout {
             Some(FieldColumn { kind: Kind::Value(column), .. }) => {
                 Cell::Text(name).edge_value(*column).is_some()
             }
-            Some(FieldColumn { kind: Kind::Number, .. }) => Cell::Text(name).edge_value(ColumnType::U64).is_some(),
+            Some(FieldColumn { kind: Kind::Number, .. }) => {
+                Cell::Text(name).edge_value(ColumnType::U64).is_some()
+            }
             _ => true,
         };
         names.len() <= self.len()
@@ -178,9 +178,7 @@ impl Layout {
     fn find_key(&self, key: &KeyColumn, names: &[String]) -> Option<usize> {
         match &key.chosen {
             Some(chosen) => names.iter().position(|name| name == chosen),
-            None => self
-                .names_of(key)
-                .find_map(|usual| names.iter().position(|name| is_named(name, usual))),
+            None => self.names_of(key).find_map(|usual| names.iter().position(|name| is_named(name, usual))),
         }
     }
 
@@ -298,10 +296,17 @@ fn bad(column: Option<&str>, found: &str, expected: &str) -> BadColumns {
     }
 }
 
-/// The positions of the first repeated name.
-pub(super) fn first_repeated(names: &[String]) -> Option<(usize, usize)> {
+/// Fails if two columns have one name.
+pub(super) fn check_names(names: &[String]) -> Result<(), BadColumns> {
     let mut seen = HashMap::new();
-    names.iter().enumerate().find_map(|(second, name)| Some((seen.insert(name, second)?, second)))
+    for (second, name) in names.iter().enumerate() {
+        if let Some(first) = seen.insert(name, second) {
+            let (first, second) = (first + 1, second + 1);
+            let expected = format!("each name once: columns {first} and {second} have this one");
+            return Err(bad(Some(name), name, &expected));
+        }
+    }
+    Ok(())
 }
 
 #[cfg(test)]

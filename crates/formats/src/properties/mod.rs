@@ -97,8 +97,8 @@ pub struct PropertyOptions {
     /// The name of the column with the numbers of parallel edges; by default their name in the
     /// schema. It may hold times after 1970, whose microseconds are the numbers.
     pub number_column: Option<String>,
-    /// True if parallel edges have no column for their numbers: all are read as 0.
-    pub without_numbers: bool,
+    /// True if parallel edges may lack a number, for the caller to give them one.
+    pub numbers_are_optional: bool,
     /// The byte between the fields of a CSV file; by default the one of comma, tab, semicolon and
     /// vertical bar that the first line has most of.
     pub delimiter: Option<u8>,
@@ -123,7 +123,7 @@ impl PropertyOptions {
             source_column: None,
             destination_column: None,
             number_column: None,
-            without_numbers: false,
+            numbers_are_optional: false,
             delimiter: None,
             columns: None,
             ignored: Vec::new(),
@@ -140,8 +140,9 @@ pub struct PropertyEdge<K> {
     pub source: K,
     /// The vertex where the edge ends.
     pub destination: K,
-    /// The value, if edges carry values, in the form of its column; or the key of a parallel edge.
-    pub value: EdgeValue,
+    /// The value, if edges carry values, in the form of its column; or the number of a parallel
+    /// edge, `None` if it has none.
+    pub value: Option<EdgeValue>,
     /// The properties, if edges have records, in the order of their schema; else the empty record.
     pub record: Record,
 }

@@ -181,22 +181,23 @@ impl Columns {
     }
 
     /// The value or the properties among these cells.
-    fn lying_on(&self, cells: &[Cell<'_>]) -> Result<(EdgeValue, Record), Misfit> {
-        let (mut value, mut record) = (EdgeValue::default(), Vec::new());
+    fn lying_on(&self, cells: &[Cell<'_>]) -> Result<(Option<EdgeValue>, Record), Misfit> {
+        let (mut value, mut record) = (None, Vec::new());
         for (place, field) in (self.layout.keys.len()..).zip(&self.layout.fields) {
             let expected = |note| format!("{}{note}", field.kind.expected());
             let misfit = |note| Misfit { place, expected: expected(note), remedy: None };
             match (field.kind, cells[place]) {
                 (_, Cell::Null) if !field.nullable => return Err(misfit(", which must be there")),
                 (Kind::Property(_), Cell::Null) => record.push(Value::Null),
+                (_, Cell::Null) => {}
                 (Kind::Property(value_type), cell) => {
                     record.push(cell.property(value_type, &self.zone).ok_or_else(|| misfit(""))?);
                 }
                 (Kind::Number, cell) => {
-                    value = cell.number(&self.zone).ok_or_else(|| misfit(""))?;
+                    value = Some(cell.number(&self.zone).ok_or_else(|| misfit(""))?);
                 }
                 (Kind::Value(column), cell) => {
-                    value = cell.edge_value(column).ok_or_else(|| misfit(""))?;
+                    value = Some(cell.edge_value(column).ok_or_else(|| misfit(""))?);
                 }
             }
         }

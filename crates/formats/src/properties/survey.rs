@@ -1,7 +1,7 @@
 //! Finds out what the columns of a file hold, before anything is declared.
 
 use super::guess::Guess;
-use super::layout::{Layout, first_repeated};
+use super::layout::{Layout, check_names};
 use super::lines::Lines;
 use super::value::Cell;
 use super::{PropertyFormat, PropertyOptions};
@@ -39,7 +39,8 @@ pub struct SurveyColumn {
     name: String,
     guess: Guess,
     has_nulls: bool,
-    is_key: bool,
+    /// The position among the keys.
+    key: Option<usize>,
 }
 
 /// A row of a [`Survey`]: digests, which are equal for equal cells.
@@ -49,9 +50,9 @@ pub struct Row {
     pub line: u64,
     /// The digests of the keys: where an edge starts and where it ends; a vertex has one key.
     pub keys: [u64; 2],
-    /// The digest of the number of a parallel edge; 0 without
-    /// [`PropertyOptions::number_column`].
-    pub number: u64,
+    /// The digest of the number of a parallel edge, in [`PropertyOptions::number_column`]; `None`
+    /// without one.
+    pub number: Option<u64>,
     /// The digest of all other cells with the names of their columns.
     pub content: u64,
 }
@@ -163,7 +164,7 @@ impl Survey {
         }
         let line = self.lines.line_of(0);
         let (cells, _) = self.lines.cells(&self.names)?;
-        let mut row = Row { line, keys: [0; 2], number: 0, content: 0 };
+        let mut row = Row { line, keys: [0; 2], number: None, content: 0 };
         for (column, (cell, position)) in cells.iter().zip(&self.positions).enumerate() {
             let seen = &mut self.columns[*position];
             seen.guess.see(*cell);
@@ -171,7 +172,7 @@ impl Survey {
             if let Some(key) = self.keys.iter().position(|key| *key == column) {
                 row.keys[key] = digest(cell.text());
             } else if self.number_column.as_ref() == Some(&seen.name) {
-                row.number = digest(cell.text());
+                row.number = (*cell != Cell::Null).then(|| digest(cell.text()));
             } else if *cell != Cell::Null && !self.layout.leaves_out(&seen.name) {
                 // A sum, because the members of JSON come in any order.
                 row.content = row.content.wrapping_add(digest((*position, cell.shown())));
@@ -182,11 +183,7 @@ impl Survey {
 
     /// Takes over the names of the columns of the lines that follow.
     fn arrange(&mut self, names: Vec<String>) -> Result<(), FormatError> {
-        if let Some((first, second)) = first_repeated(&names) {
-            let expected = format!("each name once: columns {} and {} have this one", first + 1, second + 1);
-            return Err(self.lines.bad(names[first].clone(), &expected));
-        }
-        let keys = self.layout.key_columns(&names, self.is_csv);
+        let keys = check_names(&names).and_then(|()| self.layout.key_columns(&names, self.is_csv));
         self.keys = keys.map_err(|bad| self.lines.bad_columns(bad))?;
         let place = |name: &String| {
             let name = name.trim();
@@ -196,14 +193,14 @@ impl Survey {
                     name: name.to_owned(),
                     guess: Guess::default(),
                     has_nulls: false,
-                    is_key: false,
+                    key: None,
                 });
                 self.columns.len() - 1
             })
         };
         self.positions = names.iter().map(place).collect();
-        for key in &self.keys {
-            self.columns[self.positions[*key]].is_key = true;
+        for (key, column) in self.keys.iter().enumerate() {
+            self.columns[self.positions[*column]].key = Some(key);
         }
         self.names = names;
         Ok(())
@@ -217,10 +214,11 @@ impl SurveyColumn {
         &self.name
     }
 
-    /// Returns true if the column has the key of a vertex or of an end of an edge.
+    /// The end of an edge whose key the column has, 0 for its source and 1 for its destination, or
+    /// 0 for the key of a vertex; `None` if the column has no key.
     #[must_use]
-    pub fn is_key(&self) -> bool {
-        self.is_key
+    pub fn key(&self) -> Option<usize> {
+        self.key
     }
 
     /// Returns true if a cell is null.

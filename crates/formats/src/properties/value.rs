@@ -1,8 +1,8 @@
 //! Converts cells to values, and values to text.
 
+use super::zone::Zone;
 use crate::VertexKey;
 use hedgerow_model::{Column, ColumnType, EdgeValue, KeyKind, KeyRef, Value, ValueType};
-use super::zone::Zone;
 use std::borrow::Cow;
 use std::fmt;
 use std::io::Write;

@@ -205,7 +205,8 @@ mod tests {
     /// The expected lines, cut from the whole text at once; `None` is a line that is too long.
     fn expected(text: &[u8], limit: usize) -> Vec<Option<Vec<u8>>> {
         let first_end = text.iter().position(|byte| b"\r\n".contains(byte));
-        let ends_lines = |end: usize| text[end] == b'\r' && text.get(end + 1).is_some_and(|next| *next != b'\n');
+        let ends_lines =
+            |end: usize| text[end] == b'\r' && text.get(end + 1).is_some_and(|next| *next != b'\n');
         let mut text = text.to_vec();
         if first_end.is_some_and(ends_lines) {
             text.iter_mut().filter(|byte| **byte == b'\r').for_each(|byte| *byte = b'\n');

@@ -1,0 +1,146 @@
+//! The schema of a new store, from the columns of its files.
+
+use super::args::{ImportArgs, OnRepeat};
+use super::tables::Table;
+use crate::error::StoredError;
+use crate::options::{FormatName, KeysName, table_format};
+use crate::stored::declared::quoted;
+use hedgerow::{ColumnType, EdgeSchema, Field, LabelSchema, ParallelSchema, RecordSchema, ValueType};
+use hedgerow_formats::{HasHeader, PropertyFormat, SurveyColumn, is_name_of_ends};
+use std::path::Path;
+
+/// The name of a column that alone is the value of an edge, and no property.
+const WEIGHT: &str = "weight";
+
+/// The name of the number of parallel edges, unless a column has it.
+const NUMBER: &str = "number";
+
+/// What files tell about a new store.
+#[derive(Debug)]
+pub struct Inferred {
+    edges: EdgeSchema,
+    vertices: Option<RecordSchema>,
+    keys: KeysName,
+}
+
+impl Inferred {
+    /// Infers from all columns of files of edges and of the file of vertices.
+    pub fn of(tables: &[Table], vertices: Option<&Table>, args: &ImportArgs) -> Self {
+        let keys = tables.iter().chain(vertices).flat_map(Table::keys);
+        let are_numbers = keys.into_iter().all(SurveyColumn::holds_number_keys);
+        Inferred {
+            edges: edges(&joined(tables), args),
+            vertices: vertices.map(|table| record(table.properties())),
+            keys: if are_numbers { KeysName::Number } else { KeysName::Text },
+        }
+    }
+
+    /// Adds to the options what they do not say, the content of edges if `decides_edges`; returns
+    /// true if that was the content of edges or vertices.
+    pub fn complete(self, args: &mut ImportArgs, decides_edges: bool) -> bool {
+        if decides_edges {
+            args.format.keys.get_or_insert(self.keys);
+            let name = args.label.clone().unwrap_or_else(|| "edge".into());
+            args.labels = vec![LabelSchema { name, edges: self.edges }];
+        }
+        let decides_vertices = self.vertices.is_some();
+        args.vertex_properties.extend(self.vertices.unwrap_or_default().fields);
+        decides_edges || decides_vertices
+    }
+}
+
+/// The content of edges with these columns.
+fn edges(columns: &[SurveyColumn], args: &ImportArgs) -> EdgeSchema {
+    if args.on_repeat == Some(OnRepeat::Parallel) {
+        let is_number = |column: &&SurveyColumn| args.number_column.as_deref() == Some(column.name());
+        let is_taken = |name: &str| columns.iter().any(|column| column.name() == name && !is_number(&column));
+        let free = || (0..).map(|taken| NUMBER.to_owned() + &"_".repeat(taken)).find(|name| !is_taken(name));
+        let key = args.number_column.clone().or_else(free).unwrap_or_default();
+        let record = record(columns.iter().filter(|column| !is_number(column)));
+        return EdgeSchema::Parallel(ParallelSchema { key, record });
+    }
+    match columns {
+        [] => EdgeSchema::Topology,
+        [weight] if weight.name().eq_ignore_ascii_case(WEIGHT) && is_number(weight) => {
+            EdgeSchema::Value(ColumnType::F64)
+        }
+        columns => EdgeSchema::Record(record(columns)),
+    }
+}
+
+/// Returns true if a 64-bit float is exactly each cell of a column, in general.
+fn is_number(column: &SurveyColumn) -> bool {
+    !column.has_nulls() && matches!(column.value_type(), ValueType::I64 | ValueType::F64)
+}
+
+fn record<'a>(columns: impl IntoIterator<Item = &'a SurveyColumn>) -> RecordSchema {
+    let field = |column: &SurveyColumn| Field {
+        name: column.name().to_owned(),
+        value_type: column.value_type(),
+        nullable: true,
+    };
+    RecordSchema { fields: columns.into_iter().map(field).collect() }
+}
+
+/// The columns of all files that are no keys, each name once.
+fn joined(tables: &[Table]) -> Vec<SurveyColumn> {
+    let mut joined: Vec<SurveyColumn> = Vec::new();
+    for column in tables.iter().flat_map(Table::properties) {
+        match joined.iter_mut().find(|other| other.name() == column.name()) {
+            Some(other) => other.join(column),
+            None => joined.push(column.clone()),
+        }
+    }
+    joined
+}
+
+/// Returns true if an edge list can hold what was inferred.
+pub fn fits_edge_list(args: &ImportArgs) -> bool {
+    let is_plain = |label: &LabelSchema| matches!(label.edges.column(), ColumnType::Unit | ColumnType::F64);
+    args.labels.iter().all(is_plain) && args.format.keys == Some(KeysName::Number)
+}
+
+/// Sets the format of files with named columns, unless their names and the content of the edges
+/// decide it.
+pub fn read_as_tables(args: &mut ImportArgs, known: Option<&EdgeSchema>) -> Result<(), StoredError> {
+    let inferred = args.labels.first().map(|label| &label.edges);
+    let edges = known.or(inferred).unwrap_or(&EdgeSchema::Topology);
+    if args.files.iter().all(|path| args.format.format.of_edges(path, edges).is_some()) {
+        return Ok(());
+    }
+    let is_other = |path: &&std::path::PathBuf| table_format(path) == Some(PropertyFormat::JsonLines);
+    if let Some(other) = args.files.iter().find(is_other) {
+        let message = format!(
+            "{} has another format than the other files: import them in two commands",
+            other.display()
+        );
+        return Err(StoredError::Import(message));
+    }
+    args.format.format = FormatName::PropertiesCsv;
+    Ok(())
+}
+
+/// The names of the columns of the ends, if all files have the same, and they are not usual.
+pub fn unusual_ends(tables: &[Table]) -> Option<[String; 2]> {
+    let ends = |table: &Table| match table.keys()[..] {
+        [source, destination] => Some([source.name().to_owned(), destination.name().to_owned()]),
+        _ => None,
+    };
+    let first = ends(tables.first()?)?;
+    let is_same = |table: &Table| ends(table).as_ref() == Some(&first) && table.has_header == HasHeader::Yes;
+    (tables.iter().all(is_same) && !is_name_of_ends(&first[0], &first[1])).then_some(first)
+}
+
+/// The error for a file whose first line may name columns or be an edge.
+pub fn unclear(path: &Path, table: &Table) -> StoredError {
+    let names: Vec<_> = table.columns.iter().map(|column| quoted(column.name())).collect();
+    let (source, destination) = (names.first().cloned(), names.get(1).cloned());
+    StoredError::Import(format!(
+        "{}: the first line, {}, may name the columns or be an edge: with --source-column {} --destination-column {} it names them, \
+         with --keys text it is an edge",
+        path.display(),
+        names.join(","),
+        source.unwrap_or_default(),
+        destination.unwrap_or_default(),
+    ))
+}

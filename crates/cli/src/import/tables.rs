@@ -1,0 +1,138 @@
+//! Files with named columns: their columns, their first rows, and digests of all rows.
+
+use super::args::ImportArgs;
+use super::repeats::{RowDigest, Rows, digest};
+use crate::console::Console;
+use crate::error::CliError;
+use crate::interrupt::Interrupt;
+use crate::options::ColumnsName;
+use crate::progress;
+use hedgerow_formats::{
+    FormatError, HasHeader, LineSchema, PropertyFormat, PropertyOptions, Row, Survey, SurveyColumn,
+};
+use std::path::{Path, PathBuf};
+
+/// Rows that are read to judge the first line.
+const JUDGED: usize = 1000;
+
+/// Rows to show.
+const SHOWN: usize = 5;
+
+/// A file with named columns.
+#[derive(Debug)]
+pub struct Table {
+    pub path: PathBuf,
+    pub options: PropertyOptions,
+    pub has_header: HasHeader,
+    pub delimiter: Option<u8>,
+    /// The columns that are not left out, in the order of the file.
+    pub columns: Vec<SurveyColumn>,
+    /// The rows read.
+    pub rows: u64,
+    /// The cells of the first rows, those of columns that are left out, too.
+    pub first: Vec<Vec<String>>,
+}
+
+/// The options that files with named columns are surveyed with.
+pub fn options(args: &ImportArgs, format: PropertyFormat, lines: LineSchema) -> PropertyOptions {
+    PropertyOptions {
+        source_column: args.source_column.clone(),
+        destination_column: args.destination_column.clone(),
+        number_column: args.number_column.clone(),
+        delimiter: args.delimiter,
+        columns: match &args.format.columns {
+            ColumnsName::Names(names) if matches!(lines, LineSchema::Edges(_)) => Some(names.clone()),
+            _ => None,
+        },
+        ignored: args.ignore.clone(),
+        zone: args.time_zone.clone().unwrap_or_default(),
+        ..PropertyOptions::new(format, lines)
+    }
+}
+
+/// The digest of a row. Each row without a number is an edge of its own if edges `are_parallel`.
+pub fn row_digest(rows: &Rows, path: &Path, row: &Row, are_parallel: bool) -> RowDigest {
+    let own = || if are_parallel { digest((path, row.line)) } else { 0 };
+    rows.row(row.keys, row.number.unwrap_or_else(own), row.content)
+}
+
+impl Table {
+    /// Reads as much of the file as it takes to judge its first line.
+    pub fn judge(path: &Path, options: &PropertyOptions) -> Result<Self, FormatError> {
+        let mut survey = Survey::open(path, options)?;
+        let mut rows = 0;
+        while rows < JUDGED && survey.read()?.is_some() {
+            rows += 1;
+        }
+        Ok(Table::of(path, options, &survey, rows as u64, Vec::new()))
+    }
+
+    /// Reads the whole file, each row into `rows`; each without a number is an edge of its own if
+    /// edges `are_parallel`.
+    pub fn read(
+        path: &Path,
+        options: &PropertyOptions,
+        are_parallel: bool,
+        rows: &mut Rows,
+        console: &Console,
+        interrupt: &Interrupt,
+    ) -> Result<Self, CliError> {
+        let mut survey = Survey::open(path, options)?;
+        let bar = progress::of_bytes(console, "looking", survey.progress().total);
+        let (mut count, mut first) = (0, Vec::new());
+        while let Some(row) = survey.read()? {
+            rows.push(row_digest(rows, path, &row, are_parallel));
+            if first.len() < SHOWN {
+                first.push(survey.cells()?);
+            }
+            count += 1;
+            if count % (1 << 14) == 0 {
+                interrupt.check()?;
+                bar.set_position(survey.progress().done);
+            }
+        }
+        bar.finish_and_clear();
+        interrupt.check()?;
+        Ok(Table::of(path, options, &survey, count, first))
+    }
+
+    fn of(
+        path: &Path,
+        options: &PropertyOptions,
+        survey: &Survey,
+        rows: u64,
+        first: Vec<Vec<String>>,
+    ) -> Self {
+        Table {
+            path: path.into(),
+            options: options.clone(),
+            has_header: survey.has_header(),
+            delimiter: survey.delimiter(),
+            columns: survey.columns().cloned().collect(),
+            rows,
+            first,
+        }
+    }
+
+    /// The columns of the keys, in their order.
+    pub fn keys(&self) -> Vec<&SurveyColumn> {
+        let mut keys: Vec<_> = self.columns.iter().filter(|column| column.key().is_some()).collect();
+        keys.sort_by_key(|column| column.key());
+        keys
+    }
+
+    /// The columns that are no keys.
+    pub fn properties(&self) -> impl Iterator<Item = &SurveyColumn> {
+        self.columns.iter().filter(|column| column.key().is_none())
+    }
+
+    /// Returns true if the reader of edge lists, which is faster, reads edges between numbers from
+    /// this file: its first columns are the ends.
+    pub fn is_like_edge_list(&self) -> bool {
+        let mut ends = self.columns.iter().map(SurveyColumn::key).take(2);
+        matches!(self.delimiter, Some(b',' | b'\t'))
+            && self.has_header == HasHeader::Yes
+            && ends.by_ref().eq([Some(0), Some(1)])
+            && self.keys().iter().all(|key| key.holds_number_keys())
+    }
+}

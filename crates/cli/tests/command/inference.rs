@@ -1,0 +1,216 @@
+//! `hedgerow import` of files whose columns it infers, and of rows that repeat an edge.
+
+use crate::common::Folder;
+use serde_json::json;
+
+/// Three payments, two of them between the same accounts.
+const PAYS: &str = "\
+payer,payee,amount,units,at,ok,note
+Anna B,\"Ben, the 2nd\",9.5,3,2024-01-01,True,rent
+Ben,Anna B,1e3,-4,2024-01-02 12:30:00,false,
+Anna B,\"Ben, the 2nd\",2,5,2024-01-03T00:00:00+01:00,FALSE,\"lunch, at last\"
+";
+
+fn schema(folder: &Folder, store: &str) -> String {
+    folder.json(&format!("schema {store}"))["labels"][0]["edges"].to_string()
+}
+
+#[test]
+fn a_header_decides_about_keys_and_types() {
+    let folder = Folder::with("pays.csv", PAYS);
+    let imported = folder.json("import pays.csv --store bank --on-repeat last");
+    assert_eq!(imported["values"], "record amount=f64+units=i64+at=timestamp+ok=bool+note=string");
+    let counts =
+        ["rows", "pairs", "edges", "rows_replaced", "rows_left_out"].map(|name| imported[name].clone());
+    assert_eq!(counts, [json!(3), json!(2), json!(2), json!(1), json!(0)]);
+    assert_eq!((&imported["keys"], &imported["time_zone"]), (&json!("text"), &json!("UTC")));
+    let exported = folder.pipe("export bank --to jsonl --quiet", "").success();
+    let lines = String::from_utf8(exported.get_output().stdout.clone()).unwrap();
+    for (name, value) in [("amount", "2.0"), ("units", "5"), ("at", "1704236400000000"), ("ok", "false")] {
+        assert!(lines.contains(&format!("\"{name}\":{value}")), "{lines}");
+    }
+    assert!(lines.contains("\"lunch, at last\"") && lines.contains("\"note\":null"), "{lines}");
+}
+
+#[test]
+fn no_row_is_lost_in_silence() {
+    let folder = Folder::with("pays.csv", PAYS);
+    let told = [
+        "1 of 3 rows repeat an edge with other values, so nothing was imported",
+        "pays.csv:2: Anna B,Ben, the 2nd,9.5",
+        "pays.csv:4: Anna B,Ben, the 2nd,2",
+        "--on-repeat parallel",
+    ];
+    folder.fails("import pays.csv --store bank", 3, &told);
+    folder.fails("import pays.csv --store bank --on-repeat error --yes", 3, &told);
+    assert!(!folder.path("bank").exists());
+
+    let first = folder.json("import pays.csv --store first --on-repeat first");
+    assert_eq!((&first["edges"], &first["rows_left_out"]), (&json!(2), &json!(1)));
+    let again = folder.json("import pays.csv --store first --on-repeat first");
+    assert_eq!((&again["edges"], &again["rows_left_out"]), (&json!(2), &json!(3)));
+
+    let parallel = folder.json("import pays.csv --store bank --on-repeat parallel --chunk 1");
+    let counts = ["edges", "pairs", "rows_kept_apart", "rows_replaced"].map(|name| parallel[name].clone());
+    assert_eq!(counts, [json!(3), json!(2), json!(1), json!(0)]);
+    let more = folder.json("import pays.csv --store bank");
+    assert_eq!((&more["edges"], &more["edges_added"]), (&json!(6), &json!(3)));
+
+    folder.fails(
+        "import pays.csv --store first --on-repeat parallel",
+        2,
+        &["one edge per pair", "label add"],
+    );
+    let declared = "import pays.csv --store other --labels edge:note=string --on-repeat parallel";
+    folder.fails(declared, 2, &["declare it with --labels edge:number=key+note=string"]);
+}
+
+#[test]
+fn rows_with_equal_values_and_files_without_values_are_not_refused() {
+    let folder = Folder::with("pays.csv", "source,target,amount\n1,2,3\n2,1,3\n1,2,3\n");
+    assert_eq!(folder.json("import pays.csv --store bank")["edges"], 2);
+    folder.json("import pays.csv --store undirected --undirected --labels edge:amount=string");
+    folder.write("more.csv", "source,target,amount\n2,1,4\n");
+    folder.fails("import pays.csv more.csv --store both", 3, &["pays.csv:3: 2,1,3", "more.csv:2: 2,1,4"]);
+    folder.fails(
+        "import pays.csv more.csv --store both --undirected",
+        3,
+        &["pays.csv:2: 1,2,3", "more.csv:2"],
+    );
+    folder.write("plain.csv", "source,target\n1,2\n1,2\n");
+    assert_eq!(folder.json("import plain.csv --store plain")["edges"], 1);
+}
+
+#[test]
+fn a_column_tells_parallel_edges_apart() {
+    let folder = Folder::with("pays.csv", "from,to,at,amount\n1,2,2024-01-01,5\n1,2,2024-01-02,6\n");
+    let import = "import pays.csv --on-repeat parallel --number-column at";
+    assert_eq!(folder.json(&format!("{import} --store bank"))["edges"], 2);
+    assert_eq!(folder.json(&format!("{import} --store bank"))["edges"], 2);
+    let numbers = folder.text("neighbors 1 bank");
+    assert!(numbers.contains("at=1704067200000000 amount=5"), "{numbers}");
+    folder.write("pays.csv", "from,to,at,amount\n1,2,2024-01-01,5\n1,2,2024-01-01,6\n");
+    folder.fails(&format!("{import} --store new"), 3, &["1 of 2 rows", "pays.csv:3: 1,2,2024-01-01,6"]);
+}
+
+#[test]
+fn rows_of_pipes_are_compared_as_they_come() {
+    let folder = Folder::new();
+    let import = "import - --format jsonl --store bank --labels pays:amount=f64";
+    let lines = "{\"from\":1,\"to\":2,\"amount\":5}\n{\"from\":1,\"to\":2,\"amount\":6}\n";
+    let failed = folder.pipe(import, lines).code(3);
+    let error = String::from_utf8(failed.get_output().stderr.clone()).unwrap();
+    assert!(error.contains("an edge from 1 to 2 comes again with other values"), "{error}");
+    folder.pipe(&format!("{import} --on-repeat last"), lines).success();
+    assert_eq!(folder.json("get edge 1 2 bank")["properties"]["amount"], 6.0);
+}
+
+#[test]
+fn delimiters_headers_and_names_are_found() {
+    let folder = Folder::new();
+    for (name, text, options) in [
+        ("a.tsv", "source\ttarget\tamount\nanna b\tben\t5\n", ""),
+        ("a.csv", "Source;Target;amount\nanna b;ben;5\n", ""),
+        ("a.psv", "from|to|amount\nanna b|ben|5\n", ""),
+        ("a.txt", "anna b|ben|5\n", "--columns from,to,amount --delimiter |"),
+        ("b.txt", "anna b,ben,5\n", "--columns from,to,amount"),
+        ("c.txt", "From,To,Amount\nanna b,ben,5\n", "--columns from,to,amount"),
+        ("b.csv", "payer name,payee name,amount\nanna b,ben,5\n", ""),
+        ("c.csv", "amount,:START_ID(Person),:END_ID(Person)\n5,anna b,ben\n", ""),
+        ("d.csv", "id,payee,amount,payer\n17,ben,5,anna b\n", "--ignore id"),
+        ("e.csv", "source,target,amount\ranna b,ben,5\r", ""),
+        ("f.csv", "at,who,whom,amount\nx,anna b,ben,5\n", "--source-column who --destination-column whom"),
+        ("a.jsonl", "{\"from\":\"anna b\",\"to\":\"ben\",\"amount\":5}\n", ""),
+    ] {
+        folder.write(name, text);
+        let store = name.replace('.', "-");
+        let imported = folder.json(&format!("import {name} --store {store} {options}"));
+        let values = imported["values"].as_str().unwrap();
+        assert!(values.contains("amount=i64"), "{name} {values}");
+        assert_eq!((&imported["edges"], &imported["vertices"]), (&json!(1), &json!(2)), "{name}");
+        let edge = folder.text(&format!("neighbors ben {store} --direction out"));
+        assert_eq!(edge, "", "{name}");
+    }
+}
+
+#[test]
+fn keys_stay_what_they_are() {
+    let folder = Folder::with("zip.csv", "source,target\n007,12\n7,12\n");
+    let imported = folder.json("import zip.csv --store zip");
+    assert_eq!((&imported["keys"], &imported["vertices"]), (&json!("text"), &json!(3)));
+    folder.write("numbers.csv", "source,target,weight\n1,2,0.5\n2,3,1\n");
+    let imported = folder.json("import numbers.csv --store numbers");
+    assert_eq!((&imported["keys"], &imported["values"]), (&json!("number"), &json!("f64")));
+    folder.write("unclear.csv", "anna,ben\nben,carl\n");
+    let told = [
+        "may name the columns or be an edge",
+        "--source-column anna --destination-column ben",
+        "--keys text",
+    ];
+    folder.fails("import unclear.csv --store unclear", 2, &told);
+    assert_eq!(folder.json("import unclear.csv --store list --keys text")["vertices"], 3);
+    let named = "import unclear.csv --store named --source-column anna --destination-column ben";
+    assert_eq!(folder.json(named)["vertices"], 2);
+}
+
+#[test]
+fn vertices_and_edges_come_in_one_call() {
+    let folder = Folder::with("people.csv", "id,name,born\na 1,Anna,1990-05-01\nb,Ben,\n");
+    folder.write("knows.csv", "from,to,since\na 1,b,2020\n");
+    let imported = folder.json("import knows.csv --vertices people.csv --store store --label knows");
+    assert_eq!((&imported["label"], &imported["vertices"]), (&json!("knows"), &json!(2)));
+    let ben = folder.json("get vertex b store");
+    assert_eq!(ben["properties"], json!({ "name": "Ben", "born": null }));
+}
+
+#[test]
+fn a_dry_run_shows_the_command_that_says_the_same() {
+    let folder = Folder::with("pays.csv", PAYS);
+    let plan = folder.json("import pays.csv --store bank --dry-run --on-repeat parallel");
+    assert!(!folder.path("bank").exists());
+    assert_eq!(plan["tables"][0]["columns"][1], json!({ "name": "payee", "holds": "destination" }));
+    assert_eq!(plan["tables"][0]["first_rows"][1][2], "1e3");
+    let command = "hedgerow import pays.csv --store bank --keys text --labels \
+                   edge:number=key+amount=f64+units=i64+at=timestamp+ok=bool+note=string --on-repeat parallel";
+    assert_eq!(plan["command"], command);
+    folder.json(command.strip_prefix("hedgerow ").unwrap());
+    folder.json("import pays.csv --store other --on-repeat parallel");
+    assert_eq!(schema(&folder, "bank"), schema(&folder, "other"));
+    // At no terminal nothing is asked.
+    let imported = folder.pipe("import pays.csv --store third --on-repeat first", "").success();
+    let summary = String::from_utf8(imported.get_output().stdout.clone()).unwrap();
+    assert!(summary.contains("command     hedgerow import pays.csv --store third --keys text"), "{summary}");
+}
+
+#[test]
+fn times_are_of_the_zone_that_is_named() {
+    let folder = Folder::with("pays.csv", "from,to,at\n1,2,2024-07-01 02:00\n");
+    let at = |store: &str| folder.json(&format!("get edge 1 2 {store}"))["properties"]["at"].clone();
+    folder.json("import pays.csv --store utc");
+    let zoned = folder.hedgerow("import pays.csv --store zone --time-zone Europe/Zurich");
+    let zoned = zoned.get_output().clone();
+    if !zoned.status.success() {
+        // The operating system has no time zones.
+        assert!(String::from_utf8_lossy(&zoned.stderr).contains("--time-zone"));
+        return;
+    }
+    assert_eq!((at("utc"), at("zone")), (json!(1_719_799_200_000_000_u64), json!(1_719_792_000_000_000_u64)));
+    folder.fails("import pays.csv --store bad --time-zone Mars/Base", 2, &["--time-zone", "Mars/Base"]);
+}
+
+#[test]
+fn an_import_with_inference_goes_on_where_it_stopped() {
+    let rows = ["from,to,amount", "a,b,1", "b,c,2", "c,d,3", "d,e,4", "e,f,x"];
+    let folder = Folder::with("pays.csv", rows[..5].join("\n"));
+    folder.json("import pays.csv --store store --chunk 1");
+    // The type of the column is declared now, and the last row has another.
+    folder.write("more.csv", [rows[0], "f,g,5", "g,h,6", rows[5]].join("\n"));
+    let stopped = ["more.csv:4", "2 edges of", "the same command goes on"];
+    folder.fails("import more.csv --store store --chunk 1", 3, &stopped);
+    folder.write("more.csv", [rows[0], "f,g,5", "g,h,6", "h,i,7"].join("\n"));
+    let resumed = folder.json("import more.csv --store store");
+    assert_eq!(
+        (&resumed["resumed"], &resumed["rows"], &resumed["edges"]),
+        (&json!(true), &json!(1), &json!(7))
+    );
+}
