@@ -24,14 +24,14 @@
 //! - Fields are separated by a run of spaces and tabs, or by one comma with or without blanks
 //!   around it. There is no quoting: a quotation mark is an ordinary character.
 //! - A line whose first character is `#` or `%` is a comment. Comments and blank lines are skipped.
-//!   Lines end in `\n` or `\r\n`; the last may lack its end. A UTF-8 byte order mark at the start
+//!   Lines end in `\n` or `\r\n`, or in `\r` if the first does; the last may lack its end. A UTF-8 byte order mark at the start
 //!   is ignored.
 //! - A key ([`VertexKey`]) is a decimal number of at most 64 bits (`u64`), or text in UTF-8 without
 //!   blanks, commas and control characters (`Box<str>`).
 //! - A weight is a finite decimal number. A timestamp is a signed whole number of 64 bits, in a
 //!   unit that the file decides; a decimal fraction is rounded down. [`Columns`] defines the order
 //!   of the columns.
-//! - A comma-separated edge list may start with a line of column names ([`Header`]).
+//! - An edge list may start with a line of column names ([`Header`]).
 //! - Lines are at most [`MAX_EDGE_LINE`] or [`MAX_ADJACENCY_LINE`] bytes long.
 //!
 //! A **Matrix Market** file is a `coordinate` matrix of the field `pattern`, `integer` or `real`
@@ -50,11 +50,12 @@
 //! # Properties
 //!
 //! [`PropertyReader`] and [`PropertyWriter`] handle files whose lines carry typed properties
-//! ([`PropertyFormat`]): CSV as in RFC 4180 with a header, in which an empty field without
-//! quotation marks is null, and JSON lines. The schema defines the properties ([`LineSchema`]).
+//! ([`PropertyFormat`]): CSV as in RFC 4180 with a header and any delimiter, in which an empty
+//! field without quotation marks is null, and JSON lines. The schema defines the properties
+//! ([`LineSchema`]); a [`Survey`] finds the columns of a file and their types first.
 //! Numbers are decimal; `NaN`, `Infinity` and `-Infinity` are text in JSON; bytes are hexadecimal
-//! digits; timestamps are microseconds since 1970, or on reading RFC 3339 times, rounded down to
-//! microseconds. A text key may be any text.
+//! digits; timestamps are microseconds since 1970, or on reading dates and times, rounded down to
+//! microseconds, those without an offset in a [`Zone`]. A text key may be any text.
 //!
 //! # Trust
 //! Any bytes yield edges or a [`FormatError`] that names file, line and column, or file and byte,
@@ -92,7 +93,7 @@
 //! | `text/lines.rs`, `parse.rs`, `fields.rs` | from a chunk to edges, from a line to an edge, from a field to a value |
 //! | `key.rs`, `characters.rs` | vertex keys; the bytes that separate fields, and the bytes that no field contains |
 //! | `serialized.rs` | reads the binary format of the GAP suite |
-//! | `properties/` | CSV with a header and JSON lines, which carry properties: read (`reader.rs`, `csv.rs`, `json.rs`), the meaning of columns (`layout.rs`), values (`value.rs`), written (`writer.rs`) |
+//! | `properties/` | CSV with a header and JSON lines, which carry properties: read (`reader.rs`, `csv.rs`, `json.rs`), the meaning of columns (`layout.rs`, `names.rs`), values (`value.rs`, `zone.rs`), inferred (`survey.rs`, `guess.rs`), written (`writer.rs`) |
 //! | `write/mod.rs`, `edge_list.rs`, `whole.rs`, `rows.rs` | writes edge by edge, or the whole graph in the order of its keys, in a file for each format; `new_file.rs`: all or nothing |
 //! | `generate/` | graphs that depend only on a seed |
 

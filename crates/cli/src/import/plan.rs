@@ -225,8 +225,12 @@ impl Known {
         if !can_be_read_again(path) {
             return list(false);
         }
-        // A file that is no table may be an edge list, whose reader has better messages.
-        let Ok(table) = Table::judge(path, &options) else { return list(false) };
+        let table = match Table::judge(path, &options) {
+            Ok(table) => table,
+            Err((HasHeader::Yes, error)) if self.edges.is_none() => return Err(error.into()),
+            // It may be an edge list, whose reader has better messages.
+            Err((has_header, _)) => return list(has_header == HasHeader::Yes),
+        };
         match (table.has_header, &self.edges) {
             (HasHeader::Unclear, None) if self.keys.is_none() => Err(infer::unclear(path, &table).into()),
             (HasHeader::No | HasHeader::Unclear, _) => list(false),

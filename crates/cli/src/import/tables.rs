@@ -57,12 +57,17 @@ pub fn row_digest(rows: &Rows, path: &Path, row: &Row, are_parallel: bool) -> Ro
 }
 
 impl Table {
-    /// Reads as much of the file as it takes to judge its first line.
-    pub fn judge(path: &Path, options: &PropertyOptions) -> Result<Self, FormatError> {
-        let mut survey = Survey::open(path, options)?;
+    /// Reads as much of the file as it takes to judge its first line. An error comes with the
+    /// judgement.
+    pub fn judge(path: &Path, options: &PropertyOptions) -> Result<Self, (HasHeader, FormatError)> {
+        let mut survey = Survey::open(path, options).map_err(|error| (HasHeader::No, error))?;
         let mut rows = 0;
-        while rows < JUDGED && survey.read()?.is_some() {
-            rows += 1;
+        while rows < JUDGED {
+            match survey.read() {
+                Ok(Some(_)) => rows += 1,
+                Ok(None) => break,
+                Err(error) => return Err((survey.has_header(), error)),
+            }
         }
         Ok(Table::of(path, options, &survey, rows as u64, Vec::new()))
     }

@@ -141,6 +141,8 @@ fn keys_stay_what_they_are() {
     folder.write("numbers.csv", "source,target,weight\n1,2,0.5\n2,3,1\n");
     let imported = folder.json("import numbers.csv --store numbers");
     assert_eq!((&imported["keys"], &imported["values"]), (&json!("number"), &json!("f64")));
+    folder.write("ragged.csv", "from,to,amount\n1,2\n");
+    folder.fails("import ragged.csv --store ragged", 3, &["ragged.csv:2", "expected 3, as in the header"]);
     folder.write("unclear.csv", "anna,ben\nben,carl\n");
     let told = [
         "may name the columns or be an edge",
@@ -180,6 +182,21 @@ fn a_dry_run_shows_the_command_that_says_the_same() {
     let imported = folder.pipe("import pays.csv --store third --on-repeat first", "").success();
     let summary = String::from_utf8(imported.get_output().stdout.clone()).unwrap();
     assert!(summary.contains("command     hedgerow import pays.csv --store third --keys text"), "{summary}");
+}
+
+/// A person is asked what happens to rows that would be lost, and whether what was inferred is right.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_terminal_asks() {
+    let folder = Folder::with("pays.csv", PAYS);
+    let keep = ("Keep each row as an edge of its own? [y/N] ", &b"y\r"[..]);
+    let shown = folder.types("xterm", "import pays.csv --store bank", &[keep, ("Import? [Y/n] ", b"n\r")]);
+    assert!(shown.contains("payee (destination)"), "{shown}");
+    assert!(!folder.path("bank").exists());
+    folder.types("xterm", "import pays.csv --store bank", &[keep, ("Import? [Y/n] ", b"\r")]);
+    assert_eq!(folder.json("info bank")["edges"], 3);
+    folder.types("xterm", "import pays.csv --store more --on-repeat last --yes", &[]);
+    assert_eq!(folder.json("info more")["edges"], 2);
 }
 
 #[test]

@@ -39,5 +39,7 @@ mod standard_output;
 mod stats;
 mod store;
 mod stored_kernels;
+#[cfg(target_os = "linux")]
+mod terminal;
 mod usage;
 mod validation;

@@ -340,13 +340,6 @@ fn a_store_that_is_missing_or_open_elsewhere_is_refused() {
 #[cfg(target_os = "linux")]
 mod in_a_terminal {
     use super::*;
-    use crate::common::PROGRAM;
-    use pty_process::Size;
-    use pty_process::blocking::{Command, open};
-    use std::io::{BufReader, Read, Write};
-    use std::sync::{Arc, mpsc};
-    use std::time::Duration;
-    use std::{iter, thread};
 
     /// The output of the terminal before a prompt, and only then: a request to mark pasted text.
     const PROMPT: &str = "\u{1b}[?2004h";
@@ -360,35 +353,7 @@ mod in_a_terminal {
 
     /// Types into a terminal of this kind.
     fn typed_into(kind: &str, folder: &Folder, keys: &[(&str, &[u8])]) -> String {
-        let (terminal, shell_side) = open().unwrap();
-        terminal.resize(Size::new(24, 80)).unwrap();
-        let command = Command::new(PROGRAM).args(["shell", "store"]).current_dir(folder.root());
-        let command = command.env("XDG_STATE_HOME", folder.root()).env("TERM", kind);
-        let mut child = command.spawn(shell_side).unwrap();
-        let terminal = Arc::new(terminal);
-        let (sender, receiver) = mpsc::channel();
-        let output = Arc::clone(&terminal);
-        // Reading fails when the shell has closed its side.
-        thread::spawn(move || {
-            BufReader::new(&*output).bytes().map_while(Result::ok).try_for_each(|byte| sender.send(byte))
-        });
-        let next = || receiver.recv_timeout(Duration::from_secs(60));
-        let mut shown = Vec::new();
-        for (text, keys) in keys {
-            let before = shown.len();
-            while !shown[before..].ends_with(text.as_bytes()) {
-                shown.push(next().unwrap_or_else(|error| panic!("{error}: {}", text_of(&shown))));
-            }
-            (&*terminal).write_all(keys).unwrap();
-        }
-        shown.extend(iter::from_fn(|| next().ok()));
-        let status = child.wait().unwrap();
-        assert!(status.success(), "{status}: {}", text_of(&shown));
-        text_of(&shown)
-    }
-
-    fn text_of(shown: &[u8]) -> String {
-        String::from_utf8_lossy(shown).into_owned()
+        folder.types(kind, "shell store", keys)
     }
 
     #[test]
