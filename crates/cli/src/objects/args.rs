@@ -106,7 +106,7 @@ pub struct NewestArgs {
     /// Print at most N neighbors, the newest first
     #[arg(long, help_heading = "Newest first", value_name = "N", value_parser = at_least_one, conflicts_with_all = ["limit", "all_labels"])]
     newest: Option<NonZeroUsize>,
-    /// Only edges of this time or later: for timestamps microseconds since 1970 or a time such as
+    /// Only edges of this time or later: for timestamps a time such as 7d, yesterday or
     /// 2026-01-31T12:00:00Z, else the number itself
     #[arg(long, help_heading = "Newest first", value_name = "TIME", value_parser = edge_time, allow_negative_numbers = true, conflicts_with = "all_labels")]
     since: Option<i128>,
