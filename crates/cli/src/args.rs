@@ -2,6 +2,7 @@
 //! `options`.
 
 use crate::bench::{self, BenchArgs};
+use crate::changes::LogArgs;
 use crate::completions::CompletionsArgs;
 use crate::console::ConsoleArgs;
 use crate::convert::ConvertArgs;
@@ -94,6 +95,8 @@ pub enum Command {
     Put(PutArgs),
     /// Delete a vertex or an edge in a store
     Delete(DeleteArgs),
+    /// List the commits that the log of a store has, and what they changed, the newest first
+    Log(LogArgs),
     /// Open a store once, and run many commands on it, from a prompt or a pipe
     Shell(ShellArgs),
     /// Write the state of a store as one file, so that it opens faster and its log can be pruned
@@ -143,6 +146,7 @@ impl Command {
             Command::Get(args) => args.object.place().json,
             Command::Put(args) => args.object.place().json,
             Command::Delete(args) => args.object.place().json,
+            Command::Log(args) => args.json,
             Command::Shell(args) => args.json,
             Command::Checkpoint(args) | Command::Compact(args) => args.json,
             Command::Check(args) => args.json,

@@ -17,6 +17,7 @@ mod kernels;
 mod keys;
 mod labels;
 mod lint;
+mod log;
 mod lsm;
 mod memory_limit;
 mod messages;
