@@ -2,7 +2,7 @@
 //! `options`.
 
 use crate::bench::{self, BenchArgs};
-use crate::changes::LogArgs;
+use crate::changes::{DiffArgs, LogArgs};
 use crate::completions::CompletionsArgs;
 use crate::console::ConsoleArgs;
 use crate::convert::ConvertArgs;
@@ -97,6 +97,9 @@ pub enum Command {
     Delete(DeleteArgs),
     /// List the commits that the log of a store has, and what they changed, the newest first
     Log(LogArgs),
+    /// Print the vertices and edges that differ between two states of a store, or between two
+    /// stores
+    Diff(DiffArgs),
     /// Open a store once, and run many commands on it, from a prompt or a pipe
     Shell(ShellArgs),
     /// Write the state of a store as one file, so that it opens faster and its log can be pruned
@@ -147,6 +150,7 @@ impl Command {
             Command::Put(args) => args.object.place().json,
             Command::Delete(args) => args.object.place().json,
             Command::Log(args) => args.json,
+            Command::Diff(args) => args.json,
             Command::Shell(args) => args.json,
             Command::Checkpoint(args) | Command::Compact(args) => args.json,
             Command::Check(args) => args.json,

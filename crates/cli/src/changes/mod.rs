@@ -1,6 +1,9 @@
-//! `hedgerow log`, `diff` and `erase`: the past of a store.
+//! `hedgerow log` and `diff`: the past of a store.
 
 mod args;
+mod compare;
+mod content;
+pub mod diff;
 pub mod log;
 
-pub use args::LogArgs;
+pub use args::{DiffArgs, LogArgs};

@@ -173,6 +173,9 @@ pub enum StoredError {
         /// The reason.
         problem: String,
     },
+    /// Two stores cannot be compared.
+    #[error("--with: {0}")]
+    Incomparable(String),
     /// Options of an import contradict the store.
     #[error("{cause}; leave {options} out, or import into another store")]
     OtherOptions {
@@ -219,6 +222,7 @@ impl StoredError {
             | StoredError::OtherImport(_)
             | StoredError::NoInNeighbors(_)
             | StoredError::Time { .. }
+            | StoredError::Incomparable(_)
             | StoredError::OtherOptions { .. }
             | StoredError::RecoverHow(_) => 2,
             StoredError::NoVertex { .. }
