@@ -93,7 +93,7 @@ pub enum Command {
     Get(GetArgs),
     /// Put a vertex or an edge into a store
     Put(PutArgs),
-    /// Delete a vertex or an edge in a store
+    /// Delete vertices or an edge in a store
     Delete(DeleteArgs),
     /// List the commits that the log of a store has, and what they changed, the newest first
     Log(LogArgs),
@@ -148,7 +148,7 @@ impl Command {
             Command::Path(args) => args.path.place.json,
             Command::Get(args) => args.object.place().json,
             Command::Put(args) => args.object.place().json,
-            Command::Delete(args) => args.object.place().json,
+            Command::Delete(args) => args.object.json(),
             Command::Log(args) => args.json,
             Command::Diff(args) => args.json,
             Command::Shell(args) => args.json,
