@@ -17,10 +17,13 @@ pub use hedgerow_model::{
     LevelReport, PartReport, StoredPart,
 };
 
+#[doc(inline)]
+pub use crate::durable::traces::{SearchedFile, Trace, TraceKind, TraceReport};
+
 use crate::durable;
 use crate::error::Error;
 use hedgerow_log::files::{FileSystem, RealFiles};
-use hedgerow_model::{CommitTimestamp, LabelSchema, VertexId};
+use hedgerow_model::{CommitTimestamp, Key, LabelSchema, VertexId};
 use hedgerow_sync::Arc;
 use std::collections::HashSet;
 use std::ops::ControlFlow;
@@ -110,6 +113,50 @@ pub fn touched_vertices(
 ) -> Result<Option<HashSet<VertexId>>, Error> {
     let files: Arc<dyn FileSystem> = Arc::new(RealFiles::read_only(path.as_ref()));
     Ok(hedgerow_log::touched_vertices(&files, after, through)?)
+}
+
+/// Reads all files of the store in the directory `path`, decoded, and searches them for traces of
+/// vertices that were deleted: the keys; changes and records of the vertices, and of their edges, if
+/// their former ids are given; and in the bytes of every file text keys of four bytes or more, unless
+/// other keys, properties or names contain them. Without traces, the files no longer tell that the
+/// vertices existed.
+///
+/// A deletion alone leaves traces: a [checkpoint](crate::Graph::checkpoint) after it, or a
+/// [compaction](crate::Graph::compact) of the engine's own files, drops what the checkpoint and these
+/// files had, and one after the next opening the log of the deletion. Ids that belong to other
+/// vertices by now leave traces of these.
+///
+/// ```
+/// use hedgerow::prelude::*;
+/// use hedgerow::{CheckpointOptions, store};
+///
+/// let folder = tempfile::tempdir()?;
+/// let path = folder.path().join("friends");
+/// let graph = GraphOptions::new().keys(KeyKind::String).label::<()>("knows").create(&path)?;
+/// graph.put_edge(graph.label::<()>("knows")?, "anna", "ben")?;
+/// let anna = [(Key::from("anna"), graph.snapshot()?.vertex_id("anna")?)];
+/// graph.delete_vertex("anna")?;
+/// graph.close()?;
+/// drop(graph);
+/// assert!(!store::traces(&path, &anna)?.traces.is_empty());
+///
+/// let graph = Graph::open(&path)?;
+/// graph.checkpoint(&CheckpointOptions::new())?;
+/// graph.close()?;
+/// drop(graph);
+/// assert!(store::traces(&path, &anna)?.traces.is_empty());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// Changes nothing, and keeps writers away meanwhile. O(bytes of the files).
+///
+/// # Errors
+/// [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) if there is no store,
+/// [`ErrorKind::Locked`](crate::ErrorKind::Locked) if it is open for writing; the manifest, the
+/// checkpoint or the log is damaged; the file system failed.
+pub fn traces(path: impl AsRef<Path>, vertices: &[(Key, Option<VertexId>)]) -> Result<TraceReport, Error> {
+    let files: Arc<dyn FileSystem> = Arc::new(RealFiles::read_only(path.as_ref()));
+    durable::traces::traces(&files, vertices)
 }
 
 /// The process that has a store open to write.

@@ -1,8 +1,10 @@
-//! Options of `hedgerow log` and `diff`.
+//! Options of `hedgerow log`, `diff` and `erase`.
 
+use crate::objects::VerticesArgs;
 use crate::options::{MemoryArgs, at_least_one, past_time, result_file};
 use crate::stored::args::StorePlace;
-use clap::Args;
+use crate::stored::wait::WaitArgs;
+use clap::{Args, Subcommand};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
@@ -18,6 +20,15 @@ Examples:
   hedgerow diff bank 1200 1300 --label pays --output pays.csv
   hedgerow diff bank checkpoint --count
   hedgerow diff backup --with bank --json";
+
+const ERASE_EXAMPLES: &str = "\
+Examples:
+  hedgerow erase vertex anna bank
+  hedgerow erase vertex anna ben bank --yes --json
+  hedgerow erase vertex --file gone.txt --store bank --yes";
+
+/// The arguments of `erase vertex`, whose last one is the store.
+const ERASE_USAGE: &str = "hedgerow erase vertex [OPTIONS] [KEY]... <DIR>";
 
 /// `hedgerow log`
 #[derive(Debug, Args)]
@@ -103,5 +114,51 @@ fn state(text: &str) -> Result<StateArg, String> {
         _ => past_time(text).map(StateArg::Time).map_err(|_| {
             "expected a commit, `newest`, `checkpoint`, or a time such as 12h, yesterday, 2026-01-31 or 2026-01-31T12:00:00Z".to_owned()
         }),
+    }
+}
+
+/// `hedgerow erase`
+#[derive(Debug, Args)]
+#[command(after_help = ERASE_EXAMPLES)]
+pub struct EraseArgs {
+    /// The object to erase.
+    #[command(subcommand)]
+    pub object: EraseObject,
+}
+
+/// The object to erase.
+#[derive(Debug, Subcommand)]
+pub enum EraseObject {
+    /// Delete vertices and all their edges, rewrite the files that had them, and search all files for
+    /// traces
+    #[command(after_help = ERASE_EXAMPLES, override_usage = ERASE_USAGE)]
+    Vertex(EraseVertexArgs),
+}
+
+/// `hedgerow erase vertex`
+#[derive(Debug, Args)]
+pub struct EraseVertexArgs {
+    #[command(flatten)]
+    pub vertices: VerticesArgs,
+    /// The directory of the store, which is otherwise the last argument
+    #[arg(long, value_name = "DIR")]
+    pub store: Option<PathBuf>,
+    /// Do not ask; needed where there is no terminal to ask at
+    #[arg(long)]
+    pub yes: bool,
+    #[command(flatten)]
+    pub memory: MemoryArgs,
+    #[command(flatten)]
+    pub wait: WaitArgs,
+    /// Print what was erased and searched as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+impl EraseObject {
+    /// Returns true if the result is printed as JSON.
+    pub fn json(&self) -> bool {
+        let EraseObject::Vertex(args) = self;
+        args.json
     }
 }

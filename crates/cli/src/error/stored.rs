@@ -191,6 +191,22 @@ pub enum StoredError {
         store = .0.display()
     )]
     RecoverHow(PathBuf),
+    /// An erasure must be confirmed.
+    #[error(
+        "an erasure rewrites {} and cannot be undone, and its past states go: --yes confirms it where there is no terminal to ask at",
+        .0.display()
+    )]
+    EraseUnconfirmed(PathBuf),
+    /// Something still holds erased vertices.
+    #[error("{} is not rid of {vertices}: {what}", store.display())]
+    NotErased {
+        /// The store.
+        store: PathBuf,
+        /// The vertices.
+        vertices: String,
+        /// The traces, and the remedy.
+        what: String,
+    },
     /// A store is damaged.
     #[error("{problems} in {}: {what}", store.display())]
     Damaged {
@@ -223,6 +239,7 @@ impl StoredError {
             | StoredError::NoInNeighbors(_)
             | StoredError::Time { .. }
             | StoredError::Incomparable(_)
+            | StoredError::EraseUnconfirmed(_)
             | StoredError::OtherOptions { .. }
             | StoredError::RecoverHow(_) => 2,
             StoredError::NoVertex { .. }
@@ -230,7 +247,9 @@ impl StoredError {
             | StoredError::NoWeights { .. }
             | StoredError::NoWeight { .. } => 3,
             StoredError::Stopped { cause, .. } | StoredError::Undeclared { cause, .. } => cause.exit_code(),
-            StoredError::InexactWeight { .. } | StoredError::Damaged { .. } => 1,
+            StoredError::InexactWeight { .. }
+            | StoredError::Damaged { .. }
+            | StoredError::NotErased { .. } => 1,
             StoredError::Interrupted { signal, .. } => signal.exit_code(),
             StoredError::ConditionFailed { .. } => 6,
         }

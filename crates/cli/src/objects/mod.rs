@@ -10,7 +10,7 @@ pub mod put;
 
 pub use args::{
     DeleteArgs, DeleteObject, GetArgs, GetObject, NeighborhoodArgs, NeighborsArgs, PathArgs, PathBetweenArgs,
-    PutArgs, PutObject,
+    PutArgs, PutObject, VerticesArgs,
 };
 
 use crate::console::Console;

@@ -10,6 +10,7 @@ mod console;
 mod convert;
 mod demo;
 mod diff;
+mod erase;
 mod floats;
 mod generate;
 mod hybrid;

@@ -310,10 +310,7 @@ fn many_vertices_are_deleted_in_one_commit_on_every_engine() {
                 .clone();
             let printed = String::from_utf8(piped.stdout).unwrap();
             assert!(printed.starts_with("2 vertices deleted, with 1 edge"), "{printed}");
-            assert_eq!(
-                printed.contains("store keeps no in-neighbors: a scan of "),
-                topology.is_empty()
-            );
+            assert_eq!(printed.contains("store keeps no in-neighbors: a scan of "), topology.is_empty());
             assert_eq!(folder.json("info store")["vertices"], 0);
         }
     }
