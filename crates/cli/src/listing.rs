@@ -1,5 +1,5 @@
-//! Long results, written item by item: as lines, as JSON lines, as a JSON array, or as a JSON object
-//! with a list.
+//! Long results, written item by item: as lines, as JSON lines, as a JSON array, or as a JSON
+//! object with a list.
 
 use crate::error::CliError;
 use hedgerow_formats::{FormatError, Output};

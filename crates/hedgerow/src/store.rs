@@ -80,8 +80,8 @@ pub fn checkpoint(path: impl AsRef<Path>) -> Result<Option<Description>, Error> 
 /// ```
 ///
 /// # Errors
-/// [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) if there is no store; its manifest or the log
-/// is damaged; the file system failed; errors of `visit`.
+/// [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) if there is no store; its manifest or the
+/// log is damaged; the file system failed; errors of `visit`.
 pub fn commits<E: From<Error>>(
     path: impl AsRef<Path>,
     range: &CommitRange,
@@ -116,15 +116,15 @@ pub fn touched_vertices(
 }
 
 /// Reads all files of the store in the directory `path`, decoded, and searches them for traces of
-/// vertices that were deleted: the keys; changes and records of the vertices, and of their edges, if
-/// their former ids are given; and in the bytes of every file text keys of four bytes or more, unless
-/// other keys, properties or names contain them. Without traces, the files no longer tell that the
-/// vertices existed.
+/// vertices that were deleted: the keys; changes and records of the vertices, and of their edges,
+/// if their former ids are given; and in the bytes of every file text keys of four bytes or more,
+/// unless other keys, properties or names contain them. Without traces, the files no longer tell
+/// that the vertices existed.
 ///
 /// A deletion alone leaves traces: a [checkpoint](crate::Graph::checkpoint) after it, or a
-/// [compaction](crate::Graph::compact) of the engine's own files, drops what the checkpoint and these
-/// files had, and one after the next opening the log of the deletion. Ids that belong to other
-/// vertices by now leave traces of these.
+/// [compaction](crate::Graph::compact) of the engine's own files, drops what the checkpoint and
+/// these files had, and one after the next opening the log of the deletion. Ids that belong to
+/// other vertices by now leave traces of these.
 ///
 /// ```
 /// use hedgerow::prelude::*;

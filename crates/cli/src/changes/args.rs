@@ -61,8 +61,8 @@ pub struct DiffArgs {
     /// The directory of the store
     #[arg(value_name = "STORE")]
     pub store: PathBuf,
-    /// The state before: a commit, a time such as yesterday or 2026-01-31, checkpoint for the newest
-    /// checkpoint, or newest
+    /// The state before: a commit, a time such as yesterday or 2026-01-31, checkpoint for the
+    /// newest checkpoint, or newest
     #[arg(value_name = "A", value_parser = state, required_unless_present = "with")]
     pub from: Option<StateArg>,
     /// The state afterwards, in the same forms [default: newest]
@@ -129,8 +129,8 @@ pub struct EraseArgs {
 /// The object to erase.
 #[derive(Debug, Subcommand)]
 pub enum EraseObject {
-    /// Delete vertices and all their edges, rewrite the files that had them, and search all files for
-    /// traces
+    /// Delete vertices and all their edges, rewrite the files that had them, and search all files
+    /// for traces
     #[command(after_help = ERASE_EXAMPLES, override_usage = ERASE_USAGE)]
     Vertex(EraseVertexArgs),
 }

@@ -11,8 +11,8 @@ use crate::listing::{Form, Listing};
 use crate::outputs::FilesInUse;
 use crate::stored::args::{AsOfArgs, ReadArgs};
 use crate::stored::{self, StoredState};
-use crate::text::{Count, table};
-use hedgerow::{Catalog, KeyKind, Topology, store};
+use crate::text::{Count, Moment, table};
+use hedgerow::{Catalog, ErrorKind, KeyKind, Topology, store};
 use hedgerow_formats::{PropertyFormat, STANDARD_OUTPUT, without_compression};
 use serde::Serialize;
 use std::num::NonZeroUsize;
@@ -142,7 +142,24 @@ fn read(
         StateArg::Time(time) => AsOfArgs { as_of: None, as_of_time: Some(time) },
     };
     let from_checkpoint = matches!(state, StateArg::Checkpoint);
-    stored::read(store, &ReadArgs { from_checkpoint, as_of, memory: args.memory.clone() }, None, console)
+    let read = ReadArgs { from_checkpoint, as_of, memory: args.memory.clone() };
+    stored::read(store, &read, None, console).map_err(|error| match (as_of.state(), error) {
+        (Some(_), StoredError::Graph(cause)) if cause.store().is_none() => no_state(store, cause),
+        (_, error) => error,
+    })
+}
+
+/// Adds the oldest state of a store to the error for a state that it does not have.
+fn no_state(store: &Path, cause: hedgerow::Error) -> StoredError {
+    match store::checkpoint(store) {
+        Ok(Some(oldest)) if cause.kind() == ErrorKind::NotFound => {
+            let (at, time) = (Count(oldest.timestamp.0), Moment(oldest.wall_clock));
+            let oldest =
+                format!("the oldest state of {} is `checkpoint`, commit {at} of {time}", store.display());
+            StoredError::NoState { cause, oldest }
+        }
+        _ => cause.into(),
+    }
 }
 
 /// Refuses stores whose vertices or edges cannot be compared.

@@ -131,8 +131,8 @@ fn confirm(
     }
 }
 
-/// Deletes the vertices that exist, as one commit. Returns all of them with their ids, and the number
-/// of deleted edges.
+/// Deletes the vertices that exist, as one commit. Returns all of them with their ids, and the
+/// number of deleted edges.
 fn delete(
     args: &EraseVertexArgs,
     keys: &[Key],

@@ -173,6 +173,14 @@ pub enum StoredError {
         /// The reason.
         problem: String,
     },
+    /// A store does not have a state any more, or not yet.
+    #[error("{cause}; {oldest}")]
+    NoState {
+        /// The reason.
+        cause: hedgerow::Error,
+        /// The oldest state of the store.
+        oldest: String,
+    },
     /// Two stores cannot be compared.
     #[error("--with: {0}")]
     Incomparable(String),
@@ -243,6 +251,7 @@ impl StoredError {
             | StoredError::OtherOptions { .. }
             | StoredError::RecoverHow(_) => 2,
             StoredError::NoVertex { .. }
+            | StoredError::NoState { .. }
             | StoredError::NoEdge { .. }
             | StoredError::NoWeights { .. }
             | StoredError::NoWeight { .. } => 3,

@@ -315,8 +315,8 @@ pub struct DeleteArgs {
 /// The object to delete.
 #[derive(Debug, Subcommand)]
 pub enum DeleteObject<P: Args, V: Args = P> {
-    /// Delete vertices and all their edges, of every label, as one commit; in a directed store without
-    /// in-neighbors, this reads all edges once, to find those that end there
+    /// Delete vertices and all their edges, of every label, as one commit; in a directed store
+    /// without in-neighbors, this reads all edges once, to find those that end there
     #[command(after_help = DELETE_EXAMPLES)]
     Vertex(At<VerticesArgs, V>),
     /// Delete an edge, or all parallel ones if there is no --key; its ends stay

@@ -230,7 +230,8 @@ fn states_are_commits_times_and_the_checkpoint() {
     folder.json("checkpoint bank");
     folder.json("put vertex gina bank");
     assert_eq!(states("checkpoint"), (newest, newest + 1));
-    folder.fails("diff bank 1", 3, &["not kept any more", "the oldest is"]);
+    let oldest = format!("the oldest state of bank is `checkpoint`, commit {newest} of 20");
+    folder.fails("diff bank 1", 3, &["not kept any more", &oldest]);
     folder.fails("diff bank yesterday", 3, &["not kept any more", "the oldest is"]);
     folder.fails("diff nothing 1", 3, &["no store"]);
 

@@ -2,12 +2,14 @@
 
 use crate::common::Folder;
 use crate::log::ENGINES;
+use hedgerow::store::{self, TraceKind};
+use hedgerow::{Graph, Key};
 use serde_json::{Value, json};
 use std::fs;
 
-/// A store of text keys, whose vertices and edges have properties, with a checkpoint, or flushed and
-/// merged files, that know anna, and commits after it.
-fn store(engine: &str, topology: &str) -> Folder {
+/// A store of text keys, whose vertices and edges have properties, with a checkpoint, or flushed
+/// and merged files, that know anna, and commits after it.
+fn made(engine: &str, topology: &str) -> Folder {
     let folder =
         Folder::with("graph", "anna_the_first ben\nben carl\ncarl anna_the_first\nzoe_the_second ben\n");
     folder.json(&format!(
@@ -40,7 +42,7 @@ fn files_with(folder: &Folder, text: &str) -> Vec<String> {
 fn no_file_holds_an_erased_vertex_on_any_engine() {
     for engine in ENGINES {
         for topology in ["", "--reverse", "--undirected"] {
-            let folder = store(engine, topology);
+            let folder = made(engine, topology);
             assert!(!files_with(&folder, "rent_of_anna").is_empty(), "the log has the record");
             let scratch = if engine == "tel" { "--scratch ." } else { "" };
             let edges = if topology == "--undirected" { 3 } else { 4 };
@@ -68,9 +70,26 @@ fn no_file_holds_an_erased_vertex_on_any_engine() {
 #[test]
 fn a_vertex_that_was_only_deleted_is_erased_later() {
     for engine in ENGINES {
-        let folder = store(engine, "");
+        let folder = made(engine, "");
         folder.json("delete vertex anna_the_first bank");
         assert!(!files_with(&folder, "rent_of_anna").is_empty());
+        // The search also decompresses checkpoints and the engine's files.
+        let state = if engine == "lsm" { "engine-" } else { "checkpoint-" };
+        let found =
+            store::traces(folder.path("bank"), &[(Key::from("anna_the_first"), None)]).unwrap().traces;
+        let has =
+            |file: &str, kind| found.iter().any(|trace| trace.file.starts_with(file) && trace.kind == kind);
+        assert!(has(state, TraceKind::Key), "{engine} {found:?}");
+        let zoe = Graph::open(folder.path("bank"))
+            .unwrap()
+            .snapshot()
+            .unwrap()
+            .vertex_id("zoe_the_second")
+            .unwrap();
+        let found = store::traces(folder.path("bank"), &[(Key::from("zoe_the_second"), zoe)]).unwrap().traces;
+        let has =
+            |file: &str, kind| found.iter().any(|trace| trace.file.starts_with(file) && trace.kind == kind);
+        assert!(has(state, TraceKind::Key) && has(state, TraceKind::Record), "{engine} {found:?}");
         let erased = folder.json("erase vertex anna_the_first zoe_the_second bank --yes");
         assert_eq!(
             (&erased["erased"], &erased["without_vertex"]),
@@ -103,10 +122,10 @@ fn numbers_are_erased_on_every_engine() {
 
 #[test]
 fn what_cannot_be_erased_is_told() {
-    let folder = store("rapid", "");
+    let folder = made("rapid", "");
     folder.fails("erase vertex anna_the_first bank", 2, &["--yes"]);
     assert_eq!(folder.json("get vertex anna_the_first bank")["key"], "anna_the_first");
-    folder.fails("erase vertex nobody_at_all bank --yes", 3, &["no vertex nobody_at_all"]);
+    folder.fails("erase vertex never_seen bank --yes", 3, &["no vertex never_seen"]);
     folder.fails("erase vertex bank --yes", 2, &["<KEY>"]);
     folder.fails("erase vertex anna nothing --yes", 3, &["no store"]);
 
@@ -136,7 +155,7 @@ fn what_cannot_be_erased_is_told() {
 #[test]
 #[cfg(target_os = "linux")]
 fn a_process_that_keeps_removed_files_is_named() {
-    let folder = store("rapid", "");
+    let folder = made("rapid", "");
     let kept = fs::File::open(folder.path("bank/checkpoint-0000000002")).unwrap();
     let failed =
         folder.hedgerow("erase vertex anna_the_first bank --yes --json").code(1).get_output().clone();

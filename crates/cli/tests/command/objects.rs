@@ -294,7 +294,7 @@ fn many_vertices_are_deleted_in_one_commit_on_every_engine() {
             folder.json("checkpoint store");
             let before = folder.json("info store")["timestamp"].as_u64().unwrap();
             folder.write("gone", "c\nb\n");
-            folder.fails("delete vertex a b nobody store", 3, &["there is no vertex nobody in store"]);
+            folder.fails("delete vertex a b x store", 3, &["there is no vertex x in store"]);
             assert_eq!(folder.json("info store")["timestamp"], before);
             let deleted = folder.json("delete vertex a b --file gone store");
             let expected = json!({

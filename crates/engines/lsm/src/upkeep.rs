@@ -51,7 +51,8 @@ impl FileUpkeep for LsmEngine {
 
 impl LsmEngine {
     /// Reads all files of an engine with these options, without opening them, and finds all damage:
-    /// see [`check_files`](crate::levels::check_files). Passes all versions in the files to `visit`.
+    /// see [`check_files`](crate::levels::check_files). Passes all versions in the files to
+    /// `visit`.
     ///
     /// # Errors
     /// Errors of the file system. Damage is a problem in the result.

@@ -6,7 +6,7 @@ use crate::error::Error;
 use hedgerow_encoding::decode_vertex;
 use hedgerow_log::checkpoint::Checkpoint;
 use hedgerow_log::files::{FileSystem, OpenMode};
-use hedgerow_log::{LogRecord, LoggedCommit, Manifest, StoreError, StoreFiles};
+use hedgerow_log::{LogRecord, LoggedCommit, LoggedEdges, Manifest, StoreError, StoreFiles};
 use hedgerow_model::{Catalog, Key, KeyRef, Record, Topology, Value, VersionInFile, VertexId};
 use hedgerow_sync::Arc;
 use memchr::memmem::Finder;
@@ -256,7 +256,7 @@ impl Search {
         commit.keys.iter().for_each(|(_, key)| self.key(file, key.as_ref()));
         commit.effects.vertices.iter().for_each(|effect| self.id(file, effect.vertex));
         let edges = commit.effects.adjacencies.iter().flat_map(|edges| edges.changes.iter().copied());
-        let appended = commit.appended.iter().flat_map(|edges| edges.changes());
+        let appended = commit.appended.iter().flat_map(LoggedEdges::changes);
         for change in edges.chain(appended) {
             self.id(file, change.owner);
             self.id(file, change.neighbor);

@@ -34,7 +34,8 @@ pub struct EdgeSummary {
 }
 
 impl CommitSummary {
-    /// Summarizes a commit decoded by [`LoggedCommit::decode_canonical`], with sorted edges. O(changes).
+    /// Summarizes a commit decoded by [`LoggedCommit::decode_canonical`], with sorted edges.
+    /// O(changes).
     pub(crate) fn of(commit: &LoggedCommit, are_keys_dense: bool) -> Self {
         let vertices = &commit.effects.vertices;
         let deleted = vertices.iter().filter(|effect| matches!(effect.change, VertexChange::Delete)).count();

@@ -1,7 +1,7 @@
 //! Lists the commits of a log, in either order, concurrently with a process that writes to it.
 
 use super::{Manifest, SegmentEntry, StoreFiles};
-use crate::body::{CommitSummary, LoggedCommit};
+use crate::body::{CommitSummary, LoggedCommit, LoggedEdges};
 use crate::error::StoreError;
 use crate::files::FileSystem;
 use crate::segment::LogRecord;
@@ -121,7 +121,7 @@ pub fn touched_vertices(
         commits += 1;
         touched.extend(commit.effects.vertices.iter().map(|effect| effect.vertex));
         let edges = commit.effects.adjacencies.iter().flat_map(|edges| edges.changes.iter().copied());
-        let appended = commit.appended.iter().flat_map(|edges| edges.changes());
+        let appended = commit.appended.iter().flat_map(LoggedEdges::changes);
         touched.extend(edges.chain(appended).flat_map(|change| [change.owner, change.neighbor]));
         Ok(ControlFlow::Continue(()))
     })?;
