@@ -150,7 +150,7 @@ fn execute(command: &Command, console: &Console) -> Result<(), CliError> {
         Command::Put(args) => objects::put::execute(args, console),
         Command::Delete(args) => objects::delete::execute(args, console),
         Command::Log(args) => changes::log::execute(args, console),
-        Command::Erase(args) => changes::erase::execute(&args.object, console, &listen()?),
+        Command::Erase(args) => changes::erase::execute(&args.object, console),
         Command::Diff(args) => changes::diff::execute(args, console, &listen()?),
         Command::Shell(args) => shell::execute(args, console),
         Command::Checkpoint(args) => rewrite::execute::<Checkpointed>(args, console, &listen()?),

@@ -69,12 +69,14 @@ type Vertices = Vec<(Key, Option<VertexId>)>;
 
 /// Deletes vertices, rewrites the files, and searches them for traces; if there are any, returns an
 /// error.
-pub fn execute(object: &EraseObject, console: &Console, interrupt: &Interrupt) -> Result<(), CliError> {
+pub fn execute(object: &EraseObject, console: &Console) -> Result<(), CliError> {
     let EraseObject::Vertex(args) = object;
     let (keys, path) = args.vertices.with_store(args.store.as_deref())?;
     let made_with = store::manifest(path).map_err(StoredError::from)?.options;
     let keys = args.vertices.parse(keys, made_with.keys)?;
-    confirm(args, &keys, path, interrupt)?;
+    confirm(args, &keys, path)?;
+    // Not before: the first signal ends a question.
+    let interrupt = &Interrupt::listen()?;
     let (vertices, edges_deleted) = delete(args, &keys, path, console, interrupt)?;
     if vertices.iter().all(|(_, id)| id.is_none()) && search(&vertices, path, console)?.traces.is_empty() {
         let key = keys.first().map_or(String::new(), keys::text);
@@ -104,12 +106,7 @@ pub fn execute(object: &EraseObject, console: &Console, interrupt: &Interrupt) -
 }
 
 /// Asks at a terminal; elsewhere `--yes` must be given.
-fn confirm(
-    args: &EraseVertexArgs,
-    keys: &[Key],
-    store: &Path,
-    interrupt: &Interrupt,
-) -> Result<(), CliError> {
+fn confirm(args: &EraseVertexArgs, keys: &[Key], store: &Path) -> Result<(), CliError> {
     if args.yes {
         return Ok(());
     }
@@ -124,7 +121,6 @@ fn confirm(
     );
     let mut answer = String::new();
     let asked = terminal.write_all(question.as_bytes()).and_then(|()| io::stdin().read_line(&mut answer));
-    interrupt.check()?;
     match asked {
         Ok(_) if ["y", "yes"].contains(&&*answer.trim().to_lowercase()) => Ok(()),
         _ => Err(StoredError::EraseUnconfirmed(store.into()).into()),
