@@ -2,6 +2,7 @@
 //! `options`.
 
 use crate::bench::{self, BenchArgs};
+use crate::changes::{DiffArgs, EraseArgs, LogArgs};
 use crate::completions::CompletionsArgs;
 use crate::console::ConsoleArgs;
 use crate::convert::ConvertArgs;
@@ -24,7 +25,7 @@ use std::ffi::OsString;
 const EXIT_CODES: &str = "\
 Exit codes:
   0    success
-  1    unexpected error, a result could not be written, or `check` found damage
+  1    unexpected error, a result could not be written, `check` found damage, or `erase` traces
   2    the command line is invalid
   3    an input cannot be read or is invalid (the message names file, line and column)
   4    a limit (memory, vertex ids, size of files) would be exceeded, a disk is full, or the kernel cannot run
@@ -92,8 +93,15 @@ pub enum Command {
     Get(GetArgs),
     /// Put a vertex or an edge into a store
     Put(PutArgs),
-    /// Delete a vertex or an edge in a store
+    /// Delete vertices or an edge in a store
     Delete(DeleteArgs),
+    /// List the commits that the log of a store has, and what they changed, the newest first
+    Log(LogArgs),
+    /// Print the vertices and edges that differ between two states of a store, or between two
+    /// stores
+    Diff(DiffArgs),
+    /// Delete vertices, and rewrite the files of a store until none holds a trace of them
+    Erase(EraseArgs),
     /// Open a store once, and run many commands on it, from a prompt or a pipe
     Shell(ShellArgs),
     /// Write the state of a store as one file, so that it opens faster and its log can be pruned
@@ -142,7 +150,10 @@ impl Command {
             Command::Path(args) => args.path.place.json,
             Command::Get(args) => args.object.place().json,
             Command::Put(args) => args.object.place().json,
-            Command::Delete(args) => args.object.place().json,
+            Command::Delete(args) => args.object.json(),
+            Command::Log(args) => args.json,
+            Command::Diff(args) => args.json,
+            Command::Erase(args) => args.object.json(),
             Command::Shell(args) => args.json,
             Command::Checkpoint(args) | Command::Compact(args) => args.json,
             Command::Check(args) => args.json,

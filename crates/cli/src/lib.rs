@@ -9,8 +9,9 @@
 //! | `stored` | opens stores, and describes their contents |
 //! | `run`, `convert`, `stats`, `generate`, `demo`, `bench`, `completions`, `man` | the commands |
 //! | `import`, `export`, `objects`, `maintenance` | the commands on stores: whole graphs, single vertices and edges, the store itself |
+//! | `changes` | the past of a store: its commits, differences of states, erasure |
 //! | `shell` | many commands on one open store |
-//! | `console`, `progress`, `text`, `keys` | output for users; `results`: the contents of result files |
+//! | `console`, `progress`, `text`, `keys`, `listing` | output for users; `results`: the contents of result files |
 //! | `usage` | the problem of a command line, in one line |
 //! | `lint` | notes on suspicious lines of graph files |
 //! | `float` | floats in the form of files |
@@ -21,6 +22,7 @@
 mod allocator;
 mod args;
 mod bench;
+mod changes;
 mod completions;
 mod console;
 mod convert;
@@ -34,6 +36,7 @@ mod input;
 mod interrupt;
 mod keys;
 mod lint;
+mod listing;
 mod maintenance;
 mod man;
 mod objects;
@@ -146,6 +149,9 @@ fn execute(command: &Command, console: &Console) -> Result<(), CliError> {
         Command::Get(args) => objects::get::execute(args, console),
         Command::Put(args) => objects::put::execute(args, console),
         Command::Delete(args) => objects::delete::execute(args, console),
+        Command::Log(args) => changes::log::execute(args, console),
+        Command::Erase(args) => changes::erase::execute(&args.object, console),
+        Command::Diff(args) => changes::diff::execute(args, console, &listen()?),
         Command::Shell(args) => shell::execute(args, console),
         Command::Checkpoint(args) => rewrite::execute::<Checkpointed>(args, console, &listen()?),
         Command::Compact(args) => rewrite::execute::<Compacted>(args, console, &listen()?),

@@ -1,5 +1,6 @@
 //! Formats figures for people.
 
+use jiff::Timestamp;
 use std::time::Duration;
 
 pub use indicatif::{BinaryBytes as Bytes, HumanCount as Count};
@@ -91,6 +92,27 @@ impl serde::Serialize for Seconds {
     }
 }
 
+/// A time in microseconds since 1970, in RFC 3339 and UTC: `2026-01-31T12:00:00.000000Z`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Moment(pub u64);
+
+impl std::fmt::Display for Moment {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let time = i64::try_from(self.0).ok().and_then(|time| Timestamp::from_microsecond(time).ok());
+        match time {
+            Some(time) => write!(f, "{time:.6}"),
+            // Beyond the year 9999.
+            None => write!(f, "{} microseconds since 1970", self.0),
+        }
+    }
+}
+
+impl serde::Serialize for Moment {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
 /// A duration that is only known roughly, in a unit without a fraction: `5 minutes`.
 pub fn roughly(duration: Duration) -> String {
     let seconds = duration.as_secs_f64();
@@ -120,6 +142,12 @@ mod tests {
         assert_eq!(text(1_234_000), "1.23 ms");
         assert_eq!(text(999_000_000), "999 ms");
         assert_eq!(text(61_000_000_000), "61.0 s");
+    }
+
+    #[test]
+    fn moments_are_times_in_utc() {
+        assert_eq!(Moment(1_769_860_800_500_000).to_string(), "2026-01-31T12:00:00.500000Z");
+        assert_eq!(Moment(u64::MAX).to_string(), "18446744073709551615 microseconds since 1970");
     }
 
     #[test]

@@ -6,8 +6,9 @@ pub use hedgerow_log::checkpoint::{Description, WriteProgress};
 pub use hedgerow_log::files::{FileError, FileOperation};
 #[doc(inline)]
 pub use hedgerow_log::{
-    CheckReport, CheckpointEntry, Cut, LogError, Manifest, Repair, ReplacedCheckpoint, SealedSegment,
-    SegmentEntry, StoreError, StoreOptions, StreamEntry, TornTail,
+    CheckReport, CheckpointEntry, CommitRange, CommitSummary, Cut, EdgeSummary, ListedCommit, LogError,
+    Manifest, Repair, ReplacedCheckpoint, SealedSegment, SegmentEntry, StoreError, StoreOptions, StreamEntry,
+    TornTail,
 };
 
 #[doc(inline)]
@@ -16,11 +17,16 @@ pub use hedgerow_model::{
     LevelReport, PartReport, StoredPart,
 };
 
+#[doc(inline)]
+pub use crate::durable::traces::{SearchedFile, Trace, TraceKind, TraceReport};
+
 use crate::durable;
 use crate::error::Error;
 use hedgerow_log::files::{FileSystem, RealFiles};
-use hedgerow_model::LabelSchema;
+use hedgerow_model::{CommitTimestamp, Key, LabelSchema, VertexId};
 use hedgerow_sync::Arc;
+use std::collections::HashSet;
+use std::ops::ControlFlow;
 use std::path::Path;
 
 /// Returns the manifest of the store in the directory `path`. Changes nothing; O(1).
@@ -45,6 +51,112 @@ pub fn checkpoint(path: impl AsRef<Path>) -> Result<Option<Description>, Error> 
     let files: Arc<dyn FileSystem> = Arc::new(RealFiles::read_only(path.as_ref()));
     let (_, checkpoint) = durable::newest_checkpoint(&files)?;
     Ok(checkpoint.map(|checkpoint| checkpoint.description().clone()))
+}
+
+/// Passes the commits in `range` that the log of the store in the directory `path` has to `visit`,
+/// until it breaks or fails. Returns the manifest, whose
+/// [`oldest_readable`](Manifest::oldest_readable) is the commit before the first one of the log:
+/// earlier commits are only in the checkpoint, or in the files of the engine.
+///
+/// Changes nothing, and may run concurrently with a process that writes to the store. Reads each
+/// segment of the log with commits of the range once, and holds the list of one segment in memory.
+///
+/// ```
+/// use hedgerow::prelude::*;
+/// use hedgerow::store::{self, CommitRange};
+/// use std::ops::ControlFlow;
+///
+/// let folder = tempfile::tempdir()?;
+/// let path = folder.path().join("friends");
+/// let graph = GraphOptions::new().label::<()>("knows").create(&path)?;
+/// graph.put_edge(graph.label::<()>("knows")?, 1, 2)?;
+/// let mut edges = 0;
+/// store::commits(&path, &CommitRange::default(), |commit| {
+///     edges += commit.summary.edges.iter().map(|edges| edges.put).sum::<u64>();
+///     Ok::<_, Error>(ControlFlow::Continue(()))
+/// })?;
+/// assert_eq!(edges, 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) if there is no store; its manifest or the
+/// log is damaged; the file system failed; errors of `visit`.
+pub fn commits<E: From<Error>>(
+    path: impl AsRef<Path>,
+    range: &CommitRange,
+    mut visit: impl FnMut(ListedCommit) -> Result<ControlFlow<()>, E>,
+) -> Result<Manifest, E> {
+    let files: Arc<dyn FileSystem> = Arc::new(RealFiles::read_only(path.as_ref()));
+    let mut failed = None;
+    let listed = hedgerow_log::list_commits::<StoreError>(&files, range, |commit| {
+        Ok(visit(commit).unwrap_or_else(|error| {
+            failed = Some(error);
+            ControlFlow::Break(())
+        }))
+    });
+    failed.map_or(Ok(()), Err)?;
+    Ok(listed.map_err(Error::from)?)
+}
+
+/// Returns the vertices that the commits after `after`, up to `through`, put or deleted, and the
+/// ends of the edges that they put or deleted; `None` if the log of the store no longer has all of
+/// these commits. A vertex id may have gone from one key to another meanwhile. O(bytes of these
+/// commits).
+///
+/// # Errors
+/// As [`commits`].
+pub fn touched_vertices(
+    path: impl AsRef<Path>,
+    after: CommitTimestamp,
+    through: CommitTimestamp,
+) -> Result<Option<HashSet<VertexId>>, Error> {
+    let files: Arc<dyn FileSystem> = Arc::new(RealFiles::read_only(path.as_ref()));
+    Ok(hedgerow_log::touched_vertices(&files, after, through)?)
+}
+
+/// Reads all files of the store in the directory `path`, decoded, and searches them for traces of
+/// vertices that were deleted: the keys; changes and records of the vertices, and of their edges,
+/// if their former ids are given; and in the bytes of every file text keys of four bytes or more,
+/// unless other keys, properties or names contain them. Without traces, the files no longer tell
+/// that the vertices existed.
+///
+/// A deletion alone leaves traces: a [checkpoint](crate::Graph::checkpoint) after it, or a
+/// [compaction](crate::Graph::compact) of the engine's own files, drops what the checkpoint and
+/// these files had, and one after the next opening the log of the deletion. Ids that belong to
+/// other vertices by now leave traces of these.
+///
+/// ```
+/// use hedgerow::prelude::*;
+/// use hedgerow::{CheckpointOptions, store};
+///
+/// let folder = tempfile::tempdir()?;
+/// let path = folder.path().join("friends");
+/// let graph = GraphOptions::new().keys(KeyKind::String).label::<()>("knows").create(&path)?;
+/// graph.put_edge(graph.label::<()>("knows")?, "anna", "ben")?;
+/// let anna = [(Key::from("anna"), graph.snapshot()?.vertex_id("anna")?)];
+/// graph.delete_vertex("anna")?;
+/// graph.close()?;
+/// drop(graph);
+/// assert!(!store::traces(&path, &anna)?.traces.is_empty());
+///
+/// let graph = Graph::open(&path)?;
+/// graph.checkpoint(&CheckpointOptions::new())?;
+/// graph.close()?;
+/// drop(graph);
+/// assert!(store::traces(&path, &anna)?.traces.is_empty());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// Changes nothing, and keeps writers away meanwhile. O(bytes of the files).
+///
+/// # Errors
+/// [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) if there is no store,
+/// [`ErrorKind::Locked`](crate::ErrorKind::Locked) if it is open for writing; the manifest, the
+/// checkpoint or the log is damaged; the file system failed.
+pub fn traces(path: impl AsRef<Path>, vertices: &[(Key, Option<VertexId>)]) -> Result<TraceReport, Error> {
+    let files: Arc<dyn FileSystem> = Arc::new(RealFiles::read_only(path.as_ref()));
+    durable::traces::traces(&files, vertices)
 }
 
 /// The process that has a store open to write.

@@ -202,6 +202,17 @@ pub enum StoredError {
         /// The reason.
         problem: String,
     },
+    /// A store does not have a state any more, or not yet.
+    #[error("{cause}; {oldest}")]
+    NoState {
+        /// The reason.
+        cause: hedgerow::Error,
+        /// The oldest state of the store.
+        oldest: String,
+    },
+    /// Two stores cannot be compared.
+    #[error("--with: {0}")]
+    Incomparable(String),
     /// Options of an import contradict the store.
     #[error("{cause}; leave {options} out, or import into another store")]
     OtherOptions {
@@ -217,6 +228,22 @@ pub enum StoredError {
         store = .0.display()
     )]
     RecoverHow(PathBuf),
+    /// An erasure must be confirmed.
+    #[error(
+        "an erasure rewrites {} and cannot be undone, and its past states go: --yes confirms it where there is no terminal to ask at",
+        .0.display()
+    )]
+    EraseUnconfirmed(PathBuf),
+    /// Something still holds erased vertices.
+    #[error("{} is not rid of {vertices}: {what}", store.display())]
+    NotErased {
+        /// The store.
+        store: PathBuf,
+        /// The vertices.
+        vertices: String,
+        /// The traces, and the remedy.
+        what: String,
+    },
     /// A store is damaged.
     #[error("{problems} in {}: {what}", store.display())]
     Damaged {
@@ -248,16 +275,21 @@ impl StoredError {
             | StoredError::OtherImport(_)
             | StoredError::NoInNeighbors(_)
             | StoredError::Time { .. }
+            | StoredError::Incomparable(_)
+            | StoredError::EraseUnconfirmed(_)
             | StoredError::OtherOptions { .. }
             | StoredError::RecoverHow(_) => 2,
             StoredError::NoVertex { .. }
+            | StoredError::NoState { .. }
             | StoredError::NoEdge { .. }
             | StoredError::NoWeights { .. }
             | StoredError::NoWeight { .. }
             | StoredError::Repeats { .. }
             | StoredError::RepeatsInPipe { .. } => 3,
             StoredError::Stopped { cause, .. } | StoredError::Undeclared { cause, .. } => cause.exit_code(),
-            StoredError::InexactWeight { .. } | StoredError::Damaged { .. } => 1,
+            StoredError::InexactWeight { .. }
+            | StoredError::Damaged { .. }
+            | StoredError::NotErased { .. } => 1,
             StoredError::Interrupted { signal, .. } => signal.exit_code(),
             StoredError::ConditionFailed { .. } => 6,
         }

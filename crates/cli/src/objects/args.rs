@@ -4,12 +4,17 @@
 //! the store and how to open it ([`ReadPlace`], [`WritePlace`]); in `hedgerow shell`, which has its
 //! store open, `P` has no options.
 
-use crate::options::{At, at_least_one, edge_time};
+use crate::error::CliError;
+use crate::keys;
+use crate::options::{At, STANDARD_INPUT, at_least_one, edge_time};
 use crate::stored::args::{ReadArgs, StorePlace, WriteArgs};
 use clap::{Args, Subcommand, ValueEnum};
-use hedgerow::{Direction, Newest};
+use hedgerow::{Direction, Key, KeyKind, Newest};
+use hedgerow_formats::{Batch, GraphReader, ReadOptions, VertexKey};
+use std::collections::HashSet;
 use std::num::NonZeroUsize;
 use std::ops::RangeInclusive;
+use std::path::{Path, PathBuf};
 
 const NEIGHBORS_EXAMPLES: &str = "\
 Examples:
@@ -42,7 +47,11 @@ const DELETE_EXAMPLES: &str = "\
 Examples:
   hedgerow delete edge anna ben friends --label knows
   hedgerow delete edge anna ben friends --label pays --only-if version=3
-  hedgerow delete vertex anna friends";
+  hedgerow delete vertex anna ben friends
+  hedgerow delete vertex --file gone.txt --store friends";
+
+/// The arguments of `delete vertex`, whose last one is the store.
+const DELETE_VERTICES_USAGE: &str = "hedgerow delete vertex [OPTIONS] [KEY]... <DIR>";
 
 /// A store to read.
 #[derive(Debug, Args)]
@@ -106,7 +115,7 @@ pub struct NewestArgs {
     /// Print at most N neighbors, the newest first
     #[arg(long, help_heading = "Newest first", value_name = "N", value_parser = at_least_one, conflicts_with_all = ["limit", "all_labels"])]
     newest: Option<NonZeroUsize>,
-    /// Only edges of this time or later: for timestamps microseconds since 1970 or a time such as
+    /// Only edges of this time or later: for timestamps a time such as 7d, yesterday or
     /// 2026-01-31T12:00:00Z, else the number itself
     #[arg(long, help_heading = "Newest first", value_name = "TIME", value_parser = edge_time, allow_negative_numbers = true, conflicts_with = "all_labels")]
     since: Option<i128>,
@@ -300,18 +309,44 @@ pub struct ConditionArgs {
 pub struct DeleteArgs {
     /// The object to delete.
     #[command(subcommand)]
-    pub object: DeleteObject<WritePlace>,
+    pub object: DeleteObject<WritePlace, VerticesPlace>,
 }
 
 /// The object to delete.
 #[derive(Debug, Subcommand)]
-pub enum DeleteObject<P: Args> {
-    /// Delete a vertex and all its edges, of every label
+pub enum DeleteObject<P: Args, V: Args = P> {
+    /// Delete vertices and all their edges, of every label, as one commit; in a directed store
+    /// without in-neighbors, this reads all edges once, to find those that end there
     #[command(after_help = DELETE_EXAMPLES)]
-    Vertex(At<VertexArgs, P>),
+    Vertex(At<VerticesArgs, V>),
     /// Delete an edge, or all parallel ones if there is no --key; its ends stay
     #[command(after_help = DELETE_EXAMPLES)]
     Edge(At<DeleteEdgeArgs, P>),
+}
+
+/// Vertices by their keys.
+#[derive(Debug, Args)]
+pub struct VerticesArgs {
+    /// The vertices
+    #[arg(value_name = "KEY", allow_negative_numbers = true)]
+    keys: Vec<String>,
+    /// Also the vertices in this file, one key per line, plain or compressed; - is standard input
+    #[arg(long, value_name = "FILE")]
+    file: Option<PathBuf>,
+}
+
+/// The store of several vertices: the argument after their keys.
+#[derive(Debug, Args)]
+#[command(override_usage = DELETE_VERTICES_USAGE)]
+pub struct VerticesPlace {
+    /// The directory of the store, which is otherwise the last argument
+    #[arg(long, value_name = "DIR")]
+    store: Option<PathBuf>,
+    #[command(flatten)]
+    pub write: WriteArgs,
+    /// Print the result as JSON
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// The edge of `delete edge`.
@@ -368,12 +403,80 @@ impl<P: Args> PutObject<P> {
     }
 }
 
-impl<P: Args> DeleteObject<P> {
-    /// The store.
-    pub fn place(&self) -> &P {
+impl DeleteObject<WritePlace, VerticesPlace> {
+    /// Returns true if the result is printed as JSON.
+    pub fn json(&self) -> bool {
         match self {
-            DeleteObject::Vertex(args) => &args.place,
-            DeleteObject::Edge(args) => &args.place,
+            DeleteObject::Vertex(args) => args.place.json,
+            DeleteObject::Edge(args) => args.place.json,
         }
     }
+}
+
+impl VerticesArgs {
+    /// The keys of a command line, without the store, and the store: the last argument, unless
+    /// `--store` names it.
+    pub fn with_store<'a>(&'a self, store: Option<&'a Path>) -> Result<(&'a [String], &'a Path), CliError> {
+        let (keys, store) = match (store, self.keys.split_last()) {
+            (Some(store), _) => (&*self.keys, store),
+            (None, Some((last, keys))) => (keys, Path::new(last)),
+            (None, None) => return Err(missing("<DIR>, the directory of the store")),
+        };
+        match keys.is_empty() && self.file.is_none() {
+            true => {
+                Err(missing("<KEY>, a vertex, or --file: the last argument is the directory of the store"))
+            }
+            false => Ok((keys, store)),
+        }
+    }
+
+    /// The keys of a line of a shell, which has its store open.
+    pub fn in_shell(&self) -> Result<&[String], CliError> {
+        match (self.keys.is_empty(), &self.file) {
+            (true, None) => Err(missing("<KEY>, a vertex, or --file")),
+            (_, Some(file)) if file == Path::new(STANDARD_INPUT) => Err(CliError::Usage(
+                "--file -: standard input has the lines of the shell; name a file".to_owned(),
+            )),
+            _ => Ok(&self.keys),
+        }
+    }
+
+    /// Parses the keys, and those in the file, each once.
+    pub fn parse(&self, keys: &[String], kind: KeyKind) -> Result<Vec<Key>, CliError> {
+        let mut parsed = Vec::new();
+        for key in keys {
+            parsed.push(keys::parse("KEY", key, kind)?);
+        }
+        if let Some(file) = &self.file {
+            match kind {
+                KeyKind::String => parsed.extend(keys_in::<Box<str>>(file)?.map(Key::Text)),
+                KeyKind::Number | KeyKind::Dense => parsed.extend(keys_in::<u64>(file)?.map(Key::Number)),
+            }
+        }
+        let mut seen = HashSet::new();
+        parsed.retain(|key| seen.insert(key.clone()));
+        Ok(parsed)
+    }
+}
+
+impl VerticesPlace {
+    /// The directory that `--store` names.
+    pub fn store(&self) -> Option<&Path> {
+        self.store.as_deref()
+    }
+}
+
+fn missing(what: &str) -> CliError {
+    CliError::Usage(format!("the following required arguments were not provided: {what}"))
+}
+
+/// Reads a file with a key per line.
+fn keys_in<K: VertexKey>(file: &Path) -> Result<impl Iterator<Item = K>, CliError> {
+    let file = if file == Path::new(STANDARD_INPUT) { Path::new("/dev/stdin") } else { file };
+    let mut reader = GraphReader::<K>::open_vertices(file, ReadOptions::default())?;
+    let (mut batch, mut keys) = (Batch::new(), Vec::new());
+    while reader.read_batch(&mut batch)? {
+        keys.append(&mut batch.vertices);
+    }
+    Ok(keys.into_iter())
 }

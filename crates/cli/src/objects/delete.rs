@@ -1,20 +1,27 @@
 //! `hedgerow delete`
 
-use super::args::{DeleteArgs, DeleteEdgeArgs, DeleteObject, VertexArgs};
+use super::args::{DeleteArgs, DeleteEdgeArgs, DeleteObject, VerticesArgs};
 use super::neighbors::exists;
 use super::{NamedEdge, Outcome, UNCHANGED, Writing, no_vertex};
 use crate::console::Console;
 use crate::error::{CliError, StoredError};
-use crate::keys::{self, JsonKey};
+use crate::keys::JsonKey;
+use crate::options::At;
 use crate::text;
 use clap::Args;
-use hedgerow::{Commit, EdgeUpdate, ReadGraph, WriteGraph};
+use hedgerow::{Commit, EdgeUpdate, ReadGraph, Topology, WriteGraph};
 use serde::Serialize;
 
 #[derive(Debug, Serialize)]
-struct DeletedVertex {
+struct DeletedVertices {
     store: String,
-    key: JsonKey,
+    /// The key, if only one vertex was deleted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    key: Option<JsonKey>,
+    keys: Vec<JsonKey>,
+    /// The edges that were read to find those that end at the vertices; null if the store keeps
+    /// in-neighbors.
+    scanned_edges: Option<text::Edges>,
     /// The outcome, with edges of all labels.
     #[serde(flatten)]
     outcome: Outcome<Deletion>,
@@ -46,43 +53,82 @@ impl Deletion {
     }
 }
 
-/// Opens a store and deletes a vertex or an edge.
+/// Opens a store and deletes vertices or an edge.
 pub fn execute(args: &DeleteArgs, console: &Console) -> Result<(), CliError> {
-    Writing::once(args.object.place(), console, |writing| delete(&args.object, writing, console))
+    match &args.object {
+        DeleteObject::Vertex(At { what, place }) => {
+            let (keys, store) = what.with_store(place.store())?;
+            Writing::once(store, &place.write, console, |writing| vertices(what, keys, writing, console))
+        }
+        DeleteObject::Edge(At { what, place }) => {
+            Writing::once(place.store.path(), &place.write, console, |writing| edge(what, writing, console))
+        }
+    }
 }
 
-/// Deletes a vertex or an edge, as one commit. Fails if it does not exist.
+/// Deletes vertices or an edge in a shell, as one commit. Fails if one does not exist.
 pub fn delete<P: Args>(
     object: &DeleteObject<P>,
     writing: &Writing<'_>,
     console: &Console,
 ) -> Result<(), CliError> {
     match object {
-        DeleteObject::Vertex(args) => vertex(&args.what, writing, console),
+        DeleteObject::Vertex(args) => vertices(&args.what, args.what.in_shell()?, writing, console),
         DeleteObject::Edge(args) => edge(&args.what, writing, console),
     }
 }
 
-fn vertex(args: &VertexArgs, writing: &Writing<'_>, console: &Console) -> Result<(), CliError> {
-    let key = keys::parse("KEY", &args.key, writing.graph.key_kind())?;
+fn vertices(
+    args: &VerticesArgs,
+    keys: &[String],
+    writing: &Writing<'_>,
+    console: &Console,
+) -> Result<(), CliError> {
+    let keys = args.parse(keys, writing.graph.key_kind())?;
+    let scans = writing.graph.topology() == Topology::Directed;
+    let scanned_edges = match scans {
+        true => Some(text::Edges(writing.graph.snapshot().map_err(StoredError::from)?.edge_count())),
+        false => None,
+    };
     let ((), outcome) = writing.commit(|transaction| {
-        if !exists(transaction, &key)? {
-            return Err(no_vertex(&key, writing.store));
+        for key in &keys {
+            if !exists(transaction, key)? {
+                return Err(no_vertex(key, writing.store));
+            }
+            transaction.delete_vertex(key).map_err(StoredError::from)?;
         }
-        Ok(transaction.delete_vertex(&key).map_err(StoredError::from)?)
+        Ok(())
     })?;
-    let deleted = DeletedVertex {
+    let one = match &keys[..] {
+        [key] => Some(key.clone().into()),
+        _ => None,
+    };
+    let deleted = DeletedVertices {
         store: writing.store.display().to_string(),
-        key: key.into(),
+        key: one,
+        keys: keys.into_iter().map(JsonKey::from).collect(),
+        scanned_edges,
         outcome: outcome.map(|commit| Deletion::of(&commit, writing)),
     };
-    let printed = console.summarize(None, &deleted, |DeletedVertex { key, outcome, .. }| match outcome {
-        Outcome::Staged { .. } => format!("deletion of vertex {key} staged\n"),
-        Outcome::Committed(Deletion { edges_deleted, .. }) => {
-            format!("vertex {key} deleted, with {}\n", text::counted(*edges_deleted, "edge", "edges"))
-        }
-    });
+    let printed = console.summarize(None, &deleted, DeletedVertices::describe);
     printed.map_err(|error| error.but(deleted.outcome.done()))
+}
+
+impl DeletedVertices {
+    fn describe(&self) -> String {
+        let vertices = match &self.key {
+            Some(key) => format!("vertex {key}"),
+            None => text::counted(self.keys.len() as u64, "vertex", "vertices"),
+        };
+        let Outcome::Committed(Deletion { edges_deleted, .. }) = &self.outcome else {
+            return format!("deletion of {vertices} staged\n");
+        };
+        let edges = text::counted(*edges_deleted, "edge", "edges");
+        let scan = self.scanned_edges.map_or(String::new(), |all| {
+            format!("; {} keeps no in-neighbors: a scan of {} found them", self.store, all.with_noun())
+        });
+        format!("{vertices} deleted, with {edges}{scan}\n")
+    }
 }
 
 fn edge(args: &DeleteEdgeArgs, writing: &Writing<'_>, console: &Console) -> Result<(), CliError> {

@@ -10,15 +10,15 @@ pub mod put;
 
 pub use args::{
     DeleteArgs, DeleteObject, GetArgs, GetObject, NeighborhoodArgs, NeighborsArgs, PathArgs, PathBetweenArgs,
-    PutArgs, PutObject,
+    PutArgs, PutObject, VerticesArgs,
 };
 
 use crate::console::Console;
 use crate::error::{CliError, StoredError};
 use crate::keys;
-use crate::stored::args::DurabilityName;
+use crate::stored::args::{DurabilityName, WriteArgs};
 use crate::stored::{self, StoredState, schema};
-use args::{ConditionArgs, EdgeArgs, WritePlace};
+use args::{ConditionArgs, EdgeArgs};
 use hedgerow::{
     Catalog, Commit, EdgeUpdate, Graph, GraphOptions, Key, KeyKind, LabelId, LabelSchema, Snapshot, Topology,
     Updated, Value, WriteGraph, WriteTxn,
@@ -196,11 +196,11 @@ impl<'a> Writing<'a> {
 
     /// Opens a store for one commit, which `change` makes.
     fn once(
-        place: &WritePlace,
+        store: &Path,
+        write: &WriteArgs,
         console: &Console,
         change: impl FnOnce(&Writing<'_>) -> Result<(), CliError>,
     ) -> Result<(), CliError> {
-        let (store, write) = (place.store.path(), &place.write);
         let settings = |options: GraphOptions| options.durability(write.durability.durability());
         let graph = stored::open(store, settings, write.wait, console, None)?;
         let (durability, transaction) = (write.durability, None);

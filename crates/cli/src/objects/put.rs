@@ -63,7 +63,8 @@ struct StagedEdge {
 
 /// Opens a store and puts a vertex or an edge.
 pub fn execute(args: &PutArgs, console: &Console) -> Result<(), CliError> {
-    Writing::once(args.object.place(), console, |writing| put(&args.object, writing, console))
+    let place = args.object.place();
+    Writing::once(place.store.path(), &place.write, console, |writing| put(&args.object, writing, console))
 }
 
 /// Puts a vertex or an edge, as one commit.

@@ -57,8 +57,7 @@ pub struct GraphArgs {
     /// Store only: the state after this commit, which is at or after the newest checkpoint
     #[arg(long, value_name = "COMMIT", conflicts_with_all = ["graph", "from_checkpoint", "as_of_time"])]
     as_of: Option<u64>,
-    /// Store only: the newest state at this time, in microseconds since 1970, in UTC, or a time
-    /// such as 2026-01-31T12:00:00Z
+    /// Store only: the newest state at this time, such as yesterday, 12h or 2026-01-31T12:00:00Z
     #[arg(long, value_name = "TIME", value_parser = past_time, conflicts_with_all = ["graph", "from_checkpoint"])]
     as_of_time: Option<u64>,
     /// Store only: the edges of this label; by default the first

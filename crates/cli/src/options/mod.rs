@@ -7,13 +7,15 @@
 //! | `input` | options for reading a graph file |
 //! | `format` | the formats of graph files |
 //! | `memory` | limits on the memory of a graph, and where its edges are stored |
-//! | `value` | numbers, times and files in options |
+//! | `time` | times, absolute and relative to the present |
+//! | `value` | numbers and files in options |
 
 mod at;
 mod format;
 mod graph;
 mod input;
 mod memory;
+mod time;
 mod value;
 
 pub use at::At;
@@ -21,4 +23,5 @@ pub use format::{FormatName, graph_format, table_format};
 pub use graph::{GraphArgs, Place};
 pub use input::{ColumnsName, FormatArgs, KeysName, STANDARD_INPUT};
 pub use memory::MemoryArgs;
-pub use value::{at_least_one, edge_time, file_to_write, past_time, result_file, threads};
+pub use time::{edge_time, past_time};
+pub use value::{at_least_one, file_to_write, result_file, threads};

@@ -1,7 +1,7 @@
 //! Values that options of several commands take.
 
 use clap::builder::{PathBufValueParser, TypedValueParser};
-use hedgerow_formats::{STANDARD_OUTPUT, timestamp_of_text};
+use hedgerow_formats::STANDARD_OUTPUT;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
@@ -17,23 +17,6 @@ pub fn threads(text: &str) -> Result<NonZeroUsize, String> {
 
 pub fn at_least_one(text: &str) -> Result<NonZeroUsize, String> {
     text.parse().map_err(|_| "expected a whole number from 1".into())
-}
-
-/// Parses a time: microseconds since 1970, in UTC, as a number or as text.
-fn time(text: &str) -> Result<i64, String> {
-    timestamp_of_text(text).map_err(|expected| format!("expected {expected}"))
-}
-
-/// Parses the time of an edge: microseconds since 1970, in UTC, as a number or as text, or a number
-/// up to 2^64 - 1.
-pub fn edge_time(text: &str) -> Result<i128, String> {
-    let number = text.parse::<u64>().map(i128::from);
-    number.or_else(|_| time(text).map(i128::from))
-}
-
-/// Parses a time from 1970 on.
-pub fn past_time(text: &str) -> Result<u64, String> {
-    u64::try_from(time(text)?).map_err(|_| "expected a time from 1970 on".into())
 }
 
 /// Parses the name of a file for the result of a command; `-` is standard output.

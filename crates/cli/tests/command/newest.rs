@@ -63,6 +63,6 @@ fn numbers_from_2_to_the_63_are_times_as_others_are() {
         assert_eq!(newest("--until 9223372036854775807"), [5, 2]);
     }
     folder.fails("neighbors 1 --store store --label pays --by amount", 2, &["timestamp, i64 or u64"]);
-    let refusal = &["18446744073709551616", "microseconds since 1970 as a whole number"];
+    let refusal = &["18446744073709551616", "an age such as 90s", "microseconds since 1970"];
     folder.fails("neighbors 1 --store store --since 18446744073709551616", 2, refusal);
 }

@@ -1,6 +1,7 @@
 //! `hedgerow neighbors`, `get`, `put` and `delete`
 
 use crate::common::Folder;
+use crate::log::ENGINES;
 use hedgerow::{ColumnType, EdgeSchema, Field, GraphOptions, KeyKind, LabelSchema, RecordSchema, ValueType};
 use serde_json::{Value, json};
 
@@ -87,7 +88,7 @@ fn neighbors_are_printed_newest_first_by_the_time_of_the_edges() {
     assert_eq!(keys("--label pays --until 1970-01-01T00:00:00.0002Z"), [3, 1]);
     assert_eq!(keys("--label pays --since 1970-01-01T02:00:00.0002+02:00"), [2, 3]);
     folder.fails(
-        "neighbors 10 --store times --label pays --since yesterday",
+        "neighbors 10 --store times --label pays --since tomorrow",
         2,
         &["--since", "2026-01-31T12:00:00Z"],
     );
@@ -104,7 +105,9 @@ fn past_states_are_read_back_to_the_newest_checkpoint() {
     assert_eq!(folder.text(&format!("neighbors 10 --store store --as-of {after}")), "20\n30\n50\n");
     assert_eq!(folder.text("neighbors 10 --store store"), "30\n50\n");
     assert_eq!(folder.text("neighbors 10 --store store --as-of-time 99999999999999999"), "30\n50\n");
-    assert_eq!(folder.text("neighbors 10 --store store --as-of-time 2999-01-01T00:00:00Z"), "30\n50\n");
+    assert_eq!(folder.text("neighbors 10 --store store --as-of-time 2999-01-01"), "30\n50\n");
+    assert_eq!(folder.text("neighbors 10 --store store --as-of-time now"), "30\n50\n");
+    folder.fails("neighbors 10 --store store --as-of-time soon", 2, &["an age such as 90s", "yesterday"]);
     assert_eq!(folder.text("neighbors 10 --store store --as-of-time 9999-12-31T23:59:59Z"), "30\n50\n");
     let reached = |options: &str| {
         folder.json(&format!("run bfs --store store --source 10 {options}"))["reached"].clone()
@@ -278,6 +281,52 @@ fn vertices_are_put_read_and_deleted() {
     folder.fails("get vertex 10 --store store", 3, &["no vertex 10"]);
     assert_eq!(folder.text("delete vertex 60 --store store"), "vertex 60 deleted, with 0 edges\n");
     assert_eq!(folder.json("info store")["edges"], 1);
+}
+
+#[test]
+fn many_vertices_are_deleted_in_one_commit_on_every_engine() {
+    for engine in ENGINES {
+        for (topology, edges, scanned) in
+            [("", 6, json!(7)), ("--reverse", 6, json!(null)), ("--undirected", 6, json!(null))]
+        {
+            let folder = Folder::with("graph", "a b\nb c\nc a\na a\nd a\nd e\ne b\n");
+            folder.json(&format!("import graph --store store --keys text --engine {engine} {topology}"));
+            folder.json("checkpoint store");
+            let before = folder.json("info store")["timestamp"].as_u64().unwrap();
+            folder.write("gone", "c\nb\n");
+            folder.fails("delete vertex a b x store", 3, &["there is no vertex x in store"]);
+            assert_eq!(folder.json("info store")["timestamp"], before);
+            let deleted = folder.json("delete vertex a b --file gone store");
+            let expected = json!({
+                "store": "store", "keys": ["a", "b", "c"], "scanned_edges": scanned, "edges_deleted": edges,
+                "timestamp": before + 1, "durability": "sync",
+            });
+            assert_eq!(deleted, expected, "{engine} {topology}");
+            assert_eq!(folder.text("neighbors d store"), "e\n");
+            let piped = folder
+                .pipe("delete vertex --store store --file -", "d\n\ne\n")
+                .success()
+                .get_output()
+                .clone();
+            let printed = String::from_utf8(piped.stdout).unwrap();
+            assert!(printed.starts_with("2 vertices deleted, with 1 edge"), "{printed}");
+            assert_eq!(printed.contains("store keeps no in-neighbors: a scan of "), topology.is_empty());
+            assert_eq!(folder.json("info store")["vertices"], 0);
+        }
+    }
+    let folder = store();
+    folder.fails("delete vertex", 2, &["not provided: <DIR>"]);
+    folder.fails("delete vertex store", 2, &["not provided: <KEY>", "--file"]);
+    folder.fails("delete vertex --file missing store", 3, &["missing"]);
+    folder.fails("delete vertex ten store", 2, &["numbers below 2^64"]);
+    folder.pipe_fails(
+        "shell store",
+        "delete vertex --file -\n",
+        &["standard input has the lines of the shell"],
+    );
+    folder.pipe_fails("shell store", "delete vertex\n", &["not provided: <KEY>"]);
+    let shell = folder.pipe("shell store", "delete vertex 10 20\n").success().get_output().clone();
+    assert_eq!(String::from_utf8(shell.stdout).unwrap(), "2 vertices deleted, with 5 edges\n");
 }
 
 #[test]

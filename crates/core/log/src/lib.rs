@@ -15,6 +15,7 @@
 //! | `store/manifest.rs`, `mod.rs` | files and options of a store; creating and opening a store |
 //! | `store/mark.rs` | the commit up to which the log is known to be durable |
 //! | `store/reading.rs`, `replay.rs` | reading a segment; replaying all commits after a timestamp |
+//! | `store/browse.rs`, `body/summary.rs` | listing commits, in either order |
 //! | `store/check.rs`, `repair.rs` | finding all damage; cutting at the first damage |
 //! | `store/join.rs` | joining small segments |
 //! | `log/tail.rs`, `group.rs`, `writer.rs` | places of commits; group commit; writing, syncing |
@@ -47,14 +48,14 @@ mod segment;
 mod store;
 pub mod stretch;
 
-pub use body::{Body, CommitRef, LoggedCommit, LoggedEdges, logged_edge};
+pub use body::{Body, CommitRef, CommitSummary, EdgeSummary, LoggedCommit, LoggedEdges, logged_edge};
 pub use error::{LogError, StoreError};
 pub use log::{Appended, Durability, Log, LogOptions};
 #[cfg(any(test, feature = "simulation"))]
 pub use remade::repair_checksums;
 pub use segment::LogRecord;
 pub use store::{
-    CheckReport, CheckpointEntry, Cut, LogPosition, Manifest, OWN_FILES, Recovered, Repair,
-    ReplacedCheckpoint, SealedSegment, SegmentEntry, StoreFiles, StoreOptions, StreamEntry, TornTail, check,
-    recover_to_last_valid,
+    CheckReport, CheckpointEntry, CommitRange, Cut, ListedCommit, LogPosition, Manifest, OWN_FILES,
+    Recovered, Repair, ReplacedCheckpoint, SealedSegment, SegmentEntry, StoreFiles, StoreOptions,
+    StreamEntry, TornTail, check, list_commits, recover_to_last_valid, touched_vertices,
 };

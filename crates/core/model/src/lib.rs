@@ -96,7 +96,7 @@ pub use short_writes::{NoShortWrites, ShortPlan, ShortWrites};
 pub use topology::{Direction, Topology};
 pub use upkeep::{
     CacheUse, CompactProgress, CompactionLimits, EngineMemory, EngineReport, FileProblem, FileTotals,
-    FileUpkeep, FilesCheck, LevelReport, PartReport, StoredPart,
+    FileUpkeep, FilesCheck, LevelReport, PartReport, StoredPart, VersionInFile,
 };
 pub use value::{Record, Value, ValueRef, ValueType};
 pub use view::{Adjacency, Cursor, GraphView, Neighbors, ViewError};

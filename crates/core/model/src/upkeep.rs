@@ -1,7 +1,7 @@
 //! Capability: engines that report on and compact their own files. Results of checking such files.
 
 use crate::token::LiveTimestamps;
-use crate::{Direction, EngineError, LabelId};
+use crate::{Direction, EngineError, LabelId, VertexId};
 use std::ops::ControlFlow;
 
 /// Upkeep of the files of a [durable](crate::Durable) engine, at an application's request.
@@ -216,6 +216,20 @@ pub struct FilesCheck {
 impl FilesCheck {
     /// Maximum number of listed problems per file.
     pub const MOST_OF_FILE: usize = 8;
+}
+
+/// A version of a vertex or of an edge in an engine's own files.
+#[derive(Clone, Copy, Debug)]
+pub struct VersionInFile<'v> {
+    /// The name of the file with the index of the version.
+    pub file: &'v str,
+    /// The vertex, or the end of the edge where the version is stored.
+    pub owner: VertexId,
+    /// The other end of the edge; `None` for a vertex.
+    pub neighbor: Option<VertexId>,
+    /// The record of the edge, or the key and the record of the vertex, encoded; `None` if it has
+    /// none, or the version is a deletion.
+    pub record: Option<&'v [u8]>,
 }
 
 /// A problem in a file.

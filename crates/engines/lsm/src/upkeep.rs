@@ -3,10 +3,12 @@
 use crate::LsmOptions;
 use crate::adjacency::{columns, part_of};
 use crate::graph::LsmEngine;
-use crate::levels::{FullStep, check_files};
+use crate::levels::{FullStep, visit_files};
 use hedgerow_log::files::FileSystem;
 use hedgerow_model::token::LiveTimestamps;
-use hedgerow_model::{CompactProgress, EngineError, EngineReport, FileUpkeep, FilesCheck, PartReport};
+use hedgerow_model::{
+    CompactProgress, EngineError, EngineReport, FileUpkeep, FilesCheck, PartReport, VersionInFile,
+};
 use hedgerow_sync::Arc;
 use std::ops::ControlFlow;
 
@@ -49,11 +51,16 @@ impl FileUpkeep for LsmEngine {
 
 impl LsmEngine {
     /// Reads all files of an engine with these options, without opening them, and finds all damage:
-    /// see [`check_files`].
+    /// see [`check_files`](crate::levels::check_files). Passes all versions in the files to
+    /// `visit`.
     ///
     /// # Errors
     /// Errors of the file system. Damage is a problem in the result.
-    pub fn check(files: &Arc<dyn FileSystem>, options: &LsmOptions) -> Result<FilesCheck, EngineError> {
-        check_files(files, &columns(&options.catalog))
+    pub fn check(
+        files: &Arc<dyn FileSystem>,
+        options: &LsmOptions,
+        visit: &mut dyn FnMut(VersionInFile<'_>),
+    ) -> Result<FilesCheck, EngineError> {
+        visit_files(files, &columns(&options.catalog), visit)
     }
 }

@@ -52,7 +52,7 @@ fn in_engine_files(files: &Arc<dyn FileSystem>) -> CommitTimestamp {
 /// can be read.
 fn check_engine_files(files: &Arc<dyn FileSystem>, report: &mut CheckReport) -> Result<(), Error> {
     let Ok(store) = StoreFiles::open_read_only(Arc::clone(files)) else { return Ok(()) };
-    report.engine_files = TypedStore::check_files(&options_of(&store)?, files)?;
+    report.engine_files = TypedStore::check_files(&options_of(&store)?, files, &mut |_| {})?;
     let problems = report.engine_files.iter().flat_map(|found| &found.problems);
     report.problems.extend(problems.map(|problem| in_store(&**files, problem)));
     Ok(())
@@ -122,8 +122,8 @@ pub(crate) fn recover(files: Arc<dyn FileSystem>) -> Result<Repair, Error> {
 /// first one.
 fn recover_beside_files(store: &mut StoreFiles, options: GraphOptions) -> Result<Repair, Error> {
     let files = Arc::clone(store.files());
-    let found =
-        TypedStore::check_files(&options, &files)?.and_then(|found| found.problems.into_iter().next());
+    let found = TypedStore::check_files(&options, &files, &mut |_| {})?
+        .and_then(|found| found.problems.into_iter().next());
     let problem = match found {
         Some(problem) => in_store(&*files, &problem),
         None => match cut_log(store, options, &files) {
@@ -153,7 +153,7 @@ fn cut_log(
 
 /// Returns the options of the store's graph. All engines that keep edges in memory read the same
 /// stores, so these use the default engine, which is always compiled.
-fn options_of(store: &StoreFiles) -> Result<GraphOptions, Error> {
+pub(super) fn options_of(store: &StoreFiles) -> Result<GraphOptions, Error> {
     let path = manifest_path(&**store.files());
     let options = GraphOptions::new().for_store(&store.manifest().options, &path)?;
     Ok(match options.engine_or_default().owns_files() {

@@ -6,6 +6,7 @@ mod info;
 mod open;
 mod opening;
 mod settings;
+pub(crate) mod traces;
 
 pub use info::StoreInfo;
 pub(crate) use open::newest_checkpoint;

@@ -5,7 +5,7 @@ use crate::error::{Error, Reason};
 use crate::options::{EngineKind, GraphOptions};
 use hedgerow_log::files::{EngineFiles, FileSystem};
 use hedgerow_lsm::{LsmEngine, LsmOptions};
-use hedgerow_model::{Catalog, FilesCheck};
+use hedgerow_model::{Catalog, FilesCheck, VersionInFile};
 use hedgerow_sync::Arc;
 
 /// The engine with the edges in its files; empty if there are no files yet.
@@ -22,13 +22,14 @@ pub(super) fn open(
     Ok(LsmEngine::open(Arc::new(files), LsmOptions { compaction_limits, ..sized })?)
 }
 
-/// Reads all files of the engine, and reports damage.
+/// Reads all files of the engine, passes what they hold to `visit`, and reports damage.
 pub(super) fn check(
     options: &GraphOptions,
     catalog: &Catalog,
     files: &Arc<dyn FileSystem>,
+    visit: &mut dyn FnMut(VersionInFile<'_>),
 ) -> Result<FilesCheck, Error> {
-    Ok(LsmEngine::check(files, &engine_options(options, catalog))?)
+    Ok(LsmEngine::check(files, &engine_options(options, catalog), visit)?)
 }
 
 fn engine_options(options: &GraphOptions, catalog: &Catalog) -> LsmOptions {

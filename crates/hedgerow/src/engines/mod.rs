@@ -22,7 +22,7 @@ use crate::options::{EngineKind, GraphOptions};
 use hedgerow_erased::ErasedEngine;
 use hedgerow_log::files::{EngineFiles, FileSystem};
 use hedgerow_model::token::Registered;
-use hedgerow_model::{Catalog, Engine, FilesCheck, MemoryUse};
+use hedgerow_model::{Catalog, Engine, FilesCheck, MemoryUse, VersionInFile};
 use hedgerow_pipeline::{BackgroundThread, Store};
 use hedgerow_sync::Arc;
 use hedgerow_sync::fork::Process;
@@ -178,18 +178,19 @@ impl TypedStore {
         Ok(TypedStore { store: Store::new(shared, &options.settings(), &catalog), engine })
     }
 
-    /// Reads all files of the engine and reports damage; `None` if the engine has no files of its
-    /// own, or cannot check them.
+    /// Reads all files of the engine, passes what they hold to `visit`, and reports damage; `None`
+    /// if the engine has no files of its own, or cannot check them.
     pub(crate) fn check_files(
         options: &GraphOptions,
         _files: &Arc<dyn FileSystem>,
+        _visit: &mut dyn FnMut(VersionInFile<'_>),
     ) -> Result<Option<FilesCheck>, Error> {
         match options.engine_or_default() {
             #[cfg(feature = "lsm")]
             EngineKind::Lsm => {
                 let vertices = options.vertices.clone().unwrap_or_default();
                 let catalog = Catalog::new(options.labels.clone(), vertices)?;
-                lsm::check(options, &catalog, _files).map(Some)
+                lsm::check(options, &catalog, _files, _visit).map(Some)
             }
             #[cfg(not(feature = "lsm"))]
             EngineKind::Lsm => Err(Reason::NotCompiled(EngineKind::Lsm.name()).into()),

@@ -9,12 +9,14 @@ mod catalog;
 mod edges;
 mod gaps;
 mod keys;
+mod summary;
 #[cfg(test)]
 mod tests;
 mod vertices;
 
 pub use appended::LoggedEdges;
 pub(crate) use catalog::{decode_catalog, encode_catalog, has_newer_types};
+pub use summary::{CommitSummary, EdgeSummary};
 
 use hedgerow_encoding::wire::{DecodeError, Reader, put_bytes};
 use hedgerow_model::{

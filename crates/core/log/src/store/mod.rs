@@ -1,5 +1,6 @@
 //! The directory of a store: a lock file, the manifest, the segments of the log, checkpoints.
 
+mod browse;
 mod check;
 mod installed;
 mod join;
@@ -11,6 +12,7 @@ mod replay;
 
 pub use crate::checkpoint::CheckpointEntry;
 pub use crate::segment::{SealedSegment, SegmentEntry};
+pub use browse::{CommitRange, ListedCommit, list_commits, touched_vertices};
 pub use check::{CheckReport, check};
 pub use manifest::{Manifest, OWN_FILES, StoreOptions, StreamEntry};
 pub(crate) use manifest::{NotReplaced, check_lock};

@@ -48,8 +48,7 @@ pub(crate) enum DeferredCounts {
     Bounded,
     /// Exactly, by looking up which edges exist: the commit deletes a single edge.
     LookedUp,
-    /// Exactly: the commit deletes a single vertex, whose edges were read, so that all of them
-    /// exist.
+    /// Exactly: the commit only deletes vertices, whose edges were read, so that all of them exist.
     AllExist,
 }
 
@@ -189,8 +188,9 @@ pub(crate) fn resolve(
         resolver.operation(operation, *ids)?;
     }
     let only_deletes = operations.iter().all(Operation::deletes);
+    let deletes_vertex = |operation: &Operation| matches!(operation, Operation::DeleteVertex { .. });
     let deferred_counts = match operations {
-        [Operation::DeleteVertex { .. }] => DeferredCounts::AllExist,
+        _ if operations.iter().all(deletes_vertex) => DeferredCounts::AllExist,
         [operation] if operation.deletes() => DeferredCounts::LookedUp,
         _ => DeferredCounts::Bounded,
     };

@@ -1,12 +1,15 @@
 //! Reading all files of the levels to find all damage.
 
+use crate::adjacency::VERTICES;
 use crate::levels::block::Version;
 use crate::levels::edge_file::{EdgeFile, EntryCounts};
 use crate::levels::manifest::{FileEntry, LevelState, Manifest};
 use crate::levels::merge::{VersionBatch, VersionSource as _};
+use crate::levels::records::record_at;
 use hedgerow_log::files::{FileError, FileOperation, FileSystem, OpenMode};
 use hedgerow_model::{
-    ColumnType, CommitTimestamp, EngineError, FileProblem, FileTotals, FilesCheck, ReadError, VertexId,
+    ColumnType, CommitTimestamp, EngineError, FileProblem, FileTotals, FilesCheck, ReadError, VersionInFile,
+    VertexId,
 };
 use hedgerow_sync::Arc;
 use std::collections::BTreeMap;
@@ -22,7 +25,20 @@ use std::path::Path;
 /// # Errors
 /// The file system failed. Damage is not an error, but a problem in the result.
 pub fn check_files(files: &Arc<dyn FileSystem>, columns: &[ColumnType]) -> Result<FilesCheck, EngineError> {
-    let mut check = Check { files, columns, found: FilesCheck::default() };
+    visit_files(files, columns, &mut |_| {})
+}
+
+/// Like [`check_files`], and passes every version in the files to `visit`, deletions and replaced
+/// versions included.
+///
+/// # Errors
+/// As [`check_files`].
+pub fn visit_files(
+    files: &Arc<dyn FileSystem>,
+    columns: &[ColumnType],
+    visit: &mut dyn FnMut(VersionInFile<'_>),
+) -> Result<FilesCheck, EngineError> {
+    let mut check = Check { files, columns, visit, found: FilesCheck::default() };
     match Manifest::open(Arc::clone(files)) {
         Ok(manifest) => check.check_all(&manifest)?,
         Err(EngineError::Read(error)) => {
@@ -37,6 +53,7 @@ pub fn check_files(files: &Arc<dyn FileSystem>, columns: &[ColumnType]) -> Resul
 struct Check<'c> {
     files: &'c Arc<dyn FileSystem>,
     columns: &'c [ColumnType],
+    visit: &'c mut dyn FnMut(VersionInFile<'_>),
     found: FilesCheck,
 }
 
@@ -93,7 +110,7 @@ impl Check<'_> {
                 format!("it has {bytes} bytes with its records, but the manifest says {}", entry.bytes);
             self.add(FileProblem { file: name.clone(), offset: Some(0), what });
         }
-        self.check_blocks(&name, &opened, state.flushed.durable_through)?;
+        self.check_blocks((&name, entry.adjacency), &opened, state.flushed.durable_through)?;
         Ok(opened.owners().map(|(first, last)| Owners { first, last, file: name }))
     }
 
@@ -101,7 +118,7 @@ impl Check<'_> {
     /// indexes.
     fn check_blocks(
         &mut self,
-        name: &str,
+        (name, adjacency): (&str, u32),
         opened: &EdgeFile,
         through: CommitTimestamp,
     ) -> Result<(), EngineError> {
@@ -128,6 +145,13 @@ impl Check<'_> {
                     true => self.add(problem_of(error)?),
                     false => self.found.more_problems += 1,
                 }
+            }
+            let has_records = opened.column() == ColumnType::Record;
+            for (owner, neighbor, Version { value, .. }) in batch.iter() {
+                let record = value.filter(|_| has_records);
+                let record = record.and_then(|value| record_at(batch.records(), value).ok());
+                let neighbor = (adjacency != VERTICES).then_some(neighbor);
+                (self.visit)(VersionInFile { file: name, owner, neighbor, record });
             }
             self.found.blocks = block;
             versions += batch.len() as u64;

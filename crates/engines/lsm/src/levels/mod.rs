@@ -48,7 +48,7 @@ mod seen_edges;
 mod tree;
 
 pub use block::{Block, BlockBuilder, BlockRow, Version};
-pub use check::check_files;
+pub use check::{check_files, visit_files};
 pub use edge_file::{EdgeFile, EdgeFileVersions, EdgeFileWriter, EntryCounts, RowPlace};
 pub use frame::FRAME;
 pub use manifest::{Edit, FileEntry, FlushPoint, LevelState, Manifest, PREFIX};

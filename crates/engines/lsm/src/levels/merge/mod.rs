@@ -92,6 +92,11 @@ impl VersionBatch {
         })
     }
 
+    /// Returns the records; the values of the versions may be offsets in them.
+    pub(crate) fn records(&self) -> &[u8] {
+        &self.records
+    }
+
     pub(crate) fn clear(&mut self) {
         self.edges.clear();
         self.versions.clear();

@@ -1,0 +1,164 @@
+//! Options of `hedgerow log`, `diff` and `erase`.
+
+use crate::objects::VerticesArgs;
+use crate::options::{MemoryArgs, at_least_one, past_time, result_file};
+use crate::stored::args::StorePlace;
+use crate::stored::wait::WaitArgs;
+use clap::{Args, Subcommand};
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+
+const LOG_EXAMPLES: &str = "\
+Examples:
+  hedgerow log bank --limit 5
+  hedgerow log bank --since yesterday
+  hedgerow log bank --since 2026-01-01 --until 2026-02-01 --oldest-first --json";
+
+const DIFF_EXAMPLES: &str = "\
+Examples:
+  hedgerow diff bank yesterday
+  hedgerow diff bank 1200 1300 --label pays --output pays.csv
+  hedgerow diff bank checkpoint --count
+  hedgerow diff backup --with bank --json";
+
+const ERASE_EXAMPLES: &str = "\
+Examples:
+  hedgerow erase vertex anna bank
+  hedgerow erase vertex anna ben bank --yes --json
+  hedgerow erase vertex --file gone.txt --store bank --yes";
+
+/// The arguments of `erase vertex`, whose last one is the store.
+const ERASE_USAGE: &str = "hedgerow erase vertex [OPTIONS] [KEY]... <DIR>";
+
+/// `hedgerow log`
+#[derive(Debug, Args)]
+#[command(after_help = LOG_EXAMPLES)]
+pub struct LogArgs {
+    #[command(flatten)]
+    pub place: StorePlace,
+    /// List at most N commits; by default 20 at a terminal, else all
+    #[arg(long, value_name = "N", value_parser = at_least_one)]
+    pub limit: Option<NonZeroUsize>,
+    /// List only commits made at this time or later, such as 12h, yesterday or
+    /// 2026-01-31T12:00:00Z
+    #[arg(long, value_name = "TIME", value_parser = past_time)]
+    pub since: Option<u64>,
+    /// List only commits made at this time or earlier
+    #[arg(long, value_name = "TIME", value_parser = past_time)]
+    pub until: Option<u64>,
+    /// List the oldest commit first
+    #[arg(long)]
+    pub oldest_first: bool,
+    /// Print the commits as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `hedgerow diff`
+#[derive(Debug, Args)]
+#[command(after_help = DIFF_EXAMPLES)]
+pub struct DiffArgs {
+    /// The directory of the store
+    #[arg(value_name = "STORE")]
+    pub store: PathBuf,
+    /// The state before: a commit, a time such as yesterday or 2026-01-31, checkpoint for the
+    /// newest checkpoint, or newest
+    #[arg(value_name = "A", value_parser = state, required_unless_present = "with")]
+    pub from: Option<StateArg>,
+    /// The state afterwards, in the same forms [default: newest]
+    #[arg(value_name = "B", value_parser = state)]
+    pub to: Option<StateArg>,
+    /// Compare with this store, such as a copy: A is the state of STORE, B that of OTHER, by
+    /// default the newest of each
+    #[arg(long, value_name = "OTHER")]
+    pub with: Option<PathBuf>,
+    /// Compare only the edges of this label, and no vertices
+    #[arg(long, value_name = "NAME")]
+    pub label: Option<String>,
+    /// Print only the numbers of differences
+    #[arg(long, conflicts_with_all = ["limit", "output"])]
+    pub count: bool,
+    /// Print or write at most N differences
+    #[arg(long, value_name = "N", value_parser = at_least_one)]
+    pub limit: Option<NonZeroUsize>,
+    /// Write the differences to this file: as CSV (.csv), a JSON array (.json) or JSON lines
+    /// (.jsonl, .ndjson) by its name, else as lines; - is standard output
+    #[arg(long, value_name = "FILE", value_parser = result_file())]
+    pub output: Option<PathBuf>,
+    #[command(flatten)]
+    pub memory: MemoryArgs,
+    /// Print the differences as JSON; with --output their numbers
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// A state of a store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StateArg {
+    /// The newest state.
+    Newest,
+    /// The newest checkpoint.
+    Checkpoint,
+    /// The state after a commit.
+    Commit(u64),
+    /// The state at a time, in microseconds since 1970.
+    Time(u64),
+}
+
+/// Parses a state.
+fn state(text: &str) -> Result<StateArg, String> {
+    match (text, text.parse()) {
+        ("newest" | "now", _) => Ok(StateArg::Newest),
+        ("checkpoint", _) => Ok(StateArg::Checkpoint),
+        (_, Ok(commit)) => Ok(StateArg::Commit(commit)),
+        _ => past_time(text).map(StateArg::Time).map_err(|_| {
+            "expected a commit, `newest`, `checkpoint`, or a time such as 12h, yesterday, 2026-01-31 or 2026-01-31T12:00:00Z".to_owned()
+        }),
+    }
+}
+
+/// `hedgerow erase`
+#[derive(Debug, Args)]
+#[command(after_help = ERASE_EXAMPLES)]
+pub struct EraseArgs {
+    /// The object to erase.
+    #[command(subcommand)]
+    pub object: EraseObject,
+}
+
+/// The object to erase.
+#[derive(Debug, Subcommand)]
+pub enum EraseObject {
+    /// Delete vertices and all their edges, rewrite the files that had them, and search all files
+    /// for traces
+    #[command(after_help = ERASE_EXAMPLES, override_usage = ERASE_USAGE)]
+    Vertex(EraseVertexArgs),
+}
+
+/// `hedgerow erase vertex`
+#[derive(Debug, Args)]
+pub struct EraseVertexArgs {
+    #[command(flatten)]
+    pub vertices: VerticesArgs,
+    /// The directory of the store, which is otherwise the last argument
+    #[arg(long, value_name = "DIR")]
+    pub store: Option<PathBuf>,
+    /// Do not ask; needed where there is no terminal to ask at
+    #[arg(long)]
+    pub yes: bool,
+    #[command(flatten)]
+    pub memory: MemoryArgs,
+    #[command(flatten)]
+    pub wait: WaitArgs,
+    /// Print what was erased and searched as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+impl EraseObject {
+    /// Returns true if the result is printed as JSON.
+    pub fn json(&self) -> bool {
+        let EraseObject::Vertex(args) = self;
+        args.json
+    }
+}
