@@ -5,7 +5,7 @@
 //! store open, `P` has no options.
 
 use crate::options::{At, at_least_one, edge_time};
-use crate::stored::args::{ReadArgs, StorePlace, WriteArgs};
+use crate::stored::args::{ReadArgs, StorePlace, TimesArgs, WriteArgs};
 use clap::{Args, Subcommand, ValueEnum};
 use hedgerow::{Direction, Newest};
 use std::num::NonZeroUsize;
@@ -98,6 +98,8 @@ pub struct NeighborhoodArgs {
     pub newest: NewestArgs,
     #[command(flatten)]
     pub keys: KeyRangeArgs,
+    #[command(flatten)]
+    pub times: TimesArgs,
 }
 
 /// Neighbors by the time of the edges, the newest first.
@@ -233,10 +235,19 @@ pub struct GetArgs {
 pub enum GetObject<P: Args> {
     /// Print the degrees of a vertex, and its properties
     #[command(after_help = GET_EXAMPLES)]
-    Vertex(At<VertexArgs, P>),
+    Vertex(At<Shown<VertexArgs>, P>),
     /// Print an edge and its value, or its properties; all parallel ones if there is no --key
     #[command(after_help = GET_EXAMPLES)]
-    Edge(At<EdgeArgs, P>),
+    Edge(At<Shown<EdgeArgs>, P>),
+}
+
+/// A printed object, and the form of its times.
+#[derive(Debug, Args)]
+pub struct Shown<O: Args> {
+    #[command(flatten)]
+    pub object: O,
+    #[command(flatten)]
+    pub times: TimesArgs,
 }
 
 /// `hedgerow put`

@@ -21,4 +21,4 @@ pub use format::{FormatName, graph_format};
 pub use graph::{GraphArgs, Place};
 pub use input::{ColumnsName, FormatArgs, KeysName, STANDARD_INPUT};
 pub use memory::MemoryArgs;
-pub use value::{at_least_one, edge_time, file_to_write, past_time, result_file, threads};
+pub use value::{at_least_one, edge_time, file_to_write, past_time, result_file, threads, time};

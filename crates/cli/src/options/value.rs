@@ -19,9 +19,11 @@ pub fn at_least_one(text: &str) -> Result<NonZeroUsize, String> {
     text.parse().map_err(|_| "expected a whole number from 1".into())
 }
 
-/// Parses a time: microseconds since 1970, in UTC, as a number or as text.
-fn time(text: &str) -> Result<i64, String> {
-    timestamp_of_text(text).map_err(|expected| format!("expected {expected}"))
+/// Parses a time: microseconds since 1970, in UTC, as a number or as text. A date is its midnight
+/// in UTC.
+pub fn time(text: &str) -> Result<i64, String> {
+    let midnight = || timestamp_of_text(&format!("{text}T00:00:00Z"));
+    timestamp_of_text(text).or_else(|expected| midnight().map_err(|_| format!("expected {expected}")))
 }
 
 /// Parses the time of an edge: microseconds since 1970, in UTC, as a number or as text, or a number

@@ -9,6 +9,7 @@ mod common;
 mod console;
 mod convert;
 mod demo;
+mod edges;
 mod floats;
 mod generate;
 mod hybrid;

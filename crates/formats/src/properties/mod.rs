@@ -17,7 +17,7 @@ mod writer;
 
 pub use layout::{is_name_of_ends, is_name_of_key};
 pub use reader::PropertyReader;
-pub use value::{property_of_text, timestamp_of_text};
+pub use value::{property_of_text, text_of_timestamp, timestamp_of_text};
 pub use writer::PropertyWriter;
 
 use crate::format::without_compression;

@@ -2,6 +2,7 @@
 
 use crate::VertexKey;
 use hedgerow_model::{Column, ColumnType, EdgeValue, KeyKind, KeyRef, Value, ValueType};
+use jiff::SignedDuration;
 use jiff::civil::DateTime;
 use jiff::fmt::temporal::Pieces;
 use std::borrow::Cow;
@@ -185,6 +186,21 @@ fn time(text: &str) -> Option<i64> {
     i64::try_from(since.div_euclid(1000)).ok()
 }
 
+/// Writes microseconds since 1970, in UTC, as an RFC 3339 time that [`timestamp_of_text`] reads
+/// back, with six digits of fraction unless they are zero; `None` outside of the years 0 to 9999.
+#[must_use]
+pub fn text_of_timestamp(microseconds: i64) -> Option<String> {
+    let time = UNIX_EPOCH.checked_add(SignedDuration::from_micros(microseconds)).ok()?;
+    let (year, fraction) = (u16::try_from(time.year()).ok()?, time.subsec_nanosecond() / 1000);
+    let (month, day, hour, minute, second) =
+        (time.month(), time.day(), time.hour(), time.minute(), time.second());
+    let mut text = format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}");
+    if fraction != 0 {
+        text += &format!(".{fraction:06}");
+    }
+    Some(text + "Z")
+}
+
 /// The beginning of 1970, in UTC.
 const UNIX_EPOCH: DateTime = DateTime::constant(1970, 1, 1, 0, 0, 0, 0);
 
@@ -237,6 +253,8 @@ impl fmt::Display for Kind {
 pub(super) struct Style {
     /// True for JSON, false for CSV.
     pub json: bool,
+    /// True to write times as numbers.
+    pub raw_times: bool,
 }
 
 impl Style {
@@ -253,7 +271,11 @@ impl Style {
             Value::Null if self.json => buffer.extend_from_slice(b"null"),
             Value::Null => {}
             Value::Bool(truth) => push(truth, buffer),
-            Value::I64(number) | Value::Timestamp(number) => push(number, buffer),
+            Value::I64(number) => push(number, buffer),
+            Value::Timestamp(time) => match text_of_timestamp(*time).filter(|_| !self.raw_times) {
+                Some(text) => self.push_text(&text, buffer),
+                None => push(time, buffer),
+            },
             Value::U64(number) => push(number, buffer),
             Value::F64(number) => self.push_float(*number, number.is_finite(), buffer),
             Value::String(text) => self.push_text(text, buffer),
@@ -385,6 +407,24 @@ mod tests {
                 json(&format!("{text:?}"), ValueType::Timestamp),
                 Some(Value::Timestamp(microseconds))
             );
+        }
+    }
+
+    #[test]
+    fn times_are_written_as_they_are_read() {
+        for (microseconds, text) in [
+            (0, "1970-01-01T00:00:00Z"),
+            (-1, "1969-12-31T23:59:59.999999Z"),
+            (1_769_860_800_500_000, "2026-01-31T12:00:00.500000Z"),
+            (1_769_860_800_000_001, "2026-01-31T12:00:00.000001Z"),
+            (253_402_300_799_999_999, "9999-12-31T23:59:59.999999Z"),
+            (-62_167_219_200_000_000, "0000-01-01T00:00:00Z"),
+        ] {
+            assert_eq!(text_of_timestamp(microseconds).as_deref(), Some(text));
+            assert_eq!(timestamp_of_text(text), Ok(microseconds));
+        }
+        for microseconds in [i64::MIN, -62_167_219_200_000_001, 253_402_300_800_000_000, i64::MAX] {
+            assert_eq!(text_of_timestamp(microseconds), None);
         }
     }
 
