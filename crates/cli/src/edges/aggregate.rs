@@ -125,7 +125,7 @@ pub struct Column {
 pub struct Places {
     /// The place in each label.
     pub by_label: Vec<Place>,
-    /// True if all values are 32-bit floats.
+    /// True if all fractions are 32-bit floats.
     pub is_single: bool,
     /// True if there are no fractions.
     is_whole: bool,
@@ -207,8 +207,9 @@ fn places(
         return Err(StoredError::Property { option, given: name.to_owned(), problem });
     }
     let by_label = found.iter().map(|found| found.map_or(Place::Null, |(place, _)| place)).collect();
-    let are = |wanted: Kind| kinds.iter().all(|kind| *kind == wanted);
-    Ok((Places { by_label, is_single: are(Kind::Single), is_whole: are(Kind::Whole) }, kinds))
+    let is_single = !kinds.contains(&Kind::Float);
+    let is_whole = kinds.iter().all(|kind| *kind == Kind::Whole);
+    Ok((Places { by_label, is_single, is_whole }, kinds))
 }
 
 impl Column {

@@ -13,6 +13,7 @@ use crate::stored;
 use crate::threads::Threads;
 use hedgerow::{Direction, Error, ErrorKind, Key, LabelId, Snapshot, VertexId};
 use hedgerow_sync::map_chunks;
+use std::iter;
 use std::ops::{ControlFlow, Range};
 
 /// The edges of one label that are selected.
@@ -123,7 +124,7 @@ impl<'a> Selection<'a> {
             return Ok(Vec::new());
         }
         if let Some(owner) = self.owner {
-            return Ok(Vec::from([owner.get()..owner.get() + 1]));
+            return Ok(iter::once(owner.get()..owner.get() + 1).collect());
         }
         let cuts = Cuts { label: selected.layout.label, direction: self.direction };
         self.snapshot.run(cuts).map_err(failed)

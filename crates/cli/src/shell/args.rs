@@ -78,7 +78,7 @@ pub enum LineCommand {
         object: GetObject<Here>,
     },
     /// Print the edges that satisfy a condition, or sums over them
-    Edges(QueryArgs),
+    Edges(Box<QueryArgs>),
     /// Print the neighbors of a vertex, in the order in which they were made; by time with --newest
     Neighbors(NeighborhoodArgs),
     /// Print the shortest paths from one vertex to another

@@ -186,8 +186,9 @@ impl Resolver<'_> {
 /// The literal as a value of this kind; `None` if it is of another.
 fn converted(literal: &Value, kind: Kind) -> Option<Value> {
     Some(match (literal, kind) {
-        (Value::Bool(_), Kind::Bool) | (Value::String(_), Kind::Text) => literal.clone(),
-        (Value::I64(_) | Value::U64(_) | Value::F64(_), Kind::Whole | Kind::Float) => literal.clone(),
+        (Value::Bool(_), Kind::Bool)
+        | (Value::String(_), Kind::Text)
+        | (Value::I64(_) | Value::U64(_) | Value::F64(_), Kind::Whole | Kind::Float) => literal.clone(),
         // The nearest value that the column can have, so that 0.1 is what is printed as 0.1.
         (Value::I64(number), Kind::Single) => Value::F64(f64::from(*number as f32)),
         (Value::U64(number), Kind::Single) => Value::F64(f64::from(*number as f32)),
