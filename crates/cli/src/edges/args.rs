@@ -12,8 +12,8 @@ use std::path::PathBuf;
 const EXAMPLES: &str = "\
 Examples:
   hedgerow edges friends --label knows --limit 10
-  hedgerow edges bank --where \"amount > 1000 and note != null\" --output large.csv
-  hedgerow edges bank --from anna --where \"not (destination = 'ben' or `due date` < '2026-01-31')\"
+  hedgerow edges bank --where 'amount > 1000 and note != null' --output large.csv
+  hedgerow edges bank --from anna --where 'not (destination = \"ben\" or `due date` < \"2026-01-31\")'
   hedgerow edges bank --where 'amount > 1000' --sum amount --by source --top 10
   hedgerow edges bank --since 2026-01-01 --until 2026-01-31T23:59:59Z --count --mean amount --json
   hedgerow edges bank --newest 5";

@@ -46,6 +46,7 @@ use serde::Serialize;
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 use std::path::Path;
+use std::time::Instant;
 
 /// The beginning of the JSON output.
 #[derive(Debug, Serialize)]
@@ -96,7 +97,9 @@ pub fn query(
     for (label, selected) in selection.labels.iter_mut().enumerate() {
         selected.with_data |= table.reads_data(label);
     }
+    let started = Instant::now();
     let groups = Groups::of(&table, &selection, &Threads::new(None)?, interrupt)?;
+    console.detail(|| format!("read the edges in {}", text::duration(started.elapsed())));
     let count = groups.count() as u64;
     let mut lines = groups.lines(args.aggregates.top, &selection)?;
     lines.truncate(limit(args));
