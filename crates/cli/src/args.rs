@@ -7,6 +7,7 @@ use crate::completions::CompletionsArgs;
 use crate::console::ConsoleArgs;
 use crate::convert::ConvertArgs;
 use crate::demo::DemoArgs;
+use crate::edges::EdgesArgs;
 use crate::export::ExportArgs;
 use crate::generate::GenerateArgs;
 use crate::import::ImportArgs;
@@ -85,6 +86,8 @@ pub enum Command {
     Schema(SchemaArgs),
     /// List the labels of a store, or add some
     Label(LabelArgs),
+    /// Print the edges of a store that satisfy a condition, or sums over them
+    Edges(EdgesArgs),
     /// Print the neighbors of a vertex in a store, in the order in which the vertices were made
     Neighbors(NeighborsArgs),
     /// Print the shortest paths from one vertex to another in a store
@@ -146,6 +149,7 @@ impl Command {
             Command::Info(args) => args.json,
             Command::Schema(args) => args.json,
             Command::Label(args) => args.action.json(),
+            Command::Edges(args) => args.edges.place.json,
             Command::Neighbors(args) => args.neighbors.place.json,
             Command::Path(args) => args.path.place.json,
             Command::Get(args) => args.object.place().json,

@@ -59,6 +59,11 @@ impl Console {
         self.format != Format::Text
     }
 
+    /// Returns true if each result is one line of JSON.
+    pub fn is_json_lines(&self) -> bool {
+        self.format == Format::JsonLines
+    }
+
     /// Returns true if progress can be drawn.
     pub fn shows_progress(&self) -> bool {
         self.terminal && !self.is_json() && !self.args.quiet

@@ -8,6 +8,7 @@
 //! | `input` | loads a graph file into a graph |
 //! | `stored` | opens stores, and describes their contents |
 //! | `run`, `convert`, `stats`, `generate`, `demo`, `bench`, `completions`, `man` | the commands |
+//! | `edges` | the edges of a store by conditions, and aggregates over them |
 //! | `import`, `export`, `objects`, `maintenance` | the commands on stores: whole graphs, single vertices and edges, the store itself |
 //! | `changes` | the past of a store: its commits, differences of states, erasure |
 //! | `shell` | many commands on one open store |
@@ -27,6 +28,7 @@ mod completions;
 mod console;
 mod convert;
 mod demo;
+mod edges;
 mod error;
 mod export;
 mod float;
@@ -144,6 +146,7 @@ fn execute(command: &Command, console: &Console) -> Result<(), CliError> {
         Command::Info(args) => maintenance::info::execute(args, console),
         Command::Schema(args) => maintenance::schema::execute(args, console),
         Command::Label(args) => maintenance::label::execute(args, console),
+        Command::Edges(args) => edges::execute(args, console, &listen()?),
         Command::Neighbors(args) => objects::neighbors::execute(args, console),
         Command::Path(args) => objects::path::execute(args, console, &listen()?),
         Command::Get(args) => objects::get::execute(args, console),

@@ -1,7 +1,7 @@
 //! Options of `hedgerow export`.
 
 use crate::options::{FormatName, file_to_write, result_file};
-use crate::stored::args::{ReadArgs, StorePlace};
+use crate::stored::args::{ReadArgs, StorePlace, TimesArgs};
 use clap::Args;
 use std::path::PathBuf;
 
@@ -36,6 +36,8 @@ pub struct ExportArgs {
     /// .jsonl
     #[arg(long, value_name = "FILE", value_parser = file_to_write())]
     pub vertices_output: Option<PathBuf>,
+    #[command(flatten)]
+    pub times: TimesArgs,
     #[command(flatten)]
     pub read: ReadArgs,
     /// Print what was written as JSON

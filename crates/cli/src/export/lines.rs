@@ -5,6 +5,7 @@ use crate::console::Console;
 use crate::error::{CliError, StoredError};
 use crate::interrupt::Interrupt;
 use crate::progress;
+use crate::stored::args::TimesArgs;
 use hedgerow::{Column, ColumnType, Direction, Key, ParallelEdge, ReadGraph, Record};
 use hedgerow_formats::{LineSchema, NewFile, PropertyFormat, PropertyWriter};
 use hedgerow_model::with_column;
@@ -28,6 +29,7 @@ impl Edges<'_> {
         &self,
         path: &Path,
         format: PropertyFormat,
+        times: TimesArgs,
         console: &Console,
         interrupt: &Interrupt,
     ) -> Result<WrittenEdges, CliError> {
@@ -35,7 +37,8 @@ impl Edges<'_> {
         let schema = catalog.label(self.label).map(|schema| schema.edges.clone()).unwrap_or_default();
         let (column, are_parallel) = (schema.column(), schema.key().is_some());
         let lines = LineSchema::Edges(schema);
-        let mut writer = PropertyWriter::create(path, format, &lines).map_err(CliError::Output)?;
+        let writer = PropertyWriter::create(path, format, &lines).map_err(CliError::Output)?;
+        let mut writer = writer.with_raw_times(times.raw_times);
         let mut without_edges = self.without_edges()?;
         let bar = progress::of_steps(console, "writing", self.snapshot.vertex_count());
         let (mut vertices, mut edges) = (0, 0);

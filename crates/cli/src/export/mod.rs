@@ -166,7 +166,7 @@ fn export_lines(
 ) -> Result<Outcome, CliError> {
     let edges = Edges::new(snapshot, label, args.vertices_output.is_some());
     let WrittenEdges { file, edges, lost_vertices } =
-        edges.write_lines(&args.output, format, console, interrupt)?;
+        edges.write_lines(&args.output, format, args.times, console, interrupt)?;
     interrupt.check()?;
     file.finish().map_err(CliError::Output)?;
     let lost = Lost { vertices: lost_vertices, ..Lost::default() };

@@ -7,6 +7,7 @@ use crate::console::Console;
 use crate::error::{CliError, StoredError};
 use crate::interrupt::Interrupt;
 use crate::progress;
+use crate::stored::args::TimesArgs;
 use hedgerow::{Key, ReadGraph, Snapshot, store};
 use hedgerow_formats::{LineSchema, NewFile, PropertyFormat, PropertyWriter, VertexListWriter};
 use std::path::Path;
@@ -16,6 +17,7 @@ pub struct VerticesFile<'a> {
     path: &'a Path,
     /// `None` for a list of keys, one per line.
     format: Option<PropertyFormat>,
+    times: TimesArgs,
 }
 
 /// A file being written.
@@ -38,7 +40,7 @@ impl<'a> VerticesFile<'a> {
                 "--vertices-output {path}: vertices of this store have properties; let the name end in .csv or .jsonl, or give --to properties-csv or --to jsonl"
             )));
         }
-        Ok(Some(VerticesFile { path, format }))
+        Ok(Some(VerticesFile { path, format, times: args.times }))
     }
 
     /// Writes the vertices, ascending by id. The file gets its name when it is finished.
@@ -67,7 +69,7 @@ impl<'a> VerticesFile<'a> {
             Some(format) => {
                 let lines = LineSchema::Vertices(snapshot.catalog().vertices().clone());
                 let writer = PropertyWriter::create(self.path, format, &lines);
-                writer.map(Writer::Lines)
+                writer.map(|writer| Writer::Lines(writer.with_raw_times(self.times.raw_times)))
             }
         };
         created.map_err(CliError::Output)

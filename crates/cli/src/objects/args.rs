@@ -7,7 +7,7 @@
 use crate::error::CliError;
 use crate::keys;
 use crate::options::{At, STANDARD_INPUT, at_least_one, edge_time};
-use crate::stored::args::{ReadArgs, StorePlace, WriteArgs};
+use crate::stored::args::{ReadArgs, StorePlace, TimesArgs, WriteArgs};
 use clap::{Args, Subcommand, ValueEnum};
 use hedgerow::{Direction, Key, KeyKind, Newest};
 use hedgerow_formats::{Batch, GraphReader, ReadOptions, VertexKey};
@@ -107,6 +107,8 @@ pub struct NeighborhoodArgs {
     pub newest: NewestArgs,
     #[command(flatten)]
     pub keys: KeyRangeArgs,
+    #[command(flatten)]
+    pub times: TimesArgs,
 }
 
 /// Neighbors by the time of the edges, the newest first.
@@ -242,10 +244,19 @@ pub struct GetArgs {
 pub enum GetObject<P: Args> {
     /// Print the degrees of a vertex, and its properties
     #[command(after_help = GET_EXAMPLES)]
-    Vertex(At<VertexArgs, P>),
+    Vertex(At<Shown<VertexArgs>, P>),
     /// Print an edge and its value, or its properties; all parallel ones if there is no --key
     #[command(after_help = GET_EXAMPLES)]
-    Edge(At<EdgeArgs, P>),
+    Edge(At<Shown<EdgeArgs>, P>),
+}
+
+/// A printed object, and the form of its times.
+#[derive(Debug, Args)]
+pub struct Shown<O: Args> {
+    #[command(flatten)]
+    pub object: O,
+    #[command(flatten)]
+    pub times: TimesArgs,
 }
 
 /// `hedgerow put`

@@ -1,6 +1,6 @@
 //! `hedgerow get`
 
-use super::args::{EdgeArgs, GetArgs, GetObject, VertexArgs};
+use super::args::{EdgeArgs, GetArgs, GetObject, Shown, VertexArgs};
 use super::neighbors::exists;
 use super::{NamedEdge, Reading, no_vertex};
 use crate::console::Console;
@@ -72,17 +72,18 @@ pub fn get<P: Args>(
 }
 
 fn vertex(
-    args: &VertexArgs,
+    args: &Shown<VertexArgs>,
     reading: &Reading<'_, impl ReadGraph>,
     console: &Console,
 ) -> Result<(), CliError> {
-    let key = keys::parse("KEY", &args.key, reading.keys)?;
+    let key = keys::parse("KEY", &args.object.key, reading.keys)?;
     if !exists(reading.graph, &key)? {
         return Err(no_vertex(&key, reading.store));
     }
     let degrees = degrees(reading, &key)?;
     let record = reading.graph.properties(&key).map_err(StoredError::from)?.unwrap_or_default();
     let properties = Properties::of(reading.catalog.vertices(), &record);
+    let properties = properties.with_raw_times(args.times.raw_times);
     let store = reading.store.display().to_string();
     let vertex = Vertex { store, key: key.into(), degrees, properties };
     let is_undirected = reading.topology.is_undirected();
@@ -133,9 +134,13 @@ fn degrees(reading: &Reading<'_, impl ReadGraph>, key: &Key) -> Result<Vec<Degre
     degrees.collect()
 }
 
-fn edge(args: &EdgeArgs, reading: &Reading<'_, impl ReadGraph>, console: &Console) -> Result<(), CliError> {
+fn edge(
+    args: &Shown<EdgeArgs>,
+    reading: &Reading<'_, impl ReadGraph>,
+    console: &Console,
+) -> Result<(), CliError> {
     let (graph, store) = (reading.graph, reading.store);
-    let edge = NamedEdge::of(args, reading.keys, &reading.catalog, store)?;
+    let edge = NamedEdge::of(&args.object, reading.keys, &reading.catalog, store)?;
     let ends = [&edge.from, &edge.to].map(|key| exists(graph, key));
     let [Ok(true), Ok(true)] = ends else { return Err(edge.missing(store)) };
     let value = with_column!(edge.schema.edges.column(), W => {
@@ -152,7 +157,9 @@ fn edge(args: &EdgeArgs, reading: &Reading<'_, impl ReadGraph>, console: &Consol
         let record = graph.get_edge::<Record>(edge.label, &edge.from, &edge.to).map_err(StoredError::from)?;
         Ok::<_, StoredError>(Properties::of(schema, &record.unwrap_or_default()))
     });
-    let properties = properties.transpose()?;
+    let shown = |properties: Properties| properties.with_raw_times(args.times.raw_times);
+    let properties = properties.transpose()?.map(shown);
+    let edges = edges.map(|edges| edges.into_iter().map(shown).collect());
     let edge = Edge {
         store: store.display().to_string(),
         from: edge.from.into(),

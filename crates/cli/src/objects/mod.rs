@@ -10,7 +10,7 @@ pub mod put;
 
 pub use args::{
     DeleteArgs, DeleteObject, GetArgs, GetObject, NeighborhoodArgs, NeighborsArgs, PathArgs, PathBetweenArgs,
-    PutArgs, PutObject, VerticesArgs,
+    PutArgs, PutObject, ReadPlace, VerticesArgs,
 };
 
 use crate::console::Console;
@@ -106,7 +106,8 @@ impl<'a> NamedEdge<'a> {
     }
 }
 
-fn no_vertex(key: &Key, store: &Path) -> CliError {
+/// The error for a vertex that does not exist.
+pub fn no_vertex(key: &Key, store: &Path) -> CliError {
     StoredError::NoVertex { key: keys::text(key), store: store.into() }.into()
 }
 

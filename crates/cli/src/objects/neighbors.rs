@@ -123,13 +123,18 @@ fn print(
         }
     };
     let shown = args.limit.map_or(found.len(), |limit| limit.get().min(found.len()));
+    let shown = found.into_iter().take(shown).map(|neighbor| {
+        let properties = neighbor.properties;
+        let properties = properties.map(|properties| properties.with_raw_times(args.times.raw_times));
+        Neighbor { properties, ..neighbor }
+    });
     let neighbors = Neighbors {
         store: store.display().to_string(),
         key: key.into(),
         label: asked.map(|(_, schema)| schema.name.clone()),
         direction: args.direction,
         degree,
-        neighbors: found.into_iter().take(shown).collect(),
+        neighbors: shown.collect(),
     };
     console.print(&neighbors, |result| {
         let line = |Neighbor { label, key, value, properties }: &Neighbor| {

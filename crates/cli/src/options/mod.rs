@@ -23,5 +23,5 @@ pub use format::{FormatName, graph_format, table_format};
 pub use graph::{GraphArgs, Place};
 pub use input::{ColumnsName, FormatArgs, KeysName, STANDARD_INPUT};
 pub use memory::MemoryArgs;
-pub use time::{edge_time, past_time};
+pub use time::{edge_time, past_time, time};
 pub use value::{at_least_one, file_to_write, result_file, threads};

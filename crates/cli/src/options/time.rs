@@ -23,7 +23,7 @@ pub fn past_time(text: &str) -> Result<u64, String> {
 
 /// Parses a time: microseconds since 1970, in UTC, as a number, as a date with or without a time of
 /// day, or relative to the present.
-fn time(text: &str) -> Result<i64, String> {
+pub fn time(text: &str) -> Result<i64, String> {
     time_at(text, now()).ok_or_else(|| {
         "expected an age such as 90s, 15m, 12h, 7d or 2w, `now`, `today`, `yesterday`, a date such as 2026-01-31, a time such as \
          2026-01-31T12:00:00Z, or microseconds since 1970"
@@ -43,7 +43,7 @@ fn time_at(text: &str, now: i64) -> Option<i64> {
         "now" => Some(now),
         "today" => Some(midnight),
         "yesterday" => Some(midnight - DAY),
-        _ => age(text).and_then(|age| now.checked_sub(age)).or_else(|| absolute(text)),
+        _ => age(text).and_then(|age| now.checked_sub(age)).or_else(|| timestamp_of_text(text).ok()),
     }
 }
 
@@ -53,13 +53,6 @@ fn age(text: &str) -> Option<i64> {
     let digits = &text[..text.len() - 1];
     let number = Some(digits).filter(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()))?;
     number.parse::<i64>().ok()?.checked_mul(unit)
-}
-
-/// Parses a number, or a time as files have it, where the offset from UTC, and the time of day,
-/// may be missing.
-fn absolute(text: &str) -> Option<i64> {
-    let complete = ["", "Z", "T00:00:00Z"].map(|end| format!("{text}{end}"));
-    complete.iter().find_map(|text| timestamp_of_text(text).ok())
 }
 
 #[cfg(test)]

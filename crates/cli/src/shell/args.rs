@@ -1,5 +1,6 @@
 //! Options of `hedgerow shell`, and the commands of its lines.
 
+use crate::edges::QueryArgs;
 use crate::maintenance::NewLabels;
 use crate::objects::{DeleteObject, GetObject, NeighborhoodArgs, PathBetweenArgs, PutObject};
 use crate::run::{KernelCommand, RunnerArgs};
@@ -8,7 +9,7 @@ use clap::{Args, Parser, Subcommand};
 
 const EXAMPLES: &str = "\
 Commands, one per line, with the arguments of the commands of these names, but without the store:
-  put, delete, get, neighbors, path, begin, commit, rollback, run, label, checkpoint, compact, info, help, quit
+  put, delete, get, edges, neighbors, path, begin, commit, rollback, run, label, checkpoint, compact, info, help, quit
 
 Examples:
   hedgerow shell wiki
@@ -76,6 +77,8 @@ pub enum LineCommand {
         #[command(subcommand)]
         object: GetObject<Here>,
     },
+    /// Print the edges that satisfy a condition, or sums over them
+    Edges(Box<QueryArgs>),
     /// Print the neighbors of a vertex, in the order in which they were made; by time with --newest
     Neighbors(NeighborhoodArgs),
     /// Print the shortest paths from one vertex to another

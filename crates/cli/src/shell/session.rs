@@ -4,6 +4,7 @@ use super::args::{Here, KernelHere, LabelHere, LineCommand, ShellArgs};
 use super::line::{Parsed, Parser};
 use super::transaction::OpenTransaction;
 use crate::console::{Console, Format};
+use crate::edges;
 use crate::error::{CliError, StoredError};
 use crate::input::Loaded;
 use crate::interrupt::{Interrupt, Listener};
@@ -145,6 +146,10 @@ impl Session {
             LineCommand::Delete { object } => delete::delete(object, &self.writing()?, console)?,
             LineCommand::Get { object } => self.get(object, console)?,
             LineCommand::Neighbors(args) => self.neighbors(args, console)?,
+            LineCommand::Edges(args) => {
+                edges::check_output(args, &self.store)?;
+                edges::query(args, &Reading::of(&self.state()?, &self.store), console, interrupt)?;
+            }
             LineCommand::Path(args) => {
                 path::path(args, &Reading::of(&self.state()?, &self.store), console, interrupt)?;
             }
@@ -180,6 +185,7 @@ impl Session {
         let name = match command {
             LineCommand::Begin => "begin",
             LineCommand::Run { .. } => "run",
+            LineCommand::Edges(_) => "edges",
             LineCommand::Path(_) => "path",
             LineCommand::Label { action: LabelHere::Add(_) } => "label add",
             LineCommand::Checkpoint => "checkpoint",

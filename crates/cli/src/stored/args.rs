@@ -56,6 +56,15 @@ impl AsOfArgs {
     }
 }
 
+/// The form of times in output.
+#[derive(Clone, Copy, Debug, Args)]
+pub struct TimesArgs {
+    /// Write timestamps as microseconds since 1970, in UTC, instead of as times such as
+    /// 2026-01-31T12:00:00Z
+    #[arg(long)]
+    pub raw_times: bool,
+}
+
 /// Options for making a commit.
 #[derive(Debug, Args)]
 pub struct WriteArgs {

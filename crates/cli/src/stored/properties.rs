@@ -3,6 +3,7 @@
 use super::schema::hexadecimal;
 use crate::float::{self, Float};
 use hedgerow::{ParallelSchema, Record, RecordSchema, Value};
+use hedgerow_formats::text_of_timestamp;
 use serde::{Serialize, Serializer};
 use std::fmt;
 
@@ -10,8 +11,8 @@ use std::fmt;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Properties(Vec<(String, Property)>);
 
-/// A property. In JSON, bytes are hexadecimal digits, timestamps microseconds since 1970-01-01 UTC,
-/// infinities and NaN strings.
+/// A property. In JSON, bytes are hexadecimal digits, timestamps RFC 3339 times in UTC (beyond the
+/// year 9999 microseconds since 1970), infinities and NaN strings.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Property {
     /// The key of a parallel edge.
@@ -31,6 +32,16 @@ impl Properties {
     pub fn of_parallel(schema: &ParallelSchema, key: u64, record: &Record) -> Self {
         let Properties(properties) = Properties::of(&schema.record, record);
         Properties(std::iter::once((schema.key.clone(), Property::Key(key))).chain(properties).collect())
+    }
+
+    /// Turns timestamps into numbers if they are to be `raw`.
+    pub fn with_raw_times(mut self, raw: bool) -> Self {
+        for (_, property) in self.0.iter_mut().filter(|_| raw) {
+            if let Property::Value(Value::Timestamp(time)) = *property {
+                *property = Property::Value(Value::I64(time));
+            }
+        }
+        self
     }
 
     /// Names and values.
@@ -63,7 +74,11 @@ impl Serialize for Property {
             Property::Value(value) => match value {
                 Value::Null => serializer.serialize_unit(),
                 Value::Bool(value) => serializer.serialize_bool(*value),
-                Value::I64(value) | Value::Timestamp(value) => serializer.serialize_i64(*value),
+                Value::I64(value) => serializer.serialize_i64(*value),
+                Value::Timestamp(time) => match text_of_timestamp(*time) {
+                    Some(text) => serializer.serialize_str(&text),
+                    None => serializer.serialize_i64(*time),
+                },
                 Value::U64(value) => serializer.serialize_u64(*value),
                 Value::F64(value) => float::serialize(value, serializer),
                 Value::String(text) => serializer.serialize_str(text),
@@ -74,10 +89,14 @@ impl Serialize for Property {
 }
 
 impl fmt::Display for Property {
-    /// Writes the property as in JSON, but infinities and NaN without quotation marks.
+    /// Writes the property as in JSON, but times, infinities and NaN without quotation marks.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Property::Value(Value::F64(value)) if !value.is_finite() => Float(*value).fmt(f),
+            Property::Value(Value::Timestamp(time)) => match text_of_timestamp(*time) {
+                Some(text) => f.write_str(&text),
+                None => time.fmt(f),
+            },
             _ => f.write_str(&serde_json::to_string(self).map_err(|_| fmt::Error)?),
         }
     }
@@ -99,8 +118,14 @@ mod tests {
             ("-Infinity", ValueType::F64, "\"-Infinity\"", "-Infinity"),
             ("NaN", ValueType::F64, "\"NaN\"", "NaN"),
             ("NaN", ValueType::String, "\"NaN\"", "\"NaN\""),
-            ("1700000000000000", ValueType::Timestamp, "1700000000000000", "1700000000000000"),
-            ("1970-01-01T00:00:01.5Z", ValueType::Timestamp, "1500000", "1500000"),
+            ("1700000000000000", ValueType::Timestamp, "\"2023-11-14T22:13:20Z\"", "2023-11-14T22:13:20Z"),
+            (
+                "1970-01-01T00:00:01.5Z",
+                ValueType::Timestamp,
+                "\"1970-01-01T00:00:01.500000Z\"",
+                "1970-01-01T00:00:01.500000Z",
+            ),
+            ("253402300800000000", ValueType::Timestamp, "253402300800000000", "253402300800000000"),
             ("a b", ValueType::String, "\"a b\"", "\"a b\""),
             ("00ff", ValueType::Bytes, "\"00ff\"", "\"00ff\""),
         ] {

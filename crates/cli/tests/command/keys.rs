@@ -19,7 +19,7 @@ fn keys_with_line_ends_are_quoted_in_text() {
         let output = command.current_dir(folder.root()).args(arguments).assert().get_output().clone();
         String::from_utf8([output.stdout, output.stderr].concat()).unwrap()
     };
-    assert_eq!(run(&["neighbors", "a\nb", "--store", "store"]), "\"\"\nc d\n");
+    assert_eq!(run(&["neighbors", "a\nb", "--store", "store"]), "\"\"\n\"c d\"\n");
     assert_eq!(run(&["get", "edge", "a\nb", "", "--store", "store"]), "\"a\\nb\" \"\"\n");
     assert!(run(&["get", "vertex", "a\nb", "--store", "store"]).starts_with("vertex      \"a\\nb\"\n"));
     assert_eq!(run(&["put", "edge", "x\ry", "a", "--store", "store"]), "edge from \"x\\ry\" to a added\n");

@@ -10,6 +10,7 @@ mod console;
 mod convert;
 mod demo;
 mod diff;
+mod edges;
 mod erase;
 mod floats;
 mod generate;

@@ -386,12 +386,14 @@ fn properties_and_values_of_all_types_are_read_and_written() {
 
     let put = "put vertex ann --store store --property is=true --property age=-3 --property score=0.5 --property name=A=B";
     assert_eq!(folder.text(&format!("{put} --property raw=00ff --property seen=17")), "vertex ann added\n");
-    let properties = json!({ "is": true, "age": -3, "score": 0.5, "name": "A=B", "raw": "00ff", "seen": 17 });
+    let properties = json!({ "is": true, "age": -3, "score": 0.5, "name": "A=B", "raw": "00ff",
+        "seen": "1970-01-01T00:00:00.000017Z" });
     assert_eq!(folder.json("get vertex ann --store store")["properties"], properties);
     let text = folder.text("get vertex ann --store store");
     assert!(text.lines().any(|line| line.starts_with("name ") && line.ends_with(" \"A=B\"")), "{text}");
     folder.json("put vertex ann --store store --property seen=1970-01-01T00:00:01Z");
-    assert_eq!(folder.json("get vertex ann --store store")["properties"]["seen"], 1_000_000);
+    assert_eq!(folder.json("get vertex ann --store store")["properties"]["seen"], "1970-01-01T00:00:01Z");
+    assert_eq!(folder.json("get vertex ann --store store --raw-times")["properties"]["seen"], 1_000_000);
     let changed = folder.json("put vertex ann --store store --property age=4");
     assert_eq!((&changed["added"], &changed["changed"]), (&false.into(), &true.into()));
     assert_eq!(folder.json("get vertex ann --store store")["properties"]["age"], 4);

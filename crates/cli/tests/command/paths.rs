@@ -48,8 +48,11 @@ fn a_path_is_a_line() {
         let output = folder.command("path").args(arguments).assert().success().get_output().stdout.clone();
         String::from_utf8(output).unwrap()
     };
-    assert_eq!(text(&["anna b", "eve", "bank"]), "anna b -> dora -> eve  (2 edges)\n");
-    assert_eq!(text(&["anna b", "ben", "bank", "--weight", "amount"]), "anna b -> ben  (1 edge, amount 4)\n");
+    assert_eq!(text(&["anna b", "eve", "bank"]), "\"anna b\" -> dora -> eve  (2 edges)\n");
+    assert_eq!(
+        text(&["anna b", "ben", "bank", "--weight", "amount"]),
+        "\"anna b\" -> ben  (1 edge, amount 4)\n"
+    );
     assert_eq!(text(&["ben", "ben", "bank"]), "ben  (0 edges)\n");
     assert_eq!(
         text(&["eve", "ben", "bank"]),
@@ -60,7 +63,7 @@ fn a_path_is_a_line() {
     assert_eq!(known, "ben -> eve  (1 edge, value 2.5)\n");
     let shell = folder.pipe("shell bank", "path 'anna b' eve\nbegin\npath ben eve\n");
     let output = shell.get_output();
-    assert!(String::from_utf8_lossy(&output.stdout).starts_with("anna b -> dora -> eve  (2 edges)\n"));
+    assert!(String::from_utf8_lossy(&output.stdout).starts_with("\"anna b\" -> dora -> eve  (2 edges)\n"));
     let error = String::from_utf8_lossy(&output.stderr);
     assert!(error.contains("path: a transaction is open"), "it does not see staged changes: {error}");
 }

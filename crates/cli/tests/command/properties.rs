@@ -91,7 +91,7 @@ fn json_lines_and_vertices_with_properties_are_imported_from_compressed_files_an
     assert_eq!(
         folder.json("neighbors ben --store store")["neighbors"],
         json!([
-            { "key": "anna b", "properties": { "at": 1_769_860_800_500_000_i64, "raw": "00ff", "ok": null } },
+            { "key": "anna b", "properties": { "at": "2026-01-31T12:00:00.500000Z", "raw": "00ff", "ok": null } },
             { "key": "ben", "properties": { "at": null, "raw": null, "ok": true } },
         ])
     );

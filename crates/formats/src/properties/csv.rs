@@ -357,7 +357,7 @@ mod tests {
                 text.push(b'x');
                 for field in record {
                     text.push(b',');
-                    let style = super::super::value::Style { json: false };
+                    let style = super::super::value::Style { json: false, raw_times: false };
                     field.iter().for_each(|field| style.push_text(field, &mut text));
                 }
                 text.push(b'\n');

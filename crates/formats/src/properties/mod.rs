@@ -29,7 +29,7 @@ pub use reader::PropertyReader;
 pub use survey::{HasHeader, Row, Survey, SurveyColumn};
 pub use value::{property_of_text, timestamp_of_text};
 pub use writer::PropertyWriter;
-pub use zone::Zone;
+pub use zone::{Zone, text_of_timestamp};
 
 use crate::format::without_compression;
 use hedgerow_model::{EdgeSchema, EdgeValue, Record, RecordSchema};

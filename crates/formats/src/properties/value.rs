@@ -1,6 +1,6 @@
 //! Converts cells to values, and values to text.
 
-use super::zone::Zone;
+use super::zone::{Zone, text_of_timestamp};
 use crate::VertexKey;
 use hedgerow_model::{Column, ColumnType, EdgeValue, KeyKind, KeyRef, Value, ValueType};
 use std::borrow::Cow;
@@ -257,6 +257,8 @@ impl fmt::Display for Kind {
 pub(super) struct Style {
     /// True for JSON, false for CSV.
     pub json: bool,
+    /// True to write times as numbers.
+    pub raw_times: bool,
 }
 
 impl Style {
@@ -273,7 +275,11 @@ impl Style {
             Value::Null if self.json => buffer.extend_from_slice(b"null"),
             Value::Null => {}
             Value::Bool(truth) => push(truth, buffer),
-            Value::I64(number) | Value::Timestamp(number) => push(number, buffer),
+            Value::I64(number) => push(number, buffer),
+            Value::Timestamp(time) => match text_of_timestamp(*time).filter(|_| !self.raw_times) {
+                Some(text) => self.push_text(&text, buffer),
+                None => push(time, buffer),
+            },
             Value::U64(number) => push(number, buffer),
             Value::F64(number) => self.push_float(*number, number.is_finite(), buffer),
             Value::String(text) => self.push_text(text, buffer),
@@ -405,6 +411,24 @@ mod tests {
                 json(&format!("{text:?}"), ValueType::Timestamp),
                 Some(Value::Timestamp(microseconds))
             );
+        }
+    }
+
+    #[test]
+    fn times_are_written_as_they_are_read() {
+        for (microseconds, text) in [
+            (0, "1970-01-01T00:00:00Z"),
+            (-1, "1969-12-31T23:59:59.999999Z"),
+            (1_769_860_800_500_000, "2026-01-31T12:00:00.500000Z"),
+            (1_769_860_800_000_001, "2026-01-31T12:00:00.000001Z"),
+            (253_402_300_799_999_999, "9999-12-31T23:59:59.999999Z"),
+            (-62_167_219_200_000_000, "0000-01-01T00:00:00Z"),
+        ] {
+            assert_eq!(text_of_timestamp(microseconds).as_deref(), Some(text));
+            assert_eq!(timestamp_of_text(text), Ok(microseconds));
+        }
+        for microseconds in [i64::MIN, -62_167_219_200_000_001, 253_402_300_800_000_000, i64::MAX] {
+            assert_eq!(text_of_timestamp(microseconds), None);
         }
     }
 

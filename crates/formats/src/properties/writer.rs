@@ -45,7 +45,7 @@ impl PropertyWriter {
             let reason = "properties have all the names that the columns of keys may have";
             return Err(unwritable(path, "the header", reason));
         };
-        let style = Style { json: format == PropertyFormat::JsonLines };
+        let style = Style { json: format == PropertyFormat::JsonLines, raw_times: false };
         let quoted = |name: &String| {
             let mut quoted = Vec::new();
             style.push_text(name, &mut quoted);
@@ -59,6 +59,14 @@ impl PropertyWriter {
             writer.output.buffer().push(b'\n');
         }
         Ok(writer)
+    }
+
+    /// Writes timestamps as microseconds since 1970 if they are to be `raw`, else as RFC 3339
+    /// times. Readers take both.
+    #[must_use]
+    pub fn with_raw_times(mut self, raw: bool) -> Self {
+        self.style.raw_times = raw;
+        self
     }
 
     /// Appends a vertex.

@@ -1,5 +1,6 @@
 //! Times in files.
 
+use jiff::SignedDuration;
 use jiff::civil::{DateTime, Time};
 use jiff::fmt::temporal::Pieces;
 use jiff::tz::{AmbiguousOffset, TimeZone};
@@ -47,6 +48,21 @@ impl Zone {
     pub(super) fn is_needed(text: &str) -> bool {
         Pieces::parse(text).is_ok_and(|pieces| pieces.to_numeric_offset().is_none())
     }
+}
+
+/// Writes microseconds since 1970, in UTC, as an RFC 3339 time that [`timestamp_of_text`](crate::timestamp_of_text) reads
+/// back, with six digits of fraction unless they are zero; `None` outside of the years 0 to 9999.
+#[must_use]
+pub fn text_of_timestamp(microseconds: i64) -> Option<String> {
+    let time = UNIX_EPOCH.checked_add(SignedDuration::from_micros(microseconds)).ok()?;
+    let (year, fraction) = (u16::try_from(time.year()).ok()?, time.subsec_nanosecond() / 1000);
+    let (month, day, hour, minute, second) =
+        (time.month(), time.day(), time.hour(), time.minute(), time.second());
+    let mut text = format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}");
+    if fraction != 0 {
+        text += &format!(".{fraction:06}");
+    }
+    Some(text + "Z")
 }
 
 impl Default for Zone {
