@@ -139,6 +139,8 @@ fn execute(command: &Command, console: &Console) -> Result<(), CliError> {
         Command::Import(args) => import::execute(args, console, &listen()?),
         Command::Export(args) => export::execute(args, console, &listen()?),
         Command::Info(args) => maintenance::info::execute(args, console),
+        Command::Watch(args) => maintenance::watch::execute(args, console, &listen()?),
+        Command::Backup(args) => maintenance::backup::execute(args, console),
         Command::Schema(args) => maintenance::schema::execute(args, console),
         Command::Label(args) => maintenance::label::execute(args, console),
         Command::Neighbors(args) => objects::neighbors::execute(args, console),

@@ -16,6 +16,8 @@
 //! | `store/mark.rs` | the commit up to which the log is known to be durable |
 //! | `store/reading.rs`, `replay.rs` | reading a segment; replaying all commits after a timestamp |
 //! | `store/check.rs`, `repair.rs` | finding all damage; cutting at the first damage |
+//! | `store/backup/` | copying a store while it is written |
+//! | `store/follow.rs` | reading only what is new in a log that another process writes |
 //! | `store/join.rs` | joining small segments |
 //! | `log/tail.rs`, `group.rs`, `writer.rs` | places of commits; group commit; writing, syncing |
 //! | `log/sizes.rs`, `segments.rs`, `shelf.rs` | sizes of segments; creating them ahead of use |
@@ -54,7 +56,7 @@ pub use log::{Appended, Durability, Log, LogOptions};
 pub use remade::repair_checksums;
 pub use segment::LogRecord;
 pub use store::{
-    CheckReport, CheckpointEntry, Cut, LogPosition, Manifest, OWN_FILES, Recovered, Repair,
-    ReplacedCheckpoint, SealedSegment, SegmentEntry, StoreFiles, StoreOptions, StreamEntry, TornTail, check,
-    recover_to_last_valid,
+    BackupReport, CheckReport, CheckpointEntry, Cut, EngineAccess, EngineFile, EngineState, Follower,
+    LogPosition, LogStatus, Manifest, OWN_FILES, Recovered, Repair, ReplacedCheckpoint, SealedSegment,
+    SegmentEntry, StoreFiles, StoreOptions, StreamEntry, TornTail, backup, check, recover_to_last_valid,
 };

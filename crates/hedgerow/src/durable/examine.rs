@@ -153,7 +153,7 @@ fn cut_log(
 
 /// Returns the options of the store's graph. All engines that keep edges in memory read the same
 /// stores, so these use the default engine, which is always compiled.
-fn options_of(store: &StoreFiles) -> Result<GraphOptions, Error> {
+pub(super) fn options_of(store: &StoreFiles) -> Result<GraphOptions, Error> {
     let path = manifest_path(&**store.files());
     let options = GraphOptions::new().for_store(&store.manifest().options, &path)?;
     Ok(match options.engine_or_default().owns_files() {

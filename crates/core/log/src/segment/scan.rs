@@ -30,6 +30,17 @@ pub(crate) struct SegmentScan<'f> {
     batches_end: u64,
 }
 
+/// The end of what was read of a segment, at which a later scan can resume.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SegmentPlace {
+    first: FirstTimes,
+    /// The timestamp that the next record must have.
+    pub(crate) next: CommitTimestamp,
+    /// The wall-clock time of the last record.
+    pub(crate) wall_clock: u64,
+    pub(crate) position: u64,
+}
+
 /// A segment that cannot be read at all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NoScan {
@@ -95,6 +106,25 @@ impl<'f> SegmentScan<'f> {
                 Remains { length, .. } => Err(NoScan::Unused(length)),
             },
         })
+    }
+
+    /// Resumes a scan of segment `entry` of `store`. Reads nothing before that place.
+    pub(crate) fn resume(
+        segment: SegmentBytes<'f>,
+        store: [u8; 16],
+        entry: &SegmentEntry,
+        place: SegmentPlace,
+    ) -> Self {
+        let binding = Binding { salt: crc32c::crc32c(&store), segment: entry.number };
+        let SegmentPlace { first, next, wall_clock, position } = place;
+        let batches_end = entry.length;
+        SegmentScan { segment, binding, first, next, wall_clock, position, synced: 0, batches_end }
+    }
+
+    /// The end of what was read.
+    pub(crate) fn place(&self) -> SegmentPlace {
+        let SegmentScan { first, next, wall_clock, position, .. } = *self;
+        SegmentPlace { first, next, wall_clock, position }
     }
 
     /// Reads the next record. Returns its position and the record, if it is valid.

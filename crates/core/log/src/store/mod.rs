@@ -1,6 +1,8 @@
 //! The directory of a store: a lock file, the manifest, the segments of the log, checkpoints.
 
+mod backup;
 mod check;
+mod follow;
 mod installed;
 mod join;
 pub(crate) mod manifest;
@@ -11,7 +13,9 @@ mod replay;
 
 pub use crate::checkpoint::CheckpointEntry;
 pub use crate::segment::{SealedSegment, SegmentEntry};
+pub use backup::{BackupReport, EngineAccess, EngineFile, EngineState, backup};
 pub use check::{CheckReport, check};
+pub use follow::{Follower, LogStatus};
 pub use manifest::{Manifest, OWN_FILES, StoreOptions, StreamEntry};
 pub(crate) use manifest::{NotReplaced, check_lock};
 pub use reading::TornTail;
@@ -174,6 +178,9 @@ impl Manifest {
             return Ok(manifest);
         }
         match leftovers(files) {
+            Ok(names) if names.iter().any(|name| name == backup::MARKER) => {
+                Err(StoreError::UnfinishedBackup { path: files.location() })
+            }
             // Segments without a manifest belong to a store that has lost its manifest.
             Ok(names) if !names.is_empty() => {
                 Err(StoreError::Missing { path: files.location().join(manifest::MANIFEST) })
@@ -184,9 +191,11 @@ impl Manifest {
     }
 }
 
-/// The files of a log or a checkpoint.
+/// The files of a log or a checkpoint, and the marker of an unfinished backup.
 fn leftovers(files: &dyn FileSystem) -> Result<Vec<String>, FileError> {
     let mut names = files.list()?;
-    names.retain(|name| segment::number_of(name).is_some() || name.starts_with("checkpoint-"));
+    names.retain(|name| {
+        segment::number_of(name).is_some() || name.starts_with("checkpoint-") || name == backup::MARKER
+    });
     Ok(names)
 }
