@@ -243,10 +243,9 @@ fn kind_of(error: &Cause) -> ErrorKind {
 fn kind_of_store(error: &StoreError) -> ErrorKind {
     match error {
         StoreError::NoStore { .. } => ErrorKind::NotFound,
-        StoreError::NoBackup { .. } => ErrorKind::InvalidInput,
         StoreError::Exists { .. } => ErrorKind::Exists,
         StoreError::UnknownEngine { .. } | StoreError::Compressed { .. } => ErrorKind::Unsupported,
-        StoreError::Schema { .. } => ErrorKind::InvalidInput,
+        StoreError::Schema { .. } | StoreError::NoBackup { .. } => ErrorKind::InvalidInput,
         StoreError::Locked { .. } | StoreError::BeingRead { .. } | StoreError::Overtaken { .. } => {
             ErrorKind::Locked
         }

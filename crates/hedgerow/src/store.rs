@@ -35,10 +35,10 @@ pub fn manifest(path: impl AsRef<Path>) -> Result<Manifest, Error> {
 }
 
 /// Returns the description of the newest checkpoint of the store in the directory `path`, if there
-/// is one: size and time of the graph, and the position of an importer. If the engine keeps edges in
-/// files of its own, describes the state in these files, as of their last flush. Changes nothing,
-/// and may run concurrently with a process that writes to the store; reads only the index of the
-/// checkpoint, or the manifest of the engine.
+/// is one: size and time of the graph, and the position of an importer. If the engine keeps edges
+/// in files of its own, describes the state in these files, as of their last flush. Changes
+/// nothing, and may run concurrently with a process that writes to the store; reads only the index
+/// of the checkpoint, or the manifest of the engine.
 ///
 /// # Errors
 /// [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) if there is no store; its manifest or the
@@ -78,8 +78,8 @@ impl Watch {
         Watch(Follower::new(Arc::new(RealFiles::read_only(path.as_ref()))))
     }
 
-    /// Returns the state of the log. O(bytes of the commits since the previous look); the first look
-    /// reads the segments that are not complete, usually one.
+    /// Returns the state of the log. O(bytes of the commits since the previous look); the first
+    /// look reads the segments that are not complete, usually one.
     ///
     /// # Errors
     /// [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) if there is no store; its manifest is

@@ -1,5 +1,5 @@
-//! Options of `hedgerow info`, `watch`, `schema`, `label`, `backup`, `checkpoint`, `compact`, `check`
-//! and `recover`.
+//! Options of `hedgerow info`, `watch`, `schema`, `label`, `backup`, `checkpoint`, `compact`,
+//! `check` and `recover`.
 
 use crate::options::{MemoryArgs, threads};
 use crate::stored::args::StorePlace;
@@ -73,8 +73,8 @@ Examples:
 pub struct InfoArgs {
     #[command(flatten)]
     pub place: StorePlace,
-    /// Do not open the graph: show the counts of its newest checkpoint, or of the engine's files, and
-    /// the number of commits since; changes nothing
+    /// Do not open the graph: show the counts of its newest checkpoint, or of the engine's files,
+    /// and the number of commits since; changes nothing
     #[arg(long)]
     pub quick: bool,
     #[command(flatten)]

@@ -31,8 +31,8 @@ struct Info {
     open_in: Option<Holder>,
     /// The state that was counted.
     counted: Counted,
-    /// The commit of the counted state, and its time in microseconds since 1970 UTC, if the graph was
-    /// not opened.
+    /// The commit of the counted state, and its time in microseconds since 1970 UTC, if the graph
+    /// was not opened.
     timestamp: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     time: Option<u64>,

@@ -192,8 +192,8 @@ impl Checkpoint {
         }
     }
 
-    /// Passes all bytes of the file, chunk by chunk, to `visit`, each with its offset. O(file), with a
-    /// chunk in memory; decodes nothing.
+    /// Passes all bytes of the file, chunk by chunk, to `visit`, each with its offset. O(file),
+    /// with a chunk in memory; decodes nothing.
     ///
     /// # Errors
     /// The file system's error; [`StoreError::Damaged`] if the checksum of a chunk does not match,

@@ -68,19 +68,18 @@ impl RealFiles {
         RealFiles { read_only: true, ..RealFiles::new(path) }
     }
 
-    /// Returns true if the directory, which need not exist yet, is `other` or is inside it.
-    ///
-    /// # Errors
-    /// The operating system's error.
+    /// Returns true if the directory, which need not exist yet, is `other` or is inside it. Fails
+    /// with the operating system's error.
     pub fn is_within(&self, other: &Path) -> Result<bool, FileError> {
         let failed = |source| FileError::new(FileOperation::Open, &self.path, source);
         let whole = std::path::absolute(&self.path).map_err(failed)?;
         let existing = whole.ancestors().find(|path| path.exists()).unwrap_or(&whole);
         let mut real = fs::canonicalize(existing).map_err(failed)?;
         for component in whole.strip_prefix(existing).into_iter().flat_map(Path::components) {
-            match component {
-                Component::ParentDir => _ = real.pop(),
-                component => real.push(component),
+            if component != Component::ParentDir {
+                real.push(component);
+            } else {
+                real.pop();
             }
         }
         Ok(fs::canonicalize(other).is_ok_and(|other| real.starts_with(other)))

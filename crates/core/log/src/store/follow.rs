@@ -1,7 +1,7 @@
 //! Follows the log of a store that another process may write to.
 
 use super::{Manifest, SealedSegment, SegmentEntry, StoreFiles, mark};
-use crate::body::LoggedCommit;
+use crate::body::{LoggedCommit, LoggedEdges};
 use crate::checkpoint::CheckpointEntry;
 use crate::error::StoreError;
 use crate::files::{FileSystem, OpenMode};
@@ -121,7 +121,7 @@ impl Follower {
 /// The number of edges that a commit puts or deletes; 0 if its body cannot be read.
 fn edges_of(body: &[u8], manifest: &Manifest) -> u64 {
     let Ok(commit) = LoggedCommit::decode_canonical(body, manifest.options.topology) else { return 0 };
-    let appended = commit.appended.as_ref().map_or(0, |edges| edges.len());
+    let appended = commit.appended.as_ref().map_or(0, LoggedEdges::len);
     let edges = commit.effects.adjacencies.iter().map(|adjacency| adjacency.changes.len()).sum::<usize>();
     (appended + edges) as u64
 }

@@ -2,7 +2,7 @@
 
 use super::{BackupReport, EngineAccess, EngineFile, EngineState};
 use crate::error::StoreError;
-use crate::files::{EngineFiles, FileError, FileSystem, HeldLock, OpenMode};
+use crate::files::{EngineFiles, FileError, FileSystem, HeldLock, LockError, OpenMode};
 use crate::segment;
 use crate::store::manifest::{MANIFEST, NEXT, put_in_place, write_next};
 use crate::store::{CheckpointEntry, LOCK, Lock, Manifest, SegmentEntry, StoreFiles, check_lock};
@@ -30,8 +30,8 @@ pub(super) struct Destination {
 }
 
 impl Destination {
-    /// Opens a directory for a copy of the store `id`. If it has an older copy, the copy is extended;
-    /// if it has an unfinished one, that is removed.
+    /// Opens a directory for a copy of the store `id`. An older copy is extended, an unfinished one
+    /// is removed.
     pub(super) fn open(
         files: Arc<dyn FileSystem>,
         id: [u8; 16],
@@ -40,8 +40,10 @@ impl Destination {
         // Before locking, which creates a file.
         if let Err(error) = older_copy(&*files, id) {
             // A copy that another process writes to looks unfit.
-            files.lock_shared(LOCK)?;
-            return Err(error);
+            return Err(match files.lock_shared(LOCK) {
+                Err(held @ LockError::Held { .. }) => held.into(),
+                _ => error,
+            });
         }
         files.create_directory()?;
         let lock = files.lock(LOCK)?;
@@ -110,7 +112,7 @@ impl Destination {
     /// names; then removes the files that do not belong to it.
     pub(super) fn install(
         &mut self,
-        manifest: Manifest,
+        manifest: &Manifest,
         engine: Option<EngineState>,
     ) -> Result<(), StoreError> {
         self.files.sync_directory()?;

@@ -12,7 +12,7 @@ use std::io;
 impl Source<'_> {
     /// Copies the valid records of all segments. Returns the segments of the copy, all sealed.
     ///
-    /// If a writer is there, stops behind the durable commits: what follows may be changing.
+    /// Stops behind the durable commits if a writer is there, which may be changing later ones.
     pub(super) fn copy_log(
         &self,
         destination: &mut Destination,
@@ -20,7 +20,7 @@ impl Source<'_> {
         if !self.is_written {
             self.store.check_unlisted()?;
         }
-        // What the older copy has was made durable by the backup that copied it.
+        // The backup that wrote the older copy made its commits durable in the source.
         let durable = destination.older_last()?.max(self.durable);
         let mut recovered = Recovered::before(&self.store.manifest);
         let mut segments = Vec::new();

@@ -6,9 +6,9 @@
 //! install  the manifest of the copy, by a rename; then remove what it does not name      (destination.rs)
 //! ```
 //!
-//! A copy is a closed store. An older copy is extended: bytes after the end of a sealed segment, and
-//! files that no manifest names, do not belong to a store, so the older copy stays valid until the
-//! rename.
+//! A copy is a closed store. An older copy is extended: bytes after the end of a sealed segment,
+//! and files that no manifest names, do not belong to a store, so the older copy stays valid until
+//! the rename.
 
 mod destination;
 mod files;
@@ -81,13 +81,17 @@ impl EngineFile {
     }
 }
 
+type ReadState<'a> = dyn Fn(&Arc<dyn FileSystem>) -> Result<EngineState, StoreError> + 'a;
+
+type CheckFile<'a> = dyn Fn(&Arc<dyn FileSystem>, &EngineFile) -> Result<(), StoreError> + 'a;
+
 /// Access to the files of an engine.
 #[derive(Clone, Copy)]
 pub struct EngineAccess<'a> {
     /// Reads the newest state of the files in a directory.
-    pub state: &'a dyn Fn(&Arc<dyn FileSystem>) -> Result<EngineState, StoreError>,
+    pub state: &'a ReadState<'a>,
     /// Reads a file, and the file with its records, and compares them with their checksums.
-    pub check: &'a dyn Fn(&Arc<dyn FileSystem>, &EngineFile) -> Result<(), StoreError>,
+    pub check: &'a CheckFile<'a>,
 }
 
 /// Copies the store in `source` to `destination`, or brings an older copy there up to date. The
@@ -195,6 +199,6 @@ impl<'a> Source<'a> {
         let manifest = Manifest { segments, durable: recovered.last, ..self.store.manifest };
         destination.report.last = recovered.last;
         destination.report.wall_clock = recovered.wall_clock;
-        destination.install(manifest, self.engine.map(|(_, state)| state))
+        destination.install(&manifest, self.engine.map(|(_, state)| state))
     }
 }
