@@ -129,6 +129,15 @@ impl<'f> SegmentScan<'f> {
 
     /// Reads the next record. Returns its position and the record, if it is valid.
     pub(crate) fn next_record(&mut self) -> Result<Option<(u64, LogRecord<'_>)>, FileError> {
+        let Some((start, body)) = self.pass_record()? else { return Ok(None) };
+        let (at, wall_clock) = (CommitTimestamp(self.next.0 - 1), self.wall_clock);
+        let body = self.segment.at(body.start, body.end - body.start)?;
+        Ok(Some((start, LogRecord { at, wall_clock, body })))
+    }
+
+    /// Checks the next record, without keeping its body in memory. Returns its position and the
+    /// range of its body, if it is valid.
+    pub(crate) fn pass_record(&mut self) -> Result<Option<(u64, Range<u64>)>, FileError> {
         loop {
             let start = self.position;
             match read_frame(&mut self.segment, start, self.binding, self.first)? {
@@ -137,8 +146,7 @@ impl<'f> SegmentScan<'f> {
                     if at == self.next && wall_clock >= self.wall_clock =>
                 {
                     (self.position, self.next, self.wall_clock) = (end, at.next(), wall_clock);
-                    let body = self.segment.at(body.start, body.end - body.start)?;
-                    return Ok(Some((start, LogRecord { at, wall_clock, body })));
+                    return Ok(Some((start, body)));
                 }
                 _ => return Ok(None),
             }

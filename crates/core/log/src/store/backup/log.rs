@@ -46,7 +46,7 @@ impl Source<'_> {
     /// Reads a segment of the source, and makes what was read durable there: a commit that the
     /// source can still lose would be in the copy only.
     fn read(&self, entry: &SegmentEntry, next: CommitTimestamp) -> Result<SegmentReading, StoreError> {
-        let read = || self.store.read_segment(entry, next, |_, _| Ok::<(), StoreError>(()));
+        let read = || self.store.check_records(entry, next);
         let mut reading = read()?;
         if let (true, Some(problem)) = (self.is_written, &reading.problem) {
             // A writer may have written between two reads; damage stays where it is.
@@ -119,7 +119,7 @@ impl Destination {
     fn check_older_segment(&self, entry: &SegmentEntry, sealed: SealedSegment) -> Result<(), StoreError> {
         let Some(older) = &self.older else { return Ok(()) };
         let entry = SegmentEntry { sealed: Some(sealed), ..*entry };
-        let reading = older.read_segment(&entry, sealed.first, |_, _| Ok::<(), StoreError>(()))?;
+        let reading = older.check_records(&entry, sealed.first)?;
         reading.problem.map_or(Ok(()), |problem| Err(StoreError::of_older_backup(problem)))
     }
 }
