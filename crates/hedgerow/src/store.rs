@@ -58,6 +58,7 @@ pub fn checkpoint(path: impl AsRef<Path>) -> Result<Option<Description>, Error> 
 /// ```
 /// use hedgerow::prelude::*;
 /// use hedgerow::store::Watch;
+/// use hedgerow::{CommitTimestamp, LabelId};
 ///
 /// let folder = tempfile::tempdir()?;
 /// let graph = GraphOptions::new().create(folder.path())?;
