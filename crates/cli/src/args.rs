@@ -12,8 +12,8 @@ use crate::export::ExportArgs;
 use crate::generate::GenerateArgs;
 use crate::import::ImportArgs;
 use crate::maintenance::{
-    CHECKPOINT_EXAMPLES, COMPACT_EXAMPLES, CheckArgs, InfoArgs, LabelArgs, RecoverArgs, RewriteArgs,
-    SchemaArgs,
+    BackupArgs, CHECKPOINT_EXAMPLES, COMPACT_EXAMPLES, CheckArgs, InfoArgs, LabelArgs, RecoverArgs,
+    RewriteArgs, SchemaArgs, WatchArgs,
 };
 use crate::man::ManArgs;
 use crate::objects::{DeleteArgs, GetArgs, NeighborsArgs, PathArgs, PutArgs};
@@ -82,6 +82,8 @@ pub enum Command {
     Export(ExportArgs),
     /// Show what is in a store, and its files
     Info(InfoArgs),
+    /// Print the commits per second and the size of the log of a store while another process writes
+    Watch(WatchArgs),
     /// Print the labels and properties of a store, and the options that make such a store
     Schema(SchemaArgs),
     /// List the labels of a store, or add some
@@ -107,6 +109,9 @@ pub enum Command {
     Erase(EraseArgs),
     /// Open a store once, and run many commands on it, from a prompt or a pipe
     Shell(ShellArgs),
+    /// Copy a store to another directory while another process writes, or bring an older copy up to
+    /// date
+    Backup(BackupArgs),
     /// Write the state of a store as one file, so that it opens faster and its log can be pruned
     #[command(after_help = CHECKPOINT_EXAMPLES)]
     Checkpoint(RewriteArgs),
@@ -147,6 +152,8 @@ impl Command {
             Command::Import(args) => args.json,
             Command::Export(args) => args.json,
             Command::Info(args) => args.json,
+            Command::Watch(args) => args.json,
+            Command::Backup(args) => args.json,
             Command::Schema(args) => args.json,
             Command::Label(args) => args.action.json(),
             Command::Edges(args) => args.edges.place.json,

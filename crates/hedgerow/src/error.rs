@@ -151,6 +151,7 @@ impl Error {
             | Reason::NoMemoryBudget(_)
             | Reason::NoEdgeLog(_)
             | Reason::NoCompaction(_)
+            | Reason::NoBackup(_)
             | Reason::NotCompiled(_)
             | Reason::NeedsStore(_)
             | Reason::Threads(_)
@@ -244,7 +245,7 @@ fn kind_of_store(error: &StoreError) -> ErrorKind {
         StoreError::NoStore { .. } => ErrorKind::NotFound,
         StoreError::Exists { .. } => ErrorKind::Exists,
         StoreError::UnknownEngine { .. } | StoreError::Compressed { .. } => ErrorKind::Unsupported,
-        StoreError::Schema { .. } => ErrorKind::InvalidInput,
+        StoreError::Schema { .. } | StoreError::NoBackup { .. } => ErrorKind::InvalidInput,
         StoreError::Locked { .. } | StoreError::BeingRead { .. } | StoreError::Overtaken { .. } => {
             ErrorKind::Locked
         }
@@ -332,6 +333,10 @@ pub(crate) enum Reason {
         "the engine {0:?} has no files to compact; omit `compaction_limits`, or make the graph with the engine `lsm`"
     )]
     NoCompaction(&'static str),
+    #[error(
+        "this program cannot copy the files of the engine {0:?}: close the store, and copy its directory"
+    )]
+    NoBackup(&'static str),
     #[error(
         "the engine {0:?} has no edge log to archive; omit `archiving_threshold`, or make or open the graph with the engine `hybrid`"
     )]

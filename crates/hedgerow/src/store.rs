@@ -6,9 +6,9 @@ pub use hedgerow_log::checkpoint::{Description, WriteProgress};
 pub use hedgerow_log::files::{FileError, FileOperation};
 #[doc(inline)]
 pub use hedgerow_log::{
-    CheckReport, CheckpointEntry, CommitRange, CommitSummary, Cut, EdgeSummary, ListedCommit, LogError,
-    Manifest, Repair, ReplacedCheckpoint, SealedSegment, SegmentEntry, StoreError, StoreOptions, StreamEntry,
-    TornTail,
+    BackupReport, CheckReport, CheckpointEntry, CommitRange, CommitSummary, Cut, EdgeSummary, ListedCommit,
+    LogError, LogStatus, Manifest, Repair, ReplacedCheckpoint, SealedSegment, SegmentEntry, StoreError,
+    StoreOptions, StreamEntry, TornTail,
 };
 
 #[doc(inline)]
@@ -22,6 +22,7 @@ pub use crate::durable::traces::{SearchedFile, Trace, TraceKind, TraceReport};
 
 use crate::durable;
 use crate::error::Error;
+use hedgerow_log::Follower;
 use hedgerow_log::files::{FileSystem, RealFiles};
 use hedgerow_model::{CommitTimestamp, Key, LabelSchema, VertexId};
 use hedgerow_sync::Arc;
@@ -40,17 +41,59 @@ pub fn manifest(path: impl AsRef<Path>) -> Result<Manifest, Error> {
 }
 
 /// Returns the description of the newest checkpoint of the store in the directory `path`, if there
-/// is one: size and time of the graph, and the position of an importer. Changes nothing, and may
-/// run concurrently with a process that writes to the store; reads only the index of the
-/// checkpoint.
+/// is one: size and time of the graph, and the position of an importer. If the engine keeps edges
+/// in files of its own, describes the state in these files, as of their last flush. Changes
+/// nothing, and may run concurrently with a process that writes to the store; reads only the index
+/// of the checkpoint, or the manifest of the engine.
 ///
 /// # Errors
 /// [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) if there is no store; its manifest or the
 /// checkpoint is damaged.
 pub fn checkpoint(path: impl AsRef<Path>) -> Result<Option<Description>, Error> {
     let files: Arc<dyn FileSystem> = Arc::new(RealFiles::read_only(path.as_ref()));
-    let (_, checkpoint) = durable::newest_checkpoint(&files)?;
-    Ok(checkpoint.map(|checkpoint| checkpoint.description().clone()))
+    let (store, checkpoint) = durable::newest_checkpoint(&files)?;
+    match checkpoint {
+        Some(checkpoint) => Ok(Some(checkpoint.description().clone())),
+        None => durable::backup::describe_engine_files(&files, store.manifest()),
+    }
+}
+
+/// Follows the log of a store, which another process may be writing: each [look](Watch::look) reads
+/// only the commits since the one before. Blocks no writer, and changes nothing.
+///
+/// ```
+/// use hedgerow::prelude::*;
+/// use hedgerow::store::Watch;
+/// use hedgerow::{CommitTimestamp, LabelId};
+///
+/// let folder = tempfile::tempdir()?;
+/// let graph = GraphOptions::new().create(folder.path())?;
+/// let mut watch = Watch::new(folder.path());
+/// watch.look()?;
+/// graph.put_edge(LabelId::DEFAULT, 1, 2)?;
+/// let seen = watch.look()?;
+/// assert_eq!((seen.commits, seen.edges, seen.durable), (1, 1, CommitTimestamp(1)));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct Watch(Follower);
+
+impl Watch {
+    /// Follows the store in the directory `path`. Reads nothing yet.
+    #[must_use]
+    pub fn new(path: impl AsRef<Path>) -> Self {
+        Watch(Follower::new(Arc::new(RealFiles::read_only(path.as_ref()))))
+    }
+
+    /// Returns the state of the log. O(bytes of the commits since the previous look); the first
+    /// look reads the segments that are not complete, usually one.
+    ///
+    /// # Errors
+    /// [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) if there is no store; its manifest is
+    /// damaged; the file system failed.
+    pub fn look(&mut self) -> Result<LogStatus, Error> {
+        Ok(self.0.look()?)
+    }
 }
 
 /// Passes the commits in `range` that the log of the store in the directory `path` has to `visit`,
@@ -218,6 +261,51 @@ pub fn add_labels(path: impl AsRef<Path>, labels: &[LabelSchema]) -> Result<(), 
 pub fn check(path: impl AsRef<Path>) -> Result<CheckReport, Error> {
     let files: Arc<dyn FileSystem> = Arc::new(RealFiles::read_only(path.as_ref()));
     check_on(&files)
+}
+
+/// Copies the store in the directory `path` to the directory `copy`, while a process may write to
+/// the store. The copy is a store: restore it by opening it, or by copying it back. It has every
+/// commit that was durable when this was called, and no part of a later one that is not whole.
+///
+/// If `copy` has an older copy of this store, only what is new is copied, the rest is checked, and
+/// files that the store no longer has are removed. Everything that is copied is compared with its
+/// checksums. A crash leaves the older copy or the new one, and the next call goes on; without an
+/// older copy, or within the last step if the engine keeps edges in files of its own, it may leave
+/// an unfinished copy, which cannot be opened, and which the next call makes anew. Needs no more
+/// memory than the largest commit, key or record. O(bytes of the copy).
+///
+/// ```
+/// use hedgerow::prelude::*;
+///
+/// let folder = tempfile::tempdir()?;
+/// let (path, copy) = (folder.path().join("friends"), folder.path().join("copy"));
+/// let graph = GraphOptions::new().label::<()>("knows").create(&path)?;
+/// graph.put_edge(graph.label::<()>("knows")?, 1, 2)?;
+/// let report = hedgerow::store::backup(&path, &copy)?;
+/// assert!(!report.incremental);
+/// assert!(hedgerow::store::backup(&path, &copy)?.incremental);
+///
+/// let restored = Graph::open(&copy)?;
+/// assert!(restored.contains_edge(restored.label::<()>("knows")?, 1, 2)?);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) if there is no store;
+/// [`ErrorKind::InvalidInput`](crate::ErrorKind::InvalidInput) if `copy` is inside the store, has
+/// other files, another store, or commits that the store does not have;
+/// [`ErrorKind::Locked`](crate::ErrorKind::Locked) if `copy` is in use;
+/// [`ErrorKind::Storage`](crate::ErrorKind::Storage) if the store or the older copy is damaged (the
+/// error names the file and the offset) or the file system failed.
+pub fn backup(path: impl AsRef<Path>, copy: impl AsRef<Path>) -> Result<BackupReport, Error> {
+    let files: Arc<dyn FileSystem> = Arc::new(RealFiles::read_only(path.as_ref()));
+    durable::backup::backup_to(&files, copy.as_ref())
+}
+
+/// [`backup`] in any directories.
+#[doc(hidden)]
+pub fn backup_on(source: &Arc<dyn FileSystem>, copy: Arc<dyn FileSystem>) -> Result<BackupReport, Error> {
+    durable::backup::backup(source, copy)
 }
 
 /// Cuts the log of the store in the directory `path` at its first damage, so that it can be opened

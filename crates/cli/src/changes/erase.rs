@@ -14,7 +14,6 @@ use hedgerow::store::{self, Trace, TraceKind, TraceReport};
 use hedgerow::{Graph, Key, VertexId, WriteGraph};
 use serde::Serialize;
 use std::fs;
-use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
 #[derive(Debug, Serialize)]
@@ -74,7 +73,7 @@ pub fn execute(object: &EraseObject, console: &Console) -> Result<(), CliError> 
     let (keys, path) = args.vertices.with_store(args.store.as_deref())?;
     let made_with = store::manifest(path).map_err(StoredError::from)?.options;
     let keys = args.vertices.parse(keys, made_with.keys)?;
-    confirm(args, &keys, path)?;
+    confirm(args, &keys, path, console)?;
     // Not before: the first signal ends a question.
     let interrupt = &Interrupt::listen()?;
     let (vertices, edges_deleted) = delete(args, &keys, path, console, interrupt)?;
@@ -106,24 +105,18 @@ pub fn execute(object: &EraseObject, console: &Console) -> Result<(), CliError> 
 }
 
 /// Asks at a terminal; elsewhere `--yes` must be given.
-fn confirm(args: &EraseVertexArgs, keys: &[Key], store: &Path) -> Result<(), CliError> {
+fn confirm(args: &EraseVertexArgs, keys: &[Key], store: &Path, console: &Console) -> Result<(), CliError> {
     if args.yes {
         return Ok(());
     }
-    let mut terminal = io::stderr();
-    if !io::stdin().is_terminal() || !terminal.is_terminal() || args.json {
-        return Err(StoredError::EraseUnconfirmed(store.into()).into());
-    }
     let question = format!(
-        "Erase {} with all edges from {}, and rewrite its files, which drops its past states? [y/N] ",
+        "Erase {} with all edges from {}, and rewrite its files, which drops its past states?",
         described(keys.iter().map(keys::text)),
         store.display()
     );
-    let mut answer = String::new();
-    let asked = terminal.write_all(question.as_bytes()).and_then(|()| io::stdin().read_line(&mut answer));
-    match asked {
-        Ok(_) if ["y", "yes"].contains(&&*answer.trim().to_lowercase()) => Ok(()),
-        _ => Err(StoredError::EraseUnconfirmed(store.into()).into()),
+    match console.can_ask() && console.asks(&question, false) {
+        true => Ok(()),
+        false => Err(StoredError::EraseUnconfirmed(store.into()).into()),
     }
 }
 

@@ -121,6 +121,9 @@ fn of_store(error: &hedgerow::Error) -> Option<&'static str> {
              checkpoint meanwhile with --from-checkpoint",
         ),
         Some(StoreError::BeingRead { .. }) => Some("--wait SECONDS waits for that"),
+        Some(StoreError::NoBackup { .. }) => {
+            Some("choose an empty directory, or one with an older backup of the store")
+        }
         Some(StoreError::Damaged { .. } | StoreError::Missing { .. } | StoreError::Foreign { .. }) => {
             Some("`hedgerow check DIR` lists all that is damaged")
         }

@@ -7,7 +7,6 @@ use super::tables::row_digest;
 use crate::console::Console;
 use crate::error::{CliError, StoredError};
 use crate::input;
-use crate::interrupt::Interrupt;
 use crate::progress;
 use crate::stored::declared::{labels_text, quoted};
 use crate::threads::Threads;
@@ -27,7 +26,6 @@ pub struct Reader<'a> {
     pub keys: KeyKind,
     pub threads: &'a Threads,
     pub console: &'a Console,
-    pub interrupt: &'a Interrupt,
 }
 
 /// Looks for two rows of one edge.
@@ -114,14 +112,12 @@ impl Reader<'_> {
         let bar = progress::of_bytes(self.console, "comparing", reader.progress().total);
         let mut batch = Batch::new();
         while reader.read_batch_on(self.threads.pool(), &mut batch)? {
-            self.interrupt.check()?;
             if let ControlFlow::Break(found) = batch.edges.iter().try_for_each(&mut see) {
                 return Ok(Some(found));
             }
             bar.set_position(reader.progress().done);
         }
         bar.finish_and_clear();
-        self.interrupt.check()?;
         Ok(None)
     }
 

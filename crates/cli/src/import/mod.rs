@@ -58,10 +58,10 @@ use std::time::Instant;
 use target::Target;
 
 /// Imports and prints a summary.
-pub fn execute(args: &ImportArgs, console: &Console, interrupt: &Interrupt) -> Result<(), CliError> {
+pub fn execute(args: &ImportArgs, console: &Console) -> Result<(), CliError> {
     let threads = &Threads::new(args.threads)?;
     Sources::of(args, args, false)?;
-    let plan = &plan(args, threads, console, interrupt)?;
+    let plan = &plan(args, threads, console)?;
     let args = &plan.args;
     let sources = Sources::of(args, &plan.given, plan.vertices.is_some())?;
     let target = &Target::look(args, &sources, threads.count())?;
@@ -69,8 +69,10 @@ pub fn execute(args: &ImportArgs, console: &Console, interrupt: &Interrupt) -> R
         return preview::print(plan, target, console);
     }
     if plan.is_inferred && !preview::confirm(plan, target, console) {
-        return interrupt.check();
+        return Ok(());
     }
+    // Before, nothing was stored, and a signal ends the process.
+    let interrupt = &Interrupt::listen()?;
     let context = Context { args, plan, sources, target, threads, console, interrupt };
     match target.keys {
         KeyKind::Number | KeyKind::Dense => import::<u64>(context),
@@ -79,23 +81,17 @@ pub fn execute(args: &ImportArgs, console: &Console, interrupt: &Interrupt) -> R
 }
 
 /// Looks at the files; at a terminal, asks what happens to rows that would be lost.
-fn plan(
-    args: &ImportArgs,
-    threads: &Threads,
-    console: &Console,
-    interrupt: &Interrupt,
-) -> Result<Plan, CliError> {
-    match Plan::of(args, threads, console, interrupt) {
+fn plan(args: &ImportArgs, threads: &Threads, console: &Console) -> Result<Plan, CliError> {
+    match Plan::of(args, threads, console) {
         Err(CliError::Stored(repeats @ StoredError::Repeats { .. }))
             if args.on_repeat.is_none() && args.labels.is_empty() && console.can_ask() =>
         {
             console.note(&repeats.to_string());
-            interrupt.check()?;
             if !console.asks("Keep each row as an edge of its own?", false) {
                 return Err(repeats.into());
             }
             let args = ImportArgs { on_repeat: Some(OnRepeat::Parallel), ..args.clone() };
-            Plan::of(&args, threads, console, interrupt)
+            Plan::of(&args, threads, console)
         }
         plan => plan,
     }

@@ -9,7 +9,6 @@ use super::sources::can_be_read_again;
 use super::tables::{self, Table};
 use crate::console::Console;
 use crate::error::{CliError, StoredError};
-use crate::interrupt::Interrupt;
 use crate::options::{ColumnsName, FormatName, KeysName, table_format};
 use crate::stored;
 use crate::threads::Threads;
@@ -61,12 +60,7 @@ impl Plan {
     ///
     /// # Errors
     /// A file cannot be read; its first line could be names or values; or rows would be lost.
-    pub fn of(
-        given: &ImportArgs,
-        threads: &Threads,
-        console: &Console,
-        interrupt: &Interrupt,
-    ) -> Result<Self, CliError> {
+    pub fn of(given: &ImportArgs, threads: &Threads, console: &Console) -> Result<Self, CliError> {
         let mut args = given.clone();
         let known = Known::of(&args)?;
         let mut rows = Rows::new(known.is_undirected);
@@ -79,11 +73,11 @@ impl Plan {
                 if can_be_read_again(path) && known.reads_all(&args) {
                     let are_parallel = args.on_repeat == Some(OnRepeat::Parallel)
                         || known.edges.as_ref().is_some_and(|edges| edges.key().is_some());
-                    tables.push(Table::read(path, &options, are_parallel, &mut rows, console, interrupt)?);
+                    tables.push(Table::read(path, &options, are_parallel, &mut rows, console)?);
                 }
             }
         }
-        let vertices = known.vertex_table(&args, console, interrupt)?;
+        let vertices = known.vertex_table(&args, console)?;
         let mut is_inferred = false;
         if known.store.is_none() && !tables.is_empty() | vertices.is_some() {
             let inferred = Inferred::of(&tables, vertices.as_ref(), &args);
@@ -112,7 +106,7 @@ impl Plan {
             has_names,
         };
         let keys = known.keys.unwrap_or(plan.args.format.keys().kind());
-        let reader = Reader { args: &plan.args.clone(), keys, threads, console, interrupt };
+        let reader = Reader { args: &plan.args.clone(), keys, threads, console };
         plan.compare(&known, rows, reader)?;
         Ok(plan)
     }
@@ -247,12 +241,7 @@ impl Known {
     }
 
     /// The file of vertices, if its columns have names and no declaration.
-    fn vertex_table(
-        &self,
-        args: &ImportArgs,
-        console: &Console,
-        interrupt: &Interrupt,
-    ) -> Result<Option<Table>, CliError> {
+    fn vertex_table(&self, args: &ImportArgs, console: &Console) -> Result<Option<Table>, CliError> {
         let Some(path) = args.format.vertices.as_deref() else { return Ok(None) };
         let named = table_format(path).or(args.format.format.properties());
         let is_declared = self.vertices.as_ref().is_some_and(|schema| !schema.fields.is_empty());
@@ -265,7 +254,7 @@ impl Known {
         if table.has_header != HasHeader::Yes {
             return Ok(None);
         }
-        Table::read(path, &options, false, &mut Rows::new(false), console, interrupt).map(Some)
+        Table::read(path, &options, false, &mut Rows::new(false), console).map(Some)
     }
 }
 

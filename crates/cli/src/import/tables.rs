@@ -4,7 +4,6 @@ use super::args::ImportArgs;
 use super::repeats::{RowDigest, Rows, digest};
 use crate::console::Console;
 use crate::error::CliError;
-use crate::interrupt::Interrupt;
 use crate::options::ColumnsName;
 use crate::progress;
 use hedgerow_formats::{
@@ -80,7 +79,6 @@ impl Table {
         are_parallel: bool,
         rows: &mut Rows,
         console: &Console,
-        interrupt: &Interrupt,
     ) -> Result<Self, CliError> {
         let mut survey = Survey::open(path, options)?;
         let bar = progress::of_bytes(console, "looking", survey.progress().total);
@@ -92,12 +90,10 @@ impl Table {
             }
             count += 1;
             if count % (1 << 14) == 0 {
-                interrupt.check()?;
                 bar.set_position(survey.progress().done);
             }
         }
         bar.finish_and_clear();
-        interrupt.check()?;
         Ok(Table::of(path, options, &survey, count, first))
     }
 

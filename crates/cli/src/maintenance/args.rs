@@ -1,17 +1,34 @@
-//! Options of `hedgerow info`, `schema`, `label`, `checkpoint`, `compact`, `check` and `recover`.
+//! Options of `hedgerow info`, `watch`, `schema`, `label`, `backup`, `checkpoint`, `compact`,
+//! `check` and `recover`.
 
 use crate::options::{MemoryArgs, threads};
 use crate::stored::args::StorePlace;
 use crate::stored::declared::label;
-use crate::stored::wait::WaitArgs;
+use crate::stored::wait::{WaitArgs, seconds};
 use clap::{ArgAction, Args, Subcommand};
 use hedgerow::LabelSchema;
-use std::num::NonZeroUsize;
+use std::num::{NonZeroU64, NonZeroUsize};
+use std::path::PathBuf;
+use std::time::Duration;
 
 const INFO_EXAMPLES: &str = "\
 Examples:
   hedgerow info wiki
   hedgerow info --store wiki --quick --json";
+
+const WATCH_EXAMPLES: &str = "\
+Ctrl-C ends it, with exit code 0.
+
+Examples:
+  hedgerow watch wiki
+  hedgerow watch wiki --interval 0.5 --count 10 --json";
+
+const BACKUP_EXAMPLES: &str = "\
+The backup is a store: open it, or copy it back. If BACKUP has an older backup of the store, only what is new is copied.
+
+Examples:
+  hedgerow backup wiki /backups/wiki
+  hedgerow backup wiki /backups/wiki --json";
 
 const SCHEMA_EXAMPLES: &str = "\
 Examples:
@@ -56,12 +73,53 @@ Examples:
 pub struct InfoArgs {
     #[command(flatten)]
     pub place: StorePlace,
-    /// Do not open the graph: show the counts of its newest checkpoint; changes nothing
+    /// Do not open the graph: show the counts of its newest checkpoint, or of the engine's files,
+    /// and the number of commits since; changes nothing
     #[arg(long)]
     pub quick: bool,
     #[command(flatten)]
     pub memory: MemoryArgs,
     /// Print everything as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `hedgerow watch`
+#[derive(Debug, Args)]
+#[command(after_help = WATCH_EXAMPLES)]
+pub struct WatchArgs {
+    #[command(flatten)]
+    pub place: StorePlace,
+    /// Time between two lines, in seconds
+    #[arg(long, value_name = "SECONDS", value_parser = interval, default_value = "1")]
+    pub interval: Duration,
+    /// End after N lines; by default only a signal ends it
+    #[arg(long, value_name = "N")]
+    pub count: Option<NonZeroU64>,
+    /// Print one JSON object per line
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Parses a time between two lines.
+fn interval(text: &str) -> Result<Duration, String> {
+    match seconds(text)? {
+        Duration::ZERO => Err("it must be more than 0".to_owned()),
+        interval => Ok(interval),
+    }
+}
+
+/// `hedgerow backup`
+#[derive(Debug, Args)]
+#[command(after_help = BACKUP_EXAMPLES)]
+pub struct BackupArgs {
+    /// The directory of the store, which another process may have open
+    #[arg(value_name = "DIR")]
+    pub store: PathBuf,
+    /// The directory of the backup: missing, empty, or with an older backup of the store
+    #[arg(value_name = "BACKUP")]
+    pub backup: PathBuf,
+    /// Print what was copied as JSON
     #[arg(long)]
     pub json: bool,
 }

@@ -56,6 +56,35 @@ impl Segment {
     }
 }
 
+/// The sizes of the files in the directory of a store, by kind.
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+pub struct FileSizes {
+    pub log_bytes: u64,
+    pub checkpoint_bytes: u64,
+    /// The files of an engine that keeps edges in its own files.
+    pub engine_bytes: u64,
+}
+
+impl FileSizes {
+    /// The sizes in the directory `path`. Files that have disappeared meanwhile have no size.
+    pub fn of(path: &Path) -> Result<Self, CliError> {
+        let mut sizes = FileSizes::default();
+        let unlisted =
+            |source| CliError::Input(FormatError::Io { path: path.into(), action: "list", source });
+        for entry in fs::read_dir(path).map_err(unlisted)? {
+            let entry = entry.map_err(unlisted)?;
+            let (name, bytes) = (entry.file_name(), entry.metadata().map_or(0, |metadata| metadata.len()));
+            match name.to_str().and_then(|name| name.split_once('-')) {
+                Some(("log", _)) => sizes.log_bytes += bytes,
+                Some(("checkpoint", _)) => sizes.checkpoint_bytes += bytes,
+                Some(("engine", _)) => sizes.engine_bytes += bytes,
+                _ => {}
+            }
+        }
+        Ok(sizes)
+    }
+}
+
 fn disk_bytes(path: &Path) -> io::Result<u64> {
     let mut bytes = 0;
     for entry in fs::read_dir(path)? {

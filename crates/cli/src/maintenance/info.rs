@@ -1,6 +1,7 @@
 //! `hedgerow info`
 
 use super::InfoArgs;
+use super::backup::made;
 use super::engine::EngineFiles;
 use super::files::{Files, LogFiles};
 use super::problem::Torn;
@@ -10,7 +11,7 @@ use crate::import::Noted;
 use crate::stored::args::{AsOfArgs, ReadArgs};
 use crate::stored::{self, StoredState, schema};
 use crate::text;
-use hedgerow::store::{self, Manifest, StoreError};
+use hedgerow::store::{self, Manifest, StoreError, Watch};
 use hedgerow::{Count, LabelId, LabelSchema, Recovery};
 use serde::Serialize;
 use std::path::Path;
@@ -30,11 +31,17 @@ struct Info {
     open_in: Option<Holder>,
     /// The state that was counted.
     counted: Counted,
-    /// The commit of the counted state.
+    /// The commit of the counted state, and its time in microseconds since 1970 UTC, if the graph
+    /// was not opened.
     timestamp: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    time: Option<u64>,
+    /// The last commit in the log, and the number of commits after the counted state.
+    newest: u64,
+    commits_since: u64,
     vertices: Option<u64>,
-    /// Edges of all labels. Unknown if some are parallel and the graph was not opened: a checkpoint
-    /// counts the pairs of vertices.
+    /// Edges of all labels. Unknown if some are parallel and the counts are those of a checkpoint,
+    /// which counts the pairs of vertices.
     edges: Option<text::Edges>,
     #[serde(skip_serializing_if = "Option::is_none")]
     edges_at_least: Option<u64>,
@@ -99,7 +106,7 @@ struct Property {
 /// Another process that has the store open.
 #[derive(Debug, Serialize)]
 pub struct Holder {
-    process: Option<u32>,
+    pub process: Option<u32>,
 }
 
 /// The state that was counted.
@@ -108,7 +115,7 @@ pub struct Holder {
 enum Counted {
     /// The graph was opened.
     Newest,
-    /// The newest checkpoint.
+    /// The newest checkpoint, or the engine's files.
     Checkpoint,
     /// There is no checkpoint, and the graph was not opened.
     Nothing,
@@ -158,10 +165,7 @@ fn open(
     console: &Console,
 ) -> Result<(Option<StoredState>, Option<Holder>), CliError> {
     if args.quick {
-        let holder = store::holder(path);
-        // No process can write to a directory that is not writable, as far as this one can tell.
-        let holder = holder.ok().flatten().map(|holder| Holder { process: holder.process });
-        return Ok((None, holder));
+        return Ok((None, holder_of(path)));
     }
     match stored::read(
         path,
@@ -176,6 +180,12 @@ fn open(
         },
         Err(error) => Err(error.into()),
     }
+}
+
+/// The process that has the store open to write, as far as this one can tell: none can write to a
+/// directory that is not writable.
+pub fn holder_of(path: &Path) -> Option<Holder> {
+    store::holder(path).ok().flatten().map(|holder| Holder { process: holder.process })
 }
 
 impl Info {
@@ -199,7 +209,10 @@ impl Info {
                     let edges = snapshot.edge_count_of(label);
                     Some(Counts::of(schema, Some(edges), snapshot.pair_count_of(label)))
                 }
-                None => counts.map(|counts| Counts::of(schema, None, counts.edges_of(label))),
+                None => counts.map(|counts| {
+                    let each = Some(counts.parallel_of(label)).filter(|each| *each > 0);
+                    Counts::of(schema, each.map(Count::exactly), counts.edges_of(label))
+                }),
             };
             Label::new(schema, counts)
         });
@@ -218,6 +231,15 @@ impl Info {
             .fields
             .iter()
             .map(|field| Property { name: field.name.clone(), r#type: field.value_type.name() });
+        let timestamp = match state {
+            Some(state) => Some(state.snapshot.timestamp().0),
+            None => described.as_ref().map(|described| described.timestamp.0),
+        };
+        let newest = match state {
+            Some(state) => state.snapshot.timestamp().0,
+            None => Watch::new(path).look().map_err(StoredError::from)?.newest.0,
+        };
+        let time = described.as_ref().map(|described| described.wall_clock).filter(|time| *time > 0);
         let input = state.map_or_else(
             || described.as_ref().and_then(|described| described.input.as_deref()),
             |state| state.input.as_deref(),
@@ -237,10 +259,10 @@ impl Info {
                 (None, Some(_)) => Counted::Checkpoint,
                 (None, None) => Counted::Nothing,
             },
-            timestamp: match state {
-                Some(state) => Some(state.snapshot.timestamp().0),
-                None => described.as_ref().map(|described| described.timestamp.0),
-            },
+            timestamp,
+            time,
+            newest,
+            commits_since: newest.saturating_sub(timestamp.unwrap_or(0)),
             vertices: match state {
                 Some(state) => Some(state.snapshot.vertex_count()),
                 None => counts.map(|counts| counts.vertices),
@@ -304,11 +326,17 @@ fn describe(info: &Info) -> String {
     ];
     if let Some(Holder { process }) = &info.open_in {
         let holder = process.map_or("another process".into(), |process| format!("process {process}"));
-        let counted = match info.counted {
-            Counted::Checkpoint => ": the counts are those of the checkpoint",
-            _ => "",
-        };
-        rows.push(("open in", format!("{holder}, which may write to it{counted}")));
+        rows.push(("open in", format!("{holder}, which may write to it")));
+    }
+    let since = text::counted(info.commits_since, "commit", "commits");
+    match (info.counted, info.timestamp) {
+        (Counted::Checkpoint, Some(counted)) => {
+            let of = if info.checkpoint.is_some() { "the checkpoint" } else { "the engine's files" };
+            let counted = made(counted, info.time);
+            rows.push(("counted", format!("{of}, as of commit {counted}; {since} since")));
+        }
+        (Counted::Nothing, _) => rows.push(("counted", format!("nothing; the log has {since}"))),
+        _ => {}
     }
     rows.push(("vertices", info.vertices.map_or_else(unknown, count)));
     let edges = match (info.edges, info.edges_at_least) {
@@ -329,10 +357,9 @@ fn describe(info: &Info) -> String {
     if let (Counted::Newest, Some(timestamp)) = (info.counted, info.timestamp) {
         rows.push(("last commit", count(timestamp)));
     }
-    let (loaded, has_checkpoints) = match info.engine_files {
-        Some(_) => ("the engine's files", false),
-        None => ("checkpoint", true),
-    };
+    // Engines with files of their own have no checkpoints.
+    let has_checkpoints = info.checkpoint.is_some() || info.engine != "lsm";
+    let loaded = if has_checkpoints { "checkpoint" } else { "the engine's files" };
     let checkpoint = info.checkpoint.as_ref();
     let checkpoint = checkpoint.map(|Checkpoint { timestamp, bytes: size, .. }| {
         format!("commit {}, {}", count(*timestamp), bytes(*size))

@@ -1,7 +1,8 @@
-//! `hedgerow info`, `schema`, `label`, `checkpoint`, `compact`, `check` and `recover`: commands on
-//! the store itself.
+//! `hedgerow info`, `watch`, `schema`, `label`, `backup`, `checkpoint`, `compact`, `check` and
+//! `recover`: commands on the store itself.
 
 mod args;
+pub mod backup;
 pub mod check;
 mod checkpoint;
 mod compact;
@@ -13,9 +14,10 @@ mod problem;
 pub mod recover;
 pub mod rewrite;
 pub mod schema;
+pub mod watch;
 
 pub use args::{
-    CHECKPOINT_EXAMPLES, COMPACT_EXAMPLES, CheckArgs, InfoArgs, LabelArgs, NewLabels, RecoverArgs,
-    RewriteArgs, SchemaArgs,
+    BackupArgs, CHECKPOINT_EXAMPLES, COMPACT_EXAMPLES, CheckArgs, InfoArgs, LabelArgs, NewLabels,
+    RecoverArgs, RewriteArgs, SchemaArgs, WatchArgs,
 };
 pub use compact::Compacted;

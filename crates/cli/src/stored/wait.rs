@@ -39,7 +39,8 @@ impl WaitArgs {
     }
 }
 
-fn seconds(text: &str) -> Result<Duration, String> {
+/// Parses a number of seconds.
+pub fn seconds(text: &str) -> Result<Duration, String> {
     let seconds = text.parse().ok().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
     seconds.ok_or_else(|| "expected a number of seconds, such as 10 or 0.5".into())
 }

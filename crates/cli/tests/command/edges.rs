@@ -244,7 +244,9 @@ fn aggregates_agree_with_an_oracle_on_every_engine() {
     {
         let folder = Folder::with("graph.csv", &file);
         folder
-            .hedgerow(&format!("import graph.csv --store bank --labels edge:weight=f64+count=i64 {options}"))
+            .hedgerow(&format!(
+                "import graph.csv --store bank --on-repeat last --labels edge:weight=f64+count=i64 {options}"
+            ))
             .success();
         let is_undirected = options.starts_with("--undirected");
         // The order in which vertices were made decides the source of an undirected edge.

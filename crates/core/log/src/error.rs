@@ -4,7 +4,7 @@ use crate::files::{FileError, LockError};
 use hedgerow_encoding::wire::DecodeError;
 use hedgerow_model::{CommitTimestamp, SchemaError};
 use hedgerow_sync::Arc;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// A failure to create, open or read a store.
 #[derive(Debug, thiserror::Error)]
@@ -107,6 +107,26 @@ pub enum StoreError {
         /// The checkpoint.
         path: PathBuf,
     },
+    /// A backup to the directory was interrupted.
+    #[error("{} has a backup that was interrupted: repeat the backup, which begins anew, or remove the directory", path.display())]
+    UnfinishedBackup {
+        /// The directory.
+        path: PathBuf,
+    },
+    /// A directory cannot take a backup of the store.
+    #[error("no backup can be written to {}: {what}", path.display())]
+    NoBackup {
+        /// The directory.
+        path: PathBuf,
+        /// The reason.
+        what: &'static str,
+    },
+    /// The older backup in a directory is damaged, so it cannot be brought up to date.
+    #[error("the older backup is damaged: {problem}; write a new one to another directory")]
+    DamagedBackup {
+        /// The damage.
+        problem: Box<StoreError>,
+    },
     /// Labels cannot be added.
     #[error("the labels cannot be added to the store of {}: {error}", path.display())]
     Schema {
@@ -142,6 +162,23 @@ impl StoreError {
                 | StoreError::NewerFormat { .. }
                 | StoreError::UnknownEngine { .. }
         )
+    }
+
+    /// The error of a backup whose older copy has this problem.
+    pub(crate) fn of_older_backup(problem: StoreError) -> Self {
+        match problem.is_damage() {
+            true => StoreError::DamagedBackup { problem: Box::new(problem) },
+            false => problem,
+        }
+    }
+
+    /// Moves damage to the file of the same name in the directory `location`, which has the same
+    /// bytes.
+    pub(crate) fn located_in(mut self, location: &Path) -> Self {
+        if let StoreError::Damaged { path, .. } | StoreError::Missing { path } = &mut self {
+            *path = location.join(path.file_name().unwrap_or_default());
+        }
+        self
     }
 
     /// Creates the error for damaged content of a file.

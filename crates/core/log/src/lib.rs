@@ -17,6 +17,8 @@
 //! | `store/reading.rs`, `replay.rs` | reading a segment; replaying all commits after a timestamp |
 //! | `store/browse.rs`, `body/summary.rs` | listing commits, in either order |
 //! | `store/check.rs`, `repair.rs` | finding all damage; cutting at the first damage |
+//! | `store/backup/` | copying a store while it is written |
+//! | `store/follow.rs` | reading only what is new in a log that another process writes |
 //! | `store/join.rs` | joining small segments |
 //! | `log/tail.rs`, `group.rs`, `writer.rs` | places of commits; group commit; writing, syncing |
 //! | `log/sizes.rs`, `segments.rs`, `shelf.rs` | sizes of segments; creating them ahead of use |
@@ -55,7 +57,8 @@ pub use log::{Appended, Durability, Log, LogOptions};
 pub use remade::repair_checksums;
 pub use segment::LogRecord;
 pub use store::{
-    CheckReport, CheckpointEntry, CommitRange, Cut, ListedCommit, LogPosition, Manifest, OWN_FILES,
-    Recovered, Repair, ReplacedCheckpoint, SealedSegment, SegmentEntry, StoreFiles, StoreOptions,
-    StreamEntry, TornTail, check, list_commits, recover_to_last_valid, touched_vertices,
+    BackupReport, CheckReport, CheckpointEntry, CommitRange, Cut, EngineAccess, EngineFile, EngineState,
+    Follower, ListedCommit, LogPosition, LogStatus, Manifest, OWN_FILES, Recovered, Repair,
+    ReplacedCheckpoint, SealedSegment, SegmentEntry, StoreFiles, StoreOptions, StreamEntry, TornTail, backup,
+    check, list_commits, recover_to_last_valid, touched_vertices,
 };

@@ -51,7 +51,8 @@ pub use commit::ingest_records::check_records;
 pub use commit::{BYTES_OF_CHANGE, Commit, Interactive};
 pub use conflicts::Touched;
 pub use durable::{
-    Batches, CheckpointOptions, CheckpointReport, CompactOptions, CompactReport, Until, damage, manifest_path,
+    Batches, CheckpointOptions, CheckpointReport, CompactOptions, CompactReport, Until, damage,
+    describe_engine_files, manifest_path,
 };
 pub use error::{Error, LabelExists, read_failed};
 pub use journal::{Journal, Recovery};

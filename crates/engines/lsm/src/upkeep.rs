@@ -3,8 +3,9 @@
 use crate::LsmOptions;
 use crate::adjacency::{columns, part_of};
 use crate::graph::LsmEngine;
-use crate::levels::{FullStep, visit_files};
+use crate::levels::{FullStep, check_checksums, check_files, state_to_copy};
 use hedgerow_log::files::FileSystem;
+use hedgerow_log::{EngineFile, EngineState};
 use hedgerow_model::token::LiveTimestamps;
 use hedgerow_model::{
     CompactProgress, EngineError, EngineReport, FileUpkeep, FilesCheck, PartReport, VersionInFile,
@@ -61,6 +62,26 @@ impl LsmEngine {
         options: &LsmOptions,
         visit: &mut dyn FnMut(VersionInFile<'_>),
     ) -> Result<FilesCheck, EngineError> {
-        visit_files(files, &columns(&options.catalog), visit)
+        check_files(files, &columns(&options.catalog), visit)
+    }
+
+    /// Reads the newest state of the files of an engine with these options, for a backup: see
+    /// [`state_to_copy`].
+    ///
+    /// # Errors
+    /// The files could not be read, or are damaged.
+    pub fn state_to_copy(
+        files: &Arc<dyn FileSystem>,
+        options: &LsmOptions,
+    ) -> Result<EngineState, EngineError> {
+        state_to_copy(files, &columns(&options.catalog))
+    }
+
+    /// Compares a file with its checksums: see [`check_checksums`].
+    ///
+    /// # Errors
+    /// The file could not be read, or is damaged.
+    pub fn check_checksums(files: &dyn FileSystem, file: &EngineFile) -> Result<(), EngineError> {
+        Ok(check_checksums(files, file)?)
     }
 }

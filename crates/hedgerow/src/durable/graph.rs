@@ -1,12 +1,12 @@
 //! Methods of [`Graph`] for graphs in stores.
 
-use crate::durable::StoreInfo;
+use crate::durable::{self, StoreInfo};
 use crate::edge_tuple::EdgeTuple;
 use crate::error::Error;
 use crate::graph::Graph;
 use crate::label::Label;
 use crate::options::GraphOptions;
-use hedgerow_log::{Durability, Log};
+use hedgerow_log::{BackupReport, Durability, Log};
 use hedgerow_model::EngineReport;
 use hedgerow_pipeline::{
     CheckpointOptions, CheckpointReport, Commit, CompactOptions, CompactReport, Error as Cause, Journal,
@@ -116,6 +116,22 @@ impl Graph {
     /// The file system failed.
     pub fn engine_report(&self) -> Result<Option<EngineReport>, Error> {
         Ok(self.typed.get()?.store.engine_report()?)
+    }
+
+    /// Makes every earlier commit durable, then copies the store to the directory `path`, or brings
+    /// an older copy there up to date, while readers and writers continue: see
+    /// [`store::backup`](crate::store::backup).
+    ///
+    /// # Errors
+    /// As [`store::backup`](crate::store::backup). As [`Graph::flush`], except that a graph that is
+    /// read only can be copied.
+    pub fn backup(&self, path: impl AsRef<Path>) -> Result<BackupReport, Error> {
+        self.typed.get()?;
+        let journal = self.journal().ok_or(Cause::InMemory)?;
+        if let Ok(log) = journal.log() {
+            log.flush()?;
+        }
+        durable::backup::backup_to(journal.files(), path.as_ref())
     }
 
     /// Makes everything durable, refuses further commits, and releases the store. Reads of this

@@ -1,5 +1,6 @@
 //! Graphs in stores.
 
+pub(crate) mod backup;
 pub(crate) mod examine;
 mod graph;
 mod info;

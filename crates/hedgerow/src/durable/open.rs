@@ -14,7 +14,7 @@ use hedgerow_sync::Arc;
 use std::time::Instant;
 
 /// The maximum number of attempts to open a checkpoint that a writer replaces meanwhile.
-const LOOKS: usize = 16;
+pub(super) const LOOKS: usize = 16;
 
 /// Makes a store of an empty graph.
 pub(super) fn create(files: Arc<dyn FileSystem>, options: GraphOptions) -> Result<Graph, Error> {

@@ -21,6 +21,7 @@ use crate::error::{Error, Reason};
 use crate::options::{EngineKind, GraphOptions};
 use hedgerow_erased::ErasedEngine;
 use hedgerow_log::files::{EngineFiles, FileSystem};
+use hedgerow_log::{EngineFile, EngineState};
 use hedgerow_model::token::Registered;
 use hedgerow_model::{Catalog, Engine, FilesCheck, MemoryUse, VersionInFile};
 use hedgerow_pipeline::{BackgroundThread, Store};
@@ -187,14 +188,35 @@ impl TypedStore {
     ) -> Result<Option<FilesCheck>, Error> {
         match options.engine_or_default() {
             #[cfg(feature = "lsm")]
-            EngineKind::Lsm => {
-                let vertices = options.vertices.clone().unwrap_or_default();
-                let catalog = Catalog::new(options.labels.clone(), vertices)?;
-                lsm::check(options, &catalog, _files, _visit).map(Some)
-            }
+            EngineKind::Lsm => lsm::check(options, &catalog_of(options)?, _files, _visit).map(Some),
             #[cfg(not(feature = "lsm"))]
             EngineKind::Lsm => Err(Reason::NotCompiled(EngineKind::Lsm.name()).into()),
             _ => Ok(None),
+        }
+    }
+
+    /// Reads the newest state of the engine's own files, for a backup.
+    pub(crate) fn state_to_copy(
+        options: &GraphOptions,
+        _files: &Arc<dyn FileSystem>,
+    ) -> Result<EngineState, Error> {
+        match options.engine_or_default() {
+            #[cfg(feature = "lsm")]
+            EngineKind::Lsm => lsm::state_to_copy(options, &catalog_of(options)?, _files),
+            engine => Err(Reason::NoBackup(engine.name()).into()),
+        }
+    }
+
+    /// Compares one of the engine's own files with its checksums, for a backup.
+    pub(crate) fn check_checksums(
+        engine: EngineKind,
+        _files: &Arc<dyn FileSystem>,
+        _file: &EngineFile,
+    ) -> Result<(), Error> {
+        match engine {
+            #[cfg(feature = "lsm")]
+            EngineKind::Lsm => lsm::check_checksums(_files, _file),
+            engine => Err(Reason::NoBackup(engine.name()).into()),
         }
     }
 
@@ -222,4 +244,10 @@ fn shared<E: Engine>(engine: E, typed: fn(Arc<E>) -> TypedEngine) -> (ErasedEngi
 fn opened<E: GraphEngine>(engine: &E, at: &Registered, is_private: bool) -> Result<EngineSnapshot, Error> {
     let part = if is_private { engine.open_private(at) } else { engine.open_snapshot(at) };
     Ok(E::snapshot_with(part?))
+}
+
+/// The catalog that the options declare.
+#[cfg(feature = "lsm")]
+fn catalog_of(options: &GraphOptions) -> Result<Catalog, Error> {
+    Ok(Catalog::new(options.labels.clone(), options.vertices.clone().unwrap_or_default())?)
 }

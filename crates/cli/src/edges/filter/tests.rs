@@ -271,7 +271,7 @@ fn a_mistake_is_marked_at_its_column() {
         ("amount = 'five'", 10, "\"amount\" is compared with a number"),
         ("note > 5", 8, "\"note\" is compared with text"),
         ("flag = 1", 8, "\"flag\" is compared with true or false"),
-        ("at < 'yesterday'", 6, "\"at\" is compared with a time, such as '2026-01-31'"),
+        ("at < 'soon'", 6, "\"at\" is compared with a time, such as '2026-01-31'"),
         ("label = 5", 9, "\"label\" is compared with text"),
         ("source = 'anna'", 10, "\"source\" is compared with a whole number"),
         ("source = 2.5", 10, "\"source\" is compared with a whole number"),

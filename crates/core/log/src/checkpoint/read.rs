@@ -8,7 +8,7 @@ use super::layout::{
 };
 use super::{CheckpointChunk, ChunkContent, Description};
 use crate::error::StoreError;
-use crate::files::{File, FileSystem, OpenMode};
+use crate::files::{File, FileSystem, OpenMode, pieces};
 use crate::planted::{self, PlantedBug};
 use crate::stretch::NOT_COMPILED;
 use hedgerow_encoding::wire::DecodeError;
@@ -192,6 +192,39 @@ impl Checkpoint {
         }
     }
 
+    /// Passes all bytes of the file, chunk by chunk, to `visit`, each with its offset. O(file),
+    /// with a chunk in memory; decodes nothing.
+    ///
+    /// # Errors
+    /// The file system's error; [`StoreError::Damaged`] if the checksum of a chunk does not match,
+    /// before it is visited; errors of `visit`.
+    pub(crate) fn read_all(
+        &self,
+        mut visit: impl FnMut(&[u8], u64) -> Result<(), StoreError>,
+    ) -> Result<(), StoreError> {
+        let (file, last) =
+            (&*self.file, self.chunks.last().map_or(HEADER_BYTES as u64, CheckpointChunk::end));
+        visit(&file.read_range(0..HEADER_BYTES as u64)?, 0)?;
+        for chunk in &self.chunks {
+            visit(&read_chunk(file, self.identity, chunk)?, chunk.offset)?;
+        }
+        pieces(last..file.length()?)
+            .try_for_each(|piece| visit(&file.read_range(piece.clone())?, piece.start))
+    }
+
+    /// Compares all chunks with their checksums.
+    ///
+    /// # Errors
+    /// As [`Checkpoint::read_all`].
+    pub(crate) fn check_checksums(&self) -> Result<(), StoreError> {
+        self.read_all(|_, _| Ok(()))
+    }
+
+    /// Returns true if two checkpoints have the same header and the same checksums. O(chunks).
+    pub(crate) fn is_same(&self, other: &Checkpoint) -> bool {
+        self.identity == other.identity && self.chunks == other.chunks
+    }
+
     fn read_body(&self, chunk: &CheckpointChunk) -> Result<Vec<u8>, StoreError> {
         read_body(&*self.file, self.identity, chunk)
     }
@@ -268,6 +301,13 @@ fn read_description(
 
 /// Reads the body of a chunk and checks it.
 fn read_body(file: &dyn File, identity: u32, chunk: &CheckpointChunk) -> Result<Vec<u8>, StoreError> {
+    let mut bytes = read_chunk(file, identity, chunk)?;
+    bytes.drain(..CHUNK_HEADER_BYTES);
+    Ok(bytes)
+}
+
+/// Reads a chunk with its header and checks it.
+fn read_chunk(file: &dyn File, identity: u32, chunk: &CheckpointChunk) -> Result<Vec<u8>, StoreError> {
     // The index follows the chunk, so the chunk fits in the file.
     let body = chunk.offset + CHUNK_HEADER_BYTES as u64..chunk.end();
     if u64::from(chunk.length) > LARGE_BODY
@@ -275,13 +315,12 @@ fn read_body(file: &dyn File, identity: u32, chunk: &CheckpointChunk) -> Result<
     {
         return Err(damaged_at(file, chunk.offset, WRONG_CHECKSUM));
     }
-    let mut bytes = file.read_range(chunk.offset..chunk.end())?;
+    let bytes = file.read_range(chunk.offset..chunk.end())?;
     let (header, body) = bytes.split_at(CHUNK_HEADER_BYTES);
     let is_right = header == chunk.header() && chunk.checksum_of(identity, body) == chunk.checksum;
     if !(is_right || planted::is(PlantedBug::IgnoreChecksum)) {
         return Err(damaged_at(file, chunk.offset, WRONG_CHECKSUM));
     }
-    bytes.drain(..CHUNK_HEADER_BYTES);
     Ok(bytes)
 }
 

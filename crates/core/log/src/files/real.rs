@@ -17,7 +17,7 @@ use std::num::NonZeroU64;
 use std::ops::Range;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::FileExt as _;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// Time for which a writer waits for readers to release the lock: much longer than a reader's check
@@ -66,6 +66,23 @@ impl RealFiles {
     #[must_use]
     pub fn read_only(path: impl Into<PathBuf>) -> Self {
         RealFiles { read_only: true, ..RealFiles::new(path) }
+    }
+
+    /// Returns true if the directory, which need not exist yet, is `other` or is inside it. Fails
+    /// with the operating system's error.
+    pub fn is_within(&self, other: &Path) -> Result<bool, FileError> {
+        let failed = |source| FileError::new(FileOperation::Open, &self.path, source);
+        let whole = std::path::absolute(&self.path).map_err(failed)?;
+        let existing = whole.ancestors().find(|path| path.exists()).unwrap_or(&whole);
+        let mut real = fs::canonicalize(existing).map_err(failed)?;
+        for component in whole.strip_prefix(existing).into_iter().flat_map(Path::components) {
+            if component != Component::ParentDir {
+                real.push(component);
+            } else {
+                real.pop();
+            }
+        }
+        Ok(fs::canonicalize(other).is_ok_and(|other| real.starts_with(other)))
     }
 
     fn path_of(&self, name: &str) -> PathBuf {

@@ -17,7 +17,7 @@ pub use entry::{SealedSegment, SegmentEntry};
 pub(crate) use frame::repair_checksums;
 pub(crate) use frame::{BATCH_LENGTH, Binding, FirstTimes, put_batch, put_record, record_length};
 pub(crate) use header::{HEADER_LENGTH, SegmentHeader};
-pub(crate) use scan::{NoScan, ScanEnd, SegmentScan};
+pub(crate) use scan::{NoScan, ScanEnd, SegmentPlace, SegmentScan};
 
 use hedgerow_model::CommitTimestamp;
 

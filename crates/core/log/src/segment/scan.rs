@@ -30,6 +30,17 @@ pub(crate) struct SegmentScan<'f> {
     batches_end: u64,
 }
 
+/// The end of what was read of a segment, at which a later scan can resume.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SegmentPlace {
+    first: FirstTimes,
+    /// The timestamp that the next record must have.
+    pub(crate) next: CommitTimestamp,
+    /// The wall-clock time of the last record.
+    pub(crate) wall_clock: u64,
+    pub(crate) position: u64,
+}
+
 /// A segment that cannot be read at all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NoScan {
@@ -97,8 +108,36 @@ impl<'f> SegmentScan<'f> {
         })
     }
 
+    /// Resumes a scan of segment `entry` of `store`. Reads nothing before that place.
+    pub(crate) fn resume(
+        segment: SegmentBytes<'f>,
+        store: [u8; 16],
+        entry: &SegmentEntry,
+        place: SegmentPlace,
+    ) -> Self {
+        let binding = Binding { salt: crc32c::crc32c(&store), segment: entry.number };
+        let SegmentPlace { first, next, wall_clock, position } = place;
+        let batches_end = entry.length;
+        SegmentScan { segment, binding, first, next, wall_clock, position, synced: 0, batches_end }
+    }
+
+    /// The end of what was read.
+    pub(crate) fn place(&self) -> SegmentPlace {
+        let SegmentScan { first, next, wall_clock, position, .. } = *self;
+        SegmentPlace { first, next, wall_clock, position }
+    }
+
     /// Reads the next record. Returns its position and the record, if it is valid.
     pub(crate) fn next_record(&mut self) -> Result<Option<(u64, LogRecord<'_>)>, FileError> {
+        let Some((start, body)) = self.pass_record()? else { return Ok(None) };
+        let (at, wall_clock) = (CommitTimestamp(self.next.0 - 1), self.wall_clock);
+        let body = self.segment.at(body.start, body.end - body.start)?;
+        Ok(Some((start, LogRecord { at, wall_clock, body })))
+    }
+
+    /// Checks the next record, without keeping its body in memory. Returns its position and the
+    /// range of its body, if it is valid.
+    pub(crate) fn pass_record(&mut self) -> Result<Option<(u64, Range<u64>)>, FileError> {
         loop {
             let start = self.position;
             match read_frame(&mut self.segment, start, self.binding, self.first)? {
@@ -107,8 +146,7 @@ impl<'f> SegmentScan<'f> {
                     if at == self.next && wall_clock >= self.wall_clock =>
                 {
                     (self.position, self.next, self.wall_clock) = (end, at.next(), wall_clock);
-                    let body = self.segment.at(body.start, body.end - body.start)?;
-                    return Ok(Some((start, LogRecord { at, wall_clock, body })));
+                    return Ok(Some((start, body)));
                 }
                 _ => return Ok(None),
             }

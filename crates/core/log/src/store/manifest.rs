@@ -17,7 +17,7 @@ use std::path::Path;
 pub(crate) const MANIFEST: &str = "MANIFEST";
 
 /// The name under which the next manifest is written.
-const NEXT: &str = "MANIFEST.new";
+pub(super) const NEXT: &str = "MANIFEST.new";
 
 const MAGIC: &[u8; 8] = b"HEDGEMAN";
 /// The newest version. All versions up to it can be read.
@@ -323,7 +323,7 @@ pub(crate) fn check_lock(files: &dyn FileSystem, lock: &dyn HeldLock) -> Result<
 }
 
 /// Writes the next manifest to a separate file, durably.
-fn write_next(files: &dyn FileSystem, bytes: &[u8]) -> Result<(), FileError> {
+pub(super) fn write_next(files: &dyn FileSystem, bytes: &[u8]) -> Result<(), FileError> {
     let overwrite = planted::is(PlantedBug::OverwriteManifest);
     let file = files.open(if overwrite { MANIFEST } else { NEXT }, OpenMode::Create)?;
     file.write_all_at(bytes, 0)?;
@@ -334,7 +334,7 @@ fn write_next(files: &dyn FileSystem, bytes: &[u8]) -> Result<(), FileError> {
 }
 
 /// Puts the next manifest in the place of the former one, durably.
-fn put_in_place(files: &dyn FileSystem) -> Result<(), FileError> {
+pub(super) fn put_in_place(files: &dyn FileSystem) -> Result<(), FileError> {
     if !planted::is(PlantedBug::OverwriteManifest) {
         files.rename(NEXT, MANIFEST)?;
     }

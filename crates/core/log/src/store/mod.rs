@@ -1,7 +1,9 @@
 //! The directory of a store: a lock file, the manifest, the segments of the log, checkpoints.
 
+mod backup;
 mod browse;
 mod check;
+mod follow;
 mod installed;
 mod join;
 pub(crate) mod manifest;
@@ -12,8 +14,10 @@ mod replay;
 
 pub use crate::checkpoint::CheckpointEntry;
 pub use crate::segment::{SealedSegment, SegmentEntry};
+pub use backup::{BackupReport, EngineAccess, EngineFile, EngineState, backup};
 pub use browse::{CommitRange, ListedCommit, list_commits, touched_vertices};
 pub use check::{CheckReport, check};
+pub use follow::{Follower, LogStatus};
 pub use manifest::{Manifest, OWN_FILES, StoreOptions, StreamEntry};
 pub(crate) use manifest::{NotReplaced, check_lock};
 pub use reading::TornTail;
@@ -176,6 +180,9 @@ impl Manifest {
             return Ok(manifest);
         }
         match leftovers(files) {
+            Ok(names) if names.iter().any(|name| name == backup::MARKER) => {
+                Err(StoreError::UnfinishedBackup { path: files.location() })
+            }
             // Segments without a manifest belong to a store that has lost its manifest.
             Ok(names) if !names.is_empty() => {
                 Err(StoreError::Missing { path: files.location().join(manifest::MANIFEST) })
@@ -186,9 +193,11 @@ impl Manifest {
     }
 }
 
-/// The files of a log or a checkpoint.
+/// The files of a log or a checkpoint, and the marker of an unfinished backup.
 fn leftovers(files: &dyn FileSystem) -> Result<Vec<String>, FileError> {
     let mut names = files.list()?;
-    names.retain(|name| segment::number_of(name).is_some() || name.starts_with("checkpoint-"));
+    names.retain(|name| {
+        segment::number_of(name).is_some() || name.starts_with("checkpoint-") || name == backup::MARKER
+    });
     Ok(names)
 }

@@ -53,6 +53,33 @@ impl StoreFiles {
         next: CommitTimestamp,
         mut apply: impl FnMut(LogRecord<'_>, u64) -> Result<(), E>,
     ) -> Result<SegmentReading, E> {
+        self.scan_segment(entry, next, |scan| {
+            while let Some((offset, record)) = scan.next_record().map_err(StoreError::from)? {
+                apply(record, offset)?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Like [`StoreFiles::read_segment`], but only checks the records.
+    pub(super) fn check_records(
+        &self,
+        entry: &SegmentEntry,
+        next: CommitTimestamp,
+    ) -> Result<SegmentReading, StoreError> {
+        self.scan_segment(entry, next, |scan| {
+            while scan.pass_record()?.is_some() {}
+            Ok(())
+        })
+    }
+
+    /// Scans a segment with `read`, which reads all valid records.
+    fn scan_segment<E: From<StoreError>>(
+        &self,
+        entry: &SegmentEntry,
+        next: CommitTimestamp,
+        read: impl FnOnce(&mut SegmentScan<'_>) -> Result<(), E>,
+    ) -> Result<SegmentReading, E> {
         let path = self.segment_path(entry.number);
         let file = match self.files.open(&segment::name_of(entry.number), OpenMode::Read) {
             Ok(file) => file,
@@ -68,9 +95,7 @@ impl StoreFiles {
         let mut reading =
             match SegmentScan::new(bytes, self.manifest.store, entry, next).map_err(StoreError::from)? {
                 Ok(mut scan) => {
-                    while let Some((offset, record)) = scan.next_record().map_err(StoreError::from)? {
-                        apply(record, offset)?;
-                    }
+                    read(&mut scan)?;
                     judge(entry, &mut scan, &path, next)?
                 }
                 Err(NoScan::Unused(torn)) if entry.sealed.is_none() => {

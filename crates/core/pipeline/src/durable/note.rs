@@ -1,6 +1,8 @@
 //! The store's note that an engine with its own files keeps with each flush.
 
 use hedgerow_encoding::wire::{DecodeError, Reader, put_bytes, put_varint};
+use hedgerow_log::checkpoint::Description;
+use hedgerow_log::{EngineState, Manifest, StoreOptions};
 
 /// The store's note about the commit that a flush reaches.
 ///
@@ -32,6 +34,17 @@ impl FlushNote {
         reader.end()?;
         Ok(FlushNote { store, wall_clock, input })
     }
+}
+
+/// Describes the state in an engine's own files, as a checkpoint of it would be described; `None`
+/// if the files belong to another store, or are empty.
+#[must_use]
+pub fn describe_engine_files(state: &EngineState, manifest: &Manifest) -> Option<Description> {
+    let FlushNote { store, wall_clock, input } = FlushNote::decode(&state.note).ok()?;
+    let StoreOptions { topology, keys, catalog, .. } = manifest.options.clone();
+    let (timestamp, counts) = (state.through, state.counts.clone());
+    let described = Description { store, timestamp, wall_clock, topology, keys, catalog, counts, input };
+    (store == manifest.store).then_some(described)
 }
 
 #[cfg(test)]

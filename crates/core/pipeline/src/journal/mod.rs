@@ -111,6 +111,11 @@ impl Journal {
         }
     }
 
+    /// The files of the store.
+    pub fn files(&self) -> &Arc<dyn FileSystem> {
+        &self.files
+    }
+
     /// The path of the store.
     pub fn location(&self) -> PathBuf {
         self.files.location()

@@ -16,24 +16,16 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 /// Reads every block of every file, and compares it with its checksum, with the order of edges, and
-/// with the manifest; finds files that belong to nothing. `columns` has the type of the values of
-/// each adjacency. Changes nothing, and takes memory for a block. O(bytes of the files).
+/// with the manifest; finds files that belong to nothing. Passes every version in the files to
+/// `visit`, deletions and replaced versions included. `columns` has the type of the values of each
+/// adjacency. Changes nothing, and takes memory for a block. O(bytes of the files).
 ///
 /// If the manifest is damaged, no other file is read: the files that belong to the levels are
 /// unknown then.
 ///
 /// # Errors
 /// The file system failed. Damage is not an error, but a problem in the result.
-pub fn check_files(files: &Arc<dyn FileSystem>, columns: &[ColumnType]) -> Result<FilesCheck, EngineError> {
-    visit_files(files, columns, &mut |_| {})
-}
-
-/// Like [`check_files`], and passes every version in the files to `visit`, deletions and replaced
-/// versions included.
-///
-/// # Errors
-/// As [`check_files`].
-pub fn visit_files(
+pub fn check_files(
     files: &Arc<dyn FileSystem>,
     columns: &[ColumnType],
     visit: &mut dyn FnMut(VersionInFile<'_>),

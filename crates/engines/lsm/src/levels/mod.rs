@@ -9,7 +9,8 @@
 //! - [`Manifest`]: the log of edits to the list of files and their levels;
 //! - [`LevelTree`]: levels of edge files, flushes, and compactions; [`LevelSet`]: the files that a
 //!   view reads; [`LevelRows`]: their rows in order; [`FullCompaction`]: everything on one level;
-//! - [`check_files`]: reads everything, to find all damage;
+//! - [`check_files`]: reads everything, to find all damage; [`state_to_copy`], [`check_checksums`]:
+//!   the files of a backup;
 //! - [`MergedRow`]: the edges of one vertex that a snapshot sees in several files; [`SeenRows`]:
 //!   the edges of several vertices that it sees in one place.
 //!
@@ -36,6 +37,7 @@ mod bits;
 mod block;
 mod cache;
 mod check;
+mod copying;
 mod edge_file;
 mod frame;
 mod manifest;
@@ -48,7 +50,8 @@ mod seen_edges;
 mod tree;
 
 pub use block::{Block, BlockBuilder, BlockRow, Version};
-pub use check::{check_files, visit_files};
+pub use check::check_files;
+pub use copying::{check_checksums, state_to_copy};
 pub use edge_file::{EdgeFile, EdgeFileVersions, EdgeFileWriter, EntryCounts, RowPlace};
 pub use frame::FRAME;
 pub use manifest::{Edit, FileEntry, FlushPoint, LevelState, Manifest, PREFIX};

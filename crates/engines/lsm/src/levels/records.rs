@@ -128,21 +128,27 @@ impl RecordFile {
     /// # Errors
     /// The chunk could not be read, is damaged, or is compressed and the feature `compression` of
     /// `hedgerow-log` is off.
-    pub(crate) fn read(
+    pub(crate) fn read(&self, chunk: ChunkPlace) -> Result<Vec<u8>, ReadError> {
+        let bytes = self.read_stored(chunk)?;
+        let mut reader = Reader::new(&bytes);
+        let records = read_stretch(&mut reader).and_then(|records| reader.end().map(|()| records));
+        records.map(Cow::into_owned).map_err(|error| {
+            self.unreadable(chunk.offset + error.offset as u64, format!("in a chunk: {}", error.what))
+        })
+    }
+
+    /// Reads a chunk as it is in the file, after comparing it with its checksum.
+    pub(crate) fn read_stored(
         &self,
         ChunkPlace { offset, length, checksum }: ChunkPlace,
     ) -> Result<Vec<u8>, ReadError> {
         let end = offset.checked_add(u64::from(length)).filter(|end| *end <= self.length);
         let end = end.ok_or_else(|| self.unreadable(offset, "a chunk ends beyond the end of the file"))?;
         let bytes = self.file.read_range(offset..end).map_err(|error| self.unreadable(offset, error))?;
-        if crc32c::crc32c(&bytes) != checksum {
-            return Err(self.unreadable(offset, "the checksum of the chunk is wrong"));
+        match crc32c::crc32c(&bytes) == checksum {
+            true => Ok(bytes),
+            false => Err(self.unreadable(offset, "the checksum of the chunk is wrong")),
         }
-        let mut reader = Reader::new(&bytes);
-        let records = read_stretch(&mut reader).and_then(|records| reader.end().map(|()| records));
-        records.map(Cow::into_owned).map_err(|error| {
-            self.unreadable(offset + error.offset as u64, format!("in a chunk: {}", error.what))
-        })
     }
 
     /// Returns an error that names the file and the offset.

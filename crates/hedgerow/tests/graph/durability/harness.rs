@@ -14,7 +14,7 @@ pub type Verdict = Result<(), String>;
 
 /// Opens the store after the power was lost at `operation`, and checks that it has a state of the
 /// workload, with everything that was acknowledged. Returns `None` if the store did not exist yet.
-fn find(
+pub fn find(
     files: &SimulatedFiles,
     promises: &Promises,
     operation: u64,

@@ -1,5 +1,6 @@
 //! Graphs in stores: their recovery, their state after a crash, and refused stores.
 
+mod backup;
 mod beside;
 mod bugs;
 mod failures;

@@ -246,6 +246,18 @@ impl EdgeFile {
         }
     }
 
+    /// Reads the records of the edges in a block, and compares them with their checksum, without
+    /// unpacking them.
+    ///
+    /// # Errors
+    /// The records could not be read, or are damaged.
+    pub(crate) fn check_chunk(&self, block: &Block<'_>) -> Result<(), ReadError> {
+        match (&self.records, block.chunk()) {
+            (Some(records), Some(chunk)) => records.read_stored(chunk).map(drop),
+            _ => Ok(()),
+        }
+    }
+
     /// Returns the error of a block with wrong content.
     pub fn damaged(&self, number: usize, error: DecodeError) -> ReadError {
         self.damaged_block(number, error.what)

@@ -1,6 +1,6 @@
 //! Files that the manifest does not name.
 
-use super::{FileEntry, Manifest, list, name_of, number_of};
+use super::{FileEntry, Manifest, OpenLog, list, name_of, number_of};
 use hedgerow_model::ReadError;
 
 impl Manifest {
@@ -8,6 +8,20 @@ impl Manifest {
     #[must_use]
     pub fn file_name(&self) -> Option<String> {
         self.log.as_ref().map(|log| name_of(log.number))
+    }
+
+    /// Returns the name and the bytes of the file that has the state, up to the last whole edit;
+    /// `None` if there is none yet. O(bytes).
+    ///
+    /// # Errors
+    /// The file could not be read.
+    pub fn content(&self) -> Result<Option<(String, Vec<u8>)>, ReadError> {
+        let content = |log: &OpenLog| {
+            let name = name_of(log.number);
+            let bytes = log.file.read_range(0..log.end);
+            Ok((name.clone(), bytes.map_err(|error| ReadError::new(name, error))?))
+        };
+        self.log.as_ref().map(content).transpose()
     }
 
     /// Returns the names of the engine's files, including manifests, that are not in the state,

@@ -295,7 +295,7 @@ proptest! {
         graph.tree.remove_unread().unwrap();
         prop_assert_eq!(edge_files(&files), graph.listed());
         prop_assert_eq!(graph.tree.unlisted().unwrap(), FileTotals::default());
-        let checked = check_files(&shared(&files), &COLUMNS).unwrap();
+        let checked = check_files(&shared(&files), &COLUMNS, &mut |_| {}).unwrap();
         prop_assert!(checked.problems.is_empty() && checked.unlisted.is_empty(), "{:?}", checked);
         while graph.tree.compact(&graph.live()).unwrap().is_some() {}
         graph.check();

@@ -49,7 +49,7 @@ fn problems(files: &SimulatedFiles) -> Vec<String> {
     manifest.begin_edits().unwrap();
     manifest.apply(&Edit { added: vec![entry], ..Edit::default() }).unwrap();
     files.open(&name, OpenMode::Create).unwrap().write_all_at(&bytes, 0).unwrap();
-    let found = check_files(&files, &[COLUMN]).unwrap();
+    let found = check_files(&files, &[COLUMN], &mut |_| {}).unwrap();
     found.problems.into_iter().map(|problem| problem.what).collect()
 }
 

@@ -84,7 +84,7 @@ fn a_full_compaction_can_be_stopped_anywhere_and_goes_on() {
 fn each_damaged_file_is_found_with_its_place() {
     let files = directory();
     let graph = on_several_levels(&files);
-    let checked = check_files(&shared(&files), &COLUMNS).unwrap();
+    let checked = check_files(&shared(&files), &COLUMNS, &mut |_| {}).unwrap();
     let current = graph.tree.current();
     let reports: Vec<_> = (0..3).flat_map(|adjacency| current.reports(adjacency)).collect();
     assert_eq!(checked.versions, reports.iter().map(|report| report.versions).sum::<u64>());
@@ -97,7 +97,7 @@ fn each_damaged_file_is_found_with_its_place() {
             let file = damaged.open(name, OpenMode::Write).unwrap();
             let byte = file.read_range(at..at + 1).unwrap()[0];
             file.write_all_at(&[byte ^ 0x11], at).unwrap();
-            let found = check_files(&shared(&damaged), &COLUMNS).unwrap();
+            let found = check_files(&shared(&damaged), &COLUMNS, &mut |_| {}).unwrap();
             // Not for manifests: a damaged last record looks torn, and an older manifest belongs to
             // nothing.
             if name.contains("manifest") {
@@ -113,12 +113,12 @@ fn each_damaged_file_is_found_with_its_place() {
         }
         let damaged = files.copy();
         damaged.remove(name).unwrap();
-        let found = check_files(&shared(&damaged), &COLUMNS).unwrap();
+        let found = check_files(&shared(&damaged), &COLUMNS, &mut |_| {}).unwrap();
         assert_eq!(found.problems.len(), 1, "{name}: {found:?}");
     }
     let stray = files.open("engine-00009999.edges", OpenMode::Create).unwrap();
     stray.write_all_at(b"what a crash left", 0).unwrap();
-    let found = check_files(&shared(&files), &COLUMNS).unwrap();
+    let found = check_files(&shared(&files), &COLUMNS, &mut |_| {}).unwrap();
     assert_eq!((&found.unlisted[..], found.unlisted_bytes), (&["engine-00009999.edges".to_owned()][..], 17));
     assert_eq!(graph.tree.unlisted().unwrap(), FileTotals { files: 1, bytes: 17 });
     assert!(found.problems.is_empty());
