@@ -158,7 +158,7 @@ impl Error {
             Reason::PathCancelled => ErrorKind::Cancelled,
             Reason::Random(_) | Reason::NoScratchFile(_) => ErrorKind::Storage,
             #[cfg(feature = "kernels")]
-            Reason::Kernel(_) => ErrorKind::Kernel,
+            Reason::Kernel(_) | Reason::Weight { .. } => ErrorKind::Kernel,
             Reason::Other(_) => ErrorKind::Other,
         }
     }
@@ -300,7 +300,7 @@ pub(crate) enum Reason {
          label is declared with `GraphOptions::parallel_label`"
     )]
     NotParallel(String),
-    #[error("the edges of label {label:?} have {what}: the length of a path needs numbers")]
+    #[error("the edges of label {label:?} have {what}: a weight is a number")]
     NoWeight { label: String, what: String },
     #[error(
         "the edge between {from} and {to} has the weight {weight}: the weights of paths are finite and not negative"
@@ -351,6 +351,9 @@ pub(crate) enum Reason {
     #[cfg(feature = "kernels")]
     #[error(transparent)]
     Kernel(hedgerow_kernels::KernelError),
+    #[cfg(feature = "kernels")]
+    #[error("the edge from {from} to {to} {fault}")]
+    Weight { from: Key, to: Key, fault: String, error: hedgerow_kernels::KernelError },
     #[error(
         "the engine `{0}` is not compiled into this program: enable the feature `{0}` of the crate `hedgerow`, \
          or of the command, or use another engine"

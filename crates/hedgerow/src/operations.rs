@@ -8,9 +8,10 @@ use crate::engines::{TypedStore, with_engine};
 use crate::error::{Error, Reason};
 use crate::stream::StreamError;
 use crate::write_graph::RecordUpdate;
+use hedgerow_encoding::EdgeWeight;
 use hedgerow_model::{
-    AsKey, Column, ColumnType, Direction, EdgeValue, GrowingCatalog, Key, KeyRef, LabelId, LabelSchema,
-    Operation, Record, RecordChange, RecordMode, RecordSchema, Value, ViewError,
+    AsKey, Column, ColumnType, Direction, EdgeSchema, EdgeValue, GrowingCatalog, Key, KeyRef, LabelId,
+    LabelSchema, Operation, Record, RecordChange, RecordMode, RecordSchema, Value, ValueType, ViewError,
 };
 use hedgerow_pipeline::{BulkEdges, Commit, Commits, EdgeWrite, Error as Cause, check_records};
 use hedgerow_sync::Arc;
@@ -173,6 +174,22 @@ impl TypedStore {
     pub(crate) fn has_records(&self, label: LabelId) -> Result<bool, Error> {
         let schema = self.label_schema(label)?;
         Ok(schema.edges.record().is_some())
+    }
+
+    /// Returns the weight of a label's edges: a property, or the value.
+    pub(crate) fn edge_weight(&self, label: LabelId, property: Option<&str>) -> Result<EdgeWeight, Error> {
+        let schema = self.label_schema(label)?;
+        let no_number = |what: String| Error::from(Reason::NoWeight { label: schema.name.clone(), what });
+        let Some(name) = property else {
+            let EdgeSchema::Value(column) = schema.edges else { return Err(no_number("no values".into())) };
+            return Ok(EdgeWeight::Value(column));
+        };
+        let record = schema.edges.record().ok_or_else(|| no_number("no properties".into()))?;
+        let position = record.position(name).map_err(|error| self.of_label(label, error))?;
+        match record.fields[position].value_type {
+            ValueType::I64 | ValueType::U64 | ValueType::F64 => Ok(EdgeWeight::Property(position)),
+            other => Err(no_number(format!("a property {name:?} of type {other}, not a number"))),
+        }
     }
 
     /// Puts edges as one commit. `input` is the importer's position.

@@ -40,3 +40,4 @@ mod store;
 mod stored_kernels;
 mod usage;
 mod validation;
+mod weighted_kernels;
