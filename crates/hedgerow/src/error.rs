@@ -51,8 +51,8 @@ pub enum ErrorKind {
     Poisoned,
     /// The store could not be read or written, or is damaged: see [`Error::store`].
     Storage,
-    /// A checkpoint, a compaction or a search for paths was cancelled. The previous checkpoint is
-    /// still there; files that were compacted stay so.
+    /// A checkpoint, a compaction, a search for paths or a count was cancelled. The previous
+    /// checkpoint is still there; files that were compacted stay so.
     Cancelled,
     /// A kernel was cancelled or could not run.
     Kernel,
@@ -155,7 +155,7 @@ impl Error {
             | Reason::NeedsStore(_)
             | Reason::Threads(_)
             | Reason::DeletesDeclared => ErrorKind::Unsupported,
-            Reason::PathCancelled => ErrorKind::Cancelled,
+            Reason::Cancelled(_) => ErrorKind::Cancelled,
             Reason::Random(_) | Reason::NoScratchFile(_) => ErrorKind::Storage,
             #[cfg(feature = "kernels")]
             Reason::Kernel(_) | Reason::Weight { .. } => ErrorKind::Kernel,
@@ -306,8 +306,8 @@ pub(crate) enum Reason {
         "the edge between {from} and {to} has the weight {weight}: the weights of paths are finite and not negative"
     )]
     BadWeight { from: Key, to: Key, weight: f64 },
-    #[error("the search for paths was cancelled")]
-    PathCancelled,
+    #[error("{0} was cancelled")]
+    Cancelled(&'static str),
     #[error("{owner} have no property {property:?}{hint}")]
     NoProperty { owner: String, property: String, hint: &'static str },
     #[error(

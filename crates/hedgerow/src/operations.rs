@@ -139,13 +139,13 @@ impl TypedStore {
         label: LabelId,
         source: &impl AsKey,
         destination: &impl AsKey,
-        key: u64,
+        number: u64,
         update: &EdgeUpdate<'_>,
     ) -> Result<RecordUpdate, Error> {
         let change = update.to_change(self.parallel_schema(label)?);
         let change = change.map_err(|error| self.of_label(label, error))?;
         let (source, destination) = (self.check_key(source)?, self.check_key(destination)?);
-        Ok(RecordUpdate { label, source, destination, key: Some(key), change })
+        Ok(RecordUpdate { label, source, destination, key: Some(number), change })
     }
 
     /// Returns the record schema of a label that has no parallel edges.
@@ -207,11 +207,6 @@ impl TypedStore {
             let records = records.collect::<Result<Vec<_>, _>>();
             let records = records.map_err(|error| self.of_label(label, error))?;
             check_records(schema, &records)?;
-            if self.label_schema(label)?.edges.key().is_some() {
-                let operations = edges.iter().map(|edge| self.put_record_of(label, edge));
-                let operations = operations.collect::<Result<Vec<_>, _>>()?;
-                return Ok(self.store.commit_blind(&operations, input)?);
-            }
             return self.ingest_bulk(label, &bulk, Some(&records), input);
         }
         self.check_written_column::<<S::Data as Stored>::Column>(label)?;
@@ -267,11 +262,12 @@ impl TypedStore {
         self.commit_each(label, edges, |_| None)
     }
 
-    /// Fails if an edge has a number, which the edges of the label do not have.
+    /// Fails if an edge has a number, which the edges of the label do not have, or lacks one.
     fn check_numbers<S: EdgeTuple>(&self, label: LabelId, edges: &[S]) -> Result<(), Error> {
-        match edges.iter().any(|edge| edge.number().is_some()) {
-            true => self.parallel_schema(label).map(drop),
-            false => Ok(()),
+        match edges.first().map(EdgeTuple::number) {
+            Some(Some(_)) => self.parallel_schema(label).map(drop),
+            Some(None) if <S::Data as Stored>::IS_RECORD => self.record_schema(label).map(drop),
+            _ => Ok(()),
         }
     }
 

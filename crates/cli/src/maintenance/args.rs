@@ -59,6 +59,9 @@ pub struct InfoArgs {
     /// Do not open the graph: show the counts of its newest checkpoint; changes nothing
     #[arg(long)]
     pub quick: bool,
+    /// Count edges exactly, by reading all of them where the engine only knows bounds
+    #[arg(long, conflicts_with = "quick")]
+    pub exact: bool,
     #[command(flatten)]
     pub memory: MemoryArgs,
     /// Print everything as JSON

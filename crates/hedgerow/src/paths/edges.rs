@@ -33,7 +33,7 @@ impl FollowedEdges<'_> {
         visit: &mut dyn FnMut(VertexId, f64),
     ) -> Result<(), Error> {
         if self.cancel.is_some_and(CancelToken::is_cancelled) {
-            return Err(Reason::PathCancelled.into());
+            return Err(Reason::Cancelled("the search for paths").into());
         }
         let mut wrong: Option<(VertexId, f64)> = None;
         let mut pass = |neighbor, weight: f64| match weight >= 0.0 && weight.is_finite() {
