@@ -29,7 +29,8 @@ impl Transposed {
 }
 
 /// Evaluates an expression with the in-neighbors of a view, and their values of type `$W`, or of a
-/// transposed copy if the view keeps none. Returns the value, and the time to build the copy if one was built.
+/// transposed copy if the view keeps none. Returns the value, and the time to build the copy if one
+/// was built.
 ///
 /// A macro because the two adjacencies have different types. For use where `?` converts to a
 /// [`KernelError`].

@@ -35,8 +35,8 @@ const WEIGHT_SUMS: RangeInclusive<f64> = 1e-200..=1e200;
 /// keeps none, a transposed copy is built first.
 ///
 /// With a [`weight`](PageRank::weight), the label is first copied with its weights, at 12 bytes per
-/// edge in each direction; of parallel edges the sum counts. A vertex whose weights are all 0 has no
-/// out-edges.
+/// edge in each direction; of parallel edges the sum counts. A vertex whose weights are all 0
+/// counts as one without out-edges.
 #[derive(Clone, Copy, Debug)]
 pub struct PageRank<'a> {
     /// The share of a rank that follows edges; the rest is spread over all vertices, or by the

@@ -23,8 +23,8 @@ impl Parents {
         self.0.get(vertex.index()).filter(|parent| **parent != NONE).map(|parent| VertexId::new(*parent))
     }
 
-    /// Returns the vertices of a shortest path from the source to a vertex, both included; `None` if
-    /// it was not reached. O(vertices of the path).
+    /// Returns the vertices of a shortest path from the source to a vertex, both included; `None`
+    /// if it was not reached. O(vertices of the path).
     #[must_use]
     pub fn path_to(&self, vertex: VertexId) -> Option<Vec<VertexId>> {
         let mut path = vec![vertex];

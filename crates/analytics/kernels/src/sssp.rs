@@ -90,7 +90,8 @@ pub struct SsspResult<W: Weight = u32> {
     pub parents: Option<Parents>,
     /// Total time.
     pub elapsed: Duration,
-    /// Time to copy the label with its weights, part of `elapsed`; `None` if they are read in place.
+    /// Time to copy the label with its weights, part of `elapsed`; `None` if they are read in
+    /// place.
     pub copied: Option<Duration>,
 }
 
@@ -116,8 +117,8 @@ impl<W: Weight> Kernel for Sssp<'_, W> {
     type Output = SsspResult<W>;
 
     /// O(vertices + edges) for random weights, at worst O(vertices * edges); 8 bytes and a bit per
-    /// id, 4 bytes per vertex and bucket that it waits in, up to 8 bytes per id for parents, and the
-    /// [copy](Csr::weighted) if there is a `weight`.
+    /// id, 4 bytes per vertex and bucket that it waits in, up to 8 bytes per id for parents, and
+    /// the [copy](Csr::weighted) if there is a `weight`.
     ///
     /// Fails with [`KernelError::Weight`] if a weight is missing, negative or NaN.
     fn run<V: RecordView>(self, view: &V) -> Result<SsspResult<W>, KernelError> {

@@ -14,9 +14,9 @@ impl Snapshot {
     /// Returns the number of edges of a label, exactly on every engine: parallel edges one by one,
     /// an undirected edge once.
     ///
-    /// O(1) if [`edge_count_of`](Snapshot::edge_count_of) is exact. Where it is a range, because the
-    /// engine counts later, reads all edges of the label: O(vertices + edges), no memory. `cancel`
-    /// stops this with [`ErrorKind::Cancelled`](crate::ErrorKind::Cancelled).
+    /// O(1) if [`edge_count_of`](Snapshot::edge_count_of) is exact. Where it is a range, because
+    /// the engine counts later, reads all edges of the label: O(vertices + edges), no memory.
+    /// `cancel` stops this with [`ErrorKind::Cancelled`](crate::ErrorKind::Cancelled).
     ///
     /// # Errors
     /// There is no such label, the call was cancelled, or the store could not be read.

@@ -1,5 +1,5 @@
-//! Bulk ingest of parallel edges: like other bulk ingests, plus a list of new edges for each pair of
-//! vertices that is left after sorting.
+//! Bulk ingest of parallel edges: like other bulk ingests, plus a list of new edges for each pair
+//! of vertices that is left after sorting.
 
 use super::entries::EndIds;
 use super::ingest::Bulk;
