@@ -158,7 +158,7 @@ impl Error {
             Reason::Cancelled(_) => ErrorKind::Cancelled,
             Reason::Random(_) | Reason::NoScratchFile(_) => ErrorKind::Storage,
             #[cfg(feature = "kernels")]
-            Reason::Kernel(_) | Reason::Weight { .. } => ErrorKind::Kernel,
+            Reason::Kernel(_) | Reason::Weight(_) => ErrorKind::Kernel,
             Reason::Other(_) => ErrorKind::Other,
         }
     }
@@ -352,8 +352,8 @@ pub(crate) enum Reason {
     #[error(transparent)]
     Kernel(hedgerow_kernels::KernelError),
     #[cfg(feature = "kernels")]
-    #[error("the edge from {from} to {to} {fault}")]
-    Weight { from: Key, to: Key, fault: String, error: hedgerow_kernels::KernelError },
+    #[error(transparent)]
+    Weight(Box<WrongWeight>),
     #[error(
         "the engine `{0}` is not compiled into this program: enable the feature `{0}` of the crate `hedgerow`, \
          or of the command, or use another engine"
@@ -382,6 +382,18 @@ pub(crate) struct OtherOption {
     pub(crate) asked: String,
     /// A further remedy, after a comma; may be empty.
     pub(crate) hint: &'static str,
+}
+
+/// An edge without a valid weight, by the keys of its ends.
+#[cfg(feature = "kernels")]
+#[derive(Debug, thiserror::Error)]
+#[error("the edge from {from} to {to} {fault}")]
+pub(crate) struct WrongWeight {
+    pub(crate) from: Key,
+    pub(crate) to: Key,
+    pub(crate) fault: String,
+    /// The error of the kernel.
+    pub(crate) error: hedgerow_kernels::KernelError,
 }
 
 /// The edges of a label cannot be read as a type.

@@ -155,7 +155,11 @@ impl PageRank<'_> {
             is_same
         });
         let total: f64 = teleports.iter().map(|(_, share)| share).sum();
-        let invalid = given.iter().map(|(_, share)| *share).find(|share| !(*share >= 0.0)).unwrap_or(total);
+        let invalid = given
+            .iter()
+            .map(|(_, share)| *share)
+            .find(|share| *share < 0.0 || share.is_nan())
+            .unwrap_or(total);
         if !(invalid > 0.0 && total.is_finite()) {
             let (parameter, expected) = ("personalization", "shares of 0 or more with a finite sum above 0");
             return Err(KernelError::InvalidParameter { parameter, found: invalid, expected });

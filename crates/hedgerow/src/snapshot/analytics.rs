@@ -1,7 +1,7 @@
 //! Kernels on snapshots, and static copies of them.
 
 use super::{Snapshot, with_view};
-use crate::error::{Error, Reason};
+use crate::error::{Error, Reason, WrongWeight};
 use hedgerow_kernels::{
     BuildOptions, Csr, CsrError, EdgeWeight, Kernel, KernelError, MemoryError, ParallelWeight,
 };
@@ -85,7 +85,7 @@ impl Snapshot {
     fn name_edge(&self, error: KernelError) -> Error {
         let KernelError::Weight(weight) = error else { return error.into() };
         let (from, to) = (self.key_of(weight.source), self.key_of(weight.destination));
-        Reason::Weight { from, to, fault: weight.fault(), error }.into()
+        Reason::Weight(Box::new(WrongWeight { from, to, fault: weight.fault(), error })).into()
     }
 
     /// Returns a static copy of one label, with its values if `W` is not `()`. The copy has a
@@ -117,7 +117,8 @@ impl Error {
     #[must_use]
     pub fn kernel(&self) -> Option<&KernelError> {
         match &self.0 {
-            Reason::Kernel(error) | Reason::Weight { error, .. } => Some(error),
+            Reason::Kernel(error) => Some(error),
+            Reason::Weight(wrong) => Some(&wrong.error),
             _ => None,
         }
     }
