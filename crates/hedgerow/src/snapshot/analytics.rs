@@ -49,7 +49,7 @@ impl Snapshot {
     ///
     /// let back_to_one = [(one, 1.0)];
     /// let ranks = PageRank::default().label(pays).weight(amount).personalized(&back_to_one);
-    /// let ranks = snapshot.run(PageRank { iterations: 50, ..ranks })?.ranks;
+    /// let ranks = snapshot.run(PageRank { iterations: 200, ..ranks })?.ranks;
     /// assert!((ranks[two.index()] / ranks[one.index()] - 0.85 / 3.0).abs() < 1e-6, "a third of 30");
     /// # Ok::<(), Error>(())
     /// ```
