@@ -2,6 +2,7 @@
 
 use crate::console::Console;
 use crate::error::CliError;
+use crate::float::Float;
 use crate::interrupt::Interrupt;
 use crate::lint::Lint;
 use crate::options::{FormatArgs, KeysName, MemoryArgs, STANDARD_INPUT};
@@ -136,7 +137,8 @@ impl Input<'_> {
             Some(weight) if weight >= 0.0 => Ok((edge.source, edge.destination, weight)),
             Some(weight) => {
                 let (graph, from, to) = ends();
-                Err(CliError::NegativeWeight { graph, from, to, weight })
+                let fault = format!("has the weight {}, but weights must be 0 or more", Float(weight));
+                Err(CliError::BadWeight { graph, from, to, fault })
             }
             None => {
                 let (graph, from, to) = ends();

@@ -26,75 +26,46 @@ pub trait EdgeTuple {
     fn destination(&self) -> KeyRef<'_>;
 
     /// Returns the number that distinguishes the edge from parallel ones; `None` if it has none.
-    #[inline]
-    fn number(&self) -> Option<u64> {
-        None
-    }
+    fn number(&self) -> Option<u64>;
 
     /// Returns the data of the edge.
     fn data(&self) -> &Self::Data;
 }
 
-impl<K: AsKey> EdgeTuple for (K, K) {
-    type Data = ();
+macro_rules! edge_tuple {
+    ($([$($generics:tt)*] $tuple:ty, $data:ty, $number:expr, $value:expr;)*) => {
+        $(impl<K: AsKey, $($generics)*> EdgeTuple for $tuple {
+            type Data = $data;
 
-    #[inline]
-    fn source(&self) -> KeyRef<'_> {
-        self.0.as_key()
-    }
+            #[inline]
+            fn source(&self) -> KeyRef<'_> {
+                self.0.as_key()
+            }
 
-    #[inline]
-    fn destination(&self) -> KeyRef<'_> {
-        self.1.as_key()
-    }
+            #[inline]
+            fn destination(&self) -> KeyRef<'_> {
+                self.1.as_key()
+            }
 
-    #[inline]
-    fn data(&self) -> &() {
-        &()
-    }
+            #[inline]
+            fn number(&self) -> Option<u64> {
+                let number: fn(&Self) -> Option<u64> = $number;
+                number(self)
+            }
+
+            #[inline]
+            fn data(&self) -> &$data {
+                let data: fn(&Self) -> &$data = $value;
+                data(self)
+            }
+        })*
+    };
 }
 
-impl<K: AsKey, T: EdgeData> EdgeTuple for (K, K, T) {
-    type Data = T;
-
-    #[inline]
-    fn source(&self) -> KeyRef<'_> {
-        self.0.as_key()
-    }
-
-    #[inline]
-    fn destination(&self) -> KeyRef<'_> {
-        self.1.as_key()
-    }
-
-    #[inline]
-    fn data(&self) -> &T {
-        &self.2
-    }
-}
-
-impl<K: AsKey, T: EdgeData> EdgeTuple for (K, K, u64, T) {
-    type Data = T;
-
-    #[inline]
-    fn source(&self) -> KeyRef<'_> {
-        self.0.as_key()
-    }
-
-    #[inline]
-    fn destination(&self) -> KeyRef<'_> {
-        self.1.as_key()
-    }
-
-    #[inline]
-    fn number(&self) -> Option<u64> {
-        Some(self.2)
-    }
-
-    #[inline]
-    fn data(&self) -> &T {
-        &self.3
-    }
+edge_tuple! {
+    [] (K, K), (), |_| None, |_| &();
+    [T: EdgeData] (K, K, T), T, |_| None, |edge| &edge.2;
+    [T: EdgeData] (K, K, u64, T), T, |edge| Some(edge.2), |edge| &edge.3;
 }
 
 /// Tuples as the edges of a bulk ingest.
@@ -116,5 +87,9 @@ impl<S: EdgeTuple + Sync> BulkEdges for Tuples<'_, S> {
 
     fn value(&self, edge: usize) -> EdgeValue {
         self.0[edge].data().to_value().to_bits()
+    }
+
+    fn number(&self, edge: usize) -> Option<u64> {
+        self.0[edge].number()
     }
 }

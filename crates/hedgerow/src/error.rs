@@ -51,8 +51,8 @@ pub enum ErrorKind {
     Poisoned,
     /// The store could not be read or written, or is damaged: see [`Error::store`].
     Storage,
-    /// A checkpoint, a compaction or a search for paths was cancelled. The previous checkpoint is
-    /// still there; files that were compacted stay so.
+    /// A checkpoint, a compaction, a search for paths or a count was cancelled. The previous
+    /// checkpoint is still there; files that were compacted stay so.
     Cancelled,
     /// A kernel was cancelled or could not run.
     Kernel,
@@ -156,10 +156,10 @@ impl Error {
             | Reason::NeedsStore(_)
             | Reason::Threads(_)
             | Reason::DeletesDeclared => ErrorKind::Unsupported,
-            Reason::PathCancelled => ErrorKind::Cancelled,
+            Reason::Cancelled(_) => ErrorKind::Cancelled,
             Reason::Random(_) | Reason::NoScratchFile(_) => ErrorKind::Storage,
             #[cfg(feature = "kernels")]
-            Reason::Kernel(_) => ErrorKind::Kernel,
+            Reason::Kernel(_) | Reason::Weight(_) => ErrorKind::Kernel,
             Reason::Other(_) => ErrorKind::Other,
         }
     }
@@ -301,14 +301,14 @@ pub(crate) enum Reason {
          label is declared with `GraphOptions::parallel_label`"
     )]
     NotParallel(String),
-    #[error("the edges of label {label:?} have {what}: the length of a path needs numbers")]
+    #[error("the edges of label {label:?} have {what}: a weight is a number")]
     NoWeight { label: String, what: String },
     #[error(
         "the edge between {from} and {to} has the weight {weight}: the weights of paths are finite and not negative"
     )]
     BadWeight { from: Key, to: Key, weight: f64 },
-    #[error("the search for paths was cancelled")]
-    PathCancelled,
+    #[error("{0} was cancelled")]
+    Cancelled(&'static str),
     #[error("{owner} have no property {property:?}{hint}")]
     NoProperty { owner: String, property: String, hint: &'static str },
     #[error(
@@ -356,6 +356,9 @@ pub(crate) enum Reason {
     #[cfg(feature = "kernels")]
     #[error(transparent)]
     Kernel(hedgerow_kernels::KernelError),
+    #[cfg(feature = "kernels")]
+    #[error(transparent)]
+    Weight(Box<WrongWeight>),
     #[error(
         "the engine `{0}` is not compiled into this program: enable the feature `{0}` of the crate `hedgerow`, \
          or of the command, or use another engine"
@@ -384,6 +387,18 @@ pub(crate) struct OtherOption {
     pub(crate) asked: String,
     /// A further remedy, after a comma; may be empty.
     pub(crate) hint: &'static str,
+}
+
+/// An edge without a valid weight, by the keys of its ends.
+#[cfg(feature = "kernels")]
+#[derive(Debug, thiserror::Error)]
+#[error("the edge from {from} to {to} {fault}")]
+pub(crate) struct WrongWeight {
+    pub(crate) from: Key,
+    pub(crate) to: Key,
+    pub(crate) fault: String,
+    /// The error of the kernel.
+    pub(crate) error: hedgerow_kernels::KernelError,
 }
 
 /// The edges of a label cannot be read as a type.

@@ -8,9 +8,10 @@ use crate::engines::{TypedStore, with_engine};
 use crate::error::{Error, Reason};
 use crate::stream::StreamError;
 use crate::write_graph::RecordUpdate;
+use hedgerow_encoding::EdgeWeight;
 use hedgerow_model::{
-    AsKey, Column, ColumnType, Direction, EdgeValue, GrowingCatalog, Key, KeyRef, LabelId, LabelSchema,
-    Operation, Record, RecordChange, RecordMode, RecordSchema, Value, ViewError,
+    AsKey, Column, ColumnType, Direction, EdgeSchema, EdgeValue, GrowingCatalog, Key, KeyRef, LabelId,
+    LabelSchema, Operation, Record, RecordChange, RecordMode, RecordSchema, Value, ValueType, ViewError,
 };
 use hedgerow_pipeline::{BulkEdges, Commit, Commits, EdgeWrite, Error as Cause, check_records};
 use hedgerow_sync::Arc;
@@ -138,13 +139,13 @@ impl TypedStore {
         label: LabelId,
         source: &impl AsKey,
         destination: &impl AsKey,
-        key: u64,
+        number: u64,
         update: &EdgeUpdate<'_>,
     ) -> Result<RecordUpdate, Error> {
         let change = update.to_change(self.parallel_schema(label)?);
         let change = change.map_err(|error| self.of_label(label, error))?;
         let (source, destination) = (self.check_key(source)?, self.check_key(destination)?);
-        Ok(RecordUpdate { label, source, destination, key: Some(key), change })
+        Ok(RecordUpdate { label, source, destination, key: Some(number), change })
     }
 
     /// Returns the record schema of a label that has no parallel edges.
@@ -175,6 +176,22 @@ impl TypedStore {
         Ok(schema.edges.record().is_some())
     }
 
+    /// Returns the weight of a label's edges: a property, or the value.
+    pub(crate) fn edge_weight(&self, label: LabelId, property: Option<&str>) -> Result<EdgeWeight, Error> {
+        let schema = self.label_schema(label)?;
+        let no_number = |what: String| Error::from(Reason::NoWeight { label: schema.name.clone(), what });
+        let Some(name) = property else {
+            let EdgeSchema::Value(column) = schema.edges else { return Err(no_number("no values".into())) };
+            return Ok(EdgeWeight::Value(column));
+        };
+        let record = schema.edges.record().ok_or_else(|| no_number("no properties".into()))?;
+        let position = record.position(name).map_err(|error| self.of_label(label, error))?;
+        match record.fields[position].value_type {
+            ValueType::I64 | ValueType::U64 | ValueType::F64 => Ok(EdgeWeight::Property(position)),
+            other => Err(no_number(format!("a property {name:?} of type {other}, not a number"))),
+        }
+    }
+
     /// Puts edges as one commit. `input` is the importer's position.
     pub(crate) fn ingest<S: EdgeTuple + Sync>(
         &self,
@@ -190,11 +207,6 @@ impl TypedStore {
             let records = records.collect::<Result<Vec<_>, _>>();
             let records = records.map_err(|error| self.of_label(label, error))?;
             check_records(schema, &records)?;
-            if self.label_schema(label)?.edges.key().is_some() {
-                let operations = edges.iter().map(|edge| self.put_record_of(label, edge));
-                let operations = operations.collect::<Result<Vec<_>, _>>()?;
-                return Ok(self.store.commit_blind(&operations, input)?);
-            }
             return self.ingest_bulk(label, &bulk, Some(&records), input);
         }
         self.check_written_column::<<S::Data as Stored>::Column>(label)?;
@@ -250,11 +262,12 @@ impl TypedStore {
         self.commit_each(label, edges, |_| None)
     }
 
-    /// Fails if an edge has a number, which the edges of the label do not have.
+    /// Fails if an edge has a number, which the edges of the label do not have, or lacks one.
     fn check_numbers<S: EdgeTuple>(&self, label: LabelId, edges: &[S]) -> Result<(), Error> {
-        match edges.iter().any(|edge| edge.number().is_some()) {
-            true => self.parallel_schema(label).map(drop),
-            false => Ok(()),
+        match edges.first().map(EdgeTuple::number) {
+            Some(Some(_)) => self.parallel_schema(label).map(drop),
+            Some(None) if <S::Data as Stored>::IS_RECORD => self.record_schema(label).map(drop),
+            _ => Ok(()),
         }
     }
 

@@ -21,7 +21,7 @@ use hedgerow_model::Key;
 /// let to_two = snapshot.parallel_edges(pays, 1, 2, ..)?;
 /// assert_eq!(to_two, [(1001, Payment { amount: 9.5 }), (1002, Payment { amount: 20.0 })]);
 /// let later = snapshot.parallel_neighbors(pays, 1, 1002..)?;
-/// let later: Vec<_> = later.into_iter().map(|edge| (edge.neighbor, edge.key)).collect();
+/// let later: Vec<_> = later.into_iter().map(|edge| (edge.neighbor, edge.number)).collect();
 /// assert_eq!(later, [(2.into(), 1002), (3.into(), 1003)]);
 /// assert_eq!((snapshot.degree(pays, 1)?, snapshot.parallel_degree(pays, 1)?), (2, 3));
 /// # Ok::<(), hedgerow::Error>(())
@@ -31,8 +31,8 @@ use hedgerow_model::Key;
 pub struct ParallelEdge<T = crate::Record> {
     /// The vertex at the other end.
     pub neighbor: Key,
-    /// The number, the key of the edge: unique among the edges between the two vertices.
-    pub key: u64,
+    /// The number of the edge: unique among the edges between the two vertices.
+    pub number: u64,
     /// The data of the edge.
     pub data: T,
 }

@@ -139,7 +139,7 @@ pub trait ReadGraph: Reads {
     /// Returns the edges of a vertex: the vertex at the other end, and the data. O(degree).
     ///
     /// In the order of [`ReadGraph::neighbors`]. With records, each parallel edge is returned,
-    /// ascending by key.
+    /// ascending by number.
     ///
     /// # Errors
     /// See [`ReadGraph`].
@@ -203,7 +203,7 @@ pub trait ReadGraph: Reads {
         })
     }
 
-    /// Returns the data of one of several parallel edges, by its key; `None` if there is none.
+    /// Returns the data of one of several parallel edges, by its number; `None` if there is none.
     /// O(log degree + log parallel edges).
     ///
     /// # Errors
@@ -213,14 +213,14 @@ pub trait ReadGraph: Reads {
         label: impl Into<Label<T>>,
         source: impl AsKey,
         destination: impl AsKey,
-        key: u64,
+        number: u64,
     ) -> Result<Option<T>, Error> {
-        let mut found = self.parallel_edges(label, source, destination, key..=key)?;
+        let mut found = self.parallel_edges(label, source, destination, number..=number)?;
         Ok(found.pop().map(|(_, data)| data))
     }
 
-    /// Returns the parallel edges from one vertex to another with keys in a range, ascending by
-    /// key. O(log degree + log parallel edges + found).
+    /// Returns the parallel edges from one vertex to another with numbers in a range, ascending
+    /// by number. O(log degree + log parallel edges + found).
     ///
     /// # Errors
     /// See [`ReadGraph`]; the label's edges cannot be parallel.
@@ -229,19 +229,19 @@ pub trait ReadGraph: Reads {
         label: impl Into<Label<T>>,
         source: impl AsKey,
         destination: impl AsKey,
-        keys: impl RangeBounds<u64>,
+        numbers: impl RangeBounds<u64>,
     ) -> Result<Vec<(u64, T)>, Error> {
         let label = label.into().id();
         checked::<T>(self, label)?;
         self.typed()?.parallel_schema(label)?;
-        let found = self.parallel(label, source.as_key(), destination.as_key(), inclusive(keys))?;
+        let found = self.parallel(label, source.as_key(), destination.as_key(), inclusive(numbers))?;
         with_names(self, label, |names| {
-            found.into_iter().map(|(key, record)| Ok((key, read::<T>(record, names)?))).collect()
+            found.into_iter().map(|(number, record)| Ok((number, read::<T>(record, names)?))).collect()
         })
     }
 
-    /// Returns the parallel edges of a vertex with keys in a range: in the order of
-    /// [`ReadGraph::neighbors`], then ascending by key. O(degree + found).
+    /// Returns the parallel edges of a vertex with numbers in a range: in the order of
+    /// [`ReadGraph::neighbors`], then ascending by number. O(degree + found).
     ///
     /// # Errors
     /// See [`ReadGraph`]; the label's edges cannot be parallel.
@@ -249,12 +249,12 @@ pub trait ReadGraph: Reads {
         &self,
         hop: impl Into<HopOf<T>>,
         key: impl AsKey,
-        keys: impl RangeBounds<u64>,
+        numbers: impl RangeBounds<u64>,
     ) -> Result<Vec<ParallelEdge<T>>, Error> {
         let hop = hop.into().untyped();
         checked_hop::<T, _>(self, hop)?;
         self.typed()?.parallel_schema(hop.label)?;
-        let found = self.parallel_of(hop, key.as_key(), inclusive(keys))?;
+        let found = self.parallel_of(hop, key.as_key(), inclusive(numbers))?;
         typed_parallel(self, hop.label, found)
     }
 
@@ -319,21 +319,21 @@ fn typed_parallel<T: EdgeData>(
     found: Vec<EdgeOfVertex>,
 ) -> Result<Vec<ParallelEdge<T>>, Error> {
     with_names(reads, label, |names| {
-        let typed = |EdgeOfVertex { neighbor, key, record, .. }| {
-            Ok(ParallelEdge { neighbor, key, data: read::<T>(record, names)? })
+        let typed = |EdgeOfVertex { neighbor, number, record, .. }| {
+            Ok(ParallelEdge { neighbor, number, data: read::<T>(record, names)? })
         };
         found.into_iter().map(typed).collect()
     })
 }
 
-/// Converts a range of keys to an inclusive one; an empty range stays empty.
-fn inclusive(keys: impl RangeBounds<u64>) -> RangeInclusive<u64> {
-    let first = match keys.start_bound() {
+/// Converts a range of numbers to an inclusive one; an empty range stays empty.
+fn inclusive(numbers: impl RangeBounds<u64>) -> RangeInclusive<u64> {
+    let first = match numbers.start_bound() {
         Bound::Included(first) => Some(*first),
         Bound::Excluded(before) => before.checked_add(1),
         Bound::Unbounded => Some(0),
     };
-    let last = match keys.end_bound() {
+    let last = match numbers.end_bound() {
         Bound::Included(last) => Some(*last),
         Bound::Excluded(end) => end.checked_sub(1),
         Bound::Unbounded => Some(u64::MAX),

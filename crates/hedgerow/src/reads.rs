@@ -91,7 +91,7 @@ pub trait Reads {
         let column = schema.edges.column();
         let time = |edge: &EdgeOfVertex| match clock {
             NewestBy::Value => Some(time_of(column, edge.value)),
-            clock => clock.time(edge.key, &edge.record),
+            clock => clock.time(edge.number, &edge.record),
         };
         Ok(newest.chosen(edges.into_iter().map(|edge| (time(&edge), edge))))
     }
@@ -101,8 +101,8 @@ pub trait Reads {
 pub struct EdgeOfVertex {
     /// The vertex at the other end.
     pub(crate) neighbor: Key,
-    /// The key of a parallel edge; else 0.
-    pub(crate) key: u64,
+    /// The number of a parallel edge; else 0.
+    pub(crate) number: u64,
     /// The value, if the label has values.
     pub(crate) value: EdgeValue,
     /// The record, if the label has records.
@@ -111,7 +111,7 @@ pub struct EdgeOfVertex {
 
 impl EdgeOfVertex {
     pub(crate) fn to(neighbor: Key) -> Self {
-        EdgeOfVertex { neighbor, key: 0, value: EdgeValue::default(), record: Record::EMPTY }
+        EdgeOfVertex { neighbor, number: 0, value: EdgeValue::default(), record: Record::EMPTY }
     }
 }
 

@@ -380,7 +380,7 @@ impl Staged {
         neighbors.extend(new_ones(staged));
         let edges = neighbors.into_iter().flat_map(|(neighbor, edges)| {
             let edge =
-                move |(key, record)| EdgeOfVertex { key, record, ..EdgeOfVertex::to(neighbor.clone()) };
+                move |(number, record)| EdgeOfVertex { number, record, ..EdgeOfVertex::to(neighbor.clone()) };
             edges.into_iter().map(edge)
         });
         Ok(edges.collect())

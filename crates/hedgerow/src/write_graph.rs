@@ -255,10 +255,16 @@ pub trait WriteGraph: Writes {
         label: impl Into<LabelId>,
         source: impl AsKey,
         destination: impl AsKey,
-        key: u64,
+        number: u64,
         update: &EdgeUpdate<'_>,
     ) -> Result<Updated<Self::Written>, Error> {
-        self.update(self.typed()?.update_parallel_edge(label.into(), &source, &destination, key, update)?)
+        self.update(self.typed()?.update_parallel_edge(
+            label.into(),
+            &source,
+            &destination,
+            number,
+            update,
+        )?)
     }
 }
 

@@ -10,7 +10,7 @@ use crate::bitmap::{AtomicBitmap, ones};
 use crate::block_rows::{dense_range, is_dense, scan_rows, sort_for};
 use crate::kernel::check_exists;
 use crate::ranges::covering_ranges;
-use crate::{Execution, Kernel, KernelError, Progress};
+use crate::{Execution, Kernel, KernelError, Parents, Progress};
 use hedgerow_model::{Adjacency, Cursor, Direction, GraphView, LabelId, VertexId};
 use hedgerow_sync::atomic::{AtomicU32, Ordering};
 use std::ops::{ControlFlow, Range};
@@ -39,6 +39,8 @@ pub struct Bfs<'a> {
     /// Bottom-up ends when the frontier shrinks and has at most 1/beta of the vertex bound. 0 means
     /// as soon as it shrinks.
     pub beta: u32,
+    /// Finds the [parents](BfsResult::parents), by one more pass over the edges.
+    pub parents: bool,
     /// The execution options.
     pub execution: Execution<'a>,
 }
@@ -58,7 +60,9 @@ pub struct BfsResult {
     pub bottom_up_levels: u32,
     /// Neighbors examined.
     pub edges_examined: u64,
-    /// Time of the search.
+    /// The tree of shortest paths, if requested.
+    pub parents: Option<Parents>,
+    /// Total time.
     pub elapsed: Duration,
 }
 
@@ -70,7 +74,7 @@ impl Bfs<'_> {
     #[must_use]
     pub fn new(source: VertexId) -> Self {
         let (label, execution) = (LabelId::DEFAULT, Execution::default());
-        Bfs { source, label, alpha: 15, beta: 18, execution }
+        Bfs { source, label, alpha: 15, beta: 18, parents: false, execution }
     }
 
     /// The textbook search from `source`: every level top-down.
@@ -83,13 +87,14 @@ impl Bfs<'_> {
 impl Kernel for Bfs<'_> {
     type Output = BfsResult;
 
-    /// O(vertices + edges); 4 bytes per id and the frontiers.
+    /// O(vertices + edges); 4 bytes per id and the frontiers, and up to 8 bytes per id for parents.
     fn run<V: GraphView>(self, view: &V) -> Result<BfsResult, KernelError> {
         let started = Instant::now();
         check_exists(view, self.source)?;
         let (vertex_bound, vertex_count) = (view.vertex_bound(), view.vertex_count());
         let needed = u64::from(vertex_bound) * 4 + u64::from(vertex_bound) / 4 + vertex_count * 8;
-        self.execution.memory.check(needed, vertex_bound, vertex_count)?;
+        let of_parents = if self.parents { Parents::bytes(vertex_bound, vertex_count) } else { 0 };
+        self.execution.memory.check(needed + of_parents, vertex_bound, vertex_count)?;
         let outgoing = view.adjacency::<()>(self.label, Direction::Out)?;
         let has_incoming = view.topology().stored(Direction::In).is_some();
         let incoming = has_incoming.then(|| view.adjacency::<()>(self.label, Direction::In)).transpose()?;
@@ -108,12 +113,21 @@ impl Kernel for Bfs<'_> {
             edges_examined: 0,
         };
         search.run(entries)?;
+        let depths: Vec<_> = search.depths.into_iter().map(AtomicU32::into_inner).collect();
+        let depth = |vertex: VertexId| {
+            Some(depths[vertex.index()]).filter(|depth| *depth != Bfs::UNREACHED).map(u64::from)
+        };
+        let find = || {
+            Parents::find(&outgoing, self.source, vertex_bound, self.execution, depth, |depth, ()| depth + 1)
+        };
+        let parents = self.parents.then(find).transpose()?;
         Ok(BfsResult {
-            depths: search.depths.into_iter().map(AtomicU32::into_inner).collect(),
+            depths,
             reached: search.reached,
             levels: search.levels,
             bottom_up_levels: search.bottom_up_levels,
             edges_examined: search.edges_examined,
+            parents,
             elapsed: started.elapsed(),
         })
     }

@@ -2,7 +2,7 @@
 
 use crate::csr::Csr;
 use crate::{Execution, KernelError};
-use hedgerow_model::{Direction, GraphView, LabelId};
+use hedgerow_model::{Column, Direction, GraphView, LabelId};
 use std::time::{Duration, Instant};
 
 /// A transposed copy of a view that keeps no in-neighbors.
@@ -13,8 +13,8 @@ pub(crate) struct Transposed {
 }
 
 impl Transposed {
-    /// Builds a copy; `None` if the view has in-neighbors.
-    pub(crate) fn if_needed(
+    /// Builds a copy with values of type `W`; `None` if the view has in-neighbors.
+    pub(crate) fn if_needed<W: Column>(
         view: &impl GraphView,
         label: LabelId,
         execution: Execution<'_>,
@@ -23,29 +23,33 @@ impl Transposed {
             return Ok(None);
         }
         let started = Instant::now();
-        let graph = Csr::transposed(view, label, execution.build_options())?;
+        let graph = Csr::transposed::<_, W>(view, label, execution.build_options())?;
         Ok(Some(Transposed { graph, elapsed: started.elapsed() }))
     }
 }
 
-/// Evaluates an expression with the in-neighbors of a view, or of a transposed copy if the view
-/// keeps none. Returns the value, and the time to build the copy if one was built.
+/// Evaluates an expression with the in-neighbors of a view, and their values of type `$W`, or of a
+/// transposed copy if the view keeps none. Returns the value, and the time to build the copy if one
+/// was built.
 ///
 /// A macro because the two adjacencies have different types. For use where `?` converts to a
 /// [`KernelError`].
 macro_rules! with_incoming {
-    ($view:expr, $label:expr, $execution:expr, $incoming:ident => $run:expr) => {
-        match $crate::incoming::Transposed::if_needed($view, $label, $execution)? {
+    (<$W:ty> $view:expr, $label:expr, $execution:expr, $incoming:ident => $run:expr) => {
+        match $crate::incoming::Transposed::if_needed::<$W>($view, $label, $execution)? {
             None => {
-                let $incoming = $view.adjacency::<()>($label, hedgerow_model::Direction::In)?;
+                let $incoming = $view.adjacency::<$W>($label, hedgerow_model::Direction::In)?;
                 ($run, None)
             }
             Some(transposed) => {
                 let out = hedgerow_model::Direction::Out;
-                let $incoming = transposed.graph.adjacency::<()>(hedgerow_model::LabelId::DEFAULT, out)?;
+                let $incoming = transposed.graph.adjacency::<$W>(hedgerow_model::LabelId::DEFAULT, out)?;
                 ($run, Some(transposed.elapsed))
             }
         }
+    };
+    ($view:expr, $label:expr, $execution:expr, $incoming:ident => $run:expr) => {
+        $crate::incoming::with_incoming!(<()> $view, $label, $execution, $incoming => $run)
     };
 }
 

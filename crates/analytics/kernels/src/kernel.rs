@@ -3,6 +3,7 @@
 use crate::MemoryError;
 use crate::csr::CsrError;
 use hedgerow_model::{GraphView, ReadError, RecordView, VertexId, ViewError};
+use std::fmt;
 
 /// A computation over a whole graph. Its fields are its parameters.
 pub trait Kernel {
@@ -39,18 +40,16 @@ pub enum KernelError {
     /// The in-neighbors could not be built.
     #[error("the in-neighbors of this graph could not be built: {0}")]
     Csr(CsrError),
-    /// An edge has a weight for which shortest paths are undefined.
-    #[error(
-        "the edge from vertex {source_vertex} to vertex {destination} has the weight {weight}, but weights of \
-         shortest paths must be 0 or more"
-    )]
-    InvalidWeight {
-        /// The source of the edge.
-        source_vertex: VertexId,
-        /// The destination of the edge.
-        destination: VertexId,
-        /// The weight of the edge: negative, or not a number.
-        weight: f64,
+    /// An edge has no weight, or one for which the result is undefined.
+    #[error(transparent)]
+    Weight(#[from] WeightError),
+    /// The weights of a vertex's edges cannot be added up.
+    #[error("the weights of the edges of vertex {vertex} add up to {sum}, which is out of range")]
+    WeightSum {
+        /// The vertex.
+        vertex: VertexId,
+        /// The sum: infinite, or too close to 0.
+        sum: f64,
     },
     /// The shortest paths between two vertices cannot be counted.
     #[error("between vertex {0} and another there are more shortest paths than a float can count")]
@@ -66,6 +65,37 @@ pub enum KernelError {
         expected: &'static str,
     },
 }
+
+/// An edge that has no valid weight.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct WeightError {
+    /// The source of the edge.
+    pub source: VertexId,
+    /// The destination of the edge.
+    pub destination: VertexId,
+    /// The weight: negative, or not a number; `None` if the edge has none.
+    pub weight: Option<f64>,
+}
+
+impl WeightError {
+    /// Describes the fault, after the words "the edge from one vertex to another".
+    #[must_use]
+    pub fn fault(&self) -> String {
+        match self.weight {
+            Some(weight) => format!("has the weight {weight}, but weights must be 0 or more"),
+            None => "has no weight: set one, or run without weights".to_owned(),
+        }
+    }
+}
+
+impl fmt::Display for WeightError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let WeightError { source, destination, .. } = self;
+        write!(f, "the edge from vertex {source} to vertex {destination} {}", self.fault())
+    }
+}
+
+impl std::error::Error for WeightError {}
 
 /// The kinds of kernel errors, by the caller's remedy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -97,7 +127,8 @@ impl KernelError {
             KernelError::NoSuchVertex(_)
             | KernelError::View(_)
             | KernelError::InvalidParameter { .. }
-            | KernelError::InvalidWeight { .. }
+            | KernelError::Weight(_)
+            | KernelError::WeightSum { .. }
             | KernelError::TooManyPaths(_)
             | KernelError::Csr(_) => KernelErrorKind::InvalidInput,
         }
@@ -120,6 +151,7 @@ impl From<CsrError> for KernelError {
             CsrError::Memory(error) => KernelError::Memory(error),
             CsrError::View(error) => KernelError::View(error),
             CsrError::Read(error) => KernelError::Read(error),
+            CsrError::Weight(error) => KernelError::Weight(error),
             other => KernelError::Csr(other),
         }
     }

@@ -125,6 +125,7 @@ mod marks;
 mod memory_budget;
 mod neighborhood;
 mod pagerank;
+mod parents;
 mod ranges;
 mod sssp;
 mod triangles;
@@ -132,7 +133,7 @@ mod wcc;
 mod workers;
 
 #[doc(inline)]
-pub use crate::csr::{BuildOptions, Csr, CsrError, has_parallel_edges, scan_each_edge};
+pub use crate::csr::{BuildOptions, Csr, CsrError, ParallelWeight, has_parallel_edges, scan_each_edge};
 pub use betweenness::{Betweenness, BetweennessResult, Sources};
 pub use bfs::{Bfs, BfsResult};
 pub use clustering::{LocalClustering, LocalClusteringResult};
@@ -140,14 +141,17 @@ pub use communities::{Communities, CommunitiesResult};
 pub use cores::{Cores, CoresResult};
 pub use execution::{Execution, Progress};
 #[doc(inline)]
+pub use hedgerow_encoding::EdgeWeight;
+#[doc(inline)]
 pub use hedgerow_model::{
     Adjacency, Cursor, GraphView, Neighbors, NewestFirst, ReadError, RecordView, ViewError,
 };
 pub use hedgerow_sync::CancelToken;
-pub use kernel::{Kernel, KernelError, KernelErrorKind};
+pub use kernel::{Kernel, KernelError, KernelErrorKind, WeightError};
 pub use memory_budget::{MemoryBudget, MemoryError};
 pub use neighborhood::{Neighborhood, NeighborhoodResult};
 pub use pagerank::{PageRank, PageRankResult, Precision};
+pub use parents::Parents;
 pub use sssp::{Sssp, SsspResult, Weight};
 pub use triangles::{TriangleCount, TriangleCountResult, TriangleOrder};
 pub use wcc::{Wcc, WccMethod, WccResult};

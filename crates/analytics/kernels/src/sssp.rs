@@ -19,10 +19,12 @@ mod weight;
 pub use weight::Weight;
 
 use crate::block_rows::{dense_range, scan_rows, sort_for};
+use crate::csr::{Csr, ParallelWeight};
 use crate::kernel::check_exists;
-use crate::{Execution, Kernel, KernelError, Progress};
+use crate::{Execution, Kernel, KernelError, Parents, Progress};
 use buckets::Buckets;
-use hedgerow_model::{Adjacency, Cursor, Direction, GraphView, LabelId, VertexId};
+use hedgerow_encoding::EdgeWeight;
+use hedgerow_model::{Adjacency, Cursor, Direction, GraphView, LabelId, RecordView, VertexId};
 use hedgerow_sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use pending::Pending;
 use std::ops::ControlFlow;
@@ -41,9 +43,12 @@ const FUSED: usize = 1024;
 ///
 /// Follows out-edges; in an undirected graph all edges. The weights are the values of the label, of
 /// type `W`: `u32` with sums of 64 bits, or `f64`. A negative weight or NaN anywhere among them is
-/// an error, whether or not a path from the source reaches it: [`KernelError::InvalidWeight`] names
-/// the first such edge. So all floats are checked before the search begins. A path of infinite
-/// length reaches nothing.
+/// an error, whether or not a path from the source reaches it: [`KernelError::Weight`] names the
+/// first such edge. So all floats are checked before the search begins. A path of infinite length
+/// reaches nothing.
+///
+/// `Sssp<f64>` with a [`weight`](Sssp::weight), such as a property of the edges, first copies the
+/// label with these weights to a static graph; of parallel edges, the least weight counts.
 #[derive(Clone, Copy, Debug)]
 pub struct Sssp<'a, W: Weight = u32> {
     /// The vertex where the paths start.
@@ -54,6 +59,10 @@ pub struct Sssp<'a, W: Weight = u32> {
     /// parallel. By default computed from a sample of the weights and the average degree. Integers
     /// are rounded down to a power of two.
     pub delta: Option<W>,
+    /// The weights; `None` reads the values of the label in place. For `Sssp<f64>`.
+    pub weight: Option<EdgeWeight>,
+    /// Finds the [parents](SsspResult::parents), by one or two more passes over the edges.
+    pub parents: bool,
     /// The execution options.
     pub execution: Execution<'a>,
 }
@@ -77,15 +86,30 @@ pub struct SsspResult<W: Weight = u32> {
     pub rounds: u32,
     /// Neighbors examined.
     pub edges_examined: u64,
-    /// Time of the search.
+    /// The tree of shortest paths, if requested.
+    pub parents: Option<Parents>,
+    /// Total time.
     pub elapsed: Duration,
+    /// Time to copy the label with its weights, part of `elapsed`; `None` if they are read in
+    /// place.
+    pub copied: Option<Duration>,
 }
 
 impl<W: Weight> Sssp<'_, W> {
     /// Finds paths from `source` over the default label.
     #[must_use]
     pub fn new(source: VertexId) -> Self {
-        Sssp { source, label: LabelId::DEFAULT, delta: None, execution: Execution::default() }
+        let (label, execution) = (LabelId::DEFAULT, Execution::default());
+        Sssp { source, label, delta: None, weight: None, parents: false, execution }
+    }
+}
+
+impl Sssp<'_, f64> {
+    /// Takes these weights instead of the values of the label.
+    #[must_use]
+    pub fn weight(mut self, weight: EdgeWeight) -> Self {
+        self.weight = Some(weight);
+        self
     }
 }
 
@@ -93,15 +117,29 @@ impl<W: Weight> Kernel for Sssp<'_, W> {
     type Output = SsspResult<W>;
 
     /// O(vertices + edges) for random weights, at worst O(vertices * edges); 8 bytes and a bit per
-    /// id, and 4 bytes per vertex and bucket that it waits in.
+    /// id, 4 bytes per vertex and bucket that it waits in, up to 8 bytes per id for parents, and
+    /// the [copy](Csr::weighted) if there is a `weight`.
     ///
-    /// Fails with [`KernelError::InvalidWeight`] if a weight is negative or NaN.
-    fn run<V: GraphView>(self, view: &V) -> Result<SsspResult<W>, KernelError> {
+    /// Fails with [`KernelError::Weight`] if a weight is missing, negative or NaN.
+    fn run<V: RecordView>(self, view: &V) -> Result<SsspResult<W>, KernelError> {
         let started = Instant::now();
         check_exists(view, self.source)?;
+        let Some(weight) = self.weight else { return self.search(view, started) };
+        let (label, options) = (self.label, self.execution.build_options());
+        let graph = Csr::weighted(view, label, weight, ParallelWeight::Least, options)?;
+        let copied = Some(started.elapsed());
+        let result = Sssp { label: LabelId::DEFAULT, ..self }.search(&graph, started)?;
+        Ok(SsspResult { copied, ..result })
+    }
+}
+
+impl<W: Weight> Sssp<'_, W> {
+    /// Finds the distances by the values of the label.
+    fn search<V: GraphView>(self, view: &V, started: Instant) -> Result<SsspResult<W>, KernelError> {
         let (bound, count) = (view.vertex_bound(), view.vertex_count());
         let per_id = u64::from(bound) * 8 + u64::from(bound) / 8;
-        self.execution.memory.check(per_id + count * 16, bound, count)?;
+        let of_parents = if self.parents { Parents::bytes(bound, count) } else { 0 };
+        self.execution.memory.check(per_id + count * 16 + of_parents, bound, count)?;
         let outgoing = view.adjacency::<W>(self.label, Direction::Out)?;
         let delta = self.delta.map(delta::checked).transpose()?;
         validity::check_weights(&outgoing, self.execution)?;
@@ -121,8 +159,14 @@ impl<W: Weight> Kernel for Sssp<'_, W> {
         let (rounds, edges_examined) = search.run()?;
         let distances: Vec<_> = search.distances.into_iter().map(AtomicU64::into_inner).collect();
         let reached = distances.iter().filter(|bits| **bits != W::UNREACHED_BITS).count() as u64;
+        let distance =
+            |vertex: VertexId| Some(distances[vertex.index()]).filter(|bits| *bits != W::UNREACHED_BITS);
+        let plus = |distance, weight: W| weight.added_to(distance);
+        let find = || Parents::find(&outgoing, self.source, bound, self.execution, distance, plus);
+        let parents = self.parents.then(find).transpose()?;
         let distances = distances.into_iter().map(W::distance).collect();
-        Ok(SsspResult { distances, reached, rounds, edges_examined, elapsed: started.elapsed() })
+        let (elapsed, copied) = (started.elapsed(), None);
+        Ok(SsspResult { distances, reached, rounds, edges_examined, parents, elapsed, copied })
     }
 }
 

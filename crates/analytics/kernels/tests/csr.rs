@@ -141,7 +141,7 @@ proptest! {
     fn transposing_turns_every_edge_round((bound, topology, edges) in graphs(), threads in 0..3_usize) {
         let pool = pool(threads);
         let view = ListView::new(bound, CommitTimestamp(7), &Naive::new(topology, edges.iter().copied()));
-        let turned = Csr::transposed(&view, LabelId::DEFAULT, options(pool.as_ref())).unwrap();
+        let turned = Csr::transposed::<_, ()>(&view, LabelId::DEFAULT, options(pool.as_ref())).unwrap();
         let turned_edges = edges.iter().map(|(source, destination, _)| (*destination, *source, ()));
         let expected = if topology.is_undirected() { topology } else { Topology::Directed };
         prop_assert_eq!(turned.topology(), expected);
@@ -179,7 +179,7 @@ fn parallel_edges_of_a_view_stay() {
     assert_eq!(csr.offsets(), [0, 3, 3, 4]);
     assert_eq!(csr.neighbors(), [id(0), id(1), id(1), id(0)]);
     assert_eq!(csr.edge_count(LabelId::DEFAULT), 4);
-    let turned = Csr::transposed(&view, LabelId::DEFAULT, BuildOptions::default()).unwrap();
+    let turned = Csr::transposed::<_, ()>(&view, LabelId::DEFAULT, BuildOptions::default()).unwrap();
     assert_eq!(turned.offsets(), [0, 2, 4, 4]);
     assert_eq!(turned.neighbors(), [id(0), id(2), id(0), id(0)]);
 }
@@ -238,7 +238,8 @@ fn memory_is_checked_before_anything_is_built() {
     let csr = Csr::from_edges(100, Topology::Directed, &edges, BuildOptions::default()).unwrap();
     let little = BuildOptions { memory: MemoryBudget::bytes(100), ..BuildOptions::default() };
     let (built, label) = (Csr::from_edges(100, Topology::Directed, &edges, little), LabelId::DEFAULT);
-    for refused in [built, Csr::from_view::<_, ()>(&csr, label, little), Csr::transposed(&csr, label, little)]
+    for refused in
+        [built, Csr::from_view::<_, ()>(&csr, label, little), Csr::transposed::<_, ()>(&csr, label, little)]
     {
         let Err(CsrError::Memory(MemoryError::Insufficient { needed, available, .. })) = refused else {
             panic!("refused for lack of memory")
@@ -256,7 +257,7 @@ fn a_cancelled_build_gives_no_graph() {
     let options = BuildOptions { cancel: Some(&cancel), ..BuildOptions::default() };
     let (built, label) = (Csr::from_edges(2, Topology::Directed, &edges, options), LabelId::DEFAULT);
     for cancelled in
-        [built, Csr::from_view::<_, ()>(&csr, label, options), Csr::transposed(&csr, label, options)]
+        [built, Csr::from_view::<_, ()>(&csr, label, options), Csr::transposed::<_, ()>(&csr, label, options)]
     {
         assert_eq!(cancelled.unwrap_err(), CsrError::Cancelled);
     }

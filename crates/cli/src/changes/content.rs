@@ -79,9 +79,9 @@ pub fn row_of(
     let mut row: Row = match schema {
         EdgeSchema::Parallel(schema) => {
             let edges = snapshot.parallel_neighbors::<Record>(hop, key, ..)?.into_iter();
-            let edge = |ParallelEdge { neighbor, key, data: record }| {
-                let content = Content::Properties(Properties::of_parallel(schema, key, &record));
-                ((neighbor, Some(key)), content)
+            let edge = |ParallelEdge { neighbor, number, data: record }| {
+                let content = Content::Properties(Properties::of_parallel(schema, number, &record));
+                ((neighbor, Some(number)), content)
             };
             edges.map(edge).collect()
         }

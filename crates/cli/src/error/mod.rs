@@ -5,7 +5,6 @@ mod stored;
 
 pub use stored::StoredError;
 
-use crate::float::Float;
 use crate::run::EngineName;
 use crate::signal::Signal;
 use crate::text::counted;
@@ -56,21 +55,17 @@ pub enum CliError {
         /// The key where the edge ends.
         to: String,
     },
-    /// An edge has a negative weight, for which shortest paths are undefined.
-    #[error(
-        "{}: the edge from {from} to {to} has the weight {}, but weights of shortest paths must be 0 or more",
-        graph.display(),
-        Float(*weight)
-    )]
-    NegativeWeight {
-        /// The graph file.
+    /// An edge has no weight, or a negative one, for which the result of a kernel is undefined.
+    #[error("{}: the edge from {from} to {to} {fault}", graph.display())]
+    BadWeight {
+        /// The graph file, or the store.
         graph: PathBuf,
         /// The key where the edge starts.
         from: String,
         /// The key where the edge ends.
         to: String,
-        /// The weight.
-        weight: f64,
+        /// The fault of its weight.
+        fault: String,
     },
     /// The options of a generated graph contradict each other.
     #[error(transparent)]
@@ -278,7 +273,7 @@ impl CliError {
             | CliError::NoSuchVertex { .. }
             | CliError::EmptyGraph(_)
             | CliError::NoWeight { .. }
-            | CliError::NegativeWeight { .. } => 3,
+            | CliError::BadWeight { .. } => 3,
             CliError::Graph(error) => graph_exit_code(error),
             CliError::Bench(error) => bench_exit_code(error),
             CliError::Stored(error) | CliError::RolledBack(error) => error.exit_code(),
@@ -315,7 +310,7 @@ impl CliError {
     pub fn is_about_input(&self) -> bool {
         match self {
             CliError::NoWeight { .. }
-            | CliError::NegativeWeight { .. }
+            | CliError::BadWeight { .. }
             | CliError::NoPlace { .. }
             | CliError::Output(FormatError::Unwritable { .. })
             | CliError::Stored(StoredError::NoWeight { .. }) => true,

@@ -72,7 +72,7 @@ pub enum StoredError {
     /// A kernel needs weights, and the store has none.
     #[error(
         "the edges of the label {label:?} in {} carry {declared}, but shortest paths need values of type f64: import \
-         the graph with --weights; distances in edges are what `hedgerow run bfs` gives",
+         the graph with --weights, or name a property with --weight; distances in edges are what `hedgerow run bfs` gives",
         store.display()
     )]
     NoWeights {

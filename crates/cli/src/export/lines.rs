@@ -52,9 +52,7 @@ impl Edges<'_> {
                 ColumnType::Record if are_parallel => {
                     let edges =
                         self.snapshot.parallel_neighbors::<Record>((self.label, Direction::Out), key, ..);
-                    for ParallelEdge { neighbor, key: number, data: record } in
-                        edges.map_err(StoredError::from)?
-                    {
+                    for ParallelEdge { neighbor, number, data: record } in edges.map_err(StoredError::from)? {
                         if self.belongs_to(key, &neighbor) {
                             wrote(
                                 &neighbor,

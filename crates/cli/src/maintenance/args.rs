@@ -77,6 +77,9 @@ pub struct InfoArgs {
     /// and the number of commits since; changes nothing
     #[arg(long)]
     pub quick: bool,
+    /// Count edges exactly, by reading all of them where the engine only knows bounds
+    #[arg(long, conflicts_with = "quick")]
+    pub exact: bool,
     #[command(flatten)]
     pub memory: MemoryArgs,
     /// Print everything as JSON

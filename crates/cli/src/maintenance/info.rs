@@ -142,19 +142,21 @@ struct Recovered {
 pub fn execute(args: &InfoArgs, console: &Console) -> Result<(), CliError> {
     let path = args.place.path();
     let (state, open_in) = open(path, args, console)?;
-    print(path, state.as_ref(), open_in, console)
+    print(path, state.as_ref(), open_in, args.exact, console)
 }
 
-/// Prints the contents of a store: in this state, or as of its checkpoint.
+/// Prints the contents of a store: in this state, or as of its checkpoint. Counts the edges of a
+/// state exactly, or as far as the engine knows their number.
 pub fn print(
     path: &Path,
     state: Option<&StoredState>,
     open_in: Option<Holder>,
+    exact: bool,
     console: &Console,
 ) -> Result<(), CliError> {
     let manifest = store::manifest(path).map_err(StoredError::from)?;
     let files = Files::of(path, &manifest)?;
-    console.print(&Info::new(path, &manifest, files, state, open_in)?, describe)
+    console.print(&Info::new(path, &manifest, files, (state, exact), open_in)?, describe)
 }
 
 /// Opens the newest state; with `--quick`, or if another process has the store open, returns that
@@ -193,7 +195,7 @@ impl Info {
         path: &Path,
         manifest: &Manifest,
         files: Files,
-        state: Option<&StoredState>,
+        (state, exact): (Option<&StoredState>, bool),
         open_in: Option<Holder>,
     ) -> Result<Self, CliError> {
         let described = match state {
@@ -206,7 +208,10 @@ impl Info {
         let labels = labels.map(|(label, schema)| {
             let counts = match state {
                 Some(StoredState { snapshot, .. }) => {
-                    let edges = snapshot.edge_count_of(label);
+                    let edges = match exact {
+                        true => snapshot.exact_edge_count_of(label, None).map_err(StoredError::from)?.into(),
+                        false => snapshot.edge_count_of(label),
+                    };
                     Some(Counts::of(schema, Some(edges), snapshot.pair_count_of(label)))
                 }
                 None => counts.map(|counts| {
@@ -214,9 +219,9 @@ impl Info {
                     Counts::of(schema, each.map(Count::exactly), counts.edges_of(label))
                 }),
             };
-            Label::new(schema, counts)
+            Ok(Label::new(schema, counts))
         });
-        let labels: Vec<_> = labels.collect();
+        let labels = labels.collect::<Result<Vec<_>, CliError>>()?;
         let edges = labels.iter().map(|label| label.edges.map(|edges| edges.0));
         let edges = edges.sum::<Option<Count>>().map(text::Edges);
         let at_least = |label: &Label| label.edges_at_least.or_else(|| Some(label.edges?.0.at_least()));

@@ -230,11 +230,11 @@ fn parallel(
             graph.parallel_neighbors::<Record>((label, direction), key, keys)?
         }
     };
-    let neighbor = |ParallelEdge { neighbor, key, data: record }| Neighbor {
+    let neighbor = |ParallelEdge { neighbor, number, data: record }| Neighbor {
         label: None,
         key: neighbor.into(),
         value: EdgeNumber::None,
-        properties: Some(Properties::of_parallel(schema, key, &record)),
+        properties: Some(Properties::of_parallel(schema, number, &record)),
     };
     Ok(edges.into_iter().map(neighbor).collect())
 }

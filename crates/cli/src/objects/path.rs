@@ -16,7 +16,7 @@ use serde::Serialize;
 use std::num::NonZeroUsize;
 
 /// The name that `--weight` takes for the values of edges without properties.
-const VALUE: &str = "value";
+pub const VALUE: &str = "value";
 
 #[derive(Debug, Serialize)]
 struct Paths<'a> {

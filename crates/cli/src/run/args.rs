@@ -15,18 +15,20 @@ Examples:
 const BFS_EXAMPLES: &str = "\
 Examples:
   hedgerow run bfs wiki-Vote.txt --source 30 | head
-  hedgerow run bfs wiki-Vote.txt --source 30 --output distances.txt
+  hedgerow run bfs wiki-Vote.txt --source 30 --parents --output distances.csv
   hedgerow run bfs friends --label knows --source anna --json";
 
 const PAGERANK_EXAMPLES: &str = "\
 Examples:
   hedgerow run pagerank wiki-Vote.txt --iterations 20 --damping 0.85 --output ranks.txt
-  hedgerow run pagerank wiki-Vote.txt --iterations 100 --tolerance 1e-9 --json";
+  hedgerow run pagerank wiki-Vote.txt --iterations 100 --tolerance 1e-9 --json
+  hedgerow run pagerank bank --label pays --weight amount --source anna --source ben";
 
 const SSSP_EXAMPLES: &str = "\
 Examples:
   hedgerow run sssp roads.e --undirected --source 1 --output distances.txt
-  hedgerow run sssp wiki-Vote.txt --unit-weights --json";
+  hedgerow run sssp wiki-Vote.txt --unit-weights --json
+  hedgerow run sssp bank --label pays --weight amount --source anna --parents";
 
 const WCC_EXAMPLES: &str = "\
 Examples:
@@ -116,6 +118,8 @@ pub struct BfsArgs {
     #[command(flatten)]
     pub source: SourceArgs,
     #[command(flatten)]
+    pub tree: TreeArgs,
+    #[command(flatten)]
     pub result: ResultArgs,
 }
 
@@ -131,6 +135,13 @@ pub struct PageRankArgs {
     /// The probability of following an edge, from 0 to 1
     #[arg(long, default_value_t = 0.85, value_name = "D", value_parser = damping, allow_negative_numbers = true)]
     pub damping: f64,
+    /// Weigh edges by this property, a number, or by their values with --weight value [default: all
+    /// edges count the same]
+    #[arg(long, value_name = "PROPERTY")]
+    pub weight: Option<String>,
+    /// Jump to this vertex instead of any vertex; can be repeated, for each in equal parts
+    #[arg(long, value_name = "KEY", allow_negative_numbers = true)]
+    pub source: Vec<String>,
     #[command(flatten)]
     pub result: ResultArgs,
 }
@@ -141,8 +152,14 @@ pub struct SsspArgs {
     #[command(flatten)]
     pub source: SourceArgs,
     /// Every edge has the weight 1, whatever the file says
-    #[arg(long)]
+    #[arg(long, conflicts_with = "weight")]
     pub unit_weights: bool,
+    /// The length of an edge is this property, a number, or its value with --weight value [default:
+    /// the value]
+    #[arg(long, value_name = "PROPERTY")]
+    pub weight: Option<String>,
+    #[command(flatten)]
+    pub tree: TreeArgs,
     #[command(flatten)]
     pub result: ResultArgs,
 }
@@ -225,6 +242,15 @@ pub struct SourceArgs {
     /// The vertex to start from; by default the one with the most out-neighbors
     #[arg(long, value_name = "KEY", allow_negative_numbers = true)]
     pub source: Option<String>,
+}
+
+/// The tree of shortest paths.
+#[derive(Debug, Args)]
+pub struct TreeArgs {
+    /// Write the parent of every vertex, too: the vertex before it on a shortest path from the
+    /// source
+    #[arg(long)]
+    pub parents: bool,
 }
 
 /// The output for the result of every vertex.

@@ -44,6 +44,14 @@ impl RunCommand for BetweennessArgs {
         });
         let scores = result.scores;
         let value = Box::new(move |vertex: VertexId| Some(Value::Float(scores[vertex.index()])));
-        Ok(Finished { elapsed: result.elapsed, details, rows, appendix, column: "score", value })
+        Ok(Finished {
+            elapsed: result.elapsed,
+            details,
+            rows,
+            appendix,
+            column: "score",
+            value,
+            parents: None,
+        })
     }
 }

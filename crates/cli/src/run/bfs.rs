@@ -24,8 +24,8 @@ impl RunCommand for BfsArgs {
     fn run(&self, session: &Session<'_>) -> Result<Finished, CliError> {
         let (source, chosen) = session.source()?;
         let watch = session.watch("searching");
-        let result =
-            watch.run(Bfs { label: session.label, execution: watch.execution(), ..Bfs::new(source) })?;
+        let (label, parents) = (session.label, self.tree.parents);
+        let result = watch.run(Bfs { label, parents, execution: watch.execution(), ..Bfs::new(source) })?;
         let (key, vertices) = (session.key(source)?, session.graph.loaded.snapshot.vertex_count());
         let rows = vec![
             ("source", sources::describe(slice::from_ref(&key), chosen)),
@@ -51,6 +51,7 @@ impl RunCommand for BfsArgs {
             appendix: String::new(),
             column: "distance",
             value,
+            parents: result.parents,
         })
     }
 }

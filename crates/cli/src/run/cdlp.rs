@@ -53,6 +53,7 @@ impl RunCommand for CdlpArgs {
             appendix: String::new(),
             column: "community",
             value,
+            parents: None,
         })
     }
 }

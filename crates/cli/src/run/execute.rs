@@ -3,19 +3,20 @@
 use super::args::{EngineName, KernelCommand, RunPlace};
 use super::facts::Facts;
 use super::results::Results;
-use super::session::{OpenGraph, Session};
+use super::session::{OpenGraph, Session, name_edge};
 use super::{Output, RunCommand, RunOptions};
 use crate::console::Console;
 use crate::error::{CliError, StoredError};
 use crate::input::{Input, Loaded, Weights};
 use crate::interrupt::Interrupt;
 use crate::keys;
+use crate::objects::path::VALUE;
 use crate::options::Place;
 use crate::stored::{self, StoredState, number};
 use crate::threads::Threads;
 use crate::{progress, text};
-use hedgerow::kernels::BuildOptions;
-use hedgerow::{Catalog, Column, Key, KeyKind, LabelId, Topology};
+use hedgerow::kernels::{BuildOptions, EdgeWeight};
+use hedgerow::{Catalog, Column, ColumnType, EdgeSchema, Key, KeyKind, LabelId, Topology};
 use hedgerow_compiled_kernels::Target;
 use hedgerow_formats::{STANDARD_OUTPUT, SkippedLines};
 use serde::Serialize;
@@ -41,6 +42,9 @@ pub fn execute(
     let (options, graph) = (command.options(), &run.graph);
     let place = graph.place()?;
     let (kind, label) = match place {
+        Place::File(file) if options.weight.is_some_and(|(name, _)| name != VALUE) => {
+            return Err(CliError::OnlyForStores { option: "--weight PROPERTY", path: file.into() });
+        }
         Place::File(_) => (graph.format.keys().kind(), LabelId::DEFAULT),
         Place::Store(store) => look_into(store, graph.label.as_deref(), &options)?,
     };
@@ -88,14 +92,20 @@ pub fn compute(
     console: &Console,
     interrupt: &Interrupt,
 ) -> Result<(), CliError> {
-    let (target, copied) = target(graph, command.options().weights, console, interrupt)?;
-    // A static copy has the edges of one label, under another number.
-    let label = if copied.is_some() { LabelId::DEFAULT } else { graph.label };
-    let session = Session { graph, label, output, target, sources, console, interrupt };
+    let options = command.options();
+    let weight = options.weight.map(|(name, _)| weight_of(graph, name)).transpose()?;
+    let (target, copied) = target(graph, &options, weight, console, interrupt)?;
+    // A static copy has the edges of one label, under another number, and its weights as values.
+    let (label, weight) = match copied {
+        Some(_) => (LabelId::DEFAULT, weight.map(|_| EdgeWeight::Value(ColumnType::F64))),
+        None => (graph.label, weight),
+    };
+    let session = Session { graph, label, weight, output, target, sources, console, interrupt };
     let finished = command.run(&session)?;
     if let Some(path) = output {
         let (snapshot, column) = (&graph.loaded.snapshot, finished.column);
-        Results { snapshot, column, value: &finished.value }.write(path, interrupt)?;
+        let (value, parents) = (&finished.value, finished.parents.as_ref());
+        Results { snapshot, column, value, parents }.write(path, interrupt)?;
     }
     let facts = Facts::new(&session, copied, finished.elapsed);
     let summary = Summary { kernel: command.name(), facts: &facts, details: &finished.details };
@@ -138,7 +148,7 @@ pub fn label_of(
     let column = schema.edges.column();
     match options.weights {
         Weights::Unit => Err(CliError::OnlyForFiles { option: "--unit-weights", path: store.into() }),
-        Weights::FromFile if column != f64::TYPE => {
+        Weights::FromFile if column != f64::TYPE && options.weight.is_none() => {
             let (label, declared) = (schema.name.clone(), number::describe(column));
             Err(StoredError::NoWeights { label, declared, store: store.into() }.into())
         }
@@ -163,10 +173,21 @@ fn load(
     input.load_weighted(options.weights, topology, &run.memory(), threads, console, interrupt)
 }
 
+/// The weight of edges by a property with this name, or by their values.
+fn weight_of(graph: &OpenGraph<'_>, name: &str) -> Result<EdgeWeight, CliError> {
+    let snapshot = &graph.loaded.snapshot;
+    let catalog = snapshot.catalog();
+    let is_value =
+        name == VALUE && matches!(catalog.labels()[graph.label.index()].edges, EdgeSchema::Value(_));
+    let weight = snapshot.edge_weight(graph.label, Some(name).filter(|_| !is_value));
+    Ok(weight.map_err(StoredError::from)?)
+}
+
 /// The target that the kernel runs on, and the time of making a static copy.
 fn target(
     graph: &OpenGraph<'_>,
-    weights: Weights,
+    options: &RunOptions<'_>,
+    weight: Option<EdgeWeight>,
     console: &Console,
     interrupt: &Interrupt,
 ) -> Result<(Target, Option<Duration>), CliError> {
@@ -178,11 +199,12 @@ fn target(
     let bar = progress::spinner(console, "copying");
     let (pool, cancel) = (graph.threads.pool(), Some(interrupt.token()));
     let build = BuildOptions { pool, cancel, ..BuildOptions::default() };
-    let csr = match weights {
-        Weights::Ignored => snapshot.to_csr::<()>(graph.label, build),
-        Weights::Unit | Weights::FromFile => snapshot.to_csr::<f64>(graph.label, build),
+    let csr = match (weight.zip(options.weight), options.weights) {
+        (Some((weight, (_, parallel))), _) => snapshot.to_weighted_csr(graph.label, weight, parallel, build),
+        (None, Weights::Ignored) => snapshot.to_csr::<()>(graph.label, build),
+        (None, Weights::Unit | Weights::FromFile) => snapshot.to_csr::<f64>(graph.label, build),
     };
-    let csr = interrupt.or_interrupted(csr)?;
+    let csr = interrupt.or_interrupted(csr).map_err(|error| name_edge(error, graph))?;
     bar.finish_and_clear();
     Ok((csr.into(), Some(started.elapsed())))
 }

@@ -35,6 +35,7 @@ impl RunCommand for KcoreArgs {
             appendix: String::new(),
             column: "core",
             value,
+            parents: None,
         })
     }
 }

@@ -60,6 +60,7 @@ impl RunCommand for KhopArgs {
             appendix: String::new(),
             column: "hops",
             value,
+            parents: None,
         })
     }
 }

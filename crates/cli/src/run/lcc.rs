@@ -34,6 +34,7 @@ impl RunCommand for LccArgs {
             appendix: String::new(),
             column: "coefficient",
             value,
+            parents: None,
         })
     }
 }

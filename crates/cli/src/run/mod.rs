@@ -29,6 +29,7 @@ use crate::input::Weights;
 use crate::options::At;
 use args::ResultArgs;
 use clap::Args;
+use hedgerow::kernels::ParallelWeight;
 use session::{Finished, Session};
 use std::path::Path;
 
@@ -56,8 +57,10 @@ pub struct RunOptions<'a> {
     pub output: Output<'a>,
     /// The keys that the kernel starts from.
     pub sources: &'a [String],
-    /// The treatment of edge weights.
+    /// The treatment of edge weights in files.
     pub weights: Weights,
+    /// The property to weigh edges by, or `value`; and the weight of parallel edges.
+    pub weight: Option<(&'a str, ParallelWeight)>,
     /// True if the kernel reads in-neighbors: then a directed graph is loaded with them.
     pub reads_in_neighbors: bool,
 }
@@ -77,7 +80,7 @@ impl RunOptions<'_> {
     /// Options of a kernel without sources, weights, in-neighbors, and results of vertices.
     pub fn new() -> Self {
         let (weights, reads_in_neighbors) = (Weights::Ignored, false);
-        RunOptions { output: Output::None, sources: &[], weights, reads_in_neighbors }
+        RunOptions { output: Output::None, sources: &[], weights, weight: None, reads_in_neighbors }
     }
 }
 

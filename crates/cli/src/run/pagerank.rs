@@ -6,8 +6,9 @@ use super::value::Value;
 use super::{RunCommand, RunOptions, ranking};
 use crate::error::CliError;
 use crate::float::Float;
+use crate::input::Weights;
 use hedgerow::VertexId;
-use hedgerow::kernels::PageRank;
+use hedgerow::kernels::{PageRank, ParallelWeight};
 use serde_json::{Value as Json, json};
 
 impl RunCommand for PageRankArgs {
@@ -16,15 +17,27 @@ impl RunCommand for PageRankArgs {
     }
 
     fn options(&self) -> RunOptions<'_> {
-        RunOptions { reads_in_neighbors: true, ..(&self.result).into() }
+        let weight = self.weight.as_deref().map(|name| (name, ParallelWeight::Sum));
+        let weights = if weight.is_some() { Weights::FromFile } else { Weights::Ignored };
+        let sources = &self.source;
+        RunOptions { sources, weights, weight, reads_in_neighbors: true, ..(&self.result).into() }
     }
 
     fn run(&self, session: &Session<'_>) -> Result<Finished, CliError> {
         let PageRankArgs { damping, iterations, tolerance, .. } = *self;
+        let sources = session.given_sources()?;
+        let shares: Vec<_> = sources.iter().map(|vertex| (*vertex, 1.0)).collect();
         let watch = session.watch_iterations("iterating", iterations);
-        let (label, execution) = (session.label, watch.execution());
-        let kernel = PageRank { label, damping, iterations, tolerance, execution, ..PageRank::default() };
-        let result = watch.run(kernel)?;
+        let result = watch.run(PageRank {
+            label: session.label,
+            damping,
+            iterations,
+            tolerance,
+            weight: session.weight,
+            personalization: Some(&shares[..]).filter(|shares| !shares.is_empty()),
+            execution: watch.execution(),
+            ..PageRank::default()
+        })?;
         let top = ranking::highest(&session.graph.loaded.snapshot, &result.ranks)?;
         let appendix = ranking::describe("highest ranks", &top);
         let top: Vec<Json> =
@@ -34,11 +47,26 @@ impl RunCommand for PageRankArgs {
             0 => "0".to_string(),
             some => format!("{some}, the last changed the ranks by {change:.3e}"),
         };
-        let details =
-            json!({ "damping": damping, "iterations": iterations, "change": Float(change), "top": top });
+        let keys = sources.iter().map(|vertex| session.key(*vertex)).collect::<Result<Vec<_>, _>>()?;
+        let details = json!({
+            "damping": damping,
+            "weight": self.weight,
+            "sources": keys,
+            "iterations": iterations,
+            "change": Float(change),
+            "top": top,
+        });
         let ranks = result.ranks;
         let value = Box::new(move |vertex: VertexId| Some(Value::Float(ranks[vertex.index()])));
         let rows = vec![("iterations", done)];
-        Ok(Finished { elapsed: result.elapsed, details, rows, appendix, column: "rank", value })
+        Ok(Finished {
+            elapsed: result.elapsed,
+            details,
+            rows,
+            appendix,
+            column: "rank",
+            value,
+            parents: None,
+        })
     }
 }

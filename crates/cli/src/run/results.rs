@@ -5,6 +5,7 @@ use super::value::Value;
 use crate::error::CliError;
 use crate::interrupt::Interrupt;
 use crate::keys::{self, JsonKey};
+use hedgerow::kernels::Parents;
 use hedgerow::{Key, RecordSchema, Snapshot, ValueType, VertexId};
 use hedgerow_formats::{
     FormatError, LineSchema, NewFile, Output, PropertyFormat, PropertyWriter, without_compression,
@@ -21,7 +22,12 @@ pub struct Results<'a> {
     pub column: &'static str,
     /// Returns the value of a vertex; `None` if it has none.
     pub value: &'a dyn Fn(VertexId) -> Option<Value>,
+    /// The parents of vertices, written after their values.
+    pub parents: Option<&'a Parents>,
 }
+
+/// The name of the parents.
+const PARENT: &str = "parent";
 
 impl Results<'_> {
     /// Writes the value of every vertex that has one, ascending by vertex id: as CSV, as JSON lines
@@ -38,8 +44,13 @@ impl Results<'_> {
 
     fn write_text(&self, path: &Path, interrupt: &Interrupt) -> Result<(), CliError> {
         let mut file = Output::create(path).map_err(CliError::Output)?;
-        self.for_each(|key, value| {
-            writeln!(file, "{} {value}", keys::word(&key)).map_err(|source| failed(path, source))
+        self.for_each(|key, value, parent| {
+            let line = format!("{} {value}", keys::word(&key));
+            match parent {
+                Some(parent) => writeln!(file, "{line} {parent}"),
+                None => writeln!(file, "{line}"),
+            }
+            .map_err(|source| failed(path, source))
         })?;
         interrupt.check()?;
         file.finish().map_err(CliError::Output)
@@ -52,11 +63,15 @@ impl Results<'_> {
         interrupt: &Interrupt,
     ) -> Result<(), CliError> {
         // The type of a property is in no file.
-        let schema = RecordSchema::new().nullable(self.column, ValueType::F64);
+        let mut schema = RecordSchema::new().nullable(self.column, ValueType::F64);
+        if self.parents.is_some() {
+            schema = schema.nullable(PARENT, ValueType::F64);
+        }
         let created = PropertyWriter::create(path, format, &LineSchema::Vertices(schema));
         let mut file = created.map_err(CliError::Output)?;
-        self.for_each(|key, value| {
-            file.write_vertex(&key, &Record::new(vec![value.into()])).map_err(CliError::Output)
+        self.for_each(|key, value, parent| {
+            let values = [Some(value), parent].into_iter().flatten().map(Into::into);
+            file.write_vertex(&key, &Record::new(values.collect())).map_err(CliError::Output)
         })?;
         interrupt.check()?;
         file.complete().and_then(NewFile::finish).map_err(CliError::Output)
@@ -65,9 +80,10 @@ impl Results<'_> {
     fn write_array(&self, path: &Path, interrupt: &Interrupt) -> Result<(), CliError> {
         let mut file = Output::create(path).map_err(CliError::Output)?;
         let mut separator = "[\n";
-        self.for_each(|key, value| {
+        self.for_each(|key, value, parent| {
             let (key, value) = (json!(JsonKey::from(key)), json!(value));
-            write!(file, "{separator}{{\"key\":{key},\"{}\":{value}}}", self.column)
+            let parent = parent.map_or(String::new(), |parent| format!(",\"{PARENT}\":{}", json!(parent)));
+            write!(file, "{separator}{{\"key\":{key},\"{}\":{value}{parent}}}", self.column)
                 .map_err(|source| failed(path, source))?;
             separator = ",\n";
             Ok(())
@@ -78,11 +94,21 @@ impl Results<'_> {
         file.finish().map_err(CliError::Output)
     }
 
-    fn for_each(&self, mut write: impl FnMut(Key, Value) -> Result<(), CliError>) -> Result<(), CliError> {
+    fn for_each(
+        &self,
+        mut write: impl FnMut(Key, Value, Option<Value>) -> Result<(), CliError>,
+    ) -> Result<(), CliError> {
         self.snapshot.try_for_each_vertex(|vertex, key| match (self.value)(vertex) {
-            Some(value) => write(key, value),
+            Some(value) => {
+                write(key, value, self.parents.map(|parents| self.parent(parents, vertex)).transpose()?)
+            }
             None => Ok(()),
         })
+    }
+
+    fn parent(&self, parents: &Parents, vertex: VertexId) -> Result<Value, CliError> {
+        let parent = parents.of(vertex).map(|parent| self.snapshot.key(parent)).transpose()?;
+        Ok(parent.flatten().map_or(Value::None, Value::Key))
     }
 }
 

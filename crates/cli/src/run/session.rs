@@ -8,11 +8,11 @@ use crate::console::Console;
 use crate::error::CliError;
 use crate::input::Loaded;
 use crate::interrupt::Interrupt;
-use crate::keys::JsonKey;
+use crate::keys::{self, JsonKey};
 use crate::options::Place;
 use crate::progress;
 use crate::threads::Threads;
-use hedgerow::kernels::{Execution, Progress};
+use hedgerow::kernels::{EdgeWeight, Execution, KernelError, Parents, Progress};
 use hedgerow::{Key, LabelId, VertexId};
 use hedgerow_compiled_kernels::{Compiled, Target};
 use indicatif::ProgressBar;
@@ -39,6 +39,8 @@ pub struct Session<'a> {
     pub graph: &'a OpenGraph<'a>,
     /// The label that the kernel reads, in the target.
     pub label: LabelId,
+    /// The weight of edges, in the target.
+    pub weight: Option<EdgeWeight>,
     /// The file for the result of every vertex.
     pub output: Option<&'a Path>,
     pub(super) target: Target,
@@ -61,6 +63,8 @@ pub struct Finished {
     pub column: &'static str,
     /// Returns the result of a vertex; `None` if it has none.
     pub value: Box<dyn Fn(VertexId) -> Option<Value>>,
+    /// The parents of vertices, to be written with their results.
+    pub parents: Option<Parents>,
 }
 
 impl Session<'_> {
@@ -128,6 +132,17 @@ impl<'a> Watch<'a> {
     pub fn run<K: Compiled>(&self, kernel: K) -> Result<K::Output, CliError> {
         let result = self.session.target.compute(kernel);
         self.bar.finish_and_clear();
-        self.session.interrupt.or_interrupted(result)
+        let result = self.session.interrupt.or_interrupted(result);
+        result.map_err(|error| name_edge(error, self.session.graph))
     }
+}
+
+/// Names an edge without a valid weight by its keys. Edges of files were already checked while
+/// reading.
+pub fn name_edge(error: CliError, graph: &OpenGraph<'_>) -> CliError {
+    let CliError::Graph(cause) = &error else { return error };
+    let Some(KernelError::Weight(weight)) = cause.kernel() else { return error };
+    let key = |vertex| Some(keys::text(&graph.loaded.snapshot.key(vertex).ok()??));
+    let (Some(from), Some(to)) = (key(weight.source), key(weight.destination)) else { return error };
+    CliError::BadWeight { graph: graph.place.path().into(), from, to, fault: weight.fault() }
 }

@@ -8,8 +8,8 @@ use crate::error::CliError;
 use crate::float::Float;
 use crate::input::Weights;
 use crate::text::Count;
-use hedgerow::VertexId;
-use hedgerow::kernels::{KernelError, Sssp};
+use hedgerow::kernels::{EdgeWeight, ParallelWeight, Sssp};
+use hedgerow::{ColumnType, VertexId};
 use serde_json::json;
 use std::slice;
 
@@ -21,15 +21,17 @@ impl RunCommand for SsspArgs {
     fn options(&self) -> RunOptions<'_> {
         let weights = if self.unit_weights { Weights::Unit } else { Weights::FromFile };
         let sources = self.source.source.as_slice();
-        RunOptions { sources, weights, ..(&self.result).into() }
+        let weight = self.weight.as_deref().map(|name| (name, ParallelWeight::Least));
+        RunOptions { sources, weights, weight, ..(&self.result).into() }
     }
 
     fn run(&self, session: &Session<'_>) -> Result<Finished, CliError> {
         let (source, chosen) = session.source()?;
         let watch = session.watch("searching");
-        let (label, execution) = (session.label, watch.execution());
-        let result = watch.run(Sssp::<f64> { label, execution, ..Sssp::new(source) });
-        let result = result.map_err(|error| name_edge(error, session))?;
+        // The kernel reads values of this type in place, and copies others.
+        let weight = session.weight.filter(|weight| *weight != EdgeWeight::Value(ColumnType::F64));
+        let (label, parents, execution) = (session.label, self.tree.parents, watch.execution());
+        let result = watch.run(Sssp::<f64> { label, weight, parents, execution, ..Sssp::new(source) })?;
         let (key, vertices) = (session.key(source)?, session.graph.loaded.snapshot.vertex_count());
         let distances = result.distances;
         let reached = distances.iter().copied().filter(|distance| distance.is_finite());
@@ -43,6 +45,7 @@ impl RunCommand for SsspArgs {
             "source": key,
             "source_chosen": chosen,
             "unit_weights": self.unit_weights,
+            "weight": self.weight,
             "reached": result.reached,
             "farthest": Float(farthest),
             "rounds": result.rounds,
@@ -56,22 +59,7 @@ impl RunCommand for SsspArgs {
             appendix: String::new(),
             column: "distance",
             value,
+            parents: result.parents,
         })
-    }
-}
-
-/// Names an edge that cannot be part of a path by its keys. Edges of files were already checked
-/// while reading.
-fn name_edge(error: CliError, session: &Session<'_>) -> CliError {
-    let CliError::Graph(graph) = &error else { return error };
-    let Some(&KernelError::InvalidWeight { source_vertex, destination, weight }) = graph.kernel() else {
-        return error;
-    };
-    let (Ok(from), Ok(to)) = (session.key(source_vertex), session.key(destination)) else { return error };
-    CliError::NegativeWeight {
-        graph: session.graph.place.path().into(),
-        from: from.to_string(),
-        to: to.to_string(),
-        weight,
     }
 }

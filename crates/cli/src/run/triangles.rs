@@ -27,6 +27,14 @@ impl RunCommand for TrianglesArgs {
         let ordered = result.ordered.as_ref().map(Duration::as_secs_f64);
         let details = json!({ "triangles": result.triangles, "ordered_seconds": ordered });
         let value = Box::new(|_| None);
-        Ok(Finished { elapsed: result.elapsed, details, rows, appendix: String::new(), column: "", value })
+        Ok(Finished {
+            elapsed: result.elapsed,
+            details,
+            rows,
+            appendix: String::new(),
+            column: "",
+            value,
+            parents: None,
+        })
     }
 }

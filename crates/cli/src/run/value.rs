@@ -16,6 +16,8 @@ pub enum Value {
     /// The distance to a vertex that cannot be reached: in text the largest signed number, as in
     /// LDBC Graphalytics.
     Unreached,
+    /// Nothing: in text `-`.
+    None,
 }
 
 impl fmt::Display for Value {
@@ -28,6 +30,7 @@ impl fmt::Display for Value {
             },
             Value::Key(key) => keys::word(key).fmt(f),
             Value::Unreached => i64::MAX.fmt(f),
+            Value::None => f.write_str("-"),
         }
     }
 }
@@ -37,7 +40,7 @@ impl serde::Serialize for Value {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
             Value::Whole(number) => serializer.serialize_u64(*number),
-            Value::Float(f64::INFINITY) | Value::Unreached => serializer.serialize_none(),
+            Value::Float(f64::INFINITY) | Value::Unreached | Value::None => serializer.serialize_none(),
             Value::Float(number) => float::serialize(number, serializer),
             Value::Key(key) => keys::JsonKey::from(key.clone()).serialize(serializer),
         }
@@ -49,7 +52,7 @@ impl From<Value> for hedgerow::Value {
     fn from(value: Value) -> Self {
         match value {
             Value::Whole(number) | Value::Key(Key::Number(number)) => hedgerow::Value::U64(number),
-            Value::Float(f64::INFINITY) | Value::Unreached => hedgerow::Value::Null,
+            Value::Float(f64::INFINITY) | Value::Unreached | Value::None => hedgerow::Value::Null,
             Value::Float(number) => hedgerow::Value::F64(number),
             Value::Key(Key::Text(text)) => hedgerow::Value::String(text.into()),
         }

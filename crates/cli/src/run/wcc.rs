@@ -46,6 +46,7 @@ impl RunCommand for WccArgs {
             appendix: String::new(),
             column: "component",
             value,
+            parents: None,
         })
     }
 }

@@ -173,7 +173,7 @@ impl Session {
             LineCommand::Compact => {
                 rewrite::of_open::<Compacted>(self.writing()?.graph, &self.store, console, interrupt)?;
             }
-            LineCommand::Info => info::print(&self.store, Some(&self.state()?), None, console)?,
+            LineCommand::Info => info::print(&self.store, Some(&self.state()?), None, false, console)?,
             LineCommand::Quit => return Ok(Next::End),
         }
         Ok(Next::Line)

@@ -83,6 +83,8 @@ fn edges_are_put_found_and_deleted() {
     assert_eq!(folder.text("neighbors 1 --store store"), "3\n");
     assert_eq!(folder.text("neighbors 3 --store store"), "4\n");
     let info = folder.json("info store");
+    let exact = folder.json("info store --exact");
+    assert_eq!((&exact["edges"], exact.get("edges_at_least")), (&3.into(), None));
     assert_eq!((&info["engine"], &info["vertices"]), (&"hybrid".into(), &4.into()));
     assert!(info["edges_at_least"].as_u64() <= Some(3) && info["edges"].as_u64() >= Some(3));
     folder.text("put edge 4 1 --store store");

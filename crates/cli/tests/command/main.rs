@@ -48,3 +48,4 @@ mod stored_kernels;
 mod terminal;
 mod usage;
 mod validation;
+mod weighted_kernels;

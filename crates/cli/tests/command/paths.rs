@@ -61,6 +61,8 @@ fn a_path_is_a_line() {
     folder.hedgerow("put edge ben eve bank --label knows --value 2.5").success();
     let known = text(&["ben", "eve", "bank", "--label", "knows", "--weight", "value"]);
     assert_eq!(known, "ben -> eve  (1 edge, value 2.5)\n");
+    let before = text(&["ben", "eve", "bank", "--label", "knows", "--from-checkpoint"]);
+    assert_eq!(before, "no such path from ben to eve along edges of the label \"knows\"\n");
     let shell = folder.pipe("shell bank", "path 'anna b' eve\nbegin\npath ben eve\n");
     let output = shell.get_output();
     assert!(String::from_utf8_lossy(&output.stdout).starts_with("\"anna b\" -> dora -> eve  (2 edges)\n"));

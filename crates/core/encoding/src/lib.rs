@@ -10,6 +10,7 @@
 //! - [`ReadRows`], [`RowAdjacency`], [`RowRecords`]: cursors over contents in these encodings, for
 //!   engines that read entries by copying;
 //! - [`changed_entries`]: the contents after the changes of a commit;
+//! - [`EdgeWeight`]: the weights of edges, from their values or a property of their records;
 //! - [`wire`]: the numbers in the encodings of records and lists.
 //!
 //! Every decoder is total: it returns a value or a [`DecodeError`] for any bytes. `docs/format.md`
@@ -21,6 +22,7 @@ mod merge;
 mod record;
 mod rows;
 mod vertex;
+mod weight;
 pub mod wire;
 
 pub use changes::changed_entries;
@@ -31,4 +33,5 @@ pub use record::{
 };
 pub use rows::{EntryKey, ReadRows, RowAdjacency, RowCursor, RowRecords};
 pub use vertex::{decode_vertex, encode_vertex};
+pub use weight::EdgeWeight;
 pub use wire::DecodeError;

@@ -52,6 +52,14 @@ impl RecordChange {
         current.is_some_and(|record| condition.iter().all(|field| has(record, field)))
     }
 
+    /// Returns true if the new state is the same whatever the current one, which decides only
+    /// whether it is a change: a put without a condition, of a record without a version.
+    #[must_use]
+    pub fn ignores_current(&self, schema: &RecordSchema) -> bool {
+        let has_versions = schema.fields.iter().any(|field| field.value_type == ValueType::Version);
+        self.mode == RecordMode::Put && self.condition.is_none() && !has_versions
+    }
+
     /// Returns the new state of an edge with record `current`, `None` if the edge does not exist.
     /// The result is `None` if nothing changes, `Some(None)` if the edge is deleted, else its new
     /// record. `schema` is the schema of the edge's label.

@@ -10,10 +10,10 @@ mod edges;
 mod search;
 mod several;
 
-use crate::error::{Error, Reason};
+use crate::error::Error;
 use crate::snapshot::Snapshot;
-use edges::{EdgeWeight, FollowedEdges};
-use hedgerow_model::{AsKey, Direction, EdgeSchema, Key, LabelId, LabelSchema, ValueType};
+use edges::FollowedEdges;
+use hedgerow_model::{AsKey, Direction, Key, LabelId};
 use hedgerow_sync::CancelToken;
 
 /// A path: see [`Snapshot::path`].
@@ -86,25 +86,6 @@ impl<'n> PathOptions<'n> {
     pub fn cancelled_by(self, token: &'n CancelToken) -> Self {
         PathOptions { cancel: Some(token), ..self }
     }
-
-    fn weight_in(&self, schema: &LabelSchema) -> Result<EdgeWeight, Error> {
-        let no_number = |what: String| Error::from(Reason::NoWeight { label: schema.name.clone(), what });
-        match (self.weight, &schema.edges) {
-            (Weight::One, _) => Ok(EdgeWeight::One),
-            (Weight::Value, EdgeSchema::Value(column)) => Ok(EdgeWeight::Value(*column)),
-            (Weight::Value, _) => Err(no_number("no values".to_owned())),
-            (Weight::Property(name), edges) => {
-                let record = edges.record().ok_or_else(|| no_number("no properties".to_owned()))?;
-                let position = record.position(name).map_err(|error| {
-                    Error::from(error).about_property(|| format!("the edges of label {:?}", schema.name), "")
-                })?;
-                match record.fields[position].value_type {
-                    ValueType::I64 | ValueType::U64 | ValueType::F64 => Ok(EdgeWeight::Property(position)),
-                    other => Err(no_number(format!("a property {name:?} of type {other}, not a number"))),
-                }
-            }
-        }
-    }
 }
 
 impl Snapshot {
@@ -172,7 +153,12 @@ impl Snapshot {
         let (label, from, to) = (label.into(), from.as_key(), to.as_key());
         let typed = self.typed()?;
         typed.check_ends(from, to)?;
-        let weight = options.weight_in(typed.label_schema(label)?)?;
+        typed.label_schema(label)?;
+        let weight = match options.weight {
+            Weight::One => None,
+            Weight::Value => Some(typed.edge_weight(label, None)?),
+            Weight::Property(name) => Some(typed.edge_weight(label, Some(name))?),
+        };
         let is_reversible = self.topology().stored(Direction::In).is_some();
         let PathOptions { longest, count, cancel, .. } = *options;
         self.read(|state| {

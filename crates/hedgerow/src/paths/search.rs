@@ -92,16 +92,17 @@ impl Side {
         }
         Ok(met)
     }
+}
 
-    /// The vertices from `vertex` to the end, both included.
-    fn way_back(&self, mut vertex: VertexId) -> Vec<VertexId> {
-        let mut way = vec![vertex];
-        while let Some(before) = self.reached_from.get(&vertex).filter(|before| **before != vertex) {
-            vertex = *before;
-            way.push(vertex);
-        }
-        way
+/// Follows the vertex before each vertex from one back to the end of a search, which comes before
+/// itself. Both are included.
+fn way_back(mut vertex: VertexId, before: impl Fn(VertexId) -> VertexId) -> Vec<VertexId> {
+    let mut way = vec![vertex];
+    while before(vertex) != vertex {
+        vertex = before(vertex);
+        way.push(vertex);
     }
+    way
 }
 
 /// Searches breadth-first from both ends, always from the one with fewer vertices to expand; from
@@ -134,9 +135,9 @@ fn fewest_edges(
         length += 1.0;
     }
     Ok(met.map(|middle| {
-        let mut vertices = forward.way_back(middle);
+        let mut vertices = way_back(middle, |vertex| forward.reached_from[&vertex]);
         vertices.reverse();
-        vertices.extend(backward.way_back(middle).into_iter().skip(1));
+        vertices.extend(way_back(middle, |vertex| backward.reached_from[&vertex]).into_iter().skip(1));
         let lengths = (0..vertices.len()).map(|hops| so_far + hops as f64).collect();
         Route { vertices, lengths }
     }))
@@ -176,7 +177,10 @@ fn lightest(
     let mut waiting = BinaryHeap::from([Visit { length: so_far, vertex: source }]);
     while let Some(Visit { length, vertex }) = waiting.pop() {
         if vertex == destination {
-            return Ok(Some(route_of(&nearest, destination)));
+            let mut vertices = way_back(destination, |vertex| nearest[&vertex].1);
+            vertices.reverse();
+            let lengths = vertices.iter().map(|vertex| nearest[vertex].0).collect();
+            return Ok(Some(Route { vertices, lengths }));
         }
         if length > nearest[&vertex].0 {
             continue;
@@ -191,21 +195,4 @@ fn lightest(
         })?;
     }
     Ok(None)
-}
-
-/// Follows the vertices before each vertex from the destination to the source.
-fn route_of(nearest: &HashMap<VertexId, (f64, VertexId)>, destination: VertexId) -> Route {
-    let (mut vertices, mut lengths, mut vertex) = (Vec::new(), Vec::new(), destination);
-    loop {
-        let (length, before) = nearest[&vertex];
-        vertices.push(vertex);
-        lengths.push(length);
-        if before == vertex {
-            break;
-        }
-        vertex = before;
-    }
-    vertices.reverse();
-    lengths.reverse();
-    Route { vertices, lengths }
 }

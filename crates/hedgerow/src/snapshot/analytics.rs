@@ -1,8 +1,10 @@
 //! Kernels on snapshots, and static copies of them.
 
 use super::{Snapshot, with_view};
-use crate::error::{Error, Reason};
-use hedgerow_kernels::{BuildOptions, Csr, CsrError, Kernel, KernelError, MemoryError};
+use crate::error::{Error, Reason, WrongWeight};
+use hedgerow_kernels::{
+    BuildOptions, Csr, CsrError, EdgeWeight, Kernel, KernelError, MemoryError, ParallelWeight,
+};
 use hedgerow_model::{Column, LabelId};
 
 impl Snapshot {
@@ -10,9 +12,80 @@ impl Snapshot {
     /// engine.
     ///
     /// # Errors
-    /// The error of the kernel.
+    /// The error of the kernel. An edge without a valid weight is named by the keys of its ends.
     pub fn run<K: Kernel>(&self, kernel: K) -> Result<K::Output, Error> {
-        Ok(with_view!(self, _store, view => kernel.run(&view))?)
+        with_view!(self, _store, view => kernel.run(&view)).map_err(|error| self.name_edge(error))
+    }
+
+    /// Returns the weight of a label's edges, for kernels: a property, or their values with `None`.
+    /// Both are numbers. O(properties).
+    ///
+    /// A kernel copies the label with its weights to a static graph before it runs, at 12 bytes per
+    /// edge in each direction, and reads all records. For several kernels, make the copy with
+    /// [`Snapshot::to_weighted_csr`].
+    ///
+    /// ```
+    /// use hedgerow::kernels::{PageRank, Sssp};
+    /// use hedgerow::prelude::*;
+    ///
+    /// #[derive(Properties)]
+    /// struct Payment {
+    ///     amount: f64,
+    /// }
+    ///
+    /// let graph = Graph::in_memory(GraphOptions::new().parallel_label::<Payment>("pays", "number"))?;
+    /// let pays = graph.label::<Payment>("pays")?;
+    /// for (number, from, to, amount) in [(1, 1, 2, 9.0), (2, 1, 2, 1.0), (3, 1, 3, 20.0)] {
+    ///     graph.put_parallel_edge(pays, from, to, number, Payment { amount })?;
+    /// }
+    /// let snapshot = graph.snapshot()?;
+    /// let amount = snapshot.edge_weight(pays, "amount")?;
+    /// let [one, two] = [1, 2].map(|key| snapshot.vertex_id(key).unwrap().expect("it has edges"));
+    ///
+    /// let search = Sssp { parents: true, ..Sssp::<f64>::new(one) }.label(pays).weight(amount);
+    /// let found = snapshot.run(search)?;
+    /// assert_eq!(found.distances[two.index()], 1.0, "the least of parallel edges");
+    /// assert_eq!(found.parents.and_then(|parents| parents.path_to(two)), Some(vec![one, two]));
+    ///
+    /// let back_to_one = [(one, 1.0)];
+    /// let ranks = PageRank::default().label(pays).weight(amount).personalized(&back_to_one);
+    /// let ranks = snapshot.run(PageRank { iterations: 200, ..ranks })?.ranks;
+    /// assert!((ranks[two.index()] / ranks[one.index()] - 0.85 / 3.0).abs() < 1e-6, "a third of 30");
+    /// # Ok::<(), Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// There is no such label or property, or it is no number.
+    pub fn edge_weight<'n>(
+        &self,
+        label: impl Into<LabelId>,
+        property: impl Into<Option<&'n str>>,
+    ) -> Result<EdgeWeight, Error> {
+        self.typed()?.edge_weight(label.into(), property.into())
+    }
+
+    /// Returns a static copy of one label with these weights as `f64` values, in which parallel
+    /// edges are one: see [`Csr::weighted`].
+    ///
+    /// # Errors
+    /// As [`Csr::weighted`]. An edge without a valid weight is named by the keys of its ends.
+    pub fn to_weighted_csr(
+        &self,
+        label: impl Into<LabelId>,
+        weight: EdgeWeight,
+        parallel: ParallelWeight,
+        options: BuildOptions<'_>,
+    ) -> Result<Csr, Error> {
+        let label = label.into();
+        let copy = with_view!(self, _store, view => Csr::weighted(&view, label, weight, parallel, options));
+        copy.map_err(|error| self.name_edge(error.into()))
+    }
+
+    /// Names the edge of an error by the keys of its ends.
+    fn name_edge(&self, error: KernelError) -> Error {
+        let KernelError::Weight(weight) = error else { return error.into() };
+        let (from, to) = (self.key_of(weight.source), self.key_of(weight.destination));
+        Reason::Weight(Box::new(WrongWeight { from, to, fault: weight.fault(), error })).into()
     }
 
     /// Returns a static copy of one label, with its values if `W` is not `()`. The copy has a
@@ -45,6 +118,7 @@ impl Error {
     pub fn kernel(&self) -> Option<&KernelError> {
         match &self.0 {
             Reason::Kernel(error) => Some(error),
+            Reason::Weight(wrong) => Some(&wrong.error),
             _ => None,
         }
     }

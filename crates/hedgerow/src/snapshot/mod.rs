@@ -2,6 +2,7 @@
 
 #[cfg(feature = "kernels")]
 mod analytics;
+mod count;
 mod edge_reader;
 mod iterate;
 mod options;

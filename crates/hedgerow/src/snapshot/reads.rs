@@ -126,9 +126,9 @@ impl Reads for Snapshot {
                 hop.direction,
                 vertex,
                 keys,
-                &mut |neighbor, key, record| {
+                &mut |neighbor, number, record| {
                     let record = decoded(record)?;
-                    edges.push(EdgeOfVertex { key, record, ..EdgeOfVertex::to(state.key(neighbor)) });
+                    edges.push(EdgeOfVertex { number, record, ..EdgeOfVertex::to(state.key(neighbor)) });
                     Ok(())
                 },
             ),
@@ -143,7 +143,7 @@ impl Reads for Snapshot {
         self.visit_newest(hop, key, newest, &mut |state, edge| {
             let record = if has_records { decoded(edge.record)? } else { Record::EMPTY };
             let NewestEdge { neighbor, key, value, .. } = edge;
-            edges.push(EdgeOfVertex { neighbor: state.key(neighbor), key, value, record });
+            edges.push(EdgeOfVertex { neighbor: state.key(neighbor), number: key, value, record });
             Ok(())
         })?;
         Ok(edges)

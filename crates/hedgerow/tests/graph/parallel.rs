@@ -111,6 +111,30 @@ fn payments_of_a_store_come_back() {
     }
 }
 
+#[test]
+fn a_bulk_counts_the_edges_that_it_adds_and_changes_nothing_twice() {
+    for engine in ENGINES {
+        for topology in TOPOLOGIES {
+            let graph = Graph::in_memory(options(topology, engine)).unwrap();
+            let pays = graph.label::<Payment>("pays").unwrap();
+            let of = |amount| Payment::of(amount);
+            // The last of two edges with one number wins, wherever the other edges of the pair are.
+            let batch =
+                [(1, 2, 7, of(1)), (2, 1, 7, of(2)), (1, 2, 9, of(3)), (1, 2, 7, of(4)), (3, 3, 0, of(5))];
+            let added = if topology.is_undirected() { 3 } else { 4 };
+            let commit = graph.ingest(pays, &batch).unwrap();
+            assert_eq!((commit.edges_added, commit.edges_removed), (added.into(), 0.into()), "{engine}");
+            assert_eq!(between(&graph, 1, 2), [(7, of(4)), (9, of(3))], "{engine}");
+            let again = graph.ingest(pays, &batch).unwrap();
+            assert_eq!((again.changed, again.edges_added), (Some(false), 0.into()), "{engine}");
+            let more = graph.ingest(pays, &[(1, 2, 9, of(6)), (1, 2, 8, of(7))]).unwrap();
+            assert_eq!((more.changed, more.edges_added), (Some(true), 1.into()), "{engine}");
+            assert_eq!(between(&graph, 1, 2), [(7, of(4)), (8, of(7)), (9, of(6))], "{engine}");
+            assert_eq!(graph.snapshot().unwrap().edge_count_of(pays), added + 1);
+        }
+    }
+}
+
 /// The store counts the versions of each parallel edge.
 #[test]
 fn puts_of_a_parallel_edge_are_counted() {

@@ -88,8 +88,8 @@ fn what_is_read_is_serialized() {
     assert_eq!(serde_json::to_value(&edges).unwrap(), expected);
     let unnamed = Record::new(vec![Value::from(true), Value::from(vec![1u8, 2]), Value::Timestamp(-5)]);
     assert_eq!(serde_json::to_value(&unnamed).unwrap(), json!([true, [1, 2], -5]));
-    let edge = ParallelEdge { neighbor: Key::from(3), key: 1001, data: 4.5 };
-    comes_back(&edge, json!({ "neighbor": 3, "key": 1001, "data": 4.5 }));
+    let edge = ParallelEdge { neighbor: Key::from(3), number: 1001, data: 4.5 };
+    comes_back(&edge, json!({ "neighbor": 3, "number": 1001, "data": 4.5 }));
     comes_back(&snapshot.timestamp(), json!(1));
     let open: Vec<SnapshotInfo> = graph.snapshots();
     comes_back(&open, serde_json::to_value(&open).unwrap());

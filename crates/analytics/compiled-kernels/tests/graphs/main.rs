@@ -14,3 +14,4 @@ mod kernels;
 mod known_faults;
 mod operations;
 mod parallel;
+mod weighted;

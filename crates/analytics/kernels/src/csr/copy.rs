@@ -54,28 +54,29 @@ impl Csr {
         Ok(Csr { reverse: rows.next(), edge_count, ..copy })
     }
 
-    /// Transposes one label of a view, without values: the out-neighbors of the result are the
-    /// in-neighbors of the view, repeated only if the view repeats neighbors.
+    /// Transposes one label of a view, with its values of type `W`: the out-neighbors of the result
+    /// are the in-neighbors of the view, repeated only if the view repeats neighbors.
     ///
     /// For kernels that need in-neighbors where a directed view keeps none. The view determines
     /// vertices and timestamp. An undirected view stays as it is. O(vertices + edges).
     ///
     /// # Errors
     /// See [`Csr::from_view`].
-    pub fn transposed<V: GraphView>(
+    pub fn transposed<V: GraphView, W: Column>(
         view: &V,
         label: LabelId,
         options: BuildOptions<'_>,
     ) -> Result<Csr, CsrError> {
         let (vertex_bound, edges) = (view.vertex_bound(), view.edge_count(label).at_most());
         let entries = entry_count(view, edges);
-        let adjacency = view.adjacency::<()>(label, Direction::Out)?;
-        options.memory.check(build_bytes::<()>(vertex_bound, entries), vertex_bound, view.vertex_count())?;
+        let adjacency = view.adjacency::<W>(label, Direction::Out)?;
+        options.memory.check(build_bytes::<W>(vertex_bound, entries), vertex_bound, view.vertex_count())?;
 
         let cuts = adjacency.cuts(options.parts()).map_err(read)?;
-        let turn = |range, buckets: &mut EntryBuckets<()>| {
-            scan(&adjacency, range, |source, destinations, _| {
-                destinations.iter().for_each(|destination| buckets.push(*destination, source, ()));
+        let turn = |range, buckets: &mut EntryBuckets<W>| {
+            scan(&adjacency, range, |source, destinations, values| {
+                let entries = destinations.iter().zip(values);
+                entries.for_each(|(destination, value)| buckets.push(*destination, source, *value));
             })
         };
         let rows = rows_by_owner(vertex_bound, cuts, Duplicates::Keep, options, turn)?;
@@ -83,11 +84,11 @@ impl Csr {
             Topology::Undirected => Topology::Undirected,
             Topology::Directed | Topology::DirectedWithReverse => Topology::Directed,
         };
-        Csr::with_rows::<V, ()>(view, label, topology, rows)
+        Csr::with_rows::<V, W>(view, label, topology, rows)
     }
 
     /// A graph with the vertices of `view` and these rows.
-    fn with_rows<V: GraphView, W: Column>(
+    pub(super) fn with_rows<V: GraphView, W: Column>(
         view: &V,
         label: LabelId,
         topology: Topology,
@@ -111,7 +112,7 @@ pub(super) fn read(error: impl Into<ReadError>) -> CsrError {
 }
 
 /// The number of entries of one direction; for an undirected view an upper bound.
-fn entry_count(view: &impl GraphView, edges: u64) -> usize {
+pub(super) fn entry_count(view: &impl GraphView, edges: u64) -> usize {
     let ends = if view.topology().is_undirected() { 2 } else { 1 };
     edges as usize * ends
 }

@@ -1,10 +1,10 @@
 //! Errors of building a graph.
 
-use crate::MemoryError;
+use crate::{MemoryError, WeightError};
 use hedgerow_model::{ReadError, VertexId, ViewError};
 
 /// Building a [`Csr`](crate::csr::Csr) failed.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum CsrError {
     /// An end of an edge is not below the bound of vertex ids.
     #[error("edge {edge} ends at vertex {vertex}, but the ids of this graph are below {vertex_bound}")]
@@ -28,6 +28,9 @@ pub enum CsrError {
     /// The view's store could not be read.
     #[error(transparent)]
     Read(#[from] ReadError),
+    /// An edge has no valid weight.
+    #[error(transparent)]
+    Weight(#[from] WeightError),
     /// The build was stopped by its [`CancelToken`](hedgerow_sync::CancelToken).
     #[error("the build of the graph was cancelled")]
     Cancelled,

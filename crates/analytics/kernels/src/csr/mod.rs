@@ -23,10 +23,12 @@ mod error;
 mod parallel;
 mod presence;
 mod rows;
+mod weighted;
 
 pub use cursor::{CsrAdjacency, CsrCursor};
 pub use error::CsrError;
 pub use parallel::{has_parallel_edges, scan_each_edge};
+pub use weighted::ParallelWeight;
 
 use crate::MemoryBudget;
 use hedgerow_model::{

@@ -36,16 +36,34 @@ pub fn scan_each_edge<V: RecordView>(
 
 /// Scans the records of a label with parallel edges: a list of edges for each neighbor.
 fn scan_lists<C: RecordCursor>(
-    mut records: C,
+    records: C,
     range: Range<u32>,
     mut run: impl FnMut(VertexId, &[VertexId]),
 ) -> Result<(), CsrError> {
+    let each = |row: &mut Vec<VertexId>, _, neighbor, record: &[u8]| {
+        let edges = ParallelList::of_record(record).and_then(ParallelList::count)?;
+        row.extend(std::iter::repeat_n(neighbor, edges as usize));
+        Ok(())
+    };
+    scan_record_rows(records, range, each, |owner, row| {
+        row.sort_unstable();
+        run(owner, row);
+    })
+}
+
+/// Scans the records of a range of vertices: `each` adds entries for a vertex, a neighbor and the
+/// record to the row of the vertex, and `finish` takes the row, unless it is empty.
+pub(super) fn scan_record_rows<C: RecordCursor, T>(
+    mut records: C,
+    range: Range<u32>,
+    mut each: impl FnMut(&mut Vec<T>, VertexId, VertexId, &[u8]) -> Result<(), CsrError>,
+    mut finish: impl FnMut(VertexId, &mut Vec<T>),
+) -> Result<(), CsrError> {
     let mut current = VertexId::new(range.start);
     let mut row = Vec::new();
-    let mut finish = |owner, row: &mut Vec<VertexId>| {
+    let mut finish = |owner, row: &mut Vec<T>| {
         if !row.is_empty() {
-            row.sort_unstable();
-            run(owner, row);
+            finish(owner, row);
             row.clear();
         }
     };
@@ -53,16 +71,13 @@ fn scan_lists<C: RecordCursor>(
         if owner != current {
             finish(std::mem::replace(&mut current, owner), &mut row);
         }
-        match ParallelList::of_record(record).and_then(ParallelList::count) {
-            Ok(edges) => {
-                row.extend(std::iter::repeat_n(neighbor, edges as usize));
-                ControlFlow::Continue(())
-            }
+        match each(&mut row, owner, neighbor, record) {
+            Ok(()) => ControlFlow::Continue(()),
             Err(error) => ControlFlow::Break(error),
         }
     });
     if let ControlFlow::Break(error) = scanned.map_err(read)? {
-        return Err(error.into());
+        return Err(error);
     }
     finish(current, &mut row);
     Ok(())

@@ -1,7 +1,7 @@
 //! Checks that shortest paths are defined over all edges.
 
 use super::Weight;
-use crate::{Execution, KernelError};
+use crate::{Execution, KernelError, WeightError};
 use hedgerow_model::{Adjacency, Cursor, VertexId};
 use std::ops::ControlFlow;
 
@@ -34,8 +34,8 @@ pub(super) fn check_weights<W: Weight>(
     })?;
     match invalid.into_iter().flatten().next() {
         None => Ok(()),
-        Some((source_vertex, destination, weight)) => {
-            Err(KernelError::InvalidWeight { source_vertex, destination, weight: weight.to_f64() })
+        Some((source, destination, weight)) => {
+            Err(WeightError { source, destination, weight: Some(weight.to_f64()) }.into())
         }
     }
 }

@@ -21,6 +21,8 @@ mod neighborhood;
 #[cfg(test)]
 mod pagerank;
 #[cfg(test)]
+mod parents;
+#[cfg(test)]
 mod real_graphs;
 #[cfg(test)]
 mod sssp;
@@ -30,3 +32,5 @@ mod support;
 mod triangles;
 #[cfg(test)]
 mod wcc;
+#[cfg(test)]
+mod weighted_pagerank;

@@ -5,7 +5,7 @@ use crate::support::{
 };
 use hedgerow_kernels::{
     CancelToken, Execution, Kernel, KernelError, KernelErrorKind, MemoryBudget, MemoryError, Sssp,
-    SsspResult, Weight,
+    SsspResult, Weight, WeightError,
 };
 use hedgerow_model::{ColumnType, LabelId, RecordView, Topology, ViewError};
 use proptest::prelude::*;
@@ -137,12 +137,12 @@ fn weights_that_make_no_sense_are_named() {
     for bad in [-1.0, f64::NAN, f64::NEG_INFINITY] {
         let error = Sssp::<f64>::new(id(2)).run(&with(bad)).unwrap_err();
         assert_eq!(error.kind(), KernelErrorKind::InvalidInput);
-        let KernelError::InvalidWeight { source_vertex, destination, weight } = error else {
+        let KernelError::Weight(WeightError { source, destination, weight }) = error else {
             panic!("{error}")
         };
-        assert_eq!((source_vertex, destination, weight.to_bits()), (id(2), id(3), bad.to_bits()));
+        assert_eq!((source, destination, weight.unwrap().to_bits()), (id(2), id(3), bad.to_bits()));
         let elsewhere = Sssp::<f64>::new(id(0)).run(&with(bad)).unwrap_err();
-        assert!(matches!(elsewhere, KernelError::InvalidWeight { .. }), "whether or not a path leads there");
+        assert!(matches!(elsewhere, KernelError::Weight(_)), "whether or not a path leads there");
     }
     let infinite = Sssp::<f64>::new(id(2)).run(&with(f64::INFINITY)).unwrap();
     assert_eq!((infinite.distances[3], infinite.reached), (f64::UNREACHED, 1));
@@ -165,9 +165,9 @@ fn the_first_of_several_bad_weights_is_named_whatever_the_source_and_the_threads
             for source in [first.0, 1, 20_500] {
                 let search = Sssp::<f64> { execution: execution(pool.as_ref()), ..Sssp::new(id(source)) };
                 for error in [search.run(&views.0).unwrap_err(), search.run(&views.1).unwrap_err()] {
-                    let (source_vertex, destination) = (id(first.0), id(first.1));
-                    let expected = KernelError::InvalidWeight { source_vertex, destination, weight: -1.0 };
-                    assert_eq!(error, expected);
+                    let (source, destination) = (id(first.0), id(first.1));
+                    let expected = WeightError { source, destination, weight: Some(-1.0) };
+                    assert_eq!(error, KernelError::Weight(expected));
                 }
             }
         }

@@ -35,6 +35,9 @@ pub trait BulkEdges: Sync {
     /// The value of an edge.
     fn value(&self, edge: usize) -> EdgeValue;
 
+    /// The number that distinguishes an edge from parallel ones; `None` if it cannot be parallel.
+    fn number(&self, edge: usize) -> Option<u64>;
+
     /// Looks up the ends of the edges from `first` on, and returns the positions of the edges that
     /// lack an endpoint, ascending.
     ///
@@ -151,7 +154,11 @@ impl Store {
             return Ok(None);
         }
         if let Some(records) = records {
-            self.lay_records(&holdings.held(), label, records, &mut resolved)?;
+            let laid = match self.catalog.are_parallel(label) {
+                true => Self::lay_lists,
+                false => Self::lay_records,
+            };
+            laid(self, &holdings.held(), bulk, records, &ends, &mut resolved)?;
         }
         let applied = match &as_they_came {
             Some(edges) => self.finish_appended(&holdings.held(), bulk, edges, &resolved)?,

@@ -1,6 +1,7 @@
 //! Bulk ingest of edges with records: like other bulk ingests, plus a record for each entry that is
 //! left after sorting.
 
+use super::entries::EndIds;
 use super::ingest::{Bulk, BulkEdges};
 use super::resolve::Resolved;
 use crate::commit::Commit;
@@ -51,18 +52,15 @@ impl Store {
     pub(super) fn lay_records(
         &self,
         held: &HeldLocks<'_>,
-        label: LabelId,
+        bulk: &Bulk<'_>,
         new: &[Record],
+        _ends: &[EndIds],
         resolved: &mut Resolved,
     ) -> Result<(), Error> {
-        let schema = self.catalog.record_schema(label).ok_or(Error::NoRecords(label))?;
         let latest = self.latest(held)?;
         let mut laying = Laying {
-            stored: latest.edge_records(label, Direction::Out)?,
-            schema,
-            // No other commit changes the edges of these vertices now.
-            is_first: self.sequencer.newest().1.edges_of(label).at_most() == 0,
-            counts_versions: schema.fields.iter().any(|field| field.value_type == ValueType::Version),
+            stored: latest.edge_records(bulk.label, Direction::Out)?,
+            encoder: RecordEncoder::new(self, bulk.label)?,
             decided: Vec::new(),
         };
         let Effects { adjacencies, records, .. } = &mut resolved.effects;
@@ -80,14 +78,48 @@ impl Store {
     }
 }
 
+/// Encodes the records of a bulk ingest. The locks of their edges are held.
+pub(super) struct RecordEncoder<'l> {
+    schema: &'l RecordSchema,
+    counts_versions: bool,
+    /// True if the label has no edges yet.
+    pub(super) is_first: bool,
+}
+
+impl<'l> RecordEncoder<'l> {
+    pub(super) fn new(store: &'l Store, label: LabelId) -> Result<Self, Error> {
+        let schema = store.catalog.record_schema(label).ok_or(Error::NoRecords(label))?;
+        Ok(RecordEncoder {
+            schema,
+            counts_versions: schema.fields.iter().any(|field| field.value_type == ValueType::Version),
+            // No other commit changes the edges of these vertices now.
+            is_first: store.sequencer.newest().1.edges_of(label).at_most() == 0,
+        })
+    }
+
+    /// Encodes the new record of an edge that has the record `found`; `None` if it is the same.
+    pub(super) fn encode(&self, found: Option<&[u8]>, record: &Record) -> Result<Option<Vec<u8>>, Error> {
+        let bytes = if self.counts_versions {
+            let fields = self.schema.fields.iter().zip(record.values()).enumerate();
+            let set = fields.filter(|(_, (field, _))| field.value_type != ValueType::Version);
+            let set = set.map(|(position, (_, value))| (position, value.clone())).collect();
+            let current = found.map(decoded).transpose()?;
+            match RecordChange::new(RecordMode::Put, set).decide(current.as_ref(), self.schema) {
+                Some(Some(counted)) => encode_record(&counted),
+                _ => return Ok(None),
+            }
+        } else {
+            encode_record(record)
+        };
+        Ok((found != Some(&bytes[..])).then_some(bytes))
+    }
+}
+
 /// Decides the records of a bulk ingest, entry by entry.
 struct Laying<'l, C> {
     /// Reads the records of existing edges.
     stored: C,
-    schema: &'l RecordSchema,
-    /// True if the label has no edges yet.
-    is_first: bool,
-    counts_versions: bool,
+    encoder: RecordEncoder<'l>,
     /// By edge number: `None` if undecided, `Some(None)` if nothing changes, else the number of its
     /// record in the effects.
     decided: Vec<Option<Option<EdgeValue>>>,
@@ -108,30 +140,13 @@ impl<C: RecordCursor> Laying<'_, C> {
         if let Some(value) = self.decided[edge] {
             return Ok(value);
         }
-        let record = self.decide(change, &new[edge])?;
-        let value = record.map(|record| changed.push(&record));
-        self.decided[edge] = Some(value);
-        Ok(value)
-    }
-
-    /// The encoded record of an edge; `None` if the edge has it already.
-    fn decide(&mut self, change: &EdgeChange, record: &Record) -> Result<Option<Vec<u8>>, Error> {
-        let found = match self.is_first {
+        let found = match self.encoder.is_first {
             true => None,
             false => self.stored.find(change.owner, change.neighbor).map_err(read_failed)?,
         };
-        let bytes = if self.counts_versions {
-            let fields = self.schema.fields.iter().zip(record.values()).enumerate();
-            let set = fields.filter(|(_, (field, _))| field.value_type != ValueType::Version);
-            let set = set.map(|(position, (_, value))| (position, value.clone())).collect();
-            let current = found.map(decoded).transpose()?;
-            match RecordChange::new(RecordMode::Put, set).decide(current.as_ref(), self.schema) {
-                Some(Some(counted)) => encode_record(&counted),
-                _ => return Ok(None),
-            }
-        } else {
-            encode_record(record)
-        };
-        Ok((found != Some(&bytes[..])).then_some(bytes))
+        let record = self.encoder.encode(found, &new[edge])?;
+        let value = record.map(|record| changed.push(&record));
+        self.decided[edge] = Some(value);
+        Ok(value)
     }
 }

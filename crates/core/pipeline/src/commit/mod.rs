@@ -12,6 +12,7 @@ pub(crate) mod entries;
 pub(crate) mod group;
 mod holdings;
 pub(crate) mod ingest;
+mod ingest_lists;
 pub(crate) mod ingest_records;
 mod pairs;
 mod plan_each;
@@ -82,17 +83,6 @@ impl Store {
     ) -> Result<Commit, Error> {
         let commit = self.commit_unsettled(operations, interactive)?;
         self.settle(commit, interactive.map_or(Durability::None, |interactive| interactive.durability))
-    }
-
-    /// Commits `operations` as one, never in conflict. `input` is the importer's position to store
-    /// with the commit.
-    pub fn commit_blind(&self, operations: &[Operation], input: Option<&[u8]>) -> Result<Commit, Error> {
-        self.admit(operations.len() * BYTES_OF_CHANGE)?;
-        let commit = self.reclaiming_at_limit(|| {
-            let acquired = Acquired::new(self, operations, None)?;
-            self.commit_acquired(acquired, operations, WriterKind::Blind, input)
-        });
-        self.settle(commit?, Durability::None)
     }
 
     /// Like [`Store::commit`], but does not settle the commit.

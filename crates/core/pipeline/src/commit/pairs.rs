@@ -67,7 +67,8 @@ impl Pairs {
         let pair = self.0.entry(id).or_default();
         let current = match pair.edges.get(&key) {
             Some(said) => said.clone(),
-            None if pair.is_cleared => None,
+            // The stored edges decide at the end if this is a change.
+            None if pair.is_cleared || change.ignores_current(schema) => None,
             None => {
                 let mut records = latest.edge_records(label, Direction::Out)?;
                 let stored = records.find_parallel(from, to).map_err(read_failed)?;
@@ -93,12 +94,12 @@ impl Pairs {
             let (label, from, to) = id;
             let mut records = latest.edge_records(label, Direction::Out)?;
             let found = records.find_parallel(from, to).map_err(read_failed)?;
-            let before = found.map_or(Ok(0), ParallelEdges::count)?;
             let (added, removed, differences) = pair.differences(found)?;
             if differences.is_empty() {
                 continue;
             }
-            let is_left = before + added > removed;
+            // Counting reads the whole list.
+            let is_left = removed == 0 || found.map_or(Ok(0), ParallelEdges::count)? + added > removed;
             let value = is_left.then(|| changed.push(&list_as_record(&list_of(&differences))));
             decided.push(DecidedPair { id, value });
             match outcome.last_mut().filter(|last| last.label == label) {

@@ -59,6 +59,10 @@ impl BulkEdges for Vec<(u64, u64)> {
     fn value(&self, _edge: usize) -> EdgeValue {
         EdgeValue::default()
     }
+
+    fn number(&self, _edge: usize) -> Option<u64> {
+        None
+    }
 }
 
 /// An engine with injected faults.

@@ -331,7 +331,9 @@ impl Oracle {
             }
             for edge in snapshot.parallel_neighbors::<Record>((PARALLEL, Direction::Out), key, ..).unwrap() {
                 let (source, destination) = oracle.canonical(key, &edge.neighbor);
-                oracle.records.insert((PARALLEL, source, destination, edge.key), edge.data.values().to_vec());
+                oracle
+                    .records
+                    .insert((PARALLEL, source, destination, edge.number), edge.data.values().to_vec());
             }
         }
         oracle
@@ -363,6 +365,7 @@ impl Oracle {
             let is_right =
                 if label == PARALLEL { counted == edges as u64 } else { counted.may_be(edges as u64) };
             assert!(is_right, "{counted} edges of {label:?}, not {edges}");
+            assert_eq!(snapshot.exact_edge_count_of(label, None).unwrap(), edges as u64, "{label:?}");
             for source in domain {
                 for destination in domain {
                     let value = edge_as_bits(snapshot, label, source, destination);
@@ -440,7 +443,9 @@ impl Oracle {
         for keys in [0..=u64::MAX, 2..=4, 5..=u64::MAX, 0..=0] {
             let edges =
                 snapshot.parallel_neighbors::<Record>((PARALLEL, direction), key, keys.clone()).unwrap();
-            assert!(edges.is_sorted_by_key(|edge| (snapshot.vertex_id(&edge.neighbor).unwrap(), edge.key)));
+            assert!(
+                edges.is_sorted_by_key(|edge| (snapshot.vertex_id(&edge.neighbor).unwrap(), edge.number))
+            );
             assert_eq!(by_key(edges), expected(keys), "{direction:?} of {key}");
         }
         let all = expected(0..=u64::MAX);
@@ -505,7 +510,8 @@ impl Oracle {
             dated.retain(|(_, values)| values[0].as_i64().is_some_and(|amount| amount >= since));
             dated.sort_by_key(|((neighbor, key), values)| (Reverse(values[0].as_i64()), id(neighbor), *key));
             dated.truncate(most);
-            let read = read.into_iter().map(|edge| ((edge.neighbor, edge.key), edge.data.values().to_vec()));
+            let read =
+                read.into_iter().map(|edge| ((edge.neighbor, edge.number), edge.data.values().to_vec()));
             assert_eq!(read.collect::<Vec<_>>(), dated, "newest of {key}");
             let by_number = Newest::most(most).by_property("number");
             let read = snapshot.newest_parallel::<Record>((PARALLEL, direction), key, &by_number).unwrap();
@@ -516,7 +522,7 @@ impl Oracle {
                 .collect();
             keys.sort_unstable_by_key(|key| Reverse(*key));
             keys.truncate(most);
-            assert_eq!(read.iter().map(|edge| edge.key).collect::<Vec<_>>(), keys, "newest of {key}");
+            assert_eq!(read.iter().map(|edge| edge.number).collect::<Vec<_>>(), keys, "newest of {key}");
         }
     }
 }
@@ -526,7 +532,7 @@ const LARGE_KEY: u64 = u64::MAX - 1;
 
 /// Parallel edges by neighbor and key.
 pub fn by_key(edges: Vec<ParallelEdge>) -> BTreeMap<(Key, u64), Vec<Value>> {
-    edges.into_iter().map(|edge| ((edge.neighbor, edge.key), edge.data.values().to_vec())).collect()
+    edges.into_iter().map(|edge| ((edge.neighbor, edge.number), edge.data.values().to_vec())).collect()
 }
 
 /// Records by neighbor.
