@@ -49,8 +49,8 @@ fn state(graph: &Graph) -> State {
         }
         for edge in snapshot.parallel_neighbors::<Payment>(PAYS, &key, ..).unwrap() {
             if is_listed(&edge.neighbor) {
-                let content = json!({ "number": edge.key, "amount": edge.data.amount });
-                state.insert(format!("pays {key} {} {}", edge.neighbor, edge.key), content);
+                let content = json!({ "number": edge.number, "amount": edge.data.amount });
+                state.insert(format!("pays {key} {} {}", edge.neighbor, edge.number), content);
             }
         }
     }
