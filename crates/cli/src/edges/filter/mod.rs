@@ -4,17 +4,17 @@
 //! |---|---|
 //! | `lexer`, `parser` | from text to an expression by names |
 //! | `resolve` | checks names and types, and compiles the expression for a label |
-//! | `test` | evaluates it on a row; the order of values |
+//! | `compiled` | evaluates it on a row; the order of values |
 
+mod compiled;
 mod lexer;
 mod parser;
 mod resolve;
-mod test;
 #[cfg(test)]
 mod tests;
 
+pub use compiled::{Test, borrowed, order, read_failed};
 pub use resolve::Schema;
-pub use test::{Test, borrowed, order, read_failed};
 
 use crate::error::CliError;
 use std::cmp::Ordering;

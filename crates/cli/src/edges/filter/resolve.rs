@@ -1,7 +1,7 @@
 //! Checks the names and types of a filter, and compiles it for a label.
 
+use super::compiled::{End, Test, borrowed, order};
 use super::parser::{Content, Expression, parse};
-use super::test::{End, Test, borrowed, order};
 use super::{Mistake, Op};
 use crate::edges::layout::{Kind, Layout, Place, names_of};
 use crate::error::CliError;
