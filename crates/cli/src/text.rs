@@ -1,6 +1,6 @@
 //! Formats figures for people.
 
-use jiff::Timestamp;
+use hedgerow_formats::text_of_timestamp;
 use std::time::Duration;
 
 pub use indicatif::{BinaryBytes as Bytes, HumanCount as Count};
@@ -98,9 +98,8 @@ pub struct Moment(pub u64);
 
 impl std::fmt::Display for Moment {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let time = i64::try_from(self.0).ok().and_then(|time| Timestamp::from_microsecond(time).ok());
-        match time {
-            Some(time) => write!(f, "{time:.6}"),
+        match i64::try_from(self.0).ok().and_then(text_of_timestamp) {
+            Some(time) => f.write_str(&time),
             // Beyond the year 9999.
             None => write!(f, "{} microseconds since 1970", self.0),
         }

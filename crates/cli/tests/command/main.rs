@@ -11,6 +11,7 @@ mod console;
 mod convert;
 mod demo;
 mod diff;
+mod documents;
 mod edges;
 mod erase;
 mod floats;
@@ -32,7 +33,7 @@ mod outputs;
 mod parallel;
 mod paths;
 mod properties;
-mod readme;
+
 mod result_files;
 mod resumed_import;
 mod round_trip;

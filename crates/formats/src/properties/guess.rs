@@ -74,16 +74,16 @@ impl Guess {
 
     /// The narrowest type of a cell.
     fn of(cell: Cell<'_>) -> Guess {
-        let text = match cell {
-            Cell::Null => return Guess::Unknown,
-            Cell::Text(text) => text,
-            // Numbers in quotation marks are text, times are not.
-            Cell::Json(text) if text.starts_with('"') => {
-                let time = cell.property(ValueType::Timestamp, &Zone::default());
-                return time.map_or(Guess::Text, |_| Guess::time(text.trim_matches('"')));
-            }
-            Cell::Json(text) => text,
-        };
+        if cell == Cell::Null {
+            return Guess::Unknown;
+        }
+        // Numbers in quotation marks are text, times are not.
+        if let Cell::Json(text) = cell
+            && text.starts_with('"')
+        {
+            return Guess::time(&cell.text()).unwrap_or(Guess::Text);
+        }
+        let text = cell.shown();
         if let Some(digits) = digits(text) {
             // Numbers with leading zeros name something: they are no quantities.
             let is_canonical = digits == "0" || !digits.starts_with('0');
@@ -99,15 +99,13 @@ impl Guess {
             Guess::Fraction
         } else if is(ValueType::Bool) {
             Guess::Bool
-        } else if is(ValueType::Timestamp) {
-            Guess::time(text)
         } else {
-            Guess::Text
+            Guess::time(text).unwrap_or(Guess::Text)
         }
     }
 
-    fn time(text: &str) -> Guess {
-        Guess::Time { needs_zone: Zone::is_needed(text) }
+    fn time(text: &str) -> Option<Guess> {
+        Some(Guess::Time { needs_zone: Zone::is_needed(text)? })
     }
 }
 

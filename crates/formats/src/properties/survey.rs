@@ -1,7 +1,7 @@
 //! Finds out what the columns of a file hold, before anything is declared.
 
 use super::guess::Guess;
-use super::layout::{Layout, check_names};
+use super::layout::{BadColumns, Layout, check_names};
 use super::lines::Lines;
 use super::value::Cell;
 use super::{PropertyFormat, PropertyOptions};
@@ -18,10 +18,16 @@ use std::path::Path;
 /// Of [`PropertyOptions::lines`] only the kind counts, not the schema.
 pub struct Survey {
     lines: Lines,
-    layout: Layout,
+    table: Table,
     is_csv: bool,
     /// True if the names of the columns are no part of the file.
     is_given: bool,
+    has_started: bool,
+}
+
+/// The columns of a file, and their order in the last line.
+struct Table {
+    layout: Layout,
     number_column: Option<String>,
     /// The names in the header, or in the last line of JSON.
     names: Vec<String>,
@@ -30,7 +36,6 @@ pub struct Survey {
     /// The columns of the last line with the keys.
     keys: Vec<usize>,
     columns: Vec<SurveyColumn>,
-    has_started: bool,
 }
 
 /// A column of a [`Survey`].
@@ -74,16 +79,19 @@ impl Survey {
     /// # Errors
     /// It cannot be opened, or is a directory.
     pub fn open(path: impl AsRef<Path>, options: &PropertyOptions) -> Result<Self, FormatError> {
-        Ok(Survey {
-            lines: Lines::new(Source::open(path.as_ref())?, options),
+        let table = Table {
             layout: Layout::new(options),
-            is_csv: options.format == PropertyFormat::Csv,
-            is_given: options.columns.is_some(),
             number_column: options.number_column.clone(),
             names: Vec::new(),
             positions: Vec::new(),
             keys: Vec::new(),
             columns: Vec::new(),
+        };
+        Ok(Survey {
+            lines: Lines::new(Source::open(path.as_ref())?, options),
+            table,
+            is_csv: options.format == PropertyFormat::Csv,
+            is_given: options.columns.is_some(),
             has_started: false,
         })
     }
@@ -109,7 +117,7 @@ impl Survey {
     /// # Errors
     /// None after a row that [`Survey::read`] returned.
     pub fn cells(&self) -> Result<Vec<String>, FormatError> {
-        let (cells, _) = self.lines.cells(&self.names)?;
+        let (cells, _) = self.lines.cells(&self.table.names)?;
         Ok(cells.iter().map(|cell| cell.shown().to_owned()).collect())
     }
 
@@ -118,13 +126,13 @@ impl Survey {
     /// # Errors
     /// None after a row that [`Survey::read`] returned.
     pub fn keys(&self) -> Result<Vec<String>, FormatError> {
-        let (cells, _) = self.lines.cells(&self.names)?;
-        Ok(self.keys.iter().map(|column| cells[*column].text().into_owned()).collect())
+        let (cells, _) = self.lines.cells(&self.table.names)?;
+        Ok(self.table.keys.iter().map(|column| cells[*column].text().into_owned()).collect())
     }
 
     /// The columns so far, in the order of the file, except those that are left out.
     pub fn columns(&self) -> impl Iterator<Item = &SurveyColumn> {
-        self.columns.iter().filter(|column| !self.layout.leaves_out(&column.name))
+        self.table.columns.iter().filter(|column| !self.table.layout.leaves_out(&column.name))
     }
 
     /// The byte between fields of a CSV file, once a row was read.
@@ -136,13 +144,14 @@ impl Survey {
     /// Judges the first line, by the usual names of columns and by the rows so far.
     #[must_use]
     pub fn has_header(&self) -> HasHeader {
-        if !self.is_csv || self.is_given || self.layout.usual_columns(&self.names).is_some() {
+        let Table { layout, names, columns, .. } = &self.table;
+        if !self.is_csv || self.is_given || layout.usual_columns(names).is_some() {
             return HasHeader::Yes;
         }
         let is_text = |guess: Guess| matches!(guess, Guess::Text | Guess::Unknown);
-        if self.names.iter().any(|name| !is_text(Guess::of_text(name))) {
+        if names.iter().any(|name| !is_text(Guess::of_text(name))) {
             HasHeader::No
-        } else if self.columns.iter().any(|column| !is_text(column.guess)) {
+        } else if columns.iter().any(|column| !is_text(column.guess)) {
             HasHeader::Yes
         } else {
             HasHeader::Unclear
@@ -150,20 +159,26 @@ impl Survey {
     }
 
     fn read_row(&mut self) -> Result<Option<Row>, FormatError> {
-        if !self.has_started {
-            self.has_started = true;
-            if let Some(names) = self.lines.header()? {
-                self.arrange(names)?;
-            }
+        let Survey { lines, table, is_csv, has_started, .. } = self;
+        if !std::mem::replace(has_started, true)
+            && let Some(names) = lines.header()?
+        {
+            table.arrange(names, *is_csv).map_err(|bad| lines.bad_columns(bad))?;
         }
-        if !self.lines.read()? {
+        if !lines.read()? {
             return Ok(None);
         }
-        if let (_, Some(names)) = self.lines.cells(&self.names)? {
-            self.arrange(names)?;
+        let (cells, others) = lines.cells(&table.names)?;
+        if let Some(names) = others {
+            table.arrange(names, *is_csv).map_err(|bad| lines.bad_columns(bad))?;
         }
-        let line = self.lines.line_of(0);
-        let (cells, _) = self.lines.cells(&self.names)?;
+        Ok(Some(table.see(lines.line_of(0), &cells)))
+    }
+}
+
+impl Table {
+    /// Takes a row into account.
+    fn see(&mut self, line: u64, cells: &[Cell<'_>]) -> Row {
         let mut row = Row { line, keys: [0; 2], number: None, content: 0 };
         for (column, (cell, position)) in cells.iter().zip(&self.positions).enumerate() {
             let seen = &mut self.columns[*position];
@@ -178,23 +193,19 @@ impl Survey {
                 row.content = row.content.wrapping_add(digest((*position, cell.shown())));
             }
         }
-        Ok(Some(row))
+        row
     }
 
     /// Takes over the names of the columns of the lines that follow.
-    fn arrange(&mut self, names: Vec<String>) -> Result<(), FormatError> {
-        let keys = check_names(&names).and_then(|()| self.layout.key_columns(&names, self.is_csv));
-        self.keys = keys.map_err(|bad| self.lines.bad_columns(bad))?;
+    fn arrange(&mut self, names: Vec<String>, is_csv: bool) -> Result<(), BadColumns> {
+        check_names(&names)?;
+        self.keys = self.layout.key_columns(&names, is_csv)?;
         let place = |name: &String| {
             let name = name.trim();
             let known = self.columns.iter().position(|column| column.name == name);
             known.unwrap_or_else(|| {
-                self.columns.push(SurveyColumn {
-                    name: name.to_owned(),
-                    guess: Guess::default(),
-                    has_nulls: false,
-                    key: None,
-                });
+                let (guess, name) = (Guess::default(), name.to_owned());
+                self.columns.push(SurveyColumn { name, guess, has_nulls: false, key: None });
                 self.columns.len() - 1
             })
         };

@@ -44,9 +44,14 @@ impl Zone {
         i64::try_from(since.div_euclid(1000)).ok()
     }
 
-    /// Returns true if the text is a date or a time without an offset.
-    pub(super) fn is_needed(text: &str) -> bool {
-        Pieces::parse(text).is_ok_and(|pieces| pieces.to_numeric_offset().is_none())
+    /// Returns true if the text is a date or a time without an offset, false if it has one; `None`
+    /// if it is neither date nor time.
+    pub(super) fn is_needed(text: &str) -> Option<bool> {
+        let pieces = Pieces::parse(text).ok()?;
+        match pieces.to_numeric_offset() {
+            Some(_) => Some(false),
+            None => pieces.time_zone_annotation().is_none().then_some(true),
+        }
     }
 }
 
@@ -98,7 +103,9 @@ mod tests {
         ] {
             assert_eq!(utc.microseconds(text), microseconds, "{text}");
         }
-        assert!(Zone::is_needed("1970-01-01 00:00:01") && !Zone::is_needed("1970-01-01T00:00:01Z"));
+        assert_eq!(Zone::is_needed("1970-01-01 00:00:01"), Some(true));
+        assert_eq!(Zone::is_needed("1970-01-01T00:00:01Z"), Some(false));
+        assert_eq!(Zone::is_needed("12:00"), None);
     }
 
     #[test]

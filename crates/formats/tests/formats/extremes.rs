@@ -7,9 +7,7 @@ use hedgerow_formats::{
     PropertyFormat, PropertyOptions, PropertyReader, PropertyWriter, ReadOptions, VertexKey,
     VertexListWriter, WriteOptions, Written,
 };
-use hedgerow_model::{
-    Column, ColumnType, EdgeSchema, EdgeValue, Field, Record, RecordSchema, Value, ValueType,
-};
+use hedgerow_model::{Column, ColumnType, EdgeSchema, Field, Record, RecordSchema, Value, ValueType};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -264,7 +262,7 @@ fn numbers_that_are_not_one_come_back_in_lines_with_properties() {
                 PropertyReader::<u64>::open(&path, &PropertyOptions::new(format, lines)).unwrap();
             let mut read = hedgerow_formats::PropertyBatch::new();
             assert!(reader.read_batch(&mut read).unwrap());
-            assert_eq!(read.edges[0].value, nan, "{column} {format}");
+            assert_eq!(read.edges[0].value, Some(nan), "{column} {format}");
         }
     }
 }
@@ -309,6 +307,6 @@ fn keys_below_zero_and_lines_that_are_too_long_are_refused() {
             PropertyReader::<u64>::open(&path, &PropertyOptions::new(format, lines.clone())).unwrap();
         let mut read = hedgerow_formats::PropertyBatch::new();
         assert!(reader.read_batch(&mut read).unwrap());
-        assert_eq!((read.edges.len(), read.edges[0].value), (1, EdgeValue::default()));
+        assert_eq!((read.edges.len(), read.edges[0].value), (1, None));
     }
 }

@@ -1,13 +1,14 @@
 //! Tests writing and reading files whose lines carry properties.
 
 use hedgerow_formats::{
-    FormatError, LineSchema, PropertyBatch, PropertyEdge, PropertyFormat, PropertyOptions, PropertyReader,
-    PropertyWriter, VertexKey,
+    FormatError, HasHeader, LineSchema, PropertyBatch, PropertyEdge, PropertyFormat, PropertyOptions,
+    PropertyReader, PropertyWriter, Survey, SurveyColumn, VertexKey,
 };
 use hedgerow_model::{
     Column, ColumnType, EdgeSchema, EdgeValue, Field, ParallelSchema, Record, RecordSchema, Value, ValueType,
 };
 use proptest::prelude::*;
+use std::fs;
 use std::io::Cursor;
 use std::path::Path;
 
@@ -46,12 +47,13 @@ fn edges_again<K: VertexKey>(
     let lines = LineSchema::Edges(schema.clone());
     let mut writer = PropertyWriter::create(path, format, &lines).unwrap();
     for PropertyEdge { source, destination, value, record } in edges {
+        let value = value.unwrap_or_default();
         let written = match schema.record() {
             Some(_) if schema.key().is_some() => {
                 writer.write_parallel_edge(source.as_key(), destination.as_key(), value.0, record)
             }
             Some(_) => writer.write_edge_record(source.as_key(), destination.as_key(), record),
-            None => writer.write_edge(source.as_key(), destination.as_key(), *value),
+            None => writer.write_edge(source.as_key(), destination.as_key(), value),
         };
         written.unwrap();
     }
@@ -95,7 +97,7 @@ proptest! {
         let edge = |(source, destination, record): (String, String, Record)| PropertyEdge::<Box<str>> {
             source: source.into(),
             destination: destination.into(),
-            value: EdgeValue::default(),
+            value: None,
             record,
         };
         let edges: Vec<_> = rows.into_iter().map(edge).collect();
@@ -116,7 +118,7 @@ proptest! {
         let edge = |(source, destination, key, record, version): (u64, u64, u64, Record, i64)| PropertyEdge {
             source,
             destination,
-            value: EdgeValue(key),
+            value: Some(EdgeValue(key)),
             record: Record::new([record.values(), &[Value::I64(version)]].concat()),
         };
         let edges: Vec<_> = rows.into_iter().map(edge).collect();
@@ -156,7 +158,12 @@ proptest! {
                 _ => Some(EdgeValue(bits)),
             };
             let values = bits.iter().filter_map(|bits| value(*bits));
-            let edge = |value| PropertyEdge { source: 1, destination: u64::MAX, value, record: Record::EMPTY };
+            let edge = |value| PropertyEdge {
+                source: 1,
+                destination: u64::MAX,
+                value: Some(value),
+                record: Record::EMPTY,
+            };
             let edges: Vec<_> = values.map(edge).collect();
             for format in FORMATS {
                 let again = edges_again(&folder.path().join("x"), format, &EdgeSchema::Value(column), &edges);
@@ -267,4 +274,42 @@ fn members_may_come_in_any_order_and_be_absent() {
     let expected =
         [[Value::F64(1.0), Value::from("x")], [Value::F64(2.0), Value::Null], [Value::F64(3.0), Value::Null]];
     assert_eq!(values, expected);
+}
+
+/// Reads a file as it is: the names, types and keys of its columns, and its rows.
+#[test]
+fn a_survey_finds_columns_types_and_equal_rows() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("pays.csv");
+    let text = "amount;payer;payee;at\n1,5;anna;ben;2024-01-01\n2;anna;ben;2024-01-01\n1,5;anna;ben;2024-01-01\n;7;ben;\n";
+    fs::write(&path, text).unwrap();
+    let lines = LineSchema::Edges(EdgeSchema::Topology);
+    let mut survey = Survey::open(&path, &PropertyOptions::new(PropertyFormat::Csv, lines.clone())).unwrap();
+    let (mut rows, mut keys) = (Vec::new(), Vec::new());
+    while let Some(row) = survey.read().unwrap() {
+        rows.push(row);
+        keys = survey.keys().unwrap();
+    }
+    assert_eq!((rows[0].keys, rows[0].content), (rows[2].keys, rows[2].content));
+    assert!(rows[0].keys == rows[1].keys && rows[0].content != rows[1].content);
+    assert_eq!((rows[3].line, keys), (5, vec!["7".to_owned(), "ben".to_owned()]));
+    let columns =
+        survey.columns().map(|column| (column.name(), column.key(), column.value_type(), column.has_nulls()));
+    let expected = [
+        ("amount", None, ValueType::String, true),
+        ("payer", Some(0), ValueType::String, false),
+        ("payee", Some(1), ValueType::String, false),
+        ("at", None, ValueType::Timestamp, true),
+    ];
+    assert_eq!(columns.collect::<Vec<_>>(), expected);
+    assert_eq!((survey.has_header(), survey.delimiter()), (HasHeader::Yes, Some(b';')));
+
+    // The members of JSON come in any order, and may be missing.
+    let path = folder.path().join("pays.jsonl");
+    fs::write(&path, "{\"from\":1,\"to\":2,\"a\":1,\"b\":\"x\"}\n{\"b\":\"x\",\"a\":1,\"to\":2,\"from\":1}\n{\"to\":2,\"from\":1}\n").unwrap();
+    let mut survey = Survey::open(&path, &PropertyOptions::new(PropertyFormat::JsonLines, lines)).unwrap();
+    let rows: Vec<_> = std::iter::from_fn(|| survey.read().unwrap()).collect();
+    assert_eq!((rows[0].keys, rows[0].content), (rows[1].keys, rows[1].content));
+    assert!(rows[2].keys == rows[0].keys && rows[2].content != rows[0].content);
+    assert!(survey.columns().filter(|column| column.key().is_some()).all(SurveyColumn::holds_number_keys));
 }
