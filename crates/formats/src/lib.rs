@@ -24,8 +24,8 @@
 //! - Fields are separated by a run of spaces and tabs, or by one comma with or without blanks
 //!   around it. There is no quoting: a quotation mark is an ordinary character.
 //! - A line whose first character is `#` or `%` is a comment. Comments and blank lines are skipped.
-//!   Lines end in `\n` or `\r\n`, or in `\r` if the first does; the last may lack its end. A UTF-8 byte order mark at the start
-//!   is ignored.
+//!   Lines end in `\n` or `\r\n`, or in `\r` if the first does; the last may lack its end. A UTF-8
+//!   byte order mark at the start is ignored.
 //! - A key ([`VertexKey`]) is a decimal number of at most 64 bits (`u64`), or text in UTF-8 without
 //!   blanks, commas and control characters (`Box<str>`).
 //! - A weight is a finite decimal number. A timestamp is a signed whole number of 64 bits, in a

@@ -15,7 +15,7 @@ const WEIGHT: &str = "weight";
 /// The name of the number of parallel edges, unless a column has it.
 const NUMBER: &str = "number";
 
-/// What files tell about a new store.
+/// The schema of a new store, as its files tell it.
 #[derive(Debug)]
 pub struct Inferred {
     edges: EdgeSchema,

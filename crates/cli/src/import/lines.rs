@@ -34,8 +34,8 @@ pub fn put<K: AsKey + Sync>(
     } else {
         with_column!(edges.column(), W => {
             let with_value = |edge: PropertyEdge<K>| {
-                let value = <W as Column>::from_bits(edge.value.unwrap_or_default());
-                (edge.source, edge.destination, value)
+                let bits = edge.value.unwrap_or_default();
+                (edge.source, edge.destination, <W as Column>::from_bits(bits))
             };
             let edges: Vec<(K, K, W)> = batch.edges.drain(..).map(with_value).collect();
             graph.ingest_from(label, &edges, position)?;

@@ -55,7 +55,8 @@ pub struct Imported {
     /// The time zone of times without an offset, if there were some in files that were read before.
     time_zone: Option<String>,
     checkpoint: Option<Checkpointed>,
-    /// The command that says what was inferred; `None` if nothing was, or options cannot express it.
+    /// The command that says what was inferred; `None` if nothing was, or options cannot express
+    /// it.
     command: Option<String>,
     seconds: text::Seconds,
     edges_per_second: f64,

@@ -186,7 +186,7 @@ fn a_dry_run_shows_the_command_that_says_the_same() {
     assert!(summary.contains("command     hedgerow import pays.csv --store third --keys text"), "{summary}");
 }
 
-/// A person is asked what happens to rows that would be lost, and whether what was inferred is right.
+/// A person is asked about rows that would be lost, and whether what was inferred is right.
 #[test]
 #[cfg(target_os = "linux")]
 fn a_terminal_asks() {

@@ -55,8 +55,9 @@ impl Zone {
     }
 }
 
-/// Writes microseconds since 1970, in UTC, as an RFC 3339 time that [`timestamp_of_text`](crate::timestamp_of_text) reads
-/// back, with six digits of fraction unless they are zero; `None` outside of the years 0 to 9999.
+/// Writes microseconds since 1970, in UTC, as an RFC 3339 time that
+/// [`timestamp_of_text`](crate::timestamp_of_text) reads back, with six digits of fraction unless
+/// they are zero; `None` outside of the years 0 to 9999.
 #[must_use]
 pub fn text_of_timestamp(microseconds: i64) -> Option<String> {
     let time = UNIX_EPOCH.checked_add(SignedDuration::from_micros(microseconds)).ok()?;
