@@ -100,16 +100,21 @@ pub fn fits_edge_list(args: &ImportArgs) -> bool {
     args.labels.iter().all(is_plain) && args.format.keys == Some(KeysName::Number)
 }
 
-/// Sets the format of files with named columns, unless their names and the content of the edges
-/// decide it.
-pub fn read_as_tables(args: &mut ImportArgs, known: Option<&EdgeSchema>) -> Result<(), StoredError> {
+/// Sets the format of files with `named` columns, unless their names and the content of the edges
+/// decide it. All other files are `lists`.
+pub fn read_as_tables(
+    args: &mut ImportArgs,
+    known: Option<&EdgeSchema>,
+    named: &[&Path],
+    lists: &[&Path],
+) -> Result<(), StoredError> {
     let inferred = args.labels.first().map(|label| &label.edges);
     let edges = known.or(inferred).unwrap_or(&EdgeSchema::Topology);
-    if args.files.iter().all(|path| args.format.format.of_edges(path, edges).is_some()) {
+    if named.iter().all(|path| args.format.format.of_edges(path, edges).is_some()) {
         return Ok(());
     }
-    let is_other = |path: &&std::path::PathBuf| table_format(path) == Some(PropertyFormat::JsonLines);
-    if let Some(other) = args.files.iter().find(is_other) {
+    let is_json = |path: &&&Path| table_format(path) == Some(PropertyFormat::JsonLines);
+    if let Some(other) = lists.iter().chain(named.iter().filter(is_json)).next() {
         let message = format!(
             "{} has another format than the other files: import them in two commands",
             other.display()

@@ -64,12 +64,16 @@ impl Plan {
         let mut args = given.clone();
         let known = Known::of(&args)?;
         let mut rows = Rows::new(known.is_undirected);
-        let (mut tables, mut is_table, mut has_names) = (Vec::new(), false, false);
+        let (mut tables, mut has_names) = (Vec::new(), false);
+        let (mut named, mut lists) = (Vec::<&Path>::new(), Vec::<&Path>::new());
         for path in &given.files {
             let look = known.look(path, &args)?;
             has_names |= look.has_names;
+            if look.options.is_none() {
+                lists.push(path);
+            }
             if let Some(options) = look.options {
-                is_table = true;
+                named.push(path);
                 if can_be_read_again(path) && known.reads_all(&args) {
                     let are_parallel = args.on_repeat == Some(OnRepeat::Parallel)
                         || known.edges.as_ref().is_some_and(|edges| edges.key().is_some());
@@ -88,8 +92,8 @@ impl Plan {
             && !tables.is_empty()
             && tables.iter().all(Table::is_like_edge_list)
             && infer::fits_edge_list(&args);
-        if is_table && !is_edge_list {
-            infer::read_as_tables(&mut args, known.edges.as_ref())?;
+        if !named.is_empty() && !is_edge_list {
+            infer::read_as_tables(&mut args, known.edges.as_ref(), &named, &lists)?;
             if let Some([source, destination]) = infer::unusual_ends(&tables) {
                 args.source_column.get_or_insert(source);
                 args.destination_column.get_or_insert(destination);

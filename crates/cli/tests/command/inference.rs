@@ -158,6 +158,20 @@ fn keys_stay_what_they_are() {
 }
 
 #[test]
+fn files_of_two_kinds_are_not_mixed_up() {
+    let folder = Folder::with("names.csv", "source,target\nanna b,ben\n");
+    folder.write("edges.el", "anna ben\n");
+    folder.write("lines.jsonl", "{\"from\":\"carl\",\"to\":\"dora\"}\n");
+    let told = "edges.el has another format than the other files";
+    folder.fails("import names.csv edges.el --store store --keys text", 2, &[told]);
+    folder.json("import edges.el lines.jsonl --store store --keys text --labels edge");
+    assert_eq!(folder.json("info store")["edges"], 2);
+    folder.write("blanks.csv", "id, payer , payee ,amount\n1,anna,ben,5\n");
+    let imported = folder.json("import blanks.csv --store blanks --ignore id");
+    assert_eq!((&imported["values"], &imported["edges"]), (&json!("record amount=i64"), &json!(1)));
+}
+
+#[test]
 fn vertices_and_edges_come_in_one_call() {
     let folder = Folder::with("people.csv", "id,name,born\na 1,Anna,1990-05-01\nb,Ben,\n");
     folder.write("knows.csv", "from,to,since\na 1,b,2020\n");

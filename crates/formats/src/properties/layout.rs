@@ -92,9 +92,8 @@ impl Layout {
     /// and `positional` is set, the first columns are the keys.
     pub fn places(&self, names: &[String], positional: bool) -> Result<Vec<usize>, BadColumns> {
         check_names(names)?;
-        if let Some(missing) =
-            self.ignored.iter().find(|ignored| !names.contains(ignored)).filter(|_| positional)
-        {
+        let is_missing = |ignored: &&String| !names.iter().any(|name| name.trim() == **ignored);
+        if let Some(missing) = self.ignored.iter().find(is_missing).filter(|_| positional) {
             return Err(bad(None, &names.join(", "), &format!("a column {missing:?}, to leave it out")));
         }
         let keys = self.key_columns(names, positional)?;
@@ -147,7 +146,7 @@ impl Layout {
         }
         let found: Vec<_> = self.keys.iter().map(|key| self.find_key(key, names)).collect();
         let is_default = self.keys.iter().all(|key| key.chosen.is_none());
-        let first = (0..names.len()).filter(|column| !self.ignored.contains(&names[*column]));
+        let first = (0..names.len()).filter(|column| !self.leaves_out(&names[*column]));
         let first: Vec<_> = first.take(found.len()).collect();
         if positional && is_default && found.iter().all(Option::is_none) && first.len() == found.len() {
             return Ok(first);
@@ -177,7 +176,7 @@ impl Layout {
 
     fn find_key(&self, key: &KeyColumn, names: &[String]) -> Option<usize> {
         match &key.chosen {
-            Some(chosen) => names.iter().position(|name| name == chosen),
+            Some(chosen) => names.iter().position(|name| name.trim() == chosen),
             None => self.names_of(key).find_map(|usual| names.iter().position(|name| is_named(name, usual))),
         }
     }
@@ -200,7 +199,7 @@ impl Layout {
 
     /// Returns true if columns of this name are left out.
     pub fn leaves_out(&self, name: &str) -> bool {
-        self.ignored.iter().any(|ignored| ignored == name)
+        self.ignored.iter().any(|ignored| ignored == name.trim())
     }
 
     /// The name of a property at a place, to report its missing column.
@@ -233,8 +232,7 @@ impl Layout {
                 format!("one of the properties {}", known.join(", "))
             }
         };
-        let is_further =
-            |(column, name): &(usize, &String)| !keys.contains(column) && !self.ignored.contains(name);
+        let is_further = |(column, name): &(usize, &String)| !keys.contains(column) && !self.leaves_out(name);
         let further = names.iter().enumerate().filter(is_further).map(|(_, name)| name.clone()).collect();
         BadColumns { further, ..bad(None, name, &expected) }
     }
