@@ -77,9 +77,10 @@ pub fn execute(object: &EraseObject, console: &Console) -> Result<(), CliError> 
     // Not before: the first signal ends a question.
     let interrupt = &Interrupt::listen()?;
     let (vertices, edges_deleted) = delete(args, &keys, path, console, interrupt)?;
-    if vertices.iter().all(|(_, id)| id.is_none()) && search(&vertices, path, console)?.traces.is_empty() {
-        let key = keys.first().map_or(String::new(), keys::text);
-        return Err(StoredError::NoVertex { key, store: path.into() }.into());
+    let unknown = unknown(&vertices, path, console)?;
+    let no_vertex = |key: &Key| StoredError::NoVertex { key: keys::text(key), store: path.into() };
+    if let (Some(key), true) = (unknown.first(), unknown.len() == vertices.len()) {
+        return Err(no_vertex(key).into());
     }
     rewrite(args, path, made_with.engine_name() != made_with.engine, console, interrupt)?;
     let TraceReport { files, traces, mentioned, .. } = search(&vertices, path, console)?;
@@ -101,7 +102,23 @@ pub fn execute(object: &EraseObject, console: &Console) -> Result<(), CliError> 
     };
     let printed = console.summarize(None, &erased, Erased::describe);
     printed.map_err(|error| error.but("the vertices are deleted and the files rewritten"))?;
-    if erased.erased { Ok(()) } else { Err(erased.failure(path).into()) }
+    match unknown.first() {
+        _ if !erased.erased => Err(erased.failure(path).into()),
+        Some(key) => Err(no_vertex(key).into()),
+        None => Ok(()),
+    }
+}
+
+/// The keys that have neither a vertex nor a trace.
+fn unknown(vertices: &Vertices, path: &Path, console: &Console) -> Result<Vec<Key>, CliError> {
+    let absent: Vertices = vertices.iter().filter(|(_, id)| id.is_none()).cloned().collect();
+    if absent.is_empty() {
+        return Ok(Vec::new());
+    }
+    let traces = search(&absent, path, console)?.traces;
+    let has_trace =
+        |key: &Key| traces.iter().any(|trace| trace.key.as_ref().is_none_or(|found| found == key));
+    Ok(absent.into_iter().map(|(key, _)| key).filter(|key| !has_trace(key)).collect())
 }
 
 /// Asks at a terminal; elsewhere `--yes` must be given.

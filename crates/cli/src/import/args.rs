@@ -31,7 +31,8 @@ Examples:
 #[command(
     after_help = EXAMPLES,
     mut_args(|arg| match arg.get_id().as_str() {
-        "keys" => arg.help("What vertex keys are [default: what they are in the store, in a new one number]"),
+        "keys" => arg.help("What vertex keys are [default: what they are in the store; in a new one number, or what files with named columns \
+                            hold if --labels and --weights are not given]"),
         "columns" => arg.value_parser(ColumnsName::with_names).value_name("COLUMNS").help(
             "The meaning of the third and fourth column of an edge list: auto (a weight, then a timestamp), timestamp (a timestamp, \
              then a weight) or topology (ignored); or the names of all columns of files with properties that do not begin with them, \
@@ -39,7 +40,7 @@ Examples:
         ),
         "format" => arg.help("The format of the files").value_parser(EnumValueParser::<FormatName>::new()),
         "vertices" => arg.help("Also the vertices in this file, one key per line; or with properties, if its name ends in .jsonl or .ndjson, or \
-                                in .csv and vertices have properties"),
+                                in .csv, .tsv or .psv and it begins with names of columns, or vertices have properties"),
         _ => arg,
     })
 )]
@@ -83,15 +84,15 @@ pub struct ImportArgs {
     #[arg(long, value_enum, default_value_t = DurabilityName::Buffered)]
     pub durability: DurabilityName,
     /// For files with properties: the column where an edge starts [default: source, src or from, or
-    /// the first of a CSV file]
+    /// a name such as payer or from_account, or the first of a CSV file]
     #[arg(long, value_name = "NAME", help_heading = "Input")]
     pub source_column: Option<String>,
-    /// The column where an edge ends [default: destination, dst, target or to, or the second of a
-    /// CSV file]
+    /// The column where an edge ends [default: destination, dst, target or to, or a name such as
+    /// payee or to_account, or the second of a CSV file]
     #[arg(long, value_name = "NAME", help_heading = "Input")]
     pub destination_column: Option<String>,
     /// The column with the numbers that distinguish parallel edges, or times that do [default: the
-    /// one with their name; without one the rows are numbered]
+    /// one with their name; without one numbers are drawn]
     #[arg(long, value_name = "NAME", help_heading = "Input")]
     pub number_column: Option<String>,
     /// Leave out these columns of files with properties
@@ -172,7 +173,7 @@ fn delimiter(text: &str) -> Result<u8, String> {
 /// The condition for writing a checkpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum When {
-    /// If the log has grown larger than the existing checkpoint
+    /// If the log has grown larger than the existing checkpoint, and than 1 MiB
     Auto,
     /// In any case
     Always,

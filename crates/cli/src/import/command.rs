@@ -20,7 +20,8 @@ pub fn text(args: &ImportArgs) -> Option<String> {
     say("--store", Some(path(store)));
     say("--keys", name(format.keys));
     say("--labels", if labels.is_empty() { None } else { Some(labels_text(labels)?) });
-    say("--label", label.clone().filter(|_| labels.len() > 1));
+    let is_only = |name: &String| labels.len() == 1 && labels[0].name == *name;
+    say("--label", label.clone().filter(|name| !is_only(name)));
     let has_properties = !vertex_properties.is_empty();
     say("--vertex-properties", if has_properties { Some(properties_text(vertex_properties)?) } else { None });
     say("--format", name(Some(format.format)).filter(|name| name != "auto"));
@@ -46,7 +47,12 @@ pub fn text(args: &ImportArgs) -> Option<String> {
     say("--time-zone", args.time_zone.as_ref().map(ToString::to_string));
     say("--on-repeat", name(args.on_repeat));
     say("--engine", args.engine.map(|engine| engine.name().to_owned()));
-    let flags = [("--undirected", args.undirected), ("--reverse", args.reverse), ("--weights", args.weights)];
+    let flags = [
+        ("--undirected", args.undirected),
+        ("--reverse", args.reverse),
+        ("--weights", args.weights),
+        ("--atomic", args.atomic),
+    ];
     let flags = flags.into_iter().filter(|(_, is_given)| *is_given).map(|(flag, _)| flag.to_owned());
     let words = words.iter().map(|word| quoted(word)).chain(flags);
     Some(format!("hedgerow import {}", words.collect::<Vec<_>>().join(" ")))

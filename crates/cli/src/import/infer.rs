@@ -5,15 +5,15 @@ use super::tables::Table;
 use crate::error::StoredError;
 use crate::options::{FormatName, KeysName, table_format};
 use crate::stored::declared::quoted;
-use hedgerow::{ColumnType, EdgeSchema, Field, LabelSchema, ParallelSchema, RecordSchema, ValueType};
-use hedgerow_formats::{HasHeader, PropertyFormat, SurveyColumn, is_name_of_ends};
+use hedgerow::{ColumnType, EdgeSchema, Field, LabelSchema, ParallelSchema, RecordSchema};
+use hedgerow_formats::{HasHeader, PropertyFormat, SurveyColumn, hints_at_end, is_name_of_ends};
 use std::path::Path;
 
 /// The name of a column that alone is the value of an edge, and no property.
 const WEIGHT: &str = "weight";
 
 /// The name of the number of parallel edges, unless a column has it.
-const NUMBER: &str = "number";
+pub const NUMBER: &str = "number";
 
 /// The schema of a new store, as its files tell it.
 #[derive(Debug)]
@@ -52,10 +52,13 @@ impl Inferred {
 /// The content of edges with these columns.
 fn edges(columns: &[SurveyColumn], args: &ImportArgs) -> EdgeSchema {
     if args.on_repeat == Some(OnRepeat::Parallel) {
-        let is_number = |column: &&SurveyColumn| args.number_column.as_deref() == Some(column.name());
+        let is_given = |column: &SurveyColumn| args.number_column.as_deref() == Some(column.name());
+        let is_number =
+            |column: &&SurveyColumn| is_given(column) || args.number_column.is_none() && is_numbering(column);
         let is_taken = |name: &str| columns.iter().any(|column| column.name() == name && !is_number(&column));
         let free = || (0..).map(|taken| NUMBER.to_owned() + &"_".repeat(taken)).find(|name| !is_taken(name));
-        let key = args.number_column.clone().or_else(free).unwrap_or_default();
+        let numbering = columns.iter().find(is_number).map(|column| column.name().to_owned());
+        let key = args.number_column.clone().or(numbering).or_else(free).unwrap_or_default();
         let record = record(columns.iter().filter(|column| !is_number(column)));
         return EdgeSchema::Parallel(ParallelSchema { key, record });
     }
@@ -68,9 +71,14 @@ fn edges(columns: &[SurveyColumn], args: &ImportArgs) -> EdgeSchema {
     }
 }
 
+/// Returns true if a column without nulls has the usual name of numbers, as in exported files.
+fn is_numbering(column: &SurveyColumn) -> bool {
+    column.name() == NUMBER && column.holds_number_keys() && !column.has_nulls()
+}
+
 /// Returns true if a 64-bit float is exactly each cell of a column, in general.
 fn is_number(column: &SurveyColumn) -> bool {
-    !column.has_nulls() && matches!(column.value_type(), ValueType::I64 | ValueType::F64)
+    !column.has_nulls() && column.fits_float()
 }
 
 fn record<'a>(columns: impl IntoIterator<Item = &'a SurveyColumn>) -> RecordSchema {
@@ -123,6 +131,31 @@ pub fn read_as_tables(
     }
     args.format.format = FormatName::PropertiesCsv;
     Ok(())
+}
+
+/// Checks that the first two columns may be the ends of edges in files whose columns have no usual
+/// names.
+pub fn check_ends(tables: &[Table]) -> Result<(), StoredError> {
+    let is_doubtful = |table: &&Table| {
+        let hints = table.columns.iter().any(|column| hints_at_end(column.name()));
+        !table.names_keys && (hints || !table.keys().iter().all(|key| key.looks_like_keys()))
+    };
+    let Some(table) = tables.iter().find(is_doubtful) else { return Ok(()) };
+    let names: Vec<_> = table.columns.iter().map(|column| quoted(column.name())).collect();
+    Err(StoredError::Import(format!(
+        "{}: which of the columns {} are the ends of edges? --source-column and --destination-column name them",
+        table.path.display(),
+        names.join(", ")
+    )))
+}
+
+/// Checks that there are rows, from which a schema can be inferred.
+pub fn check_rows(tables: &[Table]) -> Result<(), StoredError> {
+    let Some(table) = tables.iter().find(|table| table.rows == 0) else { return Ok(()) };
+    Err(StoredError::Import(format!(
+        "{}: there are no rows from which the types of the columns can be inferred; --labels declares them",
+        table.path.display()
+    )))
 }
 
 /// The names of the columns of the ends, if all files have the same, and they are not usual.

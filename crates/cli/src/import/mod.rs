@@ -84,7 +84,11 @@ pub fn execute(args: &ImportArgs, console: &Console) -> Result<(), CliError> {
 fn plan(args: &ImportArgs, threads: &Threads, console: &Console) -> Result<Plan, CliError> {
     match Plan::of(args, threads, console) {
         Err(CliError::Stored(repeats @ StoredError::Repeats { .. }))
-            if args.on_repeat.is_none() && args.labels.is_empty() && console.can_ask() =>
+            if args.on_repeat.is_none()
+                && args.labels.is_empty()
+                && !args.weights
+                && !args.store.exists()
+                && console.can_ask() =>
         {
             console.note(&repeats.to_string());
             if !console.asks("Keep each row as an edge of its own?", false) {
@@ -117,13 +121,17 @@ fn import<K: VertexKey + AsKey>(context: Context<'_>) -> Result<(), CliError> {
     printed.map_err(|error| error.but("the import is complete"))
 }
 
+/// Bytes of a log that is not worth another checkpoint.
+const SHORT_LOG: u64 = 1 << 20;
+
 /// Writes a checkpoint if requested.
 fn checkpoint(graph: &Graph, context: Context<'_>) -> Result<Option<Checkpointed>, CliError> {
     let is_wanted = match context.args.checkpoint {
         When::Always => true,
         When::Never => false,
         When::Auto => graph.store_info().is_some_and(|info| {
-            let length = info.checkpoint.map_or(0, |checkpoint| checkpoint.length);
+            // A short log is read fast, and has the commits that `log` and `diff` show.
+            let length = info.checkpoint.map_or(0, |checkpoint| checkpoint.length.max(SHORT_LOG));
             info.log_bytes > length
         }),
     };

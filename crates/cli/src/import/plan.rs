@@ -43,6 +43,8 @@ struct Look {
     options: Option<PropertyOptions>,
     /// True if its columns have names.
     has_names: bool,
+    /// The names of the columns of its ends, if they are not usual.
+    ends: Option<[String; 2]>,
 }
 
 /// The parts of an import that are known before its files are read.
@@ -66,9 +68,11 @@ impl Plan {
         let mut rows = Rows::new(known.is_undirected);
         let (mut tables, mut has_names) = (Vec::new(), false);
         let (mut named, mut lists) = (Vec::<&Path>::new(), Vec::<&Path>::new());
+        let mut ends = None;
         for path in &given.files {
             let look = known.look(path, &args)?;
             has_names |= look.has_names;
+            ends = ends.or(look.ends);
             if look.options.is_none() {
                 lists.push(path);
             }
@@ -83,6 +87,10 @@ impl Plan {
         }
         let vertices = known.vertex_table(&args, console)?;
         let mut is_inferred = false;
+        if known.edges.is_none() {
+            infer::check_rows(&tables)?;
+            infer::check_ends(&tables)?;
+        }
         if known.store.is_none() && !tables.is_empty() | vertices.is_some() {
             let inferred = Inferred::of(&tables, vertices.as_ref(), &args);
             is_inferred = inferred.complete(&mut args, known.edges.is_none() && !tables.is_empty());
@@ -94,7 +102,7 @@ impl Plan {
             && infer::fits_edge_list(&args);
         if !named.is_empty() && !is_edge_list {
             infer::read_as_tables(&mut args, known.edges.as_ref(), &named, &lists)?;
-            if let Some([source, destination]) = infer::unusual_ends(&tables) {
+            if let Some([source, destination]) = infer::unusual_ends(&tables).or(ends) {
                 args.source_column.get_or_insert(source);
                 args.destination_column.get_or_insert(destination);
             }
@@ -210,22 +218,28 @@ impl Known {
 
     /// Looks at the first lines of a file of edges.
     fn look(&self, path: &Path, args: &ImportArgs) -> Result<Look, CliError> {
-        let list = |has_names| Ok(Look { options: None, has_names });
+        let list = |has_names| Ok(Look { options: None, has_names, ends: None });
         let Some(format) = format_of(path, args) else { return list(false) };
         let edges = self.edges.clone().unwrap_or(EdgeSchema::Topology);
-        let number_column = args.number_column.clone().or(edges.key().map(str::to_owned));
+        let usual =
+            (self.edges.is_none() && args.on_repeat == Some(OnRepeat::Parallel)).then_some(infer::NUMBER);
+        let number_column = args.number_column.as_deref().or(edges.key()).or(usual).map(str::to_owned);
         let options = tables::options(args, format, LineSchema::Edges(edges.clone()));
         let options = PropertyOptions { number_column, ..options };
         let is_declared = self.edges.is_some() && args.format.format.of_edges(path, &edges).is_some();
         if is_forced(args) || is_declared || format == PropertyFormat::JsonLines {
-            return Ok(Look { options: Some(options), has_names: true });
+            return Ok(Look { options: Some(options), has_names: true, ends: None });
         }
         if !can_be_read_again(path) {
             return list(false);
         }
         let table = match Table::judge(path, &options) {
             Ok(table) => table,
-            Err((HasHeader::Yes, error)) if self.edges.is_none() => return Err(error.into()),
+            Err((HasHeader::Yes | HasHeader::Unclear, error))
+                if self.edges.is_none() && self.keys != Some(KeyKind::Number) =>
+            {
+                return Err(error.into());
+            }
             // It may be an edge list, whose reader has better messages.
             Err((has_header, _)) => return list(has_header == HasHeader::Yes),
         };
@@ -235,7 +249,10 @@ impl Known {
             (HasHeader::Yes, Some(_)) if self.keys != Some(KeyKind::String) && table.is_like_edge_list() => {
                 list(true)
             }
-            (HasHeader::Yes, _) => Ok(Look { options: Some(options), has_names: true }),
+            (HasHeader::Yes, _) => {
+                let ends = infer::unusual_ends(std::slice::from_ref(&table));
+                Ok(Look { options: Some(options), has_names: true, ends })
+            }
         }
     }
 

@@ -36,6 +36,9 @@ pub struct Imported {
     /// Rows that repeat an edge of an earlier row or of the store, which now has their values;
     /// unknown if the engine counts later.
     rows_replaced: Option<u64>,
+    /// Rows that repeat an edge of an earlier row.
+    #[serde(skip)]
+    repeats: Option<u64>,
     /// Rows that repeat an edge, and were left out for the first one.
     rows_left_out: u64,
     /// Rows between the vertices of an earlier row, kept as edges of their own.
@@ -91,6 +94,7 @@ impl Imported {
             rows: importer.rows(),
             pairs: repeats.map(|repeats| repeats.pairs),
             rows_replaced: edges_added.map(|added| imported.saturating_sub(added)),
+            repeats: repeats.map(|repeats| repeats.rows - repeats.edges),
             rows_left_out: importer.rows_left_out(),
             rows_kept_apart: repeats
                 .filter(|_| target.is_parallel())
@@ -111,11 +115,18 @@ impl Imported {
         })
     }
 
-    /// The effect of rows that repeat an edge.
-    fn replaced(&self) -> &'static str {
-        match self.values {
-            None => "repeat an edge",
-            Some(_) => "replaced an edge, or repeat it with the same values",
+    /// Rows that repeat an edge of an earlier row, if they were compared; else all that repeat one.
+    fn rows_repeated(&self) -> u64 {
+        let all = self.rows_replaced.unwrap_or(0);
+        self.repeats.map_or(all, |repeats| repeats.min(all))
+    }
+
+    /// The effect of these rows.
+    fn repeated(&self) -> &'static str {
+        match (&self.values, self.repeats) {
+            (None, _) => "repeat an edge",
+            (_, Some(_)) => "replaced an edge of an earlier row, or have the same values",
+            (_, None) => "replaced an edge, or have the same values",
         }
     }
 
@@ -128,7 +139,11 @@ impl Imported {
         let rows = text::counted(self.rows, "row", "rows");
         let repeated = [
             (self.rows_left_out, "left out, after the first of the edge"),
-            (self.rows_replaced.unwrap_or(0), self.replaced()),
+            (self.rows_repeated(), self.repeated()),
+            (
+                self.rows_replaced.unwrap_or(0).saturating_sub(self.rows_repeated()),
+                "replaced an edge of the store",
+            ),
             (self.rows_kept_apart.unwrap_or(0), "kept apart from an edge between the same vertices"),
         ];
         let repeated = repeated.iter().filter(|(count, _)| *count > 0);

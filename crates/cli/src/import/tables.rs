@@ -23,6 +23,8 @@ pub struct Table {
     pub path: PathBuf,
     pub options: PropertyOptions,
     pub has_header: HasHeader,
+    /// True if the names of columns, or options, say which are the keys.
+    pub names_keys: bool,
     pub delimiter: Option<u8>,
     /// The columns that are not left out, in the order of the file.
     pub columns: Vec<SurveyColumn>,
@@ -108,6 +110,7 @@ impl Table {
             path: path.into(),
             options: options.clone(),
             has_header: survey.has_header(),
+            names_keys: survey.names_keys(),
             delimiter: survey.delimiter(),
             columns: survey.columns().cloned().collect(),
             rows,

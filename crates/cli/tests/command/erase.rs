@@ -63,6 +63,11 @@ fn no_file_holds_an_erased_vertex_on_any_engine() {
             assert_eq!((&left["vertices"], &left["edges"]), (&json!(4), &json!(3)), "{engine} {topology}");
             assert!(folder.json("log bank")["commits"].as_array().unwrap().is_empty());
             folder.fails("erase vertex anna_the_first bank --yes", 3, &["no vertex anna_the_first"]);
+            // A misspelled key is reported, and the others are erased.
+            let misspelled = folder.command("erase vertex carl carlo bank --yes").assert().code(3);
+            let error = String::from_utf8(misspelled.get_output().stderr.clone()).unwrap();
+            assert!(error.contains("no vertex carlo"), "{error}");
+            assert_eq!(folder.json("info bank")["vertices"], 3);
         }
     }
 }

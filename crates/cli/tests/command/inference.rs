@@ -52,11 +52,16 @@ fn no_row_is_lost_in_silence() {
     let again = folder.json("import pays.csv --store first --on-repeat first");
     assert_eq!((&again["edges"], &again["rows_left_out"]), (&json!(2), &json!(3)));
 
+    folder.write("ben.csv", "payer,payee,amount\nBen,Anna B,7\nBen,zoe,8\n");
+    let replaced = folder.text("import ben.csv --store first");
+    assert!(replaced.contains("2 rows in 2 commits; 1 replaced an edge of the store"), "{replaced}");
+
     let parallel = folder.json("import pays.csv --store bank --on-repeat parallel --chunk 1");
     let counts = ["edges", "pairs", "rows_kept_apart", "rows_replaced"].map(|name| parallel[name].clone());
     assert_eq!(counts, [json!(3), json!(2), json!(1), json!(0)]);
     let more = folder.json("import pays.csv --store bank");
     assert_eq!((&more["edges"], &more["edges_added"]), (&json!(6), &json!(3)));
+    folder.fails("import pays.csv --store bank --number-column no", 3, &["a column \"no\""]);
 
     folder.fails(
         "import pays.csv --store first --on-repeat parallel",
@@ -93,6 +98,17 @@ fn a_column_tells_parallel_edges_apart() {
     assert!(numbers.contains("at=1704067200000000 amount=5"), "{numbers}");
     folder.write("pays.csv", "from,to,at,amount\n1,2,2024-01-01,5\n1,2,2024-01-01,6\n");
     folder.fails(&format!("{import} --store new"), 3, &["1 of 2 rows", "pays.csv:3: 1,2,2024-01-01,6"]);
+}
+
+#[test]
+fn exported_parallel_edges_are_imported_as_they_were() {
+    let folder = Folder::with("pays.csv", PAYS);
+    folder.json("import pays.csv --store bank --on-repeat parallel");
+    folder.json("export bank --output out.csv");
+    folder.json("import out.csv --store again --on-repeat parallel");
+    let difference = folder.json("diff bank --with again --count");
+    assert_eq!((&difference["edges_added"], &difference["edges_deleted"]), (&json!(0), &json!(0)));
+    assert_eq!(difference["edges_changed"], 0);
 }
 
 #[test]
@@ -145,6 +161,18 @@ fn keys_stay_what_they_are() {
     assert_eq!((&imported["keys"], &imported["values"]), (&json!("number"), &json!("f64")));
     folder.write("ragged.csv", "from,to,amount\n1,2\n");
     folder.fails("import ragged.csv --store ragged", 3, &["ragged.csv:2", "expected 3, as in the header"]);
+    // The ends are named by words, or the first two columns if these look like keys.
+    folder.write("words.csv", "date,from_account,to_account,amount\n2024-01-01,a,b,5\n");
+    let imported = folder.json("import words.csv --store words");
+    assert_eq!(imported["values"], "record date=timestamp+amount=i64");
+    folder.write("doubt.csv", "date,a,b\n2024-01-01,x,y\n");
+    let told = ["which of the columns date, a, b are the ends", "--source-column and --destination-column"];
+    folder.fails("import doubt.csv --store doubt", 2, &told);
+    folder.write("header.csv", "from,to,amount\n");
+    folder.fails("import header.csv --store doubt", 2, &["no rows from which the types", "--labels"]);
+    folder.write("twice.csv", "from,to,amount,amount\na,b,5,6\n");
+    folder.fails("import twice.csv --store doubt", 3, &["columns 3 and 4 have this one"]);
+    assert!(!folder.path("doubt").exists());
     folder.write("unclear.csv", "anna,ben\nben,carl\n");
     let told = [
         "may name the columns or be an edge",

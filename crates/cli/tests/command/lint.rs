@@ -47,7 +47,7 @@ fn times_as_weights_get_a_note_where_weights_are_used() {
 #[test]
 fn names_of_columns_are_no_vertices() {
     let folder = Folder::with("edges.csv", "Source,Target\nanna,ben\n");
-    folder.write("edges.txt", "Source Target\nanna ben\n");
+    folder.write("edges.txt", "Source\tTarget\nanna\tben\n");
     folder.write("keys.csv", "key\nanna\nzoe\n");
     folder.json("import edges.csv --vertices keys.csv --store store --keys text");
     assert_eq!(folder.json("info store")["vertices"], 3);

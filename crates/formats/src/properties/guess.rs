@@ -11,10 +11,12 @@ pub(super) enum Guess {
     #[default]
     Unknown,
     Bool,
-    /// Whole numbers: some of them negative, or above the largest `i64`.
+    /// Whole numbers: some of them negative, above the largest `i64`, or too large for a 64-bit
+    /// float to hold all near them.
     Whole {
         negative: bool,
         large: bool,
+        wide: bool,
     },
     Fraction,
     /// Times, some of them without an offset.
@@ -36,15 +38,14 @@ impl Guess {
     pub fn join(self, other: Guess) -> Guess {
         match (self, other) {
             (Guess::Unknown, guess) | (guess, Guess::Unknown) => guess,
-            (Guess::Whole { negative, large }, Guess::Whole { negative: also, large: too }) => {
-                Guess::Whole { negative: negative || also, large: large || too }
+            (Guess::Whole { negative, large, wide }, Guess::Whole { negative: n, large: l, wide: w }) => {
+                Guess::Whole { negative: negative || n, large: large || l, wide: wide || w }
             }
             (Guess::Time { needs_zone }, Guess::Time { needs_zone: also }) => {
                 Guess::Time { needs_zone: needs_zone || also }
             }
-            (Guess::Whole { .. }, Guess::Fraction) | (Guess::Fraction, Guess::Whole { .. }) => {
-                Guess::Fraction
-            }
+            (Guess::Whole { wide: false, .. }, Guess::Fraction)
+            | (Guess::Fraction, Guess::Whole { wide: false, .. }) => Guess::Fraction,
             (guess, other) if guess == other => guess,
             _ => Guess::Text,
         }
@@ -67,6 +68,16 @@ impl Guess {
         matches!(self, Guess::Whole { negative: false, .. })
     }
 
+    /// Returns true if 64-bit floats hold all cells, which are numbers.
+    pub fn fits_float(self) -> bool {
+        matches!(self, Guess::Whole { wide: false, .. } | Guess::Fraction)
+    }
+
+    /// Returns true if the cells can be keys, and are no fractions, times or truths.
+    pub fn may_be_key(self) -> bool {
+        matches!(self, Guess::Unknown | Guess::Whole { .. } | Guess::Text)
+    }
+
     /// The narrowest type of a field of a CSV file.
     pub fn of_text(text: &str) -> Guess {
         Guess::of(Cell::Text(text))
@@ -86,17 +97,19 @@ impl Guess {
         let text = cell.shown();
         if let Some(digits) = digits(text) {
             // Numbers with leading zeros name something: they are no quantities.
-            let is_canonical = digits == "0" || !digits.starts_with('0');
+            let is_canonical = text == "0" || !digits.starts_with('0');
             return match (text.parse::<i64>(), text.parse::<u64>()) {
                 _ if !is_canonical => Guess::Text,
-                (Ok(number), _) => Guess::Whole { negative: number < 0, large: false },
-                (_, Ok(_)) => Guess::Whole { negative: false, large: true },
+                (Ok(number), _) => {
+                    Guess::Whole { negative: number < 0, large: false, wide: number.unsigned_abs() > EXACT }
+                }
+                (_, Ok(_)) => Guess::Whole { negative: false, large: true, wide: true },
                 _ => Guess::Text,
             };
         }
         let is = |value_type| cell.property(value_type, &Zone::default()).is_some();
         if is(ValueType::F64) {
-            Guess::Fraction
+            if is_exact(text) { Guess::Fraction } else { Guess::Text }
         } else if is(ValueType::Bool) {
             Guess::Bool
         } else {
@@ -107,6 +120,27 @@ impl Guess {
     fn time(text: &str) -> Option<Guess> {
         Some(Guess::Time { needs_zone: Zone::is_needed(text)? })
     }
+}
+
+/// The largest whole number up to which 64-bit floats hold all.
+const EXACT: u64 = 1 << 53;
+
+/// Returns true if the nearest 64-bit float has all digits of a number, written without a plus
+/// sign, which telephone numbers have; or if the text is written for a float that is no number.
+fn is_exact(text: &str) -> bool {
+    match text.parse::<f64>() {
+        Ok(float) if float.is_finite() => {
+            !text.starts_with('+') && significant(text) == significant(&format!("{float:e}"))
+        }
+        _ => ["NaN", "Infinity", "-Infinity"].contains(&text),
+    }
+}
+
+/// The digits of a number between the first and the last that is not 0.
+fn significant(number: &str) -> String {
+    let mantissa = number.split(['e', 'E']).next().unwrap_or_default();
+    let digits: String = mantissa.chars().filter(char::is_ascii_digit).collect();
+    digits.trim_matches('0').to_owned()
 }
 
 /// The digits of a whole number, without its minus sign.
@@ -135,6 +169,14 @@ mod tests {
             (&["123456789012345678901234"], ValueType::String),
             (&["1", "2.5", "1e3"], ValueType::F64),
             (&["007", "12"], ValueType::String),
+            (&["9007199254740993", "1.5"], ValueType::String),
+            (&["1.5", "9007199254740992"], ValueType::F64),
+            (&["1234567890123456.78"], ValueType::String),
+            (&["0.30000000000000004", "9.50", "-1.5e-7"], ValueType::F64),
+            (&["+41791234567"], ValueType::String),
+            (&["-0"], ValueType::String),
+            (&["nan"], ValueType::String),
+            (&["1.5", "NaN"], ValueType::F64),
             (&["0", "10"], ValueType::I64),
             (&["true", "False", "TRUE"], ValueType::Bool),
             (&["true", "1"], ValueType::String),

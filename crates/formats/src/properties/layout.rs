@@ -1,6 +1,6 @@
 //! Maps the cells of a line to the ends of an edge or to properties, by the names of columns.
 
-use super::names::{DESTINATION, KEY, PAIRS, SOURCE, is_named};
+use super::names::{DESTINATION, KEY, SOURCE, is_named, pair_of_ends};
 use super::value::{Cell, Kind};
 use super::{LineSchema, PropertyOptions};
 use crate::error::{Remedy, excerpt};
@@ -22,6 +22,8 @@ pub(super) struct Layout {
     has_value: bool,
     /// The names of columns that are left out.
     ignored: Vec<String>,
+    /// The column of the numbers of parallel edges, if the caller chose one.
+    number_column: Option<String>,
 }
 
 /// The column of a key.
@@ -80,7 +82,11 @@ impl Layout {
             }
         };
         let has_value = matches!(lines, LineSchema::Edges(EdgeSchema::Value(column)) if column.width() > 0);
-        Layout { keys, fields, has_value, ignored: options.ignored.clone() }
+        let number_column = options
+            .number_column
+            .clone()
+            .filter(|_| matches!(lines, LineSchema::Edges(EdgeSchema::Parallel(_))));
+        Layout { keys, fields, has_value, ignored: options.ignored.clone(), number_column }
     }
 
     /// The maximum number of cells.
@@ -96,6 +102,15 @@ impl Layout {
         if let Some(missing) = self.ignored.iter().find(is_missing).filter(|_| positional) {
             return Err(bad(None, &names.join(", "), &format!("a column {missing:?}, to leave it out")));
         }
+        let number =
+            self.number_column.iter().find(|number| !names.iter().any(|name| name.trim() == **number));
+        if let Some(missing) = number.filter(|_| positional) {
+            return Err(bad(
+                None,
+                &names.join(", "),
+                &format!("a column {missing:?} with the numbers of edges"),
+            ));
+        }
         let keys = self.key_columns(names, positional)?;
         let place = |(column, name): (usize, &String)| {
             if self.leaves_out(name) {
@@ -105,6 +120,11 @@ impl Layout {
             key.or_else(|| self.field(name)).ok_or_else(|| self.unknown(name, names, &keys))
         };
         let places = names.iter().enumerate().map(place).collect::<Result<Vec<_>, _>>()?;
+        let repeats =
+            |(column, place): (usize, &usize)| *place != LEFT_OUT && places[..column].contains(place);
+        if let Some(second) = places.iter().enumerate().position(repeats).filter(|_| !self.has_value) {
+            return Err(bad(Some(&names[second]), &names[second], "one column for each property"));
+        }
         if let (true, Some(second)) = (self.has_value, self.second_value(&places)) {
             return Err(self.unknown(&names[second], names, &keys));
         }
@@ -162,15 +182,14 @@ impl Layout {
         found.or_else(|| self.pair(names).filter(|_| is_default))
     }
 
-    /// The columns of the first pair of further usual names.
+    /// The columns of a pair of further usual names.
     fn pair(&self, names: &[String]) -> Option<Vec<usize>> {
-        let column = |usual: &str| {
-            let is_usual = |name: &String| is_named(name, usual) && self.may_be_key(name);
-            names.iter().position(is_usual)
-        };
+        // A name that cannot be a key has no words.
+        let usual: Vec<_> =
+            names.iter().map(|name| if self.may_be_key(name) { &**name } else { "" }).collect();
         match self.keys[..] {
-            [_] => Some(vec![column(":ID")?]),
-            _ => PAIRS.iter().find_map(|(start, end)| Some(vec![column(start)?, column(end)?])),
+            [_] => Some(vec![usual.iter().position(|name| is_named(name, ":ID"))?]),
+            _ => pair_of_ends(&usual).map(|(source, destination)| vec![source, destination]),
         }
     }
 

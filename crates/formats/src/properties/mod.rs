@@ -24,7 +24,8 @@ mod value;
 mod writer;
 mod zone;
 
-pub use names::{is_name_of_ends, is_name_of_key};
+pub(crate) use names::is_source_and_destination;
+pub use names::{hints_at_end, is_name_of_ends, is_name_of_key};
 pub use reader::PropertyReader;
 pub use survey::{HasHeader, Row, Survey, SurveyColumn};
 pub use value::{property_of_text, timestamp_of_text};

@@ -9,28 +9,70 @@ pub(super) const SOURCE: &[&str] = &["source", "src", "from"];
 /// Names of the column where an edge ends.
 pub(super) const DESTINATION: &[&str] = &["destination", "dst", "target", "to"];
 
-/// Further names of the columns where an edge starts and ends, which count only in pairs. The
-/// earlier pair counts if a file has several.
-pub(super) const PAIRS: &[(&str, &str)] = &[
-    (":START_ID", ":END_ID"),
-    ("source_id", "target_id"),
-    ("source_id", "destination_id"),
-    ("src_id", "dst_id"),
-    ("from_id", "to_id"),
-    ("from_node", "to_node"),
+/// Words in the names of the columns where an edge starts and ends: `payer` and `payee`,
+/// `from_account` and `to_account`.
+const WORDS: &[(&str, &str)] = &[
+    ("from", "to"),
+    ("source", "target"),
+    ("source", "destination"),
+    ("source", "dest"),
+    ("src", "dst"),
     ("payer", "payee"),
     ("sender", "receiver"),
     ("sender", "recipient"),
     ("caller", "callee"),
     ("follower", "followee"),
-    ("subject", "object"),
-    ("head", "tail"),
-    ("source", "dest"),
-    ("from", "dest"),
-    ("start", "end"),
-    ("node1", "node2"),
-    ("u", "v"),
 ];
+
+/// Names of the columns where an edge starts and ends if these are the first columns.
+const FIRST: &[(&str, &str)] =
+    &[("subject", "object"), ("head", "tail"), ("start", "end"), ("node1", "node2"), ("u", "v")];
+
+/// Returns the columns where an edge starts and ends, if their names differ only in a pair of
+/// words, or if they are the first two and have a pair of usual names.
+pub(super) fn pair_of_ends(names: &[&str]) -> Option<(usize, usize)> {
+    let position = |wanted: &dyn Fn(&str) -> bool| names.iter().position(|name| wanted(name));
+    let start = position(&|name| is_named(name, ":START_ID"));
+    if let Some(ends) = start.zip(position(&|name| is_named(name, ":END_ID"))) {
+        return Some(ends);
+    }
+    let words: Vec<_> = names.iter().map(|name| words(name)).collect();
+    let with_other = |source: usize, start: &str, end: &str| {
+        let name = Some(&words[source]).filter(|name| name.iter().any(|word| word == start))?;
+        let other = name.iter().map(|word| if word == start { end } else { word });
+        let destination = words.iter().position(|name| name.iter().eq(other.clone()))?;
+        Some((source, destination))
+    };
+    let of_words = WORDS
+        .iter()
+        .find_map(|(start, end)| (0..words.len()).find_map(|source| with_other(source, start, end)));
+    let is_first = |(start, end): &(&str, &str)| is_named(names[0], start) && is_named(names[1], end);
+    of_words.or_else(|| (names.len() >= 2 && FIRST.iter().any(is_first)).then_some((0, 1)))
+}
+
+/// Returns true if a word of the name says that an edge starts or ends there.
+#[must_use]
+pub fn hints_at_end(name: &str) -> bool {
+    let is_hint = |word: &String| WORDS.iter().any(|(start, end)| word == start || word == end);
+    words(name).iter().any(is_hint)
+}
+
+/// The words of a name, in lower case: `fromAccount` has two.
+fn words(name: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut was_lower = false;
+    for character in name.chars() {
+        if !character.is_alphanumeric() || was_lower && character.is_uppercase() {
+            words.push(String::new());
+        }
+        was_lower = character.is_lowercase();
+        if character.is_alphanumeric() {
+            words.last_mut().expect("there is a first word").extend(character.to_lowercase());
+        }
+    }
+    words.retain(|word| !word.is_empty());
+    words
+}
 
 /// Returns true if `name` is a usual name of the column of a vertex's key, ignoring case.
 #[must_use]
@@ -42,9 +84,15 @@ pub fn is_name_of_key(name: &str) -> bool {
 /// case.
 #[must_use]
 pub fn is_name_of_ends(source: &str, destination: &str) -> bool {
+    is_source_and_destination(source, destination) || pair_of_ends(&[source, destination]) == Some((0, 1))
+}
+
+/// Returns true if these are the first names of the columns where an edge starts and ends, which
+/// hardly name vertices.
+#[must_use]
+pub(crate) fn is_source_and_destination(source: &str, destination: &str) -> bool {
     let is_among = |name: &str, names: &[&str]| names.iter().any(|usual| is_named(name, usual));
-    let is_pair = |(start, end): &(&str, &str)| is_named(source, start) && is_named(destination, end);
-    is_among(source, SOURCE) && is_among(destination, DESTINATION) || PAIRS.iter().any(is_pair)
+    is_among(source, SOURCE) && is_among(destination, DESTINATION)
 }
 
 /// Returns true if the name of a column is this usual name, maybe between blanks, or with a group
@@ -69,11 +117,20 @@ mod tests {
         {
             assert!(is_name_of_ends(source, destination), "{source} {destination}");
         }
-        for (source, destination) in
-            [("to", "from"), ("payer", "to"), ("source", "amount"), ("start", "to"), ("u(x)", "v")]
-        {
+        for (source, destination) in [
+            ("to", "from"),
+            ("payer", "to"),
+            ("source", "amount"),
+            ("start", "to"),
+            ("u(x)", "v"),
+            ("a", "a"),
+        ] {
             assert!(!is_name_of_ends(source, destination), "{source} {destination}");
         }
+        assert_eq!(pair_of_ends(&["date", "from_account", "toAccount", "To Account"]), Some((1, 2)));
+        assert_eq!(pair_of_ends(&["tx", "sender iban", "recipient-iban"]), Some((1, 2)));
+        assert_eq!(pair_of_ends(&["station_a", "station_b", "start", "end"]), None);
+        assert!(hints_at_end("recipient_iban") && !hints_at_end("total"));
         assert!(is_name_of_key("ID") && is_name_of_key(":ID(Person)") && !is_name_of_key("name"));
     }
 }

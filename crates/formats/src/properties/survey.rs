@@ -4,7 +4,7 @@ use super::guess::Guess;
 use super::layout::{BadColumns, Layout, check_names};
 use super::lines::Lines;
 use super::value::Cell;
-use super::{PropertyFormat, PropertyOptions};
+use super::{PropertyFormat, PropertyOptions, Zone};
 use crate::source::Source;
 use crate::{FormatError, Progress};
 use foldhash::fast::FixedState;
@@ -29,6 +29,7 @@ pub struct Survey {
 struct Table {
     layout: Layout,
     number_column: Option<String>,
+    zone: Zone,
     /// The names in the header, or in the last line of JSON.
     names: Vec<String>,
     /// The position in `columns` of each of these names.
@@ -82,6 +83,7 @@ impl Survey {
         let table = Table {
             layout: Layout::new(options),
             number_column: options.number_column.clone(),
+            zone: options.zone.clone(),
             names: Vec::new(),
             positions: Vec::new(),
             keys: Vec::new(),
@@ -141,12 +143,21 @@ impl Survey {
         self.lines.delimiter()
     }
 
+    /// Returns true if the names of columns say where edges start and end, or which is the key.
+    #[must_use]
+    pub fn names_keys(&self) -> bool {
+        self.table.layout.usual_columns(&self.table.names).is_some()
+    }
+
     /// Judges the first line, by the usual names of columns and by the rows so far.
     #[must_use]
     pub fn has_header(&self) -> HasHeader {
         let Table { layout, names, columns, .. } = &self.table;
         if !self.is_csv || self.is_given || layout.usual_columns(names).is_some() {
             return HasHeader::Yes;
+        }
+        if names.len() < 2 && layout.keys.len() == 2 {
+            return HasHeader::No;
         }
         let is_text = |guess: Guess| matches!(guess, Guess::Text | Guess::Unknown);
         if names.iter().any(|name| !is_text(Guess::of_text(name))) {
@@ -187,10 +198,12 @@ impl Table {
             if let Some(key) = self.keys.iter().position(|key| *key == column) {
                 row.keys[key] = digest(cell.text());
             } else if self.number_column.as_ref() == Some(&seen.name) {
-                row.number = (*cell != Cell::Null).then(|| digest(cell.text()));
+                let number =
+                    || cell.number(&self.zone).map_or_else(|| digest(cell.text()), |number| digest(number.0));
+                row.number = (*cell != Cell::Null).then(number);
             } else if *cell != Cell::Null && !self.layout.leaves_out(&seen.name) {
                 // A sum, because the members of JSON come in any order.
-                row.content = row.content.wrapping_add(digest((*position, cell.shown())));
+                row.content = row.content.wrapping_add(digest((&seen.name, cell.shown())));
             }
         }
         row
@@ -198,6 +211,7 @@ impl Table {
 
     /// Takes over the names of the columns of the lines that follow.
     fn arrange(&mut self, names: Vec<String>, is_csv: bool) -> Result<(), BadColumns> {
+        self.names = names.clone();
         check_names(&names)?;
         self.keys = self.layout.key_columns(&names, is_csv)?;
         let place = |name: &String| {
@@ -213,7 +227,6 @@ impl Table {
         for (key, column) in self.keys.iter().enumerate() {
             self.columns[self.positions[*column]].key = Some(key);
         }
-        self.names = names;
         Ok(())
     }
 }
@@ -248,6 +261,18 @@ impl SurveyColumn {
     #[must_use]
     pub fn holds_number_keys(&self) -> bool {
         self.guess.is_number_key()
+    }
+
+    /// Returns true if 64-bit floats hold all cells, which are numbers.
+    #[must_use]
+    pub fn fits_float(&self) -> bool {
+        self.guess.fits_float()
+    }
+
+    /// Returns true if the cells look like keys: text or whole numbers.
+    #[must_use]
+    pub fn looks_like_keys(&self) -> bool {
+        self.guess.may_be_key()
     }
 
     /// Returns true if all cells are times, some without an offset.

@@ -7,7 +7,7 @@ use super::lines::describe;
 use super::matrix::{BANNER, Matrix};
 use crate::error::{Fault, FormatError, Problem};
 use crate::options::Header;
-use crate::properties::is_name_of_ends;
+use crate::properties::{is_name_of_ends, is_source_and_destination};
 use hedgerow_model::KeyKind;
 use std::path::Path;
 
@@ -114,18 +114,21 @@ impl Preamble {
         let has_delimiter = || Fields::has_comma(line) || memchr::memchr(b'\t', line).is_some();
         match self.header {
             Header::Present => true,
-            Header::Auto if names_ends(line) => true,
+            Header::Auto if self.keys == KeyKind::String => {
+                has_delimiter() && names_ends(line, is_source_and_destination)
+            }
+            Header::Auto if names_ends(line, is_name_of_ends) => true,
             Header::Auto => {
-                self.keys != KeyKind::String
-                    && has_delimiter()
-                    && Fields::new(line).take(2).filter(|field| is_name(field.bytes)).count() == 2
+                has_delimiter()
+                    && Fields::new(line).count() >= 2
+                    && Fields::new(line).all(|field| is_name(field.bytes))
             }
         }
     }
 }
 
 /// Returns true if a line begins with the usual names of columns where an edge starts and ends.
-fn names_ends(line: &[u8]) -> bool {
+fn names_ends(line: &[u8], is_name_of_ends: fn(&str, &str) -> bool) -> bool {
     let mut fields = Fields::new(line).filter_map(|field| {
         let text = std::str::from_utf8(field.bytes).ok()?;
         Some(text.strip_prefix('"').and_then(|text| text.strip_suffix('"')).unwrap_or(text))

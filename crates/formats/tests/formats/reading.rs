@@ -75,6 +75,7 @@ fn a_header_is_passed_over_only_where_it_can_be_one() {
         "anna ben\n1 2\n",
         "1,2\nSource,Target\n",
         "Source,2\n",
+        "anna,ben,9.5\n",
         "1x,2x\n",
         "-1,-2\n",
         ",a\n",
@@ -87,7 +88,10 @@ fn a_header_is_passed_over_only_where_it_can_be_one() {
     // Other names cannot be distinguished from an edge between text keys.
     let whole = read::<Box<str>>(b"Anna,Ben\na,b\n", &text());
     assert_eq!(whole.read.edges.len(), 2);
-    let whole = read::<Box<str>>(b"payer payee\na b\n", &text());
+    for file in ["payer,payee\na,b\n", "from to\na b\n", "u\tv\na\tb\n"] {
+        assert_eq!(read::<Box<str>>(file.as_bytes(), &text()).read.edges.len(), 2, "{file}");
+    }
+    let whole = read::<Box<str>>(b"from\tto\na\tb\n", &text());
     assert_eq!(whole.read.edges, [Edge::new("a".into(), "b".into())]);
     let whole = read::<Box<str>>(b"Source,Target\na,b\n", &present);
     assert_eq!(whole.read.edges, [Edge::new("a".into(), "b".into())]);

@@ -194,7 +194,10 @@ fn converted(literal: &Value, kind: Kind) -> Option<Value> {
         (Value::U64(number), Kind::Single) => Value::F64(f64::from(*number as f32)),
         (Value::F64(number), Kind::Single) => Value::F64(f64::from(*number as f32)),
         (Value::I64(microseconds), Kind::Time) => Value::Timestamp(*microseconds),
-        (Value::String(text), Kind::Time) => Value::Timestamp(time(text).ok()?),
+        // A year in quotation marks is no number of microseconds.
+        (Value::String(text), Kind::Time) if text.parse::<i64>().is_err() => {
+            Value::Timestamp(time(text).ok()?)
+        }
         (Value::String(digits), Kind::Bytes) => property_of_text(digits, ValueType::Bytes).ok()?,
         _ => return None,
     })

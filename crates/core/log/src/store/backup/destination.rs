@@ -5,6 +5,7 @@ use crate::error::StoreError;
 use crate::files::{EngineFiles, FileError, FileSystem, HeldLock, LockError, OpenMode};
 use crate::segment;
 use crate::store::manifest::{MANIFEST, NEXT, put_in_place, write_next};
+use crate::store::mark::MARK;
 use crate::store::{CheckpointEntry, LOCK, Lock, Manifest, SegmentEntry, StoreFiles, check_lock};
 use hedgerow_model::CommitTimestamp;
 use hedgerow_sync::Arc;
@@ -212,5 +213,5 @@ fn is_of_store(name: &str) -> bool {
     segment::number_of(name).is_some()
         || name.starts_with("checkpoint-")
         || name.starts_with(EngineFiles::PREFIX)
-        || [MARKER, NEXT].contains(&name)
+        || [MARKER, NEXT, MARK].contains(&name)
 }

@@ -71,6 +71,13 @@ fn cannot_sync(error: &FileError) -> bool {
 }
 
 impl Destination {
+    /// Returns true if the older copy has commits in segments that its store did not make: the copy
+    /// was opened and written to.
+    pub(super) fn has_later_segments(&self, next: u64) -> bool {
+        let segments = self.older.iter().flat_map(|older| &older.manifest.segments);
+        segments.filter(|segment| segment.sealed.is_some()).any(|segment| segment.number >= next)
+    }
+
     /// The content of a segment in the older copy.
     pub(super) fn older_segment(&self, entry: &SegmentEntry) -> Option<SealedSegment> {
         let mut segments = self.older.as_ref()?.manifest.segments.iter();

@@ -186,6 +186,9 @@ impl<'a> Source<'a> {
 
     fn copy_to(self, destination: &mut Destination) -> Result<(), StoreError> {
         self.store.check_retention(self.stored())?;
+        if destination.has_later_segments(self.store.manifest.next_segment) {
+            return Err(destination.other_commits());
+        }
         let (segments, recovered) = self.copy_log(destination)?;
         if destination.older_last()? > recovered.last {
             return Err(destination.other_commits());
