@@ -19,9 +19,10 @@ pub enum Columns {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Header {
     /// The first line that is not a comment is a header if its first two fields are usual names of
-    /// columns where edges start and end, such as `source` and `target`, with text keys only
-    /// `source`, `src` or `from` before `destination`, `dst`, `target` or `to`, separated by a comma
-    /// or a tab; with number keys also if it has commas or tabs and no field starts like a number.
+    /// columns where edges start and end, such as `source` and `target`; with text keys only
+    /// `source`, `src` or `from` before `destination`, `dst`, `target` or `to`, separated by a
+    /// comma or a tab; with number keys also if it has commas or tabs and no field starts like a
+    /// number.
     #[default]
     Auto,
     /// The first line that is not a comment is a header.

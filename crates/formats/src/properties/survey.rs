@@ -211,9 +211,9 @@ impl Table {
 
     /// Takes over the names of the columns of the lines that follow.
     fn arrange(&mut self, names: Vec<String>, is_csv: bool) -> Result<(), BadColumns> {
-        self.names = names.clone();
-        check_names(&names)?;
-        self.keys = self.layout.key_columns(&names, is_csv)?;
+        self.names = names;
+        check_names(&self.names)?;
+        self.keys = self.layout.key_columns(&self.names, is_csv)?;
         let place = |name: &String| {
             let name = name.trim();
             let known = self.columns.iter().position(|column| column.name == name);
@@ -223,7 +223,7 @@ impl Table {
                 self.columns.len() - 1
             })
         };
-        self.positions = names.iter().map(place).collect();
+        self.positions = self.names.iter().map(place).collect();
         for (key, column) in self.keys.iter().enumerate() {
             self.columns[self.positions[*column]].key = Some(key);
         }
