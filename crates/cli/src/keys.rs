@@ -25,16 +25,6 @@ impl From<Key> for JsonKey {
     }
 }
 
-impl JsonKey {
-    /// The key as one word of a line: see [`word`].
-    pub fn word(&self) -> String {
-        match self {
-            JsonKey::Number(number) => number.to_string(),
-            JsonKey::Text(text) => word(&text.as_str()),
-        }
-    }
-}
-
 impl std::fmt::Display for JsonKey {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {

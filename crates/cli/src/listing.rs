@@ -2,7 +2,7 @@
 //! object with a list.
 
 use crate::error::CliError;
-use hedgerow_formats::{FormatError, Output};
+use hedgerow_formats::{FormatError, Output, without_compression};
 use serde::Serialize;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -82,6 +82,11 @@ impl Listing {
             CliError::Output(FormatError::Io { path: self.path.clone(), action: "write", source })
         })
     }
+}
+
+/// Returns true if the name of a file says that it is a JSON array.
+pub fn is_json_array(path: &Path) -> bool {
+    without_compression(path).extension().is_some_and(|extension| extension == "json")
 }
 
 fn pretty(fields: &impl Serialize) -> Result<String, CliError> {

@@ -1,7 +1,7 @@
 //! Formats figures for people.
 
 use hedgerow_formats::text_of_timestamp;
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 pub use indicatif::{BinaryBytes as Bytes, HumanCount as Count};
 
@@ -92,9 +92,28 @@ impl serde::Serialize for Seconds {
     }
 }
 
-/// A time in microseconds since 1970, in RFC 3339 and UTC: `2026-01-31T12:00:00.000000Z`.
+/// A time in microseconds since 1970, in RFC 3339 and UTC: `2026-01-31T12:00:00Z`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Moment(pub u64);
+
+impl Moment {
+    /// The present.
+    pub fn now() -> Self {
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        Moment(u64::try_from(since.as_micros()).unwrap_or(u64::MAX))
+    }
+
+    /// The time since then; zero if it is in the future.
+    pub fn age(self) -> Duration {
+        Duration::from_micros(Moment::now().0.saturating_sub(self.0))
+    }
+}
+
+/// A commit and the age of its time: `12, 5 seconds ago`.
+pub fn commit_made(commit: u64, time: Option<Moment>) -> String {
+    let age = time.map_or(String::new(), |time| format!(", {} ago", roughly(time.age())));
+    format!("{}{age}", Count(commit))
+}
 
 impl std::fmt::Display for Moment {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

@@ -125,8 +125,8 @@ pub use options::{Columns, Header, ReadOptions};
 pub use progress::{Position, Progress, SkippedLines};
 pub use properties::{
     HasHeader, LineSchema, MAX_PROPERTY_LINE, PropertyBatch, PropertyEdge, PropertyFormat, PropertyOptions,
-    PropertyReader, PropertyWriter, Row, Survey, SurveyColumn, Zone, hints_at_end, is_name_of_ends,
-    is_name_of_key, property_of_text, text_of_timestamp, timestamp_of_text,
+    PropertyReader, PropertyWriter, Row, Survey, SurveyColumn, Zone, csv_field, hints_at_end,
+    is_name_of_ends, is_name_of_key, property_of_text, text_of_timestamp, timestamp_of_text,
 };
 pub use reader::GraphReader;
 pub use text::{MAX_ADJACENCY_LINE, MAX_EDGE_LINE};

@@ -219,7 +219,7 @@ impl Difference<'_> {
             Kind::Changed => "~",
         };
         let label = self.label.filter(|_| names_labels).map(|label| keys::word(&label));
-        let ends = [&self.key, &self.from, &self.to].into_iter().flatten().map(JsonKey::word);
+        let ends = [&self.key, &self.from, &self.to].into_iter().flatten().map(JsonKey::to_string);
         let content = |content: &Option<Content>| content.as_ref().map_or(String::new(), Content::to_string);
         let contents = match (content(&self.before), content(&self.after)) {
             (before, after) if self.change == Kind::Changed => format!("{before} -> {after}"),

@@ -7,13 +7,13 @@ use crate::console::Console;
 use crate::error::{CliError, StoredError};
 use crate::interrupt::Interrupt;
 use crate::keys::JsonKey;
-use crate::listing::{Form, Listing};
+use crate::listing::{Form, Listing, is_json_array};
 use crate::outputs::FilesInUse;
 use crate::stored::args::{AsOfArgs, ReadArgs};
 use crate::stored::{self, StoredState};
 use crate::text::{Count, Moment, table};
 use hedgerow::{Catalog, ErrorKind, KeyKind, Topology, store};
-use hedgerow_formats::{PropertyFormat, STANDARD_OUTPUT, without_compression};
+use hedgerow_formats::{PropertyFormat, STANDARD_OUTPUT, csv_field};
 use serde::Serialize;
 use std::num::NonZeroUsize;
 use std::path::Path;
@@ -96,11 +96,10 @@ fn write(
 ) -> Result<(), CliError> {
     let is_printed = args.output.is_none();
     let is_csv = PropertyFormat::of_name(output) == Some(PropertyFormat::Csv);
-    let is_json = without_compression(output).extension().is_some_and(|extension| extension == "json");
     let form = match PropertyFormat::of_name(output) {
         _ if is_printed && console.is_json() => Form::JsonObject("changes"),
         Some(PropertyFormat::JsonLines) => Form::JsonLines,
-        _ if is_json => Form::JsonArray,
+        _ if is_json_array(output) => Form::JsonArray,
         _ => Form::Text,
     };
     let limit = args.limit.map_or(u64::MAX, |limit: NonZeroUsize| limit.get() as u64);
@@ -223,30 +222,23 @@ impl Summary {
 impl Difference<'_> {
     /// The difference as a line of a CSV file. A vertex has its key in the column `from`.
     fn fields(&self) -> String {
-        let key = |key: &Option<JsonKey>| match key {
-            Some(JsonKey::Text(text)) => text.clone(),
-            Some(JsonKey::Number(number)) => number.to_string(),
-            None => String::new(),
+        let key = |key: &JsonKey| match key {
+            JsonKey::Text(text) => text.clone(),
+            JsonKey::Number(number) => number.to_string(),
         };
-        let content = |content: &Option<Content>| content.as_ref().map_or(String::new(), Content::to_string);
+        let content = |content: &Option<Content>| {
+            content.as_ref().map(Content::to_string).filter(|content| !content.is_empty())
+        };
         let fields = [
-            format!("{:?}", self.change).to_lowercase(),
-            self.object.to_owned(),
-            self.label.unwrap_or_default().to_owned(),
-            if self.key.is_some() { key(&self.key) } else { key(&self.from) },
-            key(&self.to),
-            self.edge_key.map_or(String::new(), |number| number.to_string()),
+            Some(format!("{:?}", self.change).to_lowercase()),
+            Some(self.object.to_owned()),
+            self.label.map(str::to_owned),
+            self.key.as_ref().or(self.from.as_ref()).map(key),
+            self.to.as_ref().map(key),
+            self.edge_key.map(|number| number.to_string()),
             content(&self.before),
             content(&self.after),
         ];
-        fields.map(quoted).join(",")
-    }
-}
-
-/// A field of a CSV file, in quotation marks if it needs them.
-fn quoted(field: String) -> String {
-    match field.contains(['"', ',', '\r', '\n']) {
-        true => format!("\"{}\"", field.replace('"', "\"\"")),
-        false => field,
+        fields.map(|field| field.map_or(String::new(), |field| csv_field(&field).into_owned())).join(",")
     }
 }

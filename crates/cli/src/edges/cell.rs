@@ -4,6 +4,7 @@ use super::filter::{borrowed, order};
 use crate::keys::{self, JsonKey};
 use crate::stored::properties::Property;
 use hedgerow::{Key, Value, ValueRef};
+use hedgerow_formats::csv_field;
 use serde::{Serialize, Serializer};
 use std::cmp::Ordering;
 use std::fmt;
@@ -27,7 +28,7 @@ impl Cell {
             Cell::Key(Key::Text(text)) => text.to_string(),
             _ => self.to_string().trim_matches('"').to_owned(),
         };
-        csv_text(&text)
+        csv_field(&text).into_owned()
     }
 
     /// The order of two cells of a column. Null and NaN come before all others.
@@ -42,14 +43,6 @@ impl Cell {
             }
             _ => Ordering::Equal,
         }
-    }
-}
-
-/// A text in a CSV file: in quotation marks if it needs them.
-pub fn csv_text(text: &str) -> String {
-    match text.is_empty() || text.contains(['"', ',', '\r', '\n']) {
-        true => format!("\"{}\"", text.replace('"', "\"\"")),
-        false => text.to_owned(),
     }
 }
 

@@ -2,13 +2,14 @@
 
 use super::Header;
 use super::aggregate::Table;
-use super::cell::{Cell, csv_text};
+use super::cell::Cell;
 use super::groups::Line;
 use super::print::unwritten;
 use crate::console::Console;
 use crate::error::CliError;
+use crate::listing::is_json_array;
 use crate::text;
-use hedgerow_formats::{Output, PropertyFormat, without_compression};
+use hedgerow_formats::{Output, PropertyFormat, csv_field};
 use serde::{Serialize, Serializer};
 use std::io::Write;
 use std::path::Path;
@@ -92,18 +93,17 @@ pub fn write(table: &Table, lines: &[Line], path: &Path) -> Result<(), CliError>
     let mut output = Output::create(path).map_err(CliError::Output)?;
     let named = || lines.iter().map(|line| Named(table, line));
     let json = |line: &Named<'_>| serde_json::to_string(line).map_err(|error| unwritten(path, error.into()));
-    let is_json = without_compression(path).extension().is_some_and(|extension| extension == "json");
     let content = match PropertyFormat::of_name(path) {
         Some(PropertyFormat::Csv) => {
             let key = table.by.iter().map(|_| KEY);
             let names = key.chain(table.columns.iter().map(|column| column.name.as_str()));
-            let header = names.map(csv_text).collect::<Vec<_>>().join(",") + "\n";
+            let header = names.map(csv_field).collect::<Vec<_>>().join(",") + "\n";
             header + &named().map(|line| line.joined(",", Cell::csv) + "\n").collect::<String>()
         }
         Some(PropertyFormat::JsonLines) => {
             named().map(|line| Ok(json(&line)? + "\n")).collect::<Result<String, CliError>>()?
         }
-        None if is_json => {
+        None if is_json_array(path) => {
             let lines = named().map(|line| json(&line)).collect::<Result<Vec<_>, _>>()?;
             format!("[\n{}\n]\n", lines.join(",\n"))
         }

@@ -7,13 +7,13 @@ use super::select::{Selection, failed, key};
 use crate::console::Console;
 use crate::error::CliError;
 use crate::keys::{self, JsonKey};
+use crate::listing::is_json_array;
 use crate::stored::number::EdgeNumber;
 use crate::stored::properties::Properties;
 use hedgerow::{ColumnType, EdgeSchema, Key, RecordSchema, Value, ValueRef, ValueType, VertexId};
 use hedgerow_encoding::decode_record;
 use hedgerow_formats::{
     FormatError, LineSchema, NewFile, Output, PropertyFormat, PropertyWriter, STANDARD_OUTPUT,
-    without_compression,
 };
 use hedgerow_model::{ReadError, Record};
 use serde::Serialize;
@@ -83,7 +83,6 @@ impl<'a> EdgePrinter<'a> {
 
     /// Writes to a file, in the form that its name says.
     pub fn writing(selection: &'a Selection<'a>, path: &Path, raw_times: bool) -> Result<Self, CliError> {
-        let is_json = without_compression(path).extension().is_some_and(|extension| extension == "json");
         let create = || Output::create(path).map_err(CliError::Output);
         let sink = match PropertyFormat::of_name(path) {
             Some(format) => {
@@ -92,7 +91,7 @@ impl<'a> EdgePrinter<'a> {
                 let writer = writer.map_err(CliError::Output)?.with_raw_times(raw_times);
                 Sink::Lines(Box::new(writer), columns)
             }
-            None if is_json => {
+            None if is_json_array(path) => {
                 let mut output = create()?;
                 output.write_all(b"[\n").map_err(|source| unwritten(path, source))?;
                 Sink::Json { output, between: ",\n", end: "]\n" }

@@ -6,7 +6,7 @@ use crate::error::{CliError, StoredError};
 use crate::{progress, text};
 use hedgerow::store::{self, BackupReport};
 use serde::Serialize;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::Instant;
 
 #[derive(Debug, Serialize)]
 struct BackedUp {
@@ -53,7 +53,7 @@ fn describe(done: &BackedUp) -> String {
     let mut rows = vec![
         ("store", done.store.clone()),
         ("backup", format!("{}, {kind}", done.backup)),
-        ("last commit", made(done.last, done.time)),
+        ("last commit", text::commit_made(done.last, done.time.map(text::Moment))),
         ("copied", size(done.files, done.bytes)),
     ];
     if done.incremental {
@@ -67,16 +67,4 @@ fn describe(done: &BackedUp) -> String {
 
 fn size(files: u64, bytes: u64) -> String {
     format!("{}, {}", text::counted(files, "file", "files"), text::Bytes(bytes))
-}
-
-/// A commit and its age: `12, 5 seconds ago`.
-pub fn made(commit: u64, time: Option<u64>) -> String {
-    let age = time.map(|time| format!(", {} ago", text::roughly(age(time)))).unwrap_or_default();
-    format!("{}{age}", text::Count(commit))
-}
-
-/// The time since a commit at `time`, in microseconds since 1970 UTC; zero if it is in the future.
-pub fn age(time: u64) -> Duration {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    since.saturating_sub(Duration::from_micros(time))
 }

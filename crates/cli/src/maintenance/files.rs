@@ -4,8 +4,8 @@ use crate::error::CliError;
 use hedgerow::store::{Manifest, SegmentEntry};
 use hedgerow_formats::FormatError;
 use serde::Serialize;
+use std::fs;
 use std::path::Path;
-use std::{fs, io};
 
 /// The sizes of a store's files.
 #[derive(Debug)]
@@ -39,9 +39,7 @@ impl Files {
         let segments: Vec<_> = manifest.segments.iter().map(|entry| Segment::of(path, entry)).collect();
         let bytes = segments.iter().map(|segment| segment.bytes).sum();
         let log = LogFiles { segments, bytes };
-        let disk_bytes = disk_bytes(path).map_err(|source| {
-            CliError::Input(FormatError::Io { path: path.into(), action: "list", source })
-        })?;
+        let disk_bytes = FileSizes::of(path)?.all_bytes;
         Ok(Files { log, disk_bytes })
     }
 }
@@ -63,6 +61,9 @@ pub struct FileSizes {
     pub checkpoint_bytes: u64,
     /// The files of an engine that keeps edges in its own files.
     pub engine_bytes: u64,
+    /// All files.
+    #[serde(skip)]
+    pub all_bytes: u64,
 }
 
 impl FileSizes {
@@ -74,6 +75,7 @@ impl FileSizes {
         for entry in fs::read_dir(path).map_err(unlisted)? {
             let entry = entry.map_err(unlisted)?;
             let (name, bytes) = (entry.file_name(), entry.metadata().map_or(0, |metadata| metadata.len()));
+            sizes.all_bytes += bytes;
             match name.to_str().and_then(|name| name.split_once('-')) {
                 Some(("log", _)) => sizes.log_bytes += bytes,
                 Some(("checkpoint", _)) => sizes.checkpoint_bytes += bytes,
@@ -83,12 +85,4 @@ impl FileSizes {
         }
         Ok(sizes)
     }
-}
-
-fn disk_bytes(path: &Path) -> io::Result<u64> {
-    let mut bytes = 0;
-    for entry in fs::read_dir(path)? {
-        bytes += entry?.metadata().map_or(0, |metadata| metadata.len());
-    }
-    Ok(bytes)
 }

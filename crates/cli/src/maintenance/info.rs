@@ -1,7 +1,6 @@
 //! `hedgerow info`
 
 use super::InfoArgs;
-use super::backup::made;
 use super::engine::EngineFiles;
 use super::files::{Files, LogFiles};
 use super::problem::Torn;
@@ -337,7 +336,7 @@ fn describe(info: &Info) -> String {
     match (info.counted, info.timestamp) {
         (Counted::Checkpoint, Some(counted)) => {
             let of = if info.checkpoint.is_some() { "the checkpoint" } else { "the engine's files" };
-            let counted = made(counted, info.time);
+            let counted = text::commit_made(counted, info.time.map(text::Moment));
             rows.push(("counted", format!("{of}, as of commit {counted}; {since} since")));
         }
         (Counted::Nothing, _) => rows.push(("counted", format!("nothing; the log has {since}"))),

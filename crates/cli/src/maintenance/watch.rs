@@ -1,7 +1,6 @@
 //! `hedgerow watch`
 
 use super::WatchArgs;
-use super::backup::{age, made};
 use super::files::FileSizes;
 use super::info::{Holder, holder_of};
 use crate::console::{Console, Format};
@@ -93,7 +92,7 @@ impl Seen {
             edges: status.edges,
             edges_per_second: text::rate(status.edges, seconds),
             last: status.newest.0,
-            age_seconds: (status.wall_clock > 0).then(|| age(status.wall_clock).as_secs_f64()),
+            age_seconds: (status.wall_clock > 0).then(|| text::Moment(status.wall_clock).age().as_secs_f64()),
             durable: status.durable.0,
             not_durable: status.newest.0.saturating_sub(status.durable.0),
             checkpoint: status.checkpoint.map(|checkpoint| checkpoint.at.0),
@@ -111,7 +110,7 @@ fn describe(seen: &Seen) -> String {
         Some(age) => {
             format!("{}, {} ago", text::Count(seen.last), text::roughly(Duration::from_secs_f64(age)))
         }
-        None => made(seen.last, None),
+        None => text::commit_made(seen.last, None),
     };
     let rates = match seen.seconds.0 {
         Duration::ZERO => String::new(),
@@ -125,7 +124,7 @@ fn describe(seen: &Seen) -> String {
         0 => String::new(),
         commits => format!(", {} not synced", text::Count(commits)),
     };
-    let FileSizes { log_bytes, checkpoint_bytes, engine_bytes } = seen.sizes;
+    let FileSizes { log_bytes, checkpoint_bytes, engine_bytes, .. } = seen.sizes;
     let others = [("checkpoint", checkpoint_bytes), ("engine files", engine_bytes)];
     let others: String = others
         .iter()

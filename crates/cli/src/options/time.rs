@@ -1,7 +1,7 @@
 //! Times on the command line.
 
+use crate::text::Moment;
 use hedgerow_formats::timestamp_of_text;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 const SECOND: i64 = 1_000_000;
 const DAY: i64 = 24 * 60 * 60 * SECOND;
@@ -24,17 +24,11 @@ pub fn past_time(text: &str) -> Result<u64, String> {
 /// Parses a time: microseconds since 1970, in UTC, as a number, as a date with or without a time of
 /// day, or relative to the present.
 pub fn time(text: &str) -> Result<i64, String> {
-    time_at(text, now()).ok_or_else(|| {
+    time_at(text, i64::try_from(Moment::now().0).unwrap_or(i64::MAX)).ok_or_else(|| {
         "expected an age such as 90s, 15m, 12h, 7d or 2w, `now`, `today`, `yesterday`, a date such as 2026-01-31, a time such as \
          2026-01-31T12:00:00Z, or microseconds since 1970"
             .to_owned()
     })
-}
-
-/// The present, in microseconds since 1970.
-fn now() -> i64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    i64::try_from(since.as_micros()).unwrap_or(i64::MAX)
 }
 
 fn time_at(text: &str, now: i64) -> Option<i64> {

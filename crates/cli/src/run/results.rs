@@ -5,11 +5,10 @@ use super::value::Value;
 use crate::error::CliError;
 use crate::interrupt::Interrupt;
 use crate::keys::{self, JsonKey};
+use crate::listing::is_json_array;
 use hedgerow::kernels::Parents;
 use hedgerow::{Key, RecordSchema, Snapshot, ValueType, VertexId};
-use hedgerow_formats::{
-    FormatError, LineSchema, NewFile, Output, PropertyFormat, PropertyWriter, without_compression,
-};
+use hedgerow_formats::{FormatError, LineSchema, NewFile, Output, PropertyFormat, PropertyWriter};
 use hedgerow_model::Record;
 use serde_json::json;
 use std::io::{self, Write};
@@ -34,10 +33,9 @@ impl Results<'_> {
     /// or as a JSON array if the name ends in `.csv`, `.jsonl`, `.ndjson` or `.json`, else as lines
     /// `key value`; compressed if the name says so. On failure the previous file stays.
     pub fn write(&self, path: &Path, interrupt: &Interrupt) -> Result<(), CliError> {
-        let is_json = without_compression(path).extension().is_some_and(|extension| extension == "json");
         match PropertyFormat::of_name(path) {
             Some(format) => self.write_properties(path, format, interrupt),
-            None if is_json => self.write_array(path, interrupt),
+            None if is_json_array(path) => self.write_array(path, interrupt),
             None => self.write_text(path, interrupt),
         }
     }

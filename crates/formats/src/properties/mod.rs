@@ -28,7 +28,7 @@ pub(crate) use names::is_source_and_destination;
 pub use names::{hints_at_end, is_name_of_ends, is_name_of_key};
 pub use reader::PropertyReader;
 pub use survey::{HasHeader, Row, Survey, SurveyColumn};
-pub use value::{property_of_text, timestamp_of_text};
+pub use value::{csv_field, property_of_text, timestamp_of_text};
 pub use writer::PropertyWriter;
 pub use zone::{Zone, text_of_timestamp};
 

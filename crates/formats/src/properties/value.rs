@@ -318,11 +318,19 @@ impl Style {
     pub fn push_text(self, text: &str, buffer: &mut Vec<u8>) {
         if self.json {
             serde_json::to_writer(buffer, text).expect("text is JSON");
-        } else if text.is_empty() || text.contains(['"', ',', '\r', '\n']) {
-            push(format_args!("\"{}\"", text.replace('"', "\"\"")), buffer);
         } else {
-            buffer.extend_from_slice(text.as_bytes());
+            buffer.extend_from_slice(csv_field(text).as_bytes());
         }
+    }
+}
+
+/// A text as a field of a CSV file: in quotation marks if it is empty or needs them. O(length).
+#[must_use]
+pub fn csv_field(text: &str) -> Cow<'_, str> {
+    if text.is_empty() || text.contains(['"', ',', '\r', '\n']) {
+        format!("\"{}\"", text.replace('"', "\"\"")).into()
+    } else {
+        text.into()
     }
 }
 
