@@ -1,8 +1,9 @@
 //! Long results, written item by item: as lines, as JSON lines, as a JSON array, or as a JSON
 //! object with a list.
 
+use crate::console::Console;
 use crate::error::CliError;
-use hedgerow_formats::{FormatError, Output, without_compression};
+use hedgerow_formats::{FormatError, Output, PropertyFormat, without_compression};
 use serde::Serialize;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -17,7 +18,32 @@ pub enum Form {
     /// A JSON array.
     JsonArray,
     /// A JSON object, whose list of this name has the items.
-    JsonObject(&'static str),
+    JsonObject { list: &'static str, is_one_line: bool },
+}
+
+impl Form {
+    /// The form on standard output; `list` is the name of the list in JSON.
+    pub fn of_console(console: &Console, list: &'static str) -> Self {
+        match console.is_json() {
+            true => Form::JsonObject { list, is_one_line: console.is_json_lines() },
+            false => Form::Text,
+        }
+    }
+
+    /// The form that the name of a file says; of CSV, too, the items are lines of text.
+    pub fn of_file(path: &Path) -> Self {
+        let is_json = || without_compression(path).extension().is_some_and(|extension| extension == "json");
+        match PropertyFormat::of_name(path) {
+            Some(PropertyFormat::JsonLines) => Form::JsonLines,
+            None if is_json() => Form::JsonArray,
+            Some(PropertyFormat::Csv) | None => Form::Text,
+        }
+    }
+
+    /// The text between the items of a list in JSON, apart from the comma.
+    fn line_end(self) -> &'static str {
+        if matches!(self, Form::JsonObject { is_one_line: true, .. }) { "" } else { "\n" }
+    }
 }
 
 /// A listing being written. The file gets its name when it is finished; standard output gets the
@@ -31,68 +57,101 @@ pub struct Listing {
 
 impl Listing {
     /// Begins a listing in the file `path`, compressed if its name says so; `head` has the fields
-    /// of a JSON object before the list.
+    /// of a JSON object before the list, of which there is at least one.
     pub fn begin(path: &Path, form: Form, head: &impl Serialize) -> Result<Self, CliError> {
         let file = Output::create(path).map_err(CliError::Output)?;
         let mut listing = Listing { file, path: path.into(), form, items: 0 };
-        match form {
-            Form::Text | Form::JsonLines => {}
-            Form::JsonArray => listing.write("[")?,
-            Form::JsonObject(list) => {
-                let head = pretty(head)?;
-                let head = head.strip_suffix("\n}").unwrap_or(&head);
-                listing.write(&format!("{head},\n  \"{list}\": ["))?;
+        listing.write(|file| match form {
+            Form::Text | Form::JsonLines => Ok(()),
+            Form::JsonArray => file.write_all(b"["),
+            Form::JsonObject { list, .. } => {
+                let head = serde_json::to_string(head)?;
+                write!(file, "{},\"{list}\":[", head.strip_suffix('}').unwrap_or(&head))
             }
-        }
+        })?;
         Ok(listing)
     }
 
     /// Writes an item: `line` if the listing is text, else `json`.
     pub fn item(&mut self, json: &impl Serialize, line: impl FnOnce() -> String) -> Result<(), CliError> {
-        let separator = match (self.form, self.items) {
-            (Form::Text | Form::JsonLines, _) => "",
-            (_, 0) => "\n    ",
-            _ => ",\n    ",
-        };
+        let (form, is_first) = (self.form, self.items == 0);
         self.items += 1;
+        self.write(|file| match form {
+            Form::Text => writeln!(file, "{}", line()),
+            Form::JsonLines => {
+                serde_json::to_writer(&mut *file, json)?;
+                file.write_all(b"\n")
+            }
+            Form::JsonArray | Form::JsonObject { .. } => {
+                write!(file, "{}{}", if is_first { "" } else { "," }, form.line_end())?;
+                Ok(serde_json::to_writer(file, json)?)
+            }
+        })
+    }
+
+    /// Writes a line that is no item, if the listing is text.
+    pub fn line(&mut self, line: &str) -> Result<(), CliError> {
         match self.form {
-            Form::Text => self.write(&(line() + "\n")),
-            Form::JsonLines => self.write(&(compact(json)? + "\n")),
-            _ => self.write(&format!("{separator}{}", compact(json)?)),
+            Form::Text => self.write(|file| writeln!(file, "{line}")),
+            _ => Ok(()),
         }
     }
 
     /// Ends the listing; `tail` has the fields of a JSON object after the list.
     pub fn finish(mut self, tail: &impl Serialize) -> Result<(), CliError> {
-        let end = if self.items > 0 { "\n  ]" } else { "]" };
-        match self.form {
-            Form::Text | Form::JsonLines => {}
-            Form::JsonArray => self.write(&format!("{end}\n"))?,
-            Form::JsonObject(_) => {
-                let tail = pretty(tail)?;
-                self.write(&format!("{end},{}\n", tail.strip_prefix('{').unwrap_or(&tail)))?;
+        let (form, line_end) = (self.form, if self.items > 0 { self.form.line_end() } else { "" });
+        self.write(|file| match form {
+            Form::Text | Form::JsonLines => Ok(()),
+            Form::JsonArray => writeln!(file, "{line_end}]"),
+            Form::JsonObject { .. } => {
+                let tail = serde_json::to_string(tail)?;
+                let fields = tail.strip_prefix('{').unwrap_or(&tail);
+                writeln!(file, "{line_end}]{}{fields}", if fields == "}" { "" } else { "," })
             }
-        }
+        })?;
         self.file.finish().map_err(CliError::Output)
     }
 
-    fn write(&mut self, text: &str) -> Result<(), CliError> {
-        let written = self.file.write_all(text.as_bytes());
-        written.map_err(|source| {
+    fn write(&mut self, write: impl FnOnce(&mut Output) -> io::Result<()>) -> Result<(), CliError> {
+        write(&mut self.file).map_err(|source| {
             CliError::Output(FormatError::Io { path: self.path.clone(), action: "write", source })
         })
     }
 }
 
-/// Returns true if the name of a file says that it is a JSON array.
-pub fn is_json_array(path: &Path) -> bool {
-    without_compression(path).extension().is_some_and(|extension| extension == "json")
-}
+/// No fields, before or after a list.
+#[derive(Serialize)]
+pub struct NoFields {}
 
-fn pretty(fields: &impl Serialize) -> Result<String, CliError> {
-    serde_json::to_string_pretty(fields).map_err(io::Error::from).map_err(CliError::Stdout)
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-fn compact(item: &impl Serialize) -> Result<String, CliError> {
-    serde_json::to_string(item).map_err(io::Error::from).map_err(CliError::Stdout)
+    fn listed(form: Form, items: &[u8]) -> String {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("listing");
+        let head = serde_json::json!({ "store": "s" });
+        let mut listing = Listing::begin(&path, form, &head).unwrap();
+        listing.line("header").unwrap();
+        items.iter().for_each(|item| listing.item(item, || format!("item {item}")).unwrap());
+        listing.finish(&NoFields {}).unwrap();
+        std::fs::read_to_string(path).unwrap()
+    }
+
+    #[test]
+    fn listings_have_their_form_also_without_items() {
+        let object = |is_one_line| Form::JsonObject { list: "all", is_one_line };
+        for (form, items, expected) in [
+            (Form::Text, &[1, 2][..], "header\nitem 1\nitem 2\n"),
+            (Form::Text, &[], "header\n"),
+            (Form::JsonLines, &[1, 2], "1\n2\n"),
+            (Form::JsonArray, &[1, 2], "[\n1,\n2\n]\n"),
+            (Form::JsonArray, &[], "[]\n"),
+            (object(false), &[1, 2], "{\"store\":\"s\",\"all\":[\n1,\n2\n]}\n"),
+            (object(true), &[1, 2], "{\"store\":\"s\",\"all\":[1,2]}\n"),
+            (object(true), &[], "{\"store\":\"s\",\"all\":[]}\n"),
+        ] {
+            assert_eq!(listed(form, items), expected);
+        }
+    }
 }

@@ -7,7 +7,7 @@ use crate::console::Console;
 use crate::error::{CliError, StoredError};
 use crate::interrupt::Interrupt;
 use crate::keys::JsonKey;
-use crate::listing::{Form, Listing, is_json_array};
+use crate::listing::{Form, Listing};
 use crate::outputs::FilesInUse;
 use crate::stored::args::{AsOfArgs, ReadArgs};
 use crate::stored::{self, StoredState};
@@ -96,16 +96,11 @@ fn write(
 ) -> Result<(), CliError> {
     let is_printed = args.output.is_none();
     let is_csv = PropertyFormat::of_name(output) == Some(PropertyFormat::Csv);
-    let form = match PropertyFormat::of_name(output) {
-        _ if is_printed && console.is_json() => Form::JsonObject("changes"),
-        Some(PropertyFormat::JsonLines) => Form::JsonLines,
-        _ if is_json_array(output) => Form::JsonArray,
-        _ => Form::Text,
-    };
+    let form = if is_printed { Form::of_console(console, "changes") } else { Form::of_file(output) };
     let limit = args.limit.map_or(u64::MAX, |limit: NonZeroUsize| limit.get() as u64);
     let (mut listing, mut listed, mut limited) = (Listing::begin(output, form, &compared)?, 0, false);
     if is_csv {
-        listing.item(&(), || COLUMNS.to_owned())?;
+        listing.line(COLUMNS)?;
     }
     let names_labels = comparison.labels.len() > 1;
     let counts = comparison.run(interrupt, |difference| {
@@ -120,7 +115,7 @@ fn write(
     interrupt.check()?;
     let found = Found { counts, limited };
     listing.finish(&found)?;
-    if form == Form::JsonObject("changes") {
+    if is_printed && console.is_json() {
         return Ok(());
     }
     let summary =

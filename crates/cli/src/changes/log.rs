@@ -69,7 +69,7 @@ pub fn execute(args: &LogArgs, console: &Console) -> Result<(), CliError> {
         oldest_first: args.oldest_first,
         ..CommitRange::default()
     };
-    let form = if console.is_json() { Form::JsonObject("commits") } else { Form::Text };
+    let form = Form::of_console(console, "commits");
     let head = Head { store: path.display().to_string() };
     let mut listing = Listing::begin(Path::new(STANDARD_OUTPUT), form, &head)?;
     let (mut commits, mut limited) = (0, false);

@@ -4,40 +4,33 @@ use super::Header;
 use super::aggregate::Table;
 use super::cell::Cell;
 use super::groups::Line;
-use super::print::unwritten;
 use crate::console::Console;
 use crate::error::CliError;
-use crate::listing::is_json_array;
+use crate::listing::{Form, Listing, NoFields};
 use crate::text;
-use hedgerow_formats::{Output, PropertyFormat, csv_field};
+use hedgerow_formats::{PropertyFormat, STANDARD_OUTPUT, csv_field};
 use serde::{Serialize, Serializer};
-use std::io::Write;
 use std::path::Path;
 
 /// The name of the key of a group in output.
 const KEY: &str = "key";
 
-/// The printed aggregates.
+/// The beginning of printed groups.
 #[derive(Serialize)]
-struct Aggregated<'a> {
+struct Head<'a> {
     #[serde(flatten)]
     header: Header,
-    #[serde(flatten)]
-    figures: Figures<'a>,
+    by: &'a str,
+    /// The number of groups, printed or not.
+    group_count: u64,
 }
 
+/// The printed figures of all edges.
 #[derive(Serialize)]
-#[serde(untagged)]
-enum Figures<'a> {
-    OfAll {
-        aggregates: Option<Named<'a>>,
-    },
-    OfGroups {
-        by: &'a str,
-        /// The number of groups, printed or not.
-        group_count: u64,
-        groups: Vec<Named<'a>>,
-    },
+struct OfAll<'a> {
+    #[serde(flatten)]
+    header: &'a Header,
+    aggregates: Named<'a>,
 }
 
 /// A line, to be serialized with the names of its columns.
@@ -62,53 +55,51 @@ impl Serialize for Named<'_> {
     }
 }
 
-/// Prints the figures of all edges, or a line for each group; `by` is the column whose values make
-/// groups, with the number of all groups.
+/// Prints the figures of all edges.
+pub fn print_all(table: &Table, line: &Line, header: &Header, console: &Console) -> Result<(), CliError> {
+    let aggregates = Named(table, line);
+    console.print(&OfAll { header, aggregates }, |OfAll { aggregates, .. }| match &*line.figures {
+        // A name would be in the way of a script that asks for one number.
+        [figure] => format!("{figure}\n"),
+        _ => {
+            let rows: Vec<_> = aggregates.cells().map(|(name, cell)| (name, cell.to_string())).collect();
+            text::table(&rows)
+        }
+    })
+}
+
+/// Prints a line for each group; `by` is the column whose values make groups, with the number of
+/// all groups.
 pub fn print(
     table: &Table,
     lines: &[Line],
-    by: Option<(&str, u64)>,
+    (by, group_count): (&str, u64),
     header: Header,
     console: &Console,
 ) -> Result<(), CliError> {
-    let named = || lines.iter().map(|line| Named(table, line));
-    let figures = match by {
-        None => Figures::OfAll { aggregates: named().next() },
-        Some((by, group_count)) => Figures::OfGroups { by, group_count, groups: named().collect() },
-    };
-    console.print(&Aggregated { header, figures }, |_| match lines {
-        // Names would be in the way of a script that asks for one number.
-        [line] if by.is_none() && line.figures.len() > 1 => {
-            let rows: Vec<_> =
-                Named(table, line).cells().map(|(name, cell)| (name.to_owned(), cell.to_string())).collect();
-            let rows: Vec<_> = rows.iter().map(|(name, cell)| (name.as_str(), cell.clone())).collect();
-            text::table(&rows)
-        }
-        _ => named().map(|line| line.joined(" ", Cell::to_string) + "\n").collect(),
-    })
+    let form = Form::of_console(console, "groups");
+    let head = Head { header, by, group_count };
+    list(table, lines, Listing::begin(Path::new(STANDARD_OUTPUT), form, &head)?, false)
 }
 
 /// Writes the lines to a file, in the form that its name says.
 pub fn write(table: &Table, lines: &[Line], path: &Path) -> Result<(), CliError> {
-    let mut output = Output::create(path).map_err(CliError::Output)?;
-    let named = || lines.iter().map(|line| Named(table, line));
-    let json = |line: &Named<'_>| serde_json::to_string(line).map_err(|error| unwritten(path, error.into()));
-    let content = match PropertyFormat::of_name(path) {
-        Some(PropertyFormat::Csv) => {
-            let key = table.by.iter().map(|_| KEY);
-            let names = key.chain(table.columns.iter().map(|column| column.name.as_str()));
-            let header = names.map(csv_field).collect::<Vec<_>>().join(",") + "\n";
-            header + &named().map(|line| line.joined(",", Cell::csv) + "\n").collect::<String>()
-        }
-        Some(PropertyFormat::JsonLines) => {
-            named().map(|line| Ok(json(&line)? + "\n")).collect::<Result<String, CliError>>()?
-        }
-        None if is_json_array(path) => {
-            let lines = named().map(|line| json(&line)).collect::<Result<Vec<_>, _>>()?;
-            format!("[\n{}\n]\n", lines.join(",\n"))
-        }
-        None => named().map(|line| line.joined(" ", Cell::to_string) + "\n").collect(),
-    };
-    output.write_all(content.as_bytes()).map_err(|source| unwritten(path, source))?;
-    output.finish().map_err(CliError::Output)
+    let mut listing = Listing::begin(path, Form::of_file(path), &NoFields {})?;
+    let is_csv = PropertyFormat::of_name(path) == Some(PropertyFormat::Csv);
+    if is_csv {
+        let key = table.by.iter().map(|_| KEY);
+        let names = key.chain(table.columns.iter().map(|column| column.name.as_str()));
+        listing.line(&names.map(csv_field).collect::<Vec<_>>().join(","))?;
+    }
+    list(table, lines, listing, is_csv)
+}
+
+fn list(table: &Table, lines: &[Line], mut listing: Listing, is_csv: bool) -> Result<(), CliError> {
+    for line in lines {
+        let line = Named(table, line);
+        listing.item(&line, || {
+            if is_csv { line.joined(",", Cell::csv) } else { line.joined(" ", Cell::to_string) }
+        })?;
+    }
+    listing.finish(&NoFields {})
 }

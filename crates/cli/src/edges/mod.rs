@@ -103,13 +103,13 @@ pub fn query(
     let count = groups.count() as u64;
     let mut lines = groups.lines(args.aggregates.top, &selection)?;
     lines.truncate(limit(args));
-    let by = args.aggregates.by.as_deref();
-    match file(args) {
-        None => lines::print(&table, &lines, by.map(|by| (by, count)), header, console),
-        Some(path) => {
+    match (file(args), &args.aggregates.by) {
+        (Some(path), _) => {
             lines::write(&table, &lines, path)?;
             summarize(path, header, (None, Some(lines.len() as u64)), console)
         }
+        (None, Some(by)) => lines::print(&table, &lines, (by, count), header, console),
+        (None, None) => lines.iter().try_for_each(|line| lines::print_all(&table, line, &header, console)),
     }
 }
 

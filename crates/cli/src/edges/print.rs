@@ -6,25 +6,21 @@ use super::layout::{Kind, Layout, Place, Row};
 use super::select::{Selection, failed, key};
 use crate::console::Console;
 use crate::error::CliError;
-use crate::keys::{self, JsonKey};
-use crate::listing::is_json_array;
+use crate::keys::JsonKey;
+use crate::listing::{Form, Listing, NoFields};
 use crate::stored::number::EdgeNumber;
 use crate::stored::properties::Properties;
 use hedgerow::{ColumnType, EdgeSchema, Key, RecordSchema, Value, ValueRef, ValueType, VertexId};
 use hedgerow_encoding::decode_record;
-use hedgerow_formats::{
-    FormatError, LineSchema, NewFile, Output, PropertyFormat, PropertyWriter, STANDARD_OUTPUT,
-};
+use hedgerow_formats::{LineSchema, NewFile, PropertyFormat, PropertyWriter, STANDARD_OUTPUT};
 use hedgerow_model::{ReadError, Record};
 use serde::Serialize;
-use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Edges on standard output, or in a file.
 pub struct EdgePrinter<'a> {
     selection: &'a Selection<'a>,
     sink: Sink,
-    path: PathBuf,
     raw_times: bool,
     /// The source of the last edge, which the next one may have, too.
     source: Option<(VertexId, Key)>,
@@ -34,19 +30,17 @@ pub struct EdgePrinter<'a> {
 
 /// The form of edges.
 enum Sink {
-    /// Lines for people.
-    Text(Output),
-    /// Elements of a JSON array, with the text between them, and after the array.
-    Json { output: Output, between: &'static str, end: &'static str },
+    /// Lines for people, or JSON.
+    List(Listing),
     /// Lines that an import reads; with these columns if there are several labels.
-    Lines(Box<PropertyWriter>, Option<Vec<String>>),
+    Lines(PropertyWriter, Option<Vec<String>>),
 }
 
 /// An edge in JSON.
 #[derive(Serialize)]
-struct JsonEdge<'a> {
-    source: &'a JsonKey,
-    destination: &'a JsonKey,
+struct PrintedEdge<'a> {
+    source: JsonKey,
+    destination: JsonKey,
     label: &'a str,
     #[serde(skip_serializing_if = "is_none")]
     value: EdgeNumber,
@@ -58,6 +52,19 @@ fn is_none(value: &EdgeNumber) -> bool {
     *value == EdgeNumber::None
 }
 
+impl PrintedEdge<'_> {
+    /// The edge as a line for people, with its label if there are several.
+    fn line(&self, names_label: bool) -> String {
+        let PrintedEdge { source, destination, label, value, properties } = self;
+        let label = if names_label { format!(" {label}") } else { String::new() };
+        match (value, properties) {
+            (EdgeNumber::None, None) => format!("{source} {destination}{label}"),
+            (EdgeNumber::None, Some(properties)) => format!("{source} {destination}{label} {properties}"),
+            (value, _) => format!("{source} {destination}{label} {value}"),
+        }
+    }
+}
+
 impl<'a> EdgePrinter<'a> {
     /// Prints lines, or a JSON object that has the edges as its last member, after those of
     /// `header`.
@@ -67,38 +74,23 @@ impl<'a> EdgePrinter<'a> {
         console: &Console,
         raw_times: bool,
     ) -> Result<Self, CliError> {
-        let path = Path::new(STANDARD_OUTPUT);
-        let mut output = Output::create(path).map_err(CliError::Output)?;
-        let sink = if console.is_json() {
-            let header = serde_json::to_string(header).map_err(|error| unwritten(path, error.into()))?;
-            let header = header.trim_end_matches('}');
-            let line_end = if console.is_json_lines() { "" } else { "\n" };
-            write!(output, "{header},\"edges\":[{line_end}").map_err(|source| unwritten(path, source))?;
-            Sink::Json { output, between: if line_end.is_empty() { "," } else { ",\n" }, end: "]}\n" }
-        } else {
-            Sink::Text(output)
-        };
-        Ok(EdgePrinter { selection, sink, path: path.into(), raw_times, source: None, count: 0 })
+        let form = Form::of_console(console, "edges");
+        let sink = Sink::List(Listing::begin(Path::new(STANDARD_OUTPUT), form, header)?);
+        Ok(EdgePrinter { selection, sink, raw_times, source: None, count: 0 })
     }
 
     /// Writes to a file, in the form that its name says.
     pub fn writing(selection: &'a Selection<'a>, path: &Path, raw_times: bool) -> Result<Self, CliError> {
-        let create = || Output::create(path).map_err(CliError::Output);
         let sink = match PropertyFormat::of_name(path) {
             Some(format) => {
                 let (schema, columns) = schema_of_lines(selection);
                 let writer = PropertyWriter::create(path, format, &LineSchema::Edges(schema));
                 let writer = writer.map_err(CliError::Output)?.with_raw_times(raw_times);
-                Sink::Lines(Box::new(writer), columns)
+                Sink::Lines(writer, columns)
             }
-            None if is_json_array(path) => {
-                let mut output = create()?;
-                output.write_all(b"[\n").map_err(|source| unwritten(path, source))?;
-                Sink::Json { output, between: ",\n", end: "]\n" }
-            }
-            None => Sink::Text(create()?),
+            None => Sink::List(Listing::begin(path, Form::of_file(path), &NoFields {})?),
         };
-        Ok(EdgePrinter { selection, sink, path: path.into(), raw_times, source: None, count: 0 })
+        Ok(EdgePrinter { selection, sink, raw_times, source: None, count: 0 })
     }
 
     /// Prints an edge.
@@ -110,54 +102,27 @@ impl<'a> EdgePrinter<'a> {
         }
         let Some((_, source)) = &self.source else { return Ok(()) };
         let destination = key(self.selection.snapshot, row.destination).map_err(failed)?;
-        let is_first = self.count == 0;
         self.count += 1;
         match &mut self.sink {
             Sink::Lines(writer, columns) => {
                 let columns = columns.as_deref();
                 write_line(writer, (source, &destination), (layout, columns), row)
             }
-            Sink::Text(output) => {
-                let has_several = self.selection.labels.len() > 1;
-                let edge = edge(layout, row, self.raw_times)?;
-                let label = if has_several { format!(" {}", layout.name) } else { String::new() };
-                let content = match &edge {
-                    (EdgeNumber::None, None) => String::new(),
-                    (EdgeNumber::None, Some(properties)) => format!(" {properties}"),
-                    (value, _) => format!(" {value}"),
-                };
-                let [source, destination] = [source, &destination].map(keys::word);
-                writeln!(output, "{source} {destination}{label}{content}")
-                    .map_err(|source| unwritten(&self.path, source))
-            }
-            Sink::Json { output, between, .. } => {
+            Sink::List(listing) => {
                 let (value, properties) = edge(layout, row, self.raw_times)?;
                 let [source, destination] = [source.clone(), destination].map(JsonKey::from);
-                let edge = JsonEdge {
-                    source: &source,
-                    destination: &destination,
-                    label: &layout.name,
-                    value,
-                    properties,
-                };
-                let written = output.write_all(if is_first { b"" } else { between.as_bytes() });
-                let written = written.and_then(|()| Ok(serde_json::to_writer(output, &edge)?));
-                written.map_err(|source| unwritten(&self.path, source))
+                let edge = PrintedEdge { source, destination, label: &layout.name, value, properties };
+                listing.item(&edge, || edge.line(self.selection.labels.len() > 1))
             }
         }
     }
 
     /// Ends the output; a file gets its name.
     pub fn finish(self) -> Result<(), CliError> {
-        let finished = match self.sink {
-            Sink::Text(output) => output.finish(),
-            Sink::Json { mut output, end, .. } => {
-                output.write_all(end.as_bytes()).map_err(|source| unwritten(&self.path, source))?;
-                output.finish()
-            }
-            Sink::Lines(writer, _) => writer.complete().and_then(NewFile::finish),
-        };
-        finished.map_err(CliError::Output)
+        match self.sink {
+            Sink::List(listing) => listing.finish(&NoFields {}),
+            Sink::Lines(writer, _) => writer.complete().and_then(NewFile::finish).map_err(CliError::Output),
+        }
     }
 }
 
@@ -195,11 +160,6 @@ fn key_of(row: &Row<'_>) -> u64 {
 fn record(row: &Row<'_>) -> Result<Record, CliError> {
     let record = decode_record(row.record);
     record.map_err(|error| unreadable(ReadError::new("the record of an edge", error)))
-}
-
-/// A failed write to a file, or to standard output.
-pub fn unwritten(path: &Path, source: io::Error) -> CliError {
-    CliError::Output(FormatError::Io { path: path.into(), action: "write", source })
 }
 
 fn unreadable(error: ReadError) -> CliError {

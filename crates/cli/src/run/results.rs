@@ -5,13 +5,12 @@ use super::value::Value;
 use crate::error::CliError;
 use crate::interrupt::Interrupt;
 use crate::keys::{self, JsonKey};
-use crate::listing::is_json_array;
+use crate::listing::{Form, Listing, NoFields};
 use hedgerow::kernels::Parents;
 use hedgerow::{Key, RecordSchema, Snapshot, ValueType, VertexId};
-use hedgerow_formats::{FormatError, LineSchema, NewFile, Output, PropertyFormat, PropertyWriter};
+use hedgerow_formats::{LineSchema, NewFile, PropertyFormat, PropertyWriter};
 use hedgerow_model::Record;
-use serde_json::json;
-use std::io::{self, Write};
+use serde::ser::{Serialize, SerializeMap, Serializer};
 use std::path::Path;
 
 /// The results of vertices.
@@ -35,23 +34,22 @@ impl Results<'_> {
     pub fn write(&self, path: &Path, interrupt: &Interrupt) -> Result<(), CliError> {
         match PropertyFormat::of_name(path) {
             Some(format) => self.write_properties(path, format, interrupt),
-            None if is_json_array(path) => self.write_array(path, interrupt),
-            None => self.write_text(path, interrupt),
+            None => self.write_list(path, interrupt),
         }
     }
 
-    fn write_text(&self, path: &Path, interrupt: &Interrupt) -> Result<(), CliError> {
-        let mut file = Output::create(path).map_err(CliError::Output)?;
+    fn write_list(&self, path: &Path, interrupt: &Interrupt) -> Result<(), CliError> {
+        let mut listing = Listing::begin(path, Form::of_file(path), &NoFields {})?;
         self.for_each(|key, value, parent| {
-            let line = format!("{} {value}", keys::word(&key));
-            match parent {
-                Some(parent) => writeln!(file, "{line} {parent}"),
-                None => writeln!(file, "{line}"),
-            }
-            .map_err(|source| failed(path, source))
+            let line = || {
+                let line = format!("{} {value}", keys::word(&key));
+                parent.as_ref().map_or_else(|| line.clone(), |parent| format!("{line} {parent}"))
+            };
+            listing
+                .item(&JsonResult { key: &key, value: (self.column, &value), parent: parent.as_ref() }, line)
         })?;
         interrupt.check()?;
-        file.finish().map_err(CliError::Output)
+        listing.finish(&NoFields {})
     }
 
     fn write_properties(
@@ -75,23 +73,6 @@ impl Results<'_> {
         file.complete().and_then(NewFile::finish).map_err(CliError::Output)
     }
 
-    fn write_array(&self, path: &Path, interrupt: &Interrupt) -> Result<(), CliError> {
-        let mut file = Output::create(path).map_err(CliError::Output)?;
-        let mut separator = "[\n";
-        self.for_each(|key, value, parent| {
-            let (key, value) = (json!(JsonKey::from(key)), json!(value));
-            let parent = parent.map_or(String::new(), |parent| format!(",\"{PARENT}\":{}", json!(parent)));
-            write!(file, "{separator}{{\"key\":{key},\"{}\":{value}{parent}}}", self.column)
-                .map_err(|source| failed(path, source))?;
-            separator = ",\n";
-            Ok(())
-        })?;
-        let end = if separator == ",\n" { "\n]" } else { "[]" };
-        writeln!(file, "{end}").map_err(|source| failed(path, source))?;
-        interrupt.check()?;
-        file.finish().map_err(CliError::Output)
-    }
-
     fn for_each(
         &self,
         mut write: impl FnMut(Key, Value, Option<Value>) -> Result<(), CliError>,
@@ -110,6 +91,22 @@ impl Results<'_> {
     }
 }
 
-fn failed(path: &Path, source: io::Error) -> CliError {
-    CliError::Output(FormatError::Io { path: path.into(), action: "write", source })
+/// A result in JSON.
+struct JsonResult<'a> {
+    key: &'a Key,
+    /// The value, after its name.
+    value: (&'static str, &'a Value),
+    parent: Option<&'a Value>,
+}
+
+impl Serialize for JsonResult<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut result = serializer.serialize_map(None)?;
+        result.serialize_entry("key", &JsonKey::from(self.key.clone()))?;
+        result.serialize_entry(self.value.0, self.value.1)?;
+        if let Some(parent) = self.parent {
+            result.serialize_entry(PARENT, parent)?;
+        }
+        result.end()
+    }
 }
